@@ -1,0 +1,63 @@
+# The short way to everything; CMake does the work (scripts/build.sh).  `make help` lists the targets.
+# SPDX-License-Identifier: BSD-3-Clause
+MPI ?= openmpi
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+REPORT = build/tutti-bench.html
+BUILDS = openmpi mpich asan tsan
+export JOBS V WERROR TIER DESTDIR
+
+.PHONY: all run test test-full bench lint format man install budget clean help
+.NOTPARALLEL:
+
+all: ## build the library and the command (MPI=openmpi|mpich)
+	@scripts/build.sh $(MPI)
+
+run: ## build, then write and read back two patterns by every method on 4 ranks; makes a report
+	@scripts/packages.sh run
+	@scripts/build.sh openmpi
+	@mkdir -p build/run
+	@scripts/mpirun.sh openmpi 4 build/openmpi/tutti bench --quick --dir build/run --html $(REPORT)
+	@echo "report to open: $(CURDIR)/$(REPORT)"
+
+test: ## build for both MPIs and with sanitizers; one ctest over all of it (CTESTFLAGS="-R name")
+	@scripts/packages.sh run test optional
+	@for build in $(BUILDS); do scripts/build.sh $$build all tests || exit 1; done
+	@echo 'subdirs($(BUILDS))' > build/CTestTestfile.cmake
+	@cd build && ctest -j$(JOBS) --output-on-failure --no-label-summary $(CTESTFLAGS)
+
+test-full: ## the same with the long tests and the full products
+	@$(MAKE) --no-print-directory test TIER=full
+
+bench: ## measure what the results in docs/ show (long)
+	@scripts/packages.sh run
+	@scripts/build.sh openmpi
+	@mkdir -p build/run
+	@for n in 2 4 8; do scripts/mpirun.sh openmpi $$n build/openmpi/tutti bench --pattern all \
+	    --dir build/run,/dev/shm --html build/bench-$$n.html --json build/bench-$$n.json || exit 1; done
+
+lint: ## clang-format, clang-tidy, cppcheck, layers, headers, symbols, scripts, sizes
+	@scripts/packages.sh run test lint
+	@scripts/build.sh openmpi all tests
+	@scripts/lint.sh build/openmpi
+
+format: ## rewrite the sources as clang-format wants them
+	@scripts/sources.sh | xargs clang-format -i
+
+man: ## write the manual page of the options anew from their table
+	@scripts/build.sh openmpi gen_options_man
+	@build/openmpi/gen_options_man > docs/man/tutti-options.7
+
+install: ## into PREFIX, for MPI=openmpi|mpich
+	@scripts/packages.sh run
+	@scripts/build.sh $(MPI)
+	@cmake --install build/$(MPI) --prefix $(abspath $(PREFIX))
+
+budget: ## the longest functions and files
+	@python3 scripts/budget.py
+
+clean: ## remove all that was built
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 12

@@ -1,0 +1,301 @@
+/* Time and memory of planning at 10^3, 10^4 and 10^5 virtual ranks, on one process and without MPI.
+ * Prints a markdown table.
+ *
+ *   rank        summarise its side, cut the domains, find its route, serialise a descriptor for
+ *               every aggregator it reaches
+ *   aggregator  parse the descriptors of the ranks that reach it, prove them disjoint, and walk its
+ *               windows: the bytes of all senders must fill each one exactly
+ *
+ * Every rank also aggregates.  Ranks hold as much whatever their number is (weak scaling), so what
+ * grows is only the number of partners, which the pattern dictates; the columns per partner show
+ * it. A sample of ranks is measured, spread over all of them, and the mean is shown.
+ *
+ * usage: plan_scaling [ranks ...]
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <tutti/options.h>
+#include "plan/domains.h"
+
+enum { SAMPLE = 12, ALIGN = 4096, WINDOW = 1 << 20 };
+
+static void must(tutti_err err) {
+    if (err == TUTTI_OK) return;
+    fprintf(stderr, "plan_scaling: %s\n", tutti_last_message());
+    exit(1);
+}
+
+static void *need(void *p) {
+    if (!p) must(TUTTI_ERR_NOMEM);
+    return p;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static size_t heap(void) {
+    const struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
+}
+
+/* ---- the patterns: side of one rank out of a grid of ranks */
+
+typedef struct {
+    const char *name;
+    int dims;
+    tutti__side (*side)(const int grid[3], int rank);
+} pattern;
+
+static int divisor_below(int n, double most) {
+    int d = 1;
+    for (int i = 1; i <= most; i++)
+        if (n % i == 0) d = i;
+    return d;
+}
+
+/* grid[0] * grid[1] * grid[2] = ranks, as square as can be in the last `dims` of them. */
+static void make_grid(int dims, int ranks, int grid[3]) {
+    double root = 1;
+    while (dims == 3 && (root + 1) * (root + 1) * (root + 1) <= ranks) root++;
+    grid[0] = divisor_below(ranks, root);
+    ranks /= grid[0];
+    for (root = 1; dims > 1 && (root + 1) * (root + 1) <= ranks;) root++;
+    grid[1] = divisor_below(ranks, root);
+    grid[2] = ranks / grid[1];
+}
+
+/* `count` runs of `bytes` bytes. */
+static tutti__side strided(tutti_off offset, tutti_count count, tutti_off bytes, tutti_off stride) {
+    tutti__side s;
+    must(tutti__side_run(offset, bytes, &s));
+    must(tutti__side_vec(s, count, stride, &s));
+    return s;
+}
+
+/* 1024 x 1024 doubles a rank. */
+static tutti__side block_2d(const int grid[3], int rank) {
+    const tutti_off n = 1024, row = grid[2] * n * 8;
+    const tutti_off y = rank / grid[2] * n, x = rank % grid[2] * n;
+    return strided(y * row + x * 8, n, n * 8, row);
+}
+
+/* 64 x 64 x 64 doubles a rank. */
+static tutti__side block_3d(const int grid[3], int rank) {
+    const tutti_off n = 64, row = grid[2] * n * 8, plane = grid[1] * n * row;
+    const tutti_off z = rank / (grid[1] * grid[2]) * n, y = rank / grid[2] % grid[1] * n;
+    tutti__side s = strided(z * plane + y * row + rank % grid[2] * n * 8, n, n * 8, row);
+    must(tutti__side_vec(s, n, plane, &s));
+    return s;
+}
+
+/* 64 rows of 64 KiB a rank, dealt out in turn. */
+static tutti__side cyclic_rows(const int grid[3], int rank) {
+    const tutti_off row = 65536, ranks = (tutti_off)grid[0] * grid[1] * grid[2];
+    return strided(rank * row, 64, row, ranks * row);
+}
+
+/* ---- one job: a pattern at a number of ranks */
+
+typedef struct {
+    const pattern *p;
+    int ranks, grid[3];
+    tutti__summary all;
+    tutti__domains domains;
+} job;
+
+static int sampled(const job *j, int k) {
+    return (int)((2 * k + 1) * (tutti_off)j->ranks / (2 * SAMPLE));
+}
+
+static void job_make(job *j, const pattern *p, int ranks) {
+    *j = (job){.p = p, .ranks = ranks, .all = tutti__summary_empty()};
+    make_grid(p->dims, ranks, j->grid);
+    for (int r = 0; r < ranks; r++) {
+        tutti__side s = p->side(j->grid, r);
+        j->all = tutti__summary_merge(j->all, tutti__summary_of(s));
+        tutti__side_free(&s);
+    }
+    tutti__domains_make(&j->all, TUTTI_DOMAINS_AUTO, ranks, ALIGN, WINDOW, NULL, &j->domains);
+}
+
+typedef struct {
+    double seconds, partners, wire, memory; /* of one rank; wire: bytes of its descriptors */
+} cost;
+
+static void cost_add(cost *sum, cost c) {
+    sum->seconds += c.seconds / SAMPLE;
+    sum->partners += c.partners / SAMPLE;
+    sum->wire += c.wire / SAMPLE;
+    sum->memory += c.memory / SAMPLE;
+}
+
+/* ---- a rank */
+
+static size_t serialise_for(const tutti__domains *d, tutti__side s, int a, void *buf, size_t size) {
+    tutti_off lo, hi;
+    tutti__domains_extent(d, a, &lo, &hi);
+    return tutti__side_serialise(s, lo, hi, buf, size);
+}
+
+/* All descriptors of a rank, one after the other; returns their size. */
+static size_t serialise_all(const tutti__domains *d, tutti__side s, const tutti__route *r,
+                            char **buf_out) {
+    size_t size = 0, used = 0;
+    for (int i = 0; i < r->n; i++) size += serialise_for(d, s, r->stop[i].aggregator, NULL, 0);
+    char *buf = need(tutti__malloc(size));
+    for (int i = 0; i < r->n; i++)
+        used += serialise_for(d, s, r->stop[i].aggregator, buf + used, size - used);
+    *buf_out = buf;
+    return used;
+}
+
+static cost measure_rank(const job *j, int rank) {
+    const size_t heap_before = heap();
+    tutti__side s = j->p->side(j->grid, rank);
+    tutti__domains d;
+    tutti__route route;
+    char *buf;
+    const double start = now();
+    const tutti__summary all = tutti__summary_merge(j->all, tutti__summary_of(s));
+    tutti__domains_make(&all, TUTTI_DOMAINS_AUTO, j->ranks, ALIGN, WINDOW, NULL, &d);
+    must(tutti__route_make(&d, s, &route));
+    const size_t wire = serialise_all(&d, s, &route, &buf);
+    const cost c = {now() - start, route.n, (double)wire,
+                    (double)(heap() - heap_before + sizeof d)};
+    tutti__free(buf);
+    tutti__route_free(&route);
+    tutti__side_free(&s);
+    return c;
+}
+
+/* ---- an aggregator */
+
+typedef struct {
+    int n, room;
+    void **descriptor;
+    size_t *size;
+} inbox;
+
+static void inbox_add(inbox *in, const tutti__domains *d, tutti__side s, int a) {
+    if (in->n == in->room) {
+        in->room = 2 * in->room + 8;
+        in->descriptor = need(realloc(in->descriptor, (size_t)in->room * sizeof *in->descriptor));
+        in->size = need(realloc(in->size, (size_t)in->room * sizeof *in->size));
+    }
+    const size_t size = serialise_for(d, s, a, NULL, 0);
+    void *buf = need(malloc(size));
+    in->size[in->n] = serialise_for(d, s, a, buf, size);
+    in->descriptor[in->n++] = buf;
+}
+
+static void inbox_free(inbox *in) {
+    for (int i = 0; i < in->n; i++) free(in->descriptor[i]);
+    free(in->descriptor);
+    free(in->size);
+}
+
+/* What all ranks send to the sampled aggregators. */
+static void inboxes_fill(const job *j, inbox in[SAMPLE]) {
+    for (int r = 0; r < j->ranks; r++) {
+        tutti__side s = j->p->side(j->grid, r);
+        for (int k = 0; k < SAMPLE; k++) {
+            const int a = sampled(j, k);
+            if (tutti__route_next(&j->domains, s, a, 0) >= 0) inbox_add(&in[k], &j->domains, s, a);
+        }
+        tutti__side_free(&s);
+    }
+}
+
+static void prove_disjoint(int n, const tutti__side *side, tutti_off lo, tutti_off hi) {
+    int disjoint;
+    tutti_off where;
+    must(tutti__sides_disjoint(n, side, lo, hi, &disjoint, &where));
+    if (disjoint) return;
+    fprintf(stderr, "plan_scaling: two ranks share offset %lld\n", (long long)where);
+    exit(1);
+}
+
+static void walk_windows(const tutti__domains *d, int a, int n, const tutti__side *side) {
+    for (tutti_count c = 0; c < tutti__domains_cycles(d, a); c++) {
+        tutti_off lo, hi, sum = 0;
+        tutti__domains_window(d, a, c, &lo, &hi);
+        for (int i = 0; i < n; i++) sum += tutti__side_bytes_in(side[i], lo, hi);
+        if (sum == hi - lo) continue;
+        fprintf(stderr, "plan_scaling: window (%d, %lld) has %lld bytes of %lld\n", a, (long long)c,
+                (long long)sum, (long long)(hi - lo));
+        exit(1);
+    }
+}
+
+static cost measure_aggregator(const job *j, int a, const inbox *in) {
+    const size_t heap_before = heap();
+    cost c = {.partners = in->n};
+    tutti_off lo, hi;
+    const double start = now();
+    tutti__domains_extent(&j->domains, a, &lo, &hi);
+    tutti__side *side = need(tutti__calloc((size_t)in->n, sizeof *side));
+    for (int i = 0; i < in->n; i++) {
+        must(tutti__side_parse(in->descriptor[i], in->size[i], 1, NULL, &side[i]));
+        c.wire += (double)in->size[i];
+    }
+    prove_disjoint(in->n, side, lo, hi);
+    walk_windows(&j->domains, a, in->n, side);
+    c.seconds = now() - start;
+    c.memory = (double)(heap() - heap_before) + c.wire + sizeof j->domains;
+    for (int i = 0; i < in->n; i++) tutti__side_free(&side[i]);
+    tutti__free(side);
+    return c;
+}
+
+/* ---- the table */
+
+static void print_head(void) {
+    puts("One rank sends to the aggregators it reaches; one aggregator hears from the ranks that "
+         "reach it.\n");
+    puts("| pattern | ranks | role | partners | time, us | descriptors, B | memory, B "
+         "| memory per partner, B |");
+    puts("|---|--:|---|--:|--:|--:|--:|--:|");
+}
+
+static void print_row(const job *j, const char *role, cost c) {
+    const double fixed = sizeof(tutti__domains); /* the same whatever the number of ranks */
+    printf("| %s | %d | %s | %.1f | %.1f | %.0f | %.0f | %.0f |\n", j->p->name, j->ranks, role,
+           c.partners, c.seconds * 1e6, c.wire, c.memory,
+           c.partners > 0 ? (c.memory - fixed) / c.partners : 0);
+}
+
+static void run(const pattern *p, int ranks) {
+    job j;
+    inbox in[SAMPLE] = {{0}};
+    cost rank = {0}, aggregator = {0};
+    job_make(&j, p, ranks);
+    inboxes_fill(&j, in);
+    for (int k = 0; k < SAMPLE; k++) {
+        cost_add(&rank, measure_rank(&j, sampled(&j, k)));
+        cost_add(&aggregator, measure_aggregator(&j, sampled(&j, k), &in[k]));
+        inbox_free(&in[k]);
+    }
+    print_row(&j, "rank", rank);
+    print_row(&j, "aggregator", aggregator);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv) {
+    static const pattern patterns[] = {
+        {"2-D blocks", 2, block_2d}, {"3-D blocks", 3, block_3d}, {"cyclic rows", 1, cyclic_rows}};
+    static const int usual[] = {1000, 10000, 100000};
+    print_head();
+    for (int p = 0; p < 3; p++)
+        for (int i = 0; i < (argc > 1 ? argc - 1 : 3); i++) {
+            const int ranks = argc > 1 ? atoi(argv[i + 1]) : usual[i];
+            if (ranks > 0) run(&patterns[p], ranks);
+        }
+    printf("\nEvery rank and aggregator also holds %zu bytes of domains, counted in `memory`.\n",
+           sizeof(tutti__domains));
+    return 0;
+}

@@ -1,0 +1,189 @@
+/* tutti bench: its parts and what they pass to each other.
+ *
+ *   arguments -> config      what to measure                                   bench_args.c
+ *   cell                     one directory, pattern, operation                 bench.c
+ *     entry                  one way to do it: a method of Tutti, a reference, a peer
+ *       runner               how an entry is prepared, run and ended           references.c, staging.c,
+ *                                                                              variants.c, peers.c
+ *     measure                rounds over all entries, times, verification      measure.c, content.c
+ *   results -> reports       table and bars, JSON, CSV, HTML                   report_*.c
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_BENCH_H
+#define TUTTI_CLI_BENCH_H
+
+#include "cli.h"
+
+#define BENCH_CALL ((size_t)4 << 20) /* bytes of one call of the conforming limit */
+
+/* What the issue of speed is judged by. */
+#define BENCH_GOAL_WRITE 1.3
+#define BENCH_GOAL_WRITE_IRREGULAR 1.6
+#define BENCH_GOAL_READ 1.15
+
+/* ---- config (bench_args.c) */
+typedef struct bench_config {
+    tutti_options options; /* what all variants share */
+    cli_list patterns, methods, exchanges, stores, dirs;
+    int write, read;               /* operations */
+    int fresh, reused;             /* plans */
+    int pieces, staging, mapping;  /* references */
+    int quick, peers;
+    int rounds;
+    double budget; /* seconds, 0: none */
+    tutti_off size, slice;
+    uint64_t seed;
+    const char *json, *csv, *html; /* NULL: none */
+} bench_config;
+
+enum { ARGS_OK, ARGS_HELP, ARGS_WRONG };
+/* The same on every rank; ARGS_WRONG leaves a message. */
+int bench_config_parse(int argc, char **argv, bench_config *out);
+void bench_config_free(bench_config *c);
+
+/* ---- patterns (patterns.c): together the ranks name every byte of [0, total) once */
+typedef struct bench_pattern {
+    const char *name, *title;
+    tutti_access *access;
+    tutti_off bytes, total;                /* of this rank, of all */
+    tutti_off memory;                      /* bytes of the buffer, ghost cells included */
+    MPI_Datatype file_type, memory_type;   /* the same for the peers */
+    tutti_count pieces;                    /* contiguous on both sides */
+    tutti_piece *piece;
+} bench_pattern;
+
+const char *bench_pattern_name(int i); /* NULL: past the last */
+const char *bench_pattern_title(const char *name);
+int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
+                       bench_pattern *out);
+void bench_pattern_free(bench_pattern *p);
+
+/* ---- content (content.c): every byte of the file has a known value */
+void content_fill(uint64_t seed, tutti_off offset, void *buf, tutti_off bytes);
+/* The offset of the first wrong byte, or -1. */
+tutti_off content_check(uint64_t seed, tutti_off offset, const void *buf, tutti_off bytes);
+void content_fill_pieces(uint64_t seed, const bench_pattern *p, void *user);
+tutti_off content_check_pieces(uint64_t seed, const bench_pattern *p, const void *user);
+/* Compare bytes [lo, hi) of a file; 1 and a message if they are not all right. */
+int content_check_file(uint64_t seed, const char *path, tutti_off lo, tutti_off hi);
+
+/* ---- entries */
+typedef enum entry_kind {
+    ENTRY_LIMIT,
+    ENTRY_PIECES,
+    ENTRY_STAGING,
+    ENTRY_MAPPING,
+    ENTRY_TUTTI,
+    ENTRY_PEER
+} entry_kind;
+
+typedef struct bench_summary {
+    double median, min, max, q1, q3;
+} bench_summary;
+
+typedef struct bench_entry {
+    entry_kind kind;
+    char name[48];
+    const char *method, *exchange, *store; /* Tutti only */
+    int reused;
+    int checkable; /* its bytes can be verified */
+    tutti_options options;
+    int rounds; /* done */
+    double *seconds;
+    bench_summary time;
+    double to_limit, to_limit_paired, to_bare; /* ratios; 0: not known */
+    int unavailable;                           /* this machine or build does not have it */
+    char failure[512];                         /* "": none */
+    char explain[256];                         /* Tutti only */
+    tutti_stats stats;                         /* last round: sum of all ranks, seconds: the largest */
+} bench_entry;
+
+typedef struct bench_cell {
+    const char *dir, *pattern;
+    char file_system[16];
+    int is_write;
+    tutti_off total;
+    tutti_count runs; /* contiguous in the file, all ranks */
+    int entries;
+    bench_entry *entry;
+} bench_cell;
+
+typedef struct bench_results {
+    const bench_config *config;
+    int ranks;
+    char mpi[64];
+    double seconds;
+    int failures;
+    int cells;
+    bench_cell *cell;
+} bench_results;
+
+/* ---- one timed run */
+typedef struct bench_job {
+    const cli_world *world;
+    const bench_config *config;
+    const bench_pattern *pattern;
+    const char *path;
+    int is_write;
+    char *user;                    /* buffer of the pattern */
+    char *share;                   /* buffer of this rank's contiguous share of the file */
+    tutti_off share_lo, share_hi;
+    struct staging *staging;       /* NULL: not possible here */
+    tutti_file *file;              /* of the variant that is running */
+    tutti_plan *plan;
+} bench_job;
+
+/* prepare and run return 0, or 1 and a message.  prepare is collective and agrees on its result;
+ * run may fail on one rank alone.  end undoes what both left open; it is always called. */
+typedef struct bench_runner {
+    int (*prepare)(bench_job *job, bench_entry *e);
+    int (*run)(bench_job *job, bench_entry *e);
+    void (*end)(bench_job *job, bench_entry *e);
+    int uses_share; /* reads into the share's buffer, not the pattern's */
+} bench_runner;
+
+extern const bench_runner bench_limit, bench_pieces, bench_staging, bench_mapping, bench_tutti,
+    bench_tutti_reused, bench_peer;
+const bench_runner *bench_runner_of(const bench_entry *e);
+
+/* Shared memory of the reference "staging".  Collective.  NULL if the ranks do not share a node. */
+struct staging *staging_make(const cli_world *w, tutti_off slice);
+void staging_free(struct staging **s);
+
+/* The ways to fill a cell (variants.c). */
+void bench_entries_make(const bench_config *c, int is_write, bench_cell *cell);
+
+/* ---- measuring (measure.c) */
+/* One run of one entry: time, verify, record.  Collective. */
+void measure_run(bench_job *job, bench_entry *e);
+bench_summary measure_summary(const double *seconds, int n);
+void measure_ratios(bench_cell *cell);
+const bench_entry *measure_limit(const bench_cell *cell);
+double bench_goal(const bench_cell *cell);
+double bench_ratio_judged(const bench_cell *cell, const bench_entry *e);
+double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds); /* MiB/s */
+
+/* ---- progress (progress.c); rank 0 only, others do nothing */
+typedef struct bench_progress {
+    int on, tty;
+    double started, last;
+    long done, all;
+} bench_progress;
+void progress_start(bench_progress *p, const cli_world *w, long steps);
+void progress_step(bench_progress *p, const bench_cell *cell, int round, int rounds);
+void progress_end(bench_progress *p);
+
+/* ---- reports; rank 0 only.  0, or 1 and a message */
+void report_text(const bench_results *r, FILE *f);
+int report_json(const bench_results *r, const char *path);
+int report_csv(const bench_results *r, const char *path);
+int report_html(const bench_results *r, const char *path);
+FILE *report_open(const char *path);
+int report_close(FILE *f, const char *path);
+
+/* The plots of the HTML report (report_svg.c). */
+void svg_text(FILE *f, const char *text); /* escaped */
+int svg_colour(const bench_entry *e);     /* class k0 ... k12 of the style sheet */
+void svg_bars(FILE *f, const bench_cell *cell);
+void svg_ratios(FILE *f, int n, const bench_cell *const *cells);
+
+#endif

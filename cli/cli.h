@@ -1,0 +1,60 @@
+/* The command `tutti`: what all of its parts share.  It stands on the public interface only.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_H
+#define TUTTI_CLI_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <tutti/tutti.h>
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit codes */
+
+/* The ranks that the command runs on. */
+typedef struct cli_world {
+    MPI_Comm comm;
+    int rank, ranks;
+} cli_world;
+
+/* ---- errors: the last message of this process.  Each of these returns 1. */
+int cli_error(const char *fmt, ...) TUTTI_PRINTF(1, 2);
+int cli_error_errno(const char *what, const char *path);
+int cli_error_tutti(void); /* the library's last message */
+const char *cli_message(void);
+
+/* Did any rank fail?  Collective.  Everybody then has the message of the lowest rank that did. */
+int cli_agree(const cli_world *w, int failed);
+
+/* ---- waiting that leaves the core to others: a rank that is done must not slow down the rest */
+void cli_barrier(const cli_world *w);
+double cli_max(const cli_world *w, double value);
+
+/* ---- memory: never NULL; a machine without memory for a command's own needs ends it */
+void *cli_malloc(size_t bytes);
+void *cli_realloc(void *p, size_t bytes);
+char *cli_strdup(const char *s);
+
+/* ---- text */
+typedef struct cli_list {
+    int n;
+    char *copy, **item;
+} cli_list;
+
+void cli_list_split(cli_list *l, const char *text); /* at commas; replaces what was there */
+void cli_list_free(cli_list *l);
+int cli_list_has(const cli_list *l, const char *item);
+int cli_parse_size(const char *text, tutti_off *out);  /* 512, 64k, 32m, 1g; 0: not a size */
+int cli_parse_count(const char *text, long max, long *out);
+void cli_format_size(tutti_off bytes, char *out, size_t size); /* "32 MiB" */
+int cli_is_utf8(void);
+int cli_width(void);              /* columns of the terminal, 80 if there is none */
+int cli_columns(const char *utf8); /* columns that a text takes */
+void cli_json_string(FILE *f, const char *text);
+
+/* ---- commands */
+int cmd_bench(int argc, char **argv);
+int cmd_options(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+const char *cli_help_text(const char *command); /* NULL: no such command */
+
+#endif

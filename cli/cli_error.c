@@ -1,0 +1,83 @@
+/* Messages of the command, and agreement on them.  A step that can fail on one rank alone ends in
+ * cli_agree, so that all ranks go the same way and rank 0 can say what happened elsewhere.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static char message[1024];
+
+int cli_error(const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    return 1;
+}
+
+int cli_error_errno(const char *what, const char *path) {
+    return cli_error("%s '%s': %s", what, path, strerror(errno));
+}
+
+int cli_error_tutti(void) { return cli_error("%s", tutti_last_message()); }
+
+const char *cli_message(void) { return message; }
+
+/* Wait for a request: look a few times, then sleep between looks. */
+static void wait_politely(MPI_Request *request) {
+    const struct timespec nap = {0, 50000};
+    int done = 0;
+    for (int looks = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done; looks++) {
+        if (looks < 4) sched_yield();
+        else nanosleep(&nap, NULL);
+    }
+}
+
+int cli_agree(const cli_world *w, int failed) {
+    int mine = failed ? w->rank : w->ranks, first = 0;
+    MPI_Request request;
+    MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, w->comm, &request);
+    wait_politely(&request);
+    if (first == w->ranks) return 0;
+    MPI_Bcast(message, sizeof message, MPI_CHAR, first, w->comm);
+    return 1;
+}
+
+void cli_barrier(const cli_world *w) {
+    MPI_Request request;
+    MPI_Ibarrier(w->comm, &request);
+    wait_politely(&request);
+}
+
+double cli_max(const cli_world *w, double value) {
+    double max = 0;
+    MPI_Request request;
+    MPI_Iallreduce(&value, &max, 1, MPI_DOUBLE, MPI_MAX, w->comm, &request);
+    wait_politely(&request);
+    return max;
+}
+
+static void *check_memory(void *p, size_t bytes) {
+    if (p) return p;
+    fprintf(stderr, "tutti: no memory for %zu bytes\n", bytes);
+    int running = 0;
+    MPI_Initialized(&running);
+    if (running) MPI_Abort(MPI_COMM_WORLD, CLI_FAILED);
+    exit(CLI_FAILED);
+}
+
+void *cli_malloc(size_t bytes) { return check_memory(malloc(bytes ? bytes : 1), bytes); }
+
+void *cli_realloc(void *p, size_t bytes) {
+    return check_memory(realloc(p, bytes ? bytes : 1), bytes);
+}
+
+char *cli_strdup(const char *s) {
+    const size_t n = strlen(s) + 1;
+    return memcpy(cli_malloc(n), s, n);
+}

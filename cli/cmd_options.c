@@ -1,0 +1,90 @@
+/* tutti options: the option table, for people and for programs.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static void env_name(const char *name, char *out, size_t size) {
+    size_t n = (size_t)snprintf(out, size, "TUTTI_%s", name);
+    for (size_t i = 0; i < n && i < size; i++) out[i] = (char)toupper((unsigned char)out[i]);
+}
+
+/* Print text in lines of at most `width` columns, each after `indent` blanks. */
+static void print_wrapped(const char *text, int indent, int width) {
+    int column = 0;
+    while (*text) {
+        const int word = (int)strcspn(text, " ");
+        if (column == 0 || column + 1 + word > width) {
+            printf("%s%*s", column ? "\n" : "", indent, "");
+            column = 0;
+        } else {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", word, text);
+        column += word;
+        text += word;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+static void print_row(const tutti_option_info *o) {
+    char env[64], text[1024];
+    env_name(o->name, env, sizeof env);
+    printf("%-16s %-24s %-6s %s\n", o->name, env, o->type, *o->def ? o->def : "(empty)");
+    print_wrapped(o->help, 4, cli_width() - 4);
+    if (*o->choices) {
+        snprintf(text, sizeof text, "values: %s", o->choices);
+        print_wrapped(text, 4, cli_width() - 4);
+    }
+    if (*o->alias) {
+        snprintf(text, sizeof text, "also: %s", o->alias);
+        print_wrapped(text, 4, cli_width() - 4);
+    }
+}
+
+static void print_table(void) {
+    printf("%-16s %-24s %-6s %s\n", "NAME", "ENVIRONMENT", "TYPE", "DEFAULT");
+    const tutti_option_info *o;
+    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) print_row(o);
+}
+
+static void json_field(const char *key, const char *value, const char *end) {
+    printf("\"%s\": ", key);
+    cli_json_string(stdout, value);
+    fputs(end, stdout);
+}
+
+static void print_json(void) {
+    const tutti_option_info *o;
+    puts("[");
+    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
+        char env[64];
+        env_name(o->name, env, sizeof env);
+        fputs("  {", stdout);
+        json_field("name", o->name, ", ");
+        json_field("environment", env, ", ");
+        json_field("type", o->type, ", ");
+        json_field("choices", o->choices, ", ");
+        json_field("default", o->def, ", ");
+        json_field("alias", o->alias, ", ");
+        json_field("help", o->help, tutti_options_row(i + 1) ? "},\n" : "}\n");
+    }
+    puts("]");
+}
+
+int cmd_options(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        fputs(cli_help_text("options"), stdout);
+        return CLI_OK;
+    }
+    if (argc > 2 || (argc == 2 && strcmp(argv[1], "--json") != 0)) {
+        fputs("tutti options: the only argument is --json\n", stderr);
+        return CLI_USAGE;
+    }
+    if (argc == 2) print_json();
+    else print_table();
+    return CLI_OK;
+}

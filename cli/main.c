@@ -1,0 +1,35 @@
+/* The command `tutti`: find the command that the first argument names and run it.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <locale.h>
+#include <string.h>
+
+static int cmd_version(int argc, char **argv) {
+    (void)argc;
+    (void)argv;
+    printf("tutti %s\n", tutti_version_string());
+    return CLI_OK;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} command_table[] = {
+    {"bench", cmd_bench},     {"options", cmd_options}, {"help", cmd_help},
+    {"--help", cmd_help},     {"-h", cmd_help},         {"version", cmd_version},
+    {"--version", cmd_version}, {"-V", cmd_version},
+};
+
+int main(int argc, char **argv) {
+    setlocale(LC_CTYPE, "");
+    if (argc < 2) {
+        fputs(cli_help_text(""), stderr);
+        return CLI_USAGE;
+    }
+    for (size_t i = 0; i < sizeof command_table / sizeof *command_table; i++)
+        if (strcmp(argv[1], command_table[i].name) == 0)
+            return command_table[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "tutti: there is no command '%s'; try 'tutti help'\n", argv[1]);
+    return CLI_USAGE;
+}

@@ -1,0 +1,168 @@
+/* One run of one entry, and the statistics of many.
+ *
+ *   write   delete the file | prepare | barrier | TIME | reopen, verify every byte | delete
+ *   read    spoil the buffer | prepare | barrier | TIME | verify every byte of the buffer
+ *
+ * The time is the largest of all ranks.  A rank that is done sleeps until the others are, so that its
+ * waiting takes no core from them.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "bench.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void delete_file(const bench_job *job, const bench_entry *e) {
+    if (job->world->rank == 0) unlink(job->path);
+    if (!e->checkable && tutti_file_delete(job->path, &e->options) != TUTTI_OK) return;
+}
+
+static void spoil_buffer(bench_job *job, const bench_runner *r) {
+    if (r->uses_share) memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
+    else memset(job->user, 0xa5, (size_t)job->pattern->memory);
+}
+
+static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
+    if (job->is_write) delete_file(job, e);
+    else spoil_buffer(job, r);
+    cli_barrier(job->world);
+    return cli_agree(job->world, r->prepare ? r->prepare(job, e) : 0);
+}
+
+static int run_timed(bench_job *job, bench_entry *e, const bench_runner *r, double *seconds_out) {
+    cli_barrier(job->world);
+    MPI_Barrier(job->world->comm);
+    const double start = MPI_Wtime();
+    const int failed = r->run(job, e);
+    const double mine = MPI_Wtime() - start;
+    *seconds_out = cli_max(job->world, mine);
+    return cli_agree(job->world, failed);
+}
+
+static int check_size(const bench_job *job) {
+    struct stat st;
+    if (stat(job->path, &st) != 0) return cli_error_errno("cannot find", job->path);
+    if (st.st_size == (off_t)job->pattern->total) return 0;
+    return cli_error("'%s' has %lld bytes instead of %lld", job->path, (long long)st.st_size,
+                     (long long)job->pattern->total);
+}
+
+static int check_buffer(const bench_job *job, const bench_runner *r) {
+    const uint64_t seed = job->config->seed;
+    const tutti_off bad = r->uses_share ? content_check(seed, job->share_lo, job->share,
+                                                        job->share_hi - job->share_lo)
+                                        : content_check_pieces(seed, job->pattern, job->user);
+    if (bad < 0) return 0;
+    return cli_error("wrong byte after reading '%s': that of offset %lld", job->path, (long long)bad);
+}
+
+static int verify(const bench_job *job, const bench_runner *r) {
+    int failed;
+    if (!job->is_write) failed = check_buffer(job, r);
+    else
+        failed = check_size(job) || content_check_file(job->config->seed, job->path, job->share_lo,
+                                                       job->share_hi);
+    return cli_agree(job->world, failed);
+}
+
+void measure_run(bench_job *job, bench_entry *e) {
+    const bench_runner *r = bench_runner_of(e);
+    double seconds = 0;
+    if (*e->failure) return; /* once is enough */
+    int failed = prepare(job, e, r);
+    if (!failed) failed = run_timed(job, e, r, &seconds);
+    if (failed) snprintf(e->failure, sizeof e->failure, "%.500s", cli_message());
+    if (r->end) r->end(job, e);
+    if (!failed && e->checkable && verify(job, r))
+        snprintf(e->failure, sizeof e->failure, "%.500s", cli_message());
+    if (!*e->failure) e->seconds[e->rounds++] = seconds;
+    if (job->is_write) delete_file(job, e);
+}
+
+/* ---- statistics */
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value a fraction of the way through sorted values, between two of them if need be. */
+static double quantile(const double *sorted, int n, double fraction) {
+    const double at = fraction * (n - 1);
+    const int i = (int)at;
+    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+}
+
+static double median_of(double *values, int n) {
+    qsort(values, (size_t)n, sizeof *values, compare_doubles);
+    return quantile(values, n, 0.5);
+}
+
+bench_summary measure_summary(const double *seconds, int n) {
+    if (n == 0) return (bench_summary){0};
+    double *sorted = cli_malloc((size_t)n * sizeof *sorted);
+    memcpy(sorted, seconds, (size_t)n * sizeof *sorted);
+    bench_summary s = {.median = median_of(sorted, n)};
+    s.min = sorted[0];
+    s.max = sorted[n - 1];
+    s.q1 = quantile(sorted, n, 0.25);
+    s.q3 = quantile(sorted, n, 0.75);
+    free(sorted);
+    return s;
+}
+
+const bench_entry *measure_limit(const bench_cell *cell) {
+    return cell->entries && cell->entry[0].rounds ? &cell->entry[0] : NULL;
+}
+
+static double paired_ratio(const bench_entry *e, const bench_entry *limit) {
+    const int n = e->rounds < limit->rounds ? e->rounds : limit->rounds;
+    double *ratio = cli_malloc((size_t)n * sizeof *ratio);
+    for (int i = 0; i < n; i++) ratio[i] = e->seconds[i] / limit->seconds[i];
+    const double median = median_of(ratio, n);
+    free(ratio);
+    return median;
+}
+
+/* The better of the two bare references, 0 if neither was measured. */
+static double best_bare(const bench_cell *cell) {
+    double best = 0;
+    for (int i = 0; i < cell->entries; i++) {
+        const bench_entry *e = &cell->entry[i];
+        if ((e->kind == ENTRY_PIECES || e->kind == ENTRY_STAGING) && e->rounds &&
+            (best == 0 || e->time.median < best))
+            best = e->time.median;
+    }
+    return best;
+}
+
+void measure_ratios(bench_cell *cell) {
+    for (int i = 0; i < cell->entries; i++)
+        cell->entry[i].time = measure_summary(cell->entry[i].seconds, cell->entry[i].rounds);
+    const bench_entry *limit = measure_limit(cell);
+    const double bare = best_bare(cell);
+    for (int i = 0; i < cell->entries; i++) {
+        bench_entry *e = &cell->entry[i];
+        if (!e->rounds) continue;
+        if (limit) {
+            e->to_limit = e->time.median / limit->time.median;
+            e->to_limit_paired = paired_ratio(e, limit);
+        }
+        if (bare > 0) e->to_bare = e->time.median / bare;
+    }
+}
+
+double bench_goal(const bench_cell *cell) {
+    if (!cell->is_write) return BENCH_GOAL_READ;
+    return strncmp(cell->pattern, "irregular", 9) == 0 ? BENCH_GOAL_WRITE_IRREGULAR : BENCH_GOAL_WRITE;
+}
+
+double bench_ratio_judged(const bench_cell *cell, const bench_entry *e) {
+    return cell->is_write ? e->to_limit : e->to_bare;
+}
+
+double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds) {
+    return e->rounds && seconds > 0 ? (double)cell->total / seconds / (1 << 20) : 0;
+}

@@ -1,0 +1,152 @@
+/* The ways of Tutti: method x exchange x store, the plan made within the timed part or before it.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- open, access, close; planning included */
+
+static tutti_err open_file(bench_job *job, const bench_entry *e) {
+    const int mode = job->is_write ? TUTTI_WRITE | TUTTI_CREATE : TUTTI_READ;
+    return tutti_file_open(job->world->comm, job->path, mode, &e->options, &job->file);
+}
+
+/* What the library says; a store or method that this machine or build lacks is not a failure. */
+static int library_failed(bench_entry *e) {
+    e->unavailable = tutti_last_error()->code == TUTTI_ERR_UNSUPPORTED;
+    return cli_error_tutti();
+}
+
+static void take_stats(const bench_job *job, bench_entry *e) {
+    tutti_file_stats(job->file, &e->stats, NULL);
+    snprintf(e->explain, sizeof e->explain, "%s", tutti_file_explain(job->file));
+}
+
+static int check_count(const bench_job *job, const bench_entry *e, tutti_off count) {
+    if (count == job->pattern->bytes || !e->checkable) return 0;
+    return cli_error("%s of '%s': %lld bytes instead of %lld", job->is_write ? "write" : "read",
+                     job->path, (long long)count, (long long)job->pattern->bytes);
+}
+
+static int run_fresh(bench_job *job, bench_entry *e) {
+    tutti_off count = 0;
+    if (open_file(job, e) != TUTTI_OK) return library_failed(e);
+    const tutti_err err = job->is_write
+                              ? tutti_file_write(job->file, job->pattern->access, job->user, &count)
+                              : tutti_file_read(job->file, job->pattern->access, job->user, &count);
+    if (err != TUTTI_OK) return library_failed(e);
+    take_stats(job, e);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return library_failed(e);
+    return check_count(job, e, count);
+}
+
+static void end_tutti(bench_job *job, bench_entry *e) {
+    (void)e;
+    tutti_plan_free(&job->plan);
+    if (job->file) tutti_file_close(&job->file);
+}
+
+const bench_runner bench_tutti = {.run = run_fresh, .end = end_tutti};
+
+/* ---- a plan that was made and used before; timed from its start to close */
+
+static int prepare_reused(bench_job *job, bench_entry *e) {
+    if (open_file(job, e) != TUTTI_OK) return library_failed(e);
+    tutti_err err = job->is_write ? tutti_plan_write(job->file, job->pattern->access, &job->plan)
+                                  : tutti_plan_read(job->file, job->pattern->access, &job->plan);
+    if (err == TUTTI_OK) err = tutti_plan_run(job->plan, job->user, 0, NULL);
+    if (err == TUTTI_OK && job->is_write && e->checkable) err = tutti_file_resize(job->file, 0);
+    if (err != TUTTI_OK) return library_failed(e);
+    if (!job->is_write) memset(job->user, 0xa5, (size_t)job->pattern->memory);
+    return 0;
+}
+
+static int run_reused(bench_job *job, bench_entry *e) {
+    tutti_off count = 0;
+    tutti_err err = tutti_plan_start(job->plan, job->user, 0);
+    if (err == TUTTI_OK) err = tutti_plan_wait(job->plan, &count);
+    if (err != TUTTI_OK) return library_failed(e);
+    take_stats(job, e);
+    tutti_plan_free(&job->plan);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return library_failed(e);
+    return check_count(job, e, count);
+}
+
+const bench_runner bench_tutti_reused = {
+    .prepare = prepare_reused, .run = run_reused, .end = end_tutti};
+
+const bench_runner *bench_runner_of(const bench_entry *e) {
+    switch (e->kind) {
+    case ENTRY_LIMIT: return &bench_limit;
+    case ENTRY_PIECES: return &bench_pieces;
+    case ENTRY_STAGING: return &bench_staging;
+    case ENTRY_MAPPING: return &bench_mapping;
+    case ENTRY_PEER: return &bench_peer;
+    case ENTRY_TUTTI: break;
+    }
+    return e->reused ? &bench_tutti_reused : &bench_tutti;
+}
+
+/* ---- which entries a cell has */
+
+static bench_entry *add_entry(const bench_config *c, bench_cell *cell, entry_kind kind,
+                              const char *name) {
+    cell->entry = cli_realloc(cell->entry, (size_t)(cell->entries + 1) * sizeof *cell->entry);
+    bench_entry *e = &cell->entry[cell->entries++];
+    *e = (bench_entry){.kind = kind, .checkable = 1};
+    snprintf(e->name, sizeof e->name, "%s", name);
+    e->seconds = cli_malloc((size_t)c->rounds * sizeof *e->seconds);
+    return e;
+}
+
+static int has_plan(const char *method) {
+    return strcmp(method, "auto") == 0 || strcmp(method, "two-phase") == 0;
+}
+
+/* The stores that keep nothing in the file system: mem cannot be read by another process's rank,
+ * null forgets. */
+static int is_kept(const char *store) {
+    return strcmp(store, "mem") != 0 && strcmp(store, "null") != 0;
+}
+
+static void add_variant(const bench_config *c, bench_cell *cell, const char *const what[3], int reused) {
+    char name[48];
+    const int exchange = c->exchanges.n > 1 && has_plan(what[0]);
+    snprintf(name, sizeof name, "%s%s%s%s%s%s", what[0], exchange ? "/" : "", exchange ? what[1] : "",
+             c->stores.n > 1 ? "/" : "", c->stores.n > 1 ? what[2] : "", reused ? ", reused plan" : "");
+    bench_entry *e = add_entry(c, cell, ENTRY_TUTTI, name);
+    e->method = what[0];
+    e->exchange = what[1];
+    e->store = what[2];
+    e->reused = reused;
+    e->checkable = is_kept(what[2]);
+    e->options = c->options;
+    if (tutti_options_set(&e->options, "method", e->method) != TUTTI_OK ||
+        tutti_options_set(&e->options, "exchange", e->exchange) != TUTTI_OK ||
+        tutti_options_set(&e->options, "store", e->store) != TUTTI_OK)
+        snprintf(e->failure, sizeof e->failure, "%s", tutti_last_message());
+}
+
+static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
+    for (int m = 0; m < c->methods.n; m++) {
+        const char *method = c->methods.item[m];
+        const int exchanges = has_plan(method) ? c->exchanges.n : 1;
+        for (int x = 0; x < exchanges && (has_plan(method) || !reused || !c->fresh); x++)
+            for (int s = 0; s < c->stores.n; s++) {
+                const char *const what[3] = {method, c->exchanges.item[x], c->stores.item[s]};
+                if (cell->is_write || strcmp(what[2], "mem") != 0) add_variant(c, cell, what, reused);
+            }
+    }
+}
+
+void bench_entries_make(const bench_config *c, int is_write, bench_cell *cell) {
+    cell->is_write = is_write;
+    add_entry(c, cell, ENTRY_LIMIT, "conforming limit");
+    if (c->pieces) add_entry(c, cell, ENTRY_PIECES, is_write ? "pwrite each piece" : "pread each piece");
+    if (c->staging) add_entry(c, cell, ENTRY_STAGING, "bare shared staging");
+    if (c->mapping && !is_write) add_entry(c, cell, ENTRY_MAPPING, "bare mapping");
+    if (c->fresh) add_variants(c, 0, cell);
+    if (c->reused) add_variants(c, 1, cell);
+    if (c->peers) add_entry(c, cell, ENTRY_PEER, is_write ? "MPI_File_write_all" : "MPI_File_read_all");
+}

@@ -1,0 +1,82 @@
+# Finds one MPI by its compiler wrapper and makes the target tutti_mpi of it.
+#
+#   TUTTI_MPI     openmpi | mpich   which MPI this build is for
+#   TUTTI_MPICC   its wrapper; found as mpicc.<mpi> (Debian's name) or mpicc
+#
+# The wrapper is only asked for its flags (-show, which both MPIs know); we compile with the plain
+# compiler, so that a user of tutti.pc or TuttiConfig.cmake can do so too.
+
+set(TUTTI_MPI openmpi CACHE STRING "the MPI of this build: openmpi or mpich")
+set_property(CACHE TUTTI_MPI PROPERTY STRINGS openmpi mpich)
+if(TUTTI_MPI STREQUAL "openmpi")
+    set(_package "libopenmpi-dev openmpi-bin")
+elseif(TUTTI_MPI STREQUAL "mpich")
+    set(_package "libmpich-dev mpich")
+else()
+    message(FATAL_ERROR "TUTTI_MPI is '${TUTTI_MPI}'; it can be openmpi or mpich")
+endif()
+
+find_program(TUTTI_MPICC NAMES mpicc.${TUTTI_MPI} mpicc)
+if(NOT TUTTI_MPICC)
+    message(FATAL_ERROR "no mpicc.${TUTTI_MPI} and no mpicc found (Debian: apt-get install ${_package})")
+endif()
+execute_process(COMMAND ${TUTTI_MPICC} -show RESULT_VARIABLE _rc OUTPUT_VARIABLE _shown
+                ERROR_VARIABLE _said OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT _rc EQUAL 0)
+    message(FATAL_ERROR "'${TUTTI_MPICC} -show' failed: ${_said}")
+endif()
+
+separate_arguments(_words UNIX_COMMAND "${_shown}")
+list(POP_FRONT _words)
+set(TUTTI_MPI_INCLUDES)
+set(TUTTI_MPI_CFLAGS)
+set(TUTTI_MPI_LINK)
+while(_words)
+    list(POP_FRONT _words _word)
+    if(_word MATCHES "^-(I|isystem)$")
+        list(POP_FRONT _words _path)
+        list(APPEND TUTTI_MPI_INCLUDES "${_path}")
+    elseif(_word MATCHES "^-I(.+)")
+        list(APPEND TUTTI_MPI_INCLUDES "${CMAKE_MATCH_1}")
+    elseif(_word MATCHES "^-(L.+|l.+|Wl,-rpath.*|Wl,--enable-new-dtags)$")
+        list(APPEND TUTTI_MPI_LINK "${_word}")
+    elseif(_word MATCHES "^-(pthread|D.+)$")
+        list(APPEND TUTTI_MPI_CFLAGS "${_word}")
+    endif()
+endwhile()
+# What the linker searches anyway need not stand in anybody's flags.
+list(REMOVE_ITEM TUTTI_MPI_LINK -L/usr/lib -L/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+
+add_library(tutti_mpi INTERFACE)
+target_include_directories(tutti_mpi SYSTEM INTERFACE ${TUTTI_MPI_INCLUDES})
+target_compile_options(tutti_mpi INTERFACE ${TUTTI_MPI_CFLAGS})
+target_link_libraries(tutti_mpi INTERFACE ${TUTTI_MPI_LINK})
+set_target_properties(tutti_mpi PROPERTIES EXPORT_NAME mpi)
+
+# The wrapper may be another MPI's `mpicc`: the header tells the truth.
+include(CheckCSourceCompiles)
+if(TUTTI_MPI STREQUAL "openmpi")
+    set(_macro OPEN_MPI)
+else()
+    set(_macro MPICH_VERSION)
+endif()
+set(CMAKE_REQUIRED_INCLUDES ${TUTTI_MPI_INCLUDES})
+set(CMAKE_REQUIRED_LIBRARIES ${TUTTI_MPI_LINK})
+check_c_source_compiles("
+    #include <mpi.h>
+    #ifndef ${_macro}
+    #error another MPI
+    #endif
+    int main(void) { return MPI_Finalize(); }" TUTTI_MPI_IS_${TUTTI_MPI})
+unset(CMAKE_REQUIRED_INCLUDES)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(NOT TUTTI_MPI_IS_${TUTTI_MPI})
+    message(FATAL_ERROR "${TUTTI_MPICC} does not compile and link a program for ${TUTTI_MPI} "
+            "(Debian: apt-get install ${_package}; elsewhere set TUTTI_MPICC)")
+endif()
+message(STATUS "MPI: ${TUTTI_MPI}, by ${TUTTI_MPICC}")
+
+# For checks that call a compiler themselves.
+list(TRANSFORM TUTTI_MPI_INCLUDES PREPEND "-isystem " OUTPUT_VARIABLE _flags)
+list(JOIN _flags " " _flags)
+file(WRITE ${PROJECT_BINARY_DIR}/mpi.flags "${_flags} ${TUTTI_MPI_CFLAGS}\n")

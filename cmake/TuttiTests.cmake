@@ -1,0 +1,168 @@
+# Tests are found by scanning: tests/<room>/t*.c and t*.sh whose first lines hold
+#
+#   TEST ranks=1,2,5 timeout=60 [tier=full] [labels=a,b] [args=x,y]
+#        [builds=openmpi,mpich] [tsan=1] [cores=2]
+#
+# One executable per file, one ctest per (file, number of ranks), named <build>.<room>.<file>.n<ranks>.
+# ranks=0 is a plain process without MPI: it runs in the builds openmpi and asan only (a script: in
+# openmpi only), unless `builds` says otherwise.  The build tsan takes the tests that say tsan=1 and
+# nothing else.  A test uses `cores` cores, two if it has several ranks.  Exit code 77 means skipped.  Examples are tests too.
+#
+#   TUTTI_BUILD_NAME   first part of the names: openmpi, mpich, asan, tsan
+#   TUTTI_RANKS        numbers of ranks that this build runs (empty: what the test says)
+#   TUTTI_TIER         quick | full: with or without the long tests
+
+if(TUTTI_SANITIZE STREQUAL "address")
+    set(_name asan)
+elseif(TUTTI_SANITIZE STREQUAL "thread")
+    set(_name tsan)
+else()
+    set(_name ${TUTTI_MPI})
+endif()
+set(TUTTI_BUILD_NAME ${_name} CACHE STRING "what the tests of this build are called")
+set(TUTTI_RANKS "" CACHE STRING "numbers of ranks to run tests on, e.g. 1;3 (empty: all of a test's)")
+set(TUTTI_TIER quick CACHE STRING "quick or full")
+
+enable_testing()
+add_custom_target(tests)
+
+# The value of `key` in a TEST line, or the default, as a list.
+function(tutti_test_value line key default out)
+    if(line MATCHES " ${key}=([^ ]+)")
+        string(REPLACE "," ";" _value "${CMAKE_MATCH_1}")
+        set(${out} "${_value}" PARENT_SCOPE)
+    else()
+        set(${out} "${default}" PARENT_SCOPE)
+    endif()
+endfunction()
+
+# The numbers of ranks that this build runs of those that a test asks for.
+function(tutti_test_ranks asked builds tsan out)
+    set(_ranks)
+    foreach(_n IN LISTS asked)
+        if(builds)
+            set(_wanted ${builds})
+        elseif(_n EQUAL 0)
+            set(_wanted openmpi asan)
+        else()
+            set(_wanted openmpi mpich asan)
+        endif()
+        if(tsan)
+            list(APPEND _wanted tsan)
+        endif()
+        if(TUTTI_BUILD_NAME IN_LIST _wanted)
+            list(APPEND _ranks ${_n})
+        endif()
+    endforeach()
+    if(TUTTI_RANKS AND _ranks)
+        set(_chosen ${_ranks})
+        list(FILTER _chosen INCLUDE REGEX "^(0|${TUTTI_RANKS_REGEX})$")
+        if(NOT _chosen)
+            list(GET _ranks 0 _chosen)
+        endif()
+        set(_ranks ${_chosen})
+    endif()
+    set(${out} "${_ranks}" PARENT_SCOPE)
+endfunction()
+
+# One ctest: `command` on `ranks` ranks, under the name <build>.<room>.<stem>.n<ranks>.
+function(tutti_add_test room stem ranks timeout cores labels)
+    set(_test ${TUTTI_BUILD_NAME}.${room}.${stem}.n${ranks})
+    math(EXPR _limit "${timeout} + 30")
+    if(ranks GREATER 1)
+        set(cores 2)
+    endif()
+    add_test(NAME ${_test} COMMAND ${PROJECT_SOURCE_DIR}/scripts/run_test.sh
+        ${_test} ${timeout} ${TUTTI_MPI} ${ranks} ${ARGN})
+    set_tests_properties(${_test} PROPERTIES TIMEOUT ${_limit} SKIP_RETURN_CODE 77
+        PROCESSORS ${cores} LABELS "${TUTTI_BUILD_NAME};${room};${labels}"
+        ENVIRONMENT "TUTTI_BUILD_DIR=${PROJECT_BINARY_DIR};TUTTI_SANITIZE=${TUTTI_SANITIZE};TUTTI_TEST_TIER=${TUTTI_TIER};TUTTI_COMMAND=${PROJECT_BINARY_DIR}/tutti;CC=${CMAKE_C_COMPILER}")
+endfunction()
+
+# Reads the TEST line of `file`; makes its executable and its tests.
+function(tutti_scan_test file room default)
+    get_filename_component(_stem ${file} NAME_WE)
+    get_filename_component(_kind ${file} LAST_EXT)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(STRINGS ${file} _line LIMIT_COUNT 1 REGEX "TEST ranks=")
+    if(NOT _line)
+        set(_line "${default}")
+    endif()
+    if(NOT _line)
+        message(WARNING "${file}: no TEST line, not run")
+        return()
+    endif()
+    string(REPLACE "*/" " " _line "${_line}")
+
+    tutti_test_value("${_line}" ranks 1 _asked)
+    tutti_test_value("${_line}" timeout 60 _timeout)
+    tutti_test_value("${_line}" tier quick _tier)
+    tutti_test_value("${_line}" labels "" _labels)
+    tutti_test_value("${_line}" args "" _args)
+    tutti_test_value("${_line}" builds "" _builds)
+    tutti_test_value("${_line}" tsan "" _tsan)
+    tutti_test_value("${_line}" cores 1 _cores)
+    if(_kind STREQUAL ".sh" AND NOT _builds)
+        set(_builds openmpi)
+    endif()
+    tutti_test_ranks("${_asked}" "${_builds}" "${_tsan}" _ranks)
+    if(NOT _ranks AND NOT "${_ranks}" STREQUAL "0")
+        return()
+    endif()
+    if(_tier STREQUAL "full" AND NOT TUTTI_TIER STREQUAL "full")
+        return()
+    endif()
+    if(TUTTI_TIER STREQUAL "full")
+        math(EXPR _timeout "${_timeout} * 10")
+    elseif(TUTTI_SANITIZE)
+        math(EXPR _timeout "${_timeout} * 2")
+    endif()
+
+    if(_kind STREQUAL ".sh")
+        set(_command sh ${file})
+    else()
+        set(_target ${room}.${_stem})
+        add_executable(${_target} EXCLUDE_FROM_ALL ${file})
+        set_target_properties(${_target} PROPERTIES OUTPUT_NAME ${_stem}
+            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
+        if(room STREQUAL "examples")
+            target_link_libraries(${_target} PRIVATE tutti tutti_flags tutti_plugins m)
+        else()
+            target_compile_definitions(${_target} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+            target_include_directories(${_target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+            target_link_libraries(${_target} PRIVATE tutti_internal tutti_plugins m)
+        endif()
+        add_dependencies(tests ${_target})
+        set(_command $<TARGET_FILE:${_target}>)
+    endif()
+    foreach(_n IN LISTS _ranks)
+        tutti_add_test(${room} ${_stem} ${_n} ${_timeout} ${_cores} "${_labels}" ${_command} ${_args})
+    endforeach()
+endfunction()
+
+string(REPLACE ";" "|" TUTTI_RANKS_REGEX "${TUTTI_RANKS}")
+file(GLOB _tests CONFIGURE_DEPENDS tests/*/t*.c tests/*/t*.sh)
+foreach(_file IN LISTS _tests)
+    get_filename_component(_room ${_file} DIRECTORY)
+    get_filename_component(_room ${_room} NAME)
+    if(NOT _room STREQUAL "support")
+        tutti_scan_test(${_file} ${_room} "")
+    endif()
+endforeach()
+file(GLOB _examples CONFIGURE_DEPENDS examples/*.c)
+foreach(_file IN LISTS _examples)
+    tutti_scan_test(${_file} examples " TEST ranks=1,4 timeout=60")
+endforeach()
+if(TARGET tutti_command)
+    add_dependencies(tests tutti_command)
+endif()
+
+# Programs that measure: they may look inside.
+file(GLOB _benches CONFIGURE_DEPENDS bench/*.c)
+foreach(_file IN LISTS _benches)
+    get_filename_component(_stem ${_file} NAME_WE)
+    add_executable(bench.${_stem} ${_file})
+    set_target_properties(bench.${_stem} PROPERTIES OUTPUT_NAME ${_stem}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+    target_link_libraries(bench.${_stem} PRIVATE tutti_internal tutti_plugins m)
+endforeach()

@@ -1,0 +1,148 @@
+/* Tutti: files that all ranks of a communicator read and write together.
+ *
+ * Collectivity.  *Local*: any rank, any time.  *Collective*: every rank of the file's communicator
+ * calls it, in the same order.  *Collective, x agrees*: and with the same x.  A collective call
+ * returns the same code on every rank, and tutti_last_error() is then the same too.
+ *
+ * Threads.  Different files may be used by different threads at the same time if MPI was
+ * initialised with MPI_THREAD_MULTIPLE; one file by one thread at a time.
+ *
+ * Visibility.  When a collective write has returned, a later collective read through the same handle
+ * sees its bytes on every rank.  tutti_file_sync and tutti_file_close make them visible to everybody,
+ * also on file systems with client caches; tutti_file_sync (not close) also makes them durable.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_FILE_H
+#define TUTTI_FILE_H
+
+#include <mpi.h>
+#include <tutti/types.h>
+#include <tutti/error.h>
+#include <tutti/options.h>
+#include <tutti/stats.h>
+#include <tutti/access.h>
+
+TUTTI_BEGIN_DECLS
+
+typedef struct tutti_file tutti_file;
+typedef struct tutti_plan tutti_plan;
+
+#define TUTTI_READ 1       /* open for reading */
+#define TUTTI_WRITE 2      /* open for writing */
+#define TUTTI_CREATE 4     /* create the file if it is not there */
+#define TUTTI_EXCLUSIVE 8  /* with TUTTI_CREATE: refuse if it is there */
+#define TUTTI_TRUNCATE 16  /* start with an empty file */
+#define TUTTI_APPEND 32    /* file offsets of accesses count from the end of the file as it was at open */
+
+/** Open a file.   Collective, all arguments agree (options: rank 0's are used).
+ *  @param[in] comm  is not kept: the file works on communicators of its own
+ *  @param[in] mode  TUTTI_READ | TUTTI_WRITE | ...
+ *  @param[in] opt   NULL: defaults and environment
+ *  @param[out] f_out  close it with tutti_file_close */
+TUTTI_API tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode, const tutti_options *opt,
+                                    tutti_file **f_out) TUTTI_MUST_USE;
+
+/** The same with permissions for a file that is created (default 0666, less the umask). */
+TUTTI_API tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int permissions,
+                                         const tutti_options *opt, tutti_file **f_out) TUTTI_MUST_USE;
+
+/** Close a file and null the handle, also if an error is returned.   Collective.
+ *  Plans of the file must have been freed and operations ended: otherwise TUTTI_ERR_STATE, and the
+ *  file stays open.  A file that is still open at MPI_Finalize is closed there by each rank on its own. */
+TUTTI_API tutti_err tutti_file_close(tutti_file **f);
+
+/** Remove a file.   Local. */
+TUTTI_API tutti_err tutti_file_delete(const char *path, const tutti_options *opt) TUTTI_MUST_USE;
+
+/** The size in bytes.   Collective. */
+TUTTI_API tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) TUTTI_MUST_USE;
+
+/** Change the size.   Collective, size agrees. */
+TUTTI_API tutti_err tutti_file_resize(tutti_file *f, tutti_off size) TUTTI_MUST_USE;
+
+/** Make sure that the first `size` bytes have space on the device; never shrinks, never changes bytes.
+ *  Collective, size agrees. */
+TUTTI_API tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) TUTTI_MUST_USE;
+
+/** What was written is durable and visible to all when this returns.   Collective. */
+TUTTI_API tutti_err tutti_file_sync(tutti_file *f) TUTTI_MUST_USE;
+
+/** The options in force (rank 0's, completed by what was found out).   Local. */
+TUTTI_API tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_out) TUTTI_MUST_USE;
+
+/** @name Collective access
+ *  Every rank names its own bytes; an empty access is fine.  `buf` is the address of memory offset
+ *  0 of the access (NULL only if the access is empty).
+ *  @param[out] count_out  NULL, or this rank's bytes: all of them after a write; after a read those
+ *      that lie before the end of the file.  Bytes beyond are untouched.
+ *  Writes of several ranks to the same byte: the highest rank wins (option `check`: an error). */
+/**@{*/
+TUTTI_API tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
+                                     tutti_off *count_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf,
+                                    tutti_off *count_out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Independent access.   Local.
+ *  The same for one rank alone. */
+/**@{*/
+TUTTI_API tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a, const void *buf,
+                                                 tutti_off *count_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_file_read_independent(tutti_file *f, const tutti_access *a, void *buf,
+                                                tutti_off *count_out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Split collectives: begin and end are each Collective
+ *  One split operation per file at a time.  The buffer belongs to the library from begin to end. */
+/**@{*/
+TUTTI_API tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a, const void *buf) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_file_write_end(tutti_file *f, tutti_off *count_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_file_read_begin(tutti_file *f, const tutti_access *a, void *buf) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Plans: who moves what, made once and run many times */
+/**@{*/
+/** Plan writes (or reads) of an access.   Collective.   The access may be freed afterwards. */
+TUTTI_API tutti_err tutti_plan_write(tutti_file *f, const tutti_access *a, tutti_plan **p_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a, tutti_plan **p_out) TUTTI_MUST_USE;
+
+/** Start an operation by a plan, with a buffer and with all file offsets shifted by `displacement`.
+ *  Collective, displacement agrees.   One at a time per plan. */
+TUTTI_API tutti_err tutti_plan_start(tutti_plan *p, void *buf, tutti_off displacement) TUTTI_MUST_USE;
+
+/** Wait for it.   Collective.   @param[out] count_out as for tutti_file_write and tutti_file_read */
+TUTTI_API tutti_err tutti_plan_wait(tutti_plan *p, tutti_off *count_out) TUTTI_MUST_USE;
+
+/** Start and wait.   Collective, displacement agrees. */
+TUTTI_API tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement,
+                                   tutti_off *count_out) TUTTI_MUST_USE;
+
+/** What was chosen and why, one line, e.g. "two-phase: 4096-byte runs of 4 ranks interleave".   Local.
+ *  @return lives as long as the plan */
+TUTTI_API const char *tutti_plan_explain(const tutti_plan *p);
+
+/** Memory that the plan takes on this rank.   Local. */
+TUTTI_API size_t tutti_plan_size(const tutti_plan *p);
+
+/** Free a plan and null the handle.   Local.   NULL is fine. */
+TUTTI_API void tutti_plan_free(tutti_plan **p);
+/**@}*/
+
+/** Statistics of the last operation, and of all since open, on this rank.   Local. */
+TUTTI_API void tutti_file_stats(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out);
+
+/** How the last collective operation went and why, one line ("" before the first).   Local. */
+TUTTI_API const char *tutti_file_explain(const tutti_file *f);
+
+/** Called now and then during operations: bytes of this rank that are done, all of them, and the phase
+ *  ("plan", "exchange", "file").  It must return soon and call nothing of Tutti. */
+typedef void tutti_progress_fn(void *context, tutti_off done, tutti_off total, const char *phase);
+
+/** Install a progress callback, or remove it with NULL.   Local. */
+TUTTI_API void tutti_file_on_progress(tutti_file *f, tutti_progress_fn *fn, void *context);
+
+/** Options from an MPI_Info: known keys are set, unknown ones ignored, as the standard asks.   Local. */
+TUTTI_API tutti_err tutti_options_from_info(tutti_options *opt, MPI_Info info) TUTTI_MUST_USE;
+
+TUTTI_END_DECLS
+#endif

@@ -1,0 +1,14 @@
+/* Tutti: collective file access for MPI programs.  This header includes all of the public interface.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_TUTTI_H
+#define TUTTI_TUTTI_H
+
+#include <tutti/types.h>
+#include <tutti/error.h>
+#include <tutti/options.h>
+#include <tutti/stats.h>
+#include <tutti/access.h>
+#include <tutti/mpitype.h>
+#include <tutti/file.h>
+
+#endif

@@ -1,0 +1,44 @@
+#!/bin/sh
+# build.sh NAME [TARGET...]   configures and builds one of the usual builds, in build/NAME.
+#
+#   openmpi, mpich   the library, the command, tests, for that MPI
+#   asan             with Open MPI, AddressSanitizer and UBSan, debug checks, fewer numbers of ranks
+#   tsan             with ThreadSanitizer: the tests with threads as ranks; and without liburing, so
+#                    that this way of building is always tried
+#
+# Targets: all (default), tests, or any other.  TIER=full adds the long tests, WERROR=OFF lets
+# warnings pass, V=1 shows the commands, JOBS=n.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+name=$1
+shift
+[ $# -gt 0 ] || set -- all
+top=$(cd "$(dirname "$0")/.." && pwd)
+dir=$top/build/$name
+unset MAKEFLAGS MFLAGS MAKELEVEL || true
+
+case $name in
+openmpi | mpich) flags="-DTUTTI_MPI=$name" ;;
+asan) flags="-DTUTTI_SANITIZE=address -DTUTTI_RANKS=1;3" ;;
+tsan) flags="-DTUTTI_SANITIZE=thread -DTUTTI_URING=OFF" ;;
+*)
+    echo "build.sh: '$name' is none of openmpi, mpich, asan, tsan" >&2
+    exit 2
+    ;;
+esac
+generator=
+if [ ! -f "$dir/CMakeCache.txt" ] && command -v ninja >/dev/null 2>&1; then
+    generator=-GNinja
+fi
+verbose=
+[ "${V:-0}" = 0 ] || verbose=--verbose
+
+mkdir -p "$top/build"
+log=$top/build/configure-$name.log
+# shellcheck disable=SC2086 # lists of words
+cmake --log-level=NOTICE -S "$top" -B "$dir" $generator $flags \
+    -DTUTTI_TIER="${TIER:-quick}" -DTUTTI_WERROR="${WERROR:-ON}" >"$log" || {
+    cat "$log" >&2
+    exit 1
+}
+exec cmake --build "$dir" --parallel "${JOBS:-$(nproc)}" $verbose --target "$@"

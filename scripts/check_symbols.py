@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""check_symbols.py BUILD_DIR: compares names with the public headers.
+
+  - libtutti.so exports exactly what include/tutti declares with TUTTI_API
+  - what is not public but visible between our files is called tutti__something
+
+SPDX-License-Identifier: BSD-3-Clause"""
+import pathlib
+import re
+import subprocess
+import sys
+
+top = pathlib.Path(__file__).resolve().parent.parent
+build = pathlib.Path(sys.argv[1])
+
+
+def declared():
+    """Names of the functions (and variables) that the headers mark with TUTTI_API."""
+    names = set()
+    for header in sorted((top / "include/tutti").glob("*.h")):
+        text = re.sub(r"/\*.*?\*/", " ", header.read_text(encoding="utf-8"), flags=re.S)
+        text = re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", "", text, flags=re.M)
+        for found in re.finditer(r"\bTUTTI_API\b([^;{]*)", text):
+            name = re.search(r"(\w+)\s*\(", found[1]) or re.search(r"(\w+)\s*(?:\[.*)?$", found[1])
+            names.add(name[1])
+    return names
+
+
+def symbols(*command):
+    """Names of the defined global symbols, as nm lists them."""
+    out = subprocess.run(["nm", *command], check=True, capture_output=True, text=True).stdout
+    rows = (line.split() for line in out.splitlines())
+    return {row[-1].split("@")[0] for row in rows if len(row) == 3 and row[1] in "TDBRVWGC"}
+
+
+public = declared()
+exported = symbols("-D", "--defined-only", str(build / "libtutti.so")) - {"TUTTI_0"}
+ours = symbols("-g", "--defined-only", str(build / "libtutti_internal.a"))
+
+wrong = [f"{name} is declared TUTTI_API, but libtutti.so does not export it"
+         for name in sorted(public - exported)]
+wrong += [f"{name} is exported by libtutti.so, but no public header declares it"
+          for name in sorted(exported - public)]
+wrong += [f"{name} is not public and should be called tutti__something"
+          for name in sorted(ours - public) if not name.startswith("tutti__")]
+print("\n".join(wrong), end="\n" if wrong else "")
+sys.exit(1 if wrong else 0)

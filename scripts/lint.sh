@@ -1,0 +1,30 @@
+#!/bin/sh
+# lint.sh BUILD_DIR   all checks that need no running program, one after the other; says which failed.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+build=$1
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit 1
+export TUTTI_BUILD_DIR="$top/$build"
+failed=
+
+# check NAME command...
+check() {
+    name=$1
+    shift
+    printf '%-14s' "$name"
+    if out=$("$@" 2>&1); then
+        echo ok
+    else
+        echo "FAILED"
+        echo "$out"
+        failed="$failed $name"
+    fi
+}
+
+for test in layers headers symbols format cppcheck clang scripts man words; do
+    check "$test" sh tests/house/t9??_$test.sh
+done
+check clang-tidy python3 scripts/check_clang.py "$build" clang-tidy
+python3 scripts/budget.py
+[ -z "$failed" ] || { echo "failed:$failed"; exit 1; }

@@ -1,0 +1,63 @@
+#!/bin/sh
+# mpirun.sh openmpi|mpich NP command...   runs a program on NP ranks of this machine.
+#
+# The same flags for tests, `make run` and the examples in the docs: more ranks than cores (waiting
+# ranks yield), allowed as root (containers), messages through shared memory, and no network: both
+# launchers listen on every interface whatever one tells them, so that, where we may (root), they run
+# in a network namespace that has only loopback.  MPIRUN_FLAGS adds flags of your own.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+if [ $# -lt 3 ]; then
+    sed -n '2s/^# //p' "$0" >&2
+    exit 2
+fi
+mpi=$1 np=$2
+shift 2
+here=$(cd "$(dirname "$0")" && pwd)
+
+# first_of NAME...: the first of these programs that exists
+first_of() {
+    for name; do
+        if command -v "$name" >/dev/null 2>&1; then
+            echo "$name"
+            return
+        fi
+    done
+    echo "mpirun.sh: none of these found: $*" >&2
+    exit 127
+}
+
+# start COMMAND...: becomes it, alone with loopback where that can be had
+start() {
+    if unshare -n ip link set lo up 2>/dev/null; then
+        exec unshare -n sh -c 'ip link set lo up && exec "$@"' sh "$@"
+    fi
+    exec "$@"
+}
+
+case $mpi in
+openmpi)
+    launcher=$(first_of mpirun.openmpi mpirun)
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export PMIX_MCA_ptl_tcp_if_include=lo
+    # shellcheck disable=SC2086 # MPIRUN_FLAGS is a list of words
+    start "$launcher" --oversubscribe --bind-to none -np "$np" \
+        --mca mpi_yield_when_idle 1 --mca pml ob1 --mca osc ^ucx --mca btl self,vader \
+        --mca btl_vader_single_copy_mechanism none \
+        --mca oob_tcp_if_include lo --mca btl_tcp_if_include lo ${MPIRUN_FLAGS:-} "$@"
+    ;;
+mpich)
+    launcher=$(first_of mpiexec.mpich mpiexec)
+    shim=${TUTTI_MPICH_YIELD:-$here/../build/mpich/libmpich_yield.so}
+    if [ -f "$shim" ]; then
+        set -- -genv LD_PRELOAD "$shim${LD_PRELOAD:+:$LD_PRELOAD}" "$@"
+    fi
+    export UCX_TLS="${UCX_TLS:-sm,self}" UCX_NET_DEVICES="${UCX_NET_DEVICES:-lo}"
+    # shellcheck disable=SC2086
+    start "$launcher" -bind-to none -iface lo -np "$np" ${MPIRUN_FLAGS:-} "$@"
+    ;;
+*)
+    echo "mpirun.sh: '$mpi' is neither openmpi nor mpich" >&2
+    exit 2
+    ;;
+esac

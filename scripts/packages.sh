@@ -1,0 +1,67 @@
+#!/bin/sh
+# packages.sh GROUP...   installs what the groups of packages.txt lack; silent if they lack nothing.
+#
+# Needs root or sudo.  Without, or where this is no Debian, it says what is missing and succeeds: the
+# tools may be there under other names, and the build tells if they are not.  Only a failed
+# installation of packages that are not optional is an error.  TUTTI_NO_INSTALL=1: never install.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+list=$(dirname "$0")/../packages.txt
+
+# packages_of GROUP: its names, one a line
+packages_of() {
+    sed -n "/^\[$1\]/,/^\[/{ /^[a-z0-9]/p }" "$list"
+}
+
+lacking() {
+    for package in $(packages_of "$1"); do
+        state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+        [ "$state" = installed ] || echo "$package"
+    done
+}
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    if command -v sudo >/dev/null 2>&1 && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+        as_root=sudo
+    else
+        as_root=none
+    fi
+fi
+
+install() {
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
+}
+
+fresh=no
+for group; do
+    if [ -z "$(packages_of "$group")" ]; then
+        echo "packages.sh: packages.txt has no group '$group'" >&2
+        exit 2
+    fi
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "not a Debian system; the group '$group' wants: $(packages_of "$group" | xargs)"
+        continue
+    fi
+    missing=$(lacking "$group" | xargs)
+    [ -n "$missing" ] || continue
+    if [ "$as_root" = none ] || [ -n "${TUTTI_NO_INSTALL:-}" ]; then
+        echo "not installed, group '$group': $missing"
+        continue
+    fi
+    echo "installing, group '$group': $missing"
+    if [ $fresh = no ]; then
+        $as_root apt-get update -q || true
+        fresh=yes
+    fi
+    # shellcheck disable=SC2086 # a list of names
+    if install $missing; then
+        continue
+    elif [ "$group" != optional ]; then
+        echo "packages.sh: could not install: $missing" >&2
+        exit 1
+    fi
+    for package in $missing; do
+        install "$package" || echo "going on without $package"
+    done
+done

@@ -1,0 +1,174 @@
+/* access: the public constructors.  Each makes the two sides and hands them to tutti__access_make.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/node.h"
+
+static tutti__side side_ref(tutti__side s) {
+    return (tutti__side){s.disp, tutti__node_ref(s.node)};
+}
+
+/* An access with packed memory; takes over `file`. */
+static tutti_err packed(tutti__side file, tutti_access **out) {
+    tutti__side memory;
+    const tutti_err err = tutti__side_run(0, tutti__side_bytes(file), &memory);
+    if (err != TUTTI_OK) {
+        tutti__side_free(&file);
+        return err;
+    }
+    return tutti__access_make(file, memory, out);
+}
+
+tutti_err tutti_access_contiguous(tutti_off offset, tutti_off bytes, tutti_access **out) {
+    tutti__side file;
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(bytes >= 0, TUTTI_ERR_ARG, "%lld bytes", (long long)bytes);
+    TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset %lld is negative", (long long)offset);
+    TUTTI_TRY(tutti__side_run(offset, bytes, &file));
+    return packed(file, out);
+}
+
+tutti_err tutti_access_vector(tutti_off offset, tutti_count count, tutti_off block,
+                              tutti_off stride, tutti_access **out) {
+    tutti__side file;
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset %lld is negative", (long long)offset);
+    TUTTI_CHECK(count >= 0 && block >= 0, TUTTI_ERR_ARG, "%lld blocks of %lld bytes",
+                (long long)count, (long long)block);
+    TUTTI_TRY(tutti__side_run(offset, block, &file));
+    TUTTI_TRY(tutti__side_vec(file, count, stride, &file));
+    return packed(file, out);
+}
+
+tutti_err tutti_access_runs(tutti_count n, const tutti_off *offsets, const tutti_off *lengths,
+                            tutti_access **out) {
+    tutti__side file;
+    TUTTI_CHECK(out && n >= 0 && (n == 0 || (offsets && lengths)), TUTTI_ERR_ARG,
+                "%lld runs, or a NULL argument", (long long)n);
+    for (tutti_count i = 0; i < n; i++)
+        TUTTI_CHECK(offsets[i] >= 0, TUTTI_ERR_ARG, "run %lld: file offset %lld is negative",
+                    (long long)i, (long long)offsets[i]);
+    TUTTI_TRY(tutti__side_list(n, offsets, lengths, 0, &file));
+    return packed(file, out);
+}
+
+/* Items at offset + index[i] * size as offsets. */
+static tutti_err indices_offsets(tutti_off offset, tutti_off size, tutti_count n,
+                                 const tutti_count *index, tutti_off *offsets) {
+    for (tutti_count i = 0; i < n; i++) {
+        TUTTI_CHECK(tutti__mul_ok(index[i], size, &offsets[i]) &&
+                        tutti__add_ok(offset, offsets[i], &offsets[i]),
+                    TUTTI_ERR_OVERFLOW, "index %lld is %lld, which is too large", (long long)i,
+                    (long long)index[i]);
+        TUTTI_CHECK(offsets[i] >= 0, TUTTI_ERR_ARG, "index %lld is %lld: a negative file offset",
+                    (long long)i, (long long)index[i]);
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti_access_indices(tutti_off offset, tutti_off item_size, tutti_count n,
+                               const tutti_count *index, tutti_access **out) {
+    tutti__side file;
+    size_t bytes;
+    TUTTI_CHECK(out && n >= 0 && (n == 0 || index), TUTTI_ERR_ARG,
+                "%lld indices, or a NULL argument", (long long)n);
+    TUTTI_CHECK(item_size > 0, TUTTI_ERR_ARG, "items of %lld bytes", (long long)item_size);
+    TUTTI_CHECK(!__builtin_mul_overflow((size_t)n, sizeof(tutti_off), &bytes), TUTTI_ERR_OVERFLOW,
+                "%lld indices", (long long)n);
+    tutti_off *offsets = tutti__malloc(bytes);
+    if (!offsets) return TUTTI_ERR_NOMEM;
+    tutti_err err = indices_offsets(offset, item_size, n, index, offsets);
+    if (err == TUTTI_OK) err = tutti__side_list(n, offsets, NULL, item_size, &file);
+    tutti__free(offsets);
+    return err == TUTTI_OK ? packed(file, out) : err;
+}
+
+/* ---- from other accesses */
+
+/* Where the memory of each part starts; both sides of the parts with references of their own. */
+static tutti_err concat_sides(int n, const tutti_access *const *parts, const tutti_off *offsets,
+                              tutti__side *file, tutti__side *memory) {
+    tutti_off end = 0;
+    for (int i = 0; i < n; i++) {
+        const tutti_off at = offsets ? offsets[i] : end;
+        file[i] = side_ref(parts[i]->file);
+        memory[i] = side_ref(parts[i]->memory);
+        TUTTI_CHECK(tutti__add_ok(memory[i].disp, at, &memory[i].disp) &&
+                        tutti__side_fits(memory[i]),
+                    TUTTI_ERR_OVERFLOW, "part %d: memory offset %lld is too large", i,
+                    (long long)at);
+        end = tutti__max(end, tutti__side_hi(memory[i]));
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err concat(int n, const tutti_access *const *parts, const tutti_off *offsets,
+                        tutti__side *sides, tutti_access **out) {
+    tutti__side file = {0, NULL}, memory = {0, NULL};
+    tutti_err err = concat_sides(n, parts, offsets, sides, sides + n);
+    if (err != TUTTI_OK) {
+        for (int i = 0; i < 2 * n; i++) tutti__side_free(&sides[i]);
+        return err;
+    }
+    err = tutti__side_cat(n, sides, &file);
+    const tutti_err err_memory = tutti__side_cat(n, sides + n, &memory);
+    if (err == TUTTI_OK && err_memory == TUTTI_OK) return tutti__access_make(file, memory, out);
+    tutti__side_free(&file);
+    tutti__side_free(&memory);
+    return err != TUTTI_OK ? err : err_memory;
+}
+
+tutti_err tutti_access_concat(int n, const tutti_access *const *parts,
+                              const tutti_off *memory_offsets, tutti_access **out) {
+    TUTTI_CHECK(out && n >= 0 && (n == 0 || parts), TUTTI_ERR_ARG, "%d parts, or a NULL argument",
+                n);
+    for (int i = 0; i < n; i++) TUTTI_CHECK(parts[i], TUTTI_ERR_ARG, "part %d is NULL", i);
+    tutti__side *sides = tutti__calloc((size_t)n, 2 * sizeof *sides);
+    if (!sides) return TUTTI_ERR_NOMEM;
+    const tutti_err err = concat(n, parts, memory_offsets, sides, out);
+    tutti__free(sides);
+    return err;
+}
+
+tutti_err tutti_access_tile(const tutti_access *a, tutti_count count, tutti_off file_stride,
+                            tutti_off memory_stride, tutti_access **out) {
+    tutti__side file, memory;
+    TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_TRY(tutti__side_vec(side_ref(a->file), count, file_stride, &file));
+    const tutti_err err = tutti__side_vec(side_ref(a->memory), count, memory_stride, &memory);
+    if (err != TUTTI_OK) {
+        tutti__side_free(&file);
+        return err;
+    }
+    return tutti__access_make(file, memory, out);
+}
+
+tutti_err tutti_access_join(const tutti_access *file, const tutti_access *memory,
+                            tutti_access **out) {
+    TUTTI_CHECK(file && memory && out, TUTTI_ERR_ARG, "NULL argument");
+    return tutti__access_make(side_ref(file->file), side_ref(memory->file), out);
+}
+
+tutti_err tutti_access_clip(const tutti_access *a, tutti_off lo, tutti_off hi, tutti_access **out) {
+    tutti__side file, memory;
+    TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
+    const tutti_off from = tutti__side_tell(a->file, lo), to = tutti__side_tell(a->file, hi);
+    TUTTI_TRY(tutti__side_slice(a->file, from, to, &file));
+    const tutti_err err = tutti__side_slice(a->memory, from, to, &memory);
+    if (err != TUTTI_OK) {
+        tutti__side_free(&file);
+        return err;
+    }
+    return tutti__access_make(file, memory, out);
+}
+
+tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) {
+    TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
+    return tutti__access_make(side_ref(a->file), side_ref(a->memory), out);
+}
+
+void tutti_access_free(tutti_access **a) {
+    if (!a || !*a) return;
+    tutti__side_free(&(*a)->file);
+    tutti__side_free(&(*a)->memory);
+    tutti__free(*a);
+    *a = NULL;
+}

@@ -1,0 +1,71 @@
+/* access: one line about an access, for people.  A loop is "count x [inside every stride]".
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+#include "access/node.h"
+
+#define PARTS_SHOWN 4
+
+/* snprintf's rule over several calls: count everything, write what fits. */
+typedef struct {
+    char *buf;
+    size_t size;
+    int length;
+} text;
+
+static void say(text *t, const char *fmt, ...) TUTTI_PRINTF(2, 3);
+
+static void say(text *t, const char *fmt, ...) {
+    const size_t used = tutti__min(t->length, (tutti_off)t->size);
+    va_list args;
+    va_start(args, fmt);
+    const int n = vsnprintf(t->size ? t->buf + used : NULL, t->size - used, fmt, args);
+    va_end(args);
+    if (n > 0) t->length += n;
+}
+
+static void say_node(text *t, const tutti__node *n);
+
+static void say_parts(text *t, const tutti__node *n) {
+    say(t, "{");
+    for (tutti_count i = 0; i < n->cat.n && i < PARTS_SHOWN; i++) {
+        if (i) say(t, ", ");
+        say_node(t, n->cat.part[i].node);
+        say(t, " at +%lld", (long long)n->cat.part[i].disp);
+    }
+    if (n->cat.n > PARTS_SHOWN) say(t, ", and %lld more", (long long)n->cat.n - PARTS_SHOWN);
+    say(t, "}");
+}
+
+static void say_node(text *t, const tutti__node *n) {
+    switch (n->kind) {
+    case TUTTI__RUN: say(t, "%lld bytes", (long long)n->bytes); break;
+    case TUTTI__VEC:
+        say(t, "%lld x [", (long long)n->vec.count);
+        say_node(t, n->vec.child);
+        say(t, " every %lld]", (long long)n->vec.stride);
+        break;
+    case TUTTI__LIST:
+        if (n->list.fixed)
+            say(t, "%lld runs of %lld bytes", (long long)n->list.n, (long long)n->list.fixed);
+        else
+            say(t, "%lld runs, %lld bytes", (long long)n->list.n, (long long)n->bytes);
+        break;
+    case TUTTI__CAT: say_parts(t, n); break;
+    }
+}
+
+int tutti_access_describe(const tutti_access *a, char *buf, size_t size) {
+    text t = {buf, buf ? size : 0, 0};
+    if (!a || !a->file.node) {
+        say(&t, "empty");
+        return t.length;
+    }
+    say_node(&t, a->file.node);
+    say(&t, " at %lld", (long long)a->file.disp);
+    if (a->memory.disp == 0 && a->memory.node->kind == TUTTI__RUN) return t.length;
+    say(&t, "; memory ");
+    say_node(&t, a->memory.node);
+    say(&t, " at %lld", (long long)a->memory.disp);
+    return t.length;
+}

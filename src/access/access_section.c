@@ -1,0 +1,125 @@
+/* access: sections of n-dimensional arrays.  Each dimension is a loop; the file's loops are nested with
+ * the fastest dimension innermost, the memory's in the same order of dimensions, whatever its own order
+ * is, so both sides walk the same elements.  Adjacent iterations collapse as the loops are made.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/node.h"
+
+/* The loops of a section by dimension. */
+typedef struct {
+    tutti_off first; /* where the first element is */
+    tutti_off step[TUTTI_MAX_DIMS];
+    tutti_count count[TUTTI_MAX_DIMS];
+    int empty;
+} loops;
+
+/* Dimension number k, counted from the fastest. */
+static int dimension(const tutti_section *s, int k) {
+    return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - k : k;
+}
+
+static tutti_err section_check_dim(const tutti_section *s, const char *what, int d) {
+    const long long lo = s->lo[d], hi = s->hi[d], shape = s->shape[d], stride = s->stride[d];
+    TUTTI_CHECK(shape >= 0, TUTTI_ERR_ARG, "%s section, dimension %d: shape %lld is negative", what,
+                d, shape);
+    TUTTI_CHECK(lo >= 0 && lo <= hi, TUTTI_ERR_ARG,
+                "%s section, dimension %d: [%lld, %lld) is no range", what, d, lo, hi);
+    TUTTI_CHECK(hi <= shape, TUTTI_ERR_ARG, "%s section, dimension %d: %lld is beyond its shape %lld",
+                what, d, hi, shape);
+    TUTTI_CHECK(stride >= 0, TUTTI_ERR_ARG, "%s section, dimension %d: stride %lld is negative",
+                what, d, stride);
+    return TUTTI_OK;
+}
+
+static tutti_err section_check(const tutti_section *s, const char *what) {
+    TUTTI_CHECK(s->ndims >= 1 && s->ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG,
+                "%s section has %d dimensions", what, s->ndims);
+    TUTTI_CHECK(s->order == TUTTI_ROW_MAJOR || s->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
+                "%s section: %d is no order", what, (int)s->order);
+    TUTTI_CHECK(s->element_size > 0, TUTTI_ERR_ARG, "%s section: elements of %lld bytes", what,
+                (long long)s->element_size);
+    for (int d = 0; d < s->ndims; d++) TUTTI_TRY(section_check_dim(s, what, d));
+    return TUTTI_OK;
+}
+
+/* Add the offset of index lo[d]; `size` is the distance of neighbours in dimension d. */
+static int dim_loop(const tutti_section *s, int d, tutti_off size, loops *l) {
+    const tutti_count stride = s->stride[d] ? s->stride[d] : 1;
+    const tutti_count width = s->hi[d] - s->lo[d];
+    tutti_off skip;
+    l->count[d] = width / stride + (width % stride != 0);
+    if (!tutti__mul_ok(s->lo[d], size, &skip) || !tutti__add_ok(l->first, skip, &l->first)) return 0;
+    if (l->count[d] > 1) return tutti__mul_ok(stride, size, &l->step[d]);
+    l->step[d] = 0;
+    return 1;
+}
+
+static tutti_err section_loops(const tutti_section *s, const char *what, loops *l) {
+    TUTTI_TRY(section_check(s, what));
+    *l = (loops){.first = s->offset};
+    for (int d = 0; d < s->ndims; d++) l->empty |= s->lo[d] == s->hi[d];
+    tutti_off size = s->element_size;
+    for (int k = 0; k < s->ndims; k++) {
+        const int d = dimension(s, k);
+        const int fits = dim_loop(s, d, size, l) && tutti__mul_ok(size, s->shape[d], &size) &&
+                         size <= TUTTI__OFF_LIMIT;
+        TUTTI_CHECK(fits || l->empty,
+                    TUTTI_ERR_OVERFLOW, "%s section, dimension %d: the array exceeds 2^62 bytes",
+                    what, d);
+    }
+    return TUTTI_OK;
+}
+
+/* The loops as a side, nested in the order of `file`. */
+static tutti_err loops_side(const loops *l, const tutti_section *file, tutti__side *out) {
+    tutti__side s;
+    TUTTI_TRY(tutti__side_run(l->first, file->element_size, &s));
+    for (int k = 0; k < file->ndims; k++) {
+        const int d = dimension(file, k);
+        TUTTI_TRY(tutti__side_vec(s, l->count[d], l->step[d], &s));
+    }
+    *out = s;
+    return TUTTI_OK;
+}
+
+static tutti_err sections_match(const tutti_section *file, const tutti_section *memory,
+                                const loops *f, const loops *m) {
+    TUTTI_CHECK(file->ndims == memory->ndims, TUTTI_ERR_ARG,
+                "the file section has %d dimensions, the memory section %d", file->ndims,
+                memory->ndims);
+    TUTTI_CHECK(file->element_size == memory->element_size, TUTTI_ERR_ARG,
+                "elements of %lld bytes in the file, of %lld in memory",
+                (long long)file->element_size, (long long)memory->element_size);
+    for (int d = 0; d < file->ndims; d++)
+        TUTTI_CHECK(f->count[d] == m->count[d], TUTTI_ERR_ARG,
+                    "dimension %d: %lld elements in the file section, %lld in the memory section",
+                    d, (long long)f->count[d], (long long)m->count[d]);
+    return TUTTI_OK;
+}
+
+static tutti_err section_memory(const tutti_section *file, const tutti_section *memory,
+                                const loops *f, tutti_off bytes, tutti__side *out) {
+    loops m;
+    if (!memory) return tutti__side_run(0, bytes, out);
+    TUTTI_TRY(section_loops(memory, "memory", &m));
+    TUTTI_TRY(sections_match(file, memory, f, &m));
+    if (!m.empty) return loops_side(&m, file, out);
+    *out = (tutti__side){0, NULL};
+    return TUTTI_OK;
+}
+
+tutti_err tutti_access_section(const tutti_section *file, const tutti_section *memory,
+                               tutti_access **out) {
+    loops f;
+    tutti__side fs = {0, NULL}, ms = {0, NULL};
+    TUTTI_CHECK(file && out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_TRY(section_loops(file, "file", &f));
+    TUTTI_CHECK(file->offset >= 0, TUTTI_ERR_ARG, "file section: offset %lld is negative",
+                (long long)file->offset);
+    if (!f.empty) TUTTI_TRY(loops_side(&f, file, &fs));
+    const tutti_err err = section_memory(file, memory, &f, tutti__side_bytes(fs), &ms);
+    if (err != TUTTI_OK) {
+        tutti__side_free(&fs);
+        return err;
+    }
+    return tutti__access_make(fs, ms, out);
+}

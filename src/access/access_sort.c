@@ -1,0 +1,178 @@
+/* access: putting an irregular file side in order.  The access is expanded into pieces that are
+ * contiguous in file and memory; they are sorted by file offset (a natural merge sort: stable, and
+ * quick on what is mostly in order); where pieces overlap, a sweep along the file keeps at each place
+ * the one that was mentioned last.  The result is described anew.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/node.h"
+
+typedef struct {
+    tutti_off file, memory, bytes;
+    tutti_count rank; /* which mention it is */
+} piece;
+
+static tutti_off end_of(const piece *p) { return p->file + p->bytes; }
+
+/* Append to pieces, joined with the last one if it goes on there. */
+static void append(piece *v, tutti_count *n, piece p) {
+    piece *last = v + *n - 1;
+    if (*n && end_of(last) == p.file && last->memory + last->bytes == p.memory)
+        last->bytes += p.bytes;
+    else
+        v[(*n)++] = p;
+}
+
+static tutti_count expand(tutti__side file, tutti__side memory, piece *v) {
+    tutti__cursor cf, cm;
+    tutti__burst f, m;
+    tutti_count n = 0;
+    tutti__cursor_seek(&cf, file, 0);
+    tutti__cursor_seek(&cm, memory, 0);
+    while (tutti__cursor_peek(&cf, &f) && tutti__cursor_peek(&cm, &m)) {
+        const tutti_off bytes = tutti__min(f.bytes, m.bytes);
+        append(v, &n, (piece){f.offset, m.offset, bytes, n});
+        tutti__cursor_skip(&cf, bytes);
+        tutti__cursor_skip(&cm, bytes);
+    }
+    return n;
+}
+
+/* ---- sorting */
+
+/* End of the ascending row that starts at i. */
+static tutti_count row_end(const piece *v, tutti_count n, tutti_count i) {
+    while (i + 1 < n && v[i].file <= v[i + 1].file) i++;
+    return i + 1;
+}
+
+static void merge(const piece *a, const piece *a_end, const piece *b, const piece *b_end,
+                  piece *out) {
+    while (a < a_end && b < b_end) *out++ = b->file < a->file ? *b++ : *a++;
+    memcpy(out, a, (size_t)(a_end - a) * sizeof *a);
+    out += a_end - a;
+    memcpy(out, b, (size_t)(b_end - b) * sizeof *b);
+}
+
+/* Merge neighbouring rows of v into w; returns how many rows are left. */
+static tutti_count merge_rows(const piece *v, tutti_count n, piece *w) {
+    tutti_count rows = 0;
+    for (tutti_count i = 0; i < n; rows++) {
+        const tutti_count mid = row_end(v, n, i), end = mid < n ? row_end(v, n, mid) : n;
+        merge(v + i, v + mid, v + mid, v + end, w + i);
+        i = end;
+    }
+    return rows;
+}
+
+/* Sort v, with w as room; the sorted one of the two is returned. */
+static piece *sort(piece *v, tutti_count n, piece *w) {
+    while (merge_rows(v, n, w) > 1) {
+        piece *t = v;
+        v = w;
+        w = t;
+    }
+    return w;
+}
+
+static int overlapping(const piece *v, tutti_count n) {
+    for (tutti_count i = 1; i < n; i++)
+        if (end_of(&v[i - 1]) > v[i].file) return 1;
+    return 0;
+}
+
+/* ---- later mentions win: a heap holds the pieces at the sweep's place, the last mention on top */
+
+typedef struct {
+    const piece **v;
+    tutti_count n;
+} heap;
+
+static void heap_push(heap *h, const piece *p) {
+    tutti_count i = h->n++;
+    for (; i > 0 && h->v[(i - 1) / 2]->rank < p->rank; i = (i - 1) / 2) h->v[i] = h->v[(i - 1) / 2];
+    h->v[i] = p;
+}
+
+static void heap_pop(heap *h) {
+    const piece *p = h->v[--h->n];
+    tutti_count i = 0;
+    for (tutti_count k = 1; k < h->n; i = k, k = 2 * i + 1) {
+        if (k + 1 < h->n && h->v[k + 1]->rank > h->v[k]->rank) k++;
+        if (h->v[k]->rank <= p->rank) break;
+        h->v[i] = h->v[k];
+    }
+    h->v[i] = p;
+}
+
+/* Write what is to be seen of the sorted pieces v into w (room for 2 n). */
+static tutti_count sweep(const piece *v, tutti_count n, heap *h, piece *w) {
+    tutti_count out = 0, i = 0;
+    tutti_off at = 0;
+    while (i < n || h->n) {
+        while (h->n && end_of(h->v[0]) <= at) heap_pop(h);
+        if (!h->n && i == n) break;
+        if (!h->n) at = tutti__max(at, v[i].file);
+        for (; i < n && v[i].file <= at; i++) heap_push(h, &v[i]);
+        while (h->n && end_of(h->v[0]) <= at) heap_pop(h);
+        if (!h->n) continue;
+        const piece *top = h->v[0];
+        const tutti_off to = i < n ? tutti__min(end_of(top), v[i].file) : end_of(top);
+        append(w, &out, (piece){at, top->memory + at - top->file, to - at, 0});
+        at = to;
+    }
+    return out;
+}
+
+static tutti_err cut_covered(const piece *v, tutti_count *n, piece *w) {
+    heap h = {tutti__malloc((size_t)*n * sizeof *h.v), 0};
+    if (!h.v) return TUTTI_ERR_NOMEM;
+    *n = sweep(v, *n, &h, w);
+    tutti__free(h.v);
+    return TUTTI_OK;
+}
+
+/* ---- describing */
+
+static tutti_err describe(const piece *v, tutti_count n, tutti__side *file, tutti__side *memory) {
+    tutti_off *offsets = tutti__malloc((size_t)n * 2 * sizeof *offsets);
+    if (!offsets) return TUTTI_ERR_NOMEM;
+    tutti_off *lengths = offsets + n;
+    tutti__side f = {0, NULL}, m = {0, NULL};
+    for (tutti_count i = 0; i < n; i++) {
+        offsets[i] = v[i].file;
+        lengths[i] = v[i].bytes;
+    }
+    tutti_err err = tutti__side_list(n, offsets, lengths, 0, &f);
+    for (tutti_count i = 0; i < n; i++) offsets[i] = v[i].memory;
+    if (err == TUTTI_OK) err = tutti__side_list(n, offsets, lengths, 0, &m);
+    tutti__free(offsets);
+    if (err != TUTTI_OK) {
+        tutti__side_free(&f);
+        return err;
+    }
+    tutti__side_free(file);
+    tutti__side_free(memory);
+    *file = f;
+    *memory = m;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__pieces_sort(tutti__side *file, tutti__side *memory) {
+    const tutti_count most = tutti__side_runs(*file) + tutti__side_runs(*memory);
+    TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED, "%lld runs in no order",
+                (long long)most);
+    piece *v = tutti__malloc((size_t)most * 3 * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    piece *sorted = NULL;
+    tutti_count n = expand(*file, *memory, v);
+    /* Three equal rooms: two to sort in, and the cut pieces need two. */
+    sorted = sort(v, n, v + 2 * most);
+    tutti_err err = TUTTI_OK;
+    if (overlapping(sorted, n)) {
+        if (sorted == v) memcpy(v + 2 * most, v, (size_t)n * sizeof *v);
+        err = cut_covered(v + 2 * most, &n, v);
+        sorted = v;
+    }
+    if (err == TUTTI_OK) err = describe(sorted, n, file, memory);
+    tutti__free(v);
+    return err;
+}

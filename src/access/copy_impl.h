@@ -1,0 +1,43 @@
+/* access: the two halves of the copy kernel (copy_stream.c), for copy.c.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_COPY_IMPL_H
+#define TUTTI_COPY_IMPL_H
+
+#include <string.h>
+#include "access/side.h"
+
+/* base + offset; the base need not be near (memory offsets may be addresses, the base NULL). */
+static inline char *tutti__place(char *base, tutti_off offset) {
+    return (char *)((uintptr_t)base + (uintptr_t)offset);
+}
+
+/* One run of any length; multiples of 64 bytes, as adjacent items of 64 bytes make them, in line. */
+static inline void tutti__move_one(char *to, const char *from, tutti_off bytes) {
+    if ((bytes & 63) || bytes > 512) {
+        memcpy(to, from, (size_t)bytes);
+        return;
+    }
+    for (; bytes > 0; bytes -= 64, to += 64, from += 64) memcpy(to, from, 64);
+}
+
+/* Runs of equal length from one place to another; stride: from one run's start to the next. */
+typedef struct {
+    char *to;
+    const char *from;
+    tutti_off to_stride, from_stride;
+    tutti_off bytes; /* of each run */
+    tutti_count count;
+} tutti__moves;
+void tutti__move_runs(const tutti__moves *m);
+
+/* Bytes [from, to) of the stream of `s` between their places at base + offset and consecutive memory
+ * at `packed`. */
+typedef enum { TUTTI__PACK, TUTTI__UNPACK } tutti__direction;
+typedef struct {
+    char *base;
+    char *packed; /* moves on as bytes are copied */
+    tutti__direction direction;
+} tutti__stream;
+void tutti__copy_stream(tutti__stream *t, tutti__side s, tutti_off from, tutti_off to);
+
+#endif

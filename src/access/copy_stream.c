@@ -1,0 +1,257 @@
+/* access: the copy kernel, between the bytes of one side and consecutive memory.
+ *
+ * The tree is run like a program, without a cursor: nodes that are wanted whole go through all(),
+ * which only adds strides; cut nodes (at most one at each end, per level) go through part().  The
+ * work is in the leaves:
+ *   VEC of RUN     tutti__move_runs: one loop per common run length, so that a run is a few moves
+ *   LIST, fixed    one loop per common item length; gaps are decoded in line without branches
+ *   LIST, RUN      memcpy
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/copy_impl.h"
+#include "access/list_read.h"
+
+/* The run lengths that get loops of their own: elements and small records. */
+#define COMMON_LENGTHS(X) X(1) X(2) X(4) X(8) X(12) X(16) X(24) X(32) X(48) X(64)
+
+/* Items are located this many at a time and, if they are read, fetched meanwhile: the places of
+ * irregular items are far apart and no processor foresees them. */
+#define AHEAD 32
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void move_loop(const tutti__moves *m, size_t bytes) {
+    const tutti_off to_stride = m->to_stride, from_stride = m->from_stride;
+    const char *from = m->from;
+    char *to = m->to;
+
+    for (tutti_count i = m->count; i > 0; i--) {
+        memcpy(to, from, bytes);
+        to += to_stride;
+        from += from_stride;
+    }
+}
+
+void tutti__move_runs(const tutti__moves *m) {
+#define MOVE(length) \
+    case length: move_loop(m, length); return;
+    switch (m->bytes) {
+        COMMON_LENGTHS(MOVE)
+    default: move_loop(m, (size_t)m->bytes);
+    }
+#undef MOVE
+}
+
+static void one_run(tutti__stream *t, tutti_off at, tutti_off bytes) {
+    char *const there = tutti__place(t->base, at);
+    if (t->direction == TUTTI__PACK)
+        memcpy(t->packed, there, (size_t)bytes);
+    else
+        memcpy(there, t->packed, (size_t)bytes);
+    t->packed += bytes;
+}
+
+static void many_runs(tutti__stream *t, tutti_off at, const tutti__node *vec, tutti_count count) {
+    const tutti_off bytes = vec->vec.child->bytes, stride = vec->vec.stride;
+    tutti__moves m = {t->packed, tutti__place(t->base, at), bytes, stride, bytes, count};
+    if (t->direction == TUTTI__UNPACK)
+        m = (tutti__moves){tutti__place(t->base, at), t->packed, stride, bytes, bytes, count};
+    tutti__move_runs(&m);
+    t->packed += count * bytes;
+}
+
+/* `count` items of a LIST whose items all have `bytes` bytes. */
+INLINE void item_loop(tutti__stream *t, tutti_off origin, tutti__list_reader *reader,
+                      tutti_count count, size_t bytes, int pack) {
+    char *const base = tutti__place(t->base, origin), *packed = t->packed, *there[AHEAD];
+    tutti__list_reader r = *reader;
+
+    while (count > 0) {
+        const int n = (int)tutti__min(count, AHEAD);
+        for (int i = 0; i < n; i++) {
+            r.at += tutti__reader_gap(&r);
+            there[i] = tutti__place(base, r.at);
+            if (pack) __builtin_prefetch(there[i]);
+            r.at += (tutti_off)bytes;
+        }
+        for (int i = 0; i < n; i++, packed += bytes)
+            memcpy(pack ? packed : there[i], pack ? there[i] : packed, bytes);
+        count -= n;
+    }
+    t->packed = packed;
+    *reader = r;
+}
+
+INLINE void items_of(tutti__stream *t, tutti_off origin, tutti__list_reader *r, tutti_count count,
+                     size_t bytes) {
+    if (t->direction == TUTTI__PACK)
+        item_loop(t, origin, r, count, bytes, 1);
+    else
+        item_loop(t, origin, r, count, bytes, 0);
+}
+
+static void fixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r, tutti_count count) {
+#define ITEMS(length) \
+    case length: items_of(t, origin, r, count, length); return;
+    switch (r->fixed) {
+        COMMON_LENGTHS(ITEMS)
+    default: items_of(t, origin, r, count, (size_t)r->fixed);
+    }
+#undef ITEMS
+}
+
+/* Items of several lengths, until `bytes` bytes are copied; the first `inside` bytes of the first
+ * item are left out. */
+INLINE void mixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *reader,
+                        tutti_off inside, tutti_off bytes, int pack) {
+    char *const base = tutti__place(t->base, origin), *packed = t->packed, *there[AHEAD];
+    tutti__list_reader r = *reader;
+    tutti_off length[AHEAD];
+
+    while (bytes > 0) {
+        int n = 0;
+        for (; n < AHEAD && bytes > 0; n++) {
+            there[n] = tutti__place(base, tutti__reader_next(&r, &length[n]) + inside);
+            if (pack) __builtin_prefetch(there[n]);
+            length[n] = tutti__min(length[n] - inside, bytes);
+            bytes -= length[n];
+            inside = 0;
+        }
+        for (int i = 0; i < n; packed += length[i++])
+            tutti__move_one(pack ? packed : there[i], pack ? there[i] : packed, length[i]);
+    }
+    t->packed = packed;
+    *reader = r;
+}
+
+/* Items from the reader's place on, without the first `inside` bytes of the first one, `bytes` bytes
+ * in all. */
+static void some_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r, tutti_off inside,
+                       tutti_off bytes) {
+    if (r->fixed) {
+        const tutti_off head = inside ? tutti__min(r->fixed - inside, bytes) : 0;
+        const tutti_count whole = (bytes - head) / r->fixed;
+        if (head) one_run(t, origin + tutti__reader_next(r, &(tutti_off){0}) + inside, head);
+        fixed_items(t, origin, r, whole);
+        bytes -= head + whole * r->fixed;
+        inside = 0;
+    }
+    if (t->direction == TUTTI__PACK)
+        mixed_items(t, origin, r, inside, bytes, 1);
+    else
+        mixed_items(t, origin, r, inside, bytes, 0);
+}
+
+static void list_all(tutti__stream *t, const tutti__node *n, tutti_off origin) {
+    tutti__list_reader r = tutti__reader_at(n, 0);
+    some_items(t, origin, &r, 0, n->bytes);
+}
+
+/* The last mark at or before a stream position. */
+static tutti_count find_mark(const tutti__node *n, tutti_off stream) {
+    tutti_count lo = 0, hi = (n->list.n - 1) / TUTTI__MARK_EVERY + 1;
+    if (n->list.fixed) return stream / n->list.fixed / TUTTI__MARK_EVERY;
+    while (hi - lo > 1) {
+        const tutti_count mid = lo + (hi - lo) / 2;
+        if (n->list.mark[mid].start <= stream)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void list_part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
+                      tutti_off to) {
+    const tutti_count mark = find_mark(n, from);
+    tutti__list_reader r = tutti__reader_at(n, mark), item = r;
+    tutti_off inside = from - n->list.mark[mark].start, bytes;
+
+    for (;;) {
+        (void)tutti__reader_next(&item, &bytes);
+        if (inside < bytes) break;
+        inside -= bytes;
+        r = item;
+    }
+    some_items(t, origin, &r, inside, to - from);
+}
+
+static void all(tutti__stream *t, const tutti__node *n, tutti_off origin);
+
+static void copies(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_count count) {
+    if (n->vec.child->kind == TUTTI__RUN) {
+        many_runs(t, origin, n, count);
+        return;
+    }
+    for (; count > 0; count--, origin += n->vec.stride) all(t, n->vec.child, origin);
+}
+
+static void all(tutti__stream *t, const tutti__node *n, tutti_off origin) {
+    switch (n->kind) {
+    case TUTTI__RUN: one_run(t, origin, n->bytes); break;
+    case TUTTI__VEC: copies(t, n, origin, n->vec.count); break;
+    case TUTTI__LIST: list_all(t, n, origin); break;
+    case TUTTI__CAT:
+        for (tutti_count i = 0; i < n->cat.n; i++)
+            all(t, n->cat.part[i].node, origin + n->cat.part[i].disp);
+        break;
+    }
+}
+
+static void part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
+                 tutti_off to);
+
+static void vec_part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
+                     tutti_off to) {
+    const tutti_off bytes = n->vec.child->bytes;
+    tutti_count i = from / bytes;
+    tutti_off inside = from - i * bytes, left = to - from;
+
+    while (left > 0) {
+        tutti_count whole = inside ? 0 : left / bytes;
+        const tutti_off take = whole ? whole * bytes : tutti__min(bytes - inside, left);
+        const tutti_off at = origin + i * n->vec.stride;
+        if (whole)
+            copies(t, n, at, whole);
+        else
+            part(t, n->vec.child, at, inside, inside + take);
+        i += whole ? whole : 1;
+        left -= take;
+        inside = 0;
+    }
+}
+
+static void cat_part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
+                     tutti_off to) {
+    const tutti__part *p = n->cat.part;
+    tutti_count i = 0, end = n->cat.n;
+
+    while (end - i > 1) {
+        const tutti_count mid = i + (end - i) / 2;
+        if (p[mid].start <= from)
+            i = mid;
+        else
+            end = mid;
+    }
+    for (; i < n->cat.n && p[i].start < to; i++)
+        part(t, p[i].node, origin + p[i].disp, tutti__max(from - p[i].start, 0),
+             tutti__min(to - p[i].start, p[i].node->bytes));
+}
+
+/* Stream bytes [from, to) of a node, from < to. */
+static void part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
+                 tutti_off to) {
+    if (from == 0 && to == n->bytes) {
+        all(t, n, origin);
+        return;
+    }
+    switch (n->kind) {
+    case TUTTI__RUN: one_run(t, origin + from, to - from); break;
+    case TUTTI__VEC: vec_part(t, n, origin, from, to); break;
+    case TUTTI__LIST: list_part(t, n, origin, from, to); break;
+    case TUTTI__CAT: cat_part(t, n, origin, from, to); break;
+    }
+}
+
+void tutti__copy_stream(tutti__stream *t, tutti__side s, tutti_off from, tutti_off to) {
+    if (from < to) part(t, s.node, s.disp, from, to);
+}

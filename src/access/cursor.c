@@ -1,0 +1,198 @@
+/* access: the cursor, a walk along the stream of a side.
+ *
+ * Frames hold the way from the root to the leaf the cursor is in.  A leaf is a RUN, a LIST or a VEC of
+ * RUNs: the inner loops of nearly everything, which step without touching the frames above.  When a
+ * leaf is used up, `advance` goes up to the first frame that has a next copy or part, and down again to
+ * the first leaf of that.  Nothing is allocated; seeking costs the depth times log of parts or marks.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/node.h"
+
+static int is_leaf(const tutti__node *n) {
+    return n->kind == TUTTI__RUN || n->kind == TUTTI__LIST ||
+           (n->kind == TUTTI__VEC && n->vec.child->kind == TUTTI__RUN);
+}
+
+/* ---- LIST items */
+
+/* The item that follows. */
+static inline void list_step(tutti__frame *f) {
+    const tutti__node *n = f->node;
+    f->index++;
+    f->item += f->item_bytes + tutti__list_gap(n, &f->code);
+    f->item_bytes = tutti__list_length(n, &f->code);
+}
+
+static void list_at_mark(const tutti__node *n, tutti_count mark, tutti__frame *f) {
+    const tutti__mark *m = &n->list.mark[mark];
+    f->index = mark * TUTTI__MARK_EVERY;
+    f->item = m->offset;
+    f->code = m->code;
+    (void)tutti__list_gap(n, &f->code);
+    f->item_bytes = tutti__list_length(n, &f->code);
+}
+
+/* The last mark at or before stream position p. */
+static tutti_count mark_of(const tutti__node *n, tutti_off p) {
+    if (n->list.fixed) return p / n->list.fixed / TUTTI__MARK_EVERY;
+    tutti_count a = 0, b = (n->list.n - 1) / TUTTI__MARK_EVERY;
+    while (a < b) {
+        const tutti_count mid = (a + b + 1) / 2;
+        if (n->list.mark[mid].start <= p)
+            a = mid;
+        else
+            b = mid - 1;
+    }
+    return a;
+}
+
+void tutti__list_seek(const tutti__node *n, tutti_off p, tutti__frame *f, tutti_off *inside_out) {
+    const tutti_count mark = mark_of(n, p);
+    list_at_mark(n, mark, f);
+    tutti_off rest = p - n->list.mark[mark].start;
+    while (rest >= f->item_bytes) {
+        rest -= f->item_bytes;
+        list_step(f);
+    }
+    *inside_out = rest;
+}
+
+/* ---- frames */
+
+static tutti__frame *push(tutti__cursor *c, const tutti__node *n, tutti_off origin) {
+    tutti__frame *f = &c->frame[c->depth++];
+    f->node = n;
+    f->origin = origin;
+    f->index = 0;
+    return f;
+}
+
+/* Push frames from `n` down to its first leaf. */
+static void descend(tutti__cursor *c, const tutti__node *n, tutti_off origin) {
+    while (!is_leaf(n)) {
+        push(c, n, origin);
+        if (n->kind == TUTTI__VEC) {
+            n = n->vec.child;
+        } else {
+            origin += n->cat.part[0].disp;
+            n = n->cat.part[0].node;
+        }
+    }
+    tutti__frame *f = push(c, n, origin);
+    if (n->kind == TUTTI__LIST) list_at_mark(n, 0, f);
+}
+
+/* The leaf is used up: go to the next one. */
+static void advance(tutti__cursor *c) {
+    c->inside = 0;
+    for (c->depth--; c->depth > 0; c->depth--) {
+        tutti__frame *f = &c->frame[c->depth - 1];
+        const tutti__node *n = f->node;
+        f->index++;
+        if (n->kind == TUTTI__VEC) {
+            if (f->index >= n->vec.count) continue;
+            descend(c, n->vec.child, f->origin + f->index * n->vec.stride);
+        } else {
+            if (f->index >= n->cat.n) continue;
+            const tutti__part *part = &n->cat.part[f->index];
+            descend(c, part->node, f->origin + part->disp);
+        }
+        return;
+    }
+}
+
+/* Push the frame of inner node *n and move on to the child that holds stream position *p. */
+static void seek_inner(tutti__cursor *c, const tutti__node **n, tutti_off *origin, tutti_off *p) {
+    const tutti__node *at = *n;
+    tutti__frame *f = push(c, at, *origin);
+    if (at->kind == TUTTI__VEC) {
+        f->index = *p / at->vec.child->bytes;
+        *p -= f->index * at->vec.child->bytes;
+        *origin += f->index * at->vec.stride;
+        *n = at->vec.child;
+    } else {
+        f->index = tutti__cat_part(at, *p);
+        *p -= at->cat.part[f->index].start;
+        *origin += at->cat.part[f->index].disp;
+        *n = at->cat.part[f->index].node;
+    }
+}
+
+void tutti__cursor_seek(tutti__cursor *c, tutti__side s, tutti_off stream) {
+    c->depth = 0;
+    c->inside = 0;
+    if (stream < 0) stream = 0;
+    if (!s.node || stream >= s.node->bytes) return;
+    const tutti__node *n = s.node;
+    tutti_off origin = s.disp;
+    while (!is_leaf(n)) seek_inner(c, &n, &origin, &stream);
+    tutti__frame *f = push(c, n, origin);
+    if (n->kind == TUTTI__LIST) {
+        tutti__list_seek(n, stream, f, &c->inside);
+    } else if (n->kind == TUTTI__VEC) {
+        f->index = stream / n->vec.child->bytes;
+        c->inside = stream - f->index * n->vec.child->bytes;
+    } else {
+        c->inside = stream;
+    }
+}
+
+int tutti__cursor_peek(const tutti__cursor *c, tutti__burst *b) {
+    if (c->depth == 0) return 0;
+    const tutti__frame *f = &c->frame[c->depth - 1];
+    const tutti__node *n = f->node;
+    b->stride = 0;
+    b->count = 1;
+    if (n->kind == TUTTI__LIST) {
+        b->offset = f->origin + f->item + c->inside;
+        b->bytes = f->item_bytes - c->inside;
+    } else if (n->kind == TUTTI__VEC) {
+        b->offset = f->origin + f->index * n->vec.stride + c->inside;
+        b->bytes = n->vec.child->bytes - c->inside;
+        if (c->inside == 0) {
+            b->stride = n->vec.stride;
+            b->count = n->vec.count - f->index;
+        }
+    } else {
+        b->offset = f->origin + c->inside;
+        b->bytes = n->bytes - c->inside;
+    }
+    return 1;
+}
+
+/* Into a VEC of RUNs by `inside` bytes from the start of the current run. */
+static void vec_skip(tutti__cursor *c, tutti__frame *f, tutti_off inside) {
+    const tutti_off run = f->node->vec.child->bytes;
+    if (inside < run) {
+        c->inside = inside;
+        return;
+    }
+    if (inside == (f->node->vec.count - f->index) * run) {
+        advance(c);
+        return;
+    }
+    const tutti_count runs = inside == run ? 1 : inside / run;
+    f->index += runs;
+    c->inside = inside - runs * run;
+}
+
+void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes) {
+    if (c->depth == 0 || bytes <= 0) return;
+    tutti__frame *f = &c->frame[c->depth - 1];
+    const tutti_off inside = c->inside + bytes;
+    if (f->node->kind == TUTTI__LIST) {
+        if (inside < f->item_bytes) {
+            c->inside = inside;
+        } else if (f->index + 1 < f->node->list.n) {
+            c->inside = 0;
+            list_step(f);
+        } else {
+            advance(c);
+        }
+    } else if (f->node->kind == TUTTI__VEC) {
+        vec_skip(c, f, inside);
+    } else if (inside < f->node->bytes) {
+        c->inside = inside;
+    } else {
+        advance(c);
+    }
+}

@@ -1,0 +1,155 @@
+/* access: what the files of this room share about nodes and nobody else needs: the variable-length
+ * integers of LIST codes and serialised sides, gcd, checked bounds.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_NODE_H
+#define TUTTI_NODE_H
+
+#include <string.h>
+#include "access/side.h"
+
+/* ---- LEB128: seven bits a byte, low ones first, the top bit says that more follow */
+#define TUTTI__LEB_MAX 10
+
+static inline size_t tutti__leb_size(uint64_t v) {
+    return (size_t)(70 - __builtin_clzll(v | 1)) / 7;
+}
+
+static inline size_t tutti__leb_put(unsigned char *p, uint64_t v) {
+    size_t n = 0;
+    while (v >= 0x80) {
+        p[n++] = (unsigned char)(v | 0x80);
+        v >>= 7;
+    }
+    p[n++] = (unsigned char)v;
+    return n;
+}
+
+/* From code that is known to be sound. */
+static inline uint64_t tutti__leb_get(const unsigned char *code, size_t *at) {
+    const unsigned char *p = code + *at;
+    uint64_t v = p[0];
+    if (__builtin_expect(v < 0x80, 1)) {
+        *at += 1;
+        return v;
+    }
+    v = (v & 0x7f) | (uint64_t)p[1] << 7;
+    if (__builtin_expect(p[1] < 0x80, 1)) {
+        *at += 2;
+        return v;
+    }
+    v &= 0x3fff;
+    size_t n = 2;
+    for (int shift = 14;; shift += 7, n++) {
+        v |= (uint64_t)(p[n] & 0x7f) << shift;
+        if (p[n] < 0x80) break;
+    }
+    *at += n + 1;
+    return v;
+}
+
+/* From code that may be anything: 0 if it ends early, is too long or not the shortest form. */
+static inline int tutti__leb_try(const unsigned char *code, size_t size, size_t *at, uint64_t *v_out) {
+    uint64_t v = 0;
+    for (size_t n = 0; n < TUTTI__LEB_MAX && *at + n < size; n++) {
+        const uint64_t byte = code[*at + n];
+        if (n == TUTTI__LEB_MAX - 1 && byte > 1) return 0;
+        v |= (byte & 0x7f) << (7 * n);
+        if (byte >= 0x80) continue;
+        if (n > 0 && byte == 0) return 0;
+        *at += n + 1;
+        *v_out = v;
+        return 1;
+    }
+    return 0;
+}
+
+static inline uint64_t tutti__zigzag(tutti_off v) {
+    return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+}
+static inline tutti_off tutti__unzigzag(uint64_t v) {
+    return (tutti_off)((v >> 1) ^ (0 - (v & 1)));
+}
+
+/* The gap before the item of a LIST whose code starts at *at. */
+static inline tutti_off tutti__list_gap(const tutti__node *n, size_t *at) {
+    const uint64_t v = tutti__leb_get(n->list.code, at);
+    return n->monotone ? (tutti_off)v : tutti__unzigzag(v);
+}
+static inline tutti_off tutti__list_length(const tutti__node *n, size_t *at) {
+    return n->list.fixed ? n->list.fixed : (tutti_off)tutti__leb_get(n->list.code, at);
+}
+
+/* The part of a CAT that holds stream position p, 0 <= p < bytes. */
+static inline tutti_count tutti__cat_part(const tutti__node *n, tutti_off p) {
+    tutti_count a = 0, b = n->cat.n - 1;
+    while (a < b) {
+        const tutti_count mid = b - (b - a) / 2;
+        if (n->cat.part[mid].start <= p)
+            a = mid;
+        else
+            b = mid - 1;
+    }
+    return a;
+}
+
+/* ---- arithmetic */
+static inline int tutti__off_ok(tutti_off v) {
+    return v >= -TUTTI__OFF_LIMIT && v <= TUTTI__OFF_LIMIT;
+}
+
+/* Are all offsets of a side within the limit? */
+static inline int tutti__side_fits(tutti__side s) {
+    return !s.node || (tutti__off_ok(s.disp) && tutti__off_ok(s.disp + s.node->lo) &&
+                       tutti__off_ok(s.disp + s.node->hi));
+}
+
+static inline tutti_off tutti__gcd(tutti_off a, tutti_off b) {
+    if (a < 0) a = -a;
+    if (b < 0) b = -b;
+    while (b) {
+        const tutti_off r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+static inline uint64_t tutti__mix(uint64_t h, uint64_t v) {
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    return h ^ (h >> 29);
+}
+
+/* ---- between the files */
+
+/* Irregular sides are expanded up to this many runs. */
+#define TUTTI__MAX_RUNS ((tutti_count)1 << 31)
+
+/* Same structure (origins aside)?  Cheap if not: hashes are compared first. */
+int tutti__node_equal(const tutti__node *a, const tutti__node *b);
+
+/* Any side as one LIST (or what tutti__side_list makes of its runs); takes over the reference.  Costs its
+ * number of runs. */
+tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) TUTTI_MUST_USE;
+
+/* Put the file side in order, and the memory side with it.  The sides are replaced on success.
+ * loops_sort: only if both are nests of loops that can be transposed; done_out says whether. */
+tutti_err tutti__loops_sort(tutti__side *file, tutti__side *memory, int *done_out) TUTTI_MUST_USE;
+tutti_err tutti__pieces_sort(tutti__side *file, tutti__side *memory) TUTTI_MUST_USE;
+
+/* A LIST from code that may be hostile; `code` holds the items after the first, which is first_length
+ * bytes at the origin.  TUTTI_ERR_FORMAT if it is not sound. */
+typedef struct {
+    tutti_count n;
+    int monotone;
+    tutti_off fixed;        /* 0: lengths are in the code */
+    tutti_off first_length;
+    const unsigned char *code;
+    size_t code_size;
+} tutti__list_code;
+tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) TUTTI_MUST_USE;
+
+/* Item of a LIST that holds stream position p (0 <= p < bytes), as a cursor's frame describes it;
+ * *inside_out: how far into it. */
+void tutti__list_seek(const tutti__node *n, tutti_off p, tutti__frame *f, tutti_off *inside_out);
+
+#endif

@@ -1,0 +1,160 @@
+/* access: making nodes.  Every constructor brings what it makes into a normal form, so that the same
+ * bytes described in different ways mostly end as the same tree, small and quick to ask:
+ *   - the first stream byte is at the node's origin, the displacement goes outwards;
+ *   - a VEC of adjacent copies is its inner run or loop, longer;
+ *   - trees grow at most TUTTI__MAX_DEPTH deep (a VEC one less, so that cutting one, which puts a CAT
+ *     around it, never flattens); deeper ones become a LIST.
+ * What is known of a node (bounds, bytes, runs, grain, order, hash) is computed here, once.
+ * Concatenations are in node_cat.c, lists in side_list.c.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/node.h"
+
+tutti__node *tutti__node_ref(tutti__node *n) {
+    if (n) atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
+    return n;
+}
+
+/* Marks, code and parts are in the node's own block. */
+void tutti__node_unref(tutti__node *n) {
+    if (!n || atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) > 1) return;
+    if (n->kind == TUTTI__VEC) tutti__node_unref(n->vec.child);
+    if (n->kind == TUTTI__CAT)
+        for (tutti_count i = 0; i < n->cat.n; i++) tutti__node_unref(n->cat.part[i].node);
+    tutti__free(n);
+}
+
+void tutti__side_free(tutti__side *s) {
+    tutti__node_unref(s->node);
+    *s = (tutti__side){0, NULL};
+}
+
+tutti_err tutti__node_run(tutti_off bytes, tutti__node **out) {
+    TUTTI_CHECK(bytes > 0, TUTTI_ERR_ARG, "a run of %lld bytes", (long long)bytes);
+    TUTTI_CHECK(bytes <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW, "a run of %lld bytes",
+                (long long)bytes);
+    tutti__node *n = tutti__malloc(sizeof *n);
+    if (!n) return TUTTI_ERR_NOMEM;
+    *n = (tutti__node){.kind = TUTTI__RUN,
+                       .depth = 1,
+                       .monotone = 1,
+                       .bytes = bytes,
+                       .hi = bytes,
+                       .runs = 1,
+                       .grain = bytes,
+                       .hash = tutti__mix(TUTTI__RUN + 1, (uint64_t)bytes)};
+    atomic_init(&n->refs, 1);
+    *out = n;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__side_run(tutti_off offset, tutti_off bytes, tutti__side *out) {
+    if (bytes == 0) {
+        *out = (tutti__side){0, NULL};
+        return TUTTI_OK;
+    }
+    TUTTI_CHECK(tutti__off_ok(offset) && (bytes < 0 || offset <= TUTTI__OFF_LIMIT - bytes),
+                TUTTI_ERR_OVERFLOW, "%lld bytes at %lld", (long long)bytes, (long long)offset);
+    tutti__node *n = NULL;
+    TUTTI_TRY(tutti__node_run(bytes, &n));
+    *out = (tutti__side){offset, n};
+    return TUTTI_OK;
+}
+
+/* Fill in a VEC of `count` >= 2 copies; refused if a bound does not fit. */
+static tutti_err vec_describe(tutti__node *n, const tutti__node *c, tutti_count count,
+                              tutti_off stride) {
+    tutti_off reach, bytes;
+    const int fits = tutti__mul_ok(count - 1, stride, &reach) && tutti__off_ok(reach) &&
+                     tutti__mul_ok(count, c->bytes, &bytes) && tutti__off_ok(bytes) &&
+                     tutti__off_ok(c->lo + reach) && tutti__off_ok(c->hi + reach);
+    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld copies every %lld bytes", (long long)count,
+                (long long)stride);
+    const int adjacent = c->monotone && c->hi == stride;
+    *n = (tutti__node){.kind = TUTTI__VEC,
+                       .depth = c->depth + 1,
+                       .monotone = c->monotone && stride >= c->hi,
+                       .bytes = bytes,
+                       .lo = c->lo + tutti__min(0, reach),
+                       .hi = c->hi + tutti__max(0, reach),
+                       .runs = count * c->runs - (adjacent ? count - 1 : 0),
+                       .grain = tutti__gcd(c->grain, stride)};
+    const uint64_t h = tutti__mix(tutti__mix(TUTTI__VEC + 1, (uint64_t)count), (uint64_t)stride);
+    n->hash = tutti__mix(h, c->hash);
+    atomic_init(&n->refs, 1);
+    return TUTTI_OK;
+}
+
+/* A VEC that cannot collapse; takes over the reference to `child`. */
+static tutti_err vec_node(tutti__node *child, tutti_count count, tutti_off stride,
+                          tutti__node **out) {
+    tutti_err err = TUTTI_ERR_NOMEM;
+    tutti__node *n = tutti__malloc(sizeof *n);
+    if (!n) goto undo_child;
+    err = vec_describe(n, child, count, stride);
+    if (err != TUTTI_OK) goto undo_node;
+    n->vec.count = count;
+    n->vec.stride = stride;
+    n->vec.child = child;
+    *out = n;
+    return TUTTI_OK;
+undo_node:
+    tutti__free(n);
+undo_child:
+    tutti__node_unref(child);
+    return err;
+}
+
+/* Adjacent copies of a RUN: one RUN. */
+static tutti_err vec_of_adjacent_runs(tutti__node *child, tutti_count count, tutti__node **out) {
+    tutti_off bytes;
+    const int fits = tutti__mul_ok(count, child->bytes, &bytes);
+    tutti__node_unref(child);
+    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld adjacent runs", (long long)count);
+    return tutti__node_run(bytes, out);
+}
+
+/* Copies of a loop that go on where it ends: one longer loop. */
+static tutti_err vec_of_adjacent_vecs(tutti__node *child, tutti_count count, tutti__node **out) {
+    tutti_count total;
+    const tutti_off stride = child->vec.stride;
+    const int fits = tutti__mul_ok(count, child->vec.count, &total);
+    tutti__node *inner = tutti__node_ref(child->vec.child);
+    tutti__node_unref(child);
+    if (!fits) tutti__node_unref(inner);
+    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld copies of a loop", (long long)count);
+    return vec_node(inner, total, stride, out);
+}
+
+static int continues(const tutti__node *child, tutti_off stride) {
+    tutti_off span;
+    return child->kind == TUTTI__VEC &&
+           tutti__mul_ok(child->vec.count, child->vec.stride, &span) && span == stride;
+}
+
+tutti_err tutti__side_vec(tutti__side child, tutti_count count, tutti_off stride,
+                          tutti__side *out) {
+    tutti__side made = {child.disp, NULL};
+    tutti_err err = TUTTI_OK;
+    if (count <= 0 || !child.node) {
+        tutti__side_free(&child);
+        TUTTI_CHECK(count >= 0, TUTTI_ERR_ARG, "%lld copies", (long long)count);
+        made.disp = 0;
+    } else if (count == 1)
+        made.node = child.node;
+    else if (child.node->kind == TUTTI__RUN && stride == child.node->bytes)
+        err = vec_of_adjacent_runs(child.node, count, &made.node);
+    else if (continues(child.node, stride))
+        err = vec_of_adjacent_vecs(child.node, count, &made.node);
+    else
+        err = vec_node(child.node, count, stride, &made.node);
+    if (err != TUTTI_OK) return err;
+    if (!tutti__side_fits(made)) {
+        tutti__side_free(&made);
+        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%lld copies every %lld bytes from %lld", (long long)count,
+                   (long long)stride, (long long)child.disp);
+    }
+    if (made.node && made.node->depth >= TUTTI__MAX_DEPTH && made.node->kind == TUTTI__VEC)
+        return tutti__side_flatten(made, out);
+    *out = made;
+    return TUTTI_OK;
+}

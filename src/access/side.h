@@ -1,0 +1,193 @@
+/* access: one side of an access, a compact ordered sequence of byte runs.
+ *
+ *   side = displacement + tree of nodes
+ *   RUN   bytes [0, bytes) at the node's origin
+ *   VEC   count copies of a child, copy i at i * stride
+ *   LIST  irregular runs, delta-encoded, with a mark every TUTTI__MARK_EVERY items to seek by
+ *   CAT   parts, each at its own displacement
+ *
+ * The stream visits VEC copies, LIST items and CAT parts in order.  A side is *monotone* when its
+ * offsets strictly increase along the stream; file sides always are.  Nodes are immutable and
+ * shared by reference count.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_SIDE_H
+#define TUTTI_SIDE_H
+
+#include <stdatomic.h>
+#include <tutti/access.h>
+#include "base/memory.h"
+
+#define TUTTI__MARK_EVERY 64
+#define TUTTI__MAX_DEPTH 24 /* deeper trees are flattened into a LIST when they are made */
+#define TUTTI__OFF_END INT64_MAX
+/* Offsets lie in [-limit, limit]: then the difference of any two fits in 64 bits. */
+#define TUTTI__OFF_LIMIT (((tutti_off)1 << 62) - 1)
+
+typedef enum { TUTTI__RUN, TUTTI__VEC, TUTTI__LIST, TUTTI__CAT } tutti__node_kind;
+typedef struct tutti__node tutti__node;
+
+typedef struct {
+    tutti_off disp;  /* of the part's origin */
+    tutti_off start; /* stream position of its first byte */
+    tutti__node *node;
+} tutti__part;
+
+typedef struct {
+    tutti_off offset; /* where the item starts, relative to the node's origin */
+    tutti_off start;  /* its stream position */
+    size_t code;      /* where its code starts */
+} tutti__mark;
+
+struct tutti__node {
+    atomic_int refs;
+    tutti__node_kind kind;
+    int depth;         /* 1 for RUN and LIST */
+    int monotone;
+    tutti_off bytes;   /* > 0 */
+    tutti_off lo, hi;  /* bounds relative to the origin, which is where the first stream byte is: lo is 0 if monotone */
+    tutti_count runs;  /* contiguous runs; adjacent ones across VEC copies or CAT parts count once where known */
+    tutti_off grain;   /* gcd of all run starts (relative to the origin), lengths and strides; > 0 */
+    uint64_t hash;     /* of the structure */
+    union {
+        struct {
+            tutti_count count; /* >= 2 */
+            tutti_off stride;
+            tutti__node *child;
+        } vec;
+        struct {
+            tutti_count n;    /* items, >= 2 */
+            tutti_off fixed;  /* length of every item, or 0: lengths are in the code */
+            tutti__mark *mark; /* (n + TUTTI__MARK_EVERY - 1) / TUTTI__MARK_EVERY of them */
+            unsigned char *code; /* per item: gap from the end of the item before (LEB128; zigzag if
+                                    !monotone), then the length (LEB128) unless fixed */
+            size_t code_size;
+        } list;
+        struct {
+            tutti_count n; /* >= 2 */
+            tutti__part *part;
+        } cat;
+    };
+};
+
+typedef struct tutti__side {
+    tutti_off disp;
+    tutti__node *node; /* NULL: empty */
+} tutti__side;
+
+struct tutti_access {
+    tutti__side file;   /* monotone */
+    tutti__side memory; /* any order, same number of bytes */
+};
+
+/* ---- making nodes (node_make.c).  They take over the references they are given, also on failure;
+ * collapse what they can (VEC of adjacent copies -> RUN, VEC of VEC with matching stride -> VEC,
+ * CAT of one part -> the part, nested CATs -> one, equally spaced equal parts -> VEC). */
+tutti__node *tutti__node_ref(tutti__node *n);
+void tutti__node_unref(tutti__node *n);
+tutti_err tutti__node_run(tutti_off bytes, tutti__node **out) TUTTI_MUST_USE;
+tutti_err tutti__side_vec(tutti__side child, tutti_count count, tutti_off stride, tutti__side *out) TUTTI_MUST_USE;
+tutti_err tutti__side_cat(tutti_count n, const tutti__side *parts, tutti__side *out) TUTTI_MUST_USE;
+tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_off *lengths,
+                           tutti_off fixed_length, tutti__side *out) TUTTI_MUST_USE;
+tutti_err tutti__side_run(tutti_off offset, tutti_off bytes, tutti__side *out) TUTTI_MUST_USE;
+void tutti__side_free(tutti__side *s);
+
+/* Join two sides into an access whose file side is monotone: sorts where needed, later mention wins.
+ * Takes over both sides, also on failure. */
+tutti_err tutti__access_make(tutti__side file, tutti__side memory, tutti_access **out) TUTTI_MUST_USE;
+
+/* ---- asking; cost: depth of the nesting, times log of the parts or marks */
+static inline tutti_off tutti__side_bytes(tutti__side s) { return s.node ? s.node->bytes : 0; }
+static inline tutti_off tutti__side_lo(tutti__side s) { return s.node ? s.disp + s.node->lo : 0; }
+static inline tutti_off tutti__side_hi(tutti__side s) { return s.node ? s.disp + s.node->hi : 0; }
+static inline tutti_count tutti__side_runs(tutti__side s) { return s.node ? s.node->runs : 0; }
+/* gcd of all run starts and lengths; 0 for an empty side */
+tutti_off tutti__side_grain(tutti__side s);
+int tutti__side_monotone(tutti__side s);
+size_t tutti__side_size(tutti__side s);
+uint64_t tutti__side_hash(tutti__side s);
+int tutti__side_equal(tutti__side a, tutti__side b);
+
+/* Monotone sides: bytes before a file offset; the first byte of the side at or after it, or
+ * TUTTI__OFF_END. */
+tutti_off tutti__side_tell(tutti__side s, tutti_off offset);
+tutti_off tutti__side_next(tutti__side s, tutti_off offset);
+static inline tutti_off tutti__side_bytes_in(tutti__side s, tutti_off lo, tutti_off hi) {
+    return lo < hi ? tutti__side_tell(s, hi) - tutti__side_tell(s, lo) : 0;
+}
+
+/* ---- walking.  A burst is `count` runs of `bytes` bytes, each `stride` after the one before: the
+ * cursor's next count * bytes stream bytes.  No allocation; the side must outlive the cursor. */
+typedef struct {
+    tutti_off offset, bytes, stride;
+    tutti_count count;
+} tutti__burst;
+
+typedef struct {
+    const tutti__node *node;
+    tutti_off origin;
+    tutti_count index;    /* VEC: copy; CAT: part; LIST: item */
+    tutti_off item;       /* LIST: offset of the item relative to the origin */
+    tutti_off item_bytes; /* LIST: its length */
+    size_t code;          /* LIST: where the next item's code starts */
+} tutti__frame;
+
+typedef struct {
+    int depth;           /* frames in use; 0: at the end */
+    tutti_off inside;    /* bytes already taken of the current run */
+    tutti__frame frame[TUTTI__MAX_DEPTH + 1];
+} tutti__cursor;
+
+void tutti__cursor_seek(tutti__cursor *c, tutti__side s, tutti_off stream);
+/* 0 at the end.  Where the innermost loop is a VEC of RUNs and the cursor is at a run's start the
+ * burst is the rest of that loop; otherwise it is the rest of the current run, count 1. */
+int tutti__cursor_peek(const tutti__cursor *c, tutti__burst *b);
+/* Advance by `bytes`, at most what the last peek showed. */
+void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes);
+
+/* ---- passing on.  Self-contained, portable, versioned; parse trusts nothing.  Clipped to [lo, hi)
+ * (LIST items and CAT parts outside are left out, VEC copies too); offsets stay absolute.  Returns the
+ * size; writes if buf is not NULL and size suffices. */
+size_t tutti__side_serialise(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size);
+/* `used_out` (may be NULL): bytes read.  Refuses (TUTTI_ERR_FORMAT) what is not monotone if `monotone`. */
+tutti_err tutti__side_parse(const void *buf, size_t size, int monotone, size_t *used_out,
+                            tutti__side *out) TUTTI_MUST_USE;
+/* The part of a side with stream positions [from, to). */
+tutti_err tutti__side_slice(tutti__side s, tutti_off from, tutti_off to, tutti__side *out) TUTTI_MUST_USE;
+
+/* ---- sets of monotone sides (side_set.c): what aggregators ask of the descriptions they received */
+
+/* Are the sides pairwise disjoint within [lo, hi)?  Exact.  By interval order, then by stride
+ * arithmetic (sides with a common period are compared in one period), else by marking grains in a
+ * bitmap, window by window.  If not, *where_out is an offset that two of them share. */
+tutti_err tutti__sides_disjoint(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
+                                int *disjoint_out, tutti_off *where_out) TUTTI_MUST_USE;
+
+/* The union of the sides within [lo, hi) as runs in order; neighbours whose gap is <= max_gap are
+ * joined (0: only adjacent or overlapping ones).  The array grows as needed (tutti__realloc). */
+typedef struct {
+    tutti_off offset, bytes;
+} tutti__extent;
+typedef struct {
+    tutti__extent *v;
+    size_t n, room;
+} tutti__extents;
+tutti_err tutti__sides_union(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
+                             tutti_off max_gap, tutti__extents *io) TUTTI_MUST_USE;
+void tutti__extents_free(tutti__extents *e);
+
+/* ---- copying (copy.c): the one kernel between user memory and staging */
+
+/* Copy the bytes of `a` whose file offsets are in [lo, hi) between user memory (address of memory
+ * offset 0) and a stage whose byte 0 is file offset `stage_lo`.  Returns the bytes copied. */
+tutti_off tutti__access_to_stage(const tutti_access *a, const void *user, tutti_off lo, tutti_off hi,
+                                 void *stage, tutti_off stage_lo);
+tutti_off tutti__access_from_stage(const tutti_access *a, void *user, tutti_off lo, tutti_off hi,
+                                   const void *stage, tutti_off stage_lo);
+/* The same between a packed stream (bytes of side `s` in [lo, hi), in order) and a stage. */
+tutti_off tutti__side_pack(tutti__side s, tutti_off lo, tutti_off hi, const void *stage,
+                           tutti_off stage_lo, void *packed);
+tutti_off tutti__side_unpack(tutti__side s, tutti_off lo, tutti_off hi, void *stage,
+                             tutti_off stage_lo, const void *packed);
+
+#endif

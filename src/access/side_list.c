@@ -1,0 +1,351 @@
+/* access: irregular runs.  The items a caller gives are read twice.  The first pass joins adjacent ones,
+ * measures the code and looks for regularity; equally long items that form a nest of loops (found by
+ * an odometer that learns its digits as it runs) become VECs of a RUN.  The second pass writes the code:
+ * the gap from the item before and the length, both as variable-length integers.  A third walk, over
+ * the code alone, sets the marks and computes bounds and grain; since it believes nothing, parsing uses
+ * it too.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/node.h"
+
+/* ---- the items that were given, adjacent ones joined */
+
+typedef struct {
+    tutti_count n, i;
+    const tutti_off *offsets, *lengths;
+    tutti_off fixed;
+} source;
+
+static inline tutti_off given_length(const source *s, tutti_count i) {
+    return s->lengths ? s->lengths[i] : s->fixed;
+}
+
+static inline int source_next(source *s, tutti_off *offset, tutti_off *length) {
+    while (s->i < s->n && given_length(s, s->i) == 0) s->i++;
+    if (s->i == s->n) return 0;
+    *offset = s->offsets[s->i];
+    *length = given_length(s, s->i);
+    for (s->i++; s->i < s->n; s->i++) {
+        const tutti_off more = given_length(s, s->i);
+        if (more && s->offsets[s->i] != *offset + *length) break;
+        *length += more;
+    }
+    return 1;
+}
+
+static tutti_err source_check(const source *s) {
+    for (tutti_count i = 0; i < s->n; i++) {
+        const tutti_off offset = s->offsets[i], length = given_length(s, i);
+        TUTTI_CHECK(length >= 0, TUTTI_ERR_ARG, "run %lld has %lld bytes", (long long)i,
+                    (long long)length);
+        TUTTI_CHECK(tutti__off_ok(offset) && length <= TUTTI__OFF_LIMIT - offset,
+                    TUTTI_ERR_OVERFLOW, "run %lld: %lld bytes at %lld", (long long)i,
+                    (long long)length, (long long)offset);
+    }
+    return TUTTI_OK;
+}
+
+/* ---- the odometer: is the sequence of offsets a nest of loops?  The digits below `levels` have a
+ * known number of copies; the digit above them still grows. */
+
+#define NEST_LEVELS 16
+
+typedef struct {
+    int ok, levels;
+    tutti_off base, at; /* first offset; start of the present (innermost) copy */
+    tutti_count top;    /* copies of the growing digit so far */
+    tutti_off top_stride;
+    tutti_count count[NEST_LEVELS], digit[NEST_LEVELS];
+    tutti_off stride[NEST_LEVELS];
+} nest;
+
+static void nest_start(nest *t, tutti_off offset) {
+    *t = (nest){.ok = 1, .base = offset, .at = offset, .top = 1};
+}
+
+/* All lower digits have turned over: one more copy of the growing digit, or a digit above it. */
+static void nest_grow(nest *t, tutti_off offset) {
+    if (t->top == 1) {
+        t->top_stride = offset - t->at;
+    } else if (offset - t->at != t->top_stride) {
+        if (t->levels == NEST_LEVELS) {
+            t->ok = 0;
+            return;
+        }
+        t->count[t->levels] = t->top;
+        t->stride[t->levels] = t->top_stride;
+        t->digit[t->levels++] = 0;
+        t->top = 1;
+        t->top_stride = offset - t->base;
+    }
+    t->top++;
+    t->at = offset;
+}
+
+static void nest_feed(nest *t, tutti_off offset) {
+    for (int l = 0; l < t->levels; l++) {
+        if (++t->digit[l] < t->count[l]) {
+            t->ok = offset - t->at == t->stride[l];
+            t->at = offset;
+            return;
+        }
+        t->digit[l] = 0;
+        t->at -= (t->count[l] - 1) * t->stride[l];
+    }
+    nest_grow(t, offset);
+}
+
+/* After the last offset: are all digits at their end? */
+static int nest_complete(const nest *t) {
+    for (int l = 0; t->ok && l < t->levels; l++)
+        if (t->digit[l] != t->count[l] - 1) return 0;
+    return t->ok;
+}
+
+static tutti_err nest_side(const nest *t, tutti_off length, tutti__side *out) {
+    tutti__side s;
+    TUTTI_TRY(tutti__side_run(t->base, length, &s));
+    for (int l = 0; l < t->levels; l++) TUTTI_TRY(tutti__side_vec(s, t->count[l], t->stride[l], &s));
+    if (t->top > 1) TUTTI_TRY(tutti__side_vec(s, t->top, t->top_stride, &s));
+    *out = s;
+    return TUTTI_OK;
+}
+
+/* ---- first pass */
+
+typedef struct {
+    tutti_count n;
+    tutti_off first, length; /* offset of the first item; length of all, 0: they differ */
+    int monotone;
+    size_t gaps, zigzags, lengths; /* code bytes */
+    nest nest;
+} scan;
+
+static void scan_items(source *s, scan *k) {
+    tutti_off offset, length, end = 0;
+    *k = (scan){.monotone = 1};
+    while (source_next(s, &offset, &length)) {
+        if (k->n++ == 0) {
+            nest_start(&k->nest, offset);
+            k->first = end = offset;
+            k->length = length;
+        } else {
+            if (length != k->length) k->length = k->nest.ok = 0;
+            if (k->nest.ok) nest_feed(&k->nest, offset);
+            k->monotone &= offset > end;
+        }
+        k->gaps += tutti__leb_size((uint64_t)(offset - end));
+        k->zigzags += tutti__leb_size(tutti__zigzag(offset - end));
+        k->lengths += tutti__leb_size((uint64_t)length);
+        end = offset + length;
+    }
+}
+
+/* ---- the node */
+
+static tutti_count list_marks(tutti_count n) { return (n - 1) / TUTTI__MARK_EVERY + 1; }
+
+/* Node, marks and code in one block. */
+static tutti_err list_alloc(tutti_count n, size_t code_size, tutti__node **out) {
+    const size_t marks = (size_t)list_marks(n) * sizeof(tutti__mark);
+    tutti__node *node = tutti__malloc(sizeof *node + marks + code_size);
+    if (!node) return TUTTI_ERR_NOMEM;
+    *node = (tutti__node){.kind = TUTTI__LIST, .depth = 1, .runs = n};
+    atomic_init(&node->refs, 1);
+    node->list.n = n;
+    node->list.mark = (tutti__mark *)(node + 1);
+    node->list.code = (unsigned char *)(node + 1) + marks;
+    node->list.code_size = code_size;
+    *out = node;
+    return TUTTI_OK;
+}
+
+/* Gcd of many numbers, most of which do not change it: x is a multiple of g if and only if
+ * x * (inverse of g's odd part), rotated by g's twos, is <= 2^64 / g. */
+typedef struct {
+    uint64_t g, inverse, limit;
+    int twos;
+} gcd_sum;
+
+static void gcd_set(gcd_sum *s, uint64_t g) {
+    s->g = g;
+    s->twos = __builtin_ctzll(g);
+    const uint64_t odd = g >> s->twos;
+    s->inverse = odd;
+    for (int i = 0; i < 5; i++) s->inverse *= 2 - odd * s->inverse;
+    s->limit = UINT64_MAX / g;
+}
+
+static inline void gcd_add(gcd_sum *s, tutti_off value) {
+    const uint64_t x = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    const uint64_t q = x * s->inverse;
+    const uint64_t turned = s->twos ? q >> s->twos | q << (64 - s->twos) : q;
+    if (turned > s->limit) gcd_set(s, (uint64_t)tutti__gcd((tutti_off)s->g, (tutti_off)x));
+}
+
+/* The walk over a LIST's code. */
+typedef struct {
+    tutti_off item, end, bytes, lo, hi;
+    size_t at;
+    int disorder;
+    gcd_sum grain;
+} walk;
+
+static inline int read_leb(const tutti__node *n, size_t *at, uint64_t *v) {
+    const size_t left = n->list.code_size - *at;
+    if (left < 1) return 0;
+    *v = n->list.code[*at];
+    if (*v < 0x80) {
+        ++*at;
+        return 1;
+    }
+    return tutti__leb_try(n->list.code, n->list.code_size, at, v);
+}
+
+/* Take the next item; 0 if the code is not sound. */
+static inline int walk_item(walk *w, const tutti__node *n, int first) {
+    uint64_t v, length = (uint64_t)n->list.fixed;
+    if (!read_leb(n, &w->at, &v)) return 0;
+    const tutti_off gap = n->monotone ? (tutti_off)v : tutti__unzigzag(v);
+    if (n->monotone && v > TUTTI__OFF_LIMIT) return 0;
+    if (!length && !read_leb(n, &w->at, &length)) return 0;
+    if ((gap == 0) != first || length == 0 || length > TUTTI__OFF_LIMIT) return 0;
+    if (!tutti__add_ok(w->end, gap, &w->item) || !tutti__off_ok(w->item)) return 0;
+    w->end = w->item + (tutti_off)length;
+    w->bytes += (tutti_off)length;
+    if (!tutti__off_ok(w->end) || !tutti__off_ok(w->bytes)) return 0;
+    w->disorder |= gap < 0;
+    if (w->item < w->lo) w->lo = w->item;
+    if (w->end > w->hi) w->hi = w->end;
+    if (first) gcd_set(&w->grain, length);
+    gcd_add(&w->grain, w->item);
+    if (!n->list.fixed) gcd_add(&w->grain, (tutti_off)length);
+    return 1;
+}
+
+static uint64_t list_hash(const tutti__node *n) {
+    uint64_t h = tutti__mix(tutti__mix(TUTTI__LIST + 1, (uint64_t)n->list.n),
+                            (uint64_t)n->list.fixed);
+    size_t i = 0;
+    for (uint64_t v; i + sizeof v <= n->list.code_size; i += sizeof v) {
+        memcpy(&v, n->list.code + i, sizeof v);
+        h = tutti__mix(h, v);
+    }
+    for (; i < n->list.code_size; i++) h = tutti__mix(h, n->list.code[i]);
+    return tutti__mix(h, (uint64_t)n->monotone);
+}
+
+/* Set the marks and all that is known of a list whose n, fixed, monotone and code are there. */
+static int list_index(tutti__node *n) {
+    walk w = {0};
+    for (tutti_count i = 0; i < n->list.n; i++) {
+        const size_t code = w.at;
+        const tutti_off start = w.bytes;
+        if (!walk_item(&w, n, i == 0)) return 0;
+        if (i % TUTTI__MARK_EVERY == 0)
+            n->list.mark[i / TUTTI__MARK_EVERY] = (tutti__mark){w.item, start, code};
+    }
+    n->bytes = w.bytes;
+    n->lo = w.lo;
+    n->hi = w.hi;
+    n->grain = (tutti_off)w.grain.g;
+    n->hash = list_hash(n);
+    return w.at == n->list.code_size && w.disorder == !n->monotone;
+}
+
+static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
+    tutti__node *n = NULL;
+    const size_t size = (k->monotone ? k->gaps : k->zigzags) + (k->length ? 0 : k->lengths);
+    TUTTI_TRY(list_alloc(k->n, size, &n));
+    n->monotone = k->monotone;
+    n->list.fixed = k->length;
+    tutti_off offset, length, end = k->first;
+    unsigned char *p = n->list.code;
+    for (s->i = 0; source_next(s, &offset, &length); end = offset + length) {
+        p += tutti__leb_put(p, k->monotone ? (uint64_t)(offset - end) : tutti__zigzag(offset - end));
+        if (!k->length) p += tutti__leb_put(p, (uint64_t)length);
+    }
+    if (!list_index(n)) {
+        tutti__free(n);
+        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%lld runs are too many bytes or too far apart",
+                   (long long)k->n);
+    }
+    *out = n;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_off *lengths,
+                           tutti_off fixed_length, tutti__side *out) {
+    source s = {n, 0, offsets, lengths, fixed_length};
+    scan k;
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "%lld runs", (long long)n);
+    TUTTI_TRY(source_check(&s));
+    scan_items(&s, &k);
+    if (k.n == 0) {
+        *out = (tutti__side){0, NULL};
+        return TUTTI_OK;
+    }
+    if (nest_complete(&k.nest)) return nest_side(&k.nest, k.length, out);
+    tutti__node *node = NULL;
+    TUTTI_TRY(list_node(&s, &k, &node));
+    *out = (tutti__side){k.first, node};
+    return TUTTI_OK;
+}
+
+tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) {
+    unsigned char head[2 * TUTTI__LEB_MAX];
+    tutti__node *n = NULL;
+    size_t head_size = tutti__leb_put(head, 0);
+    TUTTI_CHECK(c->n >= 2 && (uint64_t)c->n - 1 <= c->code_size && c->fixed >= 0,
+                TUTTI_ERR_FORMAT, "a list of %lld items in %zu bytes", (long long)c->n,
+                c->code_size);
+    if (!c->fixed) head_size += tutti__leb_put(head + head_size, (uint64_t)c->first_length);
+    TUTTI_TRY(list_alloc(c->n, head_size + c->code_size, &n));
+    n->monotone = c->monotone;
+    n->list.fixed = c->fixed;
+    memcpy(n->list.code, head, head_size);
+    memcpy(n->list.code + head_size, c->code, c->code_size);
+    if (!list_index(n)) {
+        tutti__free(n);
+        TUTTI_FAIL(TUTTI_ERR_FORMAT, "the code of a list is not sound");
+    }
+    *out = n;
+    return TUTTI_OK;
+}
+
+/* ---- any side as a list */
+
+static tutti_err runs_of(tutti__side s, tutti_off *offsets, tutti_off *lengths, tutti__side *out) {
+    tutti__cursor c;
+    tutti__burst b;
+    tutti_count k = 0;
+    tutti__cursor_seek(&c, s, 0);
+    while (tutti__cursor_peek(&c, &b)) {
+        for (tutti_count i = 0; i < b.count; i++) {
+            const tutti_off offset = b.offset + i * b.stride;
+            if (k && offsets[k - 1] + lengths[k - 1] == offset) {
+                lengths[k - 1] += b.bytes;
+                continue;
+            }
+            offsets[k] = offset;
+            lengths[k++] = b.bytes;
+        }
+        tutti__cursor_skip(&c, b.count * b.bytes);
+    }
+    return tutti__side_list(k, offsets, lengths, 0, out);
+}
+
+tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) {
+    const tutti_count runs = tutti__side_runs(s);
+    tutti_err err = TUTTI_ERR_NOMEM;
+    size_t bytes;
+    tutti_off *offsets = NULL;
+    if (__builtin_mul_overflow((size_t)runs, 2 * sizeof *offsets, &bytes) || runs > TUTTI__MAX_RUNS)
+        err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1,
+                               "%lld runs nested more than %d deep", (long long)runs,
+                               TUTTI__MAX_DEPTH);
+    else if ((offsets = tutti__malloc(bytes)) != NULL)
+        err = runs_of(s, offsets, offsets + runs, out);
+    tutti__free(offsets);
+    tutti__node_unref(s.node);
+    return err;
+}

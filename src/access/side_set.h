@@ -1,0 +1,55 @@
+/* access: what the files of tutti__sides_disjoint and tutti__sides_union share.
+ *
+ *   side_set.c       clips, sorts, finds the groups whose intervals overlap; the fast paths
+ *   side_periodic.c  decides groups by stride arithmetic
+ *   side_marks.c     decides whatever is left by marking grains in a bitmap, window by window
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_SIDE_SET_H
+#define TUTTI_SIDE_SET_H
+
+#include "access/node.h"
+
+/* A side (or a subtree of one, its reference borrowed) seen through a window of the file: its bytes
+ * there lie in [first, end), and both ends are bytes of it. */
+typedef struct {
+    tutti__side side;
+    tutti_off first, end;
+} tutti__view;
+
+/* One question: are they disjoint?  Subtrees of one side never share a byte, so a side may be replaced
+ * by its parts at any time. */
+typedef struct {
+    int shared;      /* answer: a byte that two views have */
+    tutti_off where; /* was found here */
+    int64_t budget;  /* steps of arithmetic left; when they are used up, bitmaps decide */
+} tutti__overlap;
+
+/* Clip to [lo, hi) and sort by first byte; views without bytes are dropped.  Returns how many stay. */
+size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi);
+
+/* Look for a shared byte in [lo, hi); the array is reordered.  `level`: how deep the questions nest. */
+tutti_err tutti__views_examine(tutti__overlap *o, tutti__view *v, size_t n, tutti_off lo,
+                               tutti_off hi, int level) TUTTI_MUST_USE;
+/* The same by stride arithmetic, for views (none of them a RUN) whose intervals overlap. */
+typedef struct {
+    tutti__view *v;
+    size_t n;
+    tutti_off lo, hi;
+    int level;
+} tutti__group;
+tutti_err tutti__group_by_period(tutti__overlap *o, const tutti__group *g) TUTTI_MUST_USE;
+/* The same by marking. */
+tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) TUTTI_MUST_USE;
+
+/* Append the union of the views within [lo, hi), by marking. */
+tutti_err tutti__union_by_marks(const tutti__group *g, tutti_off max_gap,
+                                tutti__extents *io) TUTTI_MUST_USE;
+/* Append a run, joined with the last one if that is one of ours (index >= own) and near enough. */
+typedef struct {
+    tutti__extents *io;
+    size_t own;
+    tutti_off max_gap;
+} tutti__joiner;
+tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset, tutti_off end) TUTTI_MUST_USE;
+
+#endif

@@ -1,0 +1,48 @@
+/* base: how errors are raised and forwarded.  The first to decide speaks, the others forward.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_ERROR_IMPL_H
+#define TUTTI_ERROR_IMPL_H
+
+#include <tutti/error.h>
+
+/* Raise: record code and text once, and return it. */
+#define TUTTI_FAIL(code, ...) return tutti__error_set((code), 0, -1, __VA_ARGS__)
+#define TUTTI_CHECK(cond, code, ...)                                      \
+    do {                                                                  \
+        if (!(cond)) return tutti__error_set((code), 0, -1, __VA_ARGS__); \
+    } while (0)
+
+/* Forward what a callee has already recorded. */
+#define TUTTI_TRY(call)                    \
+    do {                                   \
+        const tutti_err err_ = (call);     \
+        if (err_ != TUTTI_OK) return err_; \
+    } while (0)
+
+/* Our own mistakes: checked in debug builds, prints and aborts. */
+#ifdef TUTTI_DEBUG
+#define TUTTI_ASSERT(cond) ((cond) ? (void)0 : tutti__assert_failed(#cond, __FILE__, __LINE__))
+#else
+#define TUTTI_ASSERT(cond) ((void)sizeof((cond) ? 1 : 0))
+#endif
+void tutti__assert_failed(const char *cond, const char *file, int line) __attribute__((noreturn));
+
+/* Record an error of this thread (rank, operation and path are cleared) and return `code`. */
+tutti_err tutti__error_set(tutti_err code, int sys_errno, tutti_off offset, const char *fmt, ...)
+    TUTTI_PRINTF(4, 5);
+
+/* The code for an errno of a file system call: ENOSPC -> TUTTI_ERR_NO_SPACE, ... default
+ * TUTTI_ERR_IO. */
+tutti_err tutti__error_from_errno(int sys_errno);
+
+/* Record a failed system call: code from errno, text "what: strerror (ENAME)". */
+tutti_err tutti__error_sys(int sys_errno, tutti_off offset, const char *what);
+
+/* Add what the caller's layer knows; each is kept if it was set already.  NULL or -1: unknown. */
+void tutti__error_context(const char *operation, const char *path, int rank);
+
+/* Replace the thread's error (when it came from another rank); clear it. */
+void tutti__error_assign(const tutti_error_info *info);
+void tutti__error_clear(void);
+
+#endif

@@ -1,0 +1,95 @@
+/* base: counted memory.  Every block of the library comes from here, so that tests can count the
+ * live ones and make any single allocation fail.  The blocks are plain malloc blocks: no header in
+ * front of them, and one free for all kinds, aligned ones included.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/memory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_long live_blocks;
+static atomic_long countdown; /* allocations until the one that fails; <= 0: none will */
+
+long tutti__memory_live(void) {
+    return atomic_load_explicit(&live_blocks, memory_order_relaxed);
+}
+
+void tutti__memory_fail_after(long n) {
+    atomic_store(&countdown, n);
+}
+
+/* Only the thread that takes the counter from 1 to 0 fails; below 0 it stays harmless. */
+static int must_fail(void) {
+    if (atomic_load_explicit(&countdown, memory_order_relaxed) <= 0) return 0;
+    return atomic_fetch_sub(&countdown, 1) == 1;
+}
+
+static size_t at_least_one(size_t bytes) {
+    return bytes ? bytes : 1;
+}
+
+/* Count a new block, or record that there is none; errno is the caller's. */
+static void *finish(void *p, size_t bytes, int saved_errno) {
+    if (p)
+        atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
+    else
+        tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "cannot allocate %zu bytes", bytes);
+    errno = saved_errno;
+    return p;
+}
+
+void *tutti__malloc(size_t bytes) {
+    const int saved_errno = errno;
+    void *p = must_fail() ? NULL : malloc(at_least_one(bytes));
+    return finish(p, bytes, saved_errno);
+}
+
+void *tutti__calloc(size_t n, size_t size) {
+    const int saved_errno = errno;
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes)) return finish(NULL, SIZE_MAX, saved_errno);
+    void *p = must_fail() ? NULL : calloc(1, at_least_one(bytes));
+    return finish(p, bytes, saved_errno);
+}
+
+/* The old block survives a failure; a grown block is still one block. */
+void *tutti__realloc(void *p, size_t bytes) {
+    if (!p) return tutti__malloc(bytes);
+    const int saved_errno = errno;
+    void *q = must_fail() ? NULL : realloc(p, at_least_one(bytes));
+    if (!q) return finish(NULL, bytes, saved_errno);
+    errno = saved_errno;
+    return q;
+}
+
+void *tutti__malloc_aligned(size_t align, size_t bytes) {
+    const int saved_errno = errno;
+    void *p = NULL;
+    if (align < sizeof(void *)) align = sizeof(void *);
+    if (must_fail() || posix_memalign(&p, align, at_least_one(bytes)) != 0) p = NULL;
+    return finish(p, bytes, saved_errno);
+}
+
+char *tutti__strdup(const char *s) {
+    const size_t bytes = strlen(s) + 1;
+    char *copy = tutti__malloc(bytes);
+    return copy ? memcpy(copy, s, bytes) : NULL;
+}
+
+void tutti__free(void *p) {
+    if (!p) return;
+    const int saved_errno = errno;
+    atomic_fetch_sub_explicit(&live_blocks, 1, memory_order_relaxed);
+    free(p);
+    errno = saved_errno;
+}
+
+tutti_err tutti__narrow_int(tutti_off n, int *out) {
+    TUTTI_CHECK(n >= INT_MIN && n <= INT_MAX, TUTTI_ERR_OVERFLOW, "%lld does not fit in an int",
+                (long long)n);
+    *out = (int)n;
+    return TUTTI_OK;
+}

@@ -1,0 +1,443 @@
+/* base: options, all of them driven by the one table of tutti/options.h.  The table is turned into
+ * rows (type, place in the struct, choices); a text is first parsed into a number by the row's
+ * type, then checked against the row's range, and only then stored, so a refused text changes
+ * nothing. Names are compared without regard to case and with - equal to _, and never through the
+ * locale. SPDX-License-Identifier: BSD-3-Clause */
+#include "base/options_impl.h"
+#include "base/error_impl.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the table as rows ----------------------------------------------------------------------- */
+
+enum { TYPE_CHOICE, TYPE_BOOL, TYPE_INT, TYPE_SIZE, TYPE_TEXT };
+
+typedef struct option_row {
+    int type;
+    size_t place; /* offset in tutti_options */
+    const char *name, *choices, *alias;
+} option_row;
+
+#define ROW_CHOICES_CHOICE(name) TUTTI_CHOICES_##name
+#define ROW_CHOICES_BOOL(name) ""
+#define ROW_CHOICES_INT(name) ""
+#define ROW_CHOICES_SIZE(name) ""
+#define ROW_CHOICES_TEXT(name) ""
+#define ROW(type, name, def, alias, help) \
+    {TYPE_##type, offsetof(tutti_options, name), #name, ROW_CHOICES_##type(name), alias},
+static const option_row rows[] = {TUTTI_OPTION_TABLE(ROW)};
+#undef ROW
+enum { ROWS = sizeof rows / sizeof *rows, TEXT_SIZE = sizeof(((tutti_options *)0)->trace) };
+
+/* Options with narrower limits than their type has. */
+static const struct {
+    const char *name;
+    tutti_off lo, hi;
+    int power_of_two; /* or 0 */
+} limits[] = {
+    {"cb_buffer_size", 64 << 10, (tutti_off)1 << 40, 0},
+    {"sub_buffers", 1, 16, 0},
+    {"striping_unit", 0, (tutti_off)1 << 40, 0},
+    {"domain_block", 0, (tutti_off)1 << 40, 0},
+    {"direct_align", 0, (tutti_off)1 << 30, 1},
+    {"sieve_size", 1, (tutti_off)1 << 40, 0},
+    {"queue_depth", 1, INT_MAX, 0},
+    {"io_threads", 1, 256, 0},
+};
+enum { LIMITS = sizeof limits / sizeof *limits };
+
+/* Hints of ROMIO that stand for one value of an option rather than for the option. */
+static const struct {
+    const char *key, *name;
+} switches[] = {{"romio_cb_write", "method"}, {"romio_cb_read", "method_read"}};
+enum { SWITCHES = sizeof switches / sizeof *switches };
+#define SWITCH_CHOICES "enable|disable|automatic"
+static const int switch_methods[] = {TUTTI_METHOD_TWO_PHASE, TUTTI_METHOD_INDEPENDENT,
+                                     TUTTI_METHOD_AUTO};
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static char plain(char c) {
+    if (c >= 'A' && c <= 'Z') return (char)(c - 'A' + 'a');
+    return c == '-' ? '_' : c;
+}
+
+static int same(const char *a, size_t na, const char *b, size_t nb) {
+    if (na != nb) return 0;
+    while (na > 0 && plain(a[na - 1]) == plain(b[na - 1])) --na;
+    return na == 0;
+}
+
+/* Where `text` is in a list "one|two|three"; -1: nowhere. */
+static int list_index(const char *list, const char *text, size_t n) {
+    for (int i = 0;; ++i) {
+        const size_t item = strcspn(list, "|");
+        if (item > 0 && same(list, item, text, n)) return i;
+        if (list[item] == '\0') return -1;
+        list += item + 1;
+    }
+}
+
+static int list_count(const char *list) {
+    int n = *list != '\0';
+    for (; *list; ++list) n += *list == '|';
+    return n;
+}
+
+/* Item `i` of a list, cut or copied into `out`. */
+static void list_item(const char *list, int i, char *out, size_t size) {
+    for (; i > 0; --i) list += strcspn(list, "|") + 1;
+    snprintf(out, size, "%.*s", (int)strcspn(list, "|"), list);
+}
+
+static const option_row *find_row(const char *key) {
+    static const char prefix[] = "tutti_";
+    const size_t n = strlen(key), skip = sizeof prefix - 1;
+    for (int i = 0; i < ROWS; ++i) {
+        const char *name = rows[i].name;
+        if (same(key, n, name, strlen(name)) || list_index(rows[i].alias, key, n) >= 0)
+            return &rows[i];
+        if (n > skip && same(key, skip, prefix, skip) &&
+            same(key + skip, n - skip, name, strlen(name)))
+            return &rows[i];
+    }
+    return NULL;
+}
+
+static int find_switch(const char *key) {
+    for (int i = 0; i < SWITCHES; ++i)
+        if (same(key, strlen(key), switches[i].key, strlen(switches[i].key))) return i;
+    return -1;
+}
+
+/* ---- fields and their limits ----------------------------------------------------------------- */
+
+static tutti_off load_number(const tutti_options *opt, const option_row *row) {
+    const char *field = (const char *)opt + row->place;
+    if (row->type == TYPE_SIZE) return *(const tutti_off *)(const void *)field;
+    return *(const int *)(const void *)field;
+}
+
+static void store_number(tutti_options *opt, const option_row *row, tutti_off number) {
+    char *field = (char *)opt + row->place;
+    if (row->type == TYPE_SIZE)
+        *(tutti_off *)(void *)field = number;
+    else
+        *(int *)(void *)field = (int)number;
+}
+
+static int find_limit(const option_row *row) {
+    for (int i = 0; i < LIMITS; ++i)
+        if (strcmp(row->name, limits[i].name) == 0) return i;
+    return -1;
+}
+
+/* The numbers that the row takes. */
+static void find_range(const option_row *row, tutti_off *lo_out, tutti_off *hi_out) {
+    const tutti_off hi[] = {[TYPE_CHOICE] = list_count(row->choices) - 1,
+                            [TYPE_BOOL] = 1,
+                            [TYPE_INT] = INT_MAX,
+                            [TYPE_SIZE] = INT64_MAX};
+    const int limit = find_limit(row);
+    *lo_out = limit >= 0 ? limits[limit].lo : 0;
+    *hi_out = limit >= 0 ? limits[limit].hi : hi[row->type];
+}
+
+static int must_be_power(const option_row *row) {
+    const int limit = find_limit(row);
+    return limit >= 0 && limits[limit].power_of_two;
+}
+
+static int number_fits(const option_row *row, tutti_off number) {
+    tutti_off lo, hi;
+    find_range(row, &lo, &hi);
+    if (number < lo || number > hi) return 0;
+    return !must_be_power(row) || (number & (number - 1)) == 0;
+}
+
+/* ---- text to number: 1 and the number, or 0 -------------------------------------------------- */
+
+/* How many digits there are; 0 also if their number is too large. */
+static size_t parse_digits(const char *text, size_t n, tutti_off *number_out) {
+    tutti_off number = 0;
+    size_t i = 0;
+    for (; i < n && text[i] >= '0' && text[i] <= '9'; ++i)
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, text[i] - '0', &number))
+            return 0;
+    *number_out = number;
+    return i;
+}
+
+static int parse_int(const char *text, size_t n, tutti_off *number_out) {
+    return n > 0 && parse_digits(text, n, number_out) == n;
+}
+
+/* 4096, 64k, 16m, 16MB, 16MiB, 1g, 1t, 512B: always powers of 1024. */
+static int parse_size(const char *text, size_t n, tutti_off *number_out) {
+    static const char *const units[] = {"b", "k|kb|kib", "m|mb|mib", "g|gb|gib", "t|tb|tib"};
+    tutti_off number = 0;
+    const size_t used = parse_digits(text, n, &number);
+    if (used == 0) return 0;
+    for (int i = 0; i < 5; ++i) {
+        const int plain_bytes = i == 0 && used == n;
+        if (!plain_bytes && list_index(units[i], text + used, n - used) < 0) continue;
+        return !__builtin_mul_overflow(number, (tutti_off)1 << (10 * i), number_out);
+    }
+    return 0;
+}
+
+/* "automatic", which other libraries take for a switch, means the default. */
+static int parse_bool(const option_row *row, const char *text, size_t n, tutti_off *number_out) {
+    const int word = list_index("false|true|0|1|no|yes|off|on|disable|enable", text, n);
+    tutti_options defaults;
+    if (word >= 0) {
+        *number_out = word % 2;
+        return 1;
+    }
+    if (list_index("auto|automatic", text, n) < 0) return 0;
+    tutti_options_defaults(&defaults);
+    *number_out = load_number(&defaults, row);
+    return 1;
+}
+
+static int parse_number(const option_row *row, const char *text, size_t n, tutti_off *number_out) {
+    switch (row->type) {
+    case TYPE_CHOICE:
+        *number_out = list_index(row->choices, text, n);
+        return *number_out >= 0;
+    case TYPE_BOOL:
+        return parse_bool(row, text, n, number_out);
+    case TYPE_INT:
+        return parse_int(text, n, number_out);
+    default:
+        return parse_size(text, n, number_out);
+    }
+}
+
+/* ---- setting --------------------------------------------------------------------------------- */
+
+/* 16777216 as 16m. */
+static void shorten(tutti_off number, char *out, size_t size) {
+    static const char *const units[] = {"", "k", "m", "g", "t"};
+    int unit = 0;
+    for (; unit < 4 && number > 0 && number % 1024 == 0; ++unit) number /= 1024;
+    snprintf(out, size, "%lld%s", (long long)number, units[unit]);
+}
+
+static void format_limit(const option_row *row, tutti_off limit, char *out, size_t size) {
+    if (row->type == TYPE_SIZE)
+        shorten(limit, out, size);
+    else
+        snprintf(out, size, "%lld", (long long)limit);
+}
+
+static void describe_numbers(const option_row *row, char *out, size_t size) {
+    const char *kind = row->type == TYPE_SIZE ? "size" : "number";
+    tutti_off lo, hi;
+    char lo_text[32], hi_text[32];
+    find_range(row, &lo, &hi);
+    format_limit(row, lo, lo_text, sizeof lo_text);
+    format_limit(row, hi, hi_text, sizeof hi_text);
+    if (hi == (row->type == TYPE_SIZE ? INT64_MAX : INT_MAX))
+        snprintf(out, size, "a %s of at least %s", kind, lo_text);
+    else if (must_be_power(row))
+        snprintf(out, size, "0 or a power of two up to %s", hi_text);
+    else
+        snprintf(out, size, "a %s from %s to %s", kind, lo_text, hi_text);
+}
+
+static void describe(const option_row *row, char *out, size_t size) {
+    if (row->type == TYPE_CHOICE)
+        snprintf(out, size, "one of %s", row->choices);
+    else if (row->type == TYPE_BOOL)
+        snprintf(out, size, "true or false");
+    else if (row->type == TYPE_TEXT)
+        snprintf(out, size, "a text of at most %d bytes", TEXT_SIZE - 1);
+    else
+        describe_numbers(row, out, size);
+}
+
+void tutti__options_takes(int i, char *out, size_t size) {
+    TUTTI_ASSERT(i >= 0 && i < ROWS);
+    describe(&rows[i], out, size);
+}
+
+static tutti_err refuse(const option_row *row, const char *what, const char *value) {
+    char takes[160];
+    describe(row, takes, sizeof takes);
+    return tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "%s cannot be '%.100s': it takes %s", what,
+                            value, takes);
+}
+
+/* The text without blanks around it. */
+static const char *trim(const char *text, size_t *n_out) {
+    text += strspn(text, " \t");
+    size_t n = strlen(text);
+    while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t')) --n;
+    *n_out = n;
+    return text;
+}
+
+/* `what` is how the user spoke of the option, for the message. */
+static tutti_err set_row(tutti_options *opt, const option_row *row, const char *what,
+                         const char *value) {
+    tutti_off number = 0;
+    if (row->type == TYPE_TEXT) {
+        char *field = (char *)opt + row->place;
+        if (strlen(value) >= TEXT_SIZE) return refuse(row, what, value);
+        memset(field, 0, TEXT_SIZE);
+        memcpy(field, value, strlen(value));
+        return TUTTI_OK;
+    }
+    size_t n;
+    const char *text = trim(value, &n);
+    if (!parse_number(row, text, n, &number) || !number_fits(row, number))
+        return refuse(row, what, value);
+    store_number(opt, row, number);
+    return TUTTI_OK;
+}
+
+static tutti_err set_switch(tutti_options *opt, int i, const char *value) {
+    size_t n;
+    const char *text = trim(value, &n);
+    const int word = list_index(SWITCH_CHOICES, text, n);
+    TUTTI_CHECK(word >= 0, TUTTI_ERR_OPTION, "option %s cannot be '%.100s': it takes one of %s",
+                switches[i].key, value, SWITCH_CHOICES);
+    store_number(opt, find_row(switches[i].name), switch_methods[word]);
+    return TUTTI_OK;
+}
+
+tutti_err tutti_options_set(tutti_options *opt, const char *key, const char *value) {
+    char what[64];
+    TUTTI_CHECK(opt && key && value, TUTTI_ERR_ARG, "the options, the key or the value is NULL");
+    if (find_switch(key) >= 0) return set_switch(opt, find_switch(key), value);
+    const option_row *row = find_row(key);
+    TUTTI_CHECK(row, TUTTI_ERR_OPTION, "there is no option '%.100s'", key);
+    snprintf(what, sizeof what, "option %.50s", key);
+    return set_row(opt, row, what, value);
+}
+
+#define SET_DEFAULT_CHOICE(name, def) opt->name = (def);
+#define SET_DEFAULT_BOOL(name, def) opt->name = (def);
+#define SET_DEFAULT_INT(name, def) opt->name = (def);
+#define SET_DEFAULT_SIZE(name, def) opt->name = (def);
+#define SET_DEFAULT_TEXT(name, def) memcpy(opt->name, def, sizeof def);
+
+void tutti_options_defaults(tutti_options *opt) {
+    if (!opt) return;
+    memset(opt, 0, sizeof *opt); /* padding too: options are compared and sent as bytes */
+#define SET_DEFAULT(type, name, def, alias, help) SET_DEFAULT_##type(name, def)
+    TUTTI_OPTION_TABLE(SET_DEFAULT)
+#undef SET_DEFAULT
+}
+
+/* An empty variable is one that is not set. */
+static tutti_err set_from_environment(tutti_options *opt, const option_row *row) {
+    char variable[64], what[96];
+    int n = snprintf(variable, sizeof variable, "TUTTI_%s", row->name);
+    while (n-- > 0)
+        if (variable[n] >= 'a' && variable[n] <= 'z') variable[n] = (char)(variable[n] - 'a' + 'A');
+    const char *value = getenv(variable);
+    if (!value || !*value) return TUTTI_OK;
+    snprintf(what, sizeof what, "environment variable %s", variable);
+    return set_row(opt, row, what, value);
+}
+
+tutti_err tutti_options_init(tutti_options *opt) {
+    tutti_error_info first = {.code = TUTTI_OK};
+    TUTTI_CHECK(opt, TUTTI_ERR_ARG, "the options are NULL");
+    tutti_options_defaults(opt);
+    for (int i = 0; i < ROWS; ++i)
+        if (set_from_environment(opt, &rows[i]) != TUTTI_OK && first.code == TUTTI_OK)
+            first = *tutti_last_error();
+    if (first.code != TUTTI_OK) tutti__error_assign(&first);
+    return first.code;
+}
+
+/* ---- getting --------------------------------------------------------------------------------- */
+
+static int row_is_valid(const tutti_options *opt, const option_row *row) {
+    if (row->type != TYPE_TEXT) return number_fits(row, load_number(opt, row));
+    return memchr((const char *)opt + row->place, '\0', TEXT_SIZE) != NULL;
+}
+
+tutti_err tutti__options_check(const tutti_options *opt) {
+    for (int i = 0; i < ROWS; ++i) {
+        char number[32] = "unterminated";
+        if (row_is_valid(opt, &rows[i])) continue;
+        if (rows[i].type != TYPE_TEXT)
+            snprintf(number, sizeof number, "%lld", (long long)load_number(opt, &rows[i]));
+        return refuse(&rows[i], rows[i].name, number);
+    }
+    return TUTTI_OK;
+}
+
+/* Sizes are written out in bytes: programs read hints with atoi. */
+static void format_row(const tutti_options *opt, const option_row *row, char *out, size_t size) {
+    if (row->type == TYPE_TEXT)
+        snprintf(out, size, "%s", (const char *)opt + row->place);
+    else if (row->type == TYPE_CHOICE)
+        list_item(row->choices, (int)load_number(opt, row), out, size);
+    else if (row->type == TYPE_BOOL)
+        snprintf(out, size, "%s", load_number(opt, row) ? "true" : "false");
+    else
+        snprintf(out, size, "%lld", (long long)load_number(opt, row));
+}
+
+static void format_switch(const tutti_options *opt, int i, char *out, size_t size) {
+    const tutti_off method = load_number(opt, find_row(switches[i].name));
+    const int word = method == TUTTI_METHOD_TWO_PHASE ? 0 : method == TUTTI_METHOD_AUTO ? 2 : 1;
+    list_item(SWITCH_CHOICES, word, out, size);
+}
+
+tutti_err tutti_options_get(const tutti_options *opt, const char *key, char *value, size_t size) {
+    char text[TEXT_SIZE];
+    TUTTI_CHECK(value && size > 0, TUTTI_ERR_ARG, "there is no room for a value");
+    value[0] = '\0';
+    TUTTI_CHECK(opt && key, TUTTI_ERR_ARG, "the options or the key is NULL");
+    const int alias = find_switch(key);
+    const option_row *row = find_row(alias >= 0 ? switches[alias].name : key);
+    TUTTI_CHECK(row, TUTTI_ERR_OPTION, "there is no option '%.100s'", key);
+    TUTTI_CHECK(row_is_valid(opt, row), TUTTI_ERR_OPTION, "option %s has an impossible value",
+                row->name);
+    if (alias >= 0)
+        format_switch(opt, alias, text, sizeof text);
+    else
+        format_row(opt, row, text, sizeof text);
+    snprintf(value, size, "%s", text);
+    TUTTI_CHECK(strlen(text) < size, TUTTI_ERR_ARG, "option %s needs room for %zu bytes, not %zu",
+                row->name, strlen(text) + 1, size);
+    return TUTTI_OK;
+}
+
+/* ---- the table for people -------------------------------------------------------------------- */
+
+#define INFO(type, name, def, alias, help) \
+    {#name, #type, ROW_CHOICES_##type(name), default_texts[INFO_##name], alias, help},
+#define INFO_INDEX(type, name, def, alias, help) INFO_##name,
+enum { TUTTI_OPTION_TABLE(INFO_INDEX) };
+static char default_texts[ROWS][TEXT_SIZE];
+static const tutti_option_info infos[] = {TUTTI_OPTION_TABLE(INFO)};
+static pthread_once_t default_texts_once = PTHREAD_ONCE_INIT;
+
+static void write_default_texts(void) {
+    tutti_options defaults;
+    tutti_options_defaults(&defaults);
+    for (int i = 0; i < ROWS; ++i) {
+        if (rows[i].type == TYPE_SIZE)
+            shorten(load_number(&defaults, &rows[i]), default_texts[i], TEXT_SIZE);
+        else
+            format_row(&defaults, &rows[i], default_texts[i], TEXT_SIZE);
+    }
+}
+
+const tutti_option_info *tutti_options_row(int i) {
+    if (i < 0 || i >= ROWS) return NULL;
+    pthread_once(&default_texts_once, write_default_texts);
+    return &infos[i];
+}

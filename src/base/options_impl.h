@@ -1,0 +1,15 @@
+/* base: what the library itself wants to know of options, beyond tutti/options.h.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_OPTIONS_IMPL_H
+#define TUTTI_OPTIONS_IMPL_H
+
+#include <tutti/options.h>
+
+/* Refuse (TUTTI_ERR_OPTION) a struct that holds a value no text could have set: programs may write
+ * to the fields directly. */
+tutti_err tutti__options_check(const tutti_options *opt) TUTTI_MUST_USE;
+
+/* What row `i`, which must exist, takes, in words: "one of a|b", "a size from 64k to 1t" ... */
+void tutti__options_takes(int i, char *out, size_t size);
+
+#endif

@@ -1,0 +1,68 @@
+/* collective: which way a request goes.  Decided from numbers that all ranks know, so that all decide
+ * alike; the reason is kept for people.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/collective_impl.h"
+
+#include <stdio.h>
+
+/* Reads of runs at least this long are better done piece by piece: the page cache serves them without
+ * a second copy, and a system call costs less than that copy. */
+static const tutti_off READ_PIECE = 16 << 10;
+
+/* What a method asked for by name really becomes. */
+static int method_possible(const tutti_file *f, int method, int is_write, char *why, size_t size) {
+    if (method == TUTTI_METHOD_SIEVE && is_write && !tutti__sieve_can_write(f)) {
+        snprintf(why, size, "list: sieve would have to read and rewrite (options rmw, TUTTI_READ)");
+        return TUTTI_METHOD_LIST;
+    }
+    snprintf(why, size, "as the option says");
+    return method;
+}
+
+static int choose_write(const tutti_file *f, tutti_off run, double density, char *why, size_t size) {
+    if (run >= f->opt.direct_run) {
+        snprintf(why, size, "list: runs of %lld bytes need no staging", (long long)run);
+        return TUTTI_METHOD_LIST;
+    }
+    if (density < 0.05 && run >= 4096) {
+        snprintf(why, size, "list: runs of %lld bytes far apart (%.1f %% of the extent)", (long long)run,
+                 100 * density);
+        return TUTTI_METHOD_LIST;
+    }
+    snprintf(why, size, "two-phase: runs of %lld bytes, %.0f %% of the extent", (long long)run,
+             100 * density);
+    return TUTTI_METHOD_TWO_PHASE;
+}
+
+static int choose_read(tutti_off run, double density, char *why, size_t size) {
+    if (run >= READ_PIECE) {
+        snprintf(why, size, "list: runs of %lld bytes are read without staging", (long long)run);
+        return TUTTI_METHOD_LIST;
+    }
+    if (density < 0.05) {
+        snprintf(why, size, "sieve: runs of %lld bytes far apart (%.1f %% of the extent)", (long long)run,
+                 100 * density);
+        return run >= 4096 ? TUTTI_METHOD_LIST : TUTTI_METHOD_SIEVE;
+    }
+    snprintf(why, size, "two-phase: runs of %lld bytes, %.0f %% of the extent", (long long)run,
+             100 * density);
+    return TUTTI_METHOD_TWO_PHASE;
+}
+
+int tutti__method_choose(const tutti_file *f, const tutti__summary *s, int is_write, char *why,
+                         size_t size) {
+    int method = f->opt.method;
+    if (!is_write && f->opt.method_read != TUTTI_METHOD_AUTO) method = f->opt.method_read;
+    if (method != TUTTI_METHOD_AUTO) return method_possible(f, method, is_write, why, size);
+    if (s->bytes == 0) {
+        snprintf(why, size, "list: no bytes");
+        return TUTTI_METHOD_LIST;
+    }
+    if (s->ranks == 1 && f->team->size == 1) {
+        snprintf(why, size, "list: one rank has bytes");
+        return TUTTI_METHOD_LIST;
+    }
+    const tutti_off run = s->bytes / tutti__max(s->runs, 1);
+    const double density = (double)s->bytes / (double)(s->hi - s->lo);
+    return is_write ? choose_write(f, run, density, why, size) : choose_read(run, density, why, size);
+}

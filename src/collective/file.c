@@ -1,0 +1,278 @@
+/* collective: the file object: open, close, size, sync.
+ *
+ * Rank 0 opens first, and alone creates and truncates; the others open what is then there.  So a file
+ * appears once, with one set of permissions, and "exclusive" means what it says.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/collective_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/options_impl.h"
+#include "base/trace.h"
+
+enum { ALL_MODES = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE | TUTTI_TRUNCATE | TUTTI_APPEND };
+
+#define CHECK_FILE(f) TUTTI_CHECK((f) != NULL, TUTTI_ERR_ARG, "the file handle is NULL")
+
+/* ---- open */
+
+static tutti_err open_check(const char *path, int mode, const tutti_options *opt) {
+    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
+    TUTTI_CHECK((mode & ~ALL_MODES) == 0, TUTTI_ERR_ARG, "mode %d has unknown bits", mode);
+    TUTTI_CHECK(mode & (TUTTI_READ | TUTTI_WRITE), TUTTI_ERR_ARG, "neither TUTTI_READ nor TUTTI_WRITE");
+    TUTTI_CHECK(!(mode & TUTTI_EXCLUSIVE) || (mode & TUTTI_CREATE), TUTTI_ERR_ARG,
+                "TUTTI_EXCLUSIVE without TUTTI_CREATE");
+    TUTTI_CHECK(!(mode & (TUTTI_TRUNCATE | TUTTI_APPEND | TUTTI_CREATE)) || (mode & TUTTI_WRITE), TUTTI_ERR_ARG,
+                "TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_APPEND need TUTTI_WRITE");
+    return tutti__options_check(opt);
+}
+
+static tutti_err mpi_is_up(void) {
+    int up = 0, down = 0;
+    if (MPI_Initialized(&up) != MPI_SUCCESS || MPI_Finalized(&down) != MPI_SUCCESS) up = 0;
+    TUTTI_CHECK(up && !down, TUTTI_ERR_STATE, "MPI is not initialised, or finalised");
+    return TUTTI_OK;
+}
+
+static int64_t text_hash(const char *s) {
+    uint64_t h = 1469598103934665603u;
+    for (; s && *s; s++) h = (h ^ (unsigned char)*s) * 1099511628211u;
+    return (int64_t)(h >> 1);
+}
+
+/* Do all ranks want the same file in the same way, and is nobody unhappy? */
+static tutti_err open_vote(tutti__team *t, const char *path, int mode, int permissions, tutti_err mine) {
+    tutti__vote v;
+    tutti__vote_init(&v);
+    v.min[0] = v.max[0] = text_hash(path);
+    v.min[1] = v.max[1] = mode;
+    v.min[2] = v.max[2] = permissions;
+    TUTTI_TRY(tutti__team_vote(t, mine, &v));
+    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "ranks open different paths");
+    TUTTI_CHECK(v.min[1] == v.max[1], TUTTI_ERR_MISMATCH, "ranks open with different modes");
+    TUTTI_CHECK(v.min[2] == v.max[2], TUTTI_ERR_MISMATCH, "ranks open with different permissions");
+    return TUTTI_OK;
+}
+
+static tutti_err store_open(tutti_file *f, int permissions, int creates) {
+    int flags = 0;
+    if (f->mode & TUTTI_READ) flags |= TUTTI_STORE_READ;
+    if (f->mode & TUTTI_WRITE) flags |= TUTTI_STORE_WRITE;
+    if (creates && (f->mode & TUTTI_CREATE)) flags |= TUTTI_STORE_CREATE;
+    if (creates && (f->mode & TUTTI_EXCLUSIVE)) flags |= TUTTI_STORE_EXCL;
+    TUTTI_TRY(tutti__store_open(f->path, flags, permissions, &f->opt, f->team->rank, &f->last, &f->store));
+    if (creates && (f->mode & TUTTI_TRUNCATE)) TUTTI_TRY(tutti__store_resize(f->store, 0));
+    return TUTTI_OK;
+}
+
+/* What was found out of the file system completes the options. */
+static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
+    tutti__vote v;
+    tutti_off size = 0;
+    if (mine == TUTTI_OK && (f->mode & TUTTI_APPEND)) mine = tutti__store_size(f->store, &size);
+    tutti__vote_init(&v);
+    v.max[0] = v.max[1] = v.max[2] = 0;
+    if (mine == TUTTI_OK) {
+        v.max[0] = tutti__max(f->store->layout.block, f->store->layout.stripe);
+        v.max[1] = f->store->layout.direct_align;
+        v.max[2] = size;
+    }
+    TUTTI_TRY(tutti__team_vote(f->team, mine, &v));
+    f->align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(v.max[0], 1);
+    if (f->opt.direct_io) f->align = tutti__align_up(f->align, tutti__max(v.max[1], 1));
+    f->opt.striping_unit = f->align;
+    if (f->opt.direct_align == 0) f->opt.direct_align = v.max[1];
+    f->origin = v.max[2];
+    return TUTTI_OK;
+}
+
+static tutti_err open_store(tutti_file *f, int permissions) {
+    tutti_err err = TUTTI_OK;
+    if (f->team->rank == 0) err = store_open(f, permissions, 1);
+    TUTTI_TRY(tutti__team_agree(f->team, err));
+    if (f->team->rank != 0) err = store_open(f, permissions, 0);
+    if (err == TUTTI_OK) err = tutti__trace_begin(f);
+    return layout_vote(f, err);
+}
+
+static void file_free(tutti_file *f) {
+    if (f->store && tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
+    tutti__team_give(&f->team);
+    tutti__free(f->path);
+    tutti__free(f);
+}
+
+static tutti_err open_file(tutti_file *f, const char *path, int permissions, tutti_err mine) {
+    if (mine == TUTTI_OK && !(f->path = tutti__strdup(path))) mine = TUTTI_ERR_NOMEM;
+    TUTTI_TRY(open_vote(f->team, path, f->mode, permissions, mine));
+    TUTTI_TRY(open_store(f, permissions));
+    return tutti__team_agree(f->team, tutti__open_files_add(f));
+}
+
+tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int permissions,
+                               const tutti_options *opt, tutti_file **f_out) {
+    TUTTI_TRY(mpi_is_up());
+    TUTTI_CHECK(comm != MPI_COMM_NULL, TUTTI_ERR_ARG, "the communicator is MPI_COMM_NULL");
+    tutti_options mine;
+    tutti_err err = TUTTI_OK;
+    if (opt) mine = *opt;
+    else err = tutti_options_init(&mine);
+    if (err == TUTTI_OK) err = open_check(path, mode, &mine);
+    if (err == TUTTI_OK && !f_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the file");
+    tutti_error_info first = *tutti_last_error();
+
+    TUTTI_MPI(MPI_Bcast(&mine, (int)sizeof mine, MPI_BYTE, 0, comm));
+    mine.nodes[sizeof mine.nodes - 1] = '\0';
+    tutti__team *team = NULL;
+    TUTTI_TRY(tutti__team_take(comm, mine.nodes, &team));
+    if (err != TUTTI_OK) tutti__error_assign(&first);
+
+    tutti_file *f = tutti__calloc(1, sizeof *f);
+    if (!f && err == TUTTI_OK) err = TUTTI_ERR_NOMEM;
+    if (!f) { /* the others must hear of it */
+        err = open_vote(team, path, mode, permissions, err);
+        tutti__team_give(&team);
+        return err;
+    }
+    f->team = team;
+    f->mode = mode;
+    f->opt = mine;
+    err = open_file(f, path, permissions, err);
+    if (err != TUTTI_OK) {
+        tutti__error_context("open", path, -1);
+        tutti__open_files_remove(f);
+        first = *tutti_last_error();
+        file_free(f);
+        tutti__error_assign(&first);
+        return err;
+    }
+    *f_out = f;
+    return TUTTI_OK;
+}
+
+tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode, const tutti_options *opt,
+                          tutti_file **f_out) {
+    return tutti_file_open_with(comm, path, mode, 0666, opt, f_out);
+}
+
+/* ---- close */
+
+static tutti_err close_allowed(const tutti_file *f) {
+    TUTTI_CHECK(f->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed", f->plans);
+    TUTTI_CHECK(!f->split, TUTTI_ERR_STATE, "a split collective has begun and not ended");
+    return TUTTI_OK;
+}
+
+tutti_err tutti_file_close(tutti_file **pf) {
+    TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "the file handle is NULL");
+    tutti_file *f = *pf;
+    tutti_err err = tutti__team_agree(f->team, close_allowed(f));
+    if (err != TUTTI_OK) {
+        tutti__error_context("close", f->path, -1);
+        return err;
+    }
+    *pf = NULL;
+    tutti__open_files_remove(f);
+    err = tutti__store_close(&f->store);
+    if (err == TUTTI_OK) err = tutti__trace_write(f);
+    err = tutti__team_agree(f->team, err);
+    if (err != TUTTI_OK) tutti__error_context("close", f->path, -1);
+    const tutti_error_info info = *tutti_last_error();
+    file_free(f);
+    if (err != TUTTI_OK) tutti__error_assign(&info);
+    return err;
+}
+
+tutti_err tutti_file_delete(const char *path, const tutti_options *opt) {
+    tutti_options mine;
+    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
+    if (opt) mine = *opt;
+    else TUTTI_TRY(tutti_options_init(&mine));
+    const tutti_err err = tutti__store_delete(path, &mine);
+    if (err != TUTTI_OK) tutti__error_context("delete", path, -1);
+    return err;
+}
+
+/* ---- size and durability.  Rank 0 acts, all agree. */
+
+static tutti_err named(const tutti_file *f, const char *operation, tutti_err err) {
+    if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
+    return err;
+}
+
+tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
+    tutti__vote v;
+    tutti_off size = 0;
+    CHECK_FILE(f);
+    tutti_err err = TUTTI_OK;
+    if (!size_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the size");
+    if (err == TUTTI_OK && f->team->rank == 0) err = tutti__store_size(f->store, &size);
+    tutti__vote_init(&v);
+    v.max[0] = size;
+    err = tutti__team_vote(f->team, err, &v);
+    if (err == TUTTI_OK) *size_out = v.max[0];
+    return named(f, "size", err);
+}
+
+typedef tutti_err change_fn(tutti_store *s, tutti_off size);
+
+static tutti_err change(tutti_file *f, tutti_off size, change_fn *fn) {
+    tutti__vote v;
+    tutti_err err = TUTTI_OK;
+    if (!(f->mode & TUTTI_WRITE))
+        err = tutti__error_set(TUTTI_ERR_MODE, 0, -1, "the file was not opened for writing");
+    else if (size < 0)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "size %lld is negative", (long long)size);
+    tutti__vote_init(&v);
+    v.min[0] = v.max[0] = size;
+    TUTTI_TRY(tutti__team_vote(f->team, err, &v));
+    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "sizes from %lld to %lld", (long long)v.min[0],
+                (long long)v.max[0]);
+    if (f->team->rank == 0) err = fn(f->store, size);
+    return tutti__team_agree(f->team, err);
+}
+
+tutti_err tutti_file_resize(tutti_file *f, tutti_off size) {
+    CHECK_FILE(f);
+    return named(f, "resize", change(f, size, tutti__store_resize));
+}
+
+tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) {
+    CHECK_FILE(f);
+    return named(f, "preallocate", change(f, size, tutti__store_preallocate));
+}
+
+tutti_err tutti_file_sync(tutti_file *f) {
+    CHECK_FILE(f);
+    const double start = tutti__now();
+    tutti_err err = TUTTI_OK;
+    if (f->mode & TUTTI_WRITE) err = tutti__store_sync(f->store);
+    f->all.seconds_file += tutti__now() - start;
+    tutti__trace_event("store", "sync", start, -1, -1);
+    return named(f, "sync", tutti__team_agree(f->team, err));
+}
+
+/* ---- asking */
+
+tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_out) {
+    CHECK_FILE(f);
+    TUTTI_CHECK(opt_out != NULL, TUTTI_ERR_ARG, "nowhere to put the options");
+    *opt_out = f->opt;
+    return TUTTI_OK;
+}
+
+void tutti_file_stats(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out) {
+    if (f && last_out) *last_out = f->last;
+    if (f && all_out) *all_out = f->all;
+}
+
+const char *tutti_file_explain(const tutti_file *f) {
+    return f ? f->explain : "";
+}
+
+void tutti_file_on_progress(tutti_file *f, tutti_progress_fn *fn, void *context) {
+    if (!f) return;
+    f->progress = fn;
+    f->progress_context = context;
+}

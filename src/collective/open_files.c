@@ -1,0 +1,94 @@
+/* collective: files that are open.  Those still open at MPI_Finalize are closed there by each rank on
+ * its own, as far as that goes without the others.  The trace file is written whenever a file is
+ * closed: rank 0 gathers all ranks' events and writes the file anew.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/collective_impl.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/trace.h"
+
+static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
+static tutti_file *files;
+static int files_watched;
+
+static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
+    (void)self, (void)key, (void)value, (void)extra;
+    while (files) {
+        tutti_file *f = files;
+        files = f->next_open;
+        tutti__plan_release(&f->split);
+        if (tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
+        tutti__team_give(&f->team);
+        tutti__free(f->path);
+        tutti__free(f);
+    }
+    return MPI_SUCCESS;
+}
+
+static tutti_err files_watch(void) {
+    int key = MPI_KEYVAL_INVALID;
+    TUTTI_MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, files_finalize, &key, NULL));
+    TUTTI_MPI(MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL));
+    TUTTI_MPI(MPI_Comm_free_keyval(&key));
+    files_watched = 1;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__open_files_add(tutti_file *f) {
+    pthread_mutex_lock(&files_lock);
+    const tutti_err err = files_watched ? TUTTI_OK : files_watch();
+    f->next_open = files;
+    files = f;
+    pthread_mutex_unlock(&files_lock);
+    return err;
+}
+
+void tutti__open_files_remove(tutti_file *f) {
+    pthread_mutex_lock(&files_lock);
+    for (tutti_file **at = &files; *at; at = &(*at)->next_open)
+        if (*at == f) {
+            *at = f->next_open;
+            break;
+        }
+    pthread_mutex_unlock(&files_lock);
+}
+
+/* ---- trace */
+
+tutti_err tutti__trace_begin(const tutti_file *f) {
+    return f->opt.trace[0] ? tutti__trace_enable(f->team->rank) : TUTTI_OK;
+}
+
+static tutti_err trace_save(const char *path, int n, const tutti__letter *in) {
+    FILE *out = fopen(path, "w");
+    if (!out) return tutti__error_sys(errno, -1, "the trace file cannot be written");
+    int first = 1;
+    fputs("{\"traceEvents\":[\n", out);
+    for (int i = 0; i < n; i++) {
+        if (in[i].bytes == 0) continue;
+        if (!first) fputs(",\n", out);
+        fwrite(in[i].data, 1, in[i].bytes, out);
+        first = 0;
+    }
+    fputs("\n]}\n", out);
+    const int bad = ferror(out);
+    if (fclose(out) != 0 || bad) return tutti__error_sys(EIO, -1, "the trace file cannot be written");
+    return TUTTI_OK;
+}
+
+tutti_err tutti__trace_write(tutti_file *f) {
+    tutti__letter *in = NULL;
+    int n = 0;
+    if (!f->opt.trace[0]) return TUTTI_OK;
+    char *text = tutti__trace_json();
+    const tutti__letter mine = {0, text ? strlen(text) : 0, text};
+    tutti_err err = tutti__team_letters(f->team, text ? 1 : 0, &mine, &n, &in);
+    tutti__free(text);
+    if (err == TUTTI_OK && f->team->rank == 0) err = trace_save(f->opt.trace, n, in);
+    tutti__letters_free(n, &in);
+    return err;
+}

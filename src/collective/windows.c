@@ -1,0 +1,128 @@
+/* collective: a window's bytes and messages, as home and carrier both see them.  Both ends derive
+ * the content of a message from the same descriptions, so messages carry data only.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/run.h"
+
+#include <string.h>
+
+#include "base/trace.h"
+
+tutti_count tutti__load_next(const tutti__run *r, const tutti__load *l, tutti_count from) {
+    const tutti__domains *d = &r->two->domains;
+    tutti_count best = -1;
+    tutti_off lo, hi;
+    for (int i = 0; i < l->n && best != from; i++) {
+        const tutti_count c = tutti__route_next(d, l->source[i].side, l->aggregator, from);
+        if (c >= 0 && (best < 0 || c < best)) best = c;
+    }
+    if (best < 0) return -1;
+    tutti__domains_window(d, l->aggregator, best, &lo, &hi);
+    return lo < r->op->eof ? best : -1;
+}
+
+void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__load *l, tutti_count cycle) {
+    w->load = l;
+    w->cycle = cycle;
+    tutti__domains_window(&r->two->domains, l->aggregator, cycle, &w->lo, &w->hi);
+    w->hi = tutti__min(w->hi, r->op->eof);
+    w->local = w->total = w->aux_used = 0;
+    w->traffics = 0;
+    w->extents.n = w->file.n = 0;
+    w->since = tutti__trace_on() ? tutti__now() : 0;
+}
+
+tutti_off tutti__batch_bytes(const tutti__load *l, const tutti__batch *b, tutti_off lo, tutti_off hi) {
+    tutti_off n = 0;
+    for (int i = b->first; i < b->first + b->n; i++)
+        n += tutti__side_bytes_in(l->source[i].side, lo, hi);
+    return n;
+}
+
+/* The union of a batch's sides in the window, appended to the work's extents. */
+static tutti_err batch_union(tutti__work *w, const tutti__batch *b) {
+    tutti__side few[16], *sides = few;
+    if (b->n > 16) {
+        sides = tutti__malloc((size_t)b->n * sizeof *sides);
+        if (!sides) return TUTTI_ERR_NOMEM;
+    }
+    for (int i = 0; i < b->n; i++) sides[i] = w->load->source[b->first + i].side;
+    const tutti_err err = tutti__sides_union(b->n, sides, w->lo, w->hi, 0, &w->extents);
+    if (sides != few) tutti__free(sides);
+    return err;
+}
+
+tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__batch *b) {
+    const tutti_off bytes = tutti__batch_bytes(w->load, b, w->lo, w->hi);
+    if (bytes == 0) return NULL;
+    w->total += bytes;
+    tutti__traffic *m = &w->traffic[w->traffics++];
+    memset(m, 0, sizeof *m);
+    m->batch = b;
+    m->first = w->extents.n;
+    const tutti_err err = batch_union(w, b);
+    if (err != TUTTI_OK) { /* the message is exchanged all the same, without sense */
+        tutti__run_fail(r, err);
+        w->extents.n = m->first;
+    }
+    m->n = w->extents.n - m->first;
+    for (size_t i = m->first; i < w->extents.n; i++) m->bytes += w->extents.v[i].bytes;
+    return m;
+}
+
+int tutti__traffic_place(tutti__work *w, tutti__traffic *m) {
+    const tutti_off room = w->hi - w->lo - w->aux_used;
+    if (m->n == 1) {
+        m->at = w->stage + (w->extents.v[m->first].offset - w->lo);
+        return 1;
+    }
+    if (m->bytes > room && w->aux_used > 0) return 0;
+    m->at = w->aux + w->aux_used;
+    w->aux_used += m->bytes;
+    return 1;
+}
+
+void tutti__traffic_pack(tutti__run *r, tutti__work *w, tutti__traffic *m) {
+    char *to = m->at;
+    if (m->n <= 1) return;
+    for (size_t i = m->first; i < m->first + m->n; i++) {
+        const tutti__extent *e = &w->extents.v[i];
+        memcpy(to, w->stage + (e->offset - w->lo), (size_t)e->bytes);
+        to += e->bytes;
+    }
+    r->file->last.copied_bytes += m->bytes;
+}
+
+void tutti__traffic_unpack(tutti__run *r, tutti__work *w, tutti__traffic *m) {
+    const char *from = m->at;
+    if (m->n <= 1) return;
+    for (size_t i = m->first; i < m->first + m->n; i++) {
+        const tutti__extent *e = &w->extents.v[i];
+        memcpy(w->stage + (e->offset - w->lo), from, (size_t)e->bytes);
+        from += e->bytes;
+    }
+    r->file->last.copied_bytes += m->bytes;
+}
+
+void tutti__traffic_send(tutti__run *r, tutti__work *w, tutti__traffic *m) {
+    tutti__traffic_pack(r, w, m);
+    const tutti_err err =
+        tutti__message_send(r->file->team, m->batch->peer, r->tag, m->at, m->bytes, &m->message);
+    if (err != TUTTI_OK) tutti__run_fail(r, err);
+    m->started = 1;
+    r->file->last.messages++;
+    r->file->last.message_bytes += m->bytes;
+}
+
+void tutti__traffic_receive(tutti__run *r, tutti__traffic *m) {
+    const tutti_err err =
+        tutti__message_receive(r->file->team, m->batch->peer, r->tag, m->at, m->bytes, &m->message);
+    if (err != TUTTI_OK) tutti__run_fail(r, err);
+    m->started = 1;
+}
+
+int tutti__traffic_test(tutti__run *r, tutti__traffic *m) {
+    int done = 1;
+    const tutti_err err = tutti__message_test(&m->message, &done);
+    if (err != TUTTI_OK) tutti__run_fail(r, err);
+    return done;
+}

@@ -1,0 +1,134 @@
+/* comm: sparse exchange without counts (the "NBX" scheme): synchronous sends, receive whatever
+ * arrives, and once one's own sends have been received enter a barrier that does not block; when it
+ * ends, everything has arrived.  Cost: the letters themselves and one barrier, never a table of all ranks.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "comm/team.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    tutti__letter *v;
+    int n, room;
+    tutti_err err; /* the first trouble; the exchange goes on, so that nobody hangs */
+} mailbox;
+
+static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
+    if (m->n == m->room) {
+        const int room = m->room ? 2 * m->room : 16;
+        tutti__letter *v = tutti__realloc(m->v, (size_t)room * sizeof *v);
+        if (!v) {
+            m->err = TUTTI_ERR_NOMEM;
+            tutti__free(data);
+            return;
+        }
+        m->v = v;
+        m->room = room;
+    }
+    m->v[m->n++] = (tutti__letter){rank, bytes, data};
+}
+
+/* Receive one letter that a probe has found.  Without memory for it, it is taken off the wire all the
+ * same (cut to nothing), so that its sender can go on. */
+static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *found, int tag) {
+    int n = 0;
+    TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));
+    char *data = tutti__malloc((size_t)n + 1);
+    const int code = MPI_Recv(data, data ? n : 0, MPI_BYTE, found->MPI_SOURCE, tag, t->comm,
+                              MPI_STATUS_IGNORE);
+    if (!data) {
+        m->err = TUTTI_ERR_NOMEM;
+        return TUTTI_OK;
+    }
+    if (code != MPI_SUCCESS) {
+        tutti__free(data);
+        return tutti__error_mpi(code, "MPI_Recv");
+    }
+    mailbox_put(m, found->MPI_SOURCE, (size_t)n, data);
+    return TUTTI_OK;
+}
+
+static void mailbox_self(mailbox *m, const tutti__letter *l) {
+    void *data = tutti__malloc(l->bytes + 1);
+    if (!data) {
+        m->err = TUTTI_ERR_NOMEM;
+        return;
+    }
+    memcpy(data, l->data, l->bytes);
+    mailbox_put(m, l->rank, l->bytes, data);
+}
+
+static tutti_err letters_run(tutti__team *t, int n, MPI_Request *sent, int tag, mailbox *m) {
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    int in_barrier = 0, done = 0;
+    while (!done) {
+        MPI_Status found;
+        int flag = 0;
+        TUTTI_MPI(MPI_Iprobe(MPI_ANY_SOURCE, tag, t->comm, &flag, &found));
+        if (flag) {
+            TUTTI_TRY(mailbox_receive(m, t, &found, tag));
+            continue;
+        }
+        if (in_barrier) {
+            TUTTI_MPI(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE));
+        } else {
+            TUTTI_MPI(MPI_Testall(n, sent, &flag, MPI_STATUSES_IGNORE));
+            if (flag) {
+                TUTTI_MPI(MPI_Ibarrier(t->comm, &barrier));
+                in_barrier = 1;
+            }
+        }
+        if (!done) tutti__yield();
+    }
+    return TUTTI_OK;
+}
+
+/* Sort by source; letters of one source keep their order.  They come nearly sorted or are few. */
+static void mailbox_sort(mailbox *m) {
+    for (int i = 1; i < m->n; i++) {
+        const tutti__letter l = m->v[i];
+        int lo = 0, hi = i;
+        while (lo < hi) {
+            const int mid = (lo + hi) / 2;
+            if (m->v[mid].rank <= l.rank) lo = mid + 1;
+            else hi = mid;
+        }
+        memmove(m->v + lo + 1, m->v + lo, (size_t)(i - lo) * sizeof l);
+        m->v[lo] = l;
+    }
+}
+
+tutti_err tutti__team_letters(tutti__team *t, int n, const tutti__letter *out, int *n_in_out,
+                              tutti__letter **in_out) {
+    const int tag = tutti__team_tag(t);
+    mailbox m = {NULL, 0, 0, TUTTI_OK};
+    MPI_Request *sent = tutti__malloc((size_t)(n + 1) * sizeof *sent);
+    int started = 0;
+    if (!sent) m.err = TUTTI_ERR_NOMEM; /* takes part all the same, with nothing to send */
+    for (int i = 0; i < n && sent; i++) {
+        int bytes = 0;
+        if (out[i].rank == t->rank) {
+            mailbox_self(&m, &out[i]);
+            continue;
+        }
+        m.err = tutti__narrow_int((tutti_off)out[i].bytes, &bytes);
+        if (m.err != TUTTI_OK) break;
+        TUTTI_MPI(MPI_Issend(out[i].data, bytes, MPI_BYTE, out[i].rank, tag, t->comm, &sent[started++]));
+    }
+    const tutti_err err = letters_run(t, started, sent, tag, &m);
+    tutti__free(sent);
+    if (err == TUTTI_OK && m.err == TUTTI_OK) {
+        mailbox_sort(&m);
+        *n_in_out = m.n;
+        *in_out = m.v;
+        return TUTTI_OK;
+    }
+    tutti__letters_free(m.n, &m.v);
+    return err != TUTTI_OK ? err : m.err;
+}
+
+void tutti__letters_free(int n, tutti__letter **letters) {
+    for (int i = 0; *letters && i < n; i++) tutti__free((*letters)[i].data);
+    tutti__free(*letters);
+    *letters = NULL;
+}

@@ -1,0 +1,290 @@
+/* comm: making, pooling and dividing teams.
+ *
+ * The pool hangs on the caller's communicator as an attribute.  Which free team a rank takes must be
+ * the same everywhere; threads may close files in different orders on different ranks, so the ranks
+ * compare the id of their first free team and make a new one if they differ.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "comm/team.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+typedef struct {
+    tutti__team *first;
+    int made;
+} pool;
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static int pool_key = MPI_KEYVAL_INVALID;
+
+void tutti__yield(void) {
+    sched_yield();
+}
+
+tutti_err tutti__error_mpi(int mpi_code, const char *what) {
+    char text[MPI_MAX_ERROR_STRING + 1] = "";
+    int length = 0;
+    if (MPI_Error_string(mpi_code, text, &length) != MPI_SUCCESS) text[0] = '\0';
+    return tutti__error_set(TUTTI_ERR_MPI, 0, -1, "%.60s: %.300s", what, text);
+}
+
+/* ---- groups */
+
+static void groups_free(tutti__groups *g) {
+    tutti__free(g->of);
+    tutti__free(g->start);
+    tutti__free(g->member);
+    memset(g, 0, sizeof *g);
+}
+
+/* Complete a division whose `of` is given (numbers 0 ... n-1, all used). */
+static tutti_err groups_finish(tutti__groups *g, int n, int ranks, int rank) {
+    g->n = n;
+    g->start = tutti__calloc((size_t)n + 1, sizeof *g->start);
+    g->member = tutti__calloc((size_t)ranks, sizeof *g->member);
+    int *fill = tutti__calloc((size_t)n, sizeof *fill);
+    if (!g->start || !g->member || !fill) {
+        tutti__free(fill);
+        return TUTTI_ERR_NOMEM;
+    }
+    for (int r = 0; r < ranks; r++) g->start[g->of[r] + 1]++;
+    for (int i = 0; i < n; i++) {
+        if (g->start[i + 1] > g->largest) g->largest = g->start[i + 1];
+        g->start[i + 1] += g->start[i];
+        fill[i] = g->start[i];
+    }
+    for (int r = 0; r < ranks; r++) {
+        if (r == rank) g->me = fill[g->of[r]] - g->start[g->of[r]];
+        g->member[fill[g->of[r]]++] = r;
+    }
+    g->mine = g->of[rank];
+    g->size = g->start[g->mine + 1] - g->start[g->mine];
+    tutti__free(fill);
+    return TUTTI_OK;
+}
+
+const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out) {
+    *n_out = g->start[group + 1] - g->start[group];
+    return g->member + g->start[group];
+}
+
+/* Into which pretended node the option puts a rank; -1: the option makes no sense. */
+static int pretend_node(const char *text, int rank, int size) {
+    char *end;
+    if (text[0] == '\0') return 0;
+    if (strcmp(text, "single") == 0) return rank;
+    if (strncmp(text, "rr:", 3) == 0) {
+        const long n = strtol(text + 3, &end, 10);
+        return n >= 1 && *end == '\0' ? (int)(rank % n) : -1;
+    }
+    long n = strtol(text, &end, 10);
+    if (n < 1 || end == text) return -1;
+    if (*end == '\0') return (int)((long long)rank * (n < size ? n : size) / size);
+    long below = 0;
+    for (int part = 0;; part++) {
+        below += n;
+        if (rank < below) return part;
+        if (*end == '\0') return part + 1; /* ranks beyond the list share one more */
+        if (*end != ',') return -1;
+        const char *from = end + 1;
+        n = strtol(from, &end, 10);
+        if (n < 1 || end == from) return -1;
+    }
+}
+
+/* Number the nodes 0, 1, ... in the order of their lowest ranks, from each rank's lowest mate. */
+static tutti_err nodes_number(tutti__team *t, const int *leader) {
+    int n = 0;
+    t->nodes.of = tutti__calloc((size_t)t->size, sizeof(int));
+    if (!t->nodes.of) return TUTTI_ERR_NOMEM;
+    for (int r = 0; r < t->size; r++)
+        t->nodes.of[r] = leader[r] == r ? n++ : t->nodes.of[leader[r]];
+    return groups_finish(&t->nodes, n, t->size, t->rank);
+}
+
+static tutti_err team_divide(tutti__team *t) {
+    MPI_Comm machine;
+    const int part = pretend_node(t->pretend, t->rank, t->size);
+    TUTTI_MPI(MPI_Comm_split_type(t->comm, MPI_COMM_TYPE_SHARED, t->rank, MPI_INFO_NULL, &machine));
+    int code = MPI_Comm_split(machine, part < 0 ? 0 : part, t->rank, &t->node);
+    MPI_Comm_free(&machine);
+    if (code != MPI_SUCCESS) return tutti__error_mpi(code, "MPI_Comm_split");
+    MPI_Comm_set_errhandler(t->node, MPI_ERRORS_RETURN);
+
+    int *leader = tutti__calloc((size_t)t->size + 1, sizeof *leader);
+    int mine = t->rank;
+    tutti_err err = leader ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    err = tutti__team_agree(t, err);
+    if (err == TUTTI_OK) {
+        code = MPI_Bcast(&mine, 1, MPI_INT, 0, t->node);
+        if (code == MPI_SUCCESS) code = MPI_Allgather(&mine, 1, MPI_INT, leader, 1, MPI_INT, t->comm);
+        err = code == MPI_SUCCESS ? nodes_number(t, leader) : tutti__error_mpi(code, "MPI_Allgather");
+    }
+    tutti__free(leader);
+    if (err == TUTTI_OK && part < 0)
+        err = tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "nodes=%s: not a division of ranks", t->pretend);
+    return err;
+}
+
+static tutti_err team_singles(tutti__team *t) {
+    t->singles.of = tutti__calloc((size_t)t->size, sizeof(int));
+    if (!t->singles.of) return TUTTI_ERR_NOMEM;
+    for (int r = 0; r < t->size; r++) t->singles.of[r] = r;
+    return groups_finish(&t->singles, t->size, t->size, t->rank);
+}
+
+
+void tutti__segment_drop(tutti__segment *s) {
+    if (s->base && s->shared) munmap(s->base, s->bytes);
+    if (s->base && !s->shared) tutti__free(s->base);
+    memset(s, 0, sizeof *s);
+}
+
+static void team_free(tutti__team *t) {
+    tutti__segment_drop(&t->segment[0]);
+    tutti__segment_drop(&t->segment[1]);
+    if (t->node != MPI_COMM_NULL) MPI_Comm_free(&t->node);
+    if (t->comm != MPI_COMM_NULL) MPI_Comm_free(&t->comm);
+    groups_free(&t->nodes);
+    groups_free(&t->singles);
+    tutti__free(t);
+}
+
+static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out) {
+    tutti__team *t = tutti__calloc(1, sizeof *t);
+    int have = t != NULL, all = 0;
+    TUTTI_MPI(MPI_Allreduce(&have, &all, 1, MPI_INT, MPI_MIN, comm));
+    if (!all) {
+        tutti__free(t);
+        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "a rank has no memory for a team");
+    }
+    t->comm = t->node = MPI_COMM_NULL;
+    snprintf(t->pretend, sizeof t->pretend, "%s", pretend);
+    const int code = MPI_Comm_dup(comm, &t->comm);
+    if (code != MPI_SUCCESS) {
+        tutti__free(t);
+        return tutti__error_mpi(code, "MPI_Comm_dup");
+    }
+    MPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(t->comm, &t->rank);
+    MPI_Comm_size(t->comm, &t->size);
+    tutti_err err = team_divide(t);
+    if (err == TUTTI_OK) err = team_singles(t);
+    err = tutti__team_agree(t, err);
+    if (err != TUTTI_OK) {
+        team_free(t);
+        return err;
+    }
+    *out = t;
+    return TUTTI_OK;
+}
+
+/* ---- the pool */
+
+static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
+    (void)comm, (void)key, (void)extra;
+    pool *p = value;
+    for (tutti__team *t = p->first, *next; t; t = next) {
+        next = t->next;
+        team_free(t);
+    }
+    tutti__free(p);
+    return MPI_SUCCESS;
+}
+
+/* MPI frees what hangs on MPI_COMM_SELF first in MPI_Finalize: the time to free the pool of a
+ * communicator that the program never frees (MPI_COMM_WORLD). */
+static int world_delete(MPI_Comm self, int key, void *value, void *extra) {
+    (void)self, (void)key, (void)value, (void)extra;
+    void *p = NULL;
+    int found = 0;
+    if (MPI_Comm_get_attr(MPI_COMM_WORLD, pool_key, &p, &found) == MPI_SUCCESS && found)
+        MPI_Comm_delete_attr(MPI_COMM_WORLD, pool_key);
+    return MPI_SUCCESS;
+}
+
+static tutti_err pool_keys(void) {
+    int self_key = MPI_KEYVAL_INVALID;
+    if (pool_key != MPI_KEYVAL_INVALID) return TUTTI_OK;
+    TUTTI_MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, pool_delete, &pool_key, NULL));
+    TUTTI_MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, world_delete, &self_key, NULL));
+    TUTTI_MPI(MPI_Comm_set_attr(MPI_COMM_SELF, self_key, NULL));
+    TUTTI_MPI(MPI_Comm_free_keyval(&self_key));
+    return TUTTI_OK;
+}
+
+static tutti_err pool_of(MPI_Comm comm, pool **out) {
+    void *value = NULL;
+    int found = 0;
+    TUTTI_TRY(pool_keys());
+    TUTTI_MPI(MPI_Comm_get_attr(comm, pool_key, &value, &found));
+    if (!found) {
+        value = tutti__calloc(1, sizeof(pool));
+        if (!value) return TUTTI_ERR_NOMEM;
+        const int code = MPI_Comm_set_attr(comm, pool_key, value);
+        if (code != MPI_SUCCESS) {
+            tutti__free(value);
+            return tutti__error_mpi(code, "MPI_Comm_set_attr");
+        }
+    }
+    *out = value;
+    return TUTTI_OK;
+}
+
+static tutti__team *pool_free_team(const pool *p, const char *pretend) {
+    tutti__team *found = NULL;
+    for (tutti__team *t = p ? p->first : NULL; t; t = t->next)
+        if (!t->busy && strcmp(t->pretend, pretend) == 0 && (!found || t->id < found->id)) found = t;
+    return found;
+}
+
+tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out) {
+    pool *p = NULL;
+    int range[2], both[2];
+
+    pthread_mutex_lock(&pool_lock);
+    const tutti_err err = pool_of(comm, &p);
+    tutti__team *t = pool_free_team(p, pretend);
+    if (t) t->busy = 1;
+    pthread_mutex_unlock(&pool_lock);
+
+    /* ids are compared as (-min, max); a rank without a pool says so by INT_MAX */
+    range[0] = err != TUTTI_OK ? 1 << 30 : t ? -t->id : 1;
+    range[1] = err != TUTTI_OK ? 1 << 30 : t ? t->id : -1;
+    TUTTI_MPI(MPI_Allreduce(range, both, 2, MPI_INT, MPI_MAX, comm));
+    if (both[1] < 1 << 30 && both[1] >= 0 && both[0] == -both[1]) {
+        *out = t;
+        return TUTTI_OK;
+    }
+    if (t) tutti__team_give(&t);
+    if (err != TUTTI_OK) return err;
+    if (both[1] == 1 << 30)
+        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "another rank could not join the team");
+
+    TUTTI_TRY(team_make(comm, pretend, &t));
+    pthread_mutex_lock(&pool_lock);
+    t->id = p->made++;
+    t->busy = 1;
+    t->next = p->first;
+    p->first = t;
+    pthread_mutex_unlock(&pool_lock);
+    *out = t;
+    return TUTTI_OK;
+}
+
+void tutti__team_give(tutti__team **t) {
+    if (!*t) return;
+    pthread_mutex_lock(&pool_lock);
+    (*t)->busy = 0;
+    pthread_mutex_unlock(&pool_lock);
+    *t = NULL;
+}
+
+int tutti__team_tag(tutti__team *t) {
+    t->tag = t->tag % 16383 + 1;
+    return t->tag;
+}

@@ -1,0 +1,100 @@
+/* comm: the ranks that share a file.  A team has a communicator of its own (so that nothing we send
+ * can meet what the caller sends) and knows which ranks share memory.
+ *
+ * Making one is expensive, so teams are pooled in an attribute of the caller's communicator: opening
+ * a file takes a free one, closing gives it back; they are freed with that communicator.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_TEAM_H
+#define TUTTI_TEAM_H
+
+#include <mpi.h>
+#include "base/memory.h"
+
+/* A division of the ranks into groups that share staging memory. */
+typedef struct tutti__groups {
+    int n;       /* groups */
+    int mine;    /* my group */
+    int me;      /* my position in it */
+    int size;    /* its size */
+    int largest; /* size of the largest group */
+    int *of;     /* [ranks] group of a rank */
+    int *start;  /* [n + 1] where a group's members start in `member` */
+    int *member; /* [ranks] ranks by group, ascending inside one */
+} tutti__groups;
+
+/* Memory of a group, see exchange/segment.h; kept with the team from one operation to the next. */
+typedef struct tutti__segment {
+    char *base;
+    size_t bytes;
+    int shared; /* mapped, not allocated */
+} tutti__segment;
+
+void tutti__segment_drop(tutti__segment *s);
+
+typedef struct tutti__team {
+    MPI_Comm comm;
+    int rank, size;
+    MPI_Comm node;         /* the ranks of `nodes.mine` */
+    tutti__groups nodes;   /* ranks that share memory */
+    tutti__groups singles; /* every rank on its own */
+    tutti__segment segment[2]; /* [0] for `nodes`, [1] for `singles` */
+    int tag;               /* of the last operation */
+    int id;                /* the same on all ranks */
+    int busy;
+    char pretend[128];     /* the option `nodes` it was made for */
+    struct tutti__team *next;
+} tutti__team;
+
+/* Take a team for `comm`.  Collective.   `pretend` (the option `nodes`) divides ranks of one machine
+ * further: "" no, "N" N even parts, "3,1,2" parts of those sizes, "rr:N" round-robin, "single". */
+tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out) TUTTI_MUST_USE;
+/* Give it back to the pool.  Local. */
+void tutti__team_give(tutti__team **t);
+/* A tag for one operation, the same on all ranks if they count alike.  Local. */
+int tutti__team_tag(tutti__team *t);
+const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out);
+
+/* ---- agreement.  A vote reduces a few numbers over all ranks together with "did anybody fail". */
+#define TUTTI__VOTES 6
+typedef struct tutti__vote {
+    int64_t fail; /* set by tutti__vote: the lowest rank that failed, or INT64_MAX */
+    int64_t min[TUTTI__VOTES], max[TUTTI__VOTES], sum[TUTTI__VOTES];
+} tutti__vote;
+
+void tutti__vote_init(tutti__vote *v); /* min +inf, max -inf, sum 0 */
+/* Collective.  If `mine` is an error on any rank, every rank returns the error of the lowest such rank
+ * and has it as its last error; the numbers are reduced in any case. */
+tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
+/* The same without numbers. */
+tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) TUTTI_MUST_USE;
+/* Rank 0's bytes for everybody.  Collective. */
+tutti_err tutti__team_broadcast(tutti__team *t, void *buf, size_t bytes) TUTTI_MUST_USE;
+/* Sum of n numbers over all ranks, in place.  Collective. */
+tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;
+
+/* Record a failed MPI call. */
+tutti_err tutti__error_mpi(int mpi_code, const char *what);
+#define TUTTI_MPI(call)                                                          \
+    do {                                                                         \
+        const int mpi_ = (call);                                                 \
+        if (mpi_ != MPI_SUCCESS) return tutti__error_mpi(mpi_, #call);           \
+    } while (0)
+
+/* ---- sparse exchange: every rank sends to whom it likes, nobody knows who will send */
+typedef struct tutti__letter {
+    int rank; /* to send: destination; received: source */
+    size_t bytes;
+    void *data;
+} tutti__letter;
+
+/* Collective.  Sends n letters (their data stay the caller's), receives all that were sent to this rank,
+ * sorted by source; those sent by one rank in its order.  Letters to oneself are delivered too.
+ * *in_out and each data are for tutti__letters_free. */
+tutti_err tutti__team_letters(tutti__team *t, int n, const tutti__letter *out, int *n_in_out,
+                              tutti__letter **in_out) TUTTI_MUST_USE;
+void tutti__letters_free(int n, tutti__letter **letters);
+
+/* Give the core to somebody else: every wait of the library calls this and nothing else. */
+void tutti__yield(void);
+
+#endif

@@ -1,0 +1,23 @@
+/* exchange: messages between ranks that share no memory.
+ * Between two ranks the messages of one operation all have the operation's tag and are matched in order.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_MESSAGE_H
+#define TUTTI_MESSAGE_H
+
+#include "comm/team.h"
+
+typedef struct tutti__message {
+    MPI_Request request;
+    int active;
+} tutti__message;
+
+/* Start sending or receiving; `bytes` is at most TUTTI__MESSAGE_MAX. */
+#define TUTTI__MESSAGE_MAX ((tutti_off)1 << 30)
+tutti_err tutti__message_send(tutti__team *t, int peer, int tag, const void *buf, tutti_off bytes,
+                              tutti__message *m) TUTTI_MUST_USE;
+tutti_err tutti__message_receive(tutti__team *t, int peer, int tag, void *buf, tutti_off bytes,
+                                 tutti__message *m) TUTTI_MUST_USE;
+/* Has it ended?  One that was never started has.  An error of MPI ends it. */
+tutti_err tutti__message_test(tutti__message *m, int *done_out) TUTTI_MUST_USE;
+
+#endif

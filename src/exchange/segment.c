@@ -1,0 +1,73 @@
+/* exchange: staging memory.  A node's segment is a file in /dev/shm that its lowest rank makes,
+ * everybody maps and nobody keeps: its name is removed as soon as all have mapped it, so that nothing
+ * stays behind whatever happens.  posix_fallocate takes the pages at once.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exchange/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+typedef struct {
+    char name[64];
+    int error; /* errno of the rank that made it, 0: it is there */
+} announcement;
+
+static int shm_make(announcement *a, size_t bytes) {
+    static atomic_int made;
+    snprintf(a->name, sizeof a->name, "/tutti-%ld-%d", (long)getpid(), atomic_fetch_add(&made, 1));
+    const int fd = shm_open(a->name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (fd < 0) {
+        a->error = errno;
+        return -1;
+    }
+    a->error = posix_fallocate(fd, 0, (off_t)bytes);
+    if (a->error == 0) return fd;
+    close(fd);
+    shm_unlink(a->name);
+    return -1;
+}
+
+static char *shm_map(int fd, size_t bytes) {
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static tutti_err segment_share(tutti__team *t, size_t bytes, tutti__segment *out) {
+    announcement a = {"", 0};
+    int fd = t->nodes.me == 0 ? shm_make(&a, bytes) : -1;
+    TUTTI_MPI(MPI_Bcast(&a, (int)sizeof a, MPI_BYTE, 0, t->node));
+    if (a.error != 0)
+        return tutti__error_set(TUTTI_ERR_NOMEM, a.error, -1,
+                                "no shared memory of %zu bytes for staging: %s", bytes, strerror(a.error));
+    if (fd < 0) fd = shm_open(a.name, O_RDWR, 0600);
+    char *base = fd >= 0 ? shm_map(fd, bytes) : NULL;
+    const int why = errno;
+    if (fd >= 0) close(fd);
+    int have = base != NULL, all = 0;
+    const int code = MPI_Allreduce(&have, &all, 1, MPI_INT, MPI_MIN, t->node);
+    if (t->nodes.me == 0) shm_unlink(a.name);
+    if (code == MPI_SUCCESS && all) {
+        *out = (tutti__segment){base, bytes, 1};
+        return TUTTI_OK;
+    }
+    if (base) munmap(base, bytes);
+    if (code != MPI_SUCCESS) return tutti__error_mpi(code, "MPI_Allreduce");
+    return tutti__error_set(TUTTI_ERR_NOMEM, have ? 0 : why, -1,
+                            "shared memory of %zu bytes for staging cannot be mapped", bytes);
+}
+
+tutti_err tutti__segment_ensure(tutti__team *t, int shared, size_t bytes) {
+    tutti__segment *s = &t->segment[shared ? 0 : 1];
+    if (s->bytes >= bytes) return TUTTI_OK;
+    tutti__segment_drop(s);
+    if (shared && t->nodes.size > 1) return segment_share(t, bytes, s);
+    char *base = tutti__malloc_aligned(4096, bytes);
+    if (!base) return TUTTI_ERR_NOMEM;
+    *s = (tutti__segment){base, bytes, 0};
+    return TUTTI_OK;
+}

@@ -1,0 +1,14 @@
+/* exchange: staging memory that the ranks of a group share.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_SEGMENT_H
+#define TUTTI_SEGMENT_H
+
+#include "comm/team.h"
+
+/* Make sure that the team's segment for its nodes (shared = 1) or for single ranks (shared = 0) has
+ * at least `bytes` bytes; what it held is gone if it had to grow.  Collective on the node if
+ * shared; the same answer on all its ranks.  The memory is really there: a full /dev/shm is an error here,
+ * not a SIGBUS later. */
+tutti_err tutti__segment_ensure(tutti__team *t, int shared, size_t bytes) TUTTI_MUST_USE;
+
+#endif

@@ -1,0 +1,71 @@
+/* exchange: the heart of `shm`.  A slot is a staging buffer that several ranks fill (write) or empty
+ * (read) at the same time, each its own bytes, in their final place.
+ *
+ *   owner    open(key) ............................ full? -> file, close
+ *   others            wait key, copy, moved += n
+ *
+ * The owner opens a slot for one window; whoever has bytes in that window copies them and adds their
+ * number; the owner knows from the plan how many there will be.  No barrier, no message, no lock.
+ * The flags are C11 atomics on cache lines of their own: release after a copy, acquire before use.
+ * Nothing here knows MPI, so that threads can play the ranks (and TSan can watch).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_SLOT_H
+#define TUTTI_SLOT_H
+
+#include <stdatomic.h>
+#include "base/memory.h"
+
+#define TUTTI__CLOSED INT64_C(-1)
+
+typedef struct tutti__slot {
+    _Alignas(64) _Atomic int64_t key;   /* of the window it is open for, or TUTTI__CLOSED */
+    _Alignas(64) _Atomic int64_t moved; /* bytes copied into it or out of it since it was opened */
+} tutti__slot;
+
+/* One number for window (a, c).  Windows are made large enough that cycles fit. */
+#define TUTTI__CYCLE_BITS 40
+static inline int64_t tutti__slot_key(int aggregator, tutti_count cycle) {
+    return ((int64_t)aggregator << TUTTI__CYCLE_BITS) | cycle;
+}
+
+static inline void tutti__slot_close(tutti__slot *s) {
+    atomic_store_explicit(&s->key, TUTTI__CLOSED, memory_order_release);
+}
+
+/* Owner: let others in.  What the owner stored before is visible to them. */
+static inline void tutti__slot_open(tutti__slot *s, int64_t key) {
+    atomic_store_explicit(&s->moved, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->key, key, memory_order_release);
+}
+
+/* Others: may I copy? */
+static inline int tutti__slot_is_open(tutti__slot *s, int64_t key) {
+    return atomic_load_explicit(&s->key, memory_order_acquire) == key;
+}
+
+/* Others: I have copied so much. */
+static inline void tutti__slot_moved(tutti__slot *s, tutti_off bytes) {
+    atomic_fetch_add_explicit(&s->moved, bytes, memory_order_release);
+}
+
+/* Owner: has everybody copied?  If so, what they stored is visible. */
+static inline int tutti__slot_is_done(tutti__slot *s, tutti_off expected) {
+    return atomic_load_explicit(&s->moved, memory_order_acquire) == expected;
+}
+
+/* ---- a group's staging memory: for every member `slots` slots with a buffer of `window` bytes each.
+ *
+ *   [ slots of member 0 | member 1 | ... ][ buffers of member 0 | member 1 | ... ]  */
+typedef struct tutti__stage {
+    char *base;
+    int members, slots;
+    tutti_off window;
+} tutti__stage;
+
+size_t tutti__stage_bytes(int members, int slots, tutti_off window);
+tutti__slot *tutti__stage_slot(const tutti__stage *s, int member, int slot);
+char *tutti__stage_buffer(const tutti__stage *s, int member, int slot);
+/* The slot of a member that is open for a window, or -1. */
+int tutti__stage_find(const tutti__stage *s, int member, int first, int n, int64_t key);
+
+#endif

@@ -1,0 +1,147 @@
+/* mpitype: SUBARRAY and DARRAY.
+ *
+ * Both are nested loops, one a dimension, around the element: we wrap the element in one dimension
+ * after the other, the fastest first.  A block of indices is one VEC; a cyclic distribution is a
+ * VEC of whole blocks and, if the array ends within a block, one shorter block after it.
+ *
+ *   cyclic(2) over 3 processes, process 1:   . . x x . . . . x x . . . . x
+ *                                                '-- whole blocks --'    '- the rest
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mpitype/mpitype_impl.h"
+
+/* The selected indices of one dimension: blocks of `block` indices, the first at `first`, one every
+ * `period` indices, cut off at `end`. */
+typedef struct {
+    tutti_count first, block, period, end;
+} index_set;
+
+/* `whole` blocks, then one of `rest` indices. */
+static void count_blocks(const index_set *x, tutti_count *whole, tutti_count *rest) {
+    const tutti_count span = x->end - x->first;
+    *whole = *rest = 0;
+    if (span <= 0 || x->block <= 0) return;
+    const tutti_count started = (span - 1) / x->period + 1;
+    const tutti_count last = tutti__min(span - (started - 1) * x->period, x->block);
+    *whole = last == x->block ? started : started - 1;
+    *rest = last == x->block ? 0 : last;
+}
+
+static tutti_err whole_blocks(tutti__side element, const index_set *x, tutti_count whole,
+                              tutti_off stride, tutti__side *out) {
+    tutti__side block;
+    tutti_off period = 0;
+    if (whole > 1) TUTTI_TRY(tutti__off_mul(x->period, stride, &period));
+    TUTTI_TRY(tutti__side_vec(tutti__side_share(element), whole ? x->block : 0, stride, &block));
+    return tutti__side_vec(block, whole, period, out);
+}
+
+static tutti_err rest_block(tutti__side element, tutti_count rest, tutti_off stride, tutti_count at,
+                            tutti__side *out) {
+    tutti__side block;
+    tutti_off disp = 0;
+    if (rest) TUTTI_TRY(tutti__off_mul(at, stride, &disp));
+    TUTTI_TRY(tutti__side_vec(tutti__side_share(element), rest, stride, &block));
+    return tutti__side_shift(block, disp, out);
+}
+
+/* Copies of the element (which stays the caller's) at all selected indices. */
+static tutti_err wrap(tutti__side element, const index_set *x, tutti_off stride, tutti__side *out) {
+    tutti_count whole, rest;
+    tutti_off first;
+    tutti__side part[2], all;
+    count_blocks(x, &whole, &rest);
+    TUTTI_TRY(tutti__off_mul(x->first, stride, &first));
+    TUTTI_TRY(whole_blocks(element, x, whole, stride, &part[0]));
+    const tutti_err err = rest_block(element, rest, stride, whole * x->period, &part[1]);
+    if (err != TUTTI_OK) {
+        tutti__side_free(&part[0]);
+        return err;
+    }
+    TUTTI_TRY(tutti__side_cat(2, part, &all));
+    return tutti__side_shift(all, first, out);
+}
+
+/* What SUBARRAY and DARRAY have in common. */
+typedef struct {
+    tutti_count ndims;
+    const tutti_off *size; /* of the whole array */
+    int fortran;           /* the first dimension is the fastest */
+    const tutti__contents *contents;
+    void (*select)(const tutti__contents *c, tutti_count dim, index_set *x);
+} array_shape;
+
+static tutti_err wrap_all(const tutti__layout *child, const array_shape *a, tutti__side *out) {
+    tutti__side side = tutti__side_share(child->side);
+    tutti_off stride = child->extent;
+    tutti_err err = TUTTI_OK;
+    for (tutti_count i = 0; i < a->ndims && err == TUTTI_OK; i++) {
+        const tutti_count d = a->fortran ? i : a->ndims - 1 - i;
+        tutti__side wrapped;
+        index_set x;
+        a->select(a->contents, d, &x);
+        err = wrap(side, &x, stride, &wrapped);
+        if (err != TUTTI_OK) break;
+        tutti__side_free(&side);
+        side = wrapped;
+        if (i + 1 < a->ndims) err = tutti__off_mul(stride, a->size[d], &stride);
+    }
+    if (err == TUTTI_OK)
+        *out = side;
+    else
+        tutti__side_free(&side);
+    return err;
+}
+
+/* ---- SUBARRAY: ndims, sizes, subsizes, starts, order */
+
+static void select_block(const tutti__contents *c, tutti_count dim, index_set *x) {
+    const tutti_count ndims = c->number[0];
+    const tutti_off length = c->number[1 + ndims + dim], start = c->number[1 + 2 * ndims + dim];
+    *x = (index_set){
+        .first = start, .block = length, .period = tutti__max(length, 1), .end = start + length};
+}
+
+tutti_err tutti__side_subarray(const tutti__layout *child, const tutti__contents *c,
+                               tutti__side *out) {
+    const array_shape a = {.ndims = c->number[0],
+                           .size = c->number + 1,
+                           .fortran = c->number[c->numbers - 1] == MPI_ORDER_FORTRAN,
+                           .contents = c,
+                           .select = select_block};
+    return wrap_all(child, &a, out);
+}
+
+/* ---- DARRAY: size, rank, ndims, gsizes, distribs, dargs, psizes, order */
+
+/* The process grid is always row-major, whatever the order of the array. */
+static tutti_count grid_coordinate(tutti_count rank, tutti_count ndims, const tutti_off *psize,
+                                   tutti_count dim) {
+    for (tutti_count d = ndims - 1; d > dim; d--) rank /= psize[d];
+    return rank % psize[dim];
+}
+
+static void select_distributed(const tutti__contents *c, tutti_count dim, index_set *x) {
+    const tutti_count ndims = c->number[2];
+    const tutti_off *gsize = c->number + 3, *distrib = gsize + ndims, *arg = distrib + ndims;
+    const tutti_off *psize = arg + ndims;
+    const tutti_count n = gsize[dim], procs = psize[dim];
+    const tutti_count me = grid_coordinate(c->number[1], ndims, psize, dim);
+    tutti_count block = arg[dim];
+    if (distrib[dim] == MPI_DISTRIBUTE_NONE) {
+        *x = (index_set){.first = 0, .block = n, .period = tutti__max(n, 1), .end = n};
+        return;
+    }
+    if (block == MPI_DISTRIBUTE_DFLT_DARG)
+        block = distrib[dim] == MPI_DISTRIBUTE_BLOCK ? (n - 1) / procs + 1 : 1;
+    *x = (index_set){.first = me * block, .block = block, .period = block * procs, .end = n};
+}
+
+tutti_err tutti__side_darray(const tutti__layout *child, const tutti__contents *c,
+                             tutti__side *out) {
+    const array_shape a = {.ndims = c->number[2],
+                           .size = c->number + 3,
+                           .fortran = c->number[c->numbers - 1] == MPI_ORDER_FORTRAN,
+                           .contents = c,
+                           .select = select_distributed};
+    return wrap_all(child, &a, out);
+}

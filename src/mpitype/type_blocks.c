@@ -1,0 +1,130 @@
+/* mpitype: what the constructors share: an element moved, repeated, put at a list
+ * of places.
+ *
+ * Blocks of a dense element (no gaps inside or between) are runs and become one LIST without a node
+ * for each; blocks of anything else become a CAT whose parts share one node per block length.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mpitype/mpitype_impl.h"
+
+tutti__side tutti__side_share(tutti__side s) {
+    if (s.node) tutti__node_ref(s.node);
+    return s;
+}
+
+tutti_err tutti__off_mul(tutti_off a, tutti_off b, tutti_off *out) {
+    TUTTI_CHECK(tutti__mul_ok(a, b, out), TUTTI_ERR_OVERFLOW,
+                "%lld times %lld bytes in a datatype do not fit in 64 bits", (long long)a,
+                (long long)b);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__off_add(tutti_off a, tutti_off b, tutti_off *out) {
+    TUTTI_CHECK(tutti__add_ok(a, b, out), TUTTI_ERR_OVERFLOW,
+                "displacements %lld and %lld add up to more than 64 bits", (long long)a,
+                (long long)b);
+    return TUTTI_OK;
+}
+
+/* The displacement and both bounds must stay within the limits of a side. */
+static tutti_err check_shift(tutti__side s, tutti_off by, tutti_off *disp_out) {
+    tutti_off disp, lo, hi;
+    const int fits = tutti__add_ok(s.disp, by, &disp) && tutti__add_ok(disp, s.node->lo, &lo) &&
+                     tutti__add_ok(disp, s.node->hi, &hi) && lo >= -TUTTI__OFF_LIMIT &&
+                     hi <= TUTTI__OFF_LIMIT;
+    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld bytes moved by %lld go beyond the largest offset",
+                (long long)s.node->bytes, (long long)by);
+    *disp_out = disp;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__side_shift(tutti__side s, tutti_off by, tutti__side *out) {
+    if (s.node) {
+        const tutti_err err = check_shift(s, by, &s.disp);
+        if (err != TUTTI_OK) {
+            tutti__side_free(&s);
+            return err;
+        }
+    }
+    *out = s;
+    return TUTTI_OK;
+}
+
+/* ---- blocks of one element at many places */
+
+static tutti_off length_of(const tutti__blocks *b, tutti_count i) {
+    return b->length[i * b->length_step];
+}
+
+static tutti_err fill_runs(const tutti__layout *child, const tutti__blocks *b, tutti_off *offsets,
+                           tutti_off *lengths, tutti_count *n_out) {
+    tutti_count n = 0;
+    for (tutti_count i = 0; i < b->n; i++) {
+        tutti_off end;
+        if (length_of(b, i) <= 0) continue;
+        TUTTI_TRY(tutti__off_mul(b->place[i], b->unit, &offsets[n]));
+        TUTTI_TRY(tutti__off_add(offsets[n], child->side.disp, &offsets[n]));
+        TUTTI_TRY(tutti__off_mul(length_of(b, i), child->extent, &lengths[n]));
+        TUTTI_TRY(tutti__off_add(offsets[n], lengths[n], &end));
+        n++;
+    }
+    *n_out = n;
+    return TUTTI_OK;
+}
+
+static tutti_err dense_blocks(const tutti__layout *child, const tutti__blocks *b,
+                              tutti__side *out) {
+    tutti_err err = TUTTI_ERR_NOMEM;
+    tutti_count n = 0;
+    tutti_off *offsets = tutti__malloc((size_t)b->n * sizeof *offsets);
+    tutti_off *lengths = tutti__malloc((size_t)b->n * sizeof *lengths);
+    if (offsets && lengths) err = fill_runs(child, b, offsets, lengths, &n);
+    if (err == TUTTI_OK) err = tutti__side_list(n, offsets, lengths, 0, out);
+    tutti__free(offsets);
+    tutti__free(lengths);
+    return err;
+}
+
+/* A block at its place; `last` is the block made before, shared if it has the same length. */
+static tutti_err place_block(const tutti__layout *child, const tutti__blocks *b, tutti_count i,
+                             tutti__side *last, tutti__side *out) {
+    tutti_off at;
+    TUTTI_TRY(tutti__off_mul(b->place[i], b->unit, &at));
+    if (i == 0 || length_of(b, i) != length_of(b, i - 1)) {
+        tutti__side block;
+        TUTTI_TRY(tutti__side_vec(tutti__side_share(child->side), length_of(b, i), child->extent,
+                                  &block));
+        tutti__side_free(last);
+        *last = block;
+    }
+    return tutti__side_shift(tutti__side_share(*last), at, out);
+}
+
+static tutti_err loose_blocks(const tutti__layout *child, const tutti__blocks *b,
+                              tutti__side *out) {
+    tutti_err err = TUTTI_OK;
+    tutti_count n = 0;
+    tutti__side last = {0, NULL};
+    tutti__side *parts = tutti__malloc((size_t)b->n * sizeof *parts);
+    if (!parts) return TUTTI_ERR_NOMEM;
+    while (err == TUTTI_OK && n < b->n) {
+        err = place_block(child, b, n, &last, &parts[n]);
+        if (err == TUTTI_OK) n++;
+    }
+    if (err == TUTTI_OK)
+        err = tutti__side_cat(n, parts, out);
+    else
+        for (tutti_count i = 0; i < n; i++) tutti__side_free(&parts[i]);
+    tutti__side_free(&last);
+    tutti__free(parts);
+    return err;
+}
+
+tutti_err tutti__side_blocks(const tutti__layout *child, const tutti__blocks *b, tutti__side *out) {
+    if (!child->side.node || b->n <= 0) {
+        *out = (tutti__side){0, NULL};
+        return TUTTI_OK;
+    }
+    if (child->side.node->kind == TUTTI__RUN && child->side.node->bytes == child->extent)
+        return dense_blocks(child, b, out);
+    return loose_blocks(child, b, out);
+}

@@ -1,0 +1,237 @@
+/* mpitype: a whole datatype as a side, by recursion over its contents.
+ *
+ * The stream order of the side is the order of the type map, which is MPI's pack order.  Sizes and
+ * displacements of the constructors are computed here in 64 bits; extents are asked of MPI at every
+ * level, since only it knows the alignment it pads structures to.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mpitype/mpitype_impl.h"
+
+static tutti_err layout_at(MPI_Datatype type, int depth, tutti__layout *out);
+
+void tutti__layout_free(tutti__layout *l) {
+    tutti__side_free(&l->side);
+}
+
+/* ---- predefined types */
+
+/* Value and index of MPI_MINLOC and MPI_MAXLOC: a C structure, with the gap the compiler leaves. */
+typedef struct {
+    MPI_Datatype type;
+    tutti_off first_size, second_at;
+} pair_type;
+
+#define PAIR(mpi_name, c_type)    \
+    {                             \
+        mpi_name, sizeof(c_type), \
+            offsetof(             \
+                struct {          \
+                    c_type first; \
+                    int second;   \
+                },                \
+                second)           \
+    }
+
+static tutti_err pair_side(MPI_Datatype type, int *found_out, tutti__side *out) {
+    const pair_type table[] = {
+        PAIR(MPI_FLOAT_INT, float), PAIR(MPI_DOUBLE_INT, double),
+        PAIR(MPI_LONG_INT, long),   PAIR(MPI_SHORT_INT, short),
+        PAIR(MPI_2INT, int),        PAIR(MPI_LONG_DOUBLE_INT, long double),
+    };
+    *found_out = 0;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const pair_type *p = &table[i];
+        if (p->type != type || type == MPI_DATATYPE_NULL) continue;
+        tutti__side part[2];
+        *found_out = 1;
+        TUTTI_TRY(tutti__side_run(0, p->first_size, &part[0]));
+        const tutti_err err = tutti__side_run(p->second_at, sizeof(int), &part[1]);
+        if (err == TUTTI_OK) return tutti__side_cat(2, part, out);
+        tutti__side_free(&part[0]);
+        return err;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err leaf_side(MPI_Datatype type, tutti__side *out) {
+    MPI_Count size = 0;
+    int found = 0;
+    TUTTI_TRY(pair_side(type, &found, out));
+    if (found) return TUTTI_OK;
+    const int rc = MPI_Type_size_x(type, &size);
+    if (rc != MPI_SUCCESS) return tutti__mpitype_failed(rc, "MPI_Type_size_x");
+    if (size > 0) return tutti__side_run(0, size, out);
+    *out = (tutti__side){0, NULL};
+    return TUTTI_OK;
+}
+
+/* ---- constructors of one element type */
+
+static tutti_err vector_side(const tutti__layout *child, const tutti__contents *c, tutti_off unit,
+                             tutti__side *out) {
+    const tutti_off *x = c->number; /* count, blocklength, stride */
+    tutti__side block;
+    tutti_off stride = 0;
+    if (x[0] > 1 && child->side.node) TUTTI_TRY(tutti__off_mul(x[2], unit, &stride));
+    TUTTI_TRY(tutti__side_vec(tutti__side_share(child->side), x[1], child->extent, &block));
+    return tutti__side_vec(block, x[0], stride, out);
+}
+
+static tutti_err indexed_side(const tutti__layout *child, const tutti__contents *c, tutti_off unit,
+                              tutti__side *out) {
+    const tutti_off *x = c->number; /* count, blocklengths, displacements */
+    const tutti__blocks b = {
+        .n = x[0], .length = x + 1, .place = x + 1 + x[0], .length_step = 1, .unit = unit};
+    return tutti__side_blocks(child, &b, out);
+}
+
+static tutti_err indexed_block_side(const tutti__layout *child, const tutti__contents *c,
+                                    tutti_off unit, tutti__side *out) {
+    const tutti_off *x = c->number; /* count, blocklength, displacements */
+    const tutti__blocks b = {
+        .n = x[0], .length = x + 1, .place = x + 2, .length_step = 0, .unit = unit};
+    return tutti__side_blocks(child, &b, out);
+}
+
+static tutti_err same_side(const tutti__layout *child, tutti__side *out) {
+    *out = tutti__side_share(child->side);
+    return TUTTI_OK;
+}
+
+static tutti_err single_side(const tutti__layout *child, const tutti__contents *c,
+                             tutti__side *out) {
+    switch (c->combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED:
+        return same_side(child, out);
+    case MPI_COMBINER_CONTIGUOUS:
+        return tutti__side_vec(tutti__side_share(child->side), c->number[0], child->extent, out);
+    case MPI_COMBINER_VECTOR:
+        return vector_side(child, c, child->extent, out);
+    case MPI_COMBINER_HVECTOR:
+        return vector_side(child, c, 1, out);
+    case MPI_COMBINER_INDEXED:
+        return indexed_side(child, c, child->extent, out);
+    case MPI_COMBINER_HINDEXED:
+        return indexed_side(child, c, 1, out);
+    case MPI_COMBINER_INDEXED_BLOCK:
+        return indexed_block_side(child, c, child->extent, out);
+    case MPI_COMBINER_HINDEXED_BLOCK:
+        return indexed_block_side(child, c, 1, out);
+    case MPI_COMBINER_SUBARRAY:
+        return tutti__side_subarray(child, c, out);
+    case MPI_COMBINER_DARRAY:
+        return tutti__side_darray(child, c, out);
+    default:
+        TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED, "a datatype was made by an unknown constructor (%d)",
+                   c->combiner);
+    }
+}
+
+static tutti_err derived_side(const tutti__contents *c, int depth, tutti__side *out) {
+    tutti__layout child;
+    TUTTI_CHECK(c->types == 1, TUTTI_ERR_UNSUPPORTED,
+                "a datatype made by constructor %d has %lld element types", c->combiner,
+                (long long)c->types);
+    TUTTI_TRY(layout_at(c->type[0], depth, &child));
+    const tutti_err err = single_side(&child, c, out);
+    tutti__layout_free(&child);
+    return err;
+}
+
+/* ---- STRUCT: count, blocklengths, displacements; one type a block */
+
+static tutti_err struct_part(const tutti__contents *c, tutti_count i, const tutti__layout *child,
+                             tutti__side *out) {
+    tutti__side block;
+    TUTTI_TRY(
+        tutti__side_vec(tutti__side_share(child->side), c->number[1 + i], child->extent, &block));
+    return tutti__side_shift(block, c->number[1 + c->number[0] + i], out);
+}
+
+/* Equal neighbours are read once: large structures mostly repeat one type. */
+static tutti_err struct_parts(const tutti__contents *c, int depth, tutti__side *parts,
+                              tutti_count *made) {
+    tutti__layout child = {{0, NULL}, 0};
+    tutti_err err = TUTTI_OK;
+    for (tutti_count i = 0; i < c->types && err == TUTTI_OK; i++) {
+        if (i == 0 || c->type[i] != c->type[i - 1]) {
+            tutti__layout_free(&child);
+            child = (tutti__layout){{0, NULL}, 0};
+            err = layout_at(c->type[i], depth, &child);
+        }
+        if (err == TUTTI_OK) err = struct_part(c, i, &child, &parts[i]);
+        if (err == TUTTI_OK) *made = i + 1;
+    }
+    tutti__layout_free(&child);
+    return err;
+}
+
+static tutti_err struct_side(const tutti__contents *c, int depth, tutti__side *out) {
+    tutti_count made = 0;
+    tutti__side *parts = tutti__malloc((size_t)c->types * sizeof *parts);
+    if (!parts) return TUTTI_ERR_NOMEM;
+    tutti_err err = struct_parts(c, depth, parts, &made);
+    if (err == TUTTI_OK)
+        err = tutti__side_cat(made, parts, out);
+    else
+        for (tutti_count i = 0; i < made; i++) tutti__side_free(&parts[i]);
+    tutti__free(parts);
+    return err;
+}
+
+/* ---- any type */
+
+static tutti_err side_at(MPI_Datatype type, int depth, tutti__side *out) {
+    tutti__envelope e;
+    tutti__contents c;
+    tutti__side side;
+    TUTTI_CHECK(depth < TUTTI__TYPE_DEPTH, TUTTI_ERR_UNSUPPORTED,
+                "the datatype is nested more than %d deep", TUTTI__TYPE_DEPTH);
+    TUTTI_TRY(tutti__envelope_get(type, &e));
+    if (tutti__envelope_is_leaf(&e)) return leaf_side(type, out);
+    TUTTI_TRY(tutti__contents_get(type, &e, &c));
+    const tutti_err err = c.combiner == MPI_COMBINER_STRUCT ? struct_side(&c, depth + 1, &side)
+                                                            : derived_side(&c, depth + 1, &side);
+    const tutti_err freed = tutti__contents_free(&c);
+    if (err != TUTTI_OK) return err;
+    if (freed != TUTTI_OK)
+        tutti__side_free(&side);
+    else
+        *out = side;
+    return freed;
+}
+
+static tutti_err layout_at(MPI_Datatype type, int depth, tutti__layout *out) {
+    MPI_Count lb = 0, extent = 0;
+    tutti__side side;
+    TUTTI_TRY(side_at(type, depth, &side));
+    const int rc = MPI_Type_get_extent_x(type, &lb, &extent);
+    if (rc != MPI_SUCCESS) {
+        tutti__side_free(&side);
+        return tutti__mpitype_failed(rc, "MPI_Type_get_extent_x");
+    }
+    *out = (tutti__layout){.side = side, .extent = extent};
+    return TUTTI_OK;
+}
+
+/* Whatever we misread (a constructor of a later MPI, a size that wrapped around) shows here. */
+static tutti_err check_size(MPI_Datatype type, const tutti__layout *l) {
+    MPI_Count size = 0;
+    const int rc = MPI_Type_size_x(type, &size);
+    if (rc != MPI_SUCCESS) return tutti__mpitype_failed(rc, "MPI_Type_size_x");
+    TUTTI_CHECK(size == tutti__side_bytes(l->side), TUTTI_ERR_UNSUPPORTED,
+                "MPI says that the datatype has %lld bytes, its contents have %lld",
+                (long long)size, (long long)tutti__side_bytes(l->side));
+    return TUTTI_OK;
+}
+
+tutti_err tutti__layout_get(MPI_Datatype type, tutti__layout *out) {
+    tutti__layout l;
+    TUTTI_TRY(layout_at(type, 0, &l));
+    const tutti_err err = check_size(type, &l);
+    if (err == TUTTI_OK)
+        *out = l;
+    else
+        tutti__layout_free(&l);
+    return err;
+}

@@ -1,0 +1,123 @@
+/* mpitype: what MPI-IO means by a view and a buffer, as an access.
+ *
+ * The file side is a window [skip, skip + bytes) of the stream of filetypes laid end to end from
+ * the displacement on; whatever its size it has at most three parts:
+ *
+ *   displacement   tile     tile     tile     tile     tile
+ *   |............|--xx-xx-|-xxx-xx-|-xxx-xx-|-xxx-xx-|-xx-----|
+ *                   head      a VEC of whole tiles      tail
+ *
+ * The memory side is one VEC of memtypes.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <tutti/mpitype.h>
+#include "mpitype/mpitype_impl.h"
+
+/* Stream bytes [from, to) of the tiled filetype. */
+typedef struct {
+    tutti_off displacement, from, to;
+} window;
+
+/* MPI asks for increasing displacements that are not negative, within a tile and between tiles. */
+static tutti_err check_filetype(const tutti__layout *tile, const window *w) {
+    const tutti_off size = tutti__side_bytes(tile->side);
+    const tutti_off lo = tutti__side_lo(tile->side), hi = tutti__side_hi(tile->side);
+    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "the filetype has no bytes, but there are bytes to move");
+    TUTTI_CHECK(
+        tutti__side_monotone(tile->side), TUTTI_ERR_ARG,
+        "the filetype goes backwards or names a byte twice: its displacements must increase");
+    TUTTI_CHECK(lo >= 0, TUTTI_ERR_ARG, "the filetype has a negative displacement (%lld)",
+                (long long)lo);
+    TUTTI_CHECK(w->from / size == (w->to - 1) / size || tile->extent >= hi - lo, TUTTI_ERR_ARG,
+                "the filetype overlaps itself when tiled: its bytes span %lld, its extent is %lld",
+                (long long)(hi - lo), (long long)tile->extent);
+    return TUTTI_OK;
+}
+
+/* Bytes [from, to) of `count` tiles from number `first` on; several tiles only as a whole. */
+static tutti_err some_tiles(const tutti__layout *tile, const window *w, tutti_count first,
+                            tutti_count count, tutti__side *out) {
+    const tutti_off size = tutti__side_bytes(tile->side);
+    tutti__side side;
+    tutti_off at;
+    if (count == 0 || w->from >= w->to) {
+        *out = (tutti__side){0, NULL};
+        return TUTTI_OK;
+    }
+    TUTTI_TRY(tutti__off_mul(first, tile->extent, &at));
+    TUTTI_TRY(tutti__off_add(at, w->displacement, &at));
+    if (w->from == 0 && w->to == size)
+        TUTTI_TRY(tutti__side_vec(tutti__side_share(tile->side), count, tile->extent, &side));
+    else
+        TUTTI_TRY(tutti__side_slice(tile->side, w->from, w->to, &side));
+    return tutti__side_shift(side, at, out);
+}
+
+/* Tiles first ... last hold the window: head and tail are partial (or empty), the middle is whole.
+ */
+static tutti_err window_parts(const tutti__layout *tile, const window *w, tutti__side part[3]) {
+    const tutti_off size = tutti__side_bytes(tile->side);
+    const tutti_count first = w->from / size, last = w->to / size;
+    const window head = {w->displacement, w->from % size, first == last ? w->to % size : size};
+    const window body = {w->displacement, 0, size};
+    const window tail = {w->displacement, 0, first == last ? 0 : w->to % size};
+    const tutti_count whole = first == last ? 0 : last - first - (head.from > 0);
+    const tutti_count body_at = first + (head.from > 0);
+    TUTTI_TRY(some_tiles(tile, &head, first, head.from > 0 || first == last, &part[0]));
+    tutti_err err = some_tiles(tile, &body, body_at, whole, &part[1]);
+    if (err != TUTTI_OK) goto undo_head;
+    err = some_tiles(tile, &tail, last, 1, &part[2]);
+    if (err != TUTTI_OK) goto undo_body;
+    return TUTTI_OK;
+undo_body:
+    tutti__side_free(&part[1]);
+undo_head:
+    tutti__side_free(&part[0]);
+    return err;
+}
+
+static tutti_err file_side(MPI_Datatype filetype, const window *w, tutti__side *out) {
+    tutti__layout tile;
+    tutti__side part[3];
+    TUTTI_TRY(tutti__layout_get(filetype, &tile));
+    tutti_err err = check_filetype(&tile, w);
+    if (err == TUTTI_OK) err = window_parts(&tile, w, part);
+    if (err == TUTTI_OK) err = tutti__side_cat(3, part, out);
+    tutti__layout_free(&tile);
+    return err;
+}
+
+static tutti_err memory_side(MPI_Datatype memtype, tutti_count count, tutti__side *out) {
+    tutti__layout element;
+    tutti__side all;
+    tutti_off bytes;
+    TUTTI_TRY(tutti__layout_get(memtype, &element));
+    const tutti_err err = tutti__off_mul(tutti__side_bytes(element.side), count, &bytes);
+    if (err != TUTTI_OK) {
+        tutti__layout_free(&element);
+        return err;
+    }
+    TUTTI_TRY(tutti__side_vec(element.side, count, element.extent, &all));
+    return tutti__side_shift(all, 0, out); /* checks the bounds */
+}
+
+tutti_err tutti_access_from_view(tutti_off displacement, MPI_Datatype filetype,
+                                 tutti_off bytes_skipped, tutti_count count, MPI_Datatype memtype,
+                                 tutti_access **out) {
+    tutti__side file = {0, NULL}, memory;
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "no place for the access was given");
+    TUTTI_CHECK(displacement >= 0, TUTTI_ERR_ARG, "the displacement %lld of the view is negative",
+                (long long)displacement);
+    TUTTI_CHECK(bytes_skipped >= 0, TUTTI_ERR_ARG, "%lld bytes of the view cannot be skipped",
+                (long long)bytes_skipped);
+    TUTTI_CHECK(count >= 0, TUTTI_ERR_ARG, "the count %lld is negative", (long long)count);
+    TUTTI_CHECK(filetype != MPI_DATATYPE_NULL, TUTTI_ERR_ARG, "the filetype is MPI_DATATYPE_NULL");
+    TUTTI_TRY(memory_side(memtype, count, &memory));
+    window w = {.displacement = displacement, .from = bytes_skipped};
+    tutti_err err = tutti__off_add(w.from, tutti__side_bytes(memory), &w.to);
+    if (err == TUTTI_OK && w.to > w.from) err = file_side(filetype, &w, &file);
+    if (err != TUTTI_OK) {
+        tutti__side_free(&memory);
+        return err;
+    }
+    return tutti__access_make(file, memory, out);
+}

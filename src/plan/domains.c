@@ -1,0 +1,192 @@
+/* plan: which aggregator owns which part of the file, and in which cycle it stores it.
+ *
+ * Nothing is tabulated per aggregator: every cut is computed when it is asked for.
+ *   EVEN      the extent is U units of `align` bytes; domain a begins at unit floor(U * a / A), so
+ *             that min(U, A) aggregators have work and no share exceeds ceil(U / A) units
+ *   BALANCED  domain a begins where a/A of the touched bytes lie before it: the inverse of the
+ *             cumulative histogram, linear inside a bucket, aligned down
+ *   CYCLIC    blocks of `window` bytes are dealt out in turn from lo
+ * find() inverts the same cuts: by division, or, when BALANCED, by bisection over the aggregators.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+#include <tutti/options.h>
+#include "plan/domains.h"
+#include "plan/scale.h"
+
+/* AUTO leaves equal cuts when the busiest aggregator would have this many times the bytes. */
+#define UNEVEN 1.25
+/* AUTO asks for the histogram when less than this part of the extent is touched. */
+#define DENSE 0.9
+/* Larger alignments are taken as this one, so that rounding up never overflows. */
+#define ALIGN_MAX ((tutti_off)1 << 60)
+
+static tutti_off units(const tutti__domains *d) {
+    return tutti__blocks(d->hi - d->lo, d->align);
+}
+
+/* ---- BALANCED: the cumulative histogram */
+
+/* Where bucket i begins, 0 <= i <= TUTTI__HISTOGRAM. */
+static tutti_off edge(const tutti__domains *d, tutti_off i) {
+    return d->first + tutti__cut(d->hi - d->first, i, TUTTI__HISTOGRAM);
+}
+
+/* The last bucket with at most `bytes` before it. */
+static int bucket_at(const tutti__domains *d, tutti_off bytes) {
+    int lo = 0, hi = TUTTI__HISTOGRAM;
+    while (hi - lo > 1) {
+        const int mid = lo + (hi - lo) / 2;
+        if (d->before[mid] <= bytes)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static tutti_off balanced_cut(const tutti__domains *d, int a) {
+    const tutti_off target = tutti__cut(d->before[TUTTI__HISTOGRAM], a, d->aggregators);
+    const int i = bucket_at(d, target);
+    const tutti_off start = edge(d, i), width = edge(d, i + 1) - start;
+    const tutti_off inside = d->before[i + 1] - d->before[i];
+    return tutti__align_down(start + tutti__cut(width, target - d->before[i], inside), d->align);
+}
+
+/* The bytes touched before `offset`, as far as the histogram knows. */
+static tutti_off bytes_before(const tutti__domains *d, tutti_off offset) {
+    if (offset <= d->first) return 0;
+    if (offset >= d->hi) return d->before[TUTTI__HISTOGRAM];
+    const tutti_off i = tutti__part_of(d->hi - d->first, offset - d->first, TUTTI__HISTOGRAM);
+    const tutti_off start = edge(d, i), width = edge(d, i + 1) - start;
+    return d->before[i] + tutti__cut(d->before[i + 1] - d->before[i], offset - start, width);
+}
+
+/* Sum up the buckets, scaled down if the sum of many ranks would not fit. */
+static tutti_off histogram_sum(const tutti_off *bucket, tutti_off before[TUTTI__HISTOGRAM + 1]) {
+    __int128 total = 0;
+    for (int i = 0; i < TUTTI__HISTOGRAM; i++) total += bucket[i];
+    int shift = 0;
+    while (total >> shift > INT64_MAX) shift++;
+    before[0] = 0;
+    for (int i = 0; i < TUTTI__HISTOGRAM; i++) before[i + 1] = before[i] + (bucket[i] >> shift);
+    return before[TUTTI__HISTOGRAM];
+}
+
+/* ---- cuts of EVEN and BALANCED: domain a is [cut(a), cut(a + 1)) */
+
+static tutti_off cut(const tutti__domains *d, int a) {
+    if (a == 0) return d->lo;
+    if (a == d->aggregators) return d->hi;
+    if (d->kind == TUTTI_DOMAINS_BALANCED) return balanced_cut(d, a);
+    return d->lo + tutti__cut(units(d), a, d->aggregators) * d->align;
+}
+
+static int owner(const tutti__domains *d, tutti_off offset) {
+    if (d->kind == TUTTI_DOMAINS_EVEN)
+        return (int)tutti__part_of(units(d), (offset - d->lo) / d->align, d->aggregators);
+    int lo = 0, hi = d->aggregators;
+    while (hi - lo > 1) {
+        const int mid = lo + (hi - lo) / 2;
+        if (cut(d, mid) <= offset)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* ---- choosing */
+
+int tutti__domains_want_histogram(const tutti__summary *s, int kind_option) {
+    if (s->lo >= s->hi || s->bytes == 0) return 0;
+    if (kind_option == TUTTI_DOMAINS_BALANCED) return 1;
+    return kind_option == TUTTI_DOMAINS_AUTO && (double)s->bytes < DENSE * (double)(s->hi - s->lo);
+}
+
+/* The most bytes that one aggregator has under the cuts of `d`; of many aggregators, neighbours
+ * are taken together, since the histogram does not tell them apart. */
+static double peak(const tutti__domains *d) {
+    const int n = d->aggregators < TUTTI__HISTOGRAM ? d->aggregators : TUTTI__HISTOGRAM;
+    double most = 0;
+    for (int k = 0; k < n; k++) {
+        const int a = (int)tutti__cut(d->aggregators, k, n);
+        const int b = (int)tutti__cut(d->aggregators, k + 1, n);
+        const tutti_off bytes = bytes_before(d, cut(d, b)) - bytes_before(d, cut(d, a));
+        const double each = (double)bytes / (b - a);
+        if (each > most) most = each;
+    }
+    return most;
+}
+
+/* EVEN or BALANCED, `before` being filled in. */
+static int choose_kind(tutti__domains *d) {
+    d->kind = TUTTI_DOMAINS_EVEN;
+    const double even = peak(d);
+    d->kind = TUTTI_DOMAINS_BALANCED;
+    return even > UNEVEN * peak(d) ? TUTTI_DOMAINS_BALANCED : TUTTI_DOMAINS_EVEN;
+}
+
+void tutti__domains_make(const tutti__summary *s, int kind_option, int aggregators, tutti_off align,
+                         tutti_off window, const tutti_off *bucket, tutti__domains *out) {
+    const int empty = s->lo >= s->hi;
+    memset(out, 0, sizeof *out);
+    out->kind = kind_option == TUTTI_DOMAINS_CYCLIC ? kind_option : TUTTI_DOMAINS_EVEN;
+    out->aggregators = aggregators > 1 ? aggregators : 1;
+    out->align = tutti__min(tutti__max(align, 1), ALIGN_MAX);
+    out->first = empty ? 0 : s->lo;
+    out->lo = tutti__align_down(out->first, out->align);
+    out->hi = empty ? out->lo : s->hi;
+
+    const tutti_off whole = units(out) * out->align;
+    window = tutti__min(tutti__align_down(window, out->align), whole);
+    out->window = tutti__max(window, out->align);
+    out->share = tutti__blocks(units(out), out->aggregators) * out->align;
+
+    if (empty || !bucket || kind_option == TUTTI_DOMAINS_EVEN || out->kind == TUTTI_DOMAINS_CYCLIC)
+        return;
+    if (histogram_sum(bucket, out->before) == 0) return;
+    out->kind = kind_option == TUTTI_DOMAINS_BALANCED ? kind_option : choose_kind(out);
+}
+
+/* ---- asking */
+
+void tutti__domains_extent(const tutti__domains *d, int a, tutti_off *lo, tutti_off *hi) {
+    TUTTI_ASSERT(a >= 0 && a < d->aggregators);
+    const int all = d->kind == TUTTI_DOMAINS_CYCLIC;
+    *lo = all ? d->lo : cut(d, a);
+    *hi = all ? d->hi : cut(d, a + 1);
+}
+
+void tutti__domains_window(const tutti__domains *d, int a, tutti_count c, tutti_off *lo,
+                           tutti_off *hi) {
+    tutti__domains_extent(d, a, lo, hi);
+    const __int128 block =
+        d->kind == TUTTI_DOMAINS_CYCLIC ? (__int128)c * d->aggregators + a : (__int128)c;
+    if (block >= tutti__blocks(*hi - *lo, d->window)) {
+        *lo = *hi;
+        return;
+    }
+    *lo += (tutti_off)block * d->window;
+    *hi = *hi - *lo < d->window ? *hi : *lo + d->window;
+}
+
+tutti_count tutti__domains_cycles(const tutti__domains *d, int a) {
+    tutti_off lo, hi;
+    tutti__domains_extent(d, a, &lo, &hi);
+    const tutti_count blocks = tutti__blocks(hi - lo, d->window);
+    if (d->kind != TUTTI_DOMAINS_CYCLIC) return blocks;
+    return blocks / d->aggregators + (a < blocks % d->aggregators);
+}
+
+void tutti__domains_find(const tutti__domains *d, tutti_off offset, int *a_out,
+                         tutti_count *c_out) {
+    TUTTI_ASSERT(offset >= d->lo && offset < d->hi);
+    if (d->kind == TUTTI_DOMAINS_CYCLIC) {
+        const tutti_count block = (offset - d->lo) / d->window;
+        *a_out = (int)(block % d->aggregators);
+        *c_out = block / d->aggregators;
+    } else {
+        *a_out = owner(d, offset);
+        *c_out = (offset - cut(d, *a_out)) / d->window;
+    }
+}

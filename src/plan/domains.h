@@ -1,0 +1,103 @@
+/* plan: which aggregator owns which part of the file, window by window.  Pure arithmetic, no MPI.
+ *
+ *   summarise  every rank: bounds, bytes, runs of its side      (reduced over all ranks)
+ *   domains    from the sum (and a coarse histogram of bytes)   the same on every rank, O(1) memory
+ *   windows    aggregator a stores window (a, c) in its c-th cycle
+ *
+ *   even       | a=0: c0 c1 c2 | a=1: c0 c1 c2 | a=2: c0 c1 c2 |     equal cuts of the extent
+ *   balanced   | a=0: c0 | a=1: c0 c1 c2 c3      | a=2: c0 |         equal cuts of the bytes in it
+ *   cyclic     | a0 c0 | a1 c0 | a2 c0 | a0 c1 | a1 c1 | a2 c1 |     blocks dealt out in turn
+ *
+ * All cuts are aligned, so that only one aggregator writes a given page or stripe.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_DOMAINS_H
+#define TUTTI_DOMAINS_H
+
+#include "access/side.h"
+
+/* ---- what is known of all ranks' requests together */
+typedef struct tutti__summary {
+    tutti_off lo, hi;    /* bounds; lo > hi: nothing at all */
+    tutti_off bytes;     /* sum; ranks that overlap count twice */
+    tutti_count runs;    /* sum */
+    tutti_count ranks;   /* how many ranks have bytes */
+    tutti_off max_bytes; /* of one rank */
+} tutti__summary;
+
+tutti__summary tutti__summary_empty(void);
+tutti__summary tutti__summary_of(tutti__side file);
+tutti__summary tutti__summary_merge(tutti__summary a, tutti__summary b);
+
+/* ---- coarse histogram of the bytes touched over [lo, hi), for balanced domains */
+#define TUTTI__HISTOGRAM 256
+void tutti__histogram_add(tutti__side file, tutti_off lo, tutti_off hi,
+                          tutti_off bucket[TUTTI__HISTOGRAM]);
+
+/* ---- domains */
+typedef struct tutti__domains {
+    int kind;         /* TUTTI_DOMAINS_EVEN, _BALANCED or _CYCLIC */
+    int aggregators;  /* >= 1 */
+    tutti_off lo, hi; /* lo is aligned down; hi is the end of the bytes */
+    tutti_off align;  /* > 0 */
+    tutti_off window; /* bytes of a window, a multiple of align */
+    tutti_off share;  /* EVEN: bytes of the largest domain, a multiple of align */
+    tutti_off first;  /* the summary's lo, where the histogram begins */
+    tutti_off before[TUTTI__HISTOGRAM + 1]; /* BALANCED: bytes before each bucket of [first, hi) */
+} tutti__domains;
+
+/* Are the bytes spread so unevenly over [lo, hi) that equal cuts would leave aggregators idle?
+ * Decided from the summary alone: 0 means that the histogram need not be made. */
+int tutti__domains_want_histogram(const tutti__summary *s, int kind_option);
+
+/* How the request is cut.  `bucket` (over the summary's [lo, hi)) is needed for BALANCED only; AUTO
+ * takes BALANCED if it is given and uneven, else EVEN.  `window` is rounded down to `align`, never
+ * to 0, and never larger than the whole. */
+void tutti__domains_make(const tutti__summary *s, int kind_option, int aggregators, tutti_off align,
+                         tutti_off window, const tutti_off *bucket, tutti__domains *out);
+
+/* Window (a, c): [*lo, *hi), empty if the domain has no such cycle. */
+void tutti__domains_window(const tutti__domains *d, int a, tutti_count c, tutti_off *lo,
+                           tutti_off *hi);
+/* The number of cycles of a domain. */
+tutti_count tutti__domains_cycles(const tutti__domains *d, int a);
+/* Which window holds a file offset in [lo, hi). */
+void tutti__domains_find(const tutti__domains *d, tutti_off offset, int *a_out, tutti_count *c_out);
+/* The extent of a domain: EVEN, BALANCED: its one interval; CYCLIC: [lo, hi) of the whole. */
+void tutti__domains_extent(const tutti__domains *d, int a, tutti_off *lo, tutti_off *hi);
+
+/* ---- one rank's way through its windows.  The walk visits the aggregators whose domains a side
+ * touches, each with the next cycle in which it has bytes. */
+typedef struct tutti__stop {
+    int aggregator;
+    tutti_count cycle; /* next cycle with bytes of this side; -1: no more */
+} tutti__stop;
+
+typedef struct tutti__route {
+    tutti__stop *stop; /* by aggregator, ascending */
+    int n;
+} tutti__route;
+
+/* The aggregators that a side touches.  Costs O(touched aggregators * depth), not O(aggregators);
+ * CYCLIC: O(touched windows * depth) where some aggregators are never met. */
+tutti_err tutti__route_make(const tutti__domains *d, tutti__side file,
+                            tutti__route *out) TUTTI_MUST_USE;
+void tutti__route_free(tutti__route *r);
+/* The first cycle >= c in which a side has bytes in aggregator a's domain, or -1. */
+tutti_count tutti__route_next(const tutti__domains *d, tutti__side file, int a, tutti_count c);
+
+/* ---- who aggregates: placement from the topology */
+typedef struct tutti__topology {
+    int ranks;
+    int groups;          /* sets of ranks that share staging memory */
+    const int *group_of; /* [ranks] */
+} tutti__topology;
+
+/* Choose which ranks aggregate: `wanted` of them (0: all ranks; never more than ranks), spread
+ * evenly over the groups and, inside one, over its ranks, in rank order; as few as
+ * bytes / min_bytes where the request is small (but at least 1), min_bytes >= 1.
+ * rank_of_out[ranks]: the aggregators' ranks, in the order of the domains: by group, then by rank,
+ * so that neighbours in the file share a node where they can.   Returns how many. */
+int tutti__aggregators_choose(const tutti__topology *t, int wanted, tutti_off bytes,
+                              tutti_off min_bytes, int *rank_of_out);
+
+#endif

@@ -1,0 +1,25 @@
+/* plan: cutting a length into n nearly equal parts.  Part k is [cut(k), cut(k + 1)) with
+ * cut(k) = floor(length * k / n); part_of is its exact inverse.  128-bit products, since lengths go
+ * up to 2^62.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_SCALE_H
+#define TUTTI_SCALE_H
+
+#include <tutti/types.h>
+
+/* Where part k of n begins, 0 <= k <= n. */
+static inline tutti_off tutti__cut(tutti_off length, tutti_off k, tutti_off n) {
+    return (tutti_off)((__int128)length * k / n);
+}
+
+/* The part that holds x, 0 <= x < length: the largest k with cut(k) <= x. */
+static inline tutti_off tutti__part_of(tutti_off length, tutti_off x, tutti_off n) {
+    return (tutti_off)((((__int128)x + 1) * n - 1) / length);
+}
+
+/* How many blocks of `block` bytes cover `length`. */
+static inline tutti_off tutti__blocks(tutti_off length, tutti_off block) {
+    return length / block + (length % block != 0);
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* plan: what all ranks request, in six numbers and a coarse histogram.
+ *
+ * A summary is reduced over the ranks (min, max, sum); the empty one is the neutral element.  The
+ * histogram cuts [lo, hi) into TUTTI__HISTOGRAM equal buckets; filling it costs one seek per bucket
+ * that lies within the side's bounds, however many runs the side has.  Sums saturate.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/domains.h"
+#include "plan/scale.h"
+
+static tutti_off add_saturated(tutti_off a, tutti_off b) {
+    tutti_off r;
+    return tutti__add_ok(a, b, &r) ? r : INT64_MAX;
+}
+
+tutti__summary tutti__summary_empty(void) {
+    return (tutti__summary){.lo = INT64_MAX, .hi = INT64_MIN};
+}
+
+tutti__summary tutti__summary_of(tutti__side file) {
+    if (tutti__side_bytes(file) == 0) return tutti__summary_empty();
+    return (tutti__summary){.lo = tutti__side_lo(file),
+                            .hi = tutti__side_hi(file),
+                            .bytes = tutti__side_bytes(file),
+                            .runs = tutti__side_runs(file),
+                            .ranks = 1,
+                            .max_bytes = tutti__side_bytes(file)};
+}
+
+tutti__summary tutti__summary_merge(tutti__summary a, tutti__summary b) {
+    return (tutti__summary){.lo = tutti__min(a.lo, b.lo),
+                            .hi = tutti__max(a.hi, b.hi),
+                            .bytes = add_saturated(a.bytes, b.bytes),
+                            .runs = add_saturated(a.runs, b.runs),
+                            .ranks = a.ranks + b.ranks,
+                            .max_bytes = tutti__max(a.max_bytes, b.max_bytes)};
+}
+
+void tutti__histogram_add(tutti__side file, tutti_off lo, tutti_off hi,
+                          tutti_off bucket[TUTTI__HISTOGRAM]) {
+    const tutti_off from = tutti__max(lo, tutti__side_lo(file));
+    const tutti_off to = tutti__min(hi, tutti__side_hi(file));
+    if (tutti__side_bytes(file) == 0 || from >= to) return;
+
+    const tutti_off last = tutti__part_of(hi - lo, to - 1 - lo, TUTTI__HISTOGRAM);
+    tutti_off i = tutti__part_of(hi - lo, from - lo, TUTTI__HISTOGRAM);
+    tutti_off before = tutti__side_tell(file, from);
+    for (; i <= last; i++) {
+        const tutti_off edge = lo + tutti__cut(hi - lo, i + 1, TUTTI__HISTOGRAM);
+        const tutti_off upto = tutti__side_tell(file, tutti__min(edge, to));
+        bucket[i] = add_saturated(bucket[i], upto - before);
+        before = upto;
+    }
+}

@@ -1,0 +1,34 @@
+/* store: faults on demand, for tests.  The syntax is in store.h.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_FAULT_H
+#define TUTTI_FAULT_H
+
+#include <tutti/backend.h>
+
+typedef enum tutti__fault_what {
+    TUTTI__FAULT_NONE,
+    TUTTI__FAULT_OPEN,
+    TUTTI__FAULT_WRITE,
+    TUTTI__FAULT_READ,
+    TUTTI__FAULT_SYNC,
+    TUTTI__FAULT_SIZE,
+    TUTTI__FAULT_RESIZE,
+    TUTTI__FAULT_CLOSE,
+    TUTTI__FAULT_SHORT
+} tutti__fault_what;
+
+typedef struct tutti__fault {
+    tutti__fault_what what;
+    tutti_count n;
+    int sys_errno;
+} tutti__fault;
+
+/* Read the option `fault`; what is TUTTI__FAULT_NONE if it is empty or names another rank.
+ * TUTTI_ERR_OPTION if it is malformed, whichever rank it names. */
+tutti_err tutti__fault_parse(const char *text, int rank, tutti__fault *fault_out) TUTTI_MUST_USE;
+
+/* Put a store into one that fails as asked; on success `inner` belongs to it. */
+tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
+                            tutti_store **store_out) TUTTI_MUST_USE;
+
+#endif

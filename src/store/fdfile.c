@@ -1,0 +1,264 @@
+/* store: files behind a descriptor: open, size, space, close.
+ *
+ * Only regular files are taken.  What the path names is looked at before it is opened, so that a
+ * fifo neither blocks us nor wakes its writer, and looked at again afterwards.
+ *
+ * A process that writes beyond its file size limit gets SIGXFSZ before it gets EFBIG.  A library
+ * does not change signal handlers, so the limit is asked for before each request, and what exceeds
+ * it is refused here.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "store/fdfile.h"
+#include "store/fault.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_CALL_BYTES ((tutti_off)1 << 30)
+#define MAX_ALIGN ((tutti_off)1 << 20)
+
+tutti_err tutti__fdfile_cannot_open(int sys_errno) {
+    const tutti_err code = tutti__error_from_errno(sys_errno);
+    if (code != TUTTI_ERR_IO) return tutti__error_sys(sys_errno, -1, "open");
+    return tutti__error_set(TUTTI_ERR_OPEN, sys_errno, -1, "open: %s", strerrordesc_np(sys_errno));
+}
+
+static tutti_err check_kind(const struct stat *st) {
+    if (S_ISDIR(st->st_mode))
+        return tutti__error_set(TUTTI_ERR_IS_DIRECTORY, EISDIR, -1, "this is a directory");
+    TUTTI_CHECK(S_ISREG(st->st_mode), TUTTI_ERR_UNSUPPORTED, "this is not a regular file");
+    return TUTTI_OK;
+}
+
+static int open_flags(int flags) {
+    const int both = TUTTI_STORE_READ | TUTTI_STORE_WRITE;
+    int o = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    o |= (flags & both) == both ? O_RDWR : flags & TUTTI_STORE_WRITE ? O_WRONLY : O_RDONLY;
+    if (flags & TUTTI_STORE_CREATE) o |= O_CREAT;
+    if (flags & TUTTI_STORE_EXCL) o |= O_EXCL;
+    if (flags & TUTTI__FDFILE_OWN) o |= O_NOFOLLOW;
+    return o;
+}
+
+/* open(2), continued when interrupted, and never 0, 1 or 2: what somebody prints to a closed
+ * standard stream must not land in the file. */
+static int open_fd(const char *path, int o, int permissions) {
+    int fd;
+    do fd = open(path, o, permissions);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0 || fd > 2) return fd;
+    const int higher = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    const int saved = errno;
+    (void)close(fd);
+    errno = saved;
+    return higher;
+}
+
+/* The buffered descriptor.  O_NONBLOCK has done its work once the file is known to be regular. */
+static tutti_err open_buffered(tutti__fdfile *f, const char *path, int permissions) {
+    struct stat st;
+    const int o = open_flags(f->flags);
+    if (!(o & O_EXCL) && stat(path, &st) == 0) TUTTI_TRY(check_kind(&st));
+    f->fd = open_fd(path, o, permissions);
+    if (f->fd < 0) return tutti__fdfile_cannot_open(errno);
+    if (fstat(f->fd, &st) != 0) return tutti__fdfile_cannot_open(errno);
+    TUTTI_TRY(check_kind(&st));
+    if (f->flags & TUTTI__FDFILE_OWN && st.st_uid != geteuid())
+        return tutti__fdfile_cannot_open(EACCES);
+    const int now = fcntl(f->fd, F_GETFL);
+    if (now < 0 || fcntl(f->fd, F_SETFL, now & ~O_NONBLOCK) != 0)
+        return tutti__fdfile_cannot_open(errno);
+    return TUTTI_OK;
+}
+
+/* The second descriptor; it must lead to the same file, though the path was looked up again. */
+static tutti_err open_direct(tutti__fdfile *f, const char *path) {
+    struct stat a, b;
+    const int o = (open_flags(f->flags) & ~(O_CREAT | O_EXCL)) | O_DIRECT;
+    f->direct_fd = open_fd(path, o, 0);
+    if (f->direct_fd < 0 && errno == EINVAL)
+        return tutti__error_set(TUTTI_ERR_UNSUPPORTED, EINVAL, -1,
+                                "the file system has no O_DIRECT (option direct_io)");
+    if (f->direct_fd < 0) return tutti__fdfile_cannot_open(errno);
+    if (fstat(f->fd, &a) != 0 || fstat(f->direct_fd, &b) != 0)
+        return tutti__fdfile_cannot_open(errno);
+    TUTTI_CHECK(a.st_dev == b.st_dev && a.st_ino == b.st_ino, TUTTI_ERR_OPEN,
+                "the file was replaced while it was opened");
+    return TUTTI_OK;
+}
+
+/* Layout as found, then as the options say.  A file system that takes O_DIRECT without saying what
+ * it needs gets whole pages. */
+static tutti_err set_layout(tutti__fdfile *f, const tutti_options *opt) {
+    tutti_store_layout *l = &f->base.layout;
+    TUTTI_CHECK(opt->direct_align >= 0 && opt->direct_align <= MAX_ALIGN &&
+                    (opt->direct_align & (opt->direct_align - 1)) == 0,
+                TUTTI_ERR_OPTION, "direct_align must be a power of two up to 1 MiB");
+    tutti__layout_find(f->fd, l);
+    if (opt->striping_unit > 0) l->stripe = opt->striping_unit;
+    if (f->direct_fd >= 0 && l->direct_align == 0) l->direct_align = sysconf(_SC_PAGESIZE);
+    if (opt->direct_align > 0) l->direct_align = opt->direct_align;
+    if (f->direct_fd >= 0 && l->direct_align <= (tutti_off)f->max_bytes) f->align = l->direct_align;
+    return TUTTI_OK;
+}
+
+static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
+                          const tutti_options *opt) {
+    tutti__fault fault;
+    TUTTI_TRY(tutti__fault_parse(opt->fault, 0, &fault));
+    f->interrupt = fault.what == TUTTI__FAULT_SHORT;
+    f->max_bytes = (size_t)(f->interrupt ? tutti__min(fault.n, MAX_CALL_BYTES) : MAX_CALL_BYTES);
+    f->iov = tutti__calloc(TUTTI__IOV_SYNC, sizeof *f->iov);
+    if (!f->iov) return TUTTI_ERR_NOMEM;
+    TUTTI_TRY(open_buffered(f, path, permissions));
+    if (opt->direct_io) TUTTI_TRY(open_direct(f, path));
+    return set_layout(f, opt);
+}
+
+/* A file that is surely ours and was not there before does not stay after a failure. */
+void tutti__fdfile_abandon(tutti__fdfile *f, const char *path) {
+    const int created = TUTTI_STORE_CREATE | TUTTI_STORE_EXCL;
+    if (f->fd >= 0 && (f->flags & created) == created) (void)unlink(path);
+    if (f->fd >= 0) (void)close(f->fd);
+    if (f->direct_fd >= 0) (void)close(f->direct_fd);
+    tutti__free(f->iov);
+}
+
+tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int permissions,
+                             const tutti_options *opt) {
+    TUTTI_CHECK(flags & (TUTTI_STORE_READ | TUTTI_STORE_WRITE), TUTTI_ERR_ARG,
+                "a file is opened for reading, writing or both");
+    f->fd = f->direct_fd = -1;
+    f->flags = flags;
+    const tutti_err err = open_all(f, path, permissions, opt);
+    if (err != TUTTI_OK) tutti__fdfile_abandon(f, path);
+    return err;
+}
+
+/* A descriptor is gone after close(2), whatever it returned; EINTR is no failure. */
+static int close_fd(int fd) {
+    return fd < 0 || close(fd) == 0 || errno == EINTR ? 0 : errno;
+}
+
+tutti_err tutti__fdfile_shut(tutti__fdfile *f) {
+    const int a = close_fd(f->fd), b = close_fd(f->direct_fd);
+    f->base.stats->system_calls += f->direct_fd >= 0 ? 2 : 1;
+    tutti__free(f->iov);
+    return a || b ? tutti__error_sys(a ? a : b, -1, "close") : TUTTI_OK;
+}
+
+/* The file size limit of the process, INT64_MAX if there is none. */
+static tutti_off size_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur > (rlim_t)INT64_MAX)
+        return INT64_MAX;
+    return (tutti_off)limit.rlim_cur;
+}
+
+tutti_err tutti__fdfile_allows(const tutti__fdfile *f, int is_write, tutti_off end) {
+    const int needed = is_write ? TUTTI_STORE_WRITE : TUTTI_STORE_READ;
+    TUTTI_CHECK(f->flags & needed, TUTTI_ERR_MODE, "the file was not opened for %s",
+                is_write ? "writing" : "reading");
+    if (!is_write || end == 0) return TUTTI_OK;
+    const tutti_off limit = size_limit();
+    return end > limit ? tutti__error_sys(EFBIG, limit, "write") : TUTTI_OK;
+}
+
+tutti_off tutti__runs_end(const tutti_io_run *runs, int n) {
+    tutti_off end = 0;
+    for (int i = 0; i < n; i++)
+        if (runs[i].bytes > 0) end = tutti__max(end, runs[i].offset + (tutti_off)runs[i].bytes);
+    return end;
+}
+
+static tutti_err transfer(tutti__fdfile *f, int is_write, tutti__span *s, tutti__tally *t) {
+    tutti__call c = {.iov = f->iov, .max_iov = TUTTI__IOV_SYNC, .max_bytes = f->max_bytes};
+    *t = tutti__tally_start();
+    tutti__span_transfer(f, is_write, s, &c, t);
+    return tutti__tally_judge(t, is_write, f->base.stats);
+}
+
+tutti_err tutti__fdfile_span(tutti__fdfile *f, int is_write, const tutti_io_run *runs, int n,
+                             tutti__span *span_out) {
+    tutti__span span = tutti__span_all(runs, n);
+    if (f->align > 0 && !is_write) TUTTI_TRY(tutti__fdfile_size(&f->base, &span.direct_end));
+    *span_out = span;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__fdfile_write(tutti_store *s, const tutti_io_run *runs, int n) {
+    tutti__fdfile *f = (tutti__fdfile *)s;
+    tutti__span span;
+    tutti__tally tally;
+    TUTTI_TRY(tutti__fdfile_allows(f, 1, tutti__runs_end(runs, n)));
+    TUTTI_TRY(tutti__fdfile_span(f, 1, runs, n, &span));
+    return transfer(f, 1, &span, &tally);
+}
+
+tutti_err tutti__fdfile_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
+    tutti__fdfile *f = (tutti__fdfile *)s;
+    tutti__span span;
+    tutti__tally tally;
+    TUTTI_TRY(tutti__fdfile_allows(f, 0, 0));
+    TUTTI_TRY(tutti__fdfile_span(f, 0, runs, n, &span));
+    TUTTI_TRY(transfer(f, 0, &span, &tally));
+    *done_out = span.stream;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__fdfile_size(tutti_store *s, tutti_off *size_out) {
+    struct stat st;
+    s->stats->system_calls++;
+    if (fstat(((tutti__fdfile *)s)->fd, &st) != 0) return tutti__error_sys(errno, -1, "size");
+    *size_out = (tutti_off)st.st_size;
+    return TUTTI_OK;
+}
+
+static tutti_err truncate_to(tutti__fdfile *f, tutti_off size) {
+    int failed;
+    do {
+        f->base.stats->system_calls++;
+        failed = ftruncate(f->fd, size);
+    } while (failed && errno == EINTR);
+    return failed ? tutti__error_sys(errno, size, "resize") : TUTTI_OK;
+}
+
+/* The kernel applies the limit to growth only; so do we. */
+tutti_err tutti__fdfile_resize(tutti_store *s, tutti_off size) {
+    tutti__fdfile *f = (tutti__fdfile *)s;
+    tutti_off now;
+    TUTTI_TRY(tutti__fdfile_size(s, &now));
+    TUTTI_TRY(tutti__fdfile_allows(f, 1, size > now ? size : 0));
+    return truncate_to(f, size);
+}
+
+/* fallocate(2) and not posix_fallocate(3), which where the file system cannot do it rewrites a byte
+ * of every block, and so races with writers.  There the file is only made long enough. */
+tutti_err tutti__fdfile_preallocate(tutti_store *s, tutti_off size) {
+    tutti__fdfile *f = (tutti__fdfile *)s;
+    tutti_off now;
+    int failed;
+    TUTTI_TRY(tutti__fdfile_size(s, &now));
+    TUTTI_TRY(tutti__fdfile_allows(f, 1, size > now ? size : 0));
+    if (size == 0) return TUTTI_OK;
+    do {
+        s->stats->system_calls++;
+        failed = fallocate(f->fd, 0, 0, size);
+    } while (failed && errno == EINTR);
+    if (!failed) return TUTTI_OK;
+    if (errno != EOPNOTSUPP && errno != ENOSYS) return tutti__error_sys(errno, size, "preallocate");
+    return size > now ? truncate_to(f, size) : TUTTI_OK;
+}
+
+tutti_err tutti__fdfile_sync(tutti_store *s) {
+    int failed;
+    do {
+        s->stats->system_calls++;
+        failed = fsync(((tutti__fdfile *)s)->fd);
+    } while (failed && errno == EINTR);
+    return failed ? tutti__error_sys(errno, -1, "sync") : TUTTI_OK;
+}

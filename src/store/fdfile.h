@@ -1,0 +1,56 @@
+/* store: files behind a descriptor, as posix, uring, threads, aio and mem share them.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_FDFILE_H
+#define TUTTI_FDFILE_H
+
+#include "store/span.h"
+
+/* With direct_io there are two descriptors: blocks that are whole, aligned in the file and aligned
+ * in memory go through direct_fd, everything else (edges, memory that lies askew) through fd.  So
+ * a file never grows beyond the bytes that were named, and no byte is read to be written back. */
+typedef struct tutti__fdfile {
+    tutti_store base;
+    int fd;
+    int direct_fd;    /* -1: none */
+    tutti_off align;  /* of blocks that go through direct_fd, 0: none do */
+    size_t max_bytes; /* of one system call */
+    int interrupt;    /* fault injection: pretend that every other call was interrupted */
+    int flags;        /* TUTTI_STORE_READ ... */
+    struct iovec *iov;
+} tutti__fdfile;
+
+/* One more flag to open with: only a file of our own, and not through a symbolic link. */
+#define TUTTI__FDFILE_OWN 0x10000
+
+/* Record that a file cannot be opened. */
+tutti_err tutti__fdfile_cannot_open(int sys_errno) TUTTI_MUST_USE;
+
+/* Open into `f`, whose first member the caller has filled in; on an error nothing is left open. */
+tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int permissions,
+                             const tutti_options *opt) TUTTI_MUST_USE;
+/* Undo an open, because something that belongs to it failed. */
+void tutti__fdfile_abandon(tutti__fdfile *f, const char *path);
+/* Close the descriptors; the struct stays the caller's. */
+tutti_err tutti__fdfile_shut(tutti__fdfile *f) TUTTI_MUST_USE;
+
+/* What the file system says of the file. */
+void tutti__layout_find(int fd, tutti_store_layout *layout);
+
+/* Refuse what the file was not opened for and, without a signal, writes up to `end` that exceed
+ * the process's file size limit. */
+tutti_err tutti__fdfile_allows(const tutti__fdfile *f, int is_write, tutti_off end) TUTTI_MUST_USE;
+
+/* All runs of a request; for a read with direct_io, asks how long the file is. */
+tutti_err tutti__fdfile_span(tutti__fdfile *f, int is_write, const tutti_io_run *runs, int n,
+                             tutti__span *span_out) TUTTI_MUST_USE;
+tutti_off tutti__runs_end(const tutti_io_run *runs, int n);
+
+/* Operations that fit into the tables as they are. */
+tutti_err tutti__fdfile_write(tutti_store *s, const tutti_io_run *runs, int n);
+tutti_err tutti__fdfile_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out);
+tutti_err tutti__fdfile_size(tutti_store *s, tutti_off *size_out);
+tutti_err tutti__fdfile_resize(tutti_store *s, tutti_off size);
+tutti_err tutti__fdfile_preallocate(tutti_store *s, tutti_off size);
+tutti_err tutti__fdfile_sync(tutti_store *s);
+
+#endif

@@ -1,0 +1,40 @@
+/* store: pieces in flight, as uring and aio share them.  A flight is the place of one piece on its
+ * way; there are as many as the option queue_depth says.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_INFLIGHT_H
+#define TUTTI_INFLIGHT_H
+
+#include "store/ioreq.h"
+
+typedef struct tutti__flight {
+    tutti__ioreq *r; /* NULL: free */
+    struct tutti__flight *next_free;
+    tutti__span piece;
+    tutti__call call; /* to be started, or under way */
+    tutti__tally tally;
+} tutti__flight;
+
+typedef struct tutti__inflight {
+    tutti__fdfile *f;
+    tutti__ioqueue queue;
+    tutti__flight *flights;
+    tutti__flight *free;
+    struct iovec *iov;
+    int n, active;
+} tutti__inflight;
+
+/* How many flights there are for a value of queue_depth. */
+unsigned tutti__inflight_depth(int queue_depth);
+
+/* `max_iov`: places in memory that one call of the store can serve. */
+tutti_err tutti__inflight_make(tutti__inflight *q, tutti__fdfile *f, int queue_depth,
+                               int max_iov) TUTTI_MUST_USE;
+void tutti__inflight_free(tutti__inflight *q);
+
+/* The next call that can be started now, or NULL. */
+tutti__flight *tutti__inflight_next(tutti__inflight *q);
+
+/* A call has ended: bytes moved or -errno.  1: `x` has been cut anew, start it again. */
+int tutti__inflight_landed(tutti__inflight *q, tutti__flight *x, ssize_t result);
+
+#endif

@@ -1,0 +1,79 @@
+/* store: what the file system says of a file: its block, its stripe, what O_DIRECT needs.
+ *
+ * The block is never less than a page, since two processes that write parts of one page wait for
+ * each other.  Stripes are known for Lustre (from its extended attribute) and GPFS (the block of
+ * the file system is what its nodes lock).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "store/fdfile.h"
+#include "base/memory.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define LUSTRE_MAGIC 0x0bd00bd0u
+#define GPFS_MAGIC 0x47504653u
+#define LARGEST_BLOCK ((tutti_off)1 << 30)
+
+#ifndef STATX_DIOALIGN
+#define STATX_DIOALIGN 0x2000u
+#endif
+
+/* The fields for O_DIRECT are younger than many C libraries' struct statx: their place in it is
+ * fixed by the kernel's interface. */
+#define DIO_MEM_ALIGN_AT 152
+#define DIO_OFFSET_ALIGN_AT 156
+
+static uint32_t u32_at(const void *bytes, size_t at) {
+    uint32_t v;
+    memcpy(&v, (const char *)bytes + at, sizeof v);
+    return v;
+}
+
+static int is_power_of_two(tutti_off x) {
+    return x > 0 && (x & (x - 1)) == 0;
+}
+
+static tutti_off direct_align(const struct statx *sx) {
+    if (!(sx->stx_mask & STATX_DIOALIGN)) return 0;
+    const tutti_off memory = u32_at(sx, DIO_MEM_ALIGN_AT), offset = u32_at(sx, DIO_OFFSET_ALIGN_AT);
+    const tutti_off both = tutti__max(memory, offset);
+    return memory > 0 && offset > 0 && is_power_of_two(both) ? both : 0;
+}
+
+/* The attribute holds a plain layout (versions 1 and 3): magic, pattern, 16 bytes of identity,
+ * stripe size.  Composite layouts begin otherwise; for them 1 MiB, Lustre's own default, is right
+ * or a divisor of what is. */
+static tutti_off lustre_stripe(int fd) {
+    char lov[4096];
+    const tutti_off otherwise = 1 << 20;
+    const ssize_t n = fgetxattr(fd, "lustre.lov", lov, sizeof lov);
+    if (n < 28) return otherwise;
+    const uint32_t magic = u32_at(lov, 0), stripe = u32_at(lov, 24);
+    if (magic != 0x0bd10bd0u && magic != 0x0bd30bd0u) return otherwise;
+    return stripe >= 4096 && stripe <= LARGEST_BLOCK ? (tutti_off)stripe : otherwise;
+}
+
+static tutti_off stripe_of(int fd, tutti_off block) {
+    struct statfs fs;
+    if (fstatfs(fd, &fs) != 0) return 0;
+    if ((uint32_t)fs.f_type == LUSTRE_MAGIC) return lustre_stripe(fd);
+    if ((uint32_t)fs.f_type == GPFS_MAGIC) return block;
+    return 0;
+}
+
+void tutti__layout_find(int fd, tutti_store_layout *layout) {
+    struct statx sx;
+    const tutti_off page = sysconf(_SC_PAGESIZE);
+    *layout = (tutti_store_layout){.block = page};
+    memset(&sx, 0, sizeof sx);
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_DIOALIGN, &sx) == 0) {
+        if (sx.stx_blksize <= LARGEST_BLOCK)
+            layout->block = tutti__align_up(tutti__max(sx.stx_blksize, page), page);
+        layout->direct_align = direct_align(&sx);
+    }
+    layout->stripe = stripe_of(fd, layout->block);
+}

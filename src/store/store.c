@@ -1,0 +1,254 @@
+/* store: choosing a store, and the calls that the rooms below use.
+ *
+ * Requests are checked here, once for all stores; operations that a store leaves out get their
+ * default here.  Whether a store works in the background or not, a caller sees the same: begin
+ * fails only if the request could not be begun, and finish tells what came of the transfer.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "store/store.h"
+#include "store/fault.h"
+#include "store/fdfile.h"
+#include "store/mem.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#ifdef TUTTI_HAVE_URING
+#define URING_TABLE &tutti__store_uring
+#else
+#define URING_TABLE NULL
+#endif
+
+tutti_err tutti__store_find(int choice, const tutti_store_ops **ops_out) {
+    static const tutti_store_ops *const tables[] = {
+        [TUTTI_STORE_AUTO] = &tutti__store_posix, [TUTTI_STORE_POSIX] = &tutti__store_posix,
+        [TUTTI_STORE_URING] = URING_TABLE,        [TUTTI_STORE_THREADS] = &tutti__store_threads,
+        [TUTTI_STORE_AIO] = &tutti__store_aio,    [TUTTI_STORE_MEM] = &tutti__store_mem,
+        [TUTTI_STORE_NULL] = &tutti__store_null,
+    };
+    TUTTI_CHECK(choice >= 0 && choice < (int)(sizeof tables / sizeof *tables), TUTTI_ERR_OPTION,
+                "there is no store number %d", choice);
+    TUTTI_CHECK(tables[choice], TUTTI_ERR_UNSUPPORTED,
+                "the store uring was not built: it needs liburing (package liburing-dev)");
+    *ops_out = tables[choice];
+    return TUTTI_OK;
+}
+
+/* ---- open, close, delete --------------------------------------------------------------------- */
+
+/* The store itself is told of a fault only if it is one that happens inside (short transfers), and
+ * then as one that means every rank. */
+static tutti_options options_inside(const tutti_options *opt, const tutti__fault *fault) {
+    tutti_options inside = *opt;
+    inside.fault[0] = '\0';
+    if (fault->what == TUTTI__FAULT_SHORT)
+        snprintf(inside.fault, sizeof inside.fault, "*:short:%lld", (long long)fault->n);
+    return inside;
+}
+
+static tutti_err open_inside(const char *path, int flags, int permissions, const tutti_options *opt,
+                             tutti_stats *stats, tutti_store **store_out) {
+    const tutti_store_ops *ops;
+    TUTTI_TRY(tutti__store_find(opt->store, &ops));
+    return ops->open(path, flags, permissions, opt, stats, store_out);
+}
+
+/* Wrap an open store if a fault is to happen around it. */
+static tutti_err add_fault(const tutti__fault *fault, tutti_store **s) {
+    if (fault->what == TUTTI__FAULT_NONE || fault->what == TUTTI__FAULT_SHORT) return TUTTI_OK;
+    tutti_store *inner = *s;
+    const tutti_err err = tutti__fault_wrap(inner, fault, s);
+    if (err != TUTTI_OK) (void)inner->ops->close(inner);
+    return err;
+}
+
+tutti_err tutti__store_open(const char *path, int flags, int permissions, const tutti_options *opt,
+                            int rank, tutti_stats *stats, tutti_store **store_out) {
+    tutti__fault fault;
+    tutti_store *s = NULL;
+    TUTTI_TRY(tutti__fault_parse(opt->fault, rank, &fault));
+    const tutti_options inside = options_inside(opt, &fault);
+    tutti_err err = TUTTI_OK;
+    if (fault.what == TUTTI__FAULT_OPEN && fault.n == 1)
+        err = tutti__fdfile_cannot_open(fault.sys_errno);
+    if (err == TUTTI_OK) err = open_inside(path, flags, permissions, &inside, stats, &s);
+    if (err == TUTTI_OK) err = add_fault(&fault, &s);
+    if (err != TUTTI_OK) {
+        tutti__error_context("open", path, rank);
+        return err;
+    }
+    *store_out = s;
+    return TUTTI_OK;
+}
+
+/* Add the operation to an error that passes. */
+static tutti_err during(const char *operation, tutti_err err) {
+    if (err != TUTTI_OK) tutti__error_context(operation, NULL, -1);
+    return err;
+}
+
+tutti_err tutti__store_close(tutti_store **s) {
+    if (!s || !*s) return TUTTI_OK;
+    const tutti_err err = (*s)->ops->close(*s);
+    *s = NULL;
+    return during("close", err);
+}
+
+static tutti_err unlink_path(const char *path) {
+    return unlink(path) == 0 ? TUTTI_OK : tutti__error_sys(errno, -1, "delete");
+}
+
+static tutti_err unlink_mem(const char *path) {
+    char *where;
+    TUTTI_TRY(tutti__mem_path(path, &where));
+    const tutti_err err = unlink_path(where);
+    tutti__free(where);
+    return err;
+}
+
+tutti_err tutti__store_delete(const char *path, const tutti_options *opt) {
+    tutti_err err = TUTTI_OK;
+    if (opt->store == TUTTI_STORE_MEM)
+        err = unlink_mem(path);
+    else if (opt->store != TUTTI_STORE_NULL)
+        err = unlink_path(path);
+    if (err != TUTTI_OK) tutti__error_context("delete", path, -1);
+    return err;
+}
+
+/* ---- write and read -------------------------------------------------------------------------- */
+
+/* No offset is negative, and neither an end in the file nor the sum of all bytes overflows. */
+static tutti_err check_runs(const tutti_io_run *runs, int n, tutti_off *bytes_out) {
+    tutti_off bytes = 0, end;
+    TUTTI_CHECK(n >= 0 && (n == 0 || runs), TUTTI_ERR_ARG, "%d runs are not a list", n);
+    for (int i = 0; i < n; i++) {
+        if (runs[i].offset < 0 || (runs[i].bytes > 0 && !runs[i].memory))
+            return tutti__error_set(TUTTI_ERR_ARG, 0, runs[i].offset, "run %d is impossible", i);
+        if (runs[i].bytes > (size_t)INT64_MAX ||
+            !tutti__add_ok(runs[i].offset, (tutti_off)runs[i].bytes, &end) ||
+            !tutti__add_ok(bytes, (tutti_off)runs[i].bytes, &bytes))
+            return tutti__error_set(TUTTI_ERR_OVERFLOW, 0, runs[i].offset, "run %d is too long", i);
+    }
+    *bytes_out = bytes;
+    return TUTTI_OK;
+}
+
+static tutti_err checked_write(tutti_store *s, const tutti_io_run *runs, int n) {
+    tutti_off bytes;
+    TUTTI_TRY(check_runs(runs, n, &bytes));
+    return bytes == 0 ? TUTTI_OK : s->ops->write(s, runs, n);
+}
+
+tutti_err tutti__store_write(tutti_store *s, const tutti_io_run *runs, int n) {
+    return during("write", checked_write(s, runs, n));
+}
+
+static tutti_err checked_read(tutti_store *s, const tutti_io_run *runs, int n,
+                              tutti_off *done_out) {
+    tutti_off bytes, done = 0;
+    TUTTI_TRY(check_runs(runs, n, &bytes));
+    if (bytes > 0) TUTTI_TRY(s->ops->read(s, runs, n, &done));
+    if (done_out) *done_out = done;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__store_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
+    return during("read", checked_read(s, runs, n, done_out));
+}
+
+/* ---- begin, test, finish --------------------------------------------------------------------- */
+
+/* The request of a store without begin: it was carried out at once, this is what came of it. */
+typedef struct done_request {
+    tutti_store_request base;
+    tutti_off done;
+    tutti_err err;
+    tutti_error_info info; /* if there was an error */
+} done_request;
+
+static tutti_err begin_at_once(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
+                               tutti_store_request **r_out) {
+    done_request *r = tutti__malloc(sizeof *r);
+    if (!r) return TUTTI_ERR_NOMEM;
+    r->base.store = s;
+    r->done = 0;
+    r->err = is_write ? during("write", s->ops->write(s, runs, n))
+                      : during("read", s->ops->read(s, runs, n, &r->done));
+    if (r->err != TUTTI_OK) r->info = *tutti_last_error();
+    if (is_write)
+        for (int i = 0; i < n; i++) r->done += (tutti_off)runs[i].bytes;
+    *r_out = &r->base;
+    return TUTTI_OK;
+}
+
+static tutti_err checked_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
+                               tutti_store_request **r_out) {
+    tutti_off bytes;
+    TUTTI_TRY(check_runs(runs, n, &bytes));
+    if (s->ops->begin) return s->ops->begin(s, is_write, runs, n, r_out);
+    return begin_at_once(s, is_write, runs, n, r_out);
+}
+
+tutti_err tutti__store_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
+                             tutti_store_request **r_out) {
+    return during(is_write ? "write" : "read", checked_begin(s, is_write, runs, n, r_out));
+}
+
+int tutti__store_test(tutti_store_request *r) {
+    const tutti_store_ops *ops = r->store->ops;
+    return ops->test ? ops->test(r) : 1;
+}
+
+static tutti_err finish_at_once(tutti_store_request *base, tutti_off *done_out) {
+    done_request *r = (done_request *)base;
+    const tutti_err err = r->err;
+    if (err != TUTTI_OK)
+        tutti__error_assign(&r->info);
+    else
+        *done_out = r->done;
+    tutti__free(r);
+    return err;
+}
+
+tutti_err tutti__store_finish(tutti_store_request **r, tutti_off *done_out) {
+    tutti_off done = 0;
+    if (!r || !*r) return TUTTI_OK;
+    const tutti_store_ops *ops = (*r)->store->ops;
+    const tutti_err err = ops->begin ? ops->finish(*r, &done) : finish_at_once(*r, &done);
+    *r = NULL;
+    if (err == TUTTI_OK && done_out) *done_out = done;
+    return err;
+}
+
+/* ---- the file as a whole --------------------------------------------------------------------- */
+
+tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) {
+    return during("size", s->ops->size(s, size_out));
+}
+
+static tutti_err checked_resize(tutti_store *s, tutti_off size) {
+    TUTTI_CHECK(size >= 0, TUTTI_ERR_ARG, "the size %lld is negative", (long long)size);
+    return s->ops->resize(s, size);
+}
+
+tutti_err tutti__store_resize(tutti_store *s, tutti_off size) {
+    return during("resize", checked_resize(s, size));
+}
+
+static tutti_err checked_preallocate(tutti_store *s, tutti_off size) {
+    tutti_off now;
+    TUTTI_CHECK(size >= 0, TUTTI_ERR_ARG, "the size %lld is negative", (long long)size);
+    if (s->ops->preallocate) return s->ops->preallocate(s, size);
+    TUTTI_TRY(s->ops->size(s, &now));
+    return size > now ? s->ops->resize(s, size) : TUTTI_OK;
+}
+
+tutti_err tutti__store_preallocate(tutti_store *s, tutti_off size) {
+    return during("preallocate", checked_preallocate(s, size));
+}
+
+tutti_err tutti__store_sync(tutti_store *s) {
+    return s->ops->sync ? during("sync", s->ops->sync(s)) : TUTTI_OK;
+}

@@ -1,0 +1,39 @@
+/* store: choosing a store, and the calls that the rooms below use (defaults filled in, faults
+ * injected, requests counted).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_STORE_H
+#define TUTTI_STORE_H
+
+#include <tutti/backend.h>
+
+extern const tutti_store_ops tutti__store_posix, tutti__store_uring, tutti__store_threads,
+    tutti__store_aio, tutti__store_mem, tutti__store_null;
+
+/* The table for an option value; TUTTI_STORE_AUTO is posix.  A store that was not built answers
+ * TUTTI_ERR_UNSUPPORTED and names the package that it lacks. */
+tutti_err tutti__store_find(int choice, const tutti_store_ops **ops_out) TUTTI_MUST_USE;
+
+/* Open by opt->store.  If opt->fault names `rank`, the store is wrapped in one that fails as asked.
+ *   fault = RANK:WHAT:N[:ERRNO]   RANK a number or *; WHAT open, write, read, sync, size, resize,
+ * close, short (short: every transfer moves at most N bytes at a time); N: the N-th such call (1
+ * ...) and all later ones fail; ERRNO by name (EIO, ENOSPC, EDQUOT, EACCES ...), EIO if absent. */
+tutti_err tutti__store_open(const char *path, int flags, int permissions, const tutti_options *opt,
+                            int rank, tutti_stats *stats, tutti_store **store_out) TUTTI_MUST_USE;
+tutti_err tutti__store_close(tutti_store **s) TUTTI_MUST_USE; /* nulls the handle */
+tutti_err tutti__store_write(tutti_store *s, const tutti_io_run *runs, int n) TUTTI_MUST_USE;
+tutti_err tutti__store_read(tutti_store *s, const tutti_io_run *runs, int n,
+                            tutti_off *done_out) TUTTI_MUST_USE;
+tutti_err tutti__store_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
+                             tutti_store_request **r_out) TUTTI_MUST_USE;
+int tutti__store_test(tutti_store_request *r);
+tutti_err tutti__store_finish(tutti_store_request **r,
+                              tutti_off *done_out) TUTTI_MUST_USE; /* nulls it */
+tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) TUTTI_MUST_USE;
+tutti_err tutti__store_resize(tutti_store *s, tutti_off size) TUTTI_MUST_USE;
+tutti_err tutti__store_preallocate(tutti_store *s, tutti_off size) TUTTI_MUST_USE;
+tutti_err tutti__store_sync(tutti_store *s) TUTTI_MUST_USE;
+
+/* Remove a file (mem: its bytes).  Which namespace the path is in depends on opt->store. */
+tutti_err tutti__store_delete(const char *path, const tutti_options *opt) TUTTI_MUST_USE;
+
+#endif

@@ -1,0 +1,224 @@
+/* store: a wrapper that fails on demand, for tests.
+ *
+ * The N-th call of the chosen operation and all later ones fail without reaching the store inside;
+ * everything else is passed on.  A begun request counts when it is begun and fails when it is
+ * finished, as a real one would.  Short transfers are not made here but in span.c, so that the
+ * loops which continue them are the ones that are tested.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "store/fault.h"
+#include "store/store.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the text of the option ------------------------------------------------------------------ */
+
+#define LARGEST_ERRNO 4095
+
+/* Parts of RANK:WHAT:N[:ERRNO], in a copy of the text. */
+typedef struct fault_text {
+    char copy[sizeof(((tutti_options *)0)->fault)];
+    char *part[4];
+    int parts;
+} fault_text;
+
+static int split(const char *text, fault_text *t) {
+    const size_t length = strlen(text);
+    if (length >= sizeof t->copy) return 0;
+    memcpy(t->copy, text, length + 1);
+    char *at = t->copy;
+    for (t->parts = 0; at && t->parts < 4; t->parts++) t->part[t->parts] = strsep(&at, ":");
+    return !at && t->parts >= 3;
+}
+
+static int parse_number(const char *text, tutti_count *out) {
+    char *end;
+    if (*text < '0' || *text > '9') return 0;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return *end == '\0' && errno == 0;
+}
+
+static int parse_errno(const char *text, int *out) {
+    for (int e = 1; e <= LARGEST_ERRNO; e++) {
+        const char *name = strerrorname_np(e);
+        if (!name || strcmp(name, text) != 0) continue;
+        *out = e;
+        return 1;
+    }
+    return 0;
+}
+
+static int parse_what(const char *text, tutti__fault_what *out) {
+    static const char *const names[] = {"",     "open",   "write", "read", "sync",
+                                        "size", "resize", "close", "short"};
+    for (int i = 1; i < (int)(sizeof names / sizeof *names); i++) {
+        if (strcmp(names[i], text) != 0) continue;
+        *out = (tutti__fault_what)i;
+        return 1;
+    }
+    return 0;
+}
+
+/* 1: well formed; *mine says whether `rank` is meant. */
+static int parse_parts(const char *text, int rank, tutti__fault *f, int *mine) {
+    fault_text t;
+    tutti_count who = rank;
+    if (!split(text, &t)) return 0;
+    if (strcmp(t.part[0], "*") != 0 && !parse_number(t.part[0], &who)) return 0;
+    *mine = who == rank;
+    if (!parse_what(t.part[1], &f->what)) return 0;
+    if (!parse_number(t.part[2], &f->n) || f->n < 1) return 0;
+    return t.parts == 3 || (f->what != TUTTI__FAULT_SHORT && parse_errno(t.part[3], &f->sys_errno));
+}
+
+tutti_err tutti__fault_parse(const char *text, int rank, tutti__fault *fault_out) {
+    tutti__fault f = {.sys_errno = EIO};
+    const int saved = errno;
+    int mine = 0;
+    if (*text) {
+        const int good = parse_parts(text, rank, &f, &mine);
+        errno = saved;
+        TUTTI_CHECK(good, TUTTI_ERR_OPTION, "fault = '%s' is not RANK:WHAT:N[:ERRNO]", text);
+    }
+    if (!mine) f.what = TUTTI__FAULT_NONE;
+    *fault_out = f;
+    return TUTTI_OK;
+}
+
+/* ---- the wrapper ----------------------------------------------------------------------------- */
+
+typedef struct fault_store {
+    tutti_store base;
+    tutti_store_ops ops; /* a table of its own: name and nature of the store inside */
+    tutti_store *inner;
+    tutti__fault fault;
+    tutti_count calls; /* of the chosen operation, so far */
+} fault_store;
+
+typedef struct fault_request {
+    tutti_store_request base;
+    tutti_store_request *inner; /* NULL: it was never begun, because it is to fail */
+    int is_write;
+    tutti_off offset;
+} fault_request;
+
+/* Count a call; 1: it is to fail. */
+static int strikes(fault_store *f, tutti__fault_what what) {
+    if (f->fault.what != what) return 0;
+    return ++f->calls >= f->fault.n;
+}
+
+static tutti_err strike(const fault_store *f, const char *operation, tutti_off offset) {
+    const tutti_err err = tutti__error_sys(f->fault.sys_errno, offset, "injected fault");
+    tutti__error_context(operation, NULL, -1);
+    return err;
+}
+
+static tutti_off first_offset(const tutti_io_run *runs, int n) {
+    return n > 0 ? runs[0].offset : -1;
+}
+
+static tutti_err fault_close(tutti_store *s) {
+    fault_store *f = (fault_store *)s;
+    tutti_err err = tutti__store_close(&f->inner);
+    if (err == TUTTI_OK && strikes(f, TUTTI__FAULT_CLOSE)) err = strike(f, "close", -1);
+    tutti__free(f);
+    return err;
+}
+
+static tutti_err fault_write(tutti_store *s, const tutti_io_run *runs, int n) {
+    fault_store *f = (fault_store *)s;
+    if (strikes(f, TUTTI__FAULT_WRITE)) return strike(f, "write", first_offset(runs, n));
+    return tutti__store_write(f->inner, runs, n);
+}
+
+static tutti_err fault_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
+    fault_store *f = (fault_store *)s;
+    if (strikes(f, TUTTI__FAULT_READ)) return strike(f, "read", first_offset(runs, n));
+    return tutti__store_read(f->inner, runs, n, done_out);
+}
+
+static tutti_err fault_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
+                             tutti_store_request **r_out) {
+    fault_store *f = (fault_store *)s;
+    fault_request *r = tutti__calloc(1, sizeof *r);
+    tutti_err err = TUTTI_OK;
+    if (!r) return TUTTI_ERR_NOMEM;
+    r->base.store = s;
+    r->is_write = is_write;
+    r->offset = first_offset(runs, n);
+    if (!strikes(f, is_write ? TUTTI__FAULT_WRITE : TUTTI__FAULT_READ))
+        err = tutti__store_begin(f->inner, is_write, runs, n, &r->inner);
+    if (err != TUTTI_OK) {
+        tutti__free(r);
+        return err;
+    }
+    *r_out = &r->base;
+    return TUTTI_OK;
+}
+
+static int fault_test(tutti_store_request *base) {
+    fault_request *r = (fault_request *)base;
+    return r->inner ? tutti__store_test(r->inner) : 1;
+}
+
+static tutti_err fault_finish(tutti_store_request *base, tutti_off *done_out) {
+    fault_request *r = (fault_request *)base;
+    const fault_store *f = (fault_store *)base->store;
+    const tutti_err err = r->inner ? tutti__store_finish(&r->inner, done_out)
+                                   : strike(f, r->is_write ? "write" : "read", r->offset);
+    tutti__free(r);
+    return err;
+}
+
+static tutti_err fault_size(tutti_store *s, tutti_off *size_out) {
+    fault_store *f = (fault_store *)s;
+    if (strikes(f, TUTTI__FAULT_SIZE)) return strike(f, "size", -1);
+    return tutti__store_size(f->inner, size_out);
+}
+
+static tutti_err fault_resize(tutti_store *s, tutti_off size) {
+    fault_store *f = (fault_store *)s;
+    if (strikes(f, TUTTI__FAULT_RESIZE)) return strike(f, "resize", size);
+    return tutti__store_resize(f->inner, size);
+}
+
+static tutti_err fault_preallocate(tutti_store *s, tutti_off size) {
+    fault_store *f = (fault_store *)s;
+    if (strikes(f, TUTTI__FAULT_RESIZE)) return strike(f, "preallocate", size);
+    return tutti__store_preallocate(f->inner, size);
+}
+
+static tutti_err fault_sync(tutti_store *s) {
+    fault_store *f = (fault_store *)s;
+    if (strikes(f, TUTTI__FAULT_SYNC)) return strike(f, "sync", -1);
+    return tutti__store_sync(f->inner);
+}
+
+static const tutti_store_ops fault_ops = {.close = fault_close,
+                                          .write = fault_write,
+                                          .read = fault_read,
+                                          .begin = fault_begin,
+                                          .test = fault_test,
+                                          .finish = fault_finish,
+                                          .size = fault_size,
+                                          .resize = fault_resize,
+                                          .preallocate = fault_preallocate,
+                                          .sync = fault_sync};
+
+tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
+                            tutti_store **store_out) {
+    fault_store *f = tutti__calloc(1, sizeof *f);
+    if (!f) return TUTTI_ERR_NOMEM;
+    f->ops = fault_ops;
+    f->ops.name = inner->ops->name;
+    f->ops.asynchronous = inner->ops->asynchronous;
+    f->base = (tutti_store){.ops = &f->ops, .stats = inner->stats, .layout = inner->layout};
+    f->inner = inner;
+    f->fault = *fault;
+    *store_out = &f->base;
+    return TUTTI_OK;
+}

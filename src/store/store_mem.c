@@ -1,0 +1,146 @@
+/* store: mem, bytes in the memory of this machine, for tests and for measuring.  All processes of
+ * a user on a machine see the same bytes under the same path, and they stay until they are deleted
+ * or the machine stops.
+ *
+ * A file is a file of /dev/shm (or of the temporary directory, where that is missing), named for
+ * the user and for a hash of the path as it was given.  Its operations are the plainest loops there
+ * are, one run after the other: this is the store that the others are compared with.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "store/mem.h"
+#include "store/store.h"
+#include "store/fdfile.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* FNV-1a */
+static uint64_t hash_text(const char *s) {
+    uint64_t h = 0xcbf29ce484222325u;
+    while (*s) h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
+    return h;
+}
+
+static const char *directory(void) {
+    struct stat st;
+    if (stat("/dev/shm", &st) == 0 && S_ISDIR(st.st_mode) && access("/dev/shm", W_OK) == 0)
+        return "/dev/shm";
+    const char *tmp = secure_getenv("TMPDIR");
+    return tmp && *tmp ? tmp : "/tmp";
+}
+
+tutti_err tutti__mem_path(const char *path, char **path_out) {
+    const char *dir = directory(), *format = "%s/tutti-mem-%lu-%016llx";
+    const unsigned long user = (unsigned long)geteuid();
+    const unsigned long long hash = hash_text(path);
+    const int n = snprintf(NULL, 0, format, dir, user, hash);
+    char *text = tutti__malloc((size_t)n + 1);
+    if (!text) return TUTTI_ERR_NOMEM;
+    snprintf(text, (size_t)n + 1, format, dir, user, hash);
+    *path_out = text;
+    return TUTTI_OK;
+}
+
+static tutti_err open_at(tutti__fdfile *f, const char *path, int flags, int permissions,
+                         const tutti_options *opt) {
+    tutti_options plain = *opt;
+    char *where = NULL;
+    plain.direct_io = 0;
+    TUTTI_TRY(tutti__mem_path(path, &where));
+    const tutti_err err =
+        tutti__fdfile_open(f, where, flags | TUTTI__FDFILE_OWN, permissions, &plain);
+    tutti__free(where);
+    return err;
+}
+
+static tutti_err mem_open(const char *path, int flags, int permissions, const tutti_options *opt,
+                          tutti_stats *stats, tutti_store **store_out) {
+    tutti__fdfile *f = tutti__calloc(1, sizeof *f);
+    if (!f) return TUTTI_ERR_NOMEM;
+    f->base = (tutti_store){.ops = &tutti__store_mem, .stats = stats};
+    const tutti_err err = open_at(f, path, flags, permissions, opt);
+    if (err != TUTTI_OK) {
+        tutti__free(f);
+        return err;
+    }
+    *store_out = &f->base;
+    return TUTTI_OK;
+}
+
+static tutti_err mem_close(tutti_store *s) {
+    const tutti_err err = tutti__fdfile_shut((tutti__fdfile *)s);
+    tutti__free(s);
+    return err;
+}
+
+static tutti_err mem_write_run(tutti__fdfile *f, const tutti_io_run *run) {
+    size_t done = 0;
+    while (done < run->bytes) {
+        const tutti_off at = run->offset + (tutti_off)done;
+        const size_t want =
+            (size_t)tutti__min((tutti_off)(run->bytes - done), (tutti_off)f->max_bytes);
+        const ssize_t n = pwrite(f->fd, (const char *)run->memory + done, want, at);
+        f->base.stats->system_calls++;
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return tutti__error_sys(n < 0 ? errno : EIO, at, "write");
+        done += (size_t)n;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err mem_write(tutti_store *s, const tutti_io_run *runs, int n) {
+    tutti__fdfile *f = (tutti__fdfile *)s;
+    TUTTI_TRY(tutti__fdfile_allows(f, 1, tutti__runs_end(runs, n)));
+    for (int i = 0; i < n; i++) {
+        TUTTI_TRY(mem_write_run(f, &runs[i]));
+        s->stats->file_writes++;
+        s->stats->file_write_bytes += (tutti_off)runs[i].bytes;
+    }
+    return TUTTI_OK;
+}
+
+/* *done_out: how many bytes of the run were there. */
+static tutti_err mem_read_run(tutti__fdfile *f, const tutti_io_run *run, size_t *done_out) {
+    size_t done = 0;
+    while (done < run->bytes) {
+        const tutti_off at = run->offset + (tutti_off)done;
+        const size_t want =
+            (size_t)tutti__min((tutti_off)(run->bytes - done), (tutti_off)f->max_bytes);
+        const ssize_t n = pread(f->fd, (char *)run->memory + done, want, at);
+        f->base.stats->system_calls++;
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return tutti__error_sys(errno, at, "read");
+        if (n == 0) break;
+        done += (size_t)n;
+    }
+    *done_out = done;
+    return TUTTI_OK;
+}
+
+static tutti_err mem_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
+    tutti__fdfile *f = (tutti__fdfile *)s;
+    tutti_off total = 0;
+    TUTTI_TRY(tutti__fdfile_allows(f, 0, 0));
+    for (int i = 0; i < n; i++) {
+        size_t done = 0;
+        TUTTI_TRY(mem_read_run(f, &runs[i], &done));
+        total += (tutti_off)done;
+        s->stats->file_reads++;
+        s->stats->file_read_bytes += (tutti_off)done;
+        if (done < runs[i].bytes) break;
+    }
+    *done_out = total;
+    return TUTTI_OK;
+}
+
+const tutti_store_ops tutti__store_mem = {.name = "mem",
+                                          .open = mem_open,
+                                          .close = mem_close,
+                                          .write = mem_write,
+                                          .read = mem_read,
+                                          .size = tutti__fdfile_size,
+                                          .resize = tutti__fdfile_resize,
+                                          .preallocate = tutti__fdfile_preallocate};

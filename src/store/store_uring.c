@@ -1,0 +1,171 @@
+/* store: uring, Linux's io_uring through liburing.
+ *
+ * One ring an open file, queue_depth entries deep.  All pieces that can start are put into the ring
+ * together and submitted with one system call.  Pieces of begun requests that go through the page
+ * cache are handed to the kernel's own threads (IOSQE_ASYNC), otherwise the kernel would copy them
+ * during the submission and begin would not be asynchronous.
+ *
+ * Where the kernel refuses a ring (too old, forbidden by its administrator, in a container), the
+ * store threads takes over; its name then says so.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifdef TUTTI_HAVE_URING
+#include "store/store.h"
+#include "store/inflight.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <liburing.h>
+#include <sched.h>
+
+/* Smaller pieces are copied faster than handed over. */
+#define BACKGROUND_BYTES ((size_t)16 << 10)
+
+typedef struct uring_store {
+    tutti__fdfile f;
+    tutti__inflight q;
+    struct io_uring ring;
+} uring_store;
+
+/* Put the call of a flight into the ring, which has a place for every flight. */
+static void launch(uring_store *u, tutti__flight *x, int in_background) {
+    const tutti__call *c = &x->call;
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
+    TUTTI_ASSERT(sqe);
+    if (x->r->is_write)
+        io_uring_prep_writev(sqe, c->fd, c->iov, (unsigned)c->niov, (uint64_t)c->offset);
+    else
+        io_uring_prep_readv(sqe, c->fd, c->iov, (unsigned)c->niov, (uint64_t)c->offset);
+    if (in_background) io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
+    io_uring_sqe_set_data(sqe, x);
+}
+
+/* The kernel gave up a call without having done anything: because of a signal, because it would
+ * have had to wait, or because the thread that started it has ended. */
+static int is_void(int result) {
+    return result == -EINTR || result == -EAGAIN || result == -ECANCELED;
+}
+
+/* Take in what has ended; what landed short goes back into the ring. */
+static void collect(uring_store *u) {
+    struct io_uring_cqe *cqe;
+    while (io_uring_peek_cqe(&u->ring, &cqe) == 0) {
+        tutti__flight *x = io_uring_cqe_get_data(cqe);
+        const int result = cqe->res;
+        io_uring_cqe_seen(&u->ring, cqe);
+        if (tutti__inflight_landed(&u->q, x, is_void(result) ? -EINTR : result))
+            launch(u, x, result == -EAGAIN);
+    }
+}
+
+/* Start what there is room for and, if asked to, wait until something has ended.  What the kernel
+ * does not take now (it answers EAGAIN or EBUSY when it is short of memory) stays in the ring. */
+static void submit(uring_store *u, int background, unsigned wait) {
+    tutti__flight *x;
+    while ((x = tutti__inflight_next(&u->q)) != NULL)
+        launch(u, x, background && x->call.fd == u->f.fd && x->call.bytes >= BACKGROUND_BYTES);
+    if (io_uring_sq_ready(&u->ring) == 0 && wait == 0) return;
+    u->f.base.stats->system_calls++;
+    const int taken = io_uring_submit_and_wait(&u->ring, wait);
+    if (taken < 0 && taken != -EINTR) sched_yield();
+}
+
+static tutti_err finish(tutti__ioreq *r, int background, tutti_off *done_out) {
+    uring_store *u = (uring_store *)r->base.store;
+    for (collect(u); !tutti__ioreq_ended(r); collect(u)) submit(u, background, 1);
+    tutti__ioqueue_remove(&u->q.queue, r);
+    return tutti__ioreq_judge(r, done_out);
+}
+
+static tutti_err enqueue(uring_store *u, int is_write, const tutti_io_run *runs, int n,
+                         tutti__ioreq **r_out) {
+    TUTTI_TRY(tutti__ioreq_make(&u->f, is_write, runs, n, r_out));
+    tutti__ioqueue_add(&u->q.queue, *r_out);
+    return TUTTI_OK;
+}
+
+static tutti_err uring_write(tutti_store *s, const tutti_io_run *runs, int n) {
+    tutti__ioreq *r;
+    tutti_off done;
+    TUTTI_TRY(enqueue((uring_store *)s, 1, runs, n, &r));
+    return finish(r, 0, &done);
+}
+
+static tutti_err uring_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
+    tutti__ioreq *r;
+    TUTTI_TRY(enqueue((uring_store *)s, 0, runs, n, &r));
+    return finish(r, 0, done_out);
+}
+
+static tutti_err uring_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
+                             tutti_store_request **r_out) {
+    uring_store *u = (uring_store *)s;
+    tutti__ioreq *r;
+    TUTTI_TRY(enqueue(u, is_write, runs, n, &r));
+    submit(u, 1, 0);
+    *r_out = &r->base;
+    return TUTTI_OK;
+}
+
+static int uring_test(tutti_store_request *base) {
+    uring_store *u = (uring_store *)base->store;
+    tutti__ioreq *r = (tutti__ioreq *)base;
+    collect(u);
+    if (!tutti__ioreq_ended(r)) submit(u, 1, 0);
+    return tutti__ioreq_ended(r);
+}
+
+static tutti_err uring_finish(tutti_store_request *base, tutti_off *done_out) {
+    return finish((tutti__ioreq *)base, 1, done_out);
+}
+
+static tutti_err open_file(uring_store *u, const char *path, int flags, int permissions,
+                           const tutti_options *opt) {
+    TUTTI_TRY(tutti__fdfile_open(&u->f, path, flags, permissions, opt));
+    const tutti_err err = tutti__inflight_make(&u->q, &u->f, opt->queue_depth, TUTTI__IOV_ASYNC);
+    if (err != TUTTI_OK) tutti__fdfile_abandon(&u->f, path);
+    return err;
+}
+
+/* The ring comes first: without one, nothing has happened to the file yet. */
+static tutti_err uring_open(const char *path, int flags, int permissions, const tutti_options *opt,
+                            tutti_stats *stats, tutti_store **store_out) {
+    uring_store *u = tutti__calloc(1, sizeof *u);
+    if (!u) return TUTTI_ERR_NOMEM;
+    u->f.base = (tutti_store){.ops = &tutti__store_uring, .stats = stats};
+    if (io_uring_queue_init(tutti__inflight_depth(opt->queue_depth), &u->ring, 0) < 0) {
+        tutti__free(u);
+        return tutti__store_threads.open(path, flags, permissions, opt, stats, store_out);
+    }
+    const tutti_err err = open_file(u, path, flags, permissions, opt);
+    if (err != TUTTI_OK) {
+        io_uring_queue_exit(&u->ring);
+        tutti__free(u);
+        return err;
+    }
+    *store_out = &u->f.base;
+    return TUTTI_OK;
+}
+
+static tutti_err uring_close(tutti_store *s) {
+    uring_store *u = (uring_store *)s;
+    io_uring_queue_exit(&u->ring);
+    tutti__inflight_free(&u->q);
+    const tutti_err err = tutti__fdfile_shut(&u->f);
+    tutti__free(u);
+    return err;
+}
+
+const tutti_store_ops tutti__store_uring = {.name = "uring",
+                                            .asynchronous = 1,
+                                            .open = uring_open,
+                                            .close = uring_close,
+                                            .write = uring_write,
+                                            .read = uring_read,
+                                            .begin = uring_begin,
+                                            .test = uring_test,
+                                            .finish = uring_finish,
+                                            .size = tutti__fdfile_size,
+                                            .resize = tutti__fdfile_resize,
+                                            .preallocate = tutti__fdfile_preallocate,
+                                            .sync = tutti__fdfile_sync};
+#endif

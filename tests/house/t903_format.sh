@@ -1,0 +1,14 @@
+#!/bin/sh
+# TEST ranks=0 timeout=60
+# The sources are as clang-format 14 leaves them.
+# SPDX-License-Identifier: BSD-3-Clause
+cd "$(dirname "$0")/../.." || exit 1
+if ! command -v clang-format >/dev/null; then
+    echo "clang-format is not installed (Debian: apt-get install clang-format)"
+    exit 77
+fi
+if ! clang-format --version | grep -q 'version 14\.'; then
+    echo "the sources are formatted by clang-format 14; here is $(clang-format --version)"
+    exit 77
+fi
+scripts/sources.sh | xargs clang-format --dry-run -Werror

@@ -1,0 +1,10 @@
+#!/bin/sh
+# TEST ranks=0 timeout=60
+# The scripts: shellcheck has nothing to say.
+# SPDX-License-Identifier: BSD-3-Clause
+cd "$(dirname "$0")/../.." || exit 1
+if ! command -v shellcheck >/dev/null; then
+    echo "shellcheck is not installed (Debian: apt-get install shellcheck)"
+    exit 77
+fi
+find scripts tests bench .ci \( -name '*.sh' -o -path '.ci/run' \) -exec shellcheck {} +

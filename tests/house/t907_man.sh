@@ -1,0 +1,15 @@
+#!/bin/sh
+# TEST ranks=0 timeout=60
+# The manual pages: groff reads them without a warning.
+# SPDX-License-Identifier: BSD-3-Clause
+cd "$(dirname "$0")/../.." || exit 1
+if ! command -v groff >/dev/null; then
+    echo "groff is not installed (Debian: apt-get install groff)"
+    exit 77
+fi
+bad=0
+for page in docs/man/*.[137]; do
+    said=$(groff -man -Tutf8 -ww -rLL=100n "$page" 2>&1 >/dev/null)
+    [ -z "$said" ] || { echo "$page: $said"; bad=1; }
+done
+exit $bad

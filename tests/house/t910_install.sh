@@ -1,0 +1,39 @@
+#!/bin/sh
+# TEST ranks=0 timeout=180 builds=openmpi,mpich
+# Installed into a prefix and then moved elsewhere, the library serves a user's program, built with
+# pkg-config and a plain compiler, and with CMake's find_package; both run on two ranks.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+top=$here/../..
+prefix=$TUTTI_TEST_DIR/moved
+mpi=$(basename "$TUTTI_BUILD_DIR")
+
+cmake --install "$TUTTI_BUILD_DIR" --prefix "$TUTTI_TEST_DIR/first" >/dev/null
+mv "$TUTTI_TEST_DIR/first" "$prefix"
+lib=$prefix/lib
+for file in bin/tutti lib/libtutti.so lib/libtutti.so.0 lib/pkgconfig/tutti.pc include/tutti/tutti.h \
+    lib/cmake/Tutti/TuttiConfig.cmake share/man/man7/tutti-options.7; do
+    [ -e "$prefix/$file" ] || { echo "$file was not installed"; exit 1; }
+done
+if grep -rlsI -e "$TUTTI_BUILD_DIR" -e "$TUTTI_TEST_DIR/first" "$prefix"; then
+    echo "these installed files name folders that only this build knows"
+    exit 1
+fi
+readelf -d "$lib/libtutti.so" | grep -q 'SONAME.*\[libtutti.so.0\]' || { echo "wrong soname"; exit 1; }
+"$prefix/bin/tutti" version | grep -q '^tutti [0-9]' || { echo "the command does not start"; exit 1; }
+
+export PKG_CONFIG_PATH="$lib/pkgconfig"
+# shellcheck disable=SC2046 # flags are words
+"$top/scripts/check_headers.sh" "$prefix/include" -- $(pkg-config --cflags-only-other tutti) \
+    $(cat "$TUTTI_BUILD_DIR/mpi.flags")
+# shellcheck disable=SC2046
+${CC:-cc} -o "$TUTTI_TEST_DIR/by_pkgconfig" "$here/user/user.c" $(pkg-config --cflags --libs tutti)
+cmake -S "$here/user" -B "$TUTTI_TEST_DIR/user" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake --build "$TUTTI_TEST_DIR/user" >/dev/null
+
+export LD_LIBRARY_PATH="$lib"
+for program in by_pkgconfig user/user; do
+    "$top/scripts/mpirun.sh" "$mpi" 2 "$TUTTI_TEST_DIR/$program" "$TUTTI_TEST_DIR/data" ||
+        { echo "$program failed"; exit 1; }
+done
