@@ -19,7 +19,7 @@
 #include <tutti/options.h>
 #include "plan/domains.h"
 
-enum { SAMPLE = 12, ALIGN = 4096, WINDOW = 1 << 20 };
+enum { SAMPLE = 12, REPEAT = 5, ALIGN = 4096, WINDOW = 1 << 20 };
 
 static void must(tutti_err err) {
     if (err == TUTTI_OK) return;
@@ -38,9 +38,39 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static size_t heap(void) {
-    const struct mallinfo2 m = mallinfo2();
-    return m.uordblks + m.hblkhd;
+/* ---- memory: every block of the program passes here and is counted at its usable size */
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t n, size_t bytes);
+void *__libc_realloc(void *p, size_t bytes);
+void __libc_free(void *p);
+
+static size_t heap, heap_peak;
+
+static void *count_in(void *p) {
+    if (p) heap += malloc_usable_size(p);
+    if (heap > heap_peak) heap_peak = heap;
+    return p;
+}
+
+void *malloc(size_t bytes) {
+    return count_in(__libc_malloc(bytes));
+}
+
+void *calloc(size_t n, size_t bytes) {
+    return count_in(__libc_calloc(n, bytes));
+}
+
+void *realloc(void *p, size_t bytes) {
+    const size_t old = p ? malloc_usable_size(p) : 0;
+    void *q = __libc_realloc(p, bytes);
+    if (q) heap -= old;
+    return count_in(q);
+}
+
+void free(void *p) {
+    if (p) heap -= malloc_usable_size(p);
+    __libc_free(p);
 }
 
 /* ---- the patterns: side of one rank out of a grid of ranks */
@@ -101,11 +131,19 @@ static tutti__side cyclic_rows(const int grid[3], int rank) {
 
 /* ---- one job: a pattern at a number of ranks */
 
+/* Descriptors that an aggregator received. */
+typedef struct {
+    int n, room;
+    void **descriptor;
+    size_t *size;
+} inbox;
+
 typedef struct {
     const pattern *p;
     int ranks, grid[3];
     tutti__summary all;
     tutti__domains domains;
+    inbox in[SAMPLE]; /* of the sampled aggregators */
 } job;
 
 static int sampled(const job *j, int k) {
@@ -124,15 +162,9 @@ static void job_make(job *j, const pattern *p, int ranks) {
 }
 
 typedef struct {
-    double seconds, partners, wire, memory; /* of one rank; wire: bytes of its descriptors */
+    double seconds, partners;
+    double wire, memory; /* bytes of its descriptors; the most bytes held at once, those included */
 } cost;
-
-static void cost_add(cost *sum, cost c) {
-    sum->seconds += c.seconds / SAMPLE;
-    sum->partners += c.partners / SAMPLE;
-    sum->wire += c.wire / SAMPLE;
-    sum->memory += c.memory / SAMPLE;
-}
 
 /* ---- a rank */
 
@@ -154,9 +186,9 @@ static size_t serialise_all(const tutti__domains *d, tutti__side s, const tutti_
     return used;
 }
 
-static cost measure_rank(const job *j, int rank) {
-    const size_t heap_before = heap();
-    tutti__side s = j->p->side(j->grid, rank);
+static cost measure_rank(const job *j, int k) {
+    const size_t heap_before = heap_peak = heap;
+    tutti__side s = j->p->side(j->grid, sampled(j, k));
     tutti__domains d;
     tutti__route route;
     char *buf;
@@ -166,7 +198,7 @@ static cost measure_rank(const job *j, int rank) {
     must(tutti__route_make(&d, s, &route));
     const size_t wire = serialise_all(&d, s, &route, &buf);
     const cost c = {now() - start, route.n, (double)wire,
-                    (double)(heap() - heap_before + sizeof d)};
+                    (double)(heap_peak - heap_before + sizeof d)};
     tutti__free(buf);
     tutti__route_free(&route);
     tutti__side_free(&s);
@@ -174,12 +206,6 @@ static cost measure_rank(const job *j, int rank) {
 }
 
 /* ---- an aggregator */
-
-typedef struct {
-    int n, room;
-    void **descriptor;
-    size_t *size;
-} inbox;
 
 static void inbox_add(inbox *in, const tutti__domains *d, tutti__side s, int a) {
     if (in->n == in->room) {
@@ -200,12 +226,13 @@ static void inbox_free(inbox *in) {
 }
 
 /* What all ranks send to the sampled aggregators. */
-static void inboxes_fill(const job *j, inbox in[SAMPLE]) {
+static void inboxes_fill(job *j) {
     for (int r = 0; r < j->ranks; r++) {
         tutti__side s = j->p->side(j->grid, r);
         for (int k = 0; k < SAMPLE; k++) {
             const int a = sampled(j, k);
-            if (tutti__route_next(&j->domains, s, a, 0) >= 0) inbox_add(&in[k], &j->domains, s, a);
+            if (tutti__route_next(&j->domains, s, a, 0) >= 0)
+                inbox_add(&j->in[k], &j->domains, s, a);
         }
         tutti__side_free(&s);
     }
@@ -232,8 +259,10 @@ static void walk_windows(const tutti__domains *d, int a, int n, const tutti__sid
     }
 }
 
-static cost measure_aggregator(const job *j, int a, const inbox *in) {
-    const size_t heap_before = heap();
+static cost measure_aggregator(const job *j, int k) {
+    const int a = sampled(j, k);
+    const inbox *in = &j->in[k];
+    const size_t heap_before = heap_peak = heap;
     cost c = {.partners = in->n};
     tutti_off lo, hi;
     const double start = now();
@@ -246,7 +275,7 @@ static cost measure_aggregator(const job *j, int a, const inbox *in) {
     prove_disjoint(in->n, side, lo, hi);
     walk_windows(&j->domains, a, in->n, side);
     c.seconds = now() - start;
-    c.memory = (double)(heap() - heap_before) + c.wire + sizeof j->domains;
+    c.memory = (double)(heap_peak - heap_before) + c.wire + sizeof j->domains;
     for (int i = 0; i < in->n; i++) tutti__side_free(&side[i]);
     tutti__free(side);
     return c;
@@ -257,7 +286,7 @@ static cost measure_aggregator(const job *j, int a, const inbox *in) {
 static void print_head(void) {
     puts("One rank sends to the aggregators it reaches; one aggregator hears from the ranks that "
          "reach it.\n");
-    puts("| pattern | ranks | role | partners | time, us | descriptors, B | memory, B "
+    puts("| pattern | ranks | role | partners | time, us | descriptors, B | peak memory, B "
          "| memory per partner, B |");
     puts("|---|--:|---|--:|--:|--:|--:|--:|");
 }
@@ -269,19 +298,30 @@ static void print_row(const job *j, const char *role, cost c) {
            c.partners > 0 ? (c.memory - fixed) / c.partners : 0);
 }
 
+/* The mean over the sample, each measured REPEAT times for the shortest time. */
+static cost mean(const job *j, cost (*measure)(const job *, int)) {
+    cost sum = {0};
+    for (int k = 0; k < SAMPLE; k++) {
+        cost best = measure(j, k);
+        for (int i = 1; i < REPEAT; i++) {
+            const cost c = measure(j, k);
+            if (c.seconds < best.seconds) best = c;
+        }
+        sum.seconds += best.seconds / SAMPLE;
+        sum.partners += best.partners / SAMPLE;
+        sum.wire += best.wire / SAMPLE;
+        sum.memory += best.memory / SAMPLE;
+    }
+    return sum;
+}
+
 static void run(const pattern *p, int ranks) {
     job j;
-    inbox in[SAMPLE] = {{0}};
-    cost rank = {0}, aggregator = {0};
     job_make(&j, p, ranks);
-    inboxes_fill(&j, in);
-    for (int k = 0; k < SAMPLE; k++) {
-        cost_add(&rank, measure_rank(&j, sampled(&j, k)));
-        cost_add(&aggregator, measure_aggregator(&j, sampled(&j, k), &in[k]));
-        inbox_free(&in[k]);
-    }
-    print_row(&j, "rank", rank);
-    print_row(&j, "aggregator", aggregator);
+    inboxes_fill(&j);
+    print_row(&j, "rank", mean(&j, measure_rank));
+    print_row(&j, "aggregator", mean(&j, measure_aggregator));
+    for (int k = 0; k < SAMPLE; k++) inbox_free(&j.in[k]);
     fflush(stdout);
 }
 
@@ -295,7 +335,7 @@ int main(int argc, char **argv) {
             const int ranks = argc > 1 ? atoi(argv[i + 1]) : usual[i];
             if (ranks > 0) run(&patterns[p], ranks);
         }
-    printf("\nEvery rank and aggregator also holds %zu bytes of domains, counted in `memory`.\n",
+    printf("\nEvery rank and aggregator also holds %zu bytes of domains, counted in the peak.\n",
            sizeof(tutti__domains));
     return 0;
 }

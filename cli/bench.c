@@ -72,7 +72,7 @@ static void run_round(bench_job *job, bench_cell *cell, int round, bench_progres
 
 static int time_is_up(const bench_job *job, const bench_progress *progress, double share) {
     const double budget = job->config->budget;
-    int up = budget > 0 && MPI_Wtime() - progress->started > budget * share;
+    int up = budget > 0 && cli_now() - progress->started > budget * share;
     MPI_Bcast(&up, 1, MPI_INT, 0, job->world->comm);
     return up;
 }
@@ -223,7 +223,7 @@ static int measure_all(const cli_world *w, const bench_config *c, bench_results 
     for (int i = 0; i < r->cells && !failed; i += c->write + c->read)
         failed = run_group(&job, r, i, &progress);
     progress_end(&progress);
-    r->seconds = MPI_Wtime() - progress.started;
+    r->seconds = cli_now() - progress.started;
     staging_free(&job.staging);
     count_failures(r);
     return failed;
@@ -273,10 +273,9 @@ static int start(const cli_world *w, int argc, char **argv) {
 }
 
 int cmd_bench(int argc, char **argv) {
-    cli_world w = {.comm = MPI_COMM_WORLD};
+    cli_world w;
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_FAILED;
-    MPI_Comm_rank(w.comm, &w.rank);
-    MPI_Comm_size(w.comm, &w.ranks);
+    cli_world_init(&w);
     const int code = start(&w, argc, argv);
     fflush(NULL);
     MPI_Finalize();

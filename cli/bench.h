@@ -150,6 +150,7 @@ struct staging *staging_make(const cli_world *w, tutti_off slice);
 void staging_free(struct staging **s);
 
 /* The ways to fill a cell (variants.c). */
+int bench_has_plan(const char *method); /* is planning a part of this method? */
 void bench_entries_make(const bench_config *c, int is_write, bench_cell *cell);
 
 /* ---- measuring (measure.c) */

@@ -14,7 +14,10 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit codes */
 typedef struct cli_world {
     MPI_Comm comm;
     int rank, ranks;
+    int one_node; /* all ranks share memory, and a clock */
 } cli_world;
+
+void cli_world_init(cli_world *w);
 
 /* ---- errors: the last message of this process.  Each of these returns 1. */
 int cli_error(const char *fmt, ...) TUTTI_PRINTF(1, 2);
@@ -28,6 +31,7 @@ int cli_agree(const cli_world *w, int failed);
 /* ---- waiting that leaves the core to others: a rank that is done must not slow down the rest */
 void cli_barrier(const cli_world *w);
 double cli_max(const cli_world *w, double value);
+double cli_now(void); /* seconds; on one node the same clock for all ranks */
 
 /* ---- memory: never NULL; a machine without memory for a command's own needs ends it */
 void *cli_malloc(size_t bytes);

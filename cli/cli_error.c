@@ -1,4 +1,4 @@
-/* Messages of the command, and agreement on them.  A step that can fail on one rank alone ends in
+/* Ranks that fail, wait and stop together: messages of the command, and agreement on them.  A step that can fail on one rank alone ends in
  * cli_agree, so that all ranks go the same way and rank 0 can say what happened elsewhere.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
@@ -36,6 +36,24 @@ static void wait_politely(MPI_Request *request) {
         if (looks < 4) sched_yield();
         else nanosleep(&nap, NULL);
     }
+}
+
+double cli_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void cli_world_init(cli_world *w) {
+    MPI_Comm node;
+    int ranks;
+    w->comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(w->comm, &w->rank);
+    MPI_Comm_size(w->comm, &w->ranks);
+    MPI_Comm_split_type(w->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &ranks);
+    MPI_Comm_free(&node);
+    w->one_node = !cli_agree(w, ranks != w->ranks);
 }
 
 int cli_agree(const cli_world *w, int failed) {

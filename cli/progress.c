@@ -6,11 +6,11 @@
 
 void progress_start(bench_progress *p, const cli_world *w, long steps) {
     *p = (bench_progress){.on = w->rank == 0, .tty = isatty(STDERR_FILENO), .all = steps};
-    p->started = p->last = MPI_Wtime();
+    p->started = p->last = cli_now();
 }
 
 void progress_step(bench_progress *p, const bench_cell *cell, int round, int rounds) {
-    const double now = MPI_Wtime(), passed = now - p->started;
+    const double now = cli_now(), passed = now - p->started;
     const long done = p->done++;
     if (!p->on || now - p->last < (p->tty ? 0.1 : 3.0)) return;
     p->last = now;

@@ -121,7 +121,7 @@ static void print_ratio_cell(FILE *f, const bench_cell *cell, const bench_entry 
 }
 
 static void print_table(FILE *f, const cell_group *g) {
-    fputs("<div class=\"card\"><h3>", f);
+    fprintf(f, "<div class=\"card%s\"><h3>", g->n > 4 ? " full" : "");
     print_place(f, g->cell[0]);
     fprintf(f, "</h3><p class=\"soft\">%s</p><div class=\"scroll\"><table><thead><tr><th></th>",
             g->cell[0]->is_write ? "time over that of the limit"
@@ -197,8 +197,8 @@ static void print_cards(FILE *f, const cell_group *g) {
 
 static void print_foot(FILE *f) {
     fputs("<h2>How it was measured</h2><p>The <b>limit</b>: every rank writes (reads) one contiguous share "
-          "of the file in calls of 4 MiB. All times run from open to close, the largest of all ranks, "
-          "for writes on a fresh file; a plan is made within them unless it is called reused, and then "
+          "of the file in calls of 4 MiB. All times run from the first rank's open to the last one's "
+          "close, for writes on a fresh file; a plan is made within them unless it is called reused, and then "
           "they run from its start to close. In each round every way ran once, in rotated order. Bars and "
           "dots are medians, whiskers quartiles. Goals: writes ",
           f);
@@ -215,9 +215,9 @@ int report_html(const bench_results *r, const char *path) {
     print_head(f, r);
     fputs("<h2>At a glance</h2>\n", f);
     print_legend(f, r);
-    fputs("<div class=\"grid\">\n", f);
+    fputs("<div class=\"grid wide\">\n", f);
     each_group(f, r, print_ratios);
-    fputs("</div>\n<h2>Ratios</h2><div class=\"grid\">\n", f);
+    fputs("</div>\n<h2>Ratios</h2><div class=\"grid wide\">\n", f);
     each_group(f, r, print_table);
     fputs("</div>\n", f);
     each_group(f, r, print_cards);

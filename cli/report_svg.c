@@ -85,7 +85,7 @@ void svg_bars(FILE *f, const bench_cell *cell) {
     if (limit) {
         const double x = bench_bandwidth(cell, limit, limit->time.median) * scale;
         for (int i = 0; i < cell->entries; i++)
-            fprintf(f, "<path class=\"l\" d=\"M%.1f %dv14\"/>", x, i * BAR_ROW + 14);
+            fprintf(f, "<path class=\"l\" d=\"M%.1f %dv12\"/>", x, i * BAR_ROW + 15);
     }
     fputs("</svg>\n", f);
 }
@@ -113,9 +113,11 @@ static log_axis axis_of(int n, const bench_cell *const *cells) {
 }
 
 static void axis_lines(FILE *f, log_axis a, int height) {
+    const int every = (a.hi - a.lo) / 7 + 1;
     for (int e = a.lo; e <= a.hi; e++) {
         const double x = axis_x(a, exp2(e));
         fprintf(f, "<path class=\"%s\" d=\"M%.1f %dV%d\"/>", e == 0 ? "one" : "g", x, TOP - 4, height);
+        if (e % every) continue;
         fprintf(f, "<text x=\"%.1f\" y=\"12\" class=\"%s\">", x, e == a.lo ? "" : e == a.hi ? "v" : "m");
         if (e < 0) fprintf(f, "1/%d</text>", 1 << -e);
         else fprintf(f, "%d×</text>", 1 << e);

@@ -126,7 +126,10 @@ static void print_method(FILE *f, const bench_results *r, const char *method) {
 
 static void print_summary(FILE *f, const bench_results *r) {
     fprintf(f, "Ratios of median times (fresh: planning included; reused: with a plan used before)\n");
-    for (int m = 0; m < r->config->methods.n; m++) print_method(f, r, r->config->methods.item[m]);
+    for (int m = 0; m < r->config->methods.n; m++) {
+        const char *method = r->config->methods.item[m];
+        if (bench_has_plan(method) || r->config->methods.n == 1) print_method(f, r, method);
+    }
     fprintf(f, "  * more than the goal: write %.2f of the limit (irregular %.2f), read %.2f of the better\n"
                "    bare reference\n\n",
             BENCH_GOAL_WRITE, BENCH_GOAL_WRITE_IRREGULAR, BENCH_GOAL_READ);

@@ -32,25 +32,15 @@ struct staging {
     int sense; /* of this rank */
 };
 
-static int same_node(const cli_world *w, MPI_Comm *node_out) {
-    int ranks;
-    MPI_Comm_split_type(w->comm, MPI_COMM_TYPE_SHARED, w->rank, MPI_INFO_NULL, node_out);
-    MPI_Comm_size(*node_out, &ranks);
-    if (ranks == w->ranks) return 1;
-    MPI_Comm_free(node_out);
-    return 0;
-}
-
 struct staging *staging_make(const cli_world *w, tutti_off slice) {
-    MPI_Comm node;
-    if (!same_node(w, &node)) return NULL;
+    if (!w->one_node) return NULL;
     const tutti_off half = slice * w->ranks;
     const MPI_Aint all = (MPI_Aint)(4096 + 2 * half), mine = w->rank == 0 ? all : 0;
     struct staging *s = cli_malloc(sizeof *s);
     MPI_Aint size;
     int unit;
     char *base;
-    MPI_Win_allocate_shared(mine, 1, MPI_INFO_NULL, node, &base, &s->window);
+    MPI_Win_allocate_shared(mine, 1, MPI_INFO_NULL, w->comm, &base, &s->window);
     MPI_Win_shared_query(s->window, 0, &size, &unit, &base);
     s->meeting = (meeting *)(((uintptr_t)base + 63) & ~(uintptr_t)63);
     s->buffer[0] = base + 4096;
@@ -58,10 +48,9 @@ struct staging *staging_make(const cli_world *w, tutti_off slice) {
     s->slice = slice;
     s->sense = 0;
     if (w->rank == 0) memset(base, 0, (size_t)all);
-    MPI_Barrier(node);
+    MPI_Barrier(w->comm);
     for (tutti_off i = 0; i < 2 * half; i += 4096) (void)*(volatile char *)(s->buffer[0] + i);
-    MPI_Barrier(node);
-    MPI_Comm_free(&node);
+    MPI_Barrier(w->comm);
     return s;
 }
 

@@ -100,7 +100,7 @@ static bench_entry *add_entry(const bench_config *c, bench_cell *cell, entry_kin
     return e;
 }
 
-static int has_plan(const char *method) {
+int bench_has_plan(const char *method) {
     return strcmp(method, "auto") == 0 || strcmp(method, "two-phase") == 0;
 }
 
@@ -112,7 +112,7 @@ static int is_kept(const char *store) {
 
 static void add_variant(const bench_config *c, bench_cell *cell, const char *const what[3], int reused) {
     char name[48];
-    const int exchange = c->exchanges.n > 1 && has_plan(what[0]);
+    const int exchange = c->exchanges.n > 1 && bench_has_plan(what[0]);
     snprintf(name, sizeof name, "%s%s%s%s%s%s", what[0], exchange ? "/" : "", exchange ? what[1] : "",
              c->stores.n > 1 ? "/" : "", c->stores.n > 1 ? what[2] : "", reused ? ", reused plan" : "");
     bench_entry *e = add_entry(c, cell, ENTRY_TUTTI, name);
@@ -131,8 +131,8 @@ static void add_variant(const bench_config *c, bench_cell *cell, const char *con
 static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
     for (int m = 0; m < c->methods.n; m++) {
         const char *method = c->methods.item[m];
-        const int exchanges = has_plan(method) ? c->exchanges.n : 1;
-        for (int x = 0; x < exchanges && (has_plan(method) || !reused || !c->fresh); x++)
+        const int exchanges = bench_has_plan(method) ? c->exchanges.n : 1;
+        for (int x = 0; x < exchanges && (bench_has_plan(method) || !reused || !c->fresh); x++)
             for (int s = 0; s < c->stores.n; s++) {
                 const char *const what[3] = {method, c->exchanges.item[x], c->stores.item[s]};
                 if (cell->is_write || strcmp(what[2], "mem") != 0) add_variant(c, cell, what, reused);

@@ -23,6 +23,7 @@ static inline void list_step(tutti__frame *f) {
 }
 
 static void list_at_mark(const tutti__node *n, tutti_count mark, tutti__frame *f) {
+    f->node = n;
     const tutti__mark *m = &n->list.mark[mark];
     f->index = mark * TUTTI__MARK_EVERY;
     f->item = m->offset;

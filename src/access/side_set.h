@@ -41,15 +41,15 @@ tutti_err tutti__group_by_period(tutti__overlap *o, const tutti__group *g) TUTTI
 /* The same by marking. */
 tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) TUTTI_MUST_USE;
 
-/* Append the union of the views within [lo, hi), by marking. */
-tutti_err tutti__union_by_marks(const tutti__group *g, tutti_off max_gap,
-                                tutti__extents *io) TUTTI_MUST_USE;
 /* Append a run, joined with the last one if that is one of ours (index >= own) and near enough. */
 typedef struct {
     tutti__extents *io;
     size_t own;
     tutti_off max_gap;
 } tutti__joiner;
-tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset, tutti_off end) TUTTI_MUST_USE;
+tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset,
+                             tutti_off end) TUTTI_MUST_USE;
+/* Append the union of the group's views within its range, by marking. */
+tutti_err tutti__union_by_marks(const tutti__group *g, const tutti__joiner *j) TUTTI_MUST_USE;
 
 #endif

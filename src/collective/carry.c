@@ -50,7 +50,7 @@ static int carry_write(tutti__run *r, tutti__work *w) {
         w->phase = TUTTI__FILL;
         return 1;
     case TUTTI__FILL:
-        if (!tutti__slot_is_done(w->slot, w->local)) return 0;
+        if (!tutti__slot_is_done(w->slot, w->local) || !tutti__work_is_first(r, w)) return 0;
         tutti__slot_close(w->slot);
         tutti__traffic_send(r, w, &w->traffic[0]);
         w->phase = TUTTI__SEND;

@@ -134,6 +134,7 @@ static void window_open(tutti__run *r, tutti__work *w) {
 
 /* Writing with overlaps: one message at a time, in rank order.  1 if all have been placed. */
 static int receive_ordered(tutti__run *r, tutti__work *w) {
+    if (!tutti__work_is_first(r, w)) return 0;
     for (int i = 0; i < w->traffics; i++) {
         tutti__traffic *m = &w->traffic[i];
         if (m->done) continue;
@@ -217,7 +218,7 @@ static int home_read(tutti__run *r, tutti__work *w) {
         w->phase = TUTTI__FETCH;
         return 1;
     case TUTTI__FETCH:
-        if (!io_ended(r, w, 0)) return 0;
+        if (!io_ended(r, w, 0) || !tutti__work_is_first(r, w)) return 0;
         tutti__trace_event("store", "read", w->since, w->asked, w->cycle);
         w->since = tutti__now();
         tutti__slot_open(w->slot, tutti__slot_key(r->two->my_agg, w->cycle));

@@ -83,6 +83,9 @@ void tutti__run_fail(tutti__run *r, tutti_err err);
 /* ---- windows.c: what home and carrier share */
 tutti_count tutti__load_next(const tutti__run *r, const tutti__load *l, tutti_count from);
 void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__load *l, tutti_count cycle);
+/* Is no earlier window of the same domain still in this phase?  Between two ranks messages are matched
+ * in order, so windows take turns in starting them. */
+int tutti__work_is_first(const tutti__run *r, const tutti__work *w);
 tutti_off tutti__batch_bytes(const tutti__load *l, const tutti__batch *b, tutti_off lo, tutti_off hi);
 /* Note the traffic of a batch with the window, if there is any; NULL: none, or out of memory. */
 tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__batch *b);

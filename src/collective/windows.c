@@ -31,6 +31,14 @@ void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__load *l, tutt
     w->since = tutti__trace_on() ? tutti__now() : 0;
 }
 
+int tutti__work_is_first(const tutti__run *r, const tutti__work *w) {
+    for (int i = 0; i < r->homes + r->mirrors; i++) {
+        const tutti__work *o = &r->work[i];
+        if (o->phase == w->phase && o->load == w->load && o->cycle < w->cycle) return 0;
+    }
+    return 1;
+}
+
 tutti_off tutti__batch_bytes(const tutti__load *l, const tutti__batch *b, tutti_off lo, tutti_off hi) {
     tutti_off n = 0;
     for (int i = b->first; i < b->first + b->n; i++)

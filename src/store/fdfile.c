@@ -102,8 +102,17 @@ static tutti_err set_layout(tutti__fdfile *f, const tutti_options *opt) {
     if (opt->striping_unit > 0) l->stripe = opt->striping_unit;
     if (f->direct_fd >= 0 && l->direct_align == 0) l->direct_align = sysconf(_SC_PAGESIZE);
     if (opt->direct_align > 0) l->direct_align = opt->direct_align;
-    if (f->direct_fd >= 0 && l->direct_align <= (tutti_off)f->max_bytes) f->align = l->direct_align;
     return TUTTI_OK;
+}
+
+/* Blocks that go through direct_fd are never less than pages, even if the device would take less:
+ * a page that has bytes from both descriptors at the same time makes the kernel report EIO at the
+ * next sync.  For the same reason no reading ahead: it would bring pages of blocks into the cache. */
+static void set_direct(tutti__fdfile *f) {
+    const tutti_off align = tutti__max(f->base.layout.direct_align, sysconf(_SC_PAGESIZE));
+    if (f->direct_fd < 0 || align > (tutti_off)f->max_bytes) return;
+    f->align = align;
+    (void)posix_fadvise(f->fd, 0, 0, POSIX_FADV_RANDOM);
 }
 
 static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
@@ -116,7 +125,9 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     if (!f->iov) return TUTTI_ERR_NOMEM;
     TUTTI_TRY(open_buffered(f, path, permissions));
     if (opt->direct_io) TUTTI_TRY(open_direct(f, path));
-    return set_layout(f, opt);
+    TUTTI_TRY(set_layout(f, opt));
+    set_direct(f);
+    return TUTTI_OK;
 }
 
 /* A file that is surely ours and was not there before does not stay after a failure. */

@@ -11,4 +11,7 @@ if ! clang-format --version | grep -q 'version 14\.'; then
     echo "the sources are formatted by clang-format 14; here is $(clang-format --version)"
     exit 77
 fi
-scripts/sources.sh | xargs clang-format --dry-run -Werror
+others=$(scripts/sources.sh | while read -r file; do
+    clang-format "$file" | cmp -s - "$file" || echo "$file"
+done)
+[ -z "$others" ] || { echo "not as clang-format leaves them (make format):"; echo "$others"; exit 1; }

@@ -18,7 +18,7 @@ typedef struct {
     int64_t n;       /* bytes */
     int64_t *at;     /* offset of each, in order */
     MPI_Aint extent; /* as MPI says */
-    int wild;        /* a type in it has a negative or no extent */
+    int wild;        /* MPI_Pack cannot be trusted with it */
 } mapped_type;
 
 /* ---- maps */
@@ -36,7 +36,7 @@ static inline void map_add(mapped_type *m, const mapped_type *child, int64_t cou
 static inline void map_close(mapped_type *m) {
     MPI_Aint lb;
     MPI_OK(MPI_Type_get_extent(m->type, &lb, &m->extent));
-    m->wild |= m->extent <= 0;
+    m->wild |= m->extent <= 0 || m->n == 0;
 }
 
 static inline void map_named(mapped_type *m, MPI_Datatype type) {
@@ -161,6 +161,7 @@ static inline int large_form(int kind, const random_args *a, MPI_Datatype child,
 static inline int make_simple(int kind, const random_args *a, const mapped_type *child,
                               mapped_type *out) {
     const MPI_Aint unit = child->extent;
+    out->wild |= (kind == VECTOR && a->stride == -1) || (kind == HVECTOR && a->bytes == -1);
     for (int i = 0; i < (kind <= CONTIGUOUS ? 1 : a->n); i++) switch (kind) {
         case DUP:
             map_add(out, child, 1, 0);

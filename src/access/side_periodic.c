@@ -1,0 +1,177 @@
+/* access: a group of overlapping views decided by stride arithmetic.
+ *
+ * A VEC with bytes in [first, end) repeats with its stride not only there: it also does so in the gap
+ * of one stride before its first copy and after its last, where it has no bytes:
+ *
+ *        gap           stride
+ *     |-------[####]---[####]---[####]-------|      cutting anywhere in the two outer gaps is fine
+ *
+ * So the range is cut at the fewest points such that in every piece each view either has no bytes or
+ * repeats throughout (greedy stabbing of the outer gaps: blocks of the same rows of an array all
+ * share the cut at the start of the row).  A piece repeats with the lcm of its views' strides: one
+ * period of it says all.  In one period a VEC with that stride has one or two copies, which take its
+ * place; the question is asked again, one level down the trees.  No phase needs care: whatever wraps
+ * around the period is two views, clipped to the window.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include "access/side_set.h"
+
+/* VECs with at most this many copies in a piece are replaced by them. */
+#define COPIES_IN_PERIOD 4
+#define COPIES_OTHERWISE 64
+
+/* A cut is needed somewhere in [lo, hi]. */
+typedef struct {
+    tutti_off lo, hi;
+} cut;
+
+static int by_hi(const void *a, const void *b) {
+    const cut *c = a, *d = b;
+    return (c->hi > d->hi) - (c->hi < d->hi);
+}
+
+static int is_vec(const tutti__view *v) { return v->side.node->kind == TUTTI__VEC; }
+
+static size_t add_cut(const tutti__group *g, tutti_off lo, tutti_off hi, cut *c) {
+    if (lo <= g->lo || hi >= g->hi) return 0;
+    *c = (cut){lo, hi};
+    return 1;
+}
+
+/* The outer gaps of all VECs, and the bounds of all irregular views together. */
+static size_t wanted_cuts(const tutti__group *g, cut *c) {
+    tutti_off first = INT64_MAX, end = INT64_MIN;
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n; i++) {
+        const tutti__node *node = g->v[i].side.node;
+        const tutti_off lo = tutti__side_lo(g->v[i].side), hi = tutti__side_hi(g->v[i].side);
+        if (is_vec(&g->v[i])) {
+            const tutti__node *child = node->vec.child;
+            const tutti_off gap = node->vec.stride - (child->hi - child->lo);
+            n += add_cut(g, lo - gap, lo, c + n);
+            n += add_cut(g, hi, hi + gap, c + n);
+        } else {
+            first = tutti__min(first, g->v[i].first);
+            end = tutti__max(end, g->v[i].end);
+        }
+    }
+    n += add_cut(g, first, first, c + n);
+    return n + add_cut(g, end, end, c + n);
+}
+
+/* As few points as possible, one in each of the n intervals, in order; they go to at[]. */
+static size_t stab(cut *c, size_t n, tutti_off *at) {
+    size_t points = 0;
+    qsort(c, n, sizeof *c, by_hi);
+    for (size_t i = 0; i < n; i++)
+        if (points == 0 || at[points - 1] < c[i].lo) at[points++] = c[i].hi;
+    return points;
+}
+
+/* The lcm of all strides, or 0 if it is not below `limit`. */
+static tutti_off period_of(const tutti__group *g, tutti_off limit) {
+    tutti_off period = 1;
+    for (size_t i = 0; i < g->n; i++) {
+        const tutti_off stride = g->v[i].side.node->vec.stride;
+        if (!tutti__mul_ok(period / tutti__gcd(period, stride), stride, &period)) return 0;
+        if (period >= limit) return 0;
+    }
+    return period;
+}
+
+/* The copies of a VEC that may have bytes in [lo, hi): the first, and how many. */
+static tutti_count copies_in(tutti__side s, tutti_off lo, tutti_off hi, tutti_count *first_out) {
+    const tutti__node *child = s.node->vec.child;
+    const tutti_off stride = s.node->vec.stride;
+    const tutti_off before = lo - s.disp - child->hi, last = hi - 1 - s.disp - child->lo;
+    const tutti_count first = before < 0 ? 0 : before / stride + 1;
+    const tutti_count end = last < 0 ? 0 : tutti__min(last / stride + 1, s.node->vec.count);
+    *first_out = first;
+    return tutti__max(end - first, 0);
+}
+
+/* How many views there are when those with at most `most` copies are replaced by them; *kept_out:
+ * views that stay. */
+static size_t expanded_size(const tutti__group *g, tutti_count most, size_t *kept_out) {
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < g->n; i++) {
+        tutti_count first;
+        const tutti_count copies = copies_in(g->v[i].side, g->lo, g->hi, &first);
+        n += copies > most ? 1 : (size_t)copies;
+        kept += copies > most;
+    }
+    *kept_out = kept;
+    return n;
+}
+
+/* Replace them; v has room. */
+static void expand(const tutti__group *g, tutti_count most, tutti__view *v) {
+    for (size_t i = 0; i < g->n; i++) {
+        const tutti__side s = g->v[i].side;
+        tutti_count first;
+        const tutti_count copies = copies_in(s, g->lo, g->hi, &first);
+        if (copies > most) (v++)->side = s;
+        for (tutti_count k = first; copies <= most && k < first + copies; k++)
+            (v++)->side = (tutti__side){s.disp + k * s.node->vec.stride, s.node->vec.child};
+    }
+}
+
+/* Only VECs, all of them repeating throughout [lo, hi). */
+static tutti_err examine_period(tutti__overlap *o, tutti__group *g) {
+    const tutti_off period = period_of(g, g->hi - g->lo);
+    const tutti_count most = period ? COPIES_IN_PERIOD : COPIES_OTHERWISE;
+    tutti__view *v;
+    size_t n, kept;
+    tutti_err err;
+
+    if (period) g->hi = g->lo + period;
+    n = expanded_size(g, most, &kept);
+    if (!period && kept == g->n) return tutti__group_by_marks(o, g);
+    v = tutti__malloc(n * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    expand(g, most, v);
+    o->budget -= (int64_t)n;
+    err = tutti__views_examine(o, v, n, g->lo, g->hi, g->level + 1);
+    tutti__free(v);
+    return err;
+}
+
+/* The views of `g` with bytes in [lo, hi), a piece between two cuts. */
+static tutti_err examine_piece(tutti__overlap *o, const tutti__group *g, tutti_off lo,
+                               tutti_off hi) {
+    tutti__group piece = {NULL, 0, lo, hi, g->level};
+    int irregular = 0;
+    tutti_err err = TUTTI_OK;
+
+    piece.v = tutti__malloc(g->n * sizeof *piece.v);
+    if (!piece.v) return TUTTI_ERR_NOMEM;
+    for (size_t i = 0; i < g->n; i++) {
+        if (g->v[i].first >= hi || g->v[i].end <= lo) continue;
+        irregular |= !is_vec(&g->v[i]);
+        piece.v[piece.n++] = g->v[i];
+    }
+    o->budget -= (int64_t)(piece.n + g->n / 8);
+    if (piece.n > 1)
+        err = irregular ? tutti__group_by_marks(o, &piece) : examine_period(o, &piece);
+    tutti__free(piece.v);
+    return err;
+}
+
+tutti_err tutti__group_by_period(tutti__overlap *o, const tutti__group *g) {
+    const size_t most = 2 * g->n + 2;
+    cut *c = tutti__malloc(most * sizeof *c);
+    tutti_off *at = tutti__malloc((most + 1) * sizeof *at);
+    tutti_err err = c && at ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    tutti_off lo = g->lo;
+
+    if (err == TUTTI_OK) {
+        size_t points = stab(c, wanted_cuts(g, c), at);
+        at[points++] = g->hi;
+        for (size_t i = 0; i < points && err == TUTTI_OK && !o->shared; lo = at[i++])
+            err = examine_piece(o, g, lo, at[i]);
+    }
+    tutti__free(at);
+    tutti__free(c);
+    return err;
+}

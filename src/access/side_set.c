@@ -1,0 +1,340 @@
+/* access: sets of sides: do they share bytes, and which bytes do they cover together?
+ *
+ * Only sides whose intervals [first, end) overlap can share a byte, so the views are sorted by their
+ * first byte and swept into groups of overlapping intervals; most patterns fall apart here.  A group
+ * of several is taken apart from the simple to the hard:
+ *   CAT   replaced by its parts (parts of one side never share a byte), examined again
+ *   RUN   every other view is asked for its next byte after the run's start; then it is out
+ *   VEC   stride arithmetic (side_periodic.c), which comes back here with one period's children
+ *   rest  bitmaps (side_marks.c)
+ * The union walks groups of one, takes a group whose bytes add up to its interval as one run if it is
+ * disjoint, and marks the others.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include "access/list_read.h"
+#include "access/side_set.h"
+
+#define MAX_LEVEL 64
+#define BUDGET (8 << 20)
+/* More parts per CAT than this on average are an irregular pattern, which bitmaps do faster. */
+#define MAX_PARTS 64
+
+static int by_first(const void *a, const void *b) {
+    const tutti__view *v = a, *w = b;
+    return (v->first > w->first) - (v->first < w->first);
+}
+
+/* One past the last byte before hi; there is one. */
+static tutti_off last_before(tutti__side s, tutti_off hi) {
+    tutti__cursor c;
+    tutti__burst b;
+    if (tutti__side_hi(s) <= hi) return tutti__side_hi(s);
+    tutti__cursor_seek(&c, s, tutti__side_tell(s, hi) - 1);
+    return tutti__cursor_peek(&c, &b) ? b.offset + 1 : hi;
+}
+
+size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
+    size_t kept = 0;
+    int sorted = 1;
+    for (size_t i = 0; i < n; i++) {
+        const tutti__side s = v[i].side;
+        const tutti_off start = tutti__side_lo(s);
+        if (start >= hi || tutti__side_hi(s) <= lo) continue;
+        const tutti_off first = start >= lo ? start : tutti__side_next(s, lo);
+        if (first >= hi) continue;
+        v[kept] = (tutti__view){s, first, last_before(s, hi)};
+        if (kept > 0 && v[kept - 1].first > first) sorted = 0;
+        kept++;
+    }
+    if (!sorted) qsort(v, kept, sizeof *v, by_first);
+    return kept;
+}
+
+static void found(tutti__overlap *o, tutti_off where) {
+    o->shared = 1;
+    o->where = where;
+}
+
+static size_t count_kind(const tutti__group *g, tutti__node_kind kind) {
+    size_t count = 0;
+    for (size_t i = 0; i < g->n; i++) count += g->v[i].side.node->kind == kind;
+    return count;
+}
+
+/* ---- CATs: go on with their parts */
+
+static tutti_off part_end(const tutti__part *p) { return p->disp + p->node->hi; }
+
+/* The parts of a CAT with bounds in [lo, hi), relative to its origin: the first, and how many. */
+static size_t parts_in(const tutti__node *n, tutti_off lo, tutti_off hi, tutti_count *first_out) {
+    tutti_count first = 0, end = n->cat.n, i;
+    while (first < end) {
+        const tutti_count mid = first + (end - first) / 2;
+        if (part_end(&n->cat.part[mid]) <= lo)
+            first = mid + 1;
+        else
+            end = mid;
+    }
+    for (i = first; i < n->cat.n && n->cat.part[i].disp + n->cat.part[i].node->lo < hi;) i++;
+    *first_out = first;
+    return (size_t)(i - first);
+}
+
+static size_t count_parts(const tutti__group *g) {
+    size_t count = 0;
+    tutti_count first;
+    for (size_t i = 0; i < g->n; i++) {
+        const tutti__side s = g->v[i].side;
+        if (s.node->kind == TUTTI__CAT)
+            count += parts_in(s.node, g->lo - s.disp, g->hi - s.disp, &first);
+    }
+    return count;
+}
+
+static size_t put_parts(const tutti__group *g, tutti__side s, tutti__view *to) {
+    tutti_count first;
+    const size_t n = parts_in(s.node, g->lo - s.disp, g->hi - s.disp, &first);
+    for (size_t i = 0; i < n; i++) {
+        const tutti__part *p = &s.node->cat.part[first + (tutti_count)i];
+        to[i].side = (tutti__side){s.disp + p->disp, p->node};
+    }
+    return n;
+}
+
+static tutti_err examine_parts(tutti__overlap *o, const tutti__group *g, size_t parts) {
+    tutti__view *v = tutti__malloc((g->n + parts) * sizeof *v);
+    size_t n = 0;
+    tutti_err err;
+
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (size_t i = 0; i < g->n; i++) {
+        if (g->v[i].side.node->kind == TUTTI__CAT)
+            n += put_parts(g, g->v[i].side, v + n);
+        else
+            v[n++].side = g->v[i].side;
+    }
+    err = tutti__views_examine(o, v, n, g->lo, g->hi, g->level + 1);
+    tutti__free(v);
+    return err;
+}
+
+/* ---- RUNs: ask the others */
+
+static void run_against(tutti__overlap *o, const tutti__view *run, const tutti__view *other) {
+    tutti_off at = tutti__max(run->first, other->first);
+    const tutti_off end = tutti__min(run->end, other->end);
+    if (at >= end) return;
+    if (other->side.node->kind != TUTTI__RUN) at = tutti__side_next(other->side, at);
+    if (at < end) found(o, at);
+}
+
+static tutti_err examine_runs(tutti__overlap *o, const tutti__group *g) {
+    tutti__view *rest;
+    size_t n = 0;
+    tutti_err err;
+
+    for (size_t i = 0; i < g->n; i++) {
+        if (g->v[i].side.node->kind != TUTTI__RUN) continue;
+        for (size_t k = 0; k < g->n && g->v[k].first < g->v[i].end && !o->shared; k++)
+            if (k != i) run_against(o, &g->v[i], &g->v[k]);
+        if (o->shared) return TUTTI_OK;
+    }
+    rest = tutti__malloc(g->n * sizeof *rest);
+    if (!rest) return TUTTI_ERR_NOMEM;
+    for (size_t i = 0; i < g->n; i++)
+        if (g->v[i].side.node->kind != TUTTI__RUN) rest[n++] = g->v[i];
+    err = tutti__views_examine(o, rest, n, g->lo, g->hi, g->level + 1);
+    tutti__free(rest);
+    return err;
+}
+
+/* ---- groups */
+
+/* A byte that is in the run before it and is the first of its own view. */
+static void find_plain_overlap(tutti__overlap *o, const tutti__group *g) {
+    for (size_t i = 0; i + 1 < g->n && !o->shared; i++)
+        if (g->v[i].side.node->kind == TUTTI__RUN && g->v[i + 1].first < g->v[i].end)
+            found(o, g->v[i + 1].first);
+}
+
+/* No byte before the second first or after the last but one end can be shared. */
+static void tighten(tutti__group *g) {
+    tutti_off last = INT64_MIN, but_one = INT64_MIN;
+    for (size_t i = 0; i < g->n; i++) {
+        const tutti_off end = g->v[i].end;
+        but_one = tutti__max(but_one, tutti__min(end, last));
+        last = tutti__max(last, end);
+    }
+    g->lo = g->v[1].first;
+    g->hi = but_one;
+}
+
+static tutti_err examine_group(tutti__overlap *o, tutti__group *g) {
+    size_t parts, runs;
+
+    find_plain_overlap(o, g);
+    if (o->shared) return TUTTI_OK;
+    tighten(g);
+    if (g->lo >= g->hi) return TUTTI_OK;
+    parts = count_parts(g);
+    runs = count_kind(g, TUTTI__RUN);
+    o->budget -= (int64_t)parts + (int64_t)tutti__min((tutti_off)(runs * g->n), BUDGET);
+    if (g->level >= MAX_LEVEL || o->budget < 0 || parts > MAX_PARTS * (g->n + 16))
+        return tutti__group_by_marks(o, g);
+    if (parts > 0) return examine_parts(o, g, parts);
+    if (runs > 0) return examine_runs(o, g);
+    return tutti__group_by_period(o, g);
+}
+
+/* The end of the group of overlapping intervals that starts at view i. */
+static size_t group_end(const tutti__view *v, size_t n, size_t i, tutti_off *end_out) {
+    tutti_off end = v[i].end;
+    for (i++; i < n && v[i].first < end; i++) end = tutti__max(end, v[i].end);
+    *end_out = end;
+    return i;
+}
+
+tutti_err tutti__views_examine(tutti__overlap *o, tutti__view *v, size_t n, tutti_off lo,
+                               tutti_off hi, int level) {
+    n = tutti__views_clip(v, n, lo, hi);
+    for (size_t i = 0, j; i < n && !o->shared; i = j) {
+        tutti_off end;
+        j = group_end(v, n, i, &end);
+        tutti__group g = {v + i, j - i, v[i].first, end, level};
+        if (g.n > 1) TUTTI_TRY(examine_group(o, &g));
+    }
+    return TUTTI_OK;
+}
+
+/* ---- entry points */
+
+static tutti__view *views_of(int n, const tutti__side *sides, size_t *n_out) {
+    tutti__view *v = tutti__malloc((size_t)tutti__max(n, 0) * sizeof *v);
+    size_t kept = 0;
+    if (!v) return NULL;
+    for (int i = 0; i < n; i++) {
+        TUTTI_ASSERT(tutti__side_monotone(sides[i]));
+        if (sides[i].node) v[kept++].side = sides[i];
+    }
+    *n_out = kept;
+    return v;
+}
+
+tutti_err tutti__sides_disjoint(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
+                                int *disjoint_out, tutti_off *where_out) {
+    tutti__overlap o = {.budget = BUDGET};
+    size_t count = 0;
+    tutti__view *v = views_of(n, sides, &count);
+    tutti_err err;
+
+    if (!v) return TUTTI_ERR_NOMEM;
+    err = tutti__views_examine(&o, v, count, lo, hi, 0);
+    tutti__free(v);
+    if (err != TUTTI_OK) return err;
+    *disjoint_out = !o.shared;
+    if (o.shared && where_out) *where_out = o.where;
+    return TUTTI_OK;
+}
+
+static tutti_err grow(tutti__extents *io) {
+    const size_t room = io->room ? 2 * io->room : 16;
+    tutti__extent *v = tutti__realloc(io->v, room * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    io->v = v;
+    io->room = room;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset, tutti_off end) {
+    tutti__extents *io = j->io;
+    if (io->n > j->own) {
+        tutti__extent *last = &io->v[io->n - 1];
+        if (offset - (last->offset + last->bytes) <= j->max_gap) {
+            last->bytes = tutti__max(last->bytes, end - last->offset);
+            return TUTTI_OK;
+        }
+    }
+    if (io->n == io->room) TUTTI_TRY(grow(io));
+    io->v[io->n++] = (tutti__extent){offset, end - offset};
+    return TUTTI_OK;
+}
+
+/* The runs of one view. */
+static tutti_err join_view(const tutti__joiner *j, const tutti__view *v) {
+    tutti_off shown;
+    tutti__cursor c;
+    tutti__burst b;
+
+    tutti__cursor_seek(&c, v->side, tutti__side_tell(v->side, v->first));
+    if (!tutti__cursor_peek(&c, &b)) return TUTTI_OK;
+    do {
+        shown = b.bytes * b.count;
+        if (b.offset >= v->end) break;
+        if (b.count > 1 && b.stride - b.bytes <= j->max_gap) {
+            b.bytes += (b.count - 1) * b.stride;
+            b.count = 1;
+        }
+        for (; b.count > 0 && b.offset < v->end; b.count--, b.offset += b.stride)
+            TUTTI_TRY(tutti__join_extent(j, b.offset, tutti__min(b.offset + b.bytes, v->end)));
+    } while (tutti__cursor_after(&c, shown, &b));
+    return TUTTI_OK;
+}
+
+/* Do the views fill [lo, hi) exactly, every byte once? */
+static tutti_err is_filled(const tutti__group *g, int *filled_out) {
+    tutti__overlap o = {.budget = BUDGET};
+    tutti_off bytes = 0;
+    tutti__view *v;
+    tutti_err err;
+
+    for (size_t i = 0; i < g->n; i++)
+        bytes += tutti__side_bytes_in(g->v[i].side, g->lo, g->hi);
+    *filled_out = bytes == g->hi - g->lo;
+    if (!*filled_out || g->n == 1) return TUTTI_OK;
+    v = tutti__malloc(g->n * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (size_t i = 0; i < g->n; i++) v[i] = g->v[i];
+    err = tutti__views_examine(&o, v, g->n, g->lo, g->hi, 0);
+    tutti__free(v);
+    *filled_out = !o.shared;
+    return err;
+}
+
+static tutti_err join_group(const tutti__joiner *j, const tutti__group *g) {
+    int filled = 1;
+    if (g->hi - g->lo > j->max_gap) TUTTI_TRY(is_filled(g, &filled));
+    if (filled) return tutti__join_extent(j, g->lo, g->hi);
+    if (g->n == 1) return join_view(j, g->v);
+    return tutti__union_by_marks(g, j);
+}
+
+static tutti_err join_views(const tutti__joiner *j, const tutti__view *v, size_t n) {
+    for (size_t i = 0, k; i < n; i = k) {
+        tutti_off end;
+        k = group_end(v, n, i, &end);
+        const tutti__group g = {(tutti__view *)v + i, k - i, v[i].first, end, 0};
+        TUTTI_TRY(join_group(j, &g));
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__sides_union(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
+                             tutti_off max_gap, tutti__extents *io) {
+    const tutti__joiner j = {io, io->n, max_gap};
+    size_t count = 0;
+    tutti__view *v = views_of(n, sides, &count);
+    tutti_err err;
+
+    if (!v) return TUTTI_ERR_NOMEM;
+    count = tutti__views_clip(v, count, lo, hi);
+    err = join_views(&j, v, count);
+    if (err != TUTTI_OK) io->n = j.own;
+    tutti__free(v);
+    return err;
+}
+
+void tutti__extents_free(tutti__extents *e) {
+    if (!e) return;
+    tutti__free(e->v);
+    *e = (tutti__extents){0};
+}

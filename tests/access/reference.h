@@ -1,0 +1,233 @@
+/* Tests of access: the expanded reference.  A model lists, byte for byte in stream order, where each
+ * byte is in the file and in memory; random accesses are made together with their models.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_TESTS_ACCESS_REFERENCE_H
+#define TUTTI_TESTS_ACCESS_REFERENCE_H
+
+#include "access/node.h"
+#include "check.h"
+
+typedef struct {
+    int64_t n, room;
+    int64_t *file, *memory;
+} model;
+
+static inline void model_add(model *m, int64_t file, int64_t memory) {
+    if (m->n == m->room) {
+        m->room = 2 * m->room + 64;
+        m->file = realloc(m->file, (size_t)m->room * sizeof *m->file);
+        m->memory = realloc(m->memory, (size_t)m->room * sizeof *m->memory);
+    }
+    m->file[m->n] = file;
+    m->memory[m->n++] = memory;
+}
+
+static inline void model_add_run(model *m, int64_t file, int64_t memory, int64_t bytes) {
+    for (int64_t i = 0; i < bytes; i++) model_add(m, file + i, memory + i);
+}
+
+static inline void model_free(model *m) {
+    free(m->file);
+    free(m->memory);
+    *m = (model){0, 0, NULL, NULL};
+}
+
+typedef struct {
+    int64_t file, memory, rank;
+} model_byte;
+
+static inline int model_compare(const void *a, const void *b) {
+    const model_byte *p = a, *q = b;
+    if (p->file != q->file) return p->file < q->file ? -1 : 1;
+    return p->rank < q->rank ? -1 : 1;
+}
+
+/* Sort by file offset; of equal ones the last mention stays. */
+static inline void model_sort(model *m) {
+    if (m->n == 0) return;
+    model_byte *v = malloc((size_t)m->n * sizeof *v);
+    for (int64_t i = 0; i < m->n; i++) v[i] = (model_byte){m->file[i], m->memory[i], i};
+    qsort(v, (size_t)m->n, sizeof *v, model_compare);
+    const int64_t n = m->n;
+    m->n = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (i + 1 == n || v[i].file != v[i + 1].file) model_add(m, v[i].file, v[i].memory);
+    free(v);
+}
+
+/* ---- comparing */
+
+/* All bytes of a side against offsets at[0..n). */
+static inline void check_side(tutti__side s, const int64_t *at, int64_t n) {
+    tutti__cursor c;
+    tutti__burst b;
+    int64_t p = 0;
+    CHECK_EQ(tutti__side_bytes(s), n);
+    tutti__cursor_seek(&c, s, 0);
+    while (tutti__cursor_peek(&c, &b)) {
+        for (int64_t i = 0; i < b.count; i++)
+            for (int64_t k = 0; k < b.bytes; k++, p++)
+                if (p >= n || at[p] != b.offset + i * b.stride + k) {
+                    CHECK(0, "stream position %lld of %lld is at %lld, not at %lld", (long long)p,
+                          (long long)n, (long long)(b.offset + i * b.stride + k),
+                          (long long)(p < n ? at[p] : -1));
+                    return;
+                }
+        tutti__cursor_skip(&c, b.count * b.bytes);
+    }
+    CHECK_EQ(p, n);
+}
+
+static inline void check_model(const tutti_access *a, const model *m) {
+    check_side(a->file, m->file, m->n);
+    check_side(a->memory, m->memory, m->n);
+}
+
+/* ---- random accesses with their models.  Numbers stay small, so that everything meets. */
+
+static inline tutti_access *random_access(int depth, model *m);
+
+static inline tutti_access *random_contiguous(model *m) {
+    const int64_t offset = rnd(200), bytes = rnd(40);
+    tutti_access *a = NULL;
+    CHECK_OK(tutti_access_contiguous(offset, bytes, &a));
+    model_add_run(m, offset, 0, bytes);
+    return a;
+}
+
+static inline tutti_access *random_vector(model *m) {
+    const int64_t count = rnd(9), block = rnd(12);
+    int64_t stride = rnd(3) ? block + rnd(10) : rnd(30) - 15;
+    const int64_t offset = rnd(100) + (stride < 0 ? -stride * 9 : 0);
+    tutti_access *a = NULL;
+    CHECK_OK(tutti_access_vector(offset, count, block, stride, &a));
+    for (int64_t i = 0; i < count; i++) model_add_run(m, offset + i * stride, i * block, block);
+    return a;
+}
+
+/* kind 0: ascending, 1: any order, 2: any order with overlaps, 3: ascending with equal lengths */
+static inline tutti_access *random_runs(model *m) {
+    const int kind = (int)rnd(4);
+    const int64_t n = rnd(8) ? rnd(20) : rnd(300), same = 1 + rnd(8);
+    int64_t *offsets = malloc((size_t)(n + 1) * sizeof *offsets);
+    int64_t *lengths = malloc((size_t)(n + 1) * sizeof *lengths);
+    int64_t at = rnd(50);
+    for (int64_t i = 0; i < n; i++) {
+        lengths[i] = kind == 3 ? same : rnd(9);
+        offsets[i] = kind == 2 ? rnd(150) : at;
+        at += lengths[i] + (rnd(3) ? rnd(7) : 0) + (rnd(20) ? 0 : rnd(400));
+    }
+    if (kind == 1)
+        for (int64_t i = n - 1; i > 0; i--) {
+            const int64_t k = rnd(i + 1), o = offsets[i], l = lengths[i];
+            offsets[i] = offsets[k];
+            lengths[i] = lengths[k];
+            offsets[k] = o;
+            lengths[k] = l;
+        }
+    tutti_access *a = NULL;
+    CHECK_OK(tutti_access_runs(n, offsets, lengths, &a));
+    int64_t p = 0;
+    for (int64_t i = 0; i < n; p += lengths[i++]) model_add_run(m, offsets[i], p, lengths[i]);
+    free(offsets);
+    free(lengths);
+    return a;
+}
+
+static inline tutti_access *random_indices(model *m) {
+    const int64_t n = rnd(40), size = 1 + rnd(6), offset = rnd(30), step = rnd(3);
+    tutti_count index[40] = {0};
+    for (int64_t i = 0; i < n; i++) index[i] = step && i ? index[i - 1] + step : rnd(60);
+    tutti_access *a = NULL;
+    CHECK_OK(tutti_access_indices(offset, size, n, index, &a));
+    for (int64_t i = 0; i < n; i++) model_add_run(m, offset + index[i] * size, i * size, size);
+    return a;
+}
+
+static inline int64_t memory_end(const model *m) {
+    int64_t end = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        if (m->memory[i] + 1 > end) end = m->memory[i] + 1;
+    return end;
+}
+
+/* Move an access in the file. */
+static inline void shift(tutti_access **a, model *m, int64_t by) {
+    tutti_access *moved = NULL;
+    CHECK_OK(tutti__access_make(
+        (tutti__side){(*a)->file.node ? (*a)->file.disp + by : 0, tutti__node_ref((*a)->file.node)},
+        (tutti__side){(*a)->memory.disp, tutti__node_ref((*a)->memory.node)}, &moved));
+    for (int64_t i = 0; i < m->n; i++) m->file[i] += by;
+    tutti_access_free(a);
+    *a = moved;
+}
+
+static inline tutti_access *random_concat(int depth, model *m) {
+    tutti_access *part[5], *a = NULL;
+    tutti_off offsets[5];
+    const int n = (int)rnd(6), given = (int)rnd(2), same = rnd(4) == 0, apart = rnd(4) > 0;
+    const int64_t gap = rnd(3) * rnd(30);
+    int64_t at_file = 0;
+    model pm[5] = {{0, 0, NULL, NULL}};
+    for (int i = 0; i < n; i++) {
+        pm[i] = (model){0, 0, NULL, NULL};
+        if (same && i) {
+            CHECK_OK(tutti_access_copy(part[0], &part[i]));
+            for (int64_t k = 0; k < pm[0].n; k++) model_add(&pm[i], pm[0].file[k], pm[0].memory[k]);
+        } else {
+            part[i] = random_access(depth - 1, &pm[i]);
+        }
+        if (apart) {
+            shift(&part[i], &pm[i], at_file);
+            tutti_access_bounds(part[i], NULL, &at_file);
+            at_file += gap;
+        }
+        offsets[i] = rnd(500) - 100;
+    }
+    CHECK_OK(tutti_access_concat(n, (const tutti_access *const *)part, given ? offsets : NULL, &a));
+    int64_t end = 0;
+    for (int i = 0; i < n; i++) {
+        const int64_t at = given ? offsets[i] : end, own = memory_end(&pm[i]);
+        for (int64_t k = 0; k < pm[i].n; k++) model_add(m, pm[i].file[k], at + pm[i].memory[k]);
+        if (pm[i].n && at + own > end) end = at + own;
+        model_free(&pm[i]);
+        tutti_access_free(&part[i]);
+    }
+    return a;
+}
+
+static inline tutti_access *random_tile(int depth, model *m) {
+    model pm = {0, 0, NULL, NULL};
+    tutti_access *part = random_access(depth - 1, &pm), *a = NULL;
+    tutti_off lo, hi;
+    tutti_access_bounds(part, &lo, &hi);
+    const int64_t count = rnd(5), memory_stride = rnd(2) ? pm.n : rnd(100) - 20;
+    const int64_t stride = rnd(4) ? hi - lo + rnd(20) : rnd(20) - (lo >= 100 ? 10 : 0);
+    CHECK_OK(tutti_access_tile(part, count, stride, memory_stride, &a));
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k < pm.n; k++)
+            model_add(m, pm.file[k] + i * stride, pm.memory[k] + i * memory_stride);
+    model_free(&pm);
+    tutti_access_free(&part);
+    return a;
+}
+
+/* The model comes back sorted, as the access is. */
+static inline tutti_access *random_access(int depth, model *m) {
+    tutti_access *a = NULL;
+    switch (depth > 0 ? 2 + rnd(10) : rnd(4)) {
+    case 0: a = random_contiguous(m); break;
+    case 1: a = random_vector(m); break;
+    case 2: a = random_runs(m); break;
+    case 3: a = random_indices(m); break;
+    case 4:
+    case 5:
+    case 6:
+    case 7: a = random_concat(depth, m); break;
+    default: a = random_tile(depth, m); break;
+    }
+    model_sort(m);
+    return a;
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* TEST ranks=0 timeout=60 */
+/* Thousands of virtual ranks: the regular distributions are decided by arithmetic, in time that does not
+ * depend on the number of runs; one moved element is found; marks do the irregular ones.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/trace.h"
+#include "side_zoo.h"
+
+#define RANKS 4096
+static tutti__side side[RANKS];
+
+static void free_sides(void) {
+    for (int r = 0; r < RANKS; r++) tutti__side_free(&side[r]);
+}
+
+/* The answer within `limit` seconds (sanitisers: a few times as slow). */
+static void check_answer(const char *name, int wanted, double limit, tutti_off lo, tutti_off hi) {
+    const double start = tutti__now();
+    int disjoint = -1;
+    tutti_off where = -1;
+    check_where(name);
+    CHECK_OK(tutti__sides_disjoint(RANKS, side, lo, hi, &disjoint, &where));
+    const double took = tutti__now() - start;
+    CHECK_EQ(disjoint, wanted);
+    CHECK(took < limit, "took %.3f s", took);
+    if (getenv("TUTTI_TEST_TIMES")) fprintf(stderr, "%-40s %8.3f ms\n", name, took * 1e3);
+    if (disjoint) return;
+    int owners = 0;
+    for (int r = 0; r < RANKS; r++) owners += tutti__side_bytes_in(side[r], where, where + 1) > 0;
+    CHECK(owners > 1 && where >= lo && where < hi, "where %lld", (long long)where);
+}
+
+/* All of it, a part that starts and ends within rows, and with one side moved by one element. */
+static void check_pattern(const char *name, tutti_off element, tutti_off total) {
+    const int moved = 1 + (int)rnd(RANKS - 2);
+    check_answer(name, 1, 2.0, 0, total);
+    check_answer(name, 1, 2.0, total / 3 + 5, total / 7 * 6 + 1);
+    side[moved].disp += element;
+    check_answer(name, 0, 2.0, 0, total);
+    side[moved].disp -= element;
+    tutti__extents e = {0};
+    CHECK_OK(tutti__sides_union(RANKS, side, 7, total - 3, 0, &e));
+    CHECK_EQ(e.n, 1);
+    CHECK(e.n == 1 && e.v[0].offset == 7 && e.v[0].bytes == total - 10, "union");
+    tutti__extents_free(&e);
+    free_sides();
+}
+
+static tutti_off cut_of(tutti_off total, int part, int parts) { return total * part / parts; }
+
+static void blocks_2d(tutti_off rows, tutti_off columns, int down, int across) {
+    const tutti_off element = 4, row = columns * element;
+    for (int r = 0; r < RANKS; r++) {
+        const int i = r / across, k = r % across;
+        const tutti_off top = cut_of(rows, i, down), left = cut_of(columns, k, across);
+        const tutti_off width = cut_of(columns, k + 1, across) - left;
+        side[r] = zoo_vec(zoo_run(top * row + left * element, width * element),
+                          cut_of(rows, i + 1, down) - top, row);
+    }
+    check_pattern(across == RANKS ? "columns" : "2-D blocks", element, rows * row);
+}
+
+static void blocks_3d(void) {
+    const tutti_off n = 5000, element = 8, row = n * element, plane = n * row;
+    for (int r = 0; r < RANKS; r++) {
+        const int at[3] = {r / 256, r / 16 % 16, r % 16};
+        tutti_off lo[3], size[3];
+        for (int d = 0; d < 3; d++) {
+            lo[d] = cut_of(n, at[d], 16);
+            size[d] = cut_of(n, at[d] + 1, 16) - lo[d];
+        }
+        const tutti__side s = zoo_run(lo[0] * plane + lo[1] * row + lo[2] * element, size[2] * element);
+        side[r] = zoo_vec(zoo_vec(s, size[1], row), size[0], plane);
+    }
+    check_pattern("3-D blocks", element, n * plane);
+}
+
+static void cyclic(const char *name, tutti_off piece, tutti_count pieces) {
+    for (int r = 0; r < RANKS; r++)
+        side[r] = zoo_vec(zoo_run(r * piece, piece), pieces / RANKS + (r < pieces % RANKS),
+                          RANKS * piece);
+    check_pattern(name, 1, pieces * piece);
+}
+
+/* Blocks of 64 x 64 elements dealt out cyclically in two dimensions. */
+static void block_cyclic(void) {
+    const tutti_off n = 64 * 64 * 30, element = 8, row = n * element;
+    for (int r = 0; r < RANKS; r++) {
+        tutti__side s = zoo_run((r / 64 * 64 * n + r % 64 * 64) * element, 64 * element);
+        s = zoo_vec(zoo_vec(s, 30, 64 * 64 * element), 64, row);
+        side[r] = zoo_vec(s, 30, 64 * 64 * row);
+    }
+    check_pattern("block-cyclic", element, n * row);
+}
+
+/* Irregular items of 64 bytes: no arithmetic helps. */
+static void owners(int ranks, tutti_count items) {
+    tutti_off *at = malloc((size_t)items * sizeof *at);
+    unsigned char *owner = malloc((size_t)items);
+    for (tutti_count i = 0; i < items; i++) owner[i] = (unsigned char)rnd(ranks);
+    for (int r = 0; r < ranks; r++) {
+        tutti_count n = 0;
+        for (tutti_count i = 0; i < items; i++)
+            if (owner[i] == r) at[n++] = i * 64;
+        CHECK_OK(tutti__side_list(n, at, NULL, 64, &side[r]));
+    }
+    check_answer("irregular", 1, 2.0, 0, items * 64);
+    side[1].disp += 64;
+    check_answer("irregular", 0, 2.0, 0, items * 64);
+    free(at), free(owner);
+    free_sides();
+}
+
+int main(void) {
+    const long live = tutti__memory_live();
+    check_seed(211);
+    blocks_2d(100000, 100000, 64, 64);
+    blocks_2d(100000, 100000, 1, RANKS);
+    blocks_2d(100001, 99991, 128, 32);
+    blocks_3d();
+    cyclic("cyclic rows", 4096, 1000003);
+    cyclic("interleaved", 512, 40000000);
+    block_cyclic();
+    owners(8, 1 << 18);
+    owners(200, 1 << 17);
+    CHECK_EQ(tutti__memory_live(), live);
+    return check_done();
+}
