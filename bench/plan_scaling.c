@@ -332,8 +332,8 @@ int main(int argc, char **argv) {
     print_head();
     for (int p = 0; p < 3; p++)
         for (int i = 0; i < (argc > 1 ? argc - 1 : 3); i++) {
-            const int ranks = argc > 1 ? atoi(argv[i + 1]) : usual[i];
-            if (ranks > 0) run(&patterns[p], ranks);
+            const long ranks = argc > 1 ? strtol(argv[i + 1], NULL, 10) : usual[i];
+            if (ranks > 0 && ranks <= 10000000) run(&patterns[p], (int)ranks);
         }
     printf("\nEvery rank and aggregator also holds %zu bytes of domains, counted in the peak.\n",
            sizeof(tutti__domains));

@@ -1,7 +1,6 @@
-/* tutti bench: the driver.  For every directory and pattern: make the buffers; for write and read: in
- * every round run every entry once, each round beginning with another one, so that whatever
- * else the machine does meets all of them alike.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* tutti bench: the driver.  For every directory and pattern: make the buffers; for write and read:
+ * in every round run every entry once, each round beginning with another one, so that whatever else
+ * the machine does meets all of them alike. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 
 #include <errno.h>
@@ -26,7 +25,8 @@ static void on_signal(int number) {
 static void catch_signals(void) {
     const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     const struct sigaction action = {.sa_handler = on_signal};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
 }
 
 static void choose_path(const cli_world *w, const char *dir) {
@@ -41,10 +41,10 @@ static void name_file_system(const char *dir, char *out, size_t size) {
     static const struct {
         unsigned long type;
         const char *name;
-    } known[] = {{0x01021994, "tmpfs"}, {0xef53, "ext"},       {0x58465342, "xfs"},
-                 {0x9123683e, "btrfs"}, {0x794c7630, "overlay"}, {0x6969, "nfs"},
-                 {0x0bd00bd0, "lustre"}, {0x65735546, "fuse"},  {0x2fc12fc1, "zfs"},
-                 {0x858458f6, "ramfs"}, {0x01021997, "9p"},     {0x00c36400, "ceph"}};
+    } known[] = {{0x01021994, "tmpfs"},  {0xef53, "ext"},         {0x58465342, "xfs"},
+                 {0x9123683e, "btrfs"},  {0x794c7630, "overlay"}, {0x6969, "nfs"},
+                 {0x0bd00bd0, "lustre"}, {0x65735546, "fuse"},    {0x2fc12fc1, "zfs"},
+                 {0x858458f6, "ramfs"},  {0x01021997, "9p"},      {0x00c36400, "ceph"}};
     struct statfs fs;
     snprintf(out, size, "unknown");
     if (statfs(dir, &fs) != 0) return;
@@ -92,11 +92,13 @@ static void reduce_integer(const cli_world *w, int64_t *x) {
     *x = sum;
 }
 
-static void reduce_seconds(const cli_world *w, double *x) { *x = cli_max(w, *x); }
+static void reduce_seconds(const cli_world *w, double *x) {
+    *x = cli_max(w, *x);
+}
 
 static void reduce_stats(const cli_world *w, tutti_stats *s) {
 #define REDUCE(ctype, name, help) \
-    _Generic(s->name, double: reduce_seconds, default: reduce_integer)(w, &s->name);
+    _Generic(s->name, double : reduce_seconds, default : reduce_integer)(w, &s->name);
     TUTTI_STATS_TABLE(REDUCE)
 #undef REDUCE
 }
@@ -139,7 +141,8 @@ static int make_buffers(bench_job *job) {
     job->share_hi = w->rank == w->ranks - 1 ? total : job->share_lo + total / w->ranks;
     job->user = make_buffer(job->pattern->memory);
     job->share = make_buffer(job->share_hi - job->share_lo);
-    return job->user && job->share ? 0 : cli_error("no memory for the buffers; try a smaller --size");
+    return job->user && job->share ? 0
+                                   : cli_error("no memory for the buffers; try a smaller --size");
 }
 
 static void free_buffers(bench_job *job) {
@@ -148,22 +151,24 @@ static void free_buffers(bench_job *job) {
     job->user = job->share = NULL;
 }
 
-static int run_group(bench_job *job, bench_results *results, int first, bench_progress *progress) {
+static int run_group(const bench_job *all, bench_results *results, int first,
+                     bench_progress *progress) {
+    bench_job job = *all;
     bench_cell *cell = &results->cell[first];
-    const int n = job->config->write + job->config->read;
+    const int n = job.config->write + job.config->read;
     bench_pattern pattern;
-    if (cli_agree(job->world, bench_pattern_make(cell->pattern, job->world, job->config, &pattern)))
+    if (cli_agree(job.world, bench_pattern_make(cell->pattern, job.world, job.config, &pattern)))
         return 1;
-    job->pattern = &pattern;
-    choose_path(job->world, cell->dir);
-    job->path = scratch;
-    int failed = check_directory(cell->dir, pattern.total) || make_buffers(job);
-    failed = cli_agree(job->world, failed);
+    job.pattern = &pattern;
+    choose_path(job.world, cell->dir);
+    job.path = scratch;
+    int failed = check_directory(cell->dir, pattern.total) || make_buffers(&job);
+    failed = cli_agree(job.world, failed);
     for (int i = 0; i < n && !failed; i++)
-        failed = run_cell(job, &cell[i], progress, (double)(first + i + 1) / results->cells);
-    free_buffers(job);
+        failed = run_cell(&job, &cell[i], progress, (double)(first + i + 1) / results->cells);
+    free_buffers(&job);
     bench_pattern_free(&pattern);
-    if (job->world->rank == 0) unlink(scratch);
+    if (job.world->rank == 0) unlink(scratch);
     *scratch = '\0';
     return failed;
 }
@@ -194,7 +199,8 @@ static void free_results(bench_results *r) {
     free(r->cell);
 }
 
-/* The library's name and version; what follows the first comma may name the machine it was built on. */
+/* The library's name and version; what follows the first comma may name the machine it was built
+ * on. */
 static void name_mpi(char *out, size_t size) {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
@@ -229,7 +235,9 @@ static int measure_all(const cli_world *w, const bench_config *c, bench_results 
     return failed;
 }
 
-static int is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
+static int is_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
 
 static int write_reports(const bench_results *r) {
     const bench_config *c = r->config;
@@ -238,8 +246,10 @@ static int write_reports(const bench_results *r) {
     int failed = c->json && report_json(r, c->json);
     failed |= c->csv && report_csv(r, c->csv);
     failed |= c->html && report_html(r, c->html);
-    if (failed) fprintf(stderr, "tutti bench: %s\n", cli_message());
-    else if (c->html && !quiet) printf("The report is in %s\n", c->html);
+    if (failed)
+        fprintf(stderr, "tutti bench: %s\n", cli_message());
+    else if (c->html && !quiet)
+        printf("The report is in %s\n", c->html);
     return failed;
 }
 

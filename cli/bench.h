@@ -3,11 +3,10 @@
  *   arguments -> config      what to measure                                   bench_args.c
  *   cell                     one directory, pattern, operation                 bench.c
  *     entry                  one way to do it: a method of Tutti, a reference, a peer
- *       runner               how an entry is prepared, run and ended           references.c, staging.c,
- *                                                                              variants.c, peers.c
- *     measure                rounds over all entries, times, verification      measure.c, content.c
- *   results -> reports       table and bars, JSON, CSV, HTML                   report_*.c
- * SPDX-License-Identifier: BSD-3-Clause */
+ *       runner               how an entry is prepared, run and ended           references.c,
+ * staging.c, variants.c, peers.c measure                rounds over all entries, times,
+ * verification      measure.c, content.c results -> reports       table and bars, JSON, CSV, HTML
+ * report_*.c SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_BENCH_H
 #define TUTTI_CLI_BENCH_H
 
@@ -24,9 +23,9 @@
 typedef struct bench_config {
     tutti_options options; /* what all variants share */
     cli_list patterns, methods, exchanges, stores, dirs;
-    int write, read;               /* operations */
-    int fresh, reused;             /* plans */
-    int pieces, staging, mapping;  /* references */
+    int write, read;              /* operations */
+    int fresh, reused;            /* plans */
+    int pieces, staging, mapping; /* references */
     int quick, peers;
     int rounds;
     double budget; /* seconds, 0: none */
@@ -44,10 +43,10 @@ void bench_config_free(bench_config *c);
 typedef struct bench_pattern {
     const char *name, *title;
     tutti_access *access;
-    tutti_off bytes, total;                /* of this rank, of all */
-    tutti_off memory;                      /* bytes of the buffer, ghost cells included */
-    MPI_Datatype file_type, memory_type;   /* the same for the peers */
-    tutti_count pieces;                    /* contiguous on both sides */
+    tutti_off bytes, total;              /* of this rank, of all */
+    tutti_off memory;                    /* bytes of the buffer, ghost cells included */
+    MPI_Datatype file_type, memory_type; /* the same for the peers */
+    tutti_count pieces;                  /* contiguous on both sides */
     tutti_piece *piece;
 } bench_pattern;
 
@@ -94,7 +93,7 @@ typedef struct bench_entry {
     int unavailable;                           /* this machine or build does not have it */
     char failure[512];                         /* "": none */
     char explain[256];                         /* Tutti only */
-    tutti_stats stats;                         /* last round: sum of all ranks, seconds: the largest */
+    tutti_stats stats; /* last round: sum of all ranks, seconds: the largest */
 } bench_entry;
 
 typedef struct bench_cell {
@@ -124,11 +123,11 @@ typedef struct bench_job {
     const bench_pattern *pattern;
     const char *path;
     int is_write;
-    char *user;                    /* buffer of the pattern */
-    char *share;                   /* buffer of this rank's contiguous share of the file */
+    char *user;  /* buffer of the pattern */
+    char *share; /* buffer of this rank's contiguous share of the file */
     tutti_off share_lo, share_hi;
-    struct staging *staging;       /* NULL: not possible here */
-    tutti_file *file;              /* of the variant that is running */
+    struct staging *staging; /* NULL: not possible here */
+    tutti_file *file;        /* of the variant that is running */
     tutti_plan *plan;
 } bench_job;
 

@@ -1,6 +1,6 @@
 /* tutti bench: arguments.  A table of its own arguments; whatever is not in it is an option of the
- * library.  Parsing needs no communication: every rank gets the same arguments and decides the same.
- * SPDX-License-Identifier: BSD-3-Clause */
+ * library.  Parsing needs no communication: every rank gets the same arguments and decides the
+ * same. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -121,23 +121,45 @@ static int set_reference(bench_config *c, const char *value) {
                      (int *const[]){&c->pieces, &c->staging, &c->mapping});
 }
 
-static int set_json(bench_config *c, const char *value) { return c->json = value, 0; }
-static int set_csv(bench_config *c, const char *value) { return c->csv = value, 0; }
-static int set_html(bench_config *c, const char *value) { return c->html = value, 0; }
-static int set_peers(bench_config *c, const char *value) { return (void)value, c->peers = 1, 0; }
-static int set_quick(bench_config *c, const char *value) { return (void)value, c->quick = 1, 0; }
+static int set_json(bench_config *c, const char *value) {
+    return c->json = value, 0;
+}
+static int set_csv(bench_config *c, const char *value) {
+    return c->csv = value, 0;
+}
+static int set_html(bench_config *c, const char *value) {
+    return c->html = value, 0;
+}
+static int set_peers(bench_config *c, const char *value) {
+    return (void)value, c->peers = 1, 0;
+}
+static int set_quick(bench_config *c, const char *value) {
+    return (void)value, c->quick = 1, 0;
+}
 
 static const struct argument {
     const char *name;
     int has_value;
     int (*set)(bench_config *c, const char *value);
 } argument_table[] = {
-    {"pattern", 1, set_pattern},   {"size", 1, set_size},     {"op", 1, set_op},
-    {"dir", 1, set_dir},           {"rounds", 1, set_rounds}, {"method", 1, set_method},
-    {"exchange", 1, set_exchange}, {"store", 1, set_store},   {"plan", 1, set_plan},
-    {"reference", 1, set_reference}, {"slice", 1, set_slice}, {"budget", 1, set_budget},
-    {"seed", 1, set_seed},         {"json", 1, set_json},     {"csv", 1, set_csv},
-    {"html", 1, set_html},         {"peers", 0, set_peers},   {"quick", 0, set_quick},
+    {"pattern", 1, set_pattern},
+    {"size", 1, set_size},
+    {"op", 1, set_op},
+    {"dir", 1, set_dir},
+    {"rounds", 1, set_rounds},
+    {"method", 1, set_method},
+    {"exchange", 1, set_exchange},
+    {"store", 1, set_store},
+    {"plan", 1, set_plan},
+    {"reference", 1, set_reference},
+    {"slice", 1, set_slice},
+    {"budget", 1, set_budget},
+    {"seed", 1, set_seed},
+    {"json", 1, set_json},
+    {"csv", 1, set_csv},
+    {"html", 1, set_html},
+    {"peers", 0, set_peers},
+    {"quick", 0, set_quick},
 };
 
 /* ---- the walk over the arguments */
@@ -167,7 +189,8 @@ static int take(bench_config *c, int argc, char **argv, int *i) {
     const size_t length = equals ? (size_t)(equals - name) : strlen(name);
     const struct argument *a = find_argument(name, length);
     const char *value = equals ? equals + 1 : NULL;
-    if (a && !a->has_value) return value ? cli_error("--%s takes no value", a->name) : a->set(c, NULL);
+    if (a && !a->has_value)
+        return value ? cli_error("--%s takes no value", a->name) : a->set(c, NULL);
     if (!value && *i + 1 < argc) value = argv[++*i];
     if (!a) return set_library_option(c, name, length, value);
     return value ? a->set(c, value) : cli_error("--%s needs a value", a->name);

@@ -47,12 +47,12 @@ typedef struct cli_list {
 void cli_list_split(cli_list *l, const char *text); /* at commas; replaces what was there */
 void cli_list_free(cli_list *l);
 int cli_list_has(const cli_list *l, const char *item);
-int cli_parse_size(const char *text, tutti_off *out);  /* 512, 64k, 32m, 1g; 0: not a size */
+int cli_parse_size(const char *text, tutti_off *out); /* 512, 64k, 32m, 1g; 0: not a size */
 int cli_parse_count(const char *text, long max, long *out);
 void cli_format_size(tutti_off bytes, char *out, size_t size); /* "32 MiB" */
 int cli_is_utf8(void);
-int cli_width(void);              /* columns of the terminal, 80 if there is none */
-int cli_columns(const char *utf8); /* columns that a text takes */
+int cli_width(void); /* columns of the terminal, 80 if there is none */
+void cli_print_wrapped(FILE *f, const char *text, int indent);
 void cli_json_string(FILE *f, const char *text);
 
 /* ---- commands */

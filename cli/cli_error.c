@@ -1,6 +1,6 @@
-/* Ranks that fail, wait and stop together: messages of the command, and agreement on them.  A step that can fail on one rank alone ends in
- * cli_agree, so that all ranks go the same way and rank 0 can say what happened elsewhere.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks that fail, wait and stop together: messages of the command, and agreement on them.  A step
+ * that can fail on one rank alone ends in cli_agree, so that all ranks go the same way and rank 0
+ * can say what happened elsewhere. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
 #include <errno.h>
@@ -24,18 +24,26 @@ int cli_error_errno(const char *what, const char *path) {
     return cli_error("%s '%s': %s", what, path, strerror(errno));
 }
 
-int cli_error_tutti(void) { return cli_error("%s", tutti_last_message()); }
+int cli_error_tutti(void) {
+    return cli_error("%s", tutti_last_message());
+}
 
-const char *cli_message(void) { return message; }
+const char *cli_message(void) {
+    return message;
+}
 
 /* Wait for a request: look a few times, then sleep between looks. */
 static void wait_politely(MPI_Request *request) {
     const struct timespec nap = {0, 50000};
     int done = 0;
-    for (int looks = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done; looks++) {
-        if (looks < 4) sched_yield();
-        else nanosleep(&nap, NULL);
+    for (int looks = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;
+         looks++) {
+        if (looks < 4)
+            sched_yield();
+        else
+            nanosleep(&nap, NULL);
     }
+    MPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
 double cli_now(void) {
@@ -89,7 +97,9 @@ static void *check_memory(void *p, size_t bytes) {
     exit(CLI_FAILED);
 }
 
-void *cli_malloc(size_t bytes) { return check_memory(malloc(bytes ? bytes : 1), bytes); }
+void *cli_malloc(size_t bytes) {
+    return check_memory(malloc(bytes ? bytes : 1), bytes);
+}
 
 void *cli_realloc(void *p, size_t bytes) {
     return check_memory(realloc(p, bytes ? bytes : 1), bytes);

@@ -42,7 +42,8 @@ int cli_parse_size(const char *text, tutti_off *out) {
     if (*end) {
         const char *s = strchr(suffix, *end | 32);
         if (!s || end[1]) return 0;
-        if (__builtin_mul_overflow(bytes, (tutti_off)1 << (10 * (s - suffix + 1)), &bytes)) return 0;
+        if (__builtin_mul_overflow(bytes, (tutti_off)1 << (10 * (s - suffix + 1)), &bytes))
+            return 0;
     }
     *out = bytes;
     return 1;
@@ -66,29 +67,50 @@ void cli_format_size(tutti_off bytes, char *out, size_t size) {
     snprintf(out, size, "%.*f %s", whole ? 0 : 1, n, unit[u]);
 }
 
-int cli_is_utf8(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
+int cli_is_utf8(void) {
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
 
 int cli_width(void) {
     struct winsize ws;
     long columns = 0;
     const char *env = getenv("COLUMNS");
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0) columns = ws.ws_col;
-    else if (!env || !cli_parse_count(env, 10000, &columns) || columns == 0) columns = 80;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
+        columns = ws.ws_col;
+    else if (!env || !cli_parse_count(env, 10000, &columns) || columns == 0)
+        columns = 80;
     return columns < 40 ? 40 : (int)columns;
 }
 
-int cli_columns(const char *utf8) {
-    int n = 0;
-    for (; *utf8; utf8++) n += (*utf8 & 0xc0) != 0x80;
-    return n;
+void cli_print_wrapped(FILE *f, const char *text, int indent) {
+    const int width = cli_width() - indent;
+    int column = 0;
+    while (*text) {
+        const int word = (int)strcspn(text, " ");
+        if (column == 0 || column + 1 + word > width) {
+            fprintf(f, "%s%*s", column ? "\n" : "", indent, "");
+            column = 0;
+        } else {
+            putc(' ', f);
+            column++;
+        }
+        fprintf(f, "%.*s", word, text);
+        column += word;
+        text += word;
+        text += strspn(text, " ");
+    }
+    putc('\n', f);
 }
 
 void cli_json_string(FILE *f, const char *text) {
     putc('"', f);
     for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        if (*s == '"' || *s == '\\') fprintf(f, "\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7f) fprintf(f, "\\u%04x", *s);
-        else putc(*s, f);
+        if (*s == '"' || *s == '\\')
+            fprintf(f, "\\%c", *s);
+        else if (*s < 0x20 || *s == 0x7f)
+            fprintf(f, "\\u%04x", *s);
+        else
+            putc(*s, f);
     }
     putc('"', f);
 }

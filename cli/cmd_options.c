@@ -10,38 +10,18 @@ static void env_name(const char *name, char *out, size_t size) {
     for (size_t i = 0; i < n && i < size; i++) out[i] = (char)toupper((unsigned char)out[i]);
 }
 
-/* Print text in lines of at most `width` columns, each after `indent` blanks. */
-static void print_wrapped(const char *text, int indent, int width) {
-    int column = 0;
-    while (*text) {
-        const int word = (int)strcspn(text, " ");
-        if (column == 0 || column + 1 + word > width) {
-            printf("%s%*s", column ? "\n" : "", indent, "");
-            column = 0;
-        } else {
-            putchar(' ');
-            column++;
-        }
-        printf("%.*s", word, text);
-        column += word;
-        text += word;
-        text += strspn(text, " ");
-    }
-    putchar('\n');
-}
-
 static void print_row(const tutti_option_info *o) {
     char env[64], text[1024];
     env_name(o->name, env, sizeof env);
     printf("%-16s %-24s %-6s %s\n", o->name, env, o->type, *o->def ? o->def : "(empty)");
-    print_wrapped(o->help, 4, cli_width() - 4);
+    cli_print_wrapped(stdout, o->help, 4);
     if (*o->choices) {
         snprintf(text, sizeof text, "values: %s", o->choices);
-        print_wrapped(text, 4, cli_width() - 4);
+        cli_print_wrapped(stdout, text, 4);
     }
     if (*o->alias) {
         snprintf(text, sizeof text, "also: %s", o->alias);
-        print_wrapped(text, 4, cli_width() - 4);
+        cli_print_wrapped(stdout, text, 4);
     }
 }
 
@@ -84,7 +64,9 @@ int cmd_options(int argc, char **argv) {
         fputs("tutti options: the only argument is --json\n", stderr);
         return CLI_USAGE;
     }
-    if (argc == 2) print_json();
-    else print_table();
+    if (argc == 2)
+        print_json();
+    else
+        print_table();
     return CLI_OK;
 }

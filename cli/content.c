@@ -1,5 +1,5 @@
-/* What is in the files: the 8 bytes at offset 8 i are a mix of i and the seed, so that a byte in the wrong
- * place, from an older run or never written is seen with near certainty.
+/* What is in the files: the 8 bytes at offset 8 i are a mix of i and the seed, so that a byte in
+ * the wrong place, from an older run or never written is seen with near certainty.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 
@@ -60,7 +60,8 @@ void content_fill_pieces(uint64_t seed, const bench_pattern *p, void *user) {
 tutti_off content_check_pieces(uint64_t seed, const bench_pattern *p, const void *user) {
     for (tutti_count i = 0; i < p->pieces; i++) {
         const tutti_piece *q = &p->piece[i];
-        const tutti_off bad = content_check(seed, q->file, (const char *)user + q->memory, q->bytes);
+        const tutti_off bad =
+            content_check(seed, q->file, (const char *)user + q->memory, q->bytes);
         if (bad >= 0) return bad;
     }
     return -1;
@@ -69,7 +70,8 @@ tutti_off content_check_pieces(uint64_t seed, const bench_pattern *p, const void
 static int check_chunks(uint64_t seed, int fd, const char *path, tutti_off lo, tutti_off hi) {
     char buf[65536];
     while (lo < hi) {
-        const size_t want = (size_t)(hi - lo < (tutti_off)sizeof buf ? hi - lo : (tutti_off)sizeof buf);
+        const size_t want =
+            (size_t)(hi - lo < (tutti_off)sizeof buf ? hi - lo : (tutti_off)sizeof buf);
         const ssize_t got = pread(fd, buf, want, lo);
         if (got < 0) return cli_error_errno("cannot read back", path);
         if (got == 0) return cli_error("'%s' ends at offset %lld", path, (long long)lo);

@@ -16,8 +16,8 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } command_table[] = {
-    {"bench", cmd_bench},     {"options", cmd_options}, {"help", cmd_help},
-    {"--help", cmd_help},     {"-h", cmd_help},         {"version", cmd_version},
+    {"bench", cmd_bench},       {"options", cmd_options}, {"help", cmd_help},
+    {"--help", cmd_help},       {"-h", cmd_help},         {"version", cmd_version},
     {"--version", cmd_version}, {"-V", cmd_version},
 };
 

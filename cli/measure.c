@@ -20,20 +20,24 @@ static void delete_file(const bench_job *job, const bench_entry *e) {
 }
 
 static void spoil_buffer(bench_job *job, const bench_runner *r) {
-    if (r->uses_share) memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
-    else memset(job->user, 0xa5, (size_t)job->pattern->memory);
+    if (r->uses_share)
+        memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
+    else
+        memset(job->user, 0xa5, (size_t)job->pattern->memory);
 }
 
 static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
-    if (job->is_write) delete_file(job, e);
-    else spoil_buffer(job, r);
+    if (job->is_write)
+        delete_file(job, e);
+    else
+        spoil_buffer(job, r);
     cli_barrier(job->world);
     return cli_agree(job->world, r->prepare ? r->prepare(job, e) : 0);
 }
 
-/* From the first rank's start to the last one's end; where there is no common clock, the longest time
- * of a rank.  (Four ranks on two cores do not start at once: a rank that got its core late would
- * seem fast.) */
+/* From the first rank's start to the last one's end; where there is no common clock, the longest
+ * time of a rank.  (Four ranks on two cores do not start at once: a rank that got its core late
+ * would seem fast.) */
 static double elapsed(const cli_world *w, double start, double end) {
     if (!w->one_node) return cli_max(w, end - start);
     const double first = -cli_max(w, -start);
@@ -64,15 +68,17 @@ static int check_buffer(const bench_job *job, const bench_runner *r) {
                                                         job->share_hi - job->share_lo)
                                         : content_check_pieces(seed, job->pattern, job->user);
     if (bad < 0) return 0;
-    return cli_error("wrong byte after reading '%s': that of offset %lld", job->path, (long long)bad);
+    return cli_error("wrong byte after reading '%s': that of offset %lld", job->path,
+                     (long long)bad);
 }
 
 static int verify(const bench_job *job, const bench_runner *r) {
     int failed;
-    if (!job->is_write) failed = check_buffer(job, r);
+    if (!job->is_write)
+        failed = check_buffer(job, r);
     else
-        failed = check_size(job) || content_check_file(job->config->seed, job->path, job->share_lo,
-                                                       job->share_hi);
+        failed = check_size(job) ||
+                 content_check_file(job->config->seed, job->path, job->share_lo, job->share_hi);
     return cli_agree(job->world, failed);
 }
 
@@ -165,7 +171,8 @@ void measure_ratios(bench_cell *cell) {
 
 double bench_goal(const bench_cell *cell) {
     if (!cell->is_write) return BENCH_GOAL_READ;
-    return strncmp(cell->pattern, "irregular", 9) == 0 ? BENCH_GOAL_WRITE_IRREGULAR : BENCH_GOAL_WRITE;
+    return strncmp(cell->pattern, "irregular", 9) == 0 ? BENCH_GOAL_WRITE_IRREGULAR
+                                                       : BENCH_GOAL_WRITE;
 }
 
 double bench_ratio_judged(const bench_cell *cell, const bench_entry *e) {

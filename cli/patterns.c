@@ -8,8 +8,8 @@
  *   pieces512    pieces of 512 bytes dealt in turn
  *   strided      a strided section of an array of 256-byte records
  *   irregular64  items of 64 bytes dealt at random, every rank the same number
- *   flash        blocks of 8^3 doubles of several variables, in memory with 4 ghost cells around them;
- *                the file has variable after variable
+ *   flash        blocks of 8^3 doubles of several variables, in memory with 4 ghost cells around
+ * them; the file has variable after variable
  *
  * Each is described twice: as an access, and as MPI datatypes for the peers.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -47,7 +47,8 @@ static void block_type(const block_spec *b, bench_pattern *p) {
     }
     shape[b->ndims] = part[b->ndims] = b->element;
     start[b->ndims] = 0;
-    MPI_Type_create_subarray(b->ndims + 1, shape, part, start, MPI_ORDER_C, MPI_BYTE, &p->file_type);
+    MPI_Type_create_subarray(b->ndims + 1, shape, part, start, MPI_ORDER_C, MPI_BYTE,
+                             &p->file_type);
 }
 
 static tutti_err block_make(const block_spec *b, bench_pattern *p) {
@@ -61,7 +62,9 @@ static tutti_err block_make(const block_spec *b, bench_pattern *p) {
     return tutti_access_section(&s, NULL, &p->access);
 }
 
-static tutti_count at_least_one(double n) { return n < 1 ? 1 : (tutti_count)n; }
+static tutti_count at_least_one(double n) {
+    return n < 1 ? 1 : (tutti_count)n;
+}
 
 static tutti_err make_block2d(const cli_world *w, const bench_config *c, bench_pattern *p) {
     block_spec b = {.ndims = 2, .element = 4};
@@ -237,7 +240,9 @@ static const struct {
 };
 enum { PATTERNS = sizeof pattern_table / sizeof *pattern_table };
 
-const char *bench_pattern_name(int i) { return i < PATTERNS ? pattern_table[i].name : NULL; }
+const char *bench_pattern_name(int i) {
+    return i < PATTERNS ? pattern_table[i].name : NULL;
+}
 
 static int find_pattern(const char *name) {
     for (int i = 0; i < PATTERNS; i++)

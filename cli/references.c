@@ -1,5 +1,5 @@
-/* The yardsticks that need nothing of Tutti: the conforming limit (one contiguous share a rank, in calls
- * of 4 MiB), one call a piece, and a copy out of a mapping.  All of them open, move bytes and
+/* The yardsticks that need nothing of Tutti: the conforming limit (one contiguous share a rank, in
+ * calls of 4 MiB), one call a piece, and a copy out of a mapping.  All of them open, move bytes and
  * close; the lists of pieces were made beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
@@ -16,7 +16,8 @@ static int open_job(const bench_job *job) {
 
 static int transfer(const bench_job *job, int fd, char *buf, size_t bytes, tutti_off offset) {
     while (bytes) {
-        const ssize_t n = job->is_write ? pwrite(fd, buf, bytes, offset) : pread(fd, buf, bytes, offset);
+        const ssize_t n =
+            job->is_write ? pwrite(fd, buf, bytes, offset) : pread(fd, buf, bytes, offset);
         if (n < 0) return cli_error_errno(job->is_write ? "pwrite to" : "pread from", job->path);
         if (n == 0) return cli_error("'%s' ends at offset %lld", job->path, (long long)offset);
         buf += n;

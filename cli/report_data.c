@@ -29,9 +29,9 @@ static void json_stats(FILE *f, const tutti_stats *s) {
     fputs("\"stats\": {", f);
 #define INTEGER(x) fprintf(f, "%lld", (long long)(x))
 #define SECONDS(x) fprintf(f, "%.9f", (double)(x))
-#define PRINT(ctype, name, help)                                   \
-    fprintf(f, "%s\"%s\": ", comma, #name);                        \
-    _Generic(s->name, double: SECONDS(s->name), default: INTEGER(s->name)); \
+#define PRINT(ctype, name, help)                                              \
+    fprintf(f, "%s\"%s\": ", comma, #name);                                   \
+    _Generic(s->name, double : SECONDS(s->name), default : INTEGER(s->name)); \
     comma = ", ";
     TUTTI_STATS_TABLE(PRINT)
 #undef PRINT
@@ -58,7 +58,8 @@ static void json_times(FILE *f, const bench_cell *cell, const bench_entry *e) {
             e->time.median, e->time.min, e->time.max, e->time.q1, e->time.q3);
     fprintf(f, ", \"mib_per_second\": %.3f", bench_bandwidth(cell, e, e->time.median));
     if (e->to_limit > 0)
-        fprintf(f, ", \"to_limit\": %.4f, \"to_limit_paired\": %.4f", e->to_limit, e->to_limit_paired);
+        fprintf(f, ", \"to_limit\": %.4f, \"to_limit_paired\": %.4f", e->to_limit,
+                e->to_limit_paired);
     if (e->to_bare > 0) fprintf(f, ", \"to_bare\": %.4f", e->to_bare);
 }
 
@@ -113,8 +114,9 @@ int report_json(const bench_results *r, const char *path) {
     json_pair(f, "format", "tutti-bench-1");
     json_pair(f, "version", tutti_version_string());
     json_pair(f, "mpi", r->mpi);
-    fprintf(f, "\"ranks\": %d, \"size_per_rank\": %lld, \"rounds\": %d, \"seed\": %llu,\n", r->ranks,
-            (long long)r->config->size, r->config->rounds, (unsigned long long)r->config->seed);
+    fprintf(f, "\"ranks\": %d, \"size_per_rank\": %lld, \"rounds\": %d, \"seed\": %llu,\n",
+            r->ranks, (long long)r->config->size, r->config->rounds,
+            (unsigned long long)r->config->seed);
     fprintf(f, "  \"slice\": %lld, \"elapsed\": %.3f, \"failures\": %d,\n",
             (long long)r->config->slice, r->seconds, r->failures);
     json_options(f, &r->config->options);
@@ -138,7 +140,8 @@ static void csv_text(FILE *f, const char *text) {
     fputs("\",", f);
 }
 
-static void csv_entry(FILE *f, const bench_results *r, const bench_cell *cell, const bench_entry *e) {
+static void csv_entry(FILE *f, const bench_results *r, const bench_cell *cell,
+                      const bench_entry *e) {
     for (int i = 0; i < e->rounds; i++) {
         csv_text(f, cell->dir);
         csv_text(f, cell->file_system);
@@ -154,7 +157,8 @@ static void csv_entry(FILE *f, const bench_results *r, const bench_cell *cell, c
 int report_csv(const bench_results *r, const char *path) {
     FILE *f = report_open(path);
     if (!f) return 1;
-    fputs("directory,file_system,pattern,operation,kind,entry,ranks,bytes,round,seconds,mib_per_second\n",
+    fputs("directory,file_system,pattern,operation,kind,entry,ranks,bytes,round,seconds,mib_per_"
+          "second\n",
           f);
     for (int i = 0; i < r->cells; i++)
         for (int k = 0; k < r->cell[i].entries; k++)

@@ -14,7 +14,7 @@ typedef struct {
 } cell_group;
 
 static cell_group group_of(const bench_results *r, const char *dir, int is_write) {
-    cell_group g = {.cell = cli_malloc((size_t)r->cells * sizeof *g.cell)};
+    cell_group g = {.cell = cli_malloc((size_t)r->cells * sizeof(void *))};
     for (int i = 0; i < r->cells; i++)
         if (strcmp(r->cell[i].dir, dir) == 0 && r->cell[i].is_write == is_write)
             g.cell[g.n++] = &r->cell[i];
@@ -50,11 +50,13 @@ static void print_head(FILE *f, const bench_results *r) {
     char text[64];
     fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>Tutti bench</title>\n<style>\n",
+          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>Tutti "
+          "bench</title>\n<style>\n",
           f);
     fputs(report_style, f);
     fputs("</style></head><body><main>\n<h1>Tutti bench</h1>\n"
-          "<p class=\"soft\">Collective writing and reading, compared with what the machine can do.</p>\n"
+          "<p class=\"soft\">Collective writing and reading, compared with what the machine can "
+          "do.</p>\n"
           "<ul class=\"facts\">\n",
           f);
     snprintf(text, sizeof text, "%d", r->ranks);
@@ -86,8 +88,10 @@ static void print_legend(FILE *f, const bench_results *r) {
             if (seen & 1u << colour) continue;
             seen |= 1u << colour;
             fprintf(f, "<span><i class=\"k%d%s\"></i>", colour, is_tutti ? "" : " q");
-            if (is_tutti) fprintf(f, "%s%s", e->method, e->reused ? ", reused plan" : "");
-            else svg_text(f, e->name);
+            if (is_tutti)
+                fprintf(f, "%s%s", e->method, e->reused ? ", reused plan" : "");
+            else
+                svg_text(f, e->name);
             fputs("</span>\n", f);
         }
     fputs("<span><i class=\"goalmark\"></i>goal</span></div>\n", f);
@@ -124,8 +128,9 @@ static void print_table(FILE *f, const cell_group *g) {
     fprintf(f, "<div class=\"card%s\"><h3>", g->n > 4 ? " full" : "");
     print_place(f, g->cell[0]);
     fprintf(f, "</h3><p class=\"soft\">%s</p><div class=\"scroll\"><table><thead><tr><th></th>",
-            g->cell[0]->is_write ? "time over that of the limit"
-                                 : "time over that of the limit; below, over the better bare reference");
+            g->cell[0]->is_write
+                ? "time over that of the limit"
+                : "time over that of the limit; below, over the better bare reference");
     for (int i = 0; i < g->n; i++) fprintf(f, "<th>%s</th>", g->cell[i]->pattern);
     fputs("</tr></thead><tbody>\n", f);
     for (int k = 0; k < g->cell[0]->entries; k++) {
@@ -141,9 +146,10 @@ static void print_table(FILE *f, const cell_group *g) {
 /* ---- one card a cell */
 
 static void print_numbers(FILE *f, const bench_cell *cell) {
-    fputs("<details><summary>milliseconds</summary><div class=\"scroll\"><table><thead><tr><th></th>"
-          "<th>min</th><th>q1</th><th>median</th><th>q3</th><th>max</th></tr></thead><tbody>\n",
-          f);
+    fputs(
+        "<details><summary>milliseconds</summary><div class=\"scroll\"><table><thead><tr><th></th>"
+        "<th>min</th><th>q1</th><th>median</th><th>q3</th><th>max</th></tr></thead><tbody>\n",
+        f);
     for (int i = 0; i < cell->entries; i++) {
         const bench_entry *e = &cell->entry[i];
         if (!e->rounds) continue;
@@ -179,8 +185,8 @@ static void print_card(FILE *f, const bench_cell *cell) {
     cli_format_size(cell->total, file, sizeof file);
     cli_format_size(cell->runs ? cell->total / cell->runs : 0, run, sizeof run);
     fprintf(f, "<div class=\"card\"><h3>%s %s</h3><p class=\"soft\">%s; %s in runs of %s</p>\n",
-            cell->is_write ? "Write" : "Read", cell->pattern, bench_pattern_title(cell->pattern), file,
-            run);
+            cell->is_write ? "Write" : "Read", cell->pattern, bench_pattern_title(cell->pattern),
+            file, run);
     svg_bars(f, cell);
     print_notes(f, cell);
     print_numbers(f, cell);
@@ -196,17 +202,22 @@ static void print_cards(FILE *f, const cell_group *g) {
 }
 
 static void print_foot(FILE *f) {
-    fputs("<h2>How it was measured</h2><p>The <b>limit</b>: every rank writes (reads) one contiguous share "
-          "of the file in calls of 4 MiB. All times run from the first rank's open to the last one's "
-          "close, for writes on a fresh file; a plan is made within them unless it is called reused, and then "
-          "they run from its start to close. In each round every way ran once, in rotated order. Bars and "
-          "dots are medians, whiskers quartiles. Goals: writes ",
-          f);
-    fprintf(f,
-            "%.1f of the limit (irregular items %.1f), reads %.2f of the better of the bare references "
-            "<i>pread each piece</i> and <i>bare shared staging</i>.</p>\n"
-            "<footer>Made by <code>tutti bench</code> of Tutti %s.</footer></main></body></html>\n",
-            BENCH_GOAL_WRITE, BENCH_GOAL_WRITE_IRREGULAR, BENCH_GOAL_READ, tutti_version_string());
+    fputs(
+        "<h2>How it was measured</h2><p>The <b>limit</b>: every rank writes (reads) one contiguous "
+        "share "
+        "of the file in calls of 4 MiB. All times run from the first rank's open to the last one's "
+        "close, for writes on a fresh file; a plan is made within them unless it is called reused, "
+        "and then "
+        "they run from its start to close. In each round every way ran once, in rotated order. "
+        "Bars and "
+        "dots are medians, whiskers quartiles. Goals: writes ",
+        f);
+    fprintf(
+        f,
+        "%.1f of the limit (irregular items %.1f), reads %.2f of the better of the bare references "
+        "<i>pread each piece</i> and <i>bare shared staging</i>.</p>\n"
+        "<footer>Made by <code>tutti bench</code> of Tutti %s.</footer></main></body></html>\n",
+        BENCH_GOAL_WRITE, BENCH_GOAL_WRITE_IRREGULAR, BENCH_GOAL_READ, tutti_version_string());
 }
 
 int report_html(const bench_results *r, const char *path) {

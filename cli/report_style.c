@@ -1,6 +1,5 @@
-/* The style sheet of the HTML report: wide screens, phones, paper; light and dark.  Nothing is loaded
- * from elsewhere.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* The style sheet of the HTML report: wide screens, phones, paper; light and dark.  Nothing is
+ * loaded from elsewhere. SPDX-License-Identifier: BSD-3-Clause */
 #include "report_style.h"
 
 const char report_style[] =
@@ -25,13 +24,16 @@ const char report_style[] =
     "grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr))}\n"
     ".wide{grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr))}"
     ".full{grid-column:1/-1}\n"
-    ".card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px 18px;"
+    ".card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px "
+    "18px;"
     "break-inside:avoid;min-width:0}\n"
     ".card p{font-size:.85rem;margin:0 0 12px}\n"
     "svg{display:block;width:100%;height:auto;overflow:visible}\n"
-    "svg text{font-size:11.5px;fill:var(--ink);paint-order:stroke;stroke:var(--card);stroke-width:3px}"
+    "svg "
+    "text{font-size:11.5px;fill:var(--ink);paint-order:stroke;stroke:var(--card);stroke-width:3px}"
     "svg .b{font-weight:600}\n"
-    "svg .v{text-anchor:end;font-variant-numeric:tabular-nums;fill:var(--soft)}svg .m{text-anchor:middle}\n"
+    "svg .v{text-anchor:end;font-variant-numeric:tabular-nums;fill:var(--soft)}svg "
+    ".m{text-anchor:middle}\n"
     ".t{fill:var(--track)}.w{stroke:var(--ink);stroke-width:1.2;fill:none;opacity:.75}\n"
     ".l,.one{stroke:var(--ink);stroke-width:1.2;stroke-dasharray:3 3;fill:none;opacity:.6}\n"
     ".one{stroke-dasharray:none}.g{stroke:var(--line);fill:none}\n"
@@ -49,9 +51,12 @@ const char report_style[] =
     ".legend i{display:inline-block;width:11px;height:11px;border-radius:50%;margin-right:6px}"
     ".legend i.q{border-radius:0}.legend i.goalmark{background:#c62f24;width:3px;border-radius:0}\n"
     ".scroll{overflow-x:auto}\n"
-    "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums;width:100%}\n"
-    "th,td{padding:5px 9px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}\n"
-    "th:first-child{text-align:left;position:sticky;left:0;background:var(--card);font-weight:500}\n"
+    "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums;width:100%}"
+    "\n"
+    "th,td{padding:5px 9px;text-align:right;white-space:nowrap;border-bottom:1px solid "
+    "var(--line)}\n"
+    "th:first-child{text-align:left;position:sticky;left:0;background:var(--card);font-weight:500}"
+    "\n"
     "thead th{color:var(--soft);font-weight:500}\n"
     ".good{background:var(--good)}.near{background:var(--near)}.bad{background:var(--bad)}\n"
     "td small{display:block;font-size:.72rem;line-height:1.1}\n"
@@ -60,6 +65,7 @@ const char report_style[] =
     "@media (max-width:520px){body{font-size:15px}.card{padding:14px}svg text{font-size:13px}"
     ".facts li{flex:1 1 40%}}\n"
     "@media print{body{background:#fff;font-size:10.5pt;-webkit-print-color-adjust:exact;"
-    "print-color-adjust:exact}main{padding:0;max-width:none}.grid{grid-template-columns:1fr 1fr;gap:10px}.full{grid-column:1/-1}"
+    "print-color-adjust:exact}main{padding:0;max-width:none}.grid{grid-template-columns:1fr "
+    "1fr;gap:10px}.full{grid-column:1/-1}"
     "h2{break-after:avoid;margin-top:22px}details{display:none}.scroll{overflow:visible}"
     "th,td{padding:3px 5px}@page{margin:14mm}}\n";

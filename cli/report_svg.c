@@ -1,5 +1,5 @@
-/* Plots of the HTML report, as SVG inside the page.  Both are 420 units wide and have their labels above
- * their bars, so that they read well from a phone to a wide screen.
+/* Plots of the HTML report, as SVG inside the page.  Both are 420 units wide and have their labels
+ * above their bars, so that they read well from a phone to a wide screen.
  *
  *   bars     bandwidth of each entry of a cell, quartiles as a whisker, the limit as a dashed line
  *   ratios   one line a pattern, one dot an entry: its time over that of the limit, logarithmic
@@ -13,11 +13,20 @@ enum { WIDTH = 420, BAR_ROW = 30, DOT_ROW = 42, TOP = 22 };
 
 void svg_text(FILE *f, const char *text) {
     for (; *text; text++) switch (*text) {
-        case '<': fputs("&lt;", f); break;
-        case '>': fputs("&gt;", f); break;
-        case '&': fputs("&amp;", f); break;
-        case '"': fputs("&quot;", f); break;
-        default: putc(*text, f);
+        case '<':
+            fputs("&lt;", f);
+            break;
+        case '>':
+            fputs("&gt;", f);
+            break;
+        case '&':
+            fputs("&amp;", f);
+            break;
+        case '"':
+            fputs("&quot;", f);
+            break;
+        default:
+            putc(*text, f);
         }
 }
 
@@ -32,12 +41,18 @@ static int method_colour(const bench_entry *e) {
 
 int svg_colour(const bench_entry *e) {
     switch (e->kind) {
-    case ENTRY_LIMIT: return 0;
-    case ENTRY_PIECES: return 1;
-    case ENTRY_STAGING: return 2;
-    case ENTRY_MAPPING: return 3;
-    case ENTRY_PEER: return 12;
-    case ENTRY_TUTTI: break;
+    case ENTRY_LIMIT:
+        return 0;
+    case ENTRY_PIECES:
+        return 1;
+    case ENTRY_STAGING:
+        return 2;
+    case ENTRY_MAPPING:
+        return 3;
+    case ENTRY_PEER:
+        return 12;
+    case ENTRY_TUTTI:
+        break;
     }
     return method_colour(e);
 }
@@ -56,15 +71,18 @@ static void bar_label(FILE *f, const bench_cell *cell, const bench_entry *e, int
     fprintf(f, "<text x=\"0\" y=\"%d\"%s>", y + 11, main ? " class=\"b\"" : "");
     svg_text(f, e->name);
     fprintf(f, "</text><text x=\"%d\" y=\"%d\" class=\"v\">", WIDTH, y + 11);
-    if (!e->rounds) fputs(e->unavailable ? "not here" : "failed", f);
-    else fprintf(f, "%.0f MiB/s", bench_bandwidth(cell, e, e->time.median));
+    if (!e->rounds)
+        fputs(e->unavailable ? "not here" : "failed", f);
+    else
+        fprintf(f, "%.0f MiB/s", bench_bandwidth(cell, e, e->time.median));
     if (e->rounds && e->to_limit > 0) fprintf(f, " · %.2f×", e->to_limit);
     fputs("</text>", f);
 }
 
 static void bar_row(FILE *f, const bench_cell *cell, const bench_entry *e, int y, double scale) {
     bar_label(f, cell, e, y);
-    fprintf(f, "<rect class=\"t\" x=\"0\" y=\"%d\" width=\"%d\" height=\"10\" rx=\"2\"/>", y + 16, WIDTH);
+    fprintf(f, "<rect class=\"t\" x=\"0\" y=\"%d\" width=\"%d\" height=\"10\" rx=\"2\"/>", y + 16,
+            WIDTH);
     if (!e->rounds) return;
     const double at = bench_bandwidth(cell, e, e->time.median) * scale;
     const double lo = bench_bandwidth(cell, e, e->time.q3) * scale;
@@ -116,11 +134,17 @@ static void axis_lines(FILE *f, log_axis a, int height) {
     const int every = (a.hi - a.lo) / 7 + 1;
     for (int e = a.lo; e <= a.hi; e++) {
         const double x = axis_x(a, exp2(e));
-        fprintf(f, "<path class=\"%s\" d=\"M%.1f %dV%d\"/>", e == 0 ? "one" : "g", x, TOP - 4, height);
+        fprintf(f, "<path class=\"%s\" d=\"M%.1f %dV%d\"/>", e == 0 ? "one" : "g", x, TOP - 4,
+                height);
         if (e % every) continue;
-        fprintf(f, "<text x=\"%.1f\" y=\"12\" class=\"%s\">", x, e == a.lo ? "" : e == a.hi ? "v" : "m");
-        if (e < 0) fprintf(f, "1/%d</text>", 1 << -e);
-        else fprintf(f, "%d×</text>", 1 << e);
+        fprintf(f, "<text x=\"%.1f\" y=\"12\" class=\"%s\">", x,
+                e == a.lo   ? ""
+                : e == a.hi ? "v"
+                            : "m");
+        if (e < 0)
+            fprintf(f, "1/%.0f</text>", exp2(-e));
+        else
+            fprintf(f, "%.0f×</text>", exp2(e));
     }
 }
 
@@ -137,10 +161,11 @@ static double goal_ratio(const bench_cell *cell) {
 static void dot(FILE *f, log_axis a, const bench_entry *e, int y) {
     const double x = axis_x(a, e->to_limit);
     const char *title = e->name;
-    if (e->kind == ENTRY_TUTTI) fprintf(f, "<circle class=\"d k%d\" cx=\"%.1f\" cy=\"%d\" r=\"5.5\">",
-                                        svg_colour(e), x, y);
-    else fprintf(f, "<rect class=\"d k%d\" x=\"%.1f\" y=\"%d\" width=\"9\" height=\"9\">", svg_colour(e),
-                 x - 4.5, y - 4);
+    if (e->kind == ENTRY_TUTTI)
+        fprintf(f, "<circle class=\"d k%d\" cx=\"%.1f\" cy=\"%d\" r=\"5.5\">", svg_colour(e), x, y);
+    else
+        fprintf(f, "<rect class=\"d k%d\" x=\"%.1f\" y=\"%d\" width=\"9\" height=\"9\">",
+                svg_colour(e), x - 4.5, y - 4);
     fputs("<title>", f);
     svg_text(f, title);
     fprintf(f, ": %.2f</title>%s", e->to_limit, e->kind == ENTRY_TUTTI ? "</circle>" : "</rect>\n");
@@ -162,8 +187,8 @@ static void ratio_row(FILE *f, log_axis a, const bench_cell *cell, int y) {
 void svg_ratios(FILE *f, int n, const bench_cell *const *cells) {
     const int height = TOP + n * DOT_ROW;
     const log_axis a = axis_of(n, cells);
-    fprintf(f, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"times over the limit\">\n", WIDTH,
-            height);
+    fprintf(f, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"times over the limit\">\n",
+            WIDTH, height);
     axis_lines(f, a, height);
     for (int i = 0; i < n; i++) ratio_row(f, a, cells[i], TOP + i * DOT_ROW);
     fputs("</svg>\n", f);

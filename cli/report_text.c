@@ -30,8 +30,10 @@ static double fastest(const bench_cell *cell) {
 /* ---- one cell */
 
 static void print_ratio(FILE *f, double ratio) {
-    if (ratio > 0) fprintf(f, " %7.2f", ratio);
-    else fprintf(f, " %7s", "");
+    if (ratio > 0)
+        fprintf(f, " %7.2f", ratio);
+    else
+        fprintf(f, " %7s", "");
 }
 
 static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, double best) {
@@ -59,7 +61,9 @@ static void print_choice(FILE *f, const bench_cell *cell) {
     for (int i = 0; i < cell->entries; i++) {
         const bench_entry *e = &cell->entry[i];
         if (e->kind == ENTRY_TUTTI && strcmp(e->method, "auto") == 0 && *e->explain) {
-            fprintf(f, "  auto was %s\n", e->explain);
+            char text[sizeof e->explain + 16];
+            snprintf(text, sizeof text, "auto was %s", e->explain);
+            cli_print_wrapped(f, text, 2);
             return;
         }
     }
@@ -97,14 +101,18 @@ static const bench_entry *find_entry(const bench_cell *cell, const char *method,
 static void print_judged(FILE *f, const bench_cell *cell, const char *method, int reused) {
     const bench_entry *e = cell ? find_entry(cell, method, reused) : NULL;
     const double ratio = e ? bench_ratio_judged(cell, e) : 0;
-    if (ratio > 0) fprintf(f, " %7.2f%c", ratio, ratio > bench_goal(cell) ? '*' : ' ');
-    else fprintf(f, " %7s ", "-");
+    if (ratio > 0)
+        fprintf(f, " %7.2f%c", ratio, ratio > bench_goal(cell) ? '*' : ' ');
+    else
+        fprintf(f, " %7s ", "-");
 }
 
 static void print_to_limit(FILE *f, const bench_cell *cell, const char *method, int reused) {
     const bench_entry *e = cell ? find_entry(cell, method, reused) : NULL;
-    if (e && e->to_limit > 0) fprintf(f, " %7.2f ", e->to_limit);
-    else fprintf(f, " %7s ", "-");
+    if (e && e->to_limit > 0)
+        fprintf(f, " %7.2f ", e->to_limit);
+    else
+        fprintf(f, " %7s ", "-");
 }
 
 static void print_method(FILE *f, const bench_results *r, const char *method) {
@@ -125,13 +133,16 @@ static void print_method(FILE *f, const bench_results *r, const char *method) {
 }
 
 static void print_summary(FILE *f, const bench_results *r) {
-    fprintf(f, "Ratios of median times (fresh: planning included; reused: with a plan used before)\n");
+    fprintf(f,
+            "Ratios of median times (fresh: planning included; reused: with a plan used before)\n");
     for (int m = 0; m < r->config->methods.n; m++) {
         const char *method = r->config->methods.item[m];
         if (bench_has_plan(method) || r->config->methods.n == 1) print_method(f, r, method);
     }
-    fprintf(f, "  * more than the goal: write %.2f of the limit (irregular %.2f), read %.2f of the better\n"
-               "    bare reference\n\n",
+    fprintf(f,
+            "  * more than the goal: write %.2f of the limit (irregular %.2f), read %.2f of the "
+            "better\n"
+            "    bare reference\n\n",
             BENCH_GOAL_WRITE, BENCH_GOAL_WRITE_IRREGULAR, BENCH_GOAL_READ);
 }
 
@@ -142,6 +153,8 @@ void report_text(const bench_results *r, FILE *f) {
             r->ranks, r->ranks == 1 ? "" : "s", size);
     for (int i = 0; i < r->cells; i++) print_cell(f, &r->cell[i]);
     print_summary(f, r);
-    if (r->failures) fprintf(f, "%d FAILED, in %.1f s.\n", r->failures, r->seconds);
-    else fprintf(f, "Every byte was verified, in %.1f s.\n", r->seconds);
+    if (r->failures)
+        fprintf(f, "%d FAILED, in %.1f s.\n", r->failures, r->seconds);
+    else
+        fprintf(f, "Every byte was verified, in %.1f s.\n", r->seconds);
 }

@@ -5,7 +5,8 @@
  *            |<------------ cycle 0 -------------->|<----- cycle 1 ...
  *
  *   write    copy own pieces of cycle c into sub-buffer c % 2, barrier, write own slice of it
- *   read     read own slice of cycle c + 1 into the other sub-buffer, copy own pieces of cycle c out, barrier
+ *   read     read own slice of cycle c + 1 into the other sub-buffer, copy own pieces of cycle c
+ * out, barrier
  *
  * One barrier a cycle is enough, because a sub-buffer is used again only after the next one.  The
  * barrier reverses its sense and yields.  The memory is made and touched before anything is timed.
@@ -84,8 +85,10 @@ static void copy_cycle(const bench_job *job, tutti_count *next, tutti_off lo, tu
         *next = i;
         if (q->file >= hi) return;
         char *user = job->user + q->memory + (from - q->file), *stage = buffer + (from - lo);
-        if (job->is_write) memcpy(stage, user, (size_t)(to - from));
-        else memcpy(user, stage, (size_t)(to - from));
+        if (job->is_write)
+            memcpy(stage, user, (size_t)(to - from));
+        else
+            memcpy(user, stage, (size_t)(to - from));
         if (end > hi) return;
     }
     *next = p->pieces;
@@ -96,13 +99,16 @@ static int move_slice(const bench_job *job, int fd, tutti_count cycle) {
     struct staging *s = job->staging;
     const tutti_off at = job->world->rank * s->slice;
     tutti_off offset = cycle * s->slice * job->world->ranks + at;
-    const tutti_off end = offset + s->slice < job->pattern->total ? offset + s->slice : job->pattern->total;
+    const tutti_off end =
+        offset + s->slice < job->pattern->total ? offset + s->slice : job->pattern->total;
     char *buf = s->buffer[cycle % 2] + at;
     while (offset < end) {
         const size_t want = (size_t)(end - offset);
-        const ssize_t n = job->is_write ? pwrite(fd, buf, want, offset) : pread(fd, buf, want, offset);
-        if (n <= 0) return n < 0 ? cli_error_errno("transfer of", job->path)
-                                 : cli_error("'%s' is too short", job->path);
+        const ssize_t n =
+            job->is_write ? pwrite(fd, buf, want, offset) : pread(fd, buf, want, offset);
+        if (n <= 0)
+            return n < 0 ? cli_error_errno("transfer of", job->path)
+                         : cli_error("'%s' is too short", job->path);
         offset += n;
         buf += n;
     }
@@ -143,7 +149,8 @@ static int run_staging(bench_job *job, bench_entry *e) {
     const tutti_off cycle_bytes = job->staging->slice * job->world->ranks;
     const tutti_count cycles = (job->pattern->total + cycle_bytes - 1) / cycle_bytes;
     const int flags = job->is_write ? O_WRONLY | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC;
-    const int fd = open(job->path, flags, 0666); /* a failure shows in the transfers: all ranks run on */
+    const int fd =
+        open(job->path, flags, 0666); /* a failure shows in the transfers: all ranks run on */
     int failed = job->is_write ? write_cycles(job, fd, cycle_bytes, cycles)
                                : read_cycles(job, fd, cycle_bytes, cycles);
     if (fd >= 0 && close(fd) != 0) failed = cli_error_errno("close", job->path);

@@ -78,12 +78,18 @@ const bench_runner bench_tutti_reused = {
 
 const bench_runner *bench_runner_of(const bench_entry *e) {
     switch (e->kind) {
-    case ENTRY_LIMIT: return &bench_limit;
-    case ENTRY_PIECES: return &bench_pieces;
-    case ENTRY_STAGING: return &bench_staging;
-    case ENTRY_MAPPING: return &bench_mapping;
-    case ENTRY_PEER: return &bench_peer;
-    case ENTRY_TUTTI: break;
+    case ENTRY_LIMIT:
+        return &bench_limit;
+    case ENTRY_PIECES:
+        return &bench_pieces;
+    case ENTRY_STAGING:
+        return &bench_staging;
+    case ENTRY_MAPPING:
+        return &bench_mapping;
+    case ENTRY_PEER:
+        return &bench_peer;
+    case ENTRY_TUTTI:
+        break;
     }
     return e->reused ? &bench_tutti_reused : &bench_tutti;
 }
@@ -110,11 +116,13 @@ static int is_kept(const char *store) {
     return strcmp(store, "mem") != 0 && strcmp(store, "null") != 0;
 }
 
-static void add_variant(const bench_config *c, bench_cell *cell, const char *const what[3], int reused) {
+static void add_variant(const bench_config *c, bench_cell *cell, const char *const what[3],
+                        int reused) {
     char name[48];
     const int exchange = c->exchanges.n > 1 && bench_has_plan(what[0]);
-    snprintf(name, sizeof name, "%s%s%s%s%s%s", what[0], exchange ? "/" : "", exchange ? what[1] : "",
-             c->stores.n > 1 ? "/" : "", c->stores.n > 1 ? what[2] : "", reused ? ", reused plan" : "");
+    snprintf(name, sizeof name, "%s%s%s%s%s%s", what[0], exchange ? "/" : "",
+             exchange ? what[1] : "", c->stores.n > 1 ? "/" : "", c->stores.n > 1 ? what[2] : "",
+             reused ? ", reused plan" : "");
     bench_entry *e = add_entry(c, cell, ENTRY_TUTTI, name);
     e->method = what[0];
     e->exchange = what[1];
@@ -135,7 +143,8 @@ static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
         for (int x = 0; x < exchanges && (bench_has_plan(method) || !reused || !c->fresh); x++)
             for (int s = 0; s < c->stores.n; s++) {
                 const char *const what[3] = {method, c->exchanges.item[x], c->stores.item[s]};
-                if (cell->is_write || strcmp(what[2], "mem") != 0) add_variant(c, cell, what, reused);
+                if (cell->is_write || strcmp(what[2], "mem") != 0)
+                    add_variant(c, cell, what, reused);
             }
     }
 }
@@ -143,10 +152,12 @@ static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
 void bench_entries_make(const bench_config *c, int is_write, bench_cell *cell) {
     cell->is_write = is_write;
     add_entry(c, cell, ENTRY_LIMIT, "conforming limit");
-    if (c->pieces) add_entry(c, cell, ENTRY_PIECES, is_write ? "pwrite each piece" : "pread each piece");
+    if (c->pieces)
+        add_entry(c, cell, ENTRY_PIECES, is_write ? "pwrite each piece" : "pread each piece");
     if (c->staging) add_entry(c, cell, ENTRY_STAGING, "bare shared staging");
     if (c->mapping && !is_write) add_entry(c, cell, ENTRY_MAPPING, "bare mapping");
     if (c->fresh) add_variants(c, 0, cell);
     if (c->reused) add_variants(c, 1, cell);
-    if (c->peers) add_entry(c, cell, ENTRY_PEER, is_write ? "MPI_File_write_all" : "MPI_File_read_all");
+    if (c->peers)
+        add_entry(c, cell, ENTRY_PEER, is_write ? "MPI_File_write_all" : "MPI_File_read_all");
 }

@@ -76,7 +76,7 @@ function(tutti_add_test room stem ranks timeout cores labels)
         ${_test} ${timeout} ${TUTTI_MPI} ${ranks} ${ARGN})
     set_tests_properties(${_test} PROPERTIES TIMEOUT ${_limit} SKIP_RETURN_CODE 77
         PROCESSORS ${cores} LABELS "${TUTTI_BUILD_NAME};${room};${labels}"
-        ENVIRONMENT "TUTTI_BUILD_DIR=${PROJECT_BINARY_DIR};TUTTI_SANITIZE=${TUTTI_SANITIZE};TUTTI_TEST_TIER=${TUTTI_TIER};TUTTI_COMMAND=${PROJECT_BINARY_DIR}/tutti;CC=${CMAKE_C_COMPILER}")
+        ENVIRONMENT "TUTTI_BUILD_DIR=${PROJECT_BINARY_DIR};TUTTI_MPI=${TUTTI_MPI};TUTTI_SANITIZE=${TUTTI_SANITIZE};TUTTI_TEST_TIER=${TUTTI_TIER};TUTTI_COMMAND=${PROJECT_BINARY_DIR}/tutti;CC=${CMAKE_C_COMPILER}")
 endfunction()
 
 # Reads the TEST line of `file`; makes its executable and its tests.

@@ -91,10 +91,9 @@ static tutti_err concat_sides(int n, const tutti_access *const *parts, const tut
         const tutti_off at = offsets ? offsets[i] : end;
         file[i] = side_ref(parts[i]->file);
         memory[i] = side_ref(parts[i]->memory);
-        TUTTI_CHECK(tutti__add_ok(memory[i].disp, at, &memory[i].disp) &&
-                        tutti__side_fits(memory[i]),
-                    TUTTI_ERR_OVERFLOW, "part %d: memory offset %lld is too large", i,
-                    (long long)at);
+        TUTTI_CHECK(
+            tutti__add_ok(memory[i].disp, at, &memory[i].disp) && tutti__side_fits(memory[i]),
+            TUTTI_ERR_OVERFLOW, "part %d: memory offset %lld is too large", i, (long long)at);
         end = tutti__max(end, tutti__side_hi(memory[i]));
     }
     return TUTTI_OK;

@@ -1,9 +1,10 @@
-/* access: the public questions, walks and serialisation.  A walk moves one cursor along each side and
- * joins steps that are contiguous in both.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* access: the public questions, walks and serialisation.  A walk moves one cursor along each side
+ * and joins steps that are contiguous in both. SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
-tutti_off tutti_access_bytes(const tutti_access *a) { return a ? tutti__side_bytes(a->file) : 0; }
+tutti_off tutti_access_bytes(const tutti_access *a) {
+    return a ? tutti__side_bytes(a->file) : 0;
+}
 
 void tutti_access_bounds(const tutti_access *a, tutti_off *lo, tutti_off *hi) {
     if (lo) *lo = a ? tutti__side_lo(a->file) : 0;

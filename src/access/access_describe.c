@@ -39,7 +39,9 @@ static void say_parts(text *t, const tutti__node *n) {
 
 static void say_node(text *t, const tutti__node *n) {
     switch (n->kind) {
-    case TUTTI__RUN: say(t, "%lld bytes", (long long)n->bytes); break;
+    case TUTTI__RUN:
+        say(t, "%lld bytes", (long long)n->bytes);
+        break;
     case TUTTI__VEC:
         say(t, "%lld x [", (long long)n->vec.count);
         say_node(t, n->vec.child);
@@ -51,7 +53,9 @@ static void say_node(text *t, const tutti__node *n) {
         else
             say(t, "%lld runs, %lld bytes", (long long)n->list.n, (long long)n->bytes);
         break;
-    case TUTTI__CAT: say_parts(t, n); break;
+    case TUTTI__CAT:
+        say_parts(t, n);
+        break;
     }
 }
 

@@ -1,6 +1,6 @@
-/* access: putting a file side that is a nest of loops in order without expanding it.  When both sides
- * are nests, their loops can be split until both have the same counts, and then be put in the order of
- * their file strides:
+/* access: putting a file side that is a nest of loops in order without expanding it.  When both
+ * sides are nests, their loops can be split until both have the same counts, and then be put in the
+ * order of their file strides:
  *
  *   file    for i < 4: for j < 8: run at 100 i + 1000 j        for j < 8: for i < 4: ...
  *   memory  for i < 4: for j < 8: ...                    ->    for j < 8: for i < 4: ...
@@ -8,7 +8,6 @@
  * This is right if no two iterations meet in the file, which the strides tell.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
-
 
 #define MAX_LOOPS (2 * TUTTI__MAX_DEPTH + 2)
 
@@ -57,7 +56,8 @@ static int nests_match(nest *f, nest *m, loop *out) {
     return n;
 }
 
-/* Turn loops that run backwards in the file; of loops that stay in place keep the last iteration. */
+/* Turn loops that run backwards in the file; of loops that stay in place keep the last iteration.
+ */
 static int loops_turn(loop *v, int n, tutti_off *file, tutti_off *memory) {
     int w = 0;
     for (int i = 0; i < n; i++) {

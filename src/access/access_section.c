@@ -1,7 +1,7 @@
-/* access: sections of n-dimensional arrays.  Each dimension is a loop; the file's loops are nested with
- * the fastest dimension innermost, the memory's in the same order of dimensions, whatever its own order
- * is, so both sides walk the same elements.  Adjacent iterations collapse as the loops are made.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* access: sections of n-dimensional arrays.  Each dimension is a loop; the file's loops are nested
+ * with the fastest dimension innermost, the memory's in the same order of dimensions, whatever its
+ * own order is, so both sides walk the same elements.  Adjacent iterations collapse as the loops
+ * are made. SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 /* The loops of a section by dimension. */
@@ -23,8 +23,8 @@ static tutti_err section_check_dim(const tutti_section *s, const char *what, int
                 d, shape);
     TUTTI_CHECK(lo >= 0 && lo <= hi, TUTTI_ERR_ARG,
                 "%s section, dimension %d: [%lld, %lld) is no range", what, d, lo, hi);
-    TUTTI_CHECK(hi <= shape, TUTTI_ERR_ARG, "%s section, dimension %d: %lld is beyond its shape %lld",
-                what, d, hi, shape);
+    TUTTI_CHECK(hi <= shape, TUTTI_ERR_ARG,
+                "%s section, dimension %d: %lld is beyond its shape %lld", what, d, hi, shape);
     TUTTI_CHECK(stride >= 0, TUTTI_ERR_ARG, "%s section, dimension %d: stride %lld is negative",
                 what, d, stride);
     return TUTTI_OK;
@@ -47,7 +47,8 @@ static int dim_loop(const tutti_section *s, int d, tutti_off size, loops *l) {
     const tutti_count width = s->hi[d] - s->lo[d];
     tutti_off skip;
     l->count[d] = width / stride + (width % stride != 0);
-    if (!tutti__mul_ok(s->lo[d], size, &skip) || !tutti__add_ok(l->first, skip, &l->first)) return 0;
+    if (!tutti__mul_ok(s->lo[d], size, &skip) || !tutti__add_ok(l->first, skip, &l->first))
+        return 0;
     if (l->count[d] > 1) return tutti__mul_ok(stride, size, &l->step[d]);
     l->step[d] = 0;
     return 1;
@@ -62,9 +63,8 @@ static tutti_err section_loops(const tutti_section *s, const char *what, loops *
         const int d = dimension(s, k);
         const int fits = dim_loop(s, d, size, l) && tutti__mul_ok(size, s->shape[d], &size) &&
                          size <= TUTTI__OFF_LIMIT;
-        TUTTI_CHECK(fits || l->empty,
-                    TUTTI_ERR_OVERFLOW, "%s section, dimension %d: the array exceeds 2^62 bytes",
-                    what, d);
+        TUTTI_CHECK(fits || l->empty, TUTTI_ERR_OVERFLOW,
+                    "%s section, dimension %d: the array exceeds 2^62 bytes", what, d);
     }
     return TUTTI_OK;
 }

@@ -1,16 +1,22 @@
 /* access: putting an irregular file side in order.  The access is expanded into pieces that are
- * contiguous in file and memory; they are sorted by file offset (a natural merge sort: stable, and
- * quick on what is mostly in order); where pieces overlap, a sweep along the file keeps at each place
- * the one that was mentioned last.  The result is described anew.
- * SPDX-License-Identifier: BSD-3-Clause */
+ * contiguous in file and memory; they are sorted by file offset, stably (a natural merge sort, if
+ * there are few ascending rows to merge, otherwise a radix sort); where pieces overlap, a sweep
+ * along the file keeps at each place the one that was mentioned last.  The result is described
+ * anew. SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
+
+#define RADIX_BITS 11
+#define RADIX (1 << RADIX_BITS)
+#define MANY_ROWS 64
 
 typedef struct {
     tutti_off file, memory, bytes;
     tutti_count rank; /* which mention it is */
 } piece;
 
-static tutti_off end_of(const piece *p) { return p->file + p->bytes; }
+static tutti_off end_of(const piece *p) {
+    return p->file + p->bytes;
+}
 
 /* Append to pieces, joined with the last one if it goes on there. */
 static void append(piece *v, tutti_count *n, piece p) {
@@ -63,14 +69,47 @@ static tutti_count merge_rows(const piece *v, tutti_count n, piece *w) {
     return rows;
 }
 
-/* Sort v, with w as room; the sorted one of the two is returned. */
-static piece *sort(piece *v, tutti_count n, piece *w) {
+static piece *merge_sort(piece *v, tutti_count n, piece *w) {
     while (merge_rows(v, n, w) > 1) {
         piece *t = v;
         v = w;
         w = t;
     }
     return w;
+}
+
+/* One stable pass by the digit of (file - base) at `shift`. */
+static void radix_pass(const piece *v, tutti_count n, tutti_off base, int shift, piece *w) {
+    tutti_count at[RADIX] = {0}, sum = 0;
+    for (tutti_count i = 0; i < n; i++) at[(v[i].file - base) >> shift & (RADIX - 1)]++;
+    for (int d = 0; d < RADIX; d++) {
+        const tutti_count count = at[d];
+        at[d] = sum;
+        sum += count;
+    }
+    for (tutti_count i = 0; i < n; i++) w[at[(v[i].file - base) >> shift & (RADIX - 1)]++] = v[i];
+}
+
+static piece *radix_sort(piece *v, tutti_count n, piece *w) {
+    tutti_off lo = v[0].file, hi = lo;
+    for (tutti_count i = 1; i < n; i++) {
+        lo = tutti__min(lo, v[i].file);
+        hi = tutti__max(hi, v[i].file);
+    }
+    for (int shift = 0; shift < 63 && (hi - lo) >> shift; shift += RADIX_BITS) {
+        radix_pass(v, n, lo, shift, w);
+        piece *t = v;
+        v = w;
+        w = t;
+    }
+    return v;
+}
+
+/* Sort v, with w as room; the sorted one of the two is returned. */
+static piece *sort(piece *v, tutti_count n, piece *w) {
+    tutti_count rows = 0;
+    for (tutti_count i = 0; i < n && rows < MANY_ROWS; rows++) i = row_end(v, n, i);
+    return rows < MANY_ROWS ? merge_sort(v, n, w) : radix_sort(v, n, w);
 }
 
 static int overlapping(const piece *v, tutti_count n) {

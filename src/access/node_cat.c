@@ -1,8 +1,8 @@
-/* access: concatenation.  Parts that are CATs themselves are spliced in and empty ones dropped; if only
- * RUNs and LISTs are left, their items make one LIST.  Otherwise neighbours are grouped: adjacent RUNs
- * join, equal parts at equal distances become a VEC, and a VEC takes in what continues it.  Grouping is
- * repeated as long as it shortens the row, so loops of loops come out as nests.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* access: concatenation.  Parts that are CATs themselves are spliced in and empty ones dropped; if
+ * only RUNs and LISTs are left, their items make one LIST.  Otherwise neighbours are grouped:
+ * adjacent RUNs join, equal parts at equal distances become a VEC, and a VEC takes in what
+ * continues it.  Grouping is repeated as long as it shortens the row, so loops of loops come out as
+ * nests. SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 /* A row of parts that owns its references. */
@@ -20,7 +20,9 @@ static void parts_free(tutti_count n, const tutti__side *parts) {
     for (tutti_count i = 0; i < n; i++) tutti__node_unref(parts[i].node);
 }
 
-static int is_cat(const tutti__node *n) { return n && n->kind == TUTTI__CAT; }
+static int is_cat(const tutti__node *n) {
+    return n && n->kind == TUTTI__CAT;
+}
 
 /* Take over the parts into a row without CATs and empty parts. */
 static tutti_err row_take(tutti_count n, const tutti__side *parts, row *out) {
@@ -115,7 +117,8 @@ static int group_join(group *a, const group *b) {
 }
 
 /* Put a group into place w of the row, and its parts' references with it.  Two single parts stay
- * parts unless they are all there is: pairs that are equal by chance would not make the row simpler. */
+ * parts unless they are all there is: pairs that are equal by chance would not make the row
+ * simpler. */
 static tutti_err group_put(row *r, const group *g, tutti_count *w) {
     const int keep = g->parts == 1 || (g->parts == 2 && g->count == 2 && r->n > 2);
     if (keep) {

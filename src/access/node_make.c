@@ -1,12 +1,11 @@
-/* access: making nodes.  Every constructor brings what it makes into a normal form, so that the same
- * bytes described in different ways mostly end as the same tree, small and quick to ask:
+/* access: making nodes.  Every constructor brings what it makes into a normal form, so that the
+ * same bytes described in different ways mostly end as the same tree, small and quick to ask:
  *   - the first stream byte is at the node's origin, the displacement goes outwards;
  *   - a VEC of adjacent copies is its inner run or loop, longer;
- *   - trees grow at most TUTTI__MAX_DEPTH deep (a VEC one less, so that cutting one, which puts a CAT
- *     around it, never flattens); deeper ones become a LIST.
- * What is known of a node (bounds, bytes, runs, grain, order, hash) is computed here, once.
- * Concatenations are in node_cat.c, lists in side_list.c.
- * SPDX-License-Identifier: BSD-3-Clause */
+ *   - trees grow at most TUTTI__MAX_DEPTH deep (a VEC one less, so that cutting one, which puts a
+ * CAT around it, never flattens); deeper ones become a LIST. What is known of a node (bounds,
+ * bytes, runs, grain, order, hash) is computed here, once. Concatenations are in node_cat.c, lists
+ * in side_list.c. SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 tutti__node *tutti__node_ref(tutti__node *n) {
@@ -127,8 +126,8 @@ static tutti_err vec_of_adjacent_vecs(tutti__node *child, tutti_count count, tut
 
 static int continues(const tutti__node *child, tutti_off stride) {
     tutti_off span;
-    return child->kind == TUTTI__VEC &&
-           tutti__mul_ok(child->vec.count, child->vec.stride, &span) && span == stride;
+    return child->kind == TUTTI__VEC && tutti__mul_ok(child->vec.count, child->vec.stride, &span) &&
+           span == stride;
 }
 
 tutti_err tutti__side_vec(tutti__side child, tutti_count count, tutti_off stride,

@@ -1,10 +1,9 @@
-/* access: irregular runs.  The items a caller gives are read twice.  The first pass joins adjacent ones,
- * measures the code and looks for regularity; equally long items that form a nest of loops (found by
- * an odometer that learns its digits as it runs) become VECs of a RUN.  The second pass writes the code:
- * the gap from the item before and the length, both as variable-length integers.  A third walk, over
- * the code alone, sets the marks and computes bounds and grain; since it believes nothing, parsing uses
- * it too.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* access: irregular runs.  The items a caller gives are read twice.  The first pass joins adjacent
+ * ones, measures the code and looks for regularity; equally long items that form a nest of loops
+ * (found by an odometer that learns its digits as it runs) become VECs of a RUN.  The second pass
+ * writes the code: the gap from the item before and the length, both as variable-length integers.
+ * A third walk, over the code alone, sets the marks and computes bounds and grain; since it
+ * believes nothing, parsing uses it too. SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 /* ---- the items that were given, adjacent ones joined */
@@ -104,7 +103,8 @@ static int nest_complete(const nest *t) {
 static tutti_err nest_side(const nest *t, tutti_off length, tutti__side *out) {
     tutti__side s;
     TUTTI_TRY(tutti__side_run(t->base, length, &s));
-    for (int l = 0; l < t->levels; l++) TUTTI_TRY(tutti__side_vec(s, t->count[l], t->stride[l], &s));
+    for (int l = 0; l < t->levels; l++)
+        TUTTI_TRY(tutti__side_vec(s, t->count[l], t->stride[l], &s));
     if (t->top > 1) TUTTI_TRY(tutti__side_vec(s, t->top, t->top_stride, &s));
     *out = s;
     return TUTTI_OK;
@@ -142,7 +142,9 @@ static void scan_items(source *s, scan *k) {
 
 /* ---- the node */
 
-static tutti_count list_marks(tutti_count n) { return (n - 1) / TUTTI__MARK_EVERY + 1; }
+static tutti_count list_marks(tutti_count n) {
+    return (n - 1) / TUTTI__MARK_EVERY + 1;
+}
 
 /* Node, marks and code in one block. */
 static tutti_err list_alloc(tutti_count n, size_t code_size, tutti__node **out) {
@@ -190,12 +192,18 @@ typedef struct {
     gcd_sum grain;
 } walk;
 
+/* The next number of a code that may be unsound. */
 static inline int read_leb(const tutti__node *n, size_t *at, uint64_t *v) {
+    const unsigned char *p = n->list.code + *at;
     const size_t left = n->list.code_size - *at;
-    if (left < 1) return 0;
-    *v = n->list.code[*at];
-    if (*v < 0x80) {
-        ++*at;
+    if (left && p[0] < 0x80) {
+        *v = p[0];
+        *at += 1;
+        return 1;
+    }
+    if (left > 1 && p[1] && p[1] < 0x80) {
+        *v = (uint64_t)(p[0] & 0x7f) | (uint64_t)p[1] << 7;
+        *at += 2;
         return 1;
     }
     return tutti__leb_try(n->list.code, n->list.code_size, at, v);
@@ -223,8 +231,8 @@ static inline int walk_item(walk *w, const tutti__node *n, int first) {
 }
 
 static uint64_t list_hash(const tutti__node *n) {
-    uint64_t h = tutti__mix(tutti__mix(TUTTI__LIST + 1, (uint64_t)n->list.n),
-                            (uint64_t)n->list.fixed);
+    uint64_t h =
+        tutti__mix(tutti__mix(TUTTI__LIST + 1, (uint64_t)n->list.n), (uint64_t)n->list.fixed);
     size_t i = 0;
     for (uint64_t v; i + sizeof v <= n->list.code_size; i += sizeof v) {
         memcpy(&v, n->list.code + i, sizeof v);
@@ -261,7 +269,8 @@ static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
     tutti_off offset, length, end = k->first;
     unsigned char *p = n->list.code;
     for (s->i = 0; source_next(s, &offset, &length); end = offset + length) {
-        p += tutti__leb_put(p, k->monotone ? (uint64_t)(offset - end) : tutti__zigzag(offset - end));
+        p +=
+            tutti__leb_put(p, k->monotone ? (uint64_t)(offset - end) : tutti__zigzag(offset - end));
         if (!k->length) p += tutti__leb_put(p, (uint64_t)length);
     }
     if (!list_index(n)) {
@@ -295,9 +304,8 @@ tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) {
     unsigned char head[2 * TUTTI__LEB_MAX];
     tutti__node *n = NULL;
     size_t head_size = tutti__leb_put(head, 0);
-    TUTTI_CHECK(c->n >= 2 && (uint64_t)c->n - 1 <= c->code_size && c->fixed >= 0,
-                TUTTI_ERR_FORMAT, "a list of %lld items in %zu bytes", (long long)c->n,
-                c->code_size);
+    TUTTI_CHECK(c->n >= 2 && (uint64_t)c->n - 1 <= c->code_size && c->fixed >= 0, TUTTI_ERR_FORMAT,
+                "a list of %lld items in %zu bytes", (long long)c->n, c->code_size);
     if (!c->fixed) head_size += tutti__leb_put(head + head_size, (uint64_t)c->first_length);
     TUTTI_TRY(list_alloc(c->n, head_size + c->code_size, &n));
     n->monotone = c->monotone;
@@ -340,9 +348,8 @@ tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) {
     size_t bytes;
     tutti_off *offsets = NULL;
     if (__builtin_mul_overflow((size_t)runs, 2 * sizeof *offsets, &bytes) || runs > TUTTI__MAX_RUNS)
-        err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1,
-                               "%lld runs nested more than %d deep", (long long)runs,
-                               TUTTI__MAX_DEPTH);
+        err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "%lld runs nested more than %d deep",
+                               (long long)runs, TUTTI__MAX_DEPTH);
     else if ((offsets = tutti__malloc(bytes)) != NULL)
         err = runs_of(s, offsets, offsets + runs, out);
     tutti__free(offsets);

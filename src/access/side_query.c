@@ -1,14 +1,15 @@
-/* access: questions about a side.  `tell` goes down one path of the tree: in a monotone VEC the copies
- * do not overlap, so a division finds the copy an offset is in; in a CAT and among the marks of a LIST a
- * binary search does.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* access: questions about a side.  `tell` goes down one path of the tree: in a monotone VEC the
+ * copies do not overlap, so a division finds the copy an offset is in; in a CAT and among the marks
+ * of a LIST a binary search does. SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 tutti_off tutti__side_grain(tutti__side s) {
     return s.node ? tutti__gcd(s.node->grain, s.disp) : 0;
 }
 
-int tutti__side_monotone(tutti__side s) { return !s.node || s.node->monotone; }
+int tutti__side_monotone(tutti__side s) {
+    return !s.node || s.node->monotone;
+}
 
 static size_t node_size(const tutti__node *n) {
     size_t size = sizeof *n;
@@ -23,7 +24,9 @@ static size_t node_size(const tutti__node *n) {
     return size;
 }
 
-size_t tutti__side_size(tutti__side s) { return sizeof s + (s.node ? node_size(s.node) : 0); }
+size_t tutti__side_size(tutti__side s) {
+    return sizeof s + (s.node ? node_size(s.node) : 0);
+}
 
 uint64_t tutti__side_hash(tutti__side s) {
     return s.node ? tutti__mix(s.node->hash, (uint64_t)s.disp) : 0;
@@ -50,12 +53,15 @@ int tutti__node_equal(const tutti__node *a, const tutti__node *b) {
         a->monotone != b->monotone)
         return 0;
     switch (a->kind) {
-    case TUTTI__RUN: return 1;
+    case TUTTI__RUN:
+        return 1;
     case TUTTI__VEC:
         return a->vec.count == b->vec.count && a->vec.stride == b->vec.stride &&
                tutti__node_equal(a->vec.child, b->vec.child);
-    case TUTTI__LIST: return list_equal(a, b);
-    case TUTTI__CAT: return cat_equal(a, b);
+    case TUTTI__LIST:
+        return list_equal(a, b);
+    case TUTTI__CAT:
+        return cat_equal(a, b);
     }
     return 0;
 }

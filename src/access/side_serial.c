@@ -3,14 +3,14 @@
  *   side := EMPTY | kind disp ...
  *   RUN  bytes
  *   VEC  count stride side
- *   LIST flags n length code-size code      length: of the first item, or of all; code: of the others
- *   CAT  n side ... side                    disps relative to the CAT's
+ *   LIST flags n length code-size code      length: of the first item, or of all; code: of the
+ * others CAT  n side ... side                    disps relative to the CAT's
  *
  * after two bytes, a mark and the version.  A monotone side is written cut to a range of its stream
- * without being cut first: a cut node is written as a CAT of its rest, whole copies, and start, and the
- * code of a LIST is copied as it is.  The parser builds with the ordinary constructors, after its own
- * checks that nothing takes memory out of proportion to the input.
- * SPDX-License-Identifier: BSD-3-Clause */
+ * without being cut first: a cut node is written as a CAT of its rest, whole copies, and start, and
+ * the code of a LIST is copied as it is.  The parser builds with the ordinary constructors, after
+ * its own checks that nothing takes memory out of proportion to the input. SPDX-License-Identifier:
+ * BSD-3-Clause */
 #include "access/node.h"
 
 enum { MARK = 0xA7, VERSION = 1 };
@@ -139,10 +139,18 @@ static void put_parts(writer *w, tutti__side s, tutti_off from, tutti_off to) {
 /* Stream bytes [from, to) of a side, from < to. */
 static void put_side(writer *w, tutti__side s, tutti_off from, tutti_off to) {
     switch (s.node->kind) {
-    case TUTTI__RUN: put_run(w, s.disp + from, to - from); break;
-    case TUTTI__VEC: put_vec(w, s, from, to); break;
-    case TUTTI__LIST: put_list(w, s, from, to); break;
-    case TUTTI__CAT: put_parts(w, s, from, to); break;
+    case TUTTI__RUN:
+        put_run(w, s.disp + from, to - from);
+        break;
+    case TUTTI__VEC:
+        put_vec(w, s, from, to);
+        break;
+    case TUTTI__LIST:
+        put_list(w, s, from, to);
+        break;
+    case TUTTI__CAT:
+        put_parts(w, s, from, to);
+        break;
     }
 }
 
@@ -173,8 +181,8 @@ typedef struct {
     size_t size, at;
 } reader;
 
-#define SOUND(cond, what)                                                                          \
-    TUTTI_CHECK(cond, TUTTI_ERR_FORMAT, "description of %zu bytes, at byte %zu: %s", r->size,      \
+#define SOUND(cond, what)                                                                     \
+    TUTTI_CHECK(cond, TUTTI_ERR_FORMAT, "description of %zu bytes, at byte %zu: %s", r->size, \
                 r->at, what)
 
 static tutti_err get(reader *r, uint64_t limit, uint64_t *out) {
@@ -248,7 +256,8 @@ static tutti_err get_cat(reader *r, int depth, tutti__side *out) {
     if (!part) return TUTTI_ERR_NOMEM;
     for (uint64_t i = 0; i < n && err == TUTTI_OK; i++) {
         err = get_side(r, depth, &part[i]);
-        if (err == TUTTI_OK && part[i].node->depth > TUTTI__MAX_DEPTH - (part[i].node->kind != TUTTI__CAT))
+        if (err == TUTTI_OK &&
+            part[i].node->depth > TUTTI__MAX_DEPTH - (part[i].node->kind != TUTTI__CAT))
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "parts nested too deep");
     }
     if (err == TUTTI_OK)

@@ -1,6 +1,6 @@
-/* access: the part of a side between two stream positions.  Whole subtrees are shared; only the nodes
- * along the two cuts are new: a cut VEC becomes [rest of a copy | whole copies | start of a copy].
- * SPDX-License-Identifier: BSD-3-Clause */
+/* access: the part of a side between two stream positions.  Whole subtrees are shared; only the
+ * nodes along the two cuts are new: a cut VEC becomes [rest of a copy | whole copies | start of a
+ * copy]. SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 static tutti_err slice(tutti__side s, tutti_off from, tutti_off to, tutti__side *out);
@@ -11,8 +11,7 @@ static tutti_err slice_vec(tutti__side s, tutti_off from, tutti_off to, tutti__s
     tutti_count i = from / each;
     const tutti_count last = to / each;
     const tutti_off head = from - i * each, tail = to - last * each;
-    if (i == last)
-        return slice((tutti__side){s.disp + i * stride, n->vec.child}, head, tail, out);
+    if (i == last) return slice((tutti__side){s.disp + i * stride, n->vec.child}, head, tail, out);
     tutti__side part[3] = {{0, NULL}, {0, NULL}, {0, NULL}};
     tutti_err err = TUTTI_OK;
     if (head) {
@@ -80,10 +79,14 @@ static tutti_err slice(tutti__side s, tutti_off from, tutti_off to, tutti__side 
         return TUTTI_OK;
     }
     switch (s.node->kind) {
-    case TUTTI__VEC: return slice_vec(s, from, to, out);
-    case TUTTI__LIST: return slice_list(s, from, to, out);
-    case TUTTI__CAT: return slice_cat(s, from, to, out);
-    case TUTTI__RUN: break;
+    case TUTTI__VEC:
+        return slice_vec(s, from, to, out);
+    case TUTTI__LIST:
+        return slice_list(s, from, to, out);
+    case TUTTI__CAT:
+        return slice_cat(s, from, to, out);
+    case TUTTI__RUN:
+        break;
     }
     return tutti__side_run(s.disp + from, to - from, out);
 }

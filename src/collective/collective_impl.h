@@ -45,6 +45,7 @@ typedef struct tutti__load {
     int aggregator;
     int n, batches;
     tutti__source *source; /* by group, then by rank */
+    tutti__side *side;     /* [n] the same sides in a row */
     tutti__batch *batch;
 } tutti__load;
 

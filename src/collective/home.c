@@ -40,25 +40,11 @@ static tutti_off side_end(tutti__side s, tutti_off hi) {
     return b.offset + 1;
 }
 
-/* All sides of the load within the window as few runs. */
-static tutti_err window_union(tutti__work *w, tutti_off gap) {
-    tutti__side few[64], *sides = few;
-    const int n = w->load->n;
-    if (n > 64) {
-        sides = tutti__malloc((size_t)n * sizeof *sides);
-        if (!sides) return TUTTI_ERR_NOMEM;
-    }
-    for (int i = 0; i < n; i++) sides[i] = w->load->source[i].side;
-    const tutti_err err = tutti__sides_union(n, sides, w->lo, w->hi, gap, &w->file);
-    if (sides != few) tutti__free(sides);
-    return err;
-}
-
 /* More than half of the window is wanted: read from the first to the last wanted byte. */
 static tutti_err fetch_span(tutti__run *r, tutti__work *w) {
     tutti_off first = TUTTI__OFF_END, last = 0;
     for (int i = 0; i < w->load->n; i++) {
-        const tutti__side s = w->load->source[i].side;
+        const tutti__side s = w->load->side[i];
         if (tutti__side_bytes_in(s, w->lo, w->hi) == 0) continue;
         first = tutti__min(first, tutti__side_next(s, w->lo));
         last = tutti__max(last, side_end(s, w->hi));
@@ -73,7 +59,8 @@ static tutti_err io_make(tutti__run *r, tutti__work *w, int is_write, int *n_out
     if (is_write && !r->two->ordered && w->total == w->hi - w->lo)
         return io_add(r, w, 0, w->lo, w->hi - w->lo);
     if (!is_write && 2 * w->total >= w->hi - w->lo) return fetch_span(r, w);
-    TUTTI_TRY(window_union(w, is_write ? 0 : READ_GAP));
+    TUTTI_TRY(tutti__sides_union(w->load->n, w->load->side, w->lo, w->hi, is_write ? 0 : READ_GAP,
+                                 &w->file));
     for (size_t i = 0; i < w->file.n; i++)
         TUTTI_TRY(io_add(r, w, (int)i, w->file.v[i].offset, w->file.v[i].bytes));
     *n_out = (int)w->file.n;

@@ -168,6 +168,7 @@ static tutti_err letters_write(tutti_plan *p, tutti__two_phase *t, int *n_out, t
 static void load_free(tutti__load *l) {
     for (int i = 0; i < l->n; i++) tutti__side_free(&l->source[i].side);
     tutti__free(l->source);
+    tutti__free(l->side);
     tutti__free(l->batch);
     memset(l, 0, sizeof *l);
 }
@@ -193,8 +194,10 @@ static int by_group(const void *a, const void *b) {
 static tutti_err load_sort(tutti__load *l, const tutti__groups *g) {
     qsort(l->source, (size_t)l->n, sizeof *l->source, by_group);
     l->batch = tutti__calloc((size_t)l->n + 1, sizeof *l->batch);
-    if (!l->batch) return TUTTI_ERR_NOMEM;
+    l->side = tutti__calloc((size_t)l->n + 1, sizeof *l->side);
+    if (!l->batch || !l->side) return TUTTI_ERR_NOMEM;
     for (int i = 0; i < l->n; i++) {
+        l->side[i] = l->source[i].side;
         if (i > 0 && l->source[i].group == l->source[i - 1].group) {
             l->batch[l->batches - 1].n++;
             continue;
@@ -266,14 +269,10 @@ static tutti_err overlap_find(const tutti__two_phase *t, int *overlap_out, tutti
     int disjoint = 1;
     tutti_off lo, hi;
     if (t->my_agg < 0 || t->home.n < 2) return TUTTI_OK;
-    tutti__side *sides = tutti__malloc((size_t)t->home.n * sizeof *sides);
-    if (!sides) return TUTTI_ERR_NOMEM;
-    for (int i = 0; i < t->home.n; i++) sides[i] = t->home.source[i].side;
     tutti__domains_extent(&t->domains, t->my_agg, &lo, &hi);
-    const tutti_err err = tutti__sides_disjoint(t->home.n, sides, lo, hi, &disjoint, where_out);
-    tutti__free(sides);
-    *overlap_out = err == TUTTI_OK && !disjoint;
-    return err;
+    TUTTI_TRY(tutti__sides_disjoint(t->home.n, t->home.side, lo, hi, &disjoint, where_out));
+    *overlap_out = !disjoint;
+    return TUTTI_OK;
 }
 
 /* Everything up to the letters, which all ranks must reach; a failure travels in `err`. */
@@ -370,7 +369,7 @@ void tutti__two_phase_free(tutti__two_phase **pt) {
 }
 
 static size_t load_size(const tutti__load *l) {
-    size_t n = (size_t)l->n * sizeof *l->source + (size_t)l->batches * sizeof *l->batch;
+    size_t n = (size_t)l->n * (sizeof *l->source + sizeof *l->side) + (size_t)l->batches * sizeof *l->batch;
     for (int i = 0; i < l->n; i++) n += tutti__side_size(l->source[i].side);
     return n;
 }

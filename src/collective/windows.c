@@ -12,7 +12,7 @@ tutti_count tutti__load_next(const tutti__run *r, const tutti__load *l, tutti_co
     tutti_count best = -1;
     tutti_off lo, hi;
     for (int i = 0; i < l->n && best != from; i++) {
-        const tutti_count c = tutti__route_next(d, l->source[i].side, l->aggregator, from);
+        const tutti_count c = tutti__route_next(d, l->side[i], l->aggregator, from);
         if (c >= 0 && (best < 0 || c < best)) best = c;
     }
     if (best < 0) return -1;
@@ -42,21 +42,8 @@ int tutti__work_is_first(const tutti__run *r, const tutti__work *w) {
 tutti_off tutti__batch_bytes(const tutti__load *l, const tutti__batch *b, tutti_off lo, tutti_off hi) {
     tutti_off n = 0;
     for (int i = b->first; i < b->first + b->n; i++)
-        n += tutti__side_bytes_in(l->source[i].side, lo, hi);
+        n += tutti__side_bytes_in(l->side[i], lo, hi);
     return n;
-}
-
-/* The union of a batch's sides in the window, appended to the work's extents. */
-static tutti_err batch_union(tutti__work *w, const tutti__batch *b) {
-    tutti__side few[16], *sides = few;
-    if (b->n > 16) {
-        sides = tutti__malloc((size_t)b->n * sizeof *sides);
-        if (!sides) return TUTTI_ERR_NOMEM;
-    }
-    for (int i = 0; i < b->n; i++) sides[i] = w->load->source[b->first + i].side;
-    const tutti_err err = tutti__sides_union(b->n, sides, w->lo, w->hi, 0, &w->extents);
-    if (sides != few) tutti__free(sides);
-    return err;
 }
 
 tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__batch *b) {
@@ -67,7 +54,8 @@ tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__b
     memset(m, 0, sizeof *m);
     m->batch = b;
     m->first = w->extents.n;
-    const tutti_err err = batch_union(w, b);
+    const tutti_err err =
+        tutti__sides_union(b->n, w->load->side + b->first, w->lo, w->hi, 0, &w->extents);
     if (err != TUTTI_OK) { /* the message is exchanged all the same, without sense */
         tutti__run_fail(r, err);
         w->extents.n = m->first;

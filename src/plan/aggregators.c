@@ -67,7 +67,7 @@ static void thin(const tutti__topology *t, int n, int *rank) {
         to = group_end(t, rank, from);
         const int size = to - from;
         int take = size < level ? size : level;
-        if (size > level) take += (tutti_off)k++ * extra % larger < extra;
+        if (larger > 0 && size > level) take += (tutti_off)k++ * extra % larger < extra;
         for (int i = 0; i < take; i++) rank[out++] = rank[from + tutti__cut(size, i, take)];
     }
 }

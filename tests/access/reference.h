@@ -1,5 +1,5 @@
-/* Tests of access: the expanded reference.  A model lists, byte for byte in stream order, where each
- * byte is in the file and in memory; random accesses are made together with their models.
+/* Tests of access: the expanded reference.  A model lists, byte for byte in stream order, where
+ * each byte is in the file and in memory; random accesses are made together with their models.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_ACCESS_REFERENCE_H
 #define TUTTI_TESTS_ACCESS_REFERENCE_H
@@ -216,15 +216,27 @@ static inline tutti_access *random_tile(int depth, model *m) {
 static inline tutti_access *random_access(int depth, model *m) {
     tutti_access *a = NULL;
     switch (depth > 0 ? 2 + rnd(10) : rnd(4)) {
-    case 0: a = random_contiguous(m); break;
-    case 1: a = random_vector(m); break;
-    case 2: a = random_runs(m); break;
-    case 3: a = random_indices(m); break;
+    case 0:
+        a = random_contiguous(m);
+        break;
+    case 1:
+        a = random_vector(m);
+        break;
+    case 2:
+        a = random_runs(m);
+        break;
+    case 3:
+        a = random_indices(m);
+        break;
     case 4:
     case 5:
     case 6:
-    case 7: a = random_concat(depth, m); break;
-    default: a = random_tile(depth, m); break;
+    case 7:
+        a = random_concat(depth, m);
+        break;
+    default:
+        a = random_tile(depth, m);
+        break;
     }
     model_sort(m);
     return a;

@@ -1,8 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* tutti__sides_disjoint and tutti__sides_union against a count per byte: random sets of sides, most of
- * them made disjoint on purpose (blocks of arrays, cyclic pieces, slices, random owners) and then,
- * often, disturbed by a little.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* tutti__sides_disjoint and tutti__sides_union against a count per byte: random sets of sides, most
+ * of them made disjoint on purpose (blocks of arrays, cyclic pieces, slices, random owners) and
+ * then, often, disturbed by a little. SPDX-License-Identifier: BSD-3-Clause */
 #include "side_zoo.h"
 
 #define MOST 12
@@ -12,7 +11,9 @@ typedef struct {
     tutti__side side[MOST];
 } set;
 
-static tutti_off cut_of(tutti_off total, int part, int parts) { return total * part / parts; }
+static tutti_off cut_of(tutti_off total, int part, int parts) {
+    return total * part / parts;
+}
 
 /* Blocks of a 3-D array over a grid of owners. */
 static void make_blocks(set *s) {
@@ -39,7 +40,8 @@ static void make_cyclic(set *s) {
     const tutti_count turns = 1 + rnd(9);
     s->n = 2 + (int)rnd(MOST - 1);
     for (int i = 0; i < s->n; i++)
-        s->side[i] = zoo_vec(zoo_moved(zoo_again(piece), i * extent), turns + rnd(2), s->n * extent);
+        s->side[i] =
+            zoo_vec(zoo_moved(zoo_again(piece), i * extent), turns + rnd(2), s->n * extent);
     tutti__side_free(&piece);
 }
 
@@ -50,6 +52,25 @@ static void make_strides(set *s) {
     for (int i = 0; i < s->n; i++) {
         const tutti_off stride = unit * s->n * (1 + rnd(3));
         s->side[i] = zoo_vec(zoo_run(i * unit, 1 + rnd(unit)), 2 + rnd(60), stride);
+    }
+}
+
+/* Phases of one period, each handed from owner to owner along the file, without a byte to spare;
+ * one run or one count may be one too large. */
+static void make_phases(set *s) {
+    const int phases = 2 + (int)rnd(3), wrong = (int)rnd(2 * MOST);
+    const tutti_off unit = 1 + rnd(6);
+    s->n = 0;
+    for (int p = 0; p < phases; p++) {
+        tutti_count from = rnd(4);
+        for (int k = 1 + (int)rnd(3); k > 0 && s->n < MOST; k--) {
+            const tutti_count copies = 1 + rnd(rnd(2) ? 12 : 90);
+            const tutti_off bytes = unit + (s->n == wrong && rnd(2));
+            const tutti_count extra = s->n == wrong && bytes == unit;
+            const tutti_off at = (from * phases + p) * unit;
+            s->side[s->n++] = zoo_vec(zoo_run(at, bytes), copies + extra, phases * unit);
+            from += copies;
+        }
     }
 }
 
@@ -90,9 +111,9 @@ static void make_anything(set *s) {
 }
 
 static void make_set(set *s) {
-    static void (*const makers[])(set *) = {make_blocks, make_cyclic, make_strides,
+    static void (*const makers[])(set *) = {make_blocks, make_cyclic, make_strides, make_phases,
                                             make_slices, make_owners, make_anything};
-    makers[rnd(6)](s);
+    makers[rnd(7)](s);
     if (rnd(3) == 0) s->side[rnd(s->n)].disp += 1 + rnd(rnd(2) ? 3 : 300);
     if (s->n > 1 && rnd(8) == 0) {
         tutti__side *t = &s->side[rnd(s->n)], u = zoo_any(3, 1);

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Thousands of virtual ranks: the regular distributions are decided by arithmetic, in time that does not
- * depend on the number of runs; one moved element is found; marks do the irregular ones.
+/* Thousands of virtual ranks: the regular distributions are decided by arithmetic, in time that
+ * does not depend on the number of runs; one moved element is found; marks do the irregular ones.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/trace.h"
 #include "side_zoo.h"
@@ -45,7 +45,9 @@ static void check_pattern(const char *name, tutti_off element, tutti_off total) 
     free_sides();
 }
 
-static tutti_off cut_of(tutti_off total, int part, int parts) { return total * part / parts; }
+static tutti_off cut_of(tutti_off total, int part, int parts) {
+    return total * part / parts;
+}
 
 static void blocks_2d(tutti_off rows, tutti_off columns, int down, int across) {
     const tutti_off element = 4, row = columns * element;
@@ -68,7 +70,8 @@ static void blocks_3d(void) {
             lo[d] = cut_of(n, at[d], 16);
             size[d] = cut_of(n, at[d] + 1, 16) - lo[d];
         }
-        const tutti__side s = zoo_run(lo[0] * plane + lo[1] * row + lo[2] * element, size[2] * element);
+        const tutti__side s =
+            zoo_run(lo[0] * plane + lo[1] * row + lo[2] * element, size[2] * element);
         side[r] = zoo_vec(zoo_vec(s, size[1], row), size[0], plane);
     }
     check_pattern("3-D blocks", element, n * plane);
@@ -92,20 +95,42 @@ static void block_cyclic(void) {
     check_pattern("block-cyclic", element, n * row);
 }
 
-/* Irregular items of 64 bytes: no arithmetic helps. */
-static void owners(int ranks, tutti_count items) {
+/* The union of all but rank 0, several windows of marks long, against the owners one by one. */
+static void check_union_of_owners(const unsigned char *owner, tutti_count items, tutti_off item) {
+    tutti__extents e = {0};
+    size_t k = 0;
+    CHECK_OK(tutti__sides_union(RANKS - 1, side + 1, 3, items * item - 1, 0, &e));
+    for (tutti_count i = 0; i < items; i++) {
+        const tutti_count first = i;
+        if (owner[i] == 0) continue;
+        while (i + 1 < items && owner[i + 1] != 0) i++;
+        const tutti_off lo = tutti__max(first * item, 3);
+        const tutti_off hi = tutti__min((i + 1) * item, items * item - 1);
+        CHECK(k < e.n && e.v[k].offset == lo && e.v[k].bytes == hi - lo, "extent %zu", k);
+        k++;
+    }
+    CHECK_EQ(k, e.n);
+    tutti__extents_free(&e);
+}
+
+/* Irregular items: no arithmetic helps. */
+static void owners(int ranks, tutti_count items, tutti_off item) {
     tutti_off *at = malloc((size_t)items * sizeof *at);
     unsigned char *owner = malloc((size_t)items);
     for (tutti_count i = 0; i < items; i++) owner[i] = (unsigned char)rnd(ranks);
     for (int r = 0; r < ranks; r++) {
         tutti_count n = 0;
         for (tutti_count i = 0; i < items; i++)
-            if (owner[i] == r) at[n++] = i * 64;
-        CHECK_OK(tutti__side_list(n, at, NULL, 64, &side[r]));
+            if (owner[i] == r) at[n++] = i * item;
+        CHECK_OK(tutti__side_list(n, at, NULL, item, &side[r]));
     }
-    check_answer("irregular", 1, 2.0, 0, items * 64);
-    side[1].disp += 64;
-    check_answer("irregular", 0, 2.0, 0, items * 64);
+    check_answer("irregular", 1, 2.0, 0, items * item);
+    check_union_of_owners(owner, items, item);
+    /* one shared item, near the end, in the last window */
+    const tutti_off last = tutti__side_hi(side[1]);
+    side[RANKS - 1] = zoo_run(last - 1, 1);
+    check_answer("irregular", 0, 2.0, 0, items * item);
+    check_answer("irregular", 1, 2.0, 0, last - 1);
     free(at), free(owner);
     free_sides();
 }
@@ -120,8 +145,8 @@ int main(void) {
     cyclic("cyclic rows", 4096, 1000003);
     cyclic("interleaved", 512, 40000000);
     block_cyclic();
-    owners(8, 1 << 18);
-    owners(200, 1 << 17);
+    owners(8, 1 << 18, 64);
+    owners(200, 1 << 17, 7);
     CHECK_EQ(tutti__memory_live(), live);
     return check_done();
 }

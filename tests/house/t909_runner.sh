@@ -4,13 +4,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-mpi=$(basename "$TUTTI_BUILD_DIR")
 
 # expect CODE SECONDS RANKS command...
 expect() {
     code=$1 seconds=$2 ranks=$3
     shift 3
-    out=$("$here/../../scripts/run_test.sh" inner "$seconds" "$mpi" "$ranks" "$@" 2>&1)
+    out=$("$here/../../scripts/run_test.sh" inner "$seconds" "$TUTTI_MPI" "$ranks" "$@" 2>&1)
     got=$?
     [ $got = "$code" ] || { echo "$* on $ranks ranks: exit code $got, not $code: $out"; exit 1; }
 }

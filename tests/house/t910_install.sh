@@ -7,7 +7,6 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$here/../..
 prefix=$TUTTI_TEST_DIR/moved
-mpi=$(basename "$TUTTI_BUILD_DIR")
 
 cmake --install "$TUTTI_BUILD_DIR" --prefix "$TUTTI_TEST_DIR/first" >/dev/null
 mv "$TUTTI_TEST_DIR/first" "$prefix"
@@ -34,6 +33,6 @@ cmake --build "$TUTTI_TEST_DIR/user" >/dev/null
 
 export LD_LIBRARY_PATH="$lib"
 for program in by_pkgconfig user/user; do
-    "$top/scripts/mpirun.sh" "$mpi" 2 "$TUTTI_TEST_DIR/$program" "$TUTTI_TEST_DIR/data" ||
+    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$TUTTI_TEST_DIR/$program" "$TUTTI_TEST_DIR/data" ||
         { echo "$program failed"; exit 1; }
 done

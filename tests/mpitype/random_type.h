@@ -325,7 +325,8 @@ static inline int is_small(MPI_Datatype t) {
     MPI_Count size, lb, extent;
     MPI_OK(MPI_Type_size_x(t, &size));
     MPI_OK(MPI_Type_get_true_extent_x(t, &lb, &extent));
-    return size <= TYPE_MAX_BYTES && llabs(lb) + llabs(extent) <= TYPE_MAX_SPAN;
+    if (size == 0) return 1;
+    return size <= TYPE_MAX_BYTES && llabs(lb) <= TYPE_MAX_SPAN && extent <= TYPE_MAX_SPAN;
 }
 
 static inline int make_kind(int kind, int up, const mapped_type *child, mapped_type *out) {

@@ -6,12 +6,12 @@
 #include "base/memory.h"
 #include "mpitype/random_type.h"
 
-/* Does the filetype obey MPI's rules, for this many tiles? */
-static int is_legal(const mapped_type *m, int64_t tiles) {
-    if (m->n == 0 || m->at[0] < 0) return 0;
+/* Does the filetype obey MPI's rules, as far as tiles first ... last show it? */
+static int is_legal(const mapped_type *m, int64_t displacement, int64_t first, int64_t last) {
+    if (m->at[0] < 0 || displacement + first * m->extent + m->at[0] < 0) return 0;
     for (int64_t i = 1; i < m->n; i++)
         if (m->at[i] <= m->at[i - 1]) return 0;
-    return tiles < 2 || m->at[m->n - 1] < m->at[0] + m->extent;
+    return first == last || m->at[m->n - 1] < m->at[0] + m->extent;
 }
 
 static void compare(const tutti_access *a, const mapped_type *m, int64_t displacement,
@@ -35,8 +35,8 @@ static void compare(const tutti_access *a, const mapped_type *m, int64_t displac
 static int one_window(const mapped_type *m) {
     const int64_t displacement = rnd(1000), skip = rnd(3 * m->n + 2);
     const int64_t bytes = rnd(2) ? rnd(4 * m->n + 2) : 1 + rnd(m->n + 1);
-    const int64_t tiles = m->n && bytes ? (skip + bytes - 1) / m->n - skip / m->n + 1 : 0;
-    const int legal = bytes == 0 || is_legal(m, tiles);
+    const int64_t first = m->n ? skip / m->n : 0, last = m->n ? (skip + bytes - 1) / m->n : 0;
+    const int legal = bytes == 0 || (m->n && is_legal(m, displacement, first, last));
     tutti_access *a = NULL;
     CHECK_ERR(tutti_access_from_view(displacement, m->type, skip, bytes, MPI_BYTE, &a),
               legal ? TUTTI_OK : TUTTI_ERR_ARG);
@@ -45,7 +45,7 @@ static int one_window(const mapped_type *m) {
         compare(a, m, displacement, skip);
     }
     tutti_access_free(&a);
-    return legal && tiles > 1;
+    return legal && last > first;
 }
 
 static int one_type(int depth, int up) {

@@ -85,6 +85,19 @@ static void check_cyclic_resonance(void) {
     tutti__side_free(&side);
 }
 
+/* A dense side meets every aggregator in the first round; the other 2^49 windows are not visited.
+ */
+static void check_cyclic_dense(int aggregators) {
+    tutti__side side = side_strided(0, 1, (tutti_off)1 << 61, 0);
+    const cut_options options = {TUTTI_DOMAINS_CYCLIC, aggregators, 4096, 4096};
+    const tutti__domains d = sides_domains(1, &side, options);
+    tutti__route route;
+    CHECK_OK(tutti__route_make(&d, side, &route));
+    CHECK_EQ(route.n, aggregators);
+    tutti__route_free(&route);
+    tutti__side_free(&side);
+}
+
 /* Out of memory is reported and leaves nothing behind. */
 static void check_no_memory(int kind, int stops) {
     tutti__side side = side_strided(0, 200, 10, 100);
@@ -109,6 +122,8 @@ int main(void) {
     check_seed(103);
     for (int i = 0; i < 1500; i++) check_random();
     check_cyclic_resonance();
+    check_cyclic_dense(5);
+    check_cyclic_dense(1000);
     check_no_memory(TUTTI_DOMAINS_EVEN, 100);
     check_no_memory(TUTTI_DOMAINS_CYCLIC, 16);
     CHECK_EQ(tutti__memory_live(), live);

@@ -58,7 +58,9 @@ typedef struct leaks {
     int fds;
 } leaks;
 
-static inline leaks leaks_start(void) { return (leaks){tutti__memory_live(), count_fds()}; }
+static inline leaks leaks_start(void) {
+    return (leaks){tutti__memory_live(), count_fds()};
+}
 
 static inline void leaks_check(leaks l) {
     CHECK_EQ(tutti__memory_live(), l.blocks);

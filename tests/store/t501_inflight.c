@@ -27,7 +27,9 @@ static void describe(flight *x, int i) {
     }
 }
 
-static unsigned char value(tutti_off at) { return (unsigned char)(at * 131 + at / 8191); }
+static unsigned char value(tutti_off at) {
+    return (unsigned char)(at * 131 + at / 8191);
+}
 
 static void fill(flight *x) {
     for (int k = 0; k < RUNS; k++)

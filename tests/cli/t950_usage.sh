@@ -1,0 +1,59 @@
+#!/bin/sh
+# TEST ranks=0 timeout=60
+# The command's texts and exit codes: help, version, options, and wrong usage of each kind.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+tutti=$TUTTI_COMMAND
+bad=0
+out=$TUTTI_TEST_DIR/out
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+cd "$TUTTI_TEST_DIR" || exit 1
+
+# expect CODE TEXT arguments...: the command ends with this code and says this
+expect() {
+    code=$1 text=$2
+    shift 2
+    "$tutti" "$@" >"$out" 2>&1
+    got=$?
+    if [ $got -ne "$code" ] || ! grep -qF -e "$text" "$out"; then
+        echo "tutti $*: exit code $got (expected $code), without '$text':"
+        cat "$out"
+        bad=1
+    fi
+}
+
+expect 0 'tutti 0.' --version
+expect 0 'usage: tutti COMMAND' help
+expect 0 'usage: tutti COMMAND' --help
+expect 0 '--pattern LIST' help bench
+expect 0 '--pattern LIST' bench --help
+expect 0 'usage: tutti options' help options
+expect 0 'TUTTI_CB_BUFFER_SIZE' options
+expect 2 'usage: tutti COMMAND'
+expect 2 "no command 'sing'" sing
+expect 2 "no command 'sing'" help sing
+expect 2 'the only argument is --json' options --xml
+expect 2 "what is 'block2d'" bench block2d
+expect 2 'no-such-option' bench --no-such-option 3
+expect 2 '--size' bench --size
+expect 2 '4k to 1g' bench --size 12q
+expect 2 '4k to 1g' bench --size 99999999999999999999
+expect 2 'block2d,columns' bench --pattern block2d,stars
+expect 2 'needed' bench --rounds 0
+expect 2 'fast' bench --method two-phase,fast
+expect 2 'tape' bench --store tape
+expect 2 'not one of' bench --op erase
+expect 2 'takes no value' bench --quick=yes
+expect 2 'cb-nodes' bench --cb-nodes many
+expect 1 "cannot use the directory 'nowhere'" bench --size 64k --dir nowhere
+TUTTI_METHOD=fast expect 2 'fast' bench --size 64k
+
+"$tutti" options --json | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)
+names = [row["name"] for row in rows]
+assert len(names) == len(set(names)) > 10, names
+method = rows[names.index("method")]
+assert method["environment"] == "TUTTI_METHOD" and method["default"] == "auto", method
+' || bad=1
+exit $bad

@@ -1,0 +1,82 @@
+#!/bin/sh
+# TEST ranks=0 timeout=120 builds=openmpi,mpich,asan cores=2
+# tutti bench, small: all patterns and methods on 1 and 4 ranks, every report, a failing file system,
+# and nothing left behind.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+here=$(cd "$(dirname "$0")/../.." && pwd)
+mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
+bad=0
+cd "$TUTTI_TEST_DIR" || exit 1
+
+# bench RANKS arguments...
+bench() {
+    ranks=$1
+    shift
+    LC_ALL=C.UTF-8 COLUMNS=100 "$here/scripts/mpirun.sh" "$mpi" "$ranks" "$TUTTI_COMMAND" bench "$@" \
+        >out 2>err
+}
+
+# fail TEXT: what went wrong, with what the command said
+fail() {
+    echo "$1"
+    cat out err
+    bad=1
+}
+
+bench 4 --size 64k --rounds 2 --method all --peers --json r.json --csv r.csv --html r.html ||
+    fail "4 ranks: exit code $?"
+grep -q 'Every byte was verified' out || fail 'no word of verification'
+grep -q '█' out || fail 'no bars'
+python3 - r.json <<'END' || bad=1
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["format"] == "tutti-bench-1" and r["ranks"] == 4 and r["failures"] == 0
+assert len(r["cells"]) == 16, len(r["cells"])
+for cell in r["cells"]:
+    kinds = {}
+    for e in cell["entries"]:
+        kinds.setdefault(e["kind"], []).append(e)
+        assert e["verified"] and len(e["seconds"]) == 2 and min(e["seconds"]) > 0, e
+        assert e["min"] <= e["q1"] <= e["median"] <= e["q3"] <= e["max"], e
+    assert len(kinds["tutti"]) == 8 and len(kinds["peer"]) == 1, sorted(kinds)
+    assert abs(kinds["limit"][0]["to_limit"] - 1) < 1e-9
+    if cell["operation"] == "read":
+        assert min(e["to_bare"] for e in kinds["pieces"] + kinds["staging"]) == 1
+END
+python3 - r.csv r.html <<'END' || bad=1
+import csv, html.parser, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert rows and all(float(row["seconds"]) > 0 for row in rows)
+class Page(html.parser.HTMLParser):
+    open = []
+    def handle_starttag(self, tag, attrs):
+        assert tag not in ("script", "link", "img", "iframe"), tag
+        if tag != "meta": self.open.append(tag)
+    def handle_startendtag(self, tag, attrs): pass
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, (tag, self.getpos())
+page = Page()
+text = open(sys.argv[2]).read()
+page.feed(text)
+page.close()
+assert not page.open, page.open
+assert "http" not in text and "viewport" in text and text.count("<svg") > 16
+END
+
+bench 1 --size 64k --rounds 1 --pattern block2d,flash --quick || fail "1 rank: exit code $?"
+[ -s tutti-bench.html ] || fail 'no tutti-bench.html'
+bench 3 --size 64k --rounds 1 --pattern strided --store posix,threads,mem,null --exchange shm,two-sided \
+    --json - || fail "3 ranks: exit code $?"
+python3 -m json.tool out >/dev/null || fail 'standard output is not JSON alone'
+
+bench 2 --size 64k --rounds 1 --pattern strided --op write --method two-phase --plan fresh \
+    --fault '*:write:1:ENOSPC'
+[ $? -eq 1 ] || fail 'a failing write should give exit code 1'
+grep -q 'FAILED.*space' out || fail 'no word of the failing write'
+bench 2 --rounds none
+[ $? -eq 2 ] || fail 'wrong usage should give exit code 2'
+
+left=$(find . -name '*.tmp')
+[ -z "$left" ] || fail "left behind: $left"
+exit $bad
