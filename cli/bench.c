@@ -1,6 +1,7 @@
 /* tutti bench: the driver.  For every directory and pattern: make the buffers; for write and read:
  * in every round run every entry once, each round beginning with another one, so that whatever else
- * the machine does meets all of them alike. SPDX-License-Identifier: BSD-3-Clause */
+ * the machine does meets all of them alike.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 
 #include <errno.h>

@@ -6,7 +6,8 @@
  *       runner               how an entry is prepared, run and ended           references.c,
  * staging.c, variants.c, peers.c measure                rounds over all entries, times,
  * verification      measure.c, content.c results -> reports       table and bars, JSON, CSV, HTML
- * report_*.c SPDX-License-Identifier: BSD-3-Clause */
+ * report_*.c
+ * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_BENCH_H
 #define TUTTI_CLI_BENCH_H
 

@@ -1,6 +1,7 @@
 /* tutti bench: arguments.  A table of its own arguments; whatever is not in it is an option of the
  * library.  Parsing needs no communication: every rank gets the same arguments and decides the
- * same. SPDX-License-Identifier: BSD-3-Clause */
+ * same.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 
 #include <stdlib.h>

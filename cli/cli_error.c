@@ -1,6 +1,7 @@
 /* Ranks that fail, wait and stop together: messages of the command, and agreement on them.  A step
  * that can fail on one rank alone ends in cli_agree, so that all ranks go the same way and rank 0
- * can say what happened elsewhere. SPDX-License-Identifier: BSD-3-Clause */
+ * can say what happened elsewhere.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* Progress on standard error: one line that is rewritten on a terminal, elsewhere a new line now
- * and then. SPDX-License-Identifier: BSD-3-Clause */
+ * and then.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /* The style sheet of the HTML report: wide screens, phones, paper; light and dark.  Nothing is
- * loaded from elsewhere. SPDX-License-Identifier: BSD-3-Clause */
+ * loaded from elsewhere.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "report_style.h"
 
 const char report_style[] =

@@ -1,7 +1,7 @@
 /* TEST ranks=1,4 timeout=60 */
 /* Step 2.  Blocks of a 3-D array that have ghost cells in memory: the access skips them.  Written
- * by rows of ranks, read back by another division, and compared. SPDX-License-Identifier:
- * BSD-3-Clause */
+ * by rows of ranks, read back by another division, and compared.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tutti/tutti.h>

@@ -1,5 +1,6 @@
 /* access: the public questions, walks and serialisation.  A walk moves one cursor along each side
- * and joins steps that are contiguous in both. SPDX-License-Identifier: BSD-3-Clause */
+ * and joins steps that are contiguous in both.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 tutti_off tutti_access_bytes(const tutti_access *a) {

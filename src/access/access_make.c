@@ -1,5 +1,6 @@
 /* access: two sides become an access, the file side in order (by transposing loops if that is
- * enough, by sorting pieces if not). SPDX-License-Identifier: BSD-3-Clause */
+ * enough, by sorting pieces if not).
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 static tutti_err sides_check(tutti__side file, tutti__side memory) {

@@ -1,7 +1,8 @@
 /* access: sections of n-dimensional arrays.  Each dimension is a loop; the file's loops are nested
  * with the fastest dimension innermost, the memory's in the same order of dimensions, whatever its
  * own order is, so both sides walk the same elements.  Adjacent iterations collapse as the loops
- * are made. SPDX-License-Identifier: BSD-3-Clause */
+ * are made.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 /* The loops of a section by dimension. */

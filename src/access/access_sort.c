@@ -2,7 +2,8 @@
  * contiguous in file and memory; they are sorted by file offset, stably (a natural merge sort, if
  * there are few ascending rows to merge, otherwise a radix sort); where pieces overlap, a sweep
  * along the file keeps at each place the one that was mentioned last.  The result is described
- * anew. SPDX-License-Identifier: BSD-3-Clause */
+ * anew.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 #define RADIX_BITS 11

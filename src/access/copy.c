@@ -1,19 +1,25 @@
 /* access: copying between user memory and a stage in file order.
  *
- * Both sides of an access carry the same stream.  Where one of them is a long run for many bursts of
- * the other, the other is packed or unpacked by running its tree (copy_stream.c); that is every
+ * Both sides of an access carry the same stream.  Where one of them is a long run for many bursts
+ * of the other, the other is packed or unpacked by running its tree (copy_stream.c); that is every
  * access with packed memory, and every one with a contiguous file range.  Otherwise both are walked
  * in lockstep, burst by burst:
- *   burst, burst of equal runs   min(count, count) runs by one tutti__move_runs
- *   burst, single run            as many of the burst's runs as the single run holds, likewise
+ *   LIST, LIST                   items decoded in line on both sides, until one ends
+ *   runs of equal length         as many as both bursts have, by one tutti__move_runs
+ *   short runs, long run         as many of the short ones as the long one holds, likewise
  *   anything else                the shorter of the two runs
- * A stage offset is a file offset less stage_lo, so the stage's side is the file side moved by that.
+ * A stage offset is a file offset less stage_lo, so the stage's side is the file side moved by
+ * that.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "access/list_read.h"
 
-/* A run this many times as long as the other side's burst pays for two seeks. */
-#define LONG_RUN 32
+/* A run this many times as long as the other side's burst pays for two seeks; seeking in a LIST
+ * decodes up to TUTTI__MARK_EVERY items. */
+#define LONG_RUN 8
+#define LONG_RUN_LIST 128
+/* Two LISTs with this many items to go each, likewise. */
+#define LONG_LIST 128
 
 /* One side being walked: the first `done` bytes of the burst's first run are behind us. */
 typedef struct {
@@ -34,22 +40,23 @@ static void walk_seek(walk *w, tutti_off stream) {
     if (tutti__cursor_peek(&w->cursor, &w->burst)) w->shown = w->burst.bytes * w->burst.count;
 }
 
-static inline int is_single(const walk *w) { return w->done > 0 || w->burst.count == 1; }
-static inline tutti_off run_left(const walk *w) { return w->burst.bytes - w->done; }
-static inline char *run_at(const walk *w) { return tutti__place(w->base, w->burst.offset + w->done); }
+static inline tutti_off run_left(const walk *w) {
+    return w->burst.bytes - w->done;
+}
+static inline char *run_at(const walk *w) {
+    return tutti__place(w->base, w->burst.offset + w->done);
+}
 
-/* Take `count` runs of `bytes` bytes each: whole runs of a burst, or parts of a single run. */
+/* Take `count` pieces of `bytes` bytes each: the rest of that many runs, or all of them from the
+ * current run. */
 static inline void walk_take(walk *w, tutti_off bytes, tutti_count count) {
     w->stream += bytes * count;
-    if (is_single(w)) {
+    if (bytes < run_left(w)) {
         w->done += bytes * count;
         if (w->done < w->burst.bytes) return;
-        w->done = 0;
         count = 1;
-    } else if (bytes < w->burst.bytes) {
-        w->done = bytes;
-        return;
     }
+    w->done = 0;
     w->burst.offset += w->burst.stride * count;
     w->burst.count -= count;
     if (w->burst.count > 0) return;
@@ -57,18 +64,25 @@ static inline void walk_take(walk *w, tutti_off bytes, tutti_count count) {
         w->shown = w->burst.bytes * w->burst.count;
 }
 
+/* How many of `one`'s runs fit into the longer run of `other`. */
+static inline tutti_count runs_within(const walk *one, const walk *other) {
+    if (one->done > 0 || one->burst.count == 1) return 1;
+    return tutti__min(one->burst.count, run_left(other) / one->burst.bytes);
+}
+
 /* How much the next step moves: *count runs of *bytes bytes. */
 static inline void next_step(const walk *to, const walk *from, tutti_off n, tutti__moves *m) {
-    const int to_single = is_single(to), from_single = is_single(from);
+    const tutti_off to_left = run_left(to), from_left = run_left(from);
 
-    m->bytes = tutti__min(run_left(to), run_left(from));
-    m->count = 1;
-    if (!to_single && !from_single && to->burst.bytes == from->burst.bytes)
-        m->count = tutti__min(to->burst.count, from->burst.count);
-    else if (!to_single && from_single && m->bytes == to->burst.bytes)
-        m->count = tutti__min(to->burst.count, run_left(from) / m->bytes);
-    else if (to_single && !from_single && m->bytes == from->burst.bytes)
-        m->count = tutti__min(from->burst.count, run_left(to) / m->bytes);
+    m->bytes = tutti__min(to_left, from_left);
+    if (to_left < from_left)
+        m->count = runs_within(to, from);
+    else if (from_left < to_left)
+        m->count = runs_within(from, to);
+    else
+        m->count = to->done || from->done ? 1 : tutti__min(to->burst.count, from->burst.count);
+    m->to_stride = m->bytes < to_left ? m->bytes : to->burst.stride;
+    m->from_stride = m->bytes < from_left ? m->bytes : from->burst.stride;
     if (m->bytes * m->count <= n) return;
     m->count = tutti__max(1, n / m->bytes);
     m->bytes = tutti__min(m->bytes, n);
@@ -92,11 +106,11 @@ static void queue_flush(queue *q) {
     q->n = 0;
 }
 
-static inline void queue_add(queue *q, const tutti__moves *m) {
-    __builtin_prefetch(m->from);
-    q->piece[q->n].to = m->to;
-    q->piece[q->n].from = m->from;
-    q->piece[q->n].bytes = m->bytes;
+static inline void queue_add(queue *q, char *to, const char *from, tutti_off bytes) {
+    __builtin_prefetch(from);
+    q->piece[q->n].to = to;
+    q->piece[q->n].from = from;
+    q->piece[q->n].bytes = bytes;
     if (++q->n == AHEAD) queue_flush(q);
 }
 
@@ -104,10 +118,8 @@ static inline void step(walk *to, walk *from, tutti_off n, tutti__moves *m, queu
     next_step(to, from, n, m);
     m->to = run_at(to);
     m->from = run_at(from);
-    m->to_stride = is_single(to) ? m->bytes : to->burst.stride;
-    m->from_stride = is_single(from) ? m->bytes : from->burst.stride;
     if (m->count == 1 && m->bytes <= SHORT_PIECE) {
-        queue_add(q, m);
+        queue_add(q, m->to, m->from, m->bytes);
     } else {
         queue_flush(q);
         tutti__move_runs(m);
@@ -116,10 +128,66 @@ static inline void step(walk *to, walk *from, tutti_off n, tutti__moves *m, queu
     walk_take(from, m->bytes, m->count);
 }
 
+static inline const tutti__frame *leaf(const walk *w) {
+    return &w->cursor.frame[w->cursor.depth - 1];
+}
+static inline int in_list(const walk *w) {
+    return leaf(w)->node->kind == TUTTI__LIST;
+}
+
 /* Is `one` in a run that is long for the bursts of `other`? */
 static inline int is_long(const walk *one, const walk *other) {
-    return is_single(one) &&
-           run_left(one) / LONG_RUN >= other->burst.bytes * other->burst.count;
+    return run_left(one) / (in_list(other) ? LONG_RUN_LIST : LONG_RUN) >=
+           other->burst.bytes * other->burst.count;
+}
+
+/* Does it stand in a LIST with many items to go? */
+static inline int in_long_list(const walk *w) {
+    return in_list(w) && leaf(w)->node->list.n - leaf(w)->index > LONG_LIST;
+}
+
+/* A LIST being read, outside of the cursor. */
+typedef struct {
+    tutti__list_reader reader;
+    tutti_count items; /* to read */
+    char *origin, *at;
+    tutti_off left; /* of the current item */
+} items;
+
+static items items_of(const walk *w) {
+    const tutti__frame *f = leaf(w);
+    return (items){tutti__reader_after(f), f->node->list.n - f->index - 1,
+                   tutti__place(w->base, f->origin), run_at(w), run_left(w)};
+}
+
+/* Take bytes of the current item; 0 after the last item. */
+static inline int items_take(items *i, tutti_off bytes) {
+    i->at += bytes;
+    i->left -= bytes;
+    if (i->left > 0) return 1;
+    if (i->items-- == 0) return 0;
+    i->at = tutti__place(i->origin, tutti__reader_next(&i->reader, &i->left));
+    return 1;
+}
+
+/* Item against item, at most n bytes, until one of the two LISTs is at its end. */
+static tutti_off list_step(walk *to, walk *from, tutti_off n, queue *q) {
+    items t = items_of(to), f = items_of(from);
+    tutti_off copied = 0;
+    int more = 1;
+
+    while (more && copied < n) {
+        const tutti_off bytes = tutti__min(tutti__min(t.left, f.left), n - copied);
+        queue_add(q, t.at, f.at, bytes);
+        copied += bytes;
+        more = items_take(&t, bytes);
+        more &= items_take(&f, bytes);
+    }
+    if (copied < n) {
+        walk_seek(to, to->stream + copied);
+        walk_seek(from, from->stream + copied);
+    }
+    return copied;
 }
 
 /* All of `one`'s current run (at most n bytes) against the tree of `other`. */
@@ -149,6 +217,8 @@ static void lockstep(walk *to, walk *from, tutti_off n) {
         } else if (is_long(to, from)) {
             queue_flush(&q);
             n -= long_step(to, from, n, TUTTI__PACK);
+        } else if (in_long_list(to) && in_long_list(from)) {
+            n -= list_step(to, from, n, &q);
         } else {
             step(to, from, n, &m, &q);
             n -= m.bytes * m.count;

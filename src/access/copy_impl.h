@@ -11,7 +11,8 @@ static inline char *tutti__place(char *base, tutti_off offset) {
     return (char *)((uintptr_t)base + (uintptr_t)offset);
 }
 
-/* One run of any length; multiples of 64 bytes, as adjacent items of 64 bytes make them, in line. */
+/* One run of any length; multiples of 64 bytes, as adjacent items of 64 bytes make them, in line.
+ */
 static inline void tutti__move_one(char *to, const char *from, tutti_off bytes) {
     if ((bytes & 63) || bytes > 512) {
         memcpy(to, from, (size_t)bytes);
@@ -30,8 +31,8 @@ typedef struct {
 } tutti__moves;
 void tutti__move_runs(const tutti__moves *m);
 
-/* Bytes [from, to) of the stream of `s` between their places at base + offset and consecutive memory
- * at `packed`. */
+/* Bytes [from, to) of the stream of `s` between their places at base + offset and consecutive
+ * memory at `packed`. */
 typedef enum { TUTTI__PACK, TUTTI__UNPACK } tutti__direction;
 typedef struct {
     char *base;

@@ -32,11 +32,14 @@ INLINE void move_loop(const tutti__moves *m, size_t bytes) {
 }
 
 void tutti__move_runs(const tutti__moves *m) {
-#define MOVE(length) \
-    case length: move_loop(m, length); return;
+#define MOVE(length)          \
+    case length:              \
+        move_loop(m, length); \
+        return;
     switch (m->bytes) {
         COMMON_LENGTHS(MOVE)
-    default: move_loop(m, (size_t)m->bytes);
+    default:
+        move_loop(m, (size_t)m->bytes);
     }
 #undef MOVE
 }
@@ -89,12 +92,16 @@ INLINE void items_of(tutti__stream *t, tutti_off origin, tutti__list_reader *r, 
         item_loop(t, origin, r, count, bytes, 0);
 }
 
-static void fixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r, tutti_count count) {
-#define ITEMS(length) \
-    case length: items_of(t, origin, r, count, length); return;
+static void fixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r,
+                        tutti_count count) {
+#define ITEMS(length)                          \
+    case length:                               \
+        items_of(t, origin, r, count, length); \
+        return;
     switch (r->fixed) {
         COMMON_LENGTHS(ITEMS)
-    default: items_of(t, origin, r, count, (size_t)r->fixed);
+    default:
+        items_of(t, origin, r, count, (size_t)r->fixed);
     }
 #undef ITEMS
 }
@@ -123,8 +130,8 @@ INLINE void mixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *
     *reader = r;
 }
 
-/* Items from the reader's place on, without the first `inside` bytes of the first one, `bytes` bytes
- * in all. */
+/* Items from the reader's place on, without the first `inside` bytes of the first one, `bytes`
+ * bytes in all. */
 static void some_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r, tutti_off inside,
                        tutti_off bytes) {
     if (r->fixed) {
@@ -187,9 +194,15 @@ static void copies(tutti__stream *t, const tutti__node *n, tutti_off origin, tut
 
 static void all(tutti__stream *t, const tutti__node *n, tutti_off origin) {
     switch (n->kind) {
-    case TUTTI__RUN: one_run(t, origin, n->bytes); break;
-    case TUTTI__VEC: copies(t, n, origin, n->vec.count); break;
-    case TUTTI__LIST: list_all(t, n, origin); break;
+    case TUTTI__RUN:
+        one_run(t, origin, n->bytes);
+        break;
+    case TUTTI__VEC:
+        copies(t, n, origin, n->vec.count);
+        break;
+    case TUTTI__LIST:
+        list_all(t, n, origin);
+        break;
     case TUTTI__CAT:
         for (tutti_count i = 0; i < n->cat.n; i++)
             all(t, n->cat.part[i].node, origin + n->cat.part[i].disp);
@@ -245,10 +258,18 @@ static void part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti
         return;
     }
     switch (n->kind) {
-    case TUTTI__RUN: one_run(t, origin + from, to - from); break;
-    case TUTTI__VEC: vec_part(t, n, origin, from, to); break;
-    case TUTTI__LIST: list_part(t, n, origin, from, to); break;
-    case TUTTI__CAT: cat_part(t, n, origin, from, to); break;
+    case TUTTI__RUN:
+        one_run(t, origin + from, to - from);
+        break;
+    case TUTTI__VEC:
+        vec_part(t, n, origin, from, to);
+        break;
+    case TUTTI__LIST:
+        list_part(t, n, origin, from, to);
+        break;
+    case TUTTI__CAT:
+        cat_part(t, n, origin, from, to);
+        break;
     }
 }
 

@@ -4,7 +4,8 @@
  * of RUNs: the inner loops of nearly everything, which step without touching the frames above. When
  * a leaf is used up, `advance` goes up to the first frame that has a next copy or part, and down
  * again to the first leaf of that.  Nothing is allocated; seeking costs the depth times log of
- * parts or marks. SPDX-License-Identifier: BSD-3-Clause */
+ * parts or marks.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 static int is_leaf(const tutti__node *n) {

@@ -1,9 +1,10 @@
 /* access: reading the code of a LIST node in hot loops.
  *
- * Nearly all gaps take one to three bytes and their sizes look random, so that a loop over the bytes
- * of a number mispredicts at every item.  Here eight bytes are loaded at once, the stop bit is found
- * by counting zeros and the 7-bit groups are pushed together by three shifts: no branch depends on
- * the data.  Codes were checked when the node was made; only the distance to the end matters.
+ * Nearly all gaps take one to three bytes and their sizes look random, so that a loop over the
+ * bytes of a number mispredicts at every item.  Here eight bytes are loaded at once, the stop bit
+ * is found by counting zeros and the 7-bit groups are pushed together by three shifts: no branch
+ * depends on the data.  Codes were checked when the node was made; only the distance to the end
+ * matters.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_LIST_READ_H
 #define TUTTI_LIST_READ_H
@@ -72,15 +73,21 @@ static inline tutti__list_reader tutti__reader_at(const tutti__node *n, tutti_co
     return r;
 }
 
-/* The burst after *b, which came from this cursor; 0 at the end.  The same as skipping all of *b and
- * peeking again, but the items of a LIST are read in line. */
+/* A reader whose next item is the one after a frame's. */
+static inline tutti__list_reader tutti__reader_after(const tutti__frame *f) {
+    const tutti__node *n = f->node;
+    return (tutti__list_reader){n->list.code + f->code, n->list.code + n->list.code_size,
+                                f->item + f->item_bytes, n->list.fixed, !n->monotone};
+}
+
+/* The burst after *b, which came from this cursor; 0 at the end.  The same as skipping all of *b
+ * and peeking again, but the items of a LIST are read in line. */
 static inline int tutti__cursor_after(tutti__cursor *c, tutti_off shown, tutti__burst *b) {
     tutti__frame *f = &c->frame[c->depth - 1];
     const tutti__node *n = f->node;
 
     if (n->kind == TUTTI__LIST && f->index + 1 < n->list.n) {
-        tutti__list_reader r = {n->list.code + f->code, n->list.code + n->list.code_size,
-                                f->item + f->item_bytes, n->list.fixed, !n->monotone};
+        tutti__list_reader r = tutti__reader_after(f);
         f->item = tutti__reader_next(&r, &f->item_bytes);
         f->code = (size_t)(r.code - n->list.code);
         f->index++;

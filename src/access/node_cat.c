@@ -2,7 +2,8 @@
  * only RUNs and LISTs are left, their items make one LIST.  Otherwise neighbours are grouped:
  * adjacent RUNs join, equal parts at equal distances become a VEC, and a VEC takes in what
  * continues it.  Grouping is repeated as long as it shortens the row, so loops of loops come out as
- * nests. SPDX-License-Identifier: BSD-3-Clause */
+ * nests.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 /* A row of parts that owns its references. */

@@ -5,7 +5,8 @@
  *   - trees grow at most TUTTI__MAX_DEPTH deep (a VEC one less, so that cutting one, which puts a
  * CAT around it, never flattens); deeper ones become a LIST. What is known of a node (bounds,
  * bytes, runs, grain, order, hash) is computed here, once. Concatenations are in node_cat.c, lists
- * in side_list.c. SPDX-License-Identifier: BSD-3-Clause */
+ * in side_list.c.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 tutti__node *tutti__node_ref(tutti__node *n) {

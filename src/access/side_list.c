@@ -3,7 +3,8 @@
  * (found by an odometer that learns its digits as it runs) become VECs of a RUN.  The second pass
  * writes the code: the gap from the item before and the length, both as variable-length integers.
  * A third walk, over the code alone, sets the marks and computes bounds and grain; since it
- * believes nothing, parsing uses it too. SPDX-License-Identifier: BSD-3-Clause */
+ * believes nothing, parsing uses it too.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 /* ---- the items that were given, adjacent ones joined */

@@ -1,10 +1,10 @@
-/* access: sets of views decided by marking their grains in a bitmap, one window of the file after the
- * other.  Exact for every pattern; the cost is a few nanoseconds a run and a bit a grain.
+/* access: sets of views decided by marking their grains in a bitmap, one window of the file after
+ * the other.  Exact for every pattern; the cost is a few nanoseconds a run and a bit a grain.
  *
- * A grain is the largest power of two that divides every start, length and stride: a view has all of
- * it or nothing (as far as the range goes).  Stretches where no view has bytes, or only one while
- * looking for shared ones, are skipped: the next window starts at the smallest (second smallest) next
- * byte of all views.
+ * A grain is the largest power of two that divides every start, length and stride: a view has all
+ * of it or nothing (as far as the range goes).  Stretches where no view has bytes, or only one
+ * while looking for shared ones, are skipped: the next window starts at the smallest (second
+ * smallest) next byte of all views.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/list_read.h"
 #include "access/side_set.h"

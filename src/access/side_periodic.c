@@ -1,17 +1,17 @@
 /* access: a group of overlapping views decided by stride arithmetic.
  *
- * A VEC with bytes in [first, end) repeats with its stride not only there: it also does so in the gap
- * of one stride before its first copy and after its last, where it has no bytes:
+ * A VEC with bytes in [first, end) repeats with its stride not only there: it also does so in the
+ * gap of one stride before its first copy and after its last, where it has no bytes:
  *
  *        gap           stride
  *     |-------[####]---[####]---[####]-------|      cutting anywhere in the two outer gaps is fine
  *
- * So the range is cut at the fewest points such that in every piece each view either has no bytes or
- * repeats throughout (greedy stabbing of the outer gaps: blocks of the same rows of an array all
+ * So the range is cut at the fewest points such that in every piece each view either has no bytes
+ * or repeats throughout (greedy stabbing of the outer gaps: blocks of the same rows of an array all
  * share the cut at the start of the row).  A piece repeats with the lcm of its views' strides: one
- * period of it says all.  In one period a VEC with that stride has one or two copies, which take its
- * place; the question is asked again, one level down the trees.  No phase needs care: whatever wraps
- * around the period is two views, clipped to the window.
+ * period of it says all.  In one period a VEC with that stride has one or two copies, which take
+ * its place; the question is asked again, one level down the trees.  No phase needs care: whatever
+ * wraps around the period is two views, clipped to the window.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "access/side_set.h"
@@ -30,7 +30,9 @@ static int by_hi(const void *a, const void *b) {
     return (c->hi > d->hi) - (c->hi < d->hi);
 }
 
-static int is_vec(const tutti__view *v) { return v->side.node->kind == TUTTI__VEC; }
+static int is_vec(const tutti__view *v) {
+    return v->side.node->kind == TUTTI__VEC;
+}
 
 static size_t add_cut(const tutti__group *g, tutti_off lo, tutti_off hi, cut *c) {
     if (lo <= g->lo || hi >= g->hi) return 0;
@@ -152,8 +154,7 @@ static tutti_err examine_piece(tutti__overlap *o, const tutti__group *g, tutti_o
         piece.v[piece.n++] = g->v[i];
     }
     o->budget -= (int64_t)(piece.n + g->n / 8);
-    if (piece.n > 1)
-        err = irregular ? tutti__group_by_marks(o, &piece) : examine_period(o, &piece);
+    if (piece.n > 1) err = irregular ? tutti__group_by_marks(o, &piece) : examine_period(o, &piece);
     tutti__free(piece.v);
     return err;
 }

@@ -1,6 +1,7 @@
 /* access: questions about a side.  `tell` goes down one path of the tree: in a monotone VEC the
  * copies do not overlap, so a division finds the copy an offset is in; in a CAT and among the marks
- * of a LIST a binary search does. SPDX-License-Identifier: BSD-3-Clause */
+ * of a LIST a binary search does.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 tutti_off tutti__side_grain(tutti__side s) {

@@ -9,8 +9,8 @@
  * after two bytes, a mark and the version.  A monotone side is written cut to a range of its stream
  * without being cut first: a cut node is written as a CAT of its rest, whole copies, and start, and
  * the code of a LIST is copied as it is.  The parser builds with the ordinary constructors, after
- * its own checks that nothing takes memory out of proportion to the input. SPDX-License-Identifier:
- * BSD-3-Clause */
+ * its own checks that nothing takes memory out of proportion to the input.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 enum { MARK = 0xA7, VERSION = 1 };

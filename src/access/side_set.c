@@ -1,14 +1,12 @@
 /* access: sets of sides: do they share bytes, and which bytes do they cover together?
  *
- * Only sides whose intervals [first, end) overlap can share a byte, so the views are sorted by their
- * first byte and swept into groups of overlapping intervals; most patterns fall apart here.  A group
- * of several is taken apart from the simple to the hard:
- *   CAT   replaced by its parts (parts of one side never share a byte), examined again
- *   RUN   every other view is asked for its next byte after the run's start; then it is out
- *   VEC   stride arithmetic (side_periodic.c), which comes back here with one period's children
- *   rest  bitmaps (side_marks.c)
- * The union walks groups of one, takes a group whose bytes add up to its interval as one run if it is
- * disjoint, and marks the others.
+ * Only sides whose intervals [first, end) overlap can share a byte, so the views are sorted by
+ * their first byte and swept into groups of overlapping intervals; most patterns fall apart here.
+ * A group of several is taken apart from the simple to the hard: CAT   replaced by its parts (parts
+ * of one side never share a byte), examined again RUN   every other view is asked for its next byte
+ * after the run's start; then it is out VEC   stride arithmetic (side_periodic.c), which comes back
+ * here with one period's children rest  bitmaps (side_marks.c) The union walks groups of one, takes
+ * a group whose bytes add up to its interval as one run if it is disjoint, and marks the others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "access/list_read.h"
@@ -63,7 +61,9 @@ static size_t count_kind(const tutti__group *g, tutti__node_kind kind) {
 
 /* ---- CATs: go on with their parts */
 
-static tutti_off part_end(const tutti__part *p) { return p->disp + p->node->hi; }
+static tutti_off part_end(const tutti__part *p) {
+    return p->disp + p->node->hi;
+}
 
 /* The parts of a CAT with bounds in [lo, hi), relative to its origin: the first, and how many. */
 static size_t parts_in(const tutti__node *n, tutti_off lo, tutti_off hi, tutti_count *first_out) {
@@ -287,8 +287,7 @@ static tutti_err is_filled(const tutti__group *g, int *filled_out) {
     tutti__view *v;
     tutti_err err;
 
-    for (size_t i = 0; i < g->n; i++)
-        bytes += tutti__side_bytes_in(g->v[i].side, g->lo, g->hi);
+    for (size_t i = 0; i < g->n; i++) bytes += tutti__side_bytes_in(g->v[i].side, g->lo, g->hi);
     *filled_out = bytes == g->hi - g->lo;
     if (!*filled_out || g->n == 1) return TUTTI_OK;
     v = tutti__malloc(g->n * sizeof *v);

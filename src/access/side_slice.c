@@ -1,6 +1,7 @@
 /* access: the part of a side between two stream positions.  Whole subtrees are shared; only the
  * nodes along the two cuts are new: a cut VEC becomes [rest of a copy | whole copies | start of a
- * copy]. SPDX-License-Identifier: BSD-3-Clause */
+ * copy].
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 static tutti_err slice(tutti__side s, tutti_off from, tutti_off to, tutti__side *out);

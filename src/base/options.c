@@ -2,7 +2,8 @@
  * rows (type, place in the struct, choices); a text is first parsed into a number by the row's
  * type, then checked against the row's range, and only then stored, so a refused text changes
  * nothing. Names are compared without regard to case and with - equal to _, and never through the
- * locale. SPDX-License-Identifier: BSD-3-Clause */
+ * locale.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/options_impl.h"
 #include "base/error_impl.h"
 

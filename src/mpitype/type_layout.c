@@ -14,49 +14,32 @@ void tutti__layout_free(tutti__layout *l) {
 
 /* ---- predefined types */
 
-/* Value and index of MPI_MINLOC and MPI_MAXLOC: a C structure, with the gap the compiler leaves. */
-typedef struct {
-    MPI_Datatype type;
-    tutti_off first_size, second_at;
-} pair_type;
-
-#define PAIR(mpi_name, c_type)    \
-    {                             \
-        mpi_name, sizeof(c_type), \
-            offsetof(             \
-                struct {          \
-                    c_type first; \
-                    int second;   \
-                },                \
-                second)           \
-    }
-
-static tutti_err pair_side(MPI_Datatype type, int *found_out, tutti__side *out) {
-    const pair_type table[] = {
-        PAIR(MPI_FLOAT_INT, float), PAIR(MPI_DOUBLE_INT, double),
-        PAIR(MPI_LONG_INT, long),   PAIR(MPI_SHORT_INT, short),
-        PAIR(MPI_2INT, int),        PAIR(MPI_LONG_DOUBLE_INT, long double),
+/* The pairs of MPI_MINLOC and MPI_MAXLOC are C structures { value; int index; }, with the gap that
+ * the index's alignment leaves.  Returns the size of the value; 0: not a pair. */
+static tutti_off pair_value_size(MPI_Datatype type) {
+    const struct {
+        MPI_Datatype type;
+        tutti_off value_size;
+    } table[] = {
+        {MPI_FLOAT_INT, sizeof(float)}, {MPI_DOUBLE_INT, sizeof(double)},
+        {MPI_LONG_INT, sizeof(long)},   {MPI_SHORT_INT, sizeof(short)},
+        {MPI_2INT, sizeof(int)},        {MPI_LONG_DOUBLE_INT, sizeof(long double)},
     };
-    *found_out = 0;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        const pair_type *p = &table[i];
-        if (p->type != type || type == MPI_DATATYPE_NULL) continue;
-        tutti__side part[2];
-        *found_out = 1;
-        TUTTI_TRY(tutti__side_run(0, p->first_size, &part[0]));
-        const tutti_err err = tutti__side_run(p->second_at, sizeof(int), &part[1]);
-        if (err == TUTTI_OK) return tutti__side_cat(2, part, out);
-        tutti__side_free(&part[0]);
-        return err;
-    }
-    return TUTTI_OK;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].type == type) return table[i].value_size;
+    return 0;
+}
+
+static tutti_err pair_side(tutti_off value_size, tutti__side *out) {
+    const tutti_off offsets[] = {0, tutti__align_up(value_size, _Alignof(int))};
+    const tutti_off lengths[] = {value_size, sizeof(int)};
+    return tutti__side_list(2, offsets, lengths, 0, out);
 }
 
 static tutti_err leaf_side(MPI_Datatype type, tutti__side *out) {
     MPI_Count size = 0;
-    int found = 0;
-    TUTTI_TRY(pair_side(type, &found, out));
-    if (found) return TUTTI_OK;
+    const tutti_off value_size = pair_value_size(type);
+    if (value_size) return pair_side(value_size, out);
     const int rc = MPI_Type_size_x(type, &size);
     if (rc != MPI_SUCCESS) return tutti__mpitype_failed(rc, "MPI_Type_size_x");
     if (size > 0) return tutti__side_run(0, size, out);

@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=120 */
 /* Random accesses of all constructors against their expanded models: walks from any position,
- * questions, slices, clips, serialisation. SPDX-License-Identifier: BSD-3-Clause */
+ * questions, slices, clips, serialisation.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
 static void check_bounds(const tutti_access *a, const model *m) {

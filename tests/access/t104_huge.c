@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
 /* A block of 10^5 x 10^5 elements: a few hundred bytes to describe, and every question is answered
- * without going through its runs (this test would take hours otherwise). SPDX-License-Identifier:
- * BSD-3-Clause */
+ * without going through its runs (this test would take hours otherwise).
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
 #define N 100000ll

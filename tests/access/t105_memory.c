@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
 /* Out of memory: with the k-th allocation failing, for every k that occurs, each constructor either
- * works or says TUTTI_ERR_NOMEM, writes no output and leaks nothing. SPDX-License-Identifier:
- * BSD-3-Clause */
+ * works or says TUTTI_ERR_NOMEM, writes no output and leaks nothing.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
 static tutti_access *nest, *list, *ghost; /* made while memory was there */

@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
 /* The copy kernels against a loop over single bytes: random accesses, random ranges, both ways;
- * bytes that are not named stay as they are. SPDX-License-Identifier: BSD-3-Clause */
+ * bytes that are not named stay as they are.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "side_zoo.h"
 
 #define GUARD 64

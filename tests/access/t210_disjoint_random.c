@@ -1,7 +1,8 @@
 /* TEST ranks=0 timeout=60 */
 /* tutti__sides_disjoint and tutti__sides_union against a count per byte: random sets of sides, most
  * of them made disjoint on purpose (blocks of arrays, cyclic pieces, slices, random owners) and
- * then, often, disturbed by a little. SPDX-License-Identifier: BSD-3-Clause */
+ * then, often, disturbed by a little.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "side_zoo.h"
 
 #define MOST 12

@@ -1,7 +1,8 @@
 /* TEST ranks=1 timeout=60 */
 /* The parts of tutti bench that the truth of its results hangs on: the patterns of all ranks cover
  * the file once, their MPI datatypes say the same as their accesses, and a wrong byte is found
- * wherever it is. SPDX-License-Identifier: BSD-3-Clause */
+ * wherever it is.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "../../cli/cli_error.c"
 #include "../../cli/cli_text.c"

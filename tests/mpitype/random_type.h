@@ -1,7 +1,8 @@
 /* Random nested datatypes over all constructors, each with its type map: the offset of every byte
  * in order, expanded element by element as the standard defines the constructors.  MPI_Pack shows
  * what MPI itself makes of a datatype; it is asked about all but those with odd extents, on which
- * MPIs stumble. SPDX-License-Identifier: BSD-3-Clause */
+ * MPIs stumble.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_RANDOM_TYPE_H
 #define TUTTI_TESTS_RANDOM_TYPE_H
 

@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
 /* Domains of random requests: the windows tile [lo, hi) exactly, are aligned, and find() inverts
- * them. SPDX-License-Identifier: BSD-3-Clause */
+ * them.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_test.h"
 
 static const int kinds[] = {TUTTI_DOMAINS_AUTO, TUTTI_DOMAINS_EVEN, TUTTI_DOMAINS_BALANCED,

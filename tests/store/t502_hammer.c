@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 tsan=1 */
 /* The store threads under a hail of small requests, begun, tested and finished in any order: for
- * the thread sanitizer. SPDX-License-Identifier: BSD-3-Clause */
+ * the thread sanitizer.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
 #define SLOTS 16
