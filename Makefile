@@ -49,7 +49,7 @@ man: ## write the manual page of the options anew from their table
 	@build/openmpi/gen_options_man > docs/man/tutti-options.7
 
 install: ## into PREFIX, for MPI=openmpi|mpich
-	@scripts/packages.sh run
+	@scripts/packages.sh run $(if $(filter mpich,$(MPI)),test)
 	@scripts/build.sh $(MPI)
 	@cmake --install build/$(MPI) --prefix $(abspath $(PREFIX))
 

@@ -69,4 +69,5 @@ const char report_style[] =
     "print-color-adjust:exact}main{padding:0;max-width:none}.grid{grid-template-columns:1fr "
     "1fr;gap:10px}.full{grid-column:1/-1}"
     "h2{break-after:avoid;margin-top:22px}details{display:none}.scroll{overflow:visible}"
-    "th,td{padding:3px 5px}@page{margin:14mm}}\n";
+    "table{font-size:7pt}th,td{padding:2px 4px}svg text{font-size:14px}.card{padding:10px 12px}"
+    "@page{margin:14mm}}\n";

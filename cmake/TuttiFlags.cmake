@@ -1,10 +1,17 @@
 # Build type, language, warnings and sanitizers: the target tutti_flags, for all code of this tree.
 #
 #   TUTTI_SANITIZE   address (ASan and UBSan) | thread | empty
-#   TUTTI_WERROR     warnings are errors
+#   TUTTI_WERROR     warnings are errors: by default with the compilers that we know to have none (newer
+#                    ones warn of more, and that should not keep anybody from building)
 
 set(TUTTI_SANITIZE "" CACHE STRING "address (with undefined), thread, or empty")
-option(TUTTI_WERROR "treat warnings as errors" OFF)
+if((CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 13)
+   OR (CMAKE_C_COMPILER_ID STREQUAL "Clang" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 15))
+    set(_known_compiler ON)
+else()
+    set(_known_compiler OFF)
+endif()
+option(TUTTI_WERROR "treat warnings as errors" ${_known_compiler})
 
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "build type" FORCE)

@@ -6,8 +6,8 @@
 #   tsan             with ThreadSanitizer: the tests with threads as ranks; and without liburing, so
 #                    that this way of building is always tried
 #
-# Targets: all (default), tests, or any other.  TIER=full adds the long tests, WERROR=OFF lets
-# warnings pass, V=1 shows the commands, JOBS=n.
+# Targets: all (default), tests, or any other.  TIER=full adds the long tests, WERROR=ON|OFF decides
+# about warnings (default: errors with the compilers we know), V=1 shows the commands, JOBS=n.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 name=$1
@@ -37,7 +37,7 @@ mkdir -p "$top/build"
 log=$top/build/configure-$name.log
 # shellcheck disable=SC2086 # lists of words
 cmake --log-level=NOTICE -S "$top" -B "$dir" $generator $flags \
-    -DTUTTI_TIER="${TIER:-quick}" -DTUTTI_WERROR="${WERROR:-ON}" >"$log" || {
+    -DTUTTI_TIER="${TIER:-quick}" ${WERROR:+-DTUTTI_WERROR=$WERROR} >"$log" || {
     cat "$log" >&2
     exit 1
 }

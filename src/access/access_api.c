@@ -8,7 +8,7 @@ static tutti__side side_ref(tutti__side s) {
 
 /* An access with packed memory; takes over `file`. */
 static tutti_err packed(tutti__side file, tutti_access **out) {
-    tutti__side memory;
+    tutti__side memory = {0, NULL};
     const tutti_err err = tutti__side_run(0, tutti__side_bytes(file), &memory);
     if (err != TUTTI_OK) {
         tutti__side_free(&file);
@@ -18,7 +18,7 @@ static tutti_err packed(tutti__side file, tutti_access **out) {
 }
 
 tutti_err tutti_access_contiguous(tutti_off offset, tutti_off bytes, tutti_access **out) {
-    tutti__side file;
+    tutti__side file = {0, NULL};
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "NULL argument");
     TUTTI_CHECK(bytes >= 0, TUTTI_ERR_ARG, "%lld bytes", (long long)bytes);
     TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset %lld is negative", (long long)offset);
@@ -28,7 +28,7 @@ tutti_err tutti_access_contiguous(tutti_off offset, tutti_off bytes, tutti_acces
 
 tutti_err tutti_access_vector(tutti_off offset, tutti_count count, tutti_off block,
                               tutti_off stride, tutti_access **out) {
-    tutti__side file;
+    tutti__side file = {0, NULL};
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "NULL argument");
     TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset %lld is negative", (long long)offset);
     TUTTI_CHECK(count >= 0 && block >= 0, TUTTI_ERR_ARG, "%lld blocks of %lld bytes",
@@ -40,7 +40,7 @@ tutti_err tutti_access_vector(tutti_off offset, tutti_count count, tutti_off blo
 
 tutti_err tutti_access_runs(tutti_count n, const tutti_off *offsets, const tutti_off *lengths,
                             tutti_access **out) {
-    tutti__side file;
+    tutti__side file = {0, NULL};
     TUTTI_CHECK(out && n >= 0 && (n == 0 || (offsets && lengths)), TUTTI_ERR_ARG,
                 "%lld runs, or a NULL argument", (long long)n);
     for (tutti_count i = 0; i < n; i++)
@@ -66,7 +66,7 @@ static tutti_err indices_offsets(tutti_off offset, tutti_off size, tutti_count n
 
 tutti_err tutti_access_indices(tutti_off offset, tutti_off item_size, tutti_count n,
                                const tutti_count *index, tutti_access **out) {
-    tutti__side file;
+    tutti__side file = {0, NULL};
     size_t bytes;
     TUTTI_CHECK(out && n >= 0 && (n == 0 || index), TUTTI_ERR_ARG,
                 "%lld indices, or a NULL argument", (long long)n);
@@ -129,7 +129,7 @@ tutti_err tutti_access_concat(int n, const tutti_access *const *parts,
 
 tutti_err tutti_access_tile(const tutti_access *a, tutti_count count, tutti_off file_stride,
                             tutti_off memory_stride, tutti_access **out) {
-    tutti__side file, memory;
+    tutti__side file = {0, NULL}, memory = {0, NULL};
     TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
     TUTTI_TRY(tutti__side_vec(side_ref(a->file), count, file_stride, &file));
     const tutti_err err = tutti__side_vec(side_ref(a->memory), count, memory_stride, &memory);
@@ -147,7 +147,7 @@ tutti_err tutti_access_join(const tutti_access *file, const tutti_access *memory
 }
 
 tutti_err tutti_access_clip(const tutti_access *a, tutti_off lo, tutti_off hi, tutti_access **out) {
-    tutti__side file, memory;
+    tutti__side file = {0, NULL}, memory = {0, NULL};
     TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
     const tutti_off from = tutti__side_tell(a->file, lo), to = tutti__side_tell(a->file, hi);
     TUTTI_TRY(tutti__side_slice(a->file, from, to, &file));

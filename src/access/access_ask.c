@@ -118,7 +118,7 @@ size_t tutti_access_serialise(const tutti_access *a, void *buf, size_t size) {
 /* The memory side that follows `used` bytes in; it must be the last thing there. */
 static tutti_err parse_memory(const void *buf, size_t size, size_t used, tutti__side *out) {
     size_t more = 0;
-    tutti__side s;
+    tutti__side s = {0, NULL};
     TUTTI_TRY(tutti__side_parse((const char *)buf + used, size - used, 0, &more, &s));
     if (used + more == size) {
         *out = s;
@@ -129,7 +129,7 @@ static tutti_err parse_memory(const void *buf, size_t size, size_t used, tutti__
 }
 
 tutti_err tutti_access_parse(const void *buf, size_t size, tutti_access **out) {
-    tutti__side file, memory;
+    tutti__side file = {0, NULL}, memory = {0, NULL};
     size_t used = 0;
     TUTTI_CHECK(out && (buf || size == 0), TUTTI_ERR_ARG, "NULL argument");
     TUTTI_TRY(tutti__side_parse(buf, size, 1, &used, &file));

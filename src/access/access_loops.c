@@ -91,7 +91,7 @@ static int loops_order(loop *v, int n) {
 
 /* The loops around a run at disp, as a side; `memory`: with the memory strides. */
 static tutti_err loops_side(const loop *v, int n, tutti_off disp, int memory, tutti__side *out) {
-    tutti__side s;
+    tutti__side s = {0, NULL};
     TUTTI_TRY(tutti__side_run(disp, v[0].count, &s));
     for (int i = 1; i < n; i++)
         TUTTI_TRY(tutti__side_vec(s, v[i].count, memory ? v[i].memory : v[i].file, &s));
@@ -102,7 +102,7 @@ static tutti_err loops_side(const loop *v, int n, tutti_off disp, int memory, tu
 tutti_err tutti__loops_sort(tutti__side *file, tutti__side *memory, int *done_out) {
     nest f, m;
     loop v[MAX_LOOPS];
-    tutti__side sorted_file, sorted_memory;
+    tutti__side sorted_file = {0, NULL}, sorted_memory = {0, NULL};
     tutti_off at = file->disp, at_memory = memory->disp;
     *done_out = 0;
     if (!nest_of(file->node, &f) || !nest_of(memory->node, &m)) return TUTTI_OK;

@@ -72,7 +72,7 @@ static tutti_err section_loops(const tutti_section *s, const char *what, loops *
 
 /* The loops as a side, nested in the order of `file`. */
 static tutti_err loops_side(const loops *l, const tutti_section *file, tutti__side *out) {
-    tutti__side s;
+    tutti__side s = {0, NULL};
     TUTTI_TRY(tutti__side_run(l->first, file->element_size, &s));
     for (int k = 0; k < file->ndims; k++) {
         const int d = dimension(file, k);

@@ -64,7 +64,7 @@ static inline int tutti__leb_try(const unsigned char *code, size_t size, size_t 
 }
 
 static inline uint64_t tutti__zigzag(tutti_off v) {
-    return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+    return ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0);
 }
 static inline tutti_off tutti__unzigzag(uint64_t v) {
     return (tutti_off)((v >> 1) ^ (0 - (v & 1)));

@@ -44,7 +44,8 @@ struct tutti__node {
     int depth;         /* 1 for RUN and LIST */
     int monotone;
     tutti_off bytes;   /* > 0 */
-    tutti_off lo, hi;  /* bounds relative to the origin, which is where the first stream byte is: lo is 0 if monotone */
+    tutti_off lo, hi;  /* bounds relative to the origin, which is the place of the first stream
+                          byte: lo is 0 if monotone */
     tutti_count runs;  /* contiguous runs; adjacent ones across VEC copies or CAT parts count once where known */
     tutti_off grain;   /* gcd of all run starts (relative to the origin), lengths and strides; > 0 */
     uint64_t hash;     /* of the structure */
@@ -152,6 +153,10 @@ size_t tutti__side_serialise(tutti__side s, tutti_off lo, tutti_off hi, void *bu
 /* `used_out` (may be NULL): bytes read.  Refuses (TUTTI_ERR_FORMAT) what is not monotone if `monotone`. */
 tutti_err tutti__side_parse(const void *buf, size_t size, int monotone, size_t *used_out,
                             tutti__side *out) TUTTI_MUST_USE;
+/* The same for other ranks of this job, which are trusted: quicker for lists (side_letter.c).  It may hold a few
+ * bytes outside [lo, hi). */
+size_t tutti__side_letter(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size);
+tutti_err tutti__side_from_letter(const void *buf, size_t size, tutti__side *out) TUTTI_MUST_USE;
 /* The part of a side with stream positions [from, to). */
 tutti_err tutti__side_slice(tutti__side s, tutti_off from, tutti_off to, tutti__side *out) TUTTI_MUST_USE;
 

@@ -102,7 +102,7 @@ static int nest_complete(const nest *t) {
 }
 
 static tutti_err nest_side(const nest *t, tutti_off length, tutti__side *out) {
-    tutti__side s;
+    tutti__side s = {0, NULL};
     TUTTI_TRY(tutti__side_run(t->base, length, &s));
     for (int l = 0; l < t->levels; l++)
         TUTTI_TRY(tutti__side_vec(s, t->count[l], t->stride[l], &s));

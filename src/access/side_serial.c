@@ -186,7 +186,7 @@ typedef struct {
                 r->at, what)
 
 static tutti_err get(reader *r, uint64_t limit, uint64_t *out) {
-    uint64_t v;
+    uint64_t v = 0;
     SOUND(tutti__leb_try(r->buf, r->size, &r->at, &v), "it ends early or a number is malformed");
     SOUND(v <= limit, "a number is too large");
     *out = v;
@@ -195,7 +195,7 @@ static tutti_err get(reader *r, uint64_t limit, uint64_t *out) {
 
 /* A number that is > 0 and a possible length. */
 static tutti_err get_size(reader *r, tutti_off *out) {
-    uint64_t v;
+    uint64_t v = 0;
     TUTTI_TRY(get(r, TUTTI__OFF_LIMIT, &v));
     SOUND(v > 0, "a length or a count is 0");
     *out = (tutti_off)v;
@@ -203,7 +203,7 @@ static tutti_err get_size(reader *r, tutti_off *out) {
 }
 
 static tutti_err get_offset(reader *r, tutti_off *out) {
-    uint64_t v;
+    uint64_t v = 0;
     TUTTI_TRY(get(r, UINT64_MAX, &v));
     SOUND(tutti__off_ok(tutti__unzigzag(v)), "an offset is too large");
     *out = tutti__unzigzag(v);
@@ -213,15 +213,15 @@ static tutti_err get_offset(reader *r, tutti_off *out) {
 static tutti_err get_side(reader *r, int depth, tutti__side *out);
 
 static tutti_err get_run(reader *r, tutti__side *out) {
-    tutti_off bytes;
+    tutti_off bytes = 0;
     TUTTI_TRY(get_size(r, &bytes));
     return tutti__side_run(0, bytes, out);
 }
 
 static tutti_err get_vec(reader *r, int depth, tutti__side *out) {
-    tutti_count count;
-    tutti_off stride;
-    tutti__side child;
+    tutti_count count = 0;
+    tutti_off stride = 0;
+    tutti__side child = {0, NULL};
     TUTTI_TRY(get_size(r, &count));
     TUTTI_TRY(get_offset(r, &stride));
     TUTTI_TRY(get_side(r, depth, &child));
@@ -231,8 +231,8 @@ static tutti_err get_vec(reader *r, int depth, tutti__side *out) {
 }
 
 static tutti_err get_list(reader *r, tutti__side *out) {
-    tutti__list_code c;
-    uint64_t flags, size;
+    tutti__list_code c = {0};
+    uint64_t flags = 0, size = 0;
     TUTTI_TRY(get(r, IS_MONOTONE | IS_FIXED, &flags));
     TUTTI_TRY(get_size(r, &c.n));
     TUTTI_TRY(get_size(r, &c.first_length));
@@ -248,7 +248,7 @@ static tutti_err get_list(reader *r, tutti__side *out) {
 }
 
 static tutti_err get_cat(reader *r, int depth, tutti__side *out) {
-    uint64_t n;
+    uint64_t n = 0;
     tutti_err err = TUTTI_OK;
     TUTTI_TRY(get(r, UINT64_MAX, &n));
     SOUND(n >= 2 && n <= (r->size - r->at) / 3, "a number of parts that cannot be");
@@ -270,8 +270,8 @@ static tutti_err get_cat(reader *r, int depth, tutti__side *out) {
 
 /* A side that is not empty. */
 static tutti_err get_side(reader *r, int depth, tutti__side *out) {
-    uint64_t kind;
-    tutti_off disp;
+    uint64_t kind = 0;
+    tutti_off disp = 0;
     tutti__side s = {0, NULL};
     SOUND(depth < TUTTI__MAX_DEPTH, "nested too deep");
     TUTTI_TRY(get(r, CAT, &kind));
@@ -290,7 +290,7 @@ static tutti_err get_side(reader *r, int depth, tutti__side *out) {
 }
 
 static tutti_err get_all(reader *r, tutti__side *out) {
-    uint64_t v;
+    uint64_t v = 0;
     TUTTI_TRY(get(r, UINT64_MAX, &v));
     SOUND(v == MARK, "this is no description of an access");
     TUTTI_TRY(get(r, UINT64_MAX, &v));
@@ -304,7 +304,7 @@ static tutti_err get_all(reader *r, tutti__side *out) {
 tutti_err tutti__side_parse(const void *buf, size_t size, int monotone, size_t *used_out,
                             tutti__side *out) {
     reader reading = {buf, size, 0}, *r = &reading;
-    tutti__side s;
+    tutti__side s = {0, NULL};
     const tutti_err err = get_all(r, &s);
     if (err == TUTTI_ERR_NOMEM || err == TUTTI_ERR_FORMAT) return err;
     SOUND(err == TUTTI_OK, "sizes or offsets do not fit");

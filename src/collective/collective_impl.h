@@ -146,7 +146,7 @@ void tutti__plan_release(tutti_plan **p);
 /* ---- open_files.c: what happens at MPI_Finalize, and the trace file */
 tutti_err tutti__open_files_add(tutti_file *f) TUTTI_MUST_USE;
 void tutti__open_files_remove(tutti_file *f);
-/* The option `trace`: record from open on; write what was recorded at close (Collective). */
+/* The option `trace`: record from open on; write what was recorded at close (Collective, agrees). */
 tutti_err tutti__trace_begin(const tutti_file *f) TUTTI_MUST_USE;
 tutti_err tutti__trace_write(tutti_file *f) TUTTI_MUST_USE;
 

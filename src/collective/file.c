@@ -41,9 +41,11 @@ static int64_t text_hash(const char *s) {
     return (int64_t)(h >> 1);
 }
 
-/* Do all ranks want the same file in the same way, and is nobody unhappy? */
+/* Do all ranks want the same file in the same way, and is nobody unhappy?  Only then is the path the same
+ * for all: until then an error names that of the rank that had it. */
 static tutti_err open_vote(tutti__team *t, const char *path, int mode, int permissions, tutti_err mine) {
     tutti__vote v;
+    if (mine != TUTTI_OK) tutti__error_context("open", path, -1);
     tutti__vote_init(&v);
     v.min[0] = v.max[0] = text_hash(path);
     v.min[1] = v.max[1] = mode;
@@ -103,11 +105,31 @@ static void file_free(tutti_file *f) {
     tutti__free(f);
 }
 
-static tutti_err open_file(tutti_file *f, const char *path, int permissions, tutti_err mine) {
-    if (mine == TUTTI_OK && !(f->path = tutti__strdup(path))) mine = TUTTI_ERR_NOMEM;
-    TUTTI_TRY(open_vote(f->team, path, f->mode, permissions, mine));
-    TUTTI_TRY(open_store(f, permissions));
-    return tutti__team_agree(f->team, tutti__open_files_add(f));
+static tutti_err file_make(const char *path, int mode, const tutti_options *opt, tutti_file **out) {
+    tutti_file *f = tutti__calloc(1, sizeof *f);
+    if (!f) return TUTTI_ERR_NOMEM;
+    f->mode = mode;
+    f->opt = *opt;
+    f->path = tutti__strdup(path);
+    if (!f->path) {
+        tutti__free(f);
+        return TUTTI_ERR_NOMEM;
+    }
+    *out = f;
+    return TUTTI_OK;
+}
+
+/* All ranks have a file object now and mean the same file. */
+static tutti_err open_file(tutti_file *f, int permissions) {
+    tutti_err err = open_store(f, permissions);
+    if (err == TUTTI_OK) err = tutti__team_agree(f->team, tutti__open_files_add(f));
+    if (err == TUTTI_OK) return TUTTI_OK;
+    tutti__error_context("open", f->path, -1);
+    const tutti_error_info first = *tutti_last_error();
+    tutti__open_files_remove(f);
+    file_free(f);
+    tutti__error_assign(&first);
+    return err;
 }
 
 tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int permissions,
@@ -125,28 +147,24 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     TUTTI_MPI(MPI_Bcast(&mine, (int)sizeof mine, MPI_BYTE, 0, comm));
     mine.nodes[sizeof mine.nodes - 1] = '\0';
     tutti__team *team = NULL;
-    TUTTI_TRY(tutti__team_take(comm, mine.nodes, &team));
-    if (err != TUTTI_OK) tutti__error_assign(&first);
-
-    tutti_file *f = tutti__calloc(1, sizeof *f);
-    if (!f && err == TUTTI_OK) err = TUTTI_ERR_NOMEM;
-    if (!f) { /* the others must hear of it */
-        err = open_vote(team, path, mode, permissions, err);
+    tutti_file *f = NULL;
+    const tutti_err taken = tutti__team_take(comm, mine.nodes, &team);
+    if (taken != TUTTI_OK) {
+        tutti__error_context("open", NULL, -1);
+        return taken;
+    }
+    if (err == TUTTI_OK) err = file_make(path, mode, &mine, &f);
+    else tutti__error_assign(&first);
+    err = open_vote(team, path, mode, permissions, err);
+    if (err != TUTTI_OK) {
+        tutti__error_context("open", NULL, -1);
         tutti__team_give(&team);
+        if (f) tutti__free(f->path);
+        tutti__free(f);
         return err;
     }
     f->team = team;
-    f->mode = mode;
-    f->opt = mine;
-    err = open_file(f, path, permissions, err);
-    if (err != TUTTI_OK) {
-        tutti__error_context("open", path, -1);
-        tutti__open_files_remove(f);
-        first = *tutti_last_error();
-        file_free(f);
-        tutti__error_assign(&first);
-        return err;
-    }
+    TUTTI_TRY(open_file(f, permissions));
     *f_out = f;
     return TUTTI_OK;
 }
@@ -174,9 +192,8 @@ tutti_err tutti_file_close(tutti_file **pf) {
     }
     *pf = NULL;
     tutti__open_files_remove(f);
-    err = tutti__store_close(&f->store);
+    err = tutti__team_agree(f->team, tutti__store_close(&f->store));
     if (err == TUTTI_OK) err = tutti__trace_write(f);
-    err = tutti__team_agree(f->team, err);
     if (err != TUTTI_OK) tutti__error_context("close", f->path, -1);
     const tutti_error_info info = *tutti_last_error();
     file_free(f);

@@ -151,6 +151,17 @@ static int receive_any(tutti__run *r, tutti__work *w) {
     return all;
 }
 
+/* Has an earlier window messages that wait for room?  Messages to one rank must leave in order. */
+static int earlier_unsent(const tutti__run *r, const tutti__work *w) {
+    for (int i = 0; i < r->homes; i++) {
+        const tutti__work *o = &r->work[i];
+        if (o->phase != TUTTI__SERVE || o->cycle >= w->cycle) continue;
+        for (int k = 0; k < o->traffics; k++)
+            if (!o->traffic[k].started) return 1;
+    }
+    return 0;
+}
+
 /* Reading: send what fits into the auxiliary buffer, wait, go on.  1 if all has been sent. */
 static int send_all(tutti__run *r, tutti__work *w) {
     int in_flight = 0, waiting = 0;
@@ -160,6 +171,7 @@ static int send_all(tutti__run *r, tutti__work *w) {
         in_flight += m->started && !m->done;
         waiting += !m->started;
     }
+    if (waiting && earlier_unsent(r, w)) return 0;
     if (waiting && !in_flight) w->aux_used = 0;
     for (int i = 0; i < w->traffics && waiting; i++) {
         tutti__traffic *m = &w->traffic[i];

@@ -90,5 +90,5 @@ tutti_err tutti__trace_write(tutti_file *f) {
     tutti__free(text);
     if (err == TUTTI_OK && f->team->rank == 0) err = trace_save(f->opt.trace, n, in);
     tutti__letters_free(n, &in);
-    return err;
+    return tutti__team_agree(f->team, err);
 }

@@ -125,12 +125,12 @@ static tutti_err letter_write(tutti__two_phase *t, tutti__side file, int rank, i
                               tutti__letter *out) {
     tutti_off lo, hi;
     tutti__domains_extent(&t->domains, a, &lo, &hi);
-    const size_t bytes = tutti__side_serialise(file, lo, hi, NULL, 0);
+    const size_t bytes = tutti__side_letter(file, lo, hi, NULL, 0);
     const heading h = {purpose, a};
     char *data = tutti__malloc(sizeof h + bytes);
     if (!data) return TUTTI_ERR_NOMEM;
     memcpy(data, &h, sizeof h);
-    (void)tutti__side_serialise(file, lo, hi, data + sizeof h, bytes);
+    (void)tutti__side_letter(file, lo, hi, data + sizeof h, bytes);
     *out = (tutti__letter){rank, sizeof h + bytes, data};
     return TUTTI_OK;
 }
@@ -176,8 +176,8 @@ static void load_free(tutti__load *l) {
 /* Take the description out of a letter into a load that has room. */
 static tutti_err load_put(tutti__load *l, const tutti__groups *g, const tutti__letter *m) {
     tutti__source *s = &l->source[l->n];
-    TUTTI_TRY(tutti__side_parse((char *)m->data + sizeof(heading), m->bytes - sizeof(heading), 1, NULL,
-                                &s->side));
+    TUTTI_TRY(tutti__side_from_letter((char *)m->data + sizeof(heading), m->bytes - sizeof(heading),
+                                      &s->side));
     s->rank = m->rank;
     s->group = g->of[m->rank];
     l->n++;

@@ -118,8 +118,11 @@ tutti_err tutti__team_letters(tutti__team *t, int n, const tutti__letter *out, i
             mailbox_self(&m, &out[i]);
             continue;
         }
-        m.err = tutti__narrow_int((tutti_off)out[i].bytes, &bytes);
-        if (m.err != TUTTI_OK) break;
+        const tutti_err fits = tutti__narrow_int((tutti_off)out[i].bytes, &bytes);
+        if (fits != TUTTI_OK) {
+            m.err = fits;
+            break;
+        }
         TUTTI_MPI(MPI_Issend(out[i].data, bytes, MPI_BYTE, out[i].rank, tag, t->comm, &sent[started++]));
     }
     const tutti_err err = letters_run(t, started, sent, tag, &m);

@@ -85,10 +85,11 @@ static int pretend_node(const char *text, int rank, int size) {
     if (n < 1 || end == text) return -1;
     if (*end == '\0') return (int)((long long)rank * (n < size ? n : size) / size);
     long below = 0;
+    int mine = -1;
     for (int part = 0;; part++) {
         below += n;
-        if (rank < below) return part;
-        if (*end == '\0') return part + 1; /* ranks beyond the list share one more */
+        if (mine < 0 && rank < below) mine = part;
+        if (*end == '\0') return mine >= 0 ? mine : part + 1; /* ranks beyond the list share one more */
         if (*end != ',') return -1;
         const char *from = end + 1;
         n = strtol(from, &end, 10);
@@ -190,7 +191,8 @@ static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
     pool *p = value;
     for (tutti__team *t = p->first, *next; t; t = next) {
         next = t->next;
-        team_free(t);
+        t->orphan = t->busy; /* a file is still open: closing it frees the team */
+        if (!t->busy) team_free(t);
     }
     tutti__free(p);
     return MPI_SUCCESS;
@@ -261,9 +263,8 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
         return TUTTI_OK;
     }
     if (t) tutti__team_give(&t);
-    if (err != TUTTI_OK) return err;
     if (both[1] == 1 << 30)
-        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "another rank could not join the team");
+        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "a rank has no memory for a team");
 
     TUTTI_TRY(team_make(comm, pretend, &t));
     pthread_mutex_lock(&pool_lock);
@@ -280,7 +281,9 @@ void tutti__team_give(tutti__team **t) {
     if (!*t) return;
     pthread_mutex_lock(&pool_lock);
     (*t)->busy = 0;
+    const int orphan = (*t)->orphan;
     pthread_mutex_unlock(&pool_lock);
+    if (orphan) team_free(*t);
     *t = NULL;
 }
 

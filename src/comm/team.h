@@ -41,6 +41,7 @@ typedef struct tutti__team {
     int tag;               /* of the last operation */
     int id;                /* the same on all ranks */
     int busy;
+    int orphan;            /* the communicator it was made for is gone: free it when it is given back */
     char pretend[128];     /* the option `nodes` it was made for */
     struct tutti__team *next;
 } tutti__team;
@@ -48,7 +49,7 @@ typedef struct tutti__team {
 /* Take a team for `comm`.  Collective.   `pretend` (the option `nodes`) divides ranks of one machine
  * further: "" no, "N" N even parts, "3,1,2" parts of those sizes, "rr:N" round-robin, "single". */
 tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out) TUTTI_MUST_USE;
-/* Give it back to the pool.  Local. */
+/* Give it back to the pool.  Local, but collective if the communicator has been freed meanwhile. */
 void tutti__team_give(tutti__team **t);
 /* A tag for one operation, the same on all ranks if they count alike.  Local. */
 int tutti__team_tag(tutti__team *t);

@@ -241,7 +241,7 @@ static tutti_err truncate_to(tutti__fdfile *f, tutti_off size) {
 /* The kernel applies the limit to growth only; so do we. */
 tutti_err tutti__fdfile_resize(tutti_store *s, tutti_off size) {
     tutti__fdfile *f = (tutti__fdfile *)s;
-    tutti_off now;
+    tutti_off now = 0;
     TUTTI_TRY(tutti__fdfile_size(s, &now));
     TUTTI_TRY(tutti__fdfile_allows(f, 1, size > now ? size : 0));
     return truncate_to(f, size);
@@ -251,7 +251,7 @@ tutti_err tutti__fdfile_resize(tutti_store *s, tutti_off size) {
  * of every block, and so races with writers.  There the file is only made long enough. */
 tutti_err tutti__fdfile_preallocate(tutti_store *s, tutti_off size) {
     tutti__fdfile *f = (tutti__fdfile *)s;
-    tutti_off now;
+    tutti_off now = 0;
     int failed;
     TUTTI_TRY(tutti__fdfile_size(s, &now));
     TUTTI_TRY(tutti__fdfile_allows(f, 1, size > now ? size : 0));

@@ -19,7 +19,7 @@ static int ascends(const tutti_io_run *runs, int n) {
 
 /* Leave out what follows the first byte of the list that is not in the file. */
 static tutti_err cut_off(tutti__fdfile *f, tutti__ioreq *r, int n) {
-    tutti_off size, there = 0;
+    tutti_off size = 0, there = 0;
     TUTTI_TRY(tutti__fdfile_size(&f->base, &size));
     for (int i = 0; i < n; i++) {
         const tutti_io_run *run = &r->runs[i];

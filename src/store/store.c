@@ -49,7 +49,7 @@ static tutti_options options_inside(const tutti_options *opt, const tutti__fault
 
 static tutti_err open_inside(const char *path, int flags, int permissions, const tutti_options *opt,
                              tutti_stats *stats, tutti_store **store_out) {
-    const tutti_store_ops *ops;
+    const tutti_store_ops *ops = &tutti__store_posix;
     TUTTI_TRY(tutti__store_find(opt->store, &ops));
     return ops->open(path, flags, permissions, opt, stats, store_out);
 }
@@ -238,7 +238,7 @@ tutti_err tutti__store_resize(tutti_store *s, tutti_off size) {
 }
 
 static tutti_err checked_preallocate(tutti_store *s, tutti_off size) {
-    tutti_off now;
+    tutti_off now = 0;
     TUTTI_CHECK(size >= 0, TUTTI_ERR_ARG, "the size %lld is negative", (long long)size);
     if (s->ops->preallocate) return s->ops->preallocate(s, size);
     TUTTI_TRY(s->ops->size(s, &now));

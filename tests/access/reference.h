@@ -109,8 +109,8 @@ static inline tutti_access *random_vector(model *m) {
 static inline tutti_access *random_runs(model *m) {
     const int kind = (int)rnd(4);
     const int64_t n = rnd(8) ? rnd(20) : rnd(300), same = 1 + rnd(8);
-    int64_t *offsets = malloc((size_t)(n + 1) * sizeof *offsets);
-    int64_t *lengths = malloc((size_t)(n + 1) * sizeof *lengths);
+    int64_t *offsets = calloc((size_t)n + 1, sizeof *offsets);
+    int64_t *lengths = calloc((size_t)n + 1, sizeof *lengths);
     int64_t at = rnd(50);
     for (int64_t i = 0; i < n; i++) {
         lengths[i] = kind == 3 ? same : rnd(9);
@@ -237,6 +237,10 @@ static inline tutti_access *random_access(int depth, model *m) {
     default:
         a = random_tile(depth, m);
         break;
+    }
+    if (m->n == 0) { /* have arrays to point into, also for an empty access */
+        model_add(m, 0, 0);
+        m->n = 0;
     }
     model_sort(m);
     return a;

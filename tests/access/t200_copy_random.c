@@ -32,12 +32,46 @@ static unsigned char *copy_of(const unsigned char *p, tutti_off bytes) {
     return q;
 }
 
-static void fixture_make(fixture *f) {
-    tutti__side file = zoo_any(4, 1), memory = rnd(3) ? zoo_any(4, 0) : zoo_any(2, 1);
-    if (rnd(4) == 0) {
-        tutti__side_free(&memory);
-        memory = zoo_run(rnd(100), tutti__side_bytes(file));
+/* Some hundred items, no two adjacent; in order, or in steps of 7 around and around. */
+static tutti__side many_items(int monotone) {
+    enum { ITEMS = 300 };
+    const tutti_off fixed = rnd(2) ? 64 >> rnd(4) : 0;
+    tutti_off at[ITEMS], length[ITEMS], end = 0;
+    tutti__side s = {0, NULL};
+    for (int i = 0; i < ITEMS; i++) {
+        const int k = monotone ? i : i * 7 % ITEMS;
+        length[k] = fixed ? fixed : 1 + rnd(20);
+        at[k] = end + 1 + rnd(40);
+        end = at[k] + length[k];
     }
+    CHECK_OK(tutti__side_list(ITEMS - rnd(100), at, fixed ? NULL : length, fixed, &s));
+    return s;
+}
+
+/* Equal runs at equal distances. */
+static tutti__side many_runs(void) {
+    const tutti_off bytes = 1 + rnd(rnd(2) ? 6 : 70);
+    return zoo_vec(zoo_run(rnd(9), bytes), 1 + rnd(60), bytes + rnd(20));
+}
+
+static void make_sides(tutti__side *file, tutti__side *memory) {
+    const int64_t kind = rnd(8);
+    *file = kind == 0   ? zoo_vec(many_items(1), 1 + rnd(3), 32000)
+            : kind == 1 ? many_runs()
+                        : zoo_any(4, 1);
+    if (kind == 0)
+        *memory = zoo_vec(many_items((int)rnd(2)), 1 + rnd(3), 32000);
+    else if (kind == 1)
+        *memory = many_runs();
+    else if (kind == 2)
+        *memory = zoo_run(rnd(100), tutti__side_bytes(*file));
+    else
+        *memory = kind < 5 ? zoo_any(2, 1) : zoo_any(4, 0);
+}
+
+static void fixture_make(fixture *f) {
+    tutti__side file, memory;
+    make_sides(&file, &memory);
     f->bytes = tutti__min(tutti__side_bytes(file), tutti__side_bytes(memory));
     f->a.file = first_bytes(file, f->bytes);
     f->a.memory = first_bytes(memory, f->bytes);
@@ -136,7 +170,7 @@ static void check_ranges(fixture *f) {
 int main(void) {
     const long live = tutti__memory_live();
     check_seed(200);
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0; i < 1200; i++) {
         fixture f;
         fixture_make(&f);
         check_ranges(&f);

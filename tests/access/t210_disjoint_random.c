@@ -195,7 +195,7 @@ static void check_set(const set *s) {
 int main(void) {
     const long live = tutti__memory_live();
     check_seed(210);
-    for (int i = 0; i < 1200; i++) {
+    for (int i = 0; i < 800; i++) {
         set s;
         make_set(&s);
         check_set(&s);

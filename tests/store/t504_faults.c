@@ -20,6 +20,10 @@ enum { WRITE, READ, SYNC, SIZE, RESIZE, KINDS };
 static tutti_stats stats;
 static char bytes[64];
 
+static void set_fault(tutti_options *opt, const char *text) {
+    snprintf(opt->fault, sizeof opt->fault, "%s", text);
+}
+
 static tutti_err begin_and_finish(tutti_store *s, int is_write, const tutti_io_run *run) {
     tutti_store_request *r = NULL;
     tutti_off done;
@@ -83,15 +87,15 @@ static void strike_open_and_close(int choice) {
     const char *path = scratch(1, "fault");
     tutti_options opt = store_options(choice);
     tutti_store *s = NULL;
-    strcpy(opt.fault, "0:open:1:EACCES");
+    set_fault(&opt, "0:open:1:EACCES");
     CHECK_ERR(tutti__store_open(path, RWC, 0600, &opt, 0, &stats, &s), TUTTI_ERR_PERMISSION);
     CHECK_EQ(tutti_last_error()->rank, 0);
-    strcpy(opt.fault, "0:open:1");
+    set_fault(&opt, "0:open:1");
     CHECK_ERR(tutti__store_open(path, RWC, 0600, &opt, 0, &stats, &s), TUTTI_ERR_OPEN);
     CHECK(!s && access(path, F_OK) != 0);
     CHECK_OK(tutti__store_open(path, RWC, 0600, &opt, 1, &stats, &s)); /* another rank */
     CHECK_OK(tutti__store_close(&s));
-    strcpy(opt.fault, "0:close:1:ENOSPC");
+    set_fault(&opt, "0:close:1:ENOSPC");
     s = open_store(path, RWC, &opt, &stats);
     CHECK_ERR(tutti__store_close(&s), TUTTI_ERR_NO_SPACE);
     CHECK(!s);
@@ -107,7 +111,7 @@ static void malformed(void) {
     tutti_options opt = store_options(TUTTI_STORE_POSIX);
     tutti_store *s = NULL;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        strcpy(opt.fault, texts[i]);
+        set_fault(&opt, texts[i]);
         check_where(texts[i]);
         CHECK_ERR(tutti__store_open(scratch(1, "bad"), RWC, 0600, &opt, 0, &stats, &s),
                   TUTTI_ERR_OPTION);
@@ -122,7 +126,7 @@ static void no_memory(int choice) {
     tutti_store *s = NULL;
     tutti_store_request *r = NULL;
     tutti_err err = TUTTI_ERR_NOMEM;
-    strcpy(opt.fault, "0:sync:1"); /* wrapped: one allocation more */
+    set_fault(&opt, "0:sync:1"); /* wrapped: one allocation more */
     for (int n = 1; err != TUTTI_OK && n < 20; n++) {
         tutti__memory_fail_after(n);
         err = tutti__store_open(path, RWC | TUTTI_STORE_EXCL, 0600, &opt, 0, &stats, &s);

@@ -1,5 +1,6 @@
 /* TEST ranks=0 timeout=30 */
-/* A kernel that refuses io_uring (here by a filter on this process): the store threads takes over.
+/* A kernel that refuses (here by a filter on this process) io_uring: the store threads takes over;
+ * and fallocate: files are made longer, never shorter, and keep their bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -9,26 +10,36 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-static int refuse_rings(void) {
+static int refuse(void) {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    const struct sock_fprog program = {.len = 4, .filter = filter};
+    const struct sock_fprog program = {.len = 6, .filter = filter};
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
+static void preallocate(tutti_store *s, tutti_off bytes, tutti_off want) {
+    tutti_off size = -1;
+    CHECK_OK(tutti__store_preallocate(s, bytes));
+    CHECK_OK(tutti__store_size(s, &size));
+    CHECK_EQ(size, want);
+}
+
 int main(void) {
-    tutti_options opt = store_options(TUTTI_STORE_URING);
+    const int has_uring = store_is_built(TUTTI_STORE_URING);
+    const tutti_options opt = store_options(has_uring ? TUTTI_STORE_URING : TUTTI_STORE_THREADS);
     const char *path = scratch(0, "refused");
     tutti_stats stats = {0};
     tutti_store_request *r = NULL;
     tutti_off done = -1;
     char back[6] = "";
-    if (!store_is_built(TUTTI_STORE_URING) || !refuse_rings()) return 77;
+    if (!refuse()) return 77;
     check_seed(506);
     const leaks l = leaks_start();
     tutti_store *s = open_store(path, RWC, &opt, &stats);
@@ -38,6 +49,10 @@ int main(void) {
     CHECK_OK(tutti__store_begin(s, 0, &run, 1, &r));
     CHECK_OK(tutti__store_finish(&r, &done));
     CHECK(done == 5 && strcmp(back, "hello") == 0);
+    preallocate(s, 5, 8);
+    preallocate(s, 5000, 5000);
+    CHECK_OK(tutti__store_read(s, &run, 1, &done));
+    CHECK(done == 6 && strcmp(back, "hello") == 0);
     CHECK_OK(tutti__store_close(&s));
     CHECK_OK(tutti__store_delete(path, &opt));
     leaks_check(l);

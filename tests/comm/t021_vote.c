@@ -1,0 +1,142 @@
+/* TEST ranks=1,2,3,5,8 timeout=60 */
+/* Agreement: each rank fails in turn, and any set of ranks at once; everybody returns the error of the
+ * lowest of them and has the same last error, to the letter; numbers are reduced all the same.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "check.h"
+#include "comm/team.h"
+
+static int rank, ranks;
+
+/* Is the last error the same on all ranks, and is it this one? */
+static void same_error(tutti_err err, tutti_err code, int who, const char *text) {
+    const tutti_error_info mine = *tutti_last_error();
+    tutti_error_info first = mine;
+    MPI_Bcast(&first, (int)sizeof first, MPI_BYTE, 0, MPI_COMM_WORLD);
+    CHECK(err == code && mine.code == code, "%s, not %s", tutti_error_name(err),
+          tutti_error_name(code));
+    CHECK(mine.rank == who, "rank %d, not %d", mine.rank, who);
+    CHECK(strstr(mine.text, text), "'%s' is not in '%s'", text, mine.text);
+    CHECK(mine.sys_errno == first.sys_errno && mine.offset == first.offset, "errno or offset");
+    CHECK(mine.rank == first.rank && mine.code == first.code, "rank or code");
+    CHECK(strcmp(mine.operation, first.operation) == 0 && strcmp(mine.path, first.path) == 0,
+          "where");
+    CHECK(strcmp(mine.text, first.text) == 0, "'%s' and '%s'", mine.text, first.text);
+}
+
+/* An error of this rank that differs from any other's. */
+static tutti_err trouble(int who, int round, tutti_err *code_out, char *text) {
+    static const tutti_err codes[] = {TUTTI_ERR_IO, TUTTI_ERR_NOMEM, TUTTI_ERR_OPTION,
+                                      TUTTI_ERR_NO_SPACE};
+    const tutti_err code = codes[(who + round) % 4];
+    snprintf(text, 64, "trouble %d of rank %d", round, who);
+    *code_out = code;
+    if (rank != who) return code;
+    tutti__error_set(code, 5 + who, 1000 * who, "%s", text);
+    tutti__error_context("write", "some/file", -1);
+    return code;
+}
+
+/* Ranks whose bit is set in `who` fail. */
+static tutti_err mine_of(unsigned who, int round, tutti_err *code_out, int *lowest_out,
+                         char *text) {
+    tutti_err mine = TUTTI_OK, code;
+    char dummy[64];
+    *lowest_out = -1;
+    for (int r = ranks - 1; r >= 0; r--) {
+        if (!(who >> r & 1)) continue;
+        *lowest_out = r;
+        (void)trouble(r, round, code_out, text);
+        if (r == rank) mine = trouble(r, round, &code, dummy);
+    }
+    return mine;
+}
+
+static void agree(unsigned who, int round) {
+    tutti_err code = TUTTI_OK;
+    int lowest;
+    char text[64] = "";
+    tutti__team *t = NULL;
+    CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &t));
+    const tutti_err err = tutti__team_agree(t, mine_of(who, round, &code, &lowest, text));
+    if (lowest < 0)
+        CHECK(err == TUTTI_OK, "%s", tutti_error_name(err));
+    else
+        same_error(err, code, lowest, text);
+    tutti__team_give(&t);
+}
+
+static void vote(tutti__team *t, unsigned who, int round) {
+    tutti_err code = TUTTI_OK;
+    int lowest;
+    char text[64] = "";
+    tutti__vote v;
+    tutti__vote_init(&v);
+    const tutti_err mine = mine_of(who, round, &code, &lowest, text);
+    for (int i = 0; i + 1 < TUTTI__VOTES; i++) {
+        v.min[i] = 100 * i - rank;
+        v.max[i] = rank - 7;
+        v.sum[i] = ((int64_t)1 << 40) + rank;
+    }
+    const tutti_err err = tutti__team_vote(t, mine, &v);
+    if (lowest < 0)
+        CHECK(err == TUTTI_OK && v.fail == INT64_MAX, "%s", tutti_error_name(err));
+    else
+        same_error(err, code, lowest, text);
+    if (lowest >= 0) CHECK_EQ(v.fail, lowest);
+    for (int i = 0; i + 1 < TUTTI__VOTES; i++) {
+        CHECK_EQ(v.min[i], 100 * i - (ranks - 1));
+        CHECK_EQ(v.max[i], ranks - 8);
+        CHECK_EQ(v.sum[i], ranks * ((int64_t)1 << 40) + ranks * (ranks - 1) / 2);
+    }
+    const int last = TUTTI__VOTES - 1; /* nobody said anything */
+    CHECK(v.min[last] == INT64_MAX && v.max[last] == INT64_MIN && v.sum[last] == 0, "untouched");
+}
+
+/* A code that nobody has recorded gets its usual text, not that of an earlier error. */
+static void unrecorded(tutti__team *t) {
+    for (int who = 0; who < ranks; who++) {
+        if (rank == who) tutti__error_set(TUTTI_ERR_IO, 5, 99, "long ago");
+        const tutti_err err = tutti__team_agree(t, rank == who ? TUTTI_ERR_QUOTA : TUTTI_OK);
+        same_error(err, TUTTI_ERR_QUOTA, who, tutti_strerror(TUTTI_ERR_QUOTA));
+        tutti__error_clear();
+    }
+}
+
+static void numbers(tutti__team *t) {
+    char text[3000];
+    int64_t v[3] = {rank, -1, (int64_t)1 << 50};
+    memset(text, 'a' + rank, sizeof text);
+    CHECK_OK(tutti__team_broadcast(t, text, sizeof text));
+    for (size_t i = 0; i < sizeof text; i++) CHECK(text[i] == 'a', "byte %zu", i);
+    CHECK_OK(tutti__team_sum(t, v, 3));
+    CHECK_EQ(v[0], ranks * (ranks - 1) / 2);
+    CHECK_EQ(v[1], -ranks);
+    CHECK_EQ(v[2], ranks * ((int64_t)1 << 50));
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    check_seed(20261119);
+    const long live = tutti__memory_live();
+    tutti__team *t = NULL;
+    CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &t));
+    for (int r = 0; r < ranks; r++) {
+        agree(1u << r, r);
+        vote(t, 1u << r, r);
+    }
+    for (int i = 0; i < 12; i++) {
+        const unsigned who = i == 0 ? 0 : (unsigned)rnd(1 << ranks);
+        agree(who, i);
+        vote(t, who, i);
+    }
+    unrecorded(t);
+    numbers(t);
+    tutti__team_give(&t);
+    int bad = 0;
+    MPI_Allreduce(&check_failures_, &bad, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    CHECK_EQ(tutti__memory_live(), live);
+    return check_done() || bad;
+}

@@ -1,0 +1,101 @@
+/* TEST ranks=1,2,3,5,8 timeout=60 */
+/* Staging memory: grows when asked for more, is kept otherwise, is one and the same memory for all
+ * ranks of a group and no other, has no name left, and more than there is gives an error, not a signal.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
+#include <unistd.h>
+#include "check.h"
+#include "exchange/segment.h"
+
+static int rank, ranks;
+
+/* Every member writes its own bytes everywhere; all see all of them, and nobody else's. */
+static void used_together(tutti__team *t, int shared, size_t bytes) {
+    const tutti__groups *g = shared ? &t->nodes : &t->singles;
+    unsigned char *v = (unsigned char *)t->segment[shared ? 0 : 1].base;
+    MPI_Barrier(t->comm);
+    for (size_t i = (size_t)g->me; i < bytes; i += (size_t)g->size)
+        v[i] = (unsigned char)(17 * g->mine + g->me + (int)(i >> 10));
+    MPI_Barrier(t->comm);
+    size_t wrong = 0;
+    for (size_t i = 0; i < bytes; i++)
+        wrong +=
+            v[i] != (unsigned char)(17 * g->mine + (int)(i % (size_t)g->size) + (int)(i >> 10));
+    CHECK(wrong == 0, "%zu bytes of %zu are not the group's", wrong, bytes);
+    MPI_Barrier(t->comm);
+}
+
+static void growth(tutti__team *t, int shared) {
+    static const size_t sizes[] = {1, 5000, 100, 5000, 300000, 4096, 300001};
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        tutti__segment *s = &t->segment[shared ? 0 : 1];
+        const char *before = s->base;
+        CHECK_OK(tutti__segment_ensure(t, shared, sizes[i]));
+        if (sizes[i] <= most)
+            CHECK(s->base == before, "%zu bytes: not kept", sizes[i]);
+        else
+            most = sizes[i];
+        CHECK(s->base && s->bytes >= most && (uintptr_t)s->base % 4096 == 0, "%zu bytes", sizes[i]);
+        CHECK_EQ(s->shared, shared && t->nodes.size > 1);
+        used_together(t, shared, s->bytes);
+    }
+}
+
+/* Names of ours in /dev/shm. */
+static int names_left(void) {
+    char mine[40];
+    int n = 0;
+    DIR *d = opendir("/dev/shm");
+    snprintf(mine, sizeof mine, "tutti-%ld-", (long)getpid());
+    for (struct dirent *e; d && (e = readdir(d));) n += strncmp(e->d_name, mine, strlen(mine)) == 0;
+    if (d) closedir(d);
+    return n;
+}
+
+/* More than any /dev/shm has: refused on all ranks of the node, and a sensible size works again. */
+static void too_much(tutti__team *t) {
+    const tutti_err err = tutti__segment_ensure(t, 1, (size_t)1 << 46);
+    CHECK(err == TUTTI_ERR_NOMEM, "%s", tutti_error_name(err));
+    CHECK_EQ(names_left(), 0);
+    CHECK_OK(tutti__segment_ensure(t, 1, 10000));
+    used_together(t, 1, 10000);
+}
+
+static void without_memory(tutti__team *t) {
+    tutti__memory_fail_after(1);
+    CHECK_ERR(tutti__segment_ensure(t, 0, (size_t)1 << 20), TUTTI_ERR_NOMEM);
+    tutti__memory_fail_after(0);
+    CHECK(t->segment[1].base == NULL && t->segment[1].bytes == 0, "half a segment");
+    CHECK_OK(tutti__segment_ensure(t, 0, 100));
+    used_together(t, 0, 100);
+}
+
+int main(int argc, char **argv) {
+    static const char *const nodes[] = {"", "2", "rr:2", "1,2", "single"};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    check_seed(0);
+    MPI_Comm comm;
+    const long live = tutti__memory_live();
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        tutti__team *t = NULL;
+        check_where(nodes[i]);
+        CHECK_OK(tutti__team_take(comm, nodes[i], &t));
+        if (!t) continue;
+        growth(t, 1);
+        growth(t, 0);
+        too_much(t);
+        without_memory(t);
+        tutti__team_give(&t);
+    }
+    CHECK_EQ(names_left(), 0);
+    MPI_Comm_free(&comm);
+    CHECK_EQ(tutti__memory_live(), live);
+    int bad = 0;
+    MPI_Allreduce(&check_failures_, &bad, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return check_done() || bad;
+}
