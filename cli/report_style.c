@@ -60,7 +60,7 @@ const char report_style[] =
     "\n"
     "thead th{color:var(--soft);font-weight:500}\n"
     ".good{background:var(--good)}.near{background:var(--near)}.bad{background:var(--bad)}\n"
-    "td small{display:block;font-size:.72rem;line-height:1.1}\n"
+    "td small{display:block;font-size:.85em;line-height:1.1}\n"
     "details{margin-top:12px;font-size:.85rem}summary{cursor:pointer;color:var(--accent)}\n"
     "footer{margin-top:48px;color:var(--soft);font-size:.85rem}\n"
     "@media (max-width:520px){body{font-size:15px}.card{padding:14px}svg text{font-size:13px}"

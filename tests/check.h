@@ -16,31 +16,33 @@ static const char *check_where_ = "";
 static uint64_t check_seed_, check_state_;
 
 /* Text that failed checks show, e.g. the rank or the combination under test. */
-static inline void check_where(const char *text) { check_where_ = text; }
+static inline void check_where(const char *text) {
+    check_where_ = text;
+}
 
-#define CHECK(cond, ...)                                                                       \
-    do {                                                                                       \
-        if (!(cond)) {                                                                         \
-            if (++check_failures_ <= 20) {                                                     \
+#define CHECK(cond, ...)                                                                          \
+    do {                                                                                          \
+        if (!(cond)) {                                                                            \
+            if (++check_failures_ <= 20) {                                                        \
                 fprintf(stderr, "%s:%d: %s: CHECK(%s)", __FILE__, __LINE__, check_where_, #cond); \
-                fprintf(stderr, " " __VA_ARGS__);                                              \
-                fprintf(stderr, " [seed %llu]\n", (unsigned long long)check_seed_);            \
-            }                                                                                  \
-        }                                                                                      \
+                fprintf(stderr, " " __VA_ARGS__);                                                 \
+                fprintf(stderr, " [seed %llu]\n", (unsigned long long)check_seed_);               \
+            }                                                                                     \
+        }                                                                                         \
     } while (0)
 
-#define CHECK_ERR(call, code)                                                                   \
-    do {                                                                                        \
-        const tutti_err check_e_ = (call);                                                      \
-        CHECK(check_e_ == (code), "%s gave %s (%s)", #call, tutti_error_name(check_e_),         \
-              tutti_last_message());                                                            \
+#define CHECK_ERR(call, code)                                                           \
+    do {                                                                                \
+        const tutti_err check_e_ = (call);                                              \
+        CHECK(check_e_ == (code), "%s gave %s (%s)", #call, tutti_error_name(check_e_), \
+              tutti_last_message());                                                    \
     } while (0)
 #define CHECK_OK(call) CHECK_ERR(call, TUTTI_OK)
 
-#define CHECK_EQ(a, b)                                                                          \
-    do {                                                                                        \
-        const long long check_a_ = (long long)(a), check_b_ = (long long)(b);                   \
-        CHECK(check_a_ == check_b_, "%lld != %lld", check_a_, check_b_);                        \
+#define CHECK_EQ(a, b)                                                        \
+    do {                                                                      \
+        const long long check_a_ = (long long)(a), check_b_ = (long long)(b); \
+        CHECK(check_a_ == check_b_, "%lld != %lld", check_a_, check_b_);      \
     } while (0)
 
 /* Seed from TUTTI_TEST_SEED or `def`; rnd(n) is uniform in [0, n). */
@@ -55,7 +57,9 @@ static inline uint64_t rnd64(void) {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
 }
-static inline int64_t rnd(int64_t n) { return n > 0 ? (int64_t)(rnd64() % (uint64_t)n) : 0; }
+static inline int64_t rnd(int64_t n) {
+    return n > 0 ? (int64_t)(rnd64() % (uint64_t)n) : 0;
+}
 
 static inline int check_done(void) {
     if (check_failures_)

@@ -73,11 +73,13 @@ static inline int pairs_next(pairs *p, int *choice) {
     return more;
 }
 
-static inline void pairs_text(const pairs_axis *axis, int n, const int *choice, char *out, size_t size) {
+static inline void pairs_text(const pairs_axis *axis, int n, const int *choice, char *out,
+                              size_t size) {
     size_t at = 0;
     out[0] = '\0';
     for (int i = 0; i < n && at < size; i++)
-        at += (size_t)snprintf(out + at, size - at, "%s=%s ", axis[i].name, axis[i].value[choice[i]]);
+        at +=
+            (size_t)snprintf(out + at, size - at, "%s=%s ", axis[i].name, axis[i].value[choice[i]]);
 }
 
 static inline void pairs_free(pairs *p) {

@@ -45,7 +45,8 @@ typedef struct tutti_section {
 /**@{*/
 
 /** `bytes` bytes at `offset`; 0 bytes are an empty access. */
-TUTTI_API tutti_err tutti_access_contiguous(tutti_off offset, tutti_off bytes, tutti_access **out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_access_contiguous(tutti_off offset, tutti_off bytes,
+                                            tutti_access **out) TUTTI_MUST_USE;
 
 /** A section of an array in the file.
  *  @param[in] memory  the section of an array in memory that holds it (ghost cells, another order:
@@ -59,21 +60,24 @@ TUTTI_API tutti_err tutti_access_vector(tutti_off offset, tutti_count count, tut
                                         tutti_off stride, tutti_access **out) TUTTI_MUST_USE;
 
 /** `n` runs in any order: run i is lengths[i] bytes at offsets[i]; memory follows the given order. */
-TUTTI_API tutti_err tutti_access_runs(tutti_count n, const tutti_off *offsets, const tutti_off *lengths,
-                                      tutti_access **out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_access_runs(tutti_count n, const tutti_off *offsets,
+                                      const tutti_off *lengths, tutti_access **out) TUTTI_MUST_USE;
 
 /** `n` items of `item_size` bytes at offset + index[i] * item_size, in any order. */
 TUTTI_API tutti_err tutti_access_indices(tutti_off offset, tutti_off item_size, tutti_count n,
-                                         const tutti_count *index, tutti_access **out) TUTTI_MUST_USE;
+                                         const tutti_count *index,
+                                         tutti_access **out) TUTTI_MUST_USE;
 
 /** One access after the other; memory of part i starts at memory_offsets[i], or, if that is NULL,
  *  where part i - 1 ends (packed). */
 TUTTI_API tutti_err tutti_access_concat(int n, const tutti_access *const *parts,
-                                        const tutti_off *memory_offsets, tutti_access **out) TUTTI_MUST_USE;
+                                        const tutti_off *memory_offsets,
+                                        tutti_access **out) TUTTI_MUST_USE;
 
 /** `count` copies of `a`, each shifted by `file_stride` in the file and `memory_stride` in memory. */
-TUTTI_API tutti_err tutti_access_tile(const tutti_access *a, tutti_count count, tutti_off file_stride,
-                                      tutti_off memory_stride, tutti_access **out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_access_tile(const tutti_access *a, tutti_count count,
+                                      tutti_off file_stride, tutti_off memory_stride,
+                                      tutti_access **out) TUTTI_MUST_USE;
 
 /** The file side of `file` with the file side of `memory` as its memory side, byte for byte in
  *  stream order; both must have the same number of bytes. */
@@ -125,13 +129,15 @@ typedef struct tutti_piece {
 typedef struct tutti_access_iter tutti_access_iter;
 
 /** Start a walk at a stream position.  The access must outlive the walk. */
-TUTTI_API tutti_err tutti_access_iter_start(const tutti_access *a, tutti_off stream, tutti_access_iter **out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_access_iter_start(const tutti_access *a, tutti_off stream,
+                                            tutti_access_iter **out) TUTTI_MUST_USE;
 /** @return 1 and the next piece, or 0 at the end */
 TUTTI_API int tutti_access_iter_next(tutti_access_iter *it, tutti_piece *piece);
 TUTTI_API void tutti_access_iter_free(tutti_access_iter **it);
 
 /** Where stream position `p` is, 0 <= p < bytes: file and memory offset, and how far the piece goes on. */
-TUTTI_API tutti_err tutti_access_seek(const tutti_access *a, tutti_off p, tutti_piece *piece) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_access_seek(const tutti_access *a, tutti_off p,
+                                      tutti_piece *piece) TUTTI_MUST_USE;
 /**@}*/
 
 /** @name Passing on */
@@ -142,7 +148,8 @@ TUTTI_API size_t tutti_access_serialise(const tutti_access *a, void *buf, size_t
 
 /** Read what tutti_access_serialise wrote.  The input may be hostile: whatever is not a sound
  *  description is refused with TUTTI_ERR_FORMAT. */
-TUTTI_API tutti_err tutti_access_parse(const void *buf, size_t size, tutti_access **out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_access_parse(const void *buf, size_t size,
+                                       tutti_access **out) TUTTI_MUST_USE;
 
 /** A one-line description for people, e.g. "4096 x [16384 bytes every 65536] at 0".
  *  @return the length it has, as snprintf does */
@@ -153,8 +160,10 @@ TUTTI_API int tutti_access_describe(const tutti_access *a, char *buf, size_t siz
  *  `user` is the address of memory offset 0; `stream` bytes are packed in file order. */
 /**@{*/
 /** Copy stream bytes [from, to) out of user memory into `packed`, and back. */
-TUTTI_API void tutti_access_pack(const tutti_access *a, const void *user, tutti_off from, tutti_off to, void *packed);
-TUTTI_API void tutti_access_unpack(const tutti_access *a, void *user, tutti_off from, tutti_off to, const void *packed);
+TUTTI_API void tutti_access_pack(const tutti_access *a, const void *user, tutti_off from,
+                                 tutti_off to, void *packed);
+TUTTI_API void tutti_access_unpack(const tutti_access *a, void *user, tutti_off from, tutti_off to,
+                                   const void *packed);
 /**@}*/
 
 TUTTI_END_DECLS

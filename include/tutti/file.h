@@ -26,24 +26,26 @@ TUTTI_BEGIN_DECLS
 typedef struct tutti_file tutti_file;
 typedef struct tutti_plan tutti_plan;
 
-#define TUTTI_READ 1       /* open for reading */
-#define TUTTI_WRITE 2      /* open for writing */
-#define TUTTI_CREATE 4     /* create the file if it is not there */
-#define TUTTI_EXCLUSIVE 8  /* with TUTTI_CREATE: refuse if it is there */
-#define TUTTI_TRUNCATE 16  /* start with an empty file */
-#define TUTTI_APPEND 32    /* file offsets of accesses count from the end of the file as it was at open */
+#define TUTTI_READ 1      /* open for reading */
+#define TUTTI_WRITE 2     /* open for writing */
+#define TUTTI_CREATE 4    /* create the file if it is not there */
+#define TUTTI_EXCLUSIVE 8 /* with TUTTI_CREATE: refuse if it is there */
+#define TUTTI_TRUNCATE 16 /* start with an empty file */
+#define TUTTI_APPEND \
+    32 /* file offsets of accesses count from the end of the file as it was at open */
 
 /** Open a file.   Collective, all arguments agree (options: rank 0's are used).
  *  @param[in] comm  is not kept: the file works on communicators of its own
  *  @param[in] mode  TUTTI_READ | TUTTI_WRITE | ...
  *  @param[in] opt   NULL: defaults and environment
  *  @param[out] f_out  close it with tutti_file_close */
-TUTTI_API tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode, const tutti_options *opt,
-                                    tutti_file **f_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode,
+                                    const tutti_options *opt, tutti_file **f_out) TUTTI_MUST_USE;
 
 /** The same with permissions for a file that is created (default 0666, less the umask). */
 TUTTI_API tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int permissions,
-                                         const tutti_options *opt, tutti_file **f_out) TUTTI_MUST_USE;
+                                         const tutti_options *opt,
+                                         tutti_file **f_out) TUTTI_MUST_USE;
 
 /** Close a file and null the handle, also if an error is returned.   Collective.
  *  Plans of the file must have been freed and operations ended: otherwise TUTTI_ERR_STATE, and the
@@ -85,7 +87,8 @@ TUTTI_API tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *
 /** @name Independent access.   Local.
  *  The same for one rank alone. */
 /**@{*/
-TUTTI_API tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a, const void *buf,
+TUTTI_API tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a,
+                                                 const void *buf,
                                                  tutti_off *count_out) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_file_read_independent(tutti_file *f, const tutti_access *a, void *buf,
                                                 tutti_off *count_out) TUTTI_MUST_USE;
@@ -94,21 +97,26 @@ TUTTI_API tutti_err tutti_file_read_independent(tutti_file *f, const tutti_acces
 /** @name Split collectives: begin and end are each Collective
  *  One split operation per file at a time.  The buffer belongs to the library from begin to end. */
 /**@{*/
-TUTTI_API tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a, const void *buf) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a,
+                                           const void *buf) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_file_write_end(tutti_file *f, tutti_off *count_out) TUTTI_MUST_USE;
-TUTTI_API tutti_err tutti_file_read_begin(tutti_file *f, const tutti_access *a, void *buf) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_file_read_begin(tutti_file *f, const tutti_access *a,
+                                          void *buf) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUTTI_MUST_USE;
 /**@}*/
 
 /** @name Plans: who moves what, made once and run many times */
 /**@{*/
 /** Plan writes (or reads) of an access.   Collective.   The access may be freed afterwards. */
-TUTTI_API tutti_err tutti_plan_write(tutti_file *f, const tutti_access *a, tutti_plan **p_out) TUTTI_MUST_USE;
-TUTTI_API tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a, tutti_plan **p_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_plan_write(tutti_file *f, const tutti_access *a,
+                                     tutti_plan **p_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a,
+                                    tutti_plan **p_out) TUTTI_MUST_USE;
 
 /** Start an operation by a plan, with a buffer and with all file offsets shifted by `displacement`.
  *  Collective, displacement agrees.   One at a time per plan. */
-TUTTI_API tutti_err tutti_plan_start(tutti_plan *p, void *buf, tutti_off displacement) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_plan_start(tutti_plan *p, void *buf,
+                                     tutti_off displacement) TUTTI_MUST_USE;
 
 /** Wait for it.   Collective.   @param[out] count_out as for tutti_file_write and tutti_file_read */
 TUTTI_API tutti_err tutti_plan_wait(tutti_plan *p, tutti_off *count_out) TUTTI_MUST_USE;

@@ -11,51 +11,65 @@ TUTTI_BEGIN_DECLS
 
 /* Values of the options that choose one of several. */
 #define TUTTI_CHOICES_method "auto|independent|list|sieve|root|two-phase"
-enum { TUTTI_METHOD_AUTO, TUTTI_METHOD_INDEPENDENT, TUTTI_METHOD_LIST, TUTTI_METHOD_SIEVE,
-       TUTTI_METHOD_ROOT, TUTTI_METHOD_TWO_PHASE };
+enum {
+    TUTTI_METHOD_AUTO,
+    TUTTI_METHOD_INDEPENDENT,
+    TUTTI_METHOD_LIST,
+    TUTTI_METHOD_SIEVE,
+    TUTTI_METHOD_ROOT,
+    TUTTI_METHOD_TWO_PHASE
+};
 #define TUTTI_CHOICES_exchange "auto|shm|two-sided"
 enum { TUTTI_EXCHANGE_AUTO, TUTTI_EXCHANGE_SHM, TUTTI_EXCHANGE_TWO_SIDED };
 #define TUTTI_CHOICES_domains "auto|even|balanced|cyclic"
 enum { TUTTI_DOMAINS_AUTO, TUTTI_DOMAINS_EVEN, TUTTI_DOMAINS_BALANCED, TUTTI_DOMAINS_CYCLIC };
 #define TUTTI_CHOICES_store "auto|posix|uring|threads|aio|mem|null"
-enum { TUTTI_STORE_AUTO, TUTTI_STORE_POSIX, TUTTI_STORE_URING, TUTTI_STORE_THREADS, TUTTI_STORE_AIO,
-       TUTTI_STORE_MEM, TUTTI_STORE_NULL };
+enum {
+    TUTTI_STORE_AUTO,
+    TUTTI_STORE_POSIX,
+    TUTTI_STORE_URING,
+    TUTTI_STORE_THREADS,
+    TUTTI_STORE_AIO,
+    TUTTI_STORE_MEM,
+    TUTTI_STORE_NULL
+};
 
 /* X(type, name, default, alias, help)
  *   type   CHOICE: int, one of TUTTI_CHOICES_name; BOOL: int 0 or 1; INT: int >= 0;
  *          SIZE: tutti_off in bytes >= 0, text may end in k, m, g, t (powers of 1024); TEXT: char[128]
  *   alias  names that other MPI-IO libraries use for the same thing, separated by |, or "" */
-#define TUTTI_OPTION_TABLE(X)                                                                        \
-    X(CHOICE, method, TUTTI_METHOD_AUTO, "",                                                         \
-      "which way collective requests go")                                                            \
-    X(CHOICE, method_read, TUTTI_METHOD_AUTO, "",                                                    \
-      "the same for reads alone; auto: as method says")                                              \
-    X(CHOICE, exchange, TUTTI_EXCHANGE_AUTO, "",                                                     \
-      "how ranks pass bytes on: shm inside a node and messages between nodes, or messages only")     \
-    X(CHOICE, domains, TUTTI_DOMAINS_AUTO, "",                                                       \
-      "how the file is divided among the aggregators")                                               \
-    X(CHOICE, store, TUTTI_STORE_AUTO, "", "how bytes get into the file")                            \
-    X(INT, cb_nodes, 0, "", "number of aggregators; 0: every rank that shares its node's memory")    \
-    X(SIZE, cb_buffer_size, 16 << 20, "", "staging memory of one operation on one node")             \
-    X(INT, sub_buffers, 2, "", "into how many sub-buffers an aggregator divides its staging memory") \
-    X(SIZE, striping_unit, 0, "romio_cb_fr_alignment",                                               \
-      "alignment of file domains; 0: what the file system says")                                     \
-    X(SIZE, domain_block, 0, "cb_block_size", "block size of cyclic domains; 0: a sub-buffer")       \
-    X(BOOL, direct_io, 0, "direct_write|direct_read", "bypass the page cache (O_DIRECT)")            \
-    X(SIZE, direct_align, 0, "", "alignment that O_DIRECT needs; 0: what the file system says")      \
-    X(BOOL, rmw, 0, "romio_ds_write",                                                                \
-      "allow read-modify-write of bytes in small holes (by the one owner of the page)")              \
-    X(BOOL, check, 0, "", "refuse collective writes whose ranks overlap, instead of the highest rank winning") \
-    X(SIZE, sieve_size, 4 << 20, "ind_rd_buffer_size", "buffer of the sieve method")                 \
-    X(SIZE, direct_run, 1 << 20, "",                                                                 \
-      "contiguous runs of at least this size go straight from the user's memory to the file")        \
-    X(INT, queue_depth, 64, "", "requests in flight of the stores uring, threads and aio")           \
-    X(INT, io_threads, 2, "", "threads of the store threads")                                        \
-    X(TEXT, nodes, "", "",                                                                           \
-      "pretend nodes on one machine: a number (even), a list 3,1,2 (uneven), rr:N (round-robin), single") \
-    X(BOOL, explain, 0, "", "say on standard error what was chosen and why")                         \
-    X(TEXT, trace, "", "", "write a Chrome/Perfetto trace of all operations to this file")           \
-    X(TEXT, fault, "", "",                                                                           \
+#define TUTTI_OPTION_TABLE(X)                                                                      \
+    X(CHOICE, method, TUTTI_METHOD_AUTO, "", "which way collective requests go")                   \
+    X(CHOICE, method_read, TUTTI_METHOD_AUTO, "",                                                  \
+      "the same for reads alone; auto: as method says")                                            \
+    X(CHOICE, exchange, TUTTI_EXCHANGE_AUTO, "",                                                   \
+      "how ranks pass bytes on: shm inside a node and messages between nodes, or messages only")   \
+    X(CHOICE, domains, TUTTI_DOMAINS_AUTO, "", "how the file is divided among the aggregators")    \
+    X(CHOICE, store, TUTTI_STORE_AUTO, "", "how bytes get into the file")                          \
+    X(INT, cb_nodes, 0, "", "number of aggregators; 0: every rank that shares its node's memory")  \
+    X(SIZE, cb_buffer_size, 16 << 20, "", "staging memory of one operation on one node")           \
+    X(INT, sub_buffers, 2, "",                                                                     \
+      "into how many sub-buffers an aggregator divides its staging memory")                        \
+    X(SIZE, striping_unit, 0, "romio_cb_fr_alignment",                                             \
+      "alignment of file domains; 0: what the file system says")                                   \
+    X(SIZE, domain_block, 0, "cb_block_size", "block size of cyclic domains; 0: a sub-buffer")     \
+    X(BOOL, direct_io, 0, "direct_write|direct_read", "bypass the page cache (O_DIRECT)")          \
+    X(SIZE, direct_align, 0, "", "alignment that O_DIRECT needs; 0: what the file system says")    \
+    X(BOOL, rmw, 0, "romio_ds_write",                                                              \
+      "allow read-modify-write of bytes in small holes (by the one owner of the page)")            \
+    X(BOOL, check, 0, "",                                                                          \
+      "refuse collective writes whose ranks overlap, instead of the highest rank winning")         \
+    X(SIZE, sieve_size, 4 << 20, "ind_rd_buffer_size", "buffer of the sieve method")               \
+    X(SIZE, direct_run, 1 << 20, "",                                                               \
+      "contiguous runs of at least this size go straight from the user's memory to the file")      \
+    X(INT, queue_depth, 64, "", "requests in flight of the stores uring, threads and aio")         \
+    X(INT, io_threads, 2, "", "threads of the store threads")                                      \
+    X(TEXT, nodes, "", "",                                                                         \
+      "pretend nodes on one machine: a number (even), a list 3,1,2 (uneven), rr:N (round-robin), " \
+      "single")                                                                                    \
+    X(BOOL, explain, 0, "", "say on standard error what was chosen and why")                       \
+    X(TEXT, trace, "", "", "write a Chrome/Perfetto trace of all operations to this file")         \
+    X(TEXT, fault, "", "",                                                                         \
       "for tests: make a file access fail, RANK:WHAT:N[:ERRNO], see tutti-options(7)")
 
 #define TUTTI_OPTION_CTYPE_CHOICE(name) int name;
@@ -84,7 +98,8 @@ TUTTI_API void tutti_options_defaults(tutti_options *opt);
 /** Set one option from text.   Local.
  *  @param[in] key  the option's name, "tutti_" + name, the name with - for _, or an alias
  *  @return TUTTI_ERR_OPTION for an unknown key or an impossible value; `opt` is then unchanged */
-TUTTI_API tutti_err tutti_options_set(tutti_options *opt, const char *key, const char *value) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_options_set(tutti_options *opt, const char *key,
+                                      const char *value) TUTTI_MUST_USE;
 
 /** The value of one option as text that tutti_options_set takes.   Local.
  *  @param[out] value  at most `size` bytes, always terminated */

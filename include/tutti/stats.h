@@ -8,26 +8,26 @@
 TUTTI_BEGIN_DECLS
 
 /* X(ctype, name, help).  All are of this rank and add up over operations. */
-#define TUTTI_STATS_TABLE(X)                                                                  \
-    X(tutti_off, bytes, "bytes this rank asked for and got")                                  \
-    X(tutti_count, runs, "contiguous runs in the file that this rank asked for")              \
-    X(tutti_count, operations, "collective and independent operations")                       \
-    X(tutti_count, plans, "plans made")                                                       \
-    X(tutti_count, plan_reuses, "operations that ran a plan made before")                     \
+#define TUTTI_STATS_TABLE(X)                                                                       \
+    X(tutti_off, bytes, "bytes this rank asked for and got")                                       \
+    X(tutti_count, runs, "contiguous runs in the file that this rank asked for")                   \
+    X(tutti_count, operations, "collective and independent operations")                            \
+    X(tutti_count, plans, "plans made")                                                            \
+    X(tutti_count, plan_reuses, "operations that ran a plan made before")                          \
     X(tutti_count, windows, "windows (cycles of a domain) that this rank stored as an aggregator") \
-    X(tutti_count, messages, "data messages this rank sent")                                  \
-    X(tutti_off, message_bytes, "bytes in them")                                              \
+    X(tutti_count, messages, "data messages this rank sent")                                       \
+    X(tutti_off, message_bytes, "bytes in them")                                                   \
     X(tutti_off, copied_bytes, "bytes copied in memory by this rank: staging, packing, unpacking") \
-    X(tutti_count, descriptor_messages, "messages that carried descriptions")                 \
-    X(tutti_off, descriptor_bytes, "bytes in them")                                           \
-    X(tutti_count, file_reads, "read requests to the file system")                            \
-    X(tutti_off, file_read_bytes, "bytes in them")                                            \
-    X(tutti_count, file_writes, "write requests to the file system")                          \
-    X(tutti_off, file_write_bytes, "bytes in them")                                           \
-    X(tutti_count, system_calls, "system calls for file access")                              \
-    X(double, seconds_plan, "time in planning")                                               \
-    X(double, seconds_exchange, "time in copies and messages, waiting for other ranks included") \
-    X(double, seconds_file, "time in file access")                                            \
+    X(tutti_count, descriptor_messages, "messages that carried descriptions")                      \
+    X(tutti_off, descriptor_bytes, "bytes in them")                                                \
+    X(tutti_count, file_reads, "read requests to the file system")                                 \
+    X(tutti_off, file_read_bytes, "bytes in them")                                                 \
+    X(tutti_count, file_writes, "write requests to the file system")                               \
+    X(tutti_off, file_write_bytes, "bytes in them")                                                \
+    X(tutti_count, system_calls, "system calls for file access")                                   \
+    X(double, seconds_plan, "time in planning")                                                    \
+    X(double, seconds_exchange, "time in copies and messages, waiting for other ranks included")   \
+    X(double, seconds_file, "time in file access")                                                 \
     X(double, seconds_total, "time in all")
 
 /** Statistics of one operation or of all operations on a file. */

@@ -36,7 +36,8 @@ static tutti_count stretch(tutti__side s, tutti_off from, tutti_off to, heading 
     return mark;
 }
 
-static size_t write_list(tutti__side s, tutti_off from, tutti_off to, unsigned char *buf, size_t size) {
+static size_t write_list(tutti__side s, tutti_off from, tutti_off to, unsigned char *buf,
+                         size_t size) {
     heading h;
     const tutti_count first = stretch(s, from, to, &h);
     const tutti__node *n = s.node;

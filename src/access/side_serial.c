@@ -225,7 +225,7 @@ static tutti_err get_vec(reader *r, int depth, tutti__side *out) {
     TUTTI_TRY(get_size(r, &count));
     TUTTI_TRY(get_offset(r, &stride));
     TUTTI_TRY(get_side(r, depth, &child));
-    if (child.node->depth + 1 >= TUTTI__MAX_DEPTH) tutti__side_free(&child);
+    if (child.node && child.node->depth + 1 >= TUTTI__MAX_DEPTH) tutti__side_free(&child);
     SOUND(child.node, "nested too deep");
     return tutti__side_vec(child, count, stride, out);
 }

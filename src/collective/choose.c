@@ -19,14 +19,15 @@ static int method_possible(const tutti_file *f, int method, int is_write, char *
     return method;
 }
 
-static int choose_write(const tutti_file *f, tutti_off run, double density, char *why, size_t size) {
+static int choose_write(const tutti_file *f, tutti_off run, double density, char *why,
+                        size_t size) {
     if (run >= f->opt.direct_run) {
         snprintf(why, size, "list: runs of %lld bytes need no staging", (long long)run);
         return TUTTI_METHOD_LIST;
     }
     if (density < 0.05 && run >= 4096) {
-        snprintf(why, size, "list: runs of %lld bytes far apart (%.1f %% of the extent)", (long long)run,
-                 100 * density);
+        snprintf(why, size, "list: runs of %lld bytes far apart (%.1f %% of the extent)",
+                 (long long)run, 100 * density);
         return TUTTI_METHOD_LIST;
     }
     snprintf(why, size, "two-phase: runs of %lld bytes, %.0f %% of the extent", (long long)run,
@@ -40,8 +41,8 @@ static int choose_read(tutti_off run, double density, char *why, size_t size) {
         return TUTTI_METHOD_LIST;
     }
     if (density < 0.05) {
-        snprintf(why, size, "sieve: runs of %lld bytes far apart (%.1f %% of the extent)", (long long)run,
-                 100 * density);
+        snprintf(why, size, "sieve: runs of %lld bytes far apart (%.1f %% of the extent)",
+                 (long long)run, 100 * density);
         return run >= 4096 ? TUTTI_METHOD_LIST : TUTTI_METHOD_SIEVE;
     }
     snprintf(why, size, "two-phase: runs of %lld bytes, %.0f %% of the extent", (long long)run,
@@ -62,7 +63,8 @@ int tutti__method_choose(const tutti_file *f, const tutti__summary *s, int is_wr
         snprintf(why, size, "list: one rank has bytes");
         return TUTTI_METHOD_LIST;
     }
-    const tutti_off run = s->bytes / tutti__max(s->runs, 1);
+    const tutti_off run = s->run; /* the rank with the shortest runs decides: it takes longest */
     const double density = (double)s->bytes / (double)(s->hi - s->lo);
-    return is_write ? choose_write(f, run, density, why, size) : choose_read(run, density, why, size);
+    return is_write ? choose_write(f, run, density, why, size)
+                    : choose_read(run, density, why, size);
 }

@@ -37,8 +37,8 @@ typedef struct tutti__source {
 /* The sources of one group: they share a mirror, and one rank of theirs talks to the other end. */
 typedef struct tutti__batch {
     int group;
-    int first, n;  /* sources */
-    int peer;      /* the rank at the other end */
+    int first, n; /* sources */
+    int peer;     /* the rank at the other end */
 } tutti__batch;
 
 typedef struct tutti__load {
@@ -60,33 +60,33 @@ typedef struct tutti__stay {
 
 typedef struct tutti__two_phase {
     tutti__groups *groups;
-    int shared;           /* groups are the team's nodes */
-    int ordered;          /* ranks overlap: everything by message, placed in rank order */
+    int shared;  /* groups are the team's nodes */
+    int ordered; /* ranks overlap: everything by message, placed in rank order */
     tutti__domains domains;
-    int *agg_rank;        /* [domains.aggregators] */
-    int my_agg;           /* -1: none */
-    int homes, mirrors;   /* slots of a member: for its own windows, for windows it carries */
+    int *agg_rank;      /* [domains.aggregators] */
+    int my_agg;         /* -1: none */
+    int homes, mirrors; /* slots of a member: for its own windows, for windows it carries */
     int stays;
-    tutti__stay *stay;    /* where my own bytes go, in the order of the walk within a cycle */
-    tutti__load home;     /* all sources of my windows */
+    tutti__stay *stay; /* where my own bytes go, in the order of the walk within a cycle */
+    tutti__load home;  /* all sources of my windows */
     int carries;
-    tutti__load *carry;   /* my group's sources of windows elsewhere that I carry, in walk order */
-    int messages;         /* some bytes travel by message */
+    tutti__load *carry; /* my group's sources of windows elsewhere that I carry, in walk order */
+    int messages;       /* some bytes travel by message */
 } tutti__two_phase;
 
 struct tutti_plan {
     tutti_file *file;
     tutti_access *access;
     int is_write;
-    int method;           /* never auto */
-    tutti__two_phase *two; /* methods two-phase and root */
+    int method;             /* never auto */
+    tutti__two_phase *two;  /* methods two-phase and root */
     struct tutti__run *run; /* state of an operation, allocated with the plan */
-    int in_turn;          /* methods without exchange: ranks overlap, so they write one after the other */
+    int in_turn; /* methods without exchange: ranks overlap, so they write one after the other */
     int started;
-    tutti_err outcome;    /* of what tutti_plan_start has done */
+    tutti_err outcome; /* of what tutti_plan_start has done */
     tutti_error_info trouble;
     tutti_off count;
-    int used;             /* it has been run before */
+    int used; /* it has been run before */
     char explain[256];
 };
 
@@ -101,7 +101,8 @@ typedef struct tutti__op {
 } tutti__op;
 
 /* ---- choose.c */
-int tutti__method_choose(const tutti_file *f, const tutti__summary *s, int is_write, char *why, size_t size);
+int tutti__method_choose(const tutti_file *f, const tutti__summary *s, int is_write, char *why,
+                         size_t size);
 
 /* ---- two_phase_plan.c */
 /* The memory whose size depends on the team only.  Local; before the vote that starts planning. */
@@ -116,19 +117,21 @@ size_t tutti__two_phase_size(const tutti__two_phase *t);
 /* ---- run.c: carry a two-phase plan out */
 tutti_err tutti__run_make(tutti_plan *p) TUTTI_MUST_USE; /* allocate p->run */
 void tutti__run_free(struct tutti__run **r);
-void tutti__run_prepare(const tutti_plan *p); /* close my slots; before the vote that starts a run */
+void tutti__run_prepare(
+    const tutti_plan *p); /* close my slots; before the vote that starts a run */
 tutti_err tutti__run_two_phase(tutti__op *op) TUTTI_MUST_USE; /* this rank's outcome */
 
 /* ---- direct.c: methods without exchange; this rank's outcome */
-tutti_err tutti__run_list(tutti__op *op, int batch) TUTTI_MUST_USE; /* batch: file runs per store call */
+tutti_err tutti__run_list(tutti__op *op,
+                          int batch) TUTTI_MUST_USE; /* batch: file runs per store call */
 tutti_err tutti__run_sieve(tutti__op *op) TUTTI_MUST_USE;
 int tutti__sieve_can_write(const tutti_file *f);
 
 /* ---- operation.c: what all operations do before and after */
 
 /* May this rank do that?  Local. */
-tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf, int is_write)
-    TUTTI_MUST_USE;
+tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
+                             int is_write) TUTTI_MUST_USE;
 /* Plan; `mine` is what this rank already has to complain about.  Collective, agrees.
  * *size_out: reads: the size of the file. */
 tutti_err tutti__operation_plan(tutti_file *f, const tutti_access *a, int is_write, tutti_err mine,
@@ -136,6 +139,8 @@ tutti_err tutti__operation_plan(tutti_file *f, const tutti_access *a, int is_wri
 /* Move the bytes and agree on the outcome.  Collective.  `shift`: added to file offsets. */
 tutti_err tutti__operation_run(tutti_plan *p, void *buf, tutti_off shift, tutti_off size,
                                tutti_off *count_out) TUTTI_MUST_USE;
+/* The code for an error of this rank after bytes may have moved: never one that says "refused". */
+tutti_err tutti__operation_under_way(tutti_err err);
 /* Around every operation: start and end of its statistics; the end also names operation and file in the
  * error, if there is one, and returns it. */
 double tutti__operation_begin(tutti_file *f);

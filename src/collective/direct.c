@@ -38,8 +38,9 @@ static tutti_err lister_flush(lister *l) {
     f->last.seconds_file += tutti__now() - start;
     tutti__trace_event("store", l->op->plan->is_write ? "write" : "read", start, l->asked, -1);
     if (err == TUTTI_OK && done < l->asked)
-        err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, l->io[0].offset, "%lld of %lld bytes are gone",
-                               (long long)(l->asked - done), (long long)l->asked);
+        err =
+            tutti__error_set(TUTTI_ERR_TRUNCATED, 0, l->io[0].offset, "%lld of %lld bytes are gone",
+                             (long long)(l->asked - done), (long long)l->asked);
     l->op->moved += done;
     l->n = l->file_runs = 0;
     l->asked = 0;
@@ -104,8 +105,9 @@ static tutti_err sieve_stretch(tutti__op *op, tutti_off lo, tutti_off hi, char *
     if (!op->plan->is_write || !full) err = tutti__store_read(f->store, &io, 1, &done);
     if (err == TUTTI_OK && !op->plan->is_write) {
         if (done < hi - lo)
-            return tutti__error_set(TUTTI_ERR_TRUNCATED, 0, io.offset, "%lld of %lld bytes are gone",
-                                    (long long)(hi - lo - done), (long long)(hi - lo));
+            return tutti__error_set(TUTTI_ERR_TRUNCATED, 0, io.offset,
+                                    "%lld of %lld bytes are gone", (long long)(hi - lo - done),
+                                    (long long)(hi - lo));
         op->moved += tutti__access_from_stage(a, op->buf, lo, hi, stage, lo);
     } else if (err == TUTTI_OK) {
         if (!full && done < hi - lo) memset(stage + done, 0, (size_t)(hi - lo - done));

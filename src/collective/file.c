@@ -11,7 +11,10 @@
 #include "base/options_impl.h"
 #include "base/trace.h"
 
-enum { ALL_MODES = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE | TUTTI_TRUNCATE | TUTTI_APPEND };
+enum {
+    ALL_MODES =
+        TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE | TUTTI_TRUNCATE | TUTTI_APPEND
+};
 
 #define CHECK_FILE(f) TUTTI_CHECK((f) != NULL, TUTTI_ERR_ARG, "the file handle is NULL")
 
@@ -20,11 +23,12 @@ enum { ALL_MODES = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE | T
 static tutti_err open_check(const char *path, int mode, const tutti_options *opt) {
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
     TUTTI_CHECK((mode & ~ALL_MODES) == 0, TUTTI_ERR_ARG, "mode %d has unknown bits", mode);
-    TUTTI_CHECK(mode & (TUTTI_READ | TUTTI_WRITE), TUTTI_ERR_ARG, "neither TUTTI_READ nor TUTTI_WRITE");
+    TUTTI_CHECK(mode & (TUTTI_READ | TUTTI_WRITE), TUTTI_ERR_ARG,
+                "neither TUTTI_READ nor TUTTI_WRITE");
     TUTTI_CHECK(!(mode & TUTTI_EXCLUSIVE) || (mode & TUTTI_CREATE), TUTTI_ERR_ARG,
                 "TUTTI_EXCLUSIVE without TUTTI_CREATE");
-    TUTTI_CHECK(!(mode & (TUTTI_TRUNCATE | TUTTI_APPEND | TUTTI_CREATE)) || (mode & TUTTI_WRITE), TUTTI_ERR_ARG,
-                "TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_APPEND need TUTTI_WRITE");
+    TUTTI_CHECK(!(mode & (TUTTI_TRUNCATE | TUTTI_APPEND | TUTTI_CREATE)) || (mode & TUTTI_WRITE),
+                TUTTI_ERR_ARG, "TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_APPEND need TUTTI_WRITE");
     return tutti__options_check(opt);
 }
 
@@ -43,7 +47,8 @@ static int64_t text_hash(const char *s) {
 
 /* Do all ranks want the same file in the same way, and is nobody unhappy?  Only then is the path the same
  * for all: until then an error names that of the rank that had it. */
-static tutti_err open_vote(tutti__team *t, const char *path, int mode, int permissions, tutti_err mine) {
+static tutti_err open_vote(tutti__team *t, const char *path, int mode, int permissions,
+                           tutti_err mine) {
     tutti__vote v;
     if (mine != TUTTI_OK) tutti__error_context("open", path, -1);
     tutti__vote_init(&v);
@@ -63,7 +68,8 @@ static tutti_err store_open(tutti_file *f, int permissions, int creates) {
     if (f->mode & TUTTI_WRITE) flags |= TUTTI_STORE_WRITE;
     if (creates && (f->mode & TUTTI_CREATE)) flags |= TUTTI_STORE_CREATE;
     if (creates && (f->mode & TUTTI_EXCLUSIVE)) flags |= TUTTI_STORE_EXCL;
-    TUTTI_TRY(tutti__store_open(f->path, flags, permissions, &f->opt, f->team->rank, &f->last, &f->store));
+    TUTTI_TRY(tutti__store_open(f->path, flags, permissions, &f->opt, f->team->rank, &f->last,
+                                &f->store));
     if (creates && (f->mode & TUTTI_TRUNCATE)) TUTTI_TRY(tutti__store_resize(f->store, 0));
     return TUTTI_OK;
 }
@@ -95,6 +101,7 @@ static tutti_err open_store(tutti_file *f, int permissions) {
     TUTTI_TRY(tutti__team_agree(f->team, err));
     if (f->team->rank != 0) err = store_open(f, permissions, 0);
     if (err == TUTTI_OK) err = tutti__trace_begin(f);
+    if (err == TUTTI_OK) err = tutti__open_files_add(f);
     return layout_vote(f, err);
 }
 
@@ -138,10 +145,13 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     TUTTI_CHECK(comm != MPI_COMM_NULL, TUTTI_ERR_ARG, "the communicator is MPI_COMM_NULL");
     tutti_options mine;
     tutti_err err = TUTTI_OK;
-    if (opt) mine = *opt;
-    else err = tutti_options_init(&mine);
+    if (opt)
+        mine = *opt;
+    else
+        err = tutti_options_init(&mine);
     if (err == TUTTI_OK) err = open_check(path, mode, &mine);
-    if (err == TUTTI_OK && !f_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the file");
+    if (err == TUTTI_OK && !f_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the file");
     tutti_error_info first = *tutti_last_error();
 
     TUTTI_MPI(MPI_Bcast(&mine, (int)sizeof mine, MPI_BYTE, 0, comm));
@@ -153,8 +163,10 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
         tutti__error_context("open", NULL, -1);
         return taken;
     }
-    if (err == TUTTI_OK) err = file_make(path, mode, &mine, &f);
-    else tutti__error_assign(&first);
+    if (err == TUTTI_OK)
+        err = file_make(path, mode, &mine, &f);
+    else
+        tutti__error_assign(&first);
     err = open_vote(team, path, mode, permissions, err);
     if (err != TUTTI_OK) {
         tutti__error_context("open", NULL, -1);
@@ -177,7 +189,8 @@ tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode, const tutti
 /* ---- close */
 
 static tutti_err close_allowed(const tutti_file *f) {
-    TUTTI_CHECK(f->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed", f->plans);
+    TUTTI_CHECK(f->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
+                f->plans);
     TUTTI_CHECK(!f->split, TUTTI_ERR_STATE, "a split collective has begun and not ended");
     return TUTTI_OK;
 }
@@ -204,8 +217,10 @@ tutti_err tutti_file_close(tutti_file **pf) {
 tutti_err tutti_file_delete(const char *path, const tutti_options *opt) {
     tutti_options mine;
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
-    if (opt) mine = *opt;
-    else TUTTI_TRY(tutti_options_init(&mine));
+    if (opt)
+        mine = *opt;
+    else
+        TUTTI_TRY(tutti_options_init(&mine));
     const tutti_err err = tutti__store_delete(path, &mine);
     if (err != TUTTI_OK) tutti__error_context("delete", path, -1);
     return err;
@@ -244,8 +259,8 @@ static tutti_err change(tutti_file *f, tutti_off size, change_fn *fn) {
     tutti__vote_init(&v);
     v.min[0] = v.max[0] = size;
     TUTTI_TRY(tutti__team_vote(f->team, err, &v));
-    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "sizes from %lld to %lld", (long long)v.min[0],
-                (long long)v.max[0]);
+    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "sizes from %lld to %lld",
+                (long long)v.min[0], (long long)v.max[0]);
     if (f->team->rank == 0) err = fn(f->store, size);
     return tutti__team_agree(f->team, err);
 }

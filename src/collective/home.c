@@ -95,8 +95,8 @@ static int io_ended(tutti__run *r, tutti__work *w, int is_write) {
             tutti__run_fail(r, err);
         else if (!is_write && done < w->asked)
             tutti__run_fail(r, tutti__error_set(TUTTI_ERR_TRUNCATED, 0, r->op->shift + w->lo,
-                                                "%lld of %lld bytes are gone", (long long)(w->asked - done),
-                                                (long long)w->asked));
+                                                "%lld of %lld bytes are gone",
+                                                (long long)(w->asked - done), (long long)w->asked));
     }
     r->file->last.seconds_file += tutti__now() - start;
     return ended;
@@ -112,8 +112,10 @@ static void window_open(tutti__run *r, tutti__work *w) {
     tutti__work_begin(r, w, &r->two->home, r->home_next);
     for (int i = 0; i < w->load->batches; i++) {
         const tutti__batch *b = &w->load->batch[i];
-        if (is_local(r, b)) w->local += tutti__batch_bytes(w->load, b, w->lo, w->hi);
-        else (void)tutti__traffic_add(r, w, b);
+        if (is_local(r, b))
+            w->local += tutti__batch_bytes(w->load, b, w->lo, w->hi);
+        else
+            (void)tutti__traffic_add(r, w, b);
     }
     w->total += w->local;
     r->home_next = tutti__load_next(r, &r->two->home, w->cycle + 1);

@@ -76,7 +76,8 @@ static tutti_err trace_save(const char *path, int n, const tutti__letter *in) {
     }
     fputs("\n]}\n", out);
     const int bad = ferror(out);
-    if (fclose(out) != 0 || bad) return tutti__error_sys(EIO, -1, "the trace file cannot be written");
+    if (fclose(out) != 0 || bad)
+        return tutti__error_sys(EIO, -1, "the trace file cannot be written");
     return TUTTI_OK;
 }
 

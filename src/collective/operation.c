@@ -12,12 +12,14 @@
 
 #include "base/trace.h"
 
-tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf, int is_write) {
+tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
+                             int is_write) {
     TUTTI_CHECK(a != NULL, TUTTI_ERR_ARG, "the access is NULL");
     TUTTI_CHECK(f->mode & (is_write ? TUTTI_WRITE : TUTTI_READ), TUTTI_ERR_MODE,
                 "the file was not opened for %s", is_write ? "writing" : "reading");
     TUTTI_CHECK(buf != NULL || tutti_access_bytes(a) == 0, TUTTI_ERR_ARG,
-                "the buffer is NULL but the access has %lld bytes", (long long)tutti_access_bytes(a));
+                "the buffer is NULL but the access has %lld bytes",
+                (long long)tutti_access_bytes(a));
     tutti_off end;
     TUTTI_CHECK(tutti__add_ok(f->origin, tutti__side_hi(a->file), &end), TUTTI_ERR_OVERFLOW,
                 "the access ends beyond 2^63 bytes");
@@ -78,6 +80,7 @@ static tutti_err plan_vote(tutti_file *f, const tutti_plan *p, tutti_err mine, t
     if (mine == TUTTI_OK && !p->is_write) mine = tutti__store_size(f->store, &size);
     tutti__vote_init(&v);
     v.min[0] = s->lo;
+    v.min[1] = s->run;
     v.max[0] = s->hi;
     v.max[1] = s->max_bytes;
     v.max[2] = size;
@@ -85,8 +88,13 @@ static tutti_err plan_vote(tutti_file *f, const tutti_plan *p, tutti_err mine, t
     v.sum[1] = s->runs;
     v.sum[2] = s->ranks;
     TUTTI_TRY(tutti__team_vote(f->team, mine, &v));
-    *s = (tutti__summary){.lo = v.min[0], .hi = v.max[0], .bytes = v.sum[0], .runs = v.sum[1],
-                          .ranks = v.sum[2], .max_bytes = v.max[1]};
+    *s = (tutti__summary){.lo = v.min[0],
+                          .hi = v.max[0],
+                          .bytes = v.sum[0],
+                          .runs = v.sum[1],
+                          .ranks = v.sum[2],
+                          .max_bytes = v.max[1],
+                          .run = v.min[1]};
     *size_out = v.max[2];
     return TUTTI_OK;
 }
@@ -97,12 +105,14 @@ static void plan_explain(tutti_plan *p, const char *why, int overlap) {
     int n = snprintf(p->explain, sizeof p->explain, "%s", why);
     if (p->run && n < (int)sizeof p->explain)
         n += snprintf(p->explain + n, sizeof p->explain - (size_t)n,
-                      "; %d aggregators in %d groups, windows of %lld bytes", p->two->domains.aggregators,
-                      p->two->groups->n, (long long)p->two->domains.window);
+                      "; %d aggregators in %d groups, windows of %lld bytes",
+                      p->two->domains.aggregators, p->two->groups->n,
+                      (long long)p->two->domains.window);
     if (overlap && n < (int)sizeof p->explain)
         snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; ranks overlap, in rank order");
     if (f->opt.explain && f->team->rank == 0)
-        fprintf(stderr, "tutti: %s of '%s': %s\n", p->is_write ? "write" : "read", f->path, p->explain);
+        fprintf(stderr, "tutti: %s of '%s': %s\n", p->is_write ? "write" : "read", f->path,
+                p->explain);
 }
 
 static tutti_err plan_make(tutti_plan *p, const tutti__summary *s) {
@@ -143,8 +153,10 @@ tutti_err tutti__operation_plan(tutti_file *f, const tutti_access *a, int is_wri
 static tutti_err run_direct(tutti__op *op) {
     const double start = tutti__now(), file_before = op->file->last.seconds_file;
     tutti_err err;
-    if (op->plan->method == TUTTI_METHOD_SIEVE) err = tutti__run_sieve(op);
-    else err = tutti__run_list(op, op->plan->method == TUTTI_METHOD_INDEPENDENT ? 1 : 1024);
+    if (op->plan->method == TUTTI_METHOD_SIEVE)
+        err = tutti__run_sieve(op);
+    else
+        err = tutti__run_list(op, op->plan->method == TUTTI_METHOD_INDEPENDENT ? 1 : 1024);
     op->file->last.seconds_exchange +=
         tutti__now() - start - (op->file->last.seconds_file - file_before);
     return err;
@@ -178,14 +190,25 @@ static tutti_err run_in_turn(tutti__op *op) {
     return err;
 }
 
+/* Positive codes promise that nothing has happened, which nobody knows any more. */
+tutti_err tutti__operation_under_way(tutti_err err) {
+    if (err <= TUTTI_OK) return err;
+    tutti_error_info info = *tutti_last_error();
+    info.code = TUTTI_ERR_IO;
+    tutti__error_assign(&info);
+    return TUTTI_ERR_IO;
+}
+
 tutti_err tutti__operation_run(tutti_plan *p, void *buf, tutti_off shift, tutti_off size,
                                tutti_off *count_out) {
     tutti_file *f = p->file;
     tutti__op op = {p, f, buf, shift, p->is_write ? TUTTI__OFF_END : size - shift, 0};
     tutti_err err;
-    if (p->run) err = tutti__run_two_phase(&op);
-    else err = p->in_turn ? run_in_turn(&op) : run_direct(&op);
-    err = tutti__team_agree(f->team, err);
+    if (p->run)
+        err = tutti__run_two_phase(&op);
+    else
+        err = p->in_turn ? run_in_turn(&op) : run_direct(&op);
+    err = tutti__team_agree(f->team, tutti__operation_under_way(err));
     p->used = 1;
     snprintf(f->explain, sizeof f->explain, "%s", p->explain);
     if (err != TUTTI_OK) return err;

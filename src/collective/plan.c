@@ -23,12 +23,15 @@ static tutti_err transfer(tutti_file *f, const tutti_access *a, void *buf, int i
     if (err == TUTTI_OK) err = tutti__file_usable(f, a, buf, is_write);
     err = tutti__operation_plan(f, a, is_write, err, &size, &p);
     if (err == TUTTI_OK) err = tutti__operation_run(p, buf, f->origin, size, count_out);
-    if (err == TUTTI_OK && p_out) *p_out = p;
-    else tutti__plan_release(&p);
+    if (err == TUTTI_OK && p_out)
+        *p_out = p;
+    else
+        tutti__plan_release(&p);
     return err;
 }
 
-tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf, tutti_off *count_out) {
+tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
+                           tutti_off *count_out) {
     CHECK_FILE(f);
     const double start = tutti__operation_begin(f);
     return tutti__operation_end(f, "write", start, transfer(f, a, (void *)buf, 1, count_out, NULL));
@@ -50,12 +53,13 @@ static tutti_err independent(tutti_file *f, const tutti_access *a, void *buf, in
     tutti_plan p = {.file = f, .is_write = is_write};
     TUTTI_TRY(tutti_access_copy(a, &p.access));
     tutti__op op = {&p, f, buf, f->origin, is_write ? TUTTI__OFF_END : size - f->origin, 0};
-    const tutti_err err = f->opt.method == TUTTI_METHOD_SIEVE && (!is_write || tutti__sieve_can_write(f))
-                              ? tutti__run_sieve(&op)
-                              : tutti__run_list(&op, 1024);
+    const tutti_err err =
+        f->opt.method == TUTTI_METHOD_SIEVE && (!is_write || tutti__sieve_can_write(f))
+            ? tutti__run_sieve(&op)
+            : tutti__run_list(&op, 1024);
     f->last.runs += tutti_access_runs_count(a);
     tutti_access_free(&p.access);
-    if (err != TUTTI_OK) return err;
+    if (err != TUTTI_OK) return tutti__operation_under_way(err);
     f->last.bytes += op.moved;
     if (count_out) *count_out = op.moved;
     return TUTTI_OK;
@@ -161,15 +165,17 @@ static tutti_err start_allowed(const tutti_plan *p, const void *buf, tutti_off d
     TUTTI_TRY(no_split(p->file));
     TUTTI_CHECK(!p->started, TUTTI_ERR_STATE, "the plan has been started and not waited for");
     TUTTI_TRY(tutti__file_usable(p->file, p->access, buf, p->is_write));
-    const int fits = tutti__add_ok(p->file->origin + tutti__side_lo(p->access->file), displacement, &lo) &&
-                     tutti__add_ok(p->file->origin + tutti__side_hi(p->access->file), displacement, &hi);
+    const int fits =
+        tutti__add_ok(p->file->origin + tutti__side_lo(p->access->file), displacement, &lo) &&
+        tutti__add_ok(p->file->origin + tutti__side_hi(p->access->file), displacement, &hi);
     TUTTI_CHECK(fits && (lo >= 0 || tutti_access_bytes(p->access) == 0), TUTTI_ERR_ARG,
                 "displacement %lld leads out of the file", (long long)displacement);
     return TUTTI_OK;
 }
 
 /* The vote that starts a run of a plan: may all, with the same displacement, and how long is the file? */
-static tutti_err start_vote(tutti_plan *p, const void *buf, tutti_off displacement, tutti_off *size_out) {
+static tutti_err start_vote(tutti_plan *p, const void *buf, tutti_off displacement,
+                            tutti_off *size_out) {
     tutti__vote v;
     tutti_off size = 0;
     tutti_err err = start_allowed(p, buf, displacement);

@@ -144,9 +144,9 @@ static void walk_to(tutti__run *r, int i) {
     char *stage = tutti__stage_buffer(&r->stage, s->member, slot);
     tutti__domains_window(&r->two->domains, s->aggregator, r->stay_next[i], &lo, &hi);
     hi = tutti__min(hi, r->op->eof);
-    const tutti_off bytes = p->is_write
-                                ? tutti__access_to_stage(p->access, r->op->buf, lo, hi, stage, lo)
-                                : tutti__access_from_stage(p->access, r->op->buf, lo, hi, stage, lo);
+    const tutti_off bytes =
+        p->is_write ? tutti__access_to_stage(p->access, r->op->buf, lo, hi, stage, lo)
+                    : tutti__access_from_stage(p->access, r->op->buf, lo, hi, stage, lo);
     tutti__slot_moved(tutti__stage_slot(&r->stage, s->member, slot), bytes);
     tutti__trace_event("exchange", "copy", start, bytes, r->stay_next[i]);
     r->file->last.copied_bytes += bytes;

@@ -29,9 +29,9 @@ typedef enum {
 /* The traffic of one batch (the ranks of another group) with one window. */
 typedef struct tutti__traffic {
     const tutti__batch *batch;
-    tutti_off bytes;   /* of the message */
-    size_t first, n;   /* its extents */
-    char *at;          /* where the message is: in the stage (one extent) or in the auxiliary buffer */
+    tutti_off bytes; /* of the message */
+    size_t first, n; /* its extents */
+    char *at; /* where the message is: in the stage (one extent) or in the auxiliary buffer */
     tutti__message message;
     int started, done;
 } tutti__traffic;
@@ -41,9 +41,9 @@ typedef struct tutti__work {
     tutti__phase phase;
     const tutti__load *load;
     tutti_count cycle;
-    tutti_off lo, hi;     /* the window, cut at the end of the file when reading */
-    tutti_off local;      /* bytes that go through the slot */
-    tutti_off total;      /* and by messages as well */
+    tutti_off lo, hi; /* the window, cut at the end of the file when reading */
+    tutti_off local;  /* bytes that go through the slot */
+    tutti_off total;  /* and by messages as well */
     tutti__slot *slot;
     char *stage, *aux;
     tutti_off aux_used;
@@ -70,7 +70,7 @@ typedef struct tutti__run {
     tutti_count *carry_next; /* [carries] */
     tutti_count *stay_next;  /* [stays] */
     char *aux;
-    tutti_err err;           /* the first trouble of this rank; from then on files are left alone */
+    tutti_err err; /* the first trouble of this rank; from then on files are left alone */
     tutti_error_info info;
     tutti_off done, total;
 } tutti__run;
@@ -86,7 +86,8 @@ void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__load *l, tutt
 /* Is no earlier window of the same domain still in this phase?  Between two ranks messages are matched
  * in order, so windows take turns in starting them. */
 int tutti__work_is_first(const tutti__run *r, const tutti__work *w);
-tutti_off tutti__batch_bytes(const tutti__load *l, const tutti__batch *b, tutti_off lo, tutti_off hi);
+tutti_off tutti__batch_bytes(const tutti__load *l, const tutti__batch *b, tutti_off lo,
+                             tutti_off hi);
 /* Note the traffic of a batch with the window, if there is any; NULL: none, or out of memory. */
 tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__batch *b);
 /* A message's bytes between the auxiliary buffer and the stage. */

@@ -26,7 +26,8 @@ typedef struct {
     int32_t purpose, aggregator;
 } heading;
 
-static tutti_off memory_window(const tutti_file *f, const tutti__groups *g, int slots, tutti_off extent) {
+static tutti_off memory_window(const tutti_file *f, const tutti__groups *g, int slots,
+                               tutti_off extent) {
     tutti_off w = f->opt.cb_buffer_size / ((tutti_off)g->largest * slots);
     w = tutti__max(tutti__align_down(w, f->align), f->align);
     w = tutti__min(w, tutti__max(tutti__align_down(TUTTI__MESSAGE_MAX, f->align), f->align));
@@ -57,7 +58,8 @@ static tutti_err decide(tutti_plan *p, tutti__two_phase *t, const tutti__summary
     const tutti__topology topo = {team->size, t->groups->n, t->groups->of};
     const int wanted = p->method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
     const tutti_off least = tutti__max(f->align, tutti__min(window, 256 << 10));
-    const int n = tutti__aggregators_choose(&topo, wanted, s->bytes, wanted ? 1 : least, t->agg_rank);
+    const int n =
+        tutti__aggregators_choose(&topo, wanted, s->bytes, wanted ? 1 : least, t->agg_rank);
     if (p->method == TUTTI_METHOD_ROOT) t->agg_rank[0] = 0;
 
     tutti_off bucket[TUTTI__HISTOGRAM] = {0};
@@ -68,7 +70,8 @@ static tutti_err decide(tutti_plan *p, tutti__two_phase *t, const tutti__summary
     }
     tutti_off unit = window;
     if (f->opt.domains == TUTTI_DOMAINS_CYCLIC && f->opt.domain_block > 0)
-        unit = tutti__min(window, tutti__max(tutti__align_down(f->opt.domain_block, f->align), f->align));
+        unit = tutti__min(window,
+                          tutti__max(tutti__align_down(f->opt.domain_block, f->align), f->align));
     tutti__domains_make(s, f->opt.domains, n, f->align, unit, sparse ? bucket : NULL, &t->domains);
     t->my_agg = rank_index(t, team->rank);
     return TUTTI_OK;
@@ -84,8 +87,10 @@ static int member_of(const tutti__groups *g, int rank) {
     int lo = 0, hi = n - 1;
     while (lo < hi) {
         const int mid = (lo + hi) / 2;
-        if (m[mid] < rank) lo = mid + 1;
-        else hi = mid;
+        if (m[mid] < rank)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     return lo;
 }
@@ -135,7 +140,8 @@ static tutti_err letter_write(tutti__two_phase *t, tutti__side file, int rank, i
     return TUTTI_OK;
 }
 
-static tutti_err letters_write(tutti_plan *p, tutti__two_phase *t, int *n_out, tutti__letter **out) {
+static tutti_err letters_write(tutti_plan *p, tutti__two_phase *t, int *n_out,
+                               tutti__letter **out) {
     const tutti__groups *g = t->groups;
     const int *mates = g->member + g->start[g->mine];
     tutti__letter *v = tutti__calloc((size_t)(2 * t->stays + 1), sizeof *v);
@@ -143,7 +149,8 @@ static tutti_err letters_write(tutti_plan *p, tutti__two_phase *t, int *n_out, t
     int n = 0;
     for (int i = 0; i < t->stays && err == TUTTI_OK; i++) {
         const tutti__stay *s = &t->stay[i];
-        err = letter_write(t, p->access->file, t->agg_rank[s->aggregator], FOR_HOME, s->aggregator, &v[n]);
+        err = letter_write(t, p->access->file, t->agg_rank[s->aggregator], FOR_HOME, s->aggregator,
+                           &v[n]);
         if (err == TUTTI_OK) n++;
         if (err != TUTTI_OK || !s->mirror) continue;
         err = letter_write(t, p->access->file, mates[s->member], FOR_CARRIER, s->aggregator, &v[n]);
@@ -225,7 +232,8 @@ static heading heading_of(const tutti__letter *m) {
 static tutti_err home_make(tutti__two_phase *t, int n, const tutti__letter *in) {
     TUTTI_TRY(load_room(&t->home, t->my_agg, n));
     for (int i = 0; i < n; i++)
-        if (heading_of(&in[i]).purpose == FOR_HOME) TUTTI_TRY(load_put(&t->home, t->groups, &in[i]));
+        if (heading_of(&in[i]).purpose == FOR_HOME)
+            TUTTI_TRY(load_put(&t->home, t->groups, &in[i]));
     return load_sort(&t->home, t->groups);
 }
 
@@ -242,7 +250,8 @@ static tutti_err carries_make(tutti__two_phase *t, int n, const tutti__letter *i
         const heading h = heading_of(&in[i]);
         if (h.purpose != FOR_CARRIER) continue;
         int at = 0;
-        while (at < t->carries && carry_place(t, t->carry[at].aggregator) < carry_place(t, h.aggregator))
+        while (at < t->carries &&
+               carry_place(t, t->carry[at].aggregator) < carry_place(t, h.aggregator))
             at++;
         if (at == t->carries || t->carry[at].aggregator != h.aggregator) {
             memmove(t->carry + at + 1, t->carry + at, (size_t)(t->carries - at) * sizeof *t->carry);
@@ -285,11 +294,14 @@ static tutti_err make(tutti_plan *p, tutti__two_phase *t, int *overlap_out, tutt
     tutti_error_info first = *tutti_last_error();
     const tutti_err got = tutti__team_letters(team, err == TUTTI_OK ? n_out : 0, out, &n_in, &in);
     tutti__letters_free(n_out, &out);
-    if (err != TUTTI_OK) tutti__error_assign(&first);
-    else err = got;
+    if (err != TUTTI_OK)
+        tutti__error_assign(&first);
+    else
+        err = got;
     if (err == TUTTI_OK) err = loads_make(t, n_in, in);
     tutti__letters_free(n_in, &in);
-    if (err == TUTTI_OK && p->is_write && !t->ordered) err = overlap_find(t, overlap_out, where_out);
+    if (err == TUTTI_OK && p->is_write && !t->ordered)
+        err = overlap_find(t, overlap_out, where_out);
     return err;
 }
 
@@ -342,9 +354,12 @@ tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int sing
     tutti_err err = make(p, t, &overlap, &where);
     tutti_error_info first = *tutti_last_error();
     const tutti_err staged = stage_ensure(p, t);
-    if (err != TUTTI_OK) tutti__error_assign(&first);
-    else if (staged != TUTTI_OK && !t->shared) err = staged;
-    else if (staged == TUTTI_OK && moves_by_stage(p)) err = tutti__run_make(p);
+    if (err != TUTTI_OK)
+        tutti__error_assign(&first);
+    else if (staged != TUTTI_OK && !t->shared)
+        err = staged;
+    else if (staged == TUTTI_OK && moves_by_stage(p))
+        err = tutti__run_make(p);
     if (p->run) tutti__run_prepare(p);
 
     tutti__vote_init(&v);
@@ -354,7 +369,8 @@ tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int sing
     TUTTI_TRY(tutti__team_vote(team, err, &v));
     if (v.max[2]) return again(p, s, ordered, overlap_out); /* no shared memory: by messages */
     TUTTI_CHECK(!v.max[0] || !p->file->opt.check, TUTTI_ERR_OVERLAP,
-                "two ranks write the same bytes, at offset %lld", (long long)(v.max[1] + p->file->origin));
+                "two ranks write the same bytes, at offset %lld",
+                (long long)(v.max[1] + p->file->origin));
     if (v.max[0]) *overlap_out = 1;
     return v.max[0] && moves_by_stage(p) ? again(p, s, 1, overlap_out) : TUTTI_OK;
 }
@@ -369,7 +385,8 @@ void tutti__two_phase_free(tutti__two_phase **pt) {
 }
 
 static size_t load_size(const tutti__load *l) {
-    size_t n = (size_t)l->n * (sizeof *l->source + sizeof *l->side) + (size_t)l->batches * sizeof *l->batch;
+    size_t n = (size_t)l->n * (sizeof *l->source + sizeof *l->side) +
+               (size_t)l->batches * sizeof *l->batch;
     for (int i = 0; i < l->n; i++) n += tutti__side_size(l->source[i].side);
     return n;
 }

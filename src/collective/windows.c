@@ -39,10 +39,10 @@ int tutti__work_is_first(const tutti__run *r, const tutti__work *w) {
     return 1;
 }
 
-tutti_off tutti__batch_bytes(const tutti__load *l, const tutti__batch *b, tutti_off lo, tutti_off hi) {
+tutti_off tutti__batch_bytes(const tutti__load *l, const tutti__batch *b, tutti_off lo,
+                             tutti_off hi) {
     tutti_off n = 0;
-    for (int i = b->first; i < b->first + b->n; i++)
-        n += tutti__side_bytes_in(l->side[i], lo, hi);
+    for (int i = b->first; i < b->first + b->n; i++) n += tutti__side_bytes_in(l->side[i], lo, hi);
     return n;
 }
 
@@ -56,11 +56,16 @@ tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__b
     m->first = w->extents.n;
     const tutti_err err =
         tutti__sides_union(b->n, w->load->side + b->first, w->lo, w->hi, 0, &w->extents);
-    if (err != TUTTI_OK) { /* the message is exchanged all the same, without sense */
+    m->n = w->extents.n - m->first;
+    if (err !=
+        TUTTI_OK) { /* the message is exchanged all the same, without sense: whatever comes has room */
+        const int receives = r->op->plan->is_write == (w->load == &r->two->home);
         tutti__run_fail(r, err);
         w->extents.n = m->first;
+        m->n = 0;
+        m->bytes = receives ? tutti__min(bytes, w->hi - w->lo) : 0;
+        return m;
     }
-    m->n = w->extents.n - m->first;
     for (size_t i = m->first; i < w->extents.n; i++) m->bytes += w->extents.v[i].bytes;
     return m;
 }

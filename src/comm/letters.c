@@ -34,8 +34,8 @@ static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *f
     int n = 0;
     TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));
     char *data = tutti__malloc((size_t)n + 1);
-    const int code = MPI_Recv(data, data ? n : 0, MPI_BYTE, found->MPI_SOURCE, tag, t->comm,
-                              MPI_STATUS_IGNORE);
+    const int code =
+        MPI_Recv(data, data ? n : 0, MPI_BYTE, found->MPI_SOURCE, tag, t->comm, MPI_STATUS_IGNORE);
     if (!data) {
         m->err = TUTTI_ERR_NOMEM;
         return TUTTI_OK;
@@ -97,8 +97,10 @@ static void mailbox_sort(mailbox *m) {
         int lo = 0, hi = i;
         while (lo < hi) {
             const int mid = (lo + hi) / 2;
-            if (m->v[mid].rank <= l.rank) lo = mid + 1;
-            else hi = mid;
+            if (m->v[mid].rank <= l.rank)
+                lo = mid + 1;
+            else
+                hi = mid;
         }
         memmove(m->v + lo + 1, m->v + lo, (size_t)(i - lo) * sizeof l);
         m->v[lo] = l;
@@ -123,7 +125,8 @@ tutti_err tutti__team_letters(tutti__team *t, int n, const tutti__letter *out, i
             m.err = fits;
             break;
         }
-        TUTTI_MPI(MPI_Issend(out[i].data, bytes, MPI_BYTE, out[i].rank, tag, t->comm, &sent[started++]));
+        TUTTI_MPI(
+            MPI_Issend(out[i].data, bytes, MPI_BYTE, out[i].rank, tag, t->comm, &sent[started++]));
     }
     const tutti_err err = letters_run(t, started, sent, tag, &m);
     tutti__free(sent);

@@ -89,7 +89,8 @@ static int pretend_node(const char *text, int rank, int size) {
     for (int part = 0;; part++) {
         below += n;
         if (mine < 0 && rank < below) mine = part;
-        if (*end == '\0') return mine >= 0 ? mine : part + 1; /* ranks beyond the list share one more */
+        if (*end == '\0')
+            return mine >= 0 ? mine : part + 1; /* ranks beyond the list share one more */
         if (*end != ',') return -1;
         const char *from = end + 1;
         n = strtol(from, &end, 10);
@@ -122,12 +123,15 @@ static tutti_err team_divide(tutti__team *t) {
     err = tutti__team_agree(t, err);
     if (err == TUTTI_OK) {
         code = MPI_Bcast(&mine, 1, MPI_INT, 0, t->node);
-        if (code == MPI_SUCCESS) code = MPI_Allgather(&mine, 1, MPI_INT, leader, 1, MPI_INT, t->comm);
-        err = code == MPI_SUCCESS ? nodes_number(t, leader) : tutti__error_mpi(code, "MPI_Allgather");
+        if (code == MPI_SUCCESS)
+            code = MPI_Allgather(&mine, 1, MPI_INT, leader, 1, MPI_INT, t->comm);
+        err =
+            code == MPI_SUCCESS ? nodes_number(t, leader) : tutti__error_mpi(code, "MPI_Allgather");
     }
     tutti__free(leader);
     if (err == TUTTI_OK && part < 0)
-        err = tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "nodes=%s: not a division of ranks", t->pretend);
+        err = tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "nodes=%s: not a division of ranks",
+                               t->pretend);
     return err;
 }
 
@@ -137,7 +141,6 @@ static tutti_err team_singles(tutti__team *t) {
     for (int r = 0; r < t->size; r++) t->singles.of[r] = r;
     return groups_finish(&t->singles, t->size, t->size, t->rank);
 }
-
 
 void tutti__segment_drop(tutti__segment *s) {
     if (s->base && s->shared) munmap(s->base, s->bytes);
@@ -240,7 +243,8 @@ static tutti_err pool_of(MPI_Comm comm, pool **out) {
 static tutti__team *pool_free_team(const pool *p, const char *pretend) {
     tutti__team *found = NULL;
     for (tutti__team *t = p ? p->first : NULL; t; t = t->next)
-        if (!t->busy && strcmp(t->pretend, pretend) == 0 && (!found || t->id < found->id)) found = t;
+        if (!t->busy && strcmp(t->pretend, pretend) == 0 && (!found || t->id < found->id))
+            found = t;
     return found;
 }
 

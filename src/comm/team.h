@@ -34,15 +34,15 @@ void tutti__segment_drop(tutti__segment *s);
 typedef struct tutti__team {
     MPI_Comm comm;
     int rank, size;
-    MPI_Comm node;         /* the ranks of `nodes.mine` */
-    tutti__groups nodes;   /* ranks that share memory */
-    tutti__groups singles; /* every rank on its own */
+    MPI_Comm node;             /* the ranks of `nodes.mine` */
+    tutti__groups nodes;       /* ranks that share memory */
+    tutti__groups singles;     /* every rank on its own */
     tutti__segment segment[2]; /* [0] for `nodes`, [1] for `singles` */
-    int tag;               /* of the last operation */
-    int id;                /* the same on all ranks */
+    int tag;                   /* of the last operation */
+    int id;                    /* the same on all ranks */
     int busy;
-    int orphan;            /* the communicator it was made for is gone: free it when it is given back */
-    char pretend[128];     /* the option `nodes` it was made for */
+    int orphan;        /* the communicator it was made for is gone: free it when it is given back */
+    char pretend[128]; /* the option `nodes` it was made for */
     struct tutti__team *next;
 } tutti__team;
 
@@ -75,10 +75,10 @@ tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;
 
 /* Record a failed MPI call. */
 tutti_err tutti__error_mpi(int mpi_code, const char *what);
-#define TUTTI_MPI(call)                                                          \
-    do {                                                                         \
-        const int mpi_ = (call);                                                 \
-        if (mpi_ != MPI_SUCCESS) return tutti__error_mpi(mpi_, #call);           \
+#define TUTTI_MPI(call)                                                \
+    do {                                                               \
+        const int mpi_ = (call);                                       \
+        if (mpi_ != MPI_SUCCESS) return tutti__error_mpi(mpi_, #call); \
     } while (0)
 
 /* ---- sparse exchange: every rank sends to whom it likes, nobody knows who will send */

@@ -43,7 +43,8 @@ static tutti_err segment_share(tutti__team *t, size_t bytes, tutti__segment *out
     TUTTI_MPI(MPI_Bcast(&a, (int)sizeof a, MPI_BYTE, 0, t->node));
     if (a.error != 0)
         return tutti__error_set(TUTTI_ERR_NOMEM, a.error, -1,
-                                "no shared memory of %zu bytes for staging: %s", bytes, strerror(a.error));
+                                "no shared memory of %zu bytes for staging: %s", bytes,
+                                strerror(a.error));
     if (fd < 0) fd = shm_open(a.name, O_RDWR, 0600);
     char *base = fd >= 0 ? shm_map(fd, bytes) : NULL;
     const int why = errno;

@@ -5,7 +5,8 @@
 enum { PAGE = 4096 };
 
 static size_t controls_bytes(int members, int slots) {
-    return (size_t)tutti__align_up((tutti_off)members * slots * (tutti_off)sizeof(tutti__slot), PAGE);
+    return (size_t)tutti__align_up((tutti_off)members * slots * (tutti_off)sizeof(tutti__slot),
+                                   PAGE);
 }
 
 static size_t buffer_bytes(tutti_off window) {

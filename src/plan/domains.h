@@ -22,6 +22,7 @@ typedef struct tutti__summary {
     tutti_count runs;    /* sum */
     tutti_count ranks;   /* how many ranks have bytes */
     tutti_off max_bytes; /* of one rank */
+    tutti_off run;       /* mean run of the rank whose mean run is shortest; INT64_MAX: nobody */
 } tutti__summary;
 
 tutti__summary tutti__summary_empty(void);

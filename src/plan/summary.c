@@ -1,4 +1,4 @@
-/* plan: what all ranks request, in six numbers and a coarse histogram.
+/* plan: what all ranks request, in seven numbers and a coarse histogram.
  *
  * A summary is reduced over the ranks (min, max, sum); the empty one is the neutral element.  The
  * histogram cuts [lo, hi) into TUTTI__HISTOGRAM equal buckets; filling it costs one seek per bucket
@@ -13,7 +13,7 @@ static tutti_off add_saturated(tutti_off a, tutti_off b) {
 }
 
 tutti__summary tutti__summary_empty(void) {
-    return (tutti__summary){.lo = INT64_MAX, .hi = INT64_MIN};
+    return (tutti__summary){.lo = INT64_MAX, .hi = INT64_MIN, .run = INT64_MAX};
 }
 
 tutti__summary tutti__summary_of(tutti__side file) {
@@ -23,7 +23,8 @@ tutti__summary tutti__summary_of(tutti__side file) {
                             .bytes = tutti__side_bytes(file),
                             .runs = tutti__side_runs(file),
                             .ranks = 1,
-                            .max_bytes = tutti__side_bytes(file)};
+                            .max_bytes = tutti__side_bytes(file),
+                            .run = tutti__side_bytes(file) / tutti__side_runs(file)};
 }
 
 tutti__summary tutti__summary_merge(tutti__summary a, tutti__summary b) {
@@ -32,7 +33,8 @@ tutti__summary tutti__summary_merge(tutti__summary a, tutti__summary b) {
                             .bytes = add_saturated(a.bytes, b.bytes),
                             .runs = add_saturated(a.runs, b.runs),
                             .ranks = a.ranks + b.ranks,
-                            .max_bytes = tutti__max(a.max_bytes, b.max_bytes)};
+                            .max_bytes = tutti__max(a.max_bytes, b.max_bytes),
+                            .run = tutti__min(a.run, b.run)};
 }
 
 void tutti__histogram_add(tutti__side file, tutti_off lo, tutti_off hi,

@@ -7,7 +7,8 @@
 static tutti_access *random_access(void) {
     tutti_access *a = NULL;
     const int n = 1 + (int)rnd(600);
-    tutti_off *off = malloc((size_t)n * sizeof *off), *len = malloc((size_t)n * sizeof *len), at = rnd(100);
+    tutti_off *off = malloc((size_t)n * sizeof *off), *len = malloc((size_t)n * sizeof *len),
+              at = rnd(100);
     const tutti_off fixed = rnd(2) ? 1 + rnd(9) : 0;
     for (int i = 0; i < n; i++) {
         off[i] = at;
@@ -29,8 +30,8 @@ static void compare(tutti__side a, tutti__side b, tutti_off lo, tutti_off hi) {
         const tutti_off x = lo + rnd(hi - lo + 1), y = x + rnd(hi - x + 1);
         CHECK_EQ(tutti__side_bytes_in(a, x, y), tutti__side_bytes_in(b, x, y));
         const tutti_off p = tutti__side_next(a, x), q = tutti__side_next(b, x);
-        CHECK((p < hi ? p : hi) == (q < hi ? q : hi), "next of %lld: %lld, %lld", (long long)x, (long long)p,
-              (long long)q);
+        CHECK((p < hi ? p : hi) == (q < hi ? q : hi), "next of %lld: %lld, %lld", (long long)x,
+              (long long)p, (long long)q);
     }
     tutti__extents e = {NULL, 0, 0}, f = {NULL, 0, 0};
     CHECK_OK(tutti__sides_union(1, &a, lo, hi, 0, &e));
@@ -45,7 +46,8 @@ int main(void) {
     const long live = tutti__memory_live();
     for (int round = 0; round < 400; round++) {
         tutti_access *a = random_access();
-        const tutti_off end = tutti__side_hi(a->file) + 50, lo = rnd(end), hi = lo + 1 + rnd(end - lo);
+        const tutti_off end = tutti__side_hi(a->file) + 50, lo = rnd(end),
+                        hi = lo + 1 + rnd(end - lo);
         const size_t size = tutti__side_letter(a->file, lo, hi, NULL, 0);
         unsigned char *buf = malloc(size);
         tutti__side b = {0, NULL};

@@ -22,12 +22,14 @@ static inline tutti_err same_everywhere(tutti_err err) {
     first = here;
     MPI_Bcast(&first, (int)sizeof first, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (all[0] != -all[1] || err == TUTTI_OK) return err;
-    CHECK(here.code == err, "last error has %s, not %s", tutti_error_name(here.code), tutti_error_name(err));
-    CHECK(here.rank == first.rank, "rank %d blames rank %d, rank 0 rank %d (%s)", rank, here.rank, first.rank,
-          here.text);
+    CHECK(here.code == err, "last error has %s, not %s", tutti_error_name(here.code),
+          tutti_error_name(err));
+    CHECK(here.rank == first.rank, "rank %d blames rank %d, rank 0 rank %d (%s)", rank, here.rank,
+          first.rank, here.text);
     CHECK_EQ(here.sys_errno, first.sys_errno);
     CHECK_EQ(here.offset, first.offset);
-    CHECK(!strcmp(here.operation, first.operation), "operation '%s', '%s'", here.operation, first.operation);
+    CHECK(!strcmp(here.operation, first.operation), "operation '%s', '%s'", here.operation,
+          first.operation);
     CHECK(!strcmp(here.path, first.path), "path '%s', '%s'", here.path, first.path);
     CHECK(!strcmp(here.text, first.text), "text '%s', '%s'", here.text, first.text);
     CHECK(here.text[0] != '\0', "an error without text");
@@ -59,7 +61,8 @@ static inline account account_now(void) {
 
 static inline void account_check(account start) {
     const account now = account_now();
-    CHECK(now.blocks == start.blocks, "%ld blocks more than at the start", now.blocks - start.blocks);
+    CHECK(now.blocks == start.blocks, "%ld blocks more than at the start",
+          now.blocks - start.blocks);
     CHECK(now.fds == start.fds, "%d descriptors more than at the start", now.fds - start.fds);
 }
 
@@ -90,7 +93,8 @@ static inline unsigned char *file_get(const char *path, int64_t *n_out) {
     return v;
 }
 
-static inline void file_is(const char *path, const unsigned char *want, int64_t n, const char *what) {
+static inline void file_is(const char *path, const unsigned char *want, int64_t n,
+                           const char *what) {
     int64_t size = 0;
     unsigned char *v = file_get(path, &size);
     CHECK(size == n, "%s: %lld bytes, not %lld", what, (long long)size, (long long)n);
@@ -142,7 +146,8 @@ static inline int hostile_end(void) {
     const int rc = check_done_all();
     MPI_Finalize();
     if (tutti__memory_live() != 0) {
-        fprintf(stderr, "rank %d: %ld blocks live after MPI_Finalize\n", rank, tutti__memory_live());
+        fprintf(stderr, "rank %d: %ld blocks live after MPI_Finalize\n", rank,
+                tutti__memory_live());
         return 1;
     }
     return rc;

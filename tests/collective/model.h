@@ -70,7 +70,8 @@ static inline void model_write(model *m, const request *r, tutti_off displacemen
 }
 
 /* What a read must leave in memory that was filled with `key`; returns the count. */
-static inline tutti_off model_read(const model *m, request *r, tutti_off displacement, uint64_t key) {
+static inline tutti_off model_read(const model *m, request *r, tutti_off displacement,
+                                   uint64_t key) {
     tutti_access_iter *it = NULL;
     tutti_piece p;
     tutti_off count = 0;
@@ -90,7 +91,8 @@ static inline tutti_off model_read(const model *m, request *r, tutti_off displac
 /* ---- patterns.  All use rnd(), the same on all ranks; `rank` picks one rank's part. */
 enum { BLOCKS, COLUMNS, CYCLIC, SCATTER, SPARSE, WILD, FEW, SHAPES };
 
-static inline tutti_access *scatter_access(int rank, int ranks, uint64_t salt, int items, int size, int gaps) {
+static inline tutti_access *scatter_access(int rank, int ranks, uint64_t salt, int items, int size,
+                                           int gaps) {
     tutti_count *index = malloc((size_t)(items + 1) * sizeof *index);
     tutti_access *a = NULL;
     int n = 0;
@@ -103,16 +105,24 @@ static inline tutti_access *scatter_access(int rank, int ranks, uint64_t salt, i
     return a;
 }
 
-static inline tutti_access *block_access(int rank, int ranks, int rows, int cols, int elem, int ghost, int by_cols) {
+static inline tutti_access *block_access(int rank, int ranks, int rows, int cols, int elem,
+                                         int ghost, int by_cols) {
     int pr = 1;
     for (int d = 1; d * d <= ranks; d++)
         if (ranks % d == 0) pr = d;
     if (by_cols) pr = 1;
     const int pc = ranks / pr, r = rank / pc, c = rank % pc;
-    tutti_section f = {2, TUTTI_ROW_MAJOR, elem, 13 * (rows % 2), {rows, cols},
+    tutti_section f = {2,
+                       TUTTI_ROW_MAJOR,
+                       elem,
+                       13 * (rows % 2),
+                       {rows, cols},
                        {(tutti_count)rows * r / pr, (tutti_count)cols * c / pc},
-                       {(tutti_count)rows * (r + 1) / pr, (tutti_count)cols * (c + 1) / pc}, {1, 1}};
-    tutti_section m = {.ndims = 2, .order = (rows + cols) % 3 ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR, .element_size = elem};
+                       {(tutti_count)rows * (r + 1) / pr, (tutti_count)cols * (c + 1) / pc},
+                       {1, 1}};
+    tutti_section m = {.ndims = 2,
+                       .order = (rows + cols) % 3 ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR,
+                       .element_size = elem};
     tutti_access *a = NULL;
     for (int d = 0; d < 2; d++) {
         m.lo[d] = ghost;
@@ -129,8 +139,12 @@ static inline tutti_access *wild_access(int64_t extent) {
     tutti_access *a = NULL;
     const int64_t at = rnd(extent);
     switch (rnd(4)) {
-    case 0: CHECK_OK(tutti_access_contiguous(at, rnd(extent / 2), &a)); break;
-    case 1: CHECK_OK(tutti_access_vector(at, rnd(50), 1 + rnd(90), 100 + rnd(300), &a)); break;
+    case 0:
+        CHECK_OK(tutti_access_contiguous(at, rnd(extent / 2), &a));
+        break;
+    case 1:
+        CHECK_OK(tutti_access_vector(at, rnd(50), 1 + rnd(90), 100 + rnd(300), &a));
+        break;
     case 2: {
         tutti_off off[40], len[40];
         const int n = (int)rnd(40);
@@ -138,7 +152,8 @@ static inline tutti_access *wild_access(int64_t extent) {
         CHECK_OK(tutti_access_runs(n, off, len, &a));
         break;
     }
-    default: CHECK_OK(tutti_access_contiguous(0, 0, &a));
+    default:
+        CHECK_OK(tutti_access_contiguous(0, 0, &a));
     }
     return a;
 }
@@ -148,16 +163,26 @@ static inline request request_make(int shape, int rank, int ranks, uint64_t salt
     request r = {NULL, NULL, NULL, 0};
     const int size = 1 + (int)(salt % 97), rows = 20 + (int)(salt % 50);
     switch (shape) {
-    case BLOCKS: r.access = block_access(rank, ranks, rows, (int)(scale / rows / 4) + ranks, 4, (int)(salt % 3), 0); break;
-    case COLUMNS: r.access = block_access(rank, ranks, rows, (int)(scale / rows / 8) + ranks, 8, 0, 1); break;
+    case BLOCKS:
+        r.access =
+            block_access(rank, ranks, rows, (int)(scale / rows / 4) + ranks, 4, (int)(salt % 3), 0);
+        break;
+    case COLUMNS:
+        r.access = block_access(rank, ranks, rows, (int)(scale / rows / 8) + ranks, 8, 0, 1);
+        break;
     case CYCLIC:
         CHECK_OK(tutti_access_vector((tutti_off)rank * size, scale / (size * ranks) + 1, size,
                                      (tutti_off)size * ranks, &r.access));
         break;
-    case SCATTER: r.access = scatter_access(rank, ranks, salt, (int)(scale / size), size, 0); break;
-    case SPARSE: r.access = scatter_access(rank, ranks, salt, (int)(scale / size), size, ranks); break;
+    case SCATTER:
+        r.access = scatter_access(rank, ranks, salt, (int)(scale / size), size, 0);
+        break;
+    case SPARSE:
+        r.access = scatter_access(rank, ranks, salt, (int)(scale / size), size, ranks);
+        break;
     case FEW: /* one rank has everything, the others nothing */
-        CHECK_OK(tutti_access_contiguous(5, rank == (int)(salt % (unsigned)ranks) ? scale : 0, &r.access));
+        CHECK_OK(tutti_access_contiguous(5, rank == (int)(salt % (unsigned)ranks) ? scale : 0,
+                                         &r.access));
         break;
     default: {
         const uint64_t keep = check_state_;
@@ -176,8 +201,8 @@ static inline void file_compare(const char *path, const model *m, const char *wh
     const int fd = open(path, O_RDONLY);
     CHECK(fd >= 0, "%s: no file %s", what, path);
     if (fd < 0) return;
-    CHECK(fstat(fd, &st) == 0 && st.st_size == m->size, "%s: size %lld, not %lld", what, (long long)st.st_size,
-          (long long)m->size);
+    CHECK(fstat(fd, &st) == 0 && st.st_size == m->size, "%s: size %lld, not %lld", what,
+          (long long)st.st_size, (long long)m->size);
     unsigned char *v = malloc((size_t)m->size + 1);
     const ssize_t n = pread(fd, v, (size_t)m->size, 0);
     CHECK(n == m->size, "%s: short", what);

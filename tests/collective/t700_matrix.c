@@ -16,11 +16,13 @@ static const char *const subs[] = {"2", "1", "3"};
 static const char *const direct[] = {"0", "1"};
 static const char *const aggs[] = {"0", "1", "2"};
 static const char *const rmw[] = {"0", "1"};
-static const char *const shapes[] = {"blocks", "columns", "cyclic", "scatter", "sparse", "wild", "few"};
+static const char *const shapes[] = {"blocks", "columns", "cyclic", "scatter",
+                                     "sparse", "wild",    "few"};
 static const pairs_axis axes[] = {
-    {"method", methods, 6}, {"exchange", exchanges, 2}, {"nodes", nodes, 5},   {"store", stores, 5},
-    {"domains", domains, 4}, {"cb_buffer_size", buffers, 3}, {"sub_buffers", subs, 3},
-    {"direct_io", direct, 2}, {"cb_nodes", aggs, 3}, {"rmw", rmw, 2}, {"shape", shapes, 7},
+    {"method", methods, 6},   {"exchange", exchanges, 2}, {"nodes", nodes, 5},
+    {"store", stores, 5},     {"domains", domains, 4},    {"cb_buffer_size", buffers, 3},
+    {"sub_buffers", subs, 3}, {"direct_io", direct, 2},   {"cb_nodes", aggs, 3},
+    {"rmw", rmw, 2},          {"shape", shapes, 7},
 };
 enum { AXES = sizeof axes / sizeof axes[0], SHAPE = AXES - 1, STORE = 3 };
 
@@ -28,7 +30,8 @@ static int rank, ranks;
 
 static void options_of(const int *choice, tutti_options *opt) {
     tutti_options_defaults(opt);
-    for (int i = 0; i < SHAPE; i++) CHECK_OK(tutti_options_set(opt, axes[i].name, axes[i].value[choice[i]]));
+    for (int i = 0; i < SHAPE; i++)
+        CHECK_OK(tutti_options_set(opt, axes[i].name, axes[i].value[choice[i]]));
     CHECK_OK(tutti_options_set(opt, "striping_unit", rnd(2) ? "0" : "512"));
 }
 
@@ -49,7 +52,8 @@ static void whole_compare(tutti_file *f, const model *m) {
     free(v);
 }
 
-static void write_step(tutti_file *f, model *m, int shape, uint64_t salt, int64_t scale, int planned) {
+static void write_step(tutti_file *f, model *m, int shape, uint64_t salt, int64_t scale,
+                       int planned) {
     tutti_off count = -1, shift = planned ? rnd(3) * 1000 : 0;
     for (int r = 0; r < ranks; r++) {
         request q = request_make(shape, r, ranks, salt, scale);
@@ -73,7 +77,8 @@ static void write_step(tutti_file *f, model *m, int shape, uint64_t salt, int64_
 }
 
 static void read_step(tutti_file *f, const model *m, int shape, uint64_t salt, int64_t scale) {
-    request want = request_make(shape, rank, ranks, salt, scale), got = request_make(shape, rank, ranks, salt, scale);
+    request want = request_make(shape, rank, ranks, salt, scale),
+            got = request_make(shape, rank, ranks, salt, scale);
     tutti_off count = -1;
     const tutti_off expect = model_read(m, &want, 0, salt ^ 77);
     request_fill(&got, salt ^ 77);
@@ -91,11 +96,14 @@ static void combination(const int *choice, const char *path) {
     const int shape = choice[SHAPE];
     options_of(choice, &opt);
     const int64_t scale = 1 + rnd(300000);
-    CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f));
+    CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path,
+                             TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f));
     if (!f) return;
-    for (int step = 0; step < 2; step++) write_step(f, &m, step ? (int)rnd(SHAPES) : shape, rnd64() >> 8, scale, step);
+    for (int step = 0; step < 2; step++)
+        write_step(f, &m, step ? (int)rnd(SHAPES) : shape, rnd64() >> 8, scale, step);
     whole_compare(f, &m);
-    for (int step = 0; step < 2; step++) read_step(f, &m, step ? WILD : shape, rnd64() >> 8, scale + scale / 4);
+    for (int step = 0; step < 2; step++)
+        read_step(f, &m, step ? WILD : shape, rnd64() >> 8, scale + scale / 4);
     CHECK_OK(tutti_file_close(&f));
     if (rank == 0 && choice[STORE] != 4) file_compare(path, &m, "after close");
     MPI_Barrier(MPI_COMM_WORLD);

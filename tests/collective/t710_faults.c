@@ -13,8 +13,9 @@ static const char *const nodes[] = {"", "2", "rr:2"};
 static const char *const stores[] = {"posix", "uring", "threads", "aio"};
 static const char *const subs[] = {"1", "2"};
 static const char *const shapes[] = {"blocks", "sparse", "overlap"};
-static const pairs_axis axes[] = {{"method", methods, 5}, {"exchange", exchanges, 2}, {"nodes", nodes, 3},
-                                  {"store", stores, 4},   {"sub_buffers", subs, 2},   {"shape", shapes, 3}};
+static const pairs_axis axes[] = {{"method", methods, 5},   {"exchange", exchanges, 2},
+                                  {"nodes", nodes, 3},      {"store", stores, 4},
+                                  {"sub_buffers", subs, 2}, {"shape", shapes, 3}};
 enum { AXES = sizeof axes / sizeof *axes, SHAPE = AXES - 1, EXTENT = 40000 };
 
 static const struct {
@@ -27,8 +28,8 @@ static const struct {
                 {"EFBIG", EFBIG, TUTTI_ERR_TOO_BIG}};
 
 static char path[512];
-static tutti_options base;   /* of the combination, without a fault */
-static int shape, tried; /* tried: combinations */
+static tutti_options base;       /* of the combination, without a fault */
+static int shape, tried;         /* tried: combinations */
 static unsigned char *old, *new; /* the file before and after; `named`: bytes that somebody names */
 static unsigned char *named;
 static int64_t size;
@@ -85,7 +86,8 @@ static void model_free(void) {
 
 static void with_fault(tutti_options *opt, int who, const char *what, int n, const char *error) {
     *opt = base;
-    snprintf(opt->fault, sizeof opt->fault, error ? "%d:%s:%d:%s" : "%d:%s:%d", who, what, n, error);
+    snprintf(opt->fault, sizeof opt->fault, error ? "%d:%s:%d:%s" : "%d:%s:%d", who, what, n,
+             error);
 }
 
 static void blamed(int who, int sys_errno, const char *operation) {
@@ -179,7 +181,8 @@ static void gaps_are_kept(request *q) {
     tutti_access_iter *it = NULL;
     tutti_piece p;
     CHECK_OK(tutti_access_iter_start(q->access, 0, &it));
-    while (tutti_access_iter_next(it, &p)) memset(in + (q->base - q->memory) + p.memory, 1, (size_t)p.bytes);
+    while (tutti_access_iter_next(it, &p))
+        memset(in + (q->base - q->memory) + p.memory, 1, (size_t)p.bytes);
     tutti_access_iter_free(&it);
     for (size_t i = 0; i < q->room; i++)
         if (!in[i] && q->memory[i] != mix((uint64_t)rank + 1, i)) {
@@ -233,7 +236,8 @@ static void others_fail(int who) {
             if (i == 2) err = tutti_file_size(f, &n);
             if (i == 3) err = tutti_file_resize(f, size);
             if (i == 4) err = tutti_file_close(&f);
-            if (i != 1) CHECK(same_everywhere(err) == (strikes ? TUTTI_ERR_IO : TUTTI_OK), "%s", what[i]);
+            if (i != 1)
+                CHECK(same_everywhere(err) == (strikes ? TUTTI_ERR_IO : TUTTI_OK), "%s", what[i]);
         }
         if (strikes) blamed(who, EIO, what[i]);
         if (f) CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -268,7 +272,8 @@ static void combination(const int *choice) {
     shape = choice[SHAPE];
     base = options_of("cb_buffer_size=64k striping_unit=512 sieve_size=4k rmw=1");
     base.cb_nodes = ranks;
-    for (int i = 0; i < SHAPE; i++) CHECK_OK(tutti_options_set(&base, axes[i].name, axes[i].value[choice[i]]));
+    for (int i = 0; i < SHAPE; i++)
+        CHECK_OK(tutti_options_set(&base, axes[i].name, axes[i].value[choice[i]]));
     model_make();
     (void)write_fails(0, 1000000); /* no fault: the teams and their staging memory are there now */
     const account start = account_now();

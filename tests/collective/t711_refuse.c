@@ -16,31 +16,60 @@ static tutti_err open_wrong(int who, int kind, tutti_file **f) {
     int mode = MODE, permissions = 0600;
     tutti_options_defaults(&opt);
     if (rank == who) switch (kind) {
-        case 0: p = NULL; break;
-        case 1: p = ""; break;
-        case 2: mode = MODE | 1024; break;
-        case 3: mode = TUTTI_CREATE; break;
-        case 4: mode = MODE | TUTTI_EXCLUSIVE; break;
-        case 5: f = NULL; break;
-        case 6: opt.method = 99; break;
-        case 7: opt.cb_buffer_size = -5; break;
-        case 8: memset(opt.nodes, 'x', sizeof opt.nodes); break;
-        case 9: p = other; break;
-        case 10: mode = TUTTI_READ; break;
-        case 11: permissions = 0644; break;
-        case 12: snprintf(opt.nodes, sizeof opt.nodes, "3,zwei"); break;
-        default: snprintf(opt.fault, sizeof opt.fault, "nonsense");
+        case 0:
+            p = NULL;
+            break;
+        case 1:
+            p = "";
+            break;
+        case 2:
+            mode = MODE | 1024;
+            break;
+        case 3:
+            mode = TUTTI_CREATE;
+            break;
+        case 4:
+            mode = MODE | TUTTI_EXCLUSIVE;
+            break;
+        case 5:
+            f = NULL;
+            break;
+        case 6:
+            opt.method = 99;
+            break;
+        case 7:
+            opt.cb_buffer_size = -5;
+            break;
+        case 8:
+            memset(opt.nodes, 'x', sizeof opt.nodes);
+            break;
+        case 9:
+            p = other;
+            break;
+        case 10:
+            mode = TUTTI_READ;
+            break;
+        case 11:
+            permissions = 0644;
+            break;
+        case 12:
+            snprintf(opt.nodes, sizeof opt.nodes, "3,zwei");
+            break;
+        default:
+            snprintf(opt.fault, sizeof opt.fault, "nonsense");
         }
     return tutti_file_open_with(MPI_COMM_WORLD, p, mode, permissions, &opt, f);
 }
 
 static tutti_err open_code(int who, int kind) {
-    static const tutti_err codes[] = {TUTTI_ERR_ARG,      TUTTI_ERR_ARG,    TUTTI_ERR_ARG,    TUTTI_ERR_ARG,
-                                      TUTTI_ERR_ARG,      TUTTI_ERR_ARG,    TUTTI_ERR_OPTION, TUTTI_ERR_OPTION,
-                                      TUTTI_ERR_OPTION,   TUTTI_ERR_MISMATCH, TUTTI_ERR_MISMATCH, TUTTI_ERR_MISMATCH,
+    static const tutti_err codes[] = {TUTTI_ERR_ARG,      TUTTI_ERR_ARG,      TUTTI_ERR_ARG,
+                                      TUTTI_ERR_ARG,      TUTTI_ERR_ARG,      TUTTI_ERR_ARG,
+                                      TUTTI_ERR_OPTION,   TUTTI_ERR_OPTION,   TUTTI_ERR_OPTION,
+                                      TUTTI_ERR_MISMATCH, TUTTI_ERR_MISMATCH, TUTTI_ERR_MISMATCH,
                                       TUTTI_ERR_OPTION,   TUTTI_ERR_OPTION};
     if (kind >= 9 && kind <= 11 && ranks == 1) return kind == 9 ? TUTTI_ERR_NOT_FOUND : TUTTI_OK;
-    if (kind >= 12 && who > 0) return TUTTI_OK; /* only rank 0's options count, and these have a sound form */
+    if (kind >= 12 && who > 0)
+        return TUTTI_OK; /* only rank 0's options count, and these have a sound form */
     return codes[kind];
 }
 
@@ -71,10 +100,14 @@ static tutti_err call(tutti_file *f, int way, const tutti_access *a, void *buf, 
     tutti_plan *p = NULL;
     tutti_err err;
     switch (way) {
-    case 0: return tutti_file_write(f, a, buf, count);
-    case 1: return tutti_file_read(f, a, buf, count);
-    case 2: return tutti_file_write_begin(f, a, buf);
-    case 3: return tutti_file_read_begin(f, a, buf);
+    case 0:
+        return tutti_file_write(f, a, buf, count);
+    case 1:
+        return tutti_file_read(f, a, buf, count);
+    case 2:
+        return tutti_file_write_begin(f, a, buf);
+    case 3:
+        return tutti_file_read_begin(f, a, buf);
     default:
         err = way == 4 ? tutti_plan_write(f, a, &p) : tutti_plan_read(f, a, &p);
         if (err == TUTTI_OK) err = tutti_plan_run(p, buf, 0, count);
@@ -95,7 +128,8 @@ static void requests_refused(tutti_file *f, int who) {
             const tutti_access *a = rank == who && kind == NULL_ACCESS ? NULL : good;
             snprintf(where, sizeof where, "request kind %d way %d on rank %d", kind, way, who);
             check_where(where);
-            CHECK_SAME(call(f, way, a, rank == who && kind == NULL_BUFFER ? NULL : buf, &count), TUTTI_ERR_ARG);
+            CHECK_SAME(call(f, way, a, rank == who && kind == NULL_BUFFER ? NULL : buf, &count),
+                       TUTTI_ERR_ARG);
             CHECK_EQ(tutti_last_error()->rank, who);
             CHECK_EQ(count, -7);
             for (int i = 0; i < 64; i++) CHECK(buf[i] == 0xee, "the buffer was touched");
@@ -140,12 +174,16 @@ static void modes_refused(void) {
     CHECK_OK(tutti_access_contiguous(8 * rank, 8, &a));
     for (int writes = 0; writes < 2; writes++) {
         tutti_file *f = NULL;
-        CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, writes ? TUTTI_WRITE : TUTTI_READ, NULL, &f), TUTTI_OK);
+        CHECK_SAME(
+            tutti_file_open(MPI_COMM_WORLD, path, writes ? TUTTI_WRITE : TUTTI_READ, NULL, &f),
+            TUTTI_OK);
         if (!f) continue;
-        for (int way = writes; way < 6; way += 2) CHECK_SAME(call(f, way, a, buf, &count), TUTTI_ERR_MODE);
+        for (int way = writes; way < 6; way += 2)
+            CHECK_SAME(call(f, way, a, buf, &count), TUTTI_ERR_MODE);
         const tutti_err own = writes ? tutti_file_read_independent(f, a, buf, &count)
                                      : tutti_file_write_independent(f, a, buf, &count);
-        CHECK(own == TUTTI_ERR_MODE && tutti_last_error()->rank == rank, "%s", tutti_last_message());
+        CHECK(own == TUTTI_ERR_MODE && tutti_last_error()->rank == rank, "%s",
+              tutti_last_message());
         if (!writes) CHECK_SAME(tutti_file_resize(f, 1), TUTTI_ERR_MODE);
         if (!writes) CHECK_SAME(tutti_file_preallocate(f, 1), TUTTI_ERR_MODE);
         if (!writes) CHECK_SAME(tutti_file_sync(f), TUTTI_OK);
@@ -169,7 +207,9 @@ static void combination(const char *text) {
     tutti_options opt = options_of(text);
     for (int append = 0; append < 2; append++) {
         tutti_file *f = NULL;
-        CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE | (append ? TUTTI_APPEND : 0), &opt, &f), TUTTI_OK);
+        CHECK_SAME(
+            tutti_file_open(MPI_COMM_WORLD, path, MODE | (append ? TUTTI_APPEND : 0), &opt, &f),
+            TUTTI_OK);
         if (!f) return;
         staging_made(f);
         const account start = account_now();
@@ -213,15 +253,20 @@ static void nothing_refused(void) {
     tutti_plan_free(NULL);
     tutti_file_on_progress(NULL, NULL, NULL);
     tutti_file_stats(NULL, NULL, NULL);
-    CHECK(tutti_plan_size(NULL) == 0 && !*tutti_plan_explain(NULL) && !*tutti_file_explain(NULL), "NULL");
+    CHECK(tutti_plan_size(NULL) == 0 && !*tutti_plan_explain(NULL) && !*tutti_file_explain(NULL),
+          "NULL");
     CHECK_EQ(n, -7);
 }
 
 int main(int argc, char **argv) {
-    static const char *const texts[] = {
-        "method=two-phase exchange=shm",  "method=two-phase exchange=two-sided", "method=two-phase nodes=2 store=uring",
-        "method=list store=threads",      "method=independent store=aio",        "method=sieve rmw=1",
-        "method=root nodes=rr:2",         "method=auto store=uring"};
+    static const char *const texts[] = {"method=two-phase exchange=shm",
+                                        "method=two-phase exchange=two-sided",
+                                        "method=two-phase nodes=2 store=uring",
+                                        "method=list store=threads",
+                                        "method=independent store=aio",
+                                        "method=sieve rmw=1",
+                                        "method=root nodes=rr:2",
+                                        "method=auto store=uring"};
     hostile_begin(&argc, &argv, 711);
     snprintf(path, sizeof path, "%s", scratch_path("refuse"));
     snprintf(other, sizeof other, "%s.other", path);

@@ -55,8 +55,7 @@ static int names_left(void) {
 
 /* More than any /dev/shm has: refused on all ranks of the node, and a sensible size works again. */
 static void too_much(tutti__team *t) {
-    const tutti_err err = tutti__segment_ensure(t, 1, (size_t)1 << 46);
-    CHECK(err == TUTTI_ERR_NOMEM, "%s", tutti_error_name(err));
+    if (t->nodes.size > 1) CHECK_ERR(tutti__segment_ensure(t, 1, (size_t)1 << 46), TUTTI_ERR_NOMEM);
     CHECK_EQ(names_left(), 0);
     CHECK_OK(tutti__segment_ensure(t, 1, 10000));
     used_together(t, 1, 10000);

@@ -1,0 +1,171 @@
+#!/bin/sh
+# hosts.sh   several hosts on one machine: MPI programs across a network (root only).
+#
+#   hosts.sh up DIR N                            make N hosts; DIR (new, absolute) is what is known of them
+#   hosts.sh run DIR openmpi|mpich 2,1,3 command...   so many ranks on host 1, 2, 3
+#   hosts.sh down DIR                            end all that runs on them; nothing stays behind
+#
+# A host is a process with network, UTS and mount namespaces of its own: it has a name, an address
+# (10.77.0.I) and a /dev/shm of its own, and shares all other files.  The hosts meet at a switch in
+# yet another network namespace, from which no way leads out.  Nothing of this has a name outside, so
+# that runs do not meet, and all of it is gone when the processes end; if nobody ends them they do so
+# themselves after HOSTS_LIFE seconds (600).  Every process is known by a mark in its environment.
+# Exit code 77: such hosts cannot be had here.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+net=10.77.0
+life=${HOSTS_LIFE:-600}
+
+usage() {
+    sed -n '4,6s/^#  *//p' "$0" >&2
+    exit 2
+}
+
+# end_marked MARK: ends the processes that inherited this mark, and waits until they are gone
+end_marked() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        pids=$(grep -lsazxF "$1" /proc/[0-9]*/environ | cut -d/ -f3) || :
+        [ -n "$pids" ] || return 0
+        for pid in $pids; do
+            kill -KILL "$pid" 2>/dev/null || :
+        done
+        sleep 0.05
+    done
+    echo "hosts.sh: still there: $pids" >&2
+    return 1
+}
+
+down() {
+    end_marked "$mark" || return 1
+    [ ! -e "$dir/is-hosts" ] || rm -rf "$dir"
+}
+
+give_up() {
+    echo "hosts.sh: no hosts here: $*"
+    [ ! -e "$dir/is-hosts" ] || down
+    exit 77
+}
+
+# inside WHO command...: a command on a host, or at the switch
+inside() {
+    who=$1
+    shift
+    nsenter -t "$(cat "$dir/pid.$who")" -n -u -m -- "$@"
+}
+
+# hold WHO: the process that is this host, or the switch
+hold() {
+    # shellcheck disable=SC2016 # for the inner shell
+    env "$mark" unshare --net --uts --mount sh -c '
+        hostname "$1" && mount -t tmpfs -o size=256m tmpfs /dev/shm && ip link set lo up &&
+            : >"$2" && exec sleep "$3"' sh "tutti-$$-$1" "$dir/ready.$1" "$life" \
+        </dev/null >"$dir/log.$1" 2>&1 &
+    echo $! >"$dir/pid.$1"
+    until [ -e "$dir/ready.$1" ]; do
+        kill -0 "$(cat "$dir/pid.$1")" 2>/dev/null || give_up "$(cat "$dir/log.$1")"
+        sleep 0.02
+    done
+}
+
+# wire I: a cable from host I to the switch
+wire() {
+    inside switch ip link add "p$1" type veth peer name eth0 netns "$(cat "$dir/pid.$1")" &&
+        inside switch ip link set "p$1" master br0 up &&
+        inside "$1" ip addr add "$net.$1/24" dev eth0 &&
+        inside "$1" ip link set eth0 up
+}
+
+# What a launcher calls instead of ssh: HOST command...
+write_agent() {
+    cat >"$dir/agent" <<AGENT
+#!/bin/sh
+while [ "\${1#-}" != "\$1" ]; do
+    case \$1 in -l | -p | -o) shift 2 ;; *) shift ;; esac
+done
+host=\${1##*.}
+shift
+exec nsenter -t "\$(cat "$dir/pid.\$host")" -n -u -m -- sh -c "\$*"
+AGENT
+    chmod +x "$dir/agent"
+}
+
+up() {
+    [ "$(id -u)" = 0 ] || give_up "only root may make namespaces"
+    for tool in ip unshare nsenter mount; do
+        command -v $tool >/dev/null || give_up "$tool is not installed"
+    done
+    mkdir "$dir" "$dir/tmp"
+    : >"$dir/is-hosts"
+    trap 'down; exit 130' INT TERM HUP
+    hold switch
+    inside switch ip link add br0 type bridge 2>"$dir/log" || give_up "$(cat "$dir/log")"
+    inside switch ip link set br0 up
+    i=0
+    while [ $i -lt "$1" ]; do
+        i=$((i + 1))
+        hold $i
+        wire $i 2>"$dir/log" || give_up "$(cat "$dir/log")"
+    done
+    write_agent
+}
+
+# launch MPI NP HOSTS command...: starts the launcher on host 1
+launch() {
+    mpi=$1 np=$2 list=$3
+    shift 3
+    case $mpi in
+    openmpi)
+        OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TMPDIR="$dir/tmp" \
+            inside 1 mpirun.openmpi --hostfile "$list" --map-by "${HOSTS_MAP:-slot}" --bind-to none \
+            --mca plm_rsh_agent "$dir/agent" --mca orte_tmpdir_base "$dir/tmp" --mca pml ob1 \
+            --mca osc ^ucx --mca btl self,vader,tcp --mca btl_vader_single_copy_mechanism none \
+            --mca btl_tcp_if_include $net.0/24 --mca oob_tcp_if_include $net.0/24 \
+            --mca mpi_yield_when_idle 1 -np "$np" "$@"
+        ;;
+    mpich)
+        if [ -f "${TUTTI_MPICH_YIELD:-}" ]; then
+            set -- -genv LD_PRELOAD "$TUTTI_MPICH_YIELD${LD_PRELOAD:+:$LD_PRELOAD}" -np "$np" "$@"
+        else
+            set -- -np "$np" "$@"
+        fi
+        UCX_TLS=tcp,self UCX_NET_DEVICES=eth0 inside 1 mpiexec.mpich -f "$list" -launcher rsh \
+            -launcher-exec "$dir/agent" -iface eth0 -bind-to none "$@"
+        ;;
+    *) usage ;;
+    esac
+}
+
+run() {
+    mpi=$1 counts=$2
+    shift 2
+    np=0 i=0 between=" slots="
+    [ "$mpi" = openmpi ] || between=":"
+    list=$dir/list.$$
+    for n in $(echo "$counts" | tr , ' '); do
+        i=$((i + 1)) np=$((np + n))
+        echo "$net.$i$between$n"
+    done >"$list"
+    # A mark of this run, too: whatever it leaves is ended with it.
+    export HOSTS_MARK="$dir" HOSTS_RUN="$dir.$$"
+    launch "$mpi" "$np" "$list" "$@" </dev/null &
+    child=$!
+    unset HOSTS_MARK HOSTS_RUN
+    trap 'end_marked "HOSTS_RUN=$dir.$$"; exit 143' INT TERM HUP
+    code=0
+    wait $child || code=$?
+    end_marked "HOSTS_RUN=$dir.$$"
+    exit $code
+}
+
+[ $# -ge 2 ] || usage
+what=$1 dir=$2
+shift 2
+case $dir in /*) ;; *) usage ;; esac
+mark=HOSTS_MARK=$dir
+case $what.$# in
+up.1) up "$1" ;;
+run.[012]) usage ;;
+run.*) run "$@" ;;
+down.0) down ;;
+*) usage ;;
+esac

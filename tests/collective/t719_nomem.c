@@ -1,0 +1,182 @@
+/* TEST ranks=1,2,4 timeout=120 */
+/* One rank has no memory: its first allocation fails, its second, ... until the operation needs no more.  All ranks say the
+ * same, nothing hangs, nothing leaks; if the answer is "refused" nothing has happened, if it is "done" all is right (staging
+ * memory that cannot be had is replaced by messages).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/hostile.h"
+
+enum { OPEN, OPEN_NEW, WRITE, READ, PLAN, RUN, RUN_READ, SPLIT, OPERATIONS };
+static const char *const names[] = {
+    "open", "open on a new communicator", "write", "read", "plan", "run", "run read", "split"};
+
+static char path[512];
+static tutti_options opt;
+static int shape;
+static uint64_t salt = 12345;
+enum { SCALE = 30000 };
+static model before, after;
+
+static request request_of(int who, uint64_t key) {
+    request q = request_make(shape, who, ranks, salt, SCALE);
+    request_fill(&q, key + (uint64_t)who);
+    return q;
+}
+
+static void models_make(void) {
+    before = after = (model){NULL, 0, 0};
+    for (int round = 0; round < 2; round++)
+        for (int r = 0; r < ranks; r++) {
+            request q = request_of(r, 1000 * (uint64_t)round);
+            if (round == 0) model_write(&before, &q, 0);
+            model_write(&after, &q, 0);
+            request_free(&q);
+        }
+}
+
+/* Is the failure that was asked for still to come?  (Then it comes within k allocations.) */
+static int still_pending(int k) {
+    int pending = 0;
+    for (int i = 0; i < k && !pending; i++) {
+        void *p = tutti__malloc(1);
+        pending = p == NULL;
+        tutti__free(p);
+    }
+    tutti__memory_fail_after(0);
+    return pending;
+}
+
+/* What a case works with, made while there is memory. */
+typedef struct {
+    MPI_Comm comm;
+    tutti_file *f;
+    tutti_plan *p;
+    request q, want;
+    tutti_off count, expect;
+} scene;
+
+static scene scene_make(int op) {
+    scene s = {MPI_COMM_WORLD, NULL, NULL, request_of(rank, 1000), request_of(rank, 5), -7, 0};
+    file_put(path, before.v, before.size);
+    s.expect = model_read(&before, &s.want, 0, 5);
+    if (op == READ || op == RUN_READ) request_fill(&s.q, 5);
+    if (op == OPEN_NEW) MPI_Comm_dup(MPI_COMM_WORLD, &s.comm);
+    if (op == OPEN || op == OPEN_NEW) return s;
+    CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &s.f));
+    if (op == RUN) CHECK_OK(tutti_plan_write(s.f, s.q.access, &s.p));
+    if (op == RUN_READ) CHECK_OK(tutti_plan_read(s.f, s.q.access, &s.p));
+    return s;
+}
+
+static tutti_err act(scene *s, int op) {
+    tutti_err err;
+    switch (op) {
+    case OPEN:
+    case OPEN_NEW:
+        return tutti_file_open(s->comm, path, TUTTI_READ | TUTTI_WRITE, &opt, &s->f);
+    case WRITE:
+        return tutti_file_write(s->f, s->q.access, s->q.base, &s->count);
+    case READ:
+        return tutti_file_read(s->f, s->q.access, s->q.base, &s->count);
+    case PLAN:
+        return tutti_plan_write(s->f, s->q.access, &s->p);
+    case SPLIT:
+        err = tutti_file_write_begin(s->f, s->q.access, s->q.base);
+        return err == TUTTI_OK ? tutti_file_write_end(s->f, &s->count) : err;
+    default:
+        return tutti_plan_run(s->p, s->q.base, 0, &s->count);
+    }
+}
+
+static void outcome(const scene *s, int op, tutti_err err) {
+    const int writes = op == WRITE || op == RUN || op == SPLIT,
+              reads = op == READ || op == RUN_READ;
+    if (err == TUTTI_OK && reads) {
+        CHECK_EQ(s->count, s->expect);
+        CHECK(memcmp(s->q.memory, s->want.memory, s->q.room) == 0, "read differs");
+    } else if (err == TUTTI_OK && writes) {
+        CHECK_EQ(s->count, tutti_access_bytes(s->q.access));
+        file_is(path, after.v, after.size, "done");
+    } else if (err >= 0) {
+        CHECK_EQ(s->count, -7);
+        file_is(path, before.v, before.size, "refused");
+    }
+}
+
+static void scene_end(scene *s) {
+    tutti_plan_free(&s->p);
+    if (s->f) CHECK_SAME(tutti_file_close(&s->f), TUTTI_OK);
+    if (s->comm != MPI_COMM_WORLD) MPI_Comm_free(&s->comm);
+    request_free(&s->q);
+    request_free(&s->want);
+}
+
+/* 0: the operation needs fewer than k allocations on rank `who`. */
+static int fails_at(int op, int who, int k) {
+    scene s = scene_make(op);
+    if (rank == who) tutti__memory_fail_after(k);
+    const tutti_err mine = act(&s, op);
+    int pending = rank == who ? still_pending(k) : 0;
+    const tutti_err err = same_everywhere(mine);
+    MPI_Bcast(&pending, 1, MPI_INT, who, MPI_COMM_WORLD);
+    CHECK(err == TUTTI_OK || err == TUTTI_ERR_NOMEM || err == TUTTI_ERR_IO, "%s",
+          tutti_last_message());
+    if (pending) CHECK(err == TUTTI_OK, "fails with memory: %s", tutti_last_message());
+    if (err != TUTTI_OK) {
+        const int blamed = tutti_last_error()->rank;
+        CHECK(blamed == who || (op == OPEN_NEW && blamed == -1), "%s", tutti_last_message());
+    }
+    outcome(&s, op, err);
+    scene_end(&s);
+    return !pending;
+}
+
+static void combination(const char *text, int of_shape) {
+    char where[300];
+    shape = of_shape;
+    opt = options_of(text);
+    models_make();
+    for (int op = 0; op < OPERATIONS; op++) {
+        check_where(names[op]);
+        (void)fails_at(op, 0, 1 << 20); /* now the teams and their staging memory are there */
+        const account start = account_now();
+        for (int who = 0; who<ranks; who += ranks> 1 ? ranks - 1 : 1) {
+            int k = 1;
+            for (int more = 1; more && check_failures_ < 20; k++) {
+                snprintf(where, sizeof where, "%s shape=%d %s: allocation %d of rank %d", text,
+                         shape, names[op], k, who);
+                check_where(where);
+                more = fails_at(op, who, k);
+            }
+            CHECK(k > 2 || op == RUN || op == RUN_READ, "nothing was allocated");
+            (void)fails_at(op, who, 1 << 20);
+            account_check(start);
+        }
+    }
+    free(before.v);
+    free(after.v);
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *text;
+        int shape;
+    } cases[] = {{"method=two-phase exchange=shm nodes=", BLOCKS},
+                 {"method=two-phase exchange=shm nodes=2 store=threads", CYCLIC},
+                 {"method=two-phase exchange=two-sided store=aio", SCATTER},
+                 {"method=two-phase exchange=shm nodes=rr:2 store=uring", WILD},
+                 {"method=list store=uring", SPARSE},
+                 {"method=sieve rmw=1", WILD},
+                 {"method=independent store=aio", FEW},
+                 {"method=root nodes=2", COLUMNS}};
+    hostile_begin(&argc, &argv, 719);
+    snprintf(path, sizeof path, "%s", scratch_path("nomem"));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "%s cb_buffer_size=64k striping_unit=512 sieve_size=4k cb_nodes=%d", cases[i].text,
+                 ranks);
+        combination(text, cases[i].shape);
+    }
+    file_remove(path);
+    return hostile_end();
+}
