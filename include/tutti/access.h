@@ -88,6 +88,7 @@ TUTTI_API tutti_err tutti_access_join(const tutti_access *file, const tutti_acce
 TUTTI_API tutti_err tutti_access_clip(const tutti_access *a, tutti_off lo, tutti_off hi,
                                       tutti_access **out) TUTTI_MUST_USE;
 
+/** The same access once more. */
 TUTTI_API tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) TUTTI_MUST_USE;
 
 /** Free an access and null the handle; NULL and a handle that is NULL are fine. */
@@ -96,6 +97,7 @@ TUTTI_API void tutti_access_free(tutti_access **a);
 
 /** @name Asking */
 /**@{*/
+/** Number of bytes. */
 TUTTI_API tutti_off tutti_access_bytes(const tutti_access *a);
 
 /** File bounds [lo, hi); an empty access gives [0, 0). */
@@ -131,8 +133,10 @@ typedef struct tutti_access_iter tutti_access_iter;
 /** Start a walk at a stream position.  The access must outlive the walk. */
 TUTTI_API tutti_err tutti_access_iter_start(const tutti_access *a, tutti_off stream,
                                             tutti_access_iter **out) TUTTI_MUST_USE;
-/** @return 1 and the next piece, or 0 at the end */
+/** Go on by one piece.
+ *  @return 1 and the next piece, or 0 at the end */
 TUTTI_API int tutti_access_iter_next(tutti_access_iter *it, tutti_piece *piece);
+/** End a walk and null the handle; NULL and a handle that is NULL are fine. */
 TUTTI_API void tutti_access_iter_free(tutti_access_iter **it);
 
 /** Where stream position `p` is, 0 <= p < bytes: file and memory offset, and how far the piece goes on. */

@@ -128,8 +128,7 @@ static tutti_err file_make(const char *path, int mode, const tutti_options *opt,
 
 /* All ranks have a file object now and mean the same file. */
 static tutti_err open_file(tutti_file *f, int permissions) {
-    tutti_err err = open_store(f, permissions);
-    if (err == TUTTI_OK) err = tutti__team_agree(f->team, tutti__open_files_add(f));
+    const tutti_err err = open_store(f, permissions);
     if (err == TUTTI_OK) return TUTTI_OK;
     tutti__error_context("open", f->path, -1);
     const tutti_error_info first = *tutti_last_error();

@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,4 timeout=120 */
+/* TEST ranks=1,4 timeout=120 */
 /* One rank asks for something impossible, each rank in turn: all refuse, with one error, and nothing has happened.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/hostile.h"

@@ -4,8 +4,8 @@
 # scripts/hosts.sh), evenly and unevenly filled, ranks in order and dealt out.  It checks that there
 # were so many hosts, and messages between them.
 #
-# With Open MPI everything must pass.  Debian's MPICH 4.0 often hangs in MPI_Finalize across hosts:
-# there a run without a verdict is only reported; what it says to be wrong is wrong.
+# With Open MPI everything must pass.  Debian's MPICH 4.0 often hangs across hosts, mostly in
+# MPI_Finalize: a run of it that has to be ended is only reported; all else counts.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -35,10 +35,8 @@ across() {
     if [ $code = 0 ] && grep -q "^across: passed: .* on $n hosts" "$out"; then
         return
     fi
-    if [ "$TUTTI_MPI" = mpich ] && ! grep -qE '^across: failed|CHECK\(' "$out"; then
-        grep -q '^across: passed' "$out" && echo "... passed, but MPI_Finalize did not end" && return
-        echo "... no verdict: not counted"
-        tail -n 5 "$out"
+    if [ "$TUTTI_MPI" = mpich ] && [ $code = 124 ] && ! grep -qE '^across: failed|CHECK\(' "$out"; then
+        echo "... had to be ended after $2 s; not counted"
         return
     fi
     cat "$out"

@@ -1,0 +1,106 @@
+/* TEST ranks=1,4 timeout=60 */
+/* Pieces of programs that the manual pages show, one function each; the program runs them all.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <tutti/tutti.h>
+
+enum { ROWS = 64, COLUMNS = 32, CELLS = ROWS * COLUMNS };
+
+/* Is the library at least the one this program was compiled against? */
+static int version_fits(void) {
+    if (tutti_version() >= TUTTI_VERSION) return 1;
+    fprintf(stderr, "Tutti %s is older than %s\n", tutti_version_string(), TUTTI_VERSION_STRING);
+    return 0;
+}
+
+/* Defaults and environment first, then what this program wants: by name or by field. */
+static tutti_err open_tuned(const char *path, tutti_file **f_out) {
+    tutti_options opt;
+    if (tutti_options_init(&opt)) /* a variable had a wrong value: it is left out */
+        fprintf(stderr, "%s\n", tutti_last_message());
+    opt.sub_buffers = 4;
+    const tutti_err err = tutti_options_set(&opt, "cb_buffer_size", "8m");
+    if (err) return err; /* on all ranks alike, since all set the same */
+    return tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt,
+                           f_out);
+}
+
+/* Open an old file if there is one.  The code is the same on all ranks, so all go the same way. */
+static tutti_err open_old(const char *path, tutti_file **f_out) {
+    int rank;
+    const tutti_err err = tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, f_out);
+    if (!err || err == TUTTI_ERR_NOT_FOUND) return TUTTI_OK;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) /* the message is the same everywhere, and names the rank that had the trouble */
+        fprintf(stderr, "%s: %s\n", tutti_error_name(err), tutti_last_message());
+    return err;
+}
+
+/* COLUMNS columns of a matrix for each rank, by an MPI datatype. */
+static tutti_err columns(int rank, int ranks, tutti_access **out) {
+    MPI_Datatype mine;
+    MPI_Type_vector(ROWS, COLUMNS, COLUMNS * ranks, MPI_DOUBLE, &mine);
+    const tutti_off first = (tutti_off)sizeof(double) * COLUMNS * rank;
+    const tutti_err err = tutti_access_from_view(first, mine, 0, CELLS, MPI_DOUBLE, out);
+    MPI_Type_free(&mine);
+    return err;
+}
+
+/* Write one state while the next one is computed. */
+static tutti_err write_and_compute(tutti_file *f, const tutti_access *a, const double *state,
+                                   double *next) {
+    const tutti_err err = tutti_file_write_begin(f, a, state);
+    for (int i = 0; i < CELLS; i++) next[i] = state[i] / 2; /* state may be read, not changed */
+    return err ? err : tutti_file_write_end(f, NULL);
+}
+
+static void note(void *context, tutti_off done, tutti_off total, const char *phase) {
+    *(double *)context = total ? (double)done / (double)total : 1;
+    (void)phase;
+}
+
+/* Watch a write, and say what it cost this rank. */
+static tutti_err write_watched(tutti_file *f, const tutti_access *a, const double *state) {
+    double share_done = 0;
+    tutti_stats last;
+    tutti_file_on_progress(f, note, &share_done);
+    const tutti_err err = tutti_file_write(f, a, state, NULL);
+    tutti_file_on_progress(f, NULL, NULL);
+    tutti_file_stats(f, &last, NULL);
+    printf("%lld bytes in %.3f s, %lld bytes to the file by this rank: %s\n", (long long)last.bytes,
+           last.seconds_total, (long long)last.file_write_bytes, tutti_file_explain(f));
+    return err;
+}
+
+int main(int argc, char **argv) {
+    const char *path = argc > 1 ? argv[1] : "manual.dat";
+    int rank, ranks, wrong = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    tutti_access *a = NULL;
+    tutti_file *f = NULL, *old = NULL;
+    tutti_off count = 0;
+    double *state = malloc(CELLS * sizeof *state), *next = malloc(CELLS * sizeof *next);
+    for (int i = 0; i < CELLS; i++) state[i] = rank + i * 1e-3;
+
+    tutti_err err = version_fits() ? TUTTI_OK : TUTTI_ERR_UNSUPPORTED;
+    if (!err) err = open_old("/nowhere/at/all.dat", &old);
+    if (!err) err = columns(rank, ranks, &a);
+    if (!err) err = open_tuned(path, &f);
+    if (!err) err = write_watched(f, a, state);
+    if (!err) err = write_and_compute(f, a, state, next);
+    if (!err) err = open_old(path, &old);
+    if (!err) err = tutti_file_read(old, a, next, &count);
+    for (int i = 0; i < CELLS && !err; i++) wrong += next[i] != state[i];
+    if (!err) wrong += count != tutti_access_bytes(a);
+    if (old && tutti_file_close(&old)) err = tutti_last_error()->code;
+    if (f && tutti_file_close(&f)) err = tutti_last_error()->code;
+    if (err) fprintf(stderr, "%s\n", tutti_last_message());
+    tutti_access_free(&a);
+    free(state);
+    free(next);
+    MPI_Finalize();
+    return err || wrong;
+}

@@ -1,0 +1,453 @@
+#!/usr/bin/env python3
+"""gen_api_man.py [--check]: writes docs/man/*.3 from the comments of the public headers.
+
+Headers are read as they are written here: `/** ... */` before a declaration or a group of them
+(@name, @{, @}), @param and @return with continuation lines indented deeper, `Local.` and
+`Collective, x agrees.` as sentences of their own, two spaces between sentences.  PAGES says which
+declarations go on which page; examples are whole files or functions of examples/, so that the tests
+run what the pages show.  Every public function has a page or a link to one, and a comment.
+
+With --check nothing is written; pages that differ are named, and the exit code is 1.
+SPDX-License-Identifier: BSD-3-Clause"""
+import pathlib
+import re
+import sys
+from dataclasses import dataclass, field
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+OUT = TOP / "docs/man"
+
+
+@dataclass
+class Page:
+    """One page: which header, which of its names, which paragraphs of its opening comment."""
+    name: str
+    title: str
+    header: str
+    example: tuple               # (file, function or None: all of it)
+    owns: str = r".*"            # names of functions, types and constants of the header
+    also: str = r"$^"            # and of file.h, for pages of other headers
+    prose: str = r""             # how paragraphs of the opening comment begin that are shown
+    see: tuple = ()
+
+
+TRANSFER = r"tutti_file_(write|read)"
+WATCH = r"tutti_file_(stats|explain|on_progress)$|tutti_progress_fn"
+PAGES = [
+    Page("tutti_access", "which bytes of a file go with which bytes of memory", "access.h",
+         ("examples/step2_ghost_cells.c", "slab"), see=("tutti_mpitype", "tutti_transfer")),
+    Page("tutti_mpitype", "accesses from MPI datatypes", "mpitype.h",
+         ("examples/manual.c", "columns"), see=("tutti_access",)),
+    Page("tutti_file", "open, close and look after files", "file.h",
+         ("examples/step1_first.c", None),
+         owns=rf"(?!{TRANSFER}|{WATCH}|tutti_plan|tutti_options_from_info)",
+         see=("tutti_transfer", "tutti_plan", "tutti_stats", "tutti_options")),
+    Page("tutti_transfer", "write and read files", "file.h",
+         ("examples/manual.c", "write_and_compute"), owns=TRANSFER, prose=r"Collect|Visib",
+         see=("tutti_access", "tutti_file", "tutti_plan", "tutti_stats")),
+    Page("tutti_plan", "operations that are planned once and run many times", "file.h",
+         ("examples/step3_checkpoint_loop.c", None), owns=r"tutti_plan", prose=r"Collect",
+         see=("tutti_transfer", "tutti_access")),
+    Page("tutti_options", "set and read options", "options.h", ("examples/manual.c", "open_tuned"),
+         also=r"tutti_options_from_info", see=("tutti_file",)),
+    Page("tutti_error", "error codes and messages", "error.h", ("examples/manual.c", "open_old")),
+    Page("tutti_stats", "what operations cost and how they go", "stats.h",
+         ("examples/manual.c", "write_watched"), also=WATCH, see=("tutti_transfer", "tutti_plan")),
+    Page("tutti_types", "integer types and the version", "types.h",
+         ("examples/manual.c", "version_fits")),
+    Page("tutti_backend", "for authors of stores", "backend.h", ("src/store/store_null.c", None),
+         see=("tutti_options", "tutti_stats")),
+]
+
+# ------------------------------------------------------------------ reading the headers
+
+
+@dataclass
+class Item:
+    """Something that a header declares, with its comment and the group that it is in."""
+    kind: str                    # function, type, constant, values, or table
+    name: str
+    code: str
+    doc: str = ""
+    group: int = 0               # 0: none
+    extra: list = field(default_factory=list)
+
+
+TOKEN = re.compile(r"""
+    (?P<open>/\*\*@\{\*/) | (?P<close>/\*\*@\}\*/)
+  | /\*\*(?P<doc>[\s\S]*?)\*/ | /\*(?P<comment>[\s\S]*?)\*/
+  | ^\#define\ +TUTTI_(?P<table>[A-Z]+)_TABLE\(X\)(?P<rows>(?:.*\\\n)+.*\n)
+  | ^\#define\ +(?P<constant>TUTTI_[A-Z_]+)\ +(?P<value>\d+|"[^"]*")\ *(?:/\*(?P<says>[\s\S]*?)\*/)?$
+  | ^\#(?:.*\\\n)*.*$
+  | ^TUTTI_API(?P<function>[^;]*);
+  | ^typedef\b(?P<type>[^{;]*(?:\{[\s\S]*?^\}[^;]*)?);
+  | ^enum\ *\{(?P<values>[^}]*)\}\ *;
+  | (?P<gap>\n\ *\n)
+""", re.X | re.M)
+
+
+def unstar(comment):
+    """The text of a comment without the stars that begin its lines."""
+    return "\n".join(re.sub(r"^ \*", "", line) for line in comment.split("\n")).strip("\n ")
+
+
+def tidy(prototype):
+    return re.sub(r"\s+", " ", re.sub(r"\bTUTTI_(MUST_USE|PRINTF\(.*?\))", "", prototype)).strip()
+
+
+class Header:
+    """A header, taken apart: opening comment, groups, items."""
+
+    def __init__(self, name):
+        text = (TOP / "include/tutti" / name).read_text(encoding="ascii")
+        opening, rest = text.split("*/", 1)
+        self.prose = self._opening(opening[2:])
+        self.groups, self.items = {0: ""}, []
+        self._read(rest)
+
+    @staticmethod
+    def _opening(comment):
+        text = re.sub(r"SPDX-.*", "", unstar(comment), flags=re.S)
+        text = re.sub(r"^Tutti: .*?\.(\s+|$)", "", text, flags=re.S)
+        return [p for p in re.split(r"\n\s*\n", text.strip()) if p]
+
+    def _read(self, text):
+        doc = comment = heading = ""
+        group, last = 0, None
+        for found in TOKEN.finditer(text):
+            part = found.groupdict()
+            if part["doc"] is not None:
+                doc = unstar(part["doc"])
+                if doc.startswith("@name"):
+                    heading, doc = doc, ""
+                last = None
+            elif part["comment"] is not None:
+                comment = unstar(part["comment"])
+            elif part["open"]:
+                group = len(self.groups)
+                self.groups[group] = heading
+            elif part["close"]:
+                group = 0
+            elif part["gap"]:
+                last = None
+            elif item := self._item(part):
+                together = last and last.kind == item.kind == "function" and not doc
+                item.doc, item.group = doc or (last.doc if together else item.doc), group
+                if item.kind in ("table", "values"):
+                    item.doc = comment
+                # the rows of a table come after the words about the type that is made of it
+                before = "_TABLE(" in item.code and self.items[-1].kind == "table"
+                self.items.insert(len(self.items) - before, item)
+                doc, comment, last = "", "", item
+
+    @staticmethod
+    def _item(part):
+        if part["table"]:
+            rows = re.sub(r"\s*\\\n\s*", " ", part["rows"])
+            return Item("table", part["table"], "", extra=re.findall(
+                r'X\((\w+), ([-\w]+), ((?:"[^"]*"|[^"])*?)\)(?= *X\(|\s*$)', rows))
+        if part["constant"]:
+            return Item("constant", part["constant"], part["value"], unstar(part["says"] or ""))
+        if part["function"]:
+            code = tidy(part["function"])
+            return Item("function", re.search(r"(\w+) ?\(", code)[1], code)
+        if part["type"]:
+            code = part["type"]
+            name = (re.search(r"(\w+)\s*\(", code) if "{" not in code and "(" in code else
+                    re.search(r"(\w+)\s*$", code))[1]
+            return Item("type", name, "typedef" + code + ";")
+        if part["values"]:
+            names = re.findall(r"\w+", part["values"])
+            return Item("values", names[0], "", extra=names)
+        return None
+
+
+HEADERS = {p.name: Header(p.name) for p in sorted((TOP / "include/tutti").glob("*.h"))}
+HEADERS.pop("tutti.h")
+
+
+def of_page(page):
+    """The items of a page, in the order of the headers."""
+    chosen = [i for i in HEADERS[page.header].items if re.match(page.owns, i.name)]
+    if page.header != "file.h":
+        chosen += [i for i in HEADERS["file.h"].items if re.match(page.also, i.name)]
+    return chosen
+
+
+def functions(page):
+    return [i for i in of_page(page) if i.kind == "function"]
+
+
+# ------------------------------------------------------------------ writing roff
+
+
+def roff(text):
+    """Text that roff shows as it is."""
+    for char, name in (("\\", r"\e"), ("-", r"\-"), ("'", r"\(aq"), ("`", r"\(ga"), ("^", r"\(ha"),
+                       ("~", r"\(ti")):
+        text = text.replace(char, name)
+    return re.sub(r"^(?=\.)", r"\\&", text, flags=re.M)
+
+
+def prose(text, parameters=()):
+    """Sentences on lines of their own; words of C in bold, parameters in italics."""
+    text = re.sub(r"\s*\n\s*", lambda m: "  " if text[m.start() - 1] == "." else " ", text.strip())
+
+    def font(match):
+        word = match[1] or match[0]
+        if match[2]:
+            return "\x01I" + match[2] + "\x01R"
+        if match[1] is None and word.rstrip("()") in NAMES:
+            return "\x01B" + word.rstrip("()") + "\x01R(3)"
+        return ("\x01I" if word in parameters else "\x01B") + word + "\x01R"
+
+    text = re.sub(r"`([^`]+)`|(?<!\w)\*(\w[^*]*?)\*(?!\w)|\btutti_\w+\b(?:\(\))?|\bTUTTI_\w+\*?", font, text)
+    text = re.sub(r"(?<=[.:])  +|   +", "\n", text)
+    return re.sub("\x01(.)", r"\\f\1", roff(text))
+
+
+def split_doc(doc):
+    """A comment as (prose, collectivity, [(parameter, text)], what it returns)."""
+    body, parameters, returns, where, depth = [], [], "", "body", 0
+    for line in re.sub(r" {3,}@", "\n@", doc).split("\n"):
+        indent = len(line) - len(line.lstrip())
+        tag = re.match(r"\s*@(param\[\w+\]|return)\s+(.*)", line)
+        if tag:
+            depth = indent
+            if tag[1] == "return":
+                where, returns = "return", tag[2]
+            else:
+                name, text = re.match(r"(\w+)\s*(.*)", tag[2]).groups()
+                where = "param"
+                parameters.append([name, text])
+        elif where == "body" or indent <= max(depth, 2):
+            where = "body"
+            body.append(line.strip())
+        elif where == "param":
+            parameters[-1][1] += " " + line.strip()
+        else:
+            returns += " " + line.strip()
+    text = "\n".join(body)
+    who = re.search(r"(?:^|   |\n|(?<=\.)  )((?:Local|Collective\b[^.]*)\.)(?=\s|$)", text)
+    if who:
+        text = text[:who.start()] + "\n" + text[who.end():]
+    return text.strip(), (who[1] if who else ""), parameters, returns
+
+
+def parameters_of(items):
+    return set(re.findall(r"(\w+)(?:\[\])?[,)]", " ".join(i.code for i in items)))
+
+
+def prototype(item):
+    """A declaration in bold with its parameters in italics, in lines of at most 78 characters."""
+    result, name, inner = re.match(r"(.*?)(\w+) ?\((.*)\)$", item.code).groups()
+    parts = [p.strip() + "," for p in inner.split(",")]
+    parts[-1] = parts[-1][:-1] + ");"
+    lines = [f"{result}{name}("]
+    for part in parts:
+        if len(lines[-1]) + len(part) > 76 and not lines[-1].endswith("("):
+            lines.append(" " * 8)
+        lines[-1] += part + (" " if part.endswith(",") else "")
+    text = "\n".join(line.rstrip() for line in lines)
+    head, tail = text.split("(", 1)
+    tail = re.sub(r"(\w+)(?=[,)])", lambda m: m[1] if m[1] == "void" else f"\x01I{m[1]}\x01B", tail)
+    bold = roff(head + "(" + tail).replace("\x01", r"\f").split("\n")
+    return "\n".join(r"\fB" + line + r"\fR" for line in bold)
+
+
+def code_block(code):
+    return ".PP\n.RS 4\n.EX\n" + roff(code.strip("\n")).replace("\t", "    ") + "\n.EE\n.RE\n"
+
+
+def synopsis(page):
+    out = f".SH SYNOPSIS\n.nf\n.B #include <tutti/{page.header}>\n"
+    if functions(page) and page.header != "file.h" and any(
+            i in HEADERS["file.h"].items for i in functions(page)):
+        out += ".B #include <tutti/file.h>\n"
+    last = None
+    for item in functions(page):
+        if item.group != last:
+            out += ".PP\n"
+        last = item.group
+        out += prototype(item) + "\n"
+    return out + ".fi\n"
+
+
+def entry(items):
+    """The paragraph of functions that share a comment."""
+    text, who, parameters, _ = split_doc(items[0].doc)
+    names = parameters_of(items) | {p for p, _ in parameters}
+    out = ".TP\n" + ", ".join(rf"\fB{i.name}\fR()" for i in items) + "\n"
+    out += "\n".join(p for p in (prose(text, names), rf"\fI{roff(who)}\fR" if who else "") if p) + "\n"
+    return out + parameter_list(parameters, names)
+
+
+def parameter_list(parameters, names):
+    if not parameters:
+        return ""
+    return ".RS\n" + "".join(f".TP\n.I {name}\n{prose(text, names)}\n"
+                             for name, text in parameters) + ".RE\n"
+
+
+def group_heading(heading, items):
+    """A subsection: the title, what it says, and the functions that have no comment of their own."""
+    title, _, text = re.sub(r"^@name\s+", "", heading).partition("\n")
+    title, _, who_title = title.partition(".   ")
+    title, _, more = title.partition(": ")
+    text, who, parameters, _ = split_doc(text)
+    who = who or who_title
+    if more:
+        text = f"{more[0].upper()}{more[1:]}.\n{text}"
+    names = parameters_of(items) | {p for p, _ in parameters}
+    out = f".SS {roff(title.rstrip('.'))}\n"
+    bare = [i for i in items if not i.doc]
+    if bare:
+        out += ", ".join(rf"\fB{i.name}\fR()" for i in bare) + "\n.PP\n"
+    parts = (prose(text, names) if text.strip() else "", rf"\fI{roff(who)}\fR" if who else "")
+    out += "".join(p + "\n" for p in parts if p)
+    return out + parameter_list(parameters, names)
+
+
+def table(item):
+    """Error codes, fields of the statistics, fields of the options."""
+    if item.name == "ERROR":
+        rows = [(rf"\fBTUTTI_{name}\fR ({roff(value)})", text) for name, value, text in item.extra]
+    elif item.name == "STATS":
+        rows = [(rf"\fB{name}\fR ({ctype})", text) for ctype, name, text in item.extra]
+    else:
+        ctypes = {"SIZE": "tutti_off", "TEXT": "char"}
+        fields = "".join(f"    {ctypes.get(kind, 'int')} {name}{'[128]' if kind == 'TEXT' else ''};\n"
+                         for kind, name, _ in item.extra)
+        return code_block("typedef struct tutti_options {\n" + fields + "} tutti_options;")
+    return "".join(f".TP\n{name}\n{prose(text.strip().strip(chr(34)))}\n" for name, text in rows)
+
+
+def other(item):
+    """Types, constants, tables."""
+    if item.kind == "constant":
+        return f".TP\n.B {item.name}\n{prose(item.doc) if item.doc else roff(item.code)}\n"
+    if item.kind == "values":
+        return (f".PP\n{prose(item.doc)}\n" if item.doc else "") + ".PP\n" + ", ".join(
+            rf"\fB{n}\fR" for n in item.extra) + "\n"
+    if item.kind == "table":
+        says = re.sub(r"^X\(.*?\)\.?\s*", "", item.doc) if item.name != "OPTION" else ""
+        return (f".PP\n{prose(says)}\n" if says else "") + table(item)
+    out = f".PP\n{prose(item.doc)}\n" if item.doc else ""
+    return out if "#define" in item.code else out + code_block(item.code)
+
+
+def description(page):
+    header, items = HEADERS[page.header], of_page(page)
+    out = ".SH DESCRIPTION\n"
+    for paragraph in header.prose:
+        if re.match(page.prose, paragraph):
+            out += f".PP\n{prose(paragraph)}\n"
+    group = done = None
+    for item in items:
+        if item.group != group and item.group and header.groups.get(item.group):
+            out += group_heading(header.groups[item.group],
+                                 [i for i in items if i.group == item.group and i.kind == "function"])
+        group = item.group
+        if item.kind != "function":
+            out += other(item)
+        elif item.doc and item.doc != done:
+            out += entry([i for i in items if i.doc == item.doc])
+            done = item.doc
+    return out.replace(".SH DESCRIPTION\n.PP\n", ".SH DESCRIPTION\n")
+
+
+def returns(page):
+    some = functions(page)
+    if not some:
+        return ""
+    out = ""
+    if any(i.code.startswith("tutti_err ") for i in some):
+        out = ("Functions that return a\n.B tutti_err\nreturn\n.B TUTTI_OK\nor a code of\n"
+               ".BR tutti_error (3)")
+        out += ";\noutputs are written on success only.\n" if page.name != "tutti_error" else ".\n"
+    told = {}
+    for item in some:
+        text = split_doc(item.doc)[3]
+        if text:
+            told.setdefault(text, []).append(item)
+    for text, items in told.items():
+        out += f".TP\n{', '.join(rf'{chr(92)}fB{i.name}{chr(92)}fR()' for i in items)}\n"
+        out += prose(text, parameters_of(items)) + "\n"
+    return ".SH RETURN VALUE\n" + out if out else ""
+
+
+def example(page):
+    path, function = page.example
+    text = (TOP / path).read_text(encoding="ascii")
+    if function:
+        found = re.search(rf"(?:^/\*(?:(?!\*/).)*\*/\n)?^[\w *]+\b{function}\([^;]*?\{{\n.*?^\}}$", text,
+                          re.M | re.S)
+        if not found:
+            sys.exit(f"gen_api_man.py: {path} has no function {function}")
+        text = found[0]
+    else:
+        text = re.sub(r"^/\* TEST .*\n", "", text)
+    text = re.sub(r"\n ?\*? ?SPDX.*?\*/", " */", text)
+    what = "From" if function else "This is"
+    return f".SH EXAMPLE\n{what}\n.I {roff(path)}\nof the sources.\n" + code_block(text)
+
+
+def see_also(page):
+    pages = sorted(n for n in set(page.see) | {"tutti_error"} if n != page.name)
+    refs = [f".BR {roff(n)} ({s})" for n, s in [(p, 3) for p in pages] +
+            [("tutti", 7), ("tutti-options", 7)]]
+    return ".SH SEE ALSO\n" + ",\n".join(refs) + "\n"
+
+
+def make_page(page, version):
+    names = [page.name] + [i.name for i in functions(page)]
+    source = page.example[0]
+    return (f'.\\" Written by scripts/gen_api_man.py from include/tutti/{page.header} and {source};'
+            ' do not edit.\n.\\" SPDX-License-Identifier: BSD-3-Clause\n'
+            f'.TH {roff(page.name.upper())} 3 "" "Tutti {version}" "Tutti Manual"\n.nh\n.ad l\n'
+            f".SH NAME\n{', '.join(names)} \\- {roff(page.title)}\n"
+            + synopsis(page) + description(page) + returns(page) + example(page) + see_also(page))
+
+
+# ------------------------------------------------------------------ all of it
+
+NAMES = {i.name for h in HEADERS.values() for i in h.items if i.kind == "function"}
+
+
+def complain():
+    """What the headers and PAGES leave open."""
+    owners = {}
+    for page in PAGES:
+        for item in of_page(page):
+            owners.setdefault(item.name, []).append(page.name)
+    for header in HEADERS.values():
+        for item in header.items:
+            if len(owners.get(item.name, ())) != 1:
+                yield f"{item.name} is on {len(owners.get(item.name, ()))} pages"
+            if item.kind == "function" and not (item.doc or header.groups[item.group]):
+                yield f"{item.name} has no comment"
+
+
+def main():
+    version = re.search(r'VERSION_STRING "(.*?)"', (TOP / "include/tutti/types.h").read_text())[1]
+    wrong = list(complain())
+    if wrong:
+        sys.exit("\n".join(f"gen_api_man.py: {w}" for w in wrong))
+    made = {f"{p.name}.3": make_page(p, version) for p in PAGES}
+    for page in PAGES:
+        for item in functions(page):
+            made.setdefault(f"{item.name}.3", f".so man3/{page.name}.3\n")
+    have = {p.name: p.read_text(encoding="utf-8") for p in OUT.glob("*.3")}
+    differ = sorted(n for n in made.keys() | have.keys() if made.get(n) != have.get(n))
+    if "--check" in sys.argv[1:]:
+        for name in differ:
+            print(f"docs/man/{name} is not what scripts/gen_api_man.py makes; run it")
+        sys.exit(1 if differ else 0)
+    for name in differ:
+        if name in made:
+            (OUT / name).write_text(made[name], encoding="utf-8")
+        else:
+            (OUT / name).unlink()
+
+
+main()

@@ -1,0 +1,82 @@
+/* TEST ranks=1,2,3 timeout=120 */
+/* Two threads of every rank, each with a file and a communicator of its own, at the same time; and every store
+ * under MPI_THREAD_SINGLE needs no more than that (t700 runs so).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
+#include "collective/model.h"
+
+enum { THREADS = 2, ROUNDS = 12, BYTES = 200000, PIECE = 100 };
+
+typedef struct {
+    MPI_Comm comm;
+    char path[600];
+    int id, wrong;
+} job;
+
+static void expect(job *j, int ok) {
+    if (!ok) j->wrong++;
+}
+
+static void one_round(job *j, int round, int rank, int ranks) {
+    tutti_options opt;
+    tutti_file *f = NULL;
+    tutti_access *a = NULL;
+    tutti_off count = 0;
+    char *out = malloc(BYTES), *in = calloc(1, BYTES);
+    memset(out, 'a' + rank + 3 * j->id + round % 5, BYTES);
+    tutti_options_defaults(&opt);
+    opt.cb_buffer_size = 256 << 10;
+    opt.store = round % 2 ? TUTTI_STORE_THREADS : TUTTI_STORE_POSIX;
+    expect(j,
+           !tutti_access_vector(PIECE * rank, BYTES / PIECE, PIECE, (tutti_off)PIECE * ranks, &a));
+    expect(j,
+           !tutti_file_open(j->comm, j->path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
+    if (f) {
+        opt.method = TUTTI_METHOD_TWO_PHASE;
+        expect(j, !tutti_file_write(f, a, out, &count) && count == BYTES);
+        expect(j, !tutti_file_read(f, a, in, &count) && count == BYTES);
+        expect(j, memcmp(in, out, BYTES) == 0);
+        /* errors belong to the thread that had them */
+        expect(j, tutti_file_resize(f, -1 - j->id) == TUTTI_ERR_ARG);
+        expect(j, strstr(tutti_last_message(), j->id ? "-2" : "-1") != NULL);
+        expect(j, !tutti_file_close(&f));
+    }
+    tutti_access_free(&a);
+    free(out);
+    free(in);
+}
+
+static void *work(void *p) {
+    job *j = p;
+    int rank, ranks;
+    MPI_Comm_rank(j->comm, &rank);
+    MPI_Comm_size(j->comm, &ranks);
+    for (int i = 0; i < ROUNDS; i++) one_round(j, i, rank, ranks);
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    int level;
+    pthread_t thread[THREADS];
+    job jobs[THREADS] = {{0}};
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    if (level < MPI_THREAD_MULTIPLE) {
+        MPI_Finalize();
+        return 77;
+    }
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i].id = i;
+        MPI_Comm_dup(MPI_COMM_WORLD, &jobs[i].comm);
+        snprintf(jobs[i].path, sizeof jobs[i].path, "%s.%d", scratch_path("threads"), i);
+    }
+    for (int i = 0; i < THREADS; i++) pthread_create(&thread[i], NULL, work, &jobs[i]);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        CHECK_EQ(jobs[i].wrong, 0);
+        MPI_Comm_free(&jobs[i].comm);
+        unlink(jobs[i].path);
+    }
+    const int rc = check_done_all();
+    MPI_Finalize();
+    return rc;
+}
