@@ -109,7 +109,7 @@ class Header:
     def _opening(comment):
         text = re.sub(r"SPDX-.*", "", unstar(comment), flags=re.S)
         text = re.sub(r"^Tutti: .*?\.(\s+|$)", "", text, flags=re.S)
-        return [p for p in re.split(r"\n\s*\n", text.strip()) if p]
+        return [p.strip() for p in re.split(r"\n\s*\n", text) if p.strip()]
 
     def _read(self, text):
         doc = comment = heading = ""

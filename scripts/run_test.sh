@@ -29,7 +29,7 @@ address)
     # Leaks of an MPI are told from ours by their stacks, which only the slow way of unwinding finds.
     unwind=fast_unwind_on_malloc=0
     [ "$ranks" != 0 ] || unwind=fast_unwind_on_malloc=1
-    export ASAN_OPTIONS="detect_leaks=1:$unwind:${ASAN_OPTIONS:-}"
+    export ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=1:$unwind:${ASAN_OPTIONS:-}"
     export LSAN_OPTIONS="suppressions=$support/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
     export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
     ;;

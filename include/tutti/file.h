@@ -31,8 +31,7 @@ typedef struct tutti_plan tutti_plan;
 #define TUTTI_CREATE 4    /* create the file if it is not there */
 #define TUTTI_EXCLUSIVE 8 /* with TUTTI_CREATE: refuse if it is there */
 #define TUTTI_TRUNCATE 16 /* start with an empty file */
-#define TUTTI_APPEND \
-    32 /* file offsets of accesses count from the end of the file as it was at open */
+#define TUTTI_APPEND 32   /* file offsets count from the end of the file as it was at open */
 
 /** Open a file.   Collective, all arguments agree (options: rank 0's are used).
  *  @param[in] comm  is not kept: the file works on communicators of its own

@@ -48,6 +48,9 @@ enum {
     X(CHOICE, store, TUTTI_STORE_AUTO, "", "how bytes get into the file")                          \
     X(INT, cb_nodes, 0, "", "number of aggregators; 0: every rank that shares its node's memory")  \
     X(SIZE, cb_buffer_size, 16 << 20, "", "staging memory of one operation on one node")           \
+    X(SIZE, window_size, 0, "",                                                                    \
+      "largest window of an aggregator; 0: 512k through the page cache, else as cb_buffer_size "   \
+      "allows")                                                                                    \
     X(INT, sub_buffers, 2, "",                                                                     \
       "into how many sub-buffers an aggregator divides its staging memory")                        \
     X(SIZE, striping_unit, 0, "romio_cb_fr_alignment",                                             \

@@ -41,14 +41,15 @@ typedef struct {
 struct tutti__node {
     atomic_int refs;
     tutti__node_kind kind;
-    int depth;         /* 1 for RUN and LIST */
+    int depth; /* 1 for RUN and LIST */
     int monotone;
-    tutti_off bytes;   /* > 0 */
-    tutti_off lo, hi;  /* bounds relative to the origin, which is the place of the first stream
+    tutti_off bytes;  /* > 0 */
+    tutti_off lo, hi; /* bounds relative to the origin, which is the place of the first stream
                           byte: lo is 0 if monotone */
-    tutti_count runs;  /* contiguous runs; adjacent ones across VEC copies or CAT parts count once where known */
-    tutti_off grain;   /* gcd of all run starts (relative to the origin), lengths and strides; > 0 */
-    uint64_t hash;     /* of the structure */
+    tutti_count
+        runs; /* contiguous runs; adjacent ones across VEC copies or CAT parts count once where known */
+    tutti_off grain; /* gcd of all run starts (relative to the origin), lengths and strides; > 0 */
+    uint64_t hash;   /* of the structure */
     union {
         struct {
             tutti_count count; /* >= 2 */
@@ -56,9 +57,9 @@ struct tutti__node {
             tutti__node *child;
         } vec;
         struct {
-            tutti_count n;    /* items, >= 2 */
-            tutti_off fixed;  /* length of every item, or 0: lengths are in the code */
-            tutti__mark *mark; /* (n + TUTTI__MARK_EVERY - 1) / TUTTI__MARK_EVERY of them */
+            tutti_count n;       /* items, >= 2 */
+            tutti_off fixed;     /* length of every item, or 0: lengths are in the code */
+            tutti__mark *mark;   /* (n + TUTTI__MARK_EVERY - 1) / TUTTI__MARK_EVERY of them */
             unsigned char *code; /* per item: gap from the end of the item before (LEB128; zigzag if
                                     !monotone), then the length (LEB128) unless fixed */
             size_t code_size;
@@ -86,7 +87,8 @@ struct tutti_access {
 tutti__node *tutti__node_ref(tutti__node *n);
 void tutti__node_unref(tutti__node *n);
 tutti_err tutti__node_run(tutti_off bytes, tutti__node **out) TUTTI_MUST_USE;
-tutti_err tutti__side_vec(tutti__side child, tutti_count count, tutti_off stride, tutti__side *out) TUTTI_MUST_USE;
+tutti_err tutti__side_vec(tutti__side child, tutti_count count, tutti_off stride,
+                          tutti__side *out) TUTTI_MUST_USE;
 tutti_err tutti__side_cat(tutti_count n, const tutti__side *parts, tutti__side *out) TUTTI_MUST_USE;
 tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_off *lengths,
                            tutti_off fixed_length, tutti__side *out) TUTTI_MUST_USE;
@@ -95,13 +97,22 @@ void tutti__side_free(tutti__side *s);
 
 /* Join two sides into an access whose file side is monotone: sorts where needed, later mention wins.
  * Takes over both sides, also on failure. */
-tutti_err tutti__access_make(tutti__side file, tutti__side memory, tutti_access **out) TUTTI_MUST_USE;
+tutti_err tutti__access_make(tutti__side file, tutti__side memory,
+                             tutti_access **out) TUTTI_MUST_USE;
 
 /* ---- asking; cost: depth of the nesting, times log of the parts or marks */
-static inline tutti_off tutti__side_bytes(tutti__side s) { return s.node ? s.node->bytes : 0; }
-static inline tutti_off tutti__side_lo(tutti__side s) { return s.node ? s.disp + s.node->lo : 0; }
-static inline tutti_off tutti__side_hi(tutti__side s) { return s.node ? s.disp + s.node->hi : 0; }
-static inline tutti_count tutti__side_runs(tutti__side s) { return s.node ? s.node->runs : 0; }
+static inline tutti_off tutti__side_bytes(tutti__side s) {
+    return s.node ? s.node->bytes : 0;
+}
+static inline tutti_off tutti__side_lo(tutti__side s) {
+    return s.node ? s.disp + s.node->lo : 0;
+}
+static inline tutti_off tutti__side_hi(tutti__side s) {
+    return s.node ? s.disp + s.node->hi : 0;
+}
+static inline tutti_count tutti__side_runs(tutti__side s) {
+    return s.node ? s.node->runs : 0;
+}
 /* gcd of all run starts and lengths; 0 for an empty side */
 tutti_off tutti__side_grain(tutti__side s);
 int tutti__side_monotone(tutti__side s);
@@ -134,8 +145,8 @@ typedef struct {
 } tutti__frame;
 
 typedef struct {
-    int depth;           /* frames in use; 0: at the end */
-    tutti_off inside;    /* bytes already taken of the current run */
+    int depth;        /* frames in use; 0: at the end */
+    tutti_off inside; /* bytes already taken of the current run */
     tutti__frame frame[TUTTI__MAX_DEPTH + 1];
 } tutti__cursor;
 
@@ -158,7 +169,8 @@ tutti_err tutti__side_parse(const void *buf, size_t size, int monotone, size_t *
 size_t tutti__side_letter(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size);
 tutti_err tutti__side_from_letter(const void *buf, size_t size, tutti__side *out) TUTTI_MUST_USE;
 /* The part of a side with stream positions [from, to). */
-tutti_err tutti__side_slice(tutti__side s, tutti_off from, tutti_off to, tutti__side *out) TUTTI_MUST_USE;
+tutti_err tutti__side_slice(tutti__side s, tutti_off from, tutti_off to,
+                            tutti__side *out) TUTTI_MUST_USE;
 
 /* ---- sets of monotone sides (side_set.c): what aggregators ask of the descriptions they received */
 
@@ -185,8 +197,8 @@ void tutti__extents_free(tutti__extents *e);
 
 /* Copy the bytes of `a` whose file offsets are in [lo, hi) between user memory (address of memory
  * offset 0) and a stage whose byte 0 is file offset `stage_lo`.  Returns the bytes copied. */
-tutti_off tutti__access_to_stage(const tutti_access *a, const void *user, tutti_off lo, tutti_off hi,
-                                 void *stage, tutti_off stage_lo);
+tutti_off tutti__access_to_stage(const tutti_access *a, const void *user, tutti_off lo,
+                                 tutti_off hi, void *stage, tutti_off stage_lo);
 tutti_off tutti__access_from_stage(const tutti_access *a, void *user, tutti_off lo, tutti_off hi,
                                    const void *stage, tutti_off stage_lo);
 /* The same between a packed stream (bytes of side `s` in [lo, hi), in order) and a stage. */

@@ -7,7 +7,7 @@
 
 /* Reads of runs at least this long are better done piece by piece: the page cache serves them without
  * a second copy, and a system call costs less than that copy. */
-static const tutti_off READ_PIECE = 16 << 10;
+static const tutti_off READ_PIECE = 3 << 10;
 
 /* What a method asked for by name really becomes. */
 static int method_possible(const tutti_file *f, int method, int is_write, char *why, size_t size) {
@@ -19,33 +19,34 @@ static int method_possible(const tutti_file *f, int method, int is_write, char *
     return method;
 }
 
-static int choose_write(const tutti_file *f, tutti_off run, double density, char *why,
+static int choose_write(const tutti_file *f, tutti_off piece, double density, char *why,
                         size_t size) {
-    if (run >= f->opt.direct_run) {
-        snprintf(why, size, "list: runs of %lld bytes need no staging", (long long)run);
+    if (piece >= f->opt.direct_run) {
+        snprintf(why, size, "list: pieces of %lld bytes need no staging", (long long)piece);
         return TUTTI_METHOD_LIST;
     }
-    if (density < 0.05 && run >= 4096) {
-        snprintf(why, size, "list: runs of %lld bytes far apart (%.1f %% of the extent)",
-                 (long long)run, 100 * density);
+    if (density < 0.05 && piece >= 4096) {
+        snprintf(why, size, "list: pieces of %lld bytes far apart (%.1f %% of the extent)",
+                 (long long)piece, 100 * density);
         return TUTTI_METHOD_LIST;
     }
-    snprintf(why, size, "two-phase: runs of %lld bytes, %.0f %% of the extent", (long long)run,
+    snprintf(why, size, "two-phase: pieces of %lld bytes, %.0f %% of the extent", (long long)piece,
              100 * density);
     return TUTTI_METHOD_TWO_PHASE;
 }
 
-static int choose_read(tutti_off run, double density, char *why, size_t size) {
-    if (run >= READ_PIECE) {
-        snprintf(why, size, "list: runs of %lld bytes are read without staging", (long long)run);
+static int choose_read(tutti_off piece, double density, char *why, size_t size) {
+    if (piece >= READ_PIECE) {
+        snprintf(why, size, "list: pieces of %lld bytes are read without staging",
+                 (long long)piece);
         return TUTTI_METHOD_LIST;
     }
     if (density < 0.05) {
-        snprintf(why, size, "sieve: runs of %lld bytes far apart (%.1f %% of the extent)",
-                 (long long)run, 100 * density);
-        return run >= 4096 ? TUTTI_METHOD_LIST : TUTTI_METHOD_SIEVE;
+        snprintf(why, size, "sieve: pieces of %lld bytes far apart (%.1f %% of the extent)",
+                 (long long)piece, 100 * density);
+        return piece >= 4096 ? TUTTI_METHOD_LIST : TUTTI_METHOD_SIEVE;
     }
-    snprintf(why, size, "two-phase: runs of %lld bytes, %.0f %% of the extent", (long long)run,
+    snprintf(why, size, "two-phase: pieces of %lld bytes, %.0f %% of the extent", (long long)piece,
              100 * density);
     return TUTTI_METHOD_TWO_PHASE;
 }
@@ -63,8 +64,8 @@ int tutti__method_choose(const tutti_file *f, const tutti__summary *s, int is_wr
         snprintf(why, size, "list: one rank has bytes");
         return TUTTI_METHOD_LIST;
     }
-    const tutti_off run = s->run; /* the rank with the shortest runs decides: it takes longest */
+    const tutti_off piece = s->run; /* the rank with the shortest runs decides: it takes longest */
     const double density = (double)s->bytes / (double)(s->hi - s->lo);
-    return is_write ? choose_write(f, run, density, why, size)
-                    : choose_read(run, density, why, size);
+    return is_write ? choose_write(f, piece, density, why, size)
+                    : choose_read(piece, density, why, size);
 }

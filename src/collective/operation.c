@@ -42,7 +42,6 @@ static void stats_add(tutti_stats *to, const tutti_stats *from) {
 }
 
 tutti_err tutti__operation_end(tutti_file *f, const char *operation, double start, tutti_err err) {
-    f->last.operations = 1;
     f->last.seconds_total = tutti__now() - start;
     stats_add(&f->all, &f->last);
     tutti__trace_event("operation", operation, start, f->last.bytes, -1);
@@ -72,6 +71,13 @@ void tutti__plan_release(tutti_plan **pp) {
     *pp = NULL;
 }
 
+/* What one request to the file system could carry without staging: the access may be more broken in
+ * memory than in the file. */
+static tutti_off mean_piece(const tutti__summary *s, const tutti_plan *p) {
+    if (s->bytes == 0) return s->run;
+    return tutti__min(s->run, s->bytes / tutti__side_runs(p->access->memory));
+}
+
 static tutti_err plan_vote(tutti_file *f, const tutti_plan *p, tutti_err mine, tutti__summary *s,
                            tutti_off *size_out) {
     tutti__vote v;
@@ -80,7 +86,7 @@ static tutti_err plan_vote(tutti_file *f, const tutti_plan *p, tutti_err mine, t
     if (mine == TUTTI_OK && !p->is_write) mine = tutti__store_size(f->store, &size);
     tutti__vote_init(&v);
     v.min[0] = s->lo;
-    v.min[1] = s->run;
+    v.min[1] = mean_piece(s, p);
     v.max[0] = s->hi;
     v.max[1] = s->max_bytes;
     v.max[2] = size;
@@ -105,8 +111,9 @@ static void plan_explain(tutti_plan *p, const char *why, int overlap) {
     int n = snprintf(p->explain, sizeof p->explain, "%s", why);
     if (p->run && n < (int)sizeof p->explain)
         n += snprintf(p->explain + n, sizeof p->explain - (size_t)n,
-                      "; %d aggregators in %d groups, windows of %lld bytes",
-                      p->two->domains.aggregators, p->two->groups->n,
+                      "; %d aggregator%s in %d group%s, windows of %lld bytes",
+                      p->two->domains.aggregators, p->two->domains.aggregators == 1 ? "" : "s",
+                      p->two->groups->n, p->two->groups->n == 1 ? "" : "s",
                       (long long)p->two->domains.window);
     if (overlap && n < (int)sizeof p->explain)
         snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; ranks overlap, in rank order");
@@ -210,6 +217,7 @@ tutti_err tutti__operation_run(tutti_plan *p, void *buf, tutti_off shift, tutti_
         err = p->in_turn ? run_in_turn(&op) : run_direct(&op);
     err = tutti__team_agree(f->team, tutti__operation_under_way(err));
     p->used = 1;
+    f->last.operations++;
     snprintf(f->explain, sizeof f->explain, "%s", p->explain);
     if (err != TUTTI_OK) return err;
     f->last.bytes += op.moved;

@@ -57,6 +57,7 @@ static tutti_err independent(tutti_file *f, const tutti_access *a, void *buf, in
         f->opt.method == TUTTI_METHOD_SIEVE && (!is_write || tutti__sieve_can_write(f))
             ? tutti__run_sieve(&op)
             : tutti__run_list(&op, 1024);
+    f->last.operations++;
     f->last.runs += tutti_access_runs_count(a);
     tutti_access_free(&p.access);
     if (err != TUTTI_OK) return tutti__operation_under_way(err);

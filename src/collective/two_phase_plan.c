@@ -26,12 +26,20 @@ typedef struct {
     int32_t purpose, aggregator;
 } heading;
 
-static tutti_off memory_window(const tutti_file *f, const tutti__groups *g, int slots,
-                               tutti_off extent) {
-    tutti_off w = f->opt.cb_buffer_size / ((tutti_off)g->largest * slots);
-    w = tutti__max(tutti__align_down(w, f->align), f->align);
-    w = tutti__min(w, tutti__max(tutti__align_down(TUTTI__MESSAGE_MAX, f->align), f->align));
-    return tutti__max(w, tutti__align_up((extent >> (TUTTI__CYCLE_BITS - 1)) + 1, f->align));
+/* Windows that stay in a core's cache between the copies and the write are quicker than large ones,
+ * where the write itself is a copy into the page cache. */
+static const tutti_off CACHED_WINDOW = 512 << 10;
+
+/* What fits into the memory of a node, in `slots` buffers for each of its ranks. */
+static tutti_off window_bytes(const tutti_file *f, const tutti__groups *g, int slots,
+                              tutti_off extent) {
+    tutti_off most = f->opt.window_size;
+    if (most == 0)
+        most = f->opt.direct_io || f->store->layout.stripe ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
+    most = tutti__min(most, TUTTI__MESSAGE_MAX);
+    most = tutti__min(most, f->opt.cb_buffer_size / ((tutti_off)g->largest * slots));
+    most = tutti__max(tutti__align_down(most, f->align), f->align);
+    return tutti__max(most, tutti__align_up((extent >> (TUTTI__CYCLE_BITS - 1)) + 1, f->align));
 }
 
 static int rank_index(const tutti__two_phase *t, int rank) {
@@ -52,7 +60,7 @@ static tutti_err decide(tutti_plan *p, tutti__two_phase *t, const tutti__summary
 
     const tutti_off extent = s->hi > s->lo ? s->hi - s->lo : 0;
     const int buffers = (t->homes + t->mirrors) * (remote ? 2 : 1);
-    const tutti_off window = memory_window(f, t->groups, buffers, extent);
+    const tutti_off window = window_bytes(f, t->groups, buffers, extent);
     t->messages = remote;
 
     const tutti__topology topo = {team->size, t->groups->n, t->groups->of};

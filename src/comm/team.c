@@ -87,7 +87,8 @@ static int pretend_node(const char *text, int rank, int size) {
     long below = 0;
     int mine = -1;
     for (int part = 0;; part++) {
-        below += n;
+        below += n < size ? n : size; /* the list may be long: no overflow */
+        if (below > size) below = size;
         if (mine < 0 && rank < below) mine = part;
         if (*end == '\0')
             return mine >= 0 ? mine : part + 1; /* ranks beyond the list share one more */

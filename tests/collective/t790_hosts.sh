@@ -11,17 +11,21 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 hosts=$top/scripts/hosts.sh
 program=$TUTTI_BUILD_DIR/tests/collective/t791_across
-scratch=${TUTTI_TEST_DIR:-$(mktemp -d)}
-out=$scratch/out
-# Short, since launchers put sockets under it, and of this process alone.
-dir=$(mktemp -u "/tmp/tutti-hosts.$$.XXXXXX")
+out=$TUTTI_TEST_DIR/out
+dir=$TUTTI_TEST_DIR/hosts.$$
+runner=
 failed=0
 if [ ! -x "$program" ]; then
     echo "$program is not built"
     exit 1
 fi
 
-trap 'sh "$hosts" down "$dir"' EXIT
+finish() {
+    [ -z "$runner" ] || kill "$runner" 2>/dev/null
+    wait
+    sh "$hosts" down "$dir"
+}
+trap finish EXIT
 trap 'exit 130' INT TERM HUP
 sh "$hosts" up "$dir" 4 || exit
 
@@ -29,8 +33,10 @@ sh "$hosts" up "$dir" 4 || exit
 across() {
     n=$(echo "$1" | tr , '\n' | wc -l)
     timeout -k 5 "$2" sh "$hosts" run "$dir" "$TUTTI_MPI" "$1" "$program" "$n" >"$out" 2>&1 &
-    wait $!
+    runner=$!
+    wait $runner
     code=$?
+    runner=
     echo "$TUTTI_MPI, ranks on hosts $1${HOSTS_MAP:+ by $HOSTS_MAP}: exit code $code: $(grep '^across:' "$out")"
     if [ $code = 0 ] && grep -q "^across: passed: .* on $n hosts" "$out"; then
         return

@@ -12,7 +12,8 @@ cmake --install "$TUTTI_BUILD_DIR" --prefix "$TUTTI_TEST_DIR/first" >/dev/null
 mv "$TUTTI_TEST_DIR/first" "$prefix"
 lib=$prefix/lib
 for file in bin/tutti lib/libtutti.so lib/libtutti.so.0 lib/pkgconfig/tutti.pc include/tutti/tutti.h \
-    lib/cmake/Tutti/TuttiConfig.cmake share/man/man7/tutti-options.7; do
+    lib/cmake/Tutti/TuttiConfig.cmake share/man/man7/tutti-options.7 \
+    share/man/man1/tutti.1 share/man/man3/tutti_file.3 share/man/man3/tutti_file_open.3; do
     [ -e "$prefix/$file" ] || { echo "$file was not installed"; exit 1; }
 done
 if grep -rlsI -e "$TUTTI_BUILD_DIR" -e "$TUTTI_TEST_DIR/first" "$prefix"; then
