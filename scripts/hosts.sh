@@ -10,6 +10,7 @@
 # yet another network namespace, from which no way leads out.  Nothing of this has a name outside, so
 # that runs do not meet, and all of it is gone when the processes end; if nobody ends them they do so
 # themselves after HOSTS_LIFE seconds (600).  Every process is known by a mark in its environment.
+# HOSTS_MAP (Open MPI): slot, ranks fill one host after the other, or node, they are dealt out.
 # Exit code 77: such hosts cannot be had here.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

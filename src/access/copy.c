@@ -193,7 +193,7 @@ static tutti_off list_step(walk *to, walk *from, tutti_off n, queue *q) {
 /* All of `one`'s current run (at most n bytes) against the tree of `other`. */
 static tutti_off long_step(walk *one, walk *other, tutti_off n, tutti__direction direction) {
     const tutti_off bytes = tutti__min(run_left(one), n);
-    tutti__stream t = {other->base, run_at(one), direction};
+    tutti__stream t = {other->base, run_at(one), direction, 0};
 
     tutti__copy_stream(&t, other->side, other->stream, other->stream + bytes);
     if (bytes == n) return bytes;
@@ -268,7 +268,7 @@ tutti_off tutti__access_from_stage(const tutti_access *a, void *user, tutti_off 
 tutti_off tutti__side_pack(tutti__side s, tutti_off lo, tutti_off hi, const void *stage,
                            tutti_off stage_lo, void *packed) {
     const tutti_off from = tutti__side_tell(s, lo), n = tutti__side_bytes_in(s, lo, hi);
-    tutti__stream t = {(char *)stage, packed, TUTTI__PACK};
+    tutti__stream t = {(char *)stage, packed, TUTTI__PACK, 0};
     tutti__copy_stream(&t, in_stage(s, stage_lo), from, from + n);
     return n;
 }
@@ -276,7 +276,7 @@ tutti_off tutti__side_pack(tutti__side s, tutti_off lo, tutti_off hi, const void
 tutti_off tutti__side_unpack(tutti__side s, tutti_off lo, tutti_off hi, void *stage,
                              tutti_off stage_lo, const void *packed) {
     const tutti_off from = tutti__side_tell(s, lo), n = tutti__side_bytes_in(s, lo, hi);
-    tutti__stream t = {stage, (char *)packed, TUTTI__UNPACK};
+    tutti__stream t = {stage, (char *)packed, TUTTI__UNPACK, 0};
     tutti__copy_stream(&t, in_stage(s, stage_lo), from, from + n);
     return n;
 }
@@ -290,12 +290,12 @@ static void user_stream(const tutti_access *a, tutti__stream *t, tutti_off from,
 
 void tutti_access_pack(const tutti_access *a, const void *user, tutti_off from, tutti_off to,
                        void *packed) {
-    tutti__stream t = {(char *)user, packed, TUTTI__PACK};
+    tutti__stream t = {(char *)user, packed, TUTTI__PACK, 0};
     user_stream(a, &t, from, to);
 }
 
 void tutti_access_unpack(const tutti_access *a, void *user, tutti_off from, tutti_off to,
                          const void *packed) {
-    tutti__stream t = {user, (char *)packed, TUTTI__UNPACK};
+    tutti__stream t = {user, (char *)packed, TUTTI__UNPACK, 0};
     user_stream(a, &t, from, to);
 }

@@ -28,6 +28,9 @@ typedef struct {
     tutti_off to_stride, from_stride;
     tutti_off bytes; /* of each run */
     tutti_count count;
+    tutti_off
+        ahead;      /* from a run on the strided side to the one to be fetched meanwhile; 0: none */
+    int to_strided; /* the strided side is `to` */
 } tutti__moves;
 void tutti__move_runs(const tutti__moves *m);
 
@@ -38,6 +41,7 @@ typedef struct {
     char *base;
     char *packed; /* moves on as bytes are copied */
     tutti__direction direction;
+    tutti_off ahead; /* stride of a loop around the runs being copied, 0: none */
 } tutti__stream;
 void tutti__copy_stream(tutti__stream *t, tutti__side s, tutti_off from, tutti_off to);
 

@@ -17,6 +17,12 @@
  * irregular items are far apart and no processor foresees them. */
 #define AHEAD 32
 
+/* Runs are fetched one turn ahead of the outermost loop whose turns copy no more than this. */
+#define NEAR_BYTES 16384
+
+/* Loops of more runs than this are left to the processor. */
+#define FEW_RUNS 64
+
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE void move_loop(const tutti__moves *m, size_t bytes) {
@@ -31,10 +37,31 @@ INLINE void move_loop(const tutti__moves *m, size_t bytes) {
     }
 }
 
+/* The same, fetching the run that a loop around this one will come to next: few short runs, then a
+ * jump to other pages (blocks with ghost cells), is what processors do not foresee. */
+INLINE void move_ahead(const tutti__moves *m, size_t bytes) {
+    const tutti_off to_stride = m->to_stride, from_stride = m->from_stride;
+    const char *from = m->from, *next = (m->to_strided ? m->to : m->from) + m->ahead;
+    const tutti_off next_stride = m->to_strided ? to_stride : from_stride;
+    char *to = m->to;
+
+    for (tutti_count i = m->count; i > 0; i--) {
+        __builtin_prefetch(next);
+        __builtin_prefetch(next + bytes - 1);
+        memcpy(to, from, bytes);
+        to += to_stride;
+        from += from_stride;
+        next += next_stride;
+    }
+}
+
 void tutti__move_runs(const tutti__moves *m) {
-#define MOVE(length)          \
-    case length:              \
-        move_loop(m, length); \
+#define MOVE(length)               \
+    case length:                   \
+        if (m->ahead)              \
+            move_ahead(m, length); \
+        else                       \
+            move_loop(m, length);  \
         return;
     switch (m->bytes) {
         COMMON_LENGTHS(MOVE)
@@ -55,9 +82,11 @@ static void one_run(tutti__stream *t, tutti_off at, tutti_off bytes) {
 
 static void many_runs(tutti__stream *t, tutti_off at, const tutti__node *vec, tutti_count count) {
     const tutti_off bytes = vec->vec.child->bytes, stride = vec->vec.stride;
-    tutti__moves m = {t->packed, tutti__place(t->base, at), bytes, stride, bytes, count};
+    const tutti_off ahead = count <= FEW_RUNS ? t->ahead : 0;
+    tutti__moves m = {t->packed, tutti__place(t->base, at), bytes, stride, bytes, count, ahead, 0};
     if (t->direction == TUTTI__UNPACK)
-        m = (tutti__moves){tutti__place(t->base, at), t->packed, stride, bytes, bytes, count};
+        m = (tutti__moves){
+            tutti__place(t->base, at), t->packed, stride, bytes, bytes, count, ahead, 1};
     tutti__move_runs(&m);
     t->packed += count * bytes;
 }
@@ -189,7 +218,10 @@ static void copies(tutti__stream *t, const tutti__node *n, tutti_off origin, tut
         many_runs(t, origin, n, count);
         return;
     }
+    const tutti_off around = t->ahead;
+    if (!around && n->vec.child->bytes <= NEAR_BYTES) t->ahead = n->vec.stride;
     for (; count > 0; count--, origin += n->vec.stride) all(t, n->vec.child, origin);
+    t->ahead = around;
 }
 
 static void all(tutti__stream *t, const tutti__node *n, tutti_off origin) {

@@ -53,10 +53,10 @@ static tutti_err independent(tutti_file *f, const tutti_access *a, void *buf, in
     tutti_plan p = {.file = f, .is_write = is_write};
     TUTTI_TRY(tutti_access_copy(a, &p.access));
     tutti__op op = {&p, f, buf, f->origin, is_write ? TUTTI__OFF_END : size - f->origin, 0};
-    const tutti_err err =
-        f->opt.method == TUTTI_METHOD_SIEVE && (!is_write || tutti__sieve_can_write(f))
-            ? tutti__run_sieve(&op)
-            : tutti__run_list(&op, 1024);
+    /* nobody else may be between a read and the write that follows: alone, only reads are sieved */
+    const tutti_err err = f->opt.method == TUTTI_METHOD_SIEVE && !is_write
+                              ? tutti__run_sieve(&op)
+                              : tutti__run_list(&op, 1024);
     f->last.operations++;
     f->last.runs += tutti_access_runs_count(a);
     tutti_access_free(&p.access);

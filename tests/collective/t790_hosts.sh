@@ -20,6 +20,7 @@ if [ ! -x "$program" ]; then
     exit 1
 fi
 
+# shellcheck disable=SC2317 # called by the trap
 finish() {
     [ -z "$runner" ] || kill "$runner" 2>/dev/null
     wait
@@ -29,15 +30,16 @@ trap finish EXIT
 trap 'exit 130' INT TERM HUP
 sh "$hosts" up "$dir" 4 || exit
 
-# across COUNTS SECONDS: a run; its verdict
+# across COUNTS SECONDS [MAP]: a run; its verdict
 across() {
     n=$(echo "$1" | tr , '\n' | wc -l)
-    timeout -k 5 "$2" sh "$hosts" run "$dir" "$TUTTI_MPI" "$1" "$program" "$n" >"$out" 2>&1 &
+    map=${3:-slot}
+    HOSTS_MAP=$map timeout -k 5 "$2" sh "$hosts" run "$dir" "$TUTTI_MPI" "$1" "$program" "$n" >"$out" 2>&1 &
     runner=$!
     wait $runner
     code=$?
     runner=
-    echo "$TUTTI_MPI, ranks on hosts $1${HOSTS_MAP:+ by $HOSTS_MAP}: exit code $code: $(grep '^across:' "$out")"
+    echo "$TUTTI_MPI, ranks on hosts $1 by $map: exit code $code: $(grep '^across:' "$out")"
     if [ $code = 0 ] && grep -q "^across: passed: .* on $n hosts" "$out"; then
         return
     fi
@@ -57,7 +59,7 @@ else
     across 2,2 60
     across 1,1,1,1 60
     across 2,1,3,1 60
-    HOSTS_MAP=node across 3,2 60
+    across 3,2 60 node
     across 2,2,2,2 60
 fi
 

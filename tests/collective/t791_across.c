@@ -44,7 +44,7 @@ static void way_check(tutti_file *f, const setup *s, int kind) {
     messages += sum[0];
     if (strcmp(s->method, "two-phase") != 0 || kind == WILD) return;
     const int shm = strcmp(s->exchange, "shm") == 0, groups = shm ? hosts : ranks;
-    snprintf(text, sizeof text, " in %d groups", groups);
+    snprintf(text, sizeof text, " in %d group%s,", groups, groups == 1 ? "" : "s");
     CHECK(strstr(tutti_file_explain(f), text), "'%s' is not in '%s'", text, tutti_file_explain(f));
     if (groups == 1)
         CHECK(sum[0] == 0, "%lld messages inside a host", (long long)sum[0]);
