@@ -204,7 +204,7 @@ static tutti_off long_step(walk *one, walk *other, tutti_off n, tutti__direction
 
 /* n > 0 bytes from one side to the other, both from their stream position on. */
 static void lockstep(walk *to, walk *from, tutti_off n) {
-    tutti__moves m;
+    tutti__moves m = {.ahead = 0};
     queue q;
 
     q.n = 0;
