@@ -282,9 +282,9 @@ tutti_off tutti__side_unpack(tutti__side s, tutti_off lo, tutti_off hi, void *st
 }
 
 static void user_stream(const tutti_access *a, tutti__stream *t, tutti_off from, tutti_off to) {
-    const tutti_off bytes = a ? tutti__side_bytes(a->memory) : 0;
+    if (!a) return;
     from = tutti__max(from, 0);
-    to = tutti__min(to, bytes);
+    to = tutti__min(to, tutti__side_bytes(a->memory));
     if (from < to) tutti__copy_stream(t, a->memory, from, to);
 }
 

@@ -1,8 +1,8 @@
 /* access: the cursor, a walk along the stream of a side.
  *
  * Frames hold the way from the root to the leaf the cursor is in.  A leaf is a RUN, a LIST or a VEC
- * of RUNs: the inner loops of nearly everything, which step without touching the frames above. When
- * a leaf is used up, `advance` goes up to the first frame that has a next copy or part, and down
+ * of RUNs: the inner loops of nearly everything, which step without touching the frames above.
+ * When a leaf is used up, `advance` goes up to the first frame that has a next copy or part, and down
  * again to the first leaf of that.  Nothing is allocated; seeking costs the depth times log of
  * parts or marks.
  * SPDX-License-Identifier: BSD-3-Clause */

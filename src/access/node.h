@@ -73,10 +73,12 @@ static inline tutti_off tutti__unzigzag(uint64_t v) {
 /* The gap before the item of a LIST whose code starts at *at. */
 static inline tutti_off tutti__list_gap(const tutti__node *n, size_t *at) {
     const uint64_t v = tutti__leb_get(n->list.code, at);
-    return n->monotone ? (tutti_off)v : tutti__unzigzag(v);
+    return (tutti_off)((uint64_t)(n->monotone ? (tutti_off)v : tutti__unzigzag(v))
+                       << n->list.shift);
 }
 static inline tutti_off tutti__list_length(const tutti__node *n, size_t *at) {
-    return n->list.fixed ? n->list.fixed : (tutti_off)tutti__leb_get(n->list.code, at);
+    if (n->list.fixed) return n->list.fixed;
+    return (tutti_off)(tutti__leb_get(n->list.code, at) << n->list.shift);
 }
 
 /* The part of a CAT that holds stream position p, 0 <= p < bytes. */
@@ -121,6 +123,9 @@ static inline uint64_t tutti__mix(uint64_t h, uint64_t v) {
 
 /* ---- between the files */
 
+/* The largest unit of the code of a LIST is 1 << TUTTI__MAX_SHIFT bytes. */
+#define TUTTI__MAX_SHIFT 20
+
 /* Irregular sides are expanded up to this many runs. */
 #define TUTTI__MAX_RUNS ((tutti_count)1 << 31)
 
@@ -141,6 +146,7 @@ tutti_err tutti__pieces_sort(tutti__side *file, tutti__side *memory) TUTTI_MUST_
 typedef struct {
     tutti_count n;
     int monotone;
+    int shift;       /* of the numbers in the code */
     tutti_off fixed; /* 0: lengths are in the code */
     tutti_off first_length;
     const unsigned char *code;

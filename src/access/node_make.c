@@ -3,9 +3,9 @@
  *   - the first stream byte is at the node's origin, the displacement goes outwards;
  *   - a VEC of adjacent copies is its inner run or loop, longer;
  *   - trees grow at most TUTTI__MAX_DEPTH deep (a VEC one less, so that cutting one, which puts a
- * CAT around it, never flattens); deeper ones become a LIST. What is known of a node (bounds,
- * bytes, runs, grain, order, hash) is computed here, once. Concatenations are in node_cat.c, lists
- * in side_list.c.
+ *     CAT around it, never flattens); deeper ones become a LIST.
+ * What is known of a node (bounds, bytes, runs, grain, order, hash) is computed here, once.
+ * Concatenations are in node_cat.c, lists in side_list.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 

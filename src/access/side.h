@@ -59,6 +59,7 @@ struct tutti__node {
         struct {
             tutti_count n;       /* items, >= 2 */
             tutti_off fixed;     /* length of every item, or 0: lengths are in the code */
+            int shift;           /* numbers in the code are in units of 1 << shift bytes */
             tutti__mark *mark;   /* (n + TUTTI__MARK_EVERY - 1) / TUTTI__MARK_EVERY of them */
             unsigned char *code; /* per item: gap from the end of the item before (LEB128; zigzag if
                                     !monotone), then the length (LEB128) unless fixed */

@@ -1,14 +1,15 @@
 /* access: sides on their way to another rank of the same job.  Such a letter is trusted, and both
  * ends are the same program: so a LIST, whose items a careful parser would have to read one by one,
- * travels as it is in memory, marks included.  It may start up to a mark's distance before the range
- * it is clipped to; its origin is then there.  Everything else goes as tutti__side_serialise writes it; it is small.
+ * travels as it is in memory, marks included.  It may start up to a mark's distance before the
+ * range it is clipped to; its origin is then there.  Everything else goes as tutti__side_serialise
+ * writes it; it is small.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 enum { PLAIN = 'p', AS_IT_IS = 'l' };
 
 typedef struct {
-    tutti_off disp, bytes, extent, grain, fixed;
+    tutti_off disp, bytes, extent, grain, fixed, shift;
     tutti_count items;
     uint64_t code_size;
 } heading;
@@ -29,7 +30,8 @@ static tutti_count stretch(tutti__side s, tutti_off from, tutti_off to, heading 
     *h = (heading){.disp = s.disp + m->offset,
                    .extent = last.item + last.item_bytes - m->offset,
                    .grain = n->grain,
-                   .fixed = n->list.fixed};
+                   .fixed = n->list.fixed,
+                   .shift = n->list.shift};
     h->bytes = to - 1 - inside + last.item_bytes - m->start;
     h->items = last.index - mark * TUTTI__MARK_EVERY + 1;
     h->code_size = last.code - m->code;
@@ -82,6 +84,7 @@ static tutti_err read_list(const unsigned char *buf, tutti__side *out) {
     n->hash = tutti__mix(tutti__mix((uint64_t)h.items, (uint64_t)h.bytes), (uint64_t)h.extent);
     n->list.n = h.items;
     n->list.fixed = h.fixed;
+    n->list.shift = (int)h.shift;
     n->list.mark = (tutti__mark *)(n + 1);
     n->list.code = (unsigned char *)(n->list.mark + marks);
     n->list.code_size = h.code_size;

@@ -13,6 +13,7 @@ typedef struct {
     tutti_count n, i;
     const tutti_off *offsets, *lengths;
     tutti_off fixed;
+    int shift; /* a power of two that divides all distances and lengths */
 } source;
 
 static inline tutti_off given_length(const source *s, tutti_count i) {
@@ -32,7 +33,8 @@ static inline int source_next(source *s, tutti_off *offset, tutti_off *length) {
     return 1;
 }
 
-static tutti_err source_check(const source *s) {
+static tutti_err source_check(source *s) {
+    uint64_t all = (uint64_t)1 << TUTTI__MAX_SHIFT;
     for (tutti_count i = 0; i < s->n; i++) {
         const tutti_off offset = s->offsets[i], length = given_length(s, i);
         TUTTI_CHECK(length >= 0, TUTTI_ERR_ARG, "run %lld has %lld bytes", (long long)i,
@@ -40,7 +42,9 @@ static tutti_err source_check(const source *s) {
         TUTTI_CHECK(tutti__off_ok(offset) && length <= TUTTI__OFF_LIMIT - offset,
                     TUTTI_ERR_OVERFLOW, "run %lld: %lld bytes at %lld", (long long)i,
                     (long long)length, (long long)offset);
+        if (length > 0) all |= (uint64_t)(offset - s->offsets[0]) | (uint64_t)length;
     }
+    s->shift = __builtin_ctzll(all);
     return TUTTI_OK;
 }
 
@@ -134,9 +138,9 @@ static void scan_items(source *s, scan *k) {
             if (k->nest.ok) nest_feed(&k->nest, offset);
             k->monotone &= offset > end;
         }
-        k->gaps += tutti__leb_size((uint64_t)(offset - end));
-        k->zigzags += tutti__leb_size(tutti__zigzag(offset - end));
-        k->lengths += tutti__leb_size((uint64_t)length);
+        k->gaps += tutti__leb_size((uint64_t)(offset - end) >> s->shift);
+        k->zigzags += tutti__leb_size(tutti__zigzag((offset - end) >> s->shift));
+        k->lengths += tutti__leb_size((uint64_t)length >> s->shift);
         end = offset + length;
     }
 }
@@ -214,9 +218,15 @@ static inline int read_leb(const tutti__node *n, size_t *at, uint64_t *v) {
 static inline int walk_item(walk *w, const tutti__node *n, int first) {
     uint64_t v, length = (uint64_t)n->list.fixed;
     if (!read_leb(n, &w->at, &v)) return 0;
-    const tutti_off gap = n->monotone ? (tutti_off)v : tutti__unzigzag(v);
-    if (n->monotone && v > TUTTI__OFF_LIMIT) return 0;
-    if (!length && !read_leb(n, &w->at, &length)) return 0;
+    if (v >> 1 > (uint64_t)TUTTI__OFF_LIMIT >> n->list.shift) return 0;
+    const tutti_off step = n->monotone ? (tutti_off)v : tutti__unzigzag(v);
+    const tutti_off gap = (tutti_off)((uint64_t)step << n->list.shift);
+    if (n->monotone && v > (uint64_t)TUTTI__OFF_LIMIT >> n->list.shift) return 0;
+    if (!length) {
+        if (!read_leb(n, &w->at, &length)) return 0;
+        if (length > (uint64_t)TUTTI__OFF_LIMIT >> n->list.shift) return 0;
+        length <<= n->list.shift;
+    }
     if ((gap == 0) != first || length == 0 || length > TUTTI__OFF_LIMIT) return 0;
     if (!tutti__add_ok(w->end, gap, &w->item) || !tutti__off_ok(w->item)) return 0;
     w->end = w->item + (tutti_off)length;
@@ -234,6 +244,7 @@ static inline int walk_item(walk *w, const tutti__node *n, int first) {
 static uint64_t list_hash(const tutti__node *n) {
     uint64_t h =
         tutti__mix(tutti__mix(TUTTI__LIST + 1, (uint64_t)n->list.n), (uint64_t)n->list.fixed);
+    h = tutti__mix(h, (uint64_t)n->list.shift);
     size_t i = 0;
     for (uint64_t v; i + sizeof v <= n->list.code_size; i += sizeof v) {
         memcpy(&v, n->list.code + i, sizeof v);
@@ -267,12 +278,13 @@ static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
     TUTTI_TRY(list_alloc(k->n, size, &n));
     n->monotone = k->monotone;
     n->list.fixed = k->length;
+    n->list.shift = s->shift;
     tutti_off offset, length, end = k->first;
     unsigned char *p = n->list.code;
     for (s->i = 0; source_next(s, &offset, &length); end = offset + length) {
-        p +=
-            tutti__leb_put(p, k->monotone ? (uint64_t)(offset - end) : tutti__zigzag(offset - end));
-        if (!k->length) p += tutti__leb_put(p, (uint64_t)length);
+        const tutti_off gap = (offset - end) >> s->shift; /* exact: a multiple */
+        p += tutti__leb_put(p, k->monotone ? (uint64_t)gap : tutti__zigzag(gap));
+        if (!k->length) p += tutti__leb_put(p, (uint64_t)length >> s->shift);
     }
     if (!list_index(n)) {
         tutti__free(n);
@@ -285,7 +297,7 @@ static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
 
 tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_off *lengths,
                            tutti_off fixed_length, tutti__side *out) {
-    source s = {n, 0, offsets, lengths, fixed_length};
+    source s = {n, 0, offsets, lengths, fixed_length, 0};
     scan k;
     TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "%lld runs", (long long)n);
     TUTTI_TRY(source_check(&s));
@@ -305,12 +317,17 @@ tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) {
     unsigned char head[2 * TUTTI__LEB_MAX];
     tutti__node *n = NULL;
     size_t head_size = tutti__leb_put(head, 0);
+    TUTTI_CHECK(c->first_length % ((tutti_off)1 << c->shift) == 0, TUTTI_ERR_FORMAT,
+                "an item of %lld bytes in units of %lld", (long long)c->first_length,
+                1LL << c->shift);
     TUTTI_CHECK(c->n >= 2 && (uint64_t)c->n - 1 <= c->code_size && c->fixed >= 0, TUTTI_ERR_FORMAT,
                 "a list of %lld items in %zu bytes", (long long)c->n, c->code_size);
-    if (!c->fixed) head_size += tutti__leb_put(head + head_size, (uint64_t)c->first_length);
+    if (!c->fixed)
+        head_size += tutti__leb_put(head + head_size, (uint64_t)c->first_length >> c->shift);
     TUTTI_TRY(list_alloc(c->n, head_size + c->code_size, &n));
     n->monotone = c->monotone;
     n->list.fixed = c->fixed;
+    n->list.shift = c->shift;
     memcpy(n->list.code, head, head_size);
     memcpy(n->list.code + head_size, c->code, c->code_size);
     if (!list_index(n)) {

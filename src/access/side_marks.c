@@ -110,13 +110,49 @@ static inline tutti_off mark_burst(const board *b, const tutti__burst *burst, in
     return -1;
 }
 
+/* One run up to the window's end; nearly always its bits are in one word. */
+static inline tutti_off mark_run(const board *b, tutti_off at, tutti_off bytes, int strict) {
+    const tutti_off end = tutti__min(at + bytes, b->end);
+    const tutti_off first = (at - b->base) >> b->shift, last = (end - 1 - b->base) >> b->shift;
+    if (__builtin_expect((first ^ last) >> 6 != 0, 0)) {
+        if (strict) return set_bits(b->bits, first, last + 1);
+        add_bits(b->bits, first, last + 1);
+        return -1;
+    }
+    uint64_t *const word = &b->bits[first >> 6];
+    const uint64_t mask = UINT64_MAX >> (63 - (last - first)) << (first & 63);
+    if (strict && __builtin_expect((*word & mask) != 0, 0))
+        return (first & ~(tutti_off)63) + __builtin_ctzll(*word & mask);
+    *word |= mask;
+    return -1;
+}
+
+/* The items of a LIST from a stream position on, read in line. */
+static inline tutti_off mark_list(const board *b, tutti__side s, tutti_off stream, int strict) {
+    const tutti__node *n = s.node;
+    tutti__frame f = {.node = n, .origin = s.disp};
+    tutti_off inside, bit;
+    if (stream >= n->bytes) return -1;
+    tutti__list_seek(n, stream, &f, &inside);
+    tutti__list_reader r = tutti__reader_after(&f);
+    tutti_off at = s.disp + f.item + inside, bytes = f.item_bytes - inside;
+    for (tutti_count left = n->list.n - f.index; at < b->end; at += s.disp) {
+        bit = mark_run(b, at, bytes, strict);
+        if (bit >= 0 || --left == 0) return bit;
+        at = tutti__reader_next(&r, &bytes);
+    }
+    return -1;
+}
+
 static inline tutti_off mark_view(const board *b, size_t i, int strict) {
     const tutti__side s = b->g->v[i].side;
+    const tutti_off from = tutti__side_tell(s, tutti__max(b->next[i], b->lo));
     tutti_off bit = -1, shown;
     tutti__cursor c;
     tutti__burst burst;
 
-    tutti__cursor_seek(&c, s, tutti__side_tell(s, tutti__max(b->next[i], b->lo)));
+    if (s.node->kind == TUTTI__LIST) return mark_list(b, s, from, strict);
+    tutti__cursor_seek(&c, s, from);
     if (!tutti__cursor_peek(&c, &burst)) return -1;
     do {
         if (burst.offset >= b->end) break;

@@ -35,7 +35,7 @@ uint64_t tutti__side_hash(tutti__side s) {
 
 static int list_equal(const tutti__node *a, const tutti__node *b) {
     return a->list.n == b->list.n && a->list.fixed == b->list.fixed &&
-           a->list.code_size == b->list.code_size &&
+           a->list.shift == b->list.shift && a->list.code_size == b->list.code_size &&
            memcmp(a->list.code, b->list.code, a->list.code_size) == 0;
 }
 

@@ -3,8 +3,8 @@
  *   side := EMPTY | kind disp ...
  *   RUN  bytes
  *   VEC  count stride side
- *   LIST flags n length code-size code      length: of the first item, or of all; code: of the
- * others CAT  n side ... side                    disps relative to the CAT's
+ *   LIST flags n length code-size code      length: of the first item, or of all; code: of the rest
+ *   CAT  n side ... side                    disps relative to the CAT's
  *
  * after two bytes, a mark and the version.  A monotone side is written cut to a range of its stream
  * without being cut first: a cut node is written as a CAT of its rest, whole copies, and start, and
@@ -15,7 +15,7 @@
 
 enum { MARK = 0xA7, VERSION = 1 };
 enum { EMPTY, RUN, VEC, LIST, CAT };
-enum { IS_MONOTONE = 1, IS_FIXED = 2 };
+enum { IS_MONOTONE = 1, IS_FIXED = 2, SHIFT_AT = 2 }; /* flags of a LIST; then its shift */
 
 /* ---- writing */
 
@@ -66,7 +66,8 @@ static void put_items(writer *w, const tutti__node *n, tutti_off disp, const tut
         return;
     }
     put_head(w, LIST, disp + first->item);
-    put(w, (uint64_t)((n->monotone ? IS_MONOTONE : 0) | (n->list.fixed ? IS_FIXED : 0)));
+    put(w, (uint64_t)((n->monotone ? IS_MONOTONE : 0) | (n->list.fixed ? IS_FIXED : 0) |
+                      n->list.shift << SHIFT_AT));
     put(w, (uint64_t)items);
     put(w, (uint64_t)first->item_bytes);
     put(w, last->code - first->code);
@@ -233,12 +234,13 @@ static tutti_err get_vec(reader *r, int depth, tutti__side *out) {
 static tutti_err get_list(reader *r, tutti__side *out) {
     tutti__list_code c = {0};
     uint64_t flags = 0, size = 0;
-    TUTTI_TRY(get(r, IS_MONOTONE | IS_FIXED, &flags));
+    TUTTI_TRY(get(r, IS_MONOTONE | IS_FIXED | TUTTI__MAX_SHIFT << SHIFT_AT, &flags));
     TUTTI_TRY(get_size(r, &c.n));
     TUTTI_TRY(get_size(r, &c.first_length));
     TUTTI_TRY(get(r, UINT64_MAX, &size));
     SOUND(size <= r->size - r->at, "the code of a list goes beyond the end");
     c.monotone = (flags & IS_MONOTONE) != 0;
+    c.shift = (int)(flags >> SHIFT_AT);
     c.fixed = flags & IS_FIXED ? c.first_length : 0;
     c.code = r->buf + r->at;
     c.code_size = (size_t)size;

@@ -2,11 +2,13 @@
  *
  * Only sides whose intervals [first, end) overlap can share a byte, so the views are sorted by
  * their first byte and swept into groups of overlapping intervals; most patterns fall apart here.
- * A group of several is taken apart from the simple to the hard: CAT   replaced by its parts (parts
- * of one side never share a byte), examined again RUN   every other view is asked for its next byte
- * after the run's start; then it is out VEC   stride arithmetic (side_periodic.c), which comes back
- * here with one period's children rest  bitmaps (side_marks.c) The union walks groups of one, takes
- * a group whose bytes add up to its interval as one run if it is disjoint, and marks the others.
+ * A group of several is taken apart from the simple to the hard:
+ *   CAT   replaced by its parts (parts of one side never share a byte), examined again
+ *   RUN   every other view is asked for its next byte after the run's start; then it is out
+ *   VEC   stride arithmetic (side_periodic.c), which comes back here with one period's children
+ *   rest  bitmaps (side_marks.c)
+ * The union walks groups of one, takes a group whose bytes add up to its interval as one run if it
+ * is disjoint, and marks the others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "access/list_read.h"
