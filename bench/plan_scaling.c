@@ -8,7 +8,7 @@
  *
  * Every rank also aggregates.  Ranks hold as much whatever their number is (weak scaling), so what
  * grows is only the number of partners, which the pattern dictates; the columns per partner show
- * it. A sample of ranks is measured, spread over all of them, and the mean is shown.
+ * it.  A sample of ranks is measured, spread over all of them, and the mean is shown.
  *
  * usage: plan_scaling [ranks ...]
  * SPDX-License-Identifier: BSD-3-Clause */

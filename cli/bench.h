@@ -1,12 +1,12 @@
 /* tutti bench: its parts and what they pass to each other.
  *
- *   arguments -> config      what to measure                                   bench_args.c
- *   cell                     one directory, pattern, operation                 bench.c
+ *   arguments -> config      what to measure                               bench_args.c
+ *   cell                     one directory, pattern, operation             bench.c
  *     entry                  one way to do it: a method of Tutti, a reference, a peer
- *       runner               how an entry is prepared, run and ended           references.c,
- * staging.c, variants.c, peers.c measure                rounds over all entries, times,
- * verification      measure.c, content.c results -> reports       table and bars, JSON, CSV, HTML
- * report_*.c
+ *       runner               how an entry is prepared, run and ended       references.c, peers.c,
+ *                                                                          staging.c, variants.c
+ *     measure                rounds over all entries, times, verification  measure.c, content.c
+ *   results -> reports       table and bars, JSON, CSV, HTML               report_*.c
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_BENCH_H
 #define TUTTI_CLI_BENCH_H

@@ -3,8 +3,7 @@
  *   write   delete the file | prepare | barrier | TIME | reopen, verify every byte | delete
  *   read    spoil the buffer | prepare | barrier | TIME | verify every byte of the buffer
  *
- * A rank that is done sleeps until the others are, so that its waiting takes no core from
- * them.
+ * A rank that is done sleeps until the others are, so that its waiting takes no core from them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 

@@ -9,7 +9,7 @@
  *   strided      a strided section of an array of 256-byte records
  *   irregular64  items of 64 bytes dealt at random, every rank the same number
  *   flash        blocks of 8^3 doubles of several variables, in memory with 4 ghost cells around
- * them; the file has variable after variable
+ *                them; the file has variable after variable
  *
  * Each is described twice: as an access, and as MPI datatypes for the peers.
  * SPDX-License-Identifier: BSD-3-Clause */

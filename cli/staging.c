@@ -6,7 +6,7 @@
  *
  *   write    copy own pieces of cycle c into sub-buffer c % 2, barrier, write own slice of it
  *   read     read own slice of cycle c + 1 into the other sub-buffer, copy own pieces of cycle c
- * out, barrier
+ *            out, barrier
  *
  * One barrier a cycle is enough, because a sub-buffer is used again only after the next one.  The
  * barrier reverses its sense and yields.  The memory is made and touched before anything is timed.

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-build = pathlib.Path(sys.argv[1])
+build = pathlib.Path(sys.argv[1]).resolve()
 tool = sys.argv[2] if len(sys.argv) > 2 else "clang"
 if not shutil.which(tool):
     print(f"{tool} is not installed (Debian: apt-get install {tool})")

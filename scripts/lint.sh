@@ -6,6 +6,7 @@ build=$1
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
 export TUTTI_BUILD_DIR="$top/$build"
+export TUTTI_TEST_DIR="$TUTTI_BUILD_DIR/lint"
 failed=
 
 # check NAME command...
@@ -22,9 +23,10 @@ check() {
     fi
 }
 
-for test in layers headers symbols format cppcheck clang scripts man words; do
+for test in layers headers symbols format cppcheck clang scripts man api_man words; do
     check "$test" sh tests/house/t9??_$test.sh
 done
+check docs python3 scripts/check_docs.py # t920_readme.sh runs the programs of the README too
 check clang-tidy python3 scripts/check_clang.py "$build" clang-tidy
 python3 scripts/budget.py
 [ -z "$failed" ] || { echo "failed:$failed"; exit 1; }

@@ -76,7 +76,7 @@ static const char *errno_name(int sys_errno) {
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-tutti_err tutti__error_set(tutti_err code, int sys_errno, tutti_off offset, const char *fmt, ...) {
+void tutti__error_record(tutti_err code, int sys_errno, tutti_off offset, const char *fmt, ...) {
     const int saved_errno = errno;
     tutti_error_info info = no_error; /* the arguments may point into the old error */
     va_list args;
@@ -88,7 +88,6 @@ tutti_err tutti__error_set(tutti_err code, int sys_errno, tutti_off offset, cons
     va_end(args);
     last = info;
     errno = saved_errno;
-    return code;
 }
 
 tutti_err tutti__error_sys(int sys_errno, tutti_off offset, const char *what) {

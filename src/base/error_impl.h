@@ -7,9 +7,9 @@
 
 /* Raise: record code and text once, and return it. */
 #define TUTTI_FAIL(code, ...) return tutti__error_set((code), 0, -1, __VA_ARGS__)
-#define TUTTI_CHECK(cond, code, ...)                                      \
-    do {                                                                  \
-        if (!(cond)) return tutti__error_set((code), 0, -1, __VA_ARGS__); \
+#define TUTTI_CHECK(cond, code, ...)                \
+    do {                                            \
+        if (!(cond)) TUTTI_FAIL(code, __VA_ARGS__); \
     } while (0)
 
 /* Forward what a callee has already recorded. */
@@ -19,17 +19,26 @@
         if (err_ != TUTTI_OK) return err_; \
     } while (0)
 
-/* Our own mistakes: checked in debug builds, prints and aborts. */
-#ifdef TUTTI_DEBUG
+/* Our own mistakes: checked in debug builds, prints and aborts.  Analysers take them as facts. */
+#if defined(TUTTI_DEBUG) || defined(__clang_analyzer__)
 #define TUTTI_ASSERT(cond) ((cond) ? (void)0 : tutti__assert_failed(#cond, __FILE__, __LINE__))
 #else
 #define TUTTI_ASSERT(cond) ((void)sizeof((cond) ? 1 : 0))
 #endif
 void tutti__assert_failed(const char *cond, const char *file, int line) __attribute__((noreturn));
 
-/* Record an error of this thread (rank, operation and path are cleared) and return `code`. */
-tutti_err tutti__error_set(tutti_err code, int sys_errno, tutti_off offset, const char *fmt, ...)
+/* Record an error of this thread (rank, operation and path are cleared). */
+void tutti__error_record(tutti_err code, int sys_errno, tutti_off offset, const char *fmt, ...)
     TUTTI_PRINTF(4, 5);
+
+/* The same, and the value is `code`.  A macro, so that compilers and analysers see which code it is,
+ * and that it is not TUTTI_OK. */
+#define tutti__error_set(code, ...)             \
+    ({                                          \
+        const tutti_err set_ = (code);          \
+        tutti__error_record(set_, __VA_ARGS__); \
+        set_;                                   \
+    })
 
 /* The code for an errno of a file system call: ENOSPC -> TUTTI_ERR_NO_SPACE, ... default
  * TUTTI_ERR_IO. */

@@ -1,7 +1,7 @@
 /* base: options, all of them driven by the one table of tutti/options.h.  The table is turned into
  * rows (type, place in the struct, choices); a text is first parsed into a number by the row's
  * type, then checked against the row's range, and only then stored, so a refused text changes
- * nothing. Names are compared without regard to case and with - equal to _, and never through the
+ * nothing.  Names are compared without regard to case and with - equal to _, and never through the
  * locale.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/options_impl.h"
@@ -292,7 +292,7 @@ static tutti_err set_row(tutti_options *opt, const option_row *row, const char *
         char *field = (char *)opt + row->place;
         if (strlen(value) >= TEXT_SIZE) return refuse(row, what, value);
         memset(field, 0, TEXT_SIZE);
-        memcpy(field, value, strlen(value));
+        memcpy(field, value, strlen(value) + 1);
         return TUTTI_OK;
     }
     size_t n;

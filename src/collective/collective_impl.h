@@ -3,6 +3,7 @@
 #ifndef TUTTI_COLLECTIVE_IMPL_H
 #define TUTTI_COLLECTIVE_IMPL_H
 
+#include <errno.h>
 #include <tutti/file.h>
 #include "comm/team.h"
 #include "exchange/message.h"
@@ -18,6 +19,7 @@ struct tutti_file {
     int mode;
     tutti_off origin;      /* offset 0 of accesses: the end of the file at open with TUTTI_APPEND */
     tutti_off align;       /* of file domains */
+    int striped;           /* some rank knows stripes of the file */
     int plans;             /* that have not been freed */
     tutti_plan *split;     /* the split collective that has begun, or NULL */
     tutti_stats last, all; /* `last` is filled while an operation runs */
@@ -26,6 +28,13 @@ struct tutti_file {
     void *progress_context;
     tutti_file *next_open; /* list of open files, for MPI_Finalize */
 };
+
+/* A guest leaves errno alone: the first line of every public call that may reach the system. */
+static inline void tutti__errno_restore(const int *saved) {
+    errno = *saved;
+}
+#define TUTTI_KEEP_ERRNO \
+    __attribute__((cleanup(tutti__errno_restore), unused)) const int saved_errno_ = errno
 
 /* ---- what an aggregator or a carrier knows of the ranks whose bytes it handles */
 

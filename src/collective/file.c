@@ -68,26 +68,28 @@ static tutti_err store_open(tutti_file *f, int permissions, int creates) {
     if (f->mode & TUTTI_WRITE) flags |= TUTTI_STORE_WRITE;
     if (creates && (f->mode & TUTTI_CREATE)) flags |= TUTTI_STORE_CREATE;
     if (creates && (f->mode & TUTTI_EXCLUSIVE)) flags |= TUTTI_STORE_EXCL;
-    TUTTI_TRY(tutti__store_open(f->path, flags, permissions, &f->opt, f->team->rank, &f->last,
-                                &f->store));
-    if (creates && (f->mode & TUTTI_TRUNCATE)) TUTTI_TRY(tutti__store_resize(f->store, 0));
-    return TUTTI_OK;
+    return tutti__store_open(f->path, flags, permissions, &f->opt, f->team->rank, &f->last,
+                             &f->store);
 }
 
 /* What was found out of the file system completes the options. */
 static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
     tutti__vote v;
     tutti_off size = 0;
-    if (mine == TUTTI_OK && (f->mode & TUTTI_APPEND)) mine = tutti__store_size(f->store, &size);
+    const int appends = (f->mode & (TUTTI_APPEND | TUTTI_TRUNCATE)) == TUTTI_APPEND;
+    if (mine == TUTTI_OK && appends) mine = tutti__store_size(f->store, &size);
     tutti__vote_init(&v);
-    v.max[0] = v.max[1] = v.max[2] = 0;
+    v.max[0] = v.max[1] = v.max[2] = v.max[3] = 0;
     if (mine == TUTTI_OK) {
         v.max[0] = tutti__max(f->store->layout.block, f->store->layout.stripe);
         v.max[1] = f->store->layout.direct_align;
         v.max[2] = size;
+        v.max[3] = f->store->layout.stripe > 0;
     }
     TUTTI_TRY(tutti__team_vote(f->team, mine, &v));
     f->align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(v.max[0], 1);
+    f->align = tutti__min(f->align, TUTTI__MESSAGE_MAX);
+    f->striped = (int)v.max[3];
     if (f->opt.direct_io) f->align = tutti__align_up(f->align, tutti__max(v.max[1], 1));
     f->opt.striping_unit = f->align;
     if (f->opt.direct_align == 0) f->opt.direct_align = v.max[1];
@@ -102,6 +104,11 @@ static tutti_err open_store(tutti_file *f, int permissions) {
     if (f->team->rank != 0) err = store_open(f, permissions, 0);
     if (err == TUTTI_OK) err = tutti__trace_begin(f);
     if (err == TUTTI_OK) err = tutti__open_files_add(f);
+    if (f->mode &
+        TUTTI_TRUNCATE) { /* not before everybody has it open: a refusal changes nothing */
+        TUTTI_TRY(tutti__team_agree(f->team, err));
+        if (f->team->rank == 0) err = tutti__store_resize(f->store, 0);
+    }
     return layout_vote(f, err);
 }
 
@@ -126,6 +133,12 @@ static tutti_err file_make(const char *path, int mode, const tutti_options *opt,
     return TUTTI_OK;
 }
 
+/* A file that is surely ours and was not there before does not stay after a failure. */
+static void created_remove(const tutti_file *f) {
+    const int ours = f->store && f->team->rank == 0 && (f->mode & TUTTI_EXCLUSIVE);
+    if (ours && tutti__store_delete(f->path, &f->opt) != TUTTI_OK) tutti__error_clear();
+}
+
 /* All ranks have a file object now and mean the same file. */
 static tutti_err open_file(tutti_file *f, int permissions) {
     const tutti_err err = open_store(f, permissions);
@@ -133,6 +146,7 @@ static tutti_err open_file(tutti_file *f, int permissions) {
     tutti__error_context("open", f->path, -1);
     const tutti_error_info first = *tutti_last_error();
     tutti__open_files_remove(f);
+    created_remove(f);
     file_free(f);
     tutti__error_assign(&first);
     return err;
@@ -140,8 +154,12 @@ static tutti_err open_file(tutti_file *f, int permissions) {
 
 tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int permissions,
                                const tutti_options *opt, tutti_file **f_out) {
+    TUTTI_KEEP_ERRNO;
     TUTTI_TRY(mpi_is_up());
     TUTTI_CHECK(comm != MPI_COMM_NULL, TUTTI_ERR_ARG, "the communicator is MPI_COMM_NULL");
+    int between = 0;
+    TUTTI_MPI(MPI_Comm_test_inter(comm, &between));
+    TUTTI_CHECK(!between, TUTTI_ERR_ARG, "the communicator is an intercommunicator");
     tutti_options mine;
     tutti_err err = TUTTI_OK;
     if (opt)
@@ -174,6 +192,7 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
         tutti__free(f);
         return err;
     }
+    TUTTI_ASSERT(f && f_out);
     f->team = team;
     TUTTI_TRY(open_file(f, permissions));
     *f_out = f;
@@ -195,6 +214,7 @@ static tutti_err close_allowed(const tutti_file *f) {
 }
 
 tutti_err tutti_file_close(tutti_file **pf) {
+    TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "the file handle is NULL");
     tutti_file *f = *pf;
     tutti_err err = tutti__team_agree(f->team, close_allowed(f));
@@ -214,6 +234,7 @@ tutti_err tutti_file_close(tutti_file **pf) {
 }
 
 tutti_err tutti_file_delete(const char *path, const tutti_options *opt) {
+    TUTTI_KEEP_ERRNO;
     tutti_options mine;
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
     if (opt)
@@ -233,6 +254,7 @@ static tutti_err named(const tutti_file *f, const char *operation, tutti_err err
 }
 
 tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
+    TUTTI_KEEP_ERRNO;
     tutti__vote v;
     tutti_off size = 0;
     CHECK_FILE(f);
@@ -242,6 +264,7 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     tutti__vote_init(&v);
     v.max[0] = size;
     err = tutti__team_vote(f->team, err, &v);
+    TUTTI_ASSERT(err != TUTTI_OK || size_out);
     if (err == TUTTI_OK) *size_out = v.max[0];
     return named(f, "size", err);
 }
@@ -265,16 +288,19 @@ static tutti_err change(tutti_file *f, tutti_off size, change_fn *fn) {
 }
 
 tutti_err tutti_file_resize(tutti_file *f, tutti_off size) {
+    TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     return named(f, "resize", change(f, size, tutti__store_resize));
 }
 
 tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) {
+    TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     return named(f, "preallocate", change(f, size, tutti__store_preallocate));
 }
 
 tutti_err tutti_file_sync(tutti_file *f) {
+    TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     const double start = tutti__now();
     tutti_err err = TUTTI_OK;

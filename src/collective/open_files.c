@@ -24,7 +24,7 @@ static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
         if (tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
         tutti__team_give(&f->team);
         tutti__free(f->path);
-        tutti__free(f);
+        if (f->plans == 0) tutti__free(f); /* otherwise with its last plan */
     }
     return MPI_SUCCESS;
 }

@@ -71,22 +71,24 @@ void tutti__plan_release(tutti_plan **pp) {
     *pp = NULL;
 }
 
-/* What one request to the file system could carry without staging: the access may be more broken in
- * memory than in the file. */
-static tutti_off mean_piece(const tutti__summary *s, const tutti_plan *p) {
-    if (s->bytes == 0) return s->run;
-    return tutti__min(s->run, s->bytes / tutti__side_runs(p->access->memory));
+/* The run is what one request to the file system could carry without staging: the access may be more
+ * broken in memory than in the file. */
+static tutti__summary summary_of(const tutti_access *a) {
+    tutti__summary s = tutti__summary_of(a->file);
+    const tutti_count runs = tutti__side_runs(a->memory);
+    if (runs > 0) s.run = tutti__min(s.run, s.bytes / runs);
+    return s;
 }
 
 static tutti_err plan_vote(tutti_file *f, const tutti_plan *p, tutti_err mine, tutti__summary *s,
                            tutti_off *size_out) {
     tutti__vote v;
     tutti_off size = 0;
-    *s = mine == TUTTI_OK ? tutti__summary_of(p->access->file) : tutti__summary_empty();
+    *s = mine == TUTTI_OK ? summary_of(p->access) : tutti__summary_empty();
     if (mine == TUTTI_OK && !p->is_write) mine = tutti__store_size(f->store, &size);
     tutti__vote_init(&v);
     v.min[0] = s->lo;
-    v.min[1] = mean_piece(s, p);
+    v.min[1] = s->run;
     v.max[0] = s->hi;
     v.max[1] = s->max_bytes;
     v.max[2] = size;
@@ -143,6 +145,7 @@ tutti_err tutti__operation_plan(tutti_file *f, const tutti_access *a, int is_wri
     tutti__file_report(f, 0, a ? tutti_access_bytes(a) : 0, "plan");
     if (mine == TUTTI_OK) mine = plan_alloc(f, a, is_write, &p);
     tutti_err err = plan_vote(f, p, mine, &s, size_out);
+    TUTTI_ASSERT(err != TUTTI_OK || p);
     if (err == TUTTI_OK) err = plan_make(p, &s);
     f->last.seconds_plan += tutti__now() - start;
     f->last.plans++;

@@ -32,12 +32,14 @@ static tutti_err transfer(tutti_file *f, const tutti_access *a, void *buf, int i
 
 tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
                            tutti_off *count_out) {
+    TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     const double start = tutti__operation_begin(f);
     return tutti__operation_end(f, "write", start, transfer(f, a, (void *)buf, 1, count_out, NULL));
 }
 
 tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf, tutti_off *count_out) {
+    TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     const double start = tutti__operation_begin(f);
     return tutti__operation_end(f, "read", start, transfer(f, a, buf, 0, count_out, NULL));
@@ -68,6 +70,7 @@ static tutti_err independent(tutti_file *f, const tutti_access *a, void *buf, in
 
 tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a, const void *buf,
                                        tutti_off *count_out) {
+    TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     const double start = tutti__operation_begin(f);
     const tutti_err err = independent(f, a, (void *)buf, 1, count_out);
@@ -77,6 +80,7 @@ tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a, con
 
 tutti_err tutti_file_read_independent(tutti_file *f, const tutti_access *a, void *buf,
                                       tutti_off *count_out) {
+    TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     const double start = tutti__operation_begin(f);
     const tutti_err err = independent(f, a, buf, 0, count_out);
@@ -102,24 +106,28 @@ static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
         err = tutti__error_set(TUTTI_ERR_STATE, 0, -1, "no split %s has begun on this file",
                                is_write ? "write" : "read");
     TUTTI_TRY(tutti__team_agree(f->team, err));
+    TUTTI_ASSERT(fits);
     if (count_out) *count_out = f->split->count;
     tutti__plan_release(&f->split);
     return TUTTI_OK;
 }
 
 tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a, const void *buf) {
+    TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     const double start = tutti__operation_begin(f);
     return tutti__operation_end(f, "write_begin", start, split_begin(f, a, (void *)buf, 1));
 }
 
 tutti_err tutti_file_read_begin(tutti_file *f, const tutti_access *a, void *buf) {
+    TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     const double start = tutti__operation_begin(f);
     return tutti__operation_end(f, "read_begin", start, split_begin(f, a, buf, 0));
 }
 
 tutti_err tutti_file_write_end(tutti_file *f, tutti_off *count_out) {
+    TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     const tutti_err err = split_end(f, 1, count_out);
     if (err != TUTTI_OK) tutti__error_context("write_end", f->path, -1);
@@ -127,6 +135,7 @@ tutti_err tutti_file_write_end(tutti_file *f, tutti_off *count_out) {
 }
 
 tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) {
+    TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     const tutti_err err = split_end(f, 0, count_out);
     if (err != TUTTI_OK) tutti__error_context("read_end", f->path, -1);
@@ -136,6 +145,7 @@ tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) {
 /* ---- plans */
 
 static tutti_err plan_new(tutti_file *f, const tutti_access *a, int is_write, tutti_plan **p_out) {
+    TUTTI_KEEP_ERRNO;
     tutti_off size = 0;
     CHECK_FILE(f);
     const double start = tutti__operation_begin(f);
@@ -147,6 +157,7 @@ static tutti_err plan_new(tutti_file *f, const tutti_access *a, int is_write, tu
     tutti_plan *p = NULL;
     err = tutti__operation_plan(f, a, is_write, err, &size, &p);
     if (err == TUTTI_OK) {
+        TUTTI_ASSERT(p_out);
         f->plans++;
         *p_out = p;
     }
@@ -193,6 +204,7 @@ static tutti_err start_vote(tutti_plan *p, const void *buf, tutti_off displaceme
 }
 
 tutti_err tutti_plan_start(tutti_plan *p, void *buf, tutti_off displacement) {
+    TUTTI_KEEP_ERRNO;
     CHECK_PLAN(p);
     tutti_file *f = p->file;
     tutti_off size = 0;
@@ -235,6 +247,7 @@ size_t tutti_plan_size(const tutti_plan *p) {
 
 void tutti_plan_free(tutti_plan **p) {
     if (!p || !*p) return;
-    (*p)->file->plans--;
+    tutti_file *f = (*p)->file;
     tutti__plan_release(p);
+    if (--f->plans == 0 && !f->team) tutti__free(f); /* MPI_Finalize has closed it */
 }

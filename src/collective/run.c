@@ -32,7 +32,7 @@ tutti_err tutti__run_make(tutti_plan *p) {
     r->file = p->file;
     r->homes = t->my_agg >= 0 ? t->homes : 0;
     r->mirrors = t->carries > 0 ? t->mirrors : 0;
-    const size_t slots = (size_t)(r->homes + r->mirrors);
+    const size_t slots = (size_t)r->homes + (size_t)r->mirrors;
     if (t->messages && slots > 0) {
         r->aux = tutti__malloc_aligned(4096, slots * (size_t)t->domains.window);
         if (!r->aux) return TUTTI_ERR_NOMEM;

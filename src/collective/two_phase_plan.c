@@ -30,16 +30,27 @@ typedef struct {
  * where the write itself is a copy into the page cache. */
 static const tutti_off CACHED_WINDOW = 512 << 10;
 
+/* Windows are whole blocks of this size.  Domains are cut at stripes, but a stripe may be larger than the
+ * memory for a window: then it takes several. */
+static tutti_off window_grain(const tutti_file *f) {
+    const tutti_off page = tutti__max(4096, f->opt.direct_io ? f->opt.direct_align : 1);
+    return f->align % page == 0 && f->opt.domains != TUTTI_DOMAINS_CYCLIC ? page : f->align;
+}
+
+/* Not fewer bytes: cycles must fit into a slot's key. */
+static tutti_off window_least(const tutti_file *f, tutti_off extent) {
+    return tutti__align_up((extent >> (TUTTI__CYCLE_BITS - 1)) + 1, window_grain(f));
+}
+
 /* What fits into the memory of a node, in `slots` buffers for each of its ranks. */
 static tutti_off window_bytes(const tutti_file *f, const tutti__groups *g, int slots,
                               tutti_off extent) {
     tutti_off most = f->opt.window_size;
-    if (most == 0)
-        most = f->opt.direct_io || f->store->layout.stripe ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
+    if (most == 0) most = f->opt.direct_io || f->striped ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
     most = tutti__min(most, TUTTI__MESSAGE_MAX);
     most = tutti__min(most, f->opt.cb_buffer_size / ((tutti_off)g->largest * slots));
-    most = tutti__max(tutti__align_down(most, f->align), f->align);
-    return tutti__max(most, tutti__align_up((extent >> (TUTTI__CYCLE_BITS - 1)) + 1, f->align));
+    most = tutti__align_down(most, most < f->align ? window_grain(f) : f->align);
+    return tutti__max(most, window_least(f, extent));
 }
 
 static int rank_index(const tutti__two_phase *t, int rank) {
@@ -78,9 +89,10 @@ static tutti_err decide(tutti_plan *p, tutti__two_phase *t, const tutti__summary
     }
     tutti_off unit = window;
     if (f->opt.domains == TUTTI_DOMAINS_CYCLIC && f->opt.domain_block > 0)
-        unit = tutti__min(window,
-                          tutti__max(tutti__align_down(f->opt.domain_block, f->align), f->align));
+        unit = tutti__min(window, tutti__max(tutti__align_down(f->opt.domain_block, f->align),
+                                             window_least(f, extent)));
     tutti__domains_make(s, f->opt.domains, n, f->align, unit, sparse ? bucket : NULL, &t->domains);
+    t->domains.window = tutti__min(t->domains.window, window);
     t->my_agg = rank_index(t, team->rank);
     return TUTTI_OK;
 }
@@ -107,7 +119,7 @@ static int walk_place(const tutti__two_phase *t, const tutti__stay *s) {
     const int n = t->domains.aggregators;
     if (!s->mirror) return (s->member - t->groups->me + t->groups->size) % t->groups->size;
     const int from = (int)((long long)t->groups->mine * n / t->groups->n);
-    return n + (s->aggregator - from + n) % n;
+    return t->groups->size + (s->aggregator - from + n) % n;
 }
 
 static tutti_err stays_make(tutti__two_phase *t, tutti__side file) {
@@ -152,7 +164,7 @@ static tutti_err letters_write(tutti_plan *p, tutti__two_phase *t, int *n_out,
                                tutti__letter **out) {
     const tutti__groups *g = t->groups;
     const int *mates = g->member + g->start[g->mine];
-    tutti__letter *v = tutti__calloc((size_t)(2 * t->stays + 1), sizeof *v);
+    tutti__letter *v = tutti__calloc(2 * (size_t)t->stays + 1, sizeof *v);
     tutti_err err = v ? TUTTI_OK : TUTTI_ERR_NOMEM;
     int n = 0;
     for (int i = 0; i < t->stays && err == TUTTI_OK; i++) {

@@ -25,11 +25,11 @@ void tutti__yield(void) {
     sched_yield();
 }
 
-tutti_err tutti__error_mpi(int mpi_code, const char *what) {
+void tutti__error_record_mpi(int mpi_code, const char *what) {
     char text[MPI_MAX_ERROR_STRING + 1] = "";
     int length = 0;
     if (MPI_Error_string(mpi_code, text, &length) != MPI_SUCCESS) text[0] = '\0';
-    return tutti__error_set(TUTTI_ERR_MPI, 0, -1, "%.60s: %.300s", what, text);
+    tutti__error_record(TUTTI_ERR_MPI, 0, -1, "%.60s: %.300s", what, text);
 }
 
 /* ---- groups */
@@ -123,6 +123,7 @@ static tutti_err team_divide(tutti__team *t) {
     tutti_err err = leader ? TUTTI_OK : TUTTI_ERR_NOMEM;
     err = tutti__team_agree(t, err);
     if (err == TUTTI_OK) {
+        TUTTI_ASSERT(leader);
         code = MPI_Bcast(&mine, 1, MPI_INT, 0, t->node);
         if (code == MPI_SUCCESS)
             code = MPI_Allgather(&mine, 1, MPI_INT, leader, 1, MPI_INT, t->comm);
@@ -167,6 +168,7 @@ static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out
         tutti__free(t);
         return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "a rank has no memory for a team");
     }
+    TUTTI_ASSERT(t);
     t->comm = t->node = MPI_COMM_NULL;
     snprintf(t->pretend, sizeof t->pretend, "%s", pretend);
     const int code = MPI_Comm_dup(comm, &t->comm);
@@ -271,6 +273,7 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
     if (both[1] == 1 << 30)
         return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "a rank has no memory for a team");
 
+    TUTTI_ASSERT(p);
     TUTTI_TRY(team_make(comm, pretend, &t));
     pthread_mutex_lock(&pool_lock);
     t->id = p->made++;

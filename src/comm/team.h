@@ -46,7 +46,7 @@ typedef struct tutti__team {
     struct tutti__team *next;
 } tutti__team;
 
-/* Take a team for `comm`.  Collective.   `pretend` (the option `nodes`) divides ranks of one machine
+/* Take a team for `comm`.  Collective.  `pretend` (the option `nodes`) divides ranks of one machine
  * further: "" no, "N" N even parts, "3,1,2" parts of those sizes, "rr:N" round-robin, "single". */
 tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out) TUTTI_MUST_USE;
 /* Give it back to the pool.  Local, but collective if the communicator has been freed meanwhile. */
@@ -73,8 +73,12 @@ tutti_err tutti__team_broadcast(tutti__team *t, void *buf, size_t bytes) TUTTI_M
 /* Sum of n numbers over all ranks, in place.  Collective. */
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;
 
-/* Record a failed MPI call. */
-tutti_err tutti__error_mpi(int mpi_code, const char *what);
+/* Record a failed MPI call; and return what it is. */
+void tutti__error_record_mpi(int mpi_code, const char *what);
+static inline tutti_err tutti__error_mpi(int mpi_code, const char *what) {
+    tutti__error_record_mpi(mpi_code, what);
+    return TUTTI_ERR_MPI;
+}
 #define TUTTI_MPI(call)                                                \
     do {                                                               \
         const int mpi_ = (call);                                       \

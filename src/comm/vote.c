@@ -22,7 +22,7 @@ static void vote_reduce(void *in, void *inout, int *n, MPI_Datatype *type) {
         for (int i = 0; i < TUTTI__VOTES; i++) {
             if (a->min[i] < b->min[i]) b->min[i] = a->min[i];
             if (a->max[i] > b->max[i]) b->max[i] = a->max[i];
-            b->sum[i] += a->sum[i];
+            if (!tutti__add_ok(a->sum[i], b->sum[i], &b->sum[i])) b->sum[i] = INT64_MAX;
         }
     }
 }

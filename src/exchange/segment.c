@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 typedef struct {
@@ -17,15 +18,41 @@ typedef struct {
     int error; /* errno of the rank that made it, 0: it is there */
 } announcement;
 
-static int shm_make(announcement *a, size_t bytes) {
+/* Beyond the limit on file sizes an allocation would end in a signal. */
+static int shm_may_have(size_t bytes) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
+}
+
+enum { TRIES = 64 };
+
+/* A name may be taken: by a process of another container with the same number, or left by one that
+ * was killed. */
+static int shm_new(char *name, size_t size) {
     static atomic_int made;
-    snprintf(a->name, sizeof a->name, "/tutti-%ld-%d", (long)getpid(), atomic_fetch_add(&made, 1));
-    const int fd = shm_open(a->name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    int fd = -1;
+    for (int i = 0; i < TRIES; i++) {
+        snprintf(name, size, "/tutti-%ld-%d", (long)getpid(), atomic_fetch_add(&made, 1));
+        fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (fd >= 0 || errno != EEXIST) break;
+    }
+    return fd;
+}
+
+static int shm_make(announcement *a, size_t bytes) {
+    if (!shm_may_have(bytes)) {
+        a->error = EFBIG;
+        return -1;
+    }
+    const int fd = shm_new(a->name, sizeof a->name);
     if (fd < 0) {
         a->error = errno;
         return -1;
     }
-    a->error = posix_fallocate(fd, 0, (off_t)bytes);
+    for (int i = 0; i < TRIES; i++) { /* a profiler's signals may interrupt it */
+        a->error = posix_fallocate(fd, 0, (off_t)bytes);
+        if (a->error != EINTR) break;
+    }
     if (a->error == 0) return fd;
     close(fd);
     shm_unlink(a->name);
@@ -62,13 +89,17 @@ static tutti_err segment_share(tutti__team *t, size_t bytes, tutti__segment *out
                             "shared memory of %zu bytes for staging cannot be mapped", bytes);
 }
 
+/* The old memory goes only when there is new: plans made before still need it if there is none. */
 tutti_err tutti__segment_ensure(tutti__team *t, int shared, size_t bytes) {
-    tutti__segment *s = &t->segment[shared ? 0 : 1];
+    tutti__segment *s = &t->segment[shared ? 0 : 1], fresh = {NULL, 0, 0};
     if (s->bytes >= bytes) return TUTTI_OK;
+    if (shared && t->nodes.size > 1) {
+        TUTTI_TRY(segment_share(t, bytes, &fresh));
+    } else {
+        fresh = (tutti__segment){tutti__malloc_aligned(4096, bytes), bytes, 0};
+        if (!fresh.base) return TUTTI_ERR_NOMEM;
+    }
     tutti__segment_drop(s);
-    if (shared && t->nodes.size > 1) return segment_share(t, bytes, s);
-    char *base = tutti__malloc_aligned(4096, bytes);
-    if (!base) return TUTTI_ERR_NOMEM;
-    *s = (tutti__segment){base, bytes, 0};
+    *s = fresh;
     return TUTTI_OK;
 }

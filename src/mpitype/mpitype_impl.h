@@ -12,8 +12,12 @@
 /* Types nested deeper than this are refused: reading them recurses. */
 #define TUTTI__TYPE_DEPTH 1000
 
-/* Record a failed MPI call with MPI's own text.  Always returns TUTTI_ERR_MPI. */
-tutti_err tutti__mpitype_failed(int mpi_code, const char *call);
+/* Record a failed MPI call with MPI's own text; and return what it is. */
+void tutti__mpitype_record(int mpi_code, const char *call);
+static inline tutti_err tutti__mpitype_failed(int mpi_code, const char *call) {
+    tutti__mpitype_record(mpi_code, call);
+    return TUTTI_ERR_MPI;
+}
 
 /* ---- contents (type_contents.c) */
 typedef struct {

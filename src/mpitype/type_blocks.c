@@ -1,5 +1,4 @@
-/* mpitype: what the constructors share: an element moved, repeated, put at a list
- * of places.
+/* mpitype: what the constructors share: an element moved, repeated, put at a list of places.
  *
  * Blocks of a dense element (no gaps inside or between) are runs and become one LIST without a node
  * for each; blocks of anything else become a CAT whose parts share one node per block length.

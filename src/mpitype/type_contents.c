@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-tutti_err tutti__mpitype_failed(int mpi_code, const char *call) {
+void tutti__mpitype_record(int mpi_code, const char *call) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     if (MPI_Error_string(mpi_code, text, &length) != MPI_SUCCESS) text[0] = '\0';
-    TUTTI_FAIL(TUTTI_ERR_MPI, "%s failed with code %d: %s", call, mpi_code, text);
+    tutti__error_record(TUTTI_ERR_MPI, 0, -1, "%s failed with code %d: %s", call, mpi_code, text);
 }
 
 /* The raw arrays, before they are joined. */

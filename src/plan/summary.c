@@ -17,14 +17,16 @@ tutti__summary tutti__summary_empty(void) {
 }
 
 tutti__summary tutti__summary_of(tutti__side file) {
-    if (tutti__side_bytes(file) == 0) return tutti__summary_empty();
+    const tutti_off bytes = tutti__side_bytes(file);
+    const tutti_count runs = tutti__side_runs(file);
+    if (runs == 0) return tutti__summary_empty();
     return (tutti__summary){.lo = tutti__side_lo(file),
                             .hi = tutti__side_hi(file),
-                            .bytes = tutti__side_bytes(file),
-                            .runs = tutti__side_runs(file),
+                            .bytes = bytes,
+                            .runs = runs,
                             .ranks = 1,
-                            .max_bytes = tutti__side_bytes(file),
-                            .run = tutti__side_bytes(file) / tutti__side_runs(file)};
+                            .max_bytes = bytes,
+                            .run = bytes / runs};
 }
 
 tutti__summary tutti__summary_merge(tutti__summary a, tutti__summary b) {

@@ -14,9 +14,12 @@ extern const tutti_store_ops tutti__store_posix, tutti__store_uring, tutti__stor
 tutti_err tutti__store_find(int choice, const tutti_store_ops **ops_out) TUTTI_MUST_USE;
 
 /* Open by opt->store.  If opt->fault names `rank`, the store is wrapped in one that fails as asked.
- *   fault = RANK:WHAT:N[:ERRNO]   RANK a number or *; WHAT open, write, read, sync, size, resize,
- * close, short (short: every transfer moves at most N bytes at a time); N: the N-th such call (1
- * ...) and all later ones fail; ERRNO by name (EIO, ENOSPC, EDQUOT, EACCES ...), EIO if absent. */
+ *   fault = RANK:WHAT:N[:ERRNO]
+ *     RANK   a number or *
+ *     WHAT   open, write, read, sync, size, resize, close, short
+ *     N      the N-th such call (1 ...) and all later ones fail; short: the most bytes that a
+ *            transfer moves at a time
+ *     ERRNO  by name (EIO, ENOSPC, EDQUOT, EACCES ...), EIO if absent */
 tutti_err tutti__store_open(const char *path, int flags, int permissions, const tutti_options *opt,
                             int rank, tutti_stats *stats, tutti_store **store_out) TUTTI_MUST_USE;
 tutti_err tutti__store_close(tutti_store **s) TUTTI_MUST_USE; /* nulls the handle */

@@ -79,24 +79,30 @@ static inline void file_put(const char *path, const unsigned char *v, int64_t n)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The bytes of the file, on every rank; *n_out: how many.  Free them. */
-static inline unsigned char *file_get(const char *path, int64_t *n_out) {
+/* The bytes of the file, seen by this rank; *n_out: how many.  Free them. */
+static inline unsigned char *file_bytes(const char *path, int64_t *n_out) {
     struct stat st = {.st_size = 0};
-    MPI_Barrier(MPI_COMM_WORLD);
     const int fd = open(path, O_RDONLY);
     CHECK(fd >= 0 && fstat(fd, &st) == 0, "no file %s", path);
     unsigned char *v = calloc(1, (size_t)st.st_size + 1);
     CHECK(pread(fd, v, (size_t)st.st_size, 0) == st.st_size, "cannot read %s", path);
     close(fd);
-    MPI_Barrier(MPI_COMM_WORLD);
     *n_out = st.st_size;
     return v;
 }
 
-static inline void file_is(const char *path, const unsigned char *want, int64_t n,
-                           const char *what) {
+/* The same on all ranks, when all have come, and before any goes on. */
+static inline unsigned char *file_get(const char *path, int64_t *n_out) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    unsigned char *v = file_bytes(path, n_out);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return v;
+}
+
+static inline void bytes_are(const char *path, const unsigned char *want, int64_t n,
+                             const char *what) {
     int64_t size = 0;
-    unsigned char *v = file_get(path, &size);
+    unsigned char *v = file_bytes(path, &size);
     CHECK(size == n, "%s: %lld bytes, not %lld", what, (long long)size, (long long)n);
     for (int64_t i = 0; i < n && i < size; i++)
         if (v[i] != want[i]) {
@@ -104,6 +110,14 @@ static inline void file_is(const char *path, const unsigned char *want, int64_t 
             break;
         }
     free(v);
+}
+
+/* The file is this, as rank 0 sees it when all have come, and before any goes on. */
+static inline void file_is(const char *path, const unsigned char *want, int64_t n,
+                           const char *what) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) bytes_are(path, want, n, what);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static inline void file_remove(const char *path) {

@@ -15,13 +15,17 @@ static const pairs_axis axes[] = {{"method", methods, 5},
                                   {"nodes", nodes, 3},
                                   {"store", stores, 4},
                                   {"cb_buffer_size", buffers, 2}};
-enum { AXES = sizeof axes / sizeof *axes, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
+enum {
+    AXES = sizeof axes / sizeof *axes,
+    MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE
+};
 
 static char path[512];
 static tutti_options opt;
 
 /* The same request of all ranks into the model. */
-static void model_all(model *m, int shape, uint64_t salt, int64_t scale, uint64_t key, tutti_off shift) {
+static void model_all(model *m, int shape, uint64_t salt, int64_t scale, uint64_t key,
+                      tutti_off shift) {
     for (int r = 0; r < ranks; r++) {
         request q = request_make(shape, r, ranks, salt, scale);
         request_fill(&q, key + (uint64_t)r);
@@ -39,7 +43,8 @@ static void read_check(tutti_plan *p, const model *m, request *q, tutti_off shif
     request_fill(q, 9);
     CHECK_SAME(tutti_plan_run(p, q->base, shift, &count), TUTTI_OK);
     CHECK_EQ(count, expect);
-    CHECK(memcmp(q->memory, want.memory, q->room) == 0, "read differs at displacement %lld", (long long)shift);
+    CHECK(memcmp(q->memory, want.memory, q->room) == 0, "read differs at displacement %lld",
+          (long long)shift);
     free(want.memory);
 }
 
@@ -180,7 +185,8 @@ static void alone(void) {
     model m = {NULL, 0, 0};
     tutti_off count = -7;
     const uint64_t salt = rnd64() >> 8;
-    request q = request_make(SPARSE, rank, ranks, salt, 30000), want = request_make(SPARSE, rank, ranks, salt, 30000);
+    request q = request_make(SPARSE, rank, ranks, salt, 30000),
+            want = request_make(SPARSE, rank, ranks, salt, 30000);
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
     for (int who = 0; who < ranks; who++) {
         if (who % 2 == 1) continue; /* odd ranks write nothing */
@@ -212,7 +218,8 @@ static void small_plans(void) {
     size_t small = 0;
     for (tutti_count n = 2048; n <= 65536; n *= 32) {
         const tutti_count lo = n * rank / ranks, hi = n * (rank + 1) / ranks;
-        tutti_section s = {3, TUTTI_ROW_MAJOR, 8, 0, {16, n, n}, {0, 3, lo}, {16, n - 3, hi}, {1, 1, 1}};
+        tutti_section s = {3,          TUTTI_ROW_MAJOR, 8,        0, {16, n, n},
+                           {0, 3, lo}, {16, n - 3, hi}, {1, 1, 1}};
         tutti_access *a = NULL;
         tutti_file *f = NULL;
         tutti_plan *p = NULL;
@@ -239,7 +246,8 @@ int main(int argc, char **argv) {
         pairs_text(axes, AXES, choice, where, sizeof where);
         check_where(where);
         opt = options_of("striping_unit=512 rmw=1");
-        for (int i = 0; i < AXES; i++) CHECK_OK(tutti_options_set(&opt, axes[i].name, axes[i].value[choice[i]]));
+        for (int i = 0; i < AXES; i++)
+            CHECK_OK(tutti_options_set(&opt, axes[i].name, axes[i].value[choice[i]]));
         plans_in_turn();
         access_gone();
         wrong_order();

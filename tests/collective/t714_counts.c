@@ -40,7 +40,14 @@ static void paper_example(void) {
                  {"method=list", 8}};
     unsigned char mine[16];
     tutti_access *a = NULL;
-    tutti_section s = {2, TUTTI_ROW_MAJOR, 4, 0, {4, 4}, {rank / 2 * 2, rank % 2 * 2}, {rank / 2 * 2 + 2, rank % 2 * 2 + 2}, {1, 1}};
+    tutti_section s = {2,
+                       TUTTI_ROW_MAJOR,
+                       4,
+                       0,
+                       {4, 4},
+                       {rank / 2 * 2, rank % 2 * 2},
+                       {rank / 2 * 2 + 2, rank % 2 * 2 + 2},
+                       {1, 1}};
     CHECK_OK(tutti_access_section(&s, NULL, &a));
     CHECK_EQ(tutti_access_bytes(a), 16);
     memset(mine, rank + 1, sizeof mine);
@@ -90,7 +97,8 @@ static void common_section(void) {
         CHECK_EQ(all.messages, all.windows * (cases[i].groups - 1));
         CHECK_EQ(all.message_bytes, (tutti_off)BYTES * (cases[i].groups - 1));
         CHECK_EQ(all.bytes, (tutti_off)BYTES * ranks);
-        CHECK_EQ(all.copied_bytes, (tutti_off)BYTES * ranks); /* a message is one run: nothing is packed */
+        CHECK_EQ(all.copied_bytes,
+                 (tutti_off)BYTES * ranks); /* a message is one run: nothing is packed */
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     }
     tutti_access_free(&a);
@@ -101,10 +109,11 @@ static void common_section(void) {
 /* Interleaved pieces without holes: one write per window, one copy per byte, no message on one node. */
 static void dense(void) {
     enum { PIECE = 128, PIECES = 800 };
-    static const char *const texts[] = {"method=two-phase cb_buffer_size=64k striping_unit=512",
-                                        "method=two-phase cb_buffer_size=64k striping_unit=512 store=uring",
-                                        "method=two-phase cb_buffer_size=64k striping_unit=512 exchange=two-sided",
-                                        "method=two-phase cb_buffer_size=64k striping_unit=512 nodes=2"};
+    static const char *const texts[] = {
+        "method=two-phase cb_buffer_size=64k striping_unit=512",
+        "method=two-phase cb_buffer_size=64k striping_unit=512 store=uring",
+        "method=two-phase cb_buffer_size=64k striping_unit=512 exchange=two-sided",
+        "method=two-phase cb_buffer_size=64k striping_unit=512 nodes=2"};
     unsigned char *mine = malloc(PIECE * PIECES);
     tutti_access *a = NULL;
     memset(mine, rank + 1, PIECE * PIECES);
@@ -127,8 +136,10 @@ static void dense(void) {
             CHECK_EQ(all.message_bytes, total / groups * (groups - 1));
             CHECK(all.copied_bytes <= 3 * total, "%lld bytes copied", (long long)all.copied_bytes);
         }
-        CHECK(all.descriptor_bytes < 200 * ranks * ranks, "%lld bytes of descriptions", (long long)all.descriptor_bytes);
-        CHECK(all.descriptor_messages <= 2 * ranks * ranks, "%lld descriptions", (long long)all.descriptor_messages);
+        CHECK(all.descriptor_bytes < 200 * ranks * ranks, "%lld bytes of descriptions",
+              (long long)all.descriptor_bytes);
+        CHECK(all.descriptor_messages <= 2 * ranks * ranks, "%lld descriptions",
+              (long long)all.descriptor_messages);
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     }
     tutti_access_free(&a);
@@ -164,8 +175,14 @@ static void descriptions(void) {
     tutti_off small = 0;
     for (int scale = 1; scale <= 16; scale *= 16) {
         const tutti_count n = 64 * scale;
-        tutti_section s = {2, TUTTI_ROW_MAJOR, 4, 0, {n, n}, {rank / 2 * n / 2, rank % 2 * n / 2},
-                           {rank / 2 * n / 2 + n / 2, rank % 2 * n / 2 + n / 2}, {1, 1}};
+        tutti_section s = {2,
+                           TUTTI_ROW_MAJOR,
+                           4,
+                           0,
+                           {n, n},
+                           {rank / 2 * n / 2, rank % 2 * n / 2},
+                           {rank / 2 * n / 2 + n / 2, rank % 2 * n / 2 + n / 2},
+                           {1, 1}};
         tutti_access *a = NULL;
         tutti_stats last, every;
         CHECK_OK(tutti_access_section(&s, NULL, &a));
@@ -177,13 +194,17 @@ static void descriptions(void) {
         CHECK_EQ(every.operations, 3);
         CHECK_EQ(every.descriptor_bytes, 3 * last.descriptor_bytes);
         CHECK_EQ(every.file_write_bytes, 3 * last.file_write_bytes);
-        CHECK(last.seconds_total > 0 && last.seconds_plan >= 0 && last.seconds_file >= 0 && last.seconds_exchange >= 0 &&
-                  last.seconds_plan + last.seconds_file + last.seconds_exchange <= last.seconds_total * 1.01 + 1e-4,
-              "times %g = %g + %g + %g", last.seconds_total, last.seconds_plan, last.seconds_exchange, last.seconds_file);
+        CHECK(last.seconds_total > 0 && last.seconds_plan >= 0 && last.seconds_file >= 0 &&
+                  last.seconds_exchange >= 0 &&
+                  last.seconds_plan + last.seconds_file + last.seconds_exchange <=
+                      last.seconds_total * 1.01 + 1e-4,
+              "times %g = %g + %g + %g", last.seconds_total, last.seconds_plan,
+              last.seconds_exchange, last.seconds_file);
         const tutti_off bytes = sum_all(last.descriptor_bytes);
         if (scale == 1) small = bytes;
-        CHECK(bytes <= small + small / 4 && bytes < 2048, "%lld bytes of descriptions, %lld for the small array",
-              (long long)bytes, (long long)small);
+        CHECK(bytes <= small + small / 4 && bytes < 2048,
+              "%lld bytes of descriptions, %lld for the small array", (long long)bytes,
+              (long long)small);
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
         tutti_access_free(&a);
         free(v);

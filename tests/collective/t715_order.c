@@ -13,9 +13,14 @@ static const char *const buffers[] = {"64k", "16m"};
 static const char *const aggs[] = {"0", "1", "2", "8"};
 static const char *const rmw[] = {"1", "0"};
 static const char *const shapes[] = {"all", "staircase", "one byte", "wild"};
-static const pairs_axis axes[] = {{"method", methods, 6},  {"exchange", exchanges, 2},       {"nodes", nodes, 3},
-                                  {"store", stores, 4},    {"cb_buffer_size", buffers, 2},   {"cb_nodes", aggs, 4},
-                                  {"rmw", rmw, 2},         {"shape", shapes, 4}};
+static const pairs_axis axes[] = {{"method", methods, 6},
+                                  {"exchange", exchanges, 2},
+                                  {"nodes", nodes, 3},
+                                  {"store", stores, 4},
+                                  {"cb_buffer_size", buffers, 2},
+                                  {"cb_nodes", aggs, 4},
+                                  {"rmw", rmw, 2},
+                                  {"shape", shapes, 4}};
 enum { AXES = sizeof axes / sizeof *axes, SHAPE = AXES - 1, EXTENT = 60000 };
 
 static char path[512];
@@ -23,12 +28,18 @@ static char path[512];
 static request request_of(int shape, int who, uint64_t salt) {
     request r = {NULL, NULL, NULL, 0};
     switch (shape) {
-    case 0: CHECK_OK(tutti_access_contiguous(10, EXTENT, &r.access)); break;
-    case 1: CHECK_OK(tutti_access_contiguous(who * EXTENT / 8, EXTENT / 3, &r.access)); break;
-    case 2: /* neighbours share one byte in each of their blocks */
-        CHECK_OK(tutti_access_vector(who * 50, EXTENT / (50 * ranks), 51, 50 * (tutti_off)ranks, &r.access));
+    case 0:
+        CHECK_OK(tutti_access_contiguous(10, EXTENT, &r.access));
         break;
-    default: return request_make(WILD, who, ranks, salt, EXTENT);
+    case 1:
+        CHECK_OK(tutti_access_contiguous(who * EXTENT / 8, EXTENT / 3, &r.access));
+        break;
+    case 2: /* neighbours share one byte in each of their blocks */
+        CHECK_OK(tutti_access_vector(who * 50, EXTENT / (50 * ranks), 51, 50 * (tutti_off)ranks,
+                                     &r.access));
+        break;
+    default:
+        return request_make(WILD, who, ranks, salt, EXTENT);
     }
     request_memory(&r);
     return r;
@@ -63,13 +74,15 @@ static void combination(const int *choice) {
     model m = {NULL, 0, 0};
     int overlap;
     const uint64_t salt = rnd64() >> 8;
-    for (int i = 0; i < SHAPE; i++) CHECK_OK(tutti_options_set(&opt, axes[i].name, axes[i].value[choice[i]]));
+    for (int i = 0; i < SHAPE; i++)
+        CHECK_OK(tutti_options_set(&opt, axes[i].name, axes[i].value[choice[i]]));
     model_make(&m, choice[SHAPE], salt, &overlap);
     CHECK(ranks == 1 || choice[SHAPE] == 3 || overlap, "the case has no overlap");
     request q = request_of(choice[SHAPE], rank, salt);
     request_fill(&q, salt + (uint64_t)rank);
 
-    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f),
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path,
+                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f),
                TUTTI_OK);
     CHECK_SAME(tutti_file_write(f, q.access, q.base, &count), TUTTI_OK);
     CHECK_EQ(count, tutti_access_bytes(q.access));
@@ -96,10 +109,12 @@ static void combination(const int *choice) {
     if (overlap) {
         CHECK_SAME(tutti_file_write(f, q.access, q.base, &count), TUTTI_ERR_OVERLAP);
         CHECK_EQ(count, -7);
-        CHECK(tutti_last_error()->offset >= 0 || strstr(tutti_last_message(), "offset"), "%s", tutti_last_message());
+        CHECK(tutti_last_error()->offset >= 0 || strstr(tutti_last_message(), "offset"), "%s",
+              tutti_last_message());
         CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_ERR_OVERLAP);
     }
-    CHECK_SAME(tutti_file_read(f, q.access, q.base, &count), TUTTI_OK); /* reading together is no conflict */
+    CHECK_SAME(tutti_file_read(f, q.access, q.base, &count),
+               TUTTI_OK); /* reading together is no conflict */
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "refused");
     request_free(&q);
@@ -123,7 +138,8 @@ static void duplicates(void) {
         for (int i = 0; i < N * ITEM; i++) buf[i] = mix((uint64_t)rank, (uint64_t)i);
         for (int i = 0; i < N; i++) memcpy(want + index[i] * ITEM, buf + i * ITEM, ITEM);
         CHECK_OK(tutti_access_indices(base, ITEM, N, index, &a));
-        CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt,
+        CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path,
+                                   TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt,
                                    &f),
                    TUTTI_OK);
         CHECK_SAME(tutti_file_resize(f, ranks * (tutti_off)N * ITEM), TUTTI_OK);
@@ -132,7 +148,8 @@ static void duplicates(void) {
         int64_t n = 0;
         unsigned char *v = file_get(path, &n);
         CHECK_EQ(n, ranks * (tutti_off)N * ITEM);
-        CHECK(memcmp(v + base, want, sizeof want) == 0, "duplicates: the last mention does not win");
+        CHECK(memcmp(v + base, want, sizeof want) == 0,
+              "duplicates: the last mention does not win");
         free(v);
         tutti_access_free(&a);
     }

@@ -1,7 +1,7 @@
 /* TEST ranks=1 timeout=60 */
 /* Random nested datatypes as filetypes, with random displacement, skip and length: the file offsets
- * are those of the type map, tiled by the extent; types that go backwards,
- * overlap or start below zero are refused.
+ * are those of the type map, tiled by the extent; types that go backwards, overlap or start below
+ * zero are refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mpitype.h>
 #include "base/memory.h"

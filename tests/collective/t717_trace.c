@@ -1,0 +1,295 @@
+/* TEST ranks=1,3 timeout=60 */
+/* What a run tells: the trace file, the explanation, the progress; and where its options come from.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include "base/trace.h"
+#include "collective/hostile.h"
+
+static char path[512];
+static const char trace[] = "trace.json"; /* in the scratch directory */
+enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
+
+/* ---- is a text JSON?  Returns where the value ends, NULL if it is none. */
+
+static const char *space(const char *s) {
+    while (*s == ' ' || *s == '\n' || *s == '\t' || *s == '\r') s++;
+    return s;
+}
+
+static const char *json_string(const char *s) {
+    if (*s++ != '"') return NULL;
+    for (; *s && *s != '"'; s++) {
+        if ((unsigned char)*s < 32) return NULL;
+        if (*s == '\\' && !*++s) return NULL;
+    }
+    return *s ? s + 1 : NULL;
+}
+
+static const char *json(const char *s);
+
+static const char *json_members(const char *s, char end, int named) {
+    s = space(s + 1);
+    if (*s == end) return s + 1;
+    for (;;) {
+        if (named) {
+            s = json_string(space(s));
+            if (!s || *(s = space(s)) != ':') return NULL;
+            s++;
+        }
+        s = json(s);
+        if (!s) return NULL;
+        s = space(s);
+        if (*s == end) return s + 1;
+        if (*s++ != ',') return NULL;
+    }
+}
+
+static const char *json(const char *s) {
+    char *end;
+    s = space(s);
+    if (*s == '{') return json_members(s, '}', 1);
+    if (*s == '[') return json_members(s, ']', 0);
+    if (*s == '"') return json_string(s);
+    if (*s != '-' && !isdigit((unsigned char)*s)) return NULL;
+    (void)strtod(s, &end);
+    return end;
+}
+
+/* ---- work to talk about */
+
+static void work(tutti_file *f) {
+    request q = request_make(CYCLIC, rank, ranks, 31, 200000);
+    request_fill(&q, 1);
+    CHECK_SAME(tutti_file_write(f, q.access, q.base, NULL), TUTTI_OK);
+    CHECK_SAME(tutti_file_read(f, q.access, q.base, NULL), TUTTI_OK);
+    CHECK_SAME(tutti_file_sync(f), TUTTI_OK);
+    request_free(&q);
+}
+
+static tutti_file *opened(const tutti_options *opt) {
+    tutti_file *f = NULL;
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, opt, &f), TUTTI_OK);
+    return f;
+}
+
+static void traces(void) {
+    static const char *const texts[] = {
+        "method=two-phase cb_buffer_size=64k", "method=two-phase exchange=two-sided",
+        "method=two-phase nodes=2 store=uring", "method=list", "method=sieve rmw=1"};
+    check_where("trace");
+    for (int i = 0; i < 5; i++) {
+        tutti_options opt = options_of(texts[i]);
+        snprintf(opt.trace, sizeof opt.trace, "%.100s", trace);
+        tutti_file *f = opened(&opt);
+        work(f);
+        CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+        int64_t n = 0;
+        char *text = (char *)file_get(trace, &n), row[40];
+        const char *end = json(text);
+        CHECK(end && *space(end) == '\0', "not JSON from byte %ld on",
+              end ? (long)(end - text) : -1L);
+        for (int r = 0; r < ranks; r++) {
+            snprintf(row, sizeof row, "\"name\":\"rank %d\"", r);
+            CHECK(strstr(text, row), "rank %d has no row", r);
+            snprintf(row, sizeof row, "\"pid\":0,\"tid\":%d,\"args\"", r);
+            CHECK(strstr(text, row), "rank %d has no event", r);
+        }
+        CHECK(strstr(text, "\"cat\":\"plan\"") && strstr(text, "\"cat\":\"store\""),
+              "no plan or store");
+        CHECK(strstr(text, "\"cat\":\"operation\""), "no operation");
+        if (i == 0)
+            CHECK(strstr(text, "\"cat\":\"exchange\"") && strstr(text, "\"cycle\":1"),
+                  "no exchange, no cycles");
+        free(text);
+        file_remove(trace);
+    }
+}
+
+/* A trace that cannot be written, and a close that fails on one rank while there is a trace: errors, no hang. */
+static void traces_fail(void) {
+    tutti_options opt = options_of("");
+    check_where("trace fails");
+    snprintf(opt.trace, sizeof opt.trace, "%.100s", "/none/such/trace.json");
+    tutti_file *f = opened(&opt);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_ERR_NOT_FOUND);
+    CHECK(f == NULL && tutti_last_error()->rank == 0, "%s", tutti_last_message());
+    snprintf(opt.trace, sizeof opt.trace, "%.100s", trace);
+    for (int who = 0; who < ranks; who++) {
+        snprintf(opt.fault, sizeof opt.fault, "%d:close:1", who);
+        f = opened(&opt);
+        work(f);
+        CHECK_SAME(tutti_file_close(&f), TUTTI_ERR_IO);
+        CHECK(f == NULL && tutti_last_error()->rank == who, "%s", tutti_last_message());
+    }
+    file_remove(trace);
+}
+
+/* ---- explanation */
+
+/* Standard error of this rank while `f` works, as text. */
+static char *said(tutti_file *f) {
+    int64_t n = 0;
+    char name[560];
+    snprintf(name, sizeof name, "%s.err%d", path, rank);
+    const int keep = dup(2), fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    fflush(stderr);
+    dup2(fd, 2);
+    work(f);
+    fflush(stderr);
+    dup2(keep, 2);
+    close(keep);
+    close(fd);
+    char *text = (char *)file_get(name, &n);
+    (void)unlink(name);
+    return text;
+}
+
+static void explanations(void) {
+    static const char *const methods[] = {"two-phase", "list", "independent",
+                                          "sieve",     "root", "auto"};
+    check_where("explain");
+    for (int i = 0; i < 6; i++) {
+        tutti_options opt = options_of("explain=1 rmw=1");
+        CHECK_OK(tutti_options_set(&opt, "method", methods[i]));
+        tutti_file *f = opened(&opt);
+        CHECK(!*tutti_file_explain(f), "explained before anything happened");
+        char *text = said(f);
+        CHECK(*tutti_file_explain(f), "no explanation");
+        CHECK(!strchr(tutti_file_explain(f), '\n'), "more than one line");
+        if (rank == 0)
+            CHECK(strstr(text, tutti_file_explain(f)) && strstr(text, path), "said '%s'", text);
+        if (rank != 0) CHECK(!*text, "rank %d talks too: %s", rank, text);
+        free(text);
+        CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    }
+    tutti_options opt = options_of("");
+    tutti_file *f = opened(&opt);
+    char *text = said(f);
+    CHECK(!*text, "talks unasked: %s", text);
+    free(text);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+/* ---- progress */
+
+typedef struct {
+    int calls, bad;
+    tutti_off done, total;
+} progress;
+
+static void on_progress(void *context, tutti_off done, tutti_off total, const char *phase) {
+    progress *p = context;
+    const int planning = !strcmp(phase, "plan");
+    p->calls++;
+    p->bad |= strcmp(phase, "plan") && strcmp(phase, "exchange") && strcmp(phase, "file");
+    p->bad |= done < 0 || done > total || (planning ? done != 0 : done < p->done);
+    p->done = done;
+    p->total = total;
+}
+
+static void progresses(void) {
+    static const char *const texts[] = {"method=two-phase cb_buffer_size=64k",
+                                        "method=two-phase exchange=two-sided",
+                                        "method=list",
+                                        "method=independent",
+                                        "method=sieve rmw=1 sieve_size=4k",
+                                        "method=root"};
+    for (int i = 0; i < 6; i++) {
+        tutti_options opt = options_of(texts[i]);
+        tutti_file *f = opened(&opt);
+        request q = request_make(CYCLIC, rank, ranks, 31, 100000);
+        const tutti_off bytes = tutti_access_bytes(q.access);
+        check_where(texts[i]);
+        request_fill(&q, 2);
+        for (int k = 0; k < 4; k++) {
+            progress p = {0, 0, 0, 0};
+            tutti_file_on_progress(f, on_progress, &p);
+            if (k == 0) CHECK_SAME(tutti_file_write(f, q.access, q.base, NULL), TUTTI_OK);
+            if (k == 1) CHECK_SAME(tutti_file_read(f, q.access, q.base, NULL), TUTTI_OK);
+            if (k == 2) CHECK_SAME(tutti_file_resize(f, 1000), TUTTI_OK);
+            if (k == 3) CHECK_SAME(tutti_file_read(f, q.access, q.base, NULL), TUTTI_OK);
+            const tutti_off end = k == 3 ? tutti_access_bytes_in(q.access, 0, 1000) : bytes;
+            CHECK(!p.bad, "progress goes astray");
+            if (k != 2)
+                CHECK(p.calls > 1 && p.done == end && p.total == end, "ends at %lld of %lld",
+                      (long long)p.done, (long long)p.total);
+        }
+        tutti_file_on_progress(f, NULL, NULL);
+        CHECK_SAME(tutti_file_read(f, q.access, q.base, NULL), TUTTI_OK);
+        request_free(&q);
+        CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    }
+}
+
+/* ---- options */
+
+static void infos(void) {
+    MPI_Info info;
+    tutti_options opt, was;
+    check_where("info");
+    tutti_options_defaults(&opt);
+    CHECK_OK(tutti_options_from_info(&opt, MPI_INFO_NULL));
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "cb_buffer_size", "128k");
+    MPI_Info_set(info, "no_such_key_anywhere", "x");
+    MPI_Info_set(info, "access_style", "write_once");
+    MPI_Info_set(info, "tutti_method", "list");
+    MPI_Info_set(info, "romio_cb_read", "disable");
+    MPI_Info_set(info, "striping_unit", "4096");
+    CHECK_OK(tutti_options_from_info(&opt, info));
+    CHECK_EQ(opt.cb_buffer_size, 128 << 10);
+    CHECK_EQ(opt.method, TUTTI_METHOD_LIST);
+    CHECK_EQ(opt.method_read, TUTTI_METHOD_INDEPENDENT);
+    CHECK_EQ(opt.striping_unit, 4096);
+    was = opt;
+    MPI_Info_set(info, "cb_buffer_size", "much");
+    CHECK_ERR(tutti_options_from_info(&opt, info), TUTTI_ERR_OPTION);
+    CHECK_EQ(opt.cb_buffer_size, was.cb_buffer_size);
+    CHECK_ERR(tutti_options_from_info(NULL, info), TUTTI_ERR_ARG);
+    MPI_Info_free(&info);
+}
+
+/* Rank 0's options count; a bad environment of any rank is refused by all. */
+static void rank_zero(void) {
+    tutti_options opt = options_of(rank == 0 ? "method=list cb_buffer_size=1m"
+                                             : "method=two-phase cb_buffer_size=2m");
+    tutti_options got;
+    tutti_file *f = opened(&opt);
+    check_where("rank 0");
+    CHECK_OK(tutti_file_options(f, &got));
+    CHECK_EQ(got.method, TUTTI_METHOD_LIST);
+    CHECK_EQ(got.cb_buffer_size, 1 << 20);
+    CHECK(got.striping_unit > 0, "not completed");
+    work(f);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    for (int who = 0; who < ranks; who++) {
+        if (rank == who) setenv("TUTTI_METHOD", "magic", 1);
+        CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, NULL, &f), TUTTI_ERR_OPTION);
+        CHECK(f == NULL && tutti_last_error()->rank == who &&
+                  strstr(tutti_last_message(), "TUTTI_METHOD"),
+              "%s", tutti_last_message());
+        unsetenv("TUTTI_METHOD");
+    }
+    setenv("TUTTI_METHOD", rank == 0 ? "sieve" : "root", 1);
+    f = opened(NULL);
+    CHECK_OK(tutti_file_options(f, &got));
+    CHECK_EQ(got.method, TUTTI_METHOD_SIEVE);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    unsetenv("TUTTI_METHOD");
+}
+
+int main(int argc, char **argv) {
+    hostile_begin(&argc, &argv, 717);
+    snprintf(path, sizeof path, "%s", scratch_path("t"));
+    const char *dir = getenv("TUTTI_TEST_DIR");
+    CHECK(chdir(dir ? dir : ".") == 0, "no scratch directory");
+    progresses();
+    explanations();
+    infos();
+    rank_zero();
+    traces();
+    traces_fail();
+    tutti__trace_disable();
+    file_remove(path);
+    return hostile_end();
+}

@@ -1,0 +1,182 @@
+/* TEST ranks=1,4 timeout=120 */
+/* File systems that are full or read-only, and no room in /dev/shm: small ones of our own, mounted where only this test sees
+ * them (a private mount namespace, which takes root; otherwise the test is skipped).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/vfs.h>
+#include "collective/hostile.h"
+
+static char home[512]; /* the mount point */
+
+/* All ranks into one new mount namespace; 0: not allowed. */
+static int namespace_enter(void) {
+    char name[64];
+    long pid = (long)getpid();
+    int ok = 1, all = 0;
+    MPI_Bcast(&pid, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        ok = unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+    MPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (ok && rank != 0) {
+        snprintf(name, sizeof name, "/proc/%ld/ns/mnt", pid);
+        const int fd = open(name, O_RDONLY | O_CLOEXEC);
+        ok = fd >= 0 && unshare(CLONE_FS) == 0 && setns(fd, CLONE_NEWNS) == 0;
+        if (fd >= 0) close(fd);
+    }
+    MPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all;
+}
+
+/* A tmpfs of that size; checked, so that nothing else is ever filled. */
+static int small_mounted(const char *where, const char *size, int64_t bytes) {
+    int ok = 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        char data[40];
+        struct statfs s;
+        snprintf(data, sizeof data, "size=%s,mode=1777", size);
+        ok = mount("tutti-test", where, "tmpfs", 0, data) == 0 && statfs(where, &s) == 0 &&
+             (int64_t)s.f_blocks * s.f_bsize == bytes;
+    }
+    MPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return ok;
+}
+
+static void unmounted(const char *where) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) CHECK(umount(where) == 0, "umount: %s", strerror(errno));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static const char *const texts[] = {
+    "method=two-phase cb_buffer_size=64k striping_unit=4096",
+    "method=two-phase cb_buffer_size=64k striping_unit=4096 exchange=two-sided store=aio",
+    "method=two-phase cb_buffer_size=64k striping_unit=4096 nodes=2 store=uring",
+    "method=two-phase cb_buffer_size=64k striping_unit=4096 nodes=rr:2 store=threads",
+    "method=list store=uring",
+    "method=independent",
+    "method=sieve rmw=1 sieve_size=64k",
+    "method=root cb_buffer_size=64k"};
+enum { TEXTS = sizeof texts / sizeof *texts };
+
+/* Twice as much as there is room for; then, in the same handle, something that fits. */
+static void no_space(const char *text) {
+    enum { FIRST = 1000, PIECE = 2048 };
+    char path[600];
+    tutti_options opt = options_of(text);
+    tutti_file *f = NULL;
+    tutti_access *a = NULL;
+    tutti_off count = -7;
+    const int pieces = (2 << 20) / PIECE / ranks;
+    unsigned char *buf = malloc((size_t)pieces * PIECE), first[FIRST], got[FIRST];
+    check_where(text);
+    snprintf(path, sizeof path, "%s/file", home);
+    for (int i = 0; i < FIRST; i++) first[i] = mix(1, (uint64_t)i);
+    for (int i = 0; i < pieces * PIECE; i++) buf[i] = mix((uint64_t)rank + 2, (uint64_t)i);
+    file_put(path, first, FIRST);
+    CHECK_OK(
+        tutti_access_vector(FIRST + rank * PIECE, pieces, PIECE, PIECE * (tutti_off)ranks, &a));
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &f), TUTTI_OK);
+    CHECK_SAME(tutti_file_write(f, a, buf, &count), TUTTI_ERR_NO_SPACE);
+    CHECK_EQ(count, -7);
+    CHECK(tutti_last_error()->sys_errno == ENOSPC && strstr(tutti_last_message(), path), "%s",
+          tutti_last_message());
+    CHECK_SAME(tutti_file_preallocate(f, 3 << 20), TUTTI_ERR_NO_SPACE);
+    CHECK_SAME(tutti_file_resize(f, FIRST), TUTTI_OK); /* there is room again */
+    tutti_access_free(&a);
+    CHECK_OK(tutti_access_vector(FIRST + rank * PIECE, 10, PIECE, PIECE * (tutti_off)ranks, &a));
+    CHECK_SAME(tutti_file_write(f, a, buf, &count), TUTTI_OK);
+    memset(buf, 0, 10 * PIECE);
+    CHECK_SAME(tutti_file_read(f, a, buf, &count), TUTTI_OK);
+    CHECK_EQ(count, 10 * PIECE);
+    for (int i = 0; i < 10 * PIECE; i++)
+        if (buf[i] != mix((uint64_t)rank + 2, (uint64_t)i)) {
+            CHECK(0, "byte %d differs", i);
+            break;
+        }
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    const int fd = open(path, O_RDONLY);
+    CHECK(pread(fd, got, FIRST, 0) == FIRST && memcmp(first, got, FIRST) == 0,
+          "bytes before the request changed");
+    close(fd);
+    tutti_access_free(&a);
+    free(buf);
+    file_remove(path);
+}
+
+static void read_only(void) {
+    char path[600];
+    tutti_file *f = NULL;
+    check_where("read-only");
+    snprintf(path, sizeof path, "%s/file", home);
+    file_put(path, (const unsigned char *)"abc", 3);
+    if (rank == 0) CHECK(mount("none", home, NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0, "remount");
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_WRITE, NULL, &f), TUTTI_ERR_READ_ONLY);
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &f), TUTTI_OK);
+    if (f) CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+/* Without room for staging the ranks of a node send messages, and all is right. */
+static void no_shared_memory(const char *path) {
+    tutti_options opt = options_of("method=two-phase exchange=shm cb_buffer_size=1m cb_nodes=4");
+    tutti_file *f = NULL;
+    tutti_stats s;
+    model m = {NULL, 0, 0};
+    request q = request_make(CYCLIC, rank, ranks, 55, 300000),
+            want = request_make(CYCLIC, rank, ranks, 55, 300000);
+    check_where("/dev/shm");
+    for (int r = 0; r < ranks; r++) {
+        request one = request_make(CYCLIC, r, ranks, 55, 300000);
+        request_fill(&one, 5 + (uint64_t)r);
+        model_write(&m, &one, 0);
+        request_free(&one);
+    }
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path,
+                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f),
+               TUTTI_OK);
+    const int mounted = small_mounted("/dev/shm", "64k", 64 << 10);
+    CHECK(mounted, "cannot mount on /dev/shm");
+    if (mounted) {
+        const int fds = fd_count();
+        request_fill(&q, 5 + (uint64_t)rank);
+        CHECK_SAME(tutti_file_write(f, q.access, q.base, NULL), TUTTI_OK);
+        tutti_file_stats(f, &s, NULL);
+        if (ranks > 1) CHECK(sum_all(s.messages) > 0, "no messages: %s", tutti_file_explain(f));
+        (void)model_read(&m, &want, 0, 1);
+        request_fill(&q, 1);
+        CHECK_SAME(tutti_file_read(f, q.access, q.base, NULL), TUTTI_OK);
+        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
+        CHECK_EQ(fd_count(), fds);
+        unmounted("/dev/shm");
+    }
+    CHECK_SAME(tutti_file_write(f, q.access, q.base, NULL), TUTTI_OK); /* by shared memory again */
+    tutti_file_stats(f, &s, NULL);
+    CHECK_EQ(sum_all(s.messages), 0);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    file_remove(path);
+    request_free(&q);
+    request_free(&want);
+    free(m.v);
+}
+
+int main(int argc, char **argv) {
+    char path[512];
+    hostile_begin(&argc, &argv, 718);
+    snprintf(home, sizeof home, "%s", scratch_path("full"));
+    snprintf(path, sizeof path, "%s", scratch_path("noshm"));
+    if (rank == 0) CHECK(mkdir(home, 0777) == 0, "mkdir %s", home);
+    if (!namespace_enter() || !small_mounted(home, "1m", 1 << 20)) {
+        if (rank == 0) printf("needs root: mount namespaces\n");
+        MPI_Finalize();
+        return 77;
+    }
+    for (int i = 0; i < TEXTS; i++) no_space(texts[i]);
+    read_only();
+    unmounted(home);
+    no_shared_memory(path);
+    if (rank == 0) (void)rmdir(home);
+    return hostile_end();
+}
