@@ -1,6 +1,6 @@
 /* collective: the file object: open, close, size, sync.
  *
- * Rank 0 opens first, and alone creates and truncates; the others open what is then there.  So a file
+ * Rank 0 alone creates and truncates; the others open what is then there.  So a file
  * appears once, with one set of permissions, and "exclusive" means what it says.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/collective_impl.h"
@@ -98,14 +98,14 @@ static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
 }
 
 static tutti_err open_store(tutti_file *f, int permissions) {
+    const int creates = f->team->rank == 0 && (f->mode & TUTTI_CREATE);
     tutti_err err = TUTTI_OK;
-    if (f->team->rank == 0) err = store_open(f, permissions, 1);
-    TUTTI_TRY(tutti__team_agree(f->team, err));
-    if (f->team->rank != 0) err = store_open(f, permissions, 0);
+    if (creates) err = store_open(f, permissions, 1);
+    if (f->mode & TUTTI_CREATE) TUTTI_TRY(tutti__team_agree(f->team, err));
+    if (!creates) err = store_open(f, permissions, 0);
     if (err == TUTTI_OK) err = tutti__trace_begin(f);
     if (err == TUTTI_OK) err = tutti__open_files_add(f);
-    if (f->mode &
-        TUTTI_TRUNCATE) { /* not before everybody has it open: a refusal changes nothing */
+    if (f->mode & TUTTI_TRUNCATE) { /* not before all have it open: a refusal changes nothing */
         TUTTI_TRY(tutti__team_agree(f->team, err));
         if (f->team->rank == 0) err = tutti__store_resize(f->store, 0);
     }
