@@ -40,11 +40,11 @@ static int each_element(const tutti_access *a, float *memory, int check) {
     while (tutti_access_iter_next(it, &p))
         for (tutti_off i = 0; i < p.bytes / 4; i++) {
             float *x = memory + p.memory / 4 + i;
-            const float value = (float)(p.file / 4 + i);
+            const tutti_off place = p.file / 4 + i;
             if (check)
-                wrong += *x != value;
+                wrong += *x != (float)place;
             else
-                *x = value;
+                *x = (float)place;
         }
     tutti_access_iter_free(&it);
     return wrong;
