@@ -35,7 +35,7 @@ static const char help_bench[] =
     "  --method LIST     auto, independent, list, sieve, root, two-phase, or all (auto,two-phase)\n"
     "  --exchange LIST   for auto and two-phase: auto, shm, two-sided\n"
     "  --store LIST      auto, posix, uring, threads, aio, mem, null\n"
-    "  --plan LIST       fresh, reused (both): plan in the timed part, or made and used before it\n"
+    "  --plan LIST       fresh, reused (both): plan in the timed part, or made before it\n"
     "  --reference LIST  pieces, staging, mapping, all (default) or none; the limit is always "
     "there\n"
     "  --peers           measure the MPI library's own MPI_File_write_all and read_all too\n"

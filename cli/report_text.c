@@ -134,7 +134,7 @@ static void print_method(FILE *f, const bench_results *r, const char *method) {
 
 static void print_summary(FILE *f, const bench_results *r) {
     fprintf(f,
-            "Ratios of median times (fresh: planning included; reused: with a plan used before)\n");
+            "Ratios of median times (fresh: planning included; reused: with a plan made before)\n");
     for (int m = 0; m < r->config->methods.n; m++) {
         const char *method = r->config->methods.item[m];
         if (bench_has_plan(method) || r->config->methods.n == 1) print_method(f, r, method);

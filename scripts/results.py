@@ -15,7 +15,7 @@ that alternate in one run mean anything.  {settings}
 
 - *Conforming limit*: every rank writes or reads one contiguous share in 4 MiB calls, open to close.
 - *Bare references* for reads: `pread` of each piece, and a bare loop of shared staging; the better one counts.
-- *fresh*: open, plan, move, close.  *reused*: the same with a plan that was made before.
+- *fresh*: open, plan, move, close.  *reused*: move and close, with the file open and the plan made before.
 - *mapping*: copying out of a mapped file, shown beside; a file that shrinks meanwhile would be a crash, so Tutti does not do it.
 - Goals: writes 1.30 of the limit (irregular 1.60), reads 1.15 of the better bare reference.  A * marks what misses its goal.
 """

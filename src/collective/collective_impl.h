@@ -21,6 +21,7 @@ struct tutti_file {
     tutti_off align;       /* of file domains */
     int striped;           /* some rank knows stripes of the file */
     int plans;             /* that have not been freed */
+    int planned;           /* there has been a plan or a split operation */
     tutti_plan *split;     /* the split collective that has begun, or NULL */
     tutti_stats last, all; /* `last` is filled while an operation runs */
     char explain[256];

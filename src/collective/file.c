@@ -45,20 +45,18 @@ static int64_t text_hash(const char *s) {
     return (int64_t)(h >> 1);
 }
 
-/* Do all ranks want the same file in the same way, and is nobody unhappy?  Only then is the path the same
- * for all: until then an error names that of the rank that had it. */
-static tutti_err open_vote(tutti__team *t, const char *path, int mode, int permissions,
-                           tutti_err mine) {
-    tutti__vote v;
-    if (mine != TUTTI_OK) tutti__error_context("open", path, -1);
-    tutti__vote_init(&v);
-    v.min[0] = v.max[0] = text_hash(path);
-    v.min[1] = v.max[1] = mode;
-    v.min[2] = v.max[2] = permissions;
-    TUTTI_TRY(tutti__team_vote(t, mine, &v));
-    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "ranks open different paths");
-    TUTTI_CHECK(v.min[1] == v.max[1], TUTTI_ERR_MISMATCH, "ranks open with different modes");
-    TUTTI_CHECK(v.min[2] == v.max[2], TUTTI_ERR_MISMATCH, "ranks open with different permissions");
+/* What rank 0 wants; the others must want the same. */
+typedef struct {
+    tutti_options opt;
+    int64_t path; /* a hash */
+    int mode, permissions;
+} wish;
+
+static tutti_err wish_compare(const wish *mine, const wish *first) {
+    TUTTI_CHECK(mine->path == first->path, TUTTI_ERR_MISMATCH, "ranks open different paths");
+    TUTTI_CHECK(mine->mode == first->mode, TUTTI_ERR_MISMATCH, "ranks open with different modes");
+    TUTTI_CHECK(mine->permissions == first->permissions, TUTTI_ERR_MISMATCH,
+                "ranks open with different permissions");
     return TUTTI_OK;
 }
 
@@ -97,19 +95,39 @@ static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
     return TUTTI_OK;
 }
 
+/* The rank that had the trouble names the file; all ranks mean the same one then. */
+static tutti_err of_file(const tutti_file *f, tutti_err err) {
+    if (err != TUTTI_OK) tutti__error_context("open", f->path, -1);
+    return err;
+}
+
+static int changes_file(int mode) {
+    return (mode & (TUTTI_CREATE | TUTTI_TRUNCATE)) != 0;
+}
+
+/* Opening what is there changes nothing, so that all do it at once and one vote tells how it went.
+ * A file that may be created or emptied waits until everybody agrees. */
 static tutti_err open_store(tutti_file *f, int permissions) {
     const int creates = f->team->rank == 0 && (f->mode & TUTTI_CREATE);
     tutti_err err = TUTTI_OK;
-    if (creates) err = store_open(f, permissions, 1);
+    if (changes_file(f->mode)) TUTTI_TRY(tutti__team_agree(f->team, TUTTI_OK));
+    if (creates) err = of_file(f, store_open(f, permissions, 1));
     if (f->mode & TUTTI_CREATE) TUTTI_TRY(tutti__team_agree(f->team, err));
-    if (!creates) err = store_open(f, permissions, 0);
+    if (!creates) err = of_file(f, store_open(f, permissions, 0));
     if (err == TUTTI_OK) err = tutti__trace_begin(f);
     if (err == TUTTI_OK) err = tutti__open_files_add(f);
     if (f->mode & TUTTI_TRUNCATE) { /* not before all have it open: a refusal changes nothing */
         TUTTI_TRY(tutti__team_agree(f->team, err));
-        if (f->team->rank == 0) err = tutti__store_resize(f->store, 0);
+        if (f->team->rank == 0) err = of_file(f, tutti__store_resize(f->store, 0));
     }
     return layout_vote(f, err);
+}
+
+/* A rank that cannot even begin tells the others, where they expect it. */
+static tutti_err open_refuse(tutti__team *t, int mode, tutti_err mine) {
+    tutti__vote v;
+    tutti__vote_init(&v);
+    return changes_file(mode) ? tutti__team_agree(t, mine) : tutti__team_vote(t, mine, &v);
 }
 
 static void file_free(tutti_file *f) {
@@ -139,11 +157,9 @@ static void created_remove(const tutti_file *f) {
     if (ours && tutti__store_delete(f->path, &f->opt) != TUTTI_OK) tutti__error_clear();
 }
 
-/* All ranks have a file object now and mean the same file. */
 static tutti_err open_file(tutti_file *f, int permissions) {
     const tutti_err err = open_store(f, permissions);
     if (err == TUTTI_OK) return TUTTI_OK;
-    tutti__error_context("open", f->path, -1);
     const tutti_error_info first = *tutti_last_error();
     tutti__open_files_remove(f);
     created_remove(f);
@@ -160,41 +176,44 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     int between = 0;
     TUTTI_MPI(MPI_Comm_test_inter(comm, &between));
     TUTTI_CHECK(!between, TUTTI_ERR_ARG, "the communicator is an intercommunicator");
-    tutti_options mine;
+    wish mine = {.path = text_hash(path), .mode = mode, .permissions = permissions};
     tutti_err err = TUTTI_OK;
     if (opt)
-        mine = *opt;
+        mine.opt = *opt;
     else
-        err = tutti_options_init(&mine);
-    if (err == TUTTI_OK) err = open_check(path, mode, &mine);
+        err = tutti_options_init(&mine.opt);
+    if (err == TUTTI_OK) err = open_check(path, mode, &mine.opt);
     if (err == TUTTI_OK && !f_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the file");
-    tutti_error_info first = *tutti_last_error();
 
-    TUTTI_MPI(MPI_Bcast(&mine, (int)sizeof mine, MPI_BYTE, 0, comm));
-    mine.nodes[sizeof mine.nodes - 1] = '\0';
+    wish first = mine;
+    TUTTI_MPI(MPI_Bcast(&first, (int)sizeof first, MPI_BYTE, 0, comm));
+    first.opt.nodes[sizeof first.opt.nodes - 1] = '\0';
+    if (err == TUTTI_OK) err = wish_compare(&mine, &first);
+    const tutti_error_info trouble = *tutti_last_error();
     tutti__team *team = NULL;
     tutti_file *f = NULL;
-    const tutti_err taken = tutti__team_take(comm, mine.nodes, &team);
+    const tutti_err taken = tutti__team_take(comm, first.opt.nodes, &team);
     if (taken != TUTTI_OK) {
         tutti__error_context("open", NULL, -1);
         return taken;
     }
     if (err == TUTTI_OK)
-        err = file_make(path, mode, &mine, &f);
+        err = file_make(path, mode, &first.opt, &f);
     else
-        tutti__error_assign(&first);
-    err = open_vote(team, path, mode, permissions, err);
+        tutti__error_assign(&trouble);
+    if (f) {
+        f->team = team;
+        err = open_file(f, permissions);
+    } else {
+        err = open_refuse(team, first.mode, err);
+        tutti__team_give(&team);
+    }
     if (err != TUTTI_OK) {
         tutti__error_context("open", NULL, -1);
-        tutti__team_give(&team);
-        if (f) tutti__free(f->path);
-        tutti__free(f);
         return err;
     }
     TUTTI_ASSERT(f && f_out);
-    f->team = team;
-    TUTTI_TRY(open_file(f, permissions));
     *f_out = f;
     return TUTTI_OK;
 }
@@ -217,7 +236,8 @@ tutti_err tutti_file_close(tutti_file **pf) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "the file handle is NULL");
     tutti_file *f = *pf;
-    tutti_err err = tutti__team_agree(f->team, close_allowed(f));
+    /* without plans and split operations, which are made collectively, nobody can have any left */
+    tutti_err err = f->planned ? tutti__team_agree(f->team, close_allowed(f)) : TUTTI_OK;
     if (err != TUTTI_OK) {
         tutti__error_context("close", f->path, -1);
         return err;

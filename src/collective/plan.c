@@ -96,6 +96,7 @@ static tutti_err split_begin(tutti_file *f, const tutti_access *a, void *buf, in
     TUTTI_TRY(transfer(f, a, buf, is_write, &count, &p));
     p->count = count;
     f->split = p;
+    f->planned = 1;
     return TUTTI_OK;
 }
 
@@ -159,6 +160,7 @@ static tutti_err plan_new(tutti_file *f, const tutti_access *a, int is_write, tu
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
         f->plans++;
+        f->planned = 1;
         *p_out = p;
     }
     return tutti__operation_end(f, "plan", start, err);
