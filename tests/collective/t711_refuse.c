@@ -68,6 +68,7 @@ static tutti_err open_code(int who, int kind) {
                                       TUTTI_ERR_MISMATCH, TUTTI_ERR_MISMATCH, TUTTI_ERR_MISMATCH,
                                       TUTTI_ERR_OPTION,   TUTTI_ERR_OPTION};
     if (kind >= 9 && kind <= 11 && ranks == 1) return kind == 9 ? TUTTI_ERR_NOT_FOUND : TUTTI_OK;
+    if (kind == 9 && who == 0) return TUTTI_ERR_NOT_FOUND; /* the lowest rank's trouble is told */
     if (kind >= 12 && who > 0)
         return TUTTI_OK; /* only rank 0's options count, and these have a sound form */
     return codes[kind];
