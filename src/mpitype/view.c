@@ -4,7 +4,7 @@
  * the displacement on; whatever its size it has at most three parts:
  *
  *   displacement   tile     tile     tile     tile     tile
- *   |............|--xx-xx-|-xxx-xx-|-xxx-xx-|-xxx-xx-|-xx-----|
+ *   |............|--##-##-|-###-##-|-###-##-|-###-##-|-##-----|
  *                   head      a VEC of whole tiles      tail
  *
  * The memory side is one VEC of memtypes.
