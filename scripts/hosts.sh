@@ -1,8 +1,10 @@
 #!/bin/sh
 # hosts.sh   several hosts on one machine: MPI programs across a network (root only).
 #
-#   hosts.sh up DIR N                            make N hosts; DIR (new, absolute) is what is known of them
+#   hosts.sh up DIR N [RATE]                     make N hosts; DIR (new, absolute) is what is known of them
+#   hosts.sh rate DIR RATE [HOST...]             their links carry so much each way (2gbit, 100mbit, none)
 #   hosts.sh run DIR openmpi|mpich 2,1,3 command...   so many ranks on host 1, 2, 3
+#   hosts.sh on DIR HOST command...              a command on one host (1, 2, ...), or at the switch
 #   hosts.sh down DIR                            end all that runs on them; nothing stays behind
 #
 # A host is a process with network, UTS and mount namespaces of its own: it has a name, an address
@@ -10,30 +12,19 @@
 # yet another network namespace, from which no way leads out.  Nothing of this has a name outside, so
 # that runs do not meet, and all of it is gone when the processes end; if nobody ends them they do so
 # themselves after HOSTS_LIFE seconds (600).  Every process is known by a mark in its environment.
+# A rate holds for both directions of a cable: a bucket (tc tbf) at either end lets 1 ms pass at once.
 # HOSTS_MAP (Open MPI): slot, ranks fill one host after the other, or node, they are dealt out.
 # Exit code 77: such hosts cannot be had here.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 net=10.77.0
 life=${HOSTS_LIFE:-600}
+# shellcheck disable=SC1091 # another file
+. "$(dirname "$0")/end_marked.sh"
 
 usage() {
-    sed -n '4,6s/^#  *//p' "$0" >&2
+    sed -n '4,8s/^#  *//p' "$0" >&2
     exit 2
-}
-
-# end_marked MARK: ends the processes that inherited this mark, and waits until they are gone
-end_marked() {
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        pids=$(grep -lsazxF "$1" /proc/[0-9]*/environ | cut -d/ -f3) || :
-        [ -n "$pids" ] || return 0
-        for pid in $pids; do
-            kill -KILL "$pid" 2>/dev/null || :
-        done
-        sleep 0.05
-    done
-    echo "hosts.sh: still there: $pids" >&2
-    return 1
 }
 
 down() {
@@ -51,6 +42,10 @@ give_up() {
 inside() {
     who=$1
     shift
+    if [ ! -e "$dir/pid.$who" ]; then
+        echo "hosts.sh: there is no host '$who' in $dir" >&2
+        return 1
+    fi
     nsenter -t "$(cat "$dir/pid.$who")" -n -u -m -- "$@"
 }
 
@@ -76,6 +71,57 @@ wire() {
         inside "$1" ip link set eth0 up
 }
 
+# rate_check RATE: is it one?
+rate_check() {
+    case $1 in
+    none) return ;;
+    *[kmg]bit) number=${1%?bit} ;;
+    *) number= ;;
+    esac
+    case $number in '' | 0* | *[!0-9]* | ???????*)
+        echo "hosts.sh: '$1' is no rate: 2gbit, 100mbit, 500kbit, none" >&2
+        exit 2
+        ;;
+    esac
+}
+
+# burst_of RATE: the bytes of 1 ms, at least 16 KiB
+burst_of() {
+    case $1 in
+    *kbit) bytes=$((${1%kbit} / 8)) ;;
+    *mbit) bytes=$((${1%mbit} * 1000 / 8)) ;;
+    *gbit) bytes=$((${1%gbit} * 1000000 / 8)) ;;
+    esac
+    [ "$bytes" -ge 16384 ] || bytes=16384
+    echo "$bytes"
+}
+
+# shape WHO DEVICE RATE: what leaves by this end of a cable
+shape() {
+    if [ "$3" != none ]; then
+        inside "$1" tc qdisc replace dev "$2" root tbf rate "$3" burst "$(burst_of "$3")" latency 50ms
+    elif inside "$1" tc qdisc show dev "$2" root | grep -q tbf; then
+        inside "$1" tc qdisc del dev "$2" root
+    fi
+}
+
+# rate RATE HOST...: both ends of their cables
+rate() {
+    wanted=$1
+    shift
+    for i; do
+        shape "$i" eth0 "$wanted" || return
+        shape switch "p$i" "$wanted" || return
+    done
+}
+
+# hosts_of: the numbers of all hosts
+hosts_of() {
+    for file in "$dir"/pid.[0-9]*; do
+        [ ! -e "$file" ] || echo "${file##*.}"
+    done
+}
+
 # What a launcher calls instead of ssh: HOST command...
 write_agent() {
     cat >"$dir/agent" <<AGENT
@@ -92,20 +138,22 @@ AGENT
 
 up() {
     [ "$(id -u)" = 0 ] || give_up "only root may make namespaces"
-    for tool in ip unshare nsenter mount; do
+    for tool in ip tc unshare nsenter mount; do
         command -v $tool >/dev/null || give_up "$tool is not installed"
     done
     mkdir "$dir" "$dir/tmp"
     : >"$dir/is-hosts"
     trap 'down; exit 130' INT TERM HUP
+    trap '[ $? = 0 ] || down' EXIT
     hold switch
     inside switch ip link add br0 type bridge 2>"$dir/log" || give_up "$(cat "$dir/log")"
     inside switch ip link set br0 up
     i=0
-    while [ $i -lt "$1" ]; do
+    while [ "$i" -lt "$1" ]; do
         i=$((i + 1))
         hold $i
         wire $i 2>"$dir/log" || give_up "$(cat "$dir/log")"
+        rate "${2:-none}" $i 2>"$dir/log" || give_up "$(cat "$dir/log")"
     done
     write_agent
 }
@@ -165,6 +213,18 @@ case $dir in /*) ;; *) usage ;; esac
 mark=HOSTS_MARK=$dir
 case $what.$# in
 up.1) up "$1" ;;
+up.2) rate_check "$2" && up "$1" "$2" ;;
+rate.0 | on.0 | on.1) usage ;;
+rate.*)
+    rate_check "$1"
+    # shellcheck disable=SC2046 # a list of numbers
+    [ $# -gt 1 ] || set -- "$1" $(hosts_of)
+    rate "$@"
+    ;;
+on.*)
+    export HOSTS_MARK="$dir"
+    inside "$@"
+    ;;
 run.[012]) usage ;;
 run.*) run "$@" ;;
 down.0) down ;;

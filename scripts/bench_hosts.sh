@@ -1,0 +1,110 @@
+#!/bin/sh
+# bench_hosts.sh [FLAG...] -- PROGRAM ARGUMENT...   an MPI program on hosts with a parallel file system.
+#
+# Makes hosts with shaped links (hosts.sh), servers of GlusterFS at their switch, and on each host a
+# client that mounts it (gluster.sh); runs the program over them; takes all of it down again, also when
+# interrupted.  Where the word MOUNT stands in the arguments, alone or before a slash, the place of the
+# mount is put.
+#
+#   --hosts N         so many hosts (4)              --rate LIST     of their links (2gbit); with several, such
+#   --ranks N         ranks of each (1)                              as 2gbit,100mbit,none, one run for each
+#   --bricks N        of the servers (4)             --set NAME=VALUE   an option of the volume
+#   --mpi NAME        openmpi (default) or mpich     --time SECONDS  the most that one run may take (900)
+#   --caches 1        clients keep caches as they come: other hosts do not see all at once (gluster.sh)
+#   --state DIR       where all is kept meanwhile: the bytes of the files too (a new one in TMPDIR or /var/tmp)
+#
+# Exit code: that of the first run that failed; 124 if it took too long; 77 if this cannot be had here.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+hosts=4 ranks=1 bricks=4 mpi=openmpi rates=2gbit settings='' seconds=900 state='' runner=''
+
+usage() {
+    sed -n '2s/^# *//p; 9,14s/^# *//p' "$0" >&2
+    exit 2
+}
+
+is_number() {
+    case $1 in '' | 0* | *[!0-9]* | ?????*) usage ;; esac
+}
+
+while [ $# -gt 1 ] && [ "$1" != -- ]; do
+    case $1 in
+    --hosts) hosts=$2 ;;
+    --ranks) ranks=$2 ;;
+    --bricks) bricks=$2 ;;
+    --mpi) mpi=$2 ;;
+    --rate) rates=$(echo "$2" | tr , ' ') ;;
+    --set) settings="$settings $2" ;;
+    --caches) export GLUSTER_CACHES="$2" ;;
+    --time) seconds=$2 ;;
+    --state) state=$2 ;;
+    *) usage ;;
+    esac
+    shift 2
+done
+if [ $# -lt 2 ] || [ "$1" != -- ]; then usage; fi
+shift
+for number in "$hosts" "$ranks" "$bricks" "$seconds"; do
+    is_number "$number"
+done
+
+finish() {
+    [ -z "$runner" ] || kill "$runner" 2>/dev/null || :
+    wait
+    sh "$here/gluster.sh" down "$state/gluster"
+    sh "$here/hosts.sh" down "$state/hosts"
+    rmdir "$state/mount" "$state"
+}
+
+# make: hosts, servers, clients
+make() {
+    sh "$here/hosts.sh" up "$state/hosts" "$hosts" || exit
+    sh "$here/gluster.sh" up "$state/gluster" "$bricks" "$state/hosts" || exit
+    for setting in $settings; do
+        sh "$here/gluster.sh" set "$state/gluster" "${setting%%=*}" "${setting#*=}"
+    done
+    i=0 counts=''
+    while [ $i -lt "$hosts" ]; do
+        i=$((i + 1)) counts=$counts${counts:+,}$ranks
+        sh "$here/gluster.sh" mount "$state/gluster" $i "$state/mount"
+    done
+}
+
+# run_at RATE PROGRAM ARGUMENT...
+run_at() {
+    sh "$here/hosts.sh" rate "$state/hosts" "$1"
+    echo "$hosts hosts, $ranks ranks each, links of $1, GlusterFS with $bricks bricks:"
+    shift
+    timeout -k 10 "$seconds" sh "$here/hosts.sh" run "$state/hosts" "$mpi" "$counts" "$@" &
+    runner=$!
+    code=0
+    wait $runner || code=$?
+    runner=''
+    return $code
+}
+
+if [ -z "$state" ]; then
+    state=$(mktemp -d "${TMPDIR:-/var/tmp}/tutti-hosts.XXXXXX")
+else
+    mkdir "$state"
+    state=$(cd "$state" && pwd)
+fi
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+mkdir "$state/mount"
+n=$#
+for word; do
+    case $word in MOUNT | MOUNT/*) word=$state/mount${word#MOUNT} ;; esac
+    set -- "$@" "$word"
+done
+shift "$n"
+# shellcheck disable=SC2086 # a list of rates
+HOSTS_LIFE=$((seconds * $(set -- $rates && echo $#) + 120))
+export HOSTS_LIFE
+make
+for rate in $rates; do
+    code=0
+    run_at "$rate" "$@" || code=$?
+    [ $code = 0 ] || exit $code
+done

@@ -1,0 +1,22 @@
+# end_marked.sh   for scripts to source: processes that are known by a mark in their environment.
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+
+# marked MARK: the processes that inherited this mark
+marked() {
+    grep -lsazxF "$1" /proc/[0-9]*/environ | cut -d/ -f3 || :
+}
+
+# end_marked MARK: ends them, and waits until they are gone
+end_marked() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        pids=$(marked "$1")
+        [ -n "$pids" ] || return 0
+        for pid in $pids; do
+            kill -KILL "$pid" 2>/dev/null || :
+        done
+        sleep 0.05
+    done
+    echo "${0##*/}: still there: $pids" >&2
+    return 1
+}

@@ -1,0 +1,222 @@
+#!/bin/sh
+# gluster.sh   a parallel file system for tests: GlusterFS in network namespaces of its own (root only).
+#
+#   gluster.sh up DIR N [HOSTS]                  servers of N bricks; all they keep is in DIR (new, absolute)
+#   gluster.sh mount DIR HOST POINT [FLAG...]    a client on a host mounts it at POINT (a directory)
+#   gluster.sh set DIR NAME VALUE                an option of the volume, e.g. performance.write-behind off
+#   gluster.sh down DIR                          unmount and end all of it; nothing stays behind
+#
+# HOSTS is a directory of hosts.sh: the servers are at the switch of these hosts, and each host reaches
+# them over its own link, whatever its rate; HOST is 1, 2, ...  Without HOSTS the servers are at a
+# switch with no hosts.  HOST `here` is the machine itself: POINT is seen by everybody, while the client
+# talks to the servers inside their namespace.  Nothing listens outside of it.
+#
+# As it comes, a client keeps names, sizes and pages for a second, and holds writes back until the file
+# is closed or flushed: hosts then do not see what others wrote, and later writes of one host are
+# overtaken by earlier ones of another.  Programs that share files while they are open need it without,
+# and so it is here, unless GLUSTER_CACHES=1 (for `up` and `mount`) leaves all as it comes.
+#
+# The servers (glusterd, and a glusterfsd a brick) have mount and process namespaces of their own as
+# well: /run, /var/lib/glusterd and /var/log/glusterfs are there in DIR, and all end with the first.
+# If nobody ends them they end themselves after HOSTS_LIFE seconds (600).
+# Exit code 77: this cannot be had here.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+address=10.77.0.254
+volume=tutti
+caches=${GLUSTER_CACHES:-0}
+life=${HOSTS_LIFE:-600}
+# shellcheck disable=SC1091 # another file
+. "$here/end_marked.sh"
+
+usage() {
+    sed -n '4,7s/^#  *//p' "$0" >&2
+    exit 2
+}
+
+give_up() {
+    echo "gluster.sh: no GlusterFS here: $*"
+    exit 77
+}
+
+# fail WHAT [LOG]: with the end of what was logged
+fail() {
+    echo "gluster.sh: $1" >&2
+    [ ! -e "${2:-}" ] || tail -n 20 "$2" >&2
+    exit 1
+}
+
+# await SECONDS command...: until it succeeds
+await() {
+    tries=$(($1 * 20))
+    shift
+    while ! "$@" >/dev/null 2>&1; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || return 1
+        sleep 0.05
+    done
+}
+
+# on HOST command...: at the switch, on a host, or `here` (then only the network is the switch's)
+on() {
+    hosts=$(cat "$dir/hosts-are")
+    case $1 in
+    here)
+        shift
+        nsenter -t "$(cat "$hosts/pid.switch")" -n -- "$@"
+        ;;
+    *) sh "$here/hosts.sh" on "$hosts" "$@" ;;
+    esac
+}
+
+# find_server: the number of glusterd's process is to be known from now on
+find_server() {
+    for pid in $(marked "$mark"); do
+        if [ "$(cat "/proc/$pid/comm")" = glusterd ]; then
+            echo "$pid" >"$dir/pid"
+            return
+        fi
+    done
+    return 1
+}
+
+# ask ARGUMENT...: of glusterd, where it is
+ask() {
+    nsenter -t "$(cat "$dir/pid")" -n -m -p -- timeout 60 gluster --mode=script --timeout=50 \
+        --glusterd-sock=/run/gluster/glusterd.socket "$@"
+}
+
+# unmount HOST POINT
+unmount() {
+    on "$1" mountpoint -q "$2" || return 0
+    on "$1" timeout 10 umount "$2" 2>/dev/null || on "$1" umount -l "$2"
+}
+
+down() {
+    [ -e "$dir/is-gluster" ] || return 0
+    while read -r host point; do
+        unmount "$host" "$point" 2>/dev/null || :
+    done <"$dir/mounts"
+    end_marked "$mark"
+    [ ! -e "$dir/hosts" ] || sh "$here/hosts.sh" down "$dir/hosts"
+    rm -rf --one-file-system "$dir"
+}
+
+# The way the daemon of the servers begins: what it writes comes to lie in DIR.
+write_start() {
+    cat >"$dir/glusterd.vol" <<VOL
+volume management
+    type mgmt/glusterd
+    option working-directory /var/lib/glusterd
+    option run-directory /run/gluster
+    option glusterd-sockfile /run/gluster/glusterd.socket
+    option transport-type socket
+    option transport.socket.bind-address $address
+    option transport.socket.listen-port 24007
+    option ping-timeout 0
+    option event-threads 1
+    option max-port 60999
+end-volume
+VOL
+    cat >"$dir/start" <<START
+set -eu
+mkdir -p /var/lib/glusterd /var/log/glusterfs
+mount --bind "$dir/run" /run
+mount --bind "$dir/state" /var/lib/glusterd
+mount --bind "$dir/log" /var/log/glusterfs
+exec timeout -k 5 $life glusterd --no-daemon --volfile="$dir/glusterd.vol" \\
+    --log-file="$dir/log/glusterd.log"
+START
+}
+
+# serve: starts glusterd and waits for it
+serve() {
+    write_start
+    (
+        export "${mark?}"
+        on switch ip addr replace $address/24 dev br0
+        on switch unshare --mount --pid --fork --mount-proc --kill-child sh "$dir/start"
+    ) </dev/null >"$dir/log/start" 2>&1 &
+    await 30 find_server || fail "glusterd does not start" "$dir/log/start"
+    await 30 ask pool list || fail "glusterd does not answer" "$dir/log/glusterd.log"
+}
+
+# make_volume N: over N bricks
+make_volume() {
+    i=0
+    set -- "$1" volume create $volume
+    while [ $i -lt "$1" ]; do
+        i=$((i + 1))
+        mkdir "$dir/brick.$i"
+        set -- "$@" "$address:$dir/brick.$i"
+    done
+    shift
+    ask "$@" force >"$dir/log/create" 2>&1 || fail "no volume" "$dir/log/create"
+    if [ "$caches" = 0 ]; then
+        ask volume set $volume performance.write-behind off performance.stat-prefetch off >"$dir/log/create"
+    fi
+    ask volume start $volume >"$dir/log/create" 2>&1 || fail "the volume does not start" "$dir/log/create"
+}
+
+check_means() {
+    [ "$(id -u)" = 0 ] || give_up "only root may mount"
+    for tool in glusterd glusterfs gluster mountpoint nsenter unshare; do
+        command -v $tool >/dev/null || give_up "$tool is not installed (Debian: glusterfs-server)"
+    done
+    [ -c /dev/fuse ] || give_up "there is no /dev/fuse"
+    case $dir in /run/* | /var/run/* | /var/lib/glusterd/* | /var/log/glusterfs/*)
+        fail "$dir: the servers have a $dir of their own"
+        ;;
+    esac
+}
+
+# up N [HOSTS]
+up() {
+    check_means
+    mkdir "$dir"
+    : >"$dir/is-gluster"
+    : >"$dir/mounts"
+    trap '[ $? = 0 ] || down' EXIT
+    trap 'exit 130' INT TERM HUP
+    mkdir "$dir/log" "$dir/run" "$dir/run/gluster" "$dir/state"
+    if ! setfattr -n trusted.tutti -v 1 "$dir/log" 2>/dev/null; then
+        give_up "the file system of $dir keeps no extended attributes"
+    fi
+    echo "${2:-$dir/hosts}" >"$dir/hosts-are"
+    [ $# = 2 ] || sh "$here/hosts.sh" up "$dir/hosts" 0 || exit
+    serve
+    make_volume "$1"
+}
+
+# mount_on HOST POINT FLAG...
+mount_on() {
+    host=$1 point=$2 log=$dir/log/client.$1
+    shift 2
+    [ "$caches" != 0 ] || set -- --entry-timeout=0 --attribute-timeout=0 --direct-io-mode=enable "$@"
+    [ -e "$dir/is-gluster" ] || fail "$dir is not up"
+    ! on "$host" mountpoint -q "$point" || fail "something is mounted at $point already"
+    echo "$host $point" >>"$dir/mounts"
+    (
+        export "${mark?}"
+        on "$host" timeout -k 5 "$life" glusterfs --no-daemon --volfile-server=$address \
+            --volfile-id=$volume --log-file="$log" "$@" "$point"
+    ) </dev/null >"$log.start" 2>&1 &
+    await 30 on "$host" mountpoint -q "$point" || fail "host $host cannot mount it" "$log"
+    # The mount is there before the client knows the volume.
+    await 30 on "$host" timeout 5 stat -f "$point" || fail "host $host cannot use it" "$log"
+}
+
+[ $# -ge 2 ] || usage
+what=$1 dir=$2
+shift 2
+case $dir in /*) ;; *) usage ;; esac
+mark=GLUSTER_MARK=$dir
+case $what.$# in
+up.[12]) up "$@" ;;
+mount.[01]) usage ;;
+mount.*) mount_on "$@" ;;
+set.2) ask volume set $volume "$@" >/dev/null ;;
+down.0) down ;;
+*) usage ;;
+esac

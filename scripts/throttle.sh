@@ -1,0 +1,182 @@
+#!/bin/sh
+# throttle.sh   a slow disk: file access that costs time and not processor (root only).
+#
+#   throttle.sh up DIR RATE SIZE     a file system of SIZE bytes on a disk of RATE bytes/s, mounted at DIR
+#   throttle.sh run DIR command...   runs a command, with all it starts, for which the disk is slow
+#   throttle.sh down DIR             end what still runs there; nothing stays behind
+#
+# The disk is a loop device on a file beside DIR (which is absolute, and new or empty), with ext4 on it;
+# RATE and SIZE take k, m, g (powers of 1024).  The control group blkio of cgroup v1 delays what the
+# processes of `run` read and write there: direct access at once, buffered access when it is flushed;
+# reading and writing have RATE each.  What the kernel flushes on its own belongs to the root of the
+# groups, which is therefore limited for this disk too.  The file of the disk is allocated beforehand,
+# so that nothing can fill the real one.
+# Exit code 77: such a disk cannot be had here.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+
+usage() {
+    sed -n '4,6s/^#  *//p' "$0" >&2
+    exit 2
+}
+
+# bytes_of TEXT: 64m as a number
+bytes_of() {
+    number=${1%[kmg]}
+    case $number in '' | 0* | *[!0-9]* | ????????????*)
+        echo "throttle.sh: '$1' is no number of bytes" >&2
+        exit 2
+        ;;
+    esac
+    case $1 in
+    *k) echo $((number << 10)) ;;
+    *m) echo $((number << 20)) ;;
+    *g) echo $((number << 30)) ;;
+    *) echo "$number" ;;
+    esac
+}
+
+give_up() {
+    echo "throttle.sh: no slow disk here: $*"
+    exit 77
+}
+
+# groups: where the control groups of blkio are
+groups() {
+    awk '$3 == "cgroup" && $4 ~ /(^|,)blkio(,|$)/ { print $2; exit }' /proc/mounts
+}
+
+# loops: the loop devices on our file (one, or none)
+loops() {
+    [ ! -e "$state/image" ] || losetup -j "$state/image" | cut -d: -f1
+}
+
+# limit GROUP DEVICE write|read BYTES: 0 is no limit
+limit() {
+    echo "$(cat "/sys/block/${2#/dev/}/dev") $4" >"$1/blkio.throttle.${3}_bps_device"
+}
+
+# end_members: ends the processes of our group, and waits until it is empty
+end_members() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        members=$(cat "$group/cgroup.procs")
+        [ -n "$members" ] || return 0
+        for pid in $members; do
+            kill -KILL "$pid" 2>/dev/null || :
+        done
+        sleep 0.05
+    done
+    echo "throttle.sh: still there: $members" >&2
+    return 1
+}
+
+# detach DEVICE: waits for what the kernel does behind our back
+detach() {
+    losetup -d "$1" 2>/dev/null || :
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ "$(loops)" = "$1" ] || return 0
+        sleep 0.1
+    done
+    echo "throttle.sh: $1 is still in use (in another mount namespace?) and goes when that ends" >&2
+}
+
+# unmount: in a second, or else as soon as the last one lets go
+unmount() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        mountpoint -q "$dir" || return 0
+        timeout 30 umount "$dir" 2>/dev/null || sleep 0.1
+    done
+    echo "throttle.sh: $dir is in use by others; unmounted all the same" >&2
+    umount -l "$dir"
+}
+
+down() {
+    [ -e "$state/is-throttle" ] || return 0
+    if [ -d "$group" ]; then
+        end_members
+    fi
+    if mountpoint -q "$dir"; then
+        unmount
+    fi
+    for device in $(loops); do
+        limit "$root" "$device" write 0 2>/dev/null || :
+        detach "$device"
+    done
+    if [ -d "$group" ]; then
+        rmdir "$group"
+    fi
+    rm -f "$state/image" "$state/log" "$state/is-throttle"
+    rmdir "$state"
+    [ ! -d "$dir" ] || rmdir "$dir"
+}
+
+# try command...: gives up with what it says
+try() {
+    "$@" >"$state/log" 2>&1 || give_up "$*: $(cat "$state/log")"
+}
+
+# make_disk BYTES: the file, the device on it, the file system
+make_disk() {
+    free=$(($(stat -f -c '%a * %S' "$state")))
+    [ $((free * 9 / 10)) -ge "$1" ] || give_up "no room for $1 bytes beside $dir"
+    try fallocate -l "$1" "$state/image"
+    losetup --direct-io=on -f "$state/image" 2>"$state/log" || try losetup -f "$state/image"
+    device=$(loops)
+    # No journal, nothing put off: afterwards the disk is busy only with what the command wants.
+    try mkfs.ext4 -q -F -m 0 -O ^has_journal -E nodiscard,lazy_itable_init=0 "$device"
+    try mount "$device" "$dir"
+    mountpoint -q "$dir" || give_up "$dir is not mounted"
+}
+
+# up BYTES_PER_SECOND BYTES
+up() {
+    [ "$(id -u)" = 0 ] || give_up "only root may mount"
+    for tool in losetup fallocate mkfs.ext4 mount mountpoint; do
+        command -v $tool >/dev/null || give_up "$tool is not installed"
+    done
+    [ -n "$root" ] || give_up "the machine has no blkio of cgroup v1"
+    [ ! -d "$dir" ] || rmdir "$dir"
+    mkdir "$state"
+    : >"$state/is-throttle"
+    trap '[ $? = 0 ] || down' EXIT
+    trap 'exit 130' INT TERM HUP
+    mkdir "$dir"
+    try mkdir "$group"
+    make_disk "$2"
+    for way in read write; do
+        try limit "$group" "$device" $way "$1"
+    done
+    try limit "$root" "$device" write "$1"
+}
+
+run() {
+    if ! mountpoint -q "$dir" || [ ! -d "$group" ]; then
+        echo "throttle.sh: $dir is not up" >&2
+        exit 1
+    fi
+    echo $$ >"$group/cgroup.procs"
+    exec "$@"
+}
+
+[ $# -ge 2 ] || usage
+what=$1 dir=${2%/}
+shift 2
+case $dir in /*) ;; *) usage ;; esac
+state=$dir.throttle
+root=$(groups)
+group=$root/tutti-throttle.$(printf %s "$dir" | cksum | cut -d' ' -f1)
+case $what.$# in
+up.2)
+    rate=$(bytes_of "$1")
+    size=$(bytes_of "$2")
+    if [ "$size" -lt 16777216 ]; then
+        echo "throttle.sh: a disk of $2 is too small: 16m or more" >&2
+        exit 2
+    fi
+    up "$rate" "$size"
+    ;;
+run.0) usage ;;
+run.*) run "$@" ;;
+down.0) down ;;
+*) usage ;;
+esac

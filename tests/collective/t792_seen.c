@@ -1,0 +1,75 @@
+/* TEST ranks=2,3 timeout=60 */
+/* Every rank sees what all ranks wrote, once the file is closed: each opens it by itself, without the
+ * library, and compares every byte.  Every file has a name of its own, so that nothing that a client of
+ * a network file system remembers of a file before can help or harm.  t793_gluster.sh runs this across
+ * hosts, on a file system whose clients keep caches of their own; alone it runs on one machine.
+ * Options come from the environment.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/model.h"
+
+static const char *const methods[] = {"two-phase", "list", "independent", "auto"};
+static const int64_t bytes[] = {100000, 10000, 10000, 100000}; /* a call a piece is slow */
+/* Interleaved pieces, columns of an array, items dealt at random without and with holes. */
+static const int kinds[] = {CYCLIC, COLUMNS, SCATTER, SPARSE};
+enum { METHODS = sizeof methods / sizeof methods[0], KINDS = sizeof kinds / sizeof kinds[0] };
+
+static int rank, ranks, seen;
+
+/* All ranks' requests go into the model, mine into the file. */
+static void write_one(tutti_file *f, model *m, int kind, int64_t scale) {
+    const uint64_t salt = rnd64() >> 8;
+    tutti_off count = -1;
+    for (int r = 0; r < ranks; r++) {
+        request q = request_make(kind, r, ranks, salt, scale);
+        request_fill(&q, salt + (uint64_t)r);
+        model_write(m, &q, 0);
+        if (r == rank) {
+            CHECK_OK(tutti_file_write(f, q.access, q.base, &count));
+            CHECK_EQ(count, tutti_access_bytes(q.access));
+        }
+        request_free(&q);
+    }
+}
+
+static void combination(const tutti_options *opt, int kind, int64_t scale, const char *path) {
+    const int mode = TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE;
+    tutti_file *f = NULL;
+    model m = {NULL, 0, 0};
+    CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, mode, opt, &f));
+    if (!f) return;
+    write_one(f, &m, kind, scale + rnd(scale));
+    write_one(f, &m, kind, scale / 2 + rnd(scale / 2)); /* over a part of it */
+    CHECK_OK(tutti_file_close(&f));
+    MPI_Barrier(MPI_COMM_WORLD);
+    file_compare(path, &m, "after close");
+    seen++;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) unlink(path);
+    free(m.v);
+}
+
+int main(int argc, char **argv) {
+    char dir[512], path[600], where[64];
+    tutti_options opt;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    check_seed(20261121u + (unsigned)ranks);
+    snprintf(dir, sizeof dir, "%s", scratch_path("seen"));
+    CHECK_OK(tutti_options_init(&opt));
+    for (int i = 0; i < METHODS; i++)
+        for (int k = 0; k < KINDS; k++) {
+            snprintf(where, sizeof where, "%s, shape %d", methods[i], kinds[k]);
+            snprintf(path, sizeof path, "%s.%d.%d", dir, i, k);
+            check_where(where);
+            CHECK_OK(tutti_options_set(&opt, "method", methods[i]));
+            combination(&opt, kinds[k], bytes[i], path);
+        }
+    check_where("");
+    const int rc = check_done_all();
+    if (rank == 0 && argc > 1)
+        printf("seen: %s: %d files by %d ranks\n", rc ? "failed" : "passed", seen, ranks);
+    fflush(stdout);
+    MPI_Finalize();
+    return rc;
+}

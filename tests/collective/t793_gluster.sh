@@ -1,0 +1,77 @@
+#!/bin/sh
+# TEST ranks=0 timeout=110 cores=2
+# A parallel file system and the hosts that mount it, each over its own link (scripts/gluster.sh): what
+# ranks on four hosts write together is right byte for byte, seen from every host, also with O_DIRECT.
+# The servers listen in their namespace and nowhere else, and nothing stays behind.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+hosts=$top/scripts/hosts.sh
+gluster=$top/scripts/gluster.sh
+programs=$TUTTI_BUILD_DIR/tests/collective
+here=$TUTTI_TEST_DIR/hosts volume=$TUTTI_TEST_DIR/gluster mount=$TUTTI_TEST_DIR/mount
+runner=
+failed=0
+fail() {
+    echo "$*"
+    failed=1
+}
+
+# shellcheck disable=SC2317 # called by the trap
+finish() {
+    [ -z "$runner" ] || kill "$runner" 2>/dev/null
+    wait
+    sh "$gluster" down "$volume"
+    sh "$hosts" down "$here"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+
+# across WORD PROGRAM [VARIABLE=VALUE]: on four hosts; it must say that it passed
+across() {
+    env TUTTI_TEST_DIR="$mount" "${3:-A=b}" timeout -k 5 40 \
+        sh "$hosts" run "$here" openmpi 1,1,1,1 "$programs/$2" 4 >"$TUTTI_TEST_DIR/out" 2>&1 &
+    runner=$!
+    wait $runner
+    code=$?
+    runner=
+    if [ $code != 0 ] || ! grep -q "^$1: passed" "$TUTTI_TEST_DIR/out"; then
+        fail "$2 ${3:-}: exit code $code"
+        cat "$TUTTI_TEST_DIR/out"
+    fi
+}
+
+# listens WHERE...: does port 24007 (5DC7), glusterd's, have a listener there?
+listens() {
+    "$@" cat /proc/self/net/tcp /proc/self/net/tcp6 | grep -q ':5DC7 [0-9A-F:]* 0A '
+}
+
+mkdir "$mount"
+sh "$hosts" up "$here" 4 2gbit || exit
+sh "$gluster" up "$volume" 4 "$here" || exit
+for host in 1 2 3 4; do
+    sh "$gluster" mount "$volume" $host "$mount" || exit 1
+done
+! mountpoint -q "$mount" || fail "the mount of a host is seen outside"
+listens sh "$hosts" on "$here" switch || fail "glusterd does not listen at the switch"
+! listens env || fail "glusterd listens outside"
+
+# One host writes, another reads at once.
+sh "$hosts" on "$here" 1 sh -c 'seq 100000 >"$0/numbers"' "$mount"
+seq 100000 | sh "$hosts" on "$here" 3 cmp - "$mount/numbers" || fail "host 3 does not see what host 1 wrote"
+
+across across t791_across
+across seen t792_seen
+sh "$hosts" rate "$here" 100mbit
+across seen t792_seen TUTTI_DIRECT_IO=1
+
+sh "$gluster" down "$volume" || fail "GlusterFS does not go down"
+for host in 1 2 3 4; do
+    ! sh "$hosts" on "$here" $host mountpoint -q "$mount" || fail "still mounted on host $host"
+done
+sh "$hosts" down "$here" || fail "the hosts do not go down"
+if [ -e "$volume" ] || [ -e "$here" ] || [ -n "$(ls "$mount")" ] ||
+    grep -lsazE "^(HOSTS|GLUSTER)_MARK=$TUTTI_TEST_DIR/" /proc/[0-9]*/environ; then
+    fail "something is left"
+fi
+exit $failed

@@ -1,0 +1,52 @@
+#!/bin/sh
+# TEST ranks=0 timeout=110 cores=2
+# The commands of docs/storage.md work: section after section, with less data, and with the places of
+# this test.  A section whose first script says that the machine has no such thing (77) is left out.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top" || exit 1
+tmp=$TUTTI_TEST_DIR
+failed=0
+
+# shellcheck disable=SC2317 # called by the trap
+finish() {
+    sh scripts/gluster.sh down "$tmp/gluster"
+    sh scripts/hosts.sh down "$tmp/hosts"
+    sh scripts/throttle.sh down "$tmp/slow"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+
+sed "s|/var/tmp|$tmp|g; s|build/openmpi/|$TUTTI_BUILD_DIR/|g; s|build/run|$tmp/run|g
+    s/--size [0-9]*m/--size 256k/; s/--rounds [0-9]*/--rounds 1/" docs/storage.md >"$tmp/page"
+mkdir "$tmp/folder"
+# A section a file; its lines that are commands, and before them the heading as a remark.
+awk -v folder="$tmp/folder" '
+    /^## / { out = sprintf("%s/%02d", folder, ++n); print "#" $0 >out }
+    /^    / && out { print substr($0, 5) >out }' "$tmp/page"
+
+lines=0
+for section in "$tmp"/folder/*; do
+    title=$(sed -n '1s/#* //p' "$section")
+    while read -r line; do
+        case $line in '#'*) continue ;; esac
+        TMPDIR=$tmp timeout -k 5 50 sh -c "$line" </dev/null >"$tmp/log" 2>&1
+        code=$?
+        lines=$((lines + 1))
+        if [ $code = 77 ]; then
+            echo "$title: $(tail -n 1 "$tmp/log")"
+            break
+        elif [ $code != 0 ]; then
+            echo "$title: exit code $code: $line"
+            tail -n 30 "$tmp/log"
+            failed=1
+            break
+        fi
+    done <"$section"
+done
+if [ $lines -lt 7 ]; then
+    echo "only $lines commands were found"
+    failed=1
+fi
+exit $failed
