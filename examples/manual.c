@@ -55,6 +55,18 @@ static tutti_err write_and_compute(tutti_file *f, const tutti_access *a, const d
     return err ? err : tutti_file_write_end(f, NULL);
 }
 
+/* What is known of the file system that a path is on. */
+static tutti_err say_speed(const char *path) {
+    tutti_place place;
+    tutti_profile p;
+    tutti_err err = tutti_profile_place(path, &place);
+    if (!err) err = tutti_profile_load(NULL, &place, &p);
+    if (err) return err;
+    printf("%s on %s: all ranks write 1 MiB pieces with %.0f MB/s (%s)\n", place.type, place.mount,
+           p.write_all_1m / 1e6, p.measured > 0 ? "measured" : "usual");
+    return TUTTI_OK;
+}
+
 static void note(void *context, tutti_off done, tutti_off total, const char *phase) {
     *(double *)context = total ? (double)done / (double)total : 1;
     (void)phase;
@@ -87,6 +99,7 @@ int main(int argc, char **argv) {
 
     tutti_err err = version_fits() ? TUTTI_OK : TUTTI_ERR_UNSUPPORTED;
     if (!err) err = open_old("/nowhere/at/all.dat", &old);
+    if (!err) err = say_speed(path);
     if (!err) err = columns(rank, ranks, &a);
     if (!err) err = open_tuned(path, &f);
     if (!err) err = write_watched(f, a, state);

@@ -20,7 +20,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL || true
 case $name in
 openmpi | mpich) flags="-DTUTTI_MPI=$name" ;;
 asan) flags="-DTUTTI_SANITIZE=address -DTUTTI_RANKS=1;3" ;;
-tsan) flags="-DTUTTI_SANITIZE=thread -DTUTTI_URING=OFF" ;;
+tsan) flags="-DTUTTI_SANITIZE=thread -DTUTTI_URING=OFF -DTUTTI_RANKS=3" ;;
 *)
     echo "build.sh: '$name' is none of openmpi, mpich, asan, tsan" >&2
     exit 2

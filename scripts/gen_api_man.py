@@ -50,6 +50,8 @@ PAGES = [
          see=("tutti_transfer", "tutti_access")),
     Page("tutti_options", "set and read options", "options.h", ("examples/manual.c", "open_tuned"),
          also=r"tutti_options_from_info", see=("tutti_file",)),
+    Page("tutti_profile", "what a machine and its file systems can do", "profile.h",
+         ("examples/manual.c", "say_speed"), prose=r"`tutti tune|A profile", see=("tutti_options",)),
     Page("tutti_error", "error codes and messages", "error.h", ("examples/manual.c", "open_old")),
     Page("tutti_stats", "what operations cost and how they go", "stats.h",
          ("examples/manual.c", "write_watched"), also=WATCH, see=("tutti_transfer", "tutti_plan")),
@@ -312,6 +314,9 @@ def table(item):
     """Error codes, fields of the statistics, fields of the options."""
     if item.name == "ERROR":
         rows = [(rf"\fBTUTTI_{name}\fR ({roff(value)})", text) for name, value, text in item.extra]
+    elif item.name == "PROFILE":
+        rows = [(rf"\fB{name}\fR ({section})", re.search(r'"(.*)"', rest)[1])
+                for section, name, rest in item.extra]
     elif item.name == "STATS":
         rows = [(rf"\fB{name}\fR ({ctype})", text) for ctype, name, text in item.extra]
     else:

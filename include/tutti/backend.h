@@ -26,6 +26,7 @@ typedef struct tutti_store_layout {
     tutti_off block;        /* preferred unit of access (page, file system block), > 0 */
     tutti_off stripe;       /* stripe unit of a parallel file system, 0: none */
     tutti_off direct_align; /* what O_DIRECT needs of offsets and addresses, 0: not possible */
+    int client_cache; /* other machines may see bytes late, and this one theirs (FUSE, NFS ...) */
 } tutti_store_layout;
 
 /** An open file of a store; stores put this first in a struct of their own. */
@@ -76,6 +77,10 @@ typedef struct tutti_store_ops {
     tutti_err (*preallocate)(tutti_store *s, tutti_off size);
     /** (d: nothing) Bytes written so far survive a crash of the machine. */
     tutti_err (*sync)(tutti_store *s);
+    /** (d: nothing) Bytes written so far have left this machine: others that look will see them. */
+    tutti_err (*flush)(tutti_store *s);
+    /** (d: nothing) What this machine has cached is forgotten: it will see what others flushed. */
+    tutti_err (*refresh)(tutti_store *s);
 } tutti_store_ops;
 
 TUTTI_END_DECLS

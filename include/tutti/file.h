@@ -94,7 +94,19 @@ TUTTI_API tutti_err tutti_file_read_independent(tutti_file *f, const tutti_acces
 /**@}*/
 
 /** @name Split collectives: begin and end are each Collective
- *  One split operation per file at a time.  The buffer belongs to the library from begin to end. */
+ *  Other work goes on between begin and end, and file access with it (option `background`):
+ *
+ *      background   begin                           meanwhile                    end
+ *      none         everything                      nothing                      tells the outcome
+ *      io-only      write: plan, exchange           write: bytes to the file     waits, agrees
+ *                   read:  plan                     read:  bytes from the file   waits, exchange, agrees
+ *      all          starts a thread                 everything                   waits
+ *
+ *  The buffer of a write: with none and io-only it may be reused once begin has returned, with
+ *  all after end.  The buffer of a read must be left alone until end.  `io-only` needs memory
+ *  (option `background_bytes`); what does not fit is done in begin, and the statistics say so.
+ *  Several operations may be under way on a file; they end in the order in which they began, otherwise
+ *  TUTTI_ERR_STATE.  What fails meanwhile is told by end, on all ranks, once. */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a,
                                            const void *buf) TUTTI_MUST_USE;
@@ -102,6 +114,33 @@ TUTTI_API tutti_err tutti_file_write_end(tutti_file *f, tutti_off *count_out) TU
 TUTTI_API tutti_err tutti_file_read_begin(tutti_file *f, const tutti_access *a,
                                           void *buf) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Non-blocking collectives
+ *  Every rank starts the same operations on a file in the same order, but start does not wait
+ *  for anybody.  Operations move on in start, test and wait of any of them, and in every
+ *  collective call; with background `all` also by themselves.  They may be completed in any
+ *  order, on each rank in an order of its own, by the thread that started them.  The buffer is the
+ *  library's until the operation is complete. */
+/**@{*/
+typedef struct tutti_request tutti_request;
+
+TUTTI_API tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const void *buf,
+                                           tutti_request **r_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, void *buf,
+                                          tutti_request **r_out) TUTTI_MUST_USE;
+
+/** Is it complete?   Never waits.   @param[out] done_out 1: it is complete, `r` has been freed and
+ *  nulled, and what is returned is its outcome, the same on all ranks. */
+TUTTI_API tutti_err tutti_request_test(tutti_request **r, int *done_out,
+                                       tutti_off *count_out) TUTTI_MUST_USE;
+
+/** Wait for its completion, free and null it.   @return its outcome, the same on all ranks */
+TUTTI_API tutti_err tutti_request_wait(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
+
+/** Do not care for the outcome any longer; nulls `r`.   Local.   The operation is carried out all the
+ *  same and its buffer must stay until the file has been closed. */
+TUTTI_API void tutti_request_abandon(tutti_request **r);
 /**@}*/
 
 /** @name Plans: who moves what, made once and run many times */
@@ -113,11 +152,16 @@ TUTTI_API tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a,
                                     tutti_plan **p_out) TUTTI_MUST_USE;
 
 /** Start an operation by a plan, with a buffer and with all file offsets shifted by `displacement`.
- *  Collective, displacement agrees.   One at a time per plan. */
+ *  Non-blocking (see above): everything that ranks disagree on is told by test or wait.   displacement
+ *  agrees.   One at a time per plan. */
 TUTTI_API tutti_err tutti_plan_start(tutti_plan *p, void *buf,
                                      tutti_off displacement) TUTTI_MUST_USE;
 
-/** Wait for it.   Collective.   @param[out] count_out as for tutti_file_write and tutti_file_read */
+/** Is it complete?   Never waits.   @param[out] done_out 1: it is, and its outcome is what is returned */
+TUTTI_API tutti_err tutti_plan_test(tutti_plan *p, int *done_out,
+                                    tutti_off *count_out) TUTTI_MUST_USE;
+
+/** Wait for it.   @param[out] count_out as for tutti_file_write and tutti_file_read */
 TUTTI_API tutti_err tutti_plan_wait(tutti_plan *p, tutti_off *count_out) TUTTI_MUST_USE;
 
 /** Start and wait.   Collective, displacement agrees. */

@@ -19,8 +19,30 @@ enum {
     TUTTI_METHOD_ROOT,
     TUTTI_METHOD_TWO_PHASE
 };
-#define TUTTI_CHOICES_exchange "auto|shm|two-sided"
-enum { TUTTI_EXCHANGE_AUTO, TUTTI_EXCHANGE_SHM, TUTTI_EXCHANGE_TWO_SIDED };
+#define TUTTI_CHOICES_exchange "auto|shm|two-sided|fence|lock"
+enum {
+    TUTTI_EXCHANGE_AUTO,
+    TUTTI_EXCHANGE_SHM,
+    TUTTI_EXCHANGE_TWO_SIDED,
+    TUTTI_EXCHANGE_FENCE,
+    TUTTI_EXCHANGE_LOCK
+};
+#define TUTTI_CHOICES_pipeline "auto|none|comm|write|write-comm|write-comm-2"
+enum {
+    TUTTI_PIPELINE_AUTO,
+    TUTTI_PIPELINE_NONE,
+    TUTTI_PIPELINE_COMM,
+    TUTTI_PIPELINE_WRITE,
+    TUTTI_PIPELINE_WRITE_COMM,
+    TUTTI_PIPELINE_WRITE_COMM_2
+};
+#define TUTTI_CHOICES_background "auto|none|all|io-only"
+enum {
+    TUTTI_BACKGROUND_AUTO,
+    TUTTI_BACKGROUND_NONE,
+    TUTTI_BACKGROUND_ALL,
+    TUTTI_BACKGROUND_IO_ONLY
+};
 #define TUTTI_CHOICES_domains "auto|even|balanced|cyclic"
 enum { TUTTI_DOMAINS_AUTO, TUTTI_DOMAINS_EVEN, TUTTI_DOMAINS_BALANCED, TUTTI_DOMAINS_CYCLIC };
 #define TUTTI_CHOICES_store "auto|posix|uring|threads|aio|mem|null"
@@ -43,7 +65,13 @@ enum {
     X(CHOICE, method_read, TUTTI_METHOD_AUTO, "",                                                  \
       "the same for reads alone; auto: as method says")                                            \
     X(CHOICE, exchange, TUTTI_EXCHANGE_AUTO, "",                                                   \
-      "how ranks pass bytes on: shm inside a node and messages between nodes, or messages only")   \
+      "how ranks pass bytes on: shm inside a node and messages between nodes; or from rank to "    \
+      "rank by messages (two-sided), by puts and gets between fences, or under shared locks")      \
+    X(INT, step, 0, "",                                                                            \
+      "two-sided, cycle by cycle, in Dickens and Thakur's steps: 1 blocking, bytewise; 2 memcpy; " \
+      "3 all sends, then receives; 4 receives first; 5 one send buffer; 0: as windows get ready")  \
+    X(CHOICE, pipeline, TUTTI_PIPELINE_AUTO, "",                                                   \
+      "what overlaps what: none, the next exchange (comm), file access (write), or both")          \
     X(CHOICE, domains, TUTTI_DOMAINS_AUTO, "", "how the file is divided among the aggregators")    \
     X(CHOICE, store, TUTTI_STORE_AUTO, "", "how bytes get into the file")                          \
     X(INT, cb_nodes, 0, "", "number of aggregators; 0: every rank that shares its node's memory")  \
@@ -53,6 +81,13 @@ enum {
       "allows")                                                                                    \
     X(INT, sub_buffers, 2, "",                                                                     \
       "into how many sub-buffers an aggregator divides its staging memory")                        \
+    X(INT, stagger, 0, "",                                                                         \
+      "microseconds by which each aggregator's first file access waits longer than the previous "  \
+      "one's")                                                                                     \
+    X(CHOICE, background, TUTTI_BACKGROUND_AUTO, "",                                               \
+      "what goes on between begin and end: nothing, all (needs MPI_THREAD_MULTIPLE), or file "     \
+      "access only; auto: io-only")                                                                \
+    X(SIZE, background_bytes, 64 << 20, "", "memory of one node for bytes on their way meanwhile") \
     X(SIZE, striping_unit, 0, "romio_cb_fr_alignment",                                             \
       "alignment of file domains; 0: what the file system says")                                   \
     X(SIZE, domain_block, 0, "cb_block_size", "block size of cyclic domains; 0: a sub-buffer")     \
@@ -70,6 +105,9 @@ enum {
     X(TEXT, nodes, "", "",                                                                         \
       "pretend nodes on one machine: a number (even), a list 3,1,2 (uneven), rr:N (round-robin), " \
       "single")                                                                                    \
+    X(TEXT, profile, "", "",                                                                       \
+      "profile of the machine that 'tutti tune' has written; empty: the user's, the system's, "    \
+      "or none")                                                                                   \
     X(BOOL, explain, 0, "", "say on standard error what was chosen and why")                       \
     X(TEXT, trace, "", "", "write a Chrome/Perfetto trace of all operations to this file")         \
     X(TEXT, fault, "", "",                                                                         \

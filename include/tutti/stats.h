@@ -25,6 +25,8 @@ TUTTI_BEGIN_DECLS
     X(tutti_count, file_writes, "write requests to the file system")                               \
     X(tutti_off, file_write_bytes, "bytes in them")                                                \
     X(tutti_count, system_calls, "system calls for file access")                                   \
+    X(tutti_count, background, "operations whose file access went on in the background")           \
+    X(tutti_count, foreground, "operations that should have, but were done in the foreground")     \
     X(double, seconds_plan, "time in planning")                                                    \
     X(double, seconds_exchange, "time in copies and messages, waiting for other ranks included")   \
     X(double, seconds_file, "time in file access")                                                 \

@@ -6,6 +6,7 @@
 #include <tutti/types.h>
 #include <tutti/error.h>
 #include <tutti/options.h>
+#include <tutti/profile.h>
 #include <tutti/stats.h>
 #include <tutti/access.h>
 #include <tutti/mpitype.h>

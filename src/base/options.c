@@ -41,6 +41,7 @@ static const struct {
     int power_of_two; /* or 0 */
 } limits[] = {
     {"cb_buffer_size", 64 << 10, (tutti_off)1 << 40, 0},
+    {"step", 0, 5, 0},
     {"sub_buffers", 1, 16, 0},
     {"striping_unit", 0, (tutti_off)1 << 40, 0},
     {"domain_block", 0, (tutti_off)1 << 40, 0},

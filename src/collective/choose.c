@@ -1,22 +1,74 @@
-/* collective: which way a request goes.  Decided from numbers that all ranks know, so that all decide
- * alike; the reason is kept for people.
+/* collective: which way a request goes.  The cost model (plan/cost.h) predicts the time of each
+ * candidate from numbers that all ranks know, so that all take the same one; the reason is kept for
+ * people.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/collective_impl.h"
 
 #include <stdio.h>
+#include <string.h>
 
-/* Reads of runs at least this long are better done piece by piece: the page cache serves them without
- * a second copy, and a system call costs less than that copy. */
-static const tutti_off READ_PIECE = 3 << 10;
+/* Candidates that TUTTI_EXPLAIN shows; pipelines of the exchange that is taken, and of others. */
+enum { SHOWN = 8, SHOWN_TAKEN = 2, SHOWN_ALIKE = 1 };
 
-/* Below this share of the extent the ranks' pieces hardly ever meet. */
-static const double SPARSE = 0.05;
+/* Below this share hidden, asynchronous file access is not worth a store of its own. */
+static const double WORTH_HIDING = 0.2;
 
-/* Reading on over a gap costs less than another request up to about this distance. */
-static const double READ_APART = 2048;
+static const char *const method_names[] = {"auto",  "independent", "list",
+                                           "sieve", "root",        "two-phase"};
+static const char *const exchange_names[] = {"auto", "shm", "two-sided", "fence", "lock"};
+static const char *const pipeline_names[] = {"auto",  "none",       "comm",
+                                             "write", "write-comm", "write-comm-2"};
+
+static tutti__cost_case case_of(const tutti_file *f, const tutti__summary *s, int is_write) {
+    const tutti__groups *g = &f->team->nodes;
+    return (tutti__cost_case){.s = s,
+                              .opt = &f->opt,
+                              .profile = &f->profile,
+                              .is_write = is_write,
+                              .ranks = f->team->size,
+                              .groups = g->n,
+                              .largest = g->largest,
+                              .align = f->align,
+                              .striped = f->striped,
+                              .may_sieve = tutti__sieve_can_write(f)};
+}
+
+static int is_staged(const tutti__candidate *k) {
+    return k->method == TUTTI_METHOD_TWO_PHASE || k->method == TUTTI_METHOD_ROOT;
+}
+
+/* "1.2 s", "3.4 ms", "56 us" */
+static void format_seconds(double t, char *out, size_t size) {
+    if (t >= 1)
+        snprintf(out, size, "%.1f s", t);
+    else if (t >= 1e-3)
+        snprintf(out, size, "%.1f ms", 1e3 * t);
+    else
+        snprintf(out, size, "%.0f us", 1e6 * t);
+}
+
+/* The best candidate of a really different method, for comparison; NULL: there is none. */
+static const tutti__candidate *rival(const tutti__candidate *k, int n) {
+    for (int i = 1; i < n; i++)
+        if (is_staged(&k[i]) != is_staged(&k[0])) return &k[i];
+    return NULL;
+}
+
+static void say_why(const tutti__summary *s, const tutti__candidate *k, int n, char *why,
+                    size_t size) {
+    char mine[24], other[24];
+    const tutti__candidate *r = rival(k, n);
+    const double density = 100 * (double)s->bytes / ((double)s->hi - (double)s->lo);
+    format_seconds(k->seconds, mine, sizeof mine);
+    const int at = snprintf(why, size, "%s: pieces of %lld bytes, %.*f %% of the extent, about %s",
+                            method_names[k->method], (long long)s->run, density < 5, density, mine);
+    if (!r || at < 0 || (size_t)at >= size) return;
+    format_seconds(r->seconds, other, sizeof other);
+    snprintf(why + at, size - (size_t)at, " (%s %s)", method_names[r->method], other);
+}
 
 /* What a method asked for by name really becomes. */
-static int method_possible(const tutti_file *f, int method, int is_write, char *why, size_t size) {
+static int method_instead(const tutti_file *f, int method, int is_write, char *why, size_t size) {
     if (method == TUTTI_METHOD_SIEVE && is_write && !tutti__sieve_can_write(f)) {
         snprintf(why, size, "list: sieve would have to read and rewrite (options rmw, TUTTI_READ)");
         return TUTTI_METHOD_LIST;
@@ -25,53 +77,82 @@ static int method_possible(const tutti_file *f, int method, int is_write, char *
     return method;
 }
 
-static int choose_write(const tutti_file *f, tutti_off piece, double density, char *why,
-                        size_t size) {
-    if (piece >= f->opt.direct_run) {
-        snprintf(why, size, "list: pieces of %lld bytes need no staging", (long long)piece);
-        return TUTTI_METHOD_LIST;
+/* How bytes would be staged, whatever the method: plans for the proof that ranks do not overlap, and
+ * operations in the background, want to know. */
+static void choose_staging(const tutti__candidate *k, int n, tutti__choice *out) {
+    for (int i = 0; i < n; i++) {
+        if (!is_staged(&k[i])) continue;
+        out->exchange = k[i].exchange;
+        out->pipeline = k[i].pipeline;
+        out->aggregators = k[i].aggregators;
+        out->window = k[i].window;
+        return;
     }
-    if (density < SPARSE && piece >= 4096) {
-        snprintf(why, size, "list: pieces of %lld bytes far apart (%.1f %% of the extent)",
-                 (long long)piece, 100 * density);
-        return TUTTI_METHOD_LIST;
-    }
-    snprintf(why, size, "two-phase: pieces of %lld bytes, %.0f %% of the extent", (long long)piece,
-             100 * density);
-    return TUTTI_METHOD_TWO_PHASE;
 }
 
-/* `apart`: the mean distance from a piece of one rank to its next. */
-static int choose_read(tutti_off piece, double density, double apart, char *why, size_t size) {
-    if (piece >= READ_PIECE || (density < SPARSE && apart > READ_APART)) {
-        snprintf(why, size,
-                 "list: pieces of %lld bytes, %.0f %% of the extent, are read without staging",
-                 (long long)piece, 100 * density);
-        return TUTTI_METHOD_LIST;
-    }
-    if (density < SPARSE) {
-        snprintf(why, size, "sieve: pieces of %lld bytes, %.1f %% of the extent, close together",
-                 (long long)piece, 100 * density);
-        return TUTTI_METHOD_SIEVE;
-    }
-    snprintf(why, size, "two-phase: pieces of %lld bytes, %.0f %% of the extent", (long long)piece,
-             100 * density);
-    return TUTTI_METHOD_TWO_PHASE;
+void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out) {
+    tutti__candidate k[TUTTI__CANDIDATES];
+    const tutti__cost_case c = case_of(f, s, is_write);
+    const int n = tutti__cost_candidates(&c, k);
+    int asked = f->opt.method;
+    if (!is_write && f->opt.method_read != TUTTI_METHOD_AUTO) asked = f->opt.method_read;
+    memset(out, 0, sizeof *out);
+    out->method = k[0].method;
+    out->least = tutti__cost_least(&c, TUTTI__OFF_END);
+    choose_staging(k, n, out);
+    if (asked != TUTTI_METHOD_AUTO)
+        out->method = method_instead(f, asked, is_write, out->why, sizeof out->why);
+    else if (s->bytes == 0)
+        snprintf(out->why, sizeof out->why, "list: no bytes");
+    else
+        say_why(s, k, n, out->why, sizeof out->why);
 }
 
-int tutti__method_choose(const tutti_file *f, const tutti__summary *s, int is_write, char *why,
-                         size_t size) {
-    int method = f->opt.method;
-    if (!is_write && f->opt.method_read != TUTTI_METHOD_AUTO) method = f->opt.method_read;
-    if (method != TUTTI_METHOD_AUTO) return method_possible(f, method, is_write, why, size);
-    if (s->bytes == 0) {
-        snprintf(why, size, "list: no bytes");
-        return TUTTI_METHOD_LIST;
+static void print_candidate(const tutti__candidate *k) {
+    char seconds[24];
+    format_seconds(k->seconds, seconds, sizeof seconds);
+    fprintf(stderr, "tutti: %10s  %s", seconds, method_names[k->method]);
+    if (is_staged(k))
+        fprintf(stderr, ", %s, %s, %d aggregator%s, windows of %lld bytes",
+                exchange_names[k->exchange], pipeline_names[k->pipeline], k->aggregators,
+                k->aggregators == 1 ? "" : "s", (long long)k->window);
+    fputc('\n', stderr);
+}
+
+void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_write) {
+    tutti__candidate k[TUTTI__CANDIDATES];
+    const tutti__cost_case c = case_of(f, s, is_write);
+    if (s->bytes == 0) return;
+    const int n = tutti__cost_candidates(&c, k);
+    for (int i = 0, shown = 0; i < n && shown < SHOWN; i++) {
+        int alike = 0;
+        for (int j = 0; j < i; j++)
+            alike += k[j].method == k[i].method && k[j].exchange == k[i].exchange;
+        const int taken = k[i].method == k[0].method && k[i].exchange == k[0].exchange;
+        if (alike >= (taken ? SHOWN_TAKEN : SHOWN_ALIKE)) continue;
+        print_candidate(&k[i]);
+        shown++;
     }
-    const tutti_off piece =
-        s->run; /* the rank with the shortest pieces decides: it takes longest */
-    const double density = (double)s->bytes / (double)(s->hi - s->lo);
-    return is_write
-               ? choose_write(f, piece, density, why, size)
-               : choose_read(piece, density, (double)piece * (double)s->ranks / density, why, size);
+}
+
+/* ---- at open */
+
+int tutti__choose_store(const tutti_options *opt, const tutti_profile *p) {
+    const double uring = opt->direct_io ? p->direct_overlap_uring : p->overlap_uring;
+    const double threads = opt->direct_io ? p->direct_overlap_threads : p->overlap_threads;
+    const tutti_store_ops *ops;
+    if (opt->store != TUTTI_STORE_AUTO || !p->measured) return opt->store;
+    if (uring >= threads && uring > WORTH_HIDING) {
+        if (tutti__store_find(TUTTI_STORE_URING, &ops) == TUTTI_OK) return TUTTI_STORE_URING;
+        tutti__error_clear();
+    }
+    return threads > WORTH_HIDING ? TUTTI_STORE_THREADS : opt->store;
+}
+
+tutti_err tutti__choose_profile(const char *path, const tutti_options *opt, tutti_profile *out) {
+    tutti_place place = {.type = "other"};
+    const int nowhere = opt->store == TUTTI_STORE_MEM || opt->store == TUTTI_STORE_NULL;
+    /* trouble with the path itself is for the open to tell */
+    if (!nowhere && tutti_profile_place(path, &place) != TUTTI_OK) tutti__error_clear();
+    return tutti_profile_load(opt->profile, &place, out);
 }

@@ -25,17 +25,16 @@ typedef struct {
 
 static tutti_err lister_flush(lister *l) {
     tutti_off done = 0;
-    tutti_file *f = l->op->file;
     if (l->n == 0) return TUTTI_OK;
     const double start = tutti__now();
     tutti_err err;
     if (l->op->plan->is_write) {
-        err = tutti__store_write(f->store, l->io, l->n);
+        err = tutti__store_write(l->op->store, l->io, l->n);
         done = l->asked;
     } else {
-        err = tutti__store_read(f->store, l->io, l->n, &done);
+        err = tutti__store_read(l->op->store, l->io, l->n, &done);
     }
-    f->last.seconds_file += tutti__now() - start;
+    l->op->stats->seconds_file += tutti__now() - start;
     tutti__trace_event("store", l->op->plan->is_write ? "write" : "read", start, l->asked, -1);
     if (err == TUTTI_OK && done < l->asked)
         err =
@@ -95,14 +94,13 @@ int tutti__sieve_can_write(const tutti_file *f) {
 
 /* One stretch [lo, hi), whose first and last bytes are named. */
 static tutti_err sieve_stretch(tutti__op *op, tutti_off lo, tutti_off hi, char *stage) {
-    tutti_file *f = op->file;
     const tutti_access *a = op->plan->access;
     tutti_io_run io = {op->shift + lo, stage, (size_t)(hi - lo)};
     tutti_off done = 0;
     const int full = tutti__side_bytes_in(a->file, lo, hi) == hi - lo;
     const double start = tutti__now();
     tutti_err err = TUTTI_OK;
-    if (!op->plan->is_write || !full) err = tutti__store_read(f->store, &io, 1, &done);
+    if (!op->plan->is_write || !full) err = tutti__store_read(op->store, &io, 1, &done);
     if (err == TUTTI_OK && !op->plan->is_write) {
         if (done < hi - lo)
             return tutti__error_set(TUTTI_ERR_TRUNCATED, 0, io.offset,
@@ -112,10 +110,10 @@ static tutti_err sieve_stretch(tutti__op *op, tutti_off lo, tutti_off hi, char *
     } else if (err == TUTTI_OK) {
         if (!full && done < hi - lo) memset(stage + done, 0, (size_t)(hi - lo - done));
         op->moved += tutti__access_to_stage(a, op->buf, lo, hi, stage, lo);
-        err = tutti__store_write(f->store, &io, 1);
+        err = tutti__store_write(op->store, &io, 1);
     }
-    f->last.seconds_file += tutti__now() - start;
-    f->last.copied_bytes += tutti__side_bytes_in(a->file, lo, hi);
+    op->stats->seconds_file += tutti__now() - start;
+    op->stats->copied_bytes += tutti__side_bytes_in(a->file, lo, hi);
     tutti__trace_event("store", "sieve", start, hi - lo, -1);
     return err;
 }

@@ -32,6 +32,16 @@ static tutti_err open_check(const char *path, int mode, const tutti_options *opt
     return tutti__options_check(opt);
 }
 
+/* A thread of ours that talks to other ranks needs an MPI that allows it. */
+static tutti_err threads_check(const tutti_options *opt) {
+    int level = MPI_THREAD_SINGLE;
+    if (opt->background != TUTTI_BACKGROUND_ALL) return TUTTI_OK;
+    TUTTI_MPI(MPI_Query_thread(&level));
+    TUTTI_CHECK(level == MPI_THREAD_MULTIPLE, TUTTI_ERR_UNSUPPORTED,
+                "background=all needs MPI_Init_thread with MPI_THREAD_MULTIPLE");
+    return TUTTI_OK;
+}
+
 static tutti_err mpi_is_up(void) {
     int up = 0, down = 0;
     if (MPI_Initialized(&up) != MPI_SUCCESS || MPI_Finalized(&down) != MPI_SUCCESS) up = 0;
@@ -48,6 +58,7 @@ static int64_t text_hash(const char *s) {
 /* What rank 0 wants; the others must want the same. */
 typedef struct {
     tutti_options opt;
+    tutti_profile profile;
     int64_t path; /* a hash */
     int mode, permissions;
 } wish;
@@ -66,8 +77,10 @@ static tutti_err store_open(tutti_file *f, int permissions, int creates) {
     if (f->mode & TUTTI_WRITE) flags |= TUTTI_STORE_WRITE;
     if (creates && (f->mode & TUTTI_CREATE)) flags |= TUTTI_STORE_CREATE;
     if (creates && (f->mode & TUTTI_EXCLUSIVE)) flags |= TUTTI_STORE_EXCL;
-    return tutti__store_open(f->path, flags, permissions, &f->opt, f->team->rank, &f->last,
-                             &f->store);
+    tutti_options opt = f->opt;
+    if (opt.store == TUTTI_STORE_AUTO && opt.pipeline >= TUTTI_PIPELINE_WRITE)
+        opt.store = tutti__store_asynchronous(&opt);
+    return tutti__store_open(f->path, flags, permissions, &opt, f->team->rank, &f->all, &f->store);
 }
 
 /* What was found out of the file system completes the options. */
@@ -77,17 +90,19 @@ static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
     const int appends = (f->mode & (TUTTI_APPEND | TUTTI_TRUNCATE)) == TUTTI_APPEND;
     if (mine == TUTTI_OK && appends) mine = tutti__store_size(f->store, &size);
     tutti__vote_init(&v);
-    v.max[0] = v.max[1] = v.max[2] = v.max[3] = 0;
+    v.max[0] = v.max[1] = v.max[2] = v.max[3] = v.max[4] = 0;
     if (mine == TUTTI_OK) {
         v.max[0] = tutti__max(f->store->layout.block, f->store->layout.stripe);
         v.max[1] = f->store->layout.direct_align;
         v.max[2] = size;
         v.max[3] = f->store->layout.stripe > 0;
+        v.max[4] = f->store->layout.client_cache;
     }
     TUTTI_TRY(tutti__team_vote(f->team, mine, &v));
     f->align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(v.max[0], 1);
     f->align = tutti__min(f->align, TUTTI__MESSAGE_MAX);
     f->striped = (int)v.max[3];
+    f->incoherent = v.max[4] && f->team->nodes.n > 1;
     if (f->opt.direct_io) f->align = tutti__align_up(f->align, tutti__max(v.max[1], 1));
     f->opt.striping_unit = f->align;
     if (f->opt.direct_align == 0) f->opt.direct_align = v.max[1];
@@ -131,17 +146,20 @@ static tutti_err open_refuse(tutti__team *t, int mode, tutti_err mine) {
 }
 
 static void file_free(tutti_file *f) {
+    if (f->away && tutti__store_close(&f->away) != TUTTI_OK) f->away = NULL;
     if (f->store && tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
     tutti__team_give(&f->team);
     tutti__free(f->path);
     tutti__free(f);
 }
 
-static tutti_err file_make(const char *path, int mode, const tutti_options *opt, tutti_file **out) {
+static tutti_err file_make(const char *path, int mode, const wish *first, tutti_file **out) {
     tutti_file *f = tutti__calloc(1, sizeof *f);
     if (!f) return TUTTI_ERR_NOMEM;
     f->mode = mode;
-    f->opt = *opt;
+    f->opt = first->opt;
+    f->profile = first->profile;
+    f->opt.store = tutti__choose_store(&f->opt, &f->profile);
     f->path = tutti__strdup(path);
     if (!f->path) {
         tutti__free(f);
@@ -173,9 +191,10 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(mpi_is_up());
     TUTTI_CHECK(comm != MPI_COMM_NULL, TUTTI_ERR_ARG, "the communicator is MPI_COMM_NULL");
-    int between = 0;
+    int between = 0, rank = 0;
     TUTTI_MPI(MPI_Comm_test_inter(comm, &between));
     TUTTI_CHECK(!between, TUTTI_ERR_ARG, "the communicator is an intercommunicator");
+    TUTTI_MPI(MPI_Comm_rank(comm, &rank));
     wish mine = {.path = text_hash(path), .mode = mode, .permissions = permissions};
     tutti_err err = TUTTI_OK;
     if (opt)
@@ -185,11 +204,15 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     if (err == TUTTI_OK) err = open_check(path, mode, &mine.opt);
     if (err == TUTTI_OK && !f_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the file");
+    if (err == TUTTI_OK && rank == 0) err = tutti__choose_profile(path, &mine.opt, &mine.profile);
 
     wish first = mine;
-    TUTTI_MPI(MPI_Bcast(&first, (int)sizeof first, MPI_BYTE, 0, comm));
+    MPI_Request told;
+    TUTTI_MPI(MPI_Ibcast(&first, (int)sizeof first, MPI_BYTE, 0, comm, &told));
+    TUTTI_TRY(tutti__team_finish(1, &told));
     first.opt.nodes[sizeof first.opt.nodes - 1] = '\0';
     if (err == TUTTI_OK) err = wish_compare(&mine, &first);
+    if (err == TUTTI_OK) err = threads_check(&first.opt);
     const tutti_error_info trouble = *tutti_last_error();
     tutti__team *team = NULL;
     tutti_file *f = NULL;
@@ -199,7 +222,7 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
         return taken;
     }
     if (err == TUTTI_OK)
-        err = file_make(path, mode, &first.opt, &f);
+        err = file_make(path, mode, &first, &f);
     else
         tutti__error_assign(&trouble);
     if (f) {
@@ -228,23 +251,34 @@ tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode, const tutti
 static tutti_err close_allowed(const tutti_file *f) {
     TUTTI_CHECK(f->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
                 f->plans);
-    TUTTI_CHECK(!f->split, TUTTI_ERR_STATE, "a split collective has begun and not ended");
-    return TUTTI_OK;
+    return tutti__requests_none(f);
+}
+
+/* Both handles; the first trouble counts. */
+static tutti_err stores_close(tutti_file *f) {
+    const tutti_err away = tutti__store_close(&f->away);
+    if (away == TUTTI_OK) return tutti__store_close(&f->store);
+    const tutti_error_info first = *tutti_last_error();
+    if (tutti__store_close(&f->store) != TUTTI_OK) tutti__error_assign(&first);
+    tutti__error_assign(&first);
+    return away;
 }
 
 tutti_err tutti_file_close(tutti_file **pf) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "the file handle is NULL");
     tutti_file *f = *pf;
-    /* without plans and split operations, which are made collectively, nobody can have any left */
+    tutti__requests_settle(f);
+    /* without plans and operations under way, which all ranks start, nobody can have any left */
     tutti_err err = f->planned ? tutti__team_agree(f->team, close_allowed(f)) : TUTTI_OK;
     if (err != TUTTI_OK) {
         tutti__error_context("close", f->path, -1);
         return err;
     }
     *pf = NULL;
+    tutti__requests_end(f);
     tutti__open_files_remove(f);
-    err = tutti__team_agree(f->team, tutti__store_close(&f->store));
+    err = tutti__team_agree(f->team, stores_close(f));
     if (err == TUTTI_OK) err = tutti__trace_write(f);
     if (err != TUTTI_OK) tutti__error_context("close", f->path, -1);
     const tutti_error_info info = *tutti_last_error();
@@ -278,6 +312,7 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     tutti__vote v;
     tutti_off size = 0;
     CHECK_FILE(f);
+    tutti__requests_settle(f);
     tutti_err err = TUTTI_OK;
     if (!size_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the size");
     if (err == TUTTI_OK && f->team->rank == 0) err = tutti__store_size(f->store, &size);
@@ -294,6 +329,7 @@ typedef tutti_err change_fn(tutti_store *s, tutti_off size);
 static tutti_err change(tutti_file *f, tutti_off size, change_fn *fn) {
     tutti__vote v;
     tutti_err err = TUTTI_OK;
+    tutti__requests_settle(f);
     if (!(f->mode & TUTTI_WRITE))
         err = tutti__error_set(TUTTI_ERR_MODE, 0, -1, "the file was not opened for writing");
     else if (size < 0)
@@ -322,6 +358,7 @@ tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) {
 tutti_err tutti_file_sync(tutti_file *f) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
+    tutti__requests_settle(f);
     const double start = tutti__now();
     tutti_err err = TUTTI_OK;
     if (f->mode & TUTTI_WRITE) err = tutti__store_sync(f->store);

@@ -13,92 +13,54 @@
 
 #include "base/trace.h"
 
-/* A gap of this size is read along when fetching: cheaper than another request. */
-static const tutti_off READ_GAP = 32 << 10;
-
 /* ---- file side */
 
-static tutti_err io_add(tutti__run *r, tutti__work *w, int n, tutti_off offset, tutti_off bytes) {
-    if (n >= w->io_room) {
-        const int room = w->io_room ? 2 * w->io_room : 64;
-        tutti_io_run *io = tutti__realloc(w->io, (size_t)room * sizeof *io);
-        if (!io) return TUTTI_ERR_NOMEM;
-        w->io = io;
-        w->io_room = room;
-    }
-    w->io[n] = (tutti_io_run){r->op->shift + offset, w->stage + (offset - w->lo), (size_t)bytes};
-    w->asked += bytes;
-    return TUTTI_OK;
-}
-
-/* Offset behind the last byte of a side in the window, which has some. */
-static tutti_off side_end(tutti__side s, tutti_off hi) {
-    tutti__cursor c;
-    tutti__burst b = {0, 0, 0, 0};
-    tutti__cursor_seek(&c, s, tutti__side_tell(s, hi) - 1);
-    (void)tutti__cursor_peek(&c, &b);
-    return b.offset + 1;
-}
-
-/* More than half of the window is wanted: read from the first to the last wanted byte. */
-static tutti_err fetch_span(tutti__run *r, tutti__work *w) {
-    tutti_off first = TUTTI__OFF_END, last = 0;
-    for (int i = 0; i < w->load->n; i++) {
-        const tutti__side s = w->load->side[i];
-        if (tutti__side_bytes_in(s, w->lo, w->hi) == 0) continue;
-        first = tutti__min(first, tutti__side_next(s, w->lo));
-        last = tutti__max(last, side_end(s, w->hi));
-    }
-    return io_add(r, w, 0, first, last - first);
-}
-
-/* Fill w->io; returns the number of runs in *n_out. */
-static tutti_err io_make(tutti__run *r, tutti__work *w, int is_write, int *n_out) {
-    w->asked = 0;
-    *n_out = 1;
-    if (is_write && !r->two->ordered && w->total == w->hi - w->lo)
-        return io_add(r, w, 0, w->lo, w->hi - w->lo);
-    if (!is_write && 2 * w->total >= w->hi - w->lo) return fetch_span(r, w);
-    TUTTI_TRY(tutti__sides_union(w->load->n, w->load->side, w->lo, w->hi, is_write ? 0 : READ_GAP,
-                                 &w->file));
-    for (size_t i = 0; i < w->file.n; i++)
-        TUTTI_TRY(io_add(r, w, (int)i, w->file.v[i].offset, w->file.v[i].bytes));
-    *n_out = (int)w->file.n;
-    return TUTTI_OK;
+static tutti_err io_make(tutti__run *r, tutti__work *w, int is_write) {
+    w->io.load = w->load;
+    w->io.lo = w->lo;
+    w->io.hi = w->hi;
+    w->io.total = r->two->ordered && is_write ? 0 : w->total;
+    w->io.stage = w->stage;
+    w->io.shift = r->op->shift;
+    return tutti__window_io_make(&w->io, is_write);
 }
 
 static void io_begin(tutti__run *r, tutti__work *w, int is_write) {
-    int n = 0;
     w->request = NULL;
     if (r->err != TUTTI_OK) return;
     const double start = tutti__now();
-    tutti_err err = io_make(r, w, is_write, &n);
-    if (err == TUTTI_OK && n > 0)
-        err = tutti__store_begin(r->file->store, is_write, w->io, n, &w->request);
+    tutti_err err = io_make(r, w, is_write);
+    if (err == TUTTI_OK && w->io.n > 0)
+        err = tutti__store_begin(r->op->store, is_write, w->io.run, w->io.n, &w->request);
     if (err != TUTTI_OK) {
         tutti__run_fail(r, err);
         w->request = NULL;
     }
-    r->file->last.seconds_file += tutti__now() - start;
-    r->file->last.windows++;
+    r->op->stats->seconds_file += tutti__now() - start;
+    r->op->stats->windows++;
 }
 
-/* 1 if the file access has ended. */
+static int blocks(const tutti__run *r) {
+    return r->two->pipeline == TUTTI_PIPELINE_NONE || r->two->pipeline == TUTTI_PIPELINE_COMM;
+}
+
+/* 1 if the file access has ended; pipelines that block wait for it. */
 static int io_ended(tutti__run *r, tutti__work *w, int is_write) {
     tutti_off done = 0;
     if (!w->request) return 1;
     const double start = tutti__now();
-    const int ended = tutti__store_test(w->request);
+    const int ended = blocks(r) || tutti__store_test(w->request);
     if (ended) {
         const tutti_err err = tutti__store_finish(&w->request, &done);
         if (err != TUTTI_OK)
             tutti__run_fail(r, err);
-        else if (!is_write && done < w->asked)
+        else if (!is_write && done < w->io.asked)
             tutti__run_fail(r, tutti__error_set(TUTTI_ERR_TRUNCATED, 0, r->op->shift + w->lo,
                                                 "%lld of %lld bytes are gone",
-                                                (long long)(w->asked - done), (long long)w->asked));
+                                                (long long)(w->io.asked - done),
+                                                (long long)w->io.asked));
     }
-    r->file->last.seconds_file += tutti__now() - start;
+    r->op->stats->seconds_file += tutti__now() - start;
     return ended;
 }
 
@@ -183,10 +145,61 @@ static int send_all(tutti__run *r, tutti__work *w) {
     return !waiting && !in_flight;
 }
 
+/* ---- what may overlap: Feki and Gabriel's algorithms as gates of the state machines.  One rank's
+ * windows pass them in the order of their cycles.
+ *
+ *                  write: open the next     ... store it            read: fetch the next     ... serve it
+ *   none           none is in work          blocking                none is in work          -
+ *   comm           at once                  blocking                at once, blocking        -
+ *   write          none is being filled     -                       none is being fetched    none is served
+ *   write-comm     none is being filled     none is being stored    none is being fetched    none is served
+ *   write-comm-2   at once                  -                       at once                  -
+ */
+
+static int any_in(const tutti__run *r, const tutti__work *w, tutti__phase phase) {
+    for (int i = 0; i < r->homes; i++)
+        if (&r->work[i] != w && r->work[i].phase == phase) return 1;
+    return 0;
+}
+
+static int none_in_work(const tutti__run *r) {
+    for (int i = 0; i < r->homes; i++)
+        if (r->work[i].phase != TUTTI__IDLE) return 0;
+    return 1;
+}
+
+static int alternates(const tutti__run *r) {
+    return r->two->pipeline == TUTTI_PIPELINE_WRITE ||
+           r->two->pipeline == TUTTI_PIPELINE_WRITE_COMM;
+}
+
+/* `first` is the phase that a window opens with. */
+static int may_open(const tutti__run *r, const tutti__work *w, tutti__phase first) {
+    if (r->home_next < 0) return 0;
+    if (r->two->pipeline == TUTTI_PIPELINE_NONE) return none_in_work(r);
+    return !alternates(r) || !any_in(r, w, first);
+}
+
+/* The option `stagger`: aggregators start one after the other. */
+static int too_early(const tutti__run *r) {
+    const int wait = r->file->opt.stagger;
+    return wait > 0 && tutti__now() < r->started + 1e-6 * wait * r->two->my_agg;
+}
+
+/* Homes that share an auxiliary buffer take turns. */
+static int aux_taken(const tutti__run *r, const tutti__work *w) {
+    for (int i = 0; r->aux && i < r->homes; i++) {
+        const tutti__work *o = &r->work[i];
+        if (o != w && o->aux == w->aux && (o->phase == TUTTI__FILL || o->phase == TUTTI__SERVE))
+            return 1;
+    }
+    return 0;
+}
+
 static int home_write(tutti__run *r, tutti__work *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
-        if (r->home_next < 0) return 0;
+        if (!may_open(r, w, TUTTI__FILL) || aux_taken(r, w)) return 0;
         window_open(r, w);
         if (!r->two->ordered) (void)receive_any(r, w); /* receives first */
         tutti__slot_open(w->slot, tutti__slot_key(r->two->my_agg, w->cycle));
@@ -194,7 +207,8 @@ static int home_write(tutti__run *r, tutti__work *w) {
         return 1;
     case TUTTI__FILL:
         if (!(r->two->ordered ? receive_ordered(r, w) : receive_any(r, w))) return 0;
-        if (!tutti__slot_is_done(w->slot, w->local)) return 0;
+        if (!tutti__slot_is_done(w->slot, w->local) || too_early(r)) return 0;
+        if (r->two->pipeline == TUTTI_PIPELINE_WRITE_COMM && any_in(r, w, TUTTI__STORE)) return 0;
         tutti__slot_close(w->slot);
         tutti__trace_event("exchange", "fill", w->since, w->total, w->cycle);
         w->since = tutti__now();
@@ -203,7 +217,7 @@ static int home_write(tutti__run *r, tutti__work *w) {
         return 1;
     default:
         if (!io_ended(r, w, 1)) return 0;
-        tutti__trace_event("store", "write", w->since, w->asked, w->cycle);
+        tutti__trace_event("store", "write", w->since, w->io.asked, w->cycle);
         w->phase = TUTTI__IDLE;
         return 1;
     }
@@ -212,7 +226,7 @@ static int home_write(tutti__run *r, tutti__work *w) {
 static int home_read(tutti__run *r, tutti__work *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
-        if (r->home_next < 0) return 0;
+        if (!may_open(r, w, TUTTI__FETCH) || too_early(r)) return 0;
         window_open(r, w);
         w->since = tutti__now();
         io_begin(r, w, 0);
@@ -220,7 +234,9 @@ static int home_read(tutti__run *r, tutti__work *w) {
         return 1;
     case TUTTI__FETCH:
         if (!io_ended(r, w, 0) || !tutti__work_is_first(r, w)) return 0;
-        tutti__trace_event("store", "read", w->since, w->asked, w->cycle);
+        if (r->holding || aux_taken(r, w) || (alternates(r) && any_in(r, w, TUTTI__SERVE)))
+            return 0;
+        tutti__trace_event("store", "read", w->since, w->io.asked, w->cycle);
         w->since = tutti__now();
         tutti__slot_open(w->slot, tutti__slot_key(r->two->my_agg, w->cycle));
         (void)send_all(r, w);

@@ -20,7 +20,8 @@ static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
     while (files) {
         tutti_file *f = files;
         files = f->next_open;
-        tutti__plan_release(&f->split);
+        if (!tutti__requests_drop(f)) continue;
+        if (tutti__store_close(&f->away) != TUTTI_OK) f->away = NULL;
         if (tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
         tutti__team_give(&f->team);
         tutti__free(f->path);

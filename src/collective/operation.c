@@ -27,36 +27,44 @@ tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const v
 }
 
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase) {
-    if (f->progress) f->progress(f->progress_context, done, total, phase);
+    if (f->progress && !tutti__is_worker()) f->progress(f->progress_context, done, total, phase);
 }
 
-double tutti__operation_begin(tutti_file *f) {
-    memset(&f->last, 0, sizeof f->last);
-    return tutti__now();
+/* Until it ends, seconds_total holds when it began.  What is done outside of operations counts in the sum
+ * of all. */
+void tutti__operation_begin(tutti_file *f, tutti_stats *stats) {
+    memset(stats, 0, sizeof *stats);
+    stats->seconds_total = tutti__now();
+    f->store->stats = stats;
 }
 
-static void stats_add(tutti_stats *to, const tutti_stats *from) {
+void tutti__stats_add(tutti_stats *to, const tutti_stats *from) {
 #define ADD(ctype, name, help) to->name += from->name;
     TUTTI_STATS_TABLE(ADD)
 #undef ADD
 }
 
-tutti_err tutti__operation_end(tutti_file *f, const char *operation, double start, tutti_err err) {
-    f->last.seconds_total = tutti__now() - start;
-    stats_add(&f->all, &f->last);
-    tutti__trace_event("operation", operation, start, f->last.bytes, -1);
+tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
+                               tutti_err err) {
+    tutti__trace_event("operation", operation, stats->seconds_total, stats->bytes, -1);
+    stats->seconds_total = tutti__now() - stats->seconds_total;
+    tutti__stats_add(&f->all, stats);
+    f->last = *stats;
+    f->store->stats = &f->all;
     if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
     return err;
 }
 
 /* ---- planning */
 
-static tutti_err plan_alloc(tutti_file *f, const tutti_access *a, int is_write, tutti_plan **out) {
+static tutti_err plan_alloc(tutti_file *f, const tutti_access *a, int is_write,
+                            const tutti__means *means, tutti_plan **out) {
     tutti_plan *p = tutti__calloc(1, sizeof *p);
     if (!p) return TUTTI_ERR_NOMEM;
     *out = p;
     p->file = f;
     p->is_write = is_write;
+    p->means = *means;
     TUTTI_TRY(tutti_access_copy(a, &p->access));
     return tutti__two_phase_alloc(p);
 }
@@ -66,6 +74,8 @@ void tutti__plan_release(tutti_plan **pp) {
     if (!p) return;
     tutti__run_free(&p->run);
     tutti__two_phase_free(&p->two);
+    if (p->segment.base && p->file->team) p->file->team->background -= (tutti_off)p->segment.bytes;
+    tutti__segment_drop(&p->segment);
     tutti_access_free(&p->access);
     tutti__free(p);
     *pp = NULL;
@@ -85,7 +95,7 @@ static tutti_err plan_vote(tutti_file *f, const tutti_plan *p, tutti_err mine, t
     tutti__vote v;
     tutti_off size = 0;
     *s = mine == TUTTI_OK ? summary_of(p->access) : tutti__summary_empty();
-    if (mine == TUTTI_OK && !p->is_write) mine = tutti__store_size(f->store, &size);
+    if (mine == TUTTI_OK && !p->is_write) mine = tutti__store_size(p->means.store, &size);
     tutti__vote_init(&v);
     v.min[0] = s->lo;
     v.min[1] = s->run;
@@ -107,16 +117,34 @@ static tutti_err plan_vote(tutti_file *f, const tutti_plan *p, tutti_err mine, t
     return TUTTI_OK;
 }
 
+/* How a two-phase plan moves bytes, in the words of the options. */
+static void way_explain(const tutti_plan *p, char *out, size_t size) {
+    const tutti__two_phase *t = p->two;
+    tutti_options o = p->file->opt;
+    char exchange[16] = "", pipeline[16] = "", step[24] = "";
+    o.exchange = t->stepwise ? t->kind : t->shared ? TUTTI_EXCHANGE_SHM : TUTTI_EXCHANGE_TWO_SIDED;
+    o.pipeline = t->pipeline;
+    if (tutti_options_get(&o, "exchange", exchange, sizeof exchange) != TUTTI_OK ||
+        tutti_options_get(&o, "pipeline", pipeline, sizeof pipeline) != TUTTI_OK)
+        return;
+    if (t->stepwise && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
+    snprintf(out, size, "exchange %s%s, pipeline %s", exchange, step, pipeline);
+}
+
 /* Complete the explanation, and say it if asked to. */
 static void plan_explain(tutti_plan *p, const char *why, int overlap) {
     const tutti_file *f = p->file;
+    char way[96] = "";
     int n = snprintf(p->explain, sizeof p->explain, "%s", why);
+    if (p->run) way_explain(p, way, sizeof way);
     if (p->run && n < (int)sizeof p->explain)
         n += snprintf(p->explain + n, sizeof p->explain - (size_t)n,
-                      "; %d aggregator%s in %d group%s, windows of %lld bytes",
+                      "; %s; %d aggregator%s in %d group%s, windows of %lld bytes", way,
                       p->two->domains.aggregators, p->two->domains.aggregators == 1 ? "" : "s",
                       p->two->groups->n, p->two->groups->n == 1 ? "" : "s",
                       (long long)p->two->domains.window);
+    if (p->means.resident && n < (int)sizeof p->explain)
+        n += snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; in the background");
     if (overlap && n < (int)sizeof p->explain)
         snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; ranks overlap, in rank order");
     if (f->opt.explain && f->team->rank == 0)
@@ -124,31 +152,57 @@ static void plan_explain(tutti_plan *p, const char *why, int overlap) {
                 p->explain);
 }
 
+/* In the background bytes wait in staging memory, whatever the way would be otherwise. */
+static void method_in_background(tutti_plan *p, char *why, size_t size) {
+    const tutti_options *o = &p->file->opt;
+    const int named = !p->is_write && o->method_read ? o->method_read : o->method;
+    if (p->means.resident && named == TUTTI_METHOD_AUTO && p->method != TUTTI_METHOD_TWO_PHASE) {
+        p->method = TUTTI_METHOD_TWO_PHASE;
+        snprintf(why, size, "two-phase: in the background");
+    }
+    if (p->method != TUTTI_METHOD_TWO_PHASE) p->means.resident = 0;
+}
+
+/* Seen at once, and not only when the windows have been counted. */
+static void resident_if_possible(tutti_plan *p, const tutti__summary *s) {
+    const tutti_off nodes = p->file->team->nodes.n;
+    if (s->bytes / nodes > p->file->opt.background_bytes) p->means.resident = 0;
+}
+
 static tutti_err plan_make(tutti_plan *p, const tutti__summary *s) {
-    char why[160];
+    char *why = p->choice.why;
     int overlap = 0;
-    p->method = tutti__method_choose(p->file, s, p->is_write, why, sizeof why);
+    tutti__choose(p->file, s, p->is_write, &p->choice);
+    p->method = p->choice.method;
+    resident_if_possible(p, s);
+    method_in_background(p, why, sizeof p->choice.why);
     const int staged = p->method == TUTTI_METHOD_TWO_PHASE || p->method == TUTTI_METHOD_ROOT;
     if (s->bytes > 0 && (staged || (p->is_write && s->ranks > 1)))
         TUTTI_TRY(tutti__two_phase_make(p, s, 0, 0, &overlap));
-    if (!p->run) tutti__two_phase_free(&p->two);
+    if (!p->run) {
+        tutti__two_phase_free(&p->two);
+        p->means.resident = 0;
+    }
     p->in_turn = p->is_write && (overlap || p->method == TUTTI_METHOD_SIEVE);
     plan_explain(p, why, overlap);
+    if (p->file->opt.explain && p->file->team->rank == 0)
+        tutti__choose_explain(p->file, s, p->is_write);
     return TUTTI_OK;
 }
 
-tutti_err tutti__operation_plan(tutti_file *f, const tutti_access *a, int is_write, tutti_err mine,
-                                tutti_off *size_out, tutti_plan **out) {
+tutti_err tutti__operation_plan(tutti_file *f, const tutti_access *a, int is_write,
+                                const tutti__means *means, tutti_err mine, tutti_off *size_out,
+                                tutti_plan **out) {
     tutti_plan *p = NULL;
     tutti__summary s;
     const double start = tutti__now();
     tutti__file_report(f, 0, a ? tutti_access_bytes(a) : 0, "plan");
-    if (mine == TUTTI_OK) mine = plan_alloc(f, a, is_write, &p);
+    if (mine == TUTTI_OK) mine = plan_alloc(f, a, is_write, means, &p);
     tutti_err err = plan_vote(f, p, mine, &s, size_out);
     TUTTI_ASSERT(err != TUTTI_OK || p);
     if (err == TUTTI_OK) err = plan_make(p, &s);
-    f->last.seconds_plan += tutti__now() - start;
-    f->last.plans++;
+    means->stats->seconds_plan += tutti__now() - start;
+    means->stats->plans++;
     tutti__trace_event("plan", "plan", start, -1, -1);
     if (err != TUTTI_OK) {
         tutti__plan_release(&p);
@@ -161,14 +215,13 @@ tutti_err tutti__operation_plan(tutti_file *f, const tutti_access *a, int is_wri
 /* ---- running */
 
 static tutti_err run_direct(tutti__op *op) {
-    const double start = tutti__now(), file_before = op->file->last.seconds_file;
+    const double start = tutti__now(), file_before = op->stats->seconds_file;
     tutti_err err;
     if (op->plan->method == TUTTI_METHOD_SIEVE)
         err = tutti__run_sieve(op);
     else
         err = tutti__run_list(op, op->plan->method == TUTTI_METHOD_INDEPENDENT ? 1 : 1024);
-    op->file->last.seconds_exchange +=
-        tutti__now() - start - (op->file->last.seconds_file - file_before);
+    op->stats->seconds_exchange += tutti__now() - start - (op->stats->seconds_file - file_before);
     return err;
 }
 
@@ -190,7 +243,8 @@ static tutti_err run_in_turn(tutti__op *op) {
         TUTTI_TRY(tutti__message_receive(t, t->rank - 1, tag, NULL, 0, &m));
         TUTTI_TRY(message_wait(&m));
     }
-    const tutti_err err = run_direct(op);
+    tutti_err err = run_direct(op);
+    if (err == TUTTI_OK) err = tutti__operation_flush(op); /* before the next one writes */
     if (t->rank + 1 < t->size) {
         const tutti_error_info info = *tutti_last_error();
         TUTTI_TRY(tutti__message_send(t, t->rank + 1, tag, NULL, 0, &m));
@@ -209,23 +263,61 @@ tutti_err tutti__operation_under_way(tutti_err err) {
     return TUTTI_ERR_IO;
 }
 
-tutti_err tutti__operation_run(tutti_plan *p, void *buf, tutti_off shift, tutti_off size,
-                               tutti_off *count_out) {
-    tutti_file *f = p->file;
-    tutti__op op = {p, f, buf, shift, p->is_write ? TUTTI__OFF_END : size - shift, 0};
-    tutti_err err;
-    if (p->run)
-        err = tutti__run_two_phase(&op);
-    else
-        err = p->in_turn ? run_in_turn(&op) : run_direct(&op);
-    err = tutti__team_agree(f->team, tutti__operation_under_way(err));
-    p->used = 1;
-    f->last.operations++;
-    snprintf(f->explain, sizeof f->explain, "%s", p->explain);
-    if (err != TUTTI_OK) return err;
-    f->last.bytes += op.moved;
-    f->last.runs += tutti_access_runs_count(p->access);
-    tutti__file_report(f, op.moved, op.moved, "file");
-    if (count_out) *count_out = op.moved;
+tutti_err tutti__operation_resume(tutti_plan *p, tutti_store *store, tutti_off displacement,
+                                  tutti_err mine, tutti_off *size_out) {
+    tutti__vote v;
+    tutti_off size = 0;
+    if (mine == TUTTI_OK && !p->is_write) mine = tutti__store_size(store, &size);
+    if (mine == TUTTI_OK && p->run) tutti__run_prepare(p);
+    tutti__vote_init(&v);
+    v.min[0] = v.max[0] = displacement;
+    v.max[1] = size;
+    TUTTI_TRY(tutti__team_vote(p->file->team, mine, &v));
+    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "displacements from %lld to %lld",
+                (long long)v.min[0], (long long)v.max[0]);
+    *size_out = v.max[1];
     return TUTTI_OK;
+}
+
+tutti__op tutti__operation_make(tutti_plan *p, const tutti__means *means, void *buf,
+                                tutti_off displacement, tutti_off size) {
+    const tutti_off shift = p->file->origin + displacement;
+    return (tutti__op){.plan = p,
+                       .file = p->file,
+                       .store = means->store,
+                       .stats = means->stats,
+                       .buf = buf,
+                       .shift = shift,
+                       .eof = p->is_write ? TUTTI__OFF_END : size - shift};
+}
+
+tutti_err tutti__operation_refresh(const tutti__op *op) {
+    if (op->plan->is_write || !op->file->incoherent) return TUTTI_OK;
+    return tutti__store_refresh(op->store);
+}
+
+tutti_err tutti__operation_flush(const tutti__op *op) {
+    if (!op->plan->is_write || !op->file->incoherent) return TUTTI_OK;
+    return tutti__store_flush(op->store);
+}
+
+static tutti_err move(tutti__op *op) {
+    if (op->plan->run) return tutti__run_two_phase(op);
+    return op->plan->in_turn ? run_in_turn(op) : run_direct(op);
+}
+
+/* Every rank takes its part in moving, whatever happened to it before. */
+tutti_err tutti__operation_move(tutti__op *op) {
+    const tutti_err before = tutti__operation_refresh(op);
+    const tutti_error_info first = *tutti_last_error();
+    const tutti_err err = move(op);
+    if (err == TUTTI_OK && before != TUTTI_OK) tutti__error_assign(&first);
+    if (err != TUTTI_OK || before != TUTTI_OK) return err != TUTTI_OK ? err : before;
+    return tutti__operation_flush(op);
+}
+
+void tutti__operation_done(const tutti__op *op) {
+    op->stats->bytes += op->moved;
+    op->stats->runs += tutti_access_runs_count(op->plan->access);
+    tutti__file_report(op->file, op->moved, op->moved, "file");
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/trace.h"
+#include "collective/cycles.h"
 
 /* ---- memory, allocated with the plan so that running needs hardly any */
 
@@ -18,7 +19,8 @@ static tutti_err works_make(tutti__run *r) {
         const int room = i < r->homes ? t->home.batches : 1;
         r->work[i].traffic = tutti__calloc((size_t)room + 1, sizeof *r->work[i].traffic);
         if (!r->work[i].traffic) return TUTTI_ERR_NOMEM;
-        if (r->aux) r->work[i].aux = r->aux + (tutti_off)i * t->domains.window;
+        const int aux = i < r->homes ? i % r->auxes : r->auxes + i - r->homes;
+        if (r->aux) r->work[i].aux = r->aux + (tutti_off)aux * t->domains.window;
     }
     return TUTTI_OK;
 }
@@ -30,17 +32,18 @@ tutti_err tutti__run_make(tutti_plan *p) {
     p->run = r;
     r->two = t;
     r->file = p->file;
-    r->homes = t->my_agg >= 0 ? t->homes : 0;
+    r->homes = t->my_agg >= 0 && !t->stepwise ? t->homes : 0;
     r->mirrors = t->carries > 0 ? t->mirrors : 0;
-    const size_t slots = (size_t)r->homes + (size_t)r->mirrors;
-    if (t->messages && slots > 0) {
-        r->aux = tutti__malloc_aligned(4096, slots * (size_t)t->domains.window);
+    r->auxes = (int)tutti__min(r->homes, p->file->opt.sub_buffers);
+    const size_t buffers = (size_t)r->auxes + (size_t)r->mirrors;
+    if (t->messages && buffers > 0) {
+        r->aux = tutti__malloc_aligned(4096, buffers * (size_t)t->domains.window);
         if (!r->aux) return TUTTI_ERR_NOMEM;
     }
     r->carry_next = tutti__calloc((size_t)t->carries + 1, sizeof *r->carry_next);
     r->stay_next = tutti__calloc((size_t)t->stays + 1, sizeof *r->stay_next);
     if (!r->carry_next || !r->stay_next) return TUTTI_ERR_NOMEM;
-    return works_make(r);
+    return t->stepwise ? tutti__cycles_make(r, p->is_write) : works_make(r);
 }
 
 void tutti__run_free(tutti__run **pr) {
@@ -48,10 +51,10 @@ void tutti__run_free(tutti__run **pr) {
     if (!r) return;
     for (int i = 0; r->work && i < r->homes + r->mirrors; i++) {
         tutti__free(r->work[i].traffic);
-        tutti__free(r->work[i].io);
+        tutti__window_io_free(&r->work[i].io);
         tutti__extents_free(&r->work[i].extents);
-        tutti__extents_free(&r->work[i].file);
     }
+    tutti__cycles_free(&r->cycles);
     tutti__free(r->work);
     tutti__free(r->carry_next);
     tutti__free(r->stay_next);
@@ -62,18 +65,21 @@ void tutti__run_free(tutti__run **pr) {
 
 /* ---- starting */
 
-static tutti__stage stage_of(const tutti__two_phase *t, const tutti__team *team) {
-    return (tutti__stage){team->segment[t->shared ? 0 : 1].base, t->groups->size,
-                          t->homes + t->mirrors, t->domains.window};
+static tutti__stage stage_of(const tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
+    char *base =
+        p->means.resident ? p->segment.base : p->file->team->segment[t->shared ? 0 : 1].base;
+    return (tutti__stage){base, t->groups->size, t->homes + t->mirrors, t->domains.window};
 }
 
 void tutti__run_prepare(const tutti_plan *p) {
-    const tutti__stage stage = stage_of(p->two, p->file->team);
+    if (p->two->stepwise) return;
+    const tutti__stage stage = stage_of(p);
     for (int i = 0; i < p->two->homes + p->two->mirrors; i++)
         tutti__slot_close(tutti__stage_slot(&stage, p->two->groups->me, i));
 }
 
-static tutti_count stay_after(const tutti__run *r, const tutti__stay *s, tutti_count cycle) {
+tutti_count tutti__stay_after(const tutti__run *r, const tutti__stay *s, tutti_count cycle) {
     tutti_off lo, hi;
     const tutti_count c =
         tutti__route_next(&r->two->domains, r->op->plan->access->file, s->aggregator, cycle);
@@ -86,14 +92,16 @@ static void run_start(tutti__run *r, tutti__op *op) {
     const tutti__two_phase *t = r->two;
     r->op = op;
     r->err = TUTTI_OK;
-    r->stage = stage_of(t, r->file->team);
+    r->stage = stage_of(op->plan);
     r->tag = tutti__team_tag(r->file->team);
     r->done = 0;
+    r->holding = 0;
+    r->started = tutti__now();
     r->total = tutti__side_tell(op->plan->access->file, op->eof);
     r->home_next = t->my_agg >= 0 ? tutti__load_next(r, &t->home, 0) : -1;
     for (int i = 0; i < t->carries; i++) r->carry_next[i] = tutti__load_next(r, &t->carry[i], 0);
     for (int i = 0; i < t->stays; i++)
-        r->stay_next[i] = stay_after(r, &t->stay[i], t->stay[i].first);
+        r->stay_next[i] = tutti__stay_after(r, &t->stay[i], t->stay[i].first);
     for (int i = 0; i < r->homes + r->mirrors; i++) {
         tutti__work *w = &r->work[i];
         const int slot = i < r->homes ? i : t->homes + (i - r->homes);
@@ -114,7 +122,7 @@ void tutti__run_fail(tutti__run *r, tutti_err err) {
 int tutti__run_progress(tutti__run *r) {
     int moved = 0;
     for (int i = 0; i < r->homes; i++) moved |= tutti__home_progress(r, &r->work[i]);
-    for (int i = r->homes; i < r->homes + r->mirrors; i++)
+    for (int i = r->homes; !r->holding && i < r->homes + r->mirrors; i++)
         moved |= tutti__carry_progress(r, &r->work[i]);
     return moved;
 }
@@ -149,9 +157,9 @@ static void walk_to(tutti__run *r, int i) {
                     : tutti__access_from_stage(p->access, r->op->buf, lo, hi, stage, lo);
     tutti__slot_moved(tutti__stage_slot(&r->stage, s->member, slot), bytes);
     tutti__trace_event("exchange", "copy", start, bytes, r->stay_next[i]);
-    r->file->last.copied_bytes += bytes;
+    r->op->stats->copied_bytes += bytes;
     r->done += bytes;
-    r->stay_next[i] = stay_after(r, s, r->stay_next[i] + 1);
+    r->stay_next[i] = tutti__stay_after(r, s, r->stay_next[i] + 1);
     tutti__file_report(r->file, r->done, r->total, "exchange");
 }
 
@@ -163,22 +171,82 @@ static tutti_count walk_next(const tutti__run *r) {
     return best;
 }
 
-tutti_err tutti__run_two_phase(tutti__op *op) {
-    tutti__run *r = op->plan->run;
-    const double start = tutti__now(), file_before = op->file->last.seconds_file;
+/* My own bytes, cycle by cycle. */
+static void walk(tutti__run *r) {
     tutti_count cycle;
-    run_start(r, op);
     while ((cycle = walk_next(r)) >= 0)
         for (int i = 0; i < r->two->stays; i++) {
             if (r->stay_next[i] != cycle) continue;
             walk_to(r, i);
             (void)tutti__run_progress(r);
         }
-    while (run_busy(r))
+    r->op->moved = r->done;
+}
+
+typedef int busy_fn(const tutti__run *r);
+
+static void wait_while(tutti__run *r, busy_fn *busy) {
+    while (busy(r))
         if (!tutti__run_progress(r)) tutti__yield();
-    op->moved = r->done;
-    op->file->last.seconds_exchange +=
-        tutti__now() - start - (op->file->last.seconds_file - file_before);
+}
+
+/* Has some window bytes to get, or a mirror to give away? */
+static int run_exchanges(const tutti__run *r) {
+    if (r->home_next >= 0) return 1;
+    for (int i = 0; i < r->two->carries; i++)
+        if (r->carry_next[i] >= 0) return 1;
+    for (int i = 0; i < r->homes + r->mirrors; i++)
+        if (r->work[i].phase == TUTTI__FILL || r->work[i].phase == TUTTI__SEND) return 1;
+    return 0;
+}
+
+static int run_opens(const tutti__run *r) {
+    return r->home_next >= 0;
+}
+
+/* Time that is not file access is exchange. */
+static void count_exchange(const tutti__op *op, double start, double file_before) {
+    op->stats->seconds_exchange += tutti__now() - start - (op->stats->seconds_file - file_before);
+}
+
+static tutti_err run_outcome(const tutti__run *r) {
     if (r->err != TUTTI_OK) tutti__error_assign(&r->info);
     return r->err;
+}
+
+tutti_err tutti__run_two_phase(tutti__op *op) {
+    tutti__run *r = op->plan->run;
+    if (r->cycles) return tutti__cycles_run(op);
+    const double start = tutti__now(), file_before = op->stats->seconds_file;
+    run_start(r, op);
+    walk(r);
+    wait_while(r, run_busy);
+    count_exchange(op, start, file_before);
+    return run_outcome(r);
+}
+
+void tutti__run_depart(tutti__op *op) {
+    tutti__run *r = op->plan->run;
+    const double start = tutti__now(), file_before = op->stats->seconds_file;
+    run_start(r, op);
+    r->holding = !op->plan->is_write;
+    if (op->plan->is_write) walk(r);
+    wait_while(r, op->plan->is_write ? run_exchanges : run_opens);
+    count_exchange(op, start, file_before);
+}
+
+tutti_err tutti__run_arrive(tutti__op *op) {
+    tutti__run *r = op->plan->run;
+    const double start = tutti__now(), file_before = op->stats->seconds_file;
+    r->holding = 0;
+    if (!op->plan->is_write) walk(r);
+    wait_while(r, run_busy);
+    count_exchange(op, start, file_before);
+    return run_outcome(r);
+}
+
+void tutti__run_abort(tutti__run *r) {
+    for (int i = 0; i < r->homes; i++)
+        if (r->work[i].request && tutti__store_finish(&r->work[i].request, NULL) != TUTTI_OK)
+            r->work[i].request = NULL;
 }

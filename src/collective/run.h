@@ -14,7 +14,7 @@
 #ifndef TUTTI_RUN_H
 #define TUTTI_RUN_H
 
-#include "collective/collective_impl.h"
+#include "collective/window_io.h"
 
 typedef enum {
     TUTTI__IDLE,    /* may be opened for another window */
@@ -50,11 +50,8 @@ typedef struct tutti__work {
     int traffics;
     tutti__traffic *traffic; /* room for all batches of the load */
     tutti__extents extents;  /* of the traffics */
-    tutti__extents file;     /* what goes to or comes from the file */
-    tutti_io_run *io;
-    int io_room;
+    tutti__window_io io;     /* what goes to or comes from the file */
     tutti_store_request *request;
-    tutti_off asked;
     double since;
 } tutti__work;
 
@@ -65,11 +62,15 @@ typedef struct tutti__run {
     tutti__stage stage;
     int tag;
     int homes, mirrors;
-    tutti__work *work;       /* [homes + mirrors] */
-    tutti_count home_next;   /* the next cycle of my domain, -1: no more */
-    tutti_count *carry_next; /* [carries] */
-    tutti_count *stay_next;  /* [stays] */
+    tutti__work *work;            /* [homes + mirrors] */
+    tutti_count home_next;        /* the next cycle of my domain, -1: no more */
+    tutti_count *carry_next;      /* [carries] */
+    tutti_count *stay_next;       /* [stays] */
+    struct tutti__cycles *cycles; /* cycle by cycle, see cycles.h; NULL: as windows get ready */
     char *aux;
+    int auxes; /* buffers of a window each in `aux` for homes, which take turns if there are fewer */
+    int holding; /* resident read: bytes stay in staging until the second part */
+    double started;
     tutti_err err; /* the first trouble of this rank; from then on files are left alone */
     tutti_error_info info;
     tutti_off done, total;
@@ -79,6 +80,9 @@ typedef struct tutti__run {
 int tutti__run_progress(tutti__run *r);
 /* Remember the first error (it is this thread's last one). */
 void tutti__run_fail(tutti__run *r, tutti_err err);
+
+/* The next cycle of an aggregator, from `cycle` on, in which I have bytes, or -1. */
+tutti_count tutti__stay_after(const tutti__run *r, const tutti__stay *s, tutti_count cycle);
 
 /* ---- windows.c: what home and carrier share */
 tutti_count tutti__load_next(const tutti__run *r, const tutti__load *l, tutti_count from);

@@ -16,8 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fiber.h"
 #include "base/trace.h"
+#include "exchange/rma_windows.h"
 #include "exchange/segment.h"
+#include "exchange/shuffle.h"
 
 enum { FOR_HOME = 1, FOR_CARRIER = 2 };
 
@@ -43,9 +46,10 @@ static tutti_off window_least(const tutti_file *f, tutti_off extent) {
 }
 
 /* What fits into the memory of a node, in `slots` buffers for each of its ranks. */
-static tutti_off window_bytes(const tutti_file *f, const tutti__groups *g, int slots,
+static tutti_off window_bytes(const tutti_plan *p, const tutti__groups *g, int slots,
                               tutti_off extent) {
-    tutti_off most = f->opt.window_size;
+    const tutti_file *f = p->file;
+    tutti_off most = f->opt.window_size > 0 ? f->opt.window_size : p->choice.window;
     if (most == 0) most = f->opt.direct_io || f->striped ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
     most = tutti__min(most, TUTTI__MESSAGE_MAX);
     most = tutti__min(most, f->opt.cb_buffer_size / ((tutti_off)g->largest * slots));
@@ -59,26 +63,47 @@ static int rank_index(const tutti__two_phase *t, int rank) {
     return -1;
 }
 
+static int moves_by_stage(const tutti_plan *p);
+
+/* Is it done cycle by cycle, and how?  Windows of MPI are made and fenced by calls that block: where
+ * other operations of the thread wait for their turn (inside a fiber) messages do it. */
+static void stepwise_decide(const tutti_plan *p, tutti__two_phase *t, int exchange) {
+    const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
+    const int steps = exchange == TUTTI_EXCHANGE_TWO_SIDED && p->file->opt.step > 0;
+    t->stepwise = (one_sided || steps) && !t->ordered && !p->means.resident && moves_by_stage(p);
+    t->kind = one_sided && !tutti__fiber_inside() ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
+    t->step = t->kind != TUTTI_EXCHANGE_TWO_SIDED ? 0 : one_sided ? 4 : p->file->opt.step;
+}
+
 /* Domains, aggregators and slots.  The same on all ranks. */
 static tutti_err decide(tutti_plan *p, tutti__two_phase *t, const tutti__summary *s, int singles) {
     tutti_file *f = p->file;
     tutti__team *team = f->team;
-    t->shared = !singles && f->opt.exchange != TUTTI_EXCHANGE_TWO_SIDED;
+    const int exchange =
+        f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
+    stepwise_decide(p, t, exchange);
+    t->shared = !singles && (exchange == TUTTI_EXCHANGE_AUTO || exchange == TUTTI_EXCHANGE_SHM);
     t->groups = t->shared ? &team->nodes : &team->singles;
-    const int remote = t->groups->n > 1 || t->ordered;
-    t->homes = f->opt.sub_buffers;
+    t->bytes = s->bytes;
+    const int remote = !t->stepwise && (t->groups->n > 1 || t->ordered);
+    t->pipeline = f->opt.pipeline ? f->opt.pipeline : p->choice.pipeline;
+    if (t->pipeline == TUTTI_PIPELINE_AUTO) t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
+    if (p->means.resident) t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
+    t->homes = t->pipeline == TUTTI_PIPELINE_NONE ? 1 : f->opt.sub_buffers;
     t->mirrors = remote ? 2 : 0;
 
     const tutti_off extent = s->hi > s->lo ? s->hi - s->lo : 0;
-    const int buffers = (t->homes + t->mirrors) * (remote ? 2 : 1);
-    const tutti_off window = window_bytes(f, t->groups, buffers, extent);
+    const tutti__groups *share = t->stepwise ? &team->nodes : t->groups; /* the memory of a node */
+    const int buffers = t->stepwise ? tutti__exchange_buffers(t->kind, t->step, t->homes)
+                                    : (t->homes + t->mirrors) * (remote ? 2 : 1);
+    const tutti_off window = window_bytes(p, share, buffers, extent);
     t->messages = remote;
 
-    const tutti__topology topo = {team->size, t->groups->n, t->groups->of};
-    const int wanted = p->method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
-    const tutti_off least = tutti__max(f->align, tutti__min(window, 256 << 10));
-    const int n =
-        tutti__aggregators_choose(&topo, wanted, s->bytes, wanted ? 1 : least, t->agg_rank);
+    const tutti__topology topo = {team->size, share->n, share->of};
+    const int named = p->method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
+    const tutti_off least = tutti__max(f->align, tutti__min(window, p->choice.least));
+    const int n = tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators, s->bytes,
+                                            named ? 1 : least, t->agg_rank);
     if (p->method == TUTTI_METHOD_ROOT) t->agg_rank[0] = 0;
 
     tutti_off bucket[TUTTI__HISTOGRAM] = {0};
@@ -133,7 +158,7 @@ static tutti_err stays_make(tutti__two_phase *t, tutti__side file) {
     for (int i = 0; i < route.n; i++) {
         const int a = route.stop[i].aggregator, rank = t->agg_rank[a];
         tutti__stay s = {a, route.stop[i].cycle, 0, 0};
-        s.mirror = t->ordered || t->groups->of[rank] != t->groups->mine;
+        s.mirror = !t->stepwise && (t->ordered || t->groups->of[rank] != t->groups->mine);
         s.member = s.mirror ? a % t->groups->size : member_of(t->groups, rank);
         int at = t->stays++;
         for (; at > 0 && walk_place(t, &t->stay[at - 1]) > walk_place(t, &s); at--)
@@ -182,8 +207,8 @@ static tutti_err letters_write(tutti_plan *p, tutti__two_phase *t, int *n_out,
     }
     for (int i = 0; i < n; i++) {
         if (v[i].rank == p->file->team->rank) continue;
-        p->file->last.descriptor_messages++;
-        p->file->last.descriptor_bytes += (tutti_off)v[i].bytes;
+        p->means.stats->descriptor_messages++;
+        p->means.stats->descriptor_bytes += (tutti_off)v[i].bytes;
     }
     *n_out = n;
     *out = v;
@@ -340,18 +365,73 @@ static int moves_by_stage(const tutti_plan *p) {
     return p->method == TUTTI_METHOD_TWO_PHASE || p->method == TUTTI_METHOD_ROOT;
 }
 
-static tutti_err stage_ensure(const tutti_plan *p, const tutti__two_phase *t) {
+/* ---- a resident plan has memory for all of its windows at once, if that fits */
+
+/* My windows with bytes, counted no further than to `limit`. */
+static tutti_count windows_count(const tutti__two_phase *t, tutti_count limit) {
+    tutti_count n = 0;
+    if (t->my_agg < 0) return 0;
+    for (tutti_count c = tutti__load_cycle(&t->domains, &t->home, 0); c >= 0 && n < limit; n++)
+        c = tutti__load_cycle(&t->domains, &t->home, c + 1);
+    return n;
+}
+
+/* Everybody's slots are as many as the busiest aggregator needs, if the largest node has memory for them
+ * beside what other operations have; ranks may not know yet that some of those have ended, so
+ * they agree.  Collective. */
+static tutti_err resident_slots(tutti_plan *p, tutti__two_phase *t, tutti_err mine, int *fits_out) {
+    tutti__vote v;
+    const tutti_off room = p->file->opt.background_bytes;
+    tutti__vote_init(&v);
+    v.max[0] =
+        mine == TUTTI_OK ? windows_count(t, tutti__min(room / t->domains.window + 1, 1 << 20)) : 0;
+    v.max[1] = p->file->team->background;
+    TUTTI_TRY(tutti__team_vote(p->file->team, mine, &v));
+    t->homes = (int)tutti__max(v.max[0], 1);
+    const size_t bytes =
+        tutti__stage_bytes(t->groups->largest, t->homes + t->mirrors, t->domains.window);
+    *fits_out = v.max[1] + (tutti_off)bytes <= room;
+    return TUTTI_OK;
+}
+
+/* The memory of an operation that has ended is taken again; all ranks of a node have the same one. */
+static tutti_err resident_ensure(tutti_plan *p, const tutti__two_phase *t, size_t bytes) {
+    tutti__team *team = p->file->team;
+    if (team->spare.bytes >= bytes && team->spare.shared == (t->shared && t->groups->size > 1)) {
+        p->segment = team->spare;
+        memset(&team->spare, 0, sizeof team->spare);
+    } else {
+        TUTTI_TRY(tutti__segment_make(team, t->shared, bytes, &p->segment));
+    }
+    team->background += (tutti_off)p->segment.bytes;
+    return TUTTI_OK;
+}
+
+static tutti_err stage_ensure(tutti_plan *p, const tutti__two_phase *t) {
     if (!moves_by_stage(p)) return TUTTI_OK;
-    return tutti__segment_ensure(
-        p->file->team, t->shared,
-        tutti__stage_bytes(t->groups->size, t->homes + t->mirrors, t->domains.window));
+    if (t->stepwise)
+        return t->kind == TUTTI_EXCHANGE_TWO_SIDED
+                   ? TUTTI_OK
+                   : tutti__windows_ensure(p->file->team, t->homes,
+                                           t->my_agg >= 0 ? t->domains.window : 0);
+    const size_t bytes =
+        tutti__stage_bytes(t->groups->size, t->homes + t->mirrors, t->domains.window);
+    return p->means.resident ? resident_ensure(p, t, bytes)
+                             : tutti__segment_ensure(p->file->team, t->shared, bytes);
+}
+
+static void resident_not(tutti_plan *p) {
+    if (p->segment.base) p->file->team->background -= (tutti_off)p->segment.bytes;
+    tutti__segment_drop(&p->segment);
+    p->means.resident = 0;
 }
 
 /* Once more, with other groups. */
-static tutti_err again(tutti_plan *p, const tutti__summary *s, int ordered, int *overlap_out) {
+static tutti_err again(tutti_plan *p, const tutti__summary *s, int singles, int ordered,
+                       int *overlap_out) {
     tutti__run_free(&p->run);
     two_phase_clear(p->two);
-    return tutti__two_phase_make(p, s, 1, ordered, overlap_out);
+    return tutti__two_phase_make(p, s, singles, ordered, overlap_out);
 }
 
 tutti_err tutti__two_phase_alloc(tutti_plan *p) {
@@ -366,17 +446,22 @@ tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int sing
     tutti__team *team = p->file->team;
     tutti__two_phase *t = p->two;
     tutti_off where = -1;
-    int overlap = 0;
+    int overlap = 0, fits = 1;
     tutti__vote v;
 
     t->ordered = ordered;
     TUTTI_TRY(decide(p, t, s, singles)); /* fails only where MPI does */
     tutti_err err = make(p, t, &overlap, &where);
+    if (p->means.resident) TUTTI_TRY(resident_slots(p, t, err, &fits));
+    if (!fits) {
+        resident_not(p);
+        return again(p, s, singles, ordered, overlap_out);
+    }
     tutti_error_info first = *tutti_last_error();
     const tutti_err staged = stage_ensure(p, t);
     if (err != TUTTI_OK)
         tutti__error_assign(&first);
-    else if (staged != TUTTI_OK && !t->shared)
+    else if (staged != TUTTI_OK && !t->shared && !p->means.resident)
         err = staged;
     else if (staged == TUTTI_OK && moves_by_stage(p))
         err = tutti__run_make(p);
@@ -385,14 +470,23 @@ tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int sing
     tutti__vote_init(&v);
     v.max[0] = overlap;
     v.max[1] = overlap ? where : -1;
-    v.max[2] = staged != TUTTI_OK && t->shared;
+    v.max[2] = staged != TUTTI_OK && t->shared && !p->means.resident;
+    v.max[3] = staged != TUTTI_OK && p->means.resident;
     TUTTI_TRY(tutti__team_vote(team, err, &v));
-    if (v.max[2]) return again(p, s, ordered, overlap_out); /* no shared memory: by messages */
+    if (v.max[3]) {
+        resident_not(p);
+        return again(p, s, singles, ordered, overlap_out);
+    }
+    if (v.max[2]) return again(p, s, 1, ordered, overlap_out); /* no shared memory: by messages */
     TUTTI_CHECK(!v.max[0] || !p->file->opt.check, TUTTI_ERR_OVERLAP,
                 "two ranks write the same bytes, at offset %lld",
                 (long long)(v.max[1] + p->file->origin));
     if (v.max[0]) *overlap_out = 1;
-    return v.max[0] && moves_by_stage(p) ? again(p, s, 1, overlap_out) : TUTTI_OK;
+    if (v.max[0] && moves_by_stage(p)) {
+        resident_not(p); /* in rank order, window by window */
+        return again(p, s, 1, 1, overlap_out);
+    }
+    return TUTTI_OK;
 }
 
 void tutti__two_phase_free(tutti__two_phase **pt) {

@@ -7,14 +7,19 @@
 
 #include "base/trace.h"
 
-tutti_count tutti__load_next(const tutti__run *r, const tutti__load *l, tutti_count from) {
-    const tutti__domains *d = &r->two->domains;
+tutti_count tutti__load_cycle(const tutti__domains *d, const tutti__load *l, tutti_count from) {
     tutti_count best = -1;
-    tutti_off lo, hi;
     for (int i = 0; i < l->n && best != from; i++) {
         const tutti_count c = tutti__route_next(d, l->side[i], l->aggregator, from);
         if (c >= 0 && (best < 0 || c < best)) best = c;
     }
+    return best;
+}
+
+tutti_count tutti__load_next(const tutti__run *r, const tutti__load *l, tutti_count from) {
+    const tutti__domains *d = &r->two->domains;
+    tutti_off lo, hi;
+    const tutti_count best = tutti__load_cycle(d, l, from);
     if (best < 0) return -1;
     tutti__domains_window(d, l->aggregator, best, &lo, &hi);
     return lo < r->op->eof ? best : -1;
@@ -27,7 +32,7 @@ void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__load *l, tutt
     w->hi = tutti__min(w->hi, r->op->eof);
     w->local = w->total = w->aux_used = 0;
     w->traffics = 0;
-    w->extents.n = w->file.n = 0;
+    w->extents.n = 0;
     w->since = tutti__trace_on() ? tutti__now() : 0;
 }
 
@@ -90,7 +95,7 @@ void tutti__traffic_pack(tutti__run *r, tutti__work *w, tutti__traffic *m) {
         memcpy(to, w->stage + (e->offset - w->lo), (size_t)e->bytes);
         to += e->bytes;
     }
-    r->file->last.copied_bytes += m->bytes;
+    r->op->stats->copied_bytes += m->bytes;
 }
 
 void tutti__traffic_unpack(tutti__run *r, tutti__work *w, tutti__traffic *m) {
@@ -101,7 +106,7 @@ void tutti__traffic_unpack(tutti__run *r, tutti__work *w, tutti__traffic *m) {
         memcpy(w->stage + (e->offset - w->lo), from, (size_t)e->bytes);
         from += e->bytes;
     }
-    r->file->last.copied_bytes += m->bytes;
+    r->op->stats->copied_bytes += m->bytes;
 }
 
 void tutti__traffic_send(tutti__run *r, tutti__work *w, tutti__traffic *m) {
@@ -110,8 +115,8 @@ void tutti__traffic_send(tutti__run *r, tutti__work *w, tutti__traffic *m) {
         tutti__message_send(r->file->team, m->batch->peer, r->tag, m->at, m->bytes, &m->message);
     if (err != TUTTI_OK) tutti__run_fail(r, err);
     m->started = 1;
-    r->file->last.messages++;
-    r->file->last.message_bytes += m->bytes;
+    r->op->stats->messages++;
+    r->op->stats->message_bytes += m->bytes;
 }
 
 void tutti__traffic_receive(tutti__run *r, tutti__traffic *m) {

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/fiber.h"
+
 typedef struct {
     tutti__team *first;
     int made;
@@ -21,7 +23,15 @@ typedef struct {
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static int pool_key = MPI_KEYVAL_INVALID;
 
+static _Thread_local tutti__idle_fn *idle;
+
+void tutti__on_idle(tutti__idle_fn *fn) {
+    idle = fn;
+}
+
 void tutti__yield(void) {
+    if (tutti__fiber_leave()) return;
+    if (idle) idle();
     sched_yield();
 }
 
@@ -150,9 +160,20 @@ void tutti__segment_drop(tutti__segment *s) {
     memset(s, 0, sizeof *s);
 }
 
+void tutti__windows_drop(tutti__windows *w) {
+    for (int i = 0; i < w->n; i++) {
+        if (w->barrier[i] != MPI_COMM_NULL) MPI_Comm_free(&w->barrier[i]);
+        MPI_Win_free(&w->win[i]);
+        tutti__free(w->shift[i]);
+    }
+    memset(w, 0, sizeof *w);
+}
+
 static void team_free(tutti__team *t) {
+    tutti__windows_drop(&t->windows);
     tutti__segment_drop(&t->segment[0]);
     tutti__segment_drop(&t->segment[1]);
+    tutti__segment_drop(&t->spare);
     if (t->node != MPI_COMM_NULL) MPI_Comm_free(&t->node);
     if (t->comm != MPI_COMM_NULL) MPI_Comm_free(&t->comm);
     groups_free(&t->nodes);
@@ -264,7 +285,9 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
     /* ids are compared as (-min, max); a rank without a pool says so by INT_MAX */
     range[0] = err != TUTTI_OK ? 1 << 30 : t ? -t->id : 1;
     range[1] = err != TUTTI_OK ? 1 << 30 : t ? t->id : -1;
-    TUTTI_MPI(MPI_Allreduce(range, both, 2, MPI_INT, MPI_MAX, comm));
+    MPI_Request r;
+    TUTTI_MPI(MPI_Iallreduce(range, both, 2, MPI_INT, MPI_MAX, comm, &r));
+    TUTTI_TRY(tutti__team_finish(1, &r));
     if (both[1] < 1 << 30 && both[1] >= 0 && both[0] == -both[1]) {
         *out = t;
         return TUTTI_OK;
@@ -295,7 +318,13 @@ void tutti__team_give(tutti__team **t) {
     *t = NULL;
 }
 
+/* Every MPI has tags up to 32767: one half for messages of operations, one for their agreements. */
 int tutti__team_tag(tutti__team *t) {
     t->tag = t->tag % 16383 + 1;
     return t->tag;
+}
+
+int tutti__team_tag_apart(tutti__team *t) {
+    t->apart = t->apart % 16383 + 1;
+    return 16383 + t->apart;
 }

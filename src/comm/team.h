@@ -31,6 +31,20 @@ typedef struct tutti__segment {
 
 void tutti__segment_drop(tutti__segment *s);
 
+/* Sub-buffers that other ranks put into and get from, see exchange/rma_windows.h; kept likewise. */
+#define TUTTI__WINDOWS 16
+typedef struct tutti__windows {
+    int n;
+    tutti_off bytes; /* of this rank, in each */
+    MPI_Win win[TUTTI__WINDOWS];
+    MPI_Comm barrier[TUTTI__WINDOWS]; /* or MPI_COMM_NULL */
+    char *base[TUTTI__WINDOWS];
+    int *shift[TUTTI__WINDOWS]; /* [ranks] where a rank's bytes begin; NULL: all at the beginning */
+} tutti__windows;
+
+/* Collective. */
+void tutti__windows_drop(tutti__windows *w);
+
 typedef struct tutti__team {
     MPI_Comm comm;
     int rank, size;
@@ -38,8 +52,11 @@ typedef struct tutti__team {
     tutti__groups nodes;       /* ranks that share memory */
     tutti__groups singles;     /* every rank on its own */
     tutti__segment segment[2]; /* [0] for `nodes`, [1] for `singles` */
-    int tag;                   /* of the last operation */
-    int id;                    /* the same on all ranks */
+    tutti__segment spare;      /* of a split operation that has ended, for the next one */
+    tutti__windows windows;
+    tutti_off background; /* bytes of a node's memory that operations in the background have */
+    int tag, apart;       /* the last ones given out */
+    int id;               /* the same on all ranks */
     int busy;
     int orphan;        /* the communicator it was made for is gone: free it when it is given back */
     char pretend[128]; /* the option `nodes` it was made for */
@@ -53,6 +70,8 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
 void tutti__team_give(tutti__team **t);
 /* A tag for one operation, the same on all ranks if they count alike.  Local. */
 int tutti__team_tag(tutti__team *t);
+/* The same from another set, for tutti__team_agree_apart. */
+int tutti__team_tag_apart(tutti__team *t);
 const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out);
 
 /* ---- agreement.  A vote reduces a few numbers over all ranks together with "did anybody fail". */
@@ -68,10 +87,13 @@ void tutti__vote_init(tutti__vote *v); /* min +inf, max -inf, sum 0 */
 tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
 /* The same without numbers. */
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) TUTTI_MUST_USE;
-/* Rank 0's bytes for everybody.  Collective. */
-tutti_err tutti__team_broadcast(tutti__team *t, void *buf, size_t bytes) TUTTI_MUST_USE;
+/* The same among others that are under way at the same time, each with a tag of its own, in any order. */
+tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) TUTTI_MUST_USE;
 /* Sum of n numbers over all ranks, in place.  Collective. */
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;
+
+/* Wait for requests of MPI, yielding. */
+tutti_err tutti__team_finish(int n, MPI_Request *requests) TUTTI_MUST_USE;
 
 /* Record a failed MPI call; and return what it is. */
 void tutti__error_record_mpi(int mpi_code, const char *what);
@@ -99,7 +121,11 @@ tutti_err tutti__team_letters(tutti__team *t, int n, const tutti__letter *out, i
                               tutti__letter **in_out) TUTTI_MUST_USE;
 void tutti__letters_free(int n, tutti__letter **letters);
 
-/* Give the core to somebody else: every wait of the library calls this and nothing else. */
+/* Give the core to somebody else: every wait of the library calls this and nothing else.  Inside a fiber
+ * that means back to whoever resumed it; otherwise other operations of this thread get a turn first. */
 void tutti__yield(void);
+/* What this thread does when it has to wait; NULL: nothing. */
+typedef void tutti__idle_fn(void);
+void tutti__on_idle(tutti__idle_fn *fn);
 
 #endif

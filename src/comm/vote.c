@@ -1,101 +1,125 @@
-/* comm: agreement.  One reduction with an operation of our own carries minima, maxima, sums and the
- * lowest failing rank; only if there is one is its error sent round.
+/* comm: agreement.  Minima, maxima, sums and the error of the lowest failing rank are reduced over all
+ * ranks by recursive doubling: in round k a rank exchanges what it knows with the one whose number differs
+ * in bit k.  Ranks beyond the largest power of two hand theirs to a partner first and get the
+ * result from it.  Of messages rather than MPI's own reductions, for three reasons: waiting
+ * yields the core and lets other operations progress, the error travels along, and agreements of
+ * different operations (each with a tag of its own) may cross.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/team.h"
 
-#include <pthread.h>
 #include <string.h>
 
-enum { VOTE_WORDS = sizeof(tutti__vote) / sizeof(int64_t) };
+/* Votes follow one another; the tags of operations are larger. */
+enum { VOTE_TAG = 0 };
 
-static pthread_once_t vote_once = PTHREAD_ONCE_INIT;
-static MPI_Op vote_op = MPI_OP_NULL;
-static MPI_Datatype vote_type = MPI_DATATYPE_NULL;
-static int vote_made = MPI_ERR_OTHER;
-
-static void vote_reduce(void *in, void *inout, int *n, MPI_Datatype *type) {
-    const tutti__vote *a = in;
-    tutti__vote *b = inout;
-    (void)type;
-    for (int k = 0; k < *n; k++, a++, b++) {
-        if (a->fail < b->fail) b->fail = a->fail;
-        for (int i = 0; i < TUTTI__VOTES; i++) {
-            if (a->min[i] < b->min[i]) b->min[i] = a->min[i];
-            if (a->max[i] > b->max[i]) b->max[i] = a->max[i];
-            if (!tutti__add_ok(a->sum[i], b->sum[i], &b->sum[i])) b->sum[i] = INT64_MAX;
-        }
-    }
-}
-
-static int vote_free(MPI_Comm self, int key, void *value, void *extra) {
-    (void)self, (void)key, (void)value, (void)extra;
-    MPI_Op_free(&vote_op);
-    MPI_Type_free(&vote_type);
-    return MPI_SUCCESS;
-}
-
-static void vote_make(void) {
-    int key = MPI_KEYVAL_INVALID;
-    vote_made = MPI_Op_create(vote_reduce, 1, &vote_op);
-    if (vote_made != MPI_SUCCESS) return;
-    vote_made = MPI_Type_contiguous(VOTE_WORDS, MPI_INT64_T, &vote_type);
-    if (vote_made == MPI_SUCCESS) vote_made = MPI_Type_commit(&vote_type);
-    if (vote_made != MPI_SUCCESS) return;
-    if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, vote_free, &key, NULL) == MPI_SUCCESS) {
-        MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-        MPI_Comm_free_keyval(&key);
-    }
-}
+typedef struct {
+    tutti__vote vote;
+    tutti_error_info info; /* of rank vote.fail; sent only if there is one */
+} ballot;
 
 void tutti__vote_init(tutti__vote *v) {
     memset(v, 0, sizeof *v);
+    v->fail = INT64_MAX;
     for (int i = 0; i < TUTTI__VOTES; i++) {
         v->min[i] = INT64_MAX;
         v->max[i] = INT64_MIN;
     }
 }
 
-/* Everybody gets the error of rank `who`. */
-static tutti_err vote_spread(tutti__team *t, int who) {
-    tutti_error_info info;
-    memset(&info, 0, sizeof info);
-    if (t->rank == who) {
-        tutti__error_context(NULL, NULL, who);
-        info = *tutti_last_error();
+static void ballot_merge(ballot *to, const ballot *from) {
+    const tutti__vote *a = &from->vote;
+    tutti__vote *b = &to->vote;
+    if (a->fail < b->fail) {
+        b->fail = a->fail;
+        to->info = from->info;
     }
-    TUTTI_MPI(MPI_Bcast(&info, (int)sizeof info, MPI_BYTE, who, t->comm));
-    tutti__error_assign(&info);
-    return info.code;
+    for (int i = 0; i < TUTTI__VOTES; i++) {
+        if (a->min[i] < b->min[i]) b->min[i] = a->min[i];
+        if (a->max[i] > b->max[i]) b->max[i] = a->max[i];
+        if (!tutti__add_ok(a->sum[i], b->sum[i], &b->sum[i])) b->sum[i] = INT64_MAX;
+    }
+}
+
+static int ballot_bytes(const ballot *b) {
+    return (int)(b->vote.fail == INT64_MAX ? sizeof b->vote : sizeof *b);
+}
+
+tutti_err tutti__team_finish(int n, MPI_Request *requests) {
+    for (int i = 0; i < n;) {
+        int done = 0;
+        TUTTI_MPI(MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE));
+        if (done)
+            i++;
+        else
+            tutti__yield();
+    }
+    return TUTTI_OK;
+}
+
+/* Send to `to` and receive from `from`, either of which may be absent (-1). */
+static tutti_err ballot_pass(tutti__team *t, int tag, int to, const ballot *out, int from,
+                             ballot *in) {
+    MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    if (from >= 0) TUTTI_MPI(MPI_Irecv(in, (int)sizeof *in, MPI_BYTE, from, tag, t->comm, &r[0]));
+    if (to >= 0) TUTTI_MPI(MPI_Isend(out, ballot_bytes(out), MPI_BYTE, to, tag, t->comm, &r[1]));
+    return tutti__team_finish(2, r);
+}
+
+static tutti_err ballot_reduce(tutti__team *t, int tag, ballot *b) {
+    int whole = 1; /* the largest power of two that is not larger than the team */
+    ballot in;
+    while (whole <= t->size / 2) whole *= 2;
+    if (t->rank >= whole) {
+        TUTTI_TRY(ballot_pass(t, tag, t->rank - whole, b, -1, NULL));
+        return ballot_pass(t, tag, -1, NULL, t->rank - whole, b);
+    }
+    const int partner = t->rank + whole < t->size ? t->rank + whole : -1;
+    if (partner >= 0) {
+        TUTTI_TRY(ballot_pass(t, tag, -1, NULL, partner, &in));
+        ballot_merge(b, &in);
+    }
+    for (int bit = 1; bit < whole; bit *= 2) {
+        const int peer = t->rank ^ bit;
+        TUTTI_TRY(ballot_pass(t, tag, peer, b, peer, &in));
+        ballot_merge(b, &in);
+    }
+    return partner >= 0 ? ballot_pass(t, tag, partner, b, -1, NULL) : TUTTI_OK;
+}
+
+static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote *io) {
+    ballot b;
+    b.vote = *io;
+    b.vote.fail = INT64_MAX;
+    if (mine != TUTTI_OK) {
+        if (tutti_last_error()->code != mine)
+            (void)tutti__error_set(mine, 0, -1, "%s", tutti_strerror(mine));
+        tutti__error_context(NULL, NULL, t->rank);
+        b.vote.fail = t->rank;
+        b.info = *tutti_last_error();
+    }
+    TUTTI_TRY(ballot_reduce(t, tag, &b));
+    *io = b.vote;
+    if (b.vote.fail == INT64_MAX) return TUTTI_OK;
+    tutti__error_assign(&b.info);
+    return b.info.code;
 }
 
 tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) {
-    tutti__vote out;
-    pthread_once(&vote_once, vote_make);
-    if (vote_made != MPI_SUCCESS) return tutti__error_mpi(vote_made, "MPI_Op_create");
-    io->fail = mine == TUTTI_OK ? INT64_MAX : t->rank;
-    if (mine != TUTTI_OK && tutti_last_error()->code != mine)
-        (void)tutti__error_set(mine, 0, -1, "%s", tutti_strerror(mine));
-    TUTTI_MPI(MPI_Allreduce(io, &out, 1, vote_type, vote_op, t->comm));
-    *io = out;
-    return out.fail == INT64_MAX ? TUTTI_OK : vote_spread(t, (int)out.fail);
+    return vote_with(t, VOTE_TAG, mine, io);
 }
 
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) {
-    int64_t in = mine == TUTTI_OK ? INT64_MAX : t->rank, out;
-    if (mine != TUTTI_OK && tutti_last_error()->code != mine)
-        (void)tutti__error_set(mine, 0, -1, "%s", tutti_strerror(mine));
-    TUTTI_MPI(MPI_Allreduce(&in, &out, 1, MPI_INT64_T, MPI_MIN, t->comm));
-    return out == INT64_MAX ? TUTTI_OK : vote_spread(t, (int)out);
+    return tutti__team_agree_apart(t, VOTE_TAG, mine);
 }
 
-tutti_err tutti__team_broadcast(tutti__team *t, void *buf, size_t bytes) {
-    int n = 0;
-    TUTTI_TRY(tutti__narrow_int((tutti_off)bytes, &n));
-    TUTTI_MPI(MPI_Bcast(buf, n, MPI_BYTE, 0, t->comm));
-    return TUTTI_OK;
+tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) {
+    tutti__vote v;
+    tutti__vote_init(&v);
+    return vote_with(t, tag, mine, &v);
 }
 
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) {
-    TUTTI_MPI(MPI_Allreduce(MPI_IN_PLACE, v, n, MPI_INT64_T, MPI_SUM, t->comm));
-    return TUTTI_OK;
+    MPI_Request r;
+    TUTTI_MPI(MPI_Iallreduce(MPI_IN_PLACE, v, n, MPI_INT64_T, MPI_SUM, t->comm, &r));
+    return tutti__team_finish(1, &r);
 }

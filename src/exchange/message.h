@@ -20,4 +20,15 @@ tutti_err tutti__message_receive(tutti__team *t, int peer, int tag, void *buf, t
 /* Has it ended?  One that was never started has.  An error of MPI ends it. */
 tutti_err tutti__message_test(tutti__message *m, int *done_out) TUTTI_MUST_USE;
 
+/* Send and receive at the same time, and wait for both; one end may be absent (peer < 0).  Blocks in
+ * MPI; inside a fiber it yields instead. */
+typedef struct tutti__pass {
+    int to, from, tag;
+    const void *out;
+    tutti_off out_bytes;
+    void *in;
+    tutti_off in_bytes;
+} tutti__pass;
+tutti_err tutti__message_pass(tutti__team *t, const tutti__pass *p) TUTTI_MUST_USE;
+
 #endif

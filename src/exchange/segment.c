@@ -64,10 +64,18 @@ static char *shm_map(int fd, size_t bytes) {
     return p == MAP_FAILED ? NULL : p;
 }
 
+static tutti_err all_have(tutti__team *t, int have, int *all_out) {
+    MPI_Request r;
+    TUTTI_MPI(MPI_Iallreduce(&have, all_out, 1, MPI_INT, MPI_MIN, t->node, &r));
+    return tutti__team_finish(1, &r);
+}
+
 static tutti_err segment_share(tutti__team *t, size_t bytes, tutti__segment *out) {
     announcement a = {"", 0};
     int fd = t->nodes.me == 0 ? shm_make(&a, bytes) : -1;
-    TUTTI_MPI(MPI_Bcast(&a, (int)sizeof a, MPI_BYTE, 0, t->node));
+    MPI_Request r;
+    TUTTI_MPI(MPI_Ibcast(&a, (int)sizeof a, MPI_BYTE, 0, t->node, &r));
+    TUTTI_TRY(tutti__team_finish(1, &r));
     if (a.error != 0)
         return tutti__error_set(TUTTI_ERR_NOMEM, a.error, -1,
                                 "no shared memory of %zu bytes for staging: %s", bytes,
@@ -77,28 +85,31 @@ static tutti_err segment_share(tutti__team *t, size_t bytes, tutti__segment *out
     const int why = errno;
     if (fd >= 0) close(fd);
     int have = base != NULL, all = 0;
-    const int code = MPI_Allreduce(&have, &all, 1, MPI_INT, MPI_MIN, t->node);
+    const tutti_err told = all_have(t, have, &all);
     if (t->nodes.me == 0) shm_unlink(a.name);
-    if (code == MPI_SUCCESS && all) {
+    if (told == TUTTI_OK && all) {
         *out = (tutti__segment){base, bytes, 1};
         return TUTTI_OK;
     }
     if (base) munmap(base, bytes);
-    if (code != MPI_SUCCESS) return tutti__error_mpi(code, "MPI_Allreduce");
+    TUTTI_TRY(told);
     return tutti__error_set(TUTTI_ERR_NOMEM, have ? 0 : why, -1,
                             "shared memory of %zu bytes for staging cannot be mapped", bytes);
+}
+
+tutti_err tutti__segment_make(tutti__team *t, int shared, size_t bytes, tutti__segment *out) {
+    if (shared && t->nodes.size > 1) return segment_share(t, bytes, out);
+    char *base = tutti__malloc_aligned(4096, bytes);
+    if (!base) return TUTTI_ERR_NOMEM;
+    *out = (tutti__segment){base, bytes, 0};
+    return TUTTI_OK;
 }
 
 /* The old memory goes only when there is new: plans made before still need it if there is none. */
 tutti_err tutti__segment_ensure(tutti__team *t, int shared, size_t bytes) {
     tutti__segment *s = &t->segment[shared ? 0 : 1], fresh = {NULL, 0, 0};
     if (s->bytes >= bytes) return TUTTI_OK;
-    if (shared && t->nodes.size > 1) {
-        TUTTI_TRY(segment_share(t, bytes, &fresh));
-    } else {
-        fresh = (tutti__segment){tutti__malloc_aligned(4096, bytes), bytes, 0};
-        if (!fresh.base) return TUTTI_ERR_NOMEM;
-    }
+    TUTTI_TRY(tutti__segment_make(t, shared, bytes, &fresh));
     tutti__segment_drop(s);
     *s = fresh;
     return TUTTI_OK;

@@ -14,7 +14,8 @@ typedef enum tutti__fault_what {
     TUTTI__FAULT_SIZE,
     TUTTI__FAULT_RESIZE,
     TUTTI__FAULT_CLOSE,
-    TUTTI__FAULT_SHORT
+    TUTTI__FAULT_SHORT,
+    TUTTI__FAULT_SLOW
 } tutti__fault_what;
 
 typedef struct tutti__fault {

@@ -1,4 +1,5 @@
-/* store: what the file system says of a file: its block, its stripe, what O_DIRECT needs.
+/* store: what the file system says of a file: its block, its stripe, what O_DIRECT needs, whether
+ * its clients have caches of their own.
  *
  * The block is never less than a page, since two processes that write parts of one page wait for
  * each other.  Stripes are known for Lustre (from its extended attribute) and GPFS (the block of
@@ -16,6 +17,13 @@
 
 #define LUSTRE_MAGIC 0x0bd00bd0u
 #define GPFS_MAGIC 0x47504653u
+#define FUSE_MAGIC 0x65735546u
+#define NFS_MAGIC 0x6969u
+#define CEPH_MAGIC 0x00c36400u
+#define SMB2_MAGIC 0xfe534d42u
+#define CIFS_MAGIC 0xff534d42u
+#define AFS_MAGIC 0x5346414fu
+#define V9FS_MAGIC 0x01021997u
 #define LARGEST_BLOCK ((tutti_off)1 << 30)
 
 #ifndef STATX_DIOALIGN
@@ -57,12 +65,22 @@ static tutti_off lustre_stripe(int fd) {
     return stripe >= 4096 && stripe <= LARGEST_BLOCK ? (tutti_off)stripe : otherwise;
 }
 
-static tutti_off stripe_of(int fd, tutti_off block) {
-    struct statfs fs;
-    if (fstatfs(fd, &fs) != 0) return 0;
-    if ((uint32_t)fs.f_type == LUSTRE_MAGIC) return lustre_stripe(fd);
-    if ((uint32_t)fs.f_type == GPFS_MAGIC) return block;
+/* Lustre and GPFS keep their caches coherent by locks; these do not, or not at once. */
+static int is_cached_by_client(uint32_t type) {
+    static const uint32_t types[] = {FUSE_MAGIC, NFS_MAGIC, CEPH_MAGIC, SMB2_MAGIC,
+                                     CIFS_MAGIC, AFS_MAGIC, V9FS_MAGIC};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i] == type) return 1;
     return 0;
+}
+
+static void layout_of_system(int fd, tutti_store_layout *layout) {
+    struct statfs fs;
+    if (fstatfs(fd, &fs) != 0) return;
+    const uint32_t type = (uint32_t)fs.f_type;
+    if (type == LUSTRE_MAGIC) layout->stripe = lustre_stripe(fd);
+    if (type == GPFS_MAGIC) layout->stripe = layout->block;
+    layout->client_cache = is_cached_by_client(type);
 }
 
 void tutti__layout_find(int fd, tutti_store_layout *layout) {
@@ -75,5 +93,5 @@ void tutti__layout_find(int fd, tutti_store_layout *layout) {
             layout->block = tutti__align_up(tutti__max(sx.stx_blksize, page), page);
         layout->direct_align = direct_align(&sx);
     }
-    layout->stripe = stripe_of(fd, layout->block);
+    layout_of_system(fd, layout);
 }

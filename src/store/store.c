@@ -35,6 +35,13 @@ tutti_err tutti__store_find(int choice, const tutti_store_ops **ops_out) {
     return TUTTI_OK;
 }
 
+/* Through the page cache a write is a copy, which the kernel makes where it is called: only a thread takes
+ * it off the caller.  Past the cache the kernel has the work done by the device. */
+int tutti__store_asynchronous(const tutti_options *opt) {
+    const tutti_store_ops *const uring = URING_TABLE;
+    return opt->direct_io && uring ? TUTTI_STORE_URING : TUTTI_STORE_THREADS;
+}
+
 /* ---- open, close, delete --------------------------------------------------------------------- */
 
 /* The store itself is told of a fault only if it is one that happens inside (short transfers), and
@@ -251,4 +258,12 @@ tutti_err tutti__store_preallocate(tutti_store *s, tutti_off size) {
 
 tutti_err tutti__store_sync(tutti_store *s) {
     return s->ops->sync ? during("sync", s->ops->sync(s)) : TUTTI_OK;
+}
+
+tutti_err tutti__store_flush(tutti_store *s) {
+    return s->ops->flush ? during("write", s->ops->flush(s)) : TUTTI_OK;
+}
+
+tutti_err tutti__store_refresh(tutti_store *s) {
+    return s->ops->refresh ? during("read", s->ops->refresh(s)) : TUTTI_OK;
 }

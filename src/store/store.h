@@ -13,12 +13,15 @@ extern const tutti_store_ops tutti__store_posix, tutti__store_uring, tutti__stor
  * TUTTI_ERR_UNSUPPORTED and names the package that it lacks. */
 tutti_err tutti__store_find(int choice, const tutti_store_ops **ops_out) TUTTI_MUST_USE;
 
+/* Which store works in the background, by what the options ask for and this build has. */
+int tutti__store_asynchronous(const tutti_options *opt);
+
 /* Open by opt->store.  If opt->fault names `rank`, the store is wrapped in one that fails as asked.
  *   fault = RANK:WHAT:N[:ERRNO]
  *     RANK   a number or *
- *     WHAT   open, write, read, sync, size, resize, close, short
+ *     WHAT   open, write, read, sync, size, resize, close, short, slow
  *     N      the N-th such call (1 ...) and all later ones fail; short: the most bytes that a
- *            transfer moves at a time
+ *            transfer moves at a time; slow: milliseconds that it takes at least
  *     ERRNO  by name (EIO, ENOSPC, EDQUOT, EACCES ...), EIO if absent */
 tutti_err tutti__store_open(const char *path, int flags, int permissions, const tutti_options *opt,
                             int rank, tutti_stats *stats, tutti_store **store_out) TUTTI_MUST_USE;
@@ -35,6 +38,8 @@ tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) TUTTI_MUST_USE;
 tutti_err tutti__store_resize(tutti_store *s, tutti_off size) TUTTI_MUST_USE;
 tutti_err tutti__store_preallocate(tutti_store *s, tutti_off size) TUTTI_MUST_USE;
 tutti_err tutti__store_sync(tutti_store *s) TUTTI_MUST_USE;
+tutti_err tutti__store_flush(tutti_store *s) TUTTI_MUST_USE;
+tutti_err tutti__store_refresh(tutti_store *s) TUTTI_MUST_USE;
 
 /* Remove a file (mem: its bytes).  Which namespace the path is in depends on opt->store. */
 tutti_err tutti__store_delete(const char *path, const tutti_options *opt) TUTTI_MUST_USE;

@@ -155,4 +155,6 @@ const tutti_store_ops tutti__store_aio = {.name = "aio",
                                           .size = tutti__fdfile_size,
                                           .resize = tutti__fdfile_resize,
                                           .preallocate = tutti__fdfile_preallocate,
-                                          .sync = tutti__fdfile_sync};
+                                          .sync = tutti__fdfile_sync,
+                                          .flush = tutti__fdfile_flush,
+                                          .refresh = tutti__fdfile_refresh};

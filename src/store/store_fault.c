@@ -12,6 +12,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/trace.h"
 
 /* ---- the text of the option ------------------------------------------------------------------ */
 
@@ -52,8 +55,8 @@ static int parse_errno(const char *text, int *out) {
 }
 
 static int parse_what(const char *text, tutti__fault_what *out) {
-    static const char *const names[] = {"",     "open",   "write", "read", "sync",
-                                        "size", "resize", "close", "short"};
+    static const char *const names[] = {"",     "open",   "write", "read",  "sync",
+                                        "size", "resize", "close", "short", "slow"};
     for (int i = 1; i < (int)(sizeof names / sizeof *names); i++) {
         if (strcmp(names[i], text) != 0) continue;
         *out = (tutti__fault_what)i;
@@ -71,7 +74,8 @@ static int parse_parts(const char *text, int rank, tutti__fault *f, int *mine) {
     *mine = who == rank;
     if (!parse_what(t.part[1], &f->what)) return 0;
     if (!parse_number(t.part[2], &f->n) || f->n < 1) return 0;
-    return t.parts == 3 || (f->what != TUTTI__FAULT_SHORT && parse_errno(t.part[3], &f->sys_errno));
+    const int fails = f->what != TUTTI__FAULT_SHORT && f->what != TUTTI__FAULT_SLOW;
+    return t.parts == 3 || (fails && parse_errno(t.part[3], &f->sys_errno));
 }
 
 tutti_err tutti__fault_parse(const char *text, int rank, tutti__fault *fault_out) {
@@ -103,7 +107,24 @@ typedef struct fault_request {
     tutti_store_request *inner; /* NULL: it was never begun, because it is to fail */
     int is_write;
     tutti_off offset;
+    double due;
 } fault_request;
+
+/* What the store inside does counts where the wrapper's caller says. */
+static tutti_store *inner_of(fault_store *f) {
+    f->inner->stats = f->base.stats;
+    return f->inner;
+}
+
+/* A slow store: a transfer takes so long at least. */
+static double due(const fault_store *f) {
+    return f->fault.what == TUTTI__FAULT_SLOW ? tutti__now() + 1e-3 * (double)f->fault.n : 0;
+}
+
+static void wait_until(double when) {
+    const double left = when > 0 ? when - tutti__now() : 0;
+    if (left > 0) usleep((useconds_t)(1e6 * left));
+}
 
 /* Count a call; 1: it is to fail. */
 static int strikes(fault_store *f, tutti__fault_what what) {
@@ -123,6 +144,8 @@ static tutti_off first_offset(const tutti_io_run *runs, int n) {
 
 static tutti_err fault_close(tutti_store *s) {
     fault_store *f = (fault_store *)s;
+    (void)inner_of(f);
+    (void)inner_of(f);
     tutti_err err = tutti__store_close(&f->inner);
     if (err == TUTTI_OK && strikes(f, TUTTI__FAULT_CLOSE)) err = strike(f, "close", -1);
     tutti__free(f);
@@ -132,13 +155,15 @@ static tutti_err fault_close(tutti_store *s) {
 static tutti_err fault_write(tutti_store *s, const tutti_io_run *runs, int n) {
     fault_store *f = (fault_store *)s;
     if (strikes(f, TUTTI__FAULT_WRITE)) return strike(f, "write", first_offset(runs, n));
-    return tutti__store_write(f->inner, runs, n);
+    wait_until(due(f));
+    return tutti__store_write(inner_of(f), runs, n);
 }
 
 static tutti_err fault_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
     fault_store *f = (fault_store *)s;
     if (strikes(f, TUTTI__FAULT_READ)) return strike(f, "read", first_offset(runs, n));
-    return tutti__store_read(f->inner, runs, n, done_out);
+    wait_until(due(f));
+    return tutti__store_read(inner_of(f), runs, n, done_out);
 }
 
 static tutti_err fault_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
@@ -150,8 +175,9 @@ static tutti_err fault_begin(tutti_store *s, int is_write, const tutti_io_run *r
     r->base.store = s;
     r->is_write = is_write;
     r->offset = first_offset(runs, n);
+    r->due = due(f);
     if (!strikes(f, is_write ? TUTTI__FAULT_WRITE : TUTTI__FAULT_READ))
-        err = tutti__store_begin(f->inner, is_write, runs, n, &r->inner);
+        err = tutti__store_begin(inner_of(f), is_write, runs, n, &r->inner);
     if (err != TUTTI_OK) {
         tutti__free(r);
         return err;
@@ -162,12 +188,16 @@ static tutti_err fault_begin(tutti_store *s, int is_write, const tutti_io_run *r
 
 static int fault_test(tutti_store_request *base) {
     fault_request *r = (fault_request *)base;
+    if (r->due > tutti__now()) return 0;
+    (void)inner_of((fault_store *)base->store);
     return r->inner ? tutti__store_test(r->inner) : 1;
 }
 
 static tutti_err fault_finish(tutti_store_request *base, tutti_off *done_out) {
     fault_request *r = (fault_request *)base;
-    const fault_store *f = (fault_store *)base->store;
+    fault_store *f = (fault_store *)base->store;
+    wait_until(r->due);
+    (void)inner_of(f);
     const tutti_err err = r->inner ? tutti__store_finish(&r->inner, done_out)
                                    : strike(f, r->is_write ? "write" : "read", r->offset);
     tutti__free(r);
@@ -177,25 +207,33 @@ static tutti_err fault_finish(tutti_store_request *base, tutti_off *done_out) {
 static tutti_err fault_size(tutti_store *s, tutti_off *size_out) {
     fault_store *f = (fault_store *)s;
     if (strikes(f, TUTTI__FAULT_SIZE)) return strike(f, "size", -1);
-    return tutti__store_size(f->inner, size_out);
+    return tutti__store_size(inner_of(f), size_out);
 }
 
 static tutti_err fault_resize(tutti_store *s, tutti_off size) {
     fault_store *f = (fault_store *)s;
     if (strikes(f, TUTTI__FAULT_RESIZE)) return strike(f, "resize", size);
-    return tutti__store_resize(f->inner, size);
+    return tutti__store_resize(inner_of(f), size);
 }
 
 static tutti_err fault_preallocate(tutti_store *s, tutti_off size) {
     fault_store *f = (fault_store *)s;
     if (strikes(f, TUTTI__FAULT_RESIZE)) return strike(f, "preallocate", size);
-    return tutti__store_preallocate(f->inner, size);
+    return tutti__store_preallocate(inner_of(f), size);
+}
+
+static tutti_err fault_flush(tutti_store *s) {
+    return tutti__store_flush(inner_of((fault_store *)s));
+}
+
+static tutti_err fault_refresh(tutti_store *s) {
+    return tutti__store_refresh(inner_of((fault_store *)s));
 }
 
 static tutti_err fault_sync(tutti_store *s) {
     fault_store *f = (fault_store *)s;
     if (strikes(f, TUTTI__FAULT_SYNC)) return strike(f, "sync", -1);
-    return tutti__store_sync(f->inner);
+    return tutti__store_sync(inner_of(f));
 }
 
 static const tutti_store_ops fault_ops = {.close = fault_close,
@@ -207,7 +245,9 @@ static const tutti_store_ops fault_ops = {.close = fault_close,
                                           .size = fault_size,
                                           .resize = fault_resize,
                                           .preallocate = fault_preallocate,
-                                          .sync = fault_sync};
+                                          .sync = fault_sync,
+                                          .flush = fault_flush,
+                                          .refresh = fault_refresh};
 
 tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
                             tutti_store **store_out) {

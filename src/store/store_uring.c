@@ -167,5 +167,7 @@ const tutti_store_ops tutti__store_uring = {.name = "uring",
                                             .size = tutti__fdfile_size,
                                             .resize = tutti__fdfile_resize,
                                             .preallocate = tutti__fdfile_preallocate,
-                                            .sync = tutti__fdfile_sync};
+                                            .sync = tutti__fdfile_sync,
+                                            .flush = tutti__fdfile_flush,
+                                            .refresh = tutti__fdfile_refresh};
 #endif

@@ -45,7 +45,11 @@ static void test_defaults(void) {
         CHECK_EQ(strcmp(row->type, "CHOICE") == 0, *row->choices != '\0');
     }
     CHECK(tutti_options_row(-1) == NULL && tutti_options_row(1000) == NULL);
-    CHECK(strcmp(tutti_options_row(6)->def, "16m") == 0, "%s", tutti_options_row(6)->def);
+    for (int i = 0; tutti_options_row(i); i++) {
+        const tutti_option_info *row = tutti_options_row(i);
+        if (strcmp(row->name, "cb_buffer_size") != 0) continue;
+        CHECK(strcmp(row->def, "16m") == 0, "%s", row->def);
+    }
 }
 
 /* A value other than the default. */
@@ -56,7 +60,7 @@ static const char *other_value(const tutti_option_info *row) {
         return choice;
     }
     if (strcmp(row->type, "BOOL") == 0) return strcmp(row->def, "true") == 0 ? "false" : "true";
-    if (strcmp(row->type, "INT") == 0) return "7";
+    if (strcmp(row->type, "INT") == 0) return "5";
     return strcmp(row->type, "SIZE") == 0 ? "1048576000" : "some text";
 }
 

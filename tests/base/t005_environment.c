@@ -25,7 +25,7 @@ static void test_each_variable(void) {
                                                              : "128";
         tutti_options opt, expected;
         char variable[64];
-        if (strcmp(row->name, "sub_buffers") == 0) value = "3";
+        if (strcmp(row->name, "sub_buffers") == 0 || strcmp(row->name, "step") == 0) value = "3";
         if (strcmp(row->name, "cb_buffer_size") == 0) value = "128k";
         variable_of(row->name, variable);
         setenv(variable, value, 1);

@@ -7,6 +7,8 @@
 #include "collective/model.h"
 #include "pairs.h"
 
+/* A test may have axes of its own; the last is the shape. */
+#ifndef TUTTI_TESTS_AXES
 static const char *const methods[] = {"two-phase", "independent", "list", "sieve", "root", "auto"};
 static const char *const exchanges[] = {"shm", "two-sided"};
 static const char *const nodes[] = {"", "2", "1,2", "rr:2", "single"};
@@ -26,13 +28,15 @@ static const pairs_axis axes[] = {
     {"rmw", rmw, 2},          {"shape", shapes, 7},
 };
 enum { AXES = sizeof axes / sizeof axes[0], SHAPE = AXES - 1, STORE = 3 };
+#define MATRIX_SET tutti_options_set
+#endif
 
 static int rank, ranks;
 
 static void options_of(const int *choice, tutti_options *opt) {
     tutti_options_defaults(opt);
     for (int i = 0; i < SHAPE; i++)
-        CHECK_OK(tutti_options_set(opt, axes[i].name, axes[i].value[choice[i]]));
+        CHECK_OK(MATRIX_SET(opt, axes[i].name, axes[i].value[choice[i]]));
     CHECK_OK(tutti_options_set(opt, "striping_unit", rnd(2) ? "0" : "512"));
 }
 

@@ -204,6 +204,15 @@ static void staging_made(tutti_file *f) {
     tutti_access_free(&a);
 }
 
+/* The second handle that operations in the background have stays until the file is closed. */
+static void handle_made(tutti_file *f) {
+    tutti_access *a = NULL;
+    CHECK_OK(tutti_access_contiguous(0, 0, &a));
+    CHECK_SAME(tutti_file_read_begin(f, a, NULL), TUTTI_OK);
+    CHECK_SAME(tutti_file_read_end(f, NULL), TUTTI_OK);
+    tutti_access_free(&a);
+}
+
 static void combination(const char *text) {
     tutti_options opt = options_of(text);
     for (int append = 0; append < 2; append++) {
@@ -213,6 +222,7 @@ static void combination(const char *text) {
             TUTTI_OK);
         if (!f) return;
         staging_made(f);
+        handle_made(f);
         const account start = account_now();
         for (int who = 0; who < ranks; who++) {
             requests_refused(f, who);

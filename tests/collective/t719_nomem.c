@@ -175,7 +175,10 @@ int main(int argc, char **argv) {
                  {"method=list store=uring", SPARSE},
                  {"method=sieve rmw=1", WILD},
                  {"method=independent store=aio", FEW},
-                 {"method=root nodes=2", COLUMNS}};
+                 {"method=root nodes=2", COLUMNS},
+                 {"method=two-phase exchange=two-sided step=4", CYCLIC},
+                 {"method=two-phase exchange=fence pipeline=write store=threads", SPARSE},
+                 {"method=two-phase exchange=lock pipeline=comm", FEW}};
     const char *tier = getenv("TUTTI_TEST_TIER");
     full = tier && !strcmp(tier, "full");
     hostile_begin(&argc, &argv, 719);

@@ -1,0 +1,181 @@
+/* base: fibers on the C library's contexts.  The stack is mapped with a page below it that nobody
+ * may touch, so that an overflow is a crash and not a silent corruption.  The sanitizers are told of
+ * every switch, since they keep account of stacks.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/fiber.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+enum { GUARD = 4096, STACK = 1 << 20 }; /* pages of a stack that are never touched cost nothing */
+
+struct tutti__fiber {
+    ucontext_t inside, outside;
+    tutti__fiber_fn *fn;
+    void *context;
+    char *memory; /* guard and stack */
+    int returned;
+    tutti_error_info error; /* the last error of the side that is not running */
+    void *tsan_inside, *tsan_outside;
+    const void *outside_bottom; /* for the address sanitizer */
+    size_t outside_size;
+    void *fake;
+};
+
+static _Thread_local tutti__fiber *current;
+
+/* ---- what the sanitizers want to know */
+
+static void switch_announce(void **fake, const void *bottom, size_t size) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(fake, bottom, size);
+#else
+    (void)fake, (void)bottom, (void)size;
+#endif
+}
+
+static void switch_complete(void *fake, const void **bottom, size_t *size) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(fake, bottom, size);
+#else
+    (void)fake, (void)bottom, (void)size;
+#endif
+}
+
+static void thread_is(void *tsan) {
+#if defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(tsan, 0);
+#else
+    (void)tsan;
+#endif
+}
+
+static void watchers_make(tutti__fiber *f) {
+#if defined(__SANITIZE_THREAD__)
+    f->tsan_inside = __tsan_create_fiber(0);
+#else
+    f->tsan_inside = NULL;
+#endif
+}
+
+static void watchers_free(tutti__fiber *f) {
+#if defined(__SANITIZE_THREAD__)
+    __tsan_destroy_fiber(f->tsan_inside);
+#else
+    (void)f;
+#endif
+}
+
+static void *thread_now(void) {
+#if defined(__SANITIZE_THREAD__)
+    return __tsan_get_current_fiber();
+#else
+    return NULL;
+#endif
+}
+
+/* ---- switching */
+
+/* The last error belongs to whoever runs. */
+static void errors_swap(tutti__fiber *f) {
+    const tutti_error_info other = f->error;
+    f->error = *tutti_last_error();
+    tutti__error_assign(&other);
+}
+
+static void fiber_main(unsigned high, unsigned low) {
+    tutti__fiber *f = (tutti__fiber *)(((uintptr_t)high << 32) | (uintptr_t)low);
+    switch_complete(NULL, &f->outside_bottom, &f->outside_size);
+    f->fn(f->context);
+    f->returned = 1;
+    switch_announce(NULL, f->outside_bottom, f->outside_size);
+    thread_is(f->tsan_outside);
+    (void)setcontext(&f->outside);
+}
+
+int tutti__fiber_resume(tutti__fiber *f) {
+    void *fake = NULL;
+    TUTTI_ASSERT(!current && !f->returned);
+    errors_swap(f);
+    current = f;
+    f->tsan_outside = thread_now();
+    switch_announce(&fake, f->memory + GUARD, STACK);
+    thread_is(f->tsan_inside);
+    (void)swapcontext(&f->outside, &f->inside);
+    switch_complete(fake, NULL, NULL);
+    current = NULL;
+    errors_swap(f);
+    return f->returned;
+}
+
+int tutti__fiber_leave(void) {
+    tutti__fiber *f = current;
+    if (!f) return 0;
+    switch_announce(&f->fake, f->outside_bottom, f->outside_size);
+    thread_is(f->tsan_outside);
+    (void)swapcontext(&f->inside, &f->outside);
+    switch_complete(f->fake, &f->outside_bottom, &f->outside_size);
+    return 1;
+}
+
+int tutti__fiber_inside(void) {
+    return current != NULL;
+}
+
+/* ---- life */
+
+static tutti_err stack_map(char **out) {
+    char *p = mmap(NULL, GUARD + STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return tutti__error_set(TUTTI_ERR_NOMEM, errno, -1, "no memory for a stack");
+    if (mprotect(p, GUARD, PROT_NONE) != 0) {
+        const int why = errno;
+        munmap(p, GUARD + STACK);
+        return tutti__error_set(TUTTI_ERR_NOMEM, why, -1, "no guard page for a stack");
+    }
+    *out = p;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **out) {
+    tutti__fiber *f = tutti__calloc(1, sizeof *f);
+    if (!f) return TUTTI_ERR_NOMEM;
+    f->fn = fn;
+    f->context = context;
+    f->error = (tutti_error_info){.rank = -1, .offset = -1};
+    tutti_err err = stack_map(&f->memory);
+    if (err == TUTTI_OK && getcontext(&f->inside) != 0) {
+        err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, errno, -1, "no contexts on this machine");
+        munmap(f->memory, GUARD + STACK);
+    }
+    if (err != TUTTI_OK) {
+        tutti__free(f);
+        return err;
+    }
+    f->inside.uc_stack.ss_sp = f->memory + GUARD;
+    f->inside.uc_stack.ss_size = STACK;
+    f->inside.uc_link = NULL;
+    const uintptr_t p = (uintptr_t)f;
+    makecontext(&f->inside, (void (*)(void))fiber_main, 2, (unsigned)(p >> 32), (unsigned)p);
+    watchers_make(f);
+    *out = f;
+    return TUTTI_OK;
+}
+
+void tutti__fiber_free(tutti__fiber **pf) {
+    tutti__fiber *f = *pf;
+    if (!f) return;
+    watchers_free(f);
+    munmap(f->memory, GUARD + STACK);
+    tutti__free(f);
+    *pf = NULL;
+}

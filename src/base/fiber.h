@@ -1,0 +1,25 @@
+/* base: fibers.  A fiber is a function with a stack of its own that can be left in the middle and resumed
+ * later by the same thread.  Code that waits in a loop which calls tutti__fiber_leave so becomes
+ * something that moves on a little each time it is resumed: that is how a non-blocking collective
+ * operation is the same code as a blocking one.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_FIBER_H
+#define TUTTI_FIBER_H
+
+#include "base/memory.h"
+
+typedef struct tutti__fiber tutti__fiber;
+typedef void tutti__fiber_fn(void *context);
+
+/* Make a fiber that will run fn(context).  It belongs to the thread that makes it. */
+tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **out) TUTTI_MUST_USE;
+/* Run it until it leaves or returns; 1: it has returned.  Not from inside a fiber.  Each side keeps
+ * its own last error. */
+int tutti__fiber_resume(tutti__fiber *f);
+/* Inside a fiber: back to whoever resumed it, and 1 once resumed again.  Outside: 0 at once. */
+int tutti__fiber_leave(void);
+int tutti__fiber_inside(void); /* are we in one? */
+/* Free one that has returned or was never resumed; nulls it. */
+void tutti__fiber_free(tutti__fiber **f);
+
+#endif

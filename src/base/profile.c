@@ -1,0 +1,477 @@
+/* base: profiles, from text and to text.
+ *
+ *   version = 1
+ *   [machine]
+ *   cores = 2                      # a comment
+ *   [filesystem /mount/point]
+ *   type = ext
+ *   device = 254:0
+ *   write_one_64 = 1.1e8
+ *
+ * A line is read at a time; whatever is not understood is refused with its number, nothing is
+ * guessed.  Numbers are read and written without the C library's locale, with six digits.  What a
+ * section does not say is what is usual for its type, filled in when the section ends.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/profile.h"
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { SECTION_MACHINE, SECTION_FILES };
+enum { UNIT_COUNT, UNIT_RATE, UNIT_SECONDS, UNIT_SHARE, UNIT_MAYBE, UNIT_FLAG };
+
+#define ROW(section, name, unit, local, remote, help) \
+    {#section, #name, #unit, help, offsetof(tutti_profile, name)},
+static const tutti_profile_info rows[] = {TUTTI_PROFILE_TABLE(ROW)};
+#undef ROW
+#define ROW(section, name, unit, local, remote, help) \
+    {SECTION_##section, UNIT_##unit, {local, remote}},
+static const struct {
+    int section, unit;
+    double usual[2]; /* local, remote */
+} facts[] = {TUTTI_PROFILE_TABLE(ROW)};
+#undef ROW
+enum { ROWS = sizeof rows / sizeof *rows };
+
+const tutti_profile_info *tutti_profile_row(int i) {
+    return i >= 0 && i < ROWS ? &rows[i] : NULL;
+}
+
+static double *field(tutti_profile *p, int i) {
+    return (double *)(void *)((char *)p + rows[i].field);
+}
+
+static double value(const tutti_profile *p, int i) {
+    return *(const double *)(const void *)((const char *)p + rows[i].field);
+}
+
+static int is_remote(const char *type) {
+    static const char *const remote[] = {"nfs",    "lustre", "gpfs", "fuse", "ceph",
+                                         "beegfs", "afs",    "9p",   "smb",  "orangefs"};
+    for (size_t i = 0; type && i < sizeof remote / sizeof *remote; i++)
+        if (strcmp(type, remote[i]) == 0) return 1;
+    return 0;
+}
+
+void tutti_profile_defaults(tutti_profile *p, const char *type) {
+    if (!p) return;
+    p->measured = 0;
+    for (int i = 0; i < ROWS; i++) *field(p, i) = facts[i].usual[is_remote(type)];
+}
+
+static void copy_section(tutti_profile *to, const tutti_profile *from, int section) {
+    for (int i = 0; i < ROWS; i++)
+        if (facts[i].section == section) *field(to, i) = value(from, i);
+}
+
+static int number_fits(int i, double x) {
+    switch (facts[i].unit) {
+    case UNIT_COUNT:
+        return x >= 1 && x <= 1e7;
+    case UNIT_RATE:
+        return x >= 1 && x <= 1e15;
+    case UNIT_SECONDS:
+        return x >= 1e-12 && x <= 1e4;
+    case UNIT_MAYBE:
+        return x >= 0 && x <= 1e15;
+    case UNIT_SHARE:
+        return x >= 0 && x <= 1;
+    default:
+        return x == 0 || x == 1;
+    }
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static double ten_to(int exponent) {
+    double x = 1;
+    for (int i = exponent < 0 ? -exponent : exponent; i > 0; i--) x *= 10;
+    return x;
+}
+
+static double scale(double x, int exponent) {
+    return exponent < 0 ? x / ten_to(exponent) : x * ten_to(exponent);
+}
+
+static int is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* An exponent of at most two digits, all of the rest of the text; 0: it is none. */
+static int parse_exponent(const char *s, int *out) {
+    const int negative = *s == '-';
+    int n = 0, digits = 0;
+    if (*s == '-' || *s == '+') s++;
+    for (; digits < 3 && is_digit(s[digits]); digits++) n = 10 * n + (s[digits] - '0');
+    if (digits < 1 || digits > 2 || s[digits]) return 0;
+    *out = negative ? -n : n;
+    return 1;
+}
+
+/* 12, 1.5, 3.2e9, 2e-05; 0: not a number. */
+static int parse_number(const char *s, double *out) {
+    double mantissa = 0;
+    int digits = 0, exponent = 0, more = 0;
+    for (; is_digit(*s); s++, digits++) mantissa = 10 * mantissa + (*s - '0');
+    if (digits == 0 || digits > 15) return 0;
+    if (*s == '.') {
+        for (s++; is_digit(*s); s++, digits++, exponent--) mantissa = 10 * mantissa + (*s - '0');
+        if (exponent == 0 || digits > 15) return 0;
+    }
+    if (*s == 'e' || *s == 'E') {
+        if (!parse_exponent(s + 1, &more)) return 0;
+    } else if (*s) {
+        return 0;
+    }
+    *out = scale(mantissa, exponent + more);
+    return 1;
+}
+
+/* `digits` with `places` of them behind the point; zeros at the end go. */
+static int format_decimal(long digits, int places, char *out, size_t size) {
+    long one = 1;
+    for (; places > 0 && digits % 10 == 0; places--) digits /= 10;
+    for (int i = 0; i < places; i++) one *= 10;
+    if (places == 0) return snprintf(out, size, "%ld", digits);
+    return snprintf(out, size, "%ld.%0*ld", digits / one, places, digits % one);
+}
+
+/* Six digits: 0, 2, 1234.5, 0.25, 1.25e9, 3e-5. */
+static void format_number(double x, char *out, size_t size) {
+    int exponent = 0;
+    if (!(x > 0)) {
+        snprintf(out, size, "0");
+        return;
+    }
+    while (scale(x, -exponent) >= 10) exponent++;
+    while (scale(x, -exponent) < 1) exponent--;
+    long digits = (long)(scale(x, 5 - exponent) + 0.5);
+    if (digits >= 1000000) {
+        digits /= 10;
+        exponent++;
+    }
+    if (exponent >= -2 && exponent <= 5) {
+        (void)format_decimal(digits, 5 - exponent, out, size);
+    } else {
+        const int n = format_decimal(digits, 5, out, size);
+        snprintf(out + n, size - (size_t)n, "e%d", exponent);
+    }
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+enum { IN_HEAD, IN_MACHINE, IN_FILES };
+
+typedef struct {
+    tutti__profile_set *set;
+    int line, where;
+    int version, machine; /* seen */
+    int typed, on_device; /* seen in this section */
+    unsigned char set_here[ROWS];
+} reader;
+
+#define REFUSE(r, ...) return refuse((r)->line, __VA_ARGS__)
+
+static tutti_err refuse(int line, const char *what, const char *text) {
+    return tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "line %d of the profile: %s '%.60s'", line,
+                            what, text);
+}
+
+static tutti_profile *now_filled(const reader *r) {
+    return r->where == IN_MACHINE ? &r->set->machine : &r->set->files[r->set->n - 1].p;
+}
+
+/* What the section has not said is what is usual. */
+static void section_end(reader *r) {
+    tutti_profile usual;
+    if (r->where == IN_HEAD) return;
+    tutti_profile *p = now_filled(r);
+    tutti_profile_defaults(&usual,
+                           r->where == IN_FILES ? r->set->files[r->set->n - 1].place.type : NULL);
+    for (int i = 0; i < ROWS; i++)
+        if (!r->set_here[i]) *field(p, i) = value(&usual, i);
+}
+
+static void section_begin(reader *r, int where) {
+    r->where = where;
+    r->typed = r->on_device = 0;
+    memset(r->set_here, 0, sizeof r->set_here);
+}
+
+static const tutti__profile_files *find_mount(const tutti__profile_set *s, const char *mount) {
+    for (int i = 0; i < s->n; i++)
+        if (strcmp(s->files[i].place.mount, mount) == 0) return &s->files[i];
+    return NULL;
+}
+
+static tutti_err files_begin(reader *r, const char *mount) {
+    tutti__profile_set *s = r->set;
+    if (mount[0] != '/' || strlen(mount) >= sizeof s->files->place.mount)
+        REFUSE(r, "not a mount point:", mount);
+    if (find_mount(s, mount)) REFUSE(r, "a second section for", mount);
+    if (s->n == TUTTI__PROFILE_SECTIONS) REFUSE(r, "too many sections, from", mount);
+    tutti__profile_files *more = tutti__realloc(s->files, (size_t)(s->n + 1) * sizeof *more);
+    if (!more) return TUTTI_ERR_NOMEM;
+    s->files = more;
+    tutti__profile_files *f = &s->files[s->n++];
+    memset(f, 0, sizeof *f);
+    f->line = r->line;
+    snprintf(f->place.mount, sizeof f->place.mount, "%s", mount);
+    snprintf(f->place.type, sizeof f->place.type, "other");
+    section_begin(r, IN_FILES);
+    return TUTTI_OK;
+}
+
+static tutti_err read_heading(reader *r, char *s) {
+    static const char files[] = "[filesystem ";
+    const size_t n = strlen(s), skip = sizeof files - 1;
+    if (!r->version) REFUSE(r, "no version before", s);
+    section_end(r);
+    r->where = IN_HEAD;
+    if (strcmp(s, "[machine]") == 0) {
+        if (r->machine++) REFUSE(r, "a second section", s);
+        section_begin(r, IN_MACHINE);
+        return TUTTI_OK;
+    }
+    if (n < skip + 2 || strncmp(s, files, skip) != 0 || s[n - 1] != ']')
+        REFUSE(r, "not a section:", s);
+    s[n - 1] = '\0';
+    return files_begin(r, s + skip);
+}
+
+static tutti_err read_version(reader *r, const char *key, const char *text) {
+    if (strcmp(key, "version") != 0) REFUSE(r, "this belongs into a section:", key);
+    if (r->version++ || strcmp(text, "1") != 0) REFUSE(r, "version is not", text);
+    return TUTTI_OK;
+}
+
+/* MAJOR:MINOR */
+static int parse_device(const char *s, unsigned *major, unsigned *minor) {
+    unsigned long v[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        int digits = 0;
+        for (; is_digit(*s); s++, digits++) v[i] = 10 * v[i] + (unsigned long)(*s - '0');
+        if (digits < 1 || digits > 9 || *s != (i ? '\0' : ':')) return 0;
+        s++;
+    }
+    *major = (unsigned)v[0];
+    *minor = (unsigned)v[1];
+    return 1;
+}
+
+/* `type` and `device`; 0: it is neither. */
+static int read_place(reader *r, const char *key, const char *text, tutti_err *err_out) {
+    tutti_place *p = &r->set->files[r->set->n - 1].place;
+    int good;
+    if (strcmp(key, "type") == 0) {
+        good = !r->typed++ && strlen(text) < sizeof p->type;
+        if (good) snprintf(p->type, sizeof p->type, "%s", text);
+    } else if (strcmp(key, "device") == 0) {
+        good = !r->on_device++ && parse_device(text, &p->major, &p->minor);
+    } else {
+        return 0;
+    }
+    *err_out = good ? TUTTI_OK : refuse(r->line, "wrong or said twice:", key);
+    return 1;
+}
+
+static tutti_err read_number(reader *r, const char *key, const char *text) {
+    const int section = r->where == IN_MACHINE ? SECTION_MACHINE : SECTION_FILES;
+    double x = 0;
+    int i = 0;
+    while (i < ROWS && (facts[i].section != section || strcmp(key, rows[i].name) != 0)) i++;
+    if (i == ROWS) REFUSE(r, "no such number in this section:", key);
+    if (r->set_here[i]) REFUSE(r, "said twice:", key);
+    if (!parse_number(text, &x) || !number_fits(i, x)) REFUSE(r, "an impossible number:", text);
+    *field(now_filled(r), i) = x;
+    r->set_here[i] = 1;
+    return TUTTI_OK;
+}
+
+static tutti_err read_pair(reader *r, const char *key, const char *text) {
+    tutti_err err = TUTTI_OK;
+    if (r->where == IN_HEAD) return read_version(r, key, text);
+    if (r->where == IN_FILES && read_place(r, key, text, &err)) return err;
+    return read_number(r, key, text);
+}
+
+static char *strip(char *s) {
+    s += strspn(s, " \t");
+    size_t n = strlen(s);
+    while (n > 0 && strchr(" \t\r", s[n - 1])) n--;
+    s[n] = '\0';
+    return s;
+}
+
+/* Comments begin at a #; a heading has none, since a mount point may contain that sign. */
+static tutti_err read_line(reader *r, char *line) {
+    for (const char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ' && *c != '\t' && *c != '\r')
+            REFUSE(r, "a control character in", line);
+    char *s = strip(line);
+    if (*s == '[') return read_heading(r, s);
+    s[strcspn(s, "#")] = '\0';
+    s = strip(s);
+    if (!*s) return TUTTI_OK;
+    char *equals = strchr(s, '=');
+    if (!equals) REFUSE(r, "neither a section nor name = number:", s);
+    *equals = '\0';
+    return read_pair(r, strip(s), strip(equals + 1));
+}
+
+static tutti_err read_all(reader *r, const char *text, size_t n) {
+    char line[1024];
+    for (size_t at = 0; at < n; r->line++) {
+        const char *end = memchr(text + at, '\n', n - at);
+        const size_t length = end ? (size_t)(end - text) - at : n - at;
+        if (length >= sizeof line || memchr(text + at, '\0', length))
+            return tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                    "line %d of the profile: too long, or not text", r->line);
+        memcpy(line, text + at, length);
+        line[length] = '\0';
+        TUTTI_TRY(read_line(r, line));
+        at += length + 1;
+    }
+    if (!r->version) REFUSE(r, "there is no", "version = 1");
+    section_end(r);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__profile_parse(const char *text, size_t n, tutti__profile_set *set_out) {
+    tutti__profile_set set = {.n = 0};
+    reader r = {.set = &set, .line = 1};
+    TUTTI_CHECK(n <= TUTTI__PROFILE_BYTES, TUTTI_ERR_FORMAT,
+                "a profile of %zu bytes is longer than %d", n, (int)TUTTI__PROFILE_BYTES);
+    tutti_profile_defaults(&set.machine, NULL);
+    const tutti_err err = read_all(&r, text, n);
+    if (err != TUTTI_OK) {
+        tutti__profile_set_free(&set);
+        return err;
+    }
+    *set_out = set;
+    return TUTTI_OK;
+}
+
+void tutti__profile_set_free(tutti__profile_set *s) {
+    tutti__free(s->files);
+    s->files = NULL;
+    s->n = 0;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static const char *unit_text(int i) {
+    static const char *const text[] = {[UNIT_COUNT] = "",
+                                       [UNIT_RATE] = "B/s: ",
+                                       [UNIT_SECONDS] = "s: ",
+                                       [UNIT_SHARE] = "share: ",
+                                       [UNIT_MAYBE] = "B/s or s, 0: unknown: ",
+                                       [UNIT_FLAG] = ""};
+    return text[facts[i].unit];
+}
+
+static void print_numbers(FILE *f, const tutti_profile *p, int section) {
+    char number[64];
+    for (int i = 0; i < ROWS; i++) {
+        if (facts[i].section != section) continue;
+        format_number(value(p, i), number, sizeof number);
+        fprintf(f, "%-24s = %-12s # %s%s\n", rows[i].name, number, unit_text(i), rows[i].help);
+    }
+}
+
+static void print_set(FILE *f, const tutti__profile_set *s) {
+    fputs("# Tutti: what this machine and its file systems can do, measured by 'tutti tune'.\n"
+          "version = 1\n\n[machine]\n",
+          f);
+    print_numbers(f, &s->machine, SECTION_MACHINE);
+    for (int i = 0; i < s->n; i++) {
+        const tutti_place *p = &s->files[i].place;
+        fprintf(f, "\n[filesystem %s]\n%-24s = %s\n%-24s = %u:%u\n", p->mount, "type", p->type,
+                "device", p->major, p->minor);
+        print_numbers(f, &s->files[i].p, SECTION_FILES);
+    }
+}
+
+char *tutti__profile_print(const tutti__profile_set *s) {
+    const size_t room = 256 + (size_t)(s->n + 1) * (512 + (size_t)ROWS * 160);
+    char *text = tutti__malloc(room);
+    FILE *f = text ? fmemopen(text, room, "w") : NULL;
+    if (f) {
+        print_set(f, s);
+        const int failed = ferror(f);
+        if (fclose(f) == 0 && !failed) return text;
+    }
+    if (text) tutti__error_record(TUTTI_ERR_NOMEM, 0, -1, "no memory for the text of a profile");
+    tutti__free(text);
+    return NULL;
+}
+
+/* ---- picking --------------------------------------------------------------------------------- */
+
+/* Devices without a number of their own (major 0) get another one at every mount. */
+static int same_device(const tutti_place *a, const tutti_place *b) {
+    return a->major != 0 && a->major == b->major && a->minor == b->minor;
+}
+
+static int find_place(const tutti__profile_set *s, const tutti_place *place) {
+    for (int i = 0; i < s->n; i++)
+        if (strcmp(s->files[i].place.type, place->type) == 0 &&
+            strcmp(s->files[i].place.mount, place->mount) == 0)
+            return i;
+    for (int i = 0; i < s->n; i++)
+        if (strcmp(s->files[i].place.type, place->type) == 0 &&
+            same_device(&s->files[i].place, place))
+            return i;
+    return -1;
+}
+
+void tutti__profile_pick(const tutti__profile_set *s, const tutti_place *place,
+                         tutti_profile *p_out) {
+    const int i = find_place(s, place);
+    tutti_profile_defaults(p_out, place->type);
+    copy_section(p_out, &s->machine, SECTION_MACHINE);
+    if (i < 0) return;
+    copy_section(p_out, &s->files[i].p, SECTION_FILES);
+    p_out->measured = 1;
+}
+
+/* Whatever is known of that mount point goes, also if another file system was there. */
+static int find_to_replace(const tutti__profile_set *s, const tutti_place *place) {
+    for (int i = 0; i < s->n; i++)
+        if (strcmp(s->files[i].place.mount, place->mount) == 0) return i;
+    return find_place(s, place);
+}
+
+static tutti_err check_put(const tutti__profile_set *s, const tutti_place *place,
+                           const tutti_profile *p) {
+    for (const char *c = place->mount; *c; c++)
+        TUTTI_CHECK((unsigned char)*c >= ' ', TUTTI_ERR_ARG,
+                    "the mount point has a control character in its name");
+    for (int i = 0; i < ROWS; i++)
+        TUTTI_CHECK(number_fits(i, value(p, i)), TUTTI_ERR_ARG, "%s has an impossible value",
+                    rows[i].name);
+    TUTTI_CHECK(s->n < TUTTI__PROFILE_SECTIONS, TUTTI_ERR_FORMAT,
+                "the profile has %d file systems already", s->n);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_place *place,
+                             const tutti_profile *p) {
+    int i = find_to_replace(s, place);
+    TUTTI_TRY(check_put(s, place, p));
+    if (i < 0) {
+        tutti__profile_files *more = tutti__realloc(s->files, (size_t)(s->n + 1) * sizeof *more);
+        if (!more) return TUTTI_ERR_NOMEM;
+        s->files = more;
+        i = s->n++;
+    }
+    memset(&s->files[i], 0, sizeof s->files[i]);
+    s->files[i].place = *place;
+    tutti_profile_defaults(&s->files[i].p, place->type);
+    copy_section(&s->files[i].p, p, SECTION_FILES);
+    copy_section(&s->machine, p, SECTION_MACHINE);
+    return TUTTI_OK;
+}

@@ -1,0 +1,265 @@
+/* base: profiles in files: which file system a path is on, where profiles are, reading, replacing.
+ *
+ * The mount point is found by walking up from the path until the device changes, which takes a few
+ * calls and no list of all mounts.  A profile is replaced by renaming a new one, so that nobody ever
+ * reads half of it.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/memory.h"
+#include "base/profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define SYSTEM_PROFILE "/etc/tutti/profile"
+
+/* Paths longer than the system's are never right. */
+typedef char path_text[PATH_MAX];
+
+static tutti_err at_file(const char *path, tutti_err err) {
+    if (err != TUTTI_OK) tutti__error_context("profile", path, -1);
+    return err;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static const char *type_name(unsigned long magic) {
+    static const struct {
+        unsigned long magic;
+        const char *name;
+    } known[] = {{0x01021994, "tmpfs"},  {0xef53, "ext"},         {0x58465342, "xfs"},
+                 {0x9123683e, "btrfs"},  {0x794c7630, "overlay"}, {0x6969, "nfs"},
+                 {0x0bd00bd0, "lustre"}, {0x65735546, "fuse"},    {0x2fc12fc1, "zfs"},
+                 {0x858458f6, "ramfs"},  {0x01021997, "9p"},      {0x00c36400, "ceph"},
+                 {0x47504653, "gpfs"},   {0x19830326, "beegfs"},  {0xff534d42, "smb"},
+                 {0xfe534d42, "smb"},    {0x517b, "smb"},         {0x20030528, "orangefs"},
+                 {0x5346414f, "afs"},    {0xf2f52010, "f2fs"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].magic == magic) return known[i].name;
+    return "other";
+}
+
+/* Cut the last part off; "/" stays. */
+static void path_up(char *path) {
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        memcpy(path, ".", 2);
+    else
+        slash[slash == path] = '\0';
+}
+
+/* The path itself if it is there, else its directory; in full. */
+static tutti_err path_resolve(const char *path, path_text out) {
+    path_text copy;
+    TUTTI_CHECK(path && path[0] && strlen(path) < sizeof copy, TUTTI_ERR_ARG,
+                "no path, or too long");
+    if (realpath(path, out)) return TUTTI_OK;
+    snprintf(copy, sizeof copy, "%s", path);
+    path_up(copy);
+    if (realpath(copy, out)) return TUTTI_OK;
+    return at_file(path, tutti__error_sys(errno, -1, "cannot find its directory"));
+}
+
+/* Leave in `path` the highest directory above it that is on the same device. */
+static void mount_of(path_text path, dev_t device) {
+    path_text above;
+    struct stat st;
+    for (;;) {
+        memcpy(above, path, strlen(path) + 1);
+        path_up(above);
+        if (strcmp(above, path) == 0 || stat(above, &st) != 0 || st.st_dev != device) return;
+        memcpy(path, above, strlen(above) + 1);
+    }
+}
+
+tutti_err tutti_profile_place(const char *path, tutti_place *place_out) {
+    path_text full;
+    struct stat st;
+    struct statfs fs;
+    TUTTI_CHECK(place_out, TUTTI_ERR_ARG, "nowhere to put the place");
+    TUTTI_TRY(path_resolve(path, full));
+    if (stat(full, &st) != 0 || statfs(full, &fs) != 0)
+        return at_file(path, tutti__error_sys(errno, -1, "cannot ask for its file system"));
+    mount_of(full, st.st_dev);
+    tutti_place place;
+    memset(&place, 0, sizeof place);
+    TUTTI_CHECK(strlen(full) < sizeof place.mount, TUTTI_ERR_UNSUPPORTED,
+                "the path of the mount point is longer than %zu bytes", sizeof place.mount - 1);
+    memcpy(place.mount, full, strlen(full) + 1);
+    snprintf(place.type, sizeof place.type, "%s", type_name((unsigned long)fs.f_type));
+    place.major = major(st.st_dev);
+    place.minor = minor(st.st_dev);
+    *place_out = place;
+    return TUTTI_OK;
+}
+
+/* ---- where profiles are ---------------------------------------------------------------------- */
+
+tutti_err tutti_profile_path(char *path_out, size_t size) {
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int n = -1;
+    TUTTI_CHECK(path_out && size > 0, TUTTI_ERR_ARG, "there is no room for a path");
+    path_out[0] = '\0';
+    if (config && config[0] == '/')
+        n = snprintf(path_out, size, "%s/tutti/profile", config);
+    else if (home && home[0] == '/')
+        n = snprintf(path_out, size, "%s/.config/tutti/profile", home);
+    if (n < 0 || (size_t)n >= size) path_out[0] = '\0';
+    TUTTI_CHECK(path_out[0], TUTTI_ERR_NOT_FOUND,
+                "neither XDG_CONFIG_HOME nor HOME is a directory for a profile");
+    return TUTTI_OK;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* All of an open file, at most one byte more than a profile may have. */
+static tutti_err read_text(int fd, char **text_out, size_t *n_out) {
+    const size_t room = TUTTI__PROFILE_BYTES + 1;
+    size_t n = 0;
+    char *text = tutti__malloc(room);
+    if (!text) return TUTTI_ERR_NOMEM;
+    for (;;) {
+        const ssize_t got = read(fd, text + n, room - n);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            const tutti_err err = tutti__error_sys(errno, -1, "read");
+            tutti__free(text);
+            return err;
+        }
+        n += (size_t)got;
+        if (got == 0 || n == room) break;
+    }
+    *text_out = text;
+    *n_out = n;
+    return TUTTI_OK;
+}
+
+static tutti_err read_set(int fd, tutti__profile_set *set_out) {
+    char *text = NULL;
+    size_t n = 0;
+    TUTTI_TRY(read_text(fd, &text, &n));
+    const tutti_err err = tutti__profile_parse(text, n, set_out);
+    tutti__free(text);
+    return err;
+}
+
+/* Not a pipe or a terminal, which would make us wait. */
+static int open_regular(const char *path) {
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return -1;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
+/* *found_out: it is there and may be read. */
+static tutti_err load_set(const char *path, int must, int *found_out, tutti__profile_set *set_out) {
+    const int fd = open_regular(path);
+    *found_out = fd >= 0;
+    if (fd < 0) return must ? at_file(path, tutti__error_sys(errno, -1, "open")) : TUTTI_OK;
+    const tutti_err err = read_set(fd, set_out);
+    close(fd);
+    return at_file(path, err);
+}
+
+static tutti_err find_set(const char *file, int *found_out, tutti__profile_set *set_out) {
+    path_text user;
+    *found_out = 0;
+    if (file && file[0]) return load_set(file, 1, found_out, set_out);
+    if (tutti_profile_path(user, sizeof user) == TUTTI_OK)
+        TUTTI_TRY(load_set(user, 0, found_out, set_out));
+    else
+        tutti__error_clear();
+    return *found_out ? TUTTI_OK : load_set(SYSTEM_PROFILE, 0, found_out, set_out);
+}
+
+tutti_err tutti_profile_load(const char *file, const tutti_place *place, tutti_profile *p_out) {
+    tutti__profile_set set = {.n = 0};
+    int found = 0;
+    TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "the place or where to put the numbers is NULL");
+    TUTTI_TRY(find_set(file, &found, &set));
+    if (found) {
+        tutti__profile_pick(&set, place, p_out);
+        tutti__profile_set_free(&set);
+    } else {
+        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        tutti_profile_defaults(p_out, place->type);
+        if (cores > 0) p_out->cores = (double)cores;
+    }
+    return TUTTI_OK;
+}
+
+/* ---- replacing ------------------------------------------------------------------------------- */
+
+static tutti_err make_directories(const char *file) {
+    path_text dir;
+    snprintf(dir, sizeof dir, "%s", file);
+    for (char *s = dir + 1; *s; s++) {
+        if (*s != '/') continue;
+        *s = '\0';
+        if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+            return tutti__error_sys(errno, -1, "cannot make its directory");
+        *s = '/';
+    }
+    return TUTTI_OK;
+}
+
+static int write_text(int fd, const char *text) {
+    size_t n = strlen(text);
+    while (n > 0) {
+        const ssize_t put = write(fd, text, n);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return 0;
+        text += put;
+        n -= (size_t)put;
+    }
+    return 1;
+}
+
+static tutti_err replace(const char *file, const char *text) {
+    path_text fresh;
+    const mode_t mask = umask(077);
+    umask(mask);
+    snprintf(fresh, sizeof fresh, "%s.XXXXXX", file);
+    const int fd = mkostemp(fresh, O_CLOEXEC);
+    if (fd < 0) return tutti__error_sys(errno, -1, "cannot make a file beside it");
+    const int good = write_text(fd, text) && fchmod(fd, 0666 & ~mask) == 0;
+    int failed = good ? 0 : errno;
+    if (close(fd) != 0 && !failed) failed = errno;
+    if (!failed && rename(fresh, file) != 0) failed = errno;
+    if (!failed) return TUTTI_OK;
+    unlink(fresh);
+    return tutti__error_sys(failed, -1, "write");
+}
+
+static tutti_err save_set(const char *file, const tutti__profile_set *set) {
+    char *text = tutti__profile_print(set);
+    if (!text) return TUTTI_ERR_NOMEM;
+    tutti_err err = make_directories(file);
+    if (err == TUTTI_OK) err = replace(file, text);
+    tutti__free(text);
+    return err;
+}
+
+tutti_err tutti_profile_save(const char *file, const tutti_place *place, const tutti_profile *p) {
+    tutti__profile_set set = {.n = 0};
+    int found = 0;
+    TUTTI_CHECK(file && file[0] && strlen(file) < PATH_MAX - 8, TUTTI_ERR_ARG,
+                "no path of a profile, or one that is too long");
+    TUTTI_CHECK(place && p, TUTTI_ERR_ARG, "the place or the numbers are NULL");
+    const int there = access(file, F_OK) == 0;
+    TUTTI_TRY(load_set(file, there, &found, &set));
+    tutti_err err = tutti__profile_put(&set, place, p);
+    if (err == TUTTI_OK) err = save_set(file, &set);
+    tutti__profile_set_free(&set);
+    return at_file(file, err);
+}

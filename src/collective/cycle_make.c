@@ -1,0 +1,106 @@
+/* collective: memory of the cycle-by-cycle pipeline, allocated with the plan so that running needs hardly
+ * any; and in which order a rank looks at its peers.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/cycles.h"
+
+#include <stdlib.h>
+
+/* ---- the ring */
+
+typedef struct {
+    int turn, index;
+} place;
+
+static int by_turn(const void *a, const void *b) {
+    const place *x = a, *y = b;
+    return (x->turn > y->turn) - (x->turn < y->turn);
+}
+
+/* Indices 0 ... n-1 in the order of their turns. */
+static void ring_sort(int n, place *v, int *out) {
+    qsort(v, (size_t)n, sizeof *v, by_turn);
+    for (int i = 0; i < n; i++) out[i] = v[i].index;
+}
+
+static tutti_err rings_make(tutti__cycles *c, const tutti__run *r, int is_write) {
+    const tutti__two_phase *t = r->two;
+    const tutti__team *team = r->file->team;
+    const int most = t->stays > t->home.n ? t->stays : t->home.n;
+    place *v = tutti__calloc((size_t)most + 1, sizeof *v);
+    c->stays = tutti__calloc((size_t)t->stays + 1, sizeof(int));
+    c->sources = tutti__calloc((size_t)t->home.n + 1, sizeof(int));
+    if (!v || !c->stays || !c->sources) {
+        tutti__free(v);
+        return TUTTI_ERR_NOMEM;
+    }
+    for (int i = 0; i < t->stays; i++)
+        v[i] = (place){tutti__turn_mine(team, t->agg_rank[t->stay[i].aggregator], is_write), i};
+    ring_sort(t->stays, v, c->stays);
+    for (int i = 0; i < t->home.n; i++)
+        v[i] = (place){tutti__turn_theirs(team, t->home.source[i].rank, is_write), i};
+    ring_sort(t->home.n, v, c->sources);
+    tutti__free(v);
+    return TUTTI_OK;
+}
+
+/* ---- memory */
+
+static tutti_err subs_make(tutti__cycles *c, const tutti__two_phase *t) {
+    const size_t slots = (size_t)c->slots, each = (size_t)t->stays + (size_t)t->home.n;
+    c->sub = tutti__calloc(slots, sizeof *c->sub);
+    c->shuffle = tutti__calloc(slots, sizeof *c->shuffle);
+    c->parcels = tutti__calloc(slots * each + 1, sizeof *c->parcels);
+    if (!c->sub || !c->shuffle || !c->parcels) return TUTTI_ERR_NOMEM;
+    for (size_t i = 0; i < slots; i++) {
+        c->shuffle[i].mine.v = c->parcels + i * each;
+        c->shuffle[i].theirs.v = c->parcels + i * each + t->stays;
+        c->sub[i].io.load = &t->home;
+    }
+    return TUTTI_OK;
+}
+
+static tutti__needs needs_of(const tutti__run *r, int is_write) {
+    const tutti__two_phase *t = r->two;
+    tutti__needs q = {.slots = t->homes, .window = t->domains.window, .is_write = is_write};
+    q.aggregates = t->my_agg >= 0;
+    for (int i = 0; i < t->stays; i++)
+        q.mine |= t->agg_rank[t->stay[i].aggregator] != r->file->team->rank;
+    for (int i = 0; i < t->home.n; i++) q.theirs |= t->home.source[i].rank != r->file->team->rank;
+    return q;
+}
+
+/* All ranks decide alike.  Empty cycles cost a synchronisation, agreeing on the next one costs another. */
+static void cycles_count(tutti__cycles *c, const tutti__two_phase *t) {
+    const tutti__domains *d = &t->domains;
+    for (int a = 0; a < d->aggregators; a++)
+        c->cycles = tutti__max(c->cycles, tutti__domains_cycles(d, a));
+    c->collective = t->kind != TUTTI_EXCHANGE_TWO_SIDED;
+    c->sparse = c->collective && c->cycles / 4 > t->bytes / d->window / d->aggregators + 16;
+}
+
+tutti_err tutti__cycles_make(tutti__run *r, int is_write) {
+    const tutti__two_phase *t = r->two;
+    tutti__cycles *c = tutti__calloc(1, sizeof *c);
+    if (!c) return TUTTI_ERR_NOMEM;
+    r->cycles = c;
+    c->slots = t->homes;
+    cycles_count(c, t);
+    TUTTI_TRY(rings_make(c, r, is_write));
+    TUTTI_TRY(subs_make(c, t));
+    const tutti__needs q = needs_of(r, is_write);
+    return tutti__exchange_make(&c->exchange, r->file->team, t->kind, t->step, &q, c->shuffle);
+}
+
+void tutti__cycles_free(tutti__cycles **pc) {
+    tutti__cycles *c = *pc;
+    if (!c) return;
+    for (int i = 0; c->sub && i < c->slots; i++) tutti__window_io_free(&c->sub[i].io);
+    tutti__exchange_free(&c->exchange);
+    tutti__free(c->sub);
+    tutti__free(c->shuffle);
+    tutti__free(c->parcels);
+    tutti__free(c->stays);
+    tutti__free(c->sources);
+    tutti__free(c);
+    *pc = NULL;
+}

@@ -1,0 +1,304 @@
+/* collective: what the listings of the cycle-by-cycle pipeline are made of: taking the next cycle,
+ * shuffling its bytes, moving them to or from the file.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/cycles.h"
+
+#include "base/trace.h"
+
+/* ---- which cycle comes next */
+
+/* The next cycle in which this rank has something to do. */
+static tutti_count cycle_mine(const tutti__run *r) {
+    tutti_count best = r->home_next >= 0 ? r->home_next : TUTTI__NO_CYCLE;
+    for (int i = 0; i < r->two->stays; i++)
+        if (r->stay_next[i] >= 0) best = tutti__min(best, r->stay_next[i]);
+    return best;
+}
+
+/* What this rank has in cycles up to `last` has been taken; begin to find the next one. */
+static void cycle_advance(tutti__run *r, tutti_count last) {
+    tutti__cycles *c = r->cycles;
+    if (!c->collective) {
+        c->next = cycle_mine(r);
+    } else if (!c->sparse) {
+        c->next = last + 1 < c->cycles ? last + 1 : TUTTI__NO_CYCLE;
+    } else {
+        const tutti_err err = tutti__minimum_begin(r->file->team, cycle_mine(r), &c->agreed);
+        if (err != TUTTI_OK) tutti__run_fail(r, err);
+    }
+}
+
+void tutti__cycle_first(tutti__run *r) {
+    const tutti__two_phase *t = r->two;
+    r->home_next = t->my_agg >= 0 ? tutti__load_next(r, &t->home, 0) : -1;
+    for (int i = 0; i < t->stays; i++)
+        r->stay_next[i] = tutti__stay_after(r, &t->stay[i], t->stay[i].first);
+    r->cycles->agreed.active = 0;
+    cycle_advance(r, -1);
+}
+
+int tutti__cycle_more(tutti__run *r) {
+    tutti__cycles *c = r->cycles;
+    int done = !c->sparse;
+    while (!done) {
+        const tutti_err err = tutti__minimum_test(&c->agreed, &done);
+        if (err != TUTTI_OK) tutti__run_fail(r, err);
+        if (done) break;
+        tutti__exchange_progress(&c->exchange);
+        tutti__yield();
+    }
+    if (c->sparse) c->next = c->agreed.least;
+    return c->next != TUTTI__NO_CYCLE;
+}
+
+/* ---- taking it */
+
+static void parcel_add(tutti__parcels *l, tutti__parcel p) {
+    if (p.bytes > 0) l->v[l->n++] = p;
+}
+
+/* My bytes in other ranks' windows of this cycle, and in mine. */
+static void mine_open(tutti__run *r, tutti__shuffle *s) {
+    const tutti__two_phase *t = r->two;
+    const tutti__side file = r->op->plan->access->file;
+    s->mine.n = 0;
+    s->own = 0;
+    for (int k = 0; k < t->stays; k++) {
+        const int i = r->cycles->stays[k], a = t->stay[i].aggregator, peer = t->agg_rank[a];
+        tutti_off lo, hi;
+        if (r->stay_next[i] != s->cycle) continue;
+        r->stay_next[i] = tutti__stay_after(r, &t->stay[i], s->cycle + 1);
+        tutti__domains_window(&t->domains, a, s->cycle, &lo, &hi);
+        hi = tutti__min(hi, r->op->eof);
+        const tutti_off bytes = tutti__side_bytes_in(file, lo, hi);
+        if (a == t->my_agg)
+            s->own = bytes;
+        else
+            parcel_add(&s->mine, (tutti__parcel){.peer = peer,
+                                                 .turn = tutti__turn_mine(r->file->team, peer,
+                                                                          r->op->plan->is_write),
+                                                 .lo = lo,
+                                                 .hi = hi,
+                                                 .bytes = bytes,
+                                                 .side = file});
+    }
+}
+
+/* Other ranks' bytes in my window; returns how many. */
+static tutti_off theirs_open(tutti__run *r, tutti__shuffle *s) {
+    const tutti__load *l = &r->two->home;
+    const tutti__team *team = r->file->team;
+    tutti_off total = 0;
+    for (int k = 0; k < l->n; k++) {
+        const int i = r->cycles->sources[k], peer = l->source[i].rank;
+        if (peer == team->rank) continue;
+        const tutti_off bytes = tutti__side_bytes_in(l->side[i], s->lo, s->hi);
+        parcel_add(&s->theirs,
+                   (tutti__parcel){.peer = peer,
+                                   .turn = tutti__turn_theirs(team, peer, r->op->plan->is_write),
+                                   .lo = s->lo,
+                                   .hi = s->hi,
+                                   .bytes = bytes,
+                                   .side = l->side[i]});
+        total += bytes;
+    }
+    return total;
+}
+
+void tutti__cycle_open(tutti__run *r, int k) {
+    tutti__cycles *c = r->cycles;
+    tutti__shuffle *s = &c->shuffle[k];
+    tutti__window_io *io = &c->sub[k].io;
+    TUTTI_ASSERT(!s->flying && !c->sub[k].request);
+    s->cycle = c->next;
+    s->lo = s->hi = 0;
+    s->theirs.n = 0;
+    mine_open(r, s);
+    io->total = 0;
+    if (r->home_next == s->cycle) {
+        tutti__domains_window(&r->two->domains, r->two->my_agg, s->cycle, &s->lo, &s->hi);
+        s->hi = tutti__min(s->hi, r->op->eof);
+        r->home_next = tutti__load_next(r, &r->two->home, s->cycle + 1);
+        io->total = theirs_open(r, s) + s->own;
+    }
+    io->lo = s->lo;
+    io->hi = s->hi;
+    io->stage = s->buffer;
+    io->shift = r->op->shift;
+    cycle_advance(r, s->cycle);
+}
+
+/* ---- shuffling */
+
+/* Trouble of the exchange is this rank's. */
+static void shuffle_note(tutti__run *r) {
+    const tutti__exchange *x = &r->cycles->exchange;
+    if (x->err != TUTTI_OK && r->err == TUTTI_OK) {
+        r->err = x->err;
+        r->info = x->info;
+    }
+    if (r->done == x->moved) return;
+    r->done = x->moved;
+    tutti__file_report(r->file, r->done, r->total, "exchange");
+}
+
+static tutti_off shuffle_bytes(const tutti__shuffle *s) {
+    tutti_off n = s->own;
+    for (int i = 0; i < s->mine.n; i++) n += s->mine.v[i].bytes;
+    for (int i = 0; i < s->theirs.n; i++) n += s->theirs.v[i].bytes;
+    return n;
+}
+
+static void shuffle_ended(tutti__run *r, int k) {
+    const tutti__shuffle *s = &r->cycles->shuffle[k];
+    shuffle_note(r);
+    if (!tutti__trace_on()) return;
+    tutti__trace_event("exchange", r->op->plan->is_write ? "shuffle" : "scatter",
+                       r->cycles->sub[k].since, shuffle_bytes(s), s->cycle);
+}
+
+void tutti__cycle_shuffle_init(tutti__run *r, int k) {
+    tutti__cycles *c = r->cycles;
+    c->sub[k].since = tutti__now();
+    tutti__shuffle_init(&c->exchange, &c->shuffle[k]);
+    shuffle_note(r);
+}
+
+int tutti__cycle_shuffle_test(tutti__run *r, int k) {
+    tutti__cycles *c = r->cycles;
+    if (!c->shuffle[k].flying) return 1;
+    if (!tutti__shuffle_test(&c->exchange, &c->shuffle[k])) return 0;
+    shuffle_ended(r, k);
+    return 1;
+}
+
+void tutti__cycle_shuffle_wait(tutti__run *r, int k) {
+    tutti__cycles *c = r->cycles;
+    if (!c->shuffle[k].flying) return;
+    tutti__shuffle_wait(&c->exchange, &c->shuffle[k]);
+    shuffle_ended(r, k);
+}
+
+/* ---- the file */
+
+/* The option `stagger`: aggregators start one after the other. */
+static void stagger(tutti__run *r) {
+    const double until = r->started + 1e-6 * r->file->opt.stagger * r->two->my_agg;
+    if (r->cycles->staggered) return;
+    r->cycles->staggered = 1;
+    while (r->file->opt.stagger > 0 && tutti__now() < until) {
+        tutti__exchange_progress(&r->cycles->exchange);
+        tutti__yield();
+    }
+}
+
+/* Is there anything to do?  Makes the list of runs. */
+static int store_prepare(tutti__run *r, int k) {
+    tutti__sub *b = &r->cycles->sub[k];
+    b->request = NULL;
+    if (b->io.total == 0 || r->err != TUTTI_OK) return 0;
+    stagger(r);
+    b->since = tutti__now();
+    r->op->stats->windows++;
+    const tutti_err err = tutti__window_io_make(&b->io, r->op->plan->is_write);
+    if (err != TUTTI_OK) tutti__run_fail(r, err);
+    return err == TUTTI_OK && b->io.n > 0;
+}
+
+static void store_ended(tutti__run *r, int k, tutti_err err, tutti_off done) {
+    const tutti__sub *b = &r->cycles->sub[k];
+    const int is_write = r->op->plan->is_write;
+    const tutti__window_io *io = &b->io;
+    if (err != TUTTI_OK)
+        tutti__run_fail(r, err);
+    else if (!is_write && done < io->asked)
+        tutti__run_fail(r, tutti__error_set(TUTTI_ERR_TRUNCATED, 0, io->shift + io->lo,
+                                            "%lld of %lld bytes are gone",
+                                            (long long)(io->asked - done), (long long)io->asked));
+    tutti__trace_event("store", is_write ? "write" : "read", b->since, io->asked,
+                       r->cycles->shuffle[k].cycle);
+}
+
+/* A list of runs, some bytes at a time; a long run is cut. */
+typedef struct {
+    tutti__window_io *io;
+    int run;        /* the next one */
+    tutti_off into; /* how much of it has been done */
+} slices;
+
+static tutti_err slice_move(tutti__run *r, slices *s, tutti_off slice, tutti_off *done_out) {
+    tutti_io_run *first = &s->io->run[s->run], whole = *first;
+    tutti_off bytes = tutti__min((tutti_off)whole.bytes - s->into, slice);
+    int n = 1;
+    tutti_err err;
+    first->offset += s->into;
+    first->memory = (char *)first->memory + s->into;
+    first->bytes = (size_t)bytes;
+    const int cut = s->into + bytes < (tutti_off)whole.bytes;
+    while (!cut && s->run + n < s->io->n && bytes + (tutti_off)first[n].bytes <= slice)
+        bytes += (tutti_off)first[n++].bytes;
+    *done_out = bytes;
+    if (r->op->plan->is_write)
+        err = tutti__store_write(r->op->store, first, n);
+    else
+        err = tutti__store_read(r->op->store, first, n, done_out);
+    *first = whole;
+    s->into = cut ? s->into + bytes : 0;
+    s->run += cut ? 0 : n;
+    return err;
+}
+
+void tutti__cycle_store(tutti__run *r, int k, tutti_off slice) {
+    tutti__window_io *io = &r->cycles->sub[k].io;
+    slices s = {io, 0, 0};
+    tutti_off done = 0;
+    tutti_err err = TUTTI_OK;
+    if (!store_prepare(r, k)) return;
+    while (s.run < io->n && err == TUTTI_OK) {
+        tutti_off n = 0;
+        const double start = tutti__now();
+        err = slice_move(r, &s, slice > 0 ? slice : TUTTI__OFF_END, &n);
+        r->op->stats->seconds_file += tutti__now() - start;
+        done += n;
+        if (slice > 0) tutti__exchange_progress(&r->cycles->exchange);
+    }
+    store_ended(r, k, err, done);
+}
+
+void tutti__cycle_store_init(tutti__run *r, int k) {
+    tutti__sub *b = &r->cycles->sub[k];
+    if (!store_prepare(r, k)) return;
+    const double start = tutti__now();
+    const tutti_err err =
+        tutti__store_begin(r->op->store, r->op->plan->is_write, b->io.run, b->io.n, &b->request);
+    r->op->stats->seconds_file += tutti__now() - start;
+    if (err != TUTTI_OK) {
+        b->request = NULL;
+        tutti__run_fail(r, err);
+    }
+}
+
+int tutti__cycle_store_test(tutti__run *r, int k) {
+    tutti__sub *b = &r->cycles->sub[k];
+    tutti_off done = 0;
+    if (!b->request) return 1;
+    const double start = tutti__now();
+    const int ended = tutti__store_test(b->request);
+    if (ended) {
+        const tutti_err err = tutti__store_finish(&b->request, &done);
+        store_ended(r, k, err, done);
+    }
+    r->op->stats->seconds_file += tutti__now() - start;
+    return ended;
+}
+
+/* Whatever passes here is time that the file takes. */
+void tutti__cycle_store_wait(tutti__run *r, int k) {
+    const double start = tutti__now(), before = r->op->stats->seconds_file;
+    if (!r->cycles->sub[k].request) return;
+    while (!tutti__cycle_store_test(r, k)) {
+        tutti__exchange_progress(&r->cycles->exchange);
+        tutti__yield();
+    }
+    r->op->stats->seconds_file = before + tutti__now() - start;
+}

@@ -1,0 +1,267 @@
+/* collective: the listings of cycles.h.  In each of them `begin` takes the next cycle into a sub-buffer
+ * and starts its first half; the result is 0 when there is none.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/cycles.h"
+
+#include "base/trace.h"
+
+/* File access that blocks lets the exchange move on after so many bytes. */
+static const tutti_off SLICE = 1 << 20;
+
+static int slot(const tutti__run *r, tutti_count k) {
+    return (int)(k % r->cycles->slots);
+}
+
+static void shuffle_wait(tutti__run *r, tutti_count k) {
+    if (k >= 0) tutti__cycle_shuffle_wait(r, slot(r, k));
+}
+
+static void store_wait(tutti__run *r, tutti_count k) {
+    if (k >= 0) tutti__cycle_store_wait(r, slot(r, k));
+}
+
+static void all_wait(tutti__run *r, tutti_count cycles) {
+    for (tutti_count k = tutti__max(0, cycles - r->cycles->slots); k < cycles; k++) {
+        shuffle_wait(r, k);
+        store_wait(r, k);
+    }
+}
+
+/* ---- writing: shuffle, then write */
+
+static int shuffle_begin(tutti__run *r, tutti_count k) {
+    if (!tutti__cycle_more(r)) return 0;
+    tutti__cycle_open(r, slot(r, k));
+    tutti__cycle_shuffle_init(r, slot(r, k));
+    return 1;
+}
+
+static void write_none(tutti__run *r) {
+    for (tutti_count k = 0; shuffle_begin(r, k); k++) {
+        shuffle_wait(r, k);
+        tutti__cycle_store(r, slot(r, k), 0);
+    }
+}
+
+static void write_comm(tutti__run *r) {
+    tutti_count begun = 0;
+    while (begun < r->cycles->slots - 1 && shuffle_begin(r, begun)) begun++;
+    for (tutti_count k = 0;; k++) {
+        begun += shuffle_begin(r, begun);
+        if (k == begun) return;
+        shuffle_wait(r, k);
+        tutti__cycle_store(r, slot(r, k), SLICE);
+    }
+}
+
+static void write_write(tutti__run *r) {
+    tutti_count k = 0;
+    for (; shuffle_begin(r, k); k++) {
+        shuffle_wait(r, k);
+        tutti__cycle_store_init(r, slot(r, k));
+        store_wait(r, k - r->cycles->slots + 1);
+    }
+    all_wait(r, k);
+}
+
+static void write_write_comm(tutti__run *r) {
+    int more = shuffle_begin(r, 0);
+    shuffle_wait(r, 0);
+    for (tutti_count k = 0; more; k++) {
+        tutti__cycle_store_init(r, slot(r, k));
+        more = shuffle_begin(r, k + 1);
+        store_wait(r, k);
+        shuffle_wait(r, k + 1);
+    }
+}
+
+static void write_write_comm_2(tutti__run *r) {
+    int more = shuffle_begin(r, 0);
+    tutti_count k = 0;
+    for (; more; k++) {
+        shuffle_wait(r, k);
+        tutti__cycle_store_init(r, slot(r, k));
+        if (!tutti__cycle_more(r)) break;
+        store_wait(r, k + 1 - r->cycles->slots);
+        more = shuffle_begin(r, k + 1);
+    }
+    all_wait(r, k + 1);
+}
+
+/* ---- reading: read, then scatter */
+
+static int read_begin(tutti__run *r, tutti_count k) {
+    if (!tutti__cycle_more(r)) return 0;
+    tutti__cycle_open(r, slot(r, k));
+    tutti__cycle_store_init(r, slot(r, k));
+    return 1;
+}
+
+static int read_all(tutti__run *r, tutti_count k, tutti_off slice) {
+    if (!tutti__cycle_more(r)) return 0;
+    tutti__cycle_open(r, slot(r, k));
+    tutti__cycle_store(r, slot(r, k), slice);
+    return 1;
+}
+
+static void read_none(tutti__run *r) {
+    for (tutti_count k = 0; read_all(r, k, 0); k++) {
+        tutti__cycle_shuffle_init(r, slot(r, k));
+        shuffle_wait(r, k);
+    }
+}
+
+static void read_comm(tutti__run *r) {
+    tutti_count k = 0;
+    for (; read_all(r, k, SLICE); k++) {
+        tutti__cycle_shuffle_init(r, slot(r, k));
+        shuffle_wait(r, k - r->cycles->slots + 1);
+    }
+    all_wait(r, k);
+}
+
+static void read_write(tutti__run *r) {
+    tutti_count begun = 0;
+    while (begun < r->cycles->slots - 1 && read_begin(r, begun)) begun++;
+    for (tutti_count k = 0;; k++) {
+        begun += read_begin(r, begun);
+        if (k == begun) return;
+        store_wait(r, k);
+        tutti__cycle_shuffle_init(r, slot(r, k));
+        shuffle_wait(r, k);
+    }
+}
+
+static void read_write_comm(tutti__run *r) {
+    int more = read_begin(r, 0);
+    store_wait(r, 0);
+    for (tutti_count k = 0; more; k++) {
+        tutti__cycle_shuffle_init(r, slot(r, k));
+        more = read_begin(r, k + 1);
+        if (more) store_wait(r, k + 1);
+        shuffle_wait(r, k);
+    }
+}
+
+static void read_write_comm_2(tutti__run *r) {
+    int more = read_begin(r, 0);
+    tutti_count k = 0;
+    for (; more; k++) {
+        store_wait(r, k);
+        tutti__cycle_shuffle_init(r, slot(r, k));
+        if (!tutti__cycle_more(r)) break;
+        shuffle_wait(r, k + 1 - r->cycles->slots);
+        more = read_begin(r, k + 1);
+    }
+    all_wait(r, k + 1);
+}
+
+/* ---- write-comm-2 where the order may follow completion: each sub-buffer by itself
+ *
+ *   write   IDLE -> FILL (shuffle) -> STORE (write) -> IDLE
+ *   read    IDLE -> FETCH (read) -> SERVE (scatter) -> IDLE
+ *
+ * Shuffles begin in the order of their cycles. */
+
+static int flow_idle(tutti__run *r, int k) {
+    if (!tutti__cycle_more(r)) return 0;
+    tutti__cycle_open(r, k);
+    if (r->op->plan->is_write) {
+        tutti__cycle_shuffle_init(r, k);
+        r->cycles->sub[k].phase = TUTTI__FILL;
+    } else {
+        tutti__cycle_store_init(r, k);
+        r->cycles->sub[k].phase = TUTTI__FETCH;
+    }
+    return 1;
+}
+
+/* Is no earlier cycle still being read? */
+static int fetch_is_first(const tutti__run *r, int k) {
+    const tutti__cycles *c = r->cycles;
+    for (int i = 0; i < c->slots; i++)
+        if (c->sub[i].phase == TUTTI__FETCH && c->shuffle[i].cycle < c->shuffle[k].cycle) return 0;
+    return 1;
+}
+
+/* 1 if the sub-buffer has taken its next step. */
+static int flow_step(tutti__run *r, int k) {
+    tutti__sub *b = &r->cycles->sub[k];
+    switch (b->phase) {
+    case TUTTI__IDLE:
+        return flow_idle(r, k);
+    case TUTTI__FILL:
+        if (!tutti__cycle_shuffle_test(r, k)) return 0;
+        tutti__cycle_store_init(r, k);
+        b->phase = TUTTI__STORE;
+        return 1;
+    case TUTTI__FETCH:
+        if (!tutti__cycle_store_test(r, k) || !fetch_is_first(r, k)) return 0;
+        tutti__cycle_shuffle_init(r, k);
+        b->phase = TUTTI__SERVE;
+        return 1;
+    default:
+        if (!(b->phase == TUTTI__STORE ? tutti__cycle_store_test(r, k)
+                                       : tutti__cycle_shuffle_test(r, k)))
+            return 0;
+        b->phase = TUTTI__IDLE;
+        return 1;
+    }
+}
+
+static int flow_busy(tutti__run *r) {
+    for (int k = 0; k < r->cycles->slots; k++)
+        if (r->cycles->sub[k].phase != TUTTI__IDLE) return 1;
+    return tutti__cycle_more(r);
+}
+
+static void flow(tutti__run *r) {
+    for (int k = 0; k < r->cycles->slots; k++) r->cycles->sub[k].phase = TUTTI__IDLE;
+    while (flow_busy(r)) {
+        int moved = 0;
+        for (int k = 0; k < r->cycles->slots; k++) moved |= flow_step(r, k);
+        if (!moved) tutti__yield();
+    }
+}
+
+/* ---- all of it */
+
+typedef void listing(tutti__run *r);
+
+static listing *listing_of(const tutti__run *r) {
+    static listing *const listings[][2] = {{read_none, write_none},
+                                           {read_comm, write_comm},
+                                           {read_write, write_write},
+                                           {read_write_comm, write_write_comm},
+                                           {read_write_comm_2, write_write_comm_2}};
+    const int pipeline = r->cycles->slots == 1 ? TUTTI_PIPELINE_NONE : r->two->pipeline;
+    if (pipeline == TUTTI_PIPELINE_WRITE_COMM_2 && !r->cycles->collective) return flow;
+    return listings[pipeline - TUTTI_PIPELINE_NONE][r->op->plan->is_write];
+}
+
+static void cycles_start(tutti__run *r, tutti__op *op) {
+    tutti__cycles *c = r->cycles;
+    tutti__exchange *x = &c->exchange;
+    r->op = op;
+    r->err = TUTTI_OK;
+    r->done = 0;
+    r->started = tutti__now();
+    r->total = tutti__side_tell(op->plan->access->file, op->eof);
+    c->staggered = 0;
+    x->access = op->plan->access;
+    x->user = op->buf;
+    x->stats = op->stats;
+    tutti__exchange_start(x, c->shuffle);
+    tutti__cycle_first(r);
+}
+
+tutti_err tutti__cycles_run(tutti__op *op) {
+    tutti__run *r = op->plan->run;
+    const double start = tutti__now(), file_before = op->stats->seconds_file;
+    cycles_start(r, op);
+    listing_of(r)(r);
+    op->moved = r->done;
+    op->stats->seconds_exchange += tutti__now() - start - (op->stats->seconds_file - file_before);
+    if (r->err != TUTTI_OK) tutti__error_assign(&r->info);
+    return r->err;
+}

@@ -1,0 +1,83 @@
+/* collective: the pipeline cycle by cycle, as Feki and Gabriel write it down, over any shuffle
+ * (exchange/shuffle.h).  N cycles are numbered 0 ... N-1, cycle k uses sub-buffer k mod B.
+ *
+ *   write        shuffle: bytes of all ranks into the aggregators' sub-buffers; write: they go to the file
+ *   none         for k: shuffle(k); write(k)                                       one sub-buffer
+ *   comm         shuffle_init(0 ... B-2); for k: shuffle_init(k+B-1); shuffle_wait(k); write(k)
+ *   write        for k: shuffle(k); write_init(k); write_wait(k-B+1)
+ *   write-comm   shuffle(0); for k: write_init(k); shuffle_init(k+1); write_wait(k); shuffle_wait(k+1)
+ *   write-comm-2 shuffle_init(0); for k: shuffle_wait(k); write_init(k); write_wait(k+1-B);
+ *                shuffle_init(k+1)
+ *
+ *   read         read: from the file into the aggregators' sub-buffers; scatter: from there to all ranks
+ *   none         for k: read(k); scatter(k)
+ *   comm         for k: read(k); scatter_init(k); scatter_wait(k-B+1)
+ *   write        read_init(0 ... B-2); for k: read_init(k+B-1); read_wait(k); scatter(k)
+ *   write-comm   read(0); for k: scatter_init(k); read_init(k+1); read_wait(k+1); scatter_wait(k)
+ *   write-comm-2 read_init(0); for k: read_wait(k); scatter_init(k); scatter_wait(k+1-B);
+ *                read_init(k+1)
+ *
+ * What does not exist (k < 0, k >= N) is left out; what is still open at the end is waited for.  With
+ * messages write-comm-2 follows completion instead of this order: each sub-buffer goes on to its next step as soon
+ * as the last one has ended.  File access that blocks (comm) is cut into slices, between which the
+ * exchange moves on.
+ *
+ * Which cycles: with messages a rank goes through those in which it has something to do.  fence and
+ * lock are collective: all ranks go through all cycles; or, where most of them would be empty, agree
+ * on the next one that is not.
+ *
+ * An error turns all later file accesses of this rank into nothing; it goes through its cycles all the same.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CYCLES_H
+#define TUTTI_CYCLES_H
+
+#include "collective/run.h"
+#include "collective/window_io.h"
+#include "comm/minimum.h"
+#include "exchange/shuffle.h"
+
+/* A sub-buffer and the cycle it is in. */
+typedef struct tutti__sub {
+    tutti__phase phase; /* only where the order follows completion */
+    tutti__window_io io;
+    tutti_store_request *request;
+    double since; /* of what it does now */
+} tutti__sub;
+
+typedef struct tutti__cycles {
+    tutti__exchange exchange;
+    int slots;
+    tutti__sub *sub;         /* [slots] */
+    tutti__shuffle *shuffle; /* [slots] */
+    tutti__parcel *parcels;  /* of all of them */
+    int *stays, *sources;    /* in the order of their turns */
+    tutti_count cycles;      /* of the longest domain */
+    int collective;          /* all ranks go through the same cycles */
+    int sparse;              /* and agree on them */
+    tutti_count next;        /* the cycle that comes next, TUTTI__NO_CYCLE: none */
+    tutti__minimum agreed;
+    int staggered; /* the first file access has been */
+} tutti__cycles;
+
+#define TUTTI__NO_CYCLE INT64_MAX
+
+/* ---- cycle_make.c */
+tutti_err tutti__cycles_make(tutti__run *r, int is_write) TUTTI_MUST_USE; /* allocate r->cycles */
+void tutti__cycles_free(tutti__cycles **c);
+
+/* ---- cycle_steps.c: what the listings are made of; `k` is the number of the sub-buffer */
+void tutti__cycle_first(tutti__run *r); /* before all others */
+int tutti__cycle_more(tutti__run *r);   /* is there another cycle? */
+void tutti__cycle_open(tutti__run *r, int k);
+void tutti__cycle_shuffle_init(tutti__run *r, int k);
+int tutti__cycle_shuffle_test(tutti__run *r, int k);
+void tutti__cycle_shuffle_wait(tutti__run *r, int k);
+void tutti__cycle_store(tutti__run *r, int k, tutti_off slice); /* blocks; slice 0: all at once */
+void tutti__cycle_store_init(tutti__run *r, int k);
+int tutti__cycle_store_test(tutti__run *r, int k);
+void tutti__cycle_store_wait(tutti__run *r, int k);
+
+/* ---- cycles.c */
+tutti_err tutti__cycles_run(tutti__op *op) TUTTI_MUST_USE; /* this rank's outcome */
+
+#endif

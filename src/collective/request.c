@@ -1,0 +1,452 @@
+/* collective: operations under way.  An operation has two halves,
+ *
+ *   depart   plan, and what needs the other ranks at once: the exchange of a write
+ *   arrive   the rest: file access, the exchange of a read, the agreement on the outcome
+ *
+ * and one of three vehicles: a split collective departs in begin and arrives in end; a non-blocking one is a
+ * fiber, which moves on whenever the thread is in a call of the library; with background `all`
+ * a thread runs both.  Operations of one file depart one after the other in the order in which they were
+ * started, which is the same on all ranks, since departing uses the team's communicator; they arrive
+ * in any order, since the last agreement has a tag of its own.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/collective_impl.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fiber.h"
+#include "base/trace.h"
+#include "collective/worker.h"
+
+/* The requests of this thread that have fibers. */
+static _Thread_local tutti_request *mine;
+
+static int state_of(const tutti_request *r) {
+    return atomic_load_explicit(&r->state, memory_order_acquire);
+}
+
+static void state_set(tutti_request *r, int state) {
+    atomic_store_explicit(&r->state, state, memory_order_release);
+}
+
+/* ---- the two halves; they wait where they have to */
+
+static void ended(tutti_request *r, tutti_err err) {
+    r->outcome = err;
+    if (err != TUTTI_OK) r->trouble = *tutti_last_error();
+    r->over = 1;
+}
+
+static tutti__means means_of(tutti_request *r) {
+    const int away = r->background != TUTTI_BACKGROUND_NONE && r->file->away;
+    return (tutti__means){away ? r->file->away : r->file->store, &r->stats,
+                          r->background == TUTTI_BACKGROUND_IO_ONLY};
+}
+
+static tutti_err plan_get(tutti_request *r, const tutti__means *means, tutti_off *size_out) {
+    if (r->refused != TUTTI_OK) tutti__error_assign(&r->trouble);
+    if (r->plan) {
+        r->stats.plan_reuses += r->plan->used;
+        return tutti__operation_resume(r->plan, means->store, r->displacement, r->refused,
+                                       size_out);
+    }
+    r->owns_plan = 1;
+    return tutti__operation_plan(r->file, r->access, r->is_write, means, r->refused, size_out,
+                                 &r->plan);
+}
+
+/* Is file access really left to somebody else?  For the statistics. */
+static void count_background(tutti_request *r, const tutti__means *means) {
+    if (r->background == TUTTI_BACKGROUND_ALL ||
+        (r->plan->means.resident && means->store->ops->asynchronous))
+        r->stats.background++;
+    else if (r->background != TUTTI_BACKGROUND_NONE)
+        r->stats.foreground++;
+}
+
+static void depart(tutti_request *r) {
+    const tutti__means means = means_of(r);
+    tutti_off size = 0;
+    tutti_err err = plan_get(r, &means, &size);
+    if (err != TUTTI_OK) {
+        ended(r, err);
+        return;
+    }
+    r->tag = tutti__team_tag_apart(r->file->team);
+    r->op = tutti__operation_make(r->plan, &means, r->buf, r->displacement, size);
+    count_background(r, &means);
+    const int resident = r->plan->means.resident;
+    r->outcome = resident ? tutti__operation_refresh(&r->op) : tutti__operation_move(&r->op);
+    if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
+    if (resident) tutti__run_depart(&r->op);
+}
+
+/* What is left of a resident operation; the first trouble counts. */
+static tutti_err land(tutti_request *r) {
+    tutti_err err = tutti__run_arrive(&r->op);
+    if (err == TUTTI_OK) err = tutti__operation_flush(&r->op);
+    if (r->outcome == TUTTI_OK) return err;
+    tutti__error_assign(&r->trouble);
+    return r->outcome;
+}
+
+static void arrive(tutti_request *r) {
+    tutti_err err = r->outcome;
+    if (err != TUTTI_OK) tutti__error_assign(&r->trouble);
+    if (r->plan->means.resident) err = land(r);
+    err = tutti__team_agree_apart(r->file->team, r->tag, tutti__operation_under_way(err));
+    r->plan->used = 1;
+    r->stats.operations++;
+    if (err == TUTTI_OK) {
+        tutti__operation_done(&r->op);
+        r->count = r->op.moved;
+    }
+    ended(r, err);
+}
+
+/* ---- accounts: while an operation runs, file accesses are counted for it */
+
+typedef struct {
+    tutti_stats *store, *away;
+    double since;
+} account;
+
+static account account_open(tutti_request *r) {
+    tutti_file *f = r->file;
+    const account a = {f->store->stats, f->away ? f->away->stats : NULL, tutti__now()};
+    f->store->stats = &r->stats;
+    if (f->away) f->away->stats = &r->stats;
+    return a;
+}
+
+static void account_close(tutti_request *r, const account *a) {
+    r->file->store->stats = a->store;
+    if (r->file->away) r->file->away->stats = a->away;
+    r->stats.seconds_total += tutti__now() - a->since;
+}
+
+static void half_of_split(tutti_request *r, void (*half)(tutti_request *), int begins) {
+    const account a = account_open(r);
+    half(r);
+    account_close(r, &a);
+    state_set(r, r->over ? TUTTI__ARRIVED : TUTTI__AWAY);
+    const char *name = begins ? "write_begin" : "write_end";
+    if (!r->is_write) name = begins ? "read_begin" : "read_end";
+    tutti__trace_event("operation", name, a.since, r->stats.bytes, -1);
+}
+
+/* ---- lists */
+
+static void list_add(tutti_file *f, tutti_request *r) {
+    tutti_request **at = &f->requests;
+    while (*at) at = &(*at)->next;
+    *at = r;
+}
+
+static void list_remove(tutti_request *r) {
+    tutti_request **at = &r->file->requests;
+    while (*at != r) at = &(*at)->next;
+    *at = r->next;
+}
+
+static void mine_remove(tutti_request *r) {
+    tutti_request **at = &mine;
+    while (*at && *at != r) at = &(*at)->next_mine;
+    if (*at) *at = r->next_mine;
+}
+
+tutti_request *tutti__request_split(const tutti_file *f) {
+    tutti_request *r = f->requests;
+    while (r && !r->split) r = r->next;
+    return r;
+}
+
+/* ---- fibers */
+
+/* Everybody before me has departed. */
+static int my_turn(const tutti_request *r) {
+    for (const tutti_request *o = r->file->requests; o != r; o = o->next)
+        if (state_of(o) == TUTTI__QUEUED) return 0;
+    return 1;
+}
+
+static void travel(void *context) {
+    tutti_request *r = context;
+    while (!my_turn(r)) tutti__yield();
+    depart(r);
+    state_set(r, TUTTI__AWAY);
+    if (!r->over) arrive(r);
+    state_set(r, TUTTI__ARRIVED);
+}
+
+static void requests_progress(void);
+
+static void fiber_end(tutti_request *r) {
+    tutti__fiber_free(&r->fiber);
+    mine_remove(r);
+    if (!mine) tutti__on_idle(NULL);
+}
+
+static void request_resume(tutti_request *r) {
+    const account a = account_open(r);
+    const int returned = tutti__fiber_resume(r->fiber);
+    account_close(r, &a);
+    if (returned) fiber_end(r);
+}
+
+static void requests_progress(void) {
+    for (tutti_request *r = mine, *next; r; r = next) {
+        next = r->next_mine;
+        request_resume(r);
+    }
+}
+
+static tutti_err fiber_begin(tutti_request *r) {
+    TUTTI_TRY(tutti__fiber_make(travel, r, &r->fiber));
+    tutti_request **at = &mine;
+    while (*at) at = &(*at)->next_mine;
+    *at = r;
+    tutti__on_idle(requests_progress);
+    return TUTTI_OK;
+}
+
+/* ---- the thread */
+
+static void travel_by_thread(tutti_request *r) {
+    tutti_store *store = r->file->away;
+    const double since = tutti__now();
+    if (store) store->stats = &r->stats;
+    depart(r);
+    if (!r->over) arrive(r);
+    if (store) store->stats = &r->file->all; /* nobody counts while nothing is under way */
+    r->stats.seconds_total += tutti__now() - since;
+    state_set(r, TUTTI__ARRIVED); /* from now on it is the caller's */
+}
+
+/* ---- starting */
+
+static int background_of(const tutti_file *f) {
+    return f->opt.background == TUTTI_BACKGROUND_AUTO ? TUTTI_BACKGROUND_IO_ONLY
+                                                      : f->opt.background;
+}
+
+static tutti_err away_open_as(tutti_file *f, int store) {
+    tutti_options opt = f->opt;
+    int flags = 0;
+    if (f->mode & TUTTI_READ) flags |= TUTTI_STORE_READ;
+    if (f->mode & TUTTI_WRITE) flags |= TUTTI_STORE_WRITE;
+    opt.store = store;
+    return tutti__store_open(f->path, flags, 0, &opt, f->team->rank, &f->all, &f->away);
+}
+
+/* Files are opened once more for the background, by a store that suits it. */
+static tutti_err away_open(tutti_file *f, int background) {
+    if (f->away || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
+    if (f->opt.store != TUTTI_STORE_AUTO || background == TUTTI_BACKGROUND_ALL)
+        return away_open_as(f, f->opt.store);
+    return away_open_as(f, tutti__store_asynchronous(&f->opt));
+}
+
+static tutti_err request_fill(tutti_request *r, const tutti__order *o) {
+    tutti_file *f = r->file;
+    if (o->plan) {
+        TUTTI_TRY(tutti__plan_usable(o->plan, o->buf, o->displacement));
+    } else {
+        TUTTI_TRY(tutti__file_usable(f, o->access, o->buf, o->is_write));
+        TUTTI_TRY(tutti_access_copy(o->access, &r->access));
+    }
+    return away_open(f, r->background);
+}
+
+static void request_init(tutti_request *r, tutti_file *f, const tutti__order *o) {
+    memset(r, 0, sizeof *r);
+    r->file = f;
+    r->name = o->name;
+    r->split = o->split;
+    r->is_write = o->is_write;
+    r->background = background_of(f);
+    r->plan = o->plan;
+    r->buf = o->buf;
+    r->displacement = o->displacement;
+    r->refused = request_fill(r, o);
+    if (r->refused != TUTTI_OK) r->trouble = *tutti_last_error();
+    f->planned = 1;
+}
+
+static void request_free(tutti_request *r) {
+    tutti_access_free(&r->access);
+    if (r->owns_plan) tutti__plan_release(&r->plan);
+    tutti__free(r);
+}
+
+/* Without memory for a request this rank takes part once, to tell the others. */
+static tutti_err refuse(tutti_file *f, const tutti__order *o, tutti_err err) {
+    tutti_request r;
+    const tutti_error_info first = *tutti_last_error();
+    tutti__requests_settle(f);
+    request_init(&r, f, o);
+    r.refused = err;
+    r.trouble = first;
+    if (f->opt.background == TUTTI_BACKGROUND_ALL) return err; /* nobody may speak but the thread */
+    depart(&r);
+    tutti_access_free(&r.access);
+    tutti__error_assign(&r.trouble);
+    tutti__error_context(o->name, f->path, -1);
+    return r.outcome;
+}
+
+/* A split operation in this thread: what begin does.  If nothing is left for later, all of it. */
+static tutti_err split_depart(tutti_request *r) {
+    tutti__requests_settle(r->file);
+    list_add(r->file, r);
+    half_of_split(r, depart, 1);
+    if (state_of(r) == TUTTI__AWAY && !r->plan->means.resident) half_of_split(r, arrive, 1);
+    if (r->outcome == TUTTI_OK || state_of(r) != TUTTI__ARRIVED) return TUTTI_OK;
+    return tutti__request_collect(&r, NULL);
+}
+
+static tutti_err send_off(tutti_request *r) {
+    tutti_file *f = r->file;
+    if (r->background == TUTTI_BACKGROUND_ALL) {
+        list_add(f, r);
+        if (tutti__worker_give(f, r, travel_by_thread) == TUTTI_OK) return TUTTI_OK;
+        while (!my_turn(r)) tutti__worker_wait(f, 1000); /* no thread: then by this one */
+        travel_by_thread(r);
+        return TUTTI_OK;
+    }
+    if (r->split) return split_depart(r);
+    const tutti_err err = fiber_begin(r);
+    if (err == TUTTI_OK) list_add(f, r);
+    return err;
+}
+
+tutti_err tutti__request_start(tutti_file *f, const tutti__order *o, tutti_request **out) {
+    tutti_request *r = tutti__malloc(sizeof *r);
+    if (!r) return refuse(f, o, TUTTI_ERR_NOMEM);
+    request_init(r, f, o);
+    const tutti_err err = send_off(r);
+    if (err == TUTTI_OK) {
+        *out = r;
+        return TUTTI_OK;
+    }
+    if (o->split) return err; /* it has been told to all, and freed */
+    request_free(r);
+    return refuse(f, o, err);
+}
+
+/* ---- waiting */
+
+static void pause_for(tutti_file *f) {
+    if (f->worker) tutti__worker_wait(f, mine ? 50 : 1000);
+    if (!f->worker || mine) tutti__yield();
+}
+
+int tutti__request_test(tutti_request *r) {
+    requests_progress();
+    return state_of(r) == TUTTI__ARRIVED;
+}
+
+void tutti__request_wait(tutti_request *r) {
+    if (r->split && r->background != TUTTI_BACKGROUND_ALL) {
+        if (!r->over) half_of_split(r, arrive, 0);
+        return;
+    }
+    while (!tutti__request_test(r)) pause_for(r->file);
+}
+
+/* A split operation ends at the same point of the program on all ranks: its memory can be kept. */
+static void segment_keep(tutti_request *r) {
+    tutti__team *t = r->file->team;
+    tutti_plan *p = r->plan;
+    if (!r->split || !r->owns_plan || !p || !p->segment.base) return;
+    t->background -= (tutti_off)p->segment.bytes;
+    tutti__segment_drop(&t->spare);
+    t->spare = p->segment;
+    memset(&p->segment, 0, sizeof p->segment);
+}
+
+tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
+    tutti_request *r = *pr;
+    tutti_file *f = r->file;
+    const tutti_err err = r->outcome;
+    tutti__stats_add(&f->all, &r->stats);
+    f->last = r->stats;
+    if (r->plan) snprintf(f->explain, sizeof f->explain, "%s", r->plan->explain);
+    if (err != TUTTI_OK) {
+        tutti__error_assign(&r->trouble);
+        tutti__error_context(r->name, f->path, -1);
+    } else if (count_out) {
+        *count_out = r->count;
+    }
+    list_remove(r);
+    segment_keep(r);
+    request_free(r);
+    *pr = NULL;
+    return err;
+}
+
+/* ---- around other calls */
+
+static void abandoned_free(tutti_file *f) {
+    for (tutti_request *r = f->requests, *next; r; r = next) {
+        next = r->next;
+        if (!r->abandoned || state_of(r) != TUTTI__ARRIVED || r->fiber) continue;
+        if (tutti__request_collect(&r, NULL) != TUTTI_OK) tutti__error_clear();
+    }
+}
+
+static int all_departed(tutti_file *f) {
+    if (!tutti__worker_idle(f)) return 0;
+    for (const tutti_request *r = f->requests; r; r = r->next)
+        if (state_of(r) == TUTTI__QUEUED) return 0;
+    return 1;
+}
+
+void tutti__requests_settle(tutti_file *f) {
+    if (!f->requests) return;
+    requests_progress();
+    while (!all_departed(f)) {
+        pause_for(f);
+        requests_progress();
+    }
+    abandoned_free(f);
+}
+
+tutti_err tutti__requests_none(const tutti_file *f) {
+    TUTTI_CHECK(!tutti__request_split(f), TUTTI_ERR_STATE,
+                "a split collective has begun and not ended");
+    for (const tutti_request *r = f->requests; r; r = r->next)
+        TUTTI_CHECK(r->abandoned, TUTTI_ERR_STATE,
+                    "a non-blocking operation has been started and not completed");
+    return TUTTI_OK;
+}
+
+void tutti__requests_end(tutti_file *f) {
+    tutti__requests_settle(f);
+    while (f->requests) {
+        tutti_request *r = f->requests;
+        tutti__request_wait(r);
+        abandoned_free(f);
+    }
+    tutti__worker_end(f);
+    tutti__segment_drop(&f->team->spare);
+}
+
+int tutti__requests_drop(tutti_file *f) {
+    for (int i = 0; i < 5000 && !tutti__worker_idle(f); i++) usleep(1000);
+    if (!tutti__worker_idle(f)) return 0;
+    tutti__worker_end(f);
+    while (f->requests) {
+        tutti_request *r = f->requests;
+        if (r->plan && r->plan->run && state_of(r) == TUTTI__AWAY) tutti__run_abort(r->plan->run);
+        mine_remove(r);
+        tutti__fiber_free(&r->fiber);
+        f->requests = r->next;
+        if (r->plan && !r->owns_plan) r->plan->request = NULL;
+        request_free(r);
+    }
+    if (!mine) tutti__on_idle(NULL);
+    return 1;
+}

@@ -1,0 +1,96 @@
+/* exchange: windows of sub-buffers, one per sub-buffer, so that each has epochs of its own.  Made by
+ * MPI_Win_allocate, of size zero on ranks that are no aggregators.  Freeing a window is collective and
+ * plans are freed by each rank alone: so they stay with the team.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exchange/rma_windows.h"
+
+#include <string.h>
+
+/* What goes past the page cache needs whole pages.  Where MPI does not give them, they are inside of what it
+ * gives, and everybody has to know where. */
+enum { PAGE = 4096 };
+
+static MPI_Info info_make(void) {
+    MPI_Info info = MPI_INFO_NULL;
+    if (MPI_Info_create(&info) != MPI_SUCCESS) return MPI_INFO_NULL;
+    (void)MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    (void)MPI_Info_set(info, "same_disp_unit", "true");
+    return info;
+}
+
+/* Collective; the same answer on all ranks. */
+static tutti_err shift_tell(tutti__team *t, char **base, int **out) {
+    const tutti_off past = (tutti_off)((uintptr_t)*base % PAGE);
+    int mine = *base && past ? (int)(PAGE - past) : 0;
+    tutti__vote v;
+    MPI_Request r;
+    tutti__vote_init(&v);
+    v.max[0] = mine;
+    TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
+    if (v.max[0] == 0) return TUTTI_OK;
+    *out = tutti__calloc((size_t)t->size, sizeof **out);
+    TUTTI_TRY(tutti__team_agree(t, *out ? TUTTI_OK : TUTTI_ERR_NOMEM));
+    TUTTI_MPI(MPI_Iallgather(&mine, 1, MPI_INT, *out, 1, MPI_INT, t->comm, &r));
+    *base += mine;
+    return tutti__team_finish(1, &r);
+}
+
+/* One window, on all ranks or on none.  Where some rank has none, those who have one cannot free it,
+ * since that takes all of them: it stays until the program ends. */
+static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char **base_out) {
+    const MPI_Aint size = bytes > 0 ? (MPI_Aint)bytes + PAGE : 0;
+    MPI_Win win = MPI_WIN_NULL;
+    char *base = NULL;
+    MPI_Info info = info_make();
+    const int code = MPI_Win_allocate(size, 1, info, t->comm, &base, &win);
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    TUTTI_TRY(tutti__team_agree(
+        t, code == MPI_SUCCESS ? TUTTI_OK : tutti__error_mpi(code, "MPI_Win_allocate")));
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    *out = win;
+    *base_out = bytes > 0 ? base : NULL;
+    return TUTTI_OK;
+}
+
+static tutti_err windows_make(tutti__team *t, int n, tutti_off bytes, tutti__windows *out) {
+    out->bytes = bytes;
+    for (out->n = 0; out->n < n; out->n++) {
+        TUTTI_TRY(window_make(t, bytes, &out->win[out->n], &out->base[out->n]));
+        out->barrier[out->n] = MPI_COMM_NULL;
+    }
+    for (int i = 0; i < n; i++) TUTTI_TRY(shift_tell(t, &out->base[i], &out->shift[i]));
+    return TUTTI_OK;
+}
+
+/* Communicators for barriers: those of different sub-buffers may then be under way at the same time,
+ * begun in a different order by different ranks. */
+static tutti_err barriers_make(tutti__team *t, tutti__windows *w) {
+    for (int i = 0; i < w->n; i++) {
+        const int code = MPI_Comm_dup(t->comm, &w->barrier[i]);
+        if (code != MPI_SUCCESS) {
+            w->barrier[i] = MPI_COMM_NULL;
+            return tutti__error_mpi(code, "MPI_Comm_dup");
+        }
+        MPI_Comm_set_errhandler(w->barrier[i], MPI_ERRORS_RETURN);
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__windows_ensure(tutti__team *t, int n, tutti_off bytes) {
+    const tutti__windows *old = &t->windows;
+    tutti__vote v;
+    TUTTI_ASSERT(n <= TUTTI__WINDOWS);
+    tutti__vote_init(&v);
+    v.max[0] = old->n < n || old->bytes < bytes;
+    TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
+    if (v.max[0]) {
+        tutti__windows fresh = {.n = 0};
+        const int more = n > old->n ? n : old->n;
+        tutti_err err = windows_make(t, more, tutti__max(bytes, old->bytes), &fresh);
+        if (err == TUTTI_OK) err = tutti__team_agree(t, barriers_make(t, &fresh));
+        tutti__windows_drop(err == TUTTI_OK ? &t->windows : &fresh);
+        TUTTI_TRY(err);
+        t->windows = fresh;
+    }
+    return TUTTI_OK;
+}

@@ -1,0 +1,19 @@
+/* exchange: sub-buffers that other ranks can put into and get from.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_RMA_WINDOWS_H
+#define TUTTI_RMA_WINDOWS_H
+
+#include "comm/team.h"
+
+/* Where rank r's bytes begin in window i. */
+static inline MPI_Aint tutti__windows_shift(const tutti__windows *w, int i, int r) {
+    return w->shift[i] ? w->shift[i][r] : 0;
+}
+
+/* Make sure that the team has at least `n` windows with at least `bytes` bytes of this rank each, in pages of
+ * their own (0: it is no aggregator), and a communicator for each.  What they held is gone if they had
+ * to be made anew; if they cannot, they stay as they were.  They are freed with the team.
+ * Collective; the same answer on all ranks. */
+tutti_err tutti__windows_ensure(tutti__team *t, int n, tutti_off bytes) TUTTI_MUST_USE;
+
+#endif

@@ -1,0 +1,254 @@
+/* exchange: what all kinds of cycle-by-cycle exchange share: memory, copies, accounts.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exchange/shuffle.h"
+
+#include <string.h>
+#include <tutti/options.h>
+
+#include "access/copy_bytes.h"
+#include "base/fiber.h"
+
+/* ---- turns */
+
+static int distance(const tutti__team *t, int from, int to) {
+    return (to - from + t->size) % t->size;
+}
+
+int tutti__turn_mine(const tutti__team *t, int peer, int is_write) {
+    return is_write ? distance(t, t->rank, peer) : distance(t, peer, t->rank);
+}
+
+int tutti__turn_theirs(const tutti__team *t, int peer, int is_write) {
+    return tutti__turn_mine(t, peer, !is_write);
+}
+
+/* ---- memory */
+
+/* Is one area for sending, or for receiving, enough for all sub-buffers? */
+static int one_send(int kind, int step) {
+    if (kind == TUTTI_EXCHANGE_TWO_SIDED) return step <= 2 || step == 5;
+    return kind == TUTTI_EXCHANGE_LOCK;
+}
+static int one_receive(int kind, int step) {
+    return kind == TUTTI_EXCHANGE_TWO_SIDED && step <= 2;
+}
+
+/* How many areas for sending and for receiving.  Puts and gets have one kind only. */
+static void areas_of(int kind, int step, int slots, int *sends_out, int *receives_out) {
+    *sends_out = one_send(kind, step) ? 1 : slots;
+    *receives_out = one_receive(kind, step) ? 1 : slots;
+    if (kind != TUTTI_EXCHANGE_TWO_SIDED) *receives_out = 0;
+}
+
+int tutti__exchange_buffers(int kind, int step, int slots) {
+    int sends, receives;
+    areas_of(kind, step, slots, &sends, &receives);
+    return slots + sends + receives;
+}
+
+static char *take(char **from, tutti_off bytes) {
+    char *at = *from;
+    *from += bytes;
+    return at;
+}
+
+/* Areas for parcels that are sent (or put, or got), then for those received, then the sub-buffers. */
+static void areas_share(tutti__exchange *x, const tutti__needs *q, const int *n,
+                        tutti__shuffle *shuffles) {
+    char *at = x->memory;
+    if (n[0] > 0 && one_send(x->kind, x->step)) x->send = take(&at, q->window);
+    if (n[1] > 0 && one_receive(x->kind, x->step)) x->receive = take(&at, q->window);
+    for (int i = 0; i < q->slots; i++) {
+        tutti__shuffle *s = &shuffles[i];
+        tutti__parcels *out = q->is_write ? &s->mine : &s->theirs;
+        tutti__parcels *in = q->is_write ? &s->theirs : &s->mine;
+        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED) out = &s->mine;
+        if (n[0] > 0 && !x->send) out->area = take(&at, q->window);
+        if (n[1] > 0 && !x->receive) in->area = take(&at, q->window);
+        if (n[2] > 0) s->buffer = take(&at, q->window);
+        s->index = i;
+    }
+}
+
+tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int step,
+                               const tutti__needs *q, tutti__shuffle *shuffles) {
+    const int two_sided = kind == TUTTI_EXCHANGE_TWO_SIDED;
+    int n[3];
+    memset(x, 0, sizeof *x);
+    x->team = t;
+    x->kind = kind;
+    x->step = step;
+    x->slots = q->slots;
+    x->window = q->window;
+    x->is_write = q->is_write;
+    areas_of(kind, step, q->slots, &n[0], &n[1]);
+    if (!(q->is_write || !two_sided ? q->mine : q->theirs)) n[0] = 0;
+    if (!(q->is_write ? q->theirs : q->mine)) n[1] = 0;
+    n[2] = two_sided && q->aggregates ? q->slots : 0;
+    x->memory = tutti__malloc_aligned(4096, (size_t)(n[0] + n[1] + n[2]) * (size_t)q->window);
+    if (!x->memory) return TUTTI_ERR_NOMEM;
+    areas_share(x, q, n, shuffles);
+    return two_sided ? TUTTI_OK : tutti__puts_make(&x->puts);
+}
+
+void tutti__exchange_free(tutti__exchange *x) {
+    tutti__free(x->memory);
+    tutti__free(x->puts);
+    memset(x, 0, sizeof *x);
+}
+
+/* ---- an operation */
+
+/* MPI has no fence that does not block: where other operations of this thread wait for their turn
+ * (inside a fiber) the windows are locked instead. */
+static const tutti__shuffle_ops *ops_of(const tutti__exchange *x) {
+    if (x->kind == TUTTI_EXCHANGE_TWO_SIDED)
+        return x->step <= 2 ? &tutti__shuffle_blocking : &tutti__shuffle_posted;
+    return x->kind == TUTTI_EXCHANGE_FENCE && !tutti__fiber_inside() ? &tutti__shuffle_fence
+                                                                     : &tutti__shuffle_lock;
+}
+
+void tutti__exchange_start(tutti__exchange *x, tutti__shuffle *shuffles) {
+    x->ops = ops_of(x);
+    x->tag = tutti__team_tag(x->team);
+    x->err = TUTTI_OK;
+    x->moved = 0;
+    x->flights = 0;
+    for (int i = 0; i < x->slots; i++) {
+        shuffles[i].flying = 0;
+        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED && x->team->windows.bytes > 0)
+            shuffles[i].buffer = x->team->windows.base[i];
+    }
+}
+
+static void parcels_start(tutti__parcels *l) {
+    l->first = l->next = l->open = 0;
+    l->used = 0;
+    for (int i = 0; i < l->n; i++) l->v[i].done = 0;
+}
+
+void tutti__shuffle_init(tutti__exchange *x, tutti__shuffle *s) {
+    TUTTI_ASSERT(!s->flying && x->flights < TUTTI__WINDOWS);
+    parcels_start(&s->mine);
+    parcels_start(&s->theirs);
+    s->flying = 1;
+    x->flight[x->flights++] = s;
+    x->ops->init(x, s);
+}
+
+static void flight_end(tutti__exchange *x, tutti__shuffle *s) {
+    int kept = 0;
+    for (int i = 0; i < x->flights; i++)
+        if (x->flight[i] != s) x->flight[kept++] = x->flight[i];
+    x->flights = kept;
+    s->flying = 0;
+}
+
+int tutti__shuffle_test(tutti__exchange *x, tutti__shuffle *s) {
+    if (!s->flying) return 1;
+    if (!x->ops->test(x, s)) return 0;
+    flight_end(x, s);
+    return 1;
+}
+
+void tutti__shuffle_wait(tutti__exchange *x, tutti__shuffle *s) {
+    if (!s->flying) return;
+    if (x->ops->wait) {
+        x->ops->wait(x, s);
+        flight_end(x, s);
+        return;
+    }
+    while (!tutti__shuffle_test(x, s)) {
+        tutti__exchange_progress(x);
+        tutti__yield();
+    }
+}
+
+void tutti__exchange_progress(tutti__exchange *x) {
+    for (int i = 0; i < x->flights; i++) (void)x->ops->test(x, x->flight[i]);
+}
+
+/* ---- accounts */
+
+void tutti__exchange_fail(tutti__exchange *x, tutti_err err) {
+    if (err == TUTTI_OK || x->err != TUTTI_OK) return;
+    x->err = err;
+    x->info = *tutti_last_error();
+}
+
+void tutti__exchange_fail_mpi(tutti__exchange *x, int code, const char *what) {
+    if (code != MPI_SUCCESS) tutti__exchange_fail(x, tutti__error_mpi(code, what));
+}
+
+void tutti__exchange_sent(tutti__exchange *x, tutti_off bytes) {
+    x->stats->messages++;
+    x->stats->message_bytes += bytes;
+}
+
+static void copied(tutti__exchange *x, tutti_off bytes, int is_mine) {
+    x->stats->copied_bytes += bytes;
+    if (is_mine) x->moved += bytes;
+}
+
+/* ---- copies */
+
+static tutti__bytes_at in_window(tutti__side side, tutti_off lo, char *stage) {
+    tutti__bytes_at at = {side, stage, tutti__side_tell(side, lo)};
+    at.side.disp -= lo;
+    return at;
+}
+
+void tutti__exchange_own(tutti__exchange *x, const tutti__shuffle *s) {
+    const tutti_access *a = x->access;
+    if (s->own == 0) return;
+    copied(x, s->own, 1);
+    if (x->step == 1) {
+        const tutti__bytes_at stage = in_window(a->file, s->lo, s->buffer);
+        const tutti__bytes_at user = {a->memory, x->user, stage.stream};
+        tutti__bytes_copy(x->is_write ? &stage : &user, x->is_write ? &user : &stage, s->own);
+    } else if (x->is_write) {
+        (void)tutti__access_to_stage(a, x->user, s->lo, s->hi, s->buffer, s->lo);
+    } else {
+        (void)tutti__access_from_stage(a, x->user, s->lo, s->hi, s->buffer, s->lo);
+    }
+}
+
+void tutti__mine_pack(tutti__exchange *x, const tutti__parcel *p, char *packed) {
+    const tutti_off from = tutti__side_tell(p->side, p->lo);
+    const tutti__bytes_at user = {x->access->memory, x->user, from};
+    copied(x, p->bytes, 1);
+    if (x->step == 1)
+        tutti__bytes_pack(&user, p->bytes, packed);
+    else
+        tutti_access_pack(x->access, x->user, from, from + p->bytes, packed);
+}
+
+void tutti__mine_unpack(tutti__exchange *x, const tutti__parcel *p, const char *packed) {
+    const tutti_off from = tutti__side_tell(p->side, p->lo);
+    const tutti__bytes_at user = {x->access->memory, x->user, from};
+    copied(x, p->bytes, 1);
+    if (x->step == 1)
+        tutti__bytes_unpack(&user, p->bytes, packed);
+    else
+        tutti_access_unpack(x->access, x->user, from, from + p->bytes, packed);
+}
+
+void tutti__theirs_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+                        char *packed) {
+    const tutti__bytes_at stage = in_window(p->side, p->lo, s->buffer);
+    copied(x, p->bytes, 0);
+    if (x->step == 1)
+        tutti__bytes_pack(&stage, p->bytes, packed);
+    else
+        (void)tutti__side_pack(p->side, p->lo, p->hi, s->buffer, p->lo, packed);
+}
+
+void tutti__theirs_unpack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+                          const char *packed) {
+    const tutti__bytes_at stage = in_window(p->side, p->lo, s->buffer);
+    copied(x, p->bytes, 0);
+    if (x->step == 1)
+        tutti__bytes_unpack(&stage, p->bytes, packed);
+    else
+        (void)tutti__side_unpack(p->side, p->lo, p->hi, s->buffer, p->lo, packed);
+}

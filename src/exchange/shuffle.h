@@ -1,0 +1,157 @@
+/* exchange: one cycle's bytes between the ranks' memory and the aggregators' sub-buffers, by messages
+ * in the steps of Dickens and Thakur, or by puts and gets as Feki and Gabriel use them.
+ *
+ *   write ("shuffle")   my memory -> the windows of others;   the memory of others -> my window
+ *   read  ("scatter")   the windows of others -> my memory;   my window -> the memory of others
+ *
+ * The caller says, for one cycle and one sub-buffer, what goes where: `mine` are the bytes between
+ * my memory and the windows of other ranks, `theirs` those between my window and their memory, `own`
+ * those between my memory and my window.  Then
+ *
+ *   init   begins it (the blocking steps do all of it)
+ *   test   moves on without waiting: has it ended?
+ *   wait   until it has ended
+ *
+ *   kind            who synchronises with whom             in init                       in wait
+ *   steps 1, 2      sender and receiver                    everything, in ring order     -
+ *   steps 3, 4      sender and receiver                    sends and receives begin      arrivals, in any order
+ *   step 5          sender and receiver                    receives begin, all is sent   arrivals, in any order
+ *   fence           all ranks                              fence, puts or gets           fence
+ *   lock            all ranks, barriers that do not block  barrier                       lock, put or get, unlock; barrier
+ *
+ * fence and lock are collective: every rank begins every cycle, and in the same order.  With steps each
+ * rank begins, in ascending order, the cycles in which it has something to do: between two ranks
+ * messages are matched in order.
+ *
+ * Why bounded buffers cannot lock the steps up: in a cycle, sends leave in the order of their turns
+ * (turn i: to rank me + i) and receives are posted in the same order (turn i: from rank me - i).
+ * Of all messages that have not ended take the one with the lowest (cycle, turn): its sender has
+ * nothing before it, its receiver neither, so both find room for it.  A send that blocks (step 5) starts
+ * only when all receives of its turn and before are posted.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_SHUFFLE_H
+#define TUTTI_SHUFFLE_H
+
+#include <tutti/stats.h>
+#include "access/side.h"
+#include "exchange/message.h"
+
+typedef struct tutti__parcel {
+    /* the caller's */
+    int peer;         /* rank at the other end, never this one */
+    int turn;         /* tutti__turn_mine, tutti__turn_theirs */
+    tutti_off lo, hi; /* the window (cut at the end of the file), which is the peer's or mine */
+    tutti_off bytes;  /* > 0 */
+    tutti__side side; /* what is wanted of it: my file side, or the peer's */
+    /* the exchange's */
+    char *at; /* packed */
+    tutti__message message;
+    int done;
+} tutti__parcel;
+
+/* In the order of their turns. */
+typedef struct tutti__parcels {
+    int n;
+    tutti__parcel *v; /* the caller's, with room for as many as there can be */
+    char *area;       /* memory for packed bytes, of one window; NULL: none is needed */
+    tutti_off used;   /* of it */
+    int first, next;  /* before `first` all have ended, from `next` on none has begun */
+    int open;         /* begun and not ended */
+} tutti__parcels;
+
+typedef struct tutti__shuffle {
+    /* the caller's */
+    int index;    /* of the sub-buffer */
+    char *buffer; /* the sub-buffer; NULL: this rank is no aggregator */
+    tutti_count cycle;
+    tutti_off lo, hi; /* my window; lo == hi: none in this cycle */
+    tutti_off own;
+    tutti__parcels mine, theirs;
+    /* the exchange's */
+    int flying;          /* begun and not ended */
+    int phase;           /* lock */
+    MPI_Request barrier; /* lock */
+} tutti__shuffle;
+
+struct tutti__exchange;
+typedef struct tutti__shuffle_ops {
+    const char *name;
+    void (*init)(struct tutti__exchange *x, tutti__shuffle *s);
+    int (*test)(struct tutti__exchange *x, tutti__shuffle *s);
+    void (*wait)(struct tutti__exchange *x, tutti__shuffle *s); /* absent: test and yield */
+} tutti__shuffle_ops;
+extern const tutti__shuffle_ops tutti__shuffle_blocking, /* steps 1, 2 */
+    tutti__shuffle_posted,                               /* steps 3, 4, 5 */
+    tutti__shuffle_fence, tutti__shuffle_lock;
+
+/* What a rank needs to know for all cycles of an operation. */
+typedef struct tutti__exchange {
+    const tutti__shuffle_ops *ops;
+    tutti__team *team;
+    int kind;         /* TUTTI_EXCHANGE_TWO_SIDED, _FENCE or _LOCK */
+    int step;         /* two-sided: 1 ... 5 */
+    int slots;        /* sub-buffers */
+    tutti_off window; /* the largest window of any rank */
+    /* of one operation */
+    int is_write, tag;
+    const tutti_access *access;
+    char *user;
+    tutti_stats *stats;
+    tutti_off moved; /* bytes of mine that have left or arrived */
+    /* inside */
+    char *memory;             /* all areas, and the sub-buffers if they are no windows of MPI */
+    char *send, *receive;     /* one at a time */
+    struct tutti__puts *puts; /* fence, lock */
+    int flights;
+    tutti__shuffle *flight[TUTTI__WINDOWS]; /* begun and not ended, oldest first */
+    tutti_err err;                          /* the first trouble */
+    tutti_error_info info;
+} tutti__exchange;
+
+/* In which turn of the ring a parcel's message is: sends to me + turn, receives from me - turn. */
+int tutti__turn_mine(const tutti__team *t, int peer, int is_write);
+int tutti__turn_theirs(const tutti__team *t, int peer, int is_write);
+
+/* How many buffers of a window's size a rank needs at most. */
+int tutti__exchange_buffers(int kind, int step, int slots);
+
+/* Which of them this rank really needs. */
+typedef struct tutti__needs {
+    int slots;
+    tutti_off window;
+    int aggregates;   /* it has windows */
+    int mine, theirs; /* there are such parcels in some cycle */
+    int is_write;
+} tutti__needs;
+/* Allocate them and give the shuffles (needs->slots of them) their areas and, unless they are windows of
+ * MPI, their sub-buffers.   Local. */
+tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int step,
+                               const tutti__needs *needs, tutti__shuffle *shuffles) TUTTI_MUST_USE;
+void tutti__exchange_free(tutti__exchange *x);
+
+/* Before the first cycle of an operation: its tag, and no trouble so far.  Local, but all ranks. */
+void tutti__exchange_start(tutti__exchange *x, tutti__shuffle *shuffles);
+void tutti__shuffle_init(tutti__exchange *x, tutti__shuffle *s);
+/* One that is not flying has ended. */
+int tutti__shuffle_test(tutti__exchange *x, tutti__shuffle *s);
+void tutti__shuffle_wait(tutti__exchange *x, tutti__shuffle *s);
+/* Move everything on that is flying. */
+void tutti__exchange_progress(tutti__exchange *x);
+
+/* ---- for the kinds of exchange */
+void tutti__exchange_fail(tutti__exchange *x, tutti_err err); /* remember the first error */
+void tutti__exchange_fail_mpi(tutti__exchange *x, int code, const char *what);
+void tutti__exchange_own(tutti__exchange *x, const tutti__shuffle *s); /* copy `own` */
+/* Between a parcel's packed bytes and where they belong: my memory, or the sub-buffer. */
+void tutti__mine_pack(tutti__exchange *x, const tutti__parcel *p, char *packed);
+void tutti__mine_unpack(tutti__exchange *x, const tutti__parcel *p, const char *packed);
+void tutti__theirs_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+                        char *packed);
+void tutti__theirs_unpack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+                          const char *packed);
+void tutti__exchange_sent(tutti__exchange *x, tutti_off bytes); /* count a message */
+
+/* ---- shuffle_rma.c */
+tutti_err tutti__puts_make(struct tutti__puts **out) TUTTI_MUST_USE;
+
+#endif

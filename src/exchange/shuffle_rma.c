@@ -1,0 +1,240 @@
+/* exchange: one-sided, as Feki and Gabriel use it.  The sub-buffers are windows of MPI; origins put into
+ * them (writes) or get from them (reads), one batch per target, packed in file order on the origin's
+ * side and with a derived type of runs on the target's.
+ *
+ *   fence   init: MPI_Win_fence, then puts or gets            wait: MPI_Win_fence
+ *   lock    init: barrier begins
+ *           test: barrier over -> MPI_Win_lock(shared), put or get, unlock
+ *                              -> second barrier begins -> over: the exchange is too
+ *
+ * The first barrier says that the sub-buffers are free (writes) or full (reads), the second that all
+ * have unlocked.  They do not block, and each sub-buffer has a communicator for its own.
+ *
+ * Where the memory of a window is not the memory of its owner (the standard's "separate" model) the owner
+ * may touch its window only between epochs: its own bytes are copied before the others are let in, and a lock
+ * of its own window makes them and it see the same.
+ *
+ * Puts between fences keep their origin until the second fence: what does not fit into the area goes
+ * straight from or to the user's memory.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/copy_impl.h"
+#include "exchange/rma_windows.h"
+#include "exchange/shuffle.h"
+
+/* Runs of one put. */
+enum { RUNS = 1024 };
+
+typedef struct tutti__puts {
+    tutti__exchange *x;
+    MPI_Win win;
+    int target;
+    MPI_Aint shift; /* where the target's bytes begin in its window */
+    int n;
+    int scattered; /* the origin is not contiguous */
+    tutti_off bytes;
+    MPI_Aint origin[RUNS], place[RUNS]; /* absolute; in the window */
+    int length[RUNS];
+} puts;
+
+tutti_err tutti__puts_make(struct tutti__puts **out) {
+    *out = tutti__malloc(sizeof **out);
+    return *out ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+/* ---- moving runs */
+
+static int move(const puts *b, MPI_Datatype from, MPI_Datatype to) {
+    const int plain_from = from == MPI_BYTE, plain_to = to == MPI_BYTE;
+    void *origin =
+        plain_from ? (void *)b->origin[0] : MPI_BOTTOM; // NOLINT(performance-no-int-to-ptr)
+    const int n_from = plain_from ? (int)b->bytes : 1, n_to = plain_to ? (int)b->bytes : 1;
+    const MPI_Aint place = b->shift + (plain_to ? b->place[0] : 0);
+    return b->x->is_write ? MPI_Put(origin, n_from, from, b->target, place, n_to, to, b->win)
+                          : MPI_Get(origin, n_from, from, b->target, place, n_to, to, b->win);
+}
+
+static int runs_type(const puts *b, const MPI_Aint *places, MPI_Datatype *out) {
+    const int code = MPI_Type_create_hindexed(b->n, b->length, places, MPI_BYTE, out);
+    return code == MPI_SUCCESS ? MPI_Type_commit(out) : code;
+}
+
+static void puts_flush(puts *b) {
+    MPI_Datatype from = MPI_BYTE, to = MPI_BYTE;
+    int code = MPI_SUCCESS;
+    if (b->n == 0) return;
+    if (b->n > 1) code = runs_type(b, b->place, &to);
+    if (code == MPI_SUCCESS && b->scattered) code = runs_type(b, b->origin, &from);
+    if (code == MPI_SUCCESS) code = move(b, from, to);
+    tutti__exchange_fail_mpi(b->x, code, b->x->is_write ? "MPI_Put" : "MPI_Get");
+    if (to != MPI_BYTE) MPI_Type_free(&to);
+    if (from != MPI_BYTE) MPI_Type_free(&from);
+    tutti__exchange_sent(b->x, b->bytes);
+    b->n = b->scattered = 0;
+    b->bytes = 0;
+}
+
+static void puts_add(puts *b, const char *origin, tutti_off place, tutti_off bytes) {
+    const MPI_Aint at = (MPI_Aint)(uintptr_t)origin;
+    const int last = b->n - 1;
+    const int follows = b->n > 0 && b->origin[last] + b->length[last] == at;
+    if (follows && b->place[last] + b->length[last] == place) {
+        b->length[last] += (int)bytes;
+    } else {
+        if (b->n == RUNS) puts_flush(b);
+        b->scattered |= b->n > 0 && !follows;
+        b->origin[b->n] = at;
+        b->place[b->n] = (MPI_Aint)place;
+        b->length[b->n++] = (int)bytes;
+    }
+    b->bytes += bytes;
+}
+
+/* All runs of a parcel, between its window and packed bytes or (packed == NULL) the user's memory. */
+static void parcel_move(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+                        const char *packed) {
+    puts *b = x->puts;
+    tutti__cursor file, memory;
+    tutti__burst f, m;
+    tutti_off left = p->bytes;
+    const tutti_off stream = tutti__side_tell(p->side, p->lo);
+    b->x = x;
+    b->win = x->team->windows.win[s->index];
+    b->target = p->peer;
+    b->shift = tutti__windows_shift(&x->team->windows, s->index, p->peer);
+    b->n = b->scattered = 0;
+    b->bytes = 0;
+    tutti__cursor_seek(&file, p->side, stream);
+    if (!packed) tutti__cursor_seek(&memory, x->access->memory, stream);
+    while (left > 0 && tutti__cursor_peek(&file, &f)) {
+        tutti_off bytes = tutti__min(f.bytes, left);
+        const char *at = packed;
+        if (!packed) {
+            if (!tutti__cursor_peek(&memory, &m)) break;
+            bytes = tutti__min(bytes, m.bytes);
+            at = tutti__place(x->user, m.offset);
+            tutti__cursor_skip(&memory, bytes);
+        } else {
+            packed += bytes;
+        }
+        puts_add(b, at, f.offset - p->lo, bytes);
+        tutti__cursor_skip(&file, bytes);
+        left -= bytes;
+    }
+    puts_flush(b);
+}
+
+/* ---- fence */
+
+static void fence(tutti__exchange *x, const tutti__shuffle *s, int assertion) {
+    tutti__exchange_fail_mpi(x, MPI_Win_fence(assertion, x->team->windows.win[s->index]),
+                             "MPI_Win_fence");
+}
+
+static void fence_move(tutti__exchange *x, tutti__shuffle *s, tutti__parcel *p) {
+    tutti__parcels *l = &s->mine;
+    p->at = l->used + p->bytes <= x->window ? l->area + l->used : NULL;
+    if (p->at) {
+        l->used += p->bytes;
+        if (x->is_write) tutti__mine_pack(x, p, p->at);
+    } else {
+        x->moved += p->bytes;
+    }
+    parcel_move(x, s, p, p->at);
+}
+
+static void fence_init(tutti__exchange *x, tutti__shuffle *s) {
+    if (x->is_write) tutti__exchange_own(x, s);
+    fence(x, s, 0);
+    for (int i = 0; i < s->mine.n; i++) fence_move(x, s, &s->mine.v[i]);
+    if (!x->is_write) tutti__exchange_own(x, s);
+}
+
+/* Nobody can tell before the second fence; but MPI moves on when it is called. */
+static int fence_test(tutti__exchange *x, tutti__shuffle *s) {
+    int flag;
+    (void)s;
+    (void)MPI_Iprobe(MPI_ANY_SOURCE, x->tag, x->team->comm, &flag, MPI_STATUS_IGNORE);
+    return 0;
+}
+
+static void fence_wait(tutti__exchange *x, tutti__shuffle *s) {
+    fence(x, s, MPI_MODE_NOSUCCEED);
+    for (int i = 0; i < s->mine.n && !x->is_write; i++) {
+        const tutti__parcel *p = &s->mine.v[i];
+        if (p->at) tutti__mine_unpack(x, p, p->at);
+    }
+}
+
+const tutti__shuffle_ops tutti__shuffle_fence = {
+    .name = "fence", .init = fence_init, .test = fence_test, .wait = fence_wait};
+
+/* ---- lock */
+
+enum { FIRST_BARRIER, SECOND_BARRIER, OVER };
+
+static void barrier_begin(tutti__exchange *x, tutti__shuffle *s, int phase) {
+    const int code = MPI_Ibarrier(x->team->windows.barrier[s->index], &s->barrier);
+    if (code != MPI_SUCCESS) s->barrier = MPI_REQUEST_NULL;
+    tutti__exchange_fail_mpi(x, code, "MPI_Ibarrier");
+    s->phase = phase;
+}
+
+/* A lock of one's own window: what I stored and what others put are the same from now on. */
+static void own_window(tutti__exchange *x, tutti__shuffle *s, int type,
+                       void (*inside)(tutti__exchange *, const tutti__shuffle *)) {
+    const MPI_Win win = x->team->windows.win[s->index];
+    if (s->lo >= s->hi) return;
+    tutti__exchange_fail_mpi(x, MPI_Win_lock(type, x->team->rank, 0, win), "MPI_Win_lock");
+    if (inside) inside(x, s);
+    tutti__exchange_fail_mpi(x, MPI_Win_sync(win), "MPI_Win_sync");
+    tutti__exchange_fail_mpi(x, MPI_Win_unlock(x->team->rank, win), "MPI_Win_unlock");
+}
+
+/* Parcels from `first` on that fit into the area, all targets at the same time; returns the next one. */
+static int lock_move(tutti__exchange *x, tutti__shuffle *s, int first) {
+    const MPI_Win win = x->team->windows.win[s->index];
+    char *area = x->send ? x->send : s->mine.area; /* one for all, or as fences need it */
+    tutti_off used = 0;
+    int next = first;
+    for (; next < s->mine.n && used + s->mine.v[next].bytes <= x->window; next++) {
+        tutti__parcel *p = &s->mine.v[next];
+        p->at = area + used;
+        used += p->bytes;
+        if (x->is_write) tutti__mine_pack(x, p, p->at);
+        tutti__exchange_fail_mpi(x, MPI_Win_lock(MPI_LOCK_SHARED, p->peer, 0, win), "MPI_Win_lock");
+        parcel_move(x, s, p, p->at);
+    }
+    for (int i = first; i < next; i++) {
+        const tutti__parcel *p = &s->mine.v[i];
+        tutti__exchange_fail_mpi(x, MPI_Win_unlock(p->peer, win), "MPI_Win_unlock");
+        if (!x->is_write) tutti__mine_unpack(x, p, p->at);
+    }
+    return next;
+}
+
+static void lock_init(tutti__exchange *x, tutti__shuffle *s) {
+    own_window(x, s, MPI_LOCK_EXCLUSIVE, x->is_write ? tutti__exchange_own : NULL);
+    barrier_begin(x, s, FIRST_BARRIER);
+}
+
+static void lock_next(tutti__exchange *x, tutti__shuffle *s) {
+    if (s->phase == FIRST_BARRIER) {
+        for (int i = 0; i < s->mine.n;) i = lock_move(x, s, i);
+        if (!x->is_write) own_window(x, s, MPI_LOCK_SHARED, tutti__exchange_own);
+        barrier_begin(x, s, SECOND_BARRIER);
+    } else {
+        if (x->is_write) own_window(x, s, MPI_LOCK_SHARED, NULL);
+        s->phase = OVER;
+    }
+}
+
+static int lock_test(tutti__exchange *x, tutti__shuffle *s) {
+    int over = 1;
+    if (s->phase == OVER) return 1;
+    tutti__exchange_fail_mpi(x, MPI_Test(&s->barrier, &over, MPI_STATUS_IGNORE), "MPI_Test");
+    if (over) lock_next(x, s);
+    return s->phase == OVER;
+}
+
+const tutti__shuffle_ops tutti__shuffle_lock = {
+    .name = "lock", .init = lock_init, .test = lock_test};

@@ -1,0 +1,179 @@
+/* exchange: two-sided, in the five steps of Dickens and Thakur.
+ *
+ *   1, 2   for i = 1 ... P-1: send to me + i, receive from me - i.  The two calls are one MPI_Sendrecv:
+ *          blocking sends in a ring would wait for each other.  1 copies byte by byte, 2 by memcpy.
+ *   3      all sends begin, then all receives, then my own bytes are copied, then whatever arrives is
+ *          copied to its place
+ *   4      the same, receives first
+ *   5      all receives begin, then one send after the other from one buffer
+ *
+ * Every message is copied on both sides, also where it would be contiguous, as the authors do.  Messages
+ * that do not fit into an area wait until those before them have ended; see shuffle.h for the order.
+ * Only ranks that have bytes for each other take a turn.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exchange/shuffle.h"
+
+static tutti__parcels *sends_of(const tutti__exchange *x, tutti__shuffle *s) {
+    return x->is_write ? &s->mine : &s->theirs;
+}
+
+static tutti__parcels *receives_of(const tutti__exchange *x, tutti__shuffle *s) {
+    return x->is_write ? &s->theirs : &s->mine;
+}
+
+static void pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p, char *to) {
+    if (x->is_write)
+        tutti__mine_pack(x, p, to);
+    else
+        tutti__theirs_pack(x, s, p, to);
+    tutti__exchange_sent(x, p->bytes);
+}
+
+static void unpack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+                   const char *from) {
+    if (x->is_write)
+        tutti__theirs_unpack(x, s, p, from);
+    else
+        tutti__mine_unpack(x, p, from);
+}
+
+/* ---- steps 1 and 2 */
+
+static void turn_take(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *out,
+                      const tutti__parcel *in) {
+    tutti__pass p = {-1, -1, x->tag, x->send, 0, x->receive, 0};
+    if (out) {
+        pack(x, s, out, x->send);
+        p.to = out->peer;
+        p.out_bytes = out->bytes;
+    }
+    if (in) {
+        p.from = in->peer;
+        p.in_bytes = in->bytes;
+    }
+    tutti__exchange_fail(x, tutti__message_pass(x->team, &p));
+    if (in) unpack(x, s, in, x->receive);
+}
+
+static void blocking_init(tutti__exchange *x, tutti__shuffle *s) {
+    tutti__parcels *out = sends_of(x, s), *in = receives_of(x, s);
+    while (out->next < out->n || in->next < in->n) {
+        const tutti__parcel *o = out->next < out->n ? &out->v[out->next] : NULL;
+        const tutti__parcel *i = in->next < in->n ? &in->v[in->next] : NULL;
+        if (o && i && o->turn < i->turn)
+            i = NULL;
+        else if (o && i && i->turn < o->turn)
+            o = NULL;
+        turn_take(x, s, o, i);
+        out->next += o != NULL;
+        in->next += i != NULL;
+    }
+    tutti__exchange_own(x, s);
+}
+
+static int blocking_test(tutti__exchange *x, tutti__shuffle *s) {
+    (void)x, (void)s;
+    return 1;
+}
+
+const tutti__shuffle_ops tutti__shuffle_blocking = {
+    .name = "blocking", .init = blocking_init, .test = blocking_test};
+
+/* ---- steps 3, 4 and 5 */
+
+/* Have all older shuffles begun all their sends, or receives?  Messages are matched in order. */
+static int is_my_turn(const tutti__exchange *x, const tutti__shuffle *s, int sending) {
+    for (int i = 0; i < x->flights && x->flight[i] != s; i++) {
+        const tutti__parcels *l =
+            sending ? sends_of(x, x->flight[i]) : receives_of(x, x->flight[i]);
+        if (l->next < l->n) return 0;
+    }
+    return 1;
+}
+
+static void parcel_begin(tutti__exchange *x, const tutti__shuffle *s, tutti__parcel *p,
+                         int sending) {
+    tutti_err err;
+    if (sending) {
+        pack(x, s, p, p->at);
+        err = tutti__message_send(x->team, p->peer, x->tag, p->at, p->bytes, &p->message);
+    } else {
+        err = tutti__message_receive(x->team, p->peer, x->tag, p->at, p->bytes, &p->message);
+    }
+    if (err != TUTTI_OK) p->message.active = 0;
+    tutti__exchange_fail(x, err);
+}
+
+/* Begin, in order, as many as fit into the area. */
+static void lane_begin(tutti__exchange *x, tutti__shuffle *s, int sending) {
+    tutti__parcels *l = sending ? sends_of(x, s) : receives_of(x, s);
+    if (l->next == l->n || !is_my_turn(x, s, sending)) return;
+    if (l->open == 0) l->used = 0;
+    for (; l->next < l->n; l->next++, l->open++) {
+        tutti__parcel *p = &l->v[l->next];
+        if (l->used + p->bytes > x->window) return;
+        p->at = l->area + l->used;
+        l->used += p->bytes;
+        parcel_begin(x, s, p, sending);
+    }
+}
+
+/* See which have ended. */
+static void lane_end(tutti__exchange *x, tutti__shuffle *s, int sending) {
+    tutti__parcels *l = sending ? sends_of(x, s) : receives_of(x, s);
+    for (int i = l->first; i < l->next; i++) {
+        tutti__parcel *p = &l->v[i];
+        int ended = p->done;
+        if (!p->done) tutti__exchange_fail(x, tutti__message_test(&p->message, &ended));
+        if (ended && !p->done) {
+            if (!sending) unpack(x, s, p, p->at);
+            p->done = 1;
+            l->open--;
+        }
+        if (p->done && i == l->first) l->first++;
+    }
+}
+
+static int posted_test(tutti__exchange *x, tutti__shuffle *s) {
+    const tutti__parcels *out = sends_of(x, s), *in = receives_of(x, s);
+    lane_end(x, s, 0);
+    lane_begin(x, s, 0);
+    if (x->step != 5) {
+        lane_end(x, s, 1);
+        lane_begin(x, s, 1);
+    }
+    return out->first == out->n && in->first == in->n;
+}
+
+/* Are all receives begun whose turn is not later, and all of older shuffles? */
+static int receives_begun(const tutti__exchange *x, tutti__shuffle *s, int turn) {
+    const tutti__parcels *in = receives_of(x, s);
+    if (!is_my_turn(x, s, 0)) return 0;
+    return in->next == in->n || in->v[in->next].turn > turn;
+}
+
+static void send_in_turn(tutti__exchange *x, tutti__shuffle *s) {
+    tutti__parcels *out = sends_of(x, s);
+    for (; out->next < out->n; out->next++) {
+        const tutti__parcel *p = &out->v[out->next];
+        while (!receives_begun(x, s, p->turn)) {
+            tutti__exchange_progress(x);
+            if (!receives_begun(x, s, p->turn)) tutti__yield();
+        }
+        pack(x, s, p, x->send);
+        const tutti__pass pass = {p->peer, -1, x->tag, x->send, p->bytes, NULL, 0};
+        tutti__exchange_fail(x, tutti__message_pass(x->team, &pass));
+    }
+    out->first = out->next;
+}
+
+static void posted_init(tutti__exchange *x, tutti__shuffle *s) {
+    if (x->step == 3) lane_begin(x, s, 1);
+    lane_begin(x, s, 0);
+    if (x->step == 4) lane_begin(x, s, 1);
+    if (x->step == 5) send_in_turn(x, s);
+    tutti__exchange_own(x, s);
+}
+
+const tutti__shuffle_ops tutti__shuffle_posted = {
+    .name = "posted", .init = posted_init, .test = posted_test};

@@ -1,0 +1,18 @@
+/* TEST ranks=1,2,3,5,8 timeout=240 */
+/* Cycle by cycle: Dickens and Thakur's steps 1 to 5, Feki and Gabriel's fence and lock, each under every
+ * pipeline, store, kind of domain and number of cycles: the same file, byte for byte, and the same
+ * bytes read back, past the end of the file too.  A choice in which every pair of values occurs; t741
+ * runs the product.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/ways.h"
+
+int main(int argc, char **argv) {
+    char path[512];
+    int choice[AXES];
+    (void)matrix_start(&argc, &argv, path, sizeof path);
+    pairs *p = pairs_make(axes, AXES);
+    while (pairs_next(p, choice) && matrix_run(choice, path))
+        ;
+    pairs_free(p);
+    return matrix_end();
+}

@@ -1,0 +1,126 @@
+/* TEST ranks=2,3 timeout=60 */
+/* Profiles at open: rank 0's numbers decide on all ranks, its trouble is everybody's error, and the
+ * candidates are told where somebody asks.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <mpi.h>
+#include <tutti/tutti.h>
+#include <unistd.h>
+#include "base/memory.h"
+#include "check.h"
+
+static int rank, ranks;
+static char file[256], profile[256];
+
+static void write_profile(const char *text) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        FILE *f = fopen(profile, "w");
+        CHECK(f && fputs(text, f) >= 0, "cannot write %s", profile);
+        if (f) fclose(f);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static tutti_options options(const char *name) {
+    tutti_options opt;
+    tutti_options_defaults(&opt);
+    CHECK_OK(tutti_options_set(&opt, "profile", rank == 0 ? name : "")); /* rank 0's counts */
+    return opt;
+}
+
+/* Everybody gets this code, and a message with these words. */
+static void refused(const char *name, tutti_err code, const char *words) {
+    const tutti_options opt = options(name);
+    tutti_file *f = NULL;
+    const long live = tutti__memory_live();
+    CHECK_ERR(tutti_file_open(MPI_COMM_WORLD, file, TUTTI_WRITE | TUTTI_CREATE, &opt, &f), code);
+    CHECK(strstr(tutti_last_message(), words), "%s", tutti_last_message());
+    CHECK_EQ(tutti__memory_live(), live);
+    CHECK(access(file, F_OK) != 0, "the file is there");
+}
+
+/* Write pieces by the profile; returns how it went. */
+static void write_by(const char *name, int explain, char how[256]) {
+    enum { PIECE = 4096, PIECES = 64 };
+    static char buf[PIECE * PIECES];
+    tutti_options opt = options(name);
+    tutti_file *f = NULL;
+    tutti_access *a = NULL;
+    opt.explain = explain;
+    CHECK_OK(tutti_file_open(MPI_COMM_WORLD, file, TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
+    CHECK_OK(
+        tutti_access_vector((tutti_off)PIECE * rank, PIECES, PIECE, (tutti_off)PIECE * ranks, &a));
+    CHECK_OK(tutti_file_write(f, a, buf, NULL));
+    snprintf(how, 256, "%s", tutti_file_explain(f));
+    tutti_access_free(&a);
+    CHECK_OK(tutti_file_close(&f));
+}
+
+static void test_choice(void) {
+    char how[256], first[256];
+    write_profile("version = 1\n[machine]\ncopy_64 = 1000\ncopy_512 = 1000\ncopy_4k = 1000\n");
+    write_by(profile, 0, how);
+    CHECK(strncmp(how, "list: ", 6) == 0, "%s", how);
+    memcpy(first, how, sizeof first);
+    MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+    CHECK(strcmp(first, how) == 0, "%s, rank 0: %s", how, first);
+    tutti_place place;
+    tutti_profile p;
+    CHECK_OK(tutti_profile_place(".", &place));
+    tutti_profile_defaults(&p, place.type);
+    p.write_one_64 = p.write_one_512 = p.write_one_4k = 1e4;
+    p.write_all_64 = p.write_all_512 = p.write_all_4k = 1e4;
+    if (rank == 0) CHECK_OK(tutti_profile_save(profile, &place, &p));
+    write_by(profile, 0, how);
+    CHECK(strncmp(how, "two-phase: ", 11) == 0, "%s", how);
+}
+
+/* Standard error of rank 0 goes to a file meanwhile. */
+static void test_candidates(void) {
+    char how[256], text[4096] = "";
+    const char *log = "t744.log";
+    fflush(stderr);
+    const int kept = dup(STDERR_FILENO), to = open(log, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (rank == 0) dup2(to, STDERR_FILENO);
+    write_by(profile, 1, how);
+    fflush(stderr);
+    if (rank == 0) dup2(kept, STDERR_FILENO);
+    if (rank == 0) {
+        CHECK(pread(to, text, sizeof text - 1, 0) > 0, "nothing said");
+        const char *line = strchr(text, '\n');
+        int lines = 0;
+        CHECK(strncmp(text, "tutti: write of", 15) == 0 && strstr(text, how), "%s", text);
+        for (; line && line[1]; line = strchr(line + 1, '\n')) lines++;
+        CHECK(lines >= 3 && lines <= 8, "%d candidates: %s", lines, text);
+        CHECK(strstr(text, "s  two-phase, shm, ") && strstr(text, "s  list\n"), "%s", text);
+        unlink(log);
+    }
+    close(kept);
+    close(to);
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    snprintf(file, sizeof file, "t744.dat");
+    snprintf(profile, sizeof profile, "t744.profile");
+    if (rank == 0) unlink(profile);
+    MPI_Barrier(MPI_COMM_WORLD);
+    tutti_file *f = NULL; /* what is made once for a communicator stays with it */
+    CHECK_ERR(tutti_file_open(MPI_COMM_WORLD, file, TUTTI_READ, NULL, &f), TUTTI_ERR_NOT_FOUND);
+    refused("t744.profile", TUTTI_ERR_NOT_FOUND, "t744.profile");
+    write_profile("version = 1\n[machine]\ncores = many\n");
+    refused("t744.profile", TUTTI_ERR_FORMAT, "line 3");
+    test_choice();
+    test_candidates();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        unlink(file);
+        unlink(profile);
+    }
+    const int code = check_done();
+    MPI_Finalize();
+    return code;
+}
