@@ -7,7 +7,7 @@ REPORT = build/tutti-bench.html
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
 
-.PHONY: all run test test-full bench lint format man install budget clean help
+.PHONY: all run test test-full bench bench-papers lint format man install budget clean help
 .NOTPARALLEL:
 
 all: ## build the library and the command (MPI=openmpi|mpich)
@@ -36,9 +36,16 @@ bench: ## measure what docs/results.md shows (20 minutes)
 	@for n in 2 4 8; do scripts/mpirun.sh openmpi $$n build/openmpi/tutti bench --method auto $(BENCHFLAGS) \
 	    --dir build/run,/dev/shm --html build/bench-$$n.html --json build/bench-$$n.json || exit 1; done
 	@build/openmpi/bench/plan_scaling > build/plan-scaling.md
-	@scripts/results.py build/bench-2.json build/bench-4.json build/bench-8.json \
-	    --scaling build/plan-scaling.md > docs/results.md
+	@scripts/results.py --page docs/results.md build/bench-2.json build/bench-4.json build/bench-8.json \
+	    --scaling build/plan-scaling.md
 	@echo "written: docs/results.md, build/bench-*.html"
+
+bench-papers: ## repeat the papers' experiments, bring docs/results.md up to date (25 minutes)
+	@scripts/packages.sh run
+	@scripts/build.sh openmpi
+	@scripts/bench_papers.sh build/openmpi/tutti build/run build
+	@scripts/results.py --page docs/results.md build/paper-*.json
+	@echo "written: docs/results.md, build/paper-*.html"
 
 lint: ## clang-format, clang-tidy, cppcheck, layers, headers, symbols, scripts, docs, sizes
 	@scripts/packages.sh run test lint

@@ -1,185 +1,16 @@
-/* tutti bench: the driver.  For every directory and pattern: make the buffers; for write and read:
- * in every round run every entry once, each round beginning with another one, so that whatever else
- * the machine does meets all of them alike.
+/* tutti bench: the driver.  Finds out what to run, plain `tutti bench` or one of the experiments;
+ * plain, it makes the cells from the lists of directories, patterns and ways, has them run, and
+ * writes the reports.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
-
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/statvfs.h>
-#include <sys/vfs.h>
-#include <unistd.h>
-
-/* ---- the scratch file goes away, also when the run is interrupted */
-
-static char scratch[PATH_MAX];
-
-static void on_signal(int number) {
-    if (*scratch) unlink(scratch);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-static void catch_signals(void) {
-    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    const struct sigaction action = {.sa_handler = on_signal};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaction(numbers[i], &action, NULL);
-}
-
-static void choose_path(const cli_world *w, const char *dir) {
-    long id = (long)getpid();
-    MPI_Bcast(&id, 1, MPI_LONG, 0, w->comm);
-    snprintf(scratch, sizeof scratch, "%s/tutti-bench.%ld.tmp", dir, id);
-}
-
-/* ---- file systems */
-
-static void name_file_system(const char *dir, char *out, size_t size) {
-    static const struct {
-        unsigned long type;
-        const char *name;
-    } known[] = {{0x01021994, "tmpfs"},  {0xef53, "ext"},         {0x58465342, "xfs"},
-                 {0x9123683e, "btrfs"},  {0x794c7630, "overlay"}, {0x6969, "nfs"},
-                 {0x0bd00bd0, "lustre"}, {0x65735546, "fuse"},    {0x2fc12fc1, "zfs"},
-                 {0x858458f6, "ramfs"},  {0x01021997, "9p"},      {0x00c36400, "ceph"}};
-    struct statfs fs;
-    snprintf(out, size, "unknown");
-    if (statfs(dir, &fs) != 0) return;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if ((unsigned long)fs.f_type == known[i].type) snprintf(out, size, "%s", known[i].name);
-}
-
-static int check_directory(const char *dir, tutti_off bytes) {
-    struct statvfs vfs;
-    if (statvfs(dir, &vfs) != 0) return cli_error_errno("cannot use the directory", dir);
-    if (access(dir, W_OK | X_OK) != 0) return cli_error_errno("cannot write to", dir);
-    if ((double)vfs.f_bavail * (double)vfs.f_frsize < 1.05 * (double)bytes)
-        return cli_error("'%s' has no room for a file of %lld bytes", dir, (long long)bytes);
-    return 0;
-}
-
-/* ---- one cell */
-
-static void run_round(bench_job *job, bench_cell *cell, int round, bench_progress *progress) {
-    for (int i = 0; i < cell->entries; i++) {
-        progress_step(progress, cell, round, job->config->rounds);
-        measure_run(job, &cell->entry[(i + round) % cell->entries]);
-    }
-}
-
-static int time_is_up(const bench_job *job, const bench_progress *progress, double share) {
-    const double budget = job->config->budget;
-    int up = budget > 0 && cli_now() - progress->started > budget * share;
-    MPI_Bcast(&up, 1, MPI_INT, 0, job->world->comm);
-    return up;
-}
-
-/* A read needs a file to read. */
-static int write_input(bench_job *job) {
-    bench_entry e = {.kind = ENTRY_LIMIT};
-    bench_job writer = *job;
-    writer.is_write = 1;
-    content_fill(job->config->seed, job->share_lo, job->share, job->share_hi - job->share_lo);
-    return cli_agree(job->world, bench_limit.run(&writer, &e));
-}
-
-static void reduce_integer(const cli_world *w, int64_t *x) {
-    int64_t sum = 0;
-    MPI_Allreduce(x, &sum, 1, MPI_INT64_T, MPI_SUM, w->comm);
-    *x = sum;
-}
-
-static void reduce_seconds(const cli_world *w, double *x) {
-    *x = cli_max(w, *x);
-}
-
-static void reduce_stats(const cli_world *w, tutti_stats *s) {
-#define REDUCE(ctype, name, help) \
-    _Generic(s->name, double : reduce_seconds, default : reduce_integer)(w, &s->name);
-    TUTTI_STATS_TABLE(REDUCE)
-#undef REDUCE
-}
-
-/* `share`: how much of the time may have gone when this cell is done. */
-static int run_cell(bench_job *job, bench_cell *cell, bench_progress *progress, double share) {
-    job->is_write = cell->is_write;
-    cell->total = job->pattern->total;
-    cell->runs = tutti_access_runs_count(job->pattern->access);
-    reduce_integer(job->world, &cell->runs);
-    if (cell->is_write) {
-        content_fill_pieces(job->config->seed, job->pattern, job->user);
-        content_fill(job->config->seed, job->share_lo, job->share, job->share_hi - job->share_lo);
-    } else if (write_input(job)) {
-        return 1;
-    }
-    int round = 0;
-    do run_round(job, cell, round++, progress);
-    while (round < job->config->rounds && !time_is_up(job, progress, share));
-    progress->done += (long)(job->config->rounds - round) * cell->entries;
-    for (int i = 0; i < cell->entries; i++) reduce_stats(job->world, &cell->entry[i].stats);
-    measure_ratios(cell);
-    if (job->world->rank == 0) unlink(job->path);
-    return 0;
-}
-
-/* ---- all cells of one directory and pattern share their buffers */
-
-static void *make_buffer(tutti_off bytes) {
-    void *p = NULL;
-    if (posix_memalign(&p, 4096, bytes ? (size_t)bytes : 1) != 0) p = NULL;
-    if (p) memset(p, 0, (size_t)bytes);
-    return p;
-}
-
-static int make_buffers(bench_job *job) {
-    const cli_world *w = job->world;
-    const tutti_off total = job->pattern->total;
-    job->share_lo = total / w->ranks * w->rank;
-    job->share_hi = w->rank == w->ranks - 1 ? total : job->share_lo + total / w->ranks;
-    job->user = make_buffer(job->pattern->memory);
-    job->share = make_buffer(job->share_hi - job->share_lo);
-    return job->user && job->share ? 0
-                                   : cli_error("no memory for the buffers; try a smaller --size");
-}
-
-static void free_buffers(bench_job *job) {
-    free(job->user);
-    free(job->share);
-    job->user = job->share = NULL;
-}
-
-static int run_group(const bench_job *all, bench_results *results, int first,
-                     bench_progress *progress) {
-    bench_job job = *all;
-    bench_cell *cell = &results->cell[first];
-    const int n = job.config->write + job.config->read;
-    bench_pattern pattern;
-    if (cli_agree(job.world, bench_pattern_make(cell->pattern, job.world, job.config, &pattern)))
-        return 1;
-    job.pattern = &pattern;
-    choose_path(job.world, cell->dir);
-    job.path = scratch;
-    int failed = check_directory(cell->dir, pattern.total) || make_buffers(&job);
-    failed = cli_agree(job.world, failed);
-    for (int i = 0; i < n && !failed; i++)
-        failed = run_cell(&job, &cell[i], progress, (double)(first + i + 1) / results->cells);
-    free_buffers(&job);
-    bench_pattern_free(&pattern);
-    if (job.world->rank == 0) unlink(scratch);
-    *scratch = '\0';
-    return failed;
-}
-
-/* ---- all of it */
+#include "experiment.h"
 
 static void add_cell(const bench_config *c, bench_results *r, int dir, int pattern, int is_write) {
     bench_cell *cell = &r->cell[r->cells++];
     *cell = (bench_cell){.dir = c->dirs.item[dir], .pattern = c->patterns.item[pattern]};
-    name_file_system(cell->dir, cell->file_system, sizeof cell->file_system);
+    cell->ranks = r->ranks;
+    cell->size = c->size;
+    cell_name_file_system(cell->dir, cell->file_system, sizeof cell->file_system);
     bench_entries_make(c, is_write, cell);
 }
 
@@ -192,32 +23,6 @@ static void make_cells(const bench_config *c, bench_results *r) {
         }
 }
 
-static void free_results(bench_results *r) {
-    for (int i = 0; i < r->cells; i++) {
-        for (int k = 0; k < r->cell[i].entries; k++) free(r->cell[i].entry[k].seconds);
-        free(r->cell[i].entry);
-    }
-    free(r->cell);
-}
-
-/* The library's name and version; what follows the first comma may name the machine it was built
- * on. */
-static void name_mpi(char *out, size_t size) {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length;
-    MPI_Get_library_version(text, &length);
-    text[strcspn(text, ",\n")] = '\0';
-    for (char *s = text; *s; s++)
-        if (*s == '\t') *s = ' ';
-    snprintf(out, size, "%.*s", (int)size - 1, text);
-}
-
-static void count_failures(bench_results *r) {
-    for (int i = 0; i < r->cells; i++)
-        for (int k = 0; k < r->cell[i].entries; k++)
-            r->failures += *r->cell[i].entry[k].failure && !r->cell[i].entry[k].unavailable;
-}
-
 static int measure_all(const cli_world *w, const bench_config *c, bench_results *r) {
     bench_progress progress;
     long steps = 0;
@@ -227,22 +32,21 @@ static int measure_all(const cli_world *w, const bench_config *c, bench_results 
     for (int i = 0; i < r->cells; i++) steps += (long)r->cell[i].entries * c->rounds;
     if (c->staging) job.staging = staging_make(w, c->slice);
     progress_start(&progress, w, steps);
-    for (int i = 0; i < r->cells && !failed; i += c->write + c->read)
-        failed = run_group(&job, r, i, &progress);
+    const int n = c->write + c->read;
+    for (int i = 0; i < r->cells && !failed; i += n) {
+        const double share[2] = {(double)i / r->cells, (double)(i + n) / r->cells};
+        failed = cells_run(&job, n, &r->cell[i], &progress, share);
+    }
     progress_end(&progress);
     r->seconds = cli_now() - progress.started;
     staging_free(&job.staging);
-    count_failures(r);
+    results_count_failures(r);
     return failed;
-}
-
-static int is_stdout(const char *path) {
-    return path && strcmp(path, "-") == 0;
 }
 
 static int write_reports(const bench_results *r) {
     const bench_config *c = r->config;
-    const int quiet = is_stdout(c->json) || is_stdout(c->csv) || is_stdout(c->html);
+    const int quiet = report_is_quiet(c);
     if (!quiet) report_text(r, stdout);
     int failed = c->json && report_json(r, c->json);
     failed |= c->csv && report_csv(r, c->csv);
@@ -256,38 +60,48 @@ static int write_reports(const bench_results *r) {
 
 static int run_bench(const cli_world *w, const bench_config *c) {
     bench_results r = {.config = c, .ranks = w->ranks};
-    name_mpi(r.mpi, sizeof r.mpi);
+    results_name_mpi(&r);
     int failed = measure_all(w, c, &r);
     if (failed && w->rank == 0) fprintf(stderr, "tutti bench: %s\n", cli_message());
     if (!failed) failed = cli_agree(w, w->rank == 0 && write_reports(&r));
     failed |= r.failures > 0;
-    free_results(&r);
+    results_free(&r);
     return failed ? CLI_FAILED : CLI_OK;
 }
 
-static int start(const cli_world *w, int argc, char **argv) {
+static int run_chosen(const cli_world *w, const bench_config *c, const experiment_kind *kind) {
+    return kind ? experiment_run(w, c, kind) : run_bench(w, c);
+}
+
+static int start(const cli_world *w, int argc, char **argv, const experiment_kind *kind) {
     bench_config config;
-    const int parsed = bench_config_parse(argc, argv, &config);
+    const int parsed = bench_config_parse(argc, argv, kind ? &kind->scope : &bench_plain, &config);
+    const char *name = kind ? "experiments" : "bench";
     if (parsed == ARGS_HELP) {
-        if (w->rank == 0) fputs(cli_help_text("bench"), stdout);
+        if (w->rank == 0) fputs(cli_help_text(name), stdout);
         return CLI_OK;
     }
     if (parsed == ARGS_WRONG) {
         if (w->rank == 0)
-            fprintf(stderr, "tutti bench: %s\ntry 'tutti help bench'\n", cli_message());
+            fprintf(stderr, "tutti bench: %s\ntry 'tutti help %s'\n", cli_message(), name);
         return CLI_USAGE;
     }
-    catch_signals();
-    const int code = run_bench(w, &config);
+    cell_catch_signals();
+    const int code = run_chosen(w, &config, kind);
     bench_config_free(&config);
     return code;
 }
 
 int cmd_bench(int argc, char **argv) {
+    const experiment_kind *kind = argc > 1 ? experiment_find(argv[1]) : NULL;
+    const int skip = kind ? 1 : 0;
     cli_world w;
-    if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_FAILED;
+    int granted;
+    if (MPI_Init_thread(NULL, NULL, kind ? kind->threads : MPI_THREAD_SINGLE, &granted) !=
+        MPI_SUCCESS)
+        return CLI_FAILED;
     cli_world_init(&w);
-    const int code = start(&w, argc, argv);
+    const int code = start(&w, argc - skip, argv + skip, kind);
     fflush(NULL);
     MPI_Finalize();
     return code;

@@ -1,7 +1,7 @@
 /* tutti bench: its parts and what they pass to each other.
  *
  *   arguments -> config      what to measure                               bench_args.c
- *   cell                     one directory, pattern, operation             bench.c
+ *   cell                     one directory, pattern, operation             cell.c
  *     entry                  one way to do it: a method of Tutti, a reference, a peer
  *       runner               how an entry is prepared, run and ended       references.c, peers.c,
  *                                                                          staging.c, variants.c
@@ -24,20 +24,31 @@
 typedef struct bench_config {
     tutti_options options; /* what all variants share */
     cli_list patterns, methods, exchanges, stores, dirs;
+    cli_list procs, files;        /* of an experiment: numbers of processes, sizes of files */
     int write, read;              /* operations */
     int fresh, reused;            /* plans */
     int pieces, staging, mapping; /* references */
     int quick, peers;
-    int rounds;
-    double budget; /* seconds, 0: none */
+    int rounds, series; /* an experiment has `series` times `rounds` rounds */
+    int iterations;     /* of a run that computes and writes */
+    double budget;      /* seconds, 0: none */
     tutti_off size, slice;
+    tutti_off array; /* of an experiment: bytes of the array that all ranks share */
     uint64_t seed;
     const char *json, *csv, *html; /* NULL: none */
 } bench_config;
 
 enum { ARGS_OK, ARGS_HELP, ARGS_WRONG };
+/* Which arguments there are besides those that all kinds have, and what stands in for those that
+ * are not given. */
+typedef struct bench_scope {
+    const char *takes; /* separated by commas */
+    void (*defaults)(bench_config *c, int quick);
+} bench_scope;
+extern const bench_scope bench_plain; /* of `tutti bench` without an experiment */
+
 /* The same on every rank; ARGS_WRONG leaves a message. */
-int bench_config_parse(int argc, char **argv, bench_config *out);
+int bench_config_parse(int argc, char **argv, const bench_scope *scope, bench_config *out);
 void bench_config_free(bench_config *c);
 
 /* ---- patterns (patterns.c): together the ranks name every byte of [0, total) once */
@@ -53,6 +64,8 @@ typedef struct bench_pattern {
 
 const char *bench_pattern_name(int i); /* NULL: past the last */
 const char *bench_pattern_title(const char *name);
+const char *bench_pattern_kept_name(
+    const char *name); /* the same, for as long as the program runs */
 int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
                        bench_pattern *out);
 void bench_pattern_free(bench_pattern *p);
@@ -80,15 +93,26 @@ typedef struct bench_summary {
     double median, min, max, q1, q3;
 } bench_summary;
 
+/* Where the time of one run went: seconds of a rank, or their mean over all ranks. */
+typedef struct bench_phases {
+    double exchange, file;      /* the library's statistics */
+    double compute, begin, end; /* of a run that computes meanwhile */
+} bench_phases;
+
 typedef struct bench_entry {
     entry_kind kind;
+    const struct bench_runner *runner;
+    const void *context; /* the runner's own */
     char name[48];
-    const char *method, *exchange, *store; /* Tutti only */
+    const char *method, *exchange, *store; /* Tutti only; NULL in an experiment, which has */
+    char settings[160];                    /* "name=value name=value" */
     int reused;
     int checkable; /* its bytes can be verified */
     tutti_options options;
-    int rounds; /* done */
+    int iterations; /* of one run; all times are those of one iteration */
+    int rounds;     /* done */
     double *seconds;
+    bench_phases *phases, now; /* of each round; of this rank in the run that goes on */
     bench_summary time;
     double to_limit, to_limit_paired, to_bare; /* ratios; 0: not known */
     int unavailable;                           /* this machine or build does not have it */
@@ -99,8 +123,11 @@ typedef struct bench_entry {
 
 typedef struct bench_cell {
     const char *dir, *pattern;
+    const char *figure; /* of an experiment: what it is for */
     char file_system[16];
     int is_write;
+    int ranks;
+    tutti_off size; /* that was asked for, of a rank */
     tutti_off total;
     tutti_count runs; /* contiguous in the file, all ranks */
     int entries;
@@ -143,7 +170,19 @@ typedef struct bench_runner {
 
 extern const bench_runner bench_limit, bench_pieces, bench_staging, bench_mapping, bench_tutti,
     bench_tutti_reused, bench_peer;
-const bench_runner *bench_runner_of(const bench_entry *e);
+
+/* For runners of Tutti's ways: open by the entry's options; what the library says, where a way that
+ * this machine or build lacks is not a failure; its statistics; a count that is not the whole. */
+tutti_err tutti_way_open(bench_job *job, const bench_entry *e);
+int tutti_way_failed(bench_entry *e);
+void tutti_way_stats(const bench_job *job, bench_entry *e);
+int tutti_way_count(const bench_job *job, const bench_entry *e, tutti_off count);
+void tutti_way_end(bench_job *job, bench_entry *e);
+
+/* For runners of the MPI library's calls: open with the pattern as its view; close, and what went
+ * wrong. */
+int peer_open(const bench_job *job, MPI_File *out);
+int peer_close(const bench_job *job, MPI_File *file, int code);
 
 /* Shared memory of the reference "staging".  Collective.  NULL if the ranks do not share a node. */
 struct staging *staging_make(const cli_world *w, tutti_off slice);
@@ -151,17 +190,32 @@ void staging_free(struct staging **s);
 
 /* The ways to fill a cell (variants.c). */
 int bench_has_plan(const char *method); /* is planning a part of this method? */
+/* The entry stays where it is until the next one is added. */
+bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name, int rounds);
 void bench_entries_make(const bench_config *c, int is_write, bench_cell *cell);
 
 /* ---- measuring (measure.c) */
 /* One run of one entry: time, verify, record.  Collective. */
 void measure_run(bench_job *job, bench_entry *e);
 bench_summary measure_summary(const double *seconds, int n);
+double measure_quantile(const double *values, int n, double fraction);
 void measure_ratios(bench_cell *cell);
 const bench_entry *measure_limit(const bench_cell *cell);
 double bench_goal(const bench_cell *cell);
 double bench_ratio_judged(const bench_cell *cell, const bench_entry *e);
 double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds); /* MiB/s */
+
+/* ---- cells (cell.c) */
+void cell_catch_signals(void); /* the scratch file goes away */
+void cell_name_file_system(const char *dir, char *out, size_t size);
+/* Run n cells of one directory, pattern, size and number of ranks, which share their buffers.
+ * Collective on all->world.  `share`: how much of the time may have gone before and after. */
+struct bench_progress;
+int cells_run(const bench_job *all, int n, bench_cell *cell, struct bench_progress *progress,
+              const double share[2]);
+void results_name_mpi(bench_results *r);
+void results_count_failures(bench_results *r);
+void results_free(bench_results *r);
 
 /* ---- progress (progress.c); rank 0 only, others do nothing */
 typedef struct bench_progress {
@@ -178,8 +232,19 @@ void report_text(const bench_results *r, FILE *f);
 int report_json(const bench_results *r, const char *path);
 int report_csv(const bench_results *r, const char *path);
 int report_html(const bench_results *r, const char *path);
+int report_is_quiet(const bench_config *c); /* a report takes standard output */
 FILE *report_open(const char *path);
 int report_close(FILE *f, const char *path);
+/* Parts of JSON: a pair and a comma; everything up to the cells; the cells and the end. */
+void report_json_pair(FILE *f, const char *key, const char *value);
+void report_json_head(FILE *f, const bench_results *r, const char *format);
+void report_json_cells(FILE *f, const bench_results *r, const char *key);
+
+/* Parts of HTML (report_html.c). */
+void html_head(FILE *f, const char *title, const char *what); /* up to the list of facts */
+void html_fact(FILE *f, const char *class, const char *value, const char *name);
+void html_common_facts(FILE *f, const bench_results *r); /* the end of that list */
+void html_foot(FILE *f, const char *command);
 
 /* The plots of the HTML report (report_svg.c). */
 void svg_text(FILE *f, const char *text); /* escaped */

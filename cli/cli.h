@@ -18,6 +18,9 @@ typedef struct cli_world {
 } cli_world;
 
 void cli_world_init(cli_world *w);
+/* The first `ranks` ranks of `all`; the others get one without a communicator.  Collective. */
+void cli_world_first(const cli_world *all, int ranks, cli_world *out);
+void cli_world_free(cli_world *w);
 
 /* ---- errors: the last message of this process.  Each of these returns 1. */
 int cli_error(const char *fmt, ...) TUTTI_PRINTF(1, 2);
@@ -31,6 +34,7 @@ int cli_agree(const cli_world *w, int failed);
 /* ---- waiting that leaves the core to others: a rank that is done must not slow down the rest */
 void cli_barrier(const cli_world *w);
 double cli_max(const cli_world *w, double value);
+void cli_sums(const cli_world *w, int n, double *values);
 double cli_now(void); /* seconds; on one node the same clock for all ranks */
 
 /* ---- memory: never NULL; a machine without memory for a command's own needs ends it */
@@ -58,6 +62,7 @@ void cli_json_string(FILE *f, const char *text);
 /* ---- commands */
 int cmd_bench(int argc, char **argv);
 int cmd_options(int argc, char **argv);
+int cmd_tune(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 const char *cli_help_text(const char *command); /* NULL: no such command */
 

@@ -33,9 +33,10 @@ const char *cli_message(void) {
     return message;
 }
 
-/* Wait for a request: look a few times, then sleep between looks. */
+/* Wait for a request: look a few times, then sleep between looks, the longer the longer it takes.
+ * */
 static void wait_politely(MPI_Request *request) {
-    const struct timespec nap = {0, 50000};
+    struct timespec nap = {0, 50000};
     int done = 0;
     for (int looks = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;
          looks++) {
@@ -43,6 +44,7 @@ static void wait_politely(MPI_Request *request) {
             sched_yield();
         else
             nanosleep(&nap, NULL);
+        if (looks > 20 && nap.tv_nsec < 3000000) nap.tv_nsec += nap.tv_nsec / 16;
     }
     MPI_Wait(request, MPI_STATUS_IGNORE);
 }
@@ -53,16 +55,31 @@ double cli_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void cli_world_init(cli_world *w) {
+/* Who the ranks of w->comm are, and whether they share a node. */
+static void find_ranks(cli_world *w) {
     MPI_Comm node;
     int ranks;
-    w->comm = MPI_COMM_WORLD;
     MPI_Comm_rank(w->comm, &w->rank);
     MPI_Comm_size(w->comm, &w->ranks);
     MPI_Comm_split_type(w->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &ranks);
     MPI_Comm_free(&node);
     w->one_node = !cli_agree(w, ranks != w->ranks);
+}
+
+void cli_world_init(cli_world *w) {
+    w->comm = MPI_COMM_WORLD;
+    find_ranks(w);
+}
+
+void cli_world_first(const cli_world *all, int ranks, cli_world *out) {
+    *out = (cli_world){.comm = MPI_COMM_NULL, .ranks = ranks, .rank = -1};
+    MPI_Comm_split(all->comm, all->rank < ranks ? 0 : MPI_UNDEFINED, all->rank, &out->comm);
+    if (out->comm != MPI_COMM_NULL) find_ranks(out);
+}
+
+void cli_world_free(cli_world *w) {
+    if (w->comm != MPI_COMM_NULL) MPI_Comm_free(&w->comm);
 }
 
 int cli_agree(const cli_world *w, int failed) {
@@ -87,6 +104,12 @@ double cli_max(const cli_world *w, double value) {
     MPI_Iallreduce(&value, &max, 1, MPI_DOUBLE, MPI_MAX, w->comm, &request);
     wait_politely(&request);
     return max;
+}
+
+void cli_sums(const cli_world *w, int n, double *values) {
+    MPI_Request request;
+    MPI_Iallreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, w->comm, &request);
+    wait_politely(&request);
 }
 
 static void *check_memory(void *p, size_t bytes) {

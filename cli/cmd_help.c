@@ -10,6 +10,7 @@ static const char help_overview[] =
     "usage: tutti COMMAND [ARGUMENTS]\n"
     "\n"
     "  bench     measure writing and reading on this machine; run it under mpirun\n"
+    "  tune      measure machine and file system, so that the library chooses well\n"
     "  options   list the library's options\n"
     "  help      say more about a command: tutti help bench\n"
     "  version   print the version (also --version)\n"
@@ -18,8 +19,10 @@ static const char help_overview[] =
 
 static const char help_bench[] =
     "usage: mpirun -np N tutti bench [--quick] [ARGUMENTS]\n"
+    "       mpirun -np N tutti bench steps|overlap|pipelines|primitives|auto [ARGUMENTS]\n"
     "\n"
-    "Writes and reads patterns in every chosen way, verifies every byte, and compares with the\n"
+    "With a name it repeats an experiment: see 'tutti help experiments'.  Otherwise it\n"
+    "writes and reads patterns in every chosen way, verifies every byte, and compares with the\n"
     "conforming limit: every rank writes (reads) one contiguous share in calls of 4 MiB.\n"
     "All times are from the first rank's open to the last one's close, on a fresh file; the ways\n"
     "alternate in every round.\n"
@@ -33,7 +36,7 @@ static const char help_bench[] =
     "  --dir LIST        directories to measure in (.)\n"
     "  --rounds N        rounds of each (7)\n"
     "  --method LIST     auto, independent, list, sieve, root, two-phase, or all (auto,two-phase)\n"
-    "  --exchange LIST   for auto and two-phase: auto, shm, two-sided\n"
+    "  --exchange LIST   for auto and two-phase: auto, shm, two-sided, fence, lock\n"
     "  --store LIST      auto, posix, uring, threads, aio, mem, null\n"
     "  --plan LIST       fresh, reused (both): plan in the timed part, or made before it\n"
     "  --reference LIST  pieces, staging, mapping, all (default) or none; the limit is always "
@@ -47,6 +50,55 @@ static const char help_bench[] =
     "\n"
     "Exit status: 0 all was verified, 1 something failed or a byte was wrong, 2 wrong usage.\n";
 
+static const char help_tune[] =
+    "usage: [mpirun -np N] tutti tune [--quick] [--dry-run] [--out FILE] DIR...\n"
+    "\n"
+    "Measures this machine and the file systems of the directories in a minute or two, prints "
+    "what\n"
+    "it found, and writes a profile.  Where an option is auto the library then chooses by it.\n"
+    "Run it on as many ranks and nodes as the programs that matter.  One rank works too; it\n"
+    "measures less.\n"
+    "\n"
+    "  --quick      in some seconds, with more noise\n"
+    "  --dry-run    measure and print only\n"
+    "  --out FILE   the profile; default: $XDG_CONFIG_HOME/tutti/profile or\n"
+    "               ~/.config/tutti/profile.  File systems that it has already and that are not\n"
+    "               measured now stay in it.\n"
+    "\n"
+    "A profile elsewhere is named by the option profile (TUTTI_PROFILE).\n";
+
+static const char help_experiments[] =
+    "usage: mpirun -np N tutti bench EXPERIMENT [--quick] [ARGUMENTS]\n"
+    "\n"
+    "Repeats what papers on collective I/O have measured, on 1, 2, 4, ... N of the ranks.  All "
+    "ways of\n"
+    "a point alternate in every round, and every byte is verified.\n"
+    "\n"
+    "  steps        Dickens and Thakur's steps 1 to 5, non-collective, auto, the MPI library:\n"
+    "               bandwidth by processes and by file size, shares, staggered writers\n"
+    "  overlap      computation beside writing: none, all or only file access in the background\n"
+    "  pipelines    Feki and Gabriel's overlap algorithms on IOR, Tile 256 B, Tile 1 MiB, FLASH\n"
+    "  primitives   messages, fences, locks, shared memory under write-comm-2\n"
+    "  auto         regret: auto against the best fixed way; auto against the MPI library\n"
+    "\n"
+    "  --quick           in some seconds, with small sizes\n"
+    "  --dir LIST        directories to measure in (.)\n"
+    "  --procs LIST      numbers of processes (1, 2, 4, ... and all; auto: all)\n"
+    "  --array BYTES     steps, overlap: the array of all ranks (64m)\n"
+    "  --files LIST      steps: sizes of files (4m,16m,64m,256m)\n"
+    "  --size BYTES      of one rank (overlap: 4m; others: 16m)\n"
+    "  --iterations N    overlap: of computing and writing between open and close (4)\n"
+    "  --rounds N        rounds; pipelines, primitives: of one series\n"
+    "  --series N        pipelines, primitives: series of rounds, each of which somebody wins (3)\n"
+    "  --pattern LIST  --op LIST   auto: as for plain 'tutti bench'\n"
+    "  --budget SECONDS  fewer rounds once this much time has gone (0: never)\n"
+    "  --seed N          of the bytes\n"
+    "  --json FILE  --csv FILE  --html FILE   reports ('-': standard output)\n"
+    "  --NAME VALUE      any option of the library; what an experiment varies it sets itself\n"
+    "\n"
+    "Exit status: 0 all was verified (goals that were missed are told, and are no failure), 1\n"
+    "something failed or a byte was wrong, 2 wrong usage.\n";
+
 static const char help_options[] =
     "usage: tutti options [--json]\n"
     "\n"
@@ -57,8 +109,8 @@ static const char help_help[] = "usage: tutti help [COMMAND]\n";
 
 static const struct {
     const char *name, *text;
-} help_table[] = {
-    {"", help_overview}, {"bench", help_bench}, {"options", help_options}, {"help", help_help}};
+} help_table[] = {{"", help_overview}, {"bench", help_bench},     {"experiments", help_experiments},
+                  {"tune", help_tune}, {"options", help_options}, {"help", help_help}};
 
 const char *cli_help_text(const char *command) {
     for (size_t i = 0; i < sizeof help_table / sizeof *help_table; i++)

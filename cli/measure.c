@@ -81,17 +81,26 @@ static int verify(const bench_job *job, const bench_runner *r) {
     return cli_agree(job->world, failed);
 }
 
+static void record(const cli_world *w, bench_entry *e, double seconds) {
+    double sum[] = {e->now.exchange, e->now.file, e->now.compute, e->now.begin, e->now.end};
+    cli_sums(w, 5, sum);
+    for (int i = 0; i < 5; i++) sum[i] /= (double)w->ranks * e->iterations;
+    e->phases[e->rounds] = (bench_phases){sum[0], sum[1], sum[2], sum[3], sum[4]};
+    e->seconds[e->rounds++] = seconds / e->iterations;
+}
+
 void measure_run(bench_job *job, bench_entry *e) {
-    const bench_runner *r = bench_runner_of(e);
+    const bench_runner *r = e->runner;
     double seconds = 0;
     if (*e->failure) return; /* once is enough */
+    e->now = (bench_phases){0};
     int failed = prepare(job, e, r);
     if (!failed) failed = run_timed(job, e, r, &seconds);
     if (failed) snprintf(e->failure, sizeof e->failure, "%.500s", cli_message());
     if (r->end) r->end(job, e);
     if (!failed && e->checkable && verify(job, r))
         snprintf(e->failure, sizeof e->failure, "%.500s", cli_message());
-    if (!*e->failure) e->seconds[e->rounds++] = seconds;
+    if (!*e->failure) record(job->world, e, seconds);
     if (job->is_write) delete_file(job, e);
 }
 
@@ -112,6 +121,16 @@ static double quantile(const double *sorted, int n, double fraction) {
 static double median_of(double *values, int n) {
     qsort(values, (size_t)n, sizeof *values, compare_doubles);
     return quantile(values, n, 0.5);
+}
+
+double measure_quantile(const double *values, int n, double fraction) {
+    if (n == 0) return 0;
+    double *sorted = cli_malloc((size_t)n * sizeof *sorted);
+    memcpy(sorted, values, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
+    const double q = quantile(sorted, n, fraction);
+    free(sorted);
+    return q;
 }
 
 bench_summary measure_summary(const double *seconds, int n) {

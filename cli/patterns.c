@@ -8,6 +8,10 @@
  *   pieces512    pieces of 512 bytes dealt in turn
  *   strided      a strided section of an array of 256-byte records
  *   irregular64  items of 64 bytes dealt at random, every rank the same number
+ *   square2d     a square array of integers, the same for any number of ranks, one block a rank
+ *   ior          one contiguous piece a rank (IOR with one segment)
+ *   tile256      a tile of 256-byte elements a rank, of a 2-D array (MPI-Tile-IO), twice as wide as
+ *   tile1m       high; the same with elements of 1 MiB
  *   flash        blocks of 8^3 doubles of several variables, in memory with 4 ghost cells around
  *                them; the file has variable after variable
  *
@@ -71,6 +75,42 @@ static tutti_err make_block2d(const cli_world *w, const bench_config *c, bench_p
     block_coordinates(w, 2, b.grid, b.at);
     b.side[0] = b.side[1] = at_least_one(sqrt((double)c->size / 4));
     return block_make(&b, p);
+}
+
+static tutti_err make_square2d(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    block_spec b = {.ndims = 2, .element = 4};
+    const tutti_count side = at_least_one(sqrt((double)c->size * w->ranks / 4));
+    block_coordinates(w, 2, b.grid, b.at);
+    for (int d = 0; d < 2; d++) b.side[d] = side < b.grid[d] ? 1 : side / b.grid[d];
+    return block_make(&b, p);
+}
+
+/* Elements of `element` bytes, or of an eighth of a small tile. */
+static tutti_err make_tile(const cli_world *w, tutti_off size, tutti_off element,
+                           bench_pattern *p) {
+    while (element > 1 && element > size / 8) element /= 2;
+    const tutti_count whole = size / element;
+    const double elements = (double)whole;
+    block_spec b = {.ndims = 2, .element = (int)element};
+    block_coordinates(w, 2, b.grid, b.at);
+    b.side[0] = at_least_one(sqrt(elements / 2));
+    b.side[1] = at_least_one(elements / (double)b.side[0]);
+    return block_make(&b, p);
+}
+
+static tutti_err make_tile256(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    return make_tile(w, c->size, 256, p);
+}
+
+static tutti_err make_tile1m(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    return make_tile(w, c->size, 1 << 20, p);
+}
+
+static tutti_err make_ior(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    MPI_Aint at = (MPI_Aint)(w->rank * c->size);
+    int bytes = (int)c->size;
+    MPI_Type_create_hindexed(1, &bytes, &at, MPI_BYTE, &p->file_type);
+    return tutti_access_contiguous(w->rank * c->size, c->size, &p->access);
 }
 
 static tutti_err make_columns(const cli_world *w, const bench_config *c, bench_pattern *p) {
@@ -237,6 +277,10 @@ static const struct {
     {"irregular64", "irregular items of 64 bytes", make_irregular64},
     {"flash", "FLASH-like blocks with ghost cells", make_flash},
     {"strided", "strided records of 256 bytes", make_strided},
+    {"square2d", "2-D blocks of a square array of integers", make_square2d},
+    {"ior", "one contiguous block a rank", make_ior},
+    {"tile256", "2-D tiles of 256-byte elements", make_tile256},
+    {"tile1m", "2-D tiles of 1 MiB elements", make_tile1m},
 };
 enum { PATTERNS = sizeof pattern_table / sizeof *pattern_table };
 
@@ -253,6 +297,11 @@ static int find_pattern(const char *name) {
 const char *bench_pattern_title(const char *name) {
     const int i = find_pattern(name);
     return i < 0 ? name : pattern_table[i].title;
+}
+
+const char *bench_pattern_kept_name(const char *name) {
+    const int i = find_pattern(name);
+    return i < 0 ? "" : pattern_table[i].name;
 }
 
 static tutti_err list_pieces(bench_pattern *p) {

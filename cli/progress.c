@@ -16,9 +16,10 @@ void progress_step(bench_progress *p, const bench_cell *cell, int round, int rou
     if (!p->on || now - p->last < (p->tty ? 0.1 : 3.0)) return;
     p->last = now;
     const double left = done > 0 ? passed * (double)(p->all - done) / (double)done : 0;
-    fprintf(stderr, "%s[%3ld%%] %s %s in %s, round %d of %d, about %.0f s left%s",
+    fprintf(stderr, "%s[%3ld%%] %s %s on %d ranks in %s, round %d of %d, about %.0f s left%s",
             p->tty ? "\r" : "", p->all ? 100 * done / p->all : 0, cell->is_write ? "write" : "read",
-            cell->pattern, cell->dir, round + 1, rounds, left, p->tty ? "\033[K" : "\n");
+            cell->pattern, cell->ranks, cell->dir, round + 1, rounds, left,
+            p->tty ? "\033[K" : "\n");
     fflush(stderr);
 }
 

@@ -40,40 +40,54 @@ static void print_place(FILE *f, const bench_cell *cell) {
 
 /* ---- head */
 
-static void print_fact(FILE *f, const char *class, const char *value, const char *name) {
+void html_fact(FILE *f, const char *class, const char *value, const char *name) {
     fprintf(f, "<li class=\"%s\"><b>", class);
     svg_text(f, value);
     fprintf(f, "</b><span>%s</span></li>\n", name);
 }
 
-static void print_head(FILE *f, const bench_results *r) {
-    char text[64];
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>Tutti "
-          "bench</title>\n<style>\n",
-          f);
+void html_head(FILE *f, const char *title, const char *what) {
+    fprintf(f,
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+            "<meta name=\"color-scheme\" content=\"light dark\">\n<title>%s</title>\n<style>\n",
+            title);
     fputs(report_style, f);
-    fputs("</style></head><body><main>\n<h1>Tutti bench</h1>\n"
-          "<p class=\"soft\">Collective writing and reading, compared with what the machine can "
-          "do.</p>\n"
-          "<ul class=\"facts\">\n",
-          f);
-    snprintf(text, sizeof text, "%d", r->ranks);
-    print_fact(f, "", text, "ranks");
-    cli_format_size(r->config->size, text, sizeof text);
-    print_fact(f, "", text, "a rank, about");
-    snprintf(text, sizeof text, "%d", r->cells ? r->cell[0].entry[0].rounds : 0);
-    print_fact(f, "", text, "alternating rounds");
+    fprintf(f,
+            "</style></head><body><main>\n<h1>%s</h1>\n<p class=\"soft\">%s</p>\n"
+            "<ul class=\"facts\">\n",
+            title, what);
+}
+
+void html_common_facts(FILE *f, const bench_results *r) {
+    char text[64];
     if (r->failures) {
         snprintf(text, sizeof text, "%d failed", r->failures);
-        print_fact(f, "no", text, "see below");
+        html_fact(f, "no", text, "see below");
     } else {
-        print_fact(f, "ok", "every byte", "verified");
+        html_fact(f, "ok", "every byte", "verified");
     }
-    print_fact(f, "", tutti_version_string(), "Tutti");
-    print_fact(f, "", r->mpi, "MPI");
+    html_fact(f, "", tutti_version_string(), "Tutti");
+    html_fact(f, "", r->mpi, "MPI");
     fputs("</ul>\n", f);
+}
+
+void html_foot(FILE *f, const char *command) {
+    fprintf(f, "<footer>Made by <code>%s</code> of Tutti %s.</footer></main></body></html>\n",
+            command, tutti_version_string());
+}
+
+static void print_head(FILE *f, const bench_results *r) {
+    char text[64];
+    html_head(f, "Tutti bench",
+              "Collective writing and reading, compared with what the machine can do.");
+    snprintf(text, sizeof text, "%d", r->ranks);
+    html_fact(f, "", text, "ranks");
+    cli_format_size(r->config->size, text, sizeof text);
+    html_fact(f, "", text, "a rank, about");
+    snprintf(text, sizeof text, "%d", r->cells ? r->cell[0].entry[0].rounds : 0);
+    html_fact(f, "", text, "alternating rounds");
+    html_common_facts(f, r);
 }
 
 /* ---- at a glance: times over the limit */
@@ -215,9 +229,9 @@ static void print_foot(FILE *f) {
     fprintf(
         f,
         "%.1f of the limit (irregular items %.1f), reads %.2f of the better of the bare references "
-        "<i>pread each piece</i> and <i>bare shared staging</i>.</p>\n"
-        "<footer>Made by <code>tutti bench</code> of Tutti %s.</footer></main></body></html>\n",
-        BENCH_GOAL_WRITE, BENCH_GOAL_WRITE_IRREGULAR, BENCH_GOAL_READ, tutti_version_string());
+        "<i>pread each piece</i> and <i>bare shared staging</i>.</p>\n",
+        BENCH_GOAL_WRITE, BENCH_GOAL_WRITE_IRREGULAR, BENCH_GOAL_READ);
+    html_foot(f, "tutti bench");
 }
 
 int report_html(const bench_results *r, const char *path) {

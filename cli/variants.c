@@ -7,23 +7,25 @@
 
 /* ---- open, access, close; planning included */
 
-static tutti_err open_file(bench_job *job, const bench_entry *e) {
+tutti_err tutti_way_open(bench_job *job, const bench_entry *e) {
     const int mode = job->is_write ? TUTTI_WRITE | TUTTI_CREATE : TUTTI_READ;
     return tutti_file_open(job->world->comm, job->path, mode, &e->options, &job->file);
 }
 
 /* What the library says; a store or method that this machine or build lacks is not a failure. */
-static int library_failed(bench_entry *e) {
+int tutti_way_failed(bench_entry *e) {
     e->unavailable = tutti_last_error()->code == TUTTI_ERR_UNSUPPORTED;
     return cli_error_tutti();
 }
 
-static void take_stats(const bench_job *job, bench_entry *e) {
+void tutti_way_stats(const bench_job *job, bench_entry *e) {
     tutti_file_stats(job->file, &e->stats, NULL);
+    e->now.exchange += e->stats.seconds_exchange;
+    e->now.file += e->stats.seconds_file;
     snprintf(e->explain, sizeof e->explain, "%s", tutti_file_explain(job->file));
 }
 
-static int check_count(const bench_job *job, const bench_entry *e, tutti_off count) {
+int tutti_way_count(const bench_job *job, const bench_entry *e, tutti_off count) {
     if (count == job->pattern->bytes || !e->checkable) return 0;
     return cli_error("%s of '%s': %lld bytes instead of %lld", job->is_write ? "write" : "read",
                      job->path, (long long)count, (long long)job->pattern->bytes);
@@ -31,32 +33,32 @@ static int check_count(const bench_job *job, const bench_entry *e, tutti_off cou
 
 static int run_fresh(bench_job *job, bench_entry *e) {
     tutti_off count = 0;
-    if (open_file(job, e) != TUTTI_OK) return library_failed(e);
+    if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
     const tutti_err err = job->is_write
                               ? tutti_file_write(job->file, job->pattern->access, job->user, &count)
                               : tutti_file_read(job->file, job->pattern->access, job->user, &count);
-    if (err != TUTTI_OK) return library_failed(e);
-    take_stats(job, e);
-    if (tutti_file_close(&job->file) != TUTTI_OK) return library_failed(e);
-    return check_count(job, e, count);
+    if (err != TUTTI_OK) return tutti_way_failed(e);
+    tutti_way_stats(job, e);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
+    return tutti_way_count(job, e, count);
 }
 
-static void end_tutti(bench_job *job, bench_entry *e) {
+void tutti_way_end(bench_job *job, bench_entry *e) {
     (void)e;
     tutti_plan_free(&job->plan);
     if (job->file) tutti_file_close(&job->file);
 }
 
-const bench_runner bench_tutti = {.run = run_fresh, .end = end_tutti};
+const bench_runner bench_tutti = {.run = run_fresh, .end = tutti_way_end};
 
 /* ---- a plan that was made before; timed from its start to close.  It has not been run on the file: cutting
  * the file to nothing again would make ext4 write it out when it is closed. */
 
 static int prepare_reused(bench_job *job, bench_entry *e) {
-    if (open_file(job, e) != TUTTI_OK) return library_failed(e);
+    if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
     tutti_err err = job->is_write ? tutti_plan_write(job->file, job->pattern->access, &job->plan)
                                   : tutti_plan_read(job->file, job->pattern->access, &job->plan);
-    if (err != TUTTI_OK) return library_failed(e);
+    if (err != TUTTI_OK) return tutti_way_failed(e);
     if (!job->is_write) memset(job->user, 0xa5, (size_t)job->pattern->memory);
     return 0;
 }
@@ -65,44 +67,38 @@ static int run_reused(bench_job *job, bench_entry *e) {
     tutti_off count = 0;
     tutti_err err = tutti_plan_start(job->plan, job->user, 0);
     if (err == TUTTI_OK) err = tutti_plan_wait(job->plan, &count);
-    if (err != TUTTI_OK) return library_failed(e);
-    take_stats(job, e);
+    if (err != TUTTI_OK) return tutti_way_failed(e);
+    tutti_way_stats(job, e);
     tutti_plan_free(&job->plan);
-    if (tutti_file_close(&job->file) != TUTTI_OK) return library_failed(e);
-    return check_count(job, e, count);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
+    return tutti_way_count(job, e, count);
 }
 
 const bench_runner bench_tutti_reused = {
-    .prepare = prepare_reused, .run = run_reused, .end = end_tutti};
-
-const bench_runner *bench_runner_of(const bench_entry *e) {
-    switch (e->kind) {
-    case ENTRY_LIMIT:
-        return &bench_limit;
-    case ENTRY_PIECES:
-        return &bench_pieces;
-    case ENTRY_STAGING:
-        return &bench_staging;
-    case ENTRY_MAPPING:
-        return &bench_mapping;
-    case ENTRY_PEER:
-        return &bench_peer;
-    case ENTRY_TUTTI:
-        break;
-    }
-    return e->reused ? &bench_tutti_reused : &bench_tutti;
-}
+    .prepare = prepare_reused, .run = run_reused, .end = tutti_way_end};
 
 /* ---- which entries a cell has */
 
-static bench_entry *add_entry(const bench_config *c, bench_cell *cell, entry_kind kind,
-                              const char *name) {
+static const bench_runner *const runner_table[] = {
+    [ENTRY_LIMIT] = &bench_limit,     [ENTRY_PIECES] = &bench_pieces,
+    [ENTRY_STAGING] = &bench_staging, [ENTRY_MAPPING] = &bench_mapping,
+    [ENTRY_TUTTI] = &bench_tutti,     [ENTRY_PEER] = &bench_peer,
+};
+
+bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name, int rounds) {
     cell->entry = cli_realloc(cell->entry, (size_t)(cell->entries + 1) * sizeof *cell->entry);
     bench_entry *e = &cell->entry[cell->entries++];
-    *e = (bench_entry){.kind = kind, .checkable = 1};
+    *e = (bench_entry){.kind = kind, .checkable = 1, .iterations = 1};
+    e->runner = runner_table[kind];
     snprintf(e->name, sizeof e->name, "%s", name);
-    e->seconds = cli_malloc((size_t)c->rounds * sizeof *e->seconds);
+    e->seconds = cli_malloc((size_t)rounds * sizeof *e->seconds);
+    e->phases = cli_malloc((size_t)rounds * sizeof *e->phases);
     return e;
+}
+
+static bench_entry *add_entry(const bench_config *c, bench_cell *cell, entry_kind kind,
+                              const char *name) {
+    return bench_entry_add(cell, kind, name, c->rounds);
 }
 
 int bench_has_plan(const char *method) {
@@ -127,6 +123,7 @@ static void add_variant(const bench_config *c, bench_cell *cell, const char *con
     e->exchange = what[1];
     e->store = what[2];
     e->reused = reused;
+    if (reused) e->runner = &bench_tutti_reused;
     e->checkable = is_kept(what[2]);
     e->options = c->options;
     if (tutti_options_set(&e->options, "method", e->method) != TUTTI_OK ||

@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
-"""results.py BENCH.json... [--scaling TABLE.md]   prints docs/results.md from what `tutti bench` measured.
+"""results.py --page PAGE.md FILE.json... [--scaling TABLE.md]   brings docs/results.md up to date.
 
-`make bench` calls it.  Ratios are of median times; smaller is better, and 1.00 is the conforming limit (writes) or the
+`make bench` and `make bench-papers` call it with the files that `tutti bench` and its experiments have written.  The
+page consists of parts, each behind a comment with its name: `bench`, and one for each experiment's file.  Parts that
+the files tell of are written anew, the others stay.
+
+In the part `bench`, ratios are of median times; smaller is better, and 1.00 is the conforming limit (writes) or the
 better of the two bare references (reads).
 SPDX-License-Identifier: BSD-3-Clause
 """
+import pathlib
+import re
 import json
 import sys
 
 INTRO = """# What this machine measures
 
-Written by `make bench` (`scripts/results.py`); run it to get your own.  Two cores, shared with others: only ratios of things
-that alternate in one run mean anything.  {settings}
+Written by `make bench` and `make bench-papers` (`scripts/results.py`); run them to get your own.  Two cores, shared with
+others: only ratios of things that alternate in one run mean anything.  First, the limits of this machine; then
+[the papers' experiments](#the-papers-experiments).  {settings}
 
 - *Conforming limit*: every rank writes or reads one contiguous share in 4 MiB calls, open to close.
 - *Bare references* for reads: `pread` of each piece, and a bare loop of shared staging; the better one counts.
@@ -85,38 +92,152 @@ def read_table(cells):
     return rows
 
 
-def print_rows(rows):
-    for r in rows:
-        print("| " + " | ".join(r) + " |")
-    print()
+def rows_text(rows):
+    return "".join("| " + " | ".join(r) + " |\n" for r in rows) + "\n"
 
 
-def main(args):
-    scaling = None
-    if "--scaling" in args:
-        at = args.index("--scaling")
-        scaling = open(args[at + 1], encoding="utf-8").read()
-        del args[at:at + 2]
-    runs = [json.load(open(name, encoding="utf-8")) for name in args]
+def bench_part(runs, scaling):
     first = runs[0]
-    print(INTRO.format(settings=f"{first['size_per_rank'] >> 20} MiB a rank; medians of "
-                                f"{min(r['rounds'] for r in runs)} alternating rounds or more."))
+    text = INTRO.format(settings=f"{first['size_per_rank'] >> 20} MiB a rank; medians of "
+                                 f"{min(r['rounds'] for r in runs)} alternating rounds or more.") + "\n"
     for r in runs:
         for fs in dict.fromkeys(c["file_system"] for c in r["cells"]):
             cells = [c for c in r["cells"] if c["file_system"] == fs]
             place = "tmpfs" if fs == "tmpfs" else f"page cache ({fs})"
-            print(f"## {r['ranks']} ranks, {place}, {r['mpi']}\n")
+            text += f"## {r['ranks']} ranks, {place}, {r['mpi']}\n\n"
             for op, table in (("write", write_table), ("read", read_table)):
                 some = [c for c in cells if c["operation"] == op]
                 if some:
-                    print(f"{op.capitalize()}s, times over the limit's:\n" if op == "write" else "Reads:\n")
-                    print_rows(table(some))
+                    text += "Writes, times over the limit's:\n\n" if op == "write" else "Reads:\n\n"
+                    text += rows_text(table(some))
     if scaling:
-        print("## Planning for many ranks\n\nOne process plays all ranks (`bench/plan_scaling.c`).\n")
-        print(scaling)
+        text += "## Planning for many ranks\n\nOne process plays all ranks (`bench/plan_scaling.c`).\n\n"
+        text += pathlib.Path(scaling).read_text(encoding="utf-8") + "\n"
+    return text
+
+
+# ---- the experiments
+
+HEADING = """## The papers' experiments
+
+What each experiment does, and how to read its tables: [experiments.md](experiments.md).  Values are medians over rounds in
+which all ways alternate; `tutti bench` keeps quartiles and every single time in its JSON, and draws the figures in its HTML.
+
+"""
+ORDER = ["steps", "overlap", "pipelines", "primitives", "auto"]
+GRADES = {"met": "**Goal met.** ", "missed": "**Goal missed.** ", "failed": "**Failed.** ", "plain": ""}
+
+
+def megabytes(n):
+    return f"{n / (1 << 20):g} MiB"
+
+
+def settings_of(r):
+    said = [f"{r['mpi']}", f"up to {max(p['ranks'] for p in r['points'])} ranks"]
+    if r["array"]:
+        said.append(f"an array of {megabytes(r['array'])}")
+    if r["size_per_rank"]:
+        said.append(f"{megabytes(r['size_per_rank'])} a rank")
+    least = min((len(e["seconds"]) for p in r["points"] for e in p["entries"] if e["seconds"]), default=0)
+    said.append(f"{least} rounds or more")
+    return ", ".join(said)
+
+
+def is_direct(r):
+    return r["options"]["direct_io"] not in ("0", "no", "false")
+
+
+def value_text(v, decimals):
+    if v is None:
+        return "-"
+    return v if isinstance(v, str) else f"{v['value']:.{decimals}f}"
+
+
+def exhibit_table(x):
+    """Tables with many columns and few rows lie on their side."""
+    cells = [[value_text(v, x["decimals"]) for v in row] for row in x["values"]]
+    rows, columns = x["rows"], x["columns"]
+    if len(columns) > 6 and len(columns) > len(rows):
+        rows, columns, cells = columns, rows, [list(c) for c in zip(*cells)]
+    return rows_text([[x["axis"]] + columns, ["---"] + ["---:"] * len(columns)] +
+                     [[name] + row for name, row in zip(rows, cells)])
+
+
+def exhibit_text(x):
+    unit = f", {x['unit']}" if x["unit"] else ""
+    return f"**{x['title']}**{unit}.  {x['note']}\n\n" + exhibit_table(x)
+
+
+def place_of(r, directory):
+    systems = {p["file_system"] for p in r["points"] if p["directory"] == directory}
+    return f"{directory} ({', '.join(sorted(systems))})" if systems else directory
+
+
+def experiment_part(r):
+    direct = ", O_DIRECT" if is_direct(r) else ""
+    text = f"### {r['title']}{direct}\n\n{r['source']}  `tutti bench {r['experiment']}`: {settings_of(r)}.\n\n"
+    text += "".join(f"- {GRADES[f['grade']]}{f['text']}\n" for f in r["findings"])
+    text += "- Every byte was verified.\n\n" if r["failures"] == 0 else f"- **{r['failures']} failed.**\n\n"
+    for directory in dict.fromkeys(x["directory"] for x in r["exhibits"]):
+        if directory:
+            text += f"#### {r['experiment']}, {place_of(r, directory)}{direct}\n\n"
+        text += "".join(exhibit_text(x) for x in r["exhibits"] if x["directory"] == directory and x["rows"])
+    return text
+
+
+# ---- the page
+
+def read_parts(page):
+    """The parts of a page, by name; a page without marks is the part `bench`."""
+    if not page.exists():
+        return {}
+    found = re.split(r"^<!-- part: (\S+) -->\n", page.read_text(encoding="utf-8"), flags=re.M)
+    parts = {"bench": found[0]} if found[0].strip() else {}
+    for name, text in zip(found[1::2], found[2::2]):
+        parts[name] = text.replace(HEADING, "").strip("\n") + "\n\n"
+    return parts
+
+
+def order_of(name):
+    """bench first, then the experiments in their order, whatever else their file is called."""
+    known = [i for i, e in enumerate(ORDER) if e in name]
+    return (name != "bench", known[0] if known else len(ORDER), name)
+
+
+def write_page(page, parts):
+    text, headed = "", False
+    for name in sorted(parts, key=order_of):
+        text += f"<!-- part: {name} -->\n"
+        if name != "bench" and not headed:
+            text, headed = text + HEADING, True
+        text += parts[name].strip("\n") + "\n\n"
+    page.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+
+
+def option(args, name):
+    if name not in args:
+        return None
+    at = args.index(name)
+    value = args[at + 1]
+    del args[at:at + 2]
+    return value
+
+
+def main(args):
+    page, scaling = pathlib.Path(option(args, "--page")), option(args, "--scaling")
+    parts, benches = read_parts(page), []
+    for name in args:
+        r = json.load(open(name, encoding="utf-8"))
+        if r["format"] == "tutti-experiment-1":
+            parts[pathlib.Path(name).stem] = experiment_part(r)
+        else:
+            benches.append(r)
+    if benches:
+        parts["bench"] = bench_part(benches, scaling)
+    write_page(page, parts)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 4 or "--page" not in sys.argv:
         sys.exit(__doc__)
     main(sys.argv[1:])

@@ -27,6 +27,8 @@ expect 0 'usage: tutti COMMAND' help
 expect 0 'usage: tutti COMMAND' --help
 expect 0 '--pattern LIST' help bench
 expect 0 '--pattern LIST' bench --help
+expect 0 '--procs LIST' help experiments
+expect 0 '--procs LIST' bench steps --help
 expect 0 'usage: tutti options' help options
 expect 0 'TUTTI_CB_BUFFER_SIZE' options
 expect 2 'usage: tutti COMMAND'
@@ -45,6 +47,10 @@ expect 2 'tape' bench --store tape
 expect 2 'not one of' bench --op erase
 expect 2 'takes no value' bench --quick=yes
 expect 2 'cb-nodes' bench --cb-nodes many
+expect 2 "what is 'step'" bench step
+expect 2 'there are only 1' bench steps --procs 1,2
+expect 2 'series' bench steps --series 2
+expect 2 'procs' bench --procs 1
 expect 1 "cannot use the directory 'nowhere'" bench --size 64k --dir nowhere
 TUTTI_METHOD=fast expect 2 'fast' bench --size 64k
 

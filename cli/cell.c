@@ -1,0 +1,205 @@
+/* tutti bench: cells.  For one directory and pattern: make the buffers; for write and read: in
+ * every round run every entry once, each round beginning with another one, so that whatever else
+ * the machine does meets all of them alike.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "bench.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* ---- the scratch file goes away, also when the run is interrupted */
+
+static char scratch[PATH_MAX];
+
+static void on_signal(int number) {
+    if (*scratch) unlink(scratch);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void cell_catch_signals(void) {
+    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = on_signal};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+static void choose_path(const cli_world *w, const char *dir) {
+    long id = (long)getpid();
+    MPI_Bcast(&id, 1, MPI_LONG, 0, w->comm);
+    snprintf(scratch, sizeof scratch, "%s/tutti-bench.%ld.tmp", dir, id);
+}
+
+/* ---- file systems */
+
+void cell_name_file_system(const char *dir, char *out, size_t size) {
+    static const struct {
+        unsigned long type;
+        const char *name;
+    } known[] = {{0x01021994, "tmpfs"},  {0xef53, "ext"},         {0x58465342, "xfs"},
+                 {0x9123683e, "btrfs"},  {0x794c7630, "overlay"}, {0x6969, "nfs"},
+                 {0x0bd00bd0, "lustre"}, {0x65735546, "fuse"},    {0x2fc12fc1, "zfs"},
+                 {0x858458f6, "ramfs"},  {0x01021997, "9p"},      {0x00c36400, "ceph"}};
+    struct statfs fs;
+    snprintf(out, size, "unknown");
+    if (statfs(dir, &fs) != 0) return;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if ((unsigned long)fs.f_type == known[i].type) snprintf(out, size, "%s", known[i].name);
+}
+
+static int check_directory(const char *dir, tutti_off bytes) {
+    struct statvfs vfs;
+    if (statvfs(dir, &vfs) != 0) return cli_error_errno("cannot use the directory", dir);
+    if (access(dir, W_OK | X_OK) != 0) return cli_error_errno("cannot write to", dir);
+    if ((double)vfs.f_bavail * (double)vfs.f_frsize < 1.05 * (double)bytes)
+        return cli_error("'%s' has no room for a file of %lld bytes", dir, (long long)bytes);
+    return 0;
+}
+
+/* ---- one cell */
+
+static void run_round(bench_job *job, bench_cell *cell, int round, bench_progress *progress) {
+    for (int i = 0; i < cell->entries; i++) {
+        progress_step(progress, cell, round, job->config->rounds);
+        measure_run(job, &cell->entry[(i + round) % cell->entries]);
+    }
+}
+
+static int time_is_up(const bench_job *job, const bench_progress *progress, double share) {
+    const double budget = job->config->budget;
+    int up = budget > 0 && cli_now() - progress->started > budget * share;
+    MPI_Bcast(&up, 1, MPI_INT, 0, job->world->comm);
+    return up;
+}
+
+/* A read needs a file to read. */
+static int write_input(bench_job *job) {
+    bench_entry e = {.kind = ENTRY_LIMIT};
+    bench_job writer = *job;
+    writer.is_write = 1;
+    content_fill(job->config->seed, job->share_lo, job->share, job->share_hi - job->share_lo);
+    return cli_agree(job->world, bench_limit.run(&writer, &e));
+}
+
+static void reduce_integer(const cli_world *w, int64_t *x) {
+    int64_t sum = 0;
+    MPI_Allreduce(x, &sum, 1, MPI_INT64_T, MPI_SUM, w->comm);
+    *x = sum;
+}
+
+static void reduce_seconds(const cli_world *w, double *x) {
+    *x = cli_max(w, *x);
+}
+
+static void reduce_stats(const cli_world *w, tutti_stats *s) {
+#define REDUCE(ctype, name, help) \
+    _Generic(s->name, double : reduce_seconds, default : reduce_integer)(w, &s->name);
+    TUTTI_STATS_TABLE(REDUCE)
+#undef REDUCE
+}
+
+/* `share`: how much of the time may have gone when this cell is done. */
+static int run_cell(bench_job *job, bench_cell *cell, bench_progress *progress, double share) {
+    job->is_write = cell->is_write;
+    cell->total = job->pattern->total;
+    cell->runs = tutti_access_runs_count(job->pattern->access);
+    reduce_integer(job->world, &cell->runs);
+    if (cell->is_write) {
+        content_fill_pieces(job->config->seed, job->pattern, job->user);
+        content_fill(job->config->seed, job->share_lo, job->share, job->share_hi - job->share_lo);
+    } else if (write_input(job)) {
+        return 1;
+    }
+    int round = 0;
+    do run_round(job, cell, round++, progress);
+    while (round < job->config->rounds && !time_is_up(job, progress, share));
+    progress->done += (long)(job->config->rounds - round) * cell->entries;
+    for (int i = 0; i < cell->entries; i++) reduce_stats(job->world, &cell->entry[i].stats);
+    measure_ratios(cell);
+    if (job->world->rank == 0) unlink(job->path);
+    return 0;
+}
+
+/* ---- all cells of one directory and pattern share their buffers */
+
+static void *make_buffer(tutti_off bytes) {
+    void *p = NULL;
+    if (posix_memalign(&p, 4096, bytes ? (size_t)bytes : 1) != 0) p = NULL;
+    if (p) memset(p, 0, (size_t)bytes);
+    return p;
+}
+
+static int make_buffers(bench_job *job) {
+    const cli_world *w = job->world;
+    const tutti_off total = job->pattern->total;
+    job->share_lo = total / w->ranks * w->rank;
+    job->share_hi = w->rank == w->ranks - 1 ? total : job->share_lo + total / w->ranks;
+    job->user = make_buffer(job->pattern->memory);
+    job->share = make_buffer(job->share_hi - job->share_lo);
+    return job->user && job->share ? 0
+                                   : cli_error("no memory for the buffers; try a smaller --size");
+}
+
+static void free_buffers(bench_job *job) {
+    free(job->user);
+    free(job->share);
+    job->user = job->share = NULL;
+}
+
+int cells_run(const bench_job *all, int n, bench_cell *cell, bench_progress *progress,
+              const double share[2]) {
+    bench_job job = *all;
+    bench_pattern pattern;
+    if (cli_agree(job.world, bench_pattern_make(cell->pattern, job.world, job.config, &pattern)))
+        return 1;
+    job.pattern = &pattern;
+    choose_path(job.world, cell->dir);
+    job.path = scratch;
+    int failed = check_directory(cell->dir, pattern.total) || make_buffers(&job);
+    failed = cli_agree(job.world, failed);
+    for (int i = 0; i < n && !failed; i++)
+        failed = run_cell(&job, &cell[i], progress,
+                          share[0] + (share[1] - share[0]) * (i + 1) / (double)n);
+    free_buffers(&job);
+    bench_pattern_free(&pattern);
+    if (job.world->rank == 0) unlink(scratch);
+    *scratch = '\0';
+    return failed;
+}
+
+/* ---- results */
+
+/* The library's name and version; what follows the first comma may name the machine it was built
+ * on. */
+void results_name_mpi(bench_results *r) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    MPI_Get_library_version(text, &length);
+    text[strcspn(text, ",\n")] = '\0';
+    for (char *s = text; *s; s++)
+        if (*s == '\t') *s = ' ';
+    snprintf(r->mpi, sizeof r->mpi, "%.*s", (int)sizeof r->mpi - 1, text);
+}
+
+void results_count_failures(bench_results *r) {
+    for (int i = 0; i < r->cells; i++)
+        for (int k = 0; k < r->cell[i].entries; k++)
+            r->failures += *r->cell[i].entry[k].failure && !r->cell[i].entry[k].unavailable;
+}
+
+void results_free(bench_results *r) {
+    for (int i = 0; i < r->cells; i++) {
+        for (int k = 0; k < r->cell[i].entries; k++) {
+            free(r->cell[i].entry[k].seconds);
+            free(r->cell[i].entry[k].phases);
+        }
+        free(r->cell[i].entry);
+    }
+    free(r->cell);
+}

@@ -1,0 +1,89 @@
+#!/bin/sh
+# TEST ranks=0 timeout=180 builds=openmpi,mpich,asan cores=2
+# tutti tune on 1 and 2 ranks: a profile that the library reads and chooses by; wrong usage; a directory
+# that cannot be written; nothing left behind, also by an interrupted run.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+here=$(cd "$(dirname "$0")/../.." && pwd)
+mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
+bad=0
+# It starts ranks itself; leaks of an MPI are told from ours by their whole stacks.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0:malloc_context_size=30"
+cd "$TUTTI_TEST_DIR" || exit 1
+rm -rf config profile d
+mkdir -p d
+export XDG_CONFIG_HOME="$PWD/config"
+
+# tutti RANKS arguments...
+tutti() {
+    ranks=$1
+    shift
+    "$here/scripts/mpirun.sh" "$mpi" "$ranks" "$TUTTI_COMMAND" "$@" >out 2>err
+}
+
+# fail TEXT: what went wrong, with what the command said
+fail() {
+    echo "$1"
+    cat out err
+    bad=1
+}
+
+profile=config/tutti/profile
+tutti 1 tune --quick --out "$profile" d || fail "1 rank: exit code $?"
+grep -q 'one rank: messages' out || fail 'one rank does not say what is missing'
+grep -q '^ranks  *= 1 ' "$profile" || fail 'not 1 rank'
+
+tutti 2 tune --quick d || fail "2 ranks: exit code $?"
+grep -q 'read: one' out || fail 'no table'
+grep -q "^written: $PWD/$profile" out || fail 'where is the profile?'
+grep -q '^version = 1' "$profile" || fail 'no profile'
+grep -q '^ranks  *= 2 ' "$profile" || fail 'not 2 ranks'
+[ "$(grep -c '^\[filesystem ' "$profile")" = 1 ] || fail 'not one file system'
+[ -z "$(ls d)" ] || fail "left behind: $(ls d)"
+
+# The library finds it by itself, and by its name.
+bench='bench --size 256k --rounds 1 --pattern pieces512 --op write --plan fresh --reference none --method auto --dir d'
+# shellcheck disable=SC2086
+TUTTI_EXPLAIN=1 tutti 2 $bench || fail "bench: exit code $?"
+grep -q '^tutti: write of .*about ' err || fail 'no explanation'
+[ "$(grep -c '^tutti:  *[0-9.]* [mu]*s  [a-z]' err)" -ge 3 ] || fail 'no candidates'
+cp "$profile" mine
+sed -i 's/^copy_64 .*/copy_64 = 1000/; s/^copy_512 .*/copy_512 = 1000/; s/^copy_4k .*/copy_4k = 1000/' mine
+# shellcheck disable=SC2086
+TUTTI_PROFILE=$PWD/mine TUTTI_EXPLAIN=1 tutti 2 $bench || fail "bench: exit code $?"
+grep -q '^tutti: write of .*: list: ' err || fail 'copies cost a lot, and are chosen'
+echo 'nonsense = 1' >>mine
+# shellcheck disable=SC2086
+TUTTI_PROFILE=$PWD/mine tutti 2 $bench
+grep -q 'line [0-9]* of the profile' out err || fail 'a wrong profile is not refused'
+# shellcheck disable=SC2086
+TUTTI_PROFILE=$PWD/nowhere tutti 2 $bench
+grep -q 'nowhere' out err || fail 'a missing profile is not refused'
+
+# usage CODE TEXT arguments...
+usage() {
+    code=$1 text=$2
+    shift 2
+    tutti 1 tune "$@"
+    [ $? -eq "$code" ] || fail "tutti tune $*: not exit code $code"
+    grep -q -e "$text" out err || fail "tutti tune $*: no word of $text"
+}
+usage 2 'no directory'
+usage 2 'fast' --fast d
+usage 2 'out' d --out
+usage 0 'usage' --help
+usage 1 'nowhere' --quick nowhere
+usage 1 'proc' --quick /proc
+
+# An interrupted run takes its file with it.
+"$TUTTI_COMMAND" tune --dry-run --out never d >out 2>err &
+pid=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    [ -n "$(ls d)" ] && break
+    sleep 0.5
+done
+kill -TERM $pid
+wait $pid 2>/dev/null
+[ -z "$(ls d)" ] || fail "left behind by an interrupted run: $(ls d)"
+[ ! -e never ] || fail 'a dry run has written'
+exit $bad

@@ -1,0 +1,152 @@
+#!/bin/sh
+# TEST ranks=0 timeout=240 builds=openmpi,mpich,asan cores=2
+# The experiments of tutti bench: each one, quick, on 2 ranks: exit status, all reports, every way that
+# is available verified in every round, and nothing left behind.  Wrong usage.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+here=$(cd "$(dirname "$0")/../.." && pwd)
+mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
+bad=0
+# It starts ranks itself; leaks of an MPI are told from ours by their whole stacks.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0:malloc_context_size=30"
+cd "$TUTTI_TEST_DIR" || exit 1
+
+# bench RANKS arguments...
+bench() {
+    ranks=$1
+    shift
+    LC_ALL=C.UTF-8 COLUMNS=100 "$here/scripts/mpirun.sh" "$mpi" "$ranks" "$TUTTI_COMMAND" bench "$@" \
+        >out 2>err
+}
+
+# fail TEXT: what went wrong, with what the command said
+fail() {
+    echo "$1"
+    cat out err
+    bad=1
+}
+
+small='--rounds 2'
+[ -z "${TUTTI_SANITIZE:-}" ] || small='--rounds 1'
+for name in steps overlap pipelines primitives auto; do
+    case $name in
+    steps) sizes='--array 1m --files 256k,1m' ;;
+    overlap) sizes='--array 1m --size 256k' ;;
+    pipelines | primitives) sizes='--size 512k --series 2' ;;
+    auto) sizes='--size 256k' ;;
+    esac
+    # shellcheck disable=SC2086 # lists of words
+    bench 2 $name --quick $sizes $small --json $name.json --csv $name.csv --html $name.html ||
+        fail "$name: exit code $?"
+    grep -q 'Every byte was verified' out || fail "$name: no word of verification"
+done
+
+python3 - <<'END_OF_CHECK' || bad=1
+import csv, html.parser, json
+
+WAYS = {  # figure: names of its ways
+    "processes": ["non-collective"] + [f"step {n}" for n in range(1, 6)] + ["auto", "MPI library", "conforming"],
+    "files": ["step 5", "auto"],
+    "stagger": ["at once", "+100 us", "conforming"],
+    "independent": ["sequential", "thread", "io-only"],
+    "collective": ["sequential", "all", "io-only", "MPI begin/end"],
+    "collective direct": ["sequential", "all", "io-only"],
+    "overlap": ["none", "comm", "write", "write-comm", "write-comm-2", "auto", "MPI library"],
+    "primitives": ["two-sided", "fence", "lock", "shm", "auto", "MPI library"],
+    "writes": ["auto", "independent", "shm", "MPI library"],
+    "reads": ["auto", "independent", "shm", "MPI library"],
+}
+EXHIBITS = {
+    "steps": {"processes", "files", "shares", "stagger"},
+    "overlap": {"independent", "independent direct", "collective", "collective direct", "hidden"},
+    "pipelines": {"wins", "times", "split", "hidden", "improvement", "improvement of all", "wins by median"},
+    "primitives": {"wins", "wins with shm", "times"},
+    "auto": {"regret", "peer"},
+}
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.plots = [], 0
+
+    def handle_starttag(self, tag, attrs):
+        assert tag not in ("script", "link", "img", "iframe"), tag
+        self.plots += tag == "svg"
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, (tag, self.getpos())
+
+
+def check_way(e, where):
+    if not e["available"]:
+        assert e["failure"], where
+        return
+    assert e["verified"] and not e["failure"] and e["seconds"] and min(e["seconds"]) > 0, (where, e)
+
+
+def check_exhibit(x):
+    assert len(x["values"]) == len(x["rows"]) and x["title"], x["id"]
+    for row in x["values"]:
+        assert len(row) == len(x["columns"])
+        for v in row:
+            assert v is None or isinstance(v, str) or v["low"] <= v["value"] <= v["high"], (x["id"], v)
+
+
+for name, wanted in EXHIBITS.items():
+    r = json.load(open(name + ".json", encoding="utf-8"))
+    assert r["format"] == "tutti-experiment-1" and r["experiment"] == name and r["failures"] == 0
+    assert {x["id"] for x in r["exhibits"]} == wanted, (name, [x["id"] for x in r["exhibits"]])
+    for x in r["exhibits"]:
+        check_exhibit(x)
+    figures = {p["figure"] for p in r["points"]}
+    for p in r["points"]:
+        assert 1 <= p["ranks"] <= r["ranks"] == 2
+        names = [e["name"] for e in p["entries"]]
+        assert set(WAYS.get(p["figure"], [])) <= set(names), (p["figure"], names)
+        for e in p["entries"]:
+            check_way(e, (name, p["figure"], p["ranks"], e["name"]))
+    if name in ("pipelines", "primitives"):
+        wins = next(x for x in r["exhibits"] if x["id"] == "wins")
+        assert sum(v["value"] for v in wins["values"][-1]) == len(r["points"]) * 2, wins
+    rows = list(csv.DictReader(open(name + ".csv", encoding="utf-8")))
+    measured = sum(len(e["seconds"]) for p in r["points"] for e in p["entries"])
+    assert len(rows) == measured, (name, len(rows), measured)
+    page = Page()
+    text = open(name + ".html", encoding="utf-8").read()
+    page.feed(text)
+    assert not page.open and "http" not in text and "viewport" in text, (name, page.open)
+    assert page.plots == sum(x["kind"] != "table" and bool(x["rows"]) for x in r["exhibits"]), name
+END_OF_CHECK
+
+bench 3 steps --quick --array 96k --files 96k --rounds 1 --procs 3 --json - || fail "3 ranks: exit code $?"
+python3 -m json.tool out >/dev/null || fail 'standard output is not JSON alone'
+bench 2 primitives --quick --size 64k --rounds 1 --fault '*:write:1:ENOSPC'
+[ $? -eq 1 ] || fail 'a failing write should give exit code 1'
+tr '\n' ' ' <out | grep -q 'FAILED: .*No space' || fail 'no word of the failing write'
+
+# wrong ARGUMENTS...: wrong usage has exit code 2; without mpirun, which takes its time to end then
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+wrong() {
+    "$TUTTI_COMMAND" bench "$@" >out 2>err
+    [ $? -eq 2 ] || fail "bench $*: wrong usage should give exit code 2"
+}
+wrong overlapp --quick
+wrong steps --procs 2
+wrong steps --procs none
+wrong steps --files 12q
+wrong steps --size 1m
+wrong pipelines --series 0
+wrong overlap --array 7
+wrong overlap --iterations 0
+wrong auto --pattern stars
+wrong --series 3
+
+left=$(find . -name '*.tmp')
+[ -z "$left" ] || fail "left behind: $left"
+exit $bad
