@@ -98,6 +98,7 @@ bench_entry *experiment_way(const experiment *x, bench_cell *point, const char *
     for (char *s = strtok_r(copy, " ", &rest); s; s = strtok_r(NULL, " ", &rest))
         if (set_option(&e->options, s))
             snprintf(e->failure, sizeof e->failure, "%.500s", cli_message());
+    e->checkable = e->options.store != TUTTI_STORE_NULL;
     return e;
 }
 

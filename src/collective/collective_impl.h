@@ -24,6 +24,8 @@ struct tutti_file {
     tutti_off align;  /* of file domains */
     int striped;      /* some rank knows stripes of the file */
     int incoherent;   /* several nodes, whose caches of the file may differ */
+    int remote;       /* the file is on other machines: access takes time, not processor */
+    int spare_cores;  /* every rank may use more than one core */
     int plans;        /* that have not been freed */
     int planned;      /* there has been a plan, a split or a non-blocking operation */
     tutti_request *requests; /* operations under way, in the order in which they were started */

@@ -5,8 +5,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/collective_impl.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/options_impl.h"
 #include "base/trace.h"
@@ -83,6 +85,15 @@ static tutti_err store_open(tutti_file *f, int permissions, int creates) {
     return tutti__store_open(f->path, flags, permissions, &opt, f->team->rank, &f->all, &f->store);
 }
 
+/* Ranks that are bound have their cores to themselves, others share those of the node. */
+static int cores_to_spare(const tutti_file *f) {
+    cpu_set_t set;
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+    const int mine = CPU_COUNT(&set);
+    return mine < all ? mine > 1 : mine > f->team->nodes.size;
+}
+
 /* What was found out of the file system completes the options. */
 static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
     tutti__vote v;
@@ -91,6 +102,7 @@ static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
     if (mine == TUTTI_OK && appends) mine = tutti__store_size(f->store, &size);
     tutti__vote_init(&v);
     v.max[0] = v.max[1] = v.max[2] = v.max[3] = v.max[4] = 0;
+    v.min[0] = cores_to_spare(f);
     if (mine == TUTTI_OK) {
         v.max[0] = tutti__max(f->store->layout.block, f->store->layout.stripe);
         v.max[1] = f->store->layout.direct_align;
@@ -103,6 +115,8 @@ static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
     f->align = tutti__min(f->align, TUTTI__MESSAGE_MAX);
     f->striped = (int)v.max[3];
     f->incoherent = v.max[4] && f->team->nodes.n > 1;
+    f->remote = v.max[4] || v.max[3];
+    f->spare_cores = (int)v.min[0];
     if (f->opt.direct_io) f->align = tutti__align_up(f->align, tutti__max(v.max[1], 1));
     f->opt.striping_unit = f->align;
     if (f->opt.direct_align == 0) f->opt.direct_align = v.max[1];

@@ -227,9 +227,11 @@ static void travel_by_thread(tutti_request *r) {
 
 /* ---- starting */
 
+/* Through a page cache file access is a copy: done behind the caller's back it takes a core all the same. */
 static int background_of(const tutti_file *f) {
-    return f->opt.background == TUTTI_BACKGROUND_AUTO ? TUTTI_BACKGROUND_IO_ONLY
-                                                      : f->opt.background;
+    if (f->opt.background != TUTTI_BACKGROUND_AUTO) return f->opt.background;
+    return f->opt.direct_io || f->remote || f->spare_cores ? TUTTI_BACKGROUND_IO_ONLY
+                                                           : TUTTI_BACKGROUND_NONE;
 }
 
 static tutti_err away_open_as(tutti_file *f, int store) {
@@ -431,7 +433,7 @@ void tutti__requests_end(tutti_file *f) {
         abandoned_free(f);
     }
     tutti__worker_end(f);
-    tutti__segment_drop(&f->team->spare);
+    if (!f->team->spare.shared) tutti__segment_drop(&f->team->spare);
 }
 
 int tutti__requests_drop(tutti_file *f) {

@@ -251,7 +251,7 @@ int main(int argc, char **argv) {
     hostile_begin(&argc, &argv, 751);
     snprintf(path, sizeof path, "%s", scratch_path("background"));
     begin_returns("background=io-only fault=*:slow:400 window_size=1g");
-    begin_returns("fault=*:slow:400 store=uring");
+    begin_returns("background=io-only fault=*:slow:400 store=uring");
     read_ahead();
     foreground("background=io-only background_bytes=8k");
     foreground("background=io-only method=list");
