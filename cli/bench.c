@@ -86,7 +86,7 @@ static int start(const cli_world *w, int argc, char **argv, const experiment_kin
             fprintf(stderr, "tutti bench: %s\ntry 'tutti help %s'\n", cli_message(), name);
         return CLI_USAGE;
     }
-    cell_catch_signals();
+    cli_catch_signals();
     const int code = run_chosen(w, &config, kind);
     bench_config_free(&config);
     return code;

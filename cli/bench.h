@@ -66,6 +66,8 @@ const char *bench_pattern_name(int i); /* NULL: past the last */
 const char *bench_pattern_title(const char *name);
 const char *bench_pattern_kept_name(
     const char *name); /* the same, for as long as the program runs */
+/* Elements of `element` bytes, or of an eighth of a small tile. */
+tutti_off bench_tile_element(tutti_off size, tutti_off element);
 int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
                        bench_pattern *out);
 void bench_pattern_free(bench_pattern *p);
@@ -105,12 +107,14 @@ typedef struct bench_entry {
     const void *context; /* the runner's own */
     char name[48];
     const char *method, *exchange, *store; /* Tutti only; NULL in an experiment, which has */
-    char settings[160];                    /* "name=value name=value" */
+    char settings[320];                    /* "name=value name=value" */
     int reused;
     int checkable; /* its bytes can be verified */
     tutti_options options;
     int iterations; /* of one run; all times are those of one iteration */
     int rounds;     /* done */
+    int stays;      /* however slow it is, it takes part in all rounds */
+    int sits_out;   /* it was much slower than others, and rests */
     double *seconds;
     bench_phases *phases, now; /* of each round; of this rank in the run that goes on */
     bench_summary time;
@@ -130,6 +134,8 @@ typedef struct bench_cell {
     tutti_off size; /* that was asked for, of a rank */
     tutti_off total;
     tutti_count runs; /* contiguous in the file, all ranks */
+    double patience;  /* a way that is this many times as slow as the fastest sits out; 0: none */
+    int no_goal;      /* the references do something else: they go through the page cache */
     int entries;
     bench_entry *entry;
 } bench_cell;
@@ -138,6 +144,7 @@ typedef struct bench_results {
     const bench_config *config;
     int ranks;
     char mpi[64];
+    char profile[256]; /* a path, or "built-in" */
     double seconds;
     int failures;
     int cells;
@@ -169,7 +176,7 @@ typedef struct bench_runner {
 } bench_runner;
 
 extern const bench_runner bench_limit, bench_pieces, bench_staging, bench_mapping, bench_tutti,
-    bench_tutti_reused, bench_peer;
+    bench_tutti_reused, bench_tutti_independent, bench_peer;
 
 /* For runners of Tutti's ways: open by the entry's options; what the library says, where a way that
  * this machine or build lacks is not a failure; its statistics; a count that is not the whole. */
@@ -192,28 +199,33 @@ void staging_free(struct staging **s);
 int bench_has_plan(const char *method); /* is planning a part of this method? */
 /* The entry stays where it is until the next one is added. */
 bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name, int rounds);
+/* What is not Tutti goes through the page cache, and says so where Tutti does not. */
+bench_entry *bench_reference_add(const bench_config *c, bench_cell *cell, entry_kind kind,
+                                 const char *name);
+#define BENCH_CACHED ", page cache"
 void bench_entries_make(const bench_config *c, int is_write, bench_cell *cell);
 
 /* ---- measuring (measure.c) */
 /* One run of one entry: time, verify, record.  Collective. */
 void measure_run(bench_job *job, bench_entry *e);
+/* Before a further round: who is too slow for the cell's patience rests from now on. */
+void measure_let_rest(bench_cell *cell);
+enum { BENCH_TRIAL = 3, BENCH_TRIAL_PEER = 5 }; /* rounds before a way, or a peer, may rest */
 bench_summary measure_summary(const double *seconds, int n);
-double measure_quantile(const double *values, int n, double fraction);
 void measure_ratios(bench_cell *cell);
 const bench_entry *measure_limit(const bench_cell *cell);
-double bench_goal(const bench_cell *cell);
+double bench_goal(const bench_cell *cell); /* 0: none */
 double bench_ratio_judged(const bench_cell *cell, const bench_entry *e);
 double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds); /* MiB/s */
 
 /* ---- cells (cell.c) */
-void cell_catch_signals(void); /* the scratch file goes away */
 void cell_name_file_system(const char *dir, char *out, size_t size);
 /* Run n cells of one directory, pattern, size and number of ranks, which share their buffers.
  * Collective on all->world.  `share`: how much of the time may have gone before and after. */
 struct bench_progress;
 int cells_run(const bench_job *all, int n, bench_cell *cell, struct bench_progress *progress,
               const double share[2]);
-void results_name_mpi(bench_results *r);
+void results_name_mpi(bench_results *r); /* and the profile */
 void results_count_failures(bench_results *r);
 void results_free(bench_results *r);
 

@@ -4,37 +4,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-/* ---- the scratch file goes away, also when the run is interrupted */
-
-static char scratch[PATH_MAX];
-
-static void on_signal(int number) {
-    if (*scratch) unlink(scratch);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-void cell_catch_signals(void) {
-    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    const struct sigaction action = {.sa_handler = on_signal};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaction(numbers[i], &action, NULL);
-}
-
-static void choose_path(const cli_world *w, const char *dir) {
-    long id = (long)getpid();
-    MPI_Bcast(&id, 1, MPI_LONG, 0, w->comm);
-    snprintf(scratch, sizeof scratch, "%s/tutti-bench.%ld.tmp", dir, id);
-}
 
 /* ---- file systems */
 
@@ -53,21 +26,20 @@ void cell_name_file_system(const char *dir, char *out, size_t size) {
         if ((unsigned long)fs.f_type == known[i].type) snprintf(out, size, "%s", known[i].name);
 }
 
-static int check_directory(const char *dir, tutti_off bytes) {
-    struct statvfs vfs;
-    if (statvfs(dir, &vfs) != 0) return cli_error_errno("cannot use the directory", dir);
-    if (access(dir, W_OK | X_OK) != 0) return cli_error_errno("cannot write to", dir);
-    if ((double)vfs.f_bavail * (double)vfs.f_frsize < 1.05 * (double)bytes)
-        return cli_error("'%s' has no room for a file of %lld bytes", dir, (long long)bytes);
-    return 0;
+static int check_room(const char *dir, tutti_off bytes) {
+    double room = 0;
+    if (cli_directory_room(dir, &room)) return 1;
+    if (room >= 1.05 * (double)bytes) return 0;
+    return cli_error("'%s' has no room for a file of %lld bytes", dir, (long long)bytes);
 }
 
 /* ---- one cell */
 
 static void run_round(bench_job *job, bench_cell *cell, int round, bench_progress *progress) {
     for (int i = 0; i < cell->entries; i++) {
+        bench_entry *e = &cell->entry[(i + round) % cell->entries];
         progress_step(progress, cell, round, job->config->rounds);
-        measure_run(job, &cell->entry[(i + round) % cell->entries]);
+        if (!e->sits_out) measure_run(job, e);
     }
 }
 
@@ -117,8 +89,10 @@ static int run_cell(bench_job *job, bench_cell *cell, bench_progress *progress, 
         return 1;
     }
     int round = 0;
-    do run_round(job, cell, round++, progress);
-    while (round < job->config->rounds && !time_is_up(job, progress, share));
+    do {
+        if (round > 0) measure_let_rest(cell);
+        run_round(job, cell, round++, progress);
+    } while (round < job->config->rounds && !time_is_up(job, progress, share));
     progress->done += (long)(job->config->rounds - round) * cell->entries;
     for (int i = 0; i < cell->entries; i++) reduce_stats(job->world, &cell->entry[i].stats);
     measure_ratios(cell);
@@ -159,21 +133,31 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, bench_progress *pro
     if (cli_agree(job.world, bench_pattern_make(cell->pattern, job.world, job.config, &pattern)))
         return 1;
     job.pattern = &pattern;
-    choose_path(job.world, cell->dir);
-    job.path = scratch;
-    int failed = check_directory(cell->dir, pattern.total) || make_buffers(&job);
+    job.path = cli_scratch(job.world, cell->dir, "bench");
+    int failed = check_room(cell->dir, pattern.total) || make_buffers(&job);
     failed = cli_agree(job.world, failed);
     for (int i = 0; i < n && !failed; i++)
         failed = run_cell(&job, &cell[i], progress,
                           share[0] + (share[1] - share[0]) * (i + 1) / (double)n);
     free_buffers(&job);
     bench_pattern_free(&pattern);
-    if (job.world->rank == 0) unlink(scratch);
-    *scratch = '\0';
+    cli_scratch_remove(job.world);
     return failed;
 }
 
 /* ---- results */
+
+/* Where the library looks for numbers, in its order. */
+static void name_profile(bench_results *r) {
+    const char *const given = r->config->options.profile;
+    char user[sizeof r->profile] = "";
+    const char *found = "built-in";
+    if (tutti_profile_path(user, sizeof user) != TUTTI_OK) *user = '\0';
+    if (access("/etc/tutti/profile", R_OK) == 0) found = "/etc/tutti/profile";
+    if (*user && access(user, R_OK) == 0) found = user;
+    if (*given) found = given;
+    snprintf(r->profile, sizeof r->profile, "%s", found);
+}
 
 /* The library's name and version; what follows the first comma may name the machine it was built
  * on. */
@@ -185,6 +169,7 @@ void results_name_mpi(bench_results *r) {
     for (char *s = text; *s; s++)
         if (*s == '\t') *s = ' ';
     snprintf(r->mpi, sizeof r->mpi, "%.*s", (int)sizeof r->mpi - 1, text);
+    name_profile(r);
 }
 
 void results_count_failures(bench_results *r) {

@@ -37,6 +37,22 @@ double cli_max(const cli_world *w, double value);
 void cli_sums(const cli_world *w, int n, double *values);
 double cli_now(void); /* seconds; on one node the same clock for all ranks */
 
+/* ---- measuring */
+/* From the first rank's start to the last one's end; without a common clock, the longest time of a
+ * rank.  Collective. */
+double cli_elapsed(const cli_world *w, double start, double end);
+/* The value a fraction of the way through n values once they are sorted, between two of them if
+ * need be; 0 if there are none. */
+double cli_quantile(const double *values, int n, double fraction);
+void cli_quantiles(const double *values, int n, int wanted, const double *fraction, double *out);
+/* Bytes that a directory has room for.  0, or 1 and a message if nothing can be written there. */
+int cli_directory_room(const char *dir, double *bytes_out);
+/* The path of the one scratch file, the same on all ranks; signals that end the command remove it.
+ * Collective.  It is good until the next call. */
+const char *cli_scratch(const cli_world *w, const char *dir, const char *command);
+void cli_scratch_remove(const cli_world *w); /* rank 0 does */
+void cli_catch_signals(void);
+
 /* ---- memory: never NULL; a machine without memory for a command's own needs ends it */
 void *cli_malloc(size_t bytes);
 void *cli_realloc(void *p, size_t bytes);

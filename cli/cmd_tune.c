@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune.h"
 
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,21 +35,6 @@ static int parse_arguments(tune_config *c, int argc, char **argv) {
     if (!*c->out && !c->dry_run && tutti_profile_path(c->out, sizeof c->out) != TUTTI_OK)
         return cli_error("%s: say --out FILE", tutti_last_message());
     return 0;
-}
-
-/* ---- signals */
-
-static void on_signal(int signal_number) {
-    if (*tune_scratch) unlink(tune_scratch);
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
-}
-
-static void catch_signals(void) {
-    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    const struct sigaction action = {.sa_handler = on_signal};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaction(numbers[i], &action, NULL);
 }
 
 /* ---- one directory after the other */
@@ -123,7 +107,7 @@ static int run_tune(tune_config *c) {
     cli_world_init(&t.job.world);
     const tutti_off most = ((tutti_off)1 << 30) / t.job.world.ranks;
     while (t.job.area > most && t.job.area > 8 << 20) t.job.area /= 2;
-    catch_signals();
+    cli_catch_signals();
     int failed = tune_machine_open(&t.job);
     if (!failed) failed = tune_all(&t);
     tune_machine_close(&t.job);

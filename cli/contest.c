@@ -2,14 +2,26 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "contest.h"
 
+#include <math.h>
 #include <string.h>
 
-const char *contest_benchmark(const char *pattern) {
-    static const char *const names[][2] = {
-        {"ior", "IOR"}, {"tile256", "Tile 256 B"}, {"tile1m", "Tile 1 MiB"}, {"flash", "FLASH"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i][0], pattern) == 0) return names[i][1];
-    return pattern;
+const char *contest_benchmark(const bench_cell *point, contest_name out) {
+    static const struct {
+        const char *pattern, *name;
+        tutti_off element;
+    } known[] = {{"ior", "IOR", 0},
+                 {"tile256", "Tile ", 256},
+                 {"tile1m", "Tile ", 1 << 20},
+                 {"flash", "FLASH", 0}};
+    char size[24] = "";
+    snprintf(out, sizeof(contest_name), "%.20s", point->pattern);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].pattern, point->pattern) != 0) continue;
+        if (known[i].element)
+            cli_format_size(bench_tile_element(point->size, known[i].element), size, sizeof size);
+        snprintf(out, sizeof(contest_name), "%s%s", known[i].name, size);
+    }
+    return out;
 }
 
 void contest_points(experiment *x, const char *figure, const char *patterns,
@@ -47,7 +59,7 @@ static double series_time(const experiment *x, const contest *c, const bench_ent
     const int rounds = x->results.config->rounds, first = series * rounds;
     int n = e ? e->rounds - first : 0;
     if (n > rounds) n = rounds;
-    return n > 0 ? measure_quantile(e->seconds + first, n, c->by_median ? 0.5 : 0) : 0;
+    return n > 0 ? cli_quantile(e->seconds + first, n, c->by_median ? 0.5 : 0) : 0;
 }
 
 /* Who has won, -1 if nobody took part. */
@@ -93,8 +105,9 @@ static void count_wins(const experiment *x, const contest *c, const char *dir, i
         if (!is_of(point, dir)) continue;
         for (int s = 0; s < series_of(x, point); s++) {
             const int winner = winner_of(x, c, point, s);
+            contest_name name;
             if (winner >= 0)
-                count_one(e, c, in_all ? "in all" : contest_benchmark(point->pattern), winner);
+                count_one(e, c, in_all ? "in all" : contest_benchmark(point, name), winner);
         }
     }
 }
@@ -120,7 +133,7 @@ double contest_share(const experiment *x, const contest *c, const char *name) {
     return all ? 100.0 * won / all : 0;
 }
 
-/* The mean improvement of way i on one benchmark; `*n`: of how many series. */
+/* The mean improvement of way i on one benchmark; not a number if no series counts. */
 static double mean_improvement(const experiment *x, const contest *c, const bench_cell *like, int i,
                                int all) {
     double sum = 0;
@@ -138,20 +151,29 @@ static double mean_improvement(const experiment *x, const contest *c, const benc
             n++;
         }
     }
-    return n ? sum / n : 0;
+    return n ? sum / n : NAN;
 }
 
 void contest_improvement(const experiment *x, const contest *c, const char *dir, int all,
                          exhibit *e) {
     const char *last = "";
+    int numbers = 0;
     e->axis = "benchmark";
     e->unit = "% less time than without overlap";
     for (int k = 0; k < x->results.cells; k++) {
         const bench_cell *point = &x->results.cell[k];
         if (!is_of(point, dir) || strcmp(last, point->pattern) == 0) continue;
         last = point->pattern;
-        for (int i = 1; i < c->n; i++)
-            exhibit_put_number(e, contest_benchmark(point->pattern), c->names[i],
-                               mean_improvement(x, c, point, i, all));
+        for (int i = 1; i < c->n; i++) {
+            const double mean = mean_improvement(x, c, point, i, all);
+            contest_name name;
+            contest_benchmark(point, name);
+            numbers += !isnan(mean);
+            if (isnan(mean))
+                exhibit_put_text(e, name, c->names[i], "-");
+            else
+                exhibit_put_number(e, name, c->names[i], mean);
+        }
     }
+    if (!numbers) e->n = e->rows = e->columns = 0; /* a figure without a bar is none */
 }

@@ -15,8 +15,10 @@ typedef struct contest {
     int by_median; /* otherwise by the least time of a series */
 } contest;
 
-/* The benchmarks: patterns by the names that the paper gives them. */
-const char *contest_benchmark(const char *pattern);
+/* The benchmarks: patterns by the names that the paper gives them, and the size of elements that they
+ * have here.  @return out */
+typedef char contest_name[32];
+const char *contest_benchmark(const bench_cell *point, contest_name out);
 
 /* Points of these patterns, in all directories and for all numbers of processes; `add` gives them
  * their ways. */

@@ -97,9 +97,13 @@ void experiment_finding(experiment *x, finding_grade grade, const char *fmt, ...
 
 /* ---- values of points */
 
+int point_counts(const bench_entry *e) {
+    return e->rounds > 0 && !*e->failure;
+}
+
 const bench_entry *point_entry(const bench_cell *point, const char *name) {
     for (int i = 0; i < point->entries; i++)
-        if (strcmp(point->entry[i].name, name) == 0 && point->entry[i].rounds)
+        if (strcmp(point->entry[i].name, name) == 0 && point_counts(&point->entry[i]))
             return &point->entry[i];
     return NULL;
 }
@@ -119,7 +123,7 @@ double point_phase(const bench_entry *e, size_t which) {
     double *seconds = cli_malloc((size_t)(e->rounds + 1) * sizeof *seconds);
     for (int i = 0; i < e->rounds; i++)
         memcpy(&seconds[i], (const char *)&e->phases[i] + which, sizeof *seconds);
-    const double median = measure_quantile(seconds, e->rounds, 0.5);
+    const double median = cli_quantile(seconds, e->rounds, 0.5);
     free(seconds);
     return median;
 }
@@ -129,9 +133,9 @@ exhibit_value point_hidden(const bench_entry *base, const bench_entry *e, double
     double *part = cli_malloc((size_t)(n + 1) * sizeof *part);
     for (int i = 0; i < n; i++)
         part[i] = 100 * (base->seconds[i] - e->seconds[i]) / fmax(seconds, 1e-9);
-    const exhibit_value v = {.mid = measure_quantile(part, n, 0.5),
-                             .lo = measure_quantile(part, n, 0.25),
-                             .hi = measure_quantile(part, n, 0.75)};
+    const exhibit_value v = {.mid = cli_quantile(part, n, 0.5),
+                             .lo = cli_quantile(part, n, 0.25),
+                             .hi = cli_quantile(part, n, 0.75)};
     free(part);
     return v;
 }

@@ -4,9 +4,12 @@
  *   independent   every process writes its contiguous share: then computes, or a thread writes
  *   collective    begin, compute, end: all in begin; all by a thread; only file access so
  *
- * both through the page cache and with O_DIRECT.  As in the paper, the compute phase is floating-
- * point multiplications, as many as take as long as the input and output alone on the largest
- * number of processes: a point that is measured first, for each of the four and each directory.
+ * both through the page cache and with O_DIRECT.  All ways of a part have the same store, one that can
+ * work in the background, so that what a deeper queue gains is not taken for overlap; beside them the
+ * sequential way by plain calls, and file access in the background with nothing to compute meanwhile.
+ * As in the paper, the compute phase is floating-point multiplications, as many as take as long as the
+ * input and output alone on the largest number of processes: a point that is measured first, for each
+ * of the four and each directory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiment.h"
 #include "compute.h"
@@ -24,6 +27,8 @@
 #define PEER "MPI begin/end"
 #define ALONE "I/O alone"
 #define EXCHANGE "exchange alone"
+#define PLAIN "sequential, posix"
+#define BEHIND "io-only, no compute"
 
 #define OVERLAP_GOAL 80.0 /* per cent of the smaller of compute and file time */
 
@@ -150,24 +155,39 @@ static const bench_runner peer_runner = {.run = run_peer_split};
 
 /* ---- points */
 
-static void add_way(const experiment *x, bench_cell *point, const overlap_load *load,
-                    const char *name, const char *settings) {
-    const int direct = part_table[load->part].direct;
+/* What the ways of a part share; what a way is for comes after it. */
+static void common_settings(const experiment *x, const bench_cell *point, int part, char *out,
+                            size_t size) {
+    const int direct = part_table[part].direct;
+    const tutti_options *user = &x->results.config->options;
     const tutti_off room = point->size * point->ranks + (16 << 20);
-    const tutti_off user = x->results.config->options.background_bytes;
-    char full[160];
-    snprintf(full, sizeof full, "%s direct_io=%d background_bytes=%lld", settings, direct,
-             (long long)(room > user ? room : user));
-    bench_entry *e = experiment_way(x, point, name, full);
+    char stage[128] = "";
+    if (part_table[part].collective) experiment_stage(x, point, direct, stage, sizeof stage);
+    const int engine = part_table[part].collective && !user->exchange && !user->pipeline;
+    snprintf(
+        out, size, "%s%s direct_io=%d background_bytes=%lld%s%s", stage,
+        engine ? " exchange=shm pipeline=write-comm-2" : "", direct,
+        (long long)(room > user->background_bytes ? room : user->background_bytes),
+        user->store ? "" : " store=", user->store ? "" : experiment_background_store(x, direct));
+}
+
+static const bench_runner *runner_of(int part, const char *name) {
+    if (strcmp(name, THREAD) == 0) return &beside_runner;
+    const int split = strcmp(name, IO_ONLY) == 0 || strcmp(name, BEHIND) == 0;
+    return part_table[part].collective || split ? &split_runner : &then_runner;
+}
+
+/* `load`: its own part's, or that of nothing to compute. */
+static void add_way(const experiment *x, bench_cell *point, int part, const overlap_load *load,
+                    const char *const way[2]) {
+    char common[224], full[320];
+    common_settings(x, point, part, common, sizeof common);
+    snprintf(full, sizeof full, "%s %s", common, way[1]);
+    bench_entry *e = experiment_way(x, point, way[0], full);
     e->context = load;
     e->iterations = x->results.config->iterations;
-    if (strcmp(name, THREAD) == 0)
-        e->runner = &beside_runner;
-    else if (part_table[load->part].collective || strcmp(name, IO_ONLY) == 0)
-        e->runner = &split_runner;
-    else
-        e->runner = &then_runner;
-    const int threaded = strcmp(name, ALL) == 0 || strcmp(name, THREAD) == 0;
+    e->runner = runner_of(part, way[0]);
+    const int threaded = strcmp(way[0], ALL) == 0 || strcmp(way[0], THREAD) == 0;
     if (!threaded || x->thread_level >= MPI_THREAD_MULTIPLE) return;
     e->unavailable = 1;
     snprintf(e->failure, sizeof e->failure, "MPI does not grant MPI_THREAD_MULTIPLE");
@@ -184,31 +204,38 @@ static bench_cell *add_point(experiment *x, const overlap_load *load, const char
                                              .size = collective ? c->array / ranks : c->size});
 }
 
+typedef const char *way_row[2]; /* name, settings */
+
+static const way_row collective_ways[] = {{SEQUENTIAL, "method=two-phase background=none"},
+                                          {PLAIN, "method=two-phase background=none store=posix"},
+                                          {ALL, "method=two-phase background=all"},
+                                          {IO_ONLY, "method=two-phase background=io-only"}};
+static const way_row independent_ways[] = {{SEQUENTIAL, "method=independent"},
+                                           {PLAIN, "method=independent store=posix"},
+                                           {THREAD, "method=independent"},
+                                           {IO_ONLY, "background=io-only"}};
+enum { WAYS = sizeof collective_ways / sizeof *collective_ways };
+
+static void add_peer(experiment *x, bench_cell *point, const overlap_load *load) {
+    bench_entry *peer = experiment_reference(x, point, ENTRY_PEER, PEER);
+    peer->runner = &peer_runner;
+    peer->context = load;
+    peer->iterations = x->results.config->iterations;
+}
+
 static void add_part(experiment *x, const overlap_load *load, const overlap_load *nothing) {
-    const int collective = part_table[load->part].collective;
-    const char *none = collective ? "method=two-phase background=none" : "method=independent";
-    bench_cell *point =
-        add_point(x, load, part_table[load->part].calibration, experiment_most_ranks(x));
-    add_way(x, point, load, ALONE, none);
-    point->entry[0].context = nothing;
+    const int part = load->part, collective = part_table[part].collective;
+    const way_row *ways = collective ? collective_ways : independent_ways;
+    bench_cell *point = add_point(x, load, part_table[part].calibration, experiment_most_ranks(x));
+    add_way(x, point, part, nothing, (way_row){ALONE, ways[0][1]});
     for (int i = 0; i < x->worlds; i++) {
-        point = add_point(x, load, part_table[load->part].figure, x->world[i].ranks);
-        add_way(x, point, load, SEQUENTIAL, none);
-        if (collective) {
-            add_way(x, point, load, ALL, "method=two-phase background=all");
-            add_way(x, point, load, IO_ONLY, "method=two-phase background=io-only");
-        } else {
-            add_way(x, point, load, THREAD, "method=independent");
-            add_way(x, point, load, IO_ONLY, "background=io-only");
-        }
+        point = add_point(x, load, part_table[part].figure, x->world[i].ranks);
+        for (int k = 0; k < WAYS; k++) add_way(x, point, part, load, ways[k]);
+        add_way(x, point, part, nothing, (way_row){BEHIND, ways[WAYS - 1][1]});
         if (!collective) continue;
-        add_way(x, point, load, EXCHANGE, "method=two-phase background=none store=null");
-        point->entry[point->entries - 1].context = nothing;
-        if (part_table[load->part].direct) continue;
-        bench_entry *peer = experiment_reference(x, point, ENTRY_PEER, PEER);
-        peer->runner = &peer_runner;
-        peer->context = load;
-        peer->iterations = x->results.config->iterations;
+        add_way(x, point, part, nothing,
+                (way_row){EXCHANGE, "method=two-phase background=none store=null"});
+        if (!part_table[part].direct) add_peer(x, point, load);
     }
 }
 
@@ -257,16 +284,31 @@ static exhibit_value hidden(const bench_cell *point, const bench_entry *e, doubl
     return point_hidden(point_entry(point, SEQUENTIAL), e, fmin(times_of(point).compute, other));
 }
 
-static void put_hidden(exhibit *e, const char *row, const bench_cell *point) {
+/* Does a way compute and write, one way or the other? */
+static int is_shown(const bench_entry *e) {
+    return point_counts(e) && strcmp(e->name, EXCHANGE) != 0 && strcmp(e->name, BEHIND) != 0;
+}
+
+static void put_phases(exhibit *e, const char *row, const bench_cell *point) {
     const overlap_times t = times_of(point);
+    const bench_entry *plain = point_entry(point, PLAIN), *behind = point_entry(point, BEHIND);
     exhibit_put_number(e, row, "compute ms", t.compute * 1e3);
     exhibit_put_number(e, row, "I/O ms", t.io * 1e3);
+    if (plain) {
+        const double compute = point_phase(plain, offsetof(bench_phases, compute));
+        exhibit_put_number(e, row, "I/O by posix ms", 1e3 * (plain->time.median - compute));
+    }
+    if (behind) exhibit_put_number(e, row, "I/O alone in background ms", 1e3 * behind->time.median);
     exhibit_put_number(e, row, "file ms", t.file * 1e3);
+}
+
+static void put_hidden(exhibit *e, const char *row, const bench_cell *point) {
+    const overlap_times t = times_of(point);
+    put_phases(e, row, point);
     for (int i = 0; i < point->entries; i++) {
         const bench_entry *way = &point->entry[i];
         char column[64];
-        if (strcmp(way->name, SEQUENTIAL) == 0 || strcmp(way->name, EXCHANGE) == 0 || !way->rounds)
-            continue;
+        if (!is_shown(way) || strncmp(way->name, SEQUENTIAL, sizeof SEQUENTIAL - 1) == 0) continue;
         snprintf(column, sizeof column, "%s %%", way->name);
         exhibit_put(e, row, column, hidden(point, way, t.io));
         if (way->kind == ENTRY_PEER) continue;
@@ -292,10 +334,14 @@ static void show_part(experiment *x, const overlap_load *load) {
     table->axis = "processes";
     table->decimals = 1;
     exhibit_note(
-        table, "Of the smaller of compute and I/O (file: of compute and file access), how much the "
-               "other hides, in per cent: medians and quartiles of the differences to the "
-               "sequential way, round by round. Below 0: it takes longer than one after the "
-               "other.");
+        table,
+        "Of the smaller of compute and I/O (file: of compute and file access), how much the "
+        "other hides, in per cent: medians and quartiles of the differences to the "
+        "sequential way with the same store (%s), round by round. Below 0: it takes longer "
+        "than one after the other.",
+        x->results.config->options.store
+            ? "as given"
+            : experiment_background_store(x, part_table[load->part].direct));
     for (int i = 0; i < x->results.cells; i++) {
         const bench_cell *point = &x->results.cell[i];
         const bench_entry *sequential = point_entry(point, SEQUENTIAL);
@@ -305,7 +351,7 @@ static void show_part(experiment *x, const overlap_load *load) {
             continue;
         snprintf(row, sizeof row, "%d", point->ranks);
         for (int k = 0; k < point->entries; k++)
-            if (point->entry[k].rounds && strcmp(point->entry[k].name, EXCHANGE) != 0)
+            if (is_shown(&point->entry[k]))
                 exhibit_put(lines, row, point->entry[k].name, point_milliseconds(&point->entry[k]));
         put_hidden(table, row, point);
     }

@@ -104,7 +104,44 @@ bench_entry *experiment_way(const experiment *x, bench_cell *point, const char *
 
 bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_kind kind,
                                   const char *name) {
-    return bench_entry_add(point, kind, name, rounds_of(x));
+    return bench_reference_add(x->results.config, point, kind, name);
+}
+
+/* ---- what ways have in common */
+
+enum { BUFFERS = 8 }; /* of a window's size that an aggregator has at most */
+
+void experiment_stage(const experiment *x, const bench_cell *point, int direct, char *out,
+                      size_t size) {
+    const tutti_options *user = &x->results.config->options;
+    const tutti_off most = 512 << 20, usual = 16 << 20, each = (tutti_off)BUFFERS * point->ranks;
+    tutti_off window = user->window_size, room = user->cb_buffer_size;
+    if (!window) window = direct ? 4 << 20 : 512 << 10;
+    while (!user->window_size && window > 64 << 10 && each * window > most) window /= 2;
+    if (room == usual && each * window > room) room = each * window < most ? each * window : most;
+    snprintf(out, size, "cb_nodes=%d window_size=%lld cb_buffer_size=%lld",
+             user->cb_nodes ? user->cb_nodes : point->ranks, (long long)window, (long long)room);
+}
+
+const char *experiment_background_store(const experiment *x, int direct) {
+    return direct && x->has_uring ? "uring" : "threads";
+}
+
+/* Open a file by it: the build may lack it, or the kernel refuse it. */
+static int find_uring(const cli_world *w, const bench_config *c) {
+    const char *path = cli_scratch(w, c->dirs.item[0], "bench");
+    tutti_options opt = c->options;
+    tutti_file *file = NULL;
+    int found = 0;
+    opt.store = TUTTI_STORE_URING;
+    opt.direct_io = 0;
+    if (w->rank == 0)
+        found = tutti_file_open(MPI_COMM_SELF, path, TUTTI_WRITE | TUTTI_CREATE, &opt, &file) ==
+                TUTTI_OK;
+    if (file && tutti_file_close(&file) != TUTTI_OK) found = 0;
+    cli_scratch_remove(w);
+    MPI_Bcast(&found, 1, MPI_INT, 0, w->comm);
+    return found;
 }
 
 /* ---- measuring */
@@ -208,6 +245,7 @@ int experiment_run(const cli_world *w, const bench_config *c, const experiment_k
         free_experiment(&x);
         return CLI_USAGE;
     }
+    x.has_uring = find_uring(w, c);
     kind->plan(&x);
     int failed = measure_points(&x);
     if (failed && w->rank == 0) fprintf(stderr, "tutti bench: %s\n", cli_message());

@@ -102,6 +102,7 @@ struct experiment {
     exhibit **exhibit;
     finding *finding;
     int thread_level;  /* that MPI granted */
+    int has_uring;     /* the store can be had */
     void *data;        /* the kind's own; freed with the experiment */
     const char *group; /* of exhibits that are added from now on */
 };
@@ -129,6 +130,12 @@ bench_entry *experiment_way(const experiment *x, bench_cell *point, const char *
 bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_kind kind,
                                   const char *name);
 int experiment_most_ranks(const experiment *x);
+/* Settings that make two-phase ways of a point alike but for what is compared: aggregators, windows,
+ * and room for them; what the user has said stands. */
+void experiment_stage(const experiment *x, const bench_cell *point, int direct, char *out,
+                      size_t size);
+/* The store that works in the background: uring for direct access if it can be had, or threads. */
+const char *experiment_background_store(const experiment *x, int direct);
 
 /* ---- for kinds: looking at points */
 
@@ -136,7 +143,9 @@ exhibit *experiment_exhibit(experiment *x, exhibit_kind kind, const char *id, co
 void exhibit_note(exhibit *e, const char *fmt, ...) TUTTI_PRINTF(2, 3);
 void experiment_finding(experiment *x, finding_grade grade, const char *fmt, ...)
     TUTTI_PRINTF(3, 4);
-/* The entry of this name if it has been measured, or NULL. */
+/* Has it been measured, and never failed? */
+int point_counts(const bench_entry *e);
+/* The entry of this name if it counts, or NULL. */
 const bench_entry *point_entry(const bench_cell *point, const char *name);
 /* MiB/s and milliseconds with their quartiles. */
 exhibit_value point_bandwidth(const bench_cell *point, const bench_entry *e);

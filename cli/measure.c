@@ -34,22 +34,13 @@ static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
     return cli_agree(job->world, r->prepare ? r->prepare(job, e) : 0);
 }
 
-/* From the first rank's start to the last one's end; where there is no common clock, the longest
- * time of a rank.  (Four ranks on two cores do not start at once: a rank that got its core late
- * would seem fast.) */
-static double elapsed(const cli_world *w, double start, double end) {
-    if (!w->one_node) return cli_max(w, end - start);
-    const double first = -cli_max(w, -start);
-    return cli_max(w, end) - first;
-}
-
 static int run_timed(bench_job *job, bench_entry *e, const bench_runner *r, double *seconds_out) {
     cli_barrier(job->world);
     MPI_Barrier(job->world->comm);
     const double start = cli_now();
     const int failed = r->run(job, e);
     const double end = cli_now();
-    *seconds_out = elapsed(job->world, start, end);
+    *seconds_out = cli_elapsed(job->world, start, end);
     return cli_agree(job->world, failed);
 }
 
@@ -106,44 +97,11 @@ void measure_run(bench_job *job, bench_entry *e) {
 
 /* ---- statistics */
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The value a fraction of the way through sorted values, between two of them if need be. */
-static double quantile(const double *sorted, int n, double fraction) {
-    const double at = fraction * (n - 1);
-    const int i = (int)at;
-    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
-}
-
-static double median_of(double *values, int n) {
-    qsort(values, (size_t)n, sizeof *values, compare_doubles);
-    return quantile(values, n, 0.5);
-}
-
-double measure_quantile(const double *values, int n, double fraction) {
-    if (n == 0) return 0;
-    double *sorted = cli_malloc((size_t)n * sizeof *sorted);
-    memcpy(sorted, values, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
-    const double q = quantile(sorted, n, fraction);
-    free(sorted);
-    return q;
-}
-
 bench_summary measure_summary(const double *seconds, int n) {
-    if (n == 0) return (bench_summary){0};
-    double *sorted = cli_malloc((size_t)n * sizeof *sorted);
-    memcpy(sorted, seconds, (size_t)n * sizeof *sorted);
-    bench_summary s = {.median = median_of(sorted, n)};
-    s.min = sorted[0];
-    s.max = sorted[n - 1];
-    s.q1 = quantile(sorted, n, 0.25);
-    s.q3 = quantile(sorted, n, 0.75);
-    free(sorted);
-    return s;
+    static const double at[] = {0.5, 0, 1, 0.25, 0.75};
+    double q[5];
+    cli_quantiles(seconds, n, 5, at, q);
+    return (bench_summary){.median = q[0], .min = q[1], .max = q[2], .q1 = q[3], .q3 = q[4]};
 }
 
 const bench_entry *measure_limit(const bench_cell *cell) {
@@ -154,7 +112,7 @@ static double paired_ratio(const bench_entry *e, const bench_entry *limit) {
     const int n = e->rounds < limit->rounds ? e->rounds : limit->rounds;
     double *ratio = cli_malloc((size_t)n * sizeof *ratio);
     for (int i = 0; i < n; i++) ratio[i] = e->seconds[i] / limit->seconds[i];
-    const double median = median_of(ratio, n);
+    const double median = cli_quantile(ratio, n, 0.5);
     free(ratio);
     return median;
 }
@@ -187,7 +145,25 @@ void measure_ratios(bench_cell *cell) {
     }
 }
 
+/* All ranks have the same times, and decide the same. */
+void measure_let_rest(bench_cell *cell) {
+    double fastest = 0;
+    for (int i = 0; i < cell->entries && cell->patience > 0; i++) {
+        const bench_entry *e = &cell->entry[i];
+        const double median = cli_quantile(e->seconds, e->rounds, 0.5);
+        if (e->rounds >= BENCH_TRIAL && !*e->failure && (fastest == 0 || median < fastest))
+            fastest = median;
+    }
+    for (int i = 0; i < cell->entries && fastest > 0; i++) {
+        bench_entry *e = &cell->entry[i];
+        const int trial = e->kind == ENTRY_PEER ? BENCH_TRIAL_PEER : BENCH_TRIAL;
+        if (e->stays || e->rounds < trial) continue;
+        e->sits_out |= cli_quantile(e->seconds, e->rounds, 0.5) > cell->patience * fastest;
+    }
+}
+
 double bench_goal(const bench_cell *cell) {
+    if (cell->no_goal) return 0;
     if (!cell->is_write) return BENCH_GOAL_READ;
     return strncmp(cell->pattern, "irregular", 9) == 0 ? BENCH_GOAL_WRITE_IRREGULAR
                                                        : BENCH_GOAL_WRITE;

@@ -85,10 +85,13 @@ static tutti_err make_square2d(const cli_world *w, const bench_config *c, bench_
     return block_make(&b, p);
 }
 
-/* Elements of `element` bytes, or of an eighth of a small tile. */
-static tutti_err make_tile(const cli_world *w, tutti_off size, tutti_off element,
-                           bench_pattern *p) {
+tutti_off bench_tile_element(tutti_off size, tutti_off element) {
     while (element > 1 && element > size / 8) element /= 2;
+    return element;
+}
+
+static tutti_err make_tile(const cli_world *w, tutti_off size, tutti_off wanted, bench_pattern *p) {
+    const tutti_off element = bench_tile_element(size, wanted);
     const tutti_count whole = size / element;
     const double elements = (double)whole;
     block_spec b = {.ndims = 2, .element = (int)element};

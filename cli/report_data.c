@@ -112,6 +112,7 @@ static void json_entry(FILE *f, const bench_cell *cell, const bench_entry *e) {
     if (e->kind == ENTRY_TUTTI) json_tutti(f, e);
     fprintf(f, "\"verified\": %s, ", e->checkable && !*e->failure ? "true" : "false");
     fprintf(f, "\"available\": %s, ", e->unavailable ? "false" : "true");
+    if (e->sits_out) fputs("\"sits_out\": true, ", f);
     report_json_pair(f, "failure", e->failure);
     json_times(f, cell, e);
     if (cell->figure) json_phases(f, e);
@@ -154,6 +155,7 @@ void report_json_head(FILE *f, const bench_results *r, const char *format) {
     report_json_pair(f, "format", format);
     report_json_pair(f, "version", tutti_version_string());
     report_json_pair(f, "mpi", r->mpi);
+    report_json_pair(f, "profile", r->profile);
     fprintf(f, "\"ranks\": %d, \"size_per_rank\": %lld, \"rounds\": %d, \"seed\": %llu,\n",
             r->ranks, (long long)r->config->size, r->config->rounds,
             (unsigned long long)r->config->seed);

@@ -123,7 +123,7 @@ static void print_ratios(FILE *f, const cell_group *g) {
 
 static const char *judge(const bench_cell *cell, const bench_entry *e) {
     const double ratio = bench_ratio_judged(cell, e), goal = bench_goal(cell);
-    if (e->kind != ENTRY_TUTTI || ratio <= 0) return "";
+    if (e->kind != ENTRY_TUTTI || ratio <= 0 || goal <= 0) return "";
     if (ratio <= goal) return "good";
     return ratio <= 1.5 * goal ? "near" : "bad";
 }

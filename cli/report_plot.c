@@ -18,12 +18,31 @@ int plot_colour(const char *column, int index) {
     static const struct {
         const char *name;
         int colour;
-    } known[] = {{"auto", 4},       {"MPI library", 12}, {"MPI begin/end", 12}, {"conforming", 0},
-                 {"sequential", 0}, {"none", 0},         {"non-collective", 8}, {"step 1", 9},
-                 {"step 2", 1},     {"step 3", 6},       {"step 4", 2},         {"step 5", 3},
-                 {"comm", 9},       {"write", 1},        {"write-comm", 6},     {"write-comm-2", 3},
-                 {"two-sided", 9},  {"fence", 6},        {"lock", 3},           {"shm", 2},
-                 {"thread", 9},     {"all", 8},          {"io-only", 6},        {"at once", 8}};
+    } known[] = {{"auto", 4},
+                 {"MPI library", 12},
+                 {"MPI begin/end", 12},
+                 {"conforming", 0},
+                 {"sequential", 0},
+                 {"none", 0},
+                 {"non-collective", 8},
+                 {"step 1", 9},
+                 {"step 2", 1},
+                 {"step 3", 6},
+                 {"step 4", 2},
+                 {"step 5", 3},
+                 {"comm", 9},
+                 {"write", 1},
+                 {"write-comm", 6},
+                 {"write-comm-2", 3},
+                 {"two-sided", 9},
+                 {"fence", 6},
+                 {"lock", 3},
+                 {"shm", 2},
+                 {"thread", 9},
+                 {"all", 8},
+                 {"io-only", 6},
+                 {"at once", 8},
+                 {"sequential, posix", 1}};
     static const int palette[] = {8, 9, 1, 6, 2, 3, 10, 11, 7, 5};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(column, known[i].name) == 0) return known[i].colour;
@@ -186,7 +205,7 @@ static void standing_bar(FILE *f, const exhibit *e, const axis *a, int row, int 
     const exhibit_value *v = exhibit_get(e, row, column);
     const double room = group_width(e) * 0.84, width = fmin(room / e->columns, 40);
     const double x = group_middle(e, row) + width * (column - e->columns / 2.0);
-    if (!v) return;
+    if (!v || *v->text) return;
     const double zero = axis_at(a, 0), end = axis_at(a, v->mid);
     fprintf(f, "<rect class=\"k%d\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"1\">",
             plot_colour(e->column[column], column), x, fmin(zero, end), width * 0.9,
@@ -225,7 +244,7 @@ static void lying_frame(FILE *f, const exhibit *e, const axis *a, int height) {
 
 static void lying_bar(FILE *f, const exhibit *e, const axis *a, const int at[2], double y) {
     const exhibit_value *v = exhibit_get(e, at[0], at[1]);
-    if (!v) return;
+    if (!v || *v->text) return;
     const double zero = axis_at(a, 0), end = axis_at(a, v->mid);
     fprintf(f, "<rect class=\"k%d\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"1\">",
             e->kind == EXHIBIT_ROWS ? 4 : plot_colour(e->column[at[1]], at[1]), fmin(zero, end), y,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { NAME_WIDTH = 24 };
+enum { NAME_WIDTH = 31 };
 
 /* ---- bars */
 
@@ -102,7 +102,7 @@ static void print_judged(FILE *f, const bench_cell *cell, const char *method, in
     const bench_entry *e = cell ? find_entry(cell, method, reused) : NULL;
     const double ratio = e ? bench_ratio_judged(cell, e) : 0;
     if (ratio > 0)
-        fprintf(f, " %7.2f%c", ratio, ratio > bench_goal(cell) ? '*' : ' ');
+        fprintf(f, " %7.2f%c", ratio, bench_goal(cell) > 0 && ratio > bench_goal(cell) ? '*' : ' ');
     else
         fprintf(f, " %7s ", "-");
 }
@@ -138,6 +138,12 @@ static void print_summary(FILE *f, const bench_results *r) {
     for (int m = 0; m < r->config->methods.n; m++) {
         const char *method = r->config->methods.item[m];
         if (bench_has_plan(method) || r->config->methods.n == 1) print_method(f, r, method);
+    }
+    if (r->config->options.direct_io) {
+        fputs(
+            "  no goals: what is compared with goes through the page cache, and Tutti does not\n\n",
+            f);
+        return;
     }
     fprintf(f,
             "  * more than the goal: write %.2f of the limit (irregular %.2f), read %.2f of the "

@@ -88,7 +88,4 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
 void tune_print_machine(const tune_job *job, const tutti_profile *p);
 void tune_print(const tune_job *job, const tutti_place *place, const tutti_profile *p);
 
-/* The scratch file: removed by signals too. */
-extern char tune_scratch[PATH_MAX];
-
 #endif

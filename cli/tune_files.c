@@ -6,12 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { PIECE = 4096, FILL = 1 << 20 };
-
-char tune_scratch[PATH_MAX];
 
 static int fd_of(const tune_job *job, const tune_probe *p) {
     return p->direct ? job->direct_fd : job->fd;
@@ -90,7 +87,8 @@ static int prepare_write(tune_job *job, const tune_probe *p) {
     return 0;
 }
 
-/* Each rank's share of the bytes that reads can reach. */
+/* Each rank's share of the bytes that reads can reach; on the disk, where direct reads would
+ * otherwise have them flushed first. */
 static int prepare_read(tune_job *job, const tune_probe *p) {
     const tune_probe fill = {.is_write = 1};
     const off_t start = (off_t)(job->area * job->world.rank);
@@ -100,6 +98,8 @@ static int prepare_read(tune_job *job, const tune_probe *p) {
     if (end >= job->area * job->world.ranks) return 0;
     for (tutti_off at = 0; at < job->area; at += FILL)
         if (transfer(job, &fill, job->user, FILL, start + (off_t)at)) return 1;
+    if (job->direct_fd >= 0 && fdatasync(job->fd) != 0)
+        return cli_error_errno("cannot flush", job->path);
     return 0;
 }
 
@@ -164,11 +164,9 @@ int tune_file_probes(const tune_job *job, tune_probe *out) {
 
 /* ---- the file */
 
-static int check_directory(tune_job *job, const char *dir) {
-    struct statvfs vfs;
-    if (statvfs(dir, &vfs) != 0) return cli_error_errno("cannot use the directory", dir);
-    if (access(dir, W_OK | X_OK) != 0) return cli_error_errno("cannot write to", dir);
-    const double room = (double)vfs.f_bavail * (double)vfs.f_frsize;
+static int choose_area(tune_job *job, const char *dir) {
+    double room = 0;
+    if (cli_directory_room(dir, &room)) return 1;
     const tutti_off least = 8 << 20, ranks = job->world.ranks;
     while (job->area > least && room < 4.0 * (double)(job->area * ranks)) job->area /= 2;
     if (room < 1.2 * (double)(job->area * ranks))
@@ -184,20 +182,13 @@ static int open_direct(tune_job *job) {
     return transfer(job, &probe, job->user, PIECE, (off_t)PIECE * job->world.rank);
 }
 
-static void choose_path(tune_job *job, const char *dir) {
-    long id = (long)getpid();
-    MPI_Bcast(&id, 1, MPI_LONG, 0, job->world.comm);
-    snprintf(job->path, sizeof job->path, "%s/tutti-tune.%ld.tmp", dir, id);
-}
-
 int tune_file_open(tune_job *job, const char *dir) {
     const cli_world *w = &job->world;
     if (cli_agree(w, strlen(dir) + 40 > sizeof job->path ? cli_error("the path is too long") : 0) ||
-        cli_agree(w, check_directory(job, dir)))
+        cli_agree(w, choose_area(job, dir)))
         return 1;
     MPI_Bcast(&job->area, 1, MPI_INT64_T, 0, w->comm);
-    choose_path(job, dir);
-    memcpy(tune_scratch, job->path, sizeof tune_scratch);
+    snprintf(job->path, sizeof job->path, "%s", cli_scratch(w, dir, "tune"));
     int failed = 0;
     for (int turn = 0; turn < 2 && !failed; turn++) { /* rank 0 makes it, the others find it */
         if ((w->rank == 0) == (turn == 0))
@@ -218,6 +209,5 @@ void tune_file_close(tune_job *job) {
     if (job->fd >= 0) close(job->fd);
     if (job->direct_fd >= 0) close(job->direct_fd);
     job->fd = job->direct_fd = -1;
-    if (job->world.rank == 0 && *tune_scratch) unlink(tune_scratch);
-    tune_scratch[0] = '\0';
+    cli_scratch_remove(&job->world);
 }

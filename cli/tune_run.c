@@ -3,15 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static double elapsed(const cli_world *w, double start, double end) {
-    if (!w->one_node) return cli_max(w, end - start);
-    const double first = -cli_max(w, -start);
-    return cli_max(w, end) - first;
-}
-
 /* Ranks without work sleep until the others are done. */
 static int measure(tune_job *job, tune_probe *p, long count, double *seconds_out) {
     const cli_world *w = &job->world;
@@ -25,7 +16,7 @@ static int measure(tune_job *job, tune_probe *p, long count, double *seconds_out
     if (works) failed = p->run(job, p, count);
     const double end = cli_now();
     if (p->end) p->end(job);
-    *seconds_out = p->one ? cli_max(w, works ? end - start : 0) : elapsed(w, start, end);
+    *seconds_out = p->one ? cli_max(w, works ? end - start : 0) : cli_elapsed(w, start, end);
     return cli_agree(w, failed);
 }
 
@@ -74,16 +65,6 @@ int tune_run(tune_job *job, tune_probe *probe, int n, tune_progress *told) {
     return 0;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double tune_seconds(const tune_probe *p) {
-    double sorted[TUNE_ROUNDS];
-    if (p->rounds == 0) return 0;
-    memcpy(sorted, p->seconds, (size_t)p->rounds * sizeof *sorted);
-    qsort(sorted, (size_t)p->rounds, sizeof *sorted, compare_doubles);
-    const int half = p->rounds / 2;
-    return p->rounds % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+    return cli_quantile(p->seconds, p->rounds, 0.5);
 }

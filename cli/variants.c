@@ -65,9 +65,7 @@ static int prepare_reused(bench_job *job, bench_entry *e) {
 
 static int run_reused(bench_job *job, bench_entry *e) {
     tutti_off count = 0;
-    tutti_err err = tutti_plan_start(job->plan, job->user, 0);
-    if (err == TUTTI_OK) err = tutti_plan_wait(job->plan, &count);
-    if (err != TUTTI_OK) return tutti_way_failed(e);
+    if (tutti_plan_run(job->plan, job->user, 0, &count) != TUTTI_OK) return tutti_way_failed(e);
     tutti_way_stats(job, e);
     tutti_plan_free(&job->plan);
     if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
@@ -76,6 +74,23 @@ static int run_reused(bench_job *job, bench_entry *e) {
 
 const bench_runner bench_tutti_reused = {
     .prepare = prepare_reused, .run = run_reused, .end = tutti_way_end};
+
+/* ---- every rank for itself: open and close are collective, so that a rank that failed closes too */
+
+static int run_independent(bench_job *job, bench_entry *e) {
+    const bench_pattern *p = job->pattern;
+    tutti_off count = 0;
+    if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
+    const tutti_err err =
+        job->is_write ? tutti_file_write_independent(job->file, p->access, job->user, &count)
+                      : tutti_file_read_independent(job->file, p->access, job->user, &count);
+    const int failed = err != TUTTI_OK && tutti_way_failed(e);
+    tutti_way_stats(job, e);
+    if (tutti_file_close(&job->file) != TUTTI_OK && !failed) return tutti_way_failed(e);
+    return failed || tutti_way_count(job, e, count);
+}
+
+const bench_runner bench_tutti_independent = {.run = run_independent, .end = tutti_way_end};
 
 /* ---- which entries a cell has */
 
@@ -96,9 +111,11 @@ bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name
     return e;
 }
 
-static bench_entry *add_entry(const bench_config *c, bench_cell *cell, entry_kind kind,
-                              const char *name) {
-    return bench_entry_add(cell, kind, name, c->rounds);
+bench_entry *bench_reference_add(const bench_config *c, bench_cell *cell, entry_kind kind,
+                                 const char *name) {
+    char full[sizeof((bench_entry *)NULL)->name];
+    snprintf(full, sizeof full, "%s%s", name, c->options.direct_io ? BENCH_CACHED : "");
+    return bench_entry_add(cell, kind, full, c->rounds * c->series);
 }
 
 int bench_has_plan(const char *method) {
@@ -118,7 +135,7 @@ static void add_variant(const bench_config *c, bench_cell *cell, const char *con
     snprintf(name, sizeof name, "%s%s%s%s%s%s", what[0], exchange ? "/" : "",
              exchange ? what[1] : "", c->stores.n > 1 ? "/" : "", c->stores.n > 1 ? what[2] : "",
              reused ? ", reused plan" : "");
-    bench_entry *e = add_entry(c, cell, ENTRY_TUTTI, name);
+    bench_entry *e = bench_entry_add(cell, ENTRY_TUTTI, name, c->rounds);
     e->method = what[0];
     e->exchange = what[1];
     e->store = what[2];
@@ -147,13 +164,16 @@ static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
 
 void bench_entries_make(const bench_config *c, int is_write, bench_cell *cell) {
     cell->is_write = is_write;
-    add_entry(c, cell, ENTRY_LIMIT, "conforming limit");
+    cell->no_goal = c->options.direct_io;
+    bench_reference_add(c, cell, ENTRY_LIMIT, "conforming limit");
     if (c->pieces)
-        add_entry(c, cell, ENTRY_PIECES, is_write ? "pwrite each piece" : "pread each piece");
-    if (c->staging) add_entry(c, cell, ENTRY_STAGING, "bare shared staging");
-    if (c->mapping && !is_write) add_entry(c, cell, ENTRY_MAPPING, "bare mapping");
+        bench_reference_add(c, cell, ENTRY_PIECES,
+                            is_write ? "pwrite each piece" : "pread each piece");
+    if (c->staging) bench_reference_add(c, cell, ENTRY_STAGING, "bare shared staging");
+    if (c->mapping && !is_write) bench_reference_add(c, cell, ENTRY_MAPPING, "bare mapping");
     if (c->fresh) add_variants(c, 0, cell);
     if (c->reused) add_variants(c, 1, cell);
     if (c->peers)
-        add_entry(c, cell, ENTRY_PEER, is_write ? "MPI_File_write_all" : "MPI_File_read_all");
+        bench_reference_add(c, cell, ENTRY_PEER,
+                            is_write ? "MPI_File_write_all" : "MPI_File_read_all");
 }

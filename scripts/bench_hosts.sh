@@ -49,12 +49,16 @@ for number in "$hosts" "$ranks" "$bricks" "$seconds"; do
     is_number "$number"
 done
 
+# finish CODE: everything down again
 finish() {
+    trap '' INT TERM HUP
+    code=$1
     [ -z "$runner" ] || kill "$runner" 2>/dev/null || :
     wait
-    sh "$here/gluster.sh" down "$state/gluster"
-    sh "$here/hosts.sh" down "$state/hosts"
-    rmdir "$state/mount" "$state"
+    sh "$here/gluster.sh" down "$state/gluster" || code=1
+    sh "$here/hosts.sh" down "$state/hosts" || code=1
+    rmdir "$state/mount" "$state" || code=1
+    exit "$code"
 }
 
 # make: hosts, servers, clients
@@ -90,7 +94,7 @@ else
     mkdir "$state"
     state=$(cd "$state" && pwd)
 fi
-trap finish EXIT
+trap 'finish $?' EXIT
 trap 'exit 130' INT TERM HUP
 mkdir "$state/mount"
 n=$#

@@ -2,8 +2,10 @@
 # bench_papers.sh COMMAND DIR OUT   runs the experiments of `tutti bench` in DIR and in memory.
 #
 # Reports go to OUT.  What needs processors for itself runs on as many ranks as there are cores, the
-# others on twice as many.  BUDGET: seconds of the longest ones (240).  MPI, RANKS, MEMORY: another
-# MPI, number of ranks, directory in memory.
+# others on twice as many.  Overlap is measured on a slow disk too, where one can be had (root only).
+# BUDGET: seconds of the longest ones (240).  MPI, RANKS, MEMORY: another MPI, number of ranks, directory
+# in memory.  PROFILE: a profile by `tutti tune`; without it the library's usual search decides, whatever
+# TUTTI_PROFILE says.  The reports name the one that was used.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -ne 3 ]; then
@@ -19,18 +21,47 @@ many=$((few * 2))
 budget=${BUDGET:-240}
 memory=${MEMORY:-/dev/shm}
 mkdir -p "$dir" "$out"
+unset TUTTI_PROFILE
+if [ -n "${PROFILE:-}" ]; then
+    TUTTI_PROFILE=$(realpath "$PROFILE")
+    export TUTTI_PROFILE
+fi
+slow=$(cd "$dir" && pwd)/slow
+under= # a command that starts the others
 
 # run RANKS NAME EXPERIMENT arguments...: one experiment, its reports in paper-NAME.*
 run() {
     ranks=$1 name=$2
     shift 2
     echo "tutti bench $*"
-    "$here/mpirun.sh" "${MPI:-openmpi}" "$ranks" "$command" bench "$@" \
+    # shellcheck disable=SC2086 # words
+    $under "$here/mpirun.sh" "${MPI:-openmpi}" "$ranks" "$command" bench "$@" \
         --json "$out/paper-$name.json" --csv "$out/paper-$name.csv" --html "$out/paper-$name.html"
+}
+
+# run_slow: overlap where file access costs time and no processor.  Such a disk lets the bytes of some
+# tenths of a second pass at once, so that what is written must be more.
+run_slow() {
+    status=0
+    "$here/throttle.sh" up "$slow" 200m 512m || status=$?
+    if [ "$status" = 77 ]; then
+        echo "overlap on a slow disk: left out"
+        return 0
+    fi
+    [ "$status" = 0 ] || return "$status"
+    trap '"$here/throttle.sh" down "$slow"' EXIT
+    trap 'exit 130' INT TERM HUP
+    under="$here/throttle.sh run $slow"
+    run "$few" overlap-throttled overlap --dir "$slow" --budget "$budget" \
+        --size 16m --iterations 2
+    under=
+    "$here/throttle.sh" down "$slow"
+    trap - EXIT INT TERM HUP
 }
 
 run "$many" steps steps --dir "$dir,$memory" --budget "$budget"
 run "$few" overlap overlap --dir "$dir" --budget "$budget"
+run_slow
 run "$many" pipelines pipelines --dir "$dir,$memory" --budget "$budget"
 run "$few" pipelines-direct pipelines --dir "$dir" --direct-io 1 --budget "$((budget / 2))"
 run "$many" primitives primitives --dir "$dir,$memory" --budget "$budget"

@@ -58,13 +58,22 @@ await() {
     done
 }
 
+# is_there PID MARK: it is, and no other has its number
+is_there() {
+    is_marked "$1" "$2" && return
+    echo "gluster.sh: process $1 of $2 has ended" >&2
+    return 1
+}
+
 # on HOST command...: at the switch, on a host, or `here` (then only the network is the switch's)
 on() {
     hosts=$(cat "$dir/hosts-are")
     case $1 in
     here)
         shift
-        nsenter -t "$(cat "$hosts/pid.switch")" -n -- "$@"
+        switch=$(cat "$hosts/pid.switch")
+        is_there "$switch" "HOSTS_MARK=$hosts" || return
+        nsenter -t "$switch" -n -- "$@"
         ;;
     *) sh "$here/hosts.sh" on "$hosts" "$@" ;;
     esac
@@ -83,24 +92,42 @@ find_server() {
 
 # ask ARGUMENT...: of glusterd, where it is
 ask() {
-    nsenter -t "$(cat "$dir/pid")" -n -m -p -- timeout 60 gluster --mode=script --timeout=50 \
+    server=$(cat "$dir/pid")
+    is_there "$server" "$mark" || return
+    nsenter -t "$server" -n -m -p -- timeout 60 gluster --mode=script --timeout=50 \
         --glusterd-sock=/run/gluster/glusterd.socket "$@"
 }
 
-# unmount HOST POINT
+# is_mounted HOST POINT: in whatever state it is
+is_mounted() {
+    if [ "$1" = here ]; then
+        cat /proc/self/mounts
+    else
+        on "$1" cat /proc/self/mounts
+    fi | cut -d' ' -f2 | grep -qxF "$2"
+}
+
+# unmount HOST POINT: a host that is gone has taken its mounts along
 unmount() {
-    on "$1" mountpoint -q "$2" || return 0
-    on "$1" timeout 10 umount "$2" 2>/dev/null || on "$1" umount -l "$2"
+    is_mounted "$@" 2>/dev/null || return 0
+    if [ "$1" = here ]; then
+        timeout -k 1 10 umount "$2" 2>/dev/null || umount -l "$2"
+    else
+        on "$1" timeout -k 1 10 umount "$2" 2>/dev/null || on "$1" umount -l "$2"
+    fi
 }
 
 down() {
+    trap '' INT TERM HUP
     [ -e "$dir/is-gluster" ] || return 0
+    code=0
     while read -r host point; do
-        unmount "$host" "$point" 2>/dev/null || :
+        unmount "$host" "$point" || code=1
     done <"$dir/mounts"
-    end_marked "$mark"
-    [ ! -e "$dir/hosts" ] || sh "$here/hosts.sh" down "$dir/hosts"
-    rm -rf --one-file-system "$dir"
+    end_marked "$mark" || code=1
+    [ ! -e "$dir/hosts" ] || sh "$here/hosts.sh" down "$dir/hosts" || code=1
+    rm -rf --one-file-system "$dir" || code=1
+    return $code
 }
 
 # The way the daemon of the servers begins: what it writes comes to lie in DIR.
@@ -195,14 +222,14 @@ mount_on() {
     shift 2
     [ "$caches" != 0 ] || set -- --entry-timeout=0 --attribute-timeout=0 --direct-io-mode=enable "$@"
     [ -e "$dir/is-gluster" ] || fail "$dir is not up"
-    ! on "$host" mountpoint -q "$point" || fail "something is mounted at $point already"
+    ! is_mounted "$host" "$point" || fail "something is mounted at $point already"
     echo "$host $point" >>"$dir/mounts"
     (
         export "${mark?}"
         on "$host" timeout -k 5 "$life" glusterfs --no-daemon --volfile-server=$address \
             --volfile-id=$volume --log-file="$log" "$@" "$point"
     ) </dev/null >"$log.start" 2>&1 &
-    await 30 on "$host" mountpoint -q "$point" || fail "host $host cannot mount it" "$log"
+    await 30 is_mounted "$host" "$point" || fail "host $host cannot mount it" "$log"
     # The mount is there before the client knows the volume.
     await 30 on "$host" timeout 5 stat -f "$point" || fail "host $host cannot use it" "$log"
 }

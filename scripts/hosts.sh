@@ -28,13 +28,16 @@ usage() {
 }
 
 down() {
-    end_marked "$mark" || return 1
-    [ ! -e "$dir/is-hosts" ] || rm -rf "$dir"
+    trap '' INT TERM HUP
+    code=0
+    end_marked "$mark" || code=1
+    [ ! -e "$dir/is-hosts" ] || rm -rf "$dir" || code=1
+    return $code
 }
 
 give_up() {
     echo "hosts.sh: no hosts here: $*"
-    [ ! -e "$dir/is-hosts" ] || down
+    [ ! -e "$dir/is-hosts" ] || down || :
     exit 77
 }
 
@@ -46,7 +49,12 @@ inside() {
         echo "hosts.sh: there is no host '$who' in $dir" >&2
         return 1
     fi
-    nsenter -t "$(cat "$dir/pid.$who")" -n -u -m -- "$@"
+    pid=$(cat "$dir/pid.$who")
+    if ! is_marked "$pid" "$mark"; then # it has ended, and the number may be another's
+        echo "hosts.sh: host '$who' in $dir has ended" >&2
+        return 1
+    fi
+    nsenter -t "$pid" -n -u -m -- "$@"
 }
 
 # hold WHO: the process that is this host, or the switch
@@ -131,7 +139,9 @@ while [ "\${1#-}" != "\$1" ]; do
 done
 host=\${1##*.}
 shift
-exec nsenter -t "\$(cat "$dir/pid.\$host")" -n -u -m -- sh -c "\$*"
+pid=\$(cat "$dir/pid.\$host")
+grep -qsazxF "$mark" "/proc/\$pid/environ" || exit 1
+exec nsenter -t "\$pid" -n -u -m -- sh -c "\$*"
 AGENT
     chmod +x "$dir/agent"
 }
@@ -184,6 +194,11 @@ launch() {
     esac
 }
 
+stop_run() {
+    trap '' INT TERM HUP
+    end_marked "HOSTS_RUN=$dir.$$"
+}
+
 run() {
     mpi=$1 counts=$2
     shift 2
@@ -199,10 +214,10 @@ run() {
     launch "$mpi" "$np" "$list" "$@" </dev/null &
     child=$!
     unset HOSTS_MARK HOSTS_RUN
-    trap 'end_marked "HOSTS_RUN=$dir.$$"; exit 143' INT TERM HUP
+    trap 'stop_run; exit 143' INT TERM HUP
     code=0
     wait $child || code=$?
-    end_marked "HOSTS_RUN=$dir.$$"
+    stop_run || [ $code != 0 ] || code=1
     exit $code
 }
 

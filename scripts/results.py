@@ -30,7 +30,7 @@ others: only ratios of things that alternate in one run mean anything.  First, t
 
 def entry(cell, name):
     for e in cell["entries"]:
-        if e["name"] == name and e.get("available", True) and e.get("median"):
+        if e["name"] in (name, name + ", page cache") and e.get("available", True) and e.get("median"):
             return e
     return None
 
@@ -67,7 +67,7 @@ def write_table(cells):
     rows = [head, ["---"] + ["---:"] * (len(head) - 1)]
     for c in cells:
         limit = entry(c, "conforming limit")
-        goal = c.get("goal") or 1.3
+        goal = c.get("goal", 1.3)
         rows.append([c["pattern"], f"{limit['mib_per_second']:.0f}",
                      show(ratio(c, "auto", "conforming limit"), goal),
                      show(ratio(c, "auto, reused plan", "conforming limit"), goal),
@@ -84,8 +84,9 @@ def read_table(cells):
     rows = [head, ["---"] + ["---:"] * (len(head) - 1)]
     for c in cells:
         limit, bare = entry(c, "conforming limit"), bare_of(c)
-        rows.append([c["pattern"], f"{limit['mib_per_second']:.0f}", show(ratio(c, "auto", bare), 1.15),
-                     show(ratio(c, "auto, reused plan", bare), 1.15),
+        goal = c.get("goal", 1.15)
+        rows.append([c["pattern"], f"{limit['mib_per_second']:.0f}", show(ratio(c, "auto", bare), goal),
+                     show(ratio(c, "auto, reused plan", bare), goal),
                      show(ratio(c, "auto", "conforming limit")), show(ratio(c, bare, "conforming limit")),
                      show(ratio(c, "bare mapping", "conforming limit"))] +
                     [show(ratio(c, p, "conforming limit")) for p in peers])
@@ -138,8 +139,10 @@ def settings_of(r):
         said.append(f"an array of {megabytes(r['array'])}")
     if r["size_per_rank"]:
         said.append(f"{megabytes(r['size_per_rank'])} a rank")
-    least = min((len(e["seconds"]) for p in r["points"] for e in p["entries"] if e["seconds"]), default=0)
+    least = min((max(len(e["seconds"]) for e in p["entries"]) for p in r["points"]), default=0)
     said.append(f"{least} rounds or more")
+    if "profile" in r:
+        said.append("built-in numbers" if r["profile"] == "built-in" else "a profile by `tutti tune`")
     return ", ".join(said)
 
 
@@ -173,16 +176,17 @@ def place_of(r, directory):
     return f"{directory} ({', '.join(sorted(systems))})" if systems else directory
 
 
-def experiment_part(r):
-    direct = ", O_DIRECT" if is_direct(r) else ""
-    text = f"### {r['title']}{direct}\n\n{r['source']}  `tutti bench {r['experiment']}`: {settings_of(r)}.\n\n"
+def experiment_part(r, name):
+    where = ", O_DIRECT" if is_direct(r) else ""
+    where += ", slow disk" if "throttled" in name else ""
+    text = f"### {r['title']}{where}\n\n{r['source']}  `tutti bench {r['experiment']}`: {settings_of(r)}.\n\n"
     text += "".join(f"- {GRADES[f['grade']]}{f['text']}\n" for f in r["findings"])
     text += "- Every byte was verified.\n\n" if r["failures"] == 0 else f"- **{r['failures']} failed.**\n\n"
     for directory in dict.fromkeys(x["directory"] for x in r["exhibits"]):
         if directory:
-            text += f"#### {r['experiment']}, {place_of(r, directory)}{direct}\n\n"
+            text += f"#### {r['experiment']}, {place_of(r, directory)}{where}\n\n"
         text += "".join(exhibit_text(x) for x in r["exhibits"] if x["directory"] == directory and x["rows"])
-    return text
+    return text.replace(f"{pathlib.Path.cwd()}/", "")  # paths of this tree from its top
 
 
 # ---- the page
@@ -229,7 +233,8 @@ def main(args):
     for name in args:
         r = json.load(open(name, encoding="utf-8"))
         if r["format"] == "tutti-experiment-1":
-            parts[pathlib.Path(name).stem] = experiment_part(r)
+            stem = pathlib.Path(name).stem
+            parts[stem] = experiment_part(r, stem)
         else:
             benches.append(r)
     if benches:

@@ -56,18 +56,39 @@ limit() {
     echo "$(cat "/sys/block/${2#/dev/}/dev") $4" >"$1/blkio.throttle.${3}_bps_device"
 }
 
-# end_members: ends the processes of our group, and waits until it is empty
+# unlimit: what waits for the disk does so no longer
+unlimit() {
+    for device in $(loops); do
+        for way in read write; do
+            [ ! -d "$group" ] || limit "$group" "$device" $way 0 2>/dev/null || :
+        done
+        limit "$root" "$device" write 0 2>/dev/null || :
+    done
+}
+
+# end_members: ends the processes of our group, and waits until it is empty, up to 30 s
 end_members() {
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    tries=600
+    while [ $tries -gt 0 ]; do
         members=$(cat "$group/cgroup.procs")
         [ -n "$members" ] || return 0
         for pid in $members; do
             kill -KILL "$pid" 2>/dev/null || :
         done
+        tries=$((tries - 1))
         sleep 0.05
     done
     echo "throttle.sh: still there: $members" >&2
     return 1
+}
+
+# remove_group: it may take a moment after the last of its processes
+remove_group() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        rmdir "$group" 2>/dev/null && return
+        sleep 0.05
+    done
+    rmdir "$group"
 }
 
 # detach DEVICE: waits for what the kernel does behind our back
@@ -84,30 +105,33 @@ detach() {
 unmount() {
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         mountpoint -q "$dir" || return 0
-        timeout 30 umount "$dir" 2>/dev/null || sleep 0.1
+        timeout -k 1 30 umount "$dir" 2>/dev/null || sleep 0.1
     done
     echo "throttle.sh: $dir is in use by others; unmounted all the same" >&2
     umount -l "$dir"
 }
 
 down() {
+    trap '' INT TERM HUP
     [ -e "$state/is-throttle" ] || return 0
+    code=0
+    unlimit
     if [ -d "$group" ]; then
-        end_members
+        end_members || code=1
     fi
     if mountpoint -q "$dir"; then
-        unmount
+        unmount || code=1
     fi
     for device in $(loops); do
-        limit "$root" "$device" write 0 2>/dev/null || :
-        detach "$device"
+        detach "$device" || code=1
     done
     if [ -d "$group" ]; then
-        rmdir "$group"
+        remove_group || code=1
     fi
-    rm -f "$state/image" "$state/log" "$state/is-throttle"
-    rmdir "$state"
-    [ ! -d "$dir" ] || rmdir "$dir"
+    rm -f "$state/image" "$state/log" "$state/is-throttle" || code=1
+    rmdir "$state" || code=1
+    [ ! -d "$dir" ] || rmdir "$dir" || code=1
+    return $code
 }
 
 # try command...: gives up with what it says

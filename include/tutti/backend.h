@@ -77,6 +77,8 @@ typedef struct tutti_store_ops {
     tutti_err (*preallocate)(tutti_store *s, tutti_off size);
     /** (d: nothing) Bytes written so far survive a crash of the machine. */
     tutti_err (*sync)(tutti_store *s);
+    /** (d: -1, none) A descriptor of the file, to open the same one once more. */
+    int (*descriptor)(const tutti_store *s);
     /** (d: nothing) Bytes written so far have left this machine: others that look will see them. */
     tutti_err (*flush)(tutti_store *s);
     /** (d: nothing) What this machine has cached is forgotten: it will see what others flushed. */

@@ -97,7 +97,7 @@ TUTTI_API tutti_err tutti_file_read_independent(tutti_file *f, const tutti_acces
  *  Other work goes on between begin and end, and file access with it (option `background`):
  *
  *      background   begin                           meanwhile                    end
- *      none         everything                      nothing                      tells the outcome
+ *      none         everything                      nothing                      tells the count
  *      io-only      write: plan, exchange           write: bytes to the file     waits, agrees
  *                   read:  plan                     read:  bytes from the file   waits, exchange, agrees
  *      all          starts a thread                 everything                   waits
@@ -105,8 +105,9 @@ TUTTI_API tutti_err tutti_file_read_independent(tutti_file *f, const tutti_acces
  *  The buffer of a write: with none and io-only it may be reused once begin has returned, with
  *  all after end.  The buffer of a read must be left alone until end.  `io-only` needs memory
  *  (option `background_bytes`); what does not fit is done in begin, and the statistics say so.
- *  Several operations may be under way on a file; they end in the order in which they began, otherwise
- *  TUTTI_ERR_STATE.  What fails meanwhile is told by end, on all ranks, once. */
+ *  If begin returns an error there is nothing to end.  What fails afterwards is told by end, on all
+ *  ranks, once.  Several operations may be under way on a file; they end in the order in which they
+ *  began, otherwise TUTTI_ERR_STATE. */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a,
                                            const void *buf) TUTTI_MUST_USE;
@@ -120,8 +121,9 @@ TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUT
  *  Every rank starts the same operations on a file in the same order, but start does not wait
  *  for anybody.  Operations move on in start, test and wait of any of them, and in every
  *  collective call; with background `all` also by themselves.  They may be completed in any
- *  order, on each rank in an order of its own, by the thread that started them.  The buffer is the
- *  library's until the operation is complete. */
+ *  order, on each rank in an order of its own.  The buffer is the library's until the operation is
+ *  complete, and the file belongs to the thread that started it.  Where a rank has not even memory
+ *  to remember an operation, start tells all ranks, for once waiting for them. */
 /**@{*/
 typedef struct tutti_request tutti_request;
 
@@ -175,7 +177,8 @@ TUTTI_API const char *tutti_plan_explain(const tutti_plan *p);
 /** Memory that the plan takes on this rank.   Local. */
 TUTTI_API size_t tutti_plan_size(const tutti_plan *p);
 
-/** Free a plan and null the handle.   Local.   NULL is fine. */
+/** Free a plan and null the handle.   Local.   NULL is fine.   An operation that has been started by it is
+ *  abandoned (see tutti_request_abandon). */
 TUTTI_API void tutti_plan_free(tutti_plan **p);
 /**@}*/
 

@@ -88,7 +88,8 @@ enum {
       "what goes on between begin and end: nothing, all (needs MPI_THREAD_MULTIPLE), or file "     \
       "access only; auto: io-only where it costs time or there is a core to spare, else none")     \
     X(SIZE, background_bytes, 256 << 20, "",                                                       \
-      "memory of one node for bytes on their way meanwhile")                                       \
+      "memory of one node for bytes of one file on their way meanwhile; what a split operation "   \
+      "had is kept for the next one")                                                              \
     X(SIZE, striping_unit, 0, "romio_cb_fr_alignment",                                             \
       "alignment of file domains; 0: what the file system says")                                   \
     X(SIZE, domain_block, 0, "cb_block_size", "block size of cyclic domains; 0: a sub-buffer")     \

@@ -116,10 +116,10 @@ TUTTI_API tutti_err tutti_profile_place(const char *path, tutti_place *place_out
 TUTTI_API tutti_err tutti_profile_path(char *path_out, size_t size) TUTTI_MUST_USE;
 
 /** The numbers for a file system.   Local.
- *  @param[in] file   a profile that must be there; NULL or "": the user's, or /etc/tutti/profile, or
- *      what is usual
+ *  @param[in] file   a profile that must be there, and right; NULL or "": the user's, or
+ *      /etc/tutti/profile, or what is usual.  Of these, one that is not understood does not count
  *  @param[in] place  numbers that the profile does not have are those that are usual for its type
- *  @return TUTTI_ERR_FORMAT with the line that is wrong */
+ *  @return TUTTI_ERR_FORMAT with the line of `file` that is wrong */
 TUTTI_API tutti_err tutti_profile_load(const char *file, const tutti_place *place,
                                        tutti_profile *p_out) TUTTI_MUST_USE;
 

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "base/trace.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -23,7 +25,8 @@ struct tutti__fiber {
     tutti__fiber_fn *fn;
     void *context;
     char *memory; /* guard and stack */
-    int returned;
+    int begun, returned;
+    double left, absent;    /* when it was left; how long it was not running */
     tutti_error_info error; /* the last error of the side that is not running */
     void *tsan_inside, *tsan_outside;
     const void *outside_bottom; /* for the address sanitizer */
@@ -106,6 +109,8 @@ int tutti__fiber_resume(tutti__fiber *f) {
     void *fake = NULL;
     TUTTI_ASSERT(!current && !f->returned);
     errors_swap(f);
+    f->begun = 1;
+    f->absent += tutti__now() - f->left;
     current = f;
     f->tsan_outside = thread_now();
     switch_announce(&fake, f->memory + GUARD, STACK);
@@ -113,6 +118,7 @@ int tutti__fiber_resume(tutti__fiber *f) {
     (void)swapcontext(&f->outside, &f->inside);
     switch_complete(fake, NULL, NULL);
     current = NULL;
+    f->left = tutti__now();
     errors_swap(f);
     return f->returned;
 }
@@ -129,6 +135,18 @@ int tutti__fiber_leave(void) {
 
 int tutti__fiber_inside(void) {
     return current != NULL;
+}
+
+double tutti__fiber_absent(void) {
+    return current ? current->absent : 0;
+}
+
+double tutti__fiber_clock(void) {
+    return tutti__now() - tutti__fiber_absent();
+}
+
+int tutti__fiber_halfway(const tutti__fiber *f) {
+    return f && f->begun && !f->returned;
 }
 
 /* ---- life */
@@ -151,6 +169,7 @@ tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **o
     if (!f) return TUTTI_ERR_NOMEM;
     f->fn = fn;
     f->context = context;
+    f->left = tutti__now();
     f->error = (tutti_error_info){.rank = -1, .offset = -1};
     tutti_err err = stack_map(&f->memory);
     if (err == TUTTI_OK && getcontext(&f->inside) != 0) {

@@ -19,6 +19,12 @@ int tutti__fiber_resume(tutti__fiber *f);
 /* Inside a fiber: back to whoever resumed it, and 1 once resumed again.  Outside: 0 at once. */
 int tutti__fiber_leave(void);
 int tutti__fiber_inside(void); /* are we in one? */
+/* Seconds for which the current fiber has not been running since it was made; 0 outside. */
+double tutti__fiber_absent(void);
+/* A clock that stands still meanwhile. */
+double tutti__fiber_clock(void);
+/* Has it been resumed, and not returned yet? */
+int tutti__fiber_halfway(const tutti__fiber *f);
 /* Free one that has returned or was never resumed; nulls it. */
 void tutti__fiber_free(tutti__fiber **f);
 

@@ -428,12 +428,25 @@ static int find_place(const tutti__profile_set *s, const tutti_place *place) {
     return -1;
 }
 
+/* Nobody has measured a file system that is reached by the network: it is no faster than that. */
+static void limit_by_network(tutti_profile *p) {
+    for (int i = 0; i < ROWS; i++) {
+        const int one = strstr(rows[i].name, "_one_") != NULL;
+        const double most = p->net_bandwidth * (one ? 1 : p->nodes);
+        if (facts[i].section == SECTION_FILES && facts[i].unit == UNIT_RATE && value(p, i) > most)
+            *field(p, i) = most;
+    }
+}
+
 void tutti__profile_pick(const tutti__profile_set *s, const tutti_place *place,
                          tutti_profile *p_out) {
     const int i = find_place(s, place);
     tutti_profile_defaults(p_out, place->type);
     copy_section(p_out, &s->machine, SECTION_MACHINE);
-    if (i < 0) return;
+    if (i < 0) {
+        if (p_out->remote > 0) limit_by_network(p_out);
+        return;
+    }
     copy_section(p_out, &s->files[i].p, SECTION_FILES);
     p_out->measured = 1;
 }
@@ -445,28 +458,33 @@ static int find_to_replace(const tutti__profile_set *s, const tutti_place *place
     return find_place(s, place);
 }
 
-static tutti_err check_put(const tutti__profile_set *s, const tutti_place *place,
-                           const tutti_profile *p) {
+static tutti_err check_put(const tutti_place *place, const tutti_profile *p) {
     for (const char *c = place->mount; *c; c++)
         TUTTI_CHECK((unsigned char)*c >= ' ', TUTTI_ERR_ARG,
                     "the mount point has a control character in its name");
     for (int i = 0; i < ROWS; i++)
         TUTTI_CHECK(number_fits(i, value(p, i)), TUTTI_ERR_ARG, "%s has an impossible value",
                     rows[i].name);
+    return TUTTI_OK;
+}
+
+static tutti_err section_add(tutti__profile_set *s) {
     TUTTI_CHECK(s->n < TUTTI__PROFILE_SECTIONS, TUTTI_ERR_FORMAT,
                 "the profile has %d file systems already", s->n);
+    tutti__profile_files *more = tutti__realloc(s->files, (size_t)(s->n + 1) * sizeof *more);
+    if (!more) return TUTTI_ERR_NOMEM;
+    s->files = more;
+    s->n++;
     return TUTTI_OK;
 }
 
 tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_place *place,
                              const tutti_profile *p) {
     int i = find_to_replace(s, place);
-    TUTTI_TRY(check_put(s, place, p));
+    TUTTI_TRY(check_put(place, p));
     if (i < 0) {
-        tutti__profile_files *more = tutti__realloc(s->files, (size_t)(s->n + 1) * sizeof *more);
-        if (!more) return TUTTI_ERR_NOMEM;
-        s->files = more;
-        i = s->n++;
+        TUTTI_TRY(section_add(s));
+        i = s->n - 1;
     }
     memset(&s->files[i], 0, sizeof s->files[i]);
     s->files[i].place = *place;

@@ -22,21 +22,27 @@ typedef struct tutti__profile_set {
     tutti__profile_files *files;
 } tutti__profile_set;
 
-/* Read a text of n bytes, or refuse it (TUTTI_ERR_FORMAT, "line 7: ...").  Free with _set_free. */
+/* Read a text of n bytes, or refuse it (TUTTI_ERR_FORMAT, "line 7 of the
+ * profile: ...").  Free with tutti__profile_set_free. */
 tutti_err tutti__profile_parse(const char *text, size_t n,
                                tutti__profile_set *set_out) TUTTI_MUST_USE;
 void tutti__profile_set_free(tutti__profile_set *s);
 
-/* The text of a set, for tutti__free; NULL: no memory. */
+/* The text of a set, which the caller frees (tutti__free); NULL: there is no memory for it. */
 char *tutti__profile_print(const tutti__profile_set *s);
 
 /* The numbers for a place: those of the file system with its type and mount point, else with its type
- * and device, else what is usual. */
+ * and device, else what is usual (and, where that is elsewhere, not more than the network carries). */
 void tutti__profile_pick(const tutti__profile_set *s, const tutti_place *place,
                          tutti_profile *p_out);
 
 /* Put numbers in; a file system that is known is replaced. */
 tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_place *place,
                              const tutti_profile *p) TUTTI_MUST_USE;
+
+/* tutti_profile_load; *ignored_out is the trouble with a file that nobody has named and that is
+ * therefore as good as not there (code TUTTI_OK: no trouble). */
+tutti_err tutti__profile_load(const char *file, const tutti_place *place, tutti_profile *p_out,
+                              tutti_error_info *ignored_out) TUTTI_MUST_USE;
 
 #endif

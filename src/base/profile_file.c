@@ -171,22 +171,41 @@ static tutti_err load_set(const char *path, int must, int *found_out, tutti__pro
     return at_file(path, err);
 }
 
-static tutti_err find_set(const char *file, int *found_out, tutti__profile_set *set_out) {
+/* A file that nobody has named, perhaps of another version: with a mistake in it, it is not there. */
+static tutti_err load_unnamed(const char *path, int *found_out, tutti__profile_set *set_out,
+                              tutti_error_info *ignored_out) {
+    const tutti_err err = load_set(path, 0, found_out, set_out);
+    if (err == TUTTI_OK || err == TUTTI_ERR_NOMEM) return err;
+    *found_out = 0;
+    *ignored_out = *tutti_last_error();
+    tutti__error_clear();
+    return TUTTI_OK;
+}
+
+static tutti_err find_set(const char *file, int *found_out, tutti__profile_set *set_out,
+                          tutti_error_info *ignored_out) {
     path_text user;
     *found_out = 0;
     if (file && file[0]) return load_set(file, 1, found_out, set_out);
     if (tutti_profile_path(user, sizeof user) == TUTTI_OK)
-        TUTTI_TRY(load_set(user, 0, found_out, set_out));
+        TUTTI_TRY(load_unnamed(user, found_out, set_out, ignored_out));
     else
         tutti__error_clear();
-    return *found_out ? TUTTI_OK : load_set(SYSTEM_PROFILE, 0, found_out, set_out);
+    return *found_out ? TUTTI_OK : load_unnamed(SYSTEM_PROFILE, found_out, set_out, ignored_out);
 }
 
 tutti_err tutti_profile_load(const char *file, const tutti_place *place, tutti_profile *p_out) {
+    tutti_error_info ignored;
+    return tutti__profile_load(file, place, p_out, &ignored);
+}
+
+tutti_err tutti__profile_load(const char *file, const tutti_place *place, tutti_profile *p_out,
+                              tutti_error_info *ignored_out) {
     tutti__profile_set set = {.n = 0};
     int found = 0;
+    ignored_out->code = TUTTI_OK;
     TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "the place or where to put the numbers is NULL");
-    TUTTI_TRY(find_set(file, &found, &set));
+    TUTTI_TRY(find_set(file, &found, &set, ignored_out));
     if (found) {
         tutti__profile_pick(&set, place, p_out);
         tutti__profile_set_free(&set);

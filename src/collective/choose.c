@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/profile.h"
+#include "exchange/shuffle.h"
+
 /* Candidates that TUTTI_EXPLAIN shows; pipelines of the exchange that is taken, and of others. */
 enum { SHOWN = 8, SHOWN_TAKEN = 2, SHOWN_ALIKE = 1 };
 
@@ -30,7 +33,8 @@ static tutti__cost_case case_of(const tutti_file *f, const tutti__summary *s, in
                               .largest = g->largest,
                               .align = f->align,
                               .striped = f->striped,
-                              .may_sieve = tutti__sieve_can_write(f)};
+                              .may_sieve = tutti__sieve_can_write(f),
+                              .buffers = tutti__exchange_buffers};
 }
 
 static int is_staged(const tutti__candidate *k) {
@@ -151,8 +155,12 @@ int tutti__choose_store(const tutti_options *opt, const tutti_profile *p) {
 
 tutti_err tutti__choose_profile(const char *path, const tutti_options *opt, tutti_profile *out) {
     tutti_place place = {.type = "other"};
+    tutti_error_info ignored;
     const int nowhere = opt->store == TUTTI_STORE_MEM || opt->store == TUTTI_STORE_NULL;
     /* trouble with the path itself is for the open to tell */
     if (!nowhere && tutti_profile_place(path, &place) != TUTTI_OK) tutti__error_clear();
-    return tutti_profile_load(opt->profile, &place, out);
+    TUTTI_TRY(tutti__profile_load(opt->profile, &place, out, &ignored));
+    if (ignored.code != TUTTI_OK && opt->explain)
+        fprintf(stderr, "tutti: the profile '%s' is not used: %s\n", ignored.path, ignored.text);
+    return TUTTI_OK;
 }

@@ -87,13 +87,14 @@ typedef struct tutti__two_phase {
     int shared;  /* groups are the team's nodes */
     int ordered; /* ranks overlap: everything by message, placed in rank order */
     tutti__domains domains;
-    int *agg_rank;      /* [domains.aggregators] */
-    int my_agg;         /* -1: none */
-    int homes, mirrors; /* slots of a member: for its own windows, for windows it carries */
-    int pipeline;       /* TUTTI_PIPELINE_*, never auto */
-    int stepwise;       /* cycle by cycle (cycles.h), with this exchange: */
-    int kind, step;     /* TUTTI_EXCHANGE_TWO_SIDED in step 1 ... 5, _FENCE or _LOCK */
-    tutti_off bytes;    /* of all ranks */
+    int *agg_rank;       /* [domains.aggregators] */
+    int my_agg;          /* -1: none */
+    int homes, mirrors;  /* slots of a member: for its own windows, for windows it carries */
+    tutti_off elsewhere; /* resident: memory that other operations have, as agreed */
+    int pipeline;        /* TUTTI_PIPELINE_*, never auto */
+    int stepwise;        /* cycle by cycle (cycles.h), with this exchange: */
+    int kind, step;      /* TUTTI_EXCHANGE_TWO_SIDED in step 1 ... 5, _FENCE or _LOCK */
+    tutti_off bytes;     /* of all ranks */
     int stays;
     tutti__stay *stay; /* where my own bytes go, in the order of the walk within a cycle */
     tutti__load home;  /* all sources of my windows */
@@ -118,6 +119,7 @@ struct tutti_plan {
     int is_write;
     tutti__means means;     /* of the operation that makes it; `resident`: it came out so */
     tutti__segment segment; /* resident: its staging memory */
+    tutti_off held;         /* what that counts of background_bytes */
     tutti__choice choice;
     int method;             /* never auto */
     tutti__two_phase *two;  /* methods two-phase and root */
@@ -217,6 +219,7 @@ tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *op
 void tutti__stats_add(tutti_stats *to, const tutti_stats *from);
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase);
 void tutti__plan_release(tutti_plan **p);
+void tutti__plan_segment_drop(tutti_plan *p);
 /* May this plan be run with these?  Local. */
 tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf,
                              tutti_off displacement) TUTTI_MUST_USE;

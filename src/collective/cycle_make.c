@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "exchange/rma_windows.h"
+
 /* ---- the ring */
 
 typedef struct {
@@ -78,6 +80,20 @@ static void cycles_count(tutti__cycles *c, const tutti__two_phase *t) {
     c->sparse = c->collective && c->cycles / 4 > t->bytes / d->window / d->aggregators + 16;
 }
 
+/* My part of a node's memory, without what the exchange needs beside its windows. */
+static tutti_off windows_room(const tutti_plan *p, const tutti__two_phase *t) {
+    const tutti_off share = p->file->opt.cb_buffer_size / p->file->team->nodes.largest;
+    const int beside = tutti__exchange_buffers(t->kind, t->step, t->homes) - t->homes;
+    return tutti__max(share - beside * t->domains.window, t->homes * t->domains.window);
+}
+
+tutti_err tutti__cycles_windows(const tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
+    if (t->kind == TUTTI_EXCHANGE_TWO_SIDED) return TUTTI_OK;
+    return tutti__windows_ensure(p->file->team, t->homes, t->my_agg >= 0 ? t->domains.window : 0,
+                                 windows_room(p, t));
+}
+
 tutti_err tutti__cycles_make(tutti__run *r, int is_write) {
     const tutti__two_phase *t = r->two;
     tutti__cycles *c = tutti__calloc(1, sizeof *c);
@@ -85,15 +101,26 @@ tutti_err tutti__cycles_make(tutti__run *r, int is_write) {
     r->cycles = c;
     c->slots = t->homes;
     cycles_count(c, t);
+    if (c->collective) {
+        c->pins = r->file;
+        atomic_fetch_add(&r->file->team->pins, 1);
+    }
     TUTTI_TRY(rings_make(c, r, is_write));
     TUTTI_TRY(subs_make(c, t));
     const tutti__needs q = needs_of(r, is_write);
     return tutti__exchange_make(&c->exchange, r->file->team, t->kind, t->step, &q, c->shuffle);
 }
 
+void tutti__cycles_abort(tutti__cycles *c) {
+    for (int i = 0; i < c->slots; i++)
+        if (c->sub[i].request && tutti__store_finish(&c->sub[i].request, NULL) != TUTTI_OK)
+            c->sub[i].request = NULL;
+}
+
 void tutti__cycles_free(tutti__cycles **pc) {
     tutti__cycles *c = *pc;
     if (!c) return;
+    if (c->pins && c->pins->team) atomic_fetch_sub(&c->pins->team->pins, 1);
     for (int i = 0; c->sub && i < c->slots; i++) tutti__window_io_free(&c->sub[i].io);
     tutti__exchange_free(&c->exchange);
     tutti__free(c->sub);

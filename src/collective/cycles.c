@@ -5,8 +5,11 @@
 
 #include "base/trace.h"
 
-/* File access that blocks lets the exchange move on after so many bytes. */
-static const tutti_off SLICE = 1 << 20;
+/* File access that blocks lets the exchange move on after so many bytes: some times a window, but not
+ * for less than a call is worth. */
+static tutti_off slice_of(const tutti__run *r) {
+    return tutti__max(64 << 10, r->two->domains.window / 8);
+}
 
 static int slot(const tutti__run *r, tutti_count k) {
     return (int)(k % r->cycles->slots);
@@ -50,7 +53,7 @@ static void write_comm(tutti__run *r) {
         begun += shuffle_begin(r, begun);
         if (k == begun) return;
         shuffle_wait(r, k);
-        tutti__cycle_store(r, slot(r, k), SLICE);
+        tutti__cycle_store(r, slot(r, k), slice_of(r));
     }
 }
 
@@ -113,7 +116,7 @@ static void read_none(tutti__run *r) {
 
 static void read_comm(tutti__run *r) {
     tutti_count k = 0;
-    for (; read_all(r, k, SLICE); k++) {
+    for (; read_all(r, k, slice_of(r)); k++) {
         tutti__cycle_shuffle_init(r, slot(r, k));
         shuffle_wait(r, k - r->cycles->slots + 1);
     }
@@ -234,7 +237,7 @@ static listing *listing_of(const tutti__run *r) {
                                            {read_write, write_write},
                                            {read_write_comm, write_write_comm},
                                            {read_write_comm_2, write_write_comm_2}};
-    const int pipeline = r->cycles->slots == 1 ? TUTTI_PIPELINE_NONE : r->two->pipeline;
+    const int pipeline = r->two->pipeline;
     if (pipeline == TUTTI_PIPELINE_WRITE_COMM_2 && !r->cycles->collective) return flow;
     return listings[pipeline - TUTTI_PIPELINE_NONE][r->op->plan->is_write];
 }

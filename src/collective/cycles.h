@@ -56,14 +56,18 @@ typedef struct tutti__cycles {
     int sparse;              /* and agree on them */
     tutti_count next;        /* the cycle that comes next, TUTTI__NO_CYCLE: none */
     tutti__minimum agreed;
-    int staggered; /* the first file access has been */
+    int staggered;    /* the first file access has been */
+    tutti_file *pins; /* whose team has to keep its windows for this plan; NULL: nobody's */
 } tutti__cycles;
 
 #define TUTTI__NO_CYCLE INT64_MAX
 
 /* ---- cycle_make.c */
 tutti_err tutti__cycles_make(tutti__run *r, int is_write) TUTTI_MUST_USE; /* allocate r->cycles */
+void tutti__cycles_abort(tutti__cycles *c); /* wait for file accesses under way, and no more */
 void tutti__cycles_free(tutti__cycles **c);
+/* The windows of MPI that a plan needs, if it needs any.  Collective; the same answer on all ranks. */
+tutti_err tutti__cycles_windows(const tutti_plan *p) TUTTI_MUST_USE;
 
 /* ---- cycle_steps.c: what the listings are made of; `k` is the number of the sub-buffer */
 void tutti__cycle_first(tutti__run *r); /* before all others */

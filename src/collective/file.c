@@ -115,7 +115,7 @@ static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
     f->align = tutti__min(f->align, TUTTI__MESSAGE_MAX);
     f->striped = (int)v.max[3];
     f->incoherent = v.max[4] && f->team->nodes.n > 1;
-    f->remote = v.max[4] || v.max[3];
+    f->remote = v.max[4] || (v.max[3] && f->opt.striping_unit == 0);
     f->spare_cores = (int)v.min[0];
     if (f->opt.direct_io) f->align = tutti__align_up(f->align, tutti__max(v.max[1], 1));
     f->opt.striping_unit = f->align;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/trace.h"
+#include "exchange/segment.h"
 
 static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
 static tutti_file *files;
@@ -17,6 +18,7 @@ static int files_watched;
 
 static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;
+    tutti__segments_unlink();
     while (files) {
         tutti_file *f = files;
         files = f->next_open;

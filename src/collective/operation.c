@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fiber.h"
 #include "base/trace.h"
 
 tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
@@ -27,7 +28,7 @@ tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const v
 }
 
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase) {
-    if (f->progress && !tutti__is_worker()) f->progress(f->progress_context, done, total, phase);
+    if (!tutti__is_worker() && f->progress) f->progress(f->progress_context, done, total, phase);
 }
 
 /* Until it ends, seconds_total holds when it began.  What is done outside of operations counts in the sum
@@ -69,13 +70,18 @@ static tutti_err plan_alloc(tutti_file *f, const tutti_access *a, int is_write,
     return tutti__two_phase_alloc(p);
 }
 
+void tutti__plan_segment_drop(tutti_plan *p) {
+    if (p->file->team) p->file->team->background -= p->held;
+    p->held = 0;
+    tutti__segment_drop(&p->segment);
+}
+
 void tutti__plan_release(tutti_plan **pp) {
     tutti_plan *p = *pp;
     if (!p) return;
     tutti__run_free(&p->run);
     tutti__two_phase_free(&p->two);
-    if (p->segment.base && p->file->team) p->file->team->background -= (tutti_off)p->segment.bytes;
-    tutti__segment_drop(&p->segment);
+    tutti__plan_segment_drop(p);
     tutti_access_free(&p->access);
     tutti__free(p);
     *pp = NULL;
@@ -158,7 +164,7 @@ static void method_in_background(tutti_plan *p, char *why, size_t size) {
     const int named = !p->is_write && o->method_read ? o->method_read : o->method;
     if (p->means.resident && named == TUTTI_METHOD_AUTO && p->method != TUTTI_METHOD_TWO_PHASE) {
         p->method = TUTTI_METHOD_TWO_PHASE;
-        snprintf(why, size, "two-phase: in the background");
+        snprintf(why, size, "two-phase: for the background");
     }
     if (p->method != TUTTI_METHOD_TWO_PHASE) p->means.resident = 0;
 }
@@ -195,13 +201,13 @@ tutti_err tutti__operation_plan(tutti_file *f, const tutti_access *a, int is_wri
                                 tutti_plan **out) {
     tutti_plan *p = NULL;
     tutti__summary s;
-    const double start = tutti__now();
+    const double start = tutti__now(), clock = tutti__fiber_clock();
     tutti__file_report(f, 0, a ? tutti_access_bytes(a) : 0, "plan");
     if (mine == TUTTI_OK) mine = plan_alloc(f, a, is_write, means, &p);
     tutti_err err = plan_vote(f, p, mine, &s, size_out);
     TUTTI_ASSERT(err != TUTTI_OK || p);
     if (err == TUTTI_OK) err = plan_make(p, &s);
-    means->stats->seconds_plan += tutti__now() - start;
+    means->stats->seconds_plan += tutti__fiber_clock() - clock;
     means->stats->plans++;
     tutti__trace_event("plan", "plan", start, -1, -1);
     if (err != TUTTI_OK) {
@@ -215,13 +221,14 @@ tutti_err tutti__operation_plan(tutti_file *f, const tutti_access *a, int is_wri
 /* ---- running */
 
 static tutti_err run_direct(tutti__op *op) {
-    const double start = tutti__now(), file_before = op->stats->seconds_file;
+    const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
     tutti_err err;
     if (op->plan->method == TUTTI_METHOD_SIEVE)
         err = tutti__run_sieve(op);
     else
         err = tutti__run_list(op, op->plan->method == TUTTI_METHOD_INDEPENDENT ? 1 : 1024);
-    op->stats->seconds_exchange += tutti__now() - start - (op->stats->seconds_file - file_before);
+    op->stats->seconds_exchange +=
+        tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
     return err;
 }
 

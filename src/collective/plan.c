@@ -84,7 +84,9 @@ const char *tutti_plan_explain(const tutti_plan *p) {
 }
 
 size_t tutti_plan_size(const tutti_plan *p) {
-    return p ? sizeof *p + tutti_access_size(p->access) + tutti__two_phase_size(p->two) : 0;
+    if (!p) return 0;
+    return sizeof *p + tutti_access_size(p->access) + tutti__two_phase_size(p->two) +
+           (p->segment.shared ? 0 : p->segment.bytes);
 }
 
 void tutti_plan_free(tutti_plan **p) {

@@ -234,21 +234,35 @@ static int background_of(const tutti_file *f) {
                                                            : TUTTI_BACKGROUND_NONE;
 }
 
+/* The very same file, wherever its name or this process may have gone since; many accesses may be in
+ * flight, since nobody is there to start further ones. */
 static tutti_err away_open_as(tutti_file *f, int store) {
     tutti_options opt = f->opt;
+    char link[64];
+    const int fd = tutti__store_descriptor(f->store);
     int flags = 0;
     if (f->mode & TUTTI_READ) flags |= TUTTI_STORE_READ;
     if (f->mode & TUTTI_WRITE) flags |= TUTTI_STORE_WRITE;
     opt.store = store;
-    return tutti__store_open(f->path, flags, 0, &opt, f->team->rank, &f->all, &f->away);
+    opt.queue_depth = (int)tutti__max(opt.queue_depth, 512);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const char *path = fd >= 0 && access("/proc/self/fd", X_OK) == 0 ? link : f->path;
+    const tutti_err err = tutti__store_open(path, flags, 0, &opt, f->team->rank, &f->all, &f->away);
+    if (err == TUTTI_OK) return TUTTI_OK;
+    tutti_error_info info = *tutti_last_error();
+    info.path[0] = '\0';
+    tutti__error_assign(&info);
+    tutti__error_context(NULL, f->path, -1);
+    return err;
 }
 
 /* Files are opened once more for the background, by a store that suits it. */
 static tutti_err away_open(tutti_file *f, int background) {
     if (f->away || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
-    if (f->opt.store != TUTTI_STORE_AUTO || background == TUTTI_BACKGROUND_ALL)
-        return away_open_as(f, f->opt.store);
-    return away_open_as(f, tutti__store_asynchronous(&f->opt));
+    if (f->opt.store != TUTTI_STORE_AUTO) return away_open_as(f, f->opt.store);
+    /* the thread of `all` may as well wait, unless the pipeline wants it otherwise */
+    const int waits = background == TUTTI_BACKGROUND_ALL && f->opt.pipeline < TUTTI_PIPELINE_WRITE;
+    return away_open_as(f, waits ? TUTTI_STORE_POSIX : tutti__store_asynchronous(&f->opt));
 }
 
 static tutti_err request_fill(tutti_request *r, const tutti__order *o) {
@@ -269,6 +283,8 @@ static void request_init(tutti_request *r, tutti_file *f, const tutti__order *o)
     r->split = o->split;
     r->is_write = o->is_write;
     r->background = background_of(f);
+    if (o->plan && !o->plan->means.resident && f->opt.background == TUTTI_BACKGROUND_AUTO)
+        r->background = TUTTI_BACKGROUND_NONE; /* it was not planned for that */
     r->plan = o->plan;
     r->buf = o->buf;
     r->displacement = o->displacement;
@@ -291,7 +307,6 @@ static tutti_err refuse(tutti_file *f, const tutti__order *o, tutti_err err) {
     request_init(&r, f, o);
     r.refused = err;
     r.trouble = first;
-    if (f->opt.background == TUTTI_BACKGROUND_ALL) return err; /* nobody may speak but the thread */
     depart(&r);
     tutti_access_free(&r.access);
     tutti__error_assign(&r.trouble);
@@ -331,6 +346,7 @@ tutti_err tutti__request_start(tutti_file *f, const tutti__order *o, tutti_reque
     const tutti_err err = send_off(r);
     if (err == TUTTI_OK) {
         *out = r;
+        requests_progress();
         return TUTTI_OK;
     }
     if (o->split) return err; /* it has been told to all, and freed */
@@ -363,10 +379,10 @@ static void segment_keep(tutti_request *r) {
     tutti__team *t = r->file->team;
     tutti_plan *p = r->plan;
     if (!r->split || !r->owns_plan || !p || !p->segment.base) return;
-    t->background -= (tutti_off)p->segment.bytes;
     tutti__segment_drop(&t->spare);
     t->spare = p->segment;
     memset(&p->segment, 0, sizeof p->segment);
+    tutti__plan_segment_drop(p);
 }
 
 tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
@@ -392,10 +408,11 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
 /* ---- around other calls */
 
 static void abandoned_free(tutti_file *f) {
+    const tutti_error_info keep = *tutti_last_error();
     for (tutti_request *r = f->requests, *next; r; r = next) {
         next = r->next;
         if (!r->abandoned || state_of(r) != TUTTI__ARRIVED || r->fiber) continue;
-        if (tutti__request_collect(&r, NULL) != TUTTI_OK) tutti__error_clear();
+        if (tutti__request_collect(&r, NULL) != TUTTI_OK) tutti__error_assign(&keep);
     }
 }
 
@@ -436,13 +453,20 @@ void tutti__requests_end(tutti_file *f) {
     if (!f->team->spare.shared) tutti__segment_drop(&f->team->spare);
 }
 
+/* An operation halfway through communication still has messages on its stack: it stays as it is. */
+static int requests_halfway(const tutti_file *f) {
+    for (const tutti_request *r = f->requests; r; r = r->next)
+        if (tutti__fiber_halfway(r->fiber)) return 1;
+    return 0;
+}
+
 int tutti__requests_drop(tutti_file *f) {
-    for (int i = 0; i < 5000 && !tutti__worker_idle(f); i++) usleep(1000);
-    if (!tutti__worker_idle(f)) return 0;
-    tutti__worker_end(f);
+    if (!tutti__worker_stop(f)) return 0;
+    for (tutti_request *r = f->requests; r; r = r->next)
+        if (r->plan && r->plan->run) tutti__run_abort(r->plan->run);
+    if (requests_halfway(f)) return 0;
     while (f->requests) {
         tutti_request *r = f->requests;
-        if (r->plan && r->plan->run && state_of(r) == TUTTI__AWAY) tutti__run_abort(r->plan->run);
         mine_remove(r);
         tutti__fiber_free(&r->fiber);
         f->requests = r->next;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/fiber.h"
 #include "base/trace.h"
 #include "collective/cycles.h"
 
@@ -206,7 +207,8 @@ static int run_opens(const tutti__run *r) {
 
 /* Time that is not file access is exchange. */
 static void count_exchange(const tutti__op *op, double start, double file_before) {
-    op->stats->seconds_exchange += tutti__now() - start - (op->stats->seconds_file - file_before);
+    op->stats->seconds_exchange +=
+        tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
 }
 
 static tutti_err run_outcome(const tutti__run *r) {
@@ -217,7 +219,7 @@ static tutti_err run_outcome(const tutti__run *r) {
 tutti_err tutti__run_two_phase(tutti__op *op) {
     tutti__run *r = op->plan->run;
     if (r->cycles) return tutti__cycles_run(op);
-    const double start = tutti__now(), file_before = op->stats->seconds_file;
+    const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
     run_start(r, op);
     walk(r);
     wait_while(r, run_busy);
@@ -227,7 +229,7 @@ tutti_err tutti__run_two_phase(tutti__op *op) {
 
 void tutti__run_depart(tutti__op *op) {
     tutti__run *r = op->plan->run;
-    const double start = tutti__now(), file_before = op->stats->seconds_file;
+    const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
     run_start(r, op);
     r->holding = !op->plan->is_write;
     if (op->plan->is_write) walk(r);
@@ -237,7 +239,7 @@ void tutti__run_depart(tutti__op *op) {
 
 tutti_err tutti__run_arrive(tutti__op *op) {
     tutti__run *r = op->plan->run;
-    const double start = tutti__now(), file_before = op->stats->seconds_file;
+    const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
     r->holding = 0;
     if (!op->plan->is_write) walk(r);
     wait_while(r, run_busy);
@@ -246,6 +248,10 @@ tutti_err tutti__run_arrive(tutti__op *op) {
 }
 
 void tutti__run_abort(tutti__run *r) {
+    if (r->cycles) {
+        tutti__cycles_abort(r->cycles);
+        return;
+    }
     for (int i = 0; i < r->homes; i++)
         if (r->work[i].request && tutti__store_finish(&r->work[i].request, NULL) != TUTTI_OK)
             r->work[i].request = NULL;

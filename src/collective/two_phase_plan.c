@@ -18,7 +18,7 @@
 
 #include "base/fiber.h"
 #include "base/trace.h"
-#include "exchange/rma_windows.h"
+#include "collective/cycles.h"
 #include "exchange/segment.h"
 #include "exchange/shuffle.h"
 
@@ -90,10 +90,11 @@ static tutti_err decide(tutti_plan *p, tutti__two_phase *t, const tutti__summary
     if (t->pipeline == TUTTI_PIPELINE_AUTO) t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
     if (p->means.resident) t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
     t->homes = t->pipeline == TUTTI_PIPELINE_NONE ? 1 : f->opt.sub_buffers;
+    if (t->stepwise && t->homes == 1) t->pipeline = TUTTI_PIPELINE_NONE; /* nothing overlaps */
     t->mirrors = remote ? 2 : 0;
 
     const tutti_off extent = s->hi > s->lo ? s->hi - s->lo : 0;
-    const tutti__groups *share = t->stepwise ? &team->nodes : t->groups; /* the memory of a node */
+    const tutti__groups *share = &team->nodes; /* memory is that of a node */
     const int buffers = t->stepwise ? tutti__exchange_buffers(t->kind, t->step, t->homes)
                                     : (t->homes + t->mirrors) * (remote ? 2 : 1);
     const tutti_off window = window_bytes(p, share, buffers, extent);
@@ -376,6 +377,11 @@ static tutti_count windows_count(const tutti__two_phase *t, tutti_count limit) {
     return n;
 }
 
+/* What a group's memory makes on a node: without sharing every rank of it has its own. */
+static tutti_off on_node(const tutti_plan *p, const tutti__two_phase *t, size_t bytes) {
+    return (tutti_off)bytes * (t->shared ? 1 : p->file->team->nodes.largest);
+}
+
 /* Everybody's slots are as many as the busiest aggregator needs, if the largest node has memory for them
  * beside what other operations have; ranks may not know yet that some of those have ended, so
  * they agree.  Collective. */
@@ -383,37 +389,38 @@ static tutti_err resident_slots(tutti_plan *p, tutti__two_phase *t, tutti_err mi
     tutti__vote v;
     const tutti_off room = p->file->opt.background_bytes;
     tutti__vote_init(&v);
-    v.max[0] =
-        mine == TUTTI_OK ? windows_count(t, tutti__min(room / t->domains.window + 1, 1 << 20)) : 0;
+    const tutti_count most = tutti__min(room / t->domains.window + 2, 1 << 20);
+    v.max[0] = mine == TUTTI_OK ? windows_count(t, most) : 0;
     v.max[1] = p->file->team->background;
     TUTTI_TRY(tutti__team_vote(p->file->team, mine, &v));
     t->homes = (int)tutti__max(v.max[0], 1);
+    t->elsewhere = v.max[1];
     const size_t bytes =
         tutti__stage_bytes(t->groups->largest, t->homes + t->mirrors, t->domains.window);
-    *fits_out = v.max[1] + (tutti_off)bytes <= room;
+    *fits_out = v.max[0] < most && t->elsewhere + on_node(p, t, bytes) <= room;
     return TUTTI_OK;
 }
 
 /* The memory of an operation that has ended is taken again; all ranks of a node have the same one. */
 static tutti_err resident_ensure(tutti_plan *p, const tutti__two_phase *t, size_t bytes) {
     tutti__team *team = p->file->team;
-    if (team->spare.bytes >= bytes && team->spare.shared == (t->shared && t->groups->size > 1)) {
-        p->segment = team->spare;
+    const tutti__segment *spare = &team->spare;
+    const int suits = spare->bytes >= bytes && spare->shared == (t->shared && t->groups->size > 1);
+    if (suits && t->elsewhere + on_node(p, t, spare->bytes) <= p->file->opt.background_bytes) {
+        p->segment = *spare;
         memset(&team->spare, 0, sizeof team->spare);
     } else {
+        tutti__segment_drop(&team->spare);
         TUTTI_TRY(tutti__segment_make(team, t->shared, bytes, &p->segment));
     }
-    team->background += (tutti_off)p->segment.bytes;
+    p->held = on_node(p, t, p->segment.bytes);
+    team->background += p->held;
     return TUTTI_OK;
 }
 
 static tutti_err stage_ensure(tutti_plan *p, const tutti__two_phase *t) {
     if (!moves_by_stage(p)) return TUTTI_OK;
-    if (t->stepwise)
-        return t->kind == TUTTI_EXCHANGE_TWO_SIDED
-                   ? TUTTI_OK
-                   : tutti__windows_ensure(p->file->team, t->homes,
-                                           t->my_agg >= 0 ? t->domains.window : 0);
+    if (t->stepwise) return tutti__cycles_windows(p);
     const size_t bytes =
         tutti__stage_bytes(t->groups->size, t->homes + t->mirrors, t->domains.window);
     return p->means.resident ? resident_ensure(p, t, bytes)
@@ -421,8 +428,7 @@ static tutti_err stage_ensure(tutti_plan *p, const tutti__two_phase *t) {
 }
 
 static void resident_not(tutti_plan *p) {
-    if (p->segment.base) p->file->team->background -= (tutti_off)p->segment.bytes;
-    tutti__segment_drop(&p->segment);
+    tutti__plan_segment_drop(p);
     p->means.resident = 0;
 }
 

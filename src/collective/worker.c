@@ -3,8 +3,10 @@
 #include "collective/worker.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct errand {
     tutti_request *request;
@@ -18,12 +20,17 @@ struct tutti__worker {
     pthread_cond_t work, news; /* for the thread, for its caller */
     errand *first, *last;
     int busy, ends;
+    _Atomic int parks; /* MPI is going: do not come back from waiting */
 };
 
-static _Thread_local int is_worker;
+static _Thread_local struct tutti__worker *me;
 
 int tutti__is_worker(void) {
-    return is_worker;
+    return me != NULL;
+}
+
+static void park(void) {
+    while (atomic_load(&me->parks)) pause();
 }
 
 static errand *worker_take(struct tutti__worker *w) {
@@ -39,7 +46,8 @@ static errand *worker_take(struct tutti__worker *w) {
 static void *worker_main(void *context) {
     struct tutti__worker *w = context;
     errand *e;
-    is_worker = 1;
+    me = w;
+    tutti__on_idle(park);
     pthread_mutex_lock(&w->lock);
     while ((e = worker_take(w))) {
         pthread_mutex_unlock(&w->lock);
@@ -59,7 +67,11 @@ static tutti_err worker_make(tutti_file *f) {
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->work, NULL);
     pthread_cond_init(&w->news, NULL);
+    sigset_t all, before; /* signals are the program's, not ours */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     const int code = pthread_create(&w->thread, NULL, worker_main, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != 0) {
         tutti__free(w);
         return tutti__error_set(TUTTI_ERR_NOMEM, code, -1, "no thread for the background");
@@ -121,4 +133,17 @@ void tutti__worker_end(tutti_file *f) {
     pthread_mutex_destroy(&w->lock);
     tutti__free(w);
     f->worker = NULL;
+}
+
+enum { PATIENCE = 1000 }; /* milliseconds */
+
+int tutti__worker_stop(tutti_file *f) {
+    for (int i = 0; i < PATIENCE && !tutti__worker_idle(f); i++) usleep(1000);
+    if (tutti__worker_idle(f)) {
+        tutti__worker_end(f);
+        return 1;
+    }
+    atomic_store(&f->worker->parks, 1);
+    usleep(20000); /* it comes by soon, since it yields wherever it waits */
+    return 0;
 }

@@ -14,7 +14,9 @@ tutti_err tutti__worker_give(tutti_file *f, tutti_request *r, tutti__worker_fn *
 void tutti__worker_wait(tutti_file *f, long microseconds);
 /* Has it nothing left to do? */
 int tutti__worker_idle(tutti_file *f);
-/* End the thread once it is idle.  NULL is fine. */
+/* End the thread once it is idle. */
 void tutti__worker_end(tutti_file *f);
+/* At MPI_Finalize: end it if it is idle or soon will be; otherwise it never calls MPI again, and 0. */
+int tutti__worker_stop(tutti_file *f);
 
 #endif

@@ -34,15 +34,17 @@ static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *f
     int n = 0;
     TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));
     char *data = tutti__malloc((size_t)n + 1);
-    const int code =
-        MPI_Recv(data, data ? n : 0, MPI_BYTE, found->MPI_SOURCE, tag, t->comm, MPI_STATUS_IGNORE);
-    if (!data) {
+    MPI_Request r;
+    tutti_err err = TUTTI_OK;
+    const int code = MPI_Irecv(data, data ? n : 0, MPI_BYTE, found->MPI_SOURCE, tag, t->comm, &r);
+    err = code == MPI_SUCCESS ? tutti__team_finish(1, &r) : tutti__error_mpi(code, "MPI_Irecv");
+    if (!data) { /* what was cut off is an error of MPI's that we expect */
         m->err = TUTTI_ERR_NOMEM;
         return TUTTI_OK;
     }
-    if (code != MPI_SUCCESS) {
+    if (err != TUTTI_OK) {
         tutti__free(data);
-        return tutti__error_mpi(code, "MPI_Recv");
+        return err;
     }
     mailbox_put(m, found->MPI_SOURCE, (size_t)n, data);
     return TUTTI_OK;

@@ -8,6 +8,7 @@
 #define TUTTI_TEAM_H
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include "base/memory.h"
 
 /* A division of the ranks into groups that share staging memory. */
@@ -35,7 +36,7 @@ void tutti__segment_drop(tutti__segment *s);
 #define TUTTI__WINDOWS 16
 typedef struct tutti__windows {
     int n;
-    tutti_off bytes; /* of this rank, in each */
+    tutti_off bytes[TUTTI__WINDOWS]; /* of this rank */
     MPI_Win win[TUTTI__WINDOWS];
     MPI_Comm barrier[TUTTI__WINDOWS]; /* or MPI_COMM_NULL */
     char *base[TUTTI__WINDOWS];
@@ -54,6 +55,7 @@ typedef struct tutti__team {
     tutti__segment segment[2]; /* [0] for `nodes`, [1] for `singles` */
     tutti__segment spare;      /* of a split operation that has ended, for the next one */
     tutti__windows windows;
+    atomic_int pins;      /* plans that were made for these windows, or smaller ones */
     tutti_off background; /* bytes of a node's memory that operations in the background have */
     int tag, apart;       /* the last ones given out */
     int id;               /* the same on all ranks */

@@ -67,7 +67,7 @@ static tutti_err ballot_pass(tutti__team *t, int tag, int to, const ballot *out,
 
 static tutti_err ballot_reduce(tutti__team *t, int tag, ballot *b) {
     int whole = 1; /* the largest power of two that is not larger than the team */
-    ballot in;
+    ballot in = {.vote = {.fail = INT64_MAX}};
     while (whole <= t->size / 2) whole *= 2;
     if (t->rank >= whole) {
         TUTTI_TRY(ballot_pass(t, tag, t->rank - whole, b, -1, NULL));
@@ -87,8 +87,7 @@ static tutti_err ballot_reduce(tutti__team *t, int tag, ballot *b) {
 }
 
 static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote *io) {
-    ballot b;
-    b.vote = *io;
+    ballot b = {.vote = *io};
     b.vote.fail = INT64_MAX;
     if (mine != TUTTI_OK) {
         if (tutti_last_error()->code != mine)

@@ -52,11 +52,12 @@ static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char
     return TUTTI_OK;
 }
 
-static tutti_err windows_make(tutti__team *t, int n, tutti_off bytes, tutti__windows *out) {
-    out->bytes = bytes;
+static tutti_err windows_make(tutti__team *t, int n, const tutti_off *bytes, tutti__windows *out) {
     for (out->n = 0; out->n < n; out->n++) {
-        TUTTI_TRY(window_make(t, bytes, &out->win[out->n], &out->base[out->n]));
-        out->barrier[out->n] = MPI_COMM_NULL;
+        const int i = out->n;
+        TUTTI_TRY(window_make(t, bytes[i], &out->win[i], &out->base[i]));
+        out->bytes[i] = bytes[i];
+        out->barrier[i] = MPI_COMM_NULL;
     }
     for (int i = 0; i < n; i++) TUTTI_TRY(shift_tell(t, &out->base[i], &out->shift[i]));
     return TUTTI_OK;
@@ -76,21 +77,46 @@ static tutti_err barriers_make(tutti__team *t, tutti__windows *w) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__windows_ensure(tutti__team *t, int n, tutti_off bytes) {
-    const tutti__windows *old = &t->windows;
+/* Do they suffice? */
+static int suffice(const tutti__windows *w, int n, tutti_off bytes) {
+    for (int i = 0; i < n; i++)
+        if (i >= w->n || w->bytes[i] < bytes) return 0;
+    return 1;
+}
+
+static tutti_off total(const tutti__windows *w) {
+    tutti_off sum = 0;
+    for (int i = 0; i < w->n; i++) sum += w->bytes[i];
+    return sum;
+}
+
+static tutti_err all_make(tutti__team *t, int n, const tutti_off *bytes, tutti__windows *out) {
+    TUTTI_TRY(windows_make(t, n, bytes, out));
+    return tutti__team_agree(t, barriers_make(t, out));
+}
+
+/* Where nobody else needs the old ones they go first, so that there are never both. */
+static tutti_err replace(tutti__team *t, int n, tutti_off bytes, int pinned) {
+    tutti__windows fresh = {.n = 0};
+    tutti_off each[TUTTI__WINDOWS] = {0};
+    if (!pinned) tutti__windows_drop(&t->windows);
+    const int most = n > t->windows.n ? n : t->windows.n;
+    for (int i = 0; i < most; i++) each[i] = tutti__max(i < n ? bytes : 0, t->windows.bytes[i]);
+    const tutti_err err = all_make(t, most, each, &fresh);
+    tutti__windows_drop(err == TUTTI_OK ? &t->windows : &fresh);
+    TUTTI_TRY(err);
+    t->windows = fresh;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__windows_ensure(tutti__team *t, int n, tutti_off bytes, tutti_off room) {
     tutti__vote v;
     TUTTI_ASSERT(n <= TUTTI__WINDOWS);
     tutti__vote_init(&v);
-    v.max[0] = old->n < n || old->bytes < bytes;
+    v.max[0] = !suffice(&t->windows, n, bytes);
+    v.max[1] = atomic_load(&t->pins) > 0; /* plans are freed by each rank alone */
+    v.max[2] = total(&t->windows) > room;
     TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
-    if (v.max[0]) {
-        tutti__windows fresh = {.n = 0};
-        const int more = n > old->n ? n : old->n;
-        tutti_err err = windows_make(t, more, tutti__max(bytes, old->bytes), &fresh);
-        if (err == TUTTI_OK) err = tutti__team_agree(t, barriers_make(t, &fresh));
-        tutti__windows_drop(err == TUTTI_OK ? &t->windows : &fresh);
-        TUTTI_TRY(err);
-        t->windows = fresh;
-    }
-    return TUTTI_OK;
+    const int anew = v.max[0] || (v.max[2] && !v.max[1]);
+    return anew ? replace(t, n, bytes, v.max[1] != 0) : TUTTI_OK;
 }

@@ -10,10 +10,13 @@ static inline MPI_Aint tutti__windows_shift(const tutti__windows *w, int i, int 
     return w->shift[i] ? w->shift[i][r] : 0;
 }
 
-/* Make sure that the team has at least `n` windows with at least `bytes` bytes of this rank each, in pages of
- * their own (0: it is no aggregator), and a communicator for each.  What they held is gone if they had
- * to be made anew; if they cannot, they stay as they were.  They are freed with the team.
- * Collective; the same answer on all ranks. */
-tutti_err tutti__windows_ensure(tutti__team *t, int n, tutti_off bytes) TUTTI_MUST_USE;
+/* Make sure that the team has at least `n` windows with at least `bytes` bytes of this rank each, in pages
+ * of their own (0: it is no aggregator), and a communicator for each.  If those it has suffice, and
+ * have no more than `room` bytes of this rank together, they stay.  Otherwise they are made anew, what they
+ * held is gone, and they have exactly that size; unless plans have been made for the old ones
+ * (t->pins): then no window becomes smaller, and if new ones cannot be had the old ones stay.  They are freed
+ * with the team.   Collective; the same answer on all ranks. */
+tutti_err tutti__windows_ensure(tutti__team *t, int n, tutti_off bytes,
+                                tutti_off room) TUTTI_MUST_USE;
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,34 @@ static int shm_may_have(size_t bytes) {
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
 }
 
-enum { TRIES = 64 };
+enum { TRIES = 64, NAMES = 16 };
+
+/* Names that are there now: at most one for each thread that makes a segment. */
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+static char names[NAMES][sizeof(((announcement *)0)->name)];
+
+static void name_keep(const char *name) {
+    pthread_mutex_lock(&names_lock);
+    for (int i = 0; i < NAMES; i++)
+        if (!names[i][0]) {
+            snprintf(names[i], sizeof names[i], "%s", name);
+            break;
+        }
+    pthread_mutex_unlock(&names_lock);
+}
+
+static void name_unlink(const char *name) {
+    pthread_mutex_lock(&names_lock);
+    for (int i = 0; i < NAMES; i++)
+        if (strcmp(names[i], name) == 0) names[i][0] = '\0';
+    pthread_mutex_unlock(&names_lock);
+    shm_unlink(name);
+}
+
+void tutti__segments_unlink(void) {
+    for (int i = 0; i < NAMES; i++)
+        if (names[i][0]) name_unlink(names[i]);
+}
 
 /* A name may be taken: by a process of another container with the same number, or left by one that
  * was killed. */
@@ -53,7 +81,10 @@ static int shm_make(announcement *a, size_t bytes) {
         a->error = posix_fallocate(fd, 0, (off_t)bytes);
         if (a->error != EINTR) break;
     }
-    if (a->error == 0) return fd;
+    if (a->error == 0) {
+        name_keep(a->name);
+        return fd;
+    }
     close(fd);
     shm_unlink(a->name);
     return -1;
@@ -86,7 +117,7 @@ static tutti_err segment_share(tutti__team *t, size_t bytes, tutti__segment *out
     if (fd >= 0) close(fd);
     int have = base != NULL, all = 0;
     const tutti_err told = all_have(t, have, &all);
-    if (t->nodes.me == 0) shm_unlink(a.name);
+    if (t->nodes.me == 0) name_unlink(a.name);
     if (told == TUTTI_OK && all) {
         *out = (tutti__segment){base, bytes, 1};
         return TUTTI_OK;

@@ -11,6 +11,9 @@
  * a full /dev/shm is an error here, not a SIGBUS later. */
 tutti_err tutti__segment_ensure(tutti__team *t, int shared, size_t bytes) TUTTI_MUST_USE;
 
+/* Remove names in /dev/shm that an operation cut short has left.   Local. */
+void tutti__segments_unlink(void);
+
 /* A segment of its own for one operation, under the same conditions. */
 tutti_err tutti__segment_make(tutti__team *t, int shared, size_t bytes,
                               tutti__segment *out) TUTTI_MUST_USE;

@@ -116,7 +116,7 @@ void tutti__exchange_start(tutti__exchange *x, tutti__shuffle *shuffles) {
     x->flights = 0;
     for (int i = 0; i < x->slots; i++) {
         shuffles[i].flying = 0;
-        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED && x->team->windows.bytes > 0)
+        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED && x->team->windows.bytes[i] > 0)
             shuffles[i].buffer = x->team->windows.base[i];
     }
 }

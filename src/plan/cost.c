@@ -18,7 +18,7 @@ static const double NEARLY = 1.02;
  * profiles say of them is noisier than what they say of methods. */
 static const double CLEARLY = 1.1;
 
-/* Gaps that aggregators read along, as in home.c. */
+/* Gaps that aggregators read along, as in window_io.c. */
 static const double READ_GAP = 32 << 10;
 
 /* Finding out which bytes of a window are named, in copies of 64 bytes per piece. */
@@ -310,6 +310,7 @@ static double pipeline_seconds(const model *m, int pipeline, const exchange_cost
     const double sum = x->total + file;
     (void)store_overlaps(m->c, &share, &cost);
     if (pipeline == TUTTI_PIPELINE_NONE || pipeline == TUTTI_PIPELINE_COMM) share = 0;
+    if (m->c->opt->sub_buffers == 1) share = 0;
     if (pipeline == TUTTI_PIPELINE_WRITE_COMM) share *= 0.95; /* each cycle waits for both */
     const double hidden = cycles > 1 ? share * less(x->total, file) * (cycles - 1) / cycles : 0;
     const double t = sum - hidden + cycles * cost;
@@ -335,13 +336,33 @@ static double two_phase_seconds(const model *m, const tutti__candidate *k) {
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-/* What fits into the staging memory of a node, as two_phase_plan.c cuts it. */
-static tutti_off window_fit(const tutti__cost_case *c, int exchange, tutti_off wanted) {
-    const int shared = exchange == TUTTI_EXCHANGE_SHM;
-    const int remote = shared ? c->groups > 1 : c->ranks > 1;
-    const int buffers = (c->opt->sub_buffers + (remote ? 2 : 0)) * (remote ? 2 : 1);
-    const tutti_off room =
-        c->opt->cb_buffer_size / ((tutti_off)(shared ? c->largest : 1) * buffers);
+/* Is it done cycle by cycle? */
+static int is_stepwise(const tutti__cost_case *c, int exchange) {
+    if (exchange == TUTTI_EXCHANGE_TWO_SIDED) return c->opt->step > 0;
+    return exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
+}
+
+/* One is enough without overlap; but unless somebody wants it so, it is not larger for that: what
+ * overlaps has several of them under way. */
+static int homes_of(const tutti__cost_case *c, int pipeline) {
+    const tutti_options *o = c->opt;
+    if (pipeline != TUTTI_PIPELINE_NONE) return o->sub_buffers;
+    return o->pipeline == TUTTI_PIPELINE_NONE || o->window_size > 0 ? 1 : o->sub_buffers;
+}
+
+/* Buffers of a window's size that a rank needs, as two_phase_plan.c counts them. */
+static int buffers_of(const tutti__cost_case *c, const tutti__candidate *k) {
+    const int homes = homes_of(c, k->pipeline);
+    const int step = k->exchange == TUTTI_EXCHANGE_TWO_SIDED ? c->opt->step : 0;
+    if (is_stepwise(c, k->exchange)) return c->buffers(k->exchange, step, homes);
+    const int remote = k->exchange == TUTTI_EXCHANGE_SHM ? c->groups > 1 : c->ranks > 1;
+    return remote ? 2 * (homes + 2) : homes;
+}
+
+/* What fits into the memory of a node. */
+static tutti_off window_fit(const tutti__cost_case *c, const tutti__candidate *k,
+                            tutti_off wanted) {
+    const tutti_off room = c->opt->cb_buffer_size / ((tutti_off)c->largest * buffers_of(c, k));
     return tutti__max(tutti__min(wanted, room), 4096);
 }
 
@@ -379,7 +400,7 @@ static void try_windows(const model *m, tutti__candidate k, tutti__candidate *be
     const tutti__cost_case *c = m->c;
     const int fixed = c->opt->window_size > 0;
     for (int i = c->striped && !fixed ? 2 : 0; i < 3; i++) {
-        const tutti_off window = window_fit(c, k.exchange, fixed ? c->opt->window_size : sizes[i]);
+        const tutti_off window = window_fit(c, &k, fixed ? c->opt->window_size : sizes[i]);
         if (window == k.window) continue;
         k.window = window;
         try_aggregators(m, k, best);
@@ -397,18 +418,23 @@ static void add(collector *l, tutti__candidate k) {
     if (l->n < TUTTI__CANDIDATES) l->out[l->n++] = k;
 }
 
+/* Cycle by cycle there is nothing to overlap with a single sub-buffer. */
+static int pipeline_asked(const tutti__cost_case *c, int exchange) {
+    if (c->opt->sub_buffers == 1 && is_stepwise(c, exchange)) return TUTTI_PIPELINE_NONE;
+    return c->opt->pipeline;
+}
+
 static void add_staged(collector *l, int method, int exchange) {
     static const int pipelines[] = {TUTTI_PIPELINE_WRITE_COMM_2, TUTTI_PIPELINE_WRITE_COMM,
                                     TUTTI_PIPELINE_WRITE, TUTTI_PIPELINE_COMM, TUTTI_PIPELINE_NONE};
-    const tutti_options *opt = l->m->c->opt;
+    const int asked = pipeline_asked(l->m->c, exchange);
     double share, cost;
     const int asynchronous = store_overlaps(l->m->c, &share, &cost);
     for (int i = 0; i < 5; i++) {
         tutti__candidate best = {.aggregators = 0};
         const int in_between =
             pipelines[i] == TUTTI_PIPELINE_WRITE || pipelines[i] == TUTTI_PIPELINE_WRITE_COMM;
-        if (opt->pipeline != TUTTI_PIPELINE_AUTO ? opt->pipeline != pipelines[i]
-                                                 : in_between && !asynchronous)
+        if (asked != TUTTI_PIPELINE_AUTO ? asked != pipelines[i] : in_between && !asynchronous)
             continue;
         try_windows(
             l->m,
@@ -418,9 +444,10 @@ static void add_staged(collector *l, int method, int exchange) {
     }
 }
 
-/* Can this exchange be asked for, or is it known what it costs? */
+/* Can this exchange be asked for, or is it known what it costs?  Steps are those of messages. */
 static int exchange_possible(const tutti__cost_case *c, int exchange) {
     if (c->opt->exchange != TUTTI_EXCHANGE_AUTO) return c->opt->exchange == exchange;
+    if (c->opt->step > 0) return exchange == TUTTI_EXCHANGE_TWO_SIDED;
     if (exchange == TUTTI_EXCHANGE_FENCE) return c->profile->fence > 0 && c->ranks > 1;
     if (exchange == TUTTI_EXCHANGE_LOCK) return c->profile->lock > 0 && c->ranks > 1;
     return 1;

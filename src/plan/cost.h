@@ -20,12 +20,14 @@ typedef struct tutti__cost_case {
     tutti_off align;            /* of file domains */
     int striped;                /* windows should not be smaller than stripes */
     int may_sieve;              /* writes: reading and rewriting is allowed */
+    /* Buffers of a rank that exchanges cycle by cycle: tutti__exchange_buffers. */
+    int (*buffers)(int exchange, int step, int slots);
 } tutti__cost_case;
 
 typedef struct tutti__candidate {
     int method, exchange, pipeline; /* never auto; exchange and pipeline: two-phase and root only */
     int aggregators;                /* two-phase and root only */
-    tutti_off window;               /* the same; before it is fitted to memory and alignment */
+    tutti_off window;               /* the same; before it is fitted to alignment */
     double seconds;
 } tutti__candidate;
 

@@ -274,11 +274,15 @@ tutti_err tutti__fdfile_sync(tutti_store *s) {
     return failed ? tutti__error_sys(errno, -1, "sync") : TUTTI_OK;
 }
 
+int tutti__fdfile_descriptor(const tutti_store *s) {
+    return ((const tutti__fdfile *)s)->fd;
+}
+
 /* Closing any descriptor of a file makes its client send what it holds back (close-to-open
  * consistency), and unlike fsync does not wait for a disk. */
 tutti_err tutti__fdfile_flush(tutti_store *s) {
     s->stats->system_calls += 2;
-    const int fd = dup(((tutti__fdfile *)s)->fd);
+    const int fd = fcntl(((tutti__fdfile *)s)->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0) return tutti__fdfile_sync(s); /* no descriptor to spare: the long way */
     return close(fd) == 0 || errno == EINTR ? TUTTI_OK : tutti__error_sys(errno, -1, "flush");
 }

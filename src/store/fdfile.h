@@ -52,6 +52,7 @@ tutti_err tutti__fdfile_size(tutti_store *s, tutti_off *size_out);
 tutti_err tutti__fdfile_resize(tutti_store *s, tutti_off size);
 tutti_err tutti__fdfile_preallocate(tutti_store *s, tutti_off size);
 tutti_err tutti__fdfile_sync(tutti_store *s);
+int tutti__fdfile_descriptor(const tutti_store *s);
 tutti_err tutti__fdfile_flush(tutti_store *s);
 tutti_err tutti__fdfile_refresh(tutti_store *s);
 

@@ -260,6 +260,10 @@ tutti_err tutti__store_sync(tutti_store *s) {
     return s->ops->sync ? during("sync", s->ops->sync(s)) : TUTTI_OK;
 }
 
+int tutti__store_descriptor(const tutti_store *s) {
+    return s->ops->descriptor ? s->ops->descriptor(s) : -1;
+}
+
 tutti_err tutti__store_flush(tutti_store *s) {
     return s->ops->flush ? during("write", s->ops->flush(s)) : TUTTI_OK;
 }

@@ -38,6 +38,7 @@ tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) TUTTI_MUST_USE;
 tutti_err tutti__store_resize(tutti_store *s, tutti_off size) TUTTI_MUST_USE;
 tutti_err tutti__store_preallocate(tutti_store *s, tutti_off size) TUTTI_MUST_USE;
 tutti_err tutti__store_sync(tutti_store *s) TUTTI_MUST_USE;
+int tutti__store_descriptor(const tutti_store *s); /* -1: it has none */
 tutti_err tutti__store_flush(tutti_store *s) TUTTI_MUST_USE;
 tutti_err tutti__store_refresh(tutti_store *s) TUTTI_MUST_USE;
 

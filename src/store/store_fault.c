@@ -145,7 +145,6 @@ static tutti_off first_offset(const tutti_io_run *runs, int n) {
 static tutti_err fault_close(tutti_store *s) {
     fault_store *f = (fault_store *)s;
     (void)inner_of(f);
-    (void)inner_of(f);
     tutti_err err = tutti__store_close(&f->inner);
     if (err == TUTTI_OK && strikes(f, TUTTI__FAULT_CLOSE)) err = strike(f, "close", -1);
     tutti__free(f);
@@ -222,6 +221,10 @@ static tutti_err fault_preallocate(tutti_store *s, tutti_off size) {
     return tutti__store_preallocate(inner_of(f), size);
 }
 
+static int fault_descriptor(const tutti_store *s) {
+    return tutti__store_descriptor(((const fault_store *)s)->inner);
+}
+
 static tutti_err fault_flush(tutti_store *s) {
     return tutti__store_flush(inner_of((fault_store *)s));
 }
@@ -246,6 +249,7 @@ static const tutti_store_ops fault_ops = {.close = fault_close,
                                           .resize = fault_resize,
                                           .preallocate = fault_preallocate,
                                           .sync = fault_sync,
+                                          .descriptor = fault_descriptor,
                                           .flush = fault_flush,
                                           .refresh = fault_refresh};
 

@@ -34,5 +34,6 @@ const tutti_store_ops tutti__store_posix = {.name = "posix",
                                             .resize = tutti__fdfile_resize,
                                             .preallocate = tutti__fdfile_preallocate,
                                             .sync = tutti__fdfile_sync,
+                                            .descriptor = tutti__fdfile_descriptor,
                                             .flush = tutti__fdfile_flush,
                                             .refresh = tutti__fdfile_refresh};

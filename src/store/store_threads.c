@@ -170,5 +170,6 @@ const tutti_store_ops tutti__store_threads = {.name = "threads",
                                               .resize = tutti__fdfile_resize,
                                               .preallocate = tutti__fdfile_preallocate,
                                               .sync = tutti__fdfile_sync,
+                                              .descriptor = tutti__fdfile_descriptor,
                                               .flush = tutti__fdfile_flush,
                                               .refresh = tutti__fdfile_refresh};

@@ -168,6 +168,7 @@ const tutti_store_ops tutti__store_uring = {.name = "uring",
                                             .resize = tutti__fdfile_resize,
                                             .preallocate = tutti__fdfile_preallocate,
                                             .sync = tutti__fdfile_sync,
+                                            .descriptor = tutti__fdfile_descriptor,
                                             .flush = tutti__fdfile_flush,
                                             .refresh = tutti__fdfile_refresh};
 #endif

@@ -109,6 +109,13 @@ static void test_pick(void) {
     place = place_at("/net", "nfs", 0, 77);
     tutti__profile_pick(&set, &place, &p);
     CHECK(p.measured == 1 && p.read_one_4k == 12345 && p.remote == 1, "by mount, on the net");
+    set.machine.nodes = 4;
+    set.machine.net_bandwidth = 1.1e7;
+    place = place_at("/far", "nfs", 0, 78); /* what is usual, but not over this network */
+    tutti__profile_pick(&set, &place, &p);
+    CHECK(p.write_one_1m == 1.1e7 && p.write_all_1m == 4.4e7, "%g, %g", p.write_one_1m,
+          p.write_all_1m);
+    CHECK(p.read_all_64 == 5e5, "%g", p.read_all_64);
     tutti__profile_set_free(&set);
 }
 
@@ -243,6 +250,12 @@ static void test_order(const char *dir) {
     snprintf(text, sizeof text, "%s/.config/tutti", dir);
     setenv("XDG_CONFIG_HOME", text, 1);
     CHECK_EQ(cores_of(""), 1002);
+    write_file(path, HEAD "[machine]\ncores = 1002\nnumber_of_another_version = 5\n");
+    if (access("/etc/tutti/profile", F_OK) != 0) CHECK_EQ(cores_of(""), online);
+    tutti_error_info ignored;
+    CHECK_OK(tutti__profile_load(NULL, &place, &p, &ignored));
+    CHECK(ignored.code == TUTTI_ERR_FORMAT && strstr(ignored.text, "line 4 "), "%s", ignored.text);
+    CHECK_ERR(tutti_profile_load(path, &place, &p), TUTTI_ERR_FORMAT); /* but not if it is named */
     snprintf(path, sizeof path, "%s/named", dir);
     CHECK_ERR(tutti_profile_load(path, &place, &p), TUTTI_ERR_NOT_FOUND);
     CHECK(strstr(tutti_last_message(), "named"), "%s", tutti_last_message());
@@ -283,6 +296,28 @@ static void test_save(const char *dir) {
     CHECK(tutti_profile_save("/proc/nowhere/profile", &pb, &b) != TUTTI_OK, "saved in /proc");
 }
 
+/* A full one takes no other file system, but those that it has can be measured again. */
+static void test_full(void) {
+    tutti__profile_set set = {.n = 0};
+    tutti_profile p;
+    tutti_place place;
+    char mount[32];
+    make_up(&p, "ext");
+    for (int i = 0; i <= TUTTI__PROFILE_SECTIONS; i++) {
+        snprintf(mount, sizeof mount, "/m%d", i);
+        place = place_at(mount, "ext", 0, 0);
+        CHECK_EQ(tutti__profile_put(&set, &place, &p),
+                 i < TUTTI__PROFILE_SECTIONS ? TUTTI_OK : TUTTI_ERR_FORMAT);
+    }
+    place = place_at("/m7", "ext", 0, 0);
+    p.write_one_4k = 12345;
+    CHECK_OK(tutti__profile_put(&set, &place, &p));
+    CHECK_EQ(set.n, TUTTI__PROFILE_SECTIONS);
+    tutti__profile_pick(&set, &place, &p);
+    CHECK_EQ(p.write_one_4k, 12345);
+    tutti__profile_set_free(&set);
+}
+
 static void test_place(const char *dir) {
     char path[512];
     tutti_place a, b;
@@ -310,6 +345,7 @@ int main(void) {
     test_pick();
     test_refusals();
     test_damage();
+    test_full();
     CHECK(mkdtemp(dir) && realpath(dir, full), "no directory");
     test_order(full);
     test_save(full);

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "../../cli/cli_error.c"
 #include "../../cli/cli_text.c"
+#include "../../cli/cli_measuring.c"
 #include "../../cli/content.c"
 #include "../../cli/measure.c"
 #include "../../cli/exhibit.c"
@@ -25,6 +26,12 @@ bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_
                                   const char *name) {
     return (void)x, (void)kind, (void)name, &point->entry[0];
 }
+const char *experiment_background_store(const experiment *x, int direct) {
+    return (void)x, (void)direct, "threads";
+}
+tutti_off bench_tile_element(tutti_off size, tutti_off element) {
+    return element < size ? element : size;
+}
 const char *bench_pattern_kept_name(const char *name) {
     return name;
 }
@@ -37,7 +44,7 @@ static double times[2][3][6] = {
 static const char *const names[] = {"none", "one", "two"};
 
 static bench_entry entries[2][3];
-static bench_cell cells[2] = {{.pattern = "ior"}, {.pattern = "tile256"}};
+static bench_cell cells[2] = {{.pattern = "ior"}, {.pattern = "tile256", .size = 1 << 20}};
 static const bench_config config = {.rounds = 3, .series = 2};
 
 static experiment make(void) {
@@ -100,7 +107,9 @@ static void check_improvement(void) {
     contest_improvement(&x, &c, ".", 0, &e); /* "two": 4 -> 2 is 50 %, 8 -> 9 does not count */
     CHECK_NEAR(value_at(&e, "IOR", "two"), 50);
     CHECK_NEAR(value_at(&e, "IOR", "one"), 25); /* 4 -> 5 does not, 8 -> 6 does */
-    CHECK_NEAR(value_at(&e, "Tile 256 B", "one"), 0);
+    char text[64];
+    exhibit_format(&e, exhibit_get(&e, 1, 0), text, sizeof text);
+    CHECK(strcmp(text, "-") == 0, "%s", text); /* nothing got better there */
     forget(&e);
     contest_improvement(&x, &c, ".", 1, &e);
     CHECK_NEAR(value_at(&e, "IOR", "two"), (50 - 12.5) / 2);
@@ -112,8 +121,10 @@ static void check_bounds(void) {
     static const int known[][2] = {{4, 0}, {5, 1}, {7, 1}, {8, 2}, {20, 6}, {100, 42}};
     check_where("bounds");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        CHECK_EQ(sign_rank(known[i][0]), known[i][1]);
-    const int many = sign_rank(4000); /* near the normal distribution's */
+        CHECK_EQ(sign_rank(known[i][0], 0.05), known[i][1]);
+    CHECK_EQ(sign_rank(5, 0.025), 0);
+    CHECK_EQ(sign_rank(6, 0.025), 1);
+    const int many = sign_rank(4000, 0.05); /* near the normal distribution's */
     CHECK(many > 1940 && many < 1955, "%d", many);
     const double eight[] = {8, 1, 7, 2, 6, 3, 5, 4};
     CHECK_NEAR(lower_bound(eight, 8), 2);
@@ -135,7 +146,55 @@ static void check_regret(void) {
     judge_regret(&point, "p", &v, &e);
     CHECK_EQ(v.judged, 1);
     CHECK_NEAR(regrets[0], -50);
+    CHECK_EQ(v.intervals, 0); /* two rounds judge: too few */
     forget(&e);
+}
+
+/* Six rounds judge: the interval is from the least to the largest difference. */
+static void check_interval(void) {
+    double ours[12], best[12], lo, hi;
+    for (int i = 0; i < 12; i++) {
+        ours[i] = i % 2 ? 1 + i / 100.0 : 9;
+        best[i] = 1;
+    }
+    const bench_entry a = {.rounds = 12, .seconds = ours}, b = {.rounds = 12, .seconds = best};
+    check_where("interval");
+    CHECK_EQ(difference(&a, &b, &lo, &hi), 1);
+    CHECK_NEAR(lo, 1);
+    CHECK_NEAR(hi, 11);
+    const bench_entry cut = {.rounds = 10, .seconds = best};
+    CHECK_EQ(difference(&a, &cut, &lo, &hi), 0);
+}
+
+/* Who failed does not count. */
+static void check_failures(void) {
+    double seconds[] = {1};
+    bench_entry e = {.name = "shm", .rounds = 1, .seconds = seconds};
+    const bench_cell point = {.entries = 1, .entry = &e};
+    check_where("failures");
+    CHECK(point_entry(&point, "shm") == &e);
+    snprintf(e.failure, sizeof e.failure, "later");
+    CHECK(point_entry(&point, "shm") == NULL);
+}
+
+/* Who is more than 3 times as slow as the fastest rests after 3 rounds, the MPI library after 5. */
+static void check_resting(void) {
+    double fast[] = {1, 1, 1, 1, 1}, slow[] = {4, 4, 4, 4, 4}, fair[] = {2, 9, 2, 2, 2};
+    bench_entry ways[] = {{.kind = ENTRY_TUTTI, .seconds = fast},
+                          {.kind = ENTRY_TUTTI, .seconds = slow},
+                          {.kind = ENTRY_TUTTI, .seconds = slow, .stays = 1},
+                          {.kind = ENTRY_TUTTI, .seconds = fair},
+                          {.kind = ENTRY_PEER, .seconds = slow}};
+    bench_cell point = {.entries = 5, .entry = ways, .patience = 3};
+    const int rests[] = {0, 1, 0, 0, 1};
+    check_where("resting");
+    for (int n = 1; n <= 5; n++) {
+        for (int i = 0; i < 5; i++) ways[i].rounds = n;
+        measure_let_rest(&point);
+        CHECK_EQ(ways[1].sits_out, n >= 3);
+        CHECK_EQ(ways[4].sits_out, n >= 5);
+    }
+    for (int i = 0; i < 5; i++) CHECK_EQ(ways[i].sits_out, rests[i]);
 }
 
 int main(int argc, char **argv) {
@@ -144,6 +203,9 @@ int main(int argc, char **argv) {
     check_improvement();
     check_bounds();
     check_regret();
+    check_interval();
+    check_failures();
+    check_resting();
     MPI_Finalize();
     return check_done();
 }

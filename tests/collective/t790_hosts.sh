@@ -22,6 +22,7 @@ fi
 
 # shellcheck disable=SC2317 # called by the trap
 finish() {
+    trap '' INT TERM HUP
     [ -z "$runner" ] || kill "$runner" 2>/dev/null
     wait
     sh "$hosts" down "$dir"

@@ -2,6 +2,8 @@
 # TEST ranks=0 timeout=110 cores=2
 # A parallel file system and the hosts that mount it, each over its own link (scripts/gluster.sh): what
 # ranks on four hosts write together is right byte for byte, seen from every host, also with O_DIRECT.
+# With the caches that its clients come with, collective writes come one after the other and collective
+# reads see them.
 # The servers listen in their namespace and nowhere else, and nothing stays behind.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
@@ -19,6 +21,7 @@ fail() {
 
 # shellcheck disable=SC2317 # called by the trap
 finish() {
+    trap '' INT TERM HUP
     [ -z "$runner" ] || kill "$runner" 2>/dev/null
     wait
     sh "$gluster" down "$volume"
@@ -46,12 +49,26 @@ listens() {
     "$@" cat /proc/self/net/tcp /proc/self/net/tcp6 | grep -q ':5DC7 [0-9A-F:]* 0A '
 }
 
+# begin CACHES: the servers, and a client on each host
+begin() {
+    export GLUSTER_CACHES="$1"
+    sh "$gluster" up "$volume" 4 "$here" || exit
+    for host in 1 2 3 4; do
+        sh "$gluster" mount "$volume" $host "$mount" || exit 1
+    done
+}
+
+# end: nothing of it is left on the hosts
+end() {
+    sh "$gluster" down "$volume" || fail "GlusterFS does not go down"
+    for host in 1 2 3 4; do
+        ! sh "$hosts" on "$here" $host mountpoint -q "$mount" || fail "still mounted on host $host"
+    done
+}
+
 mkdir "$mount"
 sh "$hosts" up "$here" 4 2gbit || exit
-sh "$gluster" up "$volume" 4 "$here" || exit
-for host in 1 2 3 4; do
-    sh "$gluster" mount "$volume" $host "$mount" || exit 1
-done
+begin 0
 ! mountpoint -q "$mount" || fail "the mount of a host is seen outside"
 listens sh "$hosts" on "$here" switch || fail "glusterd does not listen at the switch"
 ! listens env || fail "glusterd listens outside"
@@ -65,10 +82,12 @@ across seen t792_seen
 sh "$hosts" rate "$here" 100mbit
 across seen t792_seen TUTTI_DIRECT_IO=1
 
-sh "$gluster" down "$volume" || fail "GlusterFS does not go down"
-for host in 1 2 3 4; do
-    ! sh "$hosts" on "$here" $host mountpoint -q "$mount" || fail "still mounted on host $host"
-done
+end
+
+sh "$hosts" rate "$here" none
+begin 1
+across shared t794_shared
+end
 sh "$hosts" down "$here" || fail "the hosts do not go down"
 if [ -e "$volume" ] || [ -e "$here" ] || [ -n "$(ls "$mount")" ] ||
     grep -lsazE "^(HOSTS|GLUSTER)_MARK=$TUTTI_TEST_DIR/" /proc/[0-9]*/environ; then

@@ -1,40 +1,84 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
 /* Windows of MPI for sub-buffers: of the size asked for, in pages of their own, kept when they suffice,
- * made anew when one rank needs more; what is put into each of them arrives there.
+ * made anew when one rank needs more or they have too much memory, never smaller while there are plans that
+ * need them; what is put into each of them arrives there.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "exchange/rma_windows.h"
 
-static int rank, ranks;
+static int rank, ranks, pinned;
 
-/* Every rank puts a byte into every window of every rank that has one. */
-static void used_together(const tutti__team *t, int n, const tutti_off *bytes) {
-    for (int k = 0; k < n; k++) {
-        const MPI_Win win = t->windows.win[k];
-        unsigned char mine = (unsigned char)(10 * k + rank + 1);
-        MPI_Win_fence(0, win);
-        for (int r = 0; r < ranks; r++)
-            if (bytes[r] > rank)
-                MPI_Put(&mine, 1, MPI_BYTE, r, tutti__windows_shift(&t->windows, k, r) + rank, 1,
-                        MPI_BYTE, win);
-        MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-        for (int r = 0; r < ranks && r < bytes[rank]; r++)
-            CHECK_EQ((unsigned char)t->windows.base[k][r], 10 * k + r + 1);
-    }
+/* Every rank puts a byte into the window of every rank that has one. */
+static void used(const tutti__team *t, int k, const tutti_off *bytes) {
+    const MPI_Win win = t->windows.win[k];
+    unsigned char mine = (unsigned char)(10 * k + rank + 1);
+    MPI_Win_fence(0, win);
+    for (int r = 0; r < ranks; r++)
+        if (bytes[r] > rank)
+            MPI_Put(&mine, 1, MPI_BYTE, r, tutti__windows_shift(&t->windows, k, r) + rank, 1,
+                    MPI_BYTE, win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    for (int r = 0; r < ranks && r < bytes[rank]; r++)
+        CHECK_EQ((unsigned char)t->windows.base[k][r], 10 * k + r + 1);
 }
 
-static void ensured(tutti__team *t, int n, tutti_off mine, int kept) {
+static tutti_off total(const tutti__windows *w) {
+    tutti_off sum = 0;
+    for (int k = 0; k < w->n; k++) sum += w->bytes[k];
+    return sum;
+}
+
+enum { ANEW, KEPT };
+
+/* `room` is for all windows of a rank. */
+static void ensured(tutti__team *t, int n, tutti_off mine, tutti_off room, int kept) {
     tutti_off bytes[64];
     const char *before = t->windows.base[0];
     const MPI_Win first = t->windows.win[0];
-    CHECK_OK(tutti__windows_ensure(t, n, mine));
-    CHECK(t->windows.n >= n && t->windows.bytes >= mine, "%d windows", t->windows.n);
-    if (kept) CHECK(t->windows.win[0] == first && t->windows.base[0] == before, "not kept");
-    for (int k = 0; k < t->windows.n && mine > 0; k++)
-        CHECK((uintptr_t)t->windows.base[k] % 4096 == 0, "window %d is at %p", k,
-              (void *)t->windows.base[k]);
-    MPI_Allgather(&t->windows.bytes, 1, MPI_INT64_T, bytes, 1, MPI_INT64_T, t->comm);
-    used_together(t, n, bytes);
+    CHECK_OK(tutti__windows_ensure(t, n, mine, room));
+    CHECK(t->windows.n >= n, "%d windows", t->windows.n);
+    for (int k = 0; k < n; k++)
+        CHECK(t->windows.bytes[k] >= mine, "%lld bytes", (long long)t->windows.bytes[k]);
+    if (!pinned) CHECK(total(&t->windows) <= room, "%lld bytes", (long long)total(&t->windows));
+    if (kept == KEPT) CHECK(t->windows.win[0] == first && t->windows.base[0] == before, "not kept");
+    for (int k = 0; k < t->windows.n; k++)
+        CHECK(t->windows.bytes[k] == 0 || (uintptr_t)t->windows.base[k] % 4096 == 0,
+              "window %d is at %p", k, (void *)t->windows.base[k]);
+    for (int k = 0; k < n; k++) {
+        MPI_Allgather(&t->windows.bytes[k], 1, MPI_INT64_T, bytes, 1, MPI_INT64_T, t->comm);
+        used(t, k, bytes);
+    }
+}
+
+static void test_alone(tutti__team *t) {
+    const int last = rank == ranks - 1;
+    ensured(t, 2, rank == 0 ? 5000 : 0, 200000, ANEW); /* one aggregator */
+    ensured(t, 2, rank == 0 ? 5000 : 0, 200000, KEPT);
+    ensured(t, 1, rank == 0 ? 100 : 0, 200000, KEPT);
+    ensured(t, 2, last ? 70000 : 0, 200000, ANEW); /* another one */
+    CHECK_EQ(total(&t->windows), last ? 140000 : 0);
+    ensured(t, 3, rank == 0 ? 5000 : 0, 200000, ANEW); /* one more window */
+    CHECK_EQ(total(&t->windows), rank == 0 ? 15000 : 0);
+    ensured(t, 2, last ? 70000 : 0, 200000, ANEW);
+    ensured(t, 16, 1000, 16000, ANEW);
+    ensured(t, 1, 16000, 16000, ANEW); /* many small ones, one large one, never many large ones */
+    ensured(t, 1, 3000, 3000, ANEW);   /* what they have is too much now */
+    CHECK_EQ(total(&t->windows), 3000);
+}
+
+/* Plans that were made for windows find them, or larger ones. */
+static void test_pinned(tutti__team *t) {
+    ensured(t, 1, 64000, 64000, ANEW);
+    pinned = 1;
+    if (rank == 0) atomic_fetch_add(&t->pins, 1); /* ranks free their plans when they like */
+    ensured(t, 16, 4000, 64000, ANEW);
+    CHECK_EQ(total(&t->windows), 64000 + 15 * 4000);
+    ensured(t, 1, 64000, 64000, KEPT);
+    ensured(t, 16, 4000, 64000, KEPT);
+    if (rank == 0) atomic_fetch_sub(&t->pins, 1);
+    pinned = 0;
+    ensured(t, 16, 4000, 64000, ANEW);
+    CHECK_EQ(total(&t->windows), 64000);
 }
 
 int main(int argc, char **argv) {
@@ -45,12 +89,8 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     CHECK_OK(tutti__team_take(comm, "", &t));
-    ensured(t, 2, rank == 0 ? 5000 : 0, 0); /* one aggregator */
-    ensured(t, 2, rank == 0 ? 5000 : 0, 1);
-    ensured(t, 1, rank == 0 ? 100 : 0, 1);
-    ensured(t, 2, rank == ranks - 1 ? 70000 : 0, 0); /* another one */
-    ensured(t, 3, rank == 0 ? 5000 : 0, 0);          /* one more window */
-    ensured(t, 3, rank == ranks - 1 ? 70000 : 0, 1); /* the old sizes are still there */
+    test_alone(t);
+    test_pinned(t);
     tutti__team_give(&t);
     MPI_Comm_free(&comm); /* frees the team and its windows */
     CHECK_EQ(tutti__memory_live(), 0);

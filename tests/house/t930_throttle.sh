@@ -13,7 +13,7 @@ fail() {
     echo "$*"
     failed=1
 }
-trap 'sh "$throttle" down "$disk"' EXIT
+trap 'trap "" INT TERM HUP; sh "$throttle" down "$disk"' EXIT
 trap 'exit 130' INT TERM HUP
 
 # nothing_left WHEN

@@ -12,7 +12,7 @@ fail() {
     echo "$*"
     failed=1
 }
-trap 'sh "$hosts" down "$dir"' EXIT
+trap 'trap "" INT TERM HUP; sh "$hosts" down "$dir"' EXIT
 trap 'exit 130' INT TERM HUP
 
 # expect HOST RATE: at both ends, as tc writes it; none: nothing shapes it

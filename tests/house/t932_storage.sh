@@ -11,6 +11,7 @@ failed=0
 
 # shellcheck disable=SC2317 # called by the trap
 finish() {
+    trap '' INT TERM HUP
     sh scripts/gluster.sh down "$tmp/gluster"
     sh scripts/hosts.sh down "$tmp/hosts"
     sh scripts/throttle.sh down "$tmp/slow"

@@ -16,6 +16,7 @@ fail() {
 }
 # shellcheck disable=SC2317 # called by the trap
 finish() {
+    trap '' INT TERM HUP
     [ -z "$runner" ] || kill "$runner" 2>/dev/null
     wait
 }

@@ -1,0 +1,127 @@
+/* TEST ranks=1,2,3 timeout=100 tsan=1 */
+/* Background `all`: errors, refusals, abandoned requests and missing memory, told as with the other kinds; and an
+ * operation that others never start, left at MPI_Finalize, by a thread and by itself.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/hostile.h"
+
+enum { BYTES = 200000, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
+
+static char path[512];
+static unsigned char buffer[BYTES];
+
+static tutti_file *open_with(const char *text) {
+    tutti_file *f = NULL;
+    const tutti_options opt = options_of(text);
+    check_where(text);
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
+    return f;
+}
+
+static tutti_access *share(void) {
+    tutti_access *a = NULL;
+    CHECK_OK(
+        tutti_access_vector((tutti_off)rank * 500, BYTES / 500, 500, 500 * (tutti_off)ranks, &a));
+    return a;
+}
+
+static void failing(int who, int split) {
+    char text[128];
+    tutti_request *r = NULL;
+    tutti_off count = -7;
+    snprintf(text, sizeof text, "background=all cb_nodes=%d fault=%d:write:1:EIO", ranks, who);
+    const account start = account_now();
+    tutti_access *a = share();
+    tutti_file *f = open_with(text);
+    if (split) {
+        CHECK_OK(tutti_file_write_begin(f, a, buffer));
+        CHECK_SAME(tutti_file_write_end(f, &count), TUTTI_ERR_IO);
+        CHECK_ERR(tutti_file_write_end(f, &count), TUTTI_ERR_STATE);
+    } else {
+        CHECK_OK(tutti_file_write_start(f, a, buffer, &r));
+        CHECK_SAME(tutti_request_wait(&r, &count), TUTTI_ERR_IO);
+    }
+    CHECK_EQ(count, -7);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    tutti_access_free(&a);
+    account_check(start);
+}
+
+static void refused(void) {
+    tutti_request *r = NULL;
+    tutti_access *a = share();
+    tutti_file *f = open_with("background=all");
+    CHECK_OK(tutti_file_write_start(f, a, rank == ranks - 1 ? NULL : buffer, &r));
+    CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_ERR_ARG);
+    CHECK_EQ(tutti_last_error()->rank, ranks - 1);
+    CHECK_OK(tutti_file_write_begin(f, a, buffer));
+    CHECK_SAME(tutti_file_write_end(f, NULL), TUTTI_OK);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    tutti_access_free(&a);
+}
+
+static void abandoned(void) {
+    tutti_request *r = NULL;
+    tutti_access *a = share();
+    tutti_file *f = open_with("background=all");
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(tutti_file_write_start(f, a, buffer, &r));
+        tutti_request_abandon(&r);
+    }
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    tutti_access_free(&a);
+}
+
+/* The n-th allocation of one rank from here on fails: the same answer everywhere, or none. */
+static void without_memory(int who) {
+    tutti_access *a = share();
+    for (int n = 1; n < 12; n++) {
+        tutti_request *r = NULL;
+        tutti_file *f = open_with("background=all");
+        CHECK_OK(tutti_file_read_independent(f, a, buffer, NULL));
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == who) tutti__memory_fail_after(n);
+        tutti_err err = tutti_file_write_start(f, a, buffer, &r);
+        if (err == TUTTI_OK) err = tutti_request_wait(&r, NULL);
+        tutti__memory_fail_after(0);
+        (void)same_everywhere(err);
+        CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    }
+    tutti_access_free(&a);
+}
+
+/* Nobody else starts it: halfway through a vote at MPI_Finalize. */
+static void lonely(const char *text) {
+    tutti_access *a = share();
+    tutti_request *r = NULL;
+    int done = 0;
+    tutti_file *f = open_with(text);
+    if (rank == 0 && ranks > 1) {
+        CHECK_OK(tutti_file_write_start(f, a, buffer, &r));
+        for (int i = 0; i < 10; i++) CHECK_OK(tutti_request_test(&r, &done, NULL));
+    }
+    tutti_access_free(&a);
+    if (ranks == 1) CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+int main(int argc, char **argv) {
+    int level = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    check_seed(752);
+    snprintf(path, sizeof path, "%s", scratch_path("thread"));
+    if (level == MPI_THREAD_MULTIPLE) {
+        refused(); /* also makes the team that later files share */
+        for (int who = 0; who < ranks; who++)
+            for (int split = 0; split < 2; split++) failing(who, split);
+        abandoned();
+        without_memory(ranks - 1);
+        lonely("background=io-only");
+        lonely("background=all");
+    }
+    file_remove(path);
+    check_where("");
+    const int rc = check_done_all();
+    MPI_Finalize();
+    return level == MPI_THREAD_MULTIPLE ? rc : 77;
+}

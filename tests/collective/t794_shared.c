@@ -1,0 +1,121 @@
+/* TEST ranks=2,3 timeout=60 */
+/* Ranks read what other ranks wrote just before, and overwrite it, all in one open file: the later write
+ * counts, and every read sees it.  t793_gluster.sh runs this across hosts whose clients keep pages and hold
+ * writes back, each for itself.  With the argument `all` it also says (and does not judge) what a file
+ * system with such caches may show to programs that do not use the library: the size after the
+ * close, and a name that has been used before.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <sys/stat.h>
+
+#include "collective/model.h"
+
+enum { PIECE = 4096, PIECES = 128 };
+static const char *const methods[] = {"two-phase", "list", "independent", "auto"};
+enum { METHODS = sizeof methods / sizeof methods[0] };
+
+static int rank, ranks, sizes, names;
+
+/* In each turn a rank has the pieces that its neighbour had before. */
+static tutti_access *pieces_of(int turn) {
+    tutti_access *a = NULL;
+    const tutti_off first = (rank + turn) % ranks;
+    CHECK_OK(tutti_access_vector(first * PIECE, PIECES, PIECE, (tutti_off)PIECE * ranks, &a));
+    return a;
+}
+
+static void expected(int version, int turn, char *out) {
+    for (int i = 0; i < PIECES; i++)
+        memset(out + i * PIECE, 1 + (version * 31 + i * ranks + (rank + turn) % ranks) % 255,
+               PIECE);
+}
+
+static void write_turn(tutti_file *f, int version, int turn) {
+    static char buf[PIECE * PIECES];
+    tutti_access *a = pieces_of(turn);
+    expected(version, turn, buf);
+    CHECK_OK(tutti_file_write(f, a, buf, NULL));
+    tutti_access_free(&a);
+}
+
+static void read_turn(tutti_file *f, int version, int turn) {
+    static char buf[PIECE * PIECES], want[PIECE * PIECES];
+    tutti_off count = -1;
+    tutti_access *a = pieces_of(turn);
+    memset(buf, 0, sizeof buf);
+    expected(version, turn, want);
+    CHECK_OK(tutti_file_read(f, a, buf, &count));
+    CHECK_EQ(count, PIECE * PIECES);
+    CHECK(memcmp(buf, want, sizeof want) == 0, "version %d is not what is read in turn %d", version,
+          turn);
+    tutti_access_free(&a);
+}
+
+/* Seven versions, each over the one before. */
+static void overwrite(const tutti_options *opt, const char *path) {
+    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
+    tutti_file *f = NULL;
+    CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, mode, opt, &f));
+    if (!f) return;
+    for (int version = 1; version < 8; version++) {
+        write_turn(f, version, version);
+        if (version % 2) read_turn(f, version, version + 1);
+    }
+    read_turn(f, 7, 3);
+    CHECK_OK(tutti_file_close(&f));
+    CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ, opt, &f));
+    if (f) read_turn(f, 7, 5);
+    if (f) CHECK_OK(tutti_file_close(&f));
+}
+
+/* What another program would see. */
+static void look(const char *path) {
+    struct stat st;
+    sizes += stat(path, &st) != 0 || st.st_size != (off_t)PIECE * PIECES * ranks;
+}
+
+static void reuse(const tutti_options *opt, const char *path) {
+    tutti_file *f = NULL;
+    if (rank == 0) CHECK_OK(tutti_file_delete(path, opt));
+    MPI_Barrier(MPI_COMM_WORLD);
+    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
+    if (tutti_file_open(MPI_COMM_WORLD, path, mode, opt, &f) != TUTTI_OK)
+        names++;
+    else
+        CHECK_OK(tutti_file_close(&f));
+}
+
+static void tell(const char *what, int mine) {
+    int all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("shared: %s: %d\n", what, all);
+}
+
+int main(int argc, char **argv) {
+    char dir[512], path[600];
+    tutti_options opt;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int all = argc > 1 && strcmp(argv[1], "all") == 0;
+    snprintf(dir, sizeof dir, "%s", scratch_path("shared"));
+    CHECK_OK(tutti_options_init(&opt));
+    for (int i = 0; i < METHODS; i++) {
+        snprintf(path, sizeof path, "%s.%d", dir, i);
+        check_where(methods[i]);
+        CHECK_OK(tutti_options_set(&opt, "method", methods[i]));
+        overwrite(&opt, path);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (all) look(path);
+        if (all) reuse(&opt, path);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) unlink(path);
+    }
+    check_where("");
+    if (all) tell("ranks that saw another size after the close", sizes);
+    if (all) tell("ranks that could not use a name again", names);
+    const int rc = check_done_all();
+    if (rank == 0 && argc > 1) printf("shared: %s: %d ranks\n", rc ? "failed" : "passed", ranks);
+    fflush(stdout);
+    MPI_Finalize();
+    return rc;
+}
