@@ -5,9 +5,12 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/hostile.h"
 
-enum { OPEN, OPEN_NEW, WRITE, READ, PLAN, RUN, RUN_READ, SPLIT, OPERATIONS };
-static const char *const names[] = {
-    "open", "open on a new communicator", "write", "read", "plan", "run", "run read", "split"};
+enum { OPEN, OPEN_NEW, WRITE, READ, PLAN, RUN, RUN_READ, SPLIT, SPLIT_READ, START, OPERATIONS };
+static const char *const names[] = {"open",       "open on a new communicator",
+                                    "write",      "read",
+                                    "plan",       "run",
+                                    "run read",   "split",
+                                    "split read", "start"};
 
 static char path[512];
 static tutti_options opt;
@@ -58,7 +61,7 @@ static scene scene_make(int op) {
     scene s = {MPI_COMM_WORLD, NULL, NULL, request_of(rank, 1000), request_of(rank, 5), -7, 0};
     file_put(path, before.v, before.size);
     s.expect = model_read(&before, &s.want, 0, 5);
-    if (op == READ || op == RUN_READ) request_fill(&s.q, 5);
+    if (op == READ || op == RUN_READ || op == SPLIT_READ) request_fill(&s.q, 5);
     if (op == OPEN_NEW) MPI_Comm_dup(MPI_COMM_WORLD, &s.comm);
     if (op == OPEN || op == OPEN_NEW) return s;
     CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &s.f));
@@ -69,6 +72,7 @@ static scene scene_make(int op) {
 
 static tutti_err act(scene *s, int op) {
     tutti_err err;
+    tutti_request *r = NULL;
     switch (op) {
     case OPEN:
     case OPEN_NEW:
@@ -82,14 +86,20 @@ static tutti_err act(scene *s, int op) {
     case SPLIT:
         err = tutti_file_write_begin(s->f, s->q.access, s->q.base);
         return err == TUTTI_OK ? tutti_file_write_end(s->f, &s->count) : err;
+    case SPLIT_READ:
+        err = tutti_file_read_begin(s->f, s->q.access, s->q.base);
+        return err == TUTTI_OK ? tutti_file_read_end(s->f, &s->count) : err;
+    case START:
+        err = tutti_file_write_start(s->f, s->q.access, s->q.base, &r);
+        return err == TUTTI_OK ? tutti_request_wait(&r, &s->count) : err;
     default:
         return tutti_plan_run(s->p, s->q.base, 0, &s->count);
     }
 }
 
 static void outcome(const scene *s, int op, tutti_err err) {
-    const int writes = op == WRITE || op == RUN || op == SPLIT,
-              reads = op == READ || op == RUN_READ;
+    const int writes = op == WRITE || op == RUN || op == SPLIT || op == START,
+              reads = op == READ || op == RUN_READ || op == SPLIT_READ;
     if (err == TUTTI_OK && reads) {
         CHECK_EQ(s->count, s->expect);
         CHECK(memcmp(s->q.memory, s->want.memory, s->q.room) == 0, "read differs");
@@ -133,6 +143,8 @@ static int fails_at(int op, int who, int k) {
 /* Quick: what opens, writes and reads, by one rank; the first case and TIER=full more. */
 static int wanted(int op, int number) {
     if (full) return 1;
+    if (opt.background == TUTTI_BACKGROUND_IO_ONLY)
+        return op == SPLIT || op == SPLIT_READ || op == START;
     if (op == OPEN_NEW || op == RUN || op == RUN_READ) return number == 0;
     return op == OPEN || op == WRITE || op == READ;
 }
@@ -178,7 +190,9 @@ int main(int argc, char **argv) {
                  {"method=root nodes=2", COLUMNS},
                  {"method=two-phase exchange=two-sided step=4", CYCLIC},
                  {"method=two-phase exchange=fence pipeline=write store=threads", SPARSE},
-                 {"method=two-phase exchange=lock pipeline=comm", FEW}};
+                 {"method=two-phase exchange=lock pipeline=comm", FEW},
+                 {"background=io-only store=threads", BLOCKS},
+                 {"background=io-only nodes=2 store=aio", CYCLIC}};
     const char *tier = getenv("TUTTI_TEST_TIER");
     full = tier && !strcmp(tier, "full");
     hostile_begin(&argc, &argv, 719);
