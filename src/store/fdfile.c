@@ -287,8 +287,13 @@ tutti_err tutti__fdfile_flush(tutti_store *s) {
     return close(fd) == 0 || errno == EINTR ? TUTTI_OK : tutti__error_sys(errno, -1, "flush");
 }
 
+/* Both what the client has of the bytes and what it believes of the size. */
 tutti_err tutti__fdfile_refresh(tutti_store *s) {
-    s->stats->system_calls++;
-    const int code = posix_fadvise(((tutti__fdfile *)s)->fd, 0, 0, POSIX_FADV_DONTNEED);
+    struct statx sx;
+    const int fd = ((tutti__fdfile *)s)->fd;
+    s->stats->system_calls += 2;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE, &sx) != 0)
+        return tutti__error_sys(errno, -1, "refresh");
+    const int code = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     return code == 0 ? TUTTI_OK : tutti__error_sys(code, -1, "refresh");
 }

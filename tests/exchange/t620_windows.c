@@ -60,7 +60,7 @@ static void test_alone(tutti__team *t) {
     ensured(t, 3, rank == 0 ? 5000 : 0, 200000, ANEW); /* one more window */
     CHECK_EQ(total(&t->windows), rank == 0 ? 15000 : 0);
     ensured(t, 2, last ? 70000 : 0, 200000, ANEW);
-    ensured(t, 16, 1000, 16000, ANEW);
+    ensured(t, 4, 4000, 16000, ANEW);
     ensured(t, 1, 16000, 16000, ANEW); /* many small ones, one large one, never many large ones */
     ensured(t, 1, 3000, 3000, ANEW);   /* what they have is too much now */
     CHECK_EQ(total(&t->windows), 3000);
@@ -71,13 +71,13 @@ static void test_pinned(tutti__team *t) {
     ensured(t, 1, 64000, 64000, ANEW);
     pinned = 1;
     if (rank == 0) atomic_fetch_add(&t->pins, 1); /* ranks free their plans when they like */
-    ensured(t, 16, 4000, 64000, ANEW);
-    CHECK_EQ(total(&t->windows), 64000 + 15 * 4000);
+    ensured(t, 4, 16000, 64000, ANEW);
+    CHECK_EQ(total(&t->windows), 64000 + 3 * 16000);
     ensured(t, 1, 64000, 64000, KEPT);
-    ensured(t, 16, 4000, 64000, KEPT);
+    ensured(t, 4, 16000, 64000, KEPT);
     if (rank == 0) atomic_fetch_sub(&t->pins, 1);
     pinned = 0;
-    ensured(t, 16, 4000, 64000, ANEW);
+    ensured(t, 4, 16000, 64000, ANEW);
     CHECK_EQ(total(&t->windows), 64000);
 }
 
