@@ -23,8 +23,13 @@ static void pipelines_defaults(bench_config *c, int quick) {
 /* The paper exchanges by messages, cycle by cycle; the user may say otherwise. */
 static void add_ways(const experiment *x, bench_cell *point) {
     const tutti_options *user = &x->results.config->options;
-    char stage[128], exchange[64] = "", settings[256];
+    char stage[160], exchange[64] = "", settings[320];
     experiment_stage(x, point, user->direct_io, stage, sizeof stage);
+    if (user->store == TUTTI_STORE_AUTO) { /* one store for all: overlap is compared, not stores */
+        const size_t at = strlen(stage);
+        snprintf(stage + at, sizeof stage - at, " store=%s",
+                 experiment_background_store(x, user->direct_io));
+    }
     if (user->exchange == TUTTI_EXCHANGE_AUTO)
         snprintf(exchange, sizeof exchange, "exchange=two-sided step=%d",
                  user->step ? user->step : 4);

@@ -64,5 +64,6 @@ run "$few" overlap overlap --dir "$dir" --budget "$budget"
 run_slow
 run "$many" pipelines pipelines --dir "$dir,$memory" --budget "$budget"
 run "$few" pipelines-direct pipelines --dir "$dir" --direct-io 1 --budget "$((budget / 2))"
+run "$few" pipelines-shm pipelines --dir "$dir" --direct-io 1 --exchange shm --budget "$((budget / 2))"
 run "$many" primitives primitives --dir "$dir,$memory" --budget "$budget"
 run "$few" auto auto --dir "$dir,$memory" --budget "$budget"

@@ -8,7 +8,9 @@
 /* File access that blocks lets the exchange move on after so many bytes: some times a window, but not
  * for less than a call is worth. */
 static tutti_off slice_of(const tutti__run *r) {
-    return tutti__max(64 << 10, r->two->domains.window / 8);
+    const tutti_off window = r->two->domains.window;
+    if (r->file->opt.direct_io) return tutti__max(1 << 20, window / 4);
+    return tutti__max(64 << 10, window / 8);
 }
 
 static int slot(const tutti__run *r, tutti_count k) {
