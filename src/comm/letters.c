@@ -34,14 +34,15 @@ static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *f
     int n = 0;
     TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));
     char *data = tutti__malloc((size_t)n + 1);
-    MPI_Request r;
-    tutti_err err = TUTTI_OK;
-    const int code = MPI_Irecv(data, data ? n : 0, MPI_BYTE, found->MPI_SOURCE, tag, t->comm, &r);
-    err = code == MPI_SUCCESS ? tutti__team_finish(1, &r) : tutti__error_mpi(code, "MPI_Irecv");
-    if (!data) { /* what was cut off is an error of MPI's that we expect */
+    if (!data) { /* not by a request: cutting off is an error that only a communicator's handler gets */
         m->err = TUTTI_ERR_NOMEM;
+        (void)MPI_Recv(NULL, 0, MPI_BYTE, found->MPI_SOURCE, tag, t->comm, MPI_STATUS_IGNORE);
         return TUTTI_OK;
     }
+    MPI_Request r;
+    const int code = MPI_Irecv(data, n, MPI_BYTE, found->MPI_SOURCE, tag, t->comm, &r);
+    const tutti_err err =
+        code == MPI_SUCCESS ? tutti__team_finish(1, &r) : tutti__error_mpi(code, "MPI_Irecv");
     if (err != TUTTI_OK) {
         tutti__free(data);
         return err;

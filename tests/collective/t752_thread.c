@@ -1,6 +1,5 @@
 /* TEST ranks=1,2,3 timeout=100 tsan=1 */
-/* Background `all`: errors, refusals, abandoned requests and missing memory, told as with the other kinds; and an
- * operation that others never start, left at MPI_Finalize, by a thread and by itself.
+/* Background `all`: errors, refusals, abandoned requests and missing memory, told as with the other kinds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/hostile.h"
 
@@ -89,20 +88,6 @@ static void without_memory(int who) {
     tutti_access_free(&a);
 }
 
-/* Nobody else starts it: halfway through a vote at MPI_Finalize. */
-static void lonely(const char *text) {
-    tutti_access *a = share();
-    tutti_request *r = NULL;
-    int done = 0;
-    tutti_file *f = open_with(text);
-    if (rank == 0 && ranks > 1) {
-        CHECK_OK(tutti_file_write_start(f, a, buffer, &r));
-        for (int i = 0; i < 10; i++) CHECK_OK(tutti_request_test(&r, &done, NULL));
-    }
-    tutti_access_free(&a);
-    if (ranks == 1) CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
-}
-
 int main(int argc, char **argv) {
     int level = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
@@ -116,8 +101,6 @@ int main(int argc, char **argv) {
             for (int split = 0; split < 2; split++) failing(who, split);
         abandoned();
         without_memory(ranks - 1);
-        lonely("background=io-only");
-        lonely("background=all");
     }
     file_remove(path);
     check_where("");

@@ -19,7 +19,9 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
 
-sed "s|/var/tmp|$tmp|g; s|build/openmpi/|$TUTTI_BUILD_DIR/|g; s|build/run|$tmp/run|g
+# in two steps, since the places of this test may hold the same words
+sed "s|/var/tmp|@TMP@|g; s|build/openmpi/|@BUILD@/|g; s|build/run|@TMP@/run|g
+    s|@TMP@|$tmp|g; s|@BUILD@|$TUTTI_BUILD_DIR|g
     s/--size [0-9]*m/--size 256k/; s/--rounds [0-9]*/--rounds 1/" docs/storage.md >"$tmp/page"
 mkdir "$tmp/folder"
 # A section a file; its lines that are commands, and before them the heading as a remark.
