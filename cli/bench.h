@@ -173,6 +173,7 @@ typedef struct bench_runner {
     int (*run)(bench_job *job, bench_entry *e);
     void (*end)(bench_job *job, bench_entry *e);
     int uses_share; /* reads into the share's buffer, not the pattern's */
+    int needs_file; /* writes into a file that must be there */
 } bench_runner;
 
 extern const bench_runner bench_limit, bench_pieces, bench_staging, bench_mapping, bench_tutti,
@@ -219,6 +220,7 @@ double bench_ratio_judged(const bench_cell *cell, const bench_entry *e);
 double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds); /* MiB/s */
 
 /* ---- cells (cell.c) */
+int bench_create(const bench_job *job); /* collective */
 void cell_name_file_system(const char *dir, char *out, size_t size);
 /* Run n cells of one directory, pattern, size and number of ranks, which share their buffers.
  * Collective on all->world.  `share`: how much of the time may have gone before and after. */

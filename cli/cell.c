@@ -56,6 +56,7 @@ static int write_input(bench_job *job) {
     bench_job writer = *job;
     writer.is_write = 1;
     content_fill(job->config->seed, job->share_lo, job->share, job->share_hi - job->share_lo);
+    if (bench_create(job)) return 1;
     return cli_agree(job->world, bench_limit.run(&writer, &e));
 }
 

@@ -8,6 +8,7 @@
 #include "bench.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,17 @@
 static void delete_file(const bench_job *job, const bench_entry *e) {
     if (job->world->rank == 0) unlink(job->path);
     if (!e->checkable && tutti_file_delete(job->path, &e->options) != TUTTI_OK) return;
+}
+
+/* A fresh file.  On some file systems over a network, programs that create one name at the same time fail
+ * or wait for ever, so that rank 0 makes it for runners that would all create it themselves. */
+int bench_create(const bench_job *job) {
+    int failed = 0;
+    if (job->world->rank == 0) {
+        const int fd = open(job->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0 || close(fd) != 0) failed = cli_error_errno("create", job->path);
+    }
+    return cli_agree(job->world, failed);
 }
 
 static void spoil_buffer(bench_job *job, const bench_runner *r) {
@@ -30,6 +42,7 @@ static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
         delete_file(job, e);
     else
         spoil_buffer(job, r);
+    if (job->is_write && r->needs_file && bench_create(job)) return 1;
     cli_barrier(job->world);
     return cli_agree(job->world, r->prepare ? r->prepare(job, e) : 0);
 }

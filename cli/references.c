@@ -1,6 +1,6 @@
 /* The yardsticks that need nothing of Tutti: the conforming limit (one contiguous share a rank, in
  * calls of 4 MiB), one call a piece, and a copy out of a mapping.  All of them open, move bytes and
- * close; the lists of pieces were made beforehand.
+ * close; the lists of pieces, and the empty file, were made beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 
@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 static int open_job(const bench_job *job) {
-    return job->is_write ? open(job->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)
-                         : open(job->path, O_RDONLY | O_CLOEXEC);
+    return open(job->path, (job->is_write ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
 static int transfer(const bench_job *job, int fd, char *buf, size_t bytes, tutti_off offset) {
@@ -47,7 +46,7 @@ static int run_limit(bench_job *job, bench_entry *e) {
     return close_job(job, fd, failed);
 }
 
-const bench_runner bench_limit = {.run = run_limit, .uses_share = 1};
+const bench_runner bench_limit = {.run = run_limit, .uses_share = 1, .needs_file = 1};
 
 /* ---- one call a piece */
 
@@ -63,7 +62,7 @@ static int run_pieces(bench_job *job, bench_entry *e) {
     return close_job(job, fd, failed);
 }
 
-const bench_runner bench_pieces = {.run = run_pieces};
+const bench_runner bench_pieces = {.run = run_pieces, .needs_file = 1};
 
 /* ---- a mapping (reads only) */
 
