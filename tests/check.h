@@ -61,6 +61,14 @@ static inline int64_t rnd(int64_t n) {
     return n > 0 ? (int64_t)(rnd64() % (uint64_t)n) : 0;
 }
 
+/* Where a test puts files: never the current directory, where a run that is ended would leave them. */
+static inline const char *check_dir(void) {
+    const char *const given[] = {getenv("TUTTI_TEST_DIR"), getenv("TMPDIR")};
+    for (int i = 0; i < 2; i++)
+        if (given[i] && *given[i]) return given[i];
+    return "/tmp";
+}
+
 static inline int check_done(void) {
     if (check_failures_)
         fprintf(stderr, "%d checks failed, seed %llu\n", check_failures_,

@@ -217,12 +217,11 @@ static inline void file_compare(const char *path, const model *m, const char *wh
 
 static inline const char *scratch_path(const char *name) {
     static char path[512];
-    const char *dir = getenv("TUTTI_TEST_DIR");
     int rank;
     long id = (long)getpid();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Bcast(&id, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    snprintf(path, sizeof path, "%s/%s.%ld", dir ? dir : ".", name, id);
+    snprintf(path, sizeof path, "%s/tutti-%s.%ld", check_dir(), name, id);
     return path;
 }
 

@@ -281,8 +281,7 @@ static void rank_zero(void) {
 int main(int argc, char **argv) {
     hostile_begin(&argc, &argv, 717);
     snprintf(path, sizeof path, "%s", scratch_path("t"));
-    const char *dir = getenv("TUTTI_TEST_DIR");
-    CHECK(chdir(dir ? dir : ".") == 0, "no scratch directory");
+    CHECK(chdir(check_dir()) == 0, "no scratch directory");
     progresses();
     explanations();
     infos();

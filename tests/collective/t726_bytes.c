@@ -47,8 +47,7 @@ int main(int argc, char **argv) {
     char path[512];
     hostile_begin(&argc, &argv, 726);
     snprintf(path, sizeof path, "%s", scratch_path("bytes"));
-    const char *dir = getenv("TUTTI_TEST_DIR");
-    if (!has_room(dir ? dir : ".")) {
+    if (!has_room(check_dir())) {
         printf("too little memory or disk\n");
         MPI_Finalize();
         return 77;

@@ -33,8 +33,7 @@ static inline int store_is_plain(int choice) {
 }
 
 static inline const char *scratch_dir(int which) {
-    const char *dir = getenv("TUTTI_TEST_DIR");
-    return which == 1 ? "/dev/shm" : dir && *dir ? dir : ".";
+    return which == 1 ? "/dev/shm" : check_dir();
 }
 
 /* A path of this process's own; the text is overwritten by the next call with the same dir. */
