@@ -3,28 +3,8 @@
 # tutti bench, small: all methods on 1 and 4 ranks, stores and exchanges on 3, every report, a failing
 # file system, and nothing left behind.
 # SPDX-License-Identifier: BSD-3-Clause
-set -u
-here=$(cd "$(dirname "$0")/../.." && pwd)
-mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
-bad=0
-# It starts ranks itself; leaks of an MPI are told from ours by their whole stacks.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0:malloc_context_size=30"
-cd "$TUTTI_TEST_DIR" || exit 1
-
-# bench RANKS arguments...
-bench() {
-    ranks=$1
-    shift
-    LC_ALL=C.UTF-8 COLUMNS=100 "$here/scripts/mpirun.sh" "$mpi" "$ranks" "$TUTTI_COMMAND" bench "$@" \
-        >out 2>err
-}
-
-# fail TEXT: what went wrong, with what the command said
-fail() {
-    echo "$1"
-    cat out err
-    bad=1
-}
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
 
 bench 4 --size 64k --rounds 2 --pattern block2d,irregular64,flash --method all --peers \
     --json r.json --csv r.csv --html r.html ||
@@ -80,6 +60,4 @@ grep -q 'FAILED.*space' out || fail 'no word of the failing write'
 bench 2 --rounds none
 [ $? -eq 2 ] || fail 'wrong usage should give exit code 2'
 
-left=$(find . -name '*.tmp')
-[ -z "$left" ] || fail "left behind: $left"
-exit $bad
+finish

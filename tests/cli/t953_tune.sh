@@ -3,30 +3,11 @@
 # tutti tune on 1 and 2 ranks: a profile that the library reads and chooses by; wrong usage; a directory
 # that cannot be written; nothing left behind, also by an interrupted run.
 # SPDX-License-Identifier: BSD-3-Clause
-set -u
-here=$(cd "$(dirname "$0")/../.." && pwd)
-mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
-bad=0
-# It starts ranks itself; leaks of an MPI are told from ours by their whole stacks.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0:malloc_context_size=30"
-cd "$TUTTI_TEST_DIR" || exit 1
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
 rm -rf config profile d
 mkdir -p d
 export XDG_CONFIG_HOME="$PWD/config"
-
-# tutti RANKS arguments...
-tutti() {
-    ranks=$1
-    shift
-    "$here/scripts/mpirun.sh" "$mpi" "$ranks" "$TUTTI_COMMAND" "$@" >out 2>err
-}
-
-# fail TEXT: what went wrong, with what the command said
-fail() {
-    echo "$1"
-    cat out err
-    bad=1
-}
 
 profile=config/tutti/profile
 tutti 1 tune --quick --out "$profile" d || fail "1 rank: exit code $?"
@@ -86,4 +67,4 @@ kill -TERM $pid
 wait $pid 2>/dev/null
 [ -z "$(ls d)" ] || fail "left behind by an interrupted run: $(ls d)"
 [ ! -e never ] || fail 'a dry run has written'
-exit $bad
+finish

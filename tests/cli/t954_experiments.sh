@@ -3,28 +3,8 @@
 # The experiments of tutti bench: each one, quick, on 2 ranks: exit status, all reports, every way that
 # is available verified in every round, and nothing left behind.  Wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
-set -u
-here=$(cd "$(dirname "$0")/../.." && pwd)
-mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
-bad=0
-# It starts ranks itself; leaks of an MPI are told from ours by their whole stacks.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0:malloc_context_size=30"
-cd "$TUTTI_TEST_DIR" || exit 1
-
-# bench RANKS arguments...
-bench() {
-    ranks=$1
-    shift
-    LC_ALL=C.UTF-8 COLUMNS=100 "$here/scripts/mpirun.sh" "$mpi" "$ranks" "$TUTTI_COMMAND" bench "$@" \
-        >out 2>err
-}
-
-# fail TEXT: what went wrong, with what the command said
-fail() {
-    echo "$1"
-    cat out err
-    bad=1
-}
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
 
 small='--rounds 2'
 [ -z "${TUTTI_SANITIZE:-}" ] || small='--rounds 1'
@@ -184,6 +164,4 @@ wrong overlap --iterations 0
 wrong auto --pattern stars
 wrong --series 3
 
-left=$(find . -name '*.tmp')
-[ -z "$left" ] || fail "left behind: $left"
-exit $bad
+finish

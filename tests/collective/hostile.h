@@ -141,6 +141,17 @@ static inline tutti_options options_of(const char *text) {
     return opt;
 }
 
+/* A new file, opened by all with these options, which also name the place of failed checks. */
+static inline tutti_file *open_with(const char *path, const char *text) {
+    const tutti_options opt = options_of(text);
+    tutti_file *f = NULL;
+    check_where(text);
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path,
+                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f),
+               TUTTI_OK);
+    return f;
+}
+
 static inline tutti_off sum_all(tutti_off mine) {
     int64_t in = mine, out = 0;
     MPI_Allreduce(&in, &out, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);

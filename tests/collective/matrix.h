@@ -1,5 +1,6 @@
 /* One combination of all that can be chosen, on random requests: written in two ways, read in two ways,
- * compared with the serial model.  t700 runs a choice of combinations, t701 the product.
+ * compared with the serial model.  A test runs a choice of combinations in which every pair of values
+ * occurs (matrix_pairs), or a product (matrix_product).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MATRIX_H
 #define TUTTI_TESTS_MATRIX_H
@@ -117,12 +118,12 @@ static void combination(const int *choice, const char *path) {
     free(m.v);
 }
 
-static int matrix_start(int *argc, char ***argv, char *path, size_t size) {
+static void matrix_start(int *argc, char ***argv, char *path, size_t size) {
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     check_seed(20261115u + (unsigned)ranks);
-    return snprintf(path, size, "%s", scratch_path("matrix"));
+    snprintf(path, size, "%s", scratch_path("matrix"));
 }
 
 /* Run one combination; 0 when there have been too many failures. */
@@ -139,6 +140,46 @@ static int matrix_end(void) {
     const int rc = check_done_all();
     MPI_Finalize();
     return rc;
+}
+
+/* A whole test: a choice of combinations in which every pair of values occurs. */
+static inline int matrix_pairs(int argc, char **argv) {
+    char path[512];
+    int choice[AXES];
+    matrix_start(&argc, &argv, path, sizeof path);
+    pairs *p = pairs_make(axes, AXES);
+    while (pairs_next(p, choice) && matrix_run(choice, path))
+        ;
+    pairs_free(p);
+    return matrix_end();
+}
+
+static inline int matrix_is_among(int axis, const char *const *names, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(axes[axis].name, names[i]) == 0) return 1;
+    return 0;
+}
+
+/* The next combination of the product of these axes; 0 after the last. */
+static inline int matrix_next(int *choice, const char *const *names, size_t n) {
+    for (int i = 0; i < AXES; i++) {
+        if (!matrix_is_among(i, names, n)) continue;
+        if (++choice[i] < axes[i].n) return 1;
+        choice[i] = 0;
+    }
+    return 0;
+}
+
+/* A whole test: the product of the axes of these names; the other choices are random. */
+static inline int matrix_product(int argc, char **argv, const char *const *names, size_t n) {
+    char path[512];
+    int choice[AXES] = {0};
+    matrix_start(&argc, &argv, path, sizeof path);
+    do {
+        for (int i = 0; i < AXES; i++)
+            if (!matrix_is_among(i, names, n)) choice[i] = (int)rnd(axes[i].n);
+    } while (matrix_run(choice, path) && matrix_next(choice, names, n));
+    return matrix_end();
 }
 
 #endif

@@ -6,12 +6,5 @@
 #include "collective/matrix.h"
 
 int main(int argc, char **argv) {
-    char path[512];
-    int choice[AXES];
-    (void)matrix_start(&argc, &argv, path, sizeof path);
-    pairs *p = pairs_make(axes, AXES);
-    while (pairs_next(p, choice) && matrix_run(choice, path))
-        ;
-    pairs_free(p);
-    return matrix_end();
+    return matrix_pairs(argc, argv);
 }

@@ -30,14 +30,6 @@ static unsigned char *whole(tutti_off *n_out) {
     return m.v;
 }
 
-static tutti_file *open_with(const char *text) {
-    tutti_file *f = NULL;
-    const tutti_options opt = options_of(text);
-    check_where(text);
-    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
-    return f;
-}
-
 static tutti_stats stats_of(tutti_file *f) {
     tutti_stats s;
     tutti_file_stats(f, &s, NULL);
@@ -47,7 +39,7 @@ static tutti_stats stats_of(tutti_file *f) {
 /* Begin is over long before the bytes can be in the file. */
 static void begin_returns(const char *text) {
     tutti_off count = -1, n = 0;
-    tutti_file *f = open_with(text);
+    tutti_file *f = open_with(path, text);
     request q = pieces(rank, 0);
     unsigned char *want = whole(&n);
     const double start = MPI_Wtime();
@@ -101,7 +93,7 @@ static void read_ahead(void) {
 /* Too little memory, or a method that has none: everything in begin, and counted. */
 static void foreground(const char *text) {
     tutti_off n = 0;
-    tutti_file *f = open_with(text);
+    tutti_file *f = open_with(path, text);
     request q = pieces(rank, 0);
     unsigned char *want = whole(&n);
     CHECK_SAME(tutti_file_write_begin(f, q.access, q.base), TUTTI_OK);
@@ -121,7 +113,7 @@ static void memory_adds_up(void) {
     char text[128];
     const long long one = (n / 4096 + 1 + 2 * ranks) * 4096, room = one * 5 / 4;
     snprintf(text, sizeof text, "background=io-only window_size=4k background_bytes=%lld", room);
-    tutti_file *f = open_with(text);
+    tutti_file *f = open_with(path, text);
     request q = pieces(rank, 0), p = pieces(rank, 2 * n);
     CHECK_SAME(tutti_file_write_begin(f, q.access, q.base), TUTTI_OK);
     CHECK_SAME(tutti_file_write_begin(f, p.access, p.base), TUTTI_OK);
@@ -145,7 +137,7 @@ static void errors_come_later(const char *background, int who, int split) {
     snprintf(text, sizeof text, "background=%s store=threads cb_nodes=%d fault=%d:write:1:ENOSPC",
              background, ranks, who);
     const account start = account_now();
-    tutti_file *f = open_with(text);
+    tutti_file *f = open_with(path, text);
     tutti_off count = -7;
     tutti_request *r = NULL;
     request q = pieces(rank, 0);
@@ -170,7 +162,7 @@ static void errors_come_later(const char *background, int who, int split) {
 static void refused_later(const char *background) {
     char text[64];
     snprintf(text, sizeof text, "background=%s", background);
-    tutti_file *f = open_with(text);
+    tutti_file *f = open_with(path, text);
     tutti_request *r = NULL;
     request q = pieces(rank, 0);
     const int bad = ranks - 1;
@@ -189,7 +181,7 @@ static void abandoned(const char *background) {
     tutti_off n = 0;
     unsigned char *want = whole(&n);
     snprintf(text, sizeof text, "background=%s", background);
-    tutti_file *f = open_with(text);
+    tutti_file *f = open_with(path, text);
     tutti_request *r = NULL;
     tutti_plan *p = NULL;
     request q = pieces(rank, 0);
@@ -211,7 +203,7 @@ static void abandoned(const char *background) {
 
 /* Test never waits: it says "not yet" while other ranks have not even started. */
 static void test_waits_for_nobody(void) {
-    tutti_file *f = open_with("background=io-only");
+    tutti_file *f = open_with(path, "background=io-only");
     tutti_request *r = NULL;
     request q = pieces(rank, 0);
     int done = 0, token = 0;
@@ -243,7 +235,7 @@ static void thread_refused(void) {
 static void left_alone(void) {
     static unsigned char buffer[PIECE * PIECES];
     tutti_access *a = NULL;
-    tutti_file *f = open_with("background=io-only");
+    tutti_file *f = open_with(path, "background=io-only");
     CHECK_OK(tutti_access_contiguous(rank * (tutti_off)sizeof buffer, sizeof buffer, &a));
     CHECK_SAME(tutti_file_write_begin(f, a, buffer), TUTTI_OK);
     tutti_access_free(&a);
@@ -254,7 +246,7 @@ static void same_file(void) {
     char moved[600], was[512];
     tutti_off n = 0;
     unsigned char *want = whole(&n);
-    tutti_file *f = open_with("background=io-only");
+    tutti_file *f = open_with(path, "background=io-only");
     request q = pieces(rank, 0);
     snprintf(moved, sizeof moved, "%s.moved", path);
     MPI_Barrier(MPI_COMM_WORLD);

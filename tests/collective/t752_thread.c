@@ -3,18 +3,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/hostile.h"
 
-enum { BYTES = 200000, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
+enum { BYTES = 200000 };
 
 static char path[512];
 static unsigned char buffer[BYTES];
-
-static tutti_file *open_with(const char *text) {
-    tutti_file *f = NULL;
-    const tutti_options opt = options_of(text);
-    check_where(text);
-    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
-    return f;
-}
 
 static tutti_access *share(void) {
     tutti_access *a = NULL;
@@ -30,7 +22,7 @@ static void failing(int who, int split) {
     snprintf(text, sizeof text, "background=all cb_nodes=%d fault=%d:write:1:EIO", ranks, who);
     const account start = account_now();
     tutti_access *a = share();
-    tutti_file *f = open_with(text);
+    tutti_file *f = open_with(path, text);
     if (split) {
         CHECK_OK(tutti_file_write_begin(f, a, buffer));
         CHECK_SAME(tutti_file_write_end(f, &count), TUTTI_ERR_IO);
@@ -48,7 +40,7 @@ static void failing(int who, int split) {
 static void refused(void) {
     tutti_request *r = NULL;
     tutti_access *a = share();
-    tutti_file *f = open_with("background=all");
+    tutti_file *f = open_with(path, "background=all");
     CHECK_OK(tutti_file_write_start(f, a, rank == ranks - 1 ? NULL : buffer, &r));
     CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_ERR_ARG);
     CHECK_EQ(tutti_last_error()->rank, ranks - 1);
@@ -61,7 +53,7 @@ static void refused(void) {
 static void abandoned(void) {
     tutti_request *r = NULL;
     tutti_access *a = share();
-    tutti_file *f = open_with("background=all");
+    tutti_file *f = open_with(path, "background=all");
     for (int i = 0; i < 3; i++) {
         CHECK_OK(tutti_file_write_start(f, a, buffer, &r));
         tutti_request_abandon(&r);
@@ -75,7 +67,7 @@ static void without_memory(int who) {
     tutti_access *a = share();
     for (int n = 1; n < 12; n++) {
         tutti_request *r = NULL;
-        tutti_file *f = open_with("background=all");
+        tutti_file *f = open_with(path, "background=all");
         CHECK_OK(tutti_file_read_independent(f, a, buffer, NULL));
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == who) tutti__memory_fail_after(n);
