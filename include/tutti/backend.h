@@ -39,6 +39,7 @@ typedef struct tutti_store {
 /** A begun request; stores put this first in a struct of their own. */
 typedef struct tutti_store_request {
     tutti_store *store;
+    double ended; /* seconds of CLOCK_MONOTONIC when it ended, as far as test knows; 0: unknown */
 } tutti_store_request;
 
 #define TUTTI_STORE_READ 1   /* open for reading */

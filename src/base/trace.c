@@ -69,9 +69,14 @@ int tutti__trace_on(void) {
 
 void tutti__trace_event(const char *category, const char *name, double start, tutti_off bytes,
                         tutti_count cycle) {
+    if (tutti__trace_on()) tutti__trace_span(category, name, start, tutti__now(), bytes, cycle);
+}
+
+void tutti__trace_span(const char *category, const char *name, double start, double end,
+                       tutti_off bytes, tutti_count cycle) {
     if (!tutti__trace_on()) return;
     const int64_t start_ns = nanoseconds(start);
-    const int64_t length_ns = tutti__max(nanoseconds(tutti__now()) - start_ns, 0);
+    const int64_t length_ns = tutti__max(nanoseconds(end) - start_ns, 0);
     pthread_mutex_lock(&lock);
     if (ring)
         ring[events_seen++ % EVENTS_MAX] =

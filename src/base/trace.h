@@ -17,6 +17,9 @@ int tutti__trace_on(void);
  * bytes and cycle are shown as arguments if >= 0. */
 void tutti__trace_event(const char *category, const char *name, double start, tutti_off bytes,
                         tutti_count cycle);
+/* One that ended at `end`. */
+void tutti__trace_span(const char *category, const char *name, double start, double end,
+                       tutti_off bytes, tutti_count cycle);
 /* The events of this process as JSON objects separated by commas (no brackets), including the
  * metadata event that names the row.  The caller frees the text with tutti__free.  NULL: none or no
  * memory. */

@@ -205,7 +205,7 @@ static int store_prepare(tutti__run *r, int k) {
     return err == TUTTI_OK && b->io.n > 0;
 }
 
-static void store_ended(tutti__run *r, int k, tutti_err err, tutti_off done) {
+static void store_ended(tutti__run *r, int k, tutti_err err, tutti_off done, double when) {
     const tutti__sub *b = &r->cycles->sub[k];
     const int is_write = r->op->plan->is_write;
     const tutti__window_io *io = &b->io;
@@ -215,8 +215,8 @@ static void store_ended(tutti__run *r, int k, tutti_err err, tutti_off done) {
         tutti__run_fail(r, tutti__error_set(TUTTI_ERR_TRUNCATED, 0, io->shift + io->lo,
                                             "%lld of %lld bytes are gone",
                                             (long long)(io->asked - done), (long long)io->asked));
-    tutti__trace_event("store", is_write ? "write" : "read", b->since, io->asked,
-                       r->cycles->shuffle[k].cycle);
+    tutti__trace_span("store", is_write ? "write" : "read", b->since, when, io->asked,
+                      r->cycles->shuffle[k].cycle);
 }
 
 /* A list of runs, some bytes at a time; a long run is cut. */
@@ -262,7 +262,7 @@ void tutti__cycle_store(tutti__run *r, int k, tutti_off slice) {
         done += n;
         if (slice > 0) tutti__exchange_progress(&r->cycles->exchange);
     }
-    store_ended(r, k, err, done);
+    store_ended(r, k, err, done, tutti__now());
 }
 
 void tutti__cycle_store_init(tutti__run *r, int k) {
@@ -285,8 +285,9 @@ int tutti__cycle_store_test(tutti__run *r, int k) {
     const double start = tutti__now();
     const int ended = tutti__store_test(b->request);
     if (ended) {
+        const double when = tutti__store_ended(b->request);
         const tutti_err err = tutti__store_finish(&b->request, &done);
-        store_ended(r, k, err, done);
+        store_ended(r, k, err, done, when);
     }
     r->op->stats->seconds_file += tutti__now() - start;
     return ended;

@@ -27,8 +27,8 @@ static tutti_err io_make(tutti__run *r, tutti__work *w, int is_write) {
 
 static void io_begin(tutti__run *r, tutti__work *w, int is_write) {
     w->request = NULL;
+    w->since = w->ended = tutti__now();
     if (r->err != TUTTI_OK) return;
-    const double start = tutti__now();
     tutti_err err = io_make(r, w, is_write);
     if (err == TUTTI_OK && w->io.n > 0)
         err = tutti__store_begin(r->op->store, is_write, w->io.run, w->io.n, &w->request);
@@ -36,7 +36,7 @@ static void io_begin(tutti__run *r, tutti__work *w, int is_write) {
         tutti__run_fail(r, err);
         w->request = NULL;
     }
-    r->op->stats->seconds_file += tutti__now() - start;
+    r->op->stats->seconds_file += tutti__now() - w->since;
     r->op->stats->windows++;
 }
 
@@ -49,9 +49,11 @@ static int io_ended(tutti__run *r, tutti__work *w, int is_write) {
     tutti_off done = 0;
     if (!w->request) return 1;
     const double start = tutti__now();
-    const int ended = blocks(r) || tutti__store_test(w->request);
+    const int tested = tutti__store_test(w->request), ended = tested || blocks(r);
     if (ended) {
+        const double when = tested ? tutti__store_ended(w->request) : 0;
         const tutti_err err = tutti__store_finish(&w->request, &done);
+        w->ended = tested ? when : tutti__now();
         if (err != TUTTI_OK)
             tutti__run_fail(r, err);
         else if (!is_write && done < w->io.asked)
@@ -211,13 +213,12 @@ static int home_write(tutti__run *r, tutti__work *w) {
         if (r->two->pipeline == TUTTI_PIPELINE_WRITE_COMM && any_in(r, w, TUTTI__STORE)) return 0;
         tutti__slot_close(w->slot);
         tutti__trace_event("exchange", "fill", w->since, w->total, w->cycle);
-        w->since = tutti__now();
         io_begin(r, w, 1);
         w->phase = TUTTI__STORE;
         return 1;
     default:
         if (!io_ended(r, w, 1)) return 0;
-        tutti__trace_event("store", "write", w->since, w->io.asked, w->cycle);
+        tutti__trace_span("store", "write", w->since, w->ended, w->io.asked, w->cycle);
         w->phase = TUTTI__IDLE;
         return 1;
     }
@@ -228,7 +229,6 @@ static int home_read(tutti__run *r, tutti__work *w) {
     case TUTTI__IDLE:
         if (!may_open(r, w, TUTTI__FETCH) || too_early(r)) return 0;
         window_open(r, w);
-        w->since = tutti__now();
         io_begin(r, w, 0);
         w->phase = TUTTI__FETCH;
         return 1;
@@ -236,7 +236,7 @@ static int home_read(tutti__run *r, tutti__work *w) {
         if (!io_ended(r, w, 0) || !tutti__work_is_first(r, w)) return 0;
         if (r->holding || aux_taken(r, w) || (alternates(r) && any_in(r, w, TUTTI__SERVE)))
             return 0;
-        tutti__trace_event("store", "read", w->since, w->io.asked, w->cycle);
+        tutti__trace_span("store", "read", w->since, w->ended, w->io.asked, w->cycle);
         w->since = tutti__now();
         tutti__slot_open(w->slot, tutti__slot_key(r->two->my_agg, w->cycle));
         (void)send_all(r, w);

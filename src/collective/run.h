@@ -52,7 +52,7 @@ typedef struct tutti__work {
     tutti__extents extents;  /* of the traffics */
     tutti__window_io io;     /* what goes to or comes from the file */
     tutti_store_request *request;
-    double since;
+    double since, ended; /* when this phase began, and when its file access ended */
 } tutti__work;
 
 typedef struct tutti__run {

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/ioreq.h"
 #include "base/memory.h"
+#include "base/trace.h"
 
 #include <string.h>
 
@@ -79,6 +80,7 @@ void tutti__ioreq_return(tutti__ioreq *r, const tutti__tally *t) {
         r->tally.error_offset = t->error_offset;
     }
     if (t->sys_errno != 0 || t->end != TUTTI__NO_END) r->rest.left = 0;
+    if (tutti__ioreq_ended(r)) r->base.ended = tutti__now();
 }
 
 tutti_err tutti__ioreq_judge(tutti__ioreq *r, tutti_off *done_out) {

@@ -29,7 +29,7 @@ tutti_err tutti__ioreq_make(tutti__fdfile *f, int is_write, const tutti_io_run *
 int tutti__ioreq_take(tutti__ioreq *r, tutti__call *call, tutti__span *piece_out);
 
 /* A piece has come back with its own tally; after an error or the end of the file, nothing more is
- * handed out. */
+ * handed out.  The last one notes when the request ended. */
 void tutti__ioreq_return(tutti__ioreq *r, const tutti__tally *t);
 
 static inline int tutti__ioreq_ended(const tutti__ioreq *r) {

@@ -9,6 +9,7 @@
 #include "store/fdfile.h"
 #include "store/mem.h"
 #include "base/memory.h"
+#include "base/trace.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -186,6 +187,7 @@ static tutti_err begin_at_once(tutti_store *s, int is_write, const tutti_io_run 
     if (r->err != TUTTI_OK) r->info = *tutti_last_error();
     if (is_write)
         for (int i = 0; i < n; i++) r->done += (tutti_off)runs[i].bytes;
+    r->base.ended = tutti__now();
     *r_out = &r->base;
     return TUTTI_OK;
 }
@@ -206,6 +208,10 @@ tutti_err tutti__store_begin(tutti_store *s, int is_write, const tutti_io_run *r
 int tutti__store_test(tutti_store_request *r) {
     const tutti_store_ops *ops = r->store->ops;
     return ops->test ? ops->test(r) : 1;
+}
+
+double tutti__store_ended(const tutti_store_request *r) {
+    return r->ended > 0 ? r->ended : tutti__now();
 }
 
 static tutti_err finish_at_once(tutti_store_request *base, tutti_off *done_out) {

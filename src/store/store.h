@@ -32,6 +32,9 @@ tutti_err tutti__store_read(tutti_store *s, const tutti_io_run *runs, int n,
 tutti_err tutti__store_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
                              tutti_store_request **r_out) TUTTI_MUST_USE;
 int tutti__store_test(tutti_store_request *r);
+/* When a request whose test said so ended; now, if its store cannot tell.  With uring and aio: when
+ * the store saw it. */
+double tutti__store_ended(const tutti_store_request *r);
 tutti_err tutti__store_finish(tutti_store_request **r,
                               tutti_off *done_out) TUTTI_MUST_USE; /* nulls it */
 tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) TUTTI_MUST_USE;

@@ -189,7 +189,10 @@ static int fault_test(tutti_store_request *base) {
     fault_request *r = (fault_request *)base;
     if (r->due > tutti__now()) return 0;
     (void)inner_of((fault_store *)base->store);
-    return r->inner ? tutti__store_test(r->inner) : 1;
+    if (r->inner && !tutti__store_test(r->inner)) return 0;
+    base->ended = r->inner ? tutti__store_ended(r->inner) : 0;
+    if (base->ended < r->due) base->ended = r->due;
+    return 1;
 }
 
 static tutti_err fault_finish(tutti_store_request *base, tutti_off *done_out) {
