@@ -25,9 +25,27 @@ static tutti_err io_make(tutti__run *r, tutti__work *w, int is_write) {
     return tutti__window_io_make(&w->io, is_write);
 }
 
+/* Take in what came of a file access, waiting for it if it has not ended. */
+static void io_finish(tutti__run *r, tutti__work *w, int is_write) {
+    tutti_off done = 0;
+    const tutti_err err = tutti__store_finish(&w->request, &done);
+    if (err != TUTTI_OK)
+        tutti__run_fail(r, err);
+    else if (!is_write && done < w->io.asked)
+        tutti__run_fail(r,
+                        tutti__error_set(TUTTI_ERR_TRUNCATED, 0, r->op->shift + w->lo,
+                                         "%lld of %lld bytes are gone",
+                                         (long long)(w->io.asked - done), (long long)w->io.asked));
+}
+
+static int blocks(const tutti__run *r) {
+    return r->two->pipeline == TUTTI_PIPELINE_NONE || r->two->pipeline == TUTTI_PIPELINE_COMM;
+}
+
+/* Pipelines that block wait for it here. */
 static void io_begin(tutti__run *r, tutti__work *w, int is_write) {
     w->request = NULL;
-    w->since = w->ended = tutti__now();
+    w->since = w->ended = tutti__now(); /* nothing happens after an error */
     if (r->err != TUTTI_OK) return;
     tutti_err err = io_make(r, w, is_write);
     if (err == TUTTI_OK && w->io.n > 0)
@@ -36,31 +54,20 @@ static void io_begin(tutti__run *r, tutti__work *w, int is_write) {
         tutti__run_fail(r, err);
         w->request = NULL;
     }
-    r->op->stats->seconds_file += tutti__now() - w->since;
+    if (w->request && blocks(r)) io_finish(r, w, is_write);
+    w->ended = tutti__now(); /* known better if it is under way now */
+    r->op->stats->seconds_file += w->ended - w->since;
     r->op->stats->windows++;
 }
 
-static int blocks(const tutti__run *r) {
-    return r->two->pipeline == TUTTI_PIPELINE_NONE || r->two->pipeline == TUTTI_PIPELINE_COMM;
-}
-
-/* 1 if the file access has ended; pipelines that block wait for it. */
+/* 1 if the file access has ended. */
 static int io_ended(tutti__run *r, tutti__work *w, int is_write) {
-    tutti_off done = 0;
     if (!w->request) return 1;
     const double start = tutti__now();
-    const int tested = tutti__store_test(w->request), ended = tested || blocks(r);
+    const int ended = tutti__store_test(w->request);
     if (ended) {
-        const double when = tested ? tutti__store_ended(w->request) : 0;
-        const tutti_err err = tutti__store_finish(&w->request, &done);
-        w->ended = tested ? when : tutti__now();
-        if (err != TUTTI_OK)
-            tutti__run_fail(r, err);
-        else if (!is_write && done < w->io.asked)
-            tutti__run_fail(r, tutti__error_set(TUTTI_ERR_TRUNCATED, 0, r->op->shift + w->lo,
-                                                "%lld of %lld bytes are gone",
-                                                (long long)(w->io.asked - done),
-                                                (long long)w->io.asked));
+        w->ended = tutti__store_ended(w->request);
+        io_finish(r, w, is_write);
     }
     r->op->stats->seconds_file += tutti__now() - start;
     return ended;
@@ -152,7 +159,8 @@ static int send_all(tutti__run *r, tutti__work *w) {
  *
  *                  write: open the next     ... store it            read: fetch the next     ... serve it
  *   none           none is in work          blocking                none is in work          -
- *   comm           at once                  blocking                at once, blocking        -
+ *   comm           at once                  blocking                none is being fetched,   -
+ *                                                                   blocking
  *   write          none is being filled     -                       none is being fetched    none is served
  *   write-comm     none is being filled     none is being stored    none is being fetched    none is served
  *   write-comm-2   at once                  -                       at once                  -
@@ -179,7 +187,8 @@ static int alternates(const tutti__run *r) {
 static int may_open(const tutti__run *r, const tutti__work *w, tutti__phase first) {
     if (r->home_next < 0) return 0;
     if (r->two->pipeline == TUTTI_PIPELINE_NONE) return none_in_work(r);
-    return !alternates(r) || !any_in(r, w, first);
+    const int at_once = !alternates(r) && !(blocks(r) && first == TUTTI__FETCH);
+    return at_once || !any_in(r, w, first);
 }
 
 /* The option `stagger`: aggregators start one after the other. */
@@ -198,29 +207,45 @@ static int aux_taken(const tutti__run *r, const tutti__work *w) {
     return 0;
 }
 
+static int write_open(tutti__run *r, tutti__work *w) {
+    if (!may_open(r, w, TUTTI__FILL) || aux_taken(r, w)) return 0;
+    window_open(r, w);
+    if (!r->two->ordered) (void)receive_any(r, w); /* receives first */
+    tutti__slot_open(w->slot, tutti__slot_key(r->two->my_agg, w->cycle));
+    w->phase = TUTTI__FILL;
+    return 1;
+}
+
+static int write_ended(tutti__run *r, tutti__work *w) {
+    if (!io_ended(r, w, 1)) return 0;
+    tutti__trace_span("store", "write", w->since, w->ended, w->io.asked, w->cycle);
+    w->phase = TUTTI__IDLE;
+    return 1;
+}
+
+/* Whoever is about to block lets others fill the next windows meanwhile, if they may. */
+static void write_open_next(tutti__run *r) {
+    for (int i = 0; blocks(r) && i < r->homes; i++)
+        if (r->work[i].phase == TUTTI__IDLE) (void)write_open(r, &r->work[i]);
+}
+
 static int home_write(tutti__run *r, tutti__work *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
-        if (!may_open(r, w, TUTTI__FILL) || aux_taken(r, w)) return 0;
-        window_open(r, w);
-        if (!r->two->ordered) (void)receive_any(r, w); /* receives first */
-        tutti__slot_open(w->slot, tutti__slot_key(r->two->my_agg, w->cycle));
-        w->phase = TUTTI__FILL;
-        return 1;
+        return write_open(r, w);
     case TUTTI__FILL:
         if (!(r->two->ordered ? receive_ordered(r, w) : receive_any(r, w))) return 0;
         if (!tutti__slot_is_done(w->slot, w->local) || too_early(r)) return 0;
         if (r->two->pipeline == TUTTI_PIPELINE_WRITE_COMM && any_in(r, w, TUTTI__STORE)) return 0;
         tutti__slot_close(w->slot);
         tutti__trace_event("exchange", "fill", w->since, w->total, w->cycle);
+        write_open_next(r);
         io_begin(r, w, 1);
         w->phase = TUTTI__STORE;
+        if (blocks(r)) (void)write_ended(r, w);
         return 1;
     default:
-        if (!io_ended(r, w, 1)) return 0;
-        tutti__trace_span("store", "write", w->since, w->ended, w->io.asked, w->cycle);
-        w->phase = TUTTI__IDLE;
-        return 1;
+        return write_ended(r, w);
     }
 }
 

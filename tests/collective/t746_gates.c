@@ -1,0 +1,261 @@
+/* TEST ranks=1,2 timeout=60 */
+/* What overlaps what, seen in the trace: the gates of the pipelines as windows get ready (home.c), for writes and
+ * reads, on a store that is slow and works in the background.
+ *
+ *   write    fill k: window k is open for the bytes of the ranks      write k: it is on its way into the file
+ *   read     read k: it is on its way from the file                   serve k: it is open for the ranks
+ *
+ * What a gate forbids never happens, however long anything takes.  What it allows happens only if the store is slow
+ * enough: that is tried again with a slower one before it counts as missing.  On two ranks the store is fast and the
+ * second rank slow, so that windows stay open.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/trace.h"
+#include "collective/hostile.h"
+
+enum { WINDOW = 4096, CYCLES = 6, BYTES = WINDOW * CYCLES };
+
+static char path[512], trace[520];
+static unsigned char buffer[BYTES];
+
+/* ---- events */
+
+typedef struct {
+    double start, end; /* microseconds; end 0: there is none */
+} span;
+
+typedef struct {
+    span fill[CYCLES], write[CYCLES], read[CYCLES], serve[CYCLES];
+    span write_begin, write_end;
+} events;
+
+static span *place_of(events *e, const char *name, int cycle) {
+    if (!strcmp(name, "write_begin")) return &e->write_begin;
+    if (!strcmp(name, "write_end")) return &e->write_end;
+    if (cycle < 0 || cycle >= CYCLES) return NULL;
+    if (!strcmp(name, "fill")) return &e->fill[cycle];
+    if (!strcmp(name, "write")) return &e->write[cycle];
+    if (!strcmp(name, "read")) return &e->read[cycle];
+    return strcmp(name, "serve") ? NULL : &e->serve[cycle];
+}
+
+/* One event is one line of the trace file. */
+static void event_take(events *e, const char *line) {
+    char name[32];
+    double start, length;
+    int cycle = -1;
+    if (sscanf(line,
+               "{\"name\":\"%31[^\"]\",\"cat\":\"%*[^\"]\",\"ph\":\"X\",\"ts\":%lf,\"dur\":%lf",
+               name, &start, &length) != 3)
+        return;
+    const char *at = strstr(line, "\"cycle\":");
+    if (at) cycle = atoi(at + strlen("\"cycle\":"));
+    span *s = place_of(e, name, cycle);
+    if (!s) return;
+    CHECK(s->end == 0, "%s of cycle %d happens twice", name, cycle);
+    *s = (span){start, start + length};
+}
+
+static events events_read(void) {
+    events e;
+    int64_t n = 0;
+    char *text = (char *)file_get(trace, &n), *at = text, *line;
+    memset(&e, 0, sizeof e);
+    while ((line = strsep(&at, "\n"))) event_take(&e, line);
+    free(text);
+    return e;
+}
+
+/* All cycles are there. */
+static void complete(const span *s, const char *what) {
+    for (int k = 0; k < CYCLES; k++) CHECK(s[k].end > 0, "cycle %d has no %s", k, what);
+}
+
+/* ---- rules.  The clock of the trace has nanoseconds, its numbers are rounded to them. */
+
+#define SLACK 0.002
+
+/* Each of `later` begins when the one of `earlier` in the cycle before has ended. */
+static void after(const span *later, const span *earlier, const char *what) {
+    for (int k = 1; k < CYCLES; k++)
+        CHECK(later[k].start >= earlier[k - 1].end - SLACK, "%s: cycle %d is %.3f us too early",
+              what, k, earlier[k - 1].end - later[k].start);
+}
+
+/* In how many cycles does `later` begin before `earlier` of the cycle before has ended? */
+static int overlaps(const span *later, const span *earlier) {
+    int n = 0;
+    for (int k = 1; k < CYCLES; k++) n += later[k].start < earlier[k - 1].end - SLACK;
+    return n;
+}
+
+/* The rules of one pipeline; how many of the overlaps that it allows were seen nowhere. */
+typedef int rules(const events *e);
+
+static int write_none(const events *e) {
+    after(e->fill, e->write, "fill after write");
+    return 0;
+}
+
+static int write_comm_only(const events *e) {
+    after(e->write, e->write, "write after write");
+    CHECK_EQ(overlaps(e->fill, e->write), CYCLES - 1);
+    return 0;
+}
+
+static int write_write(const events *e) {
+    after(e->fill, e->fill, "fill after fill");
+    return !overlaps(e->write, e->write);
+}
+
+static int write_write_comm(const events *e) {
+    after(e->fill, e->fill, "fill after fill");
+    after(e->write, e->write, "write after write");
+    return !overlaps(e->fill, e->write);
+}
+
+static int write_write_comm_2(const events *e) {
+    CHECK(e->fill[1].start < e->fill[0].end, "the second window opens late");
+    return !overlaps(e->write, e->write);
+}
+
+static int read_none(const events *e) {
+    after(e->read, e->serve, "read after serve");
+    return 0;
+}
+
+static int read_comm(const events *e) {
+    after(e->read, e->read, "read after read");
+    CHECK_EQ(overlaps(e->read, e->serve), CYCLES - 1);
+    return 0;
+}
+
+static int read_write(const events *e) {
+    after(e->read, e->read, "read after read");
+    after(e->serve, e->serve, "serve after serve");
+    return !overlaps(e->read, e->serve);
+}
+
+static int read_write_comm_2(const events *e) {
+    return !overlaps(e->read, e->read);
+}
+
+/* ---- work */
+
+static tutti_file *slow_file(const char *text, int milliseconds) {
+    char all[256];
+    tutti__trace_disable(); /* what has been recorded so far */
+    snprintf(all, sizeof all,
+             "method=two-phase exchange=shm store=threads window_size=%d fault=*:slow:%d %s",
+             WINDOW, milliseconds, text);
+    tutti_options opt = options_of(all);
+    snprintf(opt.trace, sizeof opt.trace, "%.100s", trace);
+    tutti_file *f = NULL;
+    CHECK_OK(
+        tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
+    return f;
+}
+
+static void tarry(void *context, tutti_off done, tutti_off total, const char *phase) {
+    (void)context, (void)done, (void)total, (void)phase;
+    usleep(3000);
+}
+
+/* Every rank has its share of every window. */
+static events run(const char *text, int milliseconds, int is_write) {
+    tutti_access *a = NULL;
+    tutti_off count = -1;
+    const tutti_off share = WINDOW / ranks;
+    tutti_file *f = slow_file(text, milliseconds);
+    if (rank == 1) tutti_file_on_progress(f, tarry, NULL);
+    CHECK_OK(tutti_access_vector(rank * share, CYCLES, share, WINDOW, &a));
+    CHECK_OK(is_write ? tutti_file_write(f, a, buffer, &count)
+                      : tutti_file_read(f, a, buffer, &count));
+    CHECK_EQ(count, share * CYCLES);
+    CHECK_OK(tutti_file_close(&f));
+    tutti_access_free(&a);
+    const events e = events_read();
+    complete(is_write ? e.fill : e.serve, is_write ? "fill" : "serve");
+    complete(is_write ? e.write : e.read, is_write ? "write" : "read");
+    return e;
+}
+
+static const int delays[] = {5, 50, 500};
+enum { DELAYS = sizeof delays / sizeof delays[0] };
+
+static void gates(const char *pipeline, int is_write, rules *judge) {
+    char text[64], where[80];
+    snprintf(text, sizeof text, "pipeline=%s", pipeline);
+    snprintf(where, sizeof where, "%s, %s", is_write ? "write" : "read", text);
+    check_where(where);
+    int missing = 1;
+    for (int i = 0; i < DELAYS && missing; i++) {
+        const events e = run(text, delays[i], is_write);
+        missing = judge(&e);
+    }
+    CHECK(!missing, "nothing overlaps");
+    check_where("");
+}
+
+/* A rank that is slow keeps windows open; the next ones do not open meanwhile. */
+static void held(const char *pipeline) {
+    char text[64];
+    snprintf(text, sizeof text, "cb_nodes=1 pipeline=%s", pipeline);
+    check_where(text);
+    events e = run(text, 1, 1);
+    after(e.fill, e.fill, "fill after fill");
+    e = run(text, 1, 0);
+    after(e.serve, e.serve, "serve after serve");
+    check_where("");
+}
+
+/* Begin returns before the bytes are in the file: the trace says when they were. */
+static void begin_returns(void) {
+    int late = 1;
+    check_where("begin");
+    for (int i = 0; i < DELAYS && late; i++) {
+        tutti_access *a = NULL;
+        double last = 0;
+        tutti_file *f = slow_file("background=io-only", delays[i]);
+        CHECK_OK(tutti_access_contiguous(0, BYTES, &a));
+        CHECK_OK(tutti_file_write_begin(f, a, buffer));
+        usleep(2000 * (useconds_t)delays[i]); /* the file access ends long before `end` looks */
+        CHECK_OK(tutti_file_write_end(f, NULL));
+        CHECK_OK(tutti_file_close(&f));
+        tutti_access_free(&a);
+        const events e = events_read();
+        complete(e.write, "write");
+        for (int k = 0; k < CYCLES; k++) last = e.write[k].end > last ? e.write[k].end : last;
+        CHECK(e.write_begin.end > 0 && e.write_end.end > 0, "no begin, no end");
+        late = e.write_begin.end >= last || last >= e.write_end.start;
+    }
+    CHECK(!late, "the file access does not end between begin and end");
+}
+
+/* All pipelines on one rank. */
+static void alone(void) {
+    gates("none", 1, write_none);
+    gates("comm", 1, write_comm_only);
+    gates("write", 1, write_write);
+    gates("write-comm", 1, write_write_comm);
+    gates("write-comm-2", 1, write_write_comm_2);
+    gates("none", 0, read_none);
+    gates("comm", 0, read_comm);
+    gates("write", 0, read_write);
+    gates("write-comm", 0, read_write);
+    gates("write-comm-2", 0, read_write_comm_2);
+    begin_returns();
+}
+
+int main(int argc, char **argv) {
+    hostile_begin(&argc, &argv, 746);
+    snprintf(path, sizeof path, "%s", scratch_path("gates"));
+    snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* an option is short */
+    CHECK(chdir(check_dir()) == 0, "no scratch directory");
+    if (ranks == 1) alone();
+    held("write");
+    held("write-comm");
+    tutti__trace_disable();
+    file_remove(trace);
+    file_remove(path);
+    return hostile_end();
+}
