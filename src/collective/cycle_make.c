@@ -99,6 +99,7 @@ tutti_err tutti__cycles_make(tutti__run *r, int is_write) {
     tutti__cycles *c = tutti__calloc(1, sizeof *c);
     if (!c) return TUTTI_ERR_NOMEM;
     r->cycles = c;
+    c->file = r->file;
     c->slots = t->homes;
     cycles_count(c, t);
     if (c->collective) {
@@ -122,7 +123,7 @@ void tutti__cycles_free(tutti__cycles **pc) {
     if (!c) return;
     if (c->pins && c->pins->team) atomic_fetch_sub(&c->pins->team->pins, 1);
     for (int i = 0; c->sub && i < c->slots; i++) tutti__window_io_free(&c->sub[i].io);
-    tutti__exchange_free(&c->exchange);
+    tutti__exchange_free(&c->exchange, c->file->team); /* NULL after MPI_Finalize */
     tutti__free(c->sub);
     tutti__free(c->shuffle);
     tutti__free(c->parcels);

@@ -46,6 +46,7 @@ typedef struct tutti__sub {
 
 typedef struct tutti__cycles {
     tutti__exchange exchange;
+    tutti_file *file; /* its team lends memory */
     int slots;
     tutti__sub *sub;         /* [slots] */
     tutti__shuffle *shuffle; /* [slots] */

@@ -174,6 +174,7 @@ static void team_free(tutti__team *t) {
     tutti__segment_drop(&t->segment[0]);
     tutti__segment_drop(&t->segment[1]);
     tutti__segment_drop(&t->spare);
+    tutti__segment_drop(&t->kept);
     if (t->node != MPI_COMM_NULL) MPI_Comm_free(&t->node);
     if (t->comm != MPI_COMM_NULL) MPI_Comm_free(&t->comm);
     groups_free(&t->nodes);
@@ -327,4 +328,40 @@ int tutti__team_tag(tutti__team *t) {
 int tutti__team_tag_apart(tutti__team *t) {
     t->apart = t->apart % 16383 + 1;
     return 16383 + t->apart;
+}
+
+/* ---- memory of plans.  Threads may free plans while others make some. */
+
+/* Take out what is kept, if it suits a request for `bytes`; what is far too large goes. */
+static tutti__segment kept_take(tutti__team *t, size_t bytes) {
+    tutti__segment s = {NULL, 0, 0};
+    pthread_mutex_lock(&pool_lock);
+    if (bytes > 0) {
+        s = t->kept;
+        memset(&t->kept, 0, sizeof t->kept);
+    }
+    pthread_mutex_unlock(&pool_lock);
+    if (s.bytes < bytes || s.bytes / 2 > bytes) tutti__segment_drop(&s);
+    return s;
+}
+
+tutti_err tutti__team_borrow(tutti__team *t, size_t bytes, tutti__segment *out) {
+    tutti__segment s = kept_take(t, bytes);
+    if (!s.base) s = (tutti__segment){tutti__malloc_aligned(4096, bytes), bytes, 0};
+    if (!s.base) return TUTTI_ERR_NOMEM;
+    *out = s;
+    return TUTTI_OK;
+}
+
+void tutti__team_return(tutti__team *t, tutti__segment *s) {
+    if (t) {
+        pthread_mutex_lock(&pool_lock);
+        if (s->bytes > t->kept.bytes) {
+            const tutti__segment larger = *s;
+            *s = t->kept;
+            t->kept = larger;
+        }
+        pthread_mutex_unlock(&pool_lock);
+    }
+    tutti__segment_drop(s);
 }

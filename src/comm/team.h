@@ -54,6 +54,7 @@ typedef struct tutti__team {
     tutti__groups singles;     /* every rank on its own */
     tutti__segment segment[2]; /* [0] for `nodes`, [1] for `singles` */
     tutti__segment spare;      /* of a split operation that has ended, for the next one */
+    tutti__segment kept;       /* of a plan that was freed, see tutti__team_borrow */
     tutti__windows windows;
     atomic_int pins;      /* plans that were made for these windows, or smaller ones */
     tutti_off background; /* bytes of a node's memory that operations in the background have */
@@ -74,6 +75,10 @@ void tutti__team_give(tutti__team **t);
 int tutti__team_tag(tutti__team *t);
 /* The same from another set, for tutti__team_agree_apart. */
 int tutti__team_tag_apart(tutti__team *t);
+/* Memory of this rank for one plan, page aligned, and back again (`t` NULL: the team is gone).  The largest
+ * that came back is kept for the next plan, since fresh pages cost more than copying into them.  Local. */
+tutti_err tutti__team_borrow(tutti__team *t, size_t bytes, tutti__segment *out) TUTTI_MUST_USE;
+void tutti__team_return(tutti__team *t, tutti__segment *s);
 const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out);
 
 /* ---- agreement.  A vote reduces a few numbers over all ranks together with "did anybody fail". */

@@ -85,14 +85,15 @@ tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int
     if (!(q->is_write || !two_sided ? q->mine : q->theirs)) n[0] = 0;
     if (!(q->is_write ? q->theirs : q->mine)) n[1] = 0;
     n[2] = two_sided && q->aggregates ? q->slots : 0;
-    x->memory = tutti__malloc_aligned(4096, (size_t)(n[0] + n[1] + n[2]) * (size_t)q->window);
-    if (!x->memory) return TUTTI_ERR_NOMEM;
+    const size_t bytes = (size_t)(n[0] + n[1] + n[2]) * (size_t)q->window;
+    TUTTI_TRY(tutti__team_borrow(t, bytes, &x->lent));
+    x->memory = x->lent.base;
     areas_share(x, q, n, shuffles);
     return two_sided ? TUTTI_OK : tutti__puts_make(&x->puts);
 }
 
-void tutti__exchange_free(tutti__exchange *x) {
-    tutti__free(x->memory);
+void tutti__exchange_free(tutti__exchange *x, tutti__team *team) {
+    tutti__team_return(team, &x->lent);
     tutti__free(x->puts);
     memset(x, 0, sizeof *x);
 }

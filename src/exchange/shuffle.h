@@ -100,6 +100,7 @@ typedef struct tutti__exchange {
     tutti_off moved; /* bytes of mine that have left or arrived */
     /* inside */
     char *memory;             /* all areas, and the sub-buffers if they are no windows of MPI */
+    tutti__segment lent;      /* by the team: where that is */
     char *send, *receive;     /* one at a time */
     struct tutti__puts *puts; /* fence, lock */
     int flights;
@@ -127,7 +128,8 @@ typedef struct tutti__needs {
  * MPI, their sub-buffers.   Local. */
 tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int step,
                                const tutti__needs *needs, tutti__shuffle *shuffles) TUTTI_MUST_USE;
-void tutti__exchange_free(tutti__exchange *x);
+/* `team`: the one it was made for, or NULL if that is gone. */
+void tutti__exchange_free(tutti__exchange *x, tutti__team *team);
 
 /* Before the first cycle of an operation: its tag, and no trouble so far.  Local, but all ranks. */
 void tutti__exchange_start(tutti__exchange *x, tutti__shuffle *shuffles);

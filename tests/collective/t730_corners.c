@@ -256,15 +256,15 @@ static void names_taken(void) {
 }
 
 /* A plan is freed when MPI_Finalize has closed its file. */
-static tutti_plan *late;
+static tutti_plan *late[2];
 
-static void plan_left(void) {
-    tutti_options opt = options_of("method=two-phase");
+static void plan_left(const char *text, tutti_plan **out) {
+    tutti_options opt = options_of(text);
     tutti_file *f = NULL;
     unsigned char *buf;
     tutti_access *a = turns(0, 100, 10, &buf);
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
-    CHECK_SAME(tutti_plan_write(f, a, &late), TUTTI_OK);
+    CHECK_SAME(tutti_plan_write(f, a, out), TUTTI_OK);
     tutti_access_free(&a);
     free(buf);
 }
@@ -303,12 +303,13 @@ int main(int argc, char **argv) {
     PART("errno", errno_stays("method=list store=threads"));
     PART("errno", errno_stays("method=two-phase nodes=2 store=uring"));
     PART("inter", between_groups());
-    PART("late", plan_left());
+    PART("late", plan_left("method=two-phase", &late[0]));
+    PART("late", plan_left("method=two-phase exchange=two-sided step=4", &late[1]));
     file_remove(path);
     check_where("");
     const int rc = check_done_all();
     MPI_Finalize();
-    tutti_plan_free(&late);
+    for (int i = 0; i < 2; i++) tutti_plan_free(&late[i]);
     if (tutti__memory_live() != 0) fprintf(stderr, "%ld blocks live\n", tutti__memory_live());
     return tutti__memory_live() != 0 || rc;
 }
