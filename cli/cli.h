@@ -45,6 +45,9 @@ double cli_elapsed(const cli_world *w, double start, double end);
  * need be; 0 if there are none. */
 double cli_quantile(const double *values, int n, double fraction);
 void cli_quantiles(const double *values, int n, int wanted, const double *fraction, double *out);
+/* Bounds of the median that the values are samples of; each is wrong with a probability of at most p.
+ * 0: there are too few values (p = 0.05 needs 5). */
+int cli_median_bounds(const double *values, int n, double p, double *lo, double *hi);
 /* Bytes that a directory has room for.  0, or 1 and a message if nothing can be written there. */
 int cli_directory_room(const char *dir, double *bytes_out);
 /* The path of the one scratch file, the same on all ranks; signals that end the command remove it.
@@ -70,6 +73,8 @@ int cli_list_has(const cli_list *l, const char *item);
 int cli_parse_size(const char *text, tutti_off *out); /* 512, 64k, 32m, 1g; 0: not a size */
 int cli_parse_count(const char *text, long max, long *out);
 void cli_format_size(tutti_off bytes, char *out, size_t size); /* "32 MiB" */
+char *cli_format(const char *fmt, ...) TUTTI_PRINTF(1, 2);     /* free it */
+void cli_env_name(const char *option, char *out, size_t size); /* TUTTI_METHOD for method */
 int cli_is_utf8(void);
 int cli_width(void); /* columns of the terminal, 80 if there is none */
 void cli_print_wrapped(FILE *f, const char *text, int indent);
@@ -79,6 +84,7 @@ void cli_json_string(FILE *f, const char *text);
 int cmd_bench(int argc, char **argv);
 int cmd_options(int argc, char **argv);
 int cmd_tune(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 const char *cli_help_text(const char *command); /* NULL: no such command */
 

@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,30 @@ double cli_quantile(const double *values, int n, double fraction) {
     double q;
     cli_quantiles(values, n, 1, &fraction, &q);
     return q;
+}
+
+/* ---- bounds of medians, by the sign test: the k-th smallest and the k-th largest of n values, with the
+ * largest k for which fewer than k of n fair coins fall on one side with a probability of at most p */
+
+static int sign_rank(int n, double p) {
+    double below = 0;
+    int k = 0;
+    for (; k < n; k++) {
+        below += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * log(2.0));
+        if (below > p) break; /* P(X <= k) */
+    }
+    return k;
+}
+
+int cli_median_bounds(const double *values, int n, double p, double *lo, double *hi) {
+    double q[2];
+    const int k = sign_rank(n, p);
+    if (k == 0) return 0;
+    const double at = n > 1 ? (double)(k - 1) / (n - 1) : 0;
+    cli_quantiles(values, n, 2, (double[]){at, 1 - at}, q);
+    *lo = q[0];
+    *hi = q[1];
+    return 1;
 }
 
 /* ---- the directory */

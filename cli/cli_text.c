@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <langinfo.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -65,6 +67,23 @@ void cli_format_size(tutti_off bytes, char *out, size_t size) {
     for (; n >= 1024 && u < 4; u++) n /= 1024;
     const int whole = n == (double)(long long)n || n >= 100;
     snprintf(out, size, "%.*f %s", whole ? 0 : 1, n, unit[u]);
+}
+
+char *cli_format(const char *fmt, ...) {
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    const size_t size = (size_t)vsnprintf(NULL, 0, fmt, args) + 1;
+    char *text = cli_malloc(size);
+    vsnprintf(text, size, fmt, again);
+    va_end(again);
+    va_end(args);
+    return text;
+}
+
+void cli_env_name(const char *option, char *out, size_t size) {
+    snprintf(out, size, "TUTTI_%s", option);
+    for (char *s = out; *s; s++) *s = (char)toupper((unsigned char)*s);
 }
 
 int cli_is_utf8(void) {

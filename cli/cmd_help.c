@@ -9,6 +9,7 @@ static const char help_overview[] =
     "\n"
     "usage: tutti COMMAND [ARGUMENTS]\n"
     "\n"
+    "  run       start an MPI program so that it does its MPI-IO by Tutti\n"
     "  bench     measure writing and reading on this machine; run it under mpirun\n"
     "  tune      measure machine and file system, so that the library chooses well\n"
     "  options   list the library's options\n"
@@ -49,6 +50,26 @@ static const char help_bench[] =
     "  --NAME VALUE      any option of the library, see 'tutti options'\n"
     "\n"
     "Exit status: 0 all was verified, 1 something failed or a byte was wrong, 2 wrong usage.\n";
+
+static const char help_run[] =
+    "usage: tutti run [ARGUMENTS] [--] mpirun -np N PROGRAM ...\n"
+    "       tutti run --compare [--rounds N] [ARGUMENTS] [--] mpirun -np N PROGRAM ...\n"
+    "\n"
+    "Preloads libtutti-mpiio.so for the ranks, so that MPI_File_ calls of an unchanged program go "
+    "to\n"
+    "Tutti.  Launchers: mpirun and mpiexec of this build's MPI, srun; anything else is a program,\n"
+    "which is started as it is.\n"
+    "\n"
+    "  --stats          a table for each file when it is closed\n"
+    "  --explain        what was chosen for each request and why\n"
+    "  --trace FILE     a Chrome/Perfetto trace of all operations\n"
+    "  -o NAME=VALUE    any option of the library, see 'tutti options'\n"
+    "  --compare        with and without, in turn: both times and their ratio\n"
+    "  --rounds N       of --compare (5)\n"
+    "  --library PATH   the library; default: TUTTI_MPIIO_LIB, or the one beside libtutti\n"
+    "  --dry-run        print the command only\n"
+    "\n"
+    "Exit status: the program's; 2 wrong usage, 126 and 127 if it cannot be started.\n";
 
 static const char help_tune[] =
     "usage: [mpirun -np N] tutti tune [--quick] [--dry-run] [--out FILE] DIR...\n"
@@ -109,8 +130,9 @@ static const char help_help[] = "usage: tutti help [COMMAND]\n";
 
 static const struct {
     const char *name, *text;
-} help_table[] = {{"", help_overview}, {"bench", help_bench},     {"experiments", help_experiments},
-                  {"tune", help_tune}, {"options", help_options}, {"help", help_help}};
+} help_table[] = {{"", help_overview}, {"bench", help_bench}, {"experiments", help_experiments},
+                  {"run", help_run},   {"tune", help_tune},   {"options", help_options},
+                  {"help", help_help}};
 
 const char *cli_help_text(const char *command) {
     for (size_t i = 0; i < sizeof help_table / sizeof *help_table; i++)

@@ -2,17 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
-#include <ctype.h>
 #include <string.h>
-
-static void env_name(const char *name, char *out, size_t size) {
-    size_t n = (size_t)snprintf(out, size, "TUTTI_%s", name);
-    for (size_t i = 0; i < n && i < size; i++) out[i] = (char)toupper((unsigned char)out[i]);
-}
 
 static void print_row(const tutti_option_info *o) {
     char env[64], text[1024];
-    env_name(o->name, env, sizeof env);
+    cli_env_name(o->name, env, sizeof env);
     printf("%-16s %-24s %-6s %s\n", o->name, env, o->type, *o->def ? o->def : "(empty)");
     cli_print_wrapped(stdout, o->help, 4);
     if (*o->choices) {
@@ -42,7 +36,7 @@ static void print_json(void) {
     puts("[");
     for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
         char env[64];
-        env_name(o->name, env, sizeof env);
+        cli_env_name(o->name, env, sizeof env);
         fputs("  {", stdout);
         json_field("name", o->name, ", ");
         json_field("environment", env, ", ");

@@ -8,8 +8,7 @@
  * others.
  *
  * Against the MPI library: the ratios of both times, round by round.  The lower 95 % bound of their
- * median is an order statistic: the k-th smallest of n, with the largest k for which fewer than k
- * of n fair coins fall on one side with a probability of at most 5 % (sign test; n >= 5).
+ * median is an order statistic (sign test; five rounds at least).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiment.h"
 
@@ -95,28 +94,10 @@ static void auto_plan(experiment *x) {
             }
 }
 
-/* ---- bounds of medians, by the sign test */
-
-/* The largest k with P(X < k) <= p for X successes of n fair coins. */
-static int sign_rank(int n, double p) {
-    double below = 0;
-    int k = 0;
-    for (; k < n; k++) {
-        below += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * log(2.0));
-        if (below > p) break; /* P(X <= k) */
-    }
-    return k;
-}
-
-/* The k-th smallest of n values, k from 1. */
-static double order_statistic(const double *value, int n, int k) {
-    return cli_quantile(value, n, n > 1 ? (double)(k - 1) / (n - 1) : 0);
-}
-
 /* The lower 95 % bound of the median of values, 0 if there are too few. */
 static double lower_bound(const double *value, int n) {
-    const int k = sign_rank(n, 0.05);
-    return k > 0 ? order_statistic(value, n, k) : 0;
+    double lo, hi;
+    return cli_median_bounds(value, n, 0.05, &lo, &hi) ? lo : 0;
 }
 
 /* ---- regret */
@@ -138,11 +119,11 @@ static int difference(const bench_entry *ours, const bench_entry *best, double *
     double *d = cli_malloc((size_t)(rounds + 1) * sizeof *d);
     int n = 0;
     for (int i = 1; i < rounds; i += 2) d[n++] = 100 * (ours->seconds[i] / best->seconds[i] - 1);
-    const int k = sign_rank(n, 0.025);
-    *lo = k > 0 ? order_statistic(d, n, k) : cli_quantile(d, n, 0.25);
-    *hi = k > 0 ? order_statistic(d, n, n + 1 - k) : cli_quantile(d, n, 0.75);
+    const int bounded = cli_median_bounds(d, n, 0.025, lo, hi);
+    if (!bounded) *lo = cli_quantile(d, n, 0.25);
+    if (!bounded) *hi = cli_quantile(d, n, 0.75);
     free(d);
-    return k > 0;
+    return bounded;
 }
 
 static const bench_entry *best_fixed(const bench_cell *point) {

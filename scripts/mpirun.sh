@@ -4,7 +4,8 @@
 # The same flags for tests, `make run` and the examples in the docs: more ranks than cores (waiting
 # ranks yield), allowed as root (containers), messages through shared memory, and no network: both
 # launchers listen on every interface whatever one tells them, so that, where we may (root), they run
-# in a network namespace that has only loopback.  MPIRUN_FLAGS adds flags of your own.
+# in a network namespace that has only loopback.  MPIRUN_FLAGS adds flags of your own, MPIRUN_PRELOAD is a
+# library that the ranks load first.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -lt 3 ]; then
@@ -40,6 +41,9 @@ openmpi)
     launcher=$(first_of mpirun.openmpi mpirun)
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     export PMIX_MCA_ptl_tcp_if_include=lo
+    if [ -n "${MPIRUN_PRELOAD:-}" ]; then
+        set -- -x LD_PRELOAD="$MPIRUN_PRELOAD${LD_PRELOAD:+:$LD_PRELOAD}" "$@"
+    fi
     # shellcheck disable=SC2086 # MPIRUN_FLAGS is a list of words
     start "$launcher" --oversubscribe --bind-to none -np "$np" \
         --mca mpi_yield_when_idle 1 --mca pml ob1 --mca osc ^ucx --mca btl self,vader \
@@ -49,9 +53,10 @@ openmpi)
 mpich)
     launcher=$(first_of mpiexec.mpich mpiexec)
     shim=${TUTTI_MPICH_YIELD:-$here/../build/mpich/libmpich_yield.so}
-    if [ -f "$shim" ]; then
-        set -- -genv LD_PRELOAD "$shim${LD_PRELOAD:+:$LD_PRELOAD}" "$@"
-    fi
+    preload=${LD_PRELOAD:-}
+    [ ! -f "$shim" ] || preload=$shim${preload:+:$preload}
+    [ -z "${MPIRUN_PRELOAD:-}" ] || preload=$MPIRUN_PRELOAD${preload:+:$preload}
+    [ -z "$preload" ] || set -- -genv LD_PRELOAD "$preload" "$@"
     export UCX_TLS="${UCX_TLS:-sm,self}" UCX_NET_DEVICES="${UCX_NET_DEVICES:-lo}"
     # shellcheck disable=SC2086
     start "$launcher" -bind-to none -iface lo -np "$np" ${MPIRUN_FLAGS:-} "$@"

@@ -38,17 +38,22 @@ static span *place_of(events *e, const char *name, int cycle) {
     return strcmp(name, "serve") ? NULL : &e->serve[cycle];
 }
 
+/* The number behind `key` in a line, or -1. */
+static double number(const char *line, const char *key) {
+    const char *at = strstr(line, key);
+    return at ? strtod(at + strlen(key), NULL) : -1;
+}
+
 /* One event is one line of the trace file. */
 static void event_take(events *e, const char *line) {
+    static const char begins[] = "{\"name\":\"";
     char name[32];
-    double start, length;
-    int cycle = -1;
-    if (sscanf(line,
-               "{\"name\":\"%31[^\"]\",\"cat\":\"%*[^\"]\",\"ph\":\"X\",\"ts\":%lf,\"dur\":%lf",
-               name, &start, &length) != 3)
-        return;
-    const char *at = strstr(line, "\"cycle\":");
-    if (at) cycle = atoi(at + strlen("\"cycle\":"));
+    if (strncmp(line, begins, strlen(begins)) != 0) return;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(line + strlen(begins), "\""),
+             line + strlen(begins));
+    const double start = number(line, "\"ts\":"), length = number(line, "\"dur\":");
+    const int cycle = (int)number(line, "\"cycle\":");
+    if (length < 0) return;
     span *s = place_of(e, name, cycle);
     if (!s) return;
     CHECK(s->end == 0, "%s of cycle %d happens twice", name, cycle);
