@@ -60,6 +60,16 @@ static void io_begin(tutti__run *r, tutti__work *w, int is_write) {
     r->op->stats->windows++;
 }
 
+/* Writes through the page cache of a local file system exclude each other in the kernel, and whoever waits there
+ * keeps a core busy.  The ranks of a node take turns instead; those who wait for theirs copy, or let others.
+ * NULL: no turns. */
+static tutti__slot *turns_of(const tutti__run *r) {
+    const tutti_file *f = r->file;
+    const int in_turn = r->two->shared && r->two->groups->size > 1 && !f->remote &&
+                        !f->opt.direct_io && !r->op->store->ops->asynchronous;
+    return in_turn ? tutti__stage_slot(&r->stage, 0, 0) : NULL;
+}
+
 /* 1 if the file access has ended. */
 static int io_ended(tutti__run *r, tutti__work *w, int is_write) {
     if (!w->request) return 1;
@@ -229,6 +239,19 @@ static void write_open_next(tutti__run *r) {
         if (r->work[i].phase == TUTTI__IDLE) (void)write_open(r, &r->work[i]);
 }
 
+static int write_begin(tutti__run *r, tutti__work *w) {
+    tutti__slot *turns = turns_of(r);
+    if (turns && !tutti__slot_take_turn(turns)) return 0;
+    tutti__slot_close(w->slot);
+    tutti__trace_event("exchange", "fill", w->since, w->total, w->cycle);
+    write_open_next(r);
+    io_begin(r, w, 1);
+    if (turns) tutti__slot_give_turn(turns);
+    w->phase = TUTTI__STORE;
+    if (blocks(r)) (void)write_ended(r, w);
+    return 1;
+}
+
 static int home_write(tutti__run *r, tutti__work *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
@@ -237,13 +260,7 @@ static int home_write(tutti__run *r, tutti__work *w) {
         if (!(r->two->ordered ? receive_ordered(r, w) : receive_any(r, w))) return 0;
         if (!tutti__slot_is_done(w->slot, w->local) || too_early(r)) return 0;
         if (r->two->pipeline == TUTTI_PIPELINE_WRITE_COMM && any_in(r, w, TUTTI__STORE)) return 0;
-        tutti__slot_close(w->slot);
-        tutti__trace_event("exchange", "fill", w->since, w->total, w->cycle);
-        write_open_next(r);
-        io_begin(r, w, 1);
-        w->phase = TUTTI__STORE;
-        if (blocks(r)) (void)write_ended(r, w);
-        return 1;
+        return write_begin(r, w);
     default:
         return write_ended(r, w);
     }

@@ -77,7 +77,7 @@ void tutti__run_prepare(const tutti_plan *p) {
     if (p->two->stepwise) return;
     const tutti__stage stage = stage_of(p);
     for (int i = 0; i < p->two->homes + p->two->mirrors; i++)
-        tutti__slot_close(tutti__stage_slot(&stage, p->two->groups->me, i));
+        tutti__slot_make(tutti__stage_slot(&stage, p->two->groups->me, i));
 }
 
 tutti_count tutti__stay_after(const tutti__run *r, const tutti__stay *s, tutti_count cycle) {

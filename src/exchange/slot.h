@@ -20,6 +20,8 @@
 typedef struct tutti__slot {
     _Alignas(64) _Atomic int64_t key;   /* of the window it is open for, or TUTTI__CLOSED */
     _Alignas(64) _Atomic int64_t moved; /* bytes copied into it or out of it since it was opened */
+    _Alignas(64)
+        atomic_int turn; /* of a group's first slot: somebody does what one may do at a time */
 } tutti__slot;
 
 /* One number for window (a, c).  Windows are made large enough that cycles fit. */
@@ -30,6 +32,22 @@ static inline int64_t tutti__slot_key(int aggregator, tutti_count cycle) {
 
 static inline void tutti__slot_close(tutti__slot *s) {
     atomic_store_explicit(&s->key, TUTTI__CLOSED, memory_order_release);
+}
+
+/* Owner, before anybody else looks. */
+static inline void tutti__slot_make(tutti__slot *s) {
+    tutti__slot_close(s);
+    atomic_store_explicit(&s->turn, 0, memory_order_release);
+}
+
+/* Anybody: 1 if it is my turn now; then give it back soon, and wait for nobody meanwhile. */
+static inline int tutti__slot_take_turn(tutti__slot *s) {
+    return !atomic_load_explicit(&s->turn, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&s->turn, 1, memory_order_acquire);
+}
+
+static inline void tutti__slot_give_turn(tutti__slot *s) {
+    atomic_store_explicit(&s->turn, 0, memory_order_release);
 }
 
 /* Owner: let others in.  What the owner stored before is visible to them. */

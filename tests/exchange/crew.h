@@ -43,6 +43,7 @@ typedef struct {
     int ops;
     crew_op op[CREW_OPS];
     pthread_barrier_t vote;
+    long writes; /* windows that went to the file, counted in turn */
 } crew;
 
 typedef enum { CREW_IDLE, CREW_FILL, CREW_STORE, CREW_FETCH, CREW_SERVE } crew_phase;
@@ -161,11 +162,16 @@ static inline int home_write(crew_mate *m, crew_window *w) {
         window_open(m, w);
         w->phase = CREW_FILL;
         return 1;
-    case CREW_FILL:
-        if (!window_closed(m, w)) return 0;
+    case CREW_FILL: {
+        tutti__slot *turns = tutti__stage_slot(&m->stage, 0, 0);
+        if (!tutti__slot_is_done(w->slot, w->local) || !tutti__slot_take_turn(turns)) return 0;
+        (void)window_closed(m, w);
         file_begin(m, w);
+        m->c->writes++; /* a plain addition: nobody else is here */
+        tutti__slot_give_turn(turns);
         w->phase = CREW_STORE;
         return 1;
+    }
     default:
         if (file_ended(m, w)) w->phase = CREW_IDLE;
         return 1;
@@ -278,7 +284,7 @@ static inline void mate_prepare(crew_mate *m, crew_op *op) {
         w->phase = CREW_IDLE;
         w->slot = tutti__stage_slot(&m->stage, m->me, i);
         w->stage = tutti__stage_buffer(&m->stage, m->me, i);
-        tutti__slot_close(w->slot);
+        tutti__slot_make(w->slot);
     }
     m->home_next = home_after(m, 0);
     if (tutti__route_make(&op->domains, m->side[m->me], &m->route) != TUTTI_OK) m->failed = 1;

@@ -43,7 +43,7 @@ static void keys(void) {
 static void life(void) {
     tutti__stage s = {tutti__malloc_aligned(4096, tutti__stage_bytes(2, 3, 100)), 2, 3, 100};
     const int64_t key = tutti__slot_key(1, 7);
-    for (int i = 0; i < 6; i++) tutti__slot_close(tutti__stage_slot(&s, i / 3, i % 3));
+    for (int i = 0; i < 6; i++) tutti__slot_make(tutti__stage_slot(&s, i / 3, i % 3));
     CHECK_EQ(tutti__stage_find(&s, 1, 0, 3, key), -1);
     tutti__slot *slot = tutti__stage_slot(&s, 1, 2);
     for (int again = 0; again < 2; again++) {
@@ -59,6 +59,8 @@ static void life(void) {
         CHECK(tutti__slot_is_done(slot, 30), "10 and 20 are 30");
         tutti__slot_close(slot);
         CHECK_EQ(tutti__stage_find(&s, 1, 0, 3, key), -1);
+        CHECK(tutti__slot_take_turn(slot) && !tutti__slot_take_turn(slot), "one at a time");
+        tutti__slot_give_turn(slot);
     }
     tutti__free(s.base);
 }
