@@ -2,7 +2,8 @@
  * memory and a file.  src/store/store_null.c is the commented template.
  *
  * A store is used by one process; tutti never calls two operations of one store at the same time,
- * except that begun requests may be in flight together.
+ * except that begun requests may be in flight together, and that a store which is `reentrant` gets
+ * write, read, size, lock, flush and refresh from several threads at once, whatever goes on besides.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_BACKEND_H
 #define TUTTI_BACKEND_H
@@ -32,8 +33,10 @@ typedef struct tutti_store_layout {
 /** An open file of a store; stores put this first in a struct of their own. */
 typedef struct tutti_store {
     const struct tutti_store_ops *ops;
-    tutti_stats *stats; /* operations add their requests, bytes and system calls here; never NULL */
+    tutti_stats
+        *stats; /* requests, bytes and system calls that no operation asks for; never NULL */
     tutti_store_layout layout;
+    void *guard; /* tutti's own */
 } tutti_store;
 
 /** A begun request; stores put this first in a struct of their own. */
@@ -51,6 +54,7 @@ typedef struct tutti_store_request {
 typedef struct tutti_store_ops {
     const char *name;
     int asynchronous; /* begin really works in the background */
+    int reentrant;    /* see above */
 
     /** Open `path`; on success the store's layout is filled in. */
     tutti_err (*open)(const char *path, int flags, int permissions, const tutti_options *opt,
@@ -84,6 +88,10 @@ typedef struct tutti_store_ops {
     tutti_err (*flush)(tutti_store *s);
     /** (d: nothing) What this machine has cached is forgotten: it will see what others flushed. */
     tutti_err (*refresh)(tutti_store *s);
+    /** (d: nothing) Wait for a lock on [lo, hi) of the file against everybody else who has it open: kind
+     *  TUTTI_STORE_READ for one that others may share, TUTTI_STORE_WRITE for one that they may not, 0 to
+     *  give it back.  TUTTI_ERR_UNSUPPORTED: the file system has none. */
+    tutti_err (*lock)(tutti_store *s, int kind, tutti_off lo, tutti_off hi);
 } tutti_store_ops;
 
 TUTTI_END_DECLS

@@ -4,8 +4,10 @@
  * calls it, in the same order.  *Collective, x agrees*: and with the same x.  A collective call
  * returns the same code on every rank, and tutti_last_error() is then the same too.
  *
- * Threads.  Different files may be used by different threads at the same time if MPI was
- * initialised with MPI_THREAD_MULTIPLE; one file by one thread at a time.
+ * Threads.  If MPI was initialised with MPI_THREAD_MULTIPLE, different files may be used by different
+ * threads at the same time.  On one file, the calls that say *any thread* may be made by several threads
+ * at once, whatever others do with it (but opening and closing); all other calls by one thread at a time.
+ * Whichever thread started an operation, any other may complete it, under MPI_THREAD_SERIALIZED too.
  *
  * Visibility.  When a collective write has returned, a later collective read through the same handle
  * sees its bytes on every rank.  tutti_file_sync and tutti_file_close make them visible to everybody,
@@ -47,8 +49,8 @@ TUTTI_API tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mo
                                          tutti_file **f_out) TUTTI_MUST_USE;
 
 /** Close a file and null the handle, also if an error is returned.   Collective.
- *  Plans of the file must have been freed and operations ended: otherwise TUTTI_ERR_STATE, and the
- *  file stays open.  A file that is still open at MPI_Finalize is closed there by each rank on its own. */
+ *  Plans of the file must have been freed and collective operations ended: otherwise TUTTI_ERR_STATE, and
+ *  the file stays open.  Independent accesses under way are waited for; their requests outlive the file.  A file that is still open at MPI_Finalize is closed there by each rank on its own. */
 TUTTI_API tutti_err tutti_file_close(tutti_file **f);
 
 /** Remove a file.   Local. */
@@ -56,6 +58,9 @@ TUTTI_API tutti_err tutti_file_delete(const char *path, const tutti_options *opt
 
 /** The size in bytes.   Collective. */
 TUTTI_API tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) TUTTI_MUST_USE;
+
+/** The size as this rank sees it now.   Local, any thread. */
+TUTTI_API tutti_err tutti_file_size_independent(tutti_file *f, tutti_off *size_out) TUTTI_MUST_USE;
 
 /** Change the size.   Collective, size agrees. */
 TUTTI_API tutti_err tutti_file_resize(tutti_file *f, tutti_off size) TUTTI_MUST_USE;
@@ -67,6 +72,16 @@ TUTTI_API tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) TUTTI_
 /** What was written is durable and visible to all when this returns.   Collective. */
 TUTTI_API tutti_err tutti_file_sync(tutti_file *f) TUTTI_MUST_USE;
 
+/** Atomic mode (off when a file has been opened).   Collective, `on` agrees.
+ *  While it is on, accesses of different ranks that conflict are carried out as if one after the other, in
+ *  some order: a read sees all of a write or nothing of it, whatever ways of access are mixed, and bytes that
+ *  several ranks write at the same time are all of one of them.  Every access, collective ones too,
+ *  holds a lock on its extent in the file meanwhile (shared to read, exclusive to write); so it is slow.
+ *  Collective writes to the same byte: as ever, the highest rank wins.  Operations that were started
+ *  before are completed in the mode of their start.
+ *  @return TUTTI_ERR_UNSUPPORTED where the file or its file system has no locks */
+TUTTI_API tutti_err tutti_file_atomic(tutti_file *f, int on) TUTTI_MUST_USE;
+
 /** The options in force (rank 0's, completed by what was found out).   Local. */
 TUTTI_API tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_out) TUTTI_MUST_USE;
 
@@ -75,7 +90,11 @@ TUTTI_API tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_o
  *  0 of the access (NULL only if the access is empty).
  *  @param[out] count_out  NULL, or this rank's bytes: all of them after a write; after a read those
  *      that lie before the end of the file.  Bytes beyond are untouched.
- *  Writes of several ranks to the same byte: the highest rank wins (option `check`: an error). */
+ *  Writes of several ranks to the same byte: the highest rank wins (option `check`: an error).
+ *  A call is no barrier for other accesses: what a rank reads may be in its buffer, and what all of
+ *  them write in the file, before the last one has returned; and the buffer of a read may have been filled
+ *  although another rank refuses.  The same shape again, also at another offset, is not planned again
+ *  (option `plan_cache`). */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
                                      tutti_off *count_out) TUTTI_MUST_USE;
@@ -83,14 +102,32 @@ TUTTI_API tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *
                                     tutti_off *count_out) TUTTI_MUST_USE;
 /**@}*/
 
-/** @name Independent access.   Local.
- *  The same for one rank alone. */
+/** @name Independent access.   Local, any thread.
+ *  The same for one rank alone: the outcome is its own. */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a,
                                                  const void *buf,
                                                  tutti_off *count_out) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_file_read_independent(tutti_file *f, const tutti_access *a, void *buf,
                                                 tutti_off *count_out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Non-blocking independent access.   Local, any thread.
+ *  File access goes on by itself, under any thread level of MPI.  Several may be under way, beside
+ *  collective operations of any kind; the order in which they reach the file is not defined.  Test, wait
+ *  or abandon the request like any other (see below); its outcome is this rank's own, and no other
+ *  rank is waited for.  The access may be freed at once; the buffer is the library's until the
+ *  request is complete.  Start returns what this rank may not do; what fails later is told by test or
+ *  wait.  The count of a read: its bytes before the end of the file, as it was found then. */
+/**@{*/
+typedef struct tutti_request tutti_request;
+
+TUTTI_API tutti_err tutti_file_write_independent_start(tutti_file *f, const tutti_access *a,
+                                                       const void *buf,
+                                                       tutti_request **r_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti_access *a,
+                                                      void *buf,
+                                                      tutti_request **r_out) TUTTI_MUST_USE;
 /**@}*/
 
 /** @name Split collectives: begin and end are each Collective
@@ -122,22 +159,21 @@ TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUT
  *  for anybody.  Operations move on in start, test and wait of any of them, and in every
  *  collective call; with background `all` also by themselves.  They may be completed in any
  *  order, on each rank in an order of its own.  The buffer is the library's until the operation is
- *  complete, and the file belongs to the thread that started it.  Where a rank has not even memory
- *  to remember an operation, start tells all ranks, for once waiting for them. */
+ *  complete.  Where a rank has not even memory to remember an operation, start tells all ranks, for
+ *  once waiting for them. */
 /**@{*/
-typedef struct tutti_request tutti_request;
-
 TUTTI_API tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const void *buf,
                                            tutti_request **r_out) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, void *buf,
                                           tutti_request **r_out) TUTTI_MUST_USE;
 
-/** Is it complete?   Never waits.   @param[out] done_out 1: it is complete, `r` has been freed and
- *  nulled, and what is returned is its outcome, the same on all ranks. */
+/** Is it complete?   Never waits; while another thread is in a call on the file the answer is no.
+ *  @param[out] done_out 1: it is complete, `r` has been freed and nulled, and what is returned is its
+ *  outcome: of a collective operation the same on all ranks. */
 TUTTI_API tutti_err tutti_request_test(tutti_request **r, int *done_out,
                                        tutti_off *count_out) TUTTI_MUST_USE;
 
-/** Wait for its completion, free and null it.   @return its outcome, the same on all ranks */
+/** Wait for its completion, free and null it.   @return its outcome, as for tutti_request_test */
 TUTTI_API tutti_err tutti_request_wait(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
 
 /** Do not care for the outcome any longer; nulls `r`.   Local.   The operation is carried out all the
@@ -189,7 +225,8 @@ TUTTI_API void tutti_file_stats(const tutti_file *f, tutti_stats *last_out, tutt
 TUTTI_API const char *tutti_file_explain(const tutti_file *f);
 
 /** Called now and then during operations: bytes of this rank that are done, all of them, and the phase
- *  ("plan", "exchange", "file").  It must return soon and call nothing of Tutti. */
+ *  ("plan", "exchange", "file").  By the thread that made the call.  It must return soon and call
+ *  nothing of Tutti. */
 typedef void tutti_progress_fn(void *context, tutti_off done, tutti_off total, const char *phase);
 
 /** Install a progress callback, or remove it with NULL.   Local. */

@@ -18,5 +18,25 @@ TUTTI_API tutti_err tutti_access_from_view(tutti_off displacement, MPI_Datatype 
                                            tutti_off bytes_skipped, tutti_count count,
                                            MPI_Datatype memtype, tutti_access **out) TUTTI_MUST_USE;
 
+/** A view that is read once, for many accesses. */
+typedef struct tutti_view tutti_view;
+
+/** The view of a file tiled with `filetype` from `displacement` on.   Local.
+ *  The datatype may be freed afterwards.
+ *  @param[in] filetype  as for tutti_access_from_view; no bytes at all are fine
+ *  @param[out] v_out  free it with tutti_view_free
+ *  @return TUTTI_ERR_ARG for one that goes backwards, names a byte twice or has negative displacements */
+TUTTI_API tutti_err tutti_view_make(tutti_off displacement, MPI_Datatype filetype,
+                                    tutti_view **v_out) TUTTI_MUST_USE;
+
+/** The access of a view and a buffer, as tutti_access_from_view makes it.   Local.   Different threads may
+ *  use one view at the same time. */
+TUTTI_API tutti_err tutti_view_access(const tutti_view *v, tutti_off bytes_skipped,
+                                      tutti_count count, MPI_Datatype memtype,
+                                      tutti_access **out) TUTTI_MUST_USE;
+
+/** Free a view and null the handle; NULL and a handle that is NULL are fine.   Local. */
+TUTTI_API void tutti_view_free(tutti_view **v);
+
 TUTTI_END_DECLS
 #endif

@@ -113,7 +113,13 @@ enum {
     X(BOOL, explain, 0, "", "say on standard error what was chosen and why")                       \
     X(TEXT, trace, "", "", "write a Chrome/Perfetto trace of all operations to this file")         \
     X(TEXT, fault, "", "",                                                                         \
-      "for tests: make a file access fail, RANK:WHAT:N[:ERRNO], see tutti-options(7)")
+      "for tests: make a file access fail, RANK:WHAT:N[:ERRNO], see tutti-options(7)")             \
+    X(INT, plan_cache, 8, "",                                                                      \
+      "plans remembered per file (at most 32), for collective operations that ask for the same "   \
+      "shape again, perhaps at another offset; 0: none")                                           \
+    X(SIZE, sieve_gap, 32 << 10, "",                                                               \
+      "aggregators read holes of at most this size along with what is wanted; with rmw they also " \
+      "write over them")
 
 #define TUTTI_OPTION_CTYPE_CHOICE(name) int name;
 #define TUTTI_OPTION_CTYPE_BOOL(name) int name;

@@ -14,6 +14,7 @@ TUTTI_BEGIN_DECLS
     X(tutti_count, operations, "collective and independent operations")                            \
     X(tutti_count, plans, "plans made")                                                            \
     X(tutti_count, plan_reuses, "operations that ran a plan made before")                          \
+    X(tutti_count, plan_hits, "operations that found a plan remembered")                           \
     X(tutti_count, windows, "windows (cycles of a domain) that this rank stored as an aggregator") \
     X(tutti_count, messages, "data messages this rank sent")                                       \
     X(tutti_off, message_bytes, "bytes in them")                                                   \

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
-static tutti__side side_ref(tutti__side s) {
-    return (tutti__side){s.disp, tutti__node_ref(s.node)};
-}
-
 /* An access with packed memory; takes over `file`. */
 static tutti_err packed(tutti__side file, tutti_access **out) {
     tutti__side memory = {0, NULL};
+    if (file.node && file.node->kind == TUTTI__RUN) { /* the same node serves both */
+        memory.node = tutti__node_ref(file.node);
+        return tutti__access_make(file, memory, out);
+    }
     const tutti_err err = tutti__side_run(0, tutti__side_bytes(file), &memory);
     if (err != TUTTI_OK) {
         tutti__side_free(&file);
@@ -89,8 +89,8 @@ static tutti_err concat_sides(int n, const tutti_access *const *parts, const tut
     tutti_off end = 0;
     for (int i = 0; i < n; i++) {
         const tutti_off at = offsets ? offsets[i] : end;
-        file[i] = side_ref(parts[i]->file);
-        memory[i] = side_ref(parts[i]->memory);
+        file[i] = tutti__side_ref(parts[i]->file);
+        memory[i] = tutti__side_ref(parts[i]->memory);
         TUTTI_CHECK(
             tutti__add_ok(memory[i].disp, at, &memory[i].disp) && tutti__side_fits(memory[i]),
             TUTTI_ERR_OVERFLOW, "part %d: memory offset %lld is too large", i, (long long)at);
@@ -131,8 +131,9 @@ tutti_err tutti_access_tile(const tutti_access *a, tutti_count count, tutti_off 
                             tutti_off memory_stride, tutti_access **out) {
     tutti__side file = {0, NULL}, memory = {0, NULL};
     TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
-    TUTTI_TRY(tutti__side_vec(side_ref(a->file), count, file_stride, &file));
-    const tutti_err err = tutti__side_vec(side_ref(a->memory), count, memory_stride, &memory);
+    TUTTI_TRY(tutti__side_vec(tutti__side_ref(a->file), count, file_stride, &file));
+    const tutti_err err =
+        tutti__side_vec(tutti__side_ref(a->memory), count, memory_stride, &memory);
     if (err != TUTTI_OK) {
         tutti__side_free(&file);
         return err;
@@ -143,7 +144,7 @@ tutti_err tutti_access_tile(const tutti_access *a, tutti_count count, tutti_off 
 tutti_err tutti_access_join(const tutti_access *file, const tutti_access *memory,
                             tutti_access **out) {
     TUTTI_CHECK(file && memory && out, TUTTI_ERR_ARG, "NULL argument");
-    return tutti__access_make(side_ref(file->file), side_ref(memory->file), out);
+    return tutti__access_make(tutti__side_ref(file->file), tutti__side_ref(memory->file), out);
 }
 
 tutti_err tutti_access_clip(const tutti_access *a, tutti_off lo, tutti_off hi, tutti_access **out) {
@@ -161,7 +162,7 @@ tutti_err tutti_access_clip(const tutti_access *a, tutti_off lo, tutti_off hi, t
 
 tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) {
     TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
-    return tutti__access_make(side_ref(a->file), side_ref(a->memory), out);
+    return tutti__access_make(tutti__side_ref(a->file), tutti__side_ref(a->memory), out);
 }
 
 void tutti_access_free(tutti_access **a) {

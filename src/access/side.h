@@ -95,6 +95,10 @@ tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_
                            tutti_off fixed_length, tutti__side *out) TUTTI_MUST_USE;
 tutti_err tutti__side_run(tutti_off offset, tutti_off bytes, tutti__side *out) TUTTI_MUST_USE;
 void tutti__side_free(tutti__side *s);
+static inline tutti__side tutti__side_ref(tutti__side s) {
+    if (s.node) (void)tutti__node_ref(s.node);
+    return s;
+}
 
 /* Join two sides into an access whose file side is monotone: sorts where needed, later mention wins.
  * Takes over both sides, also on failure. */
@@ -172,6 +176,13 @@ tutti_err tutti__side_from_letter(const void *buf, size_t size, tutti__side *out
 /* The part of a side with stream positions [from, to). */
 tutti_err tutti__side_slice(tutti__side s, tutti_off from, tutti_off to,
                             tutti__side *out) TUTTI_MUST_USE;
+
+/* A monotone side with all holes of at most max_gap closed, as far as loops are (side_coarse.c): lists stay as
+ * they are, and irregular sides have some. */
+tutti_err tutti__side_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) TUTTI_MUST_USE;
+int tutti__side_irregular(tutti__side s);
+/* The largest hole between two bytes; TUTTI__OFF_END if the side is irregular. */
+tutti_off tutti__side_hole(tutti__side s);
 
 /* ---- sets of monotone sides (side_set.c): what aggregators ask of the descriptions they received */
 

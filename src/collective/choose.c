@@ -94,6 +94,20 @@ static void choose_staging(const tutti__candidate *k, int n, tutti__choice *out)
     }
 }
 
+/* A few pages of each rank, into the page cache of one machine.  The model knows what this request costs
+ * alone; asked for again, a plan without staging takes hardly more than the write itself (remember.c). */
+static int own_pages(const tutti_file *f, const tutti__summary *s) {
+    enum { PAGE = 4096, SMALL = 64 << 10 };
+    if (f->opt.plan_cache == 0 || f->opt.direct_io || f->striped || f->remote) return 0;
+    return f->team->nodes.n == 1 && s->runs == s->ranks && s->run >= PAGE && s->max_bytes <= SMALL;
+}
+
+static void choose_own(const tutti__summary *s, tutti__choice *out) {
+    out->method = TUTTI_METHOD_LIST;
+    snprintf(out->why, sizeof out->why, "list: %lld to %lld bytes of each rank, in one piece",
+             (long long)s->run, (long long)s->max_bytes);
+}
+
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out) {
     tutti__candidate k[TUTTI__CANDIDATES];
     const tutti__cost_case c = case_of(f, s, is_write);
@@ -101,10 +115,14 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     int asked = f->opt.method;
     if (!is_write && f->opt.method_read != TUTTI_METHOD_AUTO) asked = f->opt.method_read;
     memset(out, 0, sizeof *out);
-    out->method = k[0].method;
+    out->method = f->atomic ? TUTTI_METHOD_LIST : k[0].method;
     out->least = tutti__cost_least(&c, TUTTI__OFF_END);
     choose_staging(k, n, out);
-    if (asked != TUTTI_METHOD_AUTO)
+    if (f->atomic)
+        snprintf(out->why, sizeof out->why, "list: atomic mode");
+    else if (asked == TUTTI_METHOD_AUTO && s->bytes > 0 && own_pages(f, s))
+        choose_own(s, out);
+    else if (asked != TUTTI_METHOD_AUTO)
         out->method = method_instead(f, asked, is_write, out->why, sizeof out->why);
     else if (s->bytes == 0)
         snprintf(out->why, sizeof out->why, "list: no bytes");

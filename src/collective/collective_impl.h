@@ -4,6 +4,7 @@
 #define TUTTI_COLLECTIVE_IMPL_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <tutti/file.h>
 #include "comm/team.h"
 #include "exchange/message.h"
@@ -26,11 +27,24 @@ struct tutti_file {
     int incoherent;   /* several nodes, whose caches of the file may differ */
     int remote;       /* the file is on other machines: access takes time, not processor */
     int spare_cores;  /* every rank may use more than one core */
-    int plans;        /* that have not been freed */
-    int planned;      /* there has been a plan, a split or a non-blocking operation */
+    int plans;        /* of the caller's, that have not been freed */
+    tutti_plan *kept; /* remembered ones, the last used first; the same on all ranks (remember.c) */
+    int kept_n;
+    tutti_plan *blank;       /* room for the next one, or NULL */
+    int planned;             /* there has been a plan, a split or a non-blocking operation */
     tutti_request *requests; /* operations under way, in the order in which they were started */
-    struct tutti__worker *worker; /* the thread of background `all`; NULL until it is needed */
-    tutti_stats last, all;        /* of the last operation, and of everything */
+    int queue_stands;        /* while fibers are resumed: one of them waits to depart */
+    struct tutti__worker *worker;  /* the thread of background `all`; NULL until it is needed */
+    struct tutti__worker *helpers; /* threads for independent accesses that do not block */
+    pthread_mutex_t lock;          /* of what threads share: the next two, and `helpers` */
+    tutti_request *alone;          /* independent accesses under way, in any order */
+    tutti_stats last, all;         /* of the last operation, and of all of them */
+    tutti_stats aside;             /* what was done besides: opening, size, sync ... */
+    _Atomic int atomic;            /* atomic mode */
+    pthread_mutex_t turn;          /* atomic mode: one access of this rank at a time */
+    pthread_mutex_t use;           /* recursive: see TUTTI_USE */
+    int64_t planned_n;             /* plans made so far */
+    int64_t explained;             /* the number of the one in `explain` */
     char explain[256];
     tutti_progress_fn *progress;
     void *progress_context;
@@ -43,6 +57,18 @@ static inline void tutti__errno_restore(const int *saved) {
 }
 #define TUTTI_KEEP_ERRNO \
     __attribute__((cleanup(tutti__errno_restore), unused)) const int saved_errno_ = errno
+
+/* Whoever calls for a file, or moves its operations on, has it for himself: in every public call that is not
+ * for any thread.  NULL is fine. */
+static inline tutti_file *tutti__use_begin(tutti_file *f) {
+    if (f) pthread_mutex_lock(&f->use);
+    return f;
+}
+static inline void tutti__use_end(tutti_file *const *f) {
+    if (*f) pthread_mutex_unlock(&(*f)->use);
+}
+#define TUTTI_USE(f) \
+    __attribute__((cleanup(tutti__use_end), unused)) tutti_file *const used_ = tutti__use_begin(f)
 
 /* What an operation works with. */
 typedef struct tutti__means {
@@ -103,6 +129,9 @@ typedef struct tutti__two_phase {
     int messages;       /* some bytes travel by message */
 } tutti__two_phase;
 
+/* A plan whose descriptions take more than this on some rank is not remembered. */
+#define TUTTI__KEPT_BYTES ((tutti_off)4 << 20)
+
 /* What choose.c says of a request.  Where an option is auto, or 0, this counts. */
 typedef struct tutti__choice {
     int method;             /* never auto */
@@ -113,9 +142,13 @@ typedef struct tutti__choice {
     char why[160];
 } tutti__choice;
 
+enum { TUTTI__KEPT = 1, TUTTI__BUSY = 2 };
+
 struct tutti_plan {
     tutti_file *file;
-    tutti_access *access;
+    int64_t number;
+    tutti_access *access; /* `own`, unless it is somebody else's */
+    tutti_access own;
     int is_write;
     tutti__means means;     /* of the operation that makes it; `resident`: it came out so */
     tutti__segment segment; /* resident: its staging memory */
@@ -127,8 +160,37 @@ struct tutti_plan {
     int in_turn; /* methods without exchange: ranks overlap, so they write one after the other */
     tutti_request *request; /* that tutti_plan_start has made, or NULL */
     int used;               /* it has been run before */
+    /* remembered plans */
+    _Atomic int marks;    /* TUTTI__KEPT: it is one; TUTTI__BUSY: an operation runs by it */
+    int resident, inside; /* what it was asked for: the background, by a fiber */
+    int heavy;            /* too large to be kept */
+    int makeshift;        /* memory was short when it was made: the next one may do better */
+    int joint;            /* a small write without holes: one rank can do it for all */
+    tutti_off lo, bytes;  /* of all ranks */
+    int hits;
+    tutti_plan *older;
     char explain[256];
 };
+
+/* What an operation asks for. */
+typedef struct tutti__ask {
+    tutti_file *file;
+    const tutti_access *access;
+    void *buf;
+    int is_write;
+    int fresh;   /* a plan of its own, not to be remembered */
+    int at_once; /* a call that blocks: small requests may take a short cut (remember.c) */
+} tutti__ask;
+
+/* What it is carried out by. */
+typedef struct tutti__found {
+    tutti_plan *plan;
+    char *buf;
+    tutti_off displacement;
+    tutti_off size;  /* reads: of the file */
+    int moved, done; /* this rank's bytes have been moved; everybody's, and all agree on that */
+    tutti_off count; /* this rank's bytes then */
+} tutti__found;
 
 /* ---- one operation.  What can vary from run to run of a plan. */
 typedef struct tutti__op {
@@ -140,7 +202,14 @@ typedef struct tutti__op {
     tutti_off shift; /* file offset of the access's offset 0 */
     tutti_off eof;   /* reads: end of the file, relative to shift; writes: TUTTI__OFF_END */
     tutti_off moved; /* bytes of this rank that are done */
+    int resident;    /* the plan is, and is carried out so */
+    int atomic;      /* every rank by itself, under a lock */
+    int alone; /* the size of the file is not known: a read that comes short has met its end */
 } tutti__op;
+
+/* ---- file.c */
+/* Can files be opened on it?  Local. */
+tutti_err tutti__comm_usable(MPI_Comm comm) TUTTI_MUST_USE;
 
 /* ---- windows.c */
 /* The first cycle >= `from` in which a load has bytes, or -1. */
@@ -163,20 +232,40 @@ tutti_err tutti__two_phase_alloc(tutti_plan *p) TUTTI_MUST_USE;
  * Where shared memory is missing or ranks overlap (*overlap_out) it plans again in that way. */
 tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int singles, int ordered,
                                 int *overlap_out) TUTTI_MUST_USE;
+/* Make a plan that has slept ready to run.  `elsewhere`: memory that operations in the background have, as
+ * agreed.  Collective; *awake_out is the same on all ranks: 0, it cannot be used any more. */
+tutti_err tutti__two_phase_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) TUTTI_MUST_USE;
 void tutti__two_phase_free(tutti__two_phase **t);
 size_t tutti__two_phase_size(const tutti__two_phase *t);
 
 /* ---- run.c: carry a two-phase plan out */
 tutti_err tutti__run_make(tutti_plan *p) TUTTI_MUST_USE; /* allocate p->run */
 void tutti__run_free(struct tutti__run **r);
-void tutti__run_prepare(
-    const tutti_plan *p); /* close my slots; before the vote that starts a run */
+/* Close my slots; before a vote, unless they are known to be closed on all ranks, as they are after a run. */
+void tutti__run_prepare(const tutti_plan *p);
+int tutti__run_ready(const tutti_plan *p);
+/* A plan that is only remembered gives memory back; and takes it again.   Local. */
+void tutti__run_sleep(struct tutti__run *r);
+tutti_err tutti__run_wake(tutti_plan *p) TUTTI_MUST_USE;
 tutti_err tutti__run_two_phase(tutti__op *op) TUTTI_MUST_USE; /* this rank's outcome */
 /* The same in two parts, for a resident plan: writing, the first ends when all bytes are in
  * staging and on their way into the file; reading, when they are on their way out of it. */
 void tutti__run_depart(tutti__op *op);
 tutti_err tutti__run_arrive(tutti__op *op) TUTTI_MUST_USE;
 void tutti__run_abort(struct tutti__run *r); /* wait for file accesses under way, and no more */
+
+/* ---- atomic.c: atomic mode */
+/* Carry a method without exchange out under a lock on its extent. */
+tutti_err tutti__run_atomic(tutti__op *op) TUTTI_MUST_USE;
+
+/* ---- independent.c */
+/* Tell what came of an access under way; frees and nulls it. */
+tutti_err tutti__alone_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
+int tutti__alone_arrived(const tutti_request *r);
+void tutti__alone_wait(tutti_request *r, long microseconds); /* until it has, but not for longer */
+void tutti__alone_abandon(tutti_request *r);
+/* Wait for all of them; their requests outlive the file.   Local. */
+void tutti__alone_end(tutti_file *f);
 
 /* ---- direct.c: methods without exchange; this rank's outcome */
 tutti_err tutti__run_list(tutti__op *op,
@@ -189,11 +278,15 @@ int tutti__sieve_can_write(const tutti_file *f);
 /* May this rank do that?  Local. */
 tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
                              int is_write) TUTTI_MUST_USE;
-/* Plan; `mine` is what this rank already has to complain about.  Collective, agrees.
- * *size_out: reads: the size of the file. */
-tutti_err tutti__operation_plan(tutti_file *f, const tutti_access *a, int is_write,
-                                const tutti__means *means, tutti_err mine, tutti_off *size_out,
-                                tutti_plan **out) TUTTI_MUST_USE;
+/* Plan, from what all ranks have said.  Collective, agrees. */
+tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) TUTTI_MUST_USE;
+
+/* ---- find.c */
+/* Find a plan that is remembered, or make one; `mine` is what this rank already has to complain about.  Give it
+ * back with tutti__plan_release.  Collective, agrees. */
+tutti_err tutti__operation_find(const tutti__ask *q, const tutti__means *means, tutti_err mine,
+                                tutti__found *out) TUTTI_MUST_USE;
+/* ---- operation.c again */
 /* The vote that starts a run of a plan made before: may all, with the same displacement, and how long
  * is the file?   Collective, agrees. */
 tutti_err tutti__operation_resume(tutti_plan *p, tutti_store *store, tutti_off displacement,
@@ -205,30 +298,80 @@ tutti__op tutti__operation_make(tutti_plan *p, const tutti__means *means, void *
  * send on what this one holds back, so that a later operation finds it.  Local. */
 tutti_err tutti__operation_refresh(const tutti__op *op) TUTTI_MUST_USE;
 tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
+/* Every rank for itself.   Local. */
+tutti_err tutti__operation_direct(tutti__op *op) TUTTI_MUST_USE;
 /* Move the bytes.  All ranks; this rank's outcome. */
 tutti_err tutti__operation_move(tutti__op *op) TUTTI_MUST_USE;
 /* Count what has been done once it is known to have gone well. */
 void tutti__operation_done(const tutti__op *op);
+/* Keep why it was done so. */
+void tutti__operation_explain(tutti_file *f, const tutti_plan *p);
+/* Reads: is the file as long as it must be?  The same everywhere. */
+tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) TUTTI_MUST_USE;
 /* The code for an error of this rank after bytes may have moved: never one that says "refused". */
 tutti_err tutti__operation_under_way(tutti_err err);
 /* Around every operation: start and end of its statistics; the end also names operation and file in the
  * error, if there is one, and returns it. */
-void tutti__operation_begin(tutti_file *f, tutti_stats *stats);
+void tutti__operation_begin(tutti_stats *stats);
 tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
                                tutti_err err);
 void tutti__stats_add(tutti_stats *to, const tutti_stats *from);
+/* An operation has ended: add what it did to the file's statistics.  Any thread. */
+void tutti__stats_settle(tutti_file *f, const tutti_stats *stats);
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase);
-void tutti__plan_release(tutti_plan **p);
+void tutti__plan_release(tutti_plan **p); /* frees it, unless it is remembered */
+void tutti__plan_destroy(tutti_plan **p);
 void tutti__plan_segment_drop(tutti_plan *p);
 /* May this plan be run with these?  Local. */
 tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf,
                              tutti_off displacement) TUTTI_MUST_USE;
 
+/* ---- remember.c: plans that are remembered */
+typedef struct tutti__sought {
+    int n;
+    tutti__range range[TUTTI__RANGES]; /* of each plan: my displacement against it */
+    tutti_plan *mine;                  /* the first that this rank can use, or NULL */
+    tutti_off displacement;            /* against that one */
+    tutti_off size, background;
+    int moved; /* this rank's bytes have been read */
+    tutti__range
+        data;        /* the place of the plan for which this rank's bytes are on the board, or -1 */
+    tutti_off count; /* they are so many */
+} tutti__sought;
+
+/* Which of them suit?   Local. */
+void tutti__remember_seek(const tutti__ask *q, const tutti__means *means, tutti_err mine,
+                          tutti__sought *s);
+/* What this rank can do before it knows what the others think of the plan that it can use.   Local. */
+tutti_err tutti__remember_move(const tutti__ask *q, const tutti__means *means,
+                               tutti__sought *s) TUTTI_MUST_USE;
+/* Have all put their bytes for this plan on the board? */
+int tutti__remember_is_joint(const tutti_plan *p, const tutti__range *data);
+/* Then one rank writes them.   Collective, agrees. */
+tutti_err tutti__remember_joint(const tutti_plan *p, const tutti__means *means,
+                                tutti_off displacement) TUTTI_MUST_USE;
+/* The plan that everybody can use, with the same displacement; NULL: none.   The same on all ranks. */
+tutti_plan *tutti__remember_pick(const tutti_file *f, int n, const tutti__range *range,
+                                 tutti_off *displacement_out);
+/* It is used again: for an operation that ends with tutti__plan_release. */
+void tutti__remember_use(tutti_plan *p);
+/* Remember a new plan, which is in use.  All ranks. */
+void tutti__remember_keep(tutti_plan *p);
+/* The operation that used it has ended; 0: nobody remembers it any more, it is the caller's to free. */
+int tutti__remember_rest(tutti_plan *p);
+/* No longer.  All ranks; what is in use is freed when it is released. */
+void tutti__remember_drop(tutti_plan *p);
+void tutti__remember_end(tutti_file *f); /* all of them */
+/* Operations go on and on: agree by shared memory from now on, if it can be had.  Collective. */
+tutti_err tutti__board_wish(tutti__team *t) TUTTI_MUST_USE;
+
 /* ---- request.c: operations under way */
 struct tutti_request {
     tutti_file *file;
     const char *name; /* of the operation */
+    int alone;        /* an independent access: nobody else takes part */
     int split;        /* begun by a split collective */
+    int ahead;        /* as ordered */
     int background;   /* TUTTI_BACKGROUND_*, never auto */
     int is_write;
     tutti_access *access; /* until it is planned */
@@ -237,6 +380,7 @@ struct tutti_request {
     void *buf;
     tutti_off displacement;
     tutti_err refused; /* what this rank has against it */
+    tutti_off least;
     _Atomic int state; /* TUTTI__QUEUED ... */
     int tag;           /* of the agreement that ends it */
     tutti__op op;
@@ -247,8 +391,9 @@ struct tutti_request {
     tutti_error_info trouble;
     int abandoned;
     struct tutti__fiber *fiber;
-    tutti_request *next;      /* of the file */
-    tutti_request *next_mine; /* of the thread: those with fibers */
+    tutti_request *next;            /* of the file */
+    tutti_request *next_travelling; /* those with fibers */
+    tutti_request *next_work;       /* of a worker: what it has to do */
 };
 
 enum {
@@ -265,7 +410,14 @@ typedef struct tutti__order {
     void *buf;
     tutti_off displacement;
     int is_write, split;
+    tutti_err refused; /* what the caller's layer has against it on this rank; its last error */
+    tutti_off least;   /* reads: a shorter file has lost bytes; agrees */
+    int ahead; /* the caller is going to compute: background auto is io-only; who has the request ends it */
 } tutti__order;
+
+/* ---- transfer.c: tutti_file_write and tutti_file_read */
+tutti_err tutti__file_transfer(tutti_file *f, const tutti__order *o,
+                               tutti_off *count_out) TUTTI_MUST_USE;
 
 /* Start.  A split operation goes as far as it goes in `begin`, and an error of that part is returned (there is
  * no request then); otherwise everything is told later. */
@@ -276,7 +428,7 @@ int tutti__request_test(tutti_request *r);
 void tutti__request_wait(tutti_request *r);
 /* Its outcome; frees and nulls it. */
 tutti_err tutti__request_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
-/* The oldest split operation that has not ended, or NULL. */
+/* The oldest split operation that has not ended and is no walk's, or NULL. */
 tutti_request *tutti__request_split(const tutti_file *f);
 /* Before any other collective call on the file: what is queued needs the communicator first. */
 void tutti__requests_settle(tutti_file *f);
@@ -288,6 +440,12 @@ void tutti__requests_end(tutti_file *f);
 int tutti__requests_drop(tutti_file *f);
 /* Does the calling thread run an operation behind the caller's back? */
 int tutti__is_worker(void);
+
+/* ---- file.c */
+/* The flags to open a store with, and which one: what is asked for, or what suits accesses that go on by
+ * themselves. */
+int tutti__file_flags(const tutti_file *f);
+int tutti__file_store(const tutti_options *opt, int by_itself);
 
 /* ---- open_files.c: what happens at MPI_Finalize, and the trace file */
 tutti_err tutti__open_files_add(tutti_file *f) TUTTI_MUST_USE;

@@ -102,14 +102,29 @@ tutti_err tutti__cycles_make(tutti__run *r, int is_write) {
     c->file = r->file;
     c->slots = t->homes;
     cycles_count(c, t);
-    if (c->collective) {
+    TUTTI_TRY(rings_make(c, r, is_write));
+    TUTTI_TRY(subs_make(c, t));
+    return tutti__cycles_wake(r, is_write);
+}
+
+tutti_err tutti__cycles_wake(tutti__run *r, int is_write) {
+    const tutti__two_phase *t = r->two;
+    tutti__cycles *c = r->cycles;
+    if (c->collective && !c->pins) {
         c->pins = r->file;
         atomic_fetch_add(&r->file->team->pins, 1);
     }
-    TUTTI_TRY(rings_make(c, r, is_write));
-    TUTTI_TRY(subs_make(c, t));
+    if (c->exchange.memory) return TUTTI_OK;
     const tutti__needs q = needs_of(r, is_write);
     return tutti__exchange_make(&c->exchange, r->file->team, t->kind, t->step, &q, c->shuffle);
+}
+
+void tutti__cycles_sleep(tutti__cycles *c) {
+    if (c->pins && c->pins->team) atomic_fetch_sub(&c->pins->team->pins, 1);
+    c->pins = NULL;
+    tutti__exchange_free(&c->exchange, c->file->team); /* NULL after MPI_Finalize */
+    for (int i = 0; c->sub && i < c->slots; i++) tutti__window_io_free(&c->sub[i].io);
+    for (int i = 0; c->shuffle && i < c->slots; i++) c->shuffle[i].buffer = NULL;
 }
 
 void tutti__cycles_abort(tutti__cycles *c) {
@@ -121,9 +136,7 @@ void tutti__cycles_abort(tutti__cycles *c) {
 void tutti__cycles_free(tutti__cycles **pc) {
     tutti__cycles *c = *pc;
     if (!c) return;
-    if (c->pins && c->pins->team) atomic_fetch_sub(&c->pins->team->pins, 1);
-    for (int i = 0; c->sub && i < c->slots; i++) tutti__window_io_free(&c->sub[i].io);
-    tutti__exchange_free(&c->exchange, c->file->team); /* NULL after MPI_Finalize */
+    tutti__cycles_sleep(c);
     tutti__free(c->sub);
     tutti__free(c->shuffle);
     tutti__free(c->parcels);

@@ -123,6 +123,8 @@ void tutti__cycle_open(tutti__run *r, int k) {
     }
     io->lo = s->lo;
     io->hi = s->hi;
+    io->gap = r->file->opt.sieve_gap;
+    io->mend = tutti__window_mend(r->op);
     io->stage = s->buffer;
     io->shift = r->op->shift;
     cycle_advance(r, s->cycle);

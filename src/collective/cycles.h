@@ -67,6 +67,9 @@ typedef struct tutti__cycles {
 tutti_err tutti__cycles_make(tutti__run *r, int is_write) TUTTI_MUST_USE; /* allocate r->cycles */
 void tutti__cycles_abort(tutti__cycles *c); /* wait for file accesses under way, and no more */
 void tutti__cycles_free(tutti__cycles **c);
+/* A plan that is only remembered gives buffers back and lets go of the team's windows; and the other way. */
+void tutti__cycles_sleep(tutti__cycles *c);
+tutti_err tutti__cycles_wake(tutti__run *r, int is_write) TUTTI_MUST_USE;
 /* The windows of MPI that a plan needs, if it needs any.  Collective; the same answer on all ranks. */
 tutti_err tutti__cycles_windows(const tutti_plan *p) TUTTI_MUST_USE;
 

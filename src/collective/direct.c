@@ -11,7 +11,7 @@
 
 #include "base/trace.h"
 
-enum { LIST_RUNS = 1024 };
+enum { LIST_RUNS = 1024, FEW_RUNS = 16 }; /* of one call; without memory of its own */
 
 /* ---- list */
 
@@ -21,6 +21,7 @@ typedef struct {
     int n, room;
     int file_runs, batch;
     tutti_off asked;
+    int ended; /* the file has */
 } lister;
 
 static tutti_err lister_flush(lister *l) {
@@ -36,7 +37,8 @@ static tutti_err lister_flush(lister *l) {
     }
     l->op->stats->seconds_file += tutti__now() - start;
     tutti__trace_event("store", l->op->plan->is_write ? "write" : "read", start, l->asked, -1);
-    if (err == TUTTI_OK && done < l->asked)
+    l->ended = l->op->alone && done < l->asked;
+    if (err == TUTTI_OK && done < l->asked && !l->ended)
         err =
             tutti__error_set(TUTTI_ERR_TRUNCATED, 0, l->io[0].offset, "%lld of %lld bytes are gone",
                              (long long)(l->asked - done), (long long)l->asked);
@@ -56,14 +58,23 @@ static tutti_err lister_add(lister *l, tutti_off file, tutti_off memory, tutti_o
     return TUTTI_OK;
 }
 
+/* Contiguous in the file and in memory, as it often is. */
+static tutti_err list_one(lister *l, const tutti_access *a, tutti_off total) {
+    TUTTI_TRY(
+        lister_add(l, l->op->shift + tutti__side_lo(a->file), tutti__side_lo(a->memory), total));
+    return lister_flush(l);
+}
+
 static tutti_err list_pieces(lister *l) {
     const tutti_access *a = l->op->plan->access;
     const tutti_off total = tutti__side_tell(a->file, l->op->eof);
     tutti__cursor file, memory;
     tutti__burst fb, mb;
+    if (tutti__side_runs(a->file) == 1 && tutti__side_runs(a->memory) == 1)
+        return list_one(l, a, total);
     tutti__cursor_seek(&file, a->file, 0);
     tutti__cursor_seek(&memory, a->memory, 0);
-    for (tutti_off at = 0; at < total;) {
+    for (tutti_off at = 0; at < total && !l->ended;) {
         (void)tutti__cursor_peek(&file, &fb);
         (void)tutti__cursor_peek(&memory, &mb);
         const tutti_off n = tutti__min(tutti__min(fb.bytes, mb.bytes), total - at);
@@ -77,12 +88,17 @@ static tutti_err list_pieces(lister *l) {
 }
 
 tutti_err tutti__run_list(tutti__op *op, int batch) {
-    lister l = {op, NULL, 0, LIST_RUNS, 0, batch, 0};
-    if (tutti__side_bytes(op->plan->access->file) == 0) return TUTTI_OK;
-    l.io = tutti__malloc(LIST_RUNS * sizeof *l.io);
-    if (!l.io) return TUTTI_ERR_NOMEM;
+    tutti_io_run few[FEW_RUNS];
+    lister l = {.op = op, .io = few, .room = FEW_RUNS, .batch = batch};
+    const tutti_access *a = op->plan->access;
+    if (tutti__side_bytes(a->file) == 0) return TUTTI_OK;
+    if (tutti__side_runs(a->file) + tutti__side_runs(a->memory) > FEW_RUNS) {
+        l.room = LIST_RUNS;
+        l.io = tutti__malloc(LIST_RUNS * sizeof *l.io);
+        if (!l.io) return TUTTI_ERR_NOMEM;
+    }
     const tutti_err err = list_pieces(&l);
-    tutti__free(l.io);
+    if (l.io != few) tutti__free(l.io);
     return err;
 }
 

@@ -73,16 +73,25 @@ static tutti_err wish_compare(const wish *mine, const wish *first) {
     return TUTTI_OK;
 }
 
+int tutti__file_flags(const tutti_file *f) {
+    return (f->mode & TUTTI_READ ? TUTTI_STORE_READ : 0) |
+           (f->mode & TUTTI_WRITE ? TUTTI_STORE_WRITE : 0);
+}
+
+int tutti__file_store(const tutti_options *opt, int by_itself) {
+    if (opt->store != TUTTI_STORE_AUTO) return opt->store;
+    return by_itself || opt->pipeline >= TUTTI_PIPELINE_WRITE ? tutti__store_asynchronous(opt)
+                                                              : TUTTI_STORE_POSIX;
+}
+
 static tutti_err store_open(tutti_file *f, int permissions, int creates) {
-    int flags = 0;
-    if (f->mode & TUTTI_READ) flags |= TUTTI_STORE_READ;
-    if (f->mode & TUTTI_WRITE) flags |= TUTTI_STORE_WRITE;
+    int flags = tutti__file_flags(f);
     if (creates && (f->mode & TUTTI_CREATE)) flags |= TUTTI_STORE_CREATE;
     if (creates && (f->mode & TUTTI_EXCLUSIVE)) flags |= TUTTI_STORE_EXCL;
     tutti_options opt = f->opt;
-    if (opt.store == TUTTI_STORE_AUTO && opt.pipeline >= TUTTI_PIPELINE_WRITE)
-        opt.store = tutti__store_asynchronous(&opt);
-    return tutti__store_open(f->path, flags, permissions, &opt, f->team->rank, &f->all, &f->store);
+    opt.store = tutti__file_store(&opt, 0);
+    return tutti__store_open(f->path, flags, permissions, &opt, f->team->rank, &f->aside,
+                             &f->store);
 }
 
 /* Ranks that are bound have their cores to themselves, others share those of the node. */
@@ -162,9 +171,21 @@ static tutti_err open_refuse(tutti__team *t, int mode, tutti_err mine) {
 static void file_free(tutti_file *f) {
     if (f->away && tutti__store_close(&f->away) != TUTTI_OK) f->away = NULL;
     if (f->store && tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
+    tutti__remember_end(f);
     tutti__team_give(&f->team);
+    pthread_mutex_destroy(&f->lock);
+    pthread_mutex_destroy(&f->turn);
+    pthread_mutex_destroy(&f->use);
     tutti__free(f->path);
     tutti__free(f);
+}
+
+static void use_init(tutti_file *f) {
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&f->use, &kind);
+    pthread_mutexattr_destroy(&kind);
 }
 
 static tutti_err file_make(const char *path, int mode, const wish *first, tutti_file **out) {
@@ -179,6 +200,9 @@ static tutti_err file_make(const char *path, int mode, const wish *first, tutti_
         tutti__free(f);
         return TUTTI_ERR_NOMEM;
     }
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_mutex_init(&f->turn, NULL);
+    use_init(f);
     *out = f;
     return TUTTI_OK;
 }
@@ -200,14 +224,20 @@ static tutti_err open_file(tutti_file *f, int permissions) {
     return err;
 }
 
+tutti_err tutti__comm_usable(MPI_Comm comm) {
+    int between = 0;
+    TUTTI_TRY(mpi_is_up());
+    TUTTI_CHECK(comm != MPI_COMM_NULL, TUTTI_ERR_ARG, "the communicator is MPI_COMM_NULL");
+    TUTTI_MPI(MPI_Comm_test_inter(comm, &between));
+    TUTTI_CHECK(!between, TUTTI_ERR_ARG, "the communicator is an intercommunicator");
+    return TUTTI_OK;
+}
+
 tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int permissions,
                                const tutti_options *opt, tutti_file **f_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(mpi_is_up());
-    TUTTI_CHECK(comm != MPI_COMM_NULL, TUTTI_ERR_ARG, "the communicator is MPI_COMM_NULL");
-    int between = 0, rank = 0;
-    TUTTI_MPI(MPI_Comm_test_inter(comm, &between));
-    TUTTI_CHECK(!between, TUTTI_ERR_ARG, "the communicator is an intercommunicator");
+    TUTTI_TRY(tutti__comm_usable(comm));
+    int rank = 0;
     TUTTI_MPI(MPI_Comm_rank(comm, &rank));
     wish mine = {.path = text_hash(path), .mode = mode, .permissions = permissions};
     tutti_err err = TUTTI_OK;
@@ -278,13 +308,18 @@ static tutti_err stores_close(tutti_file *f) {
     return away;
 }
 
+/* Without plans and operations under way, which all ranks start, nobody can have any left. */
+static tutti_err close_agree(tutti_file *f) {
+    TUTTI_USE(f);
+    tutti__requests_settle(f);
+    return f->planned ? tutti__team_agree(f->team, close_allowed(f)) : TUTTI_OK;
+}
+
 tutti_err tutti_file_close(tutti_file **pf) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "the file handle is NULL");
     tutti_file *f = *pf;
-    tutti__requests_settle(f);
-    /* without plans and operations under way, which all ranks start, nobody can have any left */
-    tutti_err err = f->planned ? tutti__team_agree(f->team, close_allowed(f)) : TUTTI_OK;
+    tutti_err err = close_agree(f);
     if (err != TUTTI_OK) {
         tutti__error_context("close", f->path, -1);
         return err;
@@ -326,6 +361,7 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     tutti__vote v;
     tutti_off size = 0;
     CHECK_FILE(f);
+    TUTTI_USE(f);
     tutti__requests_settle(f);
     tutti_err err = TUTTI_OK;
     if (!size_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the size");
@@ -360,23 +396,26 @@ static tutti_err change(tutti_file *f, tutti_off size, change_fn *fn) {
 tutti_err tutti_file_resize(tutti_file *f, tutti_off size) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
+    TUTTI_USE(f);
     return named(f, "resize", change(f, size, tutti__store_resize));
 }
 
 tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
+    TUTTI_USE(f);
     return named(f, "preallocate", change(f, size, tutti__store_preallocate));
 }
 
 tutti_err tutti_file_sync(tutti_file *f) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
+    TUTTI_USE(f);
     tutti__requests_settle(f);
     const double start = tutti__now();
     tutti_err err = TUTTI_OK;
     if (f->mode & TUTTI_WRITE) err = tutti__store_sync(f->store);
-    f->all.seconds_file += tutti__now() - start;
+    f->aside.seconds_file += tutti__now() - start;
     tutti__trace_event("store", "sync", start, -1, -1);
     return named(f, "sync", tutti__team_agree(f->team, err));
 }
@@ -391,8 +430,13 @@ tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_out) {
 }
 
 void tutti_file_stats(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out) {
-    if (f && last_out) *last_out = f->last;
-    if (f && all_out) *all_out = f->all;
+    if (!f) return;
+    pthread_mutex_t *lock = (pthread_mutex_t *)&f->lock;
+    pthread_mutex_lock(lock);
+    if (last_out) *last_out = f->last;
+    if (all_out) *all_out = f->all;
+    pthread_mutex_unlock(lock);
+    if (all_out) tutti__stats_add(all_out, &f->aside);
 }
 
 const char *tutti_file_explain(const tutti_file *f) {

@@ -23,6 +23,7 @@ static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
         tutti_file *f = files;
         files = f->next_open;
         if (!tutti__requests_drop(f)) continue;
+        tutti__remember_end(f);
         if (tutti__store_close(&f->away) != TUTTI_OK) f->away = NULL;
         if (tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
         tutti__team_give(&f->team);

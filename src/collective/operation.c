@@ -31,12 +31,11 @@ void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const ch
     if (!tutti__is_worker() && f->progress) f->progress(f->progress_context, done, total, phase);
 }
 
-/* Until it ends, seconds_total holds when it began.  What is done outside of operations counts in the sum
- * of all. */
-void tutti__operation_begin(tutti_file *f, tutti_stats *stats) {
+/* Until it ends, seconds_total holds when it began. */
+void tutti__operation_begin(tutti_stats *stats) {
     memset(stats, 0, sizeof *stats);
     stats->seconds_total = tutti__now();
-    f->store->stats = stats;
+    (void)tutti__store_account(stats);
 }
 
 void tutti__stats_add(tutti_stats *to, const tutti_stats *from) {
@@ -45,82 +44,50 @@ void tutti__stats_add(tutti_stats *to, const tutti_stats *from) {
 #undef ADD
 }
 
+void tutti__stats_settle(tutti_file *f, const tutti_stats *stats) {
+    pthread_mutex_lock(&f->lock);
+    tutti__stats_add(&f->all, stats);
+    f->last = *stats;
+    pthread_mutex_unlock(&f->lock);
+}
+
 tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
                                tutti_err err) {
     tutti__trace_event("operation", operation, stats->seconds_total, stats->bytes, -1);
     stats->seconds_total = tutti__now() - stats->seconds_total;
-    tutti__stats_add(&f->all, stats);
-    f->last = *stats;
-    f->store->stats = &f->all;
+    (void)tutti__store_account(NULL);
+    tutti__stats_settle(f, stats);
     if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
     return err;
 }
 
 /* ---- planning */
 
-static tutti_err plan_alloc(tutti_file *f, const tutti_access *a, int is_write,
-                            const tutti__means *means, tutti_plan **out) {
-    tutti_plan *p = tutti__calloc(1, sizeof *p);
-    if (!p) return TUTTI_ERR_NOMEM;
-    *out = p;
-    p->file = f;
-    p->is_write = is_write;
-    p->means = *means;
-    TUTTI_TRY(tutti_access_copy(a, &p->access));
-    return tutti__two_phase_alloc(p);
-}
-
 void tutti__plan_segment_drop(tutti_plan *p) {
-    if (p->file->team) p->file->team->background -= p->held;
+    if (p->held > 0 && p->file->team) p->file->team->background -= p->held;
     p->held = 0;
     tutti__segment_drop(&p->segment);
 }
 
-void tutti__plan_release(tutti_plan **pp) {
+void tutti__plan_destroy(tutti_plan **pp) {
     tutti_plan *p = *pp;
     if (!p) return;
     tutti__run_free(&p->run);
     tutti__two_phase_free(&p->two);
     tutti__plan_segment_drop(p);
-    tutti_access_free(&p->access);
+    tutti__side_free(&p->own.file);
+    tutti__side_free(&p->own.memory);
     tutti__free(p);
     *pp = NULL;
 }
 
-/* The run is what one request to the file system could carry without staging: the access may be more
- * broken in memory than in the file. */
-static tutti__summary summary_of(const tutti_access *a) {
-    tutti__summary s = tutti__summary_of(a->file);
-    const tutti_count runs = tutti__side_runs(a->memory);
-    if (runs > 0) s.run = tutti__min(s.run, s.bytes / runs);
-    return s;
-}
-
-static tutti_err plan_vote(tutti_file *f, const tutti_plan *p, tutti_err mine, tutti__summary *s,
-                           tutti_off *size_out) {
-    tutti__vote v;
-    tutti_off size = 0;
-    *s = mine == TUTTI_OK ? summary_of(p->access) : tutti__summary_empty();
-    if (mine == TUTTI_OK && !p->is_write) mine = tutti__store_size(p->means.store, &size);
-    tutti__vote_init(&v);
-    v.min[0] = s->lo;
-    v.min[1] = s->run;
-    v.max[0] = s->hi;
-    v.max[1] = s->max_bytes;
-    v.max[2] = size;
-    v.sum[0] = s->bytes;
-    v.sum[1] = s->runs;
-    v.sum[2] = s->ranks;
-    TUTTI_TRY(tutti__team_vote(f->team, mine, &v));
-    *s = (tutti__summary){.lo = v.min[0],
-                          .hi = v.max[0],
-                          .bytes = v.sum[0],
-                          .runs = v.sum[1],
-                          .ranks = v.sum[2],
-                          .max_bytes = v.max[1],
-                          .run = v.min[1]};
-    *size_out = v.max[2];
-    return TUTTI_OK;
+void tutti__plan_release(tutti_plan **pp) {
+    tutti_plan *p = *pp;
+    if (!p) return;
+    tutti__plan_segment_drop(p);
+    if (p->run) tutti__run_sleep(p->run);
+    if (!tutti__remember_rest(p)) tutti__plan_destroy(&p);
+    *pp = NULL;
 }
 
 /* How a two-phase plan moves bytes, in the words of the options. */
@@ -172,10 +139,16 @@ static void method_in_background(tutti_plan *p, char *why, size_t size) {
 /* Seen at once, and not only when the windows have been counted. */
 static void resident_if_possible(tutti_plan *p, const tutti__summary *s) {
     const tutti_off nodes = p->file->team->nodes.n;
-    if (s->bytes / nodes > p->file->opt.background_bytes) p->means.resident = 0;
+    if (s->bytes / nodes > p->file->opt.background_bytes || p->file->atomic) p->means.resident = 0;
 }
 
-static tutti_err plan_make(tutti_plan *p, const tutti__summary *s) {
+static int may_be_joint(const tutti_plan *p, const tutti__summary *s) {
+    const tutti_file *f = p->file;
+    return s->bytes > 0 && s->bytes == s->hi - s->lo && s->bytes <= TUTTI__BOARD_ROOM &&
+           !p->resident && !f->atomic && !f->opt.direct_io;
+}
+
+tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
     char *why = p->choice.why;
     int overlap = 0;
     tutti__choose(p->file, s, p->is_write, &p->choice);
@@ -190,46 +163,21 @@ static tutti_err plan_make(tutti_plan *p, const tutti__summary *s) {
         p->means.resident = 0;
     }
     p->in_turn = p->is_write && (overlap || p->method == TUTTI_METHOD_SIEVE);
+    p->lo = s->lo;
+    p->bytes = s->bytes;
+    p->joint = p->is_write && !overlap && may_be_joint(p, s);
     plan_explain(p, why, overlap);
     if (p->file->opt.explain && p->file->team->rank == 0)
         tutti__choose_explain(p->file, s, p->is_write);
     return TUTTI_OK;
 }
 
-tutti_err tutti__operation_plan(tutti_file *f, const tutti_access *a, int is_write,
-                                const tutti__means *means, tutti_err mine, tutti_off *size_out,
-                                tutti_plan **out) {
-    tutti_plan *p = NULL;
-    tutti__summary s;
-    const double start = tutti__now(), clock = tutti__fiber_clock();
-    tutti__file_report(f, 0, a ? tutti_access_bytes(a) : 0, "plan");
-    if (mine == TUTTI_OK) mine = plan_alloc(f, a, is_write, means, &p);
-    tutti_err err = plan_vote(f, p, mine, &s, size_out);
-    TUTTI_ASSERT(err != TUTTI_OK || p);
-    if (err == TUTTI_OK) err = plan_make(p, &s);
-    means->stats->seconds_plan += tutti__fiber_clock() - clock;
-    means->stats->plans++;
-    tutti__trace_event("plan", "plan", start, -1, -1);
-    if (err != TUTTI_OK) {
-        tutti__plan_release(&p);
-        return err;
-    }
-    *out = p;
-    return TUTTI_OK;
-}
-
 /* ---- running */
 
-static tutti_err run_direct(tutti__op *op) {
-    const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
-    tutti_err err;
-    if (op->plan->method == TUTTI_METHOD_SIEVE)
-        err = tutti__run_sieve(op);
-    else
-        err = tutti__run_list(op, op->plan->method == TUTTI_METHOD_INDEPENDENT ? 1 : 1024);
-    op->stats->seconds_exchange +=
-        tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
-    return err;
+tutti_err tutti__operation_direct(tutti__op *op) {
+    if (op->atomic) return tutti__run_atomic(op);
+    if (op->plan->method == TUTTI_METHOD_SIEVE) return tutti__run_sieve(op);
+    return tutti__run_list(op, op->plan->method == TUTTI_METHOD_INDEPENDENT ? 1 : 1024);
 }
 
 static tutti_err message_wait(tutti__message *m) {
@@ -250,7 +198,7 @@ static tutti_err run_in_turn(tutti__op *op) {
         TUTTI_TRY(tutti__message_receive(t, t->rank - 1, tag, NULL, 0, &m));
         TUTTI_TRY(message_wait(&m));
     }
-    tutti_err err = run_direct(op);
+    tutti_err err = tutti__operation_direct(op);
     if (err == TUTTI_OK) err = tutti__operation_flush(op); /* before the next one writes */
     if (t->rank + 1 < t->size) {
         const tutti_error_info info = *tutti_last_error();
@@ -275,7 +223,6 @@ tutti_err tutti__operation_resume(tutti_plan *p, tutti_store *store, tutti_off d
     tutti__vote v;
     tutti_off size = 0;
     if (mine == TUTTI_OK && !p->is_write) mine = tutti__store_size(store, &size);
-    if (mine == TUTTI_OK && p->run) tutti__run_prepare(p);
     tutti__vote_init(&v);
     v.min[0] = v.max[0] = displacement;
     v.max[1] = size;
@@ -283,19 +230,25 @@ tutti_err tutti__operation_resume(tutti_plan *p, tutti_store *store, tutti_off d
     TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "displacements from %lld to %lld",
                 (long long)v.min[0], (long long)v.max[0]);
     *size_out = v.max[1];
-    return TUTTI_OK;
+    if (!p->run || tutti__run_ready(p)) return TUTTI_OK;
+    tutti__run_prepare(
+        p); /* not before: others may still have been in an operation before this one */
+    return tutti__team_agree(p->file->team, TUTTI_OK);
 }
 
 tutti__op tutti__operation_make(tutti_plan *p, const tutti__means *means, void *buf,
                                 tutti_off displacement, tutti_off size) {
     const tutti_off shift = p->file->origin + displacement;
+    const int atomic = p->file->atomic;
     return (tutti__op){.plan = p,
                        .file = p->file,
                        .store = means->store,
                        .stats = means->stats,
                        .buf = buf,
                        .shift = shift,
-                       .eof = p->is_write ? TUTTI__OFF_END : size - shift};
+                       .eof = p->is_write ? TUTTI__OFF_END : size - shift,
+                       .resident = p->means.resident && !atomic,
+                       .atomic = atomic};
 }
 
 tutti_err tutti__operation_refresh(const tutti__op *op) {
@@ -308,9 +261,12 @@ tutti_err tutti__operation_flush(const tutti__op *op) {
     return tutti__store_flush(op->store);
 }
 
+/* A plan from before atomic mode may be for staging: what it knows of overlaps still counts. */
 static tutti_err move(tutti__op *op) {
-    if (op->plan->run) return tutti__run_two_phase(op);
-    return op->plan->in_turn ? run_in_turn(op) : run_direct(op);
+    const tutti_plan *p = op->plan;
+    if (p->run && !op->atomic) return tutti__run_two_phase(op);
+    return p->in_turn || (p->run && p->two->ordered) ? run_in_turn(op)
+                                                     : tutti__operation_direct(op);
 }
 
 /* Every rank takes its part in moving, whatever happened to it before. */
@@ -321,6 +277,18 @@ tutti_err tutti__operation_move(tutti__op *op) {
     if (err == TUTTI_OK && before != TUTTI_OK) tutti__error_assign(&first);
     if (err != TUTTI_OK || before != TUTTI_OK) return err != TUTTI_OK ? err : before;
     return tutti__operation_flush(op);
+}
+
+void tutti__operation_explain(tutti_file *f, const tutti_plan *p) {
+    if (f->explained == p->number) return;
+    f->explained = p->number;
+    snprintf(f->explain, sizeof f->explain, "%s", p->explain);
+}
+
+tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) {
+    TUTTI_CHECK(size >= least, TUTTI_ERR_TRUNCATED, "the file has %lld bytes, not %lld",
+                (long long)size, (long long)least);
+    return TUTTI_OK;
 }
 
 void tutti__operation_done(const tutti__op *op) {

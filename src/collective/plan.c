@@ -13,22 +13,23 @@
 static tutti_err plan_new(tutti_file *f, const tutti_access *a, int is_write, tutti_plan **p_out) {
     TUTTI_KEEP_ERRNO;
     tutti_stats stats;
-    tutti_off size = 0;
+    tutti__found found;
     CHECK_FILE(f);
+    TUTTI_USE(f);
     tutti__requests_settle(f);
     const tutti__means means = {f->store, &stats, f->opt.background == TUTTI_BACKGROUND_IO_ONLY};
-    tutti__operation_begin(f, &stats);
+    tutti__operation_begin(&stats);
     tutti_err err = TUTTI_OK;
     if (!p_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
     /* any address will do for the check: the buffer comes later */
     if (err == TUTTI_OK) err = tutti__file_usable(f, a, f, is_write);
-    tutti_plan *p = NULL;
-    err = tutti__operation_plan(f, a, is_write, &means, err, &size, &p);
+    const tutti__ask ask = {f, a, NULL, is_write, .fresh = 1};
+    err = tutti__operation_find(&ask, &means, err, &found);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
         f->plans++;
         f->planned = 1;
-        *p_out = p;
+        *p_out = found.plan;
     }
     return tutti__operation_end(f, &stats, "plan", err);
 }
@@ -56,15 +57,20 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf, tutti_off dis
 tutti_err tutti_plan_start(tutti_plan *p, void *buf, tutti_off displacement) {
     TUTTI_KEEP_ERRNO;
     CHECK_PLAN(p);
+    TUTTI_USE(p->file);
     TUTTI_CHECK(!p->request, TUTTI_ERR_STATE, "the plan has been started and not waited for");
-    const tutti__order order = {
-        p->is_write ? "write" : "read", NULL, p, buf, displacement, p->is_write, 0};
+    const tutti__order order = {.name = p->is_write ? "write" : "read",
+                                .plan = p,
+                                .buf = buf,
+                                .displacement = displacement,
+                                .is_write = p->is_write};
     return tutti__request_start(p->file, &order, &p->request);
 }
 
 tutti_err tutti_plan_test(tutti_plan *p, int *done_out, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_PLAN(p);
+    TUTTI_USE(p->file);
     TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "nowhere to put the answer");
     TUTTI_CHECK(p->request, TUTTI_ERR_STATE, "the plan has not been started");
     *done_out = tutti__request_test(p->request);
@@ -74,6 +80,7 @@ tutti_err tutti_plan_test(tutti_plan *p, int *done_out, tutti_off *count_out) {
 tutti_err tutti_plan_wait(tutti_plan *p, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_PLAN(p);
+    TUTTI_USE(p->file);
     TUTTI_CHECK(p->request, TUTTI_ERR_STATE, "the plan has not been started");
     tutti__request_wait(p->request);
     return tutti__request_collect(&p->request, count_out);
@@ -98,7 +105,7 @@ void tutti_plan_free(tutti_plan **p) {
         f->plans--;
         return;
     }
-    tutti__plan_release(p);
+    tutti__plan_destroy(p);
     if (--f->plans == 0 && !f->team) tutti__free(f); /* MPI_Finalize has closed it */
 }
 
@@ -139,26 +146,31 @@ static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
 tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a, const void *buf) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    const tutti__order order = {"write", a, NULL, (void *)buf, 0, 1, 1};
+    TUTTI_USE(f);
+    const tutti__order order = {
+        .name = "write", .access = a, .buf = (void *)buf, .is_write = 1, .split = 1};
     return split_begin(f, &order);
 }
 
 tutti_err tutti_file_read_begin(tutti_file *f, const tutti_access *a, void *buf) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    const tutti__order order = {"read", a, NULL, buf, 0, 0, 1};
+    TUTTI_USE(f);
+    const tutti__order order = {.name = "read", .access = a, .buf = buf, .split = 1};
     return split_begin(f, &order);
 }
 
 tutti_err tutti_file_write_end(tutti_file *f, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
+    TUTTI_USE(f);
     return split_end(f, 1, count_out);
 }
 
 tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
+    TUTTI_USE(f);
     return split_end(f, 0, count_out);
 }
 
@@ -169,7 +181,8 @@ tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const voi
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
-    const tutti__order order = {"write", a, NULL, (void *)buf, 0, 1, 0};
+    TUTTI_USE(f);
+    const tutti__order order = {.name = "write", .access = a, .buf = (void *)buf, .is_write = 1};
     return tutti__request_start(f, &order, r_out);
 }
 
@@ -178,7 +191,8 @@ tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, void *buf,
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
-    const tutti__order order = {"read", a, NULL, buf, 0, 0, 0};
+    TUTTI_USE(f);
+    const tutti__order order = {.name = "read", .access = a, .buf = buf};
     return tutti__request_start(f, &order, r_out);
 }
 
@@ -186,19 +200,29 @@ tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_
     TUTTI_KEEP_ERRNO;
     CHECK_REQUEST(r);
     TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "nowhere to put the answer");
+    tutti_file *f = (*r)->alone ? NULL : (*r)->file;
+    *done_out = 0;
+    if (f && pthread_mutex_trylock(&f->use) != 0)
+        return TUTTI_OK; /* not while another thread uses it */
     *done_out = tutti__request_test(*r);
-    return *done_out ? tutti__request_collect(r, count_out) : TUTTI_OK;
+    const tutti_err err = *done_out ? tutti__request_collect(r, count_out) : TUTTI_OK;
+    tutti__use_end(&f);
+    return err;
 }
 
 tutti_err tutti_request_wait(tutti_request **r, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_REQUEST(r);
+    TUTTI_USE((*r)->alone ? NULL : (*r)->file);
     tutti__request_wait(*r);
     return tutti__request_collect(r, count_out);
 }
 
 void tutti_request_abandon(tutti_request **r) {
     if (!r || !*r) return;
-    (*r)->abandoned = 1;
+    if ((*r)->alone)
+        tutti__alone_abandon(*r);
+    else
+        (*r)->abandoned = 1;
     *r = NULL;
 }

@@ -20,8 +20,11 @@
 #include "base/trace.h"
 #include "collective/worker.h"
 
-/* The requests of this thread that have fibers. */
-static _Thread_local tutti_request *mine;
+/* The requests that have fibers.  Whoever has the lock runs them, whichever thread started them; not those of
+ * files that another thread is using, which runs them itself where it waits. */
+static pthread_mutex_t travel_lock = PTHREAD_MUTEX_INITIALIZER;
+static tutti_request *travelling;
+static atomic_int travellers;
 
 static int state_of(const tutti_request *r) {
     return atomic_load_explicit(&r->state, memory_order_acquire);
@@ -52,15 +55,21 @@ static tutti_err plan_get(tutti_request *r, const tutti__means *means, tutti_off
         return tutti__operation_resume(r->plan, means->store, r->displacement, r->refused,
                                        size_out);
     }
+    const tutti__ask ask = {r->file, r->access, r->buf, r->is_write, .fresh = 0};
+    tutti__found found;
+    TUTTI_TRY(tutti__operation_find(&ask, means, r->refused, &found));
     r->owns_plan = 1;
-    return tutti__operation_plan(r->file, r->access, r->is_write, means, r->refused, size_out,
-                                 &r->plan);
+    r->plan = found.plan;
+    r->buf = found.buf;
+    r->displacement = found.displacement;
+    *size_out = found.size;
+    return TUTTI_OK;
 }
 
 /* Is file access really left to somebody else?  For the statistics. */
 static void count_background(tutti_request *r, const tutti__means *means) {
     if (r->background == TUTTI_BACKGROUND_ALL ||
-        (r->plan->means.resident && means->store->ops->asynchronous))
+        (r->op.resident && means->store->ops->asynchronous))
         r->stats.background++;
     else if (r->background != TUTTI_BACKGROUND_NONE)
         r->stats.foreground++;
@@ -70,6 +79,7 @@ static void depart(tutti_request *r) {
     const tutti__means means = means_of(r);
     tutti_off size = 0;
     tutti_err err = plan_get(r, &means, &size);
+    if (err == TUTTI_OK) err = tutti__operation_long_enough(size, r->least);
     if (err != TUTTI_OK) {
         ended(r, err);
         return;
@@ -77,7 +87,7 @@ static void depart(tutti_request *r) {
     r->tag = tutti__team_tag_apart(r->file->team);
     r->op = tutti__operation_make(r->plan, &means, r->buf, r->displacement, size);
     count_background(r, &means);
-    const int resident = r->plan->means.resident;
+    const int resident = r->op.resident;
     r->outcome = resident ? tutti__operation_refresh(&r->op) : tutti__operation_move(&r->op);
     if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
     if (resident) tutti__run_depart(&r->op);
@@ -95,7 +105,7 @@ static tutti_err land(tutti_request *r) {
 static void arrive(tutti_request *r) {
     tutti_err err = r->outcome;
     if (err != TUTTI_OK) tutti__error_assign(&r->trouble);
-    if (r->plan->means.resident) err = land(r);
+    if (r->op.resident) err = land(r);
     err = tutti__team_agree_apart(r->file->team, r->tag, tutti__operation_under_way(err));
     r->plan->used = 1;
     r->stats.operations++;
@@ -109,21 +119,16 @@ static void arrive(tutti_request *r) {
 /* ---- accounts: while an operation runs, file accesses are counted for it */
 
 typedef struct {
-    tutti_stats *store, *away;
+    tutti_stats *before;
     double since;
 } account;
 
 static account account_open(tutti_request *r) {
-    tutti_file *f = r->file;
-    const account a = {f->store->stats, f->away ? f->away->stats : NULL, tutti__now()};
-    f->store->stats = &r->stats;
-    if (f->away) f->away->stats = &r->stats;
-    return a;
+    return (account){tutti__store_account(&r->stats), tutti__now()};
 }
 
 static void account_close(tutti_request *r, const account *a) {
-    r->file->store->stats = a->store;
-    if (r->file->away) r->file->away->stats = a->away;
+    (void)tutti__store_account(a->before);
     r->stats.seconds_total += tutti__now() - a->since;
 }
 
@@ -151,15 +156,25 @@ static void list_remove(tutti_request *r) {
     *at = r->next;
 }
 
-static void mine_remove(tutti_request *r) {
-    tutti_request **at = &mine;
-    while (*at && *at != r) at = &(*at)->next_mine;
-    if (*at) *at = r->next_mine;
+/* With the lock. */
+static void travelling_add(tutti_request *r) {
+    tutti_request **at = &travelling;
+    while (*at) at = &(*at)->next_travelling;
+    *at = r;
+    travellers++;
+}
+
+static void travelling_remove(tutti_request *r) {
+    tutti_request **at = &travelling;
+    while (*at && *at != r) at = &(*at)->next_travelling;
+    if (!*at) return;
+    *at = r->next_travelling;
+    travellers--;
 }
 
 tutti_request *tutti__request_split(const tutti_file *f) {
     tutti_request *r = f->requests;
-    while (r && !r->split) r = r->next;
+    while (r && (!r->split || r->ahead)) r = r->next;
     return r;
 }
 
@@ -181,12 +196,9 @@ static void travel(void *context) {
     state_set(r, TUTTI__ARRIVED);
 }
 
-static void requests_progress(void);
-
 static void fiber_end(tutti_request *r) {
     tutti__fiber_free(&r->fiber);
-    mine_remove(r);
-    if (!mine) tutti__on_idle(NULL);
+    travelling_remove(r);
 }
 
 static void request_resume(tutti_request *r) {
@@ -196,42 +208,52 @@ static void request_resume(tutti_request *r) {
     if (returned) fiber_end(r);
 }
 
+/* Unless another thread is using the file.  Behind an operation that has not departed nobody else departs. */
+static void request_try(tutti_request *r) {
+    tutti_file *f = r->file;
+    if (pthread_mutex_trylock(&f->use) != 0) return;
+    const int queued = state_of(r) == TUTTI__QUEUED;
+    f->queue_stands |= queued;
+    request_resume(r);
+    if (queued && state_of(r) != TUTTI__QUEUED) f->queue_stands = 0;
+    pthread_mutex_unlock(&f->use);
+}
+
 static void requests_progress(void) {
-    for (tutti_request *r = mine, *next; r; r = next) {
-        next = r->next_mine;
-        request_resume(r);
+    if (travellers == 0 || pthread_mutex_trylock(&travel_lock) != 0) return;
+    for (tutti_request *r = travelling; r; r = r->next_travelling) r->file->queue_stands = 0;
+    for (tutti_request *r = travelling, *next; r; r = next) {
+        next = r->next_travelling;
+        if (state_of(r) != TUTTI__QUEUED || !r->file->queue_stands) request_try(r);
     }
+    pthread_mutex_unlock(&travel_lock);
 }
 
 static tutti_err fiber_begin(tutti_request *r) {
     TUTTI_TRY(tutti__fiber_make(travel, r, &r->fiber));
-    tutti_request **at = &mine;
-    while (*at) at = &(*at)->next_mine;
-    *at = r;
-    tutti__on_idle(requests_progress);
+    pthread_mutex_lock(&travel_lock);
+    travelling_add(r);
+    pthread_mutex_unlock(&travel_lock);
     return TUTTI_OK;
 }
 
 /* ---- the thread */
 
 static void travel_by_thread(tutti_request *r) {
-    tutti_store *store = r->file->away;
-    const double since = tutti__now();
-    if (store) store->stats = &r->stats;
+    const account a = account_open(r);
     depart(r);
     if (!r->over) arrive(r);
-    if (store) store->stats = &r->file->all; /* nobody counts while nothing is under way */
-    r->stats.seconds_total += tutti__now() - since;
+    account_close(r, &a);
     state_set(r, TUTTI__ARRIVED); /* from now on it is the caller's */
 }
 
 /* ---- starting */
 
 /* Through a page cache file access is a copy: done behind the caller's back it takes a core all the same. */
-static int background_of(const tutti_file *f) {
+static int background_of(const tutti_file *f, int ahead) {
     if (f->opt.background != TUTTI_BACKGROUND_AUTO) return f->opt.background;
-    return f->opt.direct_io || f->remote || f->spare_cores ? TUTTI_BACKGROUND_IO_ONLY
-                                                           : TUTTI_BACKGROUND_NONE;
+    return ahead || f->opt.direct_io || f->remote || f->spare_cores ? TUTTI_BACKGROUND_IO_ONLY
+                                                                    : TUTTI_BACKGROUND_NONE;
 }
 
 /* The very same file, wherever its name or this process may have gone since; many accesses may be in
@@ -240,14 +262,12 @@ static tutti_err away_open_as(tutti_file *f, int store) {
     tutti_options opt = f->opt;
     char link[64];
     const int fd = tutti__store_descriptor(f->store);
-    int flags = 0;
-    if (f->mode & TUTTI_READ) flags |= TUTTI_STORE_READ;
-    if (f->mode & TUTTI_WRITE) flags |= TUTTI_STORE_WRITE;
     opt.store = store;
     opt.queue_depth = (int)tutti__max(opt.queue_depth, 512);
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     const char *path = fd >= 0 && access("/proc/self/fd", X_OK) == 0 ? link : f->path;
-    const tutti_err err = tutti__store_open(path, flags, 0, &opt, f->team->rank, &f->all, &f->away);
+    const tutti_err err =
+        tutti__store_open(path, tutti__file_flags(f), 0, &opt, f->team->rank, &f->aside, &f->away);
     if (err == TUTTI_OK) return TUTTI_OK;
     tutti_error_info info = *tutti_last_error();
     info.path[0] = '\0';
@@ -259,14 +279,13 @@ static tutti_err away_open_as(tutti_file *f, int store) {
 /* Files are opened once more for the background, by a store that suits it. */
 static tutti_err away_open(tutti_file *f, int background) {
     if (f->away || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
-    if (f->opt.store != TUTTI_STORE_AUTO) return away_open_as(f, f->opt.store);
     /* the thread of `all` may as well wait, unless the pipeline wants it otherwise */
-    const int waits = background == TUTTI_BACKGROUND_ALL && f->opt.pipeline < TUTTI_PIPELINE_WRITE;
-    return away_open_as(f, waits ? TUTTI_STORE_POSIX : tutti__store_asynchronous(&f->opt));
+    return away_open_as(f, tutti__file_store(&f->opt, background == TUTTI_BACKGROUND_IO_ONLY));
 }
 
 static tutti_err request_fill(tutti_request *r, const tutti__order *o) {
     tutti_file *f = r->file;
+    TUTTI_TRY(o->refused);
     if (o->plan) {
         TUTTI_TRY(tutti__plan_usable(o->plan, o->buf, o->displacement));
     } else {
@@ -281,13 +300,15 @@ static void request_init(tutti_request *r, tutti_file *f, const tutti__order *o)
     r->file = f;
     r->name = o->name;
     r->split = o->split;
+    r->ahead = o->ahead;
     r->is_write = o->is_write;
-    r->background = background_of(f);
+    r->background = background_of(f, o->ahead);
     if (o->plan && !o->plan->means.resident && f->opt.background == TUTTI_BACKGROUND_AUTO)
         r->background = TUTTI_BACKGROUND_NONE; /* it was not planned for that */
     r->plan = o->plan;
     r->buf = o->buf;
     r->displacement = o->displacement;
+    r->least = o->least;
     r->refused = request_fill(r, o);
     if (r->refused != TUTTI_OK) r->trouble = *tutti_last_error();
     f->planned = 1;
@@ -319,7 +340,7 @@ static tutti_err split_depart(tutti_request *r) {
     tutti__requests_settle(r->file);
     list_add(r->file, r);
     half_of_split(r, depart, 1);
-    if (state_of(r) == TUTTI__AWAY && !r->plan->means.resident) half_of_split(r, arrive, 1);
+    if (state_of(r) == TUTTI__AWAY && !r->op.resident) half_of_split(r, arrive, 1);
     if (r->outcome == TUTTI_OK || state_of(r) != TUTTI__ARRIVED) return TUTTI_OK;
     return tutti__request_collect(&r, NULL);
 }
@@ -328,8 +349,9 @@ static tutti_err send_off(tutti_request *r) {
     tutti_file *f = r->file;
     if (r->background == TUTTI_BACKGROUND_ALL) {
         list_add(f, r);
-        if (tutti__worker_give(f, r, travel_by_thread) == TUTTI_OK) return TUTTI_OK;
-        while (!my_turn(r)) tutti__worker_wait(f, 1000); /* no thread: then by this one */
+        if (tutti__worker_give(&f->worker, 1, travel_by_thread, r) == TUTTI_OK) return TUTTI_OK;
+        while (!my_turn(r))
+            tutti__worker_wait(f->worker, NULL, 1000); /* no thread: then by this one */
         travel_by_thread(r);
         return TUTTI_OK;
     }
@@ -357,8 +379,8 @@ tutti_err tutti__request_start(tutti_file *f, const tutti__order *o, tutti_reque
 /* ---- waiting */
 
 static void pause_for(tutti_file *f) {
-    if (f->worker) tutti__worker_wait(f, mine ? 50 : 1000);
-    if (!f->worker || mine) tutti__yield();
+    if (f->worker) tutti__worker_wait(f->worker, NULL, travellers ? 50 : 1000);
+    if (!f->worker || travellers) tutti__yield();
 }
 
 int tutti__request_test(tutti_request *r) {
@@ -366,9 +388,21 @@ int tutti__request_test(tutti_request *r) {
     return state_of(r) == TUTTI__ARRIVED;
 }
 
+/* Other operations move on meanwhile. */
+static void wait_alone(tutti_request *r) {
+    while (!tutti__request_test(r)) {
+        tutti__alone_wait(r, travellers ? 50 : 100000);
+        if (travellers) tutti__yield();
+    }
+}
+
 void tutti__request_wait(tutti_request *r) {
     if (r->split && r->background != TUTTI_BACKGROUND_ALL) {
         if (!r->over) half_of_split(r, arrive, 0);
+        return;
+    }
+    if (r->alone) {
+        wait_alone(r);
         return;
     }
     while (!tutti__request_test(r)) pause_for(r->file);
@@ -389,9 +423,9 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     tutti_request *r = *pr;
     tutti_file *f = r->file;
     const tutti_err err = r->outcome;
-    tutti__stats_add(&f->all, &r->stats);
-    f->last = r->stats;
-    if (r->plan) snprintf(f->explain, sizeof f->explain, "%s", r->plan->explain);
+    if (r->alone) return tutti__alone_collect(pr, count_out);
+    tutti__stats_settle(f, &r->stats);
+    if (r->plan) tutti__operation_explain(f, r->plan);
     if (err != TUTTI_OK) {
         tutti__error_assign(&r->trouble);
         tutti__error_context(r->name, f->path, -1);
@@ -417,13 +451,14 @@ static void abandoned_free(tutti_file *f) {
 }
 
 static int all_departed(tutti_file *f) {
-    if (!tutti__worker_idle(f)) return 0;
+    if (!tutti__worker_idle(f->worker)) return 0;
     for (const tutti_request *r = f->requests; r; r = r->next)
         if (state_of(r) == TUTTI__QUEUED) return 0;
     return 1;
 }
 
 void tutti__requests_settle(tutti_file *f) {
+    tutti__on_idle(requests_progress); /* wherever this thread is going to wait */
     if (!f->requests) return;
     requests_progress();
     while (!all_departed(f)) {
@@ -443,13 +478,15 @@ tutti_err tutti__requests_none(const tutti_file *f) {
 }
 
 void tutti__requests_end(tutti_file *f) {
+    TUTTI_USE(f);
     tutti__requests_settle(f);
     while (f->requests) {
         tutti_request *r = f->requests;
         tutti__request_wait(r);
         abandoned_free(f);
     }
-    tutti__worker_end(f);
+    tutti__worker_end(&f->worker);
+    tutti__alone_end(f);
     if (!f->team->spare.shared) tutti__segment_drop(&f->team->spare);
 }
 
@@ -461,18 +498,19 @@ static int requests_halfway(const tutti_file *f) {
 }
 
 int tutti__requests_drop(tutti_file *f) {
-    if (!tutti__worker_stop(f)) return 0;
+    tutti__alone_end(f);
+    if (!tutti__worker_stop(&f->worker)) return 0;
     for (tutti_request *r = f->requests; r; r = r->next)
         if (r->plan && r->plan->run) tutti__run_abort(r->plan->run);
     if (requests_halfway(f)) return 0;
     while (f->requests) {
         tutti_request *r = f->requests;
-        mine_remove(r);
-        tutti__fiber_free(&r->fiber);
+        pthread_mutex_lock(&travel_lock);
+        fiber_end(r);
+        pthread_mutex_unlock(&travel_lock);
         f->requests = r->next;
         if (r->plan && !r->owns_plan) r->plan->request = NULL;
         request_free(r);
     }
-    if (!mine) tutti__on_idle(NULL);
     return 1;
 }

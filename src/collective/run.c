@@ -20,9 +20,25 @@ static tutti_err works_make(tutti__run *r) {
         const int room = i < r->homes ? t->home.batches : 1;
         r->work[i].traffic = tutti__calloc((size_t)room + 1, sizeof *r->work[i].traffic);
         if (!r->work[i].traffic) return TUTTI_ERR_NOMEM;
-        const int aux = i < r->homes ? i % r->auxes : r->auxes + i - r->homes;
-        if (r->aux) r->work[i].aux = r->aux + (tutti_off)aux * t->domains.window;
     }
+    return TUTTI_OK;
+}
+
+/* Operations that are not in the background exchange one after the other, and share buffers. */
+static tutti_err aux_make(const tutti_plan *p, tutti__run *r) {
+    const tutti__two_phase *t = p->two;
+    tutti__segment *team = &p->file->team->aux;
+    const size_t bytes = (size_t)(r->auxes + r->mirrors) * (size_t)t->domains.window;
+    if (!t->messages || bytes == 0 || r->own) return TUTTI_OK;
+    if (!p->means.resident && team->bytes >= bytes) return TUTTI_OK;
+    char *base = tutti__malloc_aligned(4096, bytes);
+    if (!base) return TUTTI_ERR_NOMEM;
+    if (p->means.resident) {
+        r->own = base;
+        return TUTTI_OK;
+    }
+    tutti__segment_drop(team);
+    *team = (tutti__segment){base, bytes, 0};
     return TUTTI_OK;
 }
 
@@ -36,11 +52,7 @@ tutti_err tutti__run_make(tutti_plan *p) {
     r->homes = t->my_agg >= 0 && !t->stepwise ? t->homes : 0;
     r->mirrors = t->carries > 0 ? t->mirrors : 0;
     r->auxes = (int)tutti__min(r->homes, p->file->opt.sub_buffers);
-    const size_t buffers = (size_t)r->auxes + (size_t)r->mirrors;
-    if (t->messages && buffers > 0) {
-        r->aux = tutti__malloc_aligned(4096, buffers * (size_t)t->domains.window);
-        if (!r->aux) return TUTTI_ERR_NOMEM;
-    }
+    TUTTI_TRY(aux_make(p, r));
     r->carry_next = tutti__calloc((size_t)t->carries + 1, sizeof *r->carry_next);
     r->stay_next = tutti__calloc((size_t)t->stays + 1, sizeof *r->stay_next);
     if (!r->carry_next || !r->stay_next) return TUTTI_ERR_NOMEM;
@@ -59,9 +71,29 @@ void tutti__run_free(tutti__run **pr) {
     tutti__free(r->work);
     tutti__free(r->carry_next);
     tutti__free(r->stay_next);
-    tutti__free(r->aux);
+    tutti__free(r->own);
     tutti__free(r);
     *pr = NULL;
+}
+
+/* Lists of runs grow with what was in the windows. */
+enum { RUNS_KEPT = 256 };
+
+static void work_sleep(tutti__work *w) {
+    if (w->io.room > RUNS_KEPT || w->io.extents.room > RUNS_KEPT) tutti__window_io_free(&w->io);
+    if (w->extents.room > RUNS_KEPT) tutti__extents_free(&w->extents);
+}
+
+void tutti__run_sleep(tutti__run *r) {
+    for (int i = 0; r->work && i < r->homes + r->mirrors; i++) work_sleep(&r->work[i]);
+    if (r->cycles) tutti__cycles_sleep(r->cycles);
+    tutti__free(r->own);
+    r->own = NULL;
+}
+
+tutti_err tutti__run_wake(tutti_plan *p) {
+    if (p->two->stepwise) return tutti__cycles_wake(p->run, p->is_write);
+    return aux_make(p, p->run);
 }
 
 /* ---- starting */
@@ -73,9 +105,20 @@ static tutti__stage stage_of(const tutti_plan *p) {
     return (tutti__stage){base, t->groups->size, t->homes + t->mirrors, t->domains.window};
 }
 
+static tutti__stage_form *form_of(const tutti_plan *p) {
+    return &p->file->team->form[p->two->shared ? 0 : 1];
+}
+
+int tutti__run_ready(const tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
+    if (t->stepwise || p->means.resident) return 1;
+    return form_of(p)->slots == t->homes + t->mirrors && form_of(p)->window == t->domains.window;
+}
+
 void tutti__run_prepare(const tutti_plan *p) {
     if (p->two->stepwise) return;
     const tutti__stage stage = stage_of(p);
+    if (!p->means.resident) *form_of(p) = (tutti__stage_form){stage.slots, stage.window};
     for (int i = 0; i < p->two->homes + p->two->mirrors; i++)
         tutti__slot_make(tutti__stage_slot(&stage, p->two->groups->me, i));
 }
@@ -103,9 +146,12 @@ static void run_start(tutti__run *r, tutti__op *op) {
     for (int i = 0; i < t->carries; i++) r->carry_next[i] = tutti__load_next(r, &t->carry[i], 0);
     for (int i = 0; i < t->stays; i++)
         r->stay_next[i] = tutti__stay_after(r, &t->stay[i], t->stay[i].first);
+    r->aux = !t->messages ? NULL : r->own ? r->own : r->file->team->aux.base;
     for (int i = 0; i < r->homes + r->mirrors; i++) {
         tutti__work *w = &r->work[i];
         const int slot = i < r->homes ? i : t->homes + (i - r->homes);
+        const int aux = i < r->homes ? i % r->auxes : r->auxes + i - r->homes;
+        if (r->aux) w->aux = r->aux + (tutti_off)aux * t->domains.window;
         w->phase = TUTTI__IDLE;
         w->slot = tutti__stage_slot(&r->stage, t->groups->me, slot);
         w->stage = tutti__stage_buffer(&r->stage, t->groups->me, slot);

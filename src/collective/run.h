@@ -67,6 +67,7 @@ typedef struct tutti__run {
     tutti_count *carry_next;      /* [carries] */
     tutti_count *stay_next;       /* [stays] */
     struct tutti__cycles *cycles; /* cycle by cycle, see cycles.h; NULL: as windows get ready */
+    char *own; /* message buffers: in the background of its own, otherwise the team's */
     char *aux;
     int auxes; /* buffers of a window each in `aux` for homes, which take turns if there are fewer */
     int holding; /* resident read: bytes stay in staging until the second part */

@@ -382,6 +382,13 @@ static tutti_off on_node(const tutti_plan *p, const tutti__two_phase *t, size_t 
     return (tutti_off)bytes * (t->shared ? 1 : p->file->team->nodes.largest);
 }
 
+/* Does the largest node have room for it beside what other operations have? */
+static int resident_fits(const tutti_plan *p, const tutti__two_phase *t) {
+    const size_t bytes =
+        tutti__stage_bytes(t->groups->largest, t->homes + t->mirrors, t->domains.window);
+    return t->elsewhere + on_node(p, t, bytes) <= p->file->opt.background_bytes;
+}
+
 /* Everybody's slots are as many as the busiest aggregator needs, if the largest node has memory for them
  * beside what other operations have; ranks may not know yet that some of those have ended, so
  * they agree.  Collective. */
@@ -395,9 +402,7 @@ static tutti_err resident_slots(tutti_plan *p, tutti__two_phase *t, tutti_err mi
     TUTTI_TRY(tutti__team_vote(p->file->team, mine, &v));
     t->homes = (int)tutti__max(v.max[0], 1);
     t->elsewhere = v.max[1];
-    const size_t bytes =
-        tutti__stage_bytes(t->groups->largest, t->homes + t->mirrors, t->domains.window);
-    *fits_out = v.max[0] < most && t->elsewhere + on_node(p, t, bytes) <= room;
+    *fits_out = v.max[0] < most && resident_fits(p, t);
     return TUTTI_OK;
 }
 
@@ -425,6 +430,10 @@ static tutti_err stage_ensure(tutti_plan *p, const tutti__two_phase *t) {
         tutti__stage_bytes(t->groups->size, t->homes + t->mirrors, t->domains.window);
     return p->means.resident ? resident_ensure(p, t, bytes)
                              : tutti__segment_ensure(p->file->team, t->shared, bytes);
+}
+
+static void forms_forget(tutti__team *t) {
+    t->form[0].slots = t->form[1].slots = 0;
 }
 
 static void resident_not(tutti_plan *p) {
@@ -460,6 +469,7 @@ tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int sing
     tutti_err err = make(p, t, &overlap, &where);
     if (p->means.resident) TUTTI_TRY(resident_slots(p, t, err, &fits));
     if (!fits) {
+        p->makeshift |= t->elsewhere > 0;
         resident_not(p);
         return again(p, s, singles, ordered, overlap_out);
     }
@@ -478,7 +488,13 @@ tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int sing
     v.max[1] = overlap ? where : -1;
     v.max[2] = staged != TUTTI_OK && t->shared && !p->means.resident;
     v.max[3] = staged != TUTTI_OK && p->means.resident;
-    TUTTI_TRY(tutti__team_vote(team, err, &v));
+    v.max[4] = p->run ? (tutti_off)tutti_plan_size(p) : 0;
+    const tutti_err agreed = tutti__team_vote(team, err, &v);
+    if (agreed != TUTTI_OK || v.max[2] || v.max[3])
+        forms_forget(team); /* not all have closed theirs */
+    TUTTI_TRY(agreed);
+    p->heavy |= v.max[4] > TUTTI__KEPT_BYTES;
+    p->makeshift |= v.max[2] || v.max[3];
     if (v.max[3]) {
         resident_not(p);
         return again(p, s, singles, ordered, overlap_out);
@@ -492,6 +508,27 @@ tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int sing
         resident_not(p); /* in rank order, window by window */
         return again(p, s, 1, 1, overlap_out);
     }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__two_phase_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
+    tutti__two_phase *t = p->two;
+    tutti__vote v;
+    *awake_out = 1;
+    if (!p->means.resident && !t->stepwise && tutti__run_ready(p)) return TUTTI_OK;
+    t->elsewhere = elsewhere;
+    *awake_out = !p->means.resident || resident_fits(p, t);
+    if (!*awake_out) return TUTTI_OK;
+    tutti_err err = stage_ensure(p, t);
+    if (err == TUTTI_OK) err = tutti__run_wake(p);
+    if (err == TUTTI_OK) tutti__run_prepare(p);
+    tutti__vote_init(&v);
+    v.max[0] = err != TUTTI_OK;
+    TUTTI_TRY(tutti__team_vote(p->file->team, TUTTI_OK, &v));
+    if (v.max[0] == 0) return TUTTI_OK;
+    tutti__error_clear(); /* not the caller's concern: there are other ways */
+    forms_forget(p->file->team);
+    *awake_out = 0;
     return TUTTI_OK;
 }
 

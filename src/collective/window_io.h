@@ -11,6 +11,8 @@ typedef struct tutti__window_io {
     tutti_off total;         /* bytes that all of them have in it, if they do not overlap; else 0 */
     char *stage;             /* where `lo` is */
     tutti_off shift;         /* from the access's offsets to the file's */
+    tutti_off gap;           /* holes of this size are read along: cheaper than another request */
+    tutti_store *mend;       /* writing: the same by reading them first, from this; NULL: never */
     /* filled in: */
     tutti_io_run *run;
     int n, room;
@@ -18,10 +20,12 @@ typedef struct tutti__window_io {
     tutti__extents extents;
 } tutti__window_io;
 
-/* Make the list of runs.  Writing: one if the window is full, otherwise exactly those that somebody named.
- * Reading: the bytes somebody wants, small gaps along with them; all from the first to the last if that is
- * most of the window. */
+/* Make the list of runs.  Writing: one if the window is full, otherwise exactly those that somebody named, or,
+ * with `mend`, runs whose small holes have been filled in from the file (read-modify-write).
+ * Reading: the bytes somebody wants, small holes along with them: data sieving of the bounding section. */
 tutti_err tutti__window_io_make(tutti__window_io *w, int is_write) TUTTI_MUST_USE;
-void tutti__window_io_free(tutti__window_io *w);
+/* May holes be written over?  Not while another operation may be writing there.   NULL: no. */
+tutti_store *tutti__window_mend(const tutti__op *op);
+void tutti__window_io_free(tutti__window_io *w); /* the list; it may be made again */
 
 #endif

@@ -1,4 +1,4 @@
-/* collective: the thread of background `all`.
+/* collective: threads that carry requests out.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/worker.h"
 
@@ -8,17 +8,15 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef struct errand {
-    tutti_request *request;
-    tutti__worker_fn *fn;
-    struct errand *next;
-} errand;
+enum { MOST_THREADS = 64 };
 
 struct tutti__worker {
-    pthread_t thread;
+    tutti__worker_fn *fn;
+    pthread_t thread[MOST_THREADS];
+    int threads;
     pthread_mutex_t lock;
-    pthread_cond_t work, news; /* for the thread, for its caller */
-    errand *first, *last;
+    pthread_cond_t work, news; /* for the threads, for their caller */
+    tutti_request *first, *last;
     int busy, ends;
     _Atomic int parks; /* MPI is going: do not come back from waiting */
 };
@@ -33,73 +31,86 @@ static void park(void) {
     while (atomic_load(&me->parks)) pause();
 }
 
-static errand *worker_take(struct tutti__worker *w) {
+static tutti_request *worker_take(struct tutti__worker *w) {
     while (!w->first && !w->ends) pthread_cond_wait(&w->work, &w->lock);
-    errand *e = w->first;
-    if (!e) return NULL;
-    w->first = e->next;
+    tutti_request *r = w->first;
+    if (!r) return NULL;
+    w->first = r->next_work;
     if (!w->first) w->last = NULL;
-    w->busy = 1;
-    return e;
+    w->busy++;
+    return r;
 }
 
 static void *worker_main(void *context) {
     struct tutti__worker *w = context;
-    errand *e;
+    tutti_request *r;
     me = w;
     tutti__on_idle(park);
     pthread_mutex_lock(&w->lock);
-    while ((e = worker_take(w))) {
+    while ((r = worker_take(w))) {
         pthread_mutex_unlock(&w->lock);
-        e->fn(e->request);
-        tutti__free(e);
+        w->fn(r); /* and then it is the caller's again */
         pthread_mutex_lock(&w->lock);
-        w->busy = 0;
+        w->busy--;
         pthread_cond_broadcast(&w->news);
     }
     pthread_mutex_unlock(&w->lock);
     return NULL;
 }
 
-static tutti_err worker_make(tutti_file *f) {
+static tutti_err worker_make(tutti__worker_fn *fn, struct tutti__worker **out) {
     struct tutti__worker *w = tutti__calloc(1, sizeof *w);
     if (!w) return TUTTI_ERR_NOMEM;
+    w->fn = fn;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->work, NULL);
     pthread_cond_init(&w->news, NULL);
+    *out = w;
+    return TUTTI_OK;
+}
+
+/* One more thread, if all are busy; the lock is held.  Without any it is an error. */
+static tutti_err worker_grow(struct tutti__worker *w, int most) {
+    const int wanted = (int)tutti__max(1, tutti__min(most, MOST_THREADS));
+    if (w->threads > 0 && (w->threads >= wanted || (!w->first && w->busy < w->threads)))
+        return TUTTI_OK;
     sigset_t all, before; /* signals are the program's, not ours */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int code = pthread_create(&w->thread, NULL, worker_main, w);
+    const int code = pthread_create(&w->thread[w->threads], NULL, worker_main, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (code != 0) {
-        tutti__free(w);
+    if (code == 0) w->threads++;
+    if (w->threads == 0)
         return tutti__error_set(TUTTI_ERR_NOMEM, code, -1, "no thread for the background");
-    }
-    f->worker = w;
     return TUTTI_OK;
 }
 
-tutti_err tutti__worker_give(tutti_file *f, tutti_request *r, tutti__worker_fn *fn) {
-    if (!f->worker) TUTTI_TRY(worker_make(f));
-    struct tutti__worker *w = f->worker;
-    errand *e = tutti__calloc(1, sizeof *e);
-    if (!e) return TUTTI_ERR_NOMEM;
-    e->request = r;
-    e->fn = fn;
+tutti_err tutti__worker_give(struct tutti__worker **pw, int most, tutti__worker_fn *fn,
+                             tutti_request *r) {
+    if (!*pw) TUTTI_TRY(worker_make(fn, pw));
+    struct tutti__worker *w = *pw;
     pthread_mutex_lock(&w->lock);
-    if (w->last)
-        w->last->next = e;
-    else
-        w->first = e;
-    w->last = e;
-    pthread_cond_signal(&w->work);
+    const tutti_err err = worker_grow(w, most);
+    if (err == TUTTI_OK) {
+        r->next_work = NULL;
+        if (w->last)
+            w->last->next_work = r;
+        else
+            w->first = r;
+        w->last = r;
+        pthread_cond_signal(&w->work);
+    }
     pthread_mutex_unlock(&w->lock);
-    return TUTTI_OK;
+    return err;
 }
 
-void tutti__worker_wait(tutti_file *f, long microseconds) {
-    struct tutti__worker *w = f->worker;
+/* What a request's thread has said before it takes the lock is seen here before one sleeps. */
+static int nothing_new(const struct tutti__worker *w, const tutti_request *r) {
+    if (r && atomic_load_explicit(&r->state, memory_order_acquire) == TUTTI__ARRIVED) return 0;
+    return w->first || w->busy;
+}
+
+void tutti__worker_wait(struct tutti__worker *w, const tutti_request *r, long microseconds) {
     struct timespec until;
     if (!w) return;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -107,12 +118,11 @@ void tutti__worker_wait(tutti_file *f, long microseconds) {
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&w->lock);
-    if (w->first || w->busy) (void)pthread_cond_timedwait(&w->news, &w->lock, &until);
+    if (nothing_new(w, r)) (void)pthread_cond_timedwait(&w->news, &w->lock, &until);
     pthread_mutex_unlock(&w->lock);
 }
 
-int tutti__worker_idle(tutti_file *f) {
-    struct tutti__worker *w = f->worker;
+int tutti__worker_idle(struct tutti__worker *w) {
     if (!w) return 1;
     pthread_mutex_lock(&w->lock);
     const int idle = !w->first && !w->busy;
@@ -120,30 +130,30 @@ int tutti__worker_idle(tutti_file *f) {
     return idle;
 }
 
-void tutti__worker_end(tutti_file *f) {
-    struct tutti__worker *w = f->worker;
+void tutti__worker_end(struct tutti__worker **pw) {
+    struct tutti__worker *w = *pw;
     if (!w) return;
     pthread_mutex_lock(&w->lock);
     w->ends = 1;
-    pthread_cond_signal(&w->work);
+    pthread_cond_broadcast(&w->work);
     pthread_mutex_unlock(&w->lock);
-    pthread_join(w->thread, NULL);
+    for (int i = 0; i < w->threads; i++) pthread_join(w->thread[i], NULL);
     pthread_cond_destroy(&w->news);
     pthread_cond_destroy(&w->work);
     pthread_mutex_destroy(&w->lock);
     tutti__free(w);
-    f->worker = NULL;
+    *pw = NULL;
 }
 
 enum { PATIENCE = 1000 }; /* milliseconds */
 
-int tutti__worker_stop(tutti_file *f) {
-    for (int i = 0; i < PATIENCE && !tutti__worker_idle(f); i++) usleep(1000);
-    if (tutti__worker_idle(f)) {
-        tutti__worker_end(f);
+int tutti__worker_stop(struct tutti__worker **pw) {
+    for (int i = 0; i < PATIENCE && !tutti__worker_idle(*pw); i++) usleep(1000);
+    if (tutti__worker_idle(*pw)) {
+        tutti__worker_end(pw);
         return 1;
     }
-    atomic_store(&f->worker->parks, 1);
+    atomic_store(&(*pw)->parks, 1);
     usleep(20000); /* it comes by soon, since it yields wherever it waits */
     return 0;
 }

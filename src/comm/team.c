@@ -174,6 +174,8 @@ static void team_free(tutti__team *t) {
     tutti__segment_drop(&t->segment[0]);
     tutti__segment_drop(&t->segment[1]);
     tutti__segment_drop(&t->spare);
+    tutti__segment_drop(&t->aux);
+    tutti__segment_drop(&t->board.memory);
     tutti__segment_drop(&t->kept);
     if (t->node != MPI_COMM_NULL) MPI_Comm_free(&t->node);
     if (t->comm != MPI_COMM_NULL) MPI_Comm_free(&t->comm);

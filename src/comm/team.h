@@ -32,6 +32,22 @@ typedef struct tutti__segment {
 
 void tutti__segment_drop(tutti__segment *s);
 
+/* How staging memory is divided: all slots of that many buffers of that size are closed.  0 slots: nobody
+ * knows what is in it. */
+typedef struct tutti__stage_form {
+    int slots;
+    tutti_off window;
+} tutti__stage_form;
+
+/* Shared memory for nods. */
+typedef struct tutti__board {
+    tutti__segment memory; /* base NULL: there is none */
+    int tried;             /* to make one */
+    int wishes;            /* how often it would have been used */
+    int64_t nods;          /* so far */
+    int spins;             /* how long to look before giving the core away */
+} tutti__board;
+
 /* Sub-buffers that other ranks put into and get from, see exchange/rma_windows.h; kept likewise. */
 #define TUTTI__WINDOWS 16
 typedef struct tutti__windows {
@@ -53,8 +69,11 @@ typedef struct tutti__team {
     tutti__groups nodes;       /* ranks that share memory */
     tutti__groups singles;     /* every rank on its own */
     tutti__segment segment[2]; /* [0] for `nodes`, [1] for `singles` */
+    tutti__stage_form form[2]; /* how each of those two is divided now */
     tutti__segment spare;      /* of a split operation that has ended, for the next one */
-    tutti__segment kept;       /* of a plan that was freed, see tutti__team_borrow */
+    tutti__segment aux;        /* message buffers of operations that run one after the other */
+    tutti__board board;
+    tutti__segment kept; /* of a plan that was freed, see tutti__team_borrow */
     tutti__windows windows;
     atomic_int pins;      /* plans that were made for these windows, or smaller ones */
     tutti_off background; /* bytes of a node's memory that operations in the background have */
@@ -83,12 +102,22 @@ const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out);
 
 /* ---- agreement.  A vote reduces a few numbers over all ranks together with "did anybody fail". */
 #define TUTTI__VOTES 6
+#define TUTTI__RANGES 32
+typedef struct tutti__range {
+    int64_t min, max;
+} tutti__range;
 typedef struct tutti__vote {
     int64_t fail; /* set by tutti__vote: the lowest rank that failed, or INT64_MAX */
     int64_t min[TUTTI__VOTES], max[TUTTI__VOTES], sum[TUTTI__VOTES];
+    int64_t ranges; /* how many of the following there are, the same on all ranks */
+    tutti__range range[TUTTI__RANGES];
 } tutti__vote;
 
-void tutti__vote_init(tutti__vote *v); /* min +inf, max -inf, sum 0 */
+/* Nobody has said anything. */
+static inline tutti__range tutti__range_none(void) {
+    return (tutti__range){INT64_MAX, INT64_MIN};
+}
+void tutti__vote_init(tutti__vote *v); /* min +inf, max -inf, sum 0, no ranges */
 /* Collective.  If `mine` is an error on any rank, every rank returns the error of the lowest such rank
  * and has it as its last error; the numbers are reduced in any case. */
 tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
@@ -96,8 +125,33 @@ tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) TUTT
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) TUTTI_MUST_USE;
 /* The same among others that are under way at the same time, each with a tag of its own, in any order. */
 tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) TUTTI_MUST_USE;
+/* ---- nods: an agreement without messages, for ranks that share memory and have a board (nod.c).  Everybody
+ * says yes or no to up to some questions, and gives some numbers. */
+#define TUTTI__NODS (TUTTI__RANGES + 3)
+/* Can the team nod?  The same on all ranks. */
+static inline int tutti__team_nods(const tutti__team *t) {
+    return t->board.memory.base != NULL || t->size == 1;
+}
+/* Bytes of a board for the team, 0: it cannot have one.  The memory, zeroed, is shared by all of its ranks. */
+size_t tutti__board_bytes(const tutti__team *t);
+void tutti__board_use(tutti__team *t, tutti__segment memory);
+/* Room that belongs to the next nod: what a rank puts there before it nods, others see when all have. */
+#define TUTTI__BOARD_ROOM ((tutti_off)64 << 10)
+char *tutti__board_room(const tutti__team *t);
+char *tutti__board_room_now(const tutti__team *t); /* of the last nod */
+/* After a nod one rank may do something for all: the first that asks, or only rank `who` (-1: any).  It tells
+ * the others how it went, and they wait for that. */
+int tutti__board_claim(tutti__team *t, int who);
+void tutti__board_tell(tutti__team *t, int well);
+int tutti__board_told(const tutti__team *t);
+/* `yes`: a bit per question; the result has those to which all said yes.   range[i]: in, one number, or
+ * none; out, from the smallest to the largest of everybody's.   Collective; only if the team can. */
+int64_t tutti__team_nod(tutti__team *t, int64_t yes, int n, tutti__range *range);
+
 /* Sum of n numbers over all ranks, in place.  Collective. */
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;
+/* Rank 0's bytes for all.  Collective, bytes agrees. */
+tutti_err tutti__team_tell(tutti__team *t, void *data, int bytes) TUTTI_MUST_USE;
 
 /* Wait for requests of MPI, yielding. */
 tutti_err tutti__team_finish(int n, MPI_Request *requests) TUTTI_MUST_USE;

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/team.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* Votes follow one another; the tags of operations are larger. */
@@ -18,7 +19,7 @@ typedef struct {
 } ballot;
 
 void tutti__vote_init(tutti__vote *v) {
-    memset(v, 0, sizeof *v);
+    memset(v, 0, offsetof(tutti__vote, range));
     v->fail = INT64_MAX;
     for (int i = 0; i < TUTTI__VOTES; i++) {
         v->min[i] = INT64_MAX;
@@ -38,10 +39,17 @@ static void ballot_merge(ballot *to, const ballot *from) {
         if (a->max[i] > b->max[i]) b->max[i] = a->max[i];
         if (!tutti__add_ok(a->sum[i], b->sum[i], &b->sum[i])) b->sum[i] = INT64_MAX;
     }
+    for (int64_t i = 0; i < b->ranges; i++) {
+        if (a->range[i].min < b->range[i].min) b->range[i].min = a->range[i].min;
+        if (a->range[i].max > b->range[i].max) b->range[i].max = a->range[i].max;
+    }
 }
 
+/* Ranges that are not in use stay at home; the error travels only if there is one. */
 static int ballot_bytes(const ballot *b) {
-    return (int)(b->vote.fail == INT64_MAX ? sizeof b->vote : sizeof *b);
+    const size_t numbers =
+        offsetof(tutti__vote, range) + (size_t)b->vote.ranges * sizeof(tutti__range);
+    return (int)(b->vote.fail == INT64_MAX ? numbers : sizeof *b);
 }
 
 tutti_err tutti__team_finish(int n, MPI_Request *requests) {
@@ -67,7 +75,7 @@ static tutti_err ballot_pass(tutti__team *t, int tag, int to, const ballot *out,
 
 static tutti_err ballot_reduce(tutti__team *t, int tag, ballot *b) {
     int whole = 1; /* the largest power of two that is not larger than the team */
-    ballot in = {.vote = {.fail = INT64_MAX}};
+    ballot in;
     while (whole <= t->size / 2) whole *= 2;
     if (t->rank >= whole) {
         TUTTI_TRY(ballot_pass(t, tag, t->rank - whole, b, -1, NULL));
@@ -87,7 +95,8 @@ static tutti_err ballot_reduce(tutti__team *t, int tag, ballot *b) {
 }
 
 static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote *io) {
-    ballot b = {.vote = *io};
+    ballot b;
+    memcpy(&b.vote, io, offsetof(tutti__vote, range) + (size_t)io->ranges * sizeof *io->range);
     b.vote.fail = INT64_MAX;
     if (mine != TUTTI_OK) {
         if (tutti_last_error()->code != mine)
@@ -97,7 +106,7 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
         b.info = *tutti_last_error();
     }
     TUTTI_TRY(ballot_reduce(t, tag, &b));
-    *io = b.vote;
+    memcpy(io, &b.vote, offsetof(tutti__vote, range) + (size_t)io->ranges * sizeof *io->range);
     if (b.vote.fail == INT64_MAX) return TUTTI_OK;
     tutti__error_assign(&b.info);
     return b.info.code;
@@ -107,7 +116,9 @@ tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) {
     return vote_with(t, VOTE_TAG, mine, io);
 }
 
+/* All is well most of the time, and a nod says so; otherwise it takes a vote to tell what is not. */
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) {
+    if (tutti__team_nods(t) && tutti__team_nod(t, mine == TUTTI_OK, 0, NULL)) return TUTTI_OK;
     return tutti__team_agree_apart(t, VOTE_TAG, mine);
 }
 
@@ -120,5 +131,11 @@ tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) {
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) {
     MPI_Request r;
     TUTTI_MPI(MPI_Iallreduce(MPI_IN_PLACE, v, n, MPI_INT64_T, MPI_SUM, t->comm, &r));
+    return tutti__team_finish(1, &r);
+}
+
+tutti_err tutti__team_tell(tutti__team *t, void *data, int bytes) {
+    MPI_Request r;
+    TUTTI_MPI(MPI_Ibcast(data, bytes, MPI_BYTE, 0, t->comm, &r));
     return tutti__team_finish(1, &r);
 }

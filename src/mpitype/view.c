@@ -17,19 +17,26 @@ typedef struct {
     tutti_off displacement, from, to;
 } window;
 
-/* MPI asks for increasing displacements that are not negative, within a tile and between tiles. */
-static tutti_err check_filetype(const tutti__layout *tile, const window *w) {
-    const tutti_off size = tutti__side_bytes(tile->side);
-    const tutti_off lo = tutti__side_lo(tile->side), hi = tutti__side_hi(tile->side);
-    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "the filetype has no bytes, but there are bytes to move");
+/* MPI asks for increasing displacements that are not negative, within a tile ... */
+static tutti_err check_tile(const tutti__layout *tile) {
+    if (tutti__side_bytes(tile->side) == 0) return TUTTI_OK;
+    const tutti_off lo = tutti__side_lo(tile->side);
     TUTTI_CHECK(
         tutti__side_monotone(tile->side), TUTTI_ERR_ARG,
         "the filetype goes backwards or names a byte twice: its displacements must increase");
     TUTTI_CHECK(lo >= 0, TUTTI_ERR_ARG, "the filetype has a negative displacement (%lld)",
                 (long long)lo);
-    TUTTI_CHECK(w->from / size == (w->to - 1) / size || tile->extent >= hi - lo, TUTTI_ERR_ARG,
+    return TUTTI_OK;
+}
+
+/* ... and between tiles. */
+static tutti_err check_tiling(const tutti__layout *tile, const window *w) {
+    const tutti_off size = tutti__side_bytes(tile->side);
+    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "the filetype has no bytes, but there are bytes to move");
+    const tutti_off span = tutti__side_hi(tile->side) - tutti__side_lo(tile->side);
+    TUTTI_CHECK(w->from / size == (w->to - 1) / size || tile->extent >= span, TUTTI_ERR_ARG,
                 "the filetype overlaps itself when tiled: its bytes span %lld, its extent is %lld",
-                (long long)(hi - lo), (long long)tile->extent);
+                (long long)span, (long long)tile->extent);
     return TUTTI_OK;
 }
 
@@ -75,15 +82,11 @@ undo_head:
     return err;
 }
 
-static tutti_err file_side(MPI_Datatype filetype, const window *w, tutti__side *out) {
-    tutti__layout tile;
+static tutti_err file_side(const tutti__layout *tile, const window *w, tutti__side *out) {
     tutti__side part[3];
-    TUTTI_TRY(tutti__layout_get(filetype, &tile));
-    tutti_err err = check_filetype(&tile, w);
-    if (err == TUTTI_OK) err = window_parts(&tile, w, part);
-    if (err == TUTTI_OK) err = tutti__side_cat(3, part, out);
-    tutti__layout_free(&tile);
-    return err;
+    TUTTI_TRY(check_tiling(tile, w));
+    TUTTI_TRY(window_parts(tile, w, part));
+    return tutti__side_cat(3, part, out);
 }
 
 static tutti_err memory_side(MPI_Datatype memtype, tutti_count count, tutti__side *out) {
@@ -100,24 +103,74 @@ static tutti_err memory_side(MPI_Datatype memtype, tutti_count count, tutti__sid
     return tutti__side_shift(all, 0, out); /* checks the bounds */
 }
 
-tutti_err tutti_access_from_view(tutti_off displacement, MPI_Datatype filetype,
-                                 tutti_off bytes_skipped, tutti_count count, MPI_Datatype memtype,
-                                 tutti_access **out) {
-    tutti__side file = {0, NULL}, memory;
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "no place for the access was given");
+/* ---- views that are kept */
+
+struct tutti_view {
+    tutti_off displacement;
+    tutti__layout tile;
+    int checked; /* its tile */
+};
+
+static tutti_err view_init(tutti_view *v, tutti_off displacement, MPI_Datatype filetype) {
     TUTTI_CHECK(displacement >= 0, TUTTI_ERR_ARG, "the displacement %lld of the view is negative",
                 (long long)displacement);
+    TUTTI_CHECK(filetype != MPI_DATATYPE_NULL, TUTTI_ERR_ARG, "the filetype is MPI_DATATYPE_NULL");
+    v->displacement = displacement;
+    v->checked = 0;
+    return tutti__layout_get(filetype, &v->tile);
+}
+
+tutti_err tutti_view_make(tutti_off displacement, MPI_Datatype filetype, tutti_view **v_out) {
+    TUTTI_CHECK(v_out, TUTTI_ERR_ARG, "no place for the view was given");
+    tutti_view *v = tutti__malloc(sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    tutti_err err = view_init(v, displacement, filetype);
+    if (err != TUTTI_OK) goto undo_malloc;
+    err = check_tile(&v->tile);
+    if (err != TUTTI_OK) goto undo_layout;
+    v->checked = 1;
+    *v_out = v;
+    return TUTTI_OK;
+undo_layout:
+    tutti__layout_free(&v->tile);
+undo_malloc:
+    tutti__free(v);
+    return err;
+}
+
+void tutti_view_free(tutti_view **v) {
+    if (!v || !*v) return;
+    tutti__layout_free(&(*v)->tile);
+    tutti__free(*v);
+    *v = NULL;
+}
+
+tutti_err tutti_view_access(const tutti_view *v, tutti_off bytes_skipped, tutti_count count,
+                            MPI_Datatype memtype, tutti_access **out) {
+    tutti__side file = {0, NULL}, memory;
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "no place for the access was given");
+    TUTTI_CHECK(v, TUTTI_ERR_ARG, "the view is NULL");
     TUTTI_CHECK(bytes_skipped >= 0, TUTTI_ERR_ARG, "%lld bytes of the view cannot be skipped",
                 (long long)bytes_skipped);
     TUTTI_CHECK(count >= 0, TUTTI_ERR_ARG, "the count %lld is negative", (long long)count);
-    TUTTI_CHECK(filetype != MPI_DATATYPE_NULL, TUTTI_ERR_ARG, "the filetype is MPI_DATATYPE_NULL");
     TUTTI_TRY(memory_side(memtype, count, &memory));
-    window w = {.displacement = displacement, .from = bytes_skipped};
+    window w = {.displacement = v->displacement, .from = bytes_skipped};
     tutti_err err = tutti__off_add(w.from, tutti__side_bytes(memory), &w.to);
-    if (err == TUTTI_OK && w.to > w.from) err = file_side(filetype, &w, &file);
+    if (err == TUTTI_OK && w.to > w.from && !v->checked) err = check_tile(&v->tile);
+    if (err == TUTTI_OK && w.to > w.from) err = file_side(&v->tile, &w, &file);
     if (err != TUTTI_OK) {
         tutti__side_free(&memory);
         return err;
     }
     return tutti__access_make(file, memory, out);
+}
+
+tutti_err tutti_access_from_view(tutti_off displacement, MPI_Datatype filetype,
+                                 tutti_off bytes_skipped, tutti_count count, MPI_Datatype memtype,
+                                 tutti_access **out) {
+    tutti_view v;
+    TUTTI_TRY(view_init(&v, displacement, filetype));
+    const tutti_err err = tutti_view_access(&v, bytes_skipped, count, memtype, out);
+    tutti__layout_free(&v.tile);
+    return err;
 }

@@ -18,9 +18,6 @@ static const double NEARLY = 1.02;
  * profiles say of them is noisier than what they say of methods. */
 static const double CLEARLY = 1.1;
 
-/* Gaps that aggregators read along, as in window_io.c. */
-static const double READ_GAP = 32 << 10;
-
 /* Finding out which bytes of a window are named, in copies of 64 bytes per piece. */
 static const double UNION_COPIES = 4;
 
@@ -240,7 +237,8 @@ static double write_windows(const model *m, double window, double aggregators) {
 static double read_windows(const model *m, double window, double aggregators) {
     const double hole = (m->extent - m->bytes) / m->pieces;
     const double named = m->density < 0.5 ? named_seconds(m) / less(aggregators, m->cores) : 0;
-    if (hole <= READ_GAP) return m->extent * window_seconds(m, window, aggregators) + named;
+    if (hole <= (double)m->c->opt->sieve_gap)
+        return m->extent * window_seconds(m, window, aggregators) + named;
     return m->pieces * piece_seconds(m, m->piece, aggregators) + named;
 }
 

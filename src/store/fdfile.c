@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "store/fault.h"
+#include "store/store.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -121,8 +122,6 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     TUTTI_TRY(tutti__fault_parse(opt->fault, 0, &fault));
     f->interrupt = fault.what == TUTTI__FAULT_SHORT;
     f->max_bytes = (size_t)(f->interrupt ? tutti__min(fault.n, MAX_CALL_BYTES) : MAX_CALL_BYTES);
-    f->iov = tutti__calloc(TUTTI__IOV_SYNC, sizeof *f->iov);
-    if (!f->iov) return TUTTI_ERR_NOMEM;
     TUTTI_TRY(open_buffered(f, path, permissions));
     if (opt->direct_io) TUTTI_TRY(open_direct(f, path));
     TUTTI_TRY(set_layout(f, opt));
@@ -136,7 +135,6 @@ void tutti__fdfile_abandon(tutti__fdfile *f, const char *path) {
     if (f->fd >= 0 && (f->flags & created) == created) (void)unlink(path);
     if (f->fd >= 0) (void)close(f->fd);
     if (f->direct_fd >= 0) (void)close(f->direct_fd);
-    tutti__free(f->iov);
 }
 
 tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int permissions,
@@ -157,8 +155,7 @@ static int close_fd(int fd) {
 
 tutti_err tutti__fdfile_shut(tutti__fdfile *f) {
     const int a = close_fd(f->fd), b = close_fd(f->direct_fd);
-    f->base.stats->system_calls += f->direct_fd >= 0 ? 2 : 1;
-    tutti__free(f->iov);
+    tutti__store_stats(&f->base)->system_calls += f->direct_fd >= 0 ? 2 : 1;
     return a || b ? tutti__error_sys(a ? a : b, -1, "close") : TUTTI_OK;
 }
 
@@ -187,10 +184,11 @@ tutti_off tutti__runs_end(const tutti_io_run *runs, int n) {
 }
 
 static tutti_err transfer(tutti__fdfile *f, int is_write, tutti__span *s, tutti__tally *t) {
-    tutti__call c = {.iov = f->iov, .max_iov = TUTTI__IOV_SYNC, .max_bytes = f->max_bytes};
+    struct iovec iov[TUTTI__IOV_SYNC]; /* of this call alone: other threads make theirs */
+    tutti__call c = {.iov = iov, .max_iov = TUTTI__IOV_SYNC, .max_bytes = f->max_bytes};
     *t = tutti__tally_start();
     tutti__span_transfer(f, is_write, s, &c, t);
-    return tutti__tally_judge(t, is_write, f->base.stats);
+    return tutti__tally_judge(t, is_write, tutti__store_stats(&f->base));
 }
 
 tutti_err tutti__fdfile_span(tutti__fdfile *f, int is_write, const tutti_io_run *runs, int n,
@@ -201,11 +199,23 @@ tutti_err tutti__fdfile_span(tutti__fdfile *f, int is_write, const tutti_io_run 
     return TUTTI_OK;
 }
 
+/* One run through the page cache by one call, as it often is; 0: it takes more than that. */
+static int one_call(tutti__fdfile *f, int is_write, const tutti_io_run *r, int n) {
+    if (n != 1 || f->align > 0 || f->interrupt || r->bytes > f->max_bytes) return 0;
+    const ssize_t moved = is_write ? pwrite(f->fd, r->memory, r->bytes, r->offset)
+                                   : pread(f->fd, r->memory, r->bytes, r->offset);
+    if (moved != (ssize_t)r->bytes) return 0;
+    const tutti__tally tally = {
+        .end = TUTTI__NO_END, .calls = 1, .system_calls = 1, .bytes = moved};
+    return tutti__tally_judge(&tally, is_write, tutti__store_stats(&f->base)) == TUTTI_OK;
+}
+
 tutti_err tutti__fdfile_write(tutti_store *s, const tutti_io_run *runs, int n) {
     tutti__fdfile *f = (tutti__fdfile *)s;
     tutti__span span;
     tutti__tally tally;
     TUTTI_TRY(tutti__fdfile_allows(f, 1, tutti__runs_end(runs, n)));
+    if (one_call(f, 1, runs, n)) return TUTTI_OK;
     TUTTI_TRY(tutti__fdfile_span(f, 1, runs, n, &span));
     return transfer(f, 1, &span, &tally);
 }
@@ -215,6 +225,10 @@ tutti_err tutti__fdfile_read(tutti_store *s, const tutti_io_run *runs, int n, tu
     tutti__span span;
     tutti__tally tally;
     TUTTI_TRY(tutti__fdfile_allows(f, 0, 0));
+    if (one_call(f, 0, runs, n)) {
+        *done_out = (tutti_off)runs->bytes;
+        return TUTTI_OK;
+    }
     TUTTI_TRY(tutti__fdfile_span(f, 0, runs, n, &span));
     TUTTI_TRY(transfer(f, 0, &span, &tally));
     *done_out = span.stream;
@@ -223,7 +237,7 @@ tutti_err tutti__fdfile_read(tutti_store *s, const tutti_io_run *runs, int n, tu
 
 tutti_err tutti__fdfile_size(tutti_store *s, tutti_off *size_out) {
     struct stat st;
-    s->stats->system_calls++;
+    tutti__store_stats(s)->system_calls++;
     if (fstat(((tutti__fdfile *)s)->fd, &st) != 0) return tutti__error_sys(errno, -1, "size");
     *size_out = (tutti_off)st.st_size;
     return TUTTI_OK;
@@ -232,7 +246,7 @@ tutti_err tutti__fdfile_size(tutti_store *s, tutti_off *size_out) {
 static tutti_err truncate_to(tutti__fdfile *f, tutti_off size) {
     int failed;
     do {
-        f->base.stats->system_calls++;
+        tutti__store_stats(&f->base)->system_calls++;
         failed = ftruncate(f->fd, size);
     } while (failed && errno == EINTR);
     return failed ? tutti__error_sys(errno, size, "resize") : TUTTI_OK;
@@ -257,7 +271,7 @@ tutti_err tutti__fdfile_preallocate(tutti_store *s, tutti_off size) {
     TUTTI_TRY(tutti__fdfile_allows(f, 1, size > now ? size : 0));
     if (size == 0) return TUTTI_OK;
     do {
-        s->stats->system_calls++;
+        tutti__store_stats(s)->system_calls++;
         failed = fallocate(f->fd, 0, 0, size);
     } while (failed && errno == EINTR);
     if (!failed) return TUTTI_OK;
@@ -268,7 +282,7 @@ tutti_err tutti__fdfile_preallocate(tutti_store *s, tutti_off size) {
 tutti_err tutti__fdfile_sync(tutti_store *s) {
     int failed;
     do {
-        s->stats->system_calls++;
+        tutti__store_stats(s)->system_calls++;
         failed = fsync(((tutti__fdfile *)s)->fd);
     } while (failed && errno == EINTR);
     return failed ? tutti__error_sys(errno, -1, "sync") : TUTTI_OK;
@@ -281,7 +295,7 @@ int tutti__fdfile_descriptor(const tutti_store *s) {
 /* Closing any descriptor of a file makes its client send what it holds back (close-to-open
  * consistency), and unlike fsync does not wait for a disk. */
 tutti_err tutti__fdfile_flush(tutti_store *s) {
-    s->stats->system_calls += 2;
+    tutti__store_stats(s)->system_calls += 2;
     const int fd = fcntl(((tutti__fdfile *)s)->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0) return tutti__fdfile_sync(s); /* no descriptor to spare: the long way */
     return close(fd) == 0 || errno == EINTR ? TUTTI_OK : tutti__error_sys(errno, -1, "flush");
@@ -291,7 +305,7 @@ tutti_err tutti__fdfile_flush(tutti_store *s) {
 tutti_err tutti__fdfile_refresh(tutti_store *s) {
     struct statx sx;
     const int fd = ((tutti__fdfile *)s)->fd;
-    s->stats->system_calls += 2;
+    tutti__store_stats(s)->system_calls += 2;
     if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE, &sx) != 0)
         return tutti__error_sys(errno, -1, "refresh");
     const int code = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);

@@ -16,7 +16,6 @@ typedef struct tutti__fdfile {
     size_t max_bytes; /* of one system call */
     int interrupt;    /* fault injection: pretend that every other call was interrupted */
     int flags;        /* TUTTI_STORE_READ ... */
-    struct iovec *iov;
 } tutti__fdfile;
 
 /* One more flag to open with: only a file of our own, and not through a symbolic link. */
@@ -55,5 +54,6 @@ tutti_err tutti__fdfile_sync(tutti_store *s);
 int tutti__fdfile_descriptor(const tutti_store *s);
 tutti_err tutti__fdfile_flush(tutti_store *s);
 tutti_err tutti__fdfile_refresh(tutti_store *s);
+tutti_err tutti__fdfile_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi); /* lock.c */
 
 #endif

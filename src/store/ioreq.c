@@ -7,6 +7,7 @@
  * not; such lists are cut off beforehand, at the size that the file has.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/ioreq.h"
+#include "store/store.h"
 #include "base/memory.h"
 #include "base/trace.h"
 
@@ -86,7 +87,8 @@ void tutti__ioreq_return(tutti__ioreq *r, const tutti__tally *t) {
 tutti_err tutti__ioreq_judge(tutti__ioreq *r, tutti_off *done_out) {
     TUTTI_ASSERT(tutti__ioreq_ended(r) && !r->queued);
     const tutti_off done = tutti__min(r->bytes, r->tally.end);
-    const tutti_err err = tutti__tally_judge(&r->tally, r->is_write, r->base.store->stats);
+    const tutti_err err =
+        tutti__tally_judge(&r->tally, r->is_write, tutti__store_stats(r->base.store));
     tutti__free(r);
     if (err == TUTTI_OK) *done_out = done;
     return err;

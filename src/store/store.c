@@ -12,6 +12,7 @@
 #include "base/trace.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -43,8 +44,6 @@ int tutti__store_asynchronous(const tutti_options *opt) {
     return opt->direct_io && uring ? TUTTI_STORE_URING : TUTTI_STORE_THREADS;
 }
 
-/* ---- open, close, delete --------------------------------------------------------------------- */
-
 /* The store itself is told of a fault only if it is one that happens inside (short transfers), and
  * then as one that means every rank. */
 static tutti_options options_inside(const tutti_options *opt, const tutti__fault *fault) {
@@ -55,11 +54,66 @@ static tutti_options options_inside(const tutti_options *opt, const tutti__fault
     return inside;
 }
 
+/* ---- accounts and guards --------------------------------------------------------------------- */
+
+static _Thread_local tutti_stats *account;
+
+tutti_stats *tutti__store_stats(const tutti_store *s) {
+    return account ? account : s->stats;
+}
+
+tutti_stats *tutti__store_account(tutti_stats *stats) {
+    tutti_stats *before = account;
+    account = stats;
+    return before;
+}
+
+/* Threads take turns in stores that are not reentrant. */
+static tutti_err guard_make(const tutti_store_ops *ops, pthread_mutex_t **out) {
+    *out = NULL;
+    if (ops->reentrant) return TUTTI_OK;
+    *out = tutti__malloc(sizeof **out);
+    if (!*out) return TUTTI_ERR_NOMEM;
+    pthread_mutex_init(*out, NULL);
+    return TUTTI_OK;
+}
+
+static void guard_free(pthread_mutex_t *m) {
+    if (m) pthread_mutex_destroy(m);
+    tutti__free(m);
+}
+
+static void enter(tutti_store *s) {
+    if (s->guard) pthread_mutex_lock(s->guard);
+}
+
+/* Passes an error on. */
+static tutti_err leave(tutti_store *s, tutti_err err) {
+    if (s->guard) pthread_mutex_unlock(s->guard);
+    return err;
+}
+
+/* ---- open, close, delete --------------------------------------------------------------------- */
+
 static tutti_err open_inside(const char *path, int flags, int permissions, const tutti_options *opt,
                              tutti_stats *stats, tutti_store **store_out) {
     const tutti_store_ops *ops = &tutti__store_posix;
+    pthread_mutex_t *guard;
     TUTTI_TRY(tutti__store_find(opt->store, &ops));
-    return ops->open(path, flags, permissions, opt, stats, store_out);
+    TUTTI_TRY(guard_make(ops, &guard));
+    const tutti_err err = ops->open(path, flags, permissions, opt, stats, store_out);
+    if (err == TUTTI_OK)
+        (*store_out)->guard = guard;
+    else
+        guard_free(guard);
+    return err;
+}
+
+static tutti_err shut(tutti_store *s) {
+    pthread_mutex_t *guard = s->guard;
+    const tutti_err err = s->ops->close(s);
+    guard_free(guard);
+    return err;
 }
 
 /* Wrap an open store if a fault is to happen around it. */
@@ -67,7 +121,7 @@ static tutti_err add_fault(const tutti__fault *fault, tutti_store **s) {
     if (fault->what == TUTTI__FAULT_NONE || fault->what == TUTTI__FAULT_SHORT) return TUTTI_OK;
     tutti_store *inner = *s;
     const tutti_err err = tutti__fault_wrap(inner, fault, s);
-    if (err != TUTTI_OK) (void)inner->ops->close(inner);
+    if (err != TUTTI_OK) (void)shut(inner);
     return err;
 }
 
@@ -98,7 +152,7 @@ static tutti_err during(const char *operation, tutti_err err) {
 
 tutti_err tutti__store_close(tutti_store **s) {
     if (!s || !*s) return TUTTI_OK;
-    const tutti_err err = (*s)->ops->close(*s);
+    const tutti_err err = shut(*s);
     *s = NULL;
     return during("close", err);
 }
@@ -146,7 +200,9 @@ static tutti_err check_runs(const tutti_io_run *runs, int n, tutti_off *bytes_ou
 static tutti_err checked_write(tutti_store *s, const tutti_io_run *runs, int n) {
     tutti_off bytes;
     TUTTI_TRY(check_runs(runs, n, &bytes));
-    return bytes == 0 ? TUTTI_OK : s->ops->write(s, runs, n);
+    if (bytes == 0) return TUTTI_OK;
+    enter(s);
+    return leave(s, s->ops->write(s, runs, n));
 }
 
 tutti_err tutti__store_write(tutti_store *s, const tutti_io_run *runs, int n) {
@@ -157,7 +213,10 @@ static tutti_err checked_read(tutti_store *s, const tutti_io_run *runs, int n,
                               tutti_off *done_out) {
     tutti_off bytes, done = 0;
     TUTTI_TRY(check_runs(runs, n, &bytes));
-    if (bytes > 0) TUTTI_TRY(s->ops->read(s, runs, n, &done));
+    if (bytes > 0) {
+        enter(s);
+        TUTTI_TRY(leave(s, s->ops->read(s, runs, n, &done)));
+    }
     if (done_out) *done_out = done;
     return TUTTI_OK;
 }
@@ -196,8 +255,9 @@ static tutti_err checked_begin(tutti_store *s, int is_write, const tutti_io_run 
                                tutti_store_request **r_out) {
     tutti_off bytes;
     TUTTI_TRY(check_runs(runs, n, &bytes));
-    if (s->ops->begin) return s->ops->begin(s, is_write, runs, n, r_out);
-    return begin_at_once(s, is_write, runs, n, r_out);
+    enter(s);
+    return leave(s, s->ops->begin ? s->ops->begin(s, is_write, runs, n, r_out)
+                                  : begin_at_once(s, is_write, runs, n, r_out));
 }
 
 tutti_err tutti__store_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
@@ -206,8 +266,12 @@ tutti_err tutti__store_begin(tutti_store *s, int is_write, const tutti_io_run *r
 }
 
 int tutti__store_test(tutti_store_request *r) {
-    const tutti_store_ops *ops = r->store->ops;
-    return ops->test ? ops->test(r) : 1;
+    tutti_store *s = r->store;
+    if (!s->ops->test) return 1;
+    enter(s);
+    const int ended = s->ops->test(r);
+    (void)leave(s, TUTTI_OK);
+    return ended;
 }
 
 double tutti__store_ended(const tutti_store_request *r) {
@@ -228,8 +292,10 @@ static tutti_err finish_at_once(tutti_store_request *base, tutti_off *done_out) 
 tutti_err tutti__store_finish(tutti_store_request **r, tutti_off *done_out) {
     tutti_off done = 0;
     if (!r || !*r) return TUTTI_OK;
-    const tutti_store_ops *ops = (*r)->store->ops;
-    const tutti_err err = ops->begin ? ops->finish(*r, &done) : finish_at_once(*r, &done);
+    tutti_store *s = (*r)->store;
+    enter(s);
+    const tutti_err err =
+        leave(s, s->ops->begin ? s->ops->finish(*r, &done) : finish_at_once(*r, &done));
     *r = NULL;
     if (err == TUTTI_OK && done_out) *done_out = done;
     return err;
@@ -238,7 +304,8 @@ tutti_err tutti__store_finish(tutti_store_request **r, tutti_off *done_out) {
 /* ---- the file as a whole --------------------------------------------------------------------- */
 
 tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) {
-    return during("size", s->ops->size(s, size_out));
+    enter(s);
+    return during("size", leave(s, s->ops->size(s, size_out)));
 }
 
 static tutti_err checked_resize(tutti_store *s, tutti_off size) {
@@ -247,7 +314,8 @@ static tutti_err checked_resize(tutti_store *s, tutti_off size) {
 }
 
 tutti_err tutti__store_resize(tutti_store *s, tutti_off size) {
-    return during("resize", checked_resize(s, size));
+    enter(s);
+    return during("resize", leave(s, checked_resize(s, size)));
 }
 
 static tutti_err checked_preallocate(tutti_store *s, tutti_off size) {
@@ -259,7 +327,8 @@ static tutti_err checked_preallocate(tutti_store *s, tutti_off size) {
 }
 
 tutti_err tutti__store_preallocate(tutti_store *s, tutti_off size) {
-    return during("preallocate", checked_preallocate(s, size));
+    enter(s);
+    return during("preallocate", leave(s, checked_preallocate(s, size)));
 }
 
 tutti_err tutti__store_sync(tutti_store *s) {
@@ -276,4 +345,8 @@ tutti_err tutti__store_flush(tutti_store *s) {
 
 tutti_err tutti__store_refresh(tutti_store *s) {
     return s->ops->refresh ? during("read", s->ops->refresh(s)) : TUTTI_OK;
+}
+
+tutti_err tutti__store_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi) {
+    return s->ops->lock ? during("lock", s->ops->lock(s, kind, lo, hi)) : TUTTI_OK;
 }

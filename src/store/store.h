@@ -44,6 +44,13 @@ tutti_err tutti__store_sync(tutti_store *s) TUTTI_MUST_USE;
 int tutti__store_descriptor(const tutti_store *s); /* -1: it has none */
 tutti_err tutti__store_flush(tutti_store *s) TUTTI_MUST_USE;
 tutti_err tutti__store_refresh(tutti_store *s) TUTTI_MUST_USE;
+tutti_err tutti__store_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi) TUTTI_MUST_USE;
+
+/* Where what stores do counts: for the operation that this thread carries out now, if there is one,
+ * otherwise for the store itself. */
+tutti_stats *tutti__store_stats(const tutti_store *s);
+/* From now on this thread's file accesses count here; NULL: no operation.  Returns what was before. */
+tutti_stats *tutti__store_account(tutti_stats *stats);
 
 /* Remove a file (mem: its bytes).  Which namespace the path is in depends on opt->store. */
 tutti_err tutti__store_delete(const char *path, const tutti_options *opt) TUTTI_MUST_USE;

@@ -158,4 +158,5 @@ const tutti_store_ops tutti__store_aio = {.name = "aio",
                                           .sync = tutti__fdfile_sync,
                                           .descriptor = tutti__fdfile_descriptor,
                                           .flush = tutti__fdfile_flush,
-                                          .refresh = tutti__fdfile_refresh};
+                                          .refresh = tutti__fdfile_refresh,
+                                          .lock = tutti__fdfile_lock};

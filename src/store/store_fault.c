@@ -10,6 +10,7 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,7 +100,7 @@ typedef struct fault_store {
     tutti_store_ops ops; /* a table of its own: name and nature of the store inside */
     tutti_store *inner;
     tutti__fault fault;
-    tutti_count calls; /* of the chosen operation, so far */
+    _Atomic tutti_count calls; /* of the chosen operation, so far */
 } fault_store;
 
 typedef struct fault_request {
@@ -112,7 +113,7 @@ typedef struct fault_request {
 
 /* What the store inside does counts where the wrapper's caller says. */
 static tutti_store *inner_of(fault_store *f) {
-    f->inner->stats = f->base.stats;
+    if (f->inner->stats != f->base.stats) f->inner->stats = f->base.stats;
     return f->inner;
 }
 
@@ -129,7 +130,7 @@ static void wait_until(double when) {
 /* Count a call; 1: it is to fail. */
 static int strikes(fault_store *f, tutti__fault_what what) {
     if (f->fault.what != what) return 0;
-    return ++f->calls >= f->fault.n;
+    return atomic_fetch_add(&f->calls, 1) + 1 >= f->fault.n;
 }
 
 static tutti_err strike(const fault_store *f, const char *operation, tutti_off offset) {
@@ -236,13 +237,19 @@ static tutti_err fault_refresh(tutti_store *s) {
     return tutti__store_refresh(inner_of((fault_store *)s));
 }
 
+static tutti_err fault_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi) {
+    return tutti__store_lock(inner_of((fault_store *)s), kind, lo, hi);
+}
+
 static tutti_err fault_sync(tutti_store *s) {
     fault_store *f = (fault_store *)s;
     if (strikes(f, TUTTI__FAULT_SYNC)) return strike(f, "sync", -1);
     return tutti__store_sync(inner_of(f));
 }
 
-static const tutti_store_ops fault_ops = {.close = fault_close,
+/* The store inside has a guard of its own, if it needs one. */
+static const tutti_store_ops fault_ops = {.reentrant = 1,
+                                          .close = fault_close,
                                           .write = fault_write,
                                           .read = fault_read,
                                           .begin = fault_begin,
@@ -254,7 +261,8 @@ static const tutti_store_ops fault_ops = {.close = fault_close,
                                           .sync = fault_sync,
                                           .descriptor = fault_descriptor,
                                           .flush = fault_flush,
-                                          .refresh = fault_refresh};
+                                          .refresh = fault_refresh,
+                                          .lock = fault_lock};
 
 tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
                             tutti_store **store_out) {

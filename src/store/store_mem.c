@@ -83,7 +83,7 @@ static tutti_err mem_write_run(tutti__fdfile *f, const tutti_io_run *run) {
         const size_t want =
             (size_t)tutti__min((tutti_off)(run->bytes - done), (tutti_off)f->max_bytes);
         const ssize_t n = pwrite(f->fd, (const char *)run->memory + done, want, at);
-        f->base.stats->system_calls++;
+        tutti__store_stats(&f->base)->system_calls++;
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return tutti__error_sys(n < 0 ? errno : EIO, at, "write");
         done += (size_t)n;
@@ -96,8 +96,8 @@ static tutti_err mem_write(tutti_store *s, const tutti_io_run *runs, int n) {
     TUTTI_TRY(tutti__fdfile_allows(f, 1, tutti__runs_end(runs, n)));
     for (int i = 0; i < n; i++) {
         TUTTI_TRY(mem_write_run(f, &runs[i]));
-        s->stats->file_writes++;
-        s->stats->file_write_bytes += (tutti_off)runs[i].bytes;
+        tutti__store_stats(s)->file_writes++;
+        tutti__store_stats(s)->file_write_bytes += (tutti_off)runs[i].bytes;
     }
     return TUTTI_OK;
 }
@@ -110,7 +110,7 @@ static tutti_err mem_read_run(tutti__fdfile *f, const tutti_io_run *run, size_t 
         const size_t want =
             (size_t)tutti__min((tutti_off)(run->bytes - done), (tutti_off)f->max_bytes);
         const ssize_t n = pread(f->fd, (char *)run->memory + done, want, at);
-        f->base.stats->system_calls++;
+        tutti__store_stats(&f->base)->system_calls++;
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return tutti__error_sys(errno, at, "read");
         if (n == 0) break;
@@ -128,8 +128,8 @@ static tutti_err mem_read(tutti_store *s, const tutti_io_run *runs, int n, tutti
         size_t done = 0;
         TUTTI_TRY(mem_read_run(f, &runs[i], &done));
         total += (tutti_off)done;
-        s->stats->file_reads++;
-        s->stats->file_read_bytes += (tutti_off)done;
+        tutti__store_stats(s)->file_reads++;
+        tutti__store_stats(s)->file_read_bytes += (tutti_off)done;
         if (done < runs[i].bytes) break;
     }
     *done_out = total;
@@ -137,10 +137,12 @@ static tutti_err mem_read(tutti_store *s, const tutti_io_run *runs, int n, tutti
 }
 
 const tutti_store_ops tutti__store_mem = {.name = "mem",
+                                          .reentrant = 1,
                                           .open = mem_open,
                                           .close = mem_close,
                                           .write = mem_write,
                                           .read = mem_read,
                                           .size = tutti__fdfile_size,
                                           .resize = tutti__fdfile_resize,
-                                          .preallocate = tutti__fdfile_preallocate};
+                                          .preallocate = tutti__fdfile_preallocate,
+                                          .lock = tutti__fdfile_lock};

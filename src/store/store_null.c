@@ -55,8 +55,9 @@ static tutti_err null_write(tutti_store *s, const tutti_io_run *runs, int n) {
     for (int i = 0; i < n; i++) {
         if (runs[i].bytes == 0) continue;
         me->size = tutti__max(me->size, runs[i].offset + (tutti_off)runs[i].bytes);
-        s->stats->file_writes++; /* requests and bytes; system_calls too, where there are any */
-        s->stats->file_write_bytes += (tutti_off)runs[i].bytes;
+        tutti_stats *stats = tutti__store_stats(s); /* requests and bytes; system_calls as well */
+        stats->file_writes++;
+        stats->file_write_bytes += (tutti_off)runs[i].bytes;
     }
     return TUTTI_OK;
 }
@@ -70,8 +71,8 @@ static tutti_err null_read(tutti_store *s, const tutti_io_run *runs, int n, tutt
         const tutti_off there = tutti__max(0, me->size - runs[i].offset);
         const tutti_off bytes = tutti__min(there, (tutti_off)runs[i].bytes);
         memset(runs[i].memory, 0, (size_t)bytes);
-        s->stats->file_reads++;
-        s->stats->file_read_bytes += bytes;
+        tutti__store_stats(s)->file_reads++;
+        tutti__store_stats(s)->file_read_bytes += bytes;
         total += bytes;
         if (bytes < (tutti_off)runs[i].bytes) break;
     }

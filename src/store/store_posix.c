@@ -26,6 +26,7 @@ static tutti_err posix_close(tutti_store *s) {
 }
 
 const tutti_store_ops tutti__store_posix = {.name = "posix",
+                                            .reentrant = 1,
                                             .open = posix_open,
                                             .close = posix_close,
                                             .write = tutti__fdfile_write,
@@ -36,4 +37,5 @@ const tutti_store_ops tutti__store_posix = {.name = "posix",
                                             .sync = tutti__fdfile_sync,
                                             .descriptor = tutti__fdfile_descriptor,
                                             .flush = tutti__fdfile_flush,
-                                            .refresh = tutti__fdfile_refresh};
+                                            .refresh = tutti__fdfile_refresh,
+                                            .lock = tutti__fdfile_lock};

@@ -158,6 +158,7 @@ static tutti_err threads_close(tutti_store *s) {
 }
 
 const tutti_store_ops tutti__store_threads = {.name = "threads",
+                                              .reentrant = 1,
                                               .asynchronous = 1,
                                               .open = threads_open,
                                               .close = threads_close,
@@ -172,4 +173,5 @@ const tutti_store_ops tutti__store_threads = {.name = "threads",
                                               .sync = tutti__fdfile_sync,
                                               .descriptor = tutti__fdfile_descriptor,
                                               .flush = tutti__fdfile_flush,
-                                              .refresh = tutti__fdfile_refresh};
+                                              .refresh = tutti__fdfile_refresh,
+                                              .lock = tutti__fdfile_lock};

@@ -64,7 +64,7 @@ static void submit(uring_store *u, int background, unsigned wait) {
     while ((x = tutti__inflight_next(&u->q)) != NULL)
         launch(u, x, background && x->call.fd == u->f.fd && x->call.bytes >= BACKGROUND_BYTES);
     if (io_uring_sq_ready(&u->ring) == 0 && wait == 0) return;
-    u->f.base.stats->system_calls++;
+    tutti__store_stats(&u->f.base)->system_calls++;
     const int taken = io_uring_submit_and_wait(&u->ring, wait);
     if (taken < 0 && taken != -EINTR) sched_yield();
 }
@@ -170,5 +170,6 @@ const tutti_store_ops tutti__store_uring = {.name = "uring",
                                             .sync = tutti__fdfile_sync,
                                             .descriptor = tutti__fdfile_descriptor,
                                             .flush = tutti__fdfile_flush,
-                                            .refresh = tutti__fdfile_refresh};
+                                            .refresh = tutti__fdfile_refresh,
+                                            .lock = tutti__fdfile_lock};
 #endif

@@ -187,7 +187,7 @@ static void descriptions(void) {
         tutti_stats last, every;
         CHECK_OK(tutti_access_section(&s, NULL, &a));
         unsigned char *v = calloc(1, (size_t)tutti_access_bytes(a));
-        tutti_file *f = opened("method=two-phase cb_nodes=4", NEW);
+        tutti_file *f = opened("method=two-phase cb_nodes=4 plan_cache=0", NEW);
         for (int i = 0; i < 3; i++) CHECK_SAME(tutti_file_write(f, a, v, NULL), TUTTI_OK);
         tutti_file_stats(f, &last, &every);
         CHECK_EQ(every.bytes, 3 * last.bytes);

@@ -13,6 +13,9 @@
 #define TYPE_MAX_BYTES 2000
 #define TYPE_MAX_SPAN 60000
 
+/* 0: no constructors with MPI_Count arguments, which not every user of datatypes understands. */
+static int type_large_forms = 1;
+
 /* A datatype and its type map. */
 typedef struct {
     MPI_Datatype type;
@@ -189,8 +192,8 @@ static inline int make_simple(int kind, const random_args *a, const mapped_type 
             map_add(out, child, a->block, a->address[i]);
             break;
         }
-    return rnd(2) ? small_form(kind, a, child->type, &out->type)
-                  : large_form(kind, a, child->type, &out->type);
+    return rnd(2) || !type_large_forms ? small_form(kind, a, child->type, &out->type)
+                                       : large_form(kind, a, child->type, &out->type);
 }
 
 static inline int make_struct(const random_args *a, const mapped_type *child, mapped_type *out) {
@@ -200,7 +203,8 @@ static inline int make_struct(const random_args *a, const mapped_type *child, ma
         map_add(out, &child[i], a->length[i], a->address[i]);
     }
 #if MPI_VERSION >= 4
-    if (rnd(2)) return MPI_Type_create_struct_c(a->n, a->length_c, a->address_c, types, &out->type);
+    if (rnd(2) && type_large_forms)
+        return MPI_Type_create_struct_c(a->n, a->length_c, a->address_c, types, &out->type);
 #endif
     return MPI_Type_create_struct(a->n, a->length, a->address, types, &out->type);
 }
@@ -212,7 +216,8 @@ static inline int make_resized(const mapped_type *child, int up, mapped_type *ou
     const MPI_Aint extent = up ? span + (MPI_Aint)rnd(9) : (MPI_Aint)rnd(121) - 20;
     map_add(out, child, 1, 0);
 #if MPI_VERSION >= 4
-    if (rnd(2)) return MPI_Type_create_resized_c(child->type, lb, extent, &out->type);
+    if (rnd(2) && type_large_forms)
+        return MPI_Type_create_resized_c(child->type, lb, extent, &out->type);
 #endif
     return MPI_Type_create_resized(child->type, lb, extent, &out->type);
 }
@@ -288,7 +293,7 @@ static inline int make_subarray(const random_array *a, const mapped_type *child,
     for (int e = 0; e < array_elements(a); e++)
         if (in_box(a, e)) map_add(out, child, 1, e * child->extent);
 #if MPI_VERSION >= 4
-    if (rnd(2)) {
+    if (rnd(2) && type_large_forms) {
         MPI_Count c[3][3];
         for (int d = 0; d < a->ndims; d++)
             c[0][d] = a->size[d], c[1][d] = a->sub[d], c[2][d] = a->start[d];
@@ -304,7 +309,7 @@ static inline int make_darray(const random_array *a, const mapped_type *child, m
     for (int e = 0; e < array_elements(a); e++)
         if (array_owner(a, e) == a->rank) map_add(out, child, 1, e * child->extent);
 #if MPI_VERSION >= 4
-    if (rnd(2)) {
+    if (rnd(2) && type_large_forms) {
         const MPI_Count size[3] = {a->size[0], a->size[1], a->size[2]};
         return MPI_Type_create_darray_c(a->procs, a->rank, a->ndims, size, a->distrib, a->arg,
                                         a->grid, a->order, child->type, &out->type);

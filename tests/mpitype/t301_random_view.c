@@ -33,6 +33,21 @@ static void compare(const tutti_access *a, const mapped_type *m, int64_t displac
     tutti_access_iter_free(&it);
 }
 
+/* A view that is kept gives the same access. */
+static void kept_view(const mapped_type *m, int64_t displacement, int64_t skip, int64_t bytes,
+                      const tutti_access *expected) {
+    tutti_view *v = NULL;
+    tutti_access *a = NULL;
+    const int sound = m->n == 0 || is_legal(m, displacement, 0, 0);
+    CHECK_ERR(tutti_view_make(displacement, m->type, &v), sound ? TUTTI_OK : TUTTI_ERR_ARG);
+    if (v)
+        CHECK_ERR(tutti_view_access(v, skip, bytes, MPI_BYTE, &a),
+                  expected ? TUTTI_OK : TUTTI_ERR_ARG);
+    if (a) CHECK(expected && tutti_access_equal(a, expected), "another access");
+    tutti_access_free(&a);
+    tutti_view_free(&v);
+}
+
 static int one_window(const mapped_type *m) {
     const int64_t displacement = rnd(1000), skip = rnd(3 * m->n + 2);
     const int64_t bytes = rnd(2) ? rnd(4 * m->n + 2) : 1 + rnd(m->n + 1);
@@ -45,6 +60,7 @@ static int one_window(const mapped_type *m) {
         CHECK_EQ(tutti_access_bytes(a), bytes);
         compare(a, m, displacement, skip);
     }
+    if (rnd(4) == 0) kept_view(m, displacement, skip, bytes, a);
     tutti_access_free(&a);
     return legal && last > first;
 }

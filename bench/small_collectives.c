@@ -1,0 +1,163 @@
+/* Small collective accesses in a row, by Tutti and by the MPI library's own MPI-IO, in turn.
+ *
+ * Each rank has a contiguous piece, next to its neighbours'; each call writes (then reads) all pieces once,
+ * one after the other through the file.  One round is all calls of Tutti, then all of MPI_File_write_at_all;
+ * the next round begins with the other one.  Printed: the median time of a call, of both; the ratio
+ * is the median of the rounds' ratios.
+ *
+ * usage: small_collectives [-n calls] [-b bytes] [-r rounds] [-d directory] [-s] [-h]
+ *   -s   all calls at the same place instead
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <tutti/tutti.h>
+
+enum { MOST_ROUNDS = 101 };
+
+typedef struct {
+    int calls, bytes, rounds, same_place;
+    const char *directory;
+    int rank, ranks;
+    char *buf;
+    char tutti_path[512], mpi_path[512];
+} bench;
+
+static void must(int ok, const char *what) {
+    if (ok) return;
+    fprintf(stderr, "small_collectives: %s: %s\n", what, tutti_last_message());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static tutti_off place(const bench *b, int call) {
+    return ((tutti_off)(b->same_place ? 0 : call) * b->ranks + b->rank) * b->bytes;
+}
+
+/* ---- the two sides.  Each returns the seconds of all calls, without open and close. */
+
+static double tutti_side(const bench *b, int is_write) {
+    tutti_file *f = NULL;
+    const int mode = is_write ? TUTTI_WRITE | TUTTI_CREATE : TUTTI_READ;
+    must(tutti_file_open(MPI_COMM_WORLD, b->tutti_path, mode, NULL, &f) == TUTTI_OK, "open");
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int i = 0; i < b->calls; i++) {
+        tutti_access *a = NULL;
+        tutti_off count = 0;
+        must(tutti_access_contiguous(place(b, i), b->bytes, &a) == TUTTI_OK, "access");
+        const tutti_err err = is_write ? tutti_file_write(f, a, b->buf, &count)
+                                       : tutti_file_read(f, a, b->buf, &count);
+        must(err == TUTTI_OK && count == b->bytes, is_write ? "write" : "read");
+        tutti_access_free(&a);
+    }
+    const double seconds = MPI_Wtime() - start;
+    must(tutti_file_close(&f) == TUTTI_OK, "close");
+    return seconds;
+}
+
+static double mpi_side(const bench *b, int is_write) {
+    MPI_File f;
+    const int mode = is_write ? MPI_MODE_WRONLY | MPI_MODE_CREATE : MPI_MODE_RDONLY;
+    must(MPI_File_open(MPI_COMM_WORLD, b->mpi_path, mode, MPI_INFO_NULL, &f) == MPI_SUCCESS,
+         "MPI_File_open");
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int i = 0; i < b->calls; i++) {
+        MPI_Status status;
+        int count = 0;
+        const int code =
+            is_write ? MPI_File_write_at_all(f, place(b, i), b->buf, b->bytes, MPI_BYTE, &status)
+                     : MPI_File_read_at_all(f, place(b, i), b->buf, b->bytes, MPI_BYTE, &status);
+        MPI_Get_count(&status, MPI_BYTE, &count);
+        must(code == MPI_SUCCESS && count == b->bytes, "MPI_File_..._at_all");
+    }
+    const double seconds = MPI_Wtime() - start;
+    must(MPI_File_close(&f) == MPI_SUCCESS, "MPI_File_close");
+    return seconds;
+}
+
+/* ---- rounds */
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(int n, const double *v) {
+    double copy[MOST_ROUNDS];
+    memcpy(copy, v, (size_t)n * sizeof *v);
+    qsort(copy, (size_t)n, sizeof *copy, ascending);
+    return n % 2 ? copy[n / 2] : (copy[n / 2 - 1] + copy[n / 2]) / 2;
+}
+
+static double slowest(double mine) {
+    double all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return all;
+}
+
+static void compare(const bench *b, int is_write) {
+    double ours[MOST_ROUNDS], theirs[MOST_ROUNDS], ratio[MOST_ROUNDS];
+    for (int r = -1; r < b->rounds; r++) { /* the first one warms up */
+        double a, m;
+        if (r % 2 == 0) {
+            a = slowest(tutti_side(b, is_write));
+            m = slowest(mpi_side(b, is_write));
+        } else {
+            m = slowest(mpi_side(b, is_write));
+            a = slowest(tutti_side(b, is_write));
+        }
+        if (r < 0) continue;
+        ours[r] = a;
+        theirs[r] = m;
+        ratio[r] = m / a;
+    }
+    if (b->rank != 0) return;
+    printf("%-5s %d ranks, %d calls of %d bytes a rank: Tutti %.2f us, MPI %.2f us a call, ratio "
+           "%.2f\n",
+           is_write ? "write" : "read", b->ranks, b->calls, b->bytes,
+           1e6 * median(b->rounds, ours) / b->calls, 1e6 * median(b->rounds, theirs) / b->calls,
+           median(b->rounds, ratio));
+}
+
+static int bench_parse(bench *b, int argc, char **argv) {
+    int c;
+    while ((c = getopt(argc, argv, "n:b:r:d:sh")) != -1) {
+        if (c == 'n') b->calls = atoi(optarg);
+        if (c == 'b') b->bytes = atoi(optarg);
+        if (c == 'r') b->rounds = atoi(optarg);
+        if (c == 'd') b->directory = optarg;
+        if (c == 's') b->same_place = 1;
+        if (c == 'h' || c == '?') return 0;
+    }
+    return b->calls > 0 && b->bytes > 0 && b->rounds > 0 && b->rounds < MOST_ROUNDS;
+}
+
+int main(int argc, char **argv) {
+    bench b = {.calls = 1000, .bytes = 4096, .rounds = 5, .directory = "."};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
+    if (!bench_parse(&b, argc, argv)) {
+        if (b.rank == 0)
+            fprintf(stderr, "usage: small_collectives [-n calls] [-b bytes] [-r rounds] "
+                            "[-d directory] [-s]\n");
+        MPI_Finalize();
+        return 2;
+    }
+    snprintf(b.tutti_path, sizeof b.tutti_path, "%.400s/small_collectives.tutti", b.directory);
+    snprintf(b.mpi_path, sizeof b.mpi_path, "%.400s/small_collectives.mpi", b.directory);
+    b.buf = malloc((size_t)b.bytes);
+    must(b.buf != NULL, "memory");
+    memset(b.buf, 'x', (size_t)b.bytes);
+    compare(&b, 1);
+    compare(&b, 0);
+    if (b.rank == 0) {
+        unlink(b.tutti_path);
+        unlink(b.mpi_path);
+    }
+    free(b.buf);
+    MPI_Finalize();
+    return 0;
+}

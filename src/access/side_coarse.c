@@ -1,0 +1,73 @@
+/* access: a side with its small holes closed.  Holes between the copies of a loop are all alike, so that a loop of
+ * any length is closed by one comparison: the bounding section of a section, as far as it pays.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/node.h"
+
+/* Distance from the end of part i of a CAT to the next one. */
+static tutti_off part_gap(const tutti__node *n, tutti_count i) {
+    const tutti__part *p = &n->cat.part[i];
+    return p[1].disp - (p[0].disp + p[0].node->hi);
+}
+
+/* The largest hole; those of lists are not looked at, and count as large. */
+static tutti_off largest_hole(const tutti__node *n) {
+    tutti_off most = 0;
+    switch (n->kind) {
+    case TUTTI__RUN:
+        return 0;
+    case TUTTI__VEC:
+        return tutti__max(largest_hole(n->vec.child), n->vec.stride - n->vec.child->hi);
+    case TUTTI__CAT:
+        for (tutti_count i = 0; i < n->cat.n; i++) {
+            most = tutti__max(most, largest_hole(n->cat.part[i].node));
+            if (i + 1 < n->cat.n) most = tutti__max(most, part_gap(n, i));
+        }
+        return most;
+    default:
+        return TUTTI__OFF_END;
+    }
+}
+
+tutti_off tutti__side_hole(tutti__side s) {
+    return s.node ? largest_hole(s.node) : 0;
+}
+
+int tutti__side_irregular(tutti__side s) {
+    const tutti__node *n = s.node;
+    if (!n || n->kind == TUTTI__RUN) return 0;
+    if (n->kind == TUTTI__VEC) return tutti__side_irregular((tutti__side){0, n->vec.child});
+    if (n->kind == TUTTI__LIST) return 1;
+    for (tutti_count i = 0; i < n->cat.n; i++)
+        if (tutti__side_irregular((tutti__side){0, n->cat.part[i].node})) return 1;
+    return 0;
+}
+
+static tutti_err cat_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) {
+    const tutti_count n = s.node->cat.n;
+    tutti__side *part = tutti__malloc((size_t)n * sizeof *part);
+    if (!part) return TUTTI_ERR_NOMEM;
+    tutti_err err = TUTTI_OK;
+    for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
+        const tutti__part *p = &s.node->cat.part[i];
+        err = tutti__side_coarse((tutti__side){s.disp + p->disp, p->node}, max_gap, &part[i]);
+        if (err != TUTTI_OK)
+            while (i > 0) tutti__side_free(&part[--i]);
+    }
+    if (err == TUTTI_OK) err = tutti__side_cat(n, part, out);
+    tutti__free(part);
+    return err;
+}
+
+tutti_err tutti__side_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) {
+    tutti__side child;
+    *out = (tutti__side){s.disp, NULL};
+    if (!s.node) return TUTTI_OK;
+    if (largest_hole(s.node) <= max_gap) return tutti__node_run(s.node->hi, &out->node);
+    if (s.node->kind == TUTTI__CAT) return cat_coarse(s, max_gap, out);
+    if (s.node->kind == TUTTI__VEC) {
+        TUTTI_TRY(tutti__side_coarse((tutti__side){s.disp, s.node->vec.child}, max_gap, &child));
+        return tutti__side_vec(child, s.node->vec.count, s.node->vec.stride, out);
+    }
+    out->node = tutti__node_ref(s.node);
+    return TUTTI_OK;
+}

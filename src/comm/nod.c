@@ -1,0 +1,137 @@
+/* comm: nods.  Each rank writes its answers on cache lines of its own in shared memory, then reads everybody's:
+ * one write and one read for each other rank, and nobody in between whom all have to wait for.
+ *
+ *   [ claimed | told | room for odd, for even nods ][ sheets of rank 0 | of rank 1 | ... ]
+ *   a rank has two sheets, for odd and for even nods:   [ number of the nod | yes | numbers ... ]
+ *
+ * Two are enough: who is at nod n + 2 has ended n + 1, for which everybody has answered, and so has read n.
+ * While it waits a rank lets other operations move on, gives its core away, and now and then looks
+ * into MPI: another rank may not come before MPI has moved a message of the caller's on.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "comm/team.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/fiber.h"
+
+/* More ranks than this read each other slower than messages tell them. */
+enum { MOST_RANKS = 16 };
+
+/* Where every rank has a core of its own, the others come soon: within microseconds. */
+enum { SPINS = 200 };
+
+enum { LOOK_EVERY = 32 }; /* how many times the core is given away between two looks into MPI */
+
+typedef struct {
+    _Alignas(64) _Atomic int64_t number;
+    int64_t yes;
+    int64_t v[TUTTI__NODS];
+} sheet;
+
+/* What stands before the sheets. */
+typedef struct {
+    /* the last nod after which somebody has claimed the work */
+    _Alignas(64) _Atomic int64_t claimed;
+    /* twice the last nod whose work is done, and 1 if it went well */
+    _Alignas(64) _Atomic int64_t told;
+    _Alignas(4096) char room[2][TUTTI__BOARD_ROOM];
+} head;
+
+size_t tutti__board_bytes(const tutti__team *t) {
+    if (t->nodes.n != 1 || t->size < 2 || t->size > MOST_RANKS) return 0;
+    return sizeof(head) + 2 * (size_t)t->size * sizeof(sheet);
+}
+
+static head *head_of(const tutti__team *t) {
+    return (head *)(void *)t->board.memory.base;
+}
+
+void tutti__board_use(tutti__team *t, tutti__segment memory) {
+    t->board.memory = memory;
+    t->board.spins = sysconf(_SC_NPROCESSORS_ONLN) >= t->size ? SPINS : 0;
+}
+
+static sheet *sheet_of(const tutti__team *t, int rank) {
+    sheet *all = (sheet *)(void *)(t->board.memory.base + sizeof(head));
+    return &all[2 * rank + (int)(t->board.nods % 2)];
+}
+
+static void pause_a_moment(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static void look_into_mpi(const tutti__team *t) {
+    int found = 0;
+    (void)MPI_Iprobe(MPI_ANY_SOURCE, 0, t->comm, &found, MPI_STATUS_IGNORE);
+}
+
+/* Wait until a number is at least this large. */
+static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int64_t least) {
+    const int spins = tutti__fiber_inside() ? 0 : t->board.spins; /* others have to go on there */
+    for (int i = 0; i < spins; i++) {
+        if (atomic_load_explicit(number, memory_order_acquire) >= least) return;
+        pause_a_moment();
+    }
+    for (int i = 1; atomic_load_explicit(number, memory_order_acquire) < least; i++) {
+        tutti__yield();
+        if (i % LOOK_EVERY == 0) look_into_mpi(t);
+    }
+}
+
+static void answer(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
+    sheet *mine = sheet_of(t, t->rank);
+    mine->yes = yes;
+    for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
+    atomic_store_explicit(&mine->number, t->board.nods, memory_order_release);
+}
+
+static void answer_read(const sheet *s, int n, tutti__range *range) {
+    for (int i = 0; i < n; i++) {
+        if (s->v[i] == INT64_MAX) continue; /* says nothing */
+        if (s->v[i] < range[i].min) range[i].min = s->v[i];
+        if (s->v[i] > range[i].max) range[i].max = s->v[i];
+    }
+}
+
+int64_t tutti__team_nod(tutti__team *t, int64_t yes, int n, tutti__range *range) {
+    TUTTI_ASSERT(tutti__team_nods(t) && n <= TUTTI__NODS);
+    if (t->size == 1) return yes;
+    t->board.nods++;
+    answer(t, yes, n, range);
+    for (int i = 1; i < t->size; i++) {
+        sheet *theirs = sheet_of(t, (t->rank + i) % t->size);
+        number_wait(t, &theirs->number, t->board.nods);
+        yes &= theirs->yes;
+        answer_read(theirs, n, range);
+    }
+    return yes;
+}
+
+/* ---- one for all */
+
+char *tutti__board_room(const tutti__team *t) {
+    return head_of(t)->room[(t->board.nods + 1) % 2];
+}
+
+char *tutti__board_room_now(const tutti__team *t) {
+    return head_of(t)->room[t->board.nods % 2];
+}
+
+int tutti__board_claim(tutti__team *t, int who) {
+    if (who >= 0) return t->rank == who;
+    int64_t before = atomic_load_explicit(&head_of(t)->claimed, memory_order_relaxed);
+    if (before >= t->board.nods) return 0;
+    return atomic_compare_exchange_strong(&head_of(t)->claimed, &before, t->board.nods);
+}
+
+void tutti__board_tell(tutti__team *t, int well) {
+    atomic_store_explicit(&head_of(t)->told, 2 * t->board.nods + (well != 0), memory_order_release);
+}
+
+int tutti__board_told(const tutti__team *t) {
+    number_wait(t, &head_of(t)->told, 2 * t->board.nods);
+    return (int)(atomic_load_explicit(&head_of(t)->told, memory_order_relaxed) % 2);
+}

@@ -1,0 +1,43 @@
+/* store: locks on a stretch of a file, for files behind a descriptor.
+ *
+ * A lock of the open file description: it holds against every other open of the file, in this process too, and
+ * nobody gives it back by accident.  Kernels that do not know such locks get the older kind, which belongs to the
+ * process (closing any descriptor of the file gives those back).  Waiting sleeps in the kernel: who holds
+ * a lock does nothing but access the file.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "store/fdfile.h"
+#include "store/store.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+static int lock_with(int fd, int command, short type, tutti_off lo, tutti_off hi) {
+    struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_start = lo, .l_len = hi - lo};
+    int failed;
+    do failed = fcntl(fd, command, &l);
+    while (failed && errno == EINTR);
+    return failed ? errno : 0;
+}
+
+static short type_of(int kind) {
+    if (kind == 0) return F_UNLCK;
+    return kind == TUTTI_STORE_WRITE ? F_WRLCK : F_RDLCK;
+}
+
+static int is_missing(int code) {
+    return code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL;
+}
+
+tutti_err tutti__fdfile_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi) {
+    const int fd = ((tutti__fdfile *)s)->fd;
+    if (lo >= hi) return TUTTI_OK;
+    tutti__store_stats(s)->system_calls++;
+    int code = lock_with(fd, F_OFD_SETLKW, type_of(kind), lo, hi);
+    if (code == EINVAL) code = lock_with(fd, F_SETLKW, type_of(kind), lo, hi);
+    if (code == 0) return TUTTI_OK;
+    if (is_missing(code))
+        return tutti__error_set(TUTTI_ERR_UNSUPPORTED, code, lo,
+                                "the file system has no locks (atomic mode)");
+    return tutti__error_sys(code, lo, "lock");
+}

@@ -1,0 +1,147 @@
+/* TEST ranks=1,2 timeout=60 tsan=1 */
+/* Threads that access one file independently while its owner makes collective calls on it, all at the same
+ * time.  Only the owner calls MPI.  In the end the bytes are right and so are the sums of the statistics.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
+#include "collective/hostile.h"
+
+enum { THREADS = 3, TURNS = 60, PIECES = 20, PIECE = 100, PLACES = 8 };
+enum { LANE = PLACES * PIECES * PIECE, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE };
+
+typedef struct {
+    pthread_t thread;
+    tutti_file *f;
+    int id, wrong;
+    unsigned char places[PLACES]; /* what this thread has written where */
+    tutti_count operations;
+} job;
+
+static char path[512];
+
+static void expect(job *j, int ok) {
+    if (!ok) j->wrong++;
+}
+
+/* Pieces of a lane that belongs to one thread of one rank. */
+static tutti_access *place(const job *j, int at) {
+    tutti_access *a = NULL;
+    const tutti_off lane = (tutti_off)(j->id * ranks + rank) * LANE;
+    if (tutti_access_vector(lane + (tutti_off)at * PIECE, PIECES, PIECE, PLACES * PIECE, &a) !=
+        TUTTI_OK)
+        return NULL;
+    return a;
+}
+
+static void write_turn(job *j, int turn, int at) {
+    unsigned char v[PIECES * PIECE];
+    tutti_access *a = place(j, at);
+    tutti_off count = 0;
+    j->places[at] = (unsigned char)(1 + turn);
+    memset(v, j->places[at], sizeof v);
+    if (turn % 5 == 0) {
+        tutti_request *r = NULL;
+        expect(j, tutti_file_write_independent_start(j->f, a, v, &r) == TUTTI_OK);
+        expect(j, tutti_request_wait(&r, &count) == TUTTI_OK);
+    } else {
+        expect(j, tutti_file_write_independent(j->f, a, v, &count) == TUTTI_OK);
+    }
+    expect(j, count == (tutti_off)sizeof v);
+    tutti_access_free(&a);
+}
+
+static void read_turn(job *j, int at) {
+    unsigned char v[PIECES * PIECE];
+    tutti_access *a = place(j, at);
+    tutti_off count = 0, size = -1;
+    expect(j, tutti_file_read_independent(j->f, a, v, &count) == TUTTI_OK);
+    for (int i = 0; i < (int)count; i++)
+        if (v[i] != j->places[at]) {
+            expect(j, 0);
+            break;
+        }
+    expect(j, tutti_file_size_independent(j->f, &size) == TUTTI_OK && size > 0);
+    tutti_access_free(&a);
+}
+
+static void *thread_main(void *context) {
+    job *j = context;
+    for (int turn = 0; turn < TURNS; turn++) {
+        const int at = (turn * 5 + j->id) % PLACES;
+        if (turn < PLACES || turn % 3)
+            write_turn(j, turn, at);
+        else
+            read_turn(j, at);
+        j->operations++;
+        /* errors belong to the thread that had them */
+        expect(j, tutti_file_read_independent(j->f, NULL, j, NULL) == TUTTI_ERR_ARG);
+        expect(j, tutti_last_error()->code == TUTTI_ERR_ARG);
+    }
+    return NULL;
+}
+
+/* The owner's part: all ranks together, behind the lanes of the threads. */
+static void collective_turns(tutti_file *f, tutti_count *operations) {
+    const tutti_off start = (tutti_off)THREADS * ranks * LANE;
+    tutti_access *a = NULL;
+    unsigned char out[PIECES * PIECE], in[PIECES * PIECE];
+    CHECK_OK(tutti_access_vector(start + (tutti_off)rank * PIECE, PIECES, PIECE,
+                                 (tutti_off)PIECE * ranks, &a));
+    for (int turn = 0; turn < TURNS / 4; turn++) {
+        tutti_off count = -7;
+        tutti_request *r = NULL;
+        memset(out, 'a' + turn, sizeof out);
+        CHECK_SAME(tutti_file_write(f, a, out, &count), TUTTI_OK);
+        CHECK_SAME(tutti_file_read(f, a, in, &count), TUTTI_OK);
+        CHECK(memcmp(in, out, sizeof in) == 0, "collective read differs");
+        CHECK_OK(tutti_file_read_start(f, a, in, &r));
+        CHECK_SAME(tutti_request_wait(&r, &count), TUTTI_OK);
+        CHECK_SAME(tutti_file_sync(f), TUTTI_OK);
+        if (turn % 8 == 3) CHECK_SAME(tutti_file_atomic(f, turn % 16 == 3), TUTTI_OK);
+        *operations += 3;
+    }
+    tutti_access_free(&a);
+}
+
+static void combination(const char *text) {
+    const tutti_options opt = options_of(text);
+    tutti_file *f = NULL;
+    job jobs[THREADS];
+    tutti_stats all;
+    tutti_count operations = 0;
+    check_where(text);
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
+    memset(jobs, 0, sizeof jobs);
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i].f = f;
+        jobs[i].id = i;
+        CHECK(pthread_create(&jobs[i].thread, NULL, thread_main, &jobs[i]) == 0, "no thread");
+    }
+    collective_turns(f, &operations);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(jobs[i].thread, NULL);
+        CHECK(jobs[i].wrong == 0, "thread %d: %d things were wrong", i, jobs[i].wrong);
+        operations += jobs[i].operations;
+    }
+    for (int i = 0; i < THREADS; i++)
+        for (int at = 0; at < PLACES; at++) read_turn(&jobs[i], at);
+    for (int i = 0; i < THREADS; i++) CHECK_EQ(jobs[i].wrong, 0);
+    tutti_file_stats(f, NULL, &all);
+    CHECK_EQ(all.operations, operations + THREADS * PLACES);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) CHECK_OK(tutti_file_delete(path, &opt));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv) {
+    hostile_begin(&argc, &argv, 762);
+    snprintf(path, sizeof path, "%s", scratch_path("any_thread"));
+    combination("store=posix method=two-phase");
+    combination("store=threads background=io-only method=two-phase");
+#ifndef __SANITIZE_THREAD__ /* which does not see what the kernel, or a library, orders */
+    combination("store=uring");
+    combination("store=aio");
+#endif
+    combination("store=mem");
+    return hostile_end();
+}

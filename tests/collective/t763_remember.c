@@ -1,0 +1,445 @@
+/* TEST ranks=1,2,3,5 timeout=120 */
+/* Plans that are remembered.  Shapes come again, elsewhere, or with one rank's part changed; by blocking, split and
+ * non-blocking calls, with all ways to move bytes; bytes and counts are those of the serial model.
+ * Then exactly: what is a hit and what is not, eviction, operations in flight, refusals and failures in the
+ * middle of a row of hits; and all memory comes back.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/side.h"
+#include "collective/hostile.h"
+#include "pairs.h"
+
+enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
+
+static char path[512];
+static tutti_options opt;
+
+/* ---- at random, against the model */
+
+static const char *const methods[] = {"auto", "two-phase", "list", "independent", "sieve", "root"};
+static const char *const exchanges[] = {"shm", "two-sided", "fence", "lock", "auto"};
+static const char *const steps[] = {"0", "4", "2"};
+static const char *const nodes[] = {"", "2", "rr:2", "single"};
+static const char *const stores[] = {"auto", "uring", "threads", "posix"};
+static const char *const buffers[] = {"64k", "16m"};
+static const char *const backgrounds[] = {"auto", "io-only", "none"};
+static const char *const caches[] = {"8", "1", "3"};
+static const char *const rooms[] = {"256m", "200k"};
+static const char *const units[] = {"512", "0"};
+static const pairs_axis axes[] = {
+    {"method", methods, 6},
+    {"exchange", exchanges, 5},
+    {"step", steps, 3},
+    {"nodes", nodes, 4},
+    {"store", stores, 4},
+    {"cb_buffer_size", buffers, 2},
+    {"background", backgrounds, 3},
+    {"plan_cache", caches, 3},
+    {"background_bytes", rooms, 2},
+    {"striping_unit", units, 2},
+};
+enum { AXES = sizeof axes / sizeof *axes, FORMS = 4, TURNS = 14 };
+
+/* What comes again and again: a shape, a seed, a size. */
+typedef struct {
+    int shape;
+    uint64_t salt;
+    int64_t scale;
+} form;
+
+/* A rank's part at a displacement; `odd` is the rank that asks for half of it only, or -1. */
+static request part_of(const form *m, int who, tutti_off shift, int odd) {
+    request q = request_make(m->shape, who, ranks, m->salt, m->scale),
+            moved = {NULL, NULL, NULL, 0};
+    const tutti_access *one = q.access;
+    tutti_access *half = NULL;
+    tutti_off lo = 0, hi = 0;
+    if (who == odd) {
+        tutti_access_bounds(q.access, &lo, &hi);
+        CHECK_OK(tutti_access_clip(q.access, lo, lo + (hi - lo) / 2, &half));
+        one = half;
+    }
+    CHECK_OK(tutti_access_copy(one, &moved.access));
+    moved.access->file.disp += shift;
+    request_memory(&moved);
+    tutti_access_free(&half);
+    request_free(&q);
+    return moved;
+}
+
+static void write_all(model *m, const form *g, tutti_off shift, int odd, uint64_t key) {
+    for (int r = 0; r < ranks; r++) {
+        request q = part_of(g, r, shift, odd);
+        request_fill(&q, key + (uint64_t)r);
+        model_write(m, &q, 0);
+        request_free(&q);
+    }
+}
+
+/* One access by a call of the kind `how`. */
+static void call(tutti_file *f, int is_write, int how, const request *q, tutti_off *count) {
+    tutti_request *r = NULL;
+    if (how == 0 && is_write) {
+        CHECK_SAME(tutti_file_write(f, q->access, q->base, count), TUTTI_OK);
+    } else if (how == 0) {
+        CHECK_SAME(tutti_file_read(f, q->access, q->base, count), TUTTI_OK);
+    } else if (how == 1 && is_write) {
+        CHECK_SAME(tutti_file_write_begin(f, q->access, q->base), TUTTI_OK);
+        CHECK_SAME(tutti_file_write_end(f, count), TUTTI_OK);
+    } else if (how == 1) {
+        CHECK_SAME(tutti_file_read_begin(f, q->access, q->base), TUTTI_OK);
+        CHECK_SAME(tutti_file_read_end(f, count), TUTTI_OK);
+    } else {
+        if (is_write)
+            CHECK_OK(tutti_file_write_start(f, q->access, q->base, &r));
+        else
+            CHECK_OK(tutti_file_read_start(f, q->access, q->base, &r));
+        CHECK_SAME(tutti_request_wait(&r, count), TUTTI_OK);
+    }
+}
+
+static void turn(tutti_file *f, model *m, const form *g) {
+    static const tutti_off shifts[] = {0, 0, 4096 * 7, 512 * 3, 1001};
+    const tutti_off shift = shifts[rnd(5)];
+    const int odd = rnd(5) == 0 ? (int)rnd(ranks) : -1, how = rnd(2) ? 0 : (int)rnd(3);
+    const uint64_t key = rnd64() >> 8;
+    tutti_off count = -7;
+    if (rnd(2)) {
+        request q = part_of(g, rank, shift, odd);
+        request_fill(&q, key + (uint64_t)rank);
+        write_all(m, g, shift, odd, key);
+        call(f, 1, how, &q, &count);
+        CHECK_EQ(count, tutti_access_bytes(q.access));
+        request_free(&q);
+    } else {
+        request q = part_of(g, rank, shift, odd), want = part_of(g, rank, shift, odd);
+        const tutti_off expect = model_read(m, &want, 0, key);
+        request_fill(&q, key);
+        call(f, 0, how, &q, &count);
+        CHECK_EQ(count, expect);
+        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
+        request_free(&q);
+        request_free(&want);
+    }
+}
+
+static void at_random(void) {
+    tutti_file *f = NULL;
+    model m = {NULL, 0, 0};
+    form g[FORMS];
+    tutti_stats all;
+    for (int i = 0; i < FORMS; i++) {
+        const int shape = (int)rnd(SHAPES);
+        g[i] = (form){shape, rnd64() >> 8, 1000 + rnd(40000)};
+    }
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
+    for (int i = 0; i < TURNS && check_failures_ < 20; i++) turn(f, &m, &g[rnd(FORMS)]);
+    tutti_file_stats(f, NULL, &all);
+    CHECK_EQ(all.plans + all.plan_hits, all.operations);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    file_is(path, m.v, m.size, "at random");
+    free(m.v);
+}
+
+/* ---- exactly */
+
+typedef struct {
+    tutti_count plans, hits;
+} tally;
+
+static tally tally_of(const tutti_file *f) {
+    tutti_stats all;
+    tutti_file_stats(f, NULL, &all);
+    return (tally){all.plans, all.plan_hits};
+}
+
+/* The ranks' pieces follow one another, each in `runs` runs. */
+static tutti_access *pieces(tutti_off at, int runs, int bytes) {
+    tutti_access *a = NULL;
+    CHECK_OK(tutti_access_vector(at + (tutti_off)rank * bytes, runs, bytes,
+                                 (tutti_off)bytes * ranks, &a));
+    return a;
+}
+
+/* Write a byte into pieces and look at them; the tally tells whether that was by a new plan. */
+static void step(tutti_file *f, tutti_off at, int runs, int bytes, int byte) {
+    tutti_access *a = pieces(at, runs, bytes);
+    const size_t n = (size_t)(runs * bytes);
+    unsigned char *v = malloc(n + 1);
+    tutti_off count = -7, size = 0;
+    memset(v, byte, n);
+    CHECK_SAME(tutti_file_write(f, a, v, &count), TUTTI_OK);
+    CHECK_EQ(count, n);
+    memset(v, 0, n);
+    CHECK_OK(tutti_file_size_independent(f, &size));
+    CHECK_OK(tutti_file_read_independent(f, a, v, NULL));
+    for (size_t i = 0; i < n; i++)
+        if (v[i] != byte) {
+            CHECK(0, "byte %zu is %d, not %d", i, v[i], byte);
+            break;
+        }
+    MPI_Barrier(MPI_COMM_WORLD); /* a collective write is none: others may be in the next one */
+    free(v);
+    tutti_access_free(&a);
+}
+
+static void counted(tutti_file *f, tally *last, int plans, int hits, const char *what) {
+    const tally now = tally_of(f);
+    CHECK(now.plans - last->plans == plans && now.hits - last->hits == hits,
+          "%s: %lld plans and %lld hits, not %d and %d", what, (long long)(now.plans - last->plans),
+          (long long)(now.hits - last->hits), plans, hits);
+    *last = now;
+}
+
+static void begin_with(const char *text, tutti_file **f) {
+    check_where(text);
+    opt = options_of(text);
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, f), TUTTI_OK);
+}
+
+/* The same again, elsewhere, and what is not the same. */
+static void hits_and_misses(const char *text) {
+    tutti_file *f = NULL;
+    begin_with(text, &f);
+    tally t = tally_of(f);
+    for (int i = 0; i < 12; i++) step(f, 40960 * i, 30, 100, 10 + i);
+    counted(f, &t, 1, 11, "a row of steps");
+    step(f, 40960 * 2, 30, 101, 5);
+    counted(f, &t, 1, 0, "other lengths");
+    step(f, 40960 * 2, 31, 100, 6);
+    counted(f, &t, 1, 0, "one more");
+    step(f, 40960 * 3, 30, 100, 7);
+    counted(f, &t, 0, 1, "the first one again");
+    step(f, 40960 * 3 + 77, 30, 100, 7); /* small: shared pages cost less than a plan */
+    counted(f, &t, 0, 1, "askew");
+    if (ranks > 1) {
+        step(f, 0, rank == 1 ? 20 : 30, 100, 8);
+        counted(f, &t, 1, 0, "one rank asks for less");
+        step(f, 0, rank == 1 ? 20 : 30, 100, 9);
+        counted(f, &t, 0, 1, "and again");
+        step(f, 4096 + (rank == 1 ? 8192 : 0), 30, 100, 8);
+        counted(f, &t, 1, 0, "one rank is elsewhere");
+        step(f, rank == 1 ? 8192 : 0, 30, 100, 8);
+        counted(f, &t, 0, 1, "as far from the others as before");
+    }
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+/* Large staged writes keep their pages to themselves. */
+static void aligned(void) {
+    enum { BYTES = 2 << 20, PIECE = 512 };
+    tutti_file *f = NULL;
+    begin_with("method=two-phase cb_nodes=2", &f);
+    tally t = tally_of(f);
+    const int runs = 2 * BYTES / PIECE;
+    step(f, 0, runs, PIECE, 1);
+    step(f, 4096 * 3, runs, PIECE, 2);
+    counted(f, &t, 1, 1, "whole pages");
+    step(f, 4096 * 3 + 8, runs, PIECE, 3);
+    counted(f, &t, 1, 0, "parts of pages");
+    step(f, 4096 * 7 + 8, runs, PIECE, 4);
+    counted(f, &t, 0, 1, "from there whole pages");
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+static void eviction(void) {
+    tutti_file *f = NULL;
+    begin_with("plan_cache=2", &f);
+    tally t = tally_of(f);
+    for (int i = 0; i < 9; i++) step(f, 0, 10 + i % 3, 100, 1 + i);
+    counted(f, &t, 9, 0, "three in turn, room for two");
+    for (int i = 0; i < 8; i++) step(f, 0, 20 + i % 2, 100, 1 + i);
+    counted(f, &t, 2, 6, "two in turn");
+    step(f, 0, 20, 100, 1);
+    step(f, 0, 22, 100, 1); /* takes the place of 21 */
+    step(f, 0, 20, 100, 1);
+    counted(f, &t, 1, 2, "the last one used stays");
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    begin_with("plan_cache=0", &f);
+    t = tally_of(f);
+    for (int i = 0; i < 4; i++) step(f, 0, 10, 100, 1 + i);
+    counted(f, &t, 4, 0, "nothing is remembered");
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+/* Some ranks have the same part in two shapes: both are found, in turn. */
+static void alike_for_some(void) {
+    tutti_file *f = NULL;
+    if (ranks == 1) return;
+    begin_with("", &f);
+    tally t = tally_of(f);
+    for (int i = 0; i < 8; i++) step(f, 0, rank == 0 ? 5 + i % 2 : 5, 100, 1 + i);
+    counted(f, &t, 2, 6, "rank 0 alternates, the others do not");
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+/* One shape, several operations under way with it. */
+static void in_flight(const char *text) {
+    enum { N = 4, RUNS = 50, BYTES = 90 };
+    tutti_file *f = NULL;
+    tutti_access *a[N];
+    tutti_request *r[N];
+    unsigned char v[N][RUNS * BYTES];
+    begin_with(text, &f);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < N; i++) {
+            memset(v[i], 1 + i + 10 * round, sizeof v[i]);
+            a[i] = pieces(409600 * i, RUNS, BYTES);
+            CHECK_OK(tutti_file_write_start(f, a[i], v[i], &r[i]));
+        }
+        for (int i = 0; i < N; i++) /* each rank in an order of its own */
+            CHECK_OK(tutti_request_wait(&r[(i + rank) % N], NULL));
+        for (int i = 0; i < N; i++) {
+            unsigned char got[RUNS * BYTES];
+            CHECK_SAME(tutti_file_read(f, a[i], got, NULL), TUTTI_OK);
+            CHECK(memcmp(got, v[i], sizeof got) == 0, "round %d, operation %d", round, i);
+            tutti_access_free(&a[i]);
+        }
+    }
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+/* In the middle of a row of hits one rank refuses, or fails; then the row goes on. */
+static void trouble(const char *text) {
+    enum { RUNS = 1, BYTES = 4096 };
+    tutti_file *f = NULL;
+    unsigned char v[BYTES];
+    tutti_off count = -7;
+    begin_with(text, &f);
+    for (int i = 0; i < 12; i++) step(f, 0, RUNS, BYTES, 1 + i);
+    tutti_access *a = pieces(0, RUNS, BYTES);
+    memset(v, 99, sizeof v);
+    CHECK_SAME(tutti_file_write(f, a, rank == ranks - 1 ? NULL : v, &count), TUTTI_ERR_ARG);
+    CHECK_EQ(count, -7);
+    CHECK_EQ(tutti_last_error()->rank, ranks - 1);
+    CHECK_OK(tutti_file_read_independent(f, a, v, NULL));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(v[7], 12); /* refused: nothing has happened */
+    for (int i = 0; i < 4; i++) step(f, 0, RUNS, BYTES, 20 + i);
+    tutti_access_free(&a);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+static void full(const char *text) {
+    enum { BYTES = 4096 };
+    char all[300];
+    tutti_file *f = NULL;
+    unsigned char v[BYTES] = {0};
+    int failed = 0;
+    snprintf(all, sizeof all, "%s fault=0:write:14:ENOSPC", text);
+    begin_with(all, &f);
+    tutti_access *a = pieces(0, 1, BYTES);
+    for (int i = 0; i < 20; i++) {
+        const tutti_err err = same_everywhere(tutti_file_write(f, a, v, NULL));
+        CHECK(err == TUTTI_OK || err == TUTTI_ERR_NO_SPACE, "%s", tutti_last_message());
+        failed += err != TUTTI_OK;
+    }
+    CHECK_EQ(failed, 7);
+    CHECK_EQ(tutti_last_error()->rank, 0);
+    tutti_access_free(&a);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+/* A small write without holes that comes again is one call of one rank. */
+static void jointly(void) {
+    tutti_file *f = NULL;
+    begin_with("method=two-phase cb_nodes=2 window_size=4k", &f);
+    for (int i = 0; i < 20; i++) {
+        tutti_stats last;
+        tutti_access *a = pieces(40960 * i + 5 * i, 40, 50);
+        unsigned char v[40 * 50];
+        memset(v, 1 + i, sizeof v);
+        CHECK_SAME(tutti_file_write(f, a, v, NULL), TUTTI_OK);
+        tutti_file_stats(f, &last, NULL);
+        CHECK_EQ(last.plan_hits, i > 0);
+        if (i >= 10 && ranks > 1) {
+            CHECK_EQ(sum_all(last.file_writes), 1);
+            CHECK_EQ(sum_all(last.windows), 0);
+            CHECK_EQ(last.copied_bytes, sizeof v);
+        }
+        tutti_access_free(&a);
+    }
+    for (int i = 0; i < 20; i++) {
+        tutti_access *a = pieces(40960 * i + 5 * i, 40, 50);
+        unsigned char v[40 * 50];
+        CHECK_SAME(tutti_file_read(f, a, v, NULL), TUTTI_OK);
+        for (size_t k = 0; k < sizeof v; k++)
+            if (v[k] != 1 + i) {
+                CHECK(0, "write %d: byte %zu is %d", i, k, v[k]);
+                break;
+            }
+        tutti_access_free(&a);
+    }
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+/* What overlaps keeps its order, also where it moves. */
+static void overlaps(const char *text) {
+    enum { BYTES = 3000 };
+    tutti_file *f = NULL;
+    begin_with(text, &f);
+    for (int i = 0; i < 12; i++) {
+        tutti_access *a = NULL;
+        unsigned char v[BYTES], got[BYTES];
+        const tutti_off at = i % 4 == 3 ? rank * BYTES : 4096 * i + 100 * rank;
+        CHECK_OK(tutti_access_contiguous(at, BYTES, &a));
+        memset(v, 1 + rank + 10 * i, sizeof v);
+        CHECK_SAME(tutti_file_write(f, a, v, NULL), TUTTI_OK);
+        CHECK_OK(tutti_file_read_independent(f, a, got, NULL));
+        for (int k = 0; k < BYTES; k++) {
+            int who = rank + k / 100;
+            if (i % 4 == 3) who = rank;
+            if (who > ranks - 1) who = ranks - 1;
+            if (got[k] != 1 + who + 10 * i) {
+                CHECK(0, "step %d: byte %d is %d, not rank %d's", i, k, got[k], who);
+                break;
+            }
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        tutti_access_free(&a);
+    }
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+static void exactly(void) {
+    hits_and_misses("");
+    hits_and_misses("method=two-phase");
+    hits_and_misses("method=list");
+    hits_and_misses("exchange=two-sided step=4 method=two-phase");
+    aligned();
+    eviction();
+    alike_for_some();
+    in_flight("background=io-only");
+    in_flight("background=none");
+    in_flight("background=io-only nodes=single plan_cache=3");
+    trouble("");
+    trouble("check=1");
+    trouble("method=two-phase");
+    jointly();
+    full("");
+    full("method=list nodes=2");
+    overlaps("");
+    overlaps("method=two-phase");
+}
+
+int main(int argc, char **argv) {
+    int choice[AXES];
+    char where[500];
+    hostile_begin(&argc, &argv, 763);
+    snprintf(path, sizeof path, "%s", scratch_path("remember"));
+    exactly();
+    const account start = account_now();
+    exactly();
+    account_check(start);
+    pairs *p = pairs_make(axes, AXES);
+    while (pairs_next(p, choice) && check_failures_ < 20) {
+        pairs_text(axes, AXES, choice, where, sizeof where);
+        check_where(where);
+        opt = options_of("rmw=1");
+        for (int i = 0; i < AXES; i++)
+            CHECK_OK(tutti_options_set(&opt, axes[i].name, axes[i].value[choice[i]]));
+        at_random();
+    }
+    pairs_free(p);
+    file_remove(path);
+    return hostile_end();
+}

@@ -1,0 +1,112 @@
+/* TEST ranks=1,2,3,5,8 timeout=60 */
+/* Nods: answers and ranges are those of MPI's own reductions; what ranks put on the board before is there
+ * afterwards; exactly one rank claims the work, and the others hear how it went.  Ranks come late at random.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/hostile.h"
+#include "comm/team.h"
+#include "exchange/segment.h"
+
+enum { ROUNDS = 1000 };
+
+static int64_t number(int round, int who, int i) {
+    return (int64_t)(mix((uint64_t)round, (uint64_t)(who * 64 + i)) % 7) - 3;
+}
+
+/* Some say nothing to some questions. */
+static int is_silent(int round, int who, int i) {
+    return mix((uint64_t)round + 5, (uint64_t)(who * 64 + i)) % 3 == 0;
+}
+
+static int64_t yes_of(int round, int who) {
+    return mix((uint64_t)round + 9, (uint64_t)who) % 8 ? 7 : 5;
+}
+
+static void answers(tutti__team *t, int round) {
+    const int n = (int)(mix(7, (uint64_t)round) % (TUTTI__NODS + 1));
+    tutti__range got[TUTTI__NODS];
+    int64_t all = 7;
+    for (int i = 0; i < n; i++) {
+        const int64_t v = number(round, rank, i);
+        got[i] = is_silent(round, rank, i) ? tutti__range_none() : (tutti__range){v, v};
+    }
+    const int64_t yes = tutti__team_nod(t, yes_of(round, rank), n, got);
+    for (int r = 0; r < ranks; r++) all &= yes_of(round, r);
+    CHECK_EQ(yes, all);
+    for (int i = 0; i < n; i++) {
+        tutti__range want = tutti__range_none();
+        for (int r = 0; r < ranks; r++) {
+            const int64_t v = number(round, r, i);
+            if (is_silent(round, r, i)) continue;
+            if (v < want.min) want.min = v;
+            if (v > want.max) want.max = v;
+        }
+        CHECK(got[i].min == want.min && got[i].max == want.max, "round %d, number %d", round, i);
+    }
+}
+
+/* One rank adds up what all have put on the board. */
+static void work(tutti__team *t, int round) {
+    const int who = round % 3 ? -1 : round % ranks;
+    int64_t *mine = (int64_t *)(void *)tutti__board_room(t) + rank;
+    *mine = 1000 * round + rank;
+    CHECK_EQ(tutti__team_nod(t, 1, 0, NULL), 1);
+    const int claimed = tutti__board_claim(t, who);
+    int well = 1;
+    if (claimed) {
+        const int64_t *v = (const int64_t *)(void *)tutti__board_room_now(t);
+        for (int r = 0; r < ranks; r++) well &= v[r] == 1000 * round + r;
+        CHECK(well, "round %d: what others put there is not there", round);
+        well = round % 5 != 0;
+        tutti__board_tell(t, well);
+    } else {
+        CHECK_EQ(tutti__board_told(t), round % 5 != 0);
+    }
+    if (round % 50 == 0) CHECK_EQ(sum_all(claimed), 1);
+    CHECK(who < 0 || claimed == (rank == who), "round %d: not who was meant", round);
+}
+
+/* Another rank comes only when MPI has moved a large message of ours on. */
+static void mpi_moves_on(tutti__team *t) {
+    enum { BYTES = 4 << 20 };
+    char *v = calloc(1, BYTES);
+    MPI_Request r = MPI_REQUEST_NULL;
+    if (ranks > 1 && rank == 0) MPI_Isend(v, BYTES, MPI_BYTE, 1, 77, MPI_COMM_WORLD, &r);
+    if (rank == 1) MPI_Recv(v, BYTES, MPI_BYTE, 0, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    (void)tutti__team_nod(t, 1, 0, NULL);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    free(v);
+}
+
+static void agreement(tutti__team *t) {
+    for (int i = 0; i < 20; i++) {
+        const int who = (int)rnd(ranks + 1);
+        tutti_err mine = TUTTI_OK;
+        if (who == rank) mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "rank %d", rank);
+        CHECK_SAME(tutti__team_agree(t, mine), who < ranks ? TUTTI_ERR_ARG : TUTTI_OK);
+        if (who < ranks) CHECK_EQ(tutti_last_error()->rank, who);
+    }
+}
+
+int main(int argc, char **argv) {
+    tutti__team *t = NULL;
+    tutti__segment memory = {NULL, 0, 0};
+    hostile_begin(&argc, &argv, 23);
+    CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &t));
+    const size_t bytes = tutti__board_bytes(t);
+    CHECK_EQ(bytes > 0, ranks > 1);
+    if (ranks > 1) {
+        CHECK_OK(tutti__segment_make(t, 1, bytes, &memory));
+        CHECK(!tutti__team_nods(t), "no board yet");
+        tutti__board_use(t, memory);
+    }
+    CHECK(tutti__team_nods(t), "the team cannot nod");
+    for (int round = 0; round < ROUNDS && check_failures_ < 20; round++) {
+        if (rnd(200) == rank) usleep(100);
+        answers(t, round);
+        if (ranks > 1) work(t, round);
+        if (round % 300 == 0) mpi_moves_on(t);
+    }
+    agreement(t);
+    tutti__team_give(&t);
+    return hostile_end();
+}
