@@ -1,10 +1,11 @@
-# What `cmake --install` puts where: library, headers, command, manual pages, tutti.pc, TuttiConfig.
+# What `cmake --install` puts where: libraries, headers, command, manual pages, tutti.pc, TuttiConfig.
 # All of it can be moved afterwards: paths inside are relative to the files that hold them.
 
 include(CMakePackageConfigHelpers)
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
 
 install(TARGETS tutti tutti_mpi EXPORT TuttiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tutti_mpiio LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 if(TARGET tutti_command)
     install(TARGETS tutti_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

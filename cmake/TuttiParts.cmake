@@ -1,6 +1,7 @@
 # The parts that a build can be without, and the small aids that its programs are linked with.
 #
 # tutti_parts     liburing, where it is installed (defines TUTTI_HAVE_URING); TUTTI_URING=OFF: never
+# tutti_zlib      zlib, where it is installed (defines TUTTI_HAVE_ZLIB): the command's pictures are smaller
 # tutti_plugins   sanitizer builds only: keeps the MPI's plugins mapped (see keep_plugins.c)
 
 add_library(tutti_parts INTERFACE)
@@ -17,6 +18,13 @@ elseif(TUTTI_URING)
     message(NOTICE "no liburing: the store 'uring' is left out (Debian: liburing-dev, pkg-config)")
 endif()
 target_link_libraries(tutti_parts INTERFACE rt dl)
+
+add_library(tutti_zlib INTERFACE)
+find_package(ZLIB QUIET)
+if(ZLIB_FOUND)
+    target_compile_definitions(tutti_zlib INTERFACE TUTTI_HAVE_ZLIB=1)
+    target_link_libraries(tutti_zlib INTERFACE ZLIB::ZLIB)
+endif()
 
 add_library(tutti_plugins INTERFACE)
 if(TUTTI_SANITIZE)

@@ -1,12 +1,17 @@
 # Tests are found by scanning: tests/<room>/t*.c and t*.sh whose first lines hold
 #
 #   TEST ranks=1,2,5 timeout=60 [tier=full] [labels=a,b] [args=x,y]
-#        [builds=openmpi,mpich] [tsan=1] [cores=2]
+#        [builds=openmpi,mpich] [tsan=1] [cores=2] [preload=mpiio|none]
 #
 # One executable per file, one ctest per (file, number of ranks), named <build>.<room>.<file>.n<ranks>.
 # ranks=0 is a plain process without MPI: it runs in the builds openmpi and asan only (a script: in
 # openmpi only), unless `builds` says otherwise.  The build tsan takes the tests that say tsan=1 and
 # nothing else.  A test uses `cores` cores, two if it has several ranks.  Exit code 77 means skipped.  Examples are tests too.
+#
+# preload=mpiio: the program is linked with nothing but the MPI, and its ranks have libtutti-mpiio.so preloaded
+# (the build asan links it instead, before the MPI: the sanitizer wants to be the first library).
+# preload=none: linked likewise, but run as it is.  Scripts find $TUTTI_BUILD_DIR/libtutti-mpiio.so themselves,
+# and put it on the ranks by scripts/preload.sh.
 #
 #   TUTTI_BUILD_NAME   first part of the names: openmpi, mpich, asan, tsan
 #   TUTTI_RANKS        numbers of ranks that this build runs (empty: what the test says)
@@ -102,6 +107,7 @@ function(tutti_scan_test file room default)
     tutti_test_value("${_line}" builds "" _builds)
     tutti_test_value("${_line}" tsan "" _tsan)
     tutti_test_value("${_line}" cores 1 _cores)
+    tutti_test_value("${_line}" preload "" _preload)
     if(_kind STREQUAL ".sh" AND NOT _builds)
         set(_builds openmpi)
     endif()
@@ -122,11 +128,19 @@ function(tutti_scan_test file room default)
         set(_command sh ${file})
     else()
         set(_target ${room}.${_stem})
+        set(_linked)
+        if(_preload STREQUAL "mpiio" AND TUTTI_SANITIZE)
+            set(_linked -Wl,--no-as-needed tutti_mpiio)
+        endif()
         add_executable(${_target} EXCLUDE_FROM_ALL ${file})
         set_target_properties(${_target} PROPERTIES OUTPUT_NAME ${_stem}
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
         if(room STREQUAL "examples")
             target_link_libraries(${_target} PRIVATE tutti tutti_flags tutti_plugins m)
+        elseif(_preload)
+            target_include_directories(${_target} PRIVATE ${PROJECT_SOURCE_DIR}/tests
+                ${PROJECT_SOURCE_DIR}/include)
+            target_link_libraries(${_target} PRIVATE ${_linked} tutti_mpi tutti_flags tutti_plugins m)
         else()
             target_compile_definitions(${_target} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
             target_include_directories(${_target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -134,6 +148,9 @@ function(tutti_scan_test file room default)
         endif()
         add_dependencies(tests ${_target})
         set(_command $<TARGET_FILE:${_target}>)
+        if(_preload STREQUAL "mpiio" AND NOT TUTTI_SANITIZE)
+            set(_command ${PROJECT_SOURCE_DIR}/scripts/preload.sh $<TARGET_FILE:tutti_mpiio> ${_command})
+        endif()
     endif()
     foreach(_n IN LISTS _ranks)
         tutti_add_test(${room} ${_stem} ${_n} ${_timeout} ${_cores} "${_labels}" ${_command} ${_args})
@@ -149,13 +166,14 @@ foreach(_file IN LISTS _tests)
         tutti_scan_test(${_file} ${_room} "")
     endif()
 endforeach()
-file(GLOB _examples CONFIGURE_DEPENDS examples/*.c)
+file(GLOB _examples CONFIGURE_DEPENDS examples/*.c examples/apps/*.c)
 foreach(_file IN LISTS _examples)
     tutti_scan_test(${_file} examples " TEST ranks=1,4 timeout=60")
 endforeach()
 if(TARGET tutti_command)
     add_dependencies(tests tutti_command)
 endif()
+add_dependencies(tests tutti_mpiio)
 
 # Programs that measure: they may look inside.
 file(GLOB _benches CONFIGURE_DEPENDS bench/*.c)

@@ -39,24 +39,47 @@ run() {
         --json "$out/paper-$name.json" --csv "$out/paper-$name.csv" --html "$out/paper-$name.html"
 }
 
+# slow_disk ARGUMENTS: one is up at $slow until slow_down; 77: it cannot be had
+slow_disk() {
+    "$here/throttle.sh" up "$slow" "$@" || return
+    trap '"$here/throttle.sh" down "$slow"' EXIT
+    trap 'exit 130' INT TERM HUP
+    under="$here/throttle.sh run $slow"
+}
+
+slow_down() {
+    under=
+    "$here/throttle.sh" down "$slow"
+    trap - EXIT INT TERM HUP
+}
+
+# run_few_operations: sections where every request costs time
+run_few_operations() {
+    status=0
+    slow_disk 1g 128m 400 || status=$?
+    if [ "$status" = 77 ]; then
+        echo "sections on a slow disk: left out"
+        return 0
+    fi
+    [ "$status" = 0 ] || return "$status"
+    run "$many" sections-throttled sections --dir "$slow" --part common --array 8m --rounds 3 \
+        --direct-io 1 --iops 400
+    slow_down
+}
+
 # run_slow: overlap where file access costs time and no processor.  Such a disk lets the bytes of some
 # tenths of a second pass at once, so that what is written must be more.
 run_slow() {
     status=0
-    "$here/throttle.sh" up "$slow" 200m 512m || status=$?
+    slow_disk 200m 512m || status=$?
     if [ "$status" = 77 ]; then
         echo "overlap on a slow disk: left out"
         return 0
     fi
     [ "$status" = 0 ] || return "$status"
-    trap '"$here/throttle.sh" down "$slow"' EXIT
-    trap 'exit 130' INT TERM HUP
-    under="$here/throttle.sh run $slow"
     run "$few" overlap-throttled overlap --dir "$slow" --budget "$budget" \
         --size 16m --iterations 2
-    under=
-    "$here/throttle.sh" down "$slow"
-    trap - EXIT INT TERM HUP
+    slow_down
 }
 
 run "$many" steps steps --dir "$dir,$memory" --budget "$budget"
@@ -66,4 +89,6 @@ run "$many" pipelines pipelines --dir "$dir,$memory" --budget "$budget"
 run "$few" pipelines-direct pipelines --dir "$dir" --direct-io 1 --budget "$((budget / 2))"
 run "$few" pipelines-shm pipelines --dir "$dir" --direct-io 1 --exchange shm --budget "$((budget / 2))"
 run "$many" primitives primitives --dir "$dir,$memory" --budget "$budget"
+run "$many" sections sections --dir "$dir" --budget "$((budget * 3 / 2))"
+run_few_operations
 run "$few" auto auto --dir "$dir,$memory" --budget "$budget"

@@ -60,5 +60,5 @@ def report(folders, title):
         print(f"  {lines:5} lines  {path.relative_to(top)}" + ("  (over 600)" if lines > 600 else ""))
 
 
-report(["src", "cli"], "library and command")
+report(["src", "mpiio", "cli"], "libraries and command")
 report(["tests", "bench", "examples"], "tests, benchmarks, examples")

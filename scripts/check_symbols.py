@@ -3,6 +3,8 @@
 
   - libtutti.so exports exactly what include/tutti declares with TUTTI_API
   - what is not public but visible between our files is called tutti__something
+  - libtutti-mpiio.so exports names of MPI in pairs (PMPI_x, MPI_x), all that its MPI has of files but
+    those that work on the native handle, and what else mpiio.map lists by name
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
@@ -33,6 +35,23 @@ def symbols(*command):
     return {row[-1].split("@")[0] for row in rows if len(row) == 3 and row[1] in "TDBRVWGC"}
 
 
+def interposed(library):
+    """What is wrong with the names of the drop-in."""
+    names = symbols("-D", "--defined-only", str(library))
+    needs = subprocess.run(["ldd", str(library)], check=True, capture_output=True, text=True).stdout
+    mpi = re.search(r"libmpi(?:ch)?\.so\S* => (\S+)", needs)[1]
+    native = {"MPI_File_" + end for end in ("c2f", "f2c", "create_errhandler", "get_errhandler",
+                                            "set_errhandler", "call_errhandler")}
+    files = {name for name in symbols("-D", "--defined-only", mpi) if name.startswith("MPI_File_")}
+    listed = set(re.findall(r"\b(\w+);", (top / "mpiio/mpiio.map").read_text(encoding="utf-8")))
+    found = [f"{name} is exported by libtutti-mpiio.so" for name in sorted(names - listed)
+             if not name.startswith(("MPI_", "PMPI_"))]
+    names = {name for name in names if "MPI_" in name}
+    found += [f"libtutti-mpiio.so has P{name} or {name}, but not both" for name in
+              sorted({n.removeprefix("P") for n in names}) if not {name, "P" + name} <= names]
+    return found + [f"libtutti-mpiio.so has no {name}" for name in sorted(files - native - names)]
+
+
 public = declared()
 exported = symbols("-D", "--defined-only", str(build / "libtutti.so")) - {"TUTTI_0"}
 ours = symbols("-g", "--defined-only", str(build / "libtutti_internal.a"))
@@ -43,5 +62,6 @@ wrong += [f"{name} is exported by libtutti.so, but no public header declares it"
           for name in sorted(exported - public)]
 wrong += [f"{name} is not public and should be called tutti__something"
           for name in sorted(ours - public) if not name.startswith("tutti__")]
+wrong += interposed(build / "libtutti-mpiio.so")
 print("\n".join(wrong), end="\n" if wrong else "")
 sys.exit(1 if wrong else 0)

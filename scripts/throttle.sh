@@ -1,16 +1,16 @@
 #!/bin/sh
 # throttle.sh   a slow disk: file access that costs time and not processor (root only).
 #
-#   throttle.sh up DIR RATE SIZE     a file system of SIZE bytes on a disk of RATE bytes/s, mounted at DIR
-#   throttle.sh run DIR command...   runs a command, with all it starts, for which the disk is slow
-#   throttle.sh down DIR             end what still runs there; nothing stays behind
+#   throttle.sh up DIR RATE SIZE [IOPS]   a file system of SIZE bytes on a disk of RATE bytes/s, mounted at DIR
+#   throttle.sh run DIR command...        runs a command, with all it starts, for which the disk is slow
+#   throttle.sh down DIR                  end what still runs there; nothing stays behind
 #
 # The disk is a loop device on a file beside DIR (which is absolute, and new or empty), with ext4 on it;
 # RATE and SIZE take k, m, g (powers of 1024).  The control group blkio of cgroup v1 delays what the
 # processes of `run` read and write there: direct access at once, buffered access when it is flushed;
-# reading and writing have RATE each.  What the kernel flushes on its own belongs to the root of the
-# groups, which is therefore limited for this disk too.  The file of the disk is allocated beforehand,
-# so that nothing can fill the real one.
+# reading and writing have RATE each, and IOPS operations a second each, if that is given.  What the
+# kernel flushes on its own belongs to the root of the groups, which is therefore limited for this disk
+# too.  The file of the disk is allocated beforehand, so that nothing can fill the real one.
 # Exit code 77: such a disk cannot be had here.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
@@ -51,18 +51,19 @@ loops() {
     [ ! -e "$state/image" ] || losetup -j "$state/image" | cut -d: -f1
 }
 
-# limit GROUP DEVICE write|read BYTES: 0 is no limit
+# limit GROUP DEVICE read_bps|read_iops|write_bps|write_iops NUMBER: 0 is no limit
 limit() {
-    echo "$(cat "/sys/block/${2#/dev/}/dev") $4" >"$1/blkio.throttle.${3}_bps_device"
+    echo "$(cat "/sys/block/${2#/dev/}/dev") $4" >"$1/blkio.throttle.${3}_device"
 }
 
 # unlimit: what waits for the disk does so no longer
 unlimit() {
     for device in $(loops); do
-        for way in read write; do
+        for way in read_bps write_bps read_iops write_iops; do
             [ ! -d "$group" ] || limit "$group" "$device" $way 0 2>/dev/null || :
         done
-        limit "$root" "$device" write 0 2>/dev/null || :
+        limit "$root" "$device" write_bps 0 2>/dev/null || :
+        limit "$root" "$device" write_iops 0 2>/dev/null || :
     done
 }
 
@@ -152,7 +153,7 @@ make_disk() {
     mountpoint -q "$dir" || give_up "$dir is not mounted"
 }
 
-# up BYTES_PER_SECOND BYTES
+# up BYTES_PER_SECOND BYTES OPERATIONS_PER_SECOND: 0 is no limit of operations
 up() {
     [ "$(id -u)" = 0 ] || give_up "only root may mount"
     for tool in losetup fallocate mkfs.ext4 mount mountpoint; do
@@ -168,9 +169,11 @@ up() {
     try mkdir "$group"
     make_disk "$2"
     for way in read write; do
-        try limit "$group" "$device" $way "$1"
+        try limit "$group" "$device" ${way}_bps "$1"
+        [ "$3" = 0 ] || try limit "$group" "$device" ${way}_iops "$3"
     done
-    try limit "$root" "$device" write "$1"
+    try limit "$root" "$device" write_bps "$1"
+    [ "$3" = 0 ] || try limit "$root" "$device" write_iops "$3"
 }
 
 run() {
@@ -190,14 +193,16 @@ state=$dir.throttle
 root=$(groups)
 group=$root/tutti-throttle.$(printf %s "$dir" | cksum | cut -d' ' -f1)
 case $what.$# in
-up.2)
+up.2 | up.3)
     rate=$(bytes_of "$1")
     size=$(bytes_of "$2")
+    operations=0
+    [ $# = 2 ] || operations=$(bytes_of "$3")
     if [ "$size" -lt 16777216 ]; then
         echo "throttle.sh: a disk of $2 is too small: 16m or more" >&2
         exit 2
     fi
-    up "$rate" "$size"
+    up "$rate" "$size" "$operations"
     ;;
 run.0) usage ;;
 run.*) run "$@" ;;

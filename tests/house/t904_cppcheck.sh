@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300
-# cppcheck finds nothing in the library and the command.
+# cppcheck finds nothing in the libraries and the command.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v cppcheck >/dev/null; then
@@ -12,4 +12,4 @@ cache=$TUTTI_BUILD_DIR/cppcheck
 mkdir -p "$cache"
 exec cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --language=c -D_GNU_SOURCE \
     --cppcheck-build-dir="$cache" --enable=warning,performance,portability \
-    --suppress=missingIncludeSystem --suppress=shiftTooManyBitsSigned -DTUTTI_HAVE_URING=1 -Iinclude -Isrc src cli
+    --suppress=missingIncludeSystem --suppress=shiftTooManyBitsSigned -DTUTTI_HAVE_URING=1 -Iinclude -Isrc src cli mpiio

@@ -1,0 +1,73 @@
+# Programs that use MPI-IO through others' libraries (tests/mpiio/programs, bench/programs), as they come from
+# Debian: they are run with and without libtutti-mpiio.so.  What is not installed is named; its tests skip.
+#
+#   hdf5_*.c      parallel HDF5, for either MPI
+#   pnetcdf_*.c   PnetCDF, netcdf_*.c   netCDF-4: Debian builds them for Open MPI only
+#   *.F90         Fortran, once with mpif.h, once with `use mpi`, once with `use mpi_f08`
+#
+# They are linked with the MPI and that library, never with ours.  Not in builds with sanitizers: these want to be in the
+# program itself.
+
+set(_programs ${PROJECT_SOURCE_DIR}/tests/mpiio/programs)
+set(_places ${PROJECT_BINARY_DIR}/tests/mpiio)
+
+# The programs of one library, found by pkg-config under `module`.
+function(tutti_peer_programs prefix module package)
+    if(PkgConfig_FOUND)
+        pkg_check_modules(PEER_${prefix} QUIET IMPORTED_TARGET ${module})
+    endif()
+    if(prefix STREQUAL "netcdf" AND PEER_netcdf_FOUND) # Debian's netcdf-mpi.pc does not tell where its headers are
+        find_path(TUTTI_NETCDF_PAR netcdf_par.h PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/netcdf/mpi/include)
+        if(TUTTI_NETCDF_PAR)
+            target_include_directories(PkgConfig::PEER_netcdf SYSTEM INTERFACE ${TUTTI_NETCDF_PAR})
+        else()
+            set(PEER_netcdf_FOUND 0)
+        endif()
+    endif()
+    if(NOT PEER_${prefix}_FOUND)
+        message(NOTICE "no ${module}: tests of programs with it are skipped (Debian: ${package})")
+        return()
+    endif()
+    file(GLOB _files CONFIGURE_DEPENDS ${_programs}/${prefix}_*.c
+        ${PROJECT_SOURCE_DIR}/bench/programs/${prefix}_*.c)
+    foreach(_file IN LISTS _files)
+        get_filename_component(_stem ${_file} NAME_WE)
+        add_executable(mpiio.${_stem} EXCLUDE_FROM_ALL ${_file})
+        set_target_properties(mpiio.${_stem} PROPERTIES OUTPUT_NAME ${_stem}
+            RUNTIME_OUTPUT_DIRECTORY ${_places})
+        target_link_libraries(mpiio.${_stem} PRIVATE PkgConfig::PEER_${prefix} tutti_mpi tutti_flags m)
+        add_dependencies(tests mpiio.${_stem})
+    endforeach()
+endfunction()
+
+# A Fortran program in the three dialects of MPI.
+function(tutti_fortran_programs)
+    find_program(TUTTI_MPIFORT NAMES mpifort.${TUTTI_MPI} mpif90.${TUTTI_MPI})
+    find_program(TUTTI_GFORTRAN gfortran)
+    if(NOT TUTTI_MPIFORT OR NOT TUTTI_GFORTRAN)
+        message(NOTICE "no Fortran: tests of Fortran programs are skipped (Debian: gfortran)")
+        return()
+    endif()
+    file(GLOB _files CONFIGURE_DEPENDS ${_programs}/*.F90)
+    foreach(_file IN LISTS _files)
+        get_filename_component(_stem ${_file} NAME_WE)
+        foreach(_dialect mpif mpi f08)
+            set(_out ${_places}/${_stem}_${_dialect})
+            add_custom_command(OUTPUT ${_out} DEPENDS ${_file} COMMENT "Fortran program ${_stem}_${_dialect}"
+                COMMAND ${CMAKE_COMMAND} -E make_directory ${_places}/${_dialect}
+                COMMAND ${TUTTI_MPIFORT} -g -O1 -Wall -fallow-argument-mismatch -DDIALECT_${_dialect}
+                        -J ${_places}/${_dialect} -o ${_out} ${_file})
+            add_custom_target(mpiio.${_stem}_${_dialect} DEPENDS ${_out})
+            add_dependencies(tests mpiio.${_stem}_${_dialect})
+        endforeach()
+    endforeach()
+endfunction()
+
+if(NOT TUTTI_SANITIZE)
+    tutti_peer_programs(hdf5 hdf5-${TUTTI_MPI} libhdf5-${TUTTI_MPI}-dev)
+    if(TUTTI_MPI STREQUAL "openmpi")
+        tutti_peer_programs(pnetcdf pnetcdf libpnetcdf-dev)
+        tutti_peer_programs(netcdf netcdf-mpi libnetcdf-mpi-dev)
+    endif()
+    tutti_fortran_programs()
+endif()

@@ -1,0 +1,215 @@
+/* mpiio: the representation external32: big-endian numbers of fixed sizes.  MPI itself converts
+ * (MPI_Pack_external); here are only sizes and layouts.  A filetype is rebuilt, constructor by constructor, where
+ * some of its numbers have another size in the file than in memory.
+ *
+ * What a number takes in the file is found by packing one: MPI_Pack_external_size tells the size in
+ * memory in Open MPI 4.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "mpiio.h"
+
+static int unsupported(const char *what) {
+    return mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION, "external32: %s", what);
+}
+
+/* ---- sizes of numbers */
+
+static int number_size(MPI_Datatype type, MPI_Offset *size) {
+    char in[128] = {0}, out[128];
+    MPI_Aint at = 0;
+    MPI_Count native = 0;
+    PMPI_Type_size_x(type, &native);
+    if (native > (MPI_Count)sizeof in / 2) return unsupported("a predefined type is too large");
+    const int code = PMPI_Pack_external("external32", in, 1, type, out, sizeof out, &at);
+    if (code != MPI_SUCCESS) return unsupported("the MPI library cannot convert a type");
+    if (at == 0 && native > 0)
+        return unsupported("the MPI library cannot convert pairs of numbers");
+    *size = at;
+    return MPI_SUCCESS;
+}
+
+/* ---- types rebuilt from bytes */
+
+typedef struct {
+    int combiner, ints, addresses, types;
+    int *i;
+    MPI_Aint *a;
+    MPI_Datatype *t; /* replaced by their rebuilt forms */
+} recipe;
+
+static int envelope_get(MPI_Datatype type, recipe *r) {
+#if MPI_VERSION >= 4
+    MPI_Count n[4];
+    int code = PMPI_Type_get_envelope_c(type, &n[0], &n[1], &n[2], &n[3], &r->combiner);
+    if (code != MPI_SUCCESS) return code;
+    if (n[2] > 0) return unsupported("a type that was made with large counts");
+    r->ints = (int)n[0], r->addresses = (int)n[1], r->types = (int)n[3];
+    return MPI_SUCCESS;
+#else
+    return PMPI_Type_get_envelope(type, &r->ints, &r->addresses, &r->types, &r->combiner);
+#endif
+}
+
+static void types_free(recipe *r, int n) {
+    for (int k = 0; k < n; k++)
+        if (!mpiio_type_is_named(r->t[k])) PMPI_Type_free(&r->t[k]);
+}
+
+/* Each type of the recipe by its rebuilt form; what is left after a failure has been freed. */
+static int types_replace(recipe *r) {
+    for (int k = 0; k < r->types; k++) {
+        MPI_Datatype rebuilt = MPI_DATATYPE_NULL;
+        const int code = mpiio_external_type(r->t[k], &rebuilt);
+        if (!mpiio_type_is_named(r->t[k])) PMPI_Type_free(&r->t[k]);
+        r->t[k] = rebuilt;
+        if (code == MPI_SUCCESS) continue;
+        types_free(r, k);
+        for (int rest = k + 1; rest < r->types; rest++)
+            if (!mpiio_type_is_named(r->t[rest])) PMPI_Type_free(&r->t[rest]);
+        return code;
+    }
+    return MPI_SUCCESS;
+}
+
+static int recipe_get(MPI_Datatype type, recipe *r) {
+    r->i = calloc((size_t)r->ints + 1, sizeof *r->i);
+    r->a = calloc((size_t)r->addresses + 1, sizeof *r->a);
+    r->t = calloc((size_t)r->types + 1, sizeof *r->t);
+    if (!r->i || !r->a || !r->t) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a type");
+    const int code =
+        PMPI_Type_get_contents(type, r->ints, r->addresses, r->types, r->i, r->a, r->t);
+    return code == MPI_SUCCESS ? types_replace(r) : code;
+}
+
+static void recipe_free(recipe *r) {
+    free(r->i);
+    free(r->a);
+    free(r->t);
+}
+
+static int rebuild_array(const recipe *r, MPI_Datatype *out) {
+    const int *i = r->i;
+    if (r->combiner == MPI_COMBINER_SUBARRAY) {
+        const int n = i[0];
+        return PMPI_Type_create_subarray(n, i + 1, i + 1 + n, i + 1 + 2 * n, i[1 + 3 * n], r->t[0],
+                                         out);
+    }
+    const int n = i[2];
+    return PMPI_Type_create_darray(i[0], i[1], n, i + 3, i + 3 + n, i + 3 + 2 * n, i + 3 + 3 * n,
+                                   i[3 + 4 * n], r->t[0], out);
+}
+
+static int rebuild(const recipe *r, MPI_Datatype *out) {
+    const int *i = r->i;
+    const MPI_Datatype t = r->types > 0 ? r->t[0] : MPI_DATATYPE_NULL;
+    switch (r->combiner) {
+    case MPI_COMBINER_DUP:
+        return PMPI_Type_dup(t, out);
+    case MPI_COMBINER_CONTIGUOUS:
+        return PMPI_Type_contiguous(i[0], t, out);
+    case MPI_COMBINER_VECTOR:
+        return PMPI_Type_vector(i[0], i[1], i[2], t, out);
+    case MPI_COMBINER_HVECTOR:
+        return PMPI_Type_create_hvector(i[0], i[1], r->a[0], t, out);
+    case MPI_COMBINER_INDEXED:
+        return PMPI_Type_indexed(i[0], i + 1, i + 1 + i[0], t, out);
+    case MPI_COMBINER_HINDEXED:
+        return PMPI_Type_create_hindexed(i[0], i + 1, r->a, t, out);
+    case MPI_COMBINER_INDEXED_BLOCK:
+        return PMPI_Type_create_indexed_block(i[0], i[1], i + 2, t, out);
+    case MPI_COMBINER_HINDEXED_BLOCK:
+        return PMPI_Type_create_hindexed_block(i[0], i[1], r->a, t, out);
+    case MPI_COMBINER_STRUCT:
+        return PMPI_Type_create_struct(i[0], i + 1, r->a, r->t, out);
+    case MPI_COMBINER_RESIZED:
+        return PMPI_Type_create_resized(t, r->a[0], r->a[1], out);
+    case MPI_COMBINER_SUBARRAY:
+    case MPI_COMBINER_DARRAY:
+        return rebuild_array(r, out);
+    default:
+        return unsupported("a type was made by an unknown constructor");
+    }
+}
+
+static int number_type(MPI_Datatype type, MPI_Datatype *out) {
+    MPI_Offset size = 0;
+    const int code = number_size(type, &size);
+    return code == MPI_SUCCESS ? PMPI_Type_contiguous((int)size, MPI_BYTE, out) : code;
+}
+
+static int derived_type(MPI_Datatype type, recipe *r, MPI_Datatype *out) {
+    int code = recipe_get(type, r);
+    if (code == MPI_SUCCESS) {
+        code = rebuild(r, out);
+        types_free(r, r->types);
+    }
+    recipe_free(r);
+    return code;
+}
+
+/* Where all numbers have the sizes they have in memory the type itself will do: it knows its padding. */
+static int keep_if_same(MPI_Datatype type, MPI_Datatype *rebuilt) {
+    MPI_Count before = 0, after = 0;
+    PMPI_Type_size_x(type, &before);
+    PMPI_Type_size_x(*rebuilt, &after);
+    if (before != after) return MPI_SUCCESS;
+    PMPI_Type_free(rebuilt);
+    return PMPI_Type_dup(type, rebuilt);
+}
+
+int mpiio_external_type(MPI_Datatype type, MPI_Datatype *out) {
+    recipe r = {0};
+    MPI_Datatype rebuilt = MPI_DATATYPE_NULL;
+    int code = envelope_get(type, &r);
+    if (code == MPI_SUCCESS)
+        code = mpiio_type_is_named(type) ? number_type(type, &rebuilt)
+                                         : derived_type(type, &r, &rebuilt);
+    if (code == MPI_SUCCESS) code = keep_if_same(type, &rebuilt);
+    if (code == MPI_SUCCESS) *out = rebuilt;
+    return code;
+}
+
+int mpiio_external_size(MPI_Datatype type, MPI_Offset *size) {
+    MPI_Datatype rebuilt;
+    MPI_Count found = 0;
+    const int code = mpiio_external_type(type, &rebuilt);
+    if (code != MPI_SUCCESS) return code;
+    PMPI_Type_size_x(rebuilt, &found);
+    PMPI_Type_free(&rebuilt);
+    *size = found;
+    return MPI_SUCCESS;
+}
+
+/* ---- converting; MPI takes as many elements at a time as an int can count */
+
+static char *element(const void *buf, MPI_Count i, MPI_Datatype type) {
+    MPI_Count lb = 0, extent = 0;
+    PMPI_Type_get_extent_x(type, &lb, &extent);
+    return (char *)buf + i * extent;
+}
+
+int mpiio_external_pack(const void *buf, MPI_Count count, MPI_Datatype type, char *out,
+                        MPI_Offset bytes) {
+    MPI_Aint at = 0;
+    int code = MPI_SUCCESS;
+    for (MPI_Count i = 0; i < count && code == MPI_SUCCESS; i += INT_MAX) {
+        const int n = count - i < INT_MAX ? (int)(count - i) : INT_MAX;
+        code = PMPI_Pack_external("external32", element(buf, i, type), n, type, out,
+                                  (MPI_Aint)bytes, &at);
+    }
+    return code;
+}
+
+int mpiio_external_unpack(const char *in, MPI_Offset bytes, void *buf, MPI_Count count,
+                          MPI_Datatype type) {
+    MPI_Aint at = 0;
+    int code = MPI_SUCCESS;
+    for (MPI_Count i = 0; i < count && code == MPI_SUCCESS; i += INT_MAX) {
+        const int n = count - i < INT_MAX ? (int)(count - i) : INT_MAX;
+        code = PMPI_Unpack_external("external32", in, (MPI_Aint)bytes, &at, element(buf, i, type),
+                                    n, type);
+    }
+    return code;
+}

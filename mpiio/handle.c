@@ -1,0 +1,145 @@
+/* mpiio: from the program's handle to the file.
+ *
+ * Native handles cost a file descriptor and some time, so that a few are kept when files are closed.  They stay in
+ * the table, without a file: whoever still uses one is told so, instead of reaching into freed memory.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "mpiio.h"
+
+enum { BUCKETS = 256, SPARE = 16 };
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static mpiio_file *table[BUCKETS];
+static MPI_File spare[SPARE];
+static int spares;
+static _Thread_local int
+    passing; /* opening a native handle: what the MPI library opens is its own */
+
+/* ---- the table */
+
+static mpiio_file **bucket_of(MPI_File native) {
+    const uint64_t mixed = (uint64_t)(uintptr_t)native * 0x9e3779b97f4a7c15u;
+    return &table[mixed >> 56];
+}
+
+static mpiio_file *table_find(MPI_File native) {
+    mpiio_file *f = *bucket_of(native);
+    while (f && f->native != native) f = f->next;
+    return f;
+}
+
+static int is_spare(MPI_File native) {
+    for (int i = 0; i < spares; i++)
+        if (spare[i] == native) return 1;
+    return 0;
+}
+
+int mpiio_is_ours(MPI_File fh, mpiio_file **out) {
+    *out = NULL;
+    if (mpiio_off() || passing) return 0;
+    if (fh == MPI_FILE_NULL) return 1;
+    pthread_mutex_lock(&table_lock);
+    mpiio_file *f = table_find(fh);
+    const int ours = f || is_spare(fh);
+    pthread_mutex_unlock(&table_lock);
+    if (f && f->file) *out = f;
+    return ours;
+}
+
+mpiio_file *mpiio_find(MPI_File fh) {
+    mpiio_file *f;
+    return mpiio_is_ours(fh, &f) ? f : NULL;
+}
+
+void mpiio_table_add(mpiio_file *f) {
+    pthread_mutex_lock(&table_lock);
+    mpiio_file **at = bucket_of(f->native);
+    f->next = *at;
+    *at = f;
+    pthread_mutex_unlock(&table_lock);
+}
+
+void mpiio_table_remove(mpiio_file *f) {
+    pthread_mutex_lock(&table_lock);
+    mpiio_file **at = bucket_of(f->native);
+    while (*at && *at != f) at = &(*at)->next;
+    if (*at) *at = f->next;
+    pthread_mutex_unlock(&table_lock);
+}
+
+void mpiio_table_each(void (*fn)(mpiio_file *f)) {
+    pthread_mutex_lock(&table_lock);
+    for (int i = 0; i < BUCKETS; i++)
+        for (mpiio_file *f = table[i]; f; f = f->next) fn(f);
+    pthread_mutex_unlock(&table_lock);
+}
+
+/* ---- native handles */
+
+static MPI_File spare_take(void) {
+    MPI_File native = MPI_FILE_NULL;
+    pthread_mutex_lock(&table_lock);
+    if (spares > 0) native = spare[--spares];
+    pthread_mutex_unlock(&table_lock);
+    return native;
+}
+
+static int devnull_open(MPI_File *out) {
+    MPI_Info info;
+    int code = PMPI_Info_create(&info);
+    if (code != MPI_SUCCESS) return code;
+    PMPI_Info_set(info, "cb_buffer_size", "4096"); /* ROMIO allocates it */
+    passing++;
+    code = MPIIO_REAL(File_open)(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, info, out);
+    passing--;
+    PMPI_Info_free(&info);
+    return code;
+}
+
+/* MPICH hands the handler of MPI_FILE_NULL on to a file without counting it, and counts it off when the file is
+ * closed: so there is none to hand on while the file is opened. */
+static int native_open(MPI_Errhandler handler, MPI_File *out) {
+    if (handler == MPI_ERRORS_RETURN) return devnull_open(out);
+    PMPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    const int code = devnull_open(out);
+    PMPI_File_set_errhandler(MPI_FILE_NULL, handler);
+    return code == MPI_SUCCESS ? PMPI_File_set_errhandler(*out, handler) : code;
+}
+
+static void native_close(MPI_File native) {
+    passing++;
+    MPIIO_REAL(File_close)(&native);
+    passing--;
+}
+
+/* A handle that is opened inherits the error handler of MPI_FILE_NULL: so does one that is used again. */
+int mpiio_handle_take(MPI_File *out) {
+    MPI_Errhandler handler;
+    int code = PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
+    if (code != MPI_SUCCESS) return code;
+    MPI_File native = spare_take();
+    if (native == MPI_FILE_NULL)
+        code = native_open(handler, &native);
+    else
+        code = PMPI_File_set_errhandler(native, handler);
+    PMPI_Errhandler_free(&handler);
+    if (code == MPI_SUCCESS) *out = native;
+    return code;
+}
+
+/* The program's handler is not kept. */
+void mpiio_handle_give(MPI_File native) {
+    PMPI_File_set_errhandler(native, MPI_ERRORS_RETURN);
+    pthread_mutex_lock(&table_lock);
+    const int keep = spares < SPARE;
+    if (keep) spare[spares++] = native;
+    pthread_mutex_unlock(&table_lock);
+    if (!keep) native_close(native);
+}
+
+void mpiio_handles_close(void) {
+    MPI_File native;
+    while ((native = spare_take()) != MPI_FILE_NULL) native_close(native);
+}

@@ -1,0 +1,221 @@
+/* mpiio: from a call to Tutti's terms.
+ *
+ *   check      what MPI asks of the arguments
+ *   place      explicit, or taken from a pointer, which moves on by all that is asked for: calls of several
+ *              threads, and non-blocking ones, then never get the same place
+ *   describe   an access: of the view's bytes from there on, and of the program's memory
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "job.h"
+
+/* ---- check */
+
+static int check_mode(const mpiio_file *f, const mpiio_call *c) {
+    const int sequential = c->where == MPIIO_AT || c->where == MPIIO_POINTER;
+    if (c->is_write && (f->amode & MPI_MODE_RDONLY))
+        return mpiio_complain(MPI_ERR_READ_ONLY,
+                              "write to '%s', which was opened with "
+                              "MPI_MODE_RDONLY",
+                              f->path);
+    if (!c->is_write && (f->amode & MPI_MODE_WRONLY))
+        return mpiio_complain(MPI_ERR_ACCESS, "read of '%s', which was opened with MPI_MODE_WRONLY",
+                              f->path);
+    if (sequential && (f->amode & MPI_MODE_SEQUENTIAL))
+        return mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,
+                              "'%s' was opened with MPI_MODE_SEQUENTIAL: only the shared file "
+                              "pointer can be used",
+                              f->path);
+    return MPI_SUCCESS;
+}
+
+static int check_amount(mpiio_job *job) {
+    const mpiio_view *v = &job->file->view;
+    const mpiio_call *c = &job->call;
+    MPI_Count size = 0;
+    PMPI_Type_size_x(c->type, &size);
+    job->native = job->element = size;
+    if (v->external && c->count > 0) {
+        const int code = mpiio_external_size(c->type, &job->element);
+        if (code != MPI_SUCCESS) return code;
+    }
+    if (size < 0 || __builtin_mul_overflow(c->count, job->element, &job->bytes))
+        return mpiio_complain(MPI_ERR_ARG,
+                              "%lld elements of %lld bytes are more than can be counted",
+                              (long long)c->count, (long long)size);
+#ifndef OPEN_MPI /* each MPI as it has always been: Open MPI takes such calls */
+    if (job->bytes % v->etype_size != 0)
+        return mpiio_complain(MPI_ERR_IO, "%lld bytes are no whole number of etypes of %lld",
+                              (long long)job->bytes, (long long)v->etype_size);
+#endif
+    if (job->bytes > 0 && v->tile_size == 0)
+        return mpiio_complain(MPI_ERR_IO, "the filetype of the view has no bytes");
+    return MPI_SUCCESS;
+}
+
+static int check_call(mpiio_job *job) {
+    const mpiio_call *c = &job->call;
+    int code = check_mode(job->file, c);
+    if (code != MPI_SUCCESS) return code;
+    if (c->count < 0)
+        return mpiio_complain(MPI_ERR_COUNT, "the count %lld is negative", (long long)c->count);
+    if (c->where == MPIIO_AT && c->offset < 0)
+        return mpiio_complain(MPI_ERR_ARG, "the offset %lld is negative", (long long)c->offset);
+    code = mpiio_type_check(job->file, c->type);
+    if (code == MPI_SUCCESS) code = check_amount(job);
+    if (code != MPI_SUCCESS) return code;
+    if (!c->buf && job->bytes > 0 && mpiio_type_is_named(c->type))
+        return mpiio_complain(MPI_ERR_BUFFER, "the buffer is NULL");
+    return MPI_SUCCESS;
+}
+
+/* ---- place */
+
+static int take_place(mpiio_job *job) {
+    mpiio_file *f = job->file;
+    switch (job->call.where) {
+    case MPIIO_AT:
+        if (!__builtin_mul_overflow(job->call.offset, f->view.etype_size, &job->at))
+            return MPI_SUCCESS;
+        return mpiio_complain(MPI_ERR_ARG, "the offset %lld is too large",
+                              (long long)job->call.offset);
+    case MPIIO_POINTER:
+        job->at = __atomic_fetch_add(&f->position, job->bytes, __ATOMIC_RELAXED);
+        return MPI_SUCCESS;
+    case MPIIO_SHARED:
+        return mpiio_shared_add(f, job->bytes, &job->at);
+    default:
+        return mpiio_shared_ordered(f, job->bytes, &job->at);
+    }
+}
+
+static int place(mpiio_job *job) {
+    MPI_Offset end;
+    const int code = take_place(job);
+    if (code != MPI_SUCCESS || !__builtin_add_overflow(job->at, job->bytes, &end)) return code;
+    if (job->call.where == MPIIO_POINTER)
+        __atomic_fetch_sub(&job->file->position, job->bytes, __ATOMIC_RELAXED);
+    return mpiio_complain(MPI_ERR_ARG, "%lld bytes from byte %lld on are more than can be counted",
+                          (long long)job->bytes, (long long)job->at);
+}
+
+/* Nothing came of it, or less: unless another call has moved the pointer since, it goes back. */
+static void pointer_back(const mpiio_job *job, MPI_Offset moved) {
+    MPI_Offset ahead = job->at + job->bytes;
+    const MPI_Offset etype = job->file->view.etype_size;
+    const MPI_Offset right = job->at + (moved + etype - 1) / etype * etype;
+    if (job->call.where != MPIIO_POINTER || right >= ahead) return;
+    __atomic_compare_exchange_n(&job->file->position, &ahead, right, 0, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+}
+
+void mpiio_job_settle_pointer(const mpiio_job *job) {
+    if (job->complaint == MPI_SUCCESS) pointer_back(job, job->delivered);
+}
+
+/* ---- describe */
+
+static tutti_err access_make(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
+    const mpiio_view *v = &job->file->view;
+    tutti_off at;
+    if (!v->plain) return tutti_view_access(v->tiles, job->at, count, type, &job->access);
+    if (__builtin_add_overflow(v->displacement, job->at, &at)) at = INT64_MAX;
+    MPI_Count lb = 0, extent = 0;
+    PMPI_Type_get_extent_x(type, &lb, &extent);
+    if (type == MPI_BYTE || (mpiio_type_is_named(type) && extent == job->native))
+        return tutti_access_contiguous(at, job->bytes, &job->access);
+    return tutti_access_from_view(at, MPI_BYTE, 0, count, type, &job->access);
+}
+
+/* Tutti takes NULL for no buffer: what MPI_BOTTOM means is seen from address 1. */
+static int bottom(mpiio_job *job) {
+    const int one = 1;
+    const MPI_Aint back = -1;
+    const int code = PMPI_Type_create_hindexed(1, &one, &back, job->call.type, &job->own);
+    if (code != MPI_SUCCESS) return code;
+    job->call.buf = (void *)1;
+    job->call.type = job->own;
+    return MPI_SUCCESS;
+}
+
+static int pack(mpiio_job *job) {
+    job->packed = malloc((size_t)job->bytes);
+    if (!job->packed)
+        return mpiio_complain(MPI_ERR_NO_MEM, "no memory for %lld bytes of external32",
+                              (long long)job->bytes);
+    job->buf = job->packed;
+    mpiio_call *c = &job->call;
+    if (c->is_write) return mpiio_external_pack(c->buf, c->count, c->type, job->packed, job->bytes);
+    if (mpiio_type_is_named(c->type)) return MPI_SUCCESS;
+    const int code = PMPI_Type_dup(c->type, &job->own); /* the program may free its own meanwhile */
+    if (code == MPI_SUCCESS) c->type = job->own;
+    return code;
+}
+
+/* Bytes are named twice: within a tile (there are no `tiles`), or where it meets the next one. */
+static int names_twice(const mpiio_job *job) {
+    const mpiio_view *v = &job->file->view;
+    if (v->tile == MPI_DATATYPE_NULL) return 0;
+    return !v->tiles || job->at / v->tile_size != (job->at + job->bytes - 1) / v->tile_size;
+}
+
+static int describe_as(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
+    if (names_twice(job)) return mpiio_repeat_make(job, count, type);
+    return mpiio_complain_tutti(access_make(job, count, type));
+}
+
+static int describe(mpiio_job *job) {
+    int code = MPI_SUCCESS;
+    if (job->bytes == 0) return mpiio_complain_tutti(tutti_access_contiguous(0, 0, &job->access));
+    if (job->file->view.external) {
+        code = pack(job);
+        return code == MPI_SUCCESS ? describe_as(job, job->bytes, MPI_BYTE) : code;
+    }
+    if (!job->call.buf) code = bottom(job);
+    job->buf = job->call.buf;
+    return code == MPI_SUCCESS ? describe_as(job, job->call.count, job->call.type) : code;
+}
+
+static void job_free(mpiio_job *job) {
+    tutti_access_free(&job->access);
+    mpiio_repeat_free(&job->repeat);
+    if (job->own != MPI_DATATYPE_NULL) PMPI_Type_free(&job->own);
+    free(job->packed);
+    job->packed = NULL;
+}
+
+void mpiio_job_refuse(mpiio_file *f, const mpiio_call *call, int complaint, mpiio_job *job) {
+    *job = (mpiio_job){.file = f, .call = *call, .complaint = complaint, .own = MPI_DATATYPE_NULL};
+    if (call->where == MPIIO_ORDERED) mpiio_shared_ordered(f, 0, &job->at); /* others are waiting */
+}
+
+void mpiio_job_make(mpiio_file *f, const mpiio_call *call, mpiio_job *job) {
+    *job = (mpiio_job){.file = f, .call = *call, .own = MPI_DATATYPE_NULL};
+    int code = check_call(job);
+    if (code != MPI_SUCCESS) {
+        mpiio_job_refuse(f, call, code, job);
+        return;
+    }
+    code = place(job);
+    if (code == MPI_SUCCESS) {
+        code = describe(job);
+        if (code != MPI_SUCCESS) pointer_back(job, 0);
+    }
+    job->complaint = code;
+    if (code != MPI_SUCCESS) job_free(job);
+}
+
+MPI_Offset mpiio_job_end(mpiio_job *job, tutti_err outcome, tutti_off moved) {
+    MPI_Offset told = outcome == TUTTI_OK ? moved : 0;
+    if (job->repeat) told = mpiio_repeat_deliver(job->repeat, told);
+    job->delivered = told;
+    if (job->packed) {
+        const MPI_Count whole = job->element > 0 ? told / job->element : 0;
+        if (!job->call.is_write)
+            mpiio_external_unpack(job->packed, told, job->call.buf, whole, job->call.type);
+        told = whole * job->native;
+    }
+    job_free(job);
+    return told;
+}

@@ -1,0 +1,139 @@
+/* mpiio: size, group, mode, info, atomicity, sync.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "request.h"
+
+static int sequential_refuses(const mpiio_file *f, const char *what) {
+    if (!(f->amode & MPI_MODE_SEQUENTIAL)) return MPI_SUCCESS;
+    return mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,
+                          "%s of '%s', which was opened with MPI_MODE_SEQUENTIAL", what, f->path);
+}
+
+typedef tutti_err resize_fn(tutti_file *f, tutti_off size);
+
+/* Tutti lets all ranks agree on the size, and on what is wrong with it. */
+static int resize(mpiio_file *f, MPI_Offset size, resize_fn *fn, const char *what) {
+    int code = sequential_refuses(f, what);
+    if (code != MPI_SUCCESS) return mpiio_fail(f, code);
+    if (f->amode & MPI_MODE_RDONLY)
+        return mpiio_fail(f, mpiio_complain(MPI_ERR_READ_ONLY,
+                                            "%s of '%s', which was opened with "
+                                            "MPI_MODE_RDONLY",
+                                            what, f->path));
+    mpiio_enter(f);
+    code = mpiio_complain_tutti(fn(f->file, size));
+    mpiio_leave(f);
+    return mpiio_fail(f, code);
+}
+
+int mpiio_set_size(mpiio_file *f, MPI_Offset size) {
+    return resize(f, size, tutti_file_resize, "MPI_File_set_size");
+}
+
+int mpiio_preallocate(mpiio_file *f, MPI_Offset size) {
+    return resize(f, size, tutti_file_preallocate, "MPI_File_preallocate");
+}
+
+int mpiio_get_size(mpiio_file *f, MPI_Offset *size) {
+    tutti_off found = 0;
+    if (!size) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the size"));
+    mpiio_enter(NULL);
+    const int code = mpiio_complain_tutti(tutti_file_size_independent(f->file, &found));
+    mpiio_leave(NULL);
+    if (code == MPI_SUCCESS) *size = found;
+    return mpiio_fail(f, code);
+}
+
+int mpiio_get_group(mpiio_file *f, MPI_Group *group) {
+    if (!group) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the group"));
+    return mpiio_fail(f, PMPI_Comm_group(f->ranks->comm, group));
+}
+
+int mpiio_get_amode(mpiio_file *f, int *amode) {
+    if (!amode) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the mode"));
+    *amode = f->amode;
+    return MPI_SUCCESS;
+}
+
+/* Hints are for open: what a file was opened with stays in force, as the standard allows. */
+int mpiio_set_info(mpiio_file *f, MPI_Info info) {
+    (void)f, (void)info;
+    return MPI_SUCCESS;
+}
+
+int mpiio_get_info(mpiio_file *f, MPI_Info *info) {
+    MPI_Info found;
+    if (!info) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the info"));
+    int code = PMPI_Info_create(&found);
+    if (code == MPI_SUCCESS) {
+        code = mpiio_hints_tell(f, found);
+        if (code == MPI_SUCCESS)
+            *info = found;
+        else
+            PMPI_Info_free(&found);
+    }
+    return mpiio_fail(f, code);
+}
+
+int mpiio_set_atomicity(mpiio_file *f, int flag) {
+    mpiio_enter(f);
+    const int code = mpiio_complain_tutti(tutti_file_atomic(f->file, flag != 0));
+    mpiio_leave(f);
+    if (code == MPI_SUCCESS) f->atomic = flag != 0;
+    return mpiio_fail(f, code);
+}
+
+int mpiio_get_atomicity(mpiio_file *f, int *flag) {
+    if (!flag) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the flag"));
+    *flag = f->atomic;
+    return MPI_SUCCESS;
+}
+
+int mpiio_sync(mpiio_file *f) {
+    mpiio_enter(f);
+    const int code = mpiio_complain_tutti(tutti_file_sync(f->file));
+    mpiio_leave(f);
+    return mpiio_fail(f, code);
+}
+
+/* ---- representations of the program's own: known by name, refused where they are used */
+
+typedef struct name_node {
+    struct name_node *next;
+    char name[MPI_MAX_DATAREP_STRING];
+} name_node;
+
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+static name_node *names;
+
+static int name_is_taken(const char *name) {
+    static const char *const own[] = {"native", "internal", "external32"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(name, own[i]) == 0) return 1;
+    for (const name_node *n = names; n; n = n->next)
+        if (strcmp(name, n->name) == 0) return 1;
+    return 0;
+}
+
+static int name_add(const char *name) {
+    if (!name || !name[0] || strlen(name) >= MPI_MAX_DATAREP_STRING)
+        return mpiio_complain(MPI_ERR_ARG, "the name of the representation is empty or too long");
+    if (name_is_taken(name))
+        return mpiio_complain(MPI_ERR_DUP_DATAREP, "the representation '%s' is known", name);
+    name_node *n = calloc(1, sizeof *n);
+    if (!n) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a name");
+    snprintf(n->name, sizeof n->name, "%s", name);
+    n->next = names;
+    names = n;
+    return MPI_SUCCESS;
+}
+
+int mpiio_register_datarep(const char *name) {
+    pthread_mutex_lock(&names_lock);
+    const int code = name_add(name);
+    pthread_mutex_unlock(&names_lock);
+    return mpiio_fail(NULL, code);
+}

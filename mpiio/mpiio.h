@@ -1,0 +1,249 @@
+/* mpiio: MPI_File_* of programs that already exist, on the public interface of Tutti.
+ *
+ * The handle that the program sees is a genuine one of the MPI library, opened on MPI_COMM_SELF and
+ * /dev/null: it carries error handlers and Fortran indices, which then work as ever.  What we know of the
+ * file hangs on it in a table.  Handles that are not in the table are passed through to the MPI library.
+ *
+ *   names.c, data_names.c   the exported names: thin, generated from one table per family
+ *   real.c      the MPI library's own functions
+ *   handle.c    handle -> file
+ *   ranks.c     communicators of our own; agreement
+ *   trouble.c   Tutti's errors as MPI's classes; error handlers
+ *   open.c      open, close, delete
+ *   manage.c    size, group, info, sync, atomicity
+ *   hints.c     MPI_Info <-> options
+ *   view.c      views; types
+ *   position.c  file pointers, byte offsets
+ *   transfer.c  all data calls: one description (mpiio_call), three ways to carry it out
+ *   job.c       from a call to Tutti's terms: checks, position, access
+ *   repeat.c    views that name bytes twice
+ *   shared.c    the shared file pointer
+ *   external.c  the representation external32
+ *   fortran.c   files in error handlers of Fortran programs
+ *   summary.c   TUTTI_STATS=1: the table at close
+ *   request.c   MPI requests that complete when Tutti's do
+ *   request_table.c   which there are
+ *   progress.c  how the MPI library moves them on
+ *   waits.c     MPI_Wait, MPI_Test and their kin: where errors of such requests are told
+ *
+ * Errors: a function that returns int returns an error class of MPI.  Who finds the trouble says so once, by
+ * mpiio_complain; the exported name ends with mpiio_fail, which calls the program's error handler.
+ * Threads: f->lock is held around uses of Tutti (mpiio_enter), but for those that any thread may make.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_MPIIO_H
+#define TUTTI_MPIIO_H
+
+#include <pthread.h>
+#include <tutti/tutti.h>
+
+typedef struct mpiio_view {
+    MPI_Offset displacement;
+    MPI_Datatype etype, filetype; /* as the program gave them (duplicates, unless predefined) */
+    MPI_Offset etype_size;        /* in the file; 1 where the etype has no bytes */
+    MPI_Offset tile_size, tile_extent; /* of the filetype, as it lies in the file ... */
+    MPI_Offset tile_begin, tile_end;   /* ... and the bounds of its bytes */
+    tutti_view *tiles;                 /* NULL: a tile names bytes twice, which Tutti cannot */
+    MPI_Datatype tile; /* then, or where tiles overlap and are only read; or MPI_DATATYPE_NULL */
+    int plain;         /* no gaps: byte p of the view is byte displacement + p of the file */
+    int external;      /* external32 */
+    char name[16];     /* of the representation */
+} mpiio_view;
+
+/* A communicator of our own over the ranks of one of the program's, see ranks.c. */
+typedef struct mpiio_ranks {
+    MPI_Comm comm;
+    int rank, size;
+    int id, busy, orphan;
+    struct mpiio_ranks *next;
+} mpiio_ranks;
+
+/* What calls are counted as, for the summary. */
+enum { MPIIO_INDEPENDENT, MPIIO_COLLECTIVE, MPIIO_NONBLOCKING, MPIIO_SPLIT, MPIIO_FAMILIES };
+
+typedef struct mpiio_account {
+    tutti_count calls;
+    tutti_off bytes;
+    int64_t nanoseconds; /* in calls */
+} mpiio_account;
+
+typedef struct mpiio_file {
+    MPI_File native;
+    tutti_file *file; /* NULL: closed behind our back, at MPI_Finalize */
+    mpiio_ranks *ranks;
+    int amode;
+    int explain;
+    char *path;
+    mpiio_view view;
+    MPI_Offset position; /* individual file pointer: bytes of the view; atomic */
+    int atomic;
+    struct mpiio_shared *shared;               /* the shared file pointer */
+    struct mpiio_job *split;                   /* the split collective under way, or NULL */
+    int requests;                              /* under way: request.c's own */
+    mpiio_account accounts[2][MPIIO_FAMILIES]; /* [is_write] */
+    double opened;
+    pthread_mutex_t lock; /* of mpiio_enter */
+    struct mpiio_file *next;
+} mpiio_file;
+
+/* What a data call asks for. */
+typedef enum mpiio_where { MPIIO_AT, MPIIO_POINTER, MPIIO_SHARED, MPIIO_ORDERED } mpiio_where;
+typedef struct mpiio_call {
+    mpiio_where where;
+    int is_write, collective;
+    MPI_Offset offset; /* of MPIIO_AT, in etypes */
+    void *buf;
+    MPI_Count count;
+    MPI_Datatype type;
+} mpiio_call;
+
+/* ---- real.c */
+/* TUTTI_MPIIO=off: the MPI library does everything. */
+int mpiio_off(void);
+void *mpiio_real(const char *name);
+double mpiio_now(void); /* seconds */
+/* The MPI library's own PMPI_name. */
+#define MPIIO_REAL(name)                                          \
+    ((__typeof__(&PMPI_##name))({                                 \
+        static void *real_;                                       \
+        void *found_ = __atomic_load_n(&real_, __ATOMIC_ACQUIRE); \
+        if (!found_) {                                            \
+            found_ = mpiio_real("PMPI_" #name);                   \
+            __atomic_store_n(&real_, found_, __ATOMIC_RELEASE);   \
+        }                                                         \
+        found_;                                                   \
+    }))
+/* Both names of a function that is defined here as PMPI_name. */
+#define MPIIO_EXPORT(name)                    \
+    extern __typeof__(PMPI_##name) MPI_##name \
+        __attribute__((weak, alias("PMPI_" #name), visibility("default")))
+
+/* ---- handle.c */
+/* 1: it is ours; *out is the file, or NULL where the handle is MPI_FILE_NULL or has been closed.
+ * 0: the MPI library's own. */
+int mpiio_is_ours(MPI_File fh, mpiio_file **out);
+mpiio_file *mpiio_find(MPI_File fh); /* NULL: not ours, or closed */
+/* A native handle for f, with the error handler of MPI_FILE_NULL; and back. */
+int mpiio_handle_take(MPI_File *out);
+void mpiio_handle_give(MPI_File native);
+void mpiio_handles_close(void); /* the spare ones, at MPI_Finalize */
+void mpiio_table_add(mpiio_file *f);
+void mpiio_table_remove(mpiio_file *f);
+/* Run `fn` on all files that are open. */
+void mpiio_table_each(void (*fn)(mpiio_file *f));
+
+/* ---- ranks.c */
+/* Local: one that is free, or NULL.  Those that all ranks can have have the same id. */
+mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm);
+/* Collective on comm. */
+int mpiio_ranks_make(MPI_Comm comm, mpiio_ranks **out);
+void mpiio_ranks_give(mpiio_ranks **ranks);
+void mpiio_ranks_finalize(void);
+/* The largest of each of n <= MPIIO_NUMBERS numbers over all ranks, in place.  Collective. */
+enum { MPIIO_NUMBERS = 16 };
+int mpiio_agree(const mpiio_ranks *ranks, int n, int64_t *numbers);
+int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* before there are ranks */
+/* Finish a request of ours, letting requests of the program move on. */
+int mpiio_finish(MPI_Request *request);
+
+/* ---- trouble.c */
+/* Remember what is wrong, and return the class. */
+int mpiio_complain(int mpi_class, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same for the last error of Tutti. */
+int mpiio_complain_tutti(tutti_err err);
+/* Call the error handler of the file (NULL: of MPI_FILE_NULL), unless all is well, and return the class. */
+int mpiio_fail(mpiio_file *f, int mpi_class);
+int mpiio_class_of(tutti_err err, int sys_errno);
+/* What was remembered, if it was for this code, or "". */
+const char *mpiio_message(int code);
+
+/* ---- open.c */
+int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *out);
+int mpiio_close(MPI_File *fh);
+int mpiio_delete(const char *path, MPI_Info info);
+void mpiio_watch(void); /* for MPI_Finalize */
+
+/* ---- manage.c */
+int mpiio_set_size(mpiio_file *f, MPI_Offset size);
+int mpiio_preallocate(mpiio_file *f, MPI_Offset size);
+int mpiio_get_size(mpiio_file *f, MPI_Offset *size);
+int mpiio_get_group(mpiio_file *f, MPI_Group *group);
+int mpiio_get_amode(mpiio_file *f, int *amode);
+int mpiio_set_info(mpiio_file *f, MPI_Info info);
+int mpiio_get_info(mpiio_file *f, MPI_Info *info);
+int mpiio_set_atomicity(mpiio_file *f, int flag);
+int mpiio_get_atomicity(mpiio_file *f, int *flag);
+int mpiio_sync(mpiio_file *f);
+int mpiio_register_datarep(const char *name);
+
+/* ---- hints.c */
+/* The environment's options, then those hints that we know and whose values make sense. */
+int mpiio_hints_read(MPI_Info info, tutti_options *opt);
+int mpiio_hints_tell(const mpiio_file *f, MPI_Info info);
+
+/* ---- view.c */
+int mpiio_set_view(mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
+                   MPI_Datatype filetype, const char *name, MPI_Info info);
+int mpiio_get_view(mpiio_file *f, MPI_Offset *displacement, MPI_Datatype *etype,
+                   MPI_Datatype *filetype, char *name);
+int mpiio_get_type_extent(mpiio_file *f, MPI_Datatype type, MPI_Count *extent);
+int mpiio_view_init(mpiio_view *v); /* bytes, from 0 on */
+void mpiio_view_drop(mpiio_view *v);
+/* May it be used in a call? */
+int mpiio_type_check(const mpiio_file *f, MPI_Datatype type);
+int mpiio_type_is_named(MPI_Datatype type);
+
+/* ---- position.c */
+int mpiio_seek(mpiio_file *f, MPI_Offset offset, int whence);
+int mpiio_seek_shared(mpiio_file *f, MPI_Offset offset, int whence);
+int mpiio_get_position(mpiio_file *f, MPI_Offset *offset);
+int mpiio_get_position_shared(mpiio_file *f, MPI_Offset *offset);
+int mpiio_get_byte_offset(mpiio_file *f, MPI_Offset offset, MPI_Offset *bytes);
+/* Byte `at` of the view in the file. */
+int mpiio_byte_offset(const mpiio_file *f, MPI_Offset at, MPI_Offset *out);
+
+/* ---- transfer.c */
+int mpiio_move(mpiio_file *f, const mpiio_call *call, MPI_Status *status);
+int mpiio_start(mpiio_file *f, const mpiio_call *call, MPI_Request *request);
+int mpiio_begin(mpiio_file *f, const mpiio_call *call);
+int mpiio_end(mpiio_file *f, mpiio_where where, int is_write, MPI_Status *status);
+/* End what was begun and forgot to end.  Collective. */
+void mpiio_split_drop(mpiio_file *f);
+
+/* ---- repeat.c: views with a `tile` */
+/* Do its displacements never decrease, and are none negative? */
+int mpiio_repeat_legal(const mpiio_view *v);
+/* Byte `at` of the view in the file. */
+int mpiio_repeat_offset(const mpiio_view *v, MPI_Offset at, MPI_Offset *out);
+/* Bytes of one tile before `end`, counted from its beginning. */
+int mpiio_repeat_before(const mpiio_view *v, MPI_Offset end, MPI_Offset *out);
+
+/* ---- shared.c */
+int mpiio_shared_make(mpiio_file *f);
+/* At open: what rank 0 has drawn, and whether all ranks share memory. */
+void mpiio_shared_name(mpiio_file *f, int64_t token, int in_memory);
+void mpiio_shared_drop(mpiio_file *f); /* also removes what was left outside of the process */
+/* Bytes of the view; returned is what it was before. */
+int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before);
+/* Once all ranks are here: it is `at` from now on.   All ranks, no communication. */
+void mpiio_shared_set(mpiio_file *f, MPI_Offset at);
+/* Where this rank comes when ranks follow one another from the pointer on, which moves past all.   Collective. */
+int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at);
+int64_t mpiio_shared_token(void);
+int64_t mpiio_machine_id(void); /* of all processes that see the same /dev/shm; -1: there is none */
+
+/* ---- external.c */
+/* Bytes of one element in the file, and its extent there; a type of bytes that lies so. */
+int mpiio_external_size(MPI_Datatype type, MPI_Offset *size);
+int mpiio_external_type(MPI_Datatype type, MPI_Datatype *out);
+int mpiio_external_pack(const void *buf, MPI_Count count, MPI_Datatype type, char *out,
+                        MPI_Offset bytes);
+int mpiio_external_unpack(const char *in, MPI_Offset bytes, void *buf, MPI_Count count,
+                          MPI_Datatype type);
+
+/* ---- summary.c */
+int mpiio_summary_wanted(void);
+/* Before closing.   Collective. */
+void mpiio_summary(mpiio_file *f);
+
+#endif

@@ -1,0 +1,121 @@
+/* mpiio: the names of what is not a data call.  Each is defined as PMPI_x, and MPI_x is a weak alias of it, as an MPI
+ * itself does: some Fortran bindings call one, some the other.  Handles that are not ours go on to the MPI library.
+ *
+ * c2f, f2c and the error handlers are not here: the native handle, which the program has, knows them (but see fortran.c).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mpiio.h"
+
+/* The body of a function on an open file. */
+#define OURS_OR_REAL(name, ours, ...)                                                      \
+    mpiio_file *f;                                                                         \
+    if (!mpiio_is_ours(fh, &f)) return MPIIO_REAL(name)(__VA_ARGS__);                      \
+    if (!f) return mpiio_fail(NULL, mpiio_complain(MPI_ERR_FILE, "the file is not open")); \
+    return ours
+
+#define NAME_1(name, ours, T1)                        \
+    int PMPI_File_##name(MPI_File fh, T1 a) {         \
+        OURS_OR_REAL(File_##name, ours(f, a), fh, a); \
+    }                                                 \
+    MPIIO_EXPORT(File_##name)
+#define NAME_2(name, ours, T1, T2)                          \
+    int PMPI_File_##name(MPI_File fh, T1 a, T2 b) {         \
+        OURS_OR_REAL(File_##name, ours(f, a, b), fh, a, b); \
+    }                                                       \
+    MPIIO_EXPORT(File_##name)
+
+static int is_on(void) {
+    mpiio_file *f;
+    return mpiio_is_ours(MPI_FILE_NULL, &f);
+}
+
+/* ---- open and closed */
+
+int PMPI_File_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *fh) {
+    if (!is_on()) return MPIIO_REAL(File_open)(comm, path, amode, info, fh);
+    return mpiio_open(comm, path, amode, info, fh);
+}
+MPIIO_EXPORT(File_open);
+
+int PMPI_File_close(MPI_File *fh) {
+    mpiio_file *f = NULL;
+    if (fh && !mpiio_is_ours(*fh, &f)) return MPIIO_REAL(File_close)(fh);
+    if (!f) return mpiio_fail(NULL, mpiio_complain(MPI_ERR_FILE, "the file is not open"));
+    return mpiio_close(fh);
+}
+MPIIO_EXPORT(File_close);
+
+int PMPI_File_delete(const char *path, MPI_Info info) {
+    return is_on() ? mpiio_delete(path, info) : MPIIO_REAL(File_delete)(path, info);
+}
+MPIIO_EXPORT(File_delete);
+
+/* ---- the file as a whole */
+
+NAME_1(set_size, mpiio_set_size, MPI_Offset);
+NAME_1(preallocate, mpiio_preallocate, MPI_Offset);
+NAME_1(get_size, mpiio_get_size, MPI_Offset *);
+NAME_1(get_group, mpiio_get_group, MPI_Group *);
+NAME_1(get_amode, mpiio_get_amode, int *);
+NAME_1(set_info, mpiio_set_info, MPI_Info);
+NAME_1(get_info, mpiio_get_info, MPI_Info *);
+NAME_1(set_atomicity, mpiio_set_atomicity, int);
+NAME_1(get_atomicity, mpiio_get_atomicity, int *);
+
+int PMPI_File_sync(MPI_File fh) {
+    OURS_OR_REAL(File_sync, mpiio_sync(f), fh);
+}
+MPIIO_EXPORT(File_sync);
+
+/* ---- views and positions */
+
+int PMPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype etype,
+                       MPI_Datatype filetype, const char *name, MPI_Info info) {
+    OURS_OR_REAL(File_set_view, mpiio_set_view(f, displacement, etype, filetype, name, info), fh,
+                 displacement, etype, filetype, name, info);
+}
+MPIIO_EXPORT(File_set_view);
+
+int PMPI_File_get_view(MPI_File fh, MPI_Offset *displacement, MPI_Datatype *etype,
+                       MPI_Datatype *filetype, char *name) {
+    OURS_OR_REAL(File_get_view, mpiio_get_view(f, displacement, etype, filetype, name), fh,
+                 displacement, etype, filetype, name);
+}
+MPIIO_EXPORT(File_get_view);
+
+static int get_type_extent(mpiio_file *f, MPI_Datatype type, MPI_Aint *extent) {
+    MPI_Count found = 0;
+    const int code = mpiio_get_type_extent(f, type, extent ? &found : NULL);
+    if (code == MPI_SUCCESS && extent) *extent = (MPI_Aint)found;
+    return code;
+}
+
+NAME_2(get_type_extent, get_type_extent, MPI_Datatype, MPI_Aint *);
+NAME_2(seek, mpiio_seek, MPI_Offset, int);
+NAME_2(seek_shared, mpiio_seek_shared, MPI_Offset, int);
+NAME_1(get_position, mpiio_get_position, MPI_Offset *);
+NAME_1(get_position_shared, mpiio_get_position_shared, MPI_Offset *);
+NAME_2(get_byte_offset, mpiio_get_byte_offset, MPI_Offset, MPI_Offset *);
+
+/* ---- representations */
+
+int PMPI_Register_datarep(const char *name, MPI_Datarep_conversion_function *reads,
+                          MPI_Datarep_conversion_function *writes,
+                          MPI_Datarep_extent_function *extent, void *state) {
+    if (is_on()) return mpiio_register_datarep(name);
+    return MPIIO_REAL(Register_datarep)(name, reads, writes, extent, state);
+}
+MPIIO_EXPORT(Register_datarep);
+
+/* ---- large counts */
+
+#if MPI_VERSION >= 4
+NAME_2(get_type_extent_c, mpiio_get_type_extent, MPI_Datatype, MPI_Count *);
+
+int PMPI_Register_datarep_c(const char *name, MPI_Datarep_conversion_function_c *reads,
+                            MPI_Datarep_conversion_function_c *writes,
+                            MPI_Datarep_extent_function *extent, void *state) {
+    if (is_on()) return mpiio_register_datarep(name);
+    return MPIIO_REAL(Register_datarep_c)(name, reads, writes, extent, state);
+}
+MPIIO_EXPORT(Register_datarep_c);
+#endif

@@ -1,0 +1,158 @@
+/* mpiio: file pointers and byte offsets.  A pointer counts bytes of the view (so that whatever was moved can be
+ * added to it); the program sees etypes.
+ *
+ *   displacement    tile 0       tile 1       tile 2
+ *   |.............|--##-##---- |--##-##---- |--##-##----        bytes of the view: those marked #
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "request.h"
+
+/* Byte `at` of the view in the file. */
+int mpiio_byte_offset(const mpiio_file *f, MPI_Offset at, MPI_Offset *out) {
+    tutti_access *a = NULL;
+    tutti_off lo = 0, hi = 0;
+    if (f->view.plain) {
+        if (__builtin_add_overflow(f->view.displacement, at, out))
+            return mpiio_complain(MPI_ERR_ARG, "the offset is too large");
+        return MPI_SUCCESS;
+    }
+    if (f->view.tile_size == 0) {
+        *out = f->view.displacement;
+        return MPI_SUCCESS;
+    }
+    if (!f->view.tiles) return mpiio_repeat_offset(&f->view, at, out);
+    const tutti_err err = tutti_view_access(f->view.tiles, at, 1, MPI_BYTE, &a);
+    if (err != TUTTI_OK) return mpiio_complain_tutti(err);
+    tutti_access_bounds(a, &lo, &hi);
+    tutti_access_free(&a);
+    *out = lo;
+    return MPI_SUCCESS;
+}
+
+/* Bytes of one tile before `end`, counted from its beginning. */
+static int part_of_tile(const mpiio_view *v, MPI_Offset end, MPI_Offset *out) {
+    tutti_access *a = NULL;
+    if (!v->tiles) return mpiio_repeat_before(v, end, out);
+    const tutti_err err = tutti_view_access(v->tiles, 0, v->tile_size, MPI_BYTE, &a);
+    if (err != TUTTI_OK) return mpiio_complain_tutti(err);
+    *out = tutti_access_bytes_in(a, 0, v->displacement + end);
+    tutti_access_free(&a);
+    return MPI_SUCCESS;
+}
+
+/* The first etype of the view that begins at or after byte `size` of the file, in bytes of the view. */
+static int end_of_view(const mpiio_view *v, MPI_Offset size, MPI_Offset *out) {
+    const MPI_Offset end = size - v->displacement;
+    MPI_Offset whole = 0, part = 0;
+    int code = MPI_SUCCESS;
+    *out = 0;
+    if (end <= 0 || v->tile_size == 0) return MPI_SUCCESS;
+    if (v->plain) {
+        part = end;
+    } else {
+        if (end >= v->tile_end && v->tile_extent > 0)
+            whole = (end - v->tile_end) / v->tile_extent + 1;
+        code = part_of_tile(v, end - whole * v->tile_extent, &part);
+    }
+    const MPI_Offset bytes = whole * v->tile_size + part;
+    *out = (bytes + v->etype_size - 1) / v->etype_size * v->etype_size;
+    return code;
+}
+
+/* Where a seek leads, in bytes of the view. */
+static int target(const mpiio_file *f, MPI_Offset offset, MPI_Offset from, MPI_Offset *out) {
+    MPI_Offset bytes, at;
+    if (__builtin_mul_overflow(offset, f->view.etype_size, &bytes) ||
+        __builtin_add_overflow(from, bytes, &at))
+        return mpiio_complain(MPI_ERR_ARG, "the offset %lld is too large", (long long)offset);
+    if (at < 0)
+        return mpiio_complain(MPI_ERR_ARG, "offset %lld leads before the beginning of the view",
+                              (long long)offset);
+    *out = at;
+    return MPI_SUCCESS;
+}
+
+static int check_whence(const mpiio_file *f, int whence) {
+    if (f->amode & MPI_MODE_SEQUENTIAL)
+        return mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,
+                              "'%s' was opened with MPI_MODE_SEQUENTIAL: nothing to seek", f->path);
+    if (whence == MPI_SEEK_SET || whence == MPI_SEEK_CUR || whence == MPI_SEEK_END)
+        return MPI_SUCCESS;
+    return mpiio_complain(MPI_ERR_ARG, "whence %d is none of MPI_SEEK_SET, _CUR and _END", whence);
+}
+
+static int end_now(mpiio_file *f, MPI_Offset *out) {
+    tutti_off size = 0;
+    mpiio_enter(NULL);
+    const tutti_err err = tutti_file_size_independent(f->file, &size);
+    mpiio_leave(NULL);
+    return err == TUTTI_OK ? end_of_view(&f->view, size, out) : mpiio_complain_tutti(err);
+}
+
+int mpiio_seek(mpiio_file *f, MPI_Offset offset, int whence) {
+    MPI_Offset from = 0, at = 0;
+    int code = check_whence(f, whence);
+    if (whence == MPI_SEEK_CUR) from = __atomic_load_n(&f->position, __ATOMIC_RELAXED);
+    if (code == MPI_SUCCESS && whence == MPI_SEEK_END) code = end_now(f, &from);
+    if (code == MPI_SUCCESS) code = target(f, offset, from, &at);
+    if (code == MPI_SUCCESS) __atomic_store_n(&f->position, at, __ATOMIC_RELAXED);
+    return mpiio_fail(f, code);
+}
+
+int mpiio_get_position(mpiio_file *f, MPI_Offset *offset) {
+    const int code = check_whence(f, MPI_SEEK_SET);
+    if (!offset) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the offset"));
+    if (code == MPI_SUCCESS)
+        *offset = __atomic_load_n(&f->position, __ATOMIC_RELAXED) / f->view.etype_size;
+    return mpiio_fail(f, code);
+}
+
+/* ---- the shared pointer */
+
+/* Nobody has left the seek before all are in it: whatever was written before counts. */
+static int shared_from(mpiio_file *f, int whence, MPI_Offset *from) {
+    tutti_off size = 0;
+    if (whence == MPI_SEEK_CUR) return mpiio_shared_add(f, 0, from);
+    if (whence == MPI_SEEK_SET) return MPI_SUCCESS;
+    mpiio_enter(f);
+    const tutti_err err = tutti_file_size(f->file, &size);
+    mpiio_leave(f);
+    return err == TUTTI_OK ? end_of_view(&f->view, size, from) : mpiio_complain_tutti(err);
+}
+
+int mpiio_seek_shared(mpiio_file *f, MPI_Offset offset, int whence) {
+    MPI_Offset from = 0, at = 0;
+    int code = check_whence(f, whence);
+    int64_t n[] = {code, offset, -offset, whence, -whence};
+    const int rc = mpiio_agree(f->ranks, 5, n);
+    if (rc != MPI_SUCCESS) return mpiio_fail(f, rc);
+    if (code == MPI_SUCCESS && n[0] != MPI_SUCCESS)
+        code = mpiio_complain((int)n[0], "another rank's seek is not possible");
+    else if (code == MPI_SUCCESS && (n[1] != -n[2] || n[3] != -n[4]))
+        code =
+            mpiio_complain(MPI_ERR_NOT_SAME, "ranks seek the shared pointer to different places");
+    if (code == MPI_SUCCESS) code = shared_from(f, whence, &from);
+    if (code == MPI_SUCCESS) code = target(f, offset, from, &at);
+    if (code == MPI_SUCCESS) mpiio_shared_set(f, at);
+    return mpiio_fail(f, code);
+}
+
+int mpiio_get_position_shared(mpiio_file *f, MPI_Offset *offset) {
+    MPI_Offset at = 0;
+    int code = check_whence(f, MPI_SEEK_SET);
+    if (!offset) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the offset"));
+    if (code == MPI_SUCCESS) code = mpiio_shared_add(f, 0, &at);
+    if (code == MPI_SUCCESS) *offset = at / f->view.etype_size;
+    return mpiio_fail(f, code);
+}
+
+int mpiio_get_byte_offset(mpiio_file *f, MPI_Offset offset, MPI_Offset *bytes) {
+    MPI_Offset at = 0;
+    int code = check_whence(f, MPI_SEEK_SET);
+    if (!bytes) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the offset"));
+    if (code == MPI_SUCCESS && offset < 0)
+        code = mpiio_complain(MPI_ERR_ARG, "the offset %lld is negative", (long long)offset);
+    if (code == MPI_SUCCESS) code = target(f, offset, 0, &at);
+    if (code == MPI_SUCCESS) code = mpiio_byte_offset(f, at, bytes);
+    return mpiio_fail(f, code);
+}

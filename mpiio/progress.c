@@ -1,0 +1,95 @@
+/* mpiio: how the MPI library moves our requests on while the program waits for something else in it.
+ *
+ * Open MPI   has a list of functions that its progress engine calls, and anybody may add one
+ *            (opal_progress_register, in libopen-pal)
+ * MPICH      has no such thing that it shows, but where it sends by UCX all its waiting goes through one function of
+ *            that library, which we stand in front of.  With MPI_THREAD_MULTIPLE it holds locks there,
+ *            which its own functions would want too: then we keep out.
+ * others     MPI_Wait, MPI_Test and their kin alone move requests on (waits.c)
+ *
+ * All this is called in every wait of MPI, and so very often: we look whether there is anything to do, and
+ * not more often than once in PAUSE.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "request_impl.h"
+
+enum { PAUSE = 5000 }; /* nanoseconds */
+
+enum { UNKNOWN, NOWHERE, EVERYWHERE };
+static atomic_int where;
+static _Atomic int64_t last; /* when we were here */
+
+/* 0: a moment ago */
+static int long_enough(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    if (now - atomic_load_explicit(&last, memory_order_relaxed) < PAUSE) return 0;
+    atomic_store_explicit(&last, now, memory_order_relaxed);
+    return 1;
+}
+
+int mpiio_progress_everywhere(void) {
+    return atomic_load_explicit(&where, memory_order_relaxed) == EVERYWHERE;
+}
+
+static void *symbol_of(const char *name, const char *library) {
+    void *symbol = dlsym(RTLD_NEXT, name);
+    void *handle = symbol ? NULL : dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    return handle ? dlsym(handle, name) : symbol;
+}
+
+#ifdef MPICH_VERSION
+
+typedef unsigned ucx_fn(void *worker);
+
+static atomic_int ucx_is_used;
+
+unsigned ucp_worker_progress(void *worker);
+
+unsigned ucp_worker_progress(void *worker) {
+    static ucx_fn *_Atomic real;
+    if (!real) real = (ucx_fn *)symbol_of("ucp_worker_progress", "libucp.so.0");
+    if (!real) abort(); /* whoever calls us has it from somewhere */
+    const unsigned events = real(worker);
+    atomic_store_explicit(&ucx_is_used, 1, memory_order_relaxed);
+    if (!events && mpiio_progress_everywhere() && !mpiio_requests_idle() && long_enough())
+        mpiio_requests_progress();
+    return events;
+}
+
+static int arrange(void) {
+    int level = MPI_THREAD_MULTIPLE;
+    PMPI_Query_thread(&level);
+    return atomic_load(&ucx_is_used) && level < MPI_THREAD_MULTIPLE;
+}
+
+#else
+
+typedef int opal_fn(int (*callback)(void));
+
+static int callback(void) {
+    if (!mpiio_progress_everywhere() || mpiio_requests_idle() || !long_enough()) return 0;
+    return mpiio_requests_progress();
+}
+
+/* Once and for all: it is not called any more when it would matter, after MPI_Finalize. */
+static int arrange(void) {
+    opal_fn *add = (opal_fn *)symbol_of("opal_progress_register", "libopen-pal.so.40");
+    return add && add(callback) == 0;
+}
+
+#endif
+
+void mpiio_progress_begin(void) {
+    int unknown = UNKNOWN;
+    if (atomic_compare_exchange_strong(&where, &unknown, NOWHERE) && arrange())
+        atomic_store(&where, EVERYWHERE);
+}
+
+void mpiio_progress_end(void) {
+    atomic_store(&where, NOWHERE);
+}

@@ -1,0 +1,167 @@
+/* mpiio: communicators of our own, and agreement on numbers.
+ *
+ * Duplicating a communicator is expensive, so those that were made for one of the program's are kept in an attribute
+ * of it, and a file takes one that is free.  Threads may close files in different orders on different
+ * ranks, so that ranks compare (in the agreement of open, which there is anyway) which one they would take.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <sched.h>
+#include <stdlib.h>
+
+#include "request.h"
+
+typedef struct {
+    mpiio_ranks *first;
+    int made;
+} pool;
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static int pool_key = MPI_KEYVAL_INVALID;
+
+/* ---- the pool of a communicator */
+
+static void ranks_free(mpiio_ranks *r) {
+    PMPI_Comm_free(&r->comm);
+    free(r);
+}
+
+static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
+    (void)comm, (void)key, (void)extra;
+    pool *p = value;
+    for (mpiio_ranks *r = p->first, *next; r; r = next) {
+        next = r->next;
+        r->orphan = r->busy; /* a file is still open: closing it frees them */
+        if (!r->busy) ranks_free(r);
+    }
+    free(p);
+    return MPI_SUCCESS;
+}
+
+/* With the lock.  NULL: none, and `make` was not asked for, or there is no memory. */
+static pool *pool_of(MPI_Comm comm, int make) {
+    void *value = NULL;
+    int found = 0;
+    if (pool_key == MPI_KEYVAL_INVALID &&
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, pool_delete, &pool_key, NULL) != MPI_SUCCESS)
+        return NULL;
+    if (PMPI_Comm_get_attr(comm, pool_key, &value, &found) != MPI_SUCCESS) return NULL;
+    if (found || !make) return found ? value : NULL;
+    pool *p = calloc(1, sizeof *p);
+    if (!p || PMPI_Comm_set_attr(comm, pool_key, p) == MPI_SUCCESS) return p;
+    free(p);
+    return NULL;
+}
+
+mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm) {
+    mpiio_ranks *found = NULL;
+    pthread_mutex_lock(&pool_lock);
+    const pool *p = pool_of(comm, 0);
+    for (mpiio_ranks *r = p ? p->first : NULL; r; r = r->next)
+        if (!r->busy && (!found || r->id < found->id)) found = r;
+    if (found) found->busy = 1;
+    pthread_mutex_unlock(&pool_lock);
+    return found;
+}
+
+void mpiio_ranks_give(mpiio_ranks **ranks) {
+    mpiio_ranks *r = *ranks;
+    *ranks = NULL;
+    if (!r) return;
+    pthread_mutex_lock(&pool_lock);
+    r->busy = 0;
+    const int orphan = r->orphan;
+    pthread_mutex_unlock(&pool_lock);
+    if (orphan) ranks_free(r);
+}
+
+/* Without memory for the pool they belong to nobody. */
+static void pool_add(MPI_Comm comm, mpiio_ranks *r) {
+    pthread_mutex_lock(&pool_lock);
+    pool *p = pool_of(comm, 1);
+    r->orphan = p == NULL;
+    if (p) {
+        r->id = p->made++;
+        r->next = p->first;
+        p->first = r;
+    }
+    pthread_mutex_unlock(&pool_lock);
+}
+
+int mpiio_ranks_make(MPI_Comm comm, mpiio_ranks **out) {
+    mpiio_ranks *r = calloc(1, sizeof *r);
+    int64_t without = r == NULL;
+    int code = mpiio_agree_on(comm, 1, &without);
+    if (code == MPI_SUCCESS && without)
+        code = mpiio_complain(MPI_ERR_NO_MEM, "a rank has no memory for a communicator");
+    if (code == MPI_SUCCESS && r) code = PMPI_Comm_dup(comm, &r->comm);
+    if (code != MPI_SUCCESS || !r) {
+        free(r);
+        return code;
+    }
+    PMPI_Comm_set_errhandler(r->comm, MPI_ERRORS_RETURN);
+    PMPI_Comm_rank(r->comm, &r->rank);
+    PMPI_Comm_size(r->comm, &r->size);
+    r->busy = 1;
+    pool_add(comm, r);
+    *out = r;
+    return MPI_SUCCESS;
+}
+
+/* At MPI_Finalize: communicators that the program cannot free. */
+void mpiio_ranks_finalize(void) {
+    void *value = NULL;
+    int found = 0;
+    if (pool_key == MPI_KEYVAL_INVALID) return;
+    if (PMPI_Comm_get_attr(MPI_COMM_WORLD, pool_key, &value, &found) == MPI_SUCCESS && found)
+        PMPI_Comm_delete_attr(MPI_COMM_WORLD, pool_key);
+}
+
+/* ---- agreement */
+
+int mpiio_finish(MPI_Request *request) {
+    int done = 0;
+    for (;;) {
+        const int code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || done) return code;
+        mpiio_requests_progress();
+        sched_yield();
+    }
+}
+
+int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers) {
+    int64_t mine[MPIIO_NUMBERS];
+    MPI_Request request;
+    for (int i = 0; i < n; i++) mine[i] = numbers[i];
+    const int code = PMPI_Iallreduce(mine, numbers, n, MPI_INT64_T, MPI_MAX, comm, &request);
+    return code == MPI_SUCCESS ? mpiio_finish(&request) : code;
+}
+
+/* Send to `to` and merge what comes from `from`; -1: nobody. */
+static int pass(const mpiio_ranks *r, int to, int from, int n, int64_t *numbers) {
+    int64_t in[MPIIO_NUMBERS];
+    MPI_Request came = MPI_REQUEST_NULL, went = MPI_REQUEST_NULL;
+    int code = MPI_SUCCESS;
+    if (from >= 0) code = PMPI_Irecv(in, n, MPI_INT64_T, from, 0, r->comm, &came);
+    if (code == MPI_SUCCESS && to >= 0)
+        code = PMPI_Isend(numbers, n, MPI_INT64_T, to, 0, r->comm, &went);
+    if (code == MPI_SUCCESS && to >= 0) code = mpiio_finish(&went);
+    if (code == MPI_SUCCESS && from >= 0) code = mpiio_finish(&came);
+    for (int i = 0; from >= 0 && code == MPI_SUCCESS && i < n; i++)
+        if (in[i] > numbers[i]) numbers[i] = in[i];
+    return code;
+}
+
+/* By recursive doubling, which takes half the time of MPI's own non-blocking reductions.  Ranks beyond the
+ * largest power of two hand theirs to a partner first, and get the result from it. */
+int mpiio_agree(const mpiio_ranks *r, int n, int64_t *numbers) {
+    int whole = 1, code = MPI_SUCCESS;
+    while (whole <= r->size / 2) whole *= 2;
+    const int beyond = r->rank >= whole;
+    const int partner = beyond ? r->rank - whole : r->rank + whole < r->size ? r->rank + whole : -1;
+    if (partner >= 0)
+        code = beyond ? pass(r, partner, -1, n, numbers) : pass(r, -1, partner, n, numbers);
+    for (int bit = 1; bit < whole && !beyond && code == MPI_SUCCESS; bit *= 2)
+        code = pass(r, r->rank ^ bit, r->rank ^ bit, n, numbers);
+    if (partner >= 0 && code == MPI_SUCCESS)
+        code = beyond ? pass(r, -1, partner, n, numbers) : pass(r, partner, -1, n, numbers);
+    return code;
+}

@@ -1,0 +1,41 @@
+/* mpiio: the MPI library's own functions.  This library comes before the MPI in the order in which names are
+ * looked up, so that "the next one of that name" is the real one; and since it is linked with the MPI, it is
+ * found also where a program has loaded its MPI for itself only (Python).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <time.h>
+
+#include "mpiio.h"
+
+static int off;
+static pthread_once_t off_once = PTHREAD_ONCE_INIT;
+
+static void off_read(void) {
+    static const char *const words[] = {"off", "0", "no", "false", "disable"};
+    const char *text = getenv("TUTTI_MPIIO");
+    for (size_t i = 0; text && i < sizeof words / sizeof *words; i++)
+        if (strcasecmp(text, words[i]) == 0) off = 1;
+}
+
+int mpiio_off(void) {
+    pthread_once(&off_once, off_read);
+    return off;
+}
+
+void *mpiio_real(const char *name) {
+    void *found = dlsym(RTLD_NEXT, name);
+    if (found) return found;
+    fprintf(stderr,
+            "libtutti-mpiio: there is no %s after this library: it must come before the MPI\n",
+            name);
+    abort();
+}
+
+double mpiio_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

@@ -1,0 +1,168 @@
+/* mpiio: requests of the program on operations of Tutti.
+ *
+ *   make       Grequest_start
+ *   progress   tutti_request_test on those under way; Grequest_complete on those that are done
+ *   query_fn   the bytes into the status
+ *   free_fn    the MPI library has no use for it any more
+ *
+ * Tutti runs its operations inside of tutti_request_test, and they call MPI themselves, which may come back to
+ * us by way of the MPI library's progress: a thread that is inside moves nothing on.  Of several threads
+ * one at a time does; operations of a file that another thread is using move on in that use.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "request_impl.h"
+
+enum { OTHERS = 2 };
+
+_Thread_local int mpiio_depth;
+
+/* Who has it takes requests out of the list of those under way. */
+static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
+static mpiio_request *cursor; /* the next one to look at; NULL: from the start */
+
+/* ---- inside and outside */
+
+void mpiio_enter(mpiio_file *f) {
+    if (f) pthread_mutex_lock(&f->lock);
+    mpiio_depth++;
+}
+
+void mpiio_leave(mpiio_file *f) {
+    mpiio_depth--;
+    if (f) pthread_mutex_unlock(&f->lock);
+}
+
+/* ---- what the MPI library calls */
+
+static int request_query(void *state, MPI_Status *status) {
+    const mpiio_request *q = state;
+    PMPI_Status_set_elements_x(status, MPI_BYTE, mpiio_request_settled(q) ? q->bytes : 0);
+    PMPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+static int request_free(void *state) {
+    mpiio_request_drop_handle(state);
+    return MPI_SUCCESS;
+}
+
+/* What is under way is carried out. */
+static int request_cancel(void *state, int complete) {
+    (void)state, (void)complete;
+    return MPI_SUCCESS;
+}
+
+/* ---- progress */
+
+static void outcome_set(mpiio_request *q, tutti_err outcome, tutti_off bytes) {
+    if (outcome != TUTTI_OK) {
+        q->code = mpiio_class_of(outcome, tutti_last_error()->sys_errno);
+        q->message = strdup(tutti_last_message());
+        bytes = 0;
+    }
+    q->bytes = q->done ? q->done(q->context, outcome, bytes) : bytes;
+    atomic_store_explicit(&q->settled, 1, memory_order_release);
+}
+
+/* 1: it is complete now */
+static int move_on(mpiio_request *q) {
+    tutti_off bytes = 0;
+    int done = 0;
+    const tutti_err outcome = tutti_request_test(&q->tutti, &done, &bytes);
+    if (!done) return 0;
+    outcome_set(q, outcome, bytes);
+    if (cursor == q) cursor = mpiio_request_after(q);
+    mpiio_request_arrived(q);
+    PMPI_Grequest_complete(q->handle);
+    mpiio_request_let_go(q);
+    return 1;
+}
+
+/* A test that finds nothing has moved all of Tutti's operations on nevertheless, so that a few are enough: the
+ * oldest ones, which should be complete first, and of the others some in turn. */
+static int move_some_on(void) {
+    int completed = 0;
+    mpiio_request *q = mpiio_request_after(NULL);
+    for (mpiio_request *next; q; q = next) {
+        next = mpiio_request_after(q);
+        if (!move_on(q)) break;
+        completed = 1;
+    }
+    for (int misses = 0; q && misses < OTHERS;) {
+        mpiio_request *other = cursor ? cursor : mpiio_request_after(q);
+        if (!other) break;
+        cursor = mpiio_request_after(other);
+        if (other != q && move_on(other))
+            completed = 1;
+        else
+            misses++;
+    }
+    return completed;
+}
+
+int mpiio_requests_progress(void) {
+    if (mpiio_requests_idle() || pthread_mutex_trylock(&progress_lock) != 0) return 0;
+    const int saved_errno = errno;
+    mpiio_depth++;
+    const int completed = move_some_on();
+    mpiio_depth--;
+    pthread_mutex_unlock(&progress_lock);
+    errno = saved_errno;
+    return completed;
+}
+
+/* ---- the end */
+
+void mpiio_requests_settle(mpiio_file *f) {
+    if (mpiio_requests_idle()) return;
+    while (mpiio_requests_under_way(f)) {
+        if (!mpiio_requests_progress()) sched_yield();
+    }
+    mpiio_requests_forget(f);
+}
+
+/* Whatever is under way stays so: nobody may be waited for any more. */
+static int finalize(MPI_Comm self, int key, void *value, void *extra) {
+    (void)self, (void)key, (void)value, (void)extra;
+    mpiio_progress_end();
+    atomic_store(&mpiio_requests_alive, INT_MIN / 2);
+    return MPI_SUCCESS;
+}
+
+/* ---- the beginning */
+
+static int first_code;
+
+static void first_time(void) {
+    int key = MPI_KEYVAL_INVALID;
+    first_code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &key, NULL);
+    if (first_code == MPI_SUCCESS) first_code = PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    if (first_code == MPI_SUCCESS) first_code = PMPI_Comm_free_keyval(&key);
+    if (first_code == MPI_SUCCESS) mpiio_progress_begin();
+}
+
+int mpiio_request_make(mpiio_file *f, tutti_request *r, mpiio_done_fn *done, void *context,
+                       MPI_Request *out) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, first_time);
+    if (first_code != MPI_SUCCESS) return first_code;
+    mpiio_request *q = calloc(1, sizeof *q);
+    if (!q) return MPI_ERR_NO_MEM;
+    *q = (mpiio_request){.file = f, .tutti = r, .done = done, .context = context, .index = -1};
+    const int code =
+        PMPI_Grequest_start(request_query, request_free, request_cancel, q, &q->handle);
+    if (code != MPI_SUCCESS) {
+        free(q);
+        return code;
+    }
+    *out = q->handle;
+    mpiio_request_add(q);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,70 @@
+/* mpiio: what request.c, request_table.c, progress.c and waits.c know of a request.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_MPIIO_REQUEST_IMPL_H
+#define TUTTI_MPIIO_REQUEST_IMPL_H
+
+#include <stdatomic.h>
+
+#include "request.h"
+
+/* It lives until nobody refers to it: the MPI library does until it calls free_fn, which comes at
+ * MPI_Request_free in MPICH and after completion in Open MPI; the list of those under way does until it is
+ * complete; and so does a call that waits for it. */
+typedef struct mpiio_request {
+    MPI_Request handle;
+    mpiio_file *file;     /* NULL: it has been closed */
+    tutti_request *tutti; /* NULL: complete */
+    mpiio_done_fn *done;
+    void *context;
+    atomic_int settled; /* the next three are */
+    tutti_off bytes;    /* for the status */
+    int code;           /* MPI_SUCCESS, or the class that is to be told ... */
+    char *message;      /* ... and Tutti's words for it */
+    int references;
+    struct mpiio_request *next;    /* under way */
+    struct mpiio_request *chained; /* in the table */
+    struct mpiio_request *waited;  /* by the same call of the program ... */
+    int index;                     /* ... which has it here; -1: no call has */
+} mpiio_request;
+
+/* Requests that are not gone yet: 0 (or less, after MPI_Finalize) lets every MPI_Wait and MPI_Test pass at
+ * once. */
+extern atomic_int mpiio_requests_alive;
+extern _Thread_local int mpiio_depth; /* mpiio_enter less mpiio_leave */
+
+static inline int mpiio_requests_idle(void) {
+    return atomic_load_explicit(&mpiio_requests_alive, memory_order_relaxed) <= 0 ||
+           mpiio_depth > 0;
+}
+
+/* 1: its outcome may be looked at, whichever thread wrote it. */
+static inline int mpiio_request_settled(const mpiio_request *q) {
+    return atomic_load_explicit(&q->settled, memory_order_acquire);
+}
+
+/* ---- request_table.c */
+/* Into the table and the list, with a reference of each. */
+void mpiio_request_add(mpiio_request *q);
+/* Out of the table; its reference goes. */
+void mpiio_request_drop_handle(mpiio_request *q);
+/* Out of the list; its reference stays for the caller. */
+void mpiio_request_arrived(mpiio_request *q);
+void mpiio_request_let_go(mpiio_request *q);
+/* The next one under way; after NULL: the first. */
+mpiio_request *mpiio_request_after(const mpiio_request *q);
+int mpiio_requests_under_way(const mpiio_file *f);
+/* The file goes; what is still to be told of it is nobody's. */
+void mpiio_requests_forget(const mpiio_file *f);
+
+/* Those of ours among n handles, linked by `waited`, each with a reference and its index. */
+mpiio_request *mpiio_requests_among(int n, const MPI_Request *handles);
+void mpiio_requests_release(mpiio_request *among);
+
+/* ---- progress.c */
+/* From the first request on: arrange that the MPI library moves us on. */
+void mpiio_progress_begin(void);
+void mpiio_progress_end(void);
+/* Does it whenever it waits for something?  Otherwise only MPI_Wait & co do. */
+int mpiio_progress_everywhere(void);
+
+#endif

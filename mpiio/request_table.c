@@ -1,0 +1,134 @@
+/* mpiio: which requests there are: a table from the MPI library's handles, and a list of those under way in the
+ * order in which they were started.
+ *
+ * The table is exact: a handle is in it from Grequest_start until the MPI library calls free_fn, after which it may
+ * give the same handle to somebody else.  A call that waits looks its handles up before it hands them to
+ * the MPI library, and refers to what it found until it has told the outcome.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "request_impl.h"
+
+enum { BUCKETS = 1024 };
+
+atomic_int mpiio_requests_alive;
+
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* of all that follows, and of references */
+static mpiio_request *table[BUCKETS];
+static mpiio_request *first, **end = &first;
+
+/* ---- with the lock */
+
+static mpiio_request **bucket_of(MPI_Request handle) {
+    const uint64_t mixed = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
+    return &table[mixed >> 54];
+}
+
+static mpiio_request *find(MPI_Request handle) {
+    mpiio_request *q = *bucket_of(handle);
+    while (q && q->handle != handle) q = q->chained;
+    return q;
+}
+
+static void let_go(mpiio_request *q) {
+    if (--q->references > 0) return;
+    free(q->message);
+    free(q);
+    atomic_fetch_sub(&mpiio_requests_alive, 1);
+}
+
+/* ---- coming and going */
+
+void mpiio_request_add(mpiio_request *q) {
+    pthread_mutex_lock(&lock);
+    mpiio_request **bucket = bucket_of(q->handle);
+    q->chained = *bucket;
+    *bucket = q;
+    q->next = NULL;
+    *end = q;
+    end = &q->next;
+    q->file->requests++;
+    q->references = 2;
+    atomic_fetch_add(&mpiio_requests_alive, 1);
+    pthread_mutex_unlock(&lock);
+}
+
+void mpiio_request_drop_handle(mpiio_request *q) {
+    pthread_mutex_lock(&lock);
+    mpiio_request **at = bucket_of(q->handle);
+    while (*at && *at != q) at = &(*at)->chained;
+    if (*at) *at = q->chained;
+    let_go(q);
+    pthread_mutex_unlock(&lock);
+}
+
+void mpiio_request_arrived(mpiio_request *q) {
+    pthread_mutex_lock(&lock);
+    mpiio_request **at = &first;
+    while (*at != q) at = &(*at)->next;
+    *at = q->next;
+    if (!*at) end = at;
+    q->file->requests--;
+    pthread_mutex_unlock(&lock);
+}
+
+void mpiio_request_let_go(mpiio_request *q) {
+    pthread_mutex_lock(&lock);
+    let_go(q);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- asking */
+
+mpiio_request *mpiio_request_after(const mpiio_request *q) {
+    pthread_mutex_lock(&lock);
+    mpiio_request *next = q ? q->next : first;
+    pthread_mutex_unlock(&lock);
+    return next;
+}
+
+int mpiio_requests_under_way(const mpiio_file *f) {
+    pthread_mutex_lock(&lock);
+    const int n = f->requests;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+void mpiio_requests_forget(const mpiio_file *f) {
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < BUCKETS; i++)
+        for (mpiio_request *q = table[i]; q; q = q->chained)
+            if (q->file == f) q->file = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- for a call that waits */
+
+mpiio_request *mpiio_requests_among(int n, const MPI_Request *handles) {
+    mpiio_request *among = NULL;
+    if (!handles) return NULL;
+    pthread_mutex_lock(&lock);
+    for (int i = n - 1; i >= 0; i--) {
+        mpiio_request *q = handles[i] == MPI_REQUEST_NULL ? NULL : find(handles[i]);
+        if (!q || q->index >= 0) continue;
+        q->references++;
+        q->index = i;
+        q->waited = among;
+        among = q;
+    }
+    pthread_mutex_unlock(&lock);
+    return among;
+}
+
+void mpiio_requests_release(mpiio_request *among) {
+    if (!among) return;
+    pthread_mutex_lock(&lock);
+    for (mpiio_request *q = among, *next; q; q = next) {
+        next = q->waited;
+        q->index = -1;
+        let_go(q);
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,205 @@
+/* mpiio: carrying data calls out: at once, by a request, or begun and ended.
+ *
+ * In a collective call a rank whose arguments are wrong still takes part, with no access at all: Tutti then
+ * refuses on all ranks, and nobody waits for anybody in vain.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "job.h"
+#include "request.h"
+
+/* ---- accounts, for the summary */
+
+static double start_time(void) {
+    return mpiio_summary_wanted() ? mpiio_now() : 0;
+}
+
+static void count(mpiio_file *f, const mpiio_call *c, int family, tutti_off bytes, double since) {
+    mpiio_account *a = &f->accounts[c->is_write][family];
+    if (!mpiio_summary_wanted()) return;
+    __atomic_fetch_add(&a->calls, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&a->bytes, bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&a->nanoseconds, (int64_t)(1e9 * (mpiio_now() - since)), __ATOMIC_RELAXED);
+}
+
+/* ---- at once */
+
+static tutti_err move(mpiio_job *job, tutti_off *moved) {
+    tutti_file *f = job->file->file;
+    const mpiio_call *c = &job->call;
+    if (c->collective)
+        return c->is_write ? tutti_file_write(f, job->access, job->buf, moved)
+                           : tutti_file_read(f, job->access, job->buf, moved);
+    return c->is_write ? tutti_file_write_independent(f, job->access, job->buf, moved)
+                       : tutti_file_read_independent(f, job->access, job->buf, moved);
+}
+
+static void status_set(MPI_Status *status, MPI_Offset bytes) {
+    if (status == MPI_STATUS_IGNORE) return;
+    PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
+    PMPI_Status_set_cancelled(status, 0);
+}
+
+/* A rank's own complaint says more than that the others refused too. */
+static int outcome_of(const mpiio_job *job, tutti_err err) {
+    return job->complaint != MPI_SUCCESS ? job->complaint : mpiio_complain_tutti(err);
+}
+
+int mpiio_move(mpiio_file *f, const mpiio_call *call, MPI_Status *status) {
+    const double since = start_time();
+    mpiio_job job;
+    tutti_off moved = 0;
+    mpiio_job_make(f, call, &job);
+    if (job.complaint != MPI_SUCCESS && !call->collective) return mpiio_fail(f, job.complaint);
+    mpiio_file *locked = call->collective ? f : NULL;
+    mpiio_enter(locked);
+    const tutti_err err = move(&job, &moved);
+    mpiio_leave(locked);
+    const int code = outcome_of(&job, err);
+    const MPI_Offset told = mpiio_job_end(&job, err, moved);
+    mpiio_job_settle_pointer(&job);
+    status_set(status, told);
+    count(f, call, call->collective ? MPIIO_COLLECTIVE : MPIIO_INDEPENDENT, told, since);
+    return mpiio_fail(f, code);
+}
+
+/* A job that outlives the call; `none` instead, where there is no memory for one. */
+static mpiio_job *job_new(mpiio_file *f, const mpiio_call *call, mpiio_job *none) {
+    mpiio_job *job = malloc(sizeof *job);
+    if (job) {
+        mpiio_job_make(f, call, job);
+        return job;
+    }
+    mpiio_job_refuse(f, call, mpiio_complain(MPI_ERR_NO_MEM, "no memory for an operation"), none);
+    return none;
+}
+
+/* It comes to nothing. */
+static void job_drop(mpiio_job *job, const mpiio_job *none) {
+    mpiio_job_end(job, TUTTI_ERR_ARG, 0);
+    mpiio_job_settle_pointer(job);
+    if (job != none) free(job);
+}
+
+/* ---- by a request */
+
+static tutti_err start(mpiio_job *job, tutti_request **r) {
+    tutti_file *f = job->file->file;
+    const mpiio_call *c = &job->call;
+    if (c->collective)
+        return c->is_write ? tutti_file_write_start(f, job->access, job->buf, r)
+                           : tutti_file_read_start(f, job->access, job->buf, r);
+    return c->is_write ? tutti_file_write_independent_start(f, job->access, job->buf, r)
+                       : tutti_file_read_independent_start(f, job->access, job->buf, r);
+}
+
+static tutti_off started_done(void *context, tutti_err outcome, tutti_off bytes) {
+    mpiio_job *job = context;
+    const MPI_Offset told = mpiio_job_end(job, outcome, bytes);
+    __atomic_fetch_add(&job->file->accounts[job->call.is_write][MPIIO_NONBLOCKING].bytes, told,
+                       __ATOMIC_RELAXED);
+    free(job);
+    return told;
+}
+
+/* The others learn of it when they complete theirs. */
+static void abandon(mpiio_file *f, tutti_request **r) {
+    mpiio_enter(f);
+    tutti_request_abandon(r);
+    mpiio_leave(f);
+}
+
+static int start_job(mpiio_job *job, MPI_Request *request) {
+    mpiio_file *f = job->file;
+    mpiio_file *locked = job->call.collective ? f : NULL;
+    tutti_request *r = NULL;
+    mpiio_enter(locked);
+    const tutti_err err = start(job, &r);
+    mpiio_leave(locked);
+    if (err != TUTTI_OK || job->complaint != MPI_SUCCESS) {
+        const int code = outcome_of(job, err);
+        if (r) abandon(f, &r);
+        return code;
+    }
+    const int code = mpiio_request_make(f, r, started_done, job, request);
+    if (code != MPI_SUCCESS) abandon(f, &r);
+    return code;
+}
+
+int mpiio_start(mpiio_file *f, const mpiio_call *call, MPI_Request *request) {
+    const double since = start_time();
+    mpiio_job none, *job = job_new(f, call, &none);
+    int code = job->complaint;
+    *request = MPI_REQUEST_NULL;
+    if (code == MPI_SUCCESS || call->collective) code = start_job(job, request);
+    if (code != MPI_SUCCESS) job_drop(job, &none);
+    count(f, call, MPIIO_NONBLOCKING, 0, since);
+    return mpiio_fail(f, code);
+}
+
+/* ---- begun and ended */
+
+static int begin_job(mpiio_job *job) {
+    mpiio_file *f = job->file;
+    mpiio_enter(f);
+    const tutti_err err = job->call.is_write
+                              ? tutti_file_write_begin(f->file, job->access, job->buf)
+                              : tutti_file_read_begin(f->file, job->access, job->buf);
+    mpiio_leave(f);
+    return outcome_of(job, err);
+}
+
+static int split_refuses(const mpiio_file *f) {
+    if (!f->split) return MPI_SUCCESS;
+    return mpiio_complain(MPI_ERR_IO, "a split collective of '%s' has begun and not ended",
+                          f->path);
+}
+
+int mpiio_begin(mpiio_file *f, const mpiio_call *call) {
+    const double since = start_time();
+    int code = split_refuses(f); /* on all ranks */
+    if (code != MPI_SUCCESS) return mpiio_fail(f, code);
+    mpiio_job none, *job = job_new(f, call, &none);
+    code = begin_job(job);
+    if (code == MPI_SUCCESS)
+        f->split = job;
+    else
+        job_drop(job, &none);
+    count(f, call, MPIIO_SPLIT, 0, since);
+    return mpiio_fail(f, code);
+}
+
+static int end_job(mpiio_file *f, MPI_Offset *told) {
+    mpiio_job *job = f->split;
+    tutti_off moved = 0;
+    mpiio_enter(f);
+    const tutti_err err = job->call.is_write ? tutti_file_write_end(f->file, &moved)
+                                             : tutti_file_read_end(f->file, &moved);
+    mpiio_leave(f);
+    const int code = mpiio_complain_tutti(err);
+    f->split = NULL;
+    *told = mpiio_job_end(job, err, moved);
+    mpiio_job_settle_pointer(job);
+    free(job);
+    return code;
+}
+
+int mpiio_end(mpiio_file *f, mpiio_where where, int is_write, MPI_Status *status) {
+    const double since = start_time();
+    MPI_Offset told = 0;
+    if (!f->split || f->split->call.where != where || f->split->call.is_write != is_write)
+        return mpiio_fail(f, mpiio_complain(MPI_ERR_IO,
+                                            "no split collective of this kind has begun on '%s'",
+                                            f->path));
+    const mpiio_call call = f->split->call;
+    const int code = end_job(f, &told);
+    status_set(status, told);
+    count(f, &call, MPIIO_SPLIT, told, since);
+    f->accounts[is_write][MPIIO_SPLIT].calls--; /* begin has been counted */
+    return mpiio_fail(f, code);
+}
+
+void mpiio_split_drop(mpiio_file *f) {
+    MPI_Offset told;
+    if (f->split) end_job(f, &told);
+}

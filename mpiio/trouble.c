@@ -1,0 +1,168 @@
+/* mpiio: errors.  Plain classes are returned, never codes of our own: programs compare them directly, and MPICH
+ * 4.0 has wrong texts for codes that are added to its classes.  What exactly went wrong is remembered per thread,
+ * and MPI_Error_string, which we see first, appends it.
+ *
+ * The error handler of a file is that of its native handle.  Before there is a file it is that of MPI_FILE_NULL,
+ * for which Open MPI 4 has no MPI_File_call_errhandler: there the function behind it is called, or,
+ * failing that, a spare handle is given the same handler.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mpiio.h"
+
+static _Thread_local int last_code;
+static _Thread_local char last_text[768];
+
+/* ---- what is wrong */
+
+int mpiio_complain(int mpi_class, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(last_text, sizeof last_text, fmt, args);
+    va_end(args);
+    last_code = mpi_class;
+    return mpi_class;
+}
+
+int mpiio_complain_tutti(tutti_err err) {
+    if (err == TUTTI_OK) return MPI_SUCCESS;
+    return mpiio_complain(mpiio_class_of(err, tutti_last_error()->sys_errno), "%s",
+                          tutti_last_message());
+}
+
+const char *mpiio_message(int code) {
+    return code == last_code ? last_text : "";
+}
+
+static int class_of_errno(int sys_errno) {
+    switch (sys_errno) {
+    case ENOTDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+    case EISDIR:
+        return MPI_ERR_BAD_FILE;
+    case ETXTBSY:
+    case EBUSY:
+        return MPI_ERR_FILE_IN_USE;
+    default:
+        return MPI_SUCCESS;
+    }
+}
+
+int mpiio_class_of(tutti_err err, int sys_errno) {
+    const int finer = err == TUTTI_OK ? MPI_SUCCESS : class_of_errno(sys_errno);
+    if (finer != MPI_SUCCESS) return finer;
+    switch (err) {
+    case TUTTI_OK:
+        return MPI_SUCCESS;
+    case TUTTI_ERR_ARG:
+    case TUTTI_ERR_OVERFLOW:
+        return MPI_ERR_ARG;
+    case TUTTI_ERR_MODE:
+    case TUTTI_ERR_PERMISSION:
+        return MPI_ERR_ACCESS;
+    case TUTTI_ERR_NOMEM:
+        return MPI_ERR_NO_MEM;
+    case TUTTI_ERR_UNSUPPORTED:
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    case TUTTI_ERR_NOT_FOUND:
+        return MPI_ERR_NO_SUCH_FILE;
+    case TUTTI_ERR_EXISTS:
+        return MPI_ERR_FILE_EXISTS;
+    case TUTTI_ERR_IS_DIRECTORY:
+        return MPI_ERR_BAD_FILE;
+    case TUTTI_ERR_READ_ONLY:
+        return MPI_ERR_READ_ONLY;
+    case TUTTI_ERR_OPTION:
+        return MPI_ERR_INFO_VALUE;
+    case TUTTI_ERR_MISMATCH:
+        return MPI_ERR_NOT_SAME;
+    case TUTTI_ERR_NO_SPACE:
+        return MPI_ERR_NO_SPACE;
+    case TUTTI_ERR_QUOTA:
+        return MPI_ERR_QUOTA;
+    case TUTTI_ERR_MPI:
+    case TUTTI_ERR_CANCELLED:
+        return MPI_ERR_OTHER;
+    default:
+        return MPI_ERR_IO;
+    }
+}
+
+/* ---- telling the program */
+
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 4
+/* What all of Open MPI 4 calls for its errors; 3: of a file. */
+typedef int invoke_fn(MPI_Errhandler handler, void *object, int type, int code, const char *text);
+static int null_invoke(MPI_Errhandler handler, int code) {
+    void *found = dlsym(RTLD_DEFAULT, "ompi_errhandler_invoke");
+    if (found) ((invoke_fn *)found)(handler, MPI_FILE_NULL, 3, code, "MPI_File");
+    return found != NULL;
+}
+#else
+static int null_invoke(MPI_Errhandler handler, int code) {
+    (void)handler, (void)code;
+    return 0;
+}
+#endif
+
+#ifdef OPEN_MPI
+static void null_handler_call(int code) {
+    MPI_Errhandler handler;
+    MPI_File native;
+    if (PMPI_File_get_errhandler(MPI_FILE_NULL, &handler) != MPI_SUCCESS) return;
+    if (!null_invoke(handler, code) && mpiio_handle_take(&native) == MPI_SUCCESS) {
+        PMPI_File_call_errhandler(native, code);
+        mpiio_handle_give(native);
+    }
+    PMPI_Errhandler_free(&handler);
+}
+#else
+static void null_handler_call(int code) {
+    (void)null_invoke;
+    PMPI_File_call_errhandler(MPI_FILE_NULL, code);
+}
+#endif
+
+static int explains(const mpiio_file *f) {
+    static _Atomic int of_environment = -1;
+    tutti_options opt;
+    if (f) return f->explain;
+    if (of_environment < 0) {
+        if (tutti_options_init(&opt) != TUTTI_OK) opt.explain = 0;
+        of_environment = opt.explain;
+    }
+    return of_environment;
+}
+
+int mpiio_fail(mpiio_file *f, int mpi_class) {
+    if (mpi_class == MPI_SUCCESS) return MPI_SUCCESS;
+    const int saved_errno = errno;
+    if (explains(f) && mpiio_message(mpi_class)[0])
+        fprintf(stderr, "tutti: %s\n", mpiio_message(mpi_class));
+    if (f)
+        PMPI_File_call_errhandler(f->native, mpi_class);
+    else
+        null_handler_call(mpi_class);
+    errno = saved_errno;
+    return mpi_class;
+}
+
+/* ---- MPI_Error_string */
+
+int PMPI_Error_string(int code, char *text, int *length) {
+    const int rc = MPIIO_REAL(Error_string)(code, text, length);
+    const char *message = mpiio_message(code);
+    if (rc != MPI_SUCCESS || code == MPI_SUCCESS || !message[0]) return rc;
+    size_t n = strlen(text);
+    for (const char *from = ": "; n + 1 < MPI_MAX_ERROR_STRING && *from; from++) text[n++] = *from;
+    for (; n + 1 < MPI_MAX_ERROR_STRING && *message; message++) text[n++] = *message;
+    text[n] = '\0';
+    *length = (int)n;
+    return rc;
+}
+MPIIO_EXPORT(Error_string);

@@ -1,0 +1,275 @@
+/* mpiio: views.  The filetype is read once, when it is set; data calls then cost what their own types cost.
+ * Ranks agree on a view before it counts: what one of them refuses, none of them has.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "request.h"
+
+static const char *const representations[] = {"native", "internal", "external32"};
+enum { EXTERNAL = 2, REPRESENTATIONS = 3 };
+
+/* ---- types */
+
+/* Types that cannot be freed: their handles mean the same for ever. */
+int mpiio_type_is_named(MPI_Datatype type) {
+    int combiner = MPI_COMBINER_NAMED;
+#if MPI_VERSION >= 4
+    MPI_Count n[4];
+    PMPI_Type_get_envelope_c(type, &n[0], &n[1], &n[2], &n[3], &combiner);
+#else
+    int n[3];
+    PMPI_Type_get_envelope(type, &n[0], &n[1], &n[2], &combiner);
+#endif
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+/* Whether a type has been committed MPI tells by refusing to pack it, even nothing of it. */
+int mpiio_type_check(const mpiio_file *f, MPI_Datatype type) {
+    char from = 0, to = 0;
+    int at = 0;
+    if (type == MPI_BYTE) return MPI_SUCCESS;
+    if (type == MPI_DATATYPE_NULL)
+        return mpiio_complain(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+    if (PMPI_Pack(&from, 0, type, &to, 1, &at, f->ranks->comm) == MPI_SUCCESS) return MPI_SUCCESS;
+    return mpiio_complain(MPI_ERR_TYPE, "the datatype is invalid or has not been committed");
+}
+
+static int type_keep(MPI_Datatype type, MPI_Datatype *out) {
+    if (!mpiio_type_is_named(type)) return PMPI_Type_dup(type, out);
+    *out = type;
+    return MPI_SUCCESS;
+}
+
+static void type_drop(MPI_Datatype *type) {
+    if (*type != MPI_DATATYPE_NULL && !mpiio_type_is_named(*type)) PMPI_Type_free(type);
+    *type = MPI_DATATYPE_NULL;
+}
+
+/* ---- what a view may be */
+
+static int representation_of(const char *name) {
+    for (int i = 0; name && i < REPRESENTATIONS; i++)
+        if (strcmp(name, representations[i]) == 0) return i;
+    return -1;
+}
+
+static int check_displacement(const mpiio_file *f, MPI_Offset displacement) {
+    const int current = displacement == MPI_DISPLACEMENT_CURRENT;
+    if (f->amode & MPI_MODE_SEQUENTIAL)
+        return current ? MPI_SUCCESS
+                       : mpiio_complain(MPI_ERR_ARG, "files opened with MPI_MODE_SEQUENTIAL take "
+                                                     "MPI_DISPLACEMENT_CURRENT only");
+    if (current)
+        return mpiio_complain(MPI_ERR_ARG,
+                              "MPI_DISPLACEMENT_CURRENT is for MPI_MODE_SEQUENTIAL only");
+    if (displacement >= 0) return MPI_SUCCESS;
+    return mpiio_complain(MPI_ERR_ARG, "the displacement %lld is negative",
+                          (long long)displacement);
+}
+
+static int check_sizes(MPI_Datatype etype, MPI_Datatype filetype) {
+    MPI_Count esize = 0, fsize = 0;
+    PMPI_Type_size_x(etype, &esize);
+    PMPI_Type_size_x(filetype, &fsize);
+    if (esize == 0 ? fsize == 0 : fsize % esize == 0) return MPI_SUCCESS;
+    return mpiio_complain(MPI_ERR_ARG,
+                          "the filetype has %lld bytes, no multiple of the etype's %lld",
+                          (long long)fsize, (long long)esize);
+}
+
+/* MPI has no class for types that run backwards: both MPIs call it an I/O error. */
+static int complain_type(tutti_err err) {
+    if (err != TUTTI_ERR_ARG) return mpiio_complain_tutti(err);
+    return mpiio_complain(MPI_ERR_IO, "%s", tutti_last_message());
+}
+
+static int check_etype(MPI_Datatype etype, int writes) {
+    tutti_view *v = NULL;
+    const mpiio_view tiled = {.tile = etype};
+    if (mpiio_type_is_named(etype)) return MPI_SUCCESS;
+    const tutti_err err = tutti_view_make(0, etype, &v);
+    tutti_view_free(&v);
+    if (err == TUTTI_OK || (err == TUTTI_ERR_ARG && !writes && mpiio_repeat_legal(&tiled)))
+        return MPI_SUCCESS;
+    return complain_type(err);
+}
+
+static int check_types(const mpiio_file *f, MPI_Datatype etype, MPI_Datatype filetype) {
+    int code = mpiio_type_check(f, etype);
+    if (code == MPI_SUCCESS) code = mpiio_type_check(f, filetype);
+    if (code == MPI_SUCCESS) code = check_sizes(etype, filetype);
+    if (code == MPI_SUCCESS && etype != filetype)
+        code = check_etype(etype, !(f->amode & MPI_MODE_RDONLY));
+    return code;
+}
+
+/* ---- making one */
+
+void mpiio_view_drop(mpiio_view *v) {
+    tutti_view_free(&v->tiles);
+    type_drop(&v->etype);
+    type_drop(&v->filetype);
+    type_drop(&v->tile);
+}
+
+static void measure(mpiio_view *v, MPI_Datatype tile) {
+    MPI_Count size = 0, lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+    PMPI_Type_size_x(tile, &size);
+    PMPI_Type_get_extent_x(tile, &lb, &extent);
+    PMPI_Type_get_true_extent_x(tile, &true_lb, &true_extent);
+    v->tile_size = size;
+    v->tile_extent = extent;
+    v->tile_begin = true_lb;
+    v->tile_end = true_lb + true_extent;
+    v->plain = size == extent && true_lb == 0 && true_extent == size;
+}
+
+/* Only files that are just read may be seen through types that name a byte twice.  Types that would overlap when
+ * tiled are fine for calls that stay within one tile: HDF5 and PnetCDF make nothing else. */
+static int tile_read(mpiio_view *v, MPI_Datatype tile, int writes) {
+    const int apart = v->tile_size == 0 || v->tile_extent >= v->tile_end - v->tile_begin;
+    const tutti_err err = tutti_view_make(v->displacement, tile, &v->tiles);
+    if (err == TUTTI_OK && (apart || writes)) return MPI_SUCCESS;
+    if (err != TUTTI_OK && (err != TUTTI_ERR_ARG || writes)) return complain_type(err);
+    const int code = PMPI_Type_dup(tile, &v->tile);
+    if (code != MPI_SUCCESS || (mpiio_repeat_legal(v) && v->tile_extent >= 0)) return code;
+    return mpiio_complain(MPI_ERR_IO, "the displacements of the filetype decrease or are negative");
+}
+
+/* The tile as it lies in the file: the filetype itself, unless its numbers have other sizes there. */
+static int view_tile(mpiio_view *v, int writes) {
+    MPI_Datatype tile = v->filetype;
+    if (v->external) {
+        const int code = mpiio_external_type(v->filetype, &tile);
+        if (code != MPI_SUCCESS) return code;
+    }
+    measure(v, tile);
+    const int code = tile_read(v, tile, writes);
+    if (v->external) PMPI_Type_free(&tile);
+    return code;
+}
+
+static int view_fill(mpiio_view *v, MPI_Datatype etype, MPI_Datatype filetype, int writes) {
+    MPI_Count size = 0;
+    int code = type_keep(etype, &v->etype);
+    if (code == MPI_SUCCESS) code = type_keep(filetype, &v->filetype);
+    PMPI_Type_size_x(etype, &size);
+    v->etype_size = size;
+    if (code == MPI_SUCCESS && v->external) code = mpiio_external_size(etype, &v->etype_size);
+    if (v->etype_size == 0) v->etype_size = 1;
+    return code == MPI_SUCCESS ? view_tile(v, writes) : code;
+}
+
+static int view_make(const mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
+                     MPI_Datatype filetype, const char *name, mpiio_view *out) {
+    const int which = representation_of(name);
+    if (which < 0)
+        return mpiio_complain(MPI_ERR_UNSUPPORTED_DATAREP, "there is no representation '%.100s'",
+                              name ? name : "");
+    int code = check_types(f, etype, filetype);
+    if (code != MPI_SUCCESS) return code;
+    mpiio_view v = {.displacement = displacement,
+                    .etype = MPI_DATATYPE_NULL,
+                    .filetype = MPI_DATATYPE_NULL,
+                    .tile = MPI_DATATYPE_NULL,
+                    .external = which == EXTERNAL};
+    snprintf(v.name, sizeof v.name, "%s", name);
+    code = view_fill(&v, etype, filetype, !(f->amode & MPI_MODE_RDONLY));
+    if (code == MPI_SUCCESS)
+        *out = v;
+    else
+        mpiio_view_drop(&v);
+    return code;
+}
+
+int mpiio_view_init(mpiio_view *v) {
+    *v = (mpiio_view){
+        .etype = MPI_BYTE, .filetype = MPI_BYTE, .tile = MPI_DATATYPE_NULL, .name = "native"};
+    return view_fill(v, MPI_BYTE, MPI_BYTE, 0);
+}
+
+/* ---- agreement */
+
+/* Of all ranks' complaints; MPI asks for the same extent of the etype and the same representation. */
+static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v) {
+    MPI_Count lb = 0, extent = 0;
+    int which = 0;
+    if (mine == MPI_SUCCESS) {
+        PMPI_Type_get_extent_x(v->etype, &lb, &extent);
+        which = representation_of(v->name);
+    }
+    int64_t n[] = {mine, extent, -extent, which, -which};
+    const int code = mpiio_agree(f->ranks, 5, n);
+    if (code != MPI_SUCCESS) return mpiio_complain(MPI_ERR_OTHER, "ranks cannot agree on a view");
+    if (mine != MPI_SUCCESS) return mine;
+    if (n[0] != MPI_SUCCESS)
+        return mpiio_complain((int)n[0], "another rank's view of '%s' is not possible", f->path);
+    if (n[1] != -n[2] || n[3] != -n[4])
+        return mpiio_complain(MPI_ERR_NOT_SAME,
+                              "ranks disagree on the extent of the etype or on the representation");
+    return MPI_SUCCESS;
+}
+
+/* Where the shared pointer is, in bytes of the file.  Collective. */
+static int current_displacement(mpiio_file *f, MPI_Offset *out) {
+    int64_t here = 0;
+    MPI_Offset at = 0;
+    int code = mpiio_agree(f->ranks, 1, &here);
+    if (code == MPI_SUCCESS) code = mpiio_shared_add(f, 0, &at);
+    if (code == MPI_SUCCESS) code = mpiio_byte_offset(f, at, out);
+    return code;
+}
+
+int mpiio_set_view(mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
+                   MPI_Datatype filetype, const char *name, MPI_Info info) {
+    mpiio_view v = {.etype = MPI_DATATYPE_NULL};
+    (void)info;
+    int code = check_displacement(f, displacement);
+    if (f->amode & MPI_MODE_SEQUENTIAL) {
+        const int found = current_displacement(f, &displacement);
+        if (code == MPI_SUCCESS) code = found;
+    }
+    if (code == MPI_SUCCESS) code = view_make(f, displacement, etype, filetype, name, &v);
+    const int agreed = view_agree(f, code, &v);
+    if (agreed == MPI_SUCCESS) {
+        mpiio_view_drop(&f->view);
+        f->view = v;
+        __atomic_store_n(&f->position, 0, __ATOMIC_RELAXED);
+        mpiio_shared_set(f, 0);
+    } else if (code == MPI_SUCCESS) {
+        mpiio_view_drop(&v);
+    }
+    return mpiio_fail(f, agreed);
+}
+
+int mpiio_get_view(mpiio_file *f, MPI_Offset *displacement, MPI_Datatype *etype,
+                   MPI_Datatype *filetype, char *name) {
+    MPI_Datatype e, t;
+    if (!displacement || !etype || !filetype || !name)
+        return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put a part of the view"));
+    int code = type_keep(f->view.etype, &e);
+    if (code == MPI_SUCCESS) code = type_keep(f->view.filetype, &t);
+    if (code == MPI_SUCCESS) {
+        *displacement = f->view.displacement;
+        *etype = e;
+        *filetype = t;
+        memcpy(name, f->view.name, strlen(f->view.name) + 1);
+    }
+    return mpiio_fail(f, code);
+}
+
+int mpiio_get_type_extent(mpiio_file *f, MPI_Datatype type, MPI_Count *extent) {
+    MPI_Datatype tile = type;
+    MPI_Count lb = 0;
+    int code = MPI_SUCCESS;
+    if (type == MPI_DATATYPE_NULL)
+        code = mpiio_complain(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+    else if (!extent)
+        code = mpiio_complain(MPI_ERR_ARG, "nowhere to put the extent");
+    if (code == MPI_SUCCESS && f->view.external) code = mpiio_external_type(type, &tile);
+    if (code == MPI_SUCCESS) code = PMPI_Type_get_extent_x(tile, &lb, extent);
+    if (tile != type) PMPI_Type_free(&tile);
+    return mpiio_fail(f, code);
+}

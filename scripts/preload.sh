@@ -1,0 +1,9 @@
+#!/bin/sh
+# preload.sh LIBRARY command...   runs a command with a library preloaded, before those that already are.
+#
+# For the ranks of a program: mpirun -n 4 scripts/preload.sh lib/libtutti-mpiio.so ./program
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+library=$1
+shift
+LD_PRELOAD="$library${LD_PRELOAD:+:$LD_PRELOAD}" exec "$@"

@@ -1,0 +1,374 @@
+/* A program that knows parallel HDF5 and nothing of us: hdf5_shapes FILE
+ *
+ * Writes datasets in every way that HDF5 turns into other MPI-IO calls (contiguous, chunked, compressed,
+ * growing, by points, with ghost cells, many small ones; collective and independent), closes the file, and
+ * reads everything back in another decomposition.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N0 = 12, N1 = 10, N2 = 14, CELLS = N0 * N1 * N2, STEPS = 4, SMALL = 25 };
+
+static int rank, size, failures;
+
+#define OK(call)                                                                     \
+    do {                                                                             \
+        if ((call) < 0) {                                                            \
+            fprintf(stderr, "rank %d, line %d: %s failed\n", rank, __LINE__, #call); \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                            \
+        }                                                                            \
+    } while (0)
+
+static const hsize_t whole[3] = {N0, N1, N2};
+
+/* The value of a cell, wherever it is kept. */
+static double value(int set, hsize_t i, hsize_t j, hsize_t k) {
+    return set * 1e6 + (double)((i * N1 + j) * N2 + k);
+}
+
+/* ---- who has what */
+
+typedef struct {
+    hsize_t start[3], count[3];
+} box;
+
+/* Part `r` of the array, cut along dimension `d`; uneven, empty for some. */
+static box slab(int r, int d) {
+    box b = {.count = {N0, N1, N2}};
+    const hsize_t n = whole[d], part = (n + (hsize_t)size - 1) / (hsize_t)size;
+    b.start[d] = part * (hsize_t)r < n ? part * (hsize_t)r : n;
+    b.count[d] = n - b.start[d] < part ? n - b.start[d] : part;
+    return b;
+}
+
+/* Part `r` of a grid of blocks. */
+static box block(int r) {
+    int grid[3] = {0};
+    box b;
+    MPI_Dims_create(size, 3, grid);
+    for (int d = 2; d >= 0; r /= grid[d--]) {
+        const hsize_t at = (hsize_t)(r % grid[d]), n = whole[d], g = (hsize_t)grid[d];
+        b.start[d] = n * at / g;
+        b.count[d] = n * (at + 1) / g - b.start[d];
+    }
+    return b;
+}
+
+static hsize_t cells_of(const box *b) {
+    return b->count[0] * b->count[1] * b->count[2];
+}
+
+static hid_t select_box(hid_t set, const box *b) {
+    hid_t space;
+    OK(space = H5Dget_space(set));
+    if (cells_of(b))
+        OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, b->start, NULL, b->count, NULL));
+    else
+        OK(H5Sselect_none(space));
+    return space;
+}
+
+/* Memory with `ghost` cells on every side of the box, all -1 unless `fill`. */
+typedef struct {
+    double *data;
+    hsize_t dims[3];
+    hid_t space;
+} field;
+
+static double *cell(const field *f, hsize_t i, hsize_t j, hsize_t k) {
+    return &f->data[(i * f->dims[1] + j) * f->dims[2] + k];
+}
+
+static field make_field(const box *b, hsize_t ghost, int set) {
+    field f = {0};
+    hsize_t start[3] = {ghost, ghost, ghost}, n = 1;
+    for (int d = 0; d < 3; d++) n *= f.dims[d] = b->count[d] + 2 * ghost + (cells_of(b) == 0);
+    f.data = malloc(n * sizeof *f.data);
+    for (hsize_t i = 0; i < n; i++) f.data[i] = -1;
+    OK(f.space = H5Screate_simple(3, f.dims, NULL));
+    if (cells_of(b))
+        OK(H5Sselect_hyperslab(f.space, H5S_SELECT_SET, start, NULL, b->count, NULL));
+    else
+        OK(H5Sselect_none(f.space));
+    for (hsize_t i = 0; i < b->count[0] && set >= 0; i++)
+        for (hsize_t j = 0; j < b->count[1]; j++)
+            for (hsize_t k = 0; k < b->count[2]; k++)
+                *cell(&f, i + ghost, j + ghost, k + ghost) =
+                    value(set, b->start[0] + i, b->start[1] + j, b->start[2] + k);
+    return f;
+}
+
+static void check_field(const field *f, const box *b, hsize_t ghost, int set) {
+    field right = make_field(b, ghost, set);
+    const size_t n = f->dims[0] * f->dims[1] * f->dims[2];
+    size_t wrong = 0;
+    for (size_t i = 0; i < n; i++) wrong += f->data[i] != right.data[i];
+    if (wrong)
+        fprintf(stderr, "rank %d: %zu of %zu cells of set %d are wrong\n", rank, wrong, n, set);
+    failures += wrong > 0;
+    OK(H5Sclose(right.space));
+    free(right.data);
+}
+
+/* 0: independent, 1: collective as HDF5 likes, or all chunks at once (2), chunk by chunk (3), or with independent
+ * calls after all (4). */
+static hid_t transfer(int how) {
+    hid_t plist;
+    OK(plist = H5Pcreate(H5P_DATASET_XFER));
+    OK(H5Pset_dxpl_mpio(plist, how ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT));
+    if (how == 2) OK(H5Pset_dxpl_mpio_chunk_opt(plist, H5FD_MPIO_CHUNK_ONE_IO));
+    if (how == 3) OK(H5Pset_dxpl_mpio_chunk_opt(plist, H5FD_MPIO_CHUNK_MULTI_IO));
+    if (how == 4) OK(H5Pset_dxpl_mpio_collective_opt(plist, H5FD_MPIO_INDIVIDUAL_IO));
+    return plist;
+}
+
+static void write_box(hid_t set, const box *b, hsize_t ghost, int id, int how) {
+    const hid_t plist = transfer(how), space = select_box(set, b);
+    field f = make_field(b, ghost, id);
+    OK(H5Dwrite(set, H5T_NATIVE_DOUBLE, f.space, space, plist, f.data));
+    free(f.data);
+    OK(H5Sclose(f.space));
+    OK(H5Sclose(space));
+    OK(H5Pclose(plist));
+}
+
+static void read_box(hid_t set, const box *b, hsize_t ghost, int id, int how) {
+    const hid_t plist = transfer(how), space = select_box(set, b);
+    field f = make_field(b, ghost, -1);
+    OK(H5Dread(set, H5T_NATIVE_DOUBLE, f.space, space, plist, f.data));
+    check_field(&f, b, ghost, id);
+    free(f.data);
+    OK(H5Sclose(f.space));
+    OK(H5Sclose(space));
+    OK(H5Pclose(plist));
+}
+
+/* ---- the whole array, in several layouts */
+
+/* Kinds of layout: contiguous, big-endian, chunked, chunked and compressed, chunked with early allocation. */
+enum { PLAIN, SWAPPED, CHUNKED, PACKED, EARLY, LAYOUTS };
+static const char *const layout_name[] = {"plain", "swapped", "chunked", "packed", "early"};
+
+static hid_t make_set(hid_t file, int layout) {
+    const hsize_t chunk[3] = {5, 4, 6};
+    hid_t plist, space, set;
+    OK(plist = H5Pcreate(H5P_DATASET_CREATE));
+    if (layout >= CHUNKED) OK(H5Pset_chunk(plist, 3, chunk));
+    if (layout == PACKED) OK(H5Pset_shuffle(plist));
+    if (layout == PACKED) OK(H5Pset_deflate(plist, 4));
+    if (layout == EARLY) OK(H5Pset_alloc_time(plist, H5D_ALLOC_TIME_EARLY));
+    OK(space = H5Screate_simple(3, whole, NULL));
+    OK(set = H5Dcreate2(file, layout_name[layout],
+                        layout == SWAPPED ? H5T_IEEE_F64BE : H5T_IEEE_F64LE, space, H5P_DEFAULT,
+                        plist, H5P_DEFAULT));
+    OK(H5Sclose(space));
+    OK(H5Pclose(plist));
+    return set;
+}
+
+static void write_layouts(hid_t file) {
+    const box mine = block(rank), rows = slab(rank, 2);
+    for (int layout = 0; layout < LAYOUTS; layout++) {
+        const hid_t set = make_set(file, layout);
+        write_box(set, layout % 2 ? &mine : &rows, layout % 3 == 0 ? 2 : 0, layout, 1);
+        /* the same again, alone: filters are for all together */
+        if (layout != PACKED) write_box(set, layout % 2 ? &rows : &mine, 0, layout, 0);
+        for (int how = 2; how <= 4 && layout >= CHUNKED; how++)
+            if (layout != PACKED || how < 4) write_box(set, &mine, 1, layout, how);
+        OK(H5Dclose(set));
+    }
+}
+
+static void read_layouts(hid_t file) {
+    const box mine = block(size - 1 - rank), planes = slab(rank, 0), empty = {.count = {0, 0, 0}};
+    for (int layout = 0; layout < LAYOUTS; layout++) {
+        hid_t set;
+        OK(set = H5Dopen2(file, layout_name[layout], H5P_DEFAULT));
+        read_box(set, &planes, 0, layout, 1);
+        for (int how = 0; how <= 4; how++) read_box(set, &mine, 1, layout, how);
+        read_box(set, rank ? &mine : &empty, 0, layout, 1);
+        OK(H5Dclose(set));
+    }
+}
+
+/* ---- a dataset that grows, step by step */
+
+static void grow(hid_t file) {
+    const hsize_t none[2] = {0, N1}, most[2] = {H5S_UNLIMITED, N1}, chunk[2] = {3, N1};
+    const hid_t together = transfer(1);
+    hid_t plist, space, set;
+    OK(plist = H5Pcreate(H5P_DATASET_CREATE));
+    OK(H5Pset_chunk(plist, 2, chunk));
+    OK(space = H5Screate_simple(2, none, most));
+    OK(set = H5Dcreate2(file, "growing", H5T_NATIVE_INT, space, H5P_DEFAULT, plist, H5P_DEFAULT));
+    OK(H5Sclose(space));
+    for (int step = 0; step < STEPS; step++) {
+        const hsize_t now[2] = {(hsize_t)(step + 1) * (hsize_t)size, N1}, one[2] = {1, N1};
+        const hsize_t start[2] = {(hsize_t)(step * size + rank), 0};
+        int row[N1];
+        hid_t memory;
+        for (int i = 0; i < N1; i++) row[i] = 1000 * step + 100 * rank + i;
+        OK(H5Dset_extent(set, now));
+        OK(space = H5Dget_space(set));
+        OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, one, NULL));
+        OK(memory = H5Screate_simple(2, one, NULL));
+        OK(H5Dwrite(set, H5T_NATIVE_INT, memory, space, together, row));
+        OK(H5Sclose(memory));
+        OK(H5Sclose(space));
+        if (step == 1) OK(H5Fflush(file, H5F_SCOPE_GLOBAL));
+    }
+    OK(H5Dclose(set));
+    OK(H5Pclose(plist));
+    OK(H5Pclose(together));
+}
+
+static void check_grown(hid_t file) {
+    const size_t n = (size_t)STEPS * (size_t)size * N1;
+    int *all = malloc(n * sizeof *all), wrong = 0;
+    hid_t set;
+    OK(set = H5Dopen2(file, "growing", H5P_DEFAULT));
+    OK(H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, all));
+    for (size_t i = 0; i < n; i++) {
+        const size_t row = i / N1;
+        wrong += all[i] != (int)(1000 * (row / (size_t)size) + 100 * (row % (size_t)size) + i % N1);
+    }
+    if (wrong) fprintf(stderr, "rank %d: %d cells of the growing set are wrong\n", rank, wrong);
+    failures += wrong > 0;
+    OK(H5Dclose(set));
+    free(all);
+}
+
+/* ---- points, strides, unions of boxes */
+
+/* A dataset whose cells have a value from the start: MPI libraries put anything into those never written. */
+static hid_t filled(hid_t file, const char *name, hid_t type, hid_t space) {
+    const long long seven = 7;
+    hid_t plist, set;
+    OK(plist = H5Pcreate(H5P_DATASET_CREATE));
+    OK(H5Pset_fill_value(plist, H5T_NATIVE_LLONG, &seven));
+    OK(H5Pset_fill_time(plist, H5D_FILL_TIME_ALLOC));
+    OK(set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT));
+    OK(H5Pclose(plist));
+    return set;
+}
+
+static void points(hid_t file) {
+    const hsize_t n = (hsize_t)(CELLS / size / 2);
+    const hid_t together = transfer(1);
+    hsize_t *at = malloc(n * sizeof *at), dims = CELLS;
+    int *data = malloc(n * sizeof *data), wrong = 0;
+    hid_t space, memory, set;
+    for (hsize_t i = 0; i < n; i++) { /* every rank its own residue, with gaps of two sizes */
+        at[i] = (i * 2 + i % 3 % 2) * (hsize_t)size + (hsize_t)rank;
+        data[i] = (int)at[i] + 5;
+    }
+    OK(space = H5Screate_simple(1, &dims, NULL));
+    set = filled(file, "points", H5T_NATIVE_INT, space);
+    OK(H5Sselect_elements(space, H5S_SELECT_SET, n, at));
+    OK(memory = H5Screate_simple(1, &n, NULL));
+    OK(H5Dwrite(set, H5T_NATIVE_INT, memory, space, together, data));
+    memset(data, 0, n * sizeof *data);
+    OK(H5Dread(set, H5T_NATIVE_INT, memory, space, together, data));
+    for (hsize_t i = 0; i < n; i++) wrong += data[i] != (int)at[i] + 5;
+    if (wrong) fprintf(stderr, "rank %d: %d points are wrong\n", rank, wrong);
+    failures += wrong > 0;
+    OK(H5Sclose(memory));
+    OK(H5Sclose(space));
+    OK(H5Dclose(set));
+    OK(H5Pclose(together));
+    free(at);
+    free(data);
+}
+
+/* Rows `rank`, `rank + size` ... and, joined to them, one column at the end. */
+static void strides(hid_t file) {
+    const hsize_t dims[2] = {(hsize_t)size * 6, 40}, start[2] = {(hsize_t)rank, 1},
+                  stride[2] = {(hsize_t)size, 9};
+    const hsize_t count[2] = {6, 4}, blocks[2] = {1, 5};
+    const hsize_t last[2] = {(hsize_t)rank * 6, 39}, column[2] = {6, 1};
+    const hsize_t n = 6 * 4 * 5 + 6;
+    const hid_t together = transfer(1);
+    short *data = malloc(n * sizeof *data);
+    hid_t space, memory, set;
+    for (hsize_t i = 0; i < n; i++) data[i] = (short)(rank * 500 + (int)i);
+    OK(space = H5Screate_simple(2, dims, NULL));
+    set = filled(file, "strides", H5T_NATIVE_SHORT, space);
+    OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, blocks));
+    OK(H5Sselect_hyperslab(space, H5S_SELECT_OR, last, NULL, column, NULL));
+    OK(memory = H5Screate_simple(1, &n, NULL));
+    OK(H5Dwrite(set, H5T_NATIVE_SHORT, memory, space, together, data));
+    OK(H5Sclose(memory));
+    OK(H5Sclose(space));
+    OK(H5Dclose(set));
+    OK(H5Pclose(together));
+    free(data);
+}
+
+/* ---- many small datasets, groups, attributes; writing by one rank alone */
+
+static void many(hid_t file) {
+    const hid_t alone = transfer(0);
+    for (int i = 0; i < SMALL; i++) {
+        char name[32];
+        hsize_t dims = (hsize_t)(i + 1);
+        int data[SMALL];
+        hid_t group = file, space, set, attribute;
+        snprintf(name, sizeof name, i % 5 ? "small%d" : "group%d", i);
+        if (i % 5 == 0) OK(group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        OK(space = H5Screate_simple(1, &dims, NULL));
+        OK(set = H5Dcreate2(group, i % 5 ? name : "inside", H5T_NATIVE_INT, space, H5P_DEFAULT,
+                            H5P_DEFAULT, H5P_DEFAULT));
+        OK(attribute = H5Acreate2(set, "number", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT));
+        for (int k = 0; k <= i; k++) data[k] = i * 100 + k;
+        OK(H5Awrite(attribute, H5T_NATIVE_INT, data));
+        if (rank == i % size) OK(H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, alone, data));
+        OK(H5Aclose(attribute));
+        OK(H5Dclose(set));
+        OK(H5Sclose(space));
+        if (group != file) OK(H5Gclose(group));
+    }
+    OK(H5Pclose(alone));
+}
+
+/* ---- the file */
+
+static hid_t access_list(int metadata_together) {
+    hid_t plist;
+    OK(plist = H5Pcreate(H5P_FILE_ACCESS));
+    OK(H5Pset_fapl_mpio(plist, MPI_COMM_WORLD, MPI_INFO_NULL));
+    OK(H5Pset_coll_metadata_write(plist, (hbool_t)metadata_together));
+    OK(H5Pset_all_coll_metadata_ops(plist, (hbool_t)metadata_together));
+    OK(H5Pset_alignment(plist, 2048, metadata_together ? 1 : 512));
+    return plist;
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc < 2) MPI_Abort(MPI_COMM_WORLD, 2);
+    hid_t plist = access_list(0), file;
+    OK(file = H5Fcreate(argv[1], H5F_ACC_TRUNC, H5P_DEFAULT, plist));
+    write_layouts(file);
+    grow(file);
+    OK(H5Fclose(file));
+    OK(H5Pclose(plist));
+    plist = access_list(1);
+    OK(file = H5Fopen(argv[1], H5F_ACC_RDWR, plist));
+    OK(H5Fset_mpi_atomicity(file, 1));
+    points(file);
+    OK(H5Fset_mpi_atomicity(file, 0));
+    strides(file);
+    many(file);
+    OK(H5Fclose(file));
+    OK(file = H5Fopen(argv[1], H5F_ACC_RDONLY, plist));
+    read_layouts(file);
+    check_grown(file);
+    OK(H5Fclose(file));
+    OK(H5Pclose(plist));
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return failures ? 1 : 0;
+}

@@ -1,0 +1,174 @@
+/* TEST ranks=1,2,5 timeout=60 preload=mpiio */
+/* All call families once, on a view of strided blocks: what is written comes back, counts and positions are exact.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <mpi.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { N = 60, BLOCK = 5 }; /* ints of a rank; of a block */
+
+static int rank, size;
+static char path[4096];
+static int out[N], in[N];
+
+static int value(int i) {
+    return 1000 * (rank + 1) + i;
+}
+
+static void view_set(MPI_File fh) {
+    MPI_Datatype row, filetype;
+    MPI_Type_vector(1, BLOCK, BLOCK, MPI_INT, &row);
+    MPI_Type_create_resized(row, 0, (MPI_Aint)sizeof(int) * BLOCK * size, &filetype);
+    MPI_Type_commit(&filetype);
+    CHECK_EQ(MPI_File_set_view(fh, (MPI_Offset)sizeof(int) * BLOCK * rank, MPI_INT, filetype,
+                               "native", MPI_INFO_NULL),
+             MPI_SUCCESS);
+    MPI_Type_free(&filetype);
+    MPI_Type_free(&row);
+}
+
+static void counted(const MPI_Status *status, int n) {
+    int ints = -1, elements = -1;
+    MPI_Get_count(status, MPI_INT, &ints);
+    MPI_Get_elements(status, MPI_INT, &elements);
+    CHECK_EQ(ints, n);
+    CHECK_EQ(elements, n);
+}
+
+static void same(const char *what) {
+    check_where(what);
+    for (int i = 0; i < N; i++) CHECK_EQ(in[i], out[i]);
+    memset(in, 0, sizeof in);
+    check_where("");
+}
+
+static void renew(int salt) {
+    for (int i = 0; i < N; i++) out[i] = value(i) + 100000 * salt;
+}
+
+/* The position is where the last blocking call on the pointer left it. */
+static void at(MPI_File fh, MPI_Offset expected) {
+    MPI_Offset now = -1;
+    MPI_File_get_position(fh, &now);
+    CHECK_EQ(now, expected);
+}
+
+#define CHECK_MPI(call) CHECK_EQ(call, MPI_SUCCESS)
+
+static void blocking(MPI_File fh) {
+    MPI_Status status;
+    renew(1);
+    CHECK_MPI(MPI_File_write_at_all(fh, 0, out, N, MPI_INT, &status));
+    counted(&status, N);
+    CHECK_MPI(MPI_File_read_at_all(fh, 0, in, N, MPI_INT, &status));
+    counted(&status, N);
+    same("at_all");
+    renew(2);
+    CHECK_MPI(MPI_File_write_at(fh, 0, out, N, MPI_INT, &status));
+    counted(&status, N);
+    CHECK_MPI(MPI_File_read_at(fh, 0, in, N, MPI_INT, MPI_STATUS_IGNORE));
+    same("at");
+    renew(3);
+    at(fh, 0);
+    CHECK_MPI(MPI_File_write_all(fh, out, 7, MPI_INT, &status));
+    at(fh, 7);
+    CHECK_MPI(MPI_File_write(fh, out + 7, N - 7, MPI_INT, &status));
+    counted(&status, N - 7);
+    at(fh, N);
+    CHECK_MPI(MPI_File_seek(fh, 0, MPI_SEEK_SET));
+    CHECK_MPI(MPI_File_read(fh, in, 11, MPI_INT, &status));
+    at(fh, 11);
+    CHECK_MPI(MPI_File_read_all(fh, in + 11, N - 11, MPI_INT, &status));
+    same("pointer");
+}
+
+static void split(MPI_File fh) {
+    MPI_Status status;
+    renew(4);
+    CHECK_MPI(MPI_File_write_at_all_begin(fh, 0, out, N, MPI_INT));
+    CHECK_MPI(MPI_File_write_at_all_end(fh, out, &status));
+    counted(&status, N);
+    CHECK_MPI(MPI_File_seek(fh, 0, MPI_SEEK_SET));
+    CHECK_MPI(MPI_File_read_all_begin(fh, in, N, MPI_INT));
+    CHECK_MPI(MPI_File_read_all_end(fh, in, &status));
+    counted(&status, N);
+    at(fh, N);
+    same("split");
+}
+
+static void requests(MPI_File fh) {
+    MPI_Request r[2];
+    MPI_Status status[2];
+    renew(5);
+    CHECK_MPI(MPI_File_iwrite_at_all(fh, 0, out, N / 2, MPI_INT, &r[0]));
+    CHECK_MPI(MPI_File_iwrite_at(fh, N / 2, out + N / 2, N - N / 2, MPI_INT, &r[1]));
+    CHECK_MPI(MPI_Waitall(2, r, status));
+    counted(&status[0], N / 2);
+    counted(&status[1], N - N / 2);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_MPI(MPI_File_seek(fh, 0, MPI_SEEK_SET));
+    CHECK_MPI(MPI_File_iread_all(fh, in, 9, MPI_INT, &r[0]));
+    CHECK_MPI(MPI_File_iread(fh, in + 9, N - 9, MPI_INT, &r[1]));
+    at(fh, N);
+    CHECK_MPI(MPI_Waitall(2, r, status));
+    counted(&status[1], N - 9);
+    same("requests");
+}
+
+/* With the default view: a rank's numbers come after those of lower ranks. */
+static void ordered(MPI_File fh) {
+    MPI_Offset where = -1;
+    MPI_Status status;
+    CHECK_MPI(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    renew(6);
+    CHECK_MPI(MPI_File_write_ordered(fh, out, N, MPI_INT, &status));
+    counted(&status, N);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_MPI(MPI_File_get_position_shared(fh, &where));
+    CHECK_EQ(where, (MPI_Offset)N * size);
+    CHECK_MPI(MPI_File_read_at_all(fh, (MPI_Offset)N * rank, in, N, MPI_INT, &status));
+    same("ordered");
+    CHECK_MPI(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET));
+    CHECK_MPI(MPI_File_read_ordered_begin(fh, in, N, MPI_INT));
+    CHECK_MPI(MPI_File_read_ordered_end(fh, in, &status));
+    same("ordered, split");
+}
+
+/* Whoever writes first comes first: all numbers are there, each rank's in a row. */
+static void shared(MPI_File fh) {
+    int all[N];
+    MPI_Request r;
+    CHECK_MPI(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET));
+    renew(7);
+    CHECK_MPI(MPI_File_write_shared(fh, out, N / 2, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_File_iwrite_shared(fh, out + N / 2, N - N / 2, MPI_INT, &r));
+    CHECK_MPI(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    int found = 0;
+    for (int k = 0; k < size; k++) {
+        CHECK_MPI(MPI_File_read_at(fh, (MPI_Offset)k * N, all, N, MPI_INT, MPI_STATUS_IGNORE));
+        for (int i = 0; i < N; i++) found += all[i] >= out[0] && all[i] <= out[N - 1];
+    }
+    CHECK_EQ(found, N);
+}
+
+int main(int argc, char **argv) {
+    MPI_File fh;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    snprintf(path, sizeof path, "%s/smoke", getenv("TUTTI_TEST_DIR"));
+    CHECK_MPI(
+        MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &fh));
+    view_set(fh);
+    blocking(fh);
+    split(fh);
+    requests(fh);
+    ordered(fh);
+    shared(fh);
+    CHECK_MPI(MPI_File_close(&fh));
+    CHECK(fh == MPI_FILE_NULL, "close leaves a handle");
+    MPI_Finalize();
+    return check_done();
+}

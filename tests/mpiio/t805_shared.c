@@ -1,0 +1,131 @@
+/* TEST ranks=1,5 timeout=60 preload=mpiio */
+/* The shared file pointer: nobody gets another's place, ordered calls follow the ranks, setting it counts for all,
+ * and nothing is left behind.  Once in shared memory, once as if every rank had a machine of its own.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
+
+#include "mpi_check.h"
+
+enum { ROUNDS = 40 };
+
+static int remains(const char *dir, const char *part) {
+    int n = 0;
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));) n += strstr(e->d_name, part) != NULL;
+    if (d) closedir(d);
+    return n;
+}
+
+/* Every rank writes records of varying length: (rank, round, length) and filling. */
+static void write_all_shared(MPI_File fh, int *total) {
+    int record[8], sum = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        const int n = 3 + (int)rnd(6);
+        record[0] = rank, record[1] = round, record[2] = n;
+        for (int i = 3; i < n; i++) record[i] = -1;
+        if (round % 3 == 2) {
+            MPI_Request r;
+            CHECK_MPI(MPI_File_iwrite_shared(fh, record, n, MPI_INT, &r));
+            CHECK_MPI(MPI_Wait(&r, MPI_STATUS_IGNORE));
+        } else {
+            CHECK_MPI(MPI_File_write_shared(fh, record, n, MPI_INT, MPI_STATUS_IGNORE));
+        }
+        sum += n;
+    }
+    MPI_Allreduce(&sum, total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Records follow each other without gaps, and those of a rank in its order. */
+static void records_check(MPI_File fh, int total) {
+    int *all = calloc((size_t)total + 1, sizeof *all), next[64] = {0}, found = 0;
+    MPI_Status status;
+    CHECK_MPI(MPI_File_read_at_all(fh, 0, all, total + 1, MPI_INT, &status));
+    CHECK_EQ(count_of(&status, MPI_INT), total);
+    for (int at = 0; at < total && all[at + 2] >= 3; at += all[at + 2], found++) {
+        CHECK(all[at] >= 0 && all[at] < size, "rank %d", all[at]);
+        CHECK_EQ(all[at + 1], next[all[at] % 64]++);
+    }
+    CHECK_EQ(found, ROUNDS * size);
+    free(all);
+}
+
+static void reads(MPI_File fh, int total) {
+    int mine = 0, sum = 0, word;
+    MPI_Status status;
+    CHECK_MPI(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET));
+    for (;;) {
+        CHECK_MPI(MPI_File_read_shared(fh, &word, 1, MPI_INT, &status));
+        if (count_of(&status, MPI_INT) == 0) break;
+        mine++;
+    }
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK_EQ(sum, total);
+}
+
+static void orders(MPI_File fh) {
+    int out[5], in[5];
+    for (int i = 0; i < 5; i++) out[i] = 10 * rank + i;
+    const int n = rank % 3 + (rank == 1 ? 0 : 1);
+    int before = 0, all = 0;
+    MPI_Exscan(&n, &before, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) before = 0;
+    MPI_Allreduce(&n, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK_MPI(MPI_File_seek_shared(fh, 7, MPI_SEEK_SET));
+    CHECK_EQ(shared_of(fh), 7);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_MPI(MPI_File_write_ordered(fh, out, n, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_File_write_ordered_begin(fh, out, n, MPI_INT));
+    CHECK_MPI(MPI_File_write_ordered_end(fh, out, MPI_STATUS_IGNORE));
+    CHECK_EQ(shared_of(fh), 7 + 2 * all);
+    for (int k = 0; k < 2; k++) {
+        CHECK_MPI(MPI_File_read_at(fh, 7 + k * all + before, in, n, MPI_INT, MPI_STATUS_IGNORE));
+        for (int i = 0; i < n; i++) CHECK_EQ(in[i], out[i]);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_MPI(MPI_File_seek_shared(fh, -2 * all, MPI_SEEK_CUR));
+    CHECK_MPI(MPI_File_read_ordered(fh, in, n, MPI_INT, MPI_STATUS_IGNORE));
+    for (int i = 0; i < n; i++) CHECK_EQ(in[i], out[i]);
+}
+
+/* Many settings: each has a word of its own, also when words fill a page. */
+static void settings(MPI_File fh) {
+    const char byte = 0;
+    for (int i = 0; i < 600; i++) {
+        CHECK_MPI(MPI_File_seek_shared(fh, i, MPI_SEEK_SET));
+        if (i % 100 > 2) continue;
+        if (rank == 0) CHECK_MPI(MPI_File_write_shared(fh, &byte, 0, MPI_INT, MPI_STATUS_IGNORE));
+        CHECK_EQ(shared_of(fh), i);
+    }
+}
+
+static void all_of_it(const char *nodes) {
+    MPI_File fh = MPI_FILE_NULL;
+    MPI_Info info;
+    int total = 0;
+    MPI_Info_create(&info);
+    if (nodes[0]) MPI_Info_set(info, "tutti_nodes", nodes);
+    check_where(nodes);
+    const int before = remains("/dev/shm", "tutti-pointer");
+    CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, test_path("shared"), MPI_MODE_CREATE | MPI_MODE_RDWR,
+                            info, &fh));
+    CHECK_MPI(MPI_File_set_size(fh, 0));
+    CHECK_MPI(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    write_all_shared(fh, &total);
+    records_check(fh, total);
+    reads(fh, total);
+    orders(fh);
+    settings(fh);
+    CHECK_MPI(MPI_File_close(&fh));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(remains(getenv("TUTTI_TEST_DIR"), ".tutti-"), 0);
+    CHECK(remains("/dev/shm", "tutti-pointer") <= before + 8, "pointers are left in /dev/shm");
+    MPI_Info_free(&info);
+}
+
+int main(int argc, char **argv) {
+    test_begin(&argc, &argv);
+    check_seed(5 + (uint64_t)rank);
+    all_of_it("");
+    all_of_it("single");
+    return test_end();
+}

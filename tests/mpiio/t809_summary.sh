@@ -1,0 +1,50 @@
+#!/bin/sh
+# TEST ranks=0 timeout=60 builds=openmpi,mpich
+# TUTTI_STATS=1 prints a table per file, TUTTI_EXPLAIN=1 says what went wrong, TUTTI_TRACE writes a trace, and
+# TUTTI_MPIIO=off leaves everything to the MPI library.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
+out=$TUTTI_TEST_DIR/out
+failed=0
+
+# run NAME VARIABLE=VALUE...   the test program NAME on 2 ranks with the drop-in, what it says in $out
+run() {
+    program=$TUTTI_BUILD_DIR/tests/mpiio/$1
+    shift
+    env "$@" "$scripts/mpirun.sh" "$TUTTI_MPI" 2 "$scripts/preload.sh" \
+        "$TUTTI_BUILD_DIR/libtutti-mpiio.so" "$program" >"$out" 2>&1
+}
+
+# says TEXT, says_not TEXT
+says() {
+    grep -q "$1" "$out" || { echo "'$1' is not said:"; cat "$out"; failed=1; }
+}
+says_not() {
+    if grep -q "$1" "$out"; then
+        echo "'$1' is said:"
+        cat "$out"
+        failed=1
+    fi
+}
+
+run t800_smoke TUTTI_STATS=1
+says "/smoke': 2 ranks"
+says 'write collective .* calls .* MiB'
+says 'read  non-blocking'
+says 'write split'
+says 'plan .* exchange .* file'
+says 'plans made'
+run t800_smoke TUTTI_STATS=0
+says_not 'tutti:'
+run t807_handlers TUTTI_EXPLAIN=1
+says "tutti: open of .*absent"
+run t800_smoke TUTTI_TRACE="$TUTTI_TEST_DIR/trace"
+grep -q traceEvents "$TUTTI_TEST_DIR/trace" || { echo "no trace"; failed=1; }
+run t800_smoke TUTTI_STATS=1 TUTTI_MPIIO=off
+says_not 'tutti:'
+# the plainest way, of docs/mpiio.md
+TUTTI_STATS=1 "$scripts/mpirun.sh" "$TUTTI_MPI" 2 env LD_PRELOAD="$TUTTI_BUILD_DIR/libtutti-mpiio.so" \
+    "$TUTTI_BUILD_DIR/tests/mpiio/t800_smoke" >"$out" 2>&1
+says "/smoke': 2 ranks"
+exit $failed

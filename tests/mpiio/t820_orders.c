@@ -1,0 +1,227 @@
+/* TEST ranks=1,2,3,5 timeout=100 preload=mpiio */
+/* Many requests at a time: collective and independent ones on two files, started in an order of each rank's own as
+ * far as the standard allows, among messages, persistent and null requests; completed by random calls
+ * of the Wait and Test family on random parts of the list, in an order of each rank's own.  What is read must
+ * be what was written in the rounds before, every count must be right, and at the end every byte
+ * of both files.
+ *
+ * File 0 is dealt out to the ranks in blocks of five ints by its view, so that a rank sees its own; file 1
+ * has no view, and is read where any rank wrote.  The thread level goes with the number of ranks.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mpiio/requests.h"
+
+enum { SLOTS = 8, LENGTH = 500, BLOCK = 5, ROUNDS = 14, FILES = 2, JOBS = FILES * SLOTS };
+enum { MAX_RANKS = 8, EXTRA = 4, LIST = JOBS + EXTRA, MESSAGE = 30000 };
+
+typedef struct {
+    int file, slot, who; /* whose bytes */
+    int is_write, collective;
+} job;
+
+static MPI_File files[FILES];
+static int turns[FILES][SLOTS]; /* how often it has been written */
+static job jobs[JOBS];
+static int buffers[JOBS][LENGTH];
+static MPI_Request list[LIST];
+static int job_of[LIST]; /* what a request in the list is for; -1: not a job */
+static int completed[LIST];
+static int round_;
+
+/* ---- numbers that are the same on all ranks come first, then each rank's own */
+
+static void seed_of(int number) {
+    check_state_ = check_seed_ * 1000003u + (uint64_t)number;
+}
+
+static void jobs_choose(int *n_out) {
+    int n = 0;
+    for (int f = 0; f < FILES; f++)
+        for (int s = 0; s < SLOTS; s++) {
+            const job j = {f, s, 0, turns[f][s] == 0 || rnd(2), (int)rnd(2)};
+            if (rnd(4) > 0) jobs[n++] = j;
+        }
+    for (int i = 0; i < n; i++) {
+        job *j = &jobs[i];
+        turns[j->file][j->slot] += j->is_write;
+    }
+    *n_out = n;
+}
+
+/* Shuffled, but the collective ones of a file stay in their order. */
+static void jobs_order(int n, int *order) {
+    int at = 0, next[FILES + 1] = {0};
+    const int kinds = FILES + 1; /* the collective ones of each file, and the independent ones */
+    while (at < n) {
+        const int kind = (int)rnd(kinds);
+        int i = next[kind];
+        while (i < n && (jobs[i].collective ? jobs[i].file : FILES) != kind) i++;
+        next[kind] = i + 1;
+        if (i < n) order[at++] = i;
+    }
+}
+
+static void shuffle(int n, MPI_Request *r, int *of) {
+    for (int i = n - 1; i > 0; i--) {
+        const int k = (int)rnd(i + 1), o = of[i];
+        const MPI_Request q = r[i];
+        r[i] = r[k];
+        of[i] = of[k];
+        r[k] = q;
+        of[k] = o;
+    }
+}
+
+/* ---- starting and completing */
+
+static MPI_Offset offset_of(const job *j) {
+    if (j->file == 0) return (MPI_Offset)j->slot * LENGTH; /* ints of the view */
+    return ((MPI_Offset)j->slot * ranks + j->who) * LENGTH * (MPI_Offset)sizeof(int);
+}
+
+static void job_start(int i, MPI_Request *out) {
+    job *j = &jobs[i];
+    const MPI_File f = files[j->file];
+    j->who = j->is_write || j->file == 0 ? rank : (int)rnd(ranks);
+    for (int k = 0; k < LENGTH; k++)
+        buffers[i][k] =
+            j->is_write ? mark(j->file * SLOTS + j->slot, rank, turns[j->file][j->slot], k) : 0;
+    const MPI_Offset at = offset_of(j);
+    if (j->is_write && j->collective)
+        CHECK_MPI(MPI_File_iwrite_at_all(f, at, buffers[i], LENGTH, MPI_INT, out));
+    else if (j->is_write)
+        CHECK_MPI(MPI_File_iwrite_at(f, at, buffers[i], LENGTH, MPI_INT, out));
+    else if (j->collective)
+        CHECK_MPI(MPI_File_iread_at_all(f, at, buffers[i], LENGTH, MPI_INT, out));
+    else
+        CHECK_MPI(MPI_File_iread_at(f, at, buffers[i], LENGTH, MPI_INT, out));
+}
+
+static void job_check(int i) {
+    const job *j = &jobs[i];
+    if (j->is_write) return;
+    for (int k = 0; k < LENGTH; k++)
+        if (buffers[i][k] != mark(j->file * SLOTS + j->slot, j->who, turns[j->file][j->slot], k)) {
+            CHECK(0, "round %d: int %d of slot %d in file %d", round_, k, j->slot, j->file);
+            return;
+        }
+}
+
+static void done(int i, const MPI_Status *status, int code) {
+    CHECK_MPI(code);
+    if (completed[i]) return; /* an inactive one */
+    completed[i] = 1;
+    if (job_of[i] < 0) return;
+    CHECK(list[i] == MPI_REQUEST_NULL, "the handle stays");
+    CHECK_EQ(bytes_of(status), LENGTH * sizeof(int));
+    job_check(job_of[i]);
+}
+
+static int all_completed(int n) {
+    for (int i = 0; i < n; i++)
+        if (!completed[i]) return 0;
+    return 1;
+}
+
+static void one_round(MPI_Request persistent) {
+    static char out[MESSAGE], in[MESSAGE];
+    int n, order[JOBS];
+    seed_of(2 * round_);
+    jobs_choose(&n);
+    seed_of(1000 + round_ * MAX_RANKS + rank);
+    jobs_order(n, order);
+    for (int i = 0; i < n; i++) {
+        job_of[i] = order[i];
+        job_start(order[i], &list[i]);
+    }
+    MPI_Irecv(in, MESSAGE, MPI_CHAR, (rank + 1) % ranks, 7, MPI_COMM_WORLD, &list[n]);
+    MPI_Isend(out, MESSAGE, MPI_CHAR, (rank + ranks - 1) % ranks, 7, MPI_COMM_WORLD, &list[n + 1]);
+    list[n + 2] = MPI_REQUEST_NULL;
+    list[n + 3] = persistent;
+    if (round_ % 2) MPI_Start(&list[n + 3]);
+    for (int i = n; i < n + EXTRA; i++) job_of[i] = i == n + 3 ? -2 : -1;
+    n += EXTRA;
+    shuffle(n, list, job_of);
+    for (int i = 0; i < n; i++)
+        completed[i] = list[i] == MPI_REQUEST_NULL || (job_of[i] == -2 && round_ % 2 == 0);
+    const waiting w = {list, n, done};
+    while (!all_completed(n)) wait_somehow(&w);
+}
+
+/* What reads of other ranks' bytes ask for. */
+static void synchronise(void) {
+    for (int f = 0; f < FILES; f++) CHECK_MPI(MPI_File_sync(files[f]));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int f = 0; f < FILES; f++) CHECK_MPI(MPI_File_sync(files[f]));
+}
+
+/* ---- the whole */
+
+static int file_int(int fd, int64_t at) {
+    int v = 0;
+    CHECK(pread(fd, &v, sizeof v, at * (int64_t)sizeof v) == (ssize_t)sizeof v, "int %lld",
+          (long long)at);
+    return v;
+}
+
+static void slot_check(int fd, int f, int s, int who) {
+    for (int k = 0; k < LENGTH; k += 1 + (int)rnd(7)) {
+        const int64_t i = (int64_t)s * LENGTH + k, block = i / BLOCK;
+        const int64_t at = f == 0 ? (block * ranks + who) * BLOCK + i % BLOCK
+                                  : ((int64_t)s * ranks + who) * LENGTH + k;
+        if (file_int(fd, at) != mark(f * SLOTS + s, who, turns[f][s], k)) {
+            CHECK(0, "file %d, slot %d, rank %d, int %d", f, s, who, k);
+            return;
+        }
+    }
+}
+
+static void files_check(const char *const *paths) {
+    for (int f = 0; f < FILES; f++) {
+        const int fd = open(paths[f], O_RDONLY);
+        for (int s = 0; s < SLOTS; s++)
+            if (turns[f][s] > 0) slot_check(fd, f, s, rank);
+        close(fd);
+    }
+}
+
+static void view_set(MPI_File f) {
+    MPI_Datatype block, type;
+    MPI_Type_contiguous(BLOCK, MPI_INT, &block);
+    MPI_Type_create_resized(block, 0, (MPI_Aint)sizeof(int) * BLOCK * ranks, &type);
+    MPI_Type_commit(&type);
+    CHECK_MPI(MPI_File_set_view(f, (MPI_Offset)sizeof(int) * BLOCK * rank, MPI_INT, type, "native",
+                                MPI_INFO_NULL));
+    MPI_Type_free(&block);
+    MPI_Type_free(&type);
+}
+
+static void orders(const char *hints) {
+    const char *const paths[FILES] = {scratch("orders0"), scratch("orders1")};
+    MPI_Request persistent;
+    check_where(hints);
+    memset(turns, 0, sizeof turns);
+    for (int f = 0; f < FILES; f++) files[f] = open_with(paths[f], hints);
+    view_set(files[0]);
+    MPI_Send_init(NULL, 0, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &persistent);
+    for (round_ = 0; round_ < ROUNDS && check_failures_ < 20; round_++) {
+        one_round(persistent);
+        synchronise();
+    }
+    MPI_Request_free(&persistent);
+    for (int f = 0; f < FILES; f++) CHECK_MPI(MPI_File_close(&files[f]));
+    MPI_Barrier(MPI_COMM_WORLD);
+    files_check(paths);
+    for (int f = 0; f < FILES; f++) remove_file(paths[f]);
+}
+
+int main(int argc, char **argv) {
+    static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE, MPI_THREAD_FUNNELED,
+                                 MPI_THREAD_SERIALIZED};
+    const char *size = getenv("OMPI_COMM_WORLD_SIZE");
+    if (!size) size = getenv("PMI_SIZE");
+    requests_begin(&argc, &argv, levels[((size ? atoi(size) : 1) - 1) % 4], 820);
+    orders("");
+    orders("tutti_background=io-only cb_buffer_size=16384");
+    orders("tutti_background=none tutti_exchange=two-sided cb_buffer_size=16384");
+    return requests_end();
+}

@@ -1,0 +1,169 @@
+/* TEST ranks=1,4 timeout=100 preload=mpiio */
+/* A full disk: collective writes of every kind give MPI_ERR_NO_SPACE on all ranks, independent ones where there was
+ * no room; nobody hangs or reports success, and afterwards the file can be used.  A small file system of
+ * our own, mounted where only this test sees it, takes root; without, only the faults on demand are tried,
+ * which fail on one rank alone.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include "mpiio/requests.h"
+
+enum { ROOM = 1 << 20, PIECE = 2048, LENGTH = 2 * ROOM }; /* twice as much as there is */
+
+static char home[512], path[600], *data;
+static int mine; /* bytes of a rank */
+
+/* All ranks into one new mount namespace; 0: not allowed. */
+static int namespace_enter(void) {
+    char name[64];
+    long pid = (long)getpid();
+    int ok = 1, all = 0;
+    MPI_Bcast(&pid, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        ok = unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+    MPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (ok && rank != 0) {
+        snprintf(name, sizeof name, "/proc/%ld/ns/mnt", pid);
+        const int fd = open(name, O_RDONLY | O_CLOEXEC);
+        ok = fd >= 0 && unshare(CLONE_FS) == 0 && setns(fd, CLONE_NEWNS) == 0;
+        if (fd >= 0) close(fd);
+    }
+    MPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all;
+}
+
+/* Checked, so that nothing else is ever filled. */
+static int small_mounted(void) {
+    int ok = namespace_enter();
+    if (ok && rank == 0) {
+        struct statfs s;
+        ok = mount("tutti-test", home, "tmpfs", 0, "size=1m,mode=1777") == 0 &&
+             statfs(home, &s) == 0 && (int64_t)s.f_blocks * s.f_bsize == ROOM;
+    }
+    MPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return ok;
+}
+
+enum {
+    WRITE_ALL,
+    WRITE_AT_ALL,
+    IWRITE_ALL,
+    IWRITE_AT_ALL,
+    SPLIT,
+    SPLIT_AT,
+    ORDERED,
+    IWRITE,
+    WRITE
+};
+enum { KINDS = WRITE + 1, COLLECTIVE = IWRITE };
+
+static int split_end(int code, int (*end)(MPI_File, const void *, MPI_Status *), MPI_File f) {
+    MPI_Status s;
+    return code == MPI_SUCCESS ? end(f, data, &s) : code;
+}
+
+/* n bytes; the code, whoever tells it. */
+static int write_by(MPI_File f, int kind, int n) {
+    MPI_Request r = MPI_REQUEST_NULL;
+    MPI_Status s;
+    int code = MPI_SUCCESS;
+    MPI_File_seek(f, 0, MPI_SEEK_SET);
+    if (kind == WRITE_ALL) code = MPI_File_write_all(f, data, n, MPI_BYTE, &s);
+    if (kind == WRITE_AT_ALL) code = MPI_File_write_at_all(f, 0, data, n, MPI_BYTE, &s);
+    if (kind == ORDERED) code = MPI_File_write_ordered(f, data, n, MPI_BYTE, &s);
+    if (kind == WRITE) code = MPI_File_write(f, data, n, MPI_BYTE, &s);
+    if (kind == SPLIT)
+        code = split_end(MPI_File_write_all_begin(f, data, n, MPI_BYTE), MPI_File_write_all_end, f);
+    if (kind == SPLIT_AT)
+        code = split_end(MPI_File_write_at_all_begin(f, 0, data, n, MPI_BYTE),
+                         MPI_File_write_at_all_end, f);
+    if (kind == IWRITE_ALL) CHECK_MPI(MPI_File_iwrite_all(f, data, n, MPI_BYTE, &r));
+    if (kind == IWRITE_AT_ALL) CHECK_MPI(MPI_File_iwrite_at_all(f, 0, data, n, MPI_BYTE, &r));
+    if (kind == IWRITE) CHECK_MPI(MPI_File_iwrite(f, data, n, MPI_BYTE, &r));
+    return r == MPI_REQUEST_NULL ? code : MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void view_set(MPI_File f, int kind) {
+    MPI_Datatype piece, type;
+    MPI_Type_contiguous(PIECE, MPI_BYTE, &piece);
+    MPI_Type_create_resized(piece, 0, (MPI_Aint)PIECE * ranks, &type);
+    MPI_Type_commit(&type);
+    if (kind == ORDERED)
+        CHECK_MPI(MPI_File_set_view(f, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    else
+        CHECK_MPI(MPI_File_set_view(f, (MPI_Offset)PIECE * rank, MPI_BYTE, type, "native",
+                                    MPI_INFO_NULL));
+    MPI_Type_free(&piece);
+    MPI_Type_free(&type);
+}
+
+/* How many ranks were told so; nobody may be told anything else. */
+static int told(int code) {
+    int no_space = class_of(code) == MPI_ERR_NO_SPACE, all = 0;
+    CHECK(no_space || code == MPI_SUCCESS, "class %d", class_of(code));
+    MPI_Allreduce(&no_space, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+}
+
+/* Too much; then something that fits, in the same handle. */
+static void full(const char *hints, int kind) {
+    static char where[120];
+    char byte = 0;
+    snprintf(where, sizeof where, "kind %d, %s", kind, hints);
+    check_where(where);
+    MPI_File f = open_with(path, hints);
+    view_set(f, kind);
+    const int all = told(write_by(f, kind, mine));
+    if (kind < COLLECTIVE)
+        CHECK_EQ(all, ranks);
+    else
+        CHECK(all > 0, "nobody noticed");
+    CHECK_MPI(MPI_File_set_size(f, 0)); /* there is room again */
+    if (kind == ORDERED) CHECK_MPI(MPI_File_seek_shared(f, 0, MPI_SEEK_SET));
+    CHECK_MPI(write_by(f, kind, PIECE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_MPI(MPI_File_read_at_all(f, 5, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK(byte == data[5] || (kind == ORDERED && rank > 0), "not what was written");
+    CHECK_MPI(MPI_File_close(&f));
+    remove_file(path);
+}
+
+/* The last rank alone has no room. */
+static void faults(int kind) {
+    char hints[64];
+    snprintf(hints, sizeof hints, "cb_nodes=%d tutti_fault=%d:write:1:ENOSPC", ranks, ranks - 1);
+    check_where(hints);
+    MPI_File f = open_with(path, hints);
+    view_set(f, kind);
+    const int all = told(write_by(f, kind, mine / 2));
+    CHECK(all == (kind < COLLECTIVE ? ranks : 1), "kind %d: %d ranks were told", kind, all);
+    CHECK_MPI(MPI_File_close(&f));
+    remove_file(path);
+}
+
+int main(int argc, char **argv) {
+    requests_begin(&argc, &argv, MPI_THREAD_SINGLE, 822);
+    snprintf(home, sizeof home, "%s", scratch("full"));
+    snprintf(path, sizeof path, "%s/file", home);
+    mine = LENGTH / ranks;
+    data = malloc((size_t)mine);
+    for (int i = 0; i < mine; i++) data[i] = (char)mark(0, rank, 0, i);
+    if (rank == 0) CHECK(mkdir(home, 0777) == 0, "mkdir %s", home);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int kind = 0; kind < KINDS; kind++) faults(kind);
+    if (small_mounted()) {
+        for (int kind = 0; kind < KINDS; kind++) {
+            full("", kind);
+            full("cb_buffer_size=65536", kind);
+            full("tutti_background=io-only", kind);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) CHECK(umount(home) == 0, "umount");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) (void)rmdir(home);
+    free(data);
+    return requests_end();
+}

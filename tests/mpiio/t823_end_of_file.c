@@ -1,0 +1,115 @@
+/* TEST ranks=3 timeout=60 preload=mpiio */
+/* Reads that reach the end of the file, non-blocking and split: exact counts, bytes beyond are left alone, and
+ * nothing hangs.  The file is dealt out to the ranks in pieces, so that the end lies in the middle of
+ * a piece of one of them; or seen whole by all.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mpiio/requests.h"
+
+enum { PIECE = 100, SIZE = 12345, WANTED = 2 * SIZE };
+
+static unsigned char contents[SIZE], buffer[WANTED];
+
+/* The bytes of the file that this rank's view shows, from byte `at` of the view on; how many. */
+static int expected(int dealt, int at, unsigned char *out) {
+    int n = 0;
+    for (int i = 0; i < WANTED; i++) {
+        const int v = at + i, place = dealt ? (v / PIECE * ranks + rank) * PIECE + v % PIECE : v;
+        if (place >= SIZE) return n;
+        out[n++] = contents[place];
+    }
+    return n;
+}
+
+enum { AT, AT_ALL, POINTER, POINTER_ALL, SHARED, SPLIT, SPLIT_POINTER, ORDERED, KINDS };
+
+static void start(MPI_File f, int kind, int at, MPI_Request *r) {
+    if (kind == AT) CHECK_MPI(MPI_File_iread_at(f, at, buffer, WANTED, MPI_BYTE, r));
+    if (kind == AT_ALL) CHECK_MPI(MPI_File_iread_at_all(f, at, buffer, WANTED, MPI_BYTE, r));
+    if (kind == POINTER) CHECK_MPI(MPI_File_iread(f, buffer, WANTED, MPI_BYTE, r));
+    if (kind == POINTER_ALL) CHECK_MPI(MPI_File_iread_all(f, buffer, WANTED, MPI_BYTE, r));
+    if (kind == SHARED) CHECK_MPI(MPI_File_iread_shared(f, buffer, WANTED, MPI_BYTE, r));
+    if (kind == SPLIT) CHECK_MPI(MPI_File_read_at_all_begin(f, at, buffer, WANTED, MPI_BYTE));
+    if (kind == SPLIT_POINTER) CHECK_MPI(MPI_File_read_all_begin(f, buffer, WANTED, MPI_BYTE));
+    if (kind == ORDERED) CHECK_MPI(MPI_File_read_ordered_begin(f, buffer, WANTED, MPI_BYTE));
+}
+
+static void finish(MPI_File f, int kind, MPI_Request *r, MPI_Status *s) {
+    int flag = 0;
+    if (kind == SPLIT) CHECK_MPI(MPI_File_read_at_all_end(f, buffer, s));
+    if (kind == SPLIT_POINTER) CHECK_MPI(MPI_File_read_all_end(f, buffer, s));
+    if (kind == ORDERED) CHECK_MPI(MPI_File_read_ordered_end(f, buffer, s));
+    if (kind >= SPLIT) return;
+    if (rank % 2) {
+        CHECK_MPI(MPI_Wait(r, s));
+        return;
+    }
+    while (!flag) CHECK_MPI(MPI_Test(r, &flag, s));
+}
+
+static void read_at(MPI_File f, int dealt, int kind, int at) {
+    static unsigned char want[WANTED];
+    static char where[64];
+    MPI_Request r = MPI_REQUEST_NULL;
+    MPI_Status s;
+    snprintf(where, sizeof where, "kind %d at %d, %s", kind, at, dealt ? "dealt" : "whole");
+    check_where(where);
+    memset(buffer, 0xee, sizeof buffer);
+    CHECK_MPI(MPI_File_seek(f, at, MPI_SEEK_SET));
+    const int shared = kind == SHARED || kind == ORDERED;
+    if (shared) CHECK_MPI(MPI_File_seek_shared(f, SIZE - 7, MPI_SEEK_SET));
+    start(f, kind, at, &r);
+    finish(f, kind, &r, &s);
+    if (shared) {
+        int n = bytes_of(&s), all = 0;
+        MPI_Allreduce(&n, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        CHECK_EQ(all, 7);
+        return;
+    }
+    const int n = expected(dealt, at, want);
+    CHECK_EQ(bytes_of(&s), n);
+    CHECK(memcmp(buffer, want, (size_t)n) == 0, "bytes differ");
+    for (int i = n; i < WANTED; i++)
+        if (buffer[i] != 0xee) {
+            CHECK(0, "byte %d, beyond the end, was touched", i);
+            break;
+        }
+}
+
+static void with(const char *hints, const char *path, int dealt) {
+    MPI_Datatype piece, type;
+    MPI_File f = open_with(path, hints);
+    MPI_Type_contiguous(PIECE, MPI_BYTE, &piece);
+    MPI_Type_create_resized(piece, 0, (MPI_Aint)PIECE * ranks, &type);
+    MPI_Type_commit(&type);
+    if (dealt)
+        CHECK_MPI(MPI_File_set_view(f, (MPI_Offset)PIECE * rank, MPI_BYTE, type, "native",
+                                    MPI_INFO_NULL));
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (dealt && (kind == SHARED || kind == ORDERED)) continue; /* the same view everywhere */
+        read_at(f, dealt, kind, 0);
+        read_at(f, dealt, kind, SIZE / ranks - 50);
+        read_at(f, dealt, kind, SIZE - 1);
+        read_at(f, dealt, kind, 3 * SIZE);
+    }
+    CHECK_MPI(MPI_File_close(&f));
+    MPI_Type_free(&piece);
+    MPI_Type_free(&type);
+}
+
+int main(int argc, char **argv) {
+    requests_begin(&argc, &argv, MPI_THREAD_SINGLE, 823);
+    const char *path = scratch("end");
+    for (int i = 0; i < SIZE; i++) contents[i] = (unsigned char)mark(0, 0, 0, i);
+    if (rank == 0) {
+        const int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
+        CHECK(write(fd, contents, SIZE) == SIZE, "no file");
+        close(fd);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int dealt = 0; dealt < 2; dealt++) {
+        with("", path, dealt);
+        with("tutti_background=io-only", path, dealt);
+    }
+    remove_file(path);
+    return requests_end();
+}

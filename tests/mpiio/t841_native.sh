@@ -1,0 +1,50 @@
+#!/bin/sh
+# TEST ranks=0 timeout=100 builds=openmpi,mpich cores=2
+# The same random sequence (t840_sequence.c) by the MPI library's own MPI-IO and by ours: the same counts,
+# positions, bytes read and the same file.  The sequences are those on which the MPI library agrees with the
+# standard: with others, both MPIs write and read wrong bytes (docs of the model: file_model.h).  Where it does not
+# agree after all, nothing is compared; but that must not be so everywhere.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
+program=$TUTTI_BUILD_DIR/tests/mpiio/t840_sequence
+cd "$TUTTI_TEST_DIR" || exit 1
+compared=0
+failed=0
+
+# play NAME RANKS COMMAND...   leaves the file NAME and the sorted records NAME.log
+play() {
+    name=$1
+    shift
+    timeout 30 "$scripts/mpirun.sh" "$TUTTI_MPI" "$@" "$TUTTI_TEST_DIR/$name" >"$name.out" 2>&1 || return
+    sort "$name".[0-9]* >"$name.log"
+    rm "$name".[0-9]*
+}
+
+case $TUTTI_MPI in
+openmpi) pairs='1:1 2:1 3:3 5:2 8:2' ;;
+*) pairs='1:1 2:1 3:1 5:2 8:1' ;;
+esac
+export TUTTI_TEST_TAME=1 TUTTI_TEST_EVENTS=80
+for pair in $pairs; do
+    ranks=${pair%:*}
+    export TUTTI_TEST_SEED="${pair#*:}"
+    if ! TUTTI_TEST_NATIVE=1 play native "$ranks" "$program"; then
+        echo "$ranks ranks, seed $TUTTI_TEST_SEED: the MPI library's own is wrong"
+        head -n 3 native.out
+        continue
+    fi
+    if ! play ours "$ranks" "$scripts/preload.sh" "$TUTTI_BUILD_DIR/libtutti-mpiio.so" "$program"; then
+        echo "$ranks ranks, seed $TUTTI_TEST_SEED: ours is wrong"
+        head -n 30 ours.out
+        failed=1
+        continue
+    fi
+    compared=$((compared + 1))
+    for file in native native.log; do
+        cmp "$file" "ours${file#native}" || failed=1
+    done
+    [ $failed = 0 ] || diff native.log ours.log | head -n 20
+done
+[ $compared -ge 3 ] || { echo "only $compared sequences were compared"; failed=1; }
+exit $failed
