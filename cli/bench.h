@@ -31,6 +31,8 @@ typedef struct bench_config {
     int quick, peers;
     int rounds, series; /* an experiment has `series` times `rounds` rounds */
     int iterations;     /* of a run that computes and writes */
+    cli_list parts;     /* of an experiment */
+    double iops;        /* operations a second that the device takes, 0: no limit is known */
     double budget;      /* seconds, 0: none */
     tutti_off size, slice;
     tutti_off array; /* of an experiment: bytes of the array that all ranks share */
@@ -70,6 +72,8 @@ const char *bench_pattern_kept_name(
 tutti_off bench_tile_element(tutti_off size, tutti_off element);
 int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
                        bench_pattern *out);
+/* For patterns made elsewhere: list the pieces of the access. */
+tutti_err bench_pattern_list(bench_pattern *p);
 void bench_pattern_free(bench_pattern *p);
 
 /* ---- content (content.c): every byte of the file has a known value */
@@ -136,6 +140,8 @@ typedef struct bench_cell {
     tutti_count runs; /* contiguous in the file, all ranks */
     double patience;  /* a way that is this many times as slow as the fastest sits out; 0: none */
     int no_goal;      /* the references do something else: they go through the page cache */
+    const struct bench_scene *scene; /* NULL: a pattern by its name, writes to fresh files */
+    const void *what;                /* the scene's own */
     int entries;
     bench_entry *entry;
 } bench_cell;
@@ -164,7 +170,17 @@ typedef struct bench_job {
     struct staging *staging; /* NULL: not possible here */
     tutti_file *file;        /* of the variant that is running */
     tutti_plan *plan;
+    tutti_array *array;
+    const bench_cell *cell;
 } bench_job;
+
+/* Cells that are something else than a pattern of the table. */
+typedef struct bench_scene {
+    int (*make)(const bench_cell *cell, const cli_world *w, bench_pattern *out);
+    /* NULL, or: writes change a file that is there, as for reads; what it must be afterwards.  0, or 1
+     * and a message. */
+    int (*verify_write)(const bench_job *job, const bench_entry *e);
+} bench_scene;
 
 /* prepare and run return 0, or 1 and a message.  prepare is collective and agrees on its result;
  * run may fail on one rank alone.  end undoes what both left open; it is always called. */
@@ -239,6 +255,8 @@ typedef struct bench_progress {
 } bench_progress;
 void progress_start(bench_progress *p, const cli_world *w, long steps);
 void progress_step(bench_progress *p, const bench_cell *cell, int round, int rounds);
+/* The same of any work: what is done of all. */
+void progress_work(bench_progress *p, const char *what, tutti_off done, tutti_off all);
 void progress_end(bench_progress *p);
 
 /* ---- reports; rank 0 only.  0, or 1 and a message */

@@ -112,6 +112,26 @@ static int set_files(bench_config *c, const char *value) {
     return c->files.n ? 0 : wrong_value("files", value, "sizes of files are needed");
 }
 
+static int set_part(bench_config *c, const char *value) {
+    static const char *const known[] = {"common", "overlapping", "distinct", "distributions"};
+    cli_list_split(&c->parts, value);
+    for (int i = 0; i < c->parts.n; i++) {
+        int found = 0;
+        for (int k = 0; k < 4; k++) found |= strcmp(known[k], c->parts.item[i]) == 0;
+        if (!found)
+            return wrong_value("part", c->parts.item[i],
+                               "known are common,overlapping,distinct,distributions");
+    }
+    return c->parts.n ? 0 : wrong_value("part", value, "a list of parts is needed");
+}
+
+static int set_iops(bench_config *c, const char *value) {
+    char *end;
+    c->iops = strtod(value, &end);
+    if (end != value && !*end && c->iops > 0 && c->iops < 1e9) return 0;
+    return wrong_value("iops", value, "operations a second are needed");
+}
+
 static int set_budget(bench_config *c, const char *value) {
     char *end;
     c->budget = strtod(value, &end);
@@ -203,6 +223,8 @@ static const struct argument {
     {"files", TAKES_VALUE | NOT_EVERYWHERE, set_files},
     {"series", TAKES_VALUE | NOT_EVERYWHERE, set_series},
     {"iterations", TAKES_VALUE | NOT_EVERYWHERE, set_iterations},
+    {"part", TAKES_VALUE | NOT_EVERYWHERE, set_part},
+    {"iops", TAKES_VALUE | NOT_EVERYWHERE, set_iops},
 };
 
 /* ---- the walk over the arguments */
@@ -314,4 +336,5 @@ void bench_config_free(bench_config *c) {
     cli_list_free(&c->dirs);
     cli_list_free(&c->procs);
     cli_list_free(&c->files);
+    cli_list_free(&c->parts);
 }

@@ -80,10 +80,11 @@ static void reduce_stats(const cli_world *w, tutti_stats *s) {
 /* `share`: how much of the time may have gone when this cell is done. */
 static int run_cell(bench_job *job, bench_cell *cell, bench_progress *progress, double share) {
     job->is_write = cell->is_write;
+    job->cell = cell;
     cell->total = job->pattern->total;
     cell->runs = tutti_access_runs_count(job->pattern->access);
     reduce_integer(job->world, &cell->runs);
-    if (cell->is_write) {
+    if (cell->is_write && !(cell->scene && cell->scene->verify_write)) {
         content_fill_pieces(job->config->seed, job->pattern, job->user);
         content_fill(job->config->seed, job->share_lo, job->share, job->share_hi - job->share_lo);
     } else if (write_input(job)) {
@@ -127,12 +128,16 @@ static void free_buffers(bench_job *job) {
     job->user = job->share = NULL;
 }
 
+static int make_pattern(const bench_job *job, const bench_cell *cell, bench_pattern *out) {
+    return cell->scene ? cell->scene->make(cell, job->world, out)
+                       : bench_pattern_make(cell->pattern, job->world, job->config, out);
+}
+
 int cells_run(const bench_job *all, int n, bench_cell *cell, bench_progress *progress,
               const double share[2]) {
     bench_job job = *all;
     bench_pattern pattern;
-    if (cli_agree(job.world, bench_pattern_make(cell->pattern, job.world, job.config, &pattern)))
-        return 1;
+    if (cli_agree(job.world, make_pattern(&job, cell, &pattern))) return 1;
     job.pattern = &pattern;
     job.path = cli_scratch(job.world, cell->dir, "bench");
     int failed = check_room(cell->dir, pattern.total) || make_buffers(&job);

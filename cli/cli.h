@@ -81,6 +81,7 @@ void cli_print_wrapped(FILE *f, const char *text, int indent);
 void cli_json_string(FILE *f, const char *text);
 
 /* ---- commands */
+int cmd_array(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_options(int argc, char **argv);
 int cmd_tune(int argc, char **argv);

@@ -10,6 +10,7 @@ static const char help_overview[] =
     "usage: tutti COMMAND [ARGUMENTS]\n"
     "\n"
     "  run       start an MPI program so that it does its MPI-IO by Tutti\n"
+    "  array     arrays in files: create, info, read, write, transpose, stat\n"
     "  bench     measure writing and reading on this machine; run it under mpirun\n"
     "  tune      measure machine and file system, so that the library chooses well\n"
     "  options   list the library's options\n"
@@ -20,7 +21,7 @@ static const char help_overview[] =
 
 static const char help_bench[] =
     "usage: mpirun -np N tutti bench [--quick] [ARGUMENTS]\n"
-    "       mpirun -np N tutti bench steps|overlap|pipelines|primitives|auto [ARGUMENTS]\n"
+    "       mpirun -np N tutti bench steps|overlap|pipelines|primitives|sections|auto [ARGUMENTS]\n"
     "\n"
     "With a name it repeats an experiment: see 'tutti help experiments'.  Otherwise it\n"
     "writes and reads patterns in every chosen way, verifies every byte, and compares with the\n"
@@ -100,25 +101,78 @@ static const char help_experiments[] =
     "  overlap      computation beside writing: none, all or only file access in the background\n"
     "  pipelines    Feki and Gabriel's overlap algorithms on IOR, Tile 256 B, Tile 1 MiB, FLASH\n"
     "  primitives   messages, fences, locks, shared memory under write-comm-2\n"
+    "  sections     Thakur and Choudhary's sections of an array: direct against extended "
+    "two-phase;\n"
+    "               requests and bytes are gates, which the exit status tells\n"
     "  auto         regret: auto against the best fixed way; auto against the MPI library\n"
     "\n"
     "  --quick           in some seconds, with small sizes\n"
     "  --dir LIST        directories to measure in (.)\n"
-    "  --procs LIST      numbers of processes (1, 2, 4, ... and all; auto: all)\n"
-    "  --array BYTES     steps, overlap: the array of all ranks (64m)\n"
+    "  --procs LIST      numbers of processes (1, 2, 4, ... and all; auto, sections: all)\n"
+    "  --array BYTES     steps, overlap: the array of all ranks (64m); sections: (128m)\n"
     "  --files LIST      steps: sizes of files (4m,16m,64m,256m)\n"
     "  --size BYTES      of one rank (overlap: 4m; others: 16m)\n"
     "  --iterations N    overlap: of computing and writing between open and close (4)\n"
     "  --rounds N        rounds; pipelines, primitives: of one series\n"
     "  --series N        pipelines, primitives: series of rounds, each of which somebody wins (3)\n"
-    "  --pattern LIST  --op LIST   auto: as for plain 'tutti bench'\n"
+    "  --pattern LIST  --op LIST   auto, sections (--op only): as for plain 'tutti bench'\n"
+    "  --part LIST       sections: common, overlapping, distinct, distributions (all)\n"
+    "  --iops N          sections: the device takes N operations a second: times are a gate, too\n"
     "  --budget SECONDS  fewer rounds once this much time has gone (0: never)\n"
     "  --seed N          of the bytes\n"
     "  --json FILE  --csv FILE  --html FILE   reports ('-': standard output)\n"
     "  --NAME VALUE      any option of the library; what an experiment varies it sets itself\n"
     "\n"
     "Exit status: 0 all was verified (goals that were missed are told, and are no failure), 1\n"
-    "something failed or a byte was wrong, 2 wrong usage.\n";
+    "something failed, a byte was wrong or a gate does not hold, 2 wrong usage.\n";
+
+static const char help_array[] =
+    "usage: [mpirun -np N] tutti array create FILE --shape N,... --type TYPE [--order row|column]\n"
+    "                                         [--fill VALUE] [--force]\n"
+    "       [mpirun -np N] tutti array info FILE [--json]\n"
+    "       [mpirun -np N] tutti array read FILE [SECTION] [--csv] [--digits N] [--out FILE]\n"
+    "                                       [--npy FILE] [--png FILE [--range LO,HI] [--legend]\n"
+    "                                       [--zoom N] [--pixels N]]\n"
+    "       [mpirun -np N] tutti array write FILE [SECTION] --from FILE [--create [--force]]\n"
+    "       [mpirun -np N] tutti array transpose FILE NEW [--axes LIST] [--to-order row|column]\n"
+    "                                            [--to-raw] [--force]\n"
+    "       [mpirun -np N] tutti array stat FILE [SECTION] [--json]\n"
+    "\n"
+    "FILE is an array that create or the library has made, a NumPy file (.npy), or any file "
+    "(--raw).\n"
+    "Arrays may be larger than memory; with several ranks all of them share the work.\n"
+    "\n"
+    "  SECTION            LO:HI:STRIDE,... one part a dimension, from 0, HI left out; : is all, "
+    "one\n"
+    "                     number one index\n"
+    "  --fortran          sections count from 1, HI included\n"
+    "  --budget BYTES     memory for elements on each rank (64m)\n"
+    "  --raw              FILE has no header: any file, described by\n"
+    "  --shape N,...  --type TYPE  --order row|column  --offset BYTES\n"
+    "                     without --raw, what FILE must be\n"
+    "  TYPE               int8 ... int64, uint8 ... uint64, float32, float64, complex64, "
+    "complex128,\n"
+    "                     bytes:N\n"
+    "  --fill VALUE       create: every element (0)\n"
+    "  --force            replace a file that is there\n"
+    "  --csv              read: every digit, commas between; otherwise columns to look at\n"
+    "  --digits N         read: of these (6)\n"
+    "  --out FILE         read: text goes there ('-': standard output)\n"
+    "  --npy FILE         read: a NumPy file\n"
+    "  --png FILE         read: a heat map; NaN is red\n"
+    "  --range LO,HI      the values of its first and last colour (the least and the largest)\n"
+    "  --legend           with a bar of all colours and the range\n"
+    "  --zoom N           an element has N x N pixels (1)\n"
+    "  --pixels N         larger sections are reduced to N pixels, by means (4096)\n"
+    "  --from FILE        write: a NumPy file (.npy), or numbers as text ('-': standard input)\n"
+    "  --create           write: make FILE, by the NumPy file, or by --shape and --type\n"
+    "  --axes LIST        transpose: dimension d of NEW is the d-th of the list (reversed)\n"
+    "  --to-order ORDER   transpose: of NEW in its file (that of FILE)\n"
+    "  --to-raw           transpose: NEW has no header\n"
+    "  --json             info, stat: for programs\n"
+    "  --NAME VALUE       any option of the library, see 'tutti options'\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
 
 static const char help_options[] =
     "usage: tutti options [--json]\n"
@@ -130,9 +184,10 @@ static const char help_help[] = "usage: tutti help [COMMAND]\n";
 
 static const struct {
     const char *name, *text;
-} help_table[] = {{"", help_overview}, {"bench", help_bench}, {"experiments", help_experiments},
-                  {"run", help_run},   {"tune", help_tune},   {"options", help_options},
-                  {"help", help_help}};
+} help_table[] = {{"", help_overview},       {"array", help_array},
+                  {"bench", help_bench},     {"experiments", help_experiments},
+                  {"run", help_run},         {"tune", help_tune},
+                  {"options", help_options}, {"help", help_help}};
 
 const char *cli_help_text(const char *command) {
     for (size_t i = 0; i < sizeof help_table / sizeof *help_table; i++)

@@ -8,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const experiment_kind *const kind_table[] = {&experiment_steps, &experiment_overlap,
+static const experiment_kind *const kind_table[] = {&experiment_steps,     &experiment_overlap,
                                                     &experiment_pipelines, &experiment_primitives,
-                                                    &experiment_auto};
+                                                    &experiment_sections,  &experiment_auto};
 
 const experiment_kind *experiment_find(const char *name) {
     for (size_t i = 0; i < sizeof kind_table / sizeof *kind_table; i++)
-        if (strcmp(kind_table[i]->name, name) == 0) return kind_table[i];
+        if (strcmp(kind_table[i]->name, name) == 0 ||
+            (kind_table[i]->also && strcmp(kind_table[i]->also, name) == 0))
+            return kind_table[i];
     return NULL;
 }
 
@@ -250,7 +252,7 @@ int experiment_run(const cli_world *w, const bench_config *c, const experiment_k
     int failed = measure_points(&x);
     if (failed && w->rank == 0) fprintf(stderr, "tutti bench: %s\n", cli_message());
     if (!failed) failed = cli_agree(w, w->rank == 0 && judge_and_report(&x));
-    failed |= cli_agree(w, x.results.failures > 0);
+    failed |= cli_agree(w, x.results.failures > 0 || x.broken > 0);
     free_experiment(&x);
     return failed ? CLI_FAILED : CLI_OK;
 }

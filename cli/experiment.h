@@ -83,6 +83,7 @@ typedef struct experiment experiment;
 
 typedef struct experiment_kind {
     const char *name, *title;
+    const char *also;   /* NULL, or another name */
     const char *source; /* which figures of which paper: a sentence */
     int threads;        /* level that MPI is asked for */
     bench_scope scope;
@@ -105,10 +106,11 @@ struct experiment {
     int has_uring;     /* the store can be had */
     void *data;        /* the kind's own; freed with the experiment */
     const char *group; /* of exhibits that are added from now on */
+    int broken;        /* gates that do not hold: exit status 1 */
 };
 
 extern const experiment_kind experiment_steps, experiment_overlap, experiment_pipelines,
-    experiment_primitives, experiment_auto;
+    experiment_primitives, experiment_sections, experiment_auto;
 const experiment_kind *experiment_find(const char *name); /* NULL: there is none */
 
 /* Measure and report.  Collective.  @return the command's exit code */

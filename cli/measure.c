@@ -14,7 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int changes_file(const bench_job *job) {
+    return job->is_write && job->cell && job->cell->scene && job->cell->scene->verify_write;
+}
+
 static void delete_file(const bench_job *job, const bench_entry *e) {
+    if (changes_file(job)) return;
     if (job->world->rank == 0) unlink(job->path);
     if (!e->checkable && tutti_file_delete(job->path, &e->options) != TUTTI_OK) return;
 }
@@ -75,10 +80,12 @@ static int check_buffer(const bench_job *job, const bench_runner *r) {
                      (long long)bad);
 }
 
-static int verify(const bench_job *job, const bench_runner *r) {
+static int verify(const bench_job *job, const bench_entry *e, const bench_runner *r) {
     int failed;
     if (!job->is_write)
         failed = check_buffer(job, r);
+    else if (changes_file(job))
+        failed = job->cell->scene->verify_write(job, e);
     else
         failed = check_size(job) ||
                  content_check_file(job->config->seed, job->path, job->share_lo, job->share_hi);
@@ -102,7 +109,7 @@ void measure_run(bench_job *job, bench_entry *e) {
     if (!failed) failed = run_timed(job, e, r, &seconds);
     if (failed) snprintf(e->failure, sizeof e->failure, "%.500s", cli_message());
     if (r->end) r->end(job, e);
-    if (!failed && e->checkable && verify(job, r))
+    if (!failed && e->checkable && verify(job, e, r))
         snprintf(e->failure, sizeof e->failure, "%.500s", cli_message());
     if (!*e->failure) record(job->world, e, seconds);
     if (job->is_write) delete_file(job, e);

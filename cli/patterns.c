@@ -307,7 +307,7 @@ const char *bench_pattern_kept_name(const char *name) {
     return i < 0 ? "" : pattern_table[i].name;
 }
 
-static tutti_err list_pieces(bench_pattern *p) {
+tutti_err bench_pattern_list(bench_pattern *p) {
     tutti_access_iter *it;
     tutti_piece piece;
     size_t room = 1024;
@@ -333,7 +333,7 @@ static tutti_err complete(const cli_world *w, bench_pattern *p) {
         MPI_Type_contiguous((int)p->bytes, MPI_BYTE, &p->memory_type);
     MPI_Type_commit(&p->file_type);
     MPI_Type_commit(&p->memory_type);
-    return list_pieces(p);
+    return bench_pattern_list(p);
 }
 
 int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,

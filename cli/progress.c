@@ -23,6 +23,17 @@ void progress_step(bench_progress *p, const bench_cell *cell, int round, int rou
     fflush(stderr);
 }
 
+void progress_work(bench_progress *p, const char *what, tutti_off done, tutti_off all) {
+    const double now = cli_now(), passed = now - p->started;
+    if (!p->on || now - p->last < (p->tty ? 0.1 : 3.0)) return;
+    p->last = now;
+    const double part = all > 0 ? (double)done / (double)all : 0;
+    fprintf(stderr, "%s[%3.0f%%] %s", p->tty ? "\r" : "", 100 * part, what);
+    if (part > 0) fprintf(stderr, ", about %.0f s left", passed * (1 - part) / part);
+    fputs(p->tty ? "\033[K" : "\n", stderr);
+    fflush(stderr);
+}
+
 void progress_end(bench_progress *p) {
     if (p->on && p->tty) fputs("\r\033[K", stderr);
 }

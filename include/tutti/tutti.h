@@ -11,5 +11,6 @@
 #include <tutti/access.h>
 #include <tutti/mpitype.h>
 #include <tutti/file.h>
+#include <tutti/array.h>
 
 #endif

@@ -1,0 +1,329 @@
+/* Tutti: arrays in files, larger than memory.
+ *
+ * An array has 1 to 16 dimensions and lies in one file (*global* placement) or in one file a rank
+ * (*local* placement: every rank has its part, by a distribution, in a file of its own).  Slices of it are
+ * read and written by all ranks together, each its own, through the collective engine: descriptions
+ * are exchanged, every byte is read from the file once whoever wants it, and only named elements are
+ * written.
+ *
+ * Collectivity as in file.h.  An array belongs to one thread at a time.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_ARRAY_H
+#define TUTTI_ARRAY_H
+
+#include <mpi.h>
+#include <tutti/types.h>
+#include <tutti/error.h>
+#include <tutti/access.h>
+#include <tutti/file.h>
+
+TUTTI_BEGIN_DECLS
+
+/** @name Number types */
+/**@{*/
+/* X(name, size, text).  Values are never renumbered: they stand in files. */
+#define TUTTI_TYPE_TABLE(X)      \
+    X(BYTES, 0, "bytes")         \
+    X(INT8, 1, "int8")           \
+    X(INT16, 2, "int16")         \
+    X(INT32, 4, "int32")         \
+    X(INT64, 8, "int64")         \
+    X(UINT8, 1, "uint8")         \
+    X(UINT16, 2, "uint16")       \
+    X(UINT32, 4, "uint32")       \
+    X(UINT64, 8, "uint64")       \
+    X(FLOAT32, 4, "float32")     \
+    X(FLOAT64, 8, "float64")     \
+    X(COMPLEX64, 8, "complex64") \
+    X(COMPLEX128, 16, "complex128")
+
+/** What an element is; TUTTI_BYTES: a number of bytes that only the caller understands. */
+typedef enum tutti_type {
+#define TUTTI_TYPE_ENUM(name, size, text) TUTTI_##name,
+    TUTTI_TYPE_TABLE(TUTTI_TYPE_ENUM)
+#undef TUTTI_TYPE_ENUM
+} tutti_type;
+
+/** Bytes of an element; 0 for TUTTI_BYTES and for unknown types.   Local. */
+TUTTI_API tutti_off tutti_type_size(tutti_type type);
+
+/** "float64" and so on; "" for unknown types.   Local. */
+TUTTI_API const char *tutti_type_name(tutti_type type);
+
+/** The type of that name.   Local.   @return TUTTI_ERR_ARG if there is none */
+TUTTI_API tutti_err tutti_type_parse(const char *name, tutti_type *out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Slices: lo, lo + stride, ... below hi in each dimension, from 0 */
+/**@{*/
+typedef struct tutti_slice {
+    tutti_count lo[TUTTI_MAX_DIMS];
+    tutti_count hi[TUTTI_MAX_DIMS];
+    tutti_count stride[TUTTI_MAX_DIMS]; /* >= 1 */
+} tutti_slice;
+
+/** The whole of an array of that shape.   Local. */
+TUTTI_API tutti_slice tutti_slice_all(int ndims, const tutti_count *shape);
+
+/** lower:upper:stride as Fortran and High Performance Fortran write it: from 1, upper included.   Local.
+ *  @param[in] stride  NULL: all 1
+ *  @return TUTTI_ERR_ARG for a lower bound below 1 or a stride below 1 */
+TUTTI_API tutti_err tutti_slice_fortran(int ndims, const tutti_count *lower,
+                                        const tutti_count *upper, const tutti_count *stride,
+                                        tutti_slice *out) TUTTI_MUST_USE;
+
+/** Elements along each dimension, and in all; 0 as soon as one dimension has none.   Local.
+ *  @param[out] shape_out  NULL, or [ndims] */
+TUTTI_API tutti_count tutti_slice_count(int ndims, const tutti_slice *s, tutti_count *shape_out);
+/**@}*/
+
+/** @name Distributions: which rank has which elements
+ *  Ranks form a grid, the last dimension running fastest; procs[d] of them share dimension d. */
+/**@{*/
+typedef enum tutti_dist_kind {
+    TUTTI_DIST_NONE,         /* not distributed: everybody in the grid's row has all of it */
+    TUTTI_DIST_BLOCK,        /* one block each, ceil(n / procs) elements, the last ones less */
+    TUTTI_DIST_CYCLIC,       /* one element each, in turn */
+    TUTTI_DIST_BLOCK_CYCLIC, /* `block` elements each, in turn */
+    TUTTI_DIST_RAGGED        /* [bounds[p], bounds[p + 1]) */
+} tutti_dist_kind;
+
+typedef struct tutti_dist_dim {
+    tutti_dist_kind kind;
+    int procs;                 /* TUTTI_DIST_NONE: 1 */
+    tutti_count block;         /* of TUTTI_DIST_BLOCK_CYCLIC */
+    const tutti_count *bounds; /* of TUTTI_DIST_RAGGED: [procs + 1], rising from 0 to n */
+} tutti_dist_dim;
+
+typedef struct tutti_distribution tutti_distribution;
+
+/** Make one.   Local.   Nothing of the arguments is kept. */
+TUTTI_API tutti_err tutti_distribution_make(int ndims, const tutti_count *shape,
+                                            const tutti_dist_dim *dims,
+                                            tutti_distribution **out) TUTTI_MUST_USE;
+/** Free it and null the handle; NULL is fine.   Local. */
+TUTTI_API void tutti_distribution_free(tutti_distribution **d);
+
+/** Number of ranks that it has elements for (the product of all procs).   Local. */
+TUTTI_API int tutti_distribution_ranks(const tutti_distribution *d);
+
+/** The shape of a rank's part; all 0 for ranks outside of the grid.   Local.
+ *  @return its number of elements */
+TUTTI_API tutti_count tutti_distribution_part(const tutti_distribution *d, int rank,
+                                              tutti_count *shape_out);
+
+/** Whose is an element, and where in that rank's part?   Local.
+ *  @param[out] rank_out, local_out  either may be NULL   @return TUTTI_ERR_ARG if it lies outside */
+TUTTI_API tutti_err tutti_distribution_local(const tutti_distribution *d, const tutti_count *global,
+                                             int *rank_out, tutti_count *local_out) TUTTI_MUST_USE;
+
+/** Which element is that of a rank's part?   Local.   @return TUTTI_ERR_ARG if it lies outside */
+TUTTI_API tutti_err tutti_distribution_global(const tutti_distribution *d, int rank,
+                                              const tutti_count *local,
+                                              tutti_count *global_out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Arrays */
+/**@{*/
+typedef struct tutti_array tutti_array;
+
+typedef struct tutti_array_spec {
+    int ndims; /* 1 ... TUTTI_MAX_DIMS */
+    tutti_count shape[TUTTI_MAX_DIMS];
+    tutti_order order; /* in the file */
+    tutti_type type;
+    tutti_off element_size; /* of TUTTI_BYTES; otherwise 0 or the type's */
+    tutti_off offset; /* of element (0, ..., 0) in the file; create chooses it, raw arrays say it */
+} tutti_array_spec;
+
+/** Create an array in a new file (an old one of that name is replaced).   Collective, all arguments agree.
+ *  Elements that nobody has written are zero.  The offset in the spec does not matter.
+ *  @param[out] a_out  open for reading and writing; close it with tutti_array_close */
+TUTTI_API tutti_err tutti_array_create(MPI_Comm comm, const char *path,
+                                       const tutti_array_spec *spec, const tutti_options *opt,
+                                       tutti_array **a_out) TUTTI_MUST_USE;
+
+/** The same in local placement: rank r's part is in the file `path`.r, `path` says what belongs
+ *  together.   Collective, all arguments agree.
+ *  @param[in] d  for as many ranks as comm has; is copied */
+TUTTI_API tutti_err tutti_array_create_local(MPI_Comm comm, const char *path,
+                                             const tutti_array_spec *spec,
+                                             const tutti_distribution *d, const tutti_options *opt,
+                                             tutti_array **a_out) TUTTI_MUST_USE;
+
+/** Open what create or create_local made.   Collective, all arguments agree.
+ *  @param[in] mode    TUTTI_READ, TUTTI_WRITE or both
+ *  @param[in] expect  NULL, or what the caller counts on: otherwise TUTTI_ERR_MISMATCH (offset and
+ *      element_size count only where they are not 0)
+ *  @return TUTTI_ERR_FORMAT: no array, or a damaged one; TUTTI_ERR_MISMATCH also for a
+ *      local placement made by another number of ranks */
+TUTTI_API tutti_err tutti_array_open(MPI_Comm comm, const char *path, int mode,
+                                     const tutti_array_spec *expect, const tutti_options *opt,
+                                     tutti_array **a_out) TUTTI_MUST_USE;
+
+/** Take any file as an array.   Collective, all arguments agree.
+ *  @param[in] mode  as for tutti_file_open, without TUTTI_APPEND; with TUTTI_CREATE the file is made, or
+ *      made longer, to hold it, otherwise TUTTI_ERR_FORMAT if it is too short */
+TUTTI_API tutti_err tutti_array_open_raw(MPI_Comm comm, const char *path, int mode,
+                                         const tutti_array_spec *spec, const tutti_options *opt,
+                                         tutti_array **a_out) TUTTI_MUST_USE;
+
+/** Close it and null the handle, also if an error is returned.   Collective.   What was prefetched is
+ *  dropped; tile walks must have ended: otherwise TUTTI_ERR_STATE, and it stays open. */
+TUTTI_API tutti_err tutti_array_close(tutti_array **a);
+
+/** What it is: the whole array, whatever its placement.   Local. */
+TUTTI_API void tutti_array_describe(const tutti_array *a, tutti_array_spec *spec_out);
+
+/** Its distribution in local placement; NULL in global placement.   Local.   @return the array's */
+TUTTI_API const tutti_distribution *tutti_array_distribution(const tutti_array *a);
+
+/** The file behind it, for statistics and options (local placement: this rank's own).   Local.
+ *  @return the array's: do not close it */
+TUTTI_API tutti_file *tutti_array_file(tutti_array *a);
+
+/** Set every element.   Collective, the element agrees. */
+TUTTI_API tutti_err tutti_array_fill(tutti_array *a, const void *element) TUTTI_MUST_USE;
+
+/** Change the extent of the slowest dimension.   Collective, n agrees.   New elements are zero.
+ *  Global placement only; a raw array must be the last thing in its file.
+ *  @return TUTTI_ERR_UNSUPPORTED otherwise */
+TUTTI_API tutti_err tutti_array_resize(tutti_array *a, tutti_count n) TUTTI_MUST_USE;
+
+/** What was written is durable and visible to all when this returns.   Collective. */
+TUTTI_API tutti_err tutti_array_sync(tutti_array *a) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Reading and writing slices
+ *  Every rank names a slice of its own, an empty one (hi <= lo) is fine.  In local placement a slice
+ *  counts in this rank's part, and nothing is exchanged.
+ *  @param[in] memory  where it lies in a larger array in memory (ghost cells, another order, strides): as many
+ *      selected elements per dimension; its ndims and element_size may be 0.  NULL: packed, in
+ *      the array's order
+ *  Elements that several ranks write: the highest rank wins. */
+/**@{*/
+/** Collective.   Option `method` two-phase: Thakur and Choudhary's Extended Two-Phase Method; independent and
+ *  sieve: the direct method without and with data sieving; auto: what promises to be quickest. */
+TUTTI_API tutti_err tutti_array_read(tutti_array *a, const tutti_slice *s,
+                                     const tutti_section *memory, void *buf) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_array_write(tutti_array *a, const tutti_slice *s,
+                                      const tutti_section *memory, const void *buf) TUTTI_MUST_USE;
+
+/** Local: the direct method, of this rank alone (option `method` sieve: reads with data sieving). */
+TUTTI_API tutti_err tutti_array_read_independent(tutti_array *a, const tutti_slice *s,
+                                                 const tutti_section *memory,
+                                                 void *buf) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_array_write_independent(tutti_array *a, const tutti_slice *s,
+                                                  const tutti_section *memory,
+                                                  const void *buf) TUTTI_MUST_USE;
+
+/** Start, for tutti_request_test and tutti_request_wait.   See "Non-blocking collectives" in file.h.
+ *  In local placement the outcome is this rank's own. */
+TUTTI_API tutti_err tutti_array_read_start(tutti_array *a, const tutti_slice *s,
+                                           const tutti_section *memory, void *buf,
+                                           tutti_request **r_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_array_write_start(tutti_array *a, const tutti_slice *s,
+                                            const tutti_section *memory, const void *buf,
+                                            tutti_request **r_out) TUTTI_MUST_USE;
+
+/** The part that a distribution gives this rank, in one call.   Collective, d agrees.   In local placement d
+ *  is the array's own and within is NULL.
+ *  @param[in] within  NULL: `d` distributes the whole array; otherwise the elements of this slice, which
+ *      agrees (in both cases d was made for that shape)
+ *  @param[in] memory  as above, with the shape of the part; NULL: packed in the array's order */
+TUTTI_API tutti_err tutti_array_read_part(tutti_array *a, const tutti_distribution *d,
+                                          const tutti_slice *within, const tutti_section *memory,
+                                          void *buf) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_array_write_part(tutti_array *a, const tutti_distribution *d,
+                                           const tutti_slice *within, const tutti_section *memory,
+                                           const void *buf) TUTTI_MUST_USE;
+
+/** Partitioned in-core: cut the slowest dimension so that a partition, evenly shared by `ranks` ranks, takes
+ *  at most `budget` bytes on each.   Local.   @return how many there are; 0: one index is already too much */
+TUTTI_API tutti_count tutti_array_partitions(const tutti_array *a, int ranks, tutti_off budget);
+/** Partition k of n.   Local. */
+TUTTI_API tutti_slice tutti_array_partition(const tutti_array *a, tutti_count n, tutti_count k);
+
+/** Copy all elements into another array of the same shape and element: other placement,
+ *  other order, other file.   Collective on the ranks of both.   Between local placements by different
+ *  distributions the way is through a file for all, TO.copy, which is removed.
+ *  @param[in] budget  memory for elements on each rank, in bytes, at least one element
+ *  @param[in] progress  NULL, or called now and then */
+TUTTI_API tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
+                                     tutti_progress_fn *progress, void *context) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Reading ahead */
+/**@{*/
+/** Start reading a slice; the next tutti_array_read of the same slice, on all ranks, takes what has come.
+ *  Collective.   Several may be under way; a write to the array through this handle drops them.  What goes
+ *  wrong on the way is told by that read.  Memory: the slice's, until it is read or dropped. */
+TUTTI_API tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) TUTTI_MUST_USE;
+/** Drop what was prefetched and not read.   Collective. */
+TUTTI_API tutti_err tutti_array_prefetch_drop(tutti_array *a) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Tiles: walk over arrays that do not fit into memory
+ *
+ *      tutti_tiles_begin(old, new, &spec, &t)
+ *      while (tutti_tiles_next(t, &tile) == TUTTI_OK && tile.more)
+ *          compute tile.out from tile.in
+ *      tutti_tiles_end(&t)
+ *
+ *  While a tile is worked on, the next one is read and the one before written.  What two tiles that follow each
+ *  other have in common (halos) is read once. */
+/**@{*/
+typedef struct tutti_tiles tutti_tiles;
+
+typedef struct tutti_tiles_spec {
+    /* bytes of memory on each rank: tiles, and what is on its way to or from the file */
+    tutti_off budget;
+    /* this rank's elements, stride 1; NULL: all (local placement: its part) */
+    const tutti_slice *of;
+    /* extents of a tile; 0: as large as the budget allows */
+    tutti_count tile[TUTTI_MAX_DIMS];
+    /* elements on both sides that are read too, cut at the array's end */
+    tutti_count halo[TUTTI_MAX_DIMS];
+    tutti_order order; /* in which tiles follow each other */
+    int sequential;    /* 1: nothing ahead, nothing behind, nothing kept: for comparison */
+} tutti_tiles_spec;
+
+typedef struct tutti_tile {
+    int more;          /* 0: the walk is over, everywhere */
+    tutti_slice core;  /* its elements; empty if only other ranks have tiles left */
+    tutti_slice frame; /* with halo */
+    const void *in; /* the frame's elements, packed in the array's order; NULL: no array to read */
+    void *out;      /* the core's, to be filled; NULL: no array to write */
+    tutti_count in_shape[TUTTI_MAX_DIMS], out_shape[TUTTI_MAX_DIMS];
+} tutti_tile;
+
+/** Begin a walk.   Collective.   Arrays agree; `of` is each rank's own, and disjoint where there is `to`.
+ *  @param[in] from  is read; NULL: nothing is
+ *  @param[in] to    is written; NULL: nothing is; the same as `from`: `out` comes filled with the core's
+ *      elements, to be updated, and halos must be 0.  Otherwise shapes and placement are the
+ *      same; order and elements may differ
+ *  @return TUTTI_ERR_ARG if the budget is too small for the least tile */
+TUTTI_API tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to,
+                                      const tutti_tiles_spec *spec,
+                                      tutti_tiles **t_out) TUTTI_MUST_USE;
+/** The next tile; what was done to the one before is written.   Collective. */
+TUTTI_API tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) TUTTI_MUST_USE;
+/** End a walk, also before its end, and null the handle.   Collective.   Waits for what is being
+ *  written; the tile that next gave last is not.   @return what went wrong since then */
+TUTTI_API tutti_err tutti_tiles_end(tutti_tiles **t) TUTTI_MUST_USE;
+
+typedef struct tutti_tiles_stats {
+    tutti_count tiles;    /* so far, of this rank */
+    tutti_off read_bytes; /* from the array */
+    tutti_off kept_bytes; /* that did not have to be read again */
+    tutti_off written_bytes;
+    tutti_off memory;       /* in use, the most so far; never above the budget */
+    double seconds_waiting; /* in next */
+} tutti_tiles_stats;
+
+/** What it did so far.   Local. */
+TUTTI_API void tutti_tiles_stats_get(const tutti_tiles *t, tutti_tiles_stats *out);
+/**@}*/
+
+TUTTI_END_DECLS
+#endif

@@ -1,0 +1,217 @@
+/* array: the header of a file, to and from bytes.  docs/format.md is the specification.
+ *
+ * The block at the start of the file has two slots with the same contents and a checksum each.  A change
+ * writes one slot after the other, so that at any moment one of them is whole; of two whole ones
+ * that differ, the one with the higher version counts.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/array_impl.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum {
+    FORMAT = 1,
+    SLOTS = 2,
+    SLOT_BYTES = TUTTI__HEADER_BYTES / SLOTS,
+    AT_FORMAT = 8,
+    AT_PLACEMENT = 12,
+    AT_VERSION = 16,
+    AT_TYPE = 24,
+    AT_ORDER = 28,
+    AT_BYTE_ORDER = 32,
+    AT_NDIMS = 36,
+    AT_ELEMENT = 40,
+    AT_OFFSET = 48,
+    AT_BYTES = 56,
+    AT_ID = 64,
+    AT_RANKS = 72,
+    AT_RANK = 76,
+    AT_SHAPE = 80,                /* 8 bytes a dimension */
+    AT_DIST = 208,                /* 16 bytes a dimension: kind, procs, block */
+    AT_END = 464,                 /* zeros up to the checksum */
+    AT_CHECKSUM = SLOT_BYTES - 8, /* of all bytes of the slot before it */
+    LITTLE = 1,
+    BIG = 2
+};
+
+/* As PNG does it: no text, and damaged by whatever changes line ends. */
+static const unsigned char magic[8] = {0x89, 'T', 'T', 'A', '\r', '\n', 0x1a, '\n'};
+
+static int byte_order(void) {
+    const uint16_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    return first ? LITTLE : BIG;
+}
+
+/* ---- numbers, little end first */
+
+static void put32(unsigned char *to, uint32_t v) {
+    for (int i = 0; i < 4; i++) to[i] = (unsigned char)(v >> (8 * i));
+}
+
+void tutti__put64(unsigned char *to, uint64_t v) {
+    for (int i = 0; i < 8; i++) to[i] = (unsigned char)(v >> (8 * i));
+}
+
+static uint32_t get32(const unsigned char *from) {
+    uint32_t v = 0;
+    for (int i = 3; i >= 0; i--) v = v << 8 | from[i];
+    return v;
+}
+
+uint64_t tutti__get64(const unsigned char *from) {
+    uint64_t v = 0;
+    for (int i = 7; i >= 0; i--) v = v << 8 | from[i];
+    return v;
+}
+
+/* ---- writing */
+
+static void slot_write(const tutti__header *h, unsigned char *to) {
+    const tutti_array_spec *s = &h->spec;
+    memset(to, 0, SLOT_BYTES);
+    memcpy(to, magic, sizeof magic);
+    put32(to + AT_FORMAT, FORMAT);
+    put32(to + AT_PLACEMENT, (uint32_t)h->placement);
+    tutti__put64(to + AT_VERSION, h->version);
+    put32(to + AT_TYPE, (uint32_t)s->type);
+    put32(to + AT_ORDER, (uint32_t)s->order);
+    put32(to + AT_BYTE_ORDER, (uint32_t)byte_order());
+    put32(to + AT_NDIMS, (uint32_t)s->ndims);
+    tutti__put64(to + AT_ELEMENT, (uint64_t)s->element_size);
+    tutti__put64(to + AT_OFFSET, (uint64_t)s->offset);
+    tutti__put64(to + AT_BYTES, (uint64_t)h->bytes);
+    tutti__put64(to + AT_ID, h->id);
+    put32(to + AT_RANKS, (uint32_t)h->ranks);
+    put32(to + AT_RANK, (uint32_t)h->rank);
+    for (int d = 0; d < s->ndims; d++) {
+        unsigned char *dist = to + AT_DIST + (ptrdiff_t)16 * d;
+        tutti__put64(to + AT_SHAPE + (ptrdiff_t)8 * d, (uint64_t)s->shape[d]);
+        if (h->placement != TUTTI__DESCRIPTOR) continue;
+        put32(dist, (uint32_t)h->dim[d].kind);
+        put32(dist + 4, (uint32_t)h->dim[d].procs);
+        tutti__put64(dist + 8, (uint64_t)h->dim[d].block);
+    }
+    tutti__put64(to + AT_CHECKSUM, tutti__hash(TUTTI__HASH_START, to, AT_CHECKSUM));
+}
+
+void tutti__header_write(const tutti__header *h, unsigned char block[TUTTI__HEADER_BYTES]) {
+    for (int i = 0; i < SLOTS; i++) slot_write(h, block + (ptrdiff_t)SLOT_BYTES * i);
+}
+
+/* ---- reading: the checksum tells damage, not malice */
+
+static tutti_err int_read(const unsigned char *at, const char *what, int limit, int *out) {
+    const uint32_t v = get32(at);
+    TUTTI_CHECK(v <= (uint32_t)limit, TUTTI_ERR_FORMAT, "the header says %s %lu", what,
+                (unsigned long)v);
+    *out = (int)v;
+    return TUTTI_OK;
+}
+
+static tutti_err off_read(const unsigned char *at, const char *what, tutti_off *out) {
+    const uint64_t v = tutti__get64(at);
+    TUTTI_CHECK(v <= (uint64_t)TUTTI__OFF_LIMIT, TUTTI_ERR_FORMAT, "the header says %s %llu", what,
+                (unsigned long long)v);
+    *out = (tutti_off)v;
+    return TUTTI_OK;
+}
+
+static tutti_err dims_read(const unsigned char *from, tutti__header *h) {
+    int kind;
+    for (int d = 0; d < h->spec.ndims; d++) {
+        const unsigned char *dist = from + AT_DIST + (ptrdiff_t)16 * d;
+        TUTTI_TRY(off_read(from + AT_SHAPE + (ptrdiff_t)8 * d, "extent", &h->spec.shape[d]));
+        TUTTI_TRY(int_read(dist, "distribution", TUTTI_DIST_RAGGED, &kind));
+        h->dim[d].kind = (tutti_dist_kind)kind;
+        TUTTI_TRY(int_read(dist + 4, "ranks in a dimension", INT_MAX, &h->dim[d].procs));
+        TUTTI_TRY(off_read(dist + 8, "block", &h->dim[d].block));
+    }
+    return TUTTI_OK;
+}
+
+/* Elements of one byte, and those that only the caller understands, have no byte order. */
+static tutti_err byte_order_check(const unsigned char *from, tutti_type type) {
+    int order;
+    TUTTI_TRY(int_read(from + AT_BYTE_ORDER, "byte order", BIG, &order));
+    TUTTI_CHECK(order >= LITTLE, TUTTI_ERR_FORMAT, "the header says byte order 0");
+    TUTTI_CHECK(order == byte_order() || tutti_type_size(type) <= 1, TUTTI_ERR_FORMAT,
+                "the elements are %s-endian, this machine is not",
+                order == LITTLE ? "little" : "big");
+    return TUTTI_OK;
+}
+
+static tutti_err spec_read(const unsigned char *from, tutti__header *h) {
+    tutti_array_spec *s = &h->spec;
+    int type, order;
+    TUTTI_TRY(int_read(from + AT_TYPE, "type", INT_MAX, &type));
+    TUTTI_TRY(int_read(from + AT_ORDER, "order", TUTTI_COL_MAJOR, &order));
+    s->type = (tutti_type)type;
+    s->order = (tutti_order)order;
+    TUTTI_TRY(int_read(from + AT_NDIMS, "dimensions", TUTTI_MAX_DIMS, &s->ndims));
+    TUTTI_TRY(off_read(from + AT_ELEMENT, "element size", &s->element_size));
+    TUTTI_TRY(off_read(from + AT_OFFSET, "offset", &s->offset));
+    TUTTI_TRY(off_read(from + AT_BYTES, "bytes", &h->bytes));
+    TUTTI_TRY(dims_read(from, h));
+    return byte_order_check(from, s->type);
+}
+
+/* What a stranger's header says must hang together. */
+static tutti_err header_check(tutti__header *h) {
+    tutti_array_spec s;
+    tutti_off bytes;
+    if (tutti__spec_check(&h->spec, &s, &bytes) != TUTTI_OK) {
+        tutti_error_info info = *tutti_last_error();
+        TUTTI_FAIL(TUTTI_ERR_FORMAT, "the header is impossible: %.300s", info.text);
+    }
+    TUTTI_CHECK(h->spec.element_size == s.element_size, TUTTI_ERR_FORMAT,
+                "the header says elements of 0 bytes");
+    TUTTI_CHECK(s.offset >= TUTTI__HEADER_BYTES, TUTTI_ERR_FORMAT,
+                "the header says that elements start in the header");
+    TUTTI_CHECK(h->placement == TUTTI__DESCRIPTOR || h->bytes == bytes, TUTTI_ERR_FORMAT,
+                "the header says %lld bytes, its extents %lld", (long long)h->bytes,
+                (long long)bytes);
+    TUTTI_CHECK(h->placement == TUTTI__GLOBAL || h->ranks >= 1, TUTTI_ERR_FORMAT,
+                "the header says that no rank has a part");
+    TUTTI_CHECK(h->placement != TUTTI__PART || h->rank < h->ranks, TUTTI_ERR_FORMAT,
+                "the header says part %d of %d", h->rank, h->ranks);
+    return TUTTI_OK;
+}
+
+static tutti_err slot_read(const unsigned char *from, tutti__header *out) {
+    tutti__header h;
+    int placement;
+    memset(&h, 0, sizeof h);
+    TUTTI_CHECK(memcmp(from, magic, sizeof magic) == 0, TUTTI_ERR_FORMAT,
+                "the file does not begin as an array does");
+    const uint32_t format = get32(from + AT_FORMAT);
+    TUTTI_CHECK(format <= FORMAT, TUTTI_ERR_FORMAT,
+                "format %lu of arrays is newer than this library knows", (unsigned long)format);
+    TUTTI_CHECK(tutti__get64(from + AT_CHECKSUM) ==
+                    tutti__hash(TUTTI__HASH_START, from, AT_CHECKSUM),
+                TUTTI_ERR_FORMAT, "the header is damaged: its checksum is wrong");
+    TUTTI_CHECK(format == FORMAT, TUTTI_ERR_FORMAT, "the header says format 0");
+    TUTTI_TRY(int_read(from + AT_PLACEMENT, "placement", TUTTI__PART, &placement));
+    h.placement = (tutti__placement)placement;
+    h.version = tutti__get64(from + AT_VERSION);
+    h.id = tutti__get64(from + AT_ID);
+    TUTTI_TRY(int_read(from + AT_RANKS, "ranks", INT_MAX, &h.ranks));
+    TUTTI_TRY(int_read(from + AT_RANK, "rank", INT_MAX, &h.rank));
+    TUTTI_TRY(spec_read(from, &h));
+    TUTTI_TRY(header_check(&h));
+    *out = h;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__header_read(const unsigned char block[TUTTI__HEADER_BYTES], tutti__header *out) {
+    tutti__header second;
+    const tutti_err err = slot_read(block, out);
+    const tutti_error_info first = *tutti_last_error();
+    if (slot_read(block + SLOT_BYTES, &second) != TUTTI_OK) {
+        if (err != TUTTI_OK) tutti__error_assign(&first);
+        return err;
+    }
+    if (err != TUTTI_OK || second.version > out->version) *out = second;
+    return TUTTI_OK;
+}

@@ -1,0 +1,283 @@
+/* array: local placement.  `path` is a descriptor: header, distribution, bounds.  `path`.r is rank r's
+ * Local Array File: an array of its own with the shape of the part, opened by that rank alone,
+ * on a communicator of one, so that access to it needs nobody else.  Descriptor and parts have an id in
+ * common; the descriptor is written last.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/array_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ALL = TUTTI_READ | TUTTI_WRITE };
+
+/* ---- this rank's part */
+
+/* path.rank; free it. */
+static char *part_path(const char *path, int rank) {
+    const size_t room = strlen(path) + 16;
+    char *p = tutti__malloc(room);
+    if (p) snprintf(p, room, "%s.%d", path, rank);
+    return p;
+}
+
+/* What this rank's file holds, by the distribution. */
+static tutti_err part_spec(tutti_array *a) {
+    tutti_array_spec s = a->spec;
+    s.offset = TUTTI__HEADER_BYTES;
+    (void)tutti_distribution_part(a->dist, a->head->team->rank, s.shape);
+    return tutti__spec_check(&s, &a->mine, &a->bytes);
+}
+
+static tutti__header part_header(const tutti_array *a, uint64_t id) {
+    return (tutti__header){.version = 1,
+                           .placement = TUTTI__PART,
+                           .spec = a->mine,
+                           .bytes = a->bytes,
+                           .id = id,
+                           .ranks = a->dist->ranks,
+                           .rank = a->head->team->rank};
+}
+
+/* Rank 0's options for all.  Nodes and the trace are the descriptor's business; a fault is meant for one of
+ * its ranks.  Collective. */
+static tutti_err part_options(const tutti_array *a, const tutti_options *opt, tutti_options *out) {
+    const tutti__team *t = a->head->team;
+    if (opt)
+        *out = *opt;
+    else
+        (void)tutti_options_init(out); /* the descriptor was opened with the same */
+    TUTTI_TRY(tutti__team_tell(a->head->team, out, (int)sizeof *out));
+    out->nodes[0] = out->trace[0] = '\0';
+    char *what = NULL;
+    const long who = strtol(out->fault, &what, 10);
+    if (*what && who == t->rank) { /* in its own file it is rank 0 */
+        char text[sizeof out->fault];
+        snprintf(text, sizeof text, "0%.*s", (int)sizeof text - 2, what);
+        memcpy(out->fault, text, sizeof text);
+    } else {
+        out->fault[0] = '\0';
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err part_open(tutti_array *a, const char *path, int mode, const tutti_options *opt) {
+    char *mine = part_path(path, a->head->team->rank);
+    if (!mine) return TUTTI_ERR_NOMEM;
+    const tutti_err err = tutti_file_open(MPI_COMM_SELF, mine, mode, opt, &a->file);
+    tutti__free(mine);
+    return err;
+}
+
+/* ---- create */
+
+static uint64_t id_make(void) {
+    uint64_t id = 0;
+    struct timespec t = {0, 0};
+    if (getrandom(&id, sizeof id, GRND_NONBLOCK) == (ssize_t)sizeof id && id != 0) return id;
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000007u + (uint64_t)t.tv_nsec * 65537u + (uint64_t)getpid() + 1;
+}
+
+static tutti_err part_create(const tutti_array *a, uint64_t id) {
+    const tutti__header h = part_header(a, id);
+    tutti_err err = tutti__store_resize(a->file->store, 0); /* whatever was there */
+    if (err == TUTTI_OK) err = tutti__array_found(a->file, &h);
+    return tutti__array_named(a->file, "create", err);
+}
+
+static tutti_err bounds_write(const tutti_array *a) {
+    const tutti_distribution *d = a->dist;
+    const size_t bytes = (size_t)d->n_bounds * 8;
+    unsigned char *v = tutti__malloc(bytes);
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < d->n_bounds; i++) tutti__put64(v + 8 * i, (uint64_t)d->bounds[i]);
+    const tutti_io_run run = {TUTTI__HEADER_BYTES, v, bytes};
+    const tutti_err err = tutti__store_write(a->head->store, &run, 1);
+    tutti__free(v);
+    return err;
+}
+
+static tutti_err descriptor_create(const tutti_array *a, uint64_t id) {
+    tutti__header h = {.version = 1,
+                       .placement = TUTTI__DESCRIPTOR,
+                       .spec = a->spec,
+                       .bytes = 8 * a->dist->n_bounds,
+                       .id = id,
+                       .ranks = a->dist->ranks};
+    memcpy(h.dim, a->dist->dim, sizeof h.dim);
+    if (h.bytes > 0) TUTTI_TRY(bounds_write(a));
+    return tutti__array_found(a->head, &h);
+}
+
+/* What is there is left alone until every rank has its file open; then there is no array until the end. */
+static tutti_err create_files(tutti_array *a, MPI_Comm comm, const char *path,
+                              const tutti_options *opt) {
+    tutti_options mine;
+    TUTTI_TRY(tutti_file_open(comm, path, ALL | TUTTI_CREATE, opt, &a->head));
+    tutti__team *t = a->head->team;
+    uint64_t id = t->rank == 0 ? id_make() : 0;
+    TUTTI_TRY(tutti__team_tell(t, &id, (int)sizeof id));
+    TUTTI_TRY(part_options(a, opt, &mine));
+    tutti_err err = part_spec(a);
+    if (err == TUTTI_OK) err = part_open(a, path, ALL | TUTTI_CREATE, &mine);
+    TUTTI_TRY(tutti__array_vote(a, err, NULL));
+    TUTTI_TRY(tutti_file_resize(a->head, 0));
+    TUTTI_TRY(tutti__array_vote(a, part_create(a, id), NULL));
+    if (t->rank == 0) err = tutti__array_named(a->head, "create", descriptor_create(a, id));
+    return tutti__array_vote(a, err, NULL);
+}
+
+static tutti_err local_check(MPI_Comm comm, const char *path, const tutti_array_spec *spec,
+                             const tutti_distribution *d, tutti_array *a) {
+    int size = 0;
+    TUTTI_CHECK(path && path[0] && spec && d, TUTTI_ERR_ARG, "no path, no spec or no distribution");
+    TUTTI_MPI(MPI_Comm_size(comm, &size));
+    tutti_array_spec in = *spec;
+    tutti_off bytes;
+    in.offset = TUTTI__HEADER_BYTES;
+    TUTTI_TRY(tutti__spec_check(&in, &a->spec, &bytes));
+    TUTTI_CHECK(d->ranks == size, TUTTI_ERR_ARG, "a distribution over %d ranks, but there are %d",
+                d->ranks, size);
+    TUTTI_CHECK(d->ndims == in.ndims &&
+                    memcmp(d->shape, a->spec.shape, (size_t)d->ndims * sizeof d->shape[0]) == 0,
+                TUTTI_ERR_ARG, "the distribution was made for another shape");
+    return tutti__distribution_copy(d, &a->dist);
+}
+
+tutti_err tutti_array_create_local(MPI_Comm comm, const char *path, const tutti_array_spec *spec,
+                                   const tutti_distribution *d, const tutti_options *opt,
+                                   tutti_array **a_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_err err = TUTTI_ERR_NOMEM;
+    uint64_t h = TUTTI__HASH_START;
+    TUTTI_TRY(tutti__comm_usable(comm));
+    tutti_array *a = tutti__calloc(1, sizeof *a);
+    if (a) err = local_check(comm, path, spec, d, a);
+    if (err == TUTTI_OK && !a_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the array");
+    if (err == TUTTI_OK) {
+        a->mode = ALL;
+        h = tutti__hash(h, path, strlen(path));
+        h = tutti__hash(h, &a->spec, sizeof a->spec);
+        h = tutti__distribution_hash(h, d);
+    }
+    err = tutti__array_agree(comm, err, h);
+    TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
+    if (err == TUTTI_OK) err = create_files(a, comm, path, opt);
+    if (err != TUTTI_OK) {
+        tutti__error_context("create", path, -1);
+        tutti__array_free(a);
+        return err;
+    }
+    TUTTI_ASSERT(a_out);
+    *a_out = a;
+    return TUTTI_OK;
+}
+
+/* ---- open */
+
+static tutti_err ranks_check(const tutti__header *h, int size) {
+    tutti_off ranks = 1;
+    TUTTI_CHECK(h->ranks == size, TUTTI_ERR_MISMATCH,
+                "the array has a part for each of %d ranks, but there are %d", h->ranks, size);
+    for (int d = 0; d < h->spec.ndims && ranks <= h->ranks; d++)
+        ranks *= tutti__max(h->dim[d].procs, 1);
+    TUTTI_CHECK(ranks == h->ranks, TUTTI_ERR_FORMAT, "the distribution is not over %d ranks",
+                h->ranks);
+    return TUTTI_OK;
+}
+
+/* How many bounds the distribution has; the header's length agrees with it. */
+static tutti_err bounds_count(const tutti__header *h, tutti_count *n_out) {
+    tutti_count n = 0;
+    for (int d = 0; d < h->spec.ndims; d++)
+        if (h->dim[d].kind == TUTTI_DIST_RAGGED) n += h->dim[d].procs + (tutti_count)1;
+    TUTTI_CHECK(h->bytes == 8 * n, TUTTI_ERR_FORMAT, "%lld bytes of bounds, not %lld",
+                (long long)h->bytes, (long long)(8 * n));
+    *n_out = n;
+    return TUTTI_OK;
+}
+
+/* Rank 0 reads, all know. */
+static tutti_err bounds_tell(const tutti_array *a, tutti_off offset, unsigned char *v, int bytes) {
+    tutti_err err = TUTTI_OK;
+    tutti_off done = 0;
+    if (a->head->team->rank == 0) {
+        const tutti_io_run run = {offset, v, (size_t)bytes};
+        err = tutti__store_read(a->head->store, &run, 1, &done);
+        if (err == TUTTI_OK && done < bytes)
+            err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, offset, "the bounds are gone");
+    }
+    TUTTI_TRY(tutti__team_agree(a->head->team, err));
+    return tutti__team_tell(a->head->team, v, bytes);
+}
+
+static tutti_err distribution_make(tutti_array *a, tutti__header *h, const unsigned char *v,
+                                   tutti_count *bounds) {
+    tutti_count at = 0;
+    for (int d = 0; d < h->spec.ndims; d++) {
+        if (h->dim[d].kind != TUTTI_DIST_RAGGED) continue;
+        h->dim[d].bounds = bounds + at;
+        for (int p = 0; p <= h->dim[d].procs; p++, at++)
+            bounds[at] = (tutti_count)tutti__get64(v + 8 * at);
+    }
+    const tutti_err err = tutti_distribution_make(h->spec.ndims, h->spec.shape, h->dim, &a->dist);
+    if (err != TUTTI_ERR_ARG) return err;
+    const tutti_error_info info = *tutti_last_error();
+    TUTTI_FAIL(TUTTI_ERR_FORMAT, "the distribution is impossible: %.300s", info.text);
+}
+
+/* The distribution in a descriptor.  Collective. */
+static tutti_err distribution_read(tutti_array *a, tutti__header *h) {
+    tutti_count n = 0, *bounds = NULL;
+    unsigned char *v = NULL;
+    int bytes = 0;
+    tutti_err err = ranks_check(h, a->head->team->size); /* the same on all ranks */
+    if (err == TUTTI_OK) err = bounds_count(h, &n);
+    if (err == TUTTI_OK) err = tutti__narrow_int(8 * n, &bytes);
+    if (err == TUTTI_OK) {
+        v = tutti__malloc((size_t)bytes);
+        bounds = tutti__malloc((size_t)bytes);
+        if (!v || !bounds) err = TUTTI_ERR_NOMEM;
+    }
+    err = tutti__team_agree(a->head->team, err);
+    TUTTI_ASSERT(err != TUTTI_OK || (v && bounds));
+    if (err == TUTTI_OK && n > 0) err = bounds_tell(a, h->spec.offset, v, bytes);
+    if (err == TUTTI_OK) err = tutti__team_agree(a->head->team, distribution_make(a, h, v, bounds));
+    tutti__free(bounds);
+    tutti__free(v);
+    return err;
+}
+
+static tutti_err part_check(const tutti_array *a, uint64_t id) {
+    tutti__header h;
+    const int rank = a->head->team->rank;
+    TUTTI_TRY(tutti__array_identify(a->file, &h));
+    TUTTI_CHECK(h.placement == TUTTI__PART && h.id == id, TUTTI_ERR_FORMAT,
+                "this is not a part of the array that the descriptor describes");
+    TUTTI_CHECK(h.rank == rank && h.ranks == a->dist->ranks, TUTTI_ERR_FORMAT,
+                "this is part %d of %d, not %d of %d", h.rank, h.ranks, rank, a->dist->ranks);
+    if (tutti__spec_expect(&a->mine, &h.spec) == TUTTI_OK) return TUTTI_OK;
+    const tutti_error_info info = *tutti_last_error();
+    TUTTI_FAIL(TUTTI_ERR_FORMAT, "part and descriptor disagree: %.300s", info.text);
+}
+
+static tutti_err part_find(tutti_array *a, const char *path, uint64_t id,
+                           const tutti_options *opt) {
+    TUTTI_TRY(part_spec(a));
+    TUTTI_TRY(part_open(a, path, a->mode | TUTTI_READ, opt));
+    return tutti__array_named(a->file, "open", part_check(a, id));
+}
+
+tutti_err tutti__array_open_part(tutti_array *a, const char *path, const tutti__header *h,
+                                 const tutti_options *opt) {
+    tutti__header own = *h;
+    tutti_options mine;
+    TUTTI_TRY(distribution_read(a, &own));
+    TUTTI_TRY(part_options(a, opt, &mine));
+    return tutti__array_vote(a, part_find(a, path, h->id, &mine), NULL);
+}

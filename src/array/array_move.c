@@ -1,0 +1,203 @@
+/* array: reading and writing slices and parts.
+ *
+ * A call describes its elements by an access and hands it to the engine: the Extended Two-Phase Method is the
+ * engine's two-phase.  Whatever a rank has against the call travels with it and is agreed on before any
+ * byte moves.  In local placement every rank's file is its own: the ranks only agree, first
+ * on going, then on the outcome.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/array_impl.h"
+
+#define CHECK_ARRAY(a) TUTTI_CHECK((a) != NULL, TUTTI_ERR_ARG, "the array handle is NULL")
+
+static const char *name_of(int is_write) {
+    return is_write ? "write" : "read";
+}
+
+tutti_err tutti__array_usable(const tutti_array *a, int is_write) {
+    TUTTI_CHECK(a->mode & (is_write ? TUTTI_WRITE : TUTTI_READ), TUTTI_ERR_MODE,
+                "the array was not opened for %s", is_write ? "writing" : "reading");
+    return TUTTI_OK;
+}
+
+/* A file that is shorter has lost elements. */
+static tutti_off least_of(const tutti_array *a, int is_write) {
+    return is_write ? 0 : a->mine.offset + a->bytes;
+}
+
+static tutti__order order_of(const tutti_array *a, const tutti_access *access, void *buf,
+                             int is_write, tutti_err mine) {
+    return (tutti__order){.name = name_of(is_write),
+                          .access = access,
+                          .buf = buf,
+                          .is_write = is_write,
+                          .refused = mine,
+                          .least = least_of(a, is_write)};
+}
+
+/* Local placement: nothing is exchanged but the outcome. */
+static tutti_err transfer_local(tutti_array *a, const tutti__order *o) {
+    tutti_err err = o->refused;
+    if (err == TUTTI_OK) err = tutti__file_usable(a->file, o->access, o->buf, o->is_write);
+    TUTTI_TRY(tutti__array_named(a->head, o->name, tutti__array_vote(a, err, NULL)));
+    err = tutti__operation_under_way(tutti__file_transfer(a->file, o, NULL));
+    return tutti__array_vote(a, err, NULL);
+}
+
+tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,
+                                tutti_err mine) {
+    const tutti__order order = order_of(a, access, buf, is_write, mine);
+    return a->head ? transfer_local(a, &order) : tutti__file_transfer(a->file, &order, NULL);
+}
+
+/* ---- slices */
+
+static tutti_err slice_access(const tutti_array *a, const tutti_slice *s,
+                              const tutti_section *memory, int is_write, tutti_access **out) {
+    TUTTI_TRY(tutti__array_usable(a, is_write));
+    return tutti__slice_access(&a->mine, s, memory, out);
+}
+
+/* What has been prefetched, or else from the file. */
+static tutti_err read_soon(tutti_array *a, const tutti_slice *s, const tutti_access *access,
+                           void *buf, tutti_err mine) {
+    const tutti_error_info trouble = *tutti_last_error();
+    int taken = 0;
+    if (a->ahead) {
+        const int right = mine == TUTTI_OK && (buf || tutti_access_bytes(access) == 0);
+        TUTTI_TRY(tutti__ahead_take(a, s, right ? access : NULL, buf, &taken));
+    }
+    if (taken) return TUTTI_OK;
+    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+    return tutti__array_transfer(a, access, buf, 0, mine);
+}
+
+tutti_err tutti_array_read(tutti_array *a, const tutti_slice *s, const tutti_section *memory,
+                           void *buf) {
+    TUTTI_KEEP_ERRNO;
+    tutti_access *access = NULL;
+    CHECK_ARRAY(a);
+    tutti_err err = slice_access(a, s, memory, 0, &access);
+    err = read_soon(a, s, access, buf, err);
+    tutti_access_free(&access);
+    return err;
+}
+
+tutti_err tutti_array_write(tutti_array *a, const tutti_slice *s, const tutti_section *memory,
+                            const void *buf) {
+    TUTTI_KEEP_ERRNO;
+    tutti_access *access = NULL;
+    CHECK_ARRAY(a);
+    tutti__ahead_drop(a);
+    tutti_err err = slice_access(a, s, memory, 1, &access);
+    err = tutti__array_transfer(a, access, (void *)buf, 1, err);
+    tutti_access_free(&access);
+    return err;
+}
+
+/* ---- one rank alone */
+
+static tutti_err alone(tutti_array *a, const tutti_access *access, void *buf, int is_write) {
+    tutti_off count = 0;
+    const tutti_off bytes = tutti_access_bytes(access);
+    if (is_write) return tutti_file_write_independent(a->file, access, buf, NULL);
+    TUTTI_TRY(tutti_file_read_independent(a->file, access, buf, &count));
+    if (count == bytes) return TUTTI_OK;
+    return tutti__array_named(a->file, "independent read",
+                              tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1,
+                                               "%lld of %lld bytes are gone",
+                                               (long long)(bytes - count), (long long)bytes));
+}
+
+tutti_err tutti_array_read_independent(tutti_array *a, const tutti_slice *s,
+                                       const tutti_section *memory, void *buf) {
+    TUTTI_KEEP_ERRNO;
+    tutti_access *access = NULL;
+    CHECK_ARRAY(a);
+    tutti_err err = slice_access(a, s, memory, 0, &access);
+    if (err == TUTTI_OK) err = alone(a, access, buf, 0);
+    tutti_access_free(&access);
+    return tutti__array_named(a->file, "independent read", err);
+}
+
+tutti_err tutti_array_write_independent(tutti_array *a, const tutti_slice *s,
+                                        const tutti_section *memory, const void *buf) {
+    TUTTI_KEEP_ERRNO;
+    tutti_access *access = NULL;
+    CHECK_ARRAY(a);
+    tutti__ahead_spoil(a);
+    tutti_err err = slice_access(a, s, memory, 1, &access);
+    if (err == TUTTI_OK) err = alone(a, access, (void *)buf, 1);
+    tutti_access_free(&access);
+    return tutti__array_named(a->file, "independent write", err);
+}
+
+/* ---- non-blocking */
+
+static tutti_err start(tutti_array *a, const tutti_slice *s, const tutti_section *memory, void *buf,
+                       int is_write, tutti_request **r_out) {
+    tutti_access *access = NULL;
+    TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
+    tutti_err err = slice_access(a, s, memory, is_write, &access);
+    const tutti__order order = order_of(a, access, buf, is_write, err);
+    err = tutti__request_start(a->file, &order, r_out);
+    tutti_access_free(&access);
+    return err;
+}
+
+tutti_err tutti_array_read_start(tutti_array *a, const tutti_slice *s, const tutti_section *memory,
+                                 void *buf, tutti_request **r_out) {
+    TUTTI_KEEP_ERRNO;
+    CHECK_ARRAY(a);
+    return start(a, s, memory, buf, 0, r_out);
+}
+
+tutti_err tutti_array_write_start(tutti_array *a, const tutti_slice *s, const tutti_section *memory,
+                                  const void *buf, tutti_request **r_out) {
+    TUTTI_KEEP_ERRNO;
+    CHECK_ARRAY(a);
+    tutti__ahead_drop(a);
+    return start(a, s, memory, (void *)buf, 1, r_out);
+}
+
+/* ---- parts */
+
+static tutti_err part_access(const tutti_array *a, const tutti__part_of *part,
+                             const tutti_section *memory, int is_write, tutti_access **out) {
+    const tutti__team *t = tutti__array_team(a);
+    TUTTI_TRY(tutti__array_usable(a, is_write));
+    TUTTI_CHECK(part->d != NULL, TUTTI_ERR_ARG, "the distribution is NULL");
+    TUTTI_CHECK(part->d->ranks <= t->size, TUTTI_ERR_ARG,
+                "a distribution over %d ranks, but there are %d", part->d->ranks, t->size);
+    if (!a->dist) return tutti__part_access(&a->spec, part, memory, out);
+    TUTTI_CHECK(!part->within && tutti__distribution_equal(part->d, a->dist), TUTTI_ERR_UNSUPPORTED,
+                "the array is stored by another distribution: copy it to one in global placement");
+    const tutti_slice all = tutti_slice_all(a->mine.ndims, a->mine.shape);
+    return tutti__slice_access(&a->mine, &all, memory, out);
+}
+
+static tutti_err move_part(tutti_array *a, const tutti__part_of *part, const tutti_section *memory,
+                           void *buf, int is_write) {
+    tutti_access *access = NULL;
+    tutti_err err = part_access(a, part, memory, is_write, &access);
+    err = tutti__array_transfer(a, access, buf, is_write, err);
+    tutti_access_free(&access);
+    return err;
+}
+
+tutti_err tutti_array_read_part(tutti_array *a, const tutti_distribution *d,
+                                const tutti_slice *within, const tutti_section *memory, void *buf) {
+    TUTTI_KEEP_ERRNO;
+    CHECK_ARRAY(a);
+    const tutti__part_of part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
+    return move_part(a, &part, memory, buf, 0);
+}
+
+tutti_err tutti_array_write_part(tutti_array *a, const tutti_distribution *d,
+                                 const tutti_slice *within, const tutti_section *memory,
+                                 const void *buf) {
+    TUTTI_KEEP_ERRNO;
+    CHECK_ARRAY(a);
+    tutti__ahead_drop(a);
+    const tutti__part_of part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
+    return move_part(a, &part, memory, (void *)buf, 1);
+}

@@ -1,0 +1,321 @@
+/* array: create, open, close in global placement.
+ *
+ * Nothing is touched before all ranks agree on the arguments.  A new file gets its length first and its header
+ * last: what has no header is no array, so that nothing half-made can be opened.  Rank 0 reads
+ * and writes headers; the others are told.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/array_impl.h"
+
+#include <string.h>
+
+/* ---- agreements */
+
+tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t arguments) {
+    tutti__team *team = NULL;
+    tutti__vote v;
+    const tutti_error_info trouble = *tutti_last_error();
+    TUTTI_TRY(tutti__team_take(comm, "", &team));
+    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+    tutti__vote_init(&v);
+    v.min[0] = v.max[0] = (int64_t)(arguments >> 1);
+    tutti_err err = tutti__team_vote(team, mine, &v);
+    tutti__team_give(&team);
+    if (err == TUTTI_OK && v.min[0] != v.max[0])
+        err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "ranks disagree on the array");
+    return err;
+}
+
+tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) {
+    tutti__vote none;
+    tutti_error_info trouble = *tutti_last_error();
+    TUTTI_ASSERT(a->head || a->file);
+    if (a->head) trouble.rank = a->head->team->rank; /* in its own file every rank is rank 0 */
+    if (a->file) tutti__requests_settle(a->file);    /* what is queued there comes first */
+    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+    if (!io) tutti__vote_init(&none);
+    return tutti__team_vote(tutti__array_team(a), mine, io ? io : &none);
+}
+
+tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_err err) {
+    if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
+    return err;
+}
+
+/* One error of this rank becomes everybody's. */
+static tutti_err agree(const tutti_file *f, const char *operation, tutti_err mine) {
+    return tutti__array_named(f, operation, tutti__team_agree(f->team, mine));
+}
+
+/* ---- headers in files, by one rank alone */
+
+static tutti_err write_at(tutti_file *f, tutti_off offset, const void *data, tutti_off bytes) {
+    const tutti_io_run run = {offset, (void *)data, (size_t)bytes};
+    return tutti__store_write(f->store, &run, 1);
+}
+
+tutti_err tutti__array_found(tutti_file *f, const tutti__header *h) {
+    unsigned char block[TUTTI__HEADER_BYTES];
+    tutti__header_write(h, block);
+    TUTTI_TRY(tutti__store_resize(f->store, h->spec.offset + h->bytes));
+    return write_at(f, 0, block, sizeof block);
+}
+
+tutti_err tutti__array_identify(tutti_file *f, tutti__header *out) {
+    unsigned char block[TUTTI__HEADER_BYTES];
+    const tutti_io_run run = {0, block, sizeof block};
+    tutti_off size = 0, done = 0;
+    TUTTI_TRY(tutti__store_size(f->store, &size));
+    TUTTI_CHECK(size >= (tutti_off)sizeof block, TUTTI_ERR_FORMAT,
+                "the file has %lld bytes, too few for an array", (long long)size);
+    TUTTI_TRY(tutti__store_read(f->store, &run, 1, &done));
+    TUTTI_CHECK(done == (tutti_off)sizeof block, TUTTI_ERR_TRUNCATED, "the header is gone");
+    TUTTI_TRY(tutti__header_read(block, out));
+    TUTTI_CHECK(size >= out->spec.offset + out->bytes, TUTTI_ERR_FORMAT,
+                "the file has %lld bytes, but the array in it ends at %lld", (long long)size,
+                (long long)(out->spec.offset + out->bytes));
+    return TUTTI_OK;
+}
+
+tutti_err tutti__array_header_update(tutti_array *a) {
+    unsigned char block[TUTTI__HEADER_BYTES];
+    tutti__header h = {
+        .version = a->version, .placement = TUTTI__GLOBAL, .spec = a->mine, .bytes = a->bytes};
+    const tutti_off half = TUTTI__HEADER_BYTES / 2;
+    tutti__header_write(&h, block);
+    for (tutti_off at = 0; at < (tutti_off)sizeof block; at += half) {
+        TUTTI_TRY(write_at(a->file, at, block + at, half));
+        TUTTI_TRY(tutti__store_sync(a->file->store));
+    }
+    return TUTTI_OK;
+}
+
+/* ---- the array object */
+
+void tutti__array_free(tutti_array *a) {
+    if (!a) return;
+    const tutti_error_info keep = *tutti_last_error();
+    if (a->file && tutti_file_close(&a->file) != TUTTI_OK) a->file = NULL;
+    if (a->head && tutti_file_close(&a->head) != TUTTI_OK) a->head = NULL;
+    tutti_distribution_free(&a->dist);
+    tutti__free(a);
+    tutti__error_assign(&keep);
+}
+
+static uint64_t spec_hash(const char *path, int mode, const tutti_array_spec *s) {
+    uint64_t h = TUTTI__HASH_START;
+    if (path) h = tutti__hash(h, path, strlen(path));
+    h = tutti__hash(h, &mode, sizeof mode);
+    return s ? tutti__hash(h, s, sizeof *s) : h;
+}
+
+/* The checks that every way to open an array begins with; *a_out is made.  Collective. */
+static tutti_err array_begin(MPI_Comm comm, const char *path, int mode,
+                             const tutti_array_spec *spec, tutti_off offset, tutti_array **a_out) {
+    tutti_array *a = NULL;
+    tutti_array_spec in;
+    TUTTI_TRY(tutti__comm_usable(comm));
+    tutti_err err = TUTTI_OK;
+    if (!path || !path[0] || !spec || !a_out) {
+        err =
+            tutti__error_set(TUTTI_ERR_ARG, 0, -1, "no path, no spec or nowhere to put the array");
+    } else {
+        a = tutti__calloc(1, sizeof *a);
+        if (!a) err = TUTTI_ERR_NOMEM;
+    }
+    if (err == TUTTI_OK && (mode & TUTTI_APPEND))
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "TUTTI_APPEND is not for arrays");
+    if (err == TUTTI_OK) {
+        in = *spec;
+        if (offset > 0) in.offset = offset;
+        a->mode = mode & (TUTTI_READ | TUTTI_WRITE);
+        err = tutti__spec_check(&in, &a->spec, &a->bytes);
+        a->mine = a->spec;
+    }
+    err = tutti__array_agree(comm, err, spec_hash(path, mode, err == TUTTI_OK ? &a->spec : NULL));
+    if (err != TUTTI_OK) {
+        tutti__free(a);
+        return err;
+    }
+    TUTTI_ASSERT(a && a_out);
+    *a_out = a;
+    return TUTTI_OK;
+}
+
+/* ---- create */
+
+static tutti_err create_file(MPI_Comm comm, const char *path, const tutti_options *opt,
+                             tutti_array *a) {
+    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE;
+    TUTTI_TRY(tutti_file_open(comm, path, mode, opt, &a->file));
+    a->version = 1;
+    tutti_err err = TUTTI_OK;
+    if (a->file->team->rank == 0) {
+        const tutti__header h = {
+            .version = 1, .placement = TUTTI__GLOBAL, .spec = a->spec, .bytes = a->bytes};
+        err = tutti__array_found(a->file, &h);
+    }
+    return agree(a->file, "create", err);
+}
+
+tutti_err tutti_array_create(MPI_Comm comm, const char *path, const tutti_array_spec *spec,
+                             const tutti_options *opt, tutti_array **a_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_array *a = NULL;
+    tutti_err err = array_begin(comm, path, TUTTI_READ | TUTTI_WRITE, spec, TUTTI__HEADER_BYTES,
+                                a_out ? &a : NULL);
+    TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
+    if (err == TUTTI_OK) err = create_file(comm, path, opt, a);
+    if (err != TUTTI_OK) {
+        tutti__error_context("create", path, -1);
+        tutti__array_free(a);
+        return err;
+    }
+    TUTTI_ASSERT(a_out);
+    *a_out = a;
+    return TUTTI_OK;
+}
+
+/* ---- open */
+
+static tutti_err open_check(const char *path, int mode, const void *a_out) {
+    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
+    TUTTI_CHECK(a_out != NULL, TUTTI_ERR_ARG, "nowhere to put the array");
+    TUTTI_CHECK((mode & ~(TUTTI_READ | TUTTI_WRITE)) == 0 && mode != 0, TUTTI_ERR_ARG,
+                "mode %d is not TUTTI_READ, TUTTI_WRITE or both", mode);
+    return TUTTI_OK;
+}
+
+/* What the header says, on all ranks. */
+static tutti_err header_tell(tutti_file *f, tutti__header *h) {
+    tutti_err err = TUTTI_OK;
+    memset(h, 0, sizeof *h);
+    if (f->team->rank == 0) err = tutti__array_identify(f, h);
+    TUTTI_TRY(agree(f, "open", err));
+    return tutti__team_tell(f->team, h, (int)sizeof *h);
+}
+
+static tutti_err open_files(MPI_Comm comm, const char *path, const tutti_array_spec *expect,
+                            const tutti_options *opt, tutti_array *a) {
+    tutti__header h;
+    tutti_err err = TUTTI_OK;
+    TUTTI_TRY(tutti_file_open(comm, path, a->mode | TUTTI_READ, opt, &a->file));
+    TUTTI_TRY(header_tell(a->file, &h));
+    a->spec = a->mine = h.spec;
+    a->bytes = h.bytes;
+    a->version = h.version;
+    if (expect) err = tutti__spec_expect(expect, &a->spec);
+    TUTTI_TRY(agree(a->file, "open", err));
+    if (h.placement != TUTTI__DESCRIPTOR) return TUTTI_OK;
+    a->head = a->file;
+    a->file = NULL;
+    return tutti__array_open_part(a, path, &h, opt);
+}
+
+tutti_err tutti_array_open(MPI_Comm comm, const char *path, int mode,
+                           const tutti_array_spec *expect, const tutti_options *opt,
+                           tutti_array **a_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_array *a = NULL;
+    TUTTI_TRY(tutti__comm_usable(comm));
+    tutti_err err = open_check(path, mode, a_out);
+    if (err == TUTTI_OK) {
+        a = tutti__calloc(1, sizeof *a);
+        if (!a) err = TUTTI_ERR_NOMEM;
+    }
+    err = tutti__array_agree(comm, err, spec_hash(path, mode, NULL));
+    TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
+    if (err == TUTTI_OK) {
+        a->mode = mode;
+        err = open_files(comm, path, expect, opt, a);
+    }
+    if (err != TUTTI_OK) {
+        tutti__error_context("open", path, -1);
+        tutti__array_free(a);
+        return err;
+    }
+    TUTTI_ASSERT(a_out);
+    *a_out = a;
+    return TUTTI_OK;
+}
+
+/* ---- raw */
+
+static tutti_err raw_reach(tutti_array *a, int creates) {
+    tutti_off size = 0;
+    const tutti_off end = a->spec.offset + a->bytes;
+    TUTTI_TRY(tutti_file_size(a->file, &size));
+    if (size >= end) return TUTTI_OK;
+    if (creates) return tutti_file_resize(a->file, end);
+    return agree(a->file, "open",
+                 tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                  "the file has %lld bytes, but the array ends at %lld",
+                                  (long long)size, (long long)end));
+}
+
+tutti_err tutti_array_open_raw(MPI_Comm comm, const char *path, int mode,
+                               const tutti_array_spec *spec, const tutti_options *opt,
+                               tutti_array **a_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_array *a = NULL;
+    const int creates = (mode & TUTTI_CREATE) != 0;
+    tutti_err err = array_begin(comm, path, mode, spec, 0, a_out ? &a : NULL);
+    TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
+    if (err == TUTTI_OK) {
+        a->raw = 1;
+        err = tutti_file_open(comm, path, mode, opt, &a->file);
+    }
+    if (err == TUTTI_OK) err = raw_reach(a, creates);
+    if (err != TUTTI_OK) {
+        tutti__error_context("open", path, -1);
+        tutti__array_free(a);
+        return err;
+    }
+    TUTTI_ASSERT(a_out);
+    *a_out = a;
+    return TUTTI_OK;
+}
+
+/* ---- close, describe */
+
+static tutti_err close_allowed(const tutti_array *a) {
+    TUTTI_CHECK(a->walks == 0, TUTTI_ERR_STATE, "%d tile walks have not ended", a->walks);
+    TUTTI_CHECK(a->file->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
+                a->file->plans);
+    return tutti__requests_none(a->file);
+}
+
+/* Both files; the first trouble counts. */
+static tutti_err files_close(tutti_array *a) {
+    tutti_err err = tutti_file_close(&a->file);
+    if (!a->head) return err;
+    err = tutti__array_vote(a, err, NULL);
+    const tutti_error_info first = *tutti_last_error();
+    const tutti_err head = tutti_file_close(&a->head);
+    if (err != TUTTI_OK) tutti__error_assign(&first);
+    return err != TUTTI_OK ? err : head;
+}
+
+tutti_err tutti_array_close(tutti_array **pa) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_CHECK(pa && *pa, TUTTI_ERR_ARG, "the array handle is NULL");
+    tutti_array *a = *pa;
+    tutti__ahead_drop(a);
+    tutti_err err = tutti__array_vote(a, close_allowed(a), NULL);
+    if (err != TUTTI_OK) return tutti__array_named(a->head ? a->head : a->file, "close", err);
+    err = files_close(a);
+    *pa = NULL;
+    tutti__array_free(a);
+    return err;
+}
+
+void tutti_array_describe(const tutti_array *a, tutti_array_spec *spec_out) {
+    if (a && spec_out) *spec_out = a->spec;
+}
+
+const tutti_distribution *tutti_array_distribution(const tutti_array *a) {
+    return a ? a->dist : NULL;
+}
+
+tutti_file *tutti_array_file(tutti_array *a) {
+    return a ? a->file : NULL;
+}

@@ -1,0 +1,123 @@
+/* array: number types, and what an array is.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/array_impl.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    tutti_off size;
+} types[] = {
+#define TYPE_ROW(name, size, text) {text, size},
+    TUTTI_TYPE_TABLE(TYPE_ROW)
+#undef TYPE_ROW
+};
+enum { TYPES = sizeof types / sizeof types[0] };
+
+static int is_type(tutti_type type) {
+    return (int)type >= 0 && (int)type < TYPES;
+}
+
+tutti_off tutti_type_size(tutti_type type) {
+    return is_type(type) ? types[type].size : 0;
+}
+
+const char *tutti_type_name(tutti_type type) {
+    return is_type(type) ? types[type].name : "";
+}
+
+tutti_err tutti_type_parse(const char *name, tutti_type *out) {
+    TUTTI_CHECK(name && out, TUTTI_ERR_ARG, "NULL argument");
+    for (int i = 0; i < TYPES; i++) {
+        if (strcmp(types[i].name, name) != 0) continue;
+        *out = (tutti_type)i;
+        return TUTTI_OK;
+    }
+    TUTTI_FAIL(TUTTI_ERR_ARG, "'%.40s' is no type", name);
+}
+
+/* ---- specs */
+
+static tutti_err element_check(const tutti_array_spec *in, tutti_off *size_out) {
+    TUTTI_CHECK(is_type(in->type), TUTTI_ERR_ARG, "%d is no type", (int)in->type);
+    const tutti_off size = types[in->type].size;
+    TUTTI_CHECK(in->element_size >= 0, TUTTI_ERR_ARG, "elements of %lld bytes",
+                (long long)in->element_size);
+    TUTTI_CHECK(size > 0 || in->element_size > 0, TUTTI_ERR_ARG,
+                "the type bytes needs an element_size");
+    TUTTI_CHECK(size == 0 || in->element_size == 0 || in->element_size == size, TUTTI_ERR_ARG,
+                "elements of %lld bytes, but %s has %lld", (long long)in->element_size,
+                types[in->type].name, (long long)size);
+    *size_out = size > 0 ? size : in->element_size;
+    return TUTTI_OK;
+}
+
+/* Also with extents of 0 the others must fit: a resize would bring them back. */
+static tutti_err extents_check(const tutti_array_spec *s, tutti_off *bytes_out) {
+    tutti_off all = s->element_size, end;
+    int empty = 0;
+    for (int d = 0; d < s->ndims; d++) {
+        TUTTI_CHECK(s->shape[d] >= 0, TUTTI_ERR_ARG, "dimension %d has %lld elements", d,
+                    (long long)s->shape[d]);
+        const int fits = tutti__mul_ok(all, tutti__max(s->shape[d], 1), &all);
+        TUTTI_CHECK(fits && all <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
+                    "dimension %d: the array exceeds 2^62 bytes", d);
+        empty |= s->shape[d] == 0;
+    }
+    TUTTI_CHECK(tutti__add_ok(all, s->offset, &end) && end <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
+                "the array ends beyond 2^62 bytes");
+    *bytes_out = empty ? 0 : all;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
+                            tutti_off *bytes_out) {
+    tutti_array_spec s;
+    TUTTI_CHECK(in != NULL, TUTTI_ERR_ARG, "the spec is NULL");
+    TUTTI_CHECK(in->ndims >= 1 && in->ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG,
+                "%d dimensions, not 1 to %d", in->ndims, TUTTI_MAX_DIMS);
+    TUTTI_CHECK(in->order == TUTTI_ROW_MAJOR || in->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
+                "%d is no order", (int)in->order);
+    TUTTI_CHECK(in->offset >= 0, TUTTI_ERR_ARG, "offset %lld is negative", (long long)in->offset);
+    memset(&s, 0, sizeof s);
+    s.ndims = in->ndims;
+    s.order = in->order;
+    s.type = in->type;
+    s.offset = in->offset;
+    memcpy(s.shape, in->shape, (size_t)s.ndims * sizeof s.shape[0]);
+    TUTTI_TRY(element_check(in, &s.element_size));
+    TUTTI_TRY(extents_check(&s, bytes_out));
+    *out = s;
+    return TUTTI_OK;
+}
+
+static const char *order_name(tutti_order order) {
+    return order == TUTTI_ROW_MAJOR ? "row-major" : "column-major";
+}
+
+tutti_err tutti__spec_expect(const tutti_array_spec *expect, const tutti_array_spec *have) {
+    TUTTI_CHECK(expect->ndims == have->ndims, TUTTI_ERR_MISMATCH,
+                "the array has %d dimensions, %d are expected", have->ndims, expect->ndims);
+    for (int d = 0; d < have->ndims; d++)
+        TUTTI_CHECK(expect->shape[d] == have->shape[d], TUTTI_ERR_MISMATCH,
+                    "dimension %d has %lld elements, %lld are expected", d,
+                    (long long)have->shape[d], (long long)expect->shape[d]);
+    TUTTI_CHECK(expect->type == have->type, TUTTI_ERR_MISMATCH, "the elements are %s, expected %s",
+                tutti_type_name(have->type), tutti_type_name(expect->type));
+    TUTTI_CHECK(expect->order == have->order, TUTTI_ERR_MISMATCH, "the array is %s, expected %s",
+                order_name(have->order), order_name(expect->order));
+    TUTTI_CHECK(expect->element_size == 0 || expect->element_size == have->element_size,
+                TUTTI_ERR_MISMATCH, "elements have %lld bytes, %lld are expected",
+                (long long)have->element_size, (long long)expect->element_size);
+    TUTTI_CHECK(expect->offset == 0 || expect->offset == have->offset, TUTTI_ERR_MISMATCH,
+                "the elements start at byte %lld, %lld is expected", (long long)have->offset,
+                (long long)expect->offset);
+    return TUTTI_OK;
+}
+
+/* FNV-1a */
+uint64_t tutti__hash(uint64_t h, const void *data, size_t bytes) {
+    const unsigned char *p = data;
+    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 1099511628211u;
+    return h;
+}

@@ -1,0 +1,217 @@
+/* array: slices and parts of distributions as accesses.
+ *
+ * A slice is a section.  In a part, each dimension is at most three series of indices (a partial block, whole
+ * blocks, a partial block); the loops are nested with the file's fastest dimension innermost, on both
+ * sides alike, so that the description has a few numbers a dimension, however many elements there are.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/array_impl.h"
+
+#include <string.h>
+
+/* ---- slices */
+
+static tutti_err slice_check(const tutti_array_spec *spec, const tutti_slice *s) {
+    const int empty = tutti_slice_count(spec->ndims, s, NULL) == 0;
+    for (int d = 0; d < spec->ndims; d++) {
+        TUTTI_CHECK(s->stride[d] >= 1, TUTTI_ERR_ARG, "dimension %d: stride %lld", d,
+                    (long long)s->stride[d]);
+        TUTTI_CHECK(empty || (s->lo[d] >= 0 && s->hi[d] <= spec->shape[d]), TUTTI_ERR_ARG,
+                    "dimension %d: [%lld, %lld) is outside of the array's %lld", d,
+                    (long long)s->lo[d], (long long)s->hi[d], (long long)spec->shape[d]);
+    }
+    return TUTTI_OK;
+}
+
+/* The caller's frame, with what it may leave out. */
+static tutti_section frame_of(const tutti_array_spec *spec, const tutti_section *memory) {
+    tutti_section m = *memory;
+    if (m.ndims == 0) m.ndims = spec->ndims;
+    if (m.element_size == 0) m.element_size = spec->element_size;
+    return m;
+}
+
+tutti_err tutti__slice_access(const tutti_array_spec *spec, const tutti_slice *s,
+                              const tutti_section *memory, tutti_access **out) {
+    TUTTI_CHECK(s != NULL, TUTTI_ERR_ARG, "the slice is NULL");
+    TUTTI_TRY(slice_check(spec, s));
+    if (tutti_slice_count(spec->ndims, s, NULL) == 0) return tutti_access_contiguous(0, 0, out);
+    tutti_section file = {.ndims = spec->ndims,
+                          .order = spec->order,
+                          .element_size = spec->element_size,
+                          .offset = spec->offset};
+    const size_t bytes = (size_t)spec->ndims * sizeof file.shape[0];
+    memcpy(file.shape, spec->shape, bytes);
+    memcpy(file.lo, s->lo, bytes);
+    memcpy(file.hi, s->hi, bytes);
+    memcpy(file.stride, s->stride, bytes);
+    if (!memory) return tutti_access_section(&file, NULL, out);
+    const tutti_section m = frame_of(spec, memory);
+    return tutti_access_section(&file, &m, out);
+}
+
+/* ---- parts */
+
+/* Where the indices of a dimension lie: element i of it is at first + i * step bytes. */
+typedef struct {
+    tutti_off first[TUTTI_MAX_DIMS], step[TUTTI_MAX_DIMS];
+} places;
+
+typedef struct {
+    int n;
+    tutti__series s[3];
+} dim_series;
+
+/* Elements of `shape` in `order` from index lo on, every stride-th. */
+static tutti_err places_of(const tutti_section *s, places *p) {
+    tutti_off size = s->element_size;
+    for (int k = 0; k < s->ndims; k++) {
+        const int d = s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - k : k;
+        const int several = s->hi[d] - s->lo[d] > s->stride[d];
+        const tutti_count stride = several ? tutti__max(s->stride[d], 1) : 1;
+        const int fits = tutti__mul_ok(size, s->lo[d], &p->first[d]) &&
+                         tutti__mul_ok(size, stride, &p->step[d]) &&
+                         tutti__mul_ok(size, tutti__max(s->shape[d], 1), &size);
+        TUTTI_CHECK(fits && size <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
+                    "dimension %d: the array exceeds 2^62 bytes", d);
+    }
+    return TUTTI_OK;
+}
+
+/* One dimension around what is inside of it: by indices in the file, by numbers in memory.  Takes `child`. */
+static tutti_err dim_side(tutti__side child, const dim_series *k, tutti_off step, int by_number,
+                          tutti__side *out) {
+    tutti__side part[3];
+    for (int i = 0; i < k->n; i++) {
+        const tutti__series *s = &k->s[i];
+        const tutti_off first = (by_number ? s->local : s->first) * step;
+        const tutti_off apart = (by_number ? s->inner : s->step) * step;
+        tutti__side side = {child.disp + first, tutti__node_ref(child.node)};
+        tutti_err err = tutti__side_vec(side, s->inner, step, &side);
+        if (err == TUTTI_OK) err = tutti__side_vec(side, s->outer, apart, &side);
+        if (err != TUTTI_OK) {
+            while (i > 0) tutti__side_free(&part[--i]);
+            tutti__side_free(&child);
+            return err;
+        }
+        part[i] = side;
+    }
+    tutti__side_free(&child);
+    return tutti__side_cat(k->n, part, out);
+}
+
+static tutti_err loops_side(const tutti_array_spec *spec, const dim_series *k, const places *p,
+                            tutti_off offset, int by_number, tutti__side *out) {
+    tutti__side s = {0, NULL};
+    for (int d = 0; d < spec->ndims; d++) offset += p->first[d];
+    TUTTI_TRY(tutti__side_run(offset, spec->element_size, &s));
+    for (int i = spec->ndims - 1; i >= 0; i--) {
+        const int d = tutti__spec_dim(spec, i);
+        TUTTI_TRY(dim_side(s, &k[d], p->step[d], by_number, &s));
+    }
+    *out = s;
+    return TUTTI_OK;
+}
+
+/* The elements of the array that are distributed. */
+static tutti_section whole_of(const tutti_array_spec *spec, const tutti_slice *within) {
+    tutti_section f = {.ndims = spec->ndims,
+                       .order = spec->order,
+                       .element_size = spec->element_size,
+                       .offset = spec->offset};
+    for (int d = 0; d < spec->ndims; d++) {
+        f.shape[d] = spec->shape[d];
+        f.lo[d] = within ? within->lo[d] : 0;
+        f.hi[d] = within ? within->hi[d] : spec->shape[d];
+        f.stride[d] = within ? within->stride[d] : 1;
+    }
+    return f;
+}
+
+static tutti_err part_check(const tutti_array_spec *spec, const tutti__part_of *part) {
+    const tutti_distribution *d = part->d;
+    tutti_count shape[TUTTI_MAX_DIMS];
+    TUTTI_CHECK(d != NULL, TUTTI_ERR_ARG, "the distribution is NULL");
+    TUTTI_CHECK(d->ndims == spec->ndims, TUTTI_ERR_ARG,
+                "the distribution has %d dimensions, the array %d", d->ndims, spec->ndims);
+    memcpy(shape, spec->shape, sizeof shape);
+    if (part->within) {
+        TUTTI_TRY(slice_check(spec, part->within));
+        (void)tutti_slice_count(spec->ndims, part->within, shape);
+    }
+    for (int i = 0; i < d->ndims; i++)
+        TUTTI_CHECK(d->shape[i] == shape[i], TUTTI_ERR_ARG,
+                    "dimension %d: a distribution of %lld elements, but there are %lld", i,
+                    (long long)d->shape[i], (long long)shape[i]);
+    return TUTTI_OK;
+}
+
+/* The frame must have room for exactly the part. */
+static tutti_err frame_check(const tutti_array_spec *spec, const tutti_section *m,
+                             const tutti_count *shape) {
+    TUTTI_CHECK(m->ndims == spec->ndims, TUTTI_ERR_ARG,
+                "the array has %d dimensions, the memory section %d", spec->ndims, m->ndims);
+    TUTTI_CHECK(m->order == TUTTI_ROW_MAJOR || m->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
+                "memory section: %d is no order", (int)m->order);
+    TUTTI_CHECK(m->element_size == spec->element_size, TUTTI_ERR_ARG,
+                "elements of %lld bytes in the file, of %lld in memory",
+                (long long)spec->element_size, (long long)m->element_size);
+    for (int d = 0; d < m->ndims; d++) {
+        const tutti_count stride = m->stride[d] ? m->stride[d] : 1, width = m->hi[d] - m->lo[d];
+        TUTTI_CHECK(stride >= 1 && m->lo[d] >= 0 && m->lo[d] <= m->hi[d] && m->hi[d] <= m->shape[d],
+                    TUTTI_ERR_ARG, "memory section, dimension %d: [%lld, %lld) of %lld", d,
+                    (long long)m->lo[d], (long long)m->hi[d], (long long)m->shape[d]);
+        TUTTI_CHECK(width / stride + (width % stride != 0) == shape[d], TUTTI_ERR_ARG,
+                    "dimension %d: the part has %lld elements, the memory section another number",
+                    d, (long long)shape[d]);
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err memory_side(const tutti_array_spec *spec, const dim_series *k,
+                             const tutti_count *shape, const tutti_section *memory,
+                             tutti__side *out) {
+    places p = {{0}, {0}};
+    tutti_off bytes = spec->element_size;
+    if (memory) {
+        const tutti_section m = frame_of(spec, memory);
+        TUTTI_TRY(frame_check(spec, &m, shape));
+        TUTTI_TRY(places_of(&m, &p));
+        return loops_side(spec, k, &p, m.offset, 1, out);
+    }
+    for (int d = 0; d < spec->ndims; d++) bytes *= shape[d];
+    return tutti__side_run(0, bytes, out);
+}
+
+/* The series of all dimensions; *shape_out: the part's shape.  Returns its number of elements. */
+static tutti_count series_of(const tutti__part_of *part, dim_series *k, tutti_count *shape_out) {
+    const tutti_distribution *d = part->d;
+    tutti_count all = tutti_distribution_part(d, part->rank, shape_out);
+    for (int i = 0; i < d->ndims && all > 0; i++) {
+        const tutti_count from = part->from ? part->from[i] : 0;
+        const tutti_count to = part->to ? part->to[i] : shape_out[i];
+        k[i].n = tutti__distribution_series(d, part->rank, i, from, to, k[i].s);
+        shape_out[i] = tutti__max(to - from, 0);
+    }
+    for (int i = 0; i < d->ndims; i++)
+        if (shape_out[i] == 0) all = 0;
+    return all;
+}
+
+tutti_err tutti__part_access(const tutti_array_spec *spec, const tutti__part_of *part,
+                             const tutti_section *memory, tutti_access **out) {
+    dim_series k[TUTTI_MAX_DIMS] = {{0}};
+    tutti_count shape[TUTTI_MAX_DIMS] = {0};
+    tutti__side file = {0, NULL}, mem = {0, NULL};
+    places p = {{0}, {0}};
+    TUTTI_TRY(part_check(spec, part));
+    if (series_of(part, k, shape) == 0) return tutti_access_contiguous(0, 0, out);
+    const tutti_section whole = whole_of(spec, part->within);
+    TUTTI_TRY(places_of(&whole, &p));
+    TUTTI_TRY(memory_side(spec, k, shape, memory, &mem));
+    const tutti_err err = loops_side(spec, k, &p, whole.offset, 0, &file);
+    if (err != TUTTI_OK) {
+        tutti__side_free(&mem);
+        return err;
+    }
+    return tutti__access_make(file, mem, out);
+}

@@ -1,0 +1,8 @@
+/* TEST ranks=1,2,3,5,8 timeout=120 */
+/* Tile walks against a serial reference, as the program that has no threads sees them.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/tiles_case.h"
+
+int main(int argc, char **argv) {
+    return walk_cases(&argc, &argv, MPI_THREAD_SINGLE, 36);
+}

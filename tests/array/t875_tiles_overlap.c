@@ -1,0 +1,150 @@
+/* TEST ranks=1,2 timeout=120 */
+/* That file access of a walk goes on while the caller is busy (a slow store, a caller that sleeps: no processor is
+ * needed for either), and that a walk over a large array really takes no more memory than its budget.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <malloc.h>
+#include <tutti/array.h>
+#include "collective/hostile.h"
+
+enum { TILES = 6, ROWS = 8, WIDTH = 256, SLOW = 40, BUSY = 50, TRIES = 4 };
+
+static char path[512], to_path[520];
+
+static tutti_array *create(const char *p, const tutti_array_spec *spec, const char *options) {
+    const tutti_options opt = options_of(options);
+    tutti_array *a = NULL;
+    CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, p, spec, &opt, &a), TUTTI_OK);
+    return a;
+}
+
+/* ---- time */
+
+static tutti_slice my_rows(tutti_count rows, tutti_count columns) {
+    tutti_slice s = tutti_slice_all(2, (tutti_count[]){rows, columns});
+    s.lo[0] = rows * rank / ranks;
+    s.hi[0] = rows * (rank + 1) / ranks;
+    return s;
+}
+
+static double timed(tutti_array *from, tutti_array *to, int sequential) {
+    const tutti_slice of = my_rows((tutti_count)TILES * ROWS * ranks, WIDTH);
+    const tutti_tiles_spec s = {.budget = 1 << 20,
+                                .of = &of,
+                                .tile = {ROWS, WIDTH},
+                                .halo = {from == to ? 0 : 1, 0},
+                                .sequential = sequential};
+    tutti_tiles *t = NULL;
+    tutti_tile tile;
+    tutti_tiles_stats stats;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    CHECK_OK(tutti_tiles_begin(from, to, &s, &t));
+    for (;;) {
+        CHECK_OK(tutti_tiles_next(t, &tile));
+        if (!tile.more) break;
+        usleep(1000 * BUSY);
+        if (tile.out) memset(tile.out, 1, ROWS * WIDTH);
+    }
+    tutti_tiles_stats_get(t, &stats);
+    CHECK_OK(tutti_tiles_end(&t));
+    const double seconds = MPI_Wtime() - start;
+    CHECK(stats.seconds_waiting > 0 && stats.seconds_waiting < seconds, "waiting %g of %g",
+          stats.seconds_waiting, seconds);
+    CHECK_EQ(stats.tiles, TILES);
+    return seconds;
+}
+
+static void overlap(int in_place, const char *options) {
+    const tutti_array_spec spec = {
+        .ndims = 2, .shape = {(tutti_count)TILES * ROWS * ranks, WIDTH}, .type = TUTTI_INT8};
+    tutti_array *from = create(path, &spec, options), *to = from;
+    tutti_stats s;
+    check_where(options);
+    if (!in_place) to = create(to_path, &spec, options);
+    double alone = timed(from, to, 1);
+    MPI_Bcast(&alone, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    double ahead = alone;
+    int tries = 0;
+    CHECK(alone > 1e-3 * TILES * (2 * SLOW + BUSY), "the store is not slow: %g s", alone);
+    while (tries++ < TRIES && ahead > 0.75 * alone) { /* machines have other things to do, too */
+        ahead = timed(from, to, 0);
+        MPI_Bcast(&ahead, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        tutti_file_stats(tutti_array_file(from), NULL, &s);
+        CHECK_EQ(s.background, tries * (in_place ? 2 : 1) * TILES);
+        CHECK_EQ(s.foreground, 0);
+    }
+    CHECK(ahead < 0.75 * alone, "%g s ahead, %g s alone", ahead, alone);
+    if (!in_place) CHECK_SAME(tutti_array_close(&to), TUTTI_OK);
+    CHECK_SAME(tutti_array_close(&from), TUTTI_OK);
+}
+
+/* ---- memory */
+
+static size_t heap(void) {
+    const struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
+}
+
+/* With one rank staging is plain memory too; its windows are whole ones. */
+static void budget(tutti_off bytes, const char *options) {
+    enum { SIDE = 2048, SLACK = 3 << 19 };
+    const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
+    tutti_array *from = create(path, &spec, options), *to = create(to_path, &spec, options);
+    const tutti_slice of = my_rows(SIDE, SIDE);
+    const tutti_tiles_spec s = {.budget = bytes, .of = &of, .halo = {1, 1}};
+    tutti_tiles *t = NULL;
+    tutti_tile tile;
+    tutti_tiles_stats stats;
+    check_where("budget");
+    const size_t before = heap();
+    CHECK_OK(tutti_tiles_begin(from, to, &s, &t));
+    for (;;) {
+        CHECK_OK(tutti_tiles_next(t, &tile));
+        if (!tile.more) break;
+        memset(tile.out, 0, (size_t)tutti_slice_count(2, &tile.core, NULL) * 8);
+        const tutti_off used = (tutti_off)(heap() - before);
+        CHECK(used <= bytes + SLACK, "%lld bytes of %lld in use", (long long)used,
+              (long long)bytes);
+    }
+    tutti_tiles_stats_get(t, &stats);
+    CHECK(stats.memory <= bytes && stats.memory > bytes / 2, "%lld of %lld bytes",
+          (long long)stats.memory, (long long)bytes);
+    CHECK(stats.tiles > 1, "the array fits");
+    CHECK_OK(tutti_tiles_end(&t));
+    CHECK_SAME(tutti_array_close(&to), TUTTI_OK);
+    CHECK_SAME(tutti_array_close(&from), TUTTI_OK);
+}
+
+/* Tiles are chosen so that the engine can have their bytes in the background. */
+static void staging(void) {
+    const tutti_array_spec spec = {.ndims = 1, .shape = {1 << 22}, .type = TUTTI_INT8};
+    tutti_array *from = create(path, &spec, "background_bytes=2m window_size=64k");
+    tutti_slice of = tutti_slice_all(1, spec.shape);
+    const tutti_tiles_spec s = {.budget = 1 << 30, .of = &of};
+    tutti_tiles *t = NULL;
+    tutti_tile tile;
+    tutti_stats all;
+    of.lo[0] = spec.shape[0] * rank / ranks;
+    of.hi[0] = spec.shape[0] * (rank + 1) / ranks;
+    check_where("staging");
+    CHECK_OK(tutti_tiles_begin(from, NULL, &s, &t));
+    do CHECK_OK(tutti_tiles_next(t, &tile));
+    while (tile.more);
+    CHECK_OK(tutti_tiles_end(&t));
+    tutti_file_stats(tutti_array_file(from), NULL, &all);
+    CHECK(all.background > 1 && all.foreground == 0, "%lld in the background, %lld not",
+          (long long)all.background, (long long)all.foreground);
+    CHECK_SAME(tutti_array_close(&from), TUTTI_OK);
+}
+
+int main(int argc, char **argv) {
+    hostile_begin(&argc, &argv, 875);
+    snprintf(path, sizeof path, "%s", scratch_path("overlap"));
+    snprintf(to_path, sizeof to_path, "%s.to", path);
+    overlap(0, "background=auto fault=*:slow:40");
+    overlap(1, "background=auto fault=*:slow:40");
+    budget(4 << 20, "");
+    budget(3 << 20, "background=none");
+    staging();
+    return hostile_end();
+}

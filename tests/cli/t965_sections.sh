@@ -1,0 +1,83 @@
+#!/bin/sh
+# TEST ranks=0 timeout=120 builds=openmpi,mpich,asan cores=2
+# tutti bench sections on 3 ranks: every way of every section is verified, the counts are those that can be worked out,
+# the gates hold and the exit status says so, also when they do not; every report.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+here=$(cd "$(dirname "$0")/../.." && pwd)
+mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
+bad=0
+# It starts ranks itself; leaks of an MPI are told from ours by their whole stacks.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0:malloc_context_size=30"
+cd "$TUTTI_TEST_DIR" || exit 1
+
+# bench RANKS arguments...
+bench() {
+    ranks=$1
+    shift
+    LC_ALL=C.UTF-8 COLUMNS=100 "$here/scripts/mpirun.sh" "$mpi" "$ranks" "$TUTTI_COMMAND" bench "$@" \
+        >out 2>err
+}
+
+# fail TEXT: what went wrong, with what the command said
+fail() {
+    echo "$1"
+    cat out err
+    bad=1
+}
+
+bench 3 sections --quick --rounds 1 --json s.json --csv s.csv --html s.html || fail "exit code $?"
+grep -q 'Every byte was verified' out || fail 'no word of verification'
+grep -q 'common sections are read once: requests fall at least' out || fail 'no word of the gates'
+python3 - <<'END' || bad=1
+import csv, json
+r = json.load(open("s.json", encoding="utf-8"))
+assert r["experiment"] == "sections" and r["failures"] == 0 and r["ranks"] == 3
+ids = {x["id"] for x in r["exhibits"]}
+for part in ("common", "overlapping", "distinct"):
+    for op in ("reads", "writes"):
+        assert {f"{part} {op}", f"{part} {op}, counts"} <= ids, ids
+assert {"distributions reads", "distributions writes, ratios"} <= ids, ids
+number = {"common": 6, "overlapping": 10, "distinct": 4, "distributions": 7}
+for figure, n in number.items():
+    for op in ("read", "write"):
+        assert len([p for p in r["points"] if p["figure"] == figure and p["operation"] == op]) == n, (figure, op)
+for p in r["points"]:
+    ways = {e["name"]: e for e in p["entries"]}
+    assert {"direct", "extended two-phase"} <= set(ways) and p["ranks"] == 3
+    for e in p["entries"]:
+        assert e["verified"] and not e["failure"] and len(e["seconds"]) == 1, (p["pattern"], e)
+    if p["figure"] != "common":
+        continue
+    op = p["operation"]
+    d, e = (ways[w]["stats"] for w in ("direct", "extended two-phase"))
+    # every rank's columns by themselves; one rank's together
+    assert d[f"file_{op}s"] == p["runs"] and e[f"file_{op}s"] * 3 == p["runs"], (p["pattern"], p["runs"], d, e)
+    assert d[f"file_{op}_bytes"] == d["bytes"] == e["bytes"] == 3 * e[f"file_{op}_bytes"], (p["pattern"], d, e)
+grades = [f["grade"] for f in r["findings"]]
+assert grades.count("met") >= 3, r["findings"]
+ratios = next(x for x in r["exhibits"] if x["id"] == "common reads, counts")
+assert [row[ratios["columns"].index("in the paper")] for row in ratios["values"]] == \
+    ["3.74", "4.69", "8.82", "10.46", "36.47", "1.61"]
+rows = list(csv.DictReader(open("s.csv", encoding="utf-8")))
+assert {row["operation"] for row in rows} == {"read", "write"} and all(float(row["seconds"]) > 0 for row in rows)
+text = open("s.html", encoding="utf-8").read()
+assert text.count("<svg") == 8 and "Thakur and Choudhary" in text and "http" not in text
+END
+
+# By its other name, with O_DIRECT: whole blocks.  And a gate that does not hold: holes between columns are read.
+bench 2 paper3 --quick --rounds 1 --part common --op read --array 8m --direct-io 1 || fail "direct: exit code $?"
+grep -q 'I (1:512:1, 1:25:1)' out || fail 'no whole blocks'
+bench 2 sections --quick --rounds 1 --part common --op read --sieve-gap 64k
+[ $? -eq 1 ] || fail 'a gate that does not hold should give exit code 1'
+grep -q 'GOAL MISSED.*common sections are read once' out || fail 'no word of the gate'
+if [ -z "${TUTTI_SANITIZE:-}" ]; then
+    for wrong in '--part most' '--iops 0' '--array 3' '--pattern block2d'; do
+        # shellcheck disable=SC2086 # two words
+        bench 1 sections $wrong
+        [ $? -eq 2 ] || fail "$wrong: no exit code 2"
+    done
+fi
+left=$(find . -name '*.tmp')
+[ -z "$left" ] || fail "left behind: $left"
+exit $bad

@@ -1,0 +1,32 @@
+#!/bin/sh
+# TEST ranks=0 timeout=110 cores=2
+# A disk that takes so many operations a second: dd sees it, and tutti bench sections gives its verdict on times there
+# (the commands of docs/experiments.md, with less).  Others may be busy here: the best of three runs counts.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+throttle=$top/scripts/throttle.sh
+disk=$TUTTI_TEST_DIR/disk
+trap 'trap "" INT TERM HUP; sh "$throttle" down "$disk"' EXIT
+trap 'exit 130' INT TERM HUP
+cd "$TUTTI_TEST_DIR" || exit 1
+
+sh "$throttle" up "$disk" 1g 64m x 2>/dev/null && exit 1
+sh "$throttle" up "$disk" 1g 64m 1000 || exit
+dd if=/dev/zero of="$disk/a" bs=4k count=600 2>log || cat log
+start=$(date +%s%N)
+sh "$throttle" run "$disk" dd if="$disk/a" of=/dev/null bs=4k iflag=direct 2>log || cat log
+took=$((($(date +%s%N) - start) / 1000000))
+if [ $took -lt 400 ]; then
+    echo "600 reads at 1000 a second took $took ms"
+    exit 1
+fi
+
+for _ in 1 2 3; do
+    COLUMNS=400 sh "$throttle" run "$disk" "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$TUTTI_COMMAND" bench sections --part common \
+        --op read --array 8m --rounds 1 --direct-io 1 --iops 1000 --dir "$disk" >out 2>&1 && break
+done
+if ! grep -q 'goal met: .*at 1000 operations a second' out; then
+    cat out
+    exit 1
+fi
