@@ -230,8 +230,7 @@ static void put_counts(const bench_cell *point, exhibit *e) {
 static void note_times(section_part part, const bench_config *c, exhibit *e) {
     static const char *const notes[] = {
         "All ranks want the same section: Thakur and Choudhary's Table 1, there on 16 processors.",
-        "Each rank's section is shifted, p being the rank: row I is Thakur and Choudhary's, Table "
-        "2.",
+        "Each rank's section is shifted, p being the rank; row I is from Table 2 of that paper.",
         "No element is wanted by two ranks."};
     exhibit_note(e,
                  "%s An array of %lld x %lld doubles, column-major, open beforehand: the call "

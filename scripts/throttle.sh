@@ -153,6 +153,12 @@ make_disk() {
     mountpoint -q "$dir" || give_up "$dir is not mounted"
 }
 
+# undo: what `up` has made so far, and nothing that was there before
+undo() {
+    rm -rf "$state.$$"
+    [ "$(cat "$state/is-throttle" 2>/dev/null)" != $$ ] || down
+}
+
 # up BYTES_PER_SECOND BYTES OPERATIONS_PER_SECOND: 0 is no limit of operations
 up() {
     [ "$(id -u)" = 0 ] || give_up "only root may mount"
@@ -161,10 +167,12 @@ up() {
     done
     [ -n "$root" ] || give_up "the machine has no blkio of cgroup v1"
     [ ! -d "$dir" ] || rmdir "$dir"
-    mkdir "$state"
-    : >"$state/is-throttle"
-    trap '[ $? = 0 ] || down' EXIT
+    # it appears all at once, with whose it is: an interruption finds it or does not
+    trap '[ $? = 0 ] || undo' EXIT
     trap 'exit 130' INT TERM HUP
+    mkdir "$state.$$"
+    echo $$ >"$state.$$/is-throttle"
+    mv -T "$state.$$" "$state"
     mkdir "$dir"
     try mkdir "$group"
     make_disk "$2"
