@@ -158,8 +158,7 @@ tutti_err tutti__window_io_make(tutti__window_io *w, int is_write) {
 }
 
 tutti_store *tutti__window_mend(const tutti__op *op) {
-    const tutti_request *r = op->file->requests;
-    const int alone = !r || (!r->next && op->stats == &r->stats);
+    const int alone = !tutti__is_worker() && !op->file->requests;
     return alone && tutti__sieve_can_write(op->file) ? op->store : NULL;
 }
 

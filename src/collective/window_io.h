@@ -24,7 +24,8 @@ typedef struct tutti__window_io {
  * with `mend`, runs whose small holes have been filled in from the file (read-modify-write).
  * Reading: the bytes somebody wants, small holes along with them: data sieving of the bounding section. */
 tutti_err tutti__window_io_make(tutti__window_io *w, int is_write) TUTTI_MUST_USE;
-/* May holes be written over?  Not while another operation may be writing there.   NULL: no. */
+/* May holes be written over?  Only by an operation that blocks, while no other is under way: one that is could be
+ * writing there.   NULL: no. */
 tutti_store *tutti__window_mend(const tutti__op *op);
 void tutti__window_io_free(tutti__window_io *w); /* the list; it may be made again */
 
