@@ -62,14 +62,24 @@ static void hint_take(MPI_Info info, const char *key, tutti_options *opt) {
     free(value);
 }
 
+/* A thread for everything needs a thread level that the program may not have: then the hint is ignored. */
+static void hint_background(int before, tutti_options *opt) {
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    if (opt->background == TUTTI_BACKGROUND_ALL && level < MPI_THREAD_MULTIPLE)
+        opt->background = before;
+}
+
 int mpiio_hints_read(MPI_Info info, tutti_options *opt) {
     char key[MPI_MAX_INFO_KEY + 1];
     int n = 0;
     const tutti_err err = tutti_options_init(opt);
     if (err != TUTTI_OK) return mpiio_complain_tutti(err);
+    const int background = opt->background;
     if (info == MPI_INFO_NULL || PMPI_Info_get_nkeys(info, &n) != MPI_SUCCESS) return MPI_SUCCESS;
     for (int i = 0; i < n; i++)
         if (PMPI_Info_get_nthkey(info, i, key) == MPI_SUCCESS) hint_take(info, key, opt);
+    hint_background(background, opt);
     return MPI_SUCCESS;
 }
 
