@@ -3,46 +3,10 @@
  * them (a private mount namespace, which takes root; otherwise the test is skipped).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/vfs.h>
 #include "collective/hostile.h"
+#include "small_disk.h"
 
 static char home[512]; /* the mount point */
-
-/* All ranks into one new mount namespace; 0: not allowed. */
-static int namespace_enter(void) {
-    char name[64];
-    long pid = (long)getpid();
-    int ok = 1, all = 0;
-    MPI_Bcast(&pid, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    if (rank == 0)
-        ok = unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-    MPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (ok && rank != 0) {
-        snprintf(name, sizeof name, "/proc/%ld/ns/mnt", pid);
-        const int fd = open(name, O_RDONLY | O_CLOEXEC);
-        ok = fd >= 0 && unshare(CLONE_FS) == 0 && setns(fd, CLONE_NEWNS) == 0;
-        if (fd >= 0) close(fd);
-    }
-    MPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all;
-}
-
-/* A tmpfs of that size; checked, so that nothing else is ever filled. */
-static int small_mounted(const char *where, const char *size, int64_t bytes) {
-    int ok = 1;
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) {
-        char data[40];
-        struct statfs s;
-        snprintf(data, sizeof data, "size=%s,mode=1777", size);
-        ok = mount("tutti-test", where, "tmpfs", 0, data) == 0 && statfs(where, &s) == 0 &&
-             (int64_t)s.f_blocks * s.f_bsize == bytes;
-    }
-    MPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return ok;
-}
 
 static void unmounted(const char *where) {
     MPI_Barrier(MPI_COMM_WORLD);

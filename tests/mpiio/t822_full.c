@@ -4,47 +4,14 @@
  * our own, mounted where only this test sees it, takes root; without, only the faults on demand are tried,
  * which fail on one rank alone.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include <sched.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include "mpiio/requests.h"
+#include "small_disk.h"
 
 enum { ROOM = 1 << 20, PIECE = 2048, LENGTH = 2 * ROOM }; /* twice as much as there is */
 
 static char home[512], path[600], *data;
 static int mine; /* bytes of a rank */
-
-/* All ranks into one new mount namespace; 0: not allowed. */
-static int namespace_enter(void) {
-    char name[64];
-    long pid = (long)getpid();
-    int ok = 1, all = 0;
-    MPI_Bcast(&pid, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    if (rank == 0)
-        ok = unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-    MPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (ok && rank != 0) {
-        snprintf(name, sizeof name, "/proc/%ld/ns/mnt", pid);
-        const int fd = open(name, O_RDONLY | O_CLOEXEC);
-        ok = fd >= 0 && unshare(CLONE_FS) == 0 && setns(fd, CLONE_NEWNS) == 0;
-        if (fd >= 0) close(fd);
-    }
-    MPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all;
-}
-
-/* Checked, so that nothing else is ever filled. */
-static int small_mounted(void) {
-    int ok = namespace_enter();
-    if (ok && rank == 0) {
-        struct statfs s;
-        ok = mount("tutti-test", home, "tmpfs", 0, "size=1m,mode=1777") == 0 &&
-             statfs(home, &s) == 0 && (int64_t)s.f_blocks * s.f_bsize == ROOM;
-    }
-    MPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return ok;
-}
 
 enum {
     WRITE_ALL,
@@ -153,7 +120,7 @@ int main(int argc, char **argv) {
     if (rank == 0) CHECK(mkdir(home, 0777) == 0, "mkdir %s", home);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int kind = 0; kind < KINDS; kind++) faults(kind);
-    if (small_mounted()) {
+    if (namespace_enter() && small_mounted(home, "1m", ROOM)) {
         for (int kind = 0; kind < KINDS; kind++) {
             full("", kind);
             full("cb_buffer_size=65536", kind);
