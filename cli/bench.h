@@ -139,6 +139,7 @@ typedef struct bench_cell {
     tutti_off total;
     tutti_count runs; /* contiguous in the file, all ranks */
     double patience;  /* a way that is this many times as slow as the fastest sits out; 0: none */
+    int tightens;     /* patience ends sooner the more rounds there are, but for peers */
     int no_goal;      /* the references do something else: they go through the page cache */
     const struct bench_scene *scene; /* NULL: a pattern by its name, writes to fresh files */
     const void *what;                /* the scene's own */

@@ -166,6 +166,12 @@ void measure_ratios(bench_cell *cell) {
 }
 
 /* All ranks have the same times, and decide the same. */
+/* How many times as slow as the fastest an entry may be: the noise of a median falls with its rounds. */
+static double patience_with(const bench_cell *cell, const bench_entry *e) {
+    if (!cell->tightens || e->kind == ENTRY_PEER) return cell->patience;
+    return 1 + (cell->patience - 1) * BENCH_TRIAL / e->rounds;
+}
+
 void measure_let_rest(bench_cell *cell) {
     double fastest = 0;
     for (int i = 0; i < cell->entries && cell->patience > 0; i++) {
@@ -178,7 +184,7 @@ void measure_let_rest(bench_cell *cell) {
         bench_entry *e = &cell->entry[i];
         const int trial = e->kind == ENTRY_PEER ? BENCH_TRIAL_PEER : BENCH_TRIAL;
         if (e->stays || e->rounds < trial) continue;
-        e->sits_out |= cli_quantile(e->seconds, e->rounds, 0.5) > cell->patience * fastest;
+        e->sits_out |= cli_quantile(e->seconds, e->rounds, 0.5) > patience_with(cell, e) * fastest;
     }
 }
 

@@ -91,4 +91,4 @@ run "$few" pipelines-shm pipelines --dir "$dir" --direct-io 1 --exchange shm --b
 run "$many" primitives primitives --dir "$dir,$memory" --budget "$budget"
 run "$many" sections sections --dir "$dir" --budget "$((budget * 3 / 2))"
 run_few_operations
-run "$few" auto auto --dir "$dir,$memory" --budget "$budget"
+run "$few" auto auto --dir "$dir,$memory" --budget "$((budget * 7 / 4))"

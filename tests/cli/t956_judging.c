@@ -197,6 +197,23 @@ static void check_resting(void) {
     for (int i = 0; i < 5; i++) CHECK_EQ(ways[i].sits_out, rests[i]);
 }
 
+/* Patience that falls with the rounds: twice as slow as the fastest is too slow after 6, but not for a peer. */
+static void check_tightening(void) {
+    double fast[] = {1, 1, 1, 1, 1, 1, 1}, fair[] = {2, 2, 2, 2, 2, 2, 2};
+    bench_entry ways[] = {{.kind = ENTRY_TUTTI, .seconds = fast},
+                          {.kind = ENTRY_TUTTI, .seconds = fair},
+                          {.kind = ENTRY_PEER, .seconds = fair}};
+    bench_cell point = {.entries = 3, .entry = ways, .patience = 3, .tightens = 1};
+    check_where("tightening");
+    for (int n = 1; n <= 7; n++) {
+        for (int i = 0; i < 3; i++) ways[i].rounds = n;
+        measure_let_rest(&point);
+        CHECK_EQ(ways[1].sits_out, n > 6);
+    }
+    CHECK_EQ(ways[0].sits_out, 0);
+    CHECK_EQ(ways[2].sits_out, 0);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     check_wins();
@@ -206,6 +223,7 @@ int main(int argc, char **argv) {
     check_interval();
     check_failures();
     check_resting();
+    check_tightening();
     MPI_Finalize();
     return check_done();
 }
