@@ -28,6 +28,7 @@ typedef struct tutti_store_layout {
     tutti_off stripe;       /* stripe unit of a parallel file system, 0: none */
     tutti_off direct_align; /* what O_DIRECT needs of offsets and addresses, 0: not possible */
     int client_cache; /* other machines may see bytes late, and this one theirs (FUSE, NFS ...) */
+    int synchronous;  /* every write waits for the disk: mounted so */
 } tutti_store_layout;
 
 /** An open file of a store; stores put this first in a struct of their own. */
@@ -92,6 +93,9 @@ typedef struct tutti_store_ops {
      *  TUTTI_STORE_READ for one that others may share, TUTTI_STORE_WRITE for one that they may not, 0 to
      *  give it back.  TUTTI_ERR_UNSUPPORTED: the file system has none. */
     tutti_err (*lock)(tutti_store *s, int kind, tutti_off lo, tutti_off hi);
+    /** (d: nothing) A sync is likely to follow, but not at once: bytes of [lo, hi) written or begun so far had better
+     *  be on their way to the disk by then.  Never waits. */
+    void (*hasten)(tutti_store *s, tutti_off lo, tutti_off hi);
 } tutti_store_ops;
 
 TUTTI_END_DECLS

@@ -26,6 +26,7 @@ struct tutti_file {
     int striped;      /* some rank knows stripes of the file */
     int incoherent;   /* several nodes, whose caches of the file may differ */
     int remote;       /* the file is on other machines: access takes time, not processor */
+    int synchronous;  /* every write waits for the disk */
     int spare_cores;  /* every rank may use more than one core */
     int plans;        /* of the caller's, that have not been freed */
     tutti_plan *kept; /* remembered ones, the last used first; the same on all ranks (remember.c) */
@@ -302,6 +303,8 @@ tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
 tutti_err tutti__operation_direct(tutti__op *op) TUTTI_MUST_USE;
 /* Move the bytes.  All ranks; this rank's outcome. */
 tutti_err tutti__operation_move(tutti__op *op) TUTTI_MUST_USE;
+/* Written in the background: a sync that may follow should not find all of it still to do.   Local. */
+void tutti__operation_hasten(const tutti__op *op);
 /* Count what has been done once it is known to have gone well. */
 void tutti__operation_done(const tutti__op *op);
 /* Keep why it was done so. */

@@ -112,12 +112,14 @@ static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
     tutti__vote_init(&v);
     v.max[0] = v.max[1] = v.max[2] = v.max[3] = v.max[4] = 0;
     v.min[0] = cores_to_spare(f);
+    v.min[1] = 1;
     if (mine == TUTTI_OK) {
         v.max[0] = tutti__max(f->store->layout.block, f->store->layout.stripe);
         v.max[1] = f->store->layout.direct_align;
         v.max[2] = size;
         v.max[3] = f->store->layout.stripe > 0;
         v.max[4] = f->store->layout.client_cache;
+        v.min[1] = !f->store->layout.synchronous;
     }
     TUTTI_TRY(tutti__team_vote(f->team, mine, &v));
     f->align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(v.max[0], 1);
@@ -126,6 +128,7 @@ static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
     f->incoherent = v.max[4] && f->team->nodes.n > 1;
     f->remote = v.max[4] || (v.max[3] && f->opt.striping_unit == 0);
     f->spare_cores = (int)v.min[0];
+    f->synchronous = !v.min[1];
     if (f->opt.direct_io) f->align = tutti__align_up(f->align, tutti__max(v.max[1], 1));
     f->opt.striping_unit = f->align;
     if (f->opt.direct_align == 0) f->opt.direct_align = v.max[1];

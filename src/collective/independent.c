@@ -143,6 +143,9 @@ static void alone_travel(tutti_request *r) {
         tutti__error_context(r->name, f->path, f->team->rank);
         r->trouble = *tutti_last_error();
     }
+    if (r->is_write)
+        tutti__store_hasten(f->store, f->origin + tutti__side_lo(r->access->file),
+                            f->origin + tutti__side_hi(r->access->file));
     alone_arrive(r);
 }
 

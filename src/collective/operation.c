@@ -279,6 +279,17 @@ tutti_err tutti__operation_move(tutti__op *op) {
     return tutti__operation_flush(op);
 }
 
+void tutti__operation_hasten(const tutti__op *op) {
+    const tutti_plan *p = op->plan;
+    tutti_off lo = tutti__side_lo(p->access->file), hi = tutti__side_hi(p->access->file);
+    if (!p->is_write) return;
+    if (p->run) {
+        if (p->two->my_agg < 0) return;
+        tutti__domains_extent(&p->two->domains, p->two->my_agg, &lo, &hi);
+    }
+    tutti__store_hasten(op->store, op->shift + lo, op->shift + hi);
+}
+
 void tutti__operation_explain(tutti_file *f, const tutti_plan *p) {
     if (f->explained == p->number) return;
     f->explained = p->number;

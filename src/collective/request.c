@@ -91,6 +91,7 @@ static void depart(tutti_request *r) {
     r->outcome = resident ? tutti__operation_refresh(&r->op) : tutti__operation_move(&r->op);
     if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
     if (resident) tutti__run_depart(&r->op);
+    tutti__operation_hasten(&r->op);
 }
 
 /* What is left of a resident operation; the first trouble counts. */
@@ -252,8 +253,8 @@ static void travel_by_thread(tutti_request *r) {
 /* Through a page cache file access is a copy: done behind the caller's back it takes a core all the same. */
 static int background_of(const tutti_file *f, int ahead) {
     if (f->opt.background != TUTTI_BACKGROUND_AUTO) return f->opt.background;
-    return ahead || f->opt.direct_io || f->remote || f->spare_cores ? TUTTI_BACKGROUND_IO_ONLY
-                                                                    : TUTTI_BACKGROUND_NONE;
+    const int waits = f->opt.direct_io || f->remote || f->synchronous;
+    return ahead || waits || f->spare_cores ? TUTTI_BACKGROUND_IO_ONLY : TUTTI_BACKGROUND_NONE;
 }
 
 /* The very same file, wherever its name or this process may have gone since; many accesses may be in

@@ -154,6 +154,7 @@ static int close_fd(int fd) {
 }
 
 tutti_err tutti__fdfile_shut(tutti__fdfile *f) {
+    tutti__fdfile_rest(f);
     const int a = close_fd(f->fd), b = close_fd(f->direct_fd);
     tutti__store_stats(&f->base)->system_calls += f->direct_fd >= 0 ? 2 : 1;
     return a || b ? tutti__error_sys(a ? a : b, -1, "close") : TUTTI_OK;

@@ -5,6 +5,13 @@
 
 #include "store/span.h"
 
+/* What hasten.c knows of a file. */
+typedef struct tutti__hurry {
+    tutti_off lo, hi; /* to be sent on */
+    struct tutti__fdfile *next;
+    int queued, known, useless;
+} tutti__hurry;
+
 /* With direct_io there are two descriptors: blocks that are whole, aligned in the file and aligned
  * in memory go through direct_fd, everything else (edges, memory that lies askew) through fd.  So
  * a file never grows beyond the bytes that were named, and no byte is read to be written back. */
@@ -16,6 +23,7 @@ typedef struct tutti__fdfile {
     size_t max_bytes; /* of one system call */
     int interrupt;    /* fault injection: pretend that every other call was interrupted */
     int flags;        /* TUTTI_STORE_READ ... */
+    tutti__hurry hurry;
 } tutti__fdfile;
 
 /* One more flag to open with: only a file of our own, and not through a symbolic link. */
@@ -55,5 +63,9 @@ int tutti__fdfile_descriptor(const tutti_store *s);
 tutti_err tutti__fdfile_flush(tutti_store *s);
 tutti_err tutti__fdfile_refresh(tutti_store *s);
 tutti_err tutti__fdfile_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi); /* lock.c */
+void tutti__fdfile_hasten(tutti_store *s, tutti_off lo, tutti_off hi);              /* hasten.c */
+
+/* No more of that: before a file is closed. */
+void tutti__fdfile_rest(tutti__fdfile *f);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -81,6 +82,7 @@ static void layout_of_system(int fd, tutti_store_layout *layout) {
     if (type == LUSTRE_MAGIC) layout->stripe = lustre_stripe(fd);
     if (type == GPFS_MAGIC) layout->stripe = layout->block;
     layout->client_cache = is_cached_by_client(type);
+    layout->synchronous = (fs.f_flags & ST_SYNCHRONOUS) != 0;
 }
 
 void tutti__layout_find(int fd, tutti_store_layout *layout) {

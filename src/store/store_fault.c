@@ -241,6 +241,10 @@ static tutti_err fault_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi
     return tutti__store_lock(inner_of((fault_store *)s), kind, lo, hi);
 }
 
+static void fault_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
+    tutti__store_hasten(inner_of((fault_store *)s), lo, hi);
+}
+
 static tutti_err fault_sync(tutti_store *s) {
     fault_store *f = (fault_store *)s;
     if (strikes(f, TUTTI__FAULT_SYNC)) return strike(f, "sync", -1);
@@ -262,7 +266,8 @@ static const tutti_store_ops fault_ops = {.reentrant = 1,
                                           .descriptor = fault_descriptor,
                                           .flush = fault_flush,
                                           .refresh = fault_refresh,
-                                          .lock = fault_lock};
+                                          .lock = fault_lock,
+                                          .hasten = fault_hasten};
 
 tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
                             tutti_store **store_out) {

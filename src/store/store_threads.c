@@ -22,10 +22,19 @@ typedef struct threads_store {
     pthread_cond_t work;  /* something is queued, or it is time to stop */
     pthread_cond_t ended; /* a request has ended */
     tutti__ioqueue queue;
+    int away;         /* requests that have not ended */
+    tutti_off lo, hi; /* to be hastened when they have */
     int stop;
     int wanted, running;
     pthread_t *threads;
 } threads_store;
+
+/* With the lock. */
+static void hasten_if_idle(threads_store *t) {
+    if (t->away > 0 || t->lo >= t->hi) return;
+    tutti__fdfile_hasten(&t->f.base, t->lo, t->hi);
+    t->lo = t->hi = 0;
+}
 
 /* Move one piece of `r`; the lock is held before and after, not meanwhile. */
 static void work_on(threads_store *t, tutti__ioreq *r) {
@@ -39,7 +48,10 @@ static void work_on(threads_store *t, tutti__ioreq *r) {
     tutti__span_transfer(&t->f, r->is_write, &piece, &call, &tally);
     pthread_mutex_lock(&t->lock);
     tutti__ioreq_return(r, &tally);
-    if (tutti__ioreq_ended(r)) pthread_cond_broadcast(&t->ended);
+    if (!tutti__ioreq_ended(r)) return;
+    t->away--;
+    hasten_if_idle(t);
+    pthread_cond_broadcast(&t->ended);
 }
 
 static void *worker(void *arg) {
@@ -85,6 +97,7 @@ static tutti_err threads_begin(tutti_store *s, int is_write, const tutti_io_run 
     if (t->running < t->wanted) start_threads(t);
     pthread_mutex_lock(&t->lock);
     tutti__ioqueue_add(&t->queue, r);
+    t->away += !tutti__ioreq_ended(r);
     if (r->rest.left > (tutti_off)TUTTI__PIECE_BYTES)
         pthread_cond_broadcast(&t->work);
     else
@@ -117,6 +130,16 @@ static tutti_err threads_finish(tutti_store_request *base, tutti_off *done_out) 
     tutti__ioqueue_remove(&t->queue, r);
     pthread_mutex_unlock(&t->lock);
     return tutti__ioreq_judge(r, done_out);
+}
+
+static void threads_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
+    threads_store *t = (threads_store *)s;
+    pthread_mutex_lock(&t->lock);
+    const int empty = t->lo >= t->hi;
+    t->lo = empty ? lo : tutti__min(lo, t->lo);
+    t->hi = empty ? hi : tutti__max(hi, t->hi);
+    hasten_if_idle(t);
+    pthread_mutex_unlock(&t->lock);
 }
 
 static tutti_err threads_open(const char *path, int flags, int permissions,
@@ -174,4 +197,5 @@ const tutti_store_ops tutti__store_threads = {.name = "threads",
                                               .descriptor = tutti__fdfile_descriptor,
                                               .flush = tutti__fdfile_flush,
                                               .refresh = tutti__fdfile_refresh,
-                                              .lock = tutti__fdfile_lock};
+                                              .lock = tutti__fdfile_lock,
+                                              .hasten = threads_hasten};

@@ -1,0 +1,145 @@
+/* store: sending written bytes on their way to the disk.
+ *
+ * Through the page cache a write is soon over, and it is a later sync that waits for the disk.  While the caller
+ * computes, the disk could be at work; the kernel on its own would begin only after many seconds.  So a thread asks it to begin
+ * (sync_file_range), chunk by chunk, because such a call may wait where the disk's queue is full:
+ *
+ *      hasten -> the file's interval grows, the file is queued -> the thread: one chunk, next file
+ *      close  -> the file is taken out of the queue; at most one chunk is waited for
+ *
+ * There is one thread for all files of the process; it ends with the last file that needed it.  It is a
+ * favour: what cannot be done is left out without a word, and errors of the disk are found by sync as ever.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "store/fdfile.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/vfs.h>
+
+#define CHUNK ((tutti_off)8 << 20)
+#define LEAST ((tutti_off)1 << 20) /* less is not worth the trouble */
+
+#define TMPFS_MAGIC 0x01021994u
+#define RAMFS_MAGIC 0x858458f6u
+#define HUGETLBFS_MAGIC 0x958458f6u
+
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* of everything below, and of all hurries */
+static pthread_cond_t work =
+    PTHREAD_COND_INITIALIZER; /* something is queued, or it is time to end */
+static pthread_cond_t news =
+    PTHREAD_COND_INITIALIZER;      /* a call has been made, or the thread is gone */
+static tutti__fdfile *first;       /* of the queue */
+static const tutti__fdfile *at_it; /* the file of the call that is being made */
+static pthread_t thread;
+static int users, ends; /* files that know of the thread; 0: there is none */
+
+static void queue_add(tutti__fdfile *f) {
+    tutti__fdfile **at = &first;
+    while (*at) at = &(*at)->hurry.next;
+    f->hurry.next = NULL;
+    f->hurry.queued = 1;
+    *at = f;
+}
+
+static void queue_remove(tutti__fdfile *f) {
+    tutti__fdfile **at = &first;
+    while (*at != f) at = &(*at)->hurry.next;
+    *at = f->hurry.next;
+    f->hurry.queued = 0;
+}
+
+/* One chunk of the first file, which then goes to the end of the queue; the lock is held before and after. */
+static void chunk_send(void) {
+    tutti__fdfile *f = first;
+    tutti__hurry *h = &f->hurry;
+    const tutti_off lo = h->lo, bytes = tutti__min(h->hi - lo, CHUNK);
+    queue_remove(f);
+    h->lo += bytes;
+    if (h->lo < h->hi) queue_add(f);
+    at_it = f;
+    pthread_mutex_unlock(&lock);
+    const int failed = sync_file_range(f->fd, lo, bytes, SYNC_FILE_RANGE_WRITE);
+    pthread_mutex_lock(&lock);
+    at_it = NULL;
+    h->useless |= failed && errno != EINTR;
+    pthread_cond_broadcast(&news);
+}
+
+static void *hasten_main(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    while (!ends) {
+        if (first)
+            chunk_send();
+        else
+            pthread_cond_wait(&work, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* The first file that needs the thread starts it.  1: it is there. */
+static int thread_join_in(void) {
+    sigset_t all, before;                         /* signals are the program's, not ours */
+    while (ends) pthread_cond_wait(&news, &lock); /* the one before */
+    if (users == 0) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        const int code = pthread_create(&thread, NULL, hasten_main, NULL);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (code != 0) return 0;
+    }
+    users++;
+    return 1;
+}
+
+/* Is there a disk behind the file, and a page cache before it? */
+static int is_on_disk(const tutti__fdfile *f) {
+    struct statfs s;
+    if (f->align > 0 || f->base.layout.client_cache || fstatfs(f->fd, &s) != 0) return 0;
+    const uint32_t type = (uint32_t)s.f_type;
+    return type != TMPFS_MAGIC && type != RAMFS_MAGIC && type != HUGETLBFS_MAGIC;
+}
+
+static void hurry_grow(tutti__fdfile *f, tutti_off lo, tutti_off hi) {
+    tutti__hurry *h = &f->hurry;
+    const int empty = h->lo >= h->hi;
+    h->lo = empty ? lo : tutti__min(lo, h->lo);
+    h->hi = empty ? hi : tutti__max(hi, h->hi);
+    if (!h->queued) queue_add(f);
+    pthread_cond_signal(&work);
+}
+
+void tutti__fdfile_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
+    tutti__fdfile *f = (tutti__fdfile *)s;
+    tutti__hurry *h = &f->hurry;
+    if (hi - lo < LEAST) return;
+    pthread_mutex_lock(&lock);
+    if (!h->known && !h->useless) {
+        h->known = is_on_disk(f) && thread_join_in();
+        h->useless = !h->known;
+    }
+    if (!h->useless) hurry_grow(f, lo, hi);
+    pthread_mutex_unlock(&lock);
+}
+
+void tutti__fdfile_rest(tutti__fdfile *f) {
+    if (!f->hurry.known) return;
+    pthread_mutex_lock(&lock);
+    if (f->hurry.queued) queue_remove(f);
+    while (at_it == f) pthread_cond_wait(&news, &lock);
+    if (--users == 0) {
+        ends = 1;
+        pthread_cond_broadcast(&work);
+        pthread_mutex_unlock(&lock);
+        pthread_join(thread, NULL);
+        pthread_mutex_lock(&lock);
+        ends = 0;
+        pthread_cond_broadcast(&news);
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,152 @@
+/* TEST ranks=1,3 timeout=60 tsan=1 */
+/* Bytes written in the background are sent on to the disk: split, non-blocking and independent non-blocking writes
+ * have the kernel begin (sync_file_range, which is ours here) with all bytes, once they are in the file and not
+ * before; blocking writes, small ones and those with O_DIRECT do not.  Where the kernel does not care to, it is not asked again.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/vfs.h>
+#include "collective/hostile.h"
+
+enum { PIECE = 8192, MINE = 3 << 19 };
+
+static char path[512];
+static unsigned char *whole, *data; /* what the file shall be, and this rank's part */
+static tutti_off asked;             /* bytes that the kernel was asked for */
+static int wrong, refuses;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What lies there has been written. */
+static int is_there(int fd, tutti_off at, tutti_off bytes) {
+    void *v = malloc((size_t)bytes);
+    const ssize_t n = pread(fd, v, (size_t)bytes, at);
+    const int good = n > 0 && memcmp(v, whole + at, (size_t)n) == 0;
+    free(v);
+    return good;
+}
+
+int sync_file_range(int fd, off_t at, off_t bytes, unsigned flags) {
+    const int good = is_there(fd, at, bytes) && flags == SYNC_FILE_RANGE_WRITE;
+    pthread_mutex_lock(&lock);
+    asked += bytes;
+    wrong += !good;
+    const int fails = refuses;
+    pthread_mutex_unlock(&lock);
+    errno = EINVAL;
+    return fails ? -1 : 0;
+}
+
+static tutti_off asked_so_far(void) {
+    pthread_mutex_lock(&lock);
+    const tutti_off n = asked;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+/* How often it was asked too early; and all anew. */
+static int wrong_so_far(void) {
+    pthread_mutex_lock(&lock);
+    const int n = wrong;
+    asked = 0;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+/* All ranks together have asked for at least that much, and never too early. */
+static void asked_for(tutti_off all) {
+    for (int i = 0; i < 2000 && sum_all(asked_so_far()) < all; i++) usleep(5000);
+    const tutti_off n = sum_all(asked_so_far());
+    CHECK(all ? n >= all : n == 0, "asked for %lld bytes, not %lld", (long long)n, (long long)all);
+    CHECK_EQ(wrong_so_far(), 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The ranks' pieces in turn, so that bytes are exchanged; for a rank alone all in a row. */
+static tutti_access *pieces(tutti_off mine, tutti_off piece) {
+    tutti_access *a = NULL;
+    CHECK_OK(tutti_access_vector(piece * rank, mine / piece, piece, piece * ranks, &a));
+    for (tutti_off i = 0; i < mine; i += piece)
+        memcpy(data + i, whole + i * ranks + piece * rank, (size_t)piece);
+    return a;
+}
+
+typedef enum { PLAIN, SPLIT, STARTED, ALONE } kind;
+
+static void write_by(kind k, const char *text, tutti_off mine, tutti_off expected) {
+    tutti_file *f = open_with(path, text);
+    tutti_access *a = pieces(mine, k == ALONE ? mine : PIECE);
+    tutti_request *r = NULL;
+    if (k == PLAIN) {
+        CHECK_SAME(tutti_file_write(f, a, data, NULL), TUTTI_OK);
+    } else if (k == SPLIT) {
+        CHECK_SAME(tutti_file_write_begin(f, a, data), TUTTI_OK);
+        asked_for(expected); /* before the end of it */
+        CHECK_SAME(tutti_file_write_end(f, NULL), TUTTI_OK);
+        expected = 0;
+    } else if (k == STARTED) {
+        CHECK_OK(tutti_file_write_start(f, a, data, &r));
+        CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_OK);
+    } else {
+        CHECK_OK(tutti_file_write_independent_start(f, a, data, &r));
+        CHECK_OK(tutti_request_wait(&r, NULL));
+    }
+    asked_for(expected);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    tutti_access_free(&a);
+}
+
+static void refuse(int on) {
+    pthread_mutex_lock(&lock);
+    refuses = on;
+    pthread_mutex_unlock(&lock);
+}
+
+/* A call tells that the kernel will not; it may have been told late, but not four times of six. */
+static void refused(void) {
+    tutti_file *f = open_with(path, "background=none");
+    tutti_access *a = pieces(MINE, PIECE);
+    refuse(1);
+    for (int i = 0; i < 6; i++) {
+        CHECK_SAME(tutti_file_write_begin(f, a, data), TUTTI_OK);
+        for (int k = 0; k < 2000 && asked_so_far() == 0; k++) usleep(5000);
+        usleep(20000);
+        CHECK_SAME(tutti_file_write_end(f, NULL), TUTTI_OK);
+    }
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    const tutti_off n = asked_so_far(), once = (tutti_off)MINE; /* about */
+    CHECK(n > 0 && n < 4 * once, "asked for %lld bytes", (long long)n);
+    refuse(0);
+    (void)wrong_so_far();
+    tutti_access_free(&a);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int in_memory(void) {
+    struct statfs s;
+    return statfs(check_dir(), &s) == 0 && (uint32_t)s.f_type == 0x01021994u;
+}
+
+int main(int argc, char **argv) {
+    hostile_begin(&argc, &argv, 753);
+    snprintf(path, sizeof path, "%s", scratch_path("hasten"));
+    data = malloc(MINE);
+    whole = malloc((size_t)MINE * (size_t)ranks);
+    for (size_t i = 0; i < (size_t)MINE * (size_t)ranks; i++)
+        whole[i] = (unsigned char)(i * 7 + i / 251 + 1);
+    const tutti_off all = in_memory() ? 0 : (tutti_off)MINE * ranks;
+    write_by(PLAIN, "", MINE, 0);
+    const account start = account_now();
+    write_by(SPLIT, "background=none", 65536, 0);
+    write_by(SPLIT, "background=none", MINE, all);
+    write_by(SPLIT, "background=io-only", MINE, all);
+    write_by(SPLIT, "background=io-only fault=*:slow:100", MINE, all);
+    write_by(STARTED, "background=none", MINE, all);
+    write_by(STARTED, "background=io-only", MINE, all);
+    write_by(ALONE, "", MINE, all);
+    if (!in_memory()) refused();
+    account_check(start);
+    file_remove(path);
+    free(data);
+    free(whole);
+    return hostile_end();
+}
