@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=180 builds=openmpi,mpich,asan cores=2
+# TEST ranks=0 timeout=180 builds=mpich,asan cores=2
 # tutti bench, small: all methods on 1 and 4 ranks, stores and exchanges on 3, every report, a failing
 # file system, and nothing left behind.
 # SPDX-License-Identifier: BSD-3-Clause

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=180 builds=openmpi,mpich,asan cores=2
+# TEST ranks=0 timeout=180 builds=mpich,asan cores=2
 # tutti tune on 1 and 2 ranks: a profile that the library reads and chooses by; wrong usage; a directory
 # that cannot be written; nothing left behind, also by an interrupted run.
 # SPDX-License-Identifier: BSD-3-Clause

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=240 builds=openmpi,mpich,asan cores=2
+# TEST ranks=0 timeout=240 builds=mpich,asan cores=2
 # The experiments of tutti bench: each one, quick, on 2 ranks: exit status, all reports, every way that
 # is available verified in every round, and nothing left behind.  Wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=180 builds=openmpi,mpich,asan cores=2
+# TEST ranks=0 timeout=180 builds=mpich,asan cores=2
 # tutti array, value by value, on 1 and 3 ranks and with small budgets, against what Python works out: text and CSV
 # of sections, NumPy files both ways, transposition by every order of the dimensions, statistics, pictures.
 # SPDX-License-Identifier: BSD-3-Clause

@@ -53,9 +53,9 @@ across() {
 }
 
 if [ "$TUTTI_MPI" = mpich ]; then
-    across 2,2 25
-    across 1,1,1,1 25
-    across 1,3 25
+    across 2,2 12
+    across 1,1,1,1 12
+    across 1,3 12
 else
     across 2,2 60
     across 1,1,1,1 60
