@@ -2,10 +2,12 @@
  * patterns that simulations have.  It knows nothing of Tutti: `bench/compare_mpiio.py` runs it with and
  * without the drop-in, in turn.
  *
- *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify]
+ *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk]
  *
+ * --disk: the disk counts, not the page cache: a write ends with MPI_File_sync, a read finds nothing cached.
  * Every line of output: pattern, write or read, bytes of all ranks, seconds (the slowest rank).
  * SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -22,7 +24,7 @@ typedef struct pattern {
     int calls;    /* one after the other, by the individual file pointer */
 } pattern;
 
-static int rank, ranks, rounds = 1, verify;
+static int rank, ranks, rounds = 1, verify, disk;
 static long size = 8 << 20;
 
 static void fail(const char *what, int code) {
@@ -199,10 +201,21 @@ static double now_together(void) {
     return MPI_Wtime();
 }
 
+/* A slow disk then has all of it to read. */
+static void forget(const char *path) {
+    if (rank == 0) {
+        const int fd = open(path, O_RDONLY);
+        if (fd < 0 || fsync(fd) != 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
+            fail("the page cache", MPI_SUCCESS);
+        close(fd);
+    }
+}
+
 static double transfer(const char *path, const pattern *p, int write, char *buf) {
     MPI_File f;
     MPI_Status status;
     const int mode = write ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY;
+    if (disk && !write) forget(path);
     const double start = now_together();
     int code = MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &f);
     if (code != MPI_SUCCESS) fail("open", code);
@@ -213,6 +226,8 @@ static double transfer(const char *path, const pattern *p, int write, char *buf)
                      : MPI_File_read_all(f, buf, p->count, p->memory, &status);
         if (code != MPI_SUCCESS) fail(write ? "write_all" : "read_all", code);
     }
+    if (disk && write) code = MPI_File_sync(f);
+    if (code != MPI_SUCCESS) fail("sync", code);
     code = MPI_File_close(&f);
     if (code != MPI_SUCCESS) fail("close", code);
     return now_together() - start;
@@ -269,11 +284,13 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 2)
         fail("usage: mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] "
-             "[--verify]",
+             "[--verify] [--disk]",
              MPI_SUCCESS);
     for (int i = 2; i < argc; i++) {
         if (strcmp(argv[i], "--verify") == 0)
             verify = 1;
+        else if (strcmp(argv[i], "--disk") == 0)
+            disk = 1;
         else if (i + 1 == argc)
             fail("an option without a value", MPI_SUCCESS);
         else if (strcmp(argv[i], "--size") == 0)
