@@ -101,6 +101,7 @@ static tutti_err plan_anew(const tutti__ask *q, const tutti__means *means, const
 /* Everybody can use `p`.  *out stays empty if it cannot be made ready. */
 static tutti_err plan_again(const tutti__ask *q, const tutti__sought *s, tutti_plan *p,
                             int all_moved, tutti__found *out) {
+    TUTTI_ASSERT(q->access); /* nobody has refused */
     const uintptr_t buf = (uintptr_t)q->buf;
     const tutti_off memory = q->access->memory.disp - p->access->memory.disp;
     int awake = 1;
@@ -142,6 +143,8 @@ static tutti_err find_by_nod(const tutti__ask *q, const tutti__means *means, tut
     memcpy(r + PLANS, s->range, (size_t)s->n * sizeof *r);
     const int64_t all = tutti__team_nod(f->team, yes, PLANS + s->n, r);
     tutti_plan *p = tutti__remember_pick(f, s->n, r + PLANS, &s->displacement);
+    /* everybody has read by a plan without staging, but not by the same: nobody has asked for the size */
+    if (p && p->run && (all & MOVED)) return TUTTI_OK;
     s->n = 0; /* a vote needs not ask again */
     if (!(all & FINE) || !p) return TUTTI_OK;
     s->size = r[SIZE].max;
@@ -159,7 +162,7 @@ static tutti_err find_by_vote(const tutti__ask *q, const tutti__means *means, tu
     const tutti_err err = tutti__team_vote(q->file->team, mine, &v);
     if (err != TUTTI_OK) tutti__plan_destroy(&q->file->blank);
     TUTTI_TRY(err);
-    TUTTI_ASSERT(q->file->blank);
+    TUTTI_ASSERT(q->file->blank && q->access); /* nobody has refused */
     tutti_plan *p = tutti__remember_pick(q->file, s->n, v.range, &s->displacement);
     s->size = v.max[2];
     s->background = v.max[3];
@@ -170,6 +173,7 @@ static tutti_err find_by_vote(const tutti__ask *q, const tutti__means *means, tu
 static tutti_err find(const tutti__ask *q, const tutti__means *means, tutti_err mine,
                       tutti__found *out) {
     tutti__sought s;
+    TUTTI_ASSERT(mine != TUTTI_OK || q->access);
     s.n = s.moved = 0;
     s.data = (tutti__range){-1, -1};
     s.mine = NULL;

@@ -20,6 +20,7 @@ static tutti_err move_and_agree(tutti__op *op, const tutti__found *found, tutti_
 static tutti_err transfer(tutti_file *f, const tutti__order *o, tutti_stats *stats,
                           tutti_off *count_out) {
     const tutti__means means = {f->store, stats, 0};
+    /* who reads first and asks then does not learn the file's size, which `least` is held against */
     const tutti__ask ask = {f, o->access, o->buf, o->is_write, .at_once = o->least == 0};
     tutti__found found;
     tutti_err err = o->refused;

@@ -5,6 +5,7 @@
  * middle of a row of hits; and all memory comes back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
+#include "collective/collective_impl.h"
 #include "collective/hostile.h"
 #include "pairs.h"
 
@@ -400,6 +401,37 @@ static void overlaps(const char *text) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
+/* Ranks have read by different plans without staging before they learn that the one that fits all has it. */
+static void read_too_soon(void) {
+    enum { RUNS = 16, BYTES = 64 };
+    tutti_file *f = NULL;
+    unsigned char v[RUNS * BYTES];
+    tutti_access *a = pieces(0, RUNS, BYTES), *none = NULL;
+    CHECK_OK(tutti_access_contiguous(0, 0, &none));
+    begin_with("method=two-phase", &f);
+    memset(v, 7, sizeof v);
+    CHECK_SAME(tutti_file_write(f, a, v, NULL), TUTTI_OK);
+    for (int round = 0; round < 4; round++) {
+        tutti_off count = -7;
+        f->opt.method = TUTTI_METHOD_TWO_PHASE;
+        for (int i = 0; i < 3; i++) {
+            memset(v, 0, sizeof v);
+            CHECK_SAME(tutti_file_read(f, a, v, &count), TUTTI_OK);
+            CHECK_EQ(count, sizeof v);
+            CHECK_EQ(v[sizeof v - 1], 7);
+        }
+        f->opt.method = TUTTI_METHOD_LIST;
+        for (int i = 0; i < 3 * ranks; i++) {
+            const int mine = i / 3 == rank;
+            CHECK_SAME(tutti_file_read(f, mine ? a : none, v, &count), TUTTI_OK);
+            CHECK_EQ(count, mine ? (tutti_off)sizeof v : 0);
+        }
+    }
+    tutti_access_free(&a);
+    tutti_access_free(&none);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
 static void exactly(void) {
     hits_and_misses("");
     hits_and_misses("method=two-phase");
@@ -415,6 +447,7 @@ static void exactly(void) {
     trouble("check=1");
     trouble("method=two-phase");
     jointly();
+    read_too_soon();
     full("");
     full("method=list nodes=2");
     overlaps("");
