@@ -25,6 +25,7 @@
 static pthread_mutex_t travel_lock = PTHREAD_MUTEX_INITIALIZER;
 static tutti_request *travelling;
 static atomic_int travellers;
+static atomic_int anywhere; /* any thread may call MPI at any time: MPI_THREAD_MULTIPLE */
 
 static int state_of(const tutti_request *r) {
     return atomic_load_explicit(&r->state, memory_order_acquire);
@@ -231,6 +232,9 @@ static void requests_progress(void) {
 }
 
 static tutti_err fiber_begin(tutti_request *r) {
+    int level = MPI_THREAD_SINGLE;
+    TUTTI_MPI(MPI_Query_thread(&level));
+    anywhere = level == MPI_THREAD_MULTIPLE;
     TUTTI_TRY(tutti__fiber_make(travel, r, &r->fiber));
     pthread_mutex_lock(&travel_lock);
     travelling_add(r);
@@ -363,6 +367,7 @@ static tutti_err send_off(tutti_request *r) {
 }
 
 tutti_err tutti__request_start(tutti_file *f, const tutti__order *o, tutti_request **out) {
+    TUTTI_USE(f);
     tutti_request *r = tutti__malloc(sizeof *r);
     if (!r) return refuse(f, o, TUTTI_ERR_NOMEM);
     request_init(r, f, o);
@@ -384,20 +389,23 @@ static void pause_for(tutti_file *f) {
     if (!f->worker || travellers) tutti__yield();
 }
 
+/* Who asks for an independent access does not call MPI, unless any thread may. */
 int tutti__request_test(tutti_request *r) {
-    requests_progress();
+    if (!r->alone || anywhere) requests_progress();
     return state_of(r) == TUTTI__ARRIVED;
 }
 
-/* Other operations move on meanwhile. */
+/* Other operations move on meanwhile, if they may. */
 static void wait_alone(tutti_request *r) {
     while (!tutti__request_test(r)) {
-        tutti__alone_wait(r, travellers ? 50 : 100000);
-        if (travellers) tutti__yield();
+        const int others = travellers && anywhere;
+        tutti__alone_wait(r, others ? 50 : 100000);
+        if (others) tutti__yield();
     }
 }
 
 void tutti__request_wait(tutti_request *r) {
+    TUTTI_USE(r->alone ? NULL : r->file);
     if (r->split && r->background != TUTTI_BACKGROUND_ALL) {
         if (!r->over) half_of_split(r, arrive, 0);
         return;
@@ -423,8 +431,9 @@ static void segment_keep(tutti_request *r) {
 tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     tutti_request *r = *pr;
     tutti_file *f = r->file;
-    const tutti_err err = r->outcome;
     if (r->alone) return tutti__alone_collect(pr, count_out);
+    TUTTI_USE(f);
+    const tutti_err err = r->outcome;
     tutti__stats_settle(f, &r->stats);
     if (r->plan) tutti__operation_explain(f, r->plan);
     if (err != TUTTI_OK) {
@@ -460,6 +469,7 @@ static int all_departed(tutti_file *f) {
 
 void tutti__requests_settle(tutti_file *f) {
     tutti__on_idle(requests_progress); /* wherever this thread is going to wait */
+    TUTTI_USE(f);
     if (!f->requests) return;
     requests_progress();
     while (!all_departed(f)) {

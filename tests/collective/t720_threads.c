@@ -3,6 +3,9 @@
  * under MPI_THREAD_SINGLE needs no more than that (t700 runs so).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include "collective/collective_impl.h"
 #include "collective/model.h"
 
 enum { THREADS = 2, ROUNDS = 12, BYTES = 200000, PIECE = 100 };
@@ -55,6 +58,52 @@ static void *work(void *p) {
     return NULL;
 }
 
+/* ---- a thread that moves operations of a file on has it for itself, also against the calls that layers above
+ * make */
+
+typedef struct {
+    tutti_file *f;
+    atomic_int has, leaves;
+} holder;
+
+static void *hold(void *p) {
+    holder *h = p;
+    pthread_mutex_lock(&h->f->use);
+    h->has = 1;
+    usleep(20000);
+    h->leaves = 1;
+    pthread_mutex_unlock(&h->f->use);
+    return NULL;
+}
+
+static void one_at_a_time(void) {
+    enum { START, SETTLE, WAIT, COLLECT, CALLS };
+    tutti_file *f = NULL;
+    tutti_access *a = NULL;
+    tutti_request *r = NULL;
+    tutti_options opt;
+    char bytes[8] = {0};
+    tutti_options_defaults(&opt);
+    opt.store = TUTTI_STORE_NULL;
+    CHECK_OK(tutti_file_open(MPI_COMM_SELF, "null", TUTTI_WRITE, &opt, &f));
+    CHECK_OK(tutti_access_contiguous(0, 8, &a));
+    const tutti__order order = {.name = "write", .access = a, .buf = bytes, .is_write = 1};
+    for (int call = 0; call < CALLS; call++) {
+        holder h = {.f = f};
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, hold, &h) == 0, "no thread");
+        while (!h.has) sched_yield();
+        if (call == START) CHECK_OK(tutti__request_start(f, &order, &r));
+        if (call == SETTLE) tutti__requests_settle(f);
+        if (call == WAIT) tutti__request_wait(r);
+        if (call == COLLECT) CHECK_OK(tutti__request_collect(&r, NULL));
+        CHECK(h.leaves, "call %d did not wait", call);
+        pthread_join(thread, NULL);
+    }
+    tutti_access_free(&a);
+    CHECK_OK(tutti_file_close(&f));
+}
+
 int main(int argc, char **argv) {
     int level;
     pthread_t thread[THREADS];
@@ -76,6 +125,7 @@ int main(int argc, char **argv) {
         MPI_Comm_free(&jobs[i].comm);
         unlink(jobs[i].path);
     }
+    one_at_a_time();
     const int rc = check_done_all();
     MPI_Finalize();
     return rc;

@@ -3,6 +3,7 @@
  * time.  Only the owner calls MPI.  In the end the bytes are right and so are the sums of the statistics.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
+#include <stdatomic.h>
 #include "collective/hostile.h"
 
 enum { THREADS = 3, TURNS = 60, PIECES = 20, PIECE = 100, PLACES = 8 };
@@ -133,7 +134,55 @@ static void combination(const char *text) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* ---- an independent access that is waited for leaves MPI alone, even where a collective one could go on */
+
+static pthread_t owner;
+static atomic_int strangers;
+
+int MPI_Test(MPI_Request *r, int *flag, MPI_Status *status) {
+    if (!pthread_equal(owner, pthread_self())) strangers++;
+    return PMPI_Test(r, flag, status);
+}
+
+int MPI_Irecv(void *v, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *r) {
+    if (!pthread_equal(owner, pthread_self())) strangers++;
+    return PMPI_Irecv(v, n, type, from, tag, comm, r);
+}
+
+static void *stranger_main(void *context) {
+    job *j = context;
+    tutti_access *a = place(j, 0);
+    for (int turn = 0; turn < 20; turn++) {
+        unsigned char v[PIECES * PIECE] = {0};
+        tutti_request *r = NULL;
+        expect(j, tutti_file_write_independent_start(j->f, a, v, &r) == TUTTI_OK);
+        for (int done = 0; turn % 2 && r && !done;)
+            expect(j, tutti_request_test(&r, &done, NULL) == TUTTI_OK);
+        if (r) expect(j, tutti_request_wait(&r, NULL) == TUTTI_OK);
+    }
+    tutti_access_free(&a);
+    return NULL;
+}
+
+static void only_the_owner(void) {
+    tutti_access *a = NULL;
+    tutti_request *r = NULL;
+    unsigned char v[PIECES * PIECE] = {0};
+    job j = {.f = open_with(path, "")};
+    CHECK_OK(tutti_access_vector(rank * PIECE, PIECES, PIECE, (tutti_off)PIECE * ranks, &a));
+    CHECK_OK(tutti_file_write_start(j.f, a, v, &r));
+    CHECK(pthread_create(&j.thread, NULL, stranger_main, &j) == 0, "no thread");
+    pthread_join(j.thread, NULL);
+    CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_OK);
+    CHECK_EQ(j.wrong, 0);
+    CHECK_EQ(strangers, 0);
+    tutti_access_free(&a);
+    CHECK_SAME(tutti_file_close(&j.f), TUTTI_OK);
+    file_remove(path);
+}
+
 int main(int argc, char **argv) {
+    owner = pthread_self();
     hostile_begin(&argc, &argv, 762);
     snprintf(path, sizeof path, "%s", scratch_path("any_thread"));
     combination("store=posix method=two-phase");
@@ -143,5 +192,6 @@ int main(int argc, char **argv) {
     combination("store=aio");
 #endif
     combination("store=mem");
+    only_the_owner();
     return hostile_end();
 }
