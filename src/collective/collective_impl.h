@@ -295,8 +295,8 @@ tutti_err tutti__operation_resume(tutti_plan *p, tutti_store *store, tutti_off d
 /* An operation by a plan.  `size` is the size of the file.   Local. */
 tutti__op tutti__operation_make(tutti_plan *p, const tutti__means *means, void *buf,
                                 tutti_off displacement, tutti_off size);
-/* Nodes with caches of their own: before a read forget what others may have changed, after a write
- * send on what this one holds back, so that a later operation finds it.  Local. */
+/* Nodes with caches of their own: before a read, or a write with holes that may be read, forget what others may
+ * have changed, after a write send on what this one holds back, so that a later operation finds it.  Local. */
 tutti_err tutti__operation_refresh(const tutti__op *op) TUTTI_MUST_USE;
 tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
 /* Every rank for itself.   Local. */

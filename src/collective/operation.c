@@ -198,7 +198,8 @@ static tutti_err run_in_turn(tutti__op *op) {
         TUTTI_TRY(tutti__message_receive(t, t->rank - 1, tag, NULL, 0, &m));
         TUTTI_TRY(message_wait(&m));
     }
-    tutti_err err = tutti__operation_direct(op);
+    tutti_err err = tutti__operation_refresh(op); /* of what the last one has written */
+    if (err == TUTTI_OK) err = tutti__operation_direct(op);
     if (err == TUTTI_OK) err = tutti__operation_flush(op); /* before the next one writes */
     if (t->rank + 1 < t->size) {
         const tutti_error_info info = *tutti_last_error();
@@ -251,8 +252,10 @@ tutti__op tutti__operation_make(tutti_plan *p, const tutti__means *means, void *
                        .atomic = atomic};
 }
 
+/* Holes that are written over are read before. */
 tutti_err tutti__operation_refresh(const tutti__op *op) {
-    if (op->plan->is_write || !op->file->incoherent) return TUTTI_OK;
+    const int reads = !op->plan->is_write || tutti__sieve_can_write(op->file);
+    if (!reads || !op->file->incoherent) return TUTTI_OK;
     return tutti__store_refresh(op->store);
 }
 

@@ -5,6 +5,7 @@
  * hosts, on a file system whose clients keep caches of their own; alone it runs on one machine.
  * Options come from the environment.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/collective_impl.h"
 #include "collective/model.h"
 
 static const char *const methods[] = {"two-phase", "list", "independent", "auto"};
@@ -48,6 +49,85 @@ static void combination(const tutti_options *opt, int kind, int64_t scale, const
     free(m.v);
 }
 
+/* ---- holes that are written over, where each rank is a client with a cache of its own */
+
+enum { PIECE = 40, PIECES = 1000, EXTENT = 2 * PIECE * PIECES };
+
+static const tutti_store_ops *real;
+static unsigned char cache[EXTENT];
+
+static tutti_err cached_refresh(tutti_store *s) {
+    const tutti_io_run all = {0, cache, sizeof cache};
+    tutti_off done = 0;
+    return real->read(s, &all, 1, &done);
+}
+
+static tutti_err cached_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
+    (void)s;
+    *done_out = 0;
+    for (int i = 0; i < n; i++) {
+        memcpy(runs[i].memory, cache + runs[i].offset, runs[i].bytes);
+        *done_out += (tutti_off)runs[i].bytes;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err cached_write(tutti_store *s, const tutti_io_run *runs, int n) {
+    for (int i = 0; i < n; i++) memcpy(cache + runs[i].offset, runs[i].memory, runs[i].bytes);
+    return real->write(s, runs, n);
+}
+
+/* `n` pieces from number `first` on, one after the other left out, dealt out to the ranks. */
+static void write_pieces(tutti_file *f, model *m, int first, int n, uint64_t key) {
+    for (int r = 0; r < ranks; r++) {
+        request q = {NULL, NULL, NULL, 0};
+        const tutti_off step = 2 * PIECE;
+        CHECK_OK(tutti_access_vector(first * PIECE + r * step, n / ranks, PIECE, step * ranks,
+                                     &q.access));
+        request_memory(&q);
+        request_fill(&q, key + (uint64_t)r);
+        model_write(m, &q, 0);
+        if (r == rank) CHECK_OK(tutti_file_write(f, q.access, q.base, NULL));
+        request_free(&q);
+    }
+}
+
+static void holes_are_fresh(const char *method, const char *path) {
+    tutti_options opt;
+    tutti_file *f = NULL;
+    model m = {NULL, 0, 0};
+    check_where(method);
+    tutti_options_defaults(&opt);
+    opt.rmw = 1;
+    opt.cb_nodes = ranks;
+    opt.store = TUTTI_STORE_POSIX;
+    CHECK_OK(tutti_options_set(&opt, "nodes", "single"));
+    CHECK_OK(tutti_options_set(&opt, "method", method));
+    CHECK_OK(
+        tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
+    if (!f) return;
+    tutti_store_ops cached = *f->store->ops;
+    real = f->store->ops;
+    cached.refresh = cached_refresh;
+    cached.read = cached_read;
+    cached.write = cached_write;
+    f->store->ops = &cached;
+    f->incoherent = 1;
+    memset(cache, 0, sizeof cache);
+    for (int round = 0; round < 3; round++) {
+        write_pieces(f, &m, 0, PIECES, 10 + (uint64_t)round);
+        write_pieces(f, &m, 1, PIECES / 2, 50 + (uint64_t)round); /* by other homes */
+    }
+    write_pieces(f, &m, 0, PIECES, 99);
+    f->store->ops = real;
+    CHECK_OK(tutti_file_close(&f));
+    MPI_Barrier(MPI_COMM_WORLD);
+    file_compare(path, &m, "holes");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) unlink(path);
+    free(m.v);
+}
+
 int main(int argc, char **argv) {
     char dir[512], path[600], where[64];
     tutti_options opt;
@@ -65,6 +145,8 @@ int main(int argc, char **argv) {
             CHECK_OK(tutti_options_set(&opt, "method", methods[i]));
             combination(&opt, kinds[k], bytes[i], path);
         }
+    holes_are_fresh("two-phase", dir);
+    holes_are_fresh("sieve", dir);
     check_where("");
     const int rc = check_done_all();
     if (rank == 0 && argc > 1)
