@@ -176,24 +176,38 @@ tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) {
 
 /* ---- non-blocking */
 
+/* Without a place for the request this rank takes part, so that the others hear of it. */
+static tutti_err start_refused(tutti_file *f, const tutti__order *o) {
+    tutti_request *r = NULL;
+    tutti__order order = *o;
+    order.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
+    const tutti_error_info mine = *tutti_last_error();
+    TUTTI_TRY(tutti__request_start(f, &order, &r));
+    tutti_request_abandon(&r);
+    tutti__error_assign(&mine);
+    tutti__error_context(o->name, f->path, f->team->rank);
+    return order.refused;
+}
+
+static tutti_err start(tutti_file *f, const tutti__order *o, tutti_request **r_out) {
+    TUTTI_USE(f);
+    return r_out ? tutti__request_start(f, o, r_out) : start_refused(f, o);
+}
+
 tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const void *buf,
                                  tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
-    TUTTI_USE(f);
     const tutti__order order = {.name = "write", .access = a, .buf = (void *)buf, .is_write = 1};
-    return tutti__request_start(f, &order, r_out);
+    return start(f, &order, r_out);
 }
 
 tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, void *buf,
                                 tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
-    TUTTI_USE(f);
     const tutti__order order = {.name = "read", .access = a, .buf = buf};
-    return tutti__request_start(f, &order, r_out);
+    return start(f, &order, r_out);
 }
 
 tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_out) {

@@ -138,6 +138,19 @@ static void requests_refused(tutti_file *f, int who) {
     tutti_access_free(&good);
 }
 
+/* Rank `who` has nowhere to put the request: the others hear of it when they wait. */
+static void start_refused(tutti_file *f, const tutti_access *a, int who) {
+    tutti_request *r = NULL;
+    unsigned char buf[64] = {0};
+    tutti_err err = tutti_file_write_start(f, a, buf, rank == who ? NULL : &r);
+    if (rank != who && err == TUTTI_OK) err = tutti_request_wait(&r, NULL);
+    const tutti_error_info mine = *tutti_last_error();
+    CHECK_OK(tutti_file_sync(f)); /* rank `who` lets the operation move on */
+    tutti__error_assign(&mine);
+    CHECK_SAME(err, TUTTI_ERR_ARG);
+    CHECK_EQ(tutti_last_error()->rank, who);
+}
+
 /* Rank `who` gives NULL, -1 or another number than the others. */
 static void numbers_refused(tutti_file *f, int who) {
     tutti_access *a = NULL;
@@ -163,6 +176,7 @@ static void numbers_refused(tutti_file *f, int who) {
         CHECK_EQ(count, -7);
     }
     tutti_plan_free(&p);
+    start_refused(f, a, who);
     tutti_access_free(&a);
 }
 
