@@ -219,10 +219,20 @@ static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out
 static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
     (void)comm, (void)key, (void)extra;
     pool *p = value;
+    tutti__team *unused = NULL, **last = &unused;
+    pthread_mutex_lock(&pool_lock); /* another thread may be closing a file */
     for (tutti__team *t = p->first, *next; t; t = next) {
         next = t->next;
+        t->next = NULL;
         t->orphan = t->busy; /* a file is still open: closing it frees the team */
-        if (!t->busy) team_free(t);
+        if (t->busy) continue;
+        *last = t;
+        last = &t->next;
+    }
+    pthread_mutex_unlock(&pool_lock);
+    for (tutti__team *t = unused, *next; t; t = next) {
+        next = t->next;
+        team_free(t);
     }
     tutti__free(p);
     return MPI_SUCCESS;
