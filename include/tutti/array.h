@@ -186,8 +186,8 @@ TUTTI_API tutti_file *tutti_array_file(tutti_array *a);
 TUTTI_API tutti_err tutti_array_fill(tutti_array *a, const void *element) TUTTI_MUST_USE;
 
 /** Change the extent of the slowest dimension.   Collective, n agrees.   New elements are zero.
- *  Global placement only; a raw array must be the last thing in its file.
- *  @return TUTTI_ERR_UNSUPPORTED otherwise */
+ *  Global placement only (a part of a local one that is opened by itself keeps its shape, too); a raw
+ *  array must be the last thing in its file.   @return TUTTI_ERR_UNSUPPORTED otherwise */
 TUTTI_API tutti_err tutti_array_resize(tutti_array *a, tutti_count n) TUTTI_MUST_USE;
 
 /** What was written is durable and visible to all when this returns.   Collective. */
@@ -248,7 +248,8 @@ TUTTI_API tutti_slice tutti_array_partition(const tutti_array *a, tutti_count n,
  *  other order, other file.   Collective on the ranks of both.   Between local placements by different
  *  distributions the way is through a file for all, TO.copy, which is removed.
  *  @param[in] budget  memory for elements on each rank, in bytes, at least one element
- *  @param[in] progress  NULL, or called now and then */
+ *  @param[in] progress  NULL, or called now and then
+ *  @return TUTTI_ERR_ARG also if both lie in the same bytes of one file, by whatever name */
 TUTTI_API tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
                                      tutti_progress_fn *progress, void *context) TUTTI_MUST_USE;
 /**@}*/
@@ -300,8 +301,9 @@ typedef struct tutti_tile {
 /** Begin a walk.   Collective.   Arrays agree; `of` is each rank's own, and disjoint where there is `to`.
  *  @param[in] from  is read; NULL: nothing is
  *  @param[in] to    is written; NULL: nothing is; the same as `from`: `out` comes filled with the core's
- *      elements, to be updated, and halos must be 0.  Otherwise shapes and placement are the
- *      same; order and elements may differ
+ *      elements, to be updated, and halos must be 0.  Otherwise shapes and placement (a local one:
+ *      also the distribution) are the same and no bytes are, as by two handles of one array; order and
+ *      elements may differ
  *  @return TUTTI_ERR_ARG if the budget is too small for the least tile */
 TUTTI_API tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to,
                                       const tutti_tiles_spec *spec,

@@ -11,6 +11,7 @@ struct tutti__ahead {
     tutti_request *request;
     void *buf;
     int spoilt;     /* this rank has written since */
+    int dropped;    /* all have: nobody will take it */
     tutti_err told; /* it could not be started here, which the others learn when they wait */
     tutti_error_info trouble;
     tutti__ahead *next;
@@ -28,14 +29,27 @@ static tutti_err ahead_wait(tutti__ahead *p) {
     return p->told;
 }
 
-void tutti__ahead_drop(tutti_array *a) {
+/* Wait for those that nobody will take, or for all, and forget them.  Collective. */
+static void ahead_forget(tutti_array *a, int all) {
     const tutti_error_info keep = *tutti_last_error();
-    while (a->ahead) {
-        tutti__ahead *p = a->ahead;
-        a->ahead = p->next;
+    for (tutti__ahead **at = &a->ahead; *at;) {
+        tutti__ahead *p = *at;
+        if (!all && !p->dropped) {
+            at = &p->next;
+            continue;
+        }
+        *at = p->next;
         if (ahead_wait(p) != TUTTI_OK) tutti__error_assign(&keep);
         ahead_free(p);
     }
+}
+
+void tutti__ahead_drop(tutti_array *a) {
+    ahead_forget(a, 1);
+}
+
+void tutti__ahead_drop_later(tutti_array *a) {
+    for (tutti__ahead *p = a->ahead; p; p = p->next) p->spoilt = p->dropped = 1;
 }
 
 void tutti__ahead_spoil(tutti_array *a) {
@@ -69,6 +83,7 @@ tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) {
     TUTTI_KEEP_ERRNO;
     tutti_access *access = NULL;
     TUTTI_CHECK(a != NULL, TUTTI_ERR_ARG, "the array handle is NULL");
+    ahead_forget(a, 0);
     tutti__ahead *p = tutti__calloc(1, sizeof *p), **at = &a->ahead;
     tutti_err err = p ? ahead_prepare(a, s, p, &access) : TUTTI_ERR_NOMEM;
     err = tutti__array_vote(a, err, NULL);
@@ -120,6 +135,7 @@ static tutti_err ahead_agree(tutti_array *a, int mine, int *found_out) {
 
 tutti_err tutti__ahead_take(tutti_array *a, const tutti_slice *s, const tutti_access *access,
                             void *buf, int *taken_out) {
+    ahead_forget(a, 0);
     tutti__ahead **at = &a->ahead;
     int found = access ? ahead_find(a, s) : -1;
     TUTTI_TRY(ahead_agree(a, found, &found));

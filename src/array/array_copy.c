@@ -122,7 +122,6 @@ typedef struct {
 } copier;
 
 static tutti_err alike(const tutti_array *from, const tutti_array *to) {
-    int same = 0;
     TUTTI_TRY(tutti__array_usable(from, 0));
     TUTTI_TRY(tutti__array_usable(to, 1));
     TUTTI_CHECK(from != to, TUTTI_ERR_ARG, "an array cannot be copied into itself");
@@ -132,11 +131,7 @@ static tutti_err alike(const tutti_array *from, const tutti_array *to) {
     TUTTI_CHECK(from->spec.ndims == to->spec.ndims &&
                     memcmp(from->spec.shape, to->spec.shape, sizeof from->spec.shape) == 0,
                 TUTTI_ERR_ARG, "arrays of different shapes");
-    const tutti__team *a = tutti__array_team(from), *b = tutti__array_team(to);
-    TUTTI_MPI(MPI_Comm_compare(a->comm, b->comm, &same));
-    TUTTI_CHECK(same == MPI_IDENT || same == MPI_CONGRUENT, TUTTI_ERR_ARG,
-                "the arrays are open on different ranks");
-    return TUTTI_OK;
+    return tutti__array_pair_check(from, to);
 }
 
 static tutti_err copier_make(copier *c, tutti_off budget) {
@@ -228,7 +223,8 @@ static tutti_err copy_through(tutti_array *from, tutti_array *to, tutti_off budg
                               tutti_progress_fn *progress, void *context) {
     tutti_array *between = NULL;
     char *path = between_path(to);
-    tutti_err err = tutti__array_vote(to, path ? TUTTI_OK : TUTTI_ERR_NOMEM, NULL);
+    tutti_err err = path ? alike(from, to) : TUTTI_ERR_NOMEM;
+    err = tutti__array_vote(to, err, NULL);
     if (err == TUTTI_OK)
         err = tutti_array_create(to->head->team->comm, path, &to->spec, &to->head->opt, &between);
     if (err == TUTTI_OK) err = copy_straight(from, between, budget, progress, context);

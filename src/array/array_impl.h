@@ -38,6 +38,7 @@ struct tutti_array {
     tutti_file *head;    /* local placement: the descriptor, opened by all; otherwise NULL */
     int mode;            /* TUTTI_READ, TUTTI_WRITE */
     int raw;             /* there is no header */
+    int part;            /* part of a local placement, opened by itself as an array */
     uint64_t version;    /* of the header, see tutti__header */
     int walks;           /* tile walks that have not ended */
     tutti__ahead *ahead; /* prefetched slices, in the order in which they were started */
@@ -110,6 +111,11 @@ tutti_err tutti__array_identify(tutti_file *f, tutti__header *out) TUTTI_MUST_US
 /* Write this rank's header of `a` again with its `mine`; the old one or the new one counts whatever happens. */
 tutti_err tutti__array_header_update(tutti_array *a) TUTTI_MUST_USE;
 void tutti__array_free(tutti_array *a);
+/* The end of every way to get an array: hand it over, or name the error and give it up. */
+tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const char *path,
+                                 tutti_err err, tutti_array **a_out) TUTTI_MUST_USE;
+/* Two handles: are they open on the same ranks, and not in the same bytes of one file?  Local. */
+tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) TUTTI_MUST_USE;
 /* Add operation and file to an error, if there is one. */
 tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_err err);
 
@@ -146,6 +152,8 @@ tutti_err tutti__ahead_take(tutti_array *a, const tutti_slice *s, const tutti_ac
                             void *buf, int *taken_out) TUTTI_MUST_USE;
 /* Wait for all, and forget them.  Collective. */
 void tutti__ahead_drop(tutti_array *a);
+/* The same for a call that must not wait: the next one that may does the rest.  Local, on all ranks. */
+void tutti__ahead_drop_later(tutti_array *a);
 /* What has been prefetched is no longer true on this rank.  Local. */
 void tutti__ahead_spoil(tutti_array *a);
 

@@ -168,14 +168,7 @@ tutti_err tutti_array_create_local(MPI_Comm comm, const char *path, const tutti_
     err = tutti__array_agree(comm, err, h);
     TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
     if (err == TUTTI_OK) err = create_files(a, comm, path, opt);
-    if (err != TUTTI_OK) {
-        tutti__error_context("create", path, -1);
-        tutti__array_free(a);
-        return err;
-    }
-    TUTTI_ASSERT(a_out);
-    *a_out = a;
-    return TUTTI_OK;
+    return tutti__array_hand_over(a, "create", path, err, a_out);
 }
 
 /* ---- open */

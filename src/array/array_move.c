@@ -155,7 +155,7 @@ tutti_err tutti_array_write_start(tutti_array *a, const tutti_slice *s, const tu
                                   const void *buf, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_ARRAY(a);
-    tutti__ahead_drop(a);
+    tutti__ahead_drop_later(a);
     return start(a, s, memory, (void *)buf, 1, r_out);
 }
 

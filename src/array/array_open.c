@@ -7,6 +7,7 @@
 #include "array/array_impl.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- agreements */
 
@@ -101,6 +102,18 @@ void tutti__array_free(tutti_array *a) {
     tutti__error_assign(&keep);
 }
 
+tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const char *path,
+                                 tutti_err err, tutti_array **a_out) {
+    if (err != TUTTI_OK) {
+        tutti__error_context(operation, path, -1);
+        tutti__array_free(a);
+        return err;
+    }
+    TUTTI_ASSERT(a && a_out);
+    *a_out = a;
+    return TUTTI_OK;
+}
+
 static uint64_t spec_hash(const char *path, int mode, const tutti_array_spec *s) {
     uint64_t h = TUTTI__HASH_START;
     if (path) h = tutti__hash(h, path, strlen(path));
@@ -165,14 +178,7 @@ tutti_err tutti_array_create(MPI_Comm comm, const char *path, const tutti_array_
                                 a_out ? &a : NULL);
     TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
     if (err == TUTTI_OK) err = create_file(comm, path, opt, a);
-    if (err != TUTTI_OK) {
-        tutti__error_context("create", path, -1);
-        tutti__array_free(a);
-        return err;
-    }
-    TUTTI_ASSERT(a_out);
-    *a_out = a;
-    return TUTTI_OK;
+    return tutti__array_hand_over(a, "create", path, err, a_out);
 }
 
 /* ---- open */
@@ -203,6 +209,7 @@ static tutti_err open_files(MPI_Comm comm, const char *path, const tutti_array_s
     a->spec = a->mine = h.spec;
     a->bytes = h.bytes;
     a->version = h.version;
+    a->part = h.placement == TUTTI__PART;
     if (expect) err = tutti__spec_expect(expect, &a->spec);
     TUTTI_TRY(agree(a->file, "open", err));
     if (h.placement != TUTTI__DESCRIPTOR) return TUTTI_OK;
@@ -228,14 +235,7 @@ tutti_err tutti_array_open(MPI_Comm comm, const char *path, int mode,
         a->mode = mode;
         err = open_files(comm, path, expect, opt, a);
     }
-    if (err != TUTTI_OK) {
-        tutti__error_context("open", path, -1);
-        tutti__array_free(a);
-        return err;
-    }
-    TUTTI_ASSERT(a_out);
-    *a_out = a;
-    return TUTTI_OK;
+    return tutti__array_hand_over(a, "open", path, err, a_out);
 }
 
 /* ---- raw */
@@ -265,13 +265,30 @@ tutti_err tutti_array_open_raw(MPI_Comm comm, const char *path, int mode,
         err = tutti_file_open(comm, path, mode, opt, &a->file);
     }
     if (err == TUTTI_OK) err = raw_reach(a, creates);
-    if (err != TUTTI_OK) {
-        tutti__error_context("open", path, -1);
-        tutti__array_free(a);
-        return err;
-    }
-    TUTTI_ASSERT(a_out);
-    *a_out = a;
+    return tutti__array_hand_over(a, "open", path, err, a_out);
+}
+
+/* ---- two arrays */
+
+/* By name, and by what the names lead to. */
+static int same_file(const char *a, const char *b) {
+    struct stat x, y;
+    if (strcmp(a, b) == 0) return 1;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int share_bytes(const tutti_array *a, const tutti_array *b) {
+    const tutti_off a_end = a->mine.offset + a->bytes, b_end = b->mine.offset + b->bytes;
+    return a->mine.offset < b_end && b->mine.offset < a_end &&
+           same_file(a->file->path, b->file->path);
+}
+
+tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) {
+    int same = 0;
+    TUTTI_MPI(MPI_Comm_compare(tutti__array_team(a)->comm, tutti__array_team(b)->comm, &same));
+    TUTTI_CHECK(same == MPI_IDENT || same == MPI_CONGRUENT, TUTTI_ERR_ARG,
+                "the arrays are open on different ranks");
+    TUTTI_CHECK(!share_bytes(a, b), TUTTI_ERR_ARG, "both arrays are in the same bytes of one file");
     return TUTTI_OK;
 }
 

@@ -82,7 +82,8 @@ static tutti_err resize_check(const tutti_array *a, tutti_count n, tutti_array_s
                               tutti_off *bytes_out) {
     tutti_array_spec s = a->spec;
     TUTTI_TRY(tutti__array_usable(a, 1));
-    TUTTI_CHECK(!a->head, TUTTI_ERR_UNSUPPORTED, "an array in local placement keeps its shape");
+    TUTTI_CHECK(!a->head && !a->part, TUTTI_ERR_UNSUPPORTED,
+                "an array in local placement keeps its shape");
     TUTTI_CHECK(a->walks == 0, TUTTI_ERR_STATE, "%d tile walks have not ended", a->walks);
     TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "%lld elements", (long long)n);
     s.shape[tutti__spec_dim(&s, 0)] = n;
@@ -150,6 +151,7 @@ tutti_err tutti_array_resize(tutti_array *a, tutti_count n) {
 tutti_err tutti_array_sync(tutti_array *a) {
     TUTTI_KEEP_ERRNO;
     CHECK_ARRAY(a);
-    const tutti_err err = tutti_file_sync(a->file);
-    return a->head ? tutti__array_vote(a, err, NULL) : err;
+    tutti_err err = tutti_file_sync(a->file);
+    if (a->head) err = tutti__array_vote(a, err, NULL);
+    return a->head && err == TUTTI_OK ? tutti_file_sync(a->head) : err;
 }

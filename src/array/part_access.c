@@ -155,11 +155,14 @@ static tutti_err frame_check(const tutti_array_spec *spec, const tutti_section *
     TUTTI_CHECK(m->element_size == spec->element_size, TUTTI_ERR_ARG,
                 "elements of %lld bytes in the file, of %lld in memory",
                 (long long)spec->element_size, (long long)m->element_size);
+    TUTTI_CHECK(m->offset >= -TUTTI__OFF_LIMIT && m->offset <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
+                "memory section: offset %lld", (long long)m->offset);
     for (int d = 0; d < m->ndims; d++) {
-        const tutti_count stride = m->stride[d] ? m->stride[d] : 1, width = m->hi[d] - m->lo[d];
+        const tutti_count stride = m->stride[d] ? m->stride[d] : 1;
         TUTTI_CHECK(stride >= 1 && m->lo[d] >= 0 && m->lo[d] <= m->hi[d] && m->hi[d] <= m->shape[d],
                     TUTTI_ERR_ARG, "memory section, dimension %d: [%lld, %lld) of %lld", d,
                     (long long)m->lo[d], (long long)m->hi[d], (long long)m->shape[d]);
+        const tutti_count width = m->hi[d] - m->lo[d];
         TUTTI_CHECK(width / stride + (width % stride != 0) == shape[d], TUTTI_ERR_ARG,
                     "dimension %d: the part has %lld elements, the memory section another number",
                     d, (long long)shape[d]);

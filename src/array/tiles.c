@@ -135,11 +135,11 @@ static tutti_err arrays_check(const tutti_array *from, const tutti_array *to) {
     if (from) TUTTI_TRY(tutti__array_usable(from, 0));
     if (to) TUTTI_TRY(tutti__array_usable(to, 1));
     if (!from || !to) return TUTTI_OK;
-    const tutti__team *a = tutti__array_team(from), *b = tutti__array_team(to);
-    TUTTI_CHECK(a->size == b->size && a->rank == b->rank, TUTTI_ERR_ARG,
-                "the arrays are open on different ranks");
+    if (from != to) TUTTI_TRY(tutti__array_pair_check(from, to));
     TUTTI_CHECK(!from->dist == !to->dist, TUTTI_ERR_ARG,
                 "one array is in local placement, the other is not");
+    TUTTI_CHECK(!from->dist || tutti__distribution_equal(from->dist, to->dist), TUTTI_ERR_ARG,
+                "the arrays are in local placement by different distributions");
     TUTTI_CHECK(from->mine.ndims == to->mine.ndims, TUTTI_ERR_ARG,
                 "the arrays have %d and %d dimensions", from->mine.ndims, to->mine.ndims);
     for (int d = 0; d < from->mine.ndims; d++)
@@ -192,8 +192,9 @@ static int rooms_make(const tutti_tiles *t, tutti_off budget, tutti__room *rooms
     const tutti_off read = element_of(from), written = element_of(to);
     const int reads = is_staged(t, &t->reading), writes = is_staged(t, &t->writing);
     int n = 1;
-    rooms[0] = (tutti__room){(t->ins + reads) * read, (t->outs + writes) * written,
-                             budget - (tutti_off)sizeof *t - descriptions(t->tiling.ndims)};
+    rooms[0] =
+        (tutti__room){(t->ins + reads) * read, (t->outs + writes) * written,
+                      tutti__max(budget, 0) - (tutti_off)sizeof *t - descriptions(t->tiling.ndims)};
     if (reads) rooms[n++] = (tutti__room){read, t->in_place ? written : 0, staging_of(from)};
     if (writes && !t->in_place) rooms[n++] = (tutti__room){0, written, staging_of(to)};
     return n;

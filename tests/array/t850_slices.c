@@ -91,7 +91,7 @@ static void alone_step(tutti_array *a, picture *p) {
     const int who = (int)rnd(ranks);
     const tutti_slice s = random_slice(STRIDED, p->spec.ndims, p->spec.shape, 0, 1);
     const tutti_count n = tutti_slice_count(p->spec.ndims, &s, NULL);
-    unsigned char *v = malloc((size_t)(n * p->size));
+    unsigned char *v = malloc((size_t)(n * p->size) + 1);
     for (tutti_count i = 0; i < n * p->size; i++) v[i] = mix((uint64_t)i, 99);
     if (rank == who) CHECK_OK(tutti_array_write_independent(a, &s, NULL, v));
     picture_move(p, &s, v, 1);
@@ -171,10 +171,36 @@ static void one_round(int round) {
     file_remove(path);
 }
 
+/* Starting a write waits for nobody, also if something has been prefetched, which nobody gets any more. */
+static void start_step(const char *options) {
+    const tutti_options opt = options_of(options);
+    const tutti_array_spec spec = {.ndims = 1, .shape = {1000}, .type = TUTTI_UINT8};
+    const tutti_slice all = tutti_slice_all(1, spec.shape);
+    unsigned char v[1000], w[1000];
+    tutti_array *a = NULL;
+    tutti_request *q = NULL;
+    check_where(options);
+    CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, path, &spec, &opt, &a), TUTTI_OK);
+    for (int i = 1; i < 3; i++) {
+        memset(v, i, sizeof v);
+        CHECK_SAME(tutti_array_prefetch(a, &all), TUTTI_OK);
+        if (rank > 0) MPI_Recv(w, 0, MPI_BYTE, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK_OK(tutti_array_write_start(a, &all, NULL, v, &q));
+        if (rank + 1 < ranks) MPI_Send(w, 0, MPI_BYTE, rank + 1, 0, MPI_COMM_WORLD);
+        CHECK_SAME(tutti_request_wait(&q, NULL), TUTTI_OK);
+        CHECK_SAME(tutti_array_read(a, &all, NULL, w), TUTTI_OK);
+        CHECK(memcmp(v, w, sizeof v) == 0, "what was prefetched is old");
+    }
+    CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
+    file_remove(path);
+}
+
 int main(int argc, char **argv) {
     hostile_begin(&argc, &argv, 850);
     snprintf(path, sizeof path, "%s", scratch_path("slices"));
     const int rounds = ranks > 3 ? 20 : 40;
     for (int i = 0; i < rounds && check_failures_ == 0; i++) one_round(i);
+    start_step("method=two-phase");
+    start_step("method=two-phase background=none");
     return hostile_end();
 }

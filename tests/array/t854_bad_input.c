@@ -75,6 +75,22 @@ static void frame_refused(tutti_array *a, tutti_section m, const char *words) {
     unchanged(words);
 }
 
+/* Memory that no address leads to. */
+static void frame_far(tutti_array *a, tutti_section m) {
+    int32_t v[100] = {0};
+    const tutti_slice s = tutti_slice_all(2, good.shape);
+    const tutti_dist_dim none[2] = {{TUTTI_DIST_NONE, 1, 0, NULL}, {TUTTI_DIST_NONE, 1, 0, NULL}};
+    tutti_distribution *d = NULL;
+    CHECK_OK(tutti_distribution_make(2, good.shape, none, &d));
+    for (int i = 0; i < 2; i++) {
+        m.offset = i ? INT64_MIN : INT64_MAX - 3;
+        REFUSED(tutti_array_read(a, &s, &m, v), TUTTI_ERR_OVERFLOW, "");
+        REFUSED(tutti_array_read_part(a, d, NULL, rank == 0 ? &m : NULL, v), TUTTI_ERR_OVERFLOW,
+                "");
+    }
+    tutti_distribution_free(&d);
+}
+
 static void frames(tutti_array *a) {
     const tutti_section right = {.shape = {9, 11}, .lo = {1, 1}, .hi = {8, 10}};
     tutti_section m = right;
@@ -84,8 +100,10 @@ static void frames(tutti_array *a) {
     m = right, m.hi[0] = 7, frame_refused(a, m, "elements");
     m = right, m.hi[1] = 12, frame_refused(a, m, "memory section");
     m = right, m.lo[0] = -1, frame_refused(a, m, "memory section");
+    m = right, m.lo[0] = INT64_MIN, frame_refused(a, m, "memory section");
     m = right, m.stride[0] = -1, frame_refused(a, m, "memory section");
     m = right, m.order = (tutti_order)5, frame_refused(a, m, "order");
+    frame_far(a, right);
     const tutti_slice s = tutti_slice_all(2, good.shape);
     int32_t v[100];
     for (int alone = 0; alone < 2; alone++) {
@@ -196,6 +214,20 @@ static void opening(void) {
 }
 
 /* ---- local placement */
+
+/* A part is an array by itself, but its shape belongs to the others. */
+static void part_alone(const char *name) {
+    char first[600];
+    tutti_array *a = NULL;
+    snprintf(first, sizeof first, "%s.0", name);
+    CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, first, TUTTI_WRITE, NULL, NULL, &a), TUTTI_OK);
+    REFUSED(tutti_array_resize(a, 1), TUTTI_ERR_UNSUPPORTED, "local");
+    CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
+    CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, name, TUTTI_WRITE, NULL, NULL, &a), TUTTI_OK);
+    CHECK_SAME(tutti_array_sync(a), TUTTI_OK);
+    CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
+}
+
 static void locals(void) {
     char mine[600];
     const tutti_dist_dim dims[2] = {{TUTTI_DIST_BLOCK, ranks, 0, NULL},
@@ -228,6 +260,7 @@ static void locals(void) {
     REFUSED(tutti_array_read_part(a, d, &all, NULL, v), TUTTI_ERR_UNSUPPORTED, "global placement");
     if (ranks > 1) REFUSED(tutti_array_write(a, &all, NULL, v), TUTTI_ERR_ARG, "outside");
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
+    part_alone(name);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == ranks - 1) CHECK(unlink(mine) == 0, "unlink"); /* a part is missing */
     MPI_Barrier(MPI_COMM_WORLD);
@@ -243,8 +276,10 @@ static void locals(void) {
 
 /* ---- calls that do not fit the array's state */
 static void states(tutti_array *a) {
-    tutti_array *ro = NULL, *wo = NULL;
+    tutti_array *ro = NULL, *wo = NULL, *b = NULL;
+    char second[520];
     int32_t v[100] = {0};
+    snprintf(second, sizeof second, "%s.b", path);
     const tutti_slice all = tutti_slice_all(2, good.shape);
     tutti_plan *p = NULL;
     tutti_access *none = NULL;
@@ -263,7 +298,11 @@ static void states(tutti_array *a) {
     REFUSED(tutti_array_resize(a, -1), TUTTI_ERR_ARG, "-1");
     REFUSED(tutti_array_resize(a, (tutti_count)1 << 61), TUTTI_ERR_OVERFLOW, "2^62");
     REFUSED(tutti_array_copy(a, a, 1000, NULL, NULL), TUTTI_ERR_ARG, "itself");
-    REFUSED(tutti_array_copy(ro, a, 3, NULL, NULL), TUTTI_ERR_ARG, "budget");
+    REFUSED(tutti_array_copy(ro, a, 1000, NULL, NULL), TUTTI_ERR_ARG, "same bytes");
+    CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, second, &good, NULL, &b), TUTTI_OK);
+    REFUSED(tutti_array_copy(ro, b, 3, NULL, NULL), TUTTI_ERR_ARG, "budget");
+    CHECK_SAME(tutti_array_close(&b), TUTTI_OK);
+    file_remove(second);
     if (ranks > 1) {
         v[0] = rank;
         REFUSED(tutti_array_fill(a, v), TUTTI_ERR_MISMATCH, "different");

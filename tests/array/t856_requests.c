@@ -36,6 +36,7 @@ typedef struct {
     tutti_count requests;
     tutti_off bytes;
     tutti_off described; /* bytes of descriptions that were exchanged */
+    tutti_off sent;      /* bytes in messages */
 } bill;
 
 /* Everybody reads its slice; what that cost all ranks together. */
@@ -51,7 +52,7 @@ static bill read_all(const char *options, const tutti_slice *s) {
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
     free(v);
     return (bill){sum_all(last.file_reads), sum_all(last.file_read_bytes),
-                  sum_all(last.descriptor_bytes)};
+                  sum_all(last.descriptor_bytes), sum_all(last.message_bytes)};
 }
 
 /* Columns of the bounding section are at most this many requests, plus one for each window's border. */
@@ -69,7 +70,10 @@ static void common(const char *what, tutti_slice s) {
     CHECK(cyclic.requests * ranks <= direct.requests || direct.requests == ranks,
           "cyclic: %lld requests, direct %lld", (long long)cyclic.requests,
           (long long)direct.requests);
+    const bill nodes = read_all("method=two-phase nodes=2 sieve_gap=1k striping_unit=4096", &s);
     const tutti_off exact = 8 * shape[0] * shape[1] * ranks, bounding = column * shape[1];
+    CHECK_EQ(two.sent, 0);                              /* one staging buffer for all, */
+    if (ranks > 1) CHECK_EQ(nodes.sent, exact / ranks); /* and one copy of it for the other node */
     CHECK_EQ(direct.bytes, exact);
     if (8 * N - column > 1024) { /* columns stay apart */
         CHECK_EQ(two.bytes, bounding);

@@ -48,6 +48,9 @@ static void refuse_budgets(void) {
     s.tile[0] = s.tile[1] = 40; /* 40 x 20 doubles, in memory and on their way */
     if (rank == who) s.budget = 2 * 40 * M * 8;
     refuses(NULL, b, &s, TUTTI_ERR_ARG, "takes 12800");
+    s = good;
+    if (rank == who) s.budget = INT64_MIN;
+    refuses(a, NULL, &s, TUTTI_ERR_ARG, "leaves 0 bytes");
 }
 
 static void refuse_values(void) {
@@ -80,6 +83,31 @@ static void refuse_values(void) {
     if (ranks > 1) refuses(a, b, &s, TUTTI_ERR_MISMATCH, "different walks");
 }
 
+/* Two handles of one array; and parts that do not correspond, whatever their shapes. */
+static void refuse_twins(tutti_array *local) {
+    const tutti_array_spec spec = array_spec();
+    const tutti_dist_dim dims[2] = {{TUTTI_DIST_CYCLIC, ranks, 0, NULL},
+                                    {TUTTI_DIST_NONE, 1, 0, NULL}};
+    tutti_tiles_spec s = good_spec();
+    tutti_distribution *d = NULL;
+    tutti_array *c = NULL;
+    char name[600], mine[620];
+    s.halo[0] = 1;
+    CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_WRITE, NULL, NULL, &c),
+               TUTTI_OK); /* b */
+    refuses(b, c, &s, TUTTI_ERR_ARG, "same bytes");
+    CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
+    snprintf(name, sizeof name, "%s.cyclic", path);
+    snprintf(mine, sizeof mine, "%s.%d", name, rank);
+    CHECK_OK(tutti_distribution_make(2, spec.shape, dims, &d));
+    CHECK_SAME(tutti_array_create_local(MPI_COMM_WORLD, name, &spec, d, NULL, &c), TUTTI_OK);
+    refuses(local, c, &s, TUTTI_ERR_ARG, "different distributions");
+    CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
+    tutti_distribution_free(&d);
+    (void)unlink(mine);
+    file_remove(name);
+}
+
 static void refuse_arrays(void) {
     const tutti_tiles_spec good = good_spec();
     tutti_tiles *t = NULL;
@@ -108,6 +136,7 @@ static void refuse_arrays(void) {
     CHECK_OK(tutti_distribution_make(2, spec.shape, dims, &d));
     CHECK_SAME(tutti_array_create_local(MPI_COMM_WORLD, other_path, &spec, d, NULL, &c), TUTTI_OK);
     refuses(a, c, &good, TUTTI_ERR_ARG, "local placement");
+    refuse_twins(c);
     CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
     tutti_distribution_free(&d);
 }
