@@ -12,12 +12,18 @@
 
 /* ---- sides */
 
+void array_side_plan(array_side *s, const tutti_array_spec *spec) {
+    *s = (array_side){.spec = *spec};
+    if (spec->type != TUTTI_BYTES) s->spec.element_size = tutti_type_size(spec->type);
+    s->slice = tutti_slice_all(spec->ndims, spec->shape);
+    s->count = tutti_slice_count(spec->ndims, &s->slice, s->shape);
+}
+
 void array_side_take(array_side *s, tutti_array *a) {
+    tutti_array_spec spec;
+    tutti_array_describe(a, &spec);
+    array_side_plan(s, &spec);
     s->array = a;
-    tutti_array_describe(a, &s->spec);
-    if (s->spec.type != TUTTI_BYTES) s->spec.element_size = tutti_type_size(s->spec.type);
-    s->slice = tutti_slice_all(s->spec.ndims, s->spec.shape);
-    s->count = tutti_slice_count(s->spec.ndims, &s->slice, s->shape);
 }
 
 int array_side_select(array_side *s, const array_config *c) {
@@ -90,13 +96,25 @@ int array_side_open(const cli_world *w, const array_config *c, int mode, array_s
     return check_claims(c, &out->spec) ? array_side_close(out, 1) : 0;
 }
 
-int array_side_create(const cli_world *w, const array_config *c, const char *path,
+static int make_array(const cli_world *w, const array_config *c, const char *path,
                       const tutti_array_spec *spec, array_side *out) {
     tutti_array *a;
+    if (npy_is_name(path)) {
+        tutti_array_spec flat = *spec;
+        if (npy_create_for_all(w, path, &flat)) return 1;
+        return array_side_open_raw(w, c, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &flat, out);
+    }
     if (tutti_array_create(w->comm, path, spec, &c->options, &a) != TUTTI_OK)
         return cli_error_tutti();
     array_side_take(out, a);
     return 0;
+}
+
+int array_side_create(const cli_world *w, const array_config *c, const char *path,
+                      const tutti_array_spec *spec, array_side *out) {
+    const int failed = make_array(w, c, path, spec, out);
+    if (failed && !c->force) array_discard(w, c, path); /* it was not there */
+    return failed;
 }
 
 int array_may_replace(const cli_world *w, const array_config *c, const char *path) {
@@ -107,11 +125,26 @@ int array_may_replace(const cli_world *w, const array_config *c, const char *pat
     return cli_agree(w, refused);
 }
 
+int array_may_write(const cli_world *w, const char *from, const char *to) {
+    struct stat a, b;
+    int same = 0;
+    if (w->rank == 0 && to && strcmp(to, "-") != 0 && stat(from, &a) == 0 && stat(to, &b) == 0)
+        same = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return cli_agree(w, same && cli_error("'%s' and '%s' are the same file", from, to));
+}
+
 int array_remove(const cli_world *w, const array_config *c, const char *path) {
     int failed = 0;
     if (w->rank == 0 && access(path, F_OK) == 0 && tutti_file_delete(path, &c->options) != TUTTI_OK)
         failed = cli_error_tutti();
     return cli_agree(w, failed);
+}
+
+void array_discard(const cli_world *w, const array_config *c, const char *path) {
+    char why[512];
+    snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, cli_message());
+    (void)array_remove(w, c, path);
+    cli_error("%s", why);
 }
 
 /* ---- create */
@@ -137,8 +170,11 @@ static int create(const cli_world *w, const array_config *c, const void *element
     if (array_may_replace(w, c, c->path) || (c->raw && array_remove(w, c, c->path))) return 1;
     int failed = c->raw ? array_side_open_raw(w, c, c->path, mode, &c->spec, &s)
                         : array_side_create(w, c, c->path, &c->spec, &s);
+    const int made = !failed;
     if (!failed && element) failed = fill(w, s.array, element);
-    return array_side_close(&s, failed);
+    failed = array_side_close(&s, failed);
+    if (failed && made) array_discard(w, c, c->path);
+    return failed;
 }
 
 int array_create(const cli_world *w, const array_config *c) {

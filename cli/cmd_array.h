@@ -81,16 +81,22 @@ int array_side_open(const cli_world *w, const array_config *c, int mode, array_s
 /* Any file as an array, all of it. */
 int array_side_open_raw(const cli_world *w, const array_config *c, const char *path, int mode,
                         const tutti_array_spec *spec, array_side *out);
+/* A new array, which array_may_replace allows; a NumPy file if its name says so. */
 int array_side_create(const cli_world *w, const array_config *c, const char *path,
                       const tutti_array_spec *spec, array_side *out);
-void array_side_take(array_side *s, tutti_array *a);         /* all of an array that is open */
-int array_side_select(array_side *s, const array_config *c); /* the section that was given */
+void array_side_take(array_side *s, tutti_array *a); /* all of an array that is open */
+void array_side_plan(array_side *s, const tutti_array_spec *spec); /* of one that is to be made */
+int array_side_select(array_side *s, const array_config *c);       /* the section that was given */
 int array_side_is_global(const array_side *s, const char *path);
 int array_side_close(array_side *s, int failed); /* @return failed, or what close says */
 /* Refuse to replace a file, unless that was said.  Collective. */
 int array_may_replace(const cli_world *w, const array_config *c, const char *path);
+/* Refuse to write over the file that is read; `to` may be NULL or "-".  Collective. */
+int array_may_write(const cli_world *w, const char *from, const char *to);
 /* Remove a file if it is there.  Collective. */
 int array_remove(const cli_world *w, const array_config *c, const char *path);
+/* Half an array is none: remove it, and keep the message.  Collective. */
+void array_discard(const cli_world *w, const array_config *c, const char *path);
 
 /* ---- elements (cmd_array_element.c) */
 

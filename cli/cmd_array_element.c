@@ -85,8 +85,8 @@ static int parse_integer(tutti_type type, const char *word, void *out) {
     char *end;
     errno = 0;
     if (is_unsigned(type)) {
-        const unsigned long long n = *word == '-' ? 1 : strtoull(word, &end, 10);
-        if (*word == '-' || end == word || *end || errno || (bits < 64 && n >> bits)) return 1;
+        const unsigned long long n = strtoull(word, &end, 10); /* which takes -1, too */
+        if (strchr(word, '-') || end == word || *end || errno || (bits < 64 && n >> bits)) return 1;
         put_integer(size, n, out);
     } else {
         const long long n = strtoll(word, &end, 10), most = INT64_MAX >> (64 - bits);

@@ -55,7 +55,9 @@ static void make_palette(png_colour *palette) {
 
 static unsigned char level_of(double value, const double range[2]) {
     if (isnan(value)) return NAN_COLOUR;
-    const double t = range[1] > range[0] ? (value - range[0]) / (range[1] - range[0]) : 0.5;
+    /* halves, since the difference of two numbers may be larger than any */
+    const double low = range[0] / 2, width = range[1] / 2 - low;
+    const double t = width > 0 ? (value / 2 - low) / width : 0.5;
     return (unsigned char)(1 + (t <= 0 ? 0 : t >= 1 ? LEVELS - 1 : (int)(t * LEVELS)));
 }
 

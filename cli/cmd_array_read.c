@@ -6,9 +6,10 @@
 #include "cmd_array.h"
 #include "npy.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* ---- text */
 
@@ -86,27 +87,27 @@ static int read_text(const cli_world *w, const array_config *c, const array_side
 
 /* ---- NumPy */
 
-static int write_start(const char *path, const char *header, size_t bytes) {
-    FILE *f = fopen(path, "w");
-    if (!f) return cli_error_errno("cannot write", path);
-    const int failed = fwrite(header, 1, bytes, f) != bytes;
-    return (fclose(f) != 0 || failed) && cli_error_errno("cannot write", path);
-}
-
 static int fill_npy(const cli_world *w, const array_config *c, const array_side *s,
                     const char *path) {
     tutti_array_spec spec = s->spec;
-    char header[NPY_ROOM];
     array_side to = {.array = NULL};
     memcpy(spec.shape, s->shape, sizeof spec.shape);
-    spec.offset = (tutti_off)npy_make(&spec, header);
-    if (cli_agree(w, w->rank == 0 && write_start(path, header, (size_t)spec.offset))) return 1;
+    if (npy_create_for_all(w, path, &spec)) return 1;
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
     if (s->count == 0) return 0;
     if (array_side_open_raw(w, c, path, mode, &spec, &to)) return 1;
     array_move move = {.from = s, .to = &to, .budget = c->budget, .what = "converting"};
     for (int d = 0; d < spec.ndims; d++) move.axes[d] = d;
     return array_side_close(&to, array_move_run(w, &move));
+}
+
+/* What a new file is renamed to: where links lead; what is no file must not be replaced by one. */
+static int find_target(const char *path, char out[PATH_MAX]) {
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return cli_error("cannot write '%s': it is not a regular file", path);
+    if (!realpath(path, out)) snprintf(out, PATH_MAX, "%s", path);
+    return 0;
 }
 
 /* In the folder of `path`, since it is renamed to that. */
@@ -117,11 +118,13 @@ static void folder_of(const char *path, char *out, size_t size) {
 }
 
 static int read_npy(const cli_world *w, const array_config *c, const array_side *s) {
-    char folder[4096];
-    folder_of(c->npy, folder, sizeof folder);
+    char target[PATH_MAX] = "", folder[PATH_MAX];
+    if (cli_agree(w, w->rank == 0 && find_target(c->npy, target))) return 1;
+    MPI_Bcast(target, sizeof target, MPI_CHAR, 0, w->comm);
+    folder_of(target, folder, sizeof folder);
     const char *scratch = cli_scratch(w, folder, "array");
     int failed = fill_npy(w, c, s, scratch);
-    if (!failed && w->rank == 0 && rename(scratch, c->npy) != 0)
+    if (!failed && w->rank == 0 && rename(scratch, target) != 0)
         failed = cli_error_errno("cannot write", c->npy);
     failed = cli_agree(w, failed);
     cli_scratch_remove(w);
@@ -140,6 +143,9 @@ static int read_all(const cli_world *w, const array_config *c, array_side *s) {
 
 int array_read(const cli_world *w, const array_config *c) {
     array_side s = {.array = NULL};
+    if (array_may_write(w, c->path, c->out) || array_may_write(w, c->path, c->npy) ||
+        array_may_write(w, c->path, c->png))
+        return 1;
     if (array_side_open(w, c, TUTTI_READ, &s)) return 1;
     return array_side_close(&s, read_all(w, c, &s));
 }

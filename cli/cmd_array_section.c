@@ -39,7 +39,7 @@ static int take_part(const char **at, tutti_count first, tutti_count last, int f
     if (!take_bound(at, &out->lo)) return 0;
     if (**at != ':') { /* one index */
         if (*at == start) return 0;
-        out->hi = fortran ? out->lo : out->lo + 1;
+        out->hi = fortran || out->lo == INT64_MAX ? out->lo : out->lo + 1;
         return 1;
     }
     ++*at;

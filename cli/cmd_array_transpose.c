@@ -3,18 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cmd_array.h"
 
-#include <string.h>
-#include <sys/stat.h>
-
-/* An array cannot be read while it is replaced. */
-static int check_different(const cli_world *w, const array_config *c) {
-    struct stat a, b;
-    int same = 0;
-    if (w->rank == 0 && stat(c->path, &a) == 0 && stat(c->to, &b) == 0)
-        same = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-    return cli_agree(w, same && cli_error("'%s' and '%s' are the same file", c->path, c->to));
-}
-
 static tutti_array_spec target_spec(const array_config *c, const array_side *from,
                                     const int *axes) {
     tutti_array_spec spec = from->spec;
@@ -67,17 +55,12 @@ static int transpose(const cli_world *w, const array_config *c, const array_side
     move.to = &to;
     const int failed =
         array_side_close(&to, is_local ? copy_local(w, c, from, &to) : array_move_run(w, &move));
-    if (failed) { /* half an array is none */
-        char why[512];
-        snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, cli_message());
-        (void)array_remove(w, c, c->to);
-        cli_error("%s", why);
-    }
+    if (failed) array_discard(w, c, c->to);
     return failed;
 }
 
 int array_transpose(const cli_world *w, const array_config *c) {
     array_side from = {.array = NULL};
-    if (check_different(w, c) || array_side_open(w, c, TUTTI_READ, &from)) return 1;
+    if (array_may_write(w, c->path, c->to) || array_side_open(w, c, TUTTI_READ, &from)) return 1;
     return array_side_close(&from, transpose(w, c, &from));
 }

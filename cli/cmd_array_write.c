@@ -1,7 +1,8 @@
 /* tutti array write: a section from a NumPy file, by all ranks together; or from text, through rank 0.
  *
  * Text is read twice, first to see whether every word of it is an element and whether their number is
- * right: a file that is wrong changes nothing.  Standard input is copied to a file for that.
+ * right: a file that is wrong changes nothing, and replaces nothing.  Standard input is copied to a
+ * file for that.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cmd_array.h"
 #include "npy.h"
@@ -11,6 +12,9 @@
 #include <string.h>
 
 /* ---- words of a text: between blanks and commas; '#' begins a remark */
+
+/* Characters of a number: the least ones of 64 bits have more than a thousand digits, when written out. */
+enum { LONGEST = 4096 };
 
 typedef struct {
     FILE *file;
@@ -39,10 +43,10 @@ static int next_word(reader *r) {
     size_t n = 0;
     int c = skip_to_word(r);
     if (c == EOF) return 0;
-    for (; c != EOF && c != '#' && !is_between(c); c = getc(r->file)) {
-        if (n + 1 < r->room) r->word[n++] = (char)c; /* longer than any element: is none */
-    }
+    for (; c != EOF && c != '#' && !is_between(c); c = getc(r->file))
+        if (n + 1 < r->room) r->word[n++] = c ? (char)c : '?';
     if (c != EOF) ungetc(c, r->file);
+    if (n + 1 == r->room) r->word[n - 1] = '?'; /* longer than any element: is none */
     r->word[n] = '\0';
     return 1;
 }
@@ -76,20 +80,25 @@ static int check_text(reader *r, const tutti_array_spec *spec, tutti_count n) {
     return failed;
 }
 
+/* NULL: it cannot be read, or not be kept. */
 static FILE *copy_of_input(void) {
     char piece[1 << 16];
     size_t n;
     FILE *f = tmpfile();
     while (f && (n = fread(piece, 1, sizeof piece, stdin)) > 0)
         if (fwrite(piece, 1, n, f) != n) break;
-    if (f) rewind(f);
-    return f;
+    if (f && !ferror(stdin) && feof(stdin) && fflush(f) == 0 && !ferror(f)) {
+        rewind(f);
+        return f;
+    }
+    if (f) fclose(f);
+    return NULL;
 }
 
 static int reader_open(reader *r, const array_config *c, const array_side *s) {
     const int is_input = strcmp(c->from, "-") == 0;
     *r = (reader){.name = is_input ? "standard input" : c->from, .line = 1};
-    r->room = 256 + 2 * (size_t)s->spec.element_size;
+    r->room = LONGEST + 2 * (size_t)s->spec.element_size;
     r->word = cli_malloc(r->room);
     r->file = is_input ? copy_of_input() : fopen(c->from, "r");
     if (!r->file) return cli_error_errno("cannot read", r->name);
@@ -134,22 +143,15 @@ static int write_boxes(const cli_world *w, reader *r, const array_side *s, array
     return failed;
 }
 
-static int write_text(const cli_world *w, const array_config *c, const array_side *s) {
-    reader r = {.file = NULL};
+static int write_text(const cli_world *w, const array_config *c, reader *r, const array_side *s) {
     char *buffer = NULL;
     array_walk walk;
     const tutti_count most = c->budget / s->spec.element_size;
-    int failed = 0;
     array_walk_start(&walk, s, TUTTI_ROW_MAJOR, most > 0 ? most : 1);
     tutti_count n = 1;
     for (int d = 0; d < s->spec.ndims; d++) n *= walk.tile[d];
-    if (w->rank == 0) {
-        buffer = cli_malloc((size_t)(n * s->spec.element_size));
-        failed = reader_open(&r, c, s);
-    }
-    failed = cli_agree(w, failed);
-    if (!failed) failed = write_boxes(w, &r, s, &walk, buffer);
-    if (w->rank == 0) reader_close(&r);
+    if (w->rank == 0) buffer = cli_malloc((size_t)(n * s->spec.element_size));
+    const int failed = write_boxes(w, r, s, &walk, buffer);
     free(buffer);
     return failed;
 }
@@ -176,7 +178,6 @@ static int check_fit(const array_config *c, const npy_header *h, const array_sid
 static int write_npy(const cli_world *w, const array_config *c, const npy_header *h,
                      const array_side *s) {
     array_side from = {.array = NULL};
-    if (check_fit(c, h, s)) return 1;
     if (s->count == 0) return 0;
     if (array_side_open_raw(w, c, c->from, TUTTI_READ, &h->spec, &from)) return 1;
     array_move move = {.from = &from, .to = s, .budget = c->budget, .what = "converting"};
@@ -208,35 +209,57 @@ static int choose_spec(const array_config *c, const npy_header *h, tutti_array_s
     return 0;
 }
 
-static int open_target(const cli_world *w, const array_config *c, const npy_header *h,
-                       array_side *out) {
-    const int mode = TUTTI_READ | TUTTI_WRITE;
-    tutti_array_spec spec;
-    if (!c->create) return array_side_open(w, c, mode, out);
-    if (choose_spec(c, h, &spec) || array_may_replace(w, c, c->path)) return 1;
-    if (!c->raw) return array_side_create(w, c, c->path, &spec, out);
-    if (array_remove(w, c, c->path)) return 1;
-    return array_side_open_raw(w, c, c->path, mode | TUTTI_CREATE, &spec, out);
+/* What is written from: the header of a NumPy file, or text. */
+typedef struct {
+    const npy_header *npy;
+    npy_header header;
+    reader text; /* of rank 0 */
+} source;
+
+/* Is it what the section takes?  Collective. */
+static int source_check(const cli_world *w, const array_config *c, source *from,
+                        const array_side *s) {
+    if (from->npy) return check_fit(c, from->npy, s);
+    return cli_agree(w, w->rank == 0 && reader_open(&from->text, c, s));
 }
 
-static int write_section(const cli_world *w, const array_config *c, const npy_header *h,
-                         array_side *s) {
-    if (!array_side_is_global(s, c->path) || array_side_select(s, c)) return 1;
-    return h ? write_npy(w, c, h, s) : write_text(w, c, s);
+/* The array that is there, and the section of it. */
+static int open_there(const cli_world *w, const array_config *c, source *from, array_side *out) {
+    if (array_side_open(w, c, TUTTI_READ | TUTTI_WRITE, out)) return 1;
+    return !array_side_is_global(out, c->path) || array_side_select(out, c) ||
+           source_check(w, c, from, out);
+}
+
+/* A new one, when everything is known to be right. */
+static int open_new(const cli_world *w, const array_config *c, source *from, array_side *out) {
+    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
+    tutti_array_spec spec;
+    array_side planned;
+    if (choose_spec(c, from->npy, &spec)) return 1;
+    if (array_may_replace(w, c, c->path) || array_may_write(w, c->from, c->path)) return 1;
+    array_side_plan(&planned, &spec);
+    if (source_check(w, c, from, &planned)) return 1;
+    if (!c->raw) return array_side_create(w, c, c->path, &spec, out);
+    if (array_remove(w, c, c->path)) return 1;
+    return array_side_open_raw(w, c, c->path, mode, &spec, out);
+}
+
+static int write_from(const cli_world *w, const array_config *c, source *from) {
+    array_side s = {.array = NULL};
+    int failed = (c->create ? open_new : open_there)(w, c, from, &s);
+    const int made = c->create && s.array;
+    if (!failed)
+        failed = from->npy ? write_npy(w, c, from->npy, &s) : write_text(w, c, &from->text, &s);
+    failed = array_side_close(&s, failed);
+    if (failed && made) array_discard(w, c, c->path);
+    return failed;
 }
 
 int array_write(const cli_world *w, const array_config *c) {
-    npy_header header = {.swapped = 0};
-    array_side s = {.array = NULL};
-    const npy_header *h = npy_is_name(c->from) ? &header : NULL;
-    if (h && npy_read_for_all(w, c->from, &header)) return 1;
-    if (open_target(w, c, h, &s)) return 1;
-    const int failed = array_side_close(&s, write_section(w, c, h, &s));
-    if (failed && c->create) { /* half an array is none */
-        char why[512];
-        snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, cli_message());
-        (void)array_remove(w, c, c->path);
-        cli_error("%s", why);
-    }
+    source from = {.npy = NULL};
+    if (npy_is_name(c->from)) from.npy = &from.header;
+    if (from.npy && npy_read_for_all(w, c->from, &from.header)) return 1;
+    const int failed = write_from(w, c, &from);
+    reader_close(&from.text);
     return failed;
 }

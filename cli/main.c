@@ -21,6 +21,13 @@ static const struct {
     {"version", cmd_version}, {"--version", cmd_version}, {"-V", cmd_version},
 };
 
+/* Has all that was printed arrived? */
+static int finish(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    if (code == CLI_OK) fputs("tutti: cannot write 'standard output'\n", stderr);
+    return code == CLI_OK ? CLI_FAILED : code;
+}
+
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
     if (argc < 2) {
@@ -29,7 +36,7 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; i < sizeof command_table / sizeof *command_table; i++)
         if (strcmp(argv[1], command_table[i].name) == 0)
-            return command_table[i].run(argc - 1, argv + 1);
+            return finish(command_table[i].run(argc - 1, argv + 1));
     fprintf(stderr, "tutti: there is no command '%s'; try 'tutti help'\n", argv[1]);
     return CLI_USAGE;
 }

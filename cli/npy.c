@@ -269,6 +269,19 @@ size_t npy_make(const tutti_array_spec *spec, char out[NPY_ROOM]) {
     return n;
 }
 
+static int write_header(const char *path, const char *header, size_t bytes) {
+    FILE *f = fopen(path, "w");
+    if (!f) return cli_error_errno("cannot write", path);
+    const int failed = fwrite(header, 1, bytes, f) != bytes;
+    return (fclose(f) != 0 || failed) && cli_error_errno("cannot write", path);
+}
+
+int npy_create_for_all(const cli_world *w, const char *path, tutti_array_spec *spec) {
+    char header[NPY_ROOM];
+    spec->offset = (tutti_off)npy_make(spec, header);
+    return cli_agree(w, w->rank == 0 && write_header(path, header, (size_t)spec->offset));
+}
+
 void npy_swap(const npy_header *h, void *elements, tutti_count n) {
     const int parts = h->spec.type == TUTTI_COMPLEX64 || h->spec.type == TUTTI_COMPLEX128 ? 2 : 1;
     const size_t size = (size_t)h->spec.element_size / (size_t)parts;

@@ -22,6 +22,8 @@ int npy_read_for_all(const cli_world *w, const char *path, npy_header *out);
 int npy_read(const char *path, npy_header *out);
 /* The same of the first `bytes` bytes of a file of `size` bytes. */
 int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_header *out);
+/* Rank 0 makes a file with the header for such an array, whose offset is set.  Collective. */
+int npy_create_for_all(const cli_world *w, const char *path, tutti_array_spec *spec);
 /* The header for such an array, version 1.0.  @return its length: where the elements begin */
 size_t npy_make(const tutti_array_spec *spec, char out[NPY_ROOM]);
 /* Turn the bytes of n elements into this machine's order. */

@@ -11,7 +11,7 @@ fi
 here=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR" || exit 1
 bad=0
-pages='plain steps overlap pipelines primitives auto'
+pages='plain steps overlap pipelines primitives auto sections'
 
 # bench PAGE arguments...
 bench() {
@@ -30,6 +30,7 @@ bench overlap overlap --quick --array 256k --size 64k --rounds 2
 bench pipelines pipelines --quick --size 128k
 bench primitives primitives --quick --size 128k --procs 1,2
 bench auto auto --quick --size 64k --rounds 2
+bench sections sections --quick --array 8m --rounds 1 --part common
 
 # A page that shows each report in frames of both widths and writes down what it finds.
 {
@@ -74,7 +75,7 @@ JS
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
     --disable-component-update --disable-sync --allow-file-access-from-files --user-data-dir="$PWD/profile" \
     --virtual-time-budget=20000 --dump-dom "file://$PWD/look.html" >dom 2>browser.log
-if ! grep -q 'SEEN 12' dom; then
+if ! grep -q 'SEEN 14' dom; then
     echo 'the browser did not look at all pages'
     head -c 2000 dom
     tail -5 browser.log

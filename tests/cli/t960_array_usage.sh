@@ -92,6 +92,36 @@ expect 0 '' create flat --raw --shape 5 --type int32 --offset 12 --fill -1 --for
 [ "$(od -An -td4 flat | tr -d ' \n')" = 000-1-1-1-1-1 ] || { echo 'flat is wrong'; bad=1; }
 expect 0 '(400, 600)' info copy
 
+# ---- a command that is refused has not touched anything, one that cannot say what it found has failed
+cp field keep
+expect 1 'the same file' read field --out ./field
+expect 1 'the same file' read field --png field
+expect 1 'the same file' write two --create --from two --force --shape 2 --type int8
+expect 1 'ends after 2 elements of 3' write field --create --from two --force --shape 3 --type int8
+cmp field keep || { echo 'a refused command has changed an array'; bad=1; }
+mkfifo pipe
+expect 1 'not a regular file' read field --npy pipe
+[ -p pipe ] || { echo 'a pipe was replaced by a file'; bad=1; }
+"$TUTTI_COMMAND" array info field >/dev/full 2>out && { echo 'nothing can be written, and nobody says so'; bad=1; }
+grep -q 'standard output' out || { cat out; bad=1; }
+
+# ---- a new array whose name ends in .npy is a NumPy file
+expect 0 '' create new.npy --shape 2,3 --type int16 --fill -2 --order column
+expect 0 '' transpose new.npy turned.npy
+[ "$(tail -c +129 turned.npy | od -An -td2 | tr -d ' \n')" = -2-2-2-2-2-2 ] || { echo 'turned.npy is wrong'; bad=1; }
+expect 0 '(3, 2)' info turned.npy
+
+# ---- numbers of more digits than anybody needs, and what only looks like one
+{
+    printf '1%0300d\n' 0
+    printf '9\0009\n'
+} >digits
+expect 1 "line 2: '9?9' is no float64" write other --create --from digits --shape 2 --type float64
+sed -i 2d digits
+expect 0 '' write other --create --from digits --shape 1 --type float64
+expect 0 '1e+300' read other
+expect 1 "no uint64" create other --force --shape 3 --type uint64 --fill ' -5'
+
 # ---- local placement: told, and copied into one file, on the ranks that it has
 cat >local.c <<'END'
 #include <tutti/tutti.h>

@@ -3,28 +3,8 @@
 # tutti bench sections on 3 ranks: every way of every section is verified, the counts are those that can be worked out,
 # the gates hold and the exit status says so, also when they do not; every report.
 # SPDX-License-Identifier: BSD-3-Clause
-set -u
-here=$(cd "$(dirname "$0")/../.." && pwd)
-mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
-bad=0
-# It starts ranks itself; leaks of an MPI are told from ours by their whole stacks.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0:malloc_context_size=30"
-cd "$TUTTI_TEST_DIR" || exit 1
-
-# bench RANKS arguments...
-bench() {
-    ranks=$1
-    shift
-    LC_ALL=C.UTF-8 COLUMNS=100 "$here/scripts/mpirun.sh" "$mpi" "$ranks" "$TUTTI_COMMAND" bench "$@" \
-        >out 2>err
-}
-
-# fail TEXT: what went wrong, with what the command said
-fail() {
-    echo "$1"
-    cat out err
-    bad=1
-}
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
 
 bench 3 sections --quick --rounds 1 --json s.json --csv s.csv --html s.html || fail "exit code $?"
 grep -q 'Every byte was verified' out || fail 'no word of verification'
@@ -78,6 +58,4 @@ if [ -z "${TUTTI_SANITIZE:-}" ]; then
         [ $? -eq 2 ] || fail "$wrong: no exit code 2"
     done
 fi
-left=$(find . -name '*.tmp')
-[ -z "$left" ] || fail "left behind: $left"
-exit $bad
+finish
