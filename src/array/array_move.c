@@ -136,10 +136,9 @@ tutti_err tutti_array_write_independent(tutti_array *a, const tutti_slice *s,
 static tutti_err start(tutti_array *a, const tutti_slice *s, const tutti_section *memory, void *buf,
                        int is_write, tutti_request **r_out) {
     tutti_access *access = NULL;
-    TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
     tutti_err err = slice_access(a, s, memory, is_write, &access);
     const tutti__order order = order_of(a, access, buf, is_write, err);
-    err = tutti__request_start(a->file, &order, r_out);
+    err = tutti__file_start(a->file, &order, r_out);
     tutti_access_free(&access);
     return err;
 }

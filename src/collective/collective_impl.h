@@ -422,6 +422,10 @@ typedef struct tutti__order {
 tutti_err tutti__file_transfer(tutti_file *f, const tutti__order *o,
                                tutti_off *count_out) TUTTI_MUST_USE;
 
+/* ---- plan.c: tutti_file_write_start and tutti_file_read_start; r_out may be NULL, which is an error */
+tutti_err tutti__file_start(tutti_file *f, const tutti__order *o,
+                            tutti_request **r_out) TUTTI_MUST_USE;
+
 /* Start.  A split operation goes as far as it goes in `begin`, and an error of that part is returned (there is
  * no request then); otherwise everything is told later. */
 tutti_err tutti__request_start(tutti_file *f, const tutti__order *o,

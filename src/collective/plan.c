@@ -189,7 +189,7 @@ static tutti_err start_refused(tutti_file *f, const tutti__order *o) {
     return order.refused;
 }
 
-static tutti_err start(tutti_file *f, const tutti__order *o, tutti_request **r_out) {
+tutti_err tutti__file_start(tutti_file *f, const tutti__order *o, tutti_request **r_out) {
     TUTTI_USE(f);
     return r_out ? tutti__request_start(f, o, r_out) : start_refused(f, o);
 }
@@ -199,7 +199,7 @@ tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const voi
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     const tutti__order order = {.name = "write", .access = a, .buf = (void *)buf, .is_write = 1};
-    return start(f, &order, r_out);
+    return tutti__file_start(f, &order, r_out);
 }
 
 tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, void *buf,
@@ -207,7 +207,7 @@ tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, void *buf,
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     const tutti__order order = {.name = "read", .access = a, .buf = buf};
-    return start(f, &order, r_out);
+    return tutti__file_start(f, &order, r_out);
 }
 
 tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_out) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=120 builds=openmpi,mpich,asan cores=2
+# TEST ranks=0 timeout=120 builds=mpich,asan cores=2
 # tutti bench sections on 3 ranks: every way of every section is verified, the counts are those that can be worked out,
 # the gates hold and the exit status says so, also when they do not; every report.
 # SPDX-License-Identifier: BSD-3-Clause
