@@ -85,6 +85,12 @@ TUTTI_API tutti_err tutti_file_atomic(tutti_file *f, int on) TUTTI_MUST_USE;
 /** The options in force (rank 0's, completed by what was found out).   Local. */
 TUTTI_API tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_out) TUTTI_MUST_USE;
 
+/** Change options of an open file, from the next operation on: method, method_read, exchange, pipeline, domains,
+ *  domain_block, cb_nodes, cb_buffer_size, window_size, sub_buffers, rmw, sieve_size, sieve_gap, check, explain
+ *  and plan_cache.  All others belong to opening and stay as they are.   Collective (rank 0's are used).
+ *  @return TUTTI_ERR_STATE while there are plans of the file, or operations that have not been completed */
+TUTTI_API tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) TUTTI_MUST_USE;
+
 /** @name Collective access
  *  Every rank names its own bytes; an empty access is fine.  `buf` is the address of memory offset
  *  0 of the access (NULL only if the access is empty).

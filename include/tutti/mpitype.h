@@ -38,5 +38,9 @@ TUTTI_API tutti_err tutti_view_access(const tutti_view *v, tutti_off bytes_skipp
 /** Free a view and null the handle; NULL and a handle that is NULL are fine.   Local. */
 TUTTI_API void tutti_view_free(tutti_view **v);
 
+/** Bounds [lo, hi) of the bytes of its first tile, counted from the displacement; a filetype without bytes gives
+ *  [0, 0).   Local. */
+TUTTI_API void tutti_view_bounds(const tutti_view *v, tutti_off *lo, tutti_off *hi);
+
 TUTTI_END_DECLS
 #endif

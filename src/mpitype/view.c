@@ -145,6 +145,12 @@ void tutti_view_free(tutti_view **v) {
     *v = NULL;
 }
 
+void tutti_view_bounds(const tutti_view *v, tutti_off *lo, tutti_off *hi) {
+    const int any = tutti__side_bytes(v->tile.side) > 0;
+    *lo = any ? tutti__side_lo(v->tile.side) : 0;
+    *hi = any ? tutti__side_hi(v->tile.side) : 0;
+}
+
 tutti_err tutti_view_access(const tutti_view *v, tutti_off bytes_skipped, tutti_count count,
                             MPI_Datatype memtype, tutti_access **out) {
     tutti__side file = {0, NULL}, memory;

@@ -263,6 +263,7 @@ static void nothing_refused(void) {
     CHECK_ERR(tutti_file_preallocate(NULL, 1), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_sync(NULL), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_options(NULL, &opt), TUTTI_ERR_ARG);
+    CHECK_ERR(tutti_file_change(NULL, &opt), TUTTI_ERR_ARG);
     for (int way = 0; way < 6; way++) CHECK_ERR(call(NULL, way, NULL, NULL, &n), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_write_independent(NULL, NULL, NULL, &n), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_read_independent(NULL, NULL, NULL, &n), TUTTI_ERR_ARG);

@@ -1,0 +1,57 @@
+/* collective: other options for a file that is open.  Only options that are looked at when an operation is
+ * planned can change, and only while there is no plan and no operation that was made with the old ones.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/collective_impl.h"
+
+#include "base/options_impl.h"
+
+#define TAKE(name) changed |= to->name != from->name, to->name = from->name
+
+/* 1: there was something to change */
+static int take(tutti_options *to, const tutti_options *from) {
+    int changed = 0;
+    TAKE(method);
+    TAKE(method_read);
+    TAKE(exchange);
+    TAKE(pipeline);
+    TAKE(domains);
+    TAKE(domain_block);
+    TAKE(cb_nodes);
+    TAKE(cb_buffer_size);
+    TAKE(window_size);
+    TAKE(sub_buffers);
+    TAKE(rmw);
+    TAKE(sieve_size);
+    TAKE(sieve_gap);
+    TAKE(check);
+    TAKE(explain);
+    TAKE(plan_cache);
+    return changed;
+}
+
+static tutti_err change_allowed(const tutti_file *f, const tutti_options *opt) {
+    TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "there are no options");
+    TUTTI_CHECK(f->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
+                f->plans);
+    TUTTI_TRY(tutti__requests_none(f));
+    return tutti__options_check(opt);
+}
+
+tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_CHECK(f != NULL, TUTTI_ERR_ARG, "the file handle is NULL");
+    TUTTI_USE(f);
+    tutti__requests_settle(f);
+    tutti_options first = opt ? *opt : f->opt;
+    const tutti_err err = tutti__team_agree(f->team, change_allowed(f, opt));
+    if (err != TUTTI_OK) {
+        tutti__error_context("change", f->path, -1);
+        return err;
+    }
+    TUTTI_TRY(tutti__team_tell(f->team, &first, (int)sizeof first));
+    tutti_options after = f->opt;
+    if (!take(&after, &first)) return TUTTI_OK;
+    tutti__remember_end(f); /* they were made with the old ones */
+    f->opt = after;
+    return TUTTI_OK;
+}
