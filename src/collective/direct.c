@@ -134,23 +134,26 @@ static tutti_err sieve_stretch(tutti__op *op, tutti_off lo, tutti_off hi, char *
     return err;
 }
 
+static tutti_off offset_of(tutti__side s, tutti_off at) {
+    tutti__cursor c;
+    tutti__burst b = {0, 0, 0, 0};
+    tutti__cursor_seek(&c, s, at);
+    (void)tutti__cursor_peek(&c, &b);
+    return b.offset;
+}
+
 tutti_err tutti__run_sieve(tutti__op *op) {
     const tutti__side s = op->plan->access->file;
     const tutti_off total = tutti__side_tell(s, op->eof), size = op->file->opt.sieve_size;
     tutti_err err = TUTTI_OK;
     if (total == 0) return TUTTI_OK;
-    char *stage = tutti__malloc_aligned(4096, (size_t)size);
+    const tutti_off span = offset_of(s, total - 1) + 1 - offset_of(s, 0);
+    char *stage = tutti__malloc_aligned(4096, (size_t)tutti__min(size, span));
     if (!stage) return TUTTI_ERR_NOMEM;
     for (tutti_off at = 0; at < total && err == TUTTI_OK;) {
-        tutti__cursor c;
-        tutti__burst b = {0, 0, 0, 0};
-        tutti__cursor_seek(&c, s, at);
-        (void)tutti__cursor_peek(&c, &b);
-        const tutti_off lo = b.offset, limit = tutti__min(lo + size, op->eof);
+        const tutti_off lo = offset_of(s, at), limit = tutti__min(lo + size, op->eof);
         const tutti_off next = tutti__side_tell(s, limit);
-        tutti__cursor_seek(&c, s, next - 1);
-        (void)tutti__cursor_peek(&c, &b);
-        err = sieve_stretch(op, lo, b.offset + 1, stage);
+        err = sieve_stretch(op, lo, offset_of(s, next - 1) + 1, stage);
         at = next;
         tutti__file_report(op->file, op->moved, total, "file");
     }
