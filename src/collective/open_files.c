@@ -36,7 +36,7 @@ static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
 static tutti_err files_watch(void) {
     int key = MPI_KEYVAL_INVALID;
     TUTTI_MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, files_finalize, &key, NULL));
-    TUTTI_MPI(MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL));
+    TUTTI_MPI(PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL)); /* PMPI: see comm/team.c */
     TUTTI_MPI(MPI_Comm_free_keyval(&key));
     files_watched = 1;
     return TUTTI_OK;

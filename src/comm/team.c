@@ -184,6 +184,16 @@ static void team_free(tutti__team *t) {
     tutti__free(t);
 }
 
+/* Not MPI_Comm_dup, which would copy the caller's attributes: their delete callbacks would run when we free it. */
+static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
+    MPI_Group all;
+    int code = MPI_Comm_group(comm, &all);
+    if (code != MPI_SUCCESS) return code;
+    code = MPI_Comm_create(comm, all, out);
+    MPI_Group_free(&all);
+    return code;
+}
+
 static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out) {
     tutti__team *t = tutti__calloc(1, sizeof *t);
     int have = t != NULL, all = 0;
@@ -195,10 +205,10 @@ static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out
     TUTTI_ASSERT(t);
     t->comm = t->node = MPI_COMM_NULL;
     snprintf(t->pretend, sizeof t->pretend, "%s", pretend);
-    const int code = MPI_Comm_dup(comm, &t->comm);
+    const int code = comm_alike(comm, &t->comm);
     if (code != MPI_SUCCESS) {
         tutti__free(t);
-        return tutti__error_mpi(code, "MPI_Comm_dup");
+        return tutti__error_mpi(code, "MPI_Comm_create");
     }
     MPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(t->comm, &t->rank);
@@ -249,12 +259,14 @@ static int world_delete(MPI_Comm self, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
+/* Attributes are set by the name PMPI_: libtutti-mpiio.so, which may be preloaded, stands in front of the other one and
+ * opens a file there, while we hold the lock. */
 static tutti_err pool_keys(void) {
     int self_key = MPI_KEYVAL_INVALID;
     if (pool_key != MPI_KEYVAL_INVALID) return TUTTI_OK;
     TUTTI_MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, pool_delete, &pool_key, NULL));
     TUTTI_MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, world_delete, &self_key, NULL));
-    TUTTI_MPI(MPI_Comm_set_attr(MPI_COMM_SELF, self_key, NULL));
+    TUTTI_MPI(PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, NULL));
     TUTTI_MPI(MPI_Comm_free_keyval(&self_key));
     return TUTTI_OK;
 }
@@ -267,7 +279,7 @@ static tutti_err pool_of(MPI_Comm comm, pool **out) {
     if (!found) {
         value = tutti__calloc(1, sizeof(pool));
         if (!value) return TUTTI_ERR_NOMEM;
-        const int code = MPI_Comm_set_attr(comm, pool_key, value);
+        const int code = PMPI_Comm_set_attr(comm, pool_key, value);
         if (code != MPI_SUCCESS) {
             tutti__free(value);
             return tutti__error_mpi(code, "MPI_Comm_set_attr");
