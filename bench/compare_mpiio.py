@@ -28,16 +28,15 @@ def run(args, build, ranks, path, preloaded):
     mpi = os.path.basename(os.path.abspath(build))
     program = args.program or os.path.join(build, "bench", "mpiio_patterns")
     command = [os.path.join(TOP, "scripts", "mpirun.sh"), mpi, str(ranks)]
+    environment = dict(os.environ, TUTTI_MPICH_YIELD=os.path.join(build, "libmpich_yield.so"))
     if preloaded:
-        shim = os.path.join(build, "libmpich_yield.so")
-        library = os.path.join(build, "libtutti-mpiio.so")
-        if mpi == "mpich" and os.path.exists(shim):
-            library = shim + ":" + library
-        command += ["env", "LD_PRELOAD=" + library]
+        command += [os.path.join(TOP, "scripts", "preload.sh"),
+                    os.path.join(build, "libtutti-mpiio.so")]
     command += [program, path, "--size", str(args.size)]
     if args.pattern:
         command += ["--pattern", args.pattern]
-    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=args.timeout, check=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=args.timeout, check=True,
+                          env=environment)
     seconds, sizes = {}, {}
     for line in done.stdout.decode().splitlines():
         words = line.split()

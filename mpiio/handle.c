@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "mpiio.h"
 
@@ -13,7 +14,7 @@ enum { BUCKETS = 256, SPARE = 16 };
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static mpiio_file *table[BUCKETS];
 static MPI_File spare[SPARE];
-static int spares;
+static int spares, natives;
 static _Thread_local int
     passing; /* opening a native handle: what the MPI library opens is its own */
 
@@ -86,14 +87,35 @@ static MPI_File spare_take(void) {
     return native;
 }
 
+int mpiio_pass_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *out) {
+    passing++;
+    const int code = MPIIO_REAL(File_open)(comm, path, amode, info, out);
+    passing--;
+    return code;
+}
+
+/* The program's limit on descriptors is not meant for those that we take: it is raised as their number grows. */
+static void limit_raise(void) {
+    static struct rlimit first;
+    struct rlimit now;
+    if (natives < SPARE || getrlimit(RLIMIT_NOFILE, &now) != 0) return;
+    if (first.rlim_cur == 0) first = now;
+    const rlim_t wanted = first.rlim_cur + (rlim_t)(natives / SPARE + 1) * SPARE;
+    if (now.rlim_cur >= wanted || now.rlim_cur == RLIM_INFINITY) return;
+    now.rlim_cur = wanted < now.rlim_max ? wanted : now.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &now);
+}
+
 static int devnull_open(MPI_File *out) {
     MPI_Info info;
     int code = PMPI_Info_create(&info);
     if (code != MPI_SUCCESS) return code;
     PMPI_Info_set(info, "cb_buffer_size", "4096"); /* ROMIO allocates it */
-    passing++;
-    code = MPIIO_REAL(File_open)(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, info, out);
-    passing--;
+    pthread_mutex_lock(&table_lock);
+    natives++;
+    limit_raise();
+    pthread_mutex_unlock(&table_lock);
+    code = mpiio_pass_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, info, out);
     PMPI_Info_free(&info);
     return code;
 }
@@ -112,6 +134,9 @@ static void native_close(MPI_File native) {
     passing++;
     MPIIO_REAL(File_close)(&native);
     passing--;
+    pthread_mutex_lock(&table_lock);
+    natives--;
+    pthread_mutex_unlock(&table_lock);
 }
 
 /* A handle that is opened inherits the error handler of MPI_FILE_NULL: so does one that is used again. */

@@ -1,13 +1,18 @@
 /* mpiio: hints.  Taken are Tutti's own options as tutti_NAME and the names by which the standard, ROMIO and
  * OMPIO know the same things; everything else, and every value that makes no sense, is ignored, as the
  * standard asks.
+ *
+ *   at open             the environment's options, the hints of $ROMIO_HINTS, those of the program
+ *   set_info, set_view  options that can still change do, and all ranks agree that they do; libraries hand the
+ *                       same hints over again and again, which must cost nothing
+ *   get_info            what is in force; beside it the peer's own names with the values the peer would tell
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "mpiio.h"
+#include "request.h"
 
 /* Hints of others -> our option. */
 static const struct {
@@ -70,17 +75,163 @@ static void hint_background(int before, tutti_options *opt) {
         opt->background = before;
 }
 
-int mpiio_hints_read(MPI_Info info, tutti_options *opt) {
+static void hints_take(MPI_Info info, tutti_options *opt) {
     char key[MPI_MAX_INFO_KEY + 1];
     int n = 0;
-    const tutti_err err = tutti_options_init(opt);
-    if (err != TUTTI_OK) return mpiio_complain_tutti(err);
     const int background = opt->background;
-    if (info == MPI_INFO_NULL || PMPI_Info_get_nkeys(info, &n) != MPI_SUCCESS) return MPI_SUCCESS;
+    if (info == MPI_INFO_NULL || PMPI_Info_get_nkeys(info, &n) != MPI_SUCCESS) return;
     for (int i = 0; i < n; i++)
         if (PMPI_Info_get_nthkey(info, i, key) == MPI_SUCCESS) hint_take(info, key, opt);
     hint_background(background, opt);
+}
+
+/* ---- hints of the system: lines "key value" in a file, read once */
+
+static MPI_Info of_system = MPI_INFO_NULL;
+static pthread_once_t system_once = PTHREAD_ONCE_INIT;
+
+static void system_read(void) {
+    char line[MPI_MAX_INFO_KEY + MPI_MAX_INFO_VAL + 2], *rest;
+    const char *path = getenv("ROMIO_HINTS");
+    FILE *in = fopen(path ? path : "/etc/romio-hints", "re");
+    if (!in) return;
+    if (PMPI_Info_create(&of_system) != MPI_SUCCESS) of_system = MPI_INFO_NULL;
+    while (of_system != MPI_INFO_NULL && fgets(line, sizeof line, in)) {
+        const char *key = strtok_r(line, " \t\r\n", &rest);
+        const char *value = key && key[0] != '#' ? strtok_r(NULL, " \t\r\n", &rest) : NULL;
+        if (value && strlen(key) < MPI_MAX_INFO_KEY) PMPI_Info_set(of_system, key, value);
+    }
+    fclose(in);
+}
+
+static MPI_Info system_hints(void) {
+    pthread_once(&system_once, system_read);
+    return of_system;
+}
+
+void mpiio_hints_end(void) {
+    if (of_system != MPI_INFO_NULL) PMPI_Info_free(&of_system);
+}
+
+/* ---- in force from open on */
+
+int mpiio_hints_read(MPI_Info info, tutti_options *opt) {
+    const tutti_err err = tutti_options_init(opt);
+    if (err != TUTTI_OK) return mpiio_complain_tutti(err);
+    hints_take(system_hints(), opt);
+    hints_take(info, opt);
     return MPI_SUCCESS;
+}
+
+/* ---- changed later */
+
+/* Of those that tutti_file_change takes. */
+static int differ(const tutti_options *a, const tutti_options *b) {
+    return a->method != b->method || a->method_read != b->method_read ||
+           a->exchange != b->exchange || a->pipeline != b->pipeline || a->domains != b->domains ||
+           a->domain_block != b->domain_block || a->cb_nodes != b->cb_nodes ||
+           a->cb_buffer_size != b->cb_buffer_size || a->window_size != b->window_size ||
+           a->sub_buffers != b->sub_buffers || a->rmw != b->rmw || a->sieve_size != b->sieve_size ||
+           a->sieve_gap != b->sieve_gap || a->check != b->check || a->explain != b->explain ||
+           a->plan_cache != b->plan_cache;
+}
+
+int mpiio_hints_wish(const mpiio_file *f, MPI_Info info, tutti_options *opt) {
+    tutti_options now;
+    if (tutti_file_options(f->file, &now) != TUTTI_OK) return 0;
+    *opt = now;
+    hints_take(info, opt);
+    return differ(&now, opt);
+}
+
+/* While something is under way nothing changes: hints may be ignored. */
+void mpiio_hints_change(mpiio_file *f, const tutti_options *opt) {
+    mpiio_enter(f);
+    const tutti_err refused = tutti_file_change(f->file, opt);
+    mpiio_leave(f);
+    tutti_options now;
+    if (refused == TUTTI_OK && tutti_file_options(f->file, &now) == TUTTI_OK)
+        f->explain = now.explain;
+}
+
+/* ---- what the peer would tell, though it means nothing here */
+
+#ifdef MPICH_VERSION
+
+enum { SWITCH, NUMBER, TEXT };
+static const struct {
+    const char *key, *value;
+    int kind, later; /* it may be given after open */
+} peers[] = {
+    {"romio_ds_read", "automatic", SWITCH, 1},
+    {"romio_ds_write", "automatic", SWITCH, 1},
+    {"ind_wr_buffer_size", "524288", NUMBER, 1},
+    {"romio_no_indep_rw", "false", TEXT, 0},
+    {"cb_config_list", "*:1", TEXT, 0},
+    {"romio_cb_pfr", "disable", SWITCH, 0},
+    {"romio_cb_fr_types", "aar", TEXT, 0},
+    {"romio_cb_fr_alignment", "1", NUMBER, 0},
+    {"romio_cb_ds_threshold", "0", NUMBER, 0},
+    {"romio_cb_alltoall", "automatic", SWITCH, 0},
+    {"romio_synchronized_flush", "disabled", TEXT, 0},
+    {"romio_filesystem_type", "UFS: Tutti", TEXT, 0},
+    {"striping_unit", "", NUMBER, 0},
+};
+
+static int fits(int kind, const char *value) {
+    if (kind == NUMBER) return value[0] && value[strspn(value, "0123456789")] == '\0';
+    if (kind == TEXT) return value[0] != '\0';
+    return strcmp(value, "enable") == 0 || strcmp(value, "disable") == 0 ||
+           strcmp(value, "automatic") == 0;
+}
+
+/* ROMIO tells the keys it knows. */
+static void peer_keep(mpiio_file *f, MPI_Info info, int later) {
+    for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
+        char *value = later && !peers[i].later ? NULL : value_of(info, peers[i].key);
+        if (value && fits(peers[i].kind, value)) PMPI_Info_set(f->hints, peers[i].key, value);
+        free(value);
+    }
+}
+
+static void peer_defaults(mpiio_file *f) {
+    for (size_t i = 0; i < sizeof peers / sizeof *peers; i++)
+        if (peers[i].value[0]) PMPI_Info_set(f->hints, peers[i].key, peers[i].value);
+}
+
+#else
+
+/* OMPIO tells all keys that were given. */
+static void peer_keep(mpiio_file *f, MPI_Info info, int later) {
+    char key[MPI_MAX_INFO_KEY + 1];
+    int n = 0;
+    (void)later;
+    if (PMPI_Info_get_nkeys(info, &n) != MPI_SUCCESS) return;
+    for (int i = 0; i < n; i++) {
+        char *value =
+            PMPI_Info_get_nthkey(info, i, key) == MPI_SUCCESS ? value_of(info, key) : NULL;
+        if (value) PMPI_Info_set(f->hints, key, value);
+        free(value);
+    }
+}
+
+static void peer_defaults(mpiio_file *f) {
+    PMPI_Info_set(f->hints, "romio_ds_write", "automatic");
+}
+
+#endif
+
+int mpiio_hints_open(mpiio_file *f, MPI_Info info) {
+    const int code = PMPI_Info_create(&f->hints);
+    if (code != MPI_SUCCESS) return code;
+    peer_defaults(f);
+    if (system_hints() != MPI_INFO_NULL) peer_keep(f, system_hints(), 0);
+    if (info != MPI_INFO_NULL) peer_keep(f, info, 0);
+    return MPI_SUCCESS;
+}
+
+void mpiio_hints_keep(mpiio_file *f, MPI_Info info) {
+    if (info != MPI_INFO_NULL) peer_keep(f, info, 1);
 }
 
 /* ---- what is in force */
@@ -104,18 +255,38 @@ static int tell_nodes(MPI_Info info, const mpiio_file *f, const tutti_options *o
     return tell(info, "cb_nodes", value);
 }
 
-int mpiio_hints_tell(const mpiio_file *f, MPI_Info info) {
-    static const char *const peers[] = {"cb_buffer_size", "striping_unit",  "romio_cb_write",
-                                        "romio_cb_read",  "romio_ds_write", "ind_rd_buffer_size"};
+/* By the peers' names.  A unit that nobody gave is told where the file is striped, as the peers do: libraries align
+ * their data to it. */
+static int tell_peers(MPI_Info info, const mpiio_file *f, const tutti_options *opt) {
+    enum { STRIPED = 64 << 10 };
+    static const char *const same[] = {"cb_buffer_size", "romio_cb_write", "romio_cb_read",
+                                       "ind_rd_buffer_size"};
+    char *unit = value_of(f->hints, "striping_unit");
+    int code = tell_nodes(info, f, opt);
+    for (size_t i = 0; code == MPI_SUCCESS && i < sizeof same / sizeof *same; i++)
+        code = tell_option(info, opt, same[i], same[i]);
+    if (code == MPI_SUCCESS && opt->rmw) code = tell(info, "romio_ds_write", "enable");
+    if (code == MPI_SUCCESS && (unit || opt->striping_unit >= STRIPED))
+        code = tell_option(info, opt, "striping_unit", "striping_unit");
+    free(unit);
+    return code;
+}
+
+int mpiio_hints_tell(const mpiio_file *f, MPI_Info *out) {
     tutti_options opt;
     char key[80];
+    MPI_Info info;
     if (tutti_file_options(f->file, &opt) != TUTTI_OK) return mpiio_complain(MPI_ERR_IO, "options");
-    int code = tell_nodes(info, f, &opt);
-    for (size_t i = 0; code == MPI_SUCCESS && i < sizeof peers / sizeof *peers; i++)
-        code = tell_option(info, &opt, peers[i], peers[i]);
+    int code = PMPI_Info_dup(f->hints, &info);
+    if (code != MPI_SUCCESS) return code;
+    code = tell_peers(info, f, &opt);
     for (int i = 0; code == MPI_SUCCESS && tutti_options_row(i); i++) {
         snprintf(key, sizeof key, "tutti_%s", tutti_options_row(i)->name);
         code = tell_option(info, &opt, key, tutti_options_row(i)->name);
     }
+    if (code == MPI_SUCCESS)
+        *out = info;
+    else
+        PMPI_Info_free(&info);
     return code;
 }

@@ -58,24 +58,21 @@ int mpiio_get_amode(mpiio_file *f, int *amode) {
     return MPI_SUCCESS;
 }
 
-/* Hints are for open: what a file was opened with stays in force, as the standard allows. */
+/* The hints may differ, or be there on some ranks only: those of rank 0 count. */
 int mpiio_set_info(mpiio_file *f, MPI_Info info) {
-    (void)f, (void)info;
+    tutti_options opt;
+    int64_t differs = mpiio_hints_wish(f, info, &opt);
+    const int code = mpiio_agree(f->ranks, 1, &differs);
+    if (code != MPI_SUCCESS)
+        return mpiio_fail(f, mpiio_complain(MPI_ERR_OTHER, "ranks cannot agree on hints"));
+    if (differs) mpiio_hints_change(f, &opt);
+    mpiio_hints_keep(f, info);
     return MPI_SUCCESS;
 }
 
 int mpiio_get_info(mpiio_file *f, MPI_Info *info) {
-    MPI_Info found;
     if (!info) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the info"));
-    int code = PMPI_Info_create(&found);
-    if (code == MPI_SUCCESS) {
-        code = mpiio_hints_tell(f, found);
-        if (code == MPI_SUCCESS)
-            *info = found;
-        else
-            PMPI_Info_free(&found);
-    }
-    return mpiio_fail(f, code);
+    return mpiio_fail(f, mpiio_hints_tell(f, info));
 }
 
 int mpiio_set_atomicity(mpiio_file *f, int flag) {

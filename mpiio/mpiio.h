@@ -19,6 +19,7 @@
  *   repeat.c    views that name bytes twice
  *   shared.c    the shared file pointer
  *   external.c  the representation external32
+ *   signature.c ... of types that mix numbers
  *   fortran.c   files in error handlers of Fortran programs
  *   summary.c   TUTTI_STATS=1: the table at close
  *   request.c   MPI requests that complete when Tutti's do
@@ -54,7 +55,8 @@ typedef struct mpiio_view {
 typedef struct mpiio_ranks {
     MPI_Comm comm;
     int rank, size;
-    int id, busy, orphan;
+    int64_t id;
+    int busy, orphan;
     struct mpiio_ranks *next;
 } mpiio_ranks;
 
@@ -73,6 +75,7 @@ typedef struct mpiio_file {
     mpiio_ranks *ranks;
     int amode;
     int explain;
+    MPI_Info hints; /* told by get_info although they mean nothing here */
     char *path;
     mpiio_view view;
     MPI_Offset position; /* individual file pointer: bytes of the view; atomic */
@@ -127,6 +130,8 @@ mpiio_file *mpiio_find(MPI_File fh); /* NULL: not ours, or closed */
 int mpiio_handle_take(MPI_File *out);
 void mpiio_handle_give(MPI_File native);
 void mpiio_handles_close(void); /* the spare ones, at MPI_Finalize */
+/* MPI_File_open of the MPI library's own: the handle is not ours. */
+int mpiio_pass_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *out);
 void mpiio_table_add(mpiio_file *f);
 void mpiio_table_remove(mpiio_file *f);
 /* Run `fn` on all files that are open. */
@@ -135,8 +140,8 @@ void mpiio_table_each(void (*fn)(mpiio_file *f));
 /* ---- ranks.c */
 /* Local: one that is free, or NULL.  Those that all ranks can have have the same id. */
 mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm);
-/* Collective on comm. */
-int mpiio_ranks_make(MPI_Comm comm, mpiio_ranks **out);
+/* Collective on comm; `id` is a number that all ranks know and nobody else has. */
+int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out);
 void mpiio_ranks_give(mpiio_ranks **ranks);
 void mpiio_ranks_finalize(void);
 /* The largest of each of n <= MPIIO_NUMBERS numbers over all ranks, in place.  Collective. */
@@ -161,7 +166,8 @@ const char *mpiio_message(int code);
 int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *out);
 int mpiio_close(MPI_File *fh);
 int mpiio_delete(const char *path, MPI_Info info);
-void mpiio_watch(void); /* for MPI_Finalize */
+void mpiio_watch(void);       /* for MPI_Finalize */
+void mpiio_watch_early(void); /* before the program does */
 
 /* ---- manage.c */
 int mpiio_set_size(mpiio_file *f, MPI_Offset size);
@@ -179,7 +185,14 @@ int mpiio_register_datarep(const char *name);
 /* ---- hints.c */
 /* The environment's options, then those hints that we know and whose values make sense. */
 int mpiio_hints_read(MPI_Info info, tutti_options *opt);
-int mpiio_hints_tell(const mpiio_file *f, MPI_Info info);
+/* Hints that come later: the options with them; 1: not those in force.  And to have them, on all ranks. */
+int mpiio_hints_wish(const mpiio_file *f, MPI_Info info, tutti_options *opt);
+void mpiio_hints_change(mpiio_file *f, const tutti_options *opt);
+/* Keep those that are told although they change nothing: at open, and later. */
+int mpiio_hints_open(mpiio_file *f, MPI_Info info);
+void mpiio_hints_keep(mpiio_file *f, MPI_Info info);
+int mpiio_hints_tell(const mpiio_file *f, MPI_Info *out);
+void mpiio_hints_end(void); /* at MPI_Finalize */
 
 /* ---- view.c */
 int mpiio_set_view(mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
@@ -213,6 +226,8 @@ void mpiio_split_drop(mpiio_file *f);
 /* ---- repeat.c: views with a `tile` */
 /* Do its displacements never decrease, and are none negative? */
 int mpiio_repeat_legal(const mpiio_view *v);
+/* Where the bytes of a tile begin and end. */
+int mpiio_repeat_bounds(const mpiio_view *v, MPI_Offset *lo, MPI_Offset *hi);
 /* Byte `at` of the view in the file. */
 int mpiio_repeat_offset(const mpiio_view *v, MPI_Offset at, MPI_Offset *out);
 /* Bytes of one tile before `end`, counted from its beginning. */
@@ -240,6 +255,11 @@ int mpiio_external_pack(const void *buf, MPI_Count count, MPI_Datatype type, cha
                         MPI_Offset bytes);
 int mpiio_external_unpack(const char *in, MPI_Offset bytes, void *buf, MPI_Count count,
                           MPI_Datatype type);
+
+/* ---- signature.c */
+/* `count` elements to external32 or back, by their numbers. */
+int mpiio_signature_convert(void *buf, MPI_Count count, MPI_Datatype type, char *external,
+                            int packs);
 
 /* ---- summary.c */
 int mpiio_summary_wanted(void);

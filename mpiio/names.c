@@ -49,6 +49,13 @@ int PMPI_File_delete(const char *path, MPI_Info info) {
 }
 MPIIO_EXPORT(File_delete);
 
+/* A library may close its files in MPI_Finalize, by a callback of its own on MPI_COMM_SELF (HDF5 does): it must come
+ * before ours, so that it must be set after ours.  Only this name: Tutti and the MPI library use the other one. */
+int MPI_Comm_set_attr(MPI_Comm comm, int key, void *value) {
+    if (comm == MPI_COMM_SELF && is_on()) mpiio_watch_early();
+    return PMPI_Comm_set_attr(comm, key, value);
+}
+
 /* ---- the file as a whole */
 
 NAME_1(set_size, mpiio_set_size, MPI_Offset);

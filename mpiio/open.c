@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "request.h"
 
@@ -21,6 +22,12 @@ static const char *strip(const char *path) {
         if (strncmp(path, kinds[i], n) == 0 && path[n] == ':') return path + n + 1;
     }
     return path;
+}
+
+/* Tutti takes regular files only: devices and pipes are the MPI library's business. */
+static int is_device(const char *path) {
+    struct stat st;
+    return path && stat(strip(path), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
 static int check_amode(int amode) {
@@ -69,6 +76,7 @@ static void file_free(mpiio_file *f) {
     mpiio_shared_drop(f);
     mpiio_view_drop(&f->view);
     if (f->native != MPI_FILE_NULL) mpiio_handle_give(f->native);
+    if (f->hints != MPI_INFO_NULL) PMPI_Info_free(&f->hints);
     mpiio_ranks_give(&f->ranks);
     pthread_mutex_destroy(&f->lock);
     free(f->path);
@@ -88,6 +96,7 @@ static mpiio_file *file_make(void) {
     mpiio_file *f = calloc(1, sizeof *f);
     if (!f) return NULL;
     f->native = MPI_FILE_NULL;
+    f->hints = MPI_INFO_NULL;
     f->view.etype = f->view.filetype = f->view.tile = MPI_DATATYPE_NULL;
     pthread_mutex_init(&f->lock, NULL);
     return f;
@@ -100,13 +109,14 @@ static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info inf
     int code = check_amode(amode);
     if (code == MPI_SUCCESS) code = check_path(path);
     if (code == MPI_SUCCESS) code = mpiio_hints_read(info, opt);
+    if (code == MPI_SUCCESS) code = mpiio_hints_open(f, info);
     if (code == MPI_SUCCESS) code = file_fill(f, path);
     return code;
 }
 
 /* ---- agreement */
 
-enum { CLASS, MODE, MODE_, TEAM, TEAM_, MACHINE, MACHINE_, APART, TOKEN, NUMBERS };
+enum { CLASS, MODE, MODE_, TEAM, TEAM_, MACHINE, MACHINE_, APART, TOKEN, DEVICE, NUMBERS };
 
 static int judge(int mine, const int64_t *n) {
     if (mine != MPI_SUCCESS) return mine;
@@ -124,11 +134,12 @@ static int ranks_take(MPI_Comm comm, mpiio_ranks *offer, const int64_t *n, mpiio
         return MPI_SUCCESS;
     }
     mpiio_ranks_give(&offer);
-    return mpiio_ranks_make(comm, out);
+    return mpiio_ranks_make(comm, n[TOKEN], out);
 }
 
-/* All ranks go on, or none.  Collective. */
-static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_options *opt) {
+/* All ranks go on, or none.  *device: whether it is one for any rank.  Collective. */
+static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_options *opt,
+                      int *device) {
     mpiio_ranks *offer = mpiio_ranks_offer(comm);
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
@@ -137,10 +148,12 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
     int64_t n[NUMBERS] = {[CLASS] = mine,  [MODE] = amode,      [MODE_] = -amode,     [TEAM] = team,
                           [TEAM_] = -team, [MACHINE] = machine, [MACHINE_] = -machine};
     if (mine == MPI_SUCCESS) n[APART] = opt->nodes[0] != '\0';
+    n[DEVICE] = *device;
     if (rank == 0) n[TOKEN] = mpiio_shared_token();
     int code = mpiio_agree_on(comm, NUMBERS, n);
     if (code == MPI_SUCCESS) code = judge(mine, n);
-    if (code != MPI_SUCCESS) {
+    *device = (int)n[DEVICE];
+    if (code != MPI_SUCCESS || *device) {
         mpiio_ranks_give(&offer);
         return code;
     }
@@ -161,9 +174,11 @@ static int append_begin(mpiio_file *f) {
     return code;
 }
 
-static int open_tutti(MPI_Comm comm, mpiio_file *f, const tutti_options *opt) {
+/* By our own communicator, so that Tutti finds again what it has made for it. */
+static int open_tutti(mpiio_file *f, const tutti_options *opt) {
     mpiio_enter(NULL);
-    const tutti_err err = tutti_file_open(comm, f->path, tutti_mode(f->amode), opt, &f->file);
+    const tutti_err err =
+        tutti_file_open(f->ranks->comm, f->path, tutti_mode(f->amode), opt, &f->file);
     mpiio_leave(NULL);
     if (err != TUTTI_OK) return mpiio_complain_tutti(err);
     if (!(f->amode & MPI_MODE_APPEND)) return MPI_SUCCESS;
@@ -177,13 +192,15 @@ int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_Fi
     int code = check_comm(comm);
     if (!out) return mpiio_fail(NULL, mpiio_complain(MPI_ERR_ARG, "nowhere to put the file"));
     if (code != MPI_SUCCESS) return mpiio_fail(NULL, code);
+    int device = is_device(path);
     mpiio_file *f = file_make();
     const int mine = file_prepare(f, path, amode, info, &opt);
     mpiio_watch(); /* after the MPI library's own, which a first handle may bring: it comes first then */
-    code = open_agree(comm, f, mine, &opt);
-    if (code == MPI_SUCCESS) code = open_tutti(comm, f, &opt);
-    if (code != MPI_SUCCESS) {
+    code = open_agree(comm, f, mine, &opt, &device);
+    if (code == MPI_SUCCESS && !device) code = open_tutti(f, &opt);
+    if (code != MPI_SUCCESS || device) {
         if (f) file_free(f);
+        if (code == MPI_SUCCESS) return mpiio_pass_open(comm, path, amode, info, out);
         *out = MPI_FILE_NULL;
         return mpiio_fail(NULL, code);
     }
@@ -251,8 +268,10 @@ static void left_open(mpiio_file *f) {
 static int finalize(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;
     mpiio_table_each(left_open);
+    mpiio_requests_end();
     mpiio_handles_close();
     mpiio_ranks_finalize();
+    mpiio_hints_end();
     return MPI_SUCCESS;
 }
 
@@ -263,7 +282,33 @@ static void watch(void) {
     PMPI_Comm_free_keyval(&key);
 }
 
+static int watching;
+
 void mpiio_watch(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch);
+    if (!__atomic_exchange_n(&watching, 1, __ATOMIC_RELAXED)) watch();
+}
+
+/* Tutti begins to watch when it opens its first file. */
+static void watch_tutti(void) {
+    tutti_options opt;
+    tutti_file *none = NULL;
+    mpiio_enter(NULL);
+    if (tutti_options_init(&opt) == TUTTI_OK) {
+        opt.explain = 0;
+        opt.trace[0] = '\0';
+        opt.store = TUTTI_STORE_NULL;
+        if (tutti_file_open(MPI_COMM_SELF, "none", TUTTI_READ, &opt, &none) == TUTTI_OK &&
+            tutti_file_close(&none) != TUTTI_OK)
+            none = NULL;
+    }
+    mpiio_leave(NULL);
+}
+
+/* What the MPI library's own brings, then Tutti's, then ours: MPI_Finalize calls the last first. */
+void mpiio_watch_early(void) {
+    MPI_File native;
+    if (__atomic_exchange_n(&watching, 1, __ATOMIC_RELAXED)) return;
+    if (mpiio_handle_take(&native) == MPI_SUCCESS) mpiio_handle_give(native);
+    watch_tutti();
+    watch();
 }

@@ -148,9 +148,9 @@ int mpiio_get_position_shared(mpiio_file *f, MPI_Offset *offset) {
 
 int mpiio_get_byte_offset(mpiio_file *f, MPI_Offset offset, MPI_Offset *bytes) {
     MPI_Offset at = 0;
-    int code = check_whence(f, MPI_SEEK_SET);
+    int code = MPI_SUCCESS; /* of MPI_MODE_SEQUENTIAL's calls this is the one that is allowed */
     if (!bytes) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the offset"));
-    if (code == MPI_SUCCESS && offset < 0)
+    if (offset < 0)
         code = mpiio_complain(MPI_ERR_ARG, "the offset %lld is negative", (long long)offset);
     if (code == MPI_SUCCESS) code = target(f, offset, 0, &at);
     if (code == MPI_SUCCESS) code = mpiio_byte_offset(f, at, bytes);

@@ -3,6 +3,8 @@
  * Duplicating a communicator is expensive, so those that were made for one of the program's are kept in an attribute
  * of it, and a file takes one that is free.  Threads may close files in different orders on different
  * ranks, so that ranks compare (in the agreement of open, which there is anyway) which one they would take.
+ * HDF5 and PnetCDF open every file with a new duplicate of the program's communicator: a few of those for duplicates of
+ * MPI_COMM_WORLD are kept with MPI_COMM_WORLD, where the next duplicate finds them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sched.h>
 #include <stdlib.h>
@@ -13,6 +15,8 @@ typedef struct {
     mpiio_ranks *first;
     int made;
 } pool;
+
+enum { KEEP = 4 };
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static int pool_key = MPI_KEYVAL_INVALID;
@@ -51,12 +55,25 @@ static pool *pool_of(MPI_Comm comm, int make) {
     return NULL;
 }
 
-mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm) {
-    mpiio_ranks *found = NULL;
-    pthread_mutex_lock(&pool_lock);
-    const pool *p = pool_of(comm, 0);
+static mpiio_ranks *pool_least(const pool *p, mpiio_ranks *least) {
     for (mpiio_ranks *r = p ? p->first : NULL; r; r = r->next)
-        if (!r->busy && (!found || r->id < found->id)) found = r;
+        if (!r->busy && (!least || r->id < least->id)) least = r;
+    return least;
+}
+
+/* The same ranks as in MPI_COMM_WORLD, in the same order, but not it. */
+static int is_like_world(MPI_Comm comm) {
+    int n = 0, world = 0, result = MPI_UNEQUAL;
+    if (PMPI_Comm_size(comm, &n) != MPI_SUCCESS) return 0;
+    if (PMPI_Comm_size(MPI_COMM_WORLD, &world) != MPI_SUCCESS || n != world) return 0;
+    return PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS &&
+           result == MPI_CONGRUENT;
+}
+
+mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm) {
+    pthread_mutex_lock(&pool_lock);
+    mpiio_ranks *found = pool_least(pool_of(comm, 0), NULL);
+    if (is_like_world(comm)) found = pool_least(pool_of(MPI_COMM_WORLD, 0), found);
     if (found) found->busy = 1;
     pthread_mutex_unlock(&pool_lock);
     return found;
@@ -76,23 +93,34 @@ void mpiio_ranks_give(mpiio_ranks **ranks) {
 /* Without memory for the pool they belong to nobody. */
 static void pool_add(MPI_Comm comm, mpiio_ranks *r) {
     pthread_mutex_lock(&pool_lock);
-    pool *p = pool_of(comm, 1);
+    pool *p = is_like_world(comm) ? pool_of(MPI_COMM_WORLD, 1) : NULL;
+    if (!p || p->made >= KEEP) p = pool_of(comm, 1);
     r->orphan = p == NULL;
     if (p) {
-        r->id = p->made++;
+        p->made++;
         r->next = p->first;
         p->first = r;
     }
     pthread_mutex_unlock(&pool_lock);
 }
 
-int mpiio_ranks_make(MPI_Comm comm, mpiio_ranks **out) {
+/* Not MPI_Comm_dup, which would copy the program's attributes: their delete callbacks would run when we free it. */
+static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
+    MPI_Group all;
+    int code = PMPI_Comm_group(comm, &all);
+    if (code != MPI_SUCCESS) return code;
+    code = PMPI_Comm_create(comm, all, out);
+    PMPI_Group_free(&all);
+    return code;
+}
+
+int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out) {
     mpiio_ranks *r = calloc(1, sizeof *r);
     int64_t without = r == NULL;
     int code = mpiio_agree_on(comm, 1, &without);
     if (code == MPI_SUCCESS && without)
         code = mpiio_complain(MPI_ERR_NO_MEM, "a rank has no memory for a communicator");
-    if (code == MPI_SUCCESS && r) code = PMPI_Comm_dup(comm, &r->comm);
+    if (code == MPI_SUCCESS && r) code = comm_alike(comm, &r->comm);
     if (code != MPI_SUCCESS || !r) {
         free(r);
         return code;
@@ -101,6 +129,7 @@ int mpiio_ranks_make(MPI_Comm comm, mpiio_ranks **out) {
     PMPI_Comm_rank(r->comm, &r->rank);
     PMPI_Comm_size(r->comm, &r->size);
     r->busy = 1;
+    r->id = id;
     pool_add(comm, r);
     *out = r;
     return MPI_SUCCESS;

@@ -1,6 +1,7 @@
-/* mpiio: views that name bytes twice.  MPI allows them for files that are only read (displacements must not decrease,
- * but types may overlap, themselves or from tile to tile); an access of Tutti names every byte once.  So each
- * byte is read once, into memory of our own, and then copied to wherever the view has it.
+/* mpiio: views that name bytes twice, or whose tiles reach into one another.  MPI allows the former for files that are
+ * only read (displacements must not decrease, but types may overlap, themselves or from tile to tile); an access of
+ * Tutti names every byte once.  So each byte is read once, into memory of our own, and then copied to wherever
+ * the view has it.  Bytes to be written are copied there too, in the view's order.
  *
  *   pieces   of the view, in its order:      [10,20) [15,25) [40,44)
  *   runs     the bytes of the file, once:    [10,25)         [40,44)      read, packed
@@ -65,6 +66,26 @@ static int look_at_order(void *context, const tutti_piece *p) {
 int mpiio_repeat_legal(const mpiio_view *v) {
     order o = {0, 1};
     return tile_look(v, look_at_order, &o) == TUTTI_OK && o.legal;
+}
+
+typedef struct {
+    tutti_off lo, hi;
+} range;
+
+static int look_at_bounds(void *context, const tutti_piece *p) {
+    range *r = context;
+    if (p->memory < r->lo) r->lo = p->memory;
+    if (p->memory + p->bytes > r->hi) r->hi = p->memory + p->bytes;
+    return 1;
+}
+
+int mpiio_repeat_bounds(const mpiio_view *v, MPI_Offset *lo, MPI_Offset *hi) {
+    range r = {INT64_MAX, 0};
+    const tutti_err err = tile_look(v, look_at_bounds, &r);
+    if (err != TUTTI_OK) return mpiio_complain_tutti(err);
+    *lo = r.lo;
+    *hi = r.hi;
+    return MPI_SUCCESS;
 }
 
 typedef struct {
@@ -169,12 +190,12 @@ static const piece *run_of(const mpiio_repeat *r, tutti_off at) {
     return &r->runs[lo];
 }
 
-static int runs_access(mpiio_repeat *r, tutti_access **out) {
-    tutti_off *at = malloc((size_t)r->n_runs * 2 * sizeof *at);
+static int runs_access(const piece *runs, tutti_count n, tutti_access **out) {
+    tutti_off *at = calloc((size_t)n * 2 + 1, sizeof *at);
     if (!at) return no_memory();
-    tutti_off *bytes = at + r->n_runs;
-    for (tutti_count i = 0; i < r->n_runs; i++) at[i] = r->runs[i].at, bytes[i] = r->runs[i].bytes;
-    const tutti_err err = tutti_access_runs(r->n_runs, at, bytes, out);
+    tutti_off *bytes = at + n;
+    for (tutti_count i = 0; i < n; i++) at[i] = runs[i].at, bytes[i] = runs[i].bytes;
+    const tutti_err err = tutti_access_runs(n, at, bytes, out);
     free(at);
     return mpiio_complain_tutti(err);
 }
@@ -192,6 +213,37 @@ void mpiio_repeat_free(mpiio_repeat **repeat) {
     free(r);
 }
 
+/* Memory of our own instead of the program's. */
+static int memory_make(mpiio_job *job, tutti_off bytes) {
+    job->repeat->read = malloc((size_t)bytes + 1);
+    if (!job->repeat->read) return no_memory();
+    job->buf = job->repeat->read;
+    return MPI_SUCCESS;
+}
+
+static int reads_make(mpiio_job *job) {
+    mpiio_repeat *r = job->repeat;
+    int code = runs_find(r);
+    if (code != MPI_SUCCESS) return code;
+    const piece *end = &r->runs[r->n_runs - 1];
+    code = memory_make(job, end->packed + end->bytes);
+    return code == MPI_SUCCESS ? runs_access(r->runs, r->n_runs, &job->access) : code;
+}
+
+/* Tiles may interleave, but not name a byte twice. */
+static int writes_make(mpiio_job *job) {
+    mpiio_repeat *r = job->repeat;
+    int code = runs_find(r);
+    if (code != MPI_SUCCESS) return code;
+    const piece *end = &r->runs[r->n_runs - 1];
+    if (end->packed + end->bytes != job->bytes)
+        return mpiio_complain(MPI_ERR_ARG, "tiles of the filetype overlap, and are written to");
+    code = memory_make(job, job->bytes);
+    if (code != MPI_SUCCESS) return code;
+    tutti_access_pack(r->memory, r->buf, 0, job->bytes, r->read);
+    return runs_access(r->pieces, r->n, &job->access);
+}
+
 int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     mpiio_repeat *r = calloc(1, sizeof *r);
     if (!r) return no_memory();
@@ -200,13 +252,8 @@ int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     int code =
         mpiio_complain_tutti(tutti_access_from_view(0, MPI_BYTE, 0, count, type, &r->memory));
     if (code == MPI_SUCCESS) code = pieces_find(r, &job->file->view, job->at, job->at + job->bytes);
-    if (code == MPI_SUCCESS) code = runs_find(r);
     if (code != MPI_SUCCESS) return code;
-    const piece *end = &r->runs[r->n_runs - 1];
-    r->read = malloc((size_t)(end->packed + end->bytes));
-    if (!r->read) return no_memory();
-    job->buf = r->read;
-    return runs_access(r, &job->access);
+    return job->call.is_write ? writes_make(job) : reads_make(job);
 }
 
 /* Of `moved` bytes read, how many bytes of the view are there, from its beginning without a gap: all before the

@@ -129,30 +129,17 @@ void mpiio_requests_settle(mpiio_file *f) {
 }
 
 /* Whatever is under way stays so: nobody may be waited for any more. */
-static int finalize(MPI_Comm self, int key, void *value, void *extra) {
-    (void)self, (void)key, (void)value, (void)extra;
+void mpiio_requests_end(void) {
     mpiio_progress_end();
     atomic_store(&mpiio_requests_alive, INT_MIN / 2);
-    return MPI_SUCCESS;
 }
 
 /* ---- the beginning */
 
-static int first_code;
-
-static void first_time(void) {
-    int key = MPI_KEYVAL_INVALID;
-    first_code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &key, NULL);
-    if (first_code == MPI_SUCCESS) first_code = PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-    if (first_code == MPI_SUCCESS) first_code = PMPI_Comm_free_keyval(&key);
-    if (first_code == MPI_SUCCESS) mpiio_progress_begin();
-}
-
 int mpiio_request_make(mpiio_file *f, tutti_request *r, mpiio_done_fn *done, void *context,
                        MPI_Request *out) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, first_time);
-    if (first_code != MPI_SUCCESS) return first_code;
+    pthread_once(&once, mpiio_progress_begin);
     mpiio_request *q = calloc(1, sizeof *q);
     if (!q) return MPI_ERR_NO_MEM;
     *q = (mpiio_request){.file = f, .tutti = r, .done = done, .context = context, .index = -1};

@@ -43,4 +43,7 @@ int mpiio_requests_progress(void);
  * Before closing, outside.  Errors that are still to be told go to the handler of MPI_FILE_NULL. */
 void mpiio_requests_settle(mpiio_file *f);
 
+/* At MPI_Finalize: from now on none moves on. */
+void mpiio_requests_end(void);
+
 #endif

@@ -114,28 +114,44 @@ void mpiio_view_drop(mpiio_view *v) {
     type_drop(&v->tile);
 }
 
-static void measure(mpiio_view *v, MPI_Datatype tile) {
-    MPI_Count size = 0, lb = 0, extent = 0, true_lb = 0, true_extent = 0;
-    PMPI_Type_size_x(tile, &size);
-    PMPI_Type_get_extent_x(tile, &lb, &extent);
-    PMPI_Type_get_true_extent_x(tile, &true_lb, &true_extent);
-    v->tile_size = size;
-    v->tile_extent = extent;
-    v->tile_begin = true_lb;
-    v->tile_end = true_lb + true_extent;
-    v->plain = size == extent && true_lb == 0 && true_extent == size;
+/* Where its bytes begin and end.  Not as MPI says: MPICH 4.0 has other true bounds for some darrays. */
+static int bounds(mpiio_view *v) {
+    tutti_off lo = 0, hi = 0;
+    if (!v->tiles) return mpiio_repeat_bounds(v, &v->tile_begin, &v->tile_end);
+    tutti_view_bounds(v->tiles, &lo, &hi);
+    v->tile_begin = lo;
+    v->tile_end = hi;
+    return MPI_SUCCESS;
 }
 
-/* Only files that are just read may be seen through types that name a byte twice.  Types that would overlap when
- * tiled are fine for calls that stay within one tile: HDF5 and PnetCDF make nothing else. */
-static int tile_read(mpiio_view *v, MPI_Datatype tile, int writes) {
-    const int apart = v->tile_size == 0 || v->tile_extent >= v->tile_end - v->tile_begin;
-    const tutti_err err = tutti_view_make(v->displacement, tile, &v->tiles);
-    if (err == TUTTI_OK && (apart || writes)) return MPI_SUCCESS;
-    if (err != TUTTI_OK && (err != TUTTI_ERR_ARG || writes)) return complain_type(err);
+static int measure(mpiio_view *v, MPI_Datatype tile) {
+    MPI_Count size = 0, lb = 0, extent = 0;
+    PMPI_Type_size_x(tile, &size);
+    PMPI_Type_get_extent_x(tile, &lb, &extent);
+    v->tile_size = size;
+    v->tile_extent = extent;
+    const int code = bounds(v);
+    v->plain = size == extent && v->tile_begin == 0 && v->tile_end == size;
+    return code;
+}
+
+static int tile_repeats(mpiio_view *v, MPI_Datatype tile) {
     const int code = PMPI_Type_dup(tile, &v->tile);
-    if (code != MPI_SUCCESS || (mpiio_repeat_legal(v) && v->tile_extent >= 0)) return code;
+    if (code != MPI_SUCCESS || v->tiles || mpiio_repeat_legal(v)) return code;
     return mpiio_complain(MPI_ERR_IO, "the displacements of the filetype decrease or are negative");
+}
+
+/* Only files that are just read may be seen through types that name a byte twice.  Tiles that reach into one another
+ * are kept too, for calls that go beyond one tile: they may interleave (columns one after the other). */
+static int tile_read(mpiio_view *v, MPI_Datatype tile, int writes) {
+    const tutti_err err = tutti_view_make(v->displacement, tile, &v->tiles);
+    if (err != TUTTI_OK && (err != TUTTI_ERR_ARG || writes)) return complain_type(err);
+    int code = err == TUTTI_OK ? MPI_SUCCESS : tile_repeats(v, tile);
+    if (code == MPI_SUCCESS) code = measure(v, tile);
+    if (code != MPI_SUCCESS || v->tile_size == 0) return code;
+    if (v->tiles && v->tile_extent < v->tile_end - v->tile_begin) return tile_repeats(v, tile);
+    if (v->tiles || v->tile_extent >= 0) return MPI_SUCCESS;
+    return mpiio_complain(MPI_ERR_IO, "the extent of the filetype is negative");
 }
 
 /* The tile as it lies in the file: the filetype itself, unless its numbers have other sizes there. */
@@ -145,7 +161,6 @@ static int view_tile(mpiio_view *v, int writes) {
         const int code = mpiio_external_type(v->filetype, &tile);
         if (code != MPI_SUCCESS) return code;
     }
-    measure(v, tile);
     const int code = tile_read(v, tile, writes);
     if (v->external) PMPI_Type_free(&tile);
     return code;
@@ -192,16 +207,17 @@ int mpiio_view_init(mpiio_view *v) {
 
 /* ---- agreement */
 
-/* Of all ranks' complaints; MPI asks for the same extent of the etype and the same representation. */
-static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v) {
+/* Of all ranks' complaints; MPI asks for the same extent of the etype and the same representation.  `hints`: some rank
+ * has new ones. */
+static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v, int *hints) {
     MPI_Count lb = 0, extent = 0;
     int which = 0;
     if (mine == MPI_SUCCESS) {
         PMPI_Type_get_extent_x(v->etype, &lb, &extent);
         which = representation_of(v->name);
     }
-    int64_t n[] = {mine, extent, -extent, which, -which};
-    const int code = mpiio_agree(f->ranks, 5, n);
+    int64_t n[] = {mine, extent, -extent, which, -which, *hints};
+    const int code = mpiio_agree(f->ranks, 6, n);
     if (code != MPI_SUCCESS) return mpiio_complain(MPI_ERR_OTHER, "ranks cannot agree on a view");
     if (mine != MPI_SUCCESS) return mine;
     if (n[0] != MPI_SUCCESS)
@@ -209,6 +225,7 @@ static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v) {
     if (n[1] != -n[2] || n[3] != -n[4])
         return mpiio_complain(MPI_ERR_NOT_SAME,
                               "ranks disagree on the extent of the etype or on the representation");
+    *hints = (int)n[5];
     return MPI_SUCCESS;
 }
 
@@ -225,15 +242,18 @@ static int current_displacement(mpiio_file *f, MPI_Offset *out) {
 int mpiio_set_view(mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
                    MPI_Datatype filetype, const char *name, MPI_Info info) {
     mpiio_view v = {.etype = MPI_DATATYPE_NULL};
-    (void)info;
+    tutti_options opt;
+    int hints = mpiio_hints_wish(f, info, &opt);
     int code = check_displacement(f, displacement);
     if (f->amode & MPI_MODE_SEQUENTIAL) {
         const int found = current_displacement(f, &displacement);
         if (code == MPI_SUCCESS) code = found;
     }
     if (code == MPI_SUCCESS) code = view_make(f, displacement, etype, filetype, name, &v);
-    const int agreed = view_agree(f, code, &v);
+    const int agreed = view_agree(f, code, &v, &hints);
     if (agreed == MPI_SUCCESS) {
+        if (hints) mpiio_hints_change(f, &opt);
+        mpiio_hints_keep(f, info);
         mpiio_view_drop(&f->view);
         f->view = v;
         __atomic_store_n(&f->position, 0, __ATOMIC_RELAXED);

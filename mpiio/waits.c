@@ -108,6 +108,8 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     int code, flag = 0;
     while ((code = MPIIO_REAL(Testall)(count, requests, &flag, statuses)) == MPI_SUCCESS && !flag)
         meanwhile();
+    for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE && code == MPI_SUCCESS; i++)
+        statuses[i].MPI_ERROR = MPI_SUCCESS; /* as MPI_Waitall itself does, unlike MPI_Testall */
     return told_all(among, requests, &(answer){count, NULL, statuses}, code);
 }
 

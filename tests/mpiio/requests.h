@@ -8,28 +8,16 @@
 #include <mpi.h>
 #include <sched.h>
 #include <unistd.h>
-#include "check.h"
+#include "mpi_check.h"
 
-static int rank, ranks;
-
-static inline int class_of(int code) {
-    int c = -1;
-    MPI_Error_class(code, &c);
-    return c;
-}
-
-#define CHECK_CLASS(call, wanted)                                                          \
-    do {                                                                                   \
-        const int check_c_ = class_of(call);                                               \
-        CHECK(check_c_ == (wanted), "%s gave class %d, not %s", #call, check_c_, #wanted); \
-    } while (0)
-#define CHECK_MPI(call) CHECK_CLASS(call, MPI_SUCCESS)
+static int ranks;
 
 static inline void requests_begin(int *argc, char ***argv, int level, uint64_t seed) {
     int granted;
     MPI_Init_thread(argc, argv, level, &granted);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    ranks = size;
     check_seed(seed + (unsigned)ranks);
 }
 

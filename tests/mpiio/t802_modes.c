@@ -1,6 +1,7 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
 /* Access modes: which are refused, what the others do; classes of open's errors, the same on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -111,6 +112,8 @@ static void sequential(void) {
                 MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_seek(fh, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_get_position(fh, &at), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_MPI(MPI_File_get_byte_offset(fh, 7, &at));
+    CHECK_EQ(at, 7);
     CHECK_CLASS(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_set_size(fh, 0), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), MPI_ERR_ARG);
@@ -156,6 +159,66 @@ static void prefixes(void) {
     CHECK(access(path + 4, F_OK) != 0, "deletion has left it");
 }
 
+/* No regular file: the MPI library itself opens it. */
+static void device(void) {
+    MPI_Status status;
+    MPI_File fh;
+    CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, "/dev/zero", MPI_MODE_RDWR, MPI_INFO_NULL, &fh));
+    memset(buf, 1, sizeof buf);
+    CHECK_MPI(MPI_File_write_at(fh, 0, buf, 8, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_File_read_at(fh, 0, buf, 8, MPI_BYTE, &status));
+    CHECK_EQ(count_of(&status, MPI_BYTE), 8);
+    CHECK_EQ(buf[7], 0);
+    CHECK_MPI(MPI_File_close(&fh));
+}
+
+/* What the program hangs on its communicator is its own. */
+static int attributes;
+
+static int attribute_copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag) {
+    (void)comm, (void)key, (void)extra;
+    attributes++;
+    *(void **)out = in;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static void attribute(void) {
+    MPI_Comm comm;
+    MPI_File fh;
+    int key;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_keyval(attribute_copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(comm, key, &attributes);
+    CHECK_MPI(MPI_File_open(comm, test_path("attribute"), MPI_MODE_CREATE | MPI_MODE_RDWR,
+                            MPI_INFO_NULL, &fh));
+    CHECK_MPI(MPI_File_close(&fh));
+    CHECK_EQ(attributes, 0);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free_keyval(&key);
+}
+
+/* More files than the limit on descriptors would let be, if the native handles counted. */
+static void many(void) {
+    enum { FILES = 40, SLACK = 20 };
+    MPI_File fh[FILES];
+    struct rlimit was, now;
+    const int next = dup(0); /* all below are in use */
+    getrlimit(RLIMIT_NOFILE, &was);
+    now = was;
+    close(next);
+    now.rlim_cur = (rlim_t)next + FILES + SLACK;
+    CHECK(setrlimit(RLIMIT_NOFILE, &now) == 0, "setrlimit");
+    for (int i = 0; i < FILES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "many-%d", i);
+        fh[i] = test_open(name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+    }
+    for (int i = 0; i < FILES; i++)
+        if (fh[i] != MPI_FILE_NULL) CHECK_MPI(MPI_File_close(&fh[i]));
+    setrlimit(RLIMIT_NOFILE, &was);
+}
+
 int main(int argc, char **argv) {
     test_begin(&argc, &argv);
     refused();
@@ -165,5 +228,8 @@ int main(int argc, char **argv) {
     sequential();
     gone_after();
     prefixes();
+    device();
+    attribute();
+    many();
     return test_end();
 }

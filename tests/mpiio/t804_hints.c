@@ -28,8 +28,9 @@ static void taken(void) {
     static const char *const hints[][2] = {
         {"cb_buffer_size", "1048576"},   {"striping_unit", "65536"}, {"romio_cb_write", "enable"},
         {"romio_cb_read", "disable"},    {"tutti_sub_buffers", "3"}, {"tutti_queue_depth", "7"},
-        {"ind_rd_buffer_size", "12345"}, {"cb_nodes", "2"}};
-    MPI_Info used = in_force(hints, 8);
+        {"ind_rd_buffer_size", "12345"}, {"cb_nodes", "2"},          {"romio_ds_write", "disable"}};
+    MPI_Info used = in_force(hints, 9);
+    expect(used, "romio_ds_write", "disable");
     expect(used, "cb_buffer_size", "1048576");
     expect(used, "striping_unit", "65536");
     expect(used, "romio_cb_write", "enable");
@@ -56,8 +57,16 @@ static void ignored(void) {
     snprintf(ranks, sizeof ranks, "%d", size);
     expect(used, "cb_nodes", ranks);
     MPI_Info_get(used, "access_style", MPI_MAX_INFO_VAL, value, &found);
+#ifdef MPICH_VERSION /* each tells what it tells by itself */
     CHECK(!found, "a hint that nobody follows is told");
+#else
+    CHECK(found, "a hint that was given is not told");
+#endif
+    MPI_Info_get(used, "striping_unit", MPI_MAX_INFO_VAL, value, &found);
+    CHECK(!found, "the block size of the file system is told as a stripe: PnetCDF would follow it");
+    expect(used, "romio_ds_write", "automatic");
     expect(used, "tutti_background", "auto"); /* no thread may do it all in this program */
+    expect(used, "tutti_sub_buffers", "4");   /* by the system's hints */
     MPI_Info_free(&used);
 }
 
@@ -69,10 +78,93 @@ static void standard_switch(void) {
     MPI_Info_free(&used);
 }
 
+static MPI_Info hint(const char *key, const char *value) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    return info;
+}
+
+static void in_force_now(MPI_File fh, const char *key, const char *expected) {
+    MPI_Info used;
+    CHECK_MPI(MPI_File_get_info(fh, &used));
+    expect(used, key, expected);
+    MPI_Info_free(&used);
+}
+
+/* Columns of 4 bytes, written and read back by all. */
+static void columns(MPI_File fh, int seed, MPI_Info info) {
+    enum { N = 500 };
+    int out[N], in[N];
+    MPI_Datatype type, tile;
+    MPI_Type_create_resized(MPI_INT, 0, 4 * size, &type);
+    MPI_Type_contiguous(1, type, &tile);
+    MPI_Type_commit(&tile);
+    CHECK_MPI(MPI_File_set_view(fh, 4 * rank, MPI_INT, tile, "native", info));
+    for (int i = 0; i < N; i++) out[i] = seed * 1000 + rank + i;
+    CHECK_MPI(MPI_File_write_at_all(fh, 0, out, N, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_File_read_at_all(fh, 0, in, N, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK(memcmp(in, out, sizeof in) == 0, "seed %d: other bytes come back", seed);
+    MPI_Type_free(&type);
+    MPI_Type_free(&tile);
+}
+
+/* Hints that come after open: rank 0's count, on all; while something is under way none does. */
+static void later(void) {
+    int first = 0;
+    MPI_File fh = test_open("later", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_Info write = hint("romio_cb_write", "disable"), room = hint("cb_buffer_size", "131072"),
+             read = hint("romio_cb_read", "enable");
+    columns(fh, 1, MPI_INFO_NULL);
+    CHECK_MPI(MPI_File_set_info(fh, rank == 0 ? write : MPI_INFO_NULL));
+    in_force_now(fh, "romio_cb_write", "disable");
+    columns(fh, 2, room);
+    in_force_now(fh, "cb_buffer_size", "131072");
+    in_force_now(fh, "romio_cb_write", "disable");
+    CHECK_MPI(MPI_File_read_at_all_begin(fh, 0, &first, 1, MPI_INT));
+    CHECK_MPI(MPI_File_set_info(fh, read));
+    in_force_now(fh, "romio_cb_read", "automatic");
+    CHECK_MPI(MPI_File_read_at_all_end(fh, &first, MPI_STATUS_IGNORE));
+    columns(fh, 3, read);
+    in_force_now(fh, "romio_cb_read", "enable");
+    CHECK_MPI(MPI_File_close(&fh));
+    MPI_Info_free(&write);
+    MPI_Info_free(&room);
+    MPI_Info_free(&read);
+}
+
+/* The system's hints, as ROMIO reads them: before the first file is opened. */
+static void of_system(void) {
+    FILE *out = rank == 0 ? fopen(test_path("romio-hints"), "w") : NULL;
+    if (out) fputs("# for all\ntutti_sub_buffers 4\ncb_nodes\n  romio_ds_read disable\n", out);
+    if (out) fclose(out);
+    setenv("ROMIO_HINTS", test_path("romio-hints"), 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* What ROMIO tells of every file. */
+static void of_romio(void) {
+#ifdef MPICH_VERSION
+    static const char *const told[][2] = {
+        {"ind_rd_buffer_size", "4194304"}, {"ind_wr_buffer_size", "524288"},
+        {"romio_ds_write", "automatic"},   {"romio_no_indep_rw", "false"},
+        {"cb_config_list", "*:1"},         {"romio_cb_pfr", "disable"},
+        {"romio_cb_fr_alignment", "1"},    {"romio_cb_ds_threshold", "0"},
+        {"romio_cb_alltoall", "automatic"}};
+    MPI_Info used = in_force(NULL, 0);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) expect(used, told[i][0], told[i][1]);
+    expect(used, "romio_ds_read", "disable"); /* by the system's hints */
+    MPI_Info_free(&used);
+#endif
+}
+
 int main(int argc, char **argv) {
     test_begin(&argc, &argv);
+    of_system();
     taken();
     ignored();
     standard_switch();
+    later();
+    of_romio();
     return test_end();
 }

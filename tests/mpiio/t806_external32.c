@@ -1,6 +1,8 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
 /* The representation external32: big-endian numbers of fixed sizes, through any view and any memory.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include <stddef.h>
+
 #include "mpi_check.h"
 
 static void view(MPI_File fh, MPI_Offset where, MPI_Datatype etype, MPI_Datatype filetype,
@@ -89,12 +91,51 @@ static void ways(MPI_File fh) {
     MPI_Type_free(&comb);
 }
 
+/* Numbers of several kinds and sizes in one type; and types that cannot be converted are refused. */
+static void mixed(MPI_File fh) {
+    typedef struct {
+        int i;
+        long l[2];
+        char c;
+    } record;
+    const unsigned char one[] = {0, 0, 0, 7, 0, 0, 0, 8, 0xff, 0xff, 0xff, 0xfe, 'x'};
+    const int lengths[] = {1, 2, 1};
+    const MPI_Aint places[] = {offsetof(record, i), offsetof(record, l), offsetof(record, c)};
+    const MPI_Datatype kinds[] = {MPI_INT, MPI_LONG, MPI_CHAR};
+    record out[3], in[3];
+    MPI_Datatype type, sized;
+    MPI_Status status;
+    MPI_Type_create_struct(3, lengths, places, kinds, &type);
+    MPI_Type_create_resized(type, 0, sizeof(record), &sized);
+    MPI_Type_commit(&sized);
+    for (int k = 0; k < 3; k++) out[k] = (record){7, {8, -2}, 'x'};
+    memset(in, 0, sizeof in);
+    view(fh, 0, MPI_BYTE, MPI_BYTE, "external32");
+    CHECK_MPI(MPI_File_write_at_all(fh, 39 * rank, out, 3, sized, &status));
+    CHECK_EQ(count_of(&status, sized), 3);
+    CHECK_MPI(MPI_File_read_at_all(fh, 39 * rank, in, 3, sized, &status));
+    CHECK_EQ(count_of(&status, sized), 3);
+    for (int k = 0; k < 3; k++)
+        CHECK(in[k].i == 7 && in[k].l[0] == 8 && in[k].l[1] == -2 && in[k].c == 'x', "record %d",
+              k);
+    for (int k = 0; k < 3; k++) bytes_are(fh, 39 * rank + 13 * k, one, 13);
+    MPI_Type_free(&type);
+    MPI_Type_free(&sized);
+#ifdef MPICH_VERSION
+    CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_WCHAR, MPI_WCHAR, "external32", MPI_INFO_NULL),
+                MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_2INT, MPI_2INT, "external32", MPI_INFO_NULL),
+                MPI_ERR_UNSUPPORTED_OPERATION);
+#endif
+}
+
 int main(int argc, char **argv) {
     test_begin(&argc, &argv);
     MPI_File fh = test_open("external32", MPI_MODE_CREATE | MPI_MODE_RDWR);
     numbers(fh);
     longs(fh);
     ways(fh);
+    mixed(fh);
     CHECK_MPI(MPI_File_close(&fh));
     return test_end();
 }

@@ -1,6 +1,7 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
 /* Files that are still open at MPI_Finalize, their shared pointers used and something begun: it ends, and nothing is
- * left in /dev/shm.
+ * left in /dev/shm.  One that a callback of the program closes there, as HDF5 does, is still open for it, provided that it
+ * was set before there were any files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <unistd.h>
@@ -21,15 +22,45 @@ static int pointers(void) {
     return n;
 }
 
+static MPI_File late;
+static int late_closed;
+
+static int close_late(MPI_Comm self, int key, void *value, void *extra) {
+    char word[5] = "late", back[5] = "";
+    MPI_Request r;
+    (void)self, (void)key, (void)value, (void)extra;
+    CHECK_MPI(MPI_File_write_at_all(late, rank * 4, word, 4, MPI_CHAR, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_File_read_at(late, rank * 4, back, 4, MPI_CHAR, MPI_STATUS_IGNORE));
+    CHECK(strcmp(word, back) == 0, "read back '%s'", back);
+    CHECK_MPI(MPI_File_iwrite_at(late, 100 + rank, word, 1, MPI_CHAR, &r));
+    CHECK_MPI(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_File_close(&late));
+    late_closed = 1;
+    return MPI_SUCCESS;
+}
+
+static void at_finalize(void) {
+    int key;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_late, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    MPI_Comm_free_keyval(&key);
+}
+
 int main(int argc, char **argv) {
     static char buf[4096];
+    MPI_Request r;
     test_begin(&argc, &argv);
+    at_finalize();
+    late = test_open("late", MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File fh = test_open("left", MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File other = test_open("other", MPI_MODE_CREATE | MPI_MODE_RDWR);
     CHECK_MPI(MPI_File_write_shared(fh, buf, 100, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_File_iwrite_at(late, 200, buf, 1, MPI_BYTE, &r));
+    CHECK_MPI(MPI_Wait(&r, MPI_STATUS_IGNORE));
     CHECK_MPI(MPI_File_write_at_all_begin(other, 4096 * rank, buf, 4096, MPI_BYTE));
     CHECK_EQ(pointers(), 1);
     MPI_Finalize();
+    CHECK(late_closed, "the callback was not called");
     CHECK_EQ(pointers(), 0);
     return check_done();
 }

@@ -1,5 +1,6 @@
 /* TEST ranks=2 timeout=60 preload=mpiio */
-/* Views that name bytes twice: legal where a file is only read, refused where it can be written.
+/* Views that name bytes twice: legal where a file is only read, refused where it can be written.  Tiles that interleave
+ * are legal both ways.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
@@ -78,15 +79,45 @@ static void gaps(MPI_File fh, const shape *s) {
 
 /* A type whose tiles overlap can be written by, within one tile. */
 static void refused(MPI_File fh, const shape *s, int only_tiles) {
-    char out[9] = "abcdefgh";
+    char out[18] = "abcdefghijklmnopq";
     MPI_Datatype type = type_of(s);
     const int code = MPI_File_set_view(fh, 0, MPI_BYTE, type, "native", MPI_INFO_NULL);
     CHECK_EQ(class_of(code), only_tiles ? MPI_SUCCESS : MPI_ERR_IO);
     if (only_tiles) {
         CHECK_MPI(MPI_File_write_at(fh, 9, out, 9, MPI_BYTE, MPI_STATUS_IGNORE));
-        CHECK_CLASS(MPI_File_write_at(fh, 8, out, 2, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+        CHECK_CLASS(MPI_File_write_at(fh, 0, out, 18, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
     }
     MPI_Type_free(&type);
+}
+
+/* Columns of a matrix, one tile each: a rank writes and reads its half of them. */
+static void columns(MPI_File fh) {
+    enum { ROWS = 4, COLUMNS = 8, MINE = ROWS * COLUMNS / 2 };
+    const shape column = {4, {1, 1, 1, 1}, {0, COLUMNS, 2 * COLUMNS, 3 * COLUMNS}, 1};
+    char out[2 * MINE], in[2 * MINE] = {0}, matrix[ROWS * COLUMNS] = {0};
+    MPI_Datatype type = type_of(&column), comb;
+    MPI_Request r;
+    MPI_Status status;
+    MPI_Type_vector(MINE, 1, 2, MPI_BYTE, &comb);
+    MPI_Type_commit(&comb);
+    for (int i = 0; i < 2 * MINE; i++) out[i] = (char)(100 * rank + i / 2);
+    CHECK_MPI(MPI_File_set_view(fh, rank * 4, MPI_BYTE, type, "native", MPI_INFO_NULL));
+    CHECK_MPI(MPI_File_write_at(fh, 0, out, 8, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_File_write_at_all(fh, 1, out, 1, MPI_BYTE, &status));
+    CHECK_EQ(count_of(&status, MPI_BYTE), 1);
+    CHECK_MPI(MPI_File_iwrite_at_all(fh, 0, out, 1, comb, &r));
+    CHECK_MPI(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_File_read_at_all(fh, 0, in, 16, MPI_BYTE, &status));
+    CHECK_EQ(count_of(&status, MPI_BYTE), 16);
+    for (int i = 0; i < 16; i++) CHECK_EQ(in[i], (char)(100 * rank + i));
+    CHECK_MPI(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    CHECK_MPI(MPI_File_read_at_all(fh, 0, matrix, sizeof matrix, MPI_BYTE, MPI_STATUS_IGNORE));
+    for (int i = 0; i < (int)sizeof matrix && size == 2; i++) {
+        const int row = i / COLUMNS, col = i % COLUMNS;
+        CHECK_EQ(matrix[i], (char)(100 * (col / 4) + col % 4 * 4 + row));
+    }
+    MPI_Type_free(&type);
+    MPI_Type_free(&comb);
 }
 
 int main(int argc, char **argv) {
@@ -110,6 +141,7 @@ int main(int argc, char **argv) {
     CHECK_MPI(MPI_File_close(&fh));
     fh = test_open("repeats", MPI_MODE_RDWR);
     for (int i = 0; i < 4; i++) refused(fh, &shapes[i], i == 2);
+    columns(fh);
     CHECK_MPI(MPI_File_close(&fh));
     return test_end();
 }

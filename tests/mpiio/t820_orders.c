@@ -217,9 +217,9 @@ static void orders(const char *hints) {
 int main(int argc, char **argv) {
     static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE, MPI_THREAD_FUNNELED,
                                  MPI_THREAD_SERIALIZED};
-    const char *size = getenv("OMPI_COMM_WORLD_SIZE");
-    if (!size) size = getenv("PMI_SIZE");
-    requests_begin(&argc, &argv, levels[((size ? atoi(size) : 1) - 1) % 4], 820);
+    const char *world = getenv("OMPI_COMM_WORLD_SIZE");
+    if (!world) world = getenv("PMI_SIZE");
+    requests_begin(&argc, &argv, levels[((world ? atoi(world) : 1) - 1) % 4], 820);
     orders("");
     orders("tutti_background=io-only cb_buffer_size=16384");
     orders("tutti_background=none tutti_exchange=two-sided cb_buffer_size=16384");

@@ -25,7 +25,7 @@ case $TUTTI_MPI in
 openmpi) pairs='1:1 2:1 3:3 5:2 8:2' ;;
 *) pairs='1:1 2:1 3:1 5:2 8:1' ;;
 esac
-export TUTTI_TEST_TAME=1 TUTTI_TEST_EVENTS=80
+export TUTTI_TEST_TAME=1 TUTTI_TEST_EVENTS=80 TUTTI_STATS=1
 for pair in $pairs; do
     ranks=${pair%:*}
     export TUTTI_TEST_SEED="${pair#*:}"
@@ -40,6 +40,7 @@ for pair in $pairs; do
         failed=1
         continue
     fi
+    grep -q "tutti: '.*': $ranks ranks, open for " ours.out || { echo "ours did not go through the drop-in"; failed=1; }
     compared=$((compared + 1))
     for file in native native.log; do
         cmp "$file" "ours${file#native}" || failed=1

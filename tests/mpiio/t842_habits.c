@@ -244,6 +244,38 @@ static void handles(void) {
     CHECK_MPI(MPI_File_close(&one));
 }
 
+/* ---- a new duplicate for every file, as libraries do it: freed before or after, several at once */
+
+static void duplicate_use(MPI_File fh, int turn) {
+    const int out = 100 * turn + rank;
+    int in = -1;
+    CHECK_MPI(MPI_File_write_at_all(fh, 4 * rank, &out, 1, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_File_read_at_all(fh, 4 * rank, &in, 1, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_EQ(in, out);
+}
+
+static void duplicates(void) {
+    enum { OPEN = 7 };
+    static const char *const name[OPEN] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6"};
+    MPI_Comm comm[OPEN];
+    MPI_File fh[OPEN];
+    for (int turn = 0; turn < 3; turn++) {
+        for (int i = 0; i < OPEN; i++) {
+            if (i == 3) /* the same ranks in another order */
+                MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm[i]);
+            else
+                MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+            CHECK_MPI(MPI_File_open(comm[i], test_path(name[i]), MODE, MPI_INFO_NULL, &fh[i]));
+            if (i % 2) MPI_Comm_free(&comm[i]);
+        }
+        for (int i = OPEN - 1; i >= 0; i--) duplicate_use(fh[i], turn);
+        for (int i = 0; i < OPEN; i++) {
+            CHECK_MPI(MPI_File_close(&fh[(i + turn) % OPEN]));
+            if (i % 2 == 0) MPI_Comm_free(&comm[i]);
+        }
+    }
+}
+
 /* ---- a sequential file, its view moved to where it is */
 
 static void sequential(void) {
@@ -342,6 +374,7 @@ int main(int argc, char **argv) {
     many();
     far_away();
     handles();
+    duplicates();
     sequential();
     hints();
     atomic();

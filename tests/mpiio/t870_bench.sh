@@ -11,22 +11,28 @@ fail() {
     bad=1
 }
 cd "$TUTTI_TEST_DIR" || exit 1
-library=$TUTTI_BUILD_DIR/libtutti-mpiio.so
+export TUTTI_STATS=1
 said=$("$top/bench/compare_mpiio.py" "$TUTTI_BUILD_DIR" --ranks 2 --dir "$PWD" --pairs 1 --size 65536 \
     --json out.json 2>&1) || fail "compare_mpiio.py failed: $said"
 case $said in
-*irregular64*"geometric mean"*) ;;
+*"2 ranks, open for"*irregular64*"geometric mean"*) ;;
 *) fail "compare_mpiio.py said $said" ;;
 esac
 grep -q '"pattern": "flash"' out.json || fail "out.json has no pattern flash"
-for how in native preloaded; do
-    set --
-    [ $how = native ] || set -- env "LD_PRELOAD=$library"
-    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$@" "$TUTTI_BUILD_DIR/bench/mpiio_memory" "$PWD/m" 65536 |
-        grep -q 'PSS KiB' || fail "mpiio_memory, $how"
-    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$@" "$TUTTI_BUILD_DIR/bench/mpiio_patterns" "$PWD/p" --size 65536 \
-        --verify >/dev/null || fail "mpiio_patterns, $how"
-    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$@" "$TUTTI_BUILD_DIR/bench/split_overlap" "$PWD/s" --size 262144 \
-        --steps 3 --sync >/dev/null || fail "split_overlap, $how"
-done
+
+# run NAME ARGUMENTS...   a program, on two ranks, as it is and preloaded; what it said is in NAME.out and NAME.native
+run() {
+    name=$1
+    shift
+    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$TUTTI_BUILD_DIR/bench/$name" "$@" >"$name.native" 2>&1 ||
+        fail "$name: $(cat "$name.native")"
+    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$top/scripts/preload.sh" "$TUTTI_BUILD_DIR/libtutti-mpiio.so" \
+        "$TUTTI_BUILD_DIR/bench/$name" "$@" >"$name.out" 2>&1 || fail "$name, preloaded: $(cat "$name.out")"
+    grep -q '2 ranks, open for' "$name.out" || fail "$name did not go through the drop-in"
+}
+
+run mpiio_memory "$PWD/m" 65536
+cat mpiio_memory.native mpiio_memory.out | grep -c 'PSS KiB' | grep -qx 2 || fail "mpiio_memory says no PSS"
+run mpiio_patterns "$PWD/p" --size 65536 --verify
+run split_overlap "$PWD/s" --size 262144 --steps 3 --sync
 exit $bad

@@ -147,10 +147,7 @@ static inline mapped_type over_etype(const mapped_type *etype, int depth) {
 }
 
 static inline int is_filetype(const mapped_type *m, const mapped_type *etype) {
-    MPI_Aint lb, span;
     if (m->n == 0 || m->at[0] < 0 || m->extent % etype->extent) return 0;
-    MPI_OK(MPI_Type_get_true_extent(m->type, &lb, &span));
-    if (lb != m->at[0] || span != m->at[m->n - 1] + 1 - lb) return 0; /* MPICH and some darrays */
     for (int64_t i = 1; i < m->n; i++)
         if (m->at[i] <= m->at[i - 1]) return 0;
     return m->at[m->n - 1] < m->at[0] + m->extent;

@@ -5,11 +5,14 @@
 #   both RANKS COMMAND...       runs COMMAND... $TUTTI_TEST_DIR/native, then, preloaded, $TUTTI_TEST_DIR/ours
 #   same COMMAND...             COMMAND... says the same of both files (the first line, their name, apart)
 #   $failed                     0, until something is wrong
+#
+# That a run went through the drop-in, or did not, is seen by the summary that it prints when a file is closed.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 set -u
 scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
 cd "$TUTTI_TEST_DIR" || exit 1
+export TUTTI_STATS=1
 failed=0
 
 skip() {
@@ -28,13 +31,26 @@ need() {
     command -v "$1" >/dev/null 2>&1 || skip "$1" "$2"
 }
 
-# go NAME RANKS COMMAND...
+# went NAME RANKS: how many files of all ranks the drop-in has closed
+went() {
+    grep -c "tutti: '.*': $2 ranks, open for " "$1.out"
+}
+
+# go native|ours RANKS COMMAND...
 go() {
     name=$1
     shift
-    "$scripts/mpirun.sh" "$TUTTI_MPI" "$@" "$TUTTI_TEST_DIR/$name" >"$name.out" 2>&1 && return
-    echo "$name, $1 ranks: exit code $?"
-    head -n 30 "$name.out"
+    "$scripts/mpirun.sh" "$TUTTI_MPI" "$@" "$TUTTI_TEST_DIR/$name" >"$name.out" 2>&1 || {
+        echo "$name, $1 ranks: exit code $?"
+        head -n 30 "$name.out"
+        failed=1
+        return
+    }
+    case $name:$(went "$name" "$1") in
+    native:0 | ours:[1-9]*) return ;;
+    native:*) echo "native, $1 ranks: went through the drop-in" ;;
+    *) echo "ours, $1 ranks: did not go through the drop-in" ;;
+    esac
     failed=1
 }
 

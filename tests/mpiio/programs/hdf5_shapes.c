@@ -2,14 +2,14 @@
  *
  * Writes datasets in every way that HDF5 turns into other MPI-IO calls (contiguous, chunked, compressed,
  * growing, by points, with ghost cells, many small ones; collective and independent), closes the file, and
- * reads everything back in another decomposition.
+ * reads everything back in another decomposition.  One file is left to be closed in MPI_Finalize.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { N0 = 12, N1 = 10, N2 = 14, CELLS = N0 * N1 * N2, STEPS = 4, SMALL = 25 };
+enum { N0 = 12, N1 = 10, N2 = 14, CELLS = N0 * N1 * N2, STEPS = 4, SMALL = 25, PIECES = 7 };
 
 static int rank, size, failures;
 
@@ -306,6 +306,84 @@ static void strides(hid_t file) {
     free(data);
 }
 
+/* ---- records: whole ones (collective), one member of them with another number type (which HDF5 does alone),
+ * in chunks with a checksum; points in no order */
+
+typedef struct {
+    int number;
+    double value;
+    char word[8];
+} record;
+
+static hid_t record_type(void) {
+    hid_t word, type;
+    OK(word = H5Tcopy(H5T_C_S1));
+    OK(H5Tset_size(word, 8));
+    OK(type = H5Tcreate(H5T_COMPOUND, sizeof(record)));
+    OK(H5Tinsert(type, "number", HOFFSET(record, number), H5T_NATIVE_INT));
+    OK(H5Tinsert(type, "value", HOFFSET(record, value), H5T_NATIVE_DOUBLE));
+    OK(H5Tinsert(type, "word", HOFFSET(record, word), word));
+    OK(H5Tclose(word));
+    return type;
+}
+
+static hid_t record_set(hid_t file, const char *name, hid_t type, hsize_t n) {
+    const hsize_t chunk = 5;
+    hid_t plist, space, set;
+    OK(plist = H5Pcreate(H5P_DATASET_CREATE));
+    OK(H5Pset_chunk(plist, 1, &chunk));
+    OK(H5Pset_fletcher32(plist));
+    OK(space = H5Screate_simple(1, &n, NULL));
+    OK(set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT));
+    OK(H5Sclose(space));
+    OK(H5Pclose(plist));
+    return set;
+}
+
+/* Rank r has records r, r + size ...; it names them from the last to the first. */
+static hid_t backwards(hid_t set, hsize_t n) {
+    hsize_t at[PIECES];
+    hid_t space;
+    for (hsize_t i = 0; i < n; i++) at[i] = (n - 1 - i) * (hsize_t)size + (hsize_t)rank;
+    OK(space = H5Dget_space(set));
+    OK(H5Sselect_elements(space, H5S_SELECT_SET, n, at));
+    return space;
+}
+
+static void records(hid_t file) {
+    const hsize_t n = PIECES;
+    const hid_t type = record_type(), together = transfer(1);
+    record out[PIECES], in[PIECES];
+    float values[PIECES];
+    hid_t member, memory;
+    memset(out, 0, sizeof out);
+    memset(in, 0, sizeof in);
+    for (int i = 0; i < PIECES; i++) {
+        out[i].number = 100 * rank + i;
+        out[i].value = i / 4.0;
+        snprintf(out[i].word, sizeof out[i].word, "r%di%d", rank % 10, i);
+    }
+    const hid_t set = record_set(file, "records", type, n * (hsize_t)size);
+    const hid_t space = backwards(set, n);
+    OK(memory = H5Screate_simple(1, &n, NULL));
+    OK(H5Dwrite(set, type, memory, space, together, out));
+    OK(H5Dread(set, type, memory, space, together, in));
+    for (int i = 0; i < PIECES; i++)
+        failures += in[i].number != out[i].number || in[i].value != out[i].value ||
+                    strcmp(in[i].word, out[i].word) != 0;
+    OK(member = H5Tcreate(H5T_COMPOUND, sizeof(float)));
+    OK(H5Tinsert(member, "value", 0, H5T_NATIVE_FLOAT));
+    OK(H5Dread(set, member, memory, space, together, values));
+    for (int i = 0; i < PIECES; i++) failures += values[i] != (float)out[i].value;
+    if (failures) fprintf(stderr, "rank %d: records are wrong\n", rank);
+    OK(H5Tclose(member));
+    OK(H5Sclose(memory));
+    OK(H5Sclose(space));
+    OK(H5Dclose(set));
+    OK(H5Tclose(type));
+    OK(H5Pclose(together));
+}
+
 /* ---- many small datasets, groups, attributes; writing by one rank alone */
 
 static void many(hid_t file) {
@@ -330,6 +408,19 @@ static void many(hid_t file) {
         if (group != file) OK(H5Gclose(group));
     }
     OK(H5Pclose(alone));
+}
+
+/* Into a file that nobody closes: HDF5 does it in MPI_Finalize. */
+static void leave_open(hid_t file) {
+    const hid_t together = transfer(1);
+    const hsize_t dims = (hsize_t)size, at = (hsize_t)rank, one = 1;
+    hid_t space, memory, set;
+    OK(space = H5Screate_simple(1, &dims, NULL));
+    OK(set =
+           H5Dcreate2(file, "left", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &one, NULL));
+    OK(memory = H5Screate_simple(1, &one, NULL));
+    OK(H5Dwrite(set, H5T_NATIVE_INT, memory, space, together, &rank));
 }
 
 /* ---- the file */
@@ -361,13 +452,15 @@ int main(int argc, char **argv) {
     points(file);
     OK(H5Fset_mpi_atomicity(file, 0));
     strides(file);
+    records(file);
     many(file);
     OK(H5Fclose(file));
     OK(file = H5Fopen(argv[1], H5F_ACC_RDONLY, plist));
     read_layouts(file);
     check_grown(file);
     OK(H5Fclose(file));
-    OK(H5Pclose(plist));
+    OK(file = H5Fopen(argv[1], H5F_ACC_RDWR, plist));
+    leave_open(file);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();
     return failures ? 1 : 0;

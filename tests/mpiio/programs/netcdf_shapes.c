@@ -1,7 +1,7 @@
 /* A program that knows netCDF-4 and nothing of us: netcdf_shapes FILE
  *
- * Parallel netCDF-4 (on HDF5): contiguous, chunked, compressed and record variables, collective and independent;
- * read back in another decomposition.
+ * Parallel netCDF-4 (on HDF5): contiguous, chunked, compressed and record variables, collective and independent, strides
+ * of which some ranks have none, a variable defined later; read back in another decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <netcdf.h>
@@ -81,6 +81,26 @@ static void put_all(int nc, const int *var) {
     }
 }
 
+/* Big-endian in the file; every other column; the last rank has nothing to say. */
+static void put_late(int nc) {
+    const size_t rows = (size_t)(NY / size), alone = size == 1;
+    const size_t start[2] = {rows * (size_t)rank, 0};
+    const size_t count[2] = {rank < size - 1 || alone ? rows : 0, NX / 2};
+    const ptrdiff_t stride[2] = {1, 2};
+    float *data = malloc(sizeof *data * (rows * NX + 1));
+    int var, dim[2];
+    for (size_t i = 0; i < rows * NX; i++) data[i] = (float)(1000 * rank) + (float)i;
+    OK(nc_redef(nc));
+    OK(nc_inq_dimid(nc, "y", &dim[0]));
+    OK(nc_inq_dimid(nc, "x", &dim[1]));
+    OK(nc_def_var(nc, "late", NC_DOUBLE, 2, dim, &var));
+    OK(nc_def_var_endian(nc, var, NC_ENDIAN_BIG));
+    OK(nc_enddef(nc));
+    OK(nc_var_par_access(nc, var, NC_COLLECTIVE));
+    OK(nc_put_vars_float(nc, var, start, count, stride, data));
+    free(data);
+}
+
 static void get_all(const char *path, const int *var) {
     int nc;
     OK(nc_open_par(path, NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &nc));
@@ -111,6 +131,7 @@ int main(int argc, char **argv) {
     if (argc < 2) MPI_Abort(MPI_COMM_WORLD, 2);
     const int nc = define(argv[1], var);
     put_all(nc, var);
+    put_late(nc);
     OK(nc_close(nc));
     get_all(argv[1], var);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -1,8 +1,9 @@
 /* A program that knows PnetCDF and nothing of us: pnetcdf_shapes FILE
  *
  * Fixed and record variables in CDF-5: whole blocks, strides, mapped memory (varm), flexible calls with an MPI
- * datatype, non-blocking calls gathered by wait_all, buffered ones, independent mode, fill values, a second define mode;
- * then everything is read back in another decomposition.
+ * datatype, lists of boxes (varn), non-blocking calls gathered by wait_all, some of them cancelled, buffered ones, a
+ * mistake of one rank, independent mode, fill values, a second define mode; then everything is read back in another
+ * decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -132,6 +133,29 @@ static void put_records(int nc, const int *var) {
     }
 }
 
+/* Variable 3 again: a list of boxes on all ranks but the last, and a request that is cancelled.  Variable 0: rank 0 is out
+ * of bounds, and only its own call fails. */
+static void put_odds(int nc, const int *var) {
+    const box b = part(rank, 1, 1), rows = part(rank, 0, 0);
+    MPI_Offset start[2][3] = {{1, 0, b.start[2]}, {1, NY / 2, b.start[2]}};
+    MPI_Offset count[2][3] = {{1, NY / 2, b.count[2]}, {1, NY / 2, b.count[2]}};
+    MPI_Offset *starts[2] = {start[0], start[1]}, *counts[2] = {count[0], count[1]};
+    int *data = make(3, &b), request, junk = -1;
+    OK(ncmpi_put_varn_int_all(nc, var[3], rank < size - 1 ? 2 : 0, starts, counts, data));
+    free(data);
+    const MPI_Offset at[3] = {0, 0, rank % NX}, one[3] = {1, 1, 1}, out[2] = {NY, 0};
+    OK(ncmpi_iput_vara_int(nc, var[3], at, one, &junk, &request));
+    OK(ncmpi_cancel(nc, 1, &request, NULL));
+    data = make(0, &rows);
+    const int code = ncmpi_put_vara_int_all(nc, var[0], rank ? rows.start + 1 : out,
+                                            rank ? rows.count + 1 : one, data);
+    if (code != (rank ? NC_NOERR : NC_EINVALCOORDS)) {
+        fprintf(stderr, "rank %d: out of bounds on rank 0 gave %s\n", rank, ncmpi_strerrno(code));
+        failures++;
+    }
+    free(data);
+}
+
 static void put_alone(int nc, const int *var) {
     const MPI_Offset room = 4 * NX * NY * RECORDS;
     OK(ncmpi_buffer_attach(nc, room));
@@ -203,6 +227,7 @@ int main(int argc, char **argv) {
     const int nc = define(argv[1], var, info);
     put_fixed(nc, var);
     put_records(nc, var);
+    put_odds(nc, var);
     put_alone(nc, var);
     redefine(nc);
     OK(ncmpi_close(nc));
