@@ -6,12 +6,16 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/team.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/fiber.h"
 
@@ -119,27 +123,76 @@ static tutti_err nodes_number(tutti__team *t, const int *leader) {
     return groups_finish(&t->nodes, n, t->size, t->rank);
 }
 
-static tutti_err team_divide(tutti__team *t) {
-    MPI_Comm machine;
-    const int part = pretend_node(t->pretend, t->rank, t->size);
-    TUTTI_MPI(MPI_Comm_split_type(t->comm, MPI_COMM_TYPE_SHARED, t->rank, MPI_INFO_NULL, &machine));
-    int code = MPI_Comm_split(machine, part < 0 ? 0 : part, t->rank, &t->node);
-    MPI_Comm_free(&machine);
-    if (code != MPI_SUCCESS) return tutti__error_mpi(code, "MPI_Comm_split");
-    MPI_Comm_set_errhandler(t->node, MPI_ERRORS_RETURN);
+/* Where a rank is. */
+typedef struct {
+    uint64_t machine;
+    int64_t part; /* as pretended */
+    int64_t rank;
+} abode;
 
-    int *leader = tutti__calloc((size_t)t->size + 1, sizeof *leader);
-    int mine = t->rank;
-    tutti_err err = leader ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    err = tutti__team_agree(t, err);
-    if (err == TUTTI_OK) {
-        TUTTI_ASSERT(leader);
-        code = MPI_Bcast(&mine, 1, MPI_INT, 0, t->node);
-        if (code == MPI_SUCCESS)
-            code = MPI_Allgather(&mine, 1, MPI_INT, leader, 1, MPI_INT, t->comm);
-        err =
-            code == MPI_SUCCESS ? nodes_number(t, leader) : tutti__error_mpi(code, "MPI_Allgather");
+static uint64_t hash_add(uint64_t hash, const void *bytes, size_t n) {
+    const unsigned char *v = bytes;
+    for (size_t i = 0; i < n; i++) hash = (hash ^ v[i]) * 1099511628211u;
+    return hash;
+}
+
+/* Processes with the same number can share memory: same kernel since it was started, same name, same
+ * /dev/shm.  MPI_Comm_split_type says the same, but takes milliseconds in MPICH. */
+static uint64_t machine_number(void) {
+    char boot[64];
+    struct utsname name;
+    struct stat shm;
+    uint64_t hash = 14695981039346656037u;
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, boot, sizeof boot) : -1;
+    if (fd >= 0) (void)close(fd);
+    if (n > 0) hash = hash_add(hash, boot, (size_t)n);
+    if (uname(&name) == 0) hash = hash_add(hash, name.nodename, strlen(name.nodename));
+    if (stat("/dev/shm", &shm) == 0) {
+        hash = hash_add(hash, &shm.st_dev, sizeof shm.st_dev);
+        hash = hash_add(hash, &shm.st_ino, sizeof shm.st_ino);
     }
+    return hash;
+}
+
+static int abode_order(const void *a, const void *b) {
+    const abode *x = a, *y = b;
+    if (x->machine != y->machine) return x->machine < y->machine ? -1 : 1;
+    if (x->part != y->part) return x->part < y->part ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* The lowest rank in each rank's abode. */
+static void leaders_find(abode *all, int n, int *leader) {
+    int lowest = 0;
+    qsort(all, (size_t)n, sizeof *all, abode_order);
+    for (int i = 0; i < n; i++) {
+        if (i == 0 || all[i].machine != all[i - 1].machine || all[i].part != all[i - 1].part)
+            lowest = (int)all[i].rank;
+        leader[all[i].rank] = lowest;
+    }
+}
+
+static tutti_err nodes_make(tutti__team *t, int part, abode *all, int *leader) {
+    const abode mine = {machine_number(), part, t->rank};
+    TUTTI_MPI(
+        MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, t->comm));
+    leaders_find(all, t->size, leader);
+    TUTTI_MPI(MPI_Comm_split(t->comm, leader[t->rank], t->rank, &t->node));
+    MPI_Comm_set_errhandler(t->node, MPI_ERRORS_RETURN);
+    return nodes_number(t, leader);
+}
+
+static tutti_err team_divide(tutti__team *t) {
+    const int part = pretend_node(t->pretend, t->rank, t->size);
+    int *leader = tutti__calloc((size_t)t->size + 1, sizeof *leader);
+    abode *all = tutti__calloc((size_t)t->size + 1, sizeof *all);
+    tutti_err err = tutti__team_agree(t, leader && all ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err == TUTTI_OK) {
+        TUTTI_ASSERT(leader && all);
+        err = nodes_make(t, part < 0 ? 0 : part, all, leader);
+    }
+    tutti__free(all);
     tutti__free(leader);
     if (err == TUTTI_OK && part < 0)
         err = tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "nodes=%s: not a division of ranks",
