@@ -100,8 +100,9 @@ enum {
     X(BOOL, check, 0, "",                                                                          \
       "refuse collective writes whose ranks overlap, instead of the highest rank winning")         \
     X(SIZE, sieve_size, 4 << 20, "ind_rd_buffer_size", "buffer of the sieve method")               \
-    X(SIZE, direct_run, 1 << 20, "",                                                               \
-      "contiguous runs of at least this size go straight from the user's memory to the file")      \
+    X(SIZE, direct_run, 0, "",                                                                     \
+      "contiguous runs of at least this size go straight from the user's memory to the file; "     \
+      "0: 1 MiB, but not in writes that would wait for each other in the kernel")                  \
     X(INT, queue_depth, 64, "", "requests in flight of the stores uring, threads and aio")         \
     X(INT, io_threads, 2, "", "threads of the store threads")                                      \
     X(TEXT, nodes, "", "",                                                                         \

@@ -467,11 +467,24 @@ static void add_method(collector *l, int method) {
     add(l, k);
 }
 
-/* Long pieces go straight from the user's memory: the option direct_run says what is long. */
+/* Writes of one node through its page cache exclude each other in the kernel, while copies into staging memory do not. */
+static int writers_wait(const tutti__cost_case *c) {
+    return c->is_write && c->largest > 1 && !c->opt->direct_io && !(c->profile->remote > 0);
+}
+
+#define LONG ((tutti_off)1 << 20)
+
+/* Long pieces go straight from the user's memory: the option direct_run says what is long.  Unless it does, the model
+ * decides where writers would wait for each other. */
+static int goes_straight(const tutti__cost_case *c) {
+    if (c->opt->direct_run > 0) return c->s->run >= c->opt->direct_run;
+    return c->s->run >= LONG && !writers_wait(c);
+}
+
 static int method_possible(const tutti__cost_case *c, int method) {
     const int staged = method == TUTTI_METHOD_TWO_PHASE || method == TUTTI_METHOD_ROOT;
     if (method == TUTTI_METHOD_SIEVE) return !c->is_write || c->may_sieve;
-    return !staged || c->s->run < c->opt->direct_run;
+    return !staged || !goes_straight(c);
 }
 
 static int method_asked(const tutti__cost_case *c) {

@@ -91,6 +91,11 @@ static void test_measured_regions(void) {
         }
         for (tutti_off piece = 1 << 20; piece <= 32 << 20; piece *= 2) {
             set_case(1, ranks[i], 1, 32 << 20, piece, 1);
+            EXPECT(TWO_PHASE);
+            opt.direct_run = 1 << 20;
+            EXPECT(LIST);
+            opt.direct_run = 0;
+            set_case(1, ranks[i], ranks[i], 32 << 20, piece, 1); /* each on a node of its own */
             EXPECT(LIST);
         }
         for (tutti_off piece = 64; piece <= 2048; piece *= 2) {
