@@ -4,6 +4,7 @@
  * calls and no list of all mounts.  A profile is replaced by renaming a new one, so that nobody ever
  * reads half of it.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/machine.h"
 #include "base/memory.h"
 #include "base/profile.h"
 
@@ -210,9 +211,8 @@ tutti_err tutti__profile_load(const char *file, const tutti_place *place, tutti_
         tutti__profile_pick(&set, place, p_out);
         tutti__profile_set_free(&set);
     } else {
-        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
         tutti_profile_defaults(p_out, place->type);
-        if (cores > 0) p_out->cores = (double)cores;
+        p_out->cores = tutti__cores();
     }
     return TUTTI_OK;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/machine.h"
 #include "base/options_impl.h"
 #include "base/trace.h"
 
@@ -97,7 +98,7 @@ static tutti_err store_open(tutti_file *f, int permissions, int creates) {
 /* Ranks that are bound have their cores to themselves, others share those of the node. */
 static int cores_to_spare(const tutti_file *f) {
     cpu_set_t set;
-    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    const int all = tutti__cores();
     if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
     const int mine = CPU_COUNT(&set);
     return mine < all ? mine > 1 : mine > f->team->nodes.size;

@@ -11,9 +11,9 @@
 #include "comm/team.h"
 
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include "base/fiber.h"
+#include "base/machine.h"
 
 /* More ranks than this read each other slower than messages tell them. */
 enum { MOST_RANKS = 16 };
@@ -49,7 +49,7 @@ static head *head_of(const tutti__team *t) {
 
 void tutti__board_use(tutti__team *t, tutti__segment memory) {
     t->board.memory = memory;
-    t->board.spins = sysconf(_SC_NPROCESSORS_ONLN) >= t->size ? SPINS : 0;
+    t->board.spins = tutti__cores() >= t->size ? SPINS : 0;
 }
 
 static sheet *sheet_of(const tutti__team *t, int rank) {
