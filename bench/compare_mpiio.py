@@ -2,7 +2,7 @@
 """An MPI-IO program with and without the drop-in, in turn: both times and their ratio.
 
     compare_mpiio.py BUILD [--ranks 4,8] [--dir build/run,/dev/shm] [--pairs 7] [--size BYTES]
-                     [--json FILE] [--program PROGRAM] [--pattern NAME,...]
+                     [--json FILE] [--program PROGRAM] [--pattern NAME,...] [--disk]
 
 BUILD is a build directory (build/openmpi or build/mpich).  The program prints lines of
 `pattern write|read bytes seconds`; each pair of runs (one native, one preloaded, the order changing
@@ -35,6 +35,8 @@ def run(args, build, ranks, path, preloaded):
     command += [program, path, "--size", str(args.size)]
     if args.pattern:
         command += ["--pattern", args.pattern]
+    if args.disk:
+        command += ["--disk"]
     done = subprocess.run(command, stdout=subprocess.PIPE, timeout=args.timeout, check=True,
                           env=environment)
     seconds, sizes = {}, {}
@@ -104,6 +106,7 @@ def main():
     parser.add_argument("--timeout", type=float, default=300)
     parser.add_argument("--program")
     parser.add_argument("--pattern")
+    parser.add_argument("--disk", action="store_true", help="writes are synced, reads find nothing cached")
     parser.add_argument("--json")
     args = parser.parse_args()
     points = []

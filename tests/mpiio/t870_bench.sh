@@ -12,7 +12,7 @@ fail() {
 }
 cd "$TUTTI_TEST_DIR" || exit 1
 export TUTTI_STATS=1
-said=$("$top/bench/compare_mpiio.py" "$TUTTI_BUILD_DIR" --ranks 2 --dir "$PWD" --pairs 1 --size 65536 \
+said=$("$top/bench/compare_mpiio.py" "$TUTTI_BUILD_DIR" --ranks 2 --dir "$PWD" --pairs 1 --size 65536 --disk \
     --json out.json 2>&1) || fail "compare_mpiio.py failed: $said"
 case $said in
 *"2 ranks, open for"*irregular64*"geometric mean"*) ;;
@@ -33,6 +33,6 @@ run() {
 
 run mpiio_memory "$PWD/m" 65536
 cat mpiio_memory.native mpiio_memory.out | grep -c 'PSS KiB' | grep -qx 2 || fail "mpiio_memory says no PSS"
-run mpiio_patterns "$PWD/p" --size 65536 --verify
+run mpiio_patterns "$PWD/p" --size 65536 --verify --disk
 run split_overlap "$PWD/s" --size 262144 --steps 3 --sync
 exit $bad
