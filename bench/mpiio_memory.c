@@ -23,7 +23,7 @@ static long pss(void) {
     FILE *f = fopen("/proc/self/smaps_rollup", "r");
     if (!f) return 0;
     while (fgets(line, sizeof line, f))
-        if (strncmp(line, "Pss:", 4) == 0) kib = atol(line + 4);
+        if (strncmp(line, "Pss:", 4) == 0) kib = strtol(line + 4, NULL, 10);
     fclose(f);
     return kib;
 }
@@ -45,7 +45,10 @@ static void write_file(const char *path, int rank, int ranks, long size) {
     MPI_Datatype run, view;
     MPI_File f;
     char *buf = malloc((size_t)size);
-    if (!buf) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (!buf) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        exit(1);
+    }
     memset(buf, rank, (size_t)size);
     MPI_Type_create_hvector((int)(size / PIECE), PIECE, (MPI_Aint)PIECE * ranks, MPI_BYTE, &run);
     MPI_Type_create_hindexed(1, &one, &at, run, &view);
@@ -67,7 +70,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 2) MPI_Abort(MPI_COMM_WORLD, 2);
-    const long size = argc > 2 ? atol(argv[2]) / 512 * 512 : 1 << 20;
+    const long size = argc > 2 ? strtol(argv[2], NULL, 10) / 512 * 512 : 1 << 20;
     MPI_Barrier(MPI_COMM_WORLD);
     const long before = pss();
     if (pthread_create(&watcher, NULL, watch, NULL) != 0) MPI_Abort(MPI_COMM_WORLD, 1);

@@ -27,12 +27,13 @@ typedef struct pattern {
 static int rank, ranks, rounds = 1, verify, disk;
 static long size = 8 << 20;
 
-static void fail(const char *what, int code) {
+static _Noreturn void fail(const char *what, int code) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int n = 0;
     if (code != MPI_SUCCESS) MPI_Error_string(code, text, &n);
     fprintf(stderr, "mpiio_patterns: %s: %s\n", what, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
 }
 
 static void *must(void *p) {
@@ -140,7 +141,7 @@ static uint64_t shuffle(uint64_t *x) {
 static void make_irregular64(pattern *p) {
     enum { ITEM = 64, HAND = 32 };
     const int hands = (int)(size / (ITEM * HAND)), n = HAND * ranks;
-    int *owner = must(malloc((size_t)n * sizeof *owner));
+    int *owner = must(calloc((size_t)n, sizeof *owner));
     MPI_Aint *at = must(malloc((size_t)hands * HAND * sizeof *at));
     uint64_t state = 88172645463325252u;
     int items = 0;
@@ -239,8 +240,8 @@ static char content(size_t i) {
 }
 
 static void check(const char *name, const pattern *p, const char *buf) {
-    char *want = must(malloc(p->bytes)), *got = must(malloc(p->bytes)),
-         *all = must(malloc(p->room));
+    char *want = must(malloc(p->bytes + 1)), *got = must(malloc(p->bytes + 1)),
+         *all = must(malloc(p->room + 1));
     int at = 0, to = 0;
     for (size_t i = 0; i < p->room; i++) all[i] = content(i);
     MPI_Pack(all, p->count, p->memory, want, (int)p->bytes, &at, MPI_COMM_SELF);
@@ -294,9 +295,9 @@ int main(int argc, char **argv) {
         else if (i + 1 == argc)
             fail("an option without a value", MPI_SUCCESS);
         else if (strcmp(argv[i], "--size") == 0)
-            size = atol(argv[++i]);
+            size = strtol(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--rounds") == 0)
-            rounds = atoi(argv[++i]);
+            rounds = (int)strtol(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--pattern") == 0)
             patterns = argv[++i];
         else

@@ -28,6 +28,7 @@ static void must(int ok, const char *what) {
     if (ok) return;
     fprintf(stderr, "small_collectives: %s: %s\n", what, tutti_last_message());
     MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
 }
 
 static tutti_off place(const bench *b, int call) {
@@ -124,9 +125,9 @@ static void compare(const bench *b, int is_write) {
 static int bench_parse(bench *b, int argc, char **argv) {
     int c;
     while ((c = getopt(argc, argv, "n:b:r:d:sh")) != -1) {
-        if (c == 'n') b->calls = atoi(optarg);
-        if (c == 'b') b->bytes = atoi(optarg);
-        if (c == 'r') b->rounds = atoi(optarg);
+        if (c == 'n') b->calls = (int)strtol(optarg, NULL, 10);
+        if (c == 'b') b->bytes = (int)strtol(optarg, NULL, 10);
+        if (c == 'r') b->rounds = (int)strtol(optarg, NULL, 10);
         if (c == 'd') b->directory = optarg;
         if (c == 's') b->same_place = 1;
         if (c == 'h' || c == '?') return 0;

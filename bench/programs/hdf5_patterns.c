@@ -16,9 +16,10 @@ static int rank, ranks;
 static hsize_t side;           /* elements of a rank's block along each dimension */
 static hsize_t grid[3], at[3]; /* how the array is cut, and this rank's block */
 
-static void fail(const char *what) {
+static _Noreturn void fail(const char *what) {
     fprintf(stderr, "hdf5_patterns: %s\n", what);
     MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
 }
 
 static hid_t must(hid_t id, const char *what) {
@@ -102,7 +103,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 2) fail("usage: hdf5_patterns FILE [--size BYTES]");
-    if (argc > 3 && strcmp(argv[2], "--size") == 0) size = atol(argv[3]);
+    if (argc > 3 && strcmp(argv[2], "--size") == 0) size = strtol(argv[3], NULL, 10);
     MPI_Dims_create(ranks, 3, dims);
     rest = rank;
     for (int d = 2; d >= 0; d--) {

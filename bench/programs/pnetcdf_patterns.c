@@ -56,7 +56,10 @@ static void measure(const char *path, const char *pattern, int later) {
     const size_t n = (size_t)(rows * columns);
     double *buf = malloc(VARIABLES * n * sizeof *buf);
     int file, variable[VARIABLES];
-    if (!buf) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (!buf) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        exit(1);
+    }
     for (int write = 1; write >= 0; write--) {
         for (size_t i = 0; i < VARIABLES * n; i++) buf[i] = write ? (double)i + 1e9 * rank : 0;
         const double start = together();
@@ -88,7 +91,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 2) MPI_Abort(MPI_COMM_WORLD, 2);
-    if (argc > 3 && strcmp(argv[2], "--size") == 0) size = atol(argv[3]);
+    if (argc > 3 && strcmp(argv[2], "--size") == 0) size = strtol(argv[3], NULL, 10);
     MPI_Dims_create(ranks, 2, dims);
     for (int d = 0; d < 2; d++) grid[d] = dims[d];
     at[0] = rank / dims[1];

@@ -76,6 +76,7 @@ static tutti_err ballot_pass(tutti__team *t, int tag, int to, const ballot *out,
 static tutti_err ballot_reduce(tutti__team *t, int tag, ballot *b) {
     int whole = 1; /* the largest power of two that is not larger than the team */
     ballot in;
+    tutti__vote_init(&in.vote); /* neutral, until a message has come */
     while (whole <= t->size / 2) whole *= 2;
     if (t->rank >= whole) {
         TUTTI_TRY(ballot_pass(t, tag, t->rank - whole, b, -1, NULL));
