@@ -25,23 +25,6 @@ static int is_unsigned(tutti_type type) {
 
 /* ---- integers */
 
-static int64_t get_signed(tutti_off size, const void *p) {
-    int8_t a;
-    int16_t b;
-    int32_t c;
-    int64_t d;
-    switch (size) {
-    case 1:
-        return memcpy(&a, p, 1), a;
-    case 2:
-        return memcpy(&b, p, 2), b;
-    case 4:
-        return memcpy(&c, p, 4), c;
-    default:
-        return memcpy(&d, p, 8), d;
-    }
-}
-
 static uint64_t get_unsigned(tutti_off size, const void *p) {
     uint8_t a;
     uint16_t b;
@@ -57,6 +40,11 @@ static uint64_t get_unsigned(tutti_off size, const void *p) {
     default:
         return memcpy(&d, p, 8), d;
     }
+}
+
+static int64_t get_signed(tutti_off size, const void *p) {
+    const int above = 64 - 8 * (int)size; /* bits that repeat the sign */
+    return (int64_t)(get_unsigned(size, p) << above) >> above;
 }
 
 /* The low bytes of a number, which holds also for negative ones. */

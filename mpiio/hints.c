@@ -125,15 +125,11 @@ int mpiio_hints_read(MPI_Info info, tutti_options *opt) {
 
 /* ---- changed later */
 
-/* Of those that tutti_file_change takes. */
+/* In what tutti_file_change takes. */
 static int differ(const tutti_options *a, const tutti_options *b) {
-    return a->method != b->method || a->method_read != b->method_read ||
-           a->exchange != b->exchange || a->pipeline != b->pipeline || a->domains != b->domains ||
-           a->domain_block != b->domain_block || a->cb_nodes != b->cb_nodes ||
-           a->cb_buffer_size != b->cb_buffer_size || a->window_size != b->window_size ||
-           a->sub_buffers != b->sub_buffers || a->rmw != b->rmw || a->sieve_size != b->sieve_size ||
-           a->sieve_gap != b->sieve_gap || a->check != b->check || a->explain != b->explain ||
-           a->plan_cache != b->plan_cache;
+#define DIFFER(name) || a->name != b->name
+    return 0 TUTTI_FILE_CHANGES(DIFFER);
+#undef DIFFER
 }
 
 int mpiio_hints_wish(const mpiio_file *f, MPI_Info info, tutti_options *opt) {

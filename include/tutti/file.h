@@ -85,9 +85,26 @@ TUTTI_API tutti_err tutti_file_atomic(tutti_file *f, int on) TUTTI_MUST_USE;
 /** The options in force (rank 0's, completed by what was found out).   Local. */
 TUTTI_API tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_out) TUTTI_MUST_USE;
 
-/** Change options of an open file, from the next operation on: method, method_read, exchange, pipeline, domains,
- *  domain_block, cb_nodes, cb_buffer_size, window_size, sub_buffers, rmw, sieve_size, sieve_gap, check, explain
- *  and plan_cache.  All others belong to opening and stay as they are.   Collective (rank 0's are used).
+/** Options that an open file can change. */
+#define TUTTI_FILE_CHANGES(X) \
+    X(method)                 \
+    X(method_read)            \
+    X(exchange)               \
+    X(pipeline)               \
+    X(domains)                \
+    X(domain_block)           \
+    X(cb_nodes)               \
+    X(cb_buffer_size)         \
+    X(window_size)            \
+    X(sub_buffers)            \
+    X(rmw)                    \
+    X(sieve_size)             \
+    X(sieve_gap)              \
+    X(check)                  \
+    X(explain)                \
+    X(plan_cache)
+
+/** Change options of an open file, from the next operation on: those of TUTTI_FILE_CHANGES.  All others belong to opening and stay as they are.   Collective (rank 0's are used).
  *  @return TUTTI_ERR_STATE while there are plans of the file, or operations that have not been completed */
 TUTTI_API tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) TUTTI_MUST_USE;
 

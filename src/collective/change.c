@@ -5,27 +5,12 @@
 
 #include "base/options_impl.h"
 
-#define TAKE(name) changed |= to->name != from->name, to->name = from->name
-
 /* 1: there was something to change */
 static int take(tutti_options *to, const tutti_options *from) {
     int changed = 0;
-    TAKE(method);
-    TAKE(method_read);
-    TAKE(exchange);
-    TAKE(pipeline);
-    TAKE(domains);
-    TAKE(domain_block);
-    TAKE(cb_nodes);
-    TAKE(cb_buffer_size);
-    TAKE(window_size);
-    TAKE(sub_buffers);
-    TAKE(rmw);
-    TAKE(sieve_size);
-    TAKE(sieve_gap);
-    TAKE(check);
-    TAKE(explain);
-    TAKE(plan_cache);
+#define TAKE(name) changed |= to->name != from->name, to->name = from->name;
+    TUTTI_FILE_CHANGES(TAKE)
+#undef TAKE
     return changed;
 }
 

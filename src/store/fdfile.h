@@ -5,6 +5,14 @@
 
 #include "store/span.h"
 
+/* The interval [*lo, *hi), which may be empty, grows by [from, to). */
+static inline void tutti__interval_grow(tutti_off *lo, tutti_off *hi, tutti_off from,
+                                        tutti_off to) {
+    const int empty = *lo >= *hi;
+    *lo = empty || from < *lo ? from : *lo;
+    *hi = empty || to > *hi ? to : *hi;
+}
+
 /* What hasten.c knows of a file. */
 typedef struct tutti__hurry {
     tutti_off lo, hi; /* to be sent on */

@@ -107,9 +107,7 @@ static int is_on_disk(const tutti__fdfile *f) {
 
 static void hurry_grow(tutti__fdfile *f, tutti_off lo, tutti_off hi) {
     tutti__hurry *h = &f->hurry;
-    const int empty = h->lo >= h->hi;
-    h->lo = empty ? lo : tutti__min(lo, h->lo);
-    h->hi = empty ? hi : tutti__max(hi, h->hi);
+    tutti__interval_grow(&h->lo, &h->hi, lo, hi);
     if (!h->queued) queue_add(f);
     pthread_cond_signal(&work);
 }

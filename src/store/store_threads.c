@@ -135,9 +135,7 @@ static tutti_err threads_finish(tutti_store_request *base, tutti_off *done_out) 
 static void threads_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
     threads_store *t = (threads_store *)s;
     pthread_mutex_lock(&t->lock);
-    const int empty = t->lo >= t->hi;
-    t->lo = empty ? lo : tutti__min(lo, t->lo);
-    t->hi = empty ? hi : tutti__max(hi, t->hi);
+    tutti__interval_grow(&t->lo, &t->hi, lo, hi);
     hasten_if_idle(t);
     pthread_mutex_unlock(&t->lock);
 }
