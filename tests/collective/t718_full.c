@@ -126,6 +126,28 @@ static void no_shared_memory(const char *path) {
     free(m.v);
 }
 
+/* Where every write waits for the disk, it goes on in the background unless told otherwise. */
+static void synchronous(void) {
+    char path[600], data[1000] = "";
+    tutti_access *a = NULL;
+    tutti_stats s;
+    if (!small_mounted(home, "1m", 1 << 20)) return;
+    if (rank == 0)
+        CHECK(mount("tutti-test", home, "tmpfs", MS_REMOUNT | MS_SYNCHRONOUS, "size=1m") == 0,
+              "remount: %s", strerror(errno));
+    MPI_Barrier(MPI_COMM_WORLD);
+    snprintf(path, sizeof path, "%s/file", home);
+    tutti_file *f = open_with(path, "");
+    CHECK_OK(tutti_access_vector((tutti_off)rank * 100, 10, 100, (tutti_off)ranks * 100, &a));
+    CHECK_SAME(tutti_file_write_begin(f, a, data), TUTTI_OK);
+    CHECK_SAME(tutti_file_write_end(f, NULL), TUTTI_OK);
+    tutti_file_stats(f, &s, NULL);
+    CHECK_EQ(s.background, 1);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    tutti_access_free(&a);
+    unmounted(home);
+}
+
 int main(int argc, char **argv) {
     char path[512];
     hostile_begin(&argc, &argv, 718);
@@ -140,6 +162,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < TEXTS; i++) no_space(texts[i]);
     read_only();
     unmounted(home);
+    synchronous();
     no_shared_memory(path);
     if (rank == 0) (void)rmdir(home);
     return hostile_end();
