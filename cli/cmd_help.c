@@ -1,6 +1,6 @@
 /* tutti help: the texts.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "cli.h"
+#include "common/cli.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* tutti options: the option table, for people and for programs.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "cli.h"
+#include "common/cli.h"
 
 #include <string.h>
 

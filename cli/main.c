@@ -1,6 +1,6 @@
 /* The command `tutti`: find the command that the first argument names and run it.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "cli.h"
+#include "common/cli.h"
 
 #include <locale.h>
 #include <string.h>

@@ -27,9 +27,9 @@ def includes(path):
     return INCLUDE.findall(path.read_text(encoding="utf-8"))
 
 
-def resolve(name, path):
+def resolve(name, path, *own):
     """The file of this tree that `name` in `path` means, or None: a system header."""
-    for folder in (path.parent, src, public):
+    for folder in (path.parent, *own, src, public):
         found = folder / name
         if found.is_file():
             return found.resolve()
@@ -78,7 +78,7 @@ def check_room(path):
 
 def check_public_only(path, own):
     for name in includes(path):
-        found = resolve(name, path)
+        found = resolve(name, path, own)
         if found and not (found.is_relative_to(public) or found.is_relative_to(own)):
             wrong.append(f"{short(path)} includes {name}: only public headers here")
 

@@ -4,10 +4,10 @@
  * wherever it is.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "../../cli/cli_error.c"
-#include "../../cli/cli_text.c"
-#include "../../cli/content.c"
-#include "../../cli/patterns.c"
+#include "common/cli_error.c"
+#include "common/cli_text.c"
+#include "bench/content.c"
+#include "bench/patterns.c"
 
 static void mark(const bench_pattern *p, unsigned char *file, unsigned char *memory) {
     for (tutti_count i = 0; i < p->pieces; i++) {

@@ -3,14 +3,14 @@
  * of a median, each against what can be worked out by hand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "../../cli/cli_error.c"
-#include "../../cli/cli_text.c"
-#include "../../cli/cli_measuring.c"
-#include "../../cli/content.c"
-#include "../../cli/measure.c"
-#include "../../cli/exhibit.c"
-#include "../../cli/contest.c"
-#include "../../cli/exp_auto.c"
+#include "common/cli_error.c"
+#include "common/cli_text.c"
+#include "common/cli_measuring.c"
+#include "bench/content.c"
+#include "bench/measure.c"
+#include "experiments/exhibit.c"
+#include "experiments/contest.c"
+#include "experiments/exp_auto.c"
 
 #define CHECK_NEAR(a, b) CHECK(fabs((a) - (b)) < 1e-9, "%g != %g", (double)(a), (double)(b))
 

@@ -4,10 +4,10 @@
  * for stored blocks gets the pixels back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "../../cli/cli_error.c"
-#include "../../cli/npy.c"
-#include "../../cli/png.c"
-#include "../../cli/png_deflate.c"
+#include "common/cli_error.c"
+#include "array/npy.c"
+#include "array/png.c"
+#include "array/png_deflate.c"
 
 /* ---- .npy */
 

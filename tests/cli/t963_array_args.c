@@ -3,13 +3,13 @@
  * over sections within a budget.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "../../cli/cli_error.c"
-#include "../../cli/cli_text.c"
-#include "../../cli/progress.c"
-#include "../../cli/cmd_array_args.c"
-#include "../../cli/cmd_array_section.c"
-#include "../../cli/cmd_array_element.c"
-#include "../../cli/cmd_array_walk.c"
+#include "common/cli_error.c"
+#include "common/cli_text.c"
+#include "common/progress.c"
+#include "array/cmd_array_args.c"
+#include "array/cmd_array_section.c"
+#include "array/cmd_array_element.c"
+#include "array/cmd_array_walk.c"
 
 /* ---- arguments */
 

@@ -3,11 +3,11 @@
  * number of ranks, distinct where they should be; and the distributions cover the array once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "../../cli/cli_error.c"
-#include "../../cli/cli_text.c"
-#include "../../cli/patterns.c"
-#include "../../cli/sections_table.c"
-#include "../../cli/distributions.c"
+#include "common/cli_error.c"
+#include "common/cli_text.c"
+#include "bench/patterns.c"
+#include "experiments/sections_table.c"
+#include "experiments/distributions.c"
 
 /* Running is not what is tested here. */
 int tutti_way_failed(bench_entry *e) {

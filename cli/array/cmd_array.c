@@ -1,0 +1,281 @@
+/* tutti array: look at arrays in files, convert them, make new ones.  This file opens and creates them; the
+ * commands that move elements have files of their own.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/cmd_array.h"
+#include "array/npy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- sides */
+
+void array_side_plan(array_side *s, const tutti_array_spec *spec) {
+    *s = (array_side){.spec = *spec};
+    if (spec->type != TUTTI_BYTES) s->spec.element_size = tutti_type_size(spec->type);
+    s->slice = tutti_slice_all(spec->ndims, spec->shape);
+    s->count = tutti_slice_count(spec->ndims, &s->slice, s->shape);
+}
+
+void array_side_take(array_side *s, tutti_array *a) {
+    tutti_array_spec spec;
+    tutti_array_describe(a, &spec);
+    array_side_plan(s, &spec);
+    s->array = a;
+}
+
+int array_side_select(array_side *s, const array_config *c) {
+    if (array_section_parse(c->section, c->fortran, &s->spec, &s->slice)) return 1;
+    s->count = tutti_slice_count(s->spec.ndims, &s->slice, s->shape);
+    return 0;
+}
+
+int array_side_is_global(const array_side *s, const char *path) {
+    if (!tutti_array_distribution(s->array)) return 1;
+    cli_error("'%s' is in local placement: copy it into one file first, on the ranks that it has, "
+              "with tutti array transpose --axes",
+              path);
+    return 0;
+}
+
+int array_side_close(array_side *s, int failed) {
+    if (!s->array) return failed;
+    if (tutti_array_close(&s->array) != TUTTI_OK && !failed) return cli_error_tutti();
+    return failed;
+}
+
+/* What the user has said of an array must be true of it. */
+static int check_claims(const array_config *c, const tutti_array_spec *spec) {
+    char is[ARRAY_TEXT], said[ARRAY_TEXT];
+    int same = !c->has_shape || spec->ndims == c->spec.ndims;
+    for (int d = 0; c->has_shape && same && d < spec->ndims; d++)
+        same = spec->shape[d] == c->spec.shape[d];
+    if (!same)
+        return cli_error("'%s' has the shape %s, not %s", c->path,
+                         array_shape_text(spec->ndims, spec->shape, is, sizeof is),
+                         array_shape_text(c->spec.ndims, c->spec.shape, said, sizeof said));
+    if (c->has_type && (spec->type != c->spec.type || spec->element_size != c->spec.element_size))
+        return cli_error("'%s' has elements of type %s, not %s", c->path,
+                         tutti_type_name(spec->type), tutti_type_name(c->spec.type));
+    if (c->has_order && spec->order != c->spec.order)
+        return cli_error("'%s' is in the other order", c->path);
+    return 0;
+}
+
+int array_side_open_raw(const cli_world *w, const array_config *c, const char *path, int mode,
+                        const tutti_array_spec *spec, array_side *out) {
+    tutti_array *a;
+    if (tutti_array_open_raw(w->comm, path, mode, spec, &c->options, &a) != TUTTI_OK)
+        return cli_error_tutti();
+    array_side_take(out, a);
+    return 0;
+}
+
+/* A NumPy file is an array, too. */
+static int open_npy(const cli_world *w, const array_config *c, int mode, array_side *out) {
+    npy_header h;
+    if (npy_read_for_all(w, c->path, &h)) return 1;
+    if (h.swapped)
+        return cli_error(
+            "the numbers of '%s' have their bytes in the other order: make an array of "
+            "it, by tutti array write --create",
+            c->path);
+    if (array_side_open_raw(w, c, c->path, mode, &h.spec, out)) return 1;
+    return check_claims(c, &out->spec) ? array_side_close(out, 1) : 0;
+}
+
+int array_side_open(const cli_world *w, const array_config *c, int mode, array_side *out) {
+    tutti_array *a;
+    if (c->raw) return array_side_open_raw(w, c, c->path, mode, &c->spec, out);
+    if (npy_is_name(c->path)) return open_npy(w, c, mode, out);
+    if (tutti_array_open(w->comm, c->path, mode, NULL, &c->options, &a) != TUTTI_OK)
+        return cli_error_tutti();
+    array_side_take(out, a);
+    return check_claims(c, &out->spec) ? array_side_close(out, 1) : 0;
+}
+
+static int make_array(const cli_world *w, const array_config *c, const char *path,
+                      const tutti_array_spec *spec, array_side *out) {
+    tutti_array *a;
+    if (npy_is_name(path)) {
+        tutti_array_spec flat = *spec;
+        if (npy_create_for_all(w, path, &flat)) return 1;
+        return array_side_open_raw(w, c, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &flat, out);
+    }
+    if (tutti_array_create(w->comm, path, spec, &c->options, &a) != TUTTI_OK)
+        return cli_error_tutti();
+    array_side_take(out, a);
+    return 0;
+}
+
+int array_side_create(const cli_world *w, const array_config *c, const char *path,
+                      const tutti_array_spec *spec, array_side *out) {
+    const int failed = make_array(w, c, path, spec, out);
+    if (failed && !c->force) array_discard(w, c, path); /* it was not there */
+    return failed;
+}
+
+int array_may_replace(const cli_world *w, const array_config *c, const char *path) {
+    struct stat st;
+    int refused = 0;
+    if (w->rank == 0 && !c->force && (lstat(path, &st) == 0 || errno != ENOENT))
+        refused = cli_error("'%s' is there already; --force replaces it", path);
+    return cli_agree(w, refused);
+}
+
+int array_may_write(const cli_world *w, const char *from, const char *to) {
+    struct stat a, b;
+    int same = 0;
+    if (w->rank == 0 && to && strcmp(to, "-") != 0 && stat(from, &a) == 0 && stat(to, &b) == 0)
+        same = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return cli_agree(w, same && cli_error("'%s' and '%s' are the same file", from, to));
+}
+
+int array_remove(const cli_world *w, const array_config *c, const char *path) {
+    int failed = 0;
+    if (w->rank == 0 && access(path, F_OK) == 0 && tutti_file_delete(path, &c->options) != TUTTI_OK)
+        failed = cli_error_tutti();
+    return cli_agree(w, failed);
+}
+
+void array_discard(const cli_world *w, const array_config *c, const char *path) {
+    char why[512];
+    snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, cli_message());
+    (void)array_remove(w, c, path);
+    cli_error("%s", why);
+}
+
+/* ---- create */
+
+static void show_filling(void *progress, tutti_off done, tutti_off total, const char *phase) {
+    (void)phase;
+    progress_work(progress, "filling", done, total);
+}
+
+static int fill(const cli_world *w, tutti_array *a, const void *element) {
+    cli_progress progress;
+    progress_start(&progress, w, 0);
+    tutti_file_on_progress(tutti_array_file(a), show_filling, &progress);
+    const tutti_err err = tutti_array_fill(a, element);
+    tutti_file_on_progress(tutti_array_file(a), NULL, NULL);
+    progress_end(&progress);
+    return err == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
+static int create(const cli_world *w, const array_config *c, const void *element) {
+    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
+    array_side s = {.array = NULL};
+    if (array_may_replace(w, c, c->path) || (c->raw && array_remove(w, c, c->path))) return 1;
+    int failed = c->raw ? array_side_open_raw(w, c, c->path, mode, &c->spec, &s)
+                        : array_side_create(w, c, c->path, &c->spec, &s);
+    const int made = !failed;
+    if (!failed && element) failed = fill(w, s.array, element);
+    failed = array_side_close(&s, failed);
+    if (failed && made) array_discard(w, c, c->path);
+    return failed;
+}
+
+int array_create(const cli_world *w, const array_config *c) {
+    void *element = c->fill ? cli_malloc((size_t)c->spec.element_size) : NULL;
+    const int failed =
+        (element && array_element_parse(&c->spec, c->fill, element)) || create(w, c, element);
+    free(element);
+    return failed;
+}
+
+/* ---- info */
+
+static const char *order_name(tutti_order order) {
+    return order == TUTTI_ROW_MAJOR ? "row" : "column";
+}
+
+static void print_info(const array_config *c, const array_side *s) {
+    char shape[ARRAY_TEXT], size[32];
+    const tutti_off bytes = s->count * s->spec.element_size;
+    cli_format_size(bytes, size, sizeof size);
+    printf("%s\n", c->path);
+    printf("  shape      %s\n",
+           array_shape_text(s->spec.ndims, s->spec.shape, shape, sizeof shape));
+    printf("  type       %s, %lld bytes\n", tutti_type_name(s->spec.type),
+           (long long)s->spec.element_size);
+    printf("  order      %s-major\n", order_name(s->spec.order));
+    printf("  elements   %lld, %s\n", (long long)s->count, size);
+    if (tutti_array_distribution(s->array))
+        printf("  placement  local, %d ranks\n",
+               tutti_distribution_ranks(tutti_array_distribution(s->array)));
+    else
+        printf("  placement  global, elements begin at byte %lld\n", (long long)s->spec.offset);
+}
+
+static void print_info_json(const array_config *c, const array_side *s) {
+    const tutti_distribution *d = tutti_array_distribution(s->array);
+    printf("{\"path\": ");
+    cli_json_string(stdout, c->path);
+    printf(", \"shape\": [");
+    for (int i = 0; i < s->spec.ndims; i++)
+        printf("%s%lld", i ? ", " : "", (long long)s->spec.shape[i]);
+    printf("], \"type\": \"%s\", \"element_size\": %lld, \"order\": \"%s\"",
+           tutti_type_name(s->spec.type), (long long)s->spec.element_size,
+           order_name(s->spec.order));
+    printf(", \"elements\": %lld, \"bytes\": %lld", (long long)s->count,
+           (long long)s->count * s->spec.element_size);
+    printf(", \"placement\": \"%s\"", d ? "local" : "global");
+    if (d)
+        printf(", \"ranks\": %d}\n", tutti_distribution_ranks(d));
+    else
+        printf(", \"offset\": %lld}\n", (long long)s->spec.offset);
+}
+
+int array_info(const cli_world *w, const array_config *c) {
+    array_side s = {.array = NULL};
+    if (array_side_open(w, c, TUTTI_READ, &s)) return 1;
+    if (w->rank == 0) (c->json ? print_info_json : print_info)(c, &s);
+    return array_side_close(&s, 0);
+}
+
+/* ---- the command */
+
+static int run(const cli_world *w, const array_config *c) {
+    cli_catch_signals();
+    switch (c->command) {
+    case ARRAY_CREATE:
+        return array_create(w, c);
+    case ARRAY_INFO:
+        return array_info(w, c);
+    case ARRAY_READ:
+        return array_read(w, c);
+    case ARRAY_WRITE:
+        return array_write(w, c);
+    case ARRAY_TRANSPOSE:
+        return array_transpose(w, c);
+    default:
+        return array_stat(w, c);
+    }
+}
+
+/* The ranks either all fail with one message, or none does. */
+static int start(const cli_world *w, int argc, char **argv) {
+    array_config c;
+    const int parsed = array_config_parse(argc, argv, &c);
+    if (parsed == ARRAY_ARGS_HELP) {
+        if (w->rank == 0) fputs(cli_help_text("array"), stdout);
+        return CLI_OK;
+    }
+    const int failed = parsed == ARRAY_ARGS_OK && run(w, &c);
+    if (w->rank == 0 && parsed == ARRAY_ARGS_WRONG)
+        fprintf(stderr, "tutti array: %s\ntry 'tutti help array'\n", cli_message());
+    if (w->rank == 0 && failed) fprintf(stderr, "tutti array %s: %s\n", c.name, cli_message());
+    return parsed == ARRAY_ARGS_WRONG ? CLI_USAGE : failed ? CLI_FAILED : CLI_OK;
+}
+
+int cmd_array(int argc, char **argv) {
+    cli_world w;
+    if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_FAILED;
+    cli_world_init(&w);
+    const int code = start(&w, argc, argv);
+    fflush(NULL);
+    MPI_Finalize();
+    return code;
+}

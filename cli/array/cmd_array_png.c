@@ -1,0 +1,272 @@
+/* tutti array read --png: a section of two dimensions as a heat map.
+ *
+ * One pixel an element, or, where the section is larger than the picture may be, the mean of a square of
+ * elements.  Colours: lightness rises evenly from dark violet to pale yellow while the hue turns (in
+ * Ottosson's colour space Oklab, where equal steps look equal), so that the map reads the same in grey;
+ * red, which it never has, is for what is no number.
+ *
+ *   palette   0 NaN | 1 ... 253 values, evenly | 254 paper | 255 ink
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/cmd_array.h"
+#include "array/png.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAN_COLOUR = 0, LEVELS = 253, PAPER = 254, INK = 255 };
+
+/* ---- colours */
+
+static double gamma_of(double linear) {
+    return linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;
+}
+
+/* Oklab to sRGB; 0 if there is no such colour. */
+static int make_colour(double light, double chroma, double hue, png_colour *out) {
+    const double a = chroma * cos(hue), b = chroma * sin(hue);
+    const double l = pow(light + 0.3963377774 * a + 0.2158037573 * b, 3);
+    const double m = pow(light - 0.1055613458 * a - 0.0638541728 * b, 3);
+    const double s = pow(light - 0.0894841775 * a - 1.2914855480 * b, 3);
+    const double linear[3] = {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+                              -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+                              -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
+    unsigned char byte[3];
+    for (int i = 0; i < 3; i++) {
+        if (linear[i] < 0 || linear[i] > 1) return 0;
+        byte[i] = (unsigned char)lround(255 * gamma_of(linear[i]));
+    }
+    *out = (png_colour){byte[0], byte[1], byte[2]};
+    return 1;
+}
+
+static void make_palette(png_colour *palette) {
+    const double degree = acos(-1) / 180;
+    for (int i = 0; i < LEVELS; i++) {
+        const double t = i / (LEVELS - 1.0), light = 0.18 + 0.76 * t,
+                     hue = (300 - 195 * t) * degree;
+        double chroma = 0.15; /* less where the screen has no such colour */
+        while (!make_colour(light, chroma, hue, &palette[1 + i])) chroma *= 0.97;
+    }
+    palette[NAN_COLOUR] = (png_colour){220, 30, 30};
+    palette[PAPER] = (png_colour){255, 255, 255};
+    palette[INK] = (png_colour){0, 0, 0};
+}
+
+static unsigned char level_of(double value, const double range[2]) {
+    if (isnan(value)) return NAN_COLOUR;
+    /* halves, since the difference of two numbers may be larger than any */
+    const double low = range[0] / 2, width = range[1] / 2 - low;
+    const double t = width > 0 ? (value / 2 - low) / width : 0.5;
+    return (unsigned char)(1 + (t <= 0 ? 0 : t >= 1 ? LEVELS - 1 : (int)(t * LEVELS)));
+}
+
+/* ---- letters: five columns of seven dots, of what numbers are written with */
+
+static const struct {
+    char sign;
+    unsigned char row[7]; /* the left dot is 16 */
+} letter_table[] = {
+    {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},
+    {'2', {14, 17, 1, 2, 4, 8, 31}},     {'3', {31, 2, 4, 2, 1, 17, 14}},
+    {'4', {2, 6, 10, 18, 31, 2, 2}},     {'5', {31, 16, 30, 1, 1, 17, 14}},
+    {'6', {6, 8, 16, 30, 17, 17, 14}},   {'7', {31, 1, 2, 4, 8, 8, 8}},
+    {'8', {14, 17, 17, 14, 17, 17, 14}}, {'9', {14, 17, 17, 15, 1, 2, 12}},
+    {'-', {0, 0, 0, 31, 0, 0, 0}},       {'+', {0, 4, 4, 31, 4, 4, 0}},
+    {'.', {0, 0, 0, 0, 0, 12, 12}},      {'e', {0, 0, 14, 17, 31, 16, 14}},
+    {'i', {4, 0, 12, 4, 4, 4, 14}},      {'n', {0, 0, 22, 25, 17, 17, 17}},
+    {'f', {6, 9, 8, 28, 8, 8, 8}},       {'a', {0, 0, 14, 1, 15, 17, 15}},
+};
+enum { LETTER_WIDTH = 6, LETTER_HEIGHT = 7 };
+
+/* Row y of a text, from column x of a row of pixels, with dots of `scale` pixels. */
+static void draw_text(const char *text, int y, int scale, unsigned char *out) {
+    for (; *text; text++, out += (size_t)LETTER_WIDTH * (size_t)scale)
+        for (size_t i = 0; i < sizeof letter_table / sizeof *letter_table; i++)
+            for (int x = 0; x < LETTER_WIDTH - 1 && letter_table[i].sign == *text; x++)
+                if (letter_table[i].row[y] & 16 >> x)
+                    memset(out + (size_t)x * (size_t)scale, INK, (size_t)scale);
+}
+
+/* ---- the picture */
+
+typedef struct {
+    const array_config *config;
+    const array_side *side;
+    int down, across;          /* which dimensions */
+    tutti_count rows, columns; /* of elements */
+    tutti_count block;         /* so many elements of each are one pixel */
+    tutti_count width, height; /* of the map, in pixels before zooming */
+    int zoom, scale;           /* scale: of the legend */
+    tutti_count canvas;        /* pixels of a row */
+    double range[2];
+    char text[2][32]; /* of the legend */
+    png_file *png;
+    unsigned char *row;
+    double *sum; /* of the row of pixels that is being gathered */
+    tutti_count *numbers, gathered;
+} picture;
+
+/* The two dimensions that have more than one index; if there are less, others will do. */
+static int choose_dimensions(picture *p) {
+    const array_side *s = p->side;
+    int n = 0;
+    p->down = 0;
+    p->across = s->spec.ndims - 1;
+    for (int d = s->spec.ndims - 1; d >= 0; d--) {
+        if (s->shape[d] <= 1) continue;
+        if (n == 0 && d > 0)
+            p->across = d;
+        else
+            p->down = d;
+        n++;
+    }
+    if (s->spec.ndims < 2 || n > 2 || s->count == 0)
+        return cli_error("a picture needs a section of two dimensions");
+    return 0;
+}
+
+static void choose_size(picture *p) {
+    const tutti_count most = p->config->pixels ? p->config->pixels : 4096;
+    p->rows = p->side->shape[p->down];
+    p->columns = p->side->shape[p->across];
+    const tutti_count longer = p->rows > p->columns ? p->rows : p->columns;
+    p->block = (longer + most - 1) / most;
+    p->width = (p->columns + p->block - 1) / p->block;
+    p->height = (p->rows + p->block - 1) / p->block;
+    p->zoom = p->config->zoom ? p->config->zoom : 1;
+    p->canvas = p->width * p->zoom;
+    p->scale = 1 + (int)(p->canvas / 512);
+    for (int i = 0; i < 2; i++) snprintf(p->text[i], sizeof p->text[i], "%.4g", p->range[i]);
+    const tutti_count letters = (tutti_count)(strlen(p->text[0]) + strlen(p->text[1])) + 1;
+    const tutti_count needed = letters * LETTER_WIDTH * p->scale;
+    if (p->config->legend && p->canvas < needed) p->canvas = needed;
+}
+
+/* A gap, a bar of all colours, a gap, the two ends of the range, a gap. */
+enum { GAP = 3, BAR = 8, LEGEND = 3 * GAP + BAR + LETTER_HEIGHT };
+
+static void draw_legend(picture *p) {
+    const size_t n = (size_t)p->canvas;
+    const size_t right = strlen(p->text[1]) * (size_t)(LETTER_WIDTH * p->scale);
+    for (int y = 0; y < LEGEND * p->scale; y++) {
+        const int line = y / p->scale, letter = line - 2 * GAP - BAR;
+        memset(p->row, PAPER, n);
+        for (size_t x = 0; x < n && line >= GAP && line < GAP + BAR; x++)
+            p->row[x] = (unsigned char)(1 + x * (LEVELS - 1) / (n > 1 ? n - 1 : 1));
+        if (letter >= 0 && letter < LETTER_HEIGHT) {
+            draw_text(p->text[0], letter, p->scale, p->row);
+            draw_text(p->text[1], letter, p->scale, p->row + n - right);
+        }
+        png_row(p->png, p->row);
+    }
+}
+
+static void put_pixels(picture *p) {
+    memset(p->row, PAPER, (size_t)p->canvas);
+    for (tutti_count x = 0; x < p->width; x++) {
+        const double mean = p->numbers[x] ? p->sum[x] / (double)p->numbers[x] : NAN;
+        memset(p->row + x * p->zoom, level_of(mean, p->range), (size_t)p->zoom);
+        p->sum[x] = 0;
+        p->numbers[x] = 0;
+    }
+    for (int y = 0; y < p->zoom; y++) png_row(p->png, p->row);
+    p->gathered = 0;
+}
+
+/* A row of elements, or a piece of one. */
+static void gather_row(picture *p, tutti_count from, tutti_count to, const char *element) {
+    const tutti_type type = p->side->spec.type;
+    for (tutti_count x = from; x < to; x++, element += p->side->spec.element_size) {
+        const double re = (double)array_element_value(type, element, 0);
+        const double value = array_type_is_complex(type)
+                                 ? hypot(re, (double)array_element_value(type, element, 1))
+                                 : re;
+        if (isnan(value)) continue;
+        p->sum[x / p->block] += value;
+        p->numbers[x / p->block]++;
+    }
+    if (to == p->columns && ++p->gathered == p->block) put_pixels(p);
+}
+
+static void gather_box(picture *p, const array_rows *r) {
+    const tutti_count from = r->box.lo[p->across], to = r->box.hi[p->across];
+    const char *at = r->buffer;
+    for (tutti_count y = r->box.lo[p->down]; y < r->box.hi[p->down]; y++) {
+        gather_row(p, from, to, at);
+        at += (to - from) * p->side->spec.element_size;
+    }
+}
+
+static int draw_rows(const cli_world *w, picture *p) {
+    array_rows rows;
+    int more;
+    array_rows_start(&rows, w, p->config, p->side);
+    while ((more = array_rows_next(&rows)) > 0)
+        if (w->rank == 0) gather_box(p, &rows);
+    array_rows_end(&rows);
+    if (w->rank == 0 && p->gathered > 0) put_pixels(p);
+    return more < 0;
+}
+
+/* ---- the file */
+
+static int picture_open(picture *p, FILE *f) {
+    png_colour palette[PNG_COLOURS];
+    const tutti_count height = p->height * p->zoom + (p->config->legend ? LEGEND * p->scale : 0);
+    make_palette(palette);
+    p->row = cli_malloc((size_t)p->canvas);
+    p->sum = cli_malloc((size_t)p->width * sizeof *p->sum);
+    p->numbers = cli_malloc((size_t)p->width * sizeof *p->numbers);
+    for (tutti_count x = 0; x < p->width; x++) {
+        p->sum[x] = 0;
+        p->numbers[x] = 0;
+    }
+    p->png = png_begin(f, (unsigned)p->canvas, (unsigned)height, palette);
+    return p->png ? 0 : cli_error("no memory for the picture");
+}
+
+static void picture_free(picture *p) {
+    free(p->row);
+    free(p->sum);
+    free(p->numbers);
+}
+
+static int draw(const cli_world *w, picture *p) {
+    const char *path = p->config->png;
+    FILE *f = NULL;
+    int failed = 0;
+    if (w->rank == 0) failed = !(f = cli_output_open(path)) || picture_open(p, f);
+    failed = cli_agree(w, failed);
+    if (!failed) failed = draw_rows(w, p);
+    if (w->rank == 0 && p->png) {
+        if (p->config->legend) draw_legend(p);
+        failed |= png_end(&p->png) && cli_error_errno("cannot write", path);
+    }
+    if (f) failed |= cli_output_close(f, path);
+    picture_free(p);
+    return cli_agree(w, failed);
+}
+
+static int find_range(const cli_world *w, picture *p) {
+    const array_config *c = p->config;
+    array_moments m;
+    p->range[0] = c->range[0];
+    p->range[1] = c->range[1];
+    if (c->has_range) return 0;
+    if (array_moments_find(w, c, p->side, &m)) return 1;
+    p->range[0] = (double)m.low;
+    p->range[1] = (double)m.high;
+    return 0;
+}
+
+int array_draw(const cli_world *w, const array_config *c, const array_side *s) {
+    picture p = {.config = c, .side = s};
+    if (s->spec.type == TUTTI_BYTES) return cli_error("elements of type bytes are no numbers");
+    if (choose_dimensions(&p) || find_range(w, &p)) return 1;
+    choose_size(&p);
+    if (p.block > 1 && w->rank == 0)
+        fprintf(stderr, "one pixel is the mean of %lld x %lld elements\n", (long long)p.block,
+                (long long)p.block);
+    return draw(w, &p);
+}

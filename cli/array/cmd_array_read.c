@@ -1,0 +1,151 @@
+/* tutti array read: a section as text, as CSV, as a NumPy file, as a picture.
+ *
+ * Text goes through rank 0, in row-major order whatever the order in the file.  A NumPy file is a flat
+ * array behind a header: all ranks write it together, under another name until it is complete.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/cmd_array.h"
+#include "array/npy.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- text */
+
+typedef struct {
+    FILE *file;
+    const tutti_array_spec *spec;
+    int csv, digits, width;
+} writer;
+
+/* Before the first row of a plane of an array of more than two dimensions: which one it is. */
+static void print_heading(const writer *o, const array_side *s, const tutti_count *index) {
+    const int n = s->spec.ndims;
+    fputs("# [", o->file);
+    for (int d = 0; d < n - 2; d++)
+        fprintf(o->file, "%lld, ", (long long)s->slice.lo[d] + index[d] * s->slice.stride[d]);
+    fputs(":, :]\n", o->file);
+}
+
+/* Elements of a box, with what stands between them; boxes may end within a row. */
+static void print_box(const writer *o, const array_side *s, const array_rows *r) {
+    const int n = s->spec.ndims;
+    tutti_count at[TUTTI_MAX_DIMS];
+    const char *element = r->buffer;
+    memcpy(at, r->box.lo, sizeof at);
+    for (int d = 0; d >= 0;) {
+        const int is_row_start = n == 1 || at[n - 1] == 0;
+        if (n > 2 && is_row_start && at[n - 2] == 0 && !o->csv) print_heading(o, s, at);
+        if (!is_row_start) fputs(o->csv ? "," : "  ", o->file);
+        array_element_print(o->file, o->spec, o->digits, o->width, element);
+        if (n == 1 || at[n - 1] + 1 == s->shape[n - 1]) putc('\n', o->file);
+        element += s->spec.element_size;
+        for (d = n - 1; d >= 0 && ++at[d] == r->box.hi[d]; d--) at[d] = r->box.lo[d];
+    }
+}
+
+/* As wide as the widest of the first box. */
+static int find_width(const writer *o, const array_side *s, const array_rows *r) {
+    const tutti_count n = array_box_shape(s->spec.ndims, &r->box, NULL);
+    int width = 0;
+    for (tutti_count i = 0; i < n; i++) {
+        const int one =
+            array_element_width(o->spec, o->digits, r->buffer + i * s->spec.element_size);
+        if (one > width) width = one;
+    }
+    return width;
+}
+
+static int print_rows(const cli_world *w, const array_config *c, const array_side *s, FILE *f) {
+    writer o = {.file = f, .spec = &s->spec, .csv = c->csv};
+    array_rows rows;
+    int more = 1, first = 1;
+    o.digits = c->csv ? 0 : c->digits ? c->digits : 6;
+    array_rows_start(&rows, w, c, s);
+    for (; (more = array_rows_next(&rows)) > 0; first = 0) {
+        if (w->rank != 0) continue;
+        if (first && !c->csv) o.width = find_width(&o, s, &rows);
+        print_box(&o, s, &rows);
+    }
+    array_rows_end(&rows);
+    return more < 0;
+}
+
+static int read_text(const cli_world *w, const array_config *c, const array_side *s) {
+    FILE *f = NULL;
+    int failed = 0;
+    if (w->rank == 0) {
+        f = cli_output_open(c->out ? c->out : "-");
+        failed = !f;
+    }
+    failed = cli_agree(w, failed);
+    if (!failed) failed = print_rows(w, c, s, f);
+    if (f && cli_output_close(f, c->out ? c->out : "standard output")) failed = 1;
+    return cli_agree(w, failed);
+}
+
+/* ---- NumPy */
+
+static int fill_npy(const cli_world *w, const array_config *c, const array_side *s,
+                    const char *path) {
+    tutti_array_spec spec = s->spec;
+    array_side to = {.array = NULL};
+    memcpy(spec.shape, s->shape, sizeof spec.shape);
+    if (npy_create_for_all(w, path, &spec)) return 1;
+    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
+    if (s->count == 0) return 0;
+    if (array_side_open_raw(w, c, path, mode, &spec, &to)) return 1;
+    array_move move = {.from = s, .to = &to, .budget = c->budget, .what = "converting"};
+    for (int d = 0; d < spec.ndims; d++) move.axes[d] = d;
+    return array_side_close(&to, array_move_run(w, &move));
+}
+
+/* What a new file is renamed to: where links lead; what is no file must not be replaced by one. */
+static int find_target(const char *path, char out[PATH_MAX]) {
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return cli_error("cannot write '%s': it is not a regular file", path);
+    if (!realpath(path, out)) snprintf(out, PATH_MAX, "%s", path);
+    return 0;
+}
+
+/* In the folder of `path`, since it is renamed to that. */
+static void folder_of(const char *path, char *out, size_t size) {
+    const char *slash = strrchr(path, '/');
+    const size_t n = slash ? (size_t)(slash - path) + (slash == path) : 1;
+    snprintf(out, size, "%.*s", (int)n, slash ? path : ".");
+}
+
+static int read_npy(const cli_world *w, const array_config *c, const array_side *s) {
+    char target[PATH_MAX] = "", folder[PATH_MAX];
+    if (cli_agree(w, w->rank == 0 && find_target(c->npy, target))) return 1;
+    MPI_Bcast(target, sizeof target, MPI_CHAR, 0, w->comm);
+    folder_of(target, folder, sizeof folder);
+    const char *scratch = cli_scratch(w, folder, "array");
+    int failed = fill_npy(w, c, s, scratch);
+    if (!failed && w->rank == 0 && rename(scratch, target) != 0)
+        failed = cli_error_errno("cannot write", c->npy);
+    failed = cli_agree(w, failed);
+    cli_scratch_remove(w);
+    return failed;
+}
+
+/* ---- the command */
+
+static int read_all(const cli_world *w, const array_config *c, array_side *s) {
+    const int quiet = (c->npy || c->png) && !c->out && !c->csv;
+    if (!array_side_is_global(s, c->path) || array_side_select(s, c)) return 1;
+    if (c->npy && read_npy(w, c, s)) return 1;
+    if (c->png && array_draw(w, c, s)) return 1;
+    return quiet ? 0 : read_text(w, c, s);
+}
+
+int array_read(const cli_world *w, const array_config *c) {
+    array_side s = {.array = NULL};
+    if (array_may_write(w, c->path, c->out) || array_may_write(w, c->path, c->npy) ||
+        array_may_write(w, c->path, c->png))
+        return 1;
+    if (array_side_open(w, c, TUTTI_READ, &s)) return 1;
+    return array_side_close(&s, read_all(w, c, &s));
+}

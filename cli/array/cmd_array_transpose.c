@@ -1,0 +1,66 @@
+/* tutti array transpose: a new array with the dimensions in another order, or with the same ones and
+ * another order in the file.  Out of core: both files are walked box by box (cmd_array_move.c).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/cmd_array.h"
+
+static tutti_array_spec target_spec(const array_config *c, const array_side *from,
+                                    const int *axes) {
+    tutti_array_spec spec = from->spec;
+    for (int d = 0; d < spec.ndims; d++) spec.shape[d] = from->spec.shape[axes[d]];
+    if (c->has_to_order) spec.order = c->to_order;
+    spec.offset = 0;
+    return spec;
+}
+
+static int open_target(const cli_world *w, const array_config *c, const tutti_array_spec *spec,
+                       array_side *out) {
+    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
+    if (!c->to_raw) return array_side_create(w, c, c->to, spec, out);
+    if (array_remove(w, c, c->to)) return 1;
+    return array_side_open_raw(w, c, c->to, mode, spec, out);
+}
+
+static void show_copying(void *progress, tutti_off done, tutti_off total, const char *phase) {
+    (void)phase;
+    progress_work(progress, "copying", done, total);
+}
+
+/* Out of local placement: the library knows how. */
+static int copy_local(const cli_world *w, const array_config *c, const array_side *from,
+                      const array_side *to) {
+    cli_progress progress;
+    progress_start(&progress, w, 0);
+    const tutti_err err =
+        tutti_array_copy(from->array, to->array, c->budget, show_copying, &progress);
+    progress_end(&progress);
+    return err == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
+static int is_identity(int ndims, const int *axes) {
+    for (int d = 0; d < ndims; d++)
+        if (axes[d] != d) return 0;
+    return 1;
+}
+
+static int transpose(const cli_world *w, const array_config *c, const array_side *from) {
+    array_move move = {.from = from, .budget = c->budget, .what = "transposing"};
+    array_side to = {.array = NULL};
+    const int is_local = tutti_array_distribution(from->array) != NULL;
+    if (array_axes_parse(c->axes, from->spec.ndims, move.axes)) return 1;
+    if (is_local && !is_identity(from->spec.ndims, move.axes))
+        return !array_side_is_global(from, c->path);
+    if (array_may_replace(w, c, c->to)) return 1;
+    const tutti_array_spec spec = target_spec(c, from, move.axes);
+    if (open_target(w, c, &spec, &to)) return 1;
+    move.to = &to;
+    const int failed =
+        array_side_close(&to, is_local ? copy_local(w, c, from, &to) : array_move_run(w, &move));
+    if (failed) array_discard(w, c, c->to);
+    return failed;
+}
+
+int array_transpose(const cli_world *w, const array_config *c) {
+    array_side from = {.array = NULL};
+    if (array_may_write(w, c->path, c->to) || array_side_open(w, c, TUTTI_READ, &from)) return 1;
+    return array_side_close(&from, transpose(w, c, &from));
+}

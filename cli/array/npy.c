@@ -1,0 +1,296 @@
+/* The header of .npy files: a magic number, a version, a length, and a dictionary as Python writes it:
+ *
+ *   {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+ *
+ * Files come from strangers: everything is checked against the length that there really is, every
+ * key must be there once, and nothing else.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/npy.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HEADER_MOST = 1 << 16, PREFIX = 12 }; /* bytes; magic, version and length */
+static const char magic[] = "\x93NUMPY";
+static const int is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+/* ---- the type of elements */
+
+static const struct {
+    char kind;
+    int size;
+    tutti_type type;
+} type_table[] = {
+    {'i', 1, TUTTI_INT8},    {'i', 2, TUTTI_INT16},     {'i', 4, TUTTI_INT32},
+    {'i', 8, TUTTI_INT64},   {'u', 1, TUTTI_UINT8},     {'u', 2, TUTTI_UINT16},
+    {'u', 4, TUTTI_UINT32},  {'u', 8, TUTTI_UINT64},    {'f', 4, TUTTI_FLOAT32},
+    {'f', 8, TUTTI_FLOAT64}, {'c', 8, TUTTI_COMPLEX64}, {'c', 16, TUTTI_COMPLEX128},
+    {'b', 1, TUTTI_UINT8}, /* the last one: names are looked for from the start */
+};
+enum { TYPES = sizeof type_table / sizeof *type_table };
+
+/* "<f8": order of bytes, kind, size.  Void and byte strings are elements that only others understand. */
+static int parse_descr(const char *text, npy_header *h) {
+    char *end;
+    const char order = text[0], kind = order ? text[1] : '\0';
+    const long size = kind && isdigit((unsigned char)text[2]) ? strtol(text + 2, &end, 10) : 0;
+    if (size <= 0 || *end || !strchr("<>|=", order) || size > 1 << 20)
+        return cli_error("elements of type '%.40s' are not supported", text);
+    h->spec.element_size = size;
+    h->swapped = size > 1 && ((order == '<' && !is_little) || (order == '>' && is_little));
+    if (kind == 'V' || kind == 'S') {
+        h->spec.type = TUTTI_BYTES;
+        h->swapped = 0;
+        return 0;
+    }
+    for (int i = 0; i < TYPES; i++)
+        if (type_table[i].kind == kind && type_table[i].size == size) {
+            h->spec.type = type_table[i].type;
+            return 0;
+        }
+    return cli_error("elements of type '%.40s' are not supported", text);
+}
+
+static void format_descr(const tutti_array_spec *spec, char *out, size_t size) {
+    snprintf(out, size, "|V%lld", (long long)spec->element_size);
+    for (int i = 0; i < TYPES; i++)
+        if (type_table[i].type == spec->type) {
+            const char order = type_table[i].size == 1 ? '|' : is_little ? '<' : '>';
+            snprintf(out, size, "%c%c%d", order, type_table[i].kind, type_table[i].size);
+            return;
+        }
+}
+
+/* ---- the dictionary */
+
+typedef struct {
+    const char *at, *end;
+} scanner;
+
+static int peek(scanner *s) {
+    while (s->at < s->end && isspace((unsigned char)*s->at)) s->at++;
+    return s->at < s->end ? (unsigned char)*s->at : -1;
+}
+
+static int take(scanner *s, int c) {
+    if (peek(s) != c) return 0;
+    s->at++;
+    return 1;
+}
+
+static int take_word(scanner *s, const char *word) {
+    const size_t n = strlen(word);
+    (void)peek(s);
+    if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n) != 0) return 0;
+    s->at += n;
+    return 1;
+}
+
+/* 'text' or "text", without escapes. */
+static int take_string(scanner *s, char *out, size_t size) {
+    const int quote = peek(s);
+    size_t n = 0;
+    if (quote != '\'' && quote != '"') return 0;
+    for (s->at++; s->at < s->end && *s->at != quote; s->at++) {
+        if (n + 1 >= size || *s->at == '\\') return 0;
+        out[n++] = *s->at;
+    }
+    out[n] = '\0';
+    return take(s, quote);
+}
+
+static int take_extent(scanner *s, tutti_count *out) {
+    tutti_count n = 0;
+    if (!isdigit(peek(s))) return 0;
+    for (; s->at < s->end && isdigit((unsigned char)*s->at); s->at++)
+        if (__builtin_mul_overflow(n, (tutti_count)10, &n) ||
+            __builtin_add_overflow(n, (tutti_count)(*s->at - '0'), &n))
+            return 0;
+    (void)(s->at < s->end && *s->at == 'L' && s->at++); /* Python 2 */
+    *out = n;
+    return 1;
+}
+
+/* (3, 4), (3,) or (): one number without a dimension is an array of one. */
+static int take_shape(scanner *s, tutti_array_spec *spec) {
+    spec->ndims = 0;
+    if (!take(s, '(')) return 0;
+    while (!take(s, ')')) {
+        if (spec->ndims == TUTTI_MAX_DIMS || !take_extent(s, &spec->shape[spec->ndims])) return 0;
+        spec->ndims++;
+        if (!take(s, ',') && peek(s) != ')') return 0;
+    }
+    if (spec->ndims == 0) spec->shape[spec->ndims++] = 1;
+    return 1;
+}
+
+enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
+
+static int take_order(scanner *s, tutti_order *out) {
+    if (take_word(s, "True"))
+        *out = TUTTI_COL_MAJOR;
+    else if (take_word(s, "False"))
+        *out = TUTTI_ROW_MAJOR;
+    else
+        return 0;
+    return 1;
+}
+
+/* One key and its value.  @return which one it was, 0 if it is not sound */
+static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
+    char key[24];
+    if (!take_string(s, key, sizeof key) || !take(s, ':')) return 0;
+    if (strcmp(key, "descr") == 0) return take_string(s, descr, size) ? HAS_DESCR : 0;
+    if (strcmp(key, "fortran_order") == 0) return take_order(s, &h->spec.order) ? HAS_ORDER : 0;
+    if (strcmp(key, "shape") == 0) return take_shape(s, &h->spec) ? HAS_SHAPE : 0;
+    return 0;
+}
+
+static int parse_dictionary(scanner s, npy_header *h) {
+    char descr[64] = "";
+    int seen = 0;
+    int sound = take(&s, '{');
+    while (sound && !take(&s, '}')) {
+        const int item = take_item(&s, h, descr, sizeof descr);
+        sound = item && !(seen & item) && (take(&s, ',') || peek(&s) == '}');
+        seen |= item;
+    }
+    if (!sound || seen != HAS_ALL || peek(&s) != -1)
+        return cli_error("this .npy header is not understood (records and more than %d dimensions "
+                         "are not supported)",
+                         TUTTI_MAX_DIMS);
+    return parse_descr(descr, h);
+}
+
+/* ---- the whole header */
+
+static size_t length_of(const unsigned char *text) {
+    size_t n = text[8] | (size_t)text[9] << 8;
+    if (text[6] >= 2) n |= (size_t)text[10] << 16 | (size_t)text[11] << 24;
+    return n;
+}
+
+/* The file must have all the elements that it says it has. */
+static int check_length(const tutti_array_spec *spec, tutti_off size) {
+    tutti_off bytes = spec->element_size;
+    int empty = 0, too_large = 0;
+    for (int d = 0; d < spec->ndims; d++) {
+        empty |= spec->shape[d] == 0;
+        if (spec->shape[d] > 0) too_large |= __builtin_mul_overflow(bytes, spec->shape[d], &bytes);
+    }
+    if (empty) return 0;
+    if (too_large || bytes > size - spec->offset)
+        return cli_error("the file is shorter than its .npy header says");
+    return 0;
+}
+
+int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_header *out) {
+    npy_header h = {.swapped = 0};
+    if (bytes < PREFIX || memcmp(text, magic, 6) != 0) return cli_error("this is no .npy file");
+    if (text[6] < 1 || text[6] > 3)
+        return cli_error(".npy files of version %d.%d are not supported", text[6], text[7]);
+    const size_t start = text[6] == 1 ? 10 : 12, length = length_of(text);
+    if (length > HEADER_MOST || start + length > bytes)
+        return cli_error("the .npy header of %zu bytes is cut off or too long", length);
+    const char *dictionary = (const char *)text + start;
+    h.spec.offset = (tutti_off)(start + length);
+    if (parse_dictionary((scanner){dictionary, dictionary + length}, &h)) return 1;
+    if (check_length(&h.spec, size)) return 1;
+    *out = h;
+    return 0;
+}
+
+static int read_start(int fd, unsigned char *text, size_t *bytes_out, tutti_off *size_out) {
+    struct stat st;
+    size_t n = 0;
+    if (fstat(fd, &st) != 0) return -1;
+    while (n < HEADER_MOST + PREFIX) {
+        const ssize_t got = pread(fd, text + n, HEADER_MOST + PREFIX - n, (off_t)n);
+        if (got < 0 && errno != EINTR) return -1;
+        if (got == 0) break;
+        if (got > 0) n += (size_t)got;
+    }
+    *bytes_out = n;
+    *size_out = st.st_size;
+    return 0;
+}
+
+int npy_read(const char *path, npy_header *out) {
+    size_t bytes = 0;
+    tutti_off size = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return cli_error_errno("cannot open", path);
+    unsigned char *text = cli_malloc(HEADER_MOST + PREFIX);
+    int failed = read_start(fd, text, &bytes, &size) && cli_error_errno("cannot read", path);
+    if (!failed && npy_parse(text, bytes, size, out)) {
+        char why[256];
+        snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, cli_message());
+        failed = cli_error("'%s': %s", path, why);
+    }
+    free(text);
+    close(fd);
+    return failed;
+}
+
+int npy_is_name(const char *path) {
+    const size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".npy") == 0;
+}
+
+int npy_read_for_all(const cli_world *w, const char *path, npy_header *out) {
+    if (cli_agree(w, w->rank == 0 && npy_read(path, out))) return 1;
+    MPI_Bcast(out, (int)sizeof *out, MPI_BYTE, 0, w->comm);
+    return 0;
+}
+
+size_t npy_make(const tutti_array_spec *spec, char out[NPY_ROOM]) {
+    char descr[40];
+    const size_t start = 10;
+    format_descr(spec, descr, sizeof descr);
+    size_t n = start;
+    n += (size_t)snprintf(out + n, NPY_ROOM - n, "{'descr': '%s', 'fortran_order': %s, 'shape': (",
+                          descr, spec->order == TUTTI_COL_MAJOR ? "True" : "False");
+    for (int d = 0; d < spec->ndims; d++)
+        n += (size_t)snprintf(out + n, NPY_ROOM - n, "%lld,%s", (long long)spec->shape[d],
+                              d + 1 < spec->ndims ? " " : "");
+    n += (size_t)snprintf(out + n, NPY_ROOM - n, "), }");
+    while ((n + 1) % 64) out[n++] = ' ';
+    out[n++] = '\n';
+    memcpy(out, magic, 6);
+    out[6] = 1;
+    out[7] = 0;
+    out[8] = (char)((n - start) & 0xff);
+    out[9] = (char)((n - start) >> 8);
+    return n;
+}
+
+static int write_header(const char *path, const char *header, size_t bytes) {
+    FILE *f = fopen(path, "w");
+    if (!f) return cli_error_errno("cannot write", path);
+    const int failed = fwrite(header, 1, bytes, f) != bytes;
+    return (fclose(f) != 0 || failed) && cli_error_errno("cannot write", path);
+}
+
+int npy_create_for_all(const cli_world *w, const char *path, tutti_array_spec *spec) {
+    char header[NPY_ROOM];
+    spec->offset = (tutti_off)npy_make(spec, header);
+    return cli_agree(w, w->rank == 0 && write_header(path, header, (size_t)spec->offset));
+}
+
+void npy_swap(const npy_header *h, void *elements, tutti_count n) {
+    const int parts = h->spec.type == TUTTI_COMPLEX64 || h->spec.type == TUTTI_COMPLEX128 ? 2 : 1;
+    const size_t size = (size_t)h->spec.element_size / (size_t)parts;
+    unsigned char *p = elements;
+    if (!h->swapped) return;
+    for (tutti_count i = 0; i < n * parts; i++, p += size)
+        for (size_t k = 0; k < size / 2; k++) {
+            const unsigned char c = p[k];
+            p[k] = p[size - 1 - k];
+            p[size - 1 - k] = c;
+        }
+}

@@ -1,0 +1,108 @@
+/* tutti bench: the driver.  Finds out what to run, plain `tutti bench` or one of the experiments;
+ * plain, it makes the cells from the lists of directories, patterns and ways, has them run, and
+ * writes the reports.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/bench.h"
+#include "experiments/experiment.h"
+
+static void add_cell(const bench_config *c, bench_results *r, int dir, int pattern, int is_write) {
+    bench_cell *cell = &r->cell[r->cells++];
+    *cell = (bench_cell){.dir = c->dirs.item[dir], .pattern = c->patterns.item[pattern]};
+    cell->ranks = r->ranks;
+    cell->size = c->size;
+    cell_name_file_system(cell->dir, cell->file_system, sizeof cell->file_system);
+    bench_entries_make(c, is_write, cell);
+}
+
+static void make_cells(const bench_config *c, bench_results *r) {
+    r->cell = cli_malloc((size_t)(c->dirs.n * c->patterns.n * 2) * sizeof *r->cell);
+    for (int d = 0; d < c->dirs.n; d++)
+        for (int p = 0; p < c->patterns.n; p++) {
+            if (c->write) add_cell(c, r, d, p, 1);
+            if (c->read) add_cell(c, r, d, p, 0);
+        }
+}
+
+static int measure_all(const cli_world *w, const bench_config *c, bench_results *r) {
+    cli_progress progress;
+    long steps = 0;
+    int failed = 0;
+    bench_job job = {.world = w, .config = c};
+    make_cells(c, r);
+    for (int i = 0; i < r->cells; i++) steps += (long)r->cell[i].entries * c->rounds;
+    if (c->staging) job.staging = staging_make(w, c->slice);
+    progress_start(&progress, w, steps);
+    const int n = c->write + c->read;
+    for (int i = 0; i < r->cells && !failed; i += n) {
+        const double share[2] = {(double)i / r->cells, (double)(i + n) / r->cells};
+        failed = cells_run(&job, n, &r->cell[i], &progress, share);
+    }
+    progress_end(&progress);
+    r->seconds = cli_now() - progress.started;
+    staging_free(&job.staging);
+    results_count_failures(r);
+    return failed;
+}
+
+static int write_reports(const bench_results *r) {
+    const bench_config *c = r->config;
+    const int quiet = report_is_quiet(c);
+    if (!quiet) report_text(r, stdout);
+    int failed = c->json && report_json(r, c->json);
+    failed |= c->csv && report_csv(r, c->csv);
+    failed |= c->html && report_html(r, c->html);
+    if (failed)
+        fprintf(stderr, "tutti bench: %s\n", cli_message());
+    else if (c->html && !quiet)
+        printf("The report is in %s\n", c->html);
+    return failed;
+}
+
+static int run_bench(const cli_world *w, const bench_config *c) {
+    bench_results r = {.config = c, .ranks = w->ranks};
+    results_name_mpi(&r);
+    int failed = measure_all(w, c, &r);
+    if (failed && w->rank == 0) fprintf(stderr, "tutti bench: %s\n", cli_message());
+    if (!failed) failed = cli_agree(w, w->rank == 0 && write_reports(&r));
+    failed |= r.failures > 0;
+    results_free(&r);
+    return failed ? CLI_FAILED : CLI_OK;
+}
+
+static int run_chosen(const cli_world *w, const bench_config *c, const experiment_kind *kind) {
+    return kind ? experiment_run(w, c, kind) : run_bench(w, c);
+}
+
+static int start(const cli_world *w, int argc, char **argv, const experiment_kind *kind) {
+    bench_config config;
+    const int parsed = bench_config_parse(argc, argv, kind ? &kind->scope : &bench_plain, &config);
+    const char *name = kind ? "experiments" : "bench";
+    if (parsed == ARGS_HELP) {
+        if (w->rank == 0) fputs(cli_help_text(name), stdout);
+        return CLI_OK;
+    }
+    if (parsed == ARGS_WRONG) {
+        if (w->rank == 0)
+            fprintf(stderr, "tutti bench: %s\ntry 'tutti help %s'\n", cli_message(), name);
+        return CLI_USAGE;
+    }
+    cli_catch_signals();
+    const int code = run_chosen(w, &config, kind);
+    bench_config_free(&config);
+    return code;
+}
+
+int cmd_bench(int argc, char **argv) {
+    const experiment_kind *kind = argc > 1 ? experiment_find(argv[1]) : NULL;
+    const int skip = kind ? 1 : 0;
+    cli_world w;
+    int granted;
+    if (MPI_Init_thread(NULL, NULL, kind ? kind->threads : MPI_THREAD_SINGLE, &granted) !=
+        MPI_SUCCESS)
+        return CLI_FAILED;
+    cli_world_init(&w);
+    const int code = start(&w, argc - skip, argv + skip, kind);
+    fflush(NULL);
+    MPI_Finalize();
+    return code;
+}

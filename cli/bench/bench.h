@@ -1,0 +1,274 @@
+/* tutti bench: its parts and what they pass to each other.
+ *
+ *   arguments -> config      what to measure                               bench_args.c
+ *   cell                     one directory, pattern, operation             cell.c
+ *     entry                  one way to do it: a method of Tutti, a reference, a peer
+ *       runner               how an entry is prepared, run and ended       references.c, peers.c,
+ *                                                                          staging.c, variants.c
+ *     measure                rounds over all entries, times, verification  measure.c, content.c
+ *   results -> reports       table and bars, JSON, CSV, HTML               report_*.c
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_BENCH_H
+#define TUTTI_CLI_BENCH_H
+
+#include "common/cli.h"
+#include "common/progress.h"
+
+#define BENCH_CALL ((size_t)4 << 20) /* bytes of one call of the conforming limit */
+
+/* What the issue of speed is judged by. */
+#define BENCH_GOAL_WRITE 1.3
+#define BENCH_GOAL_WRITE_IRREGULAR 1.6
+#define BENCH_GOAL_READ 1.15
+
+/* ---- config (bench_args.c) */
+typedef struct bench_config {
+    tutti_options options; /* what all variants share */
+    cli_list patterns, methods, exchanges, stores, dirs;
+    cli_list procs, files;        /* of an experiment: numbers of processes, sizes of files */
+    int write, read;              /* operations */
+    int fresh, reused;            /* plans */
+    int pieces, staging, mapping; /* references */
+    int quick, peers;
+    int rounds, series; /* an experiment has `series` times `rounds` rounds */
+    int iterations;     /* of a run that computes and writes */
+    cli_list parts;     /* of an experiment */
+    double iops;        /* operations a second that the device takes, 0: no limit is known */
+    double budget;      /* seconds, 0: none */
+    tutti_off size, slice;
+    tutti_off array; /* of an experiment: bytes of the array that all ranks share */
+    uint64_t seed;
+    const char *json, *csv, *html; /* NULL: none */
+} bench_config;
+
+enum { ARGS_OK, ARGS_HELP, ARGS_WRONG };
+/* Which arguments there are besides those that all kinds have, and what stands in for those that
+ * are not given. */
+typedef struct bench_scope {
+    const char *takes; /* separated by commas */
+    void (*defaults)(bench_config *c, int quick);
+} bench_scope;
+extern const bench_scope bench_plain; /* of `tutti bench` without an experiment */
+
+/* The same on every rank; ARGS_WRONG leaves a message. */
+int bench_config_parse(int argc, char **argv, const bench_scope *scope, bench_config *out);
+void bench_config_free(bench_config *c);
+
+/* ---- patterns (patterns.c): together the ranks name every byte of [0, total) once */
+typedef struct bench_pattern {
+    const char *name, *title;
+    tutti_access *access;
+    tutti_off bytes, total;              /* of this rank, of all */
+    tutti_off memory;                    /* bytes of the buffer, ghost cells included */
+    MPI_Datatype file_type, memory_type; /* the same for the peers */
+    tutti_count pieces;                  /* contiguous on both sides */
+    tutti_piece *piece;
+} bench_pattern;
+
+const char *bench_pattern_name(int i); /* NULL: past the last */
+const char *bench_pattern_title(const char *name);
+const char *bench_pattern_kept_name(
+    const char *name); /* the same, for as long as the program runs */
+/* Elements of `element` bytes, or of an eighth of a small tile. */
+tutti_off bench_tile_element(tutti_off size, tutti_off element);
+int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
+                       bench_pattern *out);
+/* For patterns made elsewhere: list the pieces of the access. */
+tutti_err bench_pattern_list(bench_pattern *p);
+void bench_pattern_free(bench_pattern *p);
+
+/* ---- content (content.c): every byte of the file has a known value */
+void content_fill(uint64_t seed, tutti_off offset, void *buf, tutti_off bytes);
+/* The offset of the first wrong byte, or -1. */
+tutti_off content_check(uint64_t seed, tutti_off offset, const void *buf, tutti_off bytes);
+void content_fill_pieces(uint64_t seed, const bench_pattern *p, void *user);
+tutti_off content_check_pieces(uint64_t seed, const bench_pattern *p, const void *user);
+/* Compare bytes [lo, hi) of a file; 1 and a message if they are not all right. */
+int content_check_file(uint64_t seed, const char *path, tutti_off lo, tutti_off hi);
+
+/* ---- entries */
+typedef enum entry_kind {
+    ENTRY_LIMIT,
+    ENTRY_PIECES,
+    ENTRY_STAGING,
+    ENTRY_MAPPING,
+    ENTRY_TUTTI,
+    ENTRY_PEER
+} entry_kind;
+
+typedef struct bench_summary {
+    double median, min, max, q1, q3;
+} bench_summary;
+
+/* Where the time of one run went: seconds of a rank, or their mean over all ranks. */
+typedef struct bench_phases {
+    double exchange, file;      /* the library's statistics */
+    double compute, begin, end; /* of a run that computes meanwhile */
+} bench_phases;
+
+typedef struct bench_entry {
+    entry_kind kind;
+    const struct bench_runner *runner;
+    const void *context; /* the runner's own */
+    char name[48];
+    const char *method, *exchange, *store; /* Tutti only; NULL in an experiment, which has */
+    char settings[320];                    /* "name=value name=value" */
+    int reused;
+    int checkable; /* its bytes can be verified */
+    tutti_options options;
+    int iterations; /* of one run; all times are those of one iteration */
+    int rounds;     /* done */
+    int stays;      /* however slow it is, it takes part in all rounds */
+    int sits_out;   /* it was much slower than others, and rests */
+    double *seconds;
+    bench_phases *phases, now; /* of each round; of this rank in the run that goes on */
+    bench_summary time;
+    double to_limit, to_limit_paired, to_bare; /* ratios; 0: not known */
+    int unavailable;                           /* this machine or build does not have it */
+    char failure[512];                         /* "": none */
+    char explain[256];                         /* Tutti only */
+    tutti_stats stats; /* last round: sum of all ranks, seconds: the largest */
+} bench_entry;
+
+typedef struct bench_cell {
+    const char *dir, *pattern;
+    const char *figure; /* of an experiment: what it is for */
+    char file_system[16];
+    int is_write;
+    int ranks;
+    tutti_off size; /* that was asked for, of a rank */
+    tutti_off total;
+    tutti_count runs; /* contiguous in the file, all ranks */
+    double patience;  /* a way that is this many times as slow as the fastest sits out; 0: none */
+    int tightens;     /* patience ends sooner the more rounds there are, but for peers */
+    int no_goal;      /* the references do something else: they go through the page cache */
+    const struct bench_scene *scene; /* NULL: a pattern by its name, writes to fresh files */
+    const void *what;                /* the scene's own */
+    int entries;
+    bench_entry *entry;
+} bench_cell;
+
+typedef struct bench_results {
+    const bench_config *config;
+    int ranks;
+    char mpi[64];
+    char profile[256]; /* a path, or "built-in" */
+    double seconds;
+    int failures;
+    int cells;
+    bench_cell *cell;
+} bench_results;
+
+/* ---- one timed run */
+typedef struct bench_job {
+    const cli_world *world;
+    const bench_config *config;
+    const bench_pattern *pattern;
+    const char *path;
+    int is_write;
+    char *user;  /* buffer of the pattern */
+    char *share; /* buffer of this rank's contiguous share of the file */
+    tutti_off share_lo, share_hi;
+    struct staging *staging; /* NULL: not possible here */
+    tutti_file *file;        /* of the variant that is running */
+    tutti_plan *plan;
+    tutti_array *array;
+    const bench_cell *cell;
+} bench_job;
+
+/* Cells that are something else than a pattern of the table. */
+typedef struct bench_scene {
+    int (*make)(const bench_cell *cell, const cli_world *w, bench_pattern *out);
+    /* NULL, or: writes change a file that is there, as for reads; what it must be afterwards.  0, or 1
+     * and a message. */
+    int (*verify_write)(const bench_job *job, const bench_entry *e);
+} bench_scene;
+
+/* prepare and run return 0, or 1 and a message.  prepare is collective and agrees on its result;
+ * run may fail on one rank alone.  end undoes what both left open; it is always called. */
+typedef struct bench_runner {
+    int (*prepare)(bench_job *job, bench_entry *e);
+    int (*run)(bench_job *job, bench_entry *e);
+    void (*end)(bench_job *job, bench_entry *e);
+    int uses_share; /* reads into the share's buffer, not the pattern's */
+    int needs_file; /* writes into a file that must be there */
+} bench_runner;
+
+extern const bench_runner bench_limit, bench_pieces, bench_staging, bench_mapping, bench_tutti,
+    bench_tutti_reused, bench_tutti_independent, bench_peer;
+
+/* For runners of Tutti's ways: open by the entry's options; what the library says, where a way that
+ * this machine or build lacks is not a failure; its statistics; a count that is not the whole. */
+tutti_err tutti_way_open(bench_job *job, const bench_entry *e);
+int tutti_way_failed(bench_entry *e);
+void tutti_way_stats(const bench_job *job, bench_entry *e);
+int tutti_way_count(const bench_job *job, const bench_entry *e, tutti_off count);
+void tutti_way_end(bench_job *job, bench_entry *e);
+
+/* For runners of the MPI library's calls: open with the pattern as its view; close, and what went
+ * wrong. */
+int peer_open(const bench_job *job, MPI_File *out);
+int peer_close(const bench_job *job, MPI_File *file, int code);
+
+/* Shared memory of the reference "staging".  Collective.  NULL if the ranks do not share a node. */
+struct staging *staging_make(const cli_world *w, tutti_off slice);
+void staging_free(struct staging **s);
+
+/* The ways to fill a cell (variants.c). */
+int bench_has_plan(const char *method); /* is planning a part of this method? */
+/* The entry stays where it is until the next one is added. */
+bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name, int rounds);
+/* What is not Tutti goes through the page cache, and says so where Tutti does not. */
+bench_entry *bench_reference_add(const bench_config *c, bench_cell *cell, entry_kind kind,
+                                 const char *name);
+#define BENCH_CACHED ", page cache"
+void bench_entries_make(const bench_config *c, int is_write, bench_cell *cell);
+
+/* ---- measuring (measure.c) */
+/* One run of one entry: time, verify, record.  Collective. */
+void measure_run(bench_job *job, bench_entry *e);
+/* Before a further round: who is too slow for the cell's patience rests from now on. */
+void measure_let_rest(bench_cell *cell);
+enum { BENCH_TRIAL = 3, BENCH_TRIAL_PEER = 5 }; /* rounds before a way, or a peer, may rest */
+bench_summary measure_summary(const double *seconds, int n);
+void measure_ratios(bench_cell *cell);
+const bench_entry *measure_limit(const bench_cell *cell);
+double bench_goal(const bench_cell *cell); /* 0: none */
+double bench_ratio_judged(const bench_cell *cell, const bench_entry *e);
+double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds); /* MiB/s */
+
+/* ---- cells (cell.c) */
+int bench_create(const bench_job *job); /* collective */
+void cell_name_file_system(const char *dir, char *out, size_t size);
+/* Run n cells of one directory, pattern, size and number of ranks, which share their buffers.
+ * Collective on all->world.  `share`: how much of the time may have gone before and after. */
+int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progress,
+              const double share[2]);
+void results_name_mpi(bench_results *r); /* and the profile */
+void results_count_failures(bench_results *r);
+void results_free(bench_results *r);
+
+/* ---- reports; rank 0 only.  0, or 1 and a message */
+void report_text(const bench_results *r, FILE *f);
+int report_json(const bench_results *r, const char *path);
+int report_csv(const bench_results *r, const char *path);
+int report_html(const bench_results *r, const char *path);
+int report_is_quiet(const bench_config *c); /* a report takes standard output */
+/* Parts of JSON: a pair and a comma; everything up to the cells; the cells and the end. */
+void report_json_pair(FILE *f, const char *key, const char *value);
+void report_json_head(FILE *f, const bench_results *r, const char *format);
+void report_json_cells(FILE *f, const bench_results *r, const char *key);
+
+/* Parts of HTML (report_html.c). */
+void html_head(FILE *f, const char *title, const char *what); /* up to the list of facts */
+void html_fact(FILE *f, const char *class, const char *value, const char *name);
+void html_common_facts(FILE *f, const bench_results *r); /* the end of that list */
+void html_foot(FILE *f, const char *command);
+
+/* The plots of the HTML report (report_svg.c). */
+void svg_text(FILE *f, const char *text); /* escaped */
+int svg_colour(const bench_entry *e);     /* class k0 ... k12 of the style sheet */
+void svg_bars(FILE *f, const bench_cell *cell);
+void svg_ratios(FILE *f, int n, const bench_cell *const *cells);
+
+#endif

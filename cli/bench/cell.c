@@ -1,0 +1,200 @@
+/* tutti bench: cells.  For one directory and pattern: make the buffers; for write and read: in
+ * every round run every entry once, each round beginning with another one, so that whatever else
+ * the machine does meets all of them alike.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* ---- file systems */
+
+void cell_name_file_system(const char *dir, char *out, size_t size) {
+    static const struct {
+        unsigned long type;
+        const char *name;
+    } known[] = {{0x01021994, "tmpfs"},  {0xef53, "ext"},         {0x58465342, "xfs"},
+                 {0x9123683e, "btrfs"},  {0x794c7630, "overlay"}, {0x6969, "nfs"},
+                 {0x0bd00bd0, "lustre"}, {0x65735546, "fuse"},    {0x2fc12fc1, "zfs"},
+                 {0x858458f6, "ramfs"},  {0x01021997, "9p"},      {0x00c36400, "ceph"}};
+    struct statfs fs;
+    snprintf(out, size, "unknown");
+    if (statfs(dir, &fs) != 0) return;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if ((unsigned long)fs.f_type == known[i].type) snprintf(out, size, "%s", known[i].name);
+}
+
+static int check_room(const char *dir, tutti_off bytes) {
+    double room = 0;
+    if (cli_directory_room(dir, &room)) return 1;
+    if (room >= 1.05 * (double)bytes) return 0;
+    return cli_error("'%s' has no room for a file of %lld bytes", dir, (long long)bytes);
+}
+
+/* ---- one cell */
+
+static void run_round(bench_job *job, bench_cell *cell, int round, cli_progress *progress) {
+    for (int i = 0; i < cell->entries; i++) {
+        bench_entry *e = &cell->entry[(i + round) % cell->entries];
+        char what[512];
+        snprintf(what, sizeof what, "%s %s on %d ranks in %s, round %d of %d",
+                 cell->is_write ? "write" : "read", cell->pattern, cell->ranks, cell->dir,
+                 round + 1, job->config->rounds);
+        progress_step(progress, what);
+        if (!e->sits_out) measure_run(job, e);
+    }
+}
+
+static int time_is_up(const bench_job *job, const cli_progress *progress, double share) {
+    const double budget = job->config->budget;
+    int up = budget > 0 && cli_now() - progress->started > budget * share;
+    MPI_Bcast(&up, 1, MPI_INT, 0, job->world->comm);
+    return up;
+}
+
+/* A read needs a file to read. */
+static int write_input(bench_job *job) {
+    bench_entry e = {.kind = ENTRY_LIMIT};
+    bench_job writer = *job;
+    writer.is_write = 1;
+    content_fill(job->config->seed, job->share_lo, job->share, job->share_hi - job->share_lo);
+    if (bench_create(job)) return 1;
+    return cli_agree(job->world, bench_limit.run(&writer, &e));
+}
+
+static void reduce_integer(const cli_world *w, int64_t *x) {
+    int64_t sum = 0;
+    MPI_Allreduce(x, &sum, 1, MPI_INT64_T, MPI_SUM, w->comm);
+    *x = sum;
+}
+
+static void reduce_seconds(const cli_world *w, double *x) {
+    *x = cli_max(w, *x);
+}
+
+static void reduce_stats(const cli_world *w, tutti_stats *s) {
+#define REDUCE(ctype, name, help) \
+    _Generic(s->name, double : reduce_seconds, default : reduce_integer)(w, &s->name);
+    TUTTI_STATS_TABLE(REDUCE)
+#undef REDUCE
+}
+
+/* `share`: how much of the time may have gone when this cell is done. */
+static int run_cell(bench_job *job, bench_cell *cell, cli_progress *progress, double share) {
+    job->is_write = cell->is_write;
+    job->cell = cell;
+    cell->total = job->pattern->total;
+    cell->runs = tutti_access_runs_count(job->pattern->access);
+    reduce_integer(job->world, &cell->runs);
+    if (cell->is_write && !(cell->scene && cell->scene->verify_write)) {
+        content_fill_pieces(job->config->seed, job->pattern, job->user);
+        content_fill(job->config->seed, job->share_lo, job->share, job->share_hi - job->share_lo);
+    } else if (write_input(job)) {
+        return 1;
+    }
+    int round = 0;
+    do {
+        if (round > 0) measure_let_rest(cell);
+        run_round(job, cell, round++, progress);
+    } while (round < job->config->rounds && !time_is_up(job, progress, share));
+    progress->done += (long)(job->config->rounds - round) * cell->entries;
+    for (int i = 0; i < cell->entries; i++) reduce_stats(job->world, &cell->entry[i].stats);
+    measure_ratios(cell);
+    if (job->world->rank == 0) unlink(job->path);
+    return 0;
+}
+
+/* ---- all cells of one directory and pattern share their buffers */
+
+static void *make_buffer(tutti_off bytes) {
+    void *p = NULL;
+    if (posix_memalign(&p, 4096, bytes ? (size_t)bytes : 1) != 0) p = NULL;
+    if (p) memset(p, 0, (size_t)bytes);
+    return p;
+}
+
+static int make_buffers(bench_job *job) {
+    const cli_world *w = job->world;
+    const tutti_off total = job->pattern->total;
+    job->share_lo = total / w->ranks * w->rank;
+    job->share_hi = w->rank == w->ranks - 1 ? total : job->share_lo + total / w->ranks;
+    job->user = make_buffer(job->pattern->memory);
+    job->share = make_buffer(job->share_hi - job->share_lo);
+    return job->user && job->share ? 0
+                                   : cli_error("no memory for the buffers; try a smaller --size");
+}
+
+static void free_buffers(bench_job *job) {
+    free(job->user);
+    free(job->share);
+    job->user = job->share = NULL;
+}
+
+static int make_pattern(const bench_job *job, const bench_cell *cell, bench_pattern *out) {
+    return cell->scene ? cell->scene->make(cell, job->world, out)
+                       : bench_pattern_make(cell->pattern, job->world, job->config, out);
+}
+
+int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progress,
+              const double share[2]) {
+    bench_job job = *all;
+    bench_pattern pattern;
+    if (cli_agree(job.world, make_pattern(&job, cell, &pattern))) return 1;
+    job.pattern = &pattern;
+    job.path = cli_scratch(job.world, cell->dir, "bench");
+    int failed = check_room(cell->dir, pattern.total) || make_buffers(&job);
+    failed = cli_agree(job.world, failed);
+    for (int i = 0; i < n && !failed; i++)
+        failed = run_cell(&job, &cell[i], progress,
+                          share[0] + (share[1] - share[0]) * (i + 1) / (double)n);
+    free_buffers(&job);
+    bench_pattern_free(&pattern);
+    cli_scratch_remove(job.world);
+    return failed;
+}
+
+/* ---- results */
+
+/* Where the library looks for numbers, in its order. */
+static void name_profile(bench_results *r) {
+    const char *const given = r->config->options.profile;
+    char user[sizeof r->profile] = "";
+    const char *found = "built-in";
+    if (tutti_profile_path(user, sizeof user) != TUTTI_OK) *user = '\0';
+    if (access("/etc/tutti/profile", R_OK) == 0) found = "/etc/tutti/profile";
+    if (*user && access(user, R_OK) == 0) found = user;
+    if (*given) found = given;
+    snprintf(r->profile, sizeof r->profile, "%s", found);
+}
+
+/* The library's name and version; what follows the first comma may name the machine it was built
+ * on. */
+void results_name_mpi(bench_results *r) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    MPI_Get_library_version(text, &length);
+    text[strcspn(text, ",\n")] = '\0';
+    for (char *s = text; *s; s++)
+        if (*s == '\t') *s = ' ';
+    snprintf(r->mpi, sizeof r->mpi, "%.*s", (int)sizeof r->mpi - 1, text);
+    name_profile(r);
+}
+
+void results_count_failures(bench_results *r) {
+    for (int i = 0; i < r->cells; i++)
+        for (int k = 0; k < r->cell[i].entries; k++)
+            r->failures += *r->cell[i].entry[k].failure && !r->cell[i].entry[k].unavailable;
+}
+
+void results_free(bench_results *r) {
+    for (int i = 0; i < r->cells; i++) {
+        for (int k = 0; k < r->cell[i].entries; k++) {
+            free(r->cell[i].entry[k].seconds);
+            free(r->cell[i].entry[k].phases);
+        }
+        free(r->cell[i].entry);
+    }
+    free(r->cell);
+}

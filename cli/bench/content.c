@@ -1,0 +1,91 @@
+/* What is in the files: the 8 bytes at offset 8 i are a mix of i and the seed, so that a byte in
+ * the wrong place, from an older run or never written is seen with near certainty.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/bench.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static inline uint64_t word_at(uint64_t seed, uint64_t index) {
+    uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u + seed;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static inline unsigned char byte_at(uint64_t seed, tutti_off offset) {
+    const uint64_t w = word_at(seed, (uint64_t)offset / 8);
+    return (unsigned char)(w >> (8 * (offset % 8)));
+}
+
+void content_fill(uint64_t seed, tutti_off offset, void *buf, tutti_off bytes) {
+    unsigned char *b = buf;
+    tutti_off i = 0;
+    for (; i < bytes && (offset + i) % 8; i++) b[i] = byte_at(seed, offset + i);
+    for (; i + 8 <= bytes; i += 8) {
+        const uint64_t w = word_at(seed, (uint64_t)(offset + i) / 8);
+        for (int k = 0; k < 8; k++) b[i + k] = (unsigned char)(w >> (8 * k));
+    }
+    for (; i < bytes; i++) b[i] = byte_at(seed, offset + i);
+}
+
+static tutti_off first_wrong(uint64_t seed, tutti_off offset, const unsigned char *b, tutti_off n) {
+    for (tutti_off i = 0; i < n; i++)
+        if (b[i] != byte_at(seed, offset + i)) return offset + i;
+    return -1;
+}
+
+tutti_off content_check(uint64_t seed, tutti_off offset, const void *buf, tutti_off bytes) {
+    unsigned char expected[4096];
+    const unsigned char *b = buf;
+    for (tutti_off done = 0; done < bytes;) {
+        const tutti_off left = bytes - done;
+        const tutti_off n = left < (tutti_off)sizeof expected ? left : (tutti_off)sizeof expected;
+        content_fill(seed, offset + done, expected, n);
+        if (memcmp(expected, b + done, (size_t)n) != 0)
+            return first_wrong(seed, offset + done, b + done, n);
+        done += n;
+    }
+    return -1;
+}
+
+void content_fill_pieces(uint64_t seed, const bench_pattern *p, void *user) {
+    for (tutti_count i = 0; i < p->pieces; i++)
+        content_fill(seed, p->piece[i].file, (char *)user + p->piece[i].memory, p->piece[i].bytes);
+}
+
+tutti_off content_check_pieces(uint64_t seed, const bench_pattern *p, const void *user) {
+    for (tutti_count i = 0; i < p->pieces; i++) {
+        const tutti_piece *q = &p->piece[i];
+        const tutti_off bad =
+            content_check(seed, q->file, (const char *)user + q->memory, q->bytes);
+        if (bad >= 0) return bad;
+    }
+    return -1;
+}
+
+static int check_chunks(uint64_t seed, int fd, const char *path, tutti_off lo, tutti_off hi) {
+    char buf[65536];
+    while (lo < hi) {
+        const size_t want =
+            (size_t)(hi - lo < (tutti_off)sizeof buf ? hi - lo : (tutti_off)sizeof buf);
+        const ssize_t got = pread(fd, buf, want, lo);
+        if (got < 0) return cli_error_errno("cannot read back", path);
+        if (got == 0) return cli_error("'%s' ends at offset %lld", path, (long long)lo);
+        const tutti_off bad = content_check(seed, lo, buf, got);
+        if (bad >= 0) return cli_error("wrong byte in '%s' at offset %lld", path, (long long)bad);
+        lo += got;
+    }
+    return 0;
+}
+
+int content_check_file(uint64_t seed, const char *path, tutti_off lo, tutti_off hi) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return cli_error_errno("cannot open", path);
+    const int failed = check_chunks(seed, fd, path, lo, hi);
+    close(fd);
+    return failed;
+}

@@ -1,0 +1,359 @@
+/* The patterns: which bytes of the file each rank has, and where they are in its memory.
+ *
+ *   block2d      2-D array of 4-byte elements, one block a rank      | 0 | 1 |
+ *                                                                    | 2 | 3 |
+ *   columns      the same array, one block of columns a rank         | 0 | 1 | 2 | 3 |
+ *   block3d      3-D array of doubles, one block a rank
+ *   cyclic4k     rows of 4 KiB dealt in turn                         0 1 2 3 0 1 2 3 ...
+ *   pieces512    pieces of 512 bytes dealt in turn
+ *   strided      a strided section of an array of 256-byte records
+ *   irregular64  items of 64 bytes dealt at random, every rank the same number
+ *   square2d     a square array of integers, the same for any number of ranks, one block a rank
+ *   ior          one contiguous piece a rank (IOR with one segment)
+ *   tile256      a tile of 256-byte elements a rank, of a 2-D array (MPI-Tile-IO), twice as wide as
+ *   tile1m       high; the same with elements of 1 MiB
+ *   flash        blocks of 8^3 doubles of several variables, in memory with 4 ghost cells around
+ *                them; the file has variable after variable
+ *
+ * Each is described twice: as an access, and as MPI datatypes for the peers.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- blocks of an n-dimensional array */
+
+static void block_coordinates(const cli_world *w, int ndims, int *grid, int *at) {
+    int dims[3] = {0, 0, 0}, rest = w->rank;
+    MPI_Dims_create(w->ranks, ndims, dims);
+    for (int d = 0; d < ndims; d++) grid[d] = dims[ndims - 1 - d]; /* most cuts across the rows */
+    for (int d = ndims - 1; d >= 0; d--) {
+        at[d] = rest % grid[d];
+        rest /= grid[d];
+    }
+}
+
+typedef struct {
+    int ndims;
+    int element;         /* bytes */
+    int grid[3], at[3];  /* how the array is cut, and this rank's block */
+    tutti_count side[3]; /* elements of a block */
+} block_spec;
+
+static void block_type(const block_spec *b, bench_pattern *p) {
+    int shape[4], part[4], start[4];
+    for (int d = 0; d < b->ndims; d++) {
+        shape[d] = (int)b->side[d] * b->grid[d];
+        part[d] = (int)b->side[d];
+        start[d] = (int)b->side[d] * b->at[d];
+    }
+    shape[b->ndims] = part[b->ndims] = b->element;
+    start[b->ndims] = 0;
+    MPI_Type_create_subarray(b->ndims + 1, shape, part, start, MPI_ORDER_C, MPI_BYTE,
+                             &p->file_type);
+}
+
+static tutti_err block_make(const block_spec *b, bench_pattern *p) {
+    tutti_section s = {.ndims = b->ndims, .order = TUTTI_ROW_MAJOR, .element_size = b->element};
+    for (int d = 0; d < b->ndims; d++) {
+        s.shape[d] = b->side[d] * b->grid[d];
+        s.lo[d] = b->side[d] * b->at[d];
+        s.hi[d] = s.lo[d] + b->side[d];
+    }
+    block_type(b, p);
+    return tutti_access_section(&s, NULL, &p->access);
+}
+
+static tutti_count at_least_one(double n) {
+    return n < 1 ? 1 : (tutti_count)n;
+}
+
+static tutti_err make_block2d(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    block_spec b = {.ndims = 2, .element = 4};
+    block_coordinates(w, 2, b.grid, b.at);
+    b.side[0] = b.side[1] = at_least_one(sqrt((double)c->size / 4));
+    return block_make(&b, p);
+}
+
+static tutti_err make_square2d(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    block_spec b = {.ndims = 2, .element = 4};
+    const tutti_count side = at_least_one(sqrt((double)c->size * w->ranks / 4));
+    block_coordinates(w, 2, b.grid, b.at);
+    for (int d = 0; d < 2; d++) b.side[d] = side < b.grid[d] ? 1 : side / b.grid[d];
+    return block_make(&b, p);
+}
+
+tutti_off bench_tile_element(tutti_off size, tutti_off element) {
+    while (element > 1 && element > size / 8) element /= 2;
+    return element;
+}
+
+static tutti_err make_tile(const cli_world *w, tutti_off size, tutti_off wanted, bench_pattern *p) {
+    const tutti_off element = bench_tile_element(size, wanted);
+    const tutti_count whole = size / element;
+    const double elements = (double)whole;
+    block_spec b = {.ndims = 2, .element = (int)element};
+    block_coordinates(w, 2, b.grid, b.at);
+    b.side[0] = at_least_one(sqrt(elements / 2));
+    b.side[1] = at_least_one(elements / (double)b.side[0]);
+    return block_make(&b, p);
+}
+
+static tutti_err make_tile256(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    return make_tile(w, c->size, 256, p);
+}
+
+static tutti_err make_tile1m(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    return make_tile(w, c->size, 1 << 20, p);
+}
+
+static tutti_err make_ior(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    MPI_Aint at = (MPI_Aint)(w->rank * c->size);
+    int bytes = (int)c->size;
+    MPI_Type_create_hindexed(1, &bytes, &at, MPI_BYTE, &p->file_type);
+    return tutti_access_contiguous(w->rank * c->size, c->size, &p->access);
+}
+
+static tutti_err make_columns(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    block_spec b = {.ndims = 2, .element = 4, .grid = {1, w->ranks}, .at = {0, w->rank}};
+    b.side[0] = at_least_one(sqrt((double)c->size / 4 * w->ranks)); /* a square in all */
+    b.side[1] = at_least_one((double)b.side[0] / w->ranks);
+    return block_make(&b, p);
+}
+
+static tutti_err make_block3d(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    block_spec b = {.ndims = 3, .element = 8};
+    block_coordinates(w, 3, b.grid, b.at);
+    b.side[0] = b.side[1] = b.side[2] = at_least_one(cbrt((double)c->size / 8));
+    return block_make(&b, p);
+}
+
+/* ---- pieces dealt in turn */
+
+static tutti_err make_dealt(const cli_world *w, tutti_off size, tutti_off piece, bench_pattern *p) {
+    const tutti_count count = size < piece ? 1 : size / piece;
+    MPI_Datatype vector;
+    MPI_Aint at = (MPI_Aint)(w->rank * piece);
+    int one = 1;
+    MPI_Type_vector((int)count, (int)piece, (int)(piece * w->ranks), MPI_BYTE, &vector);
+    MPI_Type_create_hindexed(1, &one, &at, vector, &p->file_type);
+    MPI_Type_free(&vector);
+    return tutti_access_vector(w->rank * piece, count, piece, piece * w->ranks, &p->access);
+}
+
+static tutti_err make_cyclic4k(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    return make_dealt(w, c->size, 4096, p);
+}
+
+static tutti_err make_pieces512(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    return make_dealt(w, c->size, 512, p);
+}
+
+/* The same with 256 bytes, said as a section lo : hi : stride. */
+static tutti_err make_strided(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    const tutti_count count = c->size < 256 ? 1 : c->size / 256;
+    const tutti_section s = {.ndims = 1,
+                             .order = TUTTI_ROW_MAJOR,
+                             .element_size = 256,
+                             .shape = {count * w->ranks},
+                             .lo = {w->rank},
+                             .hi = {count * w->ranks},
+                             .stride = {w->ranks}};
+    const tutti_err err = make_dealt(w, c->size, 256, p);
+    if (err != TUTTI_OK) return err;
+    tutti_access_free(&p->access);
+    return tutti_access_section(&s, NULL, &p->access);
+}
+
+/* ---- items dealt at random: in every hand of 32 items a rank the owners are shuffled */
+
+#define HAND 32
+
+static uint64_t next_random(uint64_t *state) {
+    uint64_t x = *state;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return *state = x;
+}
+
+/* Which items of a hand are this rank's; the same shuffle on every rank. */
+static void deal_hand(const cli_world *w, uint64_t *state, int *owner, tutti_count first,
+                      tutti_count *mine) {
+    const int n = HAND * w->ranks;
+    for (int i = 0; i < n; i++) owner[i] = i % w->ranks;
+    for (int i = n - 1; i > 0; i--) {
+        const int j = (int)(next_random(state) % (uint64_t)(i + 1)), o = owner[i];
+        owner[i] = owner[j];
+        owner[j] = o;
+    }
+    for (int i = 0; i < n; i++)
+        if (owner[i] == w->rank) *mine++ = first + i;
+}
+
+static tutti_count *deal(const cli_world *w, uint64_t seed, tutti_count hands) {
+    tutti_count *index = cli_malloc((size_t)(hands * HAND) * sizeof *index);
+    int *owner = cli_malloc((size_t)(HAND * w->ranks) * sizeof *owner);
+    uint64_t state = seed * 2654435769u + 88172645463325252u;
+    for (tutti_count h = 0; h < hands; h++)
+        deal_hand(w, &state, owner, h * HAND * w->ranks, index + h * HAND);
+    free(owner);
+    return index;
+}
+
+static tutti_err make_irregular64(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    const tutti_off item = 64;
+    const tutti_count hands = c->size < HAND * item ? 1 : c->size / (HAND * item), n = hands * HAND;
+    tutti_count *index = deal(w, c->seed, hands);
+    MPI_Aint *at = cli_malloc((size_t)n * sizeof *at);
+    for (tutti_count i = 0; i < n; i++) at[i] = (MPI_Aint)(index[i] * item);
+    MPI_Type_create_hindexed_block((int)n, (int)item, at, MPI_BYTE, &p->file_type);
+    const tutti_err err = tutti_access_indices(0, item, n, index, &p->access);
+    free(at);
+    free(index);
+    return err;
+}
+
+/* ---- FLASH: file[variable][block of all ranks][8][8][8], memory[block][variable][16][16][16] */
+
+enum { FLASH_SIDE = 8, FLASH_GUARD = 4, FLASH_PADDED = FLASH_SIDE + 2 * FLASH_GUARD };
+static const tutti_off flash_block = FLASH_SIDE * FLASH_SIDE * FLASH_SIDE * 8;
+static const tutti_off flash_padded = FLASH_PADDED * FLASH_PADDED * FLASH_PADDED * 8;
+
+static void flash_types(tutti_count blocks, int vars, const cli_world *w, bench_pattern *p) {
+    const int shape[] = {FLASH_PADDED, FLASH_PADDED, FLASH_PADDED};
+    const int part[] = {FLASH_SIDE, FLASH_SIDE, FLASH_SIDE};
+    const int start[] = {FLASH_GUARD, FLASH_GUARD, FLASH_GUARD};
+    MPI_Datatype cube, column, vector;
+    MPI_Type_create_subarray(3, shape, part, start, MPI_ORDER_C, MPI_DOUBLE, &cube);
+    MPI_Type_create_hvector((int)blocks, 1, (MPI_Aint)(vars * flash_padded), cube, &column);
+    MPI_Type_create_hvector(vars, 1, (MPI_Aint)flash_padded, column, &p->memory_type);
+    MPI_Type_create_hvector(vars, (int)(blocks * flash_block),
+                            (MPI_Aint)(blocks * w->ranks * flash_block), MPI_BYTE, &vector);
+    MPI_Aint at = (MPI_Aint)(w->rank * blocks * flash_block);
+    int one = 1;
+    MPI_Type_create_hindexed(1, &one, &at, vector, &p->file_type);
+    MPI_Type_free(&cube);
+    MPI_Type_free(&column);
+    MPI_Type_free(&vector);
+}
+
+static tutti_err make_flash(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    const int vars = c->size >= 24 * flash_block ? 24 : (int)at_least_one((double)c->size / 4096);
+    const tutti_count blocks = at_least_one((double)c->size / (double)(vars * flash_block));
+    tutti_section file = {.ndims = 5,
+                          .order = TUTTI_ROW_MAJOR,
+                          .element_size = 8,
+                          .shape = {blocks * w->ranks, 1, 8, 8, 8},
+                          .lo = {blocks * w->rank},
+                          .hi = {blocks * (w->rank + 1), 1, 8, 8, 8}};
+    tutti_section memory = {.ndims = 5,
+                            .order = TUTTI_ROW_MAJOR,
+                            .element_size = 8,
+                            .shape = {blocks, vars, FLASH_PADDED, FLASH_PADDED, FLASH_PADDED},
+                            .lo = {0, 0, FLASH_GUARD, FLASH_GUARD, FLASH_GUARD},
+                            .hi = {blocks, 1, 12, 12, 12}};
+    tutti_access *variable;
+    const tutti_err err = tutti_access_section(&file, &memory, &variable);
+    if (err != TUTTI_OK) return err;
+    flash_types(blocks, vars, w, p);
+    const tutti_err tiled = tutti_access_tile(variable, vars, blocks * w->ranks * flash_block,
+                                              flash_padded, &p->access);
+    tutti_access_free(&variable);
+    p->memory = blocks * vars * flash_padded;
+    return tiled;
+}
+
+/* ---- the table */
+
+static const struct {
+    const char *name, *title;
+    tutti_err (*make)(const cli_world *w, const bench_config *c, bench_pattern *p);
+} pattern_table[] = {
+    {"block2d", "2-D blocks of 4-byte elements", make_block2d},
+    {"columns", "blocks of columns", make_columns},
+    {"block3d", "3-D blocks of doubles", make_block3d},
+    {"cyclic4k", "cyclic rows of 4 KiB", make_cyclic4k},
+    {"pieces512", "interleaved pieces of 512 bytes", make_pieces512},
+    {"irregular64", "irregular items of 64 bytes", make_irregular64},
+    {"flash", "FLASH-like blocks with ghost cells", make_flash},
+    {"strided", "strided records of 256 bytes", make_strided},
+    {"square2d", "2-D blocks of a square array of integers", make_square2d},
+    {"ior", "one contiguous block a rank", make_ior},
+    {"tile256", "2-D tiles of 256-byte elements", make_tile256},
+    {"tile1m", "2-D tiles of 1 MiB elements", make_tile1m},
+};
+enum { PATTERNS = sizeof pattern_table / sizeof *pattern_table };
+
+const char *bench_pattern_name(int i) {
+    return i < PATTERNS ? pattern_table[i].name : NULL;
+}
+
+static int find_pattern(const char *name) {
+    for (int i = 0; i < PATTERNS; i++)
+        if (strcmp(pattern_table[i].name, name) == 0) return i;
+    return -1;
+}
+
+const char *bench_pattern_title(const char *name) {
+    const int i = find_pattern(name);
+    return i < 0 ? name : pattern_table[i].title;
+}
+
+const char *bench_pattern_kept_name(const char *name) {
+    const int i = find_pattern(name);
+    return i < 0 ? "" : pattern_table[i].name;
+}
+
+tutti_err bench_pattern_list(bench_pattern *p) {
+    tutti_access_iter *it;
+    tutti_piece piece;
+    size_t room = 1024;
+    const tutti_err err = tutti_access_iter_start(p->access, 0, &it);
+    if (err != TUTTI_OK) return err;
+    p->piece = cli_malloc(room * sizeof *p->piece);
+    while (tutti_access_iter_next(it, &piece)) {
+        if ((size_t)p->pieces == room) {
+            room *= 2;
+            p->piece = cli_realloc(p->piece, room * sizeof *p->piece);
+        }
+        p->piece[p->pieces++] = piece;
+    }
+    tutti_access_iter_free(&it);
+    return TUTTI_OK;
+}
+
+static tutti_err complete(const cli_world *w, bench_pattern *p) {
+    p->bytes = tutti_access_bytes(p->access);
+    p->total = p->bytes * w->ranks;
+    if (p->memory == 0) p->memory = p->bytes;
+    if (p->memory_type == MPI_DATATYPE_NULL)
+        MPI_Type_contiguous((int)p->bytes, MPI_BYTE, &p->memory_type);
+    MPI_Type_commit(&p->file_type);
+    MPI_Type_commit(&p->memory_type);
+    return bench_pattern_list(p);
+}
+
+int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
+                       bench_pattern *out) {
+    const int i = find_pattern(name);
+    *out = (bench_pattern){.name = pattern_table[i].name,
+                           .title = pattern_table[i].title,
+                           .file_type = MPI_DATATYPE_NULL,
+                           .memory_type = MPI_DATATYPE_NULL};
+    tutti_err err = pattern_table[i].make(w, c, out);
+    if (err == TUTTI_OK) err = complete(w, out);
+    if (err == TUTTI_OK) return 0;
+    bench_pattern_free(out);
+    return cli_error_tutti();
+}
+
+void bench_pattern_free(bench_pattern *p) {
+    tutti_access_free(&p->access);
+    if (p->file_type != MPI_DATATYPE_NULL) MPI_Type_free(&p->file_type);
+    if (p->memory_type != MPI_DATATYPE_NULL) MPI_Type_free(&p->memory_type);
+    free(p->piece);
+    *p = (bench_pattern){.file_type = MPI_DATATYPE_NULL, .memory_type = MPI_DATATYPE_NULL};
+}

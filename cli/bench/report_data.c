@@ -1,0 +1,206 @@
+/* The report for programs: JSON with everything, CSV with one line a timed run.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/bench.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static int is_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
+int report_is_quiet(const bench_config *c) {
+    return is_stdout(c->json) || is_stdout(c->csv) || is_stdout(c->html);
+}
+
+/* ---- JSON */
+
+void report_json_pair(FILE *f, const char *key, const char *value) {
+    fprintf(f, "\"%s\": ", key);
+    cli_json_string(f, value);
+    fputs(", ", f);
+}
+
+static void json_stats(FILE *f, const tutti_stats *s) {
+    const char *comma = "";
+    fputs("\"stats\": {", f);
+#define INTEGER(x) fprintf(f, "%lld", (long long)(x))
+#define SECONDS(x) fprintf(f, "%.9f", (double)(x))
+#define PRINT(ctype, name, help)                                              \
+    fprintf(f, "%s\"%s\": ", comma, #name);                                   \
+    _Generic(s->name, double : SECONDS(s->name), default : INTEGER(s->name)); \
+    comma = ", ";
+    TUTTI_STATS_TABLE(PRINT)
+#undef PRINT
+#undef SECONDS
+#undef INTEGER
+    fputs("}, ", f);
+}
+
+static void json_tutti(FILE *f, const bench_entry *e) {
+    if (e->method) {
+        report_json_pair(f, "method", e->method);
+        report_json_pair(f, "exchange", e->exchange);
+        report_json_pair(f, "store", e->store);
+        fprintf(f, "\"reused_plan\": %s, ", e->reused ? "true" : "false");
+    } else {
+        report_json_pair(f, "settings", e->settings);
+    }
+    report_json_pair(f, "explain", e->explain);
+    if (e->rounds) json_stats(f, &e->stats);
+}
+
+/* The means over the ranks, round by round, of phases that there were. */
+static void json_phase(FILE *f, const bench_entry *e, const char *name, size_t which) {
+    double sum = 0, seconds;
+    for (int i = 0; i < e->rounds; i++) {
+        memcpy(&seconds, (const char *)&e->phases[i] + which, sizeof seconds);
+        sum += seconds;
+    }
+    if (sum <= 0) return;
+    fprintf(f, ", \"%s\": [", name);
+    for (int i = 0; i < e->rounds; i++) {
+        memcpy(&seconds, (const char *)&e->phases[i] + which, sizeof seconds);
+        fprintf(f, "%s%.9f", i ? ", " : "", seconds);
+    }
+    fputs("]", f);
+}
+
+static void json_phases(FILE *f, const bench_entry *e) {
+    json_phase(f, e, "seconds_exchange", offsetof(bench_phases, exchange));
+    json_phase(f, e, "seconds_file", offsetof(bench_phases, file));
+    json_phase(f, e, "seconds_compute", offsetof(bench_phases, compute));
+    json_phase(f, e, "seconds_begin", offsetof(bench_phases, begin));
+    json_phase(f, e, "seconds_end", offsetof(bench_phases, end));
+}
+
+static void json_times(FILE *f, const bench_cell *cell, const bench_entry *e) {
+    fprintf(f, "\"seconds\": [");
+    for (int i = 0; i < e->rounds; i++) fprintf(f, "%s%.9f", i ? ", " : "", e->seconds[i]);
+    fputs("]", f);
+    if (!e->rounds) return;
+    fprintf(f, ", \"median\": %.9f, \"min\": %.9f, \"max\": %.9f, \"q1\": %.9f, \"q3\": %.9f",
+            e->time.median, e->time.min, e->time.max, e->time.q1, e->time.q3);
+    fprintf(f, ", \"mib_per_second\": %.3f", bench_bandwidth(cell, e, e->time.median));
+    if (e->to_limit > 0)
+        fprintf(f, ", \"to_limit\": %.4f, \"to_limit_paired\": %.4f", e->to_limit,
+                e->to_limit_paired);
+    if (e->to_bare > 0) fprintf(f, ", \"to_bare\": %.4f", e->to_bare);
+}
+
+static const char *kind_name(entry_kind kind) {
+    static const char *const names[] = {"limit", "pieces", "staging", "mapping", "tutti", "peer"};
+    return names[kind];
+}
+
+static void json_entry(FILE *f, const bench_cell *cell, const bench_entry *e) {
+    fputs("        {", f);
+    report_json_pair(f, "name", e->name);
+    report_json_pair(f, "kind", kind_name(e->kind));
+    if (e->kind == ENTRY_TUTTI) json_tutti(f, e);
+    fprintf(f, "\"verified\": %s, ", e->checkable && !*e->failure ? "true" : "false");
+    fprintf(f, "\"available\": %s, ", e->unavailable ? "false" : "true");
+    if (e->sits_out) fputs("\"sits_out\": true, ", f);
+    report_json_pair(f, "failure", e->failure);
+    json_times(f, cell, e);
+    if (cell->figure) json_phases(f, e);
+    fputs("}", f);
+}
+
+static void json_cell(FILE *f, const bench_cell *cell) {
+    fputs("    {", f);
+    report_json_pair(f, "directory", cell->dir);
+    report_json_pair(f, "file_system", cell->file_system);
+    report_json_pair(f, "pattern", cell->pattern);
+    report_json_pair(f, "operation", cell->is_write ? "write" : "read");
+    if (cell->figure)
+        report_json_pair(f, "figure", cell->figure);
+    else
+        fprintf(f, "\"goal\": %.2f, ", bench_goal(cell));
+    fprintf(f, "\"ranks\": %d, \"bytes\": %lld, \"runs\": %lld,\n      \"entries\": [\n",
+            cell->ranks, (long long)cell->total, (long long)cell->runs);
+    for (int i = 0; i < cell->entries; i++) {
+        json_entry(f, cell, &cell->entry[i]);
+        fputs(i + 1 < cell->entries ? ",\n" : "\n", f);
+    }
+    fputs("      ]}", f);
+}
+
+static void json_options(FILE *f, const tutti_options *opt) {
+    const tutti_option_info *o;
+    fputs("  \"options\": {", f);
+    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
+        char value[256];
+        if (tutti_options_get(opt, o->name, value, sizeof value) != TUTTI_OK) *value = '\0';
+        fprintf(f, "%s\"%s\": ", i ? ", " : "", o->name);
+        cli_json_string(f, value);
+    }
+    fputs("},\n", f);
+}
+
+void report_json_head(FILE *f, const bench_results *r, const char *format) {
+    fputs("{\n  ", f);
+    report_json_pair(f, "format", format);
+    report_json_pair(f, "version", tutti_version_string());
+    report_json_pair(f, "mpi", r->mpi);
+    report_json_pair(f, "profile", r->profile);
+    fprintf(f, "\"ranks\": %d, \"size_per_rank\": %lld, \"rounds\": %d, \"seed\": %llu,\n",
+            r->ranks, (long long)r->config->size, r->config->rounds,
+            (unsigned long long)r->config->seed);
+    fprintf(f, "  \"slice\": %lld, \"elapsed\": %.3f, \"failures\": %d,\n",
+            (long long)r->config->slice, r->seconds, r->failures);
+    json_options(f, &r->config->options);
+}
+
+void report_json_cells(FILE *f, const bench_results *r, const char *key) {
+    fprintf(f, "  \"%s\": [\n", key);
+    for (int i = 0; i < r->cells; i++) {
+        json_cell(f, &r->cell[i]);
+        fputs(i + 1 < r->cells ? ",\n" : "\n", f);
+    }
+    fputs("  ]\n}\n", f);
+}
+
+int report_json(const bench_results *r, const char *path) {
+    FILE *f = cli_output_open(path);
+    if (!f) return 1;
+    report_json_head(f, r, "tutti-bench-1");
+    report_json_cells(f, r, "cells");
+    return cli_output_close(f, path);
+}
+
+/* ---- CSV */
+
+static void csv_text(FILE *f, const char *text) {
+    putc('"', f);
+    for (; *text; text++) {
+        if (*text == '"') putc('"', f);
+        putc(*text, f);
+    }
+    fputs("\",", f);
+}
+
+static void csv_entry(FILE *f, const bench_cell *cell, const bench_entry *e) {
+    for (int i = 0; i < e->rounds; i++) {
+        csv_text(f, cell->dir);
+        csv_text(f, cell->file_system);
+        csv_text(f, cell->pattern);
+        csv_text(f, cell->is_write ? "write" : "read");
+        csv_text(f, kind_name(e->kind));
+        csv_text(f, e->name);
+        fprintf(f, "%d,%lld,%d,%.9f,%.3f\n", cell->ranks, (long long)cell->total, i, e->seconds[i],
+                bench_bandwidth(cell, e, e->seconds[i]));
+    }
+}
+
+int report_csv(const bench_results *r, const char *path) {
+    FILE *f = cli_output_open(path);
+    if (!f) return 1;
+    fputs("directory,file_system,pattern,operation,kind,entry,ranks,bytes,round,seconds,mib_per_"
+          "second\n",
+          f);
+    for (int i = 0; i < r->cells; i++)
+        for (int k = 0; k < r->cell[i].entries; k++)
+            csv_entry(f, &r->cell[i], &r->cell[i].entry[k]);
+    return cli_output_close(f, path);
+}

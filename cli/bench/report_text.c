@@ -1,0 +1,166 @@
+/* The report in the terminal: a table with bars for each cell, then the ratios in one table.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/bench.h"
+
+#include <string.h>
+
+enum { NAME_WIDTH = 31 };
+
+/* ---- bars */
+
+/* A bar of `fraction` of `width` columns: eighths of a column where the terminal has them. */
+static void print_bar(FILE *f, double fraction, int width) {
+    static const char *const eighth[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    const int parts = (int)(fraction * width * 8 + 0.5);
+    const int utf8 = cli_is_utf8(), whole = utf8 ? parts / 8 : (parts + 4) / 8;
+    for (int i = 0; i < whole; i++) fputs(utf8 ? "█" : "#", f);
+    if (utf8) fputs(eighth[parts % 8], f);
+}
+
+static double fastest(const bench_cell *cell) {
+    double best = 0;
+    for (int i = 0; i < cell->entries; i++) {
+        const bench_entry *e = &cell->entry[i];
+        const double mib = bench_bandwidth(cell, e, e->time.median);
+        if (mib > best) best = mib;
+    }
+    return best;
+}
+
+/* ---- one cell */
+
+static void print_ratio(FILE *f, double ratio) {
+    if (ratio > 0)
+        fprintf(f, " %7.2f", ratio);
+    else
+        fprintf(f, " %7s", "");
+}
+
+static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, double best) {
+    fprintf(f, "  %-*s", NAME_WIDTH, e->name);
+    if (!e->rounds) {
+        fprintf(f, " %s: %s\n", e->unavailable ? "not here" : "FAILED", e->failure);
+        return;
+    }
+    const double mib = bench_bandwidth(cell, e, e->time.median);
+    char spread[32];
+    snprintf(spread, sizeof spread, "%.0f-%.0f", bench_bandwidth(cell, e, e->time.q3),
+             bench_bandwidth(cell, e, e->time.q1));
+    fprintf(f, " %7.0f %12s", mib, spread);
+    print_ratio(f, e->to_limit);
+    if (!cell->is_write) print_ratio(f, e->to_bare);
+    const int used = 2 + NAME_WIDTH + 8 + 13 + (cell->is_write ? 8 : 16) + 2;
+    const int room = cli_width() - used;
+    fputs("  ", f);
+    print_bar(f, best > 0 ? mib / best : 0, room > 8 ? room : 8);
+    fputs("\n", f);
+    if (*e->failure) fprintf(f, "  %-*s FAILED later: %s\n", NAME_WIDTH, "", e->failure);
+}
+
+static void print_choice(FILE *f, const bench_cell *cell) {
+    for (int i = 0; i < cell->entries; i++) {
+        const bench_entry *e = &cell->entry[i];
+        if (e->kind == ENTRY_TUTTI && strcmp(e->method, "auto") == 0 && *e->explain) {
+            char text[sizeof e->explain + 16];
+            snprintf(text, sizeof text, "auto was %s", e->explain);
+            cli_print_wrapped(f, text, 2);
+            return;
+        }
+    }
+}
+
+static void print_cell(FILE *f, const bench_cell *cell) {
+    char file[32], run[32];
+    cli_format_size(cell->total, file, sizeof file);
+    cli_format_size(cell->runs ? cell->total / cell->runs : 0, run, sizeof run);
+    const int rounds = cell->entry[0].rounds;
+    fprintf(f, "%s %s: %s\n", cell->is_write ? "write" : "read", cell->pattern,
+            bench_pattern_title(cell->pattern));
+    fprintf(f, "  %s in %s (%s), runs of %s, %d round%s\n", file, cell->dir, cell->file_system, run,
+            rounds, rounds == 1 ? "" : "s");
+    fprintf(f, "  %-*s %7s %12s %7s%s\n", NAME_WIDTH, "", "MiB/s", "quartiles", "x limit",
+            cell->is_write ? "" : "  x bare");
+    const double best = fastest(cell);
+    for (int i = 0; i < cell->entries; i++) print_entry(f, cell, &cell->entry[i], best);
+    print_choice(f, cell);
+    fputs("\n", f);
+}
+
+/* ---- the ratios of one method in all cells */
+
+static const bench_entry *find_entry(const bench_cell *cell, const char *method, int reused) {
+    for (int i = 0; i < cell->entries; i++) {
+        const bench_entry *e = &cell->entry[i];
+        if (e->kind == ENTRY_TUTTI && e->reused == reused && strcmp(e->method, method) == 0 &&
+            e->rounds)
+            return e;
+    }
+    return NULL;
+}
+
+static void print_judged(FILE *f, const bench_cell *cell, const char *method, int reused) {
+    const bench_entry *e = cell ? find_entry(cell, method, reused) : NULL;
+    const double ratio = e ? bench_ratio_judged(cell, e) : 0;
+    if (ratio > 0)
+        fprintf(f, " %7.2f%c", ratio, bench_goal(cell) > 0 && ratio > bench_goal(cell) ? '*' : ' ');
+    else
+        fprintf(f, " %7s ", "-");
+}
+
+static void print_to_limit(FILE *f, const bench_cell *cell, const char *method, int reused) {
+    const bench_entry *e = cell ? find_entry(cell, method, reused) : NULL;
+    if (e && e->to_limit > 0)
+        fprintf(f, " %7.2f ", e->to_limit);
+    else
+        fprintf(f, " %7s ", "-");
+}
+
+static void print_method(FILE *f, const bench_results *r, const char *method) {
+    const int step = r->config->write + r->config->read;
+    fprintf(f, "%-13s %17s %17s %17s\n", method, "write / limit", "read / bare", "read / limit");
+    fprintf(f, "%-13s", "");
+    for (int i = 0; i < 3; i++) fprintf(f, " %8s %8s", "fresh ", "reused ");
+    fputs("\n", f);
+    for (int i = 0; i < r->cells; i += step) {
+        const bench_cell *write = r->config->write ? &r->cell[i] : NULL;
+        const bench_cell *read = r->config->read ? &r->cell[i + step - 1] : NULL;
+        fprintf(f, "  %-11s", r->cell[i].pattern);
+        for (int reused = 0; reused < 2; reused++) print_judged(f, write, method, reused);
+        for (int reused = 0; reused < 2; reused++) print_judged(f, read, method, reused);
+        for (int reused = 0; reused < 2; reused++) print_to_limit(f, read, method, reused);
+        fprintf(f, " %s\n", r->config->dirs.n > 1 ? r->cell[i].dir : "");
+    }
+}
+
+static void print_summary(FILE *f, const bench_results *r) {
+    fprintf(f,
+            "Ratios of median times (fresh: planning included; reused: with a plan made before)\n");
+    for (int m = 0; m < r->config->methods.n; m++) {
+        const char *method = r->config->methods.item[m];
+        if (bench_has_plan(method) || r->config->methods.n == 1) print_method(f, r, method);
+    }
+    if (r->config->options.direct_io) {
+        fputs(
+            "  no goals: what is compared with goes through the page cache, and Tutti does not\n\n",
+            f);
+        return;
+    }
+    fprintf(f,
+            "  * more than the goal: write %.2f of the limit (irregular %.2f), read %.2f of the "
+            "better\n"
+            "    bare reference\n\n",
+            BENCH_GOAL_WRITE, BENCH_GOAL_WRITE_IRREGULAR, BENCH_GOAL_READ);
+}
+
+void report_text(const bench_results *r, FILE *f) {
+    char size[32];
+    cli_format_size(r->config->size, size, sizeof size);
+    fprintf(f, "\nTutti %s, %s, %d rank%s with about %s each\n\n", tutti_version_string(), r->mpi,
+            r->ranks, r->ranks == 1 ? "" : "s", size);
+    for (int i = 0; i < r->cells; i++) print_cell(f, &r->cell[i]);
+    print_summary(f, r);
+    if (r->failures)
+        fprintf(f, "%d FAILED, in %.1f s.\n", r->failures, r->seconds);
+    else
+        fprintf(f, "Every byte was verified, in %.1f s.\n", r->seconds);
+}

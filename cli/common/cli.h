@@ -1,0 +1,96 @@
+/* The command `tutti`: what all of its parts share.  It stands on the public interface only.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_H
+#define TUTTI_CLI_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <tutti/tutti.h>
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit codes */
+
+/* The ranks that the command runs on. */
+typedef struct cli_world {
+    MPI_Comm comm;
+    int rank, ranks;
+    int one_node; /* all ranks share memory, and a clock */
+} cli_world;
+
+void cli_world_init(cli_world *w);
+/* The first `ranks` ranks of `all`; the others get one without a communicator.  Collective. */
+void cli_world_first(const cli_world *all, int ranks, cli_world *out);
+void cli_world_free(cli_world *w);
+
+/* ---- errors: the last message of this process.  Each of these returns 1. */
+int cli_error(const char *fmt, ...) TUTTI_PRINTF(1, 2);
+int cli_error_errno(const char *what, const char *path);
+int cli_error_tutti(void); /* the library's last message */
+const char *cli_message(void);
+
+/* Did any rank fail?  Collective.  Everybody then has the message of the lowest rank that did. */
+int cli_agree(const cli_world *w, int failed);
+
+/* ---- waiting that leaves the core to others: a rank that is done must not slow down the rest */
+void cli_barrier(const cli_world *w);
+double cli_max(const cli_world *w, double value);
+void cli_sums(const cli_world *w, int n, double *values);
+double cli_now(void); /* seconds; on one node the same clock for all ranks */
+
+/* ---- measuring */
+/* From the first rank's start to the last one's end; without a common clock, the longest time of a
+ * rank.  Collective. */
+double cli_elapsed(const cli_world *w, double start, double end);
+/* The value a fraction of the way through n values once they are sorted, between two of them if
+ * need be; 0 if there are none. */
+double cli_quantile(const double *values, int n, double fraction);
+void cli_quantiles(const double *values, int n, int wanted, const double *fraction, double *out);
+/* Bounds of the median that the values are samples of; each is wrong with a probability of at most p.
+ * 0: there are too few values (p = 0.05 needs 5). */
+int cli_median_bounds(const double *values, int n, double p, double *lo, double *hi);
+/* Bytes that a directory has room for.  0, or 1 and a message if nothing can be written there. */
+int cli_directory_room(const char *dir, double *bytes_out);
+/* The path of the one scratch file, the same on all ranks; signals that end the command remove it.
+ * Collective.  It is good until the next call. */
+const char *cli_scratch(const cli_world *w, const char *dir, const char *command);
+void cli_scratch_remove(const cli_world *w); /* rank 0 does */
+void cli_catch_signals(void);
+
+/* ---- memory: never NULL; a machine without memory for a command's own needs ends it */
+void *cli_malloc(size_t bytes);
+void *cli_realloc(void *p, size_t bytes);
+char *cli_strdup(const char *s);
+
+/* ---- text */
+typedef struct cli_list {
+    int n;
+    char *copy, **item;
+} cli_list;
+
+void cli_list_split(cli_list *l, const char *text); /* at commas; replaces what was there */
+void cli_list_free(cli_list *l);
+int cli_list_has(const cli_list *l, const char *item);
+int cli_parse_size(const char *text, tutti_off *out); /* 512, 64k, 32m, 1g; 0: not a size */
+int cli_parse_count(const char *text, long max, long *out);
+void cli_format_size(tutti_off bytes, char *out, size_t size); /* "32 MiB" */
+char *cli_format(const char *fmt, ...) TUTTI_PRINTF(1, 2);     /* free it */
+void cli_env_name(const char *option, char *out, size_t size); /* TUTTI_METHOD for method */
+int cli_is_utf8(void);
+int cli_width(void); /* columns of the terminal, 80 if there is none */
+void cli_print_wrapped(FILE *f, const char *text, int indent);
+void cli_json_string(FILE *f, const char *text);
+
+/* ---- output that people name; "-" is standard output */
+FILE *cli_output_open(const char *path);         /* NULL and a message */
+int cli_output_close(FILE *f, const char *path); /* 1 and a message if not all was written */
+
+/* ---- commands */
+int cmd_array(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+int cmd_options(int argc, char **argv);
+int cmd_tune(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+const char *cli_help_text(const char *command); /* NULL: no such command */
+
+#endif

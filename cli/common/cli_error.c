@@ -1,0 +1,135 @@
+/* Ranks that fail, wait and stop together: messages of the command, and agreement on them.  A step
+ * that can fail on one rank alone ends in cli_agree, so that all ranks go the same way and rank 0
+ * can say what happened elsewhere.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "common/cli.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static char message[1024];
+
+int cli_error(const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    return 1;
+}
+
+int cli_error_errno(const char *what, const char *path) {
+    return cli_error("%s '%s': %s", what, path, strerror(errno));
+}
+
+int cli_error_tutti(void) {
+    return cli_error("%s", tutti_last_message());
+}
+
+const char *cli_message(void) {
+    return message;
+}
+
+/* Wait for a request: look a few times, then sleep between looks, the longer the longer it takes.
+ * */
+static void wait_politely(MPI_Request *request) {
+    struct timespec nap = {0, 50000};
+    int done = 0;
+    for (int looks = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;
+         looks++) {
+        if (looks < 4)
+            sched_yield();
+        else
+            nanosleep(&nap, NULL);
+        if (looks > 20 && nap.tv_nsec < 3000000) nap.tv_nsec += nap.tv_nsec / 16;
+    }
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+double cli_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Who the ranks of w->comm are, and whether they share a node. */
+static void find_ranks(cli_world *w) {
+    MPI_Comm node;
+    int ranks;
+    MPI_Comm_rank(w->comm, &w->rank);
+    MPI_Comm_size(w->comm, &w->ranks);
+    MPI_Comm_split_type(w->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &ranks);
+    MPI_Comm_free(&node);
+    w->one_node = !cli_agree(w, ranks != w->ranks);
+}
+
+void cli_world_init(cli_world *w) {
+    w->comm = MPI_COMM_WORLD;
+    find_ranks(w);
+}
+
+void cli_world_first(const cli_world *all, int ranks, cli_world *out) {
+    *out = (cli_world){.comm = MPI_COMM_NULL, .ranks = ranks, .rank = -1};
+    MPI_Comm_split(all->comm, all->rank < ranks ? 0 : MPI_UNDEFINED, all->rank, &out->comm);
+    if (out->comm != MPI_COMM_NULL) find_ranks(out);
+}
+
+void cli_world_free(cli_world *w) {
+    if (w->comm != MPI_COMM_NULL) MPI_Comm_free(&w->comm);
+}
+
+int cli_agree(const cli_world *w, int failed) {
+    int mine = failed ? w->rank : w->ranks, first = 0;
+    MPI_Request request;
+    MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, w->comm, &request);
+    wait_politely(&request);
+    if (first == w->ranks) return 0;
+    MPI_Bcast(message, sizeof message, MPI_CHAR, first, w->comm);
+    return 1;
+}
+
+void cli_barrier(const cli_world *w) {
+    MPI_Request request;
+    MPI_Ibarrier(w->comm, &request);
+    wait_politely(&request);
+}
+
+double cli_max(const cli_world *w, double value) {
+    double max = 0;
+    MPI_Request request;
+    MPI_Iallreduce(&value, &max, 1, MPI_DOUBLE, MPI_MAX, w->comm, &request);
+    wait_politely(&request);
+    return max;
+}
+
+void cli_sums(const cli_world *w, int n, double *values) {
+    MPI_Request request;
+    MPI_Iallreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, w->comm, &request);
+    wait_politely(&request);
+}
+
+static void *check_memory(void *p, size_t bytes) {
+    if (p) return p;
+    fprintf(stderr, "tutti: no memory for %zu bytes\n", bytes);
+    int running = 0;
+    MPI_Initialized(&running);
+    if (running) MPI_Abort(MPI_COMM_WORLD, CLI_FAILED);
+    exit(CLI_FAILED);
+}
+
+void *cli_malloc(size_t bytes) {
+    return check_memory(malloc(bytes ? bytes : 1), bytes);
+}
+
+void *cli_realloc(void *p, size_t bytes) {
+    return check_memory(realloc(p, bytes ? bytes : 1), bytes);
+}
+
+char *cli_strdup(const char *s) {
+    const size_t n = strlen(s) + 1;
+    return memcpy(cli_malloc(n), s, n);
+}

@@ -1,0 +1,109 @@
+/* What the commands that measure share: how long something took on all ranks, medians, and a
+ * scratch file in a directory with room for it, which goes away also when the run is interrupted.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "common/cli.h"
+
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/* ---- time */
+
+/* Four ranks on two cores do not start at once: a rank that got its core late would seem fast. */
+double cli_elapsed(const cli_world *w, double start, double end) {
+    if (!w->one_node) return cli_max(w, end - start);
+    const double first = -cli_max(w, -start);
+    return cli_max(w, end) - first;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void cli_quantiles(const double *values, int n, int wanted, const double *fraction, double *out) {
+    double *sorted = cli_malloc((size_t)n * sizeof *sorted);
+    if (n > 0) memcpy(sorted, values, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
+    for (int k = 0; k < wanted; k++) {
+        const double at = fraction[k] * (n - 1);
+        const int i = (int)at;
+        out[k] = n == 0      ? 0
+                 : i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i])
+                             : sorted[n - 1];
+    }
+    free(sorted);
+}
+
+double cli_quantile(const double *values, int n, double fraction) {
+    double q;
+    cli_quantiles(values, n, 1, &fraction, &q);
+    return q;
+}
+
+/* ---- bounds of medians, by the sign test: the k-th smallest and the k-th largest of n values, with the
+ * largest k for which fewer than k of n fair coins fall on one side with a probability of at most p */
+
+static int sign_rank(int n, double p) {
+    double below = 0;
+    int k = 0;
+    for (; k < n; k++) {
+        below += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * log(2.0));
+        if (below > p) break; /* P(X <= k) */
+    }
+    return k;
+}
+
+int cli_median_bounds(const double *values, int n, double p, double *lo, double *hi) {
+    double q[2];
+    const int k = sign_rank(n, p);
+    if (k == 0) return 0;
+    const double at = n > 1 ? (double)(k - 1) / (n - 1) : 0;
+    cli_quantiles(values, n, 2, (double[]){at, 1 - at}, q);
+    *lo = q[0];
+    *hi = q[1];
+    return 1;
+}
+
+/* ---- the directory */
+
+int cli_directory_room(const char *dir, double *bytes_out) {
+    struct statvfs vfs;
+    if (statvfs(dir, &vfs) != 0) return cli_error_errno("cannot use the directory", dir);
+    if (access(dir, W_OK | X_OK) != 0) return cli_error_errno("cannot write to", dir);
+    *bytes_out = (double)vfs.f_bavail * (double)vfs.f_frsize;
+    return 0;
+}
+
+/* ---- the scratch file */
+
+static char scratch[PATH_MAX];
+
+static void on_signal(int number) {
+    if (*scratch) unlink(scratch);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void cli_catch_signals(void) {
+    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = on_signal};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+const char *cli_scratch(const cli_world *w, const char *dir, const char *command) {
+    long id = (long)getpid();
+    MPI_Bcast(&id, 1, MPI_LONG, 0, w->comm);
+    snprintf(scratch, sizeof scratch, "%s/tutti-%s.%ld.tmp", dir, command, id);
+    return scratch;
+}
+
+void cli_scratch_remove(const cli_world *w) {
+    if (w->rank == 0 && *scratch) unlink(scratch);
+    *scratch = '\0';
+}

@@ -1,0 +1,21 @@
+/* Progress on standard error; rank 0 only, others do nothing.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_PROGRESS_H
+#define TUTTI_CLI_PROGRESS_H
+
+#include "common/cli.h"
+
+typedef struct cli_progress {
+    int on, tty;
+    double started, last;
+    long done, all; /* steps */
+} cli_progress;
+
+void progress_start(cli_progress *p, const cli_world *w, long steps);
+/* Before a step: `what` is going to be done. */
+void progress_step(cli_progress *p, const char *what);
+/* The same of work that is counted otherwise: what is done of all. */
+void progress_work(cli_progress *p, const char *what, tutti_off done, tutti_off all);
+void progress_end(cli_progress *p);
+
+#endif

@@ -1,0 +1,242 @@
+/* tutti run: start an MPI program so that it does its MPI-IO by Tutti: find libtutti-mpiio.so, put options
+ * into the environment, have the launcher preload the library for its ranks, and become the launcher.
+ * Signals and exit codes are then the program's own.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "run/run.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY "libtutti-mpiio.so"
+
+typedef struct {
+    const char *library; /* as the user names it */
+    int compare, dry_run, help;
+    long rounds;
+    run_words set; /* variables, NAME=VALUE */
+    run_words words;
+} run_config;
+
+/* ---- variables */
+
+static void set_variable(run_config *c, const char *name, const char *value) {
+    char *text = cli_format("%s=%s", name, value);
+    setenv(name, value, 1);
+    run_words_add(&c->set, text);
+    free(text);
+}
+
+/* An option by any of its names: whatever it changes becomes a variable. */
+static int set_option(run_config *c, const char *name, const char *value) {
+    tutti_options was, now;
+    const tutti_option_info *row;
+    if (tutti_options_init(&was) != TUTTI_OK) return cli_error_tutti();
+    now = was;
+    if (tutti_options_set(&now, name, value) != TUTTI_OK) return cli_error_tutti();
+    for (int i = 0; (row = tutti_options_row(i)) != NULL; i++) {
+        char before[256], after[256], variable[64];
+        if (tutti_options_get(&was, row->name, before, sizeof before) != TUTTI_OK ||
+            tutti_options_get(&now, row->name, after, sizeof after) != TUTTI_OK)
+            return cli_error_tutti();
+        if (strcmp(before, after) == 0) continue;
+        cli_env_name(row->name, variable, sizeof variable);
+        set_variable(c, variable, after);
+    }
+    return 0;
+}
+
+static int set_pair(run_config *c, const char *pair) {
+    const char *equals = strchr(pair, '=');
+    if (!equals) return cli_error("-o %s: it is not NAME=VALUE", pair);
+    char *name = cli_strdup(pair);
+    name[equals - pair] = '\0';
+    const int failed = set_option(c, name, equals + 1);
+    free(name);
+    return failed;
+}
+
+/* ---- the library */
+
+/* Where libtutti is, which this command has loaded. */
+static int beside_tutti(char *out, size_t size) {
+    Dl_info where;
+    char path[PATH_MAX];
+    void *inside = dlsym(RTLD_DEFAULT, "tutti_version_string");
+    if (!inside || !dladdr(inside, &where) || !realpath(where.dli_fname, path))
+        return cli_error("libtutti is nowhere: say --library PATH");
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    snprintf(out, size, "%s/" LIBRARY, path);
+    return 0;
+}
+
+static int find_library(const run_config *c, char out[PATH_MAX]) {
+    char asked[2 * PATH_MAX];
+    const char *env = getenv("TUTTI_MPIIO_LIB");
+    if (c->library)
+        snprintf(asked, sizeof asked, "%s", c->library);
+    else if (env && *env)
+        snprintf(asked, sizeof asked, "%s", env);
+    else if (beside_tutti(asked, sizeof asked))
+        return 1;
+    if (!realpath(asked, out))
+        return cli_error("cannot find the library '%s' (%s); say --library PATH, or set "
+                         "TUTTI_MPIIO_LIB",
+                         asked, strerror(errno));
+    if (strpbrk(out, ": ,"))
+        return cli_error("'%s': no blanks, colons and commas can be in the path of a preloaded "
+                         "library",
+                         out);
+    return 0;
+}
+
+/* ---- the command */
+
+void run_command_free(run_command *c) {
+    run_words_free(&c->words);
+    free(c->variable);
+    free(c->value);
+    c->variable = c->value = NULL;
+}
+
+static void print_quoted(FILE *f, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_./=:,+@%^";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fputs(word, f);
+        return;
+    }
+    putc('\'', f);
+    for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[2]){*word, '\0'}, f);
+    putc('\'', f);
+}
+
+void run_command_print(FILE *f, const run_command *c, const run_words *set) {
+    if (set->n > 0 || c->variable) fputs("env ", f);
+    for (int i = 0; i < set->n; i++) {
+        print_quoted(f, set->word[i]);
+        putc(' ', f);
+    }
+    if (c->variable) {
+        fprintf(f, "%s=", c->variable);
+        print_quoted(f, c->value);
+        putc(' ', f);
+    }
+    for (int i = 0; i < c->words.n; i++) {
+        if (i > 0) putc(' ', f);
+        print_quoted(f, c->words.word[i]);
+    }
+    putc('\n', f);
+}
+
+int run_command_become(const run_command *c) {
+    if (c->variable) setenv(c->variable, c->value, 1);
+    fflush(NULL);
+    execvp(c->words.word[0], c->words.word);
+    (void)cli_error_errno("cannot start", c->words.word[0]);
+    return errno == ENOENT ? 127 : 126;
+}
+
+/* ---- arguments */
+
+/* 1: it was an argument with a value, and *i is at the value. */
+static int has_value(int argc, char **argv, int *i, const char *name, int *failed) {
+    if (strcmp(argv[*i], name) != 0) return 0;
+    if (++*i < argc && *argv[*i]) return 1;
+    *failed = cli_error("%s needs a value; try 'tutti help run'", name);
+    return 0;
+}
+
+static int parse_flag(run_config *c, const char *word) {
+    if (strcmp(word, "--stats") == 0)
+        set_variable(c, "TUTTI_STATS", "1");
+    else if (strcmp(word, "--explain") == 0)
+        return set_option(c, "explain", "1");
+    else if (strcmp(word, "--compare") == 0)
+        c->compare = 1;
+    else if (strcmp(word, "--dry-run") == 0)
+        c->dry_run = 1;
+    else if (strcmp(word, "--help") == 0)
+        c->help = 1;
+    else
+        return cli_error("what is '%s'? try 'tutti help run'", word);
+    return 0;
+}
+
+static int parse_one(run_config *c, int argc, char **argv, int *i) {
+    int failed = 0;
+    if (has_value(argc, argv, i, "--trace", &failed)) return set_option(c, "trace", argv[*i]);
+    if (!failed && has_value(argc, argv, i, "-o", &failed)) return set_pair(c, argv[*i]);
+    if (!failed && has_value(argc, argv, i, "--library", &failed)) {
+        c->library = argv[*i];
+        return 0;
+    }
+    if (!failed && has_value(argc, argv, i, "--rounds", &failed)) {
+        if (cli_parse_count(argv[*i], 10000, &c->rounds) && c->rounds > 0) return 0;
+        return cli_error("--rounds %s: a number from 1 to 10000 is needed", argv[*i]);
+    }
+    return failed ? failed : parse_flag(c, argv[*i]);
+}
+
+static int parse_arguments(run_config *c, int argc, char **argv) {
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            i++;
+            break;
+        }
+        if (parse_one(c, argc, argv, &i)) return 1;
+    }
+    for (; i < argc; i++) run_words_add(&c->words, argv[i]);
+    if (!c->help && c->words.n == 0) return cli_error("no program; try 'tutti help run'");
+    return 0;
+}
+
+/* ---- all of it */
+
+static int start(const run_config *c, const run_command *with) {
+    run_command without = {{0}, NULL, NULL};
+    if (c->dry_run) run_command_print(stdout, with, &c->set);
+    if (c->dry_run) return CLI_OK;
+    if (!c->compare) {
+        const int code = run_command_become(with);
+        fprintf(stderr, "tutti run: %s\n", cli_message());
+        return code;
+    }
+    for (int i = 0; i < c->words.n; i++) run_words_add(&without.words, c->words.word[i]);
+    const int code = run_compare(with, &without, (int)c->rounds);
+    run_command_free(&without);
+    return code;
+}
+
+static int run(run_config *c) {
+    char library[PATH_MAX];
+    run_command with = {{0}, NULL, NULL};
+    if (find_library(c, library) || run_preload(&c->words, library, &with)) {
+        fprintf(stderr, "tutti run: %s\n", cli_message());
+        return CLI_USAGE;
+    }
+    const int code = start(c, &with);
+    run_command_free(&with);
+    return code;
+}
+
+int cmd_run(int argc, char **argv) {
+    run_config c = {.rounds = 5};
+    int code = CLI_OK;
+    if (parse_arguments(&c, argc, argv)) {
+        fprintf(stderr, "tutti run: %s\n", cli_message());
+        code = CLI_USAGE;
+    } else if (c.help) {
+        fputs(cli_help_text("run"), stdout);
+    } else {
+        code = run(&c);
+    }
+    run_words_free(&c.set);
+    run_words_free(&c.words);
+    return code;
+}

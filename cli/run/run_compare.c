@@ -1,0 +1,167 @@
+/* tutti run --compare: the program with and without the library, in turn, each round beginning with the other
+ * one.  What the first run says is shown; of later ones only the standard error of one that fails.
+ *
+ * A signal from the terminal reaches the program by itself; one that is sent to this process alone is
+ * passed on to it.  Either way this process ends by the same signal when the program has ended.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- signals */
+
+static volatile sig_atomic_t child, caught;
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { ENDING = sizeof ending / sizeof *ending };
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+    (void)context;
+    const int from_process = info->si_code == SI_USER || info->si_code == SI_QUEUE;
+    caught = number;
+    if (from_process && child > 0) kill((pid_t)child, number);
+}
+
+static void catch_signals(void) {
+    struct sigaction action = {.sa_flags = SA_SIGINFO};
+    action.sa_sigaction = on_signal;
+    for (int i = 0; i < ENDING; i++) sigaction(ending[i], &action, NULL);
+}
+
+static void end_by(int number) {
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* ---- one run */
+
+/* Standard input anew from its beginning, if it has one, otherwise none. */
+static void fresh_input(void) {
+    if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0) return;
+    const int none = open("/dev/null", O_RDONLY);
+    if (none < 0) return;
+    dup2(none, STDIN_FILENO);
+    close(none);
+}
+
+static void redirect(int to, int fd) {
+    if (fd >= 0) dup2(fd, to);
+}
+
+static void start(const run_command *c, int out, int err) {
+    for (int i = 0; i < ENDING; i++) signal(ending[i], SIG_DFL);
+    fresh_input();
+    redirect(STDOUT_FILENO, out);
+    redirect(STDERR_FILENO, err);
+    const int code = run_command_become(c);
+    fprintf(stderr, "tutti run: %s\n", cli_message());
+    fflush(stderr);
+    _exit(code);
+}
+
+/* Its exit code, 128 + signal if it died of one. */
+static int await(pid_t pid) {
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) return CLI_FAILED;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Run it; -1 for `out` and `err`: where this process writes. */
+static int run_once(const run_command *c, int out, int err, double *seconds) {
+    const double start_time = cli_now();
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0) start(c, out, err);
+    child = pid;
+    const int code = pid > 0 ? await(pid) : CLI_FAILED;
+    child = 0;
+    *seconds = cli_now() - start_time;
+    return code;
+}
+
+/* A file without a name for what a run says. */
+static int unnamed_file(void) {
+    char name[] = "/tmp/tutti-run.XXXXXX";
+    const int fd = mkstemp(name);
+    if (fd >= 0) (void)unlink(name);
+    return fd;
+}
+
+static void show(int fd) {
+    char text[4096];
+    ssize_t n;
+    if (fd < 0 || lseek(fd, 0, SEEK_SET) != 0) return;
+    while ((n = read(fd, text, sizeof text)) > 0) fwrite(text, 1, (size_t)n, stderr);
+}
+
+static int run_quietly(const run_command *c, double *seconds) {
+    const int out = open("/dev/null", O_WRONLY), err = unnamed_file();
+    const int code = run_once(c, out, err, seconds);
+    if (code != 0) show(err);
+    if (out >= 0) close(out);
+    if (err >= 0) close(err);
+    return code;
+}
+
+/* ---- all of them */
+
+static void print_times(const char *name, const double *seconds, int n) {
+    double q[3];
+    cli_quantiles(seconds, n, 3, (double[]){0, 0.5, 1}, q);
+    printf("  %-16s %9.3f s    %.3f ... %.3f\n", name, q[1], q[0], q[2]);
+}
+
+static void print_ratio(const double *ratio, int n) {
+    double lo, hi;
+    printf("  %-16s %9.2f      ", "without / with", cli_quantile(ratio, n, 0.5));
+    if (cli_median_bounds(ratio, n, 0.05, &lo, &hi))
+        printf("%.2f ... %.2f (95 %% bounds)\n", lo, hi);
+    else
+        printf("(too few rounds for bounds)\n");
+}
+
+static void report(int rounds, double *const seconds[2]) {
+    double *ratio = cli_malloc((size_t)rounds * sizeof *ratio);
+    for (int i = 0; i < rounds; i++) ratio[i] = seconds[1][i] / seconds[0][i];
+    printf("tutti run: %d rounds in turn; medians, and the least and the most\n", rounds);
+    print_times("with Tutti", seconds[0], rounds);
+    print_times("without", seconds[1], rounds);
+    print_ratio(ratio, rounds);
+    free(ratio);
+}
+
+/* Times go to seconds[with or without][round].  @return exit code of the first run that fails */
+static int run_rounds(const run_command *const command[2], int rounds, double *const seconds[2]) {
+    for (int i = 0; i < rounds; i++)
+        for (int k = 0; k < 2; k++) {
+            const int which = (i + k) % 2;
+            double *time = &seconds[which][i];
+            const int code = i + k == 0 ? run_once(command[which], -1, -1, time)
+                                        : run_quietly(command[which], time);
+            if (caught) return 128 + caught;
+            if (code == 0) continue;
+            fprintf(stderr, "tutti run: round %d, %s Tutti: exit code %d\n", i + 1,
+                    which ? "without" : "with", code);
+            return code;
+        }
+    return CLI_OK;
+}
+
+int run_compare(const run_command *with, const run_command *without, int rounds) {
+    const run_command *const command[2] = {with, without};
+    double *const seconds[2] = {cli_malloc((size_t)rounds * sizeof(double)),
+                                cli_malloc((size_t)rounds * sizeof(double))};
+    catch_signals();
+    const int code = run_rounds(command, rounds, seconds);
+    if (code == CLI_OK) report(rounds, seconds);
+    for (int k = 0; k < 2; k++) free(seconds[k]);
+    fflush(NULL);
+    if (caught) end_by(caught);
+    return code;
+}

@@ -1,0 +1,272 @@
+/* tutti run: launchers.  A preloaded library belongs to the ranks and not to the launcher, which has no
+ * use for it; so each launcher is told in its own words:
+ *
+ *   Open MPI       mpirun -x LD_PRELOAD=... -x TUTTI_... ARGUMENTS          after every ':' too
+ *   MPICH (hydra)  mpiexec -genv LD_PRELOAD ... -genv TUTTI_... ... ARGUMENTS
+ *   Slurm          srun --export=ALL,LD_PRELOAD=... ARGUMENTS
+ *   mpirun.sh      the tree's own script: by MPIRUN_PRELOAD in its environment
+ *
+ * What the user already says about LD_PRELOAD is kept, behind ours: the first library is the one that
+ * is called.  Everything else is a program, with LD_PRELOAD in its environment.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "run/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef enum { PROGRAM, OPEN_MPI_LAUNCHER, HYDRA, SLURM, SCRIPT } launcher;
+
+static const char preload_name[] = "LD_PRELOAD";
+
+/* ---- which launcher */
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int begins(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* What `program --version` says, as far as it fits. */
+static void ask_version(const char *program, char *out, size_t size) {
+    int ends[2];
+    size_t n = 0;
+    *out = '\0';
+    if (pipe(ends) != 0) return;
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execlp(program, program, "--version", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    while (n + 1 < size) {
+        const ssize_t got = read(ends[0], out + n, size - 1 - n);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        n += (size_t)got;
+    }
+    out[n] = '\0';
+    close(ends[0]);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+static int says(const char *text, const char *const *names) {
+    for (; *names; names++)
+        if (strstr(text, *names)) return 1;
+    return 0;
+}
+
+/* 0, or 1 and a message. */
+static int ask_launcher(const char *program, launcher *out) {
+    static const char *const open_mpi[] = {"Open MPI", "OpenRTE", "PRRTE", "prterun", NULL};
+    static const char *const mpich[] = {"HYDRA", "MPICH", "Intel(R) MPI", NULL};
+    char text[4096];
+    ask_version(program, text, sizeof text);
+    if (says(text, open_mpi))
+        *out = OPEN_MPI_LAUNCHER;
+    else if (says(text, mpich))
+        *out = HYDRA;
+    else
+        return cli_error("'%s --version' says neither Open MPI nor MPICH", program);
+    return 0;
+}
+
+#ifdef OPEN_MPI
+static const launcher ours = OPEN_MPI_LAUNCHER;
+#else
+static const launcher ours = HYDRA;
+#endif
+
+static int same_mpi(const char *program, launcher theirs) {
+    static const char *const names[] = {"", "Open MPI", "MPICH"};
+    if (theirs == ours) return 0;
+    return cli_error("'%s' starts programs of %s, and this tutti was built for %s: take the tutti "
+                     "of the other build",
+                     program, names[theirs], names[ours]);
+}
+
+static int is_script(const run_words *w) {
+    return strcmp(base_name(w->word[0]), "mpirun.sh") == 0 && w->n > 1 &&
+           (strcmp(w->word[1], "openmpi") == 0 || strcmp(w->word[1], "mpich") == 0);
+}
+
+static int find_launcher(const run_words *w, launcher *out) {
+    const char *name = base_name(w->word[0]);
+    launcher mpi = ours;
+    *out = PROGRAM;
+    if (is_script(w)) {
+        *out = SCRIPT;
+        mpi = strcmp(w->word[1], "openmpi") == 0 ? OPEN_MPI_LAUNCHER : HYDRA;
+    } else if (strcmp(name, "srun") == 0) {
+        *out = SLURM;
+    } else if (begins(name, "mpirun") || begins(name, "mpiexec") || strcmp(name, "orterun") == 0 ||
+               strcmp(name, "prterun") == 0) {
+        if (ask_launcher(w->word[0], out)) return 1;
+        mpi = *out;
+    }
+    return same_mpi(w->word[0], mpi);
+}
+
+/* ---- words */
+
+void run_words_add(run_words *w, const char *word) {
+    w->word = cli_realloc(w->word, ((size_t)w->n + 2) * sizeof *w->word);
+    w->word[w->n++] = cli_strdup(word);
+    w->word[w->n] = NULL;
+}
+
+/* The text is the words' from now on. */
+static void add_own(run_words *w, char *text) {
+    run_words_add(w, text);
+    free(text);
+}
+
+void run_words_free(run_words *w) {
+    for (int i = 0; i < w->n; i++) free(w->word[i]);
+    free(w->word);
+    *w = (run_words){0};
+}
+
+/* Is this variable named, alone or with a value, by some word? */
+static int mentions(const run_words *w, const char *name, size_t length) {
+    for (int i = 0; i < w->n; i++)
+        if (strncmp(w->word[i], name, length) == 0 &&
+            (w->word[i][length] == '\0' || w->word[i][length] == '='))
+            return 1;
+    return 0;
+}
+
+/* ---- values */
+
+/* Ours, then what was there.  Free it. */
+static char *before(const char *library, const char *there) {
+    return there && *there ? cli_format("%s:%s", library, there) : cli_strdup(library);
+}
+
+static char *before_environment(const char *library) {
+    return before(library, getenv(preload_name));
+}
+
+/* ---- Open MPI: -x NAME=VALUE, or -x NAME for what the environment has */
+
+static void openmpi_say(const run_words *words, const char *preload, run_words *out) {
+    run_words_add(out, "-x");
+    add_own(out, cli_format("%s=%s", preload_name, preload));
+    for (char **e = environ; *e; e++) {
+        const size_t length = strcspn(*e, "=");
+        if (!begins(*e, "TUTTI_") || mentions(words, *e, length)) continue;
+        run_words_add(out, "-x");
+        add_own(out, cli_format("%.*s", (int)length, *e));
+    }
+}
+
+static void openmpi_words(const run_words *words, const char *library, run_words *out) {
+    char *preload = before_environment(library);
+    for (int i = 0; i + 1 < words->n; i++)
+        if (strcmp(words->word[i], "-x") == 0 && begins(words->word[i + 1], "LD_PRELOAD=")) {
+            free(preload);
+            preload = before(library, strchr(words->word[i + 1], '=') + 1);
+        }
+    for (int i = 0; i < words->n; i++) {
+        const char *word = words->word[i];
+        if (i + 1 < words->n && strcmp(word, "-x") == 0 &&
+            mentions(&(run_words){1, &words->word[i + 1]}, preload_name, strlen(preload_name))) {
+            i++; /* ours says the same, and more */
+            continue;
+        }
+        run_words_add(out, word);
+        if (i == 0 || strcmp(word, ":") == 0) openmpi_say(words, preload, out);
+    }
+    free(preload);
+}
+
+/* ---- hydra: -genv NAME VALUE */
+
+static int is_preload(const run_words *words, int i) {
+    const char *word = words->word[i];
+    return i + 2 < words->n && (strcmp(word, "-genv") == 0 || strcmp(word, "-env") == 0) &&
+           strcmp(words->word[i + 1], preload_name) == 0;
+}
+
+static void hydra_say(const run_words *words, const char *library, run_words *out) {
+    run_words_add(out, "-genv");
+    run_words_add(out, preload_name);
+    add_own(out, before_environment(library));
+    for (char **e = environ; *e; e++) {
+        const size_t length = strcspn(*e, "=");
+        if (!begins(*e, "TUTTI_") || mentions(words, *e, length) || !(*e)[length]) continue;
+        run_words_add(out, "-genv");
+        add_own(out, cli_format("%.*s", (int)length, *e));
+        run_words_add(out, *e + length + 1);
+    }
+}
+
+static void hydra_words(const run_words *words, const char *library, run_words *out) {
+    for (int i = 0; i < words->n; i++) {
+        run_words_add(out, words->word[i]);
+        if (i == 0) hydra_say(words, library, out);
+        if (!is_preload(words, i)) continue;
+        run_words_add(out, preload_name);
+        add_own(out, before(library, words->word[i + 2]));
+        i += 2;
+    }
+}
+
+/* ---- srun: --export=LIST; a list without ALL names every variable */
+
+/* What the user wants exported, and our variables.  Free it. */
+static char *slurm_list(const run_words *words) {
+    char *list = cli_strdup("ALL");
+    for (int i = 1; i < words->n; i++) {
+        if (!begins(words->word[i], "--export=")) continue;
+        free(list);
+        list = cli_strdup(words->word[i] + strlen("--export="));
+    }
+    for (char **e = environ; *e && strcmp(list, "ALL") != 0 && !begins(list, "ALL,"); e++) {
+        if (!begins(*e, "TUTTI_")) continue;
+        char *longer = cli_format("%s,%.*s", list, (int)strcspn(*e, "="), *e);
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
+static void slurm_words(const run_words *words, const char *library, run_words *out) {
+    char *preload = before_environment(library), *list = slurm_list(words);
+    run_words_add(out, words->word[0]);
+    add_own(out, cli_format("--export=%s,%s=%s", list, preload_name, preload));
+    for (int i = 1; i < words->n; i++)
+        if (!begins(words->word[i], "--export=")) run_words_add(out, words->word[i]);
+    free(list);
+    free(preload);
+}
+
+/* ---- all of them */
+
+static void copy_words(const run_words *words, run_words *out) {
+    for (int i = 0; i < words->n; i++) run_words_add(out, words->word[i]);
+}
+
+int run_preload(const run_words *words, const char *library, run_command *out) {
+    launcher kind = PROGRAM;
+    if (find_launcher(words, &kind)) return 1;
+    *out = (run_command){{0}, NULL, NULL};
+    if (kind == OPEN_MPI_LAUNCHER) openmpi_words(words, library, &out->words);
+    if (kind == HYDRA) hydra_words(words, library, &out->words);
+    if (kind == SLURM) slurm_words(words, library, &out->words);
+    if (kind != PROGRAM && kind != SCRIPT) return 0;
+    copy_words(words, &out->words);
+    out->variable = cli_strdup(kind == SCRIPT ? "MPIRUN_PRELOAD" : preload_name);
+    out->value = kind == SCRIPT ? cli_strdup(library) : before_environment(library);
+    return 0;
+}

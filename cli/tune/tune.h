@@ -1,0 +1,91 @@
+/* tutti tune: what its parts share.
+ *
+ * A probe measures one number of a profile: it does its work `count` times, on all ranks or on the
+ * first alone; how often is found out once, so that a measurement takes about `slice` seconds.  All
+ * probes run once in each round, so that whatever else the machine does meets all of them alike, and
+ * the median counts.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_TUNE_H
+#define TUTTI_CLI_TUNE_H
+
+#include <limits.h>
+#include "common/cli.h"
+
+enum {
+    TUNE_ROUNDS = 15,
+    TUNE_PROBES = 80,
+    TUNE_USER = 16 << 20,    /* bytes of a rank's memory to write from and read into */
+    TUNE_STAGE = 4 << 20,    /* and of its staging memory */
+    TUNE_WINDOW = 512 << 10, /* windows of the library's own writes */
+    TUNE_UNIT = 256 << 10    /* bytes of a rank that are one piece of work for a store */
+};
+
+typedef struct tune_job tune_job;
+typedef struct tune_probe tune_probe;
+
+/* What is measured on, and with. */
+struct tune_job {
+    cli_world world;
+    int rounds;
+    double slice;   /* seconds of one measurement */
+    tutti_off area; /* the most bytes of a file that a rank uses */
+    int node_ranks; /* of rank 0's node */
+    int nodes, cores;
+    int mate, away; /* lowest ranks of rank 0's node and of another one, -1: none */
+    int next,
+        before; /* first ranks of the neighbouring nodes, -1: this is not the first of its own */
+    MPI_Win window; /* MPI_WIN_NULL: there is none */
+    char *user, *stage;
+    char path[PATH_MAX];
+    int fd, direct_fd; /* -1: not open */
+    tutti_file *file;
+};
+
+struct tune_probe {
+    char name[32]; /* of the number; the times of stores have names of their own */
+    /* do the work; 0, or 1 and a message */
+    int (*run)(tune_job *job, const tune_probe *p, long count);
+    /* before and after each measurement, untimed; or NULL */
+    int (*prepare)(tune_job *job, const tune_probe *p);
+    void (*end)(tune_job *job);
+    tutti_off size;   /* bytes of one piece, 0: seconds are measured */
+    tutti_off spread; /* bytes of file that a piece takes */
+    int one;          /* rank 0 alone works */
+    int is_write, direct;
+    int between;   /* nodes, not ranks of one */
+    int optional;  /* not every machine can do it */
+    int store;     /* TUTTI_STORE_*, for those of tune_store.c */
+    double bodies; /* how many work on `count` pieces each; rates are of all of them */
+    /* results */
+    long count;
+    int rounds, failed;
+    double seconds[TUNE_ROUNDS];
+};
+
+/* The probes of the machine, of the file system, and of stores; they return how many. */
+int tune_machine_probes(const tune_job *job, tune_probe *out);
+int tune_file_probes(const tune_job *job, tune_probe *out);
+int tune_store_probes(const tune_job *job, tune_probe *out);
+
+/* Memory and file of the probes.  0, or 1 and a message. */
+int tune_machine_open(tune_job *job);
+void tune_machine_close(tune_job *job);
+int tune_file_open(tune_job *job, const char *dir);
+void tune_file_close(tune_job *job);
+
+/* Run all probes.  `told` is how far the whole command is.  0, or 1 and a message. */
+typedef struct tune_progress {
+    int on, tty;
+    long done, all;
+    double started, last;
+} tune_progress;
+int tune_run(tune_job *job, tune_probe *probe, int n, tune_progress *told);
+/* The median time of one piece of work, 0: not measured. */
+double tune_seconds(const tune_probe *p);
+
+/* From measurements to numbers. */
+void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profile *p);
+void tune_print_machine(const tune_job *job, const tutti_profile *p);
+void tune_print(const tune_job *job, const tutti_place *place, const tutti_profile *p);
+
+#endif

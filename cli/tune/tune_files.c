@@ -1,0 +1,213 @@
+/* tutti tune: the file system.  Writes go to a file that has just been emptied, reads come from one
+ * that has just been written: what an application meets.  Pieces of all ranks are dealt in turn.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/tune.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 4096, FILL = 1 << 20 };
+
+static int fd_of(const tune_job *job, const tune_probe *p) {
+    return p->direct ? job->direct_fd : job->fd;
+}
+
+static int transfer(const tune_job *job, const tune_probe *p, char *buf, size_t n, off_t at) {
+    const int fd = fd_of(job, p);
+    while (n > 0) {
+        const ssize_t moved = p->is_write ? pwrite(fd, buf, n, at) : pread(fd, buf, n, at);
+        if (moved < 0 && errno == EINTR) continue;
+        if (moved < 0)
+            return cli_error_errno(p->is_write ? "cannot write" : "cannot read", job->path);
+        if (moved == 0) return cli_error("'%s' is shorter than it was", job->path);
+        buf += moved;
+        n -= (size_t)moved;
+        at += moved;
+    }
+    return 0;
+}
+
+/* ---- pieces */
+
+static int run_pieces(tune_job *job, const tune_probe *p, long count) {
+    const int bodies = p->one ? 1 : job->world.ranks, me = p->one ? 0 : job->world.rank;
+    const tutti_off room = TUNE_USER - p->size;
+    tutti_off from = 0;
+    for (long i = 0; i < count; i++) {
+        const off_t at = (off_t)(p->size * (i * bodies + me));
+        if (transfer(job, p, job->user + from, (size_t)p->size, at)) return 1;
+        from = from + p->size > room ? 0 : from + p->size;
+    }
+    return 0;
+}
+
+/* Every eighth piece of a part of its own. */
+static int run_own(tune_job *job, const tune_probe *p, long count) {
+    const off_t start = (off_t)(job->area * job->world.rank);
+    for (long i = 0; i < count; i++)
+        if (transfer(job, p, job->user + i % 1024 * p->size, (size_t)p->size,
+                     start + (off_t)(8 * p->size * i)))
+            return 1;
+    return 0;
+}
+
+/* ---- windows: copies of pieces, then one request, or the other way round */
+
+static void copy_window(const tune_job *job, const tune_probe *p, long i) {
+    const long pieces = (long)(p->size / PIECE);
+    char *user = job->user + (i * p->size) % TUNE_USER;
+    for (long k = 0; k < pieces; k++) {
+        char *stage = job->stage + (k * 5 + 3) % pieces * PIECE; /* 5 is prime to all of them */
+        if (p->is_write)
+            memcpy(stage, user + k * PIECE, PIECE);
+        else
+            memcpy(user + k * PIECE, stage, PIECE);
+    }
+}
+
+static int run_windows(tune_job *job, const tune_probe *p, long count) {
+    const off_t start = (off_t)(job->area * job->world.rank);
+    for (long i = 0; i < count; i++) {
+        const off_t at = start + (off_t)(i * p->size);
+        if (p->is_write) copy_window(job, p, i);
+        if (transfer(job, p, job->stage, (size_t)p->size, at)) return 1;
+        if (!p->is_write) copy_window(job, p, i);
+    }
+    return 0;
+}
+
+/* ---- the file before a measurement */
+
+static int prepare_write(tune_job *job, const tune_probe *p) {
+    (void)p;
+    if (job->world.rank == 0 && ftruncate(job->fd, 0) != 0)
+        return cli_error_errno("cannot empty", job->path);
+    return 0;
+}
+
+/* Each rank's share of the bytes that reads can reach; on the disk, where direct reads would
+ * otherwise have them flushed first. */
+static int prepare_read(tune_job *job, const tune_probe *p) {
+    const tune_probe fill = {.is_write = 1};
+    const off_t start = (off_t)(job->area * job->world.rank);
+    int64_t end = (int64_t)lseek(job->fd, 0, SEEK_END);
+    (void)p;
+    MPI_Bcast(&end, 1, MPI_INT64_T, 0, job->world.comm);
+    if (end >= job->area * job->world.ranks) return 0;
+    for (tutti_off at = 0; at < job->area; at += FILL)
+        if (transfer(job, &fill, job->user, FILL, start + (off_t)at)) return 1;
+    if (job->direct_fd >= 0 && fdatasync(job->fd) != 0)
+        return cli_error_errno("cannot flush", job->path);
+    return 0;
+}
+
+/* ---- all of them */
+
+static tune_probe file_probe(const tune_job *job, int is_write, int direct, tutti_off size) {
+    return (tune_probe){.prepare = is_write ? prepare_write : prepare_read,
+                        .size = size,
+                        .spread = size,
+                        .is_write = is_write,
+                        .direct = direct,
+                        .optional = direct,
+                        .bodies = job->world.ranks};
+}
+
+static int add_pieces(const tune_job *job, int is_write, int direct, int one, tune_probe *out) {
+    static const struct {
+        tutti_off bytes;
+        const char *text;
+    } sizes[] = {{64, "64"}, {512, "512"}, {4096, "4k"}, {65536, "64k"}, {1 << 20, "1m"}};
+    int n = 0;
+    for (int i = direct ? 2 : 0; i < 5; i++) {
+        tune_probe *p = &out[n++];
+        *p = file_probe(job, is_write, direct, sizes[i].bytes);
+        p->run = run_pieces;
+        p->one = one;
+        if (one) p->bodies = 1;
+        snprintf(p->name, sizeof p->name, "%s%s_%s_%s", direct ? "direct_" : "",
+                 is_write ? "write" : "read", one ? "one" : "all", sizes[i].text);
+    }
+    return n;
+}
+
+static int add_windows(const tune_job *job, int is_write, int direct, tune_probe *out) {
+    for (int i = 0; i < 2; i++) {
+        out[i] = file_probe(job, is_write, direct, i ? 4 << 20 : 512 << 10);
+        out[i].run = run_windows;
+        snprintf(out[i].name, sizeof out[i].name, "%sstaged_%s_%s", direct ? "direct_" : "",
+                 is_write ? "write" : "read", i ? "4m" : "512k");
+    }
+    return 2;
+}
+
+/* First all that write, then all that read: the file is filled for reads once in a round. */
+int tune_file_probes(const tune_job *job, tune_probe *out) {
+    int n = 0;
+    const int several = job->world.ranks > 1;
+    for (int writes = 1; writes >= 0; writes--)
+        for (int direct = 0; direct < (job->direct_fd >= 0 ? 2 : 1); direct++) {
+            n += add_pieces(job, writes, direct, 1, out + n);
+            if (several) n += add_pieces(job, writes, direct, 0, out + n);
+            n += add_windows(job, writes, direct, out + n);
+        }
+    if (several) {
+        out[n] = file_probe(job, 1, 0, 512);
+        out[n].run = run_own;
+        out[n].spread = 8 * 512;
+        snprintf(out[n++].name, sizeof out->name, "write_own_512");
+    }
+    return n;
+}
+
+/* ---- the file */
+
+static int choose_area(tune_job *job, const char *dir) {
+    double room = 0;
+    if (cli_directory_room(dir, &room)) return 1;
+    const tutti_off least = 8 << 20, ranks = job->world.ranks;
+    while (job->area > least && room < 4.0 * (double)(job->area * ranks)) job->area /= 2;
+    if (room < 1.2 * (double)(job->area * ranks))
+        return cli_error("'%s' has no room for %lld MiB", dir, (long long)job->area * ranks >> 20);
+    return 0;
+}
+
+/* A few blocks by direct access: not every file system that opens a file so can do it. */
+static int open_direct(tune_job *job) {
+    const tune_probe probe = {.is_write = 1, .direct = 1};
+    job->direct_fd = open(job->path, O_RDWR | O_DIRECT | O_CLOEXEC);
+    if (job->direct_fd < 0) return 1;
+    return transfer(job, &probe, job->user, PIECE, (off_t)PIECE * job->world.rank);
+}
+
+int tune_file_open(tune_job *job, const char *dir) {
+    const cli_world *w = &job->world;
+    if (cli_agree(w, strlen(dir) + 40 > sizeof job->path ? cli_error("the path is too long") : 0) ||
+        cli_agree(w, choose_area(job, dir)))
+        return 1;
+    MPI_Bcast(&job->area, 1, MPI_INT64_T, 0, w->comm);
+    snprintf(job->path, sizeof job->path, "%s", cli_scratch(w, dir, "tune"));
+    int failed = 0;
+    for (int turn = 0; turn < 2 && !failed; turn++) { /* rank 0 makes it, the others find it */
+        if ((w->rank == 0) == (turn == 0))
+            job->fd = open(job->path, O_RDWR | O_CLOEXEC | (turn ? 0 : O_CREAT | O_EXCL), 0600);
+        if ((w->rank == 0) == (turn == 0) && job->fd < 0)
+            failed = cli_error_errno("cannot open", job->path);
+        failed = cli_agree(w, failed);
+    }
+    if (failed) return 1;
+    if (cli_agree(w, open_direct(job)) && job->direct_fd >= 0) {
+        close(job->direct_fd);
+        job->direct_fd = -1;
+    }
+    return 0;
+}
+
+void tune_file_close(tune_job *job) {
+    if (job->fd >= 0) close(job->fd);
+    if (job->direct_fd >= 0) close(job->direct_fd);
+    job->fd = job->direct_fd = -1;
+    cli_scratch_remove(&job->world);
+}

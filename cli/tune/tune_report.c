@@ -1,0 +1,179 @@
+/* tutti tune: from measurements to the numbers of a profile, and a table of them for people.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/tune.h"
+
+#include <string.h>
+
+/* What was not measured keeps what is usual. */
+static double *number(tutti_profile *p, const char *name) {
+    const tutti_profile_info *row;
+    for (int i = 0; (row = tutti_profile_row(i)) != NULL; i++)
+        if (strcmp(row->name, name) == 0) return (double *)(void *)((char *)p + row->field);
+    return NULL;
+}
+
+static const tune_probe *find(const tune_probe *probe, int n, const char *name) {
+    for (int i = 0; i < n; i++)
+        if (strcmp(probe[i].name, name) == 0 && tune_seconds(&probe[i]) > 0) return &probe[i];
+    return NULL;
+}
+
+static void fill_measured(const tune_probe *probe, int n, tutti_profile *p) {
+    for (int i = 0; i < n; i++) {
+        const double seconds = tune_seconds(&probe[i]);
+        double *x = number(p, probe[i].name);
+        if (!x || seconds <= 0) continue;
+        if (probe[i].size > 0)
+            *x = (double)probe[i].size * probe[i].bodies / seconds;
+        else
+            *x = seconds;
+    }
+    if (find(probe, n, "message_latency")) p->message_latency /= 2; /* there and back */
+    if (find(probe, n, "net_latency")) p->net_latency /= 2;
+}
+
+static const char *const sizes[] = {"64", "512", "4k", "64k", "1m"};
+
+/* One rank alone: all are that one. */
+static void fill_alone(const tune_probe *probe, int n, tutti_profile *p) {
+    char one[40], all[40];
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 5; i++) {
+            const char *what[] = {"write", "read", "direct_write", "direct_read"};
+            snprintf(one, sizeof one, "%s_one_%s", what[k], sizes[i]);
+            snprintf(all, sizeof all, "%s_all_%s", what[k], sizes[i]);
+            const double *from = number(p, one);
+            if (from && find(probe, n, one)) *number(p, all) = *from;
+        }
+    p->write_own_512 = p->write_all_512;
+}
+
+/* Longer pieces are never slower than shorter ones: where they seem so, that is noise. */
+static void smooth(tutti_profile *p) {
+    const char *what[] = {"write_one",       "write_all",        "read_one",
+                          "read_all",        "direct_write_one", "direct_write_all",
+                          "direct_read_one", "direct_read_all"};
+    char name[40];
+    for (int k = 0; k < 8; k++) {
+        double best = 0;
+        for (int i = 0; i < 5; i++) {
+            snprintf(name, sizeof name, "%s_%s", what[k], sizes[i]);
+            double *x = number(p, name);
+            if (!x) continue;
+            if (*x < best) *x = best;
+            best = *x;
+        }
+    }
+    if (p->copy_512 < p->copy_64) p->copy_512 = p->copy_64;
+    if (p->copy_4k < p->copy_512) p->copy_4k = p->copy_512;
+}
+
+/* What a store hides of the shorter of copies and file access, and what it costs more a window.  A
+ * tenth of the time is noise. */
+static void fill_store(const tune_job *job, const tune_probe *probe, int n, tutti_profile *p,
+                       const char *store) {
+    const double cores =
+        (job->node_ranks < job->cores ? job->node_ranks : job->cores) * (double)job->nodes;
+    const double copies = (double)TUNE_UNIT * job->world.ranks / (p->copy_512 * cores);
+    for (int direct = 0; direct < 2; direct++) {
+        char name[40];
+        snprintf(name, sizeof name, "%sstore posix", direct ? "direct " : "");
+        const tune_probe *plain = find(probe, n, name);
+        snprintf(name, sizeof name, "%sstore %s", direct ? "direct " : "", store);
+        const tune_probe *behind = find(probe, n, name);
+        snprintf(name, sizeof name, "%soverlap_%s", direct ? "direct_" : "", store);
+        if (!plain || !behind) {
+            if (plain) *number(p, name) = 0;
+            continue;
+        }
+        const double before = tune_seconds(plain), gain = before - tune_seconds(behind);
+        const double file = before > 1.1 * copies ? before - copies : before / 10;
+        const double share = gain / (copies < file ? copies : file);
+        *number(p, name) = gain < before / 10 ? 0 : share < 1 ? share : 1;
+        snprintf(name, sizeof name, "async_%s", store);
+        if (!direct) *number(p, name) = gain < 0 ? -gain * ((double)TUNE_WINDOW / TUNE_UNIT) : 1e-6;
+    }
+}
+
+void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profile *p) {
+    p->ranks = job->node_ranks;
+    p->nodes = job->nodes;
+    p->cores = job->cores;
+    fill_measured(probe, n, p);
+    if (job->world.ranks == 1) fill_alone(probe, n, p);
+    smooth(p);
+    fill_store(job, probe, n, p, "uring");
+    fill_store(job, probe, n, p, "threads");
+    p->measured = 1;
+}
+
+/* ---- the table */
+
+static void print_rate(const tutti_profile *p, const char *what, const char *size) {
+    char name[40];
+    snprintf(name, sizeof name, "%s_%s", what, size);
+    const double *x = number((tutti_profile *)p, name);
+    if (x)
+        printf(" %12.*f", *x < 1e7, *x / 1e6);
+    else
+        printf(" %12s", "");
+}
+
+static void print_files(const tutti_profile *p, const char *prefix) {
+    const char *what[] = {"write_one", "write_all", "read_one", "read_all"};
+    const char *staged[] = {"staged_write", "staged_read"};
+    char name[40];
+    for (int i = *prefix ? 2 : 0; i < 5; i++) {
+        printf("  %-12s", sizes[i]);
+        for (int k = 0; k < 4; k++) {
+            snprintf(name, sizeof name, "%s%s", prefix, what[k]);
+            print_rate(p, name, sizes[i]);
+        }
+        putchar('\n');
+    }
+    for (int i = 0; i < 2; i++) {
+        printf("  staged %-5s", i ? "4m" : "512k");
+        for (int k = 0; k < 2; k++) {
+            snprintf(name, sizeof name, "%s%s", prefix, staged[k]);
+            printf(" %12s", "");
+            print_rate(p, name, i ? "4m" : "512k");
+        }
+        putchar('\n');
+    }
+}
+
+void tune_print_machine(const tune_job *job, const tutti_profile *p) {
+    printf("machine: %d node%s of %d cores, %d ranks\n", job->nodes, job->nodes == 1 ? "" : "s",
+           job->cores, job->world.ranks);
+    printf("  copies of 64, 512, 4k bytes  %.1f, %.1f, %.1f GB/s a core\n", p->copy_64 / 1e9,
+           p->copy_512 / 1e9, p->copy_4k / 1e9);
+    if (job->mate > 0)
+        printf("  messages in a node           %.1f us, %.2f GB/s\n", 1e6 * p->message_latency,
+               p->message_bandwidth / 1e9);
+    if (job->away > 0)
+        printf("  messages between nodes       %.1f us, %.3f GB/s\n", 1e6 * p->net_latency,
+               p->net_bandwidth / 1e9);
+    if (job->world.ranks > 1) printf("  agreement of all ranks       %.1f us\n", 1e6 * p->vote);
+    if (p->fence > 0)
+        printf("  one-sided: fence, lock, puts %.1f us, %.1f us, %.2f GB/s\n", 1e6 * p->fence,
+               1e6 * p->lock, p->put_bandwidth / 1e9);
+    if (job->world.ranks == 1)
+        puts("  (one rank: messages, agreement and several ranks at once were not measured)");
+}
+
+void tune_print(const tune_job *job, const tutti_place *place, const tutti_profile *p) {
+    printf("\n%s, %s, MB/s by size of piece:\n", place->mount, place->type);
+    printf("  %-12s %12s %12s %12s %12s\n", "", "write: one", "all", "read: one", "all");
+    print_files(p, "");
+    printf("  overlap: uring %.0f %%, threads %.0f %%\n", 100 * p->overlap_uring,
+           100 * p->overlap_threads);
+    if (job->direct_fd >= 0) {
+        puts("  with direct_io:");
+        print_files(p, "direct_");
+        printf("  overlap: uring %.0f %%, threads %.0f %%\n", 100 * p->direct_overlap_uring,
+               100 * p->direct_overlap_threads);
+    } else {
+        puts("  direct_io does not work here");
+    }
+    putchar('\n');
+}
