@@ -91,13 +91,18 @@ def check_names(paths):
         seen[path.name] = path
 
 
-for path in sources(src):
-    check_room(path)
-check_names(sources(src))
-for path in sources(public):
-    check_public_only(path, public)
-for edge in EDGES:
-    for path in sources(top / edge):
-        check_public_only(path, top / edge)
-print("\n".join(wrong), end="\n" if wrong else "")
-sys.exit(1 if wrong else 0)
+def main():
+    for path in sources(src):
+        check_room(path)
+    check_names(sources(src))
+    for path in sources(public):
+        check_public_only(path, public)
+    for edge in EDGES:
+        for path in sources(top / edge):
+            check_public_only(path, top / edge)
+    print("\n".join(wrong), end="\n" if wrong else "")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

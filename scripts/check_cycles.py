@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""check_cycles.py BUILD: checks in the objects of a build who calls whom, by the symbols they need.
+
+  - a file of src/ROOM needs symbols of its own room and of rooms before it only (the idle hook and
+    other function pointers go up unseen; an include that goes up is for check_layers.py)
+  - the files of a room form no cycle: there is an order in which they can be read
+  - no private name (tutti__...) is defined in two files, nor a struct of that name in two headers
+
+With --graph it prints the files of every room in that order, each with the files of its room it uses.
+SPDX-License-Identifier: BSD-3-Clause"""
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+from check_layers import ROOMS
+
+top = pathlib.Path(__file__).resolve().parent.parent
+wrong = []
+
+
+def objects(build):
+    """{file of src: (symbols it defines, symbols it needs)}"""
+    folder = build / "CMakeFiles" / "tutti_objects.dir" / "src"
+    found = {}
+    for path in sorted(folder.rglob("*.o")):
+        source = path.relative_to(folder).with_suffix("")
+        if not (top / "src" / source).is_file():
+            continue  # of a source that is gone
+        defined, needed = set(), set()
+        for line in subprocess.run(["nm", "-P", str(path)], check=True, capture_output=True,
+                                   text=True).stdout.splitlines():
+            name, kind = line.split()[:2]
+            if kind == "U":
+                needed.add(name)
+            elif kind.isupper():
+                defined.add(name)
+        found[str(source)] = (defined, needed)
+    return found
+
+
+def graph_of(found):
+    home = {}
+    for source, (defined, _) in found.items():
+        for name in defined:
+            if name in home and name.startswith("tutti"):
+                wrong.append(f"{name} is defined in {home[name]} and in {source}")
+            home[name] = source
+    return {source: {home[n]: n for n in sorted(needed) if n in home and home[n] != source}
+            for source, (_, needed) in found.items()}
+
+
+def components(graph):
+    """Strongly connected files, those that are needed first (Tarjan)."""
+    index, low, stack, out = {}, {}, [], []
+
+    def visit(v):
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        for w in sorted(graph[v]):
+            if w not in index:
+                visit(w)
+                low[v] = min(low[v], low[w])
+            elif w in stack:
+                low[v] = min(low[v], index[w])
+        if low[v] == index[v]:
+            part = []
+            while not part or part[-1] != v:
+                part.append(stack.pop())
+            out.append(sorted(part))
+
+    for v in sorted(graph):
+        if v not in index:
+            visit(v)
+    return out
+
+
+def check(graph):
+    for source, needs in graph.items():
+        room = source.split("/")[0]
+        for other, name in needs.items():
+            below = other.split("/")[0]
+            if ROOMS.index(below) > ROOMS.index(room):
+                wrong.append(f"src/{source} needs {name} of src/{other}: '{below}' is below '{room}'")
+    for part in components(graph):
+        if len(part) == 1:
+            continue
+        wrong.append("a cycle: " + ", ".join(part))
+        for source in part:
+            for other, name in graph[source].items():
+                if other in part:
+                    wrong.append(f"    {source} needs {name} of {other}")
+
+
+def check_structs():
+    """Two private structs of one name could never be included together."""
+    seen = collections.defaultdict(set)
+    for path in sorted((top / "src").rglob("*.h")):
+        for name in re.findall(r"^(?:typedef )?struct (tutti__\w+) \{", path.read_text(), re.M):
+            seen[name].add(str(path.relative_to(top)))
+        for name in re.findall(r"^\} (tutti__\w+);", path.read_text(), re.M):
+            seen[name].add(str(path.relative_to(top)))
+    for name, paths in seen.items():
+        if len(paths) > 1:
+            wrong.append(f"{name} is defined in {' and '.join(sorted(paths))}")
+
+
+def main():
+    found = objects(pathlib.Path(sys.argv[-1]))
+    if not found:
+        sys.exit(f"{sys.argv[-1]} has no objects of the library")
+    graph = graph_of(found)
+    if "--graph" in sys.argv:
+        for part in components(graph):
+            room = part[0].split("/")[0]
+            for source in part:
+                mine = sorted(o.split("/")[1] for o in graph[source] if o.startswith(room + "/"))
+                print(f"{source:40}  {' '.join(mine)}")
+    check(graph)
+    check_structs()
+    print("\n".join(wrong), end="\n" if wrong else "")
+    sys.exit(1 if wrong else 0)
+
+
+main()
