@@ -12,8 +12,8 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["base", "comm", "access", "plan", "mpitype", "exchange", "store", "collective",
-         "array", "mesh", "dataset", "exodus"]
+ROOMS = ["base", "comm", "access", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
+         "engine", "collective", "array", "mesh", "dataset", "exodus"]
 PURE = {"base", "access", "plan", "store"}
 EDGES = ["cli", "mpiio", "examples"]
 

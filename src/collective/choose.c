@@ -33,7 +33,7 @@ static tutti__cost_case case_of(const tutti_file *f, const tutti__summary *s, in
                               .largest = g->largest,
                               .align = f->align,
                               .striped = f->striped,
-                              .may_sieve = tutti__sieve_can_write(f),
+                              .may_sieve = tutti__file_may_rmw(f),
                               .buffers = tutti__exchange_buffers};
 }
 
@@ -73,7 +73,7 @@ static void say_why(const tutti__summary *s, const tutti__candidate *k, int n, c
 
 /* What a method asked for by name really becomes. */
 static int method_instead(const tutti_file *f, int method, int is_write, char *why, size_t size) {
-    if (method == TUTTI_METHOD_SIEVE && is_write && !tutti__sieve_can_write(f)) {
+    if (method == TUTTI_METHOD_SIEVE && is_write && !tutti__file_may_rmw(f)) {
         snprintf(why, size, "list: sieve would have to read and rewrite (options rmw, TUTTI_READ)");
         return TUTTI_METHOD_LIST;
     }

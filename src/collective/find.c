@@ -15,20 +15,6 @@
 
 /* ---- new plans */
 
-/* Room for a plan: what can be had before anything is known of it. */
-static tutti_err blank_ensure(tutti_file *f) {
-    if (f->blank) return TUTTI_OK;
-    tutti_plan *p = tutti__calloc(1, sizeof *p);
-    if (!p) return TUTTI_ERR_NOMEM;
-    p->file = f;
-    const tutti_err err = tutti__two_phase_alloc(p);
-    if (err == TUTTI_OK)
-        f->blank = p;
-    else
-        tutti__plan_destroy(&p);
-    return err;
-}
-
 static tutti_plan *blank_fill(const tutti__ask *q, const tutti__means *means) {
     tutti_plan *p = q->file->blank;
     q->file->blank = NULL;
@@ -156,7 +142,7 @@ static tutti_err find_by_nod(const tutti__ask *q, const tutti__means *means, tut
 static tutti_err find_by_vote(const tutti__ask *q, const tutti__means *means, tutti__sought *s,
                               tutti_err mine, tutti__found *out) {
     tutti__vote v;
-    if (mine == TUTTI_OK) mine = blank_ensure(q->file);
+    if (mine == TUTTI_OK && !q->file->blank) mine = tutti__plan_alloc(q->file, &q->file->blank);
     if (mine == TUTTI_OK && !q->is_write) mine = tutti__store_size(means->store, &s->size);
     vote_fill(&v, q, mine, s);
     const tutti_err err = tutti__team_vote(q->file->team, mine, &v);

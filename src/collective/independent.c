@@ -25,8 +25,8 @@ static const char *name_of(int is_write) {
 static tutti_err move_alone(tutti__op *op) {
     tutti_off size = 0;
     if (op->atomic) return tutti__run_atomic(op);
-    if (op->file->opt.method != TUTTI_METHOD_SIEVE || op->plan->is_write)
-        return tutti__run_list(op, 1024);
+    if (op->file->opt.method != TUTTI_METHOD_SIEVE || op->is_write)
+        return tutti__run_list(op, TUTTI__LIST_BATCH);
     TUTTI_TRY(tutti__store_size(op->store, &size));
     op->eof = size - op->shift;
     return tutti__run_sieve(op);
@@ -34,11 +34,16 @@ static tutti_err move_alone(tutti__op *op) {
 
 static tutti_err access_alone(tutti_file *f, const tutti_access *a, void *buf, int is_write,
                               tutti_stats *stats, tutti_off *moved_out) {
-    const tutti__means means = {f->store, stats, 0};
-    tutti_plan p = {.file = f, .is_write = is_write, .access = (tutti_access *)a};
-    tutti__op op = tutti__operation_make(&p, &means, buf, 0, 0);
-    op.eof = TUTTI__OFF_END;
-    op.alone = 1;
+    tutti__op op = {.file = f,
+                    .store = f->store,
+                    .stats = stats,
+                    .access = a,
+                    .is_write = is_write,
+                    .buf = buf,
+                    .shift = f->origin,
+                    .eof = TUTTI__OFF_END,
+                    .eof_unknown = 1,
+                    .atomic = f->atomic};
     const tutti_err err = move_alone(&op);
     stats->operations++;
     stats->runs += tutti_access_runs_count(a);

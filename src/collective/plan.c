@@ -42,18 +42,6 @@ tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a, tutti_plan **p_o
     return plan_new(f, a, 0, p_out);
 }
 
-tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf, tutti_off displacement) {
-    tutti_off lo, hi;
-    TUTTI_CHECK(!p->request, TUTTI_ERR_STATE, "the plan has been started and not waited for");
-    TUTTI_TRY(tutti__file_usable(p->file, p->access, buf, p->is_write));
-    const int fits =
-        tutti__add_ok(p->file->origin + tutti__side_lo(p->access->file), displacement, &lo) &&
-        tutti__add_ok(p->file->origin + tutti__side_hi(p->access->file), displacement, &hi);
-    TUTTI_CHECK(fits && (lo >= 0 || tutti_access_bytes(p->access) == 0), TUTTI_ERR_ARG,
-                "displacement %lld leads out of the file", (long long)displacement);
-    return TUTTI_OK;
-}
-
 tutti_err tutti_plan_start(tutti_plan *p, void *buf, tutti_off displacement) {
     TUTTI_KEEP_ERRNO;
     CHECK_PLAN(p);
@@ -88,12 +76,6 @@ tutti_err tutti_plan_wait(tutti_plan *p, tutti_off *count_out) {
 
 const char *tutti_plan_explain(const tutti_plan *p) {
     return p ? p->explain : "";
-}
-
-size_t tutti_plan_size(const tutti_plan *p) {
-    if (!p) return 0;
-    return sizeof *p + tutti_access_size(p->access) + tutti__two_phase_size(p->two) +
-           (p->segment.shared ? 0 : p->segment.bytes);
 }
 
 void tutti_plan_free(tutti_plan **p) {

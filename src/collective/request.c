@@ -69,8 +69,7 @@ static tutti_err plan_get(tutti_request *r, const tutti__means *means, tutti_off
 
 /* Is file access really left to somebody else?  For the statistics. */
 static void count_background(tutti_request *r, const tutti__means *means) {
-    if (r->background == TUTTI_BACKGROUND_ALL ||
-        (r->op.resident && means->store->ops->asynchronous))
+    if (r->background == TUTTI_BACKGROUND_ALL || (r->resident && means->store->ops->asynchronous))
         r->stats.background++;
     else if (r->background != TUTTI_BACKGROUND_NONE)
         r->stats.foreground++;
@@ -87,17 +86,18 @@ static void depart(tutti_request *r) {
     }
     r->tag = tutti__team_tag_apart(r->file->team);
     r->op = tutti__operation_make(r->plan, &means, r->buf, r->displacement, size);
-    count_background(r, &means);
-    const int resident = r->op.resident;
-    r->outcome = resident ? tutti__operation_refresh(&r->op) : tutti__operation_move(&r->op);
+    r->resident = r->plan->means.resident && !r->op.atomic;
+    r->outcome =
+        r->resident ? tutti__operation_refresh(&r->op) : tutti__operation_move(r->plan, &r->op);
     if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
-    if (resident) tutti__run_depart(&r->op);
-    tutti__operation_hasten(&r->op);
+    count_background(r, &means);
+    if (r->resident) r->plan->engine->depart(r->plan, &r->op);
+    tutti__operation_hasten(r->plan, &r->op);
 }
 
 /* What is left of a resident operation; the first trouble counts. */
 static tutti_err land(tutti_request *r) {
-    tutti_err err = tutti__run_arrive(&r->op);
+    tutti_err err = r->plan->engine->arrive(r->plan, &r->op);
     if (err == TUTTI_OK) err = tutti__operation_flush(&r->op);
     if (r->outcome == TUTTI_OK) return err;
     tutti__error_assign(&r->trouble);
@@ -107,7 +107,7 @@ static tutti_err land(tutti_request *r) {
 static void arrive(tutti_request *r) {
     tutti_err err = r->outcome;
     if (err != TUTTI_OK) tutti__error_assign(&r->trouble);
-    if (r->op.resident) err = land(r);
+    if (r->resident) err = land(r);
     err = tutti__team_agree_apart(r->file->team, r->tag, tutti__operation_under_way(err));
     r->plan->used = 1;
     r->stats.operations++;
@@ -261,33 +261,6 @@ static int background_of(const tutti_file *f, int ahead) {
     return ahead || waits || f->spare_cores ? TUTTI_BACKGROUND_IO_ONLY : TUTTI_BACKGROUND_NONE;
 }
 
-/* The very same file, wherever its name or this process may have gone since; many accesses may be in
- * flight, since nobody is there to start further ones. */
-static tutti_err away_open_as(tutti_file *f, int store) {
-    tutti_options opt = f->opt;
-    char link[64];
-    const int fd = tutti__store_descriptor(f->store);
-    opt.store = store;
-    opt.queue_depth = (int)tutti__max(opt.queue_depth, 512);
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    const char *path = fd >= 0 && access("/proc/self/fd", X_OK) == 0 ? link : f->path;
-    const tutti_err err =
-        tutti__store_open(path, tutti__file_flags(f), 0, &opt, f->team->rank, &f->aside, &f->away);
-    if (err == TUTTI_OK) return TUTTI_OK;
-    tutti_error_info info = *tutti_last_error();
-    info.path[0] = '\0';
-    tutti__error_assign(&info);
-    tutti__error_context(NULL, f->path, -1);
-    return err;
-}
-
-/* Files are opened once more for the background, by a store that suits it. */
-static tutti_err away_open(tutti_file *f, int background) {
-    if (f->away || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
-    /* the thread of `all` may as well wait, unless the pipeline wants it otherwise */
-    return away_open_as(f, tutti__file_store(&f->opt, background == TUTTI_BACKGROUND_IO_ONLY));
-}
-
 static tutti_err request_fill(tutti_request *r, const tutti__order *o) {
     tutti_file *f = r->file;
     TUTTI_TRY(o->refused);
@@ -297,7 +270,7 @@ static tutti_err request_fill(tutti_request *r, const tutti__order *o) {
         TUTTI_TRY(tutti__file_usable(f, o->access, o->buf, o->is_write));
         TUTTI_TRY(tutti_access_copy(o->access, &r->access));
     }
-    return away_open(f, r->background);
+    return tutti__file_away_open(f, r->background);
 }
 
 static void request_init(tutti_request *r, tutti_file *f, const tutti__order *o) {
@@ -345,7 +318,7 @@ static tutti_err split_depart(tutti_request *r) {
     tutti__requests_settle(r->file);
     list_add(r->file, r);
     half_of_split(r, depart, 1);
-    if (state_of(r) == TUTTI__AWAY && !r->op.resident) half_of_split(r, arrive, 1);
+    if (state_of(r) == TUTTI__AWAY && !r->resident) half_of_split(r, arrive, 1);
     if (r->outcome == TUTTI_OK || state_of(r) != TUTTI__ARRIVED) return TUTTI_OK;
     return tutti__request_collect(&r, NULL);
 }
@@ -512,7 +485,7 @@ int tutti__requests_drop(tutti_file *f) {
     tutti__alone_end(f);
     if (!tutti__worker_stop(&f->worker)) return 0;
     for (tutti_request *r = f->requests; r; r = r->next)
-        if (r->plan && r->plan->run) tutti__run_abort(r->plan->run);
+        if (r->plan && r->plan->run) r->plan->engine->abort(r->plan->run);
     if (requests_halfway(f)) return 0;
     while (f->requests) {
         tutti_request *r = f->requests;

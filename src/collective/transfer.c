@@ -4,13 +4,14 @@
 
 /* Move the bytes and agree, as far as that is left to do.  Collective. */
 static tutti_err move_and_agree(tutti__op *op, const tutti__found *found, tutti_off *count_out) {
+    tutti_plan *p = found->plan;
     tutti_file *f = op->file;
     tutti_err err = TUTTI_OK;
-    if (!found->moved) err = tutti__operation_under_way(tutti__operation_move(op));
+    if (!found->moved) err = tutti__operation_under_way(tutti__operation_move(p, op));
     if (!found->done) err = tutti__team_agree(f->team, err);
-    op->plan->used = 1;
+    p->used = 1;
     op->stats->operations++;
-    tutti__operation_explain(f, op->plan);
+    tutti__operation_explain(f, p);
     if (err != TUTTI_OK) return err;
     tutti__operation_done(op);
     if (count_out) *count_out = op->moved;

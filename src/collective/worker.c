@@ -23,10 +23,6 @@ struct tutti__worker {
 
 static _Thread_local struct tutti__worker *me;
 
-int tutti__is_worker(void) {
-    return me != NULL;
-}
-
 static void park(void) {
     while (atomic_load(&me->parks)) pause();
 }
@@ -45,6 +41,7 @@ static void *worker_main(void *context) {
     struct tutti__worker *w = context;
     tutti_request *r;
     me = w;
+    tutti__worker_mark();
     tutti__on_idle(park);
     pthread_mutex_lock(&w->lock);
     while ((r = worker_take(w))) {

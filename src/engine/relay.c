@@ -1,4 +1,4 @@
-/* collective: the carrier.  It owns mirrors of windows that are at home in another group: its group's
+/* engine: the carrier.  It owns mirrors of windows that are at home in another group: its group's
  * ranks fill (or empty) a mirror through shared memory, the carrier exchanges one message per window
  * with the window's home.
  *
@@ -8,7 +8,7 @@
  *                -> SERVE    the mirror is open
  *
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/run.h"
+#include "engine/run.h"
 
 #include "base/trace.h"
 
@@ -86,5 +86,5 @@ static int carry_read(tutti__run *r, tutti__work *w) {
 }
 
 int tutti__carry_progress(tutti__run *r, tutti__work *w) {
-    return r->op->plan->is_write ? carry_write(r, w) : carry_read(r, w);
+    return r->op->is_write ? carry_write(r, w) : carry_read(r, w);
 }

@@ -1,7 +1,7 @@
-/* collective: memory of the cycle-by-cycle pipeline, allocated with the plan so that running needs hardly
+/* engine: memory of the cycle-by-cycle pipeline, allocated with the plan so that running needs hardly
  * any; and in which order a rank looks at its peers.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/cycles.h"
+#include "engine/cycles.h"
 
 #include <stdlib.h>
 
@@ -87,39 +87,53 @@ static tutti_off windows_room(const tutti_plan *p, const tutti__two_phase *t) {
     return tutti__max(share - beside * t->domains.window, t->homes * t->domains.window);
 }
 
-tutti_err tutti__cycles_windows(const tutti_plan *p) {
+tutti_err tutti__cycles_windows(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     if (t->kind == TUTTI_EXCHANGE_TWO_SIDED) return TUTTI_OK;
     return tutti__windows_ensure(p->file->team, t->homes, t->my_agg >= 0 ? t->domains.window : 0,
                                  windows_room(p, t));
 }
 
-tutti_err tutti__cycles_make(tutti__run *r, int is_write) {
-    const tutti__two_phase *t = r->two;
-    tutti__cycles *c = tutti__calloc(1, sizeof *c);
-    if (!c) return TUTTI_ERR_NOMEM;
-    r->cycles = c;
-    c->file = r->file;
+tutti_err tutti__cycles_make(tutti_plan *p) {
+    tutti__two_phase *t = p->two;
+    tutti__run *r = p->run = tutti__calloc(1, sizeof *r);
+    if (!r) return TUTTI_ERR_NOMEM;
+    r->two = t;
+    r->file = p->file;
+    r->stay_next = tutti__calloc((size_t)t->stays + 1, sizeof *r->stay_next);
+    tutti__cycles *c = r->cycles = tutti__calloc(1, sizeof *c);
+    if (!r->stay_next || !c) return TUTTI_ERR_NOMEM;
+    c->file = p->file;
     c->slots = t->homes;
     cycles_count(c, t);
-    TUTTI_TRY(rings_make(c, r, is_write));
+    TUTTI_TRY(rings_make(c, r, p->is_write));
     TUTTI_TRY(subs_make(c, t));
-    return tutti__cycles_wake(r, is_write);
+    return tutti__cycles_wake(p);
 }
 
-tutti_err tutti__cycles_wake(tutti__run *r, int is_write) {
-    const tutti__two_phase *t = r->two;
-    tutti__cycles *c = r->cycles;
+tutti_err tutti__cycles_wake(tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
+    tutti__cycles *c = p->run->cycles;
     if (c->collective && !c->pins) {
-        c->pins = r->file;
-        atomic_fetch_add(&r->file->team->pins, 1);
+        c->pins = p->file;
+        atomic_fetch_add(&p->file->team->pins, 1);
     }
     if (c->exchange.memory) return TUTTI_OK;
-    const tutti__needs q = needs_of(r, is_write);
-    return tutti__exchange_make(&c->exchange, r->file->team, t->kind, t->step, &q, c->shuffle);
+    const tutti__needs q = needs_of(p->run, p->is_write);
+    return tutti__exchange_make(&c->exchange, p->file->team, t->kind, t->step, &q, c->shuffle);
 }
 
-void tutti__cycles_sleep(tutti__cycles *c) {
+int tutti__cycles_ready(const tutti_plan *p) {
+    (void)p;
+    return 1;
+}
+
+void tutti__cycles_prepare(const tutti_plan *p) {
+    (void)p;
+}
+
+void tutti__cycles_sleep(tutti__run *r) {
+    tutti__cycles *c = r->cycles;
     if (c->pins && c->pins->team) atomic_fetch_sub(&c->pins->team->pins, 1);
     c->pins = NULL;
     tutti__exchange_free(&c->exchange, c->file->team); /* NULL after MPI_Finalize */
@@ -127,21 +141,24 @@ void tutti__cycles_sleep(tutti__cycles *c) {
     for (int i = 0; c->shuffle && i < c->slots; i++) c->shuffle[i].buffer = NULL;
 }
 
-void tutti__cycles_abort(tutti__cycles *c) {
+void tutti__cycles_abort(tutti__run *r) {
+    tutti__cycles *c = r->cycles;
     for (int i = 0; i < c->slots; i++)
         if (c->sub[i].request && tutti__store_finish(&c->sub[i].request, NULL) != TUTTI_OK)
             c->sub[i].request = NULL;
 }
 
-void tutti__cycles_free(tutti__cycles **pc) {
-    tutti__cycles *c = *pc;
-    if (!c) return;
-    tutti__cycles_sleep(c);
-    tutti__free(c->sub);
-    tutti__free(c->shuffle);
-    tutti__free(c->parcels);
-    tutti__free(c->stays);
-    tutti__free(c->sources);
-    tutti__free(c);
-    *pc = NULL;
+void tutti__cycles_free(tutti__run *r) {
+    tutti__cycles *c = r->cycles;
+    if (c) {
+        tutti__cycles_sleep(r);
+        tutti__free(c->sub);
+        tutti__free(c->shuffle);
+        tutti__free(c->parcels);
+        tutti__free(c->stays);
+        tutti__free(c->sources);
+        tutti__free(c);
+    }
+    tutti__free(r->stay_next);
+    tutti__free(r);
 }

@@ -1,4 +1,4 @@
-/* collective: planning a two-phase operation.
+/* twophase: planning a two-phase operation.
  *
  *   summary (agreed before)          bounds, bytes, runs of all ranks
  *   -> histogram                     only where the request is sparse
@@ -11,14 +11,13 @@
  *
  * Descriptions travel, never lists of pieces, and only to the ranks that need them.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "twophase/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fiber.h"
 #include "base/trace.h"
-#include "collective/cycles.h"
 #include "exchange/segment.h"
 #include "exchange/shuffle.h"
 
@@ -63,21 +62,21 @@ static int rank_index(const tutti__two_phase *t, int rank) {
     return -1;
 }
 
-static int moves_by_stage(const tutti_plan *p);
-
 /* Is it done cycle by cycle, and how?  Windows of MPI are made and fenced by calls that block: where
  * other operations of the thread wait for their turn (inside a fiber) messages do it. */
 static void stepwise_decide(const tutti_plan *p, tutti__two_phase *t, int exchange) {
     const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
     const int steps = exchange == TUTTI_EXCHANGE_TWO_SIDED && p->file->opt.step > 0;
-    t->stepwise = (one_sided || steps) && !t->ordered && !p->means.resident && moves_by_stage(p);
+    t->stepwise =
+        (one_sided || steps) && !t->ordered && !p->means.resident && tutti__plan_is_staged(p);
     t->kind = one_sided && !tutti__fiber_inside() ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
     t->step = t->kind != TUTTI_EXCHANGE_TWO_SIDED ? 0 : one_sided ? 4 : p->file->opt.step;
 }
 
 /* Domains, aggregators and slots.  The same on all ranks. */
-static tutti_err decide(tutti_plan *p, tutti__two_phase *t, const tutti__summary *s, int singles) {
+tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int singles) {
     tutti_file *f = p->file;
+    tutti__two_phase *t = p->two;
     tutti__team *team = f->team;
     const int exchange =
         f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
@@ -331,8 +330,9 @@ static tutti_err overlap_find(const tutti__two_phase *t, int *overlap_out, tutti
 }
 
 /* Everything up to the letters, which all ranks must reach; a failure travels in `err`. */
-static tutti_err make(tutti_plan *p, tutti__two_phase *t, int *overlap_out, tutti_off *where_out) {
+tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out, tutti_off *where_out) {
     tutti__team *team = p->file->team;
+    tutti__two_phase *t = p->two;
     tutti__letter *out = NULL, *in = NULL;
     int n_out = 0, n_in = 0;
     tutti_err err = stays_make(t, p->access->file);
@@ -351,7 +351,7 @@ static tutti_err make(tutti_plan *p, tutti__two_phase *t, int *overlap_out, tutt
     return err;
 }
 
-static void two_phase_clear(tutti__two_phase *t) {
+void tutti__two_phase_clear(tutti__two_phase *t) {
     int *agg_rank = t->agg_rank;
     load_free(&t->home);
     for (int i = 0; i < t->carries; i++) load_free(&t->carry[i]);
@@ -361,8 +361,7 @@ static void two_phase_clear(tutti__two_phase *t) {
     t->agg_rank = agg_rank;
 }
 
-/* Methods without exchange are planned too, when they write: for the proof that ranks do not overlap. */
-static int moves_by_stage(const tutti_plan *p) {
+int tutti__plan_is_staged(const tutti_plan *p) {
     return p->method == TUTTI_METHOD_TWO_PHASE || p->method == TUTTI_METHOD_ROOT;
 }
 
@@ -383,7 +382,8 @@ static tutti_off on_node(const tutti_plan *p, const tutti__two_phase *t, size_t 
 }
 
 /* Does the largest node have room for it beside what other operations have? */
-static int resident_fits(const tutti_plan *p, const tutti__two_phase *t) {
+int tutti__resident_fits(const tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
     const size_t bytes =
         tutti__stage_bytes(t->groups->largest, t->homes + t->mirrors, t->domains.window);
     return t->elsewhere + on_node(p, t, bytes) <= p->file->opt.background_bytes;
@@ -392,7 +392,8 @@ static int resident_fits(const tutti_plan *p, const tutti__two_phase *t) {
 /* Everybody's slots are as many as the busiest aggregator needs, if the largest node has memory for them
  * beside what other operations have; ranks may not know yet that some of those have ended, so
  * they agree.  Collective. */
-static tutti_err resident_slots(tutti_plan *p, tutti__two_phase *t, tutti_err mine, int *fits_out) {
+tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) {
+    tutti__two_phase *t = p->two;
     tutti__vote v;
     const tutti_off room = p->file->opt.background_bytes;
     tutti__vote_init(&v);
@@ -402,12 +403,13 @@ static tutti_err resident_slots(tutti_plan *p, tutti__two_phase *t, tutti_err mi
     TUTTI_TRY(tutti__team_vote(p->file->team, mine, &v));
     t->homes = (int)tutti__max(v.max[0], 1);
     t->elsewhere = v.max[1];
-    *fits_out = v.max[0] < most && resident_fits(p, t);
+    *fits_out = v.max[0] < most && tutti__resident_fits(p);
     return TUTTI_OK;
 }
 
 /* The memory of an operation that has ended is taken again; all ranks of a node have the same one. */
-static tutti_err resident_ensure(tutti_plan *p, const tutti__two_phase *t, size_t bytes) {
+tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) {
+    const tutti__two_phase *t = p->two;
     tutti__team *team = p->file->team;
     const tutti__segment *spare = &team->spare;
     const int suits = spare->bytes >= bytes && spare->shared == (t->shared && t->groups->size > 1);
@@ -423,119 +425,24 @@ static tutti_err resident_ensure(tutti_plan *p, const tutti__two_phase *t, size_
     return TUTTI_OK;
 }
 
-static tutti_err stage_ensure(tutti_plan *p, const tutti__two_phase *t) {
-    if (!moves_by_stage(p)) return TUTTI_OK;
-    if (t->stepwise) return tutti__cycles_windows(p);
-    const size_t bytes =
-        tutti__stage_bytes(t->groups->size, t->homes + t->mirrors, t->domains.window);
-    return p->means.resident ? resident_ensure(p, t, bytes)
-                             : tutti__segment_ensure(p->file->team, t->shared, bytes);
-}
-
-static void forms_forget(tutti__team *t) {
-    t->form[0].slots = t->form[1].slots = 0;
-}
-
-static void resident_not(tutti_plan *p) {
+void tutti__resident_not(tutti_plan *p) {
     tutti__plan_segment_drop(p);
     p->means.resident = 0;
 }
 
-/* Once more, with other groups. */
-static tutti_err again(tutti_plan *p, const tutti__summary *s, int singles, int ordered,
-                       int *overlap_out) {
-    tutti__run_free(&p->run);
-    two_phase_clear(p->two);
-    return tutti__two_phase_make(p, s, singles, ordered, overlap_out);
-}
-
-tutti_err tutti__two_phase_alloc(tutti_plan *p) {
-    p->two = tutti__calloc(1, sizeof *p->two);
-    if (!p->two) return TUTTI_ERR_NOMEM;
-    p->two->agg_rank = tutti__calloc((size_t)p->file->team->size, sizeof(int));
-    return p->two->agg_rank ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
-tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int singles, int ordered,
-                                int *overlap_out) {
-    tutti__team *team = p->file->team;
-    tutti__two_phase *t = p->two;
-    tutti_off where = -1;
-    int overlap = 0, fits = 1;
-    tutti__vote v;
-
-    t->ordered = ordered;
-    TUTTI_TRY(decide(p, t, s, singles)); /* fails only where MPI does */
-    tutti_err err = make(p, t, &overlap, &where);
-    if (p->means.resident) TUTTI_TRY(resident_slots(p, t, err, &fits));
-    if (!fits) {
-        p->makeshift |= t->elsewhere > 0;
-        resident_not(p);
-        return again(p, s, singles, ordered, overlap_out);
+tutti_count tutti__load_cycle(const tutti__domains *d, const tutti__load *l, tutti_count from) {
+    tutti_count best = -1;
+    for (int i = 0; i < l->n && best != from; i++) {
+        const tutti_count c = tutti__route_next(d, l->side[i], l->aggregator, from);
+        if (c >= 0 && (best < 0 || c < best)) best = c;
     }
-    tutti_error_info first = *tutti_last_error();
-    const tutti_err staged = stage_ensure(p, t);
-    if (err != TUTTI_OK)
-        tutti__error_assign(&first);
-    else if (staged != TUTTI_OK && !t->shared && !p->means.resident)
-        err = staged;
-    else if (staged == TUTTI_OK && moves_by_stage(p))
-        err = tutti__run_make(p);
-    if (p->run) tutti__run_prepare(p);
-
-    tutti__vote_init(&v);
-    v.max[0] = overlap;
-    v.max[1] = overlap ? where : -1;
-    v.max[2] = staged != TUTTI_OK && t->shared && !p->means.resident;
-    v.max[3] = staged != TUTTI_OK && p->means.resident;
-    v.max[4] = p->run ? (tutti_off)tutti_plan_size(p) : 0;
-    const tutti_err agreed = tutti__team_vote(team, err, &v);
-    if (agreed != TUTTI_OK || v.max[2] || v.max[3])
-        forms_forget(team); /* not all have closed theirs */
-    TUTTI_TRY(agreed);
-    p->heavy |= v.max[4] > TUTTI__KEPT_BYTES;
-    p->makeshift |= v.max[2] || v.max[3];
-    if (v.max[3]) {
-        resident_not(p);
-        return again(p, s, singles, ordered, overlap_out);
-    }
-    if (v.max[2]) return again(p, s, 1, ordered, overlap_out); /* no shared memory: by messages */
-    TUTTI_CHECK(!v.max[0] || !p->file->opt.check, TUTTI_ERR_OVERLAP,
-                "two ranks write the same bytes, at offset %lld",
-                (long long)(v.max[1] + p->file->origin));
-    if (v.max[0]) *overlap_out = 1;
-    if (v.max[0] && moves_by_stage(p)) {
-        resident_not(p); /* in rank order, window by window */
-        return again(p, s, 1, 1, overlap_out);
-    }
-    return TUTTI_OK;
-}
-
-tutti_err tutti__two_phase_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
-    tutti__two_phase *t = p->two;
-    tutti__vote v;
-    *awake_out = 1;
-    if (!p->means.resident && !t->stepwise && tutti__run_ready(p)) return TUTTI_OK;
-    t->elsewhere = elsewhere;
-    *awake_out = !p->means.resident || resident_fits(p, t);
-    if (!*awake_out) return TUTTI_OK;
-    tutti_err err = stage_ensure(p, t);
-    if (err == TUTTI_OK) err = tutti__run_wake(p);
-    if (err == TUTTI_OK) tutti__run_prepare(p);
-    tutti__vote_init(&v);
-    v.max[0] = err != TUTTI_OK;
-    TUTTI_TRY(tutti__team_vote(p->file->team, TUTTI_OK, &v));
-    if (v.max[0] == 0) return TUTTI_OK;
-    tutti__error_clear(); /* not the caller's concern: there are other ways */
-    forms_forget(p->file->team);
-    *awake_out = 0;
-    return TUTTI_OK;
+    return best;
 }
 
 void tutti__two_phase_free(tutti__two_phase **pt) {
     tutti__two_phase *t = *pt;
     if (!t) return;
-    two_phase_clear(t);
+    tutti__two_phase_clear(t);
     tutti__free(t->agg_rank);
     tutti__free(t);
     *pt = NULL;
@@ -554,4 +461,10 @@ size_t tutti__two_phase_size(const tutti__two_phase *t) {
     n += (size_t)t->stays * sizeof *t->stay + load_size(&t->home);
     for (int i = 0; i < t->carries; i++) n += sizeof *t->carry + load_size(&t->carry[i]);
     return n;
+}
+
+void tutti__plan_segment_drop(tutti_plan *p) {
+    if (p->held > 0 && p->file->team) p->file->team->background -= p->held;
+    p->held = 0;
+    tutti__segment_drop(&p->segment);
 }

@@ -1,4 +1,4 @@
-/* collective: home, the aggregator's part.
+/* engine: home, the aggregator's part.
  *
  *   write   IDLE -> FILL   the slot is open, messages from other groups are awaited
  *                -> STORE  the window's named bytes go to the file: one run if it is full,
@@ -9,7 +9,7 @@
  * With overlapping writers (ordered) every contribution is a message, received and placed one after the
  * other in rank order, so that the highest rank wins.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/run.h"
+#include "engine/run.h"
 
 #include "base/trace.h"
 
@@ -297,5 +297,5 @@ static int home_read(tutti__run *r, tutti__work *w) {
 }
 
 int tutti__home_progress(tutti__run *r, tutti__work *w) {
-    return r->op->plan->is_write ? home_write(r, w) : home_read(r, w);
+    return r->op->is_write ? home_write(r, w) : home_read(r, w);
 }

@@ -1,9 +1,9 @@
-/* collective: what a window exchanges with the file.
+/* engine: what a window exchanges with the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_WINDOW_IO_H
 #define TUTTI_WINDOW_IO_H
 
-#include "collective/collective_impl.h"
+#include "engine/engine.h"
 
 typedef struct tutti__window_io {
     const tutti__load *load; /* whose bytes */

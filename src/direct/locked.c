@@ -1,4 +1,4 @@
-/* collective: atomic mode.  Every access is carried out by its own rank, under a lock on its whole extent in
+/* direct: atomic mode.  Every access is carried out by its own rank, under a lock on its whole extent in
  * the file: shared to read, exclusive to write.  So whatever conflicts happens one after the other.  Who
  * holds a lock only accesses the file and waits for nobody, so nothing can hang; ranks of
  * one collective write that overlap take turns in rank order, as ever.
@@ -6,12 +6,12 @@
  * Threads of a rank share its open file, against which its own locks do not hold: they take turns (f->turn).
  * The end of the file is looked for under the lock too: a writer may be moving it.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "direct/direct.h"
 
 /* With the lock held. */
 static tutti_err run_locked(tutti__op *op) {
     TUTTI_TRY(tutti__operation_refresh(op));
-    TUTTI_TRY(tutti__run_list(op, 1024));
+    TUTTI_TRY(tutti__run_list(op, TUTTI__LIST_BATCH));
     return tutti__operation_flush(op);
 }
 
@@ -24,12 +24,12 @@ static tutti_err unlock(tutti__op *op, tutti_off lo, tutti_off hi, tutti_err err
 }
 
 tutti_err tutti__run_atomic(tutti__op *op) {
-    const tutti__side file = op->plan->access->file;
+    const tutti__side file = op->access->file;
     const tutti_off lo = op->shift + tutti__side_lo(file), hi = op->shift + tutti__side_hi(file);
-    const int kind = op->plan->is_write ? TUTTI_STORE_WRITE : TUTTI_STORE_READ;
+    const int kind = op->is_write ? TUTTI_STORE_WRITE : TUTTI_STORE_READ;
     if (tutti__side_bytes(file) == 0) return TUTTI_OK;
     op->eof = TUTTI__OFF_END;
-    op->alone = 1;
+    op->eof_unknown = 1;
     pthread_mutex_lock(&op->file->turn);
     tutti_err err = tutti__store_lock(op->file->store, kind, lo, hi);
     if (err == TUTTI_OK) err = unlock(op, lo, hi, run_locked(op));
@@ -38,33 +38,9 @@ tutti_err tutti__run_atomic(tutti__op *op) {
 }
 
 /* Are there locks at all?  Asked far behind all bytes, where nobody else has any. */
-static tutti_err locks_try(tutti_file *f) {
+tutti_err tutti__locks_try(tutti_file *f) {
     const tutti_off lo = TUTTI__OFF_LIMIT, hi = TUTTI__OFF_LIMIT + 1;
     const int kind = f->mode & TUTTI_WRITE ? TUTTI_STORE_WRITE : TUTTI_STORE_READ;
     TUTTI_TRY(tutti__store_lock(f->store, kind, lo, hi));
     return tutti__store_lock(f->store, 0, lo, hi);
-}
-
-static tutti_err atomic_vote(tutti_file *f, int on) {
-    tutti__vote v;
-    tutti__vote_init(&v);
-    v.min[0] = v.max[0] = on;
-    TUTTI_TRY(tutti__team_vote(f->team, on ? locks_try(f) : TUTTI_OK, &v));
-    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "some ranks say on, others off");
-    return TUTTI_OK;
-}
-
-tutti_err tutti_file_atomic(tutti_file *f, int on) {
-    TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(f != NULL, TUTTI_ERR_ARG, "the file handle is NULL");
-    TUTTI_USE(f);
-    tutti__requests_settle(f);
-    const tutti_err err = atomic_vote(f, on != 0);
-    if (err != TUTTI_OK) {
-        tutti__error_context("atomic", f->path, -1);
-        return err;
-    }
-    f->atomic = on != 0;
-    tutti__remember_end(f); /* they were made for the other mode */
-    return TUTTI_OK;
 }

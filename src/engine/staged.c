@@ -1,15 +1,22 @@
-/* collective: carrying a two-phase plan out: the walker, and the loop that drives all parts.
+/* engine: carrying a two-phase plan out: the walker, and the loop that drives all parts.
  * See run.h for the whole picture.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/run.h"
+#include "engine/run.h"
 
 #include <string.h>
 
 #include "base/fiber.h"
 #include "base/trace.h"
-#include "collective/cycles.h"
 
 /* ---- memory, allocated with the plan so that running needs hardly any */
+
+static tutti_err staged_memory(tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
+    const size_t bytes =
+        tutti__stage_bytes(t->groups->size, t->homes + t->mirrors, t->domains.window);
+    return p->means.resident ? tutti__resident_ensure(p, bytes)
+                             : tutti__segment_ensure(p->file->team, t->shared, bytes);
+}
 
 static tutti_err works_make(tutti__run *r) {
     const tutti__two_phase *t = r->two;
@@ -42,38 +49,34 @@ static tutti_err aux_make(const tutti_plan *p, tutti__run *r) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__run_make(tutti_plan *p) {
+static tutti_err staged_make(tutti_plan *p) {
     tutti__two_phase *t = p->two;
     tutti__run *r = tutti__calloc(1, sizeof *r);
     if (!r) return TUTTI_ERR_NOMEM;
     p->run = r;
     r->two = t;
     r->file = p->file;
-    r->homes = t->my_agg >= 0 && !t->stepwise ? t->homes : 0;
+    r->homes = t->my_agg >= 0 ? t->homes : 0;
     r->mirrors = t->carries > 0 ? t->mirrors : 0;
     r->auxes = (int)tutti__min(r->homes, p->file->opt.sub_buffers);
     TUTTI_TRY(aux_make(p, r));
     r->carry_next = tutti__calloc((size_t)t->carries + 1, sizeof *r->carry_next);
     r->stay_next = tutti__calloc((size_t)t->stays + 1, sizeof *r->stay_next);
     if (!r->carry_next || !r->stay_next) return TUTTI_ERR_NOMEM;
-    return t->stepwise ? tutti__cycles_make(r, p->is_write) : works_make(r);
+    return works_make(r);
 }
 
-void tutti__run_free(tutti__run **pr) {
-    tutti__run *r = *pr;
-    if (!r) return;
+static void staged_free(tutti__run *r) {
     for (int i = 0; r->work && i < r->homes + r->mirrors; i++) {
         tutti__free(r->work[i].traffic);
         tutti__window_io_free(&r->work[i].io);
         tutti__extents_free(&r->work[i].extents);
     }
-    tutti__cycles_free(&r->cycles);
     tutti__free(r->work);
     tutti__free(r->carry_next);
     tutti__free(r->stay_next);
     tutti__free(r->own);
     tutti__free(r);
-    *pr = NULL;
 }
 
 /* Lists of runs grow with what was in the windows. */
@@ -84,15 +87,13 @@ static void work_sleep(tutti__work *w) {
     if (w->extents.room > RUNS_KEPT) tutti__extents_free(&w->extents);
 }
 
-void tutti__run_sleep(tutti__run *r) {
+static void staged_sleep(tutti__run *r) {
     for (int i = 0; r->work && i < r->homes + r->mirrors; i++) work_sleep(&r->work[i]);
-    if (r->cycles) tutti__cycles_sleep(r->cycles);
     tutti__free(r->own);
     r->own = NULL;
 }
 
-tutti_err tutti__run_wake(tutti_plan *p) {
-    if (p->two->stepwise) return tutti__cycles_wake(p->run, p->is_write);
+static tutti_err staged_wake(tutti_plan *p) {
     return aux_make(p, p->run);
 }
 
@@ -109,39 +110,29 @@ static tutti__stage_form *form_of(const tutti_plan *p) {
     return &p->file->team->form[p->two->shared ? 0 : 1];
 }
 
-int tutti__run_ready(const tutti_plan *p) {
+static int staged_ready(const tutti_plan *p) {
     const tutti__two_phase *t = p->two;
-    if (t->stepwise || p->means.resident) return 1;
+    if (p->means.resident) return 1;
     return form_of(p)->slots == t->homes + t->mirrors && form_of(p)->window == t->domains.window;
 }
 
-void tutti__run_prepare(const tutti_plan *p) {
-    if (p->two->stepwise) return;
+static void staged_prepare(const tutti_plan *p) {
     const tutti__stage stage = stage_of(p);
     if (!p->means.resident) *form_of(p) = (tutti__stage_form){stage.slots, stage.window};
     for (int i = 0; i < p->two->homes + p->two->mirrors; i++)
         tutti__slot_make(tutti__stage_slot(&stage, p->two->groups->me, i));
 }
 
-tutti_count tutti__stay_after(const tutti__run *r, const tutti__stay *s, tutti_count cycle) {
-    tutti_off lo, hi;
-    const tutti_count c =
-        tutti__route_next(&r->two->domains, r->op->plan->access->file, s->aggregator, cycle);
-    if (c < 0) return -1;
-    tutti__domains_window(&r->two->domains, s->aggregator, c, &lo, &hi);
-    return tutti__side_next(r->op->plan->access->file, lo) < r->op->eof ? c : -1;
-}
-
-static void run_start(tutti__run *r, tutti__op *op) {
+static void run_start(const tutti_plan *p, tutti__run *r, tutti__op *op) {
     const tutti__two_phase *t = r->two;
     r->op = op;
     r->err = TUTTI_OK;
-    r->stage = stage_of(op->plan);
+    r->stage = stage_of(p);
     r->tag = tutti__team_tag(r->file->team);
     r->done = 0;
     r->holding = 0;
     r->started = tutti__now();
-    r->total = tutti__side_tell(op->plan->access->file, op->eof);
+    r->total = tutti__side_tell(op->access->file, op->eof);
     r->home_next = t->my_agg >= 0 ? tutti__load_next(r, &t->home, 0) : -1;
     for (int i = 0; i < t->carries; i++) r->carry_next[i] = tutti__load_next(r, &t->carry[i], 0);
     for (int i = 0; i < t->stays; i++)
@@ -156,12 +147,6 @@ static void run_start(tutti__run *r, tutti__op *op) {
         w->slot = tutti__stage_slot(&r->stage, t->groups->me, slot);
         w->stage = tutti__stage_buffer(&r->stage, t->groups->me, slot);
     }
-}
-
-void tutti__run_fail(tutti__run *r, tutti_err err) {
-    if (r->err != TUTTI_OK) return;
-    r->err = err;
-    r->info = *tutti_last_error();
 }
 
 /* ---- the loop */
@@ -186,7 +171,7 @@ static int run_busy(const tutti__run *r) {
 /* Wait for the window, copy my bytes, say so. */
 static void walk_to(tutti__run *r, int i) {
     const tutti__stay *s = &r->two->stay[i];
-    const tutti_plan *p = r->op->plan;
+    const tutti__op *op = r->op;
     const int first = s->mirror ? r->two->homes : 0;
     const int n = s->mirror ? r->two->mirrors : r->two->homes;
     const int64_t key = tutti__slot_key(s->aggregator, r->stay_next[i]);
@@ -199,9 +184,9 @@ static void walk_to(tutti__run *r, int i) {
     char *stage = tutti__stage_buffer(&r->stage, s->member, slot);
     tutti__domains_window(&r->two->domains, s->aggregator, r->stay_next[i], &lo, &hi);
     hi = tutti__min(hi, r->op->eof);
-    const tutti_off bytes =
-        p->is_write ? tutti__access_to_stage(p->access, r->op->buf, lo, hi, stage, lo)
-                    : tutti__access_from_stage(p->access, r->op->buf, lo, hi, stage, lo);
+    const tutti_off bytes = op->is_write
+                                ? tutti__access_to_stage(op->access, op->buf, lo, hi, stage, lo)
+                                : tutti__access_from_stage(op->access, op->buf, lo, hi, stage, lo);
     tutti__slot_moved(tutti__stage_slot(&r->stage, s->member, slot), bytes);
     tutti__trace_event("exchange", "copy", start, bytes, r->stay_next[i]);
     r->op->stats->copied_bytes += bytes;
@@ -257,48 +242,50 @@ static void count_exchange(const tutti__op *op, double start, double file_before
         tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
 }
 
-static tutti_err run_outcome(const tutti__run *r) {
-    if (r->err != TUTTI_OK) tutti__error_assign(&r->info);
-    return r->err;
-}
-
-tutti_err tutti__run_two_phase(tutti__op *op) {
-    tutti__run *r = op->plan->run;
-    if (r->cycles) return tutti__cycles_run(op);
+static tutti_err staged_run(tutti_plan *p, tutti__op *op) {
+    tutti__run *r = p->run;
     const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
-    run_start(r, op);
+    run_start(p, r, op);
     walk(r);
     wait_while(r, run_busy);
     count_exchange(op, start, file_before);
-    return run_outcome(r);
+    return tutti__run_outcome(r);
 }
 
-void tutti__run_depart(tutti__op *op) {
-    tutti__run *r = op->plan->run;
+static void staged_depart(tutti_plan *p, tutti__op *op) {
+    tutti__run *r = p->run;
     const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
-    run_start(r, op);
-    r->holding = !op->plan->is_write;
-    if (op->plan->is_write) walk(r);
-    wait_while(r, op->plan->is_write ? run_exchanges : run_opens);
+    run_start(p, r, op);
+    r->holding = !op->is_write;
+    if (op->is_write) walk(r);
+    wait_while(r, op->is_write ? run_exchanges : run_opens);
     count_exchange(op, start, file_before);
 }
 
-tutti_err tutti__run_arrive(tutti__op *op) {
-    tutti__run *r = op->plan->run;
+static tutti_err staged_arrive(tutti_plan *p, tutti__op *op) {
+    tutti__run *r = p->run;
     const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
     r->holding = 0;
-    if (!op->plan->is_write) walk(r);
+    if (!op->is_write) walk(r);
     wait_while(r, run_busy);
     count_exchange(op, start, file_before);
-    return run_outcome(r);
+    return tutti__run_outcome(r);
 }
 
-void tutti__run_abort(tutti__run *r) {
-    if (r->cycles) {
-        tutti__cycles_abort(r->cycles);
-        return;
-    }
+static void staged_abort(tutti__run *r) {
     for (int i = 0; i < r->homes; i++)
         if (r->work[i].request && tutti__store_finish(&r->work[i].request, NULL) != TUTTI_OK)
             r->work[i].request = NULL;
 }
+
+const tutti__engine tutti__engine_staged = {.memory = staged_memory,
+                                            .make = staged_make,
+                                            .free = staged_free,
+                                            .sleep = staged_sleep,
+                                            .wake = staged_wake,
+                                            .ready = staged_ready,
+                                            .prepare = staged_prepare,
+                                            .run = staged_run,
+                                            .depart = staged_depart,
+                                            .arrive = staged_arrive,
+                                            .abort = staged_abort};

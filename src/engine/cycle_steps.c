@@ -1,7 +1,7 @@
-/* collective: what the listings of the cycle-by-cycle pipeline are made of: taking the next cycle,
+/* engine: what the listings of the cycle-by-cycle pipeline are made of: taking the next cycle,
  * shuffling its bytes, moving them to or from the file.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/cycles.h"
+#include "engine/cycles.h"
 
 #include "base/trace.h"
 
@@ -60,7 +60,7 @@ static void parcel_add(tutti__parcels *l, tutti__parcel p) {
 /* My bytes in other ranks' windows of this cycle, and in mine. */
 static void mine_open(tutti__run *r, tutti__shuffle *s) {
     const tutti__two_phase *t = r->two;
-    const tutti__side file = r->op->plan->access->file;
+    const tutti__side file = r->op->access->file;
     s->mine.n = 0;
     s->own = 0;
     for (int k = 0; k < t->stays; k++) {
@@ -74,13 +74,13 @@ static void mine_open(tutti__run *r, tutti__shuffle *s) {
         if (a == t->my_agg)
             s->own = bytes;
         else
-            parcel_add(&s->mine, (tutti__parcel){.peer = peer,
-                                                 .turn = tutti__turn_mine(r->file->team, peer,
-                                                                          r->op->plan->is_write),
-                                                 .lo = lo,
-                                                 .hi = hi,
-                                                 .bytes = bytes,
-                                                 .side = file});
+            parcel_add(&s->mine, (tutti__parcel){
+                                     .peer = peer,
+                                     .turn = tutti__turn_mine(r->file->team, peer, r->op->is_write),
+                                     .lo = lo,
+                                     .hi = hi,
+                                     .bytes = bytes,
+                                     .side = file});
     }
 }
 
@@ -95,7 +95,7 @@ static tutti_off theirs_open(tutti__run *r, tutti__shuffle *s) {
         const tutti_off bytes = tutti__side_bytes_in(l->side[i], s->lo, s->hi);
         parcel_add(&s->theirs,
                    (tutti__parcel){.peer = peer,
-                                   .turn = tutti__turn_theirs(team, peer, r->op->plan->is_write),
+                                   .turn = tutti__turn_theirs(team, peer, r->op->is_write),
                                    .lo = s->lo,
                                    .hi = s->hi,
                                    .bytes = bytes,
@@ -155,8 +155,8 @@ static void shuffle_ended(tutti__run *r, int k) {
     const tutti__shuffle *s = &r->cycles->shuffle[k];
     shuffle_note(r);
     if (!tutti__trace_on()) return;
-    tutti__trace_event("exchange", r->op->plan->is_write ? "shuffle" : "scatter",
-                       r->cycles->sub[k].since, shuffle_bytes(s), s->cycle);
+    tutti__trace_event("exchange", r->op->is_write ? "shuffle" : "scatter", r->cycles->sub[k].since,
+                       shuffle_bytes(s), s->cycle);
 }
 
 void tutti__cycle_shuffle_init(tutti__run *r, int k) {
@@ -202,14 +202,14 @@ static int store_prepare(tutti__run *r, int k) {
     stagger(r);
     b->since = tutti__now();
     r->op->stats->windows++;
-    const tutti_err err = tutti__window_io_make(&b->io, r->op->plan->is_write);
+    const tutti_err err = tutti__window_io_make(&b->io, r->op->is_write);
     if (err != TUTTI_OK) tutti__run_fail(r, err);
     return err == TUTTI_OK && b->io.n > 0;
 }
 
 static void store_ended(tutti__run *r, int k, tutti_err err, tutti_off done, double when) {
     const tutti__sub *b = &r->cycles->sub[k];
-    const int is_write = r->op->plan->is_write;
+    const int is_write = r->op->is_write;
     const tutti__window_io *io = &b->io;
     if (err != TUTTI_OK)
         tutti__run_fail(r, err);
@@ -240,7 +240,7 @@ static tutti_err slice_move(tutti__run *r, slices *s, tutti_off slice, tutti_off
     while (!cut && s->run + n < s->io->n && bytes + (tutti_off)first[n].bytes <= slice)
         bytes += (tutti_off)first[n++].bytes;
     *done_out = bytes;
-    if (r->op->plan->is_write)
+    if (r->op->is_write)
         err = tutti__store_write(r->op->store, first, n);
     else
         err = tutti__store_read(r->op->store, first, n, done_out);
@@ -272,7 +272,7 @@ void tutti__cycle_store_init(tutti__run *r, int k) {
     if (!store_prepare(r, k)) return;
     const double start = tutti__now();
     const tutti_err err =
-        tutti__store_begin(r->op->store, r->op->plan->is_write, b->io.run, b->io.n, &b->request);
+        tutti__store_begin(r->op->store, r->op->is_write, b->io.run, b->io.n, &b->request);
     r->op->stats->seconds_file += tutti__now() - start;
     if (err != TUTTI_OK) {
         b->request = NULL;

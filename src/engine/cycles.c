@@ -1,7 +1,7 @@
-/* collective: the listings of cycles.h.  In each of them `begin` takes the next cycle into a sub-buffer
+/* engine: the listings of cycles.h.  In each of them `begin` takes the next cycle into a sub-buffer
  * and starts its first half; the result is 0 when there is none.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/cycles.h"
+#include "engine/cycles.h"
 
 #include "base/trace.h"
 
@@ -171,7 +171,7 @@ static void read_write_comm_2(tutti__run *r) {
 static int flow_idle(tutti__run *r, int k) {
     if (!tutti__cycle_more(r)) return 0;
     tutti__cycle_open(r, k);
-    if (r->op->plan->is_write) {
+    if (r->op->is_write) {
         tutti__cycle_shuffle_init(r, k);
         r->cycles->sub[k].phase = TUTTI__FILL;
     } else {
@@ -241,7 +241,7 @@ static listing *listing_of(const tutti__run *r) {
                                            {read_write_comm_2, write_write_comm_2}};
     const int pipeline = r->two->pipeline;
     if (pipeline == TUTTI_PIPELINE_WRITE_COMM_2 && !r->cycles->collective) return flow;
-    return listings[pipeline - TUTTI_PIPELINE_NONE][r->op->plan->is_write];
+    return listings[pipeline - TUTTI_PIPELINE_NONE][r->op->is_write];
 }
 
 static void cycles_start(tutti__run *r, tutti__op *op) {
@@ -251,22 +251,31 @@ static void cycles_start(tutti__run *r, tutti__op *op) {
     r->err = TUTTI_OK;
     r->done = 0;
     r->started = tutti__now();
-    r->total = tutti__side_tell(op->plan->access->file, op->eof);
+    r->total = tutti__side_tell(op->access->file, op->eof);
     c->staggered = 0;
-    x->access = op->plan->access;
+    x->access = op->access;
     x->user = op->buf;
     x->stats = op->stats;
     tutti__exchange_start(x, c->shuffle);
     tutti__cycle_first(r);
 }
 
-tutti_err tutti__cycles_run(tutti__op *op) {
-    tutti__run *r = op->plan->run;
+static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
+    tutti__run *r = p->run;
     const double start = tutti__now(), file_before = op->stats->seconds_file;
     cycles_start(r, op);
     listing_of(r)(r);
     op->moved = r->done;
     op->stats->seconds_exchange += tutti__now() - start - (op->stats->seconds_file - file_before);
-    if (r->err != TUTTI_OK) tutti__error_assign(&r->info);
-    return r->err;
+    return tutti__run_outcome(r);
 }
+
+const tutti__engine tutti__engine_literal = {.memory = tutti__cycles_windows,
+                                             .make = tutti__cycles_make,
+                                             .free = tutti__cycles_free,
+                                             .sleep = tutti__cycles_sleep,
+                                             .wake = tutti__cycles_wake,
+                                             .ready = tutti__cycles_ready,
+                                             .prepare = tutti__cycles_prepare,
+                                             .run = literal_run,
+                                             .abort = tutti__cycles_abort};

@@ -1,29 +1,11 @@
-/* collective: a window's bytes and messages, as home and carrier both see them.  Both ends derive
+/* engine: a window's bytes and messages, as home and carrier both see them.  Both ends derive
  * the content of a message from the same descriptions, so messages carry data only.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/run.h"
+#include "engine/run.h"
 
 #include <string.h>
 
 #include "base/trace.h"
-
-tutti_count tutti__load_cycle(const tutti__domains *d, const tutti__load *l, tutti_count from) {
-    tutti_count best = -1;
-    for (int i = 0; i < l->n && best != from; i++) {
-        const tutti_count c = tutti__route_next(d, l->side[i], l->aggregator, from);
-        if (c >= 0 && (best < 0 || c < best)) best = c;
-    }
-    return best;
-}
-
-tutti_count tutti__load_next(const tutti__run *r, const tutti__load *l, tutti_count from) {
-    const tutti__domains *d = &r->two->domains;
-    tutti_off lo, hi;
-    const tutti_count best = tutti__load_cycle(d, l, from);
-    if (best < 0) return -1;
-    tutti__domains_window(d, l->aggregator, best, &lo, &hi);
-    return lo < r->op->eof ? best : -1;
-}
 
 void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__load *l, tutti_count cycle) {
     w->load = l;
@@ -64,7 +46,7 @@ tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__b
     m->n = w->extents.n - m->first;
     if (err !=
         TUTTI_OK) { /* the message is exchanged all the same, without sense: whatever comes has room */
-        const int receives = r->op->plan->is_write == (w->load == &r->two->home);
+        const int receives = r->op->is_write == (w->load == &r->two->home);
         tutti__run_fail(r, err);
         w->extents.n = m->first;
         m->n = 0;

@@ -74,17 +74,6 @@ static tutti_err wish_compare(const wish *mine, const wish *first) {
     return TUTTI_OK;
 }
 
-int tutti__file_flags(const tutti_file *f) {
-    return (f->mode & TUTTI_READ ? TUTTI_STORE_READ : 0) |
-           (f->mode & TUTTI_WRITE ? TUTTI_STORE_WRITE : 0);
-}
-
-int tutti__file_store(const tutti_options *opt, int by_itself) {
-    if (opt->store != TUTTI_STORE_AUTO) return opt->store;
-    return by_itself || opt->pipeline >= TUTTI_PIPELINE_WRITE ? tutti__store_asynchronous(opt)
-                                                              : TUTTI_STORE_POSIX;
-}
-
 static tutti_err store_open(tutti_file *f, int permissions, int creates) {
     int flags = tutti__file_flags(f);
     if (creates && (f->mode & TUTTI_CREATE)) flags |= TUTTI_STORE_CREATE;
@@ -302,16 +291,6 @@ static tutti_err close_allowed(const tutti_file *f) {
     return tutti__requests_none(f);
 }
 
-/* Both handles; the first trouble counts. */
-static tutti_err stores_close(tutti_file *f) {
-    const tutti_err away = tutti__store_close(&f->away);
-    if (away == TUTTI_OK) return tutti__store_close(&f->store);
-    const tutti_error_info first = *tutti_last_error();
-    if (tutti__store_close(&f->store) != TUTTI_OK) tutti__error_assign(&first);
-    tutti__error_assign(&first);
-    return away;
-}
-
 /* Without plans and operations under way, which all ranks start, nobody can have any left. */
 static tutti_err close_agree(tutti_file *f) {
     TUTTI_USE(f);
@@ -331,7 +310,7 @@ tutti_err tutti_file_close(tutti_file **pf) {
     *pf = NULL;
     tutti__requests_end(f);
     tutti__open_files_remove(f);
-    err = tutti__team_agree(f->team, stores_close(f));
+    err = tutti__team_agree(f->team, tutti__file_stores_close(f));
     if (err == TUTTI_OK) err = tutti__trace_write(f);
     if (err != TUTTI_OK) tutti__error_context("close", f->path, -1);
     const tutti_error_info info = *tutti_last_error();
@@ -422,6 +401,32 @@ tutti_err tutti_file_sync(tutti_file *f) {
     f->aside.seconds_file += tutti__now() - start;
     tutti__trace_event("store", "sync", start, -1, -1);
     return named(f, "sync", tutti__team_agree(f->team, err));
+}
+
+/* ---- atomic mode */
+
+static tutti_err atomic_vote(tutti_file *f, int on) {
+    tutti__vote v;
+    tutti__vote_init(&v);
+    v.min[0] = v.max[0] = on;
+    TUTTI_TRY(tutti__team_vote(f->team, on ? tutti__locks_try(f) : TUTTI_OK, &v));
+    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "some ranks say on, others off");
+    return TUTTI_OK;
+}
+
+tutti_err tutti_file_atomic(tutti_file *f, int on) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_CHECK(f != NULL, TUTTI_ERR_ARG, "the file handle is NULL");
+    TUTTI_USE(f);
+    tutti__requests_settle(f);
+    const tutti_err err = atomic_vote(f, on != 0);
+    if (err != TUTTI_OK) {
+        tutti__error_context("atomic", f->path, -1);
+        return err;
+    }
+    f->atomic = on != 0;
+    tutti__remember_end(f); /* they were made for the other mode */
+    return TUTTI_OK;
 }
 
 /* ---- asking */

@@ -1,6 +1,6 @@
-/* collective: which runs of the file a window stands for.
+/* engine: which runs of the file a window stands for.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/window_io.h"
+#include "engine/window_io.h"
 
 #include <string.h>
 
@@ -159,7 +159,7 @@ tutti_err tutti__window_io_make(tutti__window_io *w, int is_write) {
 
 tutti_store *tutti__window_mend(const tutti__op *op) {
     const int alone = !tutti__is_worker() && !op->file->requests;
-    return alone && tutti__sieve_can_write(op->file) ? op->store : NULL;
+    return alone && tutti__file_may_rmw(op->file) ? op->store : NULL;
 }
 
 void tutti__window_io_free(tutti__window_io *w) {

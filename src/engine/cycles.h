@@ -1,4 +1,4 @@
-/* collective: the pipeline cycle by cycle, as Feki and Gabriel write it down, over any shuffle
+/* engine: the pipeline cycle by cycle, as Feki and Gabriel write it down, over any shuffle
  * (exchange/shuffle.h).  N cycles are numbered 0 ... N-1, cycle k uses sub-buffer k mod B.
  *
  *   write        shuffle: bytes of all ranks into the aggregators' sub-buffers; write: they go to the file
@@ -31,8 +31,8 @@
 #ifndef TUTTI_CYCLES_H
 #define TUTTI_CYCLES_H
 
-#include "collective/run.h"
-#include "collective/window_io.h"
+#include "engine/run.h"
+#include "engine/window_io.h"
 #include "comm/minimum.h"
 #include "exchange/shuffle.h"
 
@@ -63,15 +63,16 @@ typedef struct tutti__cycles {
 
 #define TUTTI__NO_CYCLE INT64_MAX
 
-/* ---- cycle_make.c */
-tutti_err tutti__cycles_make(tutti__run *r, int is_write) TUTTI_MUST_USE; /* allocate r->cycles */
-void tutti__cycles_abort(tutti__cycles *c); /* wait for file accesses under way, and no more */
-void tutti__cycles_free(tutti__cycles **c);
-/* A plan that is only remembered gives buffers back and lets go of the team's windows; and the other way. */
-void tutti__cycles_sleep(tutti__cycles *c);
-tutti_err tutti__cycles_wake(tutti__run *r, int is_write) TUTTI_MUST_USE;
-/* The windows of MPI that a plan needs, if it needs any.  Collective; the same answer on all ranks. */
-tutti_err tutti__cycles_windows(const tutti_plan *p) TUTTI_MUST_USE;
+/* ---- cycle_make.c: the engine's memory, see engine.h */
+tutti_err tutti__cycles_windows(tutti_plan *p) TUTTI_MUST_USE;
+tutti_err tutti__cycles_make(tutti_plan *p) TUTTI_MUST_USE;
+void tutti__cycles_free(tutti__run *r);
+/* Buffers are given back, and the team's windows of MPI let go; and the other way. */
+void tutti__cycles_sleep(tutti__run *r);
+tutti_err tutti__cycles_wake(tutti_plan *p) TUTTI_MUST_USE;
+int tutti__cycles_ready(const tutti_plan *p); /* always: nothing is shared */
+void tutti__cycles_prepare(const tutti_plan *p);
+void tutti__cycles_abort(tutti__run *r);
 
 /* ---- cycle_steps.c: what the listings are made of; `k` is the number of the sub-buffer */
 void tutti__cycle_first(tutti__run *r); /* before all others */
@@ -84,8 +85,5 @@ void tutti__cycle_store(tutti__run *r, int k, tutti_off slice); /* blocks; slice
 void tutti__cycle_store_init(tutti__run *r, int k);
 int tutti__cycle_store_test(tutti__run *r, int k);
 void tutti__cycle_store_wait(tutti__run *r, int k);
-
-/* ---- cycles.c */
-tutti_err tutti__cycles_run(tutti__op *op) TUTTI_MUST_USE; /* this rank's outcome */
 
 #endif

@@ -1,4 +1,4 @@
-/* collective: the pipeline.  One rank plays up to three parts at the same time:
+/* engine: the pipeline.  One rank plays up to three parts at the same time:
  *
  *   walker    copies its own bytes, window by window, between user memory and staging
  *   home      owns the windows of one domain: staging <-> file
@@ -14,7 +14,8 @@
 #ifndef TUTTI_RUN_H
 #define TUTTI_RUN_H
 
-#include "collective/window_io.h"
+#include "engine/window_io.h"
+#include "exchange/message.h"
 
 typedef enum {
     TUTTI__IDLE,    /* may be opened for another window */
@@ -55,7 +56,7 @@ typedef struct tutti__work {
     double since, ended; /* when this phase began, and when its file access ended */
 } tutti__work;
 
-typedef struct tutti__run {
+struct tutti__run {
     tutti__op *op;
     tutti__two_phase *two;
     tutti_file *file;
@@ -75,12 +76,15 @@ typedef struct tutti__run {
     tutti_err err; /* the first trouble of this rank; from then on files are left alone */
     tutti_error_info info;
     tutti_off done, total;
-} tutti__run;
+};
 
 /* Advance whatever can; 1 if anything did. */
 int tutti__run_progress(tutti__run *r);
 /* Remember the first error (it is this thread's last one). */
 void tutti__run_fail(tutti__run *r, tutti_err err);
+
+/* That, as this thread's last error. */
+tutti_err tutti__run_outcome(const tutti__run *r) TUTTI_MUST_USE;
 
 /* The next cycle of an aggregator, from `cycle` on, in which I have bytes, or -1. */
 tutti_count tutti__stay_after(const tutti__run *r, const tutti__stay *s, tutti_count cycle);

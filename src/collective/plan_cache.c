@@ -111,7 +111,7 @@ static tutti_err go_first(const tutti__ask *q, const tutti__means *means, tutti_
     const int batch = s->mine->method == TUTTI_METHOD_INDEPENDENT ? 1 : 1024;
     tutti__op op = tutti__operation_make(s->mine, means, buffer_of(q, s->mine), s->displacement, 0);
     op.eof = TUTTI__OFF_END;
-    op.alone = 1;
+    op.eof_unknown = 1;
     TUTTI_TRY(tutti__operation_under_way(tutti__run_list(&op, batch)));
     s->moved = 1;
     s->count = op.moved;
@@ -216,8 +216,13 @@ void tutti__remember_drop(tutti_plan *p) {
     if (!clear(p, TUTTI__KEPT)) tutti__plan_destroy(&p);
 }
 
-int tutti__remember_rest(tutti_plan *p) {
-    return clear(p, TUTTI__BUSY);
+void tutti__plan_release(tutti_plan **pp) {
+    tutti_plan *p = *pp;
+    if (!p) return;
+    tutti__plan_segment_drop(p);
+    if (p->run) p->engine->sleep(p->run);
+    if (!clear(p, TUTTI__BUSY)) tutti__plan_destroy(&p);
+    *pp = NULL;
 }
 
 void tutti__remember_keep(tutti_plan *p) {

@@ -1,0 +1,204 @@
+/* collective: making a plan from what all ranks have said of a request.
+ *
+ *   method          by predicted times (choose.c), or as asked for
+ *   -> decide       aggregators, file domains, windows: the same on every rank, no memory per rank
+ *   -> describe     destinations of my bytes; descriptors to their aggregators; who overlaps whom
+ *   -> memory       staging, and what the engine needs to run
+ *   -> vote         all ranks go on, or none
+ *
+ * Where something is missing it plans once more: without the background, without shared memory, or in
+ * rank order because ranks overlap.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/collective_impl.h"
+
+#include <stdio.h>
+
+/* How a two-phase plan moves bytes, in the words of the options. */
+static void way_explain(const tutti_plan *p, char *out, size_t size) {
+    const tutti__two_phase *t = p->two;
+    tutti_options o = p->file->opt;
+    char exchange[16] = "", pipeline[16] = "", step[24] = "";
+    o.exchange = t->stepwise ? t->kind : t->shared ? TUTTI_EXCHANGE_SHM : TUTTI_EXCHANGE_TWO_SIDED;
+    o.pipeline = t->pipeline;
+    if (tutti_options_get(&o, "exchange", exchange, sizeof exchange) != TUTTI_OK ||
+        tutti_options_get(&o, "pipeline", pipeline, sizeof pipeline) != TUTTI_OK)
+        return;
+    if (t->stepwise && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
+    snprintf(out, size, "exchange %s%s, pipeline %s", exchange, step, pipeline);
+}
+
+/* Complete the explanation, and say it if asked to. */
+static void plan_explain(tutti_plan *p, const char *why, int overlap) {
+    const tutti_file *f = p->file;
+    char way[96] = "";
+    int n = snprintf(p->explain, sizeof p->explain, "%s", why);
+    if (p->run) way_explain(p, way, sizeof way);
+    if (p->run && n < (int)sizeof p->explain)
+        n += snprintf(p->explain + n, sizeof p->explain - (size_t)n,
+                      "; %s; %d aggregator%s in %d group%s, windows of %lld bytes", way,
+                      p->two->domains.aggregators, p->two->domains.aggregators == 1 ? "" : "s",
+                      p->two->groups->n, p->two->groups->n == 1 ? "" : "s",
+                      (long long)p->two->domains.window);
+    if (p->means.resident && n < (int)sizeof p->explain)
+        n += snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; in the background");
+    if (overlap && n < (int)sizeof p->explain)
+        snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; ranks overlap, in rank order");
+    if (f->opt.explain && f->team->rank == 0)
+        fprintf(stderr, "tutti: %s of '%s': %s\n", p->is_write ? "write" : "read", f->path,
+                p->explain);
+}
+
+static void forms_forget(tutti__team *t) {
+    t->form[0].slots = t->form[1].slots = 0;
+}
+
+/* ---- two phases */
+
+/* How planning is tried. */
+typedef struct {
+    int singles; /* every rank is a group of its own: nothing is shared, messages only */
+    int ordered; /* and what they bring is placed in rank order */
+} attempt;
+
+/* One try.  Collective, agrees; *again_out: the plan is empty, try once more as *how says now. */
+static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *how,
+                               int *overlap_out, int *again_out) {
+    enum { OVERLAP, WHERE, NO_SHARED, NO_RESIDENT, BYTES };
+    tutti__team *team = p->file->team;
+    tutti__two_phase *t = p->two;
+    tutti_off where = -1;
+    int overlap = 0, fits = 1;
+    tutti__vote v;
+
+    *again_out = 1;
+    t->ordered = how->ordered;
+    TUTTI_TRY(tutti__two_phase_decide(p, s, how->singles)); /* fails only where MPI does */
+    p->engine = t->stepwise ? &tutti__engine_literal : &tutti__engine_staged;
+    tutti_err err = tutti__two_phase_describe(p, &overlap, &where);
+    if (p->means.resident) TUTTI_TRY(tutti__resident_slots(p, err, &fits));
+    if (!fits) {
+        p->makeshift |= t->elsewhere > 0;
+        tutti__resident_not(p);
+        return TUTTI_OK;
+    }
+    tutti_error_info first = *tutti_last_error();
+    const int staged = tutti__plan_is_staged(p);
+    const tutti_err memory = staged ? p->engine->memory(p) : TUTTI_OK;
+    if (err != TUTTI_OK)
+        tutti__error_assign(&first);
+    else if (memory != TUTTI_OK && !t->shared && !p->means.resident)
+        err = memory;
+    else if (memory == TUTTI_OK && staged)
+        err = p->engine->make(p);
+    if (p->run) p->engine->prepare(p);
+
+    tutti__vote_init(&v);
+    v.max[OVERLAP] = overlap;
+    v.max[WHERE] = overlap ? where : -1;
+    v.max[NO_SHARED] = memory != TUTTI_OK && t->shared && !p->means.resident;
+    v.max[NO_RESIDENT] = memory != TUTTI_OK && p->means.resident;
+    v.max[BYTES] = p->run ? (tutti_off)tutti_plan_size(p) : 0;
+    const tutti_err agreed = tutti__team_vote(team, err, &v);
+    if (agreed != TUTTI_OK || v.max[NO_SHARED] || v.max[NO_RESIDENT])
+        forms_forget(team); /* not all have closed theirs */
+    TUTTI_TRY(agreed);
+    p->heavy |= v.max[BYTES] > TUTTI__KEPT_BYTES;
+    p->makeshift |= v.max[NO_SHARED] || v.max[NO_RESIDENT];
+    if (v.max[NO_RESIDENT]) {
+        tutti__resident_not(p);
+        return TUTTI_OK;
+    }
+    if (v.max[NO_SHARED]) { /* by messages */
+        how->singles = 1;
+        return TUTTI_OK;
+    }
+    TUTTI_CHECK(!v.max[OVERLAP] || !p->file->opt.check, TUTTI_ERR_OVERLAP,
+                "two ranks write the same bytes, at offset %lld",
+                (long long)(v.max[WHERE] + p->file->origin));
+    if (v.max[OVERLAP]) *overlap_out = 1;
+    *again_out = v.max[OVERLAP] && staged;
+    if (*again_out) { /* in rank order, window by window */
+        tutti__resident_not(p);
+        how->singles = how->ordered = 1;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err two_phase_make(tutti_plan *p, const tutti__summary *s, int *overlap_out) {
+    attempt how = {0, 0};
+    for (int again = 1;;) {
+        TUTTI_TRY(two_phase_try(p, s, &how, overlap_out, &again));
+        if (!again) return TUTTI_OK;
+        tutti__plan_run_free(p);
+        tutti__two_phase_clear(p->two);
+    }
+}
+
+tutti_err tutti__two_phase_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
+    tutti__vote v;
+    *awake_out = 1;
+    if (!p->means.resident && p->engine == &tutti__engine_staged && p->engine->ready(p))
+        return TUTTI_OK;
+    p->two->elsewhere = elsewhere;
+    *awake_out = !p->means.resident || tutti__resident_fits(p);
+    if (!*awake_out) return TUTTI_OK;
+    tutti_err err = p->engine->memory(p);
+    if (err == TUTTI_OK) err = p->engine->wake(p);
+    if (err == TUTTI_OK) p->engine->prepare(p);
+    tutti__vote_init(&v);
+    v.max[0] = err != TUTTI_OK;
+    TUTTI_TRY(tutti__team_vote(p->file->team, TUTTI_OK, &v));
+    if (v.max[0] == 0) return TUTTI_OK;
+    tutti__error_clear(); /* not the caller's concern: there are other ways */
+    forms_forget(p->file->team);
+    *awake_out = 0;
+    return TUTTI_OK;
+}
+
+/* ---- any method */
+
+/* In the background bytes wait in staging memory, whatever the way would be otherwise. */
+static void method_in_background(tutti_plan *p, char *why, size_t size) {
+    const tutti_options *o = &p->file->opt;
+    const int named = !p->is_write && o->method_read ? o->method_read : o->method;
+    if (p->means.resident && named == TUTTI_METHOD_AUTO && p->method != TUTTI_METHOD_TWO_PHASE) {
+        p->method = TUTTI_METHOD_TWO_PHASE;
+        snprintf(why, size, "two-phase: for the background");
+    }
+    if (p->method != TUTTI_METHOD_TWO_PHASE) p->means.resident = 0;
+}
+
+/* Seen at once, and not only when the windows have been counted. */
+static void resident_if_possible(tutti_plan *p, const tutti__summary *s) {
+    const tutti_off nodes = p->file->team->nodes.n;
+    if (s->bytes / nodes > p->file->opt.background_bytes || p->file->atomic) p->means.resident = 0;
+}
+
+static int may_be_joint(const tutti_plan *p, const tutti__summary *s) {
+    const tutti_file *f = p->file;
+    return s->bytes > 0 && s->bytes == s->hi - s->lo && s->bytes <= TUTTI__BOARD_ROOM &&
+           !p->resident && !f->atomic && !f->opt.direct_io;
+}
+
+tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
+    char *why = p->choice.why;
+    int overlap = 0;
+    tutti__choose(p->file, s, p->is_write, &p->choice);
+    p->method = p->choice.method;
+    resident_if_possible(p, s);
+    method_in_background(p, why, sizeof p->choice.why);
+    if (s->bytes > 0 && (tutti__plan_is_staged(p) || (p->is_write && s->ranks > 1)))
+        TUTTI_TRY(two_phase_make(p, s, &overlap));
+    if (!p->run) {
+        tutti__two_phase_free(&p->two);
+        p->means.resident = 0;
+    }
+    p->in_turn = p->is_write && (overlap || p->method == TUTTI_METHOD_SIEVE);
+    p->lo = s->lo;
+    p->bytes = s->bytes;
+    p->joint = p->is_write && !overlap && may_be_joint(p, s);
+    plan_explain(p, why, overlap);
+    if (p->file->opt.explain && p->file->team->rank == 0)
+        tutti__choose_explain(p->file, s, p->is_write);
+    return TUTTI_OK;
+}

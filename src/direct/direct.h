@@ -1,0 +1,19 @@
+/* direct: methods in which every rank accesses the file for itself.  Each moves the bytes of one
+ * operation and returns this rank's outcome.   Local.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_DIRECT_H
+#define TUTTI_DIRECT_H
+
+#include "file/operation.h"
+
+/* Runs of the access, up to `batch` runs of the file in one request: 1 is the method `independent`. */
+enum { TUTTI__LIST_BATCH = 1024 };
+tutti_err tutti__run_list(tutti__op *op, int batch) TUTTI_MUST_USE;
+/* Stretches of the file at once, out of which the named bytes are picked. */
+tutti_err tutti__run_sieve(tutti__op *op) TUTTI_MUST_USE;
+/* A list under a lock on its whole extent: atomic mode. */
+tutti_err tutti__run_atomic(tutti__op *op) TUTTI_MUST_USE;
+/* Are there locks at all? */
+tutti_err tutti__locks_try(tutti_file *f) TUTTI_MUST_USE;
+
+#endif

@@ -1,0 +1,41 @@
+/* engine: a plan's life: room for it, its size, its end.  In between it is made (collective/plan_make.c),
+ * run, and perhaps cached (collective/plan_cache.c).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/engine.h"
+
+tutti_err tutti__plan_alloc(tutti_file *f, tutti_plan **out) {
+    tutti_plan *p = tutti__calloc(1, sizeof *p);
+    if (!p) return TUTTI_ERR_NOMEM;
+    p->file = f;
+    p->two = tutti__calloc(1, sizeof *p->two);
+    if (p->two) p->two->agg_rank = tutti__calloc((size_t)f->team->size, sizeof(int));
+    if (p->two && p->two->agg_rank) {
+        *out = p;
+        return TUTTI_OK;
+    }
+    tutti__plan_destroy(&p);
+    return TUTTI_ERR_NOMEM;
+}
+
+size_t tutti_plan_size(const tutti_plan *p) {
+    if (!p) return 0;
+    return sizeof *p + tutti_access_size(p->access) + tutti__two_phase_size(p->two) +
+           (p->segment.shared ? 0 : p->segment.bytes);
+}
+
+void tutti__plan_run_free(tutti_plan *p) {
+    if (p->run) p->engine->free(p->run);
+    p->run = NULL;
+}
+
+void tutti__plan_destroy(tutti_plan **pp) {
+    tutti_plan *p = *pp;
+    if (!p) return;
+    tutti__plan_run_free(p);
+    tutti__two_phase_free(&p->two);
+    tutti__plan_segment_drop(p);
+    tutti__side_free(&p->own.file);
+    tutti__side_free(&p->own.memory);
+    tutti__free(p);
+    *pp = NULL;
+}

@@ -1,0 +1,93 @@
+/* file: an open file, as every room above sees it: its team, its store, the options in force, its
+ * operations under way and its accounts.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_FILE_STATE_H
+#define TUTTI_FILE_STATE_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <tutti/file.h>
+#include "base/profile.h"
+#include "comm/team.h"
+#include "store/store.h"
+
+struct tutti_file {
+    tutti__team *team;
+    tutti_store *store;
+    tutti_store *away; /* for operations in the background; NULL until there is one */
+    tutti_options opt;
+    tutti_profile profile; /* rank 0's: what the machine and the file system can do */
+    char *path;
+    int mode;
+    tutti_off origin; /* offset 0 of accesses: the end of the file at open with TUTTI_APPEND */
+    tutti_off align;  /* of file domains */
+    int striped;      /* some rank knows stripes of the file */
+    int incoherent;   /* several nodes, whose caches of the file may differ */
+    int remote;       /* the file is on other machines: access takes time, not processor */
+    int synchronous;  /* every write waits for the disk */
+    int spare_cores;  /* every rank may use more than one core */
+    int plans;        /* of the caller's, that have not been freed */
+    tutti_plan *kept; /* remembered ones, the last used first; the same on all ranks (remember.c) */
+    int kept_n;
+    tutti_plan *blank;       /* room for the next one, or NULL */
+    int planned;             /* there has been a plan, a split or a non-blocking operation */
+    tutti_request *requests; /* operations under way, in the order in which they were started */
+    int queue_stands;        /* while fibers are resumed: one of them waits to depart */
+    struct tutti__worker *worker;  /* the thread of background `all`; NULL until it is needed */
+    struct tutti__worker *helpers; /* threads for independent accesses that do not block */
+    pthread_mutex_t lock;          /* of what threads share: the next two, and `helpers` */
+    tutti_request *alone;          /* independent accesses under way, in any order */
+    tutti_stats last, all;         /* of the last operation, and of all of them */
+    tutti_stats aside;             /* what was done besides: opening, size, sync ... */
+    _Atomic int atomic;            /* atomic mode */
+    pthread_mutex_t turn;          /* atomic mode: one access of this rank at a time */
+    pthread_mutex_t use;           /* recursive: see TUTTI_USE */
+    int64_t planned_n;             /* plans made so far */
+    int64_t explained;             /* the number of the one in `explain` */
+    char explain[256];
+    tutti_progress_fn *progress;
+    void *progress_context;
+    tutti_file *next_open; /* list of open files, for MPI_Finalize */
+};
+
+/* A guest leaves errno alone: the first line of every public call that may reach the system. */
+static inline void tutti__errno_restore(const int *saved) {
+    errno = *saved;
+}
+#define TUTTI_KEEP_ERRNO \
+    __attribute__((cleanup(tutti__errno_restore), unused)) const int saved_errno_ = errno
+
+/* Whoever calls for a file, or moves its operations on, has it for himself: in every public call that is not
+ * for any thread.  NULL is fine. */
+static inline tutti_file *tutti__use_begin(tutti_file *f) {
+    if (f) pthread_mutex_lock(&f->use);
+    return f;
+}
+static inline void tutti__use_end(tutti_file *const *f) {
+    if (*f) pthread_mutex_unlock(&(*f)->use);
+}
+#define TUTTI_USE(f) \
+    __attribute__((cleanup(tutti__use_end), unused)) tutti_file *const used_ = tutti__use_begin(f)
+
+/* May holes be read and written over? */
+static inline int tutti__file_may_rmw(const tutti_file *f) {
+    return f->opt.rmw && (f->mode & TUTTI_READ) && (f->mode & TUTTI_WRITE);
+}
+
+/* ---- file_store.c */
+/* The flags to open a store with, and which one: what is asked for, or what suits accesses that go
+ * on by themselves. */
+int tutti__file_flags(const tutti_file *f);
+int tutti__file_store(const tutti_options *opt, int by_itself);
+/* Open the file once more for operations in the background, by a store that suits them.   Local. */
+tutti_err tutti__file_away_open(tutti_file *f, int background) TUTTI_MUST_USE;
+/* Close both; the first trouble counts.   Local. */
+tutti_err tutti__file_stores_close(tutti_file *f) TUTTI_MUST_USE;
+
+/* ---- trace_file.c: the option `trace` */
+/* Record from open on. */
+tutti_err tutti__trace_begin(const tutti_file *f) TUTTI_MUST_USE;
+/* Write what was recorded.   Collective, agrees. */
+tutti_err tutti__trace_write(tutti_file *f) TUTTI_MUST_USE;
+
+#endif

@@ -1,0 +1,54 @@
+/* file: the stores of a file: the one it was opened with, and another for the background.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "file/file.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+int tutti__file_flags(const tutti_file *f) {
+    return (f->mode & TUTTI_READ ? TUTTI_STORE_READ : 0) |
+           (f->mode & TUTTI_WRITE ? TUTTI_STORE_WRITE : 0);
+}
+
+int tutti__file_store(const tutti_options *opt, int by_itself) {
+    if (opt->store != TUTTI_STORE_AUTO) return opt->store;
+    return by_itself || opt->pipeline >= TUTTI_PIPELINE_WRITE ? tutti__store_asynchronous(opt)
+                                                              : TUTTI_STORE_POSIX;
+}
+
+/* Both handles; the first trouble counts. */
+tutti_err tutti__file_stores_close(tutti_file *f) {
+    const tutti_err away = tutti__store_close(&f->away);
+    if (away == TUTTI_OK) return tutti__store_close(&f->store);
+    const tutti_error_info first = *tutti_last_error();
+    if (tutti__store_close(&f->store) != TUTTI_OK) tutti__error_assign(&first);
+    tutti__error_assign(&first);
+    return away;
+}
+
+/* The very same file, wherever its name or this process may have gone since; many accesses may be in
+ * flight, since nobody is there to start further ones. */
+static tutti_err away_open_as(tutti_file *f, int store) {
+    tutti_options opt = f->opt;
+    char link[64];
+    const int fd = tutti__store_descriptor(f->store);
+    opt.store = store;
+    opt.queue_depth = (int)tutti__max(opt.queue_depth, 512);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const char *path = fd >= 0 && access("/proc/self/fd", X_OK) == 0 ? link : f->path;
+    const tutti_err err =
+        tutti__store_open(path, tutti__file_flags(f), 0, &opt, f->team->rank, &f->aside, &f->away);
+    if (err == TUTTI_OK) return TUTTI_OK;
+    tutti_error_info info = *tutti_last_error();
+    info.path[0] = '\0';
+    tutti__error_assign(&info);
+    tutti__error_context(NULL, f->path, -1);
+    return err;
+}
+
+/* Files are opened once more for the background, by a store that suits it. */
+tutti_err tutti__file_away_open(tutti_file *f, int background) {
+    if (f->away || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
+    /* the thread of `all` may as well wait, unless the pipeline wants it otherwise */
+    return away_open_as(f, tutti__file_store(&f->opt, background == TUTTI_BACKGROUND_IO_ONLY));
+}

@@ -1,0 +1,103 @@
+/* file: what all operations do before and after, and the accounts of what they did.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "file/operation.h"
+
+#include <string.h>
+
+#include "base/trace.h"
+
+static _Thread_local int behind_the_back;
+
+int tutti__is_worker(void) {
+    return behind_the_back;
+}
+
+void tutti__worker_mark(void) {
+    behind_the_back = 1;
+}
+
+tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
+                             int is_write) {
+    TUTTI_CHECK(a != NULL, TUTTI_ERR_ARG, "the access is NULL");
+    TUTTI_CHECK(f->mode & (is_write ? TUTTI_WRITE : TUTTI_READ), TUTTI_ERR_MODE,
+                "the file was not opened for %s", is_write ? "writing" : "reading");
+    TUTTI_CHECK(buf != NULL || tutti_access_bytes(a) == 0, TUTTI_ERR_ARG,
+                "the buffer is NULL but the access has %lld bytes",
+                (long long)tutti_access_bytes(a));
+    tutti_off end;
+    TUTTI_CHECK(tutti__add_ok(f->origin, tutti__side_hi(a->file), &end), TUTTI_ERR_OVERFLOW,
+                "the access ends beyond 2^63 bytes");
+    return TUTTI_OK;
+}
+
+void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase) {
+    if (!tutti__is_worker() && f->progress) f->progress(f->progress_context, done, total, phase);
+}
+
+/* Until it ends, seconds_total holds when it began. */
+void tutti__operation_begin(tutti_stats *stats) {
+    memset(stats, 0, sizeof *stats);
+    stats->seconds_total = tutti__now();
+    (void)tutti__store_account(stats);
+}
+
+void tutti__stats_add(tutti_stats *to, const tutti_stats *from) {
+#define ADD(ctype, name, help) to->name += from->name;
+    TUTTI_STATS_TABLE(ADD)
+#undef ADD
+}
+
+void tutti__stats_settle(tutti_file *f, const tutti_stats *stats) {
+    pthread_mutex_lock(&f->lock);
+    tutti__stats_add(&f->all, stats);
+    f->last = *stats;
+    pthread_mutex_unlock(&f->lock);
+}
+
+tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
+                               tutti_err err) {
+    tutti__trace_event("operation", operation, stats->seconds_total, stats->bytes, -1);
+    stats->seconds_total = tutti__now() - stats->seconds_total;
+    (void)tutti__store_account(NULL);
+    tutti__stats_settle(f, stats);
+    if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
+    return err;
+}
+
+/* Positive codes promise that nothing has happened, which nobody knows any more. */
+tutti_err tutti__operation_under_way(tutti_err err) {
+    if (err <= TUTTI_OK) return err;
+    tutti_error_info info = *tutti_last_error();
+    info.code = TUTTI_ERR_IO;
+    tutti__error_assign(&info);
+    return TUTTI_ERR_IO;
+}
+
+/* Holes that are written over are read before. */
+tutti_err tutti__operation_refresh(const tutti__op *op) {
+    const int reads = !op->is_write || tutti__file_may_rmw(op->file);
+    if (!reads || !op->file->incoherent) return TUTTI_OK;
+    return tutti__store_refresh(op->store);
+}
+
+tutti_err tutti__operation_flush(const tutti__op *op) {
+    if (!op->is_write || !op->file->incoherent) return TUTTI_OK;
+    return tutti__store_flush(op->store);
+}
+
+tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) {
+    TUTTI_CHECK(size >= least, TUTTI_ERR_TRUNCATED, "the file has %lld bytes, not %lld",
+                (long long)size, (long long)least);
+    return TUTTI_OK;
+}
+
+void tutti__operation_done(const tutti__op *op) {
+    op->stats->bytes += op->moved;
+    op->stats->runs += tutti_access_runs_count(op->access);
+    tutti__file_report(op->file, op->moved, op->moved, "file");
+}
+
+void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off size) {
+    op->shift = op->file->origin + displacement;
+    op->eof = op->is_write ? TUTTI__OFF_END : size - op->shift;
+}

@@ -1,0 +1,61 @@
+/* file: one rank's share of one operation: which bytes, where they are, how far it has come; and what
+ * every operation does before and after, whichever way its bytes go.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_OPERATION_H
+#define TUTTI_OPERATION_H
+
+#include "access/side.h"
+#include "file/file.h"
+
+typedef struct tutti__op {
+    tutti_file *file;
+    tutti_store *store; /* the file's, or the one for the background */
+    tutti_stats *stats;
+    const tutti_access *access;
+    int is_write;
+    char *buf;
+    tutti_off shift; /* file offset of the access's offset 0 */
+    tutti_off eof;   /* reads: end of the file, relative to shift; writes: TUTTI__OFF_END */
+    int eof_unknown; /* a read that comes short has met the end of the file */
+    tutti_off moved; /* bytes of this rank that are done */
+    int atomic;      /* every rank by itself, under a lock */
+} tutti__op;
+
+/* ---- before */
+
+/* May this rank do that?   Local. */
+tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
+                             int is_write) TUTTI_MUST_USE;
+/* Start of the statistics; file accesses of this thread are counted in them from now on. */
+void tutti__operation_begin(tutti_stats *stats);
+/* Where the access lies in the file and, for reads, where that ends: `size` bytes. */
+void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off size);
+/* Reads: is the file as long as it must be?  The same everywhere. */
+tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) TUTTI_MUST_USE;
+/* Nodes with caches of their own: before a read, or a write with holes that may be read, forget what
+ * others may have changed; after a write send on what this one holds back, so that a later operation
+ * finds it.   Local. */
+tutti_err tutti__operation_refresh(const tutti__op *op) TUTTI_MUST_USE;
+tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
+
+/* ---- after */
+
+/* The code for an error of this rank after bytes may have moved: never one that says "refused". */
+tutti_err tutti__operation_under_way(tutti_err err);
+/* Count what has been done once it is known to have gone well. */
+void tutti__operation_done(const tutti__op *op);
+/* End of the statistics; names operation and file in the error, if there is one, and returns it. */
+tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
+                               tutti_err err);
+
+/* ---- accounts */
+void tutti__stats_add(tutti_stats *to, const tutti_stats *from);
+/* An operation has ended: add what it did to the file's statistics.  Any thread. */
+void tutti__stats_settle(tutti_file *f, const tutti_stats *stats);
+/* The program's progress callback, if it has one; never from a thread of ours. */
+void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase);
+/* Does the calling thread run operations behind the caller's back? */
+int tutti__is_worker(void);
+void tutti__worker_mark(void); /* it does, from now on */
+
+#endif

@@ -1,0 +1,151 @@
+/* twophase: a plan: by which method the bytes of all ranks go and, in two phases, who moves what, when.
+ *
+ *   aggregators     ranks that access the file, each for one file domain, window by window
+ *   destinations    where this rank's own bytes go: the File Access Descriptor of Thakur and Choudhary
+ *   incoming        whose bytes come to this rank's windows: their File Domain Access Table
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_TWOPHASE_PLAN_H
+#define TUTTI_TWOPHASE_PLAN_H
+
+#include "exchange/segment.h"
+#include "exchange/slot.h"
+#include "file/file.h"
+#include "plan/cost.h"
+#include "plan/domains.h"
+
+typedef struct tutti__engine tutti__engine; /* engine/engine.h */
+
+/* What an operation works with. */
+typedef struct tutti__means {
+    tutti_store *store;
+    tutti_stats *stats;
+    int resident; /* every window has memory of its own, so that file access can go on by itself */
+} tutti__means;
+
+/* ---- what an aggregator or a carrier knows of the ranks whose bytes it handles */
+
+typedef struct tutti__source {
+    int rank, group;
+    tutti__side side; /* the rank's file side, at least where it touches the domain */
+} tutti__source;
+
+/* The sources of one group: they share a mirror, and one rank of theirs talks to the other end. */
+typedef struct tutti__batch {
+    int group;
+    int first, n; /* sources */
+    int peer;     /* the rank at the other end */
+} tutti__batch;
+
+typedef struct tutti__load {
+    int aggregator;
+    int n, batches;
+    tutti__source *source; /* by group, then by rank */
+    tutti__side *side;     /* [n] the same sides in a row */
+    tutti__batch *batch;
+} tutti__load;
+
+/* ---- the two-phase part of a plan */
+
+typedef struct tutti__stay {
+    int aggregator;
+    tutti_count first; /* its first cycle with bytes of this rank */
+    int member;        /* whose slot in my group's stage: the aggregator's, or the carrier's */
+    int mirror;        /* the aggregator is in another group: through a carrier */
+} tutti__stay;
+
+typedef struct tutti__two_phase {
+    tutti__groups *groups;
+    int shared;  /* groups are the team's nodes */
+    int ordered; /* ranks overlap: everything by message, placed in rank order */
+    tutti__domains domains;
+    int *agg_rank;       /* [domains.aggregators] */
+    int my_agg;          /* -1: none */
+    int homes, mirrors;  /* slots of a member: for its own windows, for windows it carries */
+    tutti_off elsewhere; /* resident: memory that other operations have, as agreed */
+    int pipeline;        /* TUTTI_PIPELINE_*, never auto */
+    int stepwise;        /* cycle by cycle (cycles.h), with this exchange: */
+    int kind, step;      /* TUTTI_EXCHANGE_TWO_SIDED in step 1 ... 5, _FENCE or _LOCK */
+    tutti_off bytes;     /* of all ranks */
+    int stays;
+    tutti__stay *stay; /* where my own bytes go, in the order of the walk within a cycle */
+    tutti__load home;  /* all sources of my windows */
+    int carries;
+    tutti__load *carry; /* my group's sources of windows elsewhere that I carry, in walk order */
+    int messages;       /* some bytes travel by message */
+} tutti__two_phase;
+
+/* A plan whose descriptions take more than this on some rank is not remembered. */
+#define TUTTI__KEPT_BYTES ((tutti_off)4 << 20)
+
+/* What choose.c says of a request.  Where an option is auto, or 0, this counts. */
+typedef struct tutti__choice {
+    int method;             /* never auto */
+    int exchange, pipeline; /* auto: no opinion */
+    int aggregators;        /* 0: as many as have `least` bytes */
+    tutti_off window;       /* 0: no opinion */
+    tutti_off least;
+    char why[160];
+} tutti__choice;
+
+enum { TUTTI__KEPT = 1, TUTTI__BUSY = 2 };
+
+struct tutti_plan {
+    tutti_file *file;
+    int64_t number;
+    tutti_access *access; /* `own`, unless it is somebody else's */
+    tutti_access own;
+    int is_write;
+    tutti__means means;     /* of the operation that makes it; `resident`: it came out so */
+    tutti__segment segment; /* resident: its staging memory */
+    tutti_off held;         /* what that counts of background_bytes */
+    tutti__choice choice;
+    int method;                  /* never auto */
+    tutti__two_phase *two;       /* methods two-phase and root */
+    const tutti__engine *engine; /* that carries it out, and its state: */
+    struct tutti__run *run;      /* NULL: no staging, every rank for itself */
+    int in_turn; /* methods without exchange: ranks overlap, so they write one after the other */
+    tutti_request *request; /* that tutti_plan_start has made, or NULL */
+    int used;               /* it has been run before */
+    /* remembered plans */
+    _Atomic int marks;    /* TUTTI__KEPT: it is one; TUTTI__BUSY: an operation runs by it */
+    int resident, inside; /* what it was asked for: the background, by a fiber */
+    int heavy;            /* too large to be kept */
+    int makeshift;        /* memory was short when it was made: the next one may do better */
+    int joint;            /* a small write without holes: one rank can do it for all */
+    tutti_off lo, bytes;  /* of all ranks */
+    int hits;
+    tutti_plan *older;
+    char explain[256];
+};
+
+/* ---- two_phase_plan.c: the steps of planning, each the same on all ranks or agreed on later */
+
+/* Domains, aggregators, exchange and slots, from what all ranks have said.   Collective. */
+tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s,
+                                  int singles) TUTTI_MUST_USE;
+/* Destinations, descriptors to the aggregators, what comes in; whether ranks overlap in my domain,
+ * and where.   Collective, this rank's outcome. */
+tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out,
+                                    tutti_off *where_out) TUTTI_MUST_USE;
+/* The first cycle >= `from` in which a load has bytes, or -1. */
+tutti_count tutti__load_cycle(const tutti__domains *d, const tutti__load *l, tutti_count from);
+/* Does the method move bytes through staging?  Others are planned too, when they write: for the
+ * proof that ranks do not overlap. */
+int tutti__plan_is_staged(const tutti_plan *p);
+
+/* A resident plan has memory for all of its windows at once. */
+/* Everybody's slots: as many as the busiest aggregator needs, if the largest node has memory for them
+ * beside what other operations have.   Collective, agrees. */
+tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) TUTTI_MUST_USE;
+int tutti__resident_fits(const tutti_plan *p);
+tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) TUTTI_MUST_USE; /* a node, agreed */
+void tutti__resident_not(tutti_plan *p); /* it is not to be resident after all */
+
+/* Empty the two-phase part for another try; free it; its bytes of memory. */
+void tutti__two_phase_clear(tutti__two_phase *t);
+void tutti__two_phase_free(tutti__two_phase **t);
+size_t tutti__two_phase_size(const tutti__two_phase *t);
+void tutti__plan_segment_drop(tutti_plan *p); /* what a resident plan had for its windows */
+
+#endif
