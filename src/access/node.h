@@ -134,6 +134,9 @@ int tutti__node_equal(const tutti__node *a, const tutti__node *b);
 
 /* Any side as one LIST (or what tutti__side_list makes of its runs); takes over the reference.
  * Costs its number of runs. */
+/* A loop around a side, however deep that makes it; tutti__side_vec keeps within TUTTI__MAX_DEPTH. */
+tutti_err tutti__side_nest(tutti__side child, tutti_count count, tutti_off stride,
+                           tutti__side *out) TUTTI_MUST_USE;
 tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) TUTTI_MUST_USE;
 
 /* Put the file side in order, and the memory side with it.  The sides are replaced on success.

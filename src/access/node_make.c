@@ -131,8 +131,8 @@ static int continues(const tutti__node *child, tutti_off stride) {
            span == stride;
 }
 
-tutti_err tutti__side_vec(tutti__side child, tutti_count count, tutti_off stride,
-                          tutti__side *out) {
+tutti_err tutti__side_nest(tutti__side child, tutti_count count, tutti_off stride,
+                           tutti__side *out) {
     tutti__side made = {child.disp, NULL};
     tutti_err err = TUTTI_OK;
     if (count <= 0 || !child.node) {
@@ -153,8 +153,6 @@ tutti_err tutti__side_vec(tutti__side child, tutti_count count, tutti_off stride
         TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%lld copies every %lld bytes from %lld", (long long)count,
                    (long long)stride, (long long)child.disp);
     }
-    if (made.node && made.node->depth >= TUTTI__MAX_DEPTH && made.node->kind == TUTTI__VEC)
-        return tutti__side_flatten(made, out);
     *out = made;
     return TUTTI_OK;
 }

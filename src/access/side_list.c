@@ -109,8 +109,8 @@ static tutti_err nest_side(const nest *t, tutti_off length, tutti__side *out) {
     tutti__side s = {0, NULL};
     TUTTI_TRY(tutti__side_run(t->base, length, &s));
     for (int l = 0; l < t->levels; l++)
-        TUTTI_TRY(tutti__side_vec(s, t->count[l], t->stride[l], &s));
-    if (t->top > 1) TUTTI_TRY(tutti__side_vec(s, t->top, t->top_stride, &s));
+        TUTTI_TRY(tutti__side_nest(s, t->count[l], t->stride[l], &s));
+    if (t->top > 1) TUTTI_TRY(tutti__side_nest(s, t->top, t->top_stride, &s));
     *out = s;
     return TUTTI_OK;
 }
@@ -373,4 +373,14 @@ tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) {
     tutti__free(offsets);
     tutti__node_unref(s.node);
     return err;
+}
+
+tutti_err tutti__side_vec(tutti__side child, tutti_count count, tutti_off stride,
+                          tutti__side *out) {
+    tutti__side made;
+    TUTTI_TRY(tutti__side_nest(child, count, stride, &made));
+    if (made.node && made.node->depth >= TUTTI__MAX_DEPTH && made.node->kind == TUTTI__VEC)
+        return tutti__side_flatten(made, out);
+    *out = made;
+    return TUTTI_OK;
 }

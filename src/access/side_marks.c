@@ -220,3 +220,26 @@ tutti_err tutti__union_by_marks(const tutti__group *g, const tutti__joiner *j) {
     board_free(&b);
     return err;
 }
+
+static tutti_err grow(tutti__extents *io) {
+    const size_t room = io->room ? 2 * io->room : 16;
+    tutti__extent *v = tutti__realloc(io->v, room * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    io->v = v;
+    io->room = room;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset, tutti_off end) {
+    tutti__extents *io = j->io;
+    if (io->n > j->own) {
+        tutti__extent *last = &io->v[io->n - 1];
+        if (offset - (last->offset + last->bytes) <= j->max_gap) {
+            last->bytes = tutti__max(last->bytes, end - last->offset);
+            return TUTTI_OK;
+        }
+    }
+    if (io->n == io->room) TUTTI_TRY(grow(io));
+    io->v[io->n++] = (tutti__extent){offset, end - offset};
+    return TUTTI_OK;
+}

@@ -134,7 +134,7 @@ static tutti_err examine_period(tutti__overlap *o, tutti__group *g) {
     if (!v) return TUTTI_ERR_NOMEM;
     expand(g, most, v);
     o->budget -= (int64_t)n;
-    err = tutti__views_examine(o, v, n, g->lo, g->hi, g->level + 1);
+    err = o->examine(o, v, n, g->lo, g->hi, g->level + 1);
     tutti__free(v);
     return err;
 }

@@ -115,7 +115,7 @@ static tutti_err examine_parts(tutti__overlap *o, const tutti__group *g, size_t 
         else
             v[n++].side = g->v[i].side;
     }
-    err = tutti__views_examine(o, v, n, g->lo, g->hi, g->level + 1);
+    err = o->examine(o, v, n, g->lo, g->hi, g->level + 1);
     tutti__free(v);
     return err;
 }
@@ -145,7 +145,7 @@ static tutti_err examine_runs(tutti__overlap *o, const tutti__group *g) {
     if (!rest) return TUTTI_ERR_NOMEM;
     for (size_t i = 0; i < g->n; i++)
         if (g->v[i].side.node->kind != TUTTI__RUN) rest[n++] = g->v[i];
-    err = tutti__views_examine(o, rest, n, g->lo, g->hi, g->level + 1);
+    err = o->examine(o, rest, n, g->lo, g->hi, g->level + 1);
     tutti__free(rest);
     return err;
 }
@@ -196,7 +196,7 @@ static size_t group_end(const tutti__view *v, size_t n, size_t i, tutti_off *end
     return i;
 }
 
-tutti_err tutti__views_examine(tutti__overlap *o, tutti__view *v, size_t n, tutti_off lo,
+static tutti_err views_examine(tutti__overlap *o, tutti__view *v, size_t n, tutti_off lo,
                                tutti_off hi, int level) {
     n = tutti__views_clip(v, n, lo, hi);
     for (size_t i = 0, j; i < n && !o->shared; i = j) {
@@ -224,40 +224,17 @@ static tutti__view *views_of(int n, const tutti__side *sides, size_t *n_out) {
 
 tutti_err tutti__sides_disjoint(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
                                 int *disjoint_out, tutti_off *where_out) {
-    tutti__overlap o = {.budget = BUDGET};
+    tutti__overlap o = {.budget = BUDGET, .examine = views_examine};
     size_t count = 0;
     tutti__view *v = views_of(n, sides, &count);
     tutti_err err;
 
     if (!v) return TUTTI_ERR_NOMEM;
-    err = tutti__views_examine(&o, v, count, lo, hi, 0);
+    err = views_examine(&o, v, count, lo, hi, 0);
     tutti__free(v);
     if (err != TUTTI_OK) return err;
     *disjoint_out = !o.shared;
     if (o.shared && where_out) *where_out = o.where;
-    return TUTTI_OK;
-}
-
-static tutti_err grow(tutti__extents *io) {
-    const size_t room = io->room ? 2 * io->room : 16;
-    tutti__extent *v = tutti__realloc(io->v, room * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    io->v = v;
-    io->room = room;
-    return TUTTI_OK;
-}
-
-tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset, tutti_off end) {
-    tutti__extents *io = j->io;
-    if (io->n > j->own) {
-        tutti__extent *last = &io->v[io->n - 1];
-        if (offset - (last->offset + last->bytes) <= j->max_gap) {
-            last->bytes = tutti__max(last->bytes, end - last->offset);
-            return TUTTI_OK;
-        }
-    }
-    if (io->n == io->room) TUTTI_TRY(grow(io));
-    io->v[io->n++] = (tutti__extent){offset, end - offset};
     return TUTTI_OK;
 }
 
@@ -284,7 +261,7 @@ static tutti_err join_view(const tutti__joiner *j, const tutti__view *v) {
 
 /* Do the views fill [lo, hi) exactly, every byte once? */
 static tutti_err is_filled(const tutti__group *g, int *filled_out) {
-    tutti__overlap o = {.budget = BUDGET};
+    tutti__overlap o = {.budget = BUDGET, .examine = views_examine};
     tutti_off bytes = 0;
     tutti__view *v;
     tutti_err err;
@@ -295,7 +272,7 @@ static tutti_err is_filled(const tutti__group *g, int *filled_out) {
     v = tutti__malloc(g->n * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     for (size_t i = 0; i < g->n; i++) v[i] = g->v[i];
-    err = tutti__views_examine(&o, v, g->n, g->lo, g->hi, 0);
+    err = views_examine(&o, v, g->n, g->lo, g->hi, 0);
     tutti__free(v);
     *filled_out = !o.shared;
     return err;

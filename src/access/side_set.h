@@ -18,21 +18,22 @@ typedef struct {
 
 /* One question: are they disjoint?  Subtrees of one side never share a byte, so a side may be
  * replaced by its parts at any time. */
-typedef struct {
+typedef struct tutti__overlap tutti__overlap;
+struct tutti__overlap {
     int shared;      /* answer: a byte that two views have */
     tutti_off where; /* was found here */
     int64_t budget;  /* steps of arithmetic left; when they are used up, bitmaps decide */
-} tutti__overlap;
+    /* Look for a shared byte in [lo, hi); the array is reordered.  `level`: how deep the questions
+     * nest, since stride arithmetic asks again about parts of what it was asked about. */
+    tutti_err (*examine)(tutti__overlap *o, tutti__view *v, size_t n, tutti_off lo, tutti_off hi,
+                         int level);
+};
 
 /* Clip to [lo, hi) and sort by first byte; views without bytes are dropped.  Returns how many stay.
  */
 size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi);
 
-/* Look for a shared byte in [lo, hi); the array is reordered.  `level`: how deep the questions
- * nest. */
-tutti_err tutti__views_examine(tutti__overlap *o, tutti__view *v, size_t n, tutti_off lo,
-                               tutti_off hi, int level) TUTTI_MUST_USE;
-/* The same by stride arithmetic, for views (none of them a RUN) whose intervals overlap. */
+/* Look for a shared byte by stride arithmetic, for views (none of them a RUN) whose intervals overlap. */
 typedef struct {
     tutti__view *v;
     size_t n;

@@ -27,25 +27,6 @@ typedef struct {
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static int pool_key = MPI_KEYVAL_INVALID;
 
-static _Thread_local tutti__idle_fn *idle;
-
-void tutti__on_idle(tutti__idle_fn *fn) {
-    idle = fn;
-}
-
-void tutti__yield(void) {
-    if (tutti__fiber_leave()) return;
-    if (idle) idle();
-    sched_yield();
-}
-
-void tutti__error_record_mpi(int mpi_code, const char *what) {
-    char text[MPI_MAX_ERROR_STRING + 1] = "";
-    int length = 0;
-    if (MPI_Error_string(mpi_code, text, &length) != MPI_SUCCESS) text[0] = '\0';
-    tutti__error_record(TUTTI_ERR_MPI, 0, -1, "%.60s: %.300s", what, text);
-}
-
 /* ---- groups */
 
 static void groups_free(tutti__groups *g) {

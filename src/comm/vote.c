@@ -52,18 +52,6 @@ static int ballot_bytes(const ballot *b) {
     return (int)(b->vote.fail == INT64_MAX ? numbers : sizeof *b);
 }
 
-tutti_err tutti__team_finish(int n, MPI_Request *requests) {
-    for (int i = 0; i < n;) {
-        int done = 0;
-        TUTTI_MPI(MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE));
-        if (done)
-            i++;
-        else
-            tutti__yield();
-    }
-    return TUTTI_OK;
-}
-
 /* Send to `to` and receive from `from`, either of which may be absent (-1). */
 static tutti_err ballot_pass(tutti__team *t, int tag, int to, const ballot *out, int from,
                              ballot *in) {

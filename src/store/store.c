@@ -1,13 +1,10 @@
-/* store: choosing a store, and the calls that the rooms below use.
+/* store: the calls that the rooms below use.
  *
  * Requests are checked here, once for all stores; operations that a store leaves out get their
  * default here.  Whether a store works in the background or not, a caller sees the same: begin
  * fails only if the request could not be begun, and finish tells what came of the transfer.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
-#include "store/fault.h"
-#include "store/fdfile.h"
-#include "store/mem.h"
 #include "base/memory.h"
 #include "base/trace.h"
 
@@ -16,72 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#ifdef TUTTI_HAVE_URING
-#define URING_TABLE &tutti__store_uring
-#else
-#define URING_TABLE NULL
-#endif
-
-tutti_err tutti__store_find(int choice, const tutti_store_ops **ops_out) {
-    static const tutti_store_ops *const tables[] = {
-        [TUTTI_STORE_AUTO] = &tutti__store_posix, [TUTTI_STORE_POSIX] = &tutti__store_posix,
-        [TUTTI_STORE_URING] = URING_TABLE,        [TUTTI_STORE_THREADS] = &tutti__store_threads,
-        [TUTTI_STORE_AIO] = &tutti__store_aio,    [TUTTI_STORE_MEM] = &tutti__store_mem,
-        [TUTTI_STORE_NULL] = &tutti__store_null,
-    };
-    TUTTI_CHECK(choice >= 0 && choice < (int)(sizeof tables / sizeof *tables), TUTTI_ERR_OPTION,
-                "there is no store number %d", choice);
-    TUTTI_CHECK(tables[choice], TUTTI_ERR_UNSUPPORTED,
-                "the store uring was not built: it needs liburing (package liburing-dev)");
-    *ops_out = tables[choice];
-    return TUTTI_OK;
-}
-
-/* Through the page cache a write is a copy, which the kernel makes where it is called: only a thread takes
- * it off the caller.  Past the cache the kernel has the work done by the device. */
-int tutti__store_asynchronous(const tutti_options *opt) {
-    const tutti_store_ops *const uring = URING_TABLE;
-    return opt->direct_io && uring ? TUTTI_STORE_URING : TUTTI_STORE_THREADS;
-}
-
-/* The store itself is told of a fault only if it is one that happens inside (short transfers), and
- * then as one that means every rank. */
-static tutti_options options_inside(const tutti_options *opt, const tutti__fault *fault) {
-    tutti_options inside = *opt;
-    inside.fault[0] = '\0';
-    if (fault->what == TUTTI__FAULT_SHORT)
-        snprintf(inside.fault, sizeof inside.fault, "*:short:%lld", (long long)fault->n);
-    return inside;
-}
-
-/* ---- accounts and guards --------------------------------------------------------------------- */
-
-static _Thread_local tutti_stats *account;
-
-tutti_stats *tutti__store_stats(const tutti_store *s) {
-    return account ? account : s->stats;
-}
-
-tutti_stats *tutti__store_account(tutti_stats *stats) {
-    tutti_stats *before = account;
-    account = stats;
-    return before;
-}
-
-/* Threads take turns in stores that are not reentrant. */
-static tutti_err guard_make(const tutti_store_ops *ops, pthread_mutex_t **out) {
-    *out = NULL;
-    if (ops->reentrant) return TUTTI_OK;
-    *out = tutti__malloc(sizeof **out);
-    if (!*out) return TUTTI_ERR_NOMEM;
-    pthread_mutex_init(*out, NULL);
-    return TUTTI_OK;
-}
-
-static void guard_free(pthread_mutex_t *m) {
-    if (m) pthread_mutex_destroy(m);
-    tutti__free(m);
-}
+/* ---- guards -------------------------------------------------------------------------------- */
 
 static void enter(tutti_store *s) {
     if (s->guard) pthread_mutex_lock(s->guard);
@@ -93,56 +25,7 @@ static tutti_err leave(tutti_store *s, tutti_err err) {
     return err;
 }
 
-/* ---- open, close, delete --------------------------------------------------------------------- */
-
-static tutti_err open_inside(const char *path, int flags, int permissions, const tutti_options *opt,
-                             tutti_stats *stats, tutti_store **store_out) {
-    const tutti_store_ops *ops = &tutti__store_posix;
-    pthread_mutex_t *guard;
-    TUTTI_TRY(tutti__store_find(opt->store, &ops));
-    TUTTI_TRY(guard_make(ops, &guard));
-    const tutti_err err = ops->open(path, flags, permissions, opt, stats, store_out);
-    if (err == TUTTI_OK)
-        (*store_out)->guard = guard;
-    else
-        guard_free(guard);
-    return err;
-}
-
-static tutti_err shut(tutti_store *s) {
-    pthread_mutex_t *guard = s->guard;
-    const tutti_err err = s->ops->close(s);
-    guard_free(guard);
-    return err;
-}
-
-/* Wrap an open store if a fault is to happen around it. */
-static tutti_err add_fault(const tutti__fault *fault, tutti_store **s) {
-    if (fault->what == TUTTI__FAULT_NONE || fault->what == TUTTI__FAULT_SHORT) return TUTTI_OK;
-    tutti_store *inner = *s;
-    const tutti_err err = tutti__fault_wrap(inner, fault, s);
-    if (err != TUTTI_OK) (void)shut(inner);
-    return err;
-}
-
-tutti_err tutti__store_open(const char *path, int flags, int permissions, const tutti_options *opt,
-                            int rank, tutti_stats *stats, tutti_store **store_out) {
-    tutti__fault fault;
-    tutti_store *s = NULL;
-    TUTTI_TRY(tutti__fault_parse(opt->fault, rank, &fault));
-    const tutti_options inside = options_inside(opt, &fault);
-    tutti_err err = TUTTI_OK;
-    if (fault.what == TUTTI__FAULT_OPEN && fault.n == 1)
-        err = tutti__fdfile_cannot_open(fault.sys_errno);
-    if (err == TUTTI_OK) err = open_inside(path, flags, permissions, &inside, stats, &s);
-    if (err == TUTTI_OK) err = add_fault(&fault, &s);
-    if (err != TUTTI_OK) {
-        tutti__error_context("open", path, rank);
-        return err;
-    }
-    *store_out = s;
-    return TUTTI_OK;
-}
+/* ---- close ----------------------------------------------------------------------------------- */
 
 /* Add the operation to an error that passes. */
 static tutti_err during(const char *operation, tutti_err err) {
@@ -152,31 +35,12 @@ static tutti_err during(const char *operation, tutti_err err) {
 
 tutti_err tutti__store_close(tutti_store **s) {
     if (!s || !*s) return TUTTI_OK;
-    const tutti_err err = shut(*s);
+    pthread_mutex_t *guard = (*s)->guard;
+    const tutti_err err = (*s)->ops->close(*s);
+    if (guard) pthread_mutex_destroy(guard);
+    tutti__free(guard);
     *s = NULL;
     return during("close", err);
-}
-
-static tutti_err unlink_path(const char *path) {
-    return unlink(path) == 0 ? TUTTI_OK : tutti__error_sys(errno, -1, "delete");
-}
-
-static tutti_err unlink_mem(const char *path) {
-    char *where;
-    TUTTI_TRY(tutti__mem_path(path, &where));
-    const tutti_err err = unlink_path(where);
-    tutti__free(where);
-    return err;
-}
-
-tutti_err tutti__store_delete(const char *path, const tutti_options *opt) {
-    tutti_err err = TUTTI_OK;
-    if (opt->store == TUTTI_STORE_MEM)
-        err = unlink_mem(path);
-    else if (opt->store != TUTTI_STORE_NULL)
-        err = unlink_path(path);
-    if (err != TUTTI_OK) tutti__error_context("delete", path, -1);
-    return err;
 }
 
 /* ---- write and read -------------------------------------------------------------------------- */

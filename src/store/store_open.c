@@ -1,0 +1,120 @@
+/* store: choosing, opening and deleting stores.  Everything else is in store.c.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "store/store.h"
+#include "store/fault.h"
+#include "store/fdfile.h"
+#include "store/mem.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#ifdef TUTTI_HAVE_URING
+#define URING_TABLE &tutti__store_uring
+#else
+#define URING_TABLE NULL
+#endif
+
+tutti_err tutti__store_find(int choice, const tutti_store_ops **ops_out) {
+    static const tutti_store_ops *const tables[] = {
+        [TUTTI_STORE_AUTO] = &tutti__store_posix, [TUTTI_STORE_POSIX] = &tutti__store_posix,
+        [TUTTI_STORE_URING] = URING_TABLE,        [TUTTI_STORE_THREADS] = &tutti__store_threads,
+        [TUTTI_STORE_AIO] = &tutti__store_aio,    [TUTTI_STORE_MEM] = &tutti__store_mem,
+        [TUTTI_STORE_NULL] = &tutti__store_null,
+    };
+    TUTTI_CHECK(choice >= 0 && choice < (int)(sizeof tables / sizeof *tables), TUTTI_ERR_OPTION,
+                "there is no store number %d", choice);
+    TUTTI_CHECK(tables[choice], TUTTI_ERR_UNSUPPORTED,
+                "the store uring was not built: it needs liburing (package liburing-dev)");
+    *ops_out = tables[choice];
+    return TUTTI_OK;
+}
+
+/* Through the page cache a write is a copy, which the kernel makes where it is called: only a thread takes
+ * it off the caller.  Past the cache the kernel has the work done by the device. */
+int tutti__store_asynchronous(const tutti_options *opt) {
+    const tutti_store_ops *const uring = URING_TABLE;
+    return opt->direct_io && uring ? TUTTI_STORE_URING : TUTTI_STORE_THREADS;
+}
+
+/* The store itself is told of a fault only if it is one that happens inside (short transfers), and
+ * then as one that means every rank. */
+static tutti_options options_inside(const tutti_options *opt, const tutti__fault *fault) {
+    tutti_options inside = *opt;
+    inside.fault[0] = '\0';
+    if (fault->what == TUTTI__FAULT_SHORT)
+        snprintf(inside.fault, sizeof inside.fault, "*:short:%lld", (long long)fault->n);
+    return inside;
+}
+
+/* Threads take turns in stores that are not reentrant. */
+static tutti_err open_inside(const char *path, int flags, int permissions, const tutti_options *opt,
+                             tutti_stats *stats, tutti_store **store_out) {
+    const tutti_store_ops *ops = &tutti__store_posix;
+    TUTTI_TRY(tutti__store_find(opt->store, &ops));
+    pthread_mutex_t *guard = ops->reentrant ? NULL : tutti__malloc(sizeof *guard);
+    if (!guard && !ops->reentrant) return TUTTI_ERR_NOMEM;
+    const tutti_err err = ops->open(path, flags, permissions, opt, stats, store_out);
+    if (err != TUTTI_OK) {
+        tutti__free(guard);
+        return err;
+    }
+    if (guard) pthread_mutex_init(guard, NULL);
+    (*store_out)->guard = guard;
+    return TUTTI_OK;
+}
+
+/* Wrap an open store if a fault is to happen around it. */
+static tutti_err add_fault(const tutti__fault *fault, tutti_store **s) {
+    if (fault->what == TUTTI__FAULT_NONE || fault->what == TUTTI__FAULT_SHORT) return TUTTI_OK;
+    tutti_store *inner = *s;
+    const tutti_err err = tutti__fault_wrap(inner, fault, s);
+    if (err == TUTTI_OK) return TUTTI_OK;
+    const tutti_error_info first = *tutti_last_error();
+    if (tutti__store_close(&inner) != TUTTI_OK) inner = NULL;
+    tutti__error_assign(&first);
+    return err;
+}
+
+tutti_err tutti__store_open(const char *path, int flags, int permissions, const tutti_options *opt,
+                            int rank, tutti_stats *stats, tutti_store **store_out) {
+    tutti__fault fault;
+    tutti_store *s = NULL;
+    TUTTI_TRY(tutti__fault_parse(opt->fault, rank, &fault));
+    const tutti_options inside = options_inside(opt, &fault);
+    tutti_err err = TUTTI_OK;
+    if (fault.what == TUTTI__FAULT_OPEN && fault.n == 1)
+        err = tutti__fdfile_cannot_open(fault.sys_errno);
+    if (err == TUTTI_OK) err = open_inside(path, flags, permissions, &inside, stats, &s);
+    if (err == TUTTI_OK) err = add_fault(&fault, &s);
+    if (err != TUTTI_OK) {
+        tutti__error_context("open", path, rank);
+        return err;
+    }
+    *store_out = s;
+    return TUTTI_OK;
+}
+
+static tutti_err unlink_path(const char *path) {
+    return unlink(path) == 0 ? TUTTI_OK : tutti__error_sys(errno, -1, "delete");
+}
+
+static tutti_err unlink_mem(const char *path) {
+    char *where;
+    TUTTI_TRY(tutti__mem_path(path, &where));
+    const tutti_err err = unlink_path(where);
+    tutti__free(where);
+    return err;
+}
+
+tutti_err tutti__store_delete(const char *path, const tutti_options *opt) {
+    tutti_err err = TUTTI_OK;
+    if (opt->store == TUTTI_STORE_MEM)
+        err = unlink_mem(path);
+    else if (opt->store != TUTTI_STORE_NULL)
+        err = unlink_path(path);
+    if (err != TUTTI_OK) tutti__error_context("delete", path, -1);
+    return err;
+}
