@@ -102,8 +102,8 @@ tutti_err tutti__cycles_make(tutti_plan *p) {
     r->file = p->file;
     r->stay_next = tutti__calloc((size_t)t->stays + 1, sizeof *r->stay_next);
     tutti__cycles *c = r->cycles = tutti__calloc(1, sizeof *c);
+    if (c) c->file = p->file;
     if (!r->stay_next || !c) return TUTTI_ERR_NOMEM;
-    c->file = p->file;
     c->slots = t->homes;
     cycles_count(c, t);
     TUTTI_TRY(rings_make(c, r, p->is_write));

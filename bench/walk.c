@@ -1,0 +1,84 @@
+/* What one call of the library goes through, for scripts/walk.py: the library is compiled so that every
+ * function reports its entry and exit here; rank 0 prints those of the call that is asked for.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/tutti.h>
+
+#define UNWATCHED __attribute__((no_instrument_function))
+
+void __cyg_profile_func_enter(void *function, void *site) UNWATCHED;
+void __cyg_profile_func_exit(void *function, void *site) UNWATCHED;
+
+enum { MOST = 1 << 20 };
+static struct {
+    void *function;
+    char kind;
+} event[MOST];
+static int events, watching;
+static _Thread_local int main_thread;
+
+UNWATCHED static void note(void *function, char kind) {
+    if (!watching || !main_thread || events == MOST) return;
+    event[events].function = function;
+    event[events++].kind = kind;
+}
+
+UNWATCHED void __cyg_profile_func_enter(void *function, void *site) {
+    (void)site;
+    note(function, '>');
+}
+
+UNWATCHED void __cyg_profile_func_exit(void *function, void *site) {
+    (void)site;
+    note(function, '<');
+}
+
+UNWATCHED static void must(tutti_err err) {
+    if (err == TUTTI_OK) return;
+    fprintf(stderr, "%s\n", tutti_last_message());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* A quarter of an array of doubles in short rows, as README's first example. */
+UNWATCHED static tutti_access *quarter(int rank) {
+    tutti_access *a = NULL;
+    const tutti_section block = {.ndims = 2,
+                                 .element_size = sizeof(double),
+                                 .shape = {512, 512},
+                                 .lo = {256 * (rank / 2), 256 * (rank % 2)},
+                                 .hi = {256 * (rank / 2 + 1), 256 * (rank % 2 + 1)}};
+    must(tutti_access_section(&block, NULL, &a));
+    return a;
+}
+
+UNWATCHED int main(int argc, char **argv) {
+    int rank = 0;
+    tutti_file *f = NULL;
+    tutti_request *r = NULL;
+    static double mine[256 * 256];
+    main_thread = 1;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc != 3) return 2;
+    const char *what = argv[1];
+    tutti_access *a = quarter(rank);
+    must(tutti_file_open(MPI_COMM_WORLD, argv[2], TUTTI_WRITE | TUTTI_CREATE, NULL, &f));
+    if (strcmp(what, "cached") == 0) must(tutti_file_write(f, a, mine, NULL));
+    watching = rank == 0;
+    if (strcmp(what, "start") == 0) {
+        must(tutti_file_write_start(f, a, mine, &r));
+        must(tutti_request_wait(&r, NULL));
+    } else if (strcmp(what, "independent") == 0)
+        must(tutti_file_write_independent(f, a, mine, NULL));
+    else
+        must(tutti_file_write(f, a, mine, NULL));
+    watching = 0;
+    for (int i = 0; i < events; i++) printf("%c %p\n", event[i].kind, event[i].function);
+    must(tutti_file_close(&f));
+    tutti_access_free(&a);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""walk.py [write|cached|start|independent]: which functions one call of the library goes through.
+
+Builds the library once more, without optimisation and with every function reporting its entry
+(build/walk), runs bench/walk.c on 4 ranks of Open MPI, and prints the functions that rank 0 entered
+during the chosen call, room by room in the order in which they are met first, with the numbers that
+tell how straight the walk is.  Calls that go up, from a room to one below it in the README's list,
+are shown; the only one there should be is the idle hook, by which waiting lets other operations
+move on.
+SPDX-License-Identifier: BSD-3-Clause"""
+import collections
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from check_layers import ROOMS
+
+top = pathlib.Path(__file__).resolve().parent.parent
+build = top / "build" / "walk"
+ENGINE = ["file", "direct", "twophase", "engine", "collective"]
+SHOWN = "--list" in sys.argv
+
+
+def run(*command, **more):
+    return subprocess.run(command, check=True, capture_output=True, text=True, **more).stdout
+
+
+def make():
+    run("cmake", "-S", str(top), "-B", str(build), "-DTUTTI_MPI=openmpi", "-DTUTTI_WALK=ON",
+        "-DTUTTI_WERROR=OFF", "-DCMAKE_BUILD_TYPE=Debug", *(["-GNinja"] if shutil.which("ninja") else []))
+    subprocess.run(["cmake", "--build", str(build), "--target", "bench.walk"], check=True,
+                   stdout=subprocess.DEVNULL)
+    return build / "bench" / "walk"
+
+
+def places(program, addresses):
+    """{address: (function, room/file)}"""
+    text = run("addr2line", "-f", "-e", str(program), input="\n".join(addresses))
+    lines = text.splitlines()
+    found = {}
+    for address, name, place in zip(addresses, lines[::2], lines[1::2]):
+        path = pathlib.Path(place.split(":")[0]).resolve()
+        inside = path.is_relative_to(top / "src")
+        found[address] = (name, str(path.relative_to(top / "src")) if inside else None)
+    return found
+
+
+def main():
+    what = ([a for a in sys.argv[1:] if not a.startswith("-")] or ["write"])[0]
+    program = make()
+    out = run(str(top / "scripts" / "mpirun.sh"), "openmpi", "4", str(program), what,
+              str(build / "walk.dat"))
+    events = [line.split() for line in out.splitlines() if line[:2] in ("> ", "< ")]
+    where = places(program, sorted({e[1] for e in events}))
+    seen, stack, depth, up = {}, [], 0, collections.Counter()
+    for kind, address in events:
+        name, place = where[address]
+        if kind == "<":
+            if stack:
+                stack.pop()
+            continue
+        stack.append((name, place))
+        depth = max(depth, len(stack))
+        if not place:
+            continue
+        seen.setdefault((place, name), len(seen))
+        caller = next((p for n, p in reversed(stack[:-1]) if p), None)
+        if caller and ROOMS.index(place.split("/")[0]) > ROOMS.index(caller.split("/")[0]):
+            up[f"{caller} -> {place}: {name}"] += 1
+    rooms = collections.Counter(place.split("/")[0] for place, _ in seen)
+    engine = sum(rooms[r] for r in ENGINE)
+    print(f"{what}: {len(seen)} functions in {len({p for p, _ in seen})} files, depth {depth}; "
+          f"{engine} of them in {', '.join(ENGINE)}")
+    print("  " + ", ".join(f"{r} {rooms[r]}" for r in ROOMS if rooms[r]))
+    for call, n in up.items():
+        print(f"  up, {n} times: {call}")
+    if SHOWN:
+        last = None
+        for (place, name), _ in sorted(seen.items(), key=lambda item: item[1]):
+            if place != last:
+                print(f"  {place}")
+            last = place
+            print(f"      {name}")
+
+
+main()
