@@ -45,21 +45,14 @@ static tutti_err locks_try(tutti_file *f) {
     return tutti__store_lock(f->store, 0, lo, hi);
 }
 
-static tutti_err atomic_vote(tutti_file *f, int on) {
-    tutti__vote v;
-    tutti__vote_init(&v);
-    v.min[0] = v.max[0] = on;
-    TUTTI_TRY(tutti__team_vote(f->team, on ? locks_try(f) : TUTTI_OK, &v));
-    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "some ranks say on, others off");
-    return TUTTI_OK;
-}
-
 tutti_err tutti_file_atomic(tutti_file *f, int on) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(f != NULL, TUTTI_ERR_ARG, "the file handle is NULL");
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    const tutti_err err = atomic_vote(f, on != 0);
+    const tutti__call call = {
+        .kind = TUTTI__CALL_ATOMIC, .agrees = on != 0, .what = "whether it is on or off"};
+    const tutti_err err = tutti__team_call(f->team, &call, on ? locks_try(f) : TUTTI_OK, 0, NULL);
     if (err != TUTTI_OK) {
         tutti__error_context("atomic", f->path, -1);
         return err;
