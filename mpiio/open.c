@@ -229,7 +229,7 @@ static int close_tutti(mpiio_file *f) {
     const tutti_err err = tutti_file_close(&f->file);
     mpiio_leave(f);
     int code = mpiio_complain_tutti(err);
-    if (f->amode & MPI_MODE_DELETE_ON_CLOSE) {
+    if (!f->file && (f->amode & MPI_MODE_DELETE_ON_CLOSE)) { /* it has been closed */
         const int gone = delete_on_close(f);
         if (code == MPI_SUCCESS) code = gone;
     }

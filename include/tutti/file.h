@@ -2,16 +2,20 @@
  *
  * Collectivity.  *Local*: any rank, any time.  *Collective*: every rank of the file's communicator
  * calls it, in the same order.  *Collective, x agrees*: and with the same x.  A collective call
- * returns the same code on every rank, and tutti_last_error() is then the same too.
+ * returns the same code on every rank, and tutti_last_error() is then the same too.  Where ranks
+ * meet in different calls, or x does not agree, all of them get TUTTI_ERR_MISMATCH and nothing has
+ * been done. Blocking, split and started transfers of one direction count as the same call.
  *
- * Threads.  If MPI was initialised with MPI_THREAD_MULTIPLE, different files may be used by different
- * threads at the same time.  On one file, the calls that say *any thread* may be made by several threads
- * at once, whatever others do with it (but opening and closing); all other calls by one thread at a time.
- * Whichever thread started an operation, any other may complete it, under MPI_THREAD_SERIALIZED too.
+ * Threads.  If MPI was initialised with MPI_THREAD_MULTIPLE, different files may be used by
+ * different threads at the same time.  On one file, the calls that say *any thread* may be made by
+ * several threads at once, whatever others do with it (but opening and closing); all other calls
+ * by one thread at a time. Whichever thread started an operation, any other may complete it, under
+ * MPI_THREAD_SERIALIZED too.
  *
- * Visibility.  When a collective write has returned, a later collective read through the same handle
- * sees its bytes on every rank.  tutti_file_sync and tutti_file_close make them visible to everybody,
- * also on file systems with client caches; tutti_file_sync (not close) also makes them durable.
+ * Visibility.  When a collective write has returned, a later collective read through the same
+ * handle sees its bytes on every rank.  tutti_file_sync and tutti_file_close make them visible to
+ * everybody, also on file systems with client caches; tutti_file_sync (not close) also makes them
+ * durable.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_FILE_H
 #define TUTTI_FILE_H
@@ -49,8 +53,10 @@ TUTTI_API tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mo
                                          tutti_file **f_out) TUTTI_MUST_USE;
 
 /** Close a file and null the handle, also if an error is returned.   Collective.
- *  Plans of the file must have been freed and collective operations ended: otherwise TUTTI_ERR_STATE, and
- *  the file stays open.  Independent accesses under way are waited for; their requests outlive the file.  A file that is still open at MPI_Finalize is closed there by each rank on its own. */
+ *  Plans of the file must have been freed and collective operations ended: otherwise
+ *  TUTTI_ERR_STATE, and the file stays open, handle and all; so it does after TUTTI_ERR_MISMATCH.
+ *  Independent accesses under way are waited for; their requests outlive the file.  A file that is
+ *  still open at MPI_Finalize is closed there by each rank on its own. */
 TUTTI_API tutti_err tutti_file_close(tutti_file **f);
 
 /** Remove a file.   Local. */
@@ -154,6 +160,7 @@ TUTTI_API tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti
 /**@}*/
 
 /** @name Split collectives: begin and end are each Collective
+ *  An end that has nothing left to do with other ranks (see the table) does not look for them.
  *  Other work goes on between begin and end, and file access with it (option `background`):
  *
  *      background   begin                           meanwhile                    end

@@ -13,9 +13,14 @@ typedef struct tutti__ask {
     const tutti_access *access;
     void *buf;
     int is_write;
-    int fresh;   /* a plan of its own, not to be remembered */
-    int at_once; /* a call that blocks: small requests may take a short cut (remember.c) */
+    int fresh;      /* a plan of its own, not to be remembered */
+    int at_once;    /* small requests may take a short cut (remember.c) */
+    int how;        /* TUTTI__AT_ONCE ... */
+    int64_t agrees; /* beyond what the engine knows, see tutti__order */
 } tutti__ask;
+
+/* How an operation is carried out.  Ranks may differ in that: transfers of one direction match. */
+enum { TUTTI__AT_ONCE, TUTTI__STARTED, TUTTI__SPLIT };
 
 /* What it is carried out by. */
 typedef struct tutti__found {
@@ -24,6 +29,8 @@ typedef struct tutti__found {
     tutti_off displacement;
     tutti_off size;  /* reads: of the file */
     int moved, done; /* this rank's bytes have been moved; everybody's, and all agree on that */
+    int apart;       /* some rank does not wait: the outcome is agreed on by a tag of its own */
+    int split;       /* all ranks have begun a split operation */
     tutti_off count; /* this rank's bytes then */
 } tutti__found;
 
@@ -55,10 +62,13 @@ tutti_err tutti__operation_find(const tutti__ask *q, const tutti__means *means, 
                                 tutti__found *out) TUTTI_MUST_USE;
 
 /* ---- move.c */
-/* The vote that starts a run of a plan made before: may all, with the same displacement, and how
- * long is the file?   Collective, agrees. */
-tutti_err tutti__operation_resume(tutti_plan *p, tutti_store *store, tutti_off displacement,
-                                  tutti_err mine, tutti_off *size_out) TUTTI_MUST_USE;
+/* Open a run of a plan made before, io->plan: may all, with the same io->displacement, and how long
+ * is the file?   Collective, agrees. */
+tutti_err tutti__operation_resume(tutti__found *io, tutti_store *store, int how,
+                                  tutti_err mine) TUTTI_MUST_USE;
+/* The agreement on how it went.  Collective. */
+tutti_err tutti__operation_agree(tutti_file *f, const tutti__found *found,
+                                 tutti_err mine) TUTTI_MUST_USE;
 /* An operation by a plan.  `size` is the size of the file.   Local. */
 tutti__op tutti__operation_make(const tutti_plan *p, const tutti__means *means, void *buf,
                                 tutti_off displacement, tutti_off size);
@@ -90,7 +100,8 @@ typedef struct tutti__sought {
     tutti_plan *mine;                  /* the first that this rank can use, or NULL */
     tutti_off displacement;            /* against that one */
     tutti_off size, background;
-    int moved; /* this rank's bytes have been read */
+    int moved;   /* this rank's bytes have been read */
+    int64_t all; /* what is true of all ranks, see find.c */
     tutti__range
         data;        /* the place of the plan for which this rank's bytes are on the board, or -1 */
     tutti_off count; /* they are so many */
@@ -137,6 +148,8 @@ struct tutti_request {
     tutti_off displacement;
     tutti_err refused; /* what this rank has against it */
     tutti_off least;
+    int64_t agrees;
+    int all_split;     /* all ranks have begun it: they end it together */
     _Atomic int state; /* TUTTI__QUEUED ... */
     int tag;           /* of the agreement that ends it */
     tutti__op op;
@@ -169,8 +182,14 @@ typedef struct tutti__order {
     int is_write, split;
     tutti_err refused; /* what the caller's layer has against it on this rank; its last error */
     tutti_off least;   /* reads: a shorter file has lost bytes; agrees */
+    int64_t agrees; /* a hash of what else agrees, compared before anything is done; 0: nothing */
     int ahead; /* the caller is going to compute: background auto is io-only; who has the request ends it */
 } tutti__order;
+
+/* All of it that agrees. */
+static inline int64_t tutti__order_agrees(const tutti__order *o) {
+    return (int64_t)(((uint64_t)o->agrees * 1099511628211u ^ (uint64_t)o->least) >> 1);
+}
 
 /* ---- transfer.c: tutti_file_write and tutti_file_read */
 tutti_err tutti__file_transfer(tutti_file *f, const tutti__order *o,

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "base/fiber.h"
+
 static tutti_err move_directly(const tutti_plan *p, tutti__op *op) {
     if (op->atomic) return tutti__run_atomic(op);
     if (p->method == TUTTI_METHOD_SIEVE) return tutti__run_sieve(op);
@@ -40,21 +42,37 @@ static tutti_err run_in_turn(const tutti_plan *p, tutti__op *op) {
     return err;
 }
 
-tutti_err tutti__operation_resume(tutti_plan *p, tutti_store *store, tutti_off displacement,
-                                  tutti_err mine, tutti_off *size_out) {
-    tutti__vote v;
+/* Windows of MPI are fenced by calls that block, and locked inside of fibers: never both. */
+static int64_t plan_name(const tutti_plan *p) {
+    const int fences = p->run && p->two->stepwise && p->two->kind == TUTTI_EXCHANGE_FENCE;
+    return 2 * p->number + (fences && tutti__fiber_inside());
+}
+
+tutti_err tutti__operation_resume(tutti__found *io, tutti_store *store, int how, tutti_err mine) {
+    enum { SIZE, BLOCKS, DISPLACEMENT, NUMBERS };
+    tutti_plan *p = io->plan;
     tutti_off size = 0;
+    const tutti__call call = {.kind = p->is_write ? TUTTI__CALL_RUN_WRITE : TUTTI__CALL_RUN_READ,
+                              .agrees = plan_name(p),
+                              .what = "which plan they run, or how"};
     if (mine == TUTTI_OK && !p->is_write) mine = tutti__store_size(store, &size);
-    tutti__vote_init(&v);
-    v.min[0] = v.max[0] = displacement;
-    v.max[1] = size;
-    TUTTI_TRY(tutti__team_vote(p->file->team, mine, &v));
-    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "displacements from %lld to %lld",
-                (long long)v.min[0], (long long)v.max[0]);
-    *size_out = v.max[1];
+    tutti__range r[NUMBERS] = {{size, size}, {how == TUTTI__AT_ONCE, how == TUTTI__AT_ONCE}};
+    r[DISPLACEMENT] = (tutti__range){io->displacement, io->displacement};
+    TUTTI_TRY(tutti__team_call(p->file->team, &call, mine, NUMBERS, r));
+    TUTTI_CHECK(r[DISPLACEMENT].min == r[DISPLACEMENT].max, TUTTI_ERR_MISMATCH,
+                "displacements from %lld to %lld", (long long)r[DISPLACEMENT].min,
+                (long long)r[DISPLACEMENT].max);
+    io->size = r[SIZE].max;
+    io->apart = r[BLOCKS].min == 0;
     if (!p->run || p->engine->ready(p)) return TUTTI_OK;
     p->engine->prepare(p); /* not before: others may have been in an operation before this one */
     return tutti__team_agree(p->file->team, TUTTI_OK);
+}
+
+tutti_err tutti__operation_agree(tutti_file *f, const tutti__found *found, tutti_err mine) {
+    if (found->done) return mine;
+    return found->apart ? tutti__team_agree_apart(f->team, tutti__team_tag_apart(f->team), mine)
+                        : tutti__team_agree(f->team, mine);
 }
 
 tutti__op tutti__operation_make(const tutti_plan *p, const tutti__means *means, void *buf,

@@ -293,9 +293,10 @@ static tutti_err close_allowed(const tutti_file *f) {
 
 /* Without plans and operations under way, which all ranks start, nobody can have any left. */
 static tutti_err close_agree(tutti_file *f) {
+    const tutti__call call = {.kind = TUTTI__CALL_CLOSE};
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    return f->planned ? tutti__team_agree(f->team, close_allowed(f)) : TUTTI_OK;
+    return tutti__team_call(f->team, &call, close_allowed(f), 0, NULL);
 }
 
 tutti_err tutti_file_close(tutti_file **pf) {
@@ -341,7 +342,7 @@ static tutti_err named(const tutti_file *f, const char *operation, tutti_err err
 
 tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     TUTTI_KEEP_ERRNO;
-    tutti__vote v;
+    const tutti__call call = {.kind = TUTTI__CALL_SIZE};
     tutti_off size = 0;
     CHECK_FILE(f);
     TUTTI_USE(f);
@@ -349,29 +350,24 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     tutti_err err = TUTTI_OK;
     if (!size_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the size");
     if (err == TUTTI_OK && f->team->rank == 0) err = tutti__store_size(f->store, &size);
-    tutti__vote_init(&v);
-    v.max[0] = size;
-    err = tutti__team_vote(f->team, err, &v);
+    tutti__range known = {size, size}; /* rank 0's is the largest: the others have not asked */
+    err = tutti__team_call(f->team, &call, err, 1, &known);
     TUTTI_ASSERT(err != TUTTI_OK || size_out);
-    if (err == TUTTI_OK) *size_out = v.max[0];
+    if (err == TUTTI_OK) *size_out = known.max;
     return named(f, "size", err);
 }
 
 typedef tutti_err change_fn(tutti_store *s, tutti_off size);
 
-static tutti_err change(tutti_file *f, tutti_off size, change_fn *fn) {
-    tutti__vote v;
+static tutti_err change(tutti_file *f, tutti_off size, tutti__call_kind kind, change_fn *fn) {
+    const tutti__call call = {.kind = kind, .agrees = size, .what = "sizes", .number = 1};
     tutti_err err = TUTTI_OK;
     tutti__requests_settle(f);
     if (!(f->mode & TUTTI_WRITE))
         err = tutti__error_set(TUTTI_ERR_MODE, 0, -1, "the file was not opened for writing");
     else if (size < 0)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "size %lld is negative", (long long)size);
-    tutti__vote_init(&v);
-    v.min[0] = v.max[0] = size;
-    TUTTI_TRY(tutti__team_vote(f->team, err, &v));
-    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "sizes from %lld to %lld",
-                (long long)v.min[0], (long long)v.max[0]);
+    TUTTI_TRY(tutti__team_call(f->team, &call, err, 0, NULL));
     if (f->team->rank == 0) err = fn(f->store, size);
     return tutti__team_agree(f->team, err);
 }
@@ -380,14 +376,15 @@ tutti_err tutti_file_resize(tutti_file *f, tutti_off size) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     TUTTI_USE(f);
-    return named(f, "resize", change(f, size, tutti__store_resize));
+    return named(f, "resize", change(f, size, TUTTI__CALL_RESIZE, tutti__store_resize));
 }
 
 tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     TUTTI_USE(f);
-    return named(f, "preallocate", change(f, size, tutti__store_preallocate));
+    return named(f, "preallocate",
+                 change(f, size, TUTTI__CALL_PREALLOCATE, tutti__store_preallocate));
 }
 
 tutti_err tutti_file_sync(tutti_file *f) {
@@ -395,9 +392,11 @@ tutti_err tutti_file_sync(tutti_file *f) {
     CHECK_FILE(f);
     TUTTI_USE(f);
     tutti__requests_settle(f);
+    const tutti__call call = {.kind = TUTTI__CALL_SYNC};
+    const tutti_err all = tutti__team_call(f->team, &call, TUTTI_OK, 0, NULL);
+    if (all != TUTTI_OK || !(f->mode & TUTTI_WRITE)) return named(f, "sync", all);
     const double start = tutti__now();
-    tutti_err err = TUTTI_OK;
-    if (f->mode & TUTTI_WRITE) err = tutti__store_sync(f->store);
+    const tutti_err err = tutti__store_sync(f->store);
     f->aside.seconds_file += tutti__now() - start;
     tutti__trace_event("store", "sync", start, -1, -1);
     return named(f, "sync", tutti__team_agree(f->team, err));
@@ -405,21 +404,15 @@ tutti_err tutti_file_sync(tutti_file *f) {
 
 /* ---- atomic mode */
 
-static tutti_err atomic_vote(tutti_file *f, int on) {
-    tutti__vote v;
-    tutti__vote_init(&v);
-    v.min[0] = v.max[0] = on;
-    TUTTI_TRY(tutti__team_vote(f->team, on ? tutti__locks_try(f) : TUTTI_OK, &v));
-    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "some ranks say on, others off");
-    return TUTTI_OK;
-}
-
 tutti_err tutti_file_atomic(tutti_file *f, int on) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(f != NULL, TUTTI_ERR_ARG, "the file handle is NULL");
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    const tutti_err err = atomic_vote(f, on != 0);
+    const tutti__call call = {
+        .kind = TUTTI__CALL_ATOMIC, .agrees = on != 0, .what = "whether it is on or off"};
+    const tutti_err err =
+        tutti__team_call(f->team, &call, on ? tutti__locks_try(f) : TUTTI_OK, 0, NULL);
     if (err != TUTTI_OK) {
         tutti__error_context("atomic", f->path, -1);
         return err;

@@ -28,7 +28,6 @@ static tutti_err plan_new(tutti_file *f, const tutti_access *a, int is_write, tu
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
         f->plans++;
-        f->planned = 1;
         *p_out = found.plan;
     }
     return tutti__operation_end(f, &stats, "plan", err);
@@ -109,13 +108,19 @@ static tutti_err split_fits(const tutti_file *f, int is_write) {
     return TUTTI_OK;
 }
 
-/* With background `all` the communicator is the thread's; ranks agree at the end of the operation. */
+/* Does a split operation need the others to end?  The same on all ranks.  With background `all`
+ * the communicator is the thread's, and ranks agree at the end of the operation. */
+static int split_is_away(const tutti_file *f) {
+    const tutti_request *r = tutti__request_split(f);
+    return r && r->all_split && !r->over && f->opt.background != TUTTI_BACKGROUND_ALL;
+}
+
 static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
+    const tutti__call call = {.kind = is_write ? TUTTI__CALL_WRITE_END : TUTTI__CALL_READ_END};
+    const int away = split_is_away(f);
+    if (away) tutti__requests_settle(f);
     tutti_err err = split_fits(f, is_write);
-    if (f->opt.background != TUTTI_BACKGROUND_ALL) {
-        tutti__requests_settle(f);
-        err = tutti__team_agree(f->team, err);
-    }
+    if (away) err = tutti__team_call(f->team, &call, err, 0, NULL);
     if (err != TUTTI_OK) {
         tutti__error_context(is_write ? "write_end" : "read_end", f->path, -1);
         return err;

@@ -50,16 +50,20 @@ static tutti__means means_of(tutti_request *r) {
 }
 
 static tutti_err plan_get(tutti_request *r, const tutti__means *means, tutti_off *size_out) {
+    const int how = r->split ? TUTTI__SPLIT : TUTTI__STARTED;
+    tutti__found found = {.plan = r->plan, .displacement = r->displacement};
     if (r->refused != TUTTI_OK) tutti__error_assign(&r->trouble);
     if (r->plan) {
         r->stats.plan_reuses += r->plan->used;
-        return tutti__operation_resume(r->plan, means->store, r->displacement, r->refused,
-                                       size_out);
+        TUTTI_TRY(tutti__operation_resume(&found, means->store, how, r->refused));
+        *size_out = found.size;
+        return TUTTI_OK;
     }
-    const tutti__ask ask = {r->file, r->access, r->buf, r->is_write, .fresh = 0};
-    tutti__found found;
+    const tutti__ask ask = {r->file,     r->access,  r->buf,
+                            r->is_write, .how = how, .agrees = r->agrees};
     TUTTI_TRY(tutti__operation_find(&ask, means, r->refused, &found));
     r->owns_plan = 1;
+    r->all_split = found.split;
     r->plan = found.plan;
     r->buf = found.buf;
     r->displacement = found.displacement;
@@ -287,9 +291,9 @@ static void request_init(tutti_request *r, tutti_file *f, const tutti__order *o)
     r->buf = o->buf;
     r->displacement = o->displacement;
     r->least = o->least;
+    r->agrees = tutti__order_agrees(o);
     r->refused = request_fill(r, o);
     if (r->refused != TUTTI_OK) r->trouble = *tutti_last_error();
-    f->planned = 1;
 }
 
 static void request_free(tutti_request *r) {

@@ -8,7 +8,7 @@ static tutti_err move_and_agree(tutti__op *op, const tutti__found *found, tutti_
     tutti_file *f = op->file;
     tutti_err err = TUTTI_OK;
     if (!found->moved) err = tutti__operation_under_way(tutti__operation_move(p, op));
-    if (!found->done) err = tutti__team_agree(f->team, err);
+    err = tutti__operation_agree(f, found, err);
     p->used = 1;
     op->stats->operations++;
     tutti__operation_explain(f, p);
@@ -22,7 +22,13 @@ static tutti_err transfer(tutti_file *f, const tutti__order *o, tutti_stats *sta
                           tutti_off *count_out) {
     const tutti__means means = {f->store, stats, 0};
     /* who reads first and asks then does not learn the file's size, which `least` is held against */
-    const tutti__ask ask = {f, o->access, o->buf, o->is_write, .at_once = o->least == 0};
+    const tutti__ask ask = {f,
+                            o->access,
+                            o->buf,
+                            o->is_write,
+                            .at_once = o->least == 0,
+                            .how = TUTTI__AT_ONCE,
+                            .agrees = tutti__order_agrees(o)};
     tutti__found found;
     tutti_err err = o->refused;
     if (err == TUTTI_OK) err = tutti__file_usable(f, o->access, o->buf, o->is_write);
@@ -65,12 +71,11 @@ tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf, tutti
 static tutti_err plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutti_stats *stats,
                           tutti_off *count_out) {
     const tutti__means means = {p->file->store, stats, 0};
-    tutti_off size = 0;
+    tutti__found found = {.plan = p, .displacement = displacement};
     const tutti_err mine = tutti__plan_usable(p, buf, displacement);
-    TUTTI_TRY(tutti__operation_resume(p, means.store, displacement, mine, &size));
+    TUTTI_TRY(tutti__operation_resume(&found, means.store, TUTTI__AT_ONCE, mine));
     stats->plan_reuses += p->used;
-    tutti__op op = tutti__operation_make(p, &means, buf, displacement, size);
-    const tutti__found found = {.plan = p};
+    tutti__op op = tutti__operation_make(p, &means, buf, displacement, found.size);
     return move_and_agree(&op, &found, count_out);
 }
 

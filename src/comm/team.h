@@ -106,10 +106,13 @@ const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out);
 typedef struct tutti__range {
     int64_t min, max;
 } tutti__range;
+enum { TUTTI__CALL_TELLS = 2 }; /* what a rank tells of its call: which, and what agrees */
 typedef struct tutti__vote {
     int64_t fail; /* set by tutti__vote: the lowest rank that failed, or INT64_MAX */
+    tutti__range call[TUTTI__CALL_TELLS]; /* where it opens a call: which, see below */
+    int64_t yes;                          /* a bit per question; out, those to which all said yes */
     int64_t min[TUTTI__VOTES], max[TUTTI__VOTES], sum[TUTTI__VOTES];
-    int64_t ranges; /* how many of the following there are, the same on all ranks */
+    int64_t ranges; /* how many of the following there are, the same on all ranks in one call */
     tutti__range range[TUTTI__RANGES];
 } tutti__vote;
 
@@ -123,11 +126,13 @@ void tutti__vote_init(tutti__vote *v); /* min +inf, max -inf, sum 0, no ranges *
 tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
 /* The same without numbers. */
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) TUTTI_MUST_USE;
+/* Votes follow one another by this tag; those of operations are larger. */
+enum { TUTTI__VOTE_TAG = 0 };
 /* The same among others that are under way at the same time, each with a tag of its own, in any order. */
 tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) TUTTI_MUST_USE;
 /* ---- nods: an agreement without messages, for ranks that share memory and have a board (nod.c).  Everybody
  * says yes or no to up to some questions, and gives some numbers. */
-#define TUTTI__NODS (TUTTI__RANGES + 3)
+#define TUTTI__NODS (TUTTI__RANGES + 3 + TUTTI__CALL_TELLS)
 /* Can the team nod?  The same on all ranks. */
 static inline int tutti__team_nods(const tutti__team *t) {
     return t->board.memory.base != NULL || t->size == 1;
@@ -147,6 +152,53 @@ int tutti__board_told(const tutti__team *t);
 /* `yes`: a bit per question; the result has those to which all said yes.   range[i]: in, one number, or
  * none; out, from the smallest to the largest of everybody's.   Collective; only if the team can. */
 int64_t tutti__team_nod(tutti__team *t, int64_t yes, int n, tutti__range *range);
+
+/* ---- calls: every collective call of a file opens by telling which it is (call.c).  Ranks that
+ * are in different ones so find each other out: all return TUTTI_ERR_MISMATCH, and nothing has
+ * been done. */
+typedef enum tutti__call_kind {
+    TUTTI__CALL_WRITE, /* at once, split or started */
+    TUTTI__CALL_READ,
+    TUTTI__CALL_PLAN_WRITE,
+    TUTTI__CALL_PLAN_READ,
+    TUTTI__CALL_RUN_WRITE, /* by a plan, at once or started */
+    TUTTI__CALL_RUN_READ,
+    TUTTI__CALL_WRITE_END,
+    TUTTI__CALL_READ_END,
+    TUTTI__CALL_SIZE,
+    TUTTI__CALL_RESIZE,
+    TUTTI__CALL_PREALLOCATE,
+    TUTTI__CALL_SYNC,
+    TUTTI__CALL_ATOMIC,
+    TUTTI__CALL_CHANGE,
+    TUTTI__CALL_CLOSE,
+    TUTTI__CALL_ARRAY, /* whatever is not done by one of the others; `agrees` has its name too */
+    TUTTI__CALLS
+} tutti__call_kind;
+
+typedef struct tutti__call {
+    tutti__call_kind kind;
+    int64_t agrees;   /* what must be the same on all ranks: a number or a hash */
+    const char *what; /* that is, in the plural, for the message */
+    int number;       /* it is a number that says something to people */
+} tutti__call;
+
+/* Open a call: all are in the same one, agree, and have nothing against it.  Otherwise all ranks
+ * return the same: if calls differ TUTTI_ERR_MISMATCH, else the error of the lowest rank that has
+ * one, else TUTTI_ERR_MISMATCH for what ought to agree.   range[i]: as for tutti__team_nod.
+ * Collective. */
+tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine, int n,
+                           tutti__range *range) TUTTI_MUST_USE;
+/* The same by a vote, for a team that cannot nod or has nodded about this call already. */
+tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err mine,
+                                tutti__vote *io) TUTTI_MUST_USE;
+/* The parts, for an opening by tutti__team_nod that asks more: what this rank says in its first
+ * ranges; then are all in one call; then, if nobody refuses, what agrees. */
+void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine,
+                      tutti__range told[TUTTI__CALL_TELLS]);
+tutti_err tutti__call_compare(const tutti__range told[TUTTI__CALL_TELLS]) TUTTI_MUST_USE;
+tutti_err tutti__call_agree(const tutti__call *c,
+                            const tutti__range told[TUTTI__CALL_TELLS]) TUTTI_MUST_USE;
 
 /* Sum of n numbers over all ranks, in place.  Collective. */
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;

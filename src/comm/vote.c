@@ -10,9 +10,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Votes follow one another; the tags of operations are larger. */
-enum { VOTE_TAG = 0 };
-
 typedef struct {
     tutti__vote vote;
     tutti_error_info info; /* of rank vote.fail; sent only if there is one */
@@ -21,10 +18,17 @@ typedef struct {
 void tutti__vote_init(tutti__vote *v) {
     memset(v, 0, offsetof(tutti__vote, range));
     v->fail = INT64_MAX;
+    v->yes = -1;
+    for (int i = 0; i < TUTTI__CALL_TELLS; i++) v->call[i] = tutti__range_none();
     for (int i = 0; i < TUTTI__VOTES; i++) {
         v->min[i] = INT64_MAX;
         v->max[i] = INT64_MIN;
     }
+}
+
+static void range_merge(tutti__range *to, const tutti__range *from) {
+    to->min = tutti__min(to->min, from->min);
+    to->max = tutti__max(to->max, from->max);
 }
 
 static void ballot_merge(ballot *to, const ballot *from) {
@@ -39,10 +43,11 @@ static void ballot_merge(ballot *to, const ballot *from) {
         if (a->max[i] > b->max[i]) b->max[i] = a->max[i];
         if (!tutti__add_ok(a->sum[i], b->sum[i], &b->sum[i])) b->sum[i] = INT64_MAX;
     }
-    for (int64_t i = 0; i < b->ranges; i++) {
-        if (a->range[i].min < b->range[i].min) b->range[i].min = a->range[i].min;
-        if (a->range[i].max > b->range[i].max) b->range[i].max = a->range[i].max;
-    }
+    b->yes &= a->yes;
+    for (int i = 0; i < TUTTI__CALL_TELLS; i++) range_merge(&b->call[i], &a->call[i]);
+    /* ranks in different calls may differ in the number of these: then nobody looks at them */
+    for (int64_t i = 0; i < tutti__min(a->ranges, b->ranges); i++)
+        range_merge(&b->range[i], &a->range[i]);
 }
 
 /* Ranges that are not in use stay at home; the error travels only if there is one. */
@@ -102,13 +107,13 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
 }
 
 tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) {
-    return vote_with(t, VOTE_TAG, mine, io);
+    return vote_with(t, TUTTI__VOTE_TAG, mine, io);
 }
 
 /* All is well most of the time, and a nod says so; otherwise it takes a vote to tell what is not. */
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) {
     if (tutti__team_nods(t) && tutti__team_nod(t, mine == TUTTI_OK, 0, NULL)) return TUTTI_OK;
-    return tutti__team_agree_apart(t, VOTE_TAG, mine);
+    return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, mine);
 }
 
 tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) {

@@ -30,7 +30,6 @@ struct tutti_file {
     tutti_plan *kept; /* remembered ones, the last used first; the same on all ranks (remember.c) */
     int kept_n;
     tutti_plan *blank;       /* room for the next one, or NULL */
-    int planned;             /* there has been a plan, a split or a non-blocking operation */
     tutti_request *requests; /* operations under way, in the order in which they were started */
     int queue_stands;        /* while fibers are resumed: one of them waits to depart */
     struct tutti__worker *worker;  /* the thread of background `all`; NULL until it is needed */

@@ -69,7 +69,7 @@ static void stepwise_decide(const tutti_plan *p, tutti__two_phase *t, int exchan
     const int steps = exchange == TUTTI_EXCHANGE_TWO_SIDED && p->file->opt.step > 0;
     t->stepwise =
         (one_sided || steps) && !t->ordered && !p->means.resident && tutti__plan_is_staged(p);
-    t->kind = one_sided && !tutti__fiber_inside() ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
+    t->kind = one_sided && !p->inside ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
     t->step = t->kind != TUTTI_EXCHANGE_TWO_SIDED ? 0 : one_sided ? 4 : p->file->opt.step;
 }
 

@@ -1,0 +1,90 @@
+/* comm: which collective call each rank is in, compared before anything is done.
+ *
+ * Ranks in different calls must not wait for each other's next message: so every call opens in the
+ * same way, by one consensus in shared memory where the team has it and by one vote otherwise, and
+ * the choice depends on nothing but the team.  What a rank says begins with the kind of its call
+ * and its own number, in one word, so that the smallest and the largest of all words name two
+ * ranks whose calls differ.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "comm/team.h"
+
+static const char *const DOES[TUTTI__CALLS] = {
+    [TUTTI__CALL_WRITE] = "writes",
+    [TUTTI__CALL_READ] = "reads",
+    [TUTTI__CALL_PLAN_WRITE] = "plans a write",
+    [TUTTI__CALL_PLAN_READ] = "plans a read",
+    [TUTTI__CALL_RUN_WRITE] = "runs a plan of a write",
+    [TUTTI__CALL_RUN_READ] = "runs a plan of a read",
+    [TUTTI__CALL_WRITE_END] = "ends a split write",
+    [TUTTI__CALL_READ_END] = "ends a split read",
+    [TUTTI__CALL_SIZE] = "asks for the size",
+    [TUTTI__CALL_RESIZE] = "resizes",
+    [TUTTI__CALL_PREALLOCATE] = "preallocates",
+    [TUTTI__CALL_SYNC] = "syncs",
+    [TUTTI__CALL_ATOMIC] = "sets atomic mode",
+    [TUTTI__CALL_CHANGE] = "changes options",
+    [TUTTI__CALL_CLOSE] = "closes",
+    [TUTTI__CALL_ARRAY] = "calls for the array",
+};
+
+/* Ranks are fewer than this. */
+#define RANKS ((int64_t)1 << 32)
+
+void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine,
+                      tutti__range told[TUTTI__CALL_TELLS]) {
+    const int64_t word = c->kind * RANKS + t->rank;
+    const int64_t agrees = tutti__min(c->agrees, INT64_MAX - 1); /* the last one says nothing */
+    told[0] = (tutti__range){word, word};
+    /* who refuses may not even have looked at its arguments */
+    told[1] = mine == TUTTI_OK ? (tutti__range){agrees, agrees} : tutti__range_none();
+}
+
+tutti_err tutti__call_compare(const tutti__range told[TUTTI__CALL_TELLS]) {
+    const int64_t a = told[0].min, b = told[0].max;
+    TUTTI_CHECK(a / RANKS == b / RANKS, TUTTI_ERR_MISMATCH, "rank %lld %s while rank %lld %s",
+                (long long)(a % RANKS), DOES[a / RANKS], (long long)(b % RANKS), DOES[b / RANKS]);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__call_agree(const tutti__call *c, const tutti__range told[TUTTI__CALL_TELLS]) {
+    const tutti__range r = told[1];
+    if (r.min >= r.max) return TUTTI_OK;
+    TUTTI_CHECK(!c->number, TUTTI_ERR_MISMATCH, "%s from %lld to %lld", c->what, (long long)r.min,
+                (long long)r.max);
+    TUTTI_FAIL(TUTTI_ERR_MISMATCH, "ranks disagree on %s", c->what);
+}
+
+tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err mine,
+                                tutti__vote *io) {
+    tutti__call_tell(t, c, mine, io->call);
+    const tutti_err err = tutti__team_vote(t, mine, io);
+    TUTTI_TRY(tutti__call_compare(io->call)); /* first: the error may be of another call */
+    TUTTI_TRY(err);
+    return tutti__call_agree(c, io->call);
+}
+
+static tutti_err call_by_nod(tutti__team *t, const tutti__call *c, tutti_err mine, int n,
+                             tutti__range *range) {
+    tutti__range all[TUTTI__NODS];
+    TUTTI_ASSERT(n + TUTTI__CALL_TELLS <= TUTTI__NODS);
+    tutti__call_tell(t, c, mine, all);
+    for (int i = 0; i < n; i++) all[TUTTI__CALL_TELLS + i] = range[i];
+    const int64_t fine = tutti__team_nod(t, mine == TUTTI_OK, TUTTI__CALL_TELLS + n, all);
+    TUTTI_TRY(tutti__call_compare(all));
+    if (!fine) return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, mine);
+    TUTTI_TRY(tutti__call_agree(c, all));
+    for (int i = 0; i < n; i++) range[i] = all[TUTTI__CALL_TELLS + i];
+    return TUTTI_OK;
+}
+
+tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine, int n,
+                           tutti__range *range) {
+    tutti__vote v;
+    if (tutti__team_nods(t)) return call_by_nod(t, c, mine, n, range);
+    tutti__vote_init(&v);
+    v.ranges = n;
+    for (int i = 0; i < n; i++) v.range[i] = range[i];
+    TUTTI_TRY(tutti__team_call_vote(t, c, mine, &v));
+    for (int i = 0; i < n; i++) range[i] = v.range[i];
+    return TUTTI_OK;
+}
