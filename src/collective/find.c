@@ -157,7 +157,7 @@ static tutti_err find_by_vote(const tutti__ask *q, const tutti__means *means, tu
                               tutti_err mine, tutti__found *out) {
     tutti__vote v;
     if (mine == TUTTI_OK) mine = blank_ensure(q->file);
-    if (mine == TUTTI_OK && !q->is_write) mine = tutti__store_size(means->store, &s->size);
+    if (mine == TUTTI_OK) mine = tutti__operation_ask(q->file, means->store, q->is_write, &s->size);
     vote_fill(&v, q, mine, s);
     const tutti_err err = tutti__team_vote(q->file->team, mine, &v);
     if (err != TUTTI_OK) tutti__plan_destroy(&q->file->blank);
@@ -177,7 +177,8 @@ static tutti_err find(const tutti__ask *q, const tutti__means *means, tutti_err 
     s.n = s.moved = 0;
     s.data = (tutti__range){-1, -1};
     s.mine = NULL;
-    s.size = s.count = 0;
+    s.size = q->is_write ? TUTTI__OFF_END : 0;
+    s.count = 0;
     s.background = q->file->team->background;
     TUTTI_TRY(tutti__board_wish(q->file->team));
     if (!q->fresh) {

@@ -220,11 +220,19 @@ tutti_err tutti__operation_under_way(tutti_err err) {
     return TUTTI_ERR_IO;
 }
 
+tutti_err tutti__operation_ask(tutti_file *f, tutti_store *store, int is_write,
+                               tutti_off *size_out) {
+    if (!is_write || (f->opt.sole_writer && !tutti__alone_any(f)))
+        return tutti__store_size(store, size_out);
+    *size_out = TUTTI__OFF_END;
+    return TUTTI_OK;
+}
+
 tutti_err tutti__operation_resume(tutti_plan *p, tutti_store *store, tutti_off displacement,
                                   tutti_err mine, tutti_off *size_out) {
     tutti__vote v;
     tutti_off size = 0;
-    if (mine == TUTTI_OK && !p->is_write) mine = tutti__store_size(store, &size);
+    if (mine == TUTTI_OK) mine = tutti__operation_ask(p->file, store, p->is_write, &size);
     tutti__vote_init(&v);
     v.min[0] = v.max[0] = displacement;
     v.max[1] = size;
@@ -249,6 +257,7 @@ tutti__op tutti__operation_make(tutti_plan *p, const tutti__means *means, void *
                        .buf = buf,
                        .shift = shift,
                        .eof = p->is_write ? TUTTI__OFF_END : size - shift,
+                       .zeros = size == TUTTI__OFF_END ? TUTTI__OFF_END : size - shift,
                        .resident = p->means.resident && !atomic,
                        .atomic = atomic};
 }
