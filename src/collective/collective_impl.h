@@ -27,7 +27,7 @@ typedef struct tutti__found {
     tutti_plan *plan;
     char *buf;
     tutti_off displacement;
-    tutti_off size;  /* reads: of the file */
+    tutti_off size;  /* of the file, as tutti__operation_ask has it */
     int moved, done; /* this rank's bytes have been moved; everybody's, and all agree on that */
     int apart;       /* some rank does not wait: the outcome is agreed on by a tag of its own */
     int split;       /* all ranks have begun a split operation */
@@ -62,6 +62,11 @@ tutti_err tutti__operation_find(const tutti__ask *q, const tutti__means *means, 
                                 tutti__found *out) TUTTI_MUST_USE;
 
 /* ---- move.c */
+/* What the first agreement asks this rank of the file: reads, its size; writes, its size if holes
+ * behind it may be written as zeros, and TUTTI__OFF_END, which outvotes every size, if they may
+ * not.   Local. */
+tutti_err tutti__operation_ask(tutti_file *f, tutti_store *store, int is_write,
+                               tutti_off *size_out) TUTTI_MUST_USE;
 /* Open a run of a plan made before, io->plan: may all, with the same io->displacement, and how long
  * is the file?   Collective, agrees. */
 tutti_err tutti__operation_resume(tutti__found *io, tutti_store *store, int how,
@@ -69,7 +74,7 @@ tutti_err tutti__operation_resume(tutti__found *io, tutti_store *store, int how,
 /* The agreement on how it went.  Collective. */
 tutti_err tutti__operation_agree(tutti_file *f, const tutti__found *found,
                                  tutti_err mine) TUTTI_MUST_USE;
-/* An operation by a plan.  `size` is the size of the file.   Local. */
+/* An operation by a plan.  `size`: as agreed by what all were asked.   Local. */
 tutti__op tutti__operation_make(const tutti_plan *p, const tutti__means *means, void *buf,
                                 tutti_off displacement, tutti_off size);
 /* Move the bytes.  All ranks; this rank's outcome. */
@@ -88,6 +93,8 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf,
 /* Tell what came of an access under way; frees and nulls it. */
 tutti_err tutti__alone_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
 int tutti__alone_arrived(const tutti_request *r);
+/* Has this rank any independent access under way?  Any thread. */
+int tutti__alone_any(tutti_file *f);
 void tutti__alone_wait(tutti_request *r, long microseconds); /* until it has, but not for longer */
 void tutti__alone_abandon(tutti_request *r);
 /* Wait for all of them; their requests outlive the file.   Local. */

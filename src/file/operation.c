@@ -100,4 +100,5 @@ void tutti__operation_done(const tutti__op *op) {
 void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off size) {
     op->shift = op->file->origin + displacement;
     op->eof = op->is_write ? TUTTI__OFF_END : size - op->shift;
+    op->zeros = size == TUTTI__OFF_END ? TUTTI__OFF_END : size - op->shift;
 }

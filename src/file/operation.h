@@ -16,6 +16,7 @@ typedef struct tutti__op {
     char *buf;
     tutti_off shift; /* file offset of the access's offset 0 */
     tutti_off eof;   /* reads: end of the file, relative to shift; writes: TUTTI__OFF_END */
+    tutti_off zeros; /* writes: holes behind this may be written as zeros; relative to shift */
     int eof_unknown; /* a read that comes short has met the end of the file */
     tutti_off moved; /* bytes of this rank that are done */
     int atomic;      /* every rank by itself, under a lock */
@@ -28,7 +29,8 @@ tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const v
                              int is_write) TUTTI_MUST_USE;
 /* Start of the statistics; file accesses of this thread are counted in them from now on. */
 void tutti__operation_begin(tutti_stats *stats);
-/* Where the access lies in the file and, for reads, where that ends: `size` bytes. */
+/* Where the access lies in the file, and where that ends: `size` bytes (writes: TUTTI__OFF_END if
+ * holes behind the end may not be written as zeros). */
 void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off size);
 /* Reads: is the file as long as it must be?  The same everywhere. */
 tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) TUTTI_MUST_USE;
