@@ -127,7 +127,7 @@ tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) TUTTI_MUST_USE;
 tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) TUTTI_MUST_USE;
 /* ---- nods: an agreement without messages, for ranks that share memory and have a board (nod.c).  Everybody
  * says yes or no to up to some questions, and gives some numbers. */
-#define TUTTI__NODS (TUTTI__RANGES + 3)
+#define TUTTI__NODS (TUTTI__RANGES + 4)
 /* Can the team nod?  The same on all ranks. */
 static inline int tutti__team_nods(const tutti__team *t) {
     return t->board.memory.base != NULL || t->size == 1;
