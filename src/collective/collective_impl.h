@@ -40,6 +40,10 @@ tutti_err tutti__comm_usable(MPI_Comm comm) TUTTI_MUST_USE;
 
 /* ---- choose.c */
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out);
+/* Is a good part of what this rank wants not in the page cache?  A few pages are asked for, evenly spread.  What nobody
+ * can tell is warm; so is what is small: asking is not worth it below TUTTI__COLD_BYTES of all ranks.   Local. */
+#define TUTTI__COLD_BYTES ((tutti_off)256 << 10)
+int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store);
 /* Print the candidates with their predicted times, the one that is taken first. */
 void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_write);
 /* At open, rank 0: the profile for a path. */
@@ -104,8 +108,11 @@ void tutti__alone_end(tutti_file *f);
 typedef struct tutti__sought {
     int n;
     tutti__range range[TUTTI__RANGES]; /* of each plan: my displacement against it */
-    tutti_plan *mine;                  /* the first that this rank can use, or NULL */
-    tutti_off displacement;            /* against that one */
+    tutti_plan
+        *mine; /* the first that this rank can use, made for bytes as cold as its own, or NULL */
+    int some;  /* it can use one, be they as cold or not */
+    int cold;  /* this rank's bytes are; then: somebody's */
+    tutti_off displacement; /* against that one */
     tutti_off size, background;
     int moved;   /* this rank's bytes have been read */
     int64_t all; /* what is true of all ranks, see find.c */
@@ -125,9 +132,10 @@ int tutti__remember_is_joint(const tutti_plan *p, const tutti__range *data);
 /* Then one rank writes them.   Collective, agrees. */
 tutti_err tutti__remember_joint(const tutti_plan *p, const tutti__means *means,
                                 tutti_off displacement) TUTTI_MUST_USE;
-/* The plan that everybody can use, with the same displacement; NULL: none.   The same on all ranks. */
-tutti_plan *tutti__remember_pick(const tutti_file *f, int n, const tutti__range *range,
-                                 tutti_off *displacement_out);
+/* The plan that everybody can use, with the same displacement, made for bytes as `cold` as somebody's are; NULL:
+ * none.   The same on all ranks. */
+tutti_plan *tutti__remember_pick(const tutti_file *f, const tutti__sought *s,
+                                 const tutti__range *range, tutti_off *displacement_out);
 /* It is used again: for an operation that ends with tutti__plan_release. */
 void tutti__remember_use(tutti_plan *p);
 /* Remember a new plan, which is in use.  All ranks. */

@@ -82,6 +82,7 @@ static void vote_fill(tutti__vote *v, const tutti__ask *q, tutti_err mine, const
     v->max[1] = sum.max_bytes;
     v->max[2] = s->size;
     v->max[3] = s->background;
+    v->max[5] = s->cold;
     v->max[4] = mine == TUTTI_OK ? (tutti_off)tutti_access_size(q->access) : 0;
     v->sum[0] = sum.bytes;
     v->sum[1] = sum.runs;
@@ -98,7 +99,8 @@ static tutti__summary vote_summary(const tutti__vote *v) {
                             .runs = v->sum[1],
                             .ranks = v->sum[2],
                             .max_bytes = v->max[1],
-                            .run = v->min[1]};
+                            .run = v->min[1],
+                            .cold = v->max[5] > 0 && v->sum[0] >= TUTTI__COLD_BYTES};
 }
 
 static tutti_err plan_anew(const tutti__ask *q, const tutti__means *means, const tutti__vote *v,
@@ -154,7 +156,7 @@ static tutti_err plan_jointly(const tutti__means *means, const tutti__sought *s,
 /* By a nod: one look at each other's answers is all that it takes. */
 static tutti_err find_by_nod(const tutti__ask *q, const tutti__means *means, tutti__sought *s,
                              tutti_err mine, tutti__found *out) {
-    enum { CALL, SIZE = CALL + TUTTI__CALL_TELLS, BACKGROUND, DATA, PLANS };
+    enum { CALL, SIZE = CALL + TUTTI__CALL_TELLS, BACKGROUND, DATA, COLD, PLANS };
     tutti_file *f = q->file;
     tutti__range r[TUTTI__NODS];
     const tutti__call call = call_of(q);
@@ -162,12 +164,14 @@ static tutti_err find_by_nod(const tutti__ask *q, const tutti__means *means, tut
     r[SIZE] = (tutti__range){s->size, s->size};
     r[BACKGROUND] = (tutti__range){s->background, s->background};
     r[DATA] = s->data;
+    r[COLD] = (tutti__range){s->cold, s->cold};
     memcpy(r + PLANS, s->range, (size_t)s->n * sizeof *r);
     const int64_t all = tutti__team_nod(f->team, answers_of(q, means, mine, s), PLANS + s->n, r);
     TUTTI_TRY(tutti__call_compare(r + CALL));
     if (all & FINE) TUTTI_TRY(tutti__call_agree(&call, r + CALL));
     s->all = all;
-    tutti_plan *p = tutti__remember_pick(f, s->n, r + PLANS, &s->displacement);
+    s->cold = (int)r[COLD].max;
+    tutti_plan *p = tutti__remember_pick(f, s, r + PLANS, &s->displacement);
     /* everybody has read by a plan without staging, but not by the same: nobody has asked for the size */
     if (p && p->run && (all & MOVED)) return TUTTI_OK;
     s->n = 0; /* a vote needs not ask again */
@@ -189,7 +193,8 @@ static tutti_err find_by_vote(const tutti__ask *q, const tutti__means *means, tu
     if (err != TUTTI_OK) tutti__plan_destroy(&q->file->blank);
     TUTTI_TRY(err);
     TUTTI_ASSERT(q->file->blank && q->access); /* nobody has refused */
-    tutti_plan *p = tutti__remember_pick(q->file, s->n, v.range, &s->displacement);
+    s->cold = (int)v.max[5];
+    tutti_plan *p = tutti__remember_pick(q->file, s, v.range, &s->displacement);
     s->size = v.max[2];
     s->background = v.max[3];
     s->all = v.yes;
@@ -201,7 +206,9 @@ static tutti_err find(const tutti__ask *q, const tutti__means *means, tutti_err 
                       tutti__found *out) {
     tutti__sought s;
     TUTTI_ASSERT(mine != TUTTI_OK || q->access);
-    s.n = s.moved = 0;
+    s.n = s.moved = s.some = 0;
+    s.cold =
+        mine == TUTTI_OK && !q->is_write && tutti__choose_cold(q->file, q->access, means->store);
     s.data = (tutti__range){-1, -1};
     s.mine = NULL;
     s.size = q->is_write ? TUTTI__OFF_END : 0;

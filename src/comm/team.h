@@ -132,7 +132,7 @@ enum { TUTTI__VOTE_TAG = 0 };
 tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) TUTTI_MUST_USE;
 /* ---- nods: an agreement without messages, for ranks that share memory and have a board (nod.c).  Everybody
  * says yes or no to up to some questions, and gives some numbers. */
-#define TUTTI__NODS (TUTTI__RANGES + 3 + TUTTI__CALL_TELLS)
+#define TUTTI__NODS (TUTTI__RANGES + 4 + TUTTI__CALL_TELLS)
 /* Can the team nod?  The same on all ranks. */
 static inline int tutti__team_nods(const tutti__team *t) {
     return t->board.memory.base != NULL || t->size == 1;

@@ -101,5 +101,3 @@ tutti_err tutti__run_list(tutti__op *op, int batch) {
     if (l.io != few) tutti__free(l.io);
     return err;
 }
-
-/* ---- sieve */

@@ -44,7 +44,7 @@ struct tutti_file {
     pthread_mutex_t use;           /* recursive: see TUTTI_USE */
     int64_t planned_n;             /* plans made so far */
     int64_t explained;             /* the number of the one in `explain` */
-    char explain[256];
+    char explain[400];
     tutti_progress_fn *progress;
     void *progress_context;
     tutti_file *next_open; /* list of open files, for MPI_Finalize */

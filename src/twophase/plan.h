@@ -72,6 +72,7 @@ typedef struct tutti__two_phase {
     tutti__load home;  /* all sources of my windows */
     int carries;
     tutti__load *carry; /* my group's sources of windows elsewhere that I carry, in walk order */
+    tutti_off gap;      /* as chosen: holes of this size are read along */
     int messages;       /* some bytes travel by message */
 } tutti__two_phase;
 
@@ -85,7 +86,9 @@ typedef struct tutti__choice {
     int aggregators;        /* 0: as many as have `least` bytes */
     tutti_off window;       /* 0: no opinion */
     tutti_off least;
-    char why[160];
+    int cold;      /* reads: for bytes that are not in the page cache */
+    tutti_off gap; /* holes of this size are read along, or written over where that is allowed */
+    char why[160], gap_why[64];
 } tutti__choice;
 
 enum { TUTTI__KEPT = 1, TUTTI__BUSY = 2 };
@@ -116,7 +119,7 @@ struct tutti_plan {
     tutti_off lo, bytes;  /* of all ranks */
     int hits;
     tutti_plan *older;
-    char explain[256];
+    char explain[400];
 };
 
 /* ---- two_phase_plan.c: the steps of planning, each the same on all ranks or agreed on later */

@@ -84,6 +84,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     t->shared = !singles && (exchange == TUTTI_EXCHANGE_AUTO || exchange == TUTTI_EXCHANGE_SHM);
     t->groups = t->shared ? &team->nodes : &team->singles;
     t->bytes = s->bytes;
+    t->gap = p->choice.gap;
     const int remote = !t->stepwise && (t->groups->n > 1 || t->ordered);
     t->pipeline = f->opt.pipeline ? f->opt.pipeline : p->choice.pipeline;
     if (t->pipeline == TUTTI_PIPELINE_AUTO) t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
@@ -102,7 +103,9 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     const tutti__topology topo = {team->size, share->n, share->of};
     const int named = p->method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
     const tutti_off least = tutti__max(f->align, tutti__min(window, p->choice.least));
-    const int n = tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators, s->bytes,
+    /* from a device, holes come along, or requests wait for it side by side */
+    const tutti_off moved = s->cold ? tutti__max(s->bytes, extent) : s->bytes;
+    const int n = tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators, moved,
                                             named ? 1 : least, t->agg_rank);
     if (p->method == TUTTI_METHOD_ROOT) t->agg_rank[0] = 0;
 
