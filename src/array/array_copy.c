@@ -169,7 +169,7 @@ static tutti_err copier_agree(copier *c, tutti_err mine) {
 static tutti_err piece_access(const tutti_array *a, const tutti_array *other, const tutti_slice *s,
                               const tutti_section *memory, tutti_access **out) {
     if (a->dist || !other->dist) return tutti__slice_access(&a->mine, s, memory, out);
-    const tutti__part_of part = {
+    const tutti__array_part part = {
         .d = other->dist, .rank = tutti__array_team(other)->rank, .from = s->lo, .to = s->hi};
     if (tutti_slice_count(a->spec.ndims, s, NULL) == 0) return tutti_access_contiguous(0, 0, out);
     return tutti__part_access(&a->spec, &part, memory, out);

@@ -130,13 +130,13 @@ tutti_err tutti__slice_access(const tutti_array_spec *spec, const tutti_slice *s
                               const tutti_section *memory, tutti_access **out) TUTTI_MUST_USE;
 /* The elements of a rank's part with local indices in [from, to) (NULL: all), of a distribution of `within`
  * (NULL: of the whole array). */
-typedef struct tutti__part_of {
+typedef struct tutti__array_part {
     const tutti_distribution *d;
     int rank;
     const tutti_slice *within;
     const tutti_count *from, *to;
-} tutti__part_of;
-tutti_err tutti__part_access(const tutti_array_spec *spec, const tutti__part_of *part,
+} tutti__array_part;
+tutti_err tutti__part_access(const tutti_array_spec *spec, const tutti__array_part *part,
                              const tutti_section *memory, tutti_access **out) TUTTI_MUST_USE;
 
 /* ---- array_move.c */

@@ -160,7 +160,7 @@ tutti_err tutti_array_write_start(tutti_array *a, const tutti_slice *s, const tu
 
 /* ---- parts */
 
-static tutti_err part_access(const tutti_array *a, const tutti__part_of *part,
+static tutti_err part_access(const tutti_array *a, const tutti__array_part *part,
                              const tutti_section *memory, int is_write, tutti_access **out) {
     const tutti__team *t = tutti__array_team(a);
     TUTTI_TRY(tutti__array_usable(a, is_write));
@@ -174,8 +174,8 @@ static tutti_err part_access(const tutti_array *a, const tutti__part_of *part,
     return tutti__slice_access(&a->mine, &all, memory, out);
 }
 
-static tutti_err move_part(tutti_array *a, const tutti__part_of *part, const tutti_section *memory,
-                           void *buf, int is_write) {
+static tutti_err move_part(tutti_array *a, const tutti__array_part *part,
+                           const tutti_section *memory, void *buf, int is_write) {
     tutti_access *access = NULL;
     tutti_err err = part_access(a, part, memory, is_write, &access);
     err = tutti__array_transfer(a, access, buf, is_write, err);
@@ -187,7 +187,7 @@ tutti_err tutti_array_read_part(tutti_array *a, const tutti_distribution *d,
                                 const tutti_slice *within, const tutti_section *memory, void *buf) {
     TUTTI_KEEP_ERRNO;
     CHECK_ARRAY(a);
-    const tutti__part_of part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
+    const tutti__array_part part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
     return move_part(a, &part, memory, buf, 0);
 }
 
@@ -197,6 +197,6 @@ tutti_err tutti_array_write_part(tutti_array *a, const tutti_distribution *d,
     TUTTI_KEEP_ERRNO;
     CHECK_ARRAY(a);
     tutti__ahead_drop(a);
-    const tutti__part_of part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
+    const tutti__array_part part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
     return move_part(a, &part, memory, (void *)buf, 1);
 }

@@ -22,7 +22,7 @@
 enum { RING = 3, ALIGN = 4096 }; /* buffers, at most; where they begin */
 
 struct tutti_tiles {
-    tutti__flight reading, writing;
+    tutti__tile_flight reading, writing;
     tutti__tiling tiling;
     tutti__grain grain; /* of the array that is read */
     int in_place, sequential;
@@ -87,11 +87,11 @@ static tutti_off descriptions(int ndims) {
 }
 
 /* Is what it moves in memory of the engine for a while, for each byte of a tile? */
-static int is_staged(const tutti_tiles *t, const tutti__flight *f) {
-    return f->array && !t->sequential && tutti__flight_staged(f->array);
+static int is_staged(const tutti_tiles *t, const tutti__tile_flight *f) {
+    return f->array && !t->sequential && tutti__tile_flight_staged(f->array);
 }
 
-static tutti_off on_their_way(const tutti_tiles *t, const tutti__flight *f) {
+static tutti_off on_their_way(const tutti_tiles *t, const tutti__tile_flight *f) {
     const tutti_off staged = is_staged(t, f) ? tutti_access_bytes(f->access) : 0;
     return staged + (tutti_off)tutti_access_size(f->access);
 }
@@ -119,8 +119,8 @@ static tutti_off element_of(const tutti_array *a) {
 static void tiles_free(tutti_tiles **pt) {
     tutti_tiles *t = *pt;
     if (!t) return;
-    tutti__flight_cancel(&t->reading);
-    tutti__flight_cancel(&t->writing);
+    tutti__tile_flight_cancel(&t->reading);
+    tutti__tile_flight_cancel(&t->writing);
     for (int i = 0; i < RING; i++) {
         tutti__free(t->in[i]);
         tutti__free(t->out[i]);
@@ -292,8 +292,8 @@ tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tile
     }
     count_memory(t);
     count_walks(t, 1);
-    if (t->steps == 0) tutti__flight_cancel(&t->reading);
-    tutti__flight_begin(&t->reading);
+    if (t->steps == 0) tutti__tile_flight_cancel(&t->reading);
+    tutti__tile_flight_begin(&t->reading);
     *t_out = t;
     return TUTTI_OK;
 }
@@ -305,7 +305,7 @@ static tutti_err prepare_write(tutti_tiles *t, tutti_count k) {
     const tutti_count n = tutti__box_count(t->tiling.ndims, &b.core);
     const tutti__packed at = {&b.core, out_of(t, k)};
     if (!t->writing.array) return TUTTI_OK;
-    TUTTI_TRY(tutti__flight_prepare(&t->writing, n > 0, &b.core, &at));
+    TUTTI_TRY(tutti__tile_flight_prepare(&t->writing, n > 0, &b.core, &at));
     t->stats.written_bytes += n * element_of(t->writing.array);
     return TUTTI_OK;
 }
@@ -318,7 +318,7 @@ static tutti_err prepare_read(tutti_tiles *t, tutti_count k) {
     tutti__fetch fetch;
     if (!t->reading.array) return TUTTI_OK;
     tutti__tiling_fetch(&t->tiling, &t->grain, &before.frame, &b.frame, &fetch);
-    TUTTI_TRY(tutti__flight_prepare(&t->reading, fetch.n, fetch.read, &at));
+    TUTTI_TRY(tutti__tile_flight_prepare(&t->reading, fetch.n, fetch.read, &at));
     t->kept = fetch.kept;
     const tutti_off kept = tutti__box_count(ndims, &fetch.kept) * t->grain.element;
     t->stats.kept_bytes += kept;
@@ -346,9 +346,9 @@ static tutti_err agree(tutti_tiles *t, tutti_count step, tutti_err mine) {
 
 /* End both; the first trouble counts. */
 static tutti_err land(tutti_tiles *t) {
-    const tutti_err wrote = tutti__flight_end(&t->writing);
+    const tutti_err wrote = tutti__tile_flight_end(&t->writing);
     const tutti_error_info first = *tutti_last_error();
-    const tutti_err read = tutti__flight_end(&t->reading);
+    const tutti_err read = tutti__tile_flight_end(&t->reading);
     if (wrote == TUTTI_OK) return read;
     tutti__error_assign(&first);
     return wrote;
@@ -359,9 +359,9 @@ static tutti_err step_ahead(tutti_tiles *t, tutti_count k) {
     if (err == TUTTI_OK && k > 0) err = prepare_write(t, k - 1);
     if (err == TUTTI_OK && k + 1 < t->steps) err = prepare_read(t, k + 1);
     TUTTI_TRY(agree(t, k, err));
-    tutti__flight_begin(&t->writing);
+    tutti__tile_flight_begin(&t->writing);
     const int reads = t->reading.prepared;
-    tutti__flight_begin(&t->reading);
+    tutti__tile_flight_begin(&t->reading);
     if (reads) copy_kept(t, k + 1);
     return TUTTI_OK;
 }
@@ -370,14 +370,14 @@ static tutti_err step_alone(tutti_tiles *t, tutti_count k) {
     tutti_err err = k > 0 ? prepare_write(t, k - 1) : TUTTI_OK;
     if (err == TUTTI_OK && k < t->steps) err = prepare_read(t, k);
     TUTTI_TRY(agree(t, k, err));
-    err = tutti__flight_run(&t->writing);
-    if (err == TUTTI_OK) err = tutti__flight_run(&t->reading);
+    err = tutti__tile_flight_run(&t->writing);
+    if (err == TUTTI_OK) err = tutti__tile_flight_run(&t->reading);
     return any_array(t)->dist ? agree(t, k, err) : err;
 }
 
 static tutti_err failed(tutti_tiles *t, tutti_err err) {
-    tutti__flight_cancel(&t->reading);
-    tutti__flight_cancel(&t->writing);
+    tutti__tile_flight_cancel(&t->reading);
+    tutti__tile_flight_cancel(&t->writing);
     t->outcome = named(any_array(t), err);
     t->trouble = *tutti_last_error();
     return err;
@@ -411,9 +411,9 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
     tutti_array *any = any_array(t);
     tutti_err err = TUTTI_OK;
     if (t->outcome == TUTTI_OK) {
-        err = tutti__flight_end(&t->writing);
+        err = tutti__tile_flight_end(&t->writing);
         const tutti_error_info first = *tutti_last_error();
-        if (tutti__flight_end(&t->reading) != TUTTI_OK && err != TUTTI_OK)
+        if (tutti__tile_flight_end(&t->reading) != TUTTI_OK && err != TUTTI_OK)
             tutti__error_assign(&first);
         err = agree(t, -1, err);
     }

@@ -47,8 +47,8 @@ static tutti_err boxes_access(const tutti_array_spec *spec, int n, const tutti__
     return err;
 }
 
-tutti_err tutti__flight_prepare(tutti__flight *f, int n, const tutti__box *boxes,
-                                const tutti__packed *frame) {
+tutti_err tutti__tile_flight_prepare(tutti__tile_flight *f, int n, const tutti__box *boxes,
+                                     const tutti__packed *frame) {
     if (!f->array) return TUTTI_OK;
     TUTTI_TRY(boxes_access(&f->array->mine, n, boxes, frame->box, &f->access));
     f->buf = frame->bytes;
@@ -57,11 +57,11 @@ tutti_err tutti__flight_prepare(tutti__flight *f, int n, const tutti__box *boxes
 }
 
 /* In local placement nobody waits for a rank that has nothing to do. */
-static int idle(const tutti__flight *f) {
+static int idle(const tutti__tile_flight *f) {
     return !f->prepared || (f->array->dist && tutti_access_bytes(f->access) == 0);
 }
 
-static tutti__order order_of(const tutti__flight *f, int ahead) {
+static tutti__order order_of(const tutti__tile_flight *f, int ahead) {
     const tutti_array *a = f->array;
     return (tutti__order){.name = f->is_write ? "write" : "read",
                           .access = f->access,
@@ -72,12 +72,12 @@ static tutti__order order_of(const tutti__flight *f, int ahead) {
                           .least = f->is_write ? 0 : a->mine.offset + a->bytes};
 }
 
-static void done_with_access(tutti__flight *f) {
+static void done_with_access(tutti__tile_flight *f) {
     tutti_access_free(&f->access);
     f->prepared = 0;
 }
 
-void tutti__flight_begin(tutti__flight *f) {
+void tutti__tile_flight_begin(tutti__tile_flight *f) {
     if (!idle(f)) {
         const tutti__order order = order_of(f, 1);
         if (f->is_write) tutti__ahead_spoil(f->array);
@@ -87,7 +87,7 @@ void tutti__flight_begin(tutti__flight *f) {
     done_with_access(f);
 }
 
-tutti_err tutti__flight_end(tutti__flight *f) {
+tutti_err tutti__tile_flight_end(tutti__tile_flight *f) {
     const tutti_err err = f->err;
     f->err = TUTTI_OK;
     if (err != TUTTI_OK) tutti__error_assign(&f->trouble);
@@ -98,7 +98,7 @@ tutti_err tutti__flight_end(tutti__flight *f) {
     return tutti__request_collect(&f->request, NULL);
 }
 
-tutti_err tutti__flight_run(tutti__flight *f) {
+tutti_err tutti__tile_flight_run(tutti__tile_flight *f) {
     tutti_err err = TUTTI_OK;
     if (!idle(f)) {
         const tutti__order order = order_of(f, 0);
@@ -109,11 +109,11 @@ tutti_err tutti__flight_run(tutti__flight *f) {
     return err;
 }
 
-void tutti__flight_cancel(tutti__flight *f) {
+void tutti__tile_flight_cancel(tutti__tile_flight *f) {
     done_with_access(f);
 }
 
-int tutti__flight_staged(const tutti_array *a) {
+int tutti__tile_flight_staged(const tutti_array *a) {
     const int way = a->file->opt.background;
     return way == TUTTI_BACKGROUND_AUTO || way == TUTTI_BACKGROUND_IO_ONLY;
 }

@@ -10,7 +10,7 @@
 #include "array/array_impl.h"
 #include "array/tiles.h"
 
-typedef struct tutti__flight {
+typedef struct tutti__tile_flight {
     tutti_array *array; /* NULL: there is nothing to do, ever */
     int is_write;
     int prepared;
@@ -19,22 +19,22 @@ typedef struct tutti__flight {
     tutti_request *request; /* under way */
     tutti_err err;          /* of what could not even be begun */
     tutti_error_info trouble;
-} tutti__flight;
+} tutti__tile_flight;
 
 /* Prepare reading (writing) n boxes that lie in `frame`, whose elements are packed at to->bytes.
  * No boxes: this rank takes part without elements. */
-tutti_err tutti__flight_prepare(tutti__flight *f, int n, const tutti__box *boxes,
-                                const tutti__packed *frame) TUTTI_MUST_USE;
+tutti_err tutti__tile_flight_prepare(tutti__tile_flight *f, int n, const tutti__box *boxes,
+                                     const tutti__packed *frame) TUTTI_MUST_USE;
 /* Begin what was prepared: file access goes on by itself. */
-void tutti__flight_begin(tutti__flight *f);
+void tutti__tile_flight_begin(tutti__tile_flight *f);
 /* Wait for what was begun. */
-tutti_err tutti__flight_end(tutti__flight *f) TUTTI_MUST_USE;
+tutti_err tutti__tile_flight_end(tutti__tile_flight *f) TUTTI_MUST_USE;
 /* The whole of it at once, nothing in the background. */
-tutti_err tutti__flight_run(tutti__flight *f) TUTTI_MUST_USE;
+tutti_err tutti__tile_flight_run(tutti__tile_flight *f) TUTTI_MUST_USE;
 /* Forget what was prepared. */
-void tutti__flight_cancel(tutti__flight *f);
+void tutti__tile_flight_cancel(tutti__tile_flight *f);
 
 /* Does file access of an array go on in the background of a walk, in memory that the engine has for it? */
-int tutti__flight_staged(const tutti_array *a);
+int tutti__tile_flight_staged(const tutti_array *a);
 
 #endif
