@@ -89,6 +89,7 @@ tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) {
     err = tutti__array_vote(a, err, NULL);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p);
+        tutti__array_catch_up(a);
         ahead_start(a, access, p);
         while (*at) at = &(*at)->next;
         *at = p;

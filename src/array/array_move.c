@@ -45,6 +45,7 @@ static tutti_err transfer_local(tutti_array *a, const tutti__order *o) {
 
 tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,
                                 tutti_err mine) {
+    tutti__array_catch_up(a);
     const tutti__order order = order_of(a, access, buf, is_write, mine);
     return a->head ? transfer_local(a, &order) : tutti__file_transfer(a->file, &order, NULL);
 }
@@ -99,6 +100,7 @@ tutti_err tutti_array_write(tutti_array *a, const tutti_slice *s, const tutti_se
 static tutti_err alone(tutti_array *a, const tutti_access *access, void *buf, int is_write) {
     tutti_off count = 0;
     const tutti_off bytes = tutti_access_bytes(access);
+    if (a->dist) tutti__array_catch_up(a);
     if (is_write) return tutti_file_write_independent(a->file, access, buf, NULL);
     TUTTI_TRY(tutti_file_read_independent(a->file, access, buf, &count));
     if (count == bytes) return TUTTI_OK;
@@ -136,6 +138,7 @@ tutti_err tutti_array_write_independent(tutti_array *a, const tutti_slice *s,
 static tutti_err start(tutti_array *a, const tutti_slice *s, const tutti_section *memory, void *buf,
                        int is_write, tutti_request **r_out) {
     tutti_access *access = NULL;
+    if (a->dist) tutti__array_catch_up(a);
     tutti_err err = slice_access(a, s, memory, is_write, &access);
     const tutti__order order = order_of(a, access, buf, is_write, err);
     err = tutti__file_start(a->file, &order, r_out);

@@ -9,6 +9,8 @@
  * has taken its bytes; with background `all` it is not, so that there are two.  The budget is for buffers and
  * for bytes on their way.  An array that is updated in place has its cores where frames would be.
  *
+ * Whoever reads the array that is written, all ranks together, first waits for k - 1 (tutti__array_catch_up).
+ *
  * Reading k + 1 and writing k - 1 never name the same bytes: either they are different arrays, or there are
  * no halos.  All ranks make as many steps as the one with the most tiles; the others take part with nothing.
  *
@@ -254,22 +256,35 @@ static tutti_err tiles_make(tutti_array *from, tutti_array *to, const tutti_tile
 /* One agreement: may all begin, in the same way, and how many steps will there be? */
 static tutti_err begin_agree(tutti_array *any, tutti_tiles *t, tutti_err mine) {
     tutti__vote v;
+    tutti__same same = {TUTTI__HASH_START, "the walk: its arrays, or whether it is sequential"};
     tutti__vote_init(&v);
     if (t) {
+        same.hash = tutti__array_hash(same.hash, t->reading.array);
+        same.hash = tutti__array_hash(same.hash, t->writing.array);
+        same.hash = tutti__hash(same.hash, &t->sequential, sizeof t->sequential);
         v.max[0] = t->tiling.tiles;
-        v.min[1] = v.max[1] = t->sequential + 2 * t->ins + 8 * t->outs;
     }
-    TUTTI_TRY(tutti__array_vote(any, mine, &v));
+    TUTTI_TRY(tutti__array_vote_same(any, mine, &same, &v));
     TUTTI_ASSERT(t);
-    TUTTI_CHECK(v.min[1] == v.max[1], TUTTI_ERR_MISMATCH,
-                "ranks want different walks: other arrays, or only some `sequential`");
     t->steps = v.max[0];
     return TUTTI_OK;
 }
 
-static void count_walks(const tutti_tiles *t, int more) {
+/* From now on (1), or no longer (-1), the arrays know of this walk. */
+static void count_walks(tutti_tiles *t, int more) {
     if (t->reading.array) t->reading.array->walks += more;
     if (t->writing.array && !t->in_place) t->writing.array->walks += more;
+    if (!t->writing.array) return;
+    if (more > 0)
+        tutti__tile_flight_join(&t->writing);
+    else
+        tutti__tile_flight_leave(&t->writing);
+}
+
+/* Other walks may be writing to these arrays.  Collective. */
+static void catch_up(const tutti_tiles *t) {
+    if (t->reading.array) tutti__array_catch_up(t->reading.array);
+    if (t->writing.array && !t->in_place) tutti__array_catch_up(t->writing.array);
 }
 
 /* Errors are the same on all ranks, so that they name a file that is. */
@@ -281,15 +296,17 @@ tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tile
                             tutti_tiles **t_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(from || to, TUTTI_ERR_ARG, "no array to walk over");
-    TUTTI_CHECK(spec && t_out, TUTTI_ERR_ARG, "NULL argument");
     tutti_array *any = from ? from : to;
     tutti_tiles *t = NULL;
-    tutti_err err = tiles_make(from, to, spec, &t);
+    tutti_err err = spec && t_out ? tiles_make(from, to, spec, &t)
+                                  : tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                                     "no spec or nowhere to put the walk");
     err = begin_agree(any, t, err);
     if (err != TUTTI_OK) {
         tiles_free(&t);
         return named(any, err);
     }
+    catch_up(t);
     count_memory(t);
     count_walks(t, 1);
     if (t->steps == 0) tutti__tile_flight_cancel(&t->reading);
@@ -354,11 +371,17 @@ static tutti_err land(tutti_tiles *t) {
     return wrote;
 }
 
-static tutti_err step_ahead(tutti_tiles *t, tutti_count k) {
+static tutti_err step_ahead(tutti_tiles *t, tutti_count k, tutti_err mine) {
+    const tutti_error_info trouble = *tutti_last_error();
     tutti_err err = land(t);
+    if (mine != TUTTI_OK) {
+        tutti__error_assign(&trouble);
+        err = mine;
+    }
     if (err == TUTTI_OK && k > 0) err = prepare_write(t, k - 1);
     if (err == TUTTI_OK && k + 1 < t->steps) err = prepare_read(t, k + 1);
     TUTTI_TRY(agree(t, k, err));
+    catch_up(t);
     tutti__tile_flight_begin(&t->writing);
     const int reads = t->reading.prepared;
     tutti__tile_flight_begin(&t->reading);
@@ -366,10 +389,12 @@ static tutti_err step_ahead(tutti_tiles *t, tutti_count k) {
     return TUTTI_OK;
 }
 
-static tutti_err step_alone(tutti_tiles *t, tutti_count k) {
-    tutti_err err = k > 0 ? prepare_write(t, k - 1) : TUTTI_OK;
+static tutti_err step_alone(tutti_tiles *t, tutti_count k, tutti_err mine) {
+    tutti_err err = mine;
+    if (err == TUTTI_OK && k > 0) err = prepare_write(t, k - 1);
     if (err == TUTTI_OK && k < t->steps) err = prepare_read(t, k);
     TUTTI_TRY(agree(t, k, err));
+    catch_up(t);
     err = tutti__tile_flight_run(&t->writing);
     if (err == TUTTI_OK) err = tutti__tile_flight_run(&t->reading);
     return any_array(t)->dist ? agree(t, k, err) : err;
@@ -385,20 +410,22 @@ static tutti_err failed(tutti_tiles *t, tutti_err err) {
 
 tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(t && tile_out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(t != NULL, TUTTI_ERR_ARG, "the walk is NULL");
     const double since = tutti__now();
     tutti_err err = t->outcome;
     if (err != TUTTI_OK) { /* told again, as often as somebody asks */
         tutti__error_assign(&t->trouble);
         return err;
     }
+    if (!tile_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the tile");
     if (t->next <= t->steps) {
-        err = t->sequential ? step_alone(t, t->next) : step_ahead(t, t->next);
+        err = t->sequential ? step_alone(t, t->next, err) : step_ahead(t, t->next, err);
         t->stats.seconds_waiting += tutti__now() - since;
         if (err != TUTTI_OK) return failed(t, err);
         t->stats.tiles += t->next < t->tiling.tiles;
         t->next++;
     }
+    if (!tile_out) return err; /* the walk was over before */
     tile_fill(t, t->next - 1, tile_out);
     return TUTTI_OK;
 }

@@ -98,6 +98,27 @@ tutti_err tutti__tile_flight_end(tutti__tile_flight *f) {
     return tutti__request_collect(&f->request, NULL);
 }
 
+void tutti__tile_flight_join(tutti__tile_flight *f) {
+    tutti__tile_flight **at = &f->array->behind;
+    while (*at) at = &(*at)->next;
+    *at = f;
+}
+
+void tutti__tile_flight_leave(tutti__tile_flight *f) {
+    tutti__tile_flight **at = &f->array->behind;
+    while (*at != f) at = &(*at)->next;
+    *at = f->next;
+}
+
+void tutti__array_catch_up(tutti_array *a) {
+    const tutti_error_info keep = *tutti_last_error();
+    for (tutti__tile_flight *f = a->behind; f; f = f->next) {
+        f->err = tutti__tile_flight_end(f);
+        if (f->err != TUTTI_OK) f->trouble = *tutti_last_error();
+    }
+    tutti__error_assign(&keep);
+}
+
 tutti_err tutti__tile_flight_run(tutti__tile_flight *f) {
     tutti_err err = TUTTI_OK;
     if (!idle(f)) {

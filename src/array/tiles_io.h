@@ -17,8 +17,9 @@ typedef struct tutti__tile_flight {
     tutti_access *access;
     char *buf;
     tutti_request *request; /* under way */
-    tutti_err err;          /* of what could not even be begun */
+    tutti_err err;          /* of what could not even be begun, or has been waited for already */
     tutti_error_info trouble;
+    struct tutti__tile_flight *next; /* that writes to the same array */
 } tutti__tile_flight;
 
 /* Prepare reading (writing) n boxes that lie in `frame`, whose elements are packed at to->bytes.
@@ -31,6 +32,9 @@ void tutti__tile_flight_begin(tutti__tile_flight *f);
 tutti_err tutti__tile_flight_end(tutti__tile_flight *f) TUTTI_MUST_USE;
 /* The whole of it at once, nothing in the background. */
 tutti_err tutti__tile_flight_run(tutti__tile_flight *f) TUTTI_MUST_USE;
+/* From now on, until it is left, others who want the array's elements wait for what is being written. */
+void tutti__tile_flight_join(tutti__tile_flight *f);
+void tutti__tile_flight_leave(tutti__tile_flight *f);
 /* Forget what was prepared. */
 void tutti__tile_flight_cancel(tutti__tile_flight *f);
 

@@ -1,0 +1,93 @@
+/* array: what the ranks of an array agree on.
+ *
+ * The first agreement of a collective call carries what a rank has against it and a hash of all that the call says agrees:
+ * where ranks mean different things, all of them return the same error and nothing has been done.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/array_impl.h"
+
+#include <string.h>
+
+/* The place of the hash among the numbers of a vote. */
+enum { SAME = TUTTI__VOTES - 1 };
+
+static void same_put(tutti__vote *v, uint64_t same) {
+    v->min[SAME] = v->max[SAME] = (int64_t)(same >> 1);
+}
+
+static tutti_err same_check(const tutti__vote *v, const char *what) {
+    TUTTI_CHECK(v->min[SAME] == v->max[SAME], TUTTI_ERR_MISMATCH, "ranks disagree on %s", what);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t same) {
+    tutti__team *team = NULL;
+    tutti__vote v;
+    const tutti_error_info trouble = *tutti_last_error();
+    TUTTI_TRY(tutti__team_take(comm, "", &team));
+    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+    tutti__vote_init(&v);
+    same_put(&v, same);
+    const tutti_err err = tutti__team_vote(team, mine, &v);
+    tutti__team_give(&team);
+    return err == TUTTI_OK ? same_check(&v, "the array") : err;
+}
+
+tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) {
+    tutti__vote none;
+    tutti_error_info trouble = *tutti_last_error();
+    TUTTI_ASSERT(a->head || a->file);
+    if (a->head) trouble.rank = a->head->team->rank; /* in its own file every rank is rank 0 */
+    if (a->file) tutti__requests_settle(a->file);    /* what is queued there comes first */
+    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+    if (!io) tutti__vote_init(&none);
+    return tutti__team_vote(tutti__array_team(a), mine, io ? io : &none);
+}
+
+tutti_err tutti__array_vote_same(tutti_array *a, tutti_err mine, const tutti__same *same,
+                                 tutti__vote *io) {
+    tutti__vote own;
+    tutti__vote_init(&own);
+    if (!io) io = &own;
+    same_put(io, same->hash);
+    TUTTI_TRY(tutti__array_vote(a, mine, io));
+    return same_check(io, same->what);
+}
+
+/* Two handles of one file have teams of their own. */
+uint64_t tutti__array_hash(uint64_t h, const tutti_array *a) {
+    const int id = a ? tutti__array_team(a)->id : -1;
+    if (!a) return tutti__hash(h, &id, sizeof id);
+    const char *path = (a->head ? a->head : a->file)->path;
+    h = tutti__hash(h, path, strlen(path));
+    return tutti__hash(h, &id, sizeof id);
+}
+
+uint64_t tutti__slice_hash(uint64_t h, int ndims, const tutti_slice *s) {
+    const size_t bytes = (size_t)ndims * sizeof s->lo[0];
+    h = tutti__hash(h, &ndims, sizeof ndims);
+    if (!s) return h;
+    h = tutti__hash(h, s->lo, bytes);
+    h = tutti__hash(h, s->hi, bytes);
+    return tutti__hash(h, s->stride, bytes);
+}
+
+/* ---- what one rank does for all */
+
+tutti_err tutti__root_does(tutti__team *t, tutti__deed *deed, void *context) {
+    return tutti__team_agree(t, t->rank == 0 ? deed(context) : TUTTI_OK);
+}
+
+tutti_err tutti__root_tells(tutti__team *t, tutti__deed *deed, void *context, void *data,
+                            int bytes) {
+    TUTTI_TRY(tutti__root_does(t, deed, context));
+    return tutti__team_tell(t, data, bytes);
+}
+
+static tutti_err delete (void *context) {
+    const tutti_file *f = context;
+    return tutti_file_delete(f->path, &f->opt);
+}
+
+tutti_err tutti__root_deletes(tutti_file *f) {
+    return tutti__root_does(f->team, delete, f);
+}
