@@ -108,6 +108,11 @@ int tutti__sieve_can_write(const tutti_file *f) {
     return f->opt.rmw && (f->mode & TUTTI_READ) && (f->mode & TUTTI_WRITE);
 }
 
+tutti_off tutti__sieve_bytes(const tutti_plan *p) {
+    const tutti_off size = p->file->opt.sieve_size, room = p->means.room;
+    return room > 0 ? tutti__min(size, room / p->file->team->nodes.largest) : size;
+}
+
 /* One stretch [lo, hi), whose first and last bytes are named. */
 static tutti_err sieve_stretch(tutti__op *op, tutti_off lo, tutti_off hi, char *stage) {
     const tutti_access *a = op->plan->access;
@@ -144,7 +149,7 @@ static tutti_off offset_of(tutti__side s, tutti_off at) {
 
 tutti_err tutti__run_sieve(tutti__op *op) {
     const tutti__side s = op->plan->access->file;
-    const tutti_off total = tutti__side_tell(s, op->eof), size = op->file->opt.sieve_size;
+    const tutti_off total = tutti__side_tell(s, op->eof), size = tutti__sieve_bytes(op->plan);
     tutti_err err = TUTTI_OK;
     if (total == 0) return TUTTI_OK;
     const tutti_off span = offset_of(s, total - 1) + 1 - offset_of(s, 0);

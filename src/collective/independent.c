@@ -34,7 +34,7 @@ static tutti_err move_alone(tutti__op *op) {
 
 static tutti_err access_alone(tutti_file *f, const tutti_access *a, void *buf, int is_write,
                               tutti_stats *stats, tutti_off *moved_out) {
-    const tutti__means means = {f->store, stats, 0};
+    const tutti__means means = {f->store, stats, 0, 0};
     tutti_plan p = {.file = f, .is_write = is_write, .access = (tutti_access *)a};
     tutti__op op = tutti__operation_make(&p, &means, buf, 0, 0);
     op.eof = TUTTI__OFF_END;

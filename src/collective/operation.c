@@ -138,8 +138,9 @@ static void method_in_background(tutti_plan *p, char *why, size_t size) {
 
 /* Seen at once, and not only when the windows have been counted. */
 static void resident_if_possible(tutti_plan *p, const tutti__summary *s) {
-    const tutti_off nodes = p->file->team->nodes.n;
+    const tutti_off nodes = p->file->team->nodes.n, room = p->means.room;
     if (s->bytes / nodes > p->file->opt.background_bytes || p->file->atomic) p->means.resident = 0;
+    if (room > 0 && s->bytes / nodes > room) p->means.resident = 0;
 }
 
 static int may_be_joint(const tutti_plan *p, const tutti__summary *s) {
@@ -162,6 +163,8 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
         tutti__two_phase_free(&p->two);
         p->means.resident = 0;
     }
+    if (p->method == TUTTI_METHOD_SIEVE && p->means.room > 0 && tutti__sieve_bytes(p) < 65536)
+        p->method = TUTTI_METHOD_LIST; /* so short a buffer does not pay */
     p->in_turn = p->is_write && (overlap || p->method == TUTTI_METHOD_SIEVE);
     p->lo = s->lo;
     p->bytes = s->bytes;

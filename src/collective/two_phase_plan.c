@@ -13,6 +13,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/collective_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,11 @@ static tutti_off window_bytes(const tutti_plan *p, const tutti__groups *g, int s
     if (most == 0) most = f->opt.direct_io || f->striped ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
     most = tutti__min(most, TUTTI__MESSAGE_MAX);
     most = tutti__min(most, f->opt.cb_buffer_size / ((tutti_off)g->largest * slots));
+    if (p->means.room >
+        0) { /* windows in the background are not all full: so that little is lost */
+        const int least = p->means.resident ? 8 : 1;
+        most = tutti__min(most, p->means.room / ((tutti_off)g->largest * tutti__max(slots, least)));
+    }
     most = tutti__align_down(most, most < f->align ? window_grain(f) : f->align);
     return tutti__max(most, window_least(f, extent));
 }
@@ -382,11 +388,49 @@ static tutti_off on_node(const tutti_plan *p, const tutti__two_phase *t, size_t 
     return (tutti_off)bytes * (t->shared ? 1 : p->file->team->nodes.largest);
 }
 
+static tutti_off stage_on_node(const tutti_plan *p, const tutti__two_phase *t) {
+    return on_node(
+        p, t, tutti__stage_bytes(t->groups->largest, t->homes + t->mirrors, t->domains.window));
+}
+
+/* All memory that moving takes on the largest node: buffers for messages, too. */
+static tutti_off moving_on_node(const tutti_plan *p, const tutti__two_phase *t) {
+    const tutti_off ranks = p->file->team->nodes.largest, sub = p->file->opt.sub_buffers;
+    if (t->stepwise)
+        return ranks * tutti__exchange_buffers(t->kind, t->step, t->homes) * t->domains.window;
+    const tutti_off messages = t->messages ? tutti__min(t->homes, sub) + t->mirrors : 0;
+    return stage_on_node(p, t) + ranks * messages * t->domains.window;
+}
+
+static int in_room(const tutti_plan *p, const tutti__two_phase *t) {
+    return p->means.room == 0 || moving_on_node(p, t) <= p->means.room;
+}
+
+tutti_off tutti__plan_staging(const tutti_plan *p) {
+    if (p->method == TUTTI_METHOD_SIEVE) return tutti__sieve_bytes(p);
+    if (!p->run) return 0;
+    const tutti_off spare =
+        p->segment.base ? on_node(p, p->two, p->segment.bytes) - stage_on_node(p, p->two) : 0;
+    return (moving_on_node(p, p->two) + spare) / p->file->team->nodes.largest;
+}
+
 /* Does the largest node have room for it beside what other operations have? */
 static int resident_fits(const tutti_plan *p, const tutti__two_phase *t) {
-    const size_t bytes =
-        tutti__stage_bytes(t->groups->largest, t->homes + t->mirrors, t->domains.window);
-    return t->elsewhere + on_node(p, t, bytes) <= p->file->opt.background_bytes;
+    return in_room(p, t) && t->elsewhere + stage_on_node(p, t) <= p->file->opt.background_bytes;
+}
+
+/* Not even the least windows fit: bytes go straight between memory and file. */
+static void give_up_staging(tutti_plan *p) {
+    p->method = p->choice.method = TUTTI_METHOD_LIST;
+    snprintf(p->choice.why, sizeof p->choice.why, "list: %lld bytes a node are too few to stage",
+             (long long)p->means.room);
+}
+
+/* What staging in the background made of the method is undone, if the room that was given is too small for it. */
+static void method_anew(tutti_plan *p, const tutti__summary *s) {
+    if (p->means.room == 0) return;
+    tutti__choose(p->file, s, p->is_write, &p->choice);
+    p->method = p->choice.method;
 }
 
 /* Everybody's slots are as many as the busiest aggregator needs, if the largest node has memory for them
@@ -410,7 +454,10 @@ static tutti_err resident_slots(tutti_plan *p, tutti__two_phase *t, tutti_err mi
 static tutti_err resident_ensure(tutti_plan *p, const tutti__two_phase *t, size_t bytes) {
     tutti__team *team = p->file->team;
     const tutti__segment *spare = &team->spare;
-    const int suits = spare->bytes >= bytes && spare->shared == (t->shared && t->groups->size > 1);
+    const tutti_off room = p->means.room;
+    const int suits = spare->bytes >= bytes &&
+                      spare->shared == (t->shared && t->groups->size > 1) &&
+                      (room == 0 || on_node(p, t, spare->bytes) <= room);
     if (suits && t->elsewhere + on_node(p, t, spare->bytes) <= p->file->opt.background_bytes) {
         p->segment = *spare;
         memset(&team->spare, 0, sizeof team->spare);
@@ -465,12 +512,18 @@ tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int sing
     tutti__vote v;
 
     t->ordered = ordered;
+    if (!moves_by_stage(p) && !p->is_write) return TUTTI_OK;
     TUTTI_TRY(decide(p, t, s, singles)); /* fails only where MPI does */
+    if (moves_by_stage(p) && !p->means.resident && !in_room(p, t)) {
+        give_up_staging(p);
+        return again(p, s, singles, 0, overlap_out);
+    }
     tutti_err err = make(p, t, &overlap, &where);
     if (p->means.resident) TUTTI_TRY(resident_slots(p, t, err, &fits));
     if (!fits) {
         p->makeshift |= t->elsewhere > 0;
         resident_not(p);
+        method_anew(p, s);
         return again(p, s, singles, ordered, overlap_out);
     }
     tutti_error_info first = *tutti_last_error();
