@@ -93,15 +93,9 @@ static int is_staged(const tutti_tiles *t, const tutti__tile_flight *f) {
     return f->array && !t->sequential && tutti__tile_flight_staged(f->array);
 }
 
-static tutti_off on_their_way(const tutti_tiles *t, const tutti__tile_flight *f) {
-    const tutti_off staged = is_staged(t, f) ? tutti_access_bytes(f->access) : 0;
-    return staged + (tutti_off)tutti_access_size(f->access);
-}
-
-/* Once a step, when all of it has been prepared. */
-static void count_memory(tutti_tiles *t) {
-    const tutti_off now = t->memory + on_their_way(t, &t->reading) + on_their_way(t, &t->writing);
-    t->stats.memory = tutti__max(t->stats.memory, now);
+/* What is on its way counts as much as it ever was. */
+static tutti_off memory_of(const tutti_tiles *t) {
+    return t->memory + t->reading.most + t->writing.most;
 }
 
 /* Aligned, so that O_DIRECT can do without a copy. */
@@ -189,23 +183,46 @@ static tutti_off staging_of(const tutti_array *a) {
     return a->file->opt.background_bytes / 4 * 3 / a->file->team->nodes.largest;
 }
 
+/* Windows of the engine for one operation at a time, where it does not go on in the background. */
+static tutti_off windows_of(const tutti_array *a, tutti_off budget) {
+    if (!a) return 0;
+    return tutti__min(budget / 8, a->file->opt.cb_buffer_size / a->file->team->nodes.largest);
+}
+
+/* What must be kept to: buffers, and the bytes on their way.  What should be: the engine's windows, of which those
+ * in the background are not all full, have their place beside the buffers, and its own limits hold. */
 static int rooms_make(const tutti_tiles *t, tutti_off budget, tutti__room *rooms) {
     const tutti_array *from = t->reading.array, *to = t->writing.array;
     const tutti_off read = element_of(from), written = element_of(to);
     const int reads = is_staged(t, &t->reading), writes = is_staged(t, &t->writing);
-    int n = 1;
-    rooms[0] =
-        (tutti__room){(t->ins + reads) * read, (t->outs + writes) * written,
-                      tutti__max(budget, 0) - (tutti_off)sizeof *t - descriptions(t->tiling.ndims)};
+    const tutti_off left =
+        tutti__max(budget, 0) - (tutti_off)sizeof *t - descriptions(t->tiling.ndims);
+    int n = 0;
+    rooms[n++] = (tutti__room){(t->ins + reads) * read, (t->outs + writes) * written, left};
+    rooms[n++] = (tutti__room){
+        (2 * t->ins + 3 * reads) * read / 2, (2 * t->outs + 3 * writes) * written / 2,
+        left - (reads ? 0 : windows_of(from, left)) - (writes ? 0 : windows_of(to, left))};
     if (reads) rooms[n++] = (tutti__room){read, t->in_place ? written : 0, staging_of(from)};
     if (writes && !t->in_place) rooms[n++] = (tutti__room){0, written, staging_of(to)};
     return n;
 }
 
+/* What the buffers have left of the budget is for operations: for each as much as its share of the bytes.  Returns
+ * this rank's part of what each may have on a node. */
+static void share_rest(const tutti_tiles *t, tutti_off budget, tutti_off *read_out,
+                       tutti_off *written_out) {
+    const tutti_off frame = tutti__tiling_frame_most(&t->tiling) * element_of(t->reading.array);
+    const tutti_off core = tutti__tiling_core_most(&t->tiling) * element_of(t->writing.array);
+    const tutti_off rest = tutti__max(budget - t->memory - descriptions(t->tiling.ndims), 0);
+    const double share = (double)(frame + 1) / (double)(frame + core + 2);
+    *read_out = t->writing.array ? (tutti_off)((double)rest * share) : rest;
+    *written_out = t->reading.array ? rest - *read_out : rest;
+}
+
 static tutti_err tiling_make(tutti_tiles *t, const tutti_tiles_spec *spec) {
     const tutti_array_spec *a = &any_array(t)->mine;
     tutti__tiling *g = &t->tiling;
-    tutti__room rooms[3];
+    tutti__room rooms[4];
     g->ndims = a->ndims;
     g->order = spec->order;
     TUTTI_TRY(spec_check(t, spec));
@@ -253,8 +270,13 @@ static tutti_err tiles_make(tutti_array *from, tutti_array *to, const tutti_tile
     return t->sequential ? TUTTI_OK : prepare_read(t, 0);
 }
 
+/* Staging memory of a node: as much for each of its ranks as the rank with the least has left. */
+static void room_give(tutti__tile_flight *f, tutti_off each) {
+    if (f->array) f->room = tutti__max(each * f->array->file->team->nodes.largest, 1);
+}
+
 /* One agreement: may all begin, in the same way, and how many steps will there be? */
-static tutti_err begin_agree(tutti_array *any, tutti_tiles *t, tutti_err mine) {
+static tutti_err begin_agree(tutti_array *any, tutti_tiles *t, tutti_off budget, tutti_err mine) {
     tutti__vote v;
     tutti__same same = {TUTTI__HASH_START, "the walk: its arrays, or whether it is sequential"};
     tutti__vote_init(&v);
@@ -263,10 +285,13 @@ static tutti_err begin_agree(tutti_array *any, tutti_tiles *t, tutti_err mine) {
         same.hash = tutti__array_hash(same.hash, t->writing.array);
         same.hash = tutti__hash(same.hash, &t->sequential, sizeof t->sequential);
         v.max[0] = t->tiling.tiles;
+        share_rest(t, budget, &v.min[0], &v.min[1]);
     }
     TUTTI_TRY(tutti__array_vote_same(any, mine, &same, &v));
     TUTTI_ASSERT(t);
     t->steps = v.max[0];
+    room_give(&t->reading, v.min[0]);
+    room_give(&t->writing, v.min[1]);
     return TUTTI_OK;
 }
 
@@ -301,13 +326,12 @@ tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tile
     tutti_err err = spec && t_out ? tiles_make(from, to, spec, &t)
                                   : tutti__error_set(TUTTI_ERR_ARG, 0, -1,
                                                      "no spec or nowhere to put the walk");
-    err = begin_agree(any, t, err);
+    err = begin_agree(any, t, spec ? spec->budget : 0, err);
     if (err != TUTTI_OK) {
         tiles_free(&t);
         return named(any, err);
     }
     catch_up(t);
-    count_memory(t);
     count_walks(t, 1);
     if (t->steps == 0) tutti__tile_flight_cancel(&t->reading);
     tutti__tile_flight_begin(&t->reading);
@@ -352,7 +376,6 @@ static void copy_kept(const tutti_tiles *t, tutti_count to) {
 /* Does everybody take the same step (tile k, or -1: the end), and had nobody trouble? */
 static tutti_err agree(tutti_tiles *t, tutti_count step, tutti_err mine) {
     tutti__vote v;
-    count_memory(t);
     tutti__vote_init(&v);
     v.min[0] = v.max[0] = step;
     TUTTI_TRY(tutti__array_vote(any_array(t), mine, &v));
@@ -450,5 +473,7 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
 }
 
 void tutti_tiles_stats_get(const tutti_tiles *t, tutti_tiles_stats *out) {
-    if (t && out) *out = t->stats;
+    if (!t || !out) return;
+    *out = t->stats;
+    out->memory = memory_of(t);
 }

@@ -47,11 +47,18 @@ static tutti_err boxes_access(const tutti_array_spec *spec, int n, const tutti__
     return err;
 }
 
+/* What an operation took. */
+static void count_memory(tutti__tile_flight *f, tutti_off staging) {
+    f->most = tutti__max(f->most, f->described + staging);
+}
+
 tutti_err tutti__tile_flight_prepare(tutti__tile_flight *f, int n, const tutti__box *boxes,
                                      const tutti__packed *frame) {
     if (!f->array) return TUTTI_OK;
     TUTTI_TRY(boxes_access(&f->array->mine, n, boxes, frame->box, &f->access));
     f->buf = frame->bytes;
+    f->described = (tutti_off)tutti_access_size(f->access);
+    count_memory(f, 0);
     f->prepared = 1;
     return TUTTI_OK;
 }
@@ -69,6 +76,7 @@ static tutti__order order_of(const tutti__tile_flight *f, int ahead) {
                           .is_write = f->is_write,
                           .split = ahead,
                           .ahead = ahead,
+                          .room = f->room,
                           .least = f->is_write ? 0 : a->mine.offset + a->bytes};
 }
 
@@ -83,6 +91,8 @@ void tutti__tile_flight_begin(tutti__tile_flight *f) {
         if (f->is_write) tutti__ahead_spoil(f->array);
         f->err = tutti__request_start(f->array->file, &order, &f->request);
         if (f->err != TUTTI_OK) f->trouble = *tutti_last_error();
+        if (f->request && f->array->file->opt.background != TUTTI_BACKGROUND_ALL)
+            count_memory(f, tutti__request_staging(f->request));
     }
     done_with_access(f);
 }
@@ -95,6 +105,7 @@ tutti_err tutti__tile_flight_end(tutti__tile_flight *f) {
     tutti_file *file = f->array->file;
     if (file->opt.background != TUTTI_BACKGROUND_ALL) tutti__requests_settle(file);
     tutti__request_wait(f->request);
+    count_memory(f, tutti__request_staging(f->request));
     return tutti__request_collect(&f->request, NULL);
 }
 
@@ -122,9 +133,12 @@ void tutti__array_catch_up(tutti_array *a) {
 tutti_err tutti__tile_flight_run(tutti__tile_flight *f) {
     tutti_err err = TUTTI_OK;
     if (!idle(f)) {
-        const tutti__order order = order_of(f, 0);
+        tutti_off staging = 0;
+        tutti__order order = order_of(f, 0);
+        order.staging_out = &staging;
         if (f->is_write) tutti__ahead_spoil(f->array);
         err = tutti__file_transfer(f->array->file, &order, NULL);
+        count_memory(f, staging);
     }
     done_with_access(f);
     return err;

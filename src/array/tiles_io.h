@@ -16,6 +16,9 @@ typedef struct tutti__tile_flight {
     int prepared;
     tutti_access *access;
     char *buf;
+    tutti_off room;         /* staging memory of a node that one operation may have, as agreed */
+    tutti_off described;    /* bytes of the description of the last operation */
+    tutti_off most;         /* description and staging of an operation, on this rank, so far */
     tutti_request *request; /* under way */
     tutti_err err;          /* of what could not even be begun, or has been waited for already */
     tutti_error_info trouble;
