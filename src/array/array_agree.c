@@ -7,50 +7,50 @@
 
 #include <string.h>
 
-/* The place of the hash among the numbers of a vote. */
-enum { SAME = TUTTI__VOTES - 1 };
-
-static void same_put(tutti__vote *v, uint64_t same) {
-    v->min[SAME] = v->max[SAME] = (int64_t)(same >> 1);
-}
-
-static tutti_err same_check(const tutti__vote *v, const char *what) {
-    TUTTI_CHECK(v->min[SAME] == v->max[SAME], TUTTI_ERR_MISMATCH, "ranks disagree on %s", what);
-    return TUTTI_OK;
-}
-
 tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t same) {
     tutti__team *team = NULL;
-    tutti__vote v;
+    const tutti__call call = {
+        .kind = TUTTI__CALL_ARRAY, .agrees = (int64_t)(same >> 1), .what = "the array"};
     const tutti_error_info trouble = *tutti_last_error();
     TUTTI_TRY(tutti__team_take(comm, "", &team));
     if (mine != TUTTI_OK) tutti__error_assign(&trouble);
-    tutti__vote_init(&v);
-    same_put(&v, same);
-    const tutti_err err = tutti__team_vote(team, mine, &v);
+    const tutti_err err = tutti__team_call(team, &call, mine, 0, NULL);
     tutti__team_give(&team);
-    return err == TUTTI_OK ? same_check(&v, "the array") : err;
+    return err;
 }
 
-tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) {
-    tutti__vote none;
+/* What comes before an agreement on an open array. */
+static void settle(tutti_array *a, tutti_err mine) {
     tutti_error_info trouble = *tutti_last_error();
     TUTTI_ASSERT(a->head || a->file);
     if (a->head) trouble.rank = a->head->team->rank; /* in its own file every rank is rank 0 */
     if (a->file) tutti__requests_settle(a->file);    /* what is queued there comes first */
     if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+}
+
+tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) {
+    tutti__vote none;
+    settle(a, mine);
     if (!io) tutti__vote_init(&none);
     return tutti__team_vote(tutti__array_team(a), mine, io ? io : &none);
 }
 
-tutti_err tutti__array_vote_same(tutti_array *a, tutti_err mine, const tutti__same *same,
-                                 tutti__vote *io) {
-    tutti__vote own;
-    tutti__vote_init(&own);
-    if (!io) io = &own;
-    same_put(io, same->hash);
-    TUTTI_TRY(tutti__array_vote(a, mine, io));
-    return same_check(io, same->what);
+/* Which call it is counts first: ranks in different ones say the same of it. */
+tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
+                            tutti__range *range) {
+    tutti__range all[1 + TUTTI__CALL_NUMBERS];
+    const uint64_t name = tutti__hash(TUTTI__HASH_START, same->name, strlen(same->name));
+    const tutti__call call = {.kind = TUTTI__CALL_ARRAY,
+                              .agrees = (int64_t)(name >> 1),
+                              .what = "which call it is that they make for the array"};
+    TUTTI_ASSERT(n <= TUTTI__CALL_NUMBERS);
+    settle(a, mine);
+    all[0].min = all[0].max = (int64_t)(same->hash >> 1);
+    for (int i = 0; i < n; i++) all[1 + i] = range[i];
+    TUTTI_TRY(tutti__team_call(tutti__array_team(a), &call, mine, 1 + n, all));
+    TUTTI_CHECK(all[0].min == all[0].max, TUTTI_ERR_MISMATCH, "ranks disagree on %s", same->what);
+    for (int i = 0; i < n; i++) range[i] = all[1 + i];
+    return TUTTI_OK;
 }
 
 /* Two handles of one file have teams of their own. */

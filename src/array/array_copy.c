@@ -140,12 +140,11 @@ static tutti_err copy_check(const tutti_array *from, const tutti_array *to, tutt
 
 /* May all begin, with the same arrays?  Pieces are cut by the least budget: everybody cuts alike. */
 static tutti_err copy_agree(tutti_array *from, tutti_array *to, tutti_err mine, tutti_off *budget) {
-    tutti__vote v;
-    const tutti__same same = {tutti__array_hash(TUTTI__HASH_START, to), "the array to copy into"};
-    tutti__vote_init(&v);
-    v.min[0] = *budget;
-    TUTTI_TRY(tutti__array_vote_same(from, mine, &same, &v));
-    *budget = v.min[0];
+    const tutti__same same = {"copy", "the array to copy into",
+                              tutti__array_hash(TUTTI__HASH_START, to)};
+    tutti__range least = tutti__range_of(*budget);
+    TUTTI_TRY(tutti__array_call(from, &same, mine, 1, &least));
+    *budget = least.min;
     return TUTTI_OK;
 }
 
@@ -194,7 +193,7 @@ static tutti_err piece_move(copier *c, const tutti_slice *s, int is_write) {
     (void)tutti_slice_count(c->b.ndims, s, m.shape);
     memcpy(m.hi, m.shape, sizeof m.hi);
     tutti_err err = piece_access(a, other, s, &m, &access);
-    err = tutti__array_transfer(a, access, c->buf, is_write, err);
+    err = tutti__array_transfer(a, access, c->buf, is_write, err, 0);
     tutti_access_free(&access);
     return err;
 }

@@ -107,14 +107,20 @@ uint64_t tutti__get64(const unsigned char *from);
 tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t same) TUTTI_MUST_USE;
 /* An agreement on an open array; io may be NULL.  Collective. */
 tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
-/* The first one of a call: TUTTI_ERR_MISMATCH if ranks disagree on what has this hash.  The last numbers of `io` are
- * taken.  Collective. */
+/* The first one of a call: TUTTI_ERR_MISMATCH on all ranks if they are in different calls, or disagree on what has
+ * this hash; otherwise the error of the lowest rank that has one.   range[i]: in, one number or none; out, from
+ * the smallest to the largest of everybody's.   Collective. */
 typedef struct tutti__same {
-    uint64_t hash;
+    const char *name; /* of the call */
     const char *what; /* "ranks disagree on ..." */
+    uint64_t hash;
 } tutti__same;
-tutti_err tutti__array_vote_same(tutti_array *a, tutti_err mine, const tutti__same *same,
-                                 tutti__vote *io) TUTTI_MUST_USE;
+enum { TUTTI__CALL_NUMBERS = 4 }; /* at most */
+tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
+                            tutti__range *range) TUTTI_MUST_USE;
+static inline tutti__range tutti__range_of(int64_t v) {
+    return (tutti__range){v, v};
+}
 /* Which array it is (NULL: none); elements of a slice (NULL: of everything). */
 uint64_t tutti__array_hash(uint64_t h, const tutti_array *a);
 uint64_t tutti__slice_hash(uint64_t h, int ndims, const tutti_slice *s);
@@ -169,9 +175,10 @@ tutti_err tutti__part_access(const tutti_array_spec *spec, const tutti__array_pa
                              const tutti_section *memory, tutti_access **out) TUTTI_MUST_USE;
 
 /* ---- array_move.c */
-/* All ranks: move by an access that each has made; `mine` is what a rank has against it. */
+/* All ranks: move by an access that each has made; `mine` is what a rank has against it, `same` a hash of what agrees,
+ * or 0. */
 tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,
-                                tutti_err mine) TUTTI_MUST_USE;
+                                tutti_err mine, uint64_t same) TUTTI_MUST_USE;
 /* May elements be read (written)?  Local. */
 tutti_err tutti__array_usable(const tutti_array *a, int is_write) TUTTI_MUST_USE;
 

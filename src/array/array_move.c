@@ -38,15 +38,18 @@ static tutti__order order_of(const tutti_array *a, const tutti_access *access, v
 static tutti_err transfer_local(tutti_array *a, const tutti__order *o) {
     tutti_err err = o->refused;
     if (err == TUTTI_OK) err = tutti__file_usable(a->file, o->access, o->buf, o->is_write);
-    TUTTI_TRY(tutti__array_named(a->head, o->name, tutti__array_vote(a, err, NULL)));
+    const tutti__same same = {o->name, "the distribution, or the slice that it is of",
+                              (uint64_t)o->agrees};
+    TUTTI_TRY(tutti__array_named(a->head, o->name, tutti__array_call(a, &same, err, 0, NULL)));
     err = tutti__operation_under_way(tutti__file_transfer(a->file, o, NULL));
     return tutti__array_vote(a, err, NULL);
 }
 
 tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,
-                                tutti_err mine) {
+                                tutti_err mine, uint64_t same) {
     tutti__array_catch_up(a);
-    const tutti__order order = order_of(a, access, buf, is_write, mine);
+    tutti__order order = order_of(a, access, buf, is_write, mine);
+    order.agrees = (int64_t)same;
     return a->head ? transfer_local(a, &order) : tutti__file_transfer(a->file, &order, NULL);
 }
 
@@ -69,7 +72,7 @@ static tutti_err read_soon(tutti_array *a, const tutti_slice *s, const tutti_acc
     }
     if (taken) return TUTTI_OK;
     if (mine != TUTTI_OK) tutti__error_assign(&trouble);
-    return tutti__array_transfer(a, access, buf, 0, mine);
+    return tutti__array_transfer(a, access, buf, 0, mine, 0);
 }
 
 tutti_err tutti_array_read(tutti_array *a, const tutti_slice *s, const tutti_section *memory,
@@ -90,7 +93,7 @@ tutti_err tutti_array_write(tutti_array *a, const tutti_slice *s, const tutti_se
     CHECK_ARRAY(a);
     tutti__ahead_drop(a);
     tutti_err err = slice_access(a, s, memory, 1, &access);
-    err = tutti__array_transfer(a, access, (void *)buf, 1, err);
+    err = tutti__array_transfer(a, access, (void *)buf, 1, err, 0);
     tutti_access_free(&access);
     return err;
 }
@@ -180,8 +183,13 @@ static tutti_err part_access(const tutti_array *a, const tutti__array_part *part
 static tutti_err move_part(tutti_array *a, const tutti__array_part *part,
                            const tutti_section *memory, void *buf, int is_write) {
     tutti_access *access = NULL;
+    uint64_t same = 0;
     tutti_err err = part_access(a, part, memory, is_write, &access);
-    err = tutti__array_transfer(a, access, buf, is_write, err);
+    if (err == TUTTI_OK) {
+        same = tutti__slice_hash(TUTTI__HASH_START, a->spec.ndims, part->within);
+        same = tutti__distribution_hash(same, part->d);
+    }
+    err = tutti__array_transfer(a, access, buf, is_write, err, same);
     tutti_access_free(&access);
     return err;
 }

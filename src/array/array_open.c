@@ -312,7 +312,8 @@ tutti_err tutti_array_close(tutti_array **pa) {
     TUTTI_CHECK(pa && *pa, TUTTI_ERR_ARG, "the array handle is NULL");
     tutti_array *a = *pa;
     tutti__ahead_drop(a);
-    tutti_err err = tutti__array_vote(a, close_allowed(a), NULL);
+    const tutti__same same = {.name = "close"};
+    tutti_err err = tutti__array_call(a, &same, close_allowed(a), 0, NULL);
     if (err != TUTTI_OK) return tutti__array_named(a->head ? a->head : a->file, "close", err);
     err = files_close(a);
     *pa = NULL;

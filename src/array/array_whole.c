@@ -44,7 +44,7 @@ static tutti_err fill_turn(tutti_array *a, const filler *f, tutti_count turn) {
     if (a->head) {
         if (err == TUTTI_OK) err = tutti_file_write_independent(a->file, access, f->buf, NULL);
     } else {
-        err = tutti__array_transfer(a, access, f->buf, 1, err);
+        err = tutti__array_transfer(a, access, f->buf, 1, err, 0);
     }
     tutti_access_free(&access);
     return err;
@@ -52,9 +52,9 @@ static tutti_err fill_turn(tutti_array *a, const filler *f, tutti_count turn) {
 
 /* All ranks have the same element. */
 static tutti_err element_agree(tutti_array *a, const void *element, tutti_err mine) {
-    tutti__same same = {TUTTI__HASH_START, "the element to fill with"};
+    tutti__same same = {"fill", "the element to fill with", TUTTI__HASH_START};
     if (mine == TUTTI_OK) same.hash = tutti__hash(same.hash, element, (size_t)a->mine.element_size);
-    return tutti__array_vote_same(a, mine, &same, NULL);
+    return tutti__array_call(a, &same, mine, 0, NULL);
 }
 
 tutti_err tutti_array_fill(tutti_array *a, const void *element) {
@@ -86,12 +86,11 @@ static tutti_err resize_check(const tutti_array *a, tutti_count n, tutti_array_s
 }
 
 static tutti_err resize_agree(tutti_array *a, tutti_count n, tutti_err mine) {
-    tutti__vote v;
-    tutti__vote_init(&v);
-    v.min[0] = v.max[0] = n;
-    TUTTI_TRY(tutti__array_vote(a, mine, &v));
-    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "extents from %lld to %lld",
-                (long long)v.min[0], (long long)v.max[0]);
+    const tutti__same same = {.name = "resize"};
+    tutti__range r = tutti__range_of(n);
+    TUTTI_TRY(tutti__array_call(a, &same, mine, 1, &r));
+    TUTTI_CHECK(r.min == r.max, TUTTI_ERR_MISMATCH, "extents from %lld to %lld", (long long)r.min,
+                (long long)r.max);
     return TUTTI_OK;
 }
 

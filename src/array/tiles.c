@@ -277,21 +277,25 @@ static void room_give(tutti__tile_flight *f, tutti_off each) {
 
 /* One agreement: may all begin, in the same way, and how many steps will there be? */
 static tutti_err begin_agree(tutti_array *any, tutti_tiles *t, tutti_off budget, tutti_err mine) {
-    tutti__vote v;
-    tutti__same same = {TUTTI__HASH_START, "the walk: its arrays, or whether it is sequential"};
-    tutti__vote_init(&v);
-    if (t) {
+    enum { STEPS, READ, WRITTEN, NUMBERS };
+    tutti__same same = {"tiles", "the walk: its arrays, or whether it is sequential",
+                        TUTTI__HASH_START};
+    tutti__range r[NUMBERS] = {tutti__range_none(), tutti__range_none(), tutti__range_none()};
+    if (mine == TUTTI_OK) {
+        tutti_off read, written;
         same.hash = tutti__array_hash(same.hash, t->reading.array);
         same.hash = tutti__array_hash(same.hash, t->writing.array);
         same.hash = tutti__hash(same.hash, &t->sequential, sizeof t->sequential);
-        v.max[0] = t->tiling.tiles;
-        share_rest(t, budget, &v.min[0], &v.min[1]);
+        share_rest(t, budget, &read, &written);
+        r[STEPS] = tutti__range_of(t->tiling.tiles);
+        r[READ] = tutti__range_of(read);
+        r[WRITTEN] = tutti__range_of(written);
     }
-    TUTTI_TRY(tutti__array_vote_same(any, mine, &same, &v));
+    TUTTI_TRY(tutti__array_call(any, &same, mine, NUMBERS, r));
     TUTTI_ASSERT(t);
-    t->steps = v.max[0];
-    room_give(&t->reading, v.min[0]);
-    room_give(&t->writing, v.min[1]);
+    t->steps = r[STEPS].max;
+    room_give(&t->reading, r[READ].min);
+    room_give(&t->writing, r[WRITTEN].min);
     return TUTTI_OK;
 }
 
