@@ -138,7 +138,8 @@ static tutti_err copy_check(const tutti_array *from, const tutti_array *to, tutt
     return tutti__array_pair_check(from, to);
 }
 
-/* May all begin, with the same arrays?  Pieces are cut by the least budget: everybody cuts alike. */
+/* May all begin, with the same arrays?  Pieces are cut by the least budget: everybody cuts
+ * alike. */
 static tutti_err copy_agree(tutti_array *from, tutti_array *to, tutti_err mine, tutti_off *budget) {
     const tutti__same same = {"copy", "the array to copy into",
                               tutti__array_hash(TUTTI__HASH_START, to)};

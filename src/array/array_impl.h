@@ -107,9 +107,10 @@ uint64_t tutti__get64(const unsigned char *from);
 tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t same) TUTTI_MUST_USE;
 /* An agreement on an open array; io may be NULL.  Collective. */
 tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
-/* The first one of a call: TUTTI_ERR_MISMATCH on all ranks if they are in different calls, or disagree on what has
- * this hash; otherwise the error of the lowest rank that has one.   range[i]: in, one number or none; out, from
- * the smallest to the largest of everybody's.   Collective. */
+/* The first one of a call: TUTTI_ERR_MISMATCH on all ranks if they are in different calls;
+ * otherwise the error of the lowest rank that has one; otherwise TUTTI_ERR_MISMATCH if they disagree
+ * on what has this hash.   range[i]: in, one number or none; out, from the smallest to the largest
+ * of everybody's.   Collective. */
 typedef struct tutti__same {
     const char *name; /* of the call */
     const char *what; /* "ranks disagree on ..." */
@@ -134,8 +135,8 @@ tutti_err tutti__root_tells(tutti__team *t, tutti__deed *deed, void *context, vo
 tutti_err tutti__root_deletes(tutti_file *f) TUTTI_MUST_USE;
 
 /* ---- array_open.c */
-/* tutti_array_create; `how` is TUTTI_TRUNCATE, or TUTTI_EXCLUSIVE: then what could not be finished is removed.
- * Collective. */
+/* tutti_array_create; `how` is TUTTI_TRUNCATE, or TUTTI_EXCLUSIVE: then what could not be
+ * finished is removed. Collective. */
 tutti_err tutti__array_create(MPI_Comm comm, const char *path, int how,
                               const tutti_array_spec *spec, const tutti_options *opt,
                               tutti_array **a_out) TUTTI_MUST_USE;
@@ -175,16 +176,16 @@ tutti_err tutti__part_access(const tutti_array_spec *spec, const tutti__array_pa
                              const tutti_section *memory, tutti_access **out) TUTTI_MUST_USE;
 
 /* ---- array_move.c */
-/* All ranks: move by an access that each has made; `mine` is what a rank has against it, `same` a hash of what agrees,
- * or 0. */
+/* All ranks: move by an access that each has made; `mine` is what a rank has against it, `same` a
+ * hash of what agrees, or 0. */
 tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,
                                 tutti_err mine, uint64_t same) TUTTI_MUST_USE;
 /* May elements be read (written)?  Local. */
 tutti_err tutti__array_usable(const tutti_array *a, int is_write) TUTTI_MUST_USE;
 
 /* ---- tiles_io.c */
-/* Before all ranks read or write elements: what tile walks are writing has been written.  What goes wrong is told
- * by the walk.  Collective; in local placement of this rank alone. */
+/* Before all ranks read or write elements: what tile walks are writing has been written.  What
+ * goes wrong is told by the walk.  Collective; in local placement of this rank alone. */
 void tutti__array_catch_up(tutti_array *a);
 
 /* ---- array_ahead.c */

@@ -182,10 +182,14 @@ tutti_err tutti_array_create_local(MPI_Comm comm, const char *path, const tutti_
 
 /* ---- open */
 
-static tutti_err ranks_check(const tutti__header *h, int size) {
-    tutti_off ranks = 1;
+static tutti_err size_check(const tutti__header *h, int size) {
     TUTTI_CHECK(h->ranks == size, TUTTI_ERR_MISMATCH,
                 "the array has a part for each of %d ranks, but there are %d", h->ranks, size);
+    return TUTTI_OK;
+}
+
+static tutti_err ranks_check(const tutti__header *h) {
+    tutti_off ranks = 1;
     for (int d = 0; d < h->spec.ndims && ranks <= h->ranks; d++)
         ranks *= tutti__max(h->dim[d].procs, 1);
     TUTTI_CHECK(ranks == h->ranks, TUTTI_ERR_FORMAT, "the distribution is not over %d ranks",
@@ -237,7 +241,7 @@ static tutti_err distribution_read(tutti_array *a, tutti__header *h) {
     tutti_count n = 0, *bounds = NULL;
     unsigned char *v = NULL;
     int bytes = 0;
-    tutti_err err = ranks_check(h, a->head->team->size); /* the same on all ranks */
+    tutti_err err = ranks_check(h); /* the same on all ranks */
     if (err == TUTTI_OK) err = bounds_count(h, &n);
     if (err == TUTTI_OK) err = tutti__narrow_int(8 * n, &bytes);
     if (err == TUTTI_OK) {
@@ -280,7 +284,39 @@ tutti_err tutti__array_open_part(tutti_array *a, const char *path, const tutti__
                                  const tutti_options *opt) {
     tutti__header own = *h;
     tutti_options mine;
+    TUTTI_TRY(tutti__team_agree(a->head->team, size_check(h, a->head->team->size)));
     TUTTI_TRY(distribution_read(a, &own));
     TUTTI_TRY(part_options(a, opt, &mine));
     return tutti__array_vote(a, part_find(a, path, h->id, &mine), NULL);
+}
+
+/* ---- inspect */
+
+static tutti_err inspect(tutti_array *a, tutti__header *h) {
+    TUTTI_TRY(tutti__array_identify(a->head, h));
+    return h->placement == TUTTI__DESCRIPTOR ? distribution_read(a, h) : TUTTI_OK;
+}
+
+tutti_err tutti_array_inspect(const char *path, const tutti_options *opt,
+                              tutti_array_spec *spec_out, tutti_distribution **d_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_array a;
+    tutti__header h;
+    TUTTI_CHECK(path && path[0] && spec_out, TUTTI_ERR_ARG, "no path or nowhere to put the spec");
+    memset(&a, 0, sizeof a);
+    TUTTI_TRY(tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, opt, &a.head));
+    tutti_err err = tutti__array_named(a.head, "inspect", inspect(&a, &h));
+    const tutti_error_info first = *tutti_last_error();
+    const tutti_err closed = tutti_file_close(&a.head);
+    if (err != TUTTI_OK) tutti__error_assign(&first);
+    if (err == TUTTI_OK) err = closed;
+    if (err == TUTTI_OK) {
+        *spec_out = h.spec;
+        if (d_out) {
+            *d_out = a.dist;
+            a.dist = NULL;
+        }
+    }
+    tutti_distribution_free(&a.dist);
+    return err;
 }

@@ -9,7 +9,8 @@
  * has taken its bytes; with background `all` it is not, so that there are two.  The budget is for buffers and
  * for bytes on their way.  An array that is updated in place has its cores where frames would be.
  *
- * Whoever reads the array that is written, all ranks together, first waits for k - 1 (tutti__array_catch_up).
+ * Whoever reads the array that is written, all ranks together, first waits for k - 1
+ * (tutti__array_catch_up).
  *
  * Reading k + 1 and writing k - 1 never name the same bytes: either they are different arrays, or there are
  * no halos.  All ranks make as many steps as the one with the most tiles; the others take part with nothing.
@@ -189,8 +190,9 @@ static tutti_off windows_of(const tutti_array *a, tutti_off budget) {
     return tutti__min(budget / 8, a->file->opt.cb_buffer_size / a->file->team->nodes.largest);
 }
 
-/* What must be kept to: buffers, and the bytes on their way.  What should be: the engine's windows, of which those
- * in the background are not all full, have their place beside the buffers, and its own limits hold. */
+/* What must be kept to: buffers, and the bytes on their way.  What should be: the engine's
+ * windows, of which those in the background are not all full, have their place beside the
+ * buffers, and its own limits hold. */
 static int rooms_make(const tutti_tiles *t, tutti_off budget, tutti__room *rooms) {
     const tutti_array *from = t->reading.array, *to = t->writing.array;
     const tutti_off read = element_of(from), written = element_of(to);
@@ -207,8 +209,8 @@ static int rooms_make(const tutti_tiles *t, tutti_off budget, tutti__room *rooms
     return n;
 }
 
-/* What the buffers have left of the budget is for operations: for each as much as its share of the bytes.  Returns
- * this rank's part of what each may have on a node. */
+/* What the buffers have left of the budget is for operations: for each as much as its share of
+ * the bytes.  Returns this rank's part of what each may have on a node. */
 static void share_rest(const tutti_tiles *t, tutti_off budget, tutti_off *read_out,
                        tutti_off *written_out) {
     const tutti_off frame = tutti__tiling_frame_most(&t->tiling) * element_of(t->reading.array);

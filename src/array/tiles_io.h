@@ -35,7 +35,8 @@ void tutti__tile_flight_begin(tutti__tile_flight *f);
 tutti_err tutti__tile_flight_end(tutti__tile_flight *f) TUTTI_MUST_USE;
 /* The whole of it at once, nothing in the background. */
 tutti_err tutti__tile_flight_run(tutti__tile_flight *f) TUTTI_MUST_USE;
-/* From now on, until it is left, others who want the array's elements wait for what is being written. */
+/* From now on, until it is left, others who want the array's elements wait for what is being
+ * written. */
 void tutti__tile_flight_join(tutti__tile_flight *f);
 void tutti__tile_flight_leave(tutti__tile_flight *f);
 /* Forget what was prepared. */

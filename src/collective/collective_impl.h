@@ -434,8 +434,8 @@ typedef struct tutti__order {
     tutti_err refused; /* what the caller's layer has against it on this rank; its last error */
     tutti_off least;   /* reads: a shorter file has lost bytes; agrees */
     int64_t agrees; /* a hash of what else agrees, compared before anything is done; 0: nothing */
-    /* staging memory of a node that the operation may have, agrees; if that is too little, bytes go straight between
-     * memory and file.  0: what the options allow */
+    /* staging memory of a node that the operation may have, agrees; if that is too little, bytes
+     * go straight between memory and file.  0: what the options allow */
     tutti_off room;
     tutti_off *staging_out; /* calls that block: this rank's share of what it had; or NULL */
     int ahead; /* the caller is going to compute: background auto is io-only; who has the request ends it */

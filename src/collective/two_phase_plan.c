@@ -426,7 +426,8 @@ static void give_up_staging(tutti_plan *p) {
              (long long)p->means.room);
 }
 
-/* What staging in the background made of the method is undone, if the room that was given is too small for it. */
+/* What staging in the background made of the method is undone, if the room that was given is too
+ * small for it. */
 static void method_anew(tutti_plan *p, const tutti__summary *s) {
     if (p->means.room == 0) return;
     tutti__choose(p->file, s, p->is_write, &p->choice);

@@ -127,7 +127,8 @@ static tutti_off staging_of(tutti_array *a) {
            (tutti_off)t->segment[1].bytes * ranks;
 }
 
-/* Square tiles are short pieces, far apart in the file: the windows that they lie in are many times larger. */
+/* Square tiles are short pieces, far apart in the file: the windows that they lie in are many
+ * times larger. */
 static void sparse(tutti_off bytes, const char *options, int expect_background) {
     enum { SIDE = 1200 };
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};

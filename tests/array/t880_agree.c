@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=60 */
-/* What the ranks of an array agree on: where they mean different things, or one of them alone passes nothing, all
- * return the same error and nothing is done; budgets may differ; what a walk has written is there for who reads.
+/* What the ranks of an array agree on: where they mean different things, or one of them alone
+ * passes nothing, all return the same error and nothing is done; budgets may differ; what a walk
+ * has written is there for who reads.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 #include "collective/collective_impl.h"
@@ -190,6 +191,67 @@ static void opening(void) {
     tutti_distribution_free(&e);
 }
 
+/* What an array is can be asked by anybody. */
+static void inspect(void) {
+    char part[600];
+    tutti_count bounds[17];
+    tutti_distribution *d = NULL, *seen = NULL;
+    tutti_array *a = NULL;
+    tutti_array_spec s;
+    check_where("inspect");
+    for (int r = 0; r <= ranks; r++) bounds[r] = r == ranks ? 40 : 2 * r;
+    const tutti_dist_dim dims[2] = {{TUTTI_DIST_RAGGED, ranks, 0, bounds},
+                                    {TUTTI_DIST_NONE, 1, 0, NULL}};
+    CHECK_OK(tutti_distribution_make(2, spec.shape, dims, &d));
+    CHECK_SAME(tutti_array_create_local(MPI_COMM_WORLD, path, &spec, d, NULL, &a), TUTTI_OK);
+    CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
+    CHECK_OK(tutti_array_inspect(path, NULL, &s, &seen));
+    CHECK(s.ndims == 2 && s.shape[0] == 40 && s.shape[1] == 30 && s.type == TUTTI_INT32, "%d", 0);
+    CHECK_EQ(tutti_distribution_ranks(seen), ranks);
+    for (int r = 0; r < ranks; r++)
+        CHECK_EQ(tutti_distribution_part(seen, r, NULL), tutti_distribution_part(d, r, NULL));
+    tutti_distribution_free(&seen);
+    CHECK_OK(tutti_array_inspect(path, NULL, &s, NULL));
+    if (ranks > 1)
+        CHECK_ERR(tutti_array_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, NULL, &a),
+                  TUTTI_ERR_MISMATCH);
+    snprintf(part, sizeof part, "%s.%d", path, rank);
+    CHECK_OK(tutti_array_inspect(part, NULL, &s, &seen)); /* an array by itself */
+    CHECK(seen == NULL && s.shape[0] == bounds[rank + 1] - bounds[rank], "part %d", rank);
+    CHECK(truncate(part, 100) == 0, "truncate");
+    CHECK_ERR(tutti_array_inspect(part, NULL, &s, &seen), TUTTI_ERR_FORMAT);
+    CHECK_ERR(tutti_array_inspect(NULL, NULL, &s, &seen), TUTTI_ERR_ARG);
+    CHECK_ERR(tutti_array_inspect(path, NULL, NULL, &seen), TUTTI_ERR_ARG);
+    CHECK(unlink(part) == 0, "%s", part);
+    CHECK_ERR(tutti_array_inspect(part, NULL, &s, &seen), TUTTI_ERR_NOT_FOUND);
+    tutti_distribution_free(&d);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ---- different calls */
+
+static void calls(void) {
+    tutti_array *a = create(path, ""), *b = create(other, "");
+    const tutti_slice s = all_on_root();
+    const int32_t one = 1;
+    int32_t v[N];
+    check_where("calls");
+    put(a, 3);
+    for (int i = 0; i < 12 && ranks > 1; i++) { /* by votes, then by nods */
+        CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_resize(a, 40),
+                   TUTTI_ERR_MISMATCH);
+        CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_read(a, &s, NULL, v),
+                   TUTTI_ERR_MISMATCH);
+        CHECK_ERR(last() ? tutti_array_prefetch(a, &s) : tutti_array_copy(a, b, 1000, NULL, NULL),
+                   TUTTI_ERR_MISMATCH);
+        tutti_array *c = a;
+        CHECK_ERR(last() ? tutti_array_sync(a) : tutti_array_close(&c), TUTTI_ERR_MISMATCH);
+        CHECK(c == a, "closed all the same");
+    }
+    holds(a, 3, 1);
+    close_all(a, b);
+}
+
 /* ---- walks */
 
 static tutti_slice my_rows(void) {
@@ -357,6 +419,8 @@ int main(int argc, char **argv) {
     between();
     parts();
     opening();
+    inspect();
+    calls();
     walks();
     for (int way = 0; way < WAYS; way++)
         for (int in_place = 0; in_place < 2; in_place++) visible(in_place, way, "fault=*:slow:5");
