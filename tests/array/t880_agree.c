@@ -239,11 +239,11 @@ static void calls(void) {
     put(a, 3);
     for (int i = 0; i < 12 && ranks > 1; i++) { /* by votes, then by nods */
         CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_resize(a, 40),
-                   TUTTI_ERR_MISMATCH);
+                  TUTTI_ERR_MISMATCH);
         CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_read(a, &s, NULL, v),
-                   TUTTI_ERR_MISMATCH);
+                  TUTTI_ERR_MISMATCH);
         CHECK_ERR(last() ? tutti_array_prefetch(a, &s) : tutti_array_copy(a, b, 1000, NULL, NULL),
-                   TUTTI_ERR_MISMATCH);
+                  TUTTI_ERR_MISMATCH);
         tutti_array *c = a;
         CHECK_ERR(last() ? tutti_array_sync(a) : tutti_array_close(&c), TUTTI_ERR_MISMATCH);
         CHECK(c == a, "closed all the same");
