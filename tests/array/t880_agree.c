@@ -1,4 +1,4 @@
-/* TEST ranks=1,3 timeout=60 */
+/* TEST ranks=1,3 timeout=120 */
 /* What the ranks of an array agree on: where they mean different things, or one of them alone
  * passes nothing, all return the same error and nothing is done; budgets may differ; what a walk
  * has written is there for who reads.
