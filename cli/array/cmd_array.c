@@ -191,7 +191,7 @@ static const char *order_name(tutti_order order) {
     return order == TUTTI_ROW_MAJOR ? "row" : "column";
 }
 
-static void print_info(const array_config *c, const array_side *s) {
+static void print_info(const array_config *c, const array_side *s, const tutti_distribution *d) {
     char shape[ARRAY_TEXT], size[32];
     const tutti_off bytes = s->count * s->spec.element_size;
     cli_format_size(bytes, size, sizeof size);
@@ -202,15 +202,14 @@ static void print_info(const array_config *c, const array_side *s) {
            (long long)s->spec.element_size);
     printf("  order      %s-major\n", order_name(s->spec.order));
     printf("  elements   %lld, %s\n", (long long)s->count, size);
-    if (tutti_array_distribution(s->array))
-        printf("  placement  local, %d ranks\n",
-               tutti_distribution_ranks(tutti_array_distribution(s->array)));
+    if (d)
+        printf("  placement  local, %d ranks\n", tutti_distribution_ranks(d));
     else
         printf("  placement  global, elements begin at byte %lld\n", (long long)s->spec.offset);
 }
 
-static void print_info_json(const array_config *c, const array_side *s) {
-    const tutti_distribution *d = tutti_array_distribution(s->array);
+static void print_info_json(const array_config *c, const array_side *s,
+                            const tutti_distribution *d) {
     printf("{\"path\": ");
     cli_json_string(stdout, c->path);
     printf(", \"shape\": [");
@@ -228,10 +227,25 @@ static void print_info_json(const array_config *c, const array_side *s) {
         printf(", \"offset\": %lld}\n", (long long)s->spec.offset);
 }
 
+/* Of arrays with a header one rank needs to know; those in local placement can be opened by as
+ * many as made them only. */
+static int inspect(const array_config *c) {
+    array_side s;
+    tutti_array_spec spec;
+    tutti_distribution *d = NULL;
+    if (tutti_array_inspect(c->path, &c->options, &spec, &d) != TUTTI_OK) return cli_error_tutti();
+    array_side_plan(&s, &spec);
+    const int failed = check_claims(c, &spec);
+    if (!failed) (c->json ? print_info_json : print_info)(c, &s, d);
+    tutti_distribution_free(&d);
+    return failed;
+}
+
 int array_info(const cli_world *w, const array_config *c) {
     array_side s = {.array = NULL};
+    if (!c->raw && !npy_is_name(c->path)) return cli_agree(w, w->rank == 0 && inspect(c));
     if (array_side_open(w, c, TUTTI_READ, &s)) return 1;
-    if (w->rank == 0) (c->json ? print_info_json : print_info)(c, &s);
+    if (w->rank == 0) (c->json ? print_info_json : print_info)(c, &s, NULL);
     return array_side_close(&s, 0);
 }
 

@@ -6,7 +6,9 @@
  * are exchanged, every byte is read from the file once whoever wants it, and only named elements are
  * written.
  *
- * Collectivity as in file.h.  An array belongs to one thread at a time.
+ * Collectivity as in file.h.  What is said to agree is compared before anything is done:
+ * TUTTI_ERR_MISMATCH on all ranks if it does not (options: rank 0's are used).  An array belongs to
+ * one thread at a time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ARRAY_H
 #define TUTTI_ARRAY_H
@@ -161,6 +163,15 @@ TUTTI_API tutti_err tutti_array_open(MPI_Comm comm, const char *path, int mode,
                                      const tutti_array_spec *expect, const tutti_options *opt,
                                      tutti_array **a_out) TUTTI_MUST_USE;
 
+/** What the array in a file is, without opening it; also one in local placement that was made by
+ *  another number of ranks.   Local.
+ *  @param[in]  opt    NULL: those of the environment
+ *  @param[out] d_out  NULL, or its distribution in local placement, to be freed; NULL in global one
+ *  @return TUTTI_ERR_FORMAT: no array, or a damaged one */
+TUTTI_API tutti_err tutti_array_inspect(const char *path, const tutti_options *opt,
+                                        tutti_array_spec *spec_out,
+                                        tutti_distribution **d_out) TUTTI_MUST_USE;
+
 /** Take any file as an array.   Collective, all arguments agree.
  *  @param[in] mode  as for tutti_file_open, without TUTTI_APPEND; with TUTTI_CREATE the file is made, or
  *      made longer, to hold it, otherwise TUTTI_ERR_FORMAT if it is too short */
@@ -244,10 +255,12 @@ TUTTI_API tutti_count tutti_array_partitions(const tutti_array *a, int ranks, tu
 /** Partition k of n.   Local. */
 TUTTI_API tutti_slice tutti_array_partition(const tutti_array *a, tutti_count n, tutti_count k);
 
-/** Copy all elements into another array of the same shape and element: other placement,
- *  other order, other file.   Collective on the ranks of both.   Between local placements by different
- *  distributions the way is through a file for all, TO.copy, which is removed.
- *  @param[in] budget  memory for elements on each rank, in bytes, at least one element
+/** Copy all elements into another array of the same shape and element: other placement, other
+ *  order, other file.   Collective on the ranks of both, the arrays agree.   Between local
+ *  placements by different distributions the way is through a new file for all, TO.copy (or, if
+ *  there is one, TO.copy.1 and so on), which is removed.
+ *  @param[in] budget  memory for elements on each rank, in bytes, at least one element; the least
+ *      of all ranks counts
  *  @param[in] progress  NULL, or called now and then
  *  @return TUTTI_ERR_ARG also if both lie in the same bytes of one file, by whatever name */
 TUTTI_API tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
@@ -277,7 +290,8 @@ TUTTI_API tutti_err tutti_array_prefetch_drop(tutti_array *a) TUTTI_MUST_USE;
 typedef struct tutti_tiles tutti_tiles;
 
 typedef struct tutti_tiles_spec {
-    /* bytes of memory on each rank: tiles, and what is on its way to or from the file */
+    /* bytes of memory on each rank: tiles, and what is on its way to or from the file, which is
+     * this rank's share of the engine's staging memory */
     tutti_off budget;
     /* this rank's elements, stride 1; NULL: all (local placement: its part) */
     const tutti_slice *of;
@@ -298,7 +312,8 @@ typedef struct tutti_tile {
     tutti_count in_shape[TUTTI_MAX_DIMS], out_shape[TUTTI_MAX_DIMS];
 } tutti_tile;
 
-/** Begin a walk.   Collective.   Arrays agree; `of` is each rank's own, and disjoint where there is `to`.
+/** Begin a walk.   Collective.   The arrays and `sequential` agree; the rest of the spec is each
+ *  rank's own, and `of` disjoint where there is `to`.
  *  @param[in] from  is read; NULL: nothing is
  *  @param[in] to    is written; NULL: nothing is; the same as `from`: `out` comes filled with the core's
  *      elements, to be updated, and halos must be 0.  Otherwise shapes and placement (a local one:
@@ -308,7 +323,12 @@ typedef struct tutti_tile {
 TUTTI_API tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to,
                                       const tutti_tiles_spec *spec,
                                       tutti_tiles **t_out) TUTTI_MUST_USE;
-/** The next tile; what was done to the one before is written.   Collective. */
+/** The next tile; what was done to the one before is written.   Collective.   That may still go
+ *  on when this returns; but whatever all ranks do together by the same handle (read, write,
+ *  prefetch, copy, fill, sync, another walk) waits for it and finds it done, in local placement
+ *  also what one rank does.  Others (independent and non-blocking calls in global placement, other
+ *  handles) may find it done only when the next call has returned.  What goes wrong is told by
+ *  that one. */
 TUTTI_API tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) TUTTI_MUST_USE;
 /** End a walk, also before its end, and null the handle.   Collective.   Waits for what is being
  *  written; the tile that next gave last is not.   @return what went wrong since then */

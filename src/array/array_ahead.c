@@ -86,9 +86,11 @@ tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) {
     ahead_forget(a, 0);
     tutti__ahead *p = tutti__calloc(1, sizeof *p), **at = &a->ahead;
     tutti_err err = p ? ahead_prepare(a, s, p, &access) : TUTTI_ERR_NOMEM;
-    err = tutti__array_vote(a, err, NULL);
+    const tutti__same same = {.name = "prefetch"};
+    err = tutti__array_call(a, &same, err, 0, NULL);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p);
+        tutti__array_catch_up(a);
         ahead_start(a, access, p);
         while (*at) at = &(*at)->next;
         *at = p;
@@ -125,11 +127,10 @@ static int ahead_find(const tutti_array *a, const tutti_slice *s) {
 
 /* All ranks found the same one, otherwise -1. */
 static tutti_err ahead_agree(tutti_array *a, int mine, int *found_out) {
-    tutti__vote v;
-    tutti__vote_init(&v);
-    v.min[0] = v.max[0] = mine;
-    TUTTI_TRY(tutti__array_vote(a, TUTTI_OK, &v));
-    *found_out = v.min[0] == v.max[0] ? mine : -1;
+    const tutti__same same = {.name = "read"};
+    tutti__range r = tutti__range_of(mine);
+    TUTTI_TRY(tutti__array_call(a, &same, TUTTI_OK, 1, &r));
+    *found_out = r.min == r.max ? mine : -1;
     return TUTTI_OK;
 }
 

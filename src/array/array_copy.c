@@ -121,7 +121,8 @@ typedef struct {
     void *context;
 } copier;
 
-static tutti_err alike(const tutti_array *from, const tutti_array *to) {
+static tutti_err copy_check(const tutti_array *from, const tutti_array *to, tutti_off budget) {
+    TUTTI_CHECK(to != NULL, TUTTI_ERR_ARG, "the array to copy into is NULL");
     TUTTI_TRY(tutti__array_usable(from, 0));
     TUTTI_TRY(tutti__array_usable(to, 1));
     TUTTI_CHECK(from != to, TUTTI_ERR_ARG, "an array cannot be copied into itself");
@@ -131,19 +132,29 @@ static tutti_err alike(const tutti_array *from, const tutti_array *to) {
     TUTTI_CHECK(from->spec.ndims == to->spec.ndims &&
                     memcmp(from->spec.shape, to->spec.shape, sizeof from->spec.shape) == 0,
                 TUTTI_ERR_ARG, "arrays of different shapes");
+    TUTTI_CHECK(budget >= from->spec.element_size, TUTTI_ERR_ARG,
+                "a budget of %lld bytes for elements of %lld", (long long)budget,
+                (long long)from->spec.element_size);
     return tutti__array_pair_check(from, to);
+}
+
+/* May all begin, with the same arrays?  Pieces are cut by the least budget: everybody cuts
+ * alike. */
+static tutti_err copy_agree(tutti_array *from, tutti_array *to, tutti_err mine, tutti_off *budget) {
+    const tutti__same same = {"copy", "the array to copy into",
+                              tutti__array_hash(TUTTI__HASH_START, to)};
+    tutti__range least = tutti__range_of(*budget);
+    TUTTI_TRY(tutti__array_call(from, &same, mine, 1, &least));
+    *budget = least.min;
+    return TUTTI_OK;
 }
 
 static tutti_err copier_make(copier *c, tutti_off budget) {
     const tutti_array *own = c->from->dist ? c->from : c->to;
     const tutti__team *t = tutti__array_team(c->from);
-    TUTTI_TRY(alike(c->from, c->to));
-    const tutti_off size = own->spec.element_size;
-    TUTTI_CHECK(budget >= size, TUTTI_ERR_ARG, "a budget of %lld bytes for elements of %lld",
-                (long long)budget, (long long)size);
     c->b.ndims = own->mine.ndims;
     memcpy(c->b.shape, own->mine.shape, sizeof c->b.shape);
-    boxes_cut(&c->b, c->from->spec.order, c->to->spec.order, budget / size);
+    boxes_cut(&c->b, c->from->spec.order, c->to->spec.order, budget / own->spec.element_size);
     c->first = own->dist ? 0 : t->rank;
     c->step = own->dist ? 1 : t->size;
     c->turns = c->b.n / c->step + (c->b.n % c->step != 0);
@@ -169,7 +180,7 @@ static tutti_err copier_agree(copier *c, tutti_err mine) {
 static tutti_err piece_access(const tutti_array *a, const tutti_array *other, const tutti_slice *s,
                               const tutti_section *memory, tutti_access **out) {
     if (a->dist || !other->dist) return tutti__slice_access(&a->mine, s, memory, out);
-    const tutti__part_of part = {
+    const tutti__array_part part = {
         .d = other->dist, .rank = tutti__array_team(other)->rank, .from = s->lo, .to = s->hi};
     if (tutti_slice_count(a->spec.ndims, s, NULL) == 0) return tutti_access_contiguous(0, 0, out);
     return tutti__part_access(&a->spec, &part, memory, out);
@@ -183,7 +194,7 @@ static tutti_err piece_move(copier *c, const tutti_slice *s, int is_write) {
     (void)tutti_slice_count(c->b.ndims, s, m.shape);
     memcpy(m.hi, m.shape, sizeof m.hi);
     tutti_err err = piece_access(a, other, s, &m, &access);
-    err = tutti__array_transfer(a, access, c->buf, is_write, err);
+    err = tutti__array_transfer(a, access, c->buf, is_write, err, 0);
     tutti_access_free(&access);
     return err;
 }
@@ -211,44 +222,67 @@ static tutti_err copy_straight(tutti_array *from, tutti_array *to, tutti_off bud
 
 /* ---- from one distribution to another */
 
-/* Path of the file in between; free it. */
-static char *between_path(const tutti_array *to) {
-    const size_t room = strlen(to->head->path) + 8;
+/* Path number i of a file in between; free it. */
+static char *between_path(const tutti_array *to, int i) {
+    const size_t room = strlen(to->head->path) + 20;
     char *p = tutti__malloc(room);
-    if (p) snprintf(p, room, "%s.copy", to->head->path);
+    if (p && i == 0) snprintf(p, room, "%s.copy", to->head->path);
+    if (p && i > 0) snprintf(p, room, "%s.copy.%d", to->head->path, i);
     return p;
+}
+
+/* A new one, by a name that no file has.  Collective. */
+static tutti_err between_make(tutti_array *to, tutti_array **out) {
+    enum { TRIES = 1000 };
+    const tutti_error_info before = *tutti_last_error();
+    tutti_err err = TUTTI_ERR_EXISTS;
+    for (int i = 0; i < TRIES && err == TUTTI_ERR_EXISTS; i++) {
+        char *path = between_path(to, i);
+        err = tutti__array_vote(to, path ? TUTTI_OK : TUTTI_ERR_NOMEM, NULL);
+        if (err == TUTTI_OK)
+            err = tutti__array_create(to->head->team->comm, path, TUTTI_EXCLUSIVE, &to->spec,
+                                      &to->head->opt, out);
+        tutti__free(path);
+    }
+    if (err == TUTTI_OK) tutti__error_assign(&before); /* names that were taken are no error */
+    return err;
+}
+
+/* Its name goes first, since only an open array knows it. */
+static tutti_err between_end(tutti_array **between) {
+    tutti_file *f = (*between)->file;
+    const tutti_err gone = tutti__array_named(f, "copy", tutti__root_deletes(f));
+    const tutti_error_info first = *tutti_last_error();
+    const tutti_err closed = tutti_array_close(between);
+    if (gone != TUTTI_OK) tutti__error_assign(&first);
+    return gone != TUTTI_OK ? gone : closed;
 }
 
 static tutti_err copy_through(tutti_array *from, tutti_array *to, tutti_off budget,
                               tutti_progress_fn *progress, void *context) {
     tutti_array *between = NULL;
-    char *path = between_path(to);
-    tutti_err err = path ? alike(from, to) : TUTTI_ERR_NOMEM;
-    err = tutti__array_vote(to, err, NULL);
-    if (err == TUTTI_OK)
-        err = tutti_array_create(to->head->team->comm, path, &to->spec, &to->head->opt, &between);
-    if (err == TUTTI_OK) err = copy_straight(from, between, budget, progress, context);
+    TUTTI_TRY(between_make(to, &between));
+    tutti_err err = copy_straight(from, between, budget, progress, context);
     if (err == TUTTI_OK) err = copy_straight(between, to, budget, progress, context);
-    if (between) {
-        const tutti_error_info first = *tutti_last_error();
-        const tutti_err closed = tutti_array_close(&between);
-        tutti_err gone = TUTTI_OK;
-        if (to->head->team->rank == 0) gone = tutti_file_delete(path, &to->head->opt);
-        gone = tutti__array_vote(to, gone, NULL);
-        if (err != TUTTI_OK) tutti__error_assign(&first);
-        if (err == TUTTI_OK) err = closed != TUTTI_OK ? closed : gone;
-    }
-    tutti__free(path);
-    return err;
+    const tutti_error_info first = *tutti_last_error();
+    const tutti_err ended = between_end(&between);
+    if (err != TUTTI_OK) tutti__error_assign(&first);
+    return err != TUTTI_OK ? err : ended;
 }
 
 tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
                            tutti_progress_fn *progress, void *context) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(from && to, TUTTI_ERR_ARG, "an array handle is NULL");
-    tutti__ahead_drop(to);
-    const int differ = from->dist && to->dist && !tutti__distribution_equal(from->dist, to->dist);
-    const tutti_err err = differ ? copy_through(from, to, budget, progress, context)
-                                 : copy_straight(from, to, budget, progress, context);
-    return tutti__array_named(to->head ? to->head : to->file, "copy", err);
+    TUTTI_CHECK(from != NULL, TUTTI_ERR_ARG, "the array to copy from is NULL");
+    const tutti_file *named = from->head ? from->head : from->file;
+    tutti_err err = copy_agree(from, to, copy_check(from, to, budget), &budget);
+    if (err == TUTTI_OK) {
+        TUTTI_ASSERT(to);
+        named = to->head ? to->head : to->file;
+        tutti__ahead_drop(to);
+        err = from->dist && to->dist && !tutti__distribution_equal(from->dist, to->dist)
+                  ? copy_through(from, to, budget, progress, context)
+                  : copy_straight(from, to, budget, progress, context);
+    }
+    return tutti__array_named(named, "copy", err);
 }

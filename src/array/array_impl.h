@@ -2,6 +2,7 @@
  *
  *   array_types, slice, distribution    values: no file, no MPI
  *   array_header                        what stands in a file, to and from bytes
+ *   array_agree                         what all ranks agree on
  *   array_open, array_local             create, open, close
  *   part_access                         a slice or a part as an access
  *   array_move, array_ahead             read, write, prefetch
@@ -34,13 +35,14 @@ struct tutti_array {
     tutti_array_spec mine;    /* what `file` holds: the whole array, or this rank's part of it */
     tutti_off bytes;          /* of the elements in `file` */
     tutti_distribution *dist; /* local placement; NULL: global */
-    tutti_file *file;    /* where the elements are; local placement: opened by this rank alone */
-    tutti_file *head;    /* local placement: the descriptor, opened by all; otherwise NULL */
-    int mode;            /* TUTTI_READ, TUTTI_WRITE */
-    int raw;             /* there is no header */
-    int part;            /* part of a local placement, opened by itself as an array */
-    uint64_t version;    /* of the header, see tutti__header */
-    int walks;           /* tile walks that have not ended */
+    tutti_file *file; /* where the elements are; local placement: opened by this rank alone */
+    tutti_file *head; /* local placement: the descriptor, opened by all; otherwise NULL */
+    int mode;         /* TUTTI_READ, TUTTI_WRITE */
+    int raw;          /* there is no header */
+    int part;         /* part of a local placement, opened by itself as an array */
+    uint64_t version; /* of the header, see tutti__header */
+    int walks;        /* tile walks that have not ended */
+    struct tutti__tile_flight *behind; /* what they write, of the same walks on all ranks */
     tutti__ahead *ahead; /* prefetched slices, in the order in which they were started */
 };
 
@@ -61,6 +63,7 @@ static inline int tutti__spec_dim(const tutti_array_spec *s, int k) {
 tutti_err tutti__spec_expect(const tutti_array_spec *expect,
                              const tutti_array_spec *have) TUTTI_MUST_USE;
 uint64_t tutti__hash(uint64_t h, const void *data, size_t bytes);
+uint64_t tutti__spec_hash(uint64_t h, const tutti_array_spec *s); /* NULL is fine */
 #define TUTTI__HASH_START 0xcbf29ce484222325u
 
 /* ---- distribution.c */
@@ -99,11 +102,44 @@ tutti_err tutti__header_read(const unsigned char block[TUTTI__HEADER_BYTES],
 void tutti__put64(unsigned char *to, uint64_t v);
 uint64_t tutti__get64(const unsigned char *from);
 
-/* ---- array_open.c */
+/* ---- array_agree.c */
 /* Before there is a file: does every rank agree, and with the same arguments (a hash of them)?  Collective. */
-tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t arguments) TUTTI_MUST_USE;
-/* The same for an open array; io may be NULL.  Collective. */
+tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t same) TUTTI_MUST_USE;
+/* An agreement on an open array; io may be NULL.  Collective. */
 tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
+/* The first one of a call: TUTTI_ERR_MISMATCH on all ranks if they are in different calls;
+ * otherwise the error of the lowest rank that has one; otherwise TUTTI_ERR_MISMATCH if they disagree
+ * on what has this hash.   range[i]: in, one number or none; out, from the smallest to the largest
+ * of everybody's.   Collective. */
+typedef struct tutti__same {
+    const char *name; /* of the call */
+    const char *what; /* "ranks disagree on ..." */
+    uint64_t hash;
+} tutti__same;
+enum { TUTTI__CALL_NUMBERS = 4 }; /* at most */
+tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
+                            tutti__range *range) TUTTI_MUST_USE;
+static inline tutti__range tutti__range_of(int64_t v) {
+    return (tutti__range){v, v};
+}
+/* Which array it is (NULL: none); elements of a slice (NULL: of everything). */
+uint64_t tutti__array_hash(uint64_t h, const tutti_array *a);
+uint64_t tutti__slice_hash(uint64_t h, int ndims, const tutti_slice *s);
+/* Rank 0 does it; all ranks return what came of it.  Collective. */
+typedef tutti_err tutti__deed(void *context);
+tutti_err tutti__root_does(tutti__team *t, tutti__deed *deed, void *context) TUTTI_MUST_USE;
+/* And then all have what it has put into `data`.  bytes agrees. */
+tutti_err tutti__root_tells(tutti__team *t, tutti__deed *deed, void *context, void *data,
+                            int bytes) TUTTI_MUST_USE;
+/* It takes the name of an open file away. */
+tutti_err tutti__root_deletes(tutti_file *f) TUTTI_MUST_USE;
+
+/* ---- array_open.c */
+/* tutti_array_create; `how` is TUTTI_TRUNCATE, or TUTTI_EXCLUSIVE: then what could not be
+ * finished is removed. Collective. */
+tutti_err tutti__array_create(MPI_Comm comm, const char *path, int how,
+                              const tutti_array_spec *spec, const tutti_options *opt,
+                              tutti_array **a_out) TUTTI_MUST_USE;
 /* An empty file gets its length, then its header: only with it the file is an array.   This rank alone. */
 tutti_err tutti__array_found(tutti_file *f, const tutti__header *h) TUTTI_MUST_USE;
 /* The header of a file, by this rank alone; the file is long enough for what it says. */
@@ -130,21 +166,27 @@ tutti_err tutti__slice_access(const tutti_array_spec *spec, const tutti_slice *s
                               const tutti_section *memory, tutti_access **out) TUTTI_MUST_USE;
 /* The elements of a rank's part with local indices in [from, to) (NULL: all), of a distribution of `within`
  * (NULL: of the whole array). */
-typedef struct tutti__part_of {
+typedef struct tutti__array_part {
     const tutti_distribution *d;
     int rank;
     const tutti_slice *within;
     const tutti_count *from, *to;
-} tutti__part_of;
-tutti_err tutti__part_access(const tutti_array_spec *spec, const tutti__part_of *part,
+} tutti__array_part;
+tutti_err tutti__part_access(const tutti_array_spec *spec, const tutti__array_part *part,
                              const tutti_section *memory, tutti_access **out) TUTTI_MUST_USE;
 
 /* ---- array_move.c */
-/* All ranks: move by an access that each has made; `mine` is what a rank has against it. */
+/* All ranks: move by an access that each has made; `mine` is what a rank has against it, `same` a
+ * hash of what agrees, or 0. */
 tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,
-                                tutti_err mine) TUTTI_MUST_USE;
+                                tutti_err mine, uint64_t same) TUTTI_MUST_USE;
 /* May elements be read (written)?  Local. */
 tutti_err tutti__array_usable(const tutti_array *a, int is_write) TUTTI_MUST_USE;
+
+/* ---- tiles_io.c */
+/* Before all ranks read or write elements: what tile walks are writing has been written.  What
+ * goes wrong is told by the walk.  Collective; in local placement of this rank alone. */
+void tutti__array_catch_up(tutti_array *a);
 
 /* ---- array_ahead.c */
 /* Reading: *taken_out is 1 if what was prefetched has been put into `buf`.  Collective. */

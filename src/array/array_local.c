@@ -52,6 +52,7 @@ static tutti_err part_options(const tutti_array *a, const tutti_options *opt, tu
         (void)tutti_options_init(out); /* the descriptor was opened with the same */
     TUTTI_TRY(tutti__team_tell(a->head->team, out, (int)sizeof *out));
     out->nodes[0] = out->trace[0] = '\0';
+    if (out->fault[0] == '*') return TUTTI_OK; /* every rank's, in its own file too */
     char *what = NULL;
     const long who = strtol(out->fault, &what, 10);
     if (*what && who == t->rank) { /* in its own file it is rank 0 */
@@ -101,12 +102,20 @@ static tutti_err bounds_write(const tutti_array *a) {
     return err;
 }
 
-static tutti_err descriptor_create(const tutti_array *a, uint64_t id) {
+/* A new array in local placement, and what its files have in common. */
+typedef struct {
+    const tutti_array *array;
+    uint64_t id;
+} birth;
+
+static tutti_err descriptor_create(void *context) {
+    const birth *b = context;
+    const tutti_array *a = b->array;
     tutti__header h = {.version = 1,
                        .placement = TUTTI__DESCRIPTOR,
                        .spec = a->spec,
                        .bytes = 8 * a->dist->n_bounds,
-                       .id = id,
+                       .id = b->id,
                        .ranks = a->dist->ranks};
     memcpy(h.dim, a->dist->dim, sizeof h.dim);
     if (h.bytes > 0) TUTTI_TRY(bounds_write(a));
@@ -127,8 +136,8 @@ static tutti_err create_files(tutti_array *a, MPI_Comm comm, const char *path,
     TUTTI_TRY(tutti__array_vote(a, err, NULL));
     TUTTI_TRY(tutti_file_resize(a->head, 0));
     TUTTI_TRY(tutti__array_vote(a, part_create(a, id), NULL));
-    if (t->rank == 0) err = tutti__array_named(a->head, "create", descriptor_create(a, id));
-    return tutti__array_vote(a, err, NULL);
+    birth b = {a, id};
+    return tutti__array_named(a->head, "create", tutti__root_does(t, descriptor_create, &b));
 }
 
 static tutti_err local_check(MPI_Comm comm, const char *path, const tutti_array_spec *spec,
@@ -162,7 +171,7 @@ tutti_err tutti_array_create_local(MPI_Comm comm, const char *path, const tutti_
     if (err == TUTTI_OK) {
         a->mode = ALL;
         h = tutti__hash(h, path, strlen(path));
-        h = tutti__hash(h, &a->spec, sizeof a->spec);
+        h = tutti__spec_hash(h, &a->spec);
         h = tutti__distribution_hash(h, d);
     }
     err = tutti__array_agree(comm, err, h);
@@ -173,10 +182,14 @@ tutti_err tutti_array_create_local(MPI_Comm comm, const char *path, const tutti_
 
 /* ---- open */
 
-static tutti_err ranks_check(const tutti__header *h, int size) {
-    tutti_off ranks = 1;
+static tutti_err size_check(const tutti__header *h, int size) {
     TUTTI_CHECK(h->ranks == size, TUTTI_ERR_MISMATCH,
                 "the array has a part for each of %d ranks, but there are %d", h->ranks, size);
+    return TUTTI_OK;
+}
+
+static tutti_err ranks_check(const tutti__header *h) {
+    tutti_off ranks = 1;
     for (int d = 0; d < h->spec.ndims && ranks <= h->ranks; d++)
         ranks *= tutti__max(h->dim[d].procs, 1);
     TUTTI_CHECK(ranks == h->ranks, TUTTI_ERR_FORMAT, "the distribution is not over %d ranks",
@@ -195,18 +208,17 @@ static tutti_err bounds_count(const tutti__header *h, tutti_count *n_out) {
     return TUTTI_OK;
 }
 
-/* Rank 0 reads, all know. */
-static tutti_err bounds_tell(const tutti_array *a, tutti_off offset, unsigned char *v, int bytes) {
-    tutti_err err = TUTTI_OK;
+typedef struct {
+    const tutti_array *array;
+    tutti_io_run run;
+} bounds_run;
+
+static tutti_err bounds_read(void *context) {
+    const bounds_run *b = context;
     tutti_off done = 0;
-    if (a->head->team->rank == 0) {
-        const tutti_io_run run = {offset, v, (size_t)bytes};
-        err = tutti__store_read(a->head->store, &run, 1, &done);
-        if (err == TUTTI_OK && done < bytes)
-            err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, offset, "the bounds are gone");
-    }
-    TUTTI_TRY(tutti__team_agree(a->head->team, err));
-    return tutti__team_tell(a->head->team, v, bytes);
+    TUTTI_TRY(tutti__store_read(b->array->head->store, &b->run, 1, &done));
+    TUTTI_CHECK(done == (tutti_off)b->run.bytes, TUTTI_ERR_TRUNCATED, "the bounds are gone");
+    return TUTTI_OK;
 }
 
 static tutti_err distribution_make(tutti_array *a, tutti__header *h, const unsigned char *v,
@@ -229,7 +241,7 @@ static tutti_err distribution_read(tutti_array *a, tutti__header *h) {
     tutti_count n = 0, *bounds = NULL;
     unsigned char *v = NULL;
     int bytes = 0;
-    tutti_err err = ranks_check(h, a->head->team->size); /* the same on all ranks */
+    tutti_err err = ranks_check(h); /* the same on all ranks */
     if (err == TUTTI_OK) err = bounds_count(h, &n);
     if (err == TUTTI_OK) err = tutti__narrow_int(8 * n, &bytes);
     if (err == TUTTI_OK) {
@@ -239,7 +251,9 @@ static tutti_err distribution_read(tutti_array *a, tutti__header *h) {
     }
     err = tutti__team_agree(a->head->team, err);
     TUTTI_ASSERT(err != TUTTI_OK || (v && bounds));
-    if (err == TUTTI_OK && n > 0) err = bounds_tell(a, h->spec.offset, v, bytes);
+    bounds_run run = {a, {h->spec.offset, v, (size_t)bytes}};
+    if (err == TUTTI_OK && n > 0)
+        err = tutti__root_tells(a->head->team, bounds_read, &run, v, bytes);
     if (err == TUTTI_OK) err = tutti__team_agree(a->head->team, distribution_make(a, h, v, bounds));
     tutti__free(bounds);
     tutti__free(v);
@@ -270,7 +284,39 @@ tutti_err tutti__array_open_part(tutti_array *a, const char *path, const tutti__
                                  const tutti_options *opt) {
     tutti__header own = *h;
     tutti_options mine;
+    TUTTI_TRY(tutti__team_agree(a->head->team, size_check(h, a->head->team->size)));
     TUTTI_TRY(distribution_read(a, &own));
     TUTTI_TRY(part_options(a, opt, &mine));
     return tutti__array_vote(a, part_find(a, path, h->id, &mine), NULL);
+}
+
+/* ---- inspect */
+
+static tutti_err inspect(tutti_array *a, tutti__header *h) {
+    TUTTI_TRY(tutti__array_identify(a->head, h));
+    return h->placement == TUTTI__DESCRIPTOR ? distribution_read(a, h) : TUTTI_OK;
+}
+
+tutti_err tutti_array_inspect(const char *path, const tutti_options *opt,
+                              tutti_array_spec *spec_out, tutti_distribution **d_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_array a;
+    tutti__header h;
+    TUTTI_CHECK(path && path[0] && spec_out, TUTTI_ERR_ARG, "no path or nowhere to put the spec");
+    memset(&a, 0, sizeof a);
+    TUTTI_TRY(tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, opt, &a.head));
+    tutti_err err = tutti__array_named(a.head, "inspect", inspect(&a, &h));
+    const tutti_error_info first = *tutti_last_error();
+    const tutti_err closed = tutti_file_close(&a.head);
+    if (err != TUTTI_OK) tutti__error_assign(&first);
+    if (err == TUTTI_OK) err = closed;
+    if (err == TUTTI_OK) {
+        *spec_out = h.spec;
+        if (d_out) {
+            *d_out = a.dist;
+            a.dist = NULL;
+        }
+    }
+    tutti_distribution_free(&a.dist);
+    return err;
 }

@@ -38,14 +38,18 @@ static tutti__order order_of(const tutti_array *a, const tutti_access *access, v
 static tutti_err transfer_local(tutti_array *a, const tutti__order *o) {
     tutti_err err = o->refused;
     if (err == TUTTI_OK) err = tutti__file_usable(a->file, o->access, o->buf, o->is_write);
-    TUTTI_TRY(tutti__array_named(a->head, o->name, tutti__array_vote(a, err, NULL)));
+    const tutti__same same = {o->name, "the distribution, or the slice that it is of",
+                              (uint64_t)o->agrees};
+    TUTTI_TRY(tutti__array_named(a->head, o->name, tutti__array_call(a, &same, err, 0, NULL)));
     err = tutti__operation_under_way(tutti__file_transfer(a->file, o, NULL));
     return tutti__array_vote(a, err, NULL);
 }
 
 tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,
-                                tutti_err mine) {
-    const tutti__order order = order_of(a, access, buf, is_write, mine);
+                                tutti_err mine, uint64_t same) {
+    tutti__array_catch_up(a);
+    tutti__order order = order_of(a, access, buf, is_write, mine);
+    order.agrees = (int64_t)same;
     return a->head ? transfer_local(a, &order) : tutti__file_transfer(a->file, &order, NULL);
 }
 
@@ -68,7 +72,7 @@ static tutti_err read_soon(tutti_array *a, const tutti_slice *s, const tutti_acc
     }
     if (taken) return TUTTI_OK;
     if (mine != TUTTI_OK) tutti__error_assign(&trouble);
-    return tutti__array_transfer(a, access, buf, 0, mine);
+    return tutti__array_transfer(a, access, buf, 0, mine, 0);
 }
 
 tutti_err tutti_array_read(tutti_array *a, const tutti_slice *s, const tutti_section *memory,
@@ -89,7 +93,7 @@ tutti_err tutti_array_write(tutti_array *a, const tutti_slice *s, const tutti_se
     CHECK_ARRAY(a);
     tutti__ahead_drop(a);
     tutti_err err = slice_access(a, s, memory, 1, &access);
-    err = tutti__array_transfer(a, access, (void *)buf, 1, err);
+    err = tutti__array_transfer(a, access, (void *)buf, 1, err, 0);
     tutti_access_free(&access);
     return err;
 }
@@ -99,6 +103,7 @@ tutti_err tutti_array_write(tutti_array *a, const tutti_slice *s, const tutti_se
 static tutti_err alone(tutti_array *a, const tutti_access *access, void *buf, int is_write) {
     tutti_off count = 0;
     const tutti_off bytes = tutti_access_bytes(access);
+    if (a->dist) tutti__array_catch_up(a);
     if (is_write) return tutti_file_write_independent(a->file, access, buf, NULL);
     TUTTI_TRY(tutti_file_read_independent(a->file, access, buf, &count));
     if (count == bytes) return TUTTI_OK;
@@ -136,6 +141,7 @@ tutti_err tutti_array_write_independent(tutti_array *a, const tutti_slice *s,
 static tutti_err start(tutti_array *a, const tutti_slice *s, const tutti_section *memory, void *buf,
                        int is_write, tutti_request **r_out) {
     tutti_access *access = NULL;
+    if (a->dist) tutti__array_catch_up(a);
     tutti_err err = slice_access(a, s, memory, is_write, &access);
     const tutti__order order = order_of(a, access, buf, is_write, err);
     err = tutti__file_start(a->file, &order, r_out);
@@ -160,7 +166,7 @@ tutti_err tutti_array_write_start(tutti_array *a, const tutti_slice *s, const tu
 
 /* ---- parts */
 
-static tutti_err part_access(const tutti_array *a, const tutti__part_of *part,
+static tutti_err part_access(const tutti_array *a, const tutti__array_part *part,
                              const tutti_section *memory, int is_write, tutti_access **out) {
     const tutti__team *t = tutti__array_team(a);
     TUTTI_TRY(tutti__array_usable(a, is_write));
@@ -174,11 +180,16 @@ static tutti_err part_access(const tutti_array *a, const tutti__part_of *part,
     return tutti__slice_access(&a->mine, &all, memory, out);
 }
 
-static tutti_err move_part(tutti_array *a, const tutti__part_of *part, const tutti_section *memory,
-                           void *buf, int is_write) {
+static tutti_err move_part(tutti_array *a, const tutti__array_part *part,
+                           const tutti_section *memory, void *buf, int is_write) {
     tutti_access *access = NULL;
+    uint64_t same = 0;
     tutti_err err = part_access(a, part, memory, is_write, &access);
-    err = tutti__array_transfer(a, access, buf, is_write, err);
+    if (err == TUTTI_OK) {
+        same = tutti__slice_hash(TUTTI__HASH_START, a->spec.ndims, part->within);
+        same = tutti__distribution_hash(same, part->d);
+    }
+    err = tutti__array_transfer(a, access, buf, is_write, err, same);
     tutti_access_free(&access);
     return err;
 }
@@ -187,7 +198,7 @@ tutti_err tutti_array_read_part(tutti_array *a, const tutti_distribution *d,
                                 const tutti_slice *within, const tutti_section *memory, void *buf) {
     TUTTI_KEEP_ERRNO;
     CHECK_ARRAY(a);
-    const tutti__part_of part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
+    const tutti__array_part part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
     return move_part(a, &part, memory, buf, 0);
 }
 
@@ -197,6 +208,6 @@ tutti_err tutti_array_write_part(tutti_array *a, const tutti_distribution *d,
     TUTTI_KEEP_ERRNO;
     CHECK_ARRAY(a);
     tutti__ahead_drop(a);
-    const tutti__part_of part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
+    const tutti__array_part part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
     return move_part(a, &part, memory, (void *)buf, 1);
 }

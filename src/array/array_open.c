@@ -9,34 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- agreements */
-
-tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t arguments) {
-    tutti__team *team = NULL;
-    tutti__vote v;
-    const tutti_error_info trouble = *tutti_last_error();
-    TUTTI_TRY(tutti__team_take(comm, "", &team));
-    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
-    tutti__vote_init(&v);
-    v.min[0] = v.max[0] = (int64_t)(arguments >> 1);
-    tutti_err err = tutti__team_vote(team, mine, &v);
-    tutti__team_give(&team);
-    if (err == TUTTI_OK && v.min[0] != v.max[0])
-        err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "ranks disagree on the array");
-    return err;
-}
-
-tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) {
-    tutti__vote none;
-    tutti_error_info trouble = *tutti_last_error();
-    TUTTI_ASSERT(a->head || a->file);
-    if (a->head) trouble.rank = a->head->team->rank; /* in its own file every rank is rank 0 */
-    if (a->file) tutti__requests_settle(a->file);    /* what is queued there comes first */
-    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
-    if (!io) tutti__vote_init(&none);
-    return tutti__team_vote(tutti__array_team(a), mine, io ? io : &none);
-}
-
 tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_err err) {
     if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
     return err;
@@ -46,6 +18,12 @@ tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_e
 static tutti_err agree(const tutti_file *f, const char *operation, tutti_err mine) {
     return tutti__array_named(f, operation, tutti__team_agree(f->team, mine));
 }
+
+/* A file and the header that is written to it, or read from it. */
+typedef struct {
+    tutti_file *file;
+    tutti__header header;
+} headed;
 
 /* ---- headers in files, by one rank alone */
 
@@ -118,7 +96,7 @@ static uint64_t spec_hash(const char *path, int mode, const tutti_array_spec *s)
     uint64_t h = TUTTI__HASH_START;
     if (path) h = tutti__hash(h, path, strlen(path));
     h = tutti__hash(h, &mode, sizeof mode);
-    return s ? tutti__hash(h, s, sizeof *s) : h;
+    return tutti__spec_hash(h, s);
 }
 
 /* The checks that every way to open an array begins with; *a_out is made.  Collective. */
@@ -156,29 +134,42 @@ static tutti_err array_begin(MPI_Comm comm, const char *path, int mode,
 
 /* ---- create */
 
-static tutti_err create_file(MPI_Comm comm, const char *path, const tutti_options *opt,
+static tutti_err found(void *context) {
+    const headed *w = context;
+    return tutti__array_found(w->file, &w->header);
+}
+
+static tutti_err create_file(MPI_Comm comm, const char *path, int how, const tutti_options *opt,
                              tutti_array *a) {
-    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE;
+    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | how;
     TUTTI_TRY(tutti_file_open(comm, path, mode, opt, &a->file));
     a->version = 1;
-    tutti_err err = TUTTI_OK;
-    if (a->file->team->rank == 0) {
-        const tutti__header h = {
-            .version = 1, .placement = TUTTI__GLOBAL, .spec = a->spec, .bytes = a->bytes};
-        err = tutti__array_found(a->file, &h);
+    headed w = {a->file,
+                {.version = 1, .placement = TUTTI__GLOBAL, .spec = a->spec, .bytes = a->bytes}};
+    const tutti_err err =
+        tutti__array_named(a->file, "create", tutti__root_does(a->file->team, found, &w));
+    if (err != TUTTI_OK && (how & TUTTI_EXCLUSIVE)) {
+        const tutti_error_info first = *tutti_last_error();
+        if (tutti__root_deletes(a->file) != TUTTI_OK) tutti__error_assign(&first);
     }
-    return agree(a->file, "create", err);
+    return err;
+}
+
+tutti_err tutti__array_create(MPI_Comm comm, const char *path, int how,
+                              const tutti_array_spec *spec, const tutti_options *opt,
+                              tutti_array **a_out) {
+    tutti_array *a = NULL;
+    tutti_err err = array_begin(comm, path, TUTTI_READ | TUTTI_WRITE, spec, TUTTI__HEADER_BYTES,
+                                a_out ? &a : NULL);
+    TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
+    if (err == TUTTI_OK) err = create_file(comm, path, how, opt, a);
+    return tutti__array_hand_over(a, "create", path, err, a_out);
 }
 
 tutti_err tutti_array_create(MPI_Comm comm, const char *path, const tutti_array_spec *spec,
                              const tutti_options *opt, tutti_array **a_out) {
     TUTTI_KEEP_ERRNO;
-    tutti_array *a = NULL;
-    tutti_err err = array_begin(comm, path, TUTTI_READ | TUTTI_WRITE, spec, TUTTI__HEADER_BYTES,
-                                a_out ? &a : NULL);
-    TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
-    if (err == TUTTI_OK) err = create_file(comm, path, opt, a);
-    return tutti__array_hand_over(a, "create", path, err, a_out);
+    return tutti__array_create(comm, path, TUTTI_TRUNCATE, spec, opt, a_out);
 }
 
 /* ---- open */
@@ -191,13 +182,17 @@ static tutti_err open_check(const char *path, int mode, const void *a_out) {
     return TUTTI_OK;
 }
 
+static tutti_err identify(void *context) {
+    headed *w = context;
+    return tutti__array_identify(w->file, &w->header);
+}
+
 /* What the header says, on all ranks. */
 static tutti_err header_tell(tutti_file *f, tutti__header *h) {
-    tutti_err err = TUTTI_OK;
-    memset(h, 0, sizeof *h);
-    if (f->team->rank == 0) err = tutti__array_identify(f, h);
-    TUTTI_TRY(agree(f, "open", err));
-    return tutti__team_tell(f->team, h, (int)sizeof *h);
+    headed w = {.file = f};
+    const tutti_err err = tutti__root_tells(f->team, identify, &w, &w.header, (int)sizeof w.header);
+    *h = w.header;
+    return tutti__array_named(f, "open", err);
 }
 
 static tutti_err open_files(MPI_Comm comm, const char *path, const tutti_array_spec *expect,
@@ -229,7 +224,7 @@ tutti_err tutti_array_open(MPI_Comm comm, const char *path, int mode,
         a = tutti__calloc(1, sizeof *a);
         if (!a) err = TUTTI_ERR_NOMEM;
     }
-    err = tutti__array_agree(comm, err, spec_hash(path, mode, NULL));
+    err = tutti__array_agree(comm, err, spec_hash(path, mode, expect));
     TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
     if (err == TUTTI_OK) {
         a->mode = mode;
@@ -317,7 +312,8 @@ tutti_err tutti_array_close(tutti_array **pa) {
     TUTTI_CHECK(pa && *pa, TUTTI_ERR_ARG, "the array handle is NULL");
     tutti_array *a = *pa;
     tutti__ahead_drop(a);
-    tutti_err err = tutti__array_vote(a, close_allowed(a), NULL);
+    const tutti__same same = {.name = "close"};
+    tutti_err err = tutti__array_call(a, &same, close_allowed(a), 0, NULL);
     if (err != TUTTI_OK) return tutti__array_named(a->head ? a->head : a->file, "close", err);
     err = files_close(a);
     *pa = NULL;

@@ -121,3 +121,11 @@ uint64_t tutti__hash(uint64_t h, const void *data, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 1099511628211u;
     return h;
 }
+
+uint64_t tutti__spec_hash(uint64_t h, const tutti_array_spec *s) {
+    if (!s) return h;
+    const int64_t v[] = {s->ndims, (int64_t)s->order, (int64_t)s->type, s->element_size, s->offset};
+    const int dims = (int)tutti__max(0, tutti__min(s->ndims, TUTTI_MAX_DIMS));
+    h = tutti__hash(h, v, sizeof v);
+    return tutti__hash(h, s->shape, (size_t)dims * sizeof s->shape[0]);
+}

@@ -44,7 +44,7 @@ static tutti_err fill_turn(tutti_array *a, const filler *f, tutti_count turn) {
     if (a->head) {
         if (err == TUTTI_OK) err = tutti_file_write_independent(a->file, access, f->buf, NULL);
     } else {
-        err = tutti__array_transfer(a, access, f->buf, 1, err);
+        err = tutti__array_transfer(a, access, f->buf, 1, err, 0);
     }
     tutti_access_free(&access);
     return err;
@@ -52,15 +52,9 @@ static tutti_err fill_turn(tutti_array *a, const filler *f, tutti_count turn) {
 
 /* All ranks have the same element. */
 static tutti_err element_agree(tutti_array *a, const void *element, tutti_err mine) {
-    tutti__vote v;
-    tutti__vote_init(&v);
-    v.min[0] = v.max[0] = 0;
-    if (mine == TUTTI_OK)
-        v.min[0] = v.max[0] =
-            (int64_t)(tutti__hash(TUTTI__HASH_START, element, (size_t)a->mine.element_size) >> 1);
-    TUTTI_TRY(tutti__array_vote(a, mine, &v));
-    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "ranks fill with different elements");
-    return TUTTI_OK;
+    tutti__same same = {"fill", "the element to fill with", TUTTI__HASH_START};
+    if (mine == TUTTI_OK) same.hash = tutti__hash(same.hash, element, (size_t)a->mine.element_size);
+    return tutti__array_call(a, &same, mine, 0, NULL);
 }
 
 tutti_err tutti_array_fill(tutti_array *a, const void *element) {
@@ -70,6 +64,7 @@ tutti_err tutti_array_fill(tutti_array *a, const void *element) {
     tutti__ahead_drop(a);
     tutti_err err = element_agree(a, element, filler_make(a, element, &f));
     const int agreed = err == TUTTI_OK;
+    if (agreed) tutti__array_catch_up(a);
     for (tutti_count i = 0; i < f.turns && err == TUTTI_OK; i++) err = fill_turn(a, &f, i);
     tutti__free(f.buf);
     if (a->head && agreed) err = tutti__array_vote(a, tutti__operation_under_way(err), NULL);
@@ -91,12 +86,11 @@ static tutti_err resize_check(const tutti_array *a, tutti_count n, tutti_array_s
 }
 
 static tutti_err resize_agree(tutti_array *a, tutti_count n, tutti_err mine) {
-    tutti__vote v;
-    tutti__vote_init(&v);
-    v.min[0] = v.max[0] = n;
-    TUTTI_TRY(tutti__array_vote(a, mine, &v));
-    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_MISMATCH, "extents from %lld to %lld",
-                (long long)v.min[0], (long long)v.max[0]);
+    const tutti__same same = {.name = "resize"};
+    tutti__range r = tutti__range_of(n);
+    TUTTI_TRY(tutti__array_call(a, &same, mine, 1, &r));
+    TUTTI_CHECK(r.min == r.max, TUTTI_ERR_MISMATCH, "extents from %lld to %lld", (long long)r.min,
+                (long long)r.max);
     return TUTTI_OK;
 }
 
@@ -110,11 +104,8 @@ static tutti_err tail_drop(tutti_array *a, tutti_off end) {
     return size > end ? tutti_file_resize(a->file, end) : TUTTI_OK;
 }
 
-static tutti_err header_update(tutti_array *a) {
-    tutti_err err = TUTTI_OK;
-    if (a->raw) return TUTTI_OK;
-    if (a->file->team->rank == 0) err = tutti__array_header_update(a);
-    return tutti__team_agree(a->file->team, err);
+static tutti_err header_update(void *array) {
+    return tutti__array_header_update(array);
 }
 
 /* Growing, the header comes last, shrinking, first: it never promises bytes that are not there. */
@@ -126,7 +117,7 @@ static tutti_err resize_to(tutti_array *a, const tutti_array_spec *spec, tutti_o
     a->spec = a->mine = *spec;
     a->bytes = bytes;
     a->version++;
-    const tutti_err err = header_update(a);
+    const tutti_err err = a->raw ? TUTTI_OK : tutti__root_does(a->file->team, header_update, a);
     if (err != TUTTI_OK) {
         a->spec = a->mine = before.spec;
         a->bytes = before.bytes;
@@ -151,6 +142,7 @@ tutti_err tutti_array_resize(tutti_array *a, tutti_count n) {
 tutti_err tutti_array_sync(tutti_array *a) {
     TUTTI_KEEP_ERRNO;
     CHECK_ARRAY(a);
+    tutti__array_catch_up(a);
     tutti_err err = tutti_file_sync(a->file);
     if (a->head) err = tutti__array_vote(a, err, NULL);
     return a->head && err == TUTTI_OK ? tutti_file_sync(a->head) : err;

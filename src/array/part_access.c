@@ -127,7 +127,7 @@ static tutti_section whole_of(const tutti_array_spec *spec, const tutti_slice *w
     return f;
 }
 
-static tutti_err part_check(const tutti_array_spec *spec, const tutti__part_of *part) {
+static tutti_err part_check(const tutti_array_spec *spec, const tutti__array_part *part) {
     const tutti_distribution *d = part->d;
     tutti_count shape[TUTTI_MAX_DIMS];
     TUTTI_CHECK(d != NULL, TUTTI_ERR_ARG, "the distribution is NULL");
@@ -186,7 +186,7 @@ static tutti_err memory_side(const tutti_array_spec *spec, const dim_series *k,
 }
 
 /* The series of all dimensions; *shape_out: the part's shape.  Returns its number of elements. */
-static tutti_count series_of(const tutti__part_of *part, dim_series *k, tutti_count *shape_out) {
+static tutti_count series_of(const tutti__array_part *part, dim_series *k, tutti_count *shape_out) {
     const tutti_distribution *d = part->d;
     tutti_count all = tutti_distribution_part(d, part->rank, shape_out);
     for (int i = 0; i < d->ndims && all > 0; i++) {
@@ -200,7 +200,7 @@ static tutti_count series_of(const tutti__part_of *part, dim_series *k, tutti_co
     return all;
 }
 
-tutti_err tutti__part_access(const tutti_array_spec *spec, const tutti__part_of *part,
+tutti_err tutti__part_access(const tutti_array_spec *spec, const tutti__array_part *part,
                              const tutti_section *memory, tutti_access **out) {
     dim_series k[TUTTI_MAX_DIMS] = {{0}};
     tutti_count shape[TUTTI_MAX_DIMS] = {0};

@@ -9,6 +9,9 @@
  * has taken its bytes; with background `all` it is not, so that there are two.  The budget is for buffers and
  * for bytes on their way.  An array that is updated in place has its cores where frames would be.
  *
+ * Whoever reads the array that is written, all ranks together, first waits for k - 1
+ * (tutti__array_catch_up).
+ *
  * Reading k + 1 and writing k - 1 never name the same bytes: either they are different arrays, or there are
  * no halos.  All ranks make as many steps as the one with the most tiles; the others take part with nothing.
  *
@@ -22,7 +25,7 @@
 enum { RING = 3, ALIGN = 4096 }; /* buffers, at most; where they begin */
 
 struct tutti_tiles {
-    tutti__flight reading, writing;
+    tutti__tile_flight reading, writing;
     tutti__tiling tiling;
     tutti__grain grain; /* of the array that is read */
     int in_place, sequential;
@@ -87,19 +90,13 @@ static tutti_off descriptions(int ndims) {
 }
 
 /* Is what it moves in memory of the engine for a while, for each byte of a tile? */
-static int is_staged(const tutti_tiles *t, const tutti__flight *f) {
-    return f->array && !t->sequential && tutti__flight_staged(f->array);
+static int is_staged(const tutti_tiles *t, const tutti__tile_flight *f) {
+    return f->array && !t->sequential && tutti__tile_flight_staged(f->array);
 }
 
-static tutti_off on_their_way(const tutti_tiles *t, const tutti__flight *f) {
-    const tutti_off staged = is_staged(t, f) ? tutti_access_bytes(f->access) : 0;
-    return staged + (tutti_off)tutti_access_size(f->access);
-}
-
-/* Once a step, when all of it has been prepared. */
-static void count_memory(tutti_tiles *t) {
-    const tutti_off now = t->memory + on_their_way(t, &t->reading) + on_their_way(t, &t->writing);
-    t->stats.memory = tutti__max(t->stats.memory, now);
+/* What is on its way counts as much as it ever was. */
+static tutti_off memory_of(const tutti_tiles *t) {
+    return t->memory + t->reading.most + t->writing.most;
 }
 
 /* Aligned, so that O_DIRECT can do without a copy. */
@@ -119,8 +116,8 @@ static tutti_off element_of(const tutti_array *a) {
 static void tiles_free(tutti_tiles **pt) {
     tutti_tiles *t = *pt;
     if (!t) return;
-    tutti__flight_cancel(&t->reading);
-    tutti__flight_cancel(&t->writing);
+    tutti__tile_flight_cancel(&t->reading);
+    tutti__tile_flight_cancel(&t->writing);
     for (int i = 0; i < RING; i++) {
         tutti__free(t->in[i]);
         tutti__free(t->out[i]);
@@ -187,23 +184,47 @@ static tutti_off staging_of(const tutti_array *a) {
     return a->file->opt.background_bytes / 4 * 3 / a->file->team->nodes.largest;
 }
 
+/* Windows of the engine for one operation at a time, where it does not go on in the background. */
+static tutti_off windows_of(const tutti_array *a, tutti_off budget) {
+    if (!a) return 0;
+    return tutti__min(budget / 8, a->file->opt.cb_buffer_size / a->file->team->nodes.largest);
+}
+
+/* What must be kept to: buffers, and the bytes on their way.  What should be: the engine's
+ * windows, of which those in the background are not all full, have their place beside the
+ * buffers, and its own limits hold. */
 static int rooms_make(const tutti_tiles *t, tutti_off budget, tutti__room *rooms) {
     const tutti_array *from = t->reading.array, *to = t->writing.array;
     const tutti_off read = element_of(from), written = element_of(to);
     const int reads = is_staged(t, &t->reading), writes = is_staged(t, &t->writing);
-    int n = 1;
-    rooms[0] =
-        (tutti__room){(t->ins + reads) * read, (t->outs + writes) * written,
-                      tutti__max(budget, 0) - (tutti_off)sizeof *t - descriptions(t->tiling.ndims)};
+    const tutti_off left =
+        tutti__max(budget, 0) - (tutti_off)sizeof *t - descriptions(t->tiling.ndims);
+    int n = 0;
+    rooms[n++] = (tutti__room){(t->ins + reads) * read, (t->outs + writes) * written, left};
+    rooms[n++] = (tutti__room){
+        (2 * t->ins + 3 * reads) * read / 2, (2 * t->outs + 3 * writes) * written / 2,
+        left - (reads ? 0 : windows_of(from, left)) - (writes ? 0 : windows_of(to, left))};
     if (reads) rooms[n++] = (tutti__room){read, t->in_place ? written : 0, staging_of(from)};
     if (writes && !t->in_place) rooms[n++] = (tutti__room){0, written, staging_of(to)};
     return n;
 }
 
+/* What the buffers have left of the budget is for operations: for each as much as its share of
+ * the bytes.  Returns this rank's part of what each may have on a node. */
+static void share_rest(const tutti_tiles *t, tutti_off budget, tutti_off *read_out,
+                       tutti_off *written_out) {
+    const tutti_off frame = tutti__tiling_frame_most(&t->tiling) * element_of(t->reading.array);
+    const tutti_off core = tutti__tiling_core_most(&t->tiling) * element_of(t->writing.array);
+    const tutti_off rest = tutti__max(budget - t->memory - descriptions(t->tiling.ndims), 0);
+    const double share = (double)(frame + 1) / (double)(frame + core + 2);
+    *read_out = t->writing.array ? (tutti_off)((double)rest * share) : rest;
+    *written_out = t->reading.array ? rest - *read_out : rest;
+}
+
 static tutti_err tiling_make(tutti_tiles *t, const tutti_tiles_spec *spec) {
     const tutti_array_spec *a = &any_array(t)->mine;
     tutti__tiling *g = &t->tiling;
-    tutti__room rooms[3];
+    tutti__room rooms[4];
     g->ndims = a->ndims;
     g->order = spec->order;
     TUTTI_TRY(spec_check(t, spec));
@@ -251,25 +272,50 @@ static tutti_err tiles_make(tutti_array *from, tutti_array *to, const tutti_tile
     return t->sequential ? TUTTI_OK : prepare_read(t, 0);
 }
 
+/* Staging memory of a node: as much for each of its ranks as the rank with the least has left. */
+static void room_give(tutti__tile_flight *f, tutti_off each) {
+    if (f->array) f->room = tutti__max(each * f->array->file->team->nodes.largest, 1);
+}
+
 /* One agreement: may all begin, in the same way, and how many steps will there be? */
-static tutti_err begin_agree(tutti_array *any, tutti_tiles *t, tutti_err mine) {
-    tutti__vote v;
-    tutti__vote_init(&v);
-    if (t) {
-        v.max[0] = t->tiling.tiles;
-        v.min[1] = v.max[1] = t->sequential + 2 * t->ins + 8 * t->outs;
+static tutti_err begin_agree(tutti_array *any, tutti_tiles *t, tutti_off budget, tutti_err mine) {
+    enum { STEPS, READ, WRITTEN, NUMBERS };
+    tutti__same same = {"tiles", "the walk: its arrays, or whether it is sequential",
+                        TUTTI__HASH_START};
+    tutti__range r[NUMBERS] = {tutti__range_none(), tutti__range_none(), tutti__range_none()};
+    if (mine == TUTTI_OK) {
+        tutti_off read, written;
+        same.hash = tutti__array_hash(same.hash, t->reading.array);
+        same.hash = tutti__array_hash(same.hash, t->writing.array);
+        same.hash = tutti__hash(same.hash, &t->sequential, sizeof t->sequential);
+        share_rest(t, budget, &read, &written);
+        r[STEPS] = tutti__range_of(t->tiling.tiles);
+        r[READ] = tutti__range_of(read);
+        r[WRITTEN] = tutti__range_of(written);
     }
-    TUTTI_TRY(tutti__array_vote(any, mine, &v));
+    TUTTI_TRY(tutti__array_call(any, &same, mine, NUMBERS, r));
     TUTTI_ASSERT(t);
-    TUTTI_CHECK(v.min[1] == v.max[1], TUTTI_ERR_MISMATCH,
-                "ranks want different walks: other arrays, or only some `sequential`");
-    t->steps = v.max[0];
+    t->steps = r[STEPS].max;
+    room_give(&t->reading, r[READ].min);
+    room_give(&t->writing, r[WRITTEN].min);
     return TUTTI_OK;
 }
 
-static void count_walks(const tutti_tiles *t, int more) {
+/* From now on (1), or no longer (-1), the arrays know of this walk. */
+static void count_walks(tutti_tiles *t, int more) {
     if (t->reading.array) t->reading.array->walks += more;
     if (t->writing.array && !t->in_place) t->writing.array->walks += more;
+    if (!t->writing.array) return;
+    if (more > 0)
+        tutti__tile_flight_join(&t->writing);
+    else
+        tutti__tile_flight_leave(&t->writing);
+}
+
+/* Other walks may be writing to these arrays.  Collective. */
+static void catch_up(const tutti_tiles *t) {
+    if (t->reading.array) tutti__array_catch_up(t->reading.array);
+    if (t->writing.array && !t->in_place) tutti__array_catch_up(t->writing.array);
 }
 
 /* Errors are the same on all ranks, so that they name a file that is. */
@@ -281,19 +327,20 @@ tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tile
                             tutti_tiles **t_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(from || to, TUTTI_ERR_ARG, "no array to walk over");
-    TUTTI_CHECK(spec && t_out, TUTTI_ERR_ARG, "NULL argument");
     tutti_array *any = from ? from : to;
     tutti_tiles *t = NULL;
-    tutti_err err = tiles_make(from, to, spec, &t);
-    err = begin_agree(any, t, err);
+    tutti_err err = spec && t_out ? tiles_make(from, to, spec, &t)
+                                  : tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                                     "no spec or nowhere to put the walk");
+    err = begin_agree(any, t, spec ? spec->budget : 0, err);
     if (err != TUTTI_OK) {
         tiles_free(&t);
         return named(any, err);
     }
-    count_memory(t);
+    catch_up(t);
     count_walks(t, 1);
-    if (t->steps == 0) tutti__flight_cancel(&t->reading);
-    tutti__flight_begin(&t->reading);
+    if (t->steps == 0) tutti__tile_flight_cancel(&t->reading);
+    tutti__tile_flight_begin(&t->reading);
     *t_out = t;
     return TUTTI_OK;
 }
@@ -305,7 +352,7 @@ static tutti_err prepare_write(tutti_tiles *t, tutti_count k) {
     const tutti_count n = tutti__box_count(t->tiling.ndims, &b.core);
     const tutti__packed at = {&b.core, out_of(t, k)};
     if (!t->writing.array) return TUTTI_OK;
-    TUTTI_TRY(tutti__flight_prepare(&t->writing, n > 0, &b.core, &at));
+    TUTTI_TRY(tutti__tile_flight_prepare(&t->writing, n > 0, &b.core, &at));
     t->stats.written_bytes += n * element_of(t->writing.array);
     return TUTTI_OK;
 }
@@ -318,7 +365,7 @@ static tutti_err prepare_read(tutti_tiles *t, tutti_count k) {
     tutti__fetch fetch;
     if (!t->reading.array) return TUTTI_OK;
     tutti__tiling_fetch(&t->tiling, &t->grain, &before.frame, &b.frame, &fetch);
-    TUTTI_TRY(tutti__flight_prepare(&t->reading, fetch.n, fetch.read, &at));
+    TUTTI_TRY(tutti__tile_flight_prepare(&t->reading, fetch.n, fetch.read, &at));
     t->kept = fetch.kept;
     const tutti_off kept = tutti__box_count(ndims, &fetch.kept) * t->grain.element;
     t->stats.kept_bytes += kept;
@@ -335,7 +382,6 @@ static void copy_kept(const tutti_tiles *t, tutti_count to) {
 /* Does everybody take the same step (tile k, or -1: the end), and had nobody trouble? */
 static tutti_err agree(tutti_tiles *t, tutti_count step, tutti_err mine) {
     tutti__vote v;
-    count_memory(t);
     tutti__vote_init(&v);
     v.min[0] = v.max[0] = step;
     TUTTI_TRY(tutti__array_vote(any_array(t), mine, &v));
@@ -346,38 +392,46 @@ static tutti_err agree(tutti_tiles *t, tutti_count step, tutti_err mine) {
 
 /* End both; the first trouble counts. */
 static tutti_err land(tutti_tiles *t) {
-    const tutti_err wrote = tutti__flight_end(&t->writing);
+    const tutti_err wrote = tutti__tile_flight_end(&t->writing);
     const tutti_error_info first = *tutti_last_error();
-    const tutti_err read = tutti__flight_end(&t->reading);
+    const tutti_err read = tutti__tile_flight_end(&t->reading);
     if (wrote == TUTTI_OK) return read;
     tutti__error_assign(&first);
     return wrote;
 }
 
-static tutti_err step_ahead(tutti_tiles *t, tutti_count k) {
+static tutti_err step_ahead(tutti_tiles *t, tutti_count k, tutti_err mine) {
+    const tutti_error_info trouble = *tutti_last_error();
     tutti_err err = land(t);
+    if (mine != TUTTI_OK) {
+        tutti__error_assign(&trouble);
+        err = mine;
+    }
     if (err == TUTTI_OK && k > 0) err = prepare_write(t, k - 1);
     if (err == TUTTI_OK && k + 1 < t->steps) err = prepare_read(t, k + 1);
     TUTTI_TRY(agree(t, k, err));
-    tutti__flight_begin(&t->writing);
+    catch_up(t);
+    tutti__tile_flight_begin(&t->writing);
     const int reads = t->reading.prepared;
-    tutti__flight_begin(&t->reading);
+    tutti__tile_flight_begin(&t->reading);
     if (reads) copy_kept(t, k + 1);
     return TUTTI_OK;
 }
 
-static tutti_err step_alone(tutti_tiles *t, tutti_count k) {
-    tutti_err err = k > 0 ? prepare_write(t, k - 1) : TUTTI_OK;
+static tutti_err step_alone(tutti_tiles *t, tutti_count k, tutti_err mine) {
+    tutti_err err = mine;
+    if (err == TUTTI_OK && k > 0) err = prepare_write(t, k - 1);
     if (err == TUTTI_OK && k < t->steps) err = prepare_read(t, k);
     TUTTI_TRY(agree(t, k, err));
-    err = tutti__flight_run(&t->writing);
-    if (err == TUTTI_OK) err = tutti__flight_run(&t->reading);
+    catch_up(t);
+    err = tutti__tile_flight_run(&t->writing);
+    if (err == TUTTI_OK) err = tutti__tile_flight_run(&t->reading);
     return any_array(t)->dist ? agree(t, k, err) : err;
 }
 
 static tutti_err failed(tutti_tiles *t, tutti_err err) {
-    tutti__flight_cancel(&t->reading);
-    tutti__flight_cancel(&t->writing);
+    tutti__tile_flight_cancel(&t->reading);
+    tutti__tile_flight_cancel(&t->writing);
     t->outcome = named(any_array(t), err);
     t->trouble = *tutti_last_error();
     return err;
@@ -385,20 +439,22 @@ static tutti_err failed(tutti_tiles *t, tutti_err err) {
 
 tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(t && tile_out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(t != NULL, TUTTI_ERR_ARG, "the walk is NULL");
     const double since = tutti__now();
     tutti_err err = t->outcome;
     if (err != TUTTI_OK) { /* told again, as often as somebody asks */
         tutti__error_assign(&t->trouble);
         return err;
     }
+    if (!tile_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the tile");
     if (t->next <= t->steps) {
-        err = t->sequential ? step_alone(t, t->next) : step_ahead(t, t->next);
+        err = t->sequential ? step_alone(t, t->next, err) : step_ahead(t, t->next, err);
         t->stats.seconds_waiting += tutti__now() - since;
         if (err != TUTTI_OK) return failed(t, err);
         t->stats.tiles += t->next < t->tiling.tiles;
         t->next++;
     }
+    if (!tile_out) return err; /* the walk was over before */
     tile_fill(t, t->next - 1, tile_out);
     return TUTTI_OK;
 }
@@ -411,9 +467,9 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
     tutti_array *any = any_array(t);
     tutti_err err = TUTTI_OK;
     if (t->outcome == TUTTI_OK) {
-        err = tutti__flight_end(&t->writing);
+        err = tutti__tile_flight_end(&t->writing);
         const tutti_error_info first = *tutti_last_error();
-        if (tutti__flight_end(&t->reading) != TUTTI_OK && err != TUTTI_OK)
+        if (tutti__tile_flight_end(&t->reading) != TUTTI_OK && err != TUTTI_OK)
             tutti__error_assign(&first);
         err = agree(t, -1, err);
     }
@@ -423,5 +479,7 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
 }
 
 void tutti_tiles_stats_get(const tutti_tiles *t, tutti_tiles_stats *out) {
-    if (t && out) *out = t->stats;
+    if (!t || !out) return;
+    *out = t->stats;
+    out->memory = memory_of(t);
 }

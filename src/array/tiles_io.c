@@ -47,21 +47,28 @@ static tutti_err boxes_access(const tutti_array_spec *spec, int n, const tutti__
     return err;
 }
 
-tutti_err tutti__flight_prepare(tutti__flight *f, int n, const tutti__box *boxes,
-                                const tutti__packed *frame) {
+/* What an operation took. */
+static void count_memory(tutti__tile_flight *f, tutti_off staging) {
+    f->most = tutti__max(f->most, f->described + staging);
+}
+
+tutti_err tutti__tile_flight_prepare(tutti__tile_flight *f, int n, const tutti__box *boxes,
+                                     const tutti__packed *frame) {
     if (!f->array) return TUTTI_OK;
     TUTTI_TRY(boxes_access(&f->array->mine, n, boxes, frame->box, &f->access));
     f->buf = frame->bytes;
+    f->described = (tutti_off)tutti_access_size(f->access);
+    count_memory(f, 0);
     f->prepared = 1;
     return TUTTI_OK;
 }
 
 /* In local placement nobody waits for a rank that has nothing to do. */
-static int idle(const tutti__flight *f) {
+static int idle(const tutti__tile_flight *f) {
     return !f->prepared || (f->array->dist && tutti_access_bytes(f->access) == 0);
 }
 
-static tutti__order order_of(const tutti__flight *f, int ahead) {
+static tutti__order order_of(const tutti__tile_flight *f, int ahead) {
     const tutti_array *a = f->array;
     return (tutti__order){.name = f->is_write ? "write" : "read",
                           .access = f->access,
@@ -69,25 +76,28 @@ static tutti__order order_of(const tutti__flight *f, int ahead) {
                           .is_write = f->is_write,
                           .split = ahead,
                           .ahead = ahead,
+                          .room = f->room,
                           .least = f->is_write ? 0 : a->mine.offset + a->bytes};
 }
 
-static void done_with_access(tutti__flight *f) {
+static void done_with_access(tutti__tile_flight *f) {
     tutti_access_free(&f->access);
     f->prepared = 0;
 }
 
-void tutti__flight_begin(tutti__flight *f) {
+void tutti__tile_flight_begin(tutti__tile_flight *f) {
     if (!idle(f)) {
         const tutti__order order = order_of(f, 1);
         if (f->is_write) tutti__ahead_spoil(f->array);
         f->err = tutti__request_start(f->array->file, &order, &f->request);
         if (f->err != TUTTI_OK) f->trouble = *tutti_last_error();
+        if (f->request && f->array->file->opt.background != TUTTI_BACKGROUND_ALL)
+            count_memory(f, tutti__request_staging(f->request));
     }
     done_with_access(f);
 }
 
-tutti_err tutti__flight_end(tutti__flight *f) {
+tutti_err tutti__tile_flight_end(tutti__tile_flight *f) {
     const tutti_err err = f->err;
     f->err = TUTTI_OK;
     if (err != TUTTI_OK) tutti__error_assign(&f->trouble);
@@ -95,25 +105,50 @@ tutti_err tutti__flight_end(tutti__flight *f) {
     tutti_file *file = f->array->file;
     if (file->opt.background != TUTTI_BACKGROUND_ALL) tutti__requests_settle(file);
     tutti__request_wait(f->request);
+    count_memory(f, tutti__request_staging(f->request));
     return tutti__request_collect(&f->request, NULL);
 }
 
-tutti_err tutti__flight_run(tutti__flight *f) {
+void tutti__tile_flight_join(tutti__tile_flight *f) {
+    tutti__tile_flight **at = &f->array->behind;
+    while (*at) at = &(*at)->next;
+    *at = f;
+}
+
+void tutti__tile_flight_leave(tutti__tile_flight *f) {
+    tutti__tile_flight **at = &f->array->behind;
+    while (*at != f) at = &(*at)->next;
+    *at = f->next;
+}
+
+void tutti__array_catch_up(tutti_array *a) {
+    const tutti_error_info keep = *tutti_last_error();
+    for (tutti__tile_flight *f = a->behind; f; f = f->next) {
+        f->err = tutti__tile_flight_end(f);
+        if (f->err != TUTTI_OK) f->trouble = *tutti_last_error();
+    }
+    tutti__error_assign(&keep);
+}
+
+tutti_err tutti__tile_flight_run(tutti__tile_flight *f) {
     tutti_err err = TUTTI_OK;
     if (!idle(f)) {
-        const tutti__order order = order_of(f, 0);
+        tutti_off staging = 0;
+        tutti__order order = order_of(f, 0);
+        order.staging_out = &staging;
         if (f->is_write) tutti__ahead_spoil(f->array);
         err = tutti__file_transfer(f->array->file, &order, NULL);
+        count_memory(f, staging);
     }
     done_with_access(f);
     return err;
 }
 
-void tutti__flight_cancel(tutti__flight *f) {
+void tutti__tile_flight_cancel(tutti__tile_flight *f) {
     done_with_access(f);
 }
 
-int tutti__flight_staged(const tutti_array *a) {
+int tutti__tile_flight_staged(const tutti_array *a) {
     const int way = a->file->opt.background;
     return way == TUTTI_BACKGROUND_AUTO || way == TUTTI_BACKGROUND_IO_ONLY;
 }

@@ -164,7 +164,8 @@ struct tutti_request {
     tutti_err refused; /* what this rank has against it */
     tutti_off least;
     int64_t agrees;
-    int all_split;     /* all ranks have begun it: they end it together */
+    int all_split; /* all ranks have begun it: they end it together */
+    tutti_off room;
     _Atomic int state; /* TUTTI__QUEUED ... */
     int tag;           /* of the agreement that ends it */
     tutti__op op;
@@ -198,12 +199,17 @@ typedef struct tutti__order {
     tutti_err refused; /* what the caller's layer has against it on this rank; its last error */
     tutti_off least;   /* reads: a shorter file has lost bytes; agrees */
     int64_t agrees; /* a hash of what else agrees, compared before anything is done; 0: nothing */
+    /* staging memory of a node that the operation may have, agrees; if that is too little, bytes
+     * go straight between memory and file.  0: what the options allow */
+    tutti_off room;
+    tutti_off *staging_out; /* calls that block: this rank's share of what it had; or NULL */
     int ahead; /* the caller is going to compute: background auto is io-only; who has the request ends it */
 } tutti__order;
 
 /* All of it that agrees. */
 static inline int64_t tutti__order_agrees(const tutti__order *o) {
-    return (int64_t)(((uint64_t)o->agrees * 1099511628211u ^ (uint64_t)o->least) >> 1);
+    const uint64_t prime = 1099511628211u, own = (uint64_t)o->agrees;
+    return (int64_t)(((own * prime ^ (uint64_t)o->least) * prime ^ (uint64_t)o->room) >> 1);
 }
 
 /* ---- transfer.c: tutti_file_write and tutti_file_read */
@@ -223,6 +229,8 @@ int tutti__request_test(tutti_request *r);
 void tutti__request_wait(tutti_request *r);
 /* Its outcome; frees and nulls it. */
 tutti_err tutti__request_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
+/* This rank's share of the staging memory that it has; it has departed. */
+tutti_off tutti__request_staging(const tutti_request *r);
 /* The oldest split operation that has not ended and is no walk's, or NULL. */
 tutti_request *tutti__request_split(const tutti_file *f);
 /* Before any other collective call on the file: what is queued needs the communicator first. */

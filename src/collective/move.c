@@ -91,6 +91,7 @@ tutti__op tutti__operation_make(const tutti_plan *p, const tutti__means *means, 
                     .access = p->access,
                     .is_write = p->is_write,
                     .buf = buf,
+                    .room = p->means.room,
                     .atomic = p->file->atomic};
     tutti__operation_place(&op, displacement, size);
     return op;

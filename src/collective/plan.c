@@ -17,7 +17,7 @@ static tutti_err plan_new(tutti_file *f, const tutti_access *a, int is_write, tu
     CHECK_FILE(f);
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    const tutti__means means = {f->store, &stats, f->opt.background == TUTTI_BACKGROUND_IO_ONLY};
+    const tutti__means means = {f->store, &stats, f->opt.background == TUTTI_BACKGROUND_IO_ONLY, 0};
     tutti__operation_begin(&stats);
     tutti_err err = TUTTI_OK;
     if (!p_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");

@@ -53,9 +53,10 @@ static int same_shape(tutti__side a, tutti__side b) {
     return tutti__side_equal(a, b);
 }
 
-static int fits(const tutti_plan *p, const tutti__ask *q, int resident, int inside) {
-    return !(p->marks & TUTTI__BUSY) && p->is_write == q->is_write && p->resident == resident &&
-           p->inside == inside && same_shape(p->access->file, q->access->file) &&
+static int fits(const tutti_plan *p, const tutti__ask *q, const tutti__means *means, int inside) {
+    return !(p->marks & TUTTI__BUSY) && p->is_write == q->is_write &&
+           p->resident == means->resident && p->means.room == means->room && p->inside == inside &&
+           same_shape(p->access->file, q->access->file) &&
            same_shape(p->access->memory, q->access->memory);
 }
 
@@ -70,7 +71,7 @@ void tutti__remember_seek(const tutti__ask *q, const tutti__means *means, tutti_
     for (tutti_plan *p = q->file->kept; p; p = p->older) {
         tutti__range *r = &s->range[s->n++];
         *r = (tutti__range){NO_FIT, NO_FIT};
-        if (mine != TUTTI_OK || !fits(p, q, means->resident, inside)) continue;
+        if (mine != TUTTI_OK || !fits(p, q, means, inside)) continue;
         const tutti_off by = q->access->file.disp - p->access->file.disp;
         *r = p->access->file.node ? (tutti__range){by, by} : tutti__range_none();
         s->some = 1;

@@ -57,6 +57,9 @@ static void forms_forget(tutti__team *t) {
     t->form[0].slots = t->form[1].slots = 0;
 }
 
+/* A shorter buffer for sieving does not pay. */
+static const tutti_off SIEVE_LEAST = 64 << 10;
+
 /* ---- two phases */
 
 /* How planning is tried. */
@@ -75,15 +78,29 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     int overlap = 0, fits = 1;
     tutti__vote v;
 
-    *again_out = 1;
+    *again_out = 0;
     t->ordered = how->ordered;
+    if (!tutti__plan_is_staged(p) && !p->is_write) return TUTTI_OK;
+    *again_out = 1;
     TUTTI_TRY(tutti__two_phase_decide(p, s, how->singles)); /* fails only where MPI does */
+    if (tutti__plan_is_staged(p) && !p->means.resident && !tutti__plan_in_room(p)) {
+        /* not even the least windows fit: bytes go straight between memory and file */
+        p->method = p->choice.method = TUTTI_METHOD_LIST;
+        snprintf(p->choice.why, sizeof p->choice.why,
+                 "list: %lld bytes a node are too few to stage", (long long)p->means.room);
+        how->ordered = 0;
+        return TUTTI_OK;
+    }
     p->engine = t->stepwise ? &tutti__engine_literal : &tutti__engine_staged;
     tutti_err err = tutti__two_phase_describe(p, &overlap, &where);
     if (p->means.resident) TUTTI_TRY(tutti__resident_slots(p, err, &fits));
     if (!fits) {
         p->makeshift |= t->elsewhere > 0;
         tutti__resident_not(p);
+        if (p->means.room > 0) { /* what staging in the background made of the method is undone */
+            tutti__choose(p->file, s, p->is_write, &p->choice);
+            p->method = p->choice.method;
+        }
         return TUTTI_OK;
     }
     tutti_error_info first = *tutti_last_error();
@@ -175,8 +192,9 @@ static void method_in_background(tutti_plan *p, char *why, size_t size) {
 
 /* Seen at once, and not only when the windows have been counted. */
 static void resident_if_possible(tutti_plan *p, const tutti__summary *s) {
-    const tutti_off nodes = p->file->team->nodes.n;
+    const tutti_off nodes = p->file->team->nodes.n, room = p->means.room;
     if (s->bytes / nodes > p->file->opt.background_bytes || p->file->atomic) p->means.resident = 0;
+    if (room > 0 && s->bytes / nodes > room) p->means.resident = 0;
 }
 
 static int may_be_joint(const tutti_plan *p, const tutti__summary *s) {
@@ -198,6 +216,9 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
         tutti__two_phase_free(&p->two);
         p->means.resident = 0;
     }
+    if (p->method == TUTTI_METHOD_SIEVE && p->means.room > 0 &&
+        tutti__sieve_bytes(p->file, p->means.room) < SIEVE_LEAST)
+        p->method = TUTTI_METHOD_LIST;
     p->in_turn = p->is_write && (overlap || p->method == TUTTI_METHOD_SIEVE);
     p->lo = s->lo;
     p->bytes = s->bytes;

@@ -46,7 +46,7 @@ static void ended(tutti_request *r, tutti_err err) {
 static tutti__means means_of(tutti_request *r) {
     const int away = r->background != TUTTI_BACKGROUND_NONE && r->file->away;
     return (tutti__means){away ? r->file->away : r->file->store, &r->stats,
-                          r->background == TUTTI_BACKGROUND_IO_ONLY};
+                          r->background == TUTTI_BACKGROUND_IO_ONLY, r->room};
 }
 
 static tutti_err plan_get(tutti_request *r, const tutti__means *means, tutti_off *size_out) {
@@ -292,6 +292,7 @@ static void request_init(tutti_request *r, tutti_file *f, const tutti__order *o)
     r->displacement = o->displacement;
     r->least = o->least;
     r->agrees = tutti__order_agrees(o);
+    r->room = o->room;
     r->refused = request_fill(r, o);
     if (r->refused != TUTTI_OK) r->trouble = *tutti_last_error();
 }
@@ -424,6 +425,10 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     request_free(r);
     *pr = NULL;
     return err;
+}
+
+tutti_off tutti__request_staging(const tutti_request *r) {
+    return r->plan ? tutti__plan_staging(r->plan) : 0;
 }
 
 /* ---- around other calls */

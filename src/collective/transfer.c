@@ -20,7 +20,7 @@ static tutti_err move_and_agree(tutti__op *op, const tutti__found *found, tutti_
 
 static tutti_err transfer(tutti_file *f, const tutti__order *o, tutti_stats *stats,
                           tutti_off *count_out) {
-    const tutti__means means = {f->store, stats, 0};
+    const tutti__means means = {f->store, stats, 0, o->room};
     /* who reads first and asks then does not learn the file's size, which `least` is held against */
     const tutti__ask ask = {f,
                             o->access,
@@ -38,6 +38,7 @@ static tutti_err transfer(tutti_file *f, const tutti__order *o, tutti_stats *sta
         tutti__op op =
             tutti__operation_make(found.plan, &means, found.buf, found.displacement, found.size);
         op.moved = found.count;
+        if (o->staging_out) *o->staging_out = tutti__plan_staging(found.plan);
         err = move_and_agree(&op, &found, count_out);
     }
     tutti__plan_release(&found.plan);
@@ -70,7 +71,7 @@ tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf, tutti
 
 static tutti_err plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutti_stats *stats,
                           tutti_off *count_out) {
-    const tutti__means means = {p->file->store, stats, 0};
+    const tutti__means means = {p->file->store, stats, 0, 0};
     tutti__found found = {.plan = p, .displacement = displacement};
     const tutti_err mine = tutti__plan_usable(p, buf, displacement);
     TUTTI_TRY(tutti__operation_resume(&found, means.store, TUTTI__AT_ONCE, mine));

@@ -11,6 +11,8 @@ enum { TUTTI__LIST_BATCH = 1024 };
 tutti_err tutti__run_list(tutti__op *op, int batch) TUTTI_MUST_USE;
 /* Stretches of the file at once, out of which the named bytes are picked. */
 tutti_err tutti__run_sieve(tutti__op *op) TUTTI_MUST_USE;
+/* Its buffer, where an operation may have `room` bytes of a node (0: any). */
+tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off room);
 /* A list under a lock on its whole extent: atomic mode. */
 tutti_err tutti__run_atomic(tutti__op *op) TUTTI_MUST_USE;
 /* Are there locks at all? */

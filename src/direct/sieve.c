@@ -33,6 +33,11 @@ static tutti_err sieve_stretch(tutti__op *op, tutti_off lo, tutti_off hi, char *
     return err;
 }
 
+tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off room) {
+    const tutti_off size = f->opt.sieve_size;
+    return room > 0 ? tutti__min(size, room / f->team->nodes.largest) : size;
+}
+
 static tutti_off offset_of(tutti__side s, tutti_off at) {
     tutti__cursor c;
     tutti__burst b = {0, 0, 0, 0};
@@ -45,7 +50,7 @@ static tutti_off offset_of(tutti__side s, tutti_off at) {
  * which cost more than reading into them. */
 tutti_err tutti__run_sieve(tutti__op *op) {
     const tutti__side s = op->access->file;
-    const tutti_off total = tutti__side_tell(s, op->eof), size = op->file->opt.sieve_size;
+    const tutti_off total = tutti__side_tell(s, op->eof), size = tutti__sieve_bytes(op->file, op->room);
     tutti_err err = TUTTI_OK;
     if (total == 0) return TUTTI_OK;
     const tutti_off span = offset_of(s, total - 1) + 1 - offset_of(s, 0);

@@ -19,6 +19,7 @@ typedef struct tutti__op {
     tutti_off zeros; /* writes: holes behind this may be written as zeros; relative to shift */
     int eof_unknown; /* a read that comes short has met the end of the file */
     tutti_off moved; /* bytes of this rank that are done */
+    tutti_off room;  /* staging memory of a node that it may have, 0: what the options allow */
     int atomic;      /* every rank by itself, under a lock */
 } tutti__op;
 

@@ -21,6 +21,7 @@ typedef struct tutti__means {
     tutti_store *store;
     tutti_stats *stats;
     int resident; /* every window has memory of its own, so that file access can go on by itself */
+    tutti_off room; /* staging memory of a node that it may have, 0: what the options allow */
 } tutti__means;
 
 /* ---- what an aggregator or a carrier knows of the ranks whose bytes it handles */
@@ -142,6 +143,10 @@ int tutti__plan_is_staged(const tutti_plan *p);
  * beside what other operations have.   Collective, agrees. */
 tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) TUTTI_MUST_USE;
 int tutti__resident_fits(const tutti_plan *p);
+/* Does what moving takes on a node fit into the room that was given? */
+int tutti__plan_in_room(const tutti_plan *p);
+/* This rank's share of the staging memory of a plan that runs. */
+tutti_off tutti__plan_staging(const tutti_plan *p);
 tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) TUTTI_MUST_USE; /* a node, agreed */
 void tutti__resident_not(tutti_plan *p); /* it is not to be resident after all */
 

@@ -13,10 +13,12 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "twophase/plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fiber.h"
+#include "direct/direct.h"
 #include "base/trace.h"
 #include "exchange/segment.h"
 #include "exchange/shuffle.h"
@@ -52,6 +54,11 @@ static tutti_off window_bytes(const tutti_plan *p, const tutti__groups *g, int s
     if (most == 0) most = f->opt.direct_io || f->striped ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
     most = tutti__min(most, TUTTI__MESSAGE_MAX);
     most = tutti__min(most, f->opt.cb_buffer_size / ((tutti_off)g->largest * slots));
+    if (p->means.room >
+        0) { /* windows in the background are not all full: so that little is lost */
+        const int least = p->means.resident ? 8 : 1;
+        most = tutti__min(most, p->means.room / ((tutti_off)g->largest * tutti__max(slots, least)));
+    }
     most = tutti__align_down(most, most < f->align ? window_grain(f) : f->align);
     return tutti__max(most, window_least(f, extent));
 }
@@ -384,12 +391,36 @@ static tutti_off on_node(const tutti_plan *p, const tutti__two_phase *t, size_t 
     return (tutti_off)bytes * (t->shared ? 1 : p->file->team->nodes.largest);
 }
 
+static tutti_off stage_on_node(const tutti_plan *p, const tutti__two_phase *t) {
+    return on_node(
+        p, t, tutti__stage_bytes(t->groups->largest, t->homes + t->mirrors, t->domains.window));
+}
+
+/* All memory that moving takes on the largest node: buffers for messages, too. */
+static tutti_off moving_on_node(const tutti_plan *p, const tutti__two_phase *t) {
+    const tutti_off ranks = p->file->team->nodes.largest, sub = p->file->opt.sub_buffers;
+    if (t->stepwise)
+        return ranks * tutti__exchange_buffers(t->kind, t->step, t->homes) * t->domains.window;
+    const tutti_off messages = t->messages ? tutti__min(t->homes, sub) + t->mirrors : 0;
+    return stage_on_node(p, t) + ranks * messages * t->domains.window;
+}
+
+int tutti__plan_in_room(const tutti_plan *p) {
+    return p->means.room == 0 || moving_on_node(p, p->two) <= p->means.room;
+}
+
+tutti_off tutti__plan_staging(const tutti_plan *p) {
+    if (p->method == TUTTI_METHOD_SIEVE) return tutti__sieve_bytes(p->file, p->means.room);
+    if (!p->run) return 0;
+    const tutti_off spare =
+        p->segment.base ? on_node(p, p->two, p->segment.bytes) - stage_on_node(p, p->two) : 0;
+    return (moving_on_node(p, p->two) + spare) / p->file->team->nodes.largest;
+}
+
 /* Does the largest node have room for it beside what other operations have? */
 int tutti__resident_fits(const tutti_plan *p) {
-    const tutti__two_phase *t = p->two;
-    const size_t bytes =
-        tutti__stage_bytes(t->groups->largest, t->homes + t->mirrors, t->domains.window);
-    return t->elsewhere + on_node(p, t, bytes) <= p->file->opt.background_bytes;
+    return tutti__plan_in_room(p) &&
+           p->two->elsewhere + stage_on_node(p, p->two) <= p->file->opt.background_bytes;
 }
 
 /* Everybody's slots are as many as the busiest aggregator needs, if the largest node has memory for them
@@ -415,7 +446,10 @@ tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) {
     const tutti__two_phase *t = p->two;
     tutti__team *team = p->file->team;
     const tutti__segment *spare = &team->spare;
-    const int suits = spare->bytes >= bytes && spare->shared == (t->shared && t->groups->size > 1);
+    const tutti_off room = p->means.room;
+    const int suits = spare->bytes >= bytes &&
+                      spare->shared == (t->shared && t->groups->size > 1) &&
+                      (room == 0 || on_node(p, t, spare->bytes) <= room);
     if (suits && t->elsewhere + on_node(p, t, spare->bytes) <= p->file->opt.background_bytes) {
         p->segment = *spare;
         memset(&team->spare, 0, sizeof team->spare);

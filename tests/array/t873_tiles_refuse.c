@@ -80,7 +80,7 @@ static void refuse_values(void) {
     refuses(a, b, &s, TUTTI_ERR_ARG, "stride 2");
     s = good;
     s.sequential = rank == who;
-    if (ranks > 1) refuses(a, b, &s, TUTTI_ERR_MISMATCH, "different walks");
+    if (ranks > 1) refuses(a, b, &s, TUTTI_ERR_MISMATCH, "disagree");
 }
 
 /* Two handles of one array; and parts that do not correspond, whatever their shapes. */

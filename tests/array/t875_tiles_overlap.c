@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <malloc.h>
 #include <tutti/array.h>
+#include "collective/collective_impl.h"
 #include "collective/hostile.h"
 
 enum { TILES = 6, ROWS = 8, WIDTH = 256, SLOW = 40, BUSY = 50, TRIES = 4 };
@@ -85,9 +86,9 @@ static size_t heap(void) {
     return m.uordblks + m.hblkhd;
 }
 
-/* With one rank staging is plain memory too; its windows are whole ones. */
+/* With one rank staging is plain memory too; plans take a little. */
 static void budget(tutti_off bytes, const char *options) {
-    enum { SIDE = 2048, SLACK = 3 << 19 };
+    enum { SIDE = 2048, SLACK = 64 << 10 };
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
     tutti_array *from = create(path, &spec, options), *to = create(to_path, &spec, options);
     const tutti_slice of = my_rows(SIDE, SIDE);
@@ -95,6 +96,7 @@ static void budget(tutti_off bytes, const char *options) {
     tutti_tiles *t = NULL;
     tutti_tile tile;
     tutti_tiles_stats stats;
+    tutti_stats file;
     check_where("budget");
     const size_t before = heap();
     CHECK_OK(tutti_tiles_begin(from, to, &s, &t));
@@ -111,6 +113,61 @@ static void budget(tutti_off bytes, const char *options) {
           (long long)stats.memory, (long long)bytes);
     CHECK(stats.tiles > 1, "the array fits");
     CHECK_OK(tutti_tiles_end(&t));
+    tutti_file_stats(tutti_array_file(from), NULL, &file);
+    CHECK_EQ(file.foreground, 0); /* tiles that are chosen leave memory for the background */
+    CHECK_SAME(tutti_array_close(&to), TUTTI_OK);
+    CHECK_SAME(tutti_array_close(&from), TUTTI_OK);
+}
+
+/* Staging memory of all ranks, who share a node. */
+static tutti_off staging_of(tutti_array *a) {
+    const tutti__team *t = tutti_array_file(a)->team;
+    const tutti_off spare = (tutti_off)t->spare.bytes * (t->spare.shared ? 1 : ranks);
+    return t->background + spare + (tutti_off)(t->segment[0].bytes + t->aux.bytes) +
+           (tutti_off)t->segment[1].bytes * ranks;
+}
+
+/* Square tiles are short pieces, far apart in the file: the windows that they lie in are many
+ * times larger. */
+static void sparse(tutti_off bytes, const char *options, int expect_background) {
+    enum { SIDE = 1200 };
+    const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
+    tutti_array *from = create(path, &spec, options), *to = create(to_path, &spec, options);
+    const tutti_slice of = my_rows(SIDE, SIDE);
+    const tutti_tiles_spec s = {.budget = bytes, .of = &of, .tile = {60, 60}};
+    tutti_tiles *t = NULL;
+    tutti_tile tile;
+    tutti_tiles_stats stats;
+    tutti_stats file;
+    int wrong = 0;
+    check_where("sparse");
+    for (int pass = 0; pass < 3; pass++) { /* write; read and write; read */
+        tutti_array *in = pass == 0 ? NULL : pass == 1 ? from : to;
+        tutti_array *out = pass == 0 ? from : pass == 1 ? to : NULL;
+        CHECK_OK(tutti_tiles_begin(in, out, &s, &t));
+        for (;;) {
+            CHECK_OK(tutti_tiles_next(t, &tile));
+            const tutti_off used = (in ? staging_of(in) : 0) + (out ? staging_of(out) : 0);
+            CHECK(used <= ranks * bytes, "pass %d: %lld bytes of %lld are staging", pass,
+                  (long long)used, (long long)(ranks * bytes));
+            if (!tile.more || check_failures_) break;
+            const tutti_count n = tutti_slice_count(2, &tile.core, NULL);
+            const double *v = tile.in, first = (double)(tile.core.lo[0] * SIDE + tile.core.lo[1]);
+            double *w = tile.out;
+            for (tutti_count i = 0; i < n; i++) {
+                if (v) wrong += v[i] != first + (double)i + (pass - 1);
+                if (w) w[i] = first + (double)i + pass;
+            }
+        }
+        tutti_tiles_stats_get(t, &stats);
+        CHECK(stats.memory <= bytes, "pass %d: %lld of %lld bytes", pass, (long long)stats.memory,
+              (long long)bytes);
+        CHECK_OK(tutti_tiles_end(&t));
+    }
+    CHECK_EQ(wrong, 0);
+    tutti_file_stats(tutti_array_file(to), NULL, &file);
+    CHECK(expect_background ? file.background > 0 : file.foreground > 0, "%lld in the background",
+          (long long)file.background);
     CHECK_SAME(tutti_array_close(&to), TUTTI_OK);
     CHECK_SAME(tutti_array_close(&from), TUTTI_OK);
 }
@@ -141,6 +198,8 @@ int main(int argc, char **argv) {
     hostile_begin(&argc, &argv, 875);
     snprintf(path, sizeof path, "%s", scratch_path("overlap"));
     snprintf(to_path, sizeof to_path, "%s.to", path);
+    sparse(300 << 10, "background=io-only", 0); /* before teams keep more memory than that */
+    sparse(20 << 20, "background=io-only", 1);
     overlap(0, "background=auto fault=*:slow:40");
     overlap(1, "background=auto fault=*:slow:40");
     budget(4 << 20, "");

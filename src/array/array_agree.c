@@ -1,0 +1,94 @@
+/* array: what the ranks of an array agree on.
+ *
+ * The first agreement of a collective call carries what a rank has against it and a hash of all
+ * that the call says agrees: where ranks mean different things, all of them return the same error
+ * and nothing has been done.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "array/array_impl.h"
+
+#include <string.h>
+
+tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t same) {
+    tutti__team *team = NULL;
+    const tutti__call call = {
+        .kind = TUTTI__CALL_ARRAY, .agrees = (int64_t)(same >> 1), .what = "the array"};
+    const tutti_error_info trouble = *tutti_last_error();
+    TUTTI_TRY(tutti__team_take(comm, "", &team));
+    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+    const tutti_err err = tutti__team_call(team, &call, mine, 0, NULL);
+    tutti__team_give(&team);
+    return err;
+}
+
+/* What comes before an agreement on an open array. */
+static void settle(tutti_array *a, tutti_err mine) {
+    tutti_error_info trouble = *tutti_last_error();
+    TUTTI_ASSERT(a->head || a->file);
+    if (a->head) trouble.rank = a->head->team->rank; /* in its own file every rank is rank 0 */
+    if (a->file) tutti__requests_settle(a->file);    /* what is queued there comes first */
+    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+}
+
+tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) {
+    tutti__vote none;
+    settle(a, mine);
+    if (!io) tutti__vote_init(&none);
+    return tutti__team_vote(tutti__array_team(a), mine, io ? io : &none);
+}
+
+/* Which call it is counts first: ranks in different ones say the same of it. */
+tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
+                            tutti__range *range) {
+    tutti__range all[1 + TUTTI__CALL_NUMBERS];
+    const uint64_t name = tutti__hash(TUTTI__HASH_START, same->name, strlen(same->name));
+    const tutti__call call = {.kind = TUTTI__CALL_ARRAY,
+                              .agrees = (int64_t)(name >> 1),
+                              .what = "which call it is that they make for the array"};
+    TUTTI_ASSERT(n <= TUTTI__CALL_NUMBERS);
+    settle(a, mine);
+    all[0].min = all[0].max = (int64_t)(same->hash >> 1);
+    for (int i = 0; i < n; i++) all[1 + i] = range[i];
+    TUTTI_TRY(tutti__team_call(tutti__array_team(a), &call, mine, 1 + n, all));
+    TUTTI_CHECK(all[0].min == all[0].max, TUTTI_ERR_MISMATCH, "ranks disagree on %s", same->what);
+    for (int i = 0; i < n; i++) range[i] = all[1 + i];
+    return TUTTI_OK;
+}
+
+/* Two handles of one file have teams of their own. */
+uint64_t tutti__array_hash(uint64_t h, const tutti_array *a) {
+    const int id = a ? tutti__array_team(a)->id : -1;
+    if (!a) return tutti__hash(h, &id, sizeof id);
+    const char *path = (a->head ? a->head : a->file)->path;
+    h = tutti__hash(h, path, strlen(path));
+    return tutti__hash(h, &id, sizeof id);
+}
+
+uint64_t tutti__slice_hash(uint64_t h, int ndims, const tutti_slice *s) {
+    const size_t bytes = (size_t)ndims * sizeof s->lo[0];
+    h = tutti__hash(h, &ndims, sizeof ndims);
+    if (!s) return h;
+    h = tutti__hash(h, s->lo, bytes);
+    h = tutti__hash(h, s->hi, bytes);
+    return tutti__hash(h, s->stride, bytes);
+}
+
+/* ---- what one rank does for all */
+
+tutti_err tutti__root_does(tutti__team *t, tutti__deed *deed, void *context) {
+    return tutti__team_agree(t, t->rank == 0 ? deed(context) : TUTTI_OK);
+}
+
+tutti_err tutti__root_tells(tutti__team *t, tutti__deed *deed, void *context, void *data,
+                            int bytes) {
+    TUTTI_TRY(tutti__root_does(t, deed, context));
+    return tutti__team_tell(t, data, bytes);
+}
+
+static tutti_err delete (void *context) {
+    const tutti_file *f = context;
+    return tutti_file_delete(f->path, &f->opt);
+}
+
+tutti_err tutti__root_deletes(tutti_file *f) {
+    return tutti__root_does(f->team, delete, f);
+}
