@@ -97,13 +97,15 @@ static void choose_staging(const tutti__candidate *k, int n, tutti__choice *out)
     }
 }
 
-/* A few pages of each rank, into the page cache of one machine.  The model knows what this request costs
- * alone; asked for again, a plan without staging takes hardly more than the write itself (remember.c). */
-static int own_pages(const tutti_file *f, const tutti__summary *s) {
+/* A few pages of each rank, into the page cache of one machine, or a few bytes out of it.  The
+ * model knows what this request costs alone; asked for again, a plan without staging takes hardly
+ * more than the access itself (remember.c). */
+static int own_pages(const tutti_file *f, const tutti__summary *s, int is_write) {
     enum { PAGE = 4096, SMALL = 64 << 10 };
+    const tutti_off least = is_write ? PAGE : 1;
     if (s->cold) return 0;
     if (f->opt.plan_cache == 0 || f->opt.direct_io || f->striped || f->remote) return 0;
-    return f->team->nodes.n == 1 && s->runs == s->ranks && s->run >= PAGE && s->max_bytes <= SMALL;
+    return f->team->nodes.n == 1 && s->runs == s->ranks && s->run >= least && s->max_bytes <= SMALL;
 }
 
 static void choose_own(const tutti__summary *s, tutti__choice *out) {
@@ -140,7 +142,7 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     choose_staging(k, n, out);
     if (f->atomic)
         snprintf(out->why, sizeof out->why, "list: atomic mode");
-    else if (asked == TUTTI_METHOD_AUTO && s->bytes > 0 && own_pages(f, s))
+    else if (asked == TUTTI_METHOD_AUTO && s->bytes > 0 && own_pages(f, s, is_write))
         choose_own(s, out);
     else if (asked != TUTTI_METHOD_AUTO)
         out->method = method_instead(f, asked, is_write, out->why, sizeof out->why);

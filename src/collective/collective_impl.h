@@ -16,11 +16,29 @@ typedef struct tutti__ask {
     int fresh;      /* a plan of its own, not to be remembered */
     int at_once;    /* small requests may take a short cut (remember.c) */
     int how;        /* TUTTI__AT_ONCE ... */
+    int inside;     /* carried out by a fiber, if it has to wait */
     int64_t agrees; /* beyond what the engine knows, see tutti__order */
 } tutti__ask;
 
 /* How an operation is carried out.  Ranks may differ in that: transfers of one direction match. */
 enum { TUTTI__AT_ONCE, TUTTI__STARTED, TUTTI__SPLIT };
+
+/* Which of the plans that are remembered would do (remember.c). */
+typedef struct tutti__sought {
+    int n;
+    tutti__range range[TUTTI__RANGES]; /* of each plan: my displacement against it */
+    tutti_plan
+        *mine; /* the first that this rank can use, made for bytes as cold as its own, or NULL */
+    int some;  /* it can use one, be they as cold or not */
+    int cold;  /* this rank's bytes are; then: somebody's */
+    tutti_off displacement; /* against that one */
+    tutti_off size, background;
+    int moved;   /* this rank's bytes have been read */
+    int64_t all; /* what is true of all ranks, see find.c */
+    tutti__range
+        data;        /* the place of the plan for which this rank's bytes are on the board, or -1 */
+    tutti_off count; /* they are so many */
+} tutti__sought;
 
 /* What it is carried out by. */
 typedef struct tutti__found {
@@ -60,6 +78,29 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) TUTTI_MUST_US
 tutti_err tutti__two_phase_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) TUTTI_MUST_USE;
 
 /* ---- find.c */
+/* How a plan is found where nobody may be waited for: step by step.  A rank says what it has to
+ * say, and later hears the others.  Often that is all there is to do; otherwise the rest takes
+ * calls that wait. */
+typedef struct tutti__search {
+    tutti__ask ask;
+    tutti__means means;
+    tutti_err mine; /* what this rank has against it; its last error when the rest begins */
+    int phase;
+    int64_t yes;
+    tutti_plan *plan; /* that one rank carries out for all */
+    tutti__sought s;
+    tutti__range r[TUTTI__NODS];
+} tutti__search;
+
+enum { TUTTI__SEARCH_WAITS, TUTTI__SEARCH_DONE, TUTTI__SEARCH_GOES_ON };
+
+/* Fill in, for a team that can nod.   Local. */
+void tutti__search_begin(tutti__search *x, const tutti__ask *q, const tutti__means *means,
+                         tutti_err mine);
+/* DONE: all bytes have been moved, as *out tells, and all agree; GOES_ON: call the rest.  Local. */
+int tutti__search_step(tutti__search *x, tutti__found *out);
+tutti_err tutti__search_rest(tutti__search *x, tutti__found *out) TUTTI_MUST_USE;
+
 /* Find a plan that is remembered, or make one; `mine` is what this rank already has to complain
  * about.  Give it back with tutti__plan_release.  Collective, agrees. */
 tutti_err tutti__operation_find(const tutti__ask *q, const tutti__means *means, tutti_err mine,
@@ -105,22 +146,6 @@ void tutti__alone_abandon(tutti_request *r);
 void tutti__alone_end(tutti_file *f);
 
 /* ---- plan_cache.c: plans that are remembered */
-typedef struct tutti__sought {
-    int n;
-    tutti__range range[TUTTI__RANGES]; /* of each plan: my displacement against it */
-    tutti_plan
-        *mine; /* the first that this rank can use, made for bytes as cold as its own, or NULL */
-    int some;  /* it can use one, be they as cold or not */
-    int cold;  /* this rank's bytes are; then: somebody's */
-    tutti_off displacement; /* against that one */
-    tutti_off size, background;
-    int moved;   /* this rank's bytes have been read */
-    int64_t all; /* what is true of all ranks, see find.c */
-    tutti__range
-        data;        /* the place of the plan for which this rank's bytes are on the board, or -1 */
-    tutti_off count; /* they are so many */
-} tutti__sought;
-
 /* Which of them suit?   Local. */
 void tutti__remember_seek(const tutti__ask *q, const tutti__means *means, tutti_err mine,
                           tutti__sought *s);
@@ -129,8 +154,9 @@ tutti_err tutti__remember_move(const tutti__ask *q, const tutti__means *means,
                                tutti__sought *s) TUTTI_MUST_USE;
 /* Have all put their bytes for this plan on the board? */
 int tutti__remember_is_joint(const tutti_plan *p, const tutti__range *data);
-/* Then one rank writes them.   Collective, agrees. */
-tutti_err tutti__remember_joint(const tutti_plan *p, const tutti__means *means,
+/* Then one rank writes them, who has claimed it, and tells the others how it went.  Local. */
+int tutti__remember_claim(const tutti_file *f);
+tutti_err tutti__remember_write(const tutti_plan *p, const tutti__means *means,
                                 tutti_off displacement) TUTTI_MUST_USE;
 /* The plan that everybody can use, with the same displacement, made for bytes as `cold` as somebody's are; NULL:
  * none.   The same on all ranks. */
@@ -167,7 +193,7 @@ struct tutti_request {
     int all_split; /* all ranks have begun it: they end it together */
     tutti_off room;
     _Atomic int state; /* TUTTI__QUEUED ... */
-    int tag;           /* of the agreement that ends it */
+    int tag; /* of the agreement that ends it; -1: all ranks come to it in the same call */
     tutti__op op;
     int resident; /* the plan is, and is carried out so */
     tutti_stats stats;
@@ -180,6 +206,9 @@ struct tutti_request {
     tutti_request *next;            /* of the file */
     tutti_request *next_travelling; /* those with fibers */
     tutti_request *next_work;       /* of a worker: what it has to do */
+    int light;                      /* travelling without a fiber, as far as that goes, by this: */
+    int looks;                      /* how often it has been looked whether the others are there */
+    tutti__search search;
 };
 
 enum {

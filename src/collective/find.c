@@ -38,7 +38,7 @@ static int64_t answers_of(const tutti__ask *q, const tutti__means *means, tutti_
     return (mine == TUTTI_OK ? FINE : 0) | (s->moved ? MOVED : 0) |
            (q->how == TUTTI__AT_ONCE ? BLOCKS : 0) | (q->how == TUTTI__SPLIT ? SPLIT : 0) |
            (q->how == TUTTI__STARTED ? STARTED : 0) | (means->resident ? RESIDENT : 0) |
-           (tutti__fiber_inside() ? 0 : OUTSIDE);
+           (q->inside ? 0 : OUTSIDE);
 }
 
 static tutti__call call_of(const tutti__ask *q) {
@@ -144,42 +144,105 @@ static tutti_err plan_again(const tutti__ask *q, const tutti__sought *s, tutti_p
     return TUTTI_OK;
 }
 
-/* Everybody's bytes are on the board. */
-static tutti_err plan_jointly(const tutti__means *means, const tutti__sought *s, tutti_plan *p,
-                              tutti__found *out) {
-    TUTTI_TRY(tutti__remember_joint(p, means, s->displacement));
-    tutti__remember_use(p);
-    *out = (tutti__found){.plan = p, .moved = 1, .done = 1, .count = s->count};
-    return TUTTI_OK;
+/* Everybody's bytes are on the board, and one rank has written them. */
+static void plan_jointly(const tutti__search *x, tutti__found *out) {
+    tutti__remember_use(x->plan);
+    *out = (tutti__found){.plan = x->plan, .moved = 1, .done = 1, .count = x->s.count};
 }
 
-/* By a nod: one look at each other's answers is all that it takes. */
-static tutti_err find_by_nod(const tutti__ask *q, const tutti__means *means, tutti__sought *s,
-                             tutti_err mine, tutti__found *out) {
-    enum { CALL, SIZE = CALL + TUTTI__CALL_TELLS, BACKGROUND, DATA, COLD, PLANS };
-    tutti_file *f = q->file;
-    tutti__range r[TUTTI__NODS];
-    const tutti__call call = call_of(q);
-    tutti__call_tell(f->team, &call, mine, r + CALL);
-    r[SIZE] = (tutti__range){s->size, s->size};
-    r[BACKGROUND] = (tutti__range){s->background, s->background};
-    r[DATA] = s->data;
-    r[COLD] = (tutti__range){s->cold, s->cold};
-    memcpy(r + PLANS, s->range, (size_t)s->n * sizeof *r);
-    const int64_t all = tutti__team_nod(f->team, answers_of(q, means, mine, s), PLANS + s->n, r);
-    TUTTI_TRY(tutti__call_compare(r + CALL));
-    if (all & FINE) TUTTI_TRY(tutti__call_agree(&call, r + CALL));
-    s->all = all;
-    s->cold = (int)r[COLD].max;
-    tutti_plan *p = tutti__remember_pick(f, s, r + PLANS, &s->displacement);
-    /* everybody has read by a plan without staging, but not by the same: nobody has asked for the size */
-    if (p && p->run && (all & MOVED)) return TUTTI_OK;
+/* ---- by a nod: one look at each other's answers is all that it takes */
+
+enum { CALL, SIZE = CALL + TUTTI__CALL_TELLS, BACKGROUND, DATA, COLD, PLANS };
+enum { UNSAID, SAID, HEARD, WRITING, FAILED };
+
+void tutti__search_begin(tutti__search *x, const tutti__ask *q, const tutti__means *means,
+                         tutti_err mine) {
+    x->ask = *q;
+    x->means = *means;
+    x->mine = mine;
+    x->phase = UNSAID;
+}
+
+static void search_prepare(tutti__search *x) {
+    const tutti__ask *q = &x->ask;
+    tutti__sought *s = &x->s;
+    TUTTI_ASSERT(x->mine != TUTTI_OK || q->access);
+    tutti__file_report(q->file, 0, q->access ? tutti_access_bytes(q->access) : 0, "plan");
+    s->n = s->moved = s->some = 0;
+    s->cold = x->mine == TUTTI_OK && !q->is_write &&
+              tutti__choose_cold(q->file, q->access, x->means.store);
+    s->data = (tutti__range){-1, -1};
+    s->mine = NULL;
+    s->size = q->is_write ? TUTTI__OFF_END : 0;
+    s->count = 0;
+    s->background = q->file->team->background;
+    if (q->fresh) return;
+    tutti__remember_seek(q, &x->means, x->mine, s);
+    if (x->mine == TUTTI_OK) x->mine = tutti__remember_move(q, &x->means, s);
+}
+
+static int search_says(const tutti__search *x) {
+    return PLANS + x->s.n;
+}
+
+static void search_say(tutti__search *x) {
+    const tutti__sought *s = &x->s;
+    tutti__team *t = x->ask.file->team;
+    const tutti__call call = call_of(&x->ask);
+    tutti__call_tell(t, &call, x->mine, x->r + CALL);
+    x->r[SIZE] = (tutti__range){s->size, s->size};
+    x->r[BACKGROUND] = (tutti__range){s->background, s->background};
+    x->r[DATA] = s->data;
+    x->r[COLD] = (tutti__range){s->cold, s->cold};
+    memcpy(x->r + PLANS, s->range, (size_t)s->n * sizeof *x->r);
+    x->yes = answers_of(&x->ask, &x->means, x->mine, s);
+    tutti__team_nod_say(t, x->yes, search_says(x), x->r);
+    x->phase = SAID;
+}
+
+static void search_hear(tutti__search *x) {
+    x->yes = tutti__team_nod_hear(x->ask.file->team, x->yes, search_says(x), x->r);
+    x->s.all = x->yes;
+    x->s.cold = (int)x->r[COLD].max;
+    x->phase = HEARD;
+}
+
+/* The plan that all have put their bytes on the board for, or NULL.  The same on all ranks. */
+static tutti_plan *joint_plan(tutti__search *x) {
+    if (!(x->yes & FINE) || tutti__calls_differ(x->r + CALL)) return NULL;
+    tutti_plan *p = tutti__remember_pick(x->ask.file, &x->s, x->r + PLANS, &x->s.displacement);
+    return p && tutti__remember_is_joint(p, &x->r[DATA]) ? p : NULL;
+}
+
+/* The first rank to come here writes. */
+static void joint_begin(tutti__search *x) {
+    x->phase = WRITING;
+    if (!tutti__remember_claim(x->ask.file)) return;
+    x->mine = tutti__remember_write(x->plan, &x->means, x->s.displacement);
+}
+
+/* It has told. */
+static int joint_went_well(tutti__search *x) {
+    if (tutti__board_told(x->ask.file->team)) return 1;
+    x->phase = FAILED;
+    return 0;
+}
+
+static tutti_err find_heard(tutti__search *x, tutti__found *out) {
+    tutti__sought *s = &x->s;
+    tutti_file *f = x->ask.file;
+    const tutti__call call = call_of(&x->ask);
+    TUTTI_TRY(tutti__call_compare(x->r + CALL));
+    if (x->yes & FINE) TUTTI_TRY(tutti__call_agree(&call, x->r + CALL));
+    tutti_plan *p = tutti__remember_pick(f, s, x->r + PLANS, &s->displacement);
+    /* everybody has read by a plan without staging, but not by the same: nobody has asked for the
+     * size */
+    if (p && p->run && (x->yes & MOVED)) return TUTTI_OK;
     s->n = 0; /* a vote needs not ask again */
-    if (!(all & FINE) || !p) return TUTTI_OK;
-    s->size = r[SIZE].max;
-    s->background = r[BACKGROUND].max;
-    if (tutti__remember_is_joint(p, &r[DATA])) return plan_jointly(means, s, p, out);
-    return plan_again(q, s, p, (all & MOVED) != 0, out);
+    if (!(x->yes & FINE) || !p) return TUTTI_OK;
+    s->size = x->r[SIZE].max;
+    s->background = x->r[BACKGROUND].max;
+    return plan_again(&x->ask, s, p, (x->yes & MOVED) != 0, out);
 }
 
 static tutti_err find_by_vote(const tutti__ask *q, const tutti__means *means, tutti__sought *s,
@@ -202,48 +265,81 @@ static tutti_err find_by_vote(const tutti__ask *q, const tutti__means *means, tu
     return out->plan ? TUTTI_OK : plan_anew(q, means, &v, out);
 }
 
-static tutti_err find(const tutti__ask *q, const tutti__means *means, tutti_err mine,
-                      tutti__found *out) {
-    tutti__sought s;
-    TUTTI_ASSERT(mine != TUTTI_OK || q->access);
-    s.n = s.moved = s.some = 0;
-    s.cold =
-        mine == TUTTI_OK && !q->is_write && tutti__choose_cold(q->file, q->access, means->store);
-    s.data = (tutti__range){-1, -1};
-    s.mine = NULL;
-    s.size = q->is_write ? TUTTI__OFF_END : 0;
-    s.count = 0;
-    s.background = q->file->team->background;
-    if (!q->fresh) {
-        tutti__remember_seek(q, means, mine, &s);
-        if (mine == TUTTI_OK) mine = tutti__remember_move(q, means, &s);
+/* From wherever it is. */
+static tutti_err find_rest(tutti__search *x, tutti__found *out) {
+    tutti__team *t = x->ask.file->team;
+    if (x->phase == UNSAID) {
+        search_prepare(x);
+        if (tutti__team_nods(t)) search_say(x);
     }
-    if (tutti__team_nods(q->file->team)) TUTTI_TRY(find_by_nod(q, means, &s, mine, out));
+    if (x->phase == SAID) search_hear(x);
+    if (x->phase == HEARD && (x->plan = joint_plan(x))) joint_begin(x);
+    if (x->phase == WRITING && joint_went_well(x)) plan_jointly(x, out);
+    /* it did not go well: a vote tells everybody what the writer knows */
+    if (x->phase == FAILED) return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, x->mine);
+    if (x->phase == HEARD) TUTTI_TRY(find_heard(x, out));
     if (!out->plan) {
-        TUTTI_TRY(find_by_vote(q, means, &s, mine, out));
-        TUTTI_TRY(tutti__board_wish(q->file->team)); /* now that all are known to be here */
+        TUTTI_TRY(find_by_vote(&x->ask, &x->means, &x->s, x->mine, out));
+        TUTTI_TRY(tutti__board_wish(t)); /* now that all are known to be here */
     }
-    out->apart = !(s.all & BLOCKS);
-    out->split = (s.all & SPLIT) != 0;
+    out->apart = !(x->s.all & BLOCKS);
+    out->split = (x->s.all & SPLIT) != 0;
     return TUTTI_OK;
+}
+
+static void found_count(const tutti__found *found, tutti_stats *stats, double planning) {
+    if (found->plan && found->plan->hits > 0) {
+        stats->plan_hits++;
+    } else {
+        stats->plans++;
+        stats->seconds_plan += planning - stats->seconds_file;
+    }
+}
+
+tutti_err tutti__search_rest(tutti__search *x, tutti__found *out) {
+    tutti_stats *stats = x->means.stats;
+    /* an operation that blocks has begun right now */
+    const double start = x->ask.how == TUTTI__AT_ONCE ? stats->seconds_total : tutti__now();
+    const double clock = start - tutti__fiber_absent();
+    tutti__found found = {.plan = NULL};
+    const tutti_err err = find_rest(x, &found);
+    tutti__trace_event("plan", "plan", start, -1, -1);
+    found_count(&found, stats, tutti__fiber_clock() - clock);
+    if (err == TUTTI_OK) *out = found;
+    return err;
+}
+
+int tutti__search_step(tutti__search *x, tutti__found *out) {
+    tutti__team *t = x->ask.file->team;
+    if (x->phase == UNSAID) {
+        search_prepare(x);
+        search_say(x);
+    }
+    if (x->phase == SAID) {
+        if (!tutti__team_nod_said(t)) return TUTTI__SEARCH_WAITS;
+        search_hear(x);
+        x->plan = joint_plan(x);
+        if (x->plan) joint_begin(x);
+    }
+    if (x->phase == WRITING && !tutti__board_has_told(t)) return TUTTI__SEARCH_WAITS;
+    tutti__found found = {.plan = NULL};
+    if (x->phase == WRITING && joint_went_well(x)) {
+        plan_jointly(x, &found);
+    } else if (x->phase == HEARD && (x->yes & FINE) && (x->yes & MOVED)) {
+        if (tutti__calls_differ(x->r + CALL)) return TUTTI__SEARCH_GOES_ON;
+        tutti_plan *p = tutti__remember_pick(x->ask.file, &x->s, x->r + PLANS, &x->s.displacement);
+        if (!p || p->run || p->resident) return TUTTI__SEARCH_GOES_ON;
+        if (plan_again(&x->ask, &x->s, p, 1, &found) != TUTTI_OK) return TUTTI__SEARCH_GOES_ON;
+    }
+    if (!found.plan) return TUTTI__SEARCH_GOES_ON;
+    found_count(&found, x->means.stats, 0);
+    *out = found;
+    return TUTTI__SEARCH_DONE;
 }
 
 tutti_err tutti__operation_find(const tutti__ask *q, const tutti__means *means, tutti_err mine,
                                 tutti__found *out) {
-    tutti_stats *stats = means->stats;
-    /* an operation that blocks has begun right now */
-    const double start = q->at_once ? stats->seconds_total : tutti__now();
-    const double clock = start - tutti__fiber_absent();
-    tutti__found found = {.plan = NULL};
-    tutti__file_report(q->file, 0, q->access ? tutti_access_bytes(q->access) : 0, "plan");
-    const tutti_err err = find(q, means, mine, &found);
-    tutti__trace_event("plan", "plan", start, -1, -1);
-    if (found.plan && found.plan->hits > 0) {
-        stats->plan_hits++;
-    } else {
-        stats->plans++;
-        stats->seconds_plan += tutti__fiber_clock() - clock - stats->seconds_file;
-    }
-    if (err == TUTTI_OK) *out = found;
-    return err;
+    tutti__search x;
+    tutti__search_begin(&x, q, means, mine);
+    return tutti__search_rest(&x, out);
 }

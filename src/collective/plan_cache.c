@@ -53,10 +53,10 @@ static int same_shape(tutti__side a, tutti__side b) {
     return tutti__side_equal(a, b);
 }
 
-static int fits(const tutti_plan *p, const tutti__ask *q, const tutti__means *means, int inside) {
+static int fits(const tutti_plan *p, const tutti__ask *q, const tutti__means *means) {
     return !(p->marks & TUTTI__BUSY) && p->is_write == q->is_write &&
-           p->resident == means->resident && p->means.room == means->room && p->inside == inside &&
-           same_shape(p->access->file, q->access->file) &&
+           p->resident == means->resident && p->means.room == means->room &&
+           p->inside == q->inside && same_shape(p->access->file, q->access->file) &&
            same_shape(p->access->memory, q->access->memory);
 }
 
@@ -67,11 +67,10 @@ static int as_cold(const tutti_plan *p, int cold) {
 
 void tutti__remember_seek(const tutti__ask *q, const tutti__means *means, tutti_err mine,
                           tutti__sought *s) {
-    const int inside = tutti__fiber_inside();
     for (tutti_plan *p = q->file->kept; p; p = p->older) {
         tutti__range *r = &s->range[s->n++];
         *r = (tutti__range){NO_FIT, NO_FIT};
-        if (mine != TUTTI_OK || !fits(p, q, means, inside)) continue;
+        if (mine != TUTTI_OK || !fits(p, q, means)) continue;
         const tutti_off by = q->access->file.disp - p->access->file.disp;
         *r = p->access->file.node ? (tutti__range){by, by} : tutti__range_none();
         s->some = 1;
@@ -169,19 +168,14 @@ static int writer_of(const tutti_file *f) {
     return f->opt.fault[0] ? 0 : -1;
 }
 
-/* It did not go well: a vote tells everybody what the writer knows. */
-static tutti_err tell_all(tutti__team *t, tutti_err mine) {
-    tutti__vote v;
-    tutti__vote_init(&v);
-    return tutti__team_vote(t, mine, &v);
+int tutti__remember_claim(const tutti_file *f) {
+    return tutti__board_claim(f->team, writer_of(f));
 }
 
-tutti_err tutti__remember_joint(const tutti_plan *p, const tutti__means *means,
+tutti_err tutti__remember_write(const tutti_plan *p, const tutti__means *means,
                                 tutti_off displacement) {
     const tutti_file *f = p->file;
     tutti__team *t = f->team;
-    if (!tutti__board_claim(t, writer_of(f)))
-        return tutti__board_told(t) ? TUTTI_OK : tell_all(t, TUTTI_OK);
     const tutti_io_run run = {f->origin + displacement + p->lo, tutti__board_room_now(t),
                               (size_t)p->bytes};
     const double start = tutti__now();
@@ -189,7 +183,7 @@ tutti_err tutti__remember_joint(const tutti_plan *p, const tutti__means *means,
     means->stats->seconds_file += tutti__now() - start;
     tutti__trace_event("store", "write", start, p->bytes, -1);
     tutti__board_tell(t, err == TUTTI_OK);
-    return err == TUTTI_OK ? TUTTI_OK : tell_all(t, err);
+    return err;
 }
 
 /* ---- the list */

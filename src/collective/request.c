@@ -4,7 +4,8 @@
  *   arrive   the rest: file access, the exchange of a read, the agreement on the outcome
  *
  * and one of three vehicles: a split collective departs in begin and arrives in end; a non-blocking one is a
- * fiber, which moves on whenever the thread is in a call of the library; with background `all`
+ * fiber, which moves on whenever the thread is in a call of the library (and it goes without as
+ * long as it only has to look whether the others have answered: light_move); with background `all`
  * a thread runs both.  Operations of one file depart one after the other in the order in which they were
  * started, which is the same on all ranks, since departing uses the team's communicator; they arrive
  * in any order, since the last agreement has a tag of its own.
@@ -12,6 +13,7 @@
 #include "collective/collective_impl.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,25 +51,42 @@ static tutti__means means_of(tutti_request *r) {
                           r->background == TUTTI_BACKGROUND_IO_ONLY, r->room};
 }
 
-static tutti_err plan_get(tutti_request *r, const tutti__means *means, tutti_off *size_out) {
+static tutti__ask ask_of(const tutti_request *r, const tutti__means *means) {
     const int how = r->split ? TUTTI__SPLIT : TUTTI__STARTED;
-    tutti__found found = {.plan = r->plan, .displacement = r->displacement};
+    return (tutti__ask){r->file,
+                        r->access,
+                        r->buf,
+                        r->is_write,
+                        .at_once = r->least == 0 && !means->resident,
+                        .how = how,
+                        .inside = r->light || tutti__fiber_inside(),
+                        .agrees = r->agrees};
+}
+
+/* What has been found is the request's. */
+static void plan_take(tutti_request *r, const tutti__found *found) {
+    r->owns_plan = 1;
+    r->all_split = found->split;
+    r->plan = found->plan;
+    r->buf = found->buf;
+    r->displacement = found->displacement;
+}
+
+static tutti_err plan_get(tutti_request *r, const tutti__means *means, tutti__found *found) {
     if (r->refused != TUTTI_OK) tutti__error_assign(&r->trouble);
     if (r->plan) {
+        *found = (tutti__found){.plan = r->plan, .displacement = r->displacement};
         r->stats.plan_reuses += r->plan->used;
-        TUTTI_TRY(tutti__operation_resume(&found, means->store, how, r->refused));
-        *size_out = found.size;
-        return TUTTI_OK;
+        return tutti__operation_resume(found, means->store,
+                                       r->split ? TUTTI__SPLIT : TUTTI__STARTED, r->refused);
     }
-    const tutti__ask ask = {r->file,     r->access,  r->buf,
-                            r->is_write, .how = how, .agrees = r->agrees};
-    TUTTI_TRY(tutti__operation_find(&ask, means, r->refused, &found));
-    r->owns_plan = 1;
-    r->all_split = found.split;
-    r->plan = found.plan;
-    r->buf = found.buf;
-    r->displacement = found.displacement;
-    *size_out = found.size;
+    if (r->light) {
+        TUTTI_TRY(tutti__search_rest(&r->search, found));
+    } else {
+        const tutti__ask ask = ask_of(r, means);
+        TUTTI_TRY(tutti__operation_find(&ask, means, r->refused, found));
+    }
+    plan_take(r, found);
     return TUTTI_OK;
 }
 
@@ -79,22 +98,43 @@ static void count_background(tutti_request *r, const tutti__means *means) {
         r->stats.foreground++;
 }
 
+/* All ranks know that it has gone well. */
+static void went_well(tutti_request *r) {
+    r->plan->used = 1;
+    r->stats.operations++;
+    tutti__operation_done(&r->op);
+    r->count = r->op.moved;
+    ended(r, TUTTI_OK);
+}
+
+static void op_make(tutti_request *r, const tutti__means *means, const tutti__found *found) {
+    r->op = tutti__operation_make(r->plan, means, r->buf, r->displacement, found->size);
+    r->op.moved = found->count;
+    r->resident = r->plan->means.resident && !r->op.atomic;
+    count_background(r, means);
+}
+
 static void depart(tutti_request *r) {
     const tutti__means means = means_of(r);
-    tutti_off size = 0;
-    tutti_err err = plan_get(r, &means, &size);
-    if (err == TUTTI_OK) err = tutti__operation_long_enough(size, r->least);
+    tutti__found found;
+    tutti_err err = plan_get(r, &means, &found);
+    if (err == TUTTI_OK) err = tutti__operation_long_enough(found.size, r->least);
     if (err != TUTTI_OK) {
         ended(r, err);
         return;
     }
-    r->tag = tutti__team_tag_apart(r->file->team);
-    r->op = tutti__operation_make(r->plan, &means, r->buf, r->displacement, size);
-    r->resident = r->plan->means.resident && !r->op.atomic;
-    r->outcome =
-        r->resident ? tutti__operation_refresh(&r->op) : tutti__operation_move(r->plan, &r->op);
+    op_make(r, &means, &found);
+    if (found.done) {
+        went_well(r);
+        return;
+    }
+    const int here = found.split && !r->resident; /* then begin does all of it, on all ranks */
+    r->tag = here ? -1 : tutti__team_tag_apart(r->file->team);
+    if (r->resident)
+        r->outcome = tutti__operation_refresh(&r->op);
+    else if (!found.moved)
+        r->outcome = tutti__operation_move(r->plan, &r->op);
     if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
-    count_background(r, &means);
     if (r->resident) r->plan->engine->depart(r->plan, &r->op);
     tutti__operation_hasten(r->plan, &r->op);
 }
@@ -112,13 +152,15 @@ static void arrive(tutti_request *r) {
     tutti_err err = r->outcome;
     if (err != TUTTI_OK) tutti__error_assign(&r->trouble);
     if (r->resident) err = land(r);
-    err = tutti__team_agree_apart(r->file->team, r->tag, tutti__operation_under_way(err));
+    err = tutti__operation_under_way(err);
+    err = r->tag < 0 ? tutti__team_agree(r->file->team, err)
+                     : tutti__team_agree_apart(r->file->team, r->tag, err);
+    if (err == TUTTI_OK) {
+        went_well(r);
+        return;
+    }
     r->plan->used = 1;
     r->stats.operations++;
-    if (err == TUTTI_OK) {
-        tutti__operation_done(&r->op);
-        r->count = r->op.moved;
-    }
     ended(r, err);
 }
 
@@ -207,11 +249,48 @@ static void fiber_end(tutti_request *r) {
     travelling_remove(r);
 }
 
-static void request_resume(tutti_request *r) {
+static void fiber_resume(tutti_request *r) {
     const account a = account_open(r);
     const int returned = tutti__fiber_resume(r->fiber);
     account_close(r, &a);
     if (returned) fiber_end(r);
+}
+
+enum { LOOK_EVERY = 32 }; /* how often others are waited for in vain between two looks into MPI */
+
+/* Without a fiber: an operation that the others agree to often needs nothing else.  Otherwise it
+ * gets one, or, without memory for that, waits here. */
+static void light_move(tutti_request *r) {
+    tutti__found found;
+    if (r->search.phase == 0 && !my_turn(r)) return;
+    const tutti_error_info keep = *tutti_last_error();
+    const account a = account_open(r);
+    const int fine = r->search.mine == TUTTI_OK;
+    const int step = tutti__search_step(&r->search, &found);
+    if (fine && r->search.mine != TUTTI_OK) {
+        r->refused = r->search.mine;
+        r->trouble = *tutti_last_error();
+    }
+    if (step == TUTTI__SEARCH_WAITS) {
+        if (++r->looks % LOOK_EVERY == 0) tutti__team_look(r->file->team);
+    } else if (step == TUTTI__SEARCH_DONE) {
+        const tutti__means means = means_of(r);
+        plan_take(r, &found);
+        op_make(r, &means, &found);
+        went_well(r);
+        travelling_remove(r);
+        state_set(r, TUTTI__ARRIVED);
+    } else if (tutti__fiber_make(travel, r, &r->fiber) != TUTTI_OK) {
+        travel(r);
+        travelling_remove(r);
+    }
+    account_close(r, &a);
+    tutti__error_assign(&keep);
+}
+
+static void request_resume(tutti_request *r) {
+    if (!r->fiber) light_move(r);
+    if (r->fiber) fiber_resume(r);
 }
 
 /* Unless another thread is using the file.  Behind an operation that has not departed nobody else departs. */
@@ -235,11 +314,19 @@ static void requests_progress(void) {
     pthread_mutex_unlock(&travel_lock);
 }
 
-static tutti_err fiber_begin(tutti_request *r) {
+static tutti_err travel_begin(tutti_request *r) {
     int level = MPI_THREAD_SINGLE;
     TUTTI_MPI(MPI_Query_thread(&level));
     anywhere = level == MPI_THREAD_MULTIPLE;
-    TUTTI_TRY(tutti__fiber_make(travel, r, &r->fiber));
+    r->light =
+        !r->plan && r->background == TUTTI_BACKGROUND_NONE && tutti__team_nods(r->file->team);
+    if (r->light) {
+        const tutti__means means = means_of(r);
+        const tutti__ask ask = ask_of(r, &means);
+        tutti__search_begin(&r->search, &ask, &means, r->refused);
+    } else {
+        TUTTI_TRY(tutti__fiber_make(travel, r, &r->fiber));
+    }
     pthread_mutex_lock(&travel_lock);
     travelling_add(r);
     pthread_mutex_unlock(&travel_lock);
@@ -278,7 +365,7 @@ static tutti_err request_fill(tutti_request *r, const tutti__order *o) {
 }
 
 static void request_init(tutti_request *r, tutti_file *f, const tutti__order *o) {
-    memset(r, 0, sizeof *r);
+    memset(r, 0, offsetof(tutti_request, search));
     r->file = f;
     r->name = o->name;
     r->split = o->split;
@@ -339,7 +426,7 @@ static tutti_err send_off(tutti_request *r) {
         return TUTTI_OK;
     }
     if (r->split) return split_depart(r);
-    const tutti_err err = fiber_begin(r);
+    const tutti_err err = travel_begin(r);
     if (err == TUTTI_OK) list_add(f, r);
     return err;
 }

@@ -54,6 +54,10 @@ tutti_err tutti__call_agree(const tutti__call *c, const tutti__range told[TUTTI_
     TUTTI_FAIL(TUTTI_ERR_MISMATCH, "ranks disagree on %s", c->what);
 }
 
+int tutti__calls_differ(const tutti__range told[TUTTI__CALL_TELLS]) {
+    return told[0].min / RANKS != told[0].max / RANKS || told[1].min < told[1].max;
+}
+
 tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err mine,
                                 tutti__vote *io) {
     tutti__call_tell(t, c, mine, io->call);

@@ -63,7 +63,7 @@ static void pause_a_moment(void) {
 #endif
 }
 
-static void look_into_mpi(const tutti__team *t) {
+void tutti__team_look(const tutti__team *t) {
     int found = 0;
     (void)MPI_Iprobe(MPI_ANY_SOURCE, 0, t->comm, &found, MPI_STATUS_IGNORE);
 }
@@ -77,7 +77,7 @@ static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int
     }
     for (int i = 1; atomic_load_explicit(number, memory_order_acquire) < least; i++) {
         tutti__yield();
-        if (i % LOOK_EVERY == 0) look_into_mpi(t);
+        if (i % LOOK_EVERY == 0) tutti__team_look(t);
     }
 }
 
@@ -96,11 +96,22 @@ static void answer_read(const sheet *s, int n, tutti__range *range) {
     }
 }
 
-int64_t tutti__team_nod(tutti__team *t, int64_t yes, int n, tutti__range *range) {
+void tutti__team_nod_say(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
     TUTTI_ASSERT(tutti__team_nods(t) && n <= TUTTI__NODS);
-    if (t->size == 1) return yes;
+    if (t->size == 1) return;
     t->board.nods++;
     answer(t, yes, n, range);
+}
+
+int tutti__team_nod_said(const tutti__team *t) {
+    for (int i = 1; i < t->size; i++) {
+        const sheet *theirs = sheet_of(t, (t->rank + i) % t->size);
+        if (atomic_load_explicit(&theirs->number, memory_order_acquire) < t->board.nods) return 0;
+    }
+    return 1;
+}
+
+int64_t tutti__team_nod_hear(tutti__team *t, int64_t yes, int n, tutti__range *range) {
     for (int i = 1; i < t->size; i++) {
         sheet *theirs = sheet_of(t, (t->rank + i) % t->size);
         number_wait(t, &theirs->number, t->board.nods);
@@ -108,6 +119,11 @@ int64_t tutti__team_nod(tutti__team *t, int64_t yes, int n, tutti__range *range)
         answer_read(theirs, n, range);
     }
     return yes;
+}
+
+int64_t tutti__team_nod(tutti__team *t, int64_t yes, int n, tutti__range *range) {
+    tutti__team_nod_say(t, yes, n, range);
+    return tutti__team_nod_hear(t, yes, n, range);
 }
 
 /* ---- one for all */
@@ -129,6 +145,10 @@ int tutti__board_claim(tutti__team *t, int who) {
 
 void tutti__board_tell(tutti__team *t, int well) {
     atomic_store_explicit(&head_of(t)->told, 2 * t->board.nods + (well != 0), memory_order_release);
+}
+
+int tutti__board_has_told(const tutti__team *t) {
+    return atomic_load_explicit(&head_of(t)->told, memory_order_acquire) >= 2 * t->board.nods;
 }
 
 int tutti__board_told(const tutti__team *t) {

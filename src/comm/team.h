@@ -141,7 +141,7 @@ static inline int tutti__team_nods(const tutti__team *t) {
 size_t tutti__board_bytes(const tutti__team *t);
 void tutti__board_use(tutti__team *t, tutti__segment memory);
 /* Room that belongs to the next nod: what a rank puts there before it nods, others see when all have. */
-#define TUTTI__BOARD_ROOM ((tutti_off)64 << 10)
+#define TUTTI__BOARD_ROOM ((tutti_off)256 << 10)
 char *tutti__board_room(const tutti__team *t);
 char *tutti__board_room_now(const tutti__team *t); /* of the last nod */
 /* After a nod one rank may do something for all: the first that asks, or only rank `who` (-1: any).  It tells
@@ -149,9 +149,17 @@ char *tutti__board_room_now(const tutti__team *t); /* of the last nod */
 int tutti__board_claim(tutti__team *t, int who);
 void tutti__board_tell(tutti__team *t, int well);
 int tutti__board_told(const tutti__team *t);
+int tutti__board_has_told(const tutti__team *t); /* would that wait no more? */
 /* `yes`: a bit per question; the result has those to which all said yes.   range[i]: in, one number, or
  * none; out, from the smallest to the largest of everybody's.   Collective; only if the team can. */
 int64_t tutti__team_nod(tutti__team *t, int64_t yes, int n, tutti__range *range);
+/* The same in two halves, for who does not wait: say what this rank has to say; has everybody?;
+ * then hear it, with the same arguments.  No other nod of the team may come between. */
+void tutti__team_nod_say(tutti__team *t, int64_t yes, int n, const tutti__range *range);
+int tutti__team_nod_said(const tutti__team *t);
+int64_t tutti__team_nod_hear(tutti__team *t, int64_t yes, int n, tutti__range *range);
+/* Who asks again and again whether others have come lets MPI move their messages on.  Local. */
+void tutti__team_look(const tutti__team *t);
 
 /* ---- calls: every collective call of a file opens by telling which it is (call.c).  Ranks that
  * are in different ones so find each other out: all return TUTTI_ERR_MISMATCH, and nothing has
@@ -196,6 +204,7 @@ tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err 
  * ranges; then are all in one call; then, if nobody refuses, what agrees. */
 void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine,
                       tutti__range told[TUTTI__CALL_TELLS]);
+int tutti__calls_differ(const tutti__range told[TUTTI__CALL_TELLS]); /* in either */
 tutti_err tutti__call_compare(const tutti__range told[TUTTI__CALL_TELLS]) TUTTI_MUST_USE;
 tutti_err tutti__call_agree(const tutti__call *c,
                             const tutti__range told[TUTTI__CALL_TELLS]) TUTTI_MUST_USE;
