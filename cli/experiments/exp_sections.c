@@ -14,8 +14,8 @@
  *   - with --iops, on a device that takes so many operations a second: times fall at least 0.8 times as
  *     much as requests
  *
- * With --cold the page cache is emptied of the file before each read; `auto` then stands beside the ways among which it
- * chooses, and the report says how far it is from the best of them.
+ * With --cold the page cache is emptied of the file before each read; `auto` then stands beside the
+ * ways among which it chooses, and the report says how far it is from the best of them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
 

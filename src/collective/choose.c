@@ -181,7 +181,8 @@ void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_
 
 /* ---- is it in memory? */
 
-enum { SAMPLES = 16 }; /* at most, one in SAMPLE_BYTES; cold: one in COLD_SHARE was not there */
+/* At most, and of one run; one in SAMPLE_BYTES.  Cold: one in COLD_SHARE was not there. */
+enum { SAMPLES = 16, SAMPLES_OF_RUN = 4 };
 static const tutti_off SAMPLE_BYTES = 32 << 10;
 static const int COLD_SHARE = 4;
 
@@ -192,7 +193,8 @@ int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *
     int asked = 0, missing = 0;
     if (bytes < tutti__blocks(TUTTI__COLD_BYTES, f->team->size)) return 0;
     if (f->incoherent || f->atomic || f->opt.direct_io) return 0;
-    const tutti_off n = tutti__max(1, tutti__min(bytes / SAMPLE_BYTES, SAMPLES));
+    const int most = tutti__side_runs(a->file) > 1 ? SAMPLES : SAMPLES_OF_RUN;
+    const tutti_off n = tutti__max(1, tutti__min(bytes / SAMPLE_BYTES, most));
     for (tutti_off i = 0; i < n; i++) {
         tutti__cursor c;
         tutti__burst b = {0, 0, 0, 0};

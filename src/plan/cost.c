@@ -6,10 +6,11 @@
  *               w, file access: whole windows where the request is dense, merged pieces where not
  *               x + w - what the pipeline hides of the shorter one + agreement
  *
- * Reads of bytes that are not in the page cache (the summary's `cold`) cost what the device takes besides.  That is known
- * from direct reads.  What several ranks want, or what lies in one page, it reads once:
+ * Reads of bytes that are not in the page cache (the summary's `cold`) cost what the device takes
+ * besides.  That is known from direct reads.  What several ranks want, or what lies in one page, it
+ * reads once:
  *
- *   list        a request for each piece; if holes are smaller than a page, the kernel reads ahead over them
+ *   list        a request for each piece; over holes smaller than a page the kernel reads ahead
  *   sieve       the extent once
  *   two-phase   the windows, or pieces, as above
  *
@@ -137,7 +138,8 @@ static void model_files(model *m) {
     }
 }
 
-/* Seconds a piece, counted over all of `clients` ranks, from those of one and those of all that were measured. */
+/* Seconds a piece, counted over all of `clients` ranks, from those of one and those of all that
+ * were measured. */
 static double among(const model *m, double one, double all, double clients) {
     if (clients <= 1 || m->measured_ranks <= 1) return clients <= 1 ? one : all;
     const double part = (less(clients, m->measured_ranks) - 1) / (m->measured_ranks - 1);

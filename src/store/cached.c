@@ -1,11 +1,11 @@
 /* store: is a page of a file in the page cache?
  *
  *   cachestat(2)          Linux 6.5: asks, and changes nothing
- *   preadv2, RWF_NOWAIT   Linux 4.14: a read of one byte that fails where it would have to wait; the kernel may
- *                         then begin to read the page, so that whoever asks again finds it
+ *   preadv2, RWF_NOWAIT   Linux 4.14: a read of one byte that fails where it would have to wait;
+ *                         the kernel may then begin to read the page: who asks again finds it
  *
- * Neither can be asked everywhere: an old kernel, a file system without page cache, somebody else's file.  That
- * is no error, the answer is unknown.
+ * Neither can be asked everywhere: an old kernel, a file system without page cache, somebody else's
+ * file.  That is no error, the answer is unknown.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "store/store.h"

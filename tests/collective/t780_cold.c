@@ -1,7 +1,8 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Reads of bytes that are not in the page cache: auto sees it and fetches them in long requests, over holes; of bytes
- * that are there, it reads the named ones.  One rank's cold bytes are enough.  Plans that are remembered for the one are
- * not taken for the other.  Small requests, memory and stores that cannot tell are warm.
+/* Reads of bytes that are not in the page cache: auto sees it and fetches them in long requests,
+ * over holes; of bytes that are there, it reads the named ones.  One rank's cold bytes are enough.
+ * Plans that are remembered for the one are not taken for the other.  Small requests, memory and
+ * stores that cannot tell are warm.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <mpi.h>
@@ -159,7 +160,7 @@ static void test_choice(void) {
 /* One plan for each; both are found again.  Often enough for ranks to agree by shared memory. */
 static void test_remembered(void) {
     tutti_file *f = file_open("");
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 6; round++) {
         CHECK(drop(0, SIZE), "pages stay");
         const outcome cold = read_once(f, PIECES);
         CHECK(says(&cold, "not cached"), "%d: %s", round, cold.how);
@@ -181,7 +182,7 @@ static void test_one_rank(void) {
     tutti_access *a = NULL;
     char *mine = malloc((size_t)each);
     CHECK_OK(tutti_access_vector(each * rank, each / 4096, 1024, 4096, &a));
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 6; round++) {
         warm();
         CHECK(drop(each * (ranks - 1), SIZE), "pages stay");
         CHECK_OK(tutti_file_read(f, a, mine, NULL));

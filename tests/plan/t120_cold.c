@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* The cost model and the page cache: bytes that are not in it are fetched by few long requests, and over holes as long
- * as the device reads in the time of one request; bytes that are in it are not.
+/* The cost model and the page cache: bytes that are not in it are fetched by few long requests, and
+ * over holes as long as the device reads in the time of one request; bytes that are in it are not.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "plan/cost.h"
@@ -16,7 +16,7 @@ static int buffers(int exchange, int step, int slots) {
     return slots + 2;
 }
 
-/* All of 4 ranks read the same `columns` pieces of `piece` bytes, which begin `every` bytes apart. */
+/* Each of 4 ranks reads the same `columns` pieces of `piece` bytes, `every` bytes apart. */
 static void set_common(tutti_off piece, tutti_off columns, tutti_off every, int cold) {
     sum = (tutti__summary){.hi = (columns - 1) * every + piece,
                            .bytes = 4 * piece * columns,
@@ -46,7 +46,7 @@ static void set_defaults(void) {
     tutti_profile_defaults(&profile, "ext");
 }
 
-/* Thakur and Choudhary's Table 1: common sections of an array of 4096 x 4096 doubles, by columns. */
+/* Thakur and Choudhary's Table 1: common sections of 4096 x 4096 doubles, by columns. */
 static void test_sections(void) {
     static const struct {
         tutti_off piece, columns;

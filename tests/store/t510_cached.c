@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Whether a page is in the page cache: what was just written is, what the kernel was told to forget is not, and
- * where the system calls for asking are missing the other one answers, or nobody: without an error.
+/* Whether a page is in the page cache: what was just written is, what the kernel was told to forget
+ * is not, and where the system calls for asking are missing the other one answers, or nobody:
+ * without an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -128,7 +129,8 @@ static void test_missing(int can_drop) {
     unlink(path);
 }
 
-/* Does dropping work, and does the kernel tell?  Asked of it directly: not in memory, and not with an old one. */
+/* Does dropping work, and does the kernel tell?  Asked of it directly: not in memory, and not with
+ * an old one. */
 static int dropping_shows(void) {
     const char *path = scratch(0, "shows");
     tutti_store *s = open_filled(path, TUTTI_STORE_POSIX, 0);
