@@ -96,6 +96,10 @@ typedef struct tutti_store_ops {
     /** (d: nothing) A sync is likely to follow, but not at once: bytes of [lo, hi) written or begun so far had better
      *  be on their way to the disk by then.  Never waits. */
     void (*hasten)(tutti_store *s, tutti_off lo, tutti_off hi);
+    /** (d: unknown) Could the page that has byte `offset` be read without waiting for a device?  1:
+     *  yes, it is in memory; 0: no; -1: unknown, or the file ends before it.  Never waits.  Any
+     *  thread, at any time. */
+    int (*cached)(tutti_store *s, tutti_off offset);
 } tutti_store_ops;
 
 TUTTI_END_DECLS

@@ -73,6 +73,8 @@ tutti_err tutti__fdfile_refresh(tutti_store *s);
 tutti_err tutti__fdfile_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi); /* lock.c */
 void tutti__fdfile_hasten(tutti_store *s, tutti_off lo, tutti_off hi);              /* hasten.c */
 
+int tutti__fdfile_cached(tutti_store *s, tutti_off offset); /* cached.c */
+
 /* No more of that: before a file is closed. */
 void tutti__fdfile_rest(tutti__fdfile *f);
 

@@ -354,3 +354,7 @@ tutti_err tutti__store_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi
 void tutti__store_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
     if (s->ops->hasten && lo < hi) s->ops->hasten(s, lo, hi);
 }
+
+int tutti__store_cached(tutti_store *s, tutti_off offset) {
+    return s->ops->cached ? s->ops->cached(s, offset) : -1;
+}

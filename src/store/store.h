@@ -46,6 +46,7 @@ tutti_err tutti__store_flush(tutti_store *s) TUTTI_MUST_USE;
 tutti_err tutti__store_refresh(tutti_store *s) TUTTI_MUST_USE;
 tutti_err tutti__store_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi) TUTTI_MUST_USE;
 void tutti__store_hasten(tutti_store *s, tutti_off lo, tutti_off hi);
+int tutti__store_cached(tutti_store *s, tutti_off offset); /* 1: yes, 0: no, -1: unknown */
 
 /* Where what stores do counts: for the operation that this thread carries out now, if there is one,
  * otherwise for the store itself. */

@@ -159,4 +159,5 @@ const tutti_store_ops tutti__store_aio = {.name = "aio",
                                           .descriptor = tutti__fdfile_descriptor,
                                           .flush = tutti__fdfile_flush,
                                           .refresh = tutti__fdfile_refresh,
+                                          .cached = tutti__fdfile_cached,
                                           .lock = tutti__fdfile_lock};

@@ -245,6 +245,10 @@ static void fault_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
     tutti__store_hasten(inner_of((fault_store *)s), lo, hi);
 }
 
+static int fault_cached(tutti_store *s, tutti_off offset) {
+    return tutti__store_cached(inner_of((fault_store *)s), offset);
+}
+
 static tutti_err fault_sync(tutti_store *s) {
     fault_store *f = (fault_store *)s;
     if (strikes(f, TUTTI__FAULT_SYNC)) return strike(f, "sync", -1);
@@ -266,6 +270,7 @@ static const tutti_store_ops fault_ops = {.reentrant = 1,
                                           .descriptor = fault_descriptor,
                                           .flush = fault_flush,
                                           .refresh = fault_refresh,
+                                          .cached = fault_cached,
                                           .lock = fault_lock,
                                           .hasten = fault_hasten};
 

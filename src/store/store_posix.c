@@ -38,5 +38,6 @@ const tutti_store_ops tutti__store_posix = {.name = "posix",
                                             .descriptor = tutti__fdfile_descriptor,
                                             .flush = tutti__fdfile_flush,
                                             .refresh = tutti__fdfile_refresh,
+                                            .cached = tutti__fdfile_cached,
                                             .lock = tutti__fdfile_lock,
                                             .hasten = tutti__fdfile_hasten};

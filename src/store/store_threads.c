@@ -195,5 +195,6 @@ const tutti_store_ops tutti__store_threads = {.name = "threads",
                                               .descriptor = tutti__fdfile_descriptor,
                                               .flush = tutti__fdfile_flush,
                                               .refresh = tutti__fdfile_refresh,
+                                              .cached = tutti__fdfile_cached,
                                               .lock = tutti__fdfile_lock,
                                               .hasten = threads_hasten};

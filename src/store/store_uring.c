@@ -171,5 +171,6 @@ const tutti_store_ops tutti__store_uring = {.name = "uring",
                                             .descriptor = tutti__fdfile_descriptor,
                                             .flush = tutti__fdfile_flush,
                                             .refresh = tutti__fdfile_refresh,
+                                            .cached = tutti__fdfile_cached,
                                             .lock = tutti__fdfile_lock};
 #endif

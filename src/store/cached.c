@@ -1,0 +1,72 @@
+/* store: is a page of a file in the page cache?
+ *
+ *   cachestat(2)          Linux 6.5: asks, and changes nothing
+ *   preadv2, RWF_NOWAIT   Linux 4.14: a read of one byte that fails where it would have to wait;
+ *                         the kernel may then begin to read the page: who asks again finds it
+ *
+ * Neither can be asked everywhere: an old kernel, a file system without page cache, somebody else's
+ * file.  That is no error, the answer is unknown.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "store/fdfile.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* The same on all architectures; headers of the C library may be older than the kernel. */
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+
+enum { PAGE = 4096 };
+
+/* As the kernel has them. */
+typedef struct {
+    uint64_t offset, bytes;
+} cache_range;
+typedef struct {
+    uint64_t cached, dirty, writeback, evicted, recently_evicted;
+} cache_counts;
+
+static _Atomic int no_cachestat; /* this kernel has none */
+
+static int by_cachestat(int fd, tutti_off offset) {
+    const cache_range range = {(uint64_t)(offset - offset % PAGE), PAGE};
+    cache_counts counts = {.cached = 0};
+    if (atomic_load_explicit(&no_cachestat, memory_order_relaxed)) return -1;
+    if (syscall(SYS_cachestat, fd, &range, &counts, 0) == 0) return counts.cached > 0;
+    if (errno == ENOSYS) atomic_store_explicit(&no_cachestat, 1, memory_order_relaxed);
+    return -1;
+}
+
+static int by_read(int fd, tutti_off offset) {
+    char byte;
+    const struct iovec iov = {&byte, 1};
+    const ssize_t n = preadv2(fd, &iov, 1, (off_t)offset, RWF_NOWAIT);
+    if (n == 1) return 1;
+    return n < 0 && errno == EAGAIN ? 0 : -1;
+}
+
+/* With direct_io the cache does not matter. */
+int tutti__fdfile_cached(tutti_store *s, tutti_off offset) {
+    const tutti__fdfile *f = (const tutti__fdfile *)s;
+    const int before = errno;
+    struct stat st;
+    if (f->align > 0) return -1;
+    tutti__store_stats(s)->system_calls++;
+    int cached = by_cachestat(f->fd, offset);
+    if (cached < 0) {
+        tutti__store_stats(s)->system_calls++;
+        cached = by_read(f->fd, offset);
+    } else if (cached == 0) { /* nothing is cached behind the end */
+        tutti__store_stats(s)->system_calls++;
+        if (fstat(f->fd, &st) != 0 || offset >= (tutti_off)st.st_size) cached = -1;
+    }
+    errno = before;
+    return cached;
+}
