@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-CONTIGUOUS = ("segmented", "small4k", "tile1m")  # one piece a rank and call, or pieces of 1 MiB
+CONTIGUOUS = ("segmented", "small4k", "ior47008", "tile1m")  # one piece a rank and call, or pieces of 1 MiB
 
 
 def run(args, build, ranks, path, preloaded):

@@ -131,6 +131,19 @@ static void make_small4k(pattern *p) {
     p->calls = 1000;
 }
 
+/* IOR's odd pieces: neighbours share pages, and no call is aligned. */
+static void make_ior47008(pattern *p) {
+    enum { PIECE = 47008 };
+    MPI_Datatype piece;
+    const MPI_Aint at = PIECE * (MPI_Aint)rank;
+    const int bytes = PIECE;
+    MPI_Type_create_hindexed(1, &bytes, &at, MPI_BYTE, &piece);
+    MPI_Type_create_resized(piece, 0, PIECE * (MPI_Aint)ranks, &p->file);
+    MPI_Type_free(&piece);
+    packed(p);
+    p->calls = 200;
+}
+
 static uint64_t shuffle(uint64_t *x) {
     *x ^= *x << 13;
     *x ^= *x >> 7;
@@ -192,7 +205,7 @@ static const struct {
     {"tile256", make_tile256},         {"tile1m", make_tile1m},
     {"strided512", make_strided512},   {"segmented", make_segmented},
     {"irregular64", make_irregular64}, {"flash", make_flash},
-    {"small4k", make_small4k},
+    {"small4k", make_small4k},         {"ior47008", make_ior47008},
 };
 
 /* ---- one round */
