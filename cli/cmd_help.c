@@ -117,6 +117,7 @@ static const char help_experiments[] =
     "  --series N        pipelines, primitives: series of rounds, each of which somebody wins (3)\n"
     "  --pattern LIST  --op LIST   auto, sections (--op only): as for plain 'tutti bench'\n"
     "  --part LIST       sections: common, overlapping, distinct, distributions (all)\n"
+    "  --cold            sections: reads find nothing in the page cache; auto is judged\n"
     "  --iops N          sections: the device takes N operations a second: times are a gate, too\n"
     "  --budget SECONDS  fewer rounds once this much time has gone (0: never)\n"
     "  --seed N          of the bytes\n"

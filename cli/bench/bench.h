@@ -33,6 +33,7 @@ typedef struct bench_config {
     int rounds, series; /* an experiment has `series` times `rounds` rounds */
     int iterations;     /* of a run that computes and writes */
     cli_list parts;     /* of an experiment */
+    int cold;           /* the page cache has nothing of the file before each run */
     double iops;        /* operations a second that the device takes, 0: no limit is known */
     double budget;      /* seconds, 0: none */
     tutti_off size, slice;

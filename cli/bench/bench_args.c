@@ -191,6 +191,9 @@ static int set_html(bench_config *c, const char *value) {
 static int set_peers(bench_config *c, const char *value) {
     return (void)value, c->peers = 1, 0;
 }
+static int set_cold(bench_config *c, const char *value) {
+    return (void)value, c->cold = 1, 0;
+}
 static int set_quick(bench_config *c, const char *value) {
     return (void)value, c->quick = 1, 0;
 }
@@ -225,6 +228,7 @@ static const struct argument {
     {"iterations", TAKES_VALUE | NOT_EVERYWHERE, set_iterations},
     {"part", TAKES_VALUE | NOT_EVERYWHERE, set_part},
     {"iops", TAKES_VALUE | NOT_EVERYWHERE, set_iops},
+    {"cold", NOT_EVERYWHERE, set_cold},
 };
 
 /* ---- the walk over the arguments */

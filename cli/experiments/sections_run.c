@@ -119,11 +119,14 @@ const bench_scene section_scene = {.make = section_make, .verify_write = section
 
 /* ---- ways */
 
-/* Bytes that wait in the page cache would be written out within the first direct access. */
-static int flush_file(const char *path) {
+/* Bytes that wait in the page cache would be written out within the first direct access.  What is on
+ * the disk the kernel forgets if asked to. */
+static int flush_file(const char *path, int forget) {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return cli_error_errno("cannot open", path);
-    const int failed = fsync(fd) != 0 && cli_error_errno("cannot flush", path);
+    int failed = fsync(fd) != 0 && cli_error_errno("cannot flush", path);
+    if (!failed && forget && posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
+        failed = cli_error("'%s' cannot be dropped from the page cache", path);
     close(fd);
     return failed;
 }
@@ -133,8 +136,9 @@ static int prepare_section(bench_job *job, bench_entry *e) {
     const section_what *what = job->cell->what;
     const tutti_array_spec spec = section_spec(what->n);
     const int mode = job->is_write ? TUTTI_READ | TUTTI_WRITE : TUTTI_READ;
-    if (e->options.direct_io &&
-        cli_agree(job->world, job->world->rank == 0 && flush_file(job->path)))
+    const int cold = job->config->cold && !job->is_write;
+    if ((e->options.direct_io || cold) &&
+        cli_agree(job->world, job->world->rank == 0 && flush_file(job->path, cold)))
         return 1;
     if (job->config->iops > 0) nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     if (job->is_write) content_fill_pieces(run_seed(job, e), job->pattern, job->user);

@@ -118,9 +118,9 @@ enum {
     X(INT, plan_cache, 8, "",                                                                      \
       "plans remembered per file (at most 32), for collective operations that ask for the same "   \
       "shape again, perhaps at another offset; 0: none")                                           \
-    X(SIZE, sieve_gap, 32 << 10, "",                                                               \
+    X(SIZE, sieve_gap, 0, "",                                                                      \
       "aggregators read holes of at most this size along with what is wanted; with rmw they also " \
-      "write over them")
+      "write over them; 0: where that is faster than another request, writes: 32k")
 
 #define TUTTI_OPTION_CTYPE_CHOICE(name) int name;
 #define TUTTI_OPTION_CTYPE_BOOL(name) int name;

@@ -9,6 +9,7 @@
 
 #include "base/profile.h"
 #include "exchange/shuffle.h"
+#include "plan/scale.h"
 
 /* Candidates that TUTTI_EXPLAIN shows; pipelines of the exchange that is taken, and of others. */
 enum { SHOWN = 8, SHOWN_TAKEN = 2, SHOWN_ALIKE = 1 };
@@ -64,8 +65,10 @@ static void say_why(const tutti__summary *s, const tutti__candidate *k, int n, c
     const tutti__candidate *r = rival(k, n);
     const double density = 100 * (double)s->bytes / ((double)s->hi - (double)s->lo);
     format_seconds(k->seconds, mine, sizeof mine);
-    const int at = snprintf(why, size, "%s: pieces of %lld bytes, %.*f %% of the extent, about %s",
-                            method_names[k->method], (long long)s->run, density < 5, density, mine);
+    const int at =
+        snprintf(why, size, "%s: %spieces of %lld bytes, %.*f %% of the extent, about %s",
+                 method_names[k->method], s->cold ? "not cached, " : "", (long long)s->run,
+                 density < 5, density, mine);
     if (!r || at < 0 || (size_t)at >= size) return;
     format_seconds(r->seconds, other, sizeof other);
     snprintf(why + at, size - (size_t)at, " (%s %s)", method_names[r->method], other);
@@ -98,6 +101,7 @@ static void choose_staging(const tutti__candidate *k, int n, tutti__choice *out)
  * alone; asked for again, a plan without staging takes hardly more than the write itself (remember.c). */
 static int own_pages(const tutti_file *f, const tutti__summary *s) {
     enum { PAGE = 4096, SMALL = 64 << 10 };
+    if (s->cold) return 0;
     if (f->opt.plan_cache == 0 || f->opt.direct_io || f->striped || f->remote) return 0;
     return f->team->nodes.n == 1 && s->runs == s->ranks && s->run >= PAGE && s->max_bytes <= SMALL;
 }
@@ -106,6 +110,20 @@ static void choose_own(const tutti__summary *s, tutti__choice *out) {
     out->method = TUTTI_METHOD_LIST;
     snprintf(out->why, sizeof out->why, "list: %lld to %lld bytes of each rank, in one piece",
              (long long)s->run, (long long)s->max_bytes);
+}
+
+/* Which holes are read along, and why. */
+static void choose_gap(const tutti__cost_case *c, tutti__choice *out) {
+    char seconds[24];
+    const tutti__gap g = tutti__cost_gap(c);
+    out->gap = g.bytes;
+    format_seconds(g.seconds, seconds, sizeof seconds);
+    if (c->opt->sieve_gap > 0)
+        snprintf(out->gap_why, sizeof out->gap_why, "as the option says");
+    else if (g.dense)
+        snprintf(out->gap_why, sizeof out->gap_why, "half of the extent is wanted");
+    else
+        snprintf(out->gap_why, sizeof out->gap_why, "one more request costs %s", seconds);
 }
 
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out) {
@@ -117,6 +135,8 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     memset(out, 0, sizeof *out);
     out->method = f->atomic ? TUTTI_METHOD_LIST : k[0].method;
     out->least = tutti__cost_least(&c, TUTTI__OFF_END);
+    out->cold = s->cold;
+    choose_gap(&c, out);
     choose_staging(k, n, out);
     if (f->atomic)
         snprintf(out->why, sizeof out->why, "list: atomic mode");
@@ -155,6 +175,35 @@ void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_
         print_candidate(&k[i]);
         shown++;
     }
+}
+
+/* ---- is it in memory? */
+
+/* At most, and of one run; one in SAMPLE_BYTES.  Cold: one in COLD_SHARE was not there. */
+enum { SAMPLES = 16, SAMPLES_OF_RUN = 4 };
+static const tutti_off SAMPLE_BYTES = 32 << 10;
+static const int COLD_SHARE = 4;
+
+/* Where nodes have caches of their own, these are emptied before a read (tutti__operation_refresh),
+ * which the numbers of such file systems know already. */
+int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store) {
+    const tutti_off bytes = tutti__side_bytes(a->file);
+    int asked = 0, missing = 0;
+    if (bytes < tutti__blocks(TUTTI__COLD_BYTES, f->team->size)) return 0;
+    if (f->incoherent || f->atomic || f->opt.direct_io) return 0;
+    const int most = tutti__side_runs(a->file) > 1 ? SAMPLES : SAMPLES_OF_RUN;
+    const tutti_off n = tutti__max(1, tutti__min(bytes / SAMPLE_BYTES, most));
+    for (tutti_off i = 0; i < n; i++) {
+        tutti__cursor c;
+        tutti__burst b = {0, 0, 0, 0};
+        tutti__cursor_seek(&c, a->file, tutti__cut(bytes, 2 * i + 1, 2 * n));
+        (void)tutti__cursor_peek(&c, &b);
+        const int cached = tutti__store_cached(store, f->origin + b.offset);
+        if (cached < 0 && i == 0) return 0; /* nor will it know of others */
+        asked += cached >= 0;
+        missing += cached == 0;
+    }
+    return missing > 0 && COLD_SHARE * missing >= asked;
 }
 
 /* ---- at open */

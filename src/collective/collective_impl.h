@@ -45,7 +45,7 @@ struct tutti_file {
     pthread_mutex_t use;           /* recursive: see TUTTI_USE */
     int64_t planned_n;             /* plans made so far */
     int64_t explained;             /* the number of the one in `explain` */
-    char explain[256];
+    char explain[400];
     tutti_progress_fn *progress;
     void *progress_context;
     tutti_file *next_open; /* list of open files, for MPI_Finalize */
@@ -139,7 +139,9 @@ typedef struct tutti__choice {
     int aggregators;        /* 0: as many as have `least` bytes */
     tutti_off window;       /* 0: no opinion */
     tutti_off least;
-    char why[160];
+    int cold;      /* reads: for bytes that are not in the page cache */
+    tutti_off gap; /* holes of this size are read along, or written over where that is allowed */
+    char why[160], gap_why[64];
 } tutti__choice;
 
 enum { TUTTI__KEPT = 1, TUTTI__BUSY = 2 };
@@ -169,7 +171,7 @@ struct tutti_plan {
     tutti_off lo, bytes;  /* of all ranks */
     int hits;
     tutti_plan *older;
-    char explain[256];
+    char explain[400];
 };
 
 /* What an operation asks for. */
@@ -224,6 +226,11 @@ tutti_count tutti__load_cycle(const tutti__domains *d, const tutti__load *l, tut
 
 /* ---- choose.c */
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out);
+/* Is a good part of what this rank wants not in the page cache?  A few pages are asked for, evenly
+ * spread.  What nobody can tell is warm; so is what is small: asking is not worth it below
+ * TUTTI__COLD_BYTES of all ranks.  Local. */
+#define TUTTI__COLD_BYTES ((tutti_off)256 << 10)
+int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store);
 /* Print the candidates with their predicted times, the one that is taken first. */
 void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_write);
 /* At open, rank 0: the profile for a path. */
@@ -342,8 +349,11 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf,
 typedef struct tutti__sought {
     int n;
     tutti__range range[TUTTI__RANGES]; /* of each plan: my displacement against it */
-    tutti_plan *mine;                  /* the first that this rank can use, or NULL */
-    tutti_off displacement;            /* against that one */
+    tutti_plan
+        *mine; /* the first that this rank can use, made for bytes as cold as its own, or NULL */
+    int some;  /* it can use one, be they as cold or not */
+    int cold;  /* this rank's bytes are; then: somebody's */
+    tutti_off displacement; /* against that one */
     tutti_off size, background;
     int moved;   /* this rank's bytes have been read */
     int64_t all; /* what is true of all ranks, see find.c */
@@ -363,9 +373,10 @@ int tutti__remember_is_joint(const tutti_plan *p, const tutti__range *data);
 /* Then one rank writes them.   Collective, agrees. */
 tutti_err tutti__remember_joint(const tutti_plan *p, const tutti__means *means,
                                 tutti_off displacement) TUTTI_MUST_USE;
-/* The plan that everybody can use, with the same displacement; NULL: none.   The same on all ranks. */
-tutti_plan *tutti__remember_pick(const tutti_file *f, int n, const tutti__range *range,
-                                 tutti_off *displacement_out);
+/* The plan that everybody can use, with the same displacement, made for bytes as `cold` as
+ * somebody's are; NULL: none.  The same on all ranks. */
+tutti_plan *tutti__remember_pick(const tutti_file *f, const tutti__sought *s,
+                                 const tutti__range *range, tutti_off *displacement_out);
 /* It is used again: for an operation that ends with tutti__plan_release. */
 void tutti__remember_use(tutti_plan *p);
 /* Remember a new plan, which is in use.  All ranks. */

@@ -38,7 +38,8 @@ enum {
     SPLIT = 8,     /* the first half of a split one */
     STARTED = 16,  /* one that does not wait */
     RESIDENT = 32, /* file access is to go on by itself */
-    OUTSIDE = 64   /* not in a fiber */
+    OUTSIDE = 64,  /* not in a fiber */
+    WARM = 128     /* what it reads is in the page cache, as far as anybody knows */
 };
 
 /* What waits in memory for its file access ends in different ways: all ranks do it in the same, or
@@ -52,7 +53,7 @@ static int64_t answers_of(const tutti__ask *q, const tutti__means *means, tutti_
     return (mine == TUTTI_OK ? FINE : 0) | (s->moved ? MOVED : 0) |
            (q->how == TUTTI__AT_ONCE ? BLOCKS : 0) | (q->how == TUTTI__SPLIT ? SPLIT : 0) |
            (q->how == TUTTI__STARTED ? STARTED : 0) | (means->resident ? RESIDENT : 0) |
-           (tutti__fiber_inside() ? 0 : OUTSIDE);
+           (tutti__fiber_inside() ? 0 : OUTSIDE) | (s->cold ? 0 : WARM);
 }
 
 static tutti__call call_of(const tutti__ask *q) {
@@ -112,7 +113,8 @@ static tutti__summary vote_summary(const tutti__vote *v) {
                             .runs = v->sum[1],
                             .ranks = v->sum[2],
                             .max_bytes = v->max[1],
-                            .run = v->min[1]};
+                            .run = v->min[1],
+                            .cold = !(v->yes & WARM) && v->sum[0] >= TUTTI__COLD_BYTES};
 }
 
 static tutti_err plan_anew(const tutti__ask *q, const tutti__means *means, const tutti__vote *v,
@@ -181,7 +183,8 @@ static tutti_err find_by_nod(const tutti__ask *q, const tutti__means *means, tut
     TUTTI_TRY(tutti__call_compare(r + CALL));
     if (all & FINE) TUTTI_TRY(tutti__call_agree(&call, r + CALL));
     s->all = all;
-    tutti_plan *p = tutti__remember_pick(f, s->n, r + PLANS, &s->displacement);
+    s->cold = !(all & WARM);
+    tutti_plan *p = tutti__remember_pick(f, s, r + PLANS, &s->displacement);
     /* everybody has read by a plan without staging, but not by the same: nobody has asked for the size */
     if (p && p->run && (all & MOVED)) return TUTTI_OK;
     s->n = 0; /* a vote needs not ask again */
@@ -203,7 +206,8 @@ static tutti_err find_by_vote(const tutti__ask *q, const tutti__means *means, tu
     if (err != TUTTI_OK) tutti__plan_destroy(&q->file->blank);
     TUTTI_TRY(err);
     TUTTI_ASSERT(q->file->blank && q->access); /* nobody has refused */
-    tutti_plan *p = tutti__remember_pick(q->file, s->n, v.range, &s->displacement);
+    s->cold = !(v.yes & WARM);
+    tutti_plan *p = tutti__remember_pick(q->file, s, v.range, &s->displacement);
     s->size = v.max[2];
     s->background = v.max[3];
     s->all = v.yes;
@@ -215,7 +219,9 @@ static tutti_err find(const tutti__ask *q, const tutti__means *means, tutti_err 
                       tutti__found *out) {
     tutti__sought s;
     TUTTI_ASSERT(mine != TUTTI_OK || q->access);
-    s.n = s.moved = 0;
+    s.n = s.moved = s.some = 0;
+    s.cold =
+        mine == TUTTI_OK && !q->is_write && tutti__choose_cold(q->file, q->access, means->store);
     s.data = (tutti__range){-1, -1};
     s.mine = NULL;
     s.size = s.count = 0;

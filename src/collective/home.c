@@ -22,7 +22,7 @@ static tutti_err io_make(tutti__run *r, tutti__work *w, int is_write) {
     w->io.total = r->two->ordered && is_write ? 0 : w->total;
     w->io.stage = w->stage;
     w->io.shift = r->op->shift;
-    w->io.gap = r->file->opt.sieve_gap;
+    w->io.gap = r->op->plan->choice.gap;
     w->io.mend = tutti__window_mend(r->op);
     return tutti__window_io_make(&w->io, is_write);
 }

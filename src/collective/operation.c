@@ -116,6 +116,10 @@ static void plan_explain(tutti_plan *p, const char *why, int overlap) {
                       p->two->domains.aggregators, p->two->domains.aggregators == 1 ? "" : "s",
                       p->two->groups->n, p->two->groups->n == 1 ? "" : "s",
                       (long long)p->two->domains.window);
+    if (p->run && !p->is_write && n < (int)sizeof p->explain)
+        n += snprintf(p->explain + n, sizeof p->explain - (size_t)n,
+                      "; holes up to %lld bytes are read along: %s", (long long)p->choice.gap,
+                      p->choice.gap_why);
     if (p->means.resident && n < (int)sizeof p->explain)
         n += snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; in the background");
     if (overlap && n < (int)sizeof p->explain)

@@ -9,6 +9,10 @@
  * is in use on some rank does not fit there, and so is used by nobody; if it has to leave, that
  * rank frees it when its operation has ended.
  *
+ * A plan that was made for bytes in the page cache does not suit cold ones, nor the other way
+ * round.  Some ranks may find theirs there and others not: what all have together decides, as it
+ * did when the plan was made.
+ *
  * Which displacements?  Without staging every rank writes its own bytes, and any will do.  Domains of a staged
  * plan are cut at pages, blocks or stripes, so that each has one writer; a displacement that is no
  * multiple of them would lose that:
@@ -56,6 +60,11 @@ static int fits(const tutti_plan *p, const tutti__ask *q, int resident, int insi
            same_shape(p->access->memory, q->access->memory);
 }
 
+/* Was it made for bytes like these? */
+static int as_cold(const tutti_plan *p, int cold) {
+    return p->choice.cold == (cold && p->bytes >= TUTTI__COLD_BYTES);
+}
+
 void tutti__remember_seek(const tutti__ask *q, const tutti__means *means, tutti_err mine,
                           tutti__sought *s) {
     const int inside = tutti__fiber_inside();
@@ -65,7 +74,8 @@ void tutti__remember_seek(const tutti__ask *q, const tutti__means *means, tutti_
         if (mine != TUTTI_OK || !fits(p, q, means->resident, inside)) continue;
         const tutti_off by = q->access->file.disp - p->access->file.disp;
         *r = p->access->file.node ? (tutti__range){by, by} : tutti__range_none();
-        if (s->mine) continue;
+        s->some = 1;
+        if (s->mine || !as_cold(p, s->cold)) continue;
         s->mine = p;
         s->displacement = p->access->file.node ? by : 0;
     }
@@ -78,14 +88,14 @@ static int may_shift(const tutti_plan *p, tutti_off by) {
     return !p->is_write || p->two->bytes <= SMALL_BYTES * p->two->domains.aggregators;
 }
 
-tutti_plan *tutti__remember_pick(const tutti_file *f, int n, const tutti__range *range,
-                                 tutti_off *displacement_out) {
+tutti_plan *tutti__remember_pick(const tutti_file *f, const tutti__sought *s,
+                                 const tutti__range *range, tutti_off *displacement_out) {
     tutti_plan *p = f->kept;
-    for (int i = 0; i < n; i++, p = p->older) {
+    for (int i = 0; i < s->n; i++, p = p->older) {
         const tutti__range r = range[i];
         const int silent = r.min > r.max; /* nobody has any bytes */
         if (!silent && (r.min != r.max || r.min == NO_FIT)) continue;
-        if (!may_shift(p, silent ? 0 : r.min)) continue;
+        if (!may_shift(p, silent ? 0 : r.min) || !as_cold(p, s->cold)) continue;
         *displacement_out = silent ? 0 : r.min;
         return p;
     }
@@ -144,10 +154,9 @@ static int may_be_joint(const tutti__ask *q, const tutti_plan *p) {
 tutti_err tutti__remember_move(const tutti__ask *q, const tutti__means *means, tutti__sought *s) {
     const tutti_plan *p = s->mine;
     const tutti__team *t = q->file->team;
-    if (!p) return TUTTI_OK;
-    if (q->at_once && may_go_first(q, p)) return go_first(q, means, s);
-    if (q->at_once && may_be_joint(q, p)) write_to_board(q, means, s);
-    if (q->is_write || !tutti__team_nods(t)) return TUTTI_OK;
+    if (p && q->at_once && may_go_first(q, p)) return go_first(q, means, s);
+    if (p && q->at_once && may_be_joint(q, p)) write_to_board(q, means, s);
+    if (!s->some || q->is_write || !tutti__team_nods(t)) return TUTTI_OK;
     return tutti__store_size(means->store, &s->size);
 }
 

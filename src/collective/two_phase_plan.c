@@ -103,7 +103,9 @@ static tutti_err decide(tutti_plan *p, tutti__two_phase *t, const tutti__summary
     const tutti__topology topo = {team->size, share->n, share->of};
     const int named = p->method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
     const tutti_off least = tutti__max(f->align, tutti__min(window, p->choice.least));
-    const int n = tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators, s->bytes,
+    /* from a device, holes come along, or requests wait for it side by side */
+    const tutti_off moved = s->cold ? tutti__max(s->bytes, extent) : s->bytes;
+    const int n = tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators, moved,
                                             named ? 1 : least, t->agg_rank);
     if (p->method == TUTTI_METHOD_ROOT) t->agg_rank[0] = 0;
 

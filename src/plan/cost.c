@@ -6,6 +6,14 @@
  *               w, file access: whole windows where the request is dense, merged pieces where not
  *               x + w - what the pipeline hides of the shorter one + agreement
  *
+ * Reads of bytes that are not in the page cache (the summary's `cold`) cost what the device takes
+ * besides.  That is known from direct reads.  What several ranks want, or what lies in one page, it
+ * reads once:
+ *
+ *   list        a request for each piece; over holes smaller than a page the kernel reads ahead
+ *   sieve       the extent once
+ *   two-phase   the windows, or pieces, as above
+ *
  * Seconds of a piece are straight lines between the measured sizes.  Between one rank and all that
  * were measured, bandwidth is a straight line too; more ranks than that do not make it faster.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -17,6 +25,11 @@ static const double NEARLY = 1.02;
 /* Fewer aggregators (method root: one) or larger windows than usual must be better by this much: what
  * profiles say of them is noisier than what they say of methods. */
 static const double CLEARLY = 1.1;
+
+/* Holes of this size are read along where most of the extent is wanted, and written over. */
+static const tutti_off USUAL_GAP = 32 << 10;
+
+static const double PAGE = 4096;
 
 /* Finding out which bytes of a window are named, in copies of 64 bytes per piece. */
 static const double UNION_COPIES = 4;
@@ -63,10 +76,13 @@ typedef struct {
     double cores;          /* that work at once, on all nodes */
     double measured_ranks; /* all of them */
     double measured_cores;
-    curve one, all;           /* file access in pieces */
-    curve tiny_one, tiny_all; /* pieces that direct_io does not take */
+    curve one, all;               /* file access in pieces */
+    curve tiny_one, tiny_all;     /* pieces that direct_io does not take */
+    curve device_one, device_all; /* what reads take besides that are not cached */
     double staged_512k, staged_4m;
     curve copy;
+    int cold;
+    double gap; /* holes of this size are read along */
 } model;
 
 static double less(double a, double b) {
@@ -110,6 +126,9 @@ static void model_files(model *m) {
     m->tiny_all = cached_curve(p, w, 0);
     m->one = direct ? direct_curve(p, w, 1) : m->tiny_one;
     m->all = direct ? direct_curve(p, w, 0) : m->tiny_all;
+    m->cold = m->c->s->cold && !w && !direct;
+    m->device_one = direct_curve(p, 0, 1);
+    m->device_all = direct_curve(p, 0, 0);
     if (direct) {
         m->staged_512k = w ? p->direct_staged_write_512k : p->direct_staged_read_512k;
         m->staged_4m = w ? p->direct_staged_write_4m : p->direct_staged_read_4m;
@@ -117,6 +136,39 @@ static void model_files(model *m) {
         m->staged_512k = w ? p->staged_write_512k : p->staged_read_512k;
         m->staged_4m = w ? p->staged_write_4m : p->staged_read_4m;
     }
+}
+
+/* Seconds a piece, counted over all of `clients` ranks, from those of one and those of all that
+ * were measured. */
+static double among(const model *m, double one, double all, double clients) {
+    if (clients <= 1 || m->measured_ranks <= 1) return clients <= 1 ? one : all;
+    const double part = (less(clients, m->measured_ranks) - 1) / (m->measured_ranks - 1);
+    return 1 / (1 / one + part * (1 / all - 1 / one));
+}
+
+/* The device reads whole pages. */
+static double device_seconds(const model *m, double size, double clients) {
+    return among(m, curve_at(&m->device_one, size), curve_at(&m->device_all, size), clients);
+}
+
+/* One request more, against bytes that are read in a long one. */
+static tutti__gap gap_of(const model *m) {
+    const tutti__cost_case *c = m->c;
+    tutti__gap g = {.bytes = c->opt->sieve_gap};
+    if (g.bytes > 0) return g;
+    const double clients = (double)c->s->ranks, large = 1 << 20;
+    if (m->cold) {
+        g.seconds = device_seconds(m, PAGE, clients);
+        g.bytes = (tutti_off)(g.seconds * large / device_seconds(m, large, clients));
+    } else {
+        g.seconds = among(m, m->one.seconds[0], m->all.seconds[0], clients);
+        g.bytes =
+            (tutti_off)(g.seconds * large /
+                        among(m, curve_at(&m->one, large), curve_at(&m->all, large), clients));
+    }
+    g.dense = m->density >= 0.5 && g.bytes < USUAL_GAP;
+    if (c->is_write || g.dense) g.bytes = USUAL_GAP;
+    return g;
 }
 
 static model model_of(const tutti__cost_case *c) {
@@ -135,7 +187,13 @@ static model model_of(const tutti__cost_case *c) {
     m.crowd = more((double)c->largest / p->cores, 1) / more(p->ranks / p->cores, 1);
     m.copy = curve_of(p->copy_64, p->copy_512, p->copy_4k, p->copy_4k, p->copy_4k);
     model_files(&m);
+    m.gap = (double)gap_of(&m).bytes;
     return m;
+}
+
+tutti__gap tutti__cost_gap(const tutti__cost_case *c) {
+    const model m = model_of(c);
+    return gap_of(&m);
 }
 
 /* Steps of a tree of n ranks. */
@@ -163,13 +221,28 @@ static double piece_seconds(const model *m, double size, double clients) {
     const int tiny = size < m->one.size[0];
     const double one = curve_at(tiny ? &m->tiny_one : &m->one, size);
     const double all = curve_at(tiny ? &m->tiny_all : &m->all, size);
-    if (clients <= 1 || m->measured_ranks <= 1) return clients <= 1 ? one : all;
-    const double part = (less(clients, m->measured_ranks) - 1) / (m->measured_ranks - 1);
-    return 1 / (1 / one + part * (1 / all - 1 / one));
+    return among(m, one, all, clients);
+}
+
+/* What the device takes for a stretch of the file, read in requests of that size. */
+static double stream_seconds(const model *m, double bytes, double size, double clients) {
+    return m->cold ? bytes / size * device_seconds(m, size, clients) : 0;
+}
+
+/* ... for pieces: no more of them than the extent has room for. */
+static double fetch_seconds(const model *m, double clients) {
+    const double pieces = less(m->bytes, m->extent) / m->piece;
+    return m->cold ? pieces * device_seconds(m, m->piece, clients) : 0;
+}
+
+static double hole_of(const model *m) {
+    return more((m->extent - m->bytes) / m->pieces, 0);
 }
 
 static double list_seconds(const model *m) {
-    double t = m->pieces * piece_seconds(m, m->piece, (double)m->c->s->ranks);
+    const double ranks = (double)m->c->s->ranks;
+    double t = m->pieces * piece_seconds(m, m->piece, ranks);
+    t += hole_of(m) < PAGE ? stream_seconds(m, m->extent, 1 << 20, ranks) : fetch_seconds(m, ranks);
     if (m->c->is_write && m->c->s->ranks > 1) t += planning(m, m->c->ranks);
     return t;
 }
@@ -190,7 +263,9 @@ static double sieve_seconds(const model *m) {
     const double stretch = less(m->extent * ranks, m->pieces * most), size = less(most, 1 << 20);
     const double clients = m->c->is_write ? 1 : ranks;
     const double file = stretch / size * piece_seconds(m, size, clients);
-    if (!m->c->is_write) return file + copy_seconds(m, m->bytes, m->cores);
+    if (!m->c->is_write)
+        return file + copy_seconds(m, m->bytes, m->cores) +
+               stream_seconds(m, less(stretch, m->extent), size, clients);
     return 2 * file + copy_seconds(m, m->bytes, 1) + planning(m, m->c->ranks);
 }
 
@@ -235,11 +310,12 @@ static double write_windows(const model *m, double window, double aggregators) {
 }
 
 static double read_windows(const model *m, double window, double aggregators) {
-    const double hole = (m->extent - m->bytes) / m->pieces;
     const double named = m->density < 0.5 ? named_seconds(m) / less(aggregators, m->cores) : 0;
-    if (hole <= (double)m->c->opt->sieve_gap)
-        return m->extent * window_seconds(m, window, aggregators) + named;
-    return m->pieces * piece_seconds(m, m->piece, aggregators) + named;
+    if (hole_of(m) <= m->gap)
+        return m->extent * window_seconds(m, window, aggregators) + named +
+               stream_seconds(m, m->extent, window, aggregators);
+    return m->pieces * piece_seconds(m, m->piece, aggregators) + named +
+           fetch_seconds(m, aggregators);
 }
 
 /* ---- exchange -------------------------------------------------------------------------------- */
@@ -376,7 +452,9 @@ tutti_off tutti__cost_least(const tutti__cost_case *c, tutti_off window) {
 /* All ranks that have enough to do; unless an option says how many. */
 static int aggregators_most(const tutti__cost_case *c, tutti_off window) {
     if (c->opt->cb_nodes > 0) return c->opt->cb_nodes < c->ranks ? c->opt->cb_nodes : c->ranks;
-    const tutti_off worth = tutti__max(c->s->bytes / tutti__cost_least(c, window), 1);
+    /* from a device, holes come along, or requests wait for it side by side */
+    const tutti_off moved = c->s->cold ? tutti__max(c->s->bytes, c->s->hi - c->s->lo) : c->s->bytes;
+    const tutti_off worth = tutti__max(moved / tutti__cost_least(c, window), 1);
     return worth < c->ranks ? (int)worth : c->ranks;
 }
 

@@ -43,4 +43,15 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
  * near to its best bandwidth (after Chaarawi and Gabriel), at least a block and at most a window. */
 tutti_off tutti__cost_least(const tutti__cost_case *c, tutti_off window);
 
+/* Holes between pieces that are read along with them: one request instead of one for each. */
+typedef struct tutti__gap {
+    tutti_off bytes;
+    int dense;      /* at least half of the extent is wanted: nobody looks for small holes */
+    double seconds; /* of the request that is saved; as many bytes are read in that time */
+} tutti__gap;
+
+/* What the option sieve_gap says; if that is 0: the bytes that are read in the time of one more
+ * request.  Writes: what it says, or 32 KiB. */
+tutti__gap tutti__cost_gap(const tutti__cost_case *c);
+
 #endif

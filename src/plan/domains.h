@@ -23,6 +23,7 @@ typedef struct tutti__summary {
     tutti_count ranks;   /* how many ranks have bytes */
     tutti_off max_bytes; /* of one rank */
     tutti_off run;       /* mean run of the rank whose mean run is shortest; INT64_MAX: nobody */
+    int cold;            /* reads: the bytes of some rank are not in the page cache */
 } tutti__summary;
 
 tutti__summary tutti__summary_empty(void);

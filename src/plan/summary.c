@@ -1,4 +1,4 @@
-/* plan: what all ranks request, in seven numbers and a coarse histogram.
+/* plan: what all ranks request, in a few numbers and a coarse histogram.
  *
  * A summary is reduced over the ranks (min, max, sum); the empty one is the neutral element.  The
  * histogram cuts [lo, hi) into TUTTI__HISTOGRAM equal buckets; filling it costs one seek per bucket
@@ -36,7 +36,8 @@ tutti__summary tutti__summary_merge(tutti__summary a, tutti__summary b) {
                             .runs = add_saturated(a.runs, b.runs),
                             .ranks = a.ranks + b.ranks,
                             .max_bytes = tutti__max(a.max_bytes, b.max_bytes),
-                            .run = tutti__min(a.run, b.run)};
+                            .run = tutti__min(a.run, b.run),
+                            .cold = a.cold || b.cold};
 }
 
 void tutti__histogram_add(tutti__side file, tutti_off lo, tutti_off hi,
