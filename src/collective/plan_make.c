@@ -13,6 +13,8 @@
 
 #include <stdio.h>
 
+#include "twophase/overlap.h"
+
 /* How a two-phase plan moves bytes, in the words of the options. */
 static void way_explain(const tutti_plan *p, char *out, size_t size) {
     const tutti__two_phase *t = p->two;
@@ -24,7 +26,7 @@ static void way_explain(const tutti_plan *p, char *out, size_t size) {
         tutti_options_get(&o, "pipeline", pipeline, sizeof pipeline) != TUTTI_OK)
         return;
     if (t->stepwise && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
-    snprintf(out, size, "exchange %s%s, pipeline %s, store %s", exchange, step, pipeline,
+    snprintf(out, size, "exchange %s%s, pipeline %s; store %s", exchange, step, pipeline,
              p->means.store->ops->name);
 }
 
@@ -46,8 +48,10 @@ static void plan_explain(tutti_plan *p, const char *why, int overlap) {
                       p->choice.gap_why);
     if (p->means.resident && n < (int)sizeof p->explain)
         n += snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; in the background");
+    const int trimmed = p->run && !p->two->ordered;
     if (overlap && n < (int)sizeof p->explain)
-        snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; ranks overlap, in rank order");
+        snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; ranks overlap, %s",
+                 trimmed ? "the highest writes" : "in rank order");
     if (f->opt.explain && f->team->rank == 0)
         fprintf(stderr, "tutti: %s of '%s': %s\n", p->is_write ? "write" : "read", f->path,
                 p->explain);
@@ -67,6 +71,22 @@ typedef struct {
     int singles; /* every rank is a group of its own: nothing is shared, messages only */
     int ordered; /* and what they bring is placed in rank order */
 } attempt;
+
+/* Nobody sends what a higher rank writes too.  *large_out, the same on all ranks: the plan would be too
+ * large so.   Collective, agrees. */
+static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
+    enum { LARGE, BYTES };
+    tutti__vote v;
+    int large = 0;
+    const tutti_err err = tutti__overlap_trim(p, mine, &large);
+    tutti__vote_init(&v);
+    v.max[LARGE] = large;
+    v.max[BYTES] = (tutti_off)tutti_plan_size(p);
+    TUTTI_TRY(tutti__team_vote(p->file->team, err, &v));
+    *large_out = v.max[LARGE] > 0;
+    p->heavy |= v.max[BYTES] > TUTTI__KEPT_BYTES;
+    return TUTTI_OK;
+}
 
 /* One try.  Collective, agrees; *again_out: the plan is empty, try once more as *how says now. */
 static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *how,
@@ -138,7 +158,8 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
                 "two ranks write the same bytes, at offset %lld",
                 (long long)(v.max[WHERE] + p->file->origin));
     if (v.max[OVERLAP]) *overlap_out = 1;
-    *again_out = v.max[OVERLAP] && staged;
+    *again_out = 0;
+    if (v.max[OVERLAP] && staged) TUTTI_TRY(overlap_remove(p, overlap, again_out));
     if (*again_out) { /* in rank order, window by window */
         tutti__resident_not(p);
         how->singles = how->ordered = 1;

@@ -29,10 +29,6 @@ static void cycle_advance(tutti__run *r, tutti_count last) {
 }
 
 void tutti__cycle_first(tutti__run *r) {
-    const tutti__two_phase *t = r->two;
-    r->home_next = t->my_agg >= 0 ? tutti__load_next(r, &t->home, 0) : -1;
-    for (int i = 0; i < t->stays; i++)
-        r->stay_next[i] = tutti__stay_after(r, &t->stay[i], t->stay[i].first);
     r->cycles->agreed.active = 0;
     cycle_advance(r, -1);
 }
@@ -60,7 +56,7 @@ static void parcel_add(tutti__parcels *l, tutti__parcel p) {
 /* My bytes in other ranks' windows of this cycle, and in mine. */
 static void mine_open(tutti__run *r, tutti__shuffle *s) {
     const tutti__two_phase *t = r->two;
-    const tutti__side file = r->op->access->file;
+    const tutti__side file = r->access->file;
     s->mine.n = 0;
     s->own = 0;
     for (int k = 0; k < t->stays; k++) {

@@ -247,13 +247,9 @@ static listing *listing_of(const tutti__run *r) {
 static void cycles_start(tutti__run *r, tutti__op *op) {
     tutti__cycles *c = r->cycles;
     tutti__exchange *x = &c->exchange;
-    r->op = op;
-    r->err = TUTTI_OK;
-    r->done = 0;
-    r->started = tutti__now();
-    r->total = tutti__side_tell(op->access->file, op->eof);
+    tutti__run_start(r, op);
     c->staggered = 0;
-    x->access = op->access;
+    x->access = r->access;
     x->user = op->buf;
     x->stats = op->stats;
     tutti__exchange_start(x, c->shuffle);
@@ -265,7 +261,7 @@ static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
     const double start = tutti__now(), file_before = op->stats->seconds_file;
     cycles_start(r, op);
     listing_of(r)(r);
-    op->moved = r->done;
+    op->moved = tutti__run_moved(r);
     op->stats->seconds_exchange += tutti__now() - start - (op->stats->seconds_file - file_before);
     return tutti__run_outcome(r);
 }

@@ -2,13 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
+#include "base/trace.h"
+
 tutti_count tutti__stay_after(const tutti__run *r, const tutti__stay *s, tutti_count cycle) {
     tutti_off lo, hi;
-    const tutti_count c =
-        tutti__route_next(&r->two->domains, r->op->access->file, s->aggregator, cycle);
+    const tutti__side file = r->access->file;
+    const tutti_count c = tutti__route_next(&r->two->domains, file, s->aggregator, cycle);
     if (c < 0) return -1;
     tutti__domains_window(&r->two->domains, s->aggregator, c, &lo, &hi);
-    return tutti__side_next(r->op->access->file, lo) < r->op->eof ? c : -1;
+    return tutti__side_next(file, lo) < r->op->eof ? c : -1;
 }
 
 void tutti__run_fail(tutti__run *r, tutti_err err) {
@@ -29,4 +31,21 @@ tutti_count tutti__load_next(const tutti__run *r, const tutti__load *l, tutti_co
     if (best < 0) return -1;
     tutti__domains_window(d, l->aggregator, best, &lo, &hi);
     return lo < r->op->eof ? best : -1;
+}
+
+void tutti__run_start(tutti__run *r, tutti__op *op) {
+    const tutti__two_phase *t = r->two;
+    r->op = op;
+    r->access = t->walk ? t->walk : op->access;
+    r->err = TUTTI_OK;
+    r->done = 0;
+    r->started = tutti__now();
+    r->total = tutti__side_tell(op->access->file, op->eof);
+    r->home_next = t->my_agg >= 0 ? tutti__load_next(r, &t->home, 0) : -1;
+    for (int i = 0; i < t->stays; i++)
+        r->stay_next[i] = tutti__stay_after(r, &t->stay[i], t->stay[i].first);
+}
+
+tutti_off tutti__run_moved(const tutti__run *r) {
+    return r->two->walk ? r->total : r->done;
 }

@@ -58,6 +58,7 @@ typedef struct tutti__work {
 
 struct tutti__run {
     tutti__op *op;
+    const tutti_access *access; /* what this rank moves: the operation's, or what is left of it */
     tutti__two_phase *two;
     tutti_file *file;
     tutti__stage stage;
@@ -83,6 +84,10 @@ int tutti__run_progress(tutti__run *r);
 /* Remember the first error (it is this thread's last one). */
 void tutti__run_fail(tutti__run *r, tutti_err err);
 
+/* Begin: the operation, what of it this rank moves, its next windows. */
+void tutti__run_start(tutti__run *r, tutti__op *op);
+/* Bytes of this rank that are done; what higher ranks write for it counts. */
+tutti_off tutti__run_moved(const tutti__run *r);
 /* That, as this thread's last error. */
 tutti_err tutti__run_outcome(const tutti__run *r) TUTTI_MUST_USE;
 

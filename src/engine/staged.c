@@ -125,18 +125,11 @@ static void staged_prepare(const tutti_plan *p) {
 
 static void run_start(const tutti_plan *p, tutti__run *r, tutti__op *op) {
     const tutti__two_phase *t = r->two;
-    r->op = op;
-    r->err = TUTTI_OK;
+    tutti__run_start(r, op);
     r->stage = stage_of(p);
     r->tag = tutti__team_tag(r->file->team);
-    r->done = 0;
     r->holding = 0;
-    r->started = tutti__now();
-    r->total = tutti__side_tell(op->access->file, op->eof);
-    r->home_next = t->my_agg >= 0 ? tutti__load_next(r, &t->home, 0) : -1;
     for (int i = 0; i < t->carries; i++) r->carry_next[i] = tutti__load_next(r, &t->carry[i], 0);
-    for (int i = 0; i < t->stays; i++)
-        r->stay_next[i] = tutti__stay_after(r, &t->stay[i], t->stay[i].first);
     r->aux = !t->messages ? NULL : r->own ? r->own : r->file->team->aux.base;
     for (int i = 0; i < r->homes + r->mirrors; i++) {
         tutti__work *w = &r->work[i];
@@ -185,8 +178,8 @@ static void walk_to(tutti__run *r, int i) {
     tutti__domains_window(&r->two->domains, s->aggregator, r->stay_next[i], &lo, &hi);
     hi = tutti__min(hi, r->op->eof);
     const tutti_off bytes = op->is_write
-                                ? tutti__access_to_stage(op->access, op->buf, lo, hi, stage, lo)
-                                : tutti__access_from_stage(op->access, op->buf, lo, hi, stage, lo);
+                                ? tutti__access_to_stage(r->access, op->buf, lo, hi, stage, lo)
+                                : tutti__access_from_stage(r->access, op->buf, lo, hi, stage, lo);
     tutti__slot_moved(tutti__stage_slot(&r->stage, s->member, slot), bytes);
     tutti__trace_event("exchange", "copy", start, bytes, r->stay_next[i]);
     r->op->stats->copied_bytes += bytes;
@@ -212,7 +205,7 @@ static void walk(tutti__run *r) {
             walk_to(r, i);
             (void)tutti__run_progress(r);
         }
-    r->op->moved = r->done;
+    r->op->moved = tutti__run_moved(r);
 }
 
 typedef int busy_fn(const tutti__run *r);

@@ -58,7 +58,7 @@ typedef struct tutti__stay {
 typedef struct tutti__two_phase {
     tutti__groups *groups;
     int shared;  /* groups are the team's nodes */
-    int ordered; /* ranks overlap: everything by message, placed in rank order */
+    int ordered; /* ranks overlap too much to be trimmed: all by message, placed in rank order */
     tutti__domains domains;
     int *agg_rank;       /* [domains.aggregators] */
     int my_agg;          /* -1: none */
@@ -75,6 +75,7 @@ typedef struct tutti__two_phase {
     tutti__load *carry; /* my group's sources of windows elsewhere that I carry, in walk order */
     tutti_off gap;      /* as chosen: holes of this size are read along */
     int messages;       /* some bytes travel by message */
+    tutti_access *walk; /* this rank's access without what higher ranks write; NULL: all of it */
 } tutti__two_phase;
 
 /* A plan whose descriptions take more than this on some rank is not remembered. */

@@ -8,6 +8,7 @@
  *                                    that carries bytes there), clipped to its domain
  *   -> loads, proof                  aggregators: who sends what; do senders overlap?
  *   -> vote                          all ranks go on, or none
+ *   -> trim, vote                    only where senders overlap (overlap.c)
  *
  * Descriptions travel, never lists of pieces, and only to the ranks that need them.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -367,6 +368,9 @@ void tutti__two_phase_clear(tutti__two_phase *t) {
     for (int i = 0; i < t->carries; i++) load_free(&t->carry[i]);
     tutti__free(t->carry);
     tutti__free(t->stay);
+    if (t->walk) tutti__side_free(&t->walk->file);
+    if (t->walk) tutti__side_free(&t->walk->memory);
+    tutti__free(t->walk);
     memset(t, 0, sizeof *t);
     t->agg_rank = agg_rank;
 }
@@ -497,6 +501,7 @@ size_t tutti__two_phase_size(const tutti__two_phase *t) {
     size_t n = sizeof *t + (size_t)t->domains.aggregators * sizeof(int);
     n += (size_t)t->stays * sizeof *t->stay + load_size(&t->home);
     for (int i = 0; i < t->carries; i++) n += sizeof *t->carry + load_size(&t->carry[i]);
+    if (t->walk) n += sizeof *t->walk + tutti_access_size(t->walk);
     return n;
 }
 
