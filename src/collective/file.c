@@ -80,9 +80,12 @@ int tutti__file_flags(const tutti_file *f) {
 }
 
 int tutti__file_store(const tutti_options *opt, int by_itself) {
+    const int pipeline = opt->pipeline;
     if (opt->store != TUTTI_STORE_AUTO) return opt->store;
-    return by_itself || opt->pipeline >= TUTTI_PIPELINE_WRITE ? tutti__store_asynchronous(opt)
-                                                              : TUTTI_STORE_POSIX;
+    /* past the page cache the device does the work, so that overlapping costs nothing */
+    const int overlaps =
+        pipeline >= TUTTI_PIPELINE_WRITE || (opt->direct_io && pipeline == TUTTI_PIPELINE_AUTO);
+    return by_itself || overlaps ? tutti__store_asynchronous(opt) : TUTTI_STORE_POSIX;
 }
 
 static tutti_err store_open(tutti_file *f, int permissions, int creates) {

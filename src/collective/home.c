@@ -64,11 +64,12 @@ static void io_begin(tutti__run *r, tutti__work *w, int is_write) {
 
 /* Writes through the page cache of a local file system exclude each other in the kernel, and whoever waits there
  * keeps a core busy.  The ranks of a node take turns instead; those who wait for theirs copy, or let others.
- * NULL: no turns. */
+ * Where an access costs time and not processor, turns would only add those times up.   NULL: no turns. */
 static tutti__slot *turns_of(const tutti__run *r) {
     const tutti_file *f = r->file;
-    const int in_turn = r->two->shared && r->two->groups->size > 1 && !f->remote &&
-                        !f->opt.direct_io && !r->op->store->ops->asynchronous;
+    const int waits = f->remote || f->synchronous || f->opt.direct_io;
+    const int in_turn =
+        r->two->shared && r->two->groups->size > 1 && !waits && !r->op->store->ops->asynchronous;
     return in_turn ? tutti__stage_slot(&r->stage, 0, 0) : NULL;
 }
 

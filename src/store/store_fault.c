@@ -279,6 +279,7 @@ tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
     f->base = (tutti_store){.ops = &f->ops, .stats = inner->stats, .layout = inner->layout};
     f->inner = inner;
     f->fault = *fault;
+    if (fault->what == TUTTI__FAULT_SLOW) f->base.layout.synchronous = 1; /* it takes time */
     *store_out = &f->base;
     return TUTTI_OK;
 }

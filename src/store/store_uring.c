@@ -5,6 +5,9 @@
  * cache are handed to the kernel's own threads (IOSQE_ASYNC), otherwise the kernel would copy them
  * during the submission and begin would not be asynchronous.
  *
+ * The ring belongs to one thread at a time.  A write or read that blocks and finds it taken makes its
+ * own system calls instead of waiting for somebody else's transfer.
+ *
  * Where the kernel refuses a ring (too old, forbidden by its administrator, in a container), the
  * store threads takes over; its name then says so.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -15,6 +18,7 @@
 
 #include <errno.h>
 #include <liburing.h>
+#include <pthread.h>
 #include <sched.h>
 
 /* Smaller pieces are copied faster than handed over. */
@@ -22,6 +26,7 @@
 
 typedef struct uring_store {
     tutti__fdfile f;
+    pthread_mutex_t lock; /* of everything below, and of all requests */
     tutti__inflight q;
     struct io_uring ring;
 } uring_store;
@@ -83,39 +88,61 @@ static tutti_err enqueue(uring_store *u, int is_write, const tutti_io_run *runs,
     return TUTTI_OK;
 }
 
-static tutti_err uring_write(tutti_store *s, const tutti_io_run *runs, int n) {
+static tutti_err transfer(uring_store *u, int is_write, const tutti_io_run *runs, int n,
+                          tutti_off *done_out) {
     tutti__ioreq *r;
+    TUTTI_TRY(enqueue(u, is_write, runs, n, &r));
+    return finish(r, 0, done_out);
+}
+
+static tutti_err uring_write(tutti_store *s, const tutti_io_run *runs, int n) {
+    uring_store *u = (uring_store *)s;
     tutti_off done;
-    TUTTI_TRY(enqueue((uring_store *)s, 1, runs, n, &r));
-    return finish(r, 0, &done);
+    if (pthread_mutex_trylock(&u->lock) != 0) return tutti__fdfile_write(s, runs, n);
+    const tutti_err err = transfer(u, 1, runs, n, &done);
+    pthread_mutex_unlock(&u->lock);
+    return err;
 }
 
 static tutti_err uring_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
-    tutti__ioreq *r;
-    TUTTI_TRY(enqueue((uring_store *)s, 0, runs, n, &r));
-    return finish(r, 0, done_out);
+    uring_store *u = (uring_store *)s;
+    if (pthread_mutex_trylock(&u->lock) != 0) return tutti__fdfile_read(s, runs, n, done_out);
+    const tutti_err err = transfer(u, 0, runs, n, done_out);
+    pthread_mutex_unlock(&u->lock);
+    return err;
 }
 
 static tutti_err uring_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
                              tutti_store_request **r_out) {
     uring_store *u = (uring_store *)s;
     tutti__ioreq *r;
-    TUTTI_TRY(enqueue(u, is_write, runs, n, &r));
-    submit(u, 1, 0);
-    *r_out = &r->base;
-    return TUTTI_OK;
+    pthread_mutex_lock(&u->lock);
+    const tutti_err err = enqueue(u, is_write, runs, n, &r);
+    if (err == TUTTI_OK) {
+        submit(u, 1, 0);
+        *r_out = &r->base;
+    }
+    pthread_mutex_unlock(&u->lock);
+    return err;
 }
 
 static int uring_test(tutti_store_request *base) {
     uring_store *u = (uring_store *)base->store;
     tutti__ioreq *r = (tutti__ioreq *)base;
+    pthread_mutex_lock(&u->lock);
     collect(u);
     if (!tutti__ioreq_ended(r)) submit(u, 1, 0);
-    return tutti__ioreq_ended(r);
+    const int ended = tutti__ioreq_ended(r);
+    pthread_mutex_unlock(&u->lock);
+    return ended;
 }
 
 static tutti_err uring_finish(tutti_store_request *base, tutti_off *done_out) {
-    return finish((tutti__ioreq *)base, 1, done_out);
+    uring_store *u = (uring_store *)base->store;
+    pthread_mutex_lock(&u->lock);
+    const tutti_err err = finish((tutti__ioreq *)base, 1, done_out);
+    pthread_mutex_unlock(&u->lock);
+    return err;
 }
 
 static tutti_err open_file(uring_store *u, const char *path, int flags, int permissions,
@@ -142,6 +169,7 @@ static tutti_err uring_open(const char *path, int flags, int permissions, const 
         tutti__free(u);
         return err;
     }
+    pthread_mutex_init(&u->lock, NULL);
     *store_out = &u->f.base;
     return TUTTI_OK;
 }
@@ -150,12 +178,14 @@ static tutti_err uring_close(tutti_store *s) {
     uring_store *u = (uring_store *)s;
     io_uring_queue_exit(&u->ring);
     tutti__inflight_free(&u->q);
+    pthread_mutex_destroy(&u->lock);
     const tutti_err err = tutti__fdfile_shut(&u->f);
     tutti__free(u);
     return err;
 }
 
 const tutti_store_ops tutti__store_uring = {.name = "uring",
+                                            .reentrant = 1,
                                             .asynchronous = 1,
                                             .open = uring_open,
                                             .close = uring_close,

@@ -100,6 +100,34 @@ static void test_candidates(void) {
     close(to);
 }
 
+/* The store is named; past the page cache it is one that works in the background. */
+static void test_store(void) {
+    enum { PIECE = 4096, PIECES = 64 };
+    static char buf[PIECE * PIECES];
+    for (int direct = 0; direct < 2; direct++) {
+        tutti_options opt = options("");
+        tutti_file *f = NULL;
+        tutti_access *a = NULL;
+        opt.direct_io = direct;
+        opt.method = TUTTI_METHOD_TWO_PHASE;
+        const tutti_err err =
+            tutti_file_open(MPI_COMM_WORLD, file, TUTTI_WRITE | TUTTI_CREATE, &opt, &f);
+        if (direct && err == TUTTI_ERR_UNSUPPORTED) return; /* no O_DIRECT here */
+        CHECK_OK(err);
+        CHECK_OK(tutti_access_vector((tutti_off)PIECE * rank, PIECES, PIECE,
+                                     (tutti_off)PIECE * ranks, &a));
+        CHECK_OK(tutti_file_write(f, a, buf, NULL));
+        const char *how = tutti_file_explain(f), *store = strstr(how, "pipeline write-comm-2, ");
+        CHECK(store, "%s", how);
+        const int in_background =
+            store && (strstr(store, "store uring") || strstr(store, "store threads"));
+        CHECK_EQ(in_background, direct);
+        CHECK(direct || (store && strstr(store, "store posix")), "%s", how);
+        tutti_access_free(&a);
+        CHECK_OK(tutti_file_close(&f));
+    }
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -115,6 +143,7 @@ int main(int argc, char **argv) {
     refused("t744.profile", TUTTI_ERR_FORMAT, "line 3");
     test_choice();
     test_candidates();
+    test_store();
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         unlink(file);

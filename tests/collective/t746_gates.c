@@ -8,6 +8,8 @@
  * What a gate forbids never happens, however long anything takes.  What it allows happens only if the store is slow
  * enough: that is tried again with a slower one before it counts as missing.  On two ranks the store is fast and the
  * second rank slow, so that windows stay open.
+ *
+ * Two aggregators with a pipeline that blocks write at the same time where file access costs time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/trace.h"
 #include "collective/hostile.h"
@@ -213,6 +215,55 @@ static void held(const char *pipeline) {
     check_where("");
 }
 
+/* When this rank's file access went on, in the order of the trace. */
+typedef struct {
+    int n;
+    span v[2 * CYCLES];
+} spans;
+
+static void writes_take(spans w[2], char *text) {
+    for (char *at = text, *line; (line = strsep(&at, "\n"));) {
+        const int row = (int)number(line, "\"tid\":");
+        const double start = number(line, "\"ts\":"), length = number(line, "\"dur\":");
+        if (!strstr(line, "\"name\":\"write\",\"cat\":\"store\"") || row < 0 || row > 1) continue;
+        if (w[row].n < 2 * CYCLES) w[row].v[w[row].n++] = (span){start, start + length};
+    }
+}
+
+/* Is some write of one aggregator under way while the other's is? */
+static int together(const spans w[2]) {
+    int n = 0;
+    for (int i = 0; i < w[0].n; i++)
+        for (int k = 0; k < w[1].n; k++)
+            n += w[0].v[i].start < w[1].v[k].end && w[1].v[k].start < w[0].v[i].end;
+    return n;
+}
+
+static void beside(const char *pipeline) {
+    char text[64];
+    int seen = 0;
+    snprintf(text, sizeof text, "store=posix striping_unit=%d pipeline=%s", WINDOW, pipeline);
+    check_where(text);
+    for (int i = 0; i < DELAYS && !seen; i++) {
+        tutti_access *a = NULL;
+        int64_t n = 0;
+        spans w[2] = {{0}, {0}};
+        const tutti_off share = WINDOW / ranks;
+        tutti_file *f = slow_file(text, delays[i]);
+        CHECK_OK(tutti_access_vector(rank * share, CYCLES, share, WINDOW, &a));
+        CHECK_OK(tutti_file_write(f, a, buffer, NULL));
+        CHECK_OK(tutti_file_close(&f));
+        tutti_access_free(&a);
+        char *trail = (char *)file_get(trace, &n);
+        writes_take(w, trail);
+        free(trail);
+        CHECK(w[0].n == CYCLES / 2 && w[1].n == CYCLES / 2, "%d and %d writes", w[0].n, w[1].n);
+        seen = together(w);
+    }
+    CHECK(seen, "aggregators wait for each other");
+    check_where("");
+}
+
 /* Begin returns before the bytes are in the file: the trace says when they were. */
 static void begin_returns(void) {
     int late = 1;
@@ -259,6 +310,8 @@ int main(int argc, char **argv) {
     if (ranks == 1) alone();
     held("write");
     held("write-comm");
+    if (ranks == 2) beside("none");
+    if (ranks == 2) beside("comm");
     tutti__trace_disable();
     file_remove(trace);
     file_remove(path);

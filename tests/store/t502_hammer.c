@@ -1,7 +1,8 @@
 /* TEST ranks=0 timeout=60 tsan=1 */
 /* The store threads under a hail of small requests, begun, tested and finished in any order: for
- * the thread sanitizer.
+ * the thread sanitizer.  And several threads that write and read by calls that block, beside begun requests.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
 #include "store/stores.h"
 
 #define SLOTS 16
@@ -67,11 +68,80 @@ static void hammer(const char *fault) {
     leaks_check(l);
 }
 
+/* ---- many threads */
+
+enum { CROWD = 3, TURNS = 200 };
+
+typedef struct guest {
+    pthread_t thread;
+    tutti_store *store;
+    tutti_stats stats;
+    int place, wrong;
+} guest;
+
+static void *visit(void *arg) {
+    guest *g = arg;
+    unsigned char out[PIECE], in[PIECE];
+    tutti_stats *before = tutti__store_account(&g->stats);
+    for (int i = 0; i < TURNS; i++) {
+        const tutti_off at = (tutti_off)(SLOTS * 3 + g->place) * PIECE;
+        const tutti_io_run w = {at, out, PIECE}, r = {at, in, PIECE};
+        tutti_off done = 0;
+        memset(out, i + 7 * g->place, PIECE);
+        memset(in, 0, PIECE);
+        g->wrong += tutti__store_write(g->store, &w, 1) != TUTTI_OK;
+        g->wrong += tutti__store_read(g->store, &r, 1, &done) != TUTTI_OK;
+        g->wrong += done != PIECE || memcmp(in, out, PIECE) != 0;
+    }
+    (void)tutti__store_account(before);
+    return NULL;
+}
+
+static void crowd(int choice) {
+    const leaks l = leaks_start();
+    tutti_stats stats = {0};
+    const tutti_options opt = store_options(choice);
+    const char *path = scratch(1, "crowd");
+    static slot x[SLOTS];
+    static guest g[CROWD];
+    if (!store_is_built(choice)) return;
+    tutti_store *s = open_store(path, RWC, &opt, &stats);
+    if (!s) return;
+    memset(x, 0, sizeof x);
+    memset(g, 0, sizeof g);
+    CHECK_OK(tutti__store_resize(s, (tutti_off)(SLOTS * 3 + CROWD) * PIECE));
+    for (int i = 0; i < CROWD; i++) {
+        g[i].store = s;
+        g[i].place = i;
+        CHECK(pthread_create(&g[i].thread, NULL, visit, &g[i]) == 0);
+    }
+    for (int i = 0; i < TURNS; i++) {
+        const int k = (int)rnd(SLOTS);
+        if (!x[k].r)
+            begin(s, &x[k], k);
+        else if (rnd(3) != 0 || tutti__store_test(x[k].r))
+            finish(&x[k]);
+    }
+    for (int k = 0; k < SLOTS; k++)
+        if (x[k].r) finish(&x[k]);
+    for (int i = 0; i < CROWD; i++) {
+        CHECK(pthread_join(g[i].thread, NULL) == 0);
+        CHECK_EQ(g[i].wrong, 0);
+        CHECK_EQ(g[i].stats.file_write_bytes, (tutti_off)TURNS * PIECE);
+    }
+    CHECK_OK(tutti__store_close(&s));
+    CHECK_OK(tutti__store_delete(path, &opt));
+    leaks_check(l);
+}
+
 int main(void) {
     check_seed(502);
     check_where("whole transfers");
     hammer("");
     check_where("short transfers");
     hammer("0:short:700");
+    check_where("threads beside begun requests");
+    crowd(TUTTI_STORE_THREADS);
+    crowd(TUTTI_STORE_URING);
     return check_done();
 }
