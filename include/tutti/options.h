@@ -120,7 +120,11 @@ enum {
       "shape again, perhaps at another offset; 0: none")                                           \
     X(SIZE, sieve_gap, 32 << 10, "",                                                               \
       "aggregators read holes of at most this size along with what is wanted; with rmw they also " \
-      "write over them")
+      "write over them")                                                                           \
+    X(BOOL, sole_writer, 0, "",                                                                    \
+      "while a collective write goes on nobody else writes to the file, by another handle, "       \
+      "another "                                                                                   \
+      "program or another thread: aggregators write small holes behind its end as zeros")
 
 #define TUTTI_OPTION_CTYPE_CHOICE(name) int name;
 #define TUTTI_OPTION_CTYPE_BOOL(name) int name;

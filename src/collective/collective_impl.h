@@ -38,6 +38,7 @@ struct tutti_file {
     struct tutti__worker *helpers; /* threads for independent accesses that do not block */
     pthread_mutex_t lock;          /* of what threads share: the next two, and `helpers` */
     tutti_request *alone;          /* independent accesses under way, in any order */
+    _Atomic int blocking;          /* and calls of other threads that make one and wait for it */
     tutti_stats last, all;         /* of the last operation, and of all of them */
     tutti_stats aside;             /* what was done besides: opening, size, sync ... */
     _Atomic int atomic;            /* atomic mode */
@@ -192,7 +193,7 @@ typedef struct tutti__found {
     tutti_plan *plan;
     char *buf;
     tutti_off displacement;
-    tutti_off size;  /* reads: of the file */
+    tutti_off size;  /* of the file, as tutti__operation_ask has it */
     int moved, done; /* this rank's bytes have been moved; everybody's, and all agree on that */
     int apart;       /* some rank does not wait: the outcome is agreed on by a tag of its own */
     int split;       /* all ranks have begun a split operation */
@@ -208,6 +209,7 @@ typedef struct tutti__op {
     char *buf;
     tutti_off shift; /* file offset of the access's offset 0 */
     tutti_off eof;   /* reads: end of the file, relative to shift; writes: TUTTI__OFF_END */
+    tutti_off zeros; /* writes: holes behind this may be written as zeros; relative to shift */
     tutti_off moved; /* bytes of this rank that are done */
     int resident;    /* the plan is, and is carried out so */
     int atomic;      /* every rank by itself, under a lock */
@@ -269,6 +271,8 @@ tutti_err tutti__run_atomic(tutti__op *op) TUTTI_MUST_USE;
 /* Tell what came of an access under way; frees and nulls it. */
 tutti_err tutti__alone_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
 int tutti__alone_arrived(const tutti_request *r);
+/* Has this rank any independent access under way?  Any thread. */
+int tutti__alone_any(tutti_file *f);
 void tutti__alone_wait(tutti_request *r, long microseconds); /* until it has, but not for longer */
 void tutti__alone_abandon(tutti_request *r);
 /* Wait for all of them; their requests outlive the file.   Local. */
@@ -294,6 +298,10 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) TUTTI_MUST_US
 tutti_err tutti__operation_find(const tutti__ask *q, const tutti__means *means, tutti_err mine,
                                 tutti__found *out) TUTTI_MUST_USE;
 /* ---- operation.c again */
+/* What the vote asks this rank of the file: reads, its size; writes, its size if holes behind it may be written as
+ * zeros, and TUTTI__OFF_END, which outvotes every size, if they may not.   Local. */
+tutti_err tutti__operation_ask(tutti_file *f, tutti_store *store, int is_write,
+                               tutti_off *size_out) TUTTI_MUST_USE;
 /* Open a run of a plan made before, io->plan: may all, with the same io->displacement, and how long
  * is the file?   Collective, agrees. */
 tutti_err tutti__operation_resume(tutti__found *io, tutti_store *store, int how,
@@ -301,7 +309,7 @@ tutti_err tutti__operation_resume(tutti__found *io, tutti_store *store, int how,
 /* The agreement on how it went.  Collective. */
 tutti_err tutti__operation_agree(tutti_file *f, const tutti__found *found,
                                  tutti_err mine) TUTTI_MUST_USE;
-/* An operation by a plan.  `size` is the size of the file.   Local. */
+/* An operation by a plan.  `size` is the size of the file, as agreed by what all were asked.   Local. */
 tutti__op tutti__operation_make(tutti_plan *p, const tutti__means *means, void *buf,
                                 tutti_off displacement, tutti_off size);
 /* Nodes with caches of their own: before a read, or a write with holes that may be read, forget what others may

@@ -124,7 +124,7 @@ void tutti__cycle_open(tutti__run *r, int k) {
     io->lo = s->lo;
     io->hi = s->hi;
     io->gap = r->file->opt.sieve_gap;
-    io->mend = tutti__window_mend(r->op);
+    tutti__window_mend(io, r->op);
     io->stage = s->buffer;
     io->shift = r->op->shift;
     cycle_advance(r, s->cycle);

@@ -197,7 +197,7 @@ static tutti_err find_by_vote(const tutti__ask *q, const tutti__means *means, tu
     tutti__vote v;
     const tutti__call call = call_of(q);
     if (mine == TUTTI_OK) mine = blank_ensure(q->file);
-    if (mine == TUTTI_OK && !q->is_write) mine = tutti__store_size(means->store, &s->size);
+    if (mine == TUTTI_OK) mine = tutti__operation_ask(q->file, means->store, q->is_write, &s->size);
     vote_fill(&v, q, mine, s, answers_of(q, means, mine, s));
     const tutti_err err = tutti__team_call_vote(q->file->team, &call, mine, &v);
     if (err != TUTTI_OK) tutti__plan_destroy(&q->file->blank);
@@ -218,7 +218,8 @@ static tutti_err find(const tutti__ask *q, const tutti__means *means, tutti_err 
     s.n = s.moved = 0;
     s.data = (tutti__range){-1, -1};
     s.mine = NULL;
-    s.size = s.count = 0;
+    s.size = q->is_write ? TUTTI__OFF_END : 0;
+    s.count = 0;
     s.background = q->file->team->background;
     if (!q->fresh) {
         tutti__remember_seek(q, means, mine, &s);

@@ -23,7 +23,7 @@ static tutti_err io_make(tutti__run *r, tutti__work *w, int is_write) {
     w->io.stage = w->stage;
     w->io.shift = r->op->shift;
     w->io.gap = r->file->opt.sieve_gap;
-    w->io.mend = tutti__window_mend(r->op);
+    tutti__window_mend(&w->io, r->op);
     return tutti__window_io_make(&w->io, is_write);
 }
 

@@ -55,7 +55,9 @@ static tutti_err independent(tutti_file *f, const tutti_access *a, void *buf, in
     CHECK_FILE(f);
     tutti__operation_begin(&stats);
     tutti_err err = tutti__file_usable(f, a, buf, is_write);
+    atomic_fetch_add(&f->blocking, 1);
     if (err == TUTTI_OK) err = access_alone(f, a, buf, is_write, &stats, &moved);
+    atomic_fetch_sub(&f->blocking, 1);
     if (err != TUTTI_OK) tutti__error_context(NULL, NULL, f->team->rank);
     if (err == TUTTI_OK && count_out) *count_out = moved;
     return tutti__operation_end(f, &stats, name_of(is_write), err);
@@ -116,6 +118,14 @@ static void alone_free(tutti_request *r) {
 
 int tutti__alone_arrived(const tutti_request *r) {
     return atomic_load_explicit(&r->state, memory_order_acquire) == TUTTI__ARRIVED;
+}
+
+int tutti__alone_any(tutti_file *f) {
+    int any = atomic_load(&f->blocking) > 0;
+    pthread_mutex_lock(&f->lock);
+    for (const tutti_request *r = f->alone; r && !any; r = r->next) any = !tutti__alone_arrived(r);
+    pthread_mutex_unlock(&f->lock);
+    return any;
 }
 
 /* From the moment it has arrived it is the caller's, unless nobody cares any more. */

@@ -220,6 +220,14 @@ tutti_err tutti__operation_under_way(tutti_err err) {
     return TUTTI_ERR_IO;
 }
 
+tutti_err tutti__operation_ask(tutti_file *f, tutti_store *store, int is_write,
+                               tutti_off *size_out) {
+    if (!is_write || (f->opt.sole_writer && !tutti__alone_any(f)))
+        return tutti__store_size(store, size_out);
+    *size_out = TUTTI__OFF_END;
+    return TUTTI_OK;
+}
+
 /* Windows of MPI are fenced by calls that block, and locked inside of fibers: never both. */
 static int64_t plan_name(const tutti_plan *p) {
     const int fences = p->run && p->two->stepwise && p->two->kind == TUTTI_EXCHANGE_FENCE;
@@ -233,7 +241,7 @@ tutti_err tutti__operation_resume(tutti__found *io, tutti_store *store, int how,
     const tutti__call call = {.kind = p->is_write ? TUTTI__CALL_RUN_WRITE : TUTTI__CALL_RUN_READ,
                               .agrees = plan_name(p),
                               .what = "which plan they run, or how"};
-    if (mine == TUTTI_OK && !p->is_write) mine = tutti__store_size(store, &size);
+    if (mine == TUTTI_OK) mine = tutti__operation_ask(p->file, store, p->is_write, &size);
     tutti__range r[NUMBERS] = {{size, size}, {how == TUTTI__AT_ONCE, how == TUTTI__AT_ONCE}};
     r[DISPLACEMENT] = (tutti__range){io->displacement, io->displacement};
     TUTTI_TRY(tutti__team_call(p->file->team, &call, mine, NUMBERS, r));
@@ -265,6 +273,7 @@ tutti__op tutti__operation_make(tutti_plan *p, const tutti__means *means, void *
                        .buf = buf,
                        .shift = shift,
                        .eof = p->is_write ? TUTTI__OFF_END : size - shift,
+                       .zeros = size == TUTTI__OFF_END ? TUTTI__OFF_END : size - shift,
                        .resident = p->means.resident && !atomic,
                        .atomic = atomic};
 }

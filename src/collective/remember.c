@@ -140,15 +140,15 @@ static int may_be_joint(const tutti__ask *q, const tutti_plan *p) {
     return p->joint && b->memory.base && (p->run || b->spins == 0);
 }
 
-/* A read that waits for the others needs to know how long the file is. */
+/* What waits for the others needs to know how long the file is. */
 tutti_err tutti__remember_move(const tutti__ask *q, const tutti__means *means, tutti__sought *s) {
     const tutti_plan *p = s->mine;
     const tutti__team *t = q->file->team;
     if (!p) return TUTTI_OK;
     if (q->at_once && may_go_first(q, p)) return go_first(q, means, s);
     if (q->at_once && may_be_joint(q, p)) write_to_board(q, means, s);
-    if (q->is_write || !tutti__team_nods(t)) return TUTTI_OK;
-    return tutti__store_size(means->store, &s->size);
+    if (!tutti__team_nods(t)) return TUTTI_OK;
+    return tutti__operation_ask(q->file, means->store, q->is_write, &s->size);
 }
 
 int tutti__remember_is_joint(const tutti_plan *p, const tutti__range *data) {

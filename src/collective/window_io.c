@@ -121,14 +121,32 @@ static tutti_err holes_fill(tutti__window_io *w, size_t from, size_t to, char *b
     return TUTTI_OK;
 }
 
+/* Behind the end of the file, which all agree on, nothing is there to be read. */
+static void holes_clear(const tutti__window_io *w, size_t from, size_t to) {
+    const tutti__extent *e = w->extents.v;
+    for (size_t i = from; i + 1 < to; i++) {
+        const tutti_off hole = extent_end(&e[i]);
+        memset(w->stage + (hole - w->lo), 0, (size_t)(e[i + 1].offset - hole));
+    }
+}
+
+/* Is the hole behind an extent small, and may it be written over? */
+static int hole_closes(const tutti__window_io *w, const tutti__extent *e) {
+    const tutti_off hole = extent_end(e);
+    return e[1].offset - hole <= w->gap && (w->mend || hole >= w->zeros);
+}
+
 /* Extents with small holes between them become one run, if that saves requests. */
 static tutti_err mended_add(tutti__window_io *w, char *bite) {
     const tutti__extent *e = w->extents.v;
     for (size_t from = 0, to; from < w->extents.n; from = to) {
-        for (to = from + 1; to < w->extents.n; to++)
-            if (e[to].offset - extent_end(&e[to - 1]) > w->gap) break;
-        if (to - from <= 2) to = from + 1;
-        if (to - from > 2) TUTTI_TRY(holes_fill(w, from, to, bite));
+        for (to = from + 1; to < w->extents.n && hole_closes(w, &e[to - 1]);) to++;
+        if (to - from <= 2)
+            to = from + 1;
+        else if (extent_end(&e[from]) >= w->zeros)
+            holes_clear(w, from, to);
+        else
+            TUTTI_TRY(holes_fill(w, from, to, bite));
         TUTTI_TRY(run_add(w, e[from].offset, extent_end(&e[to - 1]) - e[from].offset));
     }
     return TUTTI_OK;
@@ -136,7 +154,7 @@ static tutti_err mended_add(tutti__window_io *w, char *bite) {
 
 static tutti_err named_add(tutti__window_io *w) {
     TUTTI_TRY(tutti__sides_union(w->load->n, w->load->side, w->lo, w->hi, 0, &w->extents));
-    if (w->mend && w->extents.n > 2) {
+    if ((w->mend || w->zeros < w->hi) && w->extents.n > 2) {
         char *bite = tutti__malloc_aligned(4096, (size_t)tutti__min(BITE, w->hi - w->lo));
         if (!bite) return TUTTI_ERR_NOMEM;
         const tutti_err err = mended_add(w, bite);
@@ -157,9 +175,10 @@ tutti_err tutti__window_io_make(tutti__window_io *w, int is_write) {
     return w->total == size ? run_add(w, w->lo, size) : named_add(w);
 }
 
-tutti_store *tutti__window_mend(const tutti__op *op) {
+void tutti__window_mend(tutti__window_io *w, const tutti__op *op) {
     const int alone = !tutti__is_worker() && !op->file->requests;
-    return alone && tutti__sieve_can_write(op->file) ? op->store : NULL;
+    w->mend = alone && tutti__sieve_can_write(op->file) ? op->store : NULL;
+    w->zeros = alone ? op->zeros : TUTTI__OFF_END;
 }
 
 void tutti__window_io_free(tutti__window_io *w) {

@@ -13,6 +13,8 @@ typedef struct tutti__window_io {
     tutti_off shift;         /* from the access's offsets to the file's */
     tutti_off gap;           /* holes of this size are read along: cheaper than another request */
     tutti_store *mend;       /* writing: the same by reading them first, from this; NULL: never */
+    tutti_off
+        zeros; /* writing: from here on the file has no bytes, and holes are written as zeros */
     /* filled in: */
     tutti_io_run *run;
     int n, room;
@@ -21,12 +23,13 @@ typedef struct tutti__window_io {
 } tutti__window_io;
 
 /* Make the list of runs.  Writing: one if the window is full, otherwise exactly those that somebody named, or,
- * with `mend`, runs whose small holes have been filled in from the file (read-modify-write).
+ * with `mend`, runs whose small holes have been filled in from the file (read-modify-write), and behind `zeros`
+ * such with zeros in them.
  * Reading: the bytes somebody wants, small holes along with them: data sieving of the bounding section. */
 tutti_err tutti__window_io_make(tutti__window_io *w, int is_write) TUTTI_MUST_USE;
-/* May holes be written over?  Only by an operation that blocks, while no other is under way: one that is could be
- * writing there.   NULL: no. */
-tutti_store *tutti__window_mend(const tutti__op *op);
+/* May holes be written over?  Sets `mend` and `zeros`.  Only by an operation that blocks, while no other is under
+ * way: one that is could be writing there. */
+void tutti__window_mend(tutti__window_io *w, const tutti__op *op);
 void tutti__window_io_free(tutti__window_io *w); /* the list; it may be made again */
 
 #endif

@@ -1,0 +1,256 @@
+/* TEST ranks=1,2,4 timeout=120 */
+/* Writes with holes: only the named bytes change.  A file that is shorter than the request, so that some holes lie before
+ * its end and some behind it, by every exchange, store and pipeline, with and without `sole_writer` and `rmw`; what goes to
+ * the file is counted.  Where others write into the holes meanwhile, nothing of theirs is lost.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/hostile.h"
+#include "pairs.h"
+
+static const char *const ways[] = {"shm", "two-sided", "1", "4", "fence", "lock"};
+static const char *const pipelines[] = {"none",       "comm",         "write",
+                                        "write-comm", "write-comm-2", "auto"};
+static const char *const stores[] = {"posix", "uring", "threads", "aio", "mem"};
+static const char *const soles[] = {"0", "1"};
+static const char *const rmws[] = {"0", "1"};
+static const char *const nodes[] = {"", "2"};
+static const char *const gaps[] = {"32k", "40"};
+static const char *const lengths[] = {"none", "some", "half", "all"};
+static const char *const shapes[] = {"vector", "sparse", "overlap"};
+static const pairs_axis axes[] = {
+    {"way", ways, 6},          {"pipeline", pipelines, 6}, {"store", stores, 5},
+    {"sole_writer", soles, 2}, {"rmw", rmws, 2},           {"nodes", nodes, 2},
+    {"sieve_gap", gaps, 2},    {"length", lengths, 4},     {"shape", shapes, 3},
+};
+enum { AXES = sizeof axes / sizeof *axes, LENGTH = AXES - 2, SHAPE = AXES - 1, EXTENT = 60000 };
+
+static char path[512];
+
+static tutti_err option_set(tutti_options *opt, const char *name, const char *value) {
+    if (strcmp(name, "way") != 0) return tutti_options_set(opt, name, value);
+    const int step = value[0] >= '1' && value[0] <= '5';
+    if (step) CHECK_OK(tutti_options_set(opt, "step", value));
+    return tutti_options_set(opt, "exchange", step ? "two-sided" : value);
+}
+
+/* About a third full. */
+static request request_of(int shape, int who, uint64_t salt) {
+    request r = {NULL, NULL, NULL, 0};
+    const tutti_off run = 16, period = 3 * run * ranks + 5;
+    if (shape == 1) return request_make(SPARSE, who, ranks, salt, EXTENT);
+    CHECK_OK(tutti_access_vector(who * run, EXTENT / period, shape == 0 ? run : run + 4, period,
+                                 &r.access));
+    request_memory(&r);
+    return r;
+}
+
+/* All ranks' requests in rank order; returns how many different bytes they name. */
+static tutti_off model_all(model *m, int shape, uint64_t salt, tutti_off by) {
+    unsigned char *seen = calloc(1, 4 * EXTENT);
+    tutti_off n = 0;
+    for (int r = 0; r < ranks; r++) {
+        request q = request_of(shape, r, salt);
+        tutti_access_iter *it = NULL;
+        tutti_piece p;
+        request_fill(&q, salt + (uint64_t)r);
+        model_write(m, &q, by);
+        CHECK_OK(tutti_access_iter_start(q.access, 0, &it));
+        while (tutti_access_iter_next(it, &p))
+            for (tutti_off i = p.file; i < p.file + p.bytes; i++) n += !seen[i], seen[i] = 1;
+        tutti_access_iter_free(&it);
+        request_free(&q);
+    }
+    free(seen);
+    return n;
+}
+
+/* The file as Tutti reads it: the bytes of every store can be had so. */
+static void content_is(tutti_file *f, const model *m, const char *what) {
+    tutti_off size = -1, count = -1;
+    tutti_access *a = NULL;
+    unsigned char *v = malloc((size_t)m->size + 1);
+    CHECK_OK(tutti_file_size(f, &size));
+    CHECK_EQ(size, m->size);
+    CHECK_OK(tutti_access_contiguous(0, m->size, &a));
+    CHECK_SAME(tutti_file_read(f, a, v, &count), TUTTI_OK);
+    CHECK_EQ(count, m->size);
+    for (int64_t i = 0; i < count; i++)
+        if (v[i] != m->v[i]) {
+            CHECK(0, "%s: byte %lld is %d, not %d", what, (long long)i, v[i], m->v[i]);
+            break;
+        }
+    tutti_access_free(&a);
+    free(v);
+}
+
+/* Bytes that all ranks have written to the file so far. */
+static tutti_off written(const tutti_file *f) {
+    tutti_stats all;
+    tutti_file_stats(f, NULL, &all);
+    return sum_all(all.file_write_bytes);
+}
+
+static void first_bytes(tutti_file *f, model *m, tutti_off n) {
+    tutti_access *a = NULL;
+    unsigned char *v = malloc((size_t)n + 1);
+    for (tutti_off i = 0; i < n; i++) v[i] = mix(99, (uint64_t)i);
+    model_reach(m, n);
+    memcpy(m->v, v, (size_t)n);
+    CHECK_OK(tutti_access_contiguous(0, rank == 0 ? n : 0, &a));
+    CHECK_SAME(tutti_file_write(f, a, v, NULL), TUTTI_OK);
+    tutti_access_free(&a);
+    free(v);
+}
+
+static void combination(const int *choice) {
+    static const tutti_off before[] = {0, 1000, EXTENT / 2 + 7, 2 * EXTENT};
+    tutti_options opt = options_of("method=two-phase striping_unit=512 window_size=8k");
+    model m = {NULL, 0, 0};
+    const uint64_t salt = rnd64() >> 8;
+    tutti_file *f = NULL;
+    for (int i = 0; i < LENGTH; i++)
+        CHECK_OK(option_set(&opt, axes[i].name, axes[i].value[choice[i]]));
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path,
+                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f),
+               TUTTI_OK);
+    first_bytes(f, &m, before[choice[LENGTH]]);
+    request q = request_of(choice[SHAPE], rank, salt);
+    request_fill(&q, salt + (uint64_t)rank);
+    const tutti_off named = model_all(&m, choice[SHAPE], salt, 0), start = written(f);
+    tutti_off count = -1;
+    CHECK_SAME(tutti_file_write(f, q.access, q.base, &count), TUTTI_OK);
+    CHECK_EQ(count, tutti_access_bytes(q.access));
+    const tutti_off first = written(f) - start;
+    content_is(f, &m, "first");
+    CHECK_SAME(tutti_file_write(f, q.access, q.base, &count),
+               TUTTI_OK); /* all before the end now */
+    const tutti_off again = written(f) - start - first;
+    content_is(f, &m, "again");
+    if (!opt.rmw) CHECK_EQ(again, named);
+    if (!opt.rmw && (!opt.sole_writer || before[choice[LENGTH]] == 2 * EXTENT))
+        CHECK_EQ(first, named);
+    if (opt.sole_writer && opt.sieve_gap > EXTENT / 4 && before[choice[LENGTH]] == 0 &&
+        choice[SHAPE] == 0)
+        CHECK(first > 2 * named, "%lld bytes written, %lld named", (long long)first,
+              (long long)named);
+    /* a plan knows nothing of the end of the file: each run asks */
+    tutti_plan *p = NULL;
+    CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
+    (void)model_all(&m, choice[SHAPE], salt, EXTENT);
+    CHECK_SAME(tutti_plan_run(p, q.base, EXTENT, &count), TUTTI_OK);
+    tutti_plan_free(&p);
+    content_is(f, &m, "by a plan");
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    CHECK_OK(rank == 0 ? tutti_file_delete(path, &opt) : TUTTI_OK);
+    MPI_Barrier(MPI_COMM_WORLD);
+    request_free(&q);
+    free(m.v);
+}
+
+/* ---- others write into the holes */
+
+enum { RUN = 16, PERIOD = 200, WINDOW = 4096 };
+
+static tutti_access *comb(tutti_off at) {
+    tutti_access *a = NULL;
+    CHECK_OK(tutti_access_vector(at + rank * (tutti_off)RUN, EXTENT / PERIOD, RUN, PERIOD, &a));
+    return a;
+}
+
+static void comb_fill(unsigned char *v, unsigned char tag) {
+    for (int i = 0; i < EXTENT / PERIOD * RUN; i++) v[i] = (unsigned char)(tag + rank);
+}
+
+/* The teeth at `at` have this mark, of every rank. */
+static void comb_is(const unsigned char *v, int64_t n, tutti_off at, unsigned char tag) {
+    int wrong = 0;
+    for (tutti_off i = 0; i < EXTENT / PERIOD; i++)
+        for (int r = 0; r < ranks; r++)
+            for (int k = 0; k < RUN; k++) {
+                const tutti_off byte = at + i * PERIOD + r * RUN + k;
+                wrong += byte >= n || v[byte] != (unsigned char)(tag + r);
+            }
+    CHECK(wrong == 0, "%d bytes of %c are gone", wrong, tag);
+}
+
+/* Two handles on one new file, at the same time: without sole_writer neither touches the other's bytes. */
+static void two_handles(const char *pipeline) {
+    static unsigned char one[EXTENT], two[EXTENT];
+    char text[200];
+    tutti_file *f = NULL, *g = NULL;
+    tutti_request *r = NULL;
+    snprintf(text, sizeof text,
+             "method=two-phase window_size=%d striping_unit=%d fault=*:slow:3 pipeline=%s", WINDOW,
+             WINDOW, pipeline);
+    f = open_with(path, text);
+    const tutti_options opt = options_of(text);
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &g), TUTTI_OK);
+    tutti_access *a = comb(0), *b = comb(PERIOD / 2);
+    comb_fill(one, 'A');
+    comb_fill(two, 'a');
+    CHECK_SAME(tutti_file_write_start(g, b, two, &r), TUTTI_OK);
+    CHECK_SAME(tutti_file_write(f, a, one, NULL), TUTTI_OK);
+    CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_OK);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    CHECK_SAME(tutti_file_close(&g), TUTTI_OK);
+    tutti_access_free(&a);
+    tutti_access_free(&b);
+    int64_t n = 0;
+    unsigned char *v = file_get(path, &n);
+    comb_is(v, n, 0, 'A');
+    comb_is(v, n, PERIOD / 2, 'a');
+    free(v);
+}
+
+/* One rank has an independent write under way: no holes are filled then, though nobody else writes. */
+static void under_way(void) {
+    static unsigned char one[EXTENT], two[RUN];
+    tutti_request *r = NULL;
+    tutti_access *hole = NULL, *a = comb(0);
+    char text[200];
+    snprintf(text, sizeof text,
+             "method=two-phase window_size=%d striping_unit=%d fault=*:slow:200 sole_writer=1",
+             EXTENT, EXTENT);
+    tutti_file *f = open_with(path, text);
+    const tutti_off named = sum_all(tutti_access_bytes(a)), at = EXTENT / 2 / PERIOD * PERIOD + 150;
+    comb_fill(one, 'A');
+    memset(two, 'x', RUN);
+    CHECK_OK(tutti_access_contiguous(at, RUN, &hole));
+    if (rank == ranks - 1) CHECK_OK(tutti_file_write_independent_start(f, hole, two, &r));
+    CHECK_SAME(tutti_file_write(f, a, one, NULL), TUTTI_OK);
+    if (r) CHECK_OK(tutti_request_wait(&r, NULL));
+    CHECK_EQ(written(f), named + RUN);
+    /* with nothing under way they are, behind what is there now */
+    tutti_access_free(&a);
+    a = comb(2 * EXTENT);
+    CHECK_SAME(tutti_file_write(f, a, one, NULL), TUTTI_OK);
+    CHECK(written(f) > 3 * named + RUN, "%lld bytes written", (long long)written(f));
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    tutti_access_free(&a);
+    tutti_access_free(&hole);
+    int64_t n = 0;
+    unsigned char *v = file_get(path, &n);
+    comb_is(v, n, 0, 'A');
+    comb_is(v, n, 2 * EXTENT, 'A');
+    for (int i = 0; i < RUN; i++) CHECK(n > at + i && v[at + i] == 'x', "byte %d is gone", i);
+    free(v);
+}
+
+int main(int argc, char **argv) {
+    int choice[AXES];
+    char where[400];
+    hostile_begin(&argc, &argv, 785);
+    snprintf(path, sizeof path, "%s", scratch_path("holes"));
+    pairs *p = pairs_make(axes, AXES);
+    while (pairs_next(p, choice)) {
+        pairs_text(axes, AXES, choice, where, sizeof where);
+        check_where(where);
+        combination(choice);
+        if (check_failures_ > 20) break;
+    }
+    pairs_free(p);
+    two_handles("none");
+    two_handles("write-comm-2");
+    under_way();
+    file_remove(path);
+    return hostile_end();
+}
