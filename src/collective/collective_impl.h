@@ -112,7 +112,7 @@ typedef struct tutti__stay {
 typedef struct tutti__two_phase {
     tutti__groups *groups;
     int shared;  /* groups are the team's nodes */
-    int ordered; /* ranks overlap: everything by message, placed in rank order */
+    int ordered; /* ranks overlap too much to be trimmed: all by message, placed in rank order */
     tutti__domains domains;
     int *agg_rank;       /* [domains.aggregators] */
     int my_agg;          /* -1: none */
@@ -128,6 +128,7 @@ typedef struct tutti__two_phase {
     int carries;
     tutti__load *carry; /* my group's sources of windows elsewhere that I carry, in walk order */
     int messages;       /* some bytes travel by message */
+    tutti_access *walk; /* this rank's access without what higher ranks write; NULL: all of it */
 } tutti__two_phase;
 
 /* A plan whose descriptions take more than this on some rank is not remembered. */
@@ -172,6 +173,11 @@ struct tutti_plan {
     tutti_plan *older;
     char explain[256];
 };
+
+/* The bytes that a staged plan moves for this rank. */
+static inline const tutti_access *tutti__plan_walk(const tutti_plan *p) {
+    return p->two->walk ? p->two->walk : p->access;
+}
 
 /* What an operation asks for. */
 typedef struct tutti__ask {
@@ -238,7 +244,8 @@ int tutti__choose_store(const tutti_options *opt, const tutti_profile *p);
 /* The memory whose size depends on the team only.  Local; before the vote that starts planning. */
 tutti_err tutti__two_phase_alloc(tutti_plan *p) TUTTI_MUST_USE;
 /* Collective; agrees on the outcome.  `singles`: use messages only; `ordered`: and place in rank order.
- * Where shared memory is missing or ranks overlap (*overlap_out) it plans again in that way. */
+ * Where shared memory is missing it plans again with messages; where ranks overlap (*overlap_out) it trims their
+ * descriptions (overlap.h), or plans again in rank order if they would take too much memory. */
 tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int singles, int ordered,
                                 int *overlap_out) TUTTI_MUST_USE;
 /* Make a plan that has slept ready to run.  `elsewhere`: memory that operations in the background have, as

@@ -60,7 +60,7 @@ static void parcel_add(tutti__parcels *l, tutti__parcel p) {
 /* My bytes in other ranks' windows of this cycle, and in mine. */
 static void mine_open(tutti__run *r, tutti__shuffle *s) {
     const tutti__two_phase *t = r->two;
-    const tutti__side file = r->op->plan->access->file;
+    const tutti__side file = tutti__plan_walk(r->op->plan)->file;
     s->mine.n = 0;
     s->own = 0;
     for (int k = 0; k < t->stays; k++) {

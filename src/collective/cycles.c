@@ -253,7 +253,7 @@ static void cycles_start(tutti__run *r, tutti__op *op) {
     r->started = tutti__now();
     r->total = tutti__side_tell(op->plan->access->file, op->eof);
     c->staggered = 0;
-    x->access = op->plan->access;
+    x->access = tutti__plan_walk(op->plan);
     x->user = op->buf;
     x->stats = op->stats;
     tutti__exchange_start(x, c->shuffle);
@@ -265,7 +265,7 @@ tutti_err tutti__cycles_run(tutti__op *op) {
     const double start = tutti__now(), file_before = op->stats->seconds_file;
     cycles_start(r, op);
     listing_of(r)(r);
-    op->moved = r->done;
+    op->moved = r->two->walk ? r->total : r->done; /* what others write for it counts */
     op->stats->seconds_exchange += tutti__now() - start - (op->stats->seconds_file - file_before);
     if (r->err != TUTTI_OK) tutti__error_assign(&r->info);
     return r->err;

@@ -119,8 +119,10 @@ static void plan_explain(tutti_plan *p, const char *why, int overlap) {
                       (long long)p->two->domains.window);
     if (p->means.resident && n < (int)sizeof p->explain)
         n += snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; in the background");
+    const int trimmed = p->run && !p->two->ordered;
     if (overlap && n < (int)sizeof p->explain)
-        snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; ranks overlap, in rank order");
+        snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; ranks overlap, %s",
+                 trimmed ? "the highest writes" : "in rank order");
     if (f->opt.explain && f->team->rank == 0)
         fprintf(stderr, "tutti: %s of '%s': %s\n", p->is_write ? "write" : "read", f->path,
                 p->explain);

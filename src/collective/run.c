@@ -125,11 +125,11 @@ void tutti__run_prepare(const tutti_plan *p) {
 
 tutti_count tutti__stay_after(const tutti__run *r, const tutti__stay *s, tutti_count cycle) {
     tutti_off lo, hi;
-    const tutti_count c =
-        tutti__route_next(&r->two->domains, r->op->plan->access->file, s->aggregator, cycle);
+    const tutti__side file = tutti__plan_walk(r->op->plan)->file;
+    const tutti_count c = tutti__route_next(&r->two->domains, file, s->aggregator, cycle);
     if (c < 0) return -1;
     tutti__domains_window(&r->two->domains, s->aggregator, c, &lo, &hi);
-    return tutti__side_next(r->op->plan->access->file, lo) < r->op->eof ? c : -1;
+    return tutti__side_next(file, lo) < r->op->eof ? c : -1;
 }
 
 static void run_start(tutti__run *r, tutti__op *op) {
@@ -186,7 +186,7 @@ static int run_busy(const tutti__run *r) {
 /* Wait for the window, copy my bytes, say so. */
 static void walk_to(tutti__run *r, int i) {
     const tutti__stay *s = &r->two->stay[i];
-    const tutti_plan *p = r->op->plan;
+    const tutti_access *a = tutti__plan_walk(r->op->plan);
     const int first = s->mirror ? r->two->homes : 0;
     const int n = s->mirror ? r->two->mirrors : r->two->homes;
     const int64_t key = tutti__slot_key(s->aggregator, r->stay_next[i]);
@@ -199,9 +199,9 @@ static void walk_to(tutti__run *r, int i) {
     char *stage = tutti__stage_buffer(&r->stage, s->member, slot);
     tutti__domains_window(&r->two->domains, s->aggregator, r->stay_next[i], &lo, &hi);
     hi = tutti__min(hi, r->op->eof);
-    const tutti_off bytes =
-        p->is_write ? tutti__access_to_stage(p->access, r->op->buf, lo, hi, stage, lo)
-                    : tutti__access_from_stage(p->access, r->op->buf, lo, hi, stage, lo);
+    const tutti_off bytes = r->op->plan->is_write
+                                ? tutti__access_to_stage(a, r->op->buf, lo, hi, stage, lo)
+                                : tutti__access_from_stage(a, r->op->buf, lo, hi, stage, lo);
     tutti__slot_moved(tutti__stage_slot(&r->stage, s->member, slot), bytes);
     tutti__trace_event("exchange", "copy", start, bytes, r->stay_next[i]);
     r->op->stats->copied_bytes += bytes;
@@ -227,7 +227,7 @@ static void walk(tutti__run *r) {
             walk_to(r, i);
             (void)tutti__run_progress(r);
         }
-    r->op->moved = r->done;
+    r->op->moved = r->two->walk ? r->total : r->done; /* what others write for it counts */
 }
 
 typedef int busy_fn(const tutti__run *r);

@@ -8,6 +8,7 @@
  *                                    that carries bytes there), clipped to its domain
  *   -> loads, proof                  aggregators: who sends what; do senders overlap?
  *   -> vote                          all ranks go on, or none
+ *   -> trim, vote                    only where senders overlap (overlap.c)
  *
  * Descriptions travel, never lists of pieces, and only to the ranks that need them.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -19,6 +20,7 @@
 #include "base/fiber.h"
 #include "base/trace.h"
 #include "collective/cycles.h"
+#include "collective/overlap.h"
 #include "exchange/segment.h"
 #include "exchange/shuffle.h"
 
@@ -357,6 +359,9 @@ static void two_phase_clear(tutti__two_phase *t) {
     for (int i = 0; i < t->carries; i++) load_free(&t->carry[i]);
     tutti__free(t->carry);
     tutti__free(t->stay);
+    if (t->walk) tutti__side_free(&t->walk->file);
+    if (t->walk) tutti__side_free(&t->walk->memory);
+    tutti__free(t->walk);
     memset(t, 0, sizeof *t);
     t->agg_rank = agg_rank;
 }
@@ -449,6 +454,20 @@ static tutti_err again(tutti_plan *p, const tutti__summary *s, int singles, int 
     return tutti__two_phase_make(p, s, singles, ordered, overlap_out);
 }
 
+/* Nobody sends what a higher rank writes too.  *large_out, the same on all ranks: the plan would be too large so. */
+static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
+    tutti__vote v;
+    int large = 0;
+    const tutti_err err = tutti__overlap_trim(p, mine, &large);
+    tutti__vote_init(&v);
+    v.max[0] = large;
+    v.max[1] = (tutti_off)tutti_plan_size(p);
+    TUTTI_TRY(tutti__team_vote(p->file->team, err, &v));
+    *large_out = v.max[0] > 0;
+    p->heavy |= v.max[1] > TUTTI__KEPT_BYTES;
+    return TUTTI_OK;
+}
+
 tutti_err tutti__two_phase_alloc(tutti_plan *p) {
     p->two = tutti__calloc(1, sizeof *p->two);
     if (!p->two) return TUTTI_ERR_NOMEM;
@@ -504,7 +523,9 @@ tutti_err tutti__two_phase_make(tutti_plan *p, const tutti__summary *s, int sing
                 "two ranks write the same bytes, at offset %lld",
                 (long long)(v.max[1] + p->file->origin));
     if (v.max[0]) *overlap_out = 1;
-    if (v.max[0] && moves_by_stage(p)) {
+    int large = 0;
+    if (v.max[0] && moves_by_stage(p)) TUTTI_TRY(overlap_remove(p, overlap, &large));
+    if (large) {
         resident_not(p); /* in rank order, window by window */
         return again(p, s, 1, 1, overlap_out);
     }
@@ -553,5 +574,6 @@ size_t tutti__two_phase_size(const tutti__two_phase *t) {
     size_t n = sizeof *t + (size_t)t->domains.aggregators * sizeof(int);
     n += (size_t)t->stays * sizeof *t->stay + load_size(&t->home);
     for (int i = 0; i < t->carries; i++) n += sizeof *t->carry + load_size(&t->carry[i]);
+    if (t->walk) n += sizeof *t->walk + tutti_access_size(t->walk);
     return n;
 }

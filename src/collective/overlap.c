@@ -1,0 +1,448 @@
+/* collective: ranks that write the same bytes.  The highest of them wins, and the others do not send those bytes at all:
+ *
+ *   sweep     aggregators: which bytes of a sender does a higher rank write too?
+ *   letters   tell them to that sender, and to the rank of its group that carries its bytes
+ *   trim      aggregator, carrier and sender take the same bytes out of their descriptions
+ *
+ * From then on nobody overlaps, and the plan is carried out like any other.  A sender's memory side loses the same stream
+ * positions as its file side.  What is left is listed (equally spaced runs become loops again), or, where it is long, put
+ * together from slices.  Where that would be too much to keep, the caller places messages in rank order instead.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/overlap.h"
+
+#include <string.h>
+
+/* A description may grow by so many bytes; lists may have so many runs while they are made. */
+static const size_t GROWTH = (size_t)4 << 20;
+enum { MOST_RUNS = 1 << 20, FEW_SLICES = 64 };
+
+static tutti_err extent_add(tutti__extents *x, tutti_off offset, tutti_off end) {
+    if (x->n > 0 && x->v[x->n - 1].offset + x->v[x->n - 1].bytes == offset) {
+        x->v[x->n - 1].bytes += end - offset;
+        return TUTTI_OK;
+    }
+    if (x->n == x->room) {
+        const size_t room = x->room ? 2 * x->room : 64;
+        tutti__extent *v = tutti__realloc(x->v, room * sizeof *v);
+        if (!v) return TUTTI_ERR_NOMEM;
+        x->v = v;
+        x->room = room;
+    }
+    x->v[x->n++] = (tutti__extent){offset, end - offset};
+    return TUTTI_OK;
+}
+
+/* ---- sweep: the runs of all senders by their offsets */
+
+/* A sender's current run [at, end). */
+typedef struct {
+    tutti__cursor c;
+    tutti__burst b; /* what is left of the last one */
+    tutti_off shown, at, end;
+    int rank;
+} sender;
+
+typedef struct {
+    sender *sender;
+    int *heap, waiting;   /* whose run begins later, the first one on top */
+    int *active, running; /* whose run covers the place where the sweep is */
+    tutti_off hi;
+    tutti__extents *lost; /* [senders] */
+} sweep;
+
+static int sender_next(sender *s, tutti_off hi) {
+    if (s->b.count == 0) {
+        tutti__cursor_skip(&s->c, s->shown);
+        if (!tutti__cursor_peek(&s->c, &s->b)) return 0;
+        s->shown = s->b.bytes * s->b.count;
+    }
+    s->at = s->b.offset;
+    s->end = tutti__min(s->at + s->b.bytes, hi);
+    s->b.offset += s->b.stride;
+    s->b.count--;
+    return s->at < hi;
+}
+
+static int sender_first(sender *s, tutti__side side, tutti_off lo, tutti_off hi) {
+    tutti__cursor_seek(&s->c, side, tutti__side_tell(side, lo));
+    if (!tutti__cursor_peek(&s->c, &s->b)) return 0;
+    s->shown = s->b.bytes * s->b.count;
+    return sender_next(s, hi);
+}
+
+static int earlier(const sweep *w, int a, int b) {
+    return w->sender[a].at < w->sender[b].at;
+}
+
+static void heap_push(sweep *w, int i) {
+    int k = w->waiting++;
+    for (; k > 0 && earlier(w, i, w->heap[(k - 1) / 2]); k = (k - 1) / 2)
+        w->heap[k] = w->heap[(k - 1) / 2];
+    w->heap[k] = i;
+}
+
+static int heap_pop(sweep *w) {
+    const int top = w->heap[0], last = w->heap[--w->waiting];
+    int k = 0;
+    for (int child; (child = 2 * k + 1) < w->waiting; k = child) {
+        if (child + 1 < w->waiting && earlier(w, w->heap[child + 1], w->heap[child])) child++;
+        if (!earlier(w, w->heap[child], last)) break;
+        w->heap[k] = w->heap[child];
+    }
+    w->heap[k] = last;
+    return top;
+}
+
+/* All but the highest rank lose [at, end). */
+static tutti_err stretch_lose(sweep *w, tutti_off at, tutti_off end) {
+    int best = w->active[0];
+    for (int k = 1; k < w->running; k++)
+        if (w->sender[w->active[k]].rank > w->sender[best].rank) best = w->active[k];
+    for (int k = 0; k < w->running; k++)
+        if (w->active[k] != best) TUTTI_TRY(extent_add(&w->lost[w->active[k]], at, end));
+    return TUTTI_OK;
+}
+
+/* Runs that end here are followed by the next ones of their senders. */
+static void runs_end(sweep *w, tutti_off at) {
+    int kept = 0;
+    for (int k = 0; k < w->running; k++) {
+        const int i = w->active[k];
+        if (w->sender[i].end > at)
+            w->active[kept++] = i;
+        else if (sender_next(&w->sender[i], w->hi))
+            heap_push(w, i);
+    }
+    w->running = kept;
+}
+
+static tutti_err sweep_run(sweep *w) {
+    tutti_off at = 0;
+    while (w->running > 0 || w->waiting > 0) {
+        if (w->running == 0) at = w->sender[w->heap[0]].at;
+        while (w->waiting > 0 && w->sender[w->heap[0]].at <= at)
+            w->active[w->running++] = heap_pop(w);
+        tutti_off end = w->waiting > 0 ? w->sender[w->heap[0]].at : TUTTI__OFF_END;
+        for (int k = 0; k < w->running; k++) end = tutti__min(end, w->sender[w->active[k]].end);
+        if (w->running > 1) TUTTI_TRY(stretch_lose(w, at, end));
+        at = end;
+        runs_end(w, at);
+    }
+    return TUTTI_OK;
+}
+
+/* What each source of a load loses to higher ranks in [lo, hi). */
+static tutti_err load_sweep(const tutti__load *l, tutti_off lo, tutti_off hi,
+                            tutti__extents *lost) {
+    tutti_err err = TUTTI_ERR_NOMEM;
+    sweep w = {.hi = hi, .lost = lost};
+    w.sender = tutti__malloc((size_t)l->n * sizeof *w.sender);
+    w.heap = tutti__malloc(2 * (size_t)l->n * sizeof *w.heap);
+    if (w.sender && w.heap) {
+        w.active = w.heap + l->n;
+        for (int i = 0; i < l->n; i++) {
+            w.sender[i].rank = l->source[i].rank;
+            if (sender_first(&w.sender[i], l->side[i], lo, hi)) heap_push(&w, i);
+        }
+        err = sweep_run(&w);
+    }
+    tutti__free(w.sender);
+    tutti__free(w.heap);
+    return err;
+}
+
+/* ---- trim */
+
+/* Stream positions that stay. */
+typedef struct {
+    tutti__extent *v;
+    size_t n;
+} stay_list;
+
+static tutti_err kept_make(tutti__side file, const tutti__extents *lost, stay_list *out) {
+    tutti_off at = 0;
+    tutti__extent *v = tutti__malloc((lost->n + 1) * sizeof *v);
+    size_t n = 0;
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (size_t i = 0; i <= lost->n; i++) {
+        const int last = i == lost->n;
+        const tutti_off to =
+            last ? tutti__side_bytes(file) : tutti__side_tell(file, lost->v[i].offset);
+        if (to > at) v[n++] = (tutti__extent){at, to - at};
+        if (!last) at = to + lost->v[i].bytes;
+    }
+    *out = (stay_list){v, n};
+    return TUTTI_OK;
+}
+
+/* Runs while they are listed. */
+typedef struct {
+    tutti_off *offset, *bytes;
+    tutti_count n, room;
+} run_list;
+
+static tutti_err run_put(run_list *l, tutti_off offset, tutti_off bytes) {
+    if (l->n > 0 && l->offset[l->n - 1] + l->bytes[l->n - 1] == offset) {
+        l->bytes[l->n - 1] += bytes;
+        return TUTTI_OK;
+    }
+    if (l->n == l->room) {
+        const tutti_count room = l->room ? 2 * l->room : 256;
+        tutti_off *o = tutti__realloc(l->offset, (size_t)room * sizeof *o);
+        if (o) l->offset = o;
+        tutti_off *b = o ? tutti__realloc(l->bytes, (size_t)room * sizeof *b) : NULL;
+        if (!b) return TUTTI_ERR_NOMEM;
+        l->bytes = b;
+        l->room = room;
+    }
+    l->offset[l->n] = offset;
+    l->bytes[l->n++] = bytes;
+    return TUTTI_OK;
+}
+
+static tutti_err runs_put(run_list *l, const tutti__burst *b, tutti_off bytes) {
+    tutti_off offset = b->offset;
+    for (; bytes > 0; offset += b->stride) {
+        const tutti_off n = tutti__min(bytes, b->bytes);
+        TUTTI_TRY(run_put(l, offset, n));
+        bytes -= n;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err list_kept(tutti__side s, const stay_list *kept, run_list *l) {
+    tutti__cursor c;
+    tutti__burst b = {0, 0, 0, 0};
+    tutti_off at = 0;
+    tutti__cursor_seek(&c, s, 0);
+    for (size_t i = 0; i < kept->n; i++) {
+        const tutti_off from = kept->v[i].offset, to = from + kept->v[i].bytes;
+        while (at < to) {
+            (void)tutti__cursor_peek(&c, &b);
+            const tutti_off shown = b.bytes * b.count;
+            const tutti_off n = tutti__min(shown, (at < from ? from : to) - at);
+            if (at >= from) TUTTI_TRY(runs_put(l, &b, n));
+            tutti__cursor_skip(&c, n);
+            at += n;
+        }
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err keep_by_list(tutti__side s, const stay_list *kept, tutti__side *out) {
+    run_list l = {NULL, NULL, 0, 0};
+    tutti_err err = list_kept(s, kept, &l);
+    if (err == TUTTI_OK) err = tutti__side_list(l.n, l.offset, l.bytes, 0, out);
+    tutti__free(l.offset);
+    tutti__free(l.bytes);
+    return err;
+}
+
+static tutti_err keep_by_slices(tutti__side s, const stay_list *kept, tutti__side *out) {
+    tutti__side part[FEW_SLICES];
+    int n = 0;
+    tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < kept->n && err == TUTTI_OK; i++) {
+        const tutti_off from = kept->v[i].offset;
+        err = tutti__side_slice(s, from, from + kept->v[i].bytes, &part[n]);
+        if (err == TUTTI_OK) n++;
+    }
+    if (err == TUTTI_OK) return tutti__side_cat(n, part, out); /* takes them over */
+    while (n > 0) tutti__side_free(&part[--n]);
+    return err;
+}
+
+/* The kept positions of a side; *large_out: they would take too much memory, and *out is empty. */
+static tutti_err side_keep(tutti__side s, const stay_list *kept, int *large_out, tutti__side *out) {
+    *out = (tutti__side){0, NULL};
+    if (kept->n == 0) return TUTTI_OK;
+    const int few = kept->n <= FEW_SLICES;
+    const int many = tutti__side_runs(s) + (tutti_count)kept->n > MOST_RUNS;
+    *large_out |= many && !few;
+    if (*large_out) return TUTTI_OK;
+    TUTTI_TRY(many || (few && tutti__side_runs(s) > (tutti_count)(16 * kept->n))
+                  ? keep_by_slices(s, kept, out)
+                  : keep_by_list(s, kept, out));
+    *large_out |= tutti__side_size(*out) > tutti__side_size(s) + GROWTH;
+    return TUTTI_OK;
+}
+
+static tutti_err source_trim(tutti__load *l, int i, const tutti__extents *lost, int *large_out) {
+    stay_list kept;
+    tutti__side left = {0, NULL};
+    TUTTI_TRY(kept_make(l->side[i], lost, &kept));
+    const tutti_err err = side_keep(l->side[i], &kept, large_out, &left);
+    tutti__free(kept.v);
+    if (err != TUTTI_OK || *large_out) {
+        tutti__side_free(&left);
+        return err;
+    }
+    tutti__side_free(&l->source[i].side);
+    l->source[i].side = l->side[i] = left;
+    return TUTTI_OK;
+}
+
+/* What this rank itself sends. */
+static tutti_err walk_trim(const tutti_plan *p, tutti__two_phase *t, const tutti__extents *lost,
+                           int *large_out) {
+    stay_list kept;
+    tutti__side file = {0, NULL}, memory = {0, NULL};
+    if (lost->n == 0) return TUTTI_OK;
+    TUTTI_TRY(kept_make(p->access->file, lost, &kept));
+    tutti_err err = side_keep(p->access->file, &kept, large_out, &file);
+    if (err == TUTTI_OK) err = side_keep(p->access->memory, &kept, large_out, &memory);
+    tutti__free(kept.v);
+    if (err == TUTTI_OK && !*large_out) {
+        t->walk = tutti__calloc(1, sizeof *t->walk);
+        if (t->walk) {
+            *t->walk = (tutti_access){file, memory};
+            return TUTTI_OK;
+        }
+        err = TUTTI_ERR_NOMEM;
+    }
+    tutti__side_free(&file);
+    tutti__side_free(&memory);
+    return err;
+}
+
+/* ---- letters */
+
+/* What stands before the bytes that a sender has lost. */
+typedef struct {
+    int32_t purpose, aggregator, rank; /* FOR_..., in whose domain, whose bytes */
+} heading;
+
+enum { FOR_SENDER = 1, FOR_CARRIER = 2 };
+
+typedef struct {
+    tutti__letter *v;
+    int n;
+} mail;
+
+static tutti_err mail_add(mail *m, int to, heading h, tutti__side lost) {
+    const tutti_off lo = tutti__side_lo(lost), hi = tutti__side_hi(lost);
+    const size_t bytes = tutti__side_letter(lost, lo, hi, NULL, 0);
+    char *data = tutti__malloc(sizeof h + bytes);
+    if (!data) return TUTTI_ERR_NOMEM;
+    memcpy(data, &h, sizeof h);
+    (void)tutti__side_letter(lost, lo, hi, data + sizeof h, bytes);
+    m->v[m->n++] = (tutti__letter){to, sizeof h + bytes, data};
+    return TUTTI_OK;
+}
+
+static tutti_err lost_side(const tutti__extents *lost, tutti__side *out) {
+    run_list l = {NULL, NULL, 0, 0};
+    tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < lost->n && err == TUTTI_OK; i++)
+        err = run_put(&l, lost->v[i].offset, lost->v[i].bytes);
+    if (err == TUTTI_OK) err = tutti__side_list(l.n, l.offset, l.bytes, 0, out);
+    tutti__free(l.offset);
+    tutti__free(l.bytes);
+    return err;
+}
+
+/* A source of my domain has lost these: trim it, and tell those who send its bytes. */
+static tutti_err source_tell(const tutti__two_phase *t, int i, const tutti__extents *lost,
+                             mail *m) {
+    const tutti__source *s = &t->home.source[i];
+    const int carried = s->group != t->groups->mine && !t->stepwise;
+    const tutti__batch *b = t->home.batch;
+    tutti__side side;
+    TUTTI_TRY(lost_side(lost, &side));
+    while (b->group != s->group) b++;
+    tutti_err err = mail_add(m, s->rank, (heading){FOR_SENDER, t->my_agg, s->rank}, side);
+    if (err == TUTTI_OK && carried)
+        err = mail_add(m, b->peer, (heading){FOR_CARRIER, t->my_agg, s->rank}, side);
+    tutti__side_free(&side);
+    return err;
+}
+
+/* My domain: find out, trim, write letters. */
+static tutti_err home_trim(tutti__two_phase *t, mail *m, int *large_out) {
+    tutti_off lo, hi;
+    tutti__extents *lost = tutti__calloc((size_t)t->home.n, sizeof *lost);
+    m->v = tutti__calloc(2 * (size_t)t->home.n, sizeof *m->v);
+    tutti_err err = lost && m->v ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    tutti__domains_extent(&t->domains, t->my_agg, &lo, &hi);
+    if (err == TUTTI_OK) err = load_sweep(&t->home, lo, hi, lost);
+    for (int i = 0; i < t->home.n && err == TUTTI_OK && !*large_out; i++) {
+        if (lost[i].n == 0) continue;
+        *large_out |= lost[i].n > MOST_RUNS;
+        if (!*large_out) err = source_tell(t, i, &lost[i], m);
+        if (err == TUTTI_OK) err = source_trim(&t->home, i, &lost[i], large_out);
+    }
+    for (int i = 0; lost && i < t->home.n; i++) tutti__extents_free(&lost[i]);
+    tutti__free(lost);
+    return err;
+}
+
+/* The load that I carry for an aggregator. */
+static tutti__load *carry_of(const tutti__two_phase *t, int aggregator) {
+    tutti__load *l = t->carry;
+    while (l->aggregator != aggregator) l++;
+    return l;
+}
+
+static tutti_err carry_trim(tutti__load *l, int rank, tutti__side lost, int *large_out) {
+    tutti__extents x = {NULL, 0, 0};
+    tutti_err err = tutti__sides_union(1, &lost, tutti__side_lo(lost), tutti__side_hi(lost), 0, &x);
+    for (int i = 0; i < l->n && err == TUTTI_OK; i++)
+        if (l->source[i].rank == rank) err = source_trim(l, i, &x, large_out);
+    tutti__extents_free(&x);
+    return err;
+}
+
+/* Take in what aggregators have told: of my own bytes, and of those that I carry. */
+static tutti_err letters_read(const tutti_plan *p, tutti__two_phase *t, int n,
+                              const tutti__letter *in, int *large_out) {
+    tutti__side *mine = tutti__calloc((size_t)n + 1, sizeof *mine);
+    tutti__extents lost = {NULL, 0, 0};
+    int own = 0;
+    tutti_err err = mine ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (int i = 0; i < n && err == TUTTI_OK && !*large_out; i++) {
+        heading h;
+        tutti__side side;
+        memcpy(&h, in[i].data, sizeof h);
+        err = tutti__side_from_letter((char *)in[i].data + sizeof h, in[i].bytes - sizeof h, &side);
+        if (err != TUTTI_OK) break;
+        if (h.purpose == FOR_SENDER) {
+            mine[own++] = side;
+            continue;
+        }
+        err = carry_trim(carry_of(t, h.aggregator), h.rank, side, large_out);
+        tutti__side_free(&side);
+    }
+    if (err == TUTTI_OK && own > 0)
+        err = tutti__sides_union(own, mine, tutti__side_lo(p->access->file),
+                                 tutti__side_hi(p->access->file), 0, &lost);
+    if (err == TUTTI_OK && !*large_out) err = walk_trim(p, t, &lost, large_out);
+    while (own > 0) tutti__side_free(&mine[--own]);
+    tutti__free(mine);
+    tutti__extents_free(&lost);
+    return err;
+}
+
+tutti_err tutti__overlap_trim(tutti_plan *p, int mine, int *large_out) {
+    tutti__two_phase *t = p->two;
+    tutti__letter *in = NULL;
+    int n = 0;
+    mail m = {NULL, 0};
+    *large_out = 0;
+    tutti_err err = mine ? home_trim(t, &m, large_out) : TUTTI_OK;
+    const tutti_error_info first = *tutti_last_error();
+    const int told = err == TUTTI_OK && !*large_out ? m.n : 0;
+    for (int i = 0; i < told; i++) {
+        if (m.v[i].rank == p->file->team->rank) continue;
+        p->means.stats->descriptor_messages++;
+        p->means.stats->descriptor_bytes += (tutti_off)m.v[i].bytes;
+    }
+    const tutti_err got = tutti__team_letters(p->file->team, told, m.v, &n, &in);
+    tutti__letters_free(m.n, &m.v);
+    if (err != TUTTI_OK)
+        tutti__error_assign(&first);
+    else
+        err = got;
+    if (err == TUTTI_OK && !*large_out) err = letters_read(p, t, n, in, large_out);
+    tutti__letters_free(n, &in);
+    return err;
+}
