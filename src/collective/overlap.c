@@ -153,33 +153,16 @@ static tutti_err load_sweep(const tutti__load *l, tutti_off lo, tutti_off hi,
 
 /* ---- trim */
 
-/* Stream positions that stay. */
-typedef struct {
-    tutti__extent *v;
-    size_t n;
-} stay_list;
-
-static tutti_err kept_make(tutti__side file, const tutti__extents *lost, stay_list *out) {
-    tutti_off at = 0;
-    tutti__extent *v = tutti__malloc((lost->n + 1) * sizeof *v);
-    size_t n = 0;
-    if (!v) return TUTTI_ERR_NOMEM;
-    for (size_t i = 0; i <= lost->n; i++) {
-        const int last = i == lost->n;
-        const tutti_off to =
-            last ? tutti__side_bytes(file) : tutti__side_tell(file, lost->v[i].offset);
-        if (to > at) v[n++] = (tutti__extent){at, to - at};
-        if (!last) at = to + lost->v[i].bytes;
-    }
-    *out = (stay_list){v, n};
-    return TUTTI_OK;
-}
-
-/* Runs while they are listed. */
+/* Runs while they are listed; or stream positions that stay. */
 typedef struct {
     tutti_off *offset, *bytes;
     tutti_count n, room;
 } run_list;
+
+static void list_free(run_list *l) {
+    tutti__free(l->offset);
+    tutti__free(l->bytes);
+}
 
 static tutti_err run_put(run_list *l, tutti_off offset, tutti_off bytes) {
     if (l->n > 0 && l->offset[l->n - 1] + l->bytes[l->n - 1] == offset) {
@@ -200,51 +183,61 @@ static tutti_err run_put(run_list *l, tutti_off offset, tutti_off bytes) {
     return TUTTI_OK;
 }
 
-static tutti_err runs_put(run_list *l, const tutti__burst *b, tutti_off bytes) {
-    tutti_off offset = b->offset;
-    for (; bytes > 0; offset += b->stride) {
-        const tutti_off n = tutti__min(bytes, b->bytes);
-        TUTTI_TRY(run_put(l, offset, n));
-        bytes -= n;
-    }
-    return TUTTI_OK;
-}
+/* What is left of a file side: its runs, and the stream positions that stay. */
+typedef struct {
+    const tutti__extents *lost;
+    size_t next; /* the first of them that has not been passed */
+    run_list left, kept;
+} trimmer;
 
-static tutti_err list_kept(tutti__side s, const stay_list *kept, run_list *l) {
-    tutti__cursor c;
-    tutti__burst b = {0, 0, 0, 0};
-    tutti_off at = 0;
-    tutti__cursor_seek(&c, s, 0);
-    for (size_t i = 0; i < kept->n; i++) {
-        const tutti_off from = kept->v[i].offset, to = from + kept->v[i].bytes;
-        while (at < to) {
-            (void)tutti__cursor_peek(&c, &b);
-            const tutti_off shown = b.bytes * b.count;
-            const tutti_off n = tutti__min(shown, (at < from ? from : to) - at);
-            if (at >= from) TUTTI_TRY(runs_put(l, &b, n));
-            tutti__cursor_skip(&c, n);
-            at += n;
+/* The run at `offset`, whose first byte is stream position `at`. */
+static tutti_err run_trim(trimmer *t, tutti_off offset, tutti_off bytes, tutti_off at) {
+    const tutti_off start = offset, end = offset + bytes;
+    while (offset < end) {
+        const int none = t->next == t->lost->n;
+        const tutti_off from = none ? end : tutti__min(t->lost->v[t->next].offset, end);
+        const tutti_off to = none ? end : t->lost->v[t->next].offset + t->lost->v[t->next].bytes;
+        if (from > offset) {
+            TUTTI_TRY(run_put(&t->left, offset, from - offset));
+            TUTTI_TRY(run_put(&t->kept, at + (offset - start), from - offset));
         }
+        offset = from < end ? to : end;
+        if (from < end && to <= end) t->next++;
     }
     return TUTTI_OK;
 }
 
-static tutti_err keep_by_list(tutti__side s, const stay_list *kept, tutti__side *out) {
-    run_list l = {NULL, NULL, 0, 0};
-    tutti_err err = list_kept(s, kept, &l);
-    if (err == TUTTI_OK) err = tutti__side_list(l.n, l.offset, l.bytes, 0, out);
-    tutti__free(l.offset);
-    tutti__free(l.bytes);
-    return err;
+static tutti_err runs_trim(trimmer *t, tutti__side file) {
+    tutti__cursor c;
+    tutti__burst b;
+    tutti_off at = 0;
+    tutti__cursor_seek(&c, file, 0);
+    while (tutti__cursor_peek(&c, &b)) {
+        for (tutti_count i = 0; i < b.count; i++, at += b.bytes)
+            TUTTI_TRY(run_trim(t, b.offset + i * b.stride, b.bytes, at));
+        tutti__cursor_skip(&c, b.bytes * b.count);
+    }
+    return TUTTI_OK;
 }
 
-static tutti_err keep_by_slices(tutti__side s, const stay_list *kept, tutti__side *out) {
-    tutti__side part[FEW_SLICES];
+/* The same positions without looking at every run. */
+static tutti_err kept_find(trimmer *t, tutti__side file) {
+    tutti_off at = 0;
+    for (size_t i = 0; i < t->lost->n; i++) {
+        const tutti_off to = tutti__side_tell(file, t->lost->v[i].offset);
+        if (to > at) TUTTI_TRY(run_put(&t->kept, at, to - at));
+        at = to + t->lost->v[i].bytes;
+    }
+    const tutti_off all = tutti__side_bytes(file);
+    return all > at ? run_put(&t->kept, at, all - at) : TUTTI_OK;
+}
+
+static tutti_err slices_keep(tutti__side s, const run_list *kept, tutti__side *out) {
+    tutti__side part[FEW_SLICES + 1];
     int n = 0;
     tutti_err err = TUTTI_OK;
-    for (size_t i = 0; i < kept->n && err == TUTTI_OK; i++) {
-        const tutti_off from = kept->v[i].offset;
-        err = tutti__side_slice(s, from, from + kept->v[i].bytes, &part[n]);
+    for (tutti_count i = 0; i < kept->n && err == TUTTI_OK; i++) {
+        err = tutti__side_slice(s, kept->offset[i], kept->offset[i] + kept->bytes[i], &part[n]);
         if (err == TUTTI_OK) n++;
     }
     if (err == TUTTI_OK) return tutti__side_cat(n, part, out); /* takes them over */
@@ -252,31 +245,69 @@ static tutti_err keep_by_slices(tutti__side s, const stay_list *kept, tutti__sid
     return err;
 }
 
-/* The kept positions of a side; *large_out: they would take too much memory, and *out is empty. */
-static tutti_err side_keep(tutti__side s, const stay_list *kept, int *large_out, tutti__side *out) {
+static int slices_do(tutti__side s, tutti_count pieces) {
+    return pieces <= FEW_SLICES && tutti__side_runs(s) > 16 * pieces;
+}
+
+static tutti_err file_trim(trimmer *t, tutti__side file, int *large_out, tutti__side *out) {
+    const tutti_count lost = (tutti_count)t->lost->n;
     *out = (tutti__side){0, NULL};
-    if (kept->n == 0) return TUTTI_OK;
-    const int few = kept->n <= FEW_SLICES;
-    const int many = tutti__side_runs(s) + (tutti_count)kept->n > MOST_RUNS;
-    *large_out |= many && !few;
+    if (slices_do(file, lost)) {
+        TUTTI_TRY(kept_find(t, file));
+        return t->kept.n > 0 ? slices_keep(file, &t->kept, out) : TUTTI_OK;
+    }
+    *large_out |= tutti__side_runs(file) + lost > MOST_RUNS;
     if (*large_out) return TUTTI_OK;
-    TUTTI_TRY(many || (few && tutti__side_runs(s) > (tutti_count)(16 * kept->n))
-                  ? keep_by_slices(s, kept, out)
-                  : keep_by_list(s, kept, out));
-    *large_out |= tutti__side_size(*out) > tutti__side_size(s) + GROWTH;
+    TUTTI_TRY(runs_trim(t, file));
+    TUTTI_TRY(tutti__side_list(t->left.n, t->left.offset, t->left.bytes, 0, out));
+    *large_out |= tutti__side_size(*out) > tutti__side_size(file) + GROWTH;
     return TUTTI_OK;
 }
 
-static tutti_err source_trim(tutti__load *l, int i, const tutti__extents *lost, int *large_out) {
-    stay_list kept;
-    tutti__side left = {0, NULL};
-    TUTTI_TRY(kept_make(l->side[i], lost, &kept));
-    const tutti_err err = side_keep(l->side[i], &kept, large_out, &left);
-    tutti__free(kept.v);
-    if (err != TUTTI_OK || *large_out) {
-        tutti__side_free(&left);
-        return err;
+static tutti_err memory_list(tutti__side s, const run_list *kept, run_list *l) {
+    tutti__cursor c;
+    tutti__burst b = {0, 0, 0, 0};
+    tutti_off at = 0;
+    tutti__cursor_seek(&c, s, 0);
+    for (tutti_count i = 0; i < kept->n; i++) {
+        const tutti_off from = kept->offset[i], to = from + kept->bytes[i];
+        while (at < to) {
+            (void)tutti__cursor_peek(&c, &b);
+            tutti_off n = tutti__min(b.bytes * b.count, (at < from ? from : to) - at);
+            tutti__cursor_skip(&c, n);
+            at += n;
+            for (tutti_off o = b.offset, m; at > from && n > 0; o += b.stride, n -= m) {
+                m = tutti__min(n, b.bytes);
+                TUTTI_TRY(run_put(l, o, m));
+            }
+        }
     }
+    return TUTTI_OK;
+}
+
+/* The memory of what is left. */
+static tutti_err memory_trim(tutti__side s, const run_list *kept, int *large_out,
+                             tutti__side *out) {
+    run_list l = {NULL, NULL, 0, 0};
+    *out = (tutti__side){0, NULL};
+    if (kept->n == 0) return TUTTI_OK;
+    if (slices_do(s, kept->n)) return slices_keep(s, kept, out);
+    *large_out |= tutti__side_runs(s) + kept->n > MOST_RUNS;
+    if (*large_out) return TUTTI_OK;
+    tutti_err err = memory_list(s, kept, &l);
+    if (err == TUTTI_OK) err = tutti__side_list(l.n, l.offset, l.bytes, 0, out);
+    list_free(&l);
+    *large_out |= tutti__side_size(*out) > tutti__side_size(s) + GROWTH;
+    return err;
+}
+
+static tutti_err source_trim(tutti__load *l, int i, const tutti__extents *lost, int *large_out) {
+    trimmer t = {.lost = lost};
+    tutti__side left;
+    const tutti_err err = file_trim(&t, l->side[i], large_out, &left);
+    list_free(&t.left);
+    list_free(&t.kept);
+    if (err != TUTTI_OK) return err;
     tutti__side_free(&l->source[i].side);
     l->source[i].side = l->side[i] = left;
     return TUTTI_OK;
@@ -285,24 +316,22 @@ static tutti_err source_trim(tutti__load *l, int i, const tutti__extents *lost, 
 /* What this rank itself sends. */
 static tutti_err walk_trim(const tutti_plan *p, tutti__two_phase *t, const tutti__extents *lost,
                            int *large_out) {
-    stay_list kept;
+    trimmer m = {.lost = lost};
     tutti__side file = {0, NULL}, memory = {0, NULL};
     if (lost->n == 0) return TUTTI_OK;
-    TUTTI_TRY(kept_make(p->access->file, lost, &kept));
-    tutti_err err = side_keep(p->access->file, &kept, large_out, &file);
-    if (err == TUTTI_OK) err = side_keep(p->access->memory, &kept, large_out, &memory);
-    tutti__free(kept.v);
-    if (err == TUTTI_OK && !*large_out) {
-        t->walk = tutti__calloc(1, sizeof *t->walk);
-        if (t->walk) {
-            *t->walk = (tutti_access){file, memory};
-            return TUTTI_OK;
-        }
-        err = TUTTI_ERR_NOMEM;
+    tutti_err err = file_trim(&m, p->access->file, large_out, &file);
+    if (err == TUTTI_OK && !*large_out)
+        err = memory_trim(p->access->memory, &m.kept, large_out, &memory);
+    list_free(&m.left);
+    list_free(&m.kept);
+    if (err == TUTTI_OK) t->walk = tutti__calloc(1, sizeof *t->walk);
+    if (t->walk) {
+        *t->walk = (tutti_access){file, memory};
+        return TUTTI_OK;
     }
     tutti__side_free(&file);
     tutti__side_free(&memory);
-    return err;
+    return err != TUTTI_OK ? err : TUTTI_ERR_NOMEM;
 }
 
 /* ---- letters */
@@ -336,8 +365,7 @@ static tutti_err lost_side(const tutti__extents *lost, tutti__side *out) {
     for (size_t i = 0; i < lost->n && err == TUTTI_OK; i++)
         err = run_put(&l, lost->v[i].offset, lost->v[i].bytes);
     if (err == TUTTI_OK) err = tutti__side_list(l.n, l.offset, l.bytes, 0, out);
-    tutti__free(l.offset);
-    tutti__free(l.bytes);
+    list_free(&l);
     return err;
 }
 
