@@ -6,8 +6,8 @@
  *   read    IDLE -> FETCH  the bytes somebody wants come from the file, once; small gaps along with them
  *                -> SERVE  the slot is open, other groups get one message each
  *
- * With overlapping writers (ordered) every contribution is a message, received and placed one after the
- * other in rank order, so that the highest rank wins.
+ * With writers that overlap too much to be trimmed (ordered) every contribution is a message, received and placed
+ * one after the other in rank order, so that the highest rank wins.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/run.h"
 
@@ -105,7 +105,7 @@ static void window_open(tutti__run *r, tutti__work *w) {
     r->home_next = tutti__load_next(r, &r->two->home, w->cycle + 1);
 }
 
-/* Writing with overlaps: one message at a time, in rank order.  1 if all have been placed. */
+/* Writing in order: one message at a time, in rank order.  1 if all have been placed. */
 static int receive_ordered(tutti__run *r, tutti__work *w) {
     if (!tutti__work_is_first(r, w)) return 0;
     for (int i = 0; i < w->traffics; i++) {
