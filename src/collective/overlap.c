@@ -1,12 +1,14 @@
-/* collective: ranks that write the same bytes.  The highest of them wins, and the others do not send those bytes at all:
+/* collective: ranks that write the same bytes.  The highest of them wins, and the others do not
+ * send those bytes at all:
  *
  *   sweep     aggregators: which bytes of a sender does a higher rank write too?
  *   letters   tell them to that sender, and to the rank of its group that carries its bytes
  *   trim      aggregator, carrier and sender take the same bytes out of their descriptions
  *
- * From then on nobody overlaps, and the plan is carried out like any other.  A sender's memory side loses the same stream
- * positions as its file side.  What is left is listed (equally spaced runs become loops again), or, where it is long, put
- * together from slices.  Where that would be too much to keep, the caller places messages in rank order instead.
+ * From then on nobody overlaps, and the plan is carried out like any other.  A sender's memory
+ * side loses the same stream positions as its file side.  What is left is listed (equally spaced
+ * runs become loops again), or, where it is long, put together from slices.  Where that would be
+ * too much to keep, the caller places messages in rank order instead.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/overlap.h"
 

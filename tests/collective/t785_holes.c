@@ -1,7 +1,8 @@
 /* TEST ranks=1,2,4 timeout=120 */
-/* Writes with holes: only the named bytes change.  A file that is shorter than the request, so that some holes lie before
- * its end and some behind it, by every exchange, store and pipeline, with and without `sole_writer` and `rmw`; what goes to
- * the file is counted.  Where others write into the holes meanwhile, nothing of theirs is lost.
+/* Writes with holes: only the named bytes change.  A file that is shorter than the request, so
+ * that some holes lie before its end and some behind it, by every exchange, store and pipeline,
+ * with and without `sole_writer` and `rmw`; what goes to the file is counted.  Where others write
+ * into the holes meanwhile, nothing of theirs is lost.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/hostile.h"
 #include "pairs.h"
@@ -172,7 +173,8 @@ static void comb_is(const unsigned char *v, int64_t n, tutti_off at, unsigned ch
     CHECK(wrong == 0, "%d bytes of %c are gone", wrong, tag);
 }
 
-/* Two handles on one new file, at the same time: without sole_writer neither touches the other's bytes. */
+/* Two handles on one new file, at the same time: without sole_writer neither touches the other's
+ * bytes. */
 static void two_handles(const char *pipeline) {
     static unsigned char one[EXTENT], two[EXTENT];
     char text[200];
@@ -201,7 +203,8 @@ static void two_handles(const char *pipeline) {
     free(v);
 }
 
-/* One rank has an independent write under way: no holes are filled then, though nobody else writes. */
+/* One rank has an independent write under way: no holes are filled then, though nobody else
+ * writes. */
 static void under_way(void) {
     static unsigned char one[EXTENT], two[RUN];
     tutti_request *r = NULL;

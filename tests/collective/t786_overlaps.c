@@ -1,7 +1,7 @@
 /* TEST ranks=2,3,8 timeout=180 */
-/* Ranks that write the same bytes, by every exchange, store and pipeline: the highest wins, every rank's count is all of its
- * bytes, and each byte goes to the file once.  New plans, remembered ones, plans elsewhere in the file, in the background;
- * descriptions that cannot be trimmed.
+/* Ranks that write the same bytes, by every exchange, store and pipeline: the highest wins, every
+ * rank's count is all of its bytes, and each byte goes to the file once.  New plans, remembered
+ * ones, plans elsewhere in the file, in the background; descriptions that cannot be trimmed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
 #include "collective/hostile.h"
@@ -218,7 +218,8 @@ static void background(void) {
         }
 }
 
-/* So many single bytes, most of them lost one by one, that the rest would be a long list: in rank order. */
+/* So many single bytes, most of them lost one by one, that the rest would be a long list: in rank
+ * order. */
 static void too_many(void) {
     enum { RUNS = 1100000 };
     const tutti_options opt = options_of("method=two-phase");
