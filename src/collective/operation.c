@@ -101,7 +101,7 @@ static void way_explain(const tutti_plan *p, char *out, size_t size) {
         tutti_options_get(&o, "pipeline", pipeline, sizeof pipeline) != TUTTI_OK)
         return;
     if (t->stepwise && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
-    snprintf(out, size, "exchange %s%s, pipeline %s, store %s", exchange, step, pipeline,
+    snprintf(out, size, "exchange %s%s, pipeline %s; store %s", exchange, step, pipeline,
              p->means.store->ops->name);
 }
 

@@ -117,7 +117,7 @@ static void test_store(void) {
         CHECK_OK(tutti_access_vector((tutti_off)PIECE * rank, PIECES, PIECE,
                                      (tutti_off)PIECE * ranks, &a));
         CHECK_OK(tutti_file_write(f, a, buf, NULL));
-        const char *how = tutti_file_explain(f), *store = strstr(how, "pipeline write-comm-2, ");
+        const char *how = tutti_file_explain(f), *store = strstr(how, "pipeline write-comm-2; ");
         CHECK(store, "%s", how);
         const int in_background =
             store && (strstr(store, "store uring") || strstr(store, "store threads"));
