@@ -95,7 +95,7 @@ static void first_bytes(tutti_file *f, model *m, tutti_off n) {
     unsigned char *v = malloc((size_t)n + 1);
     for (tutti_off i = 0; i < n; i++) v[i] = mix(99, (uint64_t)i);
     model_reach(m, n);
-    memcpy(m->v, v, (size_t)n);
+    if (n > 0) memcpy(m->v, v, (size_t)n);
     CHECK_OK(tutti_access_contiguous(0, rank == 0 ? n : 0, &a));
     CHECK_SAME(tutti_file_write(f, a, v, NULL), TUTTI_OK);
     tutti_access_free(&a);
