@@ -15,7 +15,7 @@ static pthread_once_t off_once = PTHREAD_ONCE_INIT;
 
 static void off_read(void) {
     static const char *const words[] = {"off", "0", "no", "false", "disable"};
-    const char *text = getenv("TUTTI_MPIIO");
+    const char *text = secure_getenv("TUTTI_MPIIO");
     for (size_t i = 0; text && i < sizeof words / sizeof *words; i++)
         if (strcasecmp(text, words[i]) == 0) off = 1;
 }

@@ -109,10 +109,13 @@ enum {
       "pretend nodes on one machine: a number (even), a list 3,1,2 (uneven), rr:N (round-robin), " \
       "single")                                                                                    \
     X(TEXT, profile, "", "",                                                                       \
-      "profile of the machine that 'tutti tune' has written; empty: the user's, the system's, "    \
-      "or none")                                                                                   \
+      "profile of the machine that 'tutti tune' has written; empty, or not to be read: the "       \
+      "user's, the system's, or none")                                                             \
     X(BOOL, explain, 0, "", "say on standard error what was chosen and why")                       \
-    X(TEXT, trace, "", "", "write a Chrome/Perfetto trace of all operations to this file")         \
+    X(TEXT, trace, "", "",                                                                         \
+      "write a Chrome/Perfetto trace of all operations to this file, if it is not there, empty "   \
+      "or "                                                                                        \
+      "a trace; where that fails there is none, and nothing else changes")                         \
     X(TEXT, fault, "", "",                                                                         \
       "for tests: make a file access fail, RANK:WHAT:N[:ERRNO], see tutti-options(7)")             \
     X(INT, plan_cache, 8, "",                                                                      \
@@ -139,7 +142,9 @@ typedef struct tutti_options {
 
 /** Set every option to its default, then to what the environment says (TUTTI_METHOD, ...).   Local.
  *  @param[out] opt  filled in, also after an error (the offending variable then has its default)
- *  @return TUTTI_ERR_OPTION if a TUTTI_ variable that names an option has a value it cannot have */
+ *  In set-user-id programs and their like the environment is ignored.
+ *  @return TUTTI_ERR_OPTION if a TUTTI_ variable that names an option has a value it cannot have;
+ *  of explain, trace and profile, which only tell or advise, it is then as good as not set */
 TUTTI_API tutti_err tutti_options_init(tutti_options *opt);
 
 /** Set every option to its default and ignore the environment.   Local. */

@@ -344,20 +344,52 @@ static tutti_err set_from_environment(tutti_options *opt, const option_row *row)
     int n = snprintf(variable, sizeof variable, "TUTTI_%s", row->name);
     while (n-- > 0)
         if (variable[n] >= 'a' && variable[n] <= 'z') variable[n] = (char)(variable[n] - 'a' + 'A');
-    const char *value = getenv(variable);
+    const char *value = secure_getenv(variable);
     if (!value || !*value) return TUTTI_OK;
     snprintf(what, sizeof what, "environment variable %s", variable);
     return set_row(opt, row, what, value);
 }
 
+/* Options that only tell or advise.  A variable of theirs that cannot be taken is as good as not set:
+ * whoever looks at a program must not keep it from its work. */
+static int only_tells(const option_row *row) {
+    static const char *const names[] = {"explain", "trace", "profile"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        if (strcmp(row->name, names[i]) == 0) return 1;
+    return 0;
+}
+
+static pthread_mutex_t ignored_lock = PTHREAD_MUTEX_INITIALIZER;
+static char ignored_text[512];
+
+int tutti__options_ignored(char *out, size_t size) {
+    pthread_mutex_lock(&ignored_lock);
+    const int some = ignored_text[0] != '\0';
+    if (some) snprintf(out, size, "%s", ignored_text);
+    ignored_text[0] = '\0';
+    pthread_mutex_unlock(&ignored_lock);
+    return some;
+}
+
+static void note_ignored(void) {
+    pthread_mutex_lock(&ignored_lock);
+    snprintf(ignored_text, sizeof ignored_text, "%s", tutti_last_error()->text);
+    pthread_mutex_unlock(&ignored_lock);
+}
+
 tutti_err tutti_options_init(tutti_options *opt) {
+    const tutti_error_info before = *tutti_last_error();
     tutti_error_info first = {.code = TUTTI_OK};
     TUTTI_CHECK(opt, TUTTI_ERR_ARG, "the options are NULL");
     tutti_options_defaults(opt);
-    for (int i = 0; i < ROWS; ++i)
-        if (set_from_environment(opt, &rows[i]) != TUTTI_OK && first.code == TUTTI_OK)
+    for (int i = 0; i < ROWS; ++i) {
+        if (set_from_environment(opt, &rows[i]) == TUTTI_OK) continue;
+        if (only_tells(&rows[i]))
+            note_ignored();
+        else if (first.code == TUTTI_OK)
             first = *tutti_last_error();
-    if (first.code != TUTTI_OK) tutti__error_assign(&first);
+    }
+    tutti__error_assign(first.code != TUTTI_OK ? &first : &before);
     return first.code;
 }
 

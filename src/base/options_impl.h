@@ -9,6 +9,10 @@
  * to the fields directly. */
 tutti_err tutti__options_check(const tutti_options *opt) TUTTI_MUST_USE;
 
+/* What was last wrong with a TUTTI_ variable that is not worth an error (trace, explain, profile).  1 and
+ * the sentence, once; 0: nothing. */
+int tutti__options_ignored(char *out, size_t size);
+
 /* What row `i`, which must exist, takes, in words: "one of a|b", "a size from 64k to 1t" ... */
 void tutti__options_takes(int i, char *out, size_t size);
 

@@ -104,7 +104,8 @@ tutti_err tutti_profile_place(const char *path, tutti_place *place_out) {
 /* ---- where profiles are ---------------------------------------------------------------------- */
 
 tutti_err tutti_profile_path(char *path_out, size_t size) {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *config = secure_getenv("XDG_CONFIG_HOME");
+    const char *home = secure_getenv("HOME");
     int n = -1;
     TUTTI_CHECK(path_out && size > 0, TUTTI_ERR_ARG, "there is no room for a path");
     path_out[0] = '\0';

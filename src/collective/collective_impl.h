@@ -48,7 +48,8 @@ struct tutti_file {
     char explain[256];
     tutti_progress_fn *progress;
     void *progress_context;
-    tutti_file *next_open; /* list of open files, for MPI_Finalize */
+    tutti_file *next_open;  /* list of open files, for MPI_Finalize */
+    uint64_t device, inode; /* rank 0, with a trace: which file it is, which no trace overwrites */
 };
 
 /* A guest leaves errno alone: the first line of every public call that may reach the system. */
@@ -227,8 +228,7 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
 /* Print the candidates with their predicted times, the one that is taken first. */
 void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_write);
 /* At open, rank 0: the profile for a path. */
-tutti_err tutti__choose_profile(const char *path, const tutti_options *opt,
-                                tutti_profile *out) TUTTI_MUST_USE;
+void tutti__choose_profile(const char *path, const tutti_options *opt, tutti_profile *out);
 /* At open: the store, if the profile knows that working in the background pays. */
 int tutti__choose_store(const tutti_options *opt, const tutti_profile *p);
 
@@ -475,8 +475,9 @@ int tutti__file_store(const tutti_options *opt, int by_itself);
 /* ---- open_files.c: what happens at MPI_Finalize, and the trace file */
 tutti_err tutti__open_files_add(tutti_file *f) TUTTI_MUST_USE;
 void tutti__open_files_remove(tutti_file *f);
-/* The option `trace`: record from open on; write what was recorded at close (Collective, agrees). */
-tutti_err tutti__trace_begin(const tutti_file *f) TUTTI_MUST_USE;
-tutti_err tutti__trace_write(tutti_file *f) TUTTI_MUST_USE;
+/* The option `trace`: record from open on; write what was recorded at close (Collective).  Whatever
+ * goes wrong with it is no error of the file. */
+void tutti__trace_begin(tutti_file *f);
+void tutti__trace_write(tutti_file *f);
 
 #endif

@@ -156,7 +156,7 @@ static tutti_err open_store(tutti_file *f, int permissions) {
     if (creates) err = of_file(f, store_open(f, permissions, 1));
     if (f->mode & TUTTI_CREATE) TUTTI_TRY(tutti__team_agree(f->team, err));
     if (!creates) err = of_file(f, store_open(f, permissions, 0));
-    if (err == TUTTI_OK) err = tutti__trace_begin(f);
+    if (err == TUTTI_OK) tutti__trace_begin(f);
     if (err == TUTTI_OK) err = tutti__open_files_add(f);
     if (f->mode & TUTTI_TRUNCATE) { /* not before all have it open: a refusal changes nothing */
         TUTTI_TRY(tutti__team_agree(f->team, err));
@@ -252,7 +252,7 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     if (err == TUTTI_OK) err = open_check(path, mode, &mine.opt);
     if (err == TUTTI_OK && !f_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the file");
-    if (err == TUTTI_OK && rank == 0) err = tutti__choose_profile(path, &mine.opt, &mine.profile);
+    if (err == TUTTI_OK && rank == 0) tutti__choose_profile(path, &mine.opt, &mine.profile);
 
     wish first = mine;
     MPI_Request told;
@@ -332,7 +332,7 @@ tutti_err tutti_file_close(tutti_file **pf) {
     tutti__requests_end(f);
     tutti__open_files_remove(f);
     err = tutti__team_agree(f->team, stores_close(f));
-    if (err == TUTTI_OK) err = tutti__trace_write(f);
+    if (err == TUTTI_OK) tutti__trace_write(f);
     if (err != TUTTI_OK) tutti__error_context("close", f->path, -1);
     const tutti_error_info info = *tutti_last_error();
     file_free(f);
