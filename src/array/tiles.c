@@ -22,6 +22,7 @@
 enum { RING = 3, ALIGN = 4096 }; /* buffers, at most; where they begin */
 
 struct tutti_tiles {
+    tutti__handle handle; /* until it is ended */
     tutti__flight reading, writing;
     tutti__tiling tiling;
     tutti__grain grain; /* of the array that is read */
@@ -125,6 +126,7 @@ static void tiles_free(tutti_tiles **pt) {
         tutti__free(t->in[i]);
         tutti__free(t->out[i]);
     }
+    tutti__handle_remove(&t->handle);
     tutti__free(t);
     *pt = NULL;
 }
@@ -277,10 +279,20 @@ static tutti_err named(const tutti_array *a, tutti_err err) {
     return tutti__array_named(a->head ? a->head : a->file, "tiles", err);
 }
 
+/* Arrays stay open until their walks have ended, but for MPI_Finalize. */
+static tutti_err tiles_live(const tutti_tiles *t) {
+    TUTTI_CHECK(tutti__handle_alive(&t->handle, TUTTI__TILES), TUTTI_ERR_STATE,
+                "the walk's handle is stale: the walk has ended");
+    if (t->reading.array) TUTTI_TRY(tutti__array_live(t->reading.array));
+    return t->writing.array ? tutti__array_live(t->writing.array) : TUTTI_OK;
+}
+
 tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tiles_spec *spec,
                             tutti_tiles **t_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(from || to, TUTTI_ERR_ARG, "no array to walk over");
+    if (from) TUTTI_TRY(tutti__array_live(from));
+    if (to) TUTTI_TRY(tutti__array_live(to));
     TUTTI_CHECK(spec && t_out, TUTTI_ERR_ARG, "NULL argument");
     tutti_array *any = from ? from : to;
     tutti_tiles *t = NULL;
@@ -294,6 +306,7 @@ tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tile
     count_walks(t, 1);
     if (t->steps == 0) tutti__flight_cancel(&t->reading);
     tutti__flight_begin(&t->reading);
+    tutti__handle_add(&t->handle, TUTTI__TILES);
     *t_out = t;
     return TUTTI_OK;
 }
@@ -386,6 +399,7 @@ static tutti_err failed(tutti_tiles *t, tutti_err err) {
 tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(t && tile_out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_TRY(tiles_live(t));
     const double since = tutti__now();
     tutti_err err = t->outcome;
     if (err != TUTTI_OK) { /* told again, as often as somebody asks */
@@ -408,8 +422,16 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
     TUTTI_KEEP_ERRNO;
     if (!pt || !*pt) return TUTTI_OK;
     tutti_tiles *t = *pt;
+    tutti_err err = tiles_live(t);
+    if (err != TUTTI_OK) {
+        *pt = NULL;
+        if (!tutti__handle_alive(&t->handle, TUTTI__TILES)) return err;
+        const int over = tutti__flight_forget(&t->reading) & tutti__flight_forget(&t->writing);
+        count_walks(t, -1);
+        if (over) tiles_free(&t);
+        return err;
+    }
     tutti_array *any = any_array(t);
-    tutti_err err = TUTTI_OK;
     if (t->outcome == TUTTI_OK) {
         err = tutti__flight_end(&t->writing);
         const tutti_error_info first = *tutti_last_error();
@@ -423,5 +445,5 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
 }
 
 void tutti_tiles_stats_get(const tutti_tiles *t, tutti_tiles_stats *out) {
-    if (t && out) *out = t->stats;
+    if (t && out && tutti__handle_alive(&t->handle, TUTTI__TILES)) *out = t->stats;
 }

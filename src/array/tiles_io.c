@@ -109,6 +109,12 @@ tutti_err tutti__flight_run(tutti__flight *f) {
     return err;
 }
 
+int tutti__flight_forget(tutti__flight *f) {
+    const int over = !f->request || !f->array->file->team;
+    tutti_request_abandon(&f->request);
+    return over;
+}
+
 void tutti__flight_cancel(tutti__flight *f) {
     done_with_access(f);
 }

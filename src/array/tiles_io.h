@@ -31,6 +31,8 @@ void tutti__flight_begin(tutti__flight *f);
 tutti_err tutti__flight_end(tutti__flight *f) TUTTI_MUST_USE;
 /* The whole of it at once, nothing in the background. */
 tutti_err tutti__flight_run(tutti__flight *f) TUTTI_MUST_USE;
+/* After MPI_Finalize, instead of the end.  0: the buffer may still be in use. */
+int tutti__flight_forget(tutti__flight *f);
 /* Forget what was prepared. */
 void tutti__flight_cancel(tutti__flight *f);
 

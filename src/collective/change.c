@@ -24,7 +24,7 @@ static tutti_err change_allowed(const tutti_file *f, const tutti_options *opt) {
 
 tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(f != NULL, TUTTI_ERR_ARG, "the file handle is NULL");
+    TUTTI_TRY(tutti__file_live(f));
     TUTTI_USE(f);
     tutti__requests_settle(f);
     tutti_options first = opt ? *opt : f->opt;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <tutti/file.h>
+#include "base/handle.h"
 #include "comm/team.h"
 #include "exchange/message.h"
 #include "exchange/slot.h"
@@ -14,6 +15,9 @@
 #include "store/store.h"
 
 struct tutti_file {
+    tutti__handle handle; /* until it is closed by the caller */
+    int ended;            /* MPI_Finalize has closed it: an empty shell */
+    int forgotten;        /* and the caller has too; its plans are left */
     tutti__team *team;
     tutti_store *store;
     tutti_store *away; /* for operations in the background; NULL until there is one */
@@ -146,6 +150,7 @@ typedef struct tutti__choice {
 enum { TUTTI__KEPT = 1, TUTTI__BUSY = 2 };
 
 struct tutti_plan {
+    tutti__handle handle; /* the caller's plans, until they are freed */
     tutti_file *file;
     int64_t number;
     tutti_access *access; /* `own`, unless it is somebody else's */
@@ -282,8 +287,11 @@ int tutti__sieve_can_write(const tutti_file *f);
 
 /* ---- operation.c: what all operations do before and after */
 
-/* May this rank do that?  Local. */
+/* May this rank do that, with an access of the caller's?  Local. */
 tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
+                             int is_write) TUTTI_MUST_USE;
+/* The same with one of our own. */
+tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const void *buf,
                              int is_write) TUTTI_MUST_USE;
 /* Plan, from what all ranks have said.  Collective, agrees. */
 tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) TUTTI_MUST_USE;
@@ -380,12 +388,13 @@ tutti_err tutti__board_wish(tutti__team *t) TUTTI_MUST_USE;
 
 /* ---- request.c: operations under way */
 struct tutti_request {
-    tutti_file *file;
-    const char *name; /* of the operation */
-    int alone;        /* an independent access: nobody else takes part */
-    int split;        /* begun by a split collective */
-    int ahead;        /* as ordered */
-    int background;   /* TUTTI_BACKGROUND_*, never auto */
+    tutti__handle handle; /* until it is completed or abandoned */
+    tutti_file *file;     /* NULL: closed meanwhile */
+    const char *name;     /* of the operation */
+    int alone;            /* an independent access: nobody else takes part */
+    int split;            /* begun by a split collective */
+    int ahead;            /* as ordered */
+    int background;       /* TUTTI_BACKGROUND_*, never auto */
     int is_write;
     tutti_access *access; /* until it is planned */
     tutti_plan *plan;     /* NULL: not yet */
@@ -471,6 +480,16 @@ int tutti__is_worker(void);
  * themselves. */
 int tutti__file_flags(const tutti_file *f);
 int tutti__file_store(const tutti_options *opt, int by_itself);
+
+/* ---- handles.c: may it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.  Local. */
+tutti_err tutti__file_live(const tutti_file *f) TUTTI_MUST_USE;
+tutti_err tutti__plan_live(const tutti_plan *p) TUTTI_MUST_USE;
+/* One that is of no use any more is freed and nulled. */
+tutti_err tutti__request_live(tutti_request **r) TUTTI_MUST_USE;
+/* Null a file handle that is not live, and free what is left of it. */
+void tutti__file_forget(tutti_file **f);
+/* One of the caller's plans less. */
+void tutti__plan_gone(tutti_file *f);
 
 /* ---- open_files.c: what happens at MPI_Finalize, and the trace file */
 tutti_err tutti__open_files_add(tutti_file *f) TUTTI_MUST_USE;

@@ -19,7 +19,7 @@ enum {
         TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE | TUTTI_TRUNCATE | TUTTI_APPEND
 };
 
-#define CHECK_FILE(f) TUTTI_CHECK((f) != NULL, TUTTI_ERR_ARG, "the file handle is NULL")
+#define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
 
 /* ---- open */
 
@@ -323,7 +323,12 @@ tutti_err tutti_file_close(tutti_file **pf) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "the file handle is NULL");
     tutti_file *f = *pf;
-    tutti_err err = close_agree(f);
+    tutti_err err = tutti__file_live(f);
+    if (err != TUTTI_OK) {
+        tutti__file_forget(pf);
+        return err;
+    }
+    err = close_agree(f);
     if (err != TUTTI_OK) {
         tutti__error_context("close", f->path, -1);
         return err;
@@ -432,7 +437,7 @@ tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_out) {
 }
 
 void tutti_file_stats(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out) {
-    if (!f) return;
+    if (!f || !tutti__handle_alive(&f->handle, TUTTI__FILE)) return;
     pthread_mutex_t *lock = (pthread_mutex_t *)&f->lock;
     pthread_mutex_lock(lock);
     if (last_out) *last_out = f->last;
@@ -442,11 +447,11 @@ void tutti_file_stats(const tutti_file *f, tutti_stats *last_out, tutti_stats *a
 }
 
 const char *tutti_file_explain(const tutti_file *f) {
-    return f ? f->explain : "";
+    return f && tutti__handle_alive(&f->handle, TUTTI__FILE) ? f->explain : "";
 }
 
 void tutti_file_on_progress(tutti_file *f, tutti_progress_fn *fn, void *context) {
-    if (!f) return;
+    if (!f || !tutti__handle_alive(&f->handle, TUTTI__FILE)) return;
     f->progress = fn;
     f->progress_context = context;
 }

@@ -241,7 +241,7 @@ tutti_err tutti__operation_find(const tutti__ask *q, const tutti__means *means, 
     const double start = q->at_once ? stats->seconds_total : tutti__now();
     const double clock = start - tutti__fiber_absent();
     tutti__found found = {.plan = NULL};
-    tutti__file_report(q->file, 0, q->access ? tutti_access_bytes(q->access) : 0, "plan");
+    tutti__file_report(q->file, 0, mine == TUTTI_OK ? tutti_access_bytes(q->access) : 0, "plan");
     const tutti_err err = find(q, means, mine, &found);
     tutti__trace_event("plan", "plan", start, -1, -1);
     if (found.plan && found.plan->hits > 0) {

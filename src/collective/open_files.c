@@ -29,13 +29,15 @@ static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
     while (files) {
         tutti_file *f = files;
         files = f->next_open;
+        f->ended = 1;
         if (!tutti__requests_drop(f)) continue;
         tutti__remember_end(f);
         if (tutti__store_close(&f->away) != TUTTI_OK) f->away = NULL;
         if (tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
         tutti__team_give(&f->team);
         tutti__free(f->path);
-        if (f->plans == 0) tutti__free(f); /* otherwise with its last plan */
+        f->path = NULL;
+        tutti__memory_lend(f); /* until the caller closes it (handles.c) */
     }
     return MPI_SUCCESS;
 }
@@ -54,6 +56,7 @@ tutti_err tutti__open_files_add(tutti_file *f) {
     const tutti_err err = files_watched ? TUTTI_OK : files_watch();
     f->next_open = files;
     files = f;
+    tutti__handle_add(&f->handle, TUTTI__FILE);
     pthread_mutex_unlock(&files_lock);
     return err;
 }
@@ -65,6 +68,7 @@ void tutti__open_files_remove(tutti_file *f) {
             *at = f->next_open;
             break;
         }
+    tutti__handle_remove(&f->handle);
     pthread_mutex_unlock(&files_lock);
 }
 
