@@ -55,7 +55,7 @@ def interposed(library):
 
 
 public = declared()
-exported = symbols("-D", "--defined-only", str(build / "libtutti.so")) - {"TUTTI_0"}
+exported = symbols("-D", "--defined-only", str(build / "libtutti.so")) - {"TUTTI_1"}
 ours = symbols("-g", "--defined-only", str(build / "libtutti_internal.a"))
 
 wrong = [f"{name} is declared TUTTI_API, but libtutti.so does not export it"

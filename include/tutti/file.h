@@ -89,8 +89,16 @@ TUTTI_API tutti_err tutti_file_sync(tutti_file *f) TUTTI_MUST_USE;
  *  @return TUTTI_ERR_UNSUPPORTED where the file or its file system has no locks */
 TUTTI_API tutti_err tutti_file_atomic(tutti_file *f, int on) TUTTI_MUST_USE;
 
+/** tutti_file_options for bindings of other languages, which say how many bytes they have for the
+ *  struct.   Local. */
+TUTTI_API tutti_err tutti_file_options_sized(const tutti_file *f, tutti_options *opt_out,
+                                             size_t struct_size) TUTTI_MUST_USE;
+
 /** The options in force (rank 0's, completed by what was found out).   Local. */
-TUTTI_API tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_out) TUTTI_MUST_USE;
+TUTTI_MUST_USE static inline tutti_err tutti_file_options(const tutti_file *f,
+                                                          tutti_options *opt_out) {
+    return tutti_file_options_sized(f, opt_out, sizeof *opt_out);
+}
 
 /** Options that an open file can change. */
 #define TUTTI_FILE_CHANGES(X) \
@@ -250,8 +258,17 @@ TUTTI_API size_t tutti_plan_size(const tutti_plan *p);
 TUTTI_API void tutti_plan_free(tutti_plan **p);
 /**@}*/
 
-/** Statistics of the last operation, and of all since open, on this rank.   Local. */
-TUTTI_API void tutti_file_stats(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out);
+/** tutti_file_stats for bindings of other languages, which say how many bytes they have for each
+ *  struct.   Local. */
+TUTTI_API void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out,
+                                      tutti_stats *all_out, size_t struct_size);
+
+/** Statistics of the last operation, and of all since open, on this rank.   Local.
+ *  @param[out] last_out, all_out  either may be NULL */
+static inline void tutti_file_stats(const tutti_file *f, tutti_stats *last_out,
+                                    tutti_stats *all_out) {
+    tutti_file_stats_sized(f, last_out, all_out, sizeof(tutti_stats));
+}
 
 /** How the last collective operation went and why, one line ("" before the first).   Local. */
 TUTTI_API const char *tutti_file_explain(const tutti_file *f);

@@ -155,6 +155,7 @@ static tutti_err region_check(int ndims, const tutti_count *shape, const tutti_s
                               tutti__box *out) {
     const tutti_slice all = tutti_slice_all(ndims, shape);
     if (!of) of = &all;
+    TUTTI_CHECK_RESERVED(of, "a slice");
     memset(out, 0, sizeof *out);
     if (tutti_slice_count(ndims, of, NULL) == 0) return TUTTI_OK;
     for (int d = 0; d < ndims; d++) {
@@ -172,6 +173,7 @@ static tutti_err region_check(int ndims, const tutti_count *shape, const tutti_s
 static tutti_err spec_check(const tutti_tiles *t, const tutti_tiles_spec *spec) {
     TUTTI_CHECK(spec->order == TUTTI_ROW_MAJOR || spec->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
                 "no such order: %d", (int)spec->order);
+    TUTTI_CHECK_RESERVED(spec, "the spec of a walk");
     for (int d = 0; d < t->tiling.ndims; d++) {
         TUTTI_CHECK(spec->tile[d] >= 0, TUTTI_ERR_ARG, "dimension %d: tiles of %lld elements", d,
                     (long long)spec->tile[d]);
@@ -444,6 +446,8 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
     return named(any, err);
 }
 
-void tutti_tiles_stats_get(const tutti_tiles *t, tutti_tiles_stats *out) {
-    if (t && out && tutti__handle_alive(&t->handle, TUTTI__TILES)) *out = t->stats;
+void tutti_tiles_stats_sized(const tutti_tiles *t, tutti_tiles_stats *out, size_t struct_size) {
+    if (!t || !out || !tutti__handle_alive(&t->handle, TUTTI__TILES)) return;
+    memset(out, 0, struct_size);
+    memcpy(out, &t->stats, struct_size < sizeof t->stats ? struct_size : sizeof t->stats);
 }

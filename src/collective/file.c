@@ -245,10 +245,7 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     TUTTI_MPI(MPI_Comm_rank(comm, &rank));
     wish mine = {.path = text_hash(path), .mode = mode, .permissions = permissions};
     tutti_err err = TUTTI_OK;
-    if (opt)
-        mine.opt = *opt;
-    else
-        err = tutti_options_init(&mine.opt);
+    err = opt ? tutti__options_take(opt, &mine.opt) : tutti_options_init(&mine.opt);
     if (err == TUTTI_OK) err = open_check(path, mode, &mine.opt);
     if (err == TUTTI_OK && !f_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the file");
@@ -349,10 +346,7 @@ tutti_err tutti_file_delete(const char *path, const tutti_options *opt) {
     TUTTI_KEEP_ERRNO;
     tutti_options mine;
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
-    if (opt)
-        mine = *opt;
-    else
-        TUTTI_TRY(tutti_options_init(&mine));
+    TUTTI_TRY(opt ? tutti__options_take(opt, &mine) : tutti_options_init(&mine));
     const tutti_err err = tutti__store_delete(path, &mine);
     if (err != TUTTI_OK) tutti__error_context("delete", path, -1);
     return err;
@@ -429,21 +423,31 @@ tutti_err tutti_file_sync(tutti_file *f) {
 
 /* ---- asking */
 
-tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_out) {
+tutti_err tutti_file_options_sized(const tutti_file *f, tutti_options *opt_out,
+                                   size_t struct_size) {
     CHECK_FILE(f);
-    TUTTI_CHECK(opt_out != NULL, TUTTI_ERR_ARG, "nowhere to put the options");
-    *opt_out = f->opt;
-    return TUTTI_OK;
+    return tutti__options_give(&f->opt, opt_out, struct_size);
 }
 
-void tutti_file_stats(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out) {
+/* As much as the caller's struct has; what it has beyond ours is 0. */
+static void stats_give(const tutti_stats *from, tutti_stats *out, size_t size) {
+    if (!out) return;
+    memset(out, 0, size);
+    memcpy(out, from, size < sizeof *from ? size : sizeof *from);
+}
+
+void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out,
+                            size_t struct_size) {
+    tutti_stats last, all;
     if (!f || !tutti__handle_alive(&f->handle, TUTTI__FILE)) return;
     pthread_mutex_t *lock = (pthread_mutex_t *)&f->lock;
     pthread_mutex_lock(lock);
-    if (last_out) *last_out = f->last;
-    if (all_out) *all_out = f->all;
+    last = f->last;
+    all = f->all;
     pthread_mutex_unlock(lock);
-    if (all_out) tutti__stats_add(all_out, &f->aside);
+    tutti__stats_add(&all, &f->aside);
+    stats_give(&last, last_out, struct_size);
+    stats_give(&all, all_out, struct_size);
 }
 
 const char *tutti_file_explain(const tutti_file *f) {
