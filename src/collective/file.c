@@ -13,6 +13,7 @@
 #include "base/machine.h"
 #include "base/options_impl.h"
 #include "base/trace.h"
+#include "comm/which_mpi.h"
 
 enum {
     ALL_MODES =
@@ -230,6 +231,7 @@ static tutti_err open_file(tutti_file *f, int permissions) {
 
 tutti_err tutti__comm_usable(MPI_Comm comm) {
     int between = 0;
+    TUTTI_TRY(tutti__which_mpi());
     TUTTI_TRY(mpi_is_up());
     TUTTI_CHECK(comm != MPI_COMM_NULL, TUTTI_ERR_ARG, "the communicator is MPI_COMM_NULL");
     TUTTI_MPI(MPI_Comm_test_inter(comm, &between));
