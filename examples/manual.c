@@ -37,8 +37,8 @@ static tutti_err open_old(const char *path, tutti_file **f_out) {
     return err;
 }
 
-/* COLUMNS columns of a matrix for each rank, by an MPI datatype.  NULL where it cannot be made: a collective
- * call that gets it is refused on all ranks, and nobody waits. */
+/* COLUMNS columns of a matrix for each rank, by an MPI datatype.  NULL where it cannot be made: a
+ * collective call that gets it is refused on all ranks, and nobody waits. */
 static tutti_access *columns(int rank, int ranks) {
     tutti_access *access = NULL;
     MPI_Datatype mine;

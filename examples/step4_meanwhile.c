@@ -1,5 +1,6 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 4.  Computing while the bytes go to the file: begin sends a step's data on its way and returns,
+/* Step 4.  Computing while the bytes go to the file: begin sends a step's data on its way and
+ * returns,
  * the next step is computed while a thread or the kernel writes, end waits for what is left.  Then
  * the same without even waiting in begin: non-blocking, with a test now and then.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -14,8 +15,8 @@ static void compute(double *next, const double *now, int step) {
     for (int i = 0; i < N; i++) next[i] = now ? step + 0.5 * now[i] : i;
 }
 
-/* Pieces of 1024 numbers, dealt out in turn; each step in a place of its own.  NULL: no memory for it here,
- * and the collective call that gets it is refused on all ranks. */
+/* Pieces of 1024 numbers, dealt out in turn; each step in a place of its own.  NULL: no memory
+ * for it here, and the collective call that gets it is refused on all ranks. */
 static tutti_access *place_of(int step, int rank, int ranks) {
     const tutti_off piece = 1024 * sizeof(double);
     tutti_access *place = NULL;
@@ -25,7 +26,8 @@ static tutti_access *place_of(int step, int rank, int ranks) {
     return place;
 }
 
-/* Two buffers take turns: from begin to end a buffer is the library's, which may read it at any time. */
+/* Two buffers take turns: from begin to end a buffer is the library's, which may read it at any
+ * time. */
 static tutti_err split(tutti_file *f, double *v[2], int rank, int ranks) {
     tutti_err err = TUTTI_OK;
     compute(v[0], NULL, 0);

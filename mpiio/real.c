@@ -11,8 +11,8 @@
 
 #include "mpiio.h"
 
-/* Preloaded to a program of another MPI, this library would take its handles for those of its own.  Each MPI is
- * known by a symbol that its mpi.h makes programs refer to. */
+/* Preloaded to a program of another MPI, this library would take its handles for those of its
+ * own.  Each MPI is known by a symbol that its mpi.h makes programs refer to. */
 static void check_mpi(void) {
 #ifdef OPEN_MPI
     static const char ours[] = "Open MPI", other[] = "MPICH", symbol_of_other[] = "MPIR_Dup_fn";

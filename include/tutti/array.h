@@ -327,8 +327,8 @@ typedef struct tutti_tiles_stats {
     double seconds_waiting; /* in next */
 } tutti_tiles_stats;
 
-/** tutti_tiles_stats_get for bindings of other languages, which say how many bytes they have for the
- *  struct.   Local. */
+/** tutti_tiles_stats_get for bindings of other languages, which say how many bytes they have for
+ *  the struct.   Local. */
 TUTTI_API void tutti_tiles_stats_sized(const tutti_tiles *t, tutti_tiles_stats *out,
                                        size_t struct_size);
 

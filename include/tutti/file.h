@@ -56,7 +56,8 @@ TUTTI_API tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mo
  *  Plans of the file must have been freed and collective operations ended: otherwise
  *  TUTTI_ERR_STATE, and the file stays open, handle and all; so it does after TUTTI_ERR_MISMATCH.
  *  Independent accesses under way are waited for; their requests outlive the file.  A file that is
- *  still open at MPI_Finalize is closed there by each rank on its own; every call on it, on its plans
+ *  still open at MPI_Finalize is closed there by each rank on its own; every call on it, on its
+ *  plans
  *  and on collective requests is TUTTI_ERR_STATE from then on, and close frees what is left. */
 TUTTI_API tutti_err tutti_file_close(tutti_file **f);
 
@@ -124,9 +125,10 @@ TUTTI_MUST_USE static inline tutti_err tutti_file_options(const tutti_file *f,
 TUTTI_API tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) TUTTI_MUST_USE;
 
 /** @name Collective access
- *  Every rank names its own bytes; an empty access is fine.  A rank that could not make its access passes
- *  NULL: then all ranks refuse, and the message is that rank's last error.  `buf` is the address of memory offset
- *  0 of the access (NULL only if the access is empty).
+ *  Every rank names its own bytes; an empty access is fine.  A rank that could not make its
+ *  access passes
+ *  NULL: then all ranks refuse, and the message is that rank's last error.  `buf` is the address
+ *  of memory offset 0 of the access (NULL only if the access is empty).
  *  @param[out] count_out  NULL, or this rank's bytes: all of them after a write; after a read those
  *      that lie before the end of the file.  Bytes beyond are untouched.
  *  Writes of several ranks to the same byte: the highest rank wins (option `check`: an error).
@@ -180,8 +182,9 @@ TUTTI_API tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti
  *      all          starts a thread                 everything                   waits
  *
  *  The buffer is the library's from begin to end, in every setting of `background`: that of a write
- *  must not be changed, that of a read must be left alone.  The access may be freed at once.  `io-only`
- *  needs memory (option `background_bytes`); what does not fit is done in begin, and the statistics say so.
+ *  must not be changed, that of a read must be left alone.  The access may be freed at once.
+ *  `io-only` needs memory (option `background_bytes`); what does not fit is done in begin, and the
+ *  statistics say so.
  *  If begin returns an error there is nothing to end.  What fails afterwards is told by end, on all
  *  ranks, once.  Several operations may be under way on a file; they end in the order in which they
  *  began, otherwise TUTTI_ERR_STATE. */

@@ -142,9 +142,10 @@ typedef struct tutti_options {
 #undef TUTTI_OPTION_FIELD
 } tutti_options;
 
-/** tutti_options_init and tutti_options_defaults for bindings of other languages, which say how many bytes they
- *  have for the struct.   Local.
- *  @param[in] struct_size  that of an older version: only its fields are set; of a newer one: the rest is 0
+/** tutti_options_init and tutti_options_defaults for bindings of other languages, which say how
+ *  many bytes they have for the struct.   Local.
+ *  @param[in] struct_size  that of an older version: only its fields are set; of a newer one: the
+ *      rest is 0
  *  @return TUTTI_ERR_ARG also if no version of the struct has that size */
 TUTTI_API tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size);
 TUTTI_API void tutti_options_defaults_sized(tutti_options *opt, size_t struct_size);
@@ -165,8 +166,8 @@ static inline void tutti_options_defaults(tutti_options *opt) {
 
 /** Set one option from text.   Local.
  *  @param[in] key  the option's name, "tutti_" + name, the name with - for _, or an alias
- *  @return TUTTI_ERR_OPTION for an unknown key or an impossible value, or if the option is newer than the
- *  program's struct; `opt` is then unchanged */
+ *  @return TUTTI_ERR_OPTION for an unknown key or an impossible value, or if the option is newer
+ *  than the program's struct; `opt` is then unchanged */
 TUTTI_API tutti_err tutti_options_set(tutti_options *opt, const char *key,
                                       const char *value) TUTTI_MUST_USE;
 

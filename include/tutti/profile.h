@@ -103,9 +103,10 @@ typedef struct tutti_profile_info {
 /** Row `i` of the table.   Local.   @return NULL past the last row */
 TUTTI_API const tutti_profile_info *tutti_profile_row(int i);
 
-/** tutti_profile_defaults, tutti_profile_load and tutti_profile_save for bindings of other languages, which say how
- *  many bytes they have for the numbers.  Numbers that the caller does not have are the usual ones; what he
- *  has beyond is 0.   Local. */
+/** tutti_profile_defaults, tutti_profile_load and tutti_profile_save for bindings of other
+ *  languages, which say how
+ *  many bytes they have for the numbers.  Numbers that the caller does not have are the usual
+ *  ones; what he has beyond is 0.   Local. */
 TUTTI_API void tutti_profile_defaults_sized(tutti_profile *p, const char *type, size_t struct_size);
 TUTTI_API tutti_err tutti_profile_load_sized(const char *file, const tutti_place *place,
                                              tutti_profile *p_out,

@@ -101,7 +101,8 @@ void tutti__put64(unsigned char *to, uint64_t v);
 uint64_t tutti__get64(const unsigned char *from);
 
 /* ---- array_open.c */
-/* May it be used, and its files?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: closed, or after MPI_Finalize.   Local. */
+/* May it be used, and its files?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: closed, or after
+ * MPI_Finalize.   Local. */
 tutti_err tutti__array_live(const tutti_array *a) TUTTI_MUST_USE;
 /* Before there is a file: does every rank agree, and with the same arguments (a hash of them)?  Collective. */
 tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t arguments) TUTTI_MUST_USE;

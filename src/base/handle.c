@@ -1,4 +1,5 @@
-/* base: a table of addresses, chained through the objects themselves, so that listing one needs no memory
+/* base: a table of addresses, chained through the objects themselves, so that listing one needs
+ * no memory
  * and cannot fail.  Neighbouring buckets have different locks: threads that make and free accesses
  * seldom meet.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -14,8 +14,8 @@ void *tutti__malloc_aligned(size_t align, size_t bytes);
 char *tutti__strdup(const char *s);
 void tutti__free(void *p);
 
-/* A block that only waits for the caller to give it back does not count as ours any more; tutti__free_lent
- * frees it then. */
+/* A block that only waits for the caller to give it back does not count as ours any more;
+ * tutti__free_lent frees it then. */
 void tutti__memory_lend(const void *p);
 void tutti__free_lent(void *p);
 

@@ -424,8 +424,8 @@ static tutti_err set_from_environment(tutti_options *opt, const option_row *row)
     return set_row(opt, row, what, value);
 }
 
-/* Options that only tell or advise.  A variable of theirs that cannot be taken is as good as not set:
- * whoever looks at a program must not keep it from its work. */
+/* Options that only tell or advise.  A variable of theirs that cannot be taken is as good as not
+ * set: whoever looks at a program must not keep it from its work. */
 static int only_tells(const option_row *row) {
     static const char *const names[] = {"explain", "trace", "profile"};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)

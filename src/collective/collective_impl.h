@@ -481,7 +481,8 @@ int tutti__is_worker(void);
 int tutti__file_flags(const tutti_file *f);
 int tutti__file_store(const tutti_options *opt, int by_itself);
 
-/* ---- handles.c: may it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.  Local. */
+/* ---- handles.c: may it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after
+ * MPI_Finalize.  Local. */
 tutti_err tutti__file_live(const tutti_file *f) TUTTI_MUST_USE;
 tutti_err tutti__plan_live(const tutti_plan *p) TUTTI_MUST_USE;
 /* One that is of no use any more is freed and nulled. */

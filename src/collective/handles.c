@@ -1,9 +1,10 @@
-/* collective: may a handle be used?  Asked first in every public call, on this rank alone: a handle that
- * leads nowhere has no ranks that could be told.
+/* collective: may a handle be used?  Asked first in every public call, on this rank alone: a
+ * handle that leads nowhere has no ranks that could be told.
  *
- * MPI_Finalize closes files that are still open (open_files.c).  What the caller holds of them then, the file,
- * its plans and requests, stays in memory as an empty shell until it is closed or freed, and is good for
- * nothing else.
+ * MPI_Finalize closes files that are still open (open_files.c).  What the caller holds of them
+ * then, the file,
+ * its plans and requests, stays in memory as an empty shell until it is closed or freed, and is
+ * good for nothing else.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/collective_impl.h"
 

@@ -152,7 +152,8 @@ static int trace_print(int fd, int n, const tutti__letter *in) {
     return fclose(out) == 0 && !bad;
 }
 
-/* NULL, or why there is none.  What is not ours is not even opened: closing it would drop its locks. */
+/* NULL, or why there is none.  What is not ours is not even opened: closing it would drop its
+ * locks. */
 static const char *trace_save(const tutti_file *f, int n, const tutti__letter *in) {
     const char *path = f->opt.trace, *refused = NULL;
     struct stat st;

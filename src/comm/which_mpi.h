@@ -5,8 +5,8 @@
 
 #include "base/error_impl.h"
 
-/* TUTTI_ERR_UNSUPPORTED if the process has another MPI as well, whose handles would be taken for ours.
- * Calls nothing of MPI.  Local. */
+/* TUTTI_ERR_UNSUPPORTED if the process has another MPI as well, whose handles would be taken for
+ * ours. Calls nothing of MPI.  Local. */
 tutti_err tutti__which_mpi(void) TUTTI_MUST_USE;
 
 #endif

@@ -1,5 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Handles that are of no use any more: stale ones, and all of them after MPI_Finalize, where destructors
+/* Handles that are of no use any more: stale ones, and all of them after MPI_Finalize, where
+ * destructors
  * of other languages come.  Every call says TUTTI_ERR_STATE, nothing crashes, hangs or leaks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>

@@ -123,8 +123,8 @@ static void closed(const tutti_options *opt, int works) {
     CHECK(f == NULL, "not closed");
 }
 
-/* Whatever a trace meets with, it changes no outcome and no other file; a close that fails while there
- * is a trace is an error on all ranks. */
+/* Whatever a trace meets with, it changes no outcome and no other file; a close that fails while
+ * there is a trace is an error on all ranks. */
 static void traces_fail(void) {
     static const char other[] = "not a trace\n", note[] = "note.txt";
     tutti_options opt = options_of("");

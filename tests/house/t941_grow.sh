@@ -35,6 +35,7 @@ edit("array.h", r"^\} tutti_tiles_stats;", "    double later;\n} tutti_tiles_sta
 for name, structs in (("access.h", 1), ("array.h", 4), ("profile.h", 1)):
     edit(name, r"int64_t reserved\[(\d)\];", lambda m: f"int64_t later, reserved[{int(m[1]) - 1}];", structs)
 END
+# shellcheck disable=SC2016
 for file in grown/src/*/*.c; do echo "$file"; done | xargs -P 2 -I{} sh -c \
     '"$1" -std=gnu11 -O0 -w -fPIC -fvisibility=hidden -D_GNU_SOURCE -Igrown/include -Igrown/src -c "$2" \
         -o "lib/$(basename "$2").o"' sh "$mpicc" {}
@@ -43,7 +44,7 @@ for file in grown/src/*/*.c; do echo "$file"; done | xargs -P 2 -I{} sh -c \
 ln -s libtutti.so.1 lib/libtutti.so
 
 "$mpicc" -Wall -Wextra -Werror -I"$top/include" "$here/user/grow.c" -o now -L"$TUTTI_BUILD_DIR" -ltutti
-"$mpicc" -DTUTTI_TEST_GROWN -Igrown/include "$here/user/grow.c" -o then -Llib -ltutti
+"$mpicc" -DTUTTI_TEST_GROWN -Igrown/include "$here/user/grow.c" -o later -Llib -ltutti
 bad=0
 # run PROGRAM LIBRARY-FOLDER WHAT
 run() {
@@ -54,6 +55,6 @@ run() {
 }
 run now "$TUTTI_BUILD_DIR" same
 run now "$PWD/lib" older
-run then "$TUTTI_BUILD_DIR" newer
-run then "$PWD/lib" same
+run later "$TUTTI_BUILD_DIR" newer
+run later "$PWD/lib" same
 exit $bad

@@ -1,4 +1,5 @@
-/* A user's program that looks at every struct which it allocates and the library fills or reads.  It is
+/* A user's program that looks at every struct which it allocates and the library fills or reads.
+ * It is
  * compiled with the headers of one version and run with the library of another (t941_grow.sh):
  *   (nothing)   both are of this version
  *   older       the library has one field more in each
