@@ -25,7 +25,8 @@ static void note_write(int fd) {
     if (is_ours(fd)) last_write = ++clock_now;
 }
 
-/* In place of the C library's, for everything that is linked into this program. */
+/* In place of the C library's, for everything that is linked into this program.  (As everywhere here
+ * offsets have 64 bits: these are the names that the library calls.) */
 int fsync(int fd) {
     const long rc = syscall(SYS_fsync, fd);
     if (is_ours(fd) && rc == 0) {
@@ -39,16 +40,10 @@ ssize_t pwrite(int fd, const void *buf, size_t n, off_t at) {
     note_write(fd);
     return rc;
 }
-ssize_t pwrite64(int fd, const void *buf, size_t n, off_t at) {
-    return pwrite(fd, buf, n, at);
-}
 ssize_t pwritev(int fd, const struct iovec *v, int n, off_t at) {
     const ssize_t rc = syscall(SYS_pwritev, fd, v, n, at, 0L);
     note_write(fd);
     return rc;
-}
-ssize_t pwritev64(int fd, const struct iovec *v, int n, off_t at) {
-    return pwritev(fd, v, n, at);
 }
 
 enum { N = 100000 };
