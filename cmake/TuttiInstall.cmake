@@ -25,7 +25,10 @@ install(FILES ${PROJECT_BINARY_DIR}/TuttiConfig.cmake ${PROJECT_BINARY_DIR}/Tutt
 # tutti.pc carries the MPI's own flags: a plain `cc` can use it.
 list(TRANSFORM TUTTI_MPI_INCLUDES PREPEND -I OUTPUT_VARIABLE _includes)
 list(JOIN _includes " " TUTTI_PC_MPI_INCLUDES)
+list(TRANSFORM TUTTI_MPI_CXX_DEFINITIONS PREPEND -D OUTPUT_VARIABLE _definitions)
 list(JOIN TUTTI_MPI_CFLAGS " " TUTTI_PC_MPI_CFLAGS)
+list(JOIN _definitions " " _definitions)
+string(APPEND TUTTI_PC_MPI_CFLAGS " ${_definitions}")
 list(JOIN TUTTI_MPI_LINK " " TUTTI_PC_MPI_LINK)
 file(RELATIVE_PATH TUTTI_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 string(REGEX REPLACE "/$" "" TUTTI_PC_PREFIX "${TUTTI_PC_PREFIX}")

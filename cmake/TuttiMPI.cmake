@@ -47,9 +47,14 @@ endwhile()
 # What the linker searches anyway need not stand in anybody's flags.
 list(REMOVE_ITEM TUTTI_MPI_LINK -L/usr/lib -L/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
 
+# The C interface only: mpi.h of a C++ program would otherwise want the MPI's C++ library too.
+set(TUTTI_MPI_CXX_DEFINITIONS OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+
 add_library(tutti_mpi INTERFACE)
 target_include_directories(tutti_mpi SYSTEM INTERFACE ${TUTTI_MPI_INCLUDES})
 target_compile_options(tutti_mpi INTERFACE ${TUTTI_MPI_CFLAGS})
+target_compile_definitions(tutti_mpi INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:${TUTTI_MPI_CXX_DEFINITIONS}>")
 target_link_libraries(tutti_mpi INTERFACE ${TUTTI_MPI_LINK})
 set_target_properties(tutti_mpi PROPERTIES EXPORT_NAME mpi)
 

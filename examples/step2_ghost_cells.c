@@ -9,7 +9,7 @@
 enum { NX = 40, NY = 36, NZ = 32, GHOST = 2 };
 
 /* A slab of the global array along dimension `cut`, and where it is in a local array with ghost
- * cells. */
+ * cells.  NULL where that fails: the collective call that gets it is refused on all ranks. */
 static tutti_access *slab(int cut, int rank, int ranks, int ghost) {
     tutti_section file = {.ndims = 3, .element_size = sizeof(float), .shape = {NX, NY, NZ}},
                   memory = file;

@@ -1,5 +1,6 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 4.  Computing while the bytes go to the file: begin gathers the step's data and returns,
+/* Step 4.  Computing while the bytes go to the file: begin sends a step's data on its way and
+ * returns,
  * the next step is computed while a thread or the kernel writes, end waits for what is left.  Then
  * the same without even waiting in begin: non-blocking, with a test now and then.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -9,39 +10,44 @@
 
 enum { N = 1 << 18, STEPS = 4 };
 
-static void compute(double *v, int step) {
-    for (int i = 0; i < N; i++) v[i] = step + 0.5 * v[i];
+/* The next state from the one before, which is only read: it may be on its way to the file. */
+static void compute(double *next, const double *now, int step) {
+    for (int i = 0; i < N; i++) next[i] = now ? step + 0.5 * now[i] : i;
 }
 
-/* Pieces of 1024 numbers, dealt out in turn; each step in a place of its own. */
-static tutti_err place_of(int step, int rank, int ranks, tutti_access **out) {
+/* Pieces of 1024 numbers, dealt out in turn; each step in a place of its own.  NULL: no memory
+ * for it here, and the collective call that gets it is refused on all ranks. */
+static tutti_access *place_of(int step, int rank, int ranks) {
     const tutti_off piece = 1024 * sizeof(double);
-    return tutti_access_vector((tutti_off)step * N * 8 * ranks + rank * piece, N / 1024, piece,
-                               piece * ranks, out);
+    tutti_access *place = NULL;
+    if (tutti_access_vector((tutti_off)step * N * 8 * ranks + rank * piece, N / 1024, piece,
+                            piece * ranks, &place))
+        return NULL;
+    return place;
 }
 
-static tutti_err split(tutti_file *f, double *v, int rank, int ranks) {
+/* Two buffers take turns: from begin to end a buffer is the library's, which may read it at any
+ * time. */
+static tutti_err split(tutti_file *f, double *v[2], int rank, int ranks) {
     tutti_err err = TUTTI_OK;
+    compute(v[0], NULL, 0);
     for (int step = 0; step < STEPS && !err; step++) {
-        tutti_access *place = NULL;
-        err = place_of(step, rank, ranks, &place);
-        if (!err) err = tutti_file_write_begin(f, place, v);
+        tutti_access *place = place_of(step, rank, ranks);
+        err = tutti_file_write_begin(f, place, v[step % 2]);
         tutti_access_free(&place);
-        if (err) break;
-        compute(v, step); /* the buffer is ours again, unless background is `all` */
-        err = tutti_file_write_end(f, NULL);
+        compute(v[(step + 1) % 2], v[step % 2], step + 1);
+        if (!err) err = tutti_file_write_end(f, NULL);
     }
     return err;
 }
 
-static tutti_err nonblocking(tutti_file *f, double *v, double *next, int rank, int ranks) {
-    tutti_access *place = NULL;
+static tutti_err nonblocking(tutti_file *f, double *v[2], int rank, int ranks) {
+    tutti_access *place = place_of(STEPS, rank, ranks);
     tutti_request *request = NULL;
     int done = 0;
-    tutti_err err = place_of(STEPS, rank, ranks, &place);
-    if (!err) err = tutti_file_write_start(f, place, v, &request);
+    tutti_err err = tutti_file_write_start(f, place, v[0], &request);
     for (int part = 0; part < 10 && !err && !done; part++) {
-        compute(next, part); /* not v: it is on its way */
+        compute(v[1], v[0], part);
         err = tutti_request_test(&request, &done, NULL);
     }
     if (request && !err) err = tutti_request_wait(&request, NULL);
@@ -50,21 +56,21 @@ static tutti_err nonblocking(tutti_file *f, double *v, double *next, int rank, i
 }
 
 int main(int argc, char **argv) {
-    int rank, ranks;
+    int rank, ranks, level;
     tutti_options opt;
     tutti_file *f = NULL;
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level); /* which only `all` needs */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    double *v = calloc(N, sizeof *v), *next = calloc(N, sizeof *next);
+    double *v[2] = {malloc(N * sizeof **v), malloc(N * sizeof **v)};
 
-    tutti_err err = tutti_options_init(&opt);
-    if (!err) err = tutti_options_set(&opt, "background", "io-only");
-    if (!err)
-        err = tutti_file_open(MPI_COMM_WORLD, argc > 1 ? argv[1] : "step4.dat",
-                              TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f);
+    if (tutti_options_init(&opt)) /* a variable had a wrong value: it is left out */
+        fprintf(stderr, "%s\n", tutti_last_message());
+    if (opt.background == TUTTI_BACKGROUND_AUTO) opt.background = TUTTI_BACKGROUND_IO_ONLY;
+    tutti_err err = tutti_file_open(MPI_COMM_WORLD, argc > 1 ? argv[1] : "step4.dat",
+                                    TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f);
     if (!err) err = split(f, v, rank, ranks);
-    if (!err) err = nonblocking(f, v, next, rank, ranks);
+    if (!err) err = nonblocking(f, v, rank, ranks);
     if (!err && rank == 0) {
         tutti_stats all;
         tutti_file_stats(f, NULL, &all);
@@ -73,8 +79,8 @@ int main(int argc, char **argv) {
     }
     if (f && tutti_file_close(&f)) err = tutti_last_error()->code;
     if (err) fprintf(stderr, "%s\n", tutti_last_message());
-    free(v);
-    free(next);
+    free(v[0]);
+    free(v[1]);
     MPI_Finalize();
     return err ? 1 : 0;
 }

@@ -92,7 +92,7 @@ static pthread_once_t system_once = PTHREAD_ONCE_INIT;
 
 static void system_read(void) {
     char line[MPI_MAX_INFO_KEY + MPI_MAX_INFO_VAL + 2], *rest;
-    const char *path = getenv("ROMIO_HINTS");
+    const char *path = secure_getenv("ROMIO_HINTS");
     FILE *in = fopen(path ? path : "/etc/romio-hints", "re");
     if (!in) return;
     if (PMPI_Info_create(&of_system) != MPI_SUCCESS) of_system = MPI_INFO_NULL;

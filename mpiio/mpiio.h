@@ -75,6 +75,7 @@ typedef struct mpiio_file {
     mpiio_ranks *ranks;
     int amode;
     int explain;
+    int summary;    /* a table is printed at close; the same on all ranks */
     MPI_Info hints; /* told by get_info although they mean nothing here */
     char *path;
     mpiio_view view;

@@ -116,7 +116,7 @@ static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info inf
 
 /* ---- agreement */
 
-enum { CLASS, MODE, MODE_, TEAM, TEAM_, MACHINE, MACHINE_, APART, TOKEN, DEVICE, NUMBERS };
+enum { CLASS, MODE, MODE_, TEAM, TEAM_, MACHINE, MACHINE_, APART, TOKEN, DEVICE, SUMMARY, NUMBERS };
 
 static int judge(int mine, const int64_t *n) {
     if (mine != MPI_SUCCESS) return mine;
@@ -149,6 +149,7 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
                           [TEAM_] = -team, [MACHINE] = machine, [MACHINE_] = -machine};
     if (mine == MPI_SUCCESS) n[APART] = opt->nodes[0] != '\0';
     n[DEVICE] = *device;
+    n[SUMMARY] = mpiio_summary_wanted();
     if (rank == 0) n[TOKEN] = mpiio_shared_token();
     int code = mpiio_agree_on(comm, NUMBERS, n);
     if (code == MPI_SUCCESS) code = judge(mine, n);
@@ -159,6 +160,7 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
     }
     const int in_memory = machine >= 0 && n[MACHINE] == -n[MACHINE_] && !n[APART];
     mpiio_shared_name(f, n[TOKEN], in_memory);
+    f->summary = n[SUMMARY] > 0; /* of any rank: it is collective */
     return ranks_take(comm, offer, n, &f->ranks);
 }
 
@@ -224,7 +226,7 @@ static int delete_on_close(const mpiio_file *f) {
 static int close_tutti(mpiio_file *f) {
     mpiio_requests_settle(f);
     mpiio_split_drop(f);
-    if (mpiio_summary_wanted()) mpiio_summary(f);
+    if (f->summary) mpiio_summary(f);
     mpiio_enter(f);
     const tutti_err err = tutti_file_close(&f->file);
     mpiio_leave(f);

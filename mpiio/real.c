@@ -7,15 +7,38 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mpiio.h"
+
+/* Preloaded to a program of another MPI, this library would take its handles for those of its
+ * own.  Each MPI is known by a symbol that its mpi.h makes programs refer to. */
+static void check_mpi(void) {
+#ifdef OPEN_MPI
+    static const char ours[] = "Open MPI", other[] = "MPICH", symbol_of_other[] = "MPIR_Dup_fn";
+#else
+    static const char ours[] = "MPICH", other[] = "Open MPI",
+                      symbol_of_other[] = "ompi_mpi_comm_world";
+#endif
+    if (!dlsym(RTLD_DEFAULT, symbol_of_other)) return;
+    fprintf(stderr,
+            "libtutti-mpiio: this library was built for %s, but the program uses %s: preload the "
+            "libtutti-mpiio.so of a Tutti that was built for %s\n",
+            ours, other, other);
+    _exit(1);
+}
+
+__attribute__((constructor)) static void check_at_load(void) {
+    check_mpi();
+}
 
 static int off;
 static pthread_once_t off_once = PTHREAD_ONCE_INIT;
 
 static void off_read(void) {
+    check_mpi(); /* again: it may have been loaded since */
     static const char *const words[] = {"off", "0", "no", "false", "disable"};
-    const char *text = getenv("TUTTI_MPIIO");
+    const char *text = secure_getenv("TUTTI_MPIIO");
     for (size_t i = 0; text && i < sizeof words / sizeof *words; i++)
         if (strcasecmp(text, words[i]) == 0) off = 1;
 }

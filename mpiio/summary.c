@@ -10,7 +10,7 @@
 int mpiio_summary_wanted(void) {
     static _Atomic int wanted = -1;
     if (wanted < 0) {
-        const char *text = getenv("TUTTI_STATS");
+        const char *text = secure_getenv("TUTTI_STATS");
         wanted = text && text[0] && strcmp(text, "0") != 0;
     }
     return wanted;

@@ -5,6 +5,7 @@
   - what is not public but visible between our files is called tutti__something
   - libtutti-mpiio.so exports names of MPI in pairs (PMPI_x, MPI_x), all that its MPI has of files but
     those that work on the native handle, and what else mpiio.map lists by name
+  - neither reads the environment of a set-user-id program: secure_getenv, never getenv
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
@@ -54,7 +55,7 @@ def interposed(library):
 
 
 public = declared()
-exported = symbols("-D", "--defined-only", str(build / "libtutti.so")) - {"TUTTI_0"}
+exported = symbols("-D", "--defined-only", str(build / "libtutti.so")) - {"TUTTI_1"}
 ours = symbols("-g", "--defined-only", str(build / "libtutti_internal.a"))
 
 wrong = [f"{name} is declared TUTTI_API, but libtutti.so does not export it"
@@ -64,5 +65,9 @@ wrong += [f"{name} is exported by libtutti.so, but no public header declares it"
 wrong += [f"{name} is not public and should be called tutti__something"
           for name in sorted(ours - public) if not name.startswith("tutti__")]
 wrong += interposed(build / "libtutti-mpiio.so")
+for library in ("libtutti.so", "libtutti-mpiio.so"):
+    needs = subprocess.run(["nm", "-D", "--undefined-only", str(build / library)], check=True,
+                           capture_output=True, text=True).stdout
+    wrong += [f"{library} calls getenv, not secure_getenv"] * bool(re.search(r"\bgetenv\b", needs))
 print("\n".join(wrong), end="\n" if wrong else "")
 sys.exit(1 if wrong else 0)

@@ -96,6 +96,7 @@ TOKEN = re.compile(r"""
   | ^\#define\ +(?P<constant>TUTTI_[A-Z_]+)\ +(?P<value>\d+|"[^"]*")\ *(?:/\*(?P<says>[\s\S]*?)\*/)?$
   | ^\#(?:.*\\\n)*.*$
   | ^TUTTI_API(?P<function>[^;]*);
+  | ^(?:TUTTI_MUST_USE\ )?static\ inline(?P<inline>[^{]*)\{[\s\S]*?^\}
   | ^typedef\b(?P<type>[^{;]*(?:\{[\s\S]*?^\}[^;]*)?);
   | ^enum\ *\{(?P<values>[^}]*)\}\ *;
   | (?P<gap>\n\ *\n)
@@ -164,8 +165,8 @@ class Header:
                 r'X\((\w+), ([-\w]+), ((?:"[^"]*"|[^"])*?)\)(?= *X\(|\s*$)', rows))
         if part["constant"]:
             return Item("constant", part["constant"], part["value"], unstar(part["says"] or ""))
-        if part["function"]:
-            code = tidy(part["function"])
+        if part["function"] or part["inline"]:
+            code = tidy(part["function"] or part["inline"])
             return Item("function", re.search(r"(\w+) ?\(", code)[1], code)
         if part["type"]:
             code = part["type"]
@@ -337,7 +338,7 @@ def table(item):
         ctypes = {"SIZE": "tutti_off", "TEXT": "char"}
         fields = "".join(f"    {ctypes.get(kind, 'int')} {name}{'[128]' if kind == 'TEXT' else ''};\n"
                          for kind, name, _ in item.extra)
-        return code_block("typedef struct tutti_options {\n" + fields + "} tutti_options;")
+        return code_block("typedef struct tutti_options {\n    size_t struct_size;\n" + fields + "} tutti_options;")
     return "".join(f".TP\n{name}\n{prose(text.strip().strip(chr(34)))}\n" for name, text in rows)
 
 

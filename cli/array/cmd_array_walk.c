@@ -107,7 +107,7 @@ array_box array_box_part(const array_walk *k, const array_box *box, int rank, in
 }
 
 tutti_slice array_slice_none(int ndims) {
-    tutti_slice s = {{0}, {0}, {0}};
+    tutti_slice s = {.lo = {0}};
     for (int d = 0; d < ndims; d++) s.stride[d] = 1;
     return s;
 }

@@ -128,7 +128,7 @@ static void round_rows(const section_what *what, tutti_slice *s) {
 }
 
 tutti_slice section_slice(const section_what *what, int p) {
-    tutti_slice s = {{0}, {0}, {0}};
+    tutti_slice s = {.lo = {0}};
     if (what->part == PART_DISTINCT) {
         place_distinct(what, p, &s);
         return s;

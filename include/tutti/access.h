@@ -37,6 +37,7 @@ typedef struct tutti_section {
     tutti_count lo[TUTTI_MAX_DIMS];
     tutti_count hi[TUTTI_MAX_DIMS];
     tutti_count stride[TUTTI_MAX_DIMS]; /* >= 1; 0 is taken as 1 */
+    int64_t reserved[4];                /* 0: for later versions */
 } tutti_section;
 
 /** @name Making accesses

@@ -62,6 +62,7 @@ typedef struct tutti_slice {
     tutti_count lo[TUTTI_MAX_DIMS];
     tutti_count hi[TUTTI_MAX_DIMS];
     tutti_count stride[TUTTI_MAX_DIMS]; /* >= 1 */
+    int64_t reserved[4];                /* 0: for later versions */
 } tutti_slice;
 
 /** The whole of an array of that shape.   Local. */
@@ -136,6 +137,7 @@ typedef struct tutti_array_spec {
     tutti_type type;
     tutti_off element_size; /* of TUTTI_BYTES; otherwise 0 or the type's */
     tutti_off offset; /* of element (0, ..., 0) in the file; create chooses it, raw arrays say it */
+    int64_t reserved[8]; /* 0: for later versions */
 } tutti_array_spec;
 
 /** Create an array in a new file (an old one of that name is replaced).   Collective, all arguments agree.
@@ -299,8 +301,9 @@ typedef struct tutti_tiles_spec {
     tutti_count tile[TUTTI_MAX_DIMS];
     /* elements on both sides that are read too, cut at the array's end */
     tutti_count halo[TUTTI_MAX_DIMS];
-    tutti_order order; /* in which tiles follow each other */
-    int sequential;    /* 1: nothing ahead, nothing behind, nothing kept: for comparison */
+    tutti_order order;   /* in which tiles follow each other */
+    int sequential;      /* 1: nothing ahead, nothing behind, nothing kept: for comparison */
+    int64_t reserved[8]; /* 0: for later versions */
 } tutti_tiles_spec;
 
 typedef struct tutti_tile {
@@ -310,6 +313,7 @@ typedef struct tutti_tile {
     const void *in; /* the frame's elements, packed in the array's order; NULL: no array to read */
     void *out;      /* the core's, to be filled; NULL: no array to write */
     tutti_count in_shape[TUTTI_MAX_DIMS], out_shape[TUTTI_MAX_DIMS];
+    int64_t reserved[8]; /* 0 */
 } tutti_tile;
 
 /** Begin a walk.   Collective.   The arrays and `sequential` agree; the rest of the spec is each
@@ -343,8 +347,15 @@ typedef struct tutti_tiles_stats {
     double seconds_waiting; /* in next */
 } tutti_tiles_stats;
 
+/** tutti_tiles_stats_get for bindings of other languages, which say how many bytes they have for
+ *  the struct.   Local. */
+TUTTI_API void tutti_tiles_stats_sized(const tutti_tiles *t, tutti_tiles_stats *out,
+                                       size_t struct_size);
+
 /** What it did so far.   Local. */
-TUTTI_API void tutti_tiles_stats_get(const tutti_tiles *t, tutti_tiles_stats *out);
+static inline void tutti_tiles_stats_get(const tutti_tiles *t, tutti_tiles_stats *out) {
+    tutti_tiles_stats_sized(t, out, sizeof *out);
+}
 /**@}*/
 
 TUTTI_END_DECLS

@@ -56,7 +56,9 @@ TUTTI_API tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mo
  *  Plans of the file must have been freed and collective operations ended: otherwise
  *  TUTTI_ERR_STATE, and the file stays open, handle and all; so it does after TUTTI_ERR_MISMATCH.
  *  Independent accesses under way are waited for; their requests outlive the file.  A file that is
- *  still open at MPI_Finalize is closed there by each rank on its own. */
+ *  still open at MPI_Finalize is closed there by each rank on its own; every call on it, on its
+ *  plans
+ *  and on collective requests is TUTTI_ERR_STATE from then on, and close frees what is left. */
 TUTTI_API tutti_err tutti_file_close(tutti_file **f);
 
 /** Remove a file.   Local. */
@@ -88,8 +90,16 @@ TUTTI_API tutti_err tutti_file_sync(tutti_file *f) TUTTI_MUST_USE;
  *  @return TUTTI_ERR_UNSUPPORTED where the file or its file system has no locks */
 TUTTI_API tutti_err tutti_file_atomic(tutti_file *f, int on) TUTTI_MUST_USE;
 
+/** tutti_file_options for bindings of other languages, which say how many bytes they have for the
+ *  struct.   Local. */
+TUTTI_API tutti_err tutti_file_options_sized(const tutti_file *f, tutti_options *opt_out,
+                                             size_t struct_size) TUTTI_MUST_USE;
+
 /** The options in force (rank 0's, completed by what was found out).   Local. */
-TUTTI_API tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_out) TUTTI_MUST_USE;
+TUTTI_MUST_USE static inline tutti_err tutti_file_options(const tutti_file *f,
+                                                          tutti_options *opt_out) {
+    return tutti_file_options_sized(f, opt_out, sizeof *opt_out);
+}
 
 /** Options that an open file can change. */
 #define TUTTI_FILE_CHANGES(X) \
@@ -115,8 +125,10 @@ TUTTI_API tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_o
 TUTTI_API tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) TUTTI_MUST_USE;
 
 /** @name Collective access
- *  Every rank names its own bytes; an empty access is fine.  `buf` is the address of memory offset
- *  0 of the access (NULL only if the access is empty).
+ *  Every rank names its own bytes; an empty access is fine.  A rank that could not make its
+ *  access passes
+ *  NULL: then all ranks refuse, and the message is that rank's last error.  `buf` is the address
+ *  of memory offset 0 of the access (NULL only if the access is empty).
  *  @param[out] count_out  NULL, or this rank's bytes: all of them after a write; after a read those
  *      that lie before the end of the file.  Bytes beyond are untouched.
  *  Writes of several ranks to the same byte: the highest rank wins (option `check`: an error).
@@ -169,9 +181,10 @@ TUTTI_API tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti
  *                   read:  plan                     read:  bytes from the file   waits, exchange, agrees
  *      all          starts a thread                 everything                   waits
  *
- *  The buffer of a write: with none and io-only it may be reused once begin has returned, with
- *  all after end.  The buffer of a read must be left alone until end.  `io-only` needs memory
- *  (option `background_bytes`); what does not fit is done in begin, and the statistics say so.
+ *  The buffer is the library's from begin to end, in every setting of `background`: that of a write
+ *  must not be changed, that of a read must be left alone.  The access may be freed at once.
+ *  `io-only` needs memory (option `background_bytes`); what does not fit is done in begin, and the
+ *  statistics say so.
  *  If begin returns an error there is nothing to end.  What fails afterwards is told by end, on all
  *  ranks, once.  Several operations may be under way on a file; they end in the order in which they
  *  began, otherwise TUTTI_ERR_STATE. */
@@ -248,8 +261,17 @@ TUTTI_API size_t tutti_plan_size(const tutti_plan *p);
 TUTTI_API void tutti_plan_free(tutti_plan **p);
 /**@}*/
 
-/** Statistics of the last operation, and of all since open, on this rank.   Local. */
-TUTTI_API void tutti_file_stats(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out);
+/** tutti_file_stats for bindings of other languages, which say how many bytes they have for each
+ *  struct.   Local. */
+TUTTI_API void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out,
+                                      tutti_stats *all_out, size_t struct_size);
+
+/** Statistics of the last operation, and of all since open, on this rank.   Local.
+ *  @param[out] last_out, all_out  either may be NULL */
+static inline void tutti_file_stats(const tutti_file *f, tutti_stats *last_out,
+                                    tutti_stats *all_out) {
+    tutti_file_stats_sized(f, last_out, all_out, sizeof(tutti_stats));
+}
 
 /** How the last collective operation went and why, one line ("" before the first).   Local. */
 TUTTI_API const char *tutti_file_explain(const tutti_file *f);

@@ -109,10 +109,13 @@ enum {
       "pretend nodes on one machine: a number (even), a list 3,1,2 (uneven), rr:N (round-robin), " \
       "single")                                                                                    \
     X(TEXT, profile, "", "",                                                                       \
-      "profile of the machine that 'tutti tune' has written; empty: the user's, the system's, "    \
-      "or none")                                                                                   \
+      "profile of the machine that 'tutti tune' has written; empty, or not to be read: the "       \
+      "user's, the system's, or none")                                                             \
     X(BOOL, explain, 0, "", "say on standard error what was chosen and why")                       \
-    X(TEXT, trace, "", "", "write a Chrome/Perfetto trace of all operations to this file")         \
+    X(TEXT, trace, "", "",                                                                         \
+      "write a Chrome/Perfetto trace of all operations to this file, if it is not there, empty "   \
+      "or "                                                                                        \
+      "a trace; where that fails there is none, and nothing else changes")                         \
     X(TEXT, fault, "", "",                                                                         \
       "for tests: make a file access fail, RANK:WHAT:N[:ERRNO], see tutti-options(7)")             \
     X(INT, plan_cache, 8, "",                                                                      \
@@ -133,24 +136,41 @@ enum {
 
 #define TUTTI_CHOICES_method_read TUTTI_CHOICES_method
 
-/** All options.  Always start from tutti_options_init; fields are added at the end. */
+/** All options.  Always start from tutti_options_init.  Later versions add fields at the end: by
+ *  struct_size, which init sets, the library knows which of them a program was compiled with. */
 typedef struct tutti_options {
+    size_t struct_size; /* bytes of the struct as the program knows it; 0: not initialised */
 #define TUTTI_OPTION_FIELD(type, name, def, alias, help) TUTTI_OPTION_CTYPE_##type(name)
     TUTTI_OPTION_TABLE(TUTTI_OPTION_FIELD)
 #undef TUTTI_OPTION_FIELD
 } tutti_options;
 
+/** tutti_options_init and tutti_options_defaults for bindings of other languages, which say how
+ *  many bytes they have for the struct.   Local.
+ *  @param[in] struct_size  that of an older version: only its fields are set; of a newer one: the
+ *      rest is 0
+ *  @return TUTTI_ERR_ARG also if no version of the struct has that size */
+TUTTI_API tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size);
+TUTTI_API void tutti_options_defaults_sized(tutti_options *opt, size_t struct_size);
+
 /** Set every option to its default, then to what the environment says (TUTTI_METHOD, ...).   Local.
  *  @param[out] opt  filled in, also after an error (the offending variable then has its default)
- *  @return TUTTI_ERR_OPTION if a TUTTI_ variable that names an option has a value it cannot have */
-TUTTI_API tutti_err tutti_options_init(tutti_options *opt);
+ *  In set-user-id programs and their like the environment is ignored.
+ *  @return TUTTI_ERR_OPTION if a TUTTI_ variable that names an option has a value it cannot have;
+ *  of explain, trace and profile, which only tell or advise, it is then as good as not set */
+static inline tutti_err tutti_options_init(tutti_options *opt) {
+    return tutti_options_init_sized(opt, sizeof *opt);
+}
 
 /** Set every option to its default and ignore the environment.   Local. */
-TUTTI_API void tutti_options_defaults(tutti_options *opt);
+static inline void tutti_options_defaults(tutti_options *opt) {
+    tutti_options_defaults_sized(opt, sizeof *opt);
+}
 
 /** Set one option from text.   Local.
  *  @param[in] key  the option's name, "tutti_" + name, the name with - for _, or an alias
- *  @return TUTTI_ERR_OPTION for an unknown key or an impossible value; `opt` is then unchanged */
+ *  @return TUTTI_ERR_OPTION for an unknown key or an impossible value, or if the option is newer
+ *  than the program's struct; `opt` is then unchanged */
 TUTTI_API tutti_err tutti_options_set(tutti_options *opt, const char *key,
                                       const char *value) TUTTI_MUST_USE;
 

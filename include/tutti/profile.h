@@ -78,7 +78,7 @@ TUTTI_BEGIN_DECLS
     X(FILES, direct_overlap_uring, SHARE, 0.7, 0.5, "as overlap_uring")                           \
     X(FILES, direct_overlap_threads, SHARE, 0.7, 0.5, "as overlap_threads")
 
-/** The numbers of a machine and of one file system. */
+/** The numbers of a machine and of one file system.  Later versions add numbers at the end. */
 typedef struct tutti_profile {
     double measured; /* 1: from a profile that knows the file system, 0: what is usual */
 #define TUTTI_PROFILE_FIELD(section, name, unit, local, remote, help) double name;
@@ -91,6 +91,7 @@ typedef struct tutti_place {
     char mount[256];           /* where it is mounted */
     char type[16];             /* "ext", "tmpfs", "fuse", ... or "other" */
     unsigned int major, minor; /* of the device */
+    int64_t reserved[4];       /* 0 */
 } tutti_place;
 
 /** One row of the table, for programs that list the numbers. */
@@ -102,9 +103,23 @@ typedef struct tutti_profile_info {
 /** Row `i` of the table.   Local.   @return NULL past the last row */
 TUTTI_API const tutti_profile_info *tutti_profile_row(int i);
 
+/** tutti_profile_defaults, tutti_profile_load and tutti_profile_save for bindings of other
+ *  languages, which say how
+ *  many bytes they have for the numbers.  Numbers that the caller does not have are the usual
+ *  ones; what he has beyond is 0.   Local. */
+TUTTI_API void tutti_profile_defaults_sized(tutti_profile *p, const char *type, size_t struct_size);
+TUTTI_API tutti_err tutti_profile_load_sized(const char *file, const tutti_place *place,
+                                             tutti_profile *p_out,
+                                             size_t struct_size) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_profile_save_sized(const char *file, const tutti_place *place,
+                                             const tutti_profile *p,
+                                             size_t struct_size) TUTTI_MUST_USE;
+
 /** What is usual, for a file system of that type.   Local.
  *  @param[in] type  as in tutti_place; NULL: one of this machine */
-TUTTI_API void tutti_profile_defaults(tutti_profile *p, const char *type);
+static inline void tutti_profile_defaults(tutti_profile *p, const char *type) {
+    tutti_profile_defaults_sized(p, type, sizeof *p);
+}
 
 /** Which file system a path is on.   Local.
  *  @param[in] path  the last part need not be there */
@@ -120,13 +135,19 @@ TUTTI_API tutti_err tutti_profile_path(char *path_out, size_t size) TUTTI_MUST_U
  *      /etc/tutti/profile, or what is usual.  Of these, one that is not understood does not count
  *  @param[in] place  numbers that the profile does not have are those that are usual for its type
  *  @return TUTTI_ERR_FORMAT with the line of `file` that is wrong */
-TUTTI_API tutti_err tutti_profile_load(const char *file, const tutti_place *place,
-                                       tutti_profile *p_out) TUTTI_MUST_USE;
+TUTTI_MUST_USE static inline tutti_err tutti_profile_load(const char *file,
+                                                          const tutti_place *place,
+                                                          tutti_profile *p_out) {
+    return tutti_profile_load_sized(file, place, p_out, sizeof *p_out);
+}
 
 /** Put the numbers of the machine and of one file system into a profile; those of other file systems
  *  stay.   Local.   Directories are made if they are missing; the file is replaced as a whole. */
-TUTTI_API tutti_err tutti_profile_save(const char *file, const tutti_place *place,
-                                       const tutti_profile *p) TUTTI_MUST_USE;
+TUTTI_MUST_USE static inline tutti_err tutti_profile_save(const char *file,
+                                                          const tutti_place *place,
+                                                          const tutti_profile *p) {
+    return tutti_profile_save_sized(file, place, p, sizeof *p);
+}
 
 TUTTI_END_DECLS
 #endif

@@ -33,7 +33,8 @@ TUTTI_BEGIN_DECLS
     X(double, seconds_file, "time in file access")                                                 \
     X(double, seconds_total, "time in all")
 
-/** Statistics of one operation or of all operations on a file. */
+/** Statistics of one operation or of all operations on a file.  Later versions add fields at the
+ *  end. */
 typedef struct tutti_stats {
 #define TUTTI_STATS_FIELD(ctype, name, help) ctype name;
     TUTTI_STATS_TABLE(TUTTI_STATS_FIELD)

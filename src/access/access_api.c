@@ -167,6 +167,11 @@ tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) {
 
 void tutti_access_free(tutti_access **a) {
     if (!a || !*a) return;
+    if (!tutti__handle_alive(&(*a)->handle, TUTTI__ACCESS)) {
+        *a = NULL;
+        return;
+    }
+    tutti__handle_remove(&(*a)->handle);
     tutti__side_free(&(*a)->file);
     tutti__side_free(&(*a)->memory);
     tutti__free(*a);

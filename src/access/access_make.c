@@ -29,6 +29,8 @@ tutti_err tutti__access_make(tutti__side file, tutti__side memory, tutti_access 
     if (!a) goto undo_sides;
     a->file = file;
     a->memory = memory;
+    a->handle = (tutti__handle){.kind = TUTTI__NO_HANDLE};
+    tutti__handle_add(&a->handle, TUTTI__ACCESS);
     *out = a;
     return TUTTI_OK;
 undo_sides:

@@ -38,6 +38,7 @@ static tutti_err section_check(const tutti_section *s, const char *what) {
                 "%s section: %d is no order", what, (int)s->order);
     TUTTI_CHECK(s->element_size > 0, TUTTI_ERR_ARG, "%s section: elements of %lld bytes", what,
                 (long long)s->element_size);
+    TUTTI_CHECK_RESERVED(s, "a section");
     for (int d = 0; d < s->ndims; d++) TUTTI_TRY(section_check_dim(s, what, d));
     return TUTTI_OK;
 }

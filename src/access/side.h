@@ -15,6 +15,7 @@
 
 #include <stdatomic.h>
 #include <tutti/access.h>
+#include "base/handle.h"
 #include "base/memory.h"
 
 #define TUTTI__MARK_EVERY 64
@@ -80,6 +81,7 @@ typedef struct tutti__side {
 struct tutti_access {
     tutti__side file;   /* monotone */
     tutti__side memory; /* any order, same number of bytes */
+    tutti__handle handle;
 };
 
 /* ---- making nodes (node_make.c).  They take over the references they are given, also on failure;

@@ -82,7 +82,7 @@ static void ahead_start(tutti_array *a, const tutti_access *access, tutti__ahead
 tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) {
     TUTTI_KEEP_ERRNO;
     tutti_access *access = NULL;
-    TUTTI_CHECK(a != NULL, TUTTI_ERR_ARG, "the array handle is NULL");
+    TUTTI_TRY(tutti__array_live(a));
     ahead_forget(a, 0);
     tutti__ahead *p = tutti__calloc(1, sizeof *p), **at = &a->ahead;
     tutti_err err = p ? ahead_prepare(a, s, p, &access) : TUTTI_ERR_NOMEM;
@@ -103,7 +103,7 @@ tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) {
 
 tutti_err tutti_array_prefetch_drop(tutti_array *a) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(a != NULL, TUTTI_ERR_ARG, "the array handle is NULL");
+    TUTTI_TRY(tutti__array_live(a));
     tutti__ahead_drop(a);
     return TUTTI_OK;
 }

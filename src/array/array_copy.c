@@ -21,7 +21,7 @@ static tutti_off bytes_per_index(const tutti_array *a) {
 
 tutti_count tutti_array_partitions(const tutti_array *a, int ranks, tutti_off budget) {
     tutti_off room;
-    if (!a || ranks < 1 || budget < 1) return 0;
+    if (!a || !tutti__handle_alive(&a->handle, TUTTI__ARRAY) || ranks < 1 || budget < 1) return 0;
     const tutti_count n = a->spec.shape[tutti__spec_dim(&a->spec, 0)];
     const tutti_off each = bytes_per_index(a);
     if (!tutti__mul_ok(ranks, budget, &room)) room = INT64_MAX;
@@ -33,7 +33,7 @@ tutti_count tutti_array_partitions(const tutti_array *a, int ranks, tutti_off bu
 tutti_slice tutti_array_partition(const tutti_array *a, tutti_count n, tutti_count k) {
     tutti_slice s;
     memset(&s, 0, sizeof s);
-    if (!a) return s;
+    if (!a || !tutti__handle_alive(&a->handle, TUTTI__ARRAY)) return s;
     const int d = tutti__spec_dim(&a->spec, 0);
     s = tutti_slice_all(a->spec.ndims, a->spec.shape);
     const tutti_count all = a->spec.shape[d], each = n > 0 ? all / n : 0,
@@ -273,7 +273,7 @@ static tutti_err copy_through(tutti_array *from, tutti_array *to, tutti_off budg
 tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
                            tutti_progress_fn *progress, void *context) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(from != NULL, TUTTI_ERR_ARG, "the array to copy from is NULL");
+    TUTTI_TRY(tutti__array_live(from));
     const tutti_file *named = from->head ? from->head : from->file;
     tutti_err err = copy_agree(from, to, copy_check(from, to, budget), &budget);
     if (err == TUTTI_OK) {

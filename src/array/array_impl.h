@@ -31,6 +31,7 @@ struct tutti_distribution {
 typedef struct tutti__ahead tutti__ahead; /* a slice that is being prefetched */
 
 struct tutti_array {
+    tutti__handle handle;     /* until it is closed */
     tutti_array_spec spec;    /* the whole array */
     tutti_array_spec mine;    /* what `file` holds: the whole array, or this rank's part of it */
     tutti_off bytes;          /* of the elements in `file` */
@@ -101,6 +102,11 @@ tutti_err tutti__header_read(const unsigned char block[TUTTI__HEADER_BYTES],
 /* 64-bit numbers as they stand in files. */
 void tutti__put64(unsigned char *to, uint64_t v);
 uint64_t tutti__get64(const unsigned char *from);
+
+/* ---- array_open.c */
+/* May it be used, and its files?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: closed, or after
+ * MPI_Finalize.   Local. */
+tutti_err tutti__array_live(const tutti_array *a) TUTTI_MUST_USE;
 
 /* ---- array_agree.c */
 /* Before there is a file: does every rank agree, and with the same arguments (a hash of them)?  Collective. */

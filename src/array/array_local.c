@@ -4,6 +4,7 @@
  * common; the descriptor is written last.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
+#include "base/options_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,10 +47,8 @@ static tutti__header part_header(const tutti_array *a, uint64_t id) {
  * its ranks.  Collective. */
 static tutti_err part_options(const tutti_array *a, const tutti_options *opt, tutti_options *out) {
     const tutti__team *t = a->head->team;
-    if (opt)
-        *out = *opt;
-    else
-        (void)tutti_options_init(out); /* the descriptor was opened with the same */
+    /* the descriptor was opened with the same */
+    if (!opt || tutti__options_take(opt, out) != TUTTI_OK) (void)tutti_options_init(out);
     TUTTI_TRY(tutti__team_tell(a->head->team, out, (int)sizeof *out));
     out->nodes[0] = out->trace[0] = '\0';
     if (out->fault[0] == '*') return TUTTI_OK; /* every rank's, in its own file too */

@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
-#define CHECK_ARRAY(a) TUTTI_CHECK((a) != NULL, TUTTI_ERR_ARG, "the array handle is NULL")
+#define CHECK_ARRAY(a) TUTTI_TRY(tutti__array_live(a))
 
 static const char *name_of(int is_write) {
     return is_write ? "write" : "read";

@@ -70,12 +70,21 @@ tutti_err tutti__array_header_update(tutti_array *a) {
 
 /* ---- the array object */
 
+tutti_err tutti__array_live(const tutti_array *a) {
+    TUTTI_CHECK(a != NULL, TUTTI_ERR_ARG, "the array handle is NULL");
+    TUTTI_CHECK(tutti__handle_alive(&a->handle, TUTTI__ARRAY), TUTTI_ERR_STATE,
+                "the array handle is stale: the array has been closed");
+    if (a->head) TUTTI_TRY(tutti__file_live(a->head));
+    return tutti__file_live(a->file);
+}
+
 void tutti__array_free(tutti_array *a) {
     if (!a) return;
     const tutti_error_info keep = *tutti_last_error();
     if (a->file && tutti_file_close(&a->file) != TUTTI_OK) a->file = NULL;
     if (a->head && tutti_file_close(&a->head) != TUTTI_OK) a->head = NULL;
     tutti_distribution_free(&a->dist);
+    tutti__handle_remove(&a->handle);
     tutti__free(a);
     tutti__error_assign(&keep);
 }
@@ -88,6 +97,7 @@ tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const ch
         return err;
     }
     TUTTI_ASSERT(a && a_out);
+    tutti__handle_add(&a->handle, TUTTI__ARRAY);
     *a_out = a;
     return TUTTI_OK;
 }
@@ -311,6 +321,18 @@ tutti_err tutti_array_close(tutti_array **pa) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(pa && *pa, TUTTI_ERR_ARG, "the array handle is NULL");
     tutti_array *a = *pa;
+    const tutti_err live = tutti__array_live(a);
+    if (live != TUTTI_OK) {
+        *pa = NULL;
+        if (!tutti__handle_alive(&a->handle, TUTTI__ARRAY)) return live;
+        tutti__handle_remove(&a->handle);
+        const int used = tutti__handle_alive(&a->file->handle, TUTTI__FILE) && a->file->team;
+        if (a->walks > 0 || used) return live; /* by a walk or a thread: what is left of it stays */
+        tutti__ahead_drop(a);
+        tutti__array_free(a);
+        tutti__error_set(TUTTI_ERR_STATE, 0, -1, "the file of the array has been closed");
+        return live;
+    }
     tutti__ahead_drop(a);
     const tutti__same same = {.name = "close"};
     tutti_err err = tutti__array_call(a, &same, close_allowed(a), 0, NULL);
@@ -322,13 +344,13 @@ tutti_err tutti_array_close(tutti_array **pa) {
 }
 
 void tutti_array_describe(const tutti_array *a, tutti_array_spec *spec_out) {
-    if (a && spec_out) *spec_out = a->spec;
+    if (a && spec_out && tutti__handle_alive(&a->handle, TUTTI__ARRAY)) *spec_out = a->spec;
 }
 
 const tutti_distribution *tutti_array_distribution(const tutti_array *a) {
-    return a ? a->dist : NULL;
+    return a && tutti__handle_alive(&a->handle, TUTTI__ARRAY) ? a->dist : NULL;
 }
 
 tutti_file *tutti_array_file(tutti_array *a) {
-    return a ? a->file : NULL;
+    return a && tutti__handle_alive(&a->handle, TUTTI__ARRAY) ? a->file : NULL;
 }

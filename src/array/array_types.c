@@ -79,6 +79,7 @@ tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
     TUTTI_CHECK(in->order == TUTTI_ROW_MAJOR || in->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
                 "%d is no order", (int)in->order);
     TUTTI_CHECK(in->offset >= 0, TUTTI_ERR_ARG, "offset %lld is negative", (long long)in->offset);
+    TUTTI_CHECK_RESERVED(in, "the spec of an array");
     memset(&s, 0, sizeof s);
     s.ndims = in->ndims;
     s.order = in->order;
@@ -96,6 +97,7 @@ static const char *order_name(tutti_order order) {
 }
 
 tutti_err tutti__spec_expect(const tutti_array_spec *expect, const tutti_array_spec *have) {
+    TUTTI_CHECK_RESERVED(expect, "the spec of an array");
     TUTTI_CHECK(expect->ndims == have->ndims, TUTTI_ERR_MISMATCH,
                 "the array has %d dimensions, %d are expected", have->ndims, expect->ndims);
     for (int d = 0; d < have->ndims; d++)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define CHECK_ARRAY(a) TUTTI_CHECK((a) != NULL, TUTTI_ERR_ARG, "the array handle is NULL")
+#define CHECK_ARRAY(a) TUTTI_TRY(tutti__array_live(a))
 
 /* Memory of a rank while it fills; more only if one element is larger. */
 static const tutti_off FILL_BYTES = 1 << 20;

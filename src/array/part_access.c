@@ -12,6 +12,7 @@
 
 static tutti_err slice_check(const tutti_array_spec *spec, const tutti_slice *s) {
     const int empty = tutti_slice_count(spec->ndims, s, NULL) == 0;
+    TUTTI_CHECK_RESERVED(s, "a slice");
     for (int d = 0; d < spec->ndims; d++) {
         TUTTI_CHECK(s->stride[d] >= 1, TUTTI_ERR_ARG, "dimension %d: stride %lld", d,
                     (long long)s->stride[d]);
@@ -177,6 +178,7 @@ static tutti_err memory_side(const tutti_array_spec *spec, const dim_series *k,
     tutti_off bytes = spec->element_size;
     if (memory) {
         const tutti_section m = frame_of(spec, memory);
+        TUTTI_CHECK_RESERVED(&m, "a section");
         TUTTI_TRY(frame_check(spec, &m, shape));
         TUTTI_TRY(places_of(&m, &p));
         return loops_side(spec, k, &p, m.offset, 1, out);

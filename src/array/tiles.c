@@ -25,6 +25,7 @@
 enum { RING = 3, ALIGN = 4096 }; /* buffers, at most; where they begin */
 
 struct tutti_tiles {
+    tutti__handle handle; /* until it is ended */
     tutti__tile_flight reading, writing;
     tutti__tiling tiling;
     tutti__grain grain; /* of the array that is read */
@@ -122,6 +123,7 @@ static void tiles_free(tutti_tiles **pt) {
         tutti__free(t->in[i]);
         tutti__free(t->out[i]);
     }
+    tutti__handle_remove(&t->handle);
     tutti__free(t);
     *pt = NULL;
 }
@@ -150,6 +152,7 @@ static tutti_err region_check(int ndims, const tutti_count *shape, const tutti_s
                               tutti__box *out) {
     const tutti_slice all = tutti_slice_all(ndims, shape);
     if (!of) of = &all;
+    TUTTI_CHECK_RESERVED(of, "a slice");
     memset(out, 0, sizeof *out);
     if (tutti_slice_count(ndims, of, NULL) == 0) return TUTTI_OK;
     for (int d = 0; d < ndims; d++) {
@@ -167,6 +170,7 @@ static tutti_err region_check(int ndims, const tutti_count *shape, const tutti_s
 static tutti_err spec_check(const tutti_tiles *t, const tutti_tiles_spec *spec) {
     TUTTI_CHECK(spec->order == TUTTI_ROW_MAJOR || spec->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
                 "no such order: %d", (int)spec->order);
+    TUTTI_CHECK_RESERVED(spec, "the spec of a walk");
     for (int d = 0; d < t->tiling.ndims; d++) {
         TUTTI_CHECK(spec->tile[d] >= 0, TUTTI_ERR_ARG, "dimension %d: tiles of %lld elements", d,
                     (long long)spec->tile[d]);
@@ -323,10 +327,20 @@ static tutti_err named(const tutti_array *a, tutti_err err) {
     return tutti__array_named(a->head ? a->head : a->file, "tiles", err);
 }
 
+/* Arrays stay open until their walks have ended, but for MPI_Finalize. */
+static tutti_err tiles_live(const tutti_tiles *t) {
+    TUTTI_CHECK(tutti__handle_alive(&t->handle, TUTTI__TILES), TUTTI_ERR_STATE,
+                "the walk's handle is stale: the walk has ended");
+    if (t->reading.array) TUTTI_TRY(tutti__array_live(t->reading.array));
+    return t->writing.array ? tutti__array_live(t->writing.array) : TUTTI_OK;
+}
+
 tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tiles_spec *spec,
                             tutti_tiles **t_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(from || to, TUTTI_ERR_ARG, "no array to walk over");
+    if (from) TUTTI_TRY(tutti__array_live(from));
+    if (to) TUTTI_TRY(tutti__array_live(to));
     tutti_array *any = from ? from : to;
     tutti_tiles *t = NULL;
     tutti_err err = spec && t_out ? tiles_make(from, to, spec, &t)
@@ -341,6 +355,7 @@ tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tile
     count_walks(t, 1);
     if (t->steps == 0) tutti__tile_flight_cancel(&t->reading);
     tutti__tile_flight_begin(&t->reading);
+    tutti__handle_add(&t->handle, TUTTI__TILES);
     *t_out = t;
     return TUTTI_OK;
 }
@@ -440,6 +455,7 @@ static tutti_err failed(tutti_tiles *t, tutti_err err) {
 tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(t != NULL, TUTTI_ERR_ARG, "the walk is NULL");
+    TUTTI_TRY(tiles_live(t));
     const double since = tutti__now();
     tutti_err err = t->outcome;
     if (err != TUTTI_OK) { /* told again, as often as somebody asks */
@@ -464,8 +480,16 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
     TUTTI_KEEP_ERRNO;
     if (!pt || !*pt) return TUTTI_OK;
     tutti_tiles *t = *pt;
+    tutti_err err = tiles_live(t);
+    if (err != TUTTI_OK) {
+        *pt = NULL;
+        if (!tutti__handle_alive(&t->handle, TUTTI__TILES)) return err;
+        const int over = tutti__tile_flight_forget(&t->reading) & tutti__tile_flight_forget(&t->writing);
+        count_walks(t, -1);
+        if (over) tiles_free(&t);
+        return err;
+    }
     tutti_array *any = any_array(t);
-    tutti_err err = TUTTI_OK;
     if (t->outcome == TUTTI_OK) {
         err = tutti__tile_flight_end(&t->writing);
         const tutti_error_info first = *tutti_last_error();
@@ -478,8 +502,10 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
     return named(any, err);
 }
 
-void tutti_tiles_stats_get(const tutti_tiles *t, tutti_tiles_stats *out) {
-    if (!t || !out) return;
-    *out = t->stats;
-    out->memory = memory_of(t);
+void tutti_tiles_stats_sized(const tutti_tiles *t, tutti_tiles_stats *out, size_t struct_size) {
+    if (!t || !out || !tutti__handle_alive(&t->handle, TUTTI__TILES)) return;
+    tutti_tiles_stats now = t->stats;
+    now.memory = memory_of(t);
+    memset(out, 0, struct_size);
+    memcpy(out, &now, struct_size < sizeof now ? struct_size : sizeof now);
 }

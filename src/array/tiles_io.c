@@ -144,6 +144,12 @@ tutti_err tutti__tile_flight_run(tutti__tile_flight *f) {
     return err;
 }
 
+int tutti__tile_flight_forget(tutti__tile_flight *f) {
+    const int over = !f->request || !f->array->file->team;
+    tutti_request_abandon(&f->request);
+    return over;
+}
+
 void tutti__tile_flight_cancel(tutti__tile_flight *f) {
     done_with_access(f);
 }

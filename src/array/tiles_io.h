@@ -39,6 +39,8 @@ tutti_err tutti__tile_flight_run(tutti__tile_flight *f) TUTTI_MUST_USE;
  * written. */
 void tutti__tile_flight_join(tutti__tile_flight *f);
 void tutti__tile_flight_leave(tutti__tile_flight *f);
+/* After MPI_Finalize, instead of the end.  0: the buffer may still be in use. */
+int tutti__tile_flight_forget(tutti__tile_flight *f);
 /* Forget what was prepared. */
 void tutti__tile_flight_cancel(tutti__tile_flight *f);
 

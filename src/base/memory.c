@@ -87,6 +87,16 @@ void tutti__free(void *p) {
     errno = saved_errno;
 }
 
+void tutti__memory_lend(const void *p) {
+    if (p) atomic_fetch_sub_explicit(&live_blocks, 1, memory_order_relaxed);
+}
+
+void tutti__free_lent(void *p) {
+    const int saved_errno = errno;
+    free(p);
+    errno = saved_errno;
+}
+
 tutti_err tutti__narrow_int(tutti_off n, int *out) {
     TUTTI_CHECK(n >= INT_MIN && n <= INT_MAX, TUTTI_ERR_OVERFLOW, "%lld does not fit in an int",
                 (long long)n);

@@ -32,6 +32,12 @@ typedef struct option_row {
     {TYPE_##type, offsetof(tutti_options, name), #name, ROW_CHOICES_##type(name), alias},
 static const option_row rows[] = {TUTTI_OPTION_TABLE(ROW)};
 #undef ROW
+
+/* Structs of programs: the first version of it, and what no version will ever have. */
+enum {
+    FIRST_SIZE = offsetof(tutti_options, sieve_gap) + sizeof(tutti_off),
+    LARGEST_SIZE = 1 << 16
+};
 enum { ROWS = sizeof rows / sizeof *rows, TEXT_SIZE = sizeof(((tutti_options *)0)->trace) };
 
 /* Options with narrower limits than their type has. */
@@ -114,6 +120,65 @@ static int find_switch(const char *key) {
     for (int i = 0; i < SWITCHES; ++i)
         if (same(key, strlen(key), switches[i].key, strlen(switches[i].key))) return i;
     return -1;
+}
+
+/* ---- structs of other versions --------------------------------------------------------------- */
+
+static size_t row_bytes(const option_row *row) {
+    return row->type == TYPE_TEXT   ? TEXT_SIZE
+           : row->type == TYPE_SIZE ? sizeof(tutti_off)
+                                    : sizeof(int);
+}
+
+static int is_size(size_t n) {
+    return n >= FIRST_SIZE && n <= LARGEST_SIZE && n % sizeof(tutti_off) == 0;
+}
+
+tutti_err tutti__options_begun(const tutti_options *opt) {
+    TUTTI_CHECK(opt->struct_size != 0, TUTTI_ERR_ARG,
+                "the options have not been initialised (struct_size is 0): begin with "
+                "tutti_options_init");
+    TUTTI_CHECK(is_size(opt->struct_size), TUTTI_ERR_ARG,
+                "the options have a struct_size of %zu, which no version of Tutti has: begin with "
+                "tutti_options_init",
+                opt->struct_size);
+    return TUTTI_OK;
+}
+
+/* What the program has of `full`; what it has beyond is for a later version. */
+static void give(const tutti_options *full, tutti_options *opt, size_t size) {
+    memset(opt, 0, size);
+    memcpy(opt, full, size < sizeof *full ? size : sizeof *full);
+    opt->struct_size = size;
+}
+
+tutti_err tutti__options_give(const tutti_options *full, tutti_options *opt, size_t size) {
+    TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "nowhere to put the options");
+    TUTTI_CHECK(is_size(size), TUTTI_ERR_ARG, "%zu bytes are no size of tutti_options", size);
+    give(full, opt, size);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__options_take(const tutti_options *opt, tutti_options *full_out) {
+    TUTTI_TRY(tutti__options_begun(opt));
+    const size_t size = opt->struct_size;
+    const char *bytes = (const char *)opt;
+    for (size_t i = sizeof *full_out; i < size; ++i)
+        TUTTI_CHECK(bytes[i] == 0, TUTTI_ERR_UNSUPPORTED,
+                    "the program sets an option that is newer than this library (%s)",
+                    TUTTI_VERSION_STRING);
+    tutti_options_defaults(full_out);
+    memcpy(full_out, opt, size < sizeof *full_out ? size : sizeof *full_out);
+    full_out->struct_size = sizeof *full_out;
+    return TUTTI_OK;
+}
+
+/* Does the program's struct have the row? */
+static tutti_err has_row(const tutti_options *opt, const option_row *row) {
+    TUTTI_TRY(tutti__options_begun(opt));
+    TUTTI_CHECK(row->place + row_bytes(row) <= opt->struct_size, TUTTI_ERR_OPTION,
+                "option %s is newer than this program", row->name);
+    return TUTTI_OK;
 }
 
 /* ---- fields and their limits ----------------------------------------------------------------- */
@@ -317,9 +382,11 @@ static tutti_err set_switch(tutti_options *opt, int i, const char *value) {
 tutti_err tutti_options_set(tutti_options *opt, const char *key, const char *value) {
     char what[64];
     TUTTI_CHECK(opt && key && value, TUTTI_ERR_ARG, "the options, the key or the value is NULL");
+    TUTTI_TRY(tutti__options_begun(opt));
     if (find_switch(key) >= 0) return set_switch(opt, find_switch(key), value);
     const option_row *row = find_row(key);
     TUTTI_CHECK(row, TUTTI_ERR_OPTION, "there is no option '%.100s'", key);
+    TUTTI_TRY(has_row(opt, row));
     snprintf(what, sizeof what, "option %.50s", key);
     return set_row(opt, row, what, value);
 }
@@ -330,12 +397,19 @@ tutti_err tutti_options_set(tutti_options *opt, const char *key, const char *val
 #define SET_DEFAULT_SIZE(name, def) opt->name = (def);
 #define SET_DEFAULT_TEXT(name, def) memcpy(opt->name, def, sizeof def);
 
-void tutti_options_defaults(tutti_options *opt) {
-    if (!opt) return;
+static void set_defaults(tutti_options *opt) {
     memset(opt, 0, sizeof *opt); /* padding too: options are compared and sent as bytes */
+    opt->struct_size = sizeof *opt;
 #define SET_DEFAULT(type, name, def, alias, help) SET_DEFAULT_##type(name, def)
     TUTTI_OPTION_TABLE(SET_DEFAULT)
 #undef SET_DEFAULT
+}
+
+void tutti_options_defaults_sized(tutti_options *opt, size_t struct_size) {
+    tutti_options full;
+    if (!opt || !is_size(struct_size)) return;
+    set_defaults(&full);
+    give(&full, opt, struct_size);
 }
 
 /* An empty variable is one that is not set. */
@@ -344,20 +418,56 @@ static tutti_err set_from_environment(tutti_options *opt, const option_row *row)
     int n = snprintf(variable, sizeof variable, "TUTTI_%s", row->name);
     while (n-- > 0)
         if (variable[n] >= 'a' && variable[n] <= 'z') variable[n] = (char)(variable[n] - 'a' + 'A');
-    const char *value = getenv(variable);
+    const char *value = secure_getenv(variable);
     if (!value || !*value) return TUTTI_OK;
     snprintf(what, sizeof what, "environment variable %s", variable);
     return set_row(opt, row, what, value);
 }
 
-tutti_err tutti_options_init(tutti_options *opt) {
+/* Options that only tell or advise.  A variable of theirs that cannot be taken is as good as not
+ * set: whoever looks at a program must not keep it from its work. */
+static int only_tells(const option_row *row) {
+    static const char *const names[] = {"explain", "trace", "profile"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        if (strcmp(row->name, names[i]) == 0) return 1;
+    return 0;
+}
+
+static pthread_mutex_t ignored_lock = PTHREAD_MUTEX_INITIALIZER;
+static char ignored_text[512];
+
+int tutti__options_ignored(char *out, size_t size) {
+    pthread_mutex_lock(&ignored_lock);
+    const int some = ignored_text[0] != '\0';
+    if (some) snprintf(out, size, "%s", ignored_text);
+    ignored_text[0] = '\0';
+    pthread_mutex_unlock(&ignored_lock);
+    return some;
+}
+
+static void note_ignored(void) {
+    pthread_mutex_lock(&ignored_lock);
+    snprintf(ignored_text, sizeof ignored_text, "%s", tutti_last_error()->text);
+    pthread_mutex_unlock(&ignored_lock);
+}
+
+tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size) {
+    const tutti_error_info before = *tutti_last_error();
     tutti_error_info first = {.code = TUTTI_OK};
+    tutti_options full;
     TUTTI_CHECK(opt, TUTTI_ERR_ARG, "the options are NULL");
-    tutti_options_defaults(opt);
-    for (int i = 0; i < ROWS; ++i)
-        if (set_from_environment(opt, &rows[i]) != TUTTI_OK && first.code == TUTTI_OK)
+    TUTTI_CHECK(is_size(struct_size), TUTTI_ERR_ARG, "%zu bytes are no size of tutti_options",
+                struct_size);
+    set_defaults(&full);
+    for (int i = 0; i < ROWS; ++i) {
+        if (set_from_environment(&full, &rows[i]) == TUTTI_OK) continue;
+        if (only_tells(&rows[i]))
+            note_ignored();
+        else if (first.code == TUTTI_OK)
             first = *tutti_last_error();
-    if (first.code != TUTTI_OK) tutti__error_assign(&first);
+    }
+    give(&full, opt, struct_size);
+    tutti__error_assign(first.code != TUTTI_OK ? &first : &before);
     return first.code;
 }
 
@@ -405,6 +515,7 @@ tutti_err tutti_options_get(const tutti_options *opt, const char *key, char *val
     const int alias = find_switch(key);
     const option_row *row = find_row(alias >= 0 ? switches[alias].name : key);
     TUTTI_CHECK(row, TUTTI_ERR_OPTION, "there is no option '%.100s'", key);
+    TUTTI_TRY(has_row(opt, row));
     TUTTI_CHECK(row_is_valid(opt, row), TUTTI_ERR_OPTION, "option %s has an impossible value",
                 row->name);
     if (alias >= 0)

@@ -9,6 +9,21 @@
  * to the fields directly. */
 tutti_err tutti__options_check(const tutti_options *opt) TUTTI_MUST_USE;
 
+/* The caller's struct, perhaps of another version, as one of ours: what it does not have is at
+ * its default.
+ * TUTTI_ERR_ARG: it was never initialised; TUTTI_ERR_UNSUPPORTED: it sets what this version does
+ * not know. */
+tutti_err tutti__options_take(const tutti_options *opt, tutti_options *full_out) TUTTI_MUST_USE;
+/* The way back, as far as the caller's struct goes. */
+tutti_err tutti__options_give(const tutti_options *full, tutti_options *opt,
+                              size_t size) TUTTI_MUST_USE;
+/* Has it been initialised? */
+tutti_err tutti__options_begun(const tutti_options *opt) TUTTI_MUST_USE;
+
+/* What was last wrong with a TUTTI_ variable that is not worth an error (trace, explain,
+ * profile).  1 and the sentence, once; 0: nothing. */
+int tutti__options_ignored(char *out, size_t size);
+
 /* What row `i`, which must exist, takes, in words: "one of a|b", "a size from 64k to 1t" ... */
 void tutti__options_takes(int i, char *out, size_t size);
 

@@ -56,10 +56,12 @@ static int is_remote(const char *type) {
     return 0;
 }
 
-void tutti_profile_defaults(tutti_profile *p, const char *type) {
+void tutti_profile_defaults_sized(tutti_profile *p, const char *type, size_t struct_size) {
+    tutti_profile full = {.measured = 0};
     if (!p) return;
-    p->measured = 0;
-    for (int i = 0; i < ROWS; i++) *field(p, i) = facts[i].usual[is_remote(type)];
+    for (int i = 0; i < ROWS; i++) *field(&full, i) = facts[i].usual[is_remote(type)];
+    memset(p, 0, struct_size); /* the caller's may be of another version */
+    memcpy(p, &full, struct_size < sizeof full ? struct_size : sizeof full);
 }
 
 static void copy_section(tutti_profile *to, const tutti_profile *from, int section) {

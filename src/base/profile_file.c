@@ -104,7 +104,8 @@ tutti_err tutti_profile_place(const char *path, tutti_place *place_out) {
 /* ---- where profiles are ---------------------------------------------------------------------- */
 
 tutti_err tutti_profile_path(char *path_out, size_t size) {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *config = secure_getenv("XDG_CONFIG_HOME");
+    const char *home = secure_getenv("HOME");
     int n = -1;
     TUTTI_CHECK(path_out && size > 0, TUTTI_ERR_ARG, "there is no room for a path");
     path_out[0] = '\0';
@@ -195,9 +196,15 @@ static tutti_err find_set(const char *file, int *found_out, tutti__profile_set *
     return *found_out ? TUTTI_OK : load_unnamed(SYSTEM_PROFILE, found_out, set_out, ignored_out);
 }
 
-tutti_err tutti_profile_load(const char *file, const tutti_place *place, tutti_profile *p_out) {
+tutti_err tutti_profile_load_sized(const char *file, const tutti_place *place, tutti_profile *p_out,
+                                   size_t struct_size) {
     tutti_error_info ignored;
-    return tutti__profile_load(file, place, p_out, &ignored);
+    tutti_profile full;
+    TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "the place or where to put the numbers is NULL");
+    TUTTI_TRY(tutti__profile_load(file, place, &full, &ignored));
+    memset(p_out, 0, struct_size); /* the caller's may be of another version */
+    memcpy(p_out, &full, struct_size < sizeof full ? struct_size : sizeof full);
+    return TUTTI_OK;
 }
 
 tutti_err tutti__profile_load(const char *file, const tutti_place *place, tutti_profile *p_out,
@@ -269,15 +276,19 @@ static tutti_err save_set(const char *file, const tutti__profile_set *set) {
     return err;
 }
 
-tutti_err tutti_profile_save(const char *file, const tutti_place *place, const tutti_profile *p) {
+tutti_err tutti_profile_save_sized(const char *file, const tutti_place *place,
+                                   const tutti_profile *p, size_t struct_size) {
     tutti__profile_set set = {.n = 0};
+    tutti_profile full;
     int found = 0;
     TUTTI_CHECK(file && file[0] && strlen(file) < PATH_MAX - 8, TUTTI_ERR_ARG,
                 "no path of a profile, or one that is too long");
     TUTTI_CHECK(place && p, TUTTI_ERR_ARG, "the place or the numbers are NULL");
     const int there = access(file, F_OK) == 0;
     TUTTI_TRY(load_set(file, there, &found, &set));
-    tutti_err err = tutti__profile_put(&set, place, p);
+    tutti_profile_defaults(&full, place->type);
+    memcpy(&full, p, struct_size < sizeof full ? struct_size : sizeof full);
+    tutti_err err = tutti__profile_put(&set, place, &full);
     if (err == TUTTI_OK) err = save_set(file, &set);
     tutti__profile_set_free(&set);
     return at_file(file, err);

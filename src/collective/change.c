@@ -14,22 +14,24 @@ static int take(tutti_options *to, const tutti_options *from) {
     return changed;
 }
 
-static tutti_err change_allowed(const tutti_file *f, const tutti_options *opt) {
+static tutti_err change_allowed(const tutti_file *f, const tutti_options *opt,
+                                tutti_options *full_out) {
     TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "there are no options");
     TUTTI_CHECK(f->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
                 f->plans);
     TUTTI_TRY(tutti__requests_none(f));
-    return tutti__options_check(opt);
+    TUTTI_TRY(tutti__options_take(opt, full_out));
+    return tutti__options_check(full_out);
 }
 
 tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(f != NULL, TUTTI_ERR_ARG, "the file handle is NULL");
+    TUTTI_TRY(tutti__file_live(f));
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    tutti_options first = opt ? *opt : f->opt;
+    tutti_options first = f->opt;
     const tutti__call call = {.kind = TUTTI__CALL_CHANGE};
-    const tutti_err err = tutti__team_call(f->team, &call, change_allowed(f, opt), 0, NULL);
+    const tutti_err err = tutti__team_call(f->team, &call, change_allowed(f, opt, &first), 0, NULL);
     if (err != TUTTI_OK) {
         tutti__error_context("change", f->path, -1);
         return err;

@@ -222,14 +222,26 @@ int tutti__choose_store(const tutti_options *opt, const tutti_profile *p) {
     return threads > WORTH_HIDING ? TUTTI_STORE_THREADS : opt->store;
 }
 
-tutti_err tutti__choose_profile(const char *path, const tutti_options *opt, tutti_profile *out) {
+void tutti__choose_profile(const char *path, const tutti_options *opt, tutti_profile *out) {
     tutti_place place = {.type = "other"};
-    tutti_error_info ignored;
+    tutti_error_info ignored = {.code = TUTTI_OK}, named = ignored;
     const int nowhere = opt->store == TUTTI_STORE_MEM || opt->store == TUTTI_STORE_NULL;
     /* trouble with the path itself is for the open to tell */
     if (!nowhere && tutti_profile_place(path, &place) != TUTTI_OK) tutti__error_clear();
-    TUTTI_TRY(tutti__profile_load(opt->profile, &place, out, &ignored));
-    if (ignored.code != TUTTI_OK && opt->explain)
-        fprintf(stderr, "tutti: the profile '%s' is not used: %s\n", ignored.path, ignored.text);
-    return TUTTI_OK;
+    /* a profile is advice: without it the work is done all the same */
+    tutti_err err = tutti__profile_load(opt->profile, &place, out, &ignored);
+    if (err != TUTTI_OK) {
+        named = *tutti_last_error();
+        tutti__error_clear();
+        err = tutti__profile_load(NULL, &place, out, &ignored);
+    }
+    if (err != TUTTI_OK) {
+        tutti__error_clear();
+        tutti_profile_defaults(out, place.type);
+    }
+    const tutti_error_info *const said[] = {&named, &ignored};
+    for (int i = 0; i < 2; i++)
+        if (said[i]->code != TUTTI_OK && opt->explain)
+            fprintf(stderr, "tutti: the profile '%s' is not used: %s\n", said[i]->path,
+                    said[i]->text);
 }

@@ -65,8 +65,7 @@ int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *
 /* Print the candidates with their predicted times, the one that is taken first. */
 void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_write);
 /* At open, rank 0: the profile for a path. */
-tutti_err tutti__choose_profile(const char *path, const tutti_options *opt,
-                                tutti_profile *out) TUTTI_MUST_USE;
+void tutti__choose_profile(const char *path, const tutti_options *opt, tutti_profile *out);
 /* At open: the store, if the profile knows that working in the background pays. */
 int tutti__choose_store(const tutti_options *opt, const tutti_profile *p);
 
@@ -175,12 +174,13 @@ tutti_err tutti__board_wish(tutti__team *t) TUTTI_MUST_USE;
 
 /* ---- request.c: operations under way */
 struct tutti_request {
-    tutti_file *file;
-    const char *name; /* of the operation */
-    int alone;        /* an independent access: nobody else takes part */
-    int split;        /* begun by a split collective */
-    int ahead;        /* as ordered */
-    int background;   /* TUTTI_BACKGROUND_*, never auto */
+    tutti__handle handle; /* until it is completed or abandoned */
+    tutti_file *file;     /* NULL: closed meanwhile */
+    const char *name;     /* of the operation */
+    int alone;            /* an independent access: nobody else takes part */
+    int split;            /* begun by a split collective */
+    int ahead;            /* as ordered */
+    int background;       /* TUTTI_BACKGROUND_*, never auto */
     int is_write;
     tutti_access *access; /* until it is planned */
     tutti_plan *plan;     /* NULL: not yet */
@@ -270,8 +270,15 @@ tutti_err tutti__requests_none(const tutti_file *f) TUTTI_MUST_USE;
 void tutti__requests_end(tutti_file *f);
 /* At MPI_Finalize: as far as it goes without the others.  0: a thread still works on the file. */
 int tutti__requests_drop(tutti_file *f);
-/* ---- open_files.c: what happens at MPI_Finalize, and the trace file */
-tutti_err tutti__open_files_add(tutti_file *f) TUTTI_MUST_USE;
-void tutti__open_files_remove(tutti_file *f);
+/* ---- handles.c: may it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after
+ * MPI_Finalize.  Local. */
+tutti_err tutti__file_live(const tutti_file *f) TUTTI_MUST_USE;
+tutti_err tutti__plan_live(const tutti_plan *p) TUTTI_MUST_USE;
+/* One that is of no use any more is freed and nulled. */
+tutti_err tutti__request_live(tutti_request **r) TUTTI_MUST_USE;
+/* Null a file handle that is not live, and free what is left of it. */
+void tutti__file_forget(tutti_file **f);
+/* One of the caller's plans less. */
+void tutti__plan_gone(tutti_file *f);
 
 #endif

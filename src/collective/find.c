@@ -167,7 +167,7 @@ static void search_prepare(tutti__search *x) {
     const tutti__ask *q = &x->ask;
     tutti__sought *s = &x->s;
     TUTTI_ASSERT(x->mine != TUTTI_OK || q->access);
-    tutti__file_report(q->file, 0, q->access ? tutti_access_bytes(q->access) : 0, "plan");
+    tutti__file_report(q->file, 0, x->mine == TUTTI_OK ? tutti_access_bytes(q->access) : 0, "plan");
     s->n = s->moved = s->some = 0;
     s->cold = x->mine == TUTTI_OK && !q->is_write &&
               tutti__choose_cold(q->file, q->access, x->means.store);

@@ -13,7 +13,7 @@
 #include "base/trace.h"
 #include "collective/worker.h"
 
-#define CHECK_FILE(f) TUTTI_CHECK((f) != NULL, TUTTI_ERR_ARG, "the file handle is NULL")
+#define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
 
 static const char *name_of(int is_write) {
     return is_write ? "independent write" : "independent read";
@@ -117,6 +117,7 @@ static void list_remove(tutti_file *f, const tutti_request *r) {
 }
 
 static void alone_free(tutti_request *r) {
+    tutti__handle_remove(&r->handle);
     tutti_access_free(&r->access);
     tutti__free(r);
 }
@@ -192,6 +193,7 @@ static tutti_err alone_make(tutti_file *f, const tutti_access *a, void *buf, int
         tutti__free(r);
         return err;
     }
+    tutti__handle_add(&r->handle, TUTTI__REQUEST);
     *out = r;
     return TUTTI_OK;
 }

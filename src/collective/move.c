@@ -132,7 +132,7 @@ void tutti__operation_explain(tutti_file *f, const tutti_plan *p) {
 tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf, tutti_off displacement) {
     tutti_off lo, hi;
     TUTTI_CHECK(!p->request, TUTTI_ERR_STATE, "the plan has been started and not waited for");
-    TUTTI_TRY(tutti__file_usable(p->file, p->access, buf, p->is_write));
+    TUTTI_TRY(tutti__file_allows(p->file, p->access, buf, p->is_write));
     const int fits =
         tutti__add_ok(p->file->origin + tutti__side_lo(p->access->file), displacement, &lo) &&
         tutti__add_ok(p->file->origin + tutti__side_hi(p->access->file), displacement, &hi);

@@ -13,13 +13,14 @@
 #include "base/machine.h"
 #include "base/options_impl.h"
 #include "base/trace.h"
+#include "comm/which_mpi.h"
 
 enum {
     ALL_MODES =
         TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE | TUTTI_TRUNCATE | TUTTI_APPEND
 };
 
-#define CHECK_FILE(f) TUTTI_CHECK((f) != NULL, TUTTI_ERR_ARG, "the file handle is NULL")
+#define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
 
 /* ---- open */
 
@@ -136,6 +137,17 @@ static int changes_file(int mode) {
     return (mode & (TUTTI_CREATE | TUTTI_TRUNCATE)) != 0;
 }
 
+/* At MPI_Finalize, without the others; what the caller holds stays as a shell (handles.c). */
+static void file_finalize(tutti_file *f) {
+    if (!tutti__requests_drop(f)) return;
+    tutti__remember_end(f);
+    if (tutti__file_stores_close(f) != TUTTI_OK) tutti__error_clear();
+    tutti__team_give(&f->team);
+    tutti__free(f->path);
+    f->path = NULL;
+    tutti__memory_lend(f);
+}
+
 /* Opening what is there changes nothing, so that all do it at once and one vote tells how it went.
  * A file that may be created or emptied waits until everybody agrees. */
 static tutti_err open_store(tutti_file *f, int permissions) {
@@ -145,8 +157,8 @@ static tutti_err open_store(tutti_file *f, int permissions) {
     if (creates) err = of_file(f, store_open(f, permissions, 1));
     if (f->mode & TUTTI_CREATE) TUTTI_TRY(tutti__team_agree(f->team, err));
     if (!creates) err = of_file(f, store_open(f, permissions, 0));
-    if (err == TUTTI_OK) err = tutti__trace_begin(f);
-    if (err == TUTTI_OK) err = tutti__open_files_add(f);
+    if (err == TUTTI_OK) tutti__trace_begin(f);
+    if (err == TUTTI_OK) err = tutti__open_files_add(f, file_finalize);
     if (f->mode & TUTTI_TRUNCATE) { /* not before all have it open: a refusal changes nothing */
         TUTTI_TRY(tutti__team_agree(f->team, err));
         if (f->team->rank == 0) err = of_file(f, tutti__store_resize(f->store, 0));
@@ -219,6 +231,7 @@ static tutti_err open_file(tutti_file *f, int permissions) {
 
 tutti_err tutti__comm_usable(MPI_Comm comm) {
     int between = 0;
+    TUTTI_TRY(tutti__which_mpi());
     TUTTI_TRY(mpi_is_up());
     TUTTI_CHECK(comm != MPI_COMM_NULL, TUTTI_ERR_ARG, "the communicator is MPI_COMM_NULL");
     TUTTI_MPI(MPI_Comm_test_inter(comm, &between));
@@ -234,14 +247,11 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     TUTTI_MPI(MPI_Comm_rank(comm, &rank));
     wish mine = {.path = text_hash(path), .mode = mode, .permissions = permissions};
     tutti_err err = TUTTI_OK;
-    if (opt)
-        mine.opt = *opt;
-    else
-        err = tutti_options_init(&mine.opt);
+    err = opt ? tutti__options_take(opt, &mine.opt) : tutti_options_init(&mine.opt);
     if (err == TUTTI_OK) err = open_check(path, mode, &mine.opt);
     if (err == TUTTI_OK && !f_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the file");
-    if (err == TUTTI_OK && rank == 0) err = tutti__choose_profile(path, &mine.opt, &mine.profile);
+    if (err == TUTTI_OK && rank == 0) tutti__choose_profile(path, &mine.opt, &mine.profile);
 
     wish first = mine;
     MPI_Request told;
@@ -303,7 +313,12 @@ tutti_err tutti_file_close(tutti_file **pf) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "the file handle is NULL");
     tutti_file *f = *pf;
-    tutti_err err = close_agree(f);
+    tutti_err err = tutti__file_live(f);
+    if (err != TUTTI_OK) {
+        tutti__file_forget(pf);
+        return err;
+    }
+    err = close_agree(f);
     if (err != TUTTI_OK) {
         tutti__error_context("close", f->path, -1);
         return err;
@@ -312,7 +327,7 @@ tutti_err tutti_file_close(tutti_file **pf) {
     tutti__requests_end(f);
     tutti__open_files_remove(f);
     err = tutti__team_agree(f->team, tutti__file_stores_close(f));
-    if (err == TUTTI_OK) err = tutti__trace_write(f);
+    if (err == TUTTI_OK) tutti__trace_write(f);
     if (err != TUTTI_OK) tutti__error_context("close", f->path, -1);
     const tutti_error_info info = *tutti_last_error();
     file_free(f);
@@ -324,10 +339,7 @@ tutti_err tutti_file_delete(const char *path, const tutti_options *opt) {
     TUTTI_KEEP_ERRNO;
     tutti_options mine;
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
-    if (opt)
-        mine = *opt;
-    else
-        TUTTI_TRY(tutti_options_init(&mine));
+    TUTTI_TRY(opt ? tutti__options_take(opt, &mine) : tutti_options_init(&mine));
     const tutti_err err = tutti__store_delete(path, &mine);
     if (err != TUTTI_OK) tutti__error_context("delete", path, -1);
     return err;
@@ -424,29 +436,39 @@ tutti_err tutti_file_atomic(tutti_file *f, int on) {
 
 /* ---- asking */
 
-tutti_err tutti_file_options(const tutti_file *f, tutti_options *opt_out) {
+tutti_err tutti_file_options_sized(const tutti_file *f, tutti_options *opt_out,
+                                   size_t struct_size) {
     CHECK_FILE(f);
-    TUTTI_CHECK(opt_out != NULL, TUTTI_ERR_ARG, "nowhere to put the options");
-    *opt_out = f->opt;
-    return TUTTI_OK;
+    return tutti__options_give(&f->opt, opt_out, struct_size);
 }
 
-void tutti_file_stats(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out) {
-    if (!f) return;
+/* As much as the caller's struct has; what it has beyond ours is 0. */
+static void stats_give(const tutti_stats *from, tutti_stats *out, size_t size) {
+    if (!out) return;
+    memset(out, 0, size);
+    memcpy(out, from, size < sizeof *from ? size : sizeof *from);
+}
+
+void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out,
+                            size_t struct_size) {
+    tutti_stats last, all;
+    if (!f || !tutti__handle_alive(&f->handle, TUTTI__FILE)) return;
     pthread_mutex_t *lock = (pthread_mutex_t *)&f->lock;
     pthread_mutex_lock(lock);
-    if (last_out) *last_out = f->last;
-    if (all_out) *all_out = f->all;
+    last = f->last;
+    all = f->all;
     pthread_mutex_unlock(lock);
-    if (all_out) tutti__stats_add(all_out, &f->aside);
+    tutti__stats_add(&all, &f->aside);
+    stats_give(&last, last_out, struct_size);
+    stats_give(&all, all_out, struct_size);
 }
 
 const char *tutti_file_explain(const tutti_file *f) {
-    return f ? f->explain : "";
+    return f && tutti__handle_alive(&f->handle, TUTTI__FILE) ? f->explain : "";
 }
 
 void tutti_file_on_progress(tutti_file *f, tutti_progress_fn *fn, void *context) {
-    if (!f) return;
+    if (!f || !tutti__handle_alive(&f->handle, TUTTI__FILE)) return;
     f->progress = fn;
     f->progress_context = context;
 }

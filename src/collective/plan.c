@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/collective_impl.h"
 
-#define CHECK_FILE(f) TUTTI_CHECK((f) != NULL, TUTTI_ERR_ARG, "the file handle is NULL")
-#define CHECK_PLAN(p) TUTTI_CHECK((p) != NULL, TUTTI_ERR_ARG, "the plan handle is NULL")
-#define CHECK_REQUEST(r) TUTTI_CHECK((r) && *(r), TUTTI_ERR_ARG, "the request is NULL")
+#define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
+#define CHECK_PLAN(p) TUTTI_TRY(tutti__plan_live(p))
 
 /* ---- plans */
 
@@ -28,6 +27,7 @@ static tutti_err plan_new(tutti_file *f, const tutti_access *a, int is_write, tu
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
         f->plans++;
+        tutti__handle_add(&found.plan->handle, TUTTI__PLAN);
         *p_out = found.plan;
     }
     return tutti__operation_end(f, &stats, "plan", err);
@@ -74,20 +74,24 @@ tutti_err tutti_plan_wait(tutti_plan *p, tutti_off *count_out) {
 }
 
 const char *tutti_plan_explain(const tutti_plan *p) {
-    return p ? p->explain : "";
+    return p && tutti__handle_alive(&p->handle, TUTTI__PLAN) ? p->explain : "";
 }
 
 void tutti_plan_free(tutti_plan **p) {
     if (!p || !*p) return;
+    if (!tutti__handle_alive(&(*p)->handle, TUTTI__PLAN)) {
+        *p = NULL;
+        return;
+    }
     tutti_file *f = (*p)->file;
+    tutti__handle_remove(&(*p)->handle);
     if ((*p)->request) { /* it is carried out all the same, and the plan goes with it */
         (*p)->request->abandoned = (*p)->request->owns_plan = 1;
         *p = NULL;
-        f->plans--;
-        return;
+    } else {
+        tutti__plan_destroy(p);
     }
-    tutti__plan_destroy(p);
-    if (--f->plans == 0 && !f->team) tutti__free(f); /* MPI_Finalize has closed it */
+    tutti__plan_gone(f);
 }
 
 /* ---- split */
@@ -199,8 +203,9 @@ tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, void *buf,
 
 tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
-    CHECK_REQUEST(r);
     TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "nowhere to put the answer");
+    *done_out = 1; /* nothing more will come of one that is not live */
+    TUTTI_TRY(tutti__request_live(r));
     tutti_file *f = (*r)->alone ? NULL : (*r)->file;
     *done_out = 0;
     if (f && pthread_mutex_trylock(&f->use) != 0)
@@ -213,14 +218,20 @@ tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_
 
 tutti_err tutti_request_wait(tutti_request **r, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
-    CHECK_REQUEST(r);
+    TUTTI_TRY(tutti__request_live(r));
     TUTTI_USE((*r)->alone ? NULL : (*r)->file);
     tutti__request_wait(*r);
     return tutti__request_collect(r, count_out);
 }
 
 void tutti_request_abandon(tutti_request **r) {
+    const tutti_error_info keep = *tutti_last_error();
     if (!r || !*r) return;
+    if (tutti__request_live(r) != TUTTI_OK) {
+        tutti__error_assign(&keep);
+        return;
+    }
+    tutti__handle_remove(&(*r)->handle);
     if ((*r)->alone)
         tutti__alone_abandon(*r);
     else

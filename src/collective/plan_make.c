@@ -81,7 +81,7 @@ static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
     const tutti_err err = tutti__overlap_trim(p, mine, &large);
     tutti__vote_init(&v);
     v.max[LARGE] = large;
-    v.max[BYTES] = (tutti_off)tutti_plan_size(p);
+    v.max[BYTES] = (tutti_off)tutti__plan_bytes(p);
     TUTTI_TRY(tutti__team_vote(p->file->team, err, &v));
     *large_out = v.max[LARGE] > 0;
     p->heavy |= v.max[BYTES] > TUTTI__KEPT_BYTES;
@@ -139,7 +139,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     v.max[WHERE] = overlap ? where : -1;
     v.max[NO_SHARED] = memory != TUTTI_OK && t->shared && !p->means.resident;
     v.max[NO_RESIDENT] = memory != TUTTI_OK && p->means.resident;
-    v.max[BYTES] = p->run ? (tutti_off)tutti_plan_size(p) : 0;
+    v.max[BYTES] = p->run ? (tutti_off)tutti__plan_bytes(p) : 0;
     const tutti_err agreed = tutti__team_vote(team, err, &v);
     if (agreed != TUTTI_OK || v.max[NO_SHARED] || v.max[NO_RESIDENT])
         forms_forget(team); /* not all have closed theirs */

@@ -296,7 +296,7 @@ static void request_resume(tutti_request *r) {
 /* Unless another thread is using the file.  Behind an operation that has not departed nobody else departs. */
 static void request_try(tutti_request *r) {
     tutti_file *f = r->file;
-    if (pthread_mutex_trylock(&f->use) != 0) return;
+    if (f->ended || pthread_mutex_trylock(&f->use) != 0) return;
     const int queued = state_of(r) == TUTTI__QUEUED;
     f->queue_stands |= queued;
     request_resume(r);
@@ -384,9 +384,14 @@ static void request_init(tutti_request *r, tutti_file *f, const tutti__order *o)
     if (r->refused != TUTTI_OK) r->trouble = *tutti_last_error();
 }
 
-static void request_free(tutti_request *r) {
+static void request_empty(tutti_request *r) {
     tutti_access_free(&r->access);
     if (r->owns_plan) tutti__plan_release(&r->plan);
+}
+
+static void request_free(tutti_request *r) {
+    request_empty(r);
+    tutti__handle_remove(&r->handle);
     tutti__free(r);
 }
 
@@ -438,6 +443,7 @@ tutti_err tutti__request_start(tutti_file *f, const tutti__order *o, tutti_reque
     request_init(r, f, o);
     const tutti_err err = send_off(r);
     if (err == TUTTI_OK) {
+        tutti__handle_add(&r->handle, TUTTI__REQUEST);
         *out = r;
         requests_progress();
         return TUTTI_OK;
@@ -589,8 +595,16 @@ int tutti__requests_drop(tutti_file *f) {
         fiber_end(r);
         pthread_mutex_unlock(&travel_lock);
         f->requests = r->next;
-        if (r->plan && !r->owns_plan) r->plan->request = NULL;
-        request_free(r);
+        const int of_plan = r->plan && !r->owns_plan;
+        if (of_plan) r->plan->request = NULL;
+        const int held = !r->abandoned && !of_plan && (!r->split || r->ahead);
+        if (!held) {
+            request_free(r);
+            continue;
+        }
+        request_empty(r); /* the caller has it: tutti__request_live tells him */
+        r->file = NULL;
+        tutti__memory_lend(r);
     }
     return 1;
 }

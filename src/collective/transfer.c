@@ -57,14 +57,14 @@ tutti_err tutti__file_transfer(tutti_file *f, const tutti__order *o, tutti_off *
 tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
                            tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(f != NULL, TUTTI_ERR_ARG, "the file handle is NULL");
+    TUTTI_TRY(tutti__file_live(f));
     const tutti__order order = {.name = "write", .access = a, .buf = (void *)buf, .is_write = 1};
     return tutti__file_transfer(f, &order, count_out);
 }
 
 tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(f != NULL, TUTTI_ERR_ARG, "the file handle is NULL");
+    TUTTI_TRY(tutti__file_live(f));
     const tutti__order order = {.name = "read", .access = a, .buf = buf};
     return tutti__file_transfer(f, &order, count_out);
 }
@@ -83,7 +83,7 @@ static tutti_err plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutt
 tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     tutti_stats stats;
-    TUTTI_CHECK(p != NULL, TUTTI_ERR_ARG, "the plan handle is NULL");
+    TUTTI_TRY(tutti__plan_live(p));
     tutti_file *f = p->file;
     TUTTI_USE(f);
     tutti__requests_settle(f);

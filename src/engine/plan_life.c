@@ -18,7 +18,11 @@ tutti_err tutti__plan_alloc(tutti_file *f, tutti_plan **out) {
 }
 
 size_t tutti_plan_size(const tutti_plan *p) {
-    if (!p) return 0;
+    if (!p || !tutti__handle_alive(&p->handle, TUTTI__PLAN)) return 0;
+    return tutti__plan_bytes(p);
+}
+
+size_t tutti__plan_bytes(const tutti_plan *p) {
     return sizeof *p + tutti_access_size(p->access) + tutti__two_phase_size(p->two) +
            (p->segment.shared ? 0 : p->segment.bytes);
 }

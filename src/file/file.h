@@ -7,11 +7,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <tutti/file.h>
+#include "base/handle.h"
 #include "base/profile.h"
 #include "comm/team.h"
 #include "store/store.h"
 
 struct tutti_file {
+    tutti__handle handle; /* until it is closed by the caller */
+    int ended;            /* MPI_Finalize has closed it: an empty shell */
+    int forgotten;        /* and the caller has too; its plans are left */
     tutti__team *team;
     tutti_store *store;
     tutti_store *away; /* for operations in the background; NULL until there is one */
@@ -47,7 +51,8 @@ struct tutti_file {
     char explain[400];
     tutti_progress_fn *progress;
     void *progress_context;
-    tutti_file *next_open; /* list of open files, for MPI_Finalize */
+    tutti_file *next_open;  /* list of open files, for MPI_Finalize */
+    uint64_t device, inode; /* rank 0, with a trace: which file it is, which no trace overwrites */
 };
 
 /* A guest leaves errno alone: the first line of every public call that may reach the system. */
@@ -84,10 +89,16 @@ tutti_err tutti__file_away_open(tutti_file *f, int background) TUTTI_MUST_USE;
 /* Close both; the first trouble counts.   Local. */
 tutti_err tutti__file_stores_close(tutti_file *f) TUTTI_MUST_USE;
 
-/* ---- trace_file.c: the option `trace` */
-/* Record from open on. */
-tutti_err tutti__trace_begin(const tutti_file *f) TUTTI_MUST_USE;
-/* Write what was recorded.   Collective, agrees. */
-tutti_err tutti__trace_write(tutti_file *f) TUTTI_MUST_USE;
+/* ---- open_files.c */
+/* List a file.  One that is still listed at MPI_Finalize is given to `fn`, the same for all. */
+typedef void tutti__finalize_fn(tutti_file *f);
+tutti_err tutti__open_files_add(tutti_file *f, tutti__finalize_fn *fn) TUTTI_MUST_USE;
+void tutti__open_files_remove(tutti_file *f);
+/* Is one of them this? */
+int tutti__open_files_have(uint64_t device, uint64_t inode);
+
+/* ---- trace_file.c: the option `trace`.  Whatever goes wrong with it is no error of the file. */
+void tutti__trace_begin(tutti_file *f); /* record from open on */
+void tutti__trace_write(tutti_file *f); /* write what was recorded.   Collective. */
 
 #endif

@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/file.h>
 
+#include "base/options_impl.h"
 #include "comm/team.h"
+#include "comm/which_mpi.h"
 
 static tutti_err info_key(tutti_options *opt, MPI_Info info, const char *key) {
     char old[256];
@@ -21,6 +23,8 @@ static tutti_err info_key(tutti_options *opt, MPI_Info info, const char *key) {
 tutti_err tutti_options_from_info(tutti_options *opt, MPI_Info info) {
     int n = 0;
     TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "no options to set");
+    TUTTI_TRY(tutti__options_begun(opt));
+    TUTTI_TRY(tutti__which_mpi());
     if (info == MPI_INFO_NULL) return TUTTI_OK;
     TUTTI_MPI(MPI_Info_get_nkeys(info, &n));
     for (int i = 0; i < n; i++) {

@@ -25,8 +25,11 @@ typedef struct tutti__op {
 
 /* ---- before */
 
-/* May this rank do that?   Local. */
+/* May this rank do that, with an access of the caller's?   Local. */
 tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
+                             int is_write) TUTTI_MUST_USE;
+/* The same with one of our own. */
+tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const void *buf,
                              int is_write) TUTTI_MUST_USE;
 /* Start of the statistics; file accesses of this thread are counted in them from now on. */
 void tutti__operation_begin(tutti_stats *stats);

@@ -1,23 +1,83 @@
 /* file: the trace file.  It is written whenever a file is closed: rank 0 gathers all ranks' events and
- * writes the file anew.
+ * writes the file anew.  A trace is told to nobody but whoever looks at it: it overwrites nothing but
+ * a trace, and no file fails because of it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/file.h"
 
-#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/options_impl.h"
 #include "base/trace.h"
 
-tutti_err tutti__trace_begin(const tutti_file *f) {
-    return f->opt.trace[0] ? tutti__trace_enable(f->team->rank) : TUTTI_OK;
+static const char trace_head[] = "{\"traceEvents\":[\n";
+
+/* Once in a process, where somebody wants to know. */
+static void trace_complain(const tutti_file *f, const char *what) {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (f->opt.explain && !atomic_flag_test_and_set(&said))
+        fprintf(stderr, "tutti: no trace is written to '%s': %s\n", f->opt.trace, what);
 }
 
-static tutti_err trace_save(const char *path, int n, const tutti__letter *in) {
-    FILE *out = fopen(path, "w");
-    if (!out) return tutti__error_sys(errno, -1, "the trace file cannot be written");
+void tutti__trace_begin(tutti_file *f) {
+    char ignored[512];
+    struct stat st;
+    if (f->team->rank == 0 && f->opt.explain && tutti__options_ignored(ignored, sizeof ignored))
+        fprintf(stderr, "tutti: %s; it is ignored\n", ignored);
+    if (!f->opt.trace[0]) return;
+    const int fd = tutti__store_descriptor(f->store);
+    if (fd >= 0 && fstat(fd, &st) == 0) f->device = st.st_dev, f->inode = st.st_ino;
+    if (tutti__trace_enable(f->team->rank) == TUTTI_OK) return;
+    tutti__error_clear();
+    trace_complain(f, "there is no memory for it");
+}
+
+/* A file that is or was one of ours is never a trace, also while nothing has been written to it. */
+static int trace_is_data(const tutti_file *closing, const struct stat *st) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t device, inode; /* the last one that was */
+    pthread_mutex_lock(&lock);
+    const int found = (st->st_dev == closing->device && st->st_ino == closing->inode) ||
+                      (st->st_dev == device && st->st_ino == inode) ||
+                      tutti__open_files_have(st->st_dev, st->st_ino);
+    if (found) device = st->st_dev, inode = st->st_ino;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* May it be written over?  NULL, or why not. */
+static const char *trace_refused(const tutti_file *f, const struct stat *st, int fd) {
+    char head[sizeof trace_head - 1];
+    if (!S_ISREG(st->st_mode)) return "it is no regular file";
+    if (trace_is_data(f, st)) return "it is a file that is read or written itself";
+    if (fd >= 0 && st->st_size > 0 &&
+        (pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head ||
+         memcmp(head, trace_head, sizeof head) != 0))
+        return "it is there, and is no trace";
+    return NULL;
+}
+
+/* Beyond the limit of the process the kernel would end it. */
+static int trace_fits(int n, const tutti__letter *in) {
+    struct rlimit limit;
+    uint64_t bytes = sizeof trace_head + 8;
+    for (int i = 0; i < n; i++) bytes += in[i].bytes + 2;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
+}
+
+static int trace_print(int fd, int n, const tutti__letter *in) {
     int first = 1;
-    fputs("{\"traceEvents\":[\n", out);
+    FILE *out = fdopen(fd, "w");
+    if (!out) {
+        close(fd);
+        return 0;
+    }
+    fputs(trace_head, out);
     for (int i = 0; i < n; i++) {
         if (in[i].bytes == 0) continue;
         if (!first) fputs(",\n", out);
@@ -26,20 +86,42 @@ static tutti_err trace_save(const char *path, int n, const tutti__letter *in) {
     }
     fputs("\n]}\n", out);
     const int bad = ferror(out);
-    if (fclose(out) != 0 || bad)
-        return tutti__error_sys(EIO, -1, "the trace file cannot be written");
-    return TUTTI_OK;
+    return fclose(out) == 0 && !bad;
 }
 
-tutti_err tutti__trace_write(tutti_file *f) {
+/* NULL, or why there is none.  What is not ours is not even opened: closing it would drop its
+ * locks. */
+static const char *trace_save(const tutti_file *f, int n, const tutti__letter *in) {
+    const char *path = f->opt.trace, *refused = NULL;
+    struct stat st;
+    if (!trace_fits(n, in)) return "it would exceed the limit on the size of files";
+    if (stat(path, &st) == 0) refused = trace_refused(f, &st, -1);
+    if (refused) return refused;
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    if (fd < 0) return strerrordesc_np(errno);
+    refused = fstat(fd, &st) == 0 ? trace_refused(f, &st, fd) : strerrordesc_np(errno);
+    if (!refused && ftruncate(fd, 0) != 0) refused = strerrordesc_np(errno);
+    if (refused) {
+        close(fd);
+        return refused;
+    }
+    return trace_print(fd, n, in) ? NULL : "it cannot be written";
+}
+
+void tutti__trace_write(tutti_file *f) {
     tutti__letter *in = NULL;
     int n = 0;
-    if (!f->opt.trace[0]) return TUTTI_OK;
+    if (!f->opt.trace[0]) return;
     char *text = tutti__trace_json();
     const tutti__letter mine = {0, text ? strlen(text) : 0, text};
-    tutti_err err = tutti__team_letters(f->team, text ? 1 : 0, &mine, &n, &in);
+    const char *trouble = NULL;
+    if (tutti__team_letters(f->team, text ? 1 : 0, &mine, &n, &in) != TUTTI_OK) {
+        trouble = "not all ranks could send what they recorded";
+        tutti__error_clear();
+    }
     tutti__free(text);
-    if (err == TUTTI_OK && f->team->rank == 0) err = trace_save(f->opt.trace, n, in);
+    if (f->team->rank != 0) return tutti__letters_free(n, &in);
+    if (!trouble) trouble = trace_save(f, n, in);
+    if (trouble) trace_complain(f, trouble);
     tutti__letters_free(n, &in);
-    return tutti__team_agree(f->team, err);
 }

@@ -328,7 +328,7 @@ static tutti_err walk_trim(const tutti_plan *p, tutti__two_phase *t, const tutti
     list_free(&m.kept);
     if (err == TUTTI_OK) t->walk = tutti__calloc(1, sizeof *t->walk);
     if (t->walk) {
-        *t->walk = (tutti_access){file, memory};
+        *t->walk = (tutti_access){.file = file, .memory = memory};
         return TUTTI_OK;
     }
     tutti__side_free(&file);

@@ -96,6 +96,7 @@ typedef struct tutti__choice {
 enum { TUTTI__KEPT = 1, TUTTI__BUSY = 2 };
 
 struct tutti_plan {
+    tutti__handle handle; /* the caller's plans, until they are freed */
     tutti_file *file;
     int64_t number;
     tutti_access *access; /* `own`, unless it is somebody else's */

@@ -18,6 +18,7 @@ static void good(const char *key, const char *value, const char *expected) {
 static void bad(const char *key, const char *value, tutti_err code) {
     tutti_options opt, before;
     memset(&opt, 0x55, sizeof opt); /* no refused text may touch any byte */
+    opt.struct_size = sizeof opt;
     before = opt;
     CHECK_ERR(tutti_options_set(&opt, key, value), code);
     CHECK(memcmp(&opt, &before, sizeof opt) == 0, "%s=%s", key, value);

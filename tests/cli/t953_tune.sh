@@ -35,11 +35,11 @@ TUTTI_PROFILE=$PWD/mine TUTTI_EXPLAIN=1 tutti 2 $bench || fail "bench: exit code
 grep -q '^tutti: write of .*: list: ' err || fail 'copies cost a lot, and are chosen'
 echo 'nonsense = 1' >>mine
 # shellcheck disable=SC2086
-TUTTI_PROFILE=$PWD/mine tutti 2 $bench
-grep -q 'line [0-9]* of the profile' out err || fail 'a wrong profile is not refused'
+TUTTI_PROFILE=$PWD/mine TUTTI_EXPLAIN=1 tutti 2 $bench || fail 'a wrong profile makes it fail'
+grep -q 'line [0-9]* of the profile' err || fail 'a wrong profile is not told'
 # shellcheck disable=SC2086
-TUTTI_PROFILE=$PWD/nowhere tutti 2 $bench
-grep -q 'nowhere' out err || fail 'a missing profile is not refused'
+TUTTI_PROFILE=$PWD/nowhere TUTTI_EXPLAIN=1 tutti 2 $bench || fail 'a missing profile makes it fail'
+grep -q 'nowhere' err || fail 'a missing profile is not told'
 
 # usage CODE TEXT arguments...
 usage() {

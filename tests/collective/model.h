@@ -119,7 +119,8 @@ static inline tutti_access *block_access(int rank, int ranks, int rows, int cols
                        {rows, cols},
                        {(tutti_count)rows * r / pr, (tutti_count)cols * c / pc},
                        {(tutti_count)rows * (r + 1) / pr, (tutti_count)cols * (c + 1) / pc},
-                       {1, 1}};
+                       {1, 1},
+                       .reserved = {0}};
     tutti_section m = {.ndims = 2,
                        .order = (rows + cols) % 3 ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR,
                        .element_size = elem};

@@ -215,8 +215,9 @@ static void small_plans(void) {
     size_t small = 0;
     for (tutti_count n = 2048; n <= 65536; n *= 32) {
         const tutti_count lo = n * rank / ranks, hi = n * (rank + 1) / ranks;
-        tutti_section s = {3,          TUTTI_ROW_MAJOR, 8,        0, {16, n, n},
-                           {0, 3, lo}, {16, n - 3, hi}, {1, 1, 1}};
+        tutti_section s = {
+            3,         TUTTI_ROW_MAJOR, 8, 0, {16, n, n}, {0, 3, lo}, {16, n - 3, hi},
+            {1, 1, 1}, .reserved = {0}};
         tutti_access *a = NULL;
         tutti_file *f = NULL;
         tutti_plan *p = NULL;

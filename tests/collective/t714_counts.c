@@ -47,7 +47,8 @@ static void paper_example(void) {
                        {4, 4},
                        {rank / 2 * 2, rank % 2 * 2},
                        {rank / 2 * 2 + 2, rank % 2 * 2 + 2},
-                       {1, 1}};
+                       {1, 1},
+                       .reserved = {0}};
     CHECK_OK(tutti_access_section(&s, NULL, &a));
     CHECK_EQ(tutti_access_bytes(a), 16);
     memset(mine, rank + 1, sizeof mine);
@@ -182,7 +183,8 @@ static void descriptions(void) {
                            {n, n},
                            {rank / 2 * n / 2, rank % 2 * n / 2},
                            {rank / 2 * n / 2 + n / 2, rank % 2 * n / 2 + n / 2},
-                           {1, 1}};
+                           {1, 1},
+                           .reserved = {0}};
         tutti_access *a = NULL;
         tutti_stats last, every;
         CHECK_OK(tutti_access_section(&s, NULL, &a));

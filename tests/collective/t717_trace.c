@@ -2,6 +2,8 @@
 /* What a run tells: the trace file, the explanation, the progress; and where its options come from.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include "base/trace.h"
 #include "collective/hostile.h"
 
@@ -105,15 +107,76 @@ static void traces(void) {
     }
 }
 
-/* A trace that cannot be written, and a close that fails on one rank while there is a trace: errors, no hang. */
+/* The bytes of a file are those of `expected`. */
+static void unchanged(const char *name, const char *expected) {
+    int64_t n = 0;
+    char *text = (char *)file_get(name, &n);
+    CHECK(n == (int64_t)strlen(expected) && memcmp(text, expected, (size_t)n) == 0,
+          "%s has changed: %lld bytes", name, (long long)n);
+    free(text);
+}
+
+static void closed(const tutti_options *opt, int works) {
+    tutti_file *f = opened(opt);
+    if (works) work(f);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    CHECK(f == NULL, "not closed");
+}
+
+/* Whatever a trace meets with, it changes no outcome and no other file; a close that fails while
+ * there is a trace is an error on all ranks. */
 static void traces_fail(void) {
+    static const char other[] = "not a trace\n", note[] = "note.txt";
     tutti_options opt = options_of("");
+    tutti_file *f = NULL;
+    struct stat st;
     check_where("trace fails");
     snprintf(opt.trace, sizeof opt.trace, "%.100s", "/none/such/trace.json");
-    tutti_file *f = opened(&opt);
-    CHECK_SAME(tutti_file_close(&f), TUTTI_ERR_NOT_FOUND);
-    CHECK(f == NULL && tutti_last_error()->rank == 0, "%s", tutti_last_message());
+    closed(&opt, 1);
+    snprintf(opt.trace, sizeof opt.trace, "%.100s", "/dev/full");
+    closed(&opt, 1);
+
+    check_where("trace over another file");
+    file_put(note, (const unsigned char *)other, sizeof other - 1);
+    snprintf(opt.trace, sizeof opt.trace, "%.100s", note);
+    closed(&opt, 1);
+    unchanged(note, other);
+    file_remove(note);
+
+    check_where("trace over the data");
+    for (int works = 0; works < 2; works++) { /* an empty one is data too */
+        snprintf(opt.trace, sizeof opt.trace, "%.100s", works ? path : "empty.dat");
+        char kept[sizeof path];
+        memcpy(kept, path, sizeof path);
+        if (!works) snprintf(path, sizeof path, "empty.dat");
+        closed(&opt, works);
+        CHECK(stat(path, &st) == 0 && (works ? st.st_size > 100000 : st.st_size == 0),
+              "the data has %lld bytes", (long long)st.st_size);
+        int64_t n = 0;
+        char *data = (char *)file_get(path, &n);
+        CHECK(!strstr(data, "traceEvents"), "the trace is in the data");
+        free(data);
+        if (!works) {
+            memcpy(path, kept, sizeof path);
+            closed(&opt, 1); /* nor later, when it is not open any more */
+            unchanged("empty.dat", "");
+            file_remove("empty.dat");
+        }
+    }
+
+    check_where("trace beyond the limit");
+    struct rlimit before, limit;
+    CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0, "no limit known");
+    limit = before;
     snprintf(opt.trace, sizeof opt.trace, "%.100s", trace);
+    f = opened(&opt);
+    work(f);
+    limit.rlim_cur = 100;
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "no limit set");
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0, "the limit stays");
+
+    check_where("close fails with a trace");
     for (int who = 0; who < ranks; who++) {
         snprintf(opt.fault, sizeof opt.fault, "%d:close:1", who);
         f = opened(&opt);
@@ -122,6 +185,26 @@ static void traces_fail(void) {
         CHECK(f == NULL && tutti_last_error()->rank == who, "%s", tutti_last_message());
     }
     file_remove(trace);
+}
+
+/* Variables that only tell or advise cannot make an open fail. */
+static void environment(void) {
+    static char long_name[400];
+    static const char *const names[] = {"TUTTI_TRACE", "TUTTI_EXPLAIN", "TUTTI_PROFILE",
+                                        "TUTTI_PROFILE"};
+    const char *const values[] = {long_name, "perhaps", long_name, "/none/such/profile"};
+    check_where("environment");
+    memset(long_name, 'x', sizeof long_name - 1);
+    for (int i = 0; i < 4; i++) {
+        setenv(names[i], values[i], 1);
+        tutti_file *f = NULL;
+        CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, NULL, &f), TUTTI_OK);
+        if (f) {
+            work(f);
+            CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+        }
+        unsetenv(names[i]);
+    }
 }
 
 /* ---- explanation */
@@ -175,6 +258,7 @@ static void explanations(void) {
 typedef struct {
     int calls, bad;
     tutti_off done, total;
+    tutti_off most; /* the largest total once bytes move: by then the end of the file is known */
 } progress;
 
 static void on_progress(void *context, tutti_off done, tutti_off total, const char *phase) {
@@ -185,6 +269,7 @@ static void on_progress(void *context, tutti_off done, tutti_off total, const ch
     p->bad |= done < 0 || done > total || (planning ? done != 0 : done < p->done);
     p->done = done;
     p->total = total;
+    if (!planning && total > p->most) p->most = total;
 }
 
 static void progresses(void) {
@@ -202,7 +287,7 @@ static void progresses(void) {
         check_where(texts[i]);
         request_fill(&q, 2);
         for (int k = 0; k < 4; k++) {
-            progress p = {0, 0, 0, 0};
+            progress p = {0, 0, 0, 0, 0};
             tutti_file_on_progress(f, on_progress, &p);
             if (k == 0) CHECK_SAME(tutti_file_write(f, q.access, q.base, NULL), TUTTI_OK);
             if (k == 1) CHECK_SAME(tutti_file_read(f, q.access, q.base, NULL), TUTTI_OK);
@@ -211,8 +296,9 @@ static void progresses(void) {
             const tutti_off end = k == 3 ? tutti_access_bytes_in(q.access, 0, 1000) : bytes;
             CHECK(!p.bad, "progress goes astray");
             if (k != 2)
-                CHECK(p.calls > 1 && p.done == end && p.total == end, "ends at %lld of %lld",
-                      (long long)p.done, (long long)p.total);
+                CHECK(p.calls > 1 && p.done == end && p.total == end && p.most == end,
+                      "ends at %lld of %lld, at most %lld", (long long)p.done, (long long)p.total,
+                      (long long)p.most);
         }
         tutti_file_on_progress(f, NULL, NULL);
         CHECK_SAME(tutti_file_read(f, q.access, q.base, NULL), TUTTI_OK);
@@ -288,6 +374,7 @@ int main(int argc, char **argv) {
     rank_zero();
     traces();
     traces_fail();
+    environment();
     tutti__trace_disable();
     file_remove(path);
     return hostile_end();

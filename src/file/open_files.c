@@ -1,20 +1,15 @@
-/* collective: files that are open.  Those still open at MPI_Finalize are closed there by each rank on
- * its own, as far as that goes without the others.  The trace file is written whenever a file is
- * closed: rank 0 gathers all ranks' events and writes the file anew.
+/* file: the files that are open.  Those still open at MPI_Finalize are closed there by each rank on its
+ * own, as far as that goes without the others.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "file/file.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
+#include <sys/stat.h>
 
-#include "base/trace.h"
 #include "exchange/segment.h"
 
 static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
 static tutti_file *files;
-static int files_watched;
+static tutti__finalize_fn *finalize; /* NULL: nobody watches for MPI_Finalize yet */
 
 static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;
@@ -22,31 +17,27 @@ static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
     while (files) {
         tutti_file *f = files;
         files = f->next_open;
-        if (!tutti__requests_drop(f)) continue;
-        tutti__remember_end(f);
-        if (tutti__store_close(&f->away) != TUTTI_OK) f->away = NULL;
-        if (tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
-        tutti__team_give(&f->team);
-        tutti__free(f->path);
-        if (f->plans == 0) tutti__free(f); /* otherwise with its last plan */
+        f->ended = 1;
+        finalize(f);
     }
     return MPI_SUCCESS;
 }
 
-static tutti_err files_watch(void) {
+static tutti_err files_watch(tutti__finalize_fn *fn) {
     int key = MPI_KEYVAL_INVALID;
     TUTTI_MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, files_finalize, &key, NULL));
     TUTTI_MPI(PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL)); /* PMPI: see comm/team.c */
     TUTTI_MPI(MPI_Comm_free_keyval(&key));
-    files_watched = 1;
+    finalize = fn;
     return TUTTI_OK;
 }
 
-tutti_err tutti__open_files_add(tutti_file *f) {
+tutti_err tutti__open_files_add(tutti_file *f, tutti__finalize_fn *fn) {
     pthread_mutex_lock(&files_lock);
-    const tutti_err err = files_watched ? TUTTI_OK : files_watch();
+    const tutti_err err = finalize ? TUTTI_OK : files_watch(fn);
     f->next_open = files;
     files = f;
+    tutti__handle_add(&f->handle, TUTTI__FILE);
     pthread_mutex_unlock(&files_lock);
     return err;
 }
@@ -58,7 +49,18 @@ void tutti__open_files_remove(tutti_file *f) {
             *at = f->next_open;
             break;
         }
+    tutti__handle_remove(&f->handle);
     pthread_mutex_unlock(&files_lock);
 }
 
-/* ---- trace */
+int tutti__open_files_have(uint64_t device, uint64_t inode) {
+    struct stat st;
+    int found = 0;
+    pthread_mutex_lock(&files_lock);
+    for (const tutti_file *f = files; f && !found; f = f->next_open) {
+        const int fd = f->store ? tutti__store_descriptor(f->store) : -1;
+        found = fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == device && st.st_ino == inode;
+    }
+    pthread_mutex_unlock(&files_lock);
+    return found;
+}

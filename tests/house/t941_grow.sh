@@ -1,0 +1,60 @@
+#!/bin/sh
+# TEST ranks=0 timeout=240 cores=2
+# Structs can grow: a program that was compiled with these headers runs with a library that has one field more at the
+# end of each struct which callers allocate, and a program that was compiled with those headers runs with this
+# library.  The other library is built here, from a copy of the sources.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+cd "$TUTTI_TEST_DIR"
+mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
+
+mkdir grown lib
+cp -r "$top/include" "$top/src" grown/
+python3 - <<'END'
+import pathlib, re
+include = pathlib.Path("grown/include/tutti")
+
+
+def edit(name, pattern, text, count=1):
+    file = include / name
+    new, n = re.subn(pattern, text, file.read_text(), flags=re.M)
+    assert n == count, (name, pattern, n)
+    file.write_text(new)
+
+
+def more_rows(name, table, row):
+    edit(name, rf"(#define {table}\(X\)(?:.*\\\n)+.*)$", rf"\1 \\\n    {row}")
+
+
+more_rows("options.h", "TUTTI_OPTION_TABLE", 'X(INT, later, 7, "", "of a later version")')
+more_rows("stats.h", "TUTTI_STATS_TABLE", 'X(tutti_count, later, "of a later version")')
+more_rows("profile.h", "TUTTI_PROFILE_TABLE", 'X(FILES, later, RATE, 5, 6, "of a later version")')
+edit("array.h", r"^\} tutti_tiles_stats;", "    double later;\n} tutti_tiles_stats;")
+for name, structs in (("access.h", 1), ("array.h", 4), ("profile.h", 1)):
+    edit(name, r"int64_t reserved\[(\d)\];", lambda m: f"int64_t later, reserved[{int(m[1]) - 1}];", structs)
+END
+# shellcheck disable=SC2016
+for file in grown/src/*/*.c; do echo "$file"; done | xargs -P 2 -I{} sh -c \
+    '"$1" -std=gnu11 -O0 -w -fPIC -fvisibility=hidden -D_GNU_SOURCE -Igrown/include -Igrown/src -c "$2" \
+        -o "lib/$(basename "$2").o"' sh "$mpicc" {}
+"$mpicc" -shared -o lib/libtutti.so.1 -Wl,-soname,libtutti.so.1 -Wl,--version-script=grown/src/tutti.map lib/*.o \
+    -lrt -ldl -lpthread
+ln -s libtutti.so.1 lib/libtutti.so
+
+"$mpicc" -Wall -Wextra -Werror -I"$top/include" "$here/user/grow.c" -o now -L"$TUTTI_BUILD_DIR" -ltutti
+"$mpicc" -DTUTTI_TEST_GROWN -Igrown/include "$here/user/grow.c" -o later -Llib -ltutti
+bad=0
+# run PROGRAM LIBRARY-FOLDER WHAT
+run() {
+    LD_LIBRARY_PATH=$2 "$top/scripts/mpirun.sh" "$TUTTI_MPI" 1 "./$1" "$PWD/data" "$3" || {
+        echo "program '$1' with the library of $2 failed"
+        bad=1
+    }
+}
+run now "$TUTTI_BUILD_DIR" same
+run now "$PWD/lib" older
+run later "$TUTTI_BUILD_DIR" newer
+run later "$PWD/lib" same
+exit $bad
