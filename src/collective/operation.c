@@ -15,7 +15,7 @@
 
 tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
                              int is_write) {
-    TUTTI_CHECK(a != NULL, TUTTI_ERR_ARG, "the access is NULL");
+    if (!a) return tutti__error_refusal();
     TUTTI_CHECK(f->mode & (is_write ? TUTTI_WRITE : TUTTI_READ), TUTTI_ERR_MODE,
                 "the file was not opened for %s", is_write ? "writing" : "reading");
     TUTTI_CHECK(buf != NULL || tutti_access_bytes(a) == 0, TUTTI_ERR_ARG,
