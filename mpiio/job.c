@@ -190,6 +190,13 @@ void mpiio_job_refuse(mpiio_file *f, const mpiio_call *call, int complaint, mpii
     if (call->where == MPIIO_ORDERED) mpiio_shared_ordered(f, 0, &job->at); /* others are waiting */
 }
 
+void mpiio_job_fail(mpiio_job *job, int complaint) {
+    pointer_back(job, 0);
+    job_free(job);
+    job->buf = NULL;
+    job->complaint = complaint;
+}
+
 void mpiio_job_make(mpiio_file *f, const mpiio_call *call, mpiio_job *job) {
     *job = (mpiio_job){.file = f, .call = *call, .own = MPI_DATATYPE_NULL};
     int code = check_call(job);
@@ -198,12 +205,8 @@ void mpiio_job_make(mpiio_file *f, const mpiio_call *call, mpiio_job *job) {
         return;
     }
     code = place(job);
-    if (code == MPI_SUCCESS) {
-        code = describe(job);
-        if (code != MPI_SUCCESS) pointer_back(job, 0);
-    }
-    job->complaint = code;
-    if (code != MPI_SUCCESS) job_free(job);
+    if (code != MPI_SUCCESS) job->complaint = code;
+    if (code == MPI_SUCCESS && (code = describe(job)) != MPI_SUCCESS) mpiio_job_fail(job, code);
 }
 
 MPI_Offset mpiio_job_end(mpiio_job *job, tutti_err outcome, tutti_off moved) {

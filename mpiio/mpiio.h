@@ -158,7 +158,9 @@ int mpiio_complain(int mpi_class, const char *fmt, ...) __attribute__((format(pr
 int mpiio_complain_tutti(tutti_err err);
 /* Call the error handler of the file (NULL: of MPI_FILE_NULL), unless all is well, and return the class. */
 int mpiio_fail(mpiio_file *f, int mpi_class);
-int mpiio_class_of(tutti_err err, int sys_errno);
+int mpiio_class_of(tutti_err err, const tutti_error_info *info);
+/* The collective call of Tutti that comes next, without an access, tells all ranks this complaint. */
+void mpiio_refuse(int complaint);
 /* What was remembered, if it was for this code, or "". */
 const char *mpiio_message(int code);
 

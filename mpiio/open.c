@@ -119,7 +119,7 @@ static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info inf
 enum { CLASS, MODE, MODE_, TEAM, TEAM_, MACHINE, MACHINE_, APART, TOKEN, DEVICE, NUMBERS };
 
 static int judge(int mine, const int64_t *n) {
-    if (mine != MPI_SUCCESS) return mine;
+    if (mine == n[CLASS] && mine != MPI_SUCCESS) return mine; /* its words, the class of all */
     if (n[CLASS] != MPI_SUCCESS)
         return mpiio_complain((int)n[CLASS], "another rank cannot open the file");
     if (n[MODE] != -n[MODE_])

@@ -126,7 +126,7 @@ int mpiio_seek_shared(mpiio_file *f, MPI_Offset offset, int whence) {
     int64_t n[] = {code, offset, -offset, whence, -whence};
     const int rc = mpiio_agree(f->ranks, 5, n);
     if (rc != MPI_SUCCESS) return mpiio_fail(f, rc);
-    if (code == MPI_SUCCESS && n[0] != MPI_SUCCESS)
+    if (code != n[0])
         code = mpiio_complain((int)n[0], "another rank's seek is not possible");
     else if (code == MPI_SUCCESS && (n[1] != -n[2] || n[3] != -n[4]))
         code =

@@ -30,8 +30,13 @@ int mpiio_complain(int mpi_class, const char *fmt, ...) {
 
 int mpiio_complain_tutti(tutti_err err) {
     if (err == TUTTI_OK) return MPI_SUCCESS;
-    return mpiio_complain(mpiio_class_of(err, tutti_last_error()->sys_errno), "%s",
-                          tutti_last_message());
+    return mpiio_complain(mpiio_class_of(err, tutti_last_error()), "%s", tutti_last_message());
+}
+
+void mpiio_refuse(int complaint) {
+    int mpi_class = complaint;
+    PMPI_Error_class(complaint, &mpi_class);
+    tutti_refuse(TUTTI_ERR_ARG, mpi_class, mpiio_message(complaint));
 }
 
 const char *mpiio_message(int code) {
@@ -53,8 +58,9 @@ static int class_of_errno(int sys_errno) {
     }
 }
 
-int mpiio_class_of(tutti_err err, int sys_errno) {
-    const int finer = err == TUTTI_OK ? MPI_SUCCESS : class_of_errno(sys_errno);
+int mpiio_class_of(tutti_err err, const tutti_error_info *info) {
+    if (err != TUTTI_OK && info->detail != 0) return info->detail; /* a rank has refused with it */
+    const int finer = err == TUTTI_OK ? MPI_SUCCESS : class_of_errno(info->sys_errno);
     if (finer != MPI_SUCCESS) return finer;
     switch (err) {
     case TUTTI_OK:

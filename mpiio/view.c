@@ -219,7 +219,7 @@ static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v, int *h
     int64_t n[] = {mine, extent, -extent, which, -which, *hints};
     const int code = mpiio_agree(f->ranks, 6, n);
     if (code != MPI_SUCCESS) return mpiio_complain(MPI_ERR_OTHER, "ranks cannot agree on a view");
-    if (mine != MPI_SUCCESS) return mine;
+    if (mine == n[0] && mine != MPI_SUCCESS) return mine; /* this rank's words, the class of all */
     if (n[0] != MPI_SUCCESS)
         return mpiio_complain((int)n[0], "another rank's view of '%s' is not possible", f->path);
     if (n[1] != -n[2] || n[3] != -n[4])
