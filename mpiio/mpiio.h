@@ -57,6 +57,7 @@ typedef struct mpiio_ranks {
     int rank, size;
     int64_t id;
     int busy, orphan;
+    int64_t *words, settings; /* shared.c's: for shared file pointers */
     struct mpiio_ranks *next;
 } mpiio_ranks;
 
@@ -141,13 +142,15 @@ void mpiio_table_each(void (*fn)(mpiio_file *f));
 /* Local: one that is free, or NULL.  Those that all ranks can have have the same id. */
 mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm);
 /* Collective on comm; `id` is a number that all ranks know and nobody else has. */
-int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out);
+int mpiio_ranks_make(MPI_Comm comm, int64_t id, int one_machine, mpiio_ranks **out);
 void mpiio_ranks_give(mpiio_ranks **ranks);
 void mpiio_ranks_finalize(void);
 /* The largest of each of n <= MPIIO_NUMBERS numbers over all ranks, in place.  Collective. */
 enum { MPIIO_NUMBERS = 16 };
 int mpiio_agree(const mpiio_ranks *ranks, int n, int64_t *numbers);
 int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* before there are ranks */
+/* The largest class of all ranks' outcomes; `what` says it where it is another rank's.  Collective. */
+int mpiio_agree_outcome(const mpiio_ranks *ranks, int mine, const char *what);
 /* Finish a request of ours, letting requests of the program move on. */
 int mpiio_finish(MPI_Request *request);
 
@@ -237,9 +240,13 @@ int mpiio_repeat_before(const mpiio_view *v, MPI_Offset end, MPI_Offset *out);
 
 /* ---- shared.c */
 int mpiio_shared_make(mpiio_file *f);
-/* At open: what rank 0 has drawn, and whether all ranks share memory. */
-void mpiio_shared_name(mpiio_file *f, int64_t token, int in_memory);
+/* At open: what rank 0 has drawn, and whether the communicator's words are used. */
+void mpiio_shared_begin(mpiio_file *f, int64_t token, int in_memory);
 void mpiio_shared_drop(mpiio_file *f); /* also removes what was left outside of the process */
+/* Words that all ranks of a communicator share, of which its file takes one after the other; or none, on all ranks.
+ * Collective, all on one machine. */
+void mpiio_words_make(mpiio_ranks *ranks);
+void mpiio_words_free(mpiio_ranks *ranks);
 /* Bytes of the view; returned is what it was before. */
 int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before);
 /* Once all ranks are here: it is `at` from now on.   All ranks, no communication. */

@@ -134,7 +134,8 @@ static int ranks_take(MPI_Comm comm, mpiio_ranks *offer, const int64_t *n, mpiio
         return MPI_SUCCESS;
     }
     mpiio_ranks_give(&offer);
-    return mpiio_ranks_make(comm, n[TOKEN], out);
+    const int one_machine = n[MACHINE] >= 0 && n[MACHINE] == -n[MACHINE_];
+    return mpiio_ranks_make(comm, n[TOKEN], one_machine, out);
 }
 
 /* All ranks go on, or none.  *device: whether it is one for any rank.  Collective. */
@@ -157,9 +158,9 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
         mpiio_ranks_give(&offer);
         return code;
     }
-    const int in_memory = machine >= 0 && n[MACHINE] == -n[MACHINE_] && !n[APART];
-    mpiio_shared_name(f, n[TOKEN], in_memory);
-    return ranks_take(comm, offer, n, &f->ranks);
+    code = ranks_take(comm, offer, n, &f->ranks);
+    if (code == MPI_SUCCESS) mpiio_shared_begin(f, n[TOKEN], !n[APART]);
+    return code;
 }
 
 /* ---- open */
