@@ -12,15 +12,15 @@ typedef struct mpiio_job {
     mpiio_call call;
     int complaint; /* what this rank has against it; the access is NULL then */
     tutti_access *access;
-    void *buf;            /* for Tutti: the program's, or `packed` */
-    char *packed;         /* external32 */
-    mpiio_repeat *repeat; /* or NULL */
-    MPI_Offset bytes;     /* in the file */
-    MPI_Offset at;        /* in bytes of the view */
-    MPI_Offset delivered; /* at the end: of the view's bytes */
-    MPI_Offset element;   /* external32: size of an element in the file ... */
-    MPI_Offset native;    /* ... and in memory */
-    MPI_Datatype own;     /* a type made for this job, or MPI_DATATYPE_NULL */
+    void *buf;                  /* for Tutti: the program's, or `packed` */
+    char *packed;               /* external32: as in the file ... */
+    mpiio_converter *converter; /* ... and how it gets there */
+    mpiio_repeat *repeat;       /* or NULL */
+    MPI_Offset bytes;           /* in the file */
+    MPI_Offset at;              /* in bytes of the view */
+    MPI_Offset delivered;       /* at the end: of the view's bytes */
+    MPI_Offset native;          /* size of an element in memory */
+    MPI_Datatype own;           /* a type made for this job, or MPI_DATATYPE_NULL */
 } mpiio_job;
 
 /* Check the call, take its place from the file pointer, and describe it.  Collective calls with

@@ -19,7 +19,7 @@
  *   repeat.c    views that name bytes twice
  *   shared.c    the shared file pointer
  *   external.c  the representation external32
- *   signature.c ... of types that mix numbers
+ *   signature.c ... of the program's memory, number by number
  *   fortran.c   files in error handlers of Fortran programs
  *   summary.c   TUTTI_STATS=1: the table at close
  *   request.c   MPI requests that complete when Tutti's do
@@ -260,15 +260,15 @@ int64_t mpiio_machine_id(void); /* of all processes that see the same /dev/shm; 
 /* Bytes of one element in the file, and its extent there; a type of bytes that lies so. */
 int mpiio_external_size(MPI_Datatype type, MPI_Offset *size);
 int mpiio_external_type(MPI_Datatype type, MPI_Datatype *out);
-int mpiio_external_pack(const void *buf, MPI_Count count, MPI_Datatype type, char *out,
-                        MPI_Offset bytes);
-int mpiio_external_unpack(const char *in, MPI_Offset bytes, void *buf, MPI_Count count,
-                          MPI_Datatype type);
 
 /* ---- signature.c */
-/* `count` elements to external32 or back, by their numbers. */
-int mpiio_signature_convert(void *buf, MPI_Count count, MPI_Datatype type, char *external,
-                            int packs);
+/* `count` elements of the program's memory <-> external32.  After it is made nothing fails for want of memory. */
+typedef struct mpiio_converter mpiio_converter;
+int mpiio_converter_make(void *buf, MPI_Count count, MPI_Datatype type, mpiio_converter **out);
+void mpiio_converter_free(mpiio_converter **c);
+int mpiio_converter_pack(const mpiio_converter *c, char *external);
+/* As many numbers as there are wholly in these bytes; returned are their bytes in memory. */
+MPI_Offset mpiio_converter_unpack(const mpiio_converter *c, const char *external, MPI_Offset bytes);
 
 /* ---- summary.c */
 int mpiio_summary_wanted(void);
