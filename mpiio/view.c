@@ -131,7 +131,8 @@ static int measure(mpiio_view *v, MPI_Datatype tile) {
     v->tile_size = size;
     v->tile_extent = extent;
     const int code = bounds(v);
-    v->plain = size == extent && v->tile_begin == 0 && v->tile_end == size;
+    /* where bytes are named twice the sizes may fit although there are gaps */
+    v->plain = v->tiles && size == extent && v->tile_begin == 0 && v->tile_end == size;
     return code;
 }
 
