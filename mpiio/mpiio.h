@@ -8,7 +8,8 @@
  *   real.c      the MPI library's own functions
  *   handle.c    handle -> file
  *   ranks.c     communicators of our own; agreement
- *   trouble.c   Tutti's errors as MPI's classes; error handlers
+ *   trouble.c   Tutti's errors as MPI's classes
+ *   handlers.c  the program's error handlers
  *   open.c      open, close, delete
  *   manage.c    size, group, info, sync, atomicity
  *   hints.c     MPI_Info <-> options
@@ -159,13 +160,17 @@ int mpiio_finish(MPI_Request *request);
 int mpiio_complain(int mpi_class, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same for the last error of Tutti. */
 int mpiio_complain_tutti(tutti_err err);
-/* Call the error handler of the file (NULL: of MPI_FILE_NULL), unless all is well, and return the class. */
+/* Call the error handler of the file (NULL: of MPI_FILE_NULL), unless all is well, and return what the program's call
+ * returns: the class, or what the handler has made of it. */
 int mpiio_fail(mpiio_file *f, int mpi_class);
 int mpiio_class_of(tutti_err err, const tutti_error_info *info);
 /* The collective call of Tutti that comes next, without an access, tells all ranks this complaint. */
 void mpiio_refuse(int complaint);
 /* What was remembered, if it was for this code, or "". */
 const char *mpiio_message(int code);
+
+/* ---- handlers.c */
+int mpiio_handler_call(MPI_File fh, int code); /* returns the code to be returned */
 
 /* ---- open.c */
 int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *out);
@@ -197,6 +202,8 @@ void mpiio_hints_change(mpiio_file *f, const tutti_options *opt);
 int mpiio_hints_open(mpiio_file *f, MPI_Info info);
 void mpiio_hints_keep(mpiio_file *f, MPI_Info info);
 int mpiio_hints_tell(const mpiio_file *f, MPI_Info *out);
+/* Has the system's file a hint that MPI_Info_set would not take? */
+int mpiio_hints_too_long(void);
 void mpiio_hints_end(void); /* at MPI_Finalize */
 
 /* ---- view.c */
