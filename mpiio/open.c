@@ -239,9 +239,8 @@ static int close_tutti(mpiio_file *f) {
 
 int mpiio_close(MPI_File *fh) {
     mpiio_file *f = mpiio_find(*fh);
-    const int code = close_tutti(f);
-    if (f->file) return mpiio_fail(f, code); /* Tutti wants something ended first */
-    if (code != MPI_SUCCESS) mpiio_fail(f, code);
+    const int code = mpiio_fail(f, close_tutti(f));
+    if (f->file) return code; /* Tutti wants something ended first */
     mpiio_table_remove(f);
     file_free(f);
     *fh = MPI_FILE_NULL;
