@@ -1,11 +1,10 @@
-/* mpiio: the representation external32: big-endian numbers of fixed sizes.  MPI itself converts
- * (MPI_Pack_external); here are only sizes and layouts.  A filetype is rebuilt, constructor by constructor, where
+/* mpiio: the representation external32: big-endian numbers of fixed sizes.  Here are sizes and layouts, signature.c
+ * converts.  A filetype is rebuilt, constructor by constructor, where
  * some of its numbers have another size in the file than in memory.
  *
  * What a number takes in the file is found by packing one: MPI_Pack_external_size tells the size in
  * memory in Open MPI 4.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include <limits.h>
 #include <stdlib.h>
 
 #include "mpiio.h"
@@ -194,48 +193,4 @@ int mpiio_external_size(MPI_Datatype type, MPI_Offset *size) {
     PMPI_Type_free(&rebuilt);
     *size = found;
     return MPI_SUCCESS;
-}
-
-/* ---- converting; MPI takes as many elements at a time as an int can count */
-
-static char *element(const void *buf, MPI_Count i, MPI_Datatype type) {
-    MPI_Count lb = 0, extent = 0;
-    PMPI_Type_get_extent_x(type, &lb, &extent);
-    return (char *)buf + i * extent;
-}
-
-/* Whether numbers of several kinds may be mixed: then they are converted kind by kind. */
-static int mixes(MPI_Datatype type) {
-#ifdef MPICH_VERSION
-    return !mpiio_type_is_named(type);
-#else
-    (void)type;
-    return 0;
-#endif
-}
-
-int mpiio_external_pack(const void *buf, MPI_Count count, MPI_Datatype type, char *out,
-                        MPI_Offset bytes) {
-    MPI_Aint at = 0;
-    int code = MPI_SUCCESS;
-    if (mixes(type)) return mpiio_signature_convert((void *)buf, count, type, out, 1);
-    for (MPI_Count i = 0; i < count && code == MPI_SUCCESS; i += INT_MAX) {
-        const int n = count - i < INT_MAX ? (int)(count - i) : INT_MAX;
-        code = PMPI_Pack_external("external32", element(buf, i, type), n, type, out,
-                                  (MPI_Aint)bytes, &at);
-    }
-    return code;
-}
-
-int mpiio_external_unpack(const char *in, MPI_Offset bytes, void *buf, MPI_Count count,
-                          MPI_Datatype type) {
-    MPI_Aint at = 0;
-    int code = MPI_SUCCESS;
-    if (mixes(type)) return mpiio_signature_convert(buf, count, type, (char *)in, 0);
-    for (MPI_Count i = 0; i < count && code == MPI_SUCCESS; i += INT_MAX) {
-        const int n = count - i < INT_MAX ? (int)(count - i) : INT_MAX;
-        code = PMPI_Unpack_external("external32", in, (MPI_Aint)bytes, &at, element(buf, i, type),
-                                    n, type);
-    }
-    return code;
 }

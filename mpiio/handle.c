@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "mpiio.h"
@@ -106,6 +107,7 @@ static void limit_raise(void) {
     setrlimit(RLIMIT_NOFILE, &now);
 }
 
+/* The first time ROMIO reads the system's hints, and ends the program if one is too long: it gets none then. */
 static int devnull_open(MPI_File *out) {
     MPI_Info info;
     int code = PMPI_Info_create(&info);
@@ -115,7 +117,14 @@ static int devnull_open(MPI_File *out) {
     natives++;
     limit_raise();
     pthread_mutex_unlock(&table_lock);
+    const char *hints = secure_getenv("ROMIO_HINTS");
+    char *kept = hints ? strdup(hints) : NULL;
+    const int hidden = natives == 1 && mpiio_hints_too_long() && (!hints || kept) &&
+                       setenv("ROMIO_HINTS", "/dev/null", 1) == 0;
     code = mpiio_pass_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, info, out);
+    if (hidden && kept) setenv("ROMIO_HINTS", kept, 1);
+    if (hidden && !kept) unsetenv("ROMIO_HINTS");
+    free(kept);
     PMPI_Info_free(&info);
     return code;
 }

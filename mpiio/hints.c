@@ -89,24 +89,37 @@ static void hints_take(MPI_Info info, tutti_options *opt) {
 
 static MPI_Info of_system = MPI_INFO_NULL;
 static pthread_once_t system_once = PTHREAD_ONCE_INIT;
+static int system_too_long;
 
+/* What is longer than MPI can hold is ignored, as every hint that makes no sense. */
 static void system_read(void) {
-    char line[MPI_MAX_INFO_KEY + MPI_MAX_INFO_VAL + 2], *rest;
+    char *line = NULL, *rest;
+    size_t room = 0;
     const char *path = secure_getenv("ROMIO_HINTS");
     FILE *in = fopen(path ? path : "/etc/romio-hints", "re");
     if (!in) return;
     if (PMPI_Info_create(&of_system) != MPI_SUCCESS) of_system = MPI_INFO_NULL;
-    while (of_system != MPI_INFO_NULL && fgets(line, sizeof line, in)) {
+    while (of_system != MPI_INFO_NULL && getline(&line, &room, in) >= 0) {
         const char *key = strtok_r(line, " \t\r\n", &rest);
         const char *value = key && key[0] != '#' ? strtok_r(NULL, " \t\r\n", &rest) : NULL;
-        if (value && strlen(key) < MPI_MAX_INFO_KEY) PMPI_Info_set(of_system, key, value);
+        if (!value) continue;
+        if (strlen(key) < MPI_MAX_INFO_KEY && strlen(value) < MPI_MAX_INFO_VAL)
+            PMPI_Info_set(of_system, key, value);
+        else
+            system_too_long = 1;
     }
+    free(line);
     fclose(in);
 }
 
 static MPI_Info system_hints(void) {
     pthread_once(&system_once, system_read);
     return of_system;
+}
+
+int mpiio_hints_too_long(void) {
+    (void)system_hints();
+    return system_too_long;
 }
 
 void mpiio_hints_end(void) {

@@ -35,12 +35,13 @@ static int check_amount(mpiio_job *job) {
     const mpiio_call *c = &job->call;
     MPI_Count size = 0;
     PMPI_Type_size_x(c->type, &size);
-    job->native = job->element = size;
+    MPI_Offset element = size; /* in the file */
+    job->native = size;
     if (v->external && c->count > 0) {
-        const int code = mpiio_external_size(c->type, &job->element);
+        const int code = mpiio_external_size(c->type, &element);
         if (code != MPI_SUCCESS) return code;
     }
-    if (size < 0 || __builtin_mul_overflow(c->count, job->element, &job->bytes))
+    if (size < 0 || __builtin_mul_overflow(c->count, element, &job->bytes))
         return mpiio_complain(MPI_ERR_ARG,
                               "%lld elements of %lld bytes are more than can be counted",
                               (long long)c->count, (long long)size);
@@ -145,12 +146,10 @@ static int pack(mpiio_job *job) {
         return mpiio_complain(MPI_ERR_NO_MEM, "no memory for %lld bytes of external32",
                               (long long)job->bytes);
     job->buf = job->packed;
-    mpiio_call *c = &job->call;
-    if (c->is_write) return mpiio_external_pack(c->buf, c->count, c->type, job->packed, job->bytes);
-    if (mpiio_type_is_named(c->type)) return MPI_SUCCESS;
-    const int code = PMPI_Type_dup(c->type, &job->own); /* the program may free its own meanwhile */
-    if (code == MPI_SUCCESS) c->type = job->own;
-    return code;
+    const mpiio_call *c = &job->call;
+    const int code = mpiio_converter_make(c->buf, c->count, c->type, &job->converter);
+    if (code != MPI_SUCCESS || !c->is_write) return code;
+    return mpiio_converter_pack(job->converter, job->packed);
 }
 
 /* Bytes are named twice: within a tile (there are no `tiles`), or where it meets the next one. */
@@ -180,6 +179,7 @@ static int describe(mpiio_job *job) {
 static void job_free(mpiio_job *job) {
     tutti_access_free(&job->access);
     mpiio_repeat_free(&job->repeat);
+    mpiio_converter_free(&job->converter);
     if (job->own != MPI_DATATYPE_NULL) PMPI_Type_free(&job->own);
     free(job->packed);
     job->packed = NULL;
@@ -190,6 +190,13 @@ void mpiio_job_refuse(mpiio_file *f, const mpiio_call *call, int complaint, mpii
     if (call->where == MPIIO_ORDERED) mpiio_shared_ordered(f, 0, &job->at); /* others are waiting */
 }
 
+void mpiio_job_fail(mpiio_job *job, int complaint) {
+    pointer_back(job, 0);
+    job_free(job);
+    job->buf = NULL;
+    job->complaint = complaint;
+}
+
 void mpiio_job_make(mpiio_file *f, const mpiio_call *call, mpiio_job *job) {
     *job = (mpiio_job){.file = f, .call = *call, .own = MPI_DATATYPE_NULL};
     int code = check_call(job);
@@ -198,24 +205,17 @@ void mpiio_job_make(mpiio_file *f, const mpiio_call *call, mpiio_job *job) {
         return;
     }
     code = place(job);
-    if (code == MPI_SUCCESS) {
-        code = describe(job);
-        if (code != MPI_SUCCESS) pointer_back(job, 0);
-    }
-    job->complaint = code;
-    if (code != MPI_SUCCESS) job_free(job);
+    if (code != MPI_SUCCESS) job->complaint = code;
+    if (code == MPI_SUCCESS && (code = describe(job)) != MPI_SUCCESS) mpiio_job_fail(job, code);
 }
 
 MPI_Offset mpiio_job_end(mpiio_job *job, tutti_err outcome, tutti_off moved) {
     MPI_Offset told = outcome == TUTTI_OK ? moved : 0;
     if (job->repeat && !job->call.is_write) told = mpiio_repeat_deliver(job->repeat, told);
     job->delivered = told;
-    if (job->packed) {
-        const MPI_Count whole = job->element > 0 ? told / job->element : 0;
-        if (!job->call.is_write)
-            mpiio_external_unpack(job->packed, told, job->call.buf, whole, job->call.type);
-        told = whole * job->native;
-    }
+    if (job->converter && told > 0)
+        told = job->call.is_write ? job->native * job->call.count
+                                  : mpiio_converter_unpack(job->converter, job->packed, told);
     job_free(job);
     return told;
 }

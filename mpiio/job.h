@@ -12,15 +12,15 @@ typedef struct mpiio_job {
     mpiio_call call;
     int complaint; /* what this rank has against it; the access is NULL then */
     tutti_access *access;
-    void *buf;            /* for Tutti: the program's, or `packed` */
-    char *packed;         /* external32 */
-    mpiio_repeat *repeat; /* or NULL */
-    MPI_Offset bytes;     /* in the file */
-    MPI_Offset at;        /* in bytes of the view */
-    MPI_Offset delivered; /* at the end: of the view's bytes */
-    MPI_Offset element;   /* external32: size of an element in the file ... */
-    MPI_Offset native;    /* ... and in memory */
-    MPI_Datatype own;     /* a type made for this job, or MPI_DATATYPE_NULL */
+    void *buf;                  /* for Tutti: the program's, or `packed` */
+    char *packed;               /* external32: as in the file ... */
+    mpiio_converter *converter; /* ... and how it gets there */
+    mpiio_repeat *repeat;       /* or NULL */
+    MPI_Offset bytes;           /* in the file */
+    MPI_Offset at;              /* in bytes of the view */
+    MPI_Offset delivered;       /* at the end: of the view's bytes */
+    MPI_Offset native;          /* size of an element in memory */
+    MPI_Datatype own;           /* a type made for this job, or MPI_DATATYPE_NULL */
 } mpiio_job;
 
 /* Check the call, take its place from the file pointer, and describe it.  Collective calls with
@@ -28,6 +28,8 @@ typedef struct mpiio_job {
 void mpiio_job_make(mpiio_file *f, const mpiio_call *call, mpiio_job *job);
 /* One that has nothing but a complaint, to join a collective with. */
 void mpiio_job_refuse(mpiio_file *f, const mpiio_call *call, int complaint, mpiio_job *job);
+/* After it was made: this rank has a complaint after all. */
+void mpiio_job_fail(mpiio_job *job, int complaint);
 /* What has been moved: converts what was read, and frees.  Returns the bytes for the status.  Calls no handler, uses
  * neither Tutti's files nor communication. */
 MPI_Offset mpiio_job_end(mpiio_job *job, tutti_err outcome, tutti_off moved);

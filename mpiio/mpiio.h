@@ -8,7 +8,8 @@
  *   real.c      the MPI library's own functions
  *   handle.c    handle -> file
  *   ranks.c     communicators of our own; agreement
- *   trouble.c   Tutti's errors as MPI's classes; error handlers
+ *   trouble.c   Tutti's errors as MPI's classes
+ *   handlers.c  the program's error handlers
  *   open.c      open, close, delete
  *   manage.c    size, group, info, sync, atomicity
  *   hints.c     MPI_Info <-> options
@@ -19,7 +20,7 @@
  *   repeat.c    views that name bytes twice
  *   shared.c    the shared file pointer
  *   external.c  the representation external32
- *   signature.c ... of types that mix numbers
+ *   signature.c ... of the program's memory, number by number
  *   fortran.c   files in error handlers of Fortran programs
  *   summary.c   TUTTI_STATS=1: the table at close
  *   request.c   MPI requests that complete when Tutti's do
@@ -57,6 +58,7 @@ typedef struct mpiio_ranks {
     int rank, size;
     int64_t id;
     int busy, orphan;
+    int64_t *words, settings; /* shared.c's: for shared file pointers */
     struct mpiio_ranks *next;
 } mpiio_ranks;
 
@@ -142,13 +144,15 @@ void mpiio_table_each(void (*fn)(mpiio_file *f));
 /* Local: one that is free, or NULL.  Those that all ranks can have have the same id. */
 mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm);
 /* Collective on comm; `id` is a number that all ranks know and nobody else has. */
-int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out);
+int mpiio_ranks_make(MPI_Comm comm, int64_t id, int one_machine, mpiio_ranks **out);
 void mpiio_ranks_give(mpiio_ranks **ranks);
 void mpiio_ranks_finalize(void);
 /* The largest of each of n <= MPIIO_NUMBERS numbers over all ranks, in place.  Collective. */
 enum { MPIIO_NUMBERS = 16 };
 int mpiio_agree(const mpiio_ranks *ranks, int n, int64_t *numbers);
 int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* before there are ranks */
+/* The largest class of all ranks' outcomes; `what` says it where it is another rank's.  Collective. */
+int mpiio_agree_outcome(const mpiio_ranks *ranks, int mine, const char *what);
 /* Finish a request of ours, letting requests of the program move on. */
 int mpiio_finish(MPI_Request *request);
 
@@ -157,11 +161,17 @@ int mpiio_finish(MPI_Request *request);
 int mpiio_complain(int mpi_class, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same for the last error of Tutti. */
 int mpiio_complain_tutti(tutti_err err);
-/* Call the error handler of the file (NULL: of MPI_FILE_NULL), unless all is well, and return the class. */
+/* Call the error handler of the file (NULL: of MPI_FILE_NULL), unless all is well, and return what the program's call
+ * returns: the class, or what the handler has made of it. */
 int mpiio_fail(mpiio_file *f, int mpi_class);
-int mpiio_class_of(tutti_err err, int sys_errno);
+int mpiio_class_of(tutti_err err, const tutti_error_info *info);
+/* The collective call of Tutti that comes next, without an access, tells all ranks this complaint. */
+void mpiio_refuse(int complaint);
 /* What was remembered, if it was for this code, or "". */
 const char *mpiio_message(int code);
+
+/* ---- handlers.c */
+int mpiio_handler_call(MPI_File fh, int code); /* returns the code to be returned */
 
 /* ---- open.c */
 int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *out);
@@ -193,6 +203,8 @@ void mpiio_hints_change(mpiio_file *f, const tutti_options *opt);
 int mpiio_hints_open(mpiio_file *f, MPI_Info info);
 void mpiio_hints_keep(mpiio_file *f, MPI_Info info);
 int mpiio_hints_tell(const mpiio_file *f, MPI_Info *out);
+/* Has the system's file a hint that MPI_Info_set would not take? */
+int mpiio_hints_too_long(void);
 void mpiio_hints_end(void); /* at MPI_Finalize */
 
 /* ---- view.c */
@@ -236,9 +248,13 @@ int mpiio_repeat_before(const mpiio_view *v, MPI_Offset end, MPI_Offset *out);
 
 /* ---- shared.c */
 int mpiio_shared_make(mpiio_file *f);
-/* At open: what rank 0 has drawn, and whether all ranks share memory. */
-void mpiio_shared_name(mpiio_file *f, int64_t token, int in_memory);
+/* At open: what rank 0 has drawn, and whether the communicator's words are used. */
+void mpiio_shared_begin(mpiio_file *f, int64_t token, int in_memory);
 void mpiio_shared_drop(mpiio_file *f); /* also removes what was left outside of the process */
+/* Words that all ranks of a communicator share, of which its file takes one after the other; or none, on all ranks.
+ * Collective, all on one machine. */
+void mpiio_words_make(mpiio_ranks *ranks);
+void mpiio_words_free(mpiio_ranks *ranks);
 /* Bytes of the view; returned is what it was before. */
 int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before);
 /* Once all ranks are here: it is `at` from now on.   All ranks, no communication. */
@@ -252,15 +268,15 @@ int64_t mpiio_machine_id(void); /* of all processes that see the same /dev/shm; 
 /* Bytes of one element in the file, and its extent there; a type of bytes that lies so. */
 int mpiio_external_size(MPI_Datatype type, MPI_Offset *size);
 int mpiio_external_type(MPI_Datatype type, MPI_Datatype *out);
-int mpiio_external_pack(const void *buf, MPI_Count count, MPI_Datatype type, char *out,
-                        MPI_Offset bytes);
-int mpiio_external_unpack(const char *in, MPI_Offset bytes, void *buf, MPI_Count count,
-                          MPI_Datatype type);
 
 /* ---- signature.c */
-/* `count` elements to external32 or back, by their numbers. */
-int mpiio_signature_convert(void *buf, MPI_Count count, MPI_Datatype type, char *external,
-                            int packs);
+/* `count` elements of the program's memory <-> external32.  After it is made nothing fails for want of memory. */
+typedef struct mpiio_converter mpiio_converter;
+int mpiio_converter_make(void *buf, MPI_Count count, MPI_Datatype type, mpiio_converter **out);
+void mpiio_converter_free(mpiio_converter **c);
+int mpiio_converter_pack(const mpiio_converter *c, char *external);
+/* As many numbers as there are wholly in these bytes; returned are their bytes in memory. */
+MPI_Offset mpiio_converter_unpack(const mpiio_converter *c, const char *external, MPI_Offset bytes);
 
 /* ---- summary.c */
 int mpiio_summary_wanted(void);

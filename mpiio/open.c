@@ -119,7 +119,7 @@ static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info inf
 enum { CLASS, MODE, MODE_, TEAM, TEAM_, MACHINE, MACHINE_, APART, TOKEN, DEVICE, SUMMARY, NUMBERS };
 
 static int judge(int mine, const int64_t *n) {
-    if (mine != MPI_SUCCESS) return mine;
+    if (mine == n[CLASS] && mine != MPI_SUCCESS) return mine; /* its words, the class of all */
     if (n[CLASS] != MPI_SUCCESS)
         return mpiio_complain((int)n[CLASS], "another rank cannot open the file");
     if (n[MODE] != -n[MODE_])
@@ -134,7 +134,8 @@ static int ranks_take(MPI_Comm comm, mpiio_ranks *offer, const int64_t *n, mpiio
         return MPI_SUCCESS;
     }
     mpiio_ranks_give(&offer);
-    return mpiio_ranks_make(comm, n[TOKEN], out);
+    const int one_machine = n[MACHINE] >= 0 && n[MACHINE] == -n[MACHINE_];
+    return mpiio_ranks_make(comm, n[TOKEN], one_machine, out);
 }
 
 /* All ranks go on, or none.  *device: whether it is one for any rank.  Collective. */
@@ -158,10 +159,10 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
         mpiio_ranks_give(&offer);
         return code;
     }
-    const int in_memory = machine >= 0 && n[MACHINE] == -n[MACHINE_] && !n[APART];
-    mpiio_shared_name(f, n[TOKEN], in_memory);
     f->summary = n[SUMMARY] > 0; /* of any rank: it is collective */
-    return ranks_take(comm, offer, n, &f->ranks);
+    code = ranks_take(comm, offer, n, &f->ranks);
+    if (code == MPI_SUCCESS) mpiio_shared_begin(f, n[TOKEN], !n[APART]);
+    return code;
 }
 
 /* ---- open */
@@ -240,9 +241,8 @@ static int close_tutti(mpiio_file *f) {
 
 int mpiio_close(MPI_File *fh) {
     mpiio_file *f = mpiio_find(*fh);
-    const int code = close_tutti(f);
-    if (f->file) return mpiio_fail(f, code); /* Tutti wants something ended first */
-    if (code != MPI_SUCCESS) mpiio_fail(f, code);
+    const int code = mpiio_fail(f, close_tutti(f));
+    if (f->file) return code; /* Tutti wants something ended first */
     mpiio_table_remove(f);
     file_free(f);
     *fh = MPI_FILE_NULL;

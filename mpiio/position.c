@@ -123,16 +123,20 @@ static int shared_from(mpiio_file *f, int whence, MPI_Offset *from) {
 int mpiio_seek_shared(mpiio_file *f, MPI_Offset offset, int whence) {
     MPI_Offset from = 0, at = 0;
     int code = check_whence(f, whence);
+    if (code == MPI_SUCCESS && whence == MPI_SEEK_SET) code = target(f, offset, 0, &at);
     int64_t n[] = {code, offset, -offset, whence, -whence};
     const int rc = mpiio_agree(f->ranks, 5, n);
     if (rc != MPI_SUCCESS) return mpiio_fail(f, rc);
-    if (code == MPI_SUCCESS && n[0] != MPI_SUCCESS)
+    if (code != n[0])
         code = mpiio_complain((int)n[0], "another rank's seek is not possible");
     else if (code == MPI_SUCCESS && (n[1] != -n[2] || n[3] != -n[4]))
         code =
             mpiio_complain(MPI_ERR_NOT_SAME, "ranks seek the shared pointer to different places");
-    if (code == MPI_SUCCESS) code = shared_from(f, whence, &from);
-    if (code == MPI_SUCCESS) code = target(f, offset, from, &at);
+    if (code == MPI_SUCCESS && whence != MPI_SEEK_SET) { /* all ranks are here */
+        code = shared_from(f, whence, &from);
+        if (code == MPI_SUCCESS) code = target(f, offset, from, &at);
+        code = mpiio_agree_outcome(f->ranks, code, "another rank cannot seek the shared pointer");
+    }
     if (code == MPI_SUCCESS) mpiio_shared_set(f, at);
     return mpiio_fail(f, code);
 }

@@ -24,6 +24,7 @@ static int pool_key = MPI_KEYVAL_INVALID;
 /* ---- the pool of a communicator */
 
 static void ranks_free(mpiio_ranks *r) {
+    mpiio_words_free(r);
     PMPI_Comm_free(&r->comm);
     free(r);
 }
@@ -114,7 +115,7 @@ static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
     return code;
 }
 
-int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out) {
+int mpiio_ranks_make(MPI_Comm comm, int64_t id, int one_machine, mpiio_ranks **out) {
     mpiio_ranks *r = calloc(1, sizeof *r);
     int64_t without = r == NULL;
     int code = mpiio_agree_on(comm, 1, &without);
@@ -130,6 +131,7 @@ int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out) {
     PMPI_Comm_size(r->comm, &r->size);
     r->busy = 1;
     r->id = id;
+    if (one_machine) mpiio_words_make(r);
     pool_add(comm, r);
     *out = r;
     return MPI_SUCCESS;
@@ -193,4 +195,11 @@ int mpiio_agree(const mpiio_ranks *r, int n, int64_t *numbers) {
     if (partner >= 0 && code == MPI_SUCCESS)
         code = beyond ? pass(r, -1, partner, n, numbers) : pass(r, partner, -1, n, numbers);
     return code;
+}
+
+int mpiio_agree_outcome(const mpiio_ranks *r, int mine, const char *what) {
+    int64_t worst = mine;
+    const int code = mpiio_agree(r, 1, &worst);
+    if (code != MPI_SUCCESS) return code;
+    return worst == mine ? mine : mpiio_complain((int)worst, "%s", what);
 }

@@ -95,10 +95,12 @@ typedef struct {
 static int look_before(void *context, const tutti_piece *p) {
     part *x = context;
     if (p->memory >= x->end) return 0;
-    x->bytes += p->memory + p->bytes <= x->end ? p->bytes : x->end - p->memory;
-    return 1;
+    const int whole = p->memory + p->bytes <= x->end;
+    x->bytes += whole ? p->bytes : x->end - p->memory;
+    return whole;
 }
 
+/* Up to the first that is not before the end: later ones may be again, but are not reached without it. */
 int mpiio_repeat_before(const mpiio_view *v, MPI_Offset end, MPI_Offset *out) {
     part x = {end, 0};
     const tutti_err err = tile_look(v, look_before, &x);

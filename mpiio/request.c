@@ -1,6 +1,6 @@
 /* mpiio: requests of the program on operations of Tutti.
  *
- *   make       Grequest_start
+ *   make       Grequest_start, before the operation starts: afterwards nothing can fail on this rank alone
  *   progress   tutti_request_test on those under way; Grequest_complete on those that are done
  *   query_fn   the bytes into the status
  *   free_fn    the MPI library has no use for it any more
@@ -62,8 +62,8 @@ static int request_cancel(void *state, int complete) {
 /* ---- progress */
 
 static void outcome_set(mpiio_request *q, tutti_err outcome, tutti_off bytes) {
-    if (outcome != TUTTI_OK) {
-        q->code = mpiio_class_of(outcome, tutti_last_error()->sys_errno);
+    if (outcome != TUTTI_OK && q->handle != MPI_REQUEST_NULL) {
+        q->code = mpiio_class_of(outcome, tutti_last_error());
         q->message = strdup(tutti_last_message());
         bytes = 0;
     }
@@ -80,7 +80,7 @@ static int move_on(mpiio_request *q) {
     outcome_set(q, outcome, bytes);
     if (cursor == q) cursor = mpiio_request_after(q);
     mpiio_request_arrived(q);
-    PMPI_Grequest_complete(q->handle);
+    if (q->handle != MPI_REQUEST_NULL) PMPI_Grequest_complete(q->handle);
     mpiio_request_let_go(q);
     return 1;
 }
@@ -136,20 +136,41 @@ void mpiio_requests_end(void) {
 
 /* ---- the beginning */
 
-int mpiio_request_make(mpiio_file *f, tutti_request *r, mpiio_done_fn *done, void *context,
-                       MPI_Request *out) {
+mpiio_request *mpiio_request_new(mpiio_file *f) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, mpiio_progress_begin);
     mpiio_request *q = calloc(1, sizeof *q);
-    if (!q) return MPI_ERR_NO_MEM;
-    *q = (mpiio_request){.file = f, .tutti = r, .done = done, .context = context, .index = -1};
-    const int code =
-        PMPI_Grequest_start(request_query, request_free, request_cancel, q, &q->handle);
-    if (code != MPI_SUCCESS) {
-        free(q);
-        return code;
-    }
-    *out = q->handle;
+    if (q) *q = (mpiio_request){.file = f, .handle = MPI_REQUEST_NULL, .index = -1};
+    return q;
+}
+
+int mpiio_request_handle(mpiio_request *q) {
+    if (!q) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a request");
+    if (PMPI_Grequest_start(request_query, request_free, request_cancel, q, &q->handle) ==
+        MPI_SUCCESS)
+        return MPI_SUCCESS;
+    q->handle = MPI_REQUEST_NULL;
+    return mpiio_complain(MPI_ERR_NO_MEM, "the MPI library has no request for an operation");
+}
+
+MPI_Request mpiio_request_go(mpiio_request *q, tutti_request *r, mpiio_done_fn *done,
+                             void *context) {
+    q->tutti = r;
+    q->done = done;
+    q->context = context;
     mpiio_request_add(q);
-    return MPI_SUCCESS;
+    return q->handle;
+}
+
+/* A handle is given back by completing it: then the MPI library calls request_free. */
+void mpiio_request_drop(mpiio_request *q) {
+    if (!q || q->handle == MPI_REQUEST_NULL) {
+        free(q);
+        return;
+    }
+    MPI_Request handle = q->handle;
+    q->references = 1;
+    atomic_fetch_add(&mpiio_requests_alive, 1);
+    PMPI_Grequest_complete(handle);
+    PMPI_Request_free(&handle);
 }

@@ -8,16 +8,20 @@
  * has a place for it (progress.c), everything else of MPI that waits.  None of these needs a thread, so that
  * any thread level does.
  *
+ *   q = mpiio_request_new(f);
+ *   code = mpiio_request_handle(q);          in a collective call a rank that fails here takes part without an access
  *   mpiio_enter(f);
  *   err = tutti_file_write_start(f->file, access, buf, &r);
  *   mpiio_leave(f);
- *   if (err == TUTTI_OK) code = mpiio_request_make(f, r, done, context, request);
+ *   if (err == TUTTI_OK) *request = mpiio_request_go(q, r, done, context);
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MPIIO_REQUEST_H
 #define TUTTI_MPIIO_REQUEST_H
 
 #include "mpiio.h"
+
+typedef struct mpiio_request mpiio_request;
 
 /* Around every use of Tutti.  Locks the file (NULL: none, e.g. in open): one thread at a time.  While a thread is
  * inside, the MPI calls that Tutti makes in it go straight to the MPI library and move nothing on.  Pairs
@@ -31,10 +35,16 @@ void mpiio_leave(mpiio_file *f);
  * Returns the bytes for the status. */
 typedef tutti_off mpiio_done_fn(void *context, tutti_err outcome, tutti_off bytes);
 
-/* Make a request for `r`, which is taken over.  `done` may be NULL.  Outside.  Returns an MPI code without
- * calling a handler; on failure nothing has happened to r, and done is not called. */
-int mpiio_request_make(mpiio_file *f, tutti_request *r, mpiio_done_fn *done, void *context,
-                       MPI_Request *out);
+/* For an operation that is going to be started: memory (NULL: there is none), and a handle of the MPI library's for
+ * it.  Both without calling a handler. */
+mpiio_request *mpiio_request_new(mpiio_file *f);
+int mpiio_request_handle(mpiio_request *q); /* q may be NULL: that is a complaint too */
+/* It has been started: q and r are taken over.  Without a handle it moves on all the same until it is complete, which is
+ * how a rank that has refused tells the others.   `done` may be NULL.   Outside. */
+MPI_Request mpiio_request_go(mpiio_request *q, tutti_request *r, mpiio_done_fn *done,
+                             void *context);
+/* It has not.   q may be NULL. */
+void mpiio_request_drop(mpiio_request *q);
 
 /* Move all requests of the process on; 1: some of them got complete.  Never waits; nothing happens inside. */
 int mpiio_requests_progress(void);

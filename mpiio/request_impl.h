@@ -10,8 +10,8 @@
 /* It lives until nobody refers to it: the MPI library does until it calls free_fn, which comes at
  * MPI_Request_free in MPICH and after completion in Open MPI; the list of those under way does until it is
  * complete; and so does a call that waits for it. */
-typedef struct mpiio_request {
-    MPI_Request handle;
+struct mpiio_request {
+    MPI_Request handle;   /* MPI_REQUEST_NULL: this rank has refused, the others are being told */
     mpiio_file *file;     /* NULL: it has been closed */
     tutti_request *tutti; /* NULL: complete */
     mpiio_done_fn *done;
@@ -25,7 +25,7 @@ typedef struct mpiio_request {
     struct mpiio_request *chained; /* in the table */
     struct mpiio_request *waited;  /* by the same call of the program ... */
     int index;                     /* ... which has it here; -1: no call has */
-} mpiio_request;
+};
 
 /* Requests that are not gone yet: 0 (or less, after MPI_Finalize) lets every MPI_Wait and MPI_Test pass at
  * once. */
@@ -43,7 +43,7 @@ static inline int mpiio_request_settled(const mpiio_request *q) {
 }
 
 /* ---- request_table.c */
-/* Into the table and the list, with a reference of each. */
+/* Into the list, and into the table if it has a handle, with a reference of each. */
 void mpiio_request_add(mpiio_request *q);
 /* Out of the table; its reference goes. */
 void mpiio_request_drop_handle(mpiio_request *q);

@@ -43,14 +43,17 @@ static void let_go(mpiio_request *q) {
 
 void mpiio_request_add(mpiio_request *q) {
     pthread_mutex_lock(&lock);
-    mpiio_request **bucket = bucket_of(q->handle);
-    q->chained = *bucket;
-    *bucket = q;
+    q->references = 1;
+    if (q->handle != MPI_REQUEST_NULL) {
+        mpiio_request **bucket = bucket_of(q->handle);
+        q->chained = *bucket;
+        *bucket = q;
+        q->references = 2;
+    }
     q->next = NULL;
     *end = q;
     end = &q->next;
     q->file->requests++;
-    q->references = 2;
     atomic_fetch_add(&mpiio_requests_alive, 1);
     pthread_mutex_unlock(&lock);
 }

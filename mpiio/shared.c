@@ -1,13 +1,17 @@
 /* mpiio: the shared file pointer.
  *
- * A file that never uses it pays nothing but a name: rank 0 draws one at open, and whoever needs the pointer
- * first makes it.  Where all ranks share memory it is a word in /dev/shm that is added to; otherwise a number in a
- * hidden file beside the data, under a lock.
+ * Where all ranks share memory it is a word in a page of /dev/shm, which is made along with the communicator and has no
+ * name any more once all ranks have mapped it: whatever happens to the program, nothing stays.  Otherwise it is a
+ * number in a hidden file beside the data, under a lock.  That costs nothing until it is used: rank 0 draws a name at
+ * open, whoever needs the pointer first makes it, and the last rank to open it removes the name.
  *
  * Setting it (seek, a new view) is collective, and needs no word to be written: every setting begins a new
  * epoch, which has a word of its own, zero at first, and a base that all ranks know.
  *
  *   pointer = base + word[epoch]
+ *
+ * The words of a page are used in turn.  Before each setting there is an agreement, so that ranks are never more than one
+ * epoch apart: the word that comes half a page later is nobody's, and whoever sets the pointer clears it.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
@@ -17,25 +21,35 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "request.h"
 
-enum { WORDS = 512 }; /* of a page that is mapped at a time */
+enum { WORDS = 512 };
+static const size_t page_bytes = WORDS * sizeof(int64_t);
 
 typedef struct mpiio_shared {
     pthread_mutex_t lock;
-    int in_memory;
-    int64_t token;
-    char *path;     /* NULL: not used so far */
-    int fd;         /* or -1 */
-    int64_t *page;  /* in memory: the one that has the word of this epoch */
-    int64_t mapped; /* its number */
+    int64_t *words; /* of the communicator; NULL: in a file */
     int64_t epoch;
     MPI_Offset base;
+    int64_t token;
+    char *path; /* of the file; NULL: not used so far */
+    int fd;     /* or -1 */
 } mpiio_shared;
+
+/* Beyond the limit on file sizes, which counts in /dev/shm too, writing would end in a signal. */
+static int may_reach(off_t end) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 1;
+    if ((rlim_t)end <= limit.rlim_cur) return 1;
+    errno = EFBIG;
+    return 0;
+}
 
 /* ---- names */
 
@@ -71,16 +85,48 @@ int64_t mpiio_machine_id(void) {
     return machine;
 }
 
-static char *name_make(const char *path, int64_t token, int in_memory) {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    char *name = NULL;
-    const int n = in_memory
-                      ? asprintf(&name, "/dev/shm/tutti-pointer-%llx", (unsigned long long)token)
-                      : asprintf(&name, "%.*s.%.200s.tutti-%llx", (int)(base - path), path, base,
-                                 (unsigned long long)token);
-    return n < 0 ? NULL : name;
+/* ---- a page for a communicator */
+
+/* Memory is allocated, not merely reserved: where /dev/shm is full there is no page, rather than a signal later. */
+static int page_create(const char *name) {
+    if (!may_reach((off_t)page_bytes)) return -1;
+    const int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 || posix_fallocate(fd, 0, (off_t)page_bytes) == 0) return fd;
+    close(fd);
+    unlink(name);
+    return -1;
 }
+
+/* 1 on all ranks, or on none. */
+static int all_have(const mpiio_ranks *r, int have) {
+    int64_t without = !have;
+    return mpiio_agree(r, 1, &without) == MPI_SUCCESS && !without;
+}
+
+void mpiio_words_make(mpiio_ranks *r) {
+    char name[64];
+    snprintf(name, sizeof name, "/dev/shm/tutti-pointer-%llx", (unsigned long long)r->id);
+    int fd = r->rank == 0 ? page_create(name) : -1;
+    if (!all_have(r, fd >= 0 || r->rank > 0)) {
+        if (fd >= 0) unlink(name);
+    } else {
+        if (r->rank > 0) fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+        void *at = fd >= 0 ? mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                           : MAP_FAILED;
+        if (at != MAP_FAILED) r->words = at;
+        const int all = all_have(r, r->words != NULL);
+        if (r->rank == 0) unlink(name);
+        if (!all) mpiio_words_free(r);
+    }
+    if (fd >= 0) close(fd);
+}
+
+void mpiio_words_free(mpiio_ranks *r) {
+    if (r->words) munmap(r->words, page_bytes);
+    r->words = NULL;
+}
+
+/* ---- the pointer of a file */
 
 int mpiio_shared_make(mpiio_file *f) {
     mpiio_shared *s = calloc(1, sizeof *s);
@@ -91,27 +137,38 @@ int mpiio_shared_make(mpiio_file *f) {
     return MPI_SUCCESS;
 }
 
-void mpiio_shared_name(mpiio_file *f, int64_t token, int in_memory) {
-    f->shared->token = token;
-    f->shared->in_memory = in_memory;
+static void epoch_next(mpiio_file *f, MPI_Offset base) {
+    mpiio_shared *s = f->shared;
+    s->base = base;
+    s->epoch = s->words ? ++f->ranks->settings : s->epoch + 1;
+    if (s->words) __atomic_store_n(&s->words[(s->epoch + WORDS / 2) % WORDS], 0, __ATOMIC_SEQ_CST);
 }
 
-/* Whoever has used it removes it: all ranks are in close, so that nobody will make it again. */
+void mpiio_shared_begin(mpiio_file *f, int64_t token, int in_memory) {
+    f->shared->token = token;
+    f->shared->words = in_memory ? f->ranks->words : NULL;
+    epoch_next(f, 0);
+}
+
+void mpiio_shared_set(mpiio_file *f, MPI_Offset at) {
+    pthread_mutex_lock(&f->shared->lock);
+    epoch_next(f, at);
+    pthread_mutex_unlock(&f->shared->lock);
+}
+
+/* All ranks are in close, so that nobody will make the file again. */
 void mpiio_shared_drop(mpiio_file *f) {
     mpiio_shared *s = f->shared;
     f->shared = NULL;
     if (!s) return;
-    if (s->page) munmap(s->page, WORDS * sizeof *s->page);
-    if (s->fd >= 0) {
-        close(s->fd);
-        unlink(s->path);
-    }
+    if (s->fd >= 0) close(s->fd);
+    if (s->path) unlink(s->path);
     pthread_mutex_destroy(&s->lock);
     free(s->path);
     free(s);
 }
 
-/* ---- the word of this epoch; all with the lock */
+/* ---- a file of words: how many ranks have opened it, then one for each epoch; all with the lock */
 
 static int trouble(const mpiio_shared *s, const char *what) {
     const int code = errno == EACCES || errno == EPERM || errno == EROFS ? MPI_ERR_ACCESS
@@ -119,38 +176,6 @@ static int trouble(const mpiio_shared *s, const char *what) {
                                                                          : MPI_ERR_IO;
     return mpiio_complain(code, "the shared file pointer '%s' cannot be %s: %s", s->path, what,
                           strerrordesc_np(errno));
-}
-
-static int pointer_open(mpiio_shared *s, const char *beside) {
-    if (s->fd >= 0) return MPI_SUCCESS;
-    if (!s->path) s->path = name_make(beside, s->token, s->in_memory);
-    if (!s->path) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a name");
-    s->fd = open(s->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    return s->fd >= 0 ? MPI_SUCCESS : trouble(s, "opened");
-}
-
-/* Memory is allocated, not merely reserved: a full /dev/shm is an error, not a signal. */
-static int page_map(mpiio_shared *s) {
-    const int64_t wanted = s->epoch / WORDS;
-    const size_t bytes = WORDS * sizeof *s->page;
-    if (s->page && s->mapped == wanted) return MPI_SUCCESS;
-    if (s->page) munmap(s->page, bytes);
-    s->page = NULL;
-    errno = posix_fallocate(s->fd, (off_t)(wanted * (int64_t)bytes), (off_t)bytes);
-    if (errno != 0) return trouble(s, "made");
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd,
-                    (off_t)(wanted * (int64_t)bytes));
-    if (at == MAP_FAILED) return trouble(s, "mapped");
-    s->page = at;
-    s->mapped = wanted;
-    return MPI_SUCCESS;
-}
-
-static int word_add_in_memory(mpiio_shared *s, int64_t bytes, int64_t *before) {
-    const int code = page_map(s);
-    if (code == MPI_SUCCESS)
-        *before = __atomic_fetch_add(&s->page[s->epoch % WORDS], bytes, __ATOMIC_SEQ_CST);
-    return code;
 }
 
 static int word_lock(const mpiio_shared *s, short type) {
@@ -162,38 +187,74 @@ static int word_lock(const mpiio_shared *s, short type) {
 }
 
 /* Words that were never written are zero, also where the file ends before them. */
-static int word_add_in_file(mpiio_shared *s, int64_t bytes, int64_t *before) {
+static int word_add(const mpiio_shared *s, int64_t index, int64_t bytes, int64_t *before) {
     int64_t word = 0;
-    const off_t at = (off_t)(s->epoch * (int64_t)sizeof word);
+    const off_t at = (off_t)(index * (int64_t)sizeof word);
     if (word_lock(s, F_WRLCK) != 0) return trouble(s, "locked");
     ssize_t n = pread(s->fd, &word, sizeof word, at);
     *before = word;
     word += bytes;
-    if (n >= 0 && bytes != 0) n = pwrite(s->fd, &word, sizeof word, at);
+    if (n >= 0 && bytes != 0)
+        n = may_reach(at + (off_t)sizeof word) ? pwrite(s->fd, &word, sizeof word, at) : -1;
     const int code = n >= 0 ? MPI_SUCCESS : trouble(s, "changed");
     if (word_lock(s, F_UNLCK) != 0 && code == MPI_SUCCESS) return trouble(s, "unlocked");
+    return code;
+}
+
+/* Where a file that has lost its name is lost to other machines that have it open; FUSE: who knows. */
+static int needs_name(int fd) {
+    static const unsigned long kinds[] = {0x6969 /* nfs */,      0xff534d42 /* cifs */,
+                                          0xfe534d42 /* smb2 */, 0x01021997 /* 9p */,
+                                          0x5346414f /* afs */,  0x65735546 /* fuse */};
+    struct statfs st;
+    if (fstatfs(fd, &st) != 0) return 1;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (((unsigned long)st.f_type & 0xffffffff) == kinds[i]) return 1;
+    return 0;
+}
+
+static int pointer_open(const mpiio_file *f) {
+    mpiio_shared *s = f->shared;
+    int64_t others = 0;
+    if (s->fd >= 0) return MPI_SUCCESS;
+    const char *slash = strrchr(f->path, '/'), *base = slash ? slash + 1 : f->path;
+    if (!s->path && asprintf(&s->path, "%.*s.%.200s.tutti-%llx", (int)(base - f->path), f->path,
+                             base, (unsigned long long)s->token) < 0)
+        s->path = NULL;
+    if (!s->path) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a name");
+    s->fd = open(s->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (s->fd < 0) return trouble(s, "opened");
+    const int code = word_add(s, 0, 1, &others);
+    if (code != MPI_SUCCESS) {
+        close(s->fd);
+        s->fd = -1;
+    } else if (others == f->ranks->size - 1 && !needs_name(s->fd)) {
+        unlink(s->path);
+    }
     return code;
 }
 
 int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before) {
     mpiio_shared *s = f->shared;
     int64_t word = 0;
+    int code = MPI_SUCCESS;
     pthread_mutex_lock(&s->lock);
-    int code = pointer_open(s, f->path);
-    if (code == MPI_SUCCESS)
-        code =
-            s->in_memory ? word_add_in_memory(s, bytes, &word) : word_add_in_file(s, bytes, &word);
+    if (s->words) {
+        word = __atomic_fetch_add(&s->words[s->epoch % WORDS], bytes, __ATOMIC_SEQ_CST);
+    } else {
+        code = pointer_open(f);
+        if (code == MPI_SUCCESS) code = word_add(s, s->epoch, bytes, &word);
+    }
     *before = s->base + word;
     pthread_mutex_unlock(&s->lock);
     return code;
 }
 
-void mpiio_shared_set(mpiio_file *f, MPI_Offset at) {
-    mpiio_shared *s = f->shared;
-    pthread_mutex_lock(&s->lock);
-    s->epoch++;
-    s->base = at;
-    pthread_mutex_unlock(&s->lock);
+/* Who does not use it opens it too, so that its name can go; if that fails it stays until the file is closed. */
+static void join(mpiio_file *f) {
+    pthread_mutex_lock(&f->shared->lock);
+    if (!f->shared->words) (void)pointer_open(f);
+    pthread_mutex_unlock(&f->shared->lock);
 }
 
 /* ---- rank after rank */
@@ -214,6 +275,7 @@ int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at) {
     int rc = PMPI_Ibcast(told, 2, MPI_INT64_T, r->size - 1, r->comm, &request);
     if (rc == MPI_SUCCESS) rc = mpiio_finish(&request);
     *at = told[1] + before;
+    if (rc == MPI_SUCCESS && told[0] == MPI_SUCCESS) join(f);
     if (rc != MPI_SUCCESS || told[0] == MPI_SUCCESS) return rc;
     if (r->rank == r->size - 1) return (int)told[0];
     return mpiio_complain((int)told[0], "rank %d cannot use the shared file pointer", r->size - 1);

@@ -1,18 +1,24 @@
-/* mpiio: external32 of types that mix numbers.  MPICH 4.0 cannot convert them (it ends the program), but it converts
- * each kind of number: so the program's memory is first packed as it is, and then converted number by number in the
- * order of the type map.
+/* mpiio: external32 of a program's memory.  The MPI libraries convert numbers, but are not to be relied on for types that
+ * mix them (MPICH 4.0 ends the program).  So the memory is packed as it is, by Tutti's tree of the type, a block of
+ * elements at a time, and converted number by number in the order of the type map.
  *
  *   struct { int; double[2] } x 100    ->    100 x (1 x int, 2 x double)
  *
+ * What a kind of number becomes is found by packing one: most have their bytes turned around, in units of 1 to 8 bytes,
+ * which is done here; the others (which have another size in the file) are left to MPI_Pack_external.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpiio.h"
+
+enum { BLOCK = 64 << 10 }; /* bytes that are packed at a time, if they hold an element */
 
 /* The numbers of a type: one kind, or parts that follow one another. */
 typedef struct signature {
     MPI_Datatype number; /* MPI_DATATYPE_NULL: parts */
+    int unit;            /* bytes that are turned around; 0: MPI converts */
     MPI_Offset native, external;
     int parts;
     struct part {
@@ -20,6 +26,15 @@ typedef struct signature {
         struct signature *of;
     } * part;
 } signature;
+
+struct mpiio_converter {
+    signature *s;
+    MPI_Count count;
+    tutti_access *memory; /* the program's, in the order of the type map */
+    void *buf;
+    MPI_Count at_once; /* elements of a block */
+    char *block;
+};
 
 static int no_memory(void) {
     return mpiio_complain(MPI_ERR_NO_MEM, "no memory to convert a type");
@@ -60,6 +75,23 @@ static int contents_get(MPI_Datatype type, contents *c) {
     return PMPI_Type_get_contents(type, c->ints, c->addresses, c->types, c->i, c->a, c->t);
 }
 
+/* The unit in which MPI turns the bytes of a number around, or 0. */
+static int unit_of(const signature *s) {
+    char in[64], out[128];
+    MPI_Aint at = 0;
+    if (s->native != s->external || s->native > (MPI_Offset)sizeof in) return 0;
+    for (int i = 0; i < (int)sizeof in; i++) in[i] = (char)(i + 1);
+    if (PMPI_Pack_external("external32", in, 1, s->number, out, sizeof out, &at) != MPI_SUCCESS)
+        return 0;
+    for (int unit = 1; unit <= 8; unit *= 2) {
+        int same = s->native % unit == 0;
+        for (int i = 0; i < s->native && same; i++)
+            same = out[i] == in[i / unit * unit + (unit - 1 - i % unit)];
+        if (same) return unit;
+    }
+    return 0;
+}
+
 static int signature_make(MPI_Datatype type, signature **out);
 
 /* A structure has its own number of each; other types have as many as there is room for in their bytes. */
@@ -94,6 +126,7 @@ static int signature_make(MPI_Datatype type, signature **out) {
         PMPI_Type_size_x(type, &size);
         s->native = size;
         code = mpiio_external_size(type, &s->external);
+        if (code == MPI_SUCCESS) s->unit = unit_of(s);
     } else {
         code = contents_get(type, &c);
         if (code == MPI_SUCCESS) code = parts_make(type, &c, s);
@@ -108,24 +141,58 @@ static int signature_make(MPI_Datatype type, signature **out) {
 
 /* ---- converting */
 
-/* `count` times s, from `native` to `external` or back. */
+/* Where numbers are taken from and put: from `native` to `external` or back, as long as `left` bytes of the latter hold
+ * whole ones. */
 typedef struct {
     char *native, *external;
-    int packs, code;
+    MPI_Offset left;
+    int packs, code, stopped;
 } stream;
 
+static void turn(char *to, const char *from, MPI_Offset bytes, int unit) {
+    if (unit == 1) {
+        memcpy(to, from, (size_t)bytes);
+    } else if (unit == 4) {
+        for (MPI_Offset i = 0; i < bytes; i += 4) {
+            uint32_t v;
+            memcpy(&v, from + i, 4);
+            v = __builtin_bswap32(v);
+            memcpy(to + i, &v, 4);
+        }
+    } else if (unit == 8) {
+        for (MPI_Offset i = 0; i < bytes; i += 8) {
+            uint64_t v;
+            memcpy(&v, from + i, 8);
+            v = __builtin_bswap64(v);
+            memcpy(to + i, &v, 8);
+        }
+    } else {
+        for (MPI_Offset i = 0; i < bytes; i += 2) to[i] = from[i + 1], to[i + 1] = from[i];
+    }
+}
+
 static void convert_numbers(const signature *s, MPI_Count count, stream *x) {
-    for (MPI_Count i = 0; i < count && x->code == MPI_SUCCESS; i += INT_MAX) {
-        const int n = count - i < INT_MAX ? (int)(count - i) : INT_MAX;
+    const MPI_Count whole = s->external > 0 ? x->left / s->external : count;
+    x->stopped = whole < count;
+    if (whole < count) count = whole;
+    x->left -= count * s->external;
+    for (MPI_Count i = 0, n; i < count && x->code == MPI_SUCCESS; i += n) {
+        n = count - i < INT_MAX ? count - i : INT_MAX;
         const MPI_Aint bytes = (MPI_Aint)(n * s->external);
         MPI_Aint at = 0;
-        x->code = x->packs ? PMPI_Pack_external("external32", x->native, n, s->number, x->external,
-                                                bytes, &at)
-                           : PMPI_Unpack_external("external32", x->external, bytes, &at, x->native,
-                                                  n, s->number);
+        if (s->unit > 0)
+            turn(x->packs ? x->external : x->native, x->packs ? x->native : x->external, bytes,
+                 s->unit);
+        else if (x->packs)
+            x->code = PMPI_Pack_external("external32", x->native, (int)n, s->number, x->external,
+                                         bytes, &at);
+        else
+            x->code = PMPI_Unpack_external("external32", x->external, bytes, &at, x->native, (int)n,
+                                           s->number);
         x->native += n * s->native;
         x->external += bytes;
     }
+    x->stopped |= x->code != MPI_SUCCESS;
 }
 
 static void convert(const signature *s, MPI_Count count, stream *x) {
@@ -134,30 +201,70 @@ static void convert(const signature *s, MPI_Count count, stream *x) {
     } else if (s->parts == 1) {
         convert(s->part[0].of, count * s->part[0].count, x);
     } else {
-        for (MPI_Count i = 0; i < count && x->code == MPI_SUCCESS; i++)
-            for (int k = 0; k < s->parts; k++) convert(s->part[k].of, s->part[k].count, x);
+        for (MPI_Count i = 0; i < count && !x->stopped; i++)
+            for (int k = 0; k < s->parts && !x->stopped; k++)
+                convert(s->part[k].of, s->part[k].count, x);
     }
 }
 
-int mpiio_signature_convert(void *buf, MPI_Count count, MPI_Datatype type, char *external,
-                            int packs) {
-    tutti_access *a = NULL;
-    signature *s = NULL;
-    int code = signature_make(type, &s);
+/* ---- the program's memory */
+
+int mpiio_converter_make(void *buf, MPI_Count count, MPI_Datatype type, mpiio_converter **out) {
+    mpiio_converter *c = calloc(1, sizeof *c);
+    if (!c) return no_memory();
+    int code = signature_make(type, &c->s);
     if (code == MPI_SUCCESS)
-        code = mpiio_complain_tutti(tutti_access_from_view(0, MPI_BYTE, 0, count, type, &a));
-    const tutti_off bytes = a ? tutti_access_bytes(a) : 0;
-    char *native = code == MPI_SUCCESS ? malloc((size_t)bytes + 1) : NULL;
-    if (code == MPI_SUCCESS && !native) code = no_memory();
-    if (s && native) {
-        stream x = {native, external, packs, MPI_SUCCESS};
-        if (packs) tutti_access_pack(a, buf, 0, bytes, native);
-        convert(s, count, &x);
-        if (!packs && x.code == MPI_SUCCESS) tutti_access_unpack(a, buf, 0, bytes, native);
-        code = x.code;
+        code =
+            mpiio_complain_tutti(tutti_access_from_view(0, MPI_BYTE, 0, count, type, &c->memory));
+    if (code == MPI_SUCCESS) {
+        const MPI_Offset native = c->s->native > 0 ? c->s->native : 1;
+        c->buf = buf;
+        c->count = count;
+        c->at_once = native < BLOCK ? BLOCK / native : 1;
+        if (c->at_once > count) c->at_once = count;
+        c->block = malloc((size_t)(c->at_once * native) + 1);
+        if (!c->block) code = no_memory();
     }
-    free(native);
-    tutti_access_free(&a);
-    signature_free(s);
+    if (code == MPI_SUCCESS)
+        *out = c;
+    else
+        mpiio_converter_free(&c);
     return code;
+}
+
+void mpiio_converter_free(mpiio_converter **pc) {
+    mpiio_converter *c = *pc;
+    *pc = NULL;
+    if (!c) return;
+    signature_free(c->s);
+    tutti_access_free(&c->memory);
+    free(c->block);
+    free(c);
+}
+
+/* All elements, block by block; the bytes in memory that have been converted. */
+static MPI_Offset run(const mpiio_converter *c, stream *x) {
+    MPI_Offset at = 0;
+    for (MPI_Count i = 0; i < c->count && !x->stopped; i += c->at_once) {
+        const MPI_Count n = c->count - i < c->at_once ? c->count - i : c->at_once;
+        x->native = c->block;
+        if (x->packs) tutti_access_pack(c->memory, c->buf, at, at + n * c->s->native, c->block);
+        convert(c->s, n, x);
+        const MPI_Offset done = x->native - c->block;
+        if (!x->packs && done > 0) tutti_access_unpack(c->memory, c->buf, at, at + done, c->block);
+        at += done;
+    }
+    return at;
+}
+
+int mpiio_converter_pack(const mpiio_converter *c, char *external) {
+    stream x = {.external = external, .left = INT64_MAX, .packs = 1};
+    run(c, &x);
+    return x.code;
+}
+
+MPI_Offset mpiio_converter_unpack(const mpiio_converter *c, const char *external,
+                                  MPI_Offset bytes) {
+    stream x = {.external = (char *)external, .left = bytes};
+    return run(c, &x);
 }

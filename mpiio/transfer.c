@@ -1,7 +1,7 @@
 /* mpiio: carrying data calls out: at once, by a request, or begun and ended.
  *
  * In a collective call a rank whose arguments are wrong still takes part, with no access at all: Tutti then
- * refuses on all ranks, and nobody waits for anybody in vain.
+ * refuses on all ranks with this rank's complaint, and nobody waits for anybody in vain.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
@@ -27,6 +27,7 @@ static void count(mpiio_file *f, const mpiio_call *c, int family, tutti_off byte
 static tutti_err move(mpiio_job *job, tutti_off *moved) {
     tutti_file *f = job->file->file;
     const mpiio_call *c = &job->call;
+    if (job->complaint != MPI_SUCCESS) mpiio_refuse(job->complaint);
     if (c->collective)
         return c->is_write ? tutti_file_write(f, job->access, job->buf, moved)
                            : tutti_file_read(f, job->access, job->buf, moved);
@@ -40,11 +41,6 @@ static void status_set(MPI_Status *status, MPI_Offset bytes) {
     PMPI_Status_set_cancelled(status, 0);
 }
 
-/* A rank's own complaint says more than that the others refused too. */
-static int outcome_of(const mpiio_job *job, tutti_err err) {
-    return job->complaint != MPI_SUCCESS ? job->complaint : mpiio_complain_tutti(err);
-}
-
 int mpiio_move(mpiio_file *f, const mpiio_call *call, MPI_Status *status) {
     const double since = start_time();
     mpiio_job job;
@@ -55,7 +51,7 @@ int mpiio_move(mpiio_file *f, const mpiio_call *call, MPI_Status *status) {
     mpiio_enter(locked);
     const tutti_err err = move(&job, &moved);
     mpiio_leave(locked);
-    const int code = outcome_of(&job, err);
+    const int code = mpiio_complain_tutti(err); /* the same on all ranks */
     const MPI_Offset told = mpiio_job_end(&job, err, moved);
     mpiio_job_settle_pointer(&job);
     status_set(status, told);
@@ -86,6 +82,7 @@ static void job_drop(mpiio_job *job, const mpiio_job *none) {
 static tutti_err start(mpiio_job *job, tutti_request **r) {
     tutti_file *f = job->file->file;
     const mpiio_call *c = &job->call;
+    if (job->complaint != MPI_SUCCESS) mpiio_refuse(job->complaint);
     if (c->collective)
         return c->is_write ? tutti_file_write_start(f, job->access, job->buf, r)
                            : tutti_file_read_start(f, job->access, job->buf, r);
@@ -102,36 +99,51 @@ static tutti_off started_done(void *context, tutti_err outcome, tutti_off bytes)
     return told;
 }
 
-/* The others learn of it when they complete theirs. */
-static void abandon(mpiio_file *f, tutti_request **r) {
+/* This rank has refused, and the others have not heard of it yet: the operation goes on until they have.  Where
+ * there is no memory to remember it, it is waited for. */
+static void tell_others(mpiio_file *f, mpiio_request *q, tutti_request *r) {
+    if (q) {
+        mpiio_request_go(q, r, NULL, NULL);
+        return;
+    }
     mpiio_enter(f);
-    tutti_request_abandon(r);
+    if (tutti_request_wait(&r, NULL) != TUTTI_OK) r = NULL; /* of course: it was refused */
     mpiio_leave(f);
 }
 
+/* Everything that this rank alone can fail in comes before the others hear of the operation. */
 static int start_job(mpiio_job *job, MPI_Request *request) {
-    mpiio_file *f = job->file;
-    mpiio_file *locked = job->call.collective ? f : NULL;
+    mpiio_file *f = job->file, *locked = job->call.collective ? f : NULL;
+    mpiio_request *q = mpiio_request_new(f);
     tutti_request *r = NULL;
+    if (job->complaint == MPI_SUCCESS) {
+        const int code = mpiio_request_handle(q);
+        if (code != MPI_SUCCESS) mpiio_job_fail(job, code);
+    }
+    const int complaint = job->complaint;
+    if (complaint != MPI_SUCCESS && !job->call.collective) {
+        mpiio_request_drop(q);
+        return complaint;
+    }
     mpiio_enter(locked);
     const tutti_err err = start(job, &r);
     mpiio_leave(locked);
-    if (err != TUTTI_OK || job->complaint != MPI_SUCCESS) {
-        const int code = outcome_of(job, err);
-        if (r) abandon(f, &r);
-        return code;
+    if (err != TUTTI_OK) {
+        mpiio_request_drop(q);
+        return mpiio_complain_tutti(err);
     }
-    const int code = mpiio_request_make(f, r, started_done, job, request);
-    if (code != MPI_SUCCESS) abandon(f, &r);
-    return code;
+    if (complaint == MPI_SUCCESS)
+        *request = mpiio_request_go(q, r, started_done, job);
+    else
+        tell_others(f, q, r);
+    return complaint;
 }
 
 int mpiio_start(mpiio_file *f, const mpiio_call *call, MPI_Request *request) {
     const double since = start_time();
     mpiio_job none, *job = job_new(f, call, &none);
-    int code = job->complaint;
     *request = MPI_REQUEST_NULL;
-    if (code == MPI_SUCCESS || call->collective) code = start_job(job, request);
+    const int code = start_job(job, request);
     if (code != MPI_SUCCESS) job_drop(job, &none);
     count(f, call, MPIIO_NONBLOCKING, 0, since);
     return mpiio_fail(f, code);
@@ -142,11 +154,12 @@ int mpiio_start(mpiio_file *f, const mpiio_call *call, MPI_Request *request) {
 static int begin_job(mpiio_job *job) {
     mpiio_file *f = job->file;
     mpiio_enter(f);
+    if (job->complaint != MPI_SUCCESS) mpiio_refuse(job->complaint);
     const tutti_err err = job->call.is_write
                               ? tutti_file_write_begin(f->file, job->access, job->buf)
                               : tutti_file_read_begin(f->file, job->access, job->buf);
     mpiio_leave(f);
-    return outcome_of(job, err);
+    return mpiio_complain_tutti(err);
 }
 
 static int split_refuses(const mpiio_file *f) {

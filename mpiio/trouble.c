@@ -1,12 +1,7 @@
 /* mpiio: errors.  Plain classes are returned, never codes of our own: programs compare them directly, and MPICH
  * 4.0 has wrong texts for codes that are added to its classes.  What exactly went wrong is remembered per thread,
  * and MPI_Error_string, which we see first, appends it.
- *
- * The error handler of a file is that of its native handle.  Before there is a file it is that of MPI_FILE_NULL,
- * for which Open MPI 4 has no MPI_File_call_errhandler: there the function behind it is called, or,
- * failing that, a spare handle is given the same handler.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,8 +25,13 @@ int mpiio_complain(int mpi_class, const char *fmt, ...) {
 
 int mpiio_complain_tutti(tutti_err err) {
     if (err == TUTTI_OK) return MPI_SUCCESS;
-    return mpiio_complain(mpiio_class_of(err, tutti_last_error()->sys_errno), "%s",
-                          tutti_last_message());
+    return mpiio_complain(mpiio_class_of(err, tutti_last_error()), "%s", tutti_last_message());
+}
+
+void mpiio_refuse(int complaint) {
+    int mpi_class = complaint;
+    PMPI_Error_class(complaint, &mpi_class);
+    tutti_refuse(TUTTI_ERR_ARG, mpi_class, mpiio_message(complaint));
 }
 
 const char *mpiio_message(int code) {
@@ -53,8 +53,9 @@ static int class_of_errno(int sys_errno) {
     }
 }
 
-int mpiio_class_of(tutti_err err, int sys_errno) {
-    const int finer = err == TUTTI_OK ? MPI_SUCCESS : class_of_errno(sys_errno);
+int mpiio_class_of(tutti_err err, const tutti_error_info *info) {
+    if (err != TUTTI_OK && info->detail != 0) return info->detail; /* a rank has refused with it */
+    const int finer = err == TUTTI_OK ? MPI_SUCCESS : class_of_errno(info->sys_errno);
     if (finer != MPI_SUCCESS) return finer;
     switch (err) {
     case TUTTI_OK:
@@ -95,39 +96,6 @@ int mpiio_class_of(tutti_err err, int sys_errno) {
 
 /* ---- telling the program */
 
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 4
-/* What all of Open MPI 4 calls for its errors; 3: of a file. */
-typedef int invoke_fn(MPI_Errhandler handler, void *object, int type, int code, const char *text);
-static int null_invoke(MPI_Errhandler handler, int code) {
-    void *found = dlsym(RTLD_DEFAULT, "ompi_errhandler_invoke");
-    if (found) ((invoke_fn *)found)(handler, MPI_FILE_NULL, 3, code, "MPI_File");
-    return found != NULL;
-}
-#else
-static int null_invoke(MPI_Errhandler handler, int code) {
-    (void)handler, (void)code;
-    return 0;
-}
-#endif
-
-#ifdef OPEN_MPI
-static void null_handler_call(int code) {
-    MPI_Errhandler handler;
-    MPI_File native;
-    if (PMPI_File_get_errhandler(MPI_FILE_NULL, &handler) != MPI_SUCCESS) return;
-    if (!null_invoke(handler, code) && mpiio_handle_take(&native) == MPI_SUCCESS) {
-        PMPI_File_call_errhandler(native, code);
-        mpiio_handle_give(native);
-    }
-    PMPI_Errhandler_free(&handler);
-}
-#else
-static void null_handler_call(int code) {
-    (void)null_invoke;
-    PMPI_File_call_errhandler(MPI_FILE_NULL, code);
-}
-#endif
-
 static int explains(const mpiio_file *f) {
     static _Atomic int of_environment = -1;
     tutti_options opt;
@@ -144,12 +112,9 @@ int mpiio_fail(mpiio_file *f, int mpi_class) {
     const int saved_errno = errno;
     if (explains(f) && mpiio_message(mpi_class)[0])
         fprintf(stderr, "tutti: %s\n", mpiio_message(mpi_class));
-    if (f)
-        PMPI_File_call_errhandler(f->native, mpi_class);
-    else
-        null_handler_call(mpi_class);
+    const int code = mpiio_handler_call(f ? f->native : MPI_FILE_NULL, mpi_class);
     errno = saved_errno;
-    return mpi_class;
+    return code;
 }
 
 /* ---- MPI_Error_string */

@@ -131,7 +131,8 @@ static int measure(mpiio_view *v, MPI_Datatype tile) {
     v->tile_size = size;
     v->tile_extent = extent;
     const int code = bounds(v);
-    v->plain = size == extent && v->tile_begin == 0 && v->tile_end == size;
+    /* where bytes are named twice the sizes may fit although there are gaps */
+    v->plain = v->tiles && size == extent && v->tile_begin == 0 && v->tile_end == size;
     return code;
 }
 
@@ -219,7 +220,7 @@ static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v, int *h
     int64_t n[] = {mine, extent, -extent, which, -which, *hints};
     const int code = mpiio_agree(f->ranks, 6, n);
     if (code != MPI_SUCCESS) return mpiio_complain(MPI_ERR_OTHER, "ranks cannot agree on a view");
-    if (mine != MPI_SUCCESS) return mine;
+    if (mine == n[0] && mine != MPI_SUCCESS) return mine; /* this rank's words, the class of all */
     if (n[0] != MPI_SUCCESS)
         return mpiio_complain((int)n[0], "another rank's view of '%s' is not possible", f->path);
     if (n[1] != -n[2] || n[3] != -n[4])

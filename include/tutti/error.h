@@ -52,6 +52,7 @@ typedef struct tutti_error_info {
     char operation[32]; /* "write", "open", ... or empty */
     char path[256];     /* the file (its end, if the path is longer) or empty */
     char text[512];     /* what went wrong, one sentence */
+    int detail;         /* what tutti_refuse was given, 0: nothing */
 } tutti_error_info;
 
 /** A short fixed text for a code.   Local.
@@ -70,6 +71,12 @@ TUTTI_API const tutti_error_info *tutti_last_error(void);
  *  "write of 'out.dat' at offset 4096, rank 3: no space left on the device (ENOSPC)".   Local.
  *  @return never NULL, empty if there was no error; valid until this thread's next call */
 TUTTI_API const char *tutti_last_message(void);
+
+/** Say why this rank has no access.   Local.   A collective call that gets a NULL access is refused on all
+ *  ranks; the next one of this thread is refused with this error instead of TUTTI_ERR_ARG.
+ *  @param[in] code   not TUTTI_OK   @param[in] detail  a number of the caller's own, for all ranks
+ *  @param[in] text   one sentence, or NULL */
+TUTTI_API void tutti_refuse(tutti_err code, int detail, const char *text);
 
 TUTTI_END_DECLS
 #endif

@@ -13,6 +13,7 @@
 static const tutti_error_info no_error = {.rank = -1, .offset = -1};
 static _Thread_local tutti_error_info last = {.rank = -1, .offset = -1};
 static _Thread_local char line[1024];
+static _Thread_local tutti_error_info refusal; /* code TUTTI_OK: none has been given */
 
 /* ---- names and texts of codes ---------------------------------------------------------------- */
 
@@ -124,6 +125,27 @@ void tutti__error_assign(const tutti_error_info *info) {
     last.operation[sizeof last.operation - 1] = '\0';
     last.path[sizeof last.path - 1] = '\0';
     last.text[sizeof last.text - 1] = '\0';
+}
+
+void tutti_refuse(tutti_err code, int detail, const char *text) {
+    refusal = no_error;
+    refusal.code = code;
+    refusal.detail = detail;
+    snprintf(refusal.text, sizeof refusal.text, "%s", text ? text : tutti_strerror(code));
+}
+
+tutti_err tutti__error_refusal(void) {
+    const tutti_error_info why = refusal;
+    char text[sizeof last.text];
+    memcpy(text, last.text, sizeof text); /* setting an error writes over it */
+    refusal.code = TUTTI_OK;
+    if (why.code == TUTTI_OK && last.code != TUTTI_OK) /* it could not be made, perhaps */
+        return tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                "the access is NULL; the last error of this rank: %.300s",
+                                text);
+    if (why.code == TUTTI_OK) return tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the access is NULL");
+    tutti__error_assign(&why);
+    return why.code;
 }
 
 void tutti__error_clear(void) {

@@ -53,5 +53,7 @@ void tutti__error_context(const char *operation, const char *path, int rank);
 /* Replace the thread's error (when it came from another rank); clear it. */
 void tutti__error_assign(const tutti_error_info *info);
 void tutti__error_clear(void);
+/* What the caller has said by tutti_refuse, once; otherwise that the access is NULL. */
+tutti_err tutti__error_refusal(void);
 
 #endif

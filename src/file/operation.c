@@ -18,12 +18,7 @@ void tutti__worker_mark(void) {
 
 tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
                              int is_write) {
-    if (!a) { /* it could not be made, perhaps: everybody learns why */
-        const tutti_error_info last = *tutti_last_error();
-        TUTTI_CHECK(last.code == TUTTI_OK, TUTTI_ERR_ARG,
-                    "the access is NULL; the last error of this rank: %.300s", last.text);
-        TUTTI_FAIL(TUTTI_ERR_ARG, "the access is NULL");
-    }
+    if (!a) return tutti__error_refusal();
     TUTTI_CHECK(tutti__handle_alive(&a->handle, TUTTI__ACCESS), TUTTI_ERR_STATE,
                 "the access is stale: it has been freed");
     return tutti__file_allows(f, a, buf, is_write);

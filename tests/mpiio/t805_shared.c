@@ -1,8 +1,11 @@
 /* TEST ranks=1,5 timeout=60 preload=mpiio */
 /* The shared file pointer: nobody gets another's place, ordered calls follow the ranks, setting it counts for all,
- * and nothing is left behind.  Once in shared memory, once as if every rank had a machine of its own.
+ * and nothing is left behind, not even by a program that is killed.  Once in shared memory, once as if every rank had a
+ * machine of its own.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "mpi_check.h"
 
@@ -14,6 +17,23 @@ static int remains(const char *dir, const char *part) {
     for (struct dirent *e; d && (e = readdir(d));) n += strstr(e->d_name, part) != NULL;
     if (d) closedir(d);
     return n;
+}
+
+/* How many pointers this process has mapped or open, by a name or without one any more. */
+static void pointers(int *named, int *nameless) {
+    char line[4096], link[64];
+    *named = *nameless = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, "tutti-pointer")) ++*(strstr(line, "(deleted)") ? nameless : named);
+    if (maps) fclose(maps);
+    for (int fd = 3; fd < 256; fd++) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        const ssize_t n = readlink(link, line, sizeof line - 1);
+        if (n > 0) line[n] = '\0';
+        if (n > 0 && strstr(line, "/.shared.tutti-"))
+            ++*(strstr(line, "(deleted)") ? nameless : named);
+    }
 }
 
 /* Every rank writes records of varying length: (rank, round, length) and filling. */
@@ -87,10 +107,10 @@ static void orders(MPI_File fh) {
     for (int i = 0; i < n; i++) CHECK_EQ(in[i], out[i]);
 }
 
-/* Many settings: each has a word of its own, also when words fill a page. */
-static void settings(MPI_File fh) {
+/* Many settings: each has a word of its own, also when those of a page have all been used. */
+static void settings(MPI_File fh, int n) {
     const char byte = 0;
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < n; i++) {
         CHECK_MPI(MPI_File_seek_shared(fh, i, MPI_SEEK_SET));
         if (i % 100 > 2) continue;
         if (rank == 0) CHECK_MPI(MPI_File_write_shared(fh, &byte, 0, MPI_INT, MPI_STATUS_IGNORE));
@@ -101,11 +121,10 @@ static void settings(MPI_File fh) {
 static void all_of_it(const char *nodes) {
     MPI_File fh = MPI_FILE_NULL;
     MPI_Info info;
-    int total = 0;
+    int total = 0, named, nameless;
     MPI_Info_create(&info);
     if (nodes[0]) MPI_Info_set(info, "tutti_nodes", nodes);
     check_where(nodes);
-    const int before = remains("/dev/shm", "tutti-pointer");
     CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, test_path("shared"), MPI_MODE_CREATE | MPI_MODE_RDWR,
                             info, &fh));
     CHECK_MPI(MPI_File_set_size(fh, 0));
@@ -114,12 +133,87 @@ static void all_of_it(const char *nodes) {
     records_check(fh, total);
     reads(fh, total);
     orders(fh);
-    settings(fh);
+    MPI_Barrier(MPI_COMM_WORLD);
+    pointers(&named, &nameless);
+    CHECK_EQ(named, 0);
+    CHECK(nameless > 0, "there is no pointer");
+    settings(fh, nodes[0] ? 110 : 600);
     CHECK_MPI(MPI_File_close(&fh));
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ(remains(getenv("TUTTI_TEST_DIR"), ".tutti-"), 0);
-    CHECK(remains("/dev/shm", "tutti-pointer") <= before + 8, "pointers are left in /dev/shm");
     MPI_Info_free(&info);
+}
+
+static MPI_File open_as(MPI_Comm comm, const char *name, const char *nodes) {
+    MPI_File fh = MPI_FILE_NULL;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    if (nodes[0]) MPI_Info_set(info, "tutti_nodes", nodes);
+    CHECK_MPI(MPI_File_open(comm, test_path(name), MPI_MODE_CREATE | MPI_MODE_RDWR, info, &fh));
+    MPI_Info_free(&info);
+    return fh;
+}
+
+static rlim_t limit(int resource, rlim_t value) {
+    struct rlimit now;
+    getrlimit(resource, &now);
+    const rlim_t before = now.rlim_cur;
+    now.rlim_cur = value < now.rlim_max ? value : now.rlim_max;
+    setrlimit(resource, &now);
+    return before;
+}
+
+/* Ordered calls alone: one rank uses the pointer, and yet its name goes. */
+static void ordered_only(void) {
+    const char byte = (char)rank;
+    int named, nameless;
+    check_where("ordered");
+    MPI_File fh = open_as(MPI_COMM_WORLD, "shared", "single");
+    CHECK_MPI(MPI_File_write_ordered(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    pointers(&named, &nameless);
+    CHECK(named == 0 && nameless > 0, "%d with a name, %d without", named, nameless);
+    CHECK_MPI(MPI_File_close(&fh));
+}
+
+/* One rank cannot reach the pointer: then nobody's moves, and afterwards all have the same. */
+static void one_cannot(void) {
+    const int last = rank == size - 1;
+    MPI_Offset at = -1;
+    char out[10], in[10];
+    check_where("one rank has no descriptors");
+    MPI_File fh = open_as(MPI_COMM_WORLD, "cannot", "single");
+    const rlim_t before = last ? limit(RLIMIT_NOFILE, 0) : 0;
+    CHECK_CLASS(MPI_File_seek_shared(fh, 10, MPI_SEEK_CUR), MPI_ERR_IO);
+    if (last) limit(RLIMIT_NOFILE, before);
+    memset(out, 'a' + rank, sizeof out);
+    CHECK_MPI(MPI_File_write_shared(fh, out, 10, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_MPI(MPI_File_get_position_shared(fh, &at));
+    CHECK_EQ(at, 10 * size);
+    CHECK_EQ(size_of(fh), 10 * size);
+    for (int i = 0, found = 0; i < size; i++) {
+        CHECK_MPI(MPI_File_read_at(fh, 10 * i, in, 10, MPI_BYTE, MPI_STATUS_IGNORE));
+        found += memcmp(in, out, 10) == 0;
+        if (i == size - 1) CHECK_EQ(found, 1);
+    }
+    CHECK_MPI(MPI_File_close(&fh));
+}
+
+/* Under a limit on file sizes it is made smaller, or refused, and nobody is killed.  By communicators that nothing has
+ * been made for yet. */
+static void small_files(const char *nodes, rlim_t most) {
+    MPI_Comm turned;
+    char byte = 0;
+    check_where(nodes[0] ? "small files on many machines" : "small files");
+    MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &turned);
+    const rlim_t before = limit(RLIMIT_FSIZE, most);
+    MPI_File fh = open_as(turned, "small", nodes);
+    const int code = MPI_File_write_shared(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE);
+    CHECK_EQ(class_of(code), most < 8 ? MPI_ERR_IO : MPI_SUCCESS);
+    CHECK_MPI(MPI_File_close(&fh));
+    limit(RLIMIT_FSIZE, before);
+    MPI_Comm_free(&turned);
 }
 
 int main(int argc, char **argv) {
@@ -127,5 +221,10 @@ int main(int argc, char **argv) {
     check_seed(5 + (uint64_t)rank);
     all_of_it("");
     all_of_it("single");
+    ordered_only();
+    one_cannot();
+    small_files("", 1000);
+    small_files("single", 1000);
+    if (size > 1) small_files("", 4); /* one rank has the communicator of before */
     return test_end();
 }

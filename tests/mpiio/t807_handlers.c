@@ -13,6 +13,11 @@ static void note(MPI_File *fh, int *code, ...) {
     last_class = class_of(*code);
 }
 
+static void changes(MPI_File *fh, int *code, ...) {
+    note(fh, code);
+    *code = MPI_ERR_QUOTA;
+}
+
 static void expect(int n, int mpi_class, MPI_File fh) {
     CHECK_EQ(calls, n);
     if (n > 0) {
@@ -72,6 +77,41 @@ static void of_no_file(MPI_Errhandler noting) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
+/* MPICH returns what a handler has made of the code; Open MPI what it was. */
+static void changed(MPI_Errhandler noting) {
+    MPI_Errhandler changing;
+    MPI_File fh = test_open("handlers", MPI_MODE_WRONLY), other;
+    MPI_Request r;
+    char byte = 0;
+#ifdef MPICH_VERSION
+    const int access = MPI_ERR_QUOTA, absent = MPI_ERR_QUOTA;
+#else
+    const int access = MPI_ERR_ACCESS, absent = MPI_ERR_NO_SUCH_FILE;
+#endif
+    CHECK_MPI(MPI_File_create_errhandler(changes, &changing));
+    CHECK_MPI(MPI_File_set_errhandler(fh, changing));
+    CHECK_CLASS(MPI_File_read(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), access);
+    expect(1, MPI_ERR_ACCESS, fh);
+    CHECK_CLASS(MPI_File_iread_at_all(fh, 0, &byte, 1, MPI_BYTE, &r), access);
+    expect(1, MPI_ERR_ACCESS, fh);
+    CHECK_MPI(MPI_File_set_errhandler(MPI_FILE_NULL, changing));
+    CHECK_CLASS(
+        MPI_File_open(MPI_COMM_WORLD, test_path("absent"), MPI_MODE_RDONLY, MPI_INFO_NULL, &other),
+        absent);
+    expect(1, MPI_ERR_NO_SUCH_FILE, MPI_FILE_NULL);
+    CHECK_MPI(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+    CHECK_MPI(MPI_Errhandler_free(&changing)); /* the file has it still */
+    CHECK_MPI(MPI_File_create_errhandler(note, &changing));
+    CHECK_CLASS(MPI_File_read(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), access);
+    expect(1, MPI_ERR_ACCESS, fh);
+    CHECK_MPI(MPI_File_set_errhandler(fh, changing));
+    CHECK_CLASS(MPI_File_read(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
+    expect(1, MPI_ERR_ACCESS, fh);
+    CHECK_MPI(MPI_Errhandler_free(&changing));
+    CHECK_MPI(MPI_File_set_errhandler(fh, noting));
+    CHECK_MPI(MPI_File_close(&fh));
+}
+
 static void words(void) {
     char text[MPI_MAX_ERROR_STRING + 1];
     int n = 0;
@@ -91,6 +131,7 @@ int main(int argc, char **argv) {
     MPI_File_create_errhandler(note, &noting);
     of_a_file(noting);
     of_no_file(noting);
+    changed(noting);
     words();
     MPI_Errhandler_free(&noting);
     return test_end();

@@ -43,6 +43,10 @@ static void reads(MPI_File fh, const shape *s, MPI_Offset displacement) {
     MPI_Status status;
     MPI_Offset at = -1;
     CHECK_MPI(MPI_File_set_view(fh, displacement, MPI_BYTE, type, "native", MPI_INFO_NULL));
+    int end = 0;
+    while (displacement + place_of(s, end) < BYTES) end++;
+    CHECK_MPI(MPI_File_seek(fh, 0, MPI_SEEK_END));
+    CHECK_EQ(position_of(fh), end);
     for (int round = 0; round < 12; round++) {
         const int from = (int)rnd(60), n = 1 + (int)rnd(100);
         int there = 0;
@@ -121,16 +125,17 @@ static void columns(MPI_File fh) {
 }
 
 int main(int argc, char **argv) {
-    const shape shapes[] = {{2, {10, 10}, {0, 5}, 20},            /* overlap */
-                            {3, {4, 4, 4}, {2, 2, 2}, 8},         /* the same three times */
-                            {2, {3, 6}, {0, 7}, 5},               /* tiles overlap */
-                            {4, {1, 8, 1, 3}, {1, 1, 4, 4}, 16}}; /* one within another */
+    const shape shapes[] = {{2, {10, 10}, {0, 5}, 20},           /* overlap */
+                            {3, {4, 4, 4}, {2, 2, 2}, 8},        /* the same three times */
+                            {2, {3, 6}, {0, 7}, 5},              /* tiles overlap */
+                            {4, {1, 8, 1, 3}, {1, 1, 4, 4}, 16}, /* one within another */
+                            {3, {4, 3, 1}, {0, 3, 7}, 8}};       /* one twice, one not at all */
     const shape backwards = {2, {4, 4}, {8, 0}, 16};
     test_begin(&argc, &argv);
     check_seed(11);
     file_make();
     MPI_File fh = test_open("repeats", MPI_MODE_RDONLY);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         reads(fh, &shapes[i], 0);
         reads(fh, &shapes[i], 100);
         gaps(fh, &shapes[i]);
@@ -140,7 +145,7 @@ int main(int argc, char **argv) {
     MPI_Type_free(&type);
     CHECK_MPI(MPI_File_close(&fh));
     fh = test_open("repeats", MPI_MODE_RDWR);
-    for (int i = 0; i < 4; i++) refused(fh, &shapes[i], i == 2);
+    for (int i = 0; i < 5; i++) refused(fh, &shapes[i], i == 2);
     columns(fh);
     CHECK_MPI(MPI_File_close(&fh));
     return test_end();

@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi,mpich cores=2
-# MPI_ERRORS_ARE_FATAL on a file ends the program when a non-blocking write has failed, as the standard says.
+# MPI_ERRORS_ARE_FATAL on a file ends the program when a non-blocking write has failed, as the standard says.  And
+# MPI::ERRORS_THROW_EXCEPTIONS throws, where the MPI has C++ bindings that do.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,3 +18,11 @@ if [ $code = 0 ] || ! grep -q waits out || grep -q survived out; then
     cat out
     exit 1
 fi
+
+[ "$TUTTI_MPI" = mpich ] && command -v mpicxx.mpich >/dev/null 2>&1 || exit 0
+mpicxx.mpich -o throws "$here/throws.cc" 2>compiled || exit 0 # no bindings
+"$top/scripts/mpirun.sh" mpich 2 "$top/scripts/preload.sh" "$TUTTI_BUILD_DIR/libtutti-mpiio.so" \
+    ./throws "$TUTTI_TEST_DIR/thrown" "$TUTTI_TEST_DIR/absent" >out 2>&1 || {
+    cat out
+    exit 1
+}

@@ -1,0 +1,111 @@
+/* mpiio: calling the program's error handlers as the MPI library itself would.
+ *
+ * The error handler of a file is that of its native handle; before there is a file it is that of MPI_FILE_NULL.
+ *
+ * Open MPI 4   has no MPI_File_call_errhandler for MPI_FILE_NULL: there the function behind it is called, or, failing
+ *              that, a spare handle is given the same handler
+ * MPICH        returns from a call what the program's handler has made of the code, which MPI_File_call_errhandler
+ *              keeps to itself: so functions that are made handlers by C are remembered, and called directly.
+ *              And it leaves MPI::ERRORS_THROW_EXCEPTIONS to the C++ bindings, which see the code that is returned.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpiio.h"
+
+#ifdef MPICH_VERSION
+
+typedef struct known {
+    MPI_Errhandler handler;
+    MPI_File_errhandler_function *fn; /* NULL: of another language */
+    struct known *next;
+} known;
+
+static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
+static known *all_known; /* a handler that is made again, after it was freed, takes its old place */
+
+static MPI_File_errhandler_function *known_find(MPI_Errhandler handler) {
+    pthread_mutex_lock(&known_lock);
+    const known *k = all_known;
+    while (k && k->handler != handler) k = k->next;
+    MPI_File_errhandler_function *fn = k ? k->fn : NULL;
+    pthread_mutex_unlock(&known_lock);
+    return fn;
+}
+
+/* Without memory it stays unknown, and is called by the MPI library. */
+static void known_set(MPI_Errhandler handler, MPI_File_errhandler_function *fn) {
+    pthread_mutex_lock(&known_lock);
+    known *k = all_known;
+    while (k && k->handler != handler) k = k->next;
+    if (!k && fn && (k = calloc(1, sizeof *k)) != NULL) {
+        k->next = all_known;
+        all_known = k;
+    }
+    if (k) *k = (known){handler, fn, k->next};
+    pthread_mutex_unlock(&known_lock);
+}
+
+/* The bindings of Fortran and C++ make handlers by this function too: theirs are called otherwise. */
+static int is_binding(const void *caller) {
+    Dl_info who;
+    return dladdr(caller, &who) && who.dli_fname && strstr(who.dli_fname, "libmpich");
+}
+
+int PMPI_File_create_errhandler(MPI_File_errhandler_function *fn, MPI_Errhandler *out) {
+    const int code = MPIIO_REAL(File_create_errhandler)(fn, out);
+    if (code == MPI_SUCCESS) known_set(*out, is_binding(__builtin_return_address(0)) ? NULL : fn);
+    return code;
+}
+MPIIO_EXPORT(File_create_errhandler);
+
+int mpiio_handler_call(MPI_File fh, int code) {
+    MPI_Errhandler handler;
+    if (PMPI_File_get_errhandler(fh, &handler) != MPI_SUCCESS) return code;
+    MPI_File_errhandler_function *fn = known_find(handler);
+    if (fn)
+        fn(&fh, &code);
+    else if (handler != MPIR_ERRORS_THROW_EXCEPTIONS)
+        PMPI_File_call_errhandler(fh, code);
+    PMPI_Errhandler_free(&handler);
+    return code;
+}
+
+#else
+
+#if OMPI_MAJOR_VERSION == 4
+/* What all of Open MPI 4 calls for its errors; 3: of a file. */
+typedef int invoke_fn(MPI_Errhandler handler, void *object, int type, int code, const char *text);
+static int null_invoke(MPI_Errhandler handler, int code) {
+    void *found = dlsym(RTLD_DEFAULT, "ompi_errhandler_invoke");
+    if (found) ((invoke_fn *)found)(handler, MPI_FILE_NULL, 3, code, "MPI_File");
+    return found != NULL;
+}
+#else
+static int null_invoke(MPI_Errhandler handler, int code) {
+    (void)handler, (void)code;
+    return 0;
+}
+#endif
+
+static void null_handler_call(int code) {
+    MPI_Errhandler handler;
+    MPI_File native;
+    if (PMPI_File_get_errhandler(MPI_FILE_NULL, &handler) != MPI_SUCCESS) return;
+    if (!null_invoke(handler, code) && mpiio_handle_take(&native) == MPI_SUCCESS) {
+        PMPI_File_call_errhandler(native, code);
+        mpiio_handle_give(native);
+    }
+    PMPI_Errhandler_free(&handler);
+}
+
+int mpiio_handler_call(MPI_File fh, int code) {
+    if (fh == MPI_FILE_NULL)
+        null_handler_call(code);
+    else
+        PMPI_File_call_errhandler(fh, code);
+    return code;
+}
+
+#endif
