@@ -117,13 +117,6 @@ tutti_err tutti__spec_expect(const tutti_array_spec *expect, const tutti_array_s
     return TUTTI_OK;
 }
 
-/* FNV-1a */
-uint64_t tutti__hash(uint64_t h, const void *data, size_t bytes) {
-    const unsigned char *p = data;
-    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 1099511628211u;
-    return h;
-}
-
 uint64_t tutti__spec_hash(uint64_t h, const tutti_array_spec *s) {
     if (!s) return h;
     const int64_t v[] = {s->ndims, (int64_t)s->order, (int64_t)s->type, s->element_size, s->offset};

@@ -1,7 +1,8 @@
 /* collective: plans that are remembered.  A program that asks for the same bytes again, or for the same shape
  * at another offset, gets the plan that was made before.
  *
- * A plan fits if file side and memory side are the same trees, wherever they begin; handles do not matter.  Each
+ * A plan fits if file side and memory side (of a read also repeats) are the same trees, wherever
+ * they begin; handles do not matter.  Each
  * rank says for each plan that is remembered how far its access lies from the one that was planned
  * (a displacement), or that it does not fit.  One reduction over all ranks, which starts every operation
  * anyway, so tells which plans fit everybody at one displacement; ranks without bytes go along with
@@ -57,7 +58,8 @@ static int fits(const tutti_plan *p, const tutti__ask *q, const tutti__means *me
     return !(p->marks & TUTTI__BUSY) && p->is_write == q->is_write &&
            p->resident == means->resident && p->means.room == means->room &&
            p->inside == q->inside && same_shape(p->access->file, q->access->file) &&
-           same_shape(p->access->memory, q->access->memory);
+           same_shape(p->access->memory, q->access->memory) &&
+           (p->is_write || tutti__repeats_alike(p->access, q->access));
 }
 
 /* Was it made for bytes like these? */

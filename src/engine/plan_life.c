@@ -38,8 +38,7 @@ void tutti__plan_destroy(tutti_plan **pp) {
     tutti__plan_run_free(p);
     tutti__two_phase_free(&p->two);
     tutti__plan_segment_drop(p);
-    tutti__side_free(&p->own.file);
-    tutti__side_free(&p->own.memory);
+    tutti__access_drop(&p->own);
     tutti__free(p);
     *pp = NULL;
 }

@@ -98,7 +98,8 @@ tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) {
     return TUTTI_OK;
 }
 
-void tutti__operation_done(const tutti__op *op) {
+void tutti__operation_done(tutti__op *op) {
+    if (!op->is_write) op->moved += tutti__access_repeat(op->access, op->buf, 0, op->moved);
     op->stats->bytes += op->moved;
     op->stats->runs += tutti_access_runs_count(op->access);
     tutti__file_report(op->file, op->moved, op->moved, "file");

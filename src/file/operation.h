@@ -48,8 +48,9 @@ tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
 
 /* The code for an error of this rank after bytes may have moved: never one that says "refused". */
 tutti_err tutti__operation_under_way(tutti_err err);
-/* Count what has been done once it is known to have gone well. */
-void tutti__operation_done(const tutti__op *op);
+/* Count what has been done once it is known to have gone well; what was read goes to all places it is
+ * mentioned for. */
+void tutti__operation_done(tutti__op *op);
 /* End of the statistics; names operation and file in the error, if there is one, and returns it. */
 tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
                                tutti_err err);

@@ -1,0 +1,188 @@
+/* access: bytes that one access mentions several times.
+ *
+ *   indices {2, 0, 2}   stream   0 -> memory 1, 2 -> memory 2    moves to or from the file
+ *                       repeats  2 -> memory 0                   copied after a read: 0 <- 2
+ *
+ * A repeat names its byte of the file; where the stream brings that byte to is looked up when it is
+ * needed, so that repeats stay true whichever mention wins when accesses are put together.  Those
+ * that sorting leaves behind are in the order of the file, and looking up then mostly means going
+ * on.
+ *
+ * If an access sends two bytes of the file to one byte of memory, a read leaves one of them there,
+ * and any of the two where such a byte is repeated.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/copy_impl.h"
+#include "access/list_read.h"
+
+/* So many pieces ahead are walked to rather than sought. */
+#define NEAR 32
+
+static tutti_off offset_of(tutti__side s, tutti_off stream) {
+    tutti__cursor c;
+    tutti__burst b;
+    tutti__cursor_seek(&c, s, stream);
+    return tutti__cursor_peek(&c, &b) ? b.offset : TUTTI__OFF_END;
+}
+
+/* ---- copying */
+
+/* A mapping being walked: `bytes` at `file` go with those at `memory`; 0 bytes at its end. */
+typedef struct {
+    tutti__cursor cf, cm;
+    tutti__burst f, m; /* as the cursors show them */
+    tutti_off file, memory, bytes;
+} place;
+
+static inline void place_look(place *p, int there) {
+    p->bytes = 0;
+    if (!there) return;
+    p->file = p->f.offset;
+    p->memory = p->m.offset;
+    p->bytes = tutti__min(p->f.bytes, p->m.bytes);
+}
+
+static void place_seek(place *p, tutti__mapping map, tutti_off stream) {
+    tutti__cursor_seek(&p->cf, map.file, stream);
+    tutti__cursor_seek(&p->cm, map.memory, stream);
+    place_look(p, tutti__cursor_peek(&p->cf, &p->f) && tutti__cursor_peek(&p->cm, &p->m));
+}
+
+static inline int side_next(tutti__cursor *c, tutti__burst *b, tutti_off bytes) {
+    if (bytes == b->bytes * b->count) return tutti__cursor_after(c, bytes, b);
+    tutti__cursor_skip(c, bytes);
+    return tutti__cursor_peek(c, b);
+}
+
+static inline void place_next(place *p) {
+    const int there = side_next(&p->cf, &p->f, p->bytes);
+    place_look(p, side_next(&p->cm, &p->m, p->bytes) && there);
+}
+
+/* Go to the piece of the stream that holds a byte of the file, or, if it has no such byte, to the
+ * next one. */
+static void place_find(place *p, const tutti_access *a, tutti_off file) {
+    for (int i = 0; i < NEAR && p->bytes > 0 && p->file + p->bytes <= file; i++) place_next(p);
+    if (p->bytes > 0 && p->file <= file && file < p->file + p->bytes) return;
+    place_seek(p, (tutti__mapping){a->file, a->memory}, tutti__side_tell(a->file, file));
+}
+
+/* What is copied: bytes [file, end), to memory at `to`. */
+typedef struct {
+    tutti_off file, end, to;
+} stretch;
+
+/* Returns how many of them the stream has. */
+static tutti_off copy_stretch(const tutti_access *a, place *p, stretch s, char *user) {
+    tutti_off copied = 0;
+    while (s.file < s.end) {
+        place_find(p, a, s.file);
+        if (p->bytes == 0 || p->file >= s.end) break;
+        const tutti_off gap = tutti__max(p->file - s.file, 0);
+        const tutti_off skip = s.file + gap - p->file;
+        const tutti_off n = tutti__min(p->bytes - skip, s.end - s.file - gap);
+        memmove(tutti__place(user, s.to + gap), tutti__place(user, p->memory + skip), (size_t)n);
+        copied += n;
+        s.file += gap + n;
+        s.to += gap + n;
+    }
+    return copied;
+}
+
+tutti_off tutti__repeats_copy(const tutti_access *a, void *user, tutti_off from, tutti_off to) {
+    const tutti_off total = tutti__side_bytes(a->file);
+    from = tutti__max(from, 0);
+    to = tutti__min(to, total);
+    if (from >= to) return 0;
+    const tutti_off lo = from > 0 ? offset_of(a->file, from) : 0;
+    const tutti_off hi = to < total ? offset_of(a->file, to) : TUTTI__OFF_END;
+    tutti_off copied = 0;
+    place source, r;
+    source.bytes = 0;
+    for (place_seek(&r, a->repeats, 0); r.bytes > 0; place_next(&r)) {
+        const tutti_off first = tutti__max(r.file, lo), end = tutti__min(r.file + r.bytes, hi);
+        const stretch s = {first, end, r.memory + first - r.file};
+        if (first < end) copied += copy_stretch(a, &source, s, user);
+    }
+    return copied;
+}
+
+/* ---- comparing */
+
+static int alike(tutti__side a, tutti_off a_from, tutti__side b, tutti_off b_from) {
+    a.disp -= a_from;
+    b.disp -= b_from;
+    return tutti__side_equal(a, b);
+}
+
+int tutti__repeats_alike(const tutti_access *a, const tutti_access *b) {
+    return alike(a->repeats.file, a->file.disp, b->repeats.file, b->file.disp) &&
+           alike(a->repeats.memory, a->memory.disp, b->repeats.memory, b->memory.disp);
+}
+
+/* ---- putting together and apart */
+
+tutti_err tutti__mapping_cat(tutti__mapping a, tutti__mapping b, tutti__mapping *out) {
+    const tutti__side file[] = {a.file, b.file}, memory[] = {a.memory, b.memory};
+    tutti__mapping m = {{0, NULL}, {0, NULL}};
+    const tutti_err err = tutti__side_cat(2, file, &m.file);
+    const tutti_err err_memory = tutti__side_cat(2, memory, &m.memory);
+    if (err == TUTTI_OK && err_memory == TUTTI_OK) {
+        *out = m;
+        return TUTTI_OK;
+    }
+    tutti__mapping_free(&m);
+    return err != TUTTI_OK ? err : err_memory;
+}
+
+/* Pieces whose number is not known beforehand. */
+typedef struct {
+    tutti_count n, room;
+    tutti_off *v; /* file offsets, memory offsets, lengths: `room` of each */
+} gathered;
+
+static tutti_err gather(gathered *g, tutti_off file, tutti_off memory, tutti_off bytes) {
+    if (g->n == g->room) {
+        const tutti_count room = 2 * g->room + 64;
+        tutti_off *v = tutti__malloc((size_t)room * 3 * sizeof *v);
+        if (!v) return TUTTI_ERR_NOMEM;
+        for (int k = 0; k < 3 && g->n > 0; k++)
+            memcpy(v + k * room, g->v + k * g->room, (size_t)g->n * sizeof *v);
+        tutti__free(g->v);
+        g->v = v;
+        g->room = room;
+    }
+    g->v[g->n] = file;
+    g->v[g->room + g->n] = memory;
+    g->v[2 * g->room + g->n++] = bytes;
+    return TUTTI_OK;
+}
+
+static tutti_err gather_clipped(const tutti__mapping *r, tutti_off lo, tutti_off hi, gathered *g) {
+    place p;
+    const tutti_count most = tutti__side_runs(r->file) + tutti__side_runs(r->memory);
+    TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED, "%lld repeated runs to cut",
+                (long long)most);
+    for (place_seek(&p, *r, 0); p.bytes > 0; place_next(&p)) {
+        const tutti_off first = tutti__max(p.file, lo), end = tutti__min(p.file + p.bytes, hi);
+        if (first < end) TUTTI_TRY(gather(g, first, p.memory + first - p.file, end - first));
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__repeats_clip(const tutti__mapping *r, tutti_off lo, tutti_off hi,
+                              tutti__mapping *out) {
+    const tutti_off first = tutti__side_lo(r->file), end = tutti__side_hi(r->file);
+    gathered g = {0, 0, NULL};
+    if (!r->file.node || lo >= hi || hi <= first || end <= lo) {
+        *out = (tutti__mapping){{0, NULL}, {0, NULL}};
+        return TUTTI_OK;
+    }
+    if (lo <= first && end <= hi) {
+        *out = (tutti__mapping){tutti__side_ref(r->file), tutti__side_ref(r->memory)};
+        return TUTTI_OK;
+    }
+    tutti_err err = gather_clipped(r, lo, hi, &g);
+    if (err == TUTTI_OK) err = tutti__mapping_list(g.n, g.v, g.v + g.room, g.v + 2 * g.room, out);
+    tutti__free(g.v);
+    return err;
+}
