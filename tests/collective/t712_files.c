@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,4 timeout=120 */
+/* TEST ranks=1,2,4 timeout=120 own=1 */
 /* Files as objects: how they are opened, sized and removed, many of them, on several communicators, and again and again without
  * anything growing; what MPI_Finalize finds open.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,4 @@
-/* TEST ranks=1,3 timeout=120 */
+/* TEST ranks=1,3 timeout=120 own=1 */
 /* Offsets and counts beyond 4 GiB and 2 GiB: a sparse file, and requests of more than 2 GiB a rank whose memory side names the same
  * bytes again and again, so that little memory is needed.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,4 @@
-/* TEST ranks=1,4 timeout=120 */
+/* TEST ranks=1,4 timeout=120 own=1 */
 /* File systems that are full or read-only, and no room in /dev/shm: small ones of our own, mounted where only this test sees
  * them (a private mount namespace, which takes root; otherwise the test is skipped).
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,3,5 timeout=120 */
+/* TEST ranks=1,2,3,5 timeout=120 own=1 */
 /* Corners of the engine: plans whose staging memory cannot grow, opens that fail after others have succeeded, windows smaller than
  * stripes, offsets whose cycles are many, requests whose sum overflows, errno, names in /dev/shm that are taken.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,3,5,8 timeout=120 tsan=1 */
+/* TEST ranks=1,2,3,5,8 timeout=120 own=1 tsan=1 */
 /* Operations under way: split, non-blocking and planned, writes and reads, several at a time on two files, with every kind
  * of background; ranks complete them in orders of their own.  Every operation has a stretch of
  * the file to itself, so that the serial model knows what must be there.

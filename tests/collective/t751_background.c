@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,4 timeout=100 */
+/* TEST ranks=1,2,4 timeout=100 own=1 */
 /* What goes on behind begin: that it does (a slow store: begin returns, the bytes are not there yet, the
  * trace says the same), what the statistics tell, memory that does not suffice, errors found
  * there (told by end, on all ranks, once), several at a time, abandoned requests, requests left at

@@ -1,4 +1,4 @@
-/* TEST ranks=1,3 timeout=60 tsan=1 */
+/* TEST ranks=1,3 timeout=60 own=1 tsan=1 */
 /* Bytes written in the background are sent on to the disk: split, non-blocking and independent non-blocking writes
  * have the kernel begin (sync_file_range, which is ours here) with all bytes, once they are in the file and not
  * before; blocking writes, small ones and those with O_DIRECT do not.  Where the kernel does not care to, it is not asked again.

@@ -1,4 +1,4 @@
-/* TEST ranks=1,2 timeout=60 tsan=1 */
+/* TEST ranks=1,2 timeout=60 own=1 tsan=1 */
 /* Threads that access one file independently while its owner makes collective calls on it, all at the same
  * time.  Only the owner calls MPI.  In the end the bytes are right and so are the sums of the statistics.
  * SPDX-License-Identifier: BSD-3-Clause */
