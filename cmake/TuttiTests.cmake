@@ -1,12 +1,15 @@
 # Tests are found by scanning: tests/<room>/t*.c and t*.sh whose first lines hold
 #
 #   TEST ranks=1,2,5 timeout=60 [own=1] [tier=full] [labels=a,b] [args=x,y]
-#        [builds=openmpi,mpich] [tsan=1] [cores=2] [preload=mpiio|none]
+#        [builds=openmpi,mpich] [tsan=1] [cores=0|1|2] [preload=mpiio|none]
 #
 # One ctest per (file, number of ranks), named <build>.<room>.<file>.n<ranks>.
 # ranks=0 is a plain process without MPI: it runs in the builds openmpi and asan only (a script: in
 # openmpi only), unless `builds` says otherwise.  The build tsan takes the tests that say tsan=1 and
-# nothing else.  A test uses `cores` cores, two if it has several ranks.  Exit code 77 means skipped.  Examples are tests too.
+# nothing else.  Exit code 77 means skipped.  Examples are tests too.
+#
+# A test uses `cores` cores, two if it has several ranks; cores=0 mostly sleeps, and runs beside others, one of
+# these at a time.  ctest counts in halves of cores, so that on n cores -j(2n+1) leaves room for one that sleeps.
 #
 # Starting ranks costs more than most tests do.  So the files of a room that use MPI make one program, its `together`
 # (tests/support/together.c), and there is one launch of it per number of ranks: the ctest <build>.<room>.together.n<ranks>.
@@ -78,8 +81,13 @@ endfunction()
 # What all ctests of this build have in common.
 function(tutti_test_properties test room timeout cores labels)
     math(EXPR _limit "${timeout} + 30")
+    math(EXPR _halves "2 * ${cores}")
+    if(cores EQUAL 0)
+        set(_halves 1)
+        set_tests_properties(${test} PROPERTIES RESOURCE_LOCK asleep)
+    endif()
     set_tests_properties(${test} PROPERTIES TIMEOUT ${_limit} SKIP_RETURN_CODE 77
-        PROCESSORS ${cores} LABELS "${TUTTI_BUILD_NAME};${room};${labels}"
+        PROCESSORS ${_halves} LABELS "${TUTTI_BUILD_NAME};${room};${labels}"
         ENVIRONMENT "TUTTI_BUILD_DIR=${PROJECT_BINARY_DIR};TUTTI_MPI=${TUTTI_MPI};TUTTI_SANITIZE=${TUTTI_SANITIZE};TUTTI_TEST_TIER=${TUTTI_TIER};TUTTI_COMMAND=${PROJECT_BINARY_DIR}/tutti;CC=${CMAKE_C_COMPILER}")
 endfunction()
 
