@@ -141,13 +141,20 @@ static void one_run(const char *text) {
     tutti_access_free(&a);
 }
 
+/* Gigabytes are moved in the build openmpi only: the code that counts them is the same in the others, and so is how it
+ * uses the MPI. */
+static int moves_gigabytes(void) {
+    const char *mpi = getenv("TUTTI_MPI"), *sanitizer = getenv("TUTTI_SANITIZE");
+    return !(mpi && strcmp(mpi, "openmpi") != 0) && !(sanitizer && *sanitizer);
+}
+
 int main(int argc, char **argv) {
     hostile_begin(&argc, &argv, 716);
     snprintf(path, sizeof path, "%s", scratch_path("large"));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) far_apart(texts[i]);
     file_remove(path);
-    one_run("method=list store=null");
-    if (ranks == 1) {
+    if (moves_gigabytes()) one_run("method=list store=null");
+    if (moves_gigabytes() && ranks == 1) {
         many_bytes("method=two-phase store=null");
         many_bytes("method=list store=null");
         many_bytes_back("method=list");
