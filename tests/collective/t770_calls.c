@@ -1,4 +1,4 @@
-/* TEST ranks=2,3,5,8 timeout=120 */
+/* TEST ranks=2,3,5,8 timeout=120 own=1 */
 /* Ranks that meet in different collective calls.  One rank makes one call and all others another,
  * for every pair, by messages and on a board, from threads, with one rank refusing besides: all
  * get TUTTI_ERR_MISMATCH and read which calls met, nothing is done, and the file works as before
