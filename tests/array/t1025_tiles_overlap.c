@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <malloc.h>
 #include <tutti/array.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { TILES = 6, ROWS = 8, WIDTH = 256, SLOW = 40, BUSY = 50, TRIES = 4 };
 
@@ -138,7 +138,7 @@ static void staging(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 875);
+    harness_begin(&argc, &argv, 875);
     snprintf(path, sizeof path, "%s", scratch_path("overlap"));
     snprintf(to_path, sizeof to_path, "%s.to", path);
     overlap(0, "background=auto fault=*:slow:40");
@@ -146,5 +146,5 @@ int main(int argc, char **argv) {
     budget(4 << 20, "");
     budget(3 << 20, "background=none");
     staging();
-    return hostile_end();
+    return harness_end();
 }

@@ -3,7 +3,7 @@
  * bytes again and again, so that little memory is needed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/mman.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 static char path[512];
 #define GIB ((tutti_off)1 << 30)
@@ -149,7 +149,7 @@ static int moves_gigabytes(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 716);
+    harness_begin(&argc, &argv, 716);
     snprintf(path, sizeof path, "%s", scratch_path("large"));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) far_apart(texts[i]);
     file_remove(path);
@@ -160,5 +160,5 @@ int main(int argc, char **argv) {
         many_bytes_back("method=list");
     }
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

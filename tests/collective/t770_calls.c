@@ -5,7 +5,7 @@
  * and closes.  Transfers of one direction match, however they are made.  What agrees is compared.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/collective_impl.h"
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { BYTES = 64, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 
@@ -324,5 +324,5 @@ int main(int argc, char **argv) {
     check_where("accounts");
     account_check(start);
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }
