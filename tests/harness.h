@@ -1,5 +1,6 @@
-/* What tests on several ranks share: beginning and end, codes and messages that must agree between ranks, accounts of
- * memory and descriptors that must come out even, files made and seen by plain calls, options from a text.
+/* What tests on several ranks share: beginning and end, codes and messages that must agree between
+ * ranks, accounts of memory and descriptors that must come out even, files made and seen by plain
+ * calls, options from a text.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_HARNESS_H
 #define TUTTI_TESTS_HARNESS_H

@@ -2,15 +2,16 @@
  *
  *   together NAME...    with as many ranks as the tests want
  *
- * Each test is the main() of its file under another name (cmake/TuttiTests.cmake lists them).  MPI is
- * initialized here and once; the tests' own MPI_Init and MPI_Finalize come to the functions below, which
- * stand in front of MPI's.  Before each test the process is given back the surroundings it had at the start,
- * and its output goes to a file of its own; after it the library must have freed all its memory on every
- * rank.  Rank 0 writes "@begin NAME ." and "@end NAME CODE SECONDS ." to $TUTTI_TEST_NEWS, a pipe at which
- * scripts/run_together.sh listens (by hand: to its output).
+ * Each test is the main() of its file under another name (cmake/TuttiTests.cmake lists them).  MPI
+ * is initialized here and once; the tests' own MPI_Init and MPI_Finalize come to the functions
+ * below, which stand in front of MPI's.  Before each test the process is given back the
+ * surroundings it had at the start, and its output goes to a file of its own; after it the library
+ * must have freed all its memory on every rank.  Rank 0 writes "@begin NAME ." and "@end NAME CODE
+ * SECONDS ." to $TUTTI_TEST_NEWS, a pipe at which scripts/run_together.sh listens (by hand: to its
+ * output).
  *
- * A test that wants a process for itself (a thread level, MPI_Finalize's own doing, symbols or a namespace in place
- * of the usual ones) says own=1 in its TEST line and does not come here.
+ * A test that wants a process for itself (a thread level, MPI_Finalize's own doing, symbols or a
+ * namespace in place of the usual ones) says own=1 in its TEST line and does not come here.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "support/together.h"
 
@@ -55,8 +56,8 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     return MPI_SUCCESS;
 }
 
-/* Keys of attributes that are not freed.  What hangs on the two communicators that no program frees, the library's
- * pools, goes at MPI_Finalize. */
+/* Keys of attributes that are not freed.  What hangs on the two communicators that no program
+ * frees, the library's pools, goes at MPI_Finalize. */
 enum { KEYS = 64 };
 static int keys[KEYS], n_keys;
 
