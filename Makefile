@@ -24,7 +24,7 @@ test: ## build for both MPIs and with sanitizers; one ctest over all of it (CTES
 	@scripts/packages.sh run test optional
 	@for build in $(BUILDS); do scripts/build.sh $$build all tests || exit 1; done
 	@echo 'subdirs($(BUILDS))' > build/CTestTestfile.cmake
-	@cd build && ctest -j$(JOBS) --output-on-failure --no-label-summary $(CTESTFLAGS)
+	@cd build && ctest -j$$((2 * $(JOBS) + 1)) --output-on-failure --no-label-summary $(CTESTFLAGS)
 
 test-full: ## the same with the long tests and the full products
 	@$(MAKE) --no-print-directory test TIER=full

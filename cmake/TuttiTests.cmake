@@ -1,12 +1,20 @@
 # Tests are found by scanning: tests/<room>/t*.c and t*.sh whose first lines hold
 #
-#   TEST ranks=1,2,5 timeout=60 [tier=full] [labels=a,b] [args=x,y]
-#        [builds=openmpi,mpich] [tsan=1] [cores=2] [preload=mpiio|none]
+#   TEST ranks=1,2,5 timeout=60 [own=1] [tier=full] [labels=a,b] [args=x,y]
+#        [builds=openmpi,mpich] [tsan=1] [cores=0|1|2] [preload=mpiio|none]
 #
-# One executable per file, one ctest per (file, number of ranks), named <build>.<room>.<file>.n<ranks>.
+# One ctest per (file, number of ranks), named <build>.<room>.<file>.n<ranks>.
 # ranks=0 is a plain process without MPI: it runs in the builds openmpi and asan only (a script: in
 # openmpi only), unless `builds` says otherwise.  The build tsan takes the tests that say tsan=1 and
-# nothing else.  A test uses `cores` cores, two if it has several ranks.  Exit code 77 means skipped.  Examples are tests too.
+# nothing else.  Exit code 77 means skipped.  Examples are tests too.
+#
+# A test uses `cores` cores, two if it has several ranks; cores=0 mostly sleeps, and runs beside others, one of
+# these at a time.  ctest counts in halves of cores, so that on n cores -j(2n+1) leaves room for one that sleeps.
+#
+# Starting ranks costs more than most tests do.  So the files of a room that use MPI make one program, its `together`
+# (tests/support/together.c), and there is one launch of it per number of ranks: the ctest <build>.<room>.together.n<ranks>.
+# The ctests of the tests depend on it and show what came out; run without it (ctest -R) they run by themselves.
+# own=1: a program and launches of its own.  Plain processes and scripts have these always.
 #
 # preload=mpiio: the program is linked with nothing but the MPI, and its ranks have libtutti-mpiio.so preloaded
 # (the build asan links it instead, before the MPI: the sanitizer wants to be the first library).
@@ -30,6 +38,11 @@ set(TUTTI_TIER quick CACHE STRING "quick or full")
 
 enable_testing()
 add_custom_target(tests)
+
+# At the end of a test the library's memory is counted (support/count_memory.c).
+add_library(tutti_count_memory OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/count_memory.c)
+target_include_directories(tutti_count_memory PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(tutti_count_memory PRIVATE tutti_flags tutti_mpi)
 
 # The value of `key` in a TEST line, or the default, as a list.
 function(tutti_test_value line key default out)
@@ -70,18 +83,139 @@ function(tutti_test_ranks asked builds tsan out)
     set(${out} "${_ranks}" PARENT_SCOPE)
 endfunction()
 
+# What all ctests of this build have in common.
+function(tutti_test_properties test room timeout cores labels)
+    math(EXPR _limit "${timeout} + 30")
+    math(EXPR _halves "2 * ${cores}")
+    if(cores EQUAL 0)
+        set(_halves 1)
+        set_tests_properties(${test} PROPERTIES RESOURCE_LOCK asleep)
+    endif()
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${_limit} SKIP_RETURN_CODE 77
+        PROCESSORS ${_halves} LABELS "${TUTTI_BUILD_NAME};${room};${labels}"
+        ENVIRONMENT "TUTTI_BUILD_DIR=${PROJECT_BINARY_DIR};TUTTI_MPI=${TUTTI_MPI};TUTTI_SANITIZE=${TUTTI_SANITIZE};TUTTI_TEST_TIER=${TUTTI_TIER};TUTTI_COMMAND=${PROJECT_BINARY_DIR}/tutti;CC=${CMAKE_C_COMPILER}")
+endfunction()
+
 # One ctest: `command` on `ranks` ranks, under the name <build>.<room>.<stem>.n<ranks>.
 function(tutti_add_test room stem ranks timeout cores labels)
     set(_test ${TUTTI_BUILD_NAME}.${room}.${stem}.n${ranks})
-    math(EXPR _limit "${timeout} + 30")
     if(ranks GREATER 1)
         set(cores 2)
     endif()
     add_test(NAME ${_test} COMMAND ${PROJECT_SOURCE_DIR}/scripts/run_test.sh
         ${_test} ${timeout} ${TUTTI_MPI} ${ranks} ${ARGN})
-    set_tests_properties(${_test} PROPERTIES TIMEOUT ${_limit} SKIP_RETURN_CODE 77
-        PROCESSORS ${cores} LABELS "${TUTTI_BUILD_NAME};${room};${labels}"
-        ENVIRONMENT "TUTTI_BUILD_DIR=${PROJECT_BINARY_DIR};TUTTI_MPI=${TUTTI_MPI};TUTTI_SANITIZE=${TUTTI_SANITIZE};TUTTI_TEST_TIER=${TUTTI_TIER};TUTTI_COMMAND=${PROJECT_BINARY_DIR}/tutti;CC=${CMAKE_C_COMPILER}")
+    tutti_test_properties(${_test} ${room} ${timeout} ${cores} "${labels}")
+endfunction()
+
+# What a program of tests of `room` is compiled and linked with.
+function(tutti_test_program target room preload)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
+    if(room STREQUAL "examples")
+        target_link_libraries(${target} PRIVATE tutti tutti_flags tutti_plugins m)
+    elseif(preload)
+        target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/include)
+        if(preload STREQUAL "mpiio" AND TUTTI_SANITIZE)
+            target_link_libraries(${target} PRIVATE -Wl,--no-as-needed tutti_mpiio)
+        endif()
+        target_link_libraries(${target} PRIVATE tutti_mpi tutti_flags tutti_plugins m)
+    else()
+        target_compile_definitions(${target} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+        target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+        if(room STREQUAL "cli")
+            target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+        endif()
+        target_link_libraries(${target} PRIVATE tutti_internal tutti_plugins m)
+        target_sources(${target} PRIVATE $<TARGET_OBJECTS:tutti_count_memory>)
+    endif()
+    add_dependencies(tests ${target})
+endfunction()
+
+# A test's own program.
+function(tutti_own_program target room preload file stem)
+    add_executable(${target} EXCLUDE_FROM_ALL ${file})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${stem})
+    tutti_test_program(${target} ${room} "${preload}")
+endfunction()
+
+# The command that runs a program of tests.
+function(tutti_test_command target preload out)
+    set(_command $<TARGET_FILE:${target}>)
+    if(preload STREQUAL "mpiio" AND NOT TUTTI_SANITIZE)
+        set(_command ${PROJECT_SOURCE_DIR}/scripts/preload.sh $<TARGET_FILE:tutti_mpiio> ${_command})
+    endif()
+    set(${out} "${_command}" PARENT_SCOPE)
+endfunction()
+
+# One more test for the program `target`: its main() gets a name of its own, and `target` a line in its list.  Examples
+# are programs of their own as well: the docs name them.
+function(tutti_join_together target room preload file stem args)
+    if(NOT TARGET ${target})
+        set(_list ${PROJECT_BINARY_DIR}/tests/${target}.c)
+        add_executable(${target} EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/together.c ${_list})
+        set_target_properties(${target} PROPERTIES OUTPUT_NAME together${preload})
+        tutti_test_program(${target} ${room} "${preload}")
+        target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+        target_link_libraries(${target} PRIVATE dl)
+        set_property(GLOBAL APPEND PROPERTY TUTTI_TOGETHER ${target})
+        set_property(TARGET ${target} PROPERTY TUTTI_LIST ${_list})
+        set_property(TARGET ${target} PROPERTY TUTTI_ROOM ${room})
+        set_property(TARGET ${target} PROPERTY TUTTI_PRELOAD "${preload}")
+    endif()
+    if(room STREQUAL "examples")
+        set(_source ${PROJECT_BINARY_DIR}/tests/${target}.${stem}.c)
+        file(CONFIGURE OUTPUT ${_source} CONTENT "#define main main_of_${stem}\n#include \"${file}\"\n")
+        tutti_own_program(${room}.${stem} ${room} "${preload}" ${file} ${stem})
+    else()
+        set(_source ${file})
+        set_source_files_properties(${file} PROPERTIES COMPILE_DEFINITIONS main=main_of_${stem})
+        add_custom_target(${room}.${stem} DEPENDS ${target})
+    endif()
+    target_sources(${target} PRIVATE ${_source})
+    string(REPLACE ";" "," args "${args}")
+    set_property(TARGET ${target} APPEND PROPERTY TUTTI_TESTS "${stem}:${args}")
+endfunction()
+
+# The list of tests of the program `target`, and a launch for each number of ranks.
+function(tutti_launch_together target)
+    foreach(_key LIST ROOM PRELOAD TESTS RANKS)
+        get_target_property(_${_key} ${target} TUTTI_${_key})
+    endforeach()
+    set(_declared "")
+    set(_listed "")
+    foreach(_item IN LISTS _TESTS)
+        string(REGEX MATCH "^([^:]*):(.*)$" _ "${_item}")
+        string(APPEND _declared "int main_of_${CMAKE_MATCH_1}(int argc, char **argv);\n")
+        string(APPEND _listed "    {\"${CMAKE_MATCH_1}\", main_of_${CMAKE_MATCH_1}, \"${CMAKE_MATCH_2}\"},\n")
+    endforeach()
+    file(CONFIGURE OUTPUT ${_LIST} CONTENT "#include \"support/together.h\"
+
+#include <stddef.h>
+
+@_declared@
+const together_test together_tests[] = {
+@_listed@    {NULL, NULL, NULL},
+};
+" @ONLY)
+    tutti_test_command(${target} "${_PRELOAD}" _command)
+    list(REMOVE_DUPLICATES _RANKS)
+    foreach(_n IN LISTS _RANKS)
+        get_target_property(_names ${target} TUTTI_NAMES_${_n})
+        set(_test ${TUTTI_BUILD_NAME}.${target}.n${_n})
+        set(_timeout 60)
+        set(_cores 1)
+        foreach(_item IN LISTS _names)
+            string(REGEX MATCH "^(.*):(.*)$" _ "${_item}")
+            math(EXPR _timeout "${_timeout} + ${CMAKE_MATCH_2}")
+            set_tests_properties(${TUTTI_BUILD_NAME}.${_ROOM}.${CMAKE_MATCH_1}.n${_n} PROPERTIES
+                DEPENDS ${_test} PROCESSORS 1)
+        endforeach()
+        if(_n GREATER 1)
+            set(_cores 2)
+        endif()
+        add_test(NAME ${_test} COMMAND ${PROJECT_SOURCE_DIR}/scripts/run_together.sh
+            ${TUTTI_BUILD_NAME}.${_ROOM} ${TUTTI_MPI} ${_n} ${_names} -- ${_command})
+        tutti_test_properties(${_test} ${_ROOM} ${_timeout} ${_cores} together)
+    endforeach()
 endfunction()
 
 # Reads the TEST line of `file`; makes its executable and its tests.
@@ -108,6 +242,7 @@ function(tutti_scan_test file room default)
     tutti_test_value("${_line}" tsan "" _tsan)
     tutti_test_value("${_line}" cores 1 _cores)
     tutti_test_value("${_line}" preload "" _preload)
+    tutti_test_value("${_line}" own "" _own)
     if(_kind STREQUAL ".sh" AND NOT _builds)
         set(_builds openmpi)
     endif()
@@ -124,39 +259,28 @@ function(tutti_scan_test file room default)
         math(EXPR _timeout "${_timeout} * 2")
     endif()
 
+    set(_target ${room}.${_stem})
     if(_kind STREQUAL ".sh")
         set(_command sh ${file})
+    elseif(_own OR "0" IN_LIST _ranks)
+        tutti_own_program(${_target} ${room} "${_preload}" ${file} ${_stem})
+        tutti_test_command(${_target} "${_preload}" _command)
+        list(APPEND _command ${_args})
     else()
-        set(_target ${room}.${_stem})
-        set(_linked)
-        if(_preload STREQUAL "mpiio" AND TUTTI_SANITIZE)
-            set(_linked -Wl,--no-as-needed tutti_mpiio)
-        endif()
-        add_executable(${_target} EXCLUDE_FROM_ALL ${file})
-        set_target_properties(${_target} PROPERTIES OUTPUT_NAME ${_stem}
-            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
-        if(room STREQUAL "examples")
-            target_link_libraries(${_target} PRIVATE tutti tutti_flags tutti_plugins m)
-        elseif(_preload)
-            target_include_directories(${_target} PRIVATE ${PROJECT_SOURCE_DIR}/tests
-                ${PROJECT_SOURCE_DIR}/include)
-            target_link_libraries(${_target} PRIVATE ${_linked} tutti_mpi tutti_flags tutti_plugins m)
-        else()
-            target_compile_definitions(${_target} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-            target_include_directories(${_target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-            if(room STREQUAL "cli")
-                target_include_directories(${_target} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
-            endif()
-            target_link_libraries(${_target} PRIVATE tutti_internal tutti_plugins m)
-        endif()
-        add_dependencies(tests ${_target})
-        set(_command $<TARGET_FILE:${_target}>)
-        if(_preload STREQUAL "mpiio" AND NOT TUTTI_SANITIZE)
-            set(_command ${PROJECT_SOURCE_DIR}/scripts/preload.sh $<TARGET_FILE:tutti_mpiio> ${_command})
-        endif()
+        set(_together ${room}.together${_preload})
+        tutti_join_together(${_together} ${room} "${_preload}" ${file} ${_stem} "${_args}")
+        tutti_test_command(${_together} "${_preload}" _command)
+        list(APPEND _command ${_stem})
+        foreach(_n IN LISTS _ranks)
+            set_property(TARGET ${_together} APPEND PROPERTY TUTTI_RANKS ${_n})
+            set_property(TARGET ${_together} APPEND PROPERTY TUTTI_NAMES_${_n} ${_stem}:${_timeout})
+        endforeach()
     endif()
     foreach(_n IN LISTS _ranks)
-        tutti_add_test(${room} ${_stem} ${_n} ${_timeout} ${_cores} "${_labels}" ${_command} ${_args})
+        tutti_add_test(${room} ${_stem} ${_n} ${_timeout} ${_cores} "${_labels}" ${_command})
+        if(NOT _kind STREQUAL ".sh" AND NOT _preload AND NOT room STREQUAL "examples")
+            set_property(TEST ${TUTTI_BUILD_NAME}.${room}.${_stem}.n${_n} APPEND PROPERTY ENVIRONMENT TUTTI_TEST_COUNTS=1)
+        endif()
     endforeach()
 endfunction()
 
@@ -172,6 +296,10 @@ endforeach()
 file(GLOB _examples CONFIGURE_DEPENDS examples/*.c examples/apps/*.c)
 foreach(_file IN LISTS _examples)
     tutti_scan_test(${_file} examples " TEST ranks=1,4 timeout=60")
+endforeach()
+get_property(_programs GLOBAL PROPERTY TUTTI_TOGETHER)
+foreach(_program IN LISTS _programs)
+    tutti_launch_together(${_program})
 endforeach()
 if(TARGET tutti_command)
     add_dependencies(tests tutti_command)

@@ -2,9 +2,11 @@
 """check_clang.py BUILD_DIR [clang-tidy]: looks at all of a build's sources with clang.
 
 Without a second argument: does everything compile under clang -Wall -Wextra -Werror (no code is
-made)?  With it: is it clean under .clang-tidy?  Exit code 77 if the tool is not installed.
+made)?  With it: is it clean under .clang-tidy?  Exit code 77 if the tool is not installed.  What was clean
+is not looked at again until a source or a command changes (`make lint` after `make test`).
 SPDX-License-Identifier: BSD-3-Clause"""
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
@@ -42,12 +44,31 @@ def look(entry):
 
 
 entries = json.loads((build / "compile_commands.json").read_text())
-entries = list({entry["file"]: entry for entry in entries}.values())
+entries = list({e["file"]: e for e in entries if not e["file"].startswith(f"{build}/")}.values())
 if tool != "clang":
     entries = [e for e in entries if "/tests/" not in e["file"]]
+
+
+def fingerprint():
+    """Of all that the outcome depends on."""
+    top = pathlib.Path(__file__).resolve().parent.parent
+    version = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
+    all_of_it = hashlib.sha256((json.dumps(entries, sort_keys=True) + version).encode())
+    names = subprocess.run([top / "scripts/sources.sh"], capture_output=True, text=True, check=True).stdout.split()
+    for name in names + [".clang-tidy", "scripts/check_clang.py"]:
+        all_of_it.update(name.encode() + b"\0" + (top / name).read_bytes())
+    return all_of_it.hexdigest()
+
+
+clean = build / f"{tool}.clean"
+now = fingerprint()
+if clean.exists() and clean.read_text() == now:
+    sys.exit(0)
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     results = list(pool.map(look, entries))
 for code, text in results:
     if code:
         print(text, end="")
-sys.exit(1 if any(code for code, _ in results) else 0)
+if any(code for code, _ in results):
+    sys.exit(1)
+clean.write_text(now)

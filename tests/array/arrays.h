@@ -5,7 +5,7 @@
 #define TUTTI_TESTS_ARRAYS_H
 
 #include <math.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { DIMS = 5, MOST_RANKS = 16 };
 

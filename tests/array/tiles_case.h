@@ -7,7 +7,7 @@
 #define TUTTI_TESTS_TILES_CASE_H
 
 #include <tutti/array.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { MAX_ELEMENT = 16 };
 enum { ONLY_READ, ONLY_WRITE, READ_WRITE, IN_PLACE, KINDS };
@@ -371,7 +371,7 @@ static int walk_cases(int *argc, char ***argv, int threads, int rounds) {
     snprintf(to_path, sizeof to_path, "%s", scratch_path("to"));
     if (ranks > 3) rounds /= 2; /* these take longer */
     for (int i = 0; i < rounds; i++) round_run(i);
-    return hostile_end();
+    return harness_end();
 }
 
 #endif

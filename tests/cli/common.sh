@@ -6,15 +6,28 @@ set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
 bad=0
+seen=
 # They start ranks themselves; leaks of an MPI are told from ours by their whole stacks.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0:malloc_context_size=30"
 cd "$TUTTI_TEST_DIR" || exit 1
+
+# That takes seconds: leaks are looked for once for each command and experiment of a test, all else in every call.
+leaks() {
+    case " $seen " in
+    *" $1.$2 "*) echo detect_leaks=0:fast_unwind_on_malloc=1 ;;
+    *) echo detect_leaks=1 ;;
+    esac
+}
 
 # tutti RANKS arguments...: the command; what it says is in the files out and err
 tutti() {
     ranks=$1
     shift
-    LC_ALL=C.UTF-8 COLUMNS=100 "$here/scripts/mpirun.sh" "$mpi" "$ranks" "$TUTTI_COMMAND" "$@" >out 2>err
+    ASAN_OPTIONS=${ASAN_OPTIONS:-}:$(leaks "${1:-}" "${2:-}") \
+        LC_ALL=C.UTF-8 COLUMNS=100 "$here/scripts/mpirun.sh" "$mpi" "$ranks" "$TUTTI_COMMAND" "$@" >out 2>err
+    set -- $? "${1:-}.${2:-}"
+    seen="$seen $2"
+    return "$1"
 }
 
 # bench RANKS arguments...

@@ -1,4 +1,4 @@
-/* TEST ranks=1 timeout=60 */
+/* TEST ranks=1 timeout=60 own=1 */
 /* The parts of tutti bench that the truth of its results hangs on: the patterns of all ranks cover
  * the file once, their MPI datatypes say the same as their accesses, and a wrong byte is found
  * wherever it is.

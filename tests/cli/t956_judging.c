@@ -1,4 +1,4 @@
-/* TEST ranks=1 timeout=60 */
+/* TEST ranks=1 timeout=60 own=1 */
 /* How experiments judge: who wins a series, what an improvement is, the regret, and the lower bound
  * of a median, each against what can be worked out by hand.
  * SPDX-License-Identifier: BSD-3-Clause */

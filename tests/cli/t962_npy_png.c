@@ -1,4 +1,4 @@
-/* TEST ranks=1 timeout=60 */
+/* TEST ranks=1 timeout=60 own=1 */
 /* Headers of NumPy files: what we write reads back, what others write is understood, and what is not sound is
  * refused, whatever bytes there are.  And PNG files without zlib, which this test is built without: a decoder
  * for stored blocks gets the pixels back.

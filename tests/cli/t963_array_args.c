@@ -1,4 +1,4 @@
-/* TEST ranks=1 timeout=60 */
+/* TEST ranks=1 timeout=60 own=1 */
 /* The parts of tutti array that need no file: arguments, sections, axes, elements as text and back, and walks
  * over sections within a budget.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=110 cores=2
+# TEST ranks=0 timeout=110 cores=0
 # A disk that takes so many operations a second: dd sees it, and tutti bench sections gives its verdict on times there
 # (the commands of docs/experiments.md, with less).  Others may be busy here: the best of three runs counts.
 # SPDX-License-Identifier: BSD-3-Clause

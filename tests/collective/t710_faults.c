@@ -4,7 +4,7 @@
  * memory and descriptors come back.  Short transfers are no error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include "collective/hostile.h"
+#include "harness.h"
 #include "pairs.h"
 
 static const char *const methods[] = {"two-phase", "list", "independent", "sieve", "root"};
@@ -316,12 +316,12 @@ static void two_phase(int full) {
 int main(int argc, char **argv) {
     int choice[AXES];
     const char *tier = getenv("TUTTI_TEST_TIER");
-    hostile_begin(&argc, &argv, 710);
+    harness_begin(&argc, &argv, 710);
     snprintf(path, sizeof path, "%s", scratch_path("faults"));
     pairs *p = pairs_make(axes, AXES);
     while (pairs_next(p, choice)) choice_run(choice);
     pairs_free(p);
     two_phase(tier && !strcmp(tier, "full"));
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

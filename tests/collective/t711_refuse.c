@@ -1,7 +1,7 @@
 /* TEST ranks=1,4 timeout=120 */
 /* One rank asks for something impossible, each rank in turn: all refuse, with one error, and nothing has happened.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 
 static char path[512], other[520];
 static unsigned char *bytes;
@@ -293,7 +293,7 @@ int main(int argc, char **argv) {
                                         "method=sieve rmw=1",
                                         "method=root nodes=rr:2",
                                         "method=auto store=uring"};
-    hostile_begin(&argc, &argv, 711);
+    harness_begin(&argc, &argv, 711);
     snprintf(path, sizeof path, "%s", scratch_path("refuse"));
     snprintf(other, sizeof other, "%s.other", path);
     bytes = malloc(SIZE);
@@ -305,5 +305,5 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) combination(texts[i]);
     free(bytes);
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

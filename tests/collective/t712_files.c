@@ -1,9 +1,9 @@
-/* TEST ranks=1,2,4 timeout=120 */
+/* TEST ranks=1,2,4 timeout=120 own=1 */
 /* Files as objects: how they are opened, sized and removed, many of them, on several communicators, and again and again without
  * anything growing; what MPI_Finalize finds open.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 static char path[512], second[520];
 enum { RW = TUTTI_READ | TUTTI_WRITE };
@@ -261,7 +261,7 @@ static void left_open(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 712);
+    harness_begin(&argc, &argv, 712);
     snprintf(path, sizeof path, "%s", scratch_path("files"));
     snprintf(second, sizeof second, "%s.second", path);
     modes();
@@ -272,7 +272,7 @@ int main(int argc, char **argv) {
     communicators();
     left_open();
     const int fds = fd_count();
-    const int rc = hostile_end();
+    const int rc = harness_end();
     if (fd_count() > fds - 3)
         fprintf(stderr, "rank %d: descriptors stay open after MPI_Finalize\n", rank);
     (void)unlink(path);

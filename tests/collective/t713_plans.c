@@ -2,7 +2,7 @@
 /* Plans that are kept: other buffers, other displacements, a file that grows, plans of different shapes in turn (they
  * share staging memory), a small size; calls in the wrong order; split operations; independent access.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 #include "pairs.h"
 
 static const char *const methods[] = {"two-phase", "list", "independent", "sieve", "root"};
@@ -237,7 +237,7 @@ static void small_plans(void) {
 int main(int argc, char **argv) {
     int choice[AXES];
     char where[400];
-    hostile_begin(&argc, &argv, 713);
+    harness_begin(&argc, &argv, 713);
     snprintf(path, sizeof path, "%s", scratch_path("plans"));
     pairs *p = pairs_make(axes, AXES);
     while (pairs_next(p, choice)) {
@@ -255,5 +255,5 @@ int main(int argc, char **argv) {
     }
     pairs_free(p);
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

@@ -2,7 +2,7 @@
 /* The statistics tell what the design promises: how many requests reach the file system, who sends what, how often a byte is
  * copied.  Numbers that all ranks add up to.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 
 static char path[512];
 enum { NEW = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
@@ -214,7 +214,7 @@ static void descriptions(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 714);
+    harness_begin(&argc, &argv, 714);
     snprintf(path, sizeof path, "%s", scratch_path("counts"));
     paper_example();
     common_section();
@@ -222,5 +222,5 @@ int main(int argc, char **argv) {
     holes();
     descriptions();
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

@@ -2,7 +2,7 @@
 /* Ranks that write the same bytes: the highest rank wins, by every method and exchange, whatever the stores do at the same
  * time; the option `check` refuses instead, and nothing is written.  Within one rank the later mention wins.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 #include "pairs.h"
 
 static const char *const methods[] = {"two-phase", "list", "independent", "sieve", "root", "auto"};
@@ -158,7 +158,7 @@ static void duplicates(void) {
 int main(int argc, char **argv) {
     int choice[AXES];
     char where[400];
-    hostile_begin(&argc, &argv, 715);
+    harness_begin(&argc, &argv, 715);
     snprintf(path, sizeof path, "%s", scratch_path("order"));
     pairs *p = pairs_make(axes, AXES);
     while (pairs_next(p, choice)) {
@@ -170,5 +170,5 @@ int main(int argc, char **argv) {
     pairs_free(p);
     duplicates();
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

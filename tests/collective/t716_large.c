@@ -1,9 +1,9 @@
-/* TEST ranks=1,3 timeout=120 */
-/* Offsets and counts beyond 4 GiB and 2 GiB: a sparse file, and requests of more than 2 GiB a rank whose memory side names the same
- * bytes again and again, so that little memory is needed.
+/* TEST ranks=1,3 timeout=120 own=1 */
+/* Offsets and counts beyond 4 GiB and 2 GiB: a sparse file, and requests of more than 2 GiB a rank
+ * whose memory side names the same bytes again and again, so that little memory is needed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/mman.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 static char path[512];
 #define GIB ((tutti_off)1 << 30)
@@ -18,7 +18,8 @@ static const char *const texts[] = {
     "method=independent store=threads",
     "method=auto"};
 
-/* Blocks around 0, 2 GiB, 4 GiB, 6 GiB, ... of a file of some 9 GiB; each rank a part of each block. */
+/* Blocks around 0, 2 GiB, 4 GiB, 6 GiB, ... of a file of some 9 GiB; each rank a part of each
+ * block. */
 static void far_apart(const char *text) {
     enum { PART = 1000, BLOCKS = 5 };
     tutti_options opt = options_of(text);
@@ -60,7 +61,8 @@ static void far_apart(const char *text) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* `pieces` pieces of `piece` bytes, of all ranks interleaved; in memory all of them are the same `piece` bytes. */
+/* `pieces` pieces of `piece` bytes, of all ranks interleaved; in memory all of them are the same
+ * `piece` bytes. */
 static tutti_access *repeated(tutti_off piece, tutti_count pieces) {
     tutti_access *one = NULL, *a = NULL;
     CHECK_OK(tutti_access_contiguous(rank * piece, piece, &one));
@@ -118,7 +120,8 @@ static void many_bytes_back(const char *text) {
     free(last);
 }
 
-/* One contiguous run of more than 2 GiB, without memory for it: pages of a mapping that nobody touches. */
+/* One contiguous run of more than 2 GiB, without memory for it: pages of a mapping that nobody
+ * touches. */
 static void one_run(const char *text) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
@@ -141,17 +144,24 @@ static void one_run(const char *text) {
     tutti_access_free(&a);
 }
 
+/* Gigabytes are moved in the build openmpi only: the code that counts them is the same in the
+ * others, and so is how it uses the MPI. */
+static int moves_gigabytes(void) {
+    const char *mpi = getenv("TUTTI_MPI"), *sanitizer = getenv("TUTTI_SANITIZE");
+    return !(mpi && strcmp(mpi, "openmpi") != 0) && !(sanitizer && *sanitizer);
+}
+
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 716);
+    harness_begin(&argc, &argv, 716);
     snprintf(path, sizeof path, "%s", scratch_path("large"));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) far_apart(texts[i]);
     file_remove(path);
-    one_run("method=list store=null");
-    if (ranks == 1) {
+    if (moves_gigabytes()) one_run("method=list store=null");
+    if (moves_gigabytes() && ranks == 1) {
         many_bytes("method=two-phase store=null");
         many_bytes("method=list store=null");
         many_bytes_back("method=list");
     }
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

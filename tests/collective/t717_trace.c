@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include "base/trace.h"
-#include "collective/hostile.h"
+#include "harness.h"
 
 static char path[512];
 static const char trace[] = "trace.json"; /* in the scratch directory */
@@ -365,7 +365,7 @@ static void rank_zero(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 717);
+    harness_begin(&argc, &argv, 717);
     snprintf(path, sizeof path, "%s", scratch_path("t"));
     CHECK(chdir(check_dir()) == 0, "no scratch directory");
     progresses();
@@ -377,5 +377,5 @@ int main(int argc, char **argv) {
     environment();
     tutti__trace_disable();
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

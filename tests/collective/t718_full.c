@@ -1,9 +1,9 @@
-/* TEST ranks=1,4 timeout=120 */
+/* TEST ranks=1,4 timeout=120 own=1 */
 /* File systems that are full or read-only, and no room in /dev/shm: small ones of our own, mounted where only this test sees
  * them (a private mount namespace, which takes root; otherwise the test is skipped).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include "collective/hostile.h"
+#include "harness.h"
 #include "small_disk.h"
 
 static char home[512]; /* the mount point */
@@ -150,7 +150,7 @@ static void synchronous(void) {
 
 int main(int argc, char **argv) {
     char path[512];
-    hostile_begin(&argc, &argv, 718);
+    harness_begin(&argc, &argv, 718);
     snprintf(home, sizeof home, "%s", scratch_path("full"));
     snprintf(path, sizeof path, "%s", scratch_path("noshm"));
     if (rank == 0) CHECK(mkdir(home, 0777) == 0, "mkdir %s", home);
@@ -165,5 +165,5 @@ int main(int argc, char **argv) {
     synchronous();
     no_shared_memory(path);
     if (rank == 0) (void)rmdir(home);
-    return hostile_end();
+    return harness_end();
 }

@@ -3,7 +3,7 @@
  * same, nothing hangs, nothing leaks; if the answer is "refused" nothing has happened, if it is "done" all is right (staging
  * memory that cannot be had is replaced by messages).
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { OPEN, OPEN_NEW, WRITE, READ, PLAN, RUN, RUN_READ, SPLIT, SPLIT_READ, START, OPERATIONS };
 static const char *const names[] = {"open",       "open on a new communicator",
@@ -195,7 +195,7 @@ int main(int argc, char **argv) {
                  {"background=io-only nodes=2 store=aio", CYCLIC}};
     const char *tier = getenv("TUTTI_TEST_TIER");
     full = tier && !strcmp(tier, "full");
-    hostile_begin(&argc, &argv, 719);
+    harness_begin(&argc, &argv, 719);
     snprintf(path, sizeof path, "%s", scratch_path("nomem"));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200];
@@ -205,5 +205,5 @@ int main(int argc, char **argv) {
         combination(text, cases[i].shape, (int)i);
     }
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,3 timeout=120 */
+/* TEST ranks=1,2,3 timeout=120 own=1 */
 /* Two threads of every rank, each with a file and a communicator of its own, at the same time; and every store
  * under MPI_THREAD_SINGLE needs no more than that (t700 runs so).
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/mman.h>
 #include <sys/statvfs.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 static const tutti_off BYTES = ((tutti_off)2 << 30) + 123457;
 
@@ -45,7 +45,7 @@ static void there_and_back(const char *path, uint64_t *v, const char *text) {
 
 int main(int argc, char **argv) {
     char path[512];
-    hostile_begin(&argc, &argv, 726);
+    harness_begin(&argc, &argv, 726);
     snprintf(path, sizeof path, "%s", scratch_path("bytes"));
     if (!has_room(check_dir())) {
         printf("too little memory or disk\n");
@@ -62,5 +62,5 @@ int main(int argc, char **argv) {
         munmap(v, (size_t)BYTES + 8);
     }
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

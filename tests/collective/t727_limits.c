@@ -1,11 +1,11 @@
-/* TEST ranks=1,3 timeout=60 */
+/* TEST ranks=1,3 timeout=60 own=1 */
 /* Limits of one rank: a file-size limit is an error of all ranks and never a signal, a file that one rank may not read is refused by
  * all.  No descriptors left: refused too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 static char path[512];
 enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, LIMIT = 100000 };
@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
         "store=aio",
         "method=two-phase cb_buffer_size=256k striping_unit=4096 domains=cyclic nodes=2 "
         "store=uring"};
-    hostile_begin(&argc, &argv, 727);
+    harness_begin(&argc, &argv, 727);
     snprintf(path, sizeof path, "%s", scratch_path("limits"));
     signal(SIGXFSZ, on_signal);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -105,5 +105,5 @@ int main(int argc, char **argv) {
     for (int who = 0; who < ranks; who++) unreadable(who);
     for (int who = 0; who < ranks; who++) no_descriptors(who);
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

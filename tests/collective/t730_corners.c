@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,3,5 timeout=120 */
+/* TEST ranks=1,2,3,5 timeout=120 own=1 */
 /* Corners of the engine: plans whose staging memory cannot grow, opens that fail after others have succeeded, windows smaller than
  * stripes, offsets whose cycles are many, requests whose sum overflows, errno, names in /dev/shm that are taken.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include "collective/collective_impl.h"
-#include "collective/hostile.h"
+#include "harness.h"
 
 static char path[512];
 enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
@@ -282,7 +282,7 @@ static void between_groups(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 730);
+    harness_begin(&argc, &argv, 730);
     snprintf(path, sizeof path, "%s", scratch_path("corners"));
     const char *only = argc > 1 ? argv[1] : "";
 #define PART(name, ...) \

@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=60 */
 /* A file that shrinks while it is read, by every method: all ranks say so, and the handle stays usable.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { PIECE = 100, PIECES = 6000, LEFT = 10 }; /* pieces of each rank that stay */
 
@@ -42,7 +42,7 @@ static void combination(const char *text) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 732);
+    harness_begin(&argc, &argv, 732);
     snprintf(path, sizeof path, "%s", scratch_path("shrinks"));
     combination("method=two-phase cb_buffer_size=64k window_size=4k cb_nodes=1");
     combination("method=two-phase cb_buffer_size=64k window_size=4k exchange=two-sided step=4");
@@ -51,5 +51,5 @@ int main(int argc, char **argv) {
     combination("method=independent");
     combination("method=sieve sieve_size=4k");
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

@@ -4,7 +4,7 @@
  * nobody named keep their value, the handle stays usable, memory comes back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 static const char *const ways[] = {"exchange=two-sided step=1",
                                    "exchange=two-sided step=2",
@@ -144,7 +144,7 @@ static void combination(const char *way, const char *pipeline, const char *store
 int main(int argc, char **argv) {
     const char *tier = getenv("TUTTI_TEST_TIER");
     const int full = tier && !strcmp(tier, "full");
-    hostile_begin(&argc, &argv, 742);
+    harness_begin(&argc, &argv, 742);
     snprintf(path, sizeof path, "%s", scratch_path("cycle_faults"));
     model_make();
     for (int w = 0; w < WAYS; w++)
@@ -153,5 +153,5 @@ int main(int argc, char **argv) {
     file_remove(path);
     free(old);
     free(new);
-    return hostile_end();
+    return harness_end();
 }

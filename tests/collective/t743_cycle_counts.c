@@ -4,7 +4,7 @@
  * per window; the plan says so in words.  Cycles without bytes cost nothing, however many there are, and
  * everybody may read everything.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { NEW = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 enum { WAYS = 7, PIPELINES = 5, CYCLES = 5, BLOCK = 512, EACH = 8 };
@@ -163,7 +163,7 @@ static void crosswise(int way, const char *pipeline) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 743);
+    harness_begin(&argc, &argv, 743);
     snprintf(path, sizeof path, "%s", scratch_path("cycle_counts"));
     for (int way = 0; way < WAYS; way++)
         for (int p = 0; p < PIPELINES && check_failures_ <= 20; p++) {
@@ -173,5 +173,5 @@ int main(int argc, char **argv) {
             crosswise(way, pipelines[p]);
         }
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

@@ -12,7 +12,7 @@
  * Two aggregators with a pipeline that blocks write at the same time where file access costs time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/trace.h"
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { WINDOW = 4096, CYCLES = 6, BYTES = WINDOW * CYCLES };
 
@@ -303,7 +303,7 @@ static void alone(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 746);
+    harness_begin(&argc, &argv, 746);
     snprintf(path, sizeof path, "%s", scratch_path("gates"));
     snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* an option is short */
     CHECK(chdir(check_dir()) == 0, "no scratch directory");
@@ -315,5 +315,5 @@ int main(int argc, char **argv) {
     tutti__trace_disable();
     file_remove(trace);
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

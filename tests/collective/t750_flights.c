@@ -1,9 +1,9 @@
-/* TEST ranks=1,2,3,5,8 timeout=120 tsan=1 */
+/* TEST ranks=1,2,3,5,8 timeout=120 own=1 tsan=1 */
 /* Operations under way: split, non-blocking and planned, writes and reads, several at a time on two files, with every kind
  * of background; ranks complete them in orders of their own.  Every operation has a stretch of
  * the file to itself, so that the serial model knows what must be there.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 #include "pairs.h"
 
 enum { FILES = 2, LANES = 12, LANE = 60000, MOST = 4 };
@@ -301,6 +301,6 @@ int main(int argc, char **argv) {
         combination(choice, path, &mine);
     }
     pairs_free(p);
-    const int rc = hostile_end();
+    const int rc = harness_end();
     return level == MPI_THREAD_MULTIPLE ? rc : 77;
 }

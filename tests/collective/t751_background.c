@@ -1,10 +1,10 @@
-/* TEST ranks=1,2,4 timeout=100 */
+/* TEST ranks=1,2,4 timeout=100 own=1 */
 /* What goes on behind begin: that it does (a slow store: begin returns, the bytes are not there yet, the
  * trace says the same), what the statistics tell, memory that does not suffice, errors found
  * there (told by end, on all ranks, once), several at a time, abandoned requests, requests left at
  * the end of the program, and the refusal of a thread where MPI does not allow one.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { PIECE = 1000, PIECES = 40, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 
@@ -264,7 +264,7 @@ static void same_file(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 751);
+    harness_begin(&argc, &argv, 751);
     snprintf(path, sizeof path, "%s", scratch_path("background"));
     begin_returns("background=io-only fault=*:slow:400 window_size=1g");
     begin_returns("background=io-only fault=*:slow:400 store=threads");
@@ -285,5 +285,5 @@ int main(int argc, char **argv) {
     if (level < MPI_THREAD_MULTIPLE) thread_refused();
     left_alone();
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

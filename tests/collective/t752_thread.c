@@ -1,7 +1,7 @@
-/* TEST ranks=1,2,3 timeout=100 tsan=1 */
+/* TEST ranks=1,2,3 timeout=100 own=1 tsan=1 */
 /* Background `all`: errors, refusals, abandoned requests and missing memory, told as with the other kinds.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { BYTES = 200000 };
 

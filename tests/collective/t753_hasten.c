@@ -1,4 +1,4 @@
-/* TEST ranks=1,3 timeout=60 tsan=1 */
+/* TEST ranks=1,3 timeout=60 own=1 tsan=1 */
 /* Bytes written in the background are sent on to the disk: split, non-blocking and independent non-blocking writes
  * have the kernel begin (sync_file_range, which is ours here) with all bytes, once they are in the file and not
  * before; blocking writes, small ones and those with O_DIRECT do not.  Where the kernel does not care to, it is not asked again.
@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/vfs.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { PIECE = 8192, MINE = 3 << 19 };
 
@@ -127,7 +127,7 @@ static int in_memory(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 753);
+    harness_begin(&argc, &argv, 753);
     snprintf(path, sizeof path, "%s", scratch_path("hasten"));
     data = malloc(MINE);
     whole = malloc((size_t)MINE * (size_t)ranks);
@@ -148,5 +148,5 @@ int main(int argc, char **argv) {
     file_remove(path);
     free(data);
     free(whole);
-    return hostile_end();
+    return harness_end();
 }

@@ -3,7 +3,7 @@
  * their own; the end of the file; errors, which are one rank's own; requests that outlive their file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <time.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { LANES = 24, PIECES = 40, PIECE = 50, LANE = PIECES * 2 * PIECE };
 enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
@@ -282,7 +282,7 @@ static void all_of_it(const char *text) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 760);
+    harness_begin(&argc, &argv, 760);
     snprintf(path, sizeof path, "%s", scratch_path("alone"));
     all_of_it("store=auto");
     all_of_it("store=uring background=io-only io_threads=4");
@@ -292,5 +292,5 @@ int main(int argc, char **argv) {
     opt = options_of("");
     by_itself();
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

@@ -3,7 +3,7 @@
  * together.  Whoever reads sees the bytes of one write; what stays in the end is one of them, and for a
  * collective write the highest rank's.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { PIECES = 300, PIECE = 40, STRIDE = 64, BYTES = PIECES * PIECE, ROUNDS = 25 };
 enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
@@ -122,7 +122,7 @@ static void combination(const char *text) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 761);
+    harness_begin(&argc, &argv, 761);
     snprintf(path, sizeof path, "%s", scratch_path("atomic"));
     CHECK_OK(tutti_access_vector(0, PIECES, PIECE, STRIDE, &pieces));
     combination("method=two-phase");
@@ -130,5 +130,5 @@ int main(int argc, char **argv) {
     combination("store=uring background=io-only plan_cache=0");
     combination("method=sieve rmw=1 fault=*:short:100");
     tutti_access_free(&pieces);
-    return hostile_end();
+    return harness_end();
 }

@@ -1,10 +1,10 @@
-/* TEST ranks=1,2 timeout=60 tsan=1 */
+/* TEST ranks=1,2 timeout=60 own=1 tsan=1 */
 /* Threads that access one file independently while its owner makes collective calls on it, all at the same
  * time.  Only the owner calls MPI.  In the end the bytes are right and so are the sums of the statistics.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <stdatomic.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { THREADS = 3, TURNS = 60, PIECES = 20, PIECE = 100, PLACES = 8 };
 enum { LANE = PLACES * PIECES * PIECE, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE };
@@ -183,7 +183,7 @@ static void only_the_owner(void) {
 
 int main(int argc, char **argv) {
     owner = pthread_self();
-    hostile_begin(&argc, &argv, 762);
+    harness_begin(&argc, &argv, 762);
     snprintf(path, sizeof path, "%s", scratch_path("any_thread"));
     combination("store=posix method=two-phase");
     combination("store=threads background=io-only method=two-phase");
@@ -193,5 +193,5 @@ int main(int argc, char **argv) {
 #endif
     combination("store=mem");
     only_the_owner();
-    return hostile_end();
+    return harness_end();
 }

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
 #include "collective/collective_impl.h"
-#include "collective/hostile.h"
+#include "harness.h"
 #include "pairs.h"
 
 enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
@@ -458,7 +458,7 @@ static void exactly(void) {
 int main(int argc, char **argv) {
     int choice[AXES];
     char where[500];
-    hostile_begin(&argc, &argv, 763);
+    harness_begin(&argc, &argv, 763);
     snprintf(path, sizeof path, "%s", scratch_path("remember"));
     exactly();
     const account start = account_now();
@@ -475,5 +475,5 @@ int main(int argc, char **argv) {
     }
     pairs_free(p);
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

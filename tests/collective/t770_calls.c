@@ -1,11 +1,11 @@
-/* TEST ranks=2,3,5,8 timeout=120 */
+/* TEST ranks=2,3,5,8 timeout=120 own=1 */
 /* Ranks that meet in different collective calls.  One rank makes one call and all others another,
  * for every pair, by messages and on a board, from threads, with one rank refusing besides: all
  * get TUTTI_ERR_MISMATCH and read which calls met, nothing is done, and the file works as before
  * and closes.  Transfers of one direction match, however they are made.  What agrees is compared.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/collective_impl.h"
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { BYTES = 64, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 
@@ -324,5 +324,5 @@ int main(int argc, char **argv) {
     check_where("accounts");
     account_check(start);
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

@@ -5,7 +5,7 @@
  * operation goes well.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/collective_impl.h"
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { MOST = 4, PLACES = 8 };
 
@@ -179,7 +179,7 @@ static void faults(const char *fault, int is_write) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 771);
+    harness_begin(&argc, &argv, 771);
     snprintf(path, sizeof path, "%s/small", getenv("TUTTI_TEST_DIR"));
     static const int sizes[] = {4, 4096, 24 << 10, 64 << 10};
     f = open_with(path, "");
@@ -207,5 +207,5 @@ int main(int argc, char **argv) {
     faults("1:read:20:EIO", 0);
     account_check(before);
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

@@ -4,7 +4,7 @@
  * with and without `sole_writer` and `rmw`; what goes to the file is counted.  Where others write
  * into the holes meanwhile, nothing of theirs is lost.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 #include "pairs.h"
 
 static const char *const ways[] = {"shm", "two-sided", "1", "4", "fence", "lock"};
@@ -241,7 +241,7 @@ static void under_way(void) {
 int main(int argc, char **argv) {
     int choice[AXES];
     char where[400];
-    hostile_begin(&argc, &argv, 785);
+    harness_begin(&argc, &argv, 785);
     snprintf(path, sizeof path, "%s", scratch_path("holes"));
     pairs *p = pairs_make(axes, AXES);
     while (pairs_next(p, choice)) {
@@ -255,5 +255,5 @@ int main(int argc, char **argv) {
     two_handles("write-comm-2");
     under_way();
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

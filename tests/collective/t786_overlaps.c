@@ -4,7 +4,7 @@
  * ones, plans elsewhere in the file, in the background; descriptions that cannot be trimmed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
-#include "collective/hostile.h"
+#include "harness.h"
 #include "pairs.h"
 
 static const char *const ways[] = {"shm", "two-sided", "1", "3", "5", "fence", "lock"};
@@ -255,7 +255,7 @@ static void too_many(void) {
 int main(int argc, char **argv) {
     int choice[AXES];
     char where[400];
-    hostile_begin(&argc, &argv, 786);
+    harness_begin(&argc, &argv, 786);
     snprintf(path, sizeof path, "%s", scratch_path("overlaps"));
     pairs *p = pairs_make(axes, AXES);
     while (pairs_next(p, choice)) {
@@ -268,5 +268,5 @@ int main(int argc, char **argv) {
     background();
     if (ranks == 2) too_many();
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

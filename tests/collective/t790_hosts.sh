@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=120 builds=openmpi,mpich cores=2
+# TEST ranks=0 timeout=120 builds=openmpi,mpich cores=0
 # Across hosts that share no memory, over TCP: t791_across on 2 and 4 hosts (namespaces, see
 # scripts/hosts.sh), evenly and unevenly filled, ranks in order and dealt out.  It checks that there
 # were so many hosts, and messages between them.

@@ -1,4 +1,4 @@
-/* TEST ranks=2,3 timeout=60 args=1 */
+/* TEST ranks=2,3 timeout=60 own=1 args=1 */
 /* Writing and reading back with the nodes that there really are: t790_hosts.sh runs this across hosts,
  * with their number as the argument, which is checked against what MPI and the library found (their
  * number, and messages between them); alone it runs on one machine, where there must be no message.

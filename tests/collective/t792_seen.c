@@ -1,4 +1,4 @@
-/* TEST ranks=2,3 timeout=60 */
+/* TEST ranks=2,3 timeout=60 own=1 */
 /* Every rank sees what all ranks wrote, once the file is closed: each opens it by itself, without the
  * library, and compares every byte.  Every file has a name of its own, so that nothing that a client of
  * a network file system remembers of a file before can help or harm.  t793_gluster.sh runs this across

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=110 cores=2
+# TEST ranks=0 timeout=110 cores=0
 # A parallel file system and the hosts that mount it, each over its own link (scripts/gluster.sh): what
 # ranks on four hosts write together is right byte for byte, seen from every host, also with O_DIRECT.
 # With the caches that its clients come with, collective writes come one after the other and collective

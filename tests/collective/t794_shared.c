@@ -1,4 +1,4 @@
-/* TEST ranks=2,3 timeout=60 */
+/* TEST ranks=2,3 timeout=60 own=1 */
 /* Ranks read what other ranks wrote just before, and overwrite it, all in one open file: the later write
  * counts, and every read sees it.  t793_gluster.sh runs this across hosts whose clients keep pages and hold
  * writes back, each for itself.  With the argument `all` it also says (and does not judge) what a file

@@ -2,7 +2,7 @@
 /* Nods: answers and ranges are those of MPI's own reductions; what ranks put on the board before is there
  * afterwards; exactly one rank claims the work, and the others hear how it went.  Ranks come late at random.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/hostile.h"
+#include "harness.h"
 #include "comm/team.h"
 #include "exchange/segment.h"
 
@@ -90,7 +90,7 @@ static void agreement(tutti__team *t) {
 int main(int argc, char **argv) {
     tutti__team *t = NULL;
     tutti__segment memory = {NULL, 0, 0};
-    hostile_begin(&argc, &argv, 23);
+    harness_begin(&argc, &argv, 23);
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &t));
     const size_t bytes = tutti__board_bytes(t);
     CHECK_EQ(bytes > 0, ranks > 1);
@@ -108,5 +108,5 @@ int main(int argc, char **argv) {
     }
     agreement(t);
     tutti__team_give(&t);
-    return hostile_end();
+    return harness_end();
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=300
+# TEST ranks=0 timeout=300 cores=2
 # cppcheck finds nothing in the libraries and the command.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
@@ -10,6 +10,6 @@ fi
 # A signed value shifted right keeps its sign with the compilers that we build with.
 cache=$TUTTI_BUILD_DIR/cppcheck
 mkdir -p "$cache"
-exec cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --language=c -D_GNU_SOURCE \
+exec cppcheck -j "$(nproc)" --quiet --error-exitcode=1 --inline-suppr --std=c11 --language=c -D_GNU_SOURCE \
     --cppcheck-build-dir="$cache" --enable=warning,performance,portability \
     --suppress=missingIncludeSystem --suppress=shiftTooManyBitsSigned -DTUTTI_HAVE_URING=1 -Iinclude -Isrc src cli mpiio

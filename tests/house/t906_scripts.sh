@@ -7,4 +7,5 @@ if ! command -v shellcheck >/dev/null; then
     echo "shellcheck is not installed (Debian: apt-get install shellcheck)"
     exit 77
 fi
-find . \( -path ./build -o -path ./.git \) -prune -o \( -name '*.sh' -o -path ./.ci/run \) -exec shellcheck {} +
+find . \( -path ./build -o -path ./.git \) -prune -o \( -name '*.sh' -o -path ./.ci/run \) -print0 |
+    xargs -0 -P "$(nproc)" -n 8 shellcheck -x

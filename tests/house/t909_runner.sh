@@ -1,6 +1,7 @@
 #!/bin/sh
-# TEST ranks=0 timeout=60 builds=openmpi,mpich
-# The runner of tests itself: exit codes come through, and a hang is ended with all its ranks.
+# TEST ranks=0 timeout=120 builds=openmpi,mpich
+# The runner of tests itself: exit codes come through, and a hang is ended with all its ranks.  Tests that run together:
+# each has its own surroundings, output and exit code, and whatever one does the others are run.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,10 +23,50 @@ expect 0 20 2 sh -c 'test -d "$TUTTI_TEST_DIR" && touch "$TUTTI_TEST_DIR/x"'
 expect 3 20 2 sh -c 'exit 3'
 expect 124 1 0 sleep 4242
 expect 124 2 2 sleep 4242
+
+# ---- together
+top=$(cd "$here/../.." && pwd)
+program=$TUTTI_TEST_DIR/together
+"mpicc.$TUTTI_MPI" -g -D_GNU_SOURCE -I"$top/tests" "$top/tests/support/together.c" "$here/together_tests.c" -ldl \
+    -o "$program" || exit 1
+"$top/scripts/run_together.sh" inner "$TUTTI_MPI" 2 untidy:20 tidy:20 skipped:20 fails:20 leaks:20 freed:20 \
+    dies:20 hangs:2 last:20 -- "$program" >"$TUTTI_TEST_DIR/launch" 2>&1 || {
+    echo "run_together.sh fails:"
+    cat "$TUTTI_TEST_DIR/launch"
+    exit 1
+}
+
+# result NAME CODE [WORDS]: what the ctest of a test would have shown; it must not run again
+result() {
+    out=$("$top/scripts/run_test.sh" "inner.$1.n2" 1 "$TUTTI_MPI" 0 echo ran again 2>&1)
+    got=$?
+    case $2 in
+    dies) [ $got != 0 ] && [ $got != 77 ] ;;
+    *) [ $got = "$2" ] ;;
+    esac || { echo "$1: exit code $got, not $2: $out"; exit 1; }
+    case $out in
+    *"ran again"*) echo "$1 was not run: $out"; exit 1 ;;
+    *"${3:-}"*) ;;
+    *) echo "$1 does not say '$3': $out"; exit 1 ;;
+    esac
+}
+result untidy 0 'untidy says second'
+result tidy 0
+result skipped 77
+result fails 1
+result leaks 1 '3 blocks of memory were not freed'
+result freed 0
+result dies dies
+result hangs 124 'hangs: not finished after 2 s'
+result last 0
+[ "$("$top/scripts/run_test.sh" inner.tidy.n2 9 "$TUTTI_MPI" 0 echo alone)" = alone ] || { echo "an old result was shown"; exit 1; }
+
 for comm in /proc/[0-9]*/cmdline; do
     if [ "$(tr '\0' ' ' 2>/dev/null <"$comm")" = "sleep 4242 " ]; then
         echo "a process was left over: $comm"
         exit 1
     fi
 done
-[ ! -e "$TUTTI_TEST_DIR/inner" ] || { echo "files were left over"; exit 1; }
+for left in "$TUTTI_TEST_DIR"/inner*; do
+    [ ! -e "$left" ] || { echo "files were left over: $left"; exit 1; }
+done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=60 cores=2
+# TEST ranks=0 timeout=60 cores=0
 # The slow disk of scripts/throttle.sh: direct access takes the time it should (in wide bounds: whether
 # it is slow, not how exactly), bytes are right, and nothing stays behind, whatever happened.
 # SPDX-License-Identifier: BSD-3-Clause

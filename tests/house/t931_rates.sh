@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=60
+# TEST ranks=0 timeout=60 cores=0
 # The links of hosts (scripts/hosts.sh): both ends have the rate that they were given, also when it is
 # changed; no way leads out; nothing stays behind, also when interrupted.
 # SPDX-License-Identifier: BSD-3-Clause

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=110 cores=2
+# TEST ranks=0 timeout=110 cores=0
 # The commands of docs/storage.md work: section after section, with less data, and with the places of
 # this test.  A section whose first script says that the machine has no such thing (77) is left out.
 # SPDX-License-Identifier: BSD-3-Clause

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=60 cores=2
+# TEST ranks=0 timeout=60 cores=0
 # scripts/bench_hosts.sh: the program's exit code comes through, a run that takes too long is ended, and
 # nothing stays behind, also when it is interrupted in the middle.
 # SPDX-License-Identifier: BSD-3-Clause

@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,5 timeout=60 preload=mpiio */
+/* TEST ranks=1,2,5 timeout=60 own=1 preload=mpiio */
 /* All call families once, on a view of strided blocks: what is written comes back, counts and positions are exact.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>

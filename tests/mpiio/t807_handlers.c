@@ -1,4 +1,4 @@
-/* TEST ranks=2 timeout=60 preload=mpiio */
+/* TEST ranks=2 timeout=60 own=1 preload=mpiio */
 /* Error handlers: of a file, of MPI_FILE_NULL, inherited at open; what they are called with; what
  * MPI_Error_string says; handles to and from Fortran.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,4 @@
-/* TEST ranks=3 timeout=60 preload=mpiio */
+/* TEST ranks=3 timeout=60 own=1 preload=mpiio */
 /* Files that are still open at MPI_Finalize, their shared pointers used and something begun: it ends, and nothing is
  * left in /dev/shm.  One that a callback of the program closes there, as HDF5 does, is still open for it, provided that it
  * was set before there were any files.

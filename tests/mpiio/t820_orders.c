@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,3,5 timeout=100 preload=mpiio */
+/* TEST ranks=1,2,3,5 timeout=100 own=1 preload=mpiio */
 /* Many requests at a time: collective and independent ones on two files, started in an order of each rank's own as
  * far as the standard allows, among messages, persistent and null requests; completed by random calls
  * of the Wait and Test family on random parts of the list, in an order of each rank's own.  What is read must

@@ -1,4 +1,4 @@
-/* TEST ranks=1,4 timeout=100 preload=mpiio */
+/* TEST ranks=1,4 timeout=100 own=1 preload=mpiio */
 /* A full disk: collective writes of every kind give MPI_ERR_NO_SPACE on all ranks, independent ones where there was
  * no room; nobody hangs or reports success, and afterwards the file can be used.  A small file system of
  * our own, mounted where only this test sees it, takes root; without, only the faults on demand are tried,

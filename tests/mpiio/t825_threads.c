@@ -1,4 +1,4 @@
-/* TEST ranks=3 timeout=100 preload=mpiio tsan=1 */
+/* TEST ranks=3 timeout=100 own=1 preload=mpiio tsan=1 */
 /* MPI_THREAD_MULTIPLE: several threads of a rank use files of their own at the same time, with requests of all kinds
  * under way; one thread starts requests and another one completes them, while the first is gone or
  * sits in a blocking call of MPI-IO on another file.

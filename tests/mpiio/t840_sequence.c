@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,3,5,8 timeout=60 preload=mpiio */
+/* TEST ranks=1,2,3,5,8 timeout=60 own=1 preload=mpiio */
 /* A long random sequence of MPI-IO: every family of calls, random views and memory types, seeks, sizes,
  * atomic mode, reopening; the outcome of each call is decided by the standard, and a serial model of the
  * file says what it is: every count, position, size, byte read and byte in the file.

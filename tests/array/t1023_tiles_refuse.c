@@ -3,7 +3,7 @@
  * and others do not, and that have not ended when the array is closed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/array.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { N = 48, M = 20 };
 
@@ -249,7 +249,7 @@ static void two_at_a_time(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 873);
+    harness_begin(&argc, &argv, 873);
     snprintf(path, sizeof path, "%s", scratch_path("tiles"));
     snprintf(other_path, sizeof other_path, "%s.other", path);
     who = (int)rnd(ranks);
@@ -267,5 +267,5 @@ int main(int argc, char **argv) {
     two_at_a_time();
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
     CHECK_SAME(tutti_array_close(&b), TUTTI_OK);
-    return hostile_end();
+    return harness_end();
 }

@@ -196,11 +196,11 @@ static void start_step(const char *options) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 850);
+    harness_begin(&argc, &argv, 850);
     snprintf(path, sizeof path, "%s", scratch_path("slices"));
     const int rounds = ranks > 3 ? 20 : 40;
     for (int i = 0; i < rounds && check_failures_ == 0; i++) one_round(i);
     start_step("method=two-phase");
     start_step("method=two-phase background=none");
-    return hostile_end();
+    return harness_end();
 }

@@ -324,7 +324,7 @@ static void states(tutti_array *a) {
 int main(int argc, char **argv) {
     tutti_array *a = NULL;
     int32_t v[63];
-    hostile_begin(&argc, &argv, 854);
+    harness_begin(&argc, &argv, 854);
     snprintf(path, sizeof path, "%s", scratch_path("bad"));
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, path, &good, NULL, &a), TUTTI_OK);
     for (int i = 0; i < 63; i++) v[i] = i * i;
@@ -348,5 +348,5 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
     free(content);
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

@@ -4,7 +4,7 @@
  * descriptors come back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/array.h>
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { N = 24, M = 10, NEVER = 3000 };
 
@@ -175,7 +175,7 @@ static void each_allocation(const char *options) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 874);
+    harness_begin(&argc, &argv, 874);
     const tutti_dist_dim dims[2] = {{TUTTI_DIST_BLOCK, ranks, 0, NULL},
                                     {TUTTI_DIST_NONE, 1, 0, NULL}};
     CHECK_OK(tutti_distribution_make(2, spec.shape, dims, &dist));
@@ -190,5 +190,5 @@ int main(int argc, char **argv) {
         each_allocation("background=auto");
     }
     tutti_distribution_free(&dist);
-    return hostile_end();
+    return harness_end();
 }

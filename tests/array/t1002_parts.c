@@ -252,12 +252,12 @@ static void partitions(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 852);
+    harness_begin(&argc, &argv, 852);
     snprintf(path, sizeof path, "%s", scratch_path("parts"));
     snprintf(second, sizeof second, "%s.b", path);
     snprintf(third, sizeof third, "%s.c", path);
     const int rounds = ranks > 3 ? 10 : 15;
     for (int i = 0; i < rounds && check_failures_ == 0; i++) one_round(i);
     partitions();
-    return hostile_end();
+    return harness_end();
 }

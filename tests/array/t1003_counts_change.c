@@ -97,7 +97,7 @@ static void local_by(const tutti_array_spec *s, int n) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 853);
+    harness_begin(&argc, &argv, 853);
     snprintf(path, sizeof path, "%s", scratch_path("counts"));
     for (int round = 0; round < 6; round++) {
         tutti_array_spec s = random_spec(1 + round % DIMS, 2000);
@@ -119,5 +119,5 @@ int main(int argc, char **argv) {
         file_remove(path);
         local_by(&s, 1 + (int)rnd(ranks));
     }
-    return hostile_end();
+    return harness_end();
 }

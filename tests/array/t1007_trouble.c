@@ -210,12 +210,12 @@ static void memory(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 857);
+    harness_begin(&argc, &argv, 857);
     snprintf(path, sizeof path, "%s", scratch_path("trouble"));
     snprintf(second, sizeof second, "%s.b", path);
     memory();
     const account start = account_now();
     files();
     if (!check_failures_) account_check(start);
-    return hostile_end();
+    return harness_end();
 }

@@ -1,8 +1,9 @@
-/* What the hostile tests of the engine share: agreement of codes and messages between ranks, and accounts of memory and
- * descriptors that must come out even.
+/* What tests on several ranks share: beginning and end, codes and messages that must agree between
+ * ranks, accounts of memory and descriptors that must come out even, files made and seen by plain
+ * calls, options from a text.
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TUTTI_TESTS_HOSTILE_H
-#define TUTTI_TESTS_HOSTILE_H
+#ifndef TUTTI_TESTS_HARNESS_H
+#define TUTTI_TESTS_HARNESS_H
 
 #include <dirent.h>
 #include "base/memory.h"
@@ -159,14 +160,14 @@ static inline tutti_off sum_all(tutti_off mine) {
 }
 
 /* ---- beginning and end of a test */
-static inline void hostile_begin(int *argc, char ***argv, uint64_t seed) {
+static inline void harness_begin(int *argc, char ***argv, uint64_t seed) {
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     check_seed(seed + (unsigned)ranks);
 }
 
-static inline int hostile_end(void) {
+static inline int harness_end(void) {
     check_where("");
     const int rc = check_done_all();
     MPI_Finalize();

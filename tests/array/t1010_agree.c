@@ -411,7 +411,7 @@ static void faults(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 880);
+    harness_begin(&argc, &argv, 880);
     snprintf(path, sizeof path, "%s", scratch_path("agree"));
     snprintf(other, sizeof other, "%s.b", path);
     snprintf(third, sizeof third, "%s.c", path);
@@ -429,5 +429,5 @@ int main(int argc, char **argv) {
     file_remove(path);
     file_remove(other);
     file_remove(third);
-    return hostile_end();
+    return harness_end();
 }

@@ -172,7 +172,7 @@ static void writes(const char *options, int rewrites) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 856);
+    harness_begin(&argc, &argv, 856);
     snprintf(path, sizeof path, "%s", scratch_path("requests"));
     fill_file();
     common("I", fortran(1, 100, 1, 1, 100, 1));
@@ -189,5 +189,5 @@ int main(int argc, char **argv) {
     writes("method=two-phase striping_unit=4096 rmw=1 sieve_gap=4", 0);
     writes("method=two-phase exchange=two-sided step=3 striping_unit=4096 rmw=1 sieve_gap=1k", 1);
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

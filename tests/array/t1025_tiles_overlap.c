@@ -5,7 +5,7 @@
 #include <malloc.h>
 #include <tutti/array.h>
 #include "collective/collective_impl.h"
-#include "collective/hostile.h"
+#include "harness.h"
 
 enum { TILES = 6, ROWS = 8, WIDTH = 256, SLOW = 40, BUSY = 50, TRIES = 4 };
 
@@ -195,7 +195,7 @@ static void staging(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 875);
+    harness_begin(&argc, &argv, 875);
     snprintf(path, sizeof path, "%s", scratch_path("overlap"));
     snprintf(to_path, sizeof to_path, "%s.to", path);
     sparse(300 << 10, "background=io-only", 0); /* before teams keep more memory than that */
@@ -205,5 +205,5 @@ int main(int argc, char **argv) {
     budget(4 << 20, "");
     budget(3 << 20, "background=none");
     staging();
-    return hostile_end();
+    return harness_end();
 }

@@ -1,4 +1,4 @@
-/* TEST ranks=3 timeout=120 */
+/* TEST ranks=3 timeout=120 own=1 */
 /* The same with MPI_THREAD_MULTIPLE, where the option background may be `all`.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/tiles_case.h"

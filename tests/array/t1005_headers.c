@@ -314,7 +314,7 @@ static void locals(void) {
 }
 
 int main(int argc, char **argv) {
-    hostile_begin(&argc, &argv, 855);
+    harness_begin(&argc, &argv, 855);
     snprintf(path, sizeof path, "%s", scratch_path("headers"));
     tutti__header h = header_good();
     tutti__header_write(&h, whole);
@@ -330,5 +330,5 @@ int main(int argc, char **argv) {
     resize_cut_off();
     locals();
     file_remove(path);
-    return hostile_end();
+    return harness_end();
 }

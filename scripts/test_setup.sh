@@ -1,0 +1,105 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of the two scripts
+# What run_test.sh and run_together.sh share (both source it): sanitizers, the processes of a test, where it hangs,
+# and results that a test's own ctest finds when it ran together with others.
+#
+#   TUTTI_TEST_DIR    where to put files (default: scratch/ in the build tree)
+#   TUTTI_TEST_KEEP   set: do not remove them afterwards
+# SPDX-License-Identifier: BSD-3-Clause
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# Results of this run of ctest, and of no other: known by ctest's process and by when that began.
+results() {
+    local stat
+    stat=$(cat "/proc/$PPID/stat" 2>/dev/null)
+    # shellcheck disable=SC2086 # the words of the line, without the name of the program
+    set -- ${stat##*) }
+    echo "$TUTTI_BUILD_DIR/results/$PPID.${20:-0}"
+}
+
+# sanitizers RANKS: their options; sets `prefix`, what goes before the command
+sanitizers() {
+    local support=$here/../tests/support leaks=detect_leaks=1:fast_unwind_on_malloc=1
+    prefix=()
+    case ${TUTTI_SANITIZE:-} in
+    address)
+        # Leaks of an MPI are told from ours by their stacks, which only the slow way of unwinding finds; that and
+        # looking for them takes a second or two.  A program that counts the library's memory itself (support/count_memory.c) can
+        # do without; a launch of several tests and one with the drop-in can not.
+        case $1.${TUTTI_TEST_COUNTS:-} in
+        0.*) ;;
+        *.1) leaks=detect_leaks=0:fast_unwind_on_malloc=1 ;;
+        *) leaks=detect_leaks=1:fast_unwind_on_malloc=0 ;;
+        esac
+        export ASAN_OPTIONS="$leaks:allocator_may_return_null=1:${ASAN_OPTIONS:-}"
+        export LSAN_OPTIONS="suppressions=$support/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
+        export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
+        ;;
+    thread)
+        export TSAN_OPTIONS="ignore_noninstrumented_modules=1:halt_on_error=1:${TSAN_OPTIONS:-}"
+        # The runtime of gcc 12 cannot place its shadow where recent kernels put libraries at random.
+        prefix=(setarch -R)
+        ;;
+    esac
+}
+
+# directories NAME: makes TUTTI_TEST_DIR and TUTTI_TEST_SHM, private to this test
+directories() {
+    TUTTI_TEST_DIR=${TUTTI_TEST_DIR:-$TUTTI_BUILD_DIR/scratch}/$1
+    rm -rf "$TUTTI_TEST_DIR"
+    mkdir -p "$TUTTI_TEST_DIR" || exit 1
+    export TUTTI_TEST_DIR
+    unset TUTTI_TEST_SHM
+    if [ -w /dev/shm ] && shm=$(mktemp -d /dev/shm/tutti-test.XXXXXX); then
+        export TUTTI_TEST_SHM="$shm"
+    fi
+    export TUTTI_MPICH_YIELD="$TUTTI_BUILD_DIR/libmpich_yield.so"
+}
+
+# The processes of the test: all that inherited its mark, whatever sessions a launcher makes.
+test_pids() {
+    grep -lsazxF "$mark" /proc/[0-9]*/environ | cut -d/ -f3
+}
+
+# Where each process is, without the launchers and without threads that are all the MPI's own.
+show_where() {
+    for pid in $(test_pids); do
+        case $(cat "/proc/$pid/comm" 2>/dev/null) in mpirun*|mpiexec*|hydra*) continue ;; esac
+        echo "--- $pid: $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"
+        if command -v gdb >/dev/null 2>&1; then
+            timeout 20 gdb -p "$pid" -batch -nx -ex 'thread apply all bt 24' </dev/null 2>/dev/null | awk '
+                function flush() { if (block ~ / at [^.]*\/(src|tests|cli|examples)\//) printf "%s", block }
+                /^Thread / { flush(); block = "" }
+                /^[#T]/ { block = block $0 "\n" }
+                END { flush() }'
+        else
+            cat "/proc/$pid/wchan" "/proc/$pid/syscall" 2>/dev/null
+            echo
+        fi
+    done
+}
+
+kill_all() {
+    for pid in $(test_pids); do
+        kill -KILL "$pid" 2>/dev/null
+    done
+}
+
+# end_late NAME SECONDS: says that it is late and where it hangs; ends it
+end_late() {
+    echo "$1: not finished after $2 s; ended"
+    show_where
+    for pid in $(test_pids); do
+        kill -TERM "$pid" 2>/dev/null
+    done
+    for _ in 1 2 3 4 5 6; do
+        sleep 0.5
+        [ -n "$(test_pids)" ] || break
+    done
+    kill_all
+}
+
+finish() {
+    kill_all
+    [ -z "${TUTTI_TEST_SHM:-}" ] || rm -rf "$TUTTI_TEST_SHM"
+    [ -n "${TUTTI_TEST_KEEP:-}" ] || rm -rf "$TUTTI_TEST_DIR"
+}

@@ -1,0 +1,32 @@
+#!/bin/sh
+# TEST ranks=0 timeout=60
+# Tests are numbered so that a number names one test, and its hundred the room (the table is in CONTRIBUTING.md).
+# And what shares a program with others defines nothing that the others would get instead of their own.
+# SPDX-License-Identifier: BSD-3-Clause
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top/tests" || exit 1
+failed=0
+
+numbers() {
+    find . -mindepth 2 -maxdepth 2 -name 't[0-9]*_*' | sed 's,\./\([^/]*\)/t\([0-9]*\)_.*,\2 \1,' | sort -n
+}
+
+twice=$(numbers | cut -d' ' -f1 | uniq -d)
+[ -z "$twice" ] || { echo "numbers of several tests: $twice"; failed=1; }
+# | room | from | to |
+sed -n 's/^| *\([a-z]*\) *| *\([0-9]*\) *| *\([0-9]*\) *|$/\1 \2 \3/p' ../CONTRIBUTING.md >"$TUTTI_TEST_DIR/ranges"
+numbers | while read -r number room; do
+    number=$(echo "$number" | sed 's/^0*\(.\)/\1/')
+    awk -v room="$room" -v n="$number" '$1 == room && $2 <= n && n <= $3 { found = 1 } END { exit !found }' \
+        "$TUTTI_TEST_DIR/ranges" || echo "$room: t$number is not a number of this room"
+done >"$TUTTI_TEST_DIR/outside"
+[ ! -s "$TUTTI_TEST_DIR/outside" ] || { cat "$TUTTI_TEST_DIR/outside"; failed=1; }
+
+cd "$TUTTI_BUILD_DIR" || exit 1
+sed -n 's/.*-Dmain=main_of_.* -o \([^ ]*\) .*/\1/p' compile_commands.json >"$TUTTI_TEST_DIR/objects"
+[ -s "$TUTTI_TEST_DIR/objects" ] || { echo "no programs of several tests in $TUTTI_BUILD_DIR"; exit 1; }
+xargs nm --defined-only --extern-only -A <"$TUTTI_TEST_DIR/objects" >"$TUTTI_TEST_DIR/names" || exit 1
+awk '$NF !~ /^main_of_/ && $2 ~ /[TDBC]/ { print $1, $NF ": such a test needs own=1"; found = 1 } END { exit found }' \
+    "$TUTTI_TEST_DIR/names" || failed=1
+exit $failed

@@ -1,0 +1,14 @@
+/* The tests of one program of tests/support/together.c: a list that cmake/TuttiTests.cmake writes.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_TESTS_TOGETHER_H
+#define TUTTI_TESTS_TOGETHER_H
+
+typedef struct {
+    const char *name;
+    int (*main)(int argc, char **argv);
+    const char *args; /* a,b,c */
+} together_test;
+
+extern const together_test together_tests[]; /* ends with a name NULL */
+
+#endif
