@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,3,5,8 timeout=120 */
+/* TEST ranks=1,2,3,5,8 timeout=120 own=1 */
 /* Bytes that one access names several times: every read fills all places they are named for, up to
  * the end of the file, and counts them; writes take the last.  Random accesses of all constructors
  * against their models, by every kind of call and several ways to carry it out.

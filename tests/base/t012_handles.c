@@ -1,4 +1,4 @@
-/* TEST ranks=1,3 timeout=60 */
+/* TEST ranks=1,3 timeout=60 own=1 */
 /* Handles that are of no use any more: stale ones, and all of them after MPI_Finalize, where
  * destructors
  * of other languages come.  Every call says TUTTI_ERR_STATE, nothing crashes, hangs or leaks.

@@ -1,4 +1,4 @@
-/* TEST ranks=1,3 timeout=60 */
+/* TEST ranks=1,3 timeout=60 own=1 */
 /* What sync promises: when it returns, every rank has had fsync flush the file after its last
  * write to it. The calls of the system are recorded on their way: fsync, and all that writes.
  * SPDX-License-Identifier: BSD-3-Clause */
