@@ -187,8 +187,8 @@ tutti_err tutti__side_parse(const void *buf, size_t size, int monotone, size_t *
                             tutti__side *out) TUTTI_MUST_USE;
 /* The same for other ranks of this job, which are trusted: quicker for lists (side_letter.c).  It may hold a few
  * bytes outside [lo, hi). */
-size_t tutti__side_letter(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size);
-tutti_err tutti__side_from_letter(const void *buf, size_t size, tutti__side *out) TUTTI_MUST_USE;
+size_t tutti__side_to_message(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size);
+tutti_err tutti__side_from_message(const void *buf, size_t size, tutti__side *out) TUTTI_MUST_USE;
 /* The part of a side with stream positions [from, to). */
 tutti_err tutti__side_slice(tutti__side s, tutti_off from, tutti_off to,
                             tutti__side *out) TUTTI_MUST_USE;

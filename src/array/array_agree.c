@@ -1,6 +1,6 @@
 /* array: what the ranks of an array agree on.
  *
- * The first agreement of a collective call carries what a rank has against it and a hash of all
+ * The first agreement of a collective call relays what a rank has against it and a hash of all
  * that the call says agrees: where ranks mean different things, all of them return the same error
  * and nothing has been done.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -327,7 +327,8 @@ tutti_err tutti_array_close(tutti_array **pa) {
         if (!tutti__handle_alive(&a->handle, TUTTI__ARRAY)) return live;
         tutti__handle_remove(&a->handle);
         const int used = tutti__handle_alive(&a->file->handle, TUTTI__FILE) && a->file->team;
-        if (a->walks > 0 || used) return live; /* by a walk or a thread: what is left of it stays */
+        if (a->walks > 0 || used)
+            return live; /* by a walk or a thread: what is left of it destinations */
         tutti__ahead_drop(a);
         tutti__array_free(a);
         tutti__error_set(TUTTI_ERR_STATE, 0, -1, "the file of the array has been closed");

@@ -39,7 +39,7 @@ tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) {
     TUTTI_TRY(tutti__team_tell(f->team, &first, (int)sizeof first));
     tutti_options after = f->opt;
     if (!take(&after, &first)) return TUTTI_OK;
-    tutti__remember_end(f); /* they were made with the old ones */
+    tutti__plan_cache_clear(f); /* they were made with the old ones */
     f->opt = after;
     return TUTTI_OK;
 }

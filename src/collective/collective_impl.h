@@ -86,9 +86,9 @@ typedef struct tutti__search {
     tutti_err mine; /* what this rank has against it; its last error when the rest begins */
     int phase;
     int64_t yes;
-    tutti_plan *plan; /* that one rank carries out for all */
+    tutti_plan *plan; /* that one rank relays out for all */
     tutti__sought s;
-    tutti__range r[TUTTI__NODS];
+    tutti__range r[TUTTI__CONSENSUS_RANGES];
 } tutti__search;
 
 enum { TUTTI__SEARCH_WAITS, TUTTI__SEARCH_DONE, TUTTI__SEARCH_GOES_ON };
@@ -124,7 +124,7 @@ tutti__op tutti__operation_make(const tutti_plan *p, const tutti__means *means, 
 /* Move the bytes.  All ranks; this rank's outcome. */
 tutti_err tutti__operation_move(tutti_plan *p, tutti__op *op) TUTTI_MUST_USE;
 /* Written in the background: a sync that may follow should not find all of it still to do.  Local. */
-void tutti__operation_hasten(const tutti_plan *p, const tutti__op *op);
+void tutti__operation_write_behind(const tutti_plan *p, const tutti__op *op);
 /* Keep why it was done so. */
 void tutti__operation_explain(tutti_file *f, const tutti_plan *p);
 
@@ -135,49 +135,50 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf,
 
 /* ---- independent.c */
 /* Tell what came of an access under way; frees and nulls it. */
-tutti_err tutti__alone_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
-int tutti__alone_arrived(const tutti_request *r);
+tutti_err tutti__independent_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
+int tutti__independent_arrived(const tutti_request *r);
 /* Has this rank any independent access under way?  Any thread. */
-int tutti__alone_any(tutti_file *f);
-void tutti__alone_wait(tutti_request *r, long microseconds); /* until it has, but not for longer */
-void tutti__alone_abandon(tutti_request *r);
+int tutti__independent_any(tutti_file *f);
+void tutti__independent_wait(tutti_request *r,
+                             long microseconds); /* until it has, but not for longer */
+void tutti__independent_abandon(tutti_request *r);
 /* Wait for all of them; their requests outlive the file.   Local. */
-void tutti__alone_end(tutti_file *f);
+void tutti__independent_end(tutti_file *f);
 
 /* ---- plan_cache.c: plans that are remembered */
 /* Which of them suit?   Local. */
-void tutti__remember_seek(const tutti__ask *q, const tutti__means *means, tutti_err mine,
-                          tutti__sought *s);
+void tutti__plan_cache_match(const tutti__ask *q, const tutti__means *means, tutti_err mine,
+                             tutti__sought *s);
 /* What this rank can do before it knows what the others think of the plan that it can use.   Local. */
-tutti_err tutti__remember_move(const tutti__ask *q, const tutti__means *means,
-                               tutti__sought *s) TUTTI_MUST_USE;
+tutti_err tutti__small_begin(const tutti__ask *q, const tutti__means *means,
+                             tutti__sought *s) TUTTI_MUST_USE;
 /* Have all put their bytes for this plan on the board? */
-int tutti__remember_is_joint(const tutti_plan *p, const tutti__range *data);
+int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *data);
 /* Then one rank writes them, who has claimed it, and tells the others how it went.  Local. */
-int tutti__remember_claim(const tutti_file *f);
-tutti_err tutti__remember_write(const tutti_plan *p, const tutti__means *means,
-                                tutti_off displacement) TUTTI_MUST_USE;
+int tutti__small_claim(const tutti_file *f);
+tutti_err tutti__small_write(const tutti_plan *p, const tutti__means *means,
+                             tutti_off displacement) TUTTI_MUST_USE;
 /* The plan that everybody can use, with the same displacement, made for bytes as `cold` as somebody's are; NULL:
  * none.   The same on all ranks. */
-tutti_plan *tutti__remember_pick(const tutti_file *f, const tutti__sought *s,
-                                 const tutti__range *range, tutti_off *displacement_out);
+tutti_plan *tutti__plan_cache_choose(const tutti_file *f, const tutti__sought *s,
+                                     const tutti__range *range, tutti_off *displacement_out);
 /* It is used again: for an operation that ends with tutti__plan_release. */
-void tutti__remember_use(tutti_plan *p);
+void tutti__plan_cache_take(tutti_plan *p);
 /* Remember a new plan, which is in use.  All ranks. */
-void tutti__remember_keep(tutti_plan *p);
+void tutti__plan_cache_add(tutti_plan *p);
 void tutti__plan_release(tutti_plan **p); /* it has ended: frees it, unless it is remembered */
 /* No longer.  All ranks; what is in use is freed when it is released. */
-void tutti__remember_drop(tutti_plan *p);
-void tutti__remember_end(tutti_file *f); /* all of them */
+void tutti__plan_cache_evict(tutti_plan *p);
+void tutti__plan_cache_clear(tutti_file *f); /* all of them */
 /* Operations go on and on: agree by shared memory from now on, if it can be had.  Collective. */
-tutti_err tutti__board_wish(tutti__team *t) TUTTI_MUST_USE;
+tutti_err tutti__consensus_wish(tutti__team *t) TUTTI_MUST_USE;
 
 /* ---- request.c: operations under way */
 struct tutti_request {
     tutti__handle handle; /* until it is completed or abandoned */
     tutti_file *file;     /* NULL: closed meanwhile */
     const char *name;     /* of the operation */
-    int alone;            /* an independent access: nobody else takes part */
+    int independent;      /* an independent access: nobody else takes part */
     int split;            /* begun by a split collective */
     int ahead;            /* as ordered */
     int background;       /* TUTTI_BACKGROUND_*, never auto */

@@ -106,20 +106,20 @@ static tutti_err plan_anew(const tutti__ask *q, const tutti__means *means, const
                            tutti__found *out) {
     const tutti__summary sum = vote_summary(v);
     tutti_plan *p = blank_fill(q, means, v->yes);
-    p->heavy = v->max[4] > TUTTI__KEPT_BYTES;
+    p->heavy = v->max[4] > TUTTI__CACHED_BYTES;
     const tutti_err err = tutti__plan_make(p, &sum);
     if (err != TUTTI_OK) {
         tutti__plan_destroy(&p);
         return err;
     }
-    if (!q->fresh) tutti__remember_keep(p);
+    if (!q->fresh) tutti__plan_cache_add(p);
     *out = (tutti__found){.plan = p, .buf = q->buf, .size = v->max[2]};
     return TUTTI_OK;
 }
 
 /* ---- plans that are remembered */
 
-/* Everybody can use `p`.  *out stays empty if it cannot be made ready. */
+/* Everybody can use `p`.  *out destinations empty if it cannot be made ready. */
 static tutti_err plan_again(const tutti__ask *q, const tutti__sought *s, tutti_plan *p,
                             int all_moved, tutti__found *out) {
     TUTTI_ASSERT(q->access); /* nobody has refused */
@@ -129,10 +129,10 @@ static tutti_err plan_again(const tutti__ask *q, const tutti__sought *s, tutti_p
     if (p->resident && !all_resident(s->all)) return TUTTI_OK;
     if (p->run) TUTTI_TRY(tutti__two_phase_wake(p, s->background, &awake));
     if (!awake) {
-        tutti__remember_drop(p);
+        tutti__plan_cache_evict(p);
         return TUTTI_OK;
     }
-    tutti__remember_use(p);
+    tutti__plan_cache_take(p);
     out->plan = p;
     out->buf = (char *)(buf + (uintptr_t)memory);
     out->displacement = s->displacement;
@@ -145,7 +145,7 @@ static tutti_err plan_again(const tutti__ask *q, const tutti__sought *s, tutti_p
 
 /* Everybody's bytes are on the board, and one rank has written them. */
 static void plan_jointly(const tutti__search *x, tutti__found *out) {
-    tutti__remember_use(x->plan);
+    tutti__plan_cache_take(x->plan);
     *out = (tutti__found){.plan = x->plan, .moved = 1, .done = 1, .count = x->s.count};
 }
 
@@ -176,8 +176,8 @@ static void search_prepare(tutti__search *x) {
     s->count = 0;
     s->background = q->file->team->background;
     if (q->fresh) return;
-    tutti__remember_seek(q, &x->means, x->mine, s);
-    if (x->mine == TUTTI_OK) x->mine = tutti__remember_move(q, &x->means, s);
+    tutti__plan_cache_match(q, &x->means, x->mine, s);
+    if (x->mine == TUTTI_OK) x->mine = tutti__small_begin(q, &x->means, s);
 }
 
 static int search_says(const tutti__search *x) {
@@ -195,12 +195,12 @@ static void search_say(tutti__search *x) {
     x->r[COLD] = (tutti__range){s->cold, s->cold};
     memcpy(x->r + PLANS, s->range, (size_t)s->n * sizeof *x->r);
     x->yes = answers_of(&x->ask, &x->means, x->mine, s);
-    tutti__team_nod_say(t, x->yes, search_says(x), x->r);
+    tutti__consensus_say(t, x->yes, search_says(x), x->r);
     x->phase = SAID;
 }
 
 static void search_hear(tutti__search *x) {
-    x->yes = tutti__team_nod_hear(x->ask.file->team, x->yes, search_says(x), x->r);
+    x->yes = tutti__consensus_hear(x->ask.file->team, x->yes, search_says(x), x->r);
     x->s.all = x->yes;
     x->s.cold = (int)x->r[COLD].max;
     x->phase = HEARD;
@@ -209,20 +209,20 @@ static void search_hear(tutti__search *x) {
 /* The plan that all have put their bytes on the board for, or NULL.  The same on all ranks. */
 static tutti_plan *joint_plan(tutti__search *x) {
     if (!(x->yes & FINE) || tutti__calls_differ(x->r + CALL)) return NULL;
-    tutti_plan *p = tutti__remember_pick(x->ask.file, &x->s, x->r + PLANS, &x->s.displacement);
-    return p && tutti__remember_is_joint(p, &x->r[DATA]) ? p : NULL;
+    tutti_plan *p = tutti__plan_cache_choose(x->ask.file, &x->s, x->r + PLANS, &x->s.displacement);
+    return p && tutti__small_is_gathered(p, &x->r[DATA]) ? p : NULL;
 }
 
 /* The first rank to come here writes. */
 static void joint_begin(tutti__search *x) {
     x->phase = WRITING;
-    if (!tutti__remember_claim(x->ask.file)) return;
-    x->mine = tutti__remember_write(x->plan, &x->means, x->s.displacement);
+    if (!tutti__small_claim(x->ask.file)) return;
+    x->mine = tutti__small_write(x->plan, &x->means, x->s.displacement);
 }
 
 /* It has told. */
 static int joint_went_well(tutti__search *x) {
-    if (tutti__board_told(x->ask.file->team)) return 1;
+    if (tutti__consensus_told(x->ask.file->team)) return 1;
     x->phase = FAILED;
     return 0;
 }
@@ -233,7 +233,7 @@ static tutti_err find_heard(tutti__search *x, tutti__found *out) {
     const tutti__call call = call_of(&x->ask);
     TUTTI_TRY(tutti__call_compare(x->r + CALL));
     if (x->yes & FINE) TUTTI_TRY(tutti__call_agree(&call, x->r + CALL));
-    tutti_plan *p = tutti__remember_pick(f, s, x->r + PLANS, &s->displacement);
+    tutti_plan *p = tutti__plan_cache_choose(f, s, x->r + PLANS, &s->displacement);
     /* everybody has read by a plan without staging, but not by the same: nobody has asked for the
      * size */
     if (p && p->run && (x->yes & MOVED)) return TUTTI_OK;
@@ -256,7 +256,7 @@ static tutti_err find_by_vote(const tutti__ask *q, const tutti__means *means, tu
     TUTTI_TRY(err);
     TUTTI_ASSERT(q->file->blank && q->access); /* nobody has refused */
     s->cold = (int)v.max[5];
-    tutti_plan *p = tutti__remember_pick(q->file, s, v.range, &s->displacement);
+    tutti_plan *p = tutti__plan_cache_choose(q->file, s, v.range, &s->displacement);
     s->size = v.max[2];
     s->background = v.max[3];
     s->all = v.yes;
@@ -269,7 +269,7 @@ static tutti_err find_rest(tutti__search *x, tutti__found *out) {
     tutti__team *t = x->ask.file->team;
     if (x->phase == UNSAID) {
         search_prepare(x);
-        if (tutti__team_nods(t)) search_say(x);
+        if (tutti__consensus_ready(t)) search_say(x);
     }
     if (x->phase == SAID) search_hear(x);
     if (x->phase == HEARD && (x->plan = joint_plan(x))) joint_begin(x);
@@ -279,7 +279,7 @@ static tutti_err find_rest(tutti__search *x, tutti__found *out) {
     if (x->phase == HEARD) TUTTI_TRY(find_heard(x, out));
     if (!out->plan) {
         TUTTI_TRY(find_by_vote(&x->ask, &x->means, &x->s, x->mine, out));
-        TUTTI_TRY(tutti__board_wish(t)); /* now that all are known to be here */
+        TUTTI_TRY(tutti__consensus_wish(t)); /* now that all are known to be here */
     }
     out->apart = !(x->s.all & BLOCKS);
     out->split = (x->s.all & SPLIT) != 0;
@@ -320,13 +320,14 @@ int tutti__search_step(tutti__search *x, tutti__found *out) {
         x->plan = joint_plan(x);
         if (x->plan) joint_begin(x);
     }
-    if (x->phase == WRITING && !tutti__board_has_told(t)) return TUTTI__SEARCH_WAITS;
+    if (x->phase == WRITING && !tutti__consensus_has_told(t)) return TUTTI__SEARCH_WAITS;
     tutti__found found = {.plan = NULL};
     if (x->phase == WRITING && joint_went_well(x)) {
         plan_jointly(x, &found);
     } else if (x->phase == HEARD && (x->yes & FINE) && (x->yes & MOVED)) {
         if (tutti__calls_differ(x->r + CALL)) return TUTTI__SEARCH_GOES_ON;
-        tutti_plan *p = tutti__remember_pick(x->ask.file, &x->s, x->r + PLANS, &x->s.displacement);
+        tutti_plan *p =
+            tutti__plan_cache_choose(x->ask.file, &x->s, x->r + PLANS, &x->s.displacement);
         if (!p || p->run || p->resident) return TUTTI__SEARCH_GOES_ON;
         if (plan_again(&x->ask, &x->s, p, 1, &found) != TUTTI_OK) return TUTTI__SEARCH_GOES_ON;
     }

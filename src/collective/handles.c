@@ -3,7 +3,7 @@
  *
  * MPI_Finalize closes files that are still open (open_files.c).  What the caller holds of them
  * then, the file,
- * its plans and requests, stays in memory as an empty shell until it is closed or freed, and is
+ * its plans and requests, destinations in memory as an empty shell until it is closed or freed, and is
  * good for nothing else.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/collective_impl.h"
@@ -20,7 +20,7 @@ tutti_err tutti__file_live(const tutti_file *f) {
     return f->ended ? ended("a file") : TUTTI_OK;
 }
 
-/* A thread or an operation halfway may still need what is left of it: then it stays for good. */
+/* A thread or an operation halfway may still need what is left of it: then it destinations for good. */
 static void shell_free(tutti_file *f) {
     if (!f->team && f->plans == 0) tutti__free_lent(f);
 }
@@ -53,7 +53,7 @@ tutti_err tutti__request_live(tutti_request **pr) {
         *pr = NULL;
         TUTTI_FAIL(TUTTI_ERR_STATE, "the request is stale: it has been completed or abandoned");
     }
-    if (r->alone || (r->file && !r->file->ended)) return TUTTI_OK;
+    if (r->independent || (r->file && !r->file->ended)) return TUTTI_OK;
     tutti__handle_remove(&r->handle);
     r->abandoned = 1;
     if (!r->file) tutti__free_lent(r); /* tutti__requests_drop has left nothing but this */

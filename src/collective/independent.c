@@ -22,7 +22,7 @@ static const char *name_of(int is_write) {
 /* ---- one access, at once */
 
 /* Nobody else may be between a read and the write that follows: alone, only reads are sieved. */
-static tutti_err move_alone(tutti__op *op) {
+static tutti_err independent_move(tutti__op *op) {
     tutti_off size = 0;
     if (op->atomic) return tutti__run_atomic(op);
     if (op->file->opt.method != TUTTI_METHOD_SIEVE || op->is_write)
@@ -32,8 +32,8 @@ static tutti_err move_alone(tutti__op *op) {
     return tutti__run_sieve(op);
 }
 
-static tutti_err access_alone(tutti_file *f, const tutti_access *a, void *buf, int is_write,
-                              tutti_stats *stats, tutti_off *moved_out) {
+static tutti_err independent_access(tutti_file *f, const tutti_access *a, void *buf, int is_write,
+                                    tutti_stats *stats, tutti_off *moved_out) {
     tutti__op op = {.file = f,
                     .store = f->store,
                     .stats = stats,
@@ -44,7 +44,7 @@ static tutti_err access_alone(tutti_file *f, const tutti_access *a, void *buf, i
                     .eof = TUTTI__OFF_END,
                     .eof_unknown = 1,
                     .atomic = f->atomic};
-    const tutti_err err = move_alone(&op);
+    const tutti_err err = independent_move(&op);
     stats->operations++;
     stats->runs += tutti_access_runs_count(a);
     if (err != TUTTI_OK) return tutti__operation_under_way(err);
@@ -62,7 +62,7 @@ static tutti_err independent(tutti_file *f, const tutti_access *a, void *buf, in
     tutti__operation_begin(&stats);
     tutti_err err = tutti__file_usable(f, a, buf, is_write);
     atomic_fetch_add(&f->blocking, 1);
-    if (err == TUTTI_OK) err = access_alone(f, a, buf, is_write, &stats, &moved);
+    if (err == TUTTI_OK) err = independent_access(f, a, buf, is_write, &stats, &moved);
     atomic_fetch_sub(&f->blocking, 1);
     if (err != TUTTI_OK) tutti__error_context(NULL, NULL, f->team->rank);
     if (err == TUTTI_OK && count_out) *count_out = moved;
@@ -105,38 +105,39 @@ tutti_err tutti_file_size_independent(tutti_file *f, tutti_off *size_out) {
 
 static void list_add(tutti_file *f, tutti_request *r) {
     pthread_mutex_lock(&f->lock);
-    r->next = f->alone;
-    f->alone = r;
+    r->next = f->independent;
+    f->independent = r;
     pthread_mutex_unlock(&f->lock);
 }
 
 /* The lock is held. */
 static void list_remove(tutti_file *f, const tutti_request *r) {
-    tutti_request **at = &f->alone;
+    tutti_request **at = &f->independent;
     while (*at != r) at = &(*at)->next;
     *at = r->next;
 }
 
-static void alone_free(tutti_request *r) {
+static void independent_free(tutti_request *r) {
     tutti__handle_remove(&r->handle);
     tutti_access_free(&r->access);
     tutti__free(r);
 }
 
-int tutti__alone_arrived(const tutti_request *r) {
+int tutti__independent_arrived(const tutti_request *r) {
     return atomic_load_explicit(&r->state, memory_order_acquire) == TUTTI__ARRIVED;
 }
 
-int tutti__alone_any(tutti_file *f) {
+int tutti__independent_any(tutti_file *f) {
     int any = atomic_load(&f->blocking) > 0;
     pthread_mutex_lock(&f->lock);
-    for (const tutti_request *r = f->alone; r && !any; r = r->next) any = !tutti__alone_arrived(r);
+    for (const tutti_request *r = f->independent; r && !any; r = r->next)
+        any = !tutti__independent_arrived(r);
     pthread_mutex_unlock(&f->lock);
     return any;
 }
 
 /* From the moment it has arrived it is the caller's, unless nobody cares any more. */
-static void alone_arrive(tutti_request *r) {
+static void independent_arrive(tutti_request *r) {
     tutti_file *f = r->file;
     pthread_mutex_lock(&f->lock);
     const int abandoned = r->abandoned;
@@ -145,14 +146,14 @@ static void alone_arrive(tutti_request *r) {
     pthread_mutex_unlock(&f->lock);
     if (!abandoned) return;
     tutti__stats_settle(f, &r->stats);
-    alone_free(r);
+    independent_free(r);
 }
 
-static void alone_travel(tutti_request *r) {
+static void independent_travel(tutti_request *r) {
     tutti_file *f = r->file;
     const double since = tutti__now();
     tutti_stats *before = tutti__store_account(&r->stats);
-    r->outcome = access_alone(f, r->access, r->buf, r->is_write, &r->stats, &r->count);
+    r->outcome = independent_access(f, r->access, r->buf, r->is_write, &r->stats, &r->count);
     (void)tutti__store_account(before);
     r->stats.seconds_total = tutti__now() - since;
     tutti__trace_event("operation", r->name, since, r->stats.bytes, -1);
@@ -161,31 +162,31 @@ static void alone_travel(tutti_request *r) {
         r->trouble = *tutti_last_error();
     }
     if (r->is_write)
-        tutti__store_hasten(f->store, f->origin + tutti__side_lo(r->access->file),
-                            f->origin + tutti__side_hi(r->access->file));
-    alone_arrive(r);
+        tutti__store_write_behind(f->store, f->origin + tutti__side_lo(r->access->file),
+                                  f->origin + tutti__side_hi(r->access->file));
+    independent_arrive(r);
 }
 
 /* Without a thread it is carried out here. */
-static void alone_send(tutti_request *r) {
+static void independent_send(tutti_request *r) {
     tutti_file *f = r->file;
     const tutti_error_info keep = *tutti_last_error();
     list_add(f, r);
     pthread_mutex_lock(&f->lock);
-    const tutti_err err = tutti__worker_give(&f->helpers, f->opt.io_threads, alone_travel, r);
+    const tutti_err err = tutti__worker_give(&f->helpers, f->opt.io_threads, independent_travel, r);
     pthread_mutex_unlock(&f->lock);
     if (err == TUTTI_OK) return;
-    alone_travel(r);
+    independent_travel(r);
     tutti__error_assign(&keep);
 }
 
-static tutti_err alone_make(tutti_file *f, const tutti_access *a, void *buf, int is_write,
-                            tutti_request **out) {
+static tutti_err independent_make(tutti_file *f, const tutti_access *a, void *buf, int is_write,
+                                  tutti_request **out) {
     TUTTI_TRY(tutti__file_usable(f, a, buf, is_write));
     tutti_request *r = tutti__calloc(1, sizeof *r);
     if (!r) return TUTTI_ERR_NOMEM;
     r->file = f;
-    r->alone = 1;
+    r->independent = 1;
     r->name = name_of(is_write);
     r->is_write = is_write;
     r->buf = buf;
@@ -204,13 +205,13 @@ static tutti_err independent_start(tutti_file *f, const tutti_access *a, void *b
     tutti_request *r = NULL;
     CHECK_FILE(f);
     TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
-    const tutti_err err = alone_make(f, a, buf, is_write, &r);
+    const tutti_err err = independent_make(f, a, buf, is_write, &r);
     if (err != TUTTI_OK) {
         tutti__error_context(name_of(is_write), f->path, f->team->rank);
         return err;
     }
     *r_out = r;
-    alone_send(r);
+    independent_send(r);
     return TUTTI_OK;
 }
 
@@ -228,7 +229,7 @@ tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti_access *a
 
 /* ---- their end */
 
-tutti_err tutti__alone_collect(tutti_request **pr, tutti_off *count_out) {
+tutti_err tutti__independent_collect(tutti_request **pr, tutti_off *count_out) {
     tutti_request *r = *pr;
     tutti_file *f = r->file;
     const tutti_err err = r->outcome;
@@ -240,38 +241,38 @@ tutti_err tutti__alone_collect(tutti_request **pr, tutti_off *count_out) {
     }
     if (err != TUTTI_OK) tutti__error_assign(&r->trouble);
     if (err == TUTTI_OK && count_out) *count_out = r->count;
-    alone_free(r);
+    independent_free(r);
     *pr = NULL;
     return err;
 }
 
-void tutti__alone_wait(tutti_request *r, long microseconds) {
-    if (tutti__alone_arrived(r)) return;
+void tutti__independent_wait(tutti_request *r, long microseconds) {
+    if (tutti__independent_arrived(r)) return;
     pthread_mutex_lock(&r->file->lock);
     struct tutti__worker *w = r->file->helpers;
     pthread_mutex_unlock(&r->file->lock);
     tutti__worker_wait(w, r, microseconds);
 }
 
-void tutti__alone_abandon(tutti_request *r) {
+void tutti__independent_abandon(tutti_request *r) {
     tutti_file *f = r->file;
     if (f) {
         pthread_mutex_lock(&f->lock);
         r->abandoned = 1;
-        const int under_way = !tutti__alone_arrived(r);
+        const int under_way = !tutti__independent_arrived(r);
         if (!under_way) list_remove(f, r);
         pthread_mutex_unlock(&f->lock);
         if (under_way) return;
         tutti__stats_settle(f, &r->stats);
     }
-    alone_free(r);
+    independent_free(r);
 }
 
-void tutti__alone_end(tutti_file *f) {
+void tutti__independent_end(tutti_file *f) {
     tutti__worker_end(&f->helpers);
-    while (f->alone) {
-        tutti_request *r = f->alone;
-        f->alone = r->next;
+    while (f->independent) {
+        tutti_request *r = f->independent;
+        f->independent = r->next;
         r->file = NULL;
         tutti__stats_add(&f->all, &r->stats);
     }

@@ -22,7 +22,7 @@ static tutti_err message_wait(tutti__message *m) {
 }
 
 /* One rank after the other, in rank order: an empty message says whose turn it is. */
-static tutti_err run_in_turn(const tutti_plan *p, tutti__op *op) {
+static tutti_err run_in_rank_order(const tutti_plan *p, tutti__op *op) {
     tutti__team *t = op->file->team;
     const int tag = tutti__team_tag(t);
     tutti__message m = {.active = 0};
@@ -44,7 +44,7 @@ static tutti_err run_in_turn(const tutti_plan *p, tutti__op *op) {
 
 tutti_err tutti__operation_ask(tutti_file *f, tutti_store *store, int is_write,
                                tutti_off *size_out) {
-    if (!is_write || (f->opt.sole_writer && !tutti__alone_any(f)))
+    if (!is_write || (f->opt.sole_writer && !tutti__independent_any(f)))
         return tutti__store_size(store, size_out);
     *size_out = TUTTI__OFF_END;
     return TUTTI_OK;
@@ -52,7 +52,7 @@ tutti_err tutti__operation_ask(tutti_file *f, tutti_store *store, int is_write,
 
 /* Windows of MPI are fenced by calls that block, and locked inside of fibers: never both. */
 static int64_t plan_name(const tutti_plan *p) {
-    const int fences = p->run && p->two->stepwise && p->two->kind == TUTTI_EXCHANGE_FENCE;
+    const int fences = p->run && p->two->literal && p->two->kind == TUTTI_EXCHANGE_FENCE;
     return 2 * p->number + (fences && tutti__fiber_inside());
 }
 
@@ -100,7 +100,8 @@ tutti__op tutti__operation_make(const tutti_plan *p, const tutti__means *means, 
 /* A plan from before atomic mode may be for staging: what it knows of overlaps still counts. */
 static tutti_err move(tutti_plan *p, tutti__op *op) {
     if (p->run && !op->atomic) return p->engine->run(p, op);
-    return p->in_turn || (p->run && p->two->ordered) ? run_in_turn(p, op) : move_directly(p, op);
+    return p->in_rank_order || (p->run && p->two->ordered) ? run_in_rank_order(p, op)
+                                                           : move_directly(p, op);
 }
 
 /* Every rank takes its part in moving, whatever happened to it before. */
@@ -113,14 +114,14 @@ tutti_err tutti__operation_move(tutti_plan *p, tutti__op *op) {
     return tutti__operation_flush(op);
 }
 
-void tutti__operation_hasten(const tutti_plan *p, const tutti__op *op) {
+void tutti__operation_write_behind(const tutti_plan *p, const tutti__op *op) {
     tutti_off lo = tutti__side_lo(p->access->file), hi = tutti__side_hi(p->access->file);
     if (!p->is_write) return;
     if (p->run) {
         if (p->two->my_agg < 0) return;
         tutti__domains_extent(&p->two->domains, p->two->my_agg, &lo, &hi);
     }
-    tutti__store_hasten(op->store, op->shift + lo, op->shift + hi);
+    tutti__store_write_behind(op->store, op->shift + lo, op->shift + hi);
 }
 
 void tutti__operation_explain(tutti_file *f, const tutti_plan *p) {

@@ -136,10 +136,10 @@ static int changes_file(int mode) {
     return (mode & (TUTTI_CREATE | TUTTI_TRUNCATE)) != 0;
 }
 
-/* At MPI_Finalize, without the others; what the caller holds stays as a shell (handles.c). */
+/* At MPI_Finalize, without the others; what the caller holds destinations as a shell (handles.c). */
 static void file_finalize(tutti_file *f) {
     if (!tutti__requests_drop(f)) return;
-    tutti__remember_end(f);
+    tutti__plan_cache_clear(f);
     if (tutti__file_stores_close(f) != TUTTI_OK) tutti__error_clear();
     tutti__team_give(&f->team);
     tutti__free(f->path);
@@ -175,10 +175,10 @@ static tutti_err open_refuse(tutti__team *t, int mode, tutti_err mine) {
 static void file_free(tutti_file *f) {
     if (f->away && tutti__store_close(&f->away) != TUTTI_OK) f->away = NULL;
     if (f->store && tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
-    tutti__remember_end(f);
+    tutti__plan_cache_clear(f);
     tutti__team_give(&f->team);
     pthread_mutex_destroy(&f->lock);
-    pthread_mutex_destroy(&f->turn);
+    pthread_mutex_destroy(&f->atomic_turn);
     pthread_mutex_destroy(&f->use);
     tutti__free(f->path);
     tutti__free(f);
@@ -205,7 +205,7 @@ static tutti_err file_make(const char *path, int mode, const wish *first, tutti_
         return TUTTI_ERR_NOMEM;
     }
     pthread_mutex_init(&f->lock, NULL);
-    pthread_mutex_init(&f->turn, NULL);
+    pthread_mutex_init(&f->atomic_turn, NULL);
     use_init(f);
     *out = f;
     return TUTTI_OK;
@@ -429,7 +429,7 @@ tutti_err tutti_file_atomic(tutti_file *f, int on) {
         return err;
     }
     f->atomic = on != 0;
-    tutti__remember_end(f); /* they were made for the other mode */
+    tutti__plan_cache_clear(f); /* they were made for the other mode */
     return TUTTI_OK;
 }
 

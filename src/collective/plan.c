@@ -206,7 +206,7 @@ tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_
     TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "nowhere to put the answer");
     *done_out = 1; /* nothing more will come of one that is not live */
     TUTTI_TRY(tutti__request_live(r));
-    tutti_file *f = (*r)->alone ? NULL : (*r)->file;
+    tutti_file *f = (*r)->independent ? NULL : (*r)->file;
     *done_out = 0;
     if (f && pthread_mutex_trylock(&f->use) != 0)
         return TUTTI_OK; /* not while another thread uses it */
@@ -219,7 +219,7 @@ tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_
 tutti_err tutti_request_wait(tutti_request **r, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__request_live(r));
-    TUTTI_USE((*r)->alone ? NULL : (*r)->file);
+    TUTTI_USE((*r)->independent ? NULL : (*r)->file);
     tutti__request_wait(*r);
     return tutti__request_collect(r, count_out);
 }
@@ -232,8 +232,8 @@ void tutti_request_abandon(tutti_request **r) {
         return;
     }
     tutti__handle_remove(&(*r)->handle);
-    if ((*r)->alone)
-        tutti__alone_abandon(*r);
+    if ((*r)->independent)
+        tutti__independent_abandon(*r);
     else
         (*r)->abandoned = 1;
     *r = NULL;

@@ -55,7 +55,7 @@ static int same_shape(tutti__side a, tutti__side b) {
 }
 
 static int fits(const tutti_plan *p, const tutti__ask *q, const tutti__means *means) {
-    return !(p->marks & TUTTI__BUSY) && p->is_write == q->is_write &&
+    return !(p->cache_state & TUTTI__BUSY) && p->is_write == q->is_write &&
            p->resident == means->resident && p->means.room == means->room &&
            p->inside == q->inside && same_shape(p->access->file, q->access->file) &&
            same_shape(p->access->memory, q->access->memory) &&
@@ -67,9 +67,9 @@ static int as_cold(const tutti_plan *p, int cold) {
     return p->choice.cold == (cold && p->bytes >= TUTTI__COLD_BYTES);
 }
 
-void tutti__remember_seek(const tutti__ask *q, const tutti__means *means, tutti_err mine,
-                          tutti__sought *s) {
-    for (tutti_plan *p = q->file->kept; p; p = p->older) {
+void tutti__plan_cache_match(const tutti__ask *q, const tutti__means *means, tutti_err mine,
+                             tutti__sought *s) {
+    for (tutti_plan *p = q->file->cached; p; p = p->older) {
         tutti__range *r = &s->range[s->n++];
         *r = (tutti__range){NO_FIT, NO_FIT};
         if (mine != TUTTI_OK || !fits(p, q, means)) continue;
@@ -89,9 +89,9 @@ static int may_shift(const tutti_plan *p, tutti_off by) {
     return !p->is_write || p->two->bytes <= SMALL_BYTES * p->two->domains.aggregators;
 }
 
-tutti_plan *tutti__remember_pick(const tutti_file *f, const tutti__sought *s,
-                                 const tutti__range *range, tutti_off *displacement_out) {
-    tutti_plan *p = f->kept;
+tutti_plan *tutti__plan_cache_choose(const tutti_file *f, const tutti__sought *s,
+                                     const tutti__range *range, tutti_off *displacement_out) {
+    tutti_plan *p = f->cached;
     for (int i = 0; i < s->n; i++, p = p->older) {
         const tutti__range r = range[i];
         const int silent = r.min > r.max; /* nobody has any bytes */
@@ -131,37 +131,38 @@ static tutti_err go_first(const tutti__ask *q, const tutti__means *means, tutti_
 
 static int64_t place_of(const tutti_plan *p) {
     int64_t place = 0;
-    for (const tutti_plan *at = p->file->kept; at != p; at = at->older) place++;
+    for (const tutti_plan *at = p->file->cached; at != p; at = at->older) place++;
     return place;
 }
 
 /* Ranks without bytes go along with any plan. */
-static void write_to_board(const tutti__ask *q, const tutti__means *means, tutti__sought *s) {
+static void write_to_consensus_room(const tutti__ask *q, const tutti__means *means,
+                                    tutti__sought *s) {
     const tutti_plan *p = s->mine;
     const int64_t place = place_of(p);
     s->count = tutti__access_to_stage(p->access, buffer_of(q, p), p->lo, p->lo + p->bytes,
-                                      tutti__board_room(q->file->team), p->lo);
+                                      tutti__consensus_room(q->file->team), p->lo);
     s->data = s->count > 0 ? (tutti__range){place, place} : tutti__range_none();
     means->stats->copied_bytes += s->count;
 }
 
 /* Where ranks have cores of their own and write without staging, they are as quick side by side. */
 static int may_be_joint(const tutti__ask *q, const tutti_plan *p) {
-    const tutti__board *b = &q->file->team->board;
+    const tutti__consensus_memory *b = &q->file->team->consensus;
     return p->joint && b->memory.base && (p->run || b->spins == 0);
 }
 
 /* What waits for the others needs to know how long the file is. */
-tutti_err tutti__remember_move(const tutti__ask *q, const tutti__means *means, tutti__sought *s) {
+tutti_err tutti__small_begin(const tutti__ask *q, const tutti__means *means, tutti__sought *s) {
     const tutti_plan *p = s->mine;
     const tutti__team *t = q->file->team;
     if (p && q->at_once && may_go_first(q, p)) return go_first(q, means, s);
-    if (p && q->at_once && may_be_joint(q, p)) write_to_board(q, means, s);
-    if (!s->some || !tutti__team_nods(t)) return TUTTI_OK;
+    if (p && q->at_once && may_be_joint(q, p)) write_to_consensus_room(q, means, s);
+    if (!s->some || !tutti__consensus_ready(t)) return TUTTI_OK;
     return tutti__operation_ask(q->file, means->store, q->is_write, &s->size);
 }
 
-int tutti__remember_is_joint(const tutti_plan *p, const tutti__range *data) {
+int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *data) {
     return p->joint && data->min == data->max && data->min == place_of(p);
 }
 
@@ -170,55 +171,55 @@ static int writer_of(const tutti_file *f) {
     return f->opt.fault[0] ? 0 : -1;
 }
 
-int tutti__remember_claim(const tutti_file *f) {
-    return tutti__board_claim(f->team, writer_of(f));
+int tutti__small_claim(const tutti_file *f) {
+    return tutti__consensus_claim(f->team, writer_of(f));
 }
 
-tutti_err tutti__remember_write(const tutti_plan *p, const tutti__means *means,
-                                tutti_off displacement) {
+tutti_err tutti__small_write(const tutti_plan *p, const tutti__means *means,
+                             tutti_off displacement) {
     const tutti_file *f = p->file;
     tutti__team *t = f->team;
-    const tutti_io_run run = {f->origin + displacement + p->lo, tutti__board_room_now(t),
+    const tutti_io_run run = {f->origin + displacement + p->lo, tutti__consensus_room_now(t),
                               (size_t)p->bytes};
     const double start = tutti__now();
     const tutti_err err = tutti__operation_under_way(tutti__store_write(means->store, &run, 1));
     means->stats->seconds_file += tutti__now() - start;
     tutti__trace_event("store", "write", start, p->bytes, -1);
-    tutti__board_tell(t, err == TUTTI_OK);
+    tutti__consensus_tell(t, err == TUTTI_OK);
     return err;
 }
 
 /* ---- the list */
 
 static void unlink_kept(tutti_plan *p) {
-    tutti_plan **at = &p->file->kept;
+    tutti_plan **at = &p->file->cached;
     while (*at != p) at = &(*at)->older;
     *at = p->older;
-    p->file->kept_n--;
+    p->file->cached_n--;
 }
 
 static void link_first(tutti_plan *p) {
-    p->older = p->file->kept;
-    p->file->kept = p;
-    p->file->kept_n++;
+    p->older = p->file->cached;
+    p->file->cached = p;
+    p->file->cached_n++;
 }
 
-void tutti__remember_use(tutti_plan *p) {
+void tutti__plan_cache_take(tutti_plan *p) {
     unlink_kept(p);
     link_first(p);
-    atomic_fetch_or(&p->marks, TUTTI__BUSY);
+    atomic_fetch_or(&p->cache_state, TUTTI__BUSY);
     p->hits++;
 }
 
 /* Clear one of its marks; is the other one left?  With background `all` an operation may end here while the
  * thread forgets its plan. */
 static int clear(tutti_plan *p, int mark) {
-    return (atomic_fetch_and(&p->marks, ~mark) & ~mark) != 0;
+    return (atomic_fetch_and(&p->cache_state, ~mark) & ~mark) != 0;
 }
 
-void tutti__remember_drop(tutti_plan *p) {
+void tutti__plan_cache_evict(tutti_plan *p) {
     unlink_kept(p);
-    if (!clear(p, TUTTI__KEPT)) tutti__plan_destroy(&p);
+    if (!clear(p, TUTTI__CACHED)) tutti__plan_destroy(&p);
 }
 
 void tutti__plan_release(tutti_plan **pp) {
@@ -230,21 +231,21 @@ void tutti__plan_release(tutti_plan **pp) {
     *pp = NULL;
 }
 
-void tutti__remember_keep(tutti_plan *p) {
+void tutti__plan_cache_add(tutti_plan *p) {
     tutti_file *f = p->file;
     const int most = (int)tutti__min(f->opt.plan_cache, TUTTI__RANGES);
     if (p->heavy || p->makeshift || most == 0) return;
-    if (f->kept_n == most) {
-        tutti_plan *last = f->kept;
+    if (f->cached_n == most) {
+        tutti_plan *last = f->cached;
         while (last->older) last = last->older;
-        tutti__remember_drop(last);
+        tutti__plan_cache_evict(last);
     }
-    p->marks = TUTTI__KEPT | TUTTI__BUSY;
+    p->cache_state = TUTTI__CACHED | TUTTI__BUSY;
     link_first(p);
 }
 
-void tutti__remember_end(tutti_file *f) {
-    while (f->kept) tutti__remember_drop(f->kept);
+void tutti__plan_cache_clear(tutti_file *f) {
+    while (f->cached) tutti__plan_cache_evict(f->cached);
     tutti__plan_destroy(&f->blank);
 }
 
@@ -252,12 +253,12 @@ void tutti__remember_end(tutti_file *f) {
 
 enum { WISHES = 8 }; /* operations; fewer are not worth the time it takes to make one */
 
-tutti_err tutti__board_wish(tutti__team *t) {
+tutti_err tutti__consensus_wish(tutti__team *t) {
     tutti__segment memory = {NULL, 0, 0};
     tutti__vote v;
-    if (t->board.tried || ++t->board.wishes < WISHES) return TUTTI_OK;
-    t->board.tried = 1;
-    const size_t bytes = tutti__board_bytes(t);
+    if (t->consensus.tried || ++t->consensus.wishes < WISHES) return TUTTI_OK;
+    t->consensus.tried = 1;
+    const size_t bytes = tutti__consensus_bytes(t);
     if (bytes == 0) return TUTTI_OK;
     const tutti_error_info keep = *tutti_last_error();
     tutti__vote_init(&v);
@@ -266,7 +267,7 @@ tutti_err tutti__board_wish(tutti__team *t) {
     if (v.max[0])
         tutti__segment_drop(&memory);
     else
-        tutti__board_use(t, memory);
+        tutti__consensus_use(t, memory);
     tutti__error_assign(&keep); /* messages do as well */
     return TUTTI_OK;
 }

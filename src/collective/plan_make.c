@@ -20,12 +20,12 @@ static void way_explain(const tutti_plan *p, char *out, size_t size) {
     const tutti__two_phase *t = p->two;
     tutti_options o = p->file->opt;
     char exchange[16] = "", pipeline[16] = "", step[24] = "";
-    o.exchange = t->stepwise ? t->kind : t->shared ? TUTTI_EXCHANGE_SHM : TUTTI_EXCHANGE_TWO_SIDED;
+    o.exchange = t->literal ? t->kind : t->shared ? TUTTI_EXCHANGE_SHM : TUTTI_EXCHANGE_TWO_SIDED;
     o.pipeline = t->pipeline;
     if (tutti_options_get(&o, "exchange", exchange, sizeof exchange) != TUTTI_OK ||
         tutti_options_get(&o, "pipeline", pipeline, sizeof pipeline) != TUTTI_OK)
         return;
-    if (t->stepwise && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
+    if (t->literal && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
     snprintf(out, size, "exchange %s%s, pipeline %s; store %s", exchange, step, pipeline,
              p->means.store->ops->name);
 }
@@ -84,7 +84,7 @@ static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
     v.max[BYTES] = (tutti_off)tutti__plan_bytes(p);
     TUTTI_TRY(tutti__team_vote(p->file->team, err, &v));
     *large_out = v.max[LARGE] > 0;
-    p->heavy |= v.max[BYTES] > TUTTI__KEPT_BYTES;
+    p->heavy |= v.max[BYTES] > TUTTI__CACHED_BYTES;
     return TUTTI_OK;
 }
 
@@ -111,7 +111,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
         how->ordered = 0;
         return TUTTI_OK;
     }
-    p->engine = t->stepwise ? &tutti__engine_literal : &tutti__engine_staged;
+    p->engine = t->literal ? &tutti__engine_literal : &tutti__engine_staged;
     tutti_err err = tutti__two_phase_describe(p, &overlap, &where);
     if (p->means.resident) TUTTI_TRY(tutti__resident_slots(p, err, &fits));
     if (!fits) {
@@ -144,7 +144,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     if (agreed != TUTTI_OK || v.max[NO_SHARED] || v.max[NO_RESIDENT])
         forms_forget(team); /* not all have closed theirs */
     TUTTI_TRY(agreed);
-    p->heavy |= v.max[BYTES] > TUTTI__KEPT_BYTES;
+    p->heavy |= v.max[BYTES] > TUTTI__CACHED_BYTES;
     p->makeshift |= v.max[NO_SHARED] || v.max[NO_RESIDENT];
     if (v.max[NO_RESIDENT]) {
         tutti__resident_not(p);
@@ -220,7 +220,7 @@ static void resident_if_possible(tutti_plan *p, const tutti__summary *s) {
 
 static int may_be_joint(const tutti_plan *p, const tutti__summary *s) {
     const tutti_file *f = p->file;
-    return s->bytes > 0 && s->bytes == s->hi - s->lo && s->bytes <= TUTTI__BOARD_ROOM &&
+    return s->bytes > 0 && s->bytes == s->hi - s->lo && s->bytes <= TUTTI__CONSENSUS_ROOM &&
            !p->resident && !f->atomic && !f->opt.direct_io;
 }
 
@@ -240,7 +240,7 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
     if (p->method == TUTTI_METHOD_SIEVE && p->means.room > 0 &&
         tutti__sieve_bytes(p->file, p->means.room) < SIEVE_LEAST)
         p->method = TUTTI_METHOD_LIST;
-    p->in_turn = p->is_write && (overlap || p->method == TUTTI_METHOD_SIEVE);
+    p->in_rank_order = p->is_write && (overlap || p->method == TUTTI_METHOD_SIEVE);
     p->lo = s->lo;
     p->bytes = s->bytes;
     p->joint = p->is_write && !overlap && may_be_joint(p, s);

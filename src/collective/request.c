@@ -136,7 +136,7 @@ static void depart(tutti_request *r) {
         r->outcome = tutti__operation_move(r->plan, &r->op);
     if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
     if (r->resident) r->plan->engine->depart(r->plan, &r->op);
-    tutti__operation_hasten(r->plan, &r->op);
+    tutti__operation_write_behind(r->plan, &r->op);
 }
 
 /* What is left of a resident operation; the first trouble counts. */
@@ -319,7 +319,7 @@ static tutti_err travel_begin(tutti_request *r) {
     TUTTI_MPI(MPI_Query_thread(&level));
     anywhere = level == MPI_THREAD_MULTIPLE;
     r->light =
-        !r->plan && r->background == TUTTI_BACKGROUND_NONE && tutti__team_nods(r->file->team);
+        !r->plan && r->background == TUTTI_BACKGROUND_NONE && tutti__consensus_ready(r->file->team);
     if (r->light) {
         const tutti__means means = means_of(r);
         const tutti__ask ask = ask_of(r, &means);
@@ -462,7 +462,7 @@ static void pause_for(tutti_file *f) {
 
 /* Who asks for an independent access does not call MPI, unless any thread may. */
 int tutti__request_test(tutti_request *r) {
-    if (!r->alone || anywhere) requests_progress();
+    if (!r->independent || anywhere) requests_progress();
     return state_of(r) == TUTTI__ARRIVED;
 }
 
@@ -470,18 +470,18 @@ int tutti__request_test(tutti_request *r) {
 static void wait_alone(tutti_request *r) {
     while (!tutti__request_test(r)) {
         const int others = travellers && anywhere;
-        tutti__alone_wait(r, others ? 50 : 100000);
+        tutti__independent_wait(r, others ? 50 : 100000);
         if (others) tutti__yield();
     }
 }
 
 void tutti__request_wait(tutti_request *r) {
-    TUTTI_USE(r->alone ? NULL : r->file);
+    TUTTI_USE(r->independent ? NULL : r->file);
     if (r->split && r->background != TUTTI_BACKGROUND_ALL) {
         if (!r->over) half_of_split(r, arrive, 0);
         return;
     }
-    if (r->alone) {
+    if (r->independent) {
         wait_alone(r);
         return;
     }
@@ -502,7 +502,7 @@ static void segment_keep(tutti_request *r) {
 tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     tutti_request *r = *pr;
     tutti_file *f = r->file;
-    if (r->alone) return tutti__alone_collect(pr, count_out);
+    if (r->independent) return tutti__independent_collect(pr, count_out);
     TUTTI_USE(f);
     const tutti_err err = r->outcome;
     tutti__stats_settle(f, &r->stats);
@@ -572,11 +572,11 @@ void tutti__requests_end(tutti_file *f) {
         abandoned_free(f);
     }
     tutti__worker_end(&f->worker);
-    tutti__alone_end(f);
+    tutti__independent_end(f);
     if (!f->team->spare.shared) tutti__segment_drop(&f->team->spare);
 }
 
-/* An operation halfway through communication still has messages on its stack: it stays as it is. */
+/* An operation halfway through communication still has messages on its stack: it destinations as it is. */
 static int requests_halfway(const tutti_file *f) {
     for (const tutti_request *r = f->requests; r; r = r->next)
         if (tutti__fiber_halfway(r->fiber)) return 1;
@@ -584,7 +584,7 @@ static int requests_halfway(const tutti_file *f) {
 }
 
 int tutti__requests_drop(tutti_file *f) {
-    tutti__alone_end(f);
+    tutti__independent_end(f);
     if (!tutti__worker_stop(&f->worker)) return 0;
     for (tutti_request *r = f->requests; r; r = r->next)
         if (r->plan && r->plan->run) r->plan->engine->abort(r->plan->run);

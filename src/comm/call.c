@@ -67,13 +67,13 @@ tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err 
     return tutti__call_agree(c, io->call);
 }
 
-static tutti_err call_by_nod(tutti__team *t, const tutti__call *c, tutti_err mine, int n,
-                             tutti__range *range) {
-    tutti__range all[TUTTI__NODS];
-    TUTTI_ASSERT(n + TUTTI__CALL_TELLS <= TUTTI__NODS);
+static tutti_err call_by_consensus(tutti__team *t, const tutti__call *c, tutti_err mine, int n,
+                                   tutti__range *range) {
+    tutti__range all[TUTTI__CONSENSUS_RANGES];
+    TUTTI_ASSERT(n + TUTTI__CALL_TELLS <= TUTTI__CONSENSUS_RANGES);
     tutti__call_tell(t, c, mine, all);
     for (int i = 0; i < n; i++) all[TUTTI__CALL_TELLS + i] = range[i];
-    const int64_t fine = tutti__team_nod(t, mine == TUTTI_OK, TUTTI__CALL_TELLS + n, all);
+    const int64_t fine = tutti__consensus(t, mine == TUTTI_OK, TUTTI__CALL_TELLS + n, all);
     TUTTI_TRY(tutti__call_compare(all));
     if (!fine) return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, mine);
     TUTTI_TRY(tutti__call_agree(c, all));
@@ -84,7 +84,7 @@ static tutti_err call_by_nod(tutti__team *t, const tutti__call *c, tutti_err min
 tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine, int n,
                            tutti__range *range) {
     tutti__vote v;
-    if (tutti__team_nods(t)) return call_by_nod(t, c, mine, n, range);
+    if (tutti__consensus_ready(t)) return call_by_consensus(t, c, mine, n, range);
     tutti__vote_init(&v);
     v.ranges = n;
     for (int i = 0; i < n; i++) v.range[i] = range[i];

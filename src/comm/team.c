@@ -189,7 +189,7 @@ void tutti__segment_drop(tutti__segment *s) {
     memset(s, 0, sizeof *s);
 }
 
-void tutti__windows_drop(tutti__windows *w) {
+void tutti__rma_windows_drop(tutti__rma_windows *w) {
     for (int i = 0; i < w->n; i++) {
         if (w->barrier[i] != MPI_COMM_NULL) MPI_Comm_free(&w->barrier[i]);
         MPI_Win_free(&w->win[i]);
@@ -199,12 +199,12 @@ void tutti__windows_drop(tutti__windows *w) {
 }
 
 static void team_free(tutti__team *t) {
-    tutti__windows_drop(&t->windows);
+    tutti__rma_windows_drop(&t->rma_windows);
     tutti__segment_drop(&t->segment[0]);
     tutti__segment_drop(&t->segment[1]);
     tutti__segment_drop(&t->spare);
     tutti__segment_drop(&t->aux);
-    tutti__segment_drop(&t->board.memory);
+    tutti__segment_drop(&t->consensus.memory);
     tutti__segment_drop(&t->kept);
     if (t->node != MPI_COMM_NULL) MPI_Comm_free(&t->node);
     if (t->comm != MPI_COMM_NULL) MPI_Comm_free(&t->comm);

@@ -40,27 +40,28 @@ typedef struct tutti__stage_form {
 } tutti__stage_form;
 
 /* Shared memory for nods. */
-typedef struct tutti__board {
+typedef struct tutti__consensus_memory {
     tutti__segment memory; /* base NULL: there is none */
     int tried;             /* to make one */
     int wishes;            /* how often it would have been used */
     int64_t nods;          /* so far */
     int spins;             /* how long to look before giving the core away */
-} tutti__board;
+} tutti__consensus_memory;
 
 /* Sub-buffers that other ranks put into and get from, see exchange/rma_windows.h; kept likewise. */
-#define TUTTI__WINDOWS 16
-typedef struct tutti__windows {
+#define TUTTI__RMA_WINDOWS 16
+typedef struct tutti__rma_windows {
     int n;
-    tutti_off bytes[TUTTI__WINDOWS]; /* of this rank */
-    MPI_Win win[TUTTI__WINDOWS];
-    MPI_Comm barrier[TUTTI__WINDOWS]; /* or MPI_COMM_NULL */
-    char *base[TUTTI__WINDOWS];
-    int *shift[TUTTI__WINDOWS]; /* [ranks] where a rank's bytes begin; NULL: all at the beginning */
-} tutti__windows;
+    tutti_off bytes[TUTTI__RMA_WINDOWS]; /* of this rank */
+    MPI_Win win[TUTTI__RMA_WINDOWS];
+    MPI_Comm barrier[TUTTI__RMA_WINDOWS]; /* or MPI_COMM_NULL */
+    char *base[TUTTI__RMA_WINDOWS];
+    int *shift
+        [TUTTI__RMA_WINDOWS]; /* [ranks] where a rank's bytes begin; NULL: all at the beginning */
+} tutti__rma_windows;
 
 /* Collective. */
-void tutti__windows_drop(tutti__windows *w);
+void tutti__rma_windows_drop(tutti__rma_windows *w);
 
 typedef struct tutti__team {
     MPI_Comm comm;
@@ -72,9 +73,9 @@ typedef struct tutti__team {
     tutti__stage_form form[2]; /* how each of those two is divided now */
     tutti__segment spare;      /* of a split operation that has ended, for the next one */
     tutti__segment aux;        /* message buffers of operations that run one after the other */
-    tutti__board board;
+    tutti__consensus_memory consensus;
     tutti__segment kept; /* of a plan that was freed, see tutti__team_borrow */
-    tutti__windows windows;
+    tutti__rma_windows rma_windows;
     atomic_int pins;      /* plans that were made for these windows, or smaller ones */
     tutti_off background; /* bytes of a node's memory that operations in the background have */
     int tag, apart;       /* the last ones given out */
@@ -132,32 +133,32 @@ enum { TUTTI__VOTE_TAG = 0 };
 tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) TUTTI_MUST_USE;
 /* ---- nods: an agreement without messages, for ranks that share memory and have a board (nod.c).  Everybody
  * says yes or no to up to some questions, and gives some numbers. */
-#define TUTTI__NODS (TUTTI__RANGES + 4 + TUTTI__CALL_TELLS)
+#define TUTTI__CONSENSUS_RANGES (TUTTI__RANGES + 4 + TUTTI__CALL_TELLS)
 /* Can the team nod?  The same on all ranks. */
-static inline int tutti__team_nods(const tutti__team *t) {
-    return t->board.memory.base != NULL || t->size == 1;
+static inline int tutti__consensus_ready(const tutti__team *t) {
+    return t->consensus.memory.base != NULL || t->size == 1;
 }
 /* Bytes of a board for the team, 0: it cannot have one.  The memory, zeroed, is shared by all of its ranks. */
-size_t tutti__board_bytes(const tutti__team *t);
-void tutti__board_use(tutti__team *t, tutti__segment memory);
+size_t tutti__consensus_bytes(const tutti__team *t);
+void tutti__consensus_use(tutti__team *t, tutti__segment memory);
 /* Room that belongs to the next nod: what a rank puts there before it nods, others see when all have. */
-#define TUTTI__BOARD_ROOM ((tutti_off)256 << 10)
-char *tutti__board_room(const tutti__team *t);
-char *tutti__board_room_now(const tutti__team *t); /* of the last nod */
+#define TUTTI__CONSENSUS_ROOM ((tutti_off)256 << 10)
+char *tutti__consensus_room(const tutti__team *t);
+char *tutti__consensus_room_now(const tutti__team *t); /* of the last nod */
 /* After a nod one rank may do something for all: the first that asks, or only rank `who` (-1: any).  It tells
  * the others how it went, and they wait for that. */
-int tutti__board_claim(tutti__team *t, int who);
-void tutti__board_tell(tutti__team *t, int well);
-int tutti__board_told(const tutti__team *t);
-int tutti__board_has_told(const tutti__team *t); /* would that wait no more? */
+int tutti__consensus_claim(tutti__team *t, int who);
+void tutti__consensus_tell(tutti__team *t, int well);
+int tutti__consensus_told(const tutti__team *t);
+int tutti__consensus_has_told(const tutti__team *t); /* would that wait no more? */
 /* `yes`: a bit per question; the result has those to which all said yes.   range[i]: in, one number, or
  * none; out, from the smallest to the largest of everybody's.   Collective; only if the team can. */
-int64_t tutti__team_nod(tutti__team *t, int64_t yes, int n, tutti__range *range);
+int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range);
 /* The same in two halves, for who does not wait: say what this rank has to say; has everybody?;
  * then hear it, with the same arguments.  No other nod of the team may come between. */
-void tutti__team_nod_say(tutti__team *t, int64_t yes, int n, const tutti__range *range);
+void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range);
 int tutti__team_nod_said(const tutti__team *t);
-int64_t tutti__team_nod_hear(tutti__team *t, int64_t yes, int n, tutti__range *range);
+int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range);
 /* Who asks again and again whether others have come lets MPI move their messages on.  Local. */
 void tutti__team_look(const tutti__team *t);
 
@@ -193,14 +194,14 @@ typedef struct tutti__call {
 
 /* Open a call: all are in the same one, agree, and have nothing against it.  Otherwise all ranks
  * return the same: if calls differ TUTTI_ERR_MISMATCH, else the error of the lowest rank that has
- * one, else TUTTI_ERR_MISMATCH for what ought to agree.   range[i]: as for tutti__team_nod.
+ * one, else TUTTI_ERR_MISMATCH for what ought to agree.   range[i]: as for tutti__consensus.
  * Collective. */
 tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine, int n,
                            tutti__range *range) TUTTI_MUST_USE;
 /* The same by a vote, for a team that cannot nod or has nodded about this call already. */
 tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err mine,
                                 tutti__vote *io) TUTTI_MUST_USE;
-/* The parts, for an opening by tutti__team_nod that asks more: what this rank says in its first
+/* The parts, for an opening by tutti__consensus that asks more: what this rank says in its first
  * ranges; then are all in one call; then, if nobody refuses, what agrees. */
 void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine,
                       tutti__range told[TUTTI__CALL_TELLS]);
@@ -230,18 +231,18 @@ static inline tutti_err tutti__error_mpi(int mpi_code, const char *what) {
     } while (0)
 
 /* ---- sparse exchange: every rank sends to whom it likes, nobody knows who will send */
-typedef struct tutti__letter {
+typedef struct tutti__sparse_message {
     int rank; /* to send: destination; received: source */
     size_t bytes;
     void *data;
-} tutti__letter;
+} tutti__sparse_message;
 
 /* Collective.  Sends n letters (their data stay the caller's), receives all that were sent to this rank,
  * sorted by source; those sent by one rank in its order.  Letters to oneself are delivered too.
- * *in_out and each data are for tutti__letters_free. */
-tutti_err tutti__team_letters(tutti__team *t, int n, const tutti__letter *out, int *n_in_out,
-                              tutti__letter **in_out) TUTTI_MUST_USE;
-void tutti__letters_free(int n, tutti__letter **letters);
+ * *in_out and each data are for tutti__sparse_free. */
+tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_message *out,
+                                 int *n_in_out, tutti__sparse_message **in_out) TUTTI_MUST_USE;
+void tutti__sparse_free(int n, tutti__sparse_message **letters);
 
 /* Give the core to somebody else: every wait of the library calls this and nothing else.  Inside a fiber
  * that means back to whoever resumed it; otherwise other operations of this thread get a turn first. */

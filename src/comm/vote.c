@@ -112,7 +112,8 @@ tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) {
 
 /* All is well most of the time, and a nod says so; otherwise it takes a vote to tell what is not. */
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) {
-    if (tutti__team_nods(t) && tutti__team_nod(t, mine == TUTTI_OK, 0, NULL)) return TUTTI_OK;
+    if (tutti__consensus_ready(t) && tutti__consensus(t, mine == TUTTI_OK, 0, NULL))
+        return TUTTI_OK;
     return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, mine);
 }
 

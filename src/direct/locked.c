@@ -3,7 +3,7 @@
  * holds a lock only accesses the file and waits for nobody, so nothing can hang; ranks of
  * one collective write that overlap take turns in rank order, as ever.
  *
- * Threads of a rank share its open file, against which its own locks do not hold: they take turns (f->turn).
+ * Threads of a rank share its open file, against which its own locks do not hold: they take turns (f->atomic_turn).
  * The end of the file is looked for under the lock too: a writer may be moving it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
@@ -30,10 +30,10 @@ tutti_err tutti__run_atomic(tutti__op *op) {
     if (tutti__side_bytes(file) == 0) return TUTTI_OK;
     op->eof = TUTTI__OFF_END;
     op->eof_unknown = 1;
-    pthread_mutex_lock(&op->file->turn);
+    pthread_mutex_lock(&op->file->atomic_turn);
     tutti_err err = tutti__store_lock(op->file->store, kind, lo, hi);
     if (err == TUTTI_OK) err = unlock(op, lo, hi, run_locked(op));
-    pthread_mutex_unlock(&op->file->turn);
+    pthread_mutex_unlock(&op->file->atomic_turn);
     return err;
 }
 

@@ -16,7 +16,7 @@
 /* ---- file side */
 
 static tutti_err io_make(tutti__run *r, tutti__work *w, int is_write) {
-    w->io.load = w->load;
+    w->io.incoming = w->incoming;
     w->io.lo = w->lo;
     w->io.hi = w->hi;
     w->io.total = r->two->ordered && is_write ? 0 : w->total;
@@ -68,9 +68,9 @@ static void io_begin(tutti__run *r, tutti__work *w, int is_write) {
 static tutti__slot *turns_of(const tutti__run *r) {
     const tutti_file *f = r->file;
     const int waits = f->remote || f->synchronous || f->opt.direct_io;
-    const int in_turn =
+    const int in_rank_order =
         r->two->shared && r->two->groups->size > 1 && !waits && !r->op->store->ops->asynchronous;
-    return in_turn ? tutti__stage_slot(&r->stage, 0, 0) : NULL;
+    return in_rank_order ? tutti__stage_slot(&r->stage, 0, 0) : NULL;
 }
 
 /* 1 if the file access has ended. */
@@ -88,21 +88,21 @@ static int io_ended(tutti__run *r, tutti__work *w, int is_write) {
 
 /* ---- exchange side */
 
-static int is_local(const tutti__run *r, const tutti__batch *b) {
+static int is_local(const tutti__run *r, const tutti__sender_group *b) {
     return !r->two->ordered && b->group == r->two->groups->mine;
 }
 
 static void window_open(tutti__run *r, tutti__work *w) {
-    tutti__work_begin(r, w, &r->two->home, r->home_next);
-    for (int i = 0; i < w->load->batches; i++) {
-        const tutti__batch *b = &w->load->batch[i];
+    tutti__work_begin(r, w, &r->two->incoming, r->window_next);
+    for (int i = 0; i < w->incoming->sender_groups; i++) {
+        const tutti__sender_group *b = &w->incoming->senders[i];
         if (is_local(r, b))
-            w->local += tutti__batch_bytes(w->load, b, w->lo, w->hi);
+            w->local += tutti__senders_bytes(w->incoming, b, w->lo, w->hi);
         else
             (void)tutti__traffic_add(r, w, b);
     }
     w->total += w->local;
-    r->home_next = tutti__load_next(r, &r->two->home, w->cycle + 1);
+    r->window_next = tutti__incoming_next(r, &r->two->incoming, w->cycle + 1);
 }
 
 /* Writing with overlaps: one message at a time, in rank order.  1 if all have been placed. */
@@ -139,7 +139,7 @@ static int receive_any(tutti__run *r, tutti__work *w) {
 
 /* Has an earlier window messages that wait for room?  Messages to one rank must leave in order. */
 static int earlier_unsent(const tutti__run *r, const tutti__work *w) {
-    for (int i = 0; i < r->homes; i++) {
+    for (int i = 0; i < r->window_slots; i++) {
         const tutti__work *o = &r->work[i];
         if (o->phase != TUTTI__SERVE || o->cycle >= w->cycle) continue;
         for (int k = 0; k < o->traffics; k++)
@@ -180,13 +180,13 @@ static int send_all(tutti__run *r, tutti__work *w) {
  */
 
 static int any_in(const tutti__run *r, const tutti__work *w, tutti__phase phase) {
-    for (int i = 0; i < r->homes; i++)
+    for (int i = 0; i < r->window_slots; i++)
         if (&r->work[i] != w && r->work[i].phase == phase) return 1;
     return 0;
 }
 
 static int none_in_work(const tutti__run *r) {
-    for (int i = 0; i < r->homes; i++)
+    for (int i = 0; i < r->window_slots; i++)
         if (r->work[i].phase != TUTTI__IDLE) return 0;
     return 1;
 }
@@ -198,7 +198,7 @@ static int alternates(const tutti__run *r) {
 
 /* `first` is the phase that a window opens with. */
 static int may_open(const tutti__run *r, const tutti__work *w, tutti__phase first) {
-    if (r->home_next < 0) return 0;
+    if (r->window_next < 0) return 0;
     if (r->two->pipeline == TUTTI_PIPELINE_NONE) return none_in_work(r);
     const int at_once = !alternates(r) && !(blocks(r) && first == TUTTI__FETCH);
     return at_once || !any_in(r, w, first);
@@ -212,7 +212,7 @@ static int too_early(const tutti__run *r) {
 
 /* Homes that share an auxiliary buffer take turns. */
 static int aux_taken(const tutti__run *r, const tutti__work *w) {
-    for (int i = 0; r->aux && i < r->homes; i++) {
+    for (int i = 0; r->aux && i < r->window_slots; i++) {
         const tutti__work *o = &r->work[i];
         if (o != w && o->aux == w->aux && (o->phase == TUTTI__FILL || o->phase == TUTTI__SERVE))
             return 1;
@@ -238,24 +238,24 @@ static int write_ended(tutti__run *r, tutti__work *w) {
 
 /* Whoever is about to block lets others fill the next windows meanwhile, if they may. */
 static void write_open_next(tutti__run *r) {
-    for (int i = 0; blocks(r) && i < r->homes; i++)
+    for (int i = 0; blocks(r) && i < r->window_slots; i++)
         if (r->work[i].phase == TUTTI__IDLE) (void)write_open(r, &r->work[i]);
 }
 
 static int write_begin(tutti__run *r, tutti__work *w) {
     tutti__slot *turns = turns_of(r);
-    if (turns && !tutti__slot_take_turn(turns)) return 0;
+    if (turns && !tutti__slot_writer_enter(turns)) return 0;
     tutti__slot_close(w->slot);
     tutti__trace_event("exchange", "fill", w->since, w->total, w->cycle);
     write_open_next(r);
     io_begin(r, w, 1);
-    if (turns) tutti__slot_give_turn(turns);
+    if (turns) tutti__slot_writer_leave(turns);
     w->phase = TUTTI__STORE;
     if (blocks(r)) (void)write_ended(r, w);
     return 1;
 }
 
-static int home_write(tutti__run *r, tutti__work *w) {
+static int aggregator_write(tutti__run *r, tutti__work *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
         return write_open(r, w);
@@ -269,7 +269,7 @@ static int home_write(tutti__run *r, tutti__work *w) {
     }
 }
 
-static int home_read(tutti__run *r, tutti__work *w) {
+static int aggregator_read(tutti__run *r, tutti__work *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
         if (!may_open(r, w, TUTTI__FETCH) || too_early(r)) return 0;
@@ -297,6 +297,6 @@ static int home_read(tutti__run *r, tutti__work *w) {
     }
 }
 
-int tutti__home_progress(tutti__run *r, tutti__work *w) {
-    return r->op->is_write ? home_write(r, w) : home_read(r, w);
+int tutti__aggregator_progress(tutti__run *r, tutti__work *w) {
+    return r->op->is_write ? aggregator_write(r, w) : aggregator_read(r, w);
 }

@@ -27,20 +27,21 @@ static void ring_sort(int n, place *v, int *out) {
 static tutti_err rings_make(tutti__cycles *c, const tutti__run *r, int is_write) {
     const tutti__two_phase *t = r->two;
     const tutti__team *team = r->file->team;
-    const int most = t->stays > t->home.n ? t->stays : t->home.n;
+    const int most = t->destinations > t->incoming.n ? t->destinations : t->incoming.n;
     place *v = tutti__calloc((size_t)most + 1, sizeof *v);
-    c->stays = tutti__calloc((size_t)t->stays + 1, sizeof(int));
-    c->sources = tutti__calloc((size_t)t->home.n + 1, sizeof(int));
-    if (!v || !c->stays || !c->sources) {
+    c->destinations = tutti__calloc((size_t)t->destinations + 1, sizeof(int));
+    c->sources = tutti__calloc((size_t)t->incoming.n + 1, sizeof(int));
+    if (!v || !c->destinations || !c->sources) {
         tutti__free(v);
         return TUTTI_ERR_NOMEM;
     }
-    for (int i = 0; i < t->stays; i++)
-        v[i] = (place){tutti__turn_mine(team, t->agg_rank[t->stay[i].aggregator], is_write), i};
-    ring_sort(t->stays, v, c->stays);
-    for (int i = 0; i < t->home.n; i++)
-        v[i] = (place){tutti__turn_theirs(team, t->home.source[i].rank, is_write), i};
-    ring_sort(t->home.n, v, c->sources);
+    for (int i = 0; i < t->destinations; i++)
+        v[i] =
+            (place){tutti__ring_mine(team, t->agg_rank[t->destination[i].aggregator], is_write), i};
+    ring_sort(t->destinations, v, c->destinations);
+    for (int i = 0; i < t->incoming.n; i++)
+        v[i] = (place){tutti__ring_theirs(team, t->incoming.source[i].rank, is_write), i};
+    ring_sort(t->incoming.n, v, c->sources);
     tutti__free(v);
     return TUTTI_OK;
 }
@@ -48,26 +49,27 @@ static tutti_err rings_make(tutti__cycles *c, const tutti__run *r, int is_write)
 /* ---- memory */
 
 static tutti_err subs_make(tutti__cycles *c, const tutti__two_phase *t) {
-    const size_t slots = (size_t)c->slots, each = (size_t)t->stays + (size_t)t->home.n;
+    const size_t slots = (size_t)c->slots, each = (size_t)t->destinations + (size_t)t->incoming.n;
     c->sub = tutti__calloc(slots, sizeof *c->sub);
     c->shuffle = tutti__calloc(slots, sizeof *c->shuffle);
     c->parcels = tutti__calloc(slots * each + 1, sizeof *c->parcels);
     if (!c->sub || !c->shuffle || !c->parcels) return TUTTI_ERR_NOMEM;
     for (size_t i = 0; i < slots; i++) {
         c->shuffle[i].mine.v = c->parcels + i * each;
-        c->shuffle[i].theirs.v = c->parcels + i * each + t->stays;
-        c->sub[i].io.load = &t->home;
+        c->shuffle[i].theirs.v = c->parcels + i * each + t->destinations;
+        c->sub[i].io.incoming = &t->incoming;
     }
     return TUTTI_OK;
 }
 
 static tutti__needs needs_of(const tutti__run *r, int is_write) {
     const tutti__two_phase *t = r->two;
-    tutti__needs q = {.slots = t->homes, .window = t->domains.window, .is_write = is_write};
+    tutti__needs q = {.slots = t->window_slots, .window = t->domains.window, .is_write = is_write};
     q.aggregates = t->my_agg >= 0;
-    for (int i = 0; i < t->stays; i++)
-        q.mine |= t->agg_rank[t->stay[i].aggregator] != r->file->team->rank;
-    for (int i = 0; i < t->home.n; i++) q.theirs |= t->home.source[i].rank != r->file->team->rank;
+    for (int i = 0; i < t->destinations; i++)
+        q.mine |= t->agg_rank[t->destination[i].aggregator] != r->file->team->rank;
+    for (int i = 0; i < t->incoming.n; i++)
+        q.theirs |= t->incoming.source[i].rank != r->file->team->rank;
     return q;
 }
 
@@ -83,15 +85,15 @@ static void cycles_count(tutti__cycles *c, const tutti__two_phase *t) {
 /* My part of a node's memory, without what the exchange needs beside its windows. */
 static tutti_off windows_room(const tutti_plan *p, const tutti__two_phase *t) {
     const tutti_off share = p->file->opt.cb_buffer_size / p->file->team->nodes.largest;
-    const int beside = tutti__exchange_buffers(t->kind, t->step, t->homes) - t->homes;
-    return tutti__max(share - beside * t->domains.window, t->homes * t->domains.window);
+    const int beside = tutti__exchange_buffers(t->kind, t->step, t->window_slots) - t->window_slots;
+    return tutti__max(share - beside * t->domains.window, t->window_slots * t->domains.window);
 }
 
-tutti_err tutti__cycles_windows(tutti_plan *p) {
+tutti_err tutti__cycles_memory(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     if (t->kind == TUTTI_EXCHANGE_TWO_SIDED) return TUTTI_OK;
-    return tutti__windows_ensure(p->file->team, t->homes, t->my_agg >= 0 ? t->domains.window : 0,
-                                 windows_room(p, t));
+    return tutti__rma_windows_ensure(p->file->team, t->window_slots,
+                                     t->my_agg >= 0 ? t->domains.window : 0, windows_room(p, t));
 }
 
 tutti_err tutti__cycles_make(tutti_plan *p) {
@@ -100,11 +102,11 @@ tutti_err tutti__cycles_make(tutti_plan *p) {
     if (!r) return TUTTI_ERR_NOMEM;
     r->two = t;
     r->file = p->file;
-    r->stay_next = tutti__calloc((size_t)t->stays + 1, sizeof *r->stay_next);
+    r->destination_next = tutti__calloc((size_t)t->destinations + 1, sizeof *r->destination_next);
     tutti__cycles *c = r->cycles = tutti__calloc(1, sizeof *c);
     if (c) c->file = p->file;
-    if (!r->stay_next || !c) return TUTTI_ERR_NOMEM;
-    c->slots = t->homes;
+    if (!r->destination_next || !c) return TUTTI_ERR_NOMEM;
+    c->slots = t->window_slots;
     cycles_count(c, t);
     TUTTI_TRY(rings_make(c, r, p->is_write));
     TUTTI_TRY(subs_make(c, t));
@@ -155,10 +157,10 @@ void tutti__cycles_free(tutti__run *r) {
         tutti__free(c->sub);
         tutti__free(c->shuffle);
         tutti__free(c->parcels);
-        tutti__free(c->stays);
+        tutti__free(c->destinations);
         tutti__free(c->sources);
         tutti__free(c);
     }
-    tutti__free(r->stay_next);
+    tutti__free(r->destination_next);
     tutti__free(r);
 }

@@ -9,9 +9,9 @@
 
 /* The next cycle in which this rank has something to do. */
 static tutti_count cycle_mine(const tutti__run *r) {
-    tutti_count best = r->home_next >= 0 ? r->home_next : TUTTI__NO_CYCLE;
-    for (int i = 0; i < r->two->stays; i++)
-        if (r->stay_next[i] >= 0) best = tutti__min(best, r->stay_next[i]);
+    tutti_count best = r->window_next >= 0 ? r->window_next : TUTTI__NO_CYCLE;
+    for (int i = 0; i < r->two->destinations; i++)
+        if (r->destination_next[i] >= 0) best = tutti__min(best, r->destination_next[i]);
     return best;
 }
 
@@ -59,11 +59,12 @@ static void mine_open(tutti__run *r, tutti__shuffle *s) {
     const tutti__side file = r->access->file;
     s->mine.n = 0;
     s->own = 0;
-    for (int k = 0; k < t->stays; k++) {
-        const int i = r->cycles->stays[k], a = t->stay[i].aggregator, peer = t->agg_rank[a];
+    for (int k = 0; k < t->destinations; k++) {
+        const int i = r->cycles->destinations[k], a = t->destination[i].aggregator,
+                  peer = t->agg_rank[a];
         tutti_off lo, hi;
-        if (r->stay_next[i] != s->cycle) continue;
-        r->stay_next[i] = tutti__stay_after(r, &t->stay[i], s->cycle + 1);
+        if (r->destination_next[i] != s->cycle) continue;
+        r->destination_next[i] = tutti__destination_after(r, &t->destination[i], s->cycle + 1);
         tutti__domains_window(&t->domains, a, s->cycle, &lo, &hi);
         hi = tutti__min(hi, r->op->eof);
         const tutti_off bytes = tutti__side_bytes_in(file, lo, hi);
@@ -72,7 +73,7 @@ static void mine_open(tutti__run *r, tutti__shuffle *s) {
         else
             parcel_add(&s->mine, (tutti__parcel){
                                      .peer = peer,
-                                     .turn = tutti__turn_mine(r->file->team, peer, r->op->is_write),
+                                     .turn = tutti__ring_mine(r->file->team, peer, r->op->is_write),
                                      .lo = lo,
                                      .hi = hi,
                                      .bytes = bytes,
@@ -82,7 +83,7 @@ static void mine_open(tutti__run *r, tutti__shuffle *s) {
 
 /* Other ranks' bytes in my window; returns how many. */
 static tutti_off theirs_open(tutti__run *r, tutti__shuffle *s) {
-    const tutti__load *l = &r->two->home;
+    const tutti__incoming *l = &r->two->incoming;
     const tutti__team *team = r->file->team;
     tutti_off total = 0;
     for (int k = 0; k < l->n; k++) {
@@ -91,7 +92,7 @@ static tutti_off theirs_open(tutti__run *r, tutti__shuffle *s) {
         const tutti_off bytes = tutti__side_bytes_in(l->side[i], s->lo, s->hi);
         parcel_add(&s->theirs,
                    (tutti__parcel){.peer = peer,
-                                   .turn = tutti__turn_theirs(team, peer, r->op->is_write),
+                                   .turn = tutti__ring_theirs(team, peer, r->op->is_write),
                                    .lo = s->lo,
                                    .hi = s->hi,
                                    .bytes = bytes,
@@ -111,10 +112,10 @@ void tutti__cycle_open(tutti__run *r, int k) {
     s->theirs.n = 0;
     mine_open(r, s);
     io->total = 0;
-    if (r->home_next == s->cycle) {
+    if (r->window_next == s->cycle) {
         tutti__domains_window(&r->two->domains, r->two->my_agg, s->cycle, &s->lo, &s->hi);
         s->hi = tutti__min(s->hi, r->op->eof);
-        r->home_next = tutti__load_next(r, &r->two->home, s->cycle + 1);
+        r->window_next = tutti__incoming_next(r, &r->two->incoming, s->cycle + 1);
         io->total = theirs_open(r, s) + s->own;
     }
     io->lo = s->lo;

@@ -266,7 +266,7 @@ static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
     return tutti__run_outcome(r);
 }
 
-const tutti__engine tutti__engine_literal = {.memory = tutti__cycles_windows,
+const tutti__engine tutti__engine_literal = {.memory = tutti__cycles_memory,
                                              .make = tutti__cycles_make,
                                              .free = tutti__cycles_free,
                                              .sleep = tutti__cycles_sleep,

@@ -48,14 +48,14 @@ typedef struct tutti__cycles {
     tutti__exchange exchange;
     tutti_file *file; /* its team lends memory */
     int slots;
-    tutti__sub *sub;         /* [slots] */
-    tutti__shuffle *shuffle; /* [slots] */
-    tutti__parcel *parcels;  /* of all of them */
-    int *stays, *sources;    /* in the order of their turns */
-    tutti_count cycles;      /* of the longest domain */
-    int collective;          /* all ranks go through the same cycles */
-    int sparse;              /* and agree on them */
-    tutti_count next;        /* the cycle that comes next, TUTTI__NO_CYCLE: none */
+    tutti__sub *sub;             /* [slots] */
+    tutti__shuffle *shuffle;     /* [slots] */
+    tutti__parcel *parcels;      /* of all of them */
+    int *destinations, *sources; /* in the order of their turns */
+    tutti_count cycles;          /* of the longest domain */
+    int collective;              /* all ranks go through the same cycles */
+    int sparse;                  /* and agree on them */
+    tutti_count next;            /* the cycle that comes next, TUTTI__NO_CYCLE: none */
     tutti__minimum agreed;
     int staggered;    /* the first file access has been */
     tutti_file *pins; /* whose team has to keep its windows for this plan; NULL: nobody's */
@@ -64,7 +64,7 @@ typedef struct tutti__cycles {
 #define TUTTI__NO_CYCLE INT64_MAX
 
 /* ---- cycle_make.c: the engine's memory, see engine.h */
-tutti_err tutti__cycles_windows(tutti_plan *p) TUTTI_MUST_USE;
+tutti_err tutti__cycles_memory(tutti_plan *p) TUTTI_MUST_USE;
 tutti_err tutti__cycles_make(tutti_plan *p) TUTTI_MUST_USE;
 void tutti__cycles_free(tutti__run *r);
 /* Buffers are given back, and the team's windows of MPI let go; and the other way. */

@@ -1,4 +1,4 @@
-/* engine: the carrier.  It owns mirrors of windows that are at home in another group: its group's
+/* engine: the carrier.  It owns relay_slots of windows that are at home in another group: its group's
  * ranks fill (or empty) a mirror through shared memory, the carrier exchanges one message per window
  * with the window's home.
  *
@@ -13,40 +13,40 @@
 #include "base/trace.h"
 
 /* The load whose next window comes first in walk order, or -1. */
-static int carry_first(const tutti__run *r) {
+static int relay_first(const tutti__run *r) {
     int best = -1;
-    for (int i = 0; i < r->two->carries; i++) {
-        if (r->carry_next[i] < 0) continue;
-        if (best < 0 || r->carry_next[i] < r->carry_next[best]) best = i;
+    for (int i = 0; i < r->two->relays; i++) {
+        if (r->relay_next[i] < 0) continue;
+        if (best < 0 || r->relay_next[i] < r->relay_next[best]) best = i;
     }
     return best;
 }
 
 /* Take the next window in which this group has bytes (reading, the end of the file may leave none). */
-static int mirror_begin(tutti__run *r, tutti__work *w) {
+static int relay_begin(tutti__run *r, tutti__work *w) {
     int i;
-    while ((i = carry_first(r)) >= 0) {
-        const tutti__load *l = &r->two->carry[i];
-        tutti__work_begin(r, w, l, r->carry_next[i]);
-        r->carry_next[i] = tutti__load_next(r, l, w->cycle + 1);
-        w->local = tutti__batch_bytes(l, &l->batch[0], w->lo, w->hi);
+    while ((i = relay_first(r)) >= 0) {
+        const tutti__incoming *l = &r->two->relay[i];
+        tutti__work_begin(r, w, l, r->relay_next[i]);
+        r->relay_next[i] = tutti__incoming_next(r, l, w->cycle + 1);
+        w->local = tutti__senders_bytes(l, &l->senders[0], w->lo, w->hi);
         if (w->local == 0) continue;
-        (void)tutti__traffic_add(r, w, &l->batch[0]);
+        (void)tutti__traffic_add(r, w, &l->senders[0]);
         (void)tutti__traffic_place(w, &w->traffic[0]);
         return 1;
     }
     return 0;
 }
 
-static void mirror_open(const tutti__work *w) {
-    tutti__slot_open(w->slot, tutti__slot_key(w->load->aggregator, w->cycle));
+static void relay_open(const tutti__work *w) {
+    tutti__slot_open(w->slot, tutti__slot_key(w->incoming->aggregator, w->cycle));
 }
 
-static int carry_write(tutti__run *r, tutti__work *w) {
+static int relay_write(tutti__run *r, tutti__work *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
-        if (!mirror_begin(r, w)) return 0;
-        mirror_open(w);
+        if (!relay_begin(r, w)) return 0;
+        relay_open(w);
         w->phase = TUTTI__FILL;
         return 1;
     case TUTTI__FILL:
@@ -63,17 +63,17 @@ static int carry_write(tutti__run *r, tutti__work *w) {
     }
 }
 
-static int carry_read(tutti__run *r, tutti__work *w) {
+static int relay_read(tutti__run *r, tutti__work *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
-        if (!mirror_begin(r, w)) return 0;
+        if (!relay_begin(r, w)) return 0;
         tutti__traffic_receive(r, &w->traffic[0]);
         w->phase = TUTTI__RECEIVE;
         return 1;
     case TUTTI__RECEIVE:
         if (!tutti__traffic_test(r, &w->traffic[0])) return 0;
         tutti__traffic_unpack(r, w, &w->traffic[0]);
-        mirror_open(w);
+        relay_open(w);
         w->phase = TUTTI__SERVE;
         return 1;
     default:
@@ -85,6 +85,6 @@ static int carry_read(tutti__run *r, tutti__work *w) {
     }
 }
 
-int tutti__carry_progress(tutti__run *r, tutti__work *w) {
-    return r->op->is_write ? carry_write(r, w) : carry_read(r, w);
+int tutti__relay_progress(tutti__run *r, tutti__work *w) {
+    return r->op->is_write ? relay_write(r, w) : relay_read(r, w);
 }

@@ -4,7 +4,8 @@
 
 #include "base/trace.h"
 
-tutti_count tutti__stay_after(const tutti__run *r, const tutti__stay *s, tutti_count cycle) {
+tutti_count tutti__destination_after(const tutti__run *r, const tutti__destination *s,
+                                     tutti_count cycle) {
     tutti_off lo, hi;
     const tutti__side file = r->access->file;
     const tutti_count c = tutti__route_next(&r->two->domains, file, s->aggregator, cycle);
@@ -24,10 +25,10 @@ tutti_err tutti__run_outcome(const tutti__run *r) {
     return r->err;
 }
 
-tutti_count tutti__load_next(const tutti__run *r, const tutti__load *l, tutti_count from) {
+tutti_count tutti__incoming_next(const tutti__run *r, const tutti__incoming *l, tutti_count from) {
     const tutti__domains *d = &r->two->domains;
     tutti_off lo, hi;
-    const tutti_count best = tutti__load_cycle(d, l, from);
+    const tutti_count best = tutti__incoming_cycle(d, l, from);
     if (best < 0) return -1;
     tutti__domains_window(d, l->aggregator, best, &lo, &hi);
     return lo < r->op->eof ? best : -1;
@@ -41,9 +42,10 @@ void tutti__run_start(tutti__run *r, tutti__op *op) {
     r->done = 0;
     r->started = tutti__now();
     r->total = tutti__side_tell(op->access->file, op->eof);
-    r->home_next = t->my_agg >= 0 ? tutti__load_next(r, &t->home, 0) : -1;
-    for (int i = 0; i < t->stays; i++)
-        r->stay_next[i] = tutti__stay_after(r, &t->stay[i], t->stay[i].first);
+    r->window_next = t->my_agg >= 0 ? tutti__incoming_next(r, &t->incoming, 0) : -1;
+    for (int i = 0; i < t->destinations; i++)
+        r->destination_next[i] =
+            tutti__destination_after(r, &t->destination[i], t->destination[i].first);
 }
 
 tutti_off tutti__run_moved(const tutti__run *r) {

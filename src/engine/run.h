@@ -2,7 +2,7 @@
  *
  *   walker    copies its own bytes, window by window, between user memory and staging
  *   home      owns the windows of one domain: staging <-> file
- *   carrier   holds mirrors of windows that are at home in another group: staging <-> messages
+ *   carrier   holds relay_slots of windows that are at home in another group: staging <-> messages
  *
  *   write   walker -> slot -> [carrier -> message ->] home -> file
  *   read    file -> home [-> message -> carrier] -> slot -> walker
@@ -29,7 +29,7 @@ typedef enum {
 
 /* The traffic of one batch (the ranks of another group) with one window. */
 typedef struct tutti__traffic {
-    const tutti__batch *batch;
+    const tutti__sender_group *senders;
     tutti_off bytes; /* of the message */
     size_t first, n; /* its extents */
     char *at; /* where the message is: in the stage (one extent) or in the auxiliary buffer */
@@ -40,7 +40,7 @@ typedef struct tutti__traffic {
 /* A window in work. */
 typedef struct tutti__work {
     tutti__phase phase;
-    const tutti__load *load;
+    const tutti__incoming *incoming;
     tutti_count cycle;
     tutti_off lo, hi; /* the window, cut at the end of the file when reading */
     tutti_off local;  /* bytes that go through the slot */
@@ -63,15 +63,15 @@ struct tutti__run {
     tutti_file *file;
     tutti__stage stage;
     int tag;
-    int homes, mirrors;
-    tutti__work *work;            /* [homes + mirrors] */
-    tutti_count home_next;        /* the next cycle of my domain, -1: no more */
-    tutti_count *carry_next;      /* [carries] */
-    tutti_count *stay_next;       /* [stays] */
-    struct tutti__cycles *cycles; /* cycle by cycle, see cycles.h; NULL: as windows get ready */
+    int window_slots, relay_slots;
+    tutti__work *work;             /* [window_slots + relay_slots] */
+    tutti_count window_next;       /* the next cycle of my domain, -1: no more */
+    tutti_count *relay_next;       /* [relays] */
+    tutti_count *destination_next; /* [destinations] */
+    struct tutti__cycles *cycles;  /* cycle by cycle, see cycles.h; NULL: as windows get ready */
     char *own; /* message buffers: in the background of its own, otherwise the team's */
     char *aux;
-    int auxes; /* buffers of a window each in `aux` for homes, which take turns if there are fewer */
+    int auxes; /* buffers of a window each in `aux` for window_slots, which take turns if there are fewer */
     int holding; /* resident read: bytes stay in staging until the second part */
     double started;
     tutti_err err; /* the first trouble of this rank; from then on files are left alone */
@@ -92,18 +92,19 @@ tutti_off tutti__run_moved(const tutti__run *r);
 tutti_err tutti__run_outcome(const tutti__run *r) TUTTI_MUST_USE;
 
 /* The next cycle of an aggregator, from `cycle` on, in which I have bytes, or -1. */
-tutti_count tutti__stay_after(const tutti__run *r, const tutti__stay *s, tutti_count cycle);
+tutti_count tutti__destination_after(const tutti__run *r, const tutti__destination *s,
+                                     tutti_count cycle);
 
 /* ---- windows.c: what home and carrier share */
-tutti_count tutti__load_next(const tutti__run *r, const tutti__load *l, tutti_count from);
-void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__load *l, tutti_count cycle);
+tutti_count tutti__incoming_next(const tutti__run *r, const tutti__incoming *l, tutti_count from);
+void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__incoming *l, tutti_count cycle);
 /* Is no earlier window of the same domain still in this phase?  Between two ranks messages are matched
  * in order, so windows take turns in starting them. */
 int tutti__work_is_first(const tutti__run *r, const tutti__work *w);
-tutti_off tutti__batch_bytes(const tutti__load *l, const tutti__batch *b, tutti_off lo,
-                             tutti_off hi);
+tutti_off tutti__senders_bytes(const tutti__incoming *l, const tutti__sender_group *b, tutti_off lo,
+                               tutti_off hi);
 /* Note the traffic of a batch with the window, if there is any; NULL: none, or out of memory. */
-tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__batch *b);
+tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__sender_group *b);
 /* A message's bytes between the auxiliary buffer and the stage. */
 void tutti__traffic_pack(tutti__run *r, tutti__work *w, tutti__traffic *m);
 void tutti__traffic_unpack(tutti__run *r, tutti__work *w, tutti__traffic *m);
@@ -114,7 +115,7 @@ void tutti__traffic_receive(tutti__run *r, tutti__traffic *m);
 /* Has the message arrived or left? */
 int tutti__traffic_test(tutti__run *r, tutti__traffic *m);
 
-int tutti__home_progress(tutti__run *r, tutti__work *w);  /* home.c */
-int tutti__carry_progress(tutti__run *r, tutti__work *w); /* carry.c */
+int tutti__aggregator_progress(tutti__run *r, tutti__work *w); /* home.c */
+int tutti__relay_progress(tutti__run *r, tutti__work *w);      /* carry.c */
 
 #endif

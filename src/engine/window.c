@@ -7,8 +7,8 @@
 
 #include "base/trace.h"
 
-void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__load *l, tutti_count cycle) {
-    w->load = l;
+void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__incoming *l, tutti_count cycle) {
+    w->incoming = l;
     w->cycle = cycle;
     tutti__domains_window(&r->two->domains, l->aggregator, cycle, &w->lo, &w->hi);
     w->hi = tutti__min(w->hi, r->op->eof);
@@ -19,34 +19,34 @@ void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__load *l, tutt
 }
 
 int tutti__work_is_first(const tutti__run *r, const tutti__work *w) {
-    for (int i = 0; i < r->homes + r->mirrors; i++) {
+    for (int i = 0; i < r->window_slots + r->relay_slots; i++) {
         const tutti__work *o = &r->work[i];
-        if (o->phase == w->phase && o->load == w->load && o->cycle < w->cycle) return 0;
+        if (o->phase == w->phase && o->incoming == w->incoming && o->cycle < w->cycle) return 0;
     }
     return 1;
 }
 
-tutti_off tutti__batch_bytes(const tutti__load *l, const tutti__batch *b, tutti_off lo,
-                             tutti_off hi) {
+tutti_off tutti__senders_bytes(const tutti__incoming *l, const tutti__sender_group *b, tutti_off lo,
+                               tutti_off hi) {
     tutti_off n = 0;
     for (int i = b->first; i < b->first + b->n; i++) n += tutti__side_bytes_in(l->side[i], lo, hi);
     return n;
 }
 
-tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__batch *b) {
-    const tutti_off bytes = tutti__batch_bytes(w->load, b, w->lo, w->hi);
+tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__sender_group *b) {
+    const tutti_off bytes = tutti__senders_bytes(w->incoming, b, w->lo, w->hi);
     if (bytes == 0) return NULL;
     w->total += bytes;
     tutti__traffic *m = &w->traffic[w->traffics++];
     memset(m, 0, sizeof *m);
-    m->batch = b;
+    m->senders = b;
     m->first = w->extents.n;
     const tutti_err err =
-        tutti__sides_union(b->n, w->load->side + b->first, w->lo, w->hi, 0, &w->extents);
+        tutti__sides_union(b->n, w->incoming->side + b->first, w->lo, w->hi, 0, &w->extents);
     m->n = w->extents.n - m->first;
     if (err !=
         TUTTI_OK) { /* the message is exchanged all the same, without sense: whatever comes has room */
-        const int receives = r->op->is_write == (w->load == &r->two->home);
+        const int receives = r->op->is_write == (w->incoming == &r->two->incoming);
         tutti__run_fail(r, err);
         w->extents.n = m->first;
         m->n = 0;
@@ -94,7 +94,7 @@ void tutti__traffic_unpack(tutti__run *r, tutti__work *w, tutti__traffic *m) {
 void tutti__traffic_send(tutti__run *r, tutti__work *w, tutti__traffic *m) {
     tutti__traffic_pack(r, w, m);
     const tutti_err err =
-        tutti__message_send(r->file->team, m->batch->peer, r->tag, m->at, m->bytes, &m->message);
+        tutti__message_send(r->file->team, m->senders->peer, r->tag, m->at, m->bytes, &m->message);
     if (err != TUTTI_OK) tutti__run_fail(r, err);
     m->started = 1;
     r->op->stats->messages++;
@@ -102,8 +102,8 @@ void tutti__traffic_send(tutti__run *r, tutti__work *w, tutti__traffic *m) {
 }
 
 void tutti__traffic_receive(tutti__run *r, tutti__traffic *m) {
-    const tutti_err err =
-        tutti__message_receive(r->file->team, m->batch->peer, r->tag, m->at, m->bytes, &m->message);
+    const tutti_err err = tutti__message_receive(r->file->team, m->senders->peer, r->tag, m->at,
+                                                 m->bytes, &m->message);
     if (err != TUTTI_OK) tutti__run_fail(r, err);
     m->started = 1;
 }

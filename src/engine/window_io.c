@@ -40,8 +40,8 @@ typedef struct {
 static span span_of(const tutti__window_io *w) {
     tutti_off from = 0, to = 0; /* the longest stretch of one side with small holes only */
     span all = {TUTTI__OFF_END, 0, 0};
-    for (int i = 0; i < w->load->n; i++) {
-        const tutti__side s = w->load->side[i];
+    for (int i = 0; i < w->incoming->n; i++) {
+        const tutti__side s = w->incoming->side[i];
         if (tutti__side_bytes_in(s, w->lo, w->hi) == 0) continue;
         const tutti_off first = tutti__side_next(s, w->lo), last = side_end(s, w->hi);
         all.first = tutti__min(all.first, first);
@@ -55,16 +55,16 @@ static span span_of(const tutti__window_io *w) {
 }
 
 static int any_irregular(const tutti__window_io *w) {
-    for (int i = 0; i < w->load->n; i++)
-        if (tutti__side_irregular(w->load->side[i])) return 1;
+    for (int i = 0; i < w->incoming->n; i++)
+        if (tutti__side_irregular(w->incoming->side[i])) return 1;
     return 0;
 }
 
 /* The sides that have bytes here, with small holes closed; *n_out of them have been made, also on failure. */
 static tutti_err sides_coarse(const tutti__window_io *w, tutti__side *v, int *n_out) {
     *n_out = 0;
-    for (int i = 0; i < w->load->n; i++) {
-        const tutti__side s = w->load->side[i];
+    for (int i = 0; i < w->incoming->n; i++) {
+        const tutti__side s = w->incoming->side[i];
         if (tutti__side_bytes_in(s, w->lo, w->hi) == 0) continue;
         TUTTI_TRY(tutti__side_coarse(s, w->gap, &v[*n_out]));
         ++*n_out;
@@ -74,7 +74,7 @@ static tutti_err sides_coarse(const tutti__window_io *w, tutti__side *v, int *n_
 
 static tutti_err wanted_union(tutti__window_io *w, const span *all) {
     int n = 0;
-    tutti__side *v = tutti__malloc((size_t)w->load->n * sizeof *v);
+    tutti__side *v = tutti__malloc((size_t)w->incoming->n * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     tutti_err err = sides_coarse(w, v, &n);
     if (err == TUTTI_OK) err = tutti__sides_union(n, v, all->first, all->last, w->gap, &w->extents);
@@ -153,7 +153,7 @@ static tutti_err mended_add(tutti__window_io *w, char *bite) {
 }
 
 static tutti_err named_add(tutti__window_io *w) {
-    TUTTI_TRY(tutti__sides_union(w->load->n, w->load->side, w->lo, w->hi, 0, &w->extents));
+    TUTTI_TRY(tutti__sides_union(w->incoming->n, w->incoming->side, w->lo, w->hi, 0, &w->extents));
     if ((w->mend || w->zeros < w->hi) && w->extents.n > 2) {
         char *bite = tutti__malloc_aligned(4096, (size_t)tutti__min(BITE, w->hi - w->lo));
         if (!bite) return TUTTI_ERR_NOMEM;

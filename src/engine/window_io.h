@@ -6,13 +6,13 @@
 #include "engine/engine.h"
 
 typedef struct tutti__window_io {
-    const tutti__load *load; /* whose bytes */
-    tutti_off lo, hi;        /* the window, cut at the end of the file when reading */
-    tutti_off total;         /* bytes that all of them have in it, if they do not overlap; else 0 */
-    char *stage;             /* where `lo` is */
-    tutti_off shift;         /* from the access's offsets to the file's */
-    tutti_off gap;           /* holes of this size are read along: cheaper than another request */
-    tutti_store *mend;       /* writing: the same by reading them first, from this; NULL: never */
+    const tutti__incoming *incoming; /* whose bytes */
+    tutti_off lo, hi;                /* the window, cut at the end of the file when reading */
+    tutti_off total;   /* bytes that all of them have in it, if they do not overlap; else 0 */
+    char *stage;       /* where `lo` is */
+    tutti_off shift;   /* from the access's offsets to the file's */
+    tutti_off gap;     /* holes of this size are read along: cheaper than another request */
+    tutti_store *mend; /* writing: the same by reading them first, from this; NULL: never */
     tutti_off
         zeros; /* writing: from here on the file has no bytes, and holes are written as zeros */
     /* filled in: */

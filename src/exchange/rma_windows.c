@@ -36,7 +36,7 @@ static tutti_err shift_tell(tutti__team *t, char **base, int **out) {
 }
 
 /* One window, on all ranks or on none.  Where some rank has none, those who have one cannot free it,
- * since that takes all of them: it stays until the program ends. */
+ * since that takes all of them: it destinations until the program ends. */
 static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char **base_out) {
     const MPI_Aint size = bytes > 0 ? (MPI_Aint)bytes + PAGE : 0;
     MPI_Win win = MPI_WIN_NULL;
@@ -52,7 +52,8 @@ static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char
     return TUTTI_OK;
 }
 
-static tutti_err windows_make(tutti__team *t, int n, const tutti_off *bytes, tutti__windows *out) {
+static tutti_err windows_make(tutti__team *t, int n, const tutti_off *bytes,
+                              tutti__rma_windows *out) {
     for (out->n = 0; out->n < n; out->n++) {
         const int i = out->n;
         TUTTI_TRY(window_make(t, bytes[i], &out->win[i], &out->base[i]));
@@ -65,7 +66,7 @@ static tutti_err windows_make(tutti__team *t, int n, const tutti_off *bytes, tut
 
 /* Communicators for barriers: those of different sub-buffers may then be under way at the same time,
  * begun in a different order by different ranks. */
-static tutti_err barriers_make(tutti__team *t, tutti__windows *w) {
+static tutti_err barriers_make(tutti__team *t, tutti__rma_windows *w) {
     for (int i = 0; i < w->n; i++) {
         const int code = MPI_Comm_dup(t->comm, &w->barrier[i]);
         if (code != MPI_SUCCESS) {
@@ -78,44 +79,44 @@ static tutti_err barriers_make(tutti__team *t, tutti__windows *w) {
 }
 
 /* Do they suffice? */
-static int suffice(const tutti__windows *w, int n, tutti_off bytes) {
+static int suffice(const tutti__rma_windows *w, int n, tutti_off bytes) {
     for (int i = 0; i < n; i++)
         if (i >= w->n || w->bytes[i] < bytes) return 0;
     return 1;
 }
 
-static tutti_off total(const tutti__windows *w) {
+static tutti_off total(const tutti__rma_windows *w) {
     tutti_off sum = 0;
     for (int i = 0; i < w->n; i++) sum += w->bytes[i];
     return sum;
 }
 
-static tutti_err all_make(tutti__team *t, int n, const tutti_off *bytes, tutti__windows *out) {
+static tutti_err all_make(tutti__team *t, int n, const tutti_off *bytes, tutti__rma_windows *out) {
     TUTTI_TRY(windows_make(t, n, bytes, out));
     return tutti__team_agree(t, barriers_make(t, out));
 }
 
 /* Where nobody else needs the old ones they go first, so that there are never both. */
 static tutti_err replace(tutti__team *t, int n, tutti_off bytes, int pinned) {
-    tutti__windows fresh = {.n = 0};
-    tutti_off each[TUTTI__WINDOWS] = {0};
-    if (!pinned) tutti__windows_drop(&t->windows);
-    const int most = n > t->windows.n ? n : t->windows.n;
-    for (int i = 0; i < most; i++) each[i] = tutti__max(i < n ? bytes : 0, t->windows.bytes[i]);
+    tutti__rma_windows fresh = {.n = 0};
+    tutti_off each[TUTTI__RMA_WINDOWS] = {0};
+    if (!pinned) tutti__rma_windows_drop(&t->rma_windows);
+    const int most = n > t->rma_windows.n ? n : t->rma_windows.n;
+    for (int i = 0; i < most; i++) each[i] = tutti__max(i < n ? bytes : 0, t->rma_windows.bytes[i]);
     const tutti_err err = all_make(t, most, each, &fresh);
-    tutti__windows_drop(err == TUTTI_OK ? &t->windows : &fresh);
+    tutti__rma_windows_drop(err == TUTTI_OK ? &t->rma_windows : &fresh);
     TUTTI_TRY(err);
-    t->windows = fresh;
+    t->rma_windows = fresh;
     return TUTTI_OK;
 }
 
-tutti_err tutti__windows_ensure(tutti__team *t, int n, tutti_off bytes, tutti_off room) {
+tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes, tutti_off room) {
     tutti__vote v;
-    TUTTI_ASSERT(n <= TUTTI__WINDOWS);
+    TUTTI_ASSERT(n <= TUTTI__RMA_WINDOWS);
     tutti__vote_init(&v);
-    v.max[0] = !suffice(&t->windows, n, bytes);
+    v.max[0] = !suffice(&t->rma_windows, n, bytes);
     v.max[1] = atomic_load(&t->pins) > 0; /* plans are freed by each rank alone */
-    v.max[2] = total(&t->windows) > room;
+    v.max[2] = total(&t->rma_windows) > room;
     TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
     const int anew = v.max[0] || (v.max[2] && !v.max[1]);
     return anew ? replace(t, n, bytes, v.max[1] != 0) : TUTTI_OK;

@@ -6,7 +6,7 @@
 #include "comm/team.h"
 
 /* Where rank r's bytes begin in window i. */
-static inline MPI_Aint tutti__windows_shift(const tutti__windows *w, int i, int r) {
+static inline MPI_Aint tutti__rma_windows_shift(const tutti__rma_windows *w, int i, int r) {
     return w->shift[i] ? w->shift[i][r] : 0;
 }
 
@@ -16,7 +16,7 @@ static inline MPI_Aint tutti__windows_shift(const tutti__windows *w, int i, int 
  * held is gone, and they have exactly that size; unless plans have been made for the old ones
  * (t->pins): then no window becomes smaller, and if new ones cannot be had the old ones stay.  They are freed
  * with the team.   Collective; the same answer on all ranks. */
-tutti_err tutti__windows_ensure(tutti__team *t, int n, tutti_off bytes,
-                                tutti_off room) TUTTI_MUST_USE;
+tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes,
+                                    tutti_off room) TUTTI_MUST_USE;
 
 #endif

@@ -6,7 +6,7 @@
 #include "comm/team.h"
 
 /* Make sure that the team's segment for its nodes (shared = 1) or for single ranks (shared = 0) has
- * at least `bytes` bytes.  What it held is gone if it had to grow; if it cannot, it stays as it was.
+ * at least `bytes` bytes.  What it held is gone if it had to grow; if it cannot, it destinations as it was.
  * Collective on the node if shared; the same answer on all its ranks.  The memory is really there:
  * a full /dev/shm is an error here, not a SIGBUS later. */
 tutti_err tutti__segment_ensure(tutti__team *t, int shared, size_t bytes) TUTTI_MUST_USE;

@@ -14,12 +14,12 @@ static int distance(const tutti__team *t, int from, int to) {
     return (to - from + t->size) % t->size;
 }
 
-int tutti__turn_mine(const tutti__team *t, int peer, int is_write) {
+int tutti__ring_mine(const tutti__team *t, int peer, int is_write) {
     return is_write ? distance(t, t->rank, peer) : distance(t, peer, t->rank);
 }
 
-int tutti__turn_theirs(const tutti__team *t, int peer, int is_write) {
-    return tutti__turn_mine(t, peer, !is_write);
+int tutti__ring_theirs(const tutti__team *t, int peer, int is_write) {
+    return tutti__ring_mine(t, peer, !is_write);
 }
 
 /* ---- memory */
@@ -117,8 +117,8 @@ void tutti__exchange_start(tutti__exchange *x, tutti__shuffle *shuffles) {
     x->flights = 0;
     for (int i = 0; i < x->slots; i++) {
         shuffles[i].flying = 0;
-        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED && x->team->windows.bytes[i] > 0)
-            shuffles[i].buffer = x->team->windows.base[i];
+        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED && x->team->rma_windows.bytes[i] > 0)
+            shuffles[i].buffer = x->team->rma_windows.base[i];
     }
 }
 
@@ -129,7 +129,7 @@ static void parcels_start(tutti__parcels *l) {
 }
 
 void tutti__shuffle_init(tutti__exchange *x, tutti__shuffle *s) {
-    TUTTI_ASSERT(!s->flying && x->flights < TUTTI__WINDOWS);
+    TUTTI_ASSERT(!s->flying && x->flights < TUTTI__RMA_WINDOWS);
     parcels_start(&s->mine);
     parcels_start(&s->theirs);
     s->flying = 1;

@@ -39,7 +39,7 @@
 typedef struct tutti__parcel {
     /* the caller's */
     int peer;         /* rank at the other end, never this one */
-    int turn;         /* tutti__turn_mine, tutti__turn_theirs */
+    int turn;         /* tutti__ring_mine, tutti__ring_theirs */
     tutti_off lo, hi; /* the window (cut at the end of the file), which is the peer's or mine */
     tutti_off bytes;  /* > 0 */
     tutti__side side; /* what is wanted of it: my file side, or the peer's */
@@ -104,14 +104,14 @@ typedef struct tutti__exchange {
     char *send, *receive;     /* one at a time */
     struct tutti__puts *puts; /* fence, lock */
     int flights;
-    tutti__shuffle *flight[TUTTI__WINDOWS]; /* begun and not ended, oldest first */
-    tutti_err err;                          /* the first trouble */
+    tutti__shuffle *flight[TUTTI__RMA_WINDOWS]; /* begun and not ended, oldest first */
+    tutti_err err;                              /* the first trouble */
     tutti_error_info info;
 } tutti__exchange;
 
 /* In which turn of the ring a parcel's message is: sends to me + turn, receives from me - turn. */
-int tutti__turn_mine(const tutti__team *t, int peer, int is_write);
-int tutti__turn_theirs(const tutti__team *t, int peer, int is_write);
+int tutti__ring_mine(const tutti__team *t, int peer, int is_write);
+int tutti__ring_theirs(const tutti__team *t, int peer, int is_write);
 
 /* How many buffers of a window's size a rank needs at most. */
 int tutti__exchange_buffers(int kind, int step, int slots);

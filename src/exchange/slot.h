@@ -41,12 +41,12 @@ static inline void tutti__slot_make(tutti__slot *s) {
 }
 
 /* Anybody: 1 if it is my turn now; then give it back soon, and wait for nobody meanwhile. */
-static inline int tutti__slot_take_turn(tutti__slot *s) {
+static inline int tutti__slot_writer_enter(tutti__slot *s) {
     return !atomic_load_explicit(&s->turn, memory_order_relaxed) &&
            !atomic_exchange_explicit(&s->turn, 1, memory_order_acquire);
 }
 
-static inline void tutti__slot_give_turn(tutti__slot *s) {
+static inline void tutti__slot_writer_leave(tutti__slot *s) {
     atomic_store_explicit(&s->turn, 0, memory_order_release);
 }
 

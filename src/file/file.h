@@ -31,20 +31,21 @@ struct tutti_file {
     int synchronous;  /* every write waits for the disk */
     int spare_cores;  /* every rank may use more than one core */
     int plans;        /* of the caller's, that have not been freed */
-    tutti_plan *kept; /* remembered ones, the last used first; the same on all ranks (remember.c) */
-    int kept_n;
+    tutti_plan
+        *cached; /* remembered ones, the last used first; the same on all ranks (remember.c) */
+    int cached_n;
     tutti_plan *blank;       /* room for the next one, or NULL */
     tutti_request *requests; /* operations under way, in the order in which they were started */
     int queue_stands;        /* while fibers are resumed: one of them waits to depart */
     struct tutti__worker *worker;  /* the thread of background `all`; NULL until it is needed */
     struct tutti__worker *helpers; /* threads for independent accesses that do not block */
     pthread_mutex_t lock;          /* of what threads share: the next two, and `helpers` */
-    tutti_request *alone;          /* independent accesses under way, in any order */
+    tutti_request *independent;    /* independent accesses under way, in any order */
     _Atomic int blocking;          /* and calls of other threads that make one and wait for it */
     tutti_stats last, all;         /* of the last operation, and of all of them */
     tutti_stats aside;             /* what was done besides: opening, size, sync ... */
     _Atomic int atomic;            /* atomic mode */
-    pthread_mutex_t turn;          /* atomic mode: one access of this rank at a time */
+    pthread_mutex_t atomic_turn;   /* atomic mode: one access of this rank at a time */
     pthread_mutex_t use;           /* recursive: see TUTTI_USE */
     int64_t planned_n;             /* plans made so far */
     int64_t explained;             /* the number of the one in `explain` */

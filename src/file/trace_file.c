@@ -63,14 +63,14 @@ static const char *trace_refused(const tutti_file *f, const struct stat *st, int
 }
 
 /* Beyond the limit of the process the kernel would end it. */
-static int trace_fits(int n, const tutti__letter *in) {
+static int trace_fits(int n, const tutti__sparse_message *in) {
     struct rlimit limit;
     uint64_t bytes = sizeof trace_head + 8;
     for (int i = 0; i < n; i++) bytes += in[i].bytes + 2;
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
 }
 
-static int trace_print(int fd, int n, const tutti__letter *in) {
+static int trace_print(int fd, int n, const tutti__sparse_message *in) {
     int first = 1;
     FILE *out = fdopen(fd, "w");
     if (!out) {
@@ -91,7 +91,7 @@ static int trace_print(int fd, int n, const tutti__letter *in) {
 
 /* NULL, or why there is none.  What is not ours is not even opened: closing it would drop its
  * locks. */
-static const char *trace_save(const tutti_file *f, int n, const tutti__letter *in) {
+static const char *trace_save(const tutti_file *f, int n, const tutti__sparse_message *in) {
     const char *path = f->opt.trace, *refused = NULL;
     struct stat st;
     if (!trace_fits(n, in)) return "it would exceed the limit on the size of files";
@@ -109,19 +109,19 @@ static const char *trace_save(const tutti_file *f, int n, const tutti__letter *i
 }
 
 void tutti__trace_write(tutti_file *f) {
-    tutti__letter *in = NULL;
+    tutti__sparse_message *in = NULL;
     int n = 0;
     if (!f->opt.trace[0]) return;
     char *text = tutti__trace_json();
-    const tutti__letter mine = {0, text ? strlen(text) : 0, text};
+    const tutti__sparse_message mine = {0, text ? strlen(text) : 0, text};
     const char *trouble = NULL;
-    if (tutti__team_letters(f->team, text ? 1 : 0, &mine, &n, &in) != TUTTI_OK) {
+    if (tutti__sparse_exchange(f->team, text ? 1 : 0, &mine, &n, &in) != TUTTI_OK) {
         trouble = "not all ranks could send what they recorded";
         tutti__error_clear();
     }
     tutti__free(text);
-    if (f->team->rank != 0) return tutti__letters_free(n, &in);
+    if (f->team->rank != 0) return tutti__sparse_free(n, &in);
     if (!trouble) trouble = trace_save(f, n, in);
     if (trouble) trace_complain(f, trouble);
-    tutti__letters_free(n, &in);
+    tutti__sparse_free(n, &in);
 }

@@ -411,14 +411,14 @@ static double two_phase_seconds(const model *m, const tutti__candidate *k) {
 /* ---- candidates ------------------------------------------------------------------------------ */
 
 /* Is it done cycle by cycle? */
-static int is_stepwise(const tutti__cost_case *c, int exchange) {
+static int is_literal(const tutti__cost_case *c, int exchange) {
     if (exchange == TUTTI_EXCHANGE_TWO_SIDED) return c->opt->step > 0;
     return exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
 }
 
 /* One is enough without overlap; but unless somebody wants it so, it is not larger for that: what
  * overlaps has several of them under way. */
-static int homes_of(const tutti__cost_case *c, int pipeline) {
+static int window_slots_of(const tutti__cost_case *c, int pipeline) {
     const tutti_options *o = c->opt;
     if (pipeline != TUTTI_PIPELINE_NONE) return o->sub_buffers;
     return o->pipeline == TUTTI_PIPELINE_NONE || o->window_size > 0 ? 1 : o->sub_buffers;
@@ -426,11 +426,11 @@ static int homes_of(const tutti__cost_case *c, int pipeline) {
 
 /* Buffers of a window's size that a rank needs, as two_phase_plan.c counts them. */
 static int buffers_of(const tutti__cost_case *c, const tutti__candidate *k) {
-    const int homes = homes_of(c, k->pipeline);
+    const int window_slots = window_slots_of(c, k->pipeline);
     const int step = k->exchange == TUTTI_EXCHANGE_TWO_SIDED ? c->opt->step : 0;
-    if (is_stepwise(c, k->exchange)) return c->buffers(k->exchange, step, homes);
+    if (is_literal(c, k->exchange)) return c->buffers(k->exchange, step, window_slots);
     const int remote = k->exchange == TUTTI_EXCHANGE_SHM ? c->groups > 1 : c->ranks > 1;
-    return remote ? 2 * (homes + 2) : homes;
+    return remote ? 2 * (window_slots + 2) : window_slots;
 }
 
 /* What fits into the memory of a node. */
@@ -496,7 +496,7 @@ static void add(collector *l, tutti__candidate k) {
 
 /* Cycle by cycle there is nothing to overlap with a single sub-buffer. */
 static int pipeline_asked(const tutti__cost_case *c, int exchange) {
-    if (c->opt->sub_buffers == 1 && is_stepwise(c, exchange)) return TUTTI_PIPELINE_NONE;
+    if (c->opt->sub_buffers == 1 && is_literal(c, exchange)) return TUTTI_PIPELINE_NONE;
     return c->opt->pipeline;
 }
 

@@ -186,7 +186,7 @@ tutti_off tutti__runs_end(const tutti_io_run *runs, int n) {
 
 static tutti_err transfer(tutti__fdfile *f, int is_write, tutti__span *s, tutti__tally *t) {
     struct iovec iov[TUTTI__IOV_SYNC]; /* of this call alone: other threads make theirs */
-    tutti__call c = {.iov = iov, .max_iov = TUTTI__IOV_SYNC, .max_bytes = f->max_bytes};
+    tutti__io_call c = {.iov = iov, .max_iov = TUTTI__IOV_SYNC, .max_bytes = f->max_bytes};
     *t = tutti__tally_start();
     tutti__span_transfer(f, is_write, s, &c, t);
     return tutti__tally_judge(t, is_write, tutti__store_stats(&f->base));

@@ -45,7 +45,7 @@ tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int 
                              const tutti_options *opt) TUTTI_MUST_USE;
 /* Undo an open, because something that belongs to it failed. */
 void tutti__fdfile_abandon(tutti__fdfile *f, const char *path);
-/* Close the descriptors; the struct stays the caller's. */
+/* Close the descriptors; the struct destinations the caller's. */
 tutti_err tutti__fdfile_shut(tutti__fdfile *f) TUTTI_MUST_USE;
 
 /* What the file system says of the file. */
@@ -71,7 +71,7 @@ int tutti__fdfile_descriptor(const tutti_store *s);
 tutti_err tutti__fdfile_flush(tutti_store *s);
 tutti_err tutti__fdfile_refresh(tutti_store *s);
 tutti_err tutti__fdfile_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi); /* lock.c */
-void tutti__fdfile_hasten(tutti_store *s, tutti_off lo, tutti_off hi);              /* hasten.c */
+void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi);        /* hasten.c */
 
 int tutti__fdfile_cached(tutti_store *s, tutti_off offset); /* cached.c */
 

@@ -3,7 +3,7 @@
  * Pieces are handed out in list order, but end in any.  For a read the result is the length of the
  * leading part of the list that was there: the smallest stream position at which a piece met the
  * end of the file.  Where the runs ascend, whatever follows that position lies behind the end too
- * and stays untouched.  Where they do not, a later piece could be there although an earlier one is
+ * and destinations untouched.  Where they do not, a later piece could be there although an earlier one is
  * not; such lists are cut off beforehand, at the size that the file has.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/ioreq.h"
@@ -60,7 +60,7 @@ tutti_err tutti__ioreq_make(tutti__fdfile *f, int is_write, const tutti_io_run *
     return TUTTI_OK;
 }
 
-int tutti__ioreq_take(tutti__ioreq *r, tutti__call *call, tutti__span *piece_out) {
+int tutti__ioreq_take(tutti__ioreq *r, tutti__io_call *call, tutti__span *piece_out) {
     if (r->rest.left == 0) return 0;
     tutti__span_cut((tutti__fdfile *)r->base.store, r->rest, call);
     *piece_out = r->rest;

@@ -26,7 +26,7 @@ tutti_err tutti__ioreq_make(tutti__fdfile *f, int is_write, const tutti_io_run *
                             tutti__ioreq **r_out) TUTTI_MUST_USE;
 
 /* Hand out the next piece, cut into `call` (whose limits are set); 0: there is none. */
-int tutti__ioreq_take(tutti__ioreq *r, tutti__call *call, tutti__span *piece_out);
+int tutti__ioreq_take(tutti__ioreq *r, tutti__io_call *call, tutti__span *piece_out);
 
 /* A piece has come back with its own tally; after an error or the end of the file, nothing more is
  * handed out.  The last one notes when the request ended. */

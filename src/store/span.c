@@ -85,7 +85,7 @@ static tutti_off buffered_part(const tutti__fdfile *f, const tutti__span *s) {
     return direct_room(s) >= head + f->align ? head : bytes;
 }
 
-static void add_vector(tutti__call *c, char *memory, size_t bytes) {
+static void add_vector(tutti__io_call *c, char *memory, size_t bytes) {
     struct iovec *last = c->niov > 0 ? &c->iov[c->niov - 1] : NULL;
     if (last && (char *)last->iov_base + last->iov_len == memory)
         last->iov_len += bytes;
@@ -95,14 +95,14 @@ static void add_vector(tutti__call *c, char *memory, size_t bytes) {
 }
 
 /* How much of the first run of `s` the call can still take. */
-static tutti_off next_part(const tutti__fdfile *f, const tutti__span *s, const tutti__call *c) {
+static tutti_off next_part(const tutti__fdfile *f, const tutti__span *s, const tutti__io_call *c) {
     const tutti_off room = (tutti_off)(c->max_bytes - c->bytes);
     if (span_offset(s) != c->offset + (tutti_off)c->bytes) return 0;
     if (c->fd == f->fd) return tutti__min(buffered_part(f, s), room);
     return tutti__min(direct_part(f, s), tutti__align_down(room, f->align));
 }
 
-void tutti__span_cut(const tutti__fdfile *f, tutti__span s, tutti__call *c) {
+void tutti__span_cut(const tutti__fdfile *f, tutti__span s, tutti__io_call *c) {
     TUTTI_ASSERT(s.left > 0 && (f->align == 0 || (tutti_off)c->max_bytes >= f->align));
     c->fd = direct_part(f, &s) > 0 ? f->direct_fd : f->fd;
     c->offset = span_offset(&s);
@@ -117,7 +117,7 @@ void tutti__span_cut(const tutti__fdfile *f, tutti__span s, tutti__call *c) {
     TUTTI_ASSERT(c->bytes > 0);
 }
 
-ssize_t tutti__span_call(int is_write, const tutti__call *c) {
+ssize_t tutti__span_call(int is_write, const tutti__io_call *c) {
     const struct iovec *v = c->iov;
     ssize_t n;
     if (c->niov == 1)
@@ -150,7 +150,7 @@ int tutti__span_moved(const tutti__fdfile *f, int is_write, tutti__span *s, ssiz
     return s->left > 0;
 }
 
-void tutti__span_transfer(const tutti__fdfile *f, int is_write, tutti__span *s, tutti__call *c,
+void tutti__span_transfer(const tutti__fdfile *f, int is_write, tutti__span *s, tutti__io_call *c,
                           tutti__tally *t) {
     int more = s->left > 0;
     while (more) {

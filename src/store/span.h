@@ -25,7 +25,7 @@ typedef struct tutti__span {
 
 /* One system call: `bytes` bytes, contiguous in the file, scattered over `niov` places in memory.
  */
-typedef struct tutti__call {
+typedef struct tutti__io_call {
     struct iovec *iov; /* space for max_iov of them, set by the caller like the other two limits */
     int max_iov;
     size_t max_bytes;
@@ -33,7 +33,7 @@ typedef struct tutti__call {
     int niov;
     tutti_off offset;
     size_t bytes;
-} tutti__call;
+} tutti__io_call;
 
 #define TUTTI__NO_END INT64_MAX
 
@@ -52,10 +52,10 @@ tutti__span tutti__span_all(const tutti_io_run *runs, int n);
 void tutti__span_advance(tutti__span *s, tutti_off bytes);
 
 /* Describe the call that moves the first bytes of a span that is not empty. */
-void tutti__span_cut(const struct tutti__fdfile *f, tutti__span s, tutti__call *c);
+void tutti__span_cut(const struct tutti__fdfile *f, tutti__span s, tutti__io_call *c);
 
 /* Make the call; the number of bytes moved or -errno. */
-ssize_t tutti__span_call(int is_write, const tutti__call *c);
+ssize_t tutti__span_call(int is_write, const tutti__io_call *c);
 
 /* Take the result of a call into account; 1: go on with what is left, 0: stop (all done, error, or
  * end of file, see the tally). */
@@ -64,7 +64,7 @@ int tutti__span_moved(const struct tutti__fdfile *f, int is_write, tutti__span *
 
 /* Cut and call until the span is moved, an error occurs or the file ends. */
 void tutti__span_transfer(const struct tutti__fdfile *f, int is_write, tutti__span *s,
-                          tutti__call *c, tutti__tally *t);
+                          tutti__io_call *c, tutti__tally *t);
 
 tutti__tally tutti__tally_start(void);
 

@@ -215,7 +215,7 @@ tutti_err tutti__store_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi
     return s->ops->lock ? during("lock", s->ops->lock(s, kind, lo, hi)) : TUTTI_OK;
 }
 
-void tutti__store_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
+void tutti__store_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
     if (s->ops->hasten && lo < hi) s->ops->hasten(s, lo, hi);
 }
 

@@ -164,7 +164,7 @@ static tutti_err fault_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi
 }
 
 static void fault_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
-    tutti__store_hasten(inner_of((fault_store *)s), lo, hi);
+    tutti__store_write_behind(inner_of((fault_store *)s), lo, hi);
 }
 
 static int fault_cached(tutti_store *s, tutti_off offset) {

@@ -40,4 +40,4 @@ const tutti_store_ops tutti__store_posix = {.name = "posix",
                                             .refresh = tutti__fdfile_refresh,
                                             .cached = tutti__fdfile_cached,
                                             .lock = tutti__fdfile_lock,
-                                            .hasten = tutti__fdfile_hasten};
+                                            .hasten = tutti__fdfile_write_behind};

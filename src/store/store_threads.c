@@ -32,14 +32,14 @@ typedef struct threads_store {
 /* With the lock. */
 static void hasten_if_idle(threads_store *t) {
     if (t->away > 0 || t->lo >= t->hi) return;
-    tutti__fdfile_hasten(&t->f.base, t->lo, t->hi);
+    tutti__fdfile_write_behind(&t->f.base, t->lo, t->hi);
     t->lo = t->hi = 0;
 }
 
 /* Move one piece of `r`; the lock is held before and after, not meanwhile. */
 static void work_on(threads_store *t, tutti__ioreq *r) {
     struct iovec iov[TUTTI__IOV_ASYNC];
-    tutti__call call = {.iov = iov, .max_iov = TUTTI__IOV_ASYNC};
+    tutti__io_call call = {.iov = iov, .max_iov = TUTTI__IOV_ASYNC};
     tutti__tally tally = tutti__tally_start();
     tutti__span piece;
     call.max_bytes = t->f.max_bytes < TUTTI__PIECE_BYTES ? t->f.max_bytes : TUTTI__PIECE_BYTES;

@@ -33,7 +33,7 @@ typedef struct uring_store {
 
 /* Put the call of a flight into the ring, which has a place for every flight. */
 static void launch(uring_store *u, tutti__flight *x, int in_background) {
-    const tutti__call *c = &x->call;
+    const tutti__io_call *c = &x->call;
     struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
     TUTTI_ASSERT(sqe);
     if (x->r->is_write)
@@ -63,7 +63,7 @@ static void collect(uring_store *u) {
 }
 
 /* Start what there is room for and, if asked to, wait until something has ended.  What the kernel
- * does not take now (it answers EAGAIN or EBUSY when it is short of memory) stays in the ring. */
+ * does not take now (it answers EAGAIN or EBUSY when it is short of memory) destinations in the ring. */
 static void submit(uring_store *u, int background, unsigned wait) {
     tutti__flight *x;
     while ((x = tutti__inflight_next(&u->q)) != NULL)

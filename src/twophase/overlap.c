@@ -2,7 +2,7 @@
  * send those bytes at all:
  *
  *   sweep     aggregators: which bytes of a sender does a higher rank write too?
- *   letters   tell them to that sender, and to the rank of its group that carries its bytes
+ *   letters   tell them to that sender, and to the rank of its group that relays its bytes
  *   trim      aggregator, carrier and sender take the same bytes out of their descriptions
  *
  * From then on nobody overlaps, and the plan is carried out like any other.  A sender's memory
@@ -134,7 +134,7 @@ static tutti_err sweep_run(sweep *w) {
 }
 
 /* What each source of a load loses to higher ranks in [lo, hi). */
-static tutti_err load_sweep(const tutti__load *l, tutti_off lo, tutti_off hi,
+static tutti_err load_sweep(const tutti__incoming *l, tutti_off lo, tutti_off hi,
                             tutti__extents *lost) {
     tutti_err err = TUTTI_ERR_NOMEM;
     sweep w = {.hi = hi, .lost = lost};
@@ -303,7 +303,8 @@ static tutti_err memory_trim(tutti__side s, const run_list *kept, int *large_out
     return err;
 }
 
-static tutti_err source_trim(tutti__load *l, int i, const tutti__extents *lost, int *large_out) {
+static tutti_err source_trim(tutti__incoming *l, int i, const tutti__extents *lost,
+                             int *large_out) {
     trimmer t = {.lost = lost};
     tutti__side left;
     const tutti_err err = file_trim(&t, l->side[i], large_out, &left);
@@ -343,21 +344,21 @@ typedef struct {
     int32_t purpose, aggregator, rank; /* FOR_..., in whose domain, whose bytes */
 } heading;
 
-enum { FOR_SENDER = 1, FOR_CARRIER = 2 };
+enum { FOR_SENDER = 1, FOR_RELAY = 2 };
 
 typedef struct {
-    tutti__letter *v;
+    tutti__sparse_message *v;
     int n;
 } mail;
 
 static tutti_err mail_add(mail *m, int to, heading h, tutti__side lost) {
     const tutti_off lo = tutti__side_lo(lost), hi = tutti__side_hi(lost);
-    const size_t bytes = tutti__side_letter(lost, lo, hi, NULL, 0);
+    const size_t bytes = tutti__side_to_message(lost, lo, hi, NULL, 0);
     char *data = tutti__malloc(sizeof h + bytes);
     if (!data) return TUTTI_ERR_NOMEM;
     memcpy(data, &h, sizeof h);
-    (void)tutti__side_letter(lost, lo, hi, data + sizeof h, bytes);
-    m->v[m->n++] = (tutti__letter){to, sizeof h + bytes, data};
+    (void)tutti__side_to_message(lost, lo, hi, data + sizeof h, bytes);
+    m->v[m->n++] = (tutti__sparse_message){to, sizeof h + bytes, data};
     return TUTTI_OK;
 }
 
@@ -374,15 +375,15 @@ static tutti_err lost_side(const tutti__extents *lost, tutti__side *out) {
 /* A source of my domain has lost these: trim it, and tell those who send its bytes. */
 static tutti_err source_tell(const tutti__two_phase *t, int i, const tutti__extents *lost,
                              mail *m) {
-    const tutti__source *s = &t->home.source[i];
-    const int carried = s->group != t->groups->mine && !t->stepwise;
-    const tutti__batch *b = t->home.batch;
+    const tutti__source *s = &t->incoming.source[i];
+    const int carried = s->group != t->groups->mine && !t->literal;
+    const tutti__sender_group *b = t->incoming.senders;
     tutti__side side;
     TUTTI_TRY(lost_side(lost, &side));
     while (b->group != s->group) b++;
     tutti_err err = mail_add(m, s->rank, (heading){FOR_SENDER, t->my_agg, s->rank}, side);
     if (err == TUTTI_OK && carried)
-        err = mail_add(m, b->peer, (heading){FOR_CARRIER, t->my_agg, s->rank}, side);
+        err = mail_add(m, b->peer, (heading){FOR_RELAY, t->my_agg, s->rank}, side);
     tutti__side_free(&side);
     return err;
 }
@@ -390,30 +391,30 @@ static tutti_err source_tell(const tutti__two_phase *t, int i, const tutti__exte
 /* My domain: find out, trim, write letters. */
 static tutti_err home_trim(tutti__two_phase *t, mail *m, int *large_out) {
     tutti_off lo, hi;
-    tutti__extents *lost = tutti__calloc((size_t)t->home.n, sizeof *lost);
-    m->v = tutti__calloc(2 * (size_t)t->home.n, sizeof *m->v);
+    tutti__extents *lost = tutti__calloc((size_t)t->incoming.n, sizeof *lost);
+    m->v = tutti__calloc(2 * (size_t)t->incoming.n, sizeof *m->v);
     tutti_err err = lost && m->v ? TUTTI_OK : TUTTI_ERR_NOMEM;
     tutti__domains_extent(&t->domains, t->my_agg, &lo, &hi);
-    if (err == TUTTI_OK) err = load_sweep(&t->home, lo, hi, lost);
-    for (int i = 0; i < t->home.n && err == TUTTI_OK && !*large_out; i++) {
+    if (err == TUTTI_OK) err = load_sweep(&t->incoming, lo, hi, lost);
+    for (int i = 0; i < t->incoming.n && err == TUTTI_OK && !*large_out; i++) {
         if (lost[i].n == 0) continue;
         *large_out |= lost[i].n > MOST_RUNS;
         if (!*large_out) err = source_tell(t, i, &lost[i], m);
-        if (err == TUTTI_OK) err = source_trim(&t->home, i, &lost[i], large_out);
+        if (err == TUTTI_OK) err = source_trim(&t->incoming, i, &lost[i], large_out);
     }
-    for (int i = 0; lost && i < t->home.n; i++) tutti__extents_free(&lost[i]);
+    for (int i = 0; lost && i < t->incoming.n; i++) tutti__extents_free(&lost[i]);
     tutti__free(lost);
     return err;
 }
 
 /* The load that I carry for an aggregator. */
-static tutti__load *carry_of(const tutti__two_phase *t, int aggregator) {
-    tutti__load *l = t->carry;
+static tutti__incoming *carry_of(const tutti__two_phase *t, int aggregator) {
+    tutti__incoming *l = t->relay;
     while (l->aggregator != aggregator) l++;
     return l;
 }
 
-static tutti_err carry_trim(tutti__load *l, int rank, tutti__side lost, int *large_out) {
+static tutti_err carry_trim(tutti__incoming *l, int rank, tutti__side lost, int *large_out) {
     tutti__extents x = {NULL, 0, 0};
     tutti_err err = tutti__sides_union(1, &lost, tutti__side_lo(lost), tutti__side_hi(lost), 0, &x);
     for (int i = 0; i < l->n && err == TUTTI_OK; i++)
@@ -424,7 +425,7 @@ static tutti_err carry_trim(tutti__load *l, int rank, tutti__side lost, int *lar
 
 /* Take in what aggregators have told: of my own bytes, and of those that I carry. */
 static tutti_err letters_read(const tutti_plan *p, tutti__two_phase *t, int n,
-                              const tutti__letter *in, int *large_out) {
+                              const tutti__sparse_message *in, int *large_out) {
     tutti__side *mine = tutti__calloc((size_t)n + 1, sizeof *mine);
     tutti__extents lost = {NULL, 0, 0};
     int own = 0;
@@ -433,7 +434,8 @@ static tutti_err letters_read(const tutti_plan *p, tutti__two_phase *t, int n,
         heading h;
         tutti__side side;
         memcpy(&h, in[i].data, sizeof h);
-        err = tutti__side_from_letter((char *)in[i].data + sizeof h, in[i].bytes - sizeof h, &side);
+        err =
+            tutti__side_from_message((char *)in[i].data + sizeof h, in[i].bytes - sizeof h, &side);
         if (err != TUTTI_OK) break;
         if (h.purpose == FOR_SENDER) {
             mine[own++] = side;
@@ -454,7 +456,7 @@ static tutti_err letters_read(const tutti_plan *p, tutti__two_phase *t, int n,
 
 tutti_err tutti__overlap_trim(tutti_plan *p, int mine, int *large_out) {
     tutti__two_phase *t = p->two;
-    tutti__letter *in = NULL;
+    tutti__sparse_message *in = NULL;
     int n = 0;
     mail m = {NULL, 0};
     *large_out = 0;
@@ -466,13 +468,13 @@ tutti_err tutti__overlap_trim(tutti_plan *p, int mine, int *large_out) {
         p->means.stats->descriptor_messages++;
         p->means.stats->descriptor_bytes += (tutti_off)m.v[i].bytes;
     }
-    const tutti_err got = tutti__team_letters(p->file->team, told, m.v, &n, &in);
-    tutti__letters_free(m.n, &m.v);
+    const tutti_err got = tutti__sparse_exchange(p->file->team, told, m.v, &n, &in);
+    tutti__sparse_free(m.n, &m.v);
     if (err != TUTTI_OK)
         tutti__error_assign(&first);
     else
         err = got;
     if (err == TUTTI_OK && !*large_out) err = letters_read(p, t, n, in, large_out);
-    tutti__letters_free(n, &in);
+    tutti__sparse_free(n, &in);
     return err;
 }

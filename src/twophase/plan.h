@@ -32,54 +32,57 @@ typedef struct tutti__source {
 } tutti__source;
 
 /* The sources of one group: they share a mirror, and one rank of theirs talks to the other end. */
-typedef struct tutti__batch {
+typedef struct tutti__sender_group {
     int group;
     int first, n; /* sources */
     int peer;     /* the rank at the other end */
-} tutti__batch;
+} tutti__sender_group;
 
-typedef struct tutti__load {
+typedef struct tutti__incoming {
     int aggregator;
-    int n, batches;
+    int n, sender_groups;
     tutti__source *source; /* by group, then by rank */
     tutti__side *side;     /* [n] the same sides in a row */
-    tutti__batch *batch;
-} tutti__load;
+    tutti__sender_group *senders;
+} tutti__incoming;
 
 /* ---- the two-phase part of a plan */
 
-typedef struct tutti__stay {
+typedef struct tutti__destination {
     int aggregator;
     tutti_count first; /* its first cycle with bytes of this rank */
     int member;        /* whose slot in my group's stage: the aggregator's, or the carrier's */
-    int mirror;        /* the aggregator is in another group: through a carrier */
-} tutti__stay;
+    int by_relay;      /* the aggregator is in another group: through a carrier */
+} tutti__destination;
 
 typedef struct tutti__two_phase {
     tutti__groups *groups;
     int shared;  /* groups are the team's nodes */
     int ordered; /* ranks overlap too much to be trimmed: all by message, placed in rank order */
     tutti__domains domains;
-    int *agg_rank;       /* [domains.aggregators] */
-    int my_agg;          /* -1: none */
-    int homes, mirrors;  /* slots of a member: for its own windows, for windows it carries */
+    int *agg_rank; /* [domains.aggregators] */
+    int my_agg;    /* -1: none */
+    int window_slots,
+        relay_slots;     /* slots of a member: for its own windows, for windows it relays */
     tutti_off elsewhere; /* resident: memory that other operations have, as agreed */
     int pipeline;        /* TUTTI_PIPELINE_*, never auto */
-    int stepwise;        /* cycle by cycle (cycles.h), with this exchange: */
+    int literal;         /* cycle by cycle (cycles.h), with this exchange: */
     int kind, step;      /* TUTTI_EXCHANGE_TWO_SIDED in step 1 ... 5, _FENCE or _LOCK */
     tutti_off bytes;     /* of all ranks */
-    int stays;
-    tutti__stay *stay; /* where my own bytes go, in the order of the walk within a cycle */
-    tutti__load home;  /* all sources of my windows */
-    int carries;
-    tutti__load *carry; /* my group's sources of windows elsewhere that I carry, in walk order */
+    int destinations;
+    tutti__destination
+        *destination;         /* where my own bytes go, in the order of the walk within a cycle */
+    tutti__incoming incoming; /* all sources of my windows */
+    int relays;
+    tutti__incoming
+        *relay;         /* my group's sources of windows elsewhere that I carry, in walk order */
     tutti_off gap;      /* as chosen: holes of this size are read along */
     int messages;       /* some bytes travel by message */
     tutti_access *walk; /* this rank's access without what higher ranks write; NULL: all of it */
 } tutti__two_phase;
 
 /* A plan whose descriptions take more than this on some rank is not remembered. */
-#define TUTTI__KEPT_BYTES ((tutti_off)4 << 20)
+#define TUTTI__CACHED_BYTES ((tutti_off)4 << 20)
 
 /* What choose.c says of a request.  Where an option is auto, or 0, this counts. */
 typedef struct tutti__choice {
@@ -93,7 +96,7 @@ typedef struct tutti__choice {
     char why[160], gap_why[64];
 } tutti__choice;
 
-enum { TUTTI__KEPT = 1, TUTTI__BUSY = 2 };
+enum { TUTTI__CACHED = 1, TUTTI__BUSY = 2 };
 
 struct tutti_plan {
     tutti__handle handle; /* the caller's plans, until they are freed */
@@ -108,18 +111,18 @@ struct tutti_plan {
     tutti__choice choice;
     int method;                  /* never auto */
     tutti__two_phase *two;       /* methods two-phase and root */
-    const tutti__engine *engine; /* that carries it out, and its state: */
+    const tutti__engine *engine; /* that relays it out, and its state: */
     struct tutti__run *run;      /* NULL: no staging, every rank for itself */
-    int in_turn; /* methods without exchange: ranks overlap, so they write one after the other */
+    int in_rank_order; /* methods without exchange: ranks overlap, so they write one after the other */
     tutti_request *request; /* that tutti_plan_start has made, or NULL */
     int used;               /* it has been run before */
     /* remembered plans */
-    _Atomic int marks;    /* TUTTI__KEPT: it is one; TUTTI__BUSY: an operation runs by it */
-    int resident, inside; /* what it was asked for: the background, by a fiber */
-    int heavy;            /* too large to be kept */
-    int makeshift;        /* memory was short when it was made: the next one may do better */
-    int joint;            /* a small write without holes: one rank can do it for all */
-    tutti_off lo, bytes;  /* of all ranks */
+    _Atomic int cache_state; /* TUTTI__CACHED: it is one; TUTTI__BUSY: an operation runs by it */
+    int resident, inside;    /* what it was asked for: the background, by a fiber */
+    int heavy;               /* too large to be kept */
+    int makeshift;           /* memory was short when it was made: the next one may do better */
+    int joint;               /* a small write without holes: one rank can do it for all */
+    tutti_off lo, bytes;     /* of all ranks */
     int hits;
     tutti_plan *older;
     char explain[400];
@@ -135,7 +138,8 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s,
 tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out,
                                     tutti_off *where_out) TUTTI_MUST_USE;
 /* The first cycle >= `from` in which a load has bytes, or -1. */
-tutti_count tutti__load_cycle(const tutti__domains *d, const tutti__load *l, tutti_count from);
+tutti_count tutti__incoming_cycle(const tutti__domains *d, const tutti__incoming *l,
+                                  tutti_count from);
 /* Does the method move bytes through staging?  Others are planned too, when they write: for the
  * proof that ranks do not overlap. */
 int tutti__plan_is_staged(const tutti_plan *p);

@@ -3,9 +3,9 @@
  *   summary (agreed before)          bounds, bytes, runs of all ranks
  *   -> histogram                     only where the request is sparse
  *   -> domains                       the same on every rank, no memory per rank
- *   -> stays                         the aggregators that my bytes go to
+ *   -> destinations                         the aggregators that my bytes go to
  *   -> letters                       my description to each of them (and to the rank of my node
- *                                    that carries bytes there), clipped to its domain
+ *                                    that relays bytes there), clipped to its domain
  *   -> loads, proof                  aggregators: who sends what; do senders overlap?
  *   -> vote                          all ranks go on, or none
  *   -> trim, vote                    only where senders overlap (overlap.c)
@@ -24,7 +24,7 @@
 #include "exchange/segment.h"
 #include "exchange/shuffle.h"
 
-enum { FOR_HOME = 1, FOR_CARRIER = 2 };
+enum { FOR_AGGREGATOR = 1, FOR_RELAY = 2 };
 
 /* What stands before a description in a letter. */
 typedef struct {
@@ -72,10 +72,10 @@ static int rank_index(const tutti__two_phase *t, int rank) {
 
 /* Is it done cycle by cycle, and how?  Windows of MPI are made and fenced by calls that block: where
  * other operations of the thread wait for their turn (inside a fiber) messages do it. */
-static void stepwise_decide(const tutti_plan *p, tutti__two_phase *t, int exchange) {
+static void literal_decide(const tutti_plan *p, tutti__two_phase *t, int exchange) {
     const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
     const int steps = exchange == TUTTI_EXCHANGE_TWO_SIDED && p->file->opt.step > 0;
-    t->stepwise =
+    t->literal =
         (one_sided || steps) && !t->ordered && !p->means.resident && tutti__plan_is_staged(p);
     t->kind = one_sided && !p->inside ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
     t->step = t->kind != TUTTI_EXCHANGE_TWO_SIDED ? 0 : one_sided ? 4 : p->file->opt.step;
@@ -88,23 +88,24 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     tutti__team *team = f->team;
     const int exchange =
         f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
-    stepwise_decide(p, t, exchange);
+    literal_decide(p, t, exchange);
     t->shared = !singles && (exchange == TUTTI_EXCHANGE_AUTO || exchange == TUTTI_EXCHANGE_SHM);
     t->groups = t->shared ? &team->nodes : &team->singles;
     t->bytes = s->bytes;
     t->gap = p->choice.gap;
-    const int remote = !t->stepwise && (t->groups->n > 1 || t->ordered);
+    const int remote = !t->literal && (t->groups->n > 1 || t->ordered);
     t->pipeline = f->opt.pipeline ? f->opt.pipeline : p->choice.pipeline;
     if (t->pipeline == TUTTI_PIPELINE_AUTO) t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
     if (p->means.resident) t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
-    t->homes = t->pipeline == TUTTI_PIPELINE_NONE ? 1 : f->opt.sub_buffers;
-    if (t->stepwise && t->homes == 1) t->pipeline = TUTTI_PIPELINE_NONE; /* nothing overlaps */
-    t->mirrors = remote ? 2 : 0;
+    t->window_slots = t->pipeline == TUTTI_PIPELINE_NONE ? 1 : f->opt.sub_buffers;
+    if (t->literal && t->window_slots == 1)
+        t->pipeline = TUTTI_PIPELINE_NONE; /* nothing overlaps */
+    t->relay_slots = remote ? 2 : 0;
 
     const tutti_off extent = s->hi > s->lo ? s->hi - s->lo : 0;
     const tutti__groups *share = &team->nodes; /* memory is that of a node */
-    const int buffers = t->stepwise ? tutti__exchange_buffers(t->kind, t->step, t->homes)
-                                    : (t->homes + t->mirrors) * (remote ? 2 : 1);
+    const int buffers = t->literal ? tutti__exchange_buffers(t->kind, t->step, t->window_slots)
+                                   : (t->window_slots + t->relay_slots) * (remote ? 2 : 1);
     const tutti_off window = window_bytes(p, share, buffers, extent);
     t->messages = remote;
 
@@ -133,7 +134,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     return TUTTI_OK;
 }
 
-/* ---- stays: the walk within a cycle goes to the aggregators of my own group first, starting with
+/* ---- destinations: the walk within a cycle goes to the aggregators of my own group first, starting with
  * myself, then to the others in an order that is the same for all ranks of the group and different for
  * different groups. */
 
@@ -151,30 +152,30 @@ static int member_of(const tutti__groups *g, int rank) {
     return lo;
 }
 
-static int walk_place(const tutti__two_phase *t, const tutti__stay *s) {
+static int walk_place(const tutti__two_phase *t, const tutti__destination *s) {
     const int n = t->domains.aggregators;
-    if (!s->mirror) return (s->member - t->groups->me + t->groups->size) % t->groups->size;
+    if (!s->by_relay) return (s->member - t->groups->me + t->groups->size) % t->groups->size;
     const int from = (int)((long long)t->groups->mine * n / t->groups->n);
     return t->groups->size + (s->aggregator - from + n) % n;
 }
 
-static tutti_err stays_make(tutti__two_phase *t, tutti__side file) {
+static tutti_err destinations_make(tutti__two_phase *t, tutti__side file) {
     tutti__route route = {NULL, 0};
     TUTTI_TRY(tutti__route_make(&t->domains, file, &route));
-    t->stay = tutti__calloc((size_t)route.n + 1, sizeof *t->stay);
-    if (!t->stay) {
+    t->destination = tutti__calloc((size_t)route.n + 1, sizeof *t->destination);
+    if (!t->destination) {
         tutti__route_free(&route);
         return TUTTI_ERR_NOMEM;
     }
     for (int i = 0; i < route.n; i++) {
         const int a = route.stop[i].aggregator, rank = t->agg_rank[a];
-        tutti__stay s = {a, route.stop[i].cycle, 0, 0};
-        s.mirror = !t->stepwise && (t->ordered || t->groups->of[rank] != t->groups->mine);
-        s.member = s.mirror ? a % t->groups->size : member_of(t->groups, rank);
-        int at = t->stays++;
-        for (; at > 0 && walk_place(t, &t->stay[at - 1]) > walk_place(t, &s); at--)
-            t->stay[at] = t->stay[at - 1];
-        t->stay[at] = s;
+        tutti__destination s = {a, route.stop[i].cycle, 0, 0};
+        s.by_relay = !t->literal && (t->ordered || t->groups->of[rank] != t->groups->mine);
+        s.member = s.by_relay ? a % t->groups->size : member_of(t->groups, rank);
+        int at = t->destinations++;
+        for (; at > 0 && walk_place(t, &t->destination[at - 1]) > walk_place(t, &s); at--)
+            t->destination[at] = t->destination[at - 1];
+        t->destination[at] = s;
     }
     tutti__route_free(&route);
     return TUTTI_OK;
@@ -182,38 +183,39 @@ static tutti_err stays_make(tutti__two_phase *t, tutti__side file) {
 
 /* ---- letters */
 
-static tutti_err letter_write(tutti__two_phase *t, tutti__side file, int rank, int purpose, int a,
-                              tutti__letter *out) {
+static tutti_err descriptor_write(tutti__two_phase *t, tutti__side file, int rank, int purpose,
+                                  int a, tutti__sparse_message *out) {
     tutti_off lo, hi;
     tutti__domains_extent(&t->domains, a, &lo, &hi);
-    const size_t bytes = tutti__side_letter(file, lo, hi, NULL, 0);
+    const size_t bytes = tutti__side_to_message(file, lo, hi, NULL, 0);
     const heading h = {purpose, a};
     char *data = tutti__malloc(sizeof h + bytes);
     if (!data) return TUTTI_ERR_NOMEM;
     memcpy(data, &h, sizeof h);
-    (void)tutti__side_letter(file, lo, hi, data + sizeof h, bytes);
-    *out = (tutti__letter){rank, sizeof h + bytes, data};
+    (void)tutti__side_to_message(file, lo, hi, data + sizeof h, bytes);
+    *out = (tutti__sparse_message){rank, sizeof h + bytes, data};
     return TUTTI_OK;
 }
 
-static tutti_err letters_write(tutti_plan *p, tutti__two_phase *t, int *n_out,
-                               tutti__letter **out) {
+static tutti_err descriptors_write(tutti_plan *p, tutti__two_phase *t, int *n_out,
+                                   tutti__sparse_message **out) {
     const tutti__groups *g = t->groups;
     const int *mates = g->member + g->start[g->mine];
-    tutti__letter *v = tutti__calloc(2 * (size_t)t->stays + 1, sizeof *v);
+    tutti__sparse_message *v = tutti__calloc(2 * (size_t)t->destinations + 1, sizeof *v);
     tutti_err err = v ? TUTTI_OK : TUTTI_ERR_NOMEM;
     int n = 0;
-    for (int i = 0; i < t->stays && err == TUTTI_OK; i++) {
-        const tutti__stay *s = &t->stay[i];
-        err = letter_write(t, p->access->file, t->agg_rank[s->aggregator], FOR_HOME, s->aggregator,
-                           &v[n]);
+    for (int i = 0; i < t->destinations && err == TUTTI_OK; i++) {
+        const tutti__destination *s = &t->destination[i];
+        err = descriptor_write(t, p->access->file, t->agg_rank[s->aggregator], FOR_AGGREGATOR,
+                               s->aggregator, &v[n]);
         if (err == TUTTI_OK) n++;
-        if (err != TUTTI_OK || !s->mirror) continue;
-        err = letter_write(t, p->access->file, mates[s->member], FOR_CARRIER, s->aggregator, &v[n]);
+        if (err != TUTTI_OK || !s->by_relay) continue;
+        err =
+            descriptor_write(t, p->access->file, mates[s->member], FOR_RELAY, s->aggregator, &v[n]);
         if (err == TUTTI_OK) n++;
     }
     if (err != TUTTI_OK) {
-        tutti__letters_free(n, &v);
+        tutti__sparse_free(n, &v);
         return err;
     }
     for (int i = 0; i < n; i++) {
@@ -228,19 +230,20 @@ static tutti_err letters_write(tutti_plan *p, tutti__two_phase *t, int *n_out,
 
 /* ---- loads */
 
-static void load_free(tutti__load *l) {
+static void incoming_free(tutti__incoming *l) {
     for (int i = 0; i < l->n; i++) tutti__side_free(&l->source[i].side);
     tutti__free(l->source);
     tutti__free(l->side);
-    tutti__free(l->batch);
+    tutti__free(l->senders);
     memset(l, 0, sizeof *l);
 }
 
 /* Take the description out of a letter into a load that has room. */
-static tutti_err load_put(tutti__load *l, const tutti__groups *g, const tutti__letter *m) {
+static tutti_err incoming_put(tutti__incoming *l, const tutti__groups *g,
+                              const tutti__sparse_message *m) {
     tutti__source *s = &l->source[l->n];
-    TUTTI_TRY(tutti__side_from_letter((char *)m->data + sizeof(heading), m->bytes - sizeof(heading),
-                                      &s->side));
+    TUTTI_TRY(tutti__side_from_message((char *)m->data + sizeof(heading),
+                                       m->bytes - sizeof(heading), &s->side));
     s->rank = m->rank;
     s->group = g->of[m->rank];
     l->n++;
@@ -253,89 +256,89 @@ static int by_group(const void *a, const void *b) {
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Sources by group; the other end of a home's batch is the member that carries for this aggregator. */
-static tutti_err load_sort(tutti__load *l, const tutti__groups *g) {
+/* Sources by group; the other end of a home's batch is the member that relays for this aggregator. */
+static tutti_err incoming_sort(tutti__incoming *l, const tutti__groups *g) {
     qsort(l->source, (size_t)l->n, sizeof *l->source, by_group);
-    l->batch = tutti__calloc((size_t)l->n + 1, sizeof *l->batch);
+    l->senders = tutti__calloc((size_t)l->n + 1, sizeof *l->senders);
     l->side = tutti__calloc((size_t)l->n + 1, sizeof *l->side);
-    if (!l->batch || !l->side) return TUTTI_ERR_NOMEM;
+    if (!l->senders || !l->side) return TUTTI_ERR_NOMEM;
     for (int i = 0; i < l->n; i++) {
         l->side[i] = l->source[i].side;
         if (i > 0 && l->source[i].group == l->source[i - 1].group) {
-            l->batch[l->batches - 1].n++;
+            l->senders[l->sender_groups - 1].n++;
             continue;
         }
         int size;
         const int *member = tutti__groups_members(g, l->source[i].group, &size);
-        l->batch[l->batches++] =
-            (tutti__batch){l->source[i].group, i, 1, member[l->aggregator % size]};
+        l->senders[l->sender_groups++] =
+            (tutti__sender_group){l->source[i].group, i, 1, member[l->aggregator % size]};
     }
     return TUTTI_OK;
 }
 
-static tutti_err load_room(tutti__load *l, int aggregator, int n) {
+static tutti_err incoming_room(tutti__incoming *l, int aggregator, int n) {
     l->aggregator = aggregator;
     l->source = tutti__calloc((size_t)n + 1, sizeof *l->source);
     return l->source ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-static heading heading_of(const tutti__letter *m) {
+static heading heading_of(const tutti__sparse_message *m) {
     heading h;
     memcpy(&h, m->data, sizeof h);
     return h;
 }
 
-static tutti_err home_make(tutti__two_phase *t, int n, const tutti__letter *in) {
-    TUTTI_TRY(load_room(&t->home, t->my_agg, n));
+static tutti_err own_incoming_make(tutti__two_phase *t, int n, const tutti__sparse_message *in) {
+    TUTTI_TRY(incoming_room(&t->incoming, t->my_agg, n));
     for (int i = 0; i < n; i++)
-        if (heading_of(&in[i]).purpose == FOR_HOME)
-            TUTTI_TRY(load_put(&t->home, t->groups, &in[i]));
-    return load_sort(&t->home, t->groups);
+        if (heading_of(&in[i]).purpose == FOR_AGGREGATOR)
+            TUTTI_TRY(incoming_put(&t->incoming, t->groups, &in[i]));
+    return incoming_sort(&t->incoming, t->groups);
 }
 
-static int carry_place(const tutti__two_phase *t, int a) {
-    const tutti__stay s = {a, 0, 0, 1};
+static int relay_place(const tutti__two_phase *t, int a) {
+    const tutti__destination s = {a, 0, 0, 1};
     return walk_place(t, &s);
 }
 
 /* One load for each aggregator that I carry for, in walk order. */
-static tutti_err carries_make(tutti__two_phase *t, int n, const tutti__letter *in) {
-    t->carry = tutti__calloc((size_t)n + 1, sizeof *t->carry);
-    if (!t->carry) return TUTTI_ERR_NOMEM;
+static tutti_err relays_make(tutti__two_phase *t, int n, const tutti__sparse_message *in) {
+    t->relay = tutti__calloc((size_t)n + 1, sizeof *t->relay);
+    if (!t->relay) return TUTTI_ERR_NOMEM;
     for (int i = 0; i < n; i++) {
         const heading h = heading_of(&in[i]);
-        if (h.purpose != FOR_CARRIER) continue;
+        if (h.purpose != FOR_RELAY) continue;
         int at = 0;
-        while (at < t->carries &&
-               carry_place(t, t->carry[at].aggregator) < carry_place(t, h.aggregator))
+        while (at < t->relays &&
+               relay_place(t, t->relay[at].aggregator) < relay_place(t, h.aggregator))
             at++;
-        if (at == t->carries || t->carry[at].aggregator != h.aggregator) {
-            memmove(t->carry + at + 1, t->carry + at, (size_t)(t->carries - at) * sizeof *t->carry);
-            memset(&t->carry[at], 0, sizeof *t->carry);
-            t->carries++;
-            TUTTI_TRY(load_room(&t->carry[at], h.aggregator, t->groups->size));
+        if (at == t->relays || t->relay[at].aggregator != h.aggregator) {
+            memmove(t->relay + at + 1, t->relay + at, (size_t)(t->relays - at) * sizeof *t->relay);
+            memset(&t->relay[at], 0, sizeof *t->relay);
+            t->relays++;
+            TUTTI_TRY(incoming_room(&t->relay[at], h.aggregator, t->groups->size));
         }
-        TUTTI_TRY(load_put(&t->carry[at], t->groups, &in[i]));
+        TUTTI_TRY(incoming_put(&t->relay[at], t->groups, &in[i]));
     }
-    for (int i = 0; i < t->carries; i++) {
-        TUTTI_TRY(load_sort(&t->carry[i], t->groups));
-        t->carry[i].batch[0].peer = t->agg_rank[t->carry[i].aggregator];
+    for (int i = 0; i < t->relays; i++) {
+        TUTTI_TRY(incoming_sort(&t->relay[i], t->groups));
+        t->relay[i].senders[0].peer = t->agg_rank[t->relay[i].aggregator];
     }
     return TUTTI_OK;
 }
 
-static tutti_err loads_make(tutti__two_phase *t, int n, const tutti__letter *in) {
-    TUTTI_TRY(home_make(t, n, in));
-    return carries_make(t, n, in);
+static tutti_err incoming_make(tutti__two_phase *t, int n, const tutti__sparse_message *in) {
+    TUTTI_TRY(own_incoming_make(t, n, in));
+    return relays_make(t, n, in);
 }
 
 /* ---- do ranks write the same bytes? */
 static tutti_err overlap_find(const tutti__two_phase *t, int *overlap_out, tutti_off *where_out) {
     int disjoint = 1;
     tutti_off lo, hi;
-    if (t->my_agg < 0 || t->home.n < 2) return TUTTI_OK;
+    if (t->my_agg < 0 || t->incoming.n < 2) return TUTTI_OK;
     tutti__domains_extent(&t->domains, t->my_agg, &lo, &hi);
-    TUTTI_TRY(tutti__sides_disjoint(t->home.n, t->home.side, lo, hi, &disjoint, where_out));
+    TUTTI_TRY(tutti__sides_disjoint(t->incoming.n, t->incoming.side, lo, hi, &disjoint, where_out));
     *overlap_out = !disjoint;
     return TUTTI_OK;
 }
@@ -344,19 +347,20 @@ static tutti_err overlap_find(const tutti__two_phase *t, int *overlap_out, tutti
 tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out, tutti_off *where_out) {
     tutti__team *team = p->file->team;
     tutti__two_phase *t = p->two;
-    tutti__letter *out = NULL, *in = NULL;
+    tutti__sparse_message *out = NULL, *in = NULL;
     int n_out = 0, n_in = 0;
-    tutti_err err = stays_make(t, p->access->file);
-    if (err == TUTTI_OK) err = letters_write(p, t, &n_out, &out);
+    tutti_err err = destinations_make(t, p->access->file);
+    if (err == TUTTI_OK) err = descriptors_write(p, t, &n_out, &out);
     tutti_error_info first = *tutti_last_error();
-    const tutti_err got = tutti__team_letters(team, err == TUTTI_OK ? n_out : 0, out, &n_in, &in);
-    tutti__letters_free(n_out, &out);
+    const tutti_err got =
+        tutti__sparse_exchange(team, err == TUTTI_OK ? n_out : 0, out, &n_in, &in);
+    tutti__sparse_free(n_out, &out);
     if (err != TUTTI_OK)
         tutti__error_assign(&first);
     else
         err = got;
-    if (err == TUTTI_OK) err = loads_make(t, n_in, in);
-    tutti__letters_free(n_in, &in);
+    if (err == TUTTI_OK) err = incoming_make(t, n_in, in);
+    tutti__sparse_free(n_in, &in);
     if (err == TUTTI_OK && p->is_write && !t->ordered)
         err = overlap_find(t, overlap_out, where_out);
     return err;
@@ -364,10 +368,10 @@ tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out, tutti_off *
 
 void tutti__two_phase_clear(tutti__two_phase *t) {
     int *agg_rank = t->agg_rank;
-    load_free(&t->home);
-    for (int i = 0; i < t->carries; i++) load_free(&t->carry[i]);
-    tutti__free(t->carry);
-    tutti__free(t->stay);
+    incoming_free(&t->incoming);
+    for (int i = 0; i < t->relays; i++) incoming_free(&t->relay[i]);
+    tutti__free(t->relay);
+    tutti__free(t->destination);
     if (t->walk) tutti__side_free(&t->walk->file);
     if (t->walk) tutti__side_free(&t->walk->memory);
     tutti__free(t->walk);
@@ -385,8 +389,9 @@ int tutti__plan_is_staged(const tutti_plan *p) {
 static tutti_count windows_count(const tutti__two_phase *t, tutti_count limit) {
     tutti_count n = 0;
     if (t->my_agg < 0) return 0;
-    for (tutti_count c = tutti__load_cycle(&t->domains, &t->home, 0); c >= 0 && n < limit; n++)
-        c = tutti__load_cycle(&t->domains, &t->home, c + 1);
+    for (tutti_count c = tutti__incoming_cycle(&t->domains, &t->incoming, 0); c >= 0 && n < limit;
+         n++)
+        c = tutti__incoming_cycle(&t->domains, &t->incoming, c + 1);
     return n;
 }
 
@@ -396,16 +401,18 @@ static tutti_off on_node(const tutti_plan *p, const tutti__two_phase *t, size_t 
 }
 
 static tutti_off stage_on_node(const tutti_plan *p, const tutti__two_phase *t) {
-    return on_node(
-        p, t, tutti__stage_bytes(t->groups->largest, t->homes + t->mirrors, t->domains.window));
+    return on_node(p, t,
+                   tutti__stage_bytes(t->groups->largest, t->window_slots + t->relay_slots,
+                                      t->domains.window));
 }
 
 /* All memory that moving takes on the largest node: buffers for messages, too. */
 static tutti_off moving_on_node(const tutti_plan *p, const tutti__two_phase *t) {
     const tutti_off ranks = p->file->team->nodes.largest, sub = p->file->opt.sub_buffers;
-    if (t->stepwise)
-        return ranks * tutti__exchange_buffers(t->kind, t->step, t->homes) * t->domains.window;
-    const tutti_off messages = t->messages ? tutti__min(t->homes, sub) + t->mirrors : 0;
+    if (t->literal)
+        return ranks * tutti__exchange_buffers(t->kind, t->step, t->window_slots) *
+               t->domains.window;
+    const tutti_off messages = t->messages ? tutti__min(t->window_slots, sub) + t->relay_slots : 0;
     return stage_on_node(p, t) + ranks * messages * t->domains.window;
 }
 
@@ -439,7 +446,7 @@ tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) {
     v.max[0] = mine == TUTTI_OK ? windows_count(t, most) : 0;
     v.max[1] = p->file->team->background;
     TUTTI_TRY(tutti__team_vote(p->file->team, mine, &v));
-    t->homes = (int)tutti__max(v.max[0], 1);
+    t->window_slots = (int)tutti__max(v.max[0], 1);
     t->elsewhere = v.max[1];
     *fits_out = v.max[0] < most && tutti__resident_fits(p);
     return TUTTI_OK;
@@ -471,7 +478,8 @@ void tutti__resident_not(tutti_plan *p) {
     p->means.resident = 0;
 }
 
-tutti_count tutti__load_cycle(const tutti__domains *d, const tutti__load *l, tutti_count from) {
+tutti_count tutti__incoming_cycle(const tutti__domains *d, const tutti__incoming *l,
+                                  tutti_count from) {
     tutti_count best = -1;
     for (int i = 0; i < l->n && best != from; i++) {
         const tutti_count c = tutti__route_next(d, l->side[i], l->aggregator, from);
@@ -489,9 +497,9 @@ void tutti__two_phase_free(tutti__two_phase **pt) {
     *pt = NULL;
 }
 
-static size_t load_size(const tutti__load *l) {
+static size_t incoming_size(const tutti__incoming *l) {
     size_t n = (size_t)l->n * (sizeof *l->source + sizeof *l->side) +
-               (size_t)l->batches * sizeof *l->batch;
+               (size_t)l->sender_groups * sizeof *l->senders;
     for (int i = 0; i < l->n; i++) n += tutti__side_size(l->source[i].side);
     return n;
 }
@@ -499,8 +507,8 @@ static size_t load_size(const tutti__load *l) {
 size_t tutti__two_phase_size(const tutti__two_phase *t) {
     if (!t) return 0;
     size_t n = sizeof *t + (size_t)t->domains.aggregators * sizeof(int);
-    n += (size_t)t->stays * sizeof *t->stay + load_size(&t->home);
-    for (int i = 0; i < t->carries; i++) n += sizeof *t->carry + load_size(&t->carry[i]);
+    n += (size_t)t->destinations * sizeof *t->destination + incoming_size(&t->incoming);
+    for (int i = 0; i < t->relays; i++) n += sizeof *t->relay + incoming_size(&t->relay[i]);
     if (t->walk) n += sizeof *t->walk + tutti_access_size(t->walk);
     return n;
 }

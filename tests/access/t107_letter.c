@@ -48,15 +48,15 @@ int main(void) {
         tutti_access *a = random_access();
         const tutti_off end = tutti__side_hi(a->file) + 50, lo = rnd(end),
                         hi = lo + 1 + rnd(end - lo);
-        const size_t size = tutti__side_letter(a->file, lo, hi, NULL, 0);
+        const size_t size = tutti__side_to_message(a->file, lo, hi, NULL, 0);
         unsigned char *buf = malloc(size);
         tutti__side b = {0, NULL};
-        CHECK_EQ(tutti__side_letter(a->file, lo, hi, buf, size), size);
-        CHECK_OK(tutti__side_from_letter(buf, size, &b));
+        CHECK_EQ(tutti__side_to_message(a->file, lo, hi, buf, size), size);
+        CHECK_OK(tutti__side_from_message(buf, size, &b));
         compare(a->file, b, lo, hi);
         tutti__side_free(&b);
         tutti__memory_fail_after(1);
-        const tutti_err err = tutti__side_from_letter(buf, size, &b);
+        const tutti_err err = tutti__side_from_message(buf, size, &b);
         CHECK(err == TUTTI_ERR_NOMEM || (err == TUTTI_OK && !b.node), "%s", tutti_error_name(err));
         tutti__memory_fail_after(0);
         free(buf);

@@ -64,8 +64,8 @@ static void check_way(const setup *s, const tutti_options *opt, const char *text
 static void check_memory(const tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     const tutti_file *f = p->file;
-    const int buffers = t->stepwise ? tutti__exchange_buffers(t->kind, t->step, t->homes)
-                                    : (t->homes + t->mirrors) * (t->messages ? 2 : 1);
+    const int buffers = t->literal ? tutti__exchange_buffers(t->kind, t->step, t->window_slots)
+                                   : (t->window_slots + t->relay_slots) * (t->messages ? 2 : 1);
     const tutti_off all = buffers * t->domains.window * f->team->nodes.largest;
     CHECK(all <= f->opt.cb_buffer_size || t->domains.window == 4096, "%lld of %lld bytes",
           (long long)all, (long long)f->opt.cb_buffer_size);

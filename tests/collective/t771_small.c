@@ -35,7 +35,7 @@ static void warm(int bytes, int is_write, unsigned char *buf) {
         for (int k = 0; k < MOST; k++) CHECK_SAME(tutti_request_wait(&r[k], NULL), TUTTI_OK);
         tutti_access_free(&a);
     }
-    CHECK(f->team->board.memory.base != NULL, "no board");
+    CHECK(f->team->consensus.memory.base != NULL, "no board");
 }
 
 /* ---- nobody is waited for */
@@ -79,7 +79,7 @@ static void early(int bytes, int is_write, int first, int n) {
 
 /* ---- begin and end, start and wait, at places in turn; the plan is found again each time */
 
-static void in_turn(int bytes) {
+static void in_rank_order(int bytes) {
     unsigned char *buf = malloc((size_t)bytes), *got = malloc((size_t)bytes);
     tutti_stats all, before;
     tutti_file_stats(f, NULL, &before);
@@ -198,7 +198,7 @@ int main(int argc, char **argv) {
             }
             refusals(bytes, is_write);
         }
-        in_turn(bytes);
+        in_rank_order(bytes);
         if (i == 0) ends();
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
         free(buf);

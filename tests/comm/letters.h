@@ -38,9 +38,9 @@ static inline void post_text(const post *p, int from, int i, unsigned char *out)
     for (size_t k = 0; k < bytes; k++) out[k] = (unsigned char)(first + k * 7 + (k >> 8));
 }
 
-static inline tutti__letter *post_write(const post *p, int me) {
+static inline tutti__sparse_message *post_write(const post *p, int me) {
     const int n = post_count(p, me);
-    tutti__letter *v = calloc((size_t)n + 1, sizeof *v);
+    tutti__sparse_message *v = calloc((size_t)n + 1, sizeof *v);
     for (int i = 0; i < n; i++) {
         v[i].rank = post_to(p, me, i);
         v[i].bytes = post_bytes(p, me, i);
@@ -50,13 +50,13 @@ static inline tutti__letter *post_write(const post *p, int me) {
     return v;
 }
 
-static inline void post_burn(const post *p, int me, tutti__letter *v) {
+static inline void post_burn(const post *p, int me, tutti__sparse_message *v) {
     for (int i = 0; i < post_count(p, me); i++) free(v[i].data);
     free(v);
 }
 
 /* Exactly the letters to me, by source, those of a source in its order. */
-static inline void post_check(const post *p, int me, int n, const tutti__letter *in) {
+static inline void post_check(const post *p, int me, int n, const tutti__sparse_message *in) {
     unsigned char *want = malloc(p->large + 1);
     int at = 0;
     for (int from = 0; from < p->ranks; from++)

@@ -7,60 +7,61 @@
 
 static int rank, ranks;
 
-static tutti_err deliver(tutti__team *t, const post *p, int *n_out, tutti__letter **in_out) {
-    tutti__letter *out = post_write(p, rank);
-    const tutti_err err = tutti__team_letters(t, post_count(p, rank), out, n_out, in_out);
+static tutti_err deliver(tutti__team *t, const post *p, int *n_out,
+                         tutti__sparse_message **in_out) {
+    tutti__sparse_message *out = post_write(p, rank);
+    const tutti_err err = tutti__sparse_exchange(t, post_count(p, rank), out, n_out, in_out);
     post_burn(p, rank, out);
     return err;
 }
 
 static void one_round(tutti__team *t, int most, size_t large) {
     const post p = {rnd64() >> 8, ranks, most, large};
-    tutti__letter *in = NULL;
+    tutti__sparse_message *in = NULL;
     int n = -1;
     CHECK_OK(deliver(t, &p, &n, &in));
     post_check(&p, rank, n, in);
-    tutti__letters_free(n, &in);
+    tutti__sparse_free(n, &in);
     CHECK(in == NULL, "not nulled");
 }
 
 /* Nobody writes; only one writes; one to all; all to one. */
 static void special(tutti__team *t) {
-    tutti__letter out[8], *in = NULL;
+    tutti__sparse_message out[8], *in = NULL;
     int n = -1;
-    CHECK_OK(tutti__team_letters(t, 0, NULL, &n, &in));
+    CHECK_OK(tutti__sparse_exchange(t, 0, NULL, &n, &in));
     CHECK_EQ(n, 0);
-    tutti__letters_free(n, &in);
+    tutti__sparse_free(n, &in);
     for (int who = 0; who < ranks; who++) {
-        for (int r = 0; r < ranks; r++) out[r] = (tutti__letter){r, sizeof who, &who};
-        CHECK_OK(tutti__team_letters(t, rank == who ? ranks : 0, out, &n, &in));
+        for (int r = 0; r < ranks; r++) out[r] = (tutti__sparse_message){r, sizeof who, &who};
+        CHECK_OK(tutti__sparse_exchange(t, rank == who ? ranks : 0, out, &n, &in));
         CHECK(n == 1 && in[0].rank == who && memcmp(in[0].data, &who, sizeof who) == 0, "from %d",
               who);
-        tutti__letters_free(n, &in);
-        out[0] = (tutti__letter){who, sizeof rank, &rank};
-        CHECK_OK(tutti__team_letters(t, 1, out, &n, &in));
+        tutti__sparse_free(n, &in);
+        out[0] = (tutti__sparse_message){who, sizeof rank, &rank};
+        CHECK_OK(tutti__sparse_exchange(t, 1, out, &n, &in));
         CHECK_EQ(n, rank == who ? ranks : 0);
         for (int i = 0; i < n; i++)
             CHECK(in[i].rank == i && memcmp(in[i].data, &i, sizeof i) == 0, "letter %d", i);
-        tutti__letters_free(n, &in);
+        tutti__sparse_free(n, &in);
     }
 }
 
 /* The k-th allocation of rank `who` fails: it says so, or has everything; the others have everything. */
 static void without_memory(tutti__team *t, int who, int k) {
     const post p = {rnd64() >> 8, ranks, 8, 50};
-    tutti__letter *in = NULL;
+    tutti__sparse_message *in = NULL;
     int n = -1;
     const long live = tutti__memory_live();
-    tutti__letter *out = post_write(&p, rank);
+    tutti__sparse_message *out = post_write(&p, rank);
     if (rank == who) tutti__memory_fail_after(k);
-    const tutti_err err = tutti__team_letters(t, post_count(&p, rank), out, &n, &in);
+    const tutti_err err = tutti__sparse_exchange(t, post_count(&p, rank), out, &n, &in);
     tutti__memory_fail_after(0);
     CHECK(err == TUTTI_OK || (rank == who && err == TUTTI_ERR_NOMEM), "%s", tutti_error_name(err));
     int all_sent = 1, code = err == TUTTI_OK;
     MPI_Allreduce(&code, &all_sent, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (err == TUTTI_OK && (all_sent || k > 1)) post_check(&p, rank, n, in);
-    if (err == TUTTI_OK) tutti__letters_free(n, &in);
+    if (err == TUTTI_OK) tutti__sparse_free(n, &in);
     CHECK(in == NULL && tutti__memory_live() == live, "memory is left");
     post_burn(&p, rank, out);
 }

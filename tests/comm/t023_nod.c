@@ -22,14 +22,14 @@ static int64_t yes_of(int round, int who) {
 }
 
 static void answers(tutti__team *t, int round) {
-    const int n = (int)(mix(7, (uint64_t)round) % (TUTTI__NODS + 1));
-    tutti__range got[TUTTI__NODS];
+    const int n = (int)(mix(7, (uint64_t)round) % (TUTTI__CONSENSUS_RANGES + 1));
+    tutti__range got[TUTTI__CONSENSUS_RANGES];
     int64_t all = 7;
     for (int i = 0; i < n; i++) {
         const int64_t v = number(round, rank, i);
         got[i] = is_silent(round, rank, i) ? tutti__range_none() : (tutti__range){v, v};
     }
-    const int64_t yes = tutti__team_nod(t, yes_of(round, rank), n, got);
+    const int64_t yes = tutti__consensus(t, yes_of(round, rank), n, got);
     for (int r = 0; r < ranks; r++) all &= yes_of(round, r);
     CHECK_EQ(yes, all);
     for (int i = 0; i < n; i++) {
@@ -47,19 +47,19 @@ static void answers(tutti__team *t, int round) {
 /* One rank adds up what all have put on the board. */
 static void work(tutti__team *t, int round) {
     const int who = round % 3 ? -1 : round % ranks;
-    int64_t *mine = (int64_t *)(void *)tutti__board_room(t) + rank;
+    int64_t *mine = (int64_t *)(void *)tutti__consensus_room(t) + rank;
     *mine = 1000 * round + rank;
-    CHECK_EQ(tutti__team_nod(t, 1, 0, NULL), 1);
-    const int claimed = tutti__board_claim(t, who);
+    CHECK_EQ(tutti__consensus(t, 1, 0, NULL), 1);
+    const int claimed = tutti__consensus_claim(t, who);
     int well = 1;
     if (claimed) {
-        const int64_t *v = (const int64_t *)(void *)tutti__board_room_now(t);
+        const int64_t *v = (const int64_t *)(void *)tutti__consensus_room_now(t);
         for (int r = 0; r < ranks; r++) well &= v[r] == 1000 * round + r;
         CHECK(well, "round %d: what others put there is not there", round);
         well = round % 5 != 0;
-        tutti__board_tell(t, well);
+        tutti__consensus_tell(t, well);
     } else {
-        CHECK_EQ(tutti__board_told(t), round % 5 != 0);
+        CHECK_EQ(tutti__consensus_told(t), round % 5 != 0);
     }
     if (round % 50 == 0) CHECK_EQ(sum_all(claimed), 1);
     CHECK(who < 0 || claimed == (rank == who), "round %d: not who was meant", round);
@@ -72,7 +72,7 @@ static void mpi_moves_on(tutti__team *t) {
     MPI_Request r = MPI_REQUEST_NULL;
     if (ranks > 1 && rank == 0) MPI_Isend(v, BYTES, MPI_BYTE, 1, 77, MPI_COMM_WORLD, &r);
     if (rank == 1) MPI_Recv(v, BYTES, MPI_BYTE, 0, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    (void)tutti__team_nod(t, 1, 0, NULL);
+    (void)tutti__consensus(t, 1, 0, NULL);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     free(v);
 }
@@ -92,14 +92,14 @@ int main(int argc, char **argv) {
     tutti__segment memory = {NULL, 0, 0};
     harness_begin(&argc, &argv, 23);
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &t));
-    const size_t bytes = tutti__board_bytes(t);
+    const size_t bytes = tutti__consensus_bytes(t);
     CHECK_EQ(bytes > 0, ranks > 1);
     if (ranks > 1) {
         CHECK_OK(tutti__segment_make(t, 1, bytes, &memory));
-        CHECK(!tutti__team_nods(t), "no board yet");
-        tutti__board_use(t, memory);
+        CHECK(!tutti__consensus_ready(t), "no board yet");
+        tutti__consensus_use(t, memory);
     }
-    CHECK(tutti__team_nods(t), "the team cannot nod");
+    CHECK(tutti__consensus_ready(t), "the team cannot nod");
     for (int round = 0; round < ROUNDS && check_failures_ < 20; round++) {
         if (rnd(200) == rank) usleep(100);
         answers(t, round);

@@ -68,7 +68,7 @@ typedef struct {
     tutti__stage stage;
     tutti__side side[CREW_MAX]; /* of all ranks: they are the sources of my windows */
     tutti__route route;         /* where my bytes go; `cycle` is the next one */
-    tutti_count home_next;
+    tutti_count window_next;
     crew_window window[CREW_SLOTS];
 } crew_mate;
 
@@ -130,14 +130,14 @@ static inline tutti_count home_after(const crew_mate *m, tutti_count from) {
 }
 
 static inline int window_begin(crew_mate *m, crew_window *w) {
-    if (m->home_next < 0) return 0;
-    w->cycle = m->home_next;
+    if (m->window_next < 0) return 0;
+    w->cycle = m->window_next;
     tutti__domains_window(&m->op->domains, m->me, w->cycle, &w->lo, &w->hi);
     w->hi = tutti__min(w->hi, m->op->eof);
     w->local = 0;
     for (int r = 0; r < m->c->ranks; r++)
         w->local += tutti__side_bytes_in(m->side[r], w->lo, w->hi);
-    m->home_next = home_after(m, w->cycle + 1);
+    m->window_next = home_after(m, w->cycle + 1);
     memset(w->stage, 0xee, (size_t)(w->hi - w->lo)); /* bytes of an earlier window must not pass */
     return 1;
 }
@@ -155,7 +155,7 @@ static inline int window_closed(crew_mate *m, crew_window *w) {
     return 1;
 }
 
-static inline int home_write(crew_mate *m, crew_window *w) {
+static inline int aggregator_write(crew_mate *m, crew_window *w) {
     switch (w->phase) {
     case CREW_IDLE:
         if (!window_begin(m, w)) return 0;
@@ -164,11 +164,11 @@ static inline int home_write(crew_mate *m, crew_window *w) {
         return 1;
     case CREW_FILL: {
         tutti__slot *turns = tutti__stage_slot(&m->stage, 0, 0);
-        if (!tutti__slot_is_done(w->slot, w->local) || !tutti__slot_take_turn(turns)) return 0;
+        if (!tutti__slot_is_done(w->slot, w->local) || !tutti__slot_writer_enter(turns)) return 0;
         (void)window_closed(m, w);
         file_begin(m, w);
         m->c->writes++; /* a plain addition: nobody else is here */
-        tutti__slot_give_turn(turns);
+        tutti__slot_writer_leave(turns);
         w->phase = CREW_STORE;
         return 1;
     }
@@ -185,7 +185,7 @@ static inline int window_is_first(const crew_mate *m, const crew_window *w) {
     return 1;
 }
 
-static inline int home_read(crew_mate *m, crew_window *w) {
+static inline int aggregator_read(crew_mate *m, crew_window *w) {
     switch (w->phase) {
     case CREW_IDLE:
         if (!window_begin(m, w)) return 0;
@@ -208,14 +208,15 @@ static inline int home_read(crew_mate *m, crew_window *w) {
 static inline int mate_progress(crew_mate *m) {
     int moved = 0;
     for (int i = 0; i < m->op->slots; i++)
-        moved |= m->op->is_write ? home_write(m, &m->window[i]) : home_read(m, &m->window[i]);
+        moved |= m->op->is_write ? aggregator_write(m, &m->window[i])
+                                 : aggregator_read(m, &m->window[i]);
     return moved;
 }
 
 static inline int mate_busy(const crew_mate *m) {
     for (int i = 0; i < m->op->slots; i++)
         if (m->window[i].phase != CREW_IDLE) return 1;
-    return m->home_next >= 0;
+    return m->window_next >= 0;
 }
 
 /* ---- walker */
@@ -286,7 +287,7 @@ static inline void mate_prepare(crew_mate *m, crew_op *op) {
         w->stage = tutti__stage_buffer(&m->stage, m->me, i);
         tutti__slot_make(w->slot);
     }
-    m->home_next = home_after(m, 0);
+    m->window_next = home_after(m, 0);
     if (tutti__route_make(&op->domains, m->side[m->me], &m->route) != TUTTI_OK) m->failed = 1;
     for (int i = 0; i < m->route.n; i++) stop_advance(m, &m->route.stop[i], m->route.stop[i].cycle);
 }

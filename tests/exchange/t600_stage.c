@@ -59,8 +59,8 @@ static void life(void) {
         CHECK(tutti__slot_is_done(slot, 30), "10 and 20 are 30");
         tutti__slot_close(slot);
         CHECK_EQ(tutti__stage_find(&s, 1, 0, 3, key), -1);
-        CHECK(tutti__slot_take_turn(slot) && !tutti__slot_take_turn(slot), "one at a time");
-        tutti__slot_give_turn(slot);
+        CHECK(tutti__slot_writer_enter(slot) && !tutti__slot_writer_enter(slot), "one at a time");
+        tutti__slot_writer_leave(slot);
     }
     tutti__free(s.base);
 }

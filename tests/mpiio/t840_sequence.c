@@ -7,7 +7,7 @@
  * conflict with earlier ones are preceded by sync-barrier-sync; within one collective call they are
  * emptied, which gives ranks that ask for nothing.
  *
- *   t840_sequence [FILE]     the file stays if it is named, and with it a record FILE.RANK of counts, sums, positions
+ *   t840_sequence [FILE]     the file destinations if it is named, and with it a record FILE.RANK of counts, sums, positions
  *   TUTTI_TEST_TAME=1        only what the MPI library's own understands
  *   TUTTI_TEST_NATIVE=1      nothing is preloaded: known defects of the MPI library are avoided or counted
  *   TUTTI_TEST_SEED, TUTTI_TEST_EVENTS, TUTTI_TEST_LOG (1: a line per event and rank; 2: and the file is
@@ -104,7 +104,7 @@ static void shuffle(int *turn, int n) {
     }
 }
 
-static void in_turn(flight *f, const int *turn) {
+static void in_rank_order(flight *f, const int *turn) {
     for (int k = 0; k < w.np; k++) {
         if (turn[k] == w.rank) start(f);
         MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
@@ -138,7 +138,7 @@ static void data_event(family_call c) {
     if (ask[w.rank].bytes >= 0) prepare(f, &c, &ask[w.rank], there[w.rank]);
     for (int r = 0; r < w.np; r++) f->over_end |= ask[r].bytes > there[r];
     if (c.where == SHARED && !c.together)
-        in_turn(f, turn);
+        in_rank_order(f, turn);
     else if (ask[w.rank].bytes >= 0)
         start(f);
     if (c.how == BLOCKING)

@@ -26,7 +26,7 @@ enum { LOOK_EVERY = 32 }; /* how many times the core is given away between two l
 typedef struct {
     _Alignas(64) _Atomic int64_t number;
     int64_t yes;
-    int64_t v[TUTTI__NODS];
+    int64_t v[TUTTI__CONSENSUS_RANGES];
 } sheet;
 
 /* What stands before the sheets. */
@@ -35,26 +35,26 @@ typedef struct {
     _Alignas(64) _Atomic int64_t claimed;
     /* twice the last nod whose work is done, and 1 if it went well */
     _Alignas(64) _Atomic int64_t told;
-    _Alignas(4096) char room[2][TUTTI__BOARD_ROOM];
+    _Alignas(4096) char room[2][TUTTI__CONSENSUS_ROOM];
 } head;
 
-size_t tutti__board_bytes(const tutti__team *t) {
+size_t tutti__consensus_bytes(const tutti__team *t) {
     if (t->nodes.n != 1 || t->size < 2 || t->size > MOST_RANKS) return 0;
     return sizeof(head) + 2 * (size_t)t->size * sizeof(sheet);
 }
 
 static head *head_of(const tutti__team *t) {
-    return (head *)(void *)t->board.memory.base;
+    return (head *)(void *)t->consensus.memory.base;
 }
 
-void tutti__board_use(tutti__team *t, tutti__segment memory) {
-    t->board.memory = memory;
-    t->board.spins = tutti__cores() >= t->size ? SPINS : 0;
+void tutti__consensus_use(tutti__team *t, tutti__segment memory) {
+    t->consensus.memory = memory;
+    t->consensus.spins = tutti__cores() >= t->size ? SPINS : 0;
 }
 
 static sheet *sheet_of(const tutti__team *t, int rank) {
-    sheet *all = (sheet *)(void *)(t->board.memory.base + sizeof(head));
-    return &all[2 * rank + (int)(t->board.nods % 2)];
+    sheet *all = (sheet *)(void *)(t->consensus.memory.base + sizeof(head));
+    return &all[2 * rank + (int)(t->consensus.nods % 2)];
 }
 
 static void pause_a_moment(void) {
@@ -70,7 +70,8 @@ void tutti__team_look(const tutti__team *t) {
 
 /* Wait until a number is at least this large. */
 static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int64_t least) {
-    const int spins = tutti__fiber_inside() ? 0 : t->board.spins; /* others have to go on there */
+    const int spins =
+        tutti__fiber_inside() ? 0 : t->consensus.spins; /* others have to go on there */
     for (int i = 0; i < spins; i++) {
         if (atomic_load_explicit(number, memory_order_acquire) >= least) return;
         pause_a_moment();
@@ -85,7 +86,7 @@ static void answer(tutti__team *t, int64_t yes, int n, const tutti__range *range
     sheet *mine = sheet_of(t, t->rank);
     mine->yes = yes;
     for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
-    atomic_store_explicit(&mine->number, t->board.nods, memory_order_release);
+    atomic_store_explicit(&mine->number, t->consensus.nods, memory_order_release);
 }
 
 static void answer_read(const sheet *s, int n, tutti__range *range) {
@@ -96,62 +97,64 @@ static void answer_read(const sheet *s, int n, tutti__range *range) {
     }
 }
 
-void tutti__team_nod_say(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
-    TUTTI_ASSERT(tutti__team_nods(t) && n <= TUTTI__NODS);
+void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
+    TUTTI_ASSERT(tutti__consensus_ready(t) && n <= TUTTI__CONSENSUS_RANGES);
     if (t->size == 1) return;
-    t->board.nods++;
+    t->consensus.nods++;
     answer(t, yes, n, range);
 }
 
 int tutti__team_nod_said(const tutti__team *t) {
     for (int i = 1; i < t->size; i++) {
         const sheet *theirs = sheet_of(t, (t->rank + i) % t->size);
-        if (atomic_load_explicit(&theirs->number, memory_order_acquire) < t->board.nods) return 0;
+        if (atomic_load_explicit(&theirs->number, memory_order_acquire) < t->consensus.nods)
+            return 0;
     }
     return 1;
 }
 
-int64_t tutti__team_nod_hear(tutti__team *t, int64_t yes, int n, tutti__range *range) {
+int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range) {
     for (int i = 1; i < t->size; i++) {
         sheet *theirs = sheet_of(t, (t->rank + i) % t->size);
-        number_wait(t, &theirs->number, t->board.nods);
+        number_wait(t, &theirs->number, t->consensus.nods);
         yes &= theirs->yes;
         answer_read(theirs, n, range);
     }
     return yes;
 }
 
-int64_t tutti__team_nod(tutti__team *t, int64_t yes, int n, tutti__range *range) {
-    tutti__team_nod_say(t, yes, n, range);
-    return tutti__team_nod_hear(t, yes, n, range);
+int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range) {
+    tutti__consensus_say(t, yes, n, range);
+    return tutti__consensus_hear(t, yes, n, range);
 }
 
 /* ---- one for all */
 
-char *tutti__board_room(const tutti__team *t) {
-    return head_of(t)->room[(t->board.nods + 1) % 2];
+char *tutti__consensus_room(const tutti__team *t) {
+    return head_of(t)->room[(t->consensus.nods + 1) % 2];
 }
 
-char *tutti__board_room_now(const tutti__team *t) {
-    return head_of(t)->room[t->board.nods % 2];
+char *tutti__consensus_room_now(const tutti__team *t) {
+    return head_of(t)->room[t->consensus.nods % 2];
 }
 
-int tutti__board_claim(tutti__team *t, int who) {
+int tutti__consensus_claim(tutti__team *t, int who) {
     if (who >= 0) return t->rank == who;
     int64_t before = atomic_load_explicit(&head_of(t)->claimed, memory_order_relaxed);
-    if (before >= t->board.nods) return 0;
-    return atomic_compare_exchange_strong(&head_of(t)->claimed, &before, t->board.nods);
+    if (before >= t->consensus.nods) return 0;
+    return atomic_compare_exchange_strong(&head_of(t)->claimed, &before, t->consensus.nods);
 }
 
-void tutti__board_tell(tutti__team *t, int well) {
-    atomic_store_explicit(&head_of(t)->told, 2 * t->board.nods + (well != 0), memory_order_release);
+void tutti__consensus_tell(tutti__team *t, int well) {
+    atomic_store_explicit(&head_of(t)->told, 2 * t->consensus.nods + (well != 0),
+                          memory_order_release);
 }
 
-int tutti__board_has_told(const tutti__team *t) {
-    return atomic_load_explicit(&head_of(t)->told, memory_order_acquire) >= 2 * t->board.nods;
+int tutti__consensus_has_told(const tutti__team *t) {
+    return atomic_load_explicit(&head_of(t)->told, memory_order_acquire) >= 2 * t->consensus.nods;
 }
 
-int tutti__board_told(const tutti__team *t) {
-    number_wait(t, &head_of(t)->told, 2 * t->board.nods);
+int tutti__consensus_told(const tutti__team *t) {
+    number_wait(t, &head_of(t)->told, 2 * t->consensus.nods);
     return (int)(atomic_load_explicit(&head_of(t)->told, memory_order_relaxed) % 2);
 }

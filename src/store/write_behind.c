@@ -112,7 +112,7 @@ static void hurry_grow(tutti__fdfile *f, tutti_off lo, tutti_off hi) {
     pthread_cond_signal(&work);
 }
 
-void tutti__fdfile_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
+void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
     tutti__fdfile *f = (tutti__fdfile *)s;
     tutti__hurry *h = &f->hurry;
     if (hi - lo < LEAST) return;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct {
-    tutti__letter *v;
+    tutti__sparse_message *v;
     int n, room;
     tutti_err err; /* the first trouble; the exchange goes on, so that nobody hangs */
 } mailbox;
@@ -16,7 +16,7 @@ typedef struct {
 static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
     if (m->n == m->room) {
         const int room = m->room ? 2 * m->room : 16;
-        tutti__letter *v = tutti__realloc(m->v, (size_t)room * sizeof *v);
+        tutti__sparse_message *v = tutti__realloc(m->v, (size_t)room * sizeof *v);
         if (!v) {
             m->err = TUTTI_ERR_NOMEM;
             tutti__free(data);
@@ -25,7 +25,7 @@ static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
         m->v = v;
         m->room = room;
     }
-    m->v[m->n++] = (tutti__letter){rank, bytes, data};
+    m->v[m->n++] = (tutti__sparse_message){rank, bytes, data};
 }
 
 /* Receive one letter that a probe has found.  Without memory for it, it is taken off the wire all the
@@ -51,7 +51,7 @@ static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *f
     return TUTTI_OK;
 }
 
-static void mailbox_self(mailbox *m, const tutti__letter *l) {
+static void mailbox_self(mailbox *m, const tutti__sparse_message *l) {
     void *data = tutti__malloc(l->bytes + 1);
     if (!data) {
         m->err = TUTTI_ERR_NOMEM;
@@ -96,7 +96,7 @@ static tutti_err letters_run(tutti__team *t, int n, MPI_Request *sent, int tag, 
 /* Sort by source; letters of one source keep their order.  They come nearly sorted or are few. */
 static void mailbox_sort(mailbox *m) {
     for (int i = 1; i < m->n; i++) {
-        const tutti__letter l = m->v[i];
+        const tutti__sparse_message l = m->v[i];
         int lo = 0, hi = i;
         while (lo < hi) {
             const int mid = (lo + hi) / 2;
@@ -110,8 +110,8 @@ static void mailbox_sort(mailbox *m) {
     }
 }
 
-tutti_err tutti__team_letters(tutti__team *t, int n, const tutti__letter *out, int *n_in_out,
-                              tutti__letter **in_out) {
+tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_message *out,
+                                 int *n_in_out, tutti__sparse_message **in_out) {
     const int tag = tutti__team_tag(t);
     mailbox m = {NULL, 0, 0, TUTTI_OK};
     MPI_Request *sent = tutti__malloc((size_t)(n + 1) * sizeof *sent);
@@ -139,11 +139,11 @@ tutti_err tutti__team_letters(tutti__team *t, int n, const tutti__letter *out, i
         *in_out = m.v;
         return TUTTI_OK;
     }
-    tutti__letters_free(m.n, &m.v);
+    tutti__sparse_free(m.n, &m.v);
     return err != TUTTI_OK ? err : m.err;
 }
 
-void tutti__letters_free(int n, tutti__letter **letters) {
+void tutti__sparse_free(int n, tutti__sparse_message **letters) {
     for (int i = 0; *letters && i < n; i++) tutti__free((*letters)[i].data);
     tutti__free(*letters);
     *letters = NULL;

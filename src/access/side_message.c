@@ -53,7 +53,7 @@ static size_t write_list(tutti__side s, tutti_off from, tutti_off to, unsigned c
     return total;
 }
 
-size_t tutti__side_letter(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size) {
+size_t tutti__side_to_message(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size) {
     if (s.node && s.node->kind == TUTTI__LIST && s.node->monotone) {
         const tutti_off from = tutti__side_tell(s, lo), to = tutti__side_tell(s, hi);
         if (from < to && tutti__side_bytes_in(s, lo, hi) > 0) {
@@ -100,7 +100,7 @@ static tutti_err read_list(const unsigned char *buf, tutti__side *out) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__side_from_letter(const void *buf, size_t size, tutti__side *out) {
+tutti_err tutti__side_from_message(const void *buf, size_t size, tutti__side *out) {
     const unsigned char *p = buf;
     TUTTI_ASSERT(size > 0 && (*p == PLAIN || *p == AS_IT_IS));
     if (*p == AS_IT_IS) return read_list(p + 1, out);
