@@ -182,7 +182,7 @@ static void check_resting(void) {
     double fast[] = {1, 1, 1, 1, 1}, slow[] = {4, 4, 4, 4, 4}, fair[] = {2, 9, 2, 2, 2};
     bench_entry ways[] = {{.kind = ENTRY_TUTTI, .seconds = fast},
                           {.kind = ENTRY_TUTTI, .seconds = slow},
-                          {.kind = ENTRY_TUTTI, .seconds = slow, .destinations = 1},
+                          {.kind = ENTRY_TUTTI, .seconds = slow, .stays = 1},
                           {.kind = ENTRY_TUTTI, .seconds = fair},
                           {.kind = ENTRY_PEER, .seconds = slow}};
     bench_cell point = {.entries = 5, .entry = ways, .patience = 3};

@@ -137,7 +137,7 @@ static void check_sections(void) {
         {"99999999999999999999,0", "is needed for dimension 0", 0},
         {"0:99999999999999999999,0", "is needed for dimension 0", 0},
     };
-    tutti_slice s = {{0}, {0}, {0}};
+    tutti_slice s = {.lo = {0}};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         check_where(right[i].text);
         CHECK_EQ(array_section_parse(right[i].text, right[i].fortran, &field, &s), 0);

@@ -57,7 +57,14 @@ static tutti_access *halo(int who, int by_columns) {
     enum { ROWS = 40, COLS = 120, ELEMENT = 8 };
     const tutti_count lo = tutti__max((tutti_count)COLS * who / ranks - 1, 0);
     const tutti_count hi = tutti__min((tutti_count)COLS * (who + 1) / ranks + 1, COLS);
-    tutti_section f = {2, TUTTI_ROW_MAJOR, ELEMENT, 40, {ROWS, COLS}, {0, lo}, {ROWS, hi}, {1, 1}};
+    tutti_section f = {.ndims = 2,
+                       .order = TUTTI_ROW_MAJOR,
+                       .element_size = ELEMENT,
+                       .offset = 40,
+                       .shape = {ROWS, COLS},
+                       .lo = {0, lo},
+                       .hi = {ROWS, hi},
+                       .stride = {1, 1}};
     tutti_section m = {.ndims = 2,
                        .order = by_columns ? TUTTI_COL_MAJOR : TUTTI_ROW_MAJOR,
                        .element_size = ELEMENT,

@@ -198,21 +198,21 @@ static void lending(MPI_Comm comm) {
     CHECK(first != second, "lent twice");
     tutti__team_return(t, &a);
     tutti__team_return(t, &b); /* one of them is kept */
-    CHECK(!a.base && !b.base && t->cached.base == first, "not kept");
+    CHECK(!a.base && !b.base && t->kept.base == first, "not kept");
     CHECK_OK(tutti__team_borrow(t, 0, &b)); /* needs none */
     CHECK(borrowed(t, 6000, &a) == first, "not lent again");
     tutti__team_return(t, &a);
     tutti__team_return(t, &b);
-    CHECK(t->cached.base == first, "the larger one is kept");
+    CHECK(t->kept.base == first, "the larger one is kept");
     (void)borrowed(t, 1000, &b); /* far less than what is kept */
     (void)borrowed(t, 20000, &c);
     tutti__team_return(t, &b);
     tutti__team_return(NULL, &c);
-    CHECK(t->cached.bytes == 1000 && !c.base, "%zu bytes are kept", t->cached.bytes);
+    CHECK(t->kept.bytes == 1000 && !c.base, "%zu bytes are kept", t->kept.bytes);
     tutti__memory_fail_after(1);
     CHECK_ERR(tutti__team_borrow(t, 5000, &a), TUTTI_ERR_NOMEM);
     tutti__memory_fail_after(0);
-    CHECK(!t->cached.base && !a.base, "out of memory");
+    CHECK(!t->kept.base && !a.base, "out of memory");
     tutti__team_give(&t);
 }
 
