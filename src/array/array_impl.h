@@ -15,7 +15,7 @@
 
 #include <tutti/array.h>
 #include "base/hash.h"
-#include "collective/collective_impl.h"
+#include "collective/layer.h"
 
 /* The file starts with a block for the header, so that elements are aligned. */
 #define TUTTI__HEADER_BYTES 4096

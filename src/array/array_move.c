@@ -24,33 +24,33 @@ static tutti_off least_of(const tutti_array *a, int is_write) {
     return is_write ? 0 : a->mine.offset + a->bytes;
 }
 
-static tutti__order order_of(const tutti_array *a, const tutti_access *access, void *buf,
-                             int is_write, tutti_err mine) {
-    return (tutti__order){.name = name_of(is_write),
-                          .access = access,
-                          .buf = buf,
-                          .is_write = is_write,
-                          .refused = mine,
-                          .least = least_of(a, is_write)};
+static tutti_request request_of(const tutti_array *a, const tutti_access *access, void *buf,
+                                int is_write, tutti_err mine) {
+    return (tutti_request){
+        .name = name_of(is_write),
+        .op = {.file = a->file, .access = access, .is_write = is_write, .buf = buf},
+        .refused = mine,
+        .least = least_of(a, is_write)};
 }
 
 /* Local placement: nothing is exchanged but the outcome. */
-static tutti_err transfer_local(tutti_array *a, const tutti__order *o) {
-    tutti_err err = o->refused;
-    if (err == TUTTI_OK) err = tutti__file_usable(a->file, o->access, o->buf, o->is_write);
-    const tutti__same same = {o->name, "the distribution, or the slice that it is of",
-                              (uint64_t)o->agrees};
-    TUTTI_TRY(tutti__array_named(a->head, o->name, tutti__array_call(a, &same, err, 0, NULL)));
-    err = tutti__operation_under_way(tutti__file_transfer(a->file, o, NULL));
+static tutti_err transfer_local(tutti_array *a, tutti_request *r) {
+    const tutti__op *op = &r->op;
+    tutti_err err = r->refused;
+    if (err == TUTTI_OK) err = tutti__file_usable(a->file, op->access, op->buf, op->is_write);
+    const tutti__same same = {r->name, "the distribution, or the slice that it is of",
+                              (uint64_t)r->agrees};
+    TUTTI_TRY(tutti__array_named(a->head, r->name, tutti__array_call(a, &same, err, 0, NULL)));
+    err = tutti__operation_under_way(tutti__transfer(r, NULL));
     return tutti__array_vote(a, err, NULL);
 }
 
 tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,
                                 tutti_err mine, uint64_t same) {
     tutti__array_catch_up(a);
-    tutti__order order = order_of(a, access, buf, is_write, mine);
-    order.agrees = (int64_t)same;
-    return a->head ? transfer_local(a, &order) : tutti__file_transfer(a->file, &order, NULL);
+    tutti_request r = request_of(a, access, buf, is_write, mine);
+    r.agrees = (int64_t)same;
+    return a->head ? transfer_local(a, &r) : tutti__transfer(&r, NULL);
 }
 
 /* ---- slices */
@@ -143,8 +143,9 @@ static tutti_err start(tutti_array *a, const tutti_slice *s, const tutti_section
     tutti_access *access = NULL;
     if (a->dist) tutti__array_catch_up(a);
     tutti_err err = slice_access(a, s, memory, is_write, &access);
-    const tutti__order order = order_of(a, access, buf, is_write, err);
-    err = tutti__file_start(a->file, &order, r_out);
+    tutti_request asked = request_of(a, access, buf, is_write, err);
+    asked.how = TUTTI__STARTED;
+    err = tutti__start(&asked, r_out);
     tutti_access_free(&access);
     return err;
 }

@@ -68,16 +68,17 @@ static int idle(const tutti__tile_flight *f) {
     return !f->prepared || (f->array->dist && tutti_access_bytes(f->access) == 0);
 }
 
-static tutti__order order_of(const tutti__tile_flight *f, int ahead) {
+static tutti_request request_of(const tutti__tile_flight *f, int ahead) {
     const tutti_array *a = f->array;
-    return (tutti__order){.name = f->is_write ? "write" : "read",
-                          .access = f->access,
-                          .buf = f->buf,
-                          .is_write = f->is_write,
-                          .split = ahead,
-                          .ahead = ahead,
-                          .room = f->room,
-                          .least = f->is_write ? 0 : a->mine.offset + a->bytes};
+    return (tutti_request){.name = f->is_write ? "write" : "read",
+                           .op = {.file = a->file,
+                                  .access = f->access,
+                                  .is_write = f->is_write,
+                                  .buf = f->buf,
+                                  .room = f->room},
+                           .how = ahead ? TUTTI__SPLIT : TUTTI__AT_ONCE,
+                           .ahead = ahead,
+                           .least = f->is_write ? 0 : a->mine.offset + a->bytes};
 }
 
 static void done_with_access(tutti__tile_flight *f) {
@@ -87,9 +88,9 @@ static void done_with_access(tutti__tile_flight *f) {
 
 void tutti__tile_flight_begin(tutti__tile_flight *f) {
     if (!idle(f)) {
-        const tutti__order order = order_of(f, 1);
+        const tutti_request asked = request_of(f, 1);
         if (f->is_write) tutti__ahead_spoil(f->array);
-        f->err = tutti__request_start(f->array->file, &order, &f->request);
+        f->err = tutti__request_start(&asked, &f->request);
         if (f->err != TUTTI_OK) f->trouble = *tutti_last_error();
         if (f->request && f->array->file->opt.background != TUTTI_BACKGROUND_ALL)
             count_memory(f, tutti__request_staging(f->request));
@@ -134,10 +135,10 @@ tutti_err tutti__tile_flight_run(tutti__tile_flight *f) {
     tutti_err err = TUTTI_OK;
     if (!idle(f)) {
         tutti_off staging = 0;
-        tutti__order order = order_of(f, 0);
-        order.staging_out = &staging;
+        tutti_request r = request_of(f, 0);
+        r.staging_out = &staging;
         if (f->is_write) tutti__ahead_spoil(f->array);
-        err = tutti__file_transfer(f->array->file, &order, NULL);
+        err = tutti__transfer(&r, NULL);
         count_memory(f, staging);
     }
     done_with_access(f);

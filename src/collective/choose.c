@@ -2,7 +2,7 @@
  * candidate from numbers that all ranks know, so that all take the same one; the reason is kept for
  * people.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 
 #include <stdio.h>
 #include <string.h>

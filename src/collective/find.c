@@ -1,20 +1,20 @@
-/* collective: the plan of an operation: one that is remembered, or a new one.
+/* collective: finding the plan of a request.
  *
- *   what this rank has against the request, and which plans it could use (remember.c)
- *   -> nod, if the team can      all are in this call and use a plan again; most often that is all
- *   -> vote                      otherwise: this call, summary of all requests, anybody's complaint,
- *                                size of the file
- *   -> plan
+ *   what this rank has against the request, and which cached plans it could use (plan_cache.c)
+ *   -> consensus, if the team has     all are in this call and use a plan again; most often that is
+ *      shared memory                  all that it takes (small.c)
+ *   -> vote                           otherwise: this call, summary of all requests, anybody's
+ *                                     complaint, size of the file
+ *   -> plan                           a cached one that fits all, or a new one (plan_make.c)
  *
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 
 #include <string.h>
 
 #include "base/fiber.h"
+#include "base/hash.h"
 #include "base/trace.h"
-
-/* ---- new plans */
 
 /* What may be true of all ranks. */
 enum {
@@ -27,319 +27,289 @@ enum {
     OUTSIDE = 64   /* not in a fiber */
 };
 
+/* What is said by the ranges of a consensus; by a vote. */
+enum { CALL, SIZE = CALL + TUTTI__CALL_TELLS, BACKGROUND, GATHERED, COLD, PLANS };
+enum { MIN_LO, MIN_RUN };
+enum { MAX_HI, MAX_BYTES, MAX_SIZE, MAX_BACKGROUND, MAX_DESCRIPTION, MAX_COLD };
+enum { SUM_BYTES, SUM_RUNS, SUM_RANKS };
+
+/* How far finding has come. */
+enum { UNSAID, SAID, HEARD, WRITING, FAILED };
+
 /* What waits in memory for its file access ends in different ways: all ranks do it in the same, or
  * none. */
 static int all_resident(int64_t all) {
     return (all & RESIDENT) && (all & (SPLIT | STARTED));
 }
 
-static int64_t answers_of(const tutti__ask *q, const tutti__means *means, tutti_err mine,
-                          const tutti__sought *s) {
-    return (mine == TUTTI_OK ? FINE : 0) | (s->moved ? MOVED : 0) |
-           (q->how == TUTTI__AT_ONCE ? BLOCKS : 0) | (q->how == TUTTI__SPLIT ? SPLIT : 0) |
-           (q->how == TUTTI__STARTED ? STARTED : 0) | (means->resident ? RESIDENT : 0) |
-           (q->inside ? 0 : OUTSIDE);
+static int64_t answers_of(const tutti_request *r, const tutti__finding *x) {
+    const int blocks = r->how == TUTTI__AT_ONCE || r->how == TUTTI__PLAN_ONLY;
+    return (x->mine == TUTTI_OK ? FINE : 0) | (x->moved ? MOVED : 0) | (blocks ? BLOCKS : 0) |
+           (r->how == TUTTI__SPLIT ? SPLIT : 0) | (r->how == TUTTI__STARTED ? STARTED : 0) |
+           (r->background == TUTTI_BACKGROUND_IO_ONLY ? RESIDENT : 0) |
+           (tutti__request_in_fiber(r) ? 0 : OUTSIDE);
 }
 
-static tutti__call call_of(const tutti__ask *q) {
-    const tutti__call_kind kind = q->fresh ? TUTTI__CALL_PLAN_WRITE : TUTTI__CALL_WRITE;
-    return (tutti__call){.kind = q->is_write ? kind : kind + 1, /* the read that belongs to it */
-                         .agrees = q->agrees,
+/* Which call this is, and all of it that agrees. */
+static tutti__call call_of(const tutti_request *r) {
+    const tutti__call_kind write =
+        r->how == TUTTI__PLAN_ONLY ? TUTTI__CALL_PLAN_WRITE : TUTTI__CALL_WRITE;
+    const int64_t also[] = {r->least, r->op.room};
+    const int64_t agrees =
+        (int64_t)(tutti__hash((uint64_t)r->agrees ^ TUTTI__HASH_START, also, sizeof also) >> 1);
+    return (tutti__call){.kind =
+                             r->op.is_write ? write : write + 1, /* the read that goes with it */
+                         .agrees = agrees,
                          .what = "what they ask for"};
 }
 
-static tutti_plan *blank_fill(const tutti__ask *q, const tutti__means *means, int64_t all) {
-    tutti_plan *p = q->file->blank;
-    q->file->blank = NULL;
-    p->number = ++q->file->planned_n;
-    p->is_write = q->is_write;
-    p->means = *means;
-    p->resident = p->means.resident = q->fresh ? means->resident : all_resident(all);
-    p->inside = !(all & OUTSIDE);
-    p->own = tutti__access_share(q->access);
-    p->access = &p->own;
-    return p;
-}
+/* ---- what is found */
 
-/* The run is what one request to the file system could carry without staging: the access may be more
- * broken in memory than in the file. */
-static tutti__summary summary_of(const tutti_access *a) {
-    tutti__summary s = tutti__summary_of(a->file);
-    const tutti_count runs = tutti__side_runs(a->memory);
-    if (runs > 0) s.run = tutti__min(s.run, s.bytes / runs);
-    return s;
-}
-
-/* What all ranks say of the request; with it, unless a nod has told already, of plans that are remembered. */
-static void vote_fill(tutti__vote *v, const tutti__ask *q, tutti_err mine, const tutti__sought *s,
-                      int64_t answers) {
-    const tutti__summary sum = mine == TUTTI_OK ? summary_of(q->access) : tutti__summary_empty();
-    tutti__vote_init(v);
-    v->min[0] = sum.lo;
-    v->min[1] = sum.run;
-    v->max[0] = sum.hi;
-    v->max[1] = sum.max_bytes;
-    v->max[2] = s->size;
-    v->max[3] = s->background;
-    v->max[5] = s->cold;
-    v->max[4] = mine == TUTTI_OK ? (tutti_off)tutti_access_size(q->access) : 0;
-    v->sum[0] = sum.bytes;
-    v->sum[1] = sum.runs;
-    v->sum[2] = sum.ranks;
-    v->yes = answers;
-    v->ranges = s->n;
-    memcpy(v->range, s->range, (size_t)s->n * sizeof *s->range);
-}
-
-static tutti__summary vote_summary(const tutti__vote *v) {
-    return (tutti__summary){.lo = v->min[0],
-                            .hi = v->max[0],
-                            .bytes = v->sum[0],
-                            .runs = v->sum[1],
-                            .ranks = v->sum[2],
-                            .max_bytes = v->max[1],
-                            .run = v->min[1],
-                            .cold = v->max[5] > 0 && v->sum[0] >= TUTTI__COLD_BYTES};
-}
-
-static tutti_err plan_anew(const tutti__ask *q, const tutti__means *means, const tutti__vote *v,
-                           tutti__found *out) {
-    const tutti__summary sum = vote_summary(v);
-    tutti_plan *p = blank_fill(q, means, v->yes);
-    p->heavy = v->max[4] > TUTTI__CACHED_BYTES;
-    const tutti_err err = tutti__plan_make(p, &sum);
-    if (err != TUTTI_OK) {
-        tutti__plan_destroy(&p);
-        return err;
-    }
-    if (!q->fresh) tutti__plan_cache_add(p);
-    *out = (tutti__found){.plan = p, .buf = q->buf, .size = v->max[2]};
-    return TUTTI_OK;
-}
-
-/* ---- plans that are remembered */
-
-/* Everybody can use `p`.  *out destinations empty if it cannot be made ready. */
-static tutti_err plan_again(const tutti__ask *q, const tutti__sought *s, tutti_plan *p,
-                            int all_moved, tutti__found *out) {
-    TUTTI_ASSERT(q->access); /* nobody has refused */
-    const uintptr_t buf = (uintptr_t)q->buf;
-    const tutti_off memory = q->access->memory.disp - p->access->memory.disp;
+/* Everybody can use `p`.  r->plan stays NULL if it cannot be made ready. */
+static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_plan *p) {
+    const tutti_off by = r->op.access->memory.disp - p->access->memory.disp;
     int awake = 1;
-    if (p->resident && !all_resident(s->all)) return TUTTI_OK;
-    if (p->run) TUTTI_TRY(tutti__two_phase_wake(p, s->background, &awake));
+    if (p->resident && !all_resident(x->all)) return TUTTI_OK;
+    if (p->run) TUTTI_TRY(tutti__plan_wake(p, x->background, &awake));
     if (!awake) {
         tutti__plan_cache_evict(p);
         return TUTTI_OK;
     }
     tutti__plan_cache_take(p);
-    out->plan = p;
-    out->buf = (char *)(buf + (uintptr_t)memory);
-    out->displacement = s->displacement;
-    out->size = s->size;
-    out->moved = s->moved && !p->run;
-    out->done = all_moved && !p->run;
-    out->count = out->moved ? s->count : 0;
+    r->plan = p;
+    r->op.buf = (char *)((uintptr_t)r->op.buf + (uintptr_t)by);
+    r->displacement = x->displacement;
+    r->file_size = x->size;
+    r->moved = x->moved && !p->run;
+    r->done = (x->all & MOVED) && !p->run;
+    r->op.moved = r->moved ? x->count : 0;
     return TUTTI_OK;
 }
 
-/* Everybody's bytes are on the board, and one rank has written them. */
-static void plan_jointly(const tutti__search *x, tutti__found *out) {
-    tutti__plan_cache_take(x->plan);
-    *out = (tutti__found){.plan = x->plan, .moved = 1, .done = 1, .count = x->s.count};
+/* Everybody's bytes were gathered, and one rank has written them. */
+static void plan_for_all(tutti_request *r, const tutti__finding *x) {
+    tutti__plan_cache_take(x->fits);
+    r->plan = x->fits;
+    r->moved = r->done = 1;
+    r->op.moved = x->count;
 }
 
-/* ---- by a nod: one look at each other's answers is all that it takes */
+static tutti_err plan_anew(tutti_request *r, const tutti__vote *v) {
+    const tutti__summary all = {.lo = v->min[MIN_LO],
+                                .hi = v->max[MAX_HI],
+                                .bytes = v->sum[SUM_BYTES],
+                                .runs = v->sum[SUM_RUNS],
+                                .ranks = v->sum[SUM_RANKS],
+                                .max_bytes = v->max[MAX_BYTES],
+                                .run = v->min[MIN_RUN],
+                                .cold =
+                                    v->max[MAX_COLD] > 0 && v->sum[SUM_BYTES] >= TUTTI__COLD_BYTES};
+    tutti_file *f = r->op.file;
+    tutti_plan *p = f->blank;
+    const int own = r->how == TUTTI__PLAN_ONLY; /* the caller's, not to be cached */
+    f->blank = NULL;
+    p->number = ++f->planned_n;
+    p->is_write = r->op.is_write;
+    p->resident = own ? r->background == TUTTI_BACKGROUND_IO_ONLY : all_resident(v->yes);
+    p->means = (tutti__means){r->op.store, r->op.stats, p->resident, r->op.room};
+    p->inside = !(v->yes & OUTSIDE);
+    p->own = tutti__access_share(r->op.access);
+    p->access = &p->own;
+    p->heavy = v->max[MAX_DESCRIPTION] > TUTTI__CACHED_BYTES;
+    const tutti_err err = tutti__plan_make(p, &all);
+    if (err != TUTTI_OK) {
+        tutti__plan_destroy(&p);
+        return err;
+    }
+    if (!own) tutti__plan_cache_add(p);
+    r->plan = p;
+    r->file_size = v->max[MAX_SIZE];
+    return TUTTI_OK;
+}
 
-enum { CALL, SIZE = CALL + TUTTI__CALL_TELLS, BACKGROUND, DATA, COLD, PLANS };
-enum { UNSAID, SAID, HEARD, WRITING, FAILED };
+/* ---- what is said */
 
-void tutti__search_begin(tutti__search *x, const tutti__ask *q, const tutti__means *means,
-                         tutti_err mine) {
-    x->ask = *q;
-    x->means = *means;
-    x->mine = mine;
+void tutti__finding_begin(tutti__finding *x, const tutti_request *r) {
+    x->mine = r->refused;
     x->phase = UNSAID;
 }
 
-static void search_prepare(tutti__search *x) {
-    const tutti__ask *q = &x->ask;
-    tutti__sought *s = &x->s;
-    TUTTI_ASSERT(x->mine != TUTTI_OK || q->access);
-    tutti__file_report(q->file, 0, x->mine == TUTTI_OK ? tutti_access_bytes(q->access) : 0, "plan");
-    s->n = s->moved = s->some = 0;
-    s->cold = x->mine == TUTTI_OK && !q->is_write &&
-              tutti__choose_cold(q->file, q->access, x->means.store);
-    s->data = (tutti__range){-1, -1};
-    s->mine = NULL;
-    s->size = q->is_write ? TUTTI__OFF_END : 0;
-    s->count = 0;
-    s->background = q->file->team->background;
-    if (q->fresh) return;
-    tutti__plan_cache_match(q, &x->means, x->mine, s);
-    if (x->mine == TUTTI_OK) x->mine = tutti__small_begin(q, &x->means, s);
+/* What this rank knows before it has heard of the others.   Local. */
+static void prepare(const tutti_request *r, tutti__finding *x) {
+    const tutti__op *op = &r->op;
+    const int fine = x->mine == TUTTI_OK;
+    TUTTI_ASSERT(!fine || op->access);
+    tutti__file_report(op->file, 0, fine ? tutti_access_bytes(op->access) : 0, "plan");
+    x->n = x->moved = x->some = 0;
+    x->cold = fine && !op->is_write && tutti__choose_cold(op->file, op->access, op->store);
+    x->gathered = (tutti__range){-1, -1};
+    x->fits = NULL;
+    x->size = op->is_write ? TUTTI__OFF_END : 0;
+    x->count = 0;
+    x->background = op->file->team->background;
+    if (r->how == TUTTI__PLAN_ONLY) return;
+    tutti__plan_cache_match(r, x);
+    if (fine) x->mine = tutti__small_begin(r, x);
 }
 
-static int search_says(const tutti__search *x) {
-    return PLANS + x->s.n;
-}
-
-static void search_say(tutti__search *x) {
-    const tutti__sought *s = &x->s;
-    tutti__team *t = x->ask.file->team;
-    const tutti__call call = call_of(&x->ask);
-    tutti__call_tell(t, &call, x->mine, x->r + CALL);
-    x->r[SIZE] = (tutti__range){s->size, s->size};
-    x->r[BACKGROUND] = (tutti__range){s->background, s->background};
-    x->r[DATA] = s->data;
-    x->r[COLD] = (tutti__range){s->cold, s->cold};
-    memcpy(x->r + PLANS, s->range, (size_t)s->n * sizeof *x->r);
-    x->yes = answers_of(&x->ask, &x->means, x->mine, s);
-    tutti__consensus_say(t, x->yes, search_says(x), x->r);
+static void say(const tutti_request *r, tutti__finding *x) {
+    tutti__team *t = r->op.file->team;
+    const tutti__call call = call_of(r);
+    tutti__call_tell(t, &call, x->mine, x->said + CALL);
+    x->said[SIZE] = (tutti__range){x->size, x->size};
+    x->said[BACKGROUND] = (tutti__range){x->background, x->background};
+    x->said[GATHERED] = x->gathered;
+    x->said[COLD] = (tutti__range){x->cold, x->cold};
+    memcpy(x->said + PLANS, x->range, (size_t)x->n * sizeof *x->said);
+    x->all = answers_of(r, x);
+    tutti__consensus_say(t, x->all, PLANS + x->n, x->said);
     x->phase = SAID;
 }
 
-static void search_hear(tutti__search *x) {
-    x->yes = tutti__consensus_hear(x->ask.file->team, x->yes, search_says(x), x->r);
-    x->s.all = x->yes;
-    x->s.cold = (int)x->r[COLD].max;
+/* What all say.  If they have gathered their bytes for a plan, the first rank to come here writes. */
+static void hear(const tutti_request *r, tutti__finding *x) {
+    tutti_file *f = r->op.file;
+    x->all = tutti__consensus_hear(f->team, x->all, PLANS + x->n, x->said);
+    x->cold = (int)x->said[COLD].max;
     x->phase = HEARD;
-}
-
-/* The plan that all have put their bytes on the board for, or NULL.  The same on all ranks. */
-static tutti_plan *joint_plan(tutti__search *x) {
-    if (!(x->yes & FINE) || tutti__calls_differ(x->r + CALL)) return NULL;
-    tutti_plan *p = tutti__plan_cache_choose(x->ask.file, &x->s, x->r + PLANS, &x->s.displacement);
-    return p && tutti__small_is_gathered(p, &x->r[DATA]) ? p : NULL;
-}
-
-/* The first rank to come here writes. */
-static void joint_begin(tutti__search *x) {
+    if (!(x->all & FINE) || tutti__calls_differ(x->said + CALL)) return;
+    tutti_plan *p = tutti__plan_cache_choose(f, x, x->said + PLANS);
+    if (!p || !tutti__small_is_gathered(p, &x->said[GATHERED])) return;
     x->phase = WRITING;
-    if (!tutti__small_claim(x->ask.file)) return;
-    x->mine = tutti__small_write(x->plan, &x->means, x->s.displacement);
+    x->fits = p;
+    if (tutti__small_claim(f)) x->mine = tutti__small_write(p, r, x->displacement);
 }
 
-/* It has told. */
-static int joint_went_well(tutti__search *x) {
-    if (tutti__consensus_told(x->ask.file->team)) return 1;
-    x->phase = FAILED;
-    return 0;
+/* All have been heard: a cached plan, if one fits. */
+static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
+    const tutti__call call = call_of(r);
+    TUTTI_TRY(tutti__call_compare(x->said + CALL));
+    if (x->all & FINE) TUTTI_TRY(tutti__call_agree(&call, x->said + CALL));
+    tutti_plan *p = tutti__plan_cache_choose(r->op.file, x, x->said + PLANS);
+    /* everybody has read by a plan without staging, but not by the same: nobody knows the size */
+    if (p && p->run && (x->all & MOVED)) return TUTTI_OK;
+    x->n = 0; /* a vote needs not ask again */
+    if (!(x->all & FINE) || !p) return TUTTI_OK;
+    x->size = x->said[SIZE].max;
+    x->background = x->said[BACKGROUND].max;
+    return plan_again(r, x, p);
 }
 
-static tutti_err find_heard(tutti__search *x, tutti__found *out) {
-    tutti__sought *s = &x->s;
-    tutti_file *f = x->ask.file;
-    const tutti__call call = call_of(&x->ask);
-    TUTTI_TRY(tutti__call_compare(x->r + CALL));
-    if (x->yes & FINE) TUTTI_TRY(tutti__call_agree(&call, x->r + CALL));
-    tutti_plan *p = tutti__plan_cache_choose(f, s, x->r + PLANS, &s->displacement);
-    /* everybody has read by a plan without staging, but not by the same: nobody has asked for the
-     * size */
-    if (p && p->run && (x->yes & MOVED)) return TUTTI_OK;
-    s->n = 0; /* a vote needs not ask again */
-    if (!(x->yes & FINE) || !p) return TUTTI_OK;
-    s->size = x->r[SIZE].max;
-    s->background = x->r[BACKGROUND].max;
-    return plan_again(&x->ask, s, p, (x->yes & MOVED) != 0, out);
-}
-
-static tutti_err find_by_vote(const tutti__ask *q, const tutti__means *means, tutti__sought *s,
-                              tutti_err mine, tutti__found *out) {
+/* By messages: with the summary of all requests, for a new plan. */
+static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
+    tutti__op *op = &r->op;
+    tutti_file *f = op->file;
     tutti__vote v;
-    const tutti__call call = call_of(q);
-    if (mine == TUTTI_OK && !q->file->blank) mine = tutti__plan_alloc(q->file, &q->file->blank);
-    if (mine == TUTTI_OK) mine = tutti__operation_ask(q->file, means->store, q->is_write, &s->size);
-    vote_fill(&v, q, mine, s, answers_of(q, means, mine, s));
-    const tutti_err err = tutti__team_call_vote(q->file->team, &call, mine, &v);
-    if (err != TUTTI_OK) tutti__plan_destroy(&q->file->blank);
+    const tutti__call call = call_of(r);
+    if (x->mine == TUTTI_OK && !f->blank) x->mine = tutti__plan_alloc(f, &f->blank);
+    if (x->mine == TUTTI_OK) x->mine = tutti__file_end(op, &x->size);
+    tutti__summary mine = tutti__summary_empty();
+    if (x->mine == TUTTI_OK) {
+        /* the run is what one request to the file system could carry without staging: the access may
+         * be more broken in memory than in the file */
+        const tutti_count runs = tutti__side_runs(op->access->memory);
+        mine = tutti__summary_of(op->access->file);
+        if (runs > 0) mine.run = tutti__min(mine.run, mine.bytes / runs);
+    }
+    tutti__vote_init(&v);
+    v.min[MIN_LO] = mine.lo;
+    v.min[MIN_RUN] = mine.run;
+    v.max[MAX_HI] = mine.hi;
+    v.max[MAX_BYTES] = mine.max_bytes;
+    v.max[MAX_SIZE] = x->size;
+    v.max[MAX_BACKGROUND] = x->background;
+    v.max[MAX_DESCRIPTION] = x->mine == TUTTI_OK ? (tutti_off)tutti_access_size(op->access) : 0;
+    v.max[MAX_COLD] = x->cold;
+    v.sum[SUM_BYTES] = mine.bytes;
+    v.sum[SUM_RUNS] = mine.runs;
+    v.sum[SUM_RANKS] = mine.ranks;
+    v.yes = answers_of(r, x);
+    v.ranges = x->n; /* unless a consensus has told already */
+    memcpy(v.range, x->range, (size_t)x->n * sizeof *x->range);
+    const tutti_err err = tutti__team_call_vote(f->team, &call, x->mine, &v);
+    if (err != TUTTI_OK) tutti__plan_destroy(&f->blank);
     TUTTI_TRY(err);
-    TUTTI_ASSERT(q->file->blank && q->access); /* nobody has refused */
-    s->cold = (int)v.max[5];
-    tutti_plan *p = tutti__plan_cache_choose(q->file, s, v.range, &s->displacement);
-    s->size = v.max[2];
-    s->background = v.max[3];
-    s->all = v.yes;
-    if (p) TUTTI_TRY(plan_again(q, s, p, (v.yes & MOVED) != 0, out));
-    return out->plan ? TUTTI_OK : plan_anew(q, means, &v, out);
+    TUTTI_ASSERT(f->blank && op->access); /* nobody has refused */
+    x->cold = (int)v.max[MAX_COLD];
+    tutti_plan *p = tutti__plan_cache_choose(f, x, v.range);
+    x->size = v.max[MAX_SIZE];
+    x->background = v.max[MAX_BACKGROUND];
+    x->all = v.yes;
+    if (p) TUTTI_TRY(plan_again(r, x, p));
+    return r->plan ? TUTTI_OK : plan_anew(r, &v);
 }
 
-/* From wherever it is. */
-static tutti_err find_rest(tutti__search *x, tutti__found *out) {
-    tutti__team *t = x->ask.file->team;
+/* ---- from wherever it is */
+
+static tutti_err find(tutti_request *r, tutti__finding *x) {
+    tutti__team *t = r->op.file->team;
     if (x->phase == UNSAID) {
-        search_prepare(x);
-        if (tutti__consensus_ready(t)) search_say(x);
+        prepare(r, x);
+        if (tutti__consensus_ready(t)) say(r, x);
     }
-    if (x->phase == SAID) search_hear(x);
-    if (x->phase == HEARD && (x->plan = joint_plan(x))) joint_begin(x);
-    if (x->phase == WRITING && joint_went_well(x)) plan_jointly(x, out);
-    /* it did not go well: a vote tells everybody what the writer knows */
-    if (x->phase == FAILED) return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, x->mine);
-    if (x->phase == HEARD) TUTTI_TRY(find_heard(x, out));
-    if (!out->plan) {
-        TUTTI_TRY(find_by_vote(&x->ask, &x->means, &x->s, x->mine, out));
+    if (x->phase == SAID) hear(r, x);
+    if (x->phase == WRITING && tutti__consensus_told(t))
+        plan_for_all(r, x);
+    else if (x->phase == WRITING || x->phase == FAILED) /* a vote tells what the writer knows */
+        return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, x->mine);
+    if (x->phase == HEARD) TUTTI_TRY(find_cached(r, x));
+    if (!r->plan) {
+        TUTTI_TRY(find_by_vote(r, x));
         TUTTI_TRY(tutti__consensus_wish(t)); /* now that all are known to be here */
     }
-    out->apart = !(x->s.all & BLOCKS);
-    out->split = (x->s.all & SPLIT) != 0;
+    r->apart = !(x->all & BLOCKS);
+    r->all_split = (x->all & SPLIT) != 0;
     return TUTTI_OK;
 }
 
-static void found_count(const tutti__found *found, tutti_stats *stats, double planning) {
-    if (found->plan && found->plan->hits > 0) {
-        stats->plan_hits++;
+/* `planning`: seconds, of which those of file access are counted already. */
+static void count_plan(tutti_request *r, double planning) {
+    r->owns_plan = r->plan != NULL;
+    if (r->plan && r->plan->hits > 0) {
+        r->stats.plan_hits++;
     } else {
-        stats->plans++;
-        stats->seconds_plan += planning - stats->seconds_file;
+        r->stats.plans++;
+        r->stats.seconds_plan += planning - r->stats.seconds_file;
     }
 }
 
-tutti_err tutti__search_rest(tutti__search *x, tutti__found *out) {
-    tutti_stats *stats = x->means.stats;
+tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) {
+    tutti__finding here;
     /* an operation that blocks has begun right now */
-    const double start = x->ask.how == TUTTI__AT_ONCE ? stats->seconds_total : tutti__now();
+    const int blocks = r->how == TUTTI__AT_ONCE || r->how == TUTTI__PLAN_ONLY;
+    const double start = blocks ? r->stats.seconds_total : tutti__now();
     const double clock = start - tutti__fiber_absent();
-    tutti__found found = {.plan = NULL};
-    const tutti_err err = find_rest(x, &found);
+    if (!x) tutti__finding_begin(x = &here, r);
+    const tutti_err err = find(r, x);
     tutti__trace_event("plan", "plan", start, -1, -1);
-    found_count(&found, stats, tutti__fiber_clock() - clock);
-    if (err == TUTTI_OK) *out = found;
+    count_plan(r, tutti__fiber_clock() - clock);
     return err;
 }
 
-int tutti__search_step(tutti__search *x, tutti__found *out) {
-    tutti__team *t = x->ask.file->team;
+int tutti__finding_step(tutti_request *r, tutti__finding *x) {
+    tutti_file *f = r->op.file;
     if (x->phase == UNSAID) {
-        search_prepare(x);
-        search_say(x);
+        prepare(r, x);
+        say(r, x);
     }
     if (x->phase == SAID) {
-        if (!tutti__team_nod_said(t)) return TUTTI__SEARCH_WAITS;
-        search_hear(x);
-        x->plan = joint_plan(x);
-        if (x->plan) joint_begin(x);
+        if (!tutti__consensus_said(f->team)) return TUTTI__FINDING_WAITS;
+        hear(r, x);
     }
-    if (x->phase == WRITING && !tutti__consensus_has_told(t)) return TUTTI__SEARCH_WAITS;
-    tutti__found found = {.plan = NULL};
-    if (x->phase == WRITING && joint_went_well(x)) {
-        plan_jointly(x, &found);
-    } else if (x->phase == HEARD && (x->yes & FINE) && (x->yes & MOVED)) {
-        if (tutti__calls_differ(x->r + CALL)) return TUTTI__SEARCH_GOES_ON;
-        tutti_plan *p =
-            tutti__plan_cache_choose(x->ask.file, &x->s, x->r + PLANS, &x->s.displacement);
-        if (!p || p->run || p->resident) return TUTTI__SEARCH_GOES_ON;
-        if (plan_again(&x->ask, &x->s, p, 1, &found) != TUTTI_OK) return TUTTI__SEARCH_GOES_ON;
+    if (x->phase == WRITING) {
+        if (!tutti__consensus_has_told(f->team)) return TUTTI__FINDING_WAITS;
+        if (tutti__consensus_told(f->team))
+            plan_for_all(r, x);
+        else
+            x->phase = FAILED;
+    } else if (x->phase == HEARD && (x->all & FINE) && (x->all & MOVED)) {
+        if (tutti__calls_differ(x->said + CALL)) return TUTTI__FINDING_GOES_ON;
+        tutti_plan *p = tutti__plan_cache_choose(f, x, x->said + PLANS);
+        if (!p || p->run || p->resident) return TUTTI__FINDING_GOES_ON;
+        if (plan_again(r, x, p) != TUTTI_OK) return TUTTI__FINDING_GOES_ON;
     }
-    if (!found.plan) return TUTTI__SEARCH_GOES_ON;
-    found_count(&found, x->means.stats, 0);
-    *out = found;
-    return TUTTI__SEARCH_DONE;
-}
-
-tutti_err tutti__operation_find(const tutti__ask *q, const tutti__means *means, tutti_err mine,
-                                tutti__found *out) {
-    tutti__search x;
-    tutti__search_begin(&x, q, means, mine);
-    return tutti__search_rest(&x, out);
+    if (!r->plan) return TUTTI__FINDING_GOES_ON;
+    r->all_split = (x->all & SPLIT) != 0;
+    count_plan(r, 0);
+    return TUTTI__FINDING_DONE;
 }

@@ -6,7 +6,7 @@
  * its plans and requests, destinations in memory as an empty shell until it is closed or freed, and is
  * good for nothing else.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "collective/request.h"
 
 static tutti_err ended(const char *what) {
     return tutti__error_set(TUTTI_ERR_STATE, 0, -1,
@@ -53,10 +53,10 @@ tutti_err tutti__request_live(tutti_request **pr) {
         *pr = NULL;
         TUTTI_FAIL(TUTTI_ERR_STATE, "the request is stale: it has been completed or abandoned");
     }
-    if (r->independent || (r->file && !r->file->ended)) return TUTTI_OK;
+    if (r->how == TUTTI__INDEPENDENT || (r->op.file && !r->op.file->ended)) return TUTTI_OK;
     tutti__handle_remove(&r->handle);
     r->abandoned = 1;
-    if (!r->file) tutti__free_lent(r); /* tutti__requests_drop has left nothing but this */
+    if (!r->op.file) tutti__free_lent(r); /* tutti__requests_drop has left nothing but this */
     *pr = NULL;
     return ended("a request");
 }

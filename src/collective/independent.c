@@ -5,19 +5,16 @@
  * of the file that touch nothing but it, so that they go on under any thread level of MPI.  The
  * end of the file is where a read comes short: nobody needs to know the size beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "collective/request.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/trace.h"
 #include "collective/worker.h"
+#include "direct/direct.h"
 
 #define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
-
-static const char *name_of(int is_write) {
-    return is_write ? "independent write" : "independent read";
-}
 
 /* ---- one access, at once */
 
@@ -32,41 +29,44 @@ static tutti_err independent_move(tutti__op *op) {
     return tutti__run_sieve(op);
 }
 
-static tutti_err independent_access(tutti_file *f, const tutti_access *a, void *buf, int is_write,
-                                    tutti_stats *stats, tutti_off *moved_out) {
-    tutti__op op = {.file = f,
-                    .store = f->store,
-                    .stats = stats,
-                    .access = a,
-                    .is_write = is_write,
-                    .buf = buf,
-                    .shift = f->origin,
-                    .eof = TUTTI__OFF_END,
-                    .eof_unknown = 1,
-                    .atomic = f->atomic};
-    const tutti_err err = independent_move(&op);
-    stats->operations++;
-    stats->runs += tutti_access_runs_count(a);
+/* Carry a request out on this rank alone; its outcome. */
+static tutti_err independent_access(tutti_request *r) {
+    tutti__op *op = &r->op;
+    tutti_file *f = op->file;
+    op->store = f->store;
+    op->stats = &r->stats;
+    op->shift = f->origin;
+    op->eof = TUTTI__OFF_END;
+    op->eof_unknown = 1;
+    op->atomic = f->atomic;
+    const tutti_err err = independent_move(op);
+    r->stats.operations++;
+    r->stats.runs += tutti_access_runs_count(op->access);
     if (err != TUTTI_OK) return tutti__operation_under_way(err);
-    if (!is_write) op.moved += tutti__access_repeat(a, buf, 0, op.moved);
-    stats->bytes += op.moved;
-    *moved_out = op.moved;
+    if (!op->is_write) op->moved += tutti__access_repeat(op->access, op->buf, 0, op->moved);
+    r->stats.bytes += op->moved;
+    r->count = op->moved;
     return TUTTI_OK;
+}
+
+static tutti_request asked_of(tutti_file *f, const tutti_access *a, void *buf, int is_write) {
+    return (tutti_request){.name = is_write ? "independent write" : "independent read",
+                           .op = {.file = f, .access = a, .is_write = is_write, .buf = buf},
+                           .how = TUTTI__INDEPENDENT};
 }
 
 static tutti_err independent(tutti_file *f, const tutti_access *a, void *buf, int is_write,
                              tutti_off *count_out) {
-    tutti_stats stats;
-    tutti_off moved = 0;
     CHECK_FILE(f);
-    tutti__operation_begin(&stats);
+    tutti_request r = asked_of(f, a, buf, is_write);
+    tutti__operation_begin(&r.stats);
     tutti_err err = tutti__file_usable(f, a, buf, is_write);
-    atomic_fetch_add(&f->blocking, 1);
-    if (err == TUTTI_OK) err = independent_access(f, a, buf, is_write, &stats, &moved);
-    atomic_fetch_sub(&f->blocking, 1);
+    atomic_fetch_add(&f->independent_n, 1);
+    if (err == TUTTI_OK) err = independent_access(&r);
+    atomic_fetch_sub(&f->independent_n, 1);
     if (err != TUTTI_OK) tutti__error_context(NULL, NULL, f->team->rank);
-    if (err == TUTTI_OK && count_out) *count_out = moved;
-    return tutti__operation_end(f, &stats, name_of(is_write), err);
+    if (err == TUTTI_OK && count_out) *count_out = r.count;
+    return tutti__operation_end(f, &r.stats, r.name, err);
 }
 
 tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a, const void *buf,
@@ -104,6 +104,7 @@ tutti_err tutti_file_size_independent(tutti_file *f, tutti_off *size_out) {
 /* ---- under way */
 
 static void list_add(tutti_file *f, tutti_request *r) {
+    atomic_fetch_add(&f->independent_n, 1);
     pthread_mutex_lock(&f->lock);
     r->next = f->independent;
     f->independent = r;
@@ -123,25 +124,17 @@ static void independent_free(tutti_request *r) {
     tutti__free(r);
 }
 
-int tutti__independent_arrived(const tutti_request *r) {
+static int arrived(const tutti_request *r) {
     return atomic_load_explicit(&r->state, memory_order_acquire) == TUTTI__ARRIVED;
-}
-
-int tutti__independent_any(tutti_file *f) {
-    int any = atomic_load(&f->blocking) > 0;
-    pthread_mutex_lock(&f->lock);
-    for (const tutti_request *r = f->independent; r && !any; r = r->next)
-        any = !tutti__independent_arrived(r);
-    pthread_mutex_unlock(&f->lock);
-    return any;
 }
 
 /* From the moment it has arrived it is the caller's, unless nobody cares any more. */
 static void independent_arrive(tutti_request *r) {
-    tutti_file *f = r->file;
+    tutti_file *f = r->op.file;
     pthread_mutex_lock(&f->lock);
     const int abandoned = r->abandoned;
     if (abandoned) list_remove(f, r);
+    atomic_fetch_sub(&f->independent_n, 1);
     atomic_store_explicit(&r->state, TUTTI__ARRIVED, memory_order_release);
     pthread_mutex_unlock(&f->lock);
     if (!abandoned) return;
@@ -150,10 +143,10 @@ static void independent_arrive(tutti_request *r) {
 }
 
 static void independent_travel(tutti_request *r) {
-    tutti_file *f = r->file;
+    tutti_file *f = r->op.file;
     const double since = tutti__now();
     tutti_stats *before = tutti__store_account(&r->stats);
-    r->outcome = independent_access(f, r->access, r->buf, r->is_write, &r->stats, &r->count);
+    r->outcome = independent_access(r);
     (void)tutti__store_account(before);
     r->stats.seconds_total = tutti__now() - since;
     tutti__trace_event("operation", r->name, since, r->stats.bytes, -1);
@@ -161,7 +154,7 @@ static void independent_travel(tutti_request *r) {
         tutti__error_context(r->name, f->path, f->team->rank);
         r->trouble = *tutti_last_error();
     }
-    if (r->is_write)
+    if (r->op.is_write)
         tutti__store_write_behind(f->store, f->origin + tutti__side_lo(r->access->file),
                                   f->origin + tutti__side_hi(r->access->file));
     independent_arrive(r);
@@ -169,7 +162,7 @@ static void independent_travel(tutti_request *r) {
 
 /* Without a thread it is carried out here. */
 static void independent_send(tutti_request *r) {
-    tutti_file *f = r->file;
+    tutti_file *f = r->op.file;
     const tutti_error_info keep = *tutti_last_error();
     list_add(f, r);
     pthread_mutex_lock(&f->lock);
@@ -180,36 +173,25 @@ static void independent_send(tutti_request *r) {
     tutti__error_assign(&keep);
 }
 
-static tutti_err independent_make(tutti_file *f, const tutti_access *a, void *buf, int is_write,
-                                  tutti_request **out) {
-    TUTTI_TRY(tutti__file_usable(f, a, buf, is_write));
-    tutti_request *r = tutti__calloc(1, sizeof *r);
-    if (!r) return TUTTI_ERR_NOMEM;
-    r->file = f;
-    r->independent = 1;
-    r->name = name_of(is_write);
-    r->is_write = is_write;
-    r->buf = buf;
-    const tutti_err err = tutti_access_copy(a, &r->access);
-    if (err != TUTTI_OK) {
-        tutti__free(r);
-        return err;
-    }
-    tutti__handle_add(&r->handle, TUTTI__REQUEST);
-    *out = r;
-    return TUTTI_OK;
-}
-
 static tutti_err independent_start(tutti_file *f, const tutti_access *a, void *buf, int is_write,
                                    tutti_request **r_out) {
-    tutti_request *r = NULL;
     CHECK_FILE(f);
     TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
-    const tutti_err err = independent_make(f, a, buf, is_write, &r);
+    const tutti_request asked = asked_of(f, a, buf, is_write);
+    tutti_request *r = NULL;
+    tutti_err err = tutti__file_usable(f, a, buf, is_write);
+    if (err == TUTTI_OK && !(r = tutti__malloc(sizeof *r))) err = TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) {
+        *r = asked;
+        err = tutti_access_copy(a, &r->access);
+    }
     if (err != TUTTI_OK) {
-        tutti__error_context(name_of(is_write), f->path, f->team->rank);
+        tutti__free(r);
+        tutti__error_context(asked.name, f->path, f->team->rank);
         return err;
     }
+    r->op.access = r->access;
+    tutti__handle_add(&r->handle, TUTTI__REQUEST);
     *r_out = r;
     independent_send(r);
     return TUTTI_OK;
@@ -231,7 +213,7 @@ tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti_access *a
 
 tutti_err tutti__independent_collect(tutti_request **pr, tutti_off *count_out) {
     tutti_request *r = *pr;
-    tutti_file *f = r->file;
+    tutti_file *f = r->op.file;
     const tutti_err err = r->outcome;
     if (f) { /* it is still open */
         pthread_mutex_lock(&f->lock);
@@ -247,19 +229,19 @@ tutti_err tutti__independent_collect(tutti_request **pr, tutti_off *count_out) {
 }
 
 void tutti__independent_wait(tutti_request *r, long microseconds) {
-    if (tutti__independent_arrived(r)) return;
-    pthread_mutex_lock(&r->file->lock);
-    struct tutti__worker *w = r->file->helpers;
-    pthread_mutex_unlock(&r->file->lock);
+    if (arrived(r)) return;
+    pthread_mutex_lock(&r->op.file->lock);
+    struct tutti__worker *w = r->op.file->helpers;
+    pthread_mutex_unlock(&r->op.file->lock);
     tutti__worker_wait(w, r, microseconds);
 }
 
 void tutti__independent_abandon(tutti_request *r) {
-    tutti_file *f = r->file;
+    tutti_file *f = r->op.file;
     if (f) {
         pthread_mutex_lock(&f->lock);
         r->abandoned = 1;
-        const int under_way = !tutti__independent_arrived(r);
+        const int under_way = !arrived(r);
         if (!under_way) list_remove(f, r);
         pthread_mutex_unlock(&f->lock);
         if (under_way) return;
@@ -273,7 +255,7 @@ void tutti__independent_end(tutti_file *f) {
     while (f->independent) {
         tutti_request *r = f->independent;
         f->independent = r->next;
-        r->file = NULL;
+        r->op.file = NULL;
         tutti__stats_add(&f->all, &r->stats);
     }
 }

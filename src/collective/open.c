@@ -3,7 +3,10 @@
  * Rank 0 alone creates and truncates; the others open what is then there.  So a file
  * appears once, with one set of permissions, and "exclusive" means what it says.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "collective/find.h"
+#include "collective/layer.h"
+#include "direct/direct.h"
+#include "exchange/message.h"
 
 #include <sched.h>
 #include <stdio.h>

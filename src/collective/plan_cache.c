@@ -1,47 +1,33 @@
-/* collective: plans that are remembered.  A program that asks for the same bytes again, or for the same shape
- * at another offset, gets the plan that was made before.
+/* collective: the plan cache.  A program that asks for the same bytes again, or for the same shape at
+ * another offset, gets the plan that was made before.
  *
- * A plan fits if file side and memory side (of a read also repeats) are the same trees, wherever
- * they begin; handles do not matter.  Each
- * rank says for each plan that is remembered how far its access lies from the one that was planned
- * (a displacement), or that it does not fit.  One reduction over all ranks, which starts every operation
- * anyway, so tells which plans fit everybody at one displacement; ranks without bytes go along with
- * any.  Lists are the same on all ranks: plans enter, move to the front and leave in step.  One that
- * is in use on some rank does not fit there, and so is used by nobody; if it has to leave, that
- * rank frees it when its operation has ended.
+ * A plan fits if file side and memory side (of a read also repeats) are the same trees, wherever they
+ * begin; handles do not matter.  Each rank says for each cached plan how far its access lies from the
+ * one that was planned (a displacement), or that it does not fit.  One agreement of all ranks, which
+ * starts every operation anyway, so tells which plans fit everybody at one displacement; ranks without
+ * bytes go along with any.  Lists are the same on all ranks: plans enter, move to the front and leave
+ * in step.  One that is in use on some rank does not fit there, and so is used by nobody; if it has to
+ * leave, that rank frees it when its operation has ended.
  *
- * A plan that was made for bytes in the page cache does not suit cold ones, nor the other way round.  Some ranks may
- * find theirs there and others not: what all have together decides, as it did when the plan was made.
+ * A plan that was made for bytes in the page cache does not suit cold ones, nor the other way round.
+ * Some ranks may find theirs there and others not: what all have together decides, as it did when the
+ * plan was made.
  *
- * Which displacements?  Without staging every rank writes its own bytes, and any will do.  Domains of a staged
- * plan are cut at pages, blocks or stripes, so that each has one writer; a displacement that is no
- * multiple of them would lose that:
+ * Which displacements?  Without staging every rank writes its own bytes, and any will do.  Domains of
+ * a staged plan are cut at pages, blocks or stripes, so that each has one writer; a displacement that
+ * is no multiple of them would lose that:
  *
  *   reads        any, but with O_DIRECT, stripes, or caches of several nodes multiples only
  *   writes       multiples; others where a shared page costs a little time and nothing else (one
  *                machine's page cache), and only for requests so small that planning takes longer
  *
- * Small requests that come again need one agreement only, the one on the plan:
- *
- *   a read without staging     each rank reads first and asks then.  If the others disagree, it is read again
- *   a write without holes      each rank puts its bytes in their place on the board (comm/nod.c) and asks then.
- *                              If all agree, the first to know writes all of it by one call and tells the others
- *                              how that went; if not, nothing has been written
- *
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 
 #include <stdatomic.h>
 
-#include "base/fiber.h"
-#include "base/trace.h"
-#include "exchange/segment.h"
-
 /* Says that a plan does not fit. */
 #define NO_FIT INT64_MIN
-
-/* Larger reads take so long that an agreement more does not matter. */
-static const tutti_off AT_ONCE_BYTES = 256 << 10;
 
 /* Up to so many bytes of an aggregator, planning costs more than pages that two of them write. */
 static const tutti_off SMALL_BYTES = 1 << 20;
@@ -54,31 +40,31 @@ static int same_shape(tutti__side a, tutti__side b) {
     return tutti__side_equal(a, b);
 }
 
-static int fits(const tutti_plan *p, const tutti__ask *q, const tutti__means *means) {
-    return !(p->cache_state & TUTTI__BUSY) && p->is_write == q->is_write &&
-           p->resident == means->resident && p->means.room == means->room &&
-           p->inside == q->inside && same_shape(p->access->file, q->access->file) &&
-           same_shape(p->access->memory, q->access->memory) &&
-           (p->is_write || tutti__repeats_alike(p->access, q->access));
-}
-
 /* Was it made for bytes like these? */
 static int as_cold(const tutti_plan *p, int cold) {
     return p->choice.cold == (cold && p->bytes >= TUTTI__COLD_BYTES);
 }
 
-void tutti__plan_cache_match(const tutti__ask *q, const tutti__means *means, tutti_err mine,
-                             tutti__sought *s) {
-    for (tutti_plan *p = q->file->cached; p; p = p->older) {
-        tutti__range *r = &s->range[s->n++];
-        *r = (tutti__range){NO_FIT, NO_FIT};
-        if (mine != TUTTI_OK || !fits(p, q, means)) continue;
-        const tutti_off by = q->access->file.disp - p->access->file.disp;
-        *r = p->access->file.node ? (tutti__range){by, by} : tutti__range_none();
-        s->some = 1;
-        if (s->mine || !as_cold(p, s->cold)) continue;
-        s->mine = p;
-        s->displacement = p->access->file.node ? by : 0;
+void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
+    const tutti_access *a = r->op.access;
+    const int resident = r->background == TUTTI_BACKGROUND_IO_ONLY;
+    const int in_fiber = tutti__request_in_fiber(r);
+    for (tutti_plan *p = r->op.file->cached; p; p = p->older) {
+        tutti__range *range = &x->range[x->n++];
+        *range = (tutti__range){NO_FIT, NO_FIT};
+        const int fits = x->mine == TUTTI_OK && !(p->cache_state & TUTTI__BUSY) &&
+                         p->is_write == r->op.is_write && p->resident == resident &&
+                         p->means.room == r->op.room && p->inside == in_fiber &&
+                         same_shape(p->access->file, a->file) &&
+                         same_shape(p->access->memory, a->memory) &&
+                         (p->is_write || tutti__repeats_alike(p->access, a));
+        if (!fits) continue;
+        const tutti_off by = a->file.disp - p->access->file.disp;
+        *range = p->access->file.node ? (tutti__range){by, by} : tutti__range_none();
+        x->some = 1;
+        if (x->fits || !as_cold(p, x->cold)) continue;
+        x->fits = p;
+        x->displacement = p->access->file.node ? by : 0;
     }
 }
 
@@ -89,136 +75,56 @@ static int may_shift(const tutti_plan *p, tutti_off by) {
     return !p->is_write || p->two->bytes <= SMALL_BYTES * p->two->domains.aggregators;
 }
 
-tutti_plan *tutti__plan_cache_choose(const tutti_file *f, const tutti__sought *s,
-                                     const tutti__range *range, tutti_off *displacement_out) {
+tutti_plan *tutti__plan_cache_choose(const tutti_file *f, tutti__finding *x,
+                                     const tutti__range *all) {
     tutti_plan *p = f->cached;
-    for (int i = 0; i < s->n; i++, p = p->older) {
-        const tutti__range r = range[i];
+    for (int i = 0; i < x->n; i++, p = p->older) {
+        const tutti__range r = all[i];
         const int silent = r.min > r.max; /* nobody has any bytes */
         if (!silent && (r.min != r.max || r.min == NO_FIT)) continue;
-        if (!may_shift(p, silent ? 0 : r.min) || !as_cold(p, s->cold)) continue;
-        *displacement_out = silent ? 0 : r.min;
+        if (!may_shift(p, silent ? 0 : r.min) || !as_cold(p, x->cold)) continue;
+        x->displacement = silent ? 0 : r.min;
         return p;
     }
     return NULL;
 }
 
-/* ---- small requests */
-
-static char *buffer_of(const tutti__ask *q, const tutti_plan *p) {
-    const tutti_off by = q->access->memory.disp - p->access->memory.disp;
-    return (char *)((uintptr_t)q->buf + (uintptr_t)by);
-}
-
-/* Somebody else may refuse a write. */
-static int may_go_first(const tutti__ask *q, const tutti_plan *p) {
-    if (q->is_write && q->file->team->size > 1) return 0;
-    if (p->hits == 0 || p->run || q->file->incoherent || q->file->atomic) return 0;
-    if (p->method != TUTTI_METHOD_LIST && p->method != TUTTI_METHOD_INDEPENDENT) return 0;
-    return tutti_access_bytes(q->access) <= AT_ONCE_BYTES;
-}
-
-static tutti_err go_first(const tutti__ask *q, const tutti__means *means, tutti__sought *s) {
-    const int batch = s->mine->method == TUTTI_METHOD_INDEPENDENT ? 1 : 1024;
-    tutti__op op = tutti__operation_make(s->mine, means, buffer_of(q, s->mine), s->displacement, 0);
-    op.eof = TUTTI__OFF_END;
-    op.eof_unknown = 1;
-    TUTTI_TRY(tutti__operation_under_way(tutti__run_list(&op, batch)));
-    s->moved = 1;
-    s->count = op.moved;
-    return TUTTI_OK;
-}
-
-static int64_t place_of(const tutti_plan *p) {
-    int64_t place = 0;
-    for (const tutti_plan *at = p->file->cached; at != p; at = at->older) place++;
-    return place;
-}
-
-/* Ranks without bytes go along with any plan. */
-static void write_to_consensus_room(const tutti__ask *q, const tutti__means *means,
-                                    tutti__sought *s) {
-    const tutti_plan *p = s->mine;
-    const int64_t place = place_of(p);
-    s->count = tutti__access_to_stage(p->access, buffer_of(q, p), p->lo, p->lo + p->bytes,
-                                      tutti__consensus_room(q->file->team), p->lo);
-    s->data = s->count > 0 ? (tutti__range){place, place} : tutti__range_none();
-    means->stats->copied_bytes += s->count;
-}
-
-/* Where ranks have cores of their own and write without staging, they are as quick side by side. */
-static int may_be_joint(const tutti__ask *q, const tutti_plan *p) {
-    const tutti__consensus_memory *b = &q->file->team->consensus;
-    return p->joint && b->memory.base && (p->run || b->spins == 0);
-}
-
-/* What waits for the others needs to know how long the file is. */
-tutti_err tutti__small_begin(const tutti__ask *q, const tutti__means *means, tutti__sought *s) {
-    const tutti_plan *p = s->mine;
-    const tutti__team *t = q->file->team;
-    if (p && q->at_once && may_go_first(q, p)) return go_first(q, means, s);
-    if (p && q->at_once && may_be_joint(q, p)) write_to_consensus_room(q, means, s);
-    if (!s->some || !tutti__consensus_ready(t)) return TUTTI_OK;
-    return tutti__operation_ask(q->file, means->store, q->is_write, &s->size);
-}
-
-int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *data) {
-    return p->joint && data->min == data->max && data->min == place_of(p);
-}
-
-/* Tests that make a certain rank's access fail want to know who writes. */
-static int writer_of(const tutti_file *f) {
-    return f->opt.fault[0] ? 0 : -1;
-}
-
-int tutti__small_claim(const tutti_file *f) {
-    return tutti__consensus_claim(f->team, writer_of(f));
-}
-
-tutti_err tutti__small_write(const tutti_plan *p, const tutti__means *means,
-                             tutti_off displacement) {
-    const tutti_file *f = p->file;
-    tutti__team *t = f->team;
-    const tutti_io_run run = {f->origin + displacement + p->lo, tutti__consensus_room_now(t),
-                              (size_t)p->bytes};
-    const double start = tutti__now();
-    const tutti_err err = tutti__operation_under_way(tutti__store_write(means->store, &run, 1));
-    means->stats->seconds_file += tutti__now() - start;
-    tutti__trace_event("store", "write", start, p->bytes, -1);
-    tutti__consensus_tell(t, err == TUTTI_OK);
-    return err;
-}
-
 /* ---- the list */
 
-static void unlink_kept(tutti_plan *p) {
+static void list_remove(tutti_plan *p) {
     tutti_plan **at = &p->file->cached;
     while (*at != p) at = &(*at)->older;
     *at = p->older;
     p->file->cached_n--;
 }
 
-static void link_first(tutti_plan *p) {
+static void list_push(tutti_plan *p) {
     p->older = p->file->cached;
     p->file->cached = p;
     p->file->cached_n++;
 }
 
+int64_t tutti__plan_cache_place(const tutti_plan *p) {
+    int64_t place = 0;
+    for (const tutti_plan *at = p->file->cached; at != p; at = at->older) place++;
+    return place;
+}
+
 void tutti__plan_cache_take(tutti_plan *p) {
-    unlink_kept(p);
-    link_first(p);
+    list_remove(p);
+    list_push(p);
     atomic_fetch_or(&p->cache_state, TUTTI__BUSY);
     p->hits++;
 }
 
-/* Clear one of its marks; is the other one left?  With background `all` an operation may end here while the
- * thread forgets its plan. */
+/* Clear one of the two; is the other one left?  With background `all` an operation may end here while
+ * the thread evicts its plan. */
 static int clear(tutti_plan *p, int mark) {
     return (atomic_fetch_and(&p->cache_state, ~mark) & ~mark) != 0;
 }
 
 void tutti__plan_cache_evict(tutti_plan *p) {
-    unlink_kept(p);
+    list_remove(p);
     if (!clear(p, TUTTI__CACHED)) tutti__plan_destroy(&p);
 }
 
@@ -241,33 +147,10 @@ void tutti__plan_cache_add(tutti_plan *p) {
         tutti__plan_cache_evict(last);
     }
     p->cache_state = TUTTI__CACHED | TUTTI__BUSY;
-    link_first(p);
+    list_push(p);
 }
 
 void tutti__plan_cache_clear(tutti_file *f) {
     while (f->cached) tutti__plan_cache_evict(f->cached);
     tutti__plan_destroy(&f->blank);
-}
-
-/* ---- the board for nods */
-
-enum { WISHES = 8 }; /* operations; fewer are not worth the time it takes to make one */
-
-tutti_err tutti__consensus_wish(tutti__team *t) {
-    tutti__segment memory = {NULL, 0, 0};
-    tutti__vote v;
-    if (t->consensus.tried || ++t->consensus.wishes < WISHES) return TUTTI_OK;
-    t->consensus.tried = 1;
-    const size_t bytes = tutti__consensus_bytes(t);
-    if (bytes == 0) return TUTTI_OK;
-    const tutti_error_info keep = *tutti_last_error();
-    tutti__vote_init(&v);
-    v.max[0] = tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
-    TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
-    if (v.max[0])
-        tutti__segment_drop(&memory);
-    else
-        tutti__consensus_use(t, memory);
-    tutti__error_assign(&keep); /* messages do as well */
-    return TUTTI_OK;
 }

@@ -9,10 +9,11 @@
  * Where something is missing it plans once more: without the background, without shared memory, or in
  * rank order because ranks overlap.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 
 #include <stdio.h>
 
+#include "direct/direct.h"
 #include "twophase/overlap.h"
 
 /* How a two-phase plan moves bytes, in the words of the options. */
@@ -177,7 +178,7 @@ static tutti_err two_phase_make(tutti_plan *p, const tutti__summary *s, int *ove
     }
 }
 
-tutti_err tutti__two_phase_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
+tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
     tutti__vote v;
     *awake_out = 1;
     if (!p->means.resident && p->engine == &tutti__engine_staged && p->engine->ready(p))

@@ -5,7 +5,7 @@
 #ifndef TUTTI_WORKER_H
 #define TUTTI_WORKER_H
 
-#include "collective/collective_impl.h"
+#include "collective/request.h"
 
 struct tutti__worker;
 typedef void tutti__worker_fn(tutti_request *r);

@@ -104,7 +104,7 @@ void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range
     answer(t, yes, n, range);
 }
 
-int tutti__team_nod_said(const tutti__team *t) {
+int tutti__consensus_said(const tutti__team *t) {
     for (int i = 1; i < t->size; i++) {
         const sheet *theirs = sheet_of(t, (t->rank + i) % t->size);
         if (atomic_load_explicit(&theirs->number, memory_order_acquire) < t->consensus.nods)

@@ -157,7 +157,7 @@ int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range
 /* The same in two halves, for who does not wait: say what this rank has to say; has everybody?;
  * then hear it, with the same arguments.  No other nod of the team may come between. */
 void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range);
-int tutti__team_nod_said(const tutti__team *t);
+int tutti__consensus_said(const tutti__team *t);
 int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range);
 /* Who asks again and again whether others have come lets MPI move their messages on.  Local. */
 void tutti__team_look(const tutti__team *t);

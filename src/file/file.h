@@ -41,7 +41,7 @@ struct tutti_file {
     struct tutti__worker *helpers; /* threads for independent accesses that do not block */
     pthread_mutex_t lock;          /* of what threads share: the next two, and `helpers` */
     tutti_request *independent;    /* independent accesses under way, in any order */
-    _Atomic int blocking;          /* and calls of other threads that make one and wait for it */
+    _Atomic int independent_n;     /* those, and calls of other threads that wait for one */
     tutti_stats last, all;         /* of the last operation, and of all of them */
     tutti_stats aside;             /* what was done besides: opening, size, sync ... */
     _Atomic int atomic;            /* atomic mode */

@@ -110,3 +110,11 @@ void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off siz
     op->eof = op->is_write ? TUTTI__OFF_END : size - op->shift;
     op->zeros = size == TUTTI__OFF_END ? TUTTI__OFF_END : size - op->shift;
 }
+
+tutti_err tutti__file_end(const tutti__op *op, tutti_off *size_out) {
+    const tutti_file *f = op->file;
+    if (!op->is_write || (f->opt.sole_writer && f->independent_n == 0))
+        return tutti__store_size(op->store, size_out);
+    *size_out = TUTTI__OFF_END;
+    return TUTTI_OK;
+}

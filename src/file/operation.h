@@ -36,6 +36,10 @@ void tutti__operation_begin(tutti_stats *stats);
 /* Where the access lies in the file, and where that ends: `size` bytes (writes: TUTTI__OFF_END if
  * holes behind the end may not be written as zeros). */
 void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off size);
+/* What the first agreement asks this rank of the file: reads, its size; writes, its size if holes
+ * behind it may be written as zeros, and TUTTI__OFF_END, which outvotes every size, if they may
+ * not.   Local. */
+tutti_err tutti__file_end(const tutti__op *op, tutti_off *size_out) TUTTI_MUST_USE;
 /* Reads: is the file as long as it must be?  The same everywhere. */
 tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) TUTTI_MUST_USE;
 /* Nodes with caches of their own: before a read, or a write with holes that may be read, forget what

@@ -4,7 +4,7 @@
  * has written is there for who reads.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 
 static char path[512], other[520], third[520];
 static const tutti_array_spec spec = {.ndims = 2, .shape = {40, 30}, .type = TUTTI_INT32};
@@ -331,7 +331,7 @@ static void look(tutti_array *to, tutti_array *aside, int way, const tutti_slice
 
 static int writes_under_way(tutti_array *a) {
     int n = 0;
-    for (const tutti_request *r = tutti_array_file(a)->requests; r; r = r->next) n += r->is_write;
+    for (const tutti_request *r = tutti_array_file(a)->requests; r; r = r->next) n += r->op.is_write;
     return n;
 }
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <malloc.h>
 #include <tutti/array.h>
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 #include "harness.h"
 
 enum { TILES = 6, ROWS = 8, WIDTH = 256, SLOW = 40, BUSY = 50, TRIES = 4 };

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 #include "collective/model.h"
 
 enum { THREADS = 2, ROUNDS = 12, BYTES = 200000, PIECE = 100 };
@@ -87,13 +87,15 @@ static void one_at_a_time(void) {
     opt.store = TUTTI_STORE_NULL;
     CHECK_OK(tutti_file_open(MPI_COMM_SELF, "null", TUTTI_WRITE, &opt, &f));
     CHECK_OK(tutti_access_contiguous(0, 8, &a));
-    const tutti__order order = {.name = "write", .access = a, .buf = bytes, .is_write = 1};
+    const tutti_request asked = {.name = "write",
+                                 .op = {.file = f, .access = a, .is_write = 1, .buf = bytes},
+                                 .how = TUTTI__STARTED};
     for (int call = 0; call < CALLS; call++) {
         holder h = {.f = f};
         pthread_t thread;
         CHECK(pthread_create(&thread, NULL, hold, &h) == 0, "no thread");
         while (!h.has) sched_yield();
-        if (call == START) CHECK_OK(tutti__request_start(f, &order, &r));
+        if (call == START) CHECK_OK(tutti__request_start(&asked, &r));
         if (call == SETTLE) tutti__requests_settle(f);
         if (call == WAIT) tutti__request_wait(r);
         if (call == COLLECT) CHECK_OK(tutti__request_collect(&r, NULL));

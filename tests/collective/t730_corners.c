@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 #include "harness.h"
 
 static char path[512];

@@ -4,7 +4,7 @@
  * A step means messages, and the explanation says what runs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 #include "exchange/shuffle.h"
 
 static int rank, ranks;

@@ -5,7 +5,7 @@
  * middle of a row of hits; and all memory comes back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 #include "harness.h"
 #include "pairs.h"
 

@@ -4,7 +4,7 @@
  * get TUTTI_ERR_MISMATCH and read which calls met, nothing is done, and the file works as before
  * and closes.  Transfers of one direction match, however they are made.  What agrees is compared.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "collective/layer.h"
 #include "harness.h"
 
 enum { BYTES = 64, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
@@ -268,6 +268,16 @@ static void ends(int operations) {
 
 /* ---- what agrees */
 
+/* What a layer may add to a write: more that agrees, and what it has against it on this rank. */
+static tutti_err write_agreeing(scene *s, int64_t agrees, tutti_err refused) {
+    tutti_request r = {
+        .name = "write",
+        .op = {.file = s->f, .access = s->access, .is_write = 1, .buf = (char *)mine},
+        .refused = refused,
+        .agrees = agrees};
+    return tutti__transfer(&r, NULL);
+}
+
 static void agrees(int operations) {
     scene s = scene_make("", operations);
     const int odd = rank == ranks - 1;
@@ -276,14 +286,11 @@ static void agrees(int operations) {
     CHECK_SAME(tutti_plan_write(s.f, s.access, &p), TUTTI_OK);
     fill(150);
     for (int i = 0; i < 2; i++) {
-        tutti__order order = {.name = "write", .access = s.access, .buf = mine, .is_write = 1};
-        order.agrees = odd ? 12 : 11;
-        CHECK_SAME(tutti__file_transfer(s.f, &order, NULL), TUTTI_ERR_MISMATCH);
-        order.agrees = -4;
-        CHECK_SAME(tutti__file_transfer(s.f, &order, NULL), TUTTI_OK);
-        order.refused = odd ? tutti__error_set(TUTTI_ERR_ARG, 0, -1, "mine") : TUTTI_OK;
-        order.agrees = odd;
-        CHECK_SAME(tutti__file_transfer(s.f, &order, NULL), TUTTI_ERR_ARG);
+        CHECK_SAME(write_agreeing(&s, odd ? 12 : 11, TUTTI_OK), TUTTI_ERR_MISMATCH);
+        CHECK_SAME(write_agreeing(&s, -4, TUTTI_OK), TUTTI_OK);
+        CHECK_SAME(write_agreeing(&s, odd,
+                                  odd ? tutti__error_set(TUTTI_ERR_ARG, 0, -1, "mine") : TUTTI_OK),
+                   TUTTI_ERR_ARG);
         CHECK_SAME(tutti_plan_run(odd ? p : s.plan[1], mine, 0, NULL), TUTTI_ERR_MISMATCH);
         CHECK_SAME(tutti_plan_run(p, mine, odd, NULL), TUTTI_ERR_MISMATCH);
         CHECK_SAME(run_started(odd ? p : s.plan[1], mine), TUTTI_ERR_MISMATCH);

@@ -4,7 +4,7 @@
  * and ends of file are right; a refusal and a fault of one rank are told to all, and the next
  * operation goes well.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 #include "harness.h"
 
 enum { MOST = 4, PLACES = 8 };

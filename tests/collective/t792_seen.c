@@ -5,7 +5,7 @@
  * hosts, on a file system whose clients keep caches of their own; alone it runs on one machine.
  * Options come from the environment.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "collective/find.h"
 #include "collective/model.h"
 
 static const char *const methods[] = {"two-phase", "list", "independent", "auto"};

@@ -1,36 +1,75 @@
-/* collective: the public calls for operations that take their time: plans, split and non-blocking
- * collectives.
+/* collective: the public calls that move bytes: at once, by plans, split, non-blocking.  Each describes
+ * its request and has it carried out.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/collective_impl.h"
+#include "collective/find.h"
+#include "collective/layer.h"
 
 #define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
 #define CHECK_PLAN(p) TUTTI_TRY(tutti__plan_live(p))
+
+static tutti_request write_of(tutti_file *f, const tutti_access *a, const void *buf,
+                              tutti__how how) {
+    return (tutti_request){
+        .name = "write",
+        .op = {.file = f, .access = a, .is_write = 1, .buf = (char *)(uintptr_t)buf},
+        .how = how};
+}
+
+static tutti_request read_of(tutti_file *f, const tutti_access *a, void *buf, tutti__how how) {
+    return (tutti_request){.name = "read", .op = {.file = f, .access = a, .buf = buf}, .how = how};
+}
+
+static tutti_request run_of(tutti_plan *p, void *buf, tutti_off displacement, tutti__how how) {
+    return (tutti_request){
+        .name = p->is_write ? "write" : "read",
+        .op = {.file = p->file, .access = p->access, .is_write = p->is_write, .buf = buf},
+        .how = how,
+        .plan = p,
+        .displacement = displacement};
+}
+
+/* ---- at once */
+
+tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
+                           tutti_off *count_out) {
+    TUTTI_KEEP_ERRNO;
+    CHECK_FILE(f);
+    tutti_request r = write_of(f, a, buf, TUTTI__AT_ONCE);
+    return tutti__transfer(&r, count_out);
+}
+
+tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf, tutti_off *count_out) {
+    TUTTI_KEEP_ERRNO;
+    CHECK_FILE(f);
+    tutti_request r = read_of(f, a, buf, TUTTI__AT_ONCE);
+    return tutti__transfer(&r, count_out);
+}
 
 /* ---- plans */
 
 /* A plan that will be started in the background has memory of its own. */
 static tutti_err plan_new(tutti_file *f, const tutti_access *a, int is_write, tutti_plan **p_out) {
     TUTTI_KEEP_ERRNO;
-    tutti_stats stats;
-    tutti__found found;
     CHECK_FILE(f);
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    const tutti__means means = {f->store, &stats, f->opt.background == TUTTI_BACKGROUND_IO_ONLY, 0};
-    tutti__operation_begin(&stats);
-    tutti_err err = TUTTI_OK;
-    if (!p_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
+    tutti_request r = {.name = "plan",
+                       .op = {.file = f, .store = f->store, .access = a, .is_write = is_write},
+                       .how = TUTTI__PLAN_ONLY,
+                       .background = f->opt.background};
+    r.op.stats = &r.stats;
+    tutti__operation_begin(&r.stats);
+    if (!p_out) r.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
     /* any address will do for the check: the buffer comes later */
-    if (err == TUTTI_OK) err = tutti__file_usable(f, a, f, is_write);
-    const tutti__ask ask = {f, a, NULL, is_write, .fresh = 1};
-    err = tutti__operation_find(&ask, &means, err, &found);
+    if (r.refused == TUTTI_OK) r.refused = tutti__file_usable(f, a, f, is_write);
+    const tutti_err err = tutti__plan_find(&r, NULL);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
         f->plans++;
-        tutti__handle_add(&found.plan->handle, TUTTI__PLAN);
-        *p_out = found.plan;
+        tutti__handle_add(&r.plan->handle, TUTTI__PLAN);
+        *p_out = r.plan;
     }
-    return tutti__operation_end(f, &stats, "plan", err);
+    return tutti__operation_end(f, &r.stats, "plan", err);
 }
 
 tutti_err tutti_plan_write(tutti_file *f, const tutti_access *a, tutti_plan **p_out) {
@@ -41,17 +80,20 @@ tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a, tutti_plan **p_o
     return plan_new(f, a, 0, p_out);
 }
 
+tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutti_off *count_out) {
+    TUTTI_KEEP_ERRNO;
+    CHECK_PLAN(p);
+    tutti_request r = run_of(p, buf, displacement, TUTTI__AT_ONCE);
+    return tutti__transfer(&r, count_out);
+}
+
 tutti_err tutti_plan_start(tutti_plan *p, void *buf, tutti_off displacement) {
     TUTTI_KEEP_ERRNO;
     CHECK_PLAN(p);
     TUTTI_USE(p->file);
     TUTTI_CHECK(!p->request, TUTTI_ERR_STATE, "the plan has been started and not waited for");
-    const tutti__order order = {.name = p->is_write ? "write" : "read",
-                                .plan = p,
-                                .buf = buf,
-                                .displacement = displacement,
-                                .is_write = p->is_write};
-    return tutti__request_start(p->file, &order, &p->request);
+    const tutti_request asked = run_of(p, buf, displacement, TUTTI__STARTED);
+    return tutti__request_start(&asked, &p->request);
 }
 
 tutti_err tutti_plan_test(tutti_plan *p, int *done_out, tutti_off *count_out) {
@@ -96,17 +138,12 @@ void tutti_plan_free(tutti_plan **p) {
 
 /* ---- split */
 
-static tutti_err split_begin(tutti_file *f, const tutti__order *o) {
-    tutti_request *r = NULL;
-    return tutti__request_start(f, o, &r);
-}
-
 /* Does the oldest operation that has begun fit this end? */
 static tutti_err split_fits(const tutti_file *f, int is_write) {
     const tutti_request *r = tutti__request_split(f);
     TUTTI_CHECK(r, TUTTI_ERR_STATE, "no split %s has begun on this file",
                 is_write ? "write" : "read");
-    TUTTI_CHECK(r->is_write == is_write, TUTTI_ERR_STATE,
+    TUTTI_CHECK(r->op.is_write == is_write, TUTTI_ERR_STATE,
                 "the oldest split operation that has not ended is a %s",
                 is_write ? "read" : "write");
     return TUTTI_OK;
@@ -137,18 +174,17 @@ static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
 tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a, const void *buf) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    TUTTI_USE(f);
-    const tutti__order order = {
-        .name = "write", .access = a, .buf = (void *)buf, .is_write = 1, .split = 1};
-    return split_begin(f, &order);
+    tutti_request *r = NULL;
+    const tutti_request asked = write_of(f, a, buf, TUTTI__SPLIT);
+    return tutti__request_start(&asked, &r);
 }
 
 tutti_err tutti_file_read_begin(tutti_file *f, const tutti_access *a, void *buf) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    TUTTI_USE(f);
-    const tutti__order order = {.name = "read", .access = a, .buf = buf, .split = 1};
-    return split_begin(f, &order);
+    tutti_request *r = NULL;
+    const tutti_request asked = read_of(f, a, buf, TUTTI__SPLIT);
+    return tutti__request_start(&asked, &r);
 }
 
 tutti_err tutti_file_write_end(tutti_file *f, tutti_off *count_out) {
@@ -167,38 +203,34 @@ tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) {
 
 /* ---- non-blocking */
 
-/* Without a place for the request this rank takes part, so that the others hear of it. */
-static tutti_err start_refused(tutti_file *f, const tutti__order *o) {
-    tutti_request *r = NULL;
-    tutti__order order = *o;
-    order.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
+tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) {
+    TUTTI_USE(asked->op.file);
+    if (r_out) return tutti__request_start(asked, r_out);
+    /* without a place for the request this rank takes part, so that the others hear of it */
+    tutti_request *r = NULL, refused = *asked;
+    refused.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
     const tutti_error_info mine = *tutti_last_error();
-    TUTTI_TRY(tutti__request_start(f, &order, &r));
+    TUTTI_TRY(tutti__request_start(&refused, &r));
     tutti_request_abandon(&r);
     tutti__error_assign(&mine);
-    tutti__error_context(o->name, f->path, f->team->rank);
-    return order.refused;
-}
-
-tutti_err tutti__file_start(tutti_file *f, const tutti__order *o, tutti_request **r_out) {
-    TUTTI_USE(f);
-    return r_out ? tutti__request_start(f, o, r_out) : start_refused(f, o);
+    tutti__error_context(asked->name, asked->op.file->path, asked->op.file->team->rank);
+    return refused.refused;
 }
 
 tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const void *buf,
                                  tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    const tutti__order order = {.name = "write", .access = a, .buf = (void *)buf, .is_write = 1};
-    return tutti__file_start(f, &order, r_out);
+    const tutti_request asked = write_of(f, a, buf, TUTTI__STARTED);
+    return tutti__start(&asked, r_out);
 }
 
 tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, void *buf,
                                 tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    const tutti__order order = {.name = "read", .access = a, .buf = buf};
-    return tutti__file_start(f, &order, r_out);
+    const tutti_request asked = read_of(f, a, buf, TUTTI__STARTED);
+    return tutti__start(&asked, r_out);
 }
 
 tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_out) {
@@ -206,7 +238,7 @@ tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_
     TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "nowhere to put the answer");
     *done_out = 1; /* nothing more will come of one that is not live */
     TUTTI_TRY(tutti__request_live(r));
-    tutti_file *f = (*r)->independent ? NULL : (*r)->file;
+    tutti_file *f = (*r)->how == TUTTI__INDEPENDENT ? NULL : (*r)->op.file;
     *done_out = 0;
     if (f && pthread_mutex_trylock(&f->use) != 0)
         return TUTTI_OK; /* not while another thread uses it */
@@ -219,7 +251,7 @@ tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_
 tutti_err tutti_request_wait(tutti_request **r, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__request_live(r));
-    TUTTI_USE((*r)->independent ? NULL : (*r)->file);
+    TUTTI_USE((*r)->how == TUTTI__INDEPENDENT ? NULL : (*r)->op.file);
     tutti__request_wait(*r);
     return tutti__request_collect(r, count_out);
 }
@@ -232,7 +264,7 @@ void tutti_request_abandon(tutti_request **r) {
         return;
     }
     tutti__handle_remove(&(*r)->handle);
-    if ((*r)->independent)
+    if ((*r)->how == TUTTI__INDEPENDENT)
         tutti__independent_abandon(*r);
     else
         (*r)->abandoned = 1;

@@ -1,0 +1,215 @@
+/* collective: one collective write or read, top down.
+ *
+ *   check         may this rank do that?  A complaint travels in the first agreement     request.c
+ *   small         a small request that came before: bytes first, then one agreement      small.c
+ *   summary       bounds, bytes, runs of all requests, and which cached plan fits all    find.c
+ *   method        by predicted times                                                     choose.c
+ *   domains       aggregators, their file domains, windows                               twophase/
+ *   descriptors   whose bytes go where: Thakur and Choudhary's File Access Descriptors
+ *                 to the aggregators, which make their File Domain Access Tables of them
+ *   windows       exchange <-> file, window by window or cycle by cycle                  engine/
+ *   agreement     the same outcome on all ranks                                          here
+ *
+ * A cached plan leaves out method, domains and descriptors.  Split and non-blocking operations go the
+ * same way in two halves: what needs the other ranks at once, and the rest.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/find.h"
+
+#include <stdio.h>
+
+#include "base/fiber.h"
+#include "direct/direct.h"
+#include "exchange/message.h"
+
+/* ---- before */
+
+tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf, tutti_off displacement) {
+    tutti_off lo, hi;
+    TUTTI_CHECK(!p->request, TUTTI_ERR_STATE, "the plan has been started and not waited for");
+    TUTTI_TRY(tutti__file_allows(p->file, p->access, buf, p->is_write));
+    const int fits =
+        tutti__add_ok(p->file->origin + tutti__side_lo(p->access->file), displacement, &lo) &&
+        tutti__add_ok(p->file->origin + tutti__side_hi(p->access->file), displacement, &hi);
+    TUTTI_CHECK(fits && (lo >= 0 || tutti_access_bytes(p->access) == 0), TUTTI_ERR_ARG,
+                "displacement %lld leads out of the file", (long long)displacement);
+    return TUTTI_OK;
+}
+
+/* The caller has a plan: do all ranks run it, at one displacement?  Collective, agrees. */
+static tutti_err plan_resume(tutti_request *r) {
+    enum { SIZE, BLOCKS, DISPLACEMENT, NUMBERS };
+    tutti_plan *p = r->plan;
+    tutti_err mine = r->refused;
+    tutti_off size = 0;
+    /* windows of MPI are fenced by calls that block, and locked inside of fibers: never both */
+    const int fences = p->run && p->two->literal && p->two->kind == TUTTI_EXCHANGE_FENCE;
+    const tutti__call call = {.kind = p->is_write ? TUTTI__CALL_RUN_WRITE : TUTTI__CALL_RUN_READ,
+                              .agrees = 2 * p->number + (fences && tutti__fiber_inside()),
+                              .what = "which plan they run, or how"};
+    r->stats.plan_reuses += p->used;
+    if (mine == TUTTI_OK) mine = tutti__file_end(&r->op, &size);
+    const int blocks = r->how == TUTTI__AT_ONCE;
+    tutti__range all[NUMBERS] = {{size, size}, {blocks, blocks}};
+    all[DISPLACEMENT] = (tutti__range){r->displacement, r->displacement};
+    TUTTI_TRY(tutti__team_call(p->file->team, &call, mine, NUMBERS, all));
+    TUTTI_CHECK(all[DISPLACEMENT].min == all[DISPLACEMENT].max, TUTTI_ERR_MISMATCH,
+                "displacements from %lld to %lld", (long long)all[DISPLACEMENT].min,
+                (long long)all[DISPLACEMENT].max);
+    r->file_size = all[SIZE].max;
+    r->apart = all[BLOCKS].min == 0;
+    if (!p->run || p->engine->ready(p)) return TUTTI_OK;
+    p->engine->prepare(p); /* not before: others may have been in an operation before this one */
+    return tutti__team_agree(p->file->team, TUTTI_OK);
+}
+
+/* ---- the bytes */
+
+/* Every rank for itself. */
+static tutti_err move_directly(const tutti_plan *p, tutti__op *op) {
+    if (op->atomic) return tutti__run_atomic(op);
+    if (p->method == TUTTI_METHOD_SIEVE) return tutti__run_sieve(op);
+    return tutti__run_list(op, p->method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH);
+}
+
+static tutti_err message_wait(tutti__message *m) {
+    int done = 0;
+    for (;;) {
+        TUTTI_TRY(tutti__message_test(m, &done));
+        if (done) return TUTTI_OK;
+        tutti__yield();
+    }
+}
+
+/* One rank after the other, in rank order: an empty message says who comes next. */
+static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
+    tutti__team *t = op->file->team;
+    const int tag = tutti__team_tag(t);
+    tutti__message m = {.active = 0};
+    if (t->rank > 0) {
+        TUTTI_TRY(tutti__message_receive(t, t->rank - 1, tag, NULL, 0, &m));
+        TUTTI_TRY(message_wait(&m));
+    }
+    tutti_err err = tutti__operation_refresh(op); /* of what the last one has written */
+    if (err == TUTTI_OK) err = move_directly(p, op);
+    if (err == TUTTI_OK) err = tutti__operation_flush(op); /* before the next one writes */
+    if (t->rank + 1 < t->size) {
+        const tutti_error_info info = *tutti_last_error();
+        TUTTI_TRY(tutti__message_send(t, t->rank + 1, tag, NULL, 0, &m));
+        TUTTI_TRY(message_wait(&m));
+        if (err != TUTTI_OK) tutti__error_assign(&info);
+    }
+    return err;
+}
+
+/* Every rank takes its part in moving, whatever happened to it before.  A plan from before atomic mode
+ * may be for staging: what it knows of overlaps still counts.  This rank's outcome. */
+static tutti_err move(tutti_plan *p, tutti__op *op) {
+    tutti_err err;
+    const tutti_err before = tutti__operation_refresh(op);
+    const tutti_error_info first = *tutti_last_error();
+    if (p->run && !op->atomic)
+        err = p->engine->run(p, op);
+    else if (p->in_rank_order || (p->run && p->two->ordered))
+        err = move_in_rank_order(p, op);
+    else
+        err = move_directly(p, op);
+    if (err == TUTTI_OK && before != TUTTI_OK) tutti__error_assign(&first);
+    if (err != TUTTI_OK || before != TUTTI_OK) return err != TUTTI_OK ? err : before;
+    return tutti__operation_flush(op);
+}
+
+/* Written in the background: a sync that may follow should not find all of it still to do. */
+static void write_behind(const tutti_plan *p, const tutti__op *op) {
+    tutti_off lo = tutti__side_lo(p->access->file), hi = tutti__side_hi(p->access->file);
+    if (!p->is_write) return;
+    if (p->run) {
+        if (p->two->my_agg < 0) return;
+        tutti__domains_extent(&p->two->domains, p->two->my_agg, &lo, &hi);
+    }
+    tutti__store_write_behind(op->store, op->shift + lo, op->shift + hi);
+}
+
+/* ---- the two halves */
+
+static void ended(tutti_request *r, tutti_err err) {
+    r->outcome = err;
+    if (err != TUTTI_OK) r->trouble = *tutti_last_error();
+    r->over = 1;
+}
+
+void tutti__went_well(tutti_request *r) {
+    r->plan->used = 1;
+    r->stats.operations++;
+    tutti__operation_done(&r->op);
+    r->count = r->op.moved;
+    ended(r, TUTTI_OK);
+}
+
+void tutti__placed(tutti_request *r) {
+    const tutti_plan *p = r->plan;
+    const int waits = r->how == TUTTI__AT_ONCE;
+    r->op.access = p->access;
+    r->op.room = p->means.room;
+    r->op.atomic = p->file->atomic;
+    tutti__operation_place(&r->op, r->displacement, r->file_size);
+    r->resident = !waits && p->means.resident && !r->op.atomic;
+    if (waits || r->background == TUTTI_BACKGROUND_NONE) return;
+    if (r->background == TUTTI_BACKGROUND_ALL || (r->resident && r->op.store->ops->asynchronous))
+        r->stats.background++; /* file access is really left to somebody else */
+    else
+        r->stats.foreground++;
+}
+
+void tutti__depart(tutti_request *r) {
+    tutti_file *f = r->op.file;
+    r->op.stats = &r->stats;
+    r->op.store = r->background != TUTTI_BACKGROUND_NONE && f->away ? f->away : f->store;
+    if (r->refused != TUTTI_OK) tutti__error_assign(&r->trouble);
+    tutti_err err = r->plan ? plan_resume(r) : tutti__plan_find(r, r->finding);
+    if (err == TUTTI_OK) err = tutti__operation_long_enough(r->file_size, r->least);
+    if (err != TUTTI_OK) {
+        ended(r, err);
+        return;
+    }
+    tutti__placed(r);
+    if (r->staging_out) *r->staging_out = tutti__plan_staging(r->plan);
+    if (r->done) {
+        tutti__went_well(r);
+        return;
+    }
+    /* do all ranks come to the agreement in this very call? */
+    const int here = r->how == TUTTI__AT_ONCE ? !r->apart : r->all_split && !r->resident;
+    r->tag = here ? -1 : tutti__team_tag_apart(f->team);
+    if (r->resident)
+        r->outcome = tutti__operation_refresh(&r->op);
+    else if (!r->moved)
+        r->outcome = move(r->plan, &r->op);
+    if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
+    if (r->resident) r->plan->engine->depart(r->plan, &r->op);
+    if (r->how != TUTTI__AT_ONCE) write_behind(r->plan, &r->op);
+}
+
+void tutti__arrive(tutti_request *r) {
+    tutti__team *t = r->op.file->team;
+    tutti_err err = r->outcome;
+    if (r->resident) {
+        const tutti_err last = r->plan->engine->arrive(r->plan, &r->op);
+        if (err == TUTTI_OK) err = last == TUTTI_OK ? tutti__operation_flush(&r->op) : last;
+    }
+    if (r->outcome != TUTTI_OK) tutti__error_assign(&r->trouble); /* the first trouble counts */
+    err = tutti__operation_under_way(err);
+    err = r->tag < 0 ? tutti__team_agree(t, err) : tutti__team_agree_apart(t, r->tag, err);
+    if (err == TUTTI_OK) {
+        tutti__went_well(r);
+        return;
+    }
+    r->plan->used = 1;
+    r->stats.operations++;
+    ended(r, err);
+}
+
+void tutti__plan_explained(tutti_file *f, const tutti_plan *p) {
+    if (f->explained == p->number) return;
+    f->explained = p->number;
+    snprintf(f->explain, sizeof f->explain, "%s", p->explain);
+}

@@ -1,0 +1,97 @@
+/* collective: the plan of a request: one that is cached, or a new one.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_FIND_H
+#define TUTTI_FIND_H
+
+#include "base/fiber.h"
+#include "collective/request.h"
+
+/* The state of finding a plan: what this rank says of the request, and what all say. */
+typedef struct tutti__finding {
+    int phase;
+    tutti_err mine; /* what this rank has against it; its last error where finding goes on */
+    /* cached plans, the last used first: */
+    int n;
+    tutti__range range[TUTTI__RANGES]; /* this rank's displacement against each of them */
+    tutti_plan *fits; /* the first that it can use, made for bytes as cold as its own; or NULL */
+    int some;         /* it can use one, be they as cold or not */
+    tutti_off displacement; /* against `fits`; then against the one that all can use */
+    int cold;               /* this rank's bytes are; then: somebody's */
+    tutti_off size;         /* see tutti__file_end */
+    tutti_off background;   /* memory of a node that operations in the background have */
+    int moved;              /* this rank's bytes have been moved already: */
+    tutti_off count;        /* so many */
+    tutti__range gathered;  /* the place of the plan that they lie in shared memory for, or -1 */
+    int64_t all;            /* what is true of all ranks */
+    tutti__range said[TUTTI__CONSENSUS_RANGES];
+} tutti__finding;
+
+/* Is it carried out by a fiber, if it has to wait? */
+static inline int tutti__request_in_fiber(const tutti_request *r) {
+    const int under_way = r->how == TUTTI__SPLIT || r->how == TUTTI__STARTED;
+    return under_way && (r->finding || tutti__fiber_inside());
+}
+
+/* ---- find.c */
+/* Find the plan of a request, or make it: r->plan and what else is found; give it back with
+ * tutti__plan_release.  `x`: from wherever finding is; NULL: from the beginning.  Collective, agrees. */
+tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
+/* The same where nobody may be waited for, step by step, for a team that has a shared-memory
+ * consensus: this rank says what it has to say, and later looks whether the others have. */
+void tutti__finding_begin(tutti__finding *x, const tutti_request *r);
+enum { TUTTI__FINDING_WAITS, TUTTI__FINDING_DONE, TUTTI__FINDING_GOES_ON };
+/* DONE: all bytes have been moved, and all agree; GOES_ON: tutti__plan_find is to go on.  Local. */
+int tutti__finding_step(tutti_request *r, tutti__finding *x);
+
+/* ---- plan_cache.c */
+/* Which of the cached plans suit this rank?   Local. */
+void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x);
+/* The plan that everybody can use at one displacement, made for bytes as cold as somebody's are;
+ * NULL: none.   The same on all ranks. */
+tutti_plan *tutti__plan_cache_choose(const tutti_file *f, tutti__finding *x,
+                                     const tutti__range *all);
+/* Its place in the cache. */
+int64_t tutti__plan_cache_place(const tutti_plan *p);
+/* It is used again, by an operation that ends with tutti__plan_release. */
+void tutti__plan_cache_take(tutti_plan *p);
+void tutti__plan_cache_add(tutti_plan *p); /* a new one, which is in use.  All ranks. */
+/* It goes; if it is in use, when it is released.  All ranks. */
+void tutti__plan_cache_evict(tutti_plan *p);
+void tutti__plan_cache_clear(tutti_file *f);
+/* The operation that used it has ended: frees it, unless it is cached. */
+void tutti__plan_release(tutti_plan **p);
+
+/* ---- small.c: small requests that come again */
+/* What this rank can do before it knows what the others think of x->fits.   Local. */
+tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
+/* Have all gathered their bytes for this plan?  Then the first rank that claims it writes them and
+ * tells the others how it went.  Local. */
+int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered);
+int tutti__small_claim(const tutti_file *f);
+tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r,
+                             tutti_off displacement) TUTTI_MUST_USE;
+/* Operations go on and on: agree by shared memory from now on, if it can be had.  Collective. */
+tutti_err tutti__consensus_wish(tutti__team *t) TUTTI_MUST_USE;
+
+/* ---- plan_make.c */
+/* Plan, from what all ranks have said.  Collective, agrees. */
+tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) TUTTI_MUST_USE;
+/* Make a cached plan ready to run.  `elsewhere`: memory that operations in the background have, as
+ * agreed.  Collective; *awake_out is the same on all ranks: 0, it cannot be used any more. */
+tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) TUTTI_MUST_USE;
+
+/* ---- choose.c */
+void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out);
+/* Is a good part of what this rank wants not in the page cache?  A few pages are asked for, evenly
+ * spread.  What nobody can tell is warm; so is what is small: asking is not worth it below
+ * TUTTI__COLD_BYTES of all ranks.   Local. */
+#define TUTTI__COLD_BYTES ((tutti_off)256 << 10)
+int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store);
+/* Print the candidates with their predicted times, the one that is taken first. */
+void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_write);
+/* At open, rank 0: the profile for a path. */
+void tutti__choose_profile(const char *path, const tutti_options *opt, tutti_profile *out);
+/* At open: the store, if the profile knows that working in the background pays. */
+int tutti__choose_store(const tutti_options *opt, const tutti_profile *p);
+
+#endif

@@ -1,0 +1,129 @@
+/* collective: a request: what one rank asks for in one call, and how far it has come.  Everything that
+ * moves bytes is described by this one struct, from the public call to the agreement on its outcome.
+ *
+ *   what is asked     the caller, or a layer above (layer.h), fills this in and leaves the rest 0
+ *   what was found    the plan, and what all ranks know of the request (find.c)
+ *   how it goes       its two halves (carry_out.c), its life (request.c)
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_REQUEST_H
+#define TUTTI_REQUEST_H
+
+#include "engine/engine.h"
+#include "file/operation.h"
+
+/* How it is carried out.  Ranks may differ in that: transfers of one direction match. */
+typedef enum {
+    TUTTI__AT_ONCE,     /* a call that blocks */
+    TUTTI__SPLIT,       /* begin and end */
+    TUTTI__STARTED,     /* start, and test or wait */
+    TUTTI__PLAN_ONLY,   /* nothing moves: the caller wants a plan of its own */
+    TUTTI__INDEPENDENT, /* nobody else takes part */
+} tutti__how;
+
+enum {
+    TUTTI__QUEUED,  /* the first half waits for its turn, or goes on */
+    TUTTI__AWAY,    /* what is left needs nobody else, but for the agreement */
+    TUTTI__ARRIVED, /* the outcome is known */
+};
+
+struct tutti__finding; /* find.h */
+
+struct tutti_request {
+    tutti__handle handle; /* until it is completed or abandoned */
+
+    /* ---- what is asked */
+    const char *name; /* of the operation, for messages */
+    tutti__op op;     /* file, access, direction, buffer, room; then also what the engines need */
+    tutti__how how;
+    tutti_plan *plan;       /* the caller's; NULL: one is found */
+    tutti_off displacement; /* against the plan's access */
+    tutti_err refused;      /* what this rank has against it; its last error */
+    tutti_off least;        /* reads: a shorter file has lost bytes; agrees */
+    int64_t agrees; /* a hash of what else agrees, compared before anything is done; 0: nothing */
+    int ahead; /* the caller is going to compute: background auto is io-only; who has it ends it */
+    tutti_off *staging_out; /* calls that block: this rank's share of staging memory; or NULL */
+
+    /* ---- what was found */
+    int owns_plan;       /* it is released at the end */
+    tutti_off file_size; /* as tutti__file_end has it */
+    int moved, done;     /* this rank's bytes have been moved; everybody's, and all agree on that */
+    int apart;           /* some rank does not wait: the outcome is agreed on by a tag of its own */
+    int all_split;       /* all ranks have begun it by begin: they end it together */
+
+    /* ---- how it goes */
+    int background;       /* TUTTI_BACKGROUND_*, never auto */
+    int resident;         /* the plan is, and is carried out so */
+    tutti_access *access; /* a copy of its own, if it outlives the call */
+    int tag;              /* of the agreement that ends it; -1: all come to it in the same call */
+    tutti_stats stats;
+    tutti_off count;   /* bytes of this rank, once it has gone well */
+    int over;          /* nothing is left to do */
+    tutti_err outcome; /* this rank's until it has arrived, then everybody's */
+    tutti_error_info trouble;
+    _Atomic int state; /* TUTTI__QUEUED ... */
+    int abandoned;
+    struct tutti__fiber *fiber;
+    struct tutti__finding *finding; /* moves on without a fiber by this, as far as that goes */
+    int looks;                      /* how often it was looked whether the others have answered */
+    tutti_request *next;            /* of the file */
+    tutti_request *next_travelling; /* those that move on in calls of the library */
+    tutti_request *next_work;       /* of a worker: what it has to do */
+};
+
+/* ---- carry_out.c: the two halves; they wait where they have to */
+/* The plan, and what needs the other ranks at once: the exchange of a write.   Collective. */
+void tutti__depart(tutti_request *r);
+/* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
+void tutti__arrive(tutti_request *r);
+/* All ranks know that it has gone well: all of it, as found. */
+void tutti__went_well(tutti_request *r);
+/* A plan was found: which store, where in the file.   Local. */
+void tutti__placed(tutti_request *r);
+/* May this plan be run with these?   Local. */
+tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf,
+                             tutti_off displacement) TUTTI_MUST_USE;
+
+/* Keep why it was done so. */
+void tutti__plan_explained(tutti_file *f, const tutti_plan *p);
+
+/* ---- request.c: requests under way */
+/* Start what `asked` describes.  A split operation goes as far as it goes in `begin`, and an error of
+ * that part is returned (there is no request then); otherwise everything is told later. */
+tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) TUTTI_MUST_USE;
+int tutti__request_test(tutti_request *r); /* move it on; 1: it has arrived */
+void tutti__request_wait(tutti_request *r);
+/* Its outcome; frees and nulls it. */
+tutti_err tutti__request_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
+/* The oldest split operation that has not ended and is no walk's, or NULL. */
+tutti_request *tutti__request_split(const tutti_file *f);
+/* Before any other collective call on the file: what is queued needs the communicator first. */
+void tutti__requests_settle(tutti_file *f);
+/* Before closing: are there any that somebody has still to complete?  Local. */
+tutti_err tutti__requests_none(const tutti_file *f) TUTTI_MUST_USE;
+/* Wait for those that were abandoned, and end the thread.  All ranks. */
+void tutti__requests_end(tutti_file *f);
+/* At MPI_Finalize: as far as it goes without the others.  0: a thread still works on the file. */
+int tutti__requests_drop(tutti_file *f);
+
+/* ---- independent.c */
+/* Tell what came of an access under way; frees and nulls it. */
+tutti_err tutti__independent_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
+/* Until it has arrived, but not for longer. */
+void tutti__independent_wait(tutti_request *r, long microseconds);
+void tutti__independent_abandon(tutti_request *r);
+/* Wait for all of them; their requests outlive the file.   Local. */
+void tutti__independent_end(tutti_file *f);
+
+/* ---- handles.c: may it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after
+ * MPI_Finalize.  Local. */
+tutti_err tutti__file_live(const tutti_file *f) TUTTI_MUST_USE;
+tutti_err tutti__plan_live(const tutti_plan *p) TUTTI_MUST_USE;
+/* One that is of no use any more is freed and nulled. */
+tutti_err tutti__request_live(tutti_request **r) TUTTI_MUST_USE;
+/* Null a file handle that is not live, and free what is left of it. */
+void tutti__file_forget(tutti_file **f);
+/* One of the caller's plans less. */
+void tutti__plan_gone(tutti_file *f);
+
+#endif

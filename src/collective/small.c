@@ -1,0 +1,110 @@
+/* collective: small requests that come again need one agreement only, the one on the plan:
+ *
+ *   a read without staging     each rank reads first and asks then.  If the others disagree, it is
+ *                              read again
+ *   a write without holes      each rank puts its bytes in their place in the shared memory of the
+ *                              consensus (comm/consensus.c) and asks then.  If all agree, the first to
+ *                              know writes all of it by one call and tells the others how that went;
+ *                              if not, nothing has been written
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/find.h"
+
+#include "base/trace.h"
+#include "direct/direct.h"
+
+/* Larger reads take so long that an agreement more does not matter. */
+static const tutti_off READ_FIRST_BYTES = 256 << 10;
+
+/* Somebody else may refuse a write: only a read, or a rank that is alone, goes first. */
+static int may_go_first(const tutti__op *op, const tutti_plan *p) {
+    if (op->is_write && op->file->team->size > 1) return 0;
+    if (p->hits == 0 || p->run || op->file->incoherent || op->file->atomic) return 0;
+    if (p->method != TUTTI_METHOD_LIST && p->method != TUTTI_METHOD_INDEPENDENT) return 0;
+    return tutti_access_bytes(op->access) <= READ_FIRST_BYTES;
+}
+
+tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
+    const tutti_plan *p = x->fits;
+    const tutti__team *t = r->op.file->team;
+    const tutti__consensus_memory *shared = &t->consensus;
+    /* who moves bytes first does not learn the file's size, which `least` is held against */
+    const int at_once = r->least == 0 && r->background != TUTTI_BACKGROUND_IO_ONLY;
+    if (p && at_once) {
+        const tutti_off by = r->op.access->memory.disp - p->access->memory.disp;
+        char *buf = (char *)((uintptr_t)r->op.buf + (uintptr_t)by);
+        if (may_go_first(&r->op, p)) {
+            tutti__op op = r->op;
+            op.access = p->access;
+            op.buf = buf;
+            tutti__operation_place(&op, x->displacement, 0);
+            op.eof = TUTTI__OFF_END;
+            op.eof_unknown = 1;
+            const int batch = p->method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH;
+            TUTTI_TRY(tutti__operation_under_way(tutti__run_list(&op, batch)));
+            x->moved = 1;
+            x->count = op.moved;
+            return TUTTI_OK;
+        }
+        /* where ranks have cores of their own and write without staging, they are as quick side by
+         * side */
+        if (p->joint && shared->memory.base && (p->run || shared->spins == 0)) {
+            const int64_t place = tutti__plan_cache_place(p);
+            x->count = tutti__access_to_stage(p->access, buf, p->lo, p->lo + p->bytes,
+                                              tutti__consensus_room(t), p->lo);
+            /* ranks without bytes go along with any plan */
+            x->gathered = x->count > 0 ? (tutti__range){place, place} : tutti__range_none();
+            r->op.stats->copied_bytes += x->count;
+        }
+    }
+    /* what waits for the others needs to know how long the file is */
+    if (!x->some || !tutti__consensus_ready(t)) return TUTTI_OK;
+    return tutti__file_end(&r->op, &x->size);
+}
+
+int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered) {
+    return p->joint && gathered->min == gathered->max &&
+           gathered->min == tutti__plan_cache_place(p);
+}
+
+int tutti__small_claim(const tutti_file *f) {
+    /* tests that make a certain rank's access fail want to know who writes */
+    return tutti__consensus_claim(f->team, f->opt.fault[0] ? 0 : -1);
+}
+
+tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r, tutti_off displacement) {
+    const tutti_file *f = p->file;
+    tutti__team *t = f->team;
+    const tutti_io_run run = {f->origin + displacement + p->lo, tutti__consensus_room_now(t),
+                              (size_t)p->bytes};
+    const double start = tutti__now();
+    const tutti_err err = tutti__operation_under_way(tutti__store_write(r->op.store, &run, 1));
+    r->op.stats->seconds_file += tutti__now() - start;
+    tutti__trace_event("store", "write", start, p->bytes, -1);
+    tutti__consensus_tell(t, err == TUTTI_OK);
+    return err;
+}
+
+/* ---- the memory for that */
+
+enum { WISHES = 8 }; /* operations; fewer are not worth the time it takes to make it */
+
+tutti_err tutti__consensus_wish(tutti__team *t) {
+    tutti__segment memory = {NULL, 0, 0};
+    tutti__vote v;
+    if (t->consensus.tried || ++t->consensus.wishes < WISHES) return TUTTI_OK;
+    t->consensus.tried = 1;
+    const size_t bytes = tutti__consensus_bytes(t);
+    if (bytes == 0) return TUTTI_OK;
+    const tutti_error_info keep = *tutti_last_error();
+    enum { MISSING };
+    tutti__vote_init(&v);
+    v.max[MISSING] = tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
+    TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
+    if (v.max[MISSING])
+        tutti__segment_drop(&memory);
+    else
+        tutti__consensus_use(t, memory);
+    tutti__error_assign(&keep); /* messages do as well */
+    return TUTTI_OK;
+}
