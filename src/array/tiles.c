@@ -484,7 +484,8 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
     if (err != TUTTI_OK) {
         *pt = NULL;
         if (!tutti__handle_alive(&t->handle, TUTTI__TILES)) return err;
-        const int over = tutti__tile_flight_forget(&t->reading) & tutti__tile_flight_forget(&t->writing);
+        const int over =
+            tutti__tile_flight_forget(&t->reading) & tutti__tile_flight_forget(&t->writing);
         count_walks(t, -1);
         if (over) tiles_free(&t);
         return err;

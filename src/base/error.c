@@ -141,8 +141,7 @@ tutti_err tutti__error_refusal(void) {
     refusal.code = TUTTI_OK;
     if (why.code == TUTTI_OK && last.code != TUTTI_OK) /* it could not be made, perhaps */
         return tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                "the access is NULL; the last error of this rank: %.300s",
-                                text);
+                                "the access is NULL; the last error of this rank: %.300s", text);
     if (why.code == TUTTI_OK) return tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the access is NULL");
     tutti__error_assign(&why);
     return why.code;

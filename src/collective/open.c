@@ -420,7 +420,7 @@ tutti_err tutti_file_sync(tutti_file *f) {
 
 tutti_err tutti_file_atomic(tutti_file *f, int on) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(f != NULL, TUTTI_ERR_ARG, "the file handle is NULL");
+    TUTTI_TRY(tutti__file_live(f));
     TUTTI_USE(f);
     tutti__requests_settle(f);
     const tutti__call call = {

@@ -50,7 +50,8 @@ static tutti_off offset_of(tutti__side s, tutti_off at) {
  * which cost more than reading into them. */
 tutti_err tutti__run_sieve(tutti__op *op) {
     const tutti__side s = op->access->file;
-    const tutti_off total = tutti__side_tell(s, op->eof), size = tutti__sieve_bytes(op->file, op->room);
+    const tutti_off total = tutti__side_tell(s, op->eof),
+                    size = tutti__sieve_bytes(op->file, op->room);
     tutti_err err = TUTTI_OK;
     if (total == 0) return TUTTI_OK;
     const tutti_off span = offset_of(s, total - 1) + 1 - offset_of(s, 0);

@@ -1,4 +1,4 @@
-/* TEST ranks=4 timeout=60 preload=mpiio */
+/* TEST ranks=4 timeout=60 preload=mpiio own=1 */
 /* A non-blocking collective that one rank refuses: for its arguments, for want of memory, or because the MPI library has
  * no request for it.  That rank is told at once and does something else; the others are told when they complete
  * theirs, of the same class; nobody waits in vain, and what comes next is right.
