@@ -3,8 +3,12 @@
  *
  * Both sides are walked together.  Stream position p is the p-th byte in file order; the access
  * maps it to one file offset and one memory offset.  File offsets of a finished access strictly
- * increase along the stream; memory offsets may come in any order.  If the same file byte was named
- * twice, the later mention has won.
+ * increase along the stream; memory offsets may come in any order.
+ *
+ * A byte of the file may be named several times.  It is in the stream once, with the memory of its last mention,
+ * which is what a write takes.  The mentions before that are kept beside the stream as *repeats*: a
+ * read fills their memory too, and counts their bytes.  Only if two bytes of the file are named for one byte
+ * of memory, it is undefined which of them a read leaves there, and in repeats of them.
  *
  * Accesses are immutable and need no MPI.  All calls here are Local.  Different threads may use
  * one access at the same time.
@@ -80,7 +84,7 @@ TUTTI_API tutti_err tutti_access_tile(const tutti_access *a, tutti_count count,
                                       tutti_access **out) TUTTI_MUST_USE;
 
 /** The file side of `file` with the file side of `memory` as its memory side, byte for byte in
- *  stream order; both must have the same number of bytes. */
+ *  stream order; both must have the same number of bytes.  Repeats of the two are left out. */
 TUTTI_API tutti_err tutti_access_join(const tutti_access *file, const tutti_access *memory,
                                       tutti_access **out) TUTTI_MUST_USE;
 
@@ -97,13 +101,17 @@ TUTTI_API void tutti_access_free(tutti_access **a);
 
 /** @name Asking */
 /**@{*/
-/** Number of bytes. */
+/** Number of bytes of the stream: of different bytes in the file. */
 TUTTI_API tutti_off tutti_access_bytes(const tutti_access *a);
+
+/** Number of bytes of the repeats.  A read of everything returns tutti_access_bytes + this, a write
+ *  tutti_access_bytes. */
+TUTTI_API tutti_off tutti_access_repeated(const tutti_access *a);
 
 /** File bounds [lo, hi); an empty access gives [0, 0). */
 TUTTI_API void tutti_access_bounds(const tutti_access *a, tutti_off *lo, tutti_off *hi);
 
-/** Bounds of the memory offsets [lo, hi). */
+/** Bounds of the memory offsets [lo, hi), also of repeats. */
 TUTTI_API void tutti_access_memory_bounds(const tutti_access *a, tutti_off *lo, tutti_off *hi);
 
 /** Number of contiguous runs in the file. */
@@ -115,7 +123,7 @@ TUTTI_API tutti_off tutti_access_bytes_in(const tutti_access *a, tutti_off lo, t
 /** Memory that the description itself takes. */
 TUTTI_API size_t tutti_access_size(const tutti_access *a);
 
-/** Structural hash and equality of both sides: equal descriptions of equal bytes.  Two accesses that
+/** Structural hash and equality of both sides and of repeats: equal descriptions of equal bytes.  Two accesses that
  *  were built the same way are equal; the same bytes described in different ways usually are too. */
 TUTTI_API uint64_t tutti_access_hash(const tutti_access *a);
 TUTTI_API int tutti_access_equal(const tutti_access *a, const tutti_access *b);
@@ -127,7 +135,7 @@ typedef struct tutti_piece {
     tutti_off bytes;
 } tutti_piece;
 
-/** A walk over the pieces of an access in file order. */
+/** A walk over the pieces of an access in file order; repeats are not visited. */
 typedef struct tutti_access_iter tutti_access_iter;
 
 /** Start a walk at a stream position.  The access must outlive the walk. */
@@ -146,7 +154,7 @@ TUTTI_API tutti_err tutti_access_seek(const tutti_access *a, tutti_off p,
 
 /** @name Passing on */
 /**@{*/
-/** Write the access as bytes that any machine reads back (both sides).
+/** Write the access as bytes that any machine reads back (both sides, and repeats).
  *  @param[out] buf  NULL: only tell the size   @return the size in bytes */
 TUTTI_API size_t tutti_access_serialise(const tutti_access *a, void *buf, size_t size);
 
@@ -163,7 +171,7 @@ TUTTI_API int tutti_access_describe(const tutti_access *a, char *buf, size_t siz
 /** @name Moving bytes by an access
  *  `user` is the address of memory offset 0; `stream` bytes are packed in file order. */
 /**@{*/
-/** Copy stream bytes [from, to) out of user memory into `packed`, and back. */
+/** Copy stream bytes [from, to) out of user memory into `packed`, and back; back, to repeats too. */
 TUTTI_API void tutti_access_pack(const tutti_access *a, const void *user, tutti_off from,
                                  tutti_off to, void *packed);
 TUTTI_API void tutti_access_unpack(const tutti_access *a, void *user, tutti_off from, tutti_off to,

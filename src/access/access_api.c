@@ -83,36 +83,50 @@ tutti_err tutti_access_indices(tutti_off offset, tutti_off item_size, tutti_coun
 
 /* ---- from other accesses */
 
-/* Where the memory of each part starts; both sides of the parts with references of their own. */
+/* The four sides of n parts in rows of n. */
+enum { FILE_SIDE, MEMORY_SIDE, REPEATED_FILE, REPEATED_MEMORY, SIDES };
+
+/* The parts' sides with references of their own, the memory moved to where it starts. */
 static tutti_err concat_sides(int n, const tutti_access *const *parts, const tutti_off *offsets,
-                              tutti__side *file, tutti__side *memory) {
+                              tutti__side *sides) {
     tutti_off end = 0;
     for (int i = 0; i < n; i++) {
         const tutti_off at = offsets ? offsets[i] : end;
-        file[i] = tutti__side_ref(parts[i]->file);
-        memory[i] = tutti__side_ref(parts[i]->memory);
+        const tutti_access a = tutti__access_share(parts[i]);
+        tutti__side *memory = &sides[MEMORY_SIDE * n + i];
+        tutti__side *repeated = &sides[REPEATED_MEMORY * n + i];
+        tutti_off own_end;
+        sides[FILE_SIDE * n + i] = a.file;
+        *memory = a.memory;
+        sides[REPEATED_FILE * n + i] = a.repeats.file;
+        *repeated = a.repeats.memory;
         TUTTI_CHECK(
-            tutti__add_ok(memory[i].disp, at, &memory[i].disp) && tutti__side_fits(memory[i]),
+            tutti__add_ok(memory->disp, at, &memory->disp) && tutti__side_fits(*memory) &&
+                tutti__add_ok(repeated->disp, at, &repeated->disp) && tutti__side_fits(*repeated),
             TUTTI_ERR_OVERFLOW, "part %d: memory offset %lld is too large", i, (long long)at);
-        end = tutti__max(end, tutti__side_hi(memory[i]));
+        tutti_access_memory_bounds(parts[i], NULL, &own_end);
+        if (memory->node) end = tutti__max(end, at + own_end);
     }
     return TUTTI_OK;
 }
 
 static tutti_err concat(int n, const tutti_access *const *parts, const tutti_off *offsets,
                         tutti__side *sides, tutti_access **out) {
-    tutti__side file = {0, NULL}, memory = {0, NULL};
-    tutti_err err = concat_sides(n, parts, offsets, sides, sides + n);
+    tutti__side all[SIDES] = {{0, NULL}};
+    tutti_err err = concat_sides(n, parts, offsets, sides);
     if (err != TUTTI_OK) {
-        for (int i = 0; i < 2 * n; i++) tutti__side_free(&sides[i]);
+        for (int i = 0; i < SIDES * n; i++) tutti__side_free(&sides[i]);
         return err;
     }
-    err = tutti__side_cat(n, sides, &file);
-    const tutti_err err_memory = tutti__side_cat(n, sides + n, &memory);
-    if (err == TUTTI_OK && err_memory == TUTTI_OK) return tutti__access_make(file, memory, out);
-    tutti__side_free(&file);
-    tutti__side_free(&memory);
-    return err != TUTTI_OK ? err : err_memory;
+    for (int k = 0; k < SIDES; k++) {
+        const tutti_err mine = tutti__side_cat(n, sides + k * n, &all[k]);
+        if (err == TUTTI_OK) err = mine;
+    }
+    tutti_access joined = {
+        all[FILE_SIDE], all[MEMORY_SIDE], {all[REPEATED_FILE], all[REPEATED_MEMORY]}};
+    if (err == TUTTI_OK) return tutti__access_make_all(joined, out);
+    tutti__access_drop(&joined);
+    return err;
 }
 
 tutti_err tutti_access_concat(int n, const tutti_access *const *parts,
@@ -120,25 +134,29 @@ tutti_err tutti_access_concat(int n, const tutti_access *const *parts,
     TUTTI_CHECK(out && n >= 0 && (n == 0 || parts), TUTTI_ERR_ARG, "%d parts, or a NULL argument",
                 n);
     for (int i = 0; i < n; i++) TUTTI_CHECK(parts[i], TUTTI_ERR_ARG, "part %d is NULL", i);
-    tutti__side *sides = tutti__calloc((size_t)n, 2 * sizeof *sides);
+    tutti__side *sides = tutti__calloc((size_t)n, SIDES * sizeof *sides);
     if (!sides) return TUTTI_ERR_NOMEM;
     const tutti_err err = concat(n, parts, memory_offsets, sides, out);
     tutti__free(sides);
     return err;
 }
 
+/* Copies of one side; `s` is borrowed. */
+static tutti_err copies(tutti__side s, tutti_count count, tutti_off stride, tutti__side *out) {
+    return tutti__side_vec(tutti__side_ref(s), count, stride, out);
+}
+
 tutti_err tutti_access_tile(const tutti_access *a, tutti_count count, tutti_off file_stride,
                             tutti_off memory_stride, tutti_access **out) {
-    tutti__side file = {0, NULL}, memory = {0, NULL};
+    tutti_access all = {.file = {0, NULL}};
     TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
-    TUTTI_TRY(tutti__side_vec(tutti__side_ref(a->file), count, file_stride, &file));
-    const tutti_err err =
-        tutti__side_vec(tutti__side_ref(a->memory), count, memory_stride, &memory);
-    if (err != TUTTI_OK) {
-        tutti__side_free(&file);
-        return err;
-    }
-    return tutti__access_make(file, memory, out);
+    tutti_err err = copies(a->file, count, file_stride, &all.file);
+    if (err == TUTTI_OK) err = copies(a->memory, count, memory_stride, &all.memory);
+    if (err == TUTTI_OK) err = copies(a->repeats.file, count, file_stride, &all.repeats.file);
+    if (err == TUTTI_OK) err = copies(a->repeats.memory, count, memory_stride, &all.repeats.memory);
+    if (err == TUTTI_OK) return tutti__access_make_all(all, out);
+    tutti__access_drop(&all);
+    return err;
 }
 
 tutti_err tutti_access_join(const tutti_access *file, const tutti_access *memory,
@@ -148,27 +166,25 @@ tutti_err tutti_access_join(const tutti_access *file, const tutti_access *memory
 }
 
 tutti_err tutti_access_clip(const tutti_access *a, tutti_off lo, tutti_off hi, tutti_access **out) {
-    tutti__side file = {0, NULL}, memory = {0, NULL};
+    tutti_access part = {.file = {0, NULL}};
     TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
     const tutti_off from = tutti__side_tell(a->file, lo), to = tutti__side_tell(a->file, hi);
-    TUTTI_TRY(tutti__side_slice(a->file, from, to, &file));
-    const tutti_err err = tutti__side_slice(a->memory, from, to, &memory);
-    if (err != TUTTI_OK) {
-        tutti__side_free(&file);
-        return err;
-    }
-    return tutti__access_make(file, memory, out);
+    tutti_err err = tutti__side_slice(a->file, from, to, &part.file);
+    if (err == TUTTI_OK) err = tutti__side_slice(a->memory, from, to, &part.memory);
+    if (err == TUTTI_OK) err = tutti__repeats_clip(&a->repeats, lo, hi, &part.repeats);
+    if (err == TUTTI_OK) return tutti__access_make_all(part, out);
+    tutti__access_drop(&part);
+    return err;
 }
 
 tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) {
     TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
-    return tutti__access_make(tutti__side_ref(a->file), tutti__side_ref(a->memory), out);
+    return tutti__access_make_all(tutti__access_share(a), out);
 }
 
 void tutti_access_free(tutti_access **a) {
     if (!a || !*a) return;
-    tutti__side_free(&(*a)->file);
-    tutti__side_free(&(*a)->memory);
+    tutti__access_drop(*a);
     tutti__free(*a);
     *a = NULL;
 }

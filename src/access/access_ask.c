@@ -7,14 +7,20 @@ tutti_off tutti_access_bytes(const tutti_access *a) {
     return a ? tutti__side_bytes(a->file) : 0;
 }
 
+tutti_off tutti_access_repeated(const tutti_access *a) {
+    return a ? tutti__side_bytes(a->repeats.file) : 0;
+}
+
 void tutti_access_bounds(const tutti_access *a, tutti_off *lo, tutti_off *hi) {
     if (lo) *lo = a ? tutti__side_lo(a->file) : 0;
     if (hi) *hi = a ? tutti__side_hi(a->file) : 0;
 }
 
 void tutti_access_memory_bounds(const tutti_access *a, tutti_off *lo, tutti_off *hi) {
-    if (lo) *lo = a ? tutti__side_lo(a->memory) : 0;
-    if (hi) *hi = a ? tutti__side_hi(a->memory) : 0;
+    const tutti__side s = a ? a->memory : (tutti__side){0, NULL};
+    const tutti__side again = a && a->repeats.memory.node ? a->repeats.memory : s;
+    if (lo) *lo = tutti__min(tutti__side_lo(s), tutti__side_lo(again));
+    if (hi) *hi = tutti__max(tutti__side_hi(s), tutti__side_hi(again));
 }
 
 tutti_count tutti_access_runs_count(const tutti_access *a) {
@@ -27,17 +33,24 @@ tutti_off tutti_access_bytes_in(const tutti_access *a, tutti_off lo, tutti_off h
 
 size_t tutti_access_size(const tutti_access *a) {
     if (!a) return 0;
-    return sizeof *a + tutti__side_size(a->file) + tutti__side_size(a->memory) -
-           2 * sizeof(tutti__side);
+    return sizeof *a + tutti__side_size(a->file) + tutti__side_size(a->memory) +
+           tutti__side_size(a->repeats.file) + tutti__side_size(a->repeats.memory) -
+           4 * sizeof(tutti__side);
 }
 
 uint64_t tutti_access_hash(const tutti_access *a) {
-    return a ? tutti__mix(tutti__side_hash(a->file), tutti__side_hash(a->memory)) : 0;
+    if (!a) return 0;
+    const uint64_t h = tutti__mix(tutti__side_hash(a->file), tutti__side_hash(a->memory));
+    if (!a->repeats.file.node) return h;
+    return tutti__mix(tutti__mix(h, tutti__side_hash(a->repeats.file)),
+                      tutti__side_hash(a->repeats.memory));
 }
 
 int tutti_access_equal(const tutti_access *a, const tutti_access *b) {
     if (!a || !b) return a == b;
-    return tutti__side_equal(a->file, b->file) && tutti__side_equal(a->memory, b->memory);
+    return tutti__side_equal(a->file, b->file) && tutti__side_equal(a->memory, b->memory) &&
+           tutti__side_equal(a->repeats.file, b->repeats.file) &&
+           tutti__side_equal(a->repeats.memory, b->repeats.memory);
 }
 
 /* ---- walking */
@@ -101,45 +114,50 @@ tutti_err tutti_access_seek(const tutti_access *a, tutti_off p, tutti_piece *pie
     return TUTTI_OK;
 }
 
-/* ---- passing on: the file side, then the memory side */
+/* ---- passing on: the file side and the memory side; with repeats, a mark, these two and the repeats' two */
+
+static const unsigned char REPEATS_MARK[] = {0xa8, 0x01};
+enum { MARK_SIZE = sizeof REPEATS_MARK };
 
 size_t tutti_access_serialise(const tutti_access *a, void *buf, size_t size) {
     if (!a) return 0;
     const tutti_off lo = -TUTTI__OFF_LIMIT, hi = TUTTI__OFF_LIMIT;
-    const size_t file = tutti__side_serialise(a->file, lo, hi, NULL, 0);
-    const size_t all = file + tutti__side_serialise(a->memory, lo, hi, NULL, 0);
-    if (buf && all <= size) {
-        (void)tutti__side_serialise(a->file, lo, hi, buf, file);
-        (void)tutti__side_serialise(a->memory, lo, hi, (char *)buf + file, all - file);
+    const tutti__side side[] = {a->file, a->memory, a->repeats.file, a->repeats.memory};
+    const int n = a->repeats.file.node ? 4 : 2;
+    size_t at[4], all = n == 4 ? MARK_SIZE : 0;
+    for (int i = 0; i < n; i++) {
+        at[i] = all;
+        all += tutti__side_serialise(side[i], lo, hi, NULL, 0);
     }
+    if (!buf || all > size) return all;
+    if (n == 4) memcpy(buf, REPEATS_MARK, MARK_SIZE);
+    for (int i = 0; i < n; i++)
+        (void)tutti__side_serialise(side[i], lo, hi, (char *)buf + at[i], all - at[i]);
     return all;
 }
 
-/* The memory side that follows `used` bytes in; it must be the last thing there. */
-static tutti_err parse_memory(const void *buf, size_t size, size_t used, tutti__side *out) {
-    size_t more = 0;
-    tutti__side s = {0, NULL};
-    TUTTI_TRY(tutti__side_parse((const char *)buf + used, size - used, 0, &more, &s));
-    if (used + more == size) {
-        *out = s;
-        return TUTTI_OK;
-    }
-    tutti__side_free(&s);
-    TUTTI_FAIL(TUTTI_ERR_FORMAT, "%zu bytes after the end of a description", size - used - more);
+static tutti_err parse_sides(const char *buf, size_t size, tutti_access *a) {
+    tutti__side *const side[] = {&a->file, &a->memory, &a->repeats.file, &a->repeats.memory};
+    const int repeats = size >= MARK_SIZE && memcmp(buf, REPEATS_MARK, MARK_SIZE) == 0;
+    size_t at = repeats ? MARK_SIZE : 0, used = 0;
+    for (int i = 0; i < (repeats ? 4 : 2); i++, at += used)
+        TUTTI_TRY(tutti__side_parse(buf + at, size - at, i == 0, &used, side[i]));
+    TUTTI_CHECK(at == size, TUTTI_ERR_FORMAT, "%zu bytes after the end of a description",
+                size - at);
+    TUTTI_CHECK(!repeats || a->repeats.file.node, TUTTI_ERR_FORMAT, "repeats without bytes");
+    return TUTTI_OK;
 }
 
 tutti_err tutti_access_parse(const void *buf, size_t size, tutti_access **out) {
-    tutti__side file = {0, NULL}, memory = {0, NULL};
-    size_t used = 0;
+    tutti_access a = {.file = {0, NULL}};
     TUTTI_CHECK(out && (buf || size == 0), TUTTI_ERR_ARG, "NULL argument");
-    TUTTI_TRY(tutti__side_parse(buf, size, 1, &used, &file));
-    tutti_err err = parse_memory(buf, size, used, &memory);
+    tutti_err err = parse_sides(buf, size, &a);
     if (err != TUTTI_OK) {
-        tutti__side_free(&file);
+        tutti__access_drop(&a);
         return err;
     }
-    err = tutti__access_make(file, memory, out);
+    err = tutti__access_make_all(a, out);
     TUTTI_CHECK(err == TUTTI_OK || err == TUTTI_ERR_NOMEM, TUTTI_ERR_FORMAT,
-                "the two sides of a description do not fit together");
+                "the sides of a description do not fit together");
     return err;
 }

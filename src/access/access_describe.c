@@ -67,9 +67,11 @@ int tutti_access_describe(const tutti_access *a, char *buf, size_t size) {
     }
     say_node(&t, a->file.node);
     say(&t, " at %lld", (long long)a->file.disp);
-    if (a->memory.disp == 0 && a->memory.node->kind == TUTTI__RUN) return t.length;
-    say(&t, "; memory ");
-    say_node(&t, a->memory.node);
-    say(&t, " at %lld", (long long)a->memory.disp);
+    if (a->memory.disp != 0 || a->memory.node->kind != TUTTI__RUN) {
+        say(&t, "; memory ");
+        say_node(&t, a->memory.node);
+        say(&t, " at %lld", (long long)a->memory.disp);
+    }
+    if (a->repeats.file.node) say(&t, "; %lld bytes repeated", (long long)tutti_access_repeated(a));
     return t.length;
 }

@@ -5,7 +5,8 @@
  *   file    for i < 4: for j < 8: run at 100 i + 1000 j        for j < 8: for i < 4: ...
  *   memory  for i < 4: for j < 8: ...                    ->    for j < 8: for i < 4: ...
  *
- * This is right if no two iterations meet in the file, which the strides tell.
+ * This is right if no two iterations meet in the file, which the strides tell.  Of a loop that stays in its place
+ * in the file the last iteration counts; the others are lost, as loops too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -56,21 +57,28 @@ static int nests_match(nest *f, nest *m, loop *out) {
     return n;
 }
 
-/* Turn loops that run backwards in the file; of loops that stay in place keep the last iteration.
- */
-static int loops_turn(loop *v, int n, tutti_off *file, tutti_off *memory) {
-    int w = 0;
+typedef struct {
+    int n, idle_n;
+    loop v[MAX_LOOPS];      /* those that move on in the file */
+    loop idle[MAX_LOOPS];   /* those that stay in place, the last iteration first */
+    tutti_off file, memory; /* where the first iteration is */
+} loops;
+
+/* Turn loops that run backwards in the file, and set those apart that stay in place. */
+static void loops_turn(loops *t, const loop *v, int n) {
     for (int i = 0; i < n; i++) {
         loop l = v[i];
         if (l.file <= 0) {
-            *file += (l.count - 1) * l.file;
-            *memory += (l.count - 1) * l.memory;
+            t->file += (l.count - 1) * l.file;
+            t->memory += (l.count - 1) * l.memory;
             l.file = -l.file;
             l.memory = -l.memory;
         }
-        if (l.file) v[w++] = l;
+        if (l.file)
+            t->v[t->n++] = l;
+        else if (l.count > 1)
+            t->idle[t->idle_n++] = l;
     }
-    return w;
 }
 
 /* Order the loops by file stride, outermost largest; 0 if iterations meet. */
@@ -89,36 +97,68 @@ static int loops_order(loop *v, int n) {
     return 1;
 }
 
-/* The loops around a run at disp, as a side; `memory`: with the memory strides. */
-static tutti_err loops_side(const loop *v, int n, tutti_off disp, int memory, tutti__side *out) {
-    tutti__side s = {0, NULL};
-    TUTTI_TRY(tutti__side_run(disp, v[0].count, &s));
-    for (int i = 1; i < n; i++)
-        TUTTI_TRY(tutti__side_vec(s, v[i].count, memory ? v[i].memory : v[i].file, &s));
-    *out = s;
+/* The loops around a run, as sides. */
+static tutti_err loops_sides(const loops *t, tutti__mapping *out) {
+    tutti__mapping m = {{0, NULL}, {0, NULL}};
+    tutti_err err = tutti__side_run(t->file, t->v[0].count, &m.file);
+    if (err == TUTTI_OK) err = tutti__side_run(t->memory, t->v[0].count, &m.memory);
+    for (int i = 1; i < t->n && err == TUTTI_OK; i++) {
+        const tutti__mapping inner = m;
+        m.file = (tutti__side){0, NULL};
+        err = tutti__side_vec(inner.file, t->v[i].count, t->v[i].file, &m.file);
+        if (err != TUTTI_OK) break;
+        m.memory = (tutti__side){0, NULL};
+        err = tutti__side_vec(inner.memory, t->v[i].count, t->v[i].memory, &m.memory);
+    }
+    if (err == TUTTI_OK)
+        *out = m;
+    else
+        tutti__mapping_free(&m);
+    return err;
+}
+
+/* All iterations of the idle loops but the first of each: the first of those before loop k, some but the first of
+ * k, any of those after it; for every k. */
+static tutti_err loops_lost(const loops *kept, tutti__mapping *out) {
+    tutti__mapping all = {{0, NULL}, {0, NULL}}, more;
+    for (int k = 0; k < kept->idle_n; k++) {
+        loops t = *kept;
+        t.memory += kept->idle[k].memory;
+        for (int i = k; i < kept->idle_n && t.n < MAX_LOOPS; i++) {
+            t.v[t.n] = kept->idle[i];
+            t.v[t.n++].count -= i == k;
+        }
+        const tutti_err err = loops_sides(&t, &more);
+        if (err != TUTTI_OK) {
+            tutti__mapping_free(&all);
+            return err;
+        }
+        TUTTI_TRY(tutti__mapping_cat(all, more, &all));
+    }
+    *out = all;
     return TUTTI_OK;
 }
 
-tutti_err tutti__loops_sort(tutti__side *file, tutti__side *memory, int *done_out) {
+tutti_err tutti__loops_sort(tutti__mapping *io, tutti__mapping *lost_out, int *done_out) {
     nest f, m;
     loop v[MAX_LOOPS];
-    tutti__side sorted_file = {0, NULL}, sorted_memory = {0, NULL};
-    tutti_off at = file->disp, at_memory = memory->disp;
+    loops t = {.file = io->file.disp, .memory = io->memory.disp};
+    tutti__mapping sorted, lost;
     *done_out = 0;
-    if (!nest_of(file->node, &f) || !nest_of(memory->node, &m)) return TUTTI_OK;
-    int n = nests_match(&f, &m, v);
-    if (n) n = loops_turn(v, n, &at, &at_memory);
-    if (!n || !loops_order(v, n)) return TUTTI_OK;
-    TUTTI_TRY(loops_side(v, n, at, 0, &sorted_file));
-    const tutti_err err = loops_side(v, n, at_memory, 1, &sorted_memory);
+    if (!nest_of(io->file.node, &f) || !nest_of(io->memory.node, &m)) return TUTTI_OK;
+    const int n = nests_match(&f, &m, v);
+    if (!n) return TUTTI_OK;
+    loops_turn(&t, v, n);
+    if (!loops_order(t.v, t.n)) return TUTTI_OK;
+    TUTTI_TRY(loops_sides(&t, &sorted));
+    const tutti_err err = loops_lost(&t, &lost);
     if (err != TUTTI_OK) {
-        tutti__side_free(&sorted_file);
+        tutti__mapping_free(&sorted);
         return err;
     }
-    tutti__side_free(file);
-    tutti__side_free(memory);
-    *file = sorted_file;
-    *memory = sorted_memory;
+    tutti__mapping_free(io);
+    *io = sorted;
+    *lost_out = lost;
     *done_out = 1;
     return TUTTI_OK;
 }

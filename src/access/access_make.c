@@ -1,4 +1,4 @@
-/* access: two sides become an access, the file side in order (by transposing loops if that is
+/* access: joining two sides into an access: the file side in order (by transposing loops if that is
  * enough, by sorting pieces if not).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
@@ -14,25 +14,62 @@ static tutti_err sides_check(tutti__side file, tutti__side memory) {
     return TUTTI_OK;
 }
 
-static tutti_err sides_order(tutti__side *file, tutti__side *memory) {
-    int done = tutti__side_monotone(*file);
-    if (!done) TUTTI_TRY(tutti__loops_sort(file, memory, &done));
-    return done ? TUTTI_OK : tutti__pieces_sort(file, memory);
+static tutti_err repeats_check(const tutti_access *a) {
+    const tutti__mapping *r = &a->repeats;
+    TUTTI_TRY(sides_check(r->file, r->memory));
+    TUTTI_CHECK(!r->file.node ||
+                    (a->file.node && tutti__side_lo(r->file) >= tutti__side_lo(a->file) &&
+                     tutti__side_hi(r->file) <= tutti__side_hi(a->file)),
+                TUTTI_ERR_ARG, "bytes are repeated that are not there");
+    return TUTTI_OK;
+}
+
+/* Whatever loses its place to a later mention joins the repeats, which stay what they are: they say where else
+ * a byte goes, not whose copy it is. */
+static tutti_err sides_order(tutti_access *a) {
+    tutti__mapping all = {a->file, a->memory}, lost = {{0, NULL}, {0, NULL}};
+    int done = 0;
+    if (tutti__side_monotone(a->file)) return TUTTI_OK;
+    TUTTI_TRY(tutti__loops_sort(&all, &lost, &done));
+    if (!done) TUTTI_TRY(tutti__pieces_sort(&all, &lost));
+    a->file = all.file;
+    a->memory = all.memory;
+    if (!lost.file.node) return TUTTI_OK;
+    const tutti__mapping known = a->repeats;
+    a->repeats = (tutti__mapping){{0, NULL}, {0, NULL}};
+    return tutti__mapping_cat(known, lost, &a->repeats);
+}
+
+tutti_err tutti__access_make_all(tutti_access sides, tutti_access **out) {
+    tutti_err err = sides_check(sides.file, sides.memory);
+    if (err == TUTTI_OK) err = repeats_check(&sides);
+    if (err == TUTTI_OK) err = sides_order(&sides);
+    tutti_access *a = NULL;
+    if (err == TUTTI_OK) {
+        a = tutti__malloc(sizeof *a);
+        if (!a) err = TUTTI_ERR_NOMEM;
+    }
+    if (err != TUTTI_OK) {
+        tutti__access_drop(&sides);
+        return err;
+    }
+    *a = sides;
+    *out = a;
+    return TUTTI_OK;
 }
 
 tutti_err tutti__access_make(tutti__side file, tutti__side memory, tutti_access **out) {
-    tutti_err err = sides_check(file, memory);
-    if (err == TUTTI_OK) err = sides_order(&file, &memory);
-    if (err != TUTTI_OK) goto undo_sides;
-    tutti_access *a = tutti__malloc(sizeof *a);
-    err = TUTTI_ERR_NOMEM;
-    if (!a) goto undo_sides;
-    a->file = file;
-    a->memory = memory;
-    *out = a;
-    return TUTTI_OK;
-undo_sides:
-    tutti__side_free(&file);
-    tutti__side_free(&memory);
-    return err;
+    return tutti__access_make_all((tutti_access){.file = file, .memory = memory}, out);
+}
+
+tutti_access tutti__access_share(const tutti_access *a) {
+    return (tutti_access){tutti__side_ref(a->file),
+                          tutti__side_ref(a->memory),
+                          {tutti__side_ref(a->repeats.file), tutti__side_ref(a->repeats.memory)}};
+}
+
+void tutti__access_drop(tutti_access *a) {
+    tutti__side_free(&a->file);
+    tutti__side_free(&a->memory);
+    tutti__mapping_free(&a->repeats);
 }

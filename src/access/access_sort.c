@@ -1,8 +1,8 @@
 /* access: putting an irregular file side in order.  The access is expanded into pieces that are
  * contiguous in file and memory; they are sorted by file offset, stably (a natural merge sort, if
  * there are few ascending rows to merge, otherwise a radix sort); where pieces overlap, a sweep
- * along the file keeps at each place the one that was mentioned last.  The result is described
- * anew.
+ * along the file keeps at each place the one that was mentioned last, and what is lost of the others is
+ * gathered.  The results are described anew.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -122,18 +122,18 @@ static int overlapping(const piece *v, tutti_count n) {
 /* ---- later mentions win: a heap holds the pieces at the sweep's place, the last mention on top */
 
 typedef struct {
-    const piece **v;
+    piece **v;
     tutti_count n;
 } heap;
 
-static void heap_push(heap *h, const piece *p) {
+static void heap_push(heap *h, piece *p) {
     tutti_count i = h->n++;
     for (; i > 0 && h->v[(i - 1) / 2]->rank < p->rank; i = (i - 1) / 2) h->v[i] = h->v[(i - 1) / 2];
     h->v[i] = p;
 }
 
 static void heap_pop(heap *h) {
-    const piece *p = h->v[--h->n];
+    piece *p = h->v[--h->n];
     tutti_count i = 0;
     for (tutti_count k = 1; k < h->n; i = k, k = 2 * i + 1) {
         if (k + 1 < h->n && h->v[k + 1]->rank > h->v[k]->rank) k++;
@@ -143,76 +143,132 @@ static void heap_pop(heap *h) {
     h->v[i] = p;
 }
 
-/* Write what is to be seen of the sorted pieces v into w (room for 2 n). */
-static tutti_count sweep(const piece *v, tutti_count n, heap *h, piece *w) {
-    tutti_count out = 0, i = 0;
-    tutti_off at = 0;
-    while (i < n || h->n) {
-        while (h->n && end_of(h->v[0]) <= at) heap_pop(h);
-        if (!h->n && i == n) break;
-        if (!h->n) at = tutti__max(at, v[i].file);
-        for (; i < n && v[i].file <= at; i++) heap_push(h, &v[i]);
-        while (h->n && end_of(h->v[0]) <= at) heap_pop(h);
-        if (!h->n) continue;
-        const piece *top = h->v[0];
-        const tutti_off to = i < n ? tutti__min(end_of(top), v[i].file) : end_of(top);
-        append(w, &out, (piece){at, top->memory + at - top->file, to - at, 0});
-        at = to;
+/* Pieces whose number is not known beforehand. */
+typedef struct {
+    piece *v;
+    tutti_count n, room;
+} pieces;
+
+static tutti_err pieces_add(pieces *l, piece p) {
+    if (l->n == l->room) {
+        const tutti_count room = 2 * l->room + 64;
+        piece *v = tutti__realloc(l->v, (size_t)room * sizeof *v);
+        if (!v) return TUTTI_ERR_NOMEM;
+        l->v = v;
+        l->room = room;
     }
-    return out;
+    append(l->v, &l->n, p);
+    return TUTTI_OK;
 }
 
-static tutti_err cut_covered(const piece *v, tutti_count *n, piece *w) {
-    heap h = {tutti__malloc((size_t)*n * sizeof *h.v), 0};
-    if (!h.v) return TUTTI_ERR_NOMEM;
-    *n = sweep(v, *n, &h, w);
-    tutti__free(h.v);
+/* Cut the start off a piece. */
+static void piece_cut(piece *p, tutti_off to) {
+    p->memory += to - p->file;
+    p->bytes -= to - p->file;
+    p->file = to;
+}
+
+/* Write what is to be seen of the sorted pieces v into w (room for 2 n), and gather what is not.  Of a piece that
+ * has been seen up to some place only the rest is left in v. */
+static tutti_err sweep(piece *v, tutti_count *n, heap *h, piece *w, pieces *lost) {
+    tutti_count out = 0, i = 0;
+    tutti_off at = 0;
+    while (i < *n || h->n) {
+        while (h->n && end_of(h->v[0]) <= at) heap_pop(h);
+        if (!h->n && i == *n) break;
+        if (!h->n) at = tutti__max(at, v[i].file);
+        for (; i < *n && v[i].file <= at; i++) heap_push(h, &v[i]);
+        while (h->n && end_of(h->v[0]) <= at) heap_pop(h);
+        if (!h->n) continue;
+        piece *top = h->v[0];
+        const tutti_off to = i < *n ? tutti__min(end_of(top), v[i].file) : end_of(top);
+        if (top->file < at) {
+            TUTTI_TRY(pieces_add(lost, (piece){top->file, top->memory, at - top->file, 0}));
+            piece_cut(top, at);
+        }
+        append(w, &out, (piece){at, top->memory, to - at, 0});
+        piece_cut(top, to);
+        at = to;
+    }
+    for (i = 0; i < *n; i++)
+        if (v[i].bytes > 0) TUTTI_TRY(pieces_add(lost, v[i]));
+    *n = out;
     return TUTTI_OK;
 }
 
 /* ---- describing */
 
-static tutti_err describe(const piece *v, tutti_count n, tutti__side *file, tutti__side *memory) {
-    tutti_off *offsets = tutti__malloc((size_t)n * 2 * sizeof *offsets);
-    if (!offsets) return TUTTI_ERR_NOMEM;
-    tutti_off *lengths = offsets + n;
-    tutti__side f = {0, NULL}, m = {0, NULL};
-    for (tutti_count i = 0; i < n; i++) {
-        offsets[i] = v[i].file;
-        lengths[i] = v[i].bytes;
-    }
-    tutti_err err = tutti__side_list(n, offsets, lengths, 0, &f);
-    for (tutti_count i = 0; i < n; i++) offsets[i] = v[i].memory;
-    if (err == TUTTI_OK) err = tutti__side_list(n, offsets, lengths, 0, &m);
-    tutti__free(offsets);
-    if (err != TUTTI_OK) {
-        tutti__side_free(&f);
-        return err;
-    }
-    tutti__side_free(file);
-    tutti__side_free(memory);
-    *file = f;
-    *memory = m;
-    return TUTTI_OK;
+tutti_err tutti__mapping_list(tutti_count n, const tutti_off *file, const tutti_off *memory,
+                              const tutti_off *lengths, tutti__mapping *out) {
+    tutti__mapping m = {{0, NULL}, {0, NULL}};
+    tutti_err err = tutti__side_list(n, file, lengths, 0, &m.file);
+    if (err == TUTTI_OK) err = tutti__side_list(n, memory, lengths, 0, &m.memory);
+    if (err == TUTTI_OK)
+        *out = m;
+    else
+        tutti__mapping_free(&m);
+    return err;
 }
 
-tutti_err tutti__pieces_sort(tutti__side *file, tutti__side *memory) {
-    const tutti_count most = tutti__side_runs(*file) + tutti__side_runs(*memory);
+static tutti_err describe(const piece *v, tutti_count n, tutti__mapping *out) {
+    tutti_off *file = tutti__malloc((size_t)n * 3 * sizeof *file);
+    if (!file) return TUTTI_ERR_NOMEM;
+    tutti_off *memory = file + n, *lengths = memory + n;
+    for (tutti_count i = 0; i < n; i++) {
+        file[i] = v[i].file;
+        memory[i] = v[i].memory;
+        lengths[i] = v[i].bytes;
+    }
+    const tutti_err err = tutti__mapping_list(n, file, memory, lengths, out);
+    tutti__free(file);
+    return err;
+}
+
+/* What was lost, in the order of the file. */
+static tutti_err describe_lost(pieces *lost, tutti__mapping *out) {
+    piece *room = tutti__malloc((size_t)lost->n * sizeof *room);
+    if (!room) return TUTTI_ERR_NOMEM;
+    const tutti_err err = describe(sort(lost->v, lost->n, room), lost->n, out);
+    tutti__free(room);
+    return err;
+}
+
+/* Sorted pieces v that overlap; what is seen of them goes to w. */
+static tutti_err cut_covered(piece *v, tutti_count *n, piece *w, tutti__mapping *lost_out) {
+    heap h = {tutti__malloc((size_t)*n * sizeof *h.v), 0};
+    pieces lost = {NULL, 0, 0};
+    if (!h.v) return TUTTI_ERR_NOMEM;
+    tutti_err err = sweep(v, n, &h, w, &lost);
+    if (err == TUTTI_OK) err = describe_lost(&lost, lost_out);
+    tutti__free(h.v);
+    tutti__free(lost.v);
+    return err;
+}
+
+tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
+    const tutti_count most = tutti__side_runs(io->file) + tutti__side_runs(io->memory);
     TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED, "%lld runs in no order",
                 (long long)most);
     piece *v = tutti__malloc((size_t)most * 3 * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
-    piece *sorted = NULL;
-    tutti_count n = expand(*file, *memory, v);
+    tutti__mapping made = {{0, NULL}, {0, NULL}}, lost = {{0, NULL}, {0, NULL}};
+    tutti_count n = expand(io->file, io->memory, v);
     /* Three equal rooms: two to sort in, and the cut pieces need two. */
-    sorted = sort(v, n, v + 2 * most);
+    piece *sorted = sort(v, n, v + 2 * most);
     tutti_err err = TUTTI_OK;
     if (overlapping(sorted, n)) {
         if (sorted == v) memcpy(v + 2 * most, v, (size_t)n * sizeof *v);
-        err = cut_covered(v + 2 * most, &n, v);
+        err = cut_covered(v + 2 * most, &n, v, &lost);
         sorted = v;
     }
-    if (err == TUTTI_OK) err = describe(sorted, n, file, memory);
+    if (err == TUTTI_OK) err = describe(sorted, n, &made);
     tutti__free(v);
-    return err;
+    if (err != TUTTI_OK) {
+        tutti__mapping_free(&lost);
+        return err;
+    }
+    tutti__mapping_free(io);
+    *io = made;
+    *lost_out = lost;
+    return TUTTI_OK;
 }

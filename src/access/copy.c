@@ -294,8 +294,14 @@ void tutti_access_pack(const tutti_access *a, const void *user, tutti_off from, 
     user_stream(a, &t, from, to);
 }
 
-void tutti_access_unpack(const tutti_access *a, void *user, tutti_off from, tutti_off to,
-                         const void *packed) {
+void tutti__access_unpack(const tutti_access *a, void *user, tutti_off from, tutti_off to,
+                          const void *packed) {
     tutti__stream t = {user, (char *)packed, TUTTI__UNPACK, 0};
     user_stream(a, &t, from, to);
+}
+
+void tutti_access_unpack(const tutti_access *a, void *user, tutti_off from, tutti_off to,
+                         const void *packed) {
+    tutti__access_unpack(a, user, from, to, packed);
+    if (a) (void)tutti__access_repeat(a, user, from, to);
 }

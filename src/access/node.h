@@ -136,10 +136,15 @@ int tutti__node_equal(const tutti__node *a, const tutti__node *b);
  * Costs its number of runs. */
 tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) TUTTI_MUST_USE;
 
-/* Put the file side in order, and the memory side with it.  The sides are replaced on success.
+/* Put the file side in order, and the memory side with it.  The sides are replaced on success; mentions that
+ * a later one takes the place of are in *lost_out.
  * loops_sort: only if both are nests of loops that can be transposed; done_out says whether. */
-tutti_err tutti__loops_sort(tutti__side *file, tutti__side *memory, int *done_out) TUTTI_MUST_USE;
-tutti_err tutti__pieces_sort(tutti__side *file, tutti__side *memory) TUTTI_MUST_USE;
+tutti_err tutti__loops_sort(tutti__mapping *io, tutti__mapping *lost_out,
+                            int *done_out) TUTTI_MUST_USE;
+tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) TUTTI_MUST_USE;
+/* n pieces, lengths[i] bytes at file[i] and memory[i], in this order. */
+tutti_err tutti__mapping_list(tutti_count n, const tutti_off *file, const tutti_off *memory,
+                              const tutti_off *lengths, tutti__mapping *out) TUTTI_MUST_USE;
 
 /* A LIST from code that may be hostile; `code` holds the items after the first, which is
  * first_length bytes at the origin.  TUTTI_ERR_FORMAT if it is not sound. */

@@ -77,9 +77,18 @@ typedef struct tutti__side {
     tutti__node *node; /* NULL: empty */
 } tutti__side;
 
+/* Bytes of the file and the bytes of memory that go with them, in any order. */
+typedef struct tutti__mapping {
+    tutti__side file, memory; /* the same number of bytes */
+} tutti__mapping;
+
 struct tutti_access {
     tutti__side file;   /* monotone */
     tutti__side memory; /* any order, same number of bytes */
+    /* Mentions of bytes of `file` that a later one has taken the place of: writes pass over them, reads
+     * end with copying to their memory what the stream has brought to the byte's own
+     * (access_repeat.c).  Empty in nearly all accesses. */
+    tutti__mapping repeats;
 };
 
 /* ---- making nodes (node_make.c).  They take over the references they are given, also on failure;
@@ -100,10 +109,15 @@ static inline tutti__side tutti__side_ref(tutti__side s) {
     return s;
 }
 
-/* Join two sides into an access whose file side is monotone: sorts where needed, later mention wins.
- * Takes over both sides, also on failure. */
+/* Join two sides into an access whose file side is monotone: sorts where needed, later mention wins, and
+ * what it takes the place of becomes repeats.  Takes over both sides, also on failure. */
 tutti_err tutti__access_make(tutti__side file, tutti__side memory,
                              tutti_access **out) TUTTI_MUST_USE;
+/* The same with repeats that are known already: they come before the others.  Takes over all sides. */
+tutti_err tutti__access_make_all(tutti_access sides, tutti_access **out) TUTTI_MUST_USE;
+/* The sides of an access with references of their own; and giving them back. */
+tutti_access tutti__access_share(const tutti_access *a);
+void tutti__access_drop(tutti_access *a);
 
 /* ---- asking; cost: depth of the nesting, times log of the parts or marks */
 static inline tutti_off tutti__side_bytes(tutti__side s) {
@@ -218,5 +232,31 @@ tutti_off tutti__side_pack(tutti__side s, tutti_off lo, tutti_off hi, const void
                            tutti_off stage_lo, void *packed);
 tutti_off tutti__side_unpack(tutti__side s, tutti_off lo, tutti_off hi, void *stage,
                              tutti_off stage_lo, const void *packed);
+
+/* Stream bytes [from, to) out of consecutive memory, but not to where they are mentioned again. */
+void tutti__access_unpack(const tutti_access *a, void *user, tutti_off from, tutti_off to,
+                          const void *packed);
+
+/* ---- repeats (access_repeat.c) */
+
+/* The end of every read: stream bytes [from, to) are in user memory; copy them on to wherever else they are
+ * mentioned.  Returns the bytes copied. */
+tutti_off tutti__repeats_copy(const tutti_access *a, void *user, tutti_off from, tutti_off to);
+static inline tutti_off tutti__access_repeat(const tutti_access *a, void *user, tutti_off from,
+                                             tutti_off to) {
+    return a->repeats.file.node ? tutti__repeats_copy(a, user, from, to) : 0;
+}
+/* Are the repeats of two accesses the same, seen from where each access begins? */
+int tutti__repeats_alike(const tutti_access *a, const tutti_access *b);
+/* Those with file offsets in [lo, hi). */
+tutti_err tutti__repeats_clip(const tutti__mapping *r, tutti_off lo, tutti_off hi,
+                              tutti__mapping *out) TUTTI_MUST_USE;
+/* Both, one after the other; takes them over, also on failure. */
+tutti_err tutti__mapping_cat(tutti__mapping a, tutti__mapping b,
+                             tutti__mapping *out) TUTTI_MUST_USE;
+static inline void tutti__mapping_free(tutti__mapping *m) {
+    tutti__side_free(&m->file);
+    tutti__side_free(&m->memory);
+}
 
 #endif

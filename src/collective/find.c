@@ -70,8 +70,7 @@ static tutti_plan *blank_fill(const tutti__ask *q, const tutti__means *means, in
     p->means = *means;
     p->resident = p->means.resident = q->fresh ? means->resident : all_resident(all);
     p->inside = !(all & OUTSIDE);
-    p->own.file = tutti__side_ref(q->access->file);
-    p->own.memory = tutti__side_ref(q->access->memory);
+    p->own = tutti__access_share(q->access);
     p->access = &p->own;
     return p;
 }

@@ -43,6 +43,7 @@ static tutti_err access_alone(tutti_file *f, const tutti_access *a, void *buf, i
     stats->operations++;
     stats->runs += tutti_access_runs_count(a);
     if (err != TUTTI_OK) return tutti__operation_under_way(err);
+    if (!is_write) op.moved += tutti__access_repeat(a, buf, 0, op.moved);
     stats->bytes += op.moved;
     *moved_out = op.moved;
     return TUTTI_OK;

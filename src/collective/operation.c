@@ -75,8 +75,7 @@ void tutti__plan_destroy(tutti_plan **pp) {
     tutti__run_free(&p->run);
     tutti__two_phase_free(&p->two);
     tutti__plan_segment_drop(p);
-    tutti__side_free(&p->own.file);
-    tutti__side_free(&p->own.memory);
+    tutti__access_drop(&p->own);
     tutti__free(p);
     *pp = NULL;
 }
@@ -321,7 +320,9 @@ tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) {
     return TUTTI_OK;
 }
 
-void tutti__operation_done(const tutti__op *op) {
+void tutti__operation_done(tutti__op *op) {
+    const tutti_plan *p = op->plan;
+    if (!p->is_write) op->moved += tutti__access_repeat(p->access, op->buf, 0, op->moved);
     op->stats->bytes += op->moved;
     op->stats->runs += tutti_access_runs_count(op->plan->access);
     tutti__file_report(op->file, op->moved, op->moved, "file");

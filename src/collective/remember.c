@@ -1,7 +1,8 @@
 /* collective: plans that are remembered.  A program that asks for the same bytes again, or for the same shape
  * at another offset, gets the plan that was made before.
  *
- * A plan fits if file side and memory side are the same trees, wherever they begin; handles do not matter.  Each
+ * A plan fits if file side and memory side (reading, repeats too) are the same trees, wherever they begin; handles
+ * do not matter.  Each
  * rank says for each plan that is remembered how far its access lies from the one that was planned
  * (a displacement), or that it does not fit.  One reduction over all ranks, which starts every operation
  * anyway, so tells which plans fit everybody at one displacement; ranks without bytes go along with
@@ -53,7 +54,8 @@ static int same_shape(tutti__side a, tutti__side b) {
 static int fits(const tutti_plan *p, const tutti__ask *q, int resident, int inside) {
     return !(p->marks & TUTTI__BUSY) && p->is_write == q->is_write && p->resident == resident &&
            p->inside == inside && same_shape(p->access->file, q->access->file) &&
-           same_shape(p->access->memory, q->access->memory);
+           same_shape(p->access->memory, q->access->memory) &&
+           (p->is_write || tutti__repeats_alike(p->access, q->access));
 }
 
 void tutti__remember_seek(const tutti__ask *q, const tutti__means *means, tutti_err mine,

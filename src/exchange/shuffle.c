@@ -231,7 +231,7 @@ void tutti__mine_unpack(tutti__exchange *x, const tutti__parcel *p, const char *
     if (x->step == 1)
         tutti__bytes_unpack(&user, p->bytes, packed);
     else
-        tutti_access_unpack(x->access, x->user, from, from + p->bytes, packed);
+        tutti__access_unpack(x->access, x->user, from, from + p->bytes, packed);
 }
 
 void tutti__theirs_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,

@@ -7,9 +7,10 @@
 #include "access/node.h"
 #include "check.h"
 
-typedef struct {
+typedef struct model {
     int64_t n, room;
     int64_t *file, *memory;
+    struct model *lost; /* mentions that later ones have taken the place of, or NULL */
 } model;
 
 static inline void model_add(model *m, int64_t file, int64_t memory) {
@@ -27,9 +28,19 @@ static inline void model_add_run(model *m, int64_t file, int64_t memory, int64_t
 }
 
 static inline void model_free(model *m) {
+    if (m->lost) model_free(m->lost);
+    free(m->lost);
     free(m->file);
     free(m->memory);
-    *m = (model){0, 0, NULL, NULL};
+    *m = (model){0, 0, NULL, NULL, NULL};
+}
+
+static inline void model_lose(model *m, int64_t file, int64_t memory) {
+    if (!m->lost) m->lost = calloc(1, sizeof *m->lost);
+    model_add(m->lost, file, memory);
+}
+static inline int64_t model_lost(const model *m) {
+    return m->lost ? m->lost->n : 0;
 }
 
 typedef struct {
@@ -51,7 +62,25 @@ static inline void model_sort(model *m) {
     const int64_t n = m->n;
     m->n = 0;
     for (int64_t i = 0; i < n; i++)
-        if (i + 1 == n || v[i].file != v[i + 1].file) model_add(m, v[i].file, v[i].memory);
+        if (i + 1 == n || v[i].file != v[i + 1].file)
+            model_add(m, v[i].file, v[i].memory);
+        else
+            model_lose(m, v[i].file, v[i].memory);
+    free(v);
+}
+
+static inline int model_compare_places(const void *a, const void *b) {
+    const model_byte *p = a, *q = b;
+    if (p->file != q->file) return p->file < q->file ? -1 : 1;
+    return (p->memory > q->memory) - (p->memory < q->memory);
+}
+
+/* By file and memory offset, nothing lost. */
+static inline void model_order(model *m) {
+    model_byte *v = malloc((size_t)(m->n + 1) * sizeof *v);
+    for (int64_t i = 0; i < m->n; i++) v[i] = (model_byte){m->file[i], m->memory[i], i};
+    qsort(v, (size_t)m->n, sizeof *v, model_compare_places);
+    for (int64_t i = 0; i < m->n; i++) m->file[i] = v[i].file, m->memory[i] = v[i].memory;
     free(v);
 }
 
@@ -78,9 +107,45 @@ static inline void check_side(tutti__side s, const int64_t *at, int64_t n) {
     CHECK_EQ(p, n);
 }
 
+/* All bytes of a mapping. */
+static inline model mapping_model(const tutti__mapping *r) {
+    model m = {0, 0, NULL, NULL, NULL};
+    tutti__cursor cf, cm;
+    tutti__burst f, b;
+    tutti__cursor_seek(&cf, r->file, 0);
+    tutti__cursor_seek(&cm, r->memory, 0);
+    while (tutti__cursor_peek(&cf, &f) && tutti__cursor_peek(&cm, &b)) {
+        const int64_t n = f.bytes < b.bytes ? f.bytes : b.bytes;
+        model_add_run(&m, f.offset, b.offset, n);
+        tutti__cursor_skip(&cf, n);
+        tutti__cursor_skip(&cm, n);
+    }
+    return m;
+}
+
+/* The same mentions, in any order. */
+static inline void check_repeats(const tutti_access *a, const model *m) {
+    CHECK_EQ(tutti__side_bytes(a->repeats.file), model_lost(m));
+    CHECK_EQ(tutti__side_bytes(a->repeats.memory), model_lost(m));
+    CHECK_EQ(tutti_access_repeated(a), model_lost(m));
+    if (!m->lost) return;
+    model r = mapping_model(&a->repeats);
+    model_order(&r);
+    model_order(m->lost);
+    for (int64_t i = 0; i < r.n && i < m->lost->n; i++)
+        if (r.file[i] != m->lost->file[i] || r.memory[i] != m->lost->memory[i]) {
+            CHECK(0, "repeat %lld of %lld is %lld at %lld, not %lld at %lld", (long long)i,
+                  (long long)r.n, (long long)r.file[i], (long long)r.memory[i],
+                  (long long)m->lost->file[i], (long long)m->lost->memory[i]);
+            break;
+        }
+    model_free(&r);
+}
+
 static inline void check_model(const tutti_access *a, const model *m) {
     check_side(a->file, m->file, m->n);
     check_side(a->memory, m->memory, m->n);
+    check_repeats(a, m);
 }
 
 /* ---- random accesses with their models.  Numbers stay small, so that everything meets. */
@@ -145,19 +210,29 @@ static inline tutti_access *random_indices(model *m) {
 }
 
 static inline int64_t memory_end(const model *m) {
-    int64_t end = 0;
+    int64_t end = m->lost ? memory_end(m->lost) : 0;
     for (int64_t i = 0; i < m->n; i++)
         if (m->memory[i] + 1 > end) end = m->memory[i] + 1;
     return end;
 }
 
+/* The mentions of another model, moved; what it has lost stays lost. */
+static inline void model_take(model *m, const model *from, int64_t file, int64_t memory) {
+    for (int64_t k = 0; k < from->n; k++)
+        model_add(m, from->file[k] + file, from->memory[k] + memory);
+    for (int64_t k = 0; k < model_lost(from); k++)
+        model_lose(m, from->lost->file[k] + file, from->lost->memory[k] + memory);
+}
+
 /* Move an access in the file. */
 static inline void shift(tutti_access **a, model *m, int64_t by) {
     tutti_access *moved = NULL;
-    CHECK_OK(tutti__access_make(
-        (tutti__side){(*a)->file.node ? (*a)->file.disp + by : 0, tutti__node_ref((*a)->file.node)},
-        (tutti__side){(*a)->memory.disp, tutti__node_ref((*a)->memory.node)}, &moved));
+    tutti_access sides = tutti__access_share(*a);
+    if (sides.file.node) sides.file.disp += by;
+    if (sides.repeats.file.node) sides.repeats.file.disp += by;
+    CHECK_OK(tutti__access_make_all(sides, &moved));
     for (int64_t i = 0; i < m->n; i++) m->file[i] += by;
+    for (int64_t i = 0; i < model_lost(m); i++) m->lost->file[i] += by;
     tutti_access_free(a);
     *a = moved;
 }
@@ -168,12 +243,12 @@ static inline tutti_access *random_concat(int depth, model *m) {
     const int n = (int)rnd(6), given = (int)rnd(2), same = rnd(4) == 0, apart = rnd(4) > 0;
     const int64_t gap = rnd(3) * rnd(30);
     int64_t at_file = 0;
-    model pm[5] = {{0, 0, NULL, NULL}};
+    model pm[5] = {{0, 0, NULL, NULL, NULL}};
     for (int i = 0; i < n; i++) {
-        pm[i] = (model){0, 0, NULL, NULL};
+        pm[i] = (model){0, 0, NULL, NULL, NULL};
         if (same && i) {
             CHECK_OK(tutti_access_copy(part[0], &part[i]));
-            for (int64_t k = 0; k < pm[0].n; k++) model_add(&pm[i], pm[0].file[k], pm[0].memory[k]);
+            model_take(&pm[i], &pm[0], 0, 0);
         } else {
             part[i] = random_access(depth - 1, &pm[i]);
         }
@@ -188,7 +263,7 @@ static inline tutti_access *random_concat(int depth, model *m) {
     int64_t end = 0;
     for (int i = 0; i < n; i++) {
         const int64_t at = given ? offsets[i] : end, own = memory_end(&pm[i]);
-        for (int64_t k = 0; k < pm[i].n; k++) model_add(m, pm[i].file[k], at + pm[i].memory[k]);
+        model_take(m, &pm[i], 0, at);
         if (pm[i].n && at + own > end) end = at + own;
         model_free(&pm[i]);
         tutti_access_free(&part[i]);
@@ -197,16 +272,14 @@ static inline tutti_access *random_concat(int depth, model *m) {
 }
 
 static inline tutti_access *random_tile(int depth, model *m) {
-    model pm = {0, 0, NULL, NULL};
+    model pm = {0, 0, NULL, NULL, NULL};
     tutti_access *part = random_access(depth - 1, &pm), *a = NULL;
     tutti_off lo, hi;
     tutti_access_bounds(part, &lo, &hi);
     const int64_t count = rnd(5), memory_stride = rnd(2) ? pm.n : rnd(100) - 20;
     const int64_t stride = rnd(4) ? hi - lo + rnd(20) : rnd(20) - (lo >= 100 ? 10 : 0);
     CHECK_OK(tutti_access_tile(part, count, stride, memory_stride, &a));
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t k = 0; k < pm.n; k++)
-            model_add(m, pm.file[k] + i * stride, pm.memory[k] + i * memory_stride);
+    for (int64_t i = 0; i < count; i++) model_take(m, &pm, i * stride, i * memory_stride);
     model_free(&pm);
     tutti_access_free(&part);
     return a;

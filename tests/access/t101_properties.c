@@ -12,6 +12,10 @@ static void check_bounds(const tutti_access *a, const model *m) {
         if (i == 0 || m->memory[i] + 1 > mhi) mhi = m->memory[i] + 1;
         runs += i == 0 || m->file[i] != m->file[i - 1] + 1;
     }
+    for (int64_t i = 0; i < model_lost(m); i++) {
+        if (m->lost->memory[i] < mlo) mlo = m->lost->memory[i];
+        if (m->lost->memory[i] + 1 > mhi) mhi = m->lost->memory[i] + 1;
+    }
     tutti_access_bounds(a, &lo, &hi);
     CHECK_EQ(lo, m->n ? m->file[0] : 0);
     CHECK_EQ(hi, m->n ? m->file[m->n - 1] + 1 : 0);
@@ -142,9 +146,14 @@ static void check_clips(const tutti_access *a, const model *m) {
         if (to < from) to = from;
         tutti_access *c = NULL;
         CHECK_OK(tutti_access_clip(a, lo, hi, &c));
-        const model part = {to - from, 0, m->file + from, m->memory + from};
+        model part = {to - from, 0, m->file + from, m->memory + from, NULL};
+        for (int64_t k = 0; k < model_lost(m); k++)
+            if (m->lost->file[k] >= lo && m->lost->file[k] < hi)
+                model_lose(&part, m->lost->file[k], m->lost->memory[k]);
         check_model(c, &part);
         check_bounds(c, &part);
+        part.file = part.memory = NULL; /* they are the model's */
+        model_free(&part);
         tutti_access_free(&c);
 
         const size_t size = tutti__side_serialise(a->file, lo, hi, NULL, 0);
@@ -194,7 +203,7 @@ static void check_join(const tutti_access *a, const model *m) {
     tutti_access *packed = NULL, *b = NULL;
     CHECK_OK(tutti_access_contiguous(7, n, &packed));
     CHECK_OK(tutti_access_join(packed, a, &b));
-    model expect = {0, 0, NULL, NULL};
+    model expect = {0, 0, NULL, NULL, NULL};
     for (int64_t i = 0; i < n; i++) model_add(&expect, 7 + i, m->file[i]);
     check_model(b, &expect);
     model_free(&expect);
@@ -209,7 +218,7 @@ int main(void) {
     const long live = tutti__memory_live();
     check_seed(20240601);
     for (int round = 0; round < 1500; round++) {
-        model m = {0, 0, NULL, NULL};
+        model m = {0, 0, NULL, NULL, NULL};
         tutti_access *a = random_access((int)rnd(6), &m);
         if (!a) break;
         check_model(a, &m);

@@ -78,7 +78,7 @@ static tutti_section memory_for(const tutti_section *f) {
 static void random_round(void) {
     const int ndims = 1 + (int)rnd(5), with_memory = (int)rnd(3) > 0;
     const tutti_section f = random_section(ndims, 1 + rnd(9)), mem = memory_for(&f);
-    model m = {0, 0, NULL, NULL};
+    model m = {0, 0, NULL, NULL, NULL};
     tutti_access *a = NULL;
     section_model(&f, with_memory ? &mem : NULL, &m);
     CHECK_OK(tutti_access_section(&f, with_memory ? &mem : NULL, &a));
@@ -91,7 +91,7 @@ static void random_round(void) {
         while (from < m.n && m.file[from] < lo) from++;
         to = from;
         while (to < m.n && m.file[to] < hi) to++;
-        const model part = {to - from, 0, m.file + from, m.memory + from};
+        const model part = {to - from, 0, m.file + from, m.memory + from, NULL};
         tutti_access *c = NULL;
         CHECK_OK(tutti_access_clip(a, lo, hi, &c));
         check_model(c, &part);

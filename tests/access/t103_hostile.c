@@ -163,7 +163,7 @@ int main(void) {
     const long live = tutti__memory_live();
     check_seed(20240603);
     for (int round = 0; round < 400 && check_failures_ < 20; round++) {
-        model m = {0, 0, NULL, NULL};
+        model m = {0, 0, NULL, NULL, NULL};
         tutti_access *a = random_access((int)rnd(5), &m);
         attack(a);
         tutti_access_free(&a);

@@ -100,7 +100,7 @@ static void exhaust_iter(void) {
 
 /* Random accesses and clips of them, with one failure somewhere. */
 static void exhaust_random(void) {
-    model m = {0, 0, NULL, NULL};
+    model m = {0, 0, NULL, NULL, NULL};
     tutti_access *a = random_access((int)rnd(5), &m), *b = NULL;
     const long live = tutti__memory_live();
     const tutti_access *const twice[2] = {a, ghost};

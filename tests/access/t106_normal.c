@@ -98,7 +98,7 @@ static void compact(void) {
 /* Deeper and deeper until it is flattened, always right. */
 static void depths(void) {
     tutti_access *a = contiguous(0, 1);
-    model m = {0, 0, NULL, NULL};
+    model m = {0, 0, NULL, NULL, NULL};
     model_add(&m, 0, 0);
     for (int level = 0; level < 40; level++) {
         const int64_t n = m.n, apart = m.file[n - 1] + 2 + level % 3;

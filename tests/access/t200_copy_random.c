@@ -73,8 +73,8 @@ static void fixture_make(fixture *f) {
     tutti__side file, memory;
     make_sides(&file, &memory);
     f->bytes = tutti__min(tutti__side_bytes(file), tutti__side_bytes(memory));
-    f->a.file = first_bytes(file, f->bytes);
-    f->a.memory = first_bytes(memory, f->bytes);
+    f->a = (tutti_access){.file = first_bytes(file, f->bytes),
+                          .memory = first_bytes(memory, f->bytes)};
     f->file = zoo_bytes(f->a.file);
     f->memory = zoo_bytes(f->a.memory);
     f->stage_lo = tutti__side_lo(f->a.file) - GUARD;

@@ -29,7 +29,7 @@ static char *same(const char *p, size_t bytes) {
 /* Stream positions [from, from + n) of one side, packed and unpacked. */
 static void one_side(tutti__side s, tutti_off from, tutti_off n) {
     const tutti_off lo = tutti__side_lo(s), size = tutti__side_hi(s) - lo;
-    const tutti_access a = {s, s};
+    const tutti_access a = {.file = s, .memory = s};
     char *memory = noise((size_t)size), *packed = noise((size_t)n),
          *wanted = same(packed, (size_t)n);
     const tutti__bytes_at at = {s, memory - lo, from};

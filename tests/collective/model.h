@@ -69,6 +69,20 @@ static inline void model_write(model *m, const request *r, tutti_off displacemen
     tutti_access_iter_free(&it);
 }
 
+/* The first `count` stream bytes, those before `end`, once more, which fills what they are repeated to. */
+static inline tutti_off model_repeat(request *r, tutti_off count, tutti_off end) {
+    tutti_access *there = NULL;
+    if (tutti_access_repeated(r->access) == 0) return 0;
+    unsigned char *packed = malloc((size_t)count + 1);
+    tutti_access_pack(r->access, r->base, 0, count, packed);
+    tutti_access_unpack(r->access, r->base, 0, count, packed);
+    free(packed);
+    CHECK_OK(tutti_access_clip(r->access, 0, end, &there));
+    count = tutti_access_repeated(there);
+    tutti_access_free(&there);
+    return count;
+}
+
 /* What a read must leave in memory that was filled with `key`; returns the count. */
 static inline tutti_off model_read(const model *m, request *r, tutti_off displacement,
                                    uint64_t key) {
@@ -85,7 +99,7 @@ static inline tutti_off model_read(const model *m, request *r, tutti_off displac
         count += n;
     }
     tutti_access_iter_free(&it);
-    return count;
+    return count + model_repeat(r, count, m->size - displacement);
 }
 
 /* ---- patterns.  All use rnd(), the same on all ranks; `rank` picks one rank's part. */

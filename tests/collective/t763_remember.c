@@ -61,6 +61,7 @@ static request part_of(const form *m, int who, tutti_off shift, int odd) {
     }
     CHECK_OK(tutti_access_copy(one, &moved.access));
     moved.access->file.disp += shift;
+    if (moved.access->repeats.file.node) moved.access->repeats.file.disp += shift;
     request_memory(&moved);
     tutti_access_free(&half);
     request_free(&q);

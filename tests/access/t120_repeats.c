@@ -1,0 +1,360 @@
+/* TEST ranks=1,2,3,5,8 timeout=120 */
+/* Bytes that one access names several times: every read fills all places they are named for, up to the end of the
+ * file, and counts them; writes take the last.  Random accesses of all constructors against their
+ * models, by every kind of call and several ways to carry it out.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <mpi.h>
+#include <tutti/tutti.h>
+#include "access/reference.h"
+
+static int rank, ranks;
+static char path[512];
+
+enum { UNTOUCHED = 0xEE };
+
+static unsigned char value_at(int64_t offset) {
+    return (unsigned char)(1 + (offset * 7 + (offset >> 7)) % 211);
+}
+
+static void file_make(int64_t size) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        FILE *f = fopen(path, "w");
+        CHECK(f != NULL, "%s", path);
+        for (int64_t i = 0; f && i < size; i++) fputc(value_at(i), f);
+        if (f) fclose(f);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static tutti_file *file_open(const char *options) {
+    tutti_options opt;
+    tutti_file *f = NULL;
+    char text[200], *at = text;
+    tutti_options_init(&opt);
+    snprintf(text, sizeof text, "%s", options);
+    for (char *word; (word = strsep(&at, " ")) != NULL;) {
+        char *value = strchr(word, '=');
+        if (!value) continue;
+        *value++ = '\0';
+        CHECK_OK(tutti_options_set(&opt, word, value));
+    }
+    CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &f));
+    return f;
+}
+
+/* ---- what a read of an access should leave in memory */
+
+typedef struct {
+    tutti_access *access;
+    model m;
+    int64_t lo, room; /* memory bounds */
+    unsigned char *memory;
+    int64_t *from; /* for each byte of memory: its offset in the file, or: */
+} request;
+enum { NOTHING = -1, ANYTHING = -2 };
+
+static void request_init(request *q) {
+    tutti_off hi;
+    tutti_access_memory_bounds(q->access, &q->lo, &hi);
+    q->room = hi - q->lo;
+    q->memory = malloc((size_t)q->room + 1);
+    q->from = malloc((size_t)(q->room + 1) * sizeof *q->from);
+}
+
+static void request_free(request *q) {
+    tutti_access_free(&q->access);
+    model_free(&q->m);
+    free(q->memory);
+    free(q->from);
+}
+
+static int64_t mentions(request *q, const model *m, int64_t by, int64_t size) {
+    int64_t n = 0;
+    for (int64_t i = 0; m && i < m->n; i++) {
+        if (m->file[i] + by >= size) continue;
+        int64_t *from = &q->from[m->memory[i] - q->lo];
+        *from = *from == NOTHING || *from == m->file[i] + by ? m->file[i] + by : ANYTHING;
+        n++;
+    }
+    return n;
+}
+
+/* Returns how many bytes it counts. */
+static int64_t expect(request *q, int64_t by, int64_t size) {
+    for (int64_t i = 0; i < q->room; i++) q->from[i] = NOTHING;
+    const int64_t n = mentions(q, &q->m, by, size) + mentions(q, q->m.lost, by, size);
+    for (int64_t i = 0, k = 0; i < model_lost(&q->m); i++) { /* a copy of what is not known */
+        if (i == 0 || q->m.lost->file[i] < q->m.lost->file[i - 1]) k = 0;
+        while (q->m.file[k] < q->m.lost->file[i]) k++;
+        if (q->from[q->m.memory[k] - q->lo] == ANYTHING)
+            q->from[q->m.lost->memory[i] - q->lo] = ANYTHING;
+    }
+    return n;
+}
+
+static void check_memory(request *q, const char *call) {
+    for (int64_t i = 0; i < q->room; i++) {
+        const int64_t from = q->from[i];
+        if (from == ANYTHING || q->memory[i] == (from == NOTHING ? UNTOUCHED : value_at(from)))
+            continue;
+        CHECK(0, "%s: memory %lld is %d, not file %lld", call, (long long)(i + q->lo), q->memory[i],
+              (long long)from);
+        return;
+    }
+}
+
+/* ---- calls */
+
+static tutti_err by_read(tutti_file *f, request *q, int64_t by, tutti_off *n) {
+    (void)by;
+    return tutti_file_read(f, q->access, q->memory - q->lo, n);
+}
+static tutti_err by_split(tutti_file *f, request *q, int64_t by, tutti_off *n) {
+    (void)by;
+    CHECK_OK(tutti_file_read_begin(f, q->access, q->memory - q->lo));
+    return tutti_file_read_end(f, n);
+}
+static tutti_err by_start(tutti_file *f, request *q, int64_t by, tutti_off *n) {
+    tutti_request *r = NULL;
+    (void)by;
+    CHECK_OK(tutti_file_read_start(f, q->access, q->memory - q->lo, &r));
+    return tutti_request_wait(&r, n);
+}
+static tutti_err by_independent(tutti_file *f, request *q, int64_t by, tutti_off *n) {
+    (void)by;
+    return tutti_file_read_independent(f, q->access, q->memory - q->lo, n);
+}
+static tutti_err by_independent_start(tutti_file *f, request *q, int64_t by, tutti_off *n) {
+    tutti_request *r = NULL;
+    (void)by;
+    CHECK_OK(tutti_file_read_independent_start(f, q->access, q->memory - q->lo, &r));
+    return tutti_request_wait(&r, n);
+}
+static tutti_err by_plan(tutti_file *f, request *q, int64_t by, tutti_off *n) {
+    tutti_plan *p = NULL;
+    CHECK_OK(tutti_plan_read(f, q->access, &p));
+    const tutti_err err = tutti_plan_run(p, q->memory - q->lo, by, n);
+    tutti_plan_free(&p);
+    return err;
+}
+static tutti_err by_plan_start(tutti_file *f, request *q, int64_t by, tutti_off *n) {
+    tutti_plan *p = NULL;
+    CHECK_OK(tutti_plan_read(f, q->access, &p));
+    CHECK_OK(tutti_plan_start(p, q->memory - q->lo, by));
+    const tutti_err err = tutti_plan_wait(p, n);
+    tutti_plan_free(&p);
+    return err;
+}
+static tutti_err by_atomic(tutti_file *f, request *q, int64_t by, tutti_off *n) {
+    CHECK_OK(tutti_file_atomic(f, 1));
+    const tutti_err err = by_read(f, q, by, n);
+    CHECK_OK(tutti_file_atomic(f, 0));
+    return err;
+}
+
+static const struct {
+    const char *name;
+    tutti_err (*run)(tutti_file *, request *, int64_t by, tutti_off *n);
+    int shifts;
+} calls[] = {{"read", by_read, 0},
+             {"read again", by_read, 0},
+             {"read a third time", by_read, 0},
+             {"split", by_split, 0},
+             {"start", by_start, 0},
+             {"independent", by_independent, 0},
+             {"independent start", by_independent_start, 0},
+             {"plan", by_plan, 1},
+             {"plan start", by_plan_start, 1},
+             {"atomic", by_atomic, 0}};
+
+static void read_all_ways(tutti_file *f, request *q, int64_t size, int64_t by) {
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+        tutti_off n = -1;
+        memset(q->memory, UNTOUCHED, (size_t)q->room);
+        CHECK_OK(calls[k].run(f, q, by, &n));
+        CHECK_EQ(n, expect(q, calls[k].shifts ? by : 0, size));
+        check_memory(q, calls[k].name);
+    }
+}
+
+static const char *const options[] = {"",
+                                      "method=list",
+                                      "method=independent",
+                                      "method=sieve",
+                                      "method=two-phase",
+                                      "method=two-phase exchange=two-sided",
+                                      "method=two-phase exchange=two-sided step=1",
+                                      "method=two-phase exchange=fence",
+                                      "background=io-only",
+                                      "background=all"};
+
+/* Of the same length and order on all ranks, but for what each names. */
+static void random_rounds(int rounds) {
+    int64_t repeats = 0;
+    for (int round = 0; round < rounds; round++) {
+        request q[2];
+        tutti_off all = 0;
+        for (int i = 0; i < 2; i++) {
+            tutti_off hi;
+            memset(&q[i], 0, sizeof q[i]);
+            check_state_ += (uint64_t)rank * 7919;
+            q[i].access = random_access(round % 4, &q[i].m);
+            check_state_ = (uint64_t)(round * 2 + i) * 104729 + check_seed_;
+            request_init(&q[i]);
+            repeats += model_lost(&q[i].m);
+            tutti_access_bounds(q[i].access, NULL, &hi);
+            if (hi > all) all = hi;
+        }
+        MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+        const int64_t size = round % 3 == 0 ? all + 20 : rnd(all + 1);
+        file_make(size);
+        for (int k = 0; k < 2; k++) {
+            const char *text =
+                options[(size_t)(2 * round + k) % (sizeof options / sizeof *options)];
+            check_where(text);
+            tutti_file *f = file_open(text);
+            for (int i = 0; i < 2 && f; i++) read_all_ways(f, &q[i], size, rnd(9));
+            CHECK_OK(tutti_file_close(&f));
+        }
+        for (int i = 0; i < 2; i++) request_free(&q[i]);
+        if (check_failures_ > 10) break;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &repeats, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(repeats > 100 * ranks, "only %lld bytes were repeated", (long long)repeats);
+}
+
+/* ---- by hand */
+
+static void by_hand(void) {
+    const tutti_count index[] = {2, 0, 2, 2};
+    const unsigned char out[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const unsigned char file[6] = {3, 4, value_at(2), value_at(3), 7, 8};
+    unsigned char in[8] = {0};
+    tutti_access *a = NULL;
+    tutti_off n = 0;
+    char text[100];
+    check_where("by hand");
+    file_make(6);
+    tutti_file *f = file_open("");
+    CHECK_OK(tutti_access_indices(0, 2, 4, index, &a));
+    CHECK_EQ(tutti_access_bytes(a), 4);
+    CHECK_EQ(tutti_access_repeated(a), 4);
+    tutti_access_describe(a, text, sizeof text);
+    CHECK(strstr(text, "; 4 bytes repeated"), "%s", text);
+    CHECK_OK(tutti_file_read(f, a, in, &n));
+    CHECK_EQ(n, 8);
+    for (int i = 0; i < 8; i++) CHECK_EQ(in[i], value_at(2 * index[i / 2] + i % 2));
+    memset(in, 0, sizeof in);
+    tutti_access_unpack(a, in, 1, 3, "xy"); /* bytes 1 and 4 of the file */
+    CHECK(memcmp(in, "y\0\0xy\0y\0", 8) == 0, " ");
+    CHECK_OK(tutti_file_write(f, a, out, &n));
+    CHECK_EQ(n, 4);
+    CHECK_OK(tutti_file_close(&f));
+    FILE *s = fopen(path, "r");
+    CHECK(s && fread(in, 1, 8, s) == 6 && memcmp(in, file, 6) == 0, "written");
+    if (s) fclose(s);
+    tutti_access_free(&a);
+}
+
+/* Another access that differs in its repeats alone does not get the plan of the first. */
+static void plans_differ(void) {
+    const tutti_off at[] = {0, 0, 8}, length[] = {4, 4, 4};
+    const tutti_off places[2][3] = {{0, 20, 4}, {8, 20, 4}};
+    tutti_access *part[3], *a[2] = {NULL, NULL};
+    unsigned char in[32];
+    tutti_off n;
+    check_where("plans differ");
+    file_make(12);
+    for (int i = 0; i < 3; i++) CHECK_OK(tutti_access_contiguous(at[i], length[i], &part[i]));
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(tutti_access_concat(3, (const tutti_access *const *)part, places[i], &a[i]));
+    CHECK(!tutti_access_equal(a[0], a[1]) && tutti_access_hash(a[0]) != tutti_access_hash(a[1]),
+          " ");
+    tutti_file *f = file_open("method=two-phase");
+    for (int round = 0; round < 24; round++) {
+        const tutti_off *place = places[round / 2 % 2];
+        memset(in, 0, sizeof in);
+        CHECK_OK(tutti_file_read(f, a[round / 2 % 2], in, &n));
+        CHECK_EQ(n, 12);
+        for (int k = 0; k < 32; k++) {
+            unsigned char right = 0;
+            for (int i = 0; i < 3; i++)
+                if (k >= place[i] && k < place[i] + 4) right = value_at(at[i] + k - place[i]);
+            CHECK_EQ(in[k], right);
+        }
+    }
+    CHECK_OK(tutti_file_close(&f));
+    for (int i = 0; i < 3; i++) tutti_access_free(&part[i]);
+    for (int i = 0; i < 2; i++) tutti_access_free(&a[i]);
+}
+
+/* Loops stay loops: one element for many, by two loops, and tiles of that. */
+static void small(void) {
+    enum { COUNT = 100000 };
+    tutti_access *a = NULL, *b = NULL, *c = NULL;
+    tutti_off n = 0;
+    unsigned char *in = malloc((size_t)COUNT * 8 * 3);
+    check_where("small");
+    file_make(100);
+    CHECK_OK(tutti_access_vector(16, COUNT, 8, 0, &a));
+    CHECK(tutti_access_size(a) < 1000, "%zu bytes", tutti_access_size(a));
+    CHECK_EQ(tutti_access_repeated(a), (COUNT - 1) * 8);
+    CHECK_OK(tutti_access_tile(a, 3, 20, COUNT * 8, &b));
+    CHECK(tutti_access_size(b) < 1500, "%zu bytes", tutti_access_size(b));
+    CHECK_OK(tutti_access_tile(a, 3, 0, COUNT * 8, &c));
+    CHECK(tutti_access_size(c) < 2000, "%zu bytes", tutti_access_size(c));
+    tutti_file *f = file_open("");
+    for (int shift = 20; shift >= 0; shift -= 20) {
+        int wrong = 0;
+        CHECK_OK(tutti_file_read(f, shift ? b : c, in, &n));
+        CHECK_EQ(n, 3 * COUNT * 8);
+        for (int i = 0; i < 3 * COUNT * 8; i++)
+            wrong += in[i] != value_at(16 + i / (COUNT * 8) * shift + i % 8);
+        CHECK_EQ(wrong, 0);
+    }
+    CHECK_OK(tutti_file_close(&f));
+    tutti_access_free(&a);
+    tutti_access_free(&b);
+    tutti_access_free(&c);
+    free(in);
+}
+
+/* Without memory for what is repeated there is no access, and nothing is left. */
+static void no_memory(void) {
+    const tutti_count index[] = {5, 3, 5, 9, 3, 3, 1};
+    const long live = tutti__memory_live();
+    tutti_err err = TUTTI_ERR_NOMEM;
+    for (int i = 1; i < 200 && err != TUTTI_OK; i++) {
+        tutti_access *a = NULL, *b = NULL, *c = NULL;
+        tutti__memory_fail_after(i);
+        err = tutti_access_indices(0, 3, 7, index, &a);
+        if (err == TUTTI_OK) err = tutti_access_tile(a, 3, 40, 21, &b);
+        if (err == TUTTI_OK) err = tutti_access_clip(b, 10, 57, &c);
+        tutti__memory_fail_after(0);
+        CHECK(err == TUTTI_OK || err == TUTTI_ERR_NOMEM, "%s", tutti_last_message());
+        tutti_access_free(&a);
+        tutti_access_free(&b);
+        tutti_access_free(&c);
+        CHECK_EQ(tutti__memory_live(), live);
+    }
+    CHECK_OK(err);
+}
+
+int main(int argc, char **argv) {
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    snprintf(path, sizeof path, "%s/repeats", check_dir());
+    check_seed(20261116);
+    by_hand();
+    plans_differ();
+    small();
+    no_memory();
+    random_rounds(10);
+    int failures = check_failures_;
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return check_done() || failures > 0;
+}
