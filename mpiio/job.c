@@ -208,7 +208,7 @@ void mpiio_job_make(mpiio_file *f, const mpiio_call *call, mpiio_job *job) {
 
 MPI_Offset mpiio_job_end(mpiio_job *job, tutti_err outcome, tutti_off moved) {
     MPI_Offset told = outcome == TUTTI_OK ? moved : 0;
-    if (job->repeat && !job->call.is_write) told = mpiio_repeat_deliver(job->repeat, told);
+    if (job->repeat && !job->call.is_write) told = mpiio_repeat_count(job->repeat, told);
     job->delivered = told;
     if (job->packed) {
         const MPI_Count whole = job->element > 0 ? told / job->element : 0;

@@ -1,12 +1,7 @@
 /* mpiio: views that name bytes twice, or whose tiles reach into one another.  MPI allows the former for files that are
- * only read (displacements must not decrease, but types may overlap, themselves or from tile to tile); an access of
- * Tutti names every byte once.  So each byte is read once, into memory of our own, and then copied to wherever
- * the view has it.  Bytes to be written are copied there too, in the view's order.
- *
- *   pieces   of the view, in its order:      [10,20) [15,25) [40,44)
- *   runs     the bytes of the file, once:    [10,25)         [40,44)      read, packed
- *
- * Such views are rare and are expanded piece by piece.
+ * only read (displacements must not decrease, but types may overlap, themselves or from tile to tile).  Such views
+ * are rare: they are expanded piece by piece, and the pieces, each with its place in the program's memory, are
+ * the access.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +10,11 @@
 
 typedef struct {
     tutti_off at, bytes; /* in the file */
-    tutti_off packed;    /* where its first byte is among those read */
 } piece;
 
 struct mpiio_repeat {
-    tutti_access *memory; /* of the program: the stream's bytes in its order */
-    void *buf;
-    piece *pieces, *runs;
-    tutti_count n, n_runs;
-    char *read;
+    piece *pieces; /* of the view, in its order */
+    tutti_count n;
 };
 
 static int no_memory(void) {
@@ -117,7 +108,7 @@ int mpiio_repeat_offset(const mpiio_view *v, MPI_Offset at, MPI_Offset *out) {
     return MPI_SUCCESS;
 }
 
-/* ---- pieces and runs */
+/* ---- pieces */
 
 static int piece_add(mpiio_repeat *r, tutti_count *room, piece p) {
     if (r->n == *room) {
@@ -144,60 +135,11 @@ static int pieces_find(mpiio_repeat *r, const mpiio_view *v, tutti_off from, tut
     int code = mpiio_complain_tutti(err);
     while (code == MPI_SUCCESS && tutti_access_iter_next(it, &p) && p.file < to - skipped) {
         const tutti_off left = to - skipped - p.file;
-        code = piece_add(r, &room, (piece){origin + p.memory, p.bytes < left ? p.bytes : left, 0});
+        code = piece_add(r, &room, (piece){origin + p.memory, p.bytes < left ? p.bytes : left});
     }
     tutti_access_iter_free(&it);
     tutti_access_free(&a);
     return code;
-}
-
-static int by_place(const void *a, const void *b) {
-    const piece *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-/* What pieces cover, sorted, each byte once. */
-static int runs_find(mpiio_repeat *r) {
-    r->runs = calloc((size_t)r->n + 1, sizeof *r->runs);
-    if (!r->runs) return no_memory();
-    memcpy(r->runs, r->pieces, (size_t)r->n * sizeof *r->runs);
-    qsort(r->runs, (size_t)r->n, sizeof *r->runs, by_place);
-    tutti_count last = 0;
-    for (tutti_count i = 1; i < r->n; i++) {
-        const tutti_off end = r->runs[last].at + r->runs[last].bytes;
-        const tutti_off mine = r->runs[i].at + r->runs[i].bytes;
-        if (r->runs[i].at > end) {
-            r->runs[++last] = r->runs[i];
-            r->runs[last].packed = r->runs[last - 1].packed + r->runs[last - 1].bytes;
-        } else if (mine > end) {
-            r->runs[last].bytes = mine - r->runs[last].at;
-        }
-    }
-    r->n_runs = last + 1;
-    return MPI_SUCCESS;
-}
-
-/* The run that has a byte. */
-static const piece *run_of(const mpiio_repeat *r, tutti_off at) {
-    tutti_count lo = 0, hi = r->n_runs;
-    while (hi - lo > 1) {
-        const tutti_count mid = lo + (hi - lo) / 2;
-        if (r->runs[mid].at <= at)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return &r->runs[lo];
-}
-
-static int runs_access(const piece *runs, tutti_count n, tutti_access **out) {
-    tutti_off *at = calloc((size_t)n * 2 + 1, sizeof *at);
-    if (!at) return no_memory();
-    tutti_off *bytes = at + n;
-    for (tutti_count i = 0; i < n; i++) at[i] = runs[i].at, bytes[i] = runs[i].bytes;
-    const tutti_err err = tutti_access_runs(n, at, bytes, out);
-    free(at);
-    return mpiio_complain_tutti(err);
 }
 
 /* ---- a job's bytes */
@@ -206,68 +148,108 @@ void mpiio_repeat_free(mpiio_repeat **repeat) {
     mpiio_repeat *r = *repeat;
     *repeat = NULL;
     if (!r) return;
-    tutti_access_free(&r->memory);
     free(r->pieces);
-    free(r->runs);
-    free(r->read);
     free(r);
 }
 
-/* Memory of our own instead of the program's. */
-static int memory_make(mpiio_job *job, tutti_off bytes) {
-    job->repeat->read = malloc((size_t)bytes + 1);
-    if (!job->repeat->read) return no_memory();
-    job->buf = job->repeat->read;
+/* Pieces of the view cut where memory is, in three arrays: at in the file, at in memory, bytes. */
+typedef struct {
+    tutti_off *v[3];
+    tutti_count n, room;
+} matched;
+
+static int matched_add(matched *m, tutti_off file, tutti_off memory, tutti_off bytes) {
+    const tutti_off values[] = {file, memory, bytes};
+    if (m->n == m->room) {
+        m->room = 2 * m->room + 64;
+        for (int k = 0; k < 3; k++) {
+            tutti_off *more = realloc(m->v[k], (size_t)m->room * sizeof *more);
+            if (!more) return no_memory();
+            m->v[k] = more;
+        }
+    }
+    for (int k = 0; k < 3; k++) m->v[k][m->n] = values[k];
+    m->n++;
     return MPI_SUCCESS;
 }
 
-static int reads_make(mpiio_job *job) {
-    mpiio_repeat *r = job->repeat;
-    int code = runs_find(r);
-    if (code != MPI_SUCCESS) return code;
-    const piece *end = &r->runs[r->n_runs - 1];
-    code = memory_make(job, end->packed + end->bytes);
-    return code == MPI_SUCCESS ? runs_access(r->runs, r->n_runs, &job->access) : code;
+/* The view's bytes in its order, and those of memory in the order of its type. */
+static int match(const mpiio_repeat *r, tutti_access_iter *memory, matched *out) {
+    tutti_piece m = {0, 0, 0};
+    int code = MPI_SUCCESS;
+    for (tutti_count i = 0; i < r->n; i++) {
+        piece p = r->pieces[i];
+        while (p.bytes > 0 && code == MPI_SUCCESS) {
+            if (m.bytes == 0 && !tutti_access_iter_next(memory, &m)) return MPI_SUCCESS;
+            const tutti_off n = p.bytes < m.bytes ? p.bytes : m.bytes;
+            code = matched_add(out, p.at, m.memory, n);
+            p = (piece){p.at + n, p.bytes - n};
+            m.memory += n;
+            m.bytes -= n;
+        }
+    }
+    return code;
 }
 
-/* Tiles may interleave, but not name a byte twice. */
-static int writes_make(mpiio_job *job) {
-    mpiio_repeat *r = job->repeat;
-    int code = runs_find(r);
-    if (code != MPI_SUCCESS) return code;
-    const piece *end = &r->runs[r->n_runs - 1];
-    if (end->packed + end->bytes != job->bytes)
-        return mpiio_complain(MPI_ERR_ARG, "tiles of the filetype overlap, and are written to");
-    code = memory_make(job, job->bytes);
-    if (code != MPI_SUCCESS) return code;
-    tutti_access_pack(r->memory, r->buf, 0, job->bytes, r->read);
-    return runs_access(r->pieces, r->n, &job->access);
+static int access_of(const mpiio_repeat *r, MPI_Count count, MPI_Datatype type,
+                     tutti_access **out) {
+    tutti_access *memory = NULL;
+    tutti_access_iter *it = NULL;
+    matched m = {{NULL, NULL, NULL}, 0, 0};
+    tutti_err err = tutti_access_from_view(0, MPI_BYTE, 0, count, type, &memory);
+    if (err == TUTTI_OK) err = tutti_access_iter_start(memory, 0, &it);
+    int code = mpiio_complain_tutti(err);
+    if (code == MPI_SUCCESS) code = match(r, it, &m);
+    if (code == MPI_SUCCESS)
+        code = mpiio_complain_tutti(tutti_access_pieces(m.n, m.v[0], m.v[1], m.v[2], out));
+    tutti_access_iter_free(&it);
+    tutti_access_free(&memory);
+    for (int k = 0; k < 3; k++) free(m.v[k]);
+    return code;
 }
 
 int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     mpiio_repeat *r = calloc(1, sizeof *r);
     if (!r) return no_memory();
     job->repeat = r;
-    r->buf = job->buf;
-    int code =
-        mpiio_complain_tutti(tutti_access_from_view(0, MPI_BYTE, 0, count, type, &r->memory));
-    if (code == MPI_SUCCESS) code = pieces_find(r, &job->file->view, job->at, job->at + job->bytes);
+    int code = pieces_find(r, &job->file->view, job->at, job->at + job->bytes);
+    if (code == MPI_SUCCESS) code = access_of(r, count, type, &job->access);
     if (code != MPI_SUCCESS) return code;
-    return job->call.is_write ? writes_make(job) : reads_make(job);
+    if (job->call.is_write && tutti_access_repeated(job->access) > 0) /* they may but interleave */
+        return mpiio_complain(MPI_ERR_ARG, "tiles of the filetype overlap, and are written to");
+    return MPI_SUCCESS;
 }
 
-/* Of `moved` bytes read, how many bytes of the view are there, from its beginning without a gap: all before the
- * end of the file. */
-MPI_Offset mpiio_repeat_deliver(mpiio_repeat *r, tutti_off moved) {
+/* Bytes of the pieces before a place in the file. */
+static tutti_off bytes_before(const mpiio_repeat *r, tutti_off end) {
+    tutti_off bytes = 0;
+    for (tutti_count i = 0; i < r->n; i++) {
+        const tutti_off there = end - r->pieces[i].at;
+        bytes += there < 0 ? 0 : there < r->pieces[i].bytes ? there : r->pieces[i].bytes;
+    }
+    return bytes;
+}
+
+/* The bytes that were moved are those before the end of the file; where is that? */
+static tutti_off end_of_file(const mpiio_repeat *r, tutti_off moved) {
+    tutti_off lo = 0, hi = INT64_MAX;
+    while (lo < hi) {
+        const tutti_off mid = lo + (hi - lo) / 2;
+        if (bytes_before(r, mid) < moved)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+MPI_Offset mpiio_repeat_count(const mpiio_repeat *r, tutti_off moved) {
+    const tutti_off end = end_of_file(r, moved);
     tutti_off stream = 0;
     for (tutti_count i = 0; i < r->n; i++) {
-        const piece *p = &r->pieces[i], *run = run_of(r, p->at);
-        const tutti_off packed = run->packed + (p->at - run->at), there = moved - packed;
-        const tutti_off take = there < 0 ? 0 : there < p->bytes ? there : p->bytes;
-        if (take > 0)
-            tutti_access_unpack(r->memory, r->buf, stream, stream + take, r->read + packed);
-        stream += take;
-        if (take < p->bytes) break;
+        const piece *p = &r->pieces[i];
+        if (p->at + p->bytes > end) return stream + (p->at < end ? end - p->at : 0);
+        stream += p->bytes;
     }
     return stream;
 }

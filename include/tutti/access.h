@@ -67,6 +67,13 @@ TUTTI_API tutti_err tutti_access_vector(tutti_off offset, tutti_count count, tut
 TUTTI_API tutti_err tutti_access_runs(tutti_count n, const tutti_off *offsets,
                                       const tutti_off *lengths, tutti_access **out) TUTTI_MUST_USE;
 
+/** `n` pieces in any order: lengths[i] bytes at file_offsets[i] go with those at memory_offsets[i], which may
+ *  be negative.
+ *  @param[in] memory_offsets  NULL: packed in the given order, as tutti_access_runs has it */
+TUTTI_API tutti_err tutti_access_pieces(tutti_count n, const tutti_off *file_offsets,
+                                        const tutti_off *memory_offsets, const tutti_off *lengths,
+                                        tutti_access **out) TUTTI_MUST_USE;
+
 /** `n` items of `item_size` bytes at offset + index[i] * item_size, in any order. */
 TUTTI_API tutti_err tutti_access_indices(tutti_off offset, tutti_off item_size, tutti_count n,
                                          const tutti_count *index,

@@ -38,16 +38,26 @@ tutti_err tutti_access_vector(tutti_off offset, tutti_count count, tutti_off blo
     return packed(file, out);
 }
 
+tutti_err tutti_access_pieces(tutti_count n, const tutti_off *file_offsets,
+                              const tutti_off *memory_offsets, const tutti_off *lengths,
+                              tutti_access **out) {
+    tutti__mapping m = {{0, NULL}, {0, NULL}};
+    TUTTI_CHECK(out && n >= 0 && (n == 0 || (file_offsets && lengths)), TUTTI_ERR_ARG,
+                "%lld pieces, or a NULL argument", (long long)n);
+    for (tutti_count i = 0; i < n; i++)
+        TUTTI_CHECK(file_offsets[i] >= 0, TUTTI_ERR_ARG, "piece %lld: file offset %lld is negative",
+                    (long long)i, (long long)file_offsets[i]);
+    if (!memory_offsets) {
+        TUTTI_TRY(tutti__side_list(n, file_offsets, lengths, 0, &m.file));
+        return packed(m.file, out);
+    }
+    TUTTI_TRY(tutti__mapping_list(n, file_offsets, memory_offsets, lengths, &m));
+    return tutti__access_make(m.file, m.memory, out);
+}
+
 tutti_err tutti_access_runs(tutti_count n, const tutti_off *offsets, const tutti_off *lengths,
                             tutti_access **out) {
-    tutti__side file = {0, NULL};
-    TUTTI_CHECK(out && n >= 0 && (n == 0 || (offsets && lengths)), TUTTI_ERR_ARG,
-                "%lld runs, or a NULL argument", (long long)n);
-    for (tutti_count i = 0; i < n; i++)
-        TUTTI_CHECK(offsets[i] >= 0, TUTTI_ERR_ARG, "run %lld: file offset %lld is negative",
-                    (long long)i, (long long)offsets[i]);
-    TUTTI_TRY(tutti__side_list(n, offsets, lengths, 0, &file));
-    return packed(file, out);
+    return tutti_access_pieces(n, offsets, NULL, lengths, out);
 }
 
 /* Items at offset + index[i] * size as offsets. */

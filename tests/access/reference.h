@@ -209,6 +209,23 @@ static inline tutti_access *random_indices(model *m) {
     return a;
 }
 
+/* Overlapping in the file, in memory, or in neither. */
+static inline tutti_access *random_pieces(model *m) {
+    enum { MOST = 30 };
+    const int64_t n = rnd(MOST), in_file = rnd(3), in_memory = rnd(3), order = rnd(2);
+    tutti_off file[MOST] = {0}, memory[MOST] = {0}, length[MOST] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t k = order ? i : n - 1 - i;
+        length[i] = rnd(9);
+        file[i] = in_file ? 12 * i : rnd(100);
+        memory[i] = in_memory ? 10 * k - 50 : rnd(200) - 50;
+    }
+    tutti_access *a = NULL;
+    CHECK_OK(tutti_access_pieces(n, file, memory, length, &a));
+    for (int64_t i = 0; i < n; i++) model_add_run(m, file[i], memory[i], length[i]);
+    return a;
+}
+
 static inline int64_t memory_end(const model *m) {
     int64_t end = m->lost ? memory_end(m->lost) : 0;
     for (int64_t i = 0; i < m->n; i++)
@@ -288,7 +305,7 @@ static inline tutti_access *random_tile(int depth, model *m) {
 /* The model comes back sorted, as the access is. */
 static inline tutti_access *random_access(int depth, model *m) {
     tutti_access *a = NULL;
-    switch (depth > 0 ? 2 + rnd(10) : rnd(4)) {
+    switch (depth > 0 ? 2 + rnd(11) : rnd(5)) {
     case 0:
         a = random_contiguous(m);
         break;
@@ -302,9 +319,12 @@ static inline tutti_access *random_access(int depth, model *m) {
         a = random_indices(m);
         break;
     case 4:
+        a = random_pieces(m);
+        break;
     case 5:
     case 6:
     case 7:
+    case 8:
         a = random_concat(depth, m);
         break;
     default:
