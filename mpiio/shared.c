@@ -55,7 +55,7 @@ static pthread_once_t machine_once = PTHREAD_ONCE_INIT;
 static void machine_find(void) {
     char boot[64] = "";
     struct stat st;
-    uint64_t hash = 1469598103934665603u;
+    uint64_t hash = 14695981039346656037u;
     const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     const ssize_t n = fd >= 0 ? read(fd, boot, sizeof boot) : -1;
     if (fd >= 0) close(fd);

@@ -13,6 +13,7 @@
 #define TUTTI_ARRAY_IMPL_H
 
 #include <tutti/array.h>
+#include "base/hash.h"
 #include "collective/collective_impl.h"
 
 /* The file starts with a block for the header, so that elements are aligned. */
@@ -60,8 +61,6 @@ static inline int tutti__spec_dim(const tutti_array_spec *s, int k) {
 /* Is `have` what the caller counts on? */
 tutti_err tutti__spec_expect(const tutti_array_spec *expect,
                              const tutti_array_spec *have) TUTTI_MUST_USE;
-uint64_t tutti__hash(uint64_t h, const void *data, size_t bytes);
-#define TUTTI__HASH_START 0xcbf29ce484222325u
 
 /* ---- distribution.c */
 /* The indices of a rank's part in one dimension that have local numbers [from, to), as at most three

@@ -114,10 +114,3 @@ tutti_err tutti__spec_expect(const tutti_array_spec *expect, const tutti_array_s
                 (long long)expect->offset);
     return TUTTI_OK;
 }
-
-/* FNV-1a */
-uint64_t tutti__hash(uint64_t h, const void *data, size_t bytes) {
-    const unsigned char *p = data;
-    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 1099511628211u;
-    return h;
-}

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/machine.h"
 #include "base/options_impl.h"
 #include "base/trace.h"
@@ -53,9 +54,7 @@ static tutti_err mpi_is_up(void) {
 }
 
 static int64_t text_hash(const char *s) {
-    uint64_t h = 1469598103934665603u;
-    for (; s && *s; s++) h = (h ^ (unsigned char)*s) * 1099511628211u;
-    return (int64_t)(h >> 1);
+    return (int64_t)(tutti__hash(TUTTI__HASH_START, s, s ? strlen(s) : 0) >> 1);
 }
 
 /* What rank 0 wants; the others must want the same. */

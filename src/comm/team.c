@@ -17,6 +17,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/fiber.h"
 
 typedef struct {
@@ -130,27 +131,21 @@ typedef struct {
     int64_t rank;
 } abode;
 
-static uint64_t hash_add(uint64_t hash, const void *bytes, size_t n) {
-    const unsigned char *v = bytes;
-    for (size_t i = 0; i < n; i++) hash = (hash ^ v[i]) * 1099511628211u;
-    return hash;
-}
-
 /* Processes with the same number can share memory: same kernel since it was started, same name, same
  * /dev/shm.  MPI_Comm_split_type says the same, but takes milliseconds in MPICH. */
 static uint64_t machine_number(void) {
     char boot[64];
     struct utsname name;
     struct stat shm;
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = TUTTI__HASH_START;
     const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     const ssize_t n = fd >= 0 ? read(fd, boot, sizeof boot) : -1;
     if (fd >= 0) (void)close(fd);
-    if (n > 0) hash = hash_add(hash, boot, (size_t)n);
-    if (uname(&name) == 0) hash = hash_add(hash, name.nodename, strlen(name.nodename));
+    if (n > 0) hash = tutti__hash(hash, boot, (size_t)n);
+    if (uname(&name) == 0) hash = tutti__hash(hash, name.nodename, strlen(name.nodename));
     if (stat("/dev/shm", &shm) == 0) {
-        hash = hash_add(hash, &shm.st_dev, sizeof shm.st_dev);
-        hash = hash_add(hash, &shm.st_ino, sizeof shm.st_ino);
+        hash = tutti__hash(hash, &shm.st_dev, sizeof shm.st_dev);
+        hash = tutti__hash(hash, &shm.st_ino, sizeof shm.st_ino);
     }
     return hash;
 }

@@ -9,20 +9,15 @@
 #include "store/mem.h"
 #include "store/store.h"
 #include "store/fdfile.h"
+#include "base/hash.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* FNV-1a */
-static uint64_t hash_text(const char *s) {
-    uint64_t h = 0xcbf29ce484222325u;
-    while (*s) h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
-    return h;
-}
 
 static const char *directory(void) {
     struct stat st;
@@ -35,7 +30,7 @@ static const char *directory(void) {
 tutti_err tutti__mem_path(const char *path, char **path_out) {
     const char *dir = directory(), *format = "%s/tutti-mem-%lu-%016llx";
     const unsigned long user = (unsigned long)geteuid();
-    const unsigned long long hash = hash_text(path);
+    const unsigned long long hash = tutti__hash(TUTTI__HASH_START, path, strlen(path));
     const int n = snprintf(NULL, 0, format, dir, user, hash);
     char *text = tutti__malloc((size_t)n + 1);
     if (!text) return TUTTI_ERR_NOMEM;

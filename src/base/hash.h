@@ -1,0 +1,18 @@
+/* base: FNV-1a, for whatever is compared by a number: paths, machines, headers.  Not against adversaries.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_HASH_H
+#define TUTTI_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TUTTI__HASH_START 0xcbf29ce484222325u
+
+/* Go on from h with some bytes. */
+static inline uint64_t tutti__hash(uint64_t h, const void *data, size_t bytes) {
+    const unsigned char *p = data;
+    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 1099511628211u;
+    return h;
+}
+
+#endif
