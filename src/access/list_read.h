@@ -1,65 +1,27 @@
-/* access: reading the code of a LIST node in hot loops.
- *
- * Numbers are in the list's own unit, so that nearly all take one byte: that case comes first.  For the
- * others eight bytes are loaded at once, the stop bit is found by counting zeros and the 7-bit groups are
- * pushed together by three shifts, without a branch that depends on the data.  Codes were checked when the
- * node was made; only the distance to the end matters.
+/* access: reading the code of a LIST node in hot loops.  Codes were checked when the node was made.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_LIST_READ_H
 #define TUTTI_LIST_READ_H
 
-#include <endian.h>
 #include "access/node.h"
-
-/* Byte by byte: near the end of the code, and for numbers of more than 56 bits. */
-static inline uint64_t tutti__leb_slow(const unsigned char **p) {
-    uint64_t x = 0;
-    unsigned char c;
-    int shift = 0;
-    do {
-        c = *(*p)++;
-        x |= (uint64_t)(c & 0x7f) << shift;
-        shift += 7;
-    } while (c & 0x80);
-    return x;
-}
-
-static inline uint64_t tutti__leb_next(const unsigned char **p, const unsigned char *end) {
-    uint64_t w, stop;
-    int bits;
-
-    if (**p < 0x80) return *(*p)++;
-    if (__builtin_expect(end - *p < 8, 0)) return tutti__leb_slow(p);
-    memcpy(&w, *p, 8);
-    w = le64toh(w);
-    stop = ~w & 0x8080808080808080u;
-    if (__builtin_expect(!stop, 0)) return tutti__leb_slow(p);
-    bits = __builtin_ctzll(stop) + 1;
-    *p += bits >> 3;
-    w &= (UINT64_MAX >> (64 - bits)) & 0x7f7f7f7f7f7f7f7fu;
-    w = (w & 0x007f007f007f007fu) | (w & 0x7f007f007f007f00u) >> 1;
-    w = (w & 0x00003fff00003fffu) | (w & 0x3fff00003fff0000u) >> 2;
-    return (w & 0x000000000fffffffu) | (w & 0x0fffffff00000000u) >> 4;
-}
 
 /* Reads the items of a LIST one after the other. */
 typedef struct {
-    const unsigned char *code, *code_end;
+    const unsigned char *code;
     tutti_off at; /* end of the item before, relative to the node's origin */
     tutti_off fixed;
     int zigzag, shift;
 } tutti__list_reader;
 
 static inline tutti_off tutti__reader_gap(tutti__list_reader *r) {
-    const uint64_t u = tutti__leb_next(&r->code, r->code_end);
+    const uint64_t u = tutti__leb_next(&r->code);
     return (tutti_off)((uint64_t)(r->zigzag ? tutti__unzigzag(u) : (tutti_off)u) << r->shift);
 }
 
 /* The next item: its offset; its length in *bytes_out. */
 static inline tutti_off tutti__reader_next(tutti__list_reader *r, tutti_off *bytes_out) {
     const tutti_off at = r->at + tutti__reader_gap(r);
-    *bytes_out =
-        r->fixed ? r->fixed : (tutti_off)(tutti__leb_next(&r->code, r->code_end) << r->shift);
+    *bytes_out = r->fixed ? r->fixed : (tutti_off)(tutti__leb_next(&r->code) << r->shift);
     r->at = at + *bytes_out;
     return at;
 }
@@ -67,9 +29,7 @@ static inline tutti_off tutti__reader_next(tutti__list_reader *r, tutti_off *byt
 /* A reader whose next item is the one of a mark. */
 static inline tutti__list_reader tutti__reader_at(const tutti__node *n, tutti_count mark) {
     const tutti__mark *m = &n->list.mark[mark];
-    tutti__list_reader r = {
-        n->list.code + m->code, n->list.code + n->list.code_size, 0, n->list.fixed, !n->monotone,
-        n->list.shift};
+    tutti__list_reader r = {n->list.code + m->code, 0, n->list.fixed, !n->monotone, n->list.shift};
     tutti__list_reader peek = r;
     r.at = m->offset - tutti__reader_gap(&peek);
     return r;
@@ -78,12 +38,8 @@ static inline tutti__list_reader tutti__reader_at(const tutti__node *n, tutti_co
 /* A reader whose next item is the one after a frame's. */
 static inline tutti__list_reader tutti__reader_after(const tutti__frame *f) {
     const tutti__node *n = f->node;
-    return (tutti__list_reader){n->list.code + f->code,
-                                n->list.code + n->list.code_size,
-                                f->item + f->item_bytes,
-                                n->list.fixed,
-                                !n->monotone,
-                                n->list.shift};
+    return (tutti__list_reader){n->list.code + f->code, f->item + f->item_bytes, n->list.fixed,
+                                !n->monotone, n->list.shift};
 }
 
 /* The burst after *b, which came from this cursor; 0 at the end.  The same as skipping all of *b

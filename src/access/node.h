@@ -24,26 +24,33 @@ static inline size_t tutti__leb_put(unsigned char *p, uint64_t v) {
     return n;
 }
 
-/* From code that is known to be sound.  Branching on the size, short sizes first, is quicker than
- * decoding eight bytes at once without branches: the latter is a chain of a dozen cycles from item
- * to item. */
-static inline uint64_t tutti__leb_get(const unsigned char *code, size_t *at) {
-    const unsigned char *p = code + *at;
+/* From code that is known to be sound; numbers are in the list's own unit, so that most are short.  Branching on
+ * the size, short sizes first, is quicker than finding the end in eight bytes at once without branches,
+ * which is a chain of a dozen cycles from item to item: 1.2 against 4.6 ns for two bytes each, 10 against 12
+ * for one or two at random.  Only all of one to four at random are slower (21 against 6 ns). */
+static inline uint64_t tutti__leb_next(const unsigned char **at) {
+    const unsigned char *p = *at;
     uint64_t v = p[0];
     if (v < 0x80) {
-        *at += 1;
+        *at = p + 1;
         return v;
     }
     v = (v & 0x7f) | (uint64_t)p[1] << 7;
     if (p[1] < 0x80) {
-        *at += 2;
+        *at = p + 2;
         return v;
     }
     v &= 0x3fff;
     size_t n = 2;
     for (int shift = 14; p[n] >= 0x80; shift += 7, n++) v |= (uint64_t)(p[n] & 0x7f) << shift;
-    *at += n + 1;
+    *at = p + n + 1;
     return v | (uint64_t)p[n] << (7 * n);
+}
+static inline uint64_t tutti__leb_get(const unsigned char *code, size_t *at) {
+    const unsigned char *p = code + *at;
+    const uint64_t v = tutti__leb_next(&p);
+    *at = (size_t)(p - code);
+    return v;
 }
 
 /* From code that may be anything: 0 if it ends early, is too long or not the shortest form. */
