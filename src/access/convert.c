@@ -1,0 +1,473 @@
+/* access: converting numbers.  One loop for each pair of types, over native numbers; bytes are turned round
+ * before or after it, block by block, so that the numbers in between stay in the first-level cache.  Types that are equal
+ * need no block: bytes are turned round from here to there, 32 at a time where the processor can.
+ * float16 goes through float32 when it is read (which is exact) and through float64 when it is made: anything
+ * shorter would be rounded twice.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/convert.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum { BLOCK = 512 }; /* numbers: at most 4 KiB, twice */
+
+static const int size_of[TUTTI__NUMBERS] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2, 8, 16};
+
+int tutti__number_size(tutti__number type) {
+    return size_of[type];
+}
+
+/* ---- turning bytes round; `to` may be `from` */
+
+static uint64_t turned(uint64_t v, int size) {
+    const uint64_t low = 0x00ff00ff00ff00ffu;
+    if (size == 2) return (v >> 8 & low) | (v & low) << 8;
+    v = __builtin_bswap64(v);
+    return size == 4 ? v >> 32 | v << 32 : v;
+}
+
+static void turn_words(char *to, const char *from, size_t bytes, int size) {
+    uint64_t v = 0;
+    for (; bytes >= sizeof v; bytes -= sizeof v, to += sizeof v, from += sizeof v) {
+        memcpy(&v, from, sizeof v);
+        v = turned(v, size);
+        memcpy(to, &v, sizeof v);
+    }
+    for (; bytes > 0; bytes -= (size_t)size, to += size, from += size) {
+        char one[8];
+        for (int i = 0; i < size; i++) one[i] = from[size - 1 - i];
+        memcpy(to, one, (size_t)size);
+    }
+}
+
+#if defined(__x86_64__)
+/* Whole groups of 128 bytes; returns how many bytes that are. */
+__attribute__((target("avx2"))) static size_t turn_wide(char *to, const char *from, size_t bytes,
+                                                        int size) {
+    char order[32];
+    const size_t whole = bytes & ~(size_t)127;
+    for (int i = 0; i < 32; i++) order[i] = (char)((i & 15 & -size) + size - 1 - (i & (size - 1)));
+    const __m256i mask = _mm256_loadu_si256((const __m256i *)order);
+    for (size_t i = 0; i < whole; i += 128) {
+        const __m256i *in = (const __m256i *)(from + i);
+        __m256i *out = (__m256i *)(to + i);
+        const __m256i a = _mm256_loadu_si256(in), b = _mm256_loadu_si256(in + 1);
+        const __m256i c = _mm256_loadu_si256(in + 2), d = _mm256_loadu_si256(in + 3);
+        _mm256_storeu_si256(out, _mm256_shuffle_epi8(a, mask));
+        _mm256_storeu_si256(out + 1, _mm256_shuffle_epi8(b, mask));
+        _mm256_storeu_si256(out + 2, _mm256_shuffle_epi8(c, mask));
+        _mm256_storeu_si256(out + 3, _mm256_shuffle_epi8(d, mask));
+    }
+    return whole;
+}
+#endif
+
+static void turn(char *to, const char *from, size_t bytes, int size) {
+    size_t done = 0;
+#if defined(__x86_64__)
+    if (bytes >= 128 && __builtin_cpu_supports("avx2")) done = turn_wide(to, from, bytes, size);
+#endif
+    turn_words(to + done, from + done, bytes - done, size);
+}
+
+/* ---- float16 */
+
+static float half_value(uint16_t h) {
+    const uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, rest = h & 0x3ff;
+    uint32_t bits = sign;
+    float v;
+    if (exponent == 0) {
+        v = (float)rest * 0x1p-24f;
+        return sign ? -v : v;
+    }
+    bits |= exponent == 31 ? 0x7f800000u : (exponent + 112) << 23;
+    bits |= rest << 13;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* Round to nearest, ties to even; what is too large becomes an infinity. */
+static uint16_t half_of(double v) {
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    const uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
+    const int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+    uint64_t rest = bits & (((uint64_t)1 << 52) - 1), kept;
+    int cut = 42; /* bits of `rest` that a float16 has no room for */
+    if (exponent == 1024 && rest) return (uint16_t)(sign | 0x7e00 | rest >> 42);
+    if (exponent >= 16) return sign | 0x7c00;
+    if (exponent < -25) return sign;
+    if (exponent >= -14) {
+        kept = (uint64_t)(exponent + 15) << 10 | rest >> 42;
+    } else {
+        rest |= (uint64_t)1 << 52;
+        cut += -14 - exponent;
+        kept = rest >> cut;
+    }
+    const uint64_t lost = rest & (((uint64_t)1 << cut) - 1), middle = (uint64_t)1 << (cut - 1);
+    kept += lost > middle || (lost == middle && (kept & 1)); /* may carry into the exponent */
+    return (uint16_t)(sign | kept);
+}
+
+/* ---- does it fit, and what becomes of it: s from signed, u from unsigned, f from floating-point numbers.
+ * `below` and `above` are the nearest float64 that do not fit. */
+
+#define INTEGER(name, type, least, most, below, above)                             \
+    static inline int name##_fits_s(int64_t v) {                                   \
+        return v < 0 ? v >= (int64_t)(least) : !((uint64_t)v & ~(uint64_t)(most)); \
+    }                                                                              \
+    static inline type name##_of_s(int64_t v) {                                    \
+        return name##_fits_s(v) ? (type)v : v < 0 ? (type)(least) : (type)(most);  \
+    }                                                                              \
+    static inline int name##_fits_u(uint64_t v) {                                  \
+        return !(v & ~(uint64_t)(most));                                           \
+    }                                                                              \
+    static inline type name##_of_u(uint64_t v) {                                   \
+        return name##_fits_u(v) ? (type)v : (type)(most);                          \
+    }                                                                              \
+    static inline int name##_fits_f(double v) {                                    \
+        return v > (below) && v < (above);                                         \
+    }                                                                              \
+    static inline type name##_of_f(double v) {                                     \
+        if (name##_fits_f(v)) return (type)v;                                      \
+        return v < 0 ? (type)(least) : v > 0 ? (type)(most) : (type)0;             \
+    }
+
+INTEGER(i8, int8_t, INT8_MIN, INT8_MAX, -129.0, 128.0)
+INTEGER(u8, uint8_t, 0, UINT8_MAX, -1.0, 256.0)
+INTEGER(i16, int16_t, INT16_MIN, INT16_MAX, -32769.0, 32768.0)
+INTEGER(u16, uint16_t, 0, UINT16_MAX, -1.0, 65536.0)
+INTEGER(i32, int32_t, INT32_MIN, INT32_MAX, -2147483649.0, 2147483648.0)
+INTEGER(u32, uint32_t, 0, UINT32_MAX, -1.0, 4294967296.0)
+INTEGER(i64, int64_t, INT64_MIN, INT64_MAX, -0x1.0000000000001p63, 0x1p63)
+INTEGER(u64, uint64_t, 0, UINT64_MAX, -1.0, 0x1p64)
+
+#define FLOATING(name, type)                      \
+    static inline int name##_fits_s(int64_t v) {  \
+        (void)v;                                  \
+        return 1;                                 \
+    }                                             \
+    static inline type name##_of_s(int64_t v) {   \
+        return (type)v;                           \
+    }                                             \
+    static inline int name##_fits_u(uint64_t v) { \
+        (void)v;                                  \
+        return 1;                                 \
+    }                                             \
+    static inline type name##_of_u(uint64_t v) {  \
+        return (type)v;                           \
+    }                                             \
+    static inline int name##_fits_f(double v) {   \
+        return !isinf((type)v) || isinf(v);       \
+    }                                             \
+    static inline type name##_of_f(double v) {    \
+        return (type)v;                           \
+    }
+
+FLOATING(f32, float)
+FLOATING(f64, double)
+
+/* ---- a loop for each pair: returns the first that does not fit, or n */
+
+typedef tutti_count kernel(char *to, const char *from, tutti_count n);
+
+#define PAIR(from_name, from_type, kind, to_name, to_type)                                   \
+    static tutti_count from_name##_to_##to_name(char *to, const char *from, tutti_count n) { \
+        from_type v;                                                                         \
+        int fits = 1;                                                                        \
+        for (tutti_count i = 0; i < n; i++) {                                                \
+            memcpy(&v, from + i * (tutti_count)sizeof v, sizeof v);                          \
+            const to_type w = to_name##_of_##kind(v);                                        \
+            fits &= to_name##_fits_##kind(v);                                                \
+            memcpy(to + i * (tutti_count)sizeof w, &w, sizeof w);                            \
+        }                                                                                    \
+        if (fits) return n;                                                                  \
+        for (tutti_count i = 0;; i++) {                                                      \
+            memcpy(&v, from + i * (tutti_count)sizeof v, sizeof v);                          \
+            if (!to_name##_fits_##kind(v)) return i;                                         \
+        }                                                                                    \
+    }
+
+#define ROW(to_name, to_type)                \
+    PAIR(i8, int8_t, s, to_name, to_type)    \
+    PAIR(u8, uint8_t, u, to_name, to_type)   \
+    PAIR(i16, int16_t, s, to_name, to_type)  \
+    PAIR(u16, uint16_t, u, to_name, to_type) \
+    PAIR(i32, int32_t, s, to_name, to_type)  \
+    PAIR(u32, uint32_t, u, to_name, to_type) \
+    PAIR(i64, int64_t, s, to_name, to_type)  \
+    PAIR(u64, uint64_t, u, to_name, to_type) \
+    PAIR(f32, float, f, to_name, to_type)    \
+    PAIR(f64, double, f, to_name, to_type)
+
+ROW(i8, int8_t)
+ROW(u8, uint8_t)
+ROW(i16, int16_t)
+ROW(u16, uint16_t)
+ROW(i32, int32_t)
+ROW(u32, uint32_t)
+ROW(i64, int64_t)
+ROW(u64, uint64_t)
+ROW(f32, float)
+ROW(f64, double)
+
+#define KERNELS(to)                                                                              \
+    {                                                                                            \
+        i8_to_##to, u8_to_##to, i16_to_##to, u16_to_##to, i32_to_##to, u32_to_##to, i64_to_##to, \
+            u64_to_##to, f32_to_##to, f64_to_##to                                                \
+    }
+enum { KERNEL_TYPES = TUTTI__F64 + 1 };
+static kernel *const kernels[KERNEL_TYPES][KERNEL_TYPES] = {
+    KERNELS(i8),  KERNELS(u8),  KERNELS(i16), KERNELS(u16), KERNELS(i32),
+    KERNELS(u32), KERNELS(i64), KERNELS(u64), KERNELS(f32), KERNELS(f64)};
+
+/* At most BLOCK numbers to float16, and from it. */
+static tutti_count to_half(char *to, const char *from, tutti_count n, tutti__number type) {
+    double v[BLOCK];
+    tutti_count bad = n;
+    (void)kernels[TUTTI__F64][type]((char *)v, from, n);
+    for (tutti_count i = 0; i < n; i++) {
+        const uint16_t h = half_of(v[i]);
+        if ((h & 0x7fff) == 0x7c00 && !isinf(v[i]) && bad == n) bad = i;
+        memcpy(to + i * (tutti_count)sizeof h, &h, sizeof h);
+    }
+    return bad;
+}
+
+static tutti_count from_half(char *to, const char *from, tutti_count n, tutti__number type) {
+    float v[BLOCK];
+    for (tutti_count i = 0; i < n; i++) {
+        uint16_t h;
+        memcpy(&h, from + i * (tutti_count)sizeof h, sizeof h);
+        v[i] = half_value(h);
+    }
+    return kernels[type][TUTTI__F32](to, (const char *)v, n);
+}
+
+static tutti_count convert_block(tutti__number to_type, char *to, tutti__number from_type,
+                                 const char *from, tutti_count n) {
+    if (to_type == TUTTI__F16) return to_half(to, from, n, from_type);
+    if (from_type == TUTTI__F16) return from_half(to, from, n, to_type);
+    return kernels[to_type][from_type](to, from, n);
+}
+
+/* ---- elements */
+
+static tutti__number half_type(tutti__number type) {
+    return type == TUTTI__C32 ? TUTTI__F32 : type == TUTTI__C64 ? TUTTI__F64 : type;
+}
+
+static int is_complex(tutti__number type) {
+    return type == TUTTI__C32 || type == TUTTI__C64;
+}
+
+tutti_err tutti__conversion_make(tutti__number file, tutti__byte_order order, tutti__number memory,
+                                 tutti__overflow_policy policy, tutti__conversion *out) {
+    const int native = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? TUTTI__LITTLE : TUTTI__BIG;
+    TUTTI_CHECK((unsigned)file < TUTTI__NUMBERS && (unsigned)memory < TUTTI__NUMBERS, TUTTI_ERR_ARG,
+                "%d or %d is no type of numbers", (int)file, (int)memory);
+    TUTTI_CHECK(is_complex(file) == is_complex(memory), TUTTI_ERR_ARG,
+                "complex numbers on one side only");
+    tutti__conversion c = {.file = file, .memory = memory, .order = order, .policy = policy};
+    c.file_size = size_of[file];
+    c.memory_size = size_of[memory];
+    c.halves = is_complex(file) ? 2 : 1;
+    const int number = c.file_size / c.halves;
+    c.swap = (int)order == native || number == 1 ? 1 : number;
+    c.identity = file == memory && c.swap == 1;
+    *out = c;
+    return TUTTI_OK;
+}
+
+/* What is not an error any more: to floating-point types only numbers that are too large do not fit. */
+static int forgiven(const tutti__conversion *c, tutti__number to) {
+    return c->policy == TUTTI__OVERFLOW_IEEE &&
+           (to == TUTTI__F16 || to == TUTTI__F32 || to == TUTTI__F64);
+}
+
+/* n numbers; returns the first that does not fit, or n. */
+static tutti_count numbers_out(const tutti__conversion *c, char *file, const char *memory,
+                               tutti_count n) {
+    const tutti__number to = half_type(c->file), from = half_type(c->memory);
+    const int to_size = size_of[to], from_size = size_of[from];
+    tutti_count bad = n;
+    for (tutti_count i = 0; i < n; i += BLOCK) {
+        const tutti_count some = tutti__min(BLOCK, n - i);
+        char *at = file + i * to_size;
+        const tutti_count fit = convert_block(to, at, from, memory + i * from_size, some);
+        if (fit < some && bad == n && !forgiven(c, to)) bad = i + fit;
+        if (c->swap > 1) turn(at, at, (size_t)(some * to_size), c->swap);
+    }
+    return bad;
+}
+
+static tutti_count numbers_in(const tutti__conversion *c, char *memory, const char *file,
+                              tutti_count n) {
+    const tutti__number to = half_type(c->memory), from = half_type(c->file);
+    const int to_size = size_of[to], from_size = size_of[from];
+    char block[BLOCK * 8];
+    tutti_count bad = n;
+    for (tutti_count i = 0; i < n; i += BLOCK) {
+        const tutti_count some = tutti__min(BLOCK, n - i);
+        const char *at = file + i * from_size;
+        if (c->swap > 1) {
+            turn(block, at, (size_t)(some * from_size), c->swap);
+            at = block;
+        }
+        const tutti_count fit = convert_block(to, memory + i * to_size, from, at, some);
+        if (fit < some && bad == n && !forgiven(c, to)) bad = i + fit;
+    }
+    return bad;
+}
+
+/* Types are equal: copy, or turn round. */
+static void same_type(const tutti__conversion *c, char *to, const char *from, tutti_count n) {
+    const size_t bytes = (size_t)n * (size_t)c->file_size;
+    if (c->identity)
+        memcpy(to, from, bytes);
+    else
+        turn(to, from, bytes, c->swap);
+}
+
+/* n elements; returns the first that does not fit, or n. */
+static tutti_count elements_out(const tutti__conversion *c, char *file, const char *memory,
+                                tutti_count n) {
+    if (c->file != c->memory) return numbers_out(c, file, memory, n * c->halves) / c->halves;
+    same_type(c, file, memory, n);
+    return n;
+}
+
+static tutti_count elements_in(const tutti__conversion *c, char *memory, const char *file,
+                               tutti_count n) {
+    if (c->file != c->memory) return numbers_in(c, memory, file, n * c->halves) / c->halves;
+    same_type(c, memory, file, n);
+    return n;
+}
+
+static tutti_err misfit(tutti_count bad, tutti_count *first_bad_out) {
+    if (first_bad_out) *first_bad_out = bad;
+    TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "element %lld does not fit its type", (long long)bad);
+}
+
+tutti_err tutti__convert_out(const tutti__conversion *c, void *file, const void *memory,
+                             tutti_count n, tutti_count *first_bad_out) {
+    const tutti_count fit = elements_out(c, file, memory, n);
+    return fit == n ? TUTTI_OK : misfit(fit, first_bad_out);
+}
+
+tutti_err tutti__convert_in(const tutti__conversion *c, void *memory, const void *file,
+                            tutti_count n, tutti_count *first_bad_out) {
+    const tutti_count fit = elements_in(c, memory, file, n);
+    return fit == n ? TUTTI_OK : misfit(fit, first_bad_out);
+}
+
+/* ---- pieces of an image: [rest of an element | whole elements | start of an element] */
+
+typedef struct {
+    tutti_count first;    /* the element of byte lo */
+    tutti_off head, tail; /* bytes of cut elements; a piece within one element is all head */
+    tutti_off inside;     /* how far into its element the head begins */
+    tutti_count whole;
+} division;
+
+static division divide(const tutti__conversion *c, const tutti__image *p) {
+    const tutti_off size = c->file_size, bytes = p->hi - p->lo;
+    division d = {.first = p->lo / size, .inside = p->lo % size};
+    if (d.inside > 0 || bytes < size) d.head = tutti__min(bytes, size - d.inside);
+    d.whole = (bytes - d.head) / size;
+    d.tail = bytes - d.head - d.whole * size;
+    return d;
+}
+
+enum { NONE = -1 };
+
+/* Of n elements from `first` on `fit` do, up to one that does not: remember the first such one. */
+static void note(tutti_count first, tutti_count n, tutti_count fit, tutti_count *bad) {
+    if (fit < n && *bad == NONE) *bad = first + fit;
+}
+
+tutti_err tutti__image_out(const tutti__conversion *c, const tutti__image *p,
+                           tutti_count *first_bad_out) {
+    const division d = divide(c, p);
+    char *file = p->file, one[16];
+    const char *memory = p->memory;
+    tutti_count element = d.first, bad = NONE;
+    if (d.head > 0) {
+        note(element++, 1, elements_out(c, one, memory, 1), &bad);
+        memcpy(file, one + d.inside, (size_t)d.head);
+        file += d.head;
+        memory += c->memory_size;
+    }
+    note(element, d.whole, elements_out(c, file, memory, d.whole), &bad);
+    if (d.tail > 0) {
+        memory += d.whole * c->memory_size;
+        note(element + d.whole, 1, elements_out(c, one, memory, 1), &bad);
+        memcpy(file + d.whole * c->file_size, one, (size_t)d.tail);
+    }
+    return bad == NONE ? TUTTI_OK : misfit(bad, first_bad_out);
+}
+
+void tutti__cuts_free(tutti__cuts *cuts) {
+    tutti__free(cuts->v);
+    *cuts = (tutti__cuts){NULL, 0, 0};
+}
+
+static tutti_err cut_find(tutti__cuts *cuts, tutti_count element, tutti__cut **out) {
+    for (size_t i = 0; i < cuts->n; i++)
+        if (cuts->v[i].element == element) {
+            *out = &cuts->v[i];
+            return TUTTI_OK;
+        }
+    if (cuts->n == cuts->room) {
+        const size_t room = 2 * cuts->room + 8;
+        tutti__cut *v = tutti__realloc(cuts->v, room * sizeof *v);
+        if (!v) return TUTTI_ERR_NOMEM;
+        cuts->v = v;
+        cuts->room = room;
+    }
+    *out = &cuts->v[cuts->n++];
+    **out = (tutti__cut){.element = element};
+    return TUTTI_OK;
+}
+
+/* A part of an element has come; with the last of them it is converted. */
+static tutti_err cut_add(const tutti__conversion *c, tutti__cuts *cuts, const tutti__image *part,
+                         tutti_count *bad) {
+    const tutti_off inside = part->lo % c->file_size, bytes = part->hi - part->lo;
+    tutti__cut *cut = NULL;
+    TUTTI_TRY(cut_find(cuts, part->lo / c->file_size, &cut));
+    memcpy(cut->bytes + inside, part->file, (size_t)bytes);
+    cut->have |= ((1u << bytes) - 1) << inside;
+    if (cut->have != (1u << c->file_size) - 1) return TUTTI_OK;
+    note(cut->element, 1, elements_in(c, part->memory, (const char *)cut->bytes, 1), bad);
+    *cut = cuts->v[--cuts->n];
+    return TUTTI_OK;
+}
+
+tutti_err tutti__image_in(const tutti__conversion *c, const tutti__image *p, tutti__cuts *cuts,
+                          tutti_count *first_bad_out) {
+    const division d = divide(c, p);
+    char *file = p->file, *memory = p->memory;
+    tutti_count element = d.first, bad = NONE;
+    tutti_off at = p->lo;
+    if (d.head > 0) {
+        const tutti__image part = {at, at + d.head, file, memory};
+        TUTTI_TRY(cut_add(c, cuts, &part, &bad));
+        element++;
+        at += d.head;
+        file += d.head;
+        memory += c->memory_size;
+    }
+    note(element, d.whole, elements_in(c, memory, file, d.whole), &bad);
+    if (d.tail > 0) {
+        at += d.whole * c->file_size;
+        const tutti__image part = {at, at + d.tail, file + d.whole * c->file_size,
+                                   memory + d.whole * c->memory_size};
+        TUTTI_TRY(cut_add(c, cuts, &part, &bad));
+    }
+    return bad == NONE ? TUTTI_OK : misfit(bad, first_bad_out);
+}

@@ -1,0 +1,89 @@
+/* access: numbers that are of another type, or in another byte order, in the file than in memory.
+ *
+ *   memory   native numbers  --- out --->  file image: the same elements as they lie in the file
+ *                            <--- in ----
+ *
+ * Windows of the engine end at pages, not at elements, so that both ways also work on any bytes [lo, hi) of the
+ * image.  On the way out the elements at both ends are converted and cut.  On the way in the parts of an
+ * element that was cut wait in `tutti__cuts` until all of them have come, in whichever order windows are.
+ *
+ * Values are rounded to nearest even between floating-point types and from integers, and towards zero to
+ * integers.  What does not fit is an error (TUTTI_ERR_OVERFLOW) that names the first such element; all elements
+ * are converted nevertheless: those become the nearest integer there is, 0 for NaN, or an infinity.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CONVERT_H
+#define TUTTI_CONVERT_H
+
+#include "base/memory.h"
+
+typedef enum {
+    TUTTI__I8,
+    TUTTI__U8,
+    TUTTI__I16,
+    TUTTI__U16,
+    TUTTI__I32,
+    TUTTI__U32,
+    TUTTI__I64,
+    TUTTI__U64,
+    TUTTI__F32,
+    TUTTI__F64,
+    TUTTI__F16,
+    TUTTI__C32, /* complex: two float32 */
+    TUTTI__C64, /* two float64 */
+    TUTTI__NUMBERS
+} tutti__number;
+
+typedef enum { TUTTI__LITTLE, TUTTI__BIG } tutti__byte_order;
+
+/* Numbers too large for a floating-point type: an error, or infinities as IEEE 754 has it. */
+typedef enum { TUTTI__OVERFLOW_ERROR, TUTTI__OVERFLOW_IEEE } tutti__overflow_policy;
+
+typedef struct tutti__conversion {
+    tutti__number file, memory;
+    tutti__byte_order order; /* in the file */
+    tutti__overflow_policy policy;
+    int file_size, memory_size; /* of an element */
+    int identity;               /* bytes can simply be copied */
+    int halves;                 /* numbers in an element: 2 if it is complex */
+    int swap;                   /* bytes of each number in the file, turned round if > 1 */
+} tutti__conversion;
+
+int tutti__number_size(tutti__number type);
+
+/* Refuses (TUTTI_ERR_ARG) complex numbers on one side alone. */
+tutti_err tutti__conversion_make(tutti__number file, tutti__byte_order order, tutti__number memory,
+                                 tutti__overflow_policy policy,
+                                 tutti__conversion *out) TUTTI_MUST_USE;
+
+/* n elements, at any addresses that do not overlap.  `first_bad_out` (may be NULL) is written if some do not fit. */
+tutti_err tutti__convert_out(const tutti__conversion *c, void *file, const void *memory,
+                             tutti_count n, tutti_count *first_bad_out) TUTTI_MUST_USE;
+tutti_err tutti__convert_in(const tutti__conversion *c, void *memory, const void *file,
+                            tutti_count n, tutti_count *first_bad_out) TUTTI_MUST_USE;
+
+/* A piece of an image: bytes [lo, hi) of a stream of elements as they lie in the file. */
+typedef struct tutti__image {
+    tutti_off lo, hi;
+    void *file;   /* where byte lo is */
+    void *memory; /* where the element is that byte lo belongs to; the next ones follow */
+} tutti__image;
+
+/* Elements of a stream that have come in part. */
+typedef struct {
+    tutti_count element;
+    unsigned have; /* a bit for each byte */
+    unsigned char bytes[16];
+} tutti__cut;
+typedef struct tutti__cuts {
+    tutti__cut *v;
+    size_t n, room;
+} tutti__cuts;
+void tutti__cuts_free(tutti__cuts *cuts);
+
+/* The same for pieces.  Bad elements are counted from the beginning of the stream. */
+tutti_err tutti__image_out(const tutti__conversion *c, const tutti__image *piece,
+                           tutti_count *first_bad_out) TUTTI_MUST_USE;
+tutti_err tutti__image_in(const tutti__conversion *c, const tutti__image *piece, tutti__cuts *cuts,
+                          tutti_count *first_bad_out) TUTTI_MUST_USE;
+
+#endif
