@@ -257,6 +257,47 @@ static void by_hand(void) {
     tutti_access_free(&a);
 }
 
+/* Pieces name both places; the order counts where they overlap. */
+static void by_pieces(void) {
+    const tutti_off file[] = {4, 0, 2, 9}, memory[] = {-3, 10, 0, 5}, length[] = {2, 4, 3, 0};
+    const tutti_off negative[] = {4, -1, 2, 9}, packed[] = {0, 2, 6, 9};
+    unsigned char in[20];
+    tutti_access *a = NULL, *b = NULL;
+    tutti_off n = 0, lo = 0, hi = 0;
+    check_where("by pieces");
+    file_make(6);
+    tutti_file *f = file_open("");
+    memset(in, UNTOUCHED, sizeof in);
+    CHECK_OK(tutti_access_pieces(4, file, memory, length, &a));
+    tutti_access_memory_bounds(a, &lo, &hi);
+    CHECK_EQ(lo, -3);
+    CHECK_EQ(hi, 14);
+    CHECK_EQ(tutti_access_bytes(a), 6);
+    CHECK_OK(tutti_file_read(f, a, in + 3, &n));
+    CHECK_EQ(n, 9);
+    for (int k = -3; k < 17; k++) {
+        unsigned char right = UNTOUCHED;
+        for (int i = 0; i < 4; i++)
+            if (k >= memory[i] && k < memory[i] + length[i])
+                right = value_at(file[i] + k - memory[i]);
+        CHECK_EQ(in[k + 3], right);
+    }
+    tutti_access_free(&a);
+    CHECK_OK(tutti_access_pieces(4, file, NULL, length, &a));
+    CHECK_OK(tutti_access_pieces(4, file, packed, length, &b));
+    CHECK(tutti_access_equal(a, b), "packed");
+    tutti_access_free(&a);
+    tutti_access_free(&b);
+    CHECK_ERR(tutti_access_pieces(4, negative, memory, length, &a), TUTTI_ERR_ARG);
+    CHECK_ERR(tutti_access_pieces(4, file, memory, negative, &a), TUTTI_ERR_ARG);
+    CHECK_ERR(tutti_access_pieces(4, NULL, memory, length, &a), TUTTI_ERR_ARG);
+    CHECK_ERR(tutti_access_pieces(-1, file, memory, length, &a), TUTTI_ERR_ARG);
+    CHECK_OK(tutti_access_pieces(0, NULL, NULL, NULL, &a));
+    CHECK_EQ(tutti_access_bytes(a), 0);
+    tutti_access_free(&a);
+    CHECK_OK(tutti_file_close(&f));
+}
+
 /* Another access that differs in its repeats alone does not get the plan of the first. */
 static void plans_differ(void) {
     const tutti_off at[] = {0, 0, 8}, length[] = {4, 4, 4};
@@ -349,6 +390,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/repeats", check_dir());
     check_seed(20261116);
     by_hand();
+    by_pieces();
     plans_differ();
     small();
     no_memory();
