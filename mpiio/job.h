@@ -37,7 +37,8 @@ void mpiio_job_settle_pointer(const mpiio_job *job);
 /* ---- repeat.c */
 /* The job's access for such a view. */
 int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type);
-/* Of the bytes that a read has moved, how many are there from the view's beginning on, without a gap? */
+/* Of the bytes that a read has moved, how many are there from the view's beginning on, without a
+ * gap? */
 MPI_Offset mpiio_repeat_count(const mpiio_repeat *r, tutti_off moved);
 void mpiio_repeat_free(mpiio_repeat **r);
 

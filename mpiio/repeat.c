@@ -1,7 +1,7 @@
-/* mpiio: views that name bytes twice, or whose tiles reach into one another.  MPI allows the former for files that are
- * only read (displacements must not decrease, but types may overlap, themselves or from tile to tile).  Such views
- * are rare: they are expanded piece by piece, and the pieces, each with its place in the program's memory, are
- * the access.
+/* mpiio: views that name bytes twice, or whose tiles reach into one another.  MPI allows the former
+ * for files that are only read (displacements must not decrease, but types may overlap, themselves
+ * or from tile to tile).  Such views are rare: they are expanded piece by piece, and the pieces,
+ * each with its place in the program's memory, are the access.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>

@@ -5,10 +5,11 @@
  * maps it to one file offset and one memory offset.  File offsets of a finished access strictly
  * increase along the stream; memory offsets may come in any order.
  *
- * A byte of the file may be named several times.  It is in the stream once, with the memory of its last mention,
- * which is what a write takes.  The mentions before that are kept beside the stream as *repeats*: a
- * read fills their memory too, and counts their bytes.  Only if two bytes of the file are named for one byte
- * of memory, it is undefined which of them a read leaves there, and in repeats of them.
+ * A byte of the file may be named several times.  It is in the stream once, with the memory of its
+ * last mention, which is what a write takes.  The mentions before that are kept beside the stream
+ * as *repeats*: a read fills their memory too, and counts their bytes.  Only if two bytes of the
+ * file are named for one byte of memory, it is undefined which of them a read leaves there, and in
+ * repeats of them.
  *
  * Accesses are immutable and need no MPI.  All calls here are Local.  Different threads may use
  * one access at the same time.
@@ -67,8 +68,8 @@ TUTTI_API tutti_err tutti_access_vector(tutti_off offset, tutti_count count, tut
 TUTTI_API tutti_err tutti_access_runs(tutti_count n, const tutti_off *offsets,
                                       const tutti_off *lengths, tutti_access **out) TUTTI_MUST_USE;
 
-/** `n` pieces in any order: lengths[i] bytes at file_offsets[i] go with those at memory_offsets[i], which may
- *  be negative.
+/** `n` pieces in any order: lengths[i] bytes at file_offsets[i] go with those at memory_offsets[i],
+ *  which may be negative.
  *  @param[in] memory_offsets  NULL: packed in the given order, as tutti_access_runs has it */
 TUTTI_API tutti_err tutti_access_pieces(tutti_count n, const tutti_off *file_offsets,
                                         const tutti_off *memory_offsets, const tutti_off *lengths,
@@ -130,8 +131,9 @@ TUTTI_API tutti_off tutti_access_bytes_in(const tutti_access *a, tutti_off lo, t
 /** Memory that the description itself takes. */
 TUTTI_API size_t tutti_access_size(const tutti_access *a);
 
-/** Structural hash and equality of both sides and of repeats: equal descriptions of equal bytes.  Two accesses that
- *  were built the same way are equal; the same bytes described in different ways usually are too. */
+/** Structural hash and equality of both sides and of repeats: equal descriptions of equal
+ *  bytes.  Two accesses that were built the same way are equal; the same bytes described in
+ *  different ways usually are too. */
 TUTTI_API uint64_t tutti_access_hash(const tutti_access *a);
 TUTTI_API int tutti_access_equal(const tutti_access *a, const tutti_access *b);
 
@@ -178,7 +180,7 @@ TUTTI_API int tutti_access_describe(const tutti_access *a, char *buf, size_t siz
 /** @name Moving bytes by an access
  *  `user` is the address of memory offset 0; `stream` bytes are packed in file order. */
 /**@{*/
-/** Copy stream bytes [from, to) out of user memory into `packed`, and back; back, to repeats too. */
+/** Copy stream bytes [from, to) out of user memory into `packed`; and back, to repeats too. */
 TUTTI_API void tutti_access_pack(const tutti_access *a, const void *user, tutti_off from,
                                  tutti_off to, void *packed);
 TUTTI_API void tutti_access_unpack(const tutti_access *a, void *user, tutti_off from, tutti_off to,

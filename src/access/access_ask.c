@@ -114,7 +114,8 @@ tutti_err tutti_access_seek(const tutti_access *a, tutti_off p, tutti_piece *pie
     return TUTTI_OK;
 }
 
-/* ---- passing on: the file side and the memory side; with repeats, a mark, these two and the repeats' two */
+/* ---- passing on: the file side and the memory side; with repeats, a mark, these two and the
+ * repeats' two */
 
 static const unsigned char REPEATS_MARK[] = {0xa8, 0x01};
 enum { MARK_SIZE = sizeof REPEATS_MARK };

@@ -5,8 +5,8 @@
  *   file    for i < 4: for j < 8: run at 100 i + 1000 j        for j < 8: for i < 4: ...
  *   memory  for i < 4: for j < 8: ...                    ->    for j < 8: for i < 4: ...
  *
- * This is right if no two iterations meet in the file, which the strides tell.  Of a loop that stays in its place
- * in the file the last iteration counts; the others are lost, as loops too.
+ * This is right if no two iterations meet in the file, which the strides tell.  Of a loop that
+ * stays in its place in the file the last iteration counts; the others are lost, as loops too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -117,8 +117,8 @@ static tutti_err loops_sides(const loops *t, tutti__mapping *out) {
     return err;
 }
 
-/* All iterations of the idle loops but the first of each: the first of those before loop k, some but the first of
- * k, any of those after it; for every k. */
+/* All iterations of the idle loops but the first of each: the first of those before loop k, some
+ * but the first of k, any of those after it; for every k. */
 static tutti_err loops_lost(const loops *kept, tutti__mapping *out) {
     tutti__mapping all = {{0, NULL}, {0, NULL}}, more;
     for (int k = 0; k < kept->idle_n; k++) {

@@ -1,14 +1,15 @@
 /* access: bytes that one access mentions several times.
  *
- *   indices {2, 0, 2}     stream   0 -> memory 1,  2 -> memory 2        what moves to or from the file
- *                         repeats  2 -> memory 0                        what reads copy afterwards: 0 <- 2
+ *   indices {2, 0, 2}   stream   0 -> memory 1, 2 -> memory 2    moves to or from the file
+ *                       repeats  2 -> memory 0                   copied after a read: 0 <- 2
  *
- * A repeat names its byte of the file; where the stream brings that byte to is looked up when it is needed, so
- * that repeats stay true whichever mention wins when accesses are put together.  Those that sorting
- * leaves behind are in the order of the file, and looking up then mostly means going on.
+ * A repeat names its byte of the file; where the stream brings that byte to is looked up when it is
+ * needed, so that repeats stay true whichever mention wins when accesses are put together.  Those
+ * that sorting leaves behind are in the order of the file, and looking up then mostly means going
+ * on.
  *
- * If an access sends two bytes of the file to one byte of memory, a read leaves one of them there, and any of
- * the two where such a byte is repeated.
+ * If an access sends two bytes of the file to one byte of memory, a read leaves one of them there,
+ * and any of the two where such a byte is repeated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "access/node.h"
@@ -47,7 +48,8 @@ static void place_seek(place *p, tutti_off stream) {
     place_look(p);
 }
 
-/* Go to the piece that holds a byte of the file, or, if the stream has no such byte, to the next one. */
+/* Go to the piece that holds a byte of the file, or, if the stream has no such byte, to the next
+ * one. */
 static void place_find(place *p, tutti_off file) {
     for (int i = 0; i < NEAR && p->bytes > 0 && p->file + p->bytes <= file; i++) {
         tutti__cursor_skip(&p->cf, p->bytes);

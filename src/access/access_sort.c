@@ -1,8 +1,8 @@
 /* access: putting an irregular file side in order.  The access is expanded into pieces that are
  * contiguous in file and memory; they are sorted by file offset, stably (a natural merge sort, if
  * there are few ascending rows to merge, otherwise a radix sort); where pieces overlap, a sweep
- * along the file keeps at each place the one that was mentioned last, and what is lost of the others is
- * gathered.  The results are described anew.
+ * along the file keeps at each place the one that was mentioned last, and what is lost of the
+ * others is gathered.  The results are described anew.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -168,8 +168,8 @@ static void piece_cut(piece *p, tutti_off to) {
     p->file = to;
 }
 
-/* Write what is to be seen of the sorted pieces v into w (room for 2 n), and gather what is not.  Of a piece that
- * has been seen up to some place only the rest is left in v. */
+/* Write what is to be seen of the sorted pieces v into w (room for 2 n), and gather what is
+ * not.  Of a piece that has been seen up to some place only the rest is left in v. */
 static tutti_err sweep(piece *v, tutti_count *n, heap *h, piece *w, pieces *lost) {
     tutti_count out = 0, i = 0;
     tutti_off at = 0;

@@ -1,8 +1,8 @@
-/* access: converting numbers.  One loop for each pair of types, over native numbers; bytes are turned round
- * before or after it, block by block, so that the numbers in between stay in the first-level cache.  Types that are equal
- * need no block: bytes are turned round from here to there, 32 at a time where the processor can.
- * float16 goes through float32 when it is read (which is exact) and through float64 when it is made: anything
- * shorter would be rounded twice.
+/* access: converting numbers.  One loop for each pair of types, over native numbers; bytes are
+ * turned round before or after it, block by block, so that the numbers in between stay in the
+ * first-level cache.  Types that are equal need no block: bytes are turned round from here to
+ * there, 32 at a time where the processor can.  float16 goes through float32 when it is read (which
+ * is exact) and through float64 when it is made: anything shorter would be rounded twice.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/convert.h"
 
@@ -113,8 +113,8 @@ static uint16_t half_of(double v) {
     return (uint16_t)(sign | kept);
 }
 
-/* ---- does it fit, and what becomes of it: s from signed, u from unsigned, f from floating-point numbers.
- * `below` and `above` are the nearest float64 that do not fit. */
+/* ---- does it fit, and what becomes of it: s from signed, u from unsigned, f from floating-point
+ * numbers.  `below` and `above` are the nearest float64 that do not fit. */
 
 #define INTEGER(name, type, least, most, below, above)                             \
     static inline int name##_fits_s(int64_t v) {                                   \
@@ -283,7 +283,8 @@ tutti_err tutti__conversion_make(tutti__number file, tutti__byte_order order, tu
     return TUTTI_OK;
 }
 
-/* What is not an error any more: to floating-point types only numbers that are too large do not fit. */
+/* What is not an error any more: to floating-point types only numbers that are too large do not
+ * fit. */
 static int forgiven(const tutti__conversion *c, tutti__number to) {
     return c->policy == TUTTI__OVERFLOW_IEEE &&
            (to == TUTTI__F16 || to == TUTTI__F32 || to == TUTTI__F64);

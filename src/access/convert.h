@@ -3,13 +3,15 @@
  *   memory   native numbers  --- out --->  file image: the same elements as they lie in the file
  *                            <--- in ----
  *
- * Windows of the engine end at pages, not at elements, so that both ways also work on any bytes [lo, hi) of the
- * image.  On the way out the elements at both ends are converted and cut.  On the way in the parts of an
- * element that was cut wait in `tutti__cuts` until all of them have come, in whichever order windows are.
+ * Windows of the engine end at pages, not at elements, so that both ways also work on any bytes
+ * [lo, hi) of the image.  On the way out the elements at both ends are converted and cut.  On the
+ * way in the parts of an element that was cut wait in `tutti__cuts` until all of them have come, in
+ * whichever order windows are.
  *
- * Values are rounded to nearest even between floating-point types and from integers, and towards zero to
- * integers.  What does not fit is an error (TUTTI_ERR_OVERFLOW) that names the first such element; all elements
- * are converted nevertheless: those become the nearest integer there is, 0 for NaN, or an infinity.
+ * Values are rounded to nearest even between floating-point types and from integers, and towards
+ * zero to integers.  What does not fit is an error (TUTTI_ERR_OVERFLOW) that names the first such
+ * element; all elements are converted nevertheless: those become the nearest integer there is, 0
+ * for NaN, or an infinity.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CONVERT_H
 #define TUTTI_CONVERT_H
@@ -55,7 +57,8 @@ tutti_err tutti__conversion_make(tutti__number file, tutti__byte_order order, tu
                                  tutti__overflow_policy policy,
                                  tutti__conversion *out) TUTTI_MUST_USE;
 
-/* n elements, at any addresses that do not overlap.  `first_bad_out` (may be NULL) is written if some do not fit. */
+/* n elements, at any addresses that do not overlap.  `first_bad_out` (may be NULL) is written if
+ * some do not fit. */
 tutti_err tutti__convert_out(const tutti__conversion *c, void *file, const void *memory,
                              tutti_count n, tutti_count *first_bad_out) TUTTI_MUST_USE;
 tutti_err tutti__convert_in(const tutti__conversion *c, void *memory, const void *file,

@@ -24,10 +24,11 @@ static inline size_t tutti__leb_put(unsigned char *p, uint64_t v) {
     return n;
 }
 
-/* From code that is known to be sound; numbers are in the list's own unit, so that most are short.  Branching on
- * the size, short sizes first, is quicker than finding the end in eight bytes at once without branches,
- * which is a chain of a dozen cycles from item to item: 1.2 against 4.6 ns for two bytes each, 10 against 12
- * for one or two at random.  Only all of one to four at random are slower (21 against 6 ns). */
+/* From code that is known to be sound; numbers are in the list's own unit, so that most are
+ * short.  Branching on the size, short sizes first, is quicker than finding the end in eight bytes
+ * at once without branches, which is a chain of a dozen cycles from item to item: 1.2 against 4.6
+ * ns for two bytes each, 10 against 12 for one or two at random.  Only all of one to four at random
+ * are slower (21 against 6 ns). */
 static inline uint64_t tutti__leb_next(const unsigned char **at) {
     const unsigned char *p = *at;
     uint64_t v = p[0];
@@ -143,8 +144,8 @@ int tutti__node_equal(const tutti__node *a, const tutti__node *b);
  * Costs its number of runs. */
 tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) TUTTI_MUST_USE;
 
-/* Put the file side in order, and the memory side with it.  The sides are replaced on success; mentions that
- * a later one takes the place of are in *lost_out.
+/* Put the file side in order, and the memory side with it.  The sides are replaced on success;
+ * mentions that a later one takes the place of are in *lost_out.
  * loops_sort: only if both are nests of loops that can be transposed; done_out says whether. */
 tutti_err tutti__loops_sort(tutti__mapping *io, tutti__mapping *lost_out,
                             int *done_out) TUTTI_MUST_USE;

@@ -85,8 +85,8 @@ typedef struct tutti__mapping {
 struct tutti_access {
     tutti__side file;   /* monotone */
     tutti__side memory; /* any order, same number of bytes */
-    /* Mentions of bytes of `file` that a later one has taken the place of: writes pass over them, reads
-     * end with copying to their memory what the stream has brought to the byte's own
+    /* Mentions of bytes of `file` that a later one has taken the place of: writes pass over them,
+     * reads end with copying to their memory what the stream has brought to the byte's own
      * (access_repeat.c).  Empty in nearly all accesses. */
     tutti__mapping repeats;
 };
@@ -109,11 +109,11 @@ static inline tutti__side tutti__side_ref(tutti__side s) {
     return s;
 }
 
-/* Join two sides into an access whose file side is monotone: sorts where needed, later mention wins, and
- * what it takes the place of becomes repeats.  Takes over both sides, also on failure. */
+/* Join two sides into an access whose file side is monotone: sorts where needed, later mention
+ * wins, and what it takes the place of becomes repeats.  Takes over both sides, also on failure. */
 tutti_err tutti__access_make(tutti__side file, tutti__side memory,
                              tutti_access **out) TUTTI_MUST_USE;
-/* The same with repeats that are known already: they come before the others.  Takes over all sides. */
+/* The same with repeats that are known already.  Takes over all sides. */
 tutti_err tutti__access_make_all(tutti_access sides, tutti_access **out) TUTTI_MUST_USE;
 /* The sides of an access with references of their own; and giving them back. */
 tutti_access tutti__access_share(const tutti_access *a);
@@ -219,10 +219,10 @@ tutti_err tutti__sides_union(int n, const tutti__side *sides, tutti_off lo, tutt
                              tutti_off max_gap, tutti__extents *io) TUTTI_MUST_USE;
 void tutti__extents_free(tutti__extents *e);
 
-/* Of each side the part within [lo, hi) that no later one covers (side_trim.c): the sides of ranks that write in rank
- * order, without what will be written over.  Sides that lose nothing are shared, or cut at lo and hi.
- * TUTTI_ERR_UNSUPPORTED if the new descriptions would take more than `limit` bytes, or more work than they
- * are worth; trimmed_out[n] is written only on success. */
+/* Of each side the part within [lo, hi) that no later one covers (side_trim.c): the sides of ranks
+ * that write in rank order, without what will be written over.  Sides that lose nothing are shared,
+ * or cut at lo and hi. TUTTI_ERR_UNSUPPORTED if the new descriptions would take more than `limit`
+ * bytes, or more work than they are worth; trimmed_out[n] is written only on success. */
 tutti_err tutti__sides_trim(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
                             tutti__side *trimmed_out, size_t limit) TUTTI_MUST_USE;
 
@@ -246,8 +246,8 @@ void tutti__access_unpack(const tutti_access *a, void *user, tutti_off from, tut
 
 /* ---- repeats (access_repeat.c) */
 
-/* The end of every read: stream bytes [from, to) are in user memory; copy them on to wherever else they are
- * mentioned.  Returns the bytes copied. */
+/* The end of every read: stream bytes [from, to) are in user memory; copy them on to wherever else
+ * they are mentioned.  Returns the bytes copied. */
 tutti_off tutti__repeats_copy(const tutti_access *a, void *user, tutti_off from, tutti_off to);
 static inline tutti_off tutti__access_repeat(const tutti_access *a, void *user, tutti_off from,
                                              tutti_off to) {

@@ -1,19 +1,21 @@
 /* access: sides without what later ones cover.
  *
- *   rank 0   |=====  =====  =====|                 regions where bounds of several sides meet are contested;
- *   rank 1              |===== =========|          elsewhere a side keeps what it has, as a slice
+ *   rank 0   |=====  =====  =====|
+ *   rank 1              |===== =========|
  *   rank 2                                 |===|
  *            '---------'--------'-------'--'---'
  *                       contested
  *
- * If the sides of a contested region turn out to be disjoint in it (they interleave), nobody loses anything there.
- * Otherwise their runs are merged in the order of the file: at each place the last of the sides that are there
- * has it.  What is left of a side is a list, or loops where it is regular.
+ * Regions where the bounds of several sides meet are contested; elsewhere a side keeps what it has,
+ * as a slice.  If the sides of a contested region turn out to be disjoint in it (they interleave),
+ * nobody loses anything there.  Otherwise their runs are merged in the order of the file: at each
+ * place the last of the sides that are there has it.  What is left of a side is a list, or loops
+ * where it is regular.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "access/side_set.h"
 
-/* Runs that are looked at before giving up: so many take a part of a second, and 64 MiB meanwhile. */
+/* Runs that are looked at before giving up: a part of a second, and 64 MiB meanwhile. */
 #define MOST_RUNS ((int64_t)1 << 22)
 
 typedef struct {
@@ -102,7 +104,7 @@ static tutti_err part_left(party *p, tutti_off to) {
     return part_add(p, s);
 }
 
-/* ---- the sweep: a heap of next runs, the first on top, and one of holders, the last side on top */
+/* ---- the sweep: a heap of next runs, first on top, and one of holders, the last side on top */
 
 static int run_before(const party *a, const party *b) {
     return a->at < b->at;
@@ -221,8 +223,9 @@ static tutti_err region_divide(trim *t, const range *r) {
     return TUTTI_OK;
 }
 
-/* Regions in order: where a side begins before the end of all that began before it.  Between two of them at most one
- * side goes on, so that all regions together have not many more sides than there are. */
+/* Regions in order: where a side begins before the end of all that began before it.  Between two of
+ * them at most one side goes on, so that all regions together have not many more sides than there
+ * are. */
 static tutti_err regions(trim *t) {
     size_t next = 0;
     tutti_off reach = INT64_MIN;

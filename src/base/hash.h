@@ -1,4 +1,5 @@
-/* base: FNV-1a, for whatever is compared by a number: paths, machines, headers.  Not against adversaries.
+/* base: FNV-1a, for whatever is compared by a number: paths, machines, headers.  Not against
+ * adversaries.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_HASH_H
 #define TUTTI_HASH_H

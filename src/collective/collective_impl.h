@@ -314,8 +314,8 @@ tutti_err tutti__operation_direct(tutti__op *op) TUTTI_MUST_USE;
 tutti_err tutti__operation_move(tutti__op *op) TUTTI_MUST_USE;
 /* Written in the background: a sync that may follow should not find all of it still to do.   Local. */
 void tutti__operation_hasten(const tutti__op *op);
-/* Count what has been done once it is known to have gone well; what was read goes to all places it is
- * mentioned for. */
+/* Count what has been done once it is known to have gone well; what was read goes to all places it
+ * is mentioned for. */
 void tutti__operation_done(tutti__op *op);
 /* Keep why it was done so. */
 void tutti__operation_explain(tutti_file *f, const tutti_plan *p);

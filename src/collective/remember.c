@@ -1,8 +1,8 @@
 /* collective: plans that are remembered.  A program that asks for the same bytes again, or for the same shape
  * at another offset, gets the plan that was made before.
  *
- * A plan fits if file side and memory side (reading, repeats too) are the same trees, wherever they begin; handles
- * do not matter.  Each
+ * A plan fits if file side and memory side (of a read also repeats) are the same trees, wherever
+ * they begin; handles do not matter.  Each
  * rank says for each plan that is remembered how far its access lies from the one that was planned
  * (a displacement), or that it does not fit.  One reduction over all ranks, which starts every operation
  * anyway, so tells which plans fit everybody at one displacement; ranks without bytes go along with

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Bytes that one access names several times: every read fills all places they are named for, up to the end of the
- * file, and counts them; writes take the last.  Random accesses of all constructors against their
- * models, by every kind of call and several ways to carry it out.
+/* Bytes that one access names several times: every read fills all places they are named for, up to
+ * the end of the file, and counts them; writes take the last.  Random accesses of all constructors
+ * against their models, by every kind of call and several ways to carry it out.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <tutti/tutti.h>

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=120 */
-/* Conversions of numbers against a slow reference: all values of the small types, boundaries and random ones of the
- * large, both byte orders, any alignment, images in any pieces.
+/* Conversions of numbers against a slow reference: all values of the small types, boundaries and
+ * random ones of the large, both byte orders, any alignment, images in any pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include "access/convert.h"

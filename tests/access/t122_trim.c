@@ -105,7 +105,8 @@ static void ghost_columns(void) {
     sides_free(RANKS, trimmed);
 }
 
-/* Many slices of a file that meet at their ends: only what meets is looked at, however many runs there are. */
+/* Many slices of a file that meet at their ends: only what meets is looked at, however many runs
+ * there are. */
 static void far_slices(void) {
     enum { RANKS = 2000 };
     const tutti_off runs = 1000000, slice = 64 * runs;

@@ -69,7 +69,8 @@ static inline void model_write(model *m, const request *r, tutti_off displacemen
     tutti_access_iter_free(&it);
 }
 
-/* The first `count` stream bytes, those before `end`, once more, which fills what they are repeated to. */
+/* The first `count` stream bytes, those before `end`, once more, which fills what they are repeated
+ * to. */
 static inline tutti_off model_repeat(request *r, tutti_off count, tutti_off end) {
     tutti_access *there = NULL;
     if (tutti_access_repeated(r->access) == 0) return 0;
