@@ -12,10 +12,10 @@
  * and any of the two where such a byte is repeated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
-#include "access/node.h"
+#include "access/list_read.h"
 
 /* So many pieces ahead are walked to rather than sought. */
-#define NEAR 8
+#define NEAR 32
 
 static tutti_off offset_of(tutti__side s, tutti_off stream) {
     tutti__cursor c;
@@ -26,56 +26,64 @@ static tutti_off offset_of(tutti__side s, tutti_off stream) {
 
 /* ---- copying */
 
-/* A place in the stream: `bytes` at `file` are at `memory`; 0 bytes at its end. */
+/* A mapping being walked: `bytes` at `file` go with those at `memory`; 0 bytes at its end. */
 typedef struct {
-    const tutti_access *a;
     tutti__cursor cf, cm;
+    tutti__burst f, m; /* as the cursors show them */
     tutti_off file, memory, bytes;
 } place;
 
-static void place_look(place *p) {
-    tutti__burst f, m;
+static inline void place_look(place *p, int there) {
     p->bytes = 0;
-    if (!tutti__cursor_peek(&p->cf, &f) || !tutti__cursor_peek(&p->cm, &m)) return;
-    p->file = f.offset;
-    p->memory = m.offset;
-    p->bytes = tutti__min(f.bytes, m.bytes);
+    if (!there) return;
+    p->file = p->f.offset;
+    p->memory = p->m.offset;
+    p->bytes = tutti__min(p->f.bytes, p->m.bytes);
 }
 
-static void place_seek(place *p, tutti_off stream) {
-    tutti__cursor_seek(&p->cf, p->a->file, stream);
-    tutti__cursor_seek(&p->cm, p->a->memory, stream);
-    place_look(p);
+static void place_seek(place *p, tutti__mapping map, tutti_off stream) {
+    tutti__cursor_seek(&p->cf, map.file, stream);
+    tutti__cursor_seek(&p->cm, map.memory, stream);
+    place_look(p, tutti__cursor_peek(&p->cf, &p->f) && tutti__cursor_peek(&p->cm, &p->m));
 }
 
-/* Go to the piece that holds a byte of the file, or, if the stream has no such byte, to the next
- * one. */
-static void place_find(place *p, tutti_off file) {
-    for (int i = 0; i < NEAR && p->bytes > 0 && p->file + p->bytes <= file; i++) {
-        tutti__cursor_skip(&p->cf, p->bytes);
-        tutti__cursor_skip(&p->cm, p->bytes);
-        place_look(p);
-    }
+static inline int side_next(tutti__cursor *c, tutti__burst *b, tutti_off bytes) {
+    if (bytes == b->bytes * b->count) return tutti__cursor_after(c, bytes, b);
+    tutti__cursor_skip(c, bytes);
+    return tutti__cursor_peek(c, b);
+}
+
+static inline void place_next(place *p) {
+    const int there = side_next(&p->cf, &p->f, p->bytes);
+    place_look(p, side_next(&p->cm, &p->m, p->bytes) && there);
+}
+
+/* Go to the piece of the stream that holds a byte of the file, or, if it has no such byte, to the
+ * next one. */
+static void place_find(place *p, const tutti_access *a, tutti_off file) {
+    for (int i = 0; i < NEAR && p->bytes > 0 && p->file + p->bytes <= file; i++) place_next(p);
     if (p->bytes > 0 && p->file <= file && file < p->file + p->bytes) return;
-    place_seek(p, tutti__side_tell(p->a->file, file));
+    place_seek(p, (tutti__mapping){a->file, a->memory}, tutti__side_tell(a->file, file));
 }
 
-/* Bytes [file, end) to memory at `to`; returns how many of them the stream has. */
-static tutti_off copy_range(place *p, tutti_off file, tutti_off end, char *user, tutti_off to) {
+/* What is copied: bytes [file, end), to memory at `to`. */
+typedef struct {
+    tutti_off file, end, to;
+} stretch;
+
+/* Returns how many of them the stream has. */
+static tutti_off copy_stretch(const tutti_access *a, place *p, stretch s, char *user) {
     tutti_off copied = 0;
-    while (file < end) {
-        place_find(p, file);
-        if (p->bytes == 0 || p->file >= end) break;
-        if (p->file > file) {
-            to += p->file - file;
-            file = p->file;
-        }
-        const tutti_off skip = file - p->file;
-        const tutti_off n = tutti__min(p->bytes - skip, end - file);
-        memmove(tutti__place(user, to), tutti__place(user, p->memory + skip), (size_t)n);
+    while (s.file < s.end) {
+        place_find(p, a, s.file);
+        if (p->bytes == 0 || p->file >= s.end) break;
+        const tutti_off gap = tutti__max(p->file - s.file, 0);
+        const tutti_off skip = s.file + gap - p->file;
+        const tutti_off n = tutti__min(p->bytes - skip, s.end - s.file - gap);
+        memmove(tutti__place(user, s.to + gap), tutti__place(user, p->memory + skip), (size_t)n);
         copied += n;
-        file += n;
-        to += n;
+        s.file += gap + n;
+        s.to += gap + n;
     }
     return copied;
 }
@@ -87,18 +95,13 @@ tutti_off tutti__repeats_copy(const tutti_access *a, void *user, tutti_off from,
     if (from >= to) return 0;
     const tutti_off lo = from > 0 ? offset_of(a->file, from) : 0;
     const tutti_off hi = to < total ? offset_of(a->file, to) : TUTTI__OFF_END;
-    tutti__cursor cf, cm;
-    tutti__burst f, m;
     tutti_off copied = 0;
-    place p = {.a = a};
-    tutti__cursor_seek(&cf, a->repeats.file, 0);
-    tutti__cursor_seek(&cm, a->repeats.memory, 0);
-    while (tutti__cursor_peek(&cf, &f) && tutti__cursor_peek(&cm, &m)) {
-        const tutti_off n = tutti__min(f.bytes, m.bytes);
-        const tutti_off first = tutti__max(f.offset, lo), end = tutti__min(f.offset + n, hi);
-        if (first < end) copied += copy_range(&p, first, end, user, m.offset + first - f.offset);
-        tutti__cursor_skip(&cf, n);
-        tutti__cursor_skip(&cm, n);
+    place source, r;
+    source.bytes = 0;
+    for (place_seek(&r, a->repeats, 0); r.bytes > 0; place_next(&r)) {
+        const tutti_off first = tutti__max(r.file, lo), end = tutti__min(r.file + r.bytes, hi);
+        const stretch s = {first, end, r.memory + first - r.file};
+        if (first < end) copied += copy_stretch(a, &source, s, user);
     }
     return copied;
 }
@@ -155,19 +158,13 @@ static tutti_err gather(gathered *g, tutti_off file, tutti_off memory, tutti_off
 }
 
 static tutti_err gather_clipped(const tutti__mapping *r, tutti_off lo, tutti_off hi, gathered *g) {
-    tutti__cursor cf, cm;
-    tutti__burst f, m;
+    place p;
     const tutti_count most = tutti__side_runs(r->file) + tutti__side_runs(r->memory);
     TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED, "%lld repeated runs to cut",
                 (long long)most);
-    tutti__cursor_seek(&cf, r->file, 0);
-    tutti__cursor_seek(&cm, r->memory, 0);
-    while (tutti__cursor_peek(&cf, &f) && tutti__cursor_peek(&cm, &m)) {
-        const tutti_off n = tutti__min(f.bytes, m.bytes);
-        const tutti_off first = tutti__max(f.offset, lo), end = tutti__min(f.offset + n, hi);
-        if (first < end) TUTTI_TRY(gather(g, first, m.offset + first - f.offset, end - first));
-        tutti__cursor_skip(&cf, n);
-        tutti__cursor_skip(&cm, n);
+    for (place_seek(&p, *r, 0); p.bytes > 0; place_next(&p)) {
+        const tutti_off first = tutti__max(p.file, lo), end = tutti__min(p.file + p.bytes, hi);
+        if (first < end) TUTTI_TRY(gather(g, first, p.memory + first - p.file, end - first));
     }
     return TUTTI_OK;
 }
