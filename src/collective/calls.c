@@ -1,5 +1,5 @@
-/* collective: the public calls that move bytes: at once, by plans, split, non-blocking.  Each describes
- * its request and has it carried out.
+/* collective: the public calls that move bytes: at once, by plans, split, non-blocking.  Each
+ * describes its request and has it carried out.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "collective/layer.h"

@@ -10,8 +10,8 @@
  *   windows       exchange <-> file, window by window or cycle by cycle                  engine/
  *   agreement     the same outcome on all ranks                                          here
  *
- * A cached plan leaves out method, domains and descriptors.  Split and non-blocking operations go the
- * same way in two halves: what needs the other ranks at once, and the rest.
+ * A cached plan leaves out method, domains and descriptors.  Split and non-blocking operations
+ * go the same way in two halves: what needs the other ranks at once, and the rest.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -101,8 +101,8 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     return err;
 }
 
-/* Every rank takes its part in moving, whatever happened to it before.  A plan from before atomic mode
- * may be for staging: what it knows of overlaps still counts.  This rank's outcome. */
+/* Every rank takes its part in moving, whatever happened to it before.  A plan from before
+ * atomic mode may be for staging: what it knows of overlaps still counts.  This rank's outcome. */
 static tutti_err move(tutti_plan *p, tutti__op *op) {
     tutti_err err;
     const tutti_err before = tutti__operation_refresh(op);
@@ -130,6 +130,17 @@ static void write_behind(const tutti_plan *p, const tutti__op *op) {
 }
 
 /* ---- the two halves */
+
+int tutti__request_is_valid(const tutti_request *r) {
+    const tutti__op *op = &r->op;
+    const int asked = op->file && op->file->team && r->name && r->how != TUTTI__INDEPENDENT;
+    const int fine = r->refused != TUTTI_OK || r->plan || op->access;
+    const int found = !r->owns_plan || r->plan;
+    const int found_well = !r->done || r->moved; /* everybody's bytes are moved: so are mine */
+    const int placed = !r->resident || (r->plan && r->plan->run && r->how != TUTTI__AT_ONCE);
+    const int ended = !r->over || r->outcome == TUTTI_OK || r->trouble.code != TUTTI_OK;
+    return asked && fine && found && found_well && placed && ended;
+}
 
 static void ended(tutti_request *r, tutti_err err) {
     r->outcome = err;
@@ -162,6 +173,7 @@ void tutti__placed(tutti_request *r) {
 
 void tutti__depart(tutti_request *r) {
     tutti_file *f = r->op.file;
+    TUTTI_ASSERT(tutti__request_is_valid(r) && !r->over);
     r->op.stats = &r->stats;
     r->op.store = r->background != TUTTI_BACKGROUND_NONE && f->away ? f->away : f->store;
     if (r->refused != TUTTI_OK) tutti__error_assign(&r->trouble);
@@ -191,6 +203,7 @@ void tutti__depart(tutti_request *r) {
 
 void tutti__arrive(tutti_request *r) {
     tutti__team *t = r->op.file->team;
+    TUTTI_ASSERT(tutti__request_is_valid(r) && !r->over && r->plan);
     tutti_err err = r->outcome;
     if (r->resident) {
         const tutti_err last = r->plan->engine->arrive(r->plan, &r->op);
@@ -206,6 +219,7 @@ void tutti__arrive(tutti_request *r) {
     r->plan->used = 1;
     r->stats.operations++;
     ended(r, err);
+    TUTTI_ASSERT(tutti__request_is_valid(r));
 }
 
 void tutti__plan_explained(tutti_file *f, const tutti_plan *p) {

@@ -1,5 +1,6 @@
-/* collective: other options for a file that is open.  Only options that are looked at when an operation is
- * planned can change, and only while there is no plan and no operation that was made with the old ones.
+/* collective: other options for a file that is open.  Only options that are looked at when an
+ * operation is planned can change, and only while there is no plan and no operation that was
+ * made with the old ones.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 

@@ -52,84 +52,26 @@ static void format_seconds(double t, char *out, size_t size) {
         snprintf(out, size, "%.0f us", 1e6 * t);
 }
 
-/* The best candidate of a really different method, for comparison; NULL: there is none. */
-static const tutti__candidate *rival(const tutti__candidate *k, int n) {
-    for (int i = 1; i < n; i++)
-        if (is_staged(&k[i]) != is_staged(&k[0])) return &k[i];
-    return NULL;
-}
-
 static void say_why(const tutti__summary *s, const tutti__candidate *k, int n, char *why,
                     size_t size) {
     char mine[24], other[24];
-    const tutti__candidate *r = rival(k, n);
+    int rival = 1; /* the best candidate of a really different method, for comparison */
+    while (rival < n && is_staged(&k[rival]) == is_staged(&k[0])) rival++;
     const double density = 100 * (double)s->bytes / ((double)s->hi - (double)s->lo);
     format_seconds(k->seconds, mine, sizeof mine);
     const int at =
         snprintf(why, size, "%s: %spieces of %lld bytes, %.*f %% of the extent, about %s",
                  method_names[k->method], s->cold ? "not cached, " : "", (long long)s->run,
                  density < 5, density, mine);
-    if (!r || at < 0 || (size_t)at >= size) return;
-    format_seconds(r->seconds, other, sizeof other);
-    snprintf(why + at, size - (size_t)at, " (%s %s)", method_names[r->method], other);
-}
-
-/* What a method asked for by name really becomes. */
-static int method_instead(const tutti_file *f, int method, int is_write, char *why, size_t size) {
-    if (method == TUTTI_METHOD_SIEVE && is_write && !tutti__file_may_rmw(f)) {
-        snprintf(why, size, "list: sieve would have to read and rewrite (options rmw, TUTTI_READ)");
-        return TUTTI_METHOD_LIST;
-    }
-    snprintf(why, size, "as the option says");
-    return method;
-}
-
-/* How bytes would be staged, whatever the method: plans for the proof that ranks do not overlap, and
- * operations in the background, want to know. */
-static void choose_staging(const tutti__candidate *k, int n, tutti__choice *out) {
-    for (int i = 0; i < n; i++) {
-        if (!is_staged(&k[i])) continue;
-        out->exchange = k[i].exchange;
-        out->pipeline = k[i].pipeline;
-        out->aggregators = k[i].aggregators;
-        out->window = k[i].window;
-        return;
-    }
-}
-
-/* A few pages of each rank, into the page cache of one machine, or a few bytes out of it.  The
- * model knows what this request costs alone; asked for again, a plan without staging takes hardly
- * more than the access itself (remember.c). */
-static int own_pages(const tutti_file *f, const tutti__summary *s, int is_write) {
-    enum { PAGE = 4096, SMALL = 64 << 10 };
-    const tutti_off least = is_write ? PAGE : 1;
-    if (s->cold) return 0;
-    if (f->opt.plan_cache == 0 || f->opt.direct_io || f->striped || f->remote) return 0;
-    return f->team->nodes.n == 1 && s->runs == s->ranks && s->run >= least && s->max_bytes <= SMALL;
-}
-
-static void choose_own(const tutti__summary *s, tutti__choice *out) {
-    out->method = TUTTI_METHOD_LIST;
-    snprintf(out->why, sizeof out->why, "list: %lld to %lld bytes of each rank, in one piece",
-             (long long)s->run, (long long)s->max_bytes);
-}
-
-/* Which holes are read along, and why. */
-static void choose_gap(const tutti__cost_case *c, tutti__choice *out) {
-    char seconds[24];
-    const tutti__gap g = tutti__cost_gap(c);
-    out->gap = g.bytes;
-    format_seconds(g.seconds, seconds, sizeof seconds);
-    if (c->opt->sieve_gap > 0)
-        snprintf(out->gap_why, sizeof out->gap_why, "as the option says");
-    else if (g.dense)
-        snprintf(out->gap_why, sizeof out->gap_why, "half of the extent is wanted");
-    else
-        snprintf(out->gap_why, sizeof out->gap_why, "one more request costs %s", seconds);
+    if (rival >= n || at < 0 || (size_t)at >= size) return;
+    format_seconds(k[rival].seconds, other, sizeof other);
+    snprintf(why + at, size - (size_t)at, " (%s %s)", method_names[k[rival].method], other);
 }
 
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out) {
+    enum { PAGE = 4096, SMALL = 64 << 10 };
     tutti__candidate k[TUTTI__CANDIDATES];
+    char seconds[24];
     const tutti__cost_case c = case_of(f, s, is_write);
     const int n = tutti__cost_candidates(&c, k);
     int asked = f->opt.method;
@@ -138,18 +80,54 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     out->method = f->atomic ? TUTTI_METHOD_LIST : k[0].method;
     out->least = tutti__cost_least(&c, TUTTI__OFF_END);
     out->cold = s->cold;
-    choose_gap(&c, out);
-    choose_staging(k, n, out);
-    if (f->atomic)
-        snprintf(out->why, sizeof out->why, "list: atomic mode");
-    else if (asked == TUTTI_METHOD_AUTO && s->bytes > 0 && own_pages(f, s, is_write))
-        choose_own(s, out);
-    else if (asked != TUTTI_METHOD_AUTO)
-        out->method = method_instead(f, asked, is_write, out->why, sizeof out->why);
-    else if (s->bytes == 0)
-        snprintf(out->why, sizeof out->why, "list: no bytes");
+
+    /* which holes are read along, and why */
+    const tutti__gap g = tutti__cost_gap(&c);
+    out->gap = g.bytes;
+    format_seconds(g.seconds, seconds, sizeof seconds);
+    if (f->opt.sieve_gap > 0)
+        snprintf(out->gap_why, sizeof out->gap_why, "as the option says");
+    else if (g.dense)
+        snprintf(out->gap_why, sizeof out->gap_why, "half of the extent is wanted");
     else
-        say_why(s, k, n, out->why, sizeof out->why);
+        snprintf(out->gap_why, sizeof out->gap_why, "one more request costs %s", seconds);
+
+    /* how bytes would be staged, whatever the method: plans for the proof that ranks do not
+     * overlap, and operations in the background, want to know */
+    for (int i = 0; i < n; i++) {
+        if (!is_staged(&k[i])) continue;
+        out->exchange = k[i].exchange;
+        out->pipeline = k[i].pipeline;
+        out->aggregators = k[i].aggregators;
+        out->window = k[i].window;
+        break;
+    }
+
+    /* a few pages of each rank, into the page cache of one machine, or a few bytes out of it:
+     * the model knows what this request costs alone; asked for again, a plan without staging
+     * takes hardly more than the access itself (small.c) */
+    const int own_pages = !s->cold && f->opt.plan_cache > 0 && !f->opt.direct_io && !f->striped &&
+                          !f->remote && f->team->nodes.n == 1 && s->runs == s->ranks &&
+                          s->run >= (is_write ? PAGE : 1) && s->max_bytes <= SMALL;
+    char *why = out->why;
+    const size_t size = sizeof out->why;
+    if (f->atomic) {
+        snprintf(why, size, "list: atomic mode");
+    } else if (asked == TUTTI_METHOD_AUTO && s->bytes > 0 && own_pages) {
+        out->method = TUTTI_METHOD_LIST;
+        snprintf(why, size, "list: %lld to %lld bytes of each rank, in one piece",
+                 (long long)s->run, (long long)s->max_bytes);
+    } else if (asked == TUTTI_METHOD_SIEVE && is_write && !tutti__file_may_rmw(f)) {
+        out->method = TUTTI_METHOD_LIST;
+        snprintf(why, size, "list: sieve would have to read and rewrite (options rmw, TUTTI_READ)");
+    } else if (asked != TUTTI_METHOD_AUTO) {
+        out->method = asked;
+        snprintf(why, size, "as the option says");
+    } else if (s->bytes == 0) {
+        snprintf(why, size, "list: no bytes");
+    } else {
+        say_why(s, k, n, why, size);
+    }
 }
 
 static void print_candidate(const tutti__candidate *k) {
@@ -186,8 +164,8 @@ enum { SAMPLES = 16, SAMPLES_OF_RUN = 4 };
 static const tutti_off SAMPLE_BYTES = 32 << 10;
 static const int COLD_SHARE = 4;
 
-/* Where nodes have caches of their own, these are emptied before a read (tutti__operation_refresh), which the numbers of
- * such file systems know already. */
+/* Where nodes have caches of their own, these are emptied before a read
+ * (tutti__operation_refresh), which the numbers of such file systems know already. */
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store) {
     const tutti_off bytes = tutti__side_bytes(a->file);
     int asked = 0, missing = 0;

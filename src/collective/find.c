@@ -166,7 +166,8 @@ static void say(const tutti_request *r, tutti__finding *x) {
     x->phase = SAID;
 }
 
-/* What all say.  If they have gathered their bytes for a plan, the first rank to come here writes. */
+/* What all say.  If they have gathered their bytes for a plan, the first rank to come here
+ * writes. */
 static void hear(const tutti_request *r, tutti__finding *x) {
     tutti_file *f = r->op.file;
     x->all = tutti__consensus_hear(f->team, x->all, PLANS + x->n, x->said);
@@ -205,8 +206,8 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     if (x->mine == TUTTI_OK) x->mine = tutti__file_end(op, &x->size);
     tutti__summary mine = tutti__summary_empty();
     if (x->mine == TUTTI_OK) {
-        /* the run is what one request to the file system could carry without staging: the access may
-         * be more broken in memory than in the file */
+        /* the run is what one request to the file system could carry without staging: the access
+         * may be more broken in memory than in the file */
         const tutti_count runs = tutti__side_runs(op->access->memory);
         mine = tutti__summary_of(op->access->file);
         if (runs > 0) mine.run = tutti__min(mine.run, mine.bytes / runs);

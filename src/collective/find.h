@@ -34,7 +34,8 @@ static inline int tutti__request_in_fiber(const tutti_request *r) {
 
 /* ---- find.c */
 /* Find the plan of a request, or make it: r->plan and what else is found; give it back with
- * tutti__plan_release.  `x`: from wherever finding is; NULL: from the beginning.  Collective, agrees. */
+ * tutti__plan_release.  `x`: from wherever finding is; NULL: from the beginning.  Collective,
+ * agrees. */
 tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
 /* The same where nobody may be waited for, step by step, for a team that has a shared-memory
  * consensus: this rank says what it has to say, and later looks whether the others have. */

@@ -2,9 +2,8 @@
  * handle that leads nowhere has no ranks that could be told.
  *
  * MPI_Finalize closes files that are still open (open_files.c).  What the caller holds of them
- * then, the file,
- * its plans and requests, destinations in memory as an empty shell until it is closed or freed, and is
- * good for nothing else.
+ * then, the file, its plans and requests, destinations in memory as an empty shell until it is
+ * closed or freed, and is good for nothing else.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 
@@ -20,7 +19,8 @@ tutti_err tutti__file_live(const tutti_file *f) {
     return f->ended ? ended("a file") : TUTTI_OK;
 }
 
-/* A thread or an operation halfway may still need what is left of it: then it destinations for good. */
+/* A thread or an operation halfway may still need what is left of it: then it destinations for
+ * good. */
 static void shell_free(tutti_file *f) {
     if (!f->team && f->plans == 0) tutti__free_lent(f);
 }

@@ -1,9 +1,10 @@
 /* collective: independent accesses: one rank alone, any thread.
  *
- * They go straight to the store, whose write and read several threads may call at once; what they count is added
- * under the file's lock when they end.  Those that do not block are carried out by a few threads
- * of the file that touch nothing but it, so that they go on under any thread level of MPI.  The
- * end of the file is where a read comes short: nobody needs to know the size beforehand.
+ * They go straight to the store, whose write and read several threads may call at once; what
+ * they count is added under the file's lock when they end.  Those that do not block are carried
+ * out by a few threads of the file that touch nothing but it, so that they go on under any
+ * thread level of MPI.  The end of the file is where a read comes short: nobody needs to know
+ * the size beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 

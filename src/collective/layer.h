@@ -1,17 +1,18 @@
-/* collective: what the layers above files (arrays, meshes, datasets) use of them, and all they use: a
- * layer describes its bytes by a tutti_request and has it carried out; whatever it has against a call
- * on this rank travels in the request's first agreement (`refused`), and what its contract says
- * agrees is compared there (`agrees`).
+/* collective: what the layers above files (arrays, meshes, datasets) use of them, and all they
+ * use: a layer describes its bytes by a tutti_request and has it carried out; whatever it has
+ * against a call on this rank travels in the request's first agreement (`refused`), and what its
+ * contract says agrees is compared there (`agrees`).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_LAYER_H
 #define TUTTI_LAYER_H
 
 #include "collective/request.h"
 
-/* Carry a request out at once: what tutti_file_write and tutti_file_read do.   Collective, agrees. */
+/* Carry a request out at once: what tutti_file_write and tutti_file_read do.   Collective,
+ * agrees. */
 tutti_err tutti__transfer(tutti_request *r, tutti_off *count_out) TUTTI_MUST_USE;
-/* Start it: what tutti_file_write_start and tutti_file_read_start do.  r_out may be NULL, which is an
- * error that all ranks hear of. */
+/* Start it: what tutti_file_write_start and tutti_file_read_start do.  r_out may be NULL, which
+ * is an error that all ranks hear of. */
 tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) TUTTI_MUST_USE;
 /* This rank's share of the staging memory that a request has; it has departed. */
 tutti_off tutti__request_staging(const tutti_request *r);

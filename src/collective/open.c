@@ -139,7 +139,8 @@ static int changes_file(int mode) {
     return (mode & (TUTTI_CREATE | TUTTI_TRUNCATE)) != 0;
 }
 
-/* At MPI_Finalize, without the others; what the caller holds destinations as a shell (handles.c). */
+/* At MPI_Finalize, without the others; what the caller holds destinations as a shell
+ * (handles.c). */
 static void file_finalize(tutti_file *f) {
     if (!tutti__requests_drop(f)) return;
     tutti__plan_cache_clear(f);

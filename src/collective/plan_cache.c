@@ -1,21 +1,22 @@
-/* collective: the plan cache.  A program that asks for the same bytes again, or for the same shape at
- * another offset, gets the plan that was made before.
+/* collective: the plan cache.  A program that asks for the same bytes again, or for the same
+ * shape at another offset, gets the plan that was made before.
  *
- * A plan fits if file side and memory side (of a read also repeats) are the same trees, wherever they
- * begin; handles do not matter.  Each rank says for each cached plan how far its access lies from the
- * one that was planned (a displacement), or that it does not fit.  One agreement of all ranks, which
- * starts every operation anyway, so tells which plans fit everybody at one displacement; ranks without
- * bytes go along with any.  Lists are the same on all ranks: plans enter, move to the front and leave
- * in step.  One that is in use on some rank does not fit there, and so is used by nobody; if it has to
- * leave, that rank frees it when its operation has ended.
+ * A plan fits if file side and memory side (of a read also repeats) are the same trees, wherever
+ * they begin; handles do not matter.  Each rank says for each cached plan how far its access
+ * lies from the one that was planned (a displacement), or that it does not fit.  One agreement
+ * of all ranks, which starts every operation anyway, so tells which plans fit everybody at one
+ * displacement; ranks without bytes go along with any.  Lists are the same on all ranks: plans
+ * enter, move to the front and leave in step.  One that is in use on some rank does not fit
+ * there, and so is used by nobody; if it has to leave, that rank frees it when its operation has
+ * ended.
  *
- * A plan that was made for bytes in the page cache does not suit cold ones, nor the other way round.
- * Some ranks may find theirs there and others not: what all have together decides, as it did when the
- * plan was made.
+ * A plan that was made for bytes in the page cache does not suit cold ones, nor the other way
+ * round. Some ranks may find theirs there and others not: what all have together decides, as it
+ * did when the plan was made.
  *
- * Which displacements?  Without staging every rank writes its own bytes, and any will do.  Domains of
- * a staged plan are cut at pages, blocks or stripes, so that each has one writer; a displacement that
- * is no multiple of them would lose that:
+ * Which displacements?  Without staging every rank writes its own bytes, and any will do.
+ * Domains of a staged plan are cut at pages, blocks or stripes, so that each has one writer; a
+ * displacement that is no multiple of them would lose that:
  *
  *   reads        any, but with O_DIRECT, stripes, or caches of several nodes multiples only
  *   writes       multiples; others where a shared page costs a little time and nothing else (one
@@ -117,8 +118,8 @@ void tutti__plan_cache_take(tutti_plan *p) {
     p->hits++;
 }
 
-/* Clear one of the two; is the other one left?  With background `all` an operation may end here while
- * the thread evicts its plan. */
+/* Clear one of the two; is the other one left?  With background `all` an operation may end here
+ * while the thread evicts its plan. */
 static int clear(tutti_plan *p, int mark) {
     return (atomic_fetch_and(&p->cache_state, ~mark) & ~mark) != 0;
 }

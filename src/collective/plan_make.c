@@ -6,8 +6,8 @@
  *   -> memory       staging, and what the engine needs to run
  *   -> vote         all ranks go on, or none
  *
- * Where something is missing it plans once more: without the background, without shared memory, or in
- * rank order because ranks overlap.
+ * Where something is missing it plans once more: without the background, without shared memory,
+ * or in rank order because ranks overlap.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -16,43 +16,41 @@
 #include "direct/direct.h"
 #include "twophase/overlap.h"
 
-/* How a two-phase plan moves bytes, in the words of the options. */
-static void way_explain(const tutti_plan *p, char *out, size_t size) {
-    const tutti__two_phase *t = p->two;
-    tutti_options o = p->file->opt;
-    char exchange[16] = "", pipeline[16] = "", step[24] = "";
-    o.exchange = t->literal ? t->kind : t->shared ? TUTTI_EXCHANGE_SHM : TUTTI_EXCHANGE_TWO_SIDED;
-    o.pipeline = t->pipeline;
-    if (tutti_options_get(&o, "exchange", exchange, sizeof exchange) != TUTTI_OK ||
-        tutti_options_get(&o, "pipeline", pipeline, sizeof pipeline) != TUTTI_OK)
-        return;
-    if (t->literal && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
-    snprintf(out, size, "exchange %s%s, pipeline %s; store %s", exchange, step, pipeline,
-             p->means.store->ops->name);
-}
-
 /* Complete the explanation, and say it if asked to. */
-static void plan_explain(tutti_plan *p, const char *why, int overlap) {
+static void plan_explain(tutti_plan *p, int overlap) {
     const tutti_file *f = p->file;
-    char way[96] = "";
-    int n = snprintf(p->explain, sizeof p->explain, "%s", why);
-    if (p->run) way_explain(p, way, sizeof way);
-    if (p->run && n < (int)sizeof p->explain)
-        n += snprintf(p->explain + n, sizeof p->explain - (size_t)n,
-                      "; %s; %d aggregator%s in %d group%s, windows of %lld bytes", way,
-                      p->two->domains.aggregators, p->two->domains.aggregators == 1 ? "" : "s",
-                      p->two->groups->n, p->two->groups->n == 1 ? "" : "s",
-                      (long long)p->two->domains.window);
-    if (p->run && !p->is_write && n < (int)sizeof p->explain)
-        n += snprintf(p->explain + n, sizeof p->explain - (size_t)n,
-                      "; holes up to %lld bytes are read along: %s", (long long)p->choice.gap,
-                      p->choice.gap_why);
-    if (p->means.resident && n < (int)sizeof p->explain)
-        n += snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; in the background");
-    const int trimmed = p->run && !p->two->ordered;
-    if (overlap && n < (int)sizeof p->explain)
-        snprintf(p->explain + n, sizeof p->explain - (size_t)n, "; ranks overlap, %s",
-                 trimmed ? "the highest writes" : "in rank order");
+    const tutti__two_phase *t = p->two;
+    const size_t size = sizeof p->explain;
+    char exchange[16] = "", pipeline[16] = "", step[24] = "";
+    size_t n = (size_t)snprintf(p->explain, size, "%s", p->choice.why);
+    if (p->run) { /* in the words of the options */
+        tutti_options o = f->opt;
+        o.exchange = t->literal  ? t->kind
+                     : t->shared ? TUTTI_EXCHANGE_SHM
+                                 : TUTTI_EXCHANGE_TWO_SIDED;
+        o.pipeline = t->pipeline;
+        if (tutti_options_get(&o, "exchange", exchange, sizeof exchange) != TUTTI_OK ||
+            tutti_options_get(&o, "pipeline", pipeline, sizeof pipeline) != TUTTI_OK)
+            tutti__error_clear();
+        if (t->literal && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
+    }
+    if (p->run && n < size)
+        n += (size_t)snprintf(
+            p->explain + n, size - n,
+            "; exchange %s%s, pipeline %s; store %s; %d aggregator%s in %d group%s, windows of "
+            "%lld bytes",
+            exchange, step, pipeline, p->means.store->ops->name, t->domains.aggregators,
+            t->domains.aggregators == 1 ? "" : "s", t->groups->n, t->groups->n == 1 ? "" : "s",
+            (long long)t->domains.window);
+    if (p->run && !p->is_write && n < size)
+        n += (size_t)snprintf(p->explain + n, size - n,
+                              "; holes up to %lld bytes are read along: %s",
+                              (long long)p->choice.gap, p->choice.gap_why);
+    if (p->means.resident && n < size)
+        n += (size_t)snprintf(p->explain + n, size - n, "; in the background");
+    if (overlap && n < size)
+        snprintf(p->explain + n, size - n, "; ranks overlap, %s",
+                 p->run && !t->ordered ? "the highest writes" : "in rank order");
     if (f->opt.explain && f->team->rank == 0)
         fprintf(stderr, "tutti: %s of '%s': %s\n", p->is_write ? "write" : "read", f->path,
                 p->explain);
@@ -73,8 +71,8 @@ typedef struct {
     int ordered; /* and what they bring is placed in rank order */
 } attempt;
 
-/* Nobody sends what a higher rank writes too.  *large_out, the same on all ranks: the plan would be too
- * large so.   Collective, agrees. */
+/* Nobody sends what a higher rank writes too.  *large_out, the same on all ranks: the plan would
+ * be too large so.   Collective, agrees. */
 static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
     enum { LARGE, BYTES };
     tutti__vote v;
@@ -201,37 +199,28 @@ tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
 
 /* ---- any method */
 
-/* In the background bytes wait in staging memory, whatever the way would be otherwise. */
-static void method_in_background(tutti_plan *p, char *why, size_t size) {
-    const tutti_options *o = &p->file->opt;
+tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
+    const tutti_file *f = p->file;
+    const tutti_options *o = &f->opt;
+    int overlap = 0;
+
+    /* the method, and whether bytes can wait in memory for their file access at all: seen at
+     * once, and not only when windows have been counted */
+    tutti__choose(f, s, p->is_write, &p->choice);
+    p->method = p->choice.method;
+    const tutti_off on_node = s->bytes / f->team->nodes.n;
+    if (on_node > o->background_bytes || (p->means.room > 0 && on_node > p->means.room) ||
+        f->atomic)
+        p->means.resident = 0;
     const int named = !p->is_write && o->method_read ? o->method_read : o->method;
     if (p->means.resident && named == TUTTI_METHOD_AUTO && p->method != TUTTI_METHOD_TWO_PHASE) {
         p->method = TUTTI_METHOD_TWO_PHASE;
-        snprintf(why, size, "two-phase: for the background");
+        snprintf(p->choice.why, sizeof p->choice.why, "two-phase: for the background");
     }
     if (p->method != TUTTI_METHOD_TWO_PHASE) p->means.resident = 0;
-}
 
-/* Seen at once, and not only when the windows have been counted. */
-static void resident_if_possible(tutti_plan *p, const tutti__summary *s) {
-    const tutti_off nodes = p->file->team->nodes.n, room = p->means.room;
-    if (s->bytes / nodes > p->file->opt.background_bytes || p->file->atomic) p->means.resident = 0;
-    if (room > 0 && s->bytes / nodes > room) p->means.resident = 0;
-}
-
-static int may_be_joint(const tutti_plan *p, const tutti__summary *s) {
-    const tutti_file *f = p->file;
-    return s->bytes > 0 && s->bytes == s->hi - s->lo && s->bytes <= TUTTI__CONSENSUS_ROOM &&
-           !p->resident && !f->atomic && !f->opt.direct_io;
-}
-
-tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
-    char *why = p->choice.why;
-    int overlap = 0;
-    tutti__choose(p->file, s, p->is_write, &p->choice);
-    p->method = p->choice.method;
-    resident_if_possible(p, s);
-    method_in_background(p, why, sizeof p->choice.why);
+    /* methods without staging are planned too, when they write: for the proof that ranks do not
+     * overlap */
     if (s->bytes > 0 && (tutti__plan_is_staged(p) || (p->is_write && s->ranks > 1)))
         TUTTI_TRY(two_phase_make(p, s, &overlap));
     if (!p->run) {
@@ -239,14 +228,15 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
         p->means.resident = 0;
     }
     if (p->method == TUTTI_METHOD_SIEVE && p->means.room > 0 &&
-        tutti__sieve_bytes(p->file, p->means.room) < SIEVE_LEAST)
+        tutti__sieve_bytes(f, p->means.room) < SIEVE_LEAST)
         p->method = TUTTI_METHOD_LIST;
     p->in_rank_order = p->is_write && (overlap || p->method == TUTTI_METHOD_SIEVE);
     p->lo = s->lo;
     p->bytes = s->bytes;
-    p->joint = p->is_write && !overlap && may_be_joint(p, s);
-    plan_explain(p, why, overlap);
-    if (p->file->opt.explain && p->file->team->rank == 0)
-        tutti__choose_explain(p->file, s, p->is_write);
+    /* a small write without holes: one rank can do it for all (small.c) */
+    p->joint = p->is_write && !overlap && s->bytes > 0 && s->bytes == s->hi - s->lo &&
+               s->bytes <= TUTTI__CONSENSUS_ROOM && !p->resident && !f->atomic && !o->direct_io;
+    plan_explain(p, overlap);
+    if (o->explain && f->team->rank == 0) tutti__choose_explain(f, s, p->is_write);
     return TUTTI_OK;
 }

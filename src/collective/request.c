@@ -1,10 +1,11 @@
-/* collective: requests and their ways.  The two halves of an operation (carry_out.c) follow each other in a call
- * that blocks.  Under way they have one of three vehicles: a split collective departs in begin and arrives in end; a non-blocking one is a fiber, which
- * moves on whenever the thread is in a call of the library (and it goes without as long as it only has
- * to look whether the others have answered: light_move); with background `all` a thread runs both.
- * Operations of one file depart one after the other in the order in which they were started, which is
- * the same on all ranks, since departing uses the team's communicator; they arrive in any order, since
- * the last agreement has a tag of its own.
+/* collective: requests and their ways.  The two halves of an operation (carry_out.c) follow each
+ * other in a call that blocks.  Under way they have one of three vehicles: a split collective
+ * departs in begin and arrives in end; a non-blocking one is a fiber, which moves on whenever
+ * the thread is in a call of the library (and it goes without as long as it only has to look
+ * whether the others have answered: light_move); with background `all` a thread runs both.
+ * Operations of one file depart one after the other in the order in which they were started,
+ * which is the same on all ranks, since departing uses the team's communicator; they arrive in
+ * any order, since the last agreement has a tag of its own.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/layer.h"
 
@@ -181,7 +182,8 @@ static void request_resume(tutti_request *r) {
     if (r->fiber) fiber_resume(r);
 }
 
-/* Unless another thread is using the file.  Behind an operation that has not departed nobody else departs. */
+/* Unless another thread is using the file.  Behind an operation that has not departed nobody
+ * else departs. */
 static void request_try(tutti_request *r) {
     tutti_file *f = r->op.file;
     if (f->ended || pthread_mutex_trylock(&f->use) != 0) return;
@@ -231,7 +233,8 @@ static void travel_by_thread(tutti_request *r) {
 
 /* ---- starting */
 
-/* Through a page cache file access is a copy: done behind the caller's back it takes a core all the same. */
+/* Through a page cache file access is a copy: done behind the caller's back it takes a core all
+ * the same. */
 static int background_of(const tutti_file *f, int ahead) {
     if (f->opt.background != TUTTI_BACKGROUND_AUTO) return f->opt.background;
     const int waits = f->opt.direct_io || f->remote || f->synchronous;

@@ -1,5 +1,6 @@
-/* collective: a request: what one rank asks for in one call, and how far it has come.  Everything that
- * moves bytes is described by this one struct, from the public call to the agreement on its outcome.
+/* collective: a request: what one rank asks for in one call, and how far it has come.
+ * Everything that moves bytes is described by this one struct, from the public call to the
+ * agreement on its outcome.
  *
  *   what is asked     the caller, or a layer above (layer.h), fills this in and leaves the rest 0
  *   what was found    the plan, and what all ranks know of the request (find.c)
@@ -72,6 +73,7 @@ struct tutti_request {
 };
 
 /* ---- carry_out.c: the two halves; they wait where they have to */
+int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
 /* The plan, and what needs the other ranks at once: the exchange of a write.   Collective. */
 void tutti__depart(tutti_request *r);
 /* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
@@ -88,8 +90,8 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf,
 void tutti__plan_explained(tutti_file *f, const tutti_plan *p);
 
 /* ---- request.c: requests under way */
-/* Start what `asked` describes.  A split operation goes as far as it goes in `begin`, and an error of
- * that part is returned (there is no request then); otherwise everything is told later. */
+/* Start what `asked` describes.  A split operation goes as far as it goes in `begin`, and an
+ * error of that part is returned (there is no request then); otherwise everything is told later. */
 tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) TUTTI_MUST_USE;
 int tutti__request_test(tutti_request *r); /* move it on; 1: it has arrived */
 void tutti__request_wait(tutti_request *r);

@@ -1,6 +1,6 @@
-/* collective: threads that carry requests of one file out while the caller computes.  One for background
- * `all`, which talks to other ranks and takes the requests one after the other; a few for independent
- * accesses, which touch the file only.
+/* collective: threads that carry requests of one file out while the caller computes.  One for
+ * background `all`, which talks to other ranks and takes the requests one after the other; a few
+ * for independent accesses, which touch the file only.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_WORKER_H
 #define TUTTI_WORKER_H
@@ -10,8 +10,8 @@
 struct tutti__worker;
 typedef void tutti__worker_fn(tutti_request *r);
 
-/* Hand a request over: some thread of *w, which is made if there is none yet, will call fn(r), the same
- * for all requests.  Threads are added up to `most` while all are busy. */
+/* Hand a request over: some thread of *w, which is made if there is none yet, will call fn(r),
+ * the same for all requests.  Threads are added up to `most` while all are busy. */
 tutti_err tutti__worker_give(struct tutti__worker **w, int most, tutti__worker_fn *fn,
                              tutti_request *r) TUTTI_MUST_USE;
 /* Sleep until something has changed, or `r` has arrived (NULL: anything), at most about so long. */
@@ -20,7 +20,8 @@ void tutti__worker_wait(struct tutti__worker *w, const tutti_request *r, long mi
 int tutti__worker_idle(struct tutti__worker *w);
 /* End the threads once they are idle. */
 void tutti__worker_end(struct tutti__worker **w);
-/* At MPI_Finalize: end it if it is idle or soon will be; otherwise it never calls MPI again, and 0. */
+/* At MPI_Finalize: end it if it is idle or soon will be; otherwise it never calls MPI again, and
+ * 0. */
 int tutti__worker_stop(struct tutti__worker **w);
 
 #endif

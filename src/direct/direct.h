@@ -6,7 +6,8 @@
 
 #include "file/operation.h"
 
-/* Runs of the access, up to `batch` runs of the file in one request: 1 is the method `independent`. */
+/* Runs of the access, up to `batch` runs of the file in one request: 1 is the method
+ * `independent`. */
 enum { TUTTI__LIST_BATCH = 1024 };
 tutti_err tutti__run_list(tutti__op *op, int batch) TUTTI_MUST_USE;
 /* Stretches of the file at once, out of which the named bytes are picked. */

@@ -1,10 +1,11 @@
-/* direct: atomic mode.  Every access is carried out by its own rank, under a lock on its whole extent in
- * the file: shared to read, exclusive to write.  So whatever conflicts happens one after the other.  Who
- * holds a lock only accesses the file and waits for nobody, so nothing can hang; ranks of
- * one collective write that overlap take turns in rank order, as ever.
+/* direct: atomic mode.  Every access is carried out by its own rank, under a lock on its whole
+ * extent in the file: shared to read, exclusive to write.  So whatever conflicts happens one
+ * after the other.  Who holds a lock only accesses the file and waits for nobody, so nothing can
+ * hang; ranks of one collective write that overlap take turns in rank order, as ever.
  *
- * Threads of a rank share its open file, against which its own locks do not hold: they take turns (f->atomic_turn).
- * The end of the file is looked for under the lock too: a writer may be moving it.
+ * Threads of a rank share its open file, against which its own locks do not hold: they take
+ * turns (f->atomic_turn). The end of the file is looked for under the lock too: a writer may be
+ * moving it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 

@@ -1,5 +1,5 @@
-/* direct: data sieving: a stretch of the file is read at once and the named bytes are picked out of it; to
- * write, they are put in and the stretch is written back (only where that is allowed).
+/* direct: data sieving: a stretch of the file is read at once and the named bytes are picked out
+ * of it; to write, they are put in and the stretch is written back (only where that is allowed).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
@@ -46,8 +46,8 @@ static tutti_off offset_of(tutti__side s, tutti_off at) {
     return b.offset;
 }
 
-/* The buffer comes from the team, and any thread may borrow: malloc would map fresh pages for each call,
- * which cost more than reading into them. */
+/* The buffer comes from the team, and any thread may borrow: malloc would map fresh pages for
+ * each call, which cost more than reading into them. */
 tutti_err tutti__run_sieve(tutti__op *op) {
     const tutti__side s = op->access->file;
     const tutti_off total = tutti__side_tell(s, op->eof),

@@ -31,8 +31,7 @@ struct tutti_file {
     int synchronous;  /* every write waits for the disk */
     int spare_cores;  /* every rank may use more than one core */
     int plans;        /* of the caller's, that have not been freed */
-    tutti_plan
-        *cached; /* remembered ones, the last used first; the same on all ranks (remember.c) */
+    tutti_plan *cached; /* plans, the last used first; the same on all ranks (plan_cache.c) */
     int cached_n;
     tutti_plan *blank;       /* room for the next one, or NULL */
     tutti_request *requests; /* operations under way, in the order in which they were started */
@@ -63,8 +62,8 @@ static inline void tutti__errno_restore(const int *saved) {
 #define TUTTI_KEEP_ERRNO \
     __attribute__((cleanup(tutti__errno_restore), unused)) const int saved_errno_ = errno
 
-/* Whoever calls for a file, or moves its operations on, has it for himself: in every public call that is not
- * for any thread.  NULL is fine. */
+/* Whoever calls for a file, or moves its operations on, has it for himself: in every public call
+ * that is not for any thread.  NULL is fine. */
 static inline tutti_file *tutti__use_begin(tutti_file *f) {
     if (f) pthread_mutex_lock(&f->use);
     return f;

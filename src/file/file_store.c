@@ -29,8 +29,8 @@ tutti_err tutti__file_stores_close(tutti_file *f) {
     return away;
 }
 
-/* The very same file, wherever its name or this process may have gone since; many accesses may be in
- * flight, since nobody is there to start further ones. */
+/* The very same file, wherever its name or this process may have gone since; many accesses may
+ * be in flight, since nobody is there to start further ones. */
 static tutti_err away_open_as(tutti_file *f, int store) {
     tutti_options opt = f->opt;
     char link[64];

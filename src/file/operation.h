@@ -1,5 +1,5 @@
-/* file: one rank's share of one operation: which bytes, where they are, how far it has come; and what
- * every operation does before and after, whichever way its bytes go.
+/* file: one rank's share of one operation: which bytes, where they are, how far it has come; and
+ * what every operation does before and after, whichever way its bytes go.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_OPERATION_H
 #define TUTTI_OPERATION_H
@@ -42,9 +42,9 @@ void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off siz
 tutti_err tutti__file_end(const tutti__op *op, tutti_off *size_out) TUTTI_MUST_USE;
 /* Reads: is the file as long as it must be?  The same everywhere. */
 tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) TUTTI_MUST_USE;
-/* Nodes with caches of their own: before a read, or a write with holes that may be read, forget what
- * others may have changed; after a write send on what this one holds back, so that a later operation
- * finds it.   Local. */
+/* Nodes with caches of their own: before a read, or a write with holes that may be read, forget
+ * what others may have changed; after a write send on what this one holds back, so that a later
+ * operation finds it.   Local. */
 tutti_err tutti__operation_refresh(const tutti__op *op) TUTTI_MUST_USE;
 tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
 
@@ -52,8 +52,8 @@ tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
 
 /* The code for an error of this rank after bytes may have moved: never one that says "refused". */
 tutti_err tutti__operation_under_way(tutti_err err);
-/* Count what has been done once it is known to have gone well; what was read goes to all places it is
- * mentioned for. */
+/* Count what has been done once it is known to have gone well; what was read goes to all places
+ * it is mentioned for. */
 void tutti__operation_done(tutti__op *op);
 /* End of the statistics; names operation and file in the error, if there is one, and returns it. */
 tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,

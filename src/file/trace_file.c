@@ -1,6 +1,6 @@
-/* file: the trace file.  It is written whenever a file is closed: rank 0 gathers all ranks' events and
- * writes the file anew.  A trace is told to nobody but whoever looks at it: it overwrites nothing but
- * a trace, and no file fails because of it.
+/* file: the trace file.  It is written whenever a file is closed: rank 0 gathers all ranks'
+ * events and writes the file anew.  A trace is told to nobody but whoever looks at it: it
+ * overwrites nothing but a trace, and no file fails because of it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/file.h"
 
