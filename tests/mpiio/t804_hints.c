@@ -1,4 +1,4 @@
-/* TEST ranks=3 timeout=60 preload=mpiio */
+/* TEST ranks=3 timeout=60 preload=mpiio own=1 */
 /* Hints: ours and the peers' names are taken, nonsense is ignored, get_info tells what is in force.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
