@@ -146,7 +146,7 @@ static void prepare(const tutti_request *r, tutti__finding *x) {
     x->fits = NULL;
     x->size = op->is_write ? TUTTI__OFF_END : 0;
     x->count = 0;
-    x->background = op->file->team->background;
+    x->background = op->file->team->staging->background;
     if (r->how == TUTTI__PLAN_ONLY) return;
     tutti__plan_cache_match(r, x);
     if (fine) x->mine = tutti__small_begin(r, x);

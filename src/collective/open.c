@@ -271,10 +271,12 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
         tutti__error_context("open", NULL, -1);
         return taken;
     }
-    if (err == TUTTI_OK)
-        err = file_make(path, mode, &first, &f);
-    else
+    if (err == TUTTI_OK) {
+        err = tutti__staging_attach(team);
+        if (err == TUTTI_OK) err = file_make(path, mode, &first, &f);
+    } else {
         tutti__error_assign(&trouble);
+    }
     if (f) {
         f->team = team;
         err = open_file(f, permissions);

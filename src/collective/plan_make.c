@@ -57,7 +57,7 @@ static void plan_explain(tutti_plan *p, int overlap) {
 }
 
 static void forms_forget(tutti__team *t) {
-    t->form[0].slots = t->form[1].slots = 0;
+    t->staging->form[0].slots = t->staging->form[1].slots = 0;
 }
 
 /* A shorter buffer for sieving does not pay. */

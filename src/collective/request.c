@@ -381,8 +381,8 @@ static void segment_keep(tutti_request *r) {
     tutti__team *t = r->op.file->team;
     tutti_plan *p = r->plan;
     if (r->how != TUTTI__SPLIT || !r->owns_plan || !p || !p->segment.base) return;
-    tutti__segment_drop(&t->spare);
-    t->spare = p->segment;
+    tutti__segment_drop(&t->staging->spare);
+    t->staging->spare = p->segment;
     memset(&p->segment, 0, sizeof p->segment);
     tutti__plan_segment_drop(p);
 }
@@ -461,7 +461,7 @@ void tutti__requests_end(tutti_file *f) {
     }
     tutti__worker_end(&f->worker);
     tutti__independent_end(f);
-    if (!f->team->spare.shared) tutti__segment_drop(&f->team->spare);
+    if (!f->team->staging->spare.shared) tutti__segment_drop(&f->team->staging->spare);
 }
 
 /* An operation halfway through communication still has messages on its stack: it stays as it is. */

@@ -12,6 +12,7 @@
 
 #include "base/trace.h"
 #include "direct/direct.h"
+#include "exchange/staging.h"
 
 /* Larger reads take so long that an agreement more does not matter. */
 static const tutti_off READ_FIRST_BYTES = 256 << 10;
@@ -48,7 +49,7 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
         }
         /* where ranks have cores of their own and write without staging, they are as quick side by
          * side */
-        if (p->joint && shared->memory.base && (p->run || shared->spins == 0)) {
+        if (p->joint && shared->base && (p->run || shared->spins == 0)) {
             const int64_t place = tutti__plan_cache_place(p);
             x->count = tutti__access_to_stage(p->access, buf, p->lo, p->lo + p->bytes,
                                               tutti__consensus_room(t), p->lo);
@@ -101,10 +102,9 @@ tutti_err tutti__consensus_wish(tutti__team *t) {
     tutti__vote_init(&v);
     v.max[MISSING] = tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
     TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
-    if (v.max[MISSING])
-        tutti__segment_drop(&memory);
-    else
-        tutti__consensus_use(t, memory);
+    if (v.max[MISSING]) tutti__segment_drop(&memory);
+    t->staging->consensus = memory;
+    if (memory.base) tutti__consensus_use(t, memory.base);
     tutti__error_assign(&keep); /* messages do as well */
     return TUTTI_OK;
 }

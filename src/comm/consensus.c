@@ -44,16 +44,16 @@ size_t tutti__consensus_bytes(const tutti__team *t) {
 }
 
 static head *head_of(const tutti__team *t) {
-    return (head *)(void *)t->consensus.memory.base;
+    return (head *)(void *)t->consensus.base;
 }
 
-void tutti__consensus_use(tutti__team *t, tutti__segment memory) {
-    t->consensus.memory = memory;
+void tutti__consensus_use(tutti__team *t, char *memory) {
+    t->consensus.base = memory;
     t->consensus.spins = tutti__cores() >= t->size ? SPINS : 0;
 }
 
 static sheet *sheet_of(const tutti__team *t, int rank) {
-    sheet *all = (sheet *)(void *)(t->consensus.memory.base + sizeof(head));
+    sheet *all = (sheet *)(void *)(t->consensus.base + sizeof(head));
     return &all[2 * rank + (int)(t->consensus.nods % 2)];
 }
 

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -183,29 +182,8 @@ static tutti_err team_singles(tutti__team *t) {
     return groups_finish(&t->singles, t->size, t->size, t->rank);
 }
 
-void tutti__segment_drop(tutti__segment *s) {
-    if (s->base && s->shared) munmap(s->base, s->bytes);
-    if (s->base && !s->shared) tutti__free(s->base);
-    memset(s, 0, sizeof *s);
-}
-
-void tutti__rma_windows_drop(tutti__rma_windows *w) {
-    for (int i = 0; i < w->n; i++) {
-        if (w->barrier[i] != MPI_COMM_NULL) MPI_Comm_free(&w->barrier[i]);
-        MPI_Win_free(&w->win[i]);
-        tutti__free(w->shift[i]);
-    }
-    memset(w, 0, sizeof *w);
-}
-
 static void team_free(tutti__team *t) {
-    tutti__rma_windows_drop(&t->rma_windows);
-    tutti__segment_drop(&t->segment[0]);
-    tutti__segment_drop(&t->segment[1]);
-    tutti__segment_drop(&t->spare);
-    tutti__segment_drop(&t->aux);
-    tutti__segment_drop(&t->consensus.memory);
-    tutti__segment_drop(&t->kept);
+    if (t->staging) t->staging_drop(t->staging);
     if (t->node != MPI_COMM_NULL) MPI_Comm_free(&t->node);
     if (t->comm != MPI_COMM_NULL) MPI_Comm_free(&t->comm);
     groups_free(&t->nodes);
@@ -381,40 +359,4 @@ int tutti__team_tag(tutti__team *t) {
 int tutti__team_tag_apart(tutti__team *t) {
     t->apart = t->apart % 16383 + 1;
     return 16383 + t->apart;
-}
-
-/* ---- memory of plans.  Threads may free plans while others make some. */
-
-/* Take out what is kept, if it suits a request for `bytes`; what is far too large goes. */
-static tutti__segment kept_take(tutti__team *t, size_t bytes) {
-    tutti__segment s = {NULL, 0, 0};
-    pthread_mutex_lock(&pool_lock);
-    if (bytes > 0) {
-        s = t->kept;
-        memset(&t->kept, 0, sizeof t->kept);
-    }
-    pthread_mutex_unlock(&pool_lock);
-    if (s.bytes < bytes || s.bytes / 2 > bytes) tutti__segment_drop(&s);
-    return s;
-}
-
-tutti_err tutti__team_borrow(tutti__team *t, size_t bytes, tutti__segment *out) {
-    tutti__segment s = kept_take(t, bytes);
-    if (!s.base) s = (tutti__segment){tutti__malloc_aligned(4096, bytes), bytes, 0};
-    if (!s.base) return TUTTI_ERR_NOMEM;
-    *out = s;
-    return TUTTI_OK;
-}
-
-void tutti__team_return(tutti__team *t, tutti__segment *s) {
-    if (t) {
-        pthread_mutex_lock(&pool_lock);
-        if (s->bytes > t->kept.bytes) {
-            const tutti__segment larger = *s;
-            *s = t->kept;
-            t->kept = larger;
-        }
-        pthread_mutex_unlock(&pool_lock);
-    }
-    tutti__segment_drop(s);
 }

@@ -8,7 +8,6 @@
 #define TUTTI_TEAM_H
 
 #include <mpi.h>
-#include <stdatomic.h>
 #include "base/memory.h"
 
 /* A division of the ranks into groups that share staging memory. */
@@ -23,63 +22,26 @@ typedef struct tutti__groups {
     int *member; /* [ranks] ranks by group, ascending inside one */
 } tutti__groups;
 
-/* Memory of a group, see exchange/segment.h; kept with the team from one operation to the next. */
-typedef struct tutti__segment {
-    char *base;
-    size_t bytes;
-    int shared; /* mapped, not allocated */
-} tutti__segment;
-
-void tutti__segment_drop(tutti__segment *s);
-
-/* How staging memory is divided: all slots of that many buffers of that size are closed.  0 slots: nobody
- * knows what is in it. */
-typedef struct tutti__stage_form {
-    int slots;
-    tutti_off window;
-} tutti__stage_form;
-
 /* Shared memory for nods. */
 typedef struct tutti__consensus_memory {
-    tutti__segment memory; /* base NULL: there is none */
-    int tried;             /* to make one */
-    int wishes;            /* how often it would have been used */
-    int64_t nods;          /* so far */
-    int spins;             /* how long to look before giving the core away */
+    char *base;   /* NULL: there is none */
+    int tried;    /* to make one */
+    int wishes;   /* how often it would have been used */
+    int64_t nods; /* so far */
+    int spins;    /* how long to look before giving the core away */
 } tutti__consensus_memory;
-
-/* Sub-buffers that other ranks put into and get from, see exchange/rma_windows.h; kept likewise. */
-#define TUTTI__RMA_WINDOWS 16
-typedef struct tutti__rma_windows {
-    int n;
-    tutti_off bytes[TUTTI__RMA_WINDOWS]; /* of this rank */
-    MPI_Win win[TUTTI__RMA_WINDOWS];
-    MPI_Comm barrier[TUTTI__RMA_WINDOWS]; /* or MPI_COMM_NULL */
-    char *base[TUTTI__RMA_WINDOWS];
-    int *shift
-        [TUTTI__RMA_WINDOWS]; /* [ranks] where a rank's bytes begin; NULL: all at the beginning */
-} tutti__rma_windows;
-
-/* Collective. */
-void tutti__rma_windows_drop(tutti__rma_windows *w);
 
 typedef struct tutti__team {
     MPI_Comm comm;
     int rank, size;
-    MPI_Comm node;             /* the ranks of `nodes.mine` */
-    tutti__groups nodes;       /* ranks that share memory */
-    tutti__groups singles;     /* every rank on its own */
-    tutti__segment segment[2]; /* [0] for `nodes`, [1] for `singles` */
-    tutti__stage_form form[2]; /* how each of those two is divided now */
-    tutti__segment spare;      /* of a split operation that has ended, for the next one */
-    tutti__segment aux;        /* message buffers of operations that run one after the other */
+    MPI_Comm node;         /* the ranks of `nodes.mine` */
+    tutti__groups nodes;   /* ranks that share memory */
+    tutti__groups singles; /* every rank on its own */
     tutti__consensus_memory consensus;
-    tutti__segment kept; /* of a plan that was freed, see tutti__team_borrow */
-    tutti__rma_windows rma_windows;
-    atomic_int pins;      /* plans that were made for these windows, or smaller ones */
-    tutti_off background; /* bytes of a node's memory that operations in the background have */
-    int tag, apart;       /* the last ones given out */
-    int id;               /* the same on all ranks */
+    struct tutti__staging *staging; /* what exchange keeps with the team, or NULL */
+    void (*staging_drop)(struct tutti__staging *);
+    int tag, apart; /* the last ones given out */
+    int id;         /* the same on all ranks */
     int busy;
     int orphan;        /* the communicator it was made for is gone: free it when it is given back */
     char pretend[128]; /* the option `nodes` it was made for */
@@ -95,10 +57,6 @@ void tutti__team_give(tutti__team **t);
 int tutti__team_tag(tutti__team *t);
 /* The same from another set, for tutti__team_agree_apart. */
 int tutti__team_tag_apart(tutti__team *t);
-/* Memory of this rank for one plan, page aligned, and back again (`t` NULL: the team is gone).  The largest
- * that came back is kept for the next plan, since fresh pages cost more than copying into them.  Local. */
-tutti_err tutti__team_borrow(tutti__team *t, size_t bytes, tutti__segment *out) TUTTI_MUST_USE;
-void tutti__team_return(tutti__team *t, tutti__segment *s);
 const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out);
 
 /* ---- agreement.  A vote reduces a few numbers over all ranks together with "did anybody fail". */
@@ -136,11 +94,11 @@ tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) TUTTI
 #define TUTTI__CONSENSUS_RANGES (TUTTI__RANGES + 4 + TUTTI__CALL_TELLS)
 /* Can the team nod?  The same on all ranks. */
 static inline int tutti__consensus_ready(const tutti__team *t) {
-    return t->consensus.memory.base != NULL || t->size == 1;
+    return t->consensus.base != NULL || t->size == 1;
 }
 /* Bytes of a board for the team, 0: it cannot have one.  The memory, zeroed, is shared by all of its ranks. */
 size_t tutti__consensus_bytes(const tutti__team *t);
-void tutti__consensus_use(tutti__team *t, tutti__segment memory);
+void tutti__consensus_use(tutti__team *t, char *memory);
 /* Room that belongs to the next nod: what a rank puts there before it nods, others see when all have. */
 #define TUTTI__CONSENSUS_ROOM ((tutti_off)256 << 10)
 char *tutti__consensus_room(const tutti__team *t);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/trace.h"
+#include "exchange/staging.h"
 
 /* One stretch [lo, hi), whose first and last bytes are named. */
 static tutti_err sieve_stretch(tutti__op *op, tutti_off lo, tutti_off hi, char *stage) {
@@ -56,7 +57,7 @@ tutti_err tutti__run_sieve(tutti__op *op) {
     if (total == 0) return TUTTI_OK;
     const tutti_off span = offset_of(s, total - 1) + 1 - offset_of(s, 0);
     tutti__segment stage;
-    TUTTI_TRY(tutti__team_borrow(op->file->team, (size_t)tutti__min(size, span), &stage));
+    TUTTI_TRY(tutti__staging_borrow(op->file->team, (size_t)tutti__min(size, span), &stage));
     for (tutti_off at = 0; at < total && err == TUTTI_OK;) {
         const tutti_off lo = offset_of(s, at), limit = tutti__min(lo + size, op->eof);
         const tutti_off next = tutti__side_tell(s, limit);
@@ -64,6 +65,6 @@ tutti_err tutti__run_sieve(tutti__op *op) {
         at = next;
         tutti__file_report(op->file, op->moved, total, "file");
     }
-    tutti__team_return(op->file->team, &stage);
+    tutti__staging_return(op->file->team, &stage);
     return err;
 }

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "exchange/rma_windows.h"
+#include "exchange/staging.h"
 
 /* ---- the ring */
 
@@ -118,7 +118,7 @@ tutti_err tutti__cycles_wake(tutti_plan *p) {
     tutti__cycles *c = p->run->cycles;
     if (c->collective && !c->pins) {
         c->pins = p->file;
-        atomic_fetch_add(&p->file->team->pins, 1);
+        atomic_fetch_add(&p->file->team->staging->pins, 1);
     }
     if (c->exchange.memory) return TUTTI_OK;
     const tutti__needs q = needs_of(p->run, p->is_write);
@@ -136,7 +136,7 @@ void tutti__cycles_prepare(const tutti_plan *p) {
 
 void tutti__cycles_sleep(tutti__run *r) {
     tutti__cycles *c = r->cycles;
-    if (c->pins && c->pins->team) atomic_fetch_sub(&c->pins->team->pins, 1);
+    if (c->pins && c->pins->team) atomic_fetch_sub(&c->pins->team->staging->pins, 1);
     c->pins = NULL;
     tutti__exchange_free(&c->exchange, c->file->team); /* NULL after MPI_Finalize */
     for (int i = 0; c->sub && i < c->slots; i++) tutti__window_io_free(&c->sub[i].io);

@@ -15,7 +15,7 @@ static tutti_err staged_memory(tutti_plan *p) {
     const size_t bytes =
         tutti__stage_bytes(t->groups->size, t->window_slots + t->relay_slots, t->domains.window);
     return p->means.resident ? tutti__resident_ensure(p, bytes)
-                             : tutti__segment_ensure(p->file->team, t->shared, bytes);
+                             : tutti__staging_ensure(p->file->team, t->shared, bytes);
 }
 
 static tutti_err works_make(tutti__run *r) {
@@ -34,7 +34,7 @@ static tutti_err works_make(tutti__run *r) {
 /* Operations that are not in the background exchange one after the other, and share buffers. */
 static tutti_err aux_make(const tutti_plan *p, tutti__run *r) {
     const tutti__two_phase *t = p->two;
-    tutti__segment *team = &p->file->team->aux;
+    tutti__segment *team = &p->file->team->staging->aux;
     const size_t bytes = (size_t)(r->auxes + r->relay_slots) * (size_t)t->domains.window;
     if (!t->messages || bytes == 0 || r->own) return TUTTI_OK;
     if (!p->means.resident && team->bytes >= bytes) return TUTTI_OK;
@@ -101,14 +101,14 @@ static tutti_err staged_wake(tutti_plan *p) {
 
 static tutti__stage stage_of(const tutti_plan *p) {
     const tutti__two_phase *t = p->two;
-    char *base =
-        p->means.resident ? p->segment.base : p->file->team->segment[t->shared ? 0 : 1].base;
+    char *base = p->means.resident ? p->segment.base
+                                   : p->file->team->staging->segment[t->shared ? 0 : 1].base;
     return (tutti__stage){base, t->groups->size, t->window_slots + t->relay_slots,
                           t->domains.window};
 }
 
 static tutti__stage_form *form_of(const tutti_plan *p) {
-    return &p->file->team->form[p->two->shared ? 0 : 1];
+    return &p->file->team->staging->form[p->two->shared ? 0 : 1];
 }
 
 static int staged_ready(const tutti_plan *p) {
@@ -132,7 +132,7 @@ static void run_start(const tutti_plan *p, tutti__run *r, tutti__op *op) {
     r->tag = tutti__team_tag(r->file->team);
     r->holding = 0;
     for (int i = 0; i < t->relays; i++) r->relay_next[i] = tutti__incoming_next(r, &t->relay[i], 0);
-    r->aux = !t->messages ? NULL : r->own ? r->own : r->file->team->aux.base;
+    r->aux = !t->messages ? NULL : r->own ? r->own : r->file->team->staging->aux.base;
     for (int i = 0; i < r->window_slots + r->relay_slots; i++) {
         tutti__work *w = &r->work[i];
         const int slot = i < r->window_slots ? i : t->window_slots + (i - r->window_slots);

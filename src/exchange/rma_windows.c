@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "exchange/staging.h"
+
 /* What goes past the page cache needs whole pages.  Where MPI does not give them, they are inside of what it
  * gives, and everybody has to know where. */
 enum { PAGE = 4096 };
@@ -96,17 +98,27 @@ static tutti_err all_make(tutti__team *t, int n, const tutti_off *bytes, tutti__
     return tutti__team_agree(t, barriers_make(t, out));
 }
 
+void tutti__rma_windows_drop(tutti__rma_windows *w) {
+    for (int i = 0; i < w->n; i++) {
+        if (w->barrier[i] != MPI_COMM_NULL) MPI_Comm_free(&w->barrier[i]);
+        MPI_Win_free(&w->win[i]);
+        tutti__free(w->shift[i]);
+    }
+    memset(w, 0, sizeof *w);
+}
+
 /* Where nobody else needs the old ones they go first, so that there are never both. */
 static tutti_err replace(tutti__team *t, int n, tutti_off bytes, int pinned) {
     tutti__rma_windows fresh = {.n = 0};
     tutti_off each[TUTTI__RMA_WINDOWS] = {0};
-    if (!pinned) tutti__rma_windows_drop(&t->rma_windows);
-    const int most = n > t->rma_windows.n ? n : t->rma_windows.n;
-    for (int i = 0; i < most; i++) each[i] = tutti__max(i < n ? bytes : 0, t->rma_windows.bytes[i]);
+    if (!pinned) tutti__rma_windows_drop(&t->staging->rma_windows);
+    const int most = n > t->staging->rma_windows.n ? n : t->staging->rma_windows.n;
+    for (int i = 0; i < most; i++)
+        each[i] = tutti__max(i < n ? bytes : 0, t->staging->rma_windows.bytes[i]);
     const tutti_err err = all_make(t, most, each, &fresh);
-    tutti__rma_windows_drop(err == TUTTI_OK ? &t->rma_windows : &fresh);
+    tutti__rma_windows_drop(err == TUTTI_OK ? &t->staging->rma_windows : &fresh);
     TUTTI_TRY(err);
-    t->rma_windows = fresh;
+    t->staging->rma_windows = fresh;
     return TUTTI_OK;
 }
 
@@ -114,9 +126,9 @@ tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes, tutt
     tutti__vote v;
     TUTTI_ASSERT(n <= TUTTI__RMA_WINDOWS);
     tutti__vote_init(&v);
-    v.max[0] = !suffice(&t->rma_windows, n, bytes);
-    v.max[1] = atomic_load(&t->pins) > 0; /* plans are freed by each rank alone */
-    v.max[2] = total(&t->rma_windows) > room;
+    v.max[0] = !suffice(&t->staging->rma_windows, n, bytes);
+    v.max[1] = atomic_load(&t->staging->pins) > 0; /* plans are freed by each rank alone */
+    v.max[2] = total(&t->staging->rma_windows) > room;
     TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
     const int anew = v.max[0] || (v.max[2] && !v.max[1]);
     return anew ? replace(t, n, bytes, v.max[1] != 0) : TUTTI_OK;

@@ -5,6 +5,18 @@
 
 #include "comm/team.h"
 
+/* Windows that a team keeps: one for each sub-buffer of a plan. */
+#define TUTTI__RMA_WINDOWS 16
+typedef struct tutti__rma_windows {
+    int n;
+    tutti_off bytes[TUTTI__RMA_WINDOWS]; /* of this rank */
+    MPI_Win win[TUTTI__RMA_WINDOWS];
+    MPI_Comm barrier[TUTTI__RMA_WINDOWS]; /* or MPI_COMM_NULL */
+    char *base[TUTTI__RMA_WINDOWS];
+    /* [ranks] where a rank's bytes begin; NULL: all at the beginning */
+    int *shift[TUTTI__RMA_WINDOWS];
+} tutti__rma_windows;
+
 /* Where rank r's bytes begin in window i. */
 static inline MPI_Aint tutti__rma_windows_shift(const tutti__rma_windows *w, int i, int r) {
     return w->shift[i] ? w->shift[i][r] : 0;
@@ -14,9 +26,11 @@ static inline MPI_Aint tutti__rma_windows_shift(const tutti__rma_windows *w, int
  * of their own (0: it is no aggregator), and a communicator for each.  If those it has suffice, and
  * have no more than `room` bytes of this rank together, they stay.  Otherwise they are made anew, what they
  * held is gone, and they have exactly that size; unless plans have been made for the old ones
- * (t->pins): then no window becomes smaller, and if new ones cannot be had the old ones stay.  They are freed
+ * (the staging's `pins`): then no window becomes smaller, and if new ones cannot be had the old ones stay.  They are freed
  * with the team.   Collective; the same answer on all ranks. */
 tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes,
                                     tutti_off room) TUTTI_MUST_USE;
+/* Collective. */
+void tutti__rma_windows_drop(tutti__rma_windows *w);
 
 #endif

@@ -1,6 +1,6 @@
-/* exchange: staging memory.  A node's segment is a file in /dev/shm that its lowest rank makes,
+/* exchange: shared memory.  A node's segment is a file in /dev/shm that its lowest rank makes,
  * everybody maps and nobody keeps: its name is removed as soon as all have mapped it, so that nothing
- * destinations behind whatever happens.  posix_fallocate takes the pages at once.
+ * stays behind whatever happens.  posix_fallocate takes the pages at once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/segment.h"
 
@@ -136,12 +136,8 @@ tutti_err tutti__segment_make(tutti__team *t, int shared, size_t bytes, tutti__s
     return TUTTI_OK;
 }
 
-/* The old memory goes only when there is new: plans made before still need it if there is none. */
-tutti_err tutti__segment_ensure(tutti__team *t, int shared, size_t bytes) {
-    tutti__segment *s = &t->segment[shared ? 0 : 1], fresh = {NULL, 0, 0};
-    if (s->bytes >= bytes) return TUTTI_OK;
-    TUTTI_TRY(tutti__segment_make(t, shared, bytes, &fresh));
-    tutti__segment_drop(s);
-    *s = fresh;
-    return TUTTI_OK;
+void tutti__segment_drop(tutti__segment *s) {
+    if (s->base && s->shared) munmap(s->base, s->bytes);
+    if (s->base && !s->shared) tutti__free(s->base);
+    memset(s, 0, sizeof *s);
 }

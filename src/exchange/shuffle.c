@@ -7,6 +7,7 @@
 
 #include "access/copy_bytes.h"
 #include "base/fiber.h"
+#include "exchange/staging.h"
 
 /* ---- turns */
 
@@ -86,14 +87,14 @@ tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int
     if (!(q->is_write ? q->theirs : q->mine)) n[1] = 0;
     n[2] = two_sided && q->aggregates ? q->slots : 0;
     const size_t bytes = (size_t)(n[0] + n[1] + n[2]) * (size_t)q->window;
-    TUTTI_TRY(tutti__team_borrow(t, bytes, &x->lent));
+    TUTTI_TRY(tutti__staging_borrow(t, bytes, &x->lent));
     x->memory = x->lent.base;
     areas_share(x, q, n, shuffles);
     return two_sided ? TUTTI_OK : tutti__puts_make(&x->puts);
 }
 
 void tutti__exchange_free(tutti__exchange *x, tutti__team *team) {
-    tutti__team_return(team, &x->lent);
+    tutti__staging_return(team, &x->lent);
     tutti__free(x->puts);
     memset(x, 0, sizeof *x);
 }
@@ -117,8 +118,8 @@ void tutti__exchange_start(tutti__exchange *x, tutti__shuffle *shuffles) {
     x->flights = 0;
     for (int i = 0; i < x->slots; i++) {
         shuffles[i].flying = 0;
-        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED && x->team->rma_windows.bytes[i] > 0)
-            shuffles[i].buffer = x->team->rma_windows.base[i];
+        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED && x->team->staging->rma_windows.bytes[i] > 0)
+            shuffles[i].buffer = x->team->staging->rma_windows.base[i];
     }
 }
 

@@ -35,6 +35,8 @@
 #include <tutti/stats.h>
 #include "access/side.h"
 #include "exchange/message.h"
+#include "exchange/rma_windows.h"
+#include "exchange/segment.h"
 
 typedef struct tutti__parcel {
     /* the caller's */

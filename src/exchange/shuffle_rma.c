@@ -18,7 +18,7 @@
  * straight from or to the user's memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
-#include "exchange/rma_windows.h"
+#include "exchange/staging.h"
 #include "exchange/shuffle.h"
 
 /* Runs of one put. */
@@ -98,9 +98,9 @@ static void parcel_move(tutti__exchange *x, const tutti__shuffle *s, const tutti
     tutti_off left = p->bytes;
     const tutti_off stream = tutti__side_tell(p->side, p->lo);
     b->x = x;
-    b->win = x->team->rma_windows.win[s->index];
+    b->win = x->team->staging->rma_windows.win[s->index];
     b->target = p->peer;
-    b->shift = tutti__rma_windows_shift(&x->team->rma_windows, s->index, p->peer);
+    b->shift = tutti__rma_windows_shift(&x->team->staging->rma_windows, s->index, p->peer);
     b->n = b->scattered = 0;
     b->bytes = 0;
     tutti__cursor_seek(&file, p->side, stream);
@@ -126,8 +126,8 @@ static void parcel_move(tutti__exchange *x, const tutti__shuffle *s, const tutti
 /* ---- fence */
 
 static void fence(tutti__exchange *x, const tutti__shuffle *s, int assertion) {
-    tutti__exchange_fail_mpi(x, MPI_Win_fence(assertion, x->team->rma_windows.win[s->index]),
-                             "MPI_Win_fence");
+    tutti__exchange_fail_mpi(
+        x, MPI_Win_fence(assertion, x->team->staging->rma_windows.win[s->index]), "MPI_Win_fence");
 }
 
 static void fence_move(tutti__exchange *x, tutti__shuffle *s, tutti__parcel *p) {
@@ -173,7 +173,7 @@ const tutti__shuffle_ops tutti__shuffle_fence = {
 enum { FIRST_BARRIER, SECOND_BARRIER, OVER };
 
 static void barrier_begin(tutti__exchange *x, tutti__shuffle *s, int phase) {
-    const int code = MPI_Ibarrier(x->team->rma_windows.barrier[s->index], &s->barrier);
+    const int code = MPI_Ibarrier(x->team->staging->rma_windows.barrier[s->index], &s->barrier);
     if (code != MPI_SUCCESS) s->barrier = MPI_REQUEST_NULL;
     tutti__exchange_fail_mpi(x, code, "MPI_Ibarrier");
     s->phase = phase;
@@ -182,7 +182,7 @@ static void barrier_begin(tutti__exchange *x, tutti__shuffle *s, int phase) {
 /* A lock of one's own window: what I stored and what others put are the same from now on. */
 static void own_window(tutti__exchange *x, tutti__shuffle *s, int type,
                        void (*inside)(tutti__exchange *, const tutti__shuffle *)) {
-    const MPI_Win win = x->team->rma_windows.win[s->index];
+    const MPI_Win win = x->team->staging->rma_windows.win[s->index];
     if (s->lo >= s->hi) return;
     tutti__exchange_fail_mpi(x, MPI_Win_lock(type, x->team->rank, 0, win), "MPI_Win_lock");
     if (inside) inside(x, s);
@@ -192,7 +192,7 @@ static void own_window(tutti__exchange *x, tutti__shuffle *s, int type,
 
 /* Parcels from `first` on that fit into the area, all targets at the same time; returns the next one. */
 static int lock_move(tutti__exchange *x, tutti__shuffle *s, int first) {
-    const MPI_Win win = x->team->rma_windows.win[s->index];
+    const MPI_Win win = x->team->staging->rma_windows.win[s->index];
     char *area = x->send ? x->send : s->mine.area; /* one for all, or as fences need it */
     tutti_off used = 0;
     int next = first;

@@ -8,7 +8,7 @@
 #ifndef TUTTI_TWOPHASE_PLAN_H
 #define TUTTI_TWOPHASE_PLAN_H
 
-#include "exchange/segment.h"
+#include "exchange/staging.h"
 #include "exchange/slot.h"
 #include "file/file.h"
 #include "plan/cost.h"

@@ -21,7 +21,7 @@
 #include "base/fiber.h"
 #include "direct/direct.h"
 #include "base/trace.h"
-#include "exchange/segment.h"
+#include "exchange/staging.h"
 #include "exchange/shuffle.h"
 
 enum { FOR_AGGREGATOR = 1, FOR_RELAY = 2 };
@@ -444,7 +444,7 @@ tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) {
     tutti__vote_init(&v);
     const tutti_count most = tutti__min(room / t->domains.window + 2, 1 << 20);
     v.max[0] = mine == TUTTI_OK ? windows_count(t, most) : 0;
-    v.max[1] = p->file->team->background;
+    v.max[1] = p->file->team->staging->background;
     TUTTI_TRY(tutti__team_vote(p->file->team, mine, &v));
     t->window_slots = (int)tutti__max(v.max[0], 1);
     t->elsewhere = v.max[1];
@@ -456,20 +456,20 @@ tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) {
 tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) {
     const tutti__two_phase *t = p->two;
     tutti__team *team = p->file->team;
-    const tutti__segment *spare = &team->spare;
+    const tutti__segment *spare = &team->staging->spare;
     const tutti_off room = p->means.room;
     const int suits = spare->bytes >= bytes &&
                       spare->shared == (t->shared && t->groups->size > 1) &&
                       (room == 0 || on_node(p, t, spare->bytes) <= room);
     if (suits && t->elsewhere + on_node(p, t, spare->bytes) <= p->file->opt.background_bytes) {
         p->segment = *spare;
-        memset(&team->spare, 0, sizeof team->spare);
+        memset(&team->staging->spare, 0, sizeof team->staging->spare);
     } else {
-        tutti__segment_drop(&team->spare);
+        tutti__segment_drop(&team->staging->spare);
         TUTTI_TRY(tutti__segment_make(team, t->shared, bytes, &p->segment));
     }
     p->held = on_node(p, t, p->segment.bytes);
-    team->background += p->held;
+    team->staging->background += p->held;
     return TUTTI_OK;
 }
 
@@ -514,7 +514,7 @@ size_t tutti__two_phase_size(const tutti__two_phase *t) {
 }
 
 void tutti__plan_segment_drop(tutti_plan *p) {
-    if (p->held > 0 && p->file->team) p->file->team->background -= p->held;
+    if (p->held > 0 && p->file->team) p->file->team->staging->background -= p->held;
     p->held = 0;
     tutti__segment_drop(&p->segment);
 }

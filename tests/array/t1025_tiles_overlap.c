@@ -121,7 +121,7 @@ static void budget(tutti_off bytes, const char *options) {
 
 /* Staging memory of all ranks, who share a node. */
 static tutti_off staging_of(tutti_array *a) {
-    const tutti__team *t = tutti_array_file(a)->team;
+    const tutti__staging *t = tutti_array_file(a)->team->staging;
     const tutti_off spare = (tutti_off)t->spare.bytes * (t->spare.shared ? 1 : ranks);
     return t->background + spare + (tutti_off)(t->segment[0].bytes + t->aux.bytes) +
            (tutti_off)t->segment[1].bytes * ranks;

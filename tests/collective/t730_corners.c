@@ -120,8 +120,8 @@ static void large_stripes(const char *text, tutti_off at) {
     CHECK_SAME(tutti_file_write(f, a, buf, &count), TUTTI_OK);
     CHECK_EQ(count, 500000);
     for (int i = 0; i < 2; i++)
-        CHECK((tutti_off)f->team->segment[i].bytes <= 2 * opt.cb_buffer_size,
-              "%zu bytes of staging", f->team->segment[i].bytes);
+        CHECK((tutti_off)f->team->staging->segment[i].bytes <= 2 * opt.cb_buffer_size,
+              "%zu bytes of staging", f->team->staging->segment[i].bytes);
     memset(buf, 0, 500000);
     CHECK_SAME(tutti_file_read(f, a, buf, &count), TUTTI_OK);
     CHECK_EQ(count, 500000);

@@ -175,7 +175,7 @@ static scene scene_make(const char *options, int operations) {
     CHECK_OK(tutti_access_contiguous((tutti_off)rank * BYTES, BYTES, &s.access));
     works(&s, WRITE, READ);
     for (int i = 0; i < operations; i++) works(&s, WRITE, READ);
-    CHECK(s.f->team->consensus.memory.base != NULL || operations == 0, "no board");
+    CHECK(s.f->team->consensus.base != NULL || operations == 0, "no board");
     CHECK_SAME(tutti_plan_read(s.f, s.access, &s.plan[0]), TUTTI_OK);
     CHECK_SAME(tutti_plan_write(s.f, s.access, &s.plan[1]), TUTTI_OK);
     return s;
@@ -225,7 +225,7 @@ static void pairs(const char *options, int operations, int who) {
             if (strcmp(does[a], does[b]) != 0) meet(&s, a, b, who, (a + b) % 3 == 0);
         is_whole(&s, mine);
     }
-    CHECK_EQ(s.f->team->consensus.memory.base != NULL, operations > 0);
+    CHECK_EQ(s.f->team->consensus.base != NULL, operations > 0);
     scene_end(&s);
 }
 

@@ -35,7 +35,7 @@ static void warm(int bytes, int is_write, unsigned char *buf) {
         for (int k = 0; k < MOST; k++) CHECK_SAME(tutti_request_wait(&r[k], NULL), TUTTI_OK);
         tutti_access_free(&a);
     }
-    CHECK(f->team->consensus.memory.base != NULL, "no board");
+    CHECK(f->team->consensus.base != NULL, "no board");
 }
 
 /* ---- nobody is waited for */

@@ -181,41 +181,6 @@ static void without_memory(MPI_Comm comm) {
     }
 }
 
-/* ---- memory that is lent */
-
-static char *borrowed(tutti__team *t, size_t bytes, tutti__segment *s) {
-    CHECK_OK(tutti__team_borrow(t, bytes, s));
-    CHECK(s->base && s->bytes >= bytes && s->bytes / 2 <= bytes, "%zu bytes for %zu", s->bytes,
-          bytes);
-    memset(s->base, 1, bytes);
-    return s->base;
-}
-
-static void lending(MPI_Comm comm) {
-    tutti__team *t = take(comm, "");
-    tutti__segment a, b, c;
-    char *first = borrowed(t, 10000, &a), *second = borrowed(t, 10000, &b);
-    CHECK(first != second, "lent twice");
-    tutti__team_return(t, &a);
-    tutti__team_return(t, &b); /* one of them is kept */
-    CHECK(!a.base && !b.base && t->kept.base == first, "not kept");
-    CHECK_OK(tutti__team_borrow(t, 0, &b)); /* needs none */
-    CHECK(borrowed(t, 6000, &a) == first, "not lent again");
-    tutti__team_return(t, &a);
-    tutti__team_return(t, &b);
-    CHECK(t->kept.base == first, "the larger one is kept");
-    (void)borrowed(t, 1000, &b); /* far less than what is kept */
-    (void)borrowed(t, 20000, &c);
-    tutti__team_return(t, &b);
-    tutti__team_return(NULL, &c);
-    CHECK(t->kept.bytes == 1000 && !c.base, "%zu bytes are kept", t->kept.bytes);
-    tutti__memory_fail_after(1);
-    CHECK_ERR(tutti__team_borrow(t, 5000, &a), TUTTI_ERR_NOMEM);
-    tutti__memory_fail_after(0);
-    CHECK(!t->kept.base && !a.base, "out of memory");
-    tutti__team_give(&t);
-}
-
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -230,7 +195,6 @@ int main(int argc, char **argv) {
     out_of_step(comm);
     tags(comm);
     without_memory(comm);
-    lending(comm);
     MPI_Comm_free(&comm); /* and all its teams */
     CHECK_EQ(tutti__memory_live(), live);
     tutti__team *t = take(MPI_COMM_WORLD, ""); /* is freed in MPI_Finalize */

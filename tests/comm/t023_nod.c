@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "comm/team.h"
-#include "exchange/segment.h"
+#include "exchange/staging.h"
 
 enum { ROUNDS = 1000 };
 
@@ -97,7 +97,9 @@ int main(int argc, char **argv) {
     if (ranks > 1) {
         CHECK_OK(tutti__segment_make(t, 1, bytes, &memory));
         CHECK(!tutti__consensus_ready(t), "no board yet");
-        tutti__consensus_use(t, memory);
+        CHECK_OK(tutti__staging_attach(t)); /* frees the memory with the team */
+        t->staging->consensus = memory;
+        tutti__consensus_use(t, memory.base);
     }
     CHECK(tutti__consensus_ready(t), "the team cannot nod");
     for (int round = 0; round < ROUNDS && check_failures_ < 20; round++) {

@@ -5,14 +5,14 @@
 #include <dirent.h>
 #include <unistd.h>
 #include "check.h"
-#include "exchange/segment.h"
+#include "exchange/staging.h"
 
 static int rank, ranks;
 
 /* Every member writes its own bytes everywhere; all see all of them, and nobody else's. */
 static void used_together(tutti__team *t, int shared, size_t bytes) {
     const tutti__groups *g = shared ? &t->nodes : &t->singles;
-    unsigned char *v = (unsigned char *)t->segment[shared ? 0 : 1].base;
+    unsigned char *v = (unsigned char *)t->staging->segment[shared ? 0 : 1].base;
     MPI_Barrier(t->comm);
     for (size_t i = (size_t)g->me; i < bytes; i += (size_t)g->size)
         v[i] = (unsigned char)(17 * g->mine + g->me + (int)(i >> 10));
@@ -29,9 +29,9 @@ static void growth(tutti__team *t, int shared) {
     static const size_t sizes[] = {1, 5000, 100, 5000, 300000, 4096, 300001};
     size_t most = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        tutti__segment *s = &t->segment[shared ? 0 : 1];
+        tutti__segment *s = &t->staging->segment[shared ? 0 : 1];
         const char *before = s->base;
-        CHECK_OK(tutti__segment_ensure(t, shared, sizes[i]));
+        CHECK_OK(tutti__staging_ensure(t, shared, sizes[i]));
         if (sizes[i] <= most)
             CHECK(s->base == before, "%zu bytes: not kept", sizes[i]);
         else
@@ -55,21 +55,56 @@ static int names_left(void) {
 
 /* More than any /dev/shm has: refused on all ranks of the node, and a sensible size works again. */
 static void too_much(tutti__team *t) {
-    if (t->nodes.size > 1) CHECK_ERR(tutti__segment_ensure(t, 1, (size_t)1 << 46), TUTTI_ERR_NOMEM);
+    if (t->nodes.size > 1) CHECK_ERR(tutti__staging_ensure(t, 1, (size_t)1 << 46), TUTTI_ERR_NOMEM);
     CHECK_EQ(names_left(), 0);
-    CHECK_OK(tutti__segment_ensure(t, 1, 10000));
+    CHECK_OK(tutti__staging_ensure(t, 1, 10000));
     used_together(t, 1, 10000);
 }
 
 /* What was there destinations: plans that were made for it can still run. */
 static void without_memory(tutti__team *t) {
-    const tutti__segment before = t->segment[1];
+    const tutti__segment before = t->staging->segment[1];
     tutti__memory_fail_after(1);
-    CHECK_ERR(tutti__segment_ensure(t, 0, (size_t)1 << 20), TUTTI_ERR_NOMEM);
+    CHECK_ERR(tutti__staging_ensure(t, 0, (size_t)1 << 20), TUTTI_ERR_NOMEM);
     tutti__memory_fail_after(0);
-    CHECK(t->segment[1].base == before.base && t->segment[1].bytes == before.bytes, "not kept");
-    CHECK_OK(tutti__segment_ensure(t, 0, 100));
+    CHECK(t->staging->segment[1].base == before.base &&
+              t->staging->segment[1].bytes == before.bytes,
+          "not kept");
+    CHECK_OK(tutti__staging_ensure(t, 0, 100));
     used_together(t, 0, 100);
+}
+
+static char *borrowed(tutti__team *t, size_t bytes, tutti__segment *s) {
+    CHECK_OK(tutti__staging_borrow(t, bytes, s));
+    CHECK(s->base && s->bytes >= bytes && s->bytes / 2 <= bytes, "%zu bytes for %zu", s->bytes,
+          bytes);
+    memset(s->base, 1, bytes);
+    return s->base;
+}
+
+/* Memory is lent, and the largest that comes back is kept. */
+static void lending(tutti__team *t) {
+    const tutti__segment *kept = &t->staging->kept;
+    tutti__segment a, b, c;
+    char *first = borrowed(t, 10000, &a), *second = borrowed(t, 10000, &b);
+    CHECK(first != second, "lent twice");
+    tutti__staging_return(t, &a);
+    tutti__staging_return(t, &b); /* one of them is kept */
+    CHECK(!a.base && !b.base && kept->base == first, "not kept");
+    CHECK_OK(tutti__staging_borrow(t, 0, &b)); /* needs none */
+    CHECK(borrowed(t, 6000, &a) == first, "not lent again");
+    tutti__staging_return(t, &a);
+    tutti__staging_return(t, &b);
+    CHECK(kept->base == first, "the larger one is kept");
+    (void)borrowed(t, 1000, &b); /* far less than what is kept */
+    (void)borrowed(t, 20000, &c);
+    tutti__staging_return(t, &b);
+    tutti__staging_return(NULL, &c);
+    CHECK(kept->bytes == 1000 && !c.base, "%zu bytes are kept", kept->bytes);
+    tutti__memory_fail_after(1);
+    CHECK_ERR(tutti__staging_borrow(t, 5000, &a), TUTTI_ERR_NOMEM);
+    tutti__memory_fail_after(0);
+    CHECK(!kept->base && !a.base, "out of memory");
 }
 
 int main(int argc, char **argv) {
@@ -86,6 +121,8 @@ int main(int argc, char **argv) {
         check_where(nodes[i]);
         CHECK_OK(tutti__team_take(comm, nodes[i], &t));
         if (!t) continue;
+        CHECK_OK(tutti__staging_attach(t));
+        lending(t);
         growth(t, 1);
         growth(t, 0);
         too_much(t);

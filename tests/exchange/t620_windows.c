@@ -4,22 +4,23 @@
  * need them; what is put into each of them arrives there.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "exchange/rma_windows.h"
+#include "exchange/staging.h"
 
 static int rank, ranks, pinned;
 
 /* Every rank puts a byte into the window of every rank that has one. */
 static void used(const tutti__team *t, int k, const tutti_off *bytes) {
-    const MPI_Win win = t->rma_windows.win[k];
+    const MPI_Win win = t->staging->rma_windows.win[k];
     unsigned char mine = (unsigned char)(10 * k + rank + 1);
     MPI_Win_fence(0, win);
     for (int r = 0; r < ranks; r++)
         if (bytes[r] > rank)
-            MPI_Put(&mine, 1, MPI_BYTE, r, tutti__rma_windows_shift(&t->rma_windows, k, r) + rank,
-                    1, MPI_BYTE, win);
+            MPI_Put(&mine, 1, MPI_BYTE, r,
+                    tutti__rma_windows_shift(&t->staging->rma_windows, k, r) + rank, 1, MPI_BYTE,
+                    win);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     for (int r = 0; r < ranks && r < bytes[rank]; r++)
-        CHECK_EQ((unsigned char)t->rma_windows.base[k][r], 10 * k + r + 1);
+        CHECK_EQ((unsigned char)t->staging->rma_windows.base[k][r], 10 * k + r + 1);
 }
 
 static tutti_off total(const tutti__rma_windows *w) {
@@ -33,21 +34,26 @@ enum { ANEW, KEPT };
 /* `room` is for all windows of a rank. */
 static void ensured(tutti__team *t, int n, tutti_off mine, tutti_off room, int kept) {
     tutti_off bytes[64];
-    const char *before = t->rma_windows.base[0];
-    const MPI_Win first = t->rma_windows.win[0];
+    const char *before = t->staging->rma_windows.base[0];
+    const MPI_Win first = t->staging->rma_windows.win[0];
     CHECK_OK(tutti__rma_windows_ensure(t, n, mine, room));
-    CHECK(t->rma_windows.n >= n, "%d windows", t->rma_windows.n);
+    CHECK(t->staging->rma_windows.n >= n, "%d windows", t->staging->rma_windows.n);
     for (int k = 0; k < n; k++)
-        CHECK(t->rma_windows.bytes[k] >= mine, "%lld bytes", (long long)t->rma_windows.bytes[k]);
+        CHECK(t->staging->rma_windows.bytes[k] >= mine, "%lld bytes",
+              (long long)t->staging->rma_windows.bytes[k]);
     if (!pinned)
-        CHECK(total(&t->rma_windows) <= room, "%lld bytes", (long long)total(&t->rma_windows));
+        CHECK(total(&t->staging->rma_windows) <= room, "%lld bytes",
+              (long long)total(&t->staging->rma_windows));
     if (kept == KEPT)
-        CHECK(t->rma_windows.win[0] == first && t->rma_windows.base[0] == before, "not kept");
-    for (int k = 0; k < t->rma_windows.n; k++)
-        CHECK(t->rma_windows.bytes[k] == 0 || (uintptr_t)t->rma_windows.base[k] % 4096 == 0,
-              "window %d is at %p", k, (void *)t->rma_windows.base[k]);
+        CHECK(t->staging->rma_windows.win[0] == first && t->staging->rma_windows.base[0] == before,
+              "not kept");
+    for (int k = 0; k < t->staging->rma_windows.n; k++)
+        CHECK(t->staging->rma_windows.bytes[k] == 0 ||
+                  (uintptr_t)t->staging->rma_windows.base[k] % 4096 == 0,
+              "window %d is at %p", k, (void *)t->staging->rma_windows.base[k]);
     for (int k = 0; k < n; k++) {
-        MPI_Allgather(&t->rma_windows.bytes[k], 1, MPI_INT64_T, bytes, 1, MPI_INT64_T, t->comm);
+        MPI_Allgather(&t->staging->rma_windows.bytes[k], 1, MPI_INT64_T, bytes, 1, MPI_INT64_T,
+                      t->comm);
         used(t, k, bytes);
     }
 }
@@ -58,29 +64,30 @@ static void test_alone(tutti__team *t) {
     ensured(t, 2, rank == 0 ? 5000 : 0, 200000, KEPT);
     ensured(t, 1, rank == 0 ? 100 : 0, 200000, KEPT);
     ensured(t, 2, last ? 70000 : 0, 200000, ANEW); /* another one */
-    CHECK_EQ(total(&t->rma_windows), last ? 140000 : 0);
+    CHECK_EQ(total(&t->staging->rma_windows), last ? 140000 : 0);
     ensured(t, 3, rank == 0 ? 5000 : 0, 200000, ANEW); /* one more window */
-    CHECK_EQ(total(&t->rma_windows), rank == 0 ? 15000 : 0);
+    CHECK_EQ(total(&t->staging->rma_windows), rank == 0 ? 15000 : 0);
     ensured(t, 2, last ? 70000 : 0, 200000, ANEW);
     ensured(t, 4, 4000, 16000, ANEW);
     ensured(t, 1, 16000, 16000, ANEW); /* many small ones, one large one, never many large ones */
     ensured(t, 1, 3000, 3000, ANEW);   /* what they have is too much now */
-    CHECK_EQ(total(&t->rma_windows), 3000);
+    CHECK_EQ(total(&t->staging->rma_windows), 3000);
 }
 
 /* Plans that were made for windows find them, or larger ones. */
 static void test_pinned(tutti__team *t) {
     ensured(t, 1, 64000, 64000, ANEW);
     pinned = 1;
-    if (rank == 0) atomic_fetch_add(&t->pins, 1); /* ranks free their plans when they like */
+    if (rank == 0)
+        atomic_fetch_add(&t->staging->pins, 1); /* ranks free their plans when they like */
     ensured(t, 4, 16000, 64000, ANEW);
-    CHECK_EQ(total(&t->rma_windows), 64000 + 3 * 16000);
+    CHECK_EQ(total(&t->staging->rma_windows), 64000 + 3 * 16000);
     ensured(t, 1, 64000, 64000, KEPT);
     ensured(t, 4, 16000, 64000, KEPT);
-    if (rank == 0) atomic_fetch_sub(&t->pins, 1);
+    if (rank == 0) atomic_fetch_sub(&t->staging->pins, 1);
     pinned = 0;
     ensured(t, 4, 16000, 64000, ANEW);
-    CHECK_EQ(total(&t->rma_windows), 64000);
+    CHECK_EQ(total(&t->staging->rma_windows), 64000);
 }
 
 int main(int argc, char **argv) {
@@ -91,6 +98,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     CHECK_OK(tutti__team_take(comm, "", &t));
+    CHECK_OK(tutti__staging_attach(t));
     test_alone(t);
     test_pinned(t);
     tutti__team_give(&t);

@@ -1,0 +1,69 @@
+/* exchange: what a team keeps: made when the first file of the team is opened, grown by operations that
+ * need more, freed with the team.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exchange/staging.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static void staging_drop(tutti__staging *s) {
+    tutti__rma_windows_drop(&s->rma_windows);
+    tutti__segment_drop(&s->segment[0]);
+    tutti__segment_drop(&s->segment[1]);
+    tutti__segment_drop(&s->spare);
+    tutti__segment_drop(&s->aux);
+    tutti__segment_drop(&s->kept);
+    tutti__segment_drop(&s->consensus);
+    tutti__free(s);
+}
+
+tutti_err tutti__staging_attach(tutti__team *t) {
+    if (t->staging) return TUTTI_OK;
+    t->staging = tutti__calloc(1, sizeof *t->staging);
+    t->staging_drop = staging_drop;
+    return t->staging ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+/* The old memory goes only when there is new: plans made before still need it if there is none. */
+tutti_err tutti__staging_ensure(tutti__team *t, int shared, size_t bytes) {
+    tutti__segment *s = &t->staging->segment[shared ? 0 : 1], fresh = {NULL, 0, 0};
+    if (s->bytes >= bytes) return TUTTI_OK;
+    TUTTI_TRY(tutti__segment_make(t, shared, bytes, &fresh));
+    tutti__segment_drop(s);
+    *s = fresh;
+    return TUTTI_OK;
+}
+
+/* ---- memory of plans */
+
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+
+tutti_err tutti__staging_borrow(tutti__team *t, size_t bytes, tutti__segment *out) {
+    tutti__segment s = {NULL, 0, 0};
+    if (bytes > 0) {
+        pthread_mutex_lock(&kept_lock);
+        s = t->staging->kept;
+        memset(&t->staging->kept, 0, sizeof t->staging->kept);
+        pthread_mutex_unlock(&kept_lock);
+    }
+    if (s.bytes < bytes || s.bytes / 2 > bytes)
+        tutti__segment_drop(&s); /* too small, far too large */
+    if (!s.base) s = (tutti__segment){tutti__malloc_aligned(4096, bytes), bytes, 0};
+    if (!s.base) return TUTTI_ERR_NOMEM;
+    *out = s;
+    return TUTTI_OK;
+}
+
+void tutti__staging_return(tutti__team *t, tutti__segment *s) {
+    if (t) {
+        pthread_mutex_lock(&kept_lock);
+        tutti__segment *kept = &t->staging->kept;
+        if (s->bytes > kept->bytes) {
+            const tutti__segment larger = *s;
+            *s = *kept;
+            *kept = larger;
+        }
+        pthread_mutex_unlock(&kept_lock);
+    }
+    tutti__segment_drop(s);
+}

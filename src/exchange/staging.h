@@ -1,0 +1,44 @@
+/* exchange: the memory and the windows that a team keeps from one operation to the next, since making
+ * them is expensive.  It hangs on the team and is freed with it.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_STAGING_H
+#define TUTTI_STAGING_H
+
+#include <stdatomic.h>
+#include "exchange/rma_windows.h"
+#include "exchange/segment.h"
+
+/* How staging memory is divided: all slots of that many buffers of that size are closed.  0 slots:
+ * nobody knows what is in it. */
+typedef struct tutti__stage_form {
+    int slots;
+    tutti_off window;
+} tutti__stage_form;
+
+typedef struct tutti__staging {
+    tutti__segment segment[2]; /* [0] for the team's `nodes`, [1] for its `singles` */
+    tutti__stage_form form[2]; /* how each of those two is divided now */
+    tutti__segment spare;      /* of a split operation that has ended, for the next one */
+    tutti__segment aux;        /* message buffers of operations that run one after the other */
+    tutti__segment kept;       /* of a plan that was freed, see tutti__staging_borrow */
+    tutti__segment consensus;  /* what the team's consensus uses, see comm/consensus.h */
+    tutti__rma_windows rma_windows;
+    atomic_int pins;      /* plans that were made for these windows, or smaller ones */
+    tutti_off background; /* bytes of a node's memory that operations in the background have */
+} tutti__staging;
+
+/* Make sure that the team has a `staging`.  Local. */
+tutti_err tutti__staging_attach(tutti__team *t) TUTTI_MUST_USE;
+
+/* Make sure that the team's segment for its nodes (shared = 1) or for single ranks (shared = 0) has
+ * at least `bytes` bytes.  What it held is gone if it had to grow; if it cannot, it stays as it was.
+ * Collective and alike on the node as tutti__segment_make. */
+tutti_err tutti__staging_ensure(tutti__team *t, int shared, size_t bytes) TUTTI_MUST_USE;
+
+/* Memory of this rank for one plan, page aligned, and back again (`t` NULL: the team is gone).  The
+ * largest that came back is kept for the next plan, since fresh pages cost more than copying into
+ * them.  Local; threads may free plans while others make some. */
+tutti_err tutti__staging_borrow(tutti__team *t, size_t bytes, tutti__segment *out) TUTTI_MUST_USE;
+void tutti__staging_return(tutti__team *t, tutti__segment *s);
+
+#endif
