@@ -10,9 +10,9 @@ struct tutti__ahead {
     tutti_slice slice;
     tutti_request *request;
     void *buf;
-    int spoilt;     /* this rank has written since */
-    int dropped;    /* all have: nobody will take it */
-    tutti_err told; /* it could not be started here, which the others learn when they wait */
+    int64_t written; /* the array's when it was started; more now: it is no longer true */
+    int dropped;     /* all ranks have written since: nobody will take it */
+    tutti_err told;  /* it could not be started here, which the others learn when they wait */
     tutti_error_info trouble;
     tutti__ahead *next;
 };
@@ -49,11 +49,7 @@ void tutti__ahead_drop(tutti_array *a) {
 }
 
 void tutti__ahead_drop_later(tutti_array *a) {
-    for (tutti__ahead *p = a->ahead; p; p = p->next) p->spoilt = p->dropped = 1;
-}
-
-void tutti__ahead_spoil(tutti_array *a) {
-    for (tutti__ahead *p = a->ahead; p; p = p->next) p->spoilt = 1;
+    for (tutti__ahead *p = a->ahead; p; p = p->next) p->dropped = 1;
 }
 
 /* ---- starting */
@@ -93,6 +89,7 @@ tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) {
         tutti__array_catch_up(a);
         ahead_start(a, access, p);
         while (*at) at = &(*at)->next;
+        p->written = a->written;
         *at = p;
     } else if (p) {
         ahead_free(p);
@@ -121,7 +118,8 @@ static int same_slice(int ndims, const tutti_slice *a, const tutti_slice *b) {
 static int ahead_find(const tutti_array *a, const tutti_slice *s) {
     int i = 0;
     for (const tutti__ahead *p = a->ahead; p; p = p->next, i++)
-        if (!p->spoilt && same_slice(a->mine.ndims, &p->slice, s)) return i;
+        if (!p->dropped && p->written == a->written && same_slice(a->mine.ndims, &p->slice, s))
+            return i;
     return -1;
 }
 

@@ -1,4 +1,4 @@
-/* array: the header of a file, to and from bytes.  docs/format.md is the specification.
+/* array: the header of a file, to and from bytes, and in the file.  docs/format.md is the specification.
  *
  * The block at the start of the file has two slots with the same contents and a checksum each.  A change
  * writes one slot after the other, so that at any moment one of them is whole; of two whole ones
@@ -213,5 +213,47 @@ tutti_err tutti__header_read(const unsigned char block[TUTTI__HEADER_BYTES], tut
         return err;
     }
     if (err != TUTTI_OK || second.version > out->version) *out = second;
+    return TUTTI_OK;
+}
+
+/* ---- headers in files, by one rank alone */
+
+static tutti_err write_at(tutti_file *f, tutti_off offset, const void *data, tutti_off bytes) {
+    const tutti_io_run run = {offset, (void *)data, (size_t)bytes};
+    return tutti__store_write(f->store, &run, 1);
+}
+
+tutti_err tutti__array_found(tutti_file *f, const tutti__header *h) {
+    unsigned char block[TUTTI__HEADER_BYTES];
+    tutti__header_write(h, block);
+    TUTTI_TRY(tutti__store_resize(f->store, h->spec.offset + h->bytes));
+    return write_at(f, 0, block, sizeof block);
+}
+
+tutti_err tutti__array_identify(tutti_file *f, tutti__header *out) {
+    unsigned char block[TUTTI__HEADER_BYTES];
+    const tutti_io_run run = {0, block, sizeof block};
+    tutti_off size = 0, done = 0;
+    TUTTI_TRY(tutti__store_size(f->store, &size));
+    TUTTI_CHECK(size >= (tutti_off)sizeof block, TUTTI_ERR_FORMAT,
+                "the file has %lld bytes, too few for an array", (long long)size);
+    TUTTI_TRY(tutti__store_read(f->store, &run, 1, &done));
+    TUTTI_CHECK(done == (tutti_off)sizeof block, TUTTI_ERR_TRUNCATED, "the header is gone");
+    TUTTI_TRY(tutti__header_read(block, out));
+    TUTTI_CHECK(size >= out->spec.offset + out->bytes, TUTTI_ERR_FORMAT,
+                "the file has %lld bytes, but the array in it ends at %lld", (long long)size,
+                (long long)(out->spec.offset + out->bytes));
+    return TUTTI_OK;
+}
+
+tutti_err tutti__array_header_update(tutti_array *a) {
+    unsigned char block[TUTTI__HEADER_BYTES];
+    tutti__header h = {
+        .version = a->version, .placement = TUTTI__GLOBAL, .spec = a->mine, .bytes = a->bytes};
+    tutti__header_write(&h, block);
+    for (tutti_off at = 0; at < (tutti_off)sizeof block; at += SLOT_BYTES) {
+        TUTTI_TRY(write_at(a->file, at, block + at, SLOT_BYTES));
+        TUTTI_TRY(tutti__store_sync(a->file->store));
+    }
     return TUTTI_OK;
 }

@@ -2,6 +2,7 @@
  *
  *   array_types, slice, distribution    values: no file, no MPI
  *   array_header                        what stands in a file, to and from bytes
+ *   array_object                        the array object
  *   array_agree                         what all ranks agree on
  *   array_open, array_local             create, open, close
  *   part_access                         a slice or a part as an access
@@ -45,12 +46,18 @@ struct tutti_array {
     uint64_t version; /* of the header, see tutti__header */
     int walks;        /* tile walks that have not ended */
     struct tutti__tile_flight *behind; /* what they write, of the same walks on all ranks */
-    tutti__ahead *ahead; /* prefetched slices, in the order in which they were started */
+    tutti__ahead *ahead;     /* prefetched slices, in the order in which they were started */
+    _Atomic int64_t written; /* counts writes that leave `ahead` as it is, see below */
 };
 
 /* The ranks of an array, for agreements. */
 static inline tutti__team *tutti__array_team(const tutti_array *a) {
     return a->head ? a->head->team : a->file->team;
+}
+
+/* This rank writes elements: what has been prefetched before is no longer true here.  Local. */
+static inline void tutti__array_written(tutti_array *a) {
+    a->written++;
 }
 
 /* ---- array_types.c */
@@ -102,10 +109,27 @@ tutti_err tutti__header_read(const unsigned char block[TUTTI__HEADER_BYTES],
 void tutti__put64(unsigned char *to, uint64_t v);
 uint64_t tutti__get64(const unsigned char *from);
 
-/* ---- array_open.c */
+/* An empty file gets its length, then its header: only with it the file is an array.   This rank alone. */
+tutti_err tutti__array_found(tutti_file *f, const tutti__header *h) TUTTI_MUST_USE;
+/* The header of a file, by this rank alone; the file is long enough for what it says. */
+tutti_err tutti__array_identify(tutti_file *f, tutti__header *out) TUTTI_MUST_USE;
+/* Write this rank's header of `a` again with its `mine`; the old one or the new one counts whatever happens. */
+tutti_err tutti__array_header_update(tutti_array *a) TUTTI_MUST_USE;
+
+/* ---- array_object.c */
 /* May it be used, and its files?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: closed, or after
  * MPI_Finalize.   Local. */
 tutti_err tutti__array_live(const tutti_array *a) TUTTI_MUST_USE;
+/* May elements be read (written)?  Local. */
+tutti_err tutti__array_usable(const tutti_array *a, int is_write) TUTTI_MUST_USE;
+void tutti__array_free(tutti_array *a);
+/* The end of every way to get an array: hand it over, or name the error and give it up. */
+tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const char *path,
+                                 tutti_err err, tutti_array **a_out) TUTTI_MUST_USE;
+/* Two handles: are they open on the same ranks, and not in the same bytes of one file?  Local. */
+tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) TUTTI_MUST_USE;
+/* Add operation and file to an error, if there is one. */
+tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_err err);
 
 /* ---- array_agree.c */
 /* Before there is a file: does every rank agree, and with the same arguments (a hash of them)?  Collective. */
@@ -145,20 +169,6 @@ tutti_err tutti__root_deletes(tutti_file *f) TUTTI_MUST_USE;
 tutti_err tutti__array_create(MPI_Comm comm, const char *path, int how,
                               const tutti_array_spec *spec, const tutti_options *opt,
                               tutti_array **a_out) TUTTI_MUST_USE;
-/* An empty file gets its length, then its header: only with it the file is an array.   This rank alone. */
-tutti_err tutti__array_found(tutti_file *f, const tutti__header *h) TUTTI_MUST_USE;
-/* The header of a file, by this rank alone; the file is long enough for what it says. */
-tutti_err tutti__array_identify(tutti_file *f, tutti__header *out) TUTTI_MUST_USE;
-/* Write this rank's header of `a` again with its `mine`; the old one or the new one counts whatever happens. */
-tutti_err tutti__array_header_update(tutti_array *a) TUTTI_MUST_USE;
-void tutti__array_free(tutti_array *a);
-/* The end of every way to get an array: hand it over, or name the error and give it up. */
-tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const char *path,
-                                 tutti_err err, tutti_array **a_out) TUTTI_MUST_USE;
-/* Two handles: are they open on the same ranks, and not in the same bytes of one file?  Local. */
-tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) TUTTI_MUST_USE;
-/* Add operation and file to an error, if there is one. */
-tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_err err);
 
 /* ---- array_local.c */
 /* Collective: what is in a->head is a descriptor; open this rank's part. */
@@ -185,8 +195,6 @@ tutti_err tutti__part_access(const tutti_array_spec *spec, const tutti__array_pa
  * hash of what agrees, or 0. */
 tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,
                                 tutti_err mine, uint64_t same) TUTTI_MUST_USE;
-/* May elements be read (written)?  Local. */
-tutti_err tutti__array_usable(const tutti_array *a, int is_write) TUTTI_MUST_USE;
 
 /* ---- tiles_io.c */
 /* Before all ranks read or write elements: what tile walks are writing has been written.  What
@@ -201,7 +209,5 @@ tutti_err tutti__ahead_take(tutti_array *a, const tutti_slice *s, const tutti_ac
 void tutti__ahead_drop(tutti_array *a);
 /* The same for a call that must not wait: the next one that may does the rest.  Local, on all ranks. */
 void tutti__ahead_drop_later(tutti_array *a);
-/* What has been prefetched is no longer true on this rank.  Local. */
-void tutti__ahead_spoil(tutti_array *a);
 
 #endif

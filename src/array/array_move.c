@@ -13,12 +13,6 @@ static const char *name_of(int is_write) {
     return is_write ? "write" : "read";
 }
 
-tutti_err tutti__array_usable(const tutti_array *a, int is_write) {
-    TUTTI_CHECK(a->mode & (is_write ? TUTTI_WRITE : TUTTI_READ), TUTTI_ERR_MODE,
-                "the array was not opened for %s", is_write ? "writing" : "reading");
-    return TUTTI_OK;
-}
-
 /* A file that is shorter has lost elements. */
 static tutti_off least_of(const tutti_array *a, int is_write) {
     return is_write ? 0 : a->mine.offset + a->bytes;
@@ -129,7 +123,7 @@ tutti_err tutti_array_write_independent(tutti_array *a, const tutti_slice *s,
     TUTTI_KEEP_ERRNO;
     tutti_access *access = NULL;
     CHECK_ARRAY(a);
-    tutti__ahead_spoil(a);
+    tutti__array_written(a);
     tutti_err err = slice_access(a, s, memory, 1, &access);
     if (err == TUTTI_OK) err = alone(a, access, (void *)buf, 1);
     tutti_access_free(&access);

@@ -7,12 +7,6 @@
 #include "array/array_impl.h"
 
 #include <string.h>
-#include <sys/stat.h>
-
-tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_err err) {
-    if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
-    return err;
-}
 
 /* One error of this rank becomes everybody's. */
 static tutti_err agree(const tutti_file *f, const char *operation, tutti_err mine) {
@@ -24,83 +18,6 @@ typedef struct {
     tutti_file *file;
     tutti__header header;
 } headed;
-
-/* ---- headers in files, by one rank alone */
-
-static tutti_err write_at(tutti_file *f, tutti_off offset, const void *data, tutti_off bytes) {
-    const tutti_io_run run = {offset, (void *)data, (size_t)bytes};
-    return tutti__store_write(f->store, &run, 1);
-}
-
-tutti_err tutti__array_found(tutti_file *f, const tutti__header *h) {
-    unsigned char block[TUTTI__HEADER_BYTES];
-    tutti__header_write(h, block);
-    TUTTI_TRY(tutti__store_resize(f->store, h->spec.offset + h->bytes));
-    return write_at(f, 0, block, sizeof block);
-}
-
-tutti_err tutti__array_identify(tutti_file *f, tutti__header *out) {
-    unsigned char block[TUTTI__HEADER_BYTES];
-    const tutti_io_run run = {0, block, sizeof block};
-    tutti_off size = 0, done = 0;
-    TUTTI_TRY(tutti__store_size(f->store, &size));
-    TUTTI_CHECK(size >= (tutti_off)sizeof block, TUTTI_ERR_FORMAT,
-                "the file has %lld bytes, too few for an array", (long long)size);
-    TUTTI_TRY(tutti__store_read(f->store, &run, 1, &done));
-    TUTTI_CHECK(done == (tutti_off)sizeof block, TUTTI_ERR_TRUNCATED, "the header is gone");
-    TUTTI_TRY(tutti__header_read(block, out));
-    TUTTI_CHECK(size >= out->spec.offset + out->bytes, TUTTI_ERR_FORMAT,
-                "the file has %lld bytes, but the array in it ends at %lld", (long long)size,
-                (long long)(out->spec.offset + out->bytes));
-    return TUTTI_OK;
-}
-
-tutti_err tutti__array_header_update(tutti_array *a) {
-    unsigned char block[TUTTI__HEADER_BYTES];
-    tutti__header h = {
-        .version = a->version, .placement = TUTTI__GLOBAL, .spec = a->mine, .bytes = a->bytes};
-    const tutti_off half = TUTTI__HEADER_BYTES / 2;
-    tutti__header_write(&h, block);
-    for (tutti_off at = 0; at < (tutti_off)sizeof block; at += half) {
-        TUTTI_TRY(write_at(a->file, at, block + at, half));
-        TUTTI_TRY(tutti__store_sync(a->file->store));
-    }
-    return TUTTI_OK;
-}
-
-/* ---- the array object */
-
-tutti_err tutti__array_live(const tutti_array *a) {
-    TUTTI_CHECK(a != NULL, TUTTI_ERR_ARG, "the array handle is NULL");
-    TUTTI_CHECK(tutti__handle_alive(&a->handle, TUTTI__ARRAY), TUTTI_ERR_STATE,
-                "the array handle is stale: the array has been closed");
-    if (a->head) TUTTI_TRY(tutti__file_live(a->head));
-    return tutti__file_live(a->file);
-}
-
-void tutti__array_free(tutti_array *a) {
-    if (!a) return;
-    const tutti_error_info keep = *tutti_last_error();
-    if (a->file && tutti_file_close(&a->file) != TUTTI_OK) a->file = NULL;
-    if (a->head && tutti_file_close(&a->head) != TUTTI_OK) a->head = NULL;
-    tutti_distribution_free(&a->dist);
-    tutti__handle_remove(&a->handle);
-    tutti__free(a);
-    tutti__error_assign(&keep);
-}
-
-tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const char *path,
-                                 tutti_err err, tutti_array **a_out) {
-    if (err != TUTTI_OK) {
-        tutti__error_context(operation, path, -1);
-        tutti__array_free(a);
-        return err;
-    }
-    TUTTI_ASSERT(a && a_out);
-    tutti__handle_add(&a->handle, TUTTI__ARRAY);
-    *a_out = a;
-    return TUTTI_OK;
-}
 
 static uint64_t spec_hash(const char *path, int mode, const tutti_array_spec *s) {
     uint64_t h = TUTTI__HASH_START;
@@ -273,31 +190,7 @@ tutti_err tutti_array_open_raw(MPI_Comm comm, const char *path, int mode,
     return tutti__array_hand_over(a, "open", path, err, a_out);
 }
 
-/* ---- two arrays */
-
-/* By name, and by what the names lead to. */
-static int same_file(const char *a, const char *b) {
-    struct stat x, y;
-    if (strcmp(a, b) == 0) return 1;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-static int share_bytes(const tutti_array *a, const tutti_array *b) {
-    const tutti_off a_end = a->mine.offset + a->bytes, b_end = b->mine.offset + b->bytes;
-    return a->mine.offset < b_end && b->mine.offset < a_end &&
-           same_file(a->file->path, b->file->path);
-}
-
-tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) {
-    int same = 0;
-    TUTTI_MPI(MPI_Comm_compare(tutti__array_team(a)->comm, tutti__array_team(b)->comm, &same));
-    TUTTI_CHECK(same == MPI_IDENT || same == MPI_CONGRUENT, TUTTI_ERR_ARG,
-                "the arrays are open on different ranks");
-    TUTTI_CHECK(!share_bytes(a, b), TUTTI_ERR_ARG, "both arrays are in the same bytes of one file");
-    return TUTTI_OK;
-}
-
-/* ---- close, describe */
+/* ---- close */
 
 static tutti_err close_allowed(const tutti_array *a) {
     TUTTI_CHECK(a->walks == 0, TUTTI_ERR_STATE, "%d tile walks have not ended", a->walks);
@@ -327,8 +220,7 @@ tutti_err tutti_array_close(tutti_array **pa) {
         if (!tutti__handle_alive(&a->handle, TUTTI__ARRAY)) return live;
         tutti__handle_remove(&a->handle);
         const int used = tutti__handle_alive(&a->file->handle, TUTTI__FILE) && a->file->team;
-        if (a->walks > 0 || used)
-            return live; /* by a walk or a thread: what is left of it destinations */
+        if (a->walks > 0 || used) return live; /* by a walk or a thread: what is left of it stays */
         tutti__ahead_drop(a);
         tutti__array_free(a);
         tutti__error_set(TUTTI_ERR_STATE, 0, -1, "the file of the array has been closed");
@@ -342,16 +234,4 @@ tutti_err tutti_array_close(tutti_array **pa) {
     *pa = NULL;
     tutti__array_free(a);
     return err;
-}
-
-void tutti_array_describe(const tutti_array *a, tutti_array_spec *spec_out) {
-    if (a && spec_out && tutti__handle_alive(&a->handle, TUTTI__ARRAY)) *spec_out = a->spec;
-}
-
-const tutti_distribution *tutti_array_distribution(const tutti_array *a) {
-    return a && tutti__handle_alive(&a->handle, TUTTI__ARRAY) ? a->dist : NULL;
-}
-
-tutti_file *tutti_array_file(tutti_array *a) {
-    return a && tutti__handle_alive(&a->handle, TUTTI__ARRAY) ? a->file : NULL;
 }

@@ -89,7 +89,7 @@ static void done_with_access(tutti__tile_flight *f) {
 void tutti__tile_flight_begin(tutti__tile_flight *f) {
     if (!idle(f)) {
         const tutti_request asked = request_of(f, 1);
-        if (f->is_write) tutti__ahead_spoil(f->array);
+        if (f->is_write) tutti__array_written(f->array);
         f->err = tutti__request_start(&asked, &f->request);
         if (f->err != TUTTI_OK) f->trouble = *tutti_last_error();
         if (f->request && f->array->file->opt.background != TUTTI_BACKGROUND_ALL)
@@ -137,7 +137,7 @@ tutti_err tutti__tile_flight_run(tutti__tile_flight *f) {
         tutti_off staging = 0;
         tutti_request r = request_of(f, 0);
         r.staging_out = &staging;
-        if (f->is_write) tutti__ahead_spoil(f->array);
+        if (f->is_write) tutti__array_written(f->array);
         err = tutti__transfer(&r, NULL);
         count_memory(f, staging);
     }

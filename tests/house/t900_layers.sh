@@ -1,5 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# Folders are the architecture: a room includes only rooms above it.
+# Folders are the architecture: a room includes and calls only rooms above it, and the files of a room
+# form no cycle.
 # SPDX-License-Identifier: BSD-3-Clause
-exec python3 "$(dirname "$0")/../../scripts/check_layers.py"
+scripts=$(dirname "$0")/../../scripts
+python3 "$scripts/check_layers.py" && python3 "$scripts/check_cycles.py" "$TUTTI_BUILD_DIR"
