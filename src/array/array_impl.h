@@ -17,6 +17,8 @@
 #include <tutti/array.h>
 #include "base/hash.h"
 #include "collective/layer.h"
+#include "comm/call.h"
+#include "comm/vote.h"
 
 /* The file starts with a block for the header, so that elements are aligned. */
 #define TUTTI__HEADER_BYTES 4096

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "collective/layer.h"
+#include "comm/call.h"
 
 #define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
 #define CHECK_PLAN(p) TUTTI_TRY(tutti__plan_live(p))

@@ -18,6 +18,9 @@
 #include <stdio.h>
 
 #include "base/fiber.h"
+#include "comm/call.h"
+#include "comm/vote.h"
+#include "comm/wait.h"
 #include "direct/direct.h"
 #include "exchange/message.h"
 

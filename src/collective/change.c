@@ -5,6 +5,8 @@
 #include "collective/find.h"
 
 #include "base/options_impl.h"
+#include "comm/call.h"
+#include "comm/vote.h"
 
 /* 1: there was something to change */
 static int take(tutti_options *to, const tutti_options *from) {

@@ -15,6 +15,7 @@
 #include "base/fiber.h"
 #include "base/hash.h"
 #include "base/trace.h"
+#include "comm/call.h"
 
 /* What may be true of all ranks. */
 enum {

@@ -5,6 +5,8 @@
 
 #include "base/fiber.h"
 #include "collective/request.h"
+#include "comm/consensus.h"
+#include "comm/vote.h"
 
 /* The state of finding a plan: what this rank says of the request, and what all say. */
 typedef struct tutti__finding {

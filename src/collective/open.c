@@ -5,6 +5,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "collective/layer.h"
+#include "comm/call.h"
+#include "comm/vote.h"
+#include "comm/wait.h"
 #include "direct/direct.h"
 #include "exchange/message.h"
 

@@ -13,6 +13,8 @@
 
 #include <stdio.h>
 
+#include "comm/consensus.h"
+#include "comm/vote.h"
 #include "direct/direct.h"
 #include "twophase/overlap.h"
 

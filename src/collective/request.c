@@ -16,6 +16,8 @@
 #include "base/trace.h"
 #include "collective/find.h"
 #include "collective/worker.h"
+#include "comm/consensus.h"
+#include "comm/wait.h"
 
 /* The requests that move on so.  Whoever has the lock runs them, whichever thread started them; not
  * those of files that another thread is using, which runs them itself where it waits. */
@@ -163,7 +165,7 @@ static void light_move(tutti_request *r) {
         r->trouble = *tutti_last_error();
     }
     if (step == TUTTI__FINDING_WAITS) {
-        if (++r->looks % LOOK_EVERY == 0) tutti__team_look(r->op.file->team);
+        if (++r->looks % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
     } else if (step == TUTTI__FINDING_DONE) {
         tutti__placed(r);
         tutti__went_well(r);

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "comm/wait.h"
+
 enum { MOST_THREADS = 64 };
 
 struct tutti__worker {

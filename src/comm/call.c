@@ -6,7 +6,9 @@
  * and its own number, in one word, so that the smallest and the largest of all words name two
  * ranks whose calls differ.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "comm/team.h"
+#include "comm/call.h"
+
+#include "comm/consensus.h"
 
 static const char *const DOES[TUTTI__CALLS] = {
     [TUTTI__CALL_WRITE] = "writes",
@@ -34,20 +36,21 @@ void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine
                       tutti__range told[TUTTI__CALL_TELLS]) {
     const int64_t word = c->kind * RANKS + t->rank;
     const int64_t agrees = tutti__min(c->agrees, INT64_MAX - 1); /* the last one says nothing */
-    told[0] = (tutti__range){word, word};
+    told[TUTTI__TOLD_CALL] = (tutti__range){word, word};
     /* who refuses may not even have looked at its arguments */
-    told[1] = mine == TUTTI_OK ? (tutti__range){agrees, agrees} : tutti__range_none();
+    told[TUTTI__TOLD_AGREES] =
+        mine == TUTTI_OK ? (tutti__range){agrees, agrees} : tutti__range_none();
 }
 
 tutti_err tutti__call_compare(const tutti__range told[TUTTI__CALL_TELLS]) {
-    const int64_t a = told[0].min, b = told[0].max;
+    const int64_t a = told[TUTTI__TOLD_CALL].min, b = told[TUTTI__TOLD_CALL].max;
     TUTTI_CHECK(a / RANKS == b / RANKS, TUTTI_ERR_MISMATCH, "rank %lld %s while rank %lld %s",
                 (long long)(a % RANKS), DOES[a / RANKS], (long long)(b % RANKS), DOES[b / RANKS]);
     return TUTTI_OK;
 }
 
 tutti_err tutti__call_agree(const tutti__call *c, const tutti__range told[TUTTI__CALL_TELLS]) {
-    const tutti__range r = told[1];
+    const tutti__range r = told[TUTTI__TOLD_AGREES];
     if (r.min >= r.max) return TUTTI_OK;
     TUTTI_CHECK(!c->number, TUTTI_ERR_MISMATCH, "%s from %lld to %lld", c->what, (long long)r.min,
                 (long long)r.max);
@@ -55,7 +58,8 @@ tutti_err tutti__call_agree(const tutti__call *c, const tutti__range told[TUTTI_
 }
 
 int tutti__calls_differ(const tutti__range told[TUTTI__CALL_TELLS]) {
-    return told[0].min / RANKS != told[0].max / RANKS || told[1].min < told[1].max;
+    return told[TUTTI__TOLD_CALL].min / RANKS != told[TUTTI__TOLD_CALL].max / RANKS ||
+           told[TUTTI__TOLD_AGREES].min < told[TUTTI__TOLD_AGREES].max;
 }
 
 tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err mine,

@@ -1,19 +1,21 @@
-/* comm: nods.  Each rank writes its answers on cache lines of its own in shared memory, then reads everybody's:
- * one write and one read for each other rank, and nobody in between whom all have to wait for.
+/* comm: consensus.  Each rank writes its answers on cache lines of its own in shared memory, then reads
+ * everybody's: one write and one read for each other rank, and nobody in between whom all have to wait
+ * for.
  *
- *   [ claimed | told | room for odd, for even nods ][ sheets of rank 0 | of rank 1 | ... ]
- *   a rank has two sheets, for odd and for even nods:   [ number of the nod | yes | numbers ... ]
+ *   [ claimed | told | room for odd, for even rounds ][ answers of rank 0 | of rank 1 | ... ]
+ *   a rank has two sets of answers, for odd and for even rounds:   [ number of the round | yes | numbers ]
  *
- * Two are enough: who is at nod n + 2 has ended n + 1, for which everybody has answered, and so has read n.
- * While it waits a rank lets other operations move on, gives its core away, and now and then looks
- * into MPI: another rank may not come before MPI has moved a message of the caller's on.
+ * Two are enough: who is in round n + 2 has ended n + 1, for which everybody has answered, and so has
+ * read n.  While it waits a rank lets other operations move on, gives its core away, and now and then
+ * lets MPI progress: another rank may not come before MPI has moved a message of the caller's on.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "comm/team.h"
+#include "comm/consensus.h"
 
 #include <stdatomic.h>
 
 #include "base/fiber.h"
 #include "base/machine.h"
+#include "comm/wait.h"
 
 /* More ranks than this read each other slower than messages tell them. */
 enum { MOST_RANKS = 16 };
@@ -21,26 +23,26 @@ enum { MOST_RANKS = 16 };
 /* Where every rank has a core of its own, the others come soon: within microseconds. */
 enum { SPINS = 200 };
 
-enum { LOOK_EVERY = 32 }; /* how many times the core is given away between two looks into MPI */
+enum { PROGRESS_EVERY = 32 }; /* how many times the core is given away before MPI gets a turn */
 
 typedef struct {
     _Alignas(64) _Atomic int64_t number;
     int64_t yes;
     int64_t v[TUTTI__CONSENSUS_RANGES];
-} sheet;
+} answers;
 
-/* What stands before the sheets. */
+/* What stands before the answers. */
 typedef struct {
-    /* the last nod after which somebody has claimed the work */
+    /* the last round after which somebody has claimed the work */
     _Alignas(64) _Atomic int64_t claimed;
-    /* twice the last nod whose work is done, and 1 if it went well */
+    /* twice the last round whose work is done, and 1 if it went well */
     _Alignas(64) _Atomic int64_t told;
     _Alignas(4096) char room[2][TUTTI__CONSENSUS_ROOM];
 } head;
 
 size_t tutti__consensus_bytes(const tutti__team *t) {
     if (t->nodes.n != 1 || t->size < 2 || t->size > MOST_RANKS) return 0;
-    return sizeof(head) + 2 * (size_t)t->size * sizeof(sheet);
+    return sizeof(head) + 2 * (size_t)t->size * sizeof(answers);
 }
 
 static head *head_of(const tutti__team *t) {
@@ -52,9 +54,9 @@ void tutti__consensus_use(tutti__team *t, char *memory) {
     t->consensus.spins = tutti__cores() >= t->size ? SPINS : 0;
 }
 
-static sheet *sheet_of(const tutti__team *t, int rank) {
-    sheet *all = (sheet *)(void *)(t->consensus.base + sizeof(head));
-    return &all[2 * rank + (int)(t->consensus.nods % 2)];
+static answers *answers_of(const tutti__team *t, int rank) {
+    answers *all = (answers *)(void *)(t->consensus.base + sizeof(head));
+    return &all[2 * rank + (int)(t->consensus.round % 2)];
 }
 
 static void pause_a_moment(void) {
@@ -63,62 +65,50 @@ static void pause_a_moment(void) {
 #endif
 }
 
-void tutti__team_look(const tutti__team *t) {
-    int found = 0;
-    (void)MPI_Iprobe(MPI_ANY_SOURCE, 0, t->comm, &found, MPI_STATUS_IGNORE);
-}
-
 /* Wait until a number is at least this large. */
 static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int64_t least) {
-    const int spins =
-        tutti__fiber_inside() ? 0 : t->consensus.spins; /* others have to go on there */
+    /* in a fiber others have to go on */
+    const int spins = tutti__fiber_inside() ? 0 : t->consensus.spins;
     for (int i = 0; i < spins; i++) {
         if (atomic_load_explicit(number, memory_order_acquire) >= least) return;
         pause_a_moment();
     }
     for (int i = 1; atomic_load_explicit(number, memory_order_acquire) < least; i++) {
         tutti__yield();
-        if (i % LOOK_EVERY == 0) tutti__team_look(t);
-    }
-}
-
-static void answer(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
-    sheet *mine = sheet_of(t, t->rank);
-    mine->yes = yes;
-    for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
-    atomic_store_explicit(&mine->number, t->consensus.nods, memory_order_release);
-}
-
-static void answer_read(const sheet *s, int n, tutti__range *range) {
-    for (int i = 0; i < n; i++) {
-        if (s->v[i] == INT64_MAX) continue; /* says nothing */
-        if (s->v[i] < range[i].min) range[i].min = s->v[i];
-        if (s->v[i] > range[i].max) range[i].max = s->v[i];
+        if (i % PROGRESS_EVERY == 0) tutti__mpi_progress(t);
     }
 }
 
 void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
     TUTTI_ASSERT(tutti__consensus_ready(t) && n <= TUTTI__CONSENSUS_RANGES);
     if (t->size == 1) return;
-    t->consensus.nods++;
-    answer(t, yes, n, range);
+    t->consensus.round++;
+    answers *mine = answers_of(t, t->rank);
+    mine->yes = yes;
+    for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
+    atomic_store_explicit(&mine->number, t->consensus.round, memory_order_release);
 }
 
 int tutti__consensus_said(const tutti__team *t) {
     for (int i = 1; i < t->size; i++) {
-        const sheet *theirs = sheet_of(t, (t->rank + i) % t->size);
-        if (atomic_load_explicit(&theirs->number, memory_order_acquire) < t->consensus.nods)
+        const answers *theirs = answers_of(t, (t->rank + i) % t->size);
+        if (atomic_load_explicit(&theirs->number, memory_order_acquire) < t->consensus.round)
             return 0;
     }
     return 1;
 }
 
 int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range) {
-    for (int i = 1; i < t->size; i++) {
-        sheet *theirs = sheet_of(t, (t->rank + i) % t->size);
-        number_wait(t, &theirs->number, t->consensus.nods);
+    for (int k = 1; k < t->size; k++) {
+        const answers *theirs = answers_of(t, (t->rank + k) % t->size);
+        number_wait(t, &theirs->number, t->consensus.round);
         yes &= theirs->yes;
-        answer_read(theirs, n, range);
+        for (int i = 0; i < n; i++) {
+            const int64_t v = theirs->v[i];
+            if (v == INT64_MAX) continue; /* says nothing */
+            if (v < range[i].min) range[i].min = v;
+            if (v > range[i].max) range[i].max = v;
+        }
     }
     return yes;
 }
@@ -131,30 +121,30 @@ int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range
 /* ---- one for all */
 
 char *tutti__consensus_room(const tutti__team *t) {
-    return head_of(t)->room[(t->consensus.nods + 1) % 2];
+    return head_of(t)->room[(t->consensus.round + 1) % 2];
 }
 
 char *tutti__consensus_room_now(const tutti__team *t) {
-    return head_of(t)->room[t->consensus.nods % 2];
+    return head_of(t)->room[t->consensus.round % 2];
 }
 
 int tutti__consensus_claim(tutti__team *t, int who) {
     if (who >= 0) return t->rank == who;
     int64_t before = atomic_load_explicit(&head_of(t)->claimed, memory_order_relaxed);
-    if (before >= t->consensus.nods) return 0;
-    return atomic_compare_exchange_strong(&head_of(t)->claimed, &before, t->consensus.nods);
+    if (before >= t->consensus.round) return 0;
+    return atomic_compare_exchange_strong(&head_of(t)->claimed, &before, t->consensus.round);
 }
 
 void tutti__consensus_tell(tutti__team *t, int well) {
-    atomic_store_explicit(&head_of(t)->told, 2 * t->consensus.nods + (well != 0),
+    atomic_store_explicit(&head_of(t)->told, 2 * t->consensus.round + (well != 0),
                           memory_order_release);
 }
 
 int tutti__consensus_has_told(const tutti__team *t) {
-    return atomic_load_explicit(&head_of(t)->told, memory_order_acquire) >= 2 * t->consensus.nods;
+    return atomic_load_explicit(&head_of(t)->told, memory_order_acquire) >= 2 * t->consensus.round;
 }
 
 int tutti__consensus_told(const tutti__team *t) {
-    number_wait(t, &head_of(t)->told, 2 * t->consensus.nods);
+    number_wait(t, &head_of(t)->told, 2 * t->consensus.round);
     return (int)(atomic_load_explicit(&head_of(t)->told, memory_order_relaxed) % 2);
 }

@@ -1,11 +1,13 @@
 /* comm: sparse exchange without counts (the "NBX" scheme): synchronous sends, receive whatever
  * arrives, and once one's own sends have been received enter a barrier that does not block; when it
- * ends, everything has arrived.  Cost: the letters themselves and one barrier, never a table of all ranks.
+ * ends, everything has arrived.  Cost: the messages themselves and one barrier, never a table of all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "comm/team.h"
+#include "comm/sparse.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "comm/wait.h"
 
 typedef struct {
     tutti__sparse_message *v;
@@ -28,7 +30,7 @@ static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
     m->v[m->n++] = (tutti__sparse_message){rank, bytes, data};
 }
 
-/* Receive one letter that a probe has found.  Without memory for it, it is taken off the wire all the
+/* Receive one message that a probe has found.  Without memory for it, it is taken off the wire all the
  * same (cut to nothing), so that its sender can go on. */
 static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *found, int tag) {
     int n = 0;
@@ -68,7 +70,7 @@ static tutti_err all_sent(int n, MPI_Request *sent, int *done_out) {
     return TUTTI_OK;
 }
 
-static tutti_err letters_run(tutti__team *t, int n, MPI_Request *sent, int tag, mailbox *m) {
+static tutti_err messages_run(tutti__team *t, int n, MPI_Request *sent, int tag, mailbox *m) {
     MPI_Request barrier = MPI_REQUEST_NULL;
     int in_barrier = 0, done = 0;
     while (!done) {
@@ -93,7 +95,7 @@ static tutti_err letters_run(tutti__team *t, int n, MPI_Request *sent, int tag, 
     return TUTTI_OK;
 }
 
-/* Sort by source; letters of one source keep their order.  They come nearly sorted or are few. */
+/* Sort by source; messages of one source keep their order.  They come nearly sorted or are few. */
 static void mailbox_sort(mailbox *m) {
     for (int i = 1; i < m->n; i++) {
         const tutti__sparse_message l = m->v[i];
@@ -131,7 +133,7 @@ tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_mess
         TUTTI_MPI(
             MPI_Issend(out[i].data, bytes, MPI_BYTE, out[i].rank, tag, t->comm, &sent[started++]));
     }
-    const tutti_err err = letters_run(t, started, sent, tag, &m);
+    const tutti_err err = messages_run(t, started, sent, tag, &m);
     tutti__free(sent);
     if (err == TUTTI_OK && m.err == TUTTI_OK) {
         mailbox_sort(&m);
@@ -143,8 +145,8 @@ tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_mess
     return err != TUTTI_OK ? err : m.err;
 }
 
-void tutti__sparse_free(int n, tutti__sparse_message **letters) {
-    for (int i = 0; *letters && i < n; i++) tutti__free((*letters)[i].data);
-    tutti__free(*letters);
-    *letters = NULL;
+void tutti__sparse_free(int n, tutti__sparse_message **messages) {
+    for (int i = 0; *messages && i < n; i++) tutti__free((*messages)[i].data);
+    tutti__free(*messages);
+    *messages = NULL;
 }

@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,8 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/fiber.h"
+#include "comm/vote.h"
+#include "comm/wait.h"
 
 typedef struct {
     tutti__team *first;
@@ -94,22 +94,12 @@ static int pretend_node(const char *text, int rank, int size) {
     }
 }
 
-/* Number the nodes 0, 1, ... in the order of their lowest ranks, from each rank's lowest mate. */
-static tutti_err nodes_number(tutti__team *t, const int *leader) {
-    int n = 0;
-    t->nodes.of = tutti__calloc((size_t)t->size, sizeof(int));
-    if (!t->nodes.of) return TUTTI_ERR_NOMEM;
-    for (int r = 0; r < t->size; r++)
-        t->nodes.of[r] = leader[r] == r ? n++ : t->nodes.of[leader[r]];
-    return groups_finish(&t->nodes, n, t->size, t->rank);
-}
-
 /* Where a rank is. */
 typedef struct {
     uint64_t machine;
     int64_t part; /* as pretended */
     int64_t rank;
-} abode;
+} location;
 
 /* Processes with the same number can share memory: same kernel since it was started, same name, same
  * /dev/shm.  MPI_Comm_split_type says the same, but takes milliseconds in MPICH. */
@@ -130,17 +120,17 @@ static uint64_t machine_number(void) {
     return hash;
 }
 
-static int abode_order(const void *a, const void *b) {
-    const abode *x = a, *y = b;
+static int location_order(const void *a, const void *b) {
+    const location *x = a, *y = b;
     if (x->machine != y->machine) return x->machine < y->machine ? -1 : 1;
     if (x->part != y->part) return x->part < y->part ? -1 : 1;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* The lowest rank in each rank's abode. */
-static void leaders_find(abode *all, int n, int *leader) {
+/* The lowest rank at each rank's location. */
+static void leaders_find(location *all, int n, int *leader) {
     int lowest = 0;
-    qsort(all, (size_t)n, sizeof *all, abode_order);
+    qsort(all, (size_t)n, sizeof *all, location_order);
     for (int i = 0; i < n; i++) {
         if (i == 0 || all[i].machine != all[i - 1].machine || all[i].part != all[i - 1].part)
             lowest = (int)all[i].rank;
@@ -148,20 +138,26 @@ static void leaders_find(abode *all, int n, int *leader) {
     }
 }
 
-static tutti_err nodes_make(tutti__team *t, int part, abode *all, int *leader) {
-    const abode mine = {machine_number(), part, t->rank};
+/* Nodes are numbered 0, 1, ... in the order of their lowest ranks. */
+static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader) {
+    const location mine = {machine_number(), part, t->rank};
+    int n = 0;
     TUTTI_MPI(
         MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, t->comm));
     leaders_find(all, t->size, leader);
     TUTTI_MPI(MPI_Comm_split(t->comm, leader[t->rank], t->rank, &t->node));
     MPI_Comm_set_errhandler(t->node, MPI_ERRORS_RETURN);
-    return nodes_number(t, leader);
+    t->nodes.of = tutti__calloc((size_t)t->size, sizeof(int));
+    if (!t->nodes.of) return TUTTI_ERR_NOMEM;
+    for (int r = 0; r < t->size; r++)
+        t->nodes.of[r] = leader[r] == r ? n++ : t->nodes.of[leader[r]];
+    return groups_finish(&t->nodes, n, t->size, t->rank);
 }
 
 static tutti_err team_divide(tutti__team *t) {
     const int part = pretend_node(t->pretend, t->rank, t->size);
     int *leader = tutti__calloc((size_t)t->size + 1, sizeof *leader);
-    abode *all = tutti__calloc((size_t)t->size + 1, sizeof *all);
+    location *all = tutti__calloc((size_t)t->size + 1, sizeof *all);
     tutti_err err = tutti__team_agree(t, leader && all ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(leader && all);
@@ -191,7 +187,8 @@ static void team_free(tutti__team *t) {
     tutti__free(t);
 }
 
-/* Not MPI_Comm_dup, which would copy the caller's attributes: their delete callbacks would run when we free it. */
+/* Not MPI_Comm_dup, which would copy the caller's attributes: their delete callbacks would run when we
+ * free it. */
 static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
     MPI_Group all;
     int code = MPI_Comm_group(comm, &all);
@@ -266,8 +263,8 @@ static int world_delete(MPI_Comm self, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* Attributes are set by the name PMPI_: libtutti-mpiio.so, which may be preloaded, stands in front of the other one and
- * opens a file there, while we hold the lock. */
+/* Attributes are set by the name PMPI_: libtutti-mpiio.so, which may be preloaded, stands in front of
+ * the other one and opens a file there, while we hold the lock. */
 static tutti_err pool_keys(void) {
     int self_key = MPI_KEYVAL_INVALID;
     if (pool_key != MPI_KEYVAL_INVALID) return TUTTI_OK;

@@ -5,10 +5,13 @@
  * yields the core and lets other operations progress, the error travels along, and agreements of
  * different operations (each with a tag of its own) may cross.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "comm/team.h"
+#include "comm/vote.h"
 
 #include <stddef.h>
 #include <string.h>
+
+#include "comm/consensus.h"
+#include "comm/wait.h"
 
 typedef struct {
     tutti__vote vote;
@@ -50,7 +53,7 @@ static void ballot_merge(ballot *to, const ballot *from) {
         range_merge(&b->range[i], &a->range[i]);
 }
 
-/* Ranges that are not in use stay at home; the error travels only if there is one. */
+/* Ranges that are not in use are not sent; the error only if there is one. */
 static int ballot_bytes(const ballot *b) {
     const size_t numbers =
         offsetof(tutti__vote, range) + (size_t)b->vote.ranges * sizeof(tutti__range);
@@ -110,7 +113,8 @@ tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) {
     return vote_with(t, TUTTI__VOTE_TAG, mine, io);
 }
 
-/* All is well most of the time, and a nod says so; otherwise it takes a vote to tell what is not. */
+/* All is well most of the time, and a consensus says so; otherwise it takes a vote to tell what is
+ * not. */
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) {
     if (tutti__consensus_ready(t) && tutti__consensus(t, mine == TUTTI_OK, 0, NULL))
         return TUTTI_OK;

@@ -1,6 +1,6 @@
 /* comm: waiting.  Every wait of the library ends up in tutti__yield.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "comm/team.h"
+#include "comm/wait.h"
 
 #include <sched.h>
 
@@ -18,13 +18,6 @@ void tutti__yield(void) {
     sched_yield();
 }
 
-void tutti__error_record_mpi(int mpi_code, const char *what) {
-    char text[MPI_MAX_ERROR_STRING + 1] = "";
-    int length = 0;
-    if (MPI_Error_string(mpi_code, text, &length) != MPI_SUCCESS) text[0] = '\0';
-    tutti__error_record(TUTTI_ERR_MPI, 0, -1, "%.60s: %.300s", what, text);
-}
-
 tutti_err tutti__team_finish(int n, MPI_Request *requests) {
     for (int i = 0; i < n;) {
         int done = 0;
@@ -35,4 +28,9 @@ tutti_err tutti__team_finish(int n, MPI_Request *requests) {
             tutti__yield();
     }
     return TUTTI_OK;
+}
+
+void tutti__mpi_progress(const tutti__team *t) {
+    int found = 0;
+    (void)MPI_Iprobe(MPI_ANY_SOURCE, 0, t->comm, &found, MPI_STATUS_IGNORE);
 }

@@ -4,6 +4,7 @@
 #include "engine/cycles.h"
 
 #include "base/trace.h"
+#include "comm/wait.h"
 
 /* ---- which cycle comes next */
 

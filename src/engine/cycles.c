@@ -4,6 +4,7 @@
 #include "engine/cycles.h"
 
 #include "base/trace.h"
+#include "comm/wait.h"
 
 /* File access that blocks lets the exchange move on after so many bytes: some times a window, but not
  * for less than a call is worth. */

@@ -7,6 +7,7 @@
 
 #include "base/fiber.h"
 #include "base/trace.h"
+#include "comm/wait.h"
 
 /* ---- memory, allocated with the plan so that running needs hardly any */
 

@@ -3,6 +3,7 @@
 #include "exchange/message.h"
 
 #include "base/fiber.h"
+#include "comm/wait.h"
 
 tutti_err tutti__message_send(tutti__team *t, int peer, int tag, const void *buf, tutti_off bytes,
                               tutti__message *m) {

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "comm/vote.h"
+#include "comm/wait.h"
 #include "exchange/staging.h"
 
 /* What goes past the page cache needs whole pages.  Where MPI does not give them, they are inside of what it

@@ -14,6 +14,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "comm/wait.h"
+
 typedef struct {
     char name[64];
     int error; /* errno of the rank that made it, 0: it is there */

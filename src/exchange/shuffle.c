@@ -7,6 +7,7 @@
 
 #include "access/copy_bytes.h"
 #include "base/fiber.h"
+#include "comm/wait.h"
 #include "exchange/staging.h"
 
 /* ---- turns */

@@ -13,6 +13,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/shuffle.h"
 
+#include "comm/wait.h"
+
 static tutti__parcels *sends_of(const tutti__exchange *x, tutti__shuffle *s) {
     return x->is_write ? &s->mine : &s->theirs;
 }

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/file.h>
 
+#include "base/memory.h"
 #include "base/options_impl.h"
-#include "comm/team.h"
+#include "comm/mpi_error.h"
 #include "comm/which_mpi.h"
 
 static tutti_err info_key(tutti_options *opt, MPI_Info info, const char *key) {

@@ -14,6 +14,7 @@
 
 #include "base/options_impl.h"
 #include "base/trace.h"
+#include "comm/sparse.h"
 
 static const char trace_head[] = "{\"traceEvents\":[\n";
 

@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+#include "comm/sparse.h"
+
 /* A description may grow by so many bytes; lists may have so many runs while they are made. */
 static const size_t GROWTH = (size_t)4 << 20;
 enum { MOST_RUNS = 1 << 20, FEW_SLICES = 64 };

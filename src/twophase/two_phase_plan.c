@@ -19,6 +19,8 @@
 #include <string.h>
 
 #include "base/fiber.h"
+#include "comm/sparse.h"
+#include "comm/vote.h"
 #include "direct/direct.h"
 #include "base/trace.h"
 #include "exchange/staging.h"

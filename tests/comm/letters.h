@@ -4,7 +4,7 @@
 #define TUTTI_TESTS_LETTERS_H
 
 #include "check.h"
-#include "comm/team.h"
+#include "comm/sparse.h"
 
 /* How a round looks like. */
 typedef struct {

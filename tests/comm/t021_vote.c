@@ -3,7 +3,7 @@
  * lowest of them and has the same last error, to the letter; numbers are reduced all the same.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "comm/team.h"
+#include "comm/vote.h"
 
 static int rank, ranks;
 

@@ -3,7 +3,7 @@
  * afterwards; exactly one rank claims the work, and the others hear how it went.  Ranks come late at random.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
-#include "comm/team.h"
+#include "comm/consensus.h"
 #include "exchange/staging.h"
 
 enum { ROUNDS = 1000 };

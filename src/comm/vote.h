@@ -1,0 +1,51 @@
+/* comm: agreement by messages.  A vote reduces a few numbers over all ranks together with "did anybody
+ * fail": whichever rank has the trouble, all return the same.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_VOTE_H
+#define TUTTI_VOTE_H
+
+#include "comm/team.h"
+
+/* From the smallest to the largest of everybody's numbers. */
+typedef struct tutti__range {
+    int64_t min, max;
+} tutti__range;
+
+/* Nobody has said anything. */
+static inline tutti__range tutti__range_none(void) {
+    return (tutti__range){INT64_MAX, INT64_MIN};
+}
+
+/* What a rank tells of the call that it is in, see comm/call.h. */
+enum { TUTTI__TOLD_CALL, TUTTI__TOLD_AGREES, TUTTI__CALL_TELLS };
+
+/* Callers name the numbers that they use by an enum of their own. */
+enum { TUTTI__VOTES = 6, TUTTI__RANGES = 32 };
+
+typedef struct tutti__vote {
+    int64_t fail; /* set by tutti__vote: the lowest rank that failed, or INT64_MAX */
+    tutti__range call[TUTTI__CALL_TELLS]; /* of a vote that opens a call */
+    int64_t yes;                          /* a bit per question; out, those to which all said yes */
+    int64_t min[TUTTI__VOTES], max[TUTTI__VOTES], sum[TUTTI__VOTES];
+    int64_t ranges; /* how many of the following there are, the same on all ranks in one call */
+    tutti__range range[TUTTI__RANGES];
+} tutti__vote;
+
+void tutti__vote_init(tutti__vote *v); /* min +inf, max -inf, sum 0, no ranges */
+/* Collective.  If `mine` is an error on any rank, every rank returns the error of the lowest such rank
+ * and has it as its last error; the numbers are reduced in any case. */
+tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
+/* The same without numbers. */
+tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) TUTTI_MUST_USE;
+/* Votes follow one another by this tag; those of operations are larger. */
+enum { TUTTI__VOTE_TAG = 0 };
+/* The same among others that are under way at the same time, each with a tag of its own
+ * (tutti__team_tag_apart), in any order. */
+tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) TUTTI_MUST_USE;
+
+/* Sum of n numbers over all ranks, in place.  Collective. */
+tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;
+/* Rank 0's bytes for all.  Collective, bytes agrees. */
+tutti_err tutti__team_tell(tutti__team *t, void *data, int bytes) TUTTI_MUST_USE;
+
+#endif
