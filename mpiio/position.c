@@ -124,12 +124,17 @@ int mpiio_seek_shared(mpiio_file *f, MPI_Offset offset, int whence) {
     MPI_Offset from = 0, at = 0;
     int code = check_whence(f, whence);
     if (code == MPI_SUCCESS && whence == MPI_SEEK_SET) code = target(f, offset, 0, &at);
-    int64_t n[] = {code, offset, -offset, whence, -whence};
-    const int rc = mpiio_agree(f->ranks, 5, n);
+    enum { CLASS, OFFSET, OFFSET_, WHENCE, WHENCE_, NUMBERS };
+    int64_t n[NUMBERS] = {[CLASS] = code,
+                          [OFFSET] = offset,
+                          [OFFSET_] = -offset,
+                          [WHENCE] = whence,
+                          [WHENCE_] = -whence};
+    const int rc = mpiio_agree(f->ranks, NUMBERS, n);
     if (rc != MPI_SUCCESS) return mpiio_fail(f, rc);
-    if (code != n[0])
-        code = mpiio_complain((int)n[0], "another rank's seek is not possible");
-    else if (code == MPI_SUCCESS && (n[1] != -n[2] || n[3] != -n[4]))
+    if (code != n[CLASS])
+        code = mpiio_complain((int)n[CLASS], "another rank's seek is not possible");
+    else if (code == MPI_SUCCESS && (n[OFFSET] != -n[OFFSET_] || n[WHENCE] != -n[WHENCE_]))
         code =
             mpiio_complain(MPI_ERR_NOT_SAME, "ranks seek the shared pointer to different places");
     if (code == MPI_SUCCESS && whence != MPI_SEEK_SET) { /* all ranks are here */

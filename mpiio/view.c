@@ -208,8 +208,8 @@ int mpiio_view_init(mpiio_view *v) {
 
 /* ---- agreement */
 
-/* Of all ranks' complaints; MPI asks for the same extent of the etype and the same representation.  `hints`: some rank
- * has new ones. */
+/* Of all ranks' complaints; MPI asks for the same extent of the etype and the same representation.
+ * `hints`: some rank has new ones. */
 static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v, int *hints) {
     MPI_Count lb = 0, extent = 0;
     int which = 0;
@@ -217,16 +217,20 @@ static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v, int *h
         PMPI_Type_get_extent_x(v->etype, &lb, &extent);
         which = representation_of(v->name);
     }
-    int64_t n[] = {mine, extent, -extent, which, -which, *hints};
-    const int code = mpiio_agree(f->ranks, 6, n);
+    enum { CLASS, EXTENT, EXTENT_, WHICH, WHICH_, HINTS, NUMBERS };
+    int64_t n[NUMBERS] = {[CLASS] = mine,  [EXTENT] = extent, [EXTENT_] = -extent,
+                          [WHICH] = which, [WHICH_] = -which, [HINTS] = *hints};
+    const int code = mpiio_agree(f->ranks, NUMBERS, n);
     if (code != MPI_SUCCESS) return mpiio_complain(MPI_ERR_OTHER, "ranks cannot agree on a view");
-    if (mine == n[0] && mine != MPI_SUCCESS) return mine; /* this rank's words, the class of all */
-    if (n[0] != MPI_SUCCESS)
-        return mpiio_complain((int)n[0], "another rank's view of '%s' is not possible", f->path);
-    if (n[1] != -n[2] || n[3] != -n[4])
+    if (mine == n[CLASS] && mine != MPI_SUCCESS)
+        return mine; /* this rank's words, the class of all */
+    if (n[CLASS] != MPI_SUCCESS)
+        return mpiio_complain((int)n[CLASS], "another rank's view of '%s' is not possible",
+                              f->path);
+    if (n[EXTENT] != -n[EXTENT_] || n[WHICH] != -n[WHICH_])
         return mpiio_complain(MPI_ERR_NOT_SAME,
                               "ranks disagree on the extent of the etype or on the representation");
-    *hints = (int)n[5];
+    *hints = (int)n[HINTS];
     return MPI_SUCCESS;
 }
 

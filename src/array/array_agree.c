@@ -1,6 +1,6 @@
 /* array: what the ranks of an array agree on.
  *
- * The first agreement of a collective call relays what a rank has against it and a hash of all
+ * The first agreement of a collective call carries what a rank has against it and a hash of all
  * that the call says agrees: where ranks mean different things, all of them return the same error
  * and nothing has been done.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -39,18 +39,20 @@ tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) {
 /* Which call it is counts first: ranks in different ones say the same of it. */
 tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
                             tutti__range *range) {
-    tutti__range all[1 + TUTTI__CALL_NUMBERS];
+    enum { SAME, NUMBERS };
+    tutti__range all[NUMBERS + TUTTI__CALL_NUMBERS];
     const uint64_t name = tutti__hash(TUTTI__HASH_START, same->name, strlen(same->name));
     const tutti__call call = {.kind = TUTTI__CALL_ARRAY,
                               .agrees = (int64_t)(name >> 1),
                               .what = "which call it is that they make for the array"};
     TUTTI_ASSERT(n <= TUTTI__CALL_NUMBERS);
     settle(a, mine);
-    all[0].min = all[0].max = (int64_t)(same->hash >> 1);
-    for (int i = 0; i < n; i++) all[1 + i] = range[i];
-    TUTTI_TRY(tutti__team_call(tutti__array_team(a), &call, mine, 1 + n, all));
-    TUTTI_CHECK(all[0].min == all[0].max, TUTTI_ERR_MISMATCH, "ranks disagree on %s", same->what);
-    for (int i = 0; i < n; i++) range[i] = all[1 + i];
+    all[SAME] = tutti__range_of((int64_t)(same->hash >> 1));
+    for (int i = 0; i < n; i++) all[NUMBERS + i] = range[i];
+    TUTTI_TRY(tutti__team_call(tutti__array_team(a), &call, mine, NUMBERS + n, all));
+    TUTTI_CHECK(all[SAME].min == all[SAME].max, TUTTI_ERR_MISMATCH, "ranks disagree on %s",
+                same->what);
+    for (int i = 0; i < n; i++) range[i] = all[NUMBERS + i];
     return TUTTI_OK;
 }
 

@@ -164,11 +164,12 @@ static tutti_err copier_make(copier *c, tutti_off budget) {
 
 /* As many turns as the rank with the most has. */
 static tutti_err copier_agree(copier *c, tutti_err mine) {
+    enum { TURNS };
     tutti__vote v;
     tutti__vote_init(&v);
-    v.max[0] = c->turns;
+    v.max[TURNS] = c->turns;
     TUTTI_TRY(tutti__array_vote(c->from, mine, &v));
-    c->turns = v.max[0];
+    c->turns = v.max[TURNS];
     for (tutti_count i = 0; i < c->turns; i++) {
         const tutti_slice s = boxes_get(&c->b, c->first + i * c->step);
         c->total += tutti_slice_count(c->b.ndims, &s, NULL) * c->from->spec.element_size;

@@ -396,11 +396,12 @@ static void copy_kept(const tutti_tiles *t, tutti_count to) {
 
 /* Does everybody take the same step (tile k, or -1: the end), and had nobody trouble? */
 static tutti_err agree(tutti_tiles *t, tutti_count step, tutti_err mine) {
+    enum { STEP };
     tutti__vote v;
     tutti__vote_init(&v);
-    v.min[0] = v.max[0] = step;
+    v.min[STEP] = v.max[STEP] = step;
     TUTTI_TRY(tutti__array_vote(any_array(t), mine, &v));
-    TUTTI_CHECK(v.min[0] == v.max[0], TUTTI_ERR_STATE,
+    TUTTI_CHECK(v.min[STEP] == v.max[STEP], TUTTI_ERR_STATE,
                 "some ranks have ended the walk, others go on");
     return TUTTI_OK;
 }

@@ -26,12 +26,13 @@ static MPI_Info info_make(void) {
 static tutti_err shift_tell(tutti__team *t, char **base, int **out) {
     const tutti_off past = (tutti_off)((uintptr_t)*base % PAGE);
     int mine = *base && past ? (int)(PAGE - past) : 0;
+    enum { SHIFT };
     tutti__vote v;
     MPI_Request r;
     tutti__vote_init(&v);
-    v.max[0] = mine;
+    v.max[SHIFT] = mine;
     TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
-    if (v.max[0] == 0) return TUTTI_OK;
+    if (v.max[SHIFT] == 0) return TUTTI_OK;
     *out = tutti__calloc((size_t)t->size, sizeof **out);
     TUTTI_TRY(tutti__team_agree(t, *out ? TUTTI_OK : TUTTI_ERR_NOMEM));
     TUTTI_MPI(MPI_Iallgather(&mine, 1, MPI_INT, *out, 1, MPI_INT, t->comm, &r));
@@ -40,7 +41,7 @@ static tutti_err shift_tell(tutti__team *t, char **base, int **out) {
 }
 
 /* One window, on all ranks or on none.  Where some rank has none, those who have one cannot free it,
- * since that takes all of them: it destinations until the program ends. */
+ * since that takes all of them: it stays until the program ends. */
 static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char **base_out) {
     const MPI_Aint size = bytes > 0 ? (MPI_Aint)bytes + PAGE : 0;
     MPI_Win win = MPI_WIN_NULL;
@@ -125,13 +126,14 @@ static tutti_err replace(tutti__team *t, int n, tutti_off bytes, int pinned) {
 }
 
 tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes, tutti_off room) {
+    enum { TOO_SMALL, PINNED, TOO_LARGE };
     tutti__vote v;
     TUTTI_ASSERT(n <= TUTTI__RMA_WINDOWS);
     tutti__vote_init(&v);
-    v.max[0] = !suffice(&t->staging->rma_windows, n, bytes);
-    v.max[1] = atomic_load(&t->staging->pins) > 0; /* plans are freed by each rank alone */
-    v.max[2] = total(&t->staging->rma_windows) > room;
+    v.max[TOO_SMALL] = !suffice(&t->staging->rma_windows, n, bytes);
+    v.max[PINNED] = atomic_load(&t->staging->pins) > 0; /* each rank frees plans when it likes */
+    v.max[TOO_LARGE] = total(&t->staging->rma_windows) > room;
     TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
-    const int anew = v.max[0] || (v.max[2] && !v.max[1]);
-    return anew ? replace(t, n, bytes, v.max[1] != 0) : TUTTI_OK;
+    const int anew = v.max[TOO_SMALL] || (v.max[TOO_LARGE] && !v.max[PINNED]);
+    return anew ? replace(t, n, bytes, v.max[PINNED] != 0) : TUTTI_OK;
 }
