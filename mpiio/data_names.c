@@ -1,6 +1,6 @@
-/* mpiio: the names of the data calls.  There are seven shapes (with or without an offset; blocking, with a
- * request, begun, ended), for reading and for writing; the tables at the end list who has which, and are used
- * twice where the MPI has large counts.
+/* mpiio: the names of the data calls.  There are seven shapes (with or without an offset; blocking,
+ * with a request, begun, ended), for reading and for writing; the tables at the end list who has
+ * which, and are used twice where the MPI has large counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio.h"
 

@@ -1,6 +1,6 @@
-/* mpiio: the representation external32: big-endian numbers of fixed sizes.  Here are sizes and layouts, signature.c
- * converts.  A filetype is rebuilt, constructor by constructor, where
- * some of its numbers have another size in the file than in memory.
+/* mpiio: the representation external32: big-endian numbers of fixed sizes.  Here are sizes and
+ * layouts, signature.c converts.  A filetype is rebuilt, constructor by constructor, where some of
+ * its numbers have another size in the file than in memory.
  *
  * What a number takes in the file is found by packing one: MPI_Pack_external_size tells the size in
  * memory in Open MPI 4.
@@ -162,7 +162,8 @@ static int derived_type(MPI_Datatype type, recipe *r, MPI_Datatype *out) {
     return code;
 }
 
-/* Where all numbers have the sizes they have in memory the type itself will do: it knows its padding. */
+/* Where all numbers have the sizes they have in memory the type itself will do: it knows its
+ * padding. */
 static int keep_if_same(MPI_Datatype type, MPI_Datatype *rebuilt) {
     MPI_Count before = 0, after = 0;
     PMPI_Type_size_x(type, &before);

@@ -1,8 +1,9 @@
 /* mpiio: files in error handlers of Fortran programs.
  *
- * MPICH calls a handler written in Fortran with the C handle where an INTEGER is expected (4.0.2: MPIR_File_call_errhandler_impl),
- * so that the handler sees the lower half of a pointer, and cannot use the file.  Here that half is known again:
- * numbers which are no index of a file are looked for among the files that are open.
+ * MPICH calls a handler written in Fortran with the C handle where an INTEGER is expected (4.0.2:
+ * MPIR_File_call_errhandler_impl), so that the handler sees the lower half of a pointer, and cannot
+ * use the file.  Here that half is known again: numbers which are no index of a file are looked for
+ * among the files that are open.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 

@@ -1,7 +1,8 @@
 /* mpiio: from the program's handle to the file.
  *
- * Native handles cost a file descriptor and some time, so that a few are kept when files are closed.  They stay in
- * the table, without a file: whoever still uses one is told so, instead of reaching into freed memory.
+ * Native handles cost a file descriptor and some time, so that a few are kept when files are
+ * closed.  They stay in the table, without a file: whoever still uses one is told so, instead of
+ * reaching into freed memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdlib.h>
@@ -95,7 +96,8 @@ int mpiio_pass_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, M
     return code;
 }
 
-/* The program's limit on descriptors is not meant for those that we take: it is raised as their number grows. */
+/* The program's limit on descriptors is not meant for those that we take: it is raised as their
+ * number grows. */
 static void limit_raise(void) {
     static struct rlimit first;
     struct rlimit now;
@@ -107,7 +109,8 @@ static void limit_raise(void) {
     setrlimit(RLIMIT_NOFILE, &now);
 }
 
-/* The first time ROMIO reads the system's hints, and ends the program if one is too long: it gets none then. */
+/* The first time ROMIO reads the system's hints, and ends the program if one is too long: it gets
+ * none then. */
 static int devnull_open(MPI_File *out) {
     MPI_Info info;
     int code = PMPI_Info_create(&info);
@@ -129,8 +132,8 @@ static int devnull_open(MPI_File *out) {
     return code;
 }
 
-/* MPICH hands the handler of MPI_FILE_NULL on to a file without counting it, and counts it off when the file is
- * closed: so there is none to hand on while the file is opened. */
+/* MPICH hands the handler of MPI_FILE_NULL on to a file without counting it, and counts it off when
+ * the file is closed: so there is none to hand on while the file is opened. */
 static int native_open(MPI_Errhandler handler, MPI_File *out) {
     if (handler == MPI_ERRORS_RETURN) return devnull_open(out);
     PMPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
@@ -148,7 +151,8 @@ static void native_close(MPI_File native) {
     pthread_mutex_unlock(&table_lock);
 }
 
-/* A handle that is opened inherits the error handler of MPI_FILE_NULL: so does one that is used again. */
+/* A handle that is opened inherits the error handler of MPI_FILE_NULL: so does one that is used
+ * again. */
 int mpiio_handle_take(MPI_File *out) {
     MPI_Errhandler handler;
     int code = PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);

@@ -1,12 +1,15 @@
 /* mpiio: calling the program's error handlers as the MPI library itself would.
  *
- * The error handler of a file is that of its native handle; before there is a file it is that of MPI_FILE_NULL.
+ * The error handler of a file is that of its native handle; before there is a file it is that of
+ * MPI_FILE_NULL.
  *
- * Open MPI 4   has no MPI_File_call_errhandler for MPI_FILE_NULL: there the function behind it is called, or, failing
- *              that, a spare handle is given the same handler
- * MPICH        returns from a call what the program's handler has made of the code, which MPI_File_call_errhandler
- *              keeps to itself: so functions that are made handlers by C are remembered, and called directly.
- *              And it leaves MPI::ERRORS_THROW_EXCEPTIONS to the C++ bindings, which see the code that is returned.
+ *   Open MPI 4   has no MPI_File_call_errhandler for MPI_FILE_NULL: there the function behind it is
+ *                called, or, failing that, a spare handle is given the same handler
+ *   MPICH        returns from a call what the program's handler has made of the code, which
+ *                MPI_File_call_errhandler keeps to itself: so functions that are made handlers by C
+ *                are kept in a table, and called directly.  And it leaves
+ *                MPI::ERRORS_THROW_EXCEPTIONS to the C++ bindings, which see the code that is
+ *                returned.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -47,7 +50,8 @@ static void known_set(MPI_Errhandler handler, MPI_File_errhandler_function *fn) 
     pthread_mutex_unlock(&known_lock);
 }
 
-/* The bindings of Fortran and C++ make handlers by this function too: theirs are called otherwise. */
+/* The bindings of Fortran and C++ make handlers by this function too: theirs are called
+ * otherwise. */
 static int is_binding(const void *caller) {
     Dl_info who;
     return dladdr(caller, &who) && who.dli_fname && strstr(who.dli_fname, "libmpich");

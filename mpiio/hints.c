@@ -1,11 +1,12 @@
-/* mpiio: hints.  Taken are Tutti's own options as tutti_NAME and the names by which the standard, ROMIO and
- * OMPIO know the same things; everything else, and every value that makes no sense, is ignored, as the
- * standard asks.
+/* mpiio: hints.  Taken are Tutti's own options as tutti_NAME and the names by which the standard,
+ * ROMIO and OMPIO know the same things; everything else, and every value that makes no sense, is
+ * ignored, as the standard asks.
  *
  *   at open             the environment's options, the hints of $ROMIO_HINTS, those of the program
- *   set_info, set_view  options that can still change do, and all ranks agree that they do; libraries hand the
- *                       same hints over again and again, which must cost nothing
- *   get_info            what is in force; beside it the peer's own names with the values the peer would tell
+ *   set_info, set_view  options that can still change do, and all ranks agree that they do;
+ *                       libraries hand the same hints over again and again, which must cost nothing
+ *   get_info            what is in force; beside it the peer's own names with the values the peer
+ *                       would tell
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,8 @@ static void hint_take(MPI_Info info, const char *key, tutti_options *opt) {
     free(value);
 }
 
-/* A thread for everything needs a thread level that the program may not have: then the hint is ignored. */
+/* A thread for everything needs a thread level that the program may not have: then the hint is
+ * ignored. */
 static void hint_background(int before, tutti_options *opt) {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
@@ -264,8 +266,8 @@ static int tell_nodes(MPI_Info info, const mpiio_file *f, const tutti_options *o
     return tell(info, "cb_nodes", value);
 }
 
-/* By the peers' names.  A unit that nobody gave is told where the file is striped, as the peers do: libraries align
- * their data to it. */
+/* By the peers' names.  A unit that nobody gave is told where the file is striped, as the peers do:
+ * libraries align their data to it. */
 static int tell_peers(MPI_Info info, const mpiio_file *f, const tutti_options *opt) {
     enum { STRIPED = 64 << 10 };
     static const char *const same[] = {"cb_buffer_size", "romio_cb_write", "romio_cb_read",

@@ -1,8 +1,8 @@
 /* mpiio: from a call to Tutti's terms.
  *
  *   check      what MPI asks of the arguments
- *   place      explicit, or taken from a pointer, which moves on by all that is asked for: calls of several
- *              threads, and non-blocking ones, then never get the same place
+ *   place      explicit, or taken from a pointer, which moves on by all that is asked for: calls of
+ *              several threads, and non-blocking ones, then never get the same place
  *   describe   an access: of the view's bytes from there on, and of the program's memory
  *
  * SPDX-License-Identifier: BSD-3-Clause */

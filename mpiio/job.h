@@ -24,16 +24,18 @@ typedef struct mpiio_job {
 } mpiio_job;
 
 /* Check the call, take its place from the file pointer, and describe it.  Collective calls with
- * MPIIO_ORDERED communicate.  The job is always sound: with a complaint it can still join a collective. */
+ * MPIIO_ORDERED communicate.  The job is always sound: with a complaint it can still join a
+ * collective. */
 void mpiio_job_make(mpiio_file *f, const mpiio_call *call, mpiio_job *job);
 /* One that has nothing but a complaint, to join a collective with. */
 void mpiio_job_refuse(mpiio_file *f, const mpiio_call *call, int complaint, mpiio_job *job);
 /* After it was made: this rank has a complaint after all. */
 void mpiio_job_fail(mpiio_job *job, int complaint);
-/* What has been moved: converts what was read, and frees.  Returns the bytes for the status.  Calls no handler, uses
- * neither Tutti's files nor communication. */
+/* What has been moved: converts what was read, and frees.  Returns the bytes for the status.  Calls
+ * no handler, uses neither Tutti's files nor communication. */
 MPI_Offset mpiio_job_end(mpiio_job *job, tutti_err outcome, tutti_off moved);
-/* After the end of a blocking call, or of one that failed: the individual pointer stands where the bytes ended. */
+/* After the end of a blocking call, or of one that failed: the individual pointer stands where the
+ * bytes ended. */
 void mpiio_job_settle_pointer(const mpiio_job *job);
 
 /* ---- repeat.c */

@@ -1,8 +1,9 @@
 /* mpiio: MPI_File_* of programs that already exist, on the public interface of Tutti.
  *
  * The handle that the program sees is a genuine one of the MPI library, opened on MPI_COMM_SELF and
- * /dev/null: it carries error handlers and Fortran indices, which then work as ever.  What we know of the
- * file hangs on it in a table.  Handles that are not in the table are passed through to the MPI library.
+ * /dev/null: it carries error handlers and Fortran indices, which then work as ever.  What we know
+ * of the file hangs on it in a table.  Handles that are not in the table are passed through to the
+ * MPI library.
  *
  *   names.c, data_names.c   the exported names: thin, generated from one table per family
  *   real.c      the MPI library's own functions
@@ -28,9 +29,10 @@
  *   progress.c  how the MPI library moves them on
  *   waits.c     MPI_Wait, MPI_Test and their kin: where errors of such requests are told
  *
- * Errors: a function that returns int returns an error class of MPI.  Who finds the trouble says so once, by
- * mpiio_complain; the exported name ends with mpiio_fail, which calls the program's error handler.
- * Threads: f->lock is held around uses of Tutti (mpiio_enter), but for those that any thread may make.
+ * Errors: a function that returns int returns an error class of MPI.  Who finds the trouble says so
+ * once, by mpiio_complain; the exported name ends with mpiio_fail, which calls the program's error
+ * handler.  Threads: f->lock is held around uses of Tutti (mpiio_enter), but for those that any
+ * thread may make.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MPIIO_H
@@ -151,23 +153,25 @@ void mpiio_ranks_finalize(void);
 enum { MPIIO_NUMBERS = 16 };
 int mpiio_agree(const mpiio_ranks *ranks, int n, int64_t *numbers);
 int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* before there are ranks */
-/* The largest class of all ranks' outcomes; `what` says it where it is another rank's.  Collective. */
+/* The largest class of all ranks' outcomes; `what` says it where it is another rank's.  Collective.
+ * */
 int mpiio_agree_outcome(const mpiio_ranks *ranks, int mine, const char *what);
 /* Finish a request of ours, letting requests of the program move on. */
 int mpiio_finish(MPI_Request *request);
 
 /* ---- trouble.c */
-/* Remember what is wrong, and return the class. */
+/* Keep what is wrong as this thread's last complaint, and return the class. */
 int mpiio_complain(int mpi_class, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same for the last error of Tutti. */
 int mpiio_complain_tutti(tutti_err err);
-/* Call the error handler of the file (NULL: of MPI_FILE_NULL), unless all is well, and return what the program's call
- * returns: the class, or what the handler has made of it. */
+/* Call the error handler of the file (NULL: of MPI_FILE_NULL), unless all is well, and return what
+ * the program's call returns: the class, or what the handler has made of it. */
 int mpiio_fail(mpiio_file *f, int mpi_class);
 int mpiio_class_of(tutti_err err, const tutti_error_info *info);
-/* The collective call of Tutti that comes next, without an access, tells all ranks this complaint. */
+/* The collective call of Tutti that comes next, without an access, tells all ranks this complaint.
+ * */
 void mpiio_refuse(int complaint);
-/* What was remembered, if it was for this code, or "". */
+/* That complaint, if it was for this code, or "". */
 const char *mpiio_message(int code);
 
 /* ---- handlers.c */
@@ -196,7 +200,8 @@ int mpiio_register_datarep(const char *name);
 /* ---- hints.c */
 /* The environment's options, then those hints that we know and whose values make sense. */
 int mpiio_hints_read(MPI_Info info, tutti_options *opt);
-/* Hints that come later: the options with them; 1: not those in force.  And to have them, on all ranks. */
+/* Hints that come later: the options with them; 1: not those in force.  And to have them, on all
+ * ranks. */
 int mpiio_hints_wish(const mpiio_file *f, MPI_Info info, tutti_options *opt);
 void mpiio_hints_change(mpiio_file *f, const tutti_options *opt);
 /* Keep those that are told although they change nothing: at open, and later. */
@@ -251,15 +256,16 @@ int mpiio_shared_make(mpiio_file *f);
 /* At open: what rank 0 has drawn, and whether the communicator's words are used. */
 void mpiio_shared_begin(mpiio_file *f, int64_t token, int in_memory);
 void mpiio_shared_drop(mpiio_file *f); /* also removes what was left outside of the process */
-/* Words that all ranks of a communicator share, of which its file takes one after the other; or none, on all ranks.
- * Collective, all on one machine. */
+/* Words that all ranks of a communicator share, of which its file takes one after the other; or
+ * none, on all ranks.  Collective, all on one machine. */
 void mpiio_words_make(mpiio_ranks *ranks);
 void mpiio_words_free(mpiio_ranks *ranks);
 /* Bytes of the view; returned is what it was before. */
 int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before);
 /* Once all ranks are here: it is `at` from now on.   All ranks, no communication. */
 void mpiio_shared_set(mpiio_file *f, MPI_Offset at);
-/* Where this rank comes when ranks follow one another from the pointer on, which moves past all.   Collective. */
+/* Where this rank comes when ranks follow one another from the pointer on, which moves past all.
+ * Collective. */
 int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at);
 int64_t mpiio_shared_token(void);
 int64_t mpiio_machine_id(void); /* of all processes that see the same /dev/shm; -1: there is none */
@@ -270,7 +276,8 @@ int mpiio_external_size(MPI_Datatype type, MPI_Offset *size);
 int mpiio_external_type(MPI_Datatype type, MPI_Datatype *out);
 
 /* ---- signature.c */
-/* `count` elements of the program's memory <-> external32.  After it is made nothing fails for want of memory. */
+/* `count` elements of the program's memory <-> external32.  After it is made nothing fails for want
+ * of memory. */
 typedef struct mpiio_converter mpiio_converter;
 int mpiio_converter_make(void *buf, MPI_Count count, MPI_Datatype type, mpiio_converter **out);
 void mpiio_converter_free(mpiio_converter **c);

@@ -1,7 +1,9 @@
-/* mpiio: the names of what is not a data call.  Each is defined as PMPI_x, and MPI_x is a weak alias of it, as an MPI
- * itself does: some Fortran bindings call one, some the other.  Handles that are not ours go on to the MPI library.
+/* mpiio: the names of what is not a data call.  Each is defined as PMPI_x, and MPI_x is a weak
+ * alias of it, as an MPI itself does: some Fortran bindings call one, some the other.  Handles that
+ * are not ours go on to the MPI library.
  *
- * c2f, f2c and the error handlers are not here: the native handle, which the program has, knows them (but see fortran.c).
+ * c2f, f2c and the error handlers are not here: the native handle, which the program has, knows
+ * them (but see fortran.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio.h"
 
@@ -49,8 +51,9 @@ int PMPI_File_delete(const char *path, MPI_Info info) {
 }
 MPIIO_EXPORT(File_delete);
 
-/* A library may close its files in MPI_Finalize, by a callback of its own on MPI_COMM_SELF (HDF5 does): it must come
- * before ours, so that it must be set after ours.  Only this name: Tutti and the MPI library use the other one. */
+/* A library may close its files in MPI_Finalize, by a callback of its own on MPI_COMM_SELF (HDF5
+ * does): it must come before ours, so that it must be set after ours.  Only this name: Tutti and
+ * the MPI library use the other one. */
 int MPI_Comm_set_attr(MPI_Comm comm, int key, void *value) {
     if (comm == MPI_COMM_SELF && is_on()) mpiio_watch_early();
     return PMPI_Comm_set_attr(comm, key, value);

@@ -1,8 +1,8 @@
 /* mpiio: open, close, delete.
  *
- * Whatever can fail on one rank alone is done first (arguments, hints, the native handle, memory), and told to all in
- * one agreement on the program's communicator.  Tutti's open, which agrees by itself, comes last: after it
- * nothing can fail.
+ * Whatever can fail on one rank alone is done first (arguments, hints, the native handle, memory),
+ * and told to all in one agreement on the program's communicator.  Tutti's open, which agrees by
+ * itself, comes last: after it nothing can fail.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +198,8 @@ int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_Fi
     int device = is_device(path);
     mpiio_file *f = file_make();
     const int mine = file_prepare(f, path, amode, info, &opt);
-    mpiio_watch(); /* after the MPI library's own, which a first handle may bring: it comes first then */
+    /* after the MPI library's own, which a first handle may bring: it comes first then */
+    mpiio_watch();
     code = open_agree(comm, f, mine, &opt, &device);
     if (code == MPI_SUCCESS && !device) code = open_tutti(f, &opt);
     if (code != MPI_SUCCESS || device) {
@@ -260,7 +261,8 @@ int mpiio_delete(const char *path, MPI_Info info) {
     return mpiio_fail(NULL, code);
 }
 
-/* ---- MPI_Finalize: Tutti closes what is still open; what we hold outside of the process goes too */
+/* ---- MPI_Finalize: Tutti closes what is still open; what we hold outside of the process goes too
+ * */
 
 static void left_open(mpiio_file *f) {
     mpiio_shared_drop(f);

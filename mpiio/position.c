@@ -1,5 +1,5 @@
-/* mpiio: file pointers and byte offsets.  A pointer counts bytes of the view (so that whatever was moved can be
- * added to it); the program sees etypes.
+/* mpiio: file pointers and byte offsets.  A pointer counts bytes of the view (so that whatever was
+ * moved can be added to it); the program sees etypes.
  *
  *   displacement    tile 0       tile 1       tile 2
  *   |.............|--##-##---- |--##-##---- |--##-##----        bytes of the view: those marked #
@@ -40,7 +40,8 @@ static int part_of_tile(const mpiio_view *v, MPI_Offset end, MPI_Offset *out) {
     return MPI_SUCCESS;
 }
 
-/* The first etype of the view that begins at or after byte `size` of the file, in bytes of the view. */
+/* The first etype of the view that begins at or after byte `size` of the file, in bytes of the
+ * view. */
 static int end_of_view(const mpiio_view *v, MPI_Offset size, MPI_Offset *out) {
     const MPI_Offset end = size - v->displacement;
     MPI_Offset whole = 0, part = 0;

@@ -1,14 +1,16 @@
-/* mpiio: how the MPI library moves our requests on while the program waits for something else in it.
+/* mpiio: how the MPI library moves our requests on while the program waits for something else in
+ * it.
  *
- * Open MPI   has a list of functions that its progress engine calls, and anybody may add one
- *            (opal_progress_register, in libopen-pal)
- * MPICH      has no such thing that it shows, but where it sends by UCX all its waiting goes through one function of
- *            that library, which we stand in front of.  With MPI_THREAD_MULTIPLE it holds locks there,
- *            which its own functions would want too: then we keep out.
- * others     MPI_Wait, MPI_Test and their kin alone move requests on (waits.c)
+ *   Open MPI   has a list of functions that its progress engine calls, and anybody may add one
+ *              (opal_progress_register, in libopen-pal)
+ *   MPICH      has no such thing that it shows, but where it sends by UCX all its waiting goes
+ *              through one function of that library, which we stand in front of.  With
+ *              MPI_THREAD_MULTIPLE it holds locks there, which its own functions would want too:
+ *              then we keep out.
+ *   others     only MPI_Wait, MPI_Test and their kin move requests on (waits.c)
  *
- * All this is called in every wait of MPI, and so very often: we look whether there is anything to do, and
- * not more often than once in PAUSE.
+ * All this is called in every wait of MPI, and so very often: we look whether there is anything to
+ * do, and not more often than once in PAUSE.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <stdlib.h>

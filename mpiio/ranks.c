@@ -1,10 +1,11 @@
 /* mpiio: communicators of our own, and agreement on numbers.
  *
- * Duplicating a communicator is expensive, so those that were made for one of the program's are kept in an attribute
- * of it, and a file takes one that is free.  Threads may close files in different orders on different
- * ranks, so that ranks compare (in the agreement of open, which there is anyway) which one they would take.
- * HDF5 and PnetCDF open every file with a new duplicate of the program's communicator: a few of those for duplicates of
- * MPI_COMM_WORLD are kept with MPI_COMM_WORLD, where the next duplicate finds them.
+ * Duplicating a communicator is expensive, so those that were made for one of the program's are
+ * kept in an attribute of it, and a file takes one that is free.  Threads may close files in
+ * different orders on different ranks, so that ranks compare (in the agreement of open, which there
+ * is anyway) which one they would take.  HDF5 and PnetCDF open every file with a new duplicate of
+ * the program's communicator: a few of those for duplicates of MPI_COMM_WORLD are kept with
+ * MPI_COMM_WORLD, where the next duplicate finds them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sched.h>
 #include <stdlib.h>
@@ -105,7 +106,8 @@ static void pool_add(MPI_Comm comm, mpiio_ranks *r) {
     pthread_mutex_unlock(&pool_lock);
 }
 
-/* Not MPI_Comm_dup, which would copy the program's attributes: their delete callbacks would run when we free it. */
+/* Not MPI_Comm_dup, which would copy the program's attributes: their delete callbacks would run
+ * when we free it. */
 static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
     MPI_Group all;
     int code = PMPI_Comm_group(comm, &all);
@@ -181,8 +183,8 @@ static int pass(const mpiio_ranks *r, int to, int from, int n, int64_t *numbers)
     return code;
 }
 
-/* By recursive doubling, which takes half the time of MPI's own non-blocking reductions.  Ranks beyond the
- * largest power of two hand theirs to a partner first, and get the result from it. */
+/* By recursive doubling, which takes half the time of MPI's own non-blocking reductions.  Ranks
+ * beyond the largest power of two hand theirs to a partner first, and get the result from it. */
 int mpiio_agree(const mpiio_ranks *r, int n, int64_t *numbers) {
     int whole = 1, code = MPI_SUCCESS;
     while (whole <= r->size / 2) whole *= 2;

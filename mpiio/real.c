@@ -1,6 +1,6 @@
-/* mpiio: the MPI library's own functions.  This library comes before the MPI in the order in which names are
- * looked up, so that "the next one of that name" is the real one; and since it is linked with the MPI, it is
- * found also where a program has loaded its MPI for itself only (Python).
+/* mpiio: the MPI library's own functions.  This library comes before the MPI in the order in which
+ * names are looked up, so that "the next one of that name" is the real one; and since it is linked
+ * with the MPI, it is found also where a program has loaded its MPI for itself only (Python).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -91,7 +91,8 @@ static int look_before(void *context, const tutti_piece *p) {
     return whole;
 }
 
-/* Up to the first that is not before the end: later ones may be again, but are not reached without it. */
+/* Up to the first that is not before the end: later ones may be again, but are not reached without
+ * it. */
 int mpiio_repeat_before(const mpiio_view *v, MPI_Offset end, MPI_Offset *out) {
     part x = {end, 0};
     const tutti_err err = tile_look(v, look_before, &x);

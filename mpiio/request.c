@@ -1,13 +1,15 @@
 /* mpiio: requests of the program on operations of Tutti.
  *
- *   make       Grequest_start, before the operation starts: afterwards nothing can fail on this rank alone
+ *   make       Grequest_start, before the operation starts: afterwards nothing can fail on this
+ *              rank only
  *   progress   tutti_request_test on those under way; Grequest_complete on those that are done
  *   query_fn   the bytes into the status
  *   free_fn    the MPI library has no use for it any more
  *
- * Tutti runs its operations inside of tutti_request_test, and they call MPI themselves, which may come back to
- * us by way of the MPI library's progress: a thread that is inside moves nothing on.  Of several threads
- * one at a time does; operations of a file that another thread is using move on in that use.
+ * Tutti runs its operations inside of tutti_request_test, and they call MPI themselves, which may
+ * come back to us by way of the MPI library's progress: a thread that is inside moves nothing on.
+ * Of several threads one at a time does; operations of a file that another thread is using move on
+ * in that use.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <limits.h>
@@ -85,8 +87,8 @@ static int move_on(mpiio_request *q) {
     return 1;
 }
 
-/* A test that finds nothing has moved all of Tutti's operations on nevertheless, so that a few are enough: the
- * oldest ones, which should be complete first, and of the others some in turn. */
+/* A test that finds nothing has moved all of Tutti's operations on nevertheless, so that a few are
+ * enough: the oldest ones, which should be complete first, and of the others some in turn. */
 static int move_some_on(void) {
     int completed = 0;
     mpiio_request *q = mpiio_request_after(NULL);

@@ -8,8 +8,8 @@
 #include "request.h"
 
 /* It lives until nobody refers to it: the MPI library does until it calls free_fn, which comes at
- * MPI_Request_free in MPICH and after completion in Open MPI; the list of those under way does until it is
- * complete; and so does a call that waits for it. */
+ * MPI_Request_free in MPICH and after completion in Open MPI; the list of those under way does
+ * until it is complete; and so does a call that waits for it. */
 struct mpiio_request {
     MPI_Request handle;   /* MPI_REQUEST_NULL: this rank has refused, the others are being told */
     mpiio_file *file;     /* NULL: it has been closed */
@@ -27,8 +27,8 @@ struct mpiio_request {
     int index;                     /* ... which has it here; -1: no call has */
 };
 
-/* Requests that are not gone yet: 0 (or less, after MPI_Finalize) lets every MPI_Wait and MPI_Test pass at
- * once. */
+/* Requests that are not gone yet: 0 (or less, after MPI_Finalize) lets every MPI_Wait and MPI_Test
+ * pass at once. */
 extern atomic_int mpiio_requests_alive;
 extern _Thread_local int mpiio_depth; /* mpiio_enter less mpiio_leave */
 
@@ -53,7 +53,7 @@ void mpiio_request_let_go(mpiio_request *q);
 /* The next one under way; after NULL: the first. */
 mpiio_request *mpiio_request_after(const mpiio_request *q);
 int mpiio_requests_under_way(const mpiio_file *f);
-/* The file goes; what is still to be told of it is nobody's. */
+/* The file goes; nobody is told any more what becomes of its requests. */
 void mpiio_requests_forget(const mpiio_file *f);
 
 /* Those of ours among n handles, linked by `waited`, each with a reference and its index. */

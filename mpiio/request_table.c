@@ -1,9 +1,10 @@
-/* mpiio: which requests there are: a table from the MPI library's handles, and a list of those under way in the
- * order in which they were started.
+/* mpiio: which requests there are: a table from the MPI library's handles, and a list of those
+ * under way in the order in which they were started.
  *
- * The table is exact: a handle is in it from Grequest_start until the MPI library calls free_fn, after which it may
- * give the same handle to somebody else.  A call that waits looks its handles up before it hands them to
- * the MPI library, and refers to what it found until it has told the outcome.
+ * The table is exact: a handle is in it from Grequest_start until the MPI library calls free_fn,
+ * after which it may give the same handle to somebody else.  A call that waits looks its handles up
+ * before it hands them to the MPI library, and refers to what it found until it has told the
+ * outcome.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdlib.h>

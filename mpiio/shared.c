@@ -1,17 +1,19 @@
 /* mpiio: the shared file pointer.
  *
- * Where all ranks share memory it is a word in a page of /dev/shm, which is made along with the communicator and has no
- * name any more once all ranks have mapped it: whatever happens to the program, nothing stays.  Otherwise it is a
- * number in a hidden file beside the data, under a lock.  That costs nothing until it is used: rank 0 draws a name at
- * open, whoever needs the pointer first makes it, and the last rank to open it removes the name.
+ * Where all ranks share memory it is a word in a page of /dev/shm, which is made along with the
+ * communicator and has no name any more once all ranks have mapped it: whatever happens to the
+ * program, nothing stays.  Otherwise it is a number in a hidden file beside the data, under a lock.
+ * That costs nothing until it is used: rank 0 draws a name at open, whoever needs the pointer first
+ * makes it, and the last rank to open it removes the name.
  *
- * Setting it (seek, a new view) is collective, and needs no word to be written: every setting begins a new
- * epoch, which has a word of its own, zero at first, and a base that all ranks know.
+ * Setting it (seek, a new view) is collective, and needs no word to be written: every setting
+ * begins a new epoch, which has a word of its own, zero at first, and a base that all ranks know.
  *
  *   pointer = base + word[epoch]
  *
- * The words of a page are used in turn.  Before each setting there is an agreement, so that ranks are never more than one
- * epoch apart: the word that comes half a page later is nobody's, and whoever sets the pointer clears it.
+ * The words of a page are used in turn.  Before each setting there is an agreement, so that ranks
+ * are never more than one epoch apart: the word that comes half a page later is nobody's, and
+ * whoever sets the pointer clears it.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
@@ -87,7 +89,8 @@ int64_t mpiio_machine_id(void) {
 
 /* ---- a page for a communicator */
 
-/* Memory is allocated, not merely reserved: where /dev/shm is full there is no page, rather than a signal later. */
+/* Memory is allocated, not merely reserved: where /dev/shm is full there is no page, rather than a
+ * signal later. */
 static int page_create(const char *name) {
     if (!may_reach((off_t)page_bytes)) return -1;
     const int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -168,7 +171,8 @@ void mpiio_shared_drop(mpiio_file *f) {
     free(s);
 }
 
-/* ---- a file of words: how many ranks have opened it, then one for each epoch; all with the lock */
+/* ---- a file of words: how many ranks have opened it, then one for each epoch; all with the lock
+ * */
 
 static int trouble(const mpiio_shared *s, const char *what) {
     const int code = errno == EACCES || errno == EPERM || errno == EROFS ? MPI_ERR_ACCESS
@@ -201,7 +205,8 @@ static int word_add(const mpiio_shared *s, int64_t index, int64_t bytes, int64_t
     return code;
 }
 
-/* Where a file that has lost its name is lost to other machines that have it open; FUSE: who knows. */
+/* Where a file that has lost its name is lost to other machines that have it open; FUSE: who knows.
+ * */
 static int needs_name(int fd) {
     static const unsigned long kinds[] = {0x6969 /* nfs */,      0xff534d42 /* cifs */,
                                           0xfe534d42 /* smb2 */, 0x01021997 /* 9p */,
@@ -250,7 +255,8 @@ int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before) {
     return code;
 }
 
-/* Who does not use it opens it too, so that its name can go; if that fails it stays until the file is closed. */
+/* Who does not use it opens it too, so that its name can go; if that fails it stays until the file
+ * is closed. */
 static void join(mpiio_file *f) {
     pthread_mutex_lock(&f->shared->lock);
     if (!f->shared->words) (void)pointer_open(f);

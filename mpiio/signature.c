@@ -1,11 +1,13 @@
-/* mpiio: external32 of a program's memory.  The MPI libraries convert numbers, but are not to be relied on for types that
- * mix them (MPICH 4.0 ends the program).  So the memory is packed as it is, by Tutti's tree of the type, a block of
- * elements at a time, and converted number by number in the order of the type map.
+/* mpiio: external32 of a program's memory.  The MPI libraries convert numbers, but are not to be
+ * relied on for types that mix them (MPICH 4.0 ends the program).  So the memory is packed as it
+ * is, by Tutti's tree of the type, a block of elements at a time, and converted number by number in
+ * the order of the type map.
  *
  *   struct { int; double[2] } x 100    ->    100 x (1 x int, 2 x double)
  *
- * What a kind of number becomes is found by packing one: most have their bytes turned around, in units of 1 to 8 bytes,
- * which is done here; the others (which have another size in the file) are left to MPI_Pack_external.
+ * What a kind of number becomes is found by packing one: most have their bytes turned around, in
+ * units of 1 to 8 bytes, which is done here; the others (which have another size in the file) are
+ * left to MPI_Pack_external.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include <stdlib.h>
@@ -94,7 +96,8 @@ static int unit_of(const signature *s) {
 
 static int signature_make(MPI_Datatype type, signature **out);
 
-/* A structure has its own number of each; other types have as many as there is room for in their bytes. */
+/* A structure has its own number of each; other types have as many as there is room for in their
+ * bytes. */
 static int parts_make(MPI_Datatype type, const contents *c, signature *s) {
     MPI_Count size = 0;
     s->part = calloc((size_t)c->types + 1, sizeof *s->part);
@@ -141,8 +144,8 @@ static int signature_make(MPI_Datatype type, signature **out) {
 
 /* ---- converting */
 
-/* Where numbers are taken from and put: from `native` to `external` or back, as long as `left` bytes of the latter hold
- * whole ones. */
+/* Where numbers are taken from and put: from `native` to `external` or back, as long as `left`
+ * bytes of the latter hold whole ones. */
 typedef struct {
     char *native, *external;
     MPI_Offset left;

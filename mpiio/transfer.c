@@ -1,7 +1,7 @@
 /* mpiio: carrying data calls out: at once, by a request, or begun and ended.
  *
- * In a collective call a rank whose arguments are wrong still takes part, with no access at all: Tutti then
- * refuses on all ranks with this rank's complaint, and nobody waits for anybody in vain.
+ * In a collective call a rank whose arguments are wrong still takes part, with no access at all:
+ * Tutti then refuses on all ranks with this rank's complaint, and nobody waits for anybody in vain.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
@@ -99,8 +99,8 @@ static tutti_off started_done(void *context, tutti_err outcome, tutti_off bytes)
     return told;
 }
 
-/* This rank has refused, and the others have not heard of it yet: the operation goes on until they have.  Where
- * there is no memory to remember it, it is waited for. */
+/* This rank has refused, and the others have not heard of it yet: the operation goes on until they
+ * have.  Where there is no memory to keep it, it is waited for. */
 static void tell_others(mpiio_file *f, mpiio_request *q, tutti_request *r) {
     if (q) {
         mpiio_request_go(q, r, NULL, NULL);

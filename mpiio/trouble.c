@@ -1,6 +1,6 @@
-/* mpiio: errors.  Plain classes are returned, never codes of our own: programs compare them directly, and MPICH
- * 4.0 has wrong texts for codes that are added to its classes.  What exactly went wrong is remembered per thread,
- * and MPI_Error_string, which we see first, appends it.
+/* mpiio: errors.  Plain classes are returned, never codes of our own: programs compare them
+ * directly, and MPICH 4.0 has wrong texts for codes that are added to its classes.  What exactly
+ * went wrong is kept per thread, and MPI_Error_string, which we see first, appends it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* mpiio: views.  The filetype is read once, when it is set; data calls then cost what their own types cost.
- * Ranks agree on a view before it counts: what one of them refuses, none of them has.
+/* mpiio: views.  The filetype is read once, when it is set; data calls then cost what their own
+ * types cost.  Ranks agree on a view before it counts: what one of them refuses, none of them has.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
@@ -114,7 +114,8 @@ void mpiio_view_drop(mpiio_view *v) {
     type_drop(&v->tile);
 }
 
-/* Where its bytes begin and end.  Not as MPI says: MPICH 4.0 has other true bounds for some darrays. */
+/* Where its bytes begin and end.  Not as MPI says: MPICH 4.0 has other true bounds for some
+ * darrays. */
 static int bounds(mpiio_view *v) {
     tutti_off lo = 0, hi = 0;
     if (!v->tiles) return mpiio_repeat_bounds(v, &v->tile_begin, &v->tile_end);
@@ -142,8 +143,9 @@ static int tile_repeats(mpiio_view *v, MPI_Datatype tile) {
     return mpiio_complain(MPI_ERR_IO, "the displacements of the filetype decrease or are negative");
 }
 
-/* Only files that are just read may be seen through types that name a byte twice.  Tiles that reach into one another
- * are kept too, for calls that go beyond one tile: they may interleave (columns one after the other). */
+/* Only files that are just read may be seen through types that name a byte twice.  Tiles that reach
+ * into one another are kept too, for calls that go beyond one tile: they may interleave (columns
+ * one after the other). */
 static int tile_read(mpiio_view *v, MPI_Datatype tile, int writes) {
     const tutti_err err = tutti_view_make(v->displacement, tile, &v->tiles);
     if (err != TUTTI_OK && (err != TUTTI_ERR_ARG || writes)) return complain_type(err);
@@ -155,7 +157,8 @@ static int tile_read(mpiio_view *v, MPI_Datatype tile, int writes) {
     return mpiio_complain(MPI_ERR_IO, "the extent of the filetype is negative");
 }
 
-/* The tile as it lies in the file: the filetype itself, unless its numbers have other sizes there. */
+/* The tile as it lies in the file: the filetype itself, unless its numbers have other sizes there.
+ * */
 static int view_tile(mpiio_view *v, int writes) {
     MPI_Datatype tile = v->filetype;
     if (v->external) {

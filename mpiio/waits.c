@@ -1,10 +1,10 @@
 /* mpiio: MPI_Wait, MPI_Test and their kin.
  *
- * While no request of ours exists they pass at once.  Otherwise those of ours among the given ones are looked
- * up first, since a handle means nothing any more once the request is complete; then the MPI library is
- * asked (a wait is a series of tests, between which our operations move on); and then errors of
- * those that got complete are told: to the file's error handler, and as the standard wants it, by the code
- * of the call or in the statuses.
+ * While no request of ours exists they pass at once.  Otherwise those of ours among the given ones
+ * are looked up first, since a handle means nothing any more once the request is complete; then the
+ * MPI library is asked (a wait is a series of tests, between which our operations move on); and
+ * then errors of those that got complete are told: to the file's error handler, and as the standard
+ * wants it, by the code of the call or in the statuses.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sched.h>
 
@@ -33,7 +33,8 @@ static int told_one(mpiio_request *among, const MPI_Request *requests, int code)
     return code;
 }
 
-/* What a call that completes several has answered: statuses[i] is of requests[indices[i]], or requests[i]. */
+/* What a call that completes several has answered: statuses[i] is of requests[indices[i]], or
+ * requests[i]. */
 typedef struct {
     int n;
     const int *indices;

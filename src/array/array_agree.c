@@ -76,13 +76,13 @@ uint64_t tutti__slice_hash(uint64_t h, int ndims, const tutti_slice *s) {
 
 /* ---- what one rank does for all */
 
-tutti_err tutti__root_does(tutti__team *t, tutti__deed *deed, void *context) {
-    return tutti__team_agree(t, t->rank == 0 ? deed(context) : TUTTI_OK);
+tutti_err tutti__root_does(tutti__team *t, tutti__root_fn *fn, void *context) {
+    return tutti__team_agree(t, t->rank == 0 ? fn(context) : TUTTI_OK);
 }
 
-tutti_err tutti__root_tells(tutti__team *t, tutti__deed *deed, void *context, void *data,
+tutti_err tutti__root_tells(tutti__team *t, tutti__root_fn *fn, void *context, void *data,
                             int bytes) {
-    TUTTI_TRY(tutti__root_does(t, deed, context));
+    TUTTI_TRY(tutti__root_does(t, fn, context));
     return tutti__team_tell(t, data, bytes);
 }
 

@@ -1,6 +1,6 @@
-/* array: reading ahead.  A prefetch is a non-blocking read of a slice into memory of ours; a read of the same
- * slice copies it out.  Ranks start prefetches together, so that their lists are alike; whether
- * a read is the one that was prefetched is for each rank to say and for all to agree on.
+/* array: reading ahead.  A prefetch is a non-blocking read of a slice into memory of ours; a read
+ * of the same slice copies it out.  Ranks start prefetches together, so that their lists are alike;
+ * whether a read is the one that was prefetched is for each rank to say and for all to agree on.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -29,7 +29,7 @@ static tutti_err ahead_wait(tutti__ahead *p) {
     return p->told;
 }
 
-/* Wait for those that nobody will take, or for all, and forget them.  Collective. */
+/* Wait for those that nobody will take, or for all, and free them.  Collective. */
 static void ahead_forget(tutti_array *a, int all) {
     const tutti_error_info keep = *tutti_last_error();
     for (tutti__ahead **at = &a->ahead; *at;) {

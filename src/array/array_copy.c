@@ -1,10 +1,11 @@
 /* array: partitions, and copies between arrays of any placement and order.
  *
- * A copy goes piece by piece: a rank's piece is a box that fits into its budget, read from one array
- * and written to the other.  In global placement all pieces of the array are dealt out to the ranks in turn; in
- * local placement each rank has those of its own part, wherever they are in the other array.
- * Where the orders differ a box is about as long in one array's order as in the other's.  From
- * local to local placement by another distribution the way is through a file for all.
+ * A copy goes piece by piece: a rank's piece is a box that fits into its budget, read from one
+ * array and written to the other.  In global placement all pieces of the array are dealt out to the
+ * ranks in turn; in local placement each rank has those of its own part, wherever they are in the
+ * other array.  Where the orders differ a box is about as long in one array's order as in the
+ * other's.  From local to local placement by another distribution the way is through a file for
+ * all.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -57,7 +58,8 @@ typedef struct {
     tutti_count n;
 } boxes;
 
-/* Length of a box that is contiguous in `order`; *grow_out: the dimension that ends it, -1: none. */
+/* Length of a box that is contiguous in `order`; *grow_out: the dimension that ends it, -1: none.
+ * */
 static tutti_off run_of(const boxes *b, tutti_order order, int *grow_out) {
     tutti_off run = 1;
     *grow_out = -1;
@@ -71,7 +73,8 @@ static tutti_off run_of(const boxes *b, tutti_order order, int *grow_out) {
     return run;
 }
 
-/* Grow the box along the order in which it is shorter, as long as it has at most `most` elements. */
+/* Grow the box along the order in which it is shorter, as long as it has at most `most` elements.
+ * */
 static void boxes_cut(boxes *b, tutti_order from, tutti_order to, tutti_count most) {
     tutti_count all = 1;
     for (int d = 0; d < b->ndims; d++) b->box[d] = tutti__min(b->shape[d], 1);
@@ -177,7 +180,8 @@ static tutti_err copier_agree(copier *c, tutti_err mine) {
     return TUTTI_OK;
 }
 
-/* A piece in one of the arrays.  `own`: it counts in the other one's part, which is stored elsewhere. */
+/* A piece in one of the arrays.  `own`: it counts in the other one's part, which is stored
+ * elsewhere. */
 static tutti_err piece_access(const tutti_array *a, const tutti_array *other, const tutti_slice *s,
                               const tutti_section *memory, tutti_access **out) {
     if (a->dist || !other->dist) return tutti__slice_access(&a->mine, s, memory, out);

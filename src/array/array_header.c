@@ -1,8 +1,9 @@
-/* array: the header of a file, to and from bytes, and in the file.  docs/format.md is the specification.
+/* array: the header of a file, to and from bytes, and in the file.  docs/format.md is the
+ * specification.
  *
- * The block at the start of the file has two slots with the same contents and a checksum each.  A change
- * writes one slot after the other, so that at any moment one of them is whole; of two whole ones
- * that differ, the one with the higher version counts.
+ * The block at the start of the file has two slots with the same contents and a checksum each.  A
+ * change writes one slot after the other, so that at any moment one of them is whole; of two whole
+ * ones that differ, the one with the higher version counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -157,7 +158,7 @@ static tutti_err spec_read(const unsigned char *from, tutti__header *h) {
     return byte_order_check(from, s->type);
 }
 
-/* What a stranger's header says must hang together. */
+/* What the header says must be consistent: it may come from anywhere. */
 static tutti_err header_check(tutti__header *h) {
     tutti_array_spec s;
     tutti_off bytes;

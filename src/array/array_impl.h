@@ -63,7 +63,8 @@ static inline void tutti__array_written(tutti_array *a) {
 }
 
 /* ---- array_types.c */
-/* Complete and check a spec: element size, extents that fit into 2^62 bytes.   *bytes_out: of the elements. */
+/* Complete and check a spec: element size, extents that fit into 2^62 bytes.   *bytes_out: of the
+ * elements. */
 tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
                             tutti_off *bytes_out) TUTTI_MUST_USE;
 /* The dimension number k, counted from the slowest in the file. */
@@ -76,8 +77,8 @@ tutti_err tutti__spec_expect(const tutti_array_spec *expect,
 uint64_t tutti__spec_hash(uint64_t h, const tutti_array_spec *s); /* NULL is fine */
 
 /* ---- distribution.c */
-/* The indices of a rank's part in one dimension that have local numbers [from, to), as at most three
- * series: `outer` times, `step` apart, `inner` neighbours.  Returns how many series. */
+/* The indices of a rank's part in one dimension that have local numbers [from, to), as at most
+ * three series: `outer` times, `step` apart, `inner` neighbours.  Returns how many series. */
 typedef struct tutti__series {
     tutti_count first; /* index */
     tutti_count inner, outer, step;
@@ -111,11 +112,13 @@ tutti_err tutti__header_read(const unsigned char block[TUTTI__HEADER_BYTES],
 void tutti__put64(unsigned char *to, uint64_t v);
 uint64_t tutti__get64(const unsigned char *from);
 
-/* An empty file gets its length, then its header: only with it the file is an array.   This rank alone. */
+/* An empty file gets its length, then its header: only with it the file is an array.   This rank
+ * alone. */
 tutti_err tutti__array_found(tutti_file *f, const tutti__header *h) TUTTI_MUST_USE;
 /* The header of a file, by this rank alone; the file is long enough for what it says. */
 tutti_err tutti__array_identify(tutti_file *f, tutti__header *out) TUTTI_MUST_USE;
-/* Write this rank's header of `a` again with its `mine`; the old one or the new one counts whatever happens. */
+/* Write this rank's header of `a` again with its `mine`; the old one or the new one counts whatever
+ * happens. */
 tutti_err tutti__array_header_update(tutti_array *a) TUTTI_MUST_USE;
 
 /* ---- array_object.c */
@@ -134,14 +137,15 @@ tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) TU
 tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_err err);
 
 /* ---- array_agree.c */
-/* Before there is a file: does every rank agree, and with the same arguments (a hash of them)?  Collective. */
+/* Before there is a file: does every rank agree, and with the same arguments (a hash of them)?
+ * Collective. */
 tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t same) TUTTI_MUST_USE;
 /* An agreement on an open array; io may be NULL.  Collective. */
 tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
 /* The first one of a call: TUTTI_ERR_MISMATCH on all ranks if they are in different calls;
- * otherwise the error of the lowest rank that has one; otherwise TUTTI_ERR_MISMATCH if they disagree
- * on what has this hash.   range[i]: in, one number or none; out, from the smallest to the largest
- * of everybody's.   Collective. */
+ * otherwise the error of the lowest rank that has one; otherwise TUTTI_ERR_MISMATCH if they
+ * disagree on what has this hash.   range[i]: in, one number or none; out, from the smallest to the
+ * largest of everybody's.   Collective. */
 typedef struct tutti__same {
     const char *name; /* of the call */
     const char *what; /* "ranks disagree on ..." */
@@ -157,10 +161,10 @@ static inline tutti__range tutti__range_of(int64_t v) {
 uint64_t tutti__array_hash(uint64_t h, const tutti_array *a);
 uint64_t tutti__slice_hash(uint64_t h, int ndims, const tutti_slice *s);
 /* Rank 0 does it; all ranks return what came of it.  Collective. */
-typedef tutti_err tutti__deed(void *context);
-tutti_err tutti__root_does(tutti__team *t, tutti__deed *deed, void *context) TUTTI_MUST_USE;
+typedef tutti_err tutti__root_fn(void *context);
+tutti_err tutti__root_does(tutti__team *t, tutti__root_fn *fn, void *context) TUTTI_MUST_USE;
 /* And then all have what it has put into `data`.  bytes agrees. */
-tutti_err tutti__root_tells(tutti__team *t, tutti__deed *deed, void *context, void *data,
+tutti_err tutti__root_tells(tutti__team *t, tutti__root_fn *fn, void *context, void *data,
                             int bytes) TUTTI_MUST_USE;
 /* It takes the name of an open file away. */
 tutti_err tutti__root_deletes(tutti_file *f) TUTTI_MUST_USE;
@@ -181,8 +185,8 @@ tutti_err tutti__array_open_part(tutti_array *a, const char *path, const tutti__
 /* A slice of `spec`; an empty one gives an empty access. */
 tutti_err tutti__slice_access(const tutti_array_spec *spec, const tutti_slice *s,
                               const tutti_section *memory, tutti_access **out) TUTTI_MUST_USE;
-/* The elements of a rank's part with local indices in [from, to) (NULL: all), of a distribution of `within`
- * (NULL: of the whole array). */
+/* The elements of a rank's part with local indices in [from, to) (NULL: all), of a distribution of
+ * `within` (NULL: of the whole array). */
 typedef struct tutti__array_part {
     const tutti_distribution *d;
     int rank;
@@ -207,9 +211,10 @@ void tutti__array_catch_up(tutti_array *a);
 /* Reading: *taken_out is 1 if what was prefetched has been put into `buf`.  Collective. */
 tutti_err tutti__ahead_take(tutti_array *a, const tutti_slice *s, const tutti_access *access,
                             void *buf, int *taken_out) TUTTI_MUST_USE;
-/* Wait for all, and forget them.  Collective. */
+/* Wait for all, and free them.  Collective. */
 void tutti__ahead_drop(tutti_array *a);
-/* The same for a call that must not wait: the next one that may does the rest.  Local, on all ranks. */
+/* The same for a call that must not wait: the next one that may does the rest.  Local, on all
+ * ranks. */
 void tutti__ahead_drop_later(tutti_array *a);
 
 #endif

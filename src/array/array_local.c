@@ -1,7 +1,7 @@
-/* array: local placement.  `path` is a descriptor: header, distribution, bounds.  `path`.r is rank r's
- * Local Array File: an array of its own with the shape of the part, opened by that rank alone,
- * on a communicator of one, so that access to it needs nobody else.  Descriptor and parts have an id in
- * common; the descriptor is written last.
+/* array: local placement.  `path` is a descriptor: header, distribution, bounds.  `path`.r is rank
+ * r's Local Array File: an array of its own with the shape of the part, opened by that rank alone,
+ * on a communicator of one, so that access to it needs nobody else.  Descriptor and parts have an
+ * id in common; the descriptor is written last.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 #include "base/options_impl.h"
@@ -43,8 +43,8 @@ static tutti__header part_header(const tutti_array *a, uint64_t id) {
                            .rank = a->head->team->rank};
 }
 
-/* Rank 0's options for all.  Nodes and the trace are the descriptor's business; a fault is meant for one of
- * its ranks.  Collective. */
+/* Rank 0's options for all.  Nodes and the trace are the descriptor's business; a fault is meant
+ * for one of its ranks.  Collective. */
 static tutti_err part_options(const tutti_array *a, const tutti_options *opt, tutti_options *out) {
     const tutti__team *t = a->head->team;
     /* the descriptor was opened with the same */
@@ -105,10 +105,10 @@ static tutti_err bounds_write(const tutti_array *a) {
 typedef struct {
     const tutti_array *array;
     uint64_t id;
-} birth;
+} new_array;
 
 static tutti_err descriptor_create(void *context) {
-    const birth *b = context;
+    const new_array *b = context;
     const tutti_array *a = b->array;
     tutti__header h = {.version = 1,
                        .placement = TUTTI__DESCRIPTOR,
@@ -121,7 +121,8 @@ static tutti_err descriptor_create(void *context) {
     return tutti__array_found(a->head, &h);
 }
 
-/* What is there is left alone until every rank has its file open; then there is no array until the end. */
+/* What is there stays as it is until every rank has its file open; then there is no array until the
+ * end. */
 static tutti_err create_files(tutti_array *a, MPI_Comm comm, const char *path,
                               const tutti_options *opt) {
     tutti_options mine;
@@ -135,7 +136,7 @@ static tutti_err create_files(tutti_array *a, MPI_Comm comm, const char *path,
     TUTTI_TRY(tutti__array_vote(a, err, NULL));
     TUTTI_TRY(tutti_file_resize(a->head, 0));
     TUTTI_TRY(tutti__array_vote(a, part_create(a, id), NULL));
-    birth b = {a, id};
+    new_array b = {a, id};
     return tutti__array_named(a->head, "create", tutti__root_does(t, descriptor_create, &b));
 }
 

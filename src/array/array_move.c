@@ -1,9 +1,9 @@
 /* array: reading and writing slices and parts.
  *
- * A call describes its elements by an access and hands it to the engine: the Extended Two-Phase Method is the
- * engine's two-phase.  Whatever a rank has against the call travels with it and is agreed on before any
- * byte moves.  In local placement every rank's file is its own: the ranks only agree, first
- * on going, then on the outcome.
+ * A call describes its elements by an access and hands it to the engine: the Extended Two-Phase
+ * Method is the engine's two-phase.  Whatever a rank has against the call travels with it and is
+ * agreed on before any byte moves.  In local placement every rank's file is its own: the ranks only
+ * agree, first on going, then on the outcome.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -92,9 +92,9 @@ tutti_err tutti_array_write(tutti_array *a, const tutti_slice *s, const tutti_se
     return err;
 }
 
-/* ---- one rank alone */
+/* ---- independent of other ranks */
 
-static tutti_err alone(tutti_array *a, const tutti_access *access, void *buf, int is_write) {
+static tutti_err independent(tutti_array *a, const tutti_access *access, void *buf, int is_write) {
     tutti_off count = 0;
     const tutti_off bytes = tutti_access_bytes(access);
     if (a->dist) tutti__array_catch_up(a);
@@ -113,7 +113,7 @@ tutti_err tutti_array_read_independent(tutti_array *a, const tutti_slice *s,
     tutti_access *access = NULL;
     CHECK_ARRAY(a);
     tutti_err err = slice_access(a, s, memory, 0, &access);
-    if (err == TUTTI_OK) err = alone(a, access, buf, 0);
+    if (err == TUTTI_OK) err = independent(a, access, buf, 0);
     tutti_access_free(&access);
     return tutti__array_named(a->file, "independent read", err);
 }
@@ -125,7 +125,7 @@ tutti_err tutti_array_write_independent(tutti_array *a, const tutti_slice *s,
     CHECK_ARRAY(a);
     tutti__array_written(a);
     tutti_err err = slice_access(a, s, memory, 1, &access);
-    if (err == TUTTI_OK) err = alone(a, access, (void *)buf, 1);
+    if (err == TUTTI_OK) err = independent(a, access, (void *)buf, 1);
     tutti_access_free(&access);
     return tutti__array_named(a->file, "independent write", err);
 }

@@ -1,5 +1,5 @@
-/* array: the array object, as all calls see it: may it be used, what is it, which error it names; handed
- * over when it is complete, and freed.
+/* array: the array object, as all calls see it: may it be used, what is it, which error it names;
+ * handed over when it is complete, and freed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 

@@ -1,8 +1,8 @@
 /* array: create, open, close in global placement.
  *
- * Nothing is touched before all ranks agree on the arguments.  A new file gets its length first and its header
- * last: what has no header is no array, so that nothing half-made can be opened.  Rank 0 reads
- * and writes headers; the others are told.
+ * Nothing is touched before all ranks agree on the arguments.  A new file gets its length first and
+ * its header last: what has no header is no array, so that nothing half-made can be opened.  Rank 0
+ * reads and writes headers; the others are told.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 

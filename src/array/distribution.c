@@ -1,8 +1,8 @@
 /* array: distributions: whose is an element, and which number has it there?
  *
  * In each dimension by itself: `procs` ranks deal out blocks of `block` indices in turn.  A block
- * distribution has one turn, a cyclic one blocks of 1; a ragged one has a table of bounds.  The grid's last
- * dimension runs fastest.
+ * distribution has one turn, a cyclic one blocks of 1; a ragged one has a table of bounds.  The
+ * grid's last dimension runs fastest.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 

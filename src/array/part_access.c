@@ -1,8 +1,9 @@
 /* array: slices and parts of distributions as accesses.
  *
- * A slice is a section.  In a part, each dimension is at most three series of indices (a partial block, whole
- * blocks, a partial block); the loops are nested with the file's fastest dimension innermost, on both
- * sides alike, so that the description has a few numbers a dimension, however many elements there are.
+ * A slice is a section.  In a part, each dimension is at most three series of indices (a partial
+ * block, whole blocks, a partial block); the loops are nested with the file's fastest dimension
+ * innermost, on both sides alike, so that the description has a few numbers a dimension, however
+ * many elements there are.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -78,7 +79,8 @@ static tutti_err places_of(const tutti_section *s, places *p) {
     return TUTTI_OK;
 }
 
-/* One dimension around what is inside of it: by indices in the file, by numbers in memory.  Takes `child`. */
+/* One dimension around what is inside of it: by indices in the file, by numbers in memory.  Takes
+ * `child`. */
 static tutti_err dim_side(tutti__side child, const dim_series *k, tutti_off step, int by_number,
                           tutti__side *out) {
     tutti__side part[3];

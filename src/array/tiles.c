@@ -1,19 +1,21 @@
 /* array: tile walks.
  *
- *   next(k)     end    writing k - 2, reading k             file access that went on while the caller computed
- *               agree  did it go well everywhere, and does everybody go on?
- *               begin  writing k - 1, reading k + 1         goes on while the caller computes tile k
- *               copy   what frames k and k + 1 have in common, from the one to the other
+ *   next(k)   end    writing k - 2, reading k        what went on while the caller computed
+ *             agree  did it go well everywhere, and does everybody go on?
+ *             begin  writing k - 1, reading k + 1    goes on while the caller computes tile k
+ *             copy   what frames k and k + 1 have in common, from the one to the other
  *
- * Buffers: two frames (tile k, and k + 1) and a core, which is free again when writing has begun, since the engine
- * has taken its bytes; with background `all` it is not, so that there are two.  The budget is for buffers and
- * for bytes on their way.  An array that is updated in place has its cores where frames would be.
+ * Buffers: two frames (tile k, and k + 1) and a core, which is free again when writing has begun,
+ * since the engine has taken its bytes; with background `all` it is not, so that there are two.
+ * The budget is for buffers and for bytes on their way.  An array that is updated in place has its
+ * cores where frames would be.
  *
  * Whoever reads the array that is written, all ranks together, first waits for k - 1
  * (tutti__array_catch_up).
  *
- * Reading k + 1 and writing k - 1 never name the same bytes: either they are different arrays, or there are
- * no halos.  All ranks make as many steps as the one with the most tiles; the others take part with nothing.
+ * Reading k + 1 and writing k - 1 never name the same bytes: either they are different arrays, or
+ * there are no halos.  All ranks make as many steps as the one with the most tiles; the others take
+ * part with nothing.
  *
  * A walk for comparison (`sequential`) writes k - 1 and reads k in next(k), and keeps nothing.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -182,8 +184,8 @@ static tutti_err spec_check(const tutti_tiles *t, const tutti_tiles_spec *spec) 
     return TUTTI_OK;
 }
 
-/* Bytes in the background wait in memory of the engine, which is limited: tiles that keep to it are really
- * read ahead.  A part is left for windows that are not full. */
+/* Bytes in the background wait in memory of the engine, which is limited: tiles that keep to it are
+ * really read ahead.  A part is left for windows that are not full. */
 static tutti_off staging_of(const tutti_array *a) {
     return a->file->opt.background_bytes / 4 * 3 / a->file->team->nodes.largest;
 }

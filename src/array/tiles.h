@@ -1,5 +1,5 @@
-/* array: tiles, the pure part: boxes of elements, and how a rank's elements are cut into tiles.  No MPI and
- * no files here, so that it can be tested on one process.
+/* array: tiles, the pure part: boxes of elements, and how a rank's elements are cut into tiles.  No
+ * MPI and no files here, so that it can be tested on one process.
  *
  *      +---------------- frame --+
  *      |  halo                   |      frame = core with halo on all sides, cut at the array's end
@@ -35,10 +35,12 @@ typedef struct tutti__packed {
 int tutti__dim_slow(int ndims, tutti_order order, int i);
 /* Number of elements. */
 tutti_count tutti__box_count(int ndims, const tutti__box *b);
-/* What two boxes have in common.  Returns its number of elements; 0: *out is empty in all dimensions. */
+/* What two boxes have in common.  Returns its number of elements; 0: *out is empty in all
+ * dimensions. */
 tutti_count tutti__box_common(int ndims, const tutti__box *a, const tutti__box *b, tutti__box *out);
-/* `whole` without `part`, which lies in it, as disjoint boxes: slabs of slow dimensions are taken off first,
- * since they are long runs in the file.  Returns how many there are, at most 2 * ndims. */
+/* `whole` without `part`, which lies in it, as disjoint boxes: slabs of slow dimensions are taken
+ * off first, since they are long runs in the file.  Returns how many there are, at most 2 * ndims.
+ * */
 int tutti__box_rest(const tutti__grain *g, const tutti__box *whole, const tutti__box *part,
                     tutti__box *out);
 /* Do all elements of `a` lie before all of `b` in an array of that shape? */
@@ -69,8 +71,8 @@ typedef struct tutti__tiling {
 } tutti__tiling;
 
 /* Cut.  t has everything but `along` and `tiles`; where `tile` is 0 it is chosen: as large as the
- * rooms allow, slow dimensions of `file_order` cut first, tiles of equal size.  rooms[0] is a must, the others are
- * kept to if they can be.  TUTTI_ERR_ARG: rooms[0] is too small. */
+ * rooms allow, slow dimensions of `file_order` cut first, tiles of equal size.  rooms[0] is a must,
+ * the others are kept to if they can be.  TUTTI_ERR_ARG: rooms[0] is too small. */
 tutti_err tutti__tiling_cut(tutti__tiling *t, tutti_order file_order, int n,
                             const tutti__room *rooms) TUTTI_MUST_USE;
 /* Elements of the largest frame and of the largest core, at most. */

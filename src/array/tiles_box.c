@@ -1,4 +1,5 @@
-/* array: boxes of elements: what two have in common, what is left of one, and copies between packed ones.
+/* array: boxes of elements: what two have in common, what is left of one, and copies between packed
+ * ones.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/tiles.h"
 
@@ -33,8 +34,8 @@ tutti_count tutti__box_common(int ndims, const tutti__box *a, const tutti__box *
     return n;
 }
 
-/* What lies before and behind `part` in one dimension, then the same of what is left in the next one; what lies
- * behind in a slow dimension comes last. */
+/* What lies before and behind `part` in one dimension, then the same of what is left in the next
+ * one; what lies behind in a slow dimension comes last. */
 int tutti__box_rest(const tutti__grain *g, const tutti__box *whole, const tutti__box *part,
                     tutti__box *out) {
     tutti__box left = *whole, behind[TUTTI_MAX_DIMS];
@@ -95,7 +96,8 @@ static int spans(const tutti__box *part, const tutti__box *b, int d) {
     return part->lo[d] == b->lo[d] && part->hi[d] == b->hi[d];
 }
 
-/* Elements of `part` that lie in one piece in both, and how many slow dimensions are left to go through. */
+/* Elements of `part` that lie in one piece in both, and how many slow dimensions are left to go
+ * through. */
 static tutti_count piece(const tutti__grain *g, const tutti__box *part, const tutti__packed *from,
                          const tutti__packed *to, int *outer_out) {
     tutti_count n = 1;

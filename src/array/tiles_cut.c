@@ -1,10 +1,10 @@
 /* array: cutting a rank's elements into tiles.
  *
- * Tiles should be large, and long runs in the file.  So the slowest dimension is cut first, down to a floor: not
- * thinner than a few halos, since frames would be mostly halo; then the next one.  If all
- * dimensions are at their floors and it is still too much, floors are given up in the same order.  In
- * one dimension the largest extent that fits is found by bisection; then tiles are made of equal
- * size, so that there is no small one at the end.
+ * Tiles should be large, and long runs in the file.  So the slowest dimension is cut first, down to
+ * a floor: not thinner than a few halos, since frames would be mostly halo; then the next one.  If
+ * all dimensions are at their floors and it is still too much, floors are given up in the same
+ * order.  In one dimension the largest extent that fits is found by bisection; then tiles are made
+ * of equal size, so that there is no small one at the end.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/tiles.h"
 

@@ -1,9 +1,9 @@
 /* array: file access of a tile walk.
  *
- * Operations are split collectives of the engine: begin plans, exchanges what is written, and leaves file access
- * to a thread or the kernel (background io-only), so that it really goes on while the caller computes, at
- * every thread level of MPI.  Several boxes are one access, so that all ranks have the same number of
- * operations whatever they have to read.
+ * Operations are split collectives of the engine: begin plans, exchanges what is written, and
+ * leaves file access to a thread or the kernel (background io-only), so that it really goes on
+ * while the caller computes, at every thread level of MPI.  Several boxes are one access, so that
+ * all ranks have the same number of operations whatever they have to read.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/tiles_io.h"
 

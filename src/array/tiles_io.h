@@ -1,8 +1,8 @@
-/* array: file access of a tile walk.  One operation at a time of an array: prepared (local, may fail), then
- * begun on all ranks, then ended.  What fails in between is told when it is ended.
+/* array: file access of a tile walk.  One operation at a time of an array: prepared (local, may
+ * fail), then begun on all ranks, then ended.  What fails in between is told when it is ended.
  *
- * In global placement begin and end are collective and end gives all ranks the same outcome; in local
- * placement both concern this rank's file alone.
+ * In global placement begin and end are collective and end gives all ranks the same outcome; in
+ * local placement both concern this rank's file alone.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TILES_IO_H
 #define TUTTI_TILES_IO_H
@@ -41,10 +41,11 @@ void tutti__tile_flight_join(tutti__tile_flight *f);
 void tutti__tile_flight_leave(tutti__tile_flight *f);
 /* After MPI_Finalize, instead of the end.  0: the buffer may still be in use. */
 int tutti__tile_flight_forget(tutti__tile_flight *f);
-/* Forget what was prepared. */
+/* Free what was prepared. */
 void tutti__tile_flight_cancel(tutti__tile_flight *f);
 
-/* Does file access of an array go on in the background of a walk, in memory that the engine has for it? */
+/* Does file access of an array go on in the background of a walk, in memory that the engine has for
+ * it? */
 int tutti__tile_flight_staged(const tutti_array *a);
 
 #endif

@@ -1,5 +1,5 @@
-/* comm: every collective call of a file opens by telling which it is.  Ranks that are in different ones
- * so find each other out: all return TUTTI_ERR_MISMATCH, and nothing has been done.
+/* comm: every collective call of a file opens by telling which it is.  Ranks that are in different
+ * ones so find each other out: all return TUTTI_ERR_MISMATCH, and nothing has been done.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CALL_H
 #define TUTTI_CALL_H

@@ -1,13 +1,15 @@
-/* comm: consensus.  Each rank writes its answers on cache lines of its own in shared memory, then reads
- * everybody's: one write and one read for each other rank, and nobody in between whom all have to wait
- * for.
+/* comm: consensus.  Each rank writes its answers on cache lines of its own in shared memory, then
+ * reads everybody's: one write and one read for each other rank, and nobody in between whom all
+ * have to wait for.
  *
  *   [ claimed | told | room for odd, for even rounds ][ answers of rank 0 | of rank 1 | ... ]
- *   a rank has two sets of answers, for odd and for even rounds:   [ number of the round | yes | numbers ]
+ *   a rank has two sets of answers, for odd and for even rounds:
+ *   [ number of the round | yes | numbers ... ]
  *
- * Two are enough: who is in round n + 2 has ended n + 1, for which everybody has answered, and so has
- * read n.  While it waits a rank lets other operations move on, gives its core away, and now and then
- * lets MPI progress: another rank may not come before MPI has moved a message of the caller's on.
+ * Two are enough: who is in round n + 2 has ended n + 1, for which everybody has answered, and so
+ * has read n.  While it waits a rank lets other operations move on, gives its core away, and now
+ * and then lets MPI progress: another rank may not come before MPI has moved a message of the
+ * caller's on.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/consensus.h"
 

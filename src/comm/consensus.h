@@ -1,6 +1,6 @@
-/* comm: agreement without messages, for ranks that share memory.  In a round every rank answers some
- * questions with yes or no and gives some numbers; all learn to what everybody said yes, and the range
- * of each number.
+/* comm: agreement without messages, for ranks that share memory.  In a round every rank answers
+ * some questions with yes or no and gives some numbers; all learn to what everybody said yes, and
+ * the range of each number.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CONSENSUS_H
 #define TUTTI_CONSENSUS_H
@@ -15,13 +15,13 @@ static inline int tutti__consensus_ready(const tutti__team *t) {
 }
 /* Bytes of memory that the team needs for it, 0: it cannot.  Local. */
 size_t tutti__consensus_bytes(const tutti__team *t);
-/* From now on the team has it: memory of that size, zeroed, the same for all of its ranks, which lives
- * as long as the team.  Local, on all ranks. */
+/* From now on the team has it: memory of that size, zeroed, the same for all of its ranks, which
+ * lives as long as the team.  Local, on all ranks. */
 void tutti__consensus_use(tutti__team *t, char *memory);
 
-/* One round.  `yes`: a bit per question; the result has those to which all said yes.   range[i]: in, one
- * number, or none; out, from the smallest to the largest of everybody's.   Collective; only if the
- * team is ready. */
+/* One round.  `yes`: a bit per question; the result has those to which all said yes.   range[i]:
+ * in, one number, or none; out, from the smallest to the largest of everybody's.   Collective; only
+ * if the team is ready. */
 int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range);
 /* The same in two halves, for who does not wait: say what this rank has to say; has everybody?;
  * then hear it, with the same arguments.  No other round of the team may come between. */
@@ -29,13 +29,13 @@ void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range
 int tutti__consensus_said(const tutti__team *t);
 int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range);
 
-/* Room that belongs to the next round: what a rank puts there before its answer, others see when all
- * have answered. */
+/* Room that belongs to the next round: what a rank puts there before its answer, others see when
+ * all have answered. */
 #define TUTTI__CONSENSUS_ROOM ((tutti_off)256 << 10)
 char *tutti__consensus_room(const tutti__team *t);
 char *tutti__consensus_room_now(const tutti__team *t); /* of the last round */
-/* After a round one rank may do something for all: the first that asks, or only rank `who` (-1: any).
- * It tells the others how it went, and they wait for that. */
+/* After a round one rank may do something for all: the first that asks, or only rank `who` (-1:
+ * any).  It tells the others how it went, and they wait for that. */
 int tutti__consensus_claim(tutti__team *t, int who);
 void tutti__consensus_tell(tutti__team *t, int well);
 int tutti__consensus_told(const tutti__team *t);

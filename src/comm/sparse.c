@@ -1,6 +1,7 @@
 /* comm: sparse exchange without counts (the "NBX" scheme): synchronous sends, receive whatever
  * arrives, and once one's own sends have been received enter a barrier that does not block; when it
- * ends, everything has arrived.  Cost: the messages themselves and one barrier, never a table of all ranks.
+ * ends, everything has arrived.  Cost: the messages themselves and one barrier, never a table of
+ * all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/sparse.h"
 
@@ -30,13 +31,14 @@ static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
     m->v[m->n++] = (tutti__sparse_message){rank, bytes, data};
 }
 
-/* Receive one message that a probe has found.  Without memory for it, it is taken off the wire all the
- * same (cut to nothing), so that its sender can go on. */
+/* Receive one message that a probe has found.  Without memory for it, it is taken off the wire all
+ * the same (cut to nothing), so that its sender can go on. */
 static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *found, int tag) {
     int n = 0;
     TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));
     char *data = tutti__malloc((size_t)n + 1);
-    if (!data) { /* not by a request: cutting off is an error that only a communicator's handler gets */
+    if (!data) {
+        /* not by a request: cutting off is an error that only a communicator's handler gets */
         m->err = TUTTI_ERR_NOMEM;
         (void)MPI_Recv(NULL, 0, MPI_BYTE, found->MPI_SOURCE, tag, t->comm, MPI_STATUS_IGNORE);
         return TUTTI_OK;

@@ -11,9 +11,9 @@ typedef struct tutti__sparse_message {
     void *data;
 } tutti__sparse_message;
 
-/* Collective.  Sends n messages (their data stay the caller's), receives all that were sent to this rank,
- * sorted by source; those sent by one rank in its order.  Messages to oneself are delivered too.
- * *in_out and each data are for tutti__sparse_free. */
+/* Collective.  Sends n messages (their data stay the caller's), receives all that were sent to this
+ * rank, sorted by source; those sent by one rank in its order.  Messages to oneself are delivered
+ * too.  *in_out and each data are for tutti__sparse_free. */
 tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_message *out,
                                  int *n_in_out, tutti__sparse_message **in_out) TUTTI_MUST_USE;
 void tutti__sparse_free(int n, tutti__sparse_message **messages);

@@ -1,8 +1,8 @@
 /* comm: making, pooling and dividing teams.
  *
- * The pool hangs on the caller's communicator as an attribute.  Which free team a rank takes must be
- * the same everywhere; threads may close files in different orders on different ranks, so the ranks
- * compare the id of their first free team and make a new one if they differ.
+ * The pool hangs on the caller's communicator as an attribute.  Which free team a rank takes must
+ * be the same everywhere; threads may close files in different orders on different ranks, so the
+ * ranks compare the id of their first free team and make a new one if they differ.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/team.h"
 
@@ -101,8 +101,8 @@ typedef struct {
     int64_t rank;
 } location;
 
-/* Processes with the same number can share memory: same kernel since it was started, same name, same
- * /dev/shm.  MPI_Comm_split_type says the same, but takes milliseconds in MPICH. */
+/* Processes with the same number can share memory: same kernel since it was started, same name,
+ * same /dev/shm.  MPI_Comm_split_type says the same, but takes milliseconds in MPICH. */
 static uint64_t machine_number(void) {
     char boot[64];
     struct utsname name;
@@ -187,8 +187,8 @@ static void team_free(tutti__team *t) {
     tutti__free(t);
 }
 
-/* Not MPI_Comm_dup, which would copy the caller's attributes: their delete callbacks would run when we
- * free it. */
+/* Not MPI_Comm_dup, which would copy the caller's attributes: their delete callbacks would run when
+ * we free it. */
 static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
     MPI_Group all;
     int code = MPI_Comm_group(comm, &all);
@@ -263,8 +263,8 @@ static int world_delete(MPI_Comm self, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* Attributes are set by the name PMPI_: libtutti-mpiio.so, which may be preloaded, stands in front of
- * the other one and opens a file there, while we hold the lock. */
+/* Attributes are set by the name PMPI_: libtutti-mpiio.so, which may be preloaded, stands in front
+ * of the other one and opens a file there, while we hold the lock. */
 static tutti_err pool_keys(void) {
     int self_key = MPI_KEYVAL_INVALID;
     if (pool_key != MPI_KEYVAL_INVALID) return TUTTI_OK;

@@ -1,8 +1,8 @@
 /* comm: the ranks that share a file.  A team has a communicator of its own (so that nothing we send
  * can meet what the caller sends) and knows which ranks share memory.
  *
- * Making one is expensive, so teams are pooled in an attribute of the caller's communicator: opening
- * a file takes a free one, closing gives it back; they are freed with that communicator.
+ * Making one is expensive, so teams are pooled in an attribute of the caller's communicator:
+ * opening a file takes a free one, closing gives it back; they are freed with that communicator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TEAM_H
 #define TUTTI_TEAM_H

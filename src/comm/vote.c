@@ -1,9 +1,9 @@
-/* comm: agreement.  Minima, maxima, sums and the error of the lowest failing rank are reduced over all
- * ranks by recursive doubling: in round k a rank exchanges what it knows with the one whose number differs
- * in bit k.  Ranks beyond the largest power of two hand theirs to a partner first and get the
- * result from it.  Of messages rather than MPI's own reductions, for three reasons: waiting
- * yields the core and lets other operations progress, the error travels along, and agreements of
- * different operations (each with a tag of its own) may cross.
+/* comm: agreement.  Minima, maxima, sums and the error of the lowest failing rank are reduced over
+ * all ranks by recursive doubling: in round k a rank exchanges what it knows with the one whose
+ * number differs in bit k.  Ranks beyond the largest power of two hand theirs to a partner first
+ * and get the result from it.  Of messages rather than MPI's own reductions, for three reasons:
+ * waiting yields the core and lets other operations progress, the error travels along, and
+ * agreements of different operations (each with a tag of its own) may cross.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/vote.h"
 

@@ -1,5 +1,5 @@
-/* comm: agreement by messages.  A vote reduces a few numbers over all ranks together with "did anybody
- * fail": whichever rank has the trouble, all return the same.
+/* comm: agreement by messages.  A vote reduces a few numbers over all ranks together with "did
+ * anybody fail": whichever rank has the trouble, all return the same.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_VOTE_H
 #define TUTTI_VOTE_H
@@ -32,8 +32,8 @@ typedef struct tutti__vote {
 } tutti__vote;
 
 void tutti__vote_init(tutti__vote *v); /* min +inf, max -inf, sum 0, no ranges */
-/* Collective.  If `mine` is an error on any rank, every rank returns the error of the lowest such rank
- * and has it as its last error; the numbers are reduced in any case. */
+/* Collective.  If `mine` is an error on any rank, every rank returns the error of the lowest such
+ * rank and has it as its last error; the numbers are reduced in any case. */
 tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
 /* The same without numbers. */
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) TUTTI_MUST_USE;

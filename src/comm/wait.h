@@ -1,5 +1,5 @@
-/* comm: waiting.  Nothing in the library blocks in MPI: a rank that waits asks again and again, and in
- * between gives its core to whoever needs it.
+/* comm: waiting.  Nothing in the library blocks in MPI: a rank that waits asks again and again, and
+ * in between gives its core to whoever needs it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_WAIT_H
 #define TUTTI_WAIT_H

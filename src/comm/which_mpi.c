@@ -1,7 +1,6 @@
-/* comm: two MPIs in one process.  A program that was compiled by one MPI's compiler and linked
- * with a Tutti
- * that was built for another has both, and its communicators mean nothing to us.  Each is known
- * by a symbol that its mpi.h makes programs refer to.
+/* comm: two MPIs in one process.  A program that was compiled by one MPI's compiler and linked with
+ * a Tutti that was built for another has both, and its communicators mean nothing to us.  Each is
+ * known by a symbol that its mpi.h makes programs refer to.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/which_mpi.h"
 

@@ -1,5 +1,5 @@
-/* exchange: messages between ranks that share no memory.
- * Between two ranks the messages of one operation all have the operation's tag and are matched in order.
+/* exchange: messages between ranks that share no memory.  Between two ranks the messages of one
+ * operation all have the operation's tag and are matched in order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MESSAGE_H
 #define TUTTI_MESSAGE_H
@@ -20,8 +20,8 @@ tutti_err tutti__message_receive(tutti__team *t, int peer, int tag, void *buf, t
 /* Has it ended?  One that was never started has.  An error of MPI ends it. */
 tutti_err tutti__message_test(tutti__message *m, int *done_out) TUTTI_MUST_USE;
 
-/* Send and receive at the same time, and wait for both; one end may be absent (peer < 0).  Blocks in
- * MPI; inside a fiber it yields instead. */
+/* Send and receive at the same time, and wait for both; one end may be absent (peer < 0).  Blocks
+ * in MPI; inside a fiber it yields instead. */
 typedef struct tutti__pass {
     int to, from, tag;
     const void *out;

@@ -1,6 +1,6 @@
-/* exchange: windows of sub-buffers, one per sub-buffer, so that each has epochs of its own.  Made by
- * MPI_Win_allocate, of size zero on ranks that are no aggregators.  Freeing a window is collective and
- * plans are freed by each rank alone: so they stay with the team.
+/* exchange: windows of sub-buffers, one per sub-buffer, so that each has epochs of its own.  Made
+ * by MPI_Win_allocate, of size zero on ranks that are no aggregators.  Freeing a window is
+ * collective and plans are freed by each rank alone: so they stay with the team.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/rma_windows.h"
 
@@ -10,8 +10,8 @@
 #include "comm/wait.h"
 #include "exchange/staging.h"
 
-/* What goes past the page cache needs whole pages.  Where MPI does not give them, they are inside of what it
- * gives, and everybody has to know where. */
+/* What goes past the page cache needs whole pages.  Where MPI does not give them, they are inside
+ * of what it gives, and everybody has to know where. */
 enum { PAGE = 4096 };
 
 static MPI_Info info_make(void) {
@@ -40,8 +40,8 @@ static tutti_err shift_tell(tutti__team *t, char **base, int **out) {
     return tutti__team_finish(1, &r);
 }
 
-/* One window, on all ranks or on none.  Where some rank has none, those who have one cannot free it,
- * since that takes all of them: it stays until the program ends. */
+/* One window, on all ranks or on none.  Where some rank has none, those who have one cannot free
+ * it, since that takes all of them: it stays until the program ends. */
 static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char **base_out) {
     const MPI_Aint size = bytes > 0 ? (MPI_Aint)bytes + PAGE : 0;
     MPI_Win win = MPI_WIN_NULL;
@@ -69,8 +69,8 @@ static tutti_err windows_make(tutti__team *t, int n, const tutti_off *bytes,
     return TUTTI_OK;
 }
 
-/* Communicators for barriers: those of different sub-buffers may then be under way at the same time,
- * begun in a different order by different ranks. */
+/* Communicators for barriers: those of different sub-buffers may then be under way at the same
+ * time, begun in a different order by different ranks. */
 static tutti_err barriers_make(tutti__team *t, tutti__rma_windows *w) {
     for (int i = 0; i < w->n; i++) {
         const int code = MPI_Comm_dup(t->comm, &w->barrier[i]);

@@ -22,12 +22,13 @@ static inline MPI_Aint tutti__rma_windows_shift(const tutti__rma_windows *w, int
     return w->shift[i] ? w->shift[i][r] : 0;
 }
 
-/* Make sure that the team has at least `n` windows with at least `bytes` bytes of this rank each, in pages
- * of their own (0: it is no aggregator), and a communicator for each.  If those it has suffice, and
- * have no more than `room` bytes of this rank together, they stay.  Otherwise they are made anew, what they
- * held is gone, and they have exactly that size; unless plans have been made for the old ones
- * (the staging's `pins`): then no window becomes smaller, and if new ones cannot be had the old ones stay.  They are freed
- * with the team.   Collective; the same answer on all ranks. */
+/* Make sure that the team has at least `n` windows with at least `bytes` bytes of this rank each,
+ * in pages of their own (0: it is no aggregator), and a communicator for each.  If those it has
+ * suffice, and have no more than `room` bytes of this rank together, they stay.  Otherwise they are
+ * made anew, what they held is gone, and they have exactly that size; unless plans have been made
+ * for the old ones (the staging's `pins`): then no window becomes smaller, and if new ones cannot
+ * be had the old ones stay.  They are freed with the team.   Collective; the same answer on all
+ * ranks. */
 tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes,
                                     tutti_off room) TUTTI_MUST_USE;
 /* Collective. */

@@ -1,6 +1,6 @@
 /* exchange: shared memory.  A node's segment is a file in /dev/shm that its lowest rank makes,
- * everybody maps and nobody keeps: its name is removed as soon as all have mapped it, so that nothing
- * stays behind whatever happens.  posix_fallocate takes the pages at once.
+ * everybody maps and nobody keeps: its name is removed as soon as all have mapped it, so that
+ * nothing stays behind whatever happens.  posix_fallocate takes the pages at once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/segment.h"
 

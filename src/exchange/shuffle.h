@@ -1,33 +1,33 @@
-/* exchange: one cycle's bytes between the ranks' memory and the aggregators' sub-buffers, by messages
- * in the steps of Dickens and Thakur, or by puts and gets as Feki and Gabriel use them.
+/* exchange: one cycle's bytes between the ranks' memory and the aggregators' sub-buffers, by
+ * messages in the steps of Dickens and Thakur, or by puts and gets as Feki and Gabriel use them.
  *
  *   write ("shuffle")   my memory -> the windows of others;   the memory of others -> my window
  *   read  ("scatter")   the windows of others -> my memory;   my window -> the memory of others
  *
  * The caller says, for one cycle and one sub-buffer, what goes where: `mine` are the bytes between
- * my memory and the windows of other ranks, `theirs` those between my window and their memory, `own`
- * those between my memory and my window.  Then
+ * my memory and the windows of other ranks, `theirs` those between my window and their memory,
+ * `own` those between my memory and my window.  Then
  *
  *   init   begins it (the blocking steps do all of it)
  *   test   moves on without waiting: has it ended?
  *   wait   until it has ended
  *
- *   kind            who synchronises with whom             in init                       in wait
- *   steps 1, 2      sender and receiver                    everything, in ring order     -
- *   steps 3, 4      sender and receiver                    sends and receives begin      arrivals, in any order
- *   step 5          sender and receiver                    receives begin, all is sent   arrivals, in any order
- *   fence           all ranks                              fence, puts or gets           fence
- *   lock            all ranks, barriers that do not block  barrier                       lock, put or get, unlock; barrier
+ *   kind         who synchronises      in init                       in wait
+ *   steps 1, 2   sender and receiver   everything, in ring order     -
+ *   steps 3, 4   sender and receiver   sends and receives begin      arrivals, in any order
+ *   step 5       sender and receiver   receives begin, all is sent   arrivals, in any order
+ *   fence        all ranks             fence, puts or gets           fence
+ *   lock         all ranks             barrier (does not block)      lock, put or get; barrier
  *
- * fence and lock are collective: every rank begins every cycle, and in the same order.  With steps each
- * rank begins, in ascending order, the cycles in which it has something to do: between two ranks
- * messages are matched in order.
+ * fence and lock are collective: every rank begins every cycle, and in the same order.  With steps
+ * each rank begins, in ascending order, the cycles in which it has something to do: between two
+ * ranks messages are matched in order.
  *
  * Why bounded buffers cannot lock the steps up: in a cycle, sends leave in the order of their turns
  * (turn i: to rank me + i) and receives are posted in the same order (turn i: from rank me - i).
  * Of all messages that have not ended take the one with the lowest (cycle, turn): its sender has
- * nothing before it, its receiver neither, so both find room for it.  A send that blocks (step 5) starts
- * only when all receives of its turn and before are posted.
+ * nothing before it, its receiver neither, so both find room for it.  A send that blocks (step 5)
+ * starts only when all receives of its turn and before are posted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SHUFFLE_H
 #define TUTTI_SHUFFLE_H
@@ -126,8 +126,8 @@ typedef struct tutti__needs {
     int mine, theirs; /* there are such parcels in some cycle */
     int is_write;
 } tutti__needs;
-/* Allocate them and give the shuffles (needs->slots of them) their areas and, unless they are windows of
- * MPI, their sub-buffers.   Local. */
+/* Allocate them and give the shuffles (needs->slots of them) their areas and, unless they are
+ * windows of MPI, their sub-buffers.   Local. */
 tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int step,
                                const tutti__needs *needs, tutti__shuffle *shuffles) TUTTI_MUST_USE;
 /* `team`: the one it was made for, or NULL if that is gone. */
@@ -143,7 +143,7 @@ void tutti__shuffle_wait(tutti__exchange *x, tutti__shuffle *s);
 void tutti__exchange_progress(tutti__exchange *x);
 
 /* ---- for the kinds of exchange */
-void tutti__exchange_fail(tutti__exchange *x, tutti_err err); /* remember the first error */
+void tutti__exchange_fail(tutti__exchange *x, tutti_err err); /* keep the first error */
 void tutti__exchange_fail_mpi(tutti__exchange *x, int code, const char *what);
 void tutti__exchange_own(tutti__exchange *x, const tutti__shuffle *s); /* copy `own` */
 /* Between a parcel's packed bytes and where they belong: my memory, or the sub-buffer. */

@@ -1,21 +1,21 @@
-/* exchange: one-sided, as Feki and Gabriel use it.  The sub-buffers are windows of MPI; origins put into
- * them (writes) or get from them (reads), one batch per target, packed in file order on the origin's
- * side and with a derived type of runs on the target's.
+/* exchange: one-sided, as Feki and Gabriel use it.  The sub-buffers are windows of MPI; origins put
+ * into them (writes) or get from them (reads), one batch per target, packed in file order on the
+ * origin's side and with a derived type of runs on the target's.
  *
  *   fence   init: MPI_Win_fence, then puts or gets            wait: MPI_Win_fence
  *   lock    init: barrier begins
  *           test: barrier over -> MPI_Win_lock(shared), put or get, unlock
  *                              -> second barrier begins -> over: the exchange is too
  *
- * The first barrier says that the sub-buffers are free (writes) or full (reads), the second that all
- * have unlocked.  They do not block, and each sub-buffer has a communicator for its own.
+ * The first barrier says that the sub-buffers are free (writes) or full (reads), the second that
+ * all have unlocked.  They do not block, and each sub-buffer has a communicator for its own.
  *
- * Where the memory of a window is not the memory of its owner (the standard's "separate" model) the owner
- * may touch its window only between epochs: its own bytes are copied before the others are let in, and a lock
- * of its own window makes them and it see the same.
+ * Where the memory of a window is not the memory of its owner (the standard's "separate" model) the
+ * owner may touch its window only between epochs: its own bytes are copied before the others are
+ * let in, and a lock of its own window makes them and it see the same.
  *
- * Puts between fences keep their origin until the second fence: what does not fit into the area goes
- * straight from or to the user's memory.
+ * Puts between fences keep their origin until the second fence: what does not fit into the area
+ * goes straight from or to the user's memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "exchange/staging.h"
@@ -89,7 +89,8 @@ static void puts_add(puts *b, const char *origin, tutti_off place, tutti_off byt
     b->bytes += bytes;
 }
 
-/* All runs of a parcel, between its window and packed bytes or (packed == NULL) the user's memory. */
+/* All runs of a parcel, between its window and packed bytes or (packed == NULL) the user's memory.
+ * */
 static void parcel_move(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                         const char *packed) {
     puts *b = x->puts;
@@ -190,7 +191,8 @@ static void own_window(tutti__exchange *x, tutti__shuffle *s, int type,
     tutti__exchange_fail_mpi(x, MPI_Win_unlock(x->team->rank, win), "MPI_Win_unlock");
 }
 
-/* Parcels from `first` on that fit into the area, all targets at the same time; returns the next one. */
+/* Parcels from `first` on that fit into the area, all targets at the same time; returns the next
+ * one. */
 static int lock_move(tutti__exchange *x, tutti__shuffle *s, int first) {
     const MPI_Win win = x->team->staging->rma_windows.win[s->index];
     char *area = x->send ? x->send : s->mine.area; /* one for all, or as fences need it */

@@ -1,15 +1,16 @@
 /* exchange: two-sided, in the five steps of Dickens and Thakur.
  *
- *   1, 2   for i = 1 ... P-1: send to me + i, receive from me - i.  The two calls are one MPI_Sendrecv:
- *          blocking sends in a ring would wait for each other.  1 copies byte by byte, 2 by memcpy.
- *   3      all sends begin, then all receives, then my own bytes are copied, then whatever arrives is
- *          copied to its place
+ *   1, 2   for i = 1 ... P-1: send to me + i, receive from me - i.  The two calls are one
+ *          MPI_Sendrecv: blocking sends in a ring would wait for each other.  1 copies byte by
+ *          byte, 2 by memcpy.
+ *   3      all sends begin, then all receives, then my own bytes are copied, then whatever arrives
+ *          is copied to its place
  *   4      the same, receives first
  *   5      all receives begin, then one send after the other from one buffer
  *
- * Every message is copied on both sides, also where it would be contiguous, as the authors do.  Messages
- * that do not fit into an area wait until those before them have ended; see shuffle.h for the order.
- * Only ranks that have bytes for each other take a turn.
+ * Every message is copied on both sides, also where it would be contiguous, as the authors do.
+ * Messages that do not fit into an area wait until those before them have ended; see shuffle.h for
+ * the order.  Only ranks that have bytes for each other take a turn.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/shuffle.h"
 

@@ -1,13 +1,13 @@
-/* exchange: the heart of `shm`.  A slot is a staging buffer that several ranks fill (write) or empty
- * (read) at the same time, each its own bytes, in their final place.
+/* exchange: the heart of `shm`.  A slot is a staging buffer that several ranks fill (write) or
+ * empty (read) at the same time, each its own bytes, in their final place.
  *
  *   owner    open(key) ............................ full? -> file, close
  *   others            wait key, copy, moved += n
  *
- * The owner opens a slot for one window; whoever has bytes in that window copies them and adds their
- * number; the owner knows from the plan how many there will be.  No barrier, no message, no lock.
- * The flags are C11 atomics on cache lines of their own: release after a copy, acquire before use.
- * Nothing here knows MPI, so that threads can play the ranks (and TSan can watch).
+ * The owner opens a slot for one window; whoever has bytes in that window copies them and adds
+ * their number; the owner knows from the plan how many there will be.  No barrier, no message, no
+ * lock.  The flags are C11 atomics on cache lines of their own: release after a copy, acquire
+ * before use.  Nothing here knows MPI, so that threads can play the ranks (and TSan can watch).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SLOT_H
 #define TUTTI_SLOT_H
@@ -71,7 +71,8 @@ static inline int tutti__slot_is_done(tutti__slot *s, tutti_off expected) {
     return atomic_load_explicit(&s->moved, memory_order_acquire) == expected;
 }
 
-/* ---- a group's staging memory: for every member `slots` slots with a buffer of `window` bytes each.
+/* ---- a group's staging memory: for every member `slots` slots with a buffer of `window` bytes
+ * each.
  *
  *   [ slots of member 0 | member 1 | ... ][ buffers of member 0 | member 1 | ... ]  */
 typedef struct tutti__stage {

@@ -1,5 +1,5 @@
-/* exchange: what a team keeps: made when the first file of the team is opened, grown by operations that
- * need more, freed with the team.
+/* exchange: what a team keeps: made when the first file of the team is opened, grown by operations
+ * that need more, freed with the team.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/staging.h"
 

@@ -1,5 +1,5 @@
-/* exchange: the memory and the windows that a team keeps from one operation to the next, since making
- * them is expensive.  It hangs on the team and is freed with it.
+/* exchange: the memory and the windows that a team keeps from one operation to the next, since
+ * making them is expensive.  It hangs on the team and is freed with it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_STAGING_H
 #define TUTTI_STAGING_H
@@ -31,8 +31,8 @@ typedef struct tutti__staging {
 tutti_err tutti__staging_attach(tutti__team *t) TUTTI_MUST_USE;
 
 /* Make sure that the team's segment for its nodes (shared = 1) or for single ranks (shared = 0) has
- * at least `bytes` bytes.  What it held is gone if it had to grow; if it cannot, it stays as it was.
- * Collective and alike on the node as tutti__segment_make. */
+ * at least `bytes` bytes.  What it held is gone if it had to grow; if it cannot, it stays as it
+ * was.  Collective and alike on the node as tutti__segment_make. */
 tutti_err tutti__staging_ensure(tutti__team *t, int shared, size_t bytes) TUTTI_MUST_USE;
 
 /* Memory of this rank for one plan, page aligned, and back again (`t` NULL: the team is gone).  The

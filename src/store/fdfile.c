@@ -106,9 +106,10 @@ static tutti_err set_layout(tutti__fdfile *f, const tutti_options *opt) {
     return TUTTI_OK;
 }
 
-/* Blocks that go through direct_fd are never less than pages, even if the device would take less:
- * a page that has bytes from both descriptors at the same time makes the kernel report EIO at the
- * next sync.  For the same reason no reading ahead: it would bring pages of blocks into the cache. */
+/* Blocks that go through direct_fd are never less than pages, even if the device would take less: a
+ * page that has bytes from both descriptors at the same time makes the kernel report EIO at the
+ * next sync.  For the same reason no reading ahead: it would bring pages of blocks into the cache.
+ * */
 static void set_direct(tutti__fdfile *f) {
     const tutti_off align = tutti__max(f->base.layout.direct_align, sysconf(_SC_PAGESIZE));
     if (f->direct_fd < 0 || align > (tutti_off)f->max_bytes) return;
@@ -154,7 +155,7 @@ static int close_fd(int fd) {
 }
 
 tutti_err tutti__fdfile_shut(tutti__fdfile *f) {
-    tutti__fdfile_rest(f);
+    tutti__fdfile_write_behind_end(f);
     const int a = close_fd(f->fd), b = close_fd(f->direct_fd);
     tutti__store_stats(&f->base)->system_calls += f->direct_fd >= 0 ? 2 : 1;
     return a || b ? tutti__error_sys(a ? a : b, -1, "close") : TUTTI_OK;

@@ -13,12 +13,12 @@ static inline void tutti__interval_grow(tutti_off *lo, tutti_off *hi, tutti_off 
     *hi = empty || to > *hi ? to : *hi;
 }
 
-/* What hasten.c knows of a file. */
-typedef struct tutti__hurry {
+/* What write_behind.c knows of a file. */
+typedef struct tutti__behind {
     tutti_off lo, hi; /* to be sent on */
     struct tutti__fdfile *next;
     int queued, known, useless;
-} tutti__hurry;
+} tutti__behind;
 
 /* With direct_io there are two descriptors: blocks that are whole, aligned in the file and aligned
  * in memory go through direct_fd, everything else (edges, memory that lies askew) through fd.  So
@@ -31,7 +31,7 @@ typedef struct tutti__fdfile {
     size_t max_bytes; /* of one system call */
     int interrupt;    /* fault injection: pretend that every other call was interrupted */
     int flags;        /* TUTTI_STORE_READ ... */
-    tutti__hurry hurry;
+    tutti__behind behind;
 } tutti__fdfile;
 
 /* One more flag to open with: only a file of our own, and not through a symbolic link. */
@@ -45,7 +45,7 @@ tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int 
                              const tutti_options *opt) TUTTI_MUST_USE;
 /* Undo an open, because something that belongs to it failed. */
 void tutti__fdfile_abandon(tutti__fdfile *f, const char *path);
-/* Close the descriptors; the struct destinations the caller's. */
+/* Close the descriptors; the struct stays the caller's. */
 tutti_err tutti__fdfile_shut(tutti__fdfile *f) TUTTI_MUST_USE;
 
 /* What the file system says of the file. */
@@ -71,11 +71,11 @@ int tutti__fdfile_descriptor(const tutti_store *s);
 tutti_err tutti__fdfile_flush(tutti_store *s);
 tutti_err tutti__fdfile_refresh(tutti_store *s);
 tutti_err tutti__fdfile_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi); /* lock.c */
-void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi);        /* hasten.c */
+void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi); /* write_behind.c */
 
 int tutti__fdfile_cached(tutti_store *s, tutti_off offset); /* cached.c */
 
 /* No more of that: before a file is closed. */
-void tutti__fdfile_rest(tutti__fdfile *f);
+void tutti__fdfile_write_behind_end(tutti__fdfile *f);
 
 #endif

@@ -3,8 +3,8 @@
  * Pieces are handed out in list order, but end in any.  For a read the result is the length of the
  * leading part of the list that was there: the smallest stream position at which a piece met the
  * end of the file.  Where the runs ascend, whatever follows that position lies behind the end too
- * and destinations untouched.  Where they do not, a later piece could be there although an earlier one is
- * not; such lists are cut off beforehand, at the size that the file has.
+ * and stays untouched.  Where they do not, a later piece could be there although an earlier
+ * one is not; such lists are cut off beforehand, at the size that the file has.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/ioreq.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
 /* store: a begun request of a store that works in the background.  It is handed out piece by
- * piece, each of which one system call can move, and remembers what came of them.
+ * piece, each of which one system call can move, and keeps what came of them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_IOREQ_H
 #define TUTTI_IOREQ_H

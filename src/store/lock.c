@@ -1,9 +1,9 @@
 /* store: locks on a stretch of a file, for files behind a descriptor.
  *
- * A lock of the open file description: it holds against every other open of the file, in this process too, and
- * nobody gives it back by accident.  Kernels that do not know such locks get the older kind, which belongs to the
- * process (closing any descriptor of the file gives those back).  Waiting sleeps in the kernel: who holds
- * a lock does nothing but access the file.
+ * A lock of the open file description: it holds against every other open of the file, in this
+ * process too, and nobody gives it back by accident.  Kernels that do not know such locks get the
+ * older kind, which belongs to the process (closing any descriptor of the file gives those back).
+ * Waiting sleeps in the kernel: who holds a lock does nothing but access the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "store/store.h"

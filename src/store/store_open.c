@@ -32,8 +32,8 @@ tutti_err tutti__store_find(int choice, const tutti_store_ops **ops_out) {
     return TUTTI_OK;
 }
 
-/* Through the page cache a write is a copy, which the kernel makes where it is called: only a thread takes
- * it off the caller.  Past the cache the kernel has the work done by the device. */
+/* Through the page cache a write is a copy, which the kernel makes where it is called: only a
+ * thread takes it off the caller.  Past the cache the kernel has the work done by the device. */
 int tutti__store_asynchronous(const tutti_options *opt) {
     const tutti_store_ops *const uring = URING_TABLE;
     return opt->direct_io && uring ? TUTTI_STORE_URING : TUTTI_STORE_THREADS;

@@ -23,14 +23,14 @@ typedef struct threads_store {
     pthread_cond_t ended; /* a request has ended */
     tutti__ioqueue queue;
     int away;         /* requests that have not ended */
-    tutti_off lo, hi; /* to be hastened when they have */
+    tutti_off lo, hi; /* to be sent on to the disk when they have */
     int stop;
     int wanted, running;
     pthread_t *threads;
 } threads_store;
 
 /* With the lock. */
-static void hasten_if_idle(threads_store *t) {
+static void write_behind_if_idle(threads_store *t) {
     if (t->away > 0 || t->lo >= t->hi) return;
     tutti__fdfile_write_behind(&t->f.base, t->lo, t->hi);
     t->lo = t->hi = 0;
@@ -50,7 +50,7 @@ static void work_on(threads_store *t, tutti__ioreq *r) {
     tutti__ioreq_return(r, &tally);
     if (!tutti__ioreq_ended(r)) return;
     t->away--;
-    hasten_if_idle(t);
+    write_behind_if_idle(t);
     pthread_cond_broadcast(&t->ended);
 }
 
@@ -136,7 +136,7 @@ static void threads_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
     threads_store *t = (threads_store *)s;
     pthread_mutex_lock(&t->lock);
     tutti__interval_grow(&t->lo, &t->hi, lo, hi);
-    hasten_if_idle(t);
+    write_behind_if_idle(t);
     pthread_mutex_unlock(&t->lock);
 }
 

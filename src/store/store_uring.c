@@ -5,8 +5,8 @@
  * cache are handed to the kernel's own threads (IOSQE_ASYNC), otherwise the kernel would copy them
  * during the submission and begin would not be asynchronous.
  *
- * The ring belongs to one thread at a time.  A write or read that blocks and finds it taken makes its
- * own system calls instead of waiting for somebody else's transfer.
+ * The ring belongs to one thread at a time.  A write or read that blocks and finds it taken makes
+ * its own system calls instead of waiting for somebody else's transfer.
  *
  * Where the kernel refuses a ring (too old, forbidden by its administrator, in a container), the
  * store threads takes over; its name then says so.
@@ -63,7 +63,8 @@ static void collect(uring_store *u) {
 }
 
 /* Start what there is room for and, if asked to, wait until something has ended.  What the kernel
- * does not take now (it answers EAGAIN or EBUSY when it is short of memory) destinations in the ring. */
+ * does not take now (it answers EAGAIN or EBUSY when it is short of memory) stays in the
+ * ring. */
 static void submit(uring_store *u, int background, unsigned wait) {
     tutti__flight *x;
     while ((x = tutti__inflight_next(&u->q)) != NULL)

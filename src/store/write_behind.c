@@ -1,14 +1,16 @@
 /* store: sending written bytes on their way to the disk.
  *
- * Through the page cache a write is soon over, and it is a later sync that waits for the disk.  While the caller
- * computes, the disk could be at work; the kernel on its own would begin only after many seconds.  So a thread asks it to begin
- * (sync_file_range), chunk by chunk, because such a call may wait where the disk's queue is full:
+ * Through the page cache a write is soon over, and it is a later sync that waits for the disk.
+ * While the caller computes, the disk could be at work; the kernel on its own would begin only
+ * after many seconds.  So a thread asks it to begin (sync_file_range), chunk by chunk, because such
+ * a call may wait where the disk's queue is full:
  *
- *      hasten -> the file's interval grows, the file is queued -> the thread: one chunk, next file
+ *      write  -> the file's interval grows, the file is queued -> the thread: one chunk, next file
  *      close  -> the file is taken out of the queue; at most one chunk is waited for
  *
- * There is one thread for all files of the process; it ends with the last file that needed it.  It is a
- * favour: what cannot be done is left out without a word, and errors of the disk are found by sync as ever.
+ * There is one thread for all files of the process; it ends with the last file that needed it.  It
+ * only saves time: what cannot be done is left out, and errors of the disk are found by sync as
+ * ever.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "base/memory.h"
@@ -39,23 +41,24 @@ static int users, ends; /* files that know of the thread; 0: there is none */
 
 static void queue_add(tutti__fdfile *f) {
     tutti__fdfile **at = &first;
-    while (*at) at = &(*at)->hurry.next;
-    f->hurry.next = NULL;
-    f->hurry.queued = 1;
+    while (*at) at = &(*at)->behind.next;
+    f->behind.next = NULL;
+    f->behind.queued = 1;
     *at = f;
 }
 
 static void queue_remove(tutti__fdfile *f) {
     tutti__fdfile **at = &first;
-    while (*at != f) at = &(*at)->hurry.next;
-    *at = f->hurry.next;
-    f->hurry.queued = 0;
+    while (*at != f) at = &(*at)->behind.next;
+    *at = f->behind.next;
+    f->behind.queued = 0;
 }
 
-/* One chunk of the first file, which then goes to the end of the queue; the lock is held before and after. */
+/* One chunk of the first file, which then goes to the end of the queue; the lock is held before and
+ * after. */
 static void chunk_send(void) {
     tutti__fdfile *f = first;
-    tutti__hurry *h = &f->hurry;
+    tutti__behind *h = &f->behind;
     const tutti_off lo = h->lo, bytes = tutti__min(h->hi - lo, CHUNK);
     queue_remove(f);
     h->lo += bytes;
@@ -69,7 +72,7 @@ static void chunk_send(void) {
     pthread_cond_broadcast(&news);
 }
 
-static void *hasten_main(void *unused) {
+static void *write_behind_main(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
     while (!ends) {
@@ -89,7 +92,7 @@ static int thread_join_in(void) {
     if (users == 0) {
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        const int code = pthread_create(&thread, NULL, hasten_main, NULL);
+        const int code = pthread_create(&thread, NULL, write_behind_main, NULL);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (code != 0) return 0;
     }
@@ -105,8 +108,8 @@ static int is_on_disk(const tutti__fdfile *f) {
     return type != TMPFS_MAGIC && type != RAMFS_MAGIC && type != HUGETLBFS_MAGIC;
 }
 
-static void hurry_grow(tutti__fdfile *f, tutti_off lo, tutti_off hi) {
-    tutti__hurry *h = &f->hurry;
+static void behind_grow(tutti__fdfile *f, tutti_off lo, tutti_off hi) {
+    tutti__behind *h = &f->behind;
     tutti__interval_grow(&h->lo, &h->hi, lo, hi);
     if (!h->queued) queue_add(f);
     pthread_cond_signal(&work);
@@ -114,21 +117,21 @@ static void hurry_grow(tutti__fdfile *f, tutti_off lo, tutti_off hi) {
 
 void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
     tutti__fdfile *f = (tutti__fdfile *)s;
-    tutti__hurry *h = &f->hurry;
+    tutti__behind *h = &f->behind;
     if (hi - lo < LEAST) return;
     pthread_mutex_lock(&lock);
     if (!h->known && !h->useless) {
         h->known = is_on_disk(f) && thread_join_in();
         h->useless = !h->known;
     }
-    if (!h->useless) hurry_grow(f, lo, hi);
+    if (!h->useless) behind_grow(f, lo, hi);
     pthread_mutex_unlock(&lock);
 }
 
-void tutti__fdfile_rest(tutti__fdfile *f) {
-    if (!f->hurry.known) return;
+void tutti__fdfile_write_behind_end(tutti__fdfile *f) {
+    if (!f->behind.known) return;
     pthread_mutex_lock(&lock);
-    if (f->hurry.queued) queue_remove(f);
+    if (f->behind.queued) queue_remove(f);
     while (at_it == f) pthread_cond_wait(&news, &lock);
     if (--users == 0) {
         ends = 1;
