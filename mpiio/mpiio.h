@@ -153,8 +153,8 @@ void mpiio_ranks_finalize(void);
 enum { MPIIO_NUMBERS = 16 };
 int mpiio_agree(const mpiio_ranks *ranks, int n, int64_t *numbers);
 int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* before there are ranks */
-/* The largest class of all ranks' outcomes; `what` says it where it is another rank's.  Collective.
- * */
+/* The largest class of all ranks' outcomes; `what` says it where it is another rank's.
+ * Collective. */
 int mpiio_agree_outcome(const mpiio_ranks *ranks, int mine, const char *what);
 /* Finish a request of ours, letting requests of the program move on. */
 int mpiio_finish(MPI_Request *request);
@@ -168,8 +168,8 @@ int mpiio_complain_tutti(tutti_err err);
  * the program's call returns: the class, or what the handler has made of it. */
 int mpiio_fail(mpiio_file *f, int mpi_class);
 int mpiio_class_of(tutti_err err, const tutti_error_info *info);
-/* The collective call of Tutti that comes next, without an access, tells all ranks this complaint.
- * */
+/* The collective call of Tutti that comes next, without an access, tells all ranks this
+ * complaint. */
 void mpiio_refuse(int complaint);
 /* That complaint, if it was for this code, or "". */
 const char *mpiio_message(int code);

@@ -261,8 +261,7 @@ int mpiio_delete(const char *path, MPI_Info info) {
     return mpiio_fail(NULL, code);
 }
 
-/* ---- MPI_Finalize: Tutti closes what is still open; what we hold outside of the process goes too
- * */
+/* ---- MPI_Finalize: Tutti closes what is open; what we hold outside of the process goes too */
 
 static void left_open(mpiio_file *f) {
     mpiio_shared_drop(f);

@@ -171,8 +171,7 @@ void mpiio_shared_drop(mpiio_file *f) {
     free(s);
 }
 
-/* ---- a file of words: how many ranks have opened it, then one for each epoch; all with the lock
- * */
+/* ---- a file of words: how many ranks have opened it, then one per epoch; all with the lock */
 
 static int trouble(const mpiio_shared *s, const char *what) {
     const int code = errno == EACCES || errno == EPERM || errno == EROFS ? MPI_ERR_ACCESS
@@ -205,8 +204,8 @@ static int word_add(const mpiio_shared *s, int64_t index, int64_t bytes, int64_t
     return code;
 }
 
-/* Where a file that has lost its name is lost to other machines that have it open; FUSE: who knows.
- * */
+/* Where a file that has lost its name is lost to other machines that have it open; FUSE: who
+ * knows. */
 static int needs_name(int fd) {
     static const unsigned long kinds[] = {0x6969 /* nfs */,      0xff534d42 /* cifs */,
                                           0xfe534d42 /* smb2 */, 0x01021997 /* 9p */,

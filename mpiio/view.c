@@ -157,8 +157,8 @@ static int tile_read(mpiio_view *v, MPI_Datatype tile, int writes) {
     return mpiio_complain(MPI_ERR_IO, "the extent of the filetype is negative");
 }
 
-/* The tile as it lies in the file: the filetype itself, unless its numbers have other sizes there.
- * */
+/* The tile as it lies in the file: the filetype itself, unless its numbers have other sizes
+ * there. */
 static int view_tile(mpiio_view *v, int writes) {
     MPI_Datatype tile = v->filetype;
     if (v->external) {

@@ -58,8 +58,8 @@ typedef struct {
     tutti_count n;
 } boxes;
 
-/* Length of a box that is contiguous in `order`; *grow_out: the dimension that ends it, -1: none.
- * */
+/* Length of a box that is contiguous in `order`; *grow_out: the dimension that ends it, -1:
+ * none. */
 static tutti_off run_of(const boxes *b, tutti_order order, int *grow_out) {
     tutti_off run = 1;
     *grow_out = -1;
@@ -73,8 +73,8 @@ static tutti_off run_of(const boxes *b, tutti_order order, int *grow_out) {
     return run;
 }
 
-/* Grow the box along the order in which it is shorter, as long as it has at most `most` elements.
- * */
+/* Grow the box along the order in which it is shorter, as long as it has at most `most`
+ * elements. */
 static void boxes_cut(boxes *b, tutti_order from, tutti_order to, tutti_count most) {
     tutti_count all = 1;
     for (int d = 0; d < b->ndims; d++) b->box[d] = tutti__min(b->shape[d], 1);

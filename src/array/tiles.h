@@ -39,8 +39,8 @@ tutti_count tutti__box_count(int ndims, const tutti__box *b);
  * dimensions. */
 tutti_count tutti__box_common(int ndims, const tutti__box *a, const tutti__box *b, tutti__box *out);
 /* `whole` without `part`, which lies in it, as disjoint boxes: slabs of slow dimensions are taken
- * off first, since they are long runs in the file.  Returns how many there are, at most 2 * ndims.
- * */
+ * off first, since they are long runs in the file.  Returns how many there are, at most 2 *
+ * ndims. */
 int tutti__box_rest(const tutti__grain *g, const tutti__box *whole, const tutti__box *part,
                     tutti__box *out);
 /* Do all elements of `a` lie before all of `b` in an array of that shape? */

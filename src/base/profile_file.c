@@ -47,7 +47,7 @@ static const char *type_name(unsigned long magic) {
     return "other";
 }
 
-/* Cut the last part off; "/" destinations. */
+/* Cut the last part off; "/" stays. */
 static void path_up(char *path) {
     char *slash = strrchr(path, '/');
     if (!slash)

@@ -2,7 +2,7 @@
  * handle that leads nowhere has no ranks that could be told.
  *
  * MPI_Finalize closes files that are still open (open_files.c).  What the caller holds of them
- * then, the file, its plans and requests, destinations in memory as an empty shell until it is
+ * then, the file, its plans and requests, stays in memory as an empty shell until it is
  * closed or freed, and is good for nothing else.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
@@ -19,7 +19,7 @@ tutti_err tutti__file_live(const tutti_file *f) {
     return f->ended ? ended("a file") : TUTTI_OK;
 }
 
-/* A thread or an operation halfway may still need what is left of it: then it destinations for
+/* A thread or an operation halfway may still need what is left of it: then it stays for
  * good. */
 static void shell_free(tutti_file *f) {
     if (!f->team && f->plans == 0) tutti__free_lent(f);

@@ -142,7 +142,7 @@ static int changes_file(int mode) {
     return (mode & (TUTTI_CREATE | TUTTI_TRUNCATE)) != 0;
 }
 
-/* At MPI_Finalize, without the others; what the caller holds destinations as a shell
+/* At MPI_Finalize, without the others; what the caller holds stays as a shell
  * (handles.c). */
 static void file_finalize(tutti_file *f) {
     if (!tutti__requests_drop(f)) return;

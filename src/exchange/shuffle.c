@@ -54,8 +54,8 @@ static char *take(char **from, tutti_off bytes) {
     return at;
 }
 
-/* Areas for parcels that are sent (or put, or got), then for those received, then the sub-buffers.
- * */
+/* Areas for parcels that are sent (or put, or got), then for those received, then the
+ * sub-buffers. */
 static void areas_share(tutti__exchange *x, const tutti__needs *q, const int *n,
                         tutti__shuffle *shuffles) {
     char *at = x->memory;

@@ -89,8 +89,8 @@ static void puts_add(puts *b, const char *origin, tutti_off place, tutti_off byt
     b->bytes += bytes;
 }
 
-/* All runs of a parcel, between its window and packed bytes or (packed == NULL) the user's memory.
- * */
+/* All runs of a parcel, between its window and packed bytes or (packed == NULL) the user's
+ * memory. */
 static void parcel_move(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                         const char *packed) {
     puts *b = x->puts;

@@ -108,8 +108,8 @@ static tutti_err set_layout(tutti__fdfile *f, const tutti_options *opt) {
 
 /* Blocks that go through direct_fd are never less than pages, even if the device would take less: a
  * page that has bytes from both descriptors at the same time makes the kernel report EIO at the
- * next sync.  For the same reason no reading ahead: it would bring pages of blocks into the cache.
- * */
+ * next sync.  For the same reason no reading ahead: it would bring pages of blocks into the
+ * cache. */
 static void set_direct(tutti__fdfile *f) {
     const tutti_off align = tutti__max(f->base.layout.direct_align, sysconf(_SC_PAGESIZE));
     if (f->direct_fd < 0 || align > (tutti_off)f->max_bytes) return;

@@ -48,11 +48,11 @@ tutti_err tutti__store_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi
 void tutti__store_write_behind(tutti_store *s, tutti_off lo, tutti_off hi);
 int tutti__store_cached(tutti_store *s, tutti_off offset); /* 1: yes, 0: no, -1: unknown */
 
-/* Where what stores do counts: for the operation that this thread relays out now, if there is one,
+/* Where what stores do counts: for the operation that this thread carries out now, if there is one,
  * otherwise for the store itself. */
 tutti_stats *tutti__store_stats(const tutti_store *s);
-/* From now on this thread's file accesses count here; NULL: no operation.  Returns what was before.
- * */
+/* From now on this thread's file accesses count here; NULL: no operation.  Returns what was
+ * before. */
 tutti_stats *tutti__store_account(tutti_stats *stats);
 
 /* Remove a file (mem: its bytes).  Which namespace the path is in depends on opt->store. */

@@ -63,8 +63,7 @@ static tutti_err null_write(tutti_store *s, const tutti_io_run *runs, int n) {
 }
 
 /* Read the runs in list order up to the first byte that is behind the end of the file: that is no
- * error, *done_out says how many bytes there were, and memory behind them stays as it was.
- * */
+ * error, *done_out says how many bytes there were, and memory behind them stays as it was. */
 static tutti_err null_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
     const null_store *me = (null_store *)s;
     tutti_off total = 0;

@@ -111,7 +111,7 @@ struct tutti_plan {
     tutti__choice choice;
     int method;                  /* never auto */
     tutti__two_phase *two;       /* methods two-phase and root */
-    const tutti__engine *engine; /* that relays it out, and its state: */
+    const tutti__engine *engine; /* that carries it out, and its state: */
     struct tutti__run *run;      /* NULL: no staging, every rank for itself */
     int in_rank_order; /* methods without exchange: ranks overlap, so they write one after the other */
     tutti_request *request; /* that tutti_plan_start has made, or NULL */

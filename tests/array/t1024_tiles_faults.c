@@ -117,7 +117,7 @@ static void each_fault(const char *options, int in_place) {
     static const char *const whats[] = {"read", "write"};
     char text[200];
     int past = 0;
-    try_fault(options, "read", 1000000, in_place, &past); /* makes what destinations */
+    try_fault(options, "read", 1000000, in_place, &past); /* makes what stays */
     for (int i = 0; i < 2; i++) {
         int n = 1;
         past = 0;
@@ -153,7 +153,7 @@ static int still_pending(int n) {
 static void each_allocation(const char *options) {
     const tutti_options opt = options_of(options);
     tutti_array *from = open_array(path, &opt), *to = open_array(to_path, &opt);
-    outcome o = walk(from, to, 0); /* makes what destinations */
+    outcome o = walk(from, to, 0); /* makes what stays */
     char text[200];
     CHECK(!failed(&o), "without a fault");
     int past = 0, n = 1;

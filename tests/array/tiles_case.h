@@ -1,7 +1,7 @@
 /* Tile walks against a serial reference: random arrays of 1 to 4 dimensions, regions, tiles, halos, orders, budgets
  * and options, in global and local placement; reading, writing, both, in place; ranks with unequal numbers of
  * tiles.  Elements arrive, are written, and others stay as they were; what two frames share is not read
- * again; memory destinations within the budget.  t871 and t872 run them at two thread levels.
+ * again; memory stays within the budget.  t871 and t872 run them at two thread levels.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_TILES_CASE_H
 #define TUTTI_TESTS_TILES_CASE_H
@@ -314,7 +314,7 @@ static void walk(const walk_case *c, tutti_array *from, tutti_array *to) {
     CHECK_EQ(cored, tutti_slice_count(c->from.ndims, &of, NULL));
     tutti_tiles_stats_get(t, &stats);
     check_stats(c, &stats, tiles, framed, cored, dims_cut);
-    CHECK_OK(tutti_tiles_next(t, &tile)); /* it destinations over */
+    CHECK_OK(tutti_tiles_next(t, &tile)); /* it stays over */
     CHECK_EQ(tile.more, 0);
     CHECK_OK(tutti_tiles_end(&t));
     CHECK(t == NULL, "the handle is not nulled");

@@ -1,6 +1,6 @@
 /* TEST ranks=1,4 timeout=120 */
 /* Every file access of every rank of a small case fails once: the first, the second, ... until there are no more.  All
- * ranks return the same code with the same error, nothing hangs, bytes that nobody named keep their value, the handle destinations usable,
+ * ranks return the same code with the same error, nothing hangs, bytes that nobody named keep their value, the handle stays usable,
  * memory and descriptors come back.  Short transfers are no error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>

@@ -208,7 +208,7 @@ static void modes_refused(void) {
     tutti_access_free(&a);
 }
 
-/* The first plan makes staging memory, which destinations with the communicator. */
+/* The first plan makes staging memory, which stays with the communicator. */
 static void staging_made(tutti_file *f) {
     tutti_access *a = NULL;
     tutti_plan *p = NULL;
@@ -218,7 +218,7 @@ static void staging_made(tutti_file *f) {
     tutti_access_free(&a);
 }
 
-/* The second handle that operations in the background have destinations until the file is closed. */
+/* The second handle that operations in the background have stays until the file is closed. */
 static void handle_made(tutti_file *f) {
     tutti_access *a = NULL;
     CHECK_OK(tutti_access_contiguous(0, 0, &a));

@@ -95,7 +95,7 @@ static void many_bytes(const char *text) {
     free(buf);
 }
 
-/* The same read back from a file that is nearly all hole: what destinations in memory is the last piece. */
+/* The same read back from a file that is nearly all hole: what stays in memory is the last piece. */
 static void many_bytes_back(const char *text) {
     enum { PIECE = 8 << 20 };
     tutti_options opt = options_of(text);

@@ -174,7 +174,7 @@ static void traces_fail(void) {
     limit.rlim_cur = 100;
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "no limit set");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
-    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0, "the limit destinations");
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0, "the limit stays");
 
     check_where("close fails with a trace");
     for (int who = 0; who < ranks; who++) {

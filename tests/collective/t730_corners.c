@@ -98,7 +98,7 @@ static void refused_truncation(void) {
     opt = options_of(fault);
     const int fresh = TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE;
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, fresh, &opt, &f), TUTTI_ERR_PERMISSION);
-    CHECK(access(path, F_OK) != 0, "a file that was not there destinations after a refused open");
+    CHECK(access(path, F_OK) != 0, "a file that was not there stays after a refused open");
     opt = options_of("");
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, fresh, &opt, &f), TUTTI_OK);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);

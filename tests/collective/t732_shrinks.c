@@ -1,5 +1,5 @@
 /* TEST ranks=1,3 timeout=60 */
-/* A file that shrinks while it is read, by every method: all ranks say so, and the handle destinations usable.
+/* A file that shrinks while it is read, by every method: all ranks say so, and the handle stays usable.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 

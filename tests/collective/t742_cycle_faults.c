@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
 /* Cycle by cycle, a file access of a rank fails in its first cycle, its second, ... until there are no
  * more: under every exchange and pipeline all ranks return the same error, nothing hangs, bytes that
- * nobody named keep their value, the handle destinations usable, memory comes back.
+ * nobody named keep their value, the handle stays usable, memory comes back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "harness.h"

@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
     snprintf(profile, sizeof profile, "t744.profile");
     if (rank == 0) unlink(profile);
     MPI_Barrier(MPI_COMM_WORLD);
-    tutti_file *f = NULL; /* what is made once for a communicator destinations with it */
+    tutti_file *f = NULL; /* what is made once for a communicator stays with it */
     CHECK_ERR(tutti_file_open(MPI_COMM_WORLD, file, TUTTI_READ, NULL, &f), TUTTI_ERR_NOT_FOUND);
     char how[256];
     write_by("", 0, how);

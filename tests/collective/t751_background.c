@@ -148,7 +148,7 @@ static void errors_come_later(const char *background, int who, int split) {
     } else {
         CHECK_OK(tutti_file_write_start(f, q.access, q.base, &r));
         CHECK_SAME(tutti_request_wait(&r, &count), TUTTI_ERR_NO_SPACE);
-        CHECK(r == NULL, "the handle destinations");
+        CHECK(r == NULL, "the handle stays");
     }
     CHECK_EQ(count, -7);
     CHECK(tutti_last_error()->rank == who || split, "rank %d", tutti_last_error()->rank);
@@ -187,7 +187,7 @@ static void abandoned(const char *background) {
     request q = pieces(rank, 0);
     CHECK_OK(tutti_file_write_start(f, q.access, q.base, &r));
     tutti_request_abandon(&r);
-    CHECK(r == NULL, "the handle destinations");
+    CHECK(r == NULL, "the handle stays");
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
     CHECK_OK(tutti_plan_start(p, q.base, n));
     tutti_plan_free(&p); /* goes when the operation has ended */

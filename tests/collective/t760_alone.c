@@ -61,7 +61,7 @@ static void lane_end(scene *s, int lane) {
     }
     if (!done) CHECK_OK(tutti_request_wait(&s->r[lane], &count));
     CHECK_EQ(count, PIECES * PIECE);
-    CHECK(!s->r[lane], "the handle destinations");
+    CHECK(!s->r[lane], "the handle stays");
 }
 
 /* Collective calls meanwhile: independent requests are not in their way. */
@@ -173,7 +173,7 @@ static void full(void) {
     for (int i = 0; i < 3; i++)
         CHECK_OK(tutti_file_write_independent_start(f, q.access, q.base, &r[i]));
     tutti_request_abandon(&r[1]);
-    CHECK(!r[1], "the handle destinations");
+    CHECK(!r[1], "the handle stays");
     for (int i = 0; i < 3; i += 2) {
         tutti_off count = -7;
         const tutti_err err = tutti_request_wait(&r[i], &count);

@@ -1,6 +1,6 @@
 /* TEST ranks=2,3 timeout=60 */
 /* Atomic mode: ranks write and read the same pieces at the same time, independently (blocking or not) and
- * together.  Whoever reads sees the bytes of one write; what destinations in the end is one of them, and for a
+ * together.  Whoever reads sees the bytes of one write; what stays in the end is one of them, and for a
  * collective write the highest rank's.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"

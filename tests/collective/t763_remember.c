@@ -254,7 +254,7 @@ static void eviction(void) {
     step(f, 0, 20, 100, 1);
     step(f, 0, 22, 100, 1); /* takes the place of 21 */
     step(f, 0, 20, 100, 1);
-    counted(f, &t, 1, 2, "the last one used destinations");
+    counted(f, &t, 1, 2, "the last one used stays");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     begin_with("plan_cache=0", &f);
     t = tally_of(f);

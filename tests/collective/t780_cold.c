@@ -253,7 +253,7 @@ static void test_memory(void) {
     tutti_access_free(&a);
 }
 
-/* The sieve's buffer destinations from call to call: no fresh pages. */
+/* The sieve's buffer stays from call to call: no fresh pages. */
 static void test_sieve_buffer(void) {
     tutti_file *f = file_open("method=sieve sieve_size=1m");
     struct rusage before, after;

@@ -1,4 +1,4 @@
-/* Letters whose number, destinations, sizes and contents every rank can work out from a salt.
+/* Messages whose number, destinations, sizes and contents every rank can work out from a salt.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_LETTERS_H
 #define TUTTI_TESTS_LETTERS_H

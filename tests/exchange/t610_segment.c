@@ -61,7 +61,7 @@ static void too_much(tutti__team *t) {
     used_together(t, 1, 10000);
 }
 
-/* What was there destinations: plans that were made for it can still run. */
+/* What was there stays: plans that were made for it can still run. */
 static void without_memory(tutti__team *t) {
     const tutti__segment before = t->staging->segment[1];
     tutti__memory_fail_after(1);

@@ -30,7 +30,7 @@ static void null_handle(void) {
 static void closed_handle(void) {
     MPI_File fh = test_open("closed", MPI_MODE_CREATE | MPI_MODE_RDWR), copy = fh;
     CHECK_MPI(MPI_File_close(&fh));
-    CHECK(fh == MPI_FILE_NULL, "the handle destinations");
+    CHECK(fh == MPI_FILE_NULL, "the handle stays");
     CHECK_CLASS(MPI_File_write_at(copy, 0, buf, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_FILE);
     CHECK_CLASS(MPI_File_set_view(copy, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL),
                 MPI_ERR_FILE);

@@ -111,7 +111,7 @@ static void done(int i, const MPI_Status *status, int code) {
     if (completed[i]) return; /* an inactive one */
     completed[i] = 1;
     if (job_of[i] < 0) return;
-    CHECK(list[i] == MPI_REQUEST_NULL, "the handle destinations");
+    CHECK(list[i] == MPI_REQUEST_NULL, "the handle stays");
     CHECK_EQ(bytes_of(status), LENGTH * sizeof(int));
     job_check(job_of[i]);
 }

@@ -158,7 +158,7 @@ static void freed(const char *hints) {
             CHECK_MPI(MPI_File_iwrite_at(f, (MPI_Offset)total + rank * LENGTH, data[op], LENGTH,
                                          MPI_CHAR, &r));
         CHECK_MPI(MPI_Request_free(&r));
-        CHECK(r == MPI_REQUEST_NULL, "the handle destinations");
+        CHECK(r == MPI_REQUEST_NULL, "the handle stays");
     }
     CHECK_MPI(MPI_File_close(&f));
     MPI_Barrier(MPI_COMM_WORLD);

@@ -7,7 +7,7 @@
  * conflict with earlier ones are preceded by sync-barrier-sync; within one collective call they are
  * emptied, which gives ranks that ask for nothing.
  *
- *   t840_sequence [FILE]     the file destinations if it is named, and with it a record FILE.RANK of counts, sums, positions
+ *   t840_sequence [FILE]     the file stays if it is named, and with it a record FILE.RANK of counts, sums, positions
  *   TUTTI_TEST_TAME=1        only what the MPI library's own understands
  *   TUTTI_TEST_NATIVE=1      nothing is preloaded: known defects of the MPI library are avoided or counted
  *   TUTTI_TEST_SEED, TUTTI_TEST_EVENTS, TUTTI_TEST_LOG (1: a line per event and rank; 2: and the file is

@@ -118,7 +118,7 @@ static void malformed(void) {
     }
 }
 
-/* Each allocation of opening fails once; nothing destinations behind.  Then each one of begin. */
+/* Each allocation of opening fails once; nothing stays behind.  Then each one of begin. */
 static void no_memory(int choice) {
     const leaks l = leaks_start();
     const char *path = scratch(1, "memory");
