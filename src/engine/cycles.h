@@ -26,7 +26,7 @@
  * lock are collective: all ranks go through all cycles; or, where most of them would be empty, agree
  * on the next one that is not.
  *
- * An error turns all later file accesses of this rank into nothing; it goes through its cycles all the same.
+ * After an error this rank accesses no file any more; it goes through its cycles all the same.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CYCLES_H
 #define TUTTI_CYCLES_H
@@ -40,8 +40,7 @@
 typedef struct tutti__sub {
     tutti__phase phase; /* only where the order follows completion */
     tutti__window_io io;
-    tutti_store_request *request;
-    double since; /* of what it does now */
+    double since; /* when its shuffle began */
 } tutti__sub;
 
 typedef struct tutti__cycles {
@@ -51,13 +50,12 @@ typedef struct tutti__cycles {
     tutti__sub *sub;             /* [slots] */
     tutti__shuffle *shuffle;     /* [slots] */
     tutti__parcel *parcels;      /* of all of them */
-    int *destinations, *sources; /* in the order of their turns */
+    int *destinations, *sources; /* in ring order */
     tutti_count cycles;          /* of the longest domain */
     int collective;              /* all ranks go through the same cycles */
     int sparse;                  /* and agree on them */
     tutti_count next;            /* the cycle that comes next, TUTTI__NO_CYCLE: none */
     tutti__minimum agreed;
-    int staggered;    /* the first file access has been */
     tutti_file *pins; /* whose team has to keep its windows for this plan; NULL: nobody's */
 } tutti__cycles;
 

@@ -1,4 +1,4 @@
-/* engine: relays a two-phase plan out.  Two engines do the same by different means:
+/* engine: carries a two-phase plan out.  Two engines do the same by different means:
  *
  *   staged    windows open as they get ready, in memory that the ranks of a node share; between nodes
  *             relays exchange messages (run.h)
