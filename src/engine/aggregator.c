@@ -3,11 +3,11 @@
  *   write   IDLE -> FILL   the slot is open, messages from other groups are awaited
  *                -> STORE  the window's named bytes go to the file: one run if it is full,
  *                          otherwise exactly the runs that somebody named
- *   read    IDLE -> FETCH  the bytes somebody wants come from the file, once; small gaps along with them
+ *   read    IDLE -> FETCH  the bytes somebody wants come from the file, once, with small gaps
  *                -> SERVE  the slot is open, other groups get one message each
  *
- * With overlapping writers (ordered) every contribution is a message, received and placed one after the
- * other in rank order, so that the highest rank wins.
+ * With overlapping writers (ordered) every contribution is a message, received and placed one after
+ * the other in rank order, so that the highest rank wins.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
@@ -141,8 +141,8 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
     }
 
     /* It is full.  Writes through the page cache of a local file system exclude each other in the
-     * kernel, and whoever waits there keeps a core busy.  So the ranks of a node write one after the
-     * other; those who wait copy meanwhile, or let others.  Where an access costs time and not
+     * kernel, and whoever waits there keeps a core busy.  So the ranks of a node write one after
+     * the other; those who wait copy meanwhile, or let others.  Where an access costs time and not
      * processor, that would only add those times up. */
     const int waits = f->remote || f->synchronous || f->opt.direct_io;
     const int excludes =

@@ -1,6 +1,5 @@
-/* engine: memory of the cycle-by-cycle pipeline, allocated with the plan so that running needs hardly
- * any; and the ring: in which order a rank looks at its
- * peers.
+/* engine: memory of the cycle-by-cycle pipeline, allocated with the plan so that running needs
+ * hardly any; and the ring: in which order a rank looks at its peers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 
@@ -19,7 +18,7 @@ static int by_turn(const void *a, const void *b) {
     return (x->turn > y->turn) - (x->turn < y->turn);
 }
 
-/* Indices 0 ... n-1 in the order of their turns. */
+/* Indices 0 ... n-1 in ring order. */
 static void ring_sort(int n, place *v, int *out) {
     qsort(v, (size_t)n, sizeof *v, by_turn);
     for (int i = 0; i < n; i++) out[i] = v[i].index;
@@ -84,8 +83,8 @@ tutti_err tutti__cycles_make(tutti_plan *p) {
     if (!c) return TUTTI_ERR_NOMEM;
     c->file = p->file;
     c->slots = t->window_slots;
-    /* All ranks decide alike.  Empty cycles cost a synchronisation, agreeing on the next one that is
-     * not costs another. */
+    /* All ranks decide alike.  Empty cycles cost a synchronisation, agreeing on the next one that
+     * is not costs another. */
     for (int a = 0; a < d->aggregators; a++)
         c->cycles = tutti__max(c->cycles, tutti__domains_cycles(d, a));
     c->collective = t->kind != TUTTI_EXCHANGE_TWO_SIDED;

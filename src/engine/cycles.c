@@ -5,8 +5,8 @@
 
 #include "base/fiber.h"
 
-/* File access that blocks lets the exchange move on after so many bytes: some times a window, but not
- * for less than a call is worth. */
+/* File access that blocks lets the exchange move on after so many bytes: some times a window, but
+ * not for less than a call is worth. */
 static tutti_off slice_of(const tutti__run *r) {
     const tutti_off window = r->two->domains.window;
     if (r->file->opt.direct_io) return tutti__max(1 << 20, window / 4);

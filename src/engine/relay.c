@@ -1,6 +1,6 @@
-/* engine: the relay.  It owns relay_slots for windows of aggregators in other groups: its group's ranks
- * fill (or empty) a copy of the window through shared memory, and the relay exchanges one message
- * per window with the aggregator.
+/* engine: the relay.  It owns relay_slots for windows of aggregators in other groups: its group's
+ * ranks fill (or empty) a copy of the window through shared memory, and the relay exchanges one
+ * message per window with the aggregator.
  *
  *   write   IDLE -> FILL     the slot is open
  *                -> SEND     one message with the bytes this group has named
@@ -12,8 +12,8 @@
 
 #include "base/trace.h"
 
-/* Take the next window, in walk order, in which this group has bytes (reading, the end of the file may
- * leave none). */
+/* Take the next window, in walk order, in which this group has bytes (reading, the end of the file
+ * may leave none). */
 static int relay_begin(tutti__run *r, tutti__window *w) {
     for (;;) {
         int i = -1;

@@ -1,4 +1,4 @@
-/* engine: one run of a plan, and the staged engine.  One rank plays up to three parts at the same time:
+/* engine: one run of a plan, and the staged engine, in which a rank plays up to three parts:
  *
  *   walker       copies its own bytes, window by window, between user memory and staging
  *   aggregator   owns the windows of one file domain: staging <-> file
@@ -7,9 +7,9 @@
  *   write   walker -> slot -> [relay -> message ->] aggregator -> file
  *   read    file -> aggregator [-> message -> relay] -> slot -> walker
  *
- * Each window a rank is responsible for is a small state machine; one loop advances all of them
- * and is what every wait calls.  Nobody waits for a particular other rank, windows open in the
- * same order everywhere, and every rank goes through all of them whatever fails: so nothing can hang.
+ * Each window a rank is responsible for is a small state machine; one loop advances all of them and
+ * is what every wait calls.  Nobody waits for a particular other rank, windows open in the same
+ * order everywhere, and every rank goes through all of them whatever fails: so nothing can hang.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_RUN_H
 #define TUTTI_RUN_H
@@ -86,12 +86,13 @@ tutti_err tutti__run_make(tutti_plan *p) TUTTI_MUST_USE;
 void tutti__run_free(tutti__run *r);
 /* Begin: the operation, what of it this rank moves, its next windows. */
 void tutti__run_start(tutti__run *r, tutti__op *op);
-/* End: bytes of this rank that are done (what higher ranks write for it counts), and its outcome, as
- * this thread's last error. */
+/* End: bytes of this rank that are done (what higher ranks write for it counts), and its outcome,
+ * as this thread's last error. */
 tutti_err tutti__run_end(tutti__run *r) TUTTI_MUST_USE;
 /* Note the first error (it is this thread's last one). */
 void tutti__run_fail(tutti__run *r, tutti_err err);
-/* The option `stagger`, by which aggregators start one after the other: is it too early for this one? */
+/* The option `stagger`, by which aggregators start one after the other: is it too early for this
+ * one? */
 int tutti__run_too_early(const tutti__run *r);
 /* The next cycle of an aggregator, from `cycle` on, in which I have bytes, or -1. */
 tutti_count tutti__destination_after(const tutti__run *r, const tutti__destination *s,
@@ -99,8 +100,8 @@ tutti_count tutti__destination_after(const tutti__run *r, const tutti__destinati
 /* The next cycle, from `from` on, in which there are incoming bytes, or -1. */
 tutti_count tutti__incoming_next(const tutti__run *r, const tutti__incoming *l, tutti_count from);
 
-/* ---- valid.c: what holds between the steps of an engine.  For assertions: O(1), but for the list of
- * runs (O(runs)) and tutti__run_is_valid (O(destinations + sources)). */
+/* ---- valid.c: what holds between the steps of an engine.  For assertions: O(1), but for the list
+ * of runs (O(runs)) and tutti__run_is_valid (O(destinations + sources)). */
 int tutti__run_is_valid(const tutti__run *r);
 int tutti__window_is_valid(const tutti__run *r, const tutti__window *w);
 int tutti__window_io_is_valid(const tutti__window_io *w, int is_write);
@@ -109,8 +110,8 @@ int tutti__window_io_is_valid(const tutti__window_io *w, int is_write);
 
 void tutti__window_begin(tutti__run *r, tutti__window *w, const tutti__incoming *l,
                          tutti_count cycle);
-/* Is no earlier window of the same domain still in this phase?  Between two ranks messages are matched
- * in order, so windows start theirs one after the other. */
+/* Is no earlier window of the same domain still in this phase?  Between two ranks messages are
+ * matched in order, so windows start theirs one after the other. */
 int tutti__window_is_first(const tutti__run *r, const tutti__window *w);
 tutti_off tutti__senders_bytes(const tutti__incoming *l, const tutti__sender_group *b, tutti_off lo,
                                tutti_off hi);

@@ -1,6 +1,6 @@
-/* engine: the staged engine: windows open as they get ready, in memory that the ranks of a node share.
- * Here are its memory, the walk through this rank's own bytes, and the loop that drives all parts; see
- * run.h for the whole picture.
+/* engine: the staged engine: windows open as they get ready, in memory that the ranks of a node
+ * share.  Here are its memory, the walk through this rank's own bytes, and the loop that drives all
+ * parts; see run.h for the whole picture.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
@@ -17,8 +17,8 @@ static tutti_err staged_memory(tutti_plan *p) {
                              : tutti__segment_ensure(p->file->team, t->shared, bytes);
 }
 
-/* Buffers for messages.  Operations that are not in the background exchange one after the other, and
- * share the team's. */
+/* Buffers for messages.  Operations that are not in the background exchange one after the other,
+ * and share the team's. */
 static tutti_err staged_wake(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     tutti__run *r = p->run;

@@ -1,5 +1,5 @@
-/* engine: what holds between the steps of an engine, whatever has failed so far.  Debug and sanitizer
- * builds assert it (TUTTI_ASSERT) before and after each step.
+/* engine: what holds between the steps of an engine, whatever has failed so far.  Debug and
+ * sanitizer builds assert it (TUTTI_ASSERT) before and after each step.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 

@@ -1,5 +1,5 @@
-/* engine: a window in work: its bytes and messages, as aggregator and relay both see them.  Both ends
- * derive the content of a message from the same descriptions, so messages hold data only.
+/* engine: a window in work: its bytes and messages, as aggregator and relay both see them.  Both
+ * ends derive the content of a message from the same descriptions, so messages hold data only.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 

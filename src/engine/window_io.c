@@ -1,8 +1,8 @@
 /* engine: which runs of the file a window stands for, and moving them.
  *
  *   reading   the bytes that somebody wants, in as few requests as small holes allow
- *   writing   the bytes that somebody has named; where holes may be written over, small ones are filled
- *             in first, from the file or with zeros
+ *   writing   the bytes that somebody has named; where holes may be written over, small ones are
+ *             filled in first, from the file or with zeros
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
@@ -98,7 +98,8 @@ static tutti_off extent_end(const tutti__extent *e) {
     return e->offset + e->bytes;
 }
 
-/* Put what the file has in [lo, hi) into the holes between extents [from, to); `bite` is for that. */
+/* Put what the file has in [lo, hi) into the holes between extents [from, to); `bite` is for
+ * that. */
 static tutti_err holes_fill(tutti__window_io *w, size_t from, size_t to, char *bite) {
     const tutti__extent *e = w->extents.v;
     const tutti_off end = extent_end(&e[to - 1]);
@@ -168,8 +169,8 @@ int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w) {
     w->extents.n = 0;
     w->since = tutti__now();
     if (r->err != TUTTI_OK) return 0;
-    /* Holes are written over only by an operation that blocks, while no other is under way: one that is
-     * could be writing there. */
+    /* Holes are written over only by an operation that blocks, while no other is under way: one
+     * that is could be writing there. */
     const int sole = !tutti__is_worker() && !op->file->requests;
     w->shift = op->shift;
     w->gap = r->two->gap;

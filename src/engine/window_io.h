@@ -26,12 +26,11 @@ typedef struct tutti__window_io {
     double since;
 } tutti__window_io;
 
-/* Make the list of runs; 1 if there are any.  After an error of the run there are none.
- * Writing: one run if the window is full, otherwise exactly those that somebody named, or, where holes
- * may be written over, runs whose small holes have been filled in from the file (read-modify-write)
- * and, behind its end, with zeros.
- * Reading: the bytes somebody wants, small holes along with them: data sieving of the bounding
- * section. */
+/* Make the list of runs; 1 if there are any.  After an error of the run there are none.  Writing:
+ * one run if the window is full, otherwise exactly those that somebody named, or, where holes may
+ * be written over, runs whose small holes have been filled in from the file (read-modify-write)
+ * and, behind its end, with zeros.  Reading: the bytes somebody wants, small holes along with them:
+ * data sieving of the bounding section. */
 int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w);
 /* The same, and begin to move them. */
 void tutti__window_io_begin(tutti__run *r, tutti__window_io *w);

@@ -1,17 +1,17 @@
-/* twophase: what all ranks decide alike, from what they have said of a request: the exchange and the
- * pipeline, how large windows are, which ranks are aggregators, and the file domain of each.  Nothing
- * is communicated, save the histogram of a sparse request; nothing is tabulated per rank.
+/* twophase: what all ranks decide alike, from what they have said of a request: the exchange and
+ * the pipeline, how large windows are, which ranks are aggregators, and the file domain of each.
+ * Nothing is communicated, save the histogram of a sparse request; nothing is tabulated per rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "twophase/plan.h"
 
 #include "exchange/shuffle.h"
 
-/* Where a write is a copy into the page cache, windows that are still in a core's cache when they are
- * written are quicker than large ones. */
+/* Where a write is a copy into the page cache, windows that are still in a core's cache when they
+ * are written are quicker than large ones. */
 static const tutti_off CACHED_WINDOW = 512 << 10;
 
-/* What fits into the memory of a node, with `buffers` of this size for each of its ranks.  Never less
- * than *least_out: cycles must fit into a slot's key. */
+/* What fits into the memory of a node, with `buffers` of this size for each of its ranks.  Never
+ * less than *least_out: cycles must fit into a slot's key. */
 static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent,
                               tutti_off *least_out) {
     const tutti_file *f = p->file;
@@ -40,9 +40,9 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     tutti__two_phase *t = p->two;
     tutti__team *team = f->team;
 
-    /* Which exchange?  Cycle by cycle only where it was asked for by name.  MPI's windows are made and
-     * fenced by calls that block: inside a fiber, where other operations of the thread are waiting,
-     * messages do it instead. */
+    /* Which exchange?  Cycle by cycle only where it was asked for by name.  MPI's windows are made
+     * and fenced by calls that block: inside a fiber, where other operations of the thread are
+     * waiting, messages do it instead. */
     const int exchange =
         f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
     const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
@@ -71,8 +71,8 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     tutti_off least_window;
     const tutti_off window = window_bytes(p, buffers, extent, &least_window);
 
-    /* Who are the aggregators?  From a device, holes are read along, or requests wait for it side by
-     * side: then the extent counts, not the bytes. */
+    /* Who are the aggregators?  From a device, holes are read along, or requests wait for it side
+     * by side: then the extent counts, not the bytes. */
     const tutti__topology topo = {team->size, team->nodes.n, team->nodes.of};
     const int named = p->method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
     const tutti_off least = tutti__max(f->align, tutti__min(window, p->choice.least));

@@ -1,9 +1,10 @@
-/* twophase: who sends what to whom.  Each rank looks up which file domains it has bytes in and sends
- * their aggregators a description of its bytes there; no rank ever sees a table of all requests.
+/* twophase: who sends what to whom.  Each rank looks up which file domains it has bytes in and
+ * sends their aggregators a description of its bytes there; no rank ever sees a table of all
+ * requests.
  *
  *   destinations   the aggregators that my bytes go to: my File Access Descriptor
- *   -> messages    my description, clipped to the domain, to each of them, and to the rank of my group
- *                  that relays bytes to it
+ *   -> messages    my description, clipped to the domain, to each of them, and to the rank of my
+ *                  group that relays bytes to it
  *   -> incoming    of an aggregator: who sends what, the File Domain Access Table; of a relay: what
  *                  its group sends through it
  *   -> overlap     of an aggregator: do its senders write the same bytes?
@@ -24,9 +25,9 @@ typedef struct {
 
 /* ---- destinations */
 
-/* Within a cycle the walk goes to the aggregators of my own group first, starting with myself, then to
- * the others, through relays, in an order that is the same for all ranks of the group and different
- * for different groups. */
+/* Within a cycle the walk goes to the aggregators of my own group first, starting with myself, then
+ * to the others, through relays, in an order that is the same for all ranks of the group and
+ * different for different groups. */
 static int walk_place(const tutti__two_phase *t, const tutti__destination *s) {
     const int n = t->domains.aggregators;
     if (!s->by_relay) return (s->member - t->groups->me + t->groups->size) % t->groups->size;

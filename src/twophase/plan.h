@@ -1,10 +1,11 @@
-/* twophase: a plan: by which method the bytes of all ranks go and, in two phases, who moves what, when.
+/* twophase: a plan: by which method the bytes of all ranks go and, in two phases, who moves what.
  *
  *   aggregators     ranks that access the file, each for one file domain, window by window
- *   destinations    where this rank's own bytes go: the File Access Descriptor of Thakur and Choudhary
+ *   destinations    where this rank's own bytes go: the File Access Descriptor of Thakur and
+ *                   Choudhary
  *   incoming        whose bytes come to this rank's windows: their File Domain Access Table
- *   relays          ranks that pass the bytes of their group on to an aggregator of another group, or
- *                   back: one message a window and group instead of one a rank
+ *   relays          ranks that pass the bytes of their group on to an aggregator of another group,
+ *                   or back: one message a window and group instead of one a rank
  *
  * Groups are the nodes where ranks of a node share staging memory, otherwise every rank is one.
  *
@@ -40,7 +41,7 @@ typedef struct tutti__source {
 typedef struct tutti__sender_group {
     int group;
     int first, n; /* sources */
-    int peer; /* the rank at the other end: of an aggregator's the relay, of a relay's the aggregator */
+    int peer;     /* the rank at the other end: their relay, or, if I am that, the aggregator */
 } tutti__sender_group;
 
 typedef struct tutti__incoming {
@@ -116,7 +117,7 @@ struct tutti_plan {
     tutti__two_phase *two;       /* methods two-phase and root */
     const tutti__engine *engine; /* that carries it out, and its state: */
     struct tutti__run *run;      /* NULL: no staging, every rank for itself */
-    int in_rank_order; /* methods without exchange: ranks overlap, so they write one after the other */
+    int in_rank_order; /* methods without exchange: ranks overlap and write one after the other */
     tutti_request *request; /* that tutti_plan_start has made, or NULL */
     int used;               /* it has been run before */
     /* cached plans */
@@ -133,8 +134,8 @@ struct tutti_plan {
 
 /* ---- decide.c, describe.c: the steps of planning */
 
-/* Exchange, pipeline, windows, aggregators, domains: the same on all ranks, from what all have said.
- * `singles`: without shared memory.   Collective. */
+/* Exchange, pipeline, windows, aggregators, domains: the same on all ranks, from what all have
+ * said.  `singles`: without shared memory.   Collective. */
 tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s,
                                   int singles) TUTTI_MUST_USE;
 /* Destinations, descriptions to the aggregators, what comes in; whether ranks overlap in my domain,

@@ -1,5 +1,5 @@
-/* twophase: staging memory on a node: what a plan takes of it, and resident plans, which have memory for
- * all of their windows at once, so that file access goes on while the program computes.
+/* twophase: staging memory on a node: what a plan takes of it, and resident plans, which have
+ * memory for all of their windows at once, so that file access goes on while the program computes.
  *
  * Such memory is counted on the largest node: what all operations hold there together is limited by
  * the option background_bytes.  One segment is kept with the team for the next resident plan.
@@ -69,10 +69,12 @@ tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) {
     t->window_slots = (int)tutti__max(v.max[WINDOWS], 1);
     t->elsewhere = v.max[ELSEWHERE];
     *fits_out = v.max[WINDOWS] < most && tutti__resident_fits(p);
+    TUTTI_ASSERT(tutti__two_phase_is_valid(t));
     return TUTTI_OK;
 }
 
-/* The memory of an operation that has ended is taken again; all ranks of a node have the same one. */
+/* The memory of an operation that has ended is taken again; all ranks of a node have the same
+ * one. */
 tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) {
     const tutti__two_phase *t = p->two;
     tutti__team *team = p->file->team;

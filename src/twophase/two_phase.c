@@ -1,5 +1,5 @@
-/* twophase: the two-phase part of a plan as a thing: is it whole, how large is it, its end; and what
- * others ask of it.
+/* twophase: the two-phase part of a plan: is it whole, how large is it, its end; what others ask of
+ * it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "twophase/plan.h"
 
