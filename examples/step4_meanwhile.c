@@ -1,4 +1,4 @@
-/* TEST ranks=1,4 timeout=60 */
+/* TEST ranks=1,4 timeout=60 own=1 */
 /* Step 4.  Computing while the bytes go to the file: begin sends a step's data on its way and
  * returns,
  * the next step is computed while a thread or the kernel writes, end waits for what is left.  Then

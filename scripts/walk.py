@@ -10,6 +10,7 @@ move on.
 SPDX-License-Identifier: BSD-3-Clause"""
 import collections
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -34,15 +35,26 @@ def make():
     return build / "bench" / "walk"
 
 
+def inline_functions():
+    """{function: room/header} of those in headers, whose copies addr2line places anywhere"""
+    found = {}
+    for path in sorted((top / "src").rglob("*.h")):
+        for name in re.findall(r"^static inline [^(;]*?\b(\w+)\(", path.read_text(), re.M):
+            found[name] = str(path.relative_to(top / "src"))
+    return found
+
+
 def places(program, addresses):
     """{address: (function, room/file)}"""
+    inline = inline_functions()
     text = run("addr2line", "-f", "-e", str(program), input="\n".join(addresses))
     lines = text.splitlines()
     found = {}
     for address, name, place in zip(addresses, lines[::2], lines[1::2]):
         path = pathlib.Path(place.split(":")[0]).resolve()
         inside = path.is_relative_to(top / "src")
-        found[address] = (name, str(path.relative_to(top / "src")) if inside else None)
+        found[address] = (name, inline.get(name) or
+                          (str(path.relative_to(top / "src")) if inside else None))
     return found
 
 

@@ -1,9 +1,5 @@
-/* direct: methods in which every rank accesses the file for itself.
- *
- *   list    runs of the access in batches; `independent` is the same with one file run a batch
- *   sieve   read a stretch of the file at once and pick the named bytes out of it; to write, put
- *           them in and write the stretch back (only where that is allowed)
- *
+/* direct: list I/O: the runs of the access in batches, each one request; `independent` is the same
+ * with one run of the file a batch.  Pieces are contiguous in the file and in memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
@@ -58,20 +54,16 @@ static tutti_err lister_add(lister *l, tutti_off file, tutti_off memory, tutti_o
     return TUTTI_OK;
 }
 
-/* Contiguous in the file and in memory, as it often is. */
-static tutti_err list_one(lister *l, const tutti_access *a, tutti_off total) {
-    TUTTI_TRY(
-        lister_add(l, l->op->shift + tutti__side_lo(a->file), tutti__side_lo(a->memory), total));
-    return lister_flush(l);
-}
-
 static tutti_err list_pieces(lister *l) {
     const tutti_access *a = l->op->access;
     const tutti_off total = tutti__side_tell(a->file, l->op->eof);
     tutti__cursor file, memory;
     tutti__burst fb, mb;
-    if (tutti__side_runs(a->file) == 1 && tutti__side_runs(a->memory) == 1)
-        return list_one(l, a, total);
+    if (tutti__side_runs(a->file) == 1 && tutti__side_runs(a->memory) == 1) { /* as it often is */
+        const tutti_off at = l->op->shift + tutti__side_lo(a->file);
+        TUTTI_TRY(lister_add(l, at, tutti__side_lo(a->memory), total));
+        return lister_flush(l);
+    }
     tutti__cursor_seek(&file, a->file, 0);
     tutti__cursor_seek(&memory, a->memory, 0);
     for (tutti_off at = 0; at < total && !l->ended;) {

@@ -1,28 +1,13 @@
 /* direct: atomic mode.  Every access is carried out by its own rank, under a lock on its whole
- * extent in the file: shared to read, exclusive to write.  So whatever conflicts happens one
- * after the other.  Who holds a lock only accesses the file and waits for nobody, so nothing can
- * hang; ranks of one collective write that overlap take turns in rank order, as ever.
+ * extent in the file: shared to read, exclusive to write.  So whatever conflicts happens one after
+ * the other.  Who holds a lock only accesses the file and waits for nobody, so nothing can hang;
+ * ranks of one collective write that overlap write one after the other, in rank order, as ever.
  *
- * Threads of a rank share its open file, against which its own locks do not hold: they take
- * turns (f->atomic_turn). The end of the file is looked for under the lock too: a writer may be
- * moving it.
+ * Threads of a rank share its open file, against which its own locks do not hold: one of them
+ * accesses it at a time (f->atomic_turn).  The end of the file is looked for under the lock too: a
+ * writer may be moving it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
-
-/* With the lock held. */
-static tutti_err run_locked(tutti__op *op) {
-    TUTTI_TRY(tutti__operation_refresh(op));
-    TUTTI_TRY(tutti__run_list(op, TUTTI__LIST_BATCH));
-    return tutti__operation_flush(op);
-}
-
-static tutti_err unlock(tutti__op *op, tutti_off lo, tutti_off hi, tutti_err err) {
-    const tutti_error_info first = *tutti_last_error();
-    const tutti_err unlocked = tutti__store_lock(op->file->store, 0, lo, hi);
-    if (err == TUTTI_OK) return unlocked;
-    tutti__error_assign(&first);
-    return err;
-}
 
 tutti_err tutti__run_atomic(tutti__op *op) {
     const tutti__side file = op->access->file;
@@ -33,7 +18,17 @@ tutti_err tutti__run_atomic(tutti__op *op) {
     op->eof_unknown = 1;
     pthread_mutex_lock(&op->file->atomic_turn);
     tutti_err err = tutti__store_lock(op->file->store, kind, lo, hi);
-    if (err == TUTTI_OK) err = unlock(op, lo, hi, run_locked(op));
+    if (err == TUTTI_OK) {
+        err = tutti__operation_refresh(op);
+        if (err == TUTTI_OK) err = tutti__run_list(op, TUTTI__LIST_BATCH);
+        if (err == TUTTI_OK) err = tutti__operation_flush(op);
+        const tutti_error_info first = *tutti_last_error();
+        const tutti_err unlocked = tutti__store_lock(op->file->store, 0, lo, hi);
+        if (err != TUTTI_OK)
+            tutti__error_assign(&first);
+        else
+            err = unlocked;
+    }
     pthread_mutex_unlock(&op->file->atomic_turn);
     return err;
 }

@@ -1,5 +1,5 @@
-/* engine: memory of the cycle-by-cycle pipeline, allocated with the plan so that running needs hardly
- * any; and in which order a rank looks at its peers.
+/* engine: memory of the cycle-by-cycle pipeline, allocated with the plan so that running needs
+ * hardly any; and the ring: in which order a rank looks at its peers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 
@@ -10,7 +10,7 @@
 /* ---- the ring */
 
 typedef struct {
-    int turn, index;
+    int turn, index; /* step of the ring (tutti__ring_mine), and whose it is */
 } place;
 
 static int by_turn(const void *a, const void *b) {
@@ -18,7 +18,7 @@ static int by_turn(const void *a, const void *b) {
     return (x->turn > y->turn) - (x->turn < y->turn);
 }
 
-/* Indices 0 ... n-1 in the order of their turns. */
+/* Indices 0 ... n-1 in ring order. */
 static void ring_sort(int n, place *v, int *out) {
     qsort(v, (size_t)n, sizeof *v, by_turn);
     for (int i = 0; i < n; i++) out[i] = v[i].index;
@@ -62,52 +62,33 @@ static tutti_err subs_make(tutti__cycles *c, const tutti__two_phase *t) {
     return TUTTI_OK;
 }
 
-static tutti__needs needs_of(const tutti__run *r, int is_write) {
-    const tutti__two_phase *t = r->two;
-    tutti__needs q = {.slots = t->window_slots, .window = t->domains.window, .is_write = is_write};
-    q.aggregates = t->my_agg >= 0;
-    for (int i = 0; i < t->destinations; i++)
-        q.mine |= t->agg_rank[t->destination[i].aggregator] != r->file->team->rank;
-    for (int i = 0; i < t->incoming.n; i++)
-        q.theirs |= t->incoming.source[i].rank != r->file->team->rank;
-    return q;
+tutti_err tutti__cycles_memory(tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
+    const tutti_off window = t->domains.window;
+    if (t->kind == TUTTI_EXCHANGE_TWO_SIDED) return TUTTI_OK;
+    /* my part of a node's memory, without what the exchange needs beside its windows */
+    const tutti_off share = p->file->opt.cb_buffer_size / p->file->team->nodes.largest;
+    const int beside = tutti__exchange_buffers(t->kind, t->step, t->window_slots) - t->window_slots;
+    const tutti_off room = tutti__max(share - beside * window, t->window_slots * window);
+    return tutti__rma_windows_ensure(p->file->team, t->window_slots, t->my_agg >= 0 ? window : 0,
+                                     room);
 }
 
-/* All ranks decide alike.  Empty cycles cost a synchronisation, agreeing on the next one costs another. */
-static void cycles_count(tutti__cycles *c, const tutti__two_phase *t) {
+tutti_err tutti__cycles_make(tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
     const tutti__domains *d = &t->domains;
+    TUTTI_TRY(tutti__run_make(p));
+    tutti__run *r = p->run;
+    tutti__cycles *c = r->cycles = tutti__calloc(1, sizeof *c);
+    if (!c) return TUTTI_ERR_NOMEM;
+    c->file = p->file;
+    c->slots = t->window_slots;
+    /* All ranks decide alike.  Empty cycles cost a synchronisation, agreeing on the next one that
+     * is not costs another. */
     for (int a = 0; a < d->aggregators; a++)
         c->cycles = tutti__max(c->cycles, tutti__domains_cycles(d, a));
     c->collective = t->kind != TUTTI_EXCHANGE_TWO_SIDED;
     c->sparse = c->collective && c->cycles / 4 > t->bytes / d->window / d->aggregators + 16;
-}
-
-/* My part of a node's memory, without what the exchange needs beside its windows. */
-static tutti_off windows_room(const tutti_plan *p, const tutti__two_phase *t) {
-    const tutti_off share = p->file->opt.cb_buffer_size / p->file->team->nodes.largest;
-    const int beside = tutti__exchange_buffers(t->kind, t->step, t->window_slots) - t->window_slots;
-    return tutti__max(share - beside * t->domains.window, t->window_slots * t->domains.window);
-}
-
-tutti_err tutti__cycles_memory(tutti_plan *p) {
-    const tutti__two_phase *t = p->two;
-    if (t->kind == TUTTI_EXCHANGE_TWO_SIDED) return TUTTI_OK;
-    return tutti__rma_windows_ensure(p->file->team, t->window_slots,
-                                     t->my_agg >= 0 ? t->domains.window : 0, windows_room(p, t));
-}
-
-tutti_err tutti__cycles_make(tutti_plan *p) {
-    tutti__two_phase *t = p->two;
-    tutti__run *r = p->run = tutti__calloc(1, sizeof *r);
-    if (!r) return TUTTI_ERR_NOMEM;
-    r->two = t;
-    r->file = p->file;
-    r->destination_next = tutti__calloc((size_t)t->destinations + 1, sizeof *r->destination_next);
-    tutti__cycles *c = r->cycles = tutti__calloc(1, sizeof *c);
-    if (c) c->file = p->file;
-    if (!r->destination_next || !c) return TUTTI_ERR_NOMEM;
-    c->slots = t->window_slots;
-    cycles_count(c, t);
     TUTTI_TRY(rings_make(c, r, p->is_write));
     TUTTI_TRY(subs_make(c, t));
     return tutti__cycles_wake(p);
@@ -121,7 +102,13 @@ tutti_err tutti__cycles_wake(tutti_plan *p) {
         atomic_fetch_add(&p->file->team->staging->pins, 1);
     }
     if (c->exchange.memory) return TUTTI_OK;
-    const tutti__needs q = needs_of(p->run, p->is_write);
+    const int me = p->file->team->rank;
+    tutti__needs q = {.slots = t->window_slots, .window = t->domains.window};
+    q.is_write = p->is_write;
+    q.aggregates = t->my_agg >= 0;
+    for (int i = 0; i < t->destinations; i++)
+        q.mine |= t->agg_rank[t->destination[i].aggregator] != me;
+    for (int i = 0; i < t->incoming.n; i++) q.theirs |= t->incoming.source[i].rank != me;
     return tutti__exchange_make(&c->exchange, p->file->team, t->kind, t->step, &q, c->shuffle);
 }
 
@@ -145,9 +132,7 @@ void tutti__cycles_sleep(tutti__run *r) {
 
 void tutti__cycles_abort(tutti__run *r) {
     tutti__cycles *c = r->cycles;
-    for (int i = 0; i < c->slots; i++)
-        if (c->sub[i].request && tutti__store_finish(&c->sub[i].request, NULL) != TUTTI_OK)
-            c->sub[i].request = NULL;
+    for (int i = 0; i < c->slots; i++) tutti__window_io_abort(&c->sub[i].io);
 }
 
 void tutti__cycles_free(tutti__run *r) {
@@ -161,6 +146,5 @@ void tutti__cycles_free(tutti__run *r) {
         tutti__free(c->sources);
         tutti__free(c);
     }
-    tutti__free(r->destination_next);
-    tutti__free(r);
+    tutti__run_free(r);
 }

@@ -107,7 +107,7 @@ void tutti__cycle_open(tutti__run *r, int k) {
     tutti__cycles *c = r->cycles;
     tutti__shuffle *s = &c->shuffle[k];
     tutti__window_io *io = &c->sub[k].io;
-    TUTTI_ASSERT(!s->flying && !c->sub[k].request);
+    TUTTI_ASSERT(!s->flying && !io->request && c->next != TUTTI__NO_CYCLE);
     s->cycle = c->next;
     s->lo = s->hi = 0;
     s->theirs.n = 0;
@@ -119,12 +119,10 @@ void tutti__cycle_open(tutti__run *r, int k) {
         r->window_next = tutti__incoming_next(r, &r->two->incoming, s->cycle + 1);
         io->total = theirs_open(r, s) + s->own;
     }
+    io->cycle = s->cycle;
     io->lo = s->lo;
     io->hi = s->hi;
-    io->gap = r->two->gap;
-    tutti__window_mend(io, r->op);
     io->stage = s->buffer;
-    io->shift = r->op->shift;
     cycle_advance(r, s->cycle);
 }
 
@@ -142,19 +140,15 @@ static void shuffle_note(tutti__run *r) {
     tutti__file_report(r->file, r->done, r->total, "exchange");
 }
 
-static tutti_off shuffle_bytes(const tutti__shuffle *s) {
-    tutti_off n = s->own;
-    for (int i = 0; i < s->mine.n; i++) n += s->mine.v[i].bytes;
-    for (int i = 0; i < s->theirs.n; i++) n += s->theirs.v[i].bytes;
-    return n;
-}
-
 static void shuffle_ended(tutti__run *r, int k) {
     const tutti__shuffle *s = &r->cycles->shuffle[k];
     shuffle_note(r);
     if (!tutti__trace_on()) return;
+    tutti_off bytes = s->own;
+    for (int i = 0; i < s->mine.n; i++) bytes += s->mine.v[i].bytes;
+    for (int i = 0; i < s->theirs.n; i++) bytes += s->theirs.v[i].bytes;
     tutti__trace_event("exchange", r->op->is_write ? "shuffle" : "scatter", r->cycles->sub[k].since,
-                       shuffle_bytes(s), s->cycle);
+                       bytes, s->cycle);
 }
 
 void tutti__cycle_shuffle_init(tutti__run *r, int k) {
@@ -181,42 +175,14 @@ void tutti__cycle_shuffle_wait(tutti__run *r, int k) {
 
 /* ---- the file */
 
-/* The option `stagger`: aggregators start one after the other. */
-static void stagger(tutti__run *r) {
-    const double until = r->started + 1e-6 * r->file->opt.stagger * r->two->my_agg;
-    if (r->cycles->staggered) return;
-    r->cycles->staggered = 1;
-    while (r->file->opt.stagger > 0 && tutti__now() < until) {
+/* Has this rank a window in the cycle?  Then wait until it may access the file. */
+static int store_due(tutti__run *r, int k) {
+    if (r->cycles->sub[k].io.total == 0) return 0;
+    while (r->err == TUTTI_OK && tutti__run_too_early(r)) {
         tutti__exchange_progress(&r->cycles->exchange);
         tutti__yield();
     }
-}
-
-/* Is there anything to do?  Makes the list of runs. */
-static int store_prepare(tutti__run *r, int k) {
-    tutti__sub *b = &r->cycles->sub[k];
-    b->request = NULL;
-    if (b->io.total == 0 || r->err != TUTTI_OK) return 0;
-    stagger(r);
-    b->since = tutti__now();
-    r->op->stats->windows++;
-    const tutti_err err = tutti__window_io_make(&b->io, r->op->is_write);
-    if (err != TUTTI_OK) tutti__run_fail(r, err);
-    return err == TUTTI_OK && b->io.n > 0;
-}
-
-static void store_ended(tutti__run *r, int k, tutti_err err, tutti_off done, double when) {
-    const tutti__sub *b = &r->cycles->sub[k];
-    const int is_write = r->op->is_write;
-    const tutti__window_io *io = &b->io;
-    if (err != TUTTI_OK)
-        tutti__run_fail(r, err);
-    else if (!is_write && done < io->asked)
-        tutti__run_fail(r, tutti__error_set(TUTTI_ERR_TRUNCATED, 0, io->shift + io->lo,
-                                            "%lld of %lld bytes are gone",
-                                            (long long)(io->asked - done), (long long)io->asked));
-    tutti__trace_span("store", is_write ? "write" : "read", b->since, when, io->asked,
-                      r->cycles->shuffle[k].cycle);
+    return 1;
 }
 
 /* A list of runs, some bytes at a time; a long run is cut. */
@@ -253,7 +219,7 @@ void tutti__cycle_store(tutti__run *r, int k, tutti_off slice) {
     slices s = {io, 0, 0};
     tutti_off done = 0;
     tutti_err err = TUTTI_OK;
-    if (!store_prepare(r, k)) return;
+    if (!store_due(r, k) || !tutti__window_io_prepare(r, io)) return;
     while (s.run < io->n && err == TUTTI_OK) {
         tutti_off n = 0;
         const double start = tutti__now();
@@ -262,41 +228,21 @@ void tutti__cycle_store(tutti__run *r, int k, tutti_off slice) {
         done += n;
         if (slice > 0) tutti__exchange_progress(&r->cycles->exchange);
     }
-    store_ended(r, k, err, done, tutti__now());
+    tutti__window_io_outcome(r, io, err, done, tutti__now());
 }
 
 void tutti__cycle_store_init(tutti__run *r, int k) {
-    tutti__sub *b = &r->cycles->sub[k];
-    if (!store_prepare(r, k)) return;
-    const double start = tutti__now();
-    const tutti_err err =
-        tutti__store_begin(r->op->store, r->op->is_write, b->io.run, b->io.n, &b->request);
-    r->op->stats->seconds_file += tutti__now() - start;
-    if (err != TUTTI_OK) {
-        b->request = NULL;
-        tutti__run_fail(r, err);
-    }
+    if (store_due(r, k)) tutti__window_io_begin(r, &r->cycles->sub[k].io);
 }
 
 int tutti__cycle_store_test(tutti__run *r, int k) {
-    tutti__sub *b = &r->cycles->sub[k];
-    tutti_off done = 0;
-    if (!b->request) return 1;
-    const double start = tutti__now();
-    const int ended = tutti__store_test(b->request);
-    if (ended) {
-        const double when = tutti__store_ended(b->request);
-        const tutti_err err = tutti__store_finish(&b->request, &done);
-        store_ended(r, k, err, done, when);
-    }
-    r->op->stats->seconds_file += tutti__now() - start;
-    return ended;
+    return tutti__window_io_end(r, &r->cycles->sub[k].io, 0);
 }
 
 /* Whatever passes here is time that the file takes. */
 void tutti__cycle_store_wait(tutti__run *r, int k) {
     const double start = tutti__now(), before = r->op->stats->seconds_file;
-    if (!r->cycles->sub[k].request) return;
+    if (!r->cycles->sub[k].io.request) return;
     while (!tutti__cycle_store_test(r, k)) {
         tutti__exchange_progress(&r->cycles->exchange);
         tutti__yield();

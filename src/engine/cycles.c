@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 
-#include "base/trace.h"
+#include "base/fiber.h"
 #include "comm/wait.h"
 
-/* File access that blocks lets the exchange move on after so many bytes: some times a window, but not
- * for less than a call is worth. */
+/* File access that blocks lets the exchange move on after so many bytes: some times a window, but
+ * not for less than a call is worth. */
 static tutti_off slice_of(const tutti__run *r) {
     const tutti_off window = r->two->domains.window;
     if (r->file->opt.direct_io) return tutti__max(1 << 20, window / 4);
@@ -169,40 +169,25 @@ static void read_write_comm_2(tutti__run *r) {
  *
  * Shuffles begin in the order of their cycles. */
 
-static int flow_idle(tutti__run *r, int k) {
-    if (!tutti__cycle_more(r)) return 0;
-    tutti__cycle_open(r, k);
-    if (r->op->is_write) {
-        tutti__cycle_shuffle_init(r, k);
-        r->cycles->sub[k].phase = TUTTI__FILL;
-    } else {
-        tutti__cycle_store_init(r, k);
-        r->cycles->sub[k].phase = TUTTI__FETCH;
-    }
-    return 1;
-}
-
-/* Is no earlier cycle still being read? */
-static int fetch_is_first(const tutti__run *r, int k) {
-    const tutti__cycles *c = r->cycles;
-    for (int i = 0; i < c->slots; i++)
-        if (c->sub[i].phase == TUTTI__FETCH && c->shuffle[i].cycle < c->shuffle[k].cycle) return 0;
-    return 1;
-}
-
 /* 1 if the sub-buffer has taken its next step. */
 static int flow_step(tutti__run *r, int k) {
-    tutti__sub *b = &r->cycles->sub[k];
+    tutti__cycles *c = r->cycles;
+    tutti__sub *b = &c->sub[k];
     switch (b->phase) {
     case TUTTI__IDLE:
-        return flow_idle(r, k);
+        if (!(r->op->is_write ? shuffle_begin(r, k) : read_begin(r, k))) return 0;
+        b->phase = r->op->is_write ? TUTTI__FILL : TUTTI__FETCH;
+        return 1;
     case TUTTI__FILL:
         if (!tutti__cycle_shuffle_test(r, k)) return 0;
         tutti__cycle_store_init(r, k);
         b->phase = TUTTI__STORE;
         return 1;
     case TUTTI__FETCH:
-        if (!tutti__cycle_store_test(r, k) || !fetch_is_first(r, k)) return 0;
+        if (!tutti__cycle_store_test(r, k)) return 0;
+        for (int i = 0; i < c->slots; i++) /* an earlier cycle is still being read */
+            if (c->sub[i].phase == TUTTI__FETCH && c->shuffle[i].cycle < c->shuffle[k].cycle)
+                return 0;
         tutti__cycle_shuffle_init(r, k);
         b->phase = TUTTI__SERVE;
         return 1;
@@ -215,18 +200,15 @@ static int flow_step(tutti__run *r, int k) {
     }
 }
 
-static int flow_busy(tutti__run *r) {
-    for (int k = 0; k < r->cycles->slots; k++)
-        if (r->cycles->sub[k].phase != TUTTI__IDLE) return 1;
-    return tutti__cycle_more(r);
-}
-
 static void flow(tutti__run *r) {
-    for (int k = 0; k < r->cycles->slots; k++) r->cycles->sub[k].phase = TUTTI__IDLE;
-    while (flow_busy(r)) {
+    tutti__cycles *c = r->cycles;
+    for (int k = 0; k < c->slots; k++) c->sub[k].phase = TUTTI__IDLE;
+    for (int busy = 1; busy;) {
         int moved = 0;
-        for (int k = 0; k < r->cycles->slots; k++) moved |= flow_step(r, k);
-        if (!moved) tutti__yield();
+        for (int k = 0; k < c->slots; k++) moved |= flow_step(r, k);
+        busy = tutti__cycle_more(r);
+        for (int k = 0; k < c->slots; k++) busy |= c->sub[k].phase != TUTTI__IDLE;
+        if (!moved && busy) tutti__yield();
     }
 }
 
@@ -234,37 +216,29 @@ static void flow(tutti__run *r) {
 
 typedef void listing(tutti__run *r);
 
-static listing *listing_of(const tutti__run *r) {
+static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
     static listing *const listings[][2] = {{read_none, write_none},
                                            {read_comm, write_comm},
                                            {read_write, write_write},
                                            {read_write_comm, write_write_comm},
                                            {read_write_comm_2, write_write_comm_2}};
-    const int pipeline = r->two->pipeline;
-    if (pipeline == TUTTI_PIPELINE_WRITE_COMM_2 && !r->cycles->collective) return flow;
-    return listings[pipeline - TUTTI_PIPELINE_NONE][r->op->is_write];
-}
-
-static void cycles_start(tutti__run *r, tutti__op *op) {
-    tutti__cycles *c = r->cycles;
-    tutti__exchange *x = &c->exchange;
-    tutti__run_start(r, op);
-    c->staggered = 0;
-    x->access = r->access;
-    x->user = op->buf;
-    x->stats = op->stats;
-    tutti__exchange_start(x, c->shuffle);
-    tutti__cycle_first(r);
-}
-
-static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
     tutti__run *r = p->run;
-    const double start = tutti__now(), file_before = op->stats->seconds_file;
-    cycles_start(r, op);
-    listing_of(r)(r);
-    op->moved = tutti__run_moved(r);
-    op->stats->seconds_exchange += tutti__now() - start - (op->stats->seconds_file - file_before);
-    return tutti__run_outcome(r);
+    tutti__cycles *c = r->cycles;
+    const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
+    const int pipeline = r->two->pipeline;
+    tutti__run_start(r, op);
+    c->exchange.access = r->access;
+    c->exchange.user = op->buf;
+    c->exchange.stats = op->stats;
+    tutti__exchange_start(&c->exchange, c->shuffle);
+    tutti__cycle_first(r);
+    if (pipeline == TUTTI_PIPELINE_WRITE_COMM_2 && !c->collective)
+        flow(r);
+    else
+        listings[pipeline - TUTTI_PIPELINE_NONE][op->is_write](r);
+    op->stats->seconds_exchange +=
+        tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
+    return tutti__run_end(r);
 }
 
 const tutti__engine tutti__engine_literal = {.memory = tutti__cycles_memory,

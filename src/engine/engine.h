@@ -1,11 +1,11 @@
 /* engine: carries a two-phase plan out.  Two engines do the same by different means:
  *
- *   staged    windows open as they get ready, in memory that the ranks of a node share; between nodes
- *             relays exchange messages (run.h)
+ *   staged    windows open as they get ready, in memory that the ranks of a node share; between
+ *             nodes relays exchange messages (run.h)
  *   literal   cycle by cycle, as the papers' listings go, over one of their exchanges (cycles.h)
  *
- * An engine keeps its state in the plan (p->run), allocated with it, so that running needs hardly any
- * memory.  All ranks take the same engine, since they decide by what they have agreed on.
+ * An engine keeps its state in the plan (p->run), allocated with it, so that running needs hardly
+ * any memory.  All ranks take the same engine, since they decide by what they have agreed on.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ENGINE_H
 #define TUTTI_ENGINE_H
@@ -23,12 +23,12 @@ struct tutti__engine {
     /* A plan that is only cached gives memory back; and takes it again.   Local. */
     void (*sleep)(tutti__run *r);
     tutti_err (*wake)(tutti_plan *p);
-    /* Is staging memory divided as this plan wants it, with all slots closed?  Make it so, before an
-     * agreement; after a run it still is. */
+    /* Is staging memory divided as this plan wants it, with all slots closed?  Make it so, before
+     * an agreement; after a run it still is. */
     int (*ready)(const tutti_plan *p);
     void (*prepare)(const tutti_plan *p);
-    /* All of it, or, for a resident plan, in two parts: writing, the first ends when all bytes are in
-     * staging and on their way into the file; reading, when they are on their way out of it.
+    /* All of it, or, for a resident plan, in two parts: writing, the first ends when all bytes are
+     * in staging and on their way into the file; reading, when they are on their way out of it.
      * Collective; this rank's outcome. */
     tutti_err (*run)(tutti_plan *p, tutti__op *op);
     void (*depart)(tutti_plan *p, tutti__op *op);

@@ -4,34 +4,19 @@
 
 #include "base/trace.h"
 
-tutti_count tutti__destination_after(const tutti__run *r, const tutti__destination *s,
-                                     tutti_count cycle) {
-    tutti_off lo, hi;
-    const tutti__side file = r->access->file;
-    const tutti_count c = tutti__route_next(&r->two->domains, file, s->aggregator, cycle);
-    if (c < 0) return -1;
-    tutti__domains_window(&r->two->domains, s->aggregator, c, &lo, &hi);
-    return tutti__side_next(file, lo) < r->op->eof ? c : -1;
+tutti_err tutti__run_make(tutti_plan *p) {
+    tutti__run *r = p->run = tutti__calloc(1, sizeof *r);
+    if (!r) return TUTTI_ERR_NOMEM;
+    r->two = p->two;
+    r->file = p->file;
+    const size_t n = (size_t)p->two->destinations + 1;
+    r->destination_next = tutti__calloc(n, sizeof *r->destination_next);
+    return r->destination_next ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-void tutti__run_fail(tutti__run *r, tutti_err err) {
-    if (r->err != TUTTI_OK) return;
-    r->err = err;
-    r->info = *tutti_last_error();
-}
-
-tutti_err tutti__run_outcome(const tutti__run *r) {
-    if (r->err != TUTTI_OK) tutti__error_assign(&r->info);
-    return r->err;
-}
-
-tutti_count tutti__incoming_next(const tutti__run *r, const tutti__incoming *l, tutti_count from) {
-    const tutti__domains *d = &r->two->domains;
-    tutti_off lo, hi;
-    const tutti_count best = tutti__incoming_cycle(d, l, from);
-    if (best < 0) return -1;
-    tutti__domains_window(d, l->aggregator, best, &lo, &hi);
-    return lo < r->op->eof ? best : -1;
+void tutti__run_free(tutti__run *r) {
+    tutti__free(r->destination_next);
+    tutti__free(r);
 }
 
 void tutti__run_start(tutti__run *r, tutti__op *op) {
@@ -46,8 +31,41 @@ void tutti__run_start(tutti__run *r, tutti__op *op) {
     for (int i = 0; i < t->destinations; i++)
         r->destination_next[i] =
             tutti__destination_after(r, &t->destination[i], t->destination[i].first);
+    TUTTI_ASSERT(tutti__run_is_valid(r));
 }
 
-tutti_off tutti__run_moved(const tutti__run *r) {
-    return r->two->walk ? r->total : r->done;
+tutti_err tutti__run_end(tutti__run *r) {
+    TUTTI_ASSERT(tutti__run_is_valid(r));
+    r->op->moved = r->two->walk ? r->total : r->done;
+    if (r->err != TUTTI_OK) tutti__error_assign(&r->info);
+    return r->err;
+}
+
+void tutti__run_fail(tutti__run *r, tutti_err err) {
+    if (r->err != TUTTI_OK) return;
+    r->err = err;
+    r->info = *tutti_last_error();
+}
+
+int tutti__run_too_early(const tutti__run *r) {
+    const int wait = r->file->opt.stagger;
+    return wait > 0 && tutti__now() < r->started + 1e-6 * wait * r->two->my_agg;
+}
+
+tutti_count tutti__destination_after(const tutti__run *r, const tutti__destination *s,
+                                     tutti_count cycle) {
+    tutti_off lo, hi;
+    const tutti__side file = r->access->file;
+    const tutti_count c = tutti__route_next(&r->two->domains, file, s->aggregator, cycle);
+    if (c < 0) return -1;
+    tutti__domains_window(&r->two->domains, s->aggregator, c, &lo, &hi);
+    return tutti__side_next(file, lo) < r->op->eof ? c : -1;
+}
+
+tutti_count tutti__incoming_next(const tutti__run *r, const tutti__incoming *l, tutti_count from) {
+    tutti_off lo, hi;
+    const tutti_count c = tutti__incoming_cycle(&r->two->domains, l, from);
+    if (c < 0) return -1;
+    tutti__domains_window(&r->two->domains, l->aggregator, c, &lo, &hi);
+    return lo < r->op->eof ? c : -1;
 }

@@ -1,5 +1,5 @@
-/* engine: a window's bytes and messages, as home and carrier both see them.  Both ends derive
- * the content of a message from the same descriptions, so messages carry data only.
+/* engine: a window in work: its bytes and messages, as aggregator and relay both see them.  Both
+ * ends derive the content of a message from the same descriptions, so messages hold data only.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
@@ -7,7 +7,8 @@
 
 #include "base/trace.h"
 
-void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__incoming *l, tutti_count cycle) {
+void tutti__window_begin(tutti__run *r, tutti__window *w, const tutti__incoming *l,
+                         tutti_count cycle) {
     w->incoming = l;
     w->cycle = cycle;
     tutti__domains_window(&r->two->domains, l->aggregator, cycle, &w->lo, &w->hi);
@@ -18,9 +19,9 @@ void tutti__work_begin(tutti__run *r, tutti__work *w, const tutti__incoming *l, 
     w->since = tutti__trace_on() ? tutti__now() : 0;
 }
 
-int tutti__work_is_first(const tutti__run *r, const tutti__work *w) {
+int tutti__window_is_first(const tutti__run *r, const tutti__window *w) {
     for (int i = 0; i < r->window_slots + r->relay_slots; i++) {
-        const tutti__work *o = &r->work[i];
+        const tutti__window *o = &r->window[i];
         if (o->phase == w->phase && o->incoming == w->incoming && o->cycle < w->cycle) return 0;
     }
     return 1;
@@ -33,9 +34,9 @@ tutti_off tutti__senders_bytes(const tutti__incoming *l, const tutti__sender_gro
     return n;
 }
 
-tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__sender_group *b) {
+void tutti__traffic_add(tutti__run *r, tutti__window *w, const tutti__sender_group *b) {
     const tutti_off bytes = tutti__senders_bytes(w->incoming, b, w->lo, w->hi);
-    if (bytes == 0) return NULL;
+    if (bytes == 0) return;
     w->total += bytes;
     tutti__traffic *m = &w->traffic[w->traffics++];
     memset(m, 0, sizeof *m);
@@ -44,20 +45,18 @@ tutti__traffic *tutti__traffic_add(tutti__run *r, tutti__work *w, const tutti__s
     const tutti_err err =
         tutti__sides_union(b->n, w->incoming->side + b->first, w->lo, w->hi, 0, &w->extents);
     m->n = w->extents.n - m->first;
-    if (err !=
-        TUTTI_OK) { /* the message is exchanged all the same, without sense: whatever comes has room */
+    if (err != TUTTI_OK) { /* a message is exchanged all the same: whatever comes has room */
         const int receives = r->op->is_write == (w->incoming == &r->two->incoming);
         tutti__run_fail(r, err);
         w->extents.n = m->first;
         m->n = 0;
         m->bytes = receives ? tutti__min(bytes, w->hi - w->lo) : 0;
-        return m;
+        return;
     }
     for (size_t i = m->first; i < w->extents.n; i++) m->bytes += w->extents.v[i].bytes;
-    return m;
 }
 
-int tutti__traffic_place(tutti__work *w, tutti__traffic *m) {
+int tutti__traffic_place(tutti__window *w, tutti__traffic *m) {
     const tutti_off room = w->hi - w->lo - w->aux_used;
     if (m->n == 1) {
         m->at = w->stage + (w->extents.v[m->first].offset - w->lo);
@@ -69,18 +68,7 @@ int tutti__traffic_place(tutti__work *w, tutti__traffic *m) {
     return 1;
 }
 
-void tutti__traffic_pack(tutti__run *r, tutti__work *w, tutti__traffic *m) {
-    char *to = m->at;
-    if (m->n <= 1) return;
-    for (size_t i = m->first; i < m->first + m->n; i++) {
-        const tutti__extent *e = &w->extents.v[i];
-        memcpy(to, w->stage + (e->offset - w->lo), (size_t)e->bytes);
-        to += e->bytes;
-    }
-    r->op->stats->copied_bytes += m->bytes;
-}
-
-void tutti__traffic_unpack(tutti__run *r, tutti__work *w, tutti__traffic *m) {
+void tutti__traffic_unpack(tutti__run *r, tutti__window *w, tutti__traffic *m) {
     const char *from = m->at;
     if (m->n <= 1) return;
     for (size_t i = m->first; i < m->first + m->n; i++) {
@@ -91,8 +79,14 @@ void tutti__traffic_unpack(tutti__run *r, tutti__work *w, tutti__traffic *m) {
     r->op->stats->copied_bytes += m->bytes;
 }
 
-void tutti__traffic_send(tutti__run *r, tutti__work *w, tutti__traffic *m) {
-    tutti__traffic_pack(r, w, m);
+void tutti__traffic_send(tutti__run *r, tutti__window *w, tutti__traffic *m) {
+    char *to = m->at;
+    for (size_t i = m->first; m->n > 1 && i < m->first + m->n; i++) {
+        const tutti__extent *e = &w->extents.v[i];
+        memcpy(to, w->stage + (e->offset - w->lo), (size_t)e->bytes);
+        to += e->bytes;
+    }
+    if (m->n > 1) r->op->stats->copied_bytes += m->bytes;
     const tutti_err err =
         tutti__message_send(r->file->team, m->senders->peer, r->tag, m->at, m->bytes, &m->message);
     if (err != TUTTI_OK) tutti__run_fail(r, err);

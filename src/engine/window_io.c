@@ -1,8 +1,15 @@
-/* engine: which runs of the file a window stands for.
+/* engine: which runs of the file a window stands for, and moving them.
+ *
+ *   reading   the bytes that somebody wants, in as few requests as small holes allow
+ *   writing   the bytes that somebody has named; where holes may be written over, small ones are
+ *             filled in first, from the file or with zeros
+ *
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/window_io.h"
+#include "engine/run.h"
 
 #include <string.h>
+
+#include "base/trace.h"
 
 /* Read at a time when holes are filled in. */
 static const tutti_off BITE = 256 << 10;
@@ -34,14 +41,16 @@ static tutti_off side_end(tutti__side s, tutti_off hi) {
 /* From the first to the last byte that somebody wants. */
 typedef struct {
     tutti_off first, last;
-    int dense; /* with small holes only, since one rank's bytes go from end to end with such */
+    int dense;     /* with small holes only, since one rank's bytes go from end to end with such */
+    int irregular; /* some rank's bytes are a list */
 } span;
 
 static span span_of(const tutti__window_io *w) {
     tutti_off from = 0, to = 0; /* the longest stretch of one side with small holes only */
-    span all = {TUTTI__OFF_END, 0, 0};
+    span all = {TUTTI__OFF_END, 0, 0, 0};
     for (int i = 0; i < w->incoming->n; i++) {
         const tutti__side s = w->incoming->side[i];
+        all.irregular |= tutti__side_irregular(s);
         if (tutti__side_bytes_in(s, w->lo, w->hi) == 0) continue;
         const tutti_off first = tutti__side_next(s, w->lo), last = side_end(s, w->hi);
         all.first = tutti__min(all.first, first);
@@ -54,39 +63,28 @@ static span span_of(const tutti__window_io *w) {
     return all;
 }
 
-static int any_irregular(const tutti__window_io *w) {
-    for (int i = 0; i < w->incoming->n; i++)
-        if (tutti__side_irregular(w->incoming->side[i])) return 1;
-    return 0;
-}
-
-/* The sides that have bytes here, with small holes closed; *n_out of them have been made, also on failure. */
-static tutti_err sides_coarse(const tutti__window_io *w, tutti__side *v, int *n_out) {
-    *n_out = 0;
-    for (int i = 0; i < w->incoming->n; i++) {
-        const tutti__side s = w->incoming->side[i];
-        if (tutti__side_bytes_in(s, w->lo, w->hi) == 0) continue;
-        TUTTI_TRY(tutti__side_coarse(s, w->gap, &v[*n_out]));
-        ++*n_out;
-    }
-    return TUTTI_OK;
-}
-
+/* The extents that somebody wants, with small holes closed. */
 static tutti_err wanted_union(tutti__window_io *w, const span *all) {
     int n = 0;
+    tutti_err err = TUTTI_OK;
     tutti__side *v = tutti__malloc((size_t)w->incoming->n * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
-    tutti_err err = sides_coarse(w, v, &n);
+    for (int i = 0; i < w->incoming->n && err == TUTTI_OK; i++) {
+        const tutti__side s = w->incoming->side[i];
+        if (tutti__side_bytes_in(s, w->lo, w->hi) == 0) continue;
+        err = tutti__side_coarse(s, w->gap, &v[n]);
+        if (err == TUTTI_OK) n++;
+    }
     if (err == TUTTI_OK) err = tutti__sides_union(n, v, all->first, all->last, w->gap, &w->extents);
     while (n > 0) tutti__side_free(&v[--n]);
     tutti__free(v);
     return err;
 }
 
-/* Of lists that are most of the window (if they do not overlap) nobody looks for holes. */
+/* In lists that are most of the window (if they do not overlap) nobody looks for holes. */
 static tutti_err wanted_add(tutti__window_io *w) {
     const span all = span_of(w);
-    if (all.dense || (2 * w->total >= w->hi - w->lo && any_irregular(w)))
+    if (all.dense || (2 * w->total >= w->hi - w->lo && all.irregular))
         return run_add(w, all.first, all.last - all.first);
     TUTTI_TRY(wanted_union(w, &all));
     for (size_t i = 0; i < w->extents.n; i++)
@@ -100,7 +98,8 @@ static tutti_off extent_end(const tutti__extent *e) {
     return e->offset + e->bytes;
 }
 
-/* Put what the file has in [lo, hi) into the holes between extents [from, to); `bite` is for that. */
+/* Put what the file has in [lo, hi) into the holes between extents [from, to); `bite` is for
+ * that. */
 static tutti_err holes_fill(tutti__window_io *w, size_t from, size_t to, char *bite) {
     const tutti__extent *e = w->extents.v;
     const tutti_off end = extent_end(&e[to - 1]);
@@ -121,32 +120,25 @@ static tutti_err holes_fill(tutti__window_io *w, size_t from, size_t to, char *b
     return TUTTI_OK;
 }
 
-/* Behind the end of the file, which all agree on, nothing is there to be read. */
-static void holes_clear(const tutti__window_io *w, size_t from, size_t to) {
-    const tutti__extent *e = w->extents.v;
-    for (size_t i = from; i + 1 < to; i++) {
-        const tutti_off hole = extent_end(&e[i]);
-        memset(w->stage + (hole - w->lo), 0, (size_t)(e[i + 1].offset - hole));
-    }
-}
-
-/* Is the hole behind an extent small, and may it be written over? */
-static int hole_closes(const tutti__window_io *w, const tutti__extent *e) {
-    const tutti_off hole = extent_end(e);
-    return e[1].offset - hole <= w->gap && (w->mend || hole >= w->zeros);
-}
-
-/* Extents with small holes between them become one run, if that saves requests. */
+/* Extents with small holes between them that may be written over become one run, if that saves
+ * requests. */
 static tutti_err mended_add(tutti__window_io *w, char *bite) {
     const tutti__extent *e = w->extents.v;
     for (size_t from = 0, to; from < w->extents.n; from = to) {
-        for (to = from + 1; to < w->extents.n && hole_closes(w, &e[to - 1]);) to++;
-        if (to - from <= 2)
+        for (to = from + 1; to < w->extents.n; to++) {
+            const tutti_off hole = extent_end(&e[to - 1]);
+            if (e[to].offset - hole > w->gap || (!w->mend && hole < w->zeros)) break;
+        }
+        if (to - from <= 2) {
             to = from + 1;
-        else if (extent_end(&e[from]) >= w->zeros)
-            holes_clear(w, from, to);
-        else
+        } else if (extent_end(&e[from]) >= w->zeros) { /* behind the end of the file */
+            for (size_t i = from; i + 1 < to; i++) {
+                const tutti_off hole = extent_end(&e[i]);
+                memset(w->stage + (hole - w->lo), 0, (size_t)(e[i + 1].offset - hole));
+            }
+        } else {
             TUTTI_TRY(holes_fill(w, from, to, bite));
+        }
         TUTTI_TRY(run_add(w, e[from].offset, extent_end(&e[to - 1]) - e[from].offset));
     }
     return TUTTI_OK;
@@ -166,19 +158,73 @@ static tutti_err named_add(tutti__window_io *w) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__window_io_make(tutti__window_io *w, int is_write) {
+/* ---- the access */
+
+int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w) {
+    const tutti__op *op = r->op;
     const tutti_off size = w->hi - w->lo;
+    TUTTI_ASSERT(!w->request);
     w->n = 0;
     w->asked = 0;
     w->extents.n = 0;
-    if (!is_write) return wanted_add(w);
-    return w->total == size ? run_add(w, w->lo, size) : named_add(w);
+    w->since = tutti__now();
+    if (r->err != TUTTI_OK) return 0;
+    /* Holes are written over only by an operation that blocks, while no other is under way: one
+     * that is could be writing there. */
+    const int sole = !tutti__is_worker() && !op->file->requests;
+    w->shift = op->shift;
+    w->gap = r->two->gap;
+    w->mend = sole && tutti__file_may_rmw(op->file) ? op->store : NULL;
+    w->zeros = sole ? op->zeros : TUTTI__OFF_END;
+    const tutti_err err = !op->is_write      ? wanted_add(w)
+                          : w->total == size ? run_add(w, w->lo, size)
+                                             : named_add(w);
+    if (err != TUTTI_OK) tutti__run_fail(r, err);
+    op->stats->windows++;
+    op->stats->seconds_file += tutti__now() - w->since;
+    TUTTI_ASSERT(err != TUTTI_OK || tutti__window_io_is_valid(w, op->is_write));
+    return err == TUTTI_OK && w->n > 0;
 }
 
-void tutti__window_mend(tutti__window_io *w, const tutti__op *op) {
-    const int alone = !tutti__is_worker() && !op->file->requests;
-    w->mend = alone && tutti__file_may_rmw(op->file) ? op->store : NULL;
-    w->zeros = alone ? op->zeros : TUTTI__OFF_END;
+void tutti__window_io_begin(tutti__run *r, tutti__window_io *w) {
+    if (!tutti__window_io_prepare(r, w)) return;
+    const double start = tutti__now();
+    const tutti_err err =
+        tutti__store_begin(r->op->store, r->op->is_write, w->run, w->n, &w->request);
+    if (err != TUTTI_OK) {
+        w->request = NULL;
+        tutti__run_fail(r, err);
+    }
+    r->op->stats->seconds_file += tutti__now() - start;
+}
+
+int tutti__window_io_end(tutti__run *r, tutti__window_io *w, int wait) {
+    if (!w->request) return 1;
+    const double start = tutti__now();
+    const int ended = tutti__store_test(w->request);
+    if (ended || wait) {
+        tutti_off done = 0;
+        const double when = tutti__store_ended(w->request);
+        const tutti_err err = tutti__store_finish(&w->request, &done);
+        tutti__window_io_outcome(r, w, err, done, ended ? when : tutti__now());
+    }
+    r->op->stats->seconds_file += tutti__now() - start;
+    return ended || wait;
+}
+
+void tutti__window_io_outcome(tutti__run *r, const tutti__window_io *w, tutti_err err,
+                              tutti_off done, double when) {
+    const int is_write = r->op->is_write;
+    if (err == TUTTI_OK && !is_write && done < w->asked)
+        err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, w->shift + w->lo,
+                               "%lld of %lld bytes are gone", (long long)(w->asked - done),
+                               (long long)w->asked);
+    if (err != TUTTI_OK) tutti__run_fail(r, err);
+    tutti__trace_span("store", is_write ? "write" : "read", w->since, when, w->asked, w->cycle);
+}
+
+void tutti__window_io_abort(tutti__window_io *w) {
+    if (w->request && tutti__store_finish(&w->request, NULL) != TUTTI_OK) w->request = NULL;
 }
 
 void tutti__window_io_free(tutti__window_io *w) {

@@ -148,6 +148,14 @@ void tutti__domains_make(const tutti__summary *s, int kind_option, int aggregato
     out->kind = kind_option == TUTTI_DOMAINS_BALANCED ? kind_option : choose_kind(out);
 }
 
+int tutti__domains_is_valid(const tutti__domains *d) {
+    const int balanced = d->kind == TUTTI_DOMAINS_BALANCED;
+    if (d->kind != TUTTI_DOMAINS_EVEN && d->kind != TUTTI_DOMAINS_CYCLIC && !balanced) return 0;
+    return d->aggregators >= 1 && d->align >= 1 && d->window >= 1 && d->lo % d->align == 0 &&
+           d->lo <= d->first && d->first <= d->hi && d->share % d->align == 0 &&
+           (!balanced || d->before[TUTTI__HISTOGRAM] > 0);
+}
+
 /* ---- asking */
 
 void tutti__domains_extent(const tutti__domains *d, int a, tutti_off *lo, tutti_off *hi) {

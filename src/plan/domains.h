@@ -41,7 +41,7 @@ typedef struct tutti__domains {
     int aggregators;  /* >= 1 */
     tutti_off lo, hi; /* lo is aligned down; hi is the end of the bytes */
     tutti_off align;  /* > 0 */
-    tutti_off window; /* bytes of a window, a multiple of align */
+    tutti_off window; /* bytes of a window, a multiple of align; or less, where memory is short */
     tutti_off share;  /* EVEN: bytes of the largest domain, a multiple of align */
     tutti_off first;  /* the summary's lo, where the histogram begins */
     tutti_off before[TUTTI__HISTOGRAM + 1]; /* BALANCED: bytes before each bucket of [first, hi) */
@@ -56,6 +56,9 @@ int tutti__domains_want_histogram(const tutti__summary *s, int kind_option);
  * to 0, and never larger than the whole. */
 void tutti__domains_make(const tutti__summary *s, int kind_option, int aggregators, tutti_off align,
                          tutti_off window, const tutti_off *bucket, tutti__domains *out);
+
+/* Does this look like what was made?  For assertions: O(1). */
+int tutti__domains_is_valid(const tutti__domains *d);
 
 /* Window (a, c): [*lo, *hi), empty if the domain has no such cycle. */
 void tutti__domains_window(const tutti__domains *d, int a, tutti_count c, tutti_off *lo,

@@ -2,8 +2,8 @@
  * send those bytes at all:
  *
  *   sweep     aggregators: which bytes of a sender does a higher rank write too?
- *   letters   tell them to that sender, and to the rank of its group that relays its bytes
- *   trim      aggregator, carrier and sender take the same bytes out of their descriptions
+ *   tell      that sender, and the rank of its group that relays its bytes
+ *   trim      aggregator, relay and sender take the same bytes out of their descriptions
  *
  * From then on nobody overlaps, and the plan is carried out like any other.  A sender's memory
  * side loses the same stream positions as its file side.  What is left is listed (equally spaced
@@ -135,9 +135,9 @@ static tutti_err sweep_run(sweep *w) {
     return TUTTI_OK;
 }
 
-/* What each source of a load loses to higher ranks in [lo, hi). */
-static tutti_err load_sweep(const tutti__incoming *l, tutti_off lo, tutti_off hi,
-                            tutti__extents *lost) {
+/* What each source loses to higher ranks in [lo, hi). */
+static tutti_err incoming_sweep(const tutti__incoming *l, tutti_off lo, tutti_off hi,
+                                tutti__extents *lost) {
     tutti_err err = TUTTI_ERR_NOMEM;
     sweep w = {.hi = hi, .lost = lost};
     w.sender = tutti__malloc((size_t)l->n * sizeof *w.sender);
@@ -157,7 +157,7 @@ static tutti_err load_sweep(const tutti__incoming *l, tutti_off lo, tutti_off hi
 
 /* ---- trim */
 
-/* Runs while they are listed; or stream positions that stay. */
+/* Runs while they are listed; or stream positions that are left. */
 typedef struct {
     tutti_off *offset, *bytes;
     tutti_count n, room;
@@ -187,7 +187,7 @@ static tutti_err run_put(run_list *l, tutti_off offset, tutti_off bytes) {
     return TUTTI_OK;
 }
 
-/* What is left of a file side: its runs, and the stream positions that stay. */
+/* What is left of a file side: its runs, and the stream positions that are left. */
 typedef struct {
     const tutti__extents *lost;
     size_t next; /* the first of them that has not been passed */
@@ -339,7 +339,7 @@ static tutti_err walk_trim(const tutti_plan *p, tutti__two_phase *t, const tutti
     return err != TUTTI_OK ? err : TUTTI_ERR_NOMEM;
 }
 
-/* ---- letters */
+/* ---- tell */
 
 /* What stands before the bytes that a sender has lost. */
 typedef struct {
@@ -351,9 +351,9 @@ enum { FOR_SENDER = 1, FOR_RELAY = 2 };
 typedef struct {
     tutti__sparse_message *v;
     int n;
-} mail;
+} outbox;
 
-static tutti_err mail_add(mail *m, int to, heading h, tutti__side lost) {
+static tutti_err outbox_add(outbox *m, int to, heading h, tutti__side lost) {
     const tutti_off lo = tutti__side_lo(lost), hi = tutti__side_hi(lost);
     const size_t bytes = tutti__side_to_message(lost, lo, hi, NULL, 0);
     char *data = tutti__malloc(sizeof h + bytes);
@@ -364,40 +364,36 @@ static tutti_err mail_add(mail *m, int to, heading h, tutti__side lost) {
     return TUTTI_OK;
 }
 
-static tutti_err lost_side(const tutti__extents *lost, tutti__side *out) {
-    run_list l = {NULL, NULL, 0, 0};
-    tutti_err err = TUTTI_OK;
-    for (size_t i = 0; i < lost->n && err == TUTTI_OK; i++)
-        err = run_put(&l, lost->v[i].offset, lost->v[i].bytes);
-    if (err == TUTTI_OK) err = tutti__side_list(l.n, l.offset, l.bytes, 0, out);
-    list_free(&l);
-    return err;
-}
-
 /* A source of my domain has lost these: trim it, and tell those who send its bytes. */
 static tutti_err source_tell(const tutti__two_phase *t, int i, const tutti__extents *lost,
-                             mail *m) {
+                             outbox *m) {
     const tutti__source *s = &t->incoming.source[i];
-    const int carried = s->group != t->groups->mine && !t->literal;
+    const int relayed = s->group != t->groups->mine && !t->literal;
     const tutti__sender_group *b = t->incoming.senders;
     tutti__side side;
-    TUTTI_TRY(lost_side(lost, &side));
+    run_list l = {NULL, NULL, 0, 0};
+    tutti_err err = TUTTI_OK;
+    for (size_t k = 0; k < lost->n && err == TUTTI_OK; k++)
+        err = run_put(&l, lost->v[k].offset, lost->v[k].bytes);
+    if (err == TUTTI_OK) err = tutti__side_list(l.n, l.offset, l.bytes, 0, &side);
+    list_free(&l);
+    TUTTI_TRY(err);
     while (b->group != s->group) b++;
-    tutti_err err = mail_add(m, s->rank, (heading){FOR_SENDER, t->my_agg, s->rank}, side);
-    if (err == TUTTI_OK && carried)
-        err = mail_add(m, b->peer, (heading){FOR_RELAY, t->my_agg, s->rank}, side);
+    err = outbox_add(m, s->rank, (heading){FOR_SENDER, t->my_agg, s->rank}, side);
+    if (err == TUTTI_OK && relayed)
+        err = outbox_add(m, b->peer, (heading){FOR_RELAY, t->my_agg, s->rank}, side);
     tutti__side_free(&side);
     return err;
 }
 
-/* My domain: find out, trim, write letters. */
-static tutti_err home_trim(tutti__two_phase *t, mail *m, int *large_out) {
+/* My domain: find out, trim, tell. */
+static tutti_err domain_trim(tutti__two_phase *t, outbox *m, int *large_out) {
     tutti_off lo, hi;
     tutti__extents *lost = tutti__calloc((size_t)t->incoming.n, sizeof *lost);
     m->v = tutti__calloc(2 * (size_t)t->incoming.n, sizeof *m->v);
     tutti_err err = lost && m->v ? TUTTI_OK : TUTTI_ERR_NOMEM;
     tutti__domains_extent(&t->domains, t->my_agg, &lo, &hi);
-    if (err == TUTTI_OK) err = load_sweep(&t->incoming, lo, hi, lost);
+    if (err == TUTTI_OK) err = incoming_sweep(&t->incoming, lo, hi, lost);
     for (int i = 0; i < t->incoming.n && err == TUTTI_OK && !*large_out; i++) {
         if (lost[i].n == 0) continue;
         *large_out |= lost[i].n > MOST_RUNS;
@@ -409,25 +405,22 @@ static tutti_err home_trim(tutti__two_phase *t, mail *m, int *large_out) {
     return err;
 }
 
-/* The load that I carry for an aggregator. */
-static tutti__incoming *carry_of(const tutti__two_phase *t, int aggregator) {
-    tutti__incoming *l = t->relay;
-    while (l->aggregator != aggregator) l++;
-    return l;
-}
-
-static tutti_err carry_trim(tutti__incoming *l, int rank, tutti__side lost, int *large_out) {
+/* A source of what I relay to an aggregator. */
+static tutti_err relay_trim(const tutti__two_phase *t, const heading *h, tutti__side lost,
+                            int *large_out) {
     tutti__extents x = {NULL, 0, 0};
+    tutti__incoming *l = t->relay;
+    while (l->aggregator != h->aggregator) l++;
     tutti_err err = tutti__sides_union(1, &lost, tutti__side_lo(lost), tutti__side_hi(lost), 0, &x);
     for (int i = 0; i < l->n && err == TUTTI_OK; i++)
-        if (l->source[i].rank == rank) err = source_trim(l, i, &x, large_out);
+        if (l->source[i].rank == h->rank) err = source_trim(l, i, &x, large_out);
     tutti__extents_free(&x);
     return err;
 }
 
-/* Take in what aggregators have told: of my own bytes, and of those that I carry. */
-static tutti_err letters_read(const tutti_plan *p, tutti__two_phase *t, int n,
-                              const tutti__sparse_message *in, int *large_out) {
+/* Take in what aggregators have told: of my own bytes, and of those that I relay. */
+static tutti_err messages_read(const tutti_plan *p, tutti__two_phase *t, int n,
+                               const tutti__sparse_message *in, int *large_out) {
     tutti__side *mine = tutti__calloc((size_t)n + 1, sizeof *mine);
     tutti__extents lost = {NULL, 0, 0};
     int own = 0;
@@ -443,7 +436,7 @@ static tutti_err letters_read(const tutti_plan *p, tutti__two_phase *t, int n,
             mine[own++] = side;
             continue;
         }
-        err = carry_trim(carry_of(t, h.aggregator), h.rank, side, large_out);
+        err = relay_trim(t, &h, side, large_out);
         tutti__side_free(&side);
     }
     if (err == TUTTI_OK && own > 0)
@@ -460,9 +453,9 @@ tutti_err tutti__overlap_trim(tutti_plan *p, int mine, int *large_out) {
     tutti__two_phase *t = p->two;
     tutti__sparse_message *in = NULL;
     int n = 0;
-    mail m = {NULL, 0};
+    outbox m = {NULL, 0};
     *large_out = 0;
-    tutti_err err = mine ? home_trim(t, &m, large_out) : TUTTI_OK;
+    tutti_err err = mine ? domain_trim(t, &m, large_out) : TUTTI_OK;
     const tutti_error_info first = *tutti_last_error();
     const int told = err == TUTTI_OK && !*large_out ? m.n : 0;
     for (int i = 0; i < told; i++) {
@@ -476,7 +469,8 @@ tutti_err tutti__overlap_trim(tutti_plan *p, int mine, int *large_out) {
         tutti__error_assign(&first);
     else
         err = got;
-    if (err == TUTTI_OK && !*large_out) err = letters_read(p, t, n, in, large_out);
+    if (err == TUTTI_OK && !*large_out) err = messages_read(p, t, n, in, large_out);
     tutti__sparse_free(n, &in);
+    TUTTI_ASSERT(err != TUTTI_OK || *large_out || tutti__two_phase_is_valid(t));
     return err;
 }

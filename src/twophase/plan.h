@@ -1,8 +1,13 @@
-/* twophase: a plan: by which method the bytes of all ranks go and, in two phases, who moves what, when.
+/* twophase: a plan: by which method the bytes of all ranks go and, in two phases, who moves what.
  *
  *   aggregators     ranks that access the file, each for one file domain, window by window
- *   destinations    where this rank's own bytes go: the File Access Descriptor of Thakur and Choudhary
+ *   destinations    where this rank's own bytes go: the File Access Descriptor of Thakur and
+ *                   Choudhary
  *   incoming        whose bytes come to this rank's windows: their File Domain Access Table
+ *   relays          ranks that pass the bytes of their group on to an aggregator of another group,
+ *                   or back: one message a window and group instead of one a rank
+ *
+ * Groups are the nodes where ranks of a node share staging memory, otherwise every rank is one.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TWOPHASE_PLAN_H
@@ -24,18 +29,19 @@ typedef struct tutti__means {
     tutti_off room; /* staging memory of a node that it may have, 0: what the options allow */
 } tutti__means;
 
-/* ---- what an aggregator or a carrier knows of the ranks whose bytes it handles */
+/* ---- what an aggregator or a relay knows of the ranks whose bytes it handles */
 
 typedef struct tutti__source {
     int rank, group;
     tutti__side side; /* the rank's file side, at least where it touches the domain */
 } tutti__source;
 
-/* The sources of one group: they share a mirror, and one rank of theirs talks to the other end. */
+/* The sources of one group: they share staging memory, and one rank of theirs, the relay, exchanges
+ * messages with the other end. */
 typedef struct tutti__sender_group {
     int group;
     int first, n; /* sources */
-    int peer;     /* the rank at the other end */
+    int peer;     /* the rank at the other end: their relay, or, if I am that, the aggregator */
 } tutti__sender_group;
 
 typedef struct tutti__incoming {
@@ -51,8 +57,8 @@ typedef struct tutti__incoming {
 typedef struct tutti__destination {
     int aggregator;
     tutti_count first; /* its first cycle with bytes of this rank */
-    int member;        /* whose slot in my group's stage: the aggregator's, or the carrier's */
-    int by_relay;      /* the aggregator is in another group: through a carrier */
+    int member;        /* whose slot in my group's stage: the aggregator's, or the relay's */
+    int by_relay;      /* the aggregator is in another group: through a relay */
 } tutti__destination;
 
 typedef struct tutti__two_phase {
@@ -60,28 +66,26 @@ typedef struct tutti__two_phase {
     int shared;  /* groups are the team's nodes */
     int ordered; /* ranks overlap too much to be trimmed: all by message, placed in rank order */
     tutti__domains domains;
-    int *agg_rank; /* [domains.aggregators] */
-    int my_agg;    /* -1: none */
-    int window_slots,
-        relay_slots;     /* slots of a member: for its own windows, for windows it relays */
+    int *agg_rank;       /* [domains.aggregators] */
+    int my_agg;          /* -1: none */
+    int window_slots;    /* slots of a member: for its own windows */
+    int relay_slots;     /* and for windows it relays */
     tutti_off elsewhere; /* resident: memory that other operations have, as agreed */
     int pipeline;        /* TUTTI_PIPELINE_*, never auto */
     int literal;         /* cycle by cycle (cycles.h), with this exchange: */
     int kind, step;      /* TUTTI_EXCHANGE_TWO_SIDED in step 1 ... 5, _FENCE or _LOCK */
     tutti_off bytes;     /* of all ranks */
+    tutti_off gap;       /* as chosen: holes of this size are read along */
+    int messages;        /* some bytes travel by message */
     int destinations;
-    tutti__destination
-        *destination;         /* where my own bytes go, in the order of the walk within a cycle */
-    tutti__incoming incoming; /* all sources of my windows */
+    tutti__destination *destination; /* where my own bytes go, in the order of the walk */
+    tutti__incoming incoming;        /* all sources of my windows */
     int relays;
-    tutti__incoming
-        *relay;         /* my group's sources of windows elsewhere that I carry, in walk order */
-    tutti_off gap;      /* as chosen: holes of this size are read along */
-    int messages;       /* some bytes travel by message */
+    tutti__incoming *relay; /* my group's sources of windows that I relay, in walk order */
     tutti_access *walk; /* this rank's access without what higher ranks write; NULL: all of it */
 } tutti__two_phase;
 
-/* A plan whose descriptions take more than this on some rank is not remembered. */
+/* A plan whose descriptions take more than this on some rank is not cached. */
 #define TUTTI__CACHED_BYTES ((tutti_off)4 << 20)
 
 /* What choose.c says of a request.  Where an option is auto, or 0, this counts. */
@@ -113,10 +117,10 @@ struct tutti_plan {
     tutti__two_phase *two;       /* methods two-phase and root */
     const tutti__engine *engine; /* that carries it out, and its state: */
     struct tutti__run *run;      /* NULL: no staging, every rank for itself */
-    int in_rank_order; /* methods without exchange: ranks overlap, so they write one after the other */
+    int in_rank_order; /* methods without exchange: ranks overlap and write one after the other */
     tutti_request *request; /* that tutti_plan_start has made, or NULL */
     int used;               /* it has been run before */
-    /* remembered plans */
+    /* cached plans */
     _Atomic int cache_state; /* TUTTI__CACHED: it is one; TUTTI__BUSY: an operation runs by it */
     int resident, inside;    /* what it was asked for: the background, by a fiber */
     int heavy;               /* too large to be kept */
@@ -128,38 +132,45 @@ struct tutti_plan {
     char explain[400];
 };
 
-/* ---- two_phase_plan.c: the steps of planning, each the same on all ranks or agreed on later */
+/* ---- decide.c, describe.c: the steps of planning */
 
-/* Domains, aggregators, exchange and slots, from what all ranks have said.   Collective. */
+/* Exchange, pipeline, windows, aggregators, domains: the same on all ranks, from what all have
+ * said.  `singles`: without shared memory.   Collective. */
 tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s,
                                   int singles) TUTTI_MUST_USE;
-/* Destinations, descriptors to the aggregators, what comes in; whether ranks overlap in my domain,
- * and where.   Collective, this rank's outcome. */
+/* Destinations, descriptions to the aggregators, what comes in; whether ranks overlap in my domain,
+ * and where.   Collective; this rank's outcome. */
 tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out,
                                     tutti_off *where_out) TUTTI_MUST_USE;
-/* The first cycle >= `from` in which a load has bytes, or -1. */
-tutti_count tutti__incoming_cycle(const tutti__domains *d, const tutti__incoming *l,
-                                  tutti_count from);
+
+/* ---- two_phase.c */
+
 /* Does the method move bytes through staging?  Others are planned too, when they write: for the
  * proof that ranks do not overlap. */
 int tutti__plan_is_staged(const tutti_plan *p);
-
-/* A resident plan has memory for all of its windows at once. */
-/* Everybody's slots: as many as the busiest aggregator needs, if the largest node has memory for them
- * beside what other operations have.   Collective, agrees. */
-tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) TUTTI_MUST_USE;
-int tutti__resident_fits(const tutti_plan *p);
-/* Does what moving takes on a node fit into the room that was given? */
-int tutti__plan_in_room(const tutti_plan *p);
-/* This rank's share of the staging memory of a plan that runs. */
-tutti_off tutti__plan_staging(const tutti_plan *p);
-tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) TUTTI_MUST_USE; /* a node, agreed */
-void tutti__resident_not(tutti_plan *p); /* it is not to be resident after all */
-
+/* The first cycle >= `from` in which there are incoming bytes, or -1. */
+tutti_count tutti__incoming_cycle(const tutti__domains *d, const tutti__incoming *l,
+                                  tutti_count from);
+/* After decide: do the parts agree with each other?  For assertions: O(destinations + sources). */
+int tutti__two_phase_is_valid(const tutti__two_phase *t);
 /* Empty the two-phase part for another try; free it; its bytes of memory. */
 void tutti__two_phase_clear(tutti__two_phase *t);
 void tutti__two_phase_free(tutti__two_phase **t);
 size_t tutti__two_phase_size(const tutti__two_phase *t);
+
+/* ---- resident.c: staging memory on a node */
+
+/* Does what moving takes on a node fit into the room that was given? */
+int tutti__plan_in_room(const tutti_plan *p);
+/* This rank's share of the staging memory of a plan that runs. */
+tutti_off tutti__plan_staging(const tutti_plan *p);
+/* A resident plan has memory for all of its windows at once: everybody has as many slots as the
+ * busiest aggregator needs, if the largest node has memory for them beside what other operations
+ * have.   Collective, agrees. */
+tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) TUTTI_MUST_USE;
+int tutti__resident_fits(const tutti_plan *p);
+tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) TUTTI_MUST_USE; /* a node, agreed */
+void tutti__resident_not(tutti_plan *p);      /* it is not to be resident after all */
 void tutti__plan_segment_drop(tutti_plan *p); /* what a resident plan had for its windows */
 
 #endif

@@ -1,0 +1,105 @@
+/* twophase: what all ranks decide alike, from what they have said of a request: the exchange and
+ * the pipeline, how large windows are, which ranks are aggregators, and the file domain of each.
+ * Nothing is communicated, save the histogram of a sparse request; nothing is tabulated per rank.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "twophase/plan.h"
+
+#include "exchange/shuffle.h"
+#include "comm/vote.h"
+
+/* Where a write is a copy into the page cache, windows that are still in a core's cache when they
+ * are written are quicker than large ones. */
+static const tutti_off CACHED_WINDOW = 512 << 10;
+
+/* What fits into the memory of a node, with `buffers` of this size for each of its ranks.  Never
+ * less than *least_out: cycles must fit into a slot's key. */
+static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent,
+                              tutti_off *least_out) {
+    const tutti_file *f = p->file;
+    const tutti_off ranks = f->team->nodes.largest; /* memory is that of a node */
+    /* Windows are whole blocks of `grain`.  Domains are cut at stripes, but a stripe may be larger
+     * than the memory for a window: then it takes several. */
+    const tutti_off page = tutti__max(4096, f->opt.direct_io ? f->opt.direct_align : 1);
+    const int in_pages = f->align % page == 0 && f->opt.domains != TUTTI_DOMAINS_CYCLIC;
+    const tutti_off grain = in_pages ? page : f->align;
+
+    tutti_off most = f->opt.window_size > 0 ? f->opt.window_size : p->choice.window;
+    if (most == 0) most = f->opt.direct_io || f->striped ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
+    most = tutti__min(most, TUTTI__MESSAGE_MAX);
+    most = tutti__min(most, f->opt.cb_buffer_size / (ranks * buffers));
+    if (p->means.room > 0) {
+        /* windows in the background are not all full: smaller ones waste less */
+        const int least = p->means.resident ? 8 : 1;
+        most = tutti__min(most, p->means.room / (ranks * tutti__max(buffers, least)));
+    }
+    *least_out = tutti__align_up((extent >> (TUTTI__CYCLE_BITS - 1)) + 1, grain);
+    return tutti__max(tutti__align_down(most, most < f->align ? grain : f->align), *least_out);
+}
+
+tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int singles) {
+    tutti_file *f = p->file;
+    tutti__two_phase *t = p->two;
+    tutti__team *team = f->team;
+
+    /* Which exchange?  Cycle by cycle only where it was asked for by name.  MPI's windows are made
+     * and fenced by calls that block: inside a fiber, where other operations of the thread are
+     * waiting, messages do it instead. */
+    const int exchange =
+        f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
+    const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
+    const int steps = exchange == TUTTI_EXCHANGE_TWO_SIDED && f->opt.step > 0;
+    t->literal =
+        (one_sided || steps) && !t->ordered && !p->means.resident && tutti__plan_is_staged(p);
+    t->kind = one_sided && !p->inside ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
+    t->step = t->kind != TUTTI_EXCHANGE_TWO_SIDED ? 0 : one_sided ? 4 : f->opt.step;
+    t->shared = !singles && (exchange == TUTTI_EXCHANGE_AUTO || exchange == TUTTI_EXCHANGE_SHM);
+    t->groups = t->shared ? &team->nodes : &team->singles;
+    t->messages = !t->literal && (t->groups->n > 1 || t->ordered);
+
+    /* Which pipeline, in how many slots? */
+    t->pipeline = f->opt.pipeline ? f->opt.pipeline : p->choice.pipeline;
+    if (t->pipeline == TUTTI_PIPELINE_AUTO || p->means.resident)
+        t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
+    t->window_slots = t->pipeline == TUTTI_PIPELINE_NONE ? 1 : f->opt.sub_buffers;
+    if (t->literal && t->window_slots == 1)
+        t->pipeline = TUTTI_PIPELINE_NONE; /* nothing overlaps */
+    t->relay_slots = t->messages ? 2 : 0;
+
+    /* How large are windows? */
+    const tutti_off extent = s->hi > s->lo ? s->hi - s->lo : 0;
+    const int buffers = t->literal ? tutti__exchange_buffers(t->kind, t->step, t->window_slots)
+                                   : (t->window_slots + t->relay_slots) * (t->messages ? 2 : 1);
+    tutti_off least_window;
+    const tutti_off window = window_bytes(p, buffers, extent, &least_window);
+
+    /* Who are the aggregators?  From a device, holes are read along, or requests wait for it side
+     * by side: then the extent counts, not the bytes. */
+    const tutti__topology topo = {team->size, team->nodes.n, team->nodes.of};
+    const int named = p->method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
+    const tutti_off least = tutti__max(f->align, tutti__min(window, p->choice.least));
+    const tutti_off moved = s->cold ? tutti__max(s->bytes, extent) : s->bytes;
+    const int n = tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators, moved,
+                                            named ? 1 : least, t->agg_rank);
+    if (p->method == TUTTI_METHOD_ROOT) t->agg_rank[0] = 0;
+    t->my_agg = -1;
+    for (int a = n - 1; a >= 0; a--)
+        if (t->agg_rank[a] == team->rank) t->my_agg = a;
+
+    /* The file domain of each */
+    tutti_off bucket[TUTTI__HISTOGRAM] = {0};
+    const int sparse = n > 1 && tutti__domains_want_histogram(s, f->opt.domains);
+    if (sparse) {
+        tutti__histogram_add(p->access->file, s->lo, s->hi, bucket);
+        TUTTI_TRY(tutti__team_sum(team, bucket, TUTTI__HISTOGRAM));
+    }
+    tutti_off unit = window;
+    if (f->opt.domains == TUTTI_DOMAINS_CYCLIC && f->opt.domain_block > 0)
+        unit = tutti__min(
+            window, tutti__max(tutti__align_down(f->opt.domain_block, f->align), least_window));
+    tutti__domains_make(s, f->opt.domains, n, f->align, unit, sparse ? bucket : NULL, &t->domains);
+    t->domains.window = tutti__min(t->domains.window, window);
+    t->bytes = s->bytes;
+    t->gap = p->choice.gap;
+    TUTTI_ASSERT(tutti__two_phase_is_valid(t));
+    return TUTTI_OK;
+}

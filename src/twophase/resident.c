@@ -1,0 +1,109 @@
+/* twophase: staging memory on a node: what a plan takes of it, and resident plans, which have
+ * memory for all of their windows at once, so that file access goes on while the program computes.
+ *
+ * Such memory is counted on the largest node: what all operations hold there together is limited by
+ * the option background_bytes.  One segment is kept with the team for the next resident plan.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "twophase/plan.h"
+
+#include <string.h>
+
+#include "direct/direct.h"
+#include "exchange/segment.h"
+#include "exchange/shuffle.h"
+#include "comm/vote.h"
+#include "exchange/staging.h"
+
+/* What a group's memory makes on a node: without sharing every rank of it has its own. */
+static tutti_off on_node(const tutti_plan *p, size_t bytes) {
+    return (tutti_off)bytes * (p->two->shared ? 1 : p->file->team->nodes.largest);
+}
+
+static tutti_off stage_on_node(const tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
+    const int slots = t->window_slots + t->relay_slots;
+    return on_node(p, tutti__stage_bytes(t->groups->largest, slots, t->domains.window));
+}
+
+/* All memory that moving takes on the largest node: buffers for messages, too. */
+static tutti_off moving_on_node(const tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
+    const tutti_off ranks = p->file->team->nodes.largest, sub = p->file->opt.sub_buffers;
+    if (t->literal)
+        return ranks * tutti__exchange_buffers(t->kind, t->step, t->window_slots) *
+               t->domains.window;
+    const tutti_off messages = t->messages ? tutti__min(t->window_slots, sub) + t->relay_slots : 0;
+    return stage_on_node(p) + ranks * messages * t->domains.window;
+}
+
+int tutti__plan_in_room(const tutti_plan *p) {
+    return p->means.room == 0 || moving_on_node(p) <= p->means.room;
+}
+
+tutti_off tutti__plan_staging(const tutti_plan *p) {
+    if (p->method == TUTTI_METHOD_SIEVE) return tutti__sieve_bytes(p->file, p->means.room);
+    if (!p->run) return 0;
+    const tutti_off spare = p->segment.base ? on_node(p, p->segment.bytes) - stage_on_node(p) : 0;
+    return (moving_on_node(p) + spare) / p->file->team->nodes.largest;
+}
+
+int tutti__resident_fits(const tutti_plan *p) {
+    return tutti__plan_in_room(p) &&
+           p->two->elsewhere + stage_on_node(p) <= p->file->opt.background_bytes;
+}
+
+/* Ranks may not know yet that some of the other operations have ended, so they agree. */
+tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) {
+    enum { WINDOWS, ELSEWHERE };
+    tutti__two_phase *t = p->two;
+    tutti__vote v;
+    tutti__vote_init(&v);
+    const tutti_count most =
+        tutti__min(p->file->opt.background_bytes / t->domains.window + 2, 1 << 20);
+    v.max[WINDOWS] = 0;
+    if (mine == TUTTI_OK && t->my_agg >= 0) { /* my windows with bytes, counted no further */
+        tutti_count c = tutti__incoming_cycle(&t->domains, &t->incoming, 0);
+        for (; c >= 0 && v.max[WINDOWS] < most; v.max[WINDOWS]++)
+            c = tutti__incoming_cycle(&t->domains, &t->incoming, c + 1);
+    }
+    v.max[ELSEWHERE] = p->file->team->staging->background;
+    TUTTI_TRY(tutti__team_vote(p->file->team, mine, &v));
+    t->window_slots = (int)tutti__max(v.max[WINDOWS], 1);
+    t->elsewhere = v.max[ELSEWHERE];
+    *fits_out = v.max[WINDOWS] < most && tutti__resident_fits(p);
+    TUTTI_ASSERT(tutti__two_phase_is_valid(t));
+    return TUTTI_OK;
+}
+
+/* The memory of an operation that has ended is taken again; all ranks of a node have the same
+ * one. */
+tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) {
+    const tutti__two_phase *t = p->two;
+    tutti__team *team = p->file->team;
+    const tutti__segment *spare = &team->staging->spare;
+    const tutti_off held = on_node(p, spare->bytes), room = p->means.room;
+    const int suits = spare->bytes >= bytes &&
+                      spare->shared == (t->shared && t->groups->size > 1) &&
+                      (room == 0 || held <= room);
+    if (suits && t->elsewhere + held <= p->file->opt.background_bytes) {
+        p->segment = *spare;
+        memset(&team->staging->spare, 0, sizeof team->staging->spare);
+    } else {
+        tutti__segment_drop(&team->staging->spare);
+        TUTTI_TRY(tutti__segment_make(team, t->shared, bytes, &p->segment));
+    }
+    p->held = on_node(p, p->segment.bytes);
+    team->staging->background += p->held;
+    return TUTTI_OK;
+}
+
+void tutti__resident_not(tutti_plan *p) {
+    tutti__plan_segment_drop(p);
+    p->means.resident = 0;
+}
+
+void tutti__plan_segment_drop(tutti_plan *p) {
+    if (p->held > 0 && p->file->team) p->file->team->staging->background -= p->held;
+    p->held = 0;
+    tutti__segment_drop(&p->segment);
+}

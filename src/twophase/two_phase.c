@@ -1,0 +1,104 @@
+/* twophase: the two-phase part of a plan: is it whole, how large is it, its end; what others ask of
+ * it.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "twophase/plan.h"
+
+#include <string.h>
+
+int tutti__plan_is_staged(const tutti_plan *p) {
+    return p->method == TUTTI_METHOD_TWO_PHASE || p->method == TUTTI_METHOD_ROOT;
+}
+
+tutti_count tutti__incoming_cycle(const tutti__domains *d, const tutti__incoming *l,
+                                  tutti_count from) {
+    tutti_count best = -1;
+    for (int i = 0; i < l->n && best != from; i++) {
+        const tutti_count c = tutti__route_next(d, l->side[i], l->aggregator, from);
+        if (c >= 0 && (best < 0 || c < best)) best = c;
+    }
+    return best;
+}
+
+/* ---- validity */
+
+/* Sources ascend by group and rank; the groups of senders divide them without a gap. */
+static int incoming_is_valid(const tutti__two_phase *t, const tutti__incoming *l) {
+    int n = 0;
+    for (int i = 1; i < l->n; i++)
+        if (l->source[i].group < l->source[i - 1].group ||
+            (l->source[i].group == l->source[i - 1].group &&
+             l->source[i].rank <= l->source[i - 1].rank))
+            return 0;
+    for (int i = 0; i < l->sender_groups; i++) {
+        const tutti__sender_group *b = &l->senders[i];
+        if (b->first != n || b->n < 1 || b->peer < 0 || b->group != l->source[b->first].group)
+            return 0;
+        n += b->n;
+    }
+    return n == l->n &&
+           (l->n == 0 || (l->aggregator >= 0 && l->aggregator < t->domains.aggregators));
+}
+
+int tutti__two_phase_is_valid(const tutti__two_phase *t) {
+    const int agg = t->my_agg, n = t->domains.aggregators;
+    if (!tutti__domains_is_valid(&t->domains)) return 0;
+    if (agg < -1 || agg >= n || (agg < 0 && t->incoming.n > 0)) return 0;
+    if (t->window_slots < 1 || t->relay_slots < 0 || (t->messages && t->relay_slots == 0)) return 0;
+    if (t->pipeline < TUTTI_PIPELINE_NONE || t->pipeline > TUTTI_PIPELINE_WRITE_COMM_2) return 0;
+    if (t->literal && (t->messages || t->ordered || t->relays > 0)) return 0;
+    for (int i = 0; i < t->destinations; i++) {
+        const tutti__destination *s = &t->destination[i];
+        if (s->aggregator < 0 || s->aggregator >= n || s->first < 0) return 0;
+        if (s->member < 0 || (!t->literal && s->member >= t->groups->size)) return 0;
+    }
+    for (int i = 0; i < t->relays; i++)
+        if (t->relay[i].sender_groups != 1 || !incoming_is_valid(t, &t->relay[i])) return 0;
+    return incoming_is_valid(t, &t->incoming);
+}
+
+/* ---- size and end */
+
+static size_t incoming_size(const tutti__incoming *l) {
+    size_t n = (size_t)l->n * (sizeof *l->source + sizeof *l->side) +
+               (size_t)l->sender_groups * sizeof *l->senders;
+    for (int i = 0; i < l->n; i++) n += tutti__side_size(l->source[i].side);
+    return n;
+}
+
+size_t tutti__two_phase_size(const tutti__two_phase *t) {
+    if (!t) return 0;
+    size_t n = sizeof *t + (size_t)t->domains.aggregators * sizeof(int);
+    n += (size_t)t->destinations * sizeof *t->destination + incoming_size(&t->incoming);
+    for (int i = 0; i < t->relays; i++) n += sizeof *t->relay + incoming_size(&t->relay[i]);
+    if (t->walk) n += sizeof *t->walk + tutti_access_size(t->walk);
+    return n;
+}
+
+static void incoming_free(tutti__incoming *l) {
+    for (int i = 0; i < l->n; i++) tutti__side_free(&l->source[i].side);
+    tutti__free(l->source);
+    tutti__free(l->side);
+    tutti__free(l->senders);
+}
+
+void tutti__two_phase_clear(tutti__two_phase *t) {
+    int *agg_rank = t->agg_rank;
+    incoming_free(&t->incoming);
+    for (int i = 0; i < t->relays; i++) incoming_free(&t->relay[i]);
+    tutti__free(t->relay);
+    tutti__free(t->destination);
+    if (t->walk) tutti__side_free(&t->walk->file);
+    if (t->walk) tutti__side_free(&t->walk->memory);
+    tutti__free(t->walk);
+    memset(t, 0, sizeof *t);
+    t->agg_rank = agg_rank;
+}
+
+void tutti__two_phase_free(tutti__two_phase **pt) {
+    tutti__two_phase *t = *pt;
+    if (!t) return;
+    tutti__two_phase_clear(t);
+    tutti__free(t->agg_rank);
+    tutti__free(t);
+    *pt = NULL;
+}
