@@ -6,7 +6,7 @@
  *   memory  for i < 4: for j < 8: ...                    ->    for j < 8: for i < 4: ...
  *
  * This is right if no two iterations meet in the file, which the strides tell.  Of a loop that
- * destinations in its place in the file the last iteration counts; the others are lost, as loops too.
+ * stays in its place in the file the last iteration counts; the others are lost, as loops too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 

@@ -33,22 +33,8 @@ static void list_at_mark(const tutti__node *n, tutti_count mark, tutti__frame *f
     f->item_bytes = tutti__list_length(n, &f->code);
 }
 
-/* The last mark at or before stream position p. */
-static tutti_count mark_of(const tutti__node *n, tutti_off p) {
-    if (n->list.fixed) return p / n->list.fixed / TUTTI__MARK_EVERY;
-    tutti_count a = 0, b = (n->list.n - 1) / TUTTI__MARK_EVERY;
-    while (a < b) {
-        const tutti_count mid = (a + b + 1) / 2;
-        if (n->list.mark[mid].start <= p)
-            a = mid;
-        else
-            b = mid - 1;
-    }
-    return a;
-}
-
 void tutti__list_seek(const tutti__node *n, tutti_off p, tutti__frame *f, tutti_off *inside_out) {
-    const tutti_count mark = mark_of(n, p);
+    const tutti_count mark = tutti__list_mark(n, p);
     list_at_mark(n, mark, f);
     tutti_off rest = p - n->list.mark[mark].start;
     while (rest >= f->item_bytes) {

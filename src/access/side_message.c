@@ -1,4 +1,4 @@
-/* access: sides on their way to another rank of the same job.  Such a letter is trusted, and both
+/* access: sides on their way to another rank of the same job.  Such a message is trusted, and both
  * ends are the same program: so a LIST, whose items a careful parser would have to read one by one,
  * travels as it is in memory, marks included.  It may start up to a mark's distance before the
  * range it is clipped to; its origin is then there.  Everything else goes as tutti__side_serialise

@@ -21,7 +21,7 @@ void tutti__memory_fail_after(long n) {
     atomic_store(&countdown, n);
 }
 
-/* Only the thread that takes the counter from 1 to 0 fails; below 0 it destinations harmless. */
+/* Only the thread that takes the counter from 1 to 0 fails; below 0 it stays harmless. */
 static int must_fail(void) {
     if (atomic_load_explicit(&countdown, memory_order_relaxed) <= 0) return 0;
     return atomic_fetch_sub(&countdown, 1) == 1;

@@ -1,8 +1,8 @@
 /* base: profiles in files: which file system a path is on, where profiles are, reading, replacing.
  *
  * The mount point is found by walking up from the path until the device changes, which takes a few
- * calls and no list of all mounts.  A profile is replaced by renaming a new one, so that nobody ever
- * reads half of it.
+ * calls and no list of all mounts.  A profile is replaced by renaming a new one, so that nobody
+ * ever reads half of it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/machine.h"
 #include "base/memory.h"
@@ -47,7 +47,7 @@ static const char *type_name(unsigned long magic) {
     return "other";
 }
 
-/* Cut the last part off; "/" destinations. */
+/* Cut the last part off; "/" stays. */
 static void path_up(char *path) {
     char *slash = strrchr(path, '/');
     if (!slash)
@@ -173,7 +173,8 @@ static tutti_err load_set(const char *path, int must, int *found_out, tutti__pro
     return at_file(path, err);
 }
 
-/* A file that nobody has named, perhaps of another version: with a mistake in it, it is not there. */
+/* A file that nobody has named, perhaps of another version: with a mistake in it, it is not there.
+ */
 static tutti_err load_unnamed(const char *path, int *found_out, tutti__profile_set *set_out,
                               tutti_error_info *ignored_out) {
     const tutti_err err = load_set(path, 0, found_out, set_out);

@@ -86,7 +86,7 @@ void tutti__trace_span(const char *category, const char *name, double start, dou
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* Text that grows; once memory has run out it destinations NULL. */
+/* Text that grows; once memory has run out it stays NULL. */
 typedef struct text {
     char *at;
     size_t length, room;

@@ -44,7 +44,7 @@ static tutti_err rest_block(tutti__side element, tutti_count rest, tutti_off str
     return tutti__side_shift(block, disp, out);
 }
 
-/* Copies of the element (which destinations the caller's) at all selected indices. */
+/* Copies of the element (which stays the caller's) at all selected indices. */
 static tutti_err wrap(tutti__side element, const index_set *x, tutti_off stride, tutti__side *out) {
     tutti_count whole, rest;
     tutti_off first;

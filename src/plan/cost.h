@@ -40,7 +40,7 @@ typedef struct tutti__candidate {
 int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI__CANDIDATES]);
 
 /* Bytes that an aggregator should have at least: four times the request with which one rank comes
- * near to its best bandwidth (after Chaarawi and Gabriel), at least a block and at most a window. */
+ * near to its best bandwidth (after Chaarawi and Gabriel), at least a block, at most a window. */
 tutti_off tutti__cost_least(const tutti__cost_case *c, tutti_off window);
 
 /* Holes between pieces that are read along with them: one request instead of one for each. */

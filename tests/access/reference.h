@@ -53,7 +53,7 @@ static inline int model_compare(const void *a, const void *b) {
     return p->rank < q->rank ? -1 : 1;
 }
 
-/* Sort by file offset; of equal ones the last mention destinations. */
+/* Sort by file offset; of equal ones the last mention stays. */
 static inline void model_sort(model *m) {
     if (m->n == 0) return;
     model_byte *v = malloc((size_t)m->n * sizeof *v);
@@ -233,7 +233,7 @@ static inline int64_t memory_end(const model *m) {
     return end;
 }
 
-/* The mentions of another model, moved; what it has lost destinations lost. */
+/* The mentions of another model, moved; what it has lost stays lost. */
 static inline void model_take(model *m, const model *from, int64_t file, int64_t memory) {
     for (int64_t k = 0; k < from->n; k++)
         model_add(m, from->file[k] + file, from->memory[k] + memory);
