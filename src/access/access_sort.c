@@ -254,6 +254,9 @@ tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
         tutti__mapping_free(&lost);
         return err;
     }
+    TUTTI_ASSERT(tutti__side_monotone(made.file));
+    TUTTI_ASSERT(tutti__side_bytes(made.file) + tutti__side_bytes(lost.file) ==
+                 tutti__side_bytes(io->file));
     tutti__mapping_free(io);
     *io = made;
     *lost_out = lost;

@@ -47,6 +47,7 @@ void tutti__list_seek(const tutti__node *n, tutti_off p, tutti__frame *f, tutti_
 /* ---- frames */
 
 static tutti__frame *push(tutti__cursor *c, const tutti__node *n, tutti_off origin) {
+    TUTTI_ASSERT(c->depth <= TUTTI__MAX_DEPTH);
     tutti__frame *f = &c->frame[c->depth++];
     f->node = n;
     f->origin = origin;
@@ -148,6 +149,7 @@ void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes) {
     if (c->depth == 0 || bytes <= 0) return;
     tutti__frame *f = &c->frame[c->depth - 1];
     const tutti_off inside = c->inside + bytes;
+    TUTTI_ASSERT(f->node->kind != TUTTI__LIST || inside <= f->item_bytes);
     if (f->node->kind == TUTTI__LIST) {
         if (inside < f->item_bytes) {
             c->inside = inside;

@@ -151,6 +151,9 @@ static inline uint64_t tutti__mix(uint64_t h, uint64_t v) {
 /* Irregular sides are expanded up to this many runs. */
 #define TUTTI__MAX_RUNS ((tutti_count)1 << 31)
 
+/* Is what is known of a node true, given that its children are valid?  (side_valid.c) */
+int tutti__node_is_valid(const tutti__node *n);
+
 /* Same structure (origins aside)?  Cheap if not: hashes are compared first. */
 int tutti__node_equal(const tutti__node *a, const tutti__node *b);
 

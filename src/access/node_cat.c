@@ -213,6 +213,7 @@ static tutti_err cat_node(row *r, tutti__side *out) {
         tutti__free(n);
         return err;
     }
+    TUTTI_ASSERT(tutti__node_is_valid(n));
     r->n = 0;
     const tutti__side made = {r->v[0].disp, n};
     if (n->depth > TUTTI__MAX_DEPTH) return tutti__side_flatten(made, out);

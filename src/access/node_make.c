@@ -92,6 +92,7 @@ static tutti_err vec_node(tutti__node *c, tutti_count count, tutti_off stride, t
     n->vec.count = count;
     n->vec.stride = stride;
     n->vec.child = c;
+    TUTTI_ASSERT(tutti__node_is_valid(n));
     *out = n;
     return TUTTI_OK;
 }

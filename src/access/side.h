@@ -49,8 +49,8 @@ struct tutti__node {
                           byte: lo is 0 if monotone */
     tutti_count runs; /* contiguous ones; adjacent ones across VEC copies or CAT parts count once
                          where that is known */
-    tutti_off grain; /* gcd of all run starts (relative to the origin), lengths and strides; > 0 */
-    uint64_t hash;   /* of the structure */
+    tutti_off grain;  /* gcd of all run starts (relative to the origin), lengths and strides; > 0 */
+    uint64_t hash;    /* of the structure */
     union {
         struct {
             tutti_count count; /* >= 2 */
@@ -120,6 +120,12 @@ tutti_err tutti__access_make_all(tutti_access sides, tutti_access **out) TUTTI_M
 /* The sides of an access with references of their own; and giving them back. */
 tutti_access tutti__access_share(const tutti_access *a);
 void tutti__access_drop(tutti_access *a);
+
+/* ---- for TUTTI_ASSERT and tests (side_valid.c): is everything that is known of it true, as far as
+ * one sees without reading the items of lists?  Costs its nodes.  An access: the same bytes on both
+ * sides, the file side monotone, repeats of bytes that lie within it. */
+int tutti__side_is_valid(tutti__side s);
+int tutti__access_is_valid(const tutti_access *a);
 
 /* ---- asking; cost: depth of the nesting, times log of the parts or marks */
 static inline tutti_off tutti__side_bytes(tutti__side s) {

@@ -56,6 +56,7 @@ static tutti_err cat_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) 
 
 tutti_err tutti__side_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) {
     tutti__side child;
+    TUTTI_ASSERT(tutti__side_monotone(s));
     *out = (tutti__side){s.disp, NULL};
     if (!s.node) return TUTTI_OK;
     if (largest_hole(s.node) <= max_gap) return tutti__node_run(s.node->hi, &out->node);

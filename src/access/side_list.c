@@ -276,6 +276,7 @@ static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
         TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%lld runs are too many bytes or too far apart",
                    (long long)k->n);
     }
+    TUTTI_ASSERT(tutti__node_is_valid(n));
     *out = n;
     return TUTTI_OK;
 }
@@ -322,6 +323,7 @@ tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) {
         tutti__free(n);
         TUTTI_FAIL(TUTTI_ERR_FORMAT, "the code of a list is not sound");
     }
+    TUTTI_ASSERT(tutti__node_is_valid(n));
     *out = n;
     return TUTTI_OK;
 }

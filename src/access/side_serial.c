@@ -150,6 +150,7 @@ static void put_side(writer *w, tutti__side s, tutti_off from, tutti_off to) {
 
 size_t tutti__side_serialise(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size) {
     tutti_off from = 0, to = tutti__side_bytes(s);
+    TUTTI_ASSERT(tutti__side_is_valid(s));
     if (tutti__side_monotone(s)) {
         from = tutti__side_tell(s, lo);
         to = tutti__side_tell(s, hi);
@@ -305,6 +306,7 @@ tutti_err tutti__side_parse(const void *buf, size_t size, int monotone, size_t *
         tutti__side_free(&s);
         SOUND(0, "the offsets do not increase");
     }
+    TUTTI_ASSERT(tutti__side_is_valid(s));
     if (used_out) *used_out = r->at;
     *out = s;
     return TUTTI_OK;

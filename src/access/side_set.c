@@ -185,7 +185,7 @@ static tutti__view *views_of(int n, const tutti__side *sides, size_t *n_out) {
     size_t kept = 0;
     if (!v) return NULL;
     for (int i = 0; i < n; i++) {
-        TUTTI_ASSERT(tutti__side_monotone(sides[i]));
+        TUTTI_ASSERT(tutti__side_monotone(sides[i]) && tutti__side_is_valid(sides[i]));
         if (sides[i].node) v[kept++].side = sides[i];
     }
     *n_out = kept;
@@ -203,6 +203,7 @@ tutti_err tutti__sides_disjoint(int n, const tutti__side *sides, tutti_off lo, t
     err = views_examine(&o, v, count, lo, hi, 0);
     tutti__free(v);
     if (err != TUTTI_OK) return err;
+    TUTTI_ASSERT(!o.shared || (o.where >= lo && o.where < hi));
     *disjoint_out = !o.shared;
     if (o.shared && where_out) *where_out = o.where;
     return TUTTI_OK;

@@ -256,7 +256,7 @@ static int by_first(const void *a, const void *b) {
 static void parties_find(trim *t, int n, const tutti__side *sides, tutti_off lo, tutti_off hi) {
     for (int i = 0; i < n; i++) {
         const tutti_off from = tutti__side_tell(sides[i], lo), to = tutti__side_tell(sides[i], hi);
-        TUTTI_ASSERT(tutti__side_monotone(sides[i]));
+        TUTTI_ASSERT(tutti__side_monotone(sides[i]) && tutti__side_is_valid(sides[i]));
         if (from >= to) continue;
         const tutti_off first = offset_at(sides[i], from), end = offset_at(sides[i], to - 1) + 1;
         t->v[t->n++] =
@@ -280,6 +280,8 @@ static tutti_err party_result(trim *t, party *p, tutti__side *out) {
         tutti__side_free(&s);
         return give_up();
     }
+    TUTTI_ASSERT(tutti__side_is_valid(s) && tutti__side_monotone(s));
+    TUTTI_ASSERT(tutti__side_bytes(s) <= tutti__side_bytes(p->side));
     t->limit -= size;
     *out = s;
     return TUTTI_OK;
