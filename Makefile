@@ -65,7 +65,7 @@ install: ## into PREFIX, for MPI=openmpi|mpich
 	@scripts/build.sh $(MPI)
 	@cmake --install build/$(MPI) --prefix $(abspath $(PREFIX))
 
-budget: ## the longest functions and files
+budget: ## the longest functions and files, and where functions are cut too small
 	@python3 scripts/budget.py
 
 clean: ## remove all that was built

@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
-"""budget.py [N]: the N (ten) longest functions and files, and how all of them are distributed.
+"""budget.py [N]: the N (ten) longest functions and files, how all of them are distributed, and which
+folders and files are cut into once-called paragraphs.
 
-Aims, not limits: functions of median <= 15 and p90 <= 45 lines, files <= 600 lines, <= 6 parameters.
+Aims, not limits: files <= 600 lines, <= 6 parameters, few once-called paragraphs: a function is an
+idea that others may call or a step of an outline; what is called once and is short is read where it
+is called.  A paragraph is a static function of at most 8 lines whose name occurs once besides its
+definition and declarations, as a call.  One that is in a table, whose address is taken, that a macro
+names, or that has variants under #if is not one.
 A function is what begins in column 0 with a name and a parameter list and ends with } in column 0,
 which is how clang-format leaves it; its length is counted from its name to its closing brace.
 SPDX-License-Identifier: BSD-3-Clause"""
+import collections
 import pathlib
 import re
 import sys
@@ -13,6 +19,24 @@ top = pathlib.Path(__file__).resolve().parent.parent
 count = int(sys.argv[1]) if len(sys.argv) > 1 else 10
 HEAD = re.compile(r"^(?!(?:typedef|struct|enum|union|return|else|#)\b)[A-Za-z_][^;={}]*?(\w+)\(([^;{}]*)\)"
                   r"(?:\s*TUTTI_\w+(?:\([^)]*\))?)*\s*\{", re.M)
+PARAGRAPH = 8  # lines
+COMMENT_OR_TEXT = re.compile(
+    r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)
+MACRO = re.compile(r"^[ \t]*#[ \t]*define\b(?:[^\n]*\\\n)*[^\n]*", re.M)
+
+
+def paragraphs(path):
+    """The names of a file's once-called paragraphs."""
+    text = COMMENT_OR_TEXT.sub(lambda m: "\n" * m[0].count("\n") or " ",
+                               path.read_text(encoding="utf-8"))
+    macros = " ".join(MACRO.findall(text))
+    for lines, _, _, name in functions(path):
+        word = rf"\b{name}\b"
+        heads = re.findall(rf"^static\b[^;={{}}]*?{word}\([^;{{}}]*\)[^;{{}}]*([;{{])", text, re.M)
+        if lines > PARAGRAPH or heads.count("{") != 1 or re.search(word, macros):
+            continue
+        if len(re.findall(word, text)) == len(heads) + 1 == len(re.findall(word + r"\(", text)):
+            yield name
 
 
 def functions(path):
@@ -60,5 +84,24 @@ def report(folders, title):
         print(f"  {lines:5} lines  {path.relative_to(top)}" + ("  (over 600)" if lines > 600 else ""))
 
 
+def report_paragraphs(folders):
+    """Shares of all functions by top folder (src: by room too), and the files with most of them."""
+    functions_in, once_in, worst = collections.Counter(), collections.Counter(), []
+    for path in sorted(p for f in folders for p in (top / f).rglob("*.c")):
+        once, parts = list(paragraphs(path)), path.relative_to(top).parts
+        for place in {parts[0], "/".join(parts[:2]) if parts[0] == "src" else parts[0]}:
+            functions_in[place] += sum(1 for _ in functions(path))
+            once_in[place] += len(once)
+        if once:
+            worst.append((-len(once), "/".join(parts), once))
+    print(f"once-called paragraphs (static, at most {PARAGRAPH} lines), share of all functions")
+    for place in sorted(functions_in, key=lambda p: (folders.index(p.split("/")[0]), p)):
+        n, k = functions_in[place], once_in[place]
+        print(f"  {k:5} of {n:4} = {100 * k / n:4.1f} %  {place}" if n else f"      none  {place}")
+    for k, place, once in sorted(worst)[:count]:
+        print(f"  {-k:5} in {place}: {', '.join(once)}")
+
+
 report(["src", "mpiio", "cli"], "libraries and command")
 report(["tests", "bench", "examples"], "tests, benchmarks, examples")
+report_paragraphs(["src", "mpiio", "cli", "tests", "bench", "examples"])

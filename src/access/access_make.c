@@ -55,6 +55,7 @@ tutti_err tutti__access_make_all(tutti_access sides, tutti_access **out) {
     }
     *a = sides;
     a->handle = (tutti__handle){.kind = TUTTI__NO_HANDLE};
+    TUTTI_ASSERT(tutti__access_is_valid(a));
     tutti__handle_add(&a->handle, TUTTI__ACCESS);
     *out = a;
     return TUTTI_OK;

@@ -51,32 +51,20 @@ static tutti_count row_end(const piece *v, tutti_count n, tutti_count i) {
     return i + 1;
 }
 
-static void merge(const piece *a, const piece *a_end, const piece *b, const piece *b_end,
-                  piece *out) {
-    while (a < a_end && b < b_end) *out++ = b->file < a->file ? *b++ : *a++;
-    memcpy(out, a, (size_t)(a_end - a) * sizeof *a);
-    out += a_end - a;
-    memcpy(out, b, (size_t)(b_end - b) * sizeof *b);
-}
-
 /* Merge neighbouring rows of v into w; returns how many rows are left. */
 static tutti_count merge_rows(const piece *v, tutti_count n, piece *w) {
     tutti_count rows = 0;
     for (tutti_count i = 0; i < n; rows++) {
         const tutti_count mid = row_end(v, n, i), end = mid < n ? row_end(v, n, mid) : n;
-        merge(v + i, v + mid, v + mid, v + end, w + i);
+        const piece *a = v + i, *a_end = v + mid, *b = a_end, *b_end = v + end;
+        piece *out = w + i;
+        while (a < a_end && b < b_end) *out++ = b->file < a->file ? *b++ : *a++;
+        memcpy(out, a, (size_t)(a_end - a) * sizeof *a);
+        out += a_end - a;
+        memcpy(out, b, (size_t)(b_end - b) * sizeof *b);
         i = end;
     }
     return rows;
-}
-
-static piece *merge_sort(piece *v, tutti_count n, piece *w) {
-    while (merge_rows(v, n, w) > 1) {
-        piece *t = v;
-        v = w;
-        w = t;
-    }
-    return w;
 }
 
 /* One stable pass by the digit of (file - base) at `shift`. */
@@ -110,13 +98,13 @@ static piece *radix_sort(piece *v, tutti_count n, piece *w) {
 static piece *sort(piece *v, tutti_count n, piece *w) {
     tutti_count rows = 0;
     for (tutti_count i = 0; i < n && rows < MANY_ROWS; rows++) i = row_end(v, n, i);
-    return rows < MANY_ROWS ? merge_sort(v, n, w) : radix_sort(v, n, w);
-}
-
-static int overlapping(const piece *v, tutti_count n) {
-    for (tutti_count i = 1; i < n; i++)
-        if (end_of(&v[i - 1]) > v[i].file) return 1;
-    return 0;
+    if (rows >= MANY_ROWS) return radix_sort(v, n, w);
+    while (merge_rows(v, n, w) > 1) {
+        piece *t = v;
+        v = w;
+        w = t;
+    }
+    return w;
 }
 
 /* ---- later mentions win: a heap holds the pieces at the sweep's place, the last mention on top */
@@ -224,22 +212,18 @@ static tutti_err describe(const piece *v, tutti_count n, tutti__mapping *out) {
     return err;
 }
 
-/* What was lost, in the order of the file. */
-static tutti_err describe_lost(pieces *lost, tutti__mapping *out) {
-    piece *room = tutti__malloc((size_t)lost->n * sizeof *room);
-    if (!room) return TUTTI_ERR_NOMEM;
-    const tutti_err err = describe(sort(lost->v, lost->n, room), lost->n, out);
-    tutti__free(room);
-    return err;
-}
-
-/* Sorted pieces v that overlap; what is seen of them goes to w. */
+/* Sorted pieces v that overlap; what is seen of them goes to w, what is lost of them is described
+ * in the order of the file. */
 static tutti_err cut_covered(piece *v, tutti_count *n, piece *w, tutti__mapping *lost_out) {
     heap h = {tutti__malloc((size_t)*n * sizeof *h.v), 0};
     pieces lost = {NULL, 0, 0};
     if (!h.v) return TUTTI_ERR_NOMEM;
     tutti_err err = sweep(v, n, &h, w, &lost);
-    if (err == TUTTI_OK) err = describe_lost(&lost, lost_out);
+    if (err == TUTTI_OK) {
+        piece *room = tutti__malloc((size_t)lost.n * sizeof *room);
+        err = room ? describe(sort(lost.v, lost.n, room), lost.n, lost_out) : TUTTI_ERR_NOMEM;
+        tutti__free(room);
+    }
     tutti__free(h.v);
     tutti__free(lost.v);
     return err;
@@ -256,7 +240,10 @@ tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
     /* Three equal rooms: two to sort in, and the cut pieces need two. */
     piece *sorted = sort(v, n, v + 2 * most);
     tutti_err err = TUTTI_OK;
-    if (overlapping(sorted, n)) {
+    int overlapping = 0;
+    for (tutti_count i = 1; i < n && !overlapping; i++)
+        overlapping = end_of(&sorted[i - 1]) > sorted[i].file;
+    if (overlapping) {
         if (sorted == v) memcpy(v + 2 * most, v, (size_t)n * sizeof *v);
         err = cut_covered(v + 2 * most, &n, v, &lost);
         sorted = v;
@@ -267,6 +254,9 @@ tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
         tutti__mapping_free(&lost);
         return err;
     }
+    TUTTI_ASSERT(tutti__side_monotone(made.file));
+    TUTTI_ASSERT(tutti__side_bytes(made.file) + tutti__side_bytes(lost.file) ==
+                 tutti__side_bytes(io->file));
     tutti__mapping_free(io);
     *io = made;
     *lost_out = lost;

@@ -70,24 +70,6 @@ static inline tutti_count runs_within(const walk *one, const walk *other) {
     return tutti__min(one->burst.count, run_left(other) / one->burst.bytes);
 }
 
-/* How much the next step moves: *count runs of *bytes bytes. */
-static inline void next_step(const walk *to, const walk *from, tutti_off n, tutti__moves *m) {
-    const tutti_off to_left = run_left(to), from_left = run_left(from);
-
-    m->bytes = tutti__min(to_left, from_left);
-    if (to_left < from_left)
-        m->count = runs_within(to, from);
-    else if (from_left < to_left)
-        m->count = runs_within(from, to);
-    else
-        m->count = to->done || from->done ? 1 : tutti__min(to->burst.count, from->burst.count);
-    m->to_stride = m->bytes < to_left ? m->bytes : to->burst.stride;
-    m->from_stride = m->bytes < from_left ? m->bytes : from->burst.stride;
-    if (m->bytes * m->count <= n) return;
-    m->count = tutti__max(1, n / m->bytes);
-    m->bytes = tutti__min(m->bytes, n);
-}
-
 /* Short pieces wait here, so that several of them are fetched at once. */
 #define AHEAD 32
 #define SHORT_PIECE 256
@@ -114,8 +96,23 @@ static inline void queue_add(queue *q, char *to, const char *from, tutti_off byt
     if (++q->n == AHEAD) queue_flush(q);
 }
 
+/* Move the next runs, at most n bytes; m says how many of what length. */
 static inline void step(walk *to, walk *from, tutti_off n, tutti__moves *m, queue *q) {
-    next_step(to, from, n, m);
+    const tutti_off to_left = run_left(to), from_left = run_left(from);
+
+    m->bytes = tutti__min(to_left, from_left);
+    if (to_left < from_left)
+        m->count = runs_within(to, from);
+    else if (from_left < to_left)
+        m->count = runs_within(from, to);
+    else
+        m->count = to->done || from->done ? 1 : tutti__min(to->burst.count, from->burst.count);
+    m->to_stride = m->bytes < to_left ? m->bytes : to->burst.stride;
+    m->from_stride = m->bytes < from_left ? m->bytes : from->burst.stride;
+    if (m->bytes * m->count > n) {
+        m->count = tutti__max(1, n / m->bytes);
+        m->bytes = tutti__min(m->bytes, n);
+    }
     m->to = run_at(to);
     m->from = run_at(from);
     if (m->count == 1 && m->bytes <= SHORT_PIECE) {
@@ -207,6 +204,8 @@ static void lockstep(walk *to, walk *from, tutti_off n) {
     tutti__moves m = {.ahead = 0};
     queue q;
 
+    TUTTI_ASSERT(n <= tutti__side_bytes(to->side) - to->stream);
+    TUTTI_ASSERT(n <= tutti__side_bytes(from->side) - from->stream);
     q.n = 0;
     walk_seek(to, to->stream);
     walk_seek(from, from->stream);

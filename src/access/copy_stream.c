@@ -177,28 +177,9 @@ static void some_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r
         mixed_items(t, origin, r, inside, bytes, 0);
 }
 
-static void list_all(tutti__stream *t, const tutti__node *n, tutti_off origin) {
-    tutti__list_reader r = tutti__reader_at(n, 0);
-    some_items(t, origin, &r, 0, n->bytes);
-}
-
-/* The last mark at or before a stream position. */
-static tutti_count find_mark(const tutti__node *n, tutti_off stream) {
-    tutti_count lo = 0, hi = (n->list.n - 1) / TUTTI__MARK_EVERY + 1;
-    if (n->list.fixed) return stream / n->list.fixed / TUTTI__MARK_EVERY;
-    while (hi - lo > 1) {
-        const tutti_count mid = lo + (hi - lo) / 2;
-        if (n->list.mark[mid].start <= stream)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static void list_part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
                       tutti_off to) {
-    const tutti_count mark = find_mark(n, from);
+    const tutti_count mark = tutti__list_mark(n, from);
     tutti__list_reader r = tutti__reader_at(n, mark), item = r;
     tutti_off inside = from - n->list.mark[mark].start, bytes;
 
@@ -225,6 +206,7 @@ static void copies(tutti__stream *t, const tutti__node *n, tutti_off origin, tut
 }
 
 static void all(tutti__stream *t, const tutti__node *n, tutti_off origin) {
+    tutti__list_reader r;
     switch (n->kind) {
     case TUTTI__RUN:
         one_run(t, origin, n->bytes);
@@ -233,7 +215,8 @@ static void all(tutti__stream *t, const tutti__node *n, tutti_off origin) {
         copies(t, n, origin, n->vec.count);
         break;
     case TUTTI__LIST:
-        list_all(t, n, origin);
+        r = tutti__reader_at(n, 0);
+        some_items(t, origin, &r, 0, n->bytes);
         break;
     case TUTTI__CAT:
         for (tutti_count i = 0; i < n->cat.n; i++)

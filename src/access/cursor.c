@@ -2,8 +2,8 @@
  *
  * Frames hold the way from the root to the leaf the cursor is in.  A leaf is a RUN, a LIST or a VEC
  * of RUNs: the inner loops of nearly everything, which step without touching the frames above.
- * When a leaf is used up, `advance` goes up to the first frame that has a next copy or part, and down
- * again to the first leaf of that.  Nothing is allocated; seeking costs the depth times log of
+ * When a leaf is used up, `advance` goes up to the first frame that has a next copy or part, and
+ * down again to the first leaf of that.  Nothing is allocated; seeking costs the depth times log of
  * parts or marks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
@@ -33,22 +33,8 @@ static void list_at_mark(const tutti__node *n, tutti_count mark, tutti__frame *f
     f->item_bytes = tutti__list_length(n, &f->code);
 }
 
-/* The last mark at or before stream position p. */
-static tutti_count mark_of(const tutti__node *n, tutti_off p) {
-    if (n->list.fixed) return p / n->list.fixed / TUTTI__MARK_EVERY;
-    tutti_count a = 0, b = (n->list.n - 1) / TUTTI__MARK_EVERY;
-    while (a < b) {
-        const tutti_count mid = (a + b + 1) / 2;
-        if (n->list.mark[mid].start <= p)
-            a = mid;
-        else
-            b = mid - 1;
-    }
-    return a;
-}
-
 void tutti__list_seek(const tutti__node *n, tutti_off p, tutti__frame *f, tutti_off *inside_out) {
-    const tutti_count mark = mark_of(n, p);
+    const tutti_count mark = tutti__list_mark(n, p);
     list_at_mark(n, mark, f);
     tutti_off rest = p - n->list.mark[mark].start;
     while (rest >= f->item_bytes) {
@@ -61,6 +47,7 @@ void tutti__list_seek(const tutti__node *n, tutti_off p, tutti__frame *f, tutti_
 /* ---- frames */
 
 static tutti__frame *push(tutti__cursor *c, const tutti__node *n, tutti_off origin) {
+    TUTTI_ASSERT(c->depth <= TUTTI__MAX_DEPTH);
     tutti__frame *f = &c->frame[c->depth++];
     f->node = n;
     f->origin = origin;
@@ -102,23 +89,6 @@ static void advance(tutti__cursor *c) {
     }
 }
 
-/* Push the frame of inner node *n and move on to the child that holds stream position *p. */
-static void seek_inner(tutti__cursor *c, const tutti__node **n, tutti_off *origin, tutti_off *p) {
-    const tutti__node *at = *n;
-    tutti__frame *f = push(c, at, *origin);
-    if (at->kind == TUTTI__VEC) {
-        f->index = *p / at->vec.child->bytes;
-        *p -= f->index * at->vec.child->bytes;
-        *origin += f->index * at->vec.stride;
-        *n = at->vec.child;
-    } else {
-        f->index = tutti__cat_part(at, *p);
-        *p -= at->cat.part[f->index].start;
-        *origin += at->cat.part[f->index].disp;
-        *n = at->cat.part[f->index].node;
-    }
-}
-
 void tutti__cursor_seek(tutti__cursor *c, tutti__side s, tutti_off stream) {
     c->depth = 0;
     c->inside = 0;
@@ -126,8 +96,22 @@ void tutti__cursor_seek(tutti__cursor *c, tutti__side s, tutti_off stream) {
     if (!s.node || stream >= s.node->bytes) return;
     const tutti__node *n = s.node;
     tutti_off origin = s.disp;
-    while (!is_leaf(n)) seek_inner(c, &n, &origin, &stream);
     tutti__frame *f = push(c, n, origin);
+    while (!is_leaf(n)) { /* on to the child that holds the stream position */
+        if (n->kind == TUTTI__VEC) {
+            f->index = stream / n->vec.child->bytes;
+            stream -= f->index * n->vec.child->bytes;
+            origin += f->index * n->vec.stride;
+            n = n->vec.child;
+        } else {
+            f->index = tutti__cat_part(n, stream);
+            const tutti__part *part = &n->cat.part[f->index];
+            stream -= part->start;
+            origin += part->disp;
+            n = part->node;
+        }
+        f = push(c, n, origin);
+    }
     if (n->kind == TUTTI__LIST) {
         tutti__list_seek(n, stream, f, &c->inside);
     } else if (n->kind == TUTTI__VEC) {
@@ -161,26 +145,11 @@ int tutti__cursor_peek(const tutti__cursor *c, tutti__burst *b) {
     return 1;
 }
 
-/* Into a VEC of RUNs by `inside` bytes from the start of the current run. */
-static void vec_skip(tutti__cursor *c, tutti__frame *f, tutti_off inside) {
-    const tutti_off run = f->node->vec.child->bytes;
-    if (inside < run) {
-        c->inside = inside;
-        return;
-    }
-    if (inside == (f->node->vec.count - f->index) * run) {
-        advance(c);
-        return;
-    }
-    const tutti_count runs = inside == run ? 1 : inside / run;
-    f->index += runs;
-    c->inside = inside - runs * run;
-}
-
 void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes) {
     if (c->depth == 0 || bytes <= 0) return;
     tutti__frame *f = &c->frame[c->depth - 1];
     const tutti_off inside = c->inside + bytes;
+    TUTTI_ASSERT(f->node->kind != TUTTI__LIST || inside <= f->item_bytes);
     if (f->node->kind == TUTTI__LIST) {
         if (inside < f->item_bytes) {
             c->inside = inside;
@@ -191,7 +160,16 @@ void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes) {
             advance(c);
         }
     } else if (f->node->kind == TUTTI__VEC) {
-        vec_skip(c, f, inside);
+        const tutti_off run = f->node->vec.child->bytes;
+        if (inside < run) {
+            c->inside = inside;
+        } else if (inside == (f->node->vec.count - f->index) * run) {
+            advance(c);
+        } else {
+            const tutti_count runs = inside == run ? 1 : inside / run;
+            f->index += runs;
+            c->inside = inside - runs * run;
+        }
     } else if (inside < f->node->bytes) {
         c->inside = inside;
     } else {

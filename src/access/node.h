@@ -89,6 +89,20 @@ static inline tutti_off tutti__list_length(const tutti__node *n, size_t *at) {
     return (tutti_off)(tutti__leb_get(n->list.code, at) << n->list.shift);
 }
 
+/* The last mark of a LIST at or before stream position p, 0 <= p < bytes. */
+static inline tutti_count tutti__list_mark(const tutti__node *n, tutti_off p) {
+    if (n->list.fixed) return p / n->list.fixed / TUTTI__MARK_EVERY;
+    tutti_count a = 0, b = (n->list.n - 1) / TUTTI__MARK_EVERY;
+    while (a < b) {
+        const tutti_count mid = b - (b - a) / 2;
+        if (n->list.mark[mid].start <= p)
+            a = mid;
+        else
+            b = mid - 1;
+    }
+    return a;
+}
+
 /* The part of a CAT that holds stream position p, 0 <= p < bytes. */
 static inline tutti_count tutti__cat_part(const tutti__node *n, tutti_off p) {
     tutti_count a = 0, b = n->cat.n - 1;
@@ -137,14 +151,18 @@ static inline uint64_t tutti__mix(uint64_t h, uint64_t v) {
 /* Irregular sides are expanded up to this many runs. */
 #define TUTTI__MAX_RUNS ((tutti_count)1 << 31)
 
+/* Is what is known of a node true, given that its children are valid?  (side_valid.c) */
+int tutti__node_is_valid(const tutti__node *n);
+
 /* Same structure (origins aside)?  Cheap if not: hashes are compared first. */
 int tutti__node_equal(const tutti__node *a, const tutti__node *b);
 
-/* Any side as one LIST (or what tutti__side_list makes of its runs); takes over the reference.
- * Costs its number of runs. */
-/* A loop around a side, however deep that makes it; tutti__side_vec keeps within TUTTI__MAX_DEPTH. */
+/* A loop around a side, however deep that makes it; tutti__side_vec keeps within TUTTI__MAX_DEPTH.
+ */
 tutti_err tutti__side_nest(tutti__side child, tutti_count count, tutti_off stride,
                            tutti__side *out) TUTTI_MUST_USE;
+/* Any side as one LIST (or what tutti__side_list makes of its runs); takes over the reference.
+ * Costs its number of runs. */
 tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) TUTTI_MUST_USE;
 
 /* Put the file side in order, and the memory side with it.  The sides are replaced on success;

@@ -12,11 +12,6 @@ typedef struct {
     tutti__side *v;
 } row;
 
-static void row_free(row *r) {
-    for (tutti_count i = 0; i < r->n; i++) tutti__node_unref(r->v[i].node);
-    tutti__free(r->v);
-}
-
 static void parts_free(tutti_count n, const tutti__side *parts) {
     for (tutti_count i = 0; i < n; i++) tutti__node_unref(parts[i].node);
 }
@@ -176,15 +171,6 @@ static tutti_err row_join_runs(row *r) {
     return TUTTI_OK;
 }
 
-static tutti_err row_simplify(row *r) {
-    TUTTI_TRY(row_join_runs(r));
-    for (int open = 1;; open = 0) {
-        const tutti_count before = r->n;
-        TUTTI_TRY(row_group(r, open));
-        if (!open && r->n == before) return TUTTI_OK;
-    }
-}
-
 /* ---- the node */
 
 /* What is known of a CAT whose parts are in place. */
@@ -227,6 +213,7 @@ static tutti_err cat_node(row *r, tutti__side *out) {
         tutti__free(n);
         return err;
     }
+    TUTTI_ASSERT(tutti__node_is_valid(n));
     r->n = 0;
     const tutti__side made = {r->v[0].disp, n};
     if (n->depth > TUTTI__MAX_DEPTH) return tutti__side_flatten(made, out);
@@ -237,30 +224,30 @@ static tutti_err cat_node(row *r, tutti__side *out) {
 static tutti_err row_to_side(row *r, tutti__side *out) {
     const tutti_count items = row_items(r);
     if (items > 1) return row_to_list(r, items, out);
-    TUTTI_TRY(row_simplify(r));
+    TUTTI_TRY(row_join_runs(r));
+    for (int open = 1;; open = 0) {
+        const tutti_count before = r->n;
+        TUTTI_TRY(row_group(r, open));
+        if (!open && r->n == before) break;
+    }
     if (r->n > 1) return cat_node(r, out);
     *out = r->n ? r->v[0] : (tutti__side){0, NULL};
     r->n = 0;
     return TUTTI_OK;
 }
 
-static tutti_err check_parts(tutti_count n, const tutti__side *parts) {
-    for (tutti_count i = 0; i < n; i++)
-        TUTTI_CHECK(tutti__side_fits(parts[i]), TUTTI_ERR_OVERFLOW,
-                    "part %lld of a concatenation is at %lld", (long long)i,
-                    (long long)parts[i].disp);
-    return TUTTI_OK;
-}
-
 tutti_err tutti__side_cat(tutti_count n, const tutti__side *parts, tutti__side *out) {
     row r;
-    tutti_err err = check_parts(n, parts);
-    if (err != TUTTI_OK) {
+    for (tutti_count i = 0; i < n; i++) {
+        if (tutti__side_fits(parts[i])) continue;
+        const tutti_off disp = parts[i].disp;
         parts_free(n, parts);
-        return err;
+        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "part %lld of a concatenation is at %lld", (long long)i,
+                   (long long)disp);
     }
     TUTTI_TRY(row_take(n, parts, &r));
-    err = row_to_side(&r, out);
-    row_free(&r);
+    const tutti_err err = row_to_side(&r, out);
+    parts_free(r.n, r.v);
+    tutti__free(r.v);
     return err;
 }

@@ -60,16 +60,25 @@ tutti_err tutti__side_run(tutti_off offset, tutti_off bytes, tutti__side *out) {
     return TUTTI_OK;
 }
 
-/* Fill in a VEC of `count` >= 2 copies; refused if a bound does not fit. */
-static tutti_err vec_describe(tutti__node *n, const tutti__node *c, tutti_count count,
-                              tutti_off stride) {
+/* A VEC of `count` >= 2 copies that cannot collapse; refused if a bound does not fit.  Takes over
+ * the reference to `c`. */
+static tutti_err vec_node(tutti__node *c, tutti_count count, tutti_off stride, tutti__node **out) {
     tutti_off reach, bytes;
-    const int fits = tutti__mul_ok(count - 1, stride, &reach) && tutti__off_ok(reach) &&
-                     tutti__mul_ok(count, c->bytes, &bytes) && tutti__off_ok(bytes) &&
-                     tutti__off_ok(c->lo + reach) && tutti__off_ok(c->hi + reach);
-    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld copies every %lld bytes", (long long)count,
-                (long long)stride);
+    tutti_err err = TUTTI_OK;
+    tutti__node *n = NULL;
+    if (!tutti__mul_ok(count - 1, stride, &reach) || !tutti__off_ok(reach) ||
+        !tutti__mul_ok(count, c->bytes, &bytes) || !tutti__off_ok(bytes) ||
+        !tutti__off_ok(c->lo + reach) || !tutti__off_ok(c->hi + reach))
+        err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld copies every %lld bytes",
+                               (long long)count, (long long)stride);
+    else if ((n = tutti__malloc(sizeof *n)) == NULL)
+        err = TUTTI_ERR_NOMEM;
+    if (err != TUTTI_OK) {
+        tutti__node_unref(c);
+        return err;
+    }
     const int adjacent = c->monotone && c->hi == stride;
+    const uint64_t h = tutti__mix(tutti__mix(TUTTI__VEC + 1, (uint64_t)count), (uint64_t)stride);
     *n = (tutti__node){.kind = TUTTI__VEC,
                        .depth = c->depth + 1,
                        .monotone = c->monotone && stride >= c->hi,
@@ -77,58 +86,39 @@ static tutti_err vec_describe(tutti__node *n, const tutti__node *c, tutti_count 
                        .lo = c->lo + tutti__min(0, reach),
                        .hi = c->hi + tutti__max(0, reach),
                        .runs = count * c->runs - (adjacent ? count - 1 : 0),
-                       .grain = tutti__gcd(c->grain, stride)};
-    const uint64_t h = tutti__mix(tutti__mix(TUTTI__VEC + 1, (uint64_t)count), (uint64_t)stride);
-    n->hash = tutti__mix(h, c->hash);
+                       .grain = tutti__gcd(c->grain, stride),
+                       .hash = tutti__mix(h, c->hash)};
     atomic_init(&n->refs, 1);
-    return TUTTI_OK;
-}
-
-/* A VEC that cannot collapse; takes over the reference to `child`. */
-static tutti_err vec_node(tutti__node *child, tutti_count count, tutti_off stride,
-                          tutti__node **out) {
-    tutti_err err = TUTTI_ERR_NOMEM;
-    tutti__node *n = tutti__malloc(sizeof *n);
-    if (!n) goto undo_child;
-    err = vec_describe(n, child, count, stride);
-    if (err != TUTTI_OK) goto undo_node;
     n->vec.count = count;
     n->vec.stride = stride;
-    n->vec.child = child;
+    n->vec.child = c;
+    TUTTI_ASSERT(tutti__node_is_valid(n));
     *out = n;
     return TUTTI_OK;
-undo_node:
-    tutti__free(n);
-undo_child:
-    tutti__node_unref(child);
-    return err;
 }
 
-/* Adjacent copies of a RUN: one RUN. */
-static tutti_err vec_of_adjacent_runs(tutti__node *child, tutti_count count, tutti__node **out) {
-    tutti_off bytes;
-    const int fits = tutti__mul_ok(count, child->bytes, &bytes);
-    tutti__node_unref(child);
-    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld adjacent runs", (long long)count);
-    return tutti__node_run(bytes, out);
-}
-
-/* Copies of a loop that go on where it ends: one longer loop. */
-static tutti_err vec_of_adjacent_vecs(tutti__node *child, tutti_count count, tutti__node **out) {
-    tutti_count total;
-    const tutti_off stride = child->vec.stride;
-    const int fits = tutti__mul_ok(count, child->vec.count, &total);
-    tutti__node *inner = tutti__node_ref(child->vec.child);
-    tutti__node_unref(child);
-    if (!fits) tutti__node_unref(inner);
-    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld copies of a loop", (long long)count);
-    return vec_node(inner, total, stride, out);
-}
-
-static int continues(const tutti__node *child, tutti_off stride) {
-    tutti_off span;
-    return child->kind == TUTTI__VEC && tutti__mul_ok(child->vec.count, child->vec.stride, &span) &&
-           span == stride;
+/* `count` >= 2 copies of a node: adjacent copies of a RUN are one RUN, copies of a loop that go on
+ * where it ends one longer loop.  Takes over the reference. */
+static tutti_err copies_node(tutti__node *child, tutti_count count, tutti_off stride,
+                             tutti__node **out) {
+    tutti_off span, total = 0;
+    if (child->kind == TUTTI__RUN && stride == child->bytes) {
+        const int fits = tutti__mul_ok(count, child->bytes, &total);
+        tutti__node_unref(child);
+        TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld adjacent runs", (long long)count);
+        return tutti__node_run(total, out);
+    }
+    if (child->kind == TUTTI__VEC && tutti__mul_ok(child->vec.count, child->vec.stride, &span) &&
+        span == stride) {
+        tutti__node *inner = tutti__node_ref(child->vec.child);
+        const int fits = tutti__mul_ok(count, child->vec.count, &total);
+        stride = child->vec.stride;
+        tutti__node_unref(child);
+        if (!fits) tutti__node_unref(inner);
+        TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld copies of a loop", (long long)count);
+        return vec_node(inner, total, stride, out);
+    }
+    return vec_node(child, count, stride, out);
 }
 
 tutti_err tutti__side_nest(tutti__side child, tutti_count count, tutti_off stride,
@@ -141,12 +131,8 @@ tutti_err tutti__side_nest(tutti__side child, tutti_count count, tutti_off strid
         made.disp = 0;
     } else if (count == 1)
         made.node = child.node;
-    else if (child.node->kind == TUTTI__RUN && stride == child.node->bytes)
-        err = vec_of_adjacent_runs(child.node, count, &made.node);
-    else if (continues(child.node, stride))
-        err = vec_of_adjacent_vecs(child.node, count, &made.node);
     else
-        err = vec_node(child.node, count, stride, &made.node);
+        err = copies_node(child.node, count, stride, &made.node);
     if (err != TUTTI_OK) return err;
     if (!tutti__side_fits(made)) {
         tutti__side_free(&made);

@@ -47,10 +47,10 @@ struct tutti__node {
     tutti_off bytes;  /* > 0 */
     tutti_off lo, hi; /* bounds relative to the origin, which is the place of the first stream
                           byte: lo is 0 if monotone */
-    tutti_count
-        runs; /* contiguous runs; adjacent ones across VEC copies or CAT parts count once where known */
-    tutti_off grain; /* gcd of all run starts (relative to the origin), lengths and strides; > 0 */
-    uint64_t hash;   /* of the structure */
+    tutti_count runs; /* contiguous ones; adjacent ones across VEC copies or CAT parts count once
+                         where that is known */
+    tutti_off grain;  /* gcd of all run starts (relative to the origin), lengths and strides; > 0 */
+    uint64_t hash;    /* of the structure */
     union {
         struct {
             tutti_count count; /* >= 2 */
@@ -121,6 +121,12 @@ tutti_err tutti__access_make_all(tutti_access sides, tutti_access **out) TUTTI_M
 tutti_access tutti__access_share(const tutti_access *a);
 void tutti__access_drop(tutti_access *a);
 
+/* ---- for TUTTI_ASSERT and tests (side_valid.c): is everything that is known of it true, as far as
+ * one sees without reading the items of lists?  Costs its nodes.  An access: the same bytes on both
+ * sides, the file side monotone, repeats of bytes that lie within it. */
+int tutti__side_is_valid(tutti__side s);
+int tutti__access_is_valid(const tutti_access *a);
+
 /* ---- asking; cost: depth of the nesting, times log of the parts or marks */
 static inline tutti_off tutti__side_bytes(tutti__side s) {
     return s.node ? s.node->bytes : 0;
@@ -179,28 +185,29 @@ int tutti__cursor_peek(const tutti__cursor *c, tutti__burst *b);
 void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes);
 
 /* ---- passing on.  Self-contained, portable, versioned; parse trusts nothing.  Clipped to [lo, hi)
- * (LIST items and CAT parts outside are left out, VEC copies too); offsets stay absolute.  Returns the
- * size; writes if buf is not NULL and size suffices. */
+ * (LIST items and CAT parts outside are left out, VEC copies too); offsets stay absolute.  Returns
+ * the size; writes if buf is not NULL and size suffices. */
 size_t tutti__side_serialise(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size);
-/* `used_out` (may be NULL): bytes read.  Refuses (TUTTI_ERR_FORMAT) what is not monotone if `monotone`. */
+/* `used_out` (may be NULL): bytes read.  Refuses (TUTTI_ERR_FORMAT) what is not monotone if
+ * `monotone`. */
 tutti_err tutti__side_parse(const void *buf, size_t size, int monotone, size_t *used_out,
                             tutti__side *out) TUTTI_MUST_USE;
-/* The same for other ranks of this job, which are trusted: quicker for lists (side_letter.c).  It may hold a few
- * bytes outside [lo, hi). */
+/* The same for other ranks of this job, which are trusted: quicker for lists (side_message.c).  It
+ * may hold a few bytes outside [lo, hi). */
 size_t tutti__side_to_message(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size);
 tutti_err tutti__side_from_message(const void *buf, size_t size, tutti__side *out) TUTTI_MUST_USE;
 /* The part of a side with stream positions [from, to). */
 tutti_err tutti__side_slice(tutti__side s, tutti_off from, tutti_off to,
                             tutti__side *out) TUTTI_MUST_USE;
 
-/* A monotone side with all holes of at most max_gap closed, as far as loops are (side_coarse.c): lists stay as
- * they are, and irregular sides have some. */
+/* A monotone side with all holes of at most max_gap closed, as far as loops are (side_coarse.c):
+ * lists stay as they are, and irregular sides have some. */
 tutti_err tutti__side_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) TUTTI_MUST_USE;
 int tutti__side_irregular(tutti__side s);
 /* The largest hole between two bytes; TUTTI__OFF_END if the side is irregular. */
 tutti_off tutti__side_hole(tutti__side s);
 
-/* ---- sets of monotone sides (side_set.c): what aggregators ask of the descriptions they received */
+/* ---- sets of monotone sides (side_set.c): what aggregators ask of the descriptions they get */
 
 /* Are the sides pairwise disjoint within [lo, hi)?  Exact.  By interval order, then by stride
  * arithmetic (sides with a common period are compared in one period), else by marking grains in a

@@ -1,13 +1,8 @@
-/* access: a side with its small holes closed.  Holes between the copies of a loop are all alike, so that a loop of
- * any length is closed by one comparison: the bounding section of a section, as far as it pays.
+/* access: a side with its small holes closed.  Holes between the copies of a loop are all alike, so
+ * that a loop of any length is closed by one comparison: the bounding section of a section, as far
+ * as it pays.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
-
-/* Distance from the end of part i of a CAT to the next one. */
-static tutti_off part_gap(const tutti__node *n, tutti_count i) {
-    const tutti__part *p = &n->cat.part[i];
-    return p[1].disp - (p[0].disp + p[0].node->hi);
-}
 
 /* The largest hole; those of lists are not looked at, and count as large. */
 static tutti_off largest_hole(const tutti__node *n) {
@@ -19,8 +14,9 @@ static tutti_off largest_hole(const tutti__node *n) {
         return tutti__max(largest_hole(n->vec.child), n->vec.stride - n->vec.child->hi);
     case TUTTI__CAT:
         for (tutti_count i = 0; i < n->cat.n; i++) {
-            most = tutti__max(most, largest_hole(n->cat.part[i].node));
-            if (i + 1 < n->cat.n) most = tutti__max(most, part_gap(n, i));
+            const tutti__part *p = &n->cat.part[i];
+            most = tutti__max(most, largest_hole(p->node));
+            if (i + 1 < n->cat.n) most = tutti__max(most, p[1].disp - (p->disp + p->node->hi));
         }
         return most;
     default:
@@ -60,6 +56,7 @@ static tutti_err cat_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) 
 
 tutti_err tutti__side_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) {
     tutti__side child;
+    TUTTI_ASSERT(tutti__side_monotone(s));
     *out = (tutti__side){s.disp, NULL};
     if (!s.node) return TUTTI_OK;
     if (largest_hole(s.node) <= max_gap) return tutti__node_run(s.node->hi, &out->node);

@@ -62,10 +62,6 @@ typedef struct {
     tutti_off stride[NEST_LEVELS];
 } nest;
 
-static void nest_start(nest *t, tutti_off offset) {
-    *t = (nest){.ok = 1, .base = offset, .at = offset, .top = 1};
-}
-
 /* All lower digits have turned over: one more copy of the growing digit, or a digit above it. */
 static void nest_grow(nest *t, tutti_off offset) {
     if (t->top == 1) {
@@ -98,13 +94,6 @@ static void nest_feed(nest *t, tutti_off offset) {
     nest_grow(t, offset);
 }
 
-/* After the last offset: are all digits at their end? */
-static int nest_complete(const nest *t) {
-    for (int l = 0; t->ok && l < t->levels; l++)
-        if (t->digit[l] != t->count[l] - 1) return 0;
-    return t->ok;
-}
-
 static tutti_err nest_side(const nest *t, tutti_off length, tutti__side *out) {
     tutti__side s = {0, NULL};
     TUTTI_TRY(tutti__side_run(t->base, length, &s));
@@ -130,7 +119,7 @@ static void scan_items(source *s, scan *k) {
     *k = (scan){.monotone = 1};
     while (source_next(s, &offset, &length)) {
         if (k->n++ == 0) {
-            nest_start(&k->nest, offset);
+            k->nest = (nest){.ok = 1, .base = offset, .at = offset, .top = 1};
             k->first = end = offset;
             k->length = length;
         } else {
@@ -147,13 +136,9 @@ static void scan_items(source *s, scan *k) {
 
 /* ---- the node */
 
-static tutti_count list_marks(tutti_count n) {
-    return (n - 1) / TUTTI__MARK_EVERY + 1;
-}
-
 /* Node, marks and code in one block. */
 static tutti_err list_alloc(tutti_count n, size_t code_size, tutti__node **out) {
-    const size_t marks = (size_t)list_marks(n) * sizeof(tutti__mark);
+    const size_t marks = (size_t)((n - 1) / TUTTI__MARK_EVERY + 1) * sizeof(tutti__mark);
     tutti__node *node = tutti__malloc(sizeof *node + marks + code_size);
     if (!node) return TUTTI_ERR_NOMEM;
     *node = (tutti__node){.kind = TUTTI__LIST, .depth = 1, .runs = n};
@@ -291,6 +276,7 @@ static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
         TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%lld runs are too many bytes or too far apart",
                    (long long)k->n);
     }
+    TUTTI_ASSERT(tutti__node_is_valid(n));
     *out = n;
     return TUTTI_OK;
 }
@@ -306,7 +292,10 @@ tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_
         *out = (tutti__side){0, NULL};
         return TUTTI_OK;
     }
-    if (nest_complete(&k.nest)) return nest_side(&k.nest, k.length, out);
+    int regular = k.nest.ok; /* all digits are at their end after the last offset, too */
+    for (int l = 0; l < k.nest.levels; l++)
+        if (k.nest.digit[l] != k.nest.count[l] - 1) regular = 0;
+    if (regular) return nest_side(&k.nest, k.length, out);
     tutti__node *node = NULL;
     TUTTI_TRY(list_node(&s, &k, &node));
     *out = (tutti__side){k.first, node};
@@ -334,6 +323,7 @@ tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) {
         tutti__free(n);
         TUTTI_FAIL(TUTTI_ERR_FORMAT, "the code of a list is not sound");
     }
+    TUTTI_ASSERT(tutti__node_is_valid(n));
     *out = n;
     return TUTTI_OK;
 }

@@ -20,28 +20,24 @@ typedef struct {
     tutti_off lo;   /* where the window's bytes start, */
     tutti_off base; /* its first grain, */
     tutti_off end;  /* its end */
-} board;
+} bitmap;
 
-static int grain_shift(const tutti__group *g) {
-    uint64_t all = (uint64_t)1 << MAX_SHIFT;
-    for (size_t i = 0; i < g->n; i++)
-        all |= (uint64_t)g->v[i].side.node->grain | (uint64_t)g->v[i].side.disp;
-    return __builtin_ctzll(all);
-}
-
-static void board_free(board *b) {
+static void bitmap_free(bitmap *b) {
     tutti__free(b->next);
     tutti__free(b->bits);
 }
 
-static tutti_err board_make(const tutti__group *g, board *b) {
-    const int shift = grain_shift(g);
+static tutti_err bitmap_make(const tutti__group *g, bitmap *b) {
+    uint64_t all = (uint64_t)1 << MAX_SHIFT;
+    for (size_t i = 0; i < g->n; i++)
+        all |= (uint64_t)g->v[i].side.node->grain | (uint64_t)g->v[i].side.disp;
+    const int shift = __builtin_ctzll(all);
     const tutti_off words = ((g->hi - g->lo) >> shift) / 64 + 2;
-    *b = (board){.g = g, .shift = shift};
+    *b = (bitmap){.g = g, .shift = shift};
     b->next = tutti__malloc(g->n * sizeof *b->next);
     b->bits = tutti__malloc((size_t)tutti__min(words, MAX_WORDS) * sizeof *b->bits);
     if (!b->next || !b->bits) {
-        board_free(b);
+        bitmap_free(b);
         return TUTTI_ERR_NOMEM;
     }
     for (size_t i = 0; i < g->n; i++) {
@@ -51,20 +47,15 @@ static tutti_err board_make(const tutti__group *g, board *b) {
     return TUTTI_OK;
 }
 
-/* The first byte that `views` (1 or 2) views may have. */
-static tutti_off next_of(const board *b, int views) {
+/* Move the window to where `views` (1 or 2) views may have bytes; 0 if there are none. */
+static int bitmap_move(bitmap *b, int views) {
+    const tutti_off span = (tutti_off)MAX_WORDS * 64 << b->shift;
     tutti_off first = TUTTI__OFF_END, second = TUTTI__OFF_END;
     for (size_t i = 0; i < b->g->n; i++) {
         second = tutti__min(second, tutti__max(first, b->next[i]));
         first = tutti__min(first, b->next[i]);
     }
-    return views == 1 ? first : second;
-}
-
-/* Move the window to where `views` views may have bytes; 0 if there are none. */
-static int board_move(board *b, int views) {
-    const tutti_off span = (tutti_off)MAX_WORDS * 64 << b->shift;
-    b->lo = next_of(b, views);
+    b->lo = views == 1 ? first : second;
     if (b->lo >= b->g->hi) return 0;
     b->base = tutti__align_down(b->lo, (tutti_off)1 << b->shift);
     b->end = b->g->hi - b->base > span ? b->base + span : b->g->hi;
@@ -93,7 +84,7 @@ static inline void add_bits(uint64_t *bits, tutti_off first, tutti_off end) {
 }
 
 /* The runs of a burst up to the window's end; -1, or a bit that was set already if `strict`. */
-static inline tutti_off mark_burst(const board *b, const tutti__burst *burst, int strict) {
+static inline tutti_off mark_burst(const bitmap *b, const tutti__burst *burst, int strict) {
     const tutti_off up = ((tutti_off)1 << b->shift) - 1;
     tutti_off at = burst->offset;
     for (tutti_count i = burst->count; i > 0 && at < b->end; i--, at += burst->stride) {
@@ -111,7 +102,7 @@ static inline tutti_off mark_burst(const board *b, const tutti__burst *burst, in
 }
 
 /* One run up to the window's end; nearly always its bits are in one word. */
-static inline tutti_off mark_run(const board *b, tutti_off at, tutti_off bytes, int strict) {
+static inline tutti_off mark_run(const bitmap *b, tutti_off at, tutti_off bytes, int strict) {
     const tutti_off end = tutti__min(at + bytes, b->end);
     const tutti_off first = (at - b->base) >> b->shift, last = (end - 1 - b->base) >> b->shift;
     if (__builtin_expect((first ^ last) >> 6 != 0, 0)) {
@@ -128,7 +119,7 @@ static inline tutti_off mark_run(const board *b, tutti_off at, tutti_off bytes, 
 }
 
 /* The items of a LIST from a stream position on, read in line. */
-static inline tutti_off mark_list(const board *b, tutti__side s, tutti_off stream, int strict) {
+static inline tutti_off mark_list(const bitmap *b, tutti__side s, tutti_off stream, int strict) {
     const tutti__node *n = s.node;
     tutti__frame f = {.node = n, .origin = s.disp};
     tutti_off inside, bit;
@@ -144,7 +135,7 @@ static inline tutti_off mark_list(const board *b, tutti__side s, tutti_off strea
     return -1;
 }
 
-static inline tutti_off mark_view(const board *b, size_t i, int strict) {
+static inline tutti_off mark_view(const bitmap *b, size_t i, int strict) {
     const tutti__side s = b->g->v[i].side;
     const tutti_off from = tutti__side_tell(s, tutti__max(b->next[i], b->lo));
     tutti_off bit = -1, shown;
@@ -163,7 +154,7 @@ static inline tutti_off mark_view(const board *b, size_t i, int strict) {
 }
 
 /* All views in the window; -1, or a bit that two of them have if `strict`. */
-static inline tutti_off mark_all(board *b, int strict) {
+static inline tutti_off mark_all(bitmap *b, int strict) {
     for (size_t i = 0; i < b->g->n; i++) {
         if (b->next[i] >= b->end) continue;
         const tutti_off bit = mark_view(b, i, strict);
@@ -174,15 +165,15 @@ static inline tutti_off mark_all(board *b, int strict) {
 }
 
 tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) {
-    board b;
-    TUTTI_TRY(board_make(g, &b));
-    while (!o->shared && board_move(&b, 2)) {
+    bitmap b;
+    TUTTI_TRY(bitmap_make(g, &b));
+    while (!o->shared && bitmap_move(&b, 2)) {
         const tutti_off bit = mark_all(&b, 1);
         if (bit < 0) continue;
         o->shared = 1;
         o->where = tutti__max(b.base + (bit << b.shift), b.lo);
     }
-    board_free(&b);
+    bitmap_free(&b);
     return TUTTI_OK;
 }
 
@@ -198,7 +189,7 @@ static tutti_off find_bit(const uint64_t *bits, tutti_off at, tutti_off end, uin
     return end;
 }
 
-static tutti_err join_marks(const board *b, const tutti__joiner *j) {
+static tutti_err join_marks(const bitmap *b, const tutti__joiner *j) {
     const tutti_off bits = ((b->end - 1 - b->base) >> b->shift) + 1;
     for (tutti_off at = 0;;) {
         const tutti_off first = find_bit(b->bits, at, bits, 0);
@@ -211,23 +202,14 @@ static tutti_err join_marks(const board *b, const tutti__joiner *j) {
 
 tutti_err tutti__union_by_marks(const tutti__group *g, const tutti__joiner *j) {
     tutti_err err = TUTTI_OK;
-    board b;
-    TUTTI_TRY(board_make(g, &b));
-    while (err == TUTTI_OK && board_move(&b, 1)) {
+    bitmap b;
+    TUTTI_TRY(bitmap_make(g, &b));
+    while (err == TUTTI_OK && bitmap_move(&b, 1)) {
         (void)mark_all(&b, 0);
         err = join_marks(&b, j);
     }
-    board_free(&b);
+    bitmap_free(&b);
     return err;
-}
-
-static tutti_err grow(tutti__extents *io) {
-    const size_t room = io->room ? 2 * io->room : 16;
-    tutti__extent *v = tutti__realloc(io->v, room * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    io->v = v;
-    io->room = room;
-    return TUTTI_OK;
 }
 
 tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset, tutti_off end) {
@@ -239,7 +221,13 @@ tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset, tutti_off
             return TUTTI_OK;
         }
     }
-    if (io->n == io->room) TUTTI_TRY(grow(io));
+    if (io->n == io->room) {
+        const size_t room = io->room ? 2 * io->room : 16;
+        tutti__extent *v = tutti__realloc(io->v, room * sizeof *v);
+        if (!v) return TUTTI_ERR_NOMEM;
+        io->v = v;
+        io->room = room;
+    }
     io->v[io->n++] = (tutti__extent){offset, end - offset};
     return TUTTI_OK;
 }

@@ -1,4 +1,4 @@
-/* access: sides on their way to another rank of the same job.  Such a letter is trusted, and both
+/* access: sides on their way to another rank of the same job.  Such a message is trusted, and both
  * ends are the same program: so a LIST, whose items a careful parser would have to read one by one,
  * travels as it is in memory, marks included.  It may start up to a mark's distance before the
  * range it is clipped to; its origin is then there.  Everything else goes as tutti__side_serialise
@@ -54,6 +54,7 @@ static size_t write_list(tutti__side s, tutti_off from, tutti_off to, unsigned c
 }
 
 size_t tutti__side_to_message(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size) {
+    TUTTI_ASSERT(tutti__side_is_valid(s));
     if (s.node && s.node->kind == TUTTI__LIST && s.node->monotone) {
         const tutti_off from = tutti__side_tell(s, lo), to = tutti__side_tell(s, hi);
         if (from < to && tutti__side_bytes_in(s, lo, hi) > 0) {
@@ -97,6 +98,7 @@ static tutti_err read_list(const unsigned char *buf, tutti__side *out) {
         n->list.mark[i].code -= first.code;
     }
     *out = (tutti__side){h.disp, n};
+    TUTTI_ASSERT(tutti__side_is_valid(*out));
     return TUTTI_OK;
 }
 

@@ -30,10 +30,6 @@ static int by_hi(const void *a, const void *b) {
     return (c->hi > d->hi) - (c->hi < d->hi);
 }
 
-static int is_vec(const tutti__view *v) {
-    return v->side.node->kind == TUTTI__VEC;
-}
-
 static size_t add_cut(const tutti__group *g, tutti_off lo, tutti_off hi, cut *c) {
     if (lo <= g->lo || hi >= g->hi) return 0;
     *c = (cut){lo, hi};
@@ -48,7 +44,7 @@ static size_t wanted_cuts(const tutti__group *g, cut *c) {
     for (size_t i = 0; i < g->n; i++) {
         const tutti__node *node = g->v[i].side.node;
         const tutti_off lo = tutti__side_lo(g->v[i].side), hi = tutti__side_hi(g->v[i].side);
-        if (is_vec(&g->v[i])) {
+        if (node->kind == TUTTI__VEC) {
             const tutti__node *child = node->vec.child;
             const tutti_off gap = node->vec.stride - (child->hi - child->lo);
             n += add_cut(g, lo - gap, lo, c + n);
@@ -62,26 +58,6 @@ static size_t wanted_cuts(const tutti__group *g, cut *c) {
     return n + add_cut(g, end, end, c + n);
 }
 
-/* As few points as possible, one in each of the n intervals, in order; they go to at[]. */
-static size_t stab(cut *c, size_t n, tutti_off *at) {
-    size_t points = 0;
-    qsort(c, n, sizeof *c, by_hi);
-    for (size_t i = 0; i < n; i++)
-        if (points == 0 || at[points - 1] < c[i].lo) at[points++] = c[i].hi;
-    return points;
-}
-
-/* The lcm of all strides, or 0 if it is not below `limit`. */
-static tutti_off period_of(const tutti__group *g, tutti_off limit) {
-    tutti_off period = 1;
-    for (size_t i = 0; i < g->n; i++) {
-        const tutti_off stride = g->v[i].side.node->vec.stride;
-        if (!tutti__mul_ok(period / tutti__gcd(period, stride), stride, &period)) return 0;
-        if (period >= limit) return 0;
-    }
-    return period;
-}
-
 /* The copies of a VEC that may have bytes in [lo, hi): the first, and how many. */
 static tutti_count copies_in(tutti__side s, tutti_off lo, tutti_off hi, tutti_count *first_out) {
     const tutti__node *child = s.node->vec.child;
@@ -93,48 +69,40 @@ static tutti_count copies_in(tutti__side s, tutti_off lo, tutti_off hi, tutti_co
     return tutti__max(end - first, 0);
 }
 
-/* How many views there are when those with at most `most` copies are replaced by them; *kept_out:
- * views that stay. */
-static size_t expanded_size(const tutti__group *g, tutti_count most, size_t *kept_out) {
+/* Only VECs, all of them repeating throughout [lo, hi). */
+static tutti_err examine_period(tutti__overlap *o, tutti__group *g) {
+    /* the lcm of all strides, or 0 if it is not shorter than the range */
+    tutti_off period = 1;
+    for (size_t i = 0; i < g->n && period > 0; i++) {
+        const tutti_off stride = g->v[i].side.node->vec.stride;
+        if (!tutti__mul_ok(period / tutti__gcd(period, stride), stride, &period) ||
+            period >= g->hi - g->lo)
+            period = 0;
+    }
+    if (period) g->hi = g->lo + period;
+
+    /* views with few copies are replaced by them: how many will there be, and how many stay? */
+    const tutti_count most = period ? COPIES_IN_PERIOD : COPIES_OTHERWISE;
     size_t n = 0, kept = 0;
+    tutti_count first;
     for (size_t i = 0; i < g->n; i++) {
-        tutti_count first;
         const tutti_count copies = copies_in(g->v[i].side, g->lo, g->hi, &first);
         n += copies > most ? 1 : (size_t)copies;
         kept += copies > most;
     }
-    *kept_out = kept;
-    return n;
-}
+    if (!period && kept == g->n) return tutti__group_by_marks(o, g);
 
-/* Replace them; v has room. */
-static void expand(const tutti__group *g, tutti_count most, tutti__view *v) {
+    tutti__view *v = tutti__malloc(n * sizeof *v), *to = v;
+    if (!v) return TUTTI_ERR_NOMEM;
     for (size_t i = 0; i < g->n; i++) {
         const tutti__side s = g->v[i].side;
-        tutti_count first;
         const tutti_count copies = copies_in(s, g->lo, g->hi, &first);
-        if (copies > most) (v++)->side = s;
+        if (copies > most) (to++)->side = s;
         for (tutti_count k = first; copies <= most && k < first + copies; k++)
-            (v++)->side = (tutti__side){s.disp + k * s.node->vec.stride, s.node->vec.child};
+            (to++)->side = (tutti__side){s.disp + k * s.node->vec.stride, s.node->vec.child};
     }
-}
-
-/* Only VECs, all of them repeating throughout [lo, hi). */
-static tutti_err examine_period(tutti__overlap *o, tutti__group *g) {
-    const tutti_off period = period_of(g, g->hi - g->lo);
-    const tutti_count most = period ? COPIES_IN_PERIOD : COPIES_OTHERWISE;
-    tutti__view *v;
-    size_t n, kept;
-    tutti_err err;
-
-    if (period) g->hi = g->lo + period;
-    n = expanded_size(g, most, &kept);
-    if (!period && kept == g->n) return tutti__group_by_marks(o, g);
-    v = tutti__malloc(n * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    expand(g, most, v);
     o->budget -= (int64_t)n;
-    err = o->examine(o, v, n, g->lo, g->hi, g->level + 1);
+    const tutti_err err = o->examine(o, v, n, g->lo, g->hi, g->level + 1);
     tutti__free(v);
     return err;
 }
@@ -150,7 +118,7 @@ static tutti_err examine_piece(tutti__overlap *o, const tutti__group *g, tutti_o
     if (!piece.v) return TUTTI_ERR_NOMEM;
     for (size_t i = 0; i < g->n; i++) {
         if (g->v[i].first >= hi || g->v[i].end <= lo) continue;
-        irregular |= !is_vec(&g->v[i]);
+        irregular |= g->v[i].side.node->kind != TUTTI__VEC;
         piece.v[piece.n++] = g->v[i];
     }
     o->budget -= (int64_t)(piece.n + g->n / 8);
@@ -167,7 +135,12 @@ tutti_err tutti__group_by_period(tutti__overlap *o, const tutti__group *g) {
     tutti_off lo = g->lo;
 
     if (err == TUTTI_OK) {
-        size_t points = stab(c, wanted_cuts(g, c), at);
+        /* as few points as possible, one in each of the cuts, in order */
+        const size_t n = wanted_cuts(g, c);
+        size_t points = 0;
+        qsort(c, n, sizeof *c, by_hi);
+        for (size_t i = 0; i < n; i++)
+            if (points == 0 || at[points - 1] < c[i].lo) at[points++] = c[i].hi;
         at[points++] = g->hi;
         for (size_t i = 0; i < points && err == TUTTI_OK && !o->shared; lo = at[i++])
             err = examine_piece(o, g, lo, at[i]);

@@ -33,21 +33,6 @@ uint64_t tutti__side_hash(tutti__side s) {
     return s.node ? tutti__mix(s.node->hash, (uint64_t)s.disp) : 0;
 }
 
-static int list_equal(const tutti__node *a, const tutti__node *b) {
-    return a->list.n == b->list.n && a->list.fixed == b->list.fixed &&
-           a->list.shift == b->list.shift && a->list.code_size == b->list.code_size &&
-           memcmp(a->list.code, b->list.code, a->list.code_size) == 0;
-}
-
-static int cat_equal(const tutti__node *a, const tutti__node *b) {
-    if (a->cat.n != b->cat.n) return 0;
-    for (tutti_count i = 0; i < a->cat.n; i++) {
-        const tutti__part *p = &a->cat.part[i], *q = &b->cat.part[i];
-        if (p->disp != q->disp || !tutti__node_equal(p->node, q->node)) return 0;
-    }
-    return 1;
-}
-
 int tutti__node_equal(const tutti__node *a, const tutti__node *b) {
     if (a == b) return 1;
     if (a->hash != b->hash || a->kind != b->kind || a->bytes != b->bytes ||
@@ -60,9 +45,16 @@ int tutti__node_equal(const tutti__node *a, const tutti__node *b) {
         return a->vec.count == b->vec.count && a->vec.stride == b->vec.stride &&
                tutti__node_equal(a->vec.child, b->vec.child);
     case TUTTI__LIST:
-        return list_equal(a, b);
+        return a->list.n == b->list.n && a->list.fixed == b->list.fixed &&
+               a->list.shift == b->list.shift && a->list.code_size == b->list.code_size &&
+               memcmp(a->list.code, b->list.code, a->list.code_size) == 0;
     case TUTTI__CAT:
-        return cat_equal(a, b);
+        if (a->cat.n != b->cat.n) return 0;
+        for (tutti_count i = 0; i < a->cat.n; i++) {
+            const tutti__part *p = &a->cat.part[i], *q = &b->cat.part[i];
+            if (p->disp != q->disp || !tutti__node_equal(p->node, q->node)) return 0;
+        }
+        return 1;
     }
     return 0;
 }
@@ -74,7 +66,7 @@ int tutti__side_equal(tutti__side a, tutti__side b) {
 
 /* ---- tell */
 
-/* The last mark or part (of n, compared by `at`) at or before an offset; 0 < offset. */
+/* The last mark, and the last part, before an offset; 0 < offset. */
 static tutti_count last_mark_before(const tutti__node *n, tutti_off offset) {
     tutti_count a = 0, b = (n->list.n - 1) / TUTTI__MARK_EVERY;
     while (a < b) {

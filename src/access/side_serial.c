@@ -46,17 +46,6 @@ static void put_run(writer *w, tutti_off offset, tutti_off bytes) {
     put(w, (uint64_t)bytes);
 }
 
-/* `count` copies of the child of n, the first one at disp; one copy is written as the child. */
-static void put_copies(writer *w, const tutti__node *n, tutti_off disp, tutti_count count) {
-    if (count > 1) {
-        put_head(w, VEC, disp);
-        put(w, (uint64_t)count);
-        put(w, tutti__zigzag(n->vec.stride));
-        disp = 0;
-    }
-    put_side(w, (tutti__side){disp, n->vec.child}, 0, n->vec.child->bytes);
-}
-
 /* Items first ... last of a list, whole, with its origin at disp. */
 static void put_items(writer *w, const tutti__node *n, tutti_off disp, const tutti__frame *first,
                       const tutti__frame *last) {
@@ -75,7 +64,7 @@ static void put_items(writer *w, const tutti__node *n, tutti_off disp, const tut
 }
 
 /* Start a CAT if there are several parts; what their displacements are relative to comes out. */
-static tutti_off put_cat(writer *w, tutti_off disp, int parts) {
+static tutti_off put_cat(writer *w, tutti_off disp, tutti_count parts) {
     if (parts < 2) return disp;
     put_head(w, CAT, disp);
     put(w, (uint64_t)parts);
@@ -94,7 +83,16 @@ static void put_vec(writer *w, tutti__side s, tutti_off from, tutti_off to) {
     const tutti_count whole = b - a - (head > 0);
     const tutti_off base = put_cat(w, s.disp, (head > 0) + (whole > 0) + (tail > 0));
     if (head) put_side(w, (tutti__side){base + a * stride, child}, head, each);
-    if (whole) put_copies(w, s.node, base + (b - whole) * stride, whole);
+    if (whole) {
+        tutti_off disp = base + (b - whole) * stride;
+        if (whole > 1) { /* one copy is written as the child */
+            put_head(w, VEC, disp);
+            put(w, (uint64_t)whole);
+            put(w, tutti__zigzag(stride));
+            disp = 0;
+        }
+        put_side(w, (tutti__side){disp, child}, 0, each);
+    }
     if (tail) put_side(w, (tutti__side){base + b * stride, child}, 0, tail);
 }
 
@@ -124,12 +122,7 @@ static void put_list(writer *w, tutti__side s, tutti_off from, tutti_off to) {
 static void put_parts(writer *w, tutti__side s, tutti_off from, tutti_off to) {
     const tutti__node *n = s.node;
     const tutti_count a = tutti__cat_part(n, from), b = tutti__cat_part(n, to - 1) + 1;
-    tutti_off base = s.disp;
-    if (b - a > 1) {
-        put_head(w, CAT, s.disp);
-        put(w, (uint64_t)(b - a));
-        base = 0;
-    }
+    const tutti_off base = put_cat(w, s.disp, b - a);
     for (tutti_count i = a; i < b; i++) {
         const tutti__part *p = &n->cat.part[i];
         put_side(w, (tutti__side){base + p->disp, p->node}, tutti__max(from - p->start, 0),
@@ -157,6 +150,7 @@ static void put_side(writer *w, tutti__side s, tutti_off from, tutti_off to) {
 
 size_t tutti__side_serialise(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size) {
     tutti_off from = 0, to = tutti__side_bytes(s);
+    TUTTI_ASSERT(tutti__side_is_valid(s));
     if (tutti__side_monotone(s)) {
         from = tutti__side_tell(s, lo);
         to = tutti__side_tell(s, hi);
@@ -212,12 +206,6 @@ static tutti_err get_offset(reader *r, tutti_off *out) {
 }
 
 static tutti_err get_side(reader *r, int depth, tutti__side *out);
-
-static tutti_err get_run(reader *r, tutti__side *out) {
-    tutti_off bytes = 0;
-    TUTTI_TRY(get_size(r, &bytes));
-    return tutti__side_run(0, bytes, out);
-}
 
 static tutti_err get_vec(reader *r, int depth, tutti__side *out) {
     tutti_count count = 0;
@@ -279,7 +267,11 @@ static tutti_err get_side(reader *r, int depth, tutti__side *out) {
     TUTTI_TRY(get(r, CAT, &kind));
     SOUND(kind != EMPTY, "an empty part");
     TUTTI_TRY(get_offset(r, &disp));
-    if (kind == RUN) TUTTI_TRY(get_run(r, &s));
+    if (kind == RUN) {
+        tutti_off bytes = 0;
+        TUTTI_TRY(get_size(r, &bytes));
+        TUTTI_TRY(tutti__side_run(0, bytes, &s));
+    }
     if (kind == VEC) TUTTI_TRY(get_vec(r, depth + 1, &s));
     if (kind == LIST) TUTTI_TRY(get_list(r, &s));
     if (kind == CAT) TUTTI_TRY(get_cat(r, depth + 1, &s));
@@ -314,6 +306,7 @@ tutti_err tutti__side_parse(const void *buf, size_t size, int monotone, size_t *
         tutti__side_free(&s);
         SOUND(0, "the offsets do not increase");
     }
+    TUTTI_ASSERT(tutti__side_is_valid(s));
     if (used_out) *used_out = r->at;
     *out = s;
     return TUTTI_OK;

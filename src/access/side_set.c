@@ -24,15 +24,6 @@ static int by_first(const void *a, const void *b) {
     return (v->first > w->first) - (v->first < w->first);
 }
 
-/* One past the last byte before hi; there is one. */
-static tutti_off last_before(tutti__side s, tutti_off hi) {
-    tutti__cursor c;
-    tutti__burst b;
-    if (tutti__side_hi(s) <= hi) return tutti__side_hi(s);
-    tutti__cursor_seek(&c, s, tutti__side_tell(s, hi) - 1);
-    return tutti__cursor_peek(&c, &b) ? b.offset + 1 : hi;
-}
-
 size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
     size_t kept = 0;
     int sorted = 1;
@@ -42,7 +33,14 @@ size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
         if (start >= hi || tutti__side_hi(s) <= lo) continue;
         const tutti_off first = start >= lo ? start : tutti__side_next(s, lo);
         if (first >= hi) continue;
-        v[kept] = (tutti__view){s, first, last_before(s, hi)};
+        tutti_off end = tutti__side_hi(s);
+        if (end > hi) { /* one past the last byte before hi; there is one */
+            tutti__cursor c;
+            tutti__burst b;
+            tutti__cursor_seek(&c, s, tutti__side_tell(s, hi) - 1);
+            end = tutti__cursor_peek(&c, &b) ? b.offset + 1 : hi;
+        }
+        v[kept] = (tutti__view){s, first, end};
         if (kept > 0 && v[kept - 1].first > first) sorted = 0;
         kept++;
     }
@@ -50,29 +48,14 @@ size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
     return kept;
 }
 
-static void found(tutti__overlap *o, tutti_off where) {
-    o->shared = 1;
-    o->where = where;
-}
-
-static size_t count_kind(const tutti__group *g, tutti__node_kind kind) {
-    size_t count = 0;
-    for (size_t i = 0; i < g->n; i++) count += g->v[i].side.node->kind == kind;
-    return count;
-}
-
 /* ---- CATs: go on with their parts */
-
-static tutti_off part_end(const tutti__part *p) {
-    return p->disp + p->node->hi;
-}
 
 /* The parts of a CAT with bounds in [lo, hi), relative to its origin: the first, and how many. */
 static size_t parts_in(const tutti__node *n, tutti_off lo, tutti_off hi, tutti_count *first_out) {
     tutti_count first = 0, end = n->cat.n, i;
     while (first < end) {
         const tutti_count mid = first + (end - first) / 2;
-        if (part_end(&n->cat.part[mid]) <= lo)
+        if (n->cat.part[mid].disp + n->cat.part[mid].node->hi <= lo)
             first = mid + 1;
         else
             end = mid;
@@ -82,27 +65,6 @@ static size_t parts_in(const tutti__node *n, tutti_off lo, tutti_off hi, tutti_c
     return (size_t)(i - first);
 }
 
-static size_t count_parts(const tutti__group *g) {
-    size_t count = 0;
-    tutti_count first;
-    for (size_t i = 0; i < g->n; i++) {
-        const tutti__side s = g->v[i].side;
-        if (s.node->kind == TUTTI__CAT)
-            count += parts_in(s.node, g->lo - s.disp, g->hi - s.disp, &first);
-    }
-    return count;
-}
-
-static size_t put_parts(const tutti__group *g, tutti__side s, tutti__view *to) {
-    tutti_count first;
-    const size_t n = parts_in(s.node, g->lo - s.disp, g->hi - s.disp, &first);
-    for (size_t i = 0; i < n; i++) {
-        const tutti__part *p = &s.node->cat.part[first + (tutti_count)i];
-        to[i].side = (tutti__side){s.disp + p->disp, p->node};
-    }
-    return n;
-}
-
 static tutti_err examine_parts(tutti__overlap *o, const tutti__group *g, size_t parts) {
     tutti__view *v = tutti__malloc((g->n + parts) * sizeof *v);
     size_t n = 0;
@@ -110,10 +72,17 @@ static tutti_err examine_parts(tutti__overlap *o, const tutti__group *g, size_t 
 
     if (!v) return TUTTI_ERR_NOMEM;
     for (size_t i = 0; i < g->n; i++) {
-        if (g->v[i].side.node->kind == TUTTI__CAT)
-            n += put_parts(g, g->v[i].side, v + n);
-        else
-            v[n++].side = g->v[i].side;
+        const tutti__side s = g->v[i].side;
+        tutti_count first;
+        if (s.node->kind != TUTTI__CAT) {
+            v[n++].side = s;
+            continue;
+        }
+        const size_t inside = parts_in(s.node, g->lo - s.disp, g->hi - s.disp, &first);
+        for (size_t k = 0; k < inside; k++) {
+            const tutti__part *p = &s.node->cat.part[first + (tutti_count)k];
+            v[n++].side = (tutti__side){s.disp + p->disp, p->node};
+        }
     }
     err = o->examine(o, v, n, g->lo, g->hi, g->level + 1);
     tutti__free(v);
@@ -122,24 +91,24 @@ static tutti_err examine_parts(tutti__overlap *o, const tutti__group *g, size_t 
 
 /* ---- RUNs: ask the others */
 
-static void run_against(tutti__overlap *o, const tutti__view *run, const tutti__view *other) {
-    tutti_off at = tutti__max(run->first, other->first);
-    const tutti_off end = tutti__min(run->end, other->end);
-    if (at >= end) return;
-    if (other->side.node->kind != TUTTI__RUN) at = tutti__side_next(other->side, at);
-    if (at < end) found(o, at);
-}
-
 static tutti_err examine_runs(tutti__overlap *o, const tutti__group *g) {
     tutti__view *rest;
     size_t n = 0;
     tutti_err err;
 
     for (size_t i = 0; i < g->n; i++) {
-        if (g->v[i].side.node->kind != TUTTI__RUN) continue;
-        for (size_t k = 0; k < g->n && g->v[k].first < g->v[i].end && !o->shared; k++)
-            if (k != i) run_against(o, &g->v[i], &g->v[k]);
-        if (o->shared) return TUTTI_OK;
+        const tutti__view *run = &g->v[i], *other = g->v;
+        if (run->side.node->kind != TUTTI__RUN) continue;
+        for (; other < g->v + g->n && other->first < run->end; other++) {
+            tutti_off at = tutti__max(run->first, other->first);
+            const tutti_off end = tutti__min(run->end, other->end);
+            if (other == run || at >= end) continue;
+            if (other->side.node->kind != TUTTI__RUN) at = tutti__side_next(other->side, at);
+            if (at >= end) continue;
+            o->shared = 1;
+            o->where = at;
+            return TUTTI_OK;
+        }
     }
     rest = tutti__malloc(g->n * sizeof *rest);
     if (!rest) return TUTTI_ERR_NOMEM;
@@ -152,34 +121,35 @@ static tutti_err examine_runs(tutti__overlap *o, const tutti__group *g) {
 
 /* ---- groups */
 
-/* A byte that is in the run before it and is the first of its own view. */
-static void find_plain_overlap(tutti__overlap *o, const tutti__group *g) {
-    for (size_t i = 0; i + 1 < g->n && !o->shared; i++)
-        if (g->v[i].side.node->kind == TUTTI__RUN && g->v[i + 1].first < g->v[i].end)
-            found(o, g->v[i + 1].first);
-}
+static tutti_err examine_group(tutti__overlap *o, tutti__group *g) {
+    const tutti__view *v = g->v;
+    size_t parts = 0, runs = 0;
 
-/* No byte before the second first or after the last but one end can be shared. */
-static void tighten(tutti__group *g) {
+    /* a byte that is in the run before it and is the first of its own view */
+    for (size_t i = 0; i + 1 < g->n; i++) {
+        if (v[i].side.node->kind != TUTTI__RUN || v[i + 1].first >= v[i].end) continue;
+        o->shared = 1;
+        o->where = v[i + 1].first;
+        return TUTTI_OK;
+    }
+
+    /* no byte before the second first or after the last but one end can be shared */
     tutti_off last = INT64_MIN, but_one = INT64_MIN;
     for (size_t i = 0; i < g->n; i++) {
-        const tutti_off end = g->v[i].end;
-        but_one = tutti__max(but_one, tutti__min(end, last));
-        last = tutti__max(last, end);
+        but_one = tutti__max(but_one, tutti__min(v[i].end, last));
+        last = tutti__max(last, v[i].end);
     }
-    g->lo = g->v[1].first;
+    g->lo = v[1].first;
     g->hi = but_one;
-}
-
-static tutti_err examine_group(tutti__overlap *o, tutti__group *g) {
-    size_t parts, runs;
-
-    find_plain_overlap(o, g);
-    if (o->shared) return TUTTI_OK;
-    tighten(g);
     if (g->lo >= g->hi) return TUTTI_OK;
-    parts = count_parts(g);
-    runs = count_kind(g, TUTTI__RUN);
+
+    for (size_t i = 0; i < g->n; i++) {
+        const tutti__side s = v[i].side;
+        tutti_count first;
+        if (s.node->kind == TUTTI__RUN) runs++;
+        if (s.node->kind == TUTTI__CAT)
+            parts += parts_in(s.node, g->lo - s.disp, g->hi - s.disp, &first);
+    }
     o->budget -= (int64_t)parts + (int64_t)tutti__min((tutti_off)(runs * g->n), BUDGET);
     if (g->level >= MAX_LEVEL || o->budget < 0 || parts > MAX_PARTS * (g->n + 16))
         return tutti__group_by_marks(o, g);
@@ -215,7 +185,7 @@ static tutti__view *views_of(int n, const tutti__side *sides, size_t *n_out) {
     size_t kept = 0;
     if (!v) return NULL;
     for (int i = 0; i < n; i++) {
-        TUTTI_ASSERT(tutti__side_monotone(sides[i]));
+        TUTTI_ASSERT(tutti__side_monotone(sides[i]) && tutti__side_is_valid(sides[i]));
         if (sides[i].node) v[kept++].side = sides[i];
     }
     *n_out = kept;
@@ -233,6 +203,7 @@ tutti_err tutti__sides_disjoint(int n, const tutti__side *sides, tutti_off lo, t
     err = views_examine(&o, v, count, lo, hi, 0);
     tutti__free(v);
     if (err != TUTTI_OK) return err;
+    TUTTI_ASSERT(!o.shared || (o.where >= lo && o.where < hi));
     *disjoint_out = !o.shared;
     if (o.shared && where_out) *where_out = o.where;
     return TUTTI_OK;
@@ -278,20 +249,19 @@ static tutti_err is_filled(const tutti__group *g, int *filled_out) {
     return err;
 }
 
-static tutti_err join_group(const tutti__joiner *j, const tutti__group *g) {
-    int filled = 1;
-    if (g->hi - g->lo > j->max_gap) TUTTI_TRY(is_filled(g, &filled));
-    if (filled) return tutti__join_extent(j, g->lo, g->hi);
-    if (g->n == 1) return join_view(j, g->v);
-    return tutti__union_by_marks(g, j);
-}
-
 static tutti_err join_views(const tutti__joiner *j, const tutti__view *v, size_t n) {
     for (size_t i = 0, k; i < n; i = k) {
         tutti_off end;
         k = group_end(v, n, i, &end);
         const tutti__group g = {(tutti__view *)v + i, k - i, v[i].first, end, 0};
-        TUTTI_TRY(join_group(j, &g));
+        int filled = 1;
+        if (g.hi - g.lo > j->max_gap) TUTTI_TRY(is_filled(&g, &filled));
+        if (filled)
+            TUTTI_TRY(tutti__join_extent(j, g.lo, g.hi));
+        else if (g.n == 1)
+            TUTTI_TRY(join_view(j, g.v));
+        else
+            TUTTI_TRY(tutti__union_by_marks(&g, j));
     }
     return TUTTI_OK;
 }

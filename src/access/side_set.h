@@ -33,7 +33,8 @@ struct tutti__overlap {
  */
 size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi);
 
-/* Look for a shared byte by stride arithmetic, for views (none of them a RUN) whose intervals overlap. */
+/* Look for a shared byte by stride arithmetic, for views (none of them a RUN) whose intervals
+ * overlap. */
 typedef struct {
     tutti__view *v;
     size_t n;

@@ -93,6 +93,7 @@ static tutti_err slice(tutti__side s, tutti_off from, tutti_off to, tutti__side 
 }
 
 tutti_err tutti__side_slice(tutti__side s, tutti_off from, tutti_off to, tutti__side *out) {
+    TUTTI_ASSERT(tutti__side_is_valid(s));
     from = tutti__max(from, 0);
     to = tutti__min(to, tutti__side_bytes(s));
     if (from < to) return slice(s, from, to, out);

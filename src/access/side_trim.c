@@ -198,12 +198,6 @@ static tutti_err region_disjoint(const trim *t, const range *r, int *disjoint_ou
     return err;
 }
 
-static tutti_off extents_bytes(const tutti__extents *e) {
-    tutti_off bytes = 0;
-    for (size_t i = 0; i < e->n; i++) bytes += e->v[i].bytes;
-    return bytes;
-}
-
 /* A contested region, with the sides that reach into it. */
 static tutti_err region_divide(trim *t, const range *r) {
     int disjoint = 0;
@@ -216,7 +210,9 @@ static tutti_err region_divide(trim *t, const range *r) {
     TUTTI_TRY(err);
     for (size_t i = 0; i < t->live_n; i++) {
         party *p = t->live[i];
-        if (extents_bytes(&p->left) == tutti__side_bytes_in(p->side, r->lo, r->hi)) continue;
+        tutti_off left = 0;
+        for (size_t k = 0; k < p->left.n; k++) left += p->left.v[k].bytes;
+        if (left == tutti__side_bytes_in(p->side, r->lo, r->hi)) continue;
         TUTTI_TRY(part_keep(p, r->lo));
         TUTTI_TRY(part_left(p, r->hi));
     }
@@ -260,7 +256,7 @@ static int by_first(const void *a, const void *b) {
 static void parties_find(trim *t, int n, const tutti__side *sides, tutti_off lo, tutti_off hi) {
     for (int i = 0; i < n; i++) {
         const tutti_off from = tutti__side_tell(sides[i], lo), to = tutti__side_tell(sides[i], hi);
-        TUTTI_ASSERT(tutti__side_monotone(sides[i]));
+        TUTTI_ASSERT(tutti__side_monotone(sides[i]) && tutti__side_is_valid(sides[i]));
         if (from >= to) continue;
         const tutti_off first = offset_at(sides[i], from), end = offset_at(sides[i], to - 1) + 1;
         t->v[t->n++] =
@@ -284,22 +280,10 @@ static tutti_err party_result(trim *t, party *p, tutti__side *out) {
         tutti__side_free(&s);
         return give_up();
     }
+    TUTTI_ASSERT(tutti__side_is_valid(s) && tutti__side_monotone(s));
+    TUTTI_ASSERT(tutti__side_bytes(s) <= tutti__side_bytes(p->side));
     t->limit -= size;
     *out = s;
-    return TUTTI_OK;
-}
-
-static void parties_free(trim *t) {
-    for (size_t i = 0; i < t->n; i++) {
-        for (tutti_count k = 0; k < t->v[i].parts; k++) tutti__side_free(&t->v[i].part[k]);
-        tutti__free(t->v[i].part);
-        tutti__extents_free(&t->v[i].left);
-    }
-}
-
-static tutti_err trim_all(trim *t, tutti__side *result) {
-    TUTTI_TRY(regions(t));
-    for (size_t i = 0; i < t->n; i++) TUTTI_TRY(party_result(t, &t->v[i], &result[t->v[i].index]));
     return TUTTI_OK;
 }
 
@@ -315,8 +299,14 @@ tutti_err tutti__sides_trim(int n, const tutti__side *sides, tutti_off lo, tutti
         t.heap = t.live + count;
         t.holders = t.heap + count;
         parties_find(&t, n, sides, lo, hi);
-        err = trim_all(&t, result);
-        parties_free(&t);
+        err = regions(&t);
+        for (size_t i = 0; i < t.n && err == TUTTI_OK; i++)
+            err = party_result(&t, &t.v[i], &result[t.v[i].index]);
+        for (size_t i = 0; i < t.n; i++) {
+            for (tutti_count k = 0; k < t.v[i].parts; k++) tutti__side_free(&t.v[i].part[k]);
+            tutti__free(t.v[i].part);
+            tutti__extents_free(&t.v[i].left);
+        }
     }
     for (size_t i = 0; i < count && result; i++) {
         if (err == TUTTI_OK)

@@ -167,21 +167,17 @@ static size_t append(size_t at, const char *fmt, ...) {
     return at + (size_t)n < sizeof line ? at + (size_t)n : sizeof line - 1;
 }
 
-/* "OPERATION of 'PATH' at offset N, rank R", without what is unknown. */
-static size_t append_place(size_t at) {
+const char *tutti_last_message(void) {
+    const int saved_errno = errno;
+    line[0] = '\0';
+    if (last.code == TUTTI_OK) return line;
+    /* "OPERATION of 'PATH' at offset N, rank R: TEXT", without what is unknown */
+    size_t at = 0;
     if (last.operation[0]) at = append(at, "%s", last.operation);
     if (last.path[0]) at = append(at, "%s'%s'", at ? " of " : "", last.path);
     if (last.offset >= 0)
         at = append(at, "%sat offset %lld", at ? " " : "", (long long)last.offset);
     if (last.rank >= 0) at = append(at, "%srank %d", at ? ", " : "", last.rank);
-    return at;
-}
-
-const char *tutti_last_message(void) {
-    const int saved_errno = errno;
-    line[0] = '\0';
-    if (last.code == TUTTI_OK) return line;
-    size_t at = append_place(0);
     at = append(at, "%s%s", at ? ": " : "", last.text[0] ? last.text : tutti_strerror(last.code));
     if (last.sys_errno && !strstr(last.text, errno_name(last.sys_errno)))
         append(at, " (%s)", errno_name(last.sys_errno));

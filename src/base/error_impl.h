@@ -31,8 +31,8 @@ void tutti__assert_failed(const char *cond, const char *file, int line) __attrib
 void tutti__error_record(tutti_err code, int sys_errno, tutti_off offset, const char *fmt, ...)
     TUTTI_PRINTF(4, 5);
 
-/* The same, and the value is `code`.  A macro, so that compilers and analysers see which code it is,
- * and that it is not TUTTI_OK. */
+/* The same, and the value is `code`.  A macro, so that compilers and analysers see which code it
+ * is, and that it is not TUTTI_OK. */
 #define tutti__error_set(code, ...)             \
     ({                                          \
         const tutti_err set_ = (code);          \

@@ -1,6 +1,6 @@
 /* base: fibers on the C library's contexts.  The stack is mapped with a page below it that nobody
- * may touch, so that an overflow is a crash and not a silent corruption.  The sanitizers are told of
- * every switch, since they keep account of stacks.
+ * may touch, so that an overflow is a crash and not a silent corruption.  The sanitizers are told
+ * of every switch, since they keep account of stacks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/fiber.h"
 

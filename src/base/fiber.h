@@ -1,7 +1,7 @@
-/* base: fibers.  A fiber is a function with a stack of its own that can be left in the middle and resumed
- * later by the same thread.  Code that waits in a loop which calls tutti__fiber_leave so becomes
- * something that moves on a little each time it is resumed: that is how a non-blocking collective
- * operation is the same code as a blocking one.
+/* base: fibers.  A fiber is a function with a stack of its own that can be left in the middle and
+ * resumed later by the same thread.  Code that waits in a loop which calls tutti__fiber_leave so
+ * becomes something that moves on a little each time it is resumed: that is how a non-blocking
+ * collective operation is the same code as a blocking one.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_FIBER_H
 #define TUTTI_FIBER_H

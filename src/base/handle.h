@@ -1,8 +1,7 @@
-/* base: handles that are alive.  Everything that a caller holds by an address is listed here
- * until it is
- * freed, so that a stale handle (of a closed file, a freed plan) is an error and not a crash: the
- * address is looked up, and memory that is gone is never read.  An address that has been given to
- * a new object of the same kind meanwhile cannot be told from it.
+/* base: handles that are alive.  Everything that a caller holds by an address is listed here until
+ * it is freed, so that a stale handle (of a closed file, a freed plan) is an error and not a crash:
+ * the address is looked up, and memory that is gone is never read.  An address that has been given
+ * to a new object of the same kind meanwhile cannot be told from it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_HANDLE_H
 #define TUTTI_HANDLE_H

@@ -27,10 +27,6 @@ static int must_fail(void) {
     return atomic_fetch_sub(&countdown, 1) == 1;
 }
 
-static size_t at_least_one(size_t bytes) {
-    return bytes ? bytes : 1;
-}
-
 /* Count a new block, or record that there is none; errno is the caller's. */
 static void *finish(void *p, size_t bytes, int saved_errno) {
     if (p)
@@ -43,7 +39,7 @@ static void *finish(void *p, size_t bytes, int saved_errno) {
 
 void *tutti__malloc(size_t bytes) {
     const int saved_errno = errno;
-    void *p = must_fail() ? NULL : malloc(at_least_one(bytes));
+    void *p = must_fail() ? NULL : malloc(bytes ? bytes : 1);
     return finish(p, bytes, saved_errno);
 }
 
@@ -51,7 +47,7 @@ void *tutti__calloc(size_t n, size_t size) {
     const int saved_errno = errno;
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes)) return finish(NULL, SIZE_MAX, saved_errno);
-    void *p = must_fail() ? NULL : calloc(1, at_least_one(bytes));
+    void *p = must_fail() ? NULL : calloc(1, bytes ? bytes : 1);
     return finish(p, bytes, saved_errno);
 }
 
@@ -59,7 +55,7 @@ void *tutti__calloc(size_t n, size_t size) {
 void *tutti__realloc(void *p, size_t bytes) {
     if (!p) return tutti__malloc(bytes);
     const int saved_errno = errno;
-    void *q = must_fail() ? NULL : realloc(p, at_least_one(bytes));
+    void *q = must_fail() ? NULL : realloc(p, bytes ? bytes : 1);
     if (!q) return finish(NULL, bytes, saved_errno);
     errno = saved_errno;
     return q;
@@ -69,7 +65,7 @@ void *tutti__malloc_aligned(size_t align, size_t bytes) {
     const int saved_errno = errno;
     void *p = NULL;
     if (align < sizeof(void *)) align = sizeof(void *);
-    if (must_fail() || posix_memalign(&p, align, at_least_one(bytes)) != 0) p = NULL;
+    if (must_fail() || posix_memalign(&p, align, bytes ? bytes : 1) != 0) p = NULL;
     return finish(p, bytes, saved_errno);
 }
 

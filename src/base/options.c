@@ -90,12 +90,6 @@ static int list_index(const char *list, const char *text, size_t n) {
     }
 }
 
-static int list_count(const char *list) {
-    int n = *list != '\0';
-    for (; *list; ++list) n += *list == '|';
-    return n;
-}
-
 /* Item `i` of a list, cut or copied into `out`. */
 static void list_item(const char *list, int i, char *out, size_t size) {
     for (; i > 0; --i) list += strcspn(list, "|") + 1;
@@ -123,12 +117,6 @@ static int find_switch(const char *key) {
 }
 
 /* ---- structs of other versions --------------------------------------------------------------- */
-
-static size_t row_bytes(const option_row *row) {
-    return row->type == TYPE_TEXT   ? TEXT_SIZE
-           : row->type == TYPE_SIZE ? sizeof(tutti_off)
-                                    : sizeof(int);
-}
 
 static int is_size(size_t n) {
     return n >= FIRST_SIZE && n <= LARGEST_SIZE && n % sizeof(tutti_off) == 0;
@@ -176,7 +164,10 @@ tutti_err tutti__options_take(const tutti_options *opt, tutti_options *full_out)
 /* Does the program's struct have the row? */
 static tutti_err has_row(const tutti_options *opt, const option_row *row) {
     TUTTI_TRY(tutti__options_begun(opt));
-    TUTTI_CHECK(row->place + row_bytes(row) <= opt->struct_size, TUTTI_ERR_OPTION,
+    const size_t bytes = row->type == TYPE_TEXT   ? TEXT_SIZE
+                         : row->type == TYPE_SIZE ? sizeof(tutti_off)
+                                                  : sizeof(int);
+    TUTTI_CHECK(row->place + bytes <= opt->struct_size, TUTTI_ERR_OPTION,
                 "option %s is newer than this program", row->name);
     return TUTTI_OK;
 }
@@ -197,33 +188,28 @@ static void store_number(tutti_options *opt, const option_row *row, tutti_off nu
         *(int *)(void *)field = (int)number;
 }
 
-static int find_limit(const option_row *row) {
-    for (int i = 0; i < LIMITS; ++i)
-        if (strcmp(row->name, limits[i].name) == 0) return i;
-    return -1;
-}
-
-/* The numbers that the row takes. */
-static void find_range(const option_row *row, tutti_off *lo_out, tutti_off *hi_out) {
-    const tutti_off hi[] = {[TYPE_CHOICE] = list_count(row->choices) - 1,
-                            [TYPE_BOOL] = 1,
-                            [TYPE_INT] = INT_MAX,
-                            [TYPE_SIZE] = INT64_MAX};
-    const int limit = find_limit(row);
-    *lo_out = limit >= 0 ? limits[limit].lo : 0;
-    *hi_out = limit >= 0 ? limits[limit].hi : hi[row->type];
-}
-
-static int must_be_power(const option_row *row) {
-    const int limit = find_limit(row);
-    return limit >= 0 && limits[limit].power_of_two;
+/* The numbers that the row takes; 1: only powers of two, and 0. */
+static int find_range(const option_row *row, tutti_off *lo_out, tutti_off *hi_out) {
+    for (int i = 0; i < LIMITS; ++i) {
+        if (strcmp(row->name, limits[i].name) != 0) continue;
+        *lo_out = limits[i].lo;
+        *hi_out = limits[i].hi;
+        return limits[i].power_of_two;
+    }
+    int choices = 1;
+    for (const char *c = row->choices; *c; ++c) choices += *c == '|';
+    *lo_out = 0;
+    *hi_out = row->type == TYPE_CHOICE ? choices - 1
+              : row->type == TYPE_BOOL ? 1
+              : row->type == TYPE_INT  ? INT_MAX
+                                       : INT64_MAX;
+    return 0;
 }
 
 static int number_fits(const option_row *row, tutti_off number) {
     tutti_off lo, hi;
-    find_range(row, &lo, &hi);
-    if (number < lo || number > hi) return 0;
-    return !must_be_power(row) || (number & (number - 1)) == 0;
+    const int power = find_range(row, &lo, &hi);
+    return number >= lo && number <= hi && (!power || (number & (number - 1)) == 0);
 }
 
 /* ---- text to number: 1 and the number, or 0 -------------------------------------------------- */
@@ -238,10 +224,6 @@ static size_t parse_digits(const char *text, size_t n, tutti_off *number_out) {
             return 0;
     *number_out = number;
     return i;
-}
-
-static int parse_int(const char *text, size_t n, tutti_off *number_out) {
-    return n > 0 && parse_digits(text, n, number_out) == n;
 }
 
 /* 4096, 64k, 16m, 16MB, 16MiB, 1g, 1t, 512B: always powers of 1024. */
@@ -280,7 +262,7 @@ static int parse_number(const option_row *row, const char *text, size_t n, tutti
     case TYPE_BOOL:
         return parse_bool(row, text, n, number_out);
     case TYPE_INT:
-        return parse_int(text, n, number_out);
+        return n > 0 && parse_digits(text, n, number_out) == n;
     default:
         return parse_size(text, n, number_out);
     }
@@ -307,12 +289,12 @@ static void describe_numbers(const option_row *row, char *out, size_t size) {
     const char *kind = row->type == TYPE_SIZE ? "size" : "number";
     tutti_off lo, hi;
     char lo_text[32], hi_text[32];
-    find_range(row, &lo, &hi);
+    const int power = find_range(row, &lo, &hi);
     format_limit(row, lo, lo_text, sizeof lo_text);
     format_limit(row, hi, hi_text, sizeof hi_text);
     if (hi == (row->type == TYPE_SIZE ? INT64_MAX : INT_MAX))
         snprintf(out, size, "a %s of at least %s", kind, lo_text);
-    else if (must_be_power(row))
+    else if (power)
         snprintf(out, size, "0 or a power of two up to %s", hi_text);
     else
         snprintf(out, size, "a %s from %s to %s", kind, lo_text, hi_text);
@@ -424,15 +406,6 @@ static tutti_err set_from_environment(tutti_options *opt, const option_row *row)
     return set_row(opt, row, what, value);
 }
 
-/* Options that only tell or advise.  A variable of theirs that cannot be taken is as good as not
- * set: whoever looks at a program must not keep it from its work. */
-static int only_tells(const option_row *row) {
-    static const char *const names[] = {"explain", "trace", "profile"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
-        if (strcmp(row->name, names[i]) == 0) return 1;
-    return 0;
-}
-
 static pthread_mutex_t ignored_lock = PTHREAD_MUTEX_INITIALIZER;
 static char ignored_text[512];
 
@@ -445,12 +418,6 @@ int tutti__options_ignored(char *out, size_t size) {
     return some;
 }
 
-static void note_ignored(void) {
-    pthread_mutex_lock(&ignored_lock);
-    snprintf(ignored_text, sizeof ignored_text, "%s", tutti_last_error()->text);
-    pthread_mutex_unlock(&ignored_lock);
-}
-
 tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size) {
     const tutti_error_info before = *tutti_last_error();
     tutti_error_info first = {.code = TUTTI_OK};
@@ -461,10 +428,17 @@ tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size) {
     set_defaults(&full);
     for (int i = 0; i < ROWS; ++i) {
         if (set_from_environment(&full, &rows[i]) == TUTTI_OK) continue;
-        if (only_tells(&rows[i]))
-            note_ignored();
-        else if (first.code == TUTTI_OK)
+        /* Options that only tell or advise: a variable of theirs that cannot be taken is as good as
+         * not set, since whoever looks at a program must not keep it from its work. */
+        const char *name = rows[i].name;
+        if (strcmp(name, "explain") == 0 || strcmp(name, "trace") == 0 ||
+            strcmp(name, "profile") == 0) {
+            pthread_mutex_lock(&ignored_lock);
+            snprintf(ignored_text, sizeof ignored_text, "%s", tutti_last_error()->text);
+            pthread_mutex_unlock(&ignored_lock);
+        } else if (first.code == TUTTI_OK) {
             first = *tutti_last_error();
+        }
     }
     give(&full, opt, struct_size);
     tutti__error_assign(first.code != TUTTI_OK ? &first : &before);
@@ -501,12 +475,6 @@ static void format_row(const tutti_options *opt, const option_row *row, char *ou
         snprintf(out, size, "%lld", (long long)load_number(opt, row));
 }
 
-static void format_switch(const tutti_options *opt, int i, char *out, size_t size) {
-    const tutti_off method = load_number(opt, find_row(switches[i].name));
-    const int word = method == TUTTI_METHOD_TWO_PHASE ? 0 : method == TUTTI_METHOD_AUTO ? 2 : 1;
-    list_item(SWITCH_CHOICES, word, out, size);
-}
-
 tutti_err tutti_options_get(const tutti_options *opt, const char *key, char *value, size_t size) {
     char text[TEXT_SIZE];
     TUTTI_CHECK(value && size > 0, TUTTI_ERR_ARG, "there is no room for a value");
@@ -518,10 +486,13 @@ tutti_err tutti_options_get(const tutti_options *opt, const char *key, char *val
     TUTTI_TRY(has_row(opt, row));
     TUTTI_CHECK(row_is_valid(opt, row), TUTTI_ERR_OPTION, "option %s has an impossible value",
                 row->name);
-    if (alias >= 0)
-        format_switch(opt, alias, text, sizeof text);
-    else
+    if (alias >= 0) {
+        const tutti_off method = load_number(opt, row);
+        const int word = method == TUTTI_METHOD_TWO_PHASE ? 0 : method == TUTTI_METHOD_AUTO ? 2 : 1;
+        list_item(SWITCH_CHOICES, word, text, sizeof text);
+    } else {
         format_row(opt, row, text, sizeof text);
+    }
     snprintf(value, size, "%s", text);
     TUTTI_CHECK(strlen(text) < size, TUTTI_ERR_ARG, "option %s needs room for %zu bytes, not %zu",
                 row->name, strlen(text) + 1, size);

@@ -48,18 +48,15 @@ static double value(const tutti_profile *p, int i) {
     return *(const double *)(const void *)((const char *)p + rows[i].field);
 }
 
-static int is_remote(const char *type) {
-    static const char *const remote[] = {"nfs",    "lustre", "gpfs", "fuse", "ceph",
-                                         "beegfs", "afs",    "9p",   "smb",  "orangefs"};
-    for (size_t i = 0; type && i < sizeof remote / sizeof *remote; i++)
-        if (strcmp(type, remote[i]) == 0) return 1;
-    return 0;
-}
-
 void tutti_profile_defaults_sized(tutti_profile *p, const char *type, size_t struct_size) {
+    static const char *const elsewhere[] = {"nfs",    "lustre", "gpfs", "fuse", "ceph",
+                                            "beegfs", "afs",    "9p",   "smb",  "orangefs"};
     tutti_profile full = {.measured = 0};
+    int remote = 0;
     if (!p) return;
-    for (int i = 0; i < ROWS; i++) *field(&full, i) = facts[i].usual[is_remote(type)];
+    for (size_t i = 0; type && i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (strcmp(type, elsewhere[i]) == 0) remote = 1;
+    for (int i = 0; i < ROWS; i++) *field(&full, i) = facts[i].usual[remote];
     memset(p, 0, struct_size); /* the caller's may be of another version */
     memcpy(p, &full, struct_size < sizeof full ? struct_size : sizeof full);
 }
@@ -203,17 +200,12 @@ static void section_begin(reader *r, int where) {
     memset(r->set_here, 0, sizeof r->set_here);
 }
 
-static const tutti__profile_files *find_mount(const tutti__profile_set *s, const char *mount) {
-    for (int i = 0; i < s->n; i++)
-        if (strcmp(s->files[i].place.mount, mount) == 0) return &s->files[i];
-    return NULL;
-}
-
 static tutti_err files_begin(reader *r, const char *mount) {
     tutti__profile_set *s = r->set;
     if (mount[0] != '/' || strlen(mount) >= sizeof s->files->place.mount)
         REFUSE(r, "not a mount point:", mount);
-    if (find_mount(s, mount)) REFUSE(r, "a second section for", mount);
+    for (int i = 0; i < s->n; i++)
+        if (strcmp(s->files[i].place.mount, mount) == 0) REFUSE(r, "a second section for", mount);
     if (s->n == TUTTI__PROFILE_SECTIONS) REFUSE(r, "too many sections, from", mount);
     tutti__profile_files *more = tutti__realloc(s->files, (size_t)(s->n + 1) * sizeof *more);
     if (!more) return TUTTI_ERR_NOMEM;
@@ -242,12 +234,6 @@ static tutti_err read_heading(reader *r, char *s) {
         REFUSE(r, "not a section:", s);
     s[n - 1] = '\0';
     return files_begin(r, s + skip);
-}
-
-static tutti_err read_version(reader *r, const char *key, const char *text) {
-    if (strcmp(key, "version") != 0) REFUSE(r, "this belongs into a section:", key);
-    if (r->version++ || strcmp(text, "1") != 0) REFUSE(r, "version is not", text);
-    return TUTTI_OK;
 }
 
 /* MAJOR:MINOR */
@@ -293,13 +279,6 @@ static tutti_err read_number(reader *r, const char *key, const char *text) {
     return TUTTI_OK;
 }
 
-static tutti_err read_pair(reader *r, const char *key, const char *text) {
-    tutti_err err = TUTTI_OK;
-    if (r->where == IN_HEAD) return read_version(r, key, text);
-    if (r->where == IN_FILES && read_place(r, key, text, &err)) return err;
-    return read_number(r, key, text);
-}
-
 static char *strip(char *s) {
     s += strspn(s, " \t");
     size_t n = strlen(s);
@@ -321,7 +300,15 @@ static tutti_err read_line(reader *r, char *line) {
     char *equals = strchr(s, '=');
     if (!equals) REFUSE(r, "neither a section nor name = number:", s);
     *equals = '\0';
-    return read_pair(r, strip(s), strip(equals + 1));
+    const char *key = strip(s), *text = strip(equals + 1);
+    tutti_err err = TUTTI_OK;
+    if (r->where == IN_HEAD) {
+        if (strcmp(key, "version") != 0) REFUSE(r, "this belongs into a section:", key);
+        if (r->version++ || strcmp(text, "1") != 0) REFUSE(r, "version is not", text);
+        return TUTTI_OK;
+    }
+    if (r->where == IN_FILES && read_place(r, key, text, &err)) return err;
+    return read_number(r, key, text);
 }
 
 static tutti_err read_all(reader *r, const char *text, size_t n) {
@@ -413,31 +400,17 @@ char *tutti__profile_print(const tutti__profile_set *s) {
 
 /* ---- picking --------------------------------------------------------------------------------- */
 
-/* Devices without a number of their own (major 0) get another one at every mount. */
-static int same_device(const tutti_place *a, const tutti_place *b) {
-    return a->major != 0 && a->major == b->major && a->minor == b->minor;
-}
-
 static int find_place(const tutti__profile_set *s, const tutti_place *place) {
     for (int i = 0; i < s->n; i++)
         if (strcmp(s->files[i].place.type, place->type) == 0 &&
             strcmp(s->files[i].place.mount, place->mount) == 0)
             return i;
-    for (int i = 0; i < s->n; i++)
+    /* devices without a number of their own (major 0) get another one at every mount */
+    for (int i = 0; i < s->n && place->major != 0; i++)
         if (strcmp(s->files[i].place.type, place->type) == 0 &&
-            same_device(&s->files[i].place, place))
+            s->files[i].place.major == place->major && s->files[i].place.minor == place->minor)
             return i;
     return -1;
-}
-
-/* Nobody has measured a file system that is reached by the network: it is no faster than that. */
-static void limit_by_network(tutti_profile *p) {
-    for (int i = 0; i < ROWS; i++) {
-        const int one = strstr(rows[i].name, "_one_") != NULL;
-        const double most = p->net_bandwidth * (one ? 1 : p->nodes);
-        if (facts[i].section == SECTION_FILES && facts[i].unit == UNIT_RATE && value(p, i) > most)
-            *field(p, i) = most;
-    }
 }
 
 void tutti__profile_pick(const tutti__profile_set *s, const tutti_place *place,
@@ -445,19 +418,19 @@ void tutti__profile_pick(const tutti__profile_set *s, const tutti_place *place,
     const int i = find_place(s, place);
     tutti_profile_defaults(p_out, place->type);
     copy_section(p_out, &s->machine, SECTION_MACHINE);
-    if (i < 0) {
-        if (p_out->remote > 0) limit_by_network(p_out);
+    if (i >= 0) {
+        copy_section(p_out, &s->files[i].p, SECTION_FILES);
+        p_out->measured = 1;
         return;
     }
-    copy_section(p_out, &s->files[i].p, SECTION_FILES);
-    p_out->measured = 1;
-}
-
-/* Whatever is known of that mount point goes, also if another file system was there. */
-static int find_to_replace(const tutti__profile_set *s, const tutti_place *place) {
-    for (int i = 0; i < s->n; i++)
-        if (strcmp(s->files[i].place.mount, place->mount) == 0) return i;
-    return find_place(s, place);
+    /* nobody has measured it; if it is reached by the network it is no faster than that */
+    for (int k = 0; k < ROWS && p_out->remote > 0; k++) {
+        const int one = strstr(rows[k].name, "_one_") != NULL;
+        const double most = p_out->net_bandwidth * (one ? 1 : p_out->nodes);
+        if (facts[k].section == SECTION_FILES && facts[k].unit == UNIT_RATE &&
+            value(p_out, k) > most)
+            *field(p_out, k) = most;
+    }
 }
 
 static tutti_err check_put(const tutti_place *place, const tutti_profile *p) {
@@ -482,8 +455,11 @@ static tutti_err section_add(tutti__profile_set *s) {
 
 tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_place *place,
                              const tutti_profile *p) {
-    int i = find_to_replace(s, place);
+    int i = 0;
     TUTTI_TRY(check_put(place, p));
+    /* whatever is known of that mount point goes, also if another file system was there */
+    while (i < s->n && strcmp(s->files[i].place.mount, place->mount) != 0) i++;
+    if (i == s->n) i = find_place(s, place);
     if (i < 0) {
         TUTTI_TRY(section_add(s));
         i = s->n - 1;

@@ -31,8 +31,9 @@ void tutti__profile_set_free(tutti__profile_set *s);
 /* The text of a set, which the caller frees (tutti__free); NULL: there is no memory for it. */
 char *tutti__profile_print(const tutti__profile_set *s);
 
-/* The numbers for a place: those of the file system with its type and mount point, else with its type
- * and device, else what is usual (and, where that is elsewhere, not more than the network carries). */
+/* The numbers for a place: those of the file system with its type and mount point, else with its
+ * type and device, else what is usual (and, where that is elsewhere, not more than the network
+ * carries). */
 void tutti__profile_pick(const tutti__profile_set *s, const tutti_place *place,
                          tutti_profile *p_out);
 

@@ -1,8 +1,8 @@
 /* base: profiles in files: which file system a path is on, where profiles are, reading, replacing.
  *
  * The mount point is found by walking up from the path until the device changes, which takes a few
- * calls and no list of all mounts.  A profile is replaced by renaming a new one, so that nobody ever
- * reads half of it.
+ * calls and no list of all mounts.  A profile is replaced by renaming a new one, so that nobody
+ * ever reads half of it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/machine.h"
 #include "base/memory.h"
@@ -143,15 +143,6 @@ static tutti_err read_text(int fd, char **text_out, size_t *n_out) {
     return TUTTI_OK;
 }
 
-static tutti_err read_set(int fd, tutti__profile_set *set_out) {
-    char *text = NULL;
-    size_t n = 0;
-    TUTTI_TRY(read_text(fd, &text, &n));
-    const tutti_err err = tutti__profile_parse(text, n, set_out);
-    tutti__free(text);
-    return err;
-}
-
 /* Not a pipe or a terminal, which would make us wait. */
 static int open_regular(const char *path) {
     struct stat st;
@@ -168,12 +159,17 @@ static tutti_err load_set(const char *path, int must, int *found_out, tutti__pro
     const int fd = open_regular(path);
     *found_out = fd >= 0;
     if (fd < 0) return must ? at_file(path, tutti__error_sys(errno, -1, "open")) : TUTTI_OK;
-    const tutti_err err = read_set(fd, set_out);
+    char *text = NULL;
+    size_t n = 0;
+    tutti_err err = read_text(fd, &text, &n);
     close(fd);
+    if (err == TUTTI_OK) err = tutti__profile_parse(text, n, set_out);
+    tutti__free(text);
     return at_file(path, err);
 }
 
-/* A file that nobody has named, perhaps of another version: with a mistake in it, it is not there. */
+/* A file that nobody has named, perhaps of another version: with a mistake in it, it is not there.
+ */
 static tutti_err load_unnamed(const char *path, int *found_out, tutti__profile_set *set_out,
                               tutti_error_info *ignored_out) {
     const tutti_err err = load_set(path, 0, found_out, set_out);
@@ -267,15 +263,6 @@ static tutti_err replace(const char *file, const char *text) {
     return tutti__error_sys(failed, -1, "write");
 }
 
-static tutti_err save_set(const char *file, const tutti__profile_set *set) {
-    char *text = tutti__profile_print(set);
-    if (!text) return TUTTI_ERR_NOMEM;
-    tutti_err err = make_directories(file);
-    if (err == TUTTI_OK) err = replace(file, text);
-    tutti__free(text);
-    return err;
-}
-
 tutti_err tutti_profile_save_sized(const char *file, const tutti_place *place,
                                    const tutti_profile *p, size_t struct_size) {
     tutti__profile_set set = {.n = 0};
@@ -289,7 +276,10 @@ tutti_err tutti_profile_save_sized(const char *file, const tutti_place *place,
     tutti_profile_defaults(&full, place->type);
     memcpy(&full, p, struct_size < sizeof full ? struct_size : sizeof full);
     tutti_err err = tutti__profile_put(&set, place, &full);
-    if (err == TUTTI_OK) err = save_set(file, &set);
+    char *text = err == TUTTI_OK ? tutti__profile_print(&set) : NULL;
+    if (err == TUTTI_OK) err = text ? make_directories(file) : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = replace(file, text);
+    tutti__free(text);
     tutti__profile_set_free(&set);
     return at_file(file, err);
 }

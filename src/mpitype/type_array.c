@@ -26,33 +26,19 @@ static void count_blocks(const index_set *x, tutti_count *whole, tutti_count *re
     *rest = last == x->block ? 0 : last;
 }
 
-static tutti_err whole_blocks(tutti__side element, const index_set *x, tutti_count whole,
-                              tutti_off stride, tutti__side *out) {
-    tutti__side block;
-    tutti_off period = 0;
-    if (whole > 1) TUTTI_TRY(tutti__off_mul(x->period, stride, &period));
-    TUTTI_TRY(tutti__side_vec(tutti__side_share(element), whole ? x->block : 0, stride, &block));
-    return tutti__side_vec(block, whole, period, out);
-}
-
-static tutti_err rest_block(tutti__side element, tutti_count rest, tutti_off stride, tutti_count at,
-                            tutti__side *out) {
-    tutti__side block;
-    tutti_off disp = 0;
-    if (rest) TUTTI_TRY(tutti__off_mul(at, stride, &disp));
-    TUTTI_TRY(tutti__side_vec(tutti__side_share(element), rest, stride, &block));
-    return tutti__side_shift(block, disp, out);
-}
-
 /* Copies of the element (which stays the caller's) at all selected indices. */
 static tutti_err wrap(tutti__side element, const index_set *x, tutti_off stride, tutti__side *out) {
     tutti_count whole, rest;
-    tutti_off first;
-    tutti__side part[2], all;
+    tutti_off first, period = 0, after = 0;
+    tutti__side part[2] = {{0, NULL}, {0, NULL}}, block, all;
     count_blocks(x, &whole, &rest);
     TUTTI_TRY(tutti__off_mul(x->first, stride, &first));
-    TUTTI_TRY(whole_blocks(element, x, whole, stride, &part[0]));
-    const tutti_err err = rest_block(element, rest, stride, whole * x->period, &part[1]);
+    if (whole > 1) TUTTI_TRY(tutti__off_mul(x->period, stride, &period));
+    if (rest) TUTTI_TRY(tutti__off_mul(whole * x->period, stride, &after));
+    TUTTI_TRY(tutti__side_vec(tutti__side_share(element), whole ? x->block : 0, stride, &block));
+    TUTTI_TRY(tutti__side_vec(block, whole, period, &part[0]));
+    tutti_err err = tutti__side_vec(tutti__side_share(element), rest, stride, &block);
+    if (err == TUTTI_OK) err = tutti__side_shift(block, after, &part[1]);
     if (err != TUTTI_OK) {
         tutti__side_free(&part[0]);
         return err;
@@ -113,20 +99,15 @@ tutti_err tutti__side_subarray(const tutti__layout *child, const tutti__contents
 
 /* ---- DARRAY: size, rank, ndims, gsizes, distribs, dargs, psizes, order */
 
-/* The process grid is always row-major, whatever the order of the array. */
-static tutti_count grid_coordinate(tutti_count rank, tutti_count ndims, const tutti_off *psize,
-                                   tutti_count dim) {
-    for (tutti_count d = ndims - 1; d > dim; d--) rank /= psize[d];
-    return rank % psize[dim];
-}
-
 static void select_distributed(const tutti__contents *c, tutti_count dim, index_set *x) {
     const tutti_count ndims = c->number[2];
     const tutti_off *gsize = c->number + 3, *distrib = gsize + ndims, *arg = distrib + ndims;
     const tutti_off *psize = arg + ndims;
     const tutti_count n = gsize[dim], procs = psize[dim];
-    const tutti_count me = grid_coordinate(c->number[1], ndims, psize, dim);
-    tutti_count block = arg[dim];
+    tutti_count me = c->number[1], block = arg[dim];
+    /* the process grid is always row-major, whatever the order of the array */
+    for (tutti_count d = ndims - 1; d > dim; d--) me /= psize[d];
+    me %= procs;
     if (distrib[dim] == MPI_DISTRIBUTE_NONE) {
         *x = (index_set){.first = 0, .block = n, .period = tutti__max(n, 1), .end = n};
         return;

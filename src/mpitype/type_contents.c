@@ -67,12 +67,6 @@ int tutti__envelope_is_leaf(const tutti__envelope *e) {
            e->combiner == MPI_COMBINER_F90_COMPLEX || e->combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-static void join_numbers(const tutti__envelope *e, const raw_numbers *raw, tutti_off *number) {
-    for (tutti_count i = 0; i < e->integers; i++) *number++ = raw->integer[i];
-    for (tutti_count i = 0; i < e->addresses; i++) *number++ = raw->address[i];
-    for (tutti_count i = 0; i < e->large_counts; i++) *number++ = raw->large[i];
-}
-
 static void reverse(tutti_off *v, tutti_count n) {
     for (tutti_count i = 0; i < n / 2; i++) {
         const tutti_off x = v[i];
@@ -85,16 +79,6 @@ static void rotate_left(tutti_off *v, tutti_count n, tutti_count by) {
     reverse(v, by);
     reverse(v + by, n - by);
     reverse(v, n);
-}
-
-/* Large SUBARRAY: ndims, order | sizes, subsizes, starts; the order belongs to the end.
- * Large DARRAY: size, rank, ndims, distribs, dargs, psizes, order | gsizes; gsizes come after
- * ndims. */
-static void order_large(const tutti__envelope *e, tutti_off *number) {
-    if (e->large_counts == 0) return;
-    if (e->combiner == MPI_COMBINER_SUBARRAY) rotate_left(number + 1, e->numbers - 1, 1);
-    if (e->combiner == MPI_COMBINER_DARRAY)
-        rotate_left(number + 3, e->numbers - 3, e->numbers - 3 - e->large_counts);
 }
 
 static tutti_err read_raw(MPI_Datatype type, const tutti__envelope *e, raw_numbers *raw,
@@ -116,8 +100,18 @@ tutti_err tutti__contents_get(MPI_Datatype type, const tutti__envelope *e, tutti
     c.type = tutti__malloc((size_t)c.types * sizeof *c.type);
     if (c.number && c.type) err = read_raw(type, e, &raw, c.type);
     if (err == TUTTI_OK) {
-        join_numbers(e, &raw, c.number);
-        order_large(e, c.number);
+        tutti_off *to = c.number;
+        for (tutti_count i = 0; i < e->integers; i++) *to++ = raw.integer[i];
+        for (tutti_count i = 0; i < e->addresses; i++) *to++ = raw.address[i];
+        for (tutti_count i = 0; i < e->large_counts; i++) *to++ = raw.large[i];
+        /* Large SUBARRAY: ndims, order | sizes, subsizes, starts; the order belongs to the end.
+         * Large DARRAY: size, rank, ndims, distribs, dargs, psizes, order | gsizes; gsizes come
+         * after ndims. */
+        const int large = e->large_counts > 0;
+        if (large && e->combiner == MPI_COMBINER_SUBARRAY)
+            rotate_left(c.number + 1, e->numbers - 1, 1);
+        if (large && e->combiner == MPI_COMBINER_DARRAY)
+            rotate_left(c.number + 3, e->numbers - 3, e->numbers - 3 - e->large_counts);
         *out = c;
     } else {
         tutti__free(c.number);
@@ -129,19 +123,16 @@ tutti_err tutti__contents_get(MPI_Datatype type, const tutti__envelope *e, tutti
     return err;
 }
 
-static tutti_err free_type(MPI_Datatype *type) {
-    tutti__envelope e;
-    TUTTI_TRY(tutti__envelope_get(*type, &e));
-    if (tutti__envelope_is_leaf(&e)) return TUTTI_OK;
-    const int rc = MPI_Type_free(type);
-    return rc == MPI_SUCCESS ? TUTTI_OK : tutti__mpitype_failed(rc, "MPI_Type_free");
-}
-
 tutti_err tutti__contents_free(tutti__contents *c) {
     tutti_err err = TUTTI_OK;
     for (tutti_count i = 0; i < c->types; i++) {
-        const tutti_err e = free_type(&c->type[i]);
-        if (err == TUTTI_OK) err = e;
+        tutti__envelope e;
+        tutti_err freed = tutti__envelope_get(c->type[i], &e);
+        if (freed == TUTTI_OK && !tutti__envelope_is_leaf(&e)) {
+            const int rc = MPI_Type_free(&c->type[i]);
+            if (rc != MPI_SUCCESS) freed = tutti__mpitype_failed(rc, "MPI_Type_free");
+        }
+        if (err == TUTTI_OK) err = freed;
     }
     tutti__free(c->number);
     tutti__free(c->type);

@@ -30,16 +30,14 @@ static tutti_off pair_value_size(MPI_Datatype type) {
     return 0;
 }
 
-static tutti_err pair_side(tutti_off value_size, tutti__side *out) {
-    const tutti_off offsets[] = {0, tutti__align_up(value_size, _Alignof(int))};
-    const tutti_off lengths[] = {value_size, sizeof(int)};
-    return tutti__side_list(2, offsets, lengths, 0, out);
-}
-
 static tutti_err leaf_side(MPI_Datatype type, tutti__side *out) {
     MPI_Count size = 0;
     const tutti_off value_size = pair_value_size(type);
-    if (value_size) return pair_side(value_size, out);
+    if (value_size) {
+        const tutti_off offsets[] = {0, tutti__align_up(value_size, _Alignof(int))};
+        const tutti_off lengths[] = {value_size, sizeof(int)};
+        return tutti__side_list(2, offsets, lengths, 0, out);
+    }
     const int rc = MPI_Type_size_x(type, &size);
     if (rc != MPI_SUCCESS) return tutti__mpitype_failed(rc, "MPI_Type_size_x");
     if (size > 0) return tutti__side_run(0, size, out);
@@ -75,17 +73,13 @@ static tutti_err indexed_block_side(const tutti__layout *child, const tutti__con
     return tutti__side_blocks(child, &b, out);
 }
 
-static tutti_err same_side(const tutti__layout *child, tutti__side *out) {
-    *out = tutti__side_share(child->side);
-    return TUTTI_OK;
-}
-
 static tutti_err single_side(const tutti__layout *child, const tutti__contents *c,
                              tutti__side *out) {
     switch (c->combiner) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:
-        return same_side(child, out);
+        *out = tutti__side_share(child->side);
+        return TUTTI_OK;
     case MPI_COMBINER_CONTIGUOUS:
         return tutti__side_vec(tutti__side_share(child->side), c->number[0], child->extent, out);
     case MPI_COMBINER_VECTOR:
@@ -123,14 +117,6 @@ static tutti_err derived_side(const tutti__contents *c, int depth, tutti__side *
 
 /* ---- STRUCT: count, blocklengths, displacements; one type a block */
 
-static tutti_err struct_part(const tutti__contents *c, tutti_count i, const tutti__layout *child,
-                             tutti__side *out) {
-    tutti__side block;
-    TUTTI_TRY(
-        tutti__side_vec(tutti__side_share(child->side), c->number[1 + i], child->extent, &block));
-    return tutti__side_shift(block, c->number[1 + c->number[0] + i], out);
-}
-
 /* Equal neighbours are read once: large structures mostly repeat one type. */
 static tutti_err struct_parts(const tutti__contents *c, int depth, tutti__side *parts,
                               tutti_count *made) {
@@ -142,7 +128,11 @@ static tutti_err struct_parts(const tutti__contents *c, int depth, tutti__side *
             child = (tutti__layout){{0, NULL}, 0};
             err = layout_at(c->type[i], depth, &child);
         }
-        if (err == TUTTI_OK) err = struct_part(c, i, &child, &parts[i]);
+        const tutti_off length = c->number[1 + i], place = c->number[1 + c->number[0] + i];
+        tutti__side block;
+        if (err == TUTTI_OK)
+            err = tutti__side_vec(tutti__side_share(child.side), length, child.extent, &block);
+        if (err == TUTTI_OK) err = tutti__side_shift(block, place, &parts[i]);
         if (err == TUTTI_OK) *made = i + 1;
     }
     tutti__layout_free(&child);

@@ -82,13 +82,6 @@ undo_head:
     return err;
 }
 
-static tutti_err file_side(const tutti__layout *tile, const window *w, tutti__side *out) {
-    tutti__side part[3];
-    TUTTI_TRY(check_tiling(tile, w));
-    TUTTI_TRY(window_parts(tile, w, part));
-    return tutti__side_cat(3, part, out);
-}
-
 static tutti_err memory_side(MPI_Datatype memtype, tutti_count count, tutti__side *out) {
     tutti__layout element;
     tutti__side all;
@@ -163,7 +156,12 @@ tutti_err tutti_view_access(const tutti_view *v, tutti_off bytes_skipped, tutti_
     window w = {.displacement = v->displacement, .from = bytes_skipped};
     tutti_err err = tutti__off_add(w.from, tutti__side_bytes(memory), &w.to);
     if (err == TUTTI_OK && w.to > w.from && !v->checked) err = check_tile(&v->tile);
-    if (err == TUTTI_OK && w.to > w.from) err = file_side(&v->tile, &w, &file);
+    if (err == TUTTI_OK && w.to > w.from) {
+        tutti__side part[3];
+        err = check_tiling(&v->tile, &w);
+        if (err == TUTTI_OK) err = window_parts(&v->tile, &w, part);
+        if (err == TUTTI_OK) err = tutti__side_cat(3, part, &file);
+    }
     if (err != TUTTI_OK) {
         tutti__side_free(&memory);
         return err;

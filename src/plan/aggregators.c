@@ -17,15 +17,6 @@ static int rank_order(const void *x, const void *y, void *group_of) {
     return (a > b) - (a < b);
 }
 
-static void sort_by_group(const tutti__topology *t, int *rank) {
-    int sorted = 1;
-    for (int r = 0; r < t->ranks; r++) {
-        rank[r] = r;
-        if (r > 0 && t->group_of[r] < t->group_of[r - 1]) sorted = 0;
-    }
-    if (!sorted) qsort_r(rank, (size_t)t->ranks, sizeof *rank, rank_order, (void *)t->group_of);
-}
-
 /* The end of the group that begins at `from` in the sorted ranks. */
 static int group_end(const tutti__topology *t, const int *rank, int from) {
     int to = from + 1;
@@ -77,7 +68,15 @@ int tutti__aggregators_choose(const tutti__topology *t, int wanted, tutti_off by
     int n = wanted > 0 && wanted < t->ranks ? wanted : t->ranks;
     const tutti_off worth = tutti__max(bytes / tutti__max(min_bytes, 1), 1);
     if (worth < n) n = (int)worth;
-    sort_by_group(t, rank_of_out);
+
+    int sorted = 1; /* by group, as they mostly are */
+    for (int r = 0; r < t->ranks; r++) {
+        rank_of_out[r] = r;
+        if (r > 0 && t->group_of[r] < t->group_of[r - 1]) sorted = 0;
+    }
+    if (!sorted)
+        qsort_r(rank_of_out, (size_t)t->ranks, sizeof *rank_of_out, rank_order,
+                (void *)t->group_of);
     if (n < t->ranks) thin(t, n, rank_of_out);
     return n;
 }

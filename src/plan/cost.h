@@ -1,7 +1,7 @@
-/* plan: what a request would cost, each way it can go.  Pure: the numbers of the request (agreed on by
- * all ranks), of the machine and of the file system go in, candidates with predicted times come out.
- * Only + - * / and comparisons are used, and all ranks have the same numbers, so that all choose alike.
- * docs/tuning.md explains the formulae.
+/* plan: what a request would cost, each way it can go.  Pure: the numbers of the request (agreed on
+ * by all ranks), of the machine and of the file system go in, candidates with predicted times come
+ * out.  Only + - * / and comparisons are used, and all ranks have the same numbers, so that all
+ * choose alike.  docs/tuning.md explains the formulae.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_COST_H
 #define TUTTI_COST_H
@@ -35,12 +35,12 @@ typedef struct tutti__candidate {
 
 /* The candidates, each with its best number of aggregators and window: the one to take first, the
  * others by time.  Returns how many, at least 1.  Of those that are as good as equal the one that
- * comes first in this order is taken: list, sieve, two-phase, root, independent; shm before the other
- * exchanges; write-comm-2 before the other pipelines; many aggregators before few. */
+ * comes first in this order is taken: list, sieve, two-phase, root, independent; shm before the
+ * other exchanges; write-comm-2 before the other pipelines; many aggregators before few. */
 int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI__CANDIDATES]);
 
 /* Bytes that an aggregator should have at least: four times the request with which one rank comes
- * near to its best bandwidth (after Chaarawi and Gabriel), at least a block and at most a window. */
+ * near to its best bandwidth (after Chaarawi and Gabriel), at least a block, at most a window. */
 tutti_off tutti__cost_least(const tutti__cost_case *c, tutti_off window);
 
 /* Holes between pieces that are read along with them: one request instead of one for each. */

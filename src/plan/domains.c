@@ -31,22 +31,17 @@ static tutti_off edge(const tutti__domains *d, tutti_off i) {
     return d->first + tutti__cut(d->hi - d->first, i, TUTTI__HISTOGRAM);
 }
 
-/* The last bucket with at most `bytes` before it. */
-static int bucket_at(const tutti__domains *d, tutti_off bytes) {
-    int lo = 0, hi = TUTTI__HISTOGRAM;
-    while (hi - lo > 1) {
-        const int mid = lo + (hi - lo) / 2;
-        if (d->before[mid] <= bytes)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
+/* Where a/A of the bytes lie before: in the last bucket with at most as many before it. */
 static tutti_off balanced_cut(const tutti__domains *d, int a) {
     const tutti_off target = tutti__cut(d->before[TUTTI__HISTOGRAM], a, d->aggregators);
-    const int i = bucket_at(d, target);
+    int i = 0, above = TUTTI__HISTOGRAM;
+    while (above - i > 1) {
+        const int mid = i + (above - i) / 2;
+        if (d->before[mid] <= target)
+            i = mid;
+        else
+            above = mid;
+    }
     const tutti_off start = edge(d, i), width = edge(d, i + 1) - start;
     const tutti_off inside = d->before[i + 1] - d->before[i];
     return tutti__align_down(start + tutti__cut(width, target - d->before[i], inside), d->align);
@@ -81,20 +76,6 @@ static tutti_off cut(const tutti__domains *d, int a) {
     return d->lo + tutti__cut(units(d), a, d->aggregators) * d->align;
 }
 
-static int owner(const tutti__domains *d, tutti_off offset) {
-    if (d->kind == TUTTI_DOMAINS_EVEN)
-        return (int)tutti__part_of(units(d), (offset - d->lo) / d->align, d->aggregators);
-    int lo = 0, hi = d->aggregators;
-    while (hi - lo > 1) {
-        const int mid = lo + (hi - lo) / 2;
-        if (cut(d, mid) <= offset)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 /* ---- choosing */
 
 int tutti__domains_want_histogram(const tutti__summary *s, int kind_option) {
@@ -118,14 +99,6 @@ static double peak(const tutti__domains *d) {
     return most;
 }
 
-/* EVEN or BALANCED, `before` being filled in. */
-static int choose_kind(tutti__domains *d) {
-    d->kind = TUTTI_DOMAINS_EVEN;
-    const double even = peak(d);
-    d->kind = TUTTI_DOMAINS_BALANCED;
-    return even > UNEVEN * peak(d) ? TUTTI_DOMAINS_BALANCED : TUTTI_DOMAINS_EVEN;
-}
-
 void tutti__domains_make(const tutti__summary *s, int kind_option, int aggregators, tutti_off align,
                          tutti_off window, const tutti_off *bucket, tutti__domains *out) {
     const int empty = s->lo >= s->hi;
@@ -145,7 +118,10 @@ void tutti__domains_make(const tutti__summary *s, int kind_option, int aggregato
     if (empty || !bucket || kind_option == TUTTI_DOMAINS_EVEN || out->kind == TUTTI_DOMAINS_CYCLIC)
         return;
     if (histogram_sum(bucket, out->before) == 0) return;
-    out->kind = kind_option == TUTTI_DOMAINS_BALANCED ? kind_option : choose_kind(out);
+    const double even = peak(out);
+    out->kind = TUTTI_DOMAINS_BALANCED;
+    if (kind_option == TUTTI_DOMAINS_AUTO && even <= UNEVEN * peak(out))
+        out->kind = TUTTI_DOMAINS_EVEN;
 }
 
 int tutti__domains_is_valid(const tutti__domains *d) {
@@ -193,8 +169,21 @@ void tutti__domains_find(const tutti__domains *d, tutti_off offset, int *a_out,
         const tutti_count block = (offset - d->lo) / d->window;
         *a_out = (int)(block % d->aggregators);
         *c_out = block / d->aggregators;
-    } else {
-        *a_out = owner(d, offset);
-        *c_out = (offset - cut(d, *a_out)) / d->window;
+        return;
     }
+    int a = 0;
+    if (d->kind == TUTTI_DOMAINS_EVEN) {
+        a = (int)tutti__part_of(units(d), (offset - d->lo) / d->align, d->aggregators);
+    } else {
+        int above = d->aggregators;
+        while (above - a > 1) {
+            const int mid = a + (above - a) / 2;
+            if (cut(d, mid) <= offset)
+                a = mid;
+            else
+                above = mid;
+        }
+    }
+    *a_out = a;
+    *c_out = (offset - cut(d, a)) / d->window;
 }

@@ -40,6 +40,7 @@ static void check_nature(tutti__side s, const int64_t *at, int64_t n) {
     CHECK_EQ(tutti__side_monotone(s), monotone);
     CHECK(tutti__side_size(s) >= sizeof s, " ");
     CHECK(!s.node || s.node->depth <= TUTTI__MAX_DEPTH, " ");
+    CHECK(tutti__side_is_valid(s), "not valid");
 }
 
 static void check_walk(const tutti_access *a, const model *m, int64_t from) {

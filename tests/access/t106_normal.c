@@ -95,6 +95,80 @@ static void compact(void) {
     tutti_access_free(&a);
 }
 
+/* ---- the validity predicates see damage */
+
+/* Each thing that is known of a node, and is 64 bits or an int, wrong by one. */
+static void damage_node(tutti__side s, tutti__node *n) {
+    tutti_off *const known[] = {&n->bytes, &n->hi, &n->runs, &n->grain};
+    const int is_list = n->kind == TUTTI__LIST;
+    for (int i = 0; i < 4; i++) {
+        /* joined runs are not counted again; extent and grain of a list are in its items */
+        if (is_list ? i == 1 || i == 3 : i == 2 && n->kind != TUTTI__RUN) continue;
+        *known[i] += 1;
+        CHECK(!tutti__side_is_valid(s), "field %d of kind %d", i, (int)n->kind);
+        *known[i] -= 1;
+    }
+    n->depth++;
+    CHECK(!tutti__side_is_valid(s), "depth of kind %d", (int)n->kind);
+    n->depth--;
+    n->lo++;
+    CHECK(!tutti__side_is_valid(s), "lo of kind %d", (int)n->kind);
+    n->lo--;
+    if (!is_list) {
+        n->monotone = !n->monotone;
+        CHECK(!tutti__side_is_valid(s), "order of kind %d", (int)n->kind);
+        n->monotone = !n->monotone;
+    }
+    CHECK(tutti__side_is_valid(s), "kind %d", (int)n->kind);
+}
+
+static void damage(void) {
+    const tutti_off at[] = {0, 10, 17, 40, 41 << 10};
+    const tutti_off lengths[] = {3, 2, 9, 1, 5};
+    tutti__side part[3], all = {0, NULL}, loop = {0, NULL};
+    CHECK_OK(tutti__side_run(0, 8, &loop));
+    CHECK_OK(tutti__side_vec(loop, 5, 20, &part[0]));
+    CHECK_OK(tutti__side_list(5, at, lengths, 0, &part[1]));
+    part[1].disp += 1000;
+    CHECK_OK(tutti__side_run(90000, 100, &part[2]));
+    CHECK_OK(tutti__side_cat(3, part, &all));
+    CHECK_EQ(all.node->kind, TUTTI__CAT);
+    CHECK_EQ(all.node->cat.n, 3);
+    damage_node(all, all.node);
+    for (int i = 0; i < 3; i++) damage_node(all, all.node->cat.part[i].node);
+    damage_node(all, all.node->cat.part[0].node->vec.child);
+    tutti__part *p = &all.node->cat.part[1];
+    p->start++;
+    CHECK(!tutti__side_is_valid(all), "start of a part");
+    p->start--;
+    tutti__node *node = p->node;
+    p->node = NULL;
+    CHECK(!tutti__node_is_valid(all.node), "an empty part");
+    p->node = node;
+    node->list.mark[0].code++;
+    CHECK(!tutti__side_is_valid(all), "the first mark");
+    node->list.mark[0].code--;
+    all.disp = TUTTI__OFF_LIMIT;
+    CHECK(!tutti__side_is_valid(all), "too far");
+    all.disp = 0;
+
+    tutti_access *a = NULL;
+    tutti__side memory = {0, NULL};
+    CHECK_OK(tutti__side_run(0, tutti__side_bytes(all), &memory));
+    CHECK_OK(tutti__access_make(all, memory, &a));
+    CHECK(tutti__access_is_valid(a), " ");
+    tutti_access wrong = *a;
+    wrong.memory.node = a->file.node->cat.part[0].node;
+    CHECK(!tutti__access_is_valid(&wrong), "other bytes in memory");
+    wrong = *a;
+    wrong.file.disp = -1;
+    CHECK(!tutti__access_is_valid(&wrong), "before the file");
+    wrong = *a;
+    wrong.repeats = (tutti__mapping){{1 << 20, a->memory.node}, {0, a->memory.node}};
+    CHECK(!tutti__access_is_valid(&wrong), "repeats outside");
+    tutti_access_free(&a);
+}
+
 /* Deeper and deeper until it is flattened, always right. */
 static void depths(void) {
     tutti_access *a = contiguous(0, 1);
@@ -204,6 +278,7 @@ int main(void) {
     check_seed(20240606);
     normal_forms();
     compact();
+    damage();
     depths();
     refused();
     descriptions();
