@@ -146,7 +146,7 @@ void mpiio_table_each(void (*fn)(mpiio_file *f));
 /* Local: one that is free, or NULL.  Those that all ranks can have have the same id. */
 mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm);
 /* Collective on comm; `id` is a number that all ranks know and nobody else has. */
-int mpiio_ranks_make(MPI_Comm comm, int64_t id, int one_machine, mpiio_ranks **out);
+int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out);
 void mpiio_ranks_give(mpiio_ranks **ranks);
 void mpiio_ranks_finalize(void);
 /* The largest of each of n <= MPIIO_NUMBERS numbers over all ranks, in place.  Collective. */
@@ -257,7 +257,7 @@ int mpiio_shared_make(mpiio_file *f);
 void mpiio_shared_begin(mpiio_file *f, int64_t token, int in_memory);
 void mpiio_shared_drop(mpiio_file *f); /* also removes what was left outside of the process */
 /* Words that all ranks of a communicator share, of which its file takes one after the other; or
- * none, on all ranks.  Collective, all on one machine. */
+ * none, on all ranks (those that do not share memory have none).  Collective. */
 void mpiio_words_make(mpiio_ranks *ranks);
 void mpiio_words_free(mpiio_ranks *ranks);
 /* Bytes of the view; returned is what it was before. */
@@ -268,7 +268,6 @@ void mpiio_shared_set(mpiio_file *f, MPI_Offset at);
  * Collective. */
 int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at);
 int64_t mpiio_shared_token(void);
-int64_t mpiio_machine_id(void); /* of all processes that see the same /dev/shm; -1: there is none */
 
 /* ---- external.c */
 /* Bytes of one element in the file, and its extent there; a type of bytes that lies so. */

@@ -116,7 +116,7 @@ static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info inf
 
 /* ---- agreement */
 
-enum { CLASS, MODE, MODE_, TEAM, TEAM_, MACHINE, MACHINE_, APART, TOKEN, DEVICE, SUMMARY, NUMBERS };
+enum { CLASS, MODE, MODE_, TEAM, TEAM_, APART, TOKEN, DEVICE, SUMMARY, NUMBERS };
 
 static int judge(int mine, const int64_t *n) {
     if (mine == n[CLASS] && mine != MPI_SUCCESS) return mine; /* its words, the class of all */
@@ -134,8 +134,7 @@ static int ranks_take(MPI_Comm comm, mpiio_ranks *offer, const int64_t *n, mpiio
         return MPI_SUCCESS;
     }
     mpiio_ranks_give(&offer);
-    const int one_machine = n[MACHINE] >= 0 && n[MACHINE] == -n[MACHINE_];
-    return mpiio_ranks_make(comm, n[TOKEN], one_machine, out);
+    return mpiio_ranks_make(comm, n[TOKEN], out);
 }
 
 /* All ranks go on, or none.  *device: whether it is one for any rank.  Collective. */
@@ -144,10 +143,10 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
     mpiio_ranks *offer = mpiio_ranks_offer(comm);
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
-    const int64_t team = offer ? offer->id : -1, machine = mpiio_machine_id();
+    const int64_t team = offer ? offer->id : -1;
     const int64_t amode = f ? f->amode : 0;
-    int64_t n[NUMBERS] = {[CLASS] = mine,  [MODE] = amode,      [MODE_] = -amode,     [TEAM] = team,
-                          [TEAM_] = -team, [MACHINE] = machine, [MACHINE_] = -machine};
+    int64_t n[NUMBERS] = {
+        [CLASS] = mine, [MODE] = amode, [MODE_] = -amode, [TEAM] = team, [TEAM_] = -team};
     if (mine == MPI_SUCCESS) n[APART] = opt->nodes[0] != '\0';
     n[DEVICE] = *device;
     n[SUMMARY] = mpiio_summary_wanted();

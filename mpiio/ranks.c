@@ -117,7 +117,7 @@ static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
     return code;
 }
 
-int mpiio_ranks_make(MPI_Comm comm, int64_t id, int one_machine, mpiio_ranks **out) {
+int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out) {
     mpiio_ranks *r = calloc(1, sizeof *r);
     int64_t without = r == NULL;
     int code = mpiio_agree_on(comm, 1, &without);
@@ -133,7 +133,7 @@ int mpiio_ranks_make(MPI_Comm comm, int64_t id, int one_machine, mpiio_ranks **o
     PMPI_Comm_size(r->comm, &r->size);
     r->busy = 1;
     r->id = id;
-    if (one_machine) mpiio_words_make(r);
+    mpiio_words_make(r);
     pool_add(comm, r);
     *out = r;
     return MPI_SUCCESS;

@@ -65,28 +65,6 @@ int64_t mpiio_shared_token(void) {
     return (int64_t)(drawn >> 2) + 1;
 }
 
-static int64_t machine;
-static pthread_once_t machine_once = PTHREAD_ONCE_INIT;
-
-static void machine_find(void) {
-    char boot[64] = "";
-    struct stat st;
-    uint64_t hash = 14695981039346656037u;
-    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 ? read(fd, boot, sizeof boot) : -1;
-    if (fd >= 0) close(fd);
-    machine = -1;
-    if (n <= 0 || stat("/dev/shm", &st) != 0 || access("/dev/shm", W_OK | X_OK) != 0) return;
-    for (ssize_t i = 0; i < n; i++) hash = (hash ^ (unsigned char)boot[i]) * 1099511628211u;
-    hash = (hash ^ (uint64_t)st.st_dev) * 1099511628211u;
-    machine = (int64_t)(hash >> 2);
-}
-
-int64_t mpiio_machine_id(void) {
-    pthread_once(&machine_once, machine_find);
-    return machine;
-}
-
 /* ---- a page for a communicator */
 
 /* Memory is allocated, not merely reserved: where /dev/shm is full there is no page, rather than a
@@ -106,6 +84,8 @@ static int all_have(const mpiio_ranks *r, int have) {
     return mpiio_agree(r, 1, &without) == MPI_SUCCESS && !without;
 }
 
+/* That all ranks find the page by its name, which rank 0 has drawn, is what tells that they share
+ * memory. */
 void mpiio_words_make(mpiio_ranks *r) {
     char name[64];
     snprintf(name, sizeof name, "/dev/shm/tutti-pointer-%llx", (unsigned long long)r->id);
