@@ -29,7 +29,7 @@ def run(*command, **more):
 
 def make():
     run("cmake", "-S", str(top), "-B", str(build), "-DTUTTI_MPI=openmpi", "-DTUTTI_WALK=ON",
-        "-DTUTTI_WERROR=OFF", "-DCMAKE_BUILD_TYPE=Debug", *(["-GNinja"] if shutil.which("ninja") else []))
+        "-DTUTTI_WERROR=OFF", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", *(["-GNinja"] if shutil.which("ninja") else []))
     subprocess.run(["cmake", "--build", str(build), "--target", "bench.walk"], check=True,
                    stdout=subprocess.DEVNULL)
     return build / "bench" / "walk"
