@@ -3,7 +3,7 @@
  * in a row without a barrier between them (a letter must not arrive in the next round), rounds of
  * different teams, and ranks that run out of memory: nobody hangs, nothing is lost unnoticed.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "comm/letters.h"
+#include "comm/sparse_random.h"
 
 static int rank, ranks;
 
