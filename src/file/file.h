@@ -23,14 +23,14 @@ struct tutti_file {
     tutti_profile profile; /* rank 0's: what the machine and the file system can do */
     char *path;
     int mode;
-    tutti_off origin; /* offset 0 of accesses: the end of the file at open with TUTTI_APPEND */
-    tutti_off align;  /* of file domains */
-    int striped;      /* some rank knows stripes of the file */
-    int incoherent;   /* several nodes, whose caches of the file may differ */
-    int remote;       /* the file is on other machines: access takes time, not processor */
-    int synchronous;  /* every write waits for the disk */
-    int spare_cores;  /* every rank may use more than one core */
-    int plans;        /* of the caller's, that have not been freed */
+    tutti_off origin;   /* offset 0 of accesses: the end of the file at open with TUTTI_APPEND */
+    tutti_off align;    /* of file domains */
+    int striped;        /* some rank knows stripes of the file */
+    int incoherent;     /* several nodes, whose caches of the file may differ */
+    int remote;         /* the file is on other machines: access takes time, not processor */
+    int synchronous;    /* every write waits for the disk */
+    int spare_cores;    /* every rank may use more than one core */
+    int plans;          /* of the caller's, that have not been freed */
     tutti_plan *cached; /* plans, the last used first; the same on all ranks (plan_cache.c) */
     int cached_n;
     tutti_plan *blank;       /* room for the next one, or NULL */
