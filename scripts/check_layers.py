@@ -2,6 +2,7 @@
 """Checks who includes whom: folders are the architecture, and a room uses only the rooms above it.
 
   - a file of src/ROOM includes files of its own room and of rooms before it in ROOMS
+  - the rooms after collective include LAYER of the engine and nothing else of it
   - the rooms of PURE never reach mpi.h, not even through another header
   - the edges (the command, the interposer, examples) include public headers only
   - a public header includes public headers only
@@ -15,6 +16,8 @@ import sys
 ROOMS = ["base", "comm", "access", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
          "engine", "collective", "array", "mesh", "dataset", "exodus"]
 PURE = {"base", "access", "plan", "store"}
+ENGINE = {"store", "file", "direct", "twophase", "engine", "collective"}
+LAYER = "collective/layer.h"  # all that the layers above files use of them
 EDGES = ["cli", "mpiio", "examples"]
 
 top = pathlib.Path(__file__).resolve().parent.parent
@@ -70,6 +73,8 @@ def check_room(path):
         other = found.relative_to(src).parts[0]
         if other in ROOMS and ROOMS.index(other) > ROOMS.index(room):
             wrong.append(f"{short(path)} includes {name}: '{other}' is below '{room}'")
+        if ROOMS.index(room) > ROOMS.index("collective") and other in ENGINE and name != LAYER:
+            wrong.append(f"{short(path)} includes {name}: layers use {LAYER} of the engine")
     if room in PURE:
         way = way_to_mpi(path, set())
         if way:

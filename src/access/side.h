@@ -228,13 +228,6 @@ tutti_err tutti__sides_union(int n, const tutti__side *sides, tutti_off lo, tutt
                              tutti_off max_gap, tutti__extents *io) TUTTI_MUST_USE;
 void tutti__extents_free(tutti__extents *e);
 
-/* Of each side the part within [lo, hi) that no later one covers (side_trim.c): the sides of ranks
- * that write in rank order, without what will be written over.  Sides that lose nothing are shared,
- * or cut at lo and hi. TUTTI_ERR_UNSUPPORTED if the new descriptions would take more than `limit`
- * bytes, or more work than they are worth; trimmed_out[n] is written only on success. */
-tutti_err tutti__sides_trim(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
-                            tutti__side *trimmed_out, size_t limit) TUTTI_MUST_USE;
-
 /* ---- copying (copy.c): the one kernel between user memory and staging */
 
 /* Copy the bytes of `a` whose file offsets are in [lo, hi) between user memory (address of memory
