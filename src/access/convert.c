@@ -38,7 +38,7 @@ static void turn_words(char *to, const char *from, size_t bytes, int size) {
         memcpy(to, &v, sizeof v);
     }
     for (; bytes > 0; bytes -= (size_t)size, to += size, from += size) {
-        char one[8];
+        char one[8] = {0};
         for (int i = 0; i < size; i++) one[i] = from[size - 1 - i];
         memcpy(to, one, (size_t)size);
     }

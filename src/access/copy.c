@@ -204,7 +204,9 @@ static void lockstep(walk *to, walk *from, tutti_off n) {
     tutti__moves m = {.ahead = 0};
     queue q;
 
+    /* cppcheck-suppress ctuuninitvar */
     TUTTI_ASSERT(n <= tutti__side_bytes(to->side) - to->stream);
+    /* cppcheck-suppress ctuuninitvar */
     TUTTI_ASSERT(n <= tutti__side_bytes(from->side) - from->stream);
     q.n = 0;
     walk_seek(to, to->stream);

@@ -28,7 +28,7 @@ def more_rows(name, table, row):
     edit(name, rf"(#define {table}\(X\)(?:.*\\\n)+.*)$", rf"\1 \\\n    {row}")
 
 
-more_rows("options.h", "TUTTI_OPTION_TABLE", 'X(INT, later, 7, "", "of a later version")')
+more_rows("options.h", "TUTTI_OPTION_TABLE", 'X(SIZE, later, 7, "", "of a later version")')
 more_rows("stats.h", "TUTTI_STATS_TABLE", 'X(tutti_count, later, "of a later version")')
 more_rows("profile.h", "TUTTI_PROFILE_TABLE", 'X(FILES, later, RATE, 5, 6, "of a later version")')
 edit("array.h", r"^\} tutti_tiles_stats;", "    double later;\n} tutti_tiles_stats;")
