@@ -204,7 +204,8 @@ int tutti__window_io_end(tutti__run *r, tutti__window_io *w, int wait) {
     const int ended = tutti__store_test(w->request);
     if (ended || wait) {
         tutti_off done = 0;
-        const double when = tutti__store_ended(w->request);
+        /* before it has ended the store's threads may still write when it did */
+        const double when = ended ? tutti__store_ended(w->request) : 0;
         const tutti_err err = tutti__store_finish(&w->request, &done);
         tutti__window_io_outcome(r, w, err, done, ended ? when : tutti__now());
     }
