@@ -153,8 +153,9 @@ static tutti_err split_fits(const tutti_file *f, int is_write) {
 /* Does a split operation need the others to end?  The same on all ranks.  With background `all`
  * the communicator is the thread's, and ranks agree at the end of the operation. */
 static int split_is_away(const tutti_file *f) {
+    if (f->opt.background == TUTTI_BACKGROUND_ALL) return 0;
     const tutti_request *r = tutti__request_split(f);
-    return r && r->all_split && !r->over && f->opt.background != TUTTI_BACKGROUND_ALL;
+    return r && r->all_split && !r->over;
 }
 
 static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
