@@ -50,6 +50,17 @@ static int ask(tutti_store *s, tutti_off offset) {
     return cached;
 }
 
+/* The kernel drops pages if it likes to: not those that somebody else has just looked at. */
+static int ask_dropped(tutti_store *s, const char *path, tutti_off at) {
+    int answer = 1;
+    for (int i = 0; i < 50 && answer == 1; i++) {
+        if (!drop(path)) return -1;
+        answer = ask(s, at);
+        if (answer == 1) usleep(10000);
+    }
+    return answer;
+}
+
 static void test_stores(int can_drop) {
     for (int choice = TUTTI_STORE_POSIX; choice <= TUTTI_STORE_NULL; choice++) {
         const char *path = scratch(0, store_names[choice]);
@@ -62,8 +73,8 @@ static void test_stores(int can_drop) {
             CHECK_EQ(ask(s, BYTES - 1), 1);
             CHECK_EQ(ask(s, BYTES), -1); /* nothing is there to be read */
             CHECK_EQ(ask(s, (tutti_off)1 << 40), -1);
-            if (can_drop && drop(path)) {
-                CHECK_EQ(ask(s, 3 * BYTES / 4), 0);
+            if (can_drop) {
+                CHECK_EQ(ask_dropped(s, path, 3 * BYTES / 4), 0);
                 CHECK_EQ(ask(s, BYTES), -1);
             }
         } else {
@@ -117,7 +128,7 @@ static void test_missing(int can_drop) {
         check_where("without cachestat");
         CHECK(ask(s, 0) != 0, "it is cached");
         CHECK_EQ(ask(s, BYTES), -1);
-        if (can_drop && drop(path)) CHECK(ask(s, 3 * BYTES / 4) != 1, "it is not cached");
+        if (can_drop) CHECK(ask_dropped(s, path, 3 * BYTES / 4) != 1, "it is not cached");
     }
     if (forbid(SYS_preadv2, EOPNOTSUPP) && forbid(CACHESTAT, EPERM)) {
         check_where("without either");
