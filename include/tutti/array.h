@@ -18,43 +18,9 @@
 #include <tutti/error.h>
 #include <tutti/access.h>
 #include <tutti/file.h>
+#include <tutti/numbers.h>
 
 TUTTI_BEGIN_DECLS
-
-/** @name Number types */
-/**@{*/
-/* X(name, size, text).  Values are never renumbered: they stand in files. */
-#define TUTTI_TYPE_TABLE(X)      \
-    X(BYTES, 0, "bytes")         \
-    X(INT8, 1, "int8")           \
-    X(INT16, 2, "int16")         \
-    X(INT32, 4, "int32")         \
-    X(INT64, 8, "int64")         \
-    X(UINT8, 1, "uint8")         \
-    X(UINT16, 2, "uint16")       \
-    X(UINT32, 4, "uint32")       \
-    X(UINT64, 8, "uint64")       \
-    X(FLOAT32, 4, "float32")     \
-    X(FLOAT64, 8, "float64")     \
-    X(COMPLEX64, 8, "complex64") \
-    X(COMPLEX128, 16, "complex128")
-
-/** What an element is; TUTTI_BYTES: a number of bytes that only the caller understands. */
-typedef enum tutti_type {
-#define TUTTI_TYPE_ENUM(name, size, text) TUTTI_##name,
-    TUTTI_TYPE_TABLE(TUTTI_TYPE_ENUM)
-#undef TUTTI_TYPE_ENUM
-} tutti_type;
-
-/** Bytes of an element; 0 for TUTTI_BYTES and for unknown types.   Local. */
-TUTTI_API tutti_off tutti_type_size(tutti_type type);
-
-/** "float64" and so on; "" for unknown types.   Local. */
-TUTTI_API const char *tutti_type_name(tutti_type type);
-
-/** The type of that name.   Local.   @return TUTTI_ERR_ARG if there is none */
-TUTTI_API tutti_err tutti_type_parse(const char *name, tutti_type *out) TUTTI_MUST_USE;
-/**@}*/
 
 /** @name Slices: lo, lo + stride, ... below hi in each dimension, from 0 */
 /**@{*/

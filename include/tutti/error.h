@@ -34,7 +34,8 @@ TUTTI_BEGIN_DECLS
     X(ERR_TOO_BIG, -4, "file size limit reached")             \
     X(ERR_TRUNCATED, -5, "the file shrank while it was read") \
     X(ERR_MPI, -6, "an MPI call failed")                      \
-    X(ERR_CANCELLED, -7, "abandoned")
+    X(ERR_CANCELLED, -7, "abandoned")                         \
+    X(ERR_VALUE, -8, "a value does not fit its type")
 
 /** What every call that can fail returns: TUTTI_OK or one of TUTTI_ERR_*. */
 typedef enum tutti_err {

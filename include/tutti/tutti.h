@@ -11,6 +11,8 @@
 #include <tutti/access.h>
 #include <tutti/mpitype.h>
 #include <tutti/file.h>
+#include <tutti/numbers.h>
+#include <tutti/parts.h>
 #include <tutti/array.h>
 
 #endif

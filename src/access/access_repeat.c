@@ -17,13 +17,6 @@
 /* So many pieces ahead are walked to rather than sought. */
 #define NEAR 32
 
-static tutti_off offset_of(tutti__side s, tutti_off stream) {
-    tutti__cursor c;
-    tutti__burst b;
-    tutti__cursor_seek(&c, s, stream);
-    return tutti__cursor_peek(&c, &b) ? b.offset : TUTTI__OFF_END;
-}
-
 /* ---- copying */
 
 /* A mapping being walked: `bytes` at `file` go with those at `memory`; 0 bytes at its end. */
@@ -69,6 +62,7 @@ static void place_find(place *p, const tutti_access *a, tutti_off file) {
 /* What is copied: bytes [file, end), to memory at `to`. */
 typedef struct {
     tutti_off file, end, to;
+    tutti__scale scale;
 } stretch;
 
 /* Returns how many of them the stream has. */
@@ -80,7 +74,9 @@ static tutti_off copy_stretch(const tutti_access *a, place *p, stretch s, char *
         const tutti_off gap = tutti__max(p->file - s.file, 0);
         const tutti_off skip = s.file + gap - p->file;
         const tutti_off n = tutti__min(p->bytes - skip, s.end - s.file - gap);
-        memmove(tutti__place(user, s.to + gap), tutti__place(user, p->memory + skip), (size_t)n);
+        memmove(tutti__place(user, tutti__scaled(s.scale, s.to + gap)),
+                tutti__place(user, tutti__scaled(s.scale, p->memory + skip)),
+                (size_t)tutti__scaled(s.scale, n));
         copied += n;
         s.file += gap + n;
         s.to += gap + n;
@@ -88,19 +84,20 @@ static tutti_off copy_stretch(const tutti_access *a, place *p, stretch s, char *
     return copied;
 }
 
-tutti_off tutti__repeats_copy(const tutti_access *a, void *user, tutti_off from, tutti_off to) {
+tutti_off tutti__repeats_copy(const tutti_access *a, void *user, tutti_off from, tutti_off to,
+                              tutti__scale scale) {
     const tutti_off total = tutti__side_bytes(a->file);
     from = tutti__max(from, 0);
     to = tutti__min(to, total);
     if (from >= to) return 0;
-    const tutti_off lo = from > 0 ? offset_of(a->file, from) : 0;
-    const tutti_off hi = to < total ? offset_of(a->file, to) : TUTTI__OFF_END;
+    const tutti_off lo = from > 0 ? tutti__side_offset(a->file, from) : 0;
+    const tutti_off hi = to < total ? tutti__side_offset(a->file, to) : TUTTI__OFF_END;
     tutti_off copied = 0;
     place source, r;
     source.bytes = 0;
     for (place_seek(&r, a->repeats, 0); r.bytes > 0; place_next(&r)) {
         const tutti_off first = tutti__max(r.file, lo), end = tutti__min(r.file + r.bytes, hi);
-        const stretch s = {first, end, r.memory + first - r.file};
+        const stretch s = {first, end, r.memory + first - r.file, scale};
         if (first < end) copied += copy_stretch(a, &source, s, user);
     }
     return copied;

@@ -7,6 +7,7 @@
 #include "access/convert.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -16,9 +17,30 @@
 enum { BLOCK = 512 }; /* numbers: at most 4 KiB, twice */
 
 static const int size_of[TUTTI__NUMBERS] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2, 8, 16};
+static const char *const names[TUTTI__NUMBERS] = {
+    "int8",   "uint8",   "int16",   "uint16",  "int32",     "uint32",    "int64",
+    "uint64", "float32", "float64", "float16", "complex64", "complex128"};
 
-int tutti__number_size(tutti__number type) {
-    return size_of[type];
+/* -1: none */
+static const int number_of[] = {
+    [TUTTI_BYTES] = -1,
+    [TUTTI_INT8] = TUTTI__I8,
+    [TUTTI_INT16] = TUTTI__I16,
+    [TUTTI_INT32] = TUTTI__I32,
+    [TUTTI_INT64] = TUTTI__I64,
+    [TUTTI_UINT8] = TUTTI__U8,
+    [TUTTI_UINT16] = TUTTI__U16,
+    [TUTTI_UINT32] = TUTTI__U32,
+    [TUTTI_UINT64] = TUTTI__U64,
+    [TUTTI_FLOAT32] = TUTTI__F32,
+    [TUTTI_FLOAT64] = TUTTI__F64,
+    [TUTTI_COMPLEX64] = TUTTI__C32,
+    [TUTTI_COMPLEX128] = TUTTI__C64,
+    [TUTTI_FLOAT16] = TUTTI__F16,
+};
+
+static int number(tutti_type type) {
+    return (unsigned)type < sizeof number_of / sizeof number_of[0] ? number_of[type] : -1;
 }
 
 /* ---- turning bytes round; `to` may be `from` */
@@ -265,19 +287,26 @@ static int is_complex(tutti__number type) {
     return type == TUTTI__C32 || type == TUTTI__C64;
 }
 
-tutti_err tutti__conversion_make(tutti__number file, tutti__byte_order order, tutti__number memory,
-                                 tutti__overflow_policy policy, tutti__conversion *out) {
-    const int native = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? TUTTI__LITTLE : TUTTI__BIG;
-    TUTTI_CHECK((unsigned)file < TUTTI__NUMBERS && (unsigned)memory < TUTTI__NUMBERS, TUTTI_ERR_ARG,
-                "%d or %d is no type of numbers", (int)file, (int)memory);
-    TUTTI_CHECK(is_complex(file) == is_complex(memory), TUTTI_ERR_ARG,
+tutti_err tutti__conversion_make(const tutti_conversion *in, tutti__conversion *out) {
+    const int little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    const int file = number(in->file_type), memory = number(in->memory_type);
+    TUTTI_CHECK(file >= 0 && memory >= 0, TUTTI_ERR_ARG, "%d or %d is no type of numbers",
+                (int)in->file_type, (int)in->memory_type);
+    TUTTI_CHECK((unsigned)in->file_order <= TUTTI_BIG_ENDIAN, TUTTI_ERR_ARG, "%d is no byte order",
+                (int)in->file_order);
+    tutti__conversion c = {.file = (tutti__number)file, .memory = (tutti__number)memory};
+    TUTTI_CHECK(is_complex(c.file) == is_complex(c.memory), TUTTI_ERR_ARG,
                 "complex numbers on one side only");
-    tutti__conversion c = {.file = file, .memory = memory, .order = order, .policy = policy};
+    c.ieee = in->ieee != 0;
     c.file_size = size_of[file];
     c.memory_size = size_of[memory];
-    c.halves = is_complex(file) ? 2 : 1;
-    const int number = c.file_size / c.halves;
-    c.swap = (int)order == native || number == 1 ? 1 : number;
+    const int common = (int)tutti__min(c.file_size, c.memory_size); /* both are powers of two */
+    c.scale = (tutti__scale){c.file_size / common, c.memory_size / common};
+    c.halves = is_complex(c.file) ? 2 : 1;
+    const int bytes = c.file_size / c.halves;
+    const int native =
+        in->file_order == TUTTI_NATIVE_ENDIAN || (in->file_order == TUTTI_LITTLE_ENDIAN) == little;
+    c.swap = native || bytes == 1 ? 1 : bytes;
     c.identity = file == memory && c.swap == 1;
     *out = c;
     return TUTTI_OK;
@@ -286,8 +315,7 @@ tutti_err tutti__conversion_make(tutti__number file, tutti__byte_order order, tu
 /* What is not an error any more: to floating-point types only numbers that are too large do not
  * fit. */
 static int forgiven(const tutti__conversion *c, tutti__number to) {
-    return c->policy == TUTTI__OVERFLOW_IEEE &&
-           (to == TUTTI__F16 || to == TUTTI__F32 || to == TUTTI__F64);
+    return c->ieee && (to == TUTTI__F16 || to == TUTTI__F32 || to == TUTTI__F64);
 }
 
 /* n numbers; returns the first that does not fit, or n. */
@@ -349,21 +377,67 @@ static tutti_count elements_in(const tutti__conversion *c, char *memory, const c
     return n;
 }
 
-static tutti_err misfit(tutti_count bad, tutti_count *first_bad_out) {
-    if (first_bad_out) *first_bad_out = bad;
-    TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "element %lld does not fit its type", (long long)bad);
+/* ---- what does not fit */
+
+/* The first element that does not fit, and where it comes from; -1: none so far. */
+typedef struct {
+    tutti_count element;
+    unsigned char value[16];
+} misfit;
+
+/* Of n elements from `first` on, which come from `source`, `fit` do, up to one that does not. */
+static void note(misfit *m, tutti_count first, tutti_count n, tutti_count fit, const void *source,
+                 int size) {
+    if (fit == n || m->element >= 0) return;
+    m->element = first + fit;
+    memcpy(m->value, (const char *)source + fit * size, (size_t)size);
+}
+
+static void number_text(tutti__number type, const unsigned char *at, char *text, size_t size) {
+    const int is_signed =
+        type == TUTTI__I8 || type == TUTTI__I16 || type == TUTTI__I32 || type == TUTTI__I64;
+    double real[1] = {0};
+    int64_t integer[1] = {0};
+    uint64_t positive[1] = {0};
+    if (type >= TUTTI__F32) {
+        (void)convert_block(TUTTI__F64, (char *)real, type, (const char *)at, 1);
+        snprintf(text, size, "%.17g", real[0]);
+    } else if (is_signed) {
+        (void)convert_block(TUTTI__I64, (char *)integer, type, (const char *)at, 1);
+        snprintf(text, size, "%lld", (long long)integer[0]);
+    } else {
+        (void)convert_block(TUTTI__U64, (char *)positive, type, (const char *)at, 1);
+        snprintf(text, size, "%llu", (unsigned long long)positive[0]);
+    }
+}
+
+static tutti_err misfit_tell(const tutti__conversion *c, misfit *m, int is_out,
+                             tutti_count *first_bad_out) {
+    const tutti__number from = half_type(is_out ? c->memory : c->file);
+    const int size = size_of[from];
+    char text[2][40] = {"", ""};
+    if (m->element < 0) return TUTTI_OK;
+    if (!is_out && c->swap > 1)
+        turn((char *)m->value, (char *)m->value, (size_t)c->file_size, c->swap);
+    for (int i = 0; i < c->halves; i++)
+        number_text(from, m->value + i * size, text[i], sizeof text[i]);
+    if (first_bad_out) *first_bad_out = m->element;
+    TUTTI_FAIL(TUTTI_ERR_VALUE, "%s%s%s does not fit %s", text[0], text[1][0] ? " + i " : "",
+               text[1], names[is_out ? c->file : c->memory]);
 }
 
 tutti_err tutti__convert_out(const tutti__conversion *c, void *file, const void *memory,
                              tutti_count n, tutti_count *first_bad_out) {
-    const tutti_count fit = elements_out(c, file, memory, n);
-    return fit == n ? TUTTI_OK : misfit(fit, first_bad_out);
+    misfit m = {.element = -1};
+    note(&m, 0, n, elements_out(c, file, memory, n), memory, c->memory_size);
+    return misfit_tell(c, &m, 1, first_bad_out);
 }
 
 tutti_err tutti__convert_in(const tutti__conversion *c, void *memory, const void *file,
                             tutti_count n, tutti_count *first_bad_out) {
-    const tutti_count fit = elements_in(c, memory, file, n);
-    return fit == n ? TUTTI_OK : misfit(fit, first_bad_out);
+    misfit m = {.element = -1};
+    note(&m, 0, n, elements_in(c, memory, file, n), file, c->file_size);
+    return misfit_tell(c, &m, 0, first_bad_out);
 }
 
 /* ---- pieces of an image: [rest of an element | whole elements | start of an element] */
@@ -384,32 +458,26 @@ static division divide(const tutti__conversion *c, const tutti__image *p) {
     return d;
 }
 
-enum { NONE = -1 };
-
-/* Of n elements from `first` on `fit` do, up to one that does not: remember the first such one. */
-static void note(tutti_count first, tutti_count n, tutti_count fit, tutti_count *bad) {
-    if (fit < n && *bad == NONE) *bad = first + fit;
-}
-
 tutti_err tutti__image_out(const tutti__conversion *c, const tutti__image *p,
                            tutti_count *first_bad_out) {
     const division d = divide(c, p);
     char *file = p->file, one[16];
     const char *memory = p->memory;
-    tutti_count element = d.first, bad = NONE;
+    tutti_count element = d.first;
+    misfit m = {.element = -1};
     if (d.head > 0) {
-        note(element++, 1, elements_out(c, one, memory, 1), &bad);
+        note(&m, element++, 1, elements_out(c, one, memory, 1), memory, c->memory_size);
         memcpy(file, one + d.inside, (size_t)d.head);
         file += d.head;
         memory += c->memory_size;
     }
-    note(element, d.whole, elements_out(c, file, memory, d.whole), &bad);
+    note(&m, element, d.whole, elements_out(c, file, memory, d.whole), memory, c->memory_size);
     if (d.tail > 0) {
         memory += d.whole * c->memory_size;
-        note(element + d.whole, 1, elements_out(c, one, memory, 1), &bad);
+        note(&m, element + d.whole, 1, elements_out(c, one, memory, 1), memory, c->memory_size);
         memcpy(file + d.whole * c->file_size, one, (size_t)d.tail);
     }
-    return bad == NONE ? TUTTI_OK : misfit(bad, first_bad_out);
+    return misfit_tell(c, &m, 1, first_bad_out);
 }
 
 void tutti__cuts_free(tutti__cuts *cuts) {
@@ -417,7 +485,7 @@ void tutti__cuts_free(tutti__cuts *cuts) {
     *cuts = (tutti__cuts){NULL, 0, 0};
 }
 
-static tutti_err cut_find(tutti__cuts *cuts, tutti_count element, tutti__cut **out) {
+static tutti_err cut_find(tutti__cuts *cuts, tutti_count element, tutti__cut_element **out) {
     for (size_t i = 0; i < cuts->n; i++)
         if (cuts->v[i].element == element) {
             *out = &cuts->v[i];
@@ -425,26 +493,27 @@ static tutti_err cut_find(tutti__cuts *cuts, tutti_count element, tutti__cut **o
         }
     if (cuts->n == cuts->room) {
         const size_t room = 2 * cuts->room + 8;
-        tutti__cut *v = tutti__realloc(cuts->v, room * sizeof *v);
+        tutti__cut_element *v = tutti__realloc(cuts->v, room * sizeof *v);
         if (!v) return TUTTI_ERR_NOMEM;
         cuts->v = v;
         cuts->room = room;
     }
     *out = &cuts->v[cuts->n++];
-    **out = (tutti__cut){.element = element};
+    **out = (tutti__cut_element){.element = element};
     return TUTTI_OK;
 }
 
 /* A part of an element has come; with the last of them it is converted. */
 static tutti_err cut_add(const tutti__conversion *c, tutti__cuts *cuts, const tutti__image *part,
-                         tutti_count *bad) {
+                         misfit *m) {
     const tutti_off inside = part->lo % c->file_size, bytes = part->hi - part->lo;
-    tutti__cut *cut = NULL;
+    tutti__cut_element *cut = NULL;
     TUTTI_TRY(cut_find(cuts, part->lo / c->file_size, &cut));
     memcpy(cut->bytes + inside, part->file, (size_t)bytes);
     cut->have |= ((1u << bytes) - 1) << inside;
     if (cut->have != (1u << c->file_size) - 1) return TUTTI_OK;
-    note(cut->element, 1, elements_in(c, part->memory, (const char *)cut->bytes, 1), bad);
+    note(m, cut->element, 1, elements_in(c, part->memory, (const char *)cut->bytes, 1), cut->bytes,
+         c->file_size);
     *cut = cuts->v[--cuts->n];
     return TUTTI_OK;
 }
@@ -453,22 +522,23 @@ tutti_err tutti__image_in(const tutti__conversion *c, const tutti__image *p, tut
                           tutti_count *first_bad_out) {
     const division d = divide(c, p);
     char *file = p->file, *memory = p->memory;
-    tutti_count element = d.first, bad = NONE;
+    tutti_count element = d.first;
+    misfit m = {.element = -1};
     tutti_off at = p->lo;
     if (d.head > 0) {
         const tutti__image part = {at, at + d.head, file, memory};
-        TUTTI_TRY(cut_add(c, cuts, &part, &bad));
+        TUTTI_TRY(cut_add(c, cuts, &part, &m));
         element++;
         at += d.head;
         file += d.head;
         memory += c->memory_size;
     }
-    note(element, d.whole, elements_in(c, memory, file, d.whole), &bad);
+    note(&m, element, d.whole, elements_in(c, memory, file, d.whole), file, c->file_size);
     if (d.tail > 0) {
         at += d.whole * c->file_size;
         const tutti__image part = {at, at + d.tail, file + d.whole * c->file_size,
                                    memory + d.whole * c->memory_size};
-        TUTTI_TRY(cut_add(c, cuts, &part, &bad));
+        TUTTI_TRY(cut_add(c, cuts, &part, &m));
     }
-    return bad == NONE ? TUTTI_OK : misfit(bad, first_bad_out);
+    return misfit_tell(c, &m, 0, first_bad_out);
 }

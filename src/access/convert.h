@@ -9,15 +9,17 @@
  * whichever order windows are.
  *
  * Values are rounded to nearest even between floating-point types and from integers, and towards
- * zero to integers.  What does not fit is an error (TUTTI_ERR_OVERFLOW) that names the first such
- * element; all elements are converted nevertheless: those become the nearest integer there is, 0
+ * zero to integers.  What does not fit is an error (TUTTI_ERR_VALUE) that names the first such
+ * value; all elements are converted nevertheless: those become the nearest integer there is, 0
  * for NaN, or an infinity.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CONVERT_H
 #define TUTTI_CONVERT_H
 
-#include "base/memory.h"
+#include <tutti/numbers.h>
+#include "access/side.h"
 
+/* The types in an order that suits the kernels. */
 typedef enum {
     TUTTI__I8,
     TUTTI__U8,
@@ -35,27 +37,18 @@ typedef enum {
     TUTTI__NUMBERS
 } tutti__number;
 
-typedef enum { TUTTI__LITTLE, TUTTI__BIG } tutti__byte_order;
-
-/* Numbers too large for a floating-point type: an error, or infinities as IEEE 754 has it. */
-typedef enum { TUTTI__OVERFLOW_ERROR, TUTTI__OVERFLOW_IEEE } tutti__overflow_policy;
-
 typedef struct tutti__conversion {
     tutti__number file, memory;
-    tutti__byte_order order; /* in the file */
-    tutti__overflow_policy policy;
+    int ieee;                   /* numbers too large for a floating-point type become infinities */
     int file_size, memory_size; /* of an element */
+    tutti__scale scale;         /* their ratio */
     int identity;               /* bytes can simply be copied */
     int halves;                 /* numbers in an element: 2 if it is complex */
     int swap;                   /* bytes of each number in the file, turned round if > 1 */
 } tutti__conversion;
 
-int tutti__number_size(tutti__number type);
-
-/* Refuses (TUTTI_ERR_ARG) complex numbers on one side alone. */
-tutti_err tutti__conversion_make(tutti__number file, tutti__byte_order order, tutti__number memory,
-                                 tutti__overflow_policy policy,
-                                 tutti__conversion *out) TUTTI_MUST_USE;
+/* Refuses (TUTTI_ERR_ARG) complex numbers on one side alone, and what is no type of numbers. */
+tutti_err tutti__conversion_make(const tutti_conversion *in, tutti__conversion *out) TUTTI_MUST_USE;
 
 /* n elements, at any addresses that do not overlap.  `first_bad_out` (may be NULL) is written if
  * some do not fit. */
@@ -76,9 +69,9 @@ typedef struct {
     tutti_count element;
     unsigned have; /* a bit for each byte */
     unsigned char bytes[16];
-} tutti__cut;
+} tutti__cut_element;
 typedef struct tutti__cuts {
-    tutti__cut *v;
+    tutti__cut_element *v;
     size_t n, room;
 } tutti__cuts;
 void tutti__cuts_free(tutti__cuts *cuts);

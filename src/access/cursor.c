@@ -176,3 +176,11 @@ void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes) {
         advance(c);
     }
 }
+
+tutti_off tutti__side_offset(tutti__side s, tutti_off stream) {
+    tutti__cursor c;
+    tutti__burst b;
+    if (stream >= tutti__side_bytes(s)) return TUTTI__OFF_END;
+    tutti__cursor_seek(&c, s, stream);
+    return tutti__cursor_peek(&c, &b) ? b.offset : TUTTI__OFF_END;
+}

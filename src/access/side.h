@@ -151,6 +151,8 @@ int tutti__side_equal(tutti__side a, tutti__side b);
  * TUTTI__OFF_END. */
 tutti_off tutti__side_tell(tutti__side s, tutti_off offset);
 tutti_off tutti__side_next(tutti__side s, tutti_off offset);
+/* The offset of a stream position, of any side; TUTTI__OFF_END from its end on. */
+tutti_off tutti__side_offset(tutti__side s, tutti_off stream);
 static inline tutti_off tutti__side_bytes_in(tutti__side s, tutti_off lo, tutti_off hi) {
     return lo < hi ? tutti__side_tell(s, hi) - tutti__side_tell(s, lo) : 0;
 }
@@ -248,12 +250,22 @@ void tutti__access_unpack(const tutti_access *a, void *user, tutti_off from, tut
 
 /* ---- repeats (access_repeat.c) */
 
+/* Where `file` bytes of the file are `memory` bytes of memory, so are memory offsets. */
+typedef struct tutti__scale {
+    tutti_off file, memory;
+} tutti__scale;
+static inline tutti_off tutti__scaled(tutti__scale s, tutti_off offset) {
+    return offset / s.file * s.memory;
+}
+
 /* The end of every read: stream bytes [from, to) are in user memory; copy them on to wherever else
- * they are mentioned.  Returns the bytes copied. */
-tutti_off tutti__repeats_copy(const tutti_access *a, void *user, tutti_off from, tutti_off to);
+ * they are mentioned.  Returns the bytes copied, as they are in the file. */
+tutti_off tutti__repeats_copy(const tutti_access *a, void *user, tutti_off from, tutti_off to,
+                              tutti__scale scale);
 static inline tutti_off tutti__access_repeat(const tutti_access *a, void *user, tutti_off from,
                                              tutti_off to) {
-    return a->repeats.file.node ? tutti__repeats_copy(a, user, from, to) : 0;
+    const tutti__scale bytes = {1, 1};
+    return a->repeats.file.node ? tutti__repeats_copy(a, user, from, to, bytes) : 0;
 }
 /* Are the repeats of two accesses the same, seen from where each access begins? */
 int tutti__repeats_alike(const tutti_access *a, const tutti_access *b);

@@ -1,53 +1,21 @@
-/* array: number types, and what an array is.
+/* array: what an array is.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
 #include <string.h>
 
-static const struct {
-    const char *name;
-    tutti_off size;
-} types[] = {
-#define TYPE_ROW(name, size, text) {text, size},
-    TUTTI_TYPE_TABLE(TYPE_ROW)
-#undef TYPE_ROW
-};
-enum { TYPES = sizeof types / sizeof types[0] };
-
-static int is_type(tutti_type type) {
-    return (int)type >= 0 && (int)type < TYPES;
-}
-
-tutti_off tutti_type_size(tutti_type type) {
-    return is_type(type) ? types[type].size : 0;
-}
-
-const char *tutti_type_name(tutti_type type) {
-    return is_type(type) ? types[type].name : "";
-}
-
-tutti_err tutti_type_parse(const char *name, tutti_type *out) {
-    TUTTI_CHECK(name && out, TUTTI_ERR_ARG, "NULL argument");
-    for (int i = 0; i < TYPES; i++) {
-        if (strcmp(types[i].name, name) != 0) continue;
-        *out = (tutti_type)i;
-        return TUTTI_OK;
-    }
-    TUTTI_FAIL(TUTTI_ERR_ARG, "'%.40s' is no type", name);
-}
-
 /* ---- specs */
 
 static tutti_err element_check(const tutti_array_spec *in, tutti_off *size_out) {
-    TUTTI_CHECK(is_type(in->type), TUTTI_ERR_ARG, "%d is no type", (int)in->type);
-    const tutti_off size = types[in->type].size;
+    TUTTI_CHECK(tutti_type_name(in->type)[0], TUTTI_ERR_ARG, "%d is no type", (int)in->type);
+    const tutti_off size = tutti_type_size(in->type);
     TUTTI_CHECK(in->element_size >= 0, TUTTI_ERR_ARG, "elements of %lld bytes",
                 (long long)in->element_size);
     TUTTI_CHECK(size > 0 || in->element_size > 0, TUTTI_ERR_ARG,
                 "the type bytes needs an element_size");
     TUTTI_CHECK(size == 0 || in->element_size == 0 || in->element_size == size, TUTTI_ERR_ARG,
                 "elements of %lld bytes, but %s has %lld", (long long)in->element_size,
-                types[in->type].name, (long long)size);
+                tutti_type_name(in->type), (long long)size);
     *size_out = size > 0 ? size : in->element_size;
     return TUTTI_OK;
 }

@@ -20,15 +20,6 @@ static tutti_request read_of(tutti_file *f, const tutti_access *a, void *buf, tu
     return (tutti_request){.name = "read", .op = {.file = f, .access = a, .buf = buf}, .how = how};
 }
 
-static tutti_request run_of(tutti_plan *p, void *buf, tutti_off displacement, tutti__how how) {
-    return (tutti_request){
-        .name = p->is_write ? "write" : "read",
-        .op = {.file = p->file, .access = p->access, .is_write = p->is_write, .buf = buf},
-        .how = how,
-        .plan = p,
-        .displacement = displacement};
-}
-
 /* ---- at once */
 
 tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
@@ -49,52 +40,53 @@ tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf, tutti
 /* ---- plans */
 
 /* A plan that will be started in the background has memory of its own. */
-static tutti_err plan_new(tutti_file *f, const tutti_access *a, int is_write, tutti_plan **p_out) {
-    TUTTI_KEEP_ERRNO;
-    CHECK_FILE(f);
+tutti_err tutti__plan_new(tutti_request *r, tutti_plan **p_out) {
+    tutti__op *op = &r->op;
+    tutti_file *f = op->file;
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    tutti_request r = {.name = "plan",
-                       .op = {.file = f, .store = f->store, .access = a, .is_write = is_write},
-                       .how = TUTTI__PLAN_ONLY,
-                       .background = f->opt.background};
-    r.op.stats = &r.stats;
-    tutti__operation_begin(&r.stats);
-    if (!p_out) r.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
-    /* any address will do for the check: the buffer comes later */
-    if (r.refused == TUTTI_OK) r.refused = tutti__file_usable(f, a, f, is_write);
-    const tutti_err err = tutti__plan_find(&r, NULL);
+    r->name = "plan";
+    r->background = f->opt.background;
+    op->store = f->store;
+    op->stats = &r->stats;
+    tutti__operation_begin(&r->stats);
+    if (!p_out && r->refused == TUTTI_OK)
+        r->refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
+    /* any address will do for the check: buffers come later */
+    if (r->refused == TUTTI_OK && op->parts)
+        r->refused = tutti__file_allows_parts(f, op->parts, 0, op->is_write);
+    else if (r->refused == TUTTI_OK)
+        r->refused = tutti__file_usable(f, op->access, f, op->is_write);
+    const tutti_err err = tutti__plan_find(r, NULL);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
         f->plans++;
-        tutti__handle_add(&r.plan->handle, TUTTI__PLAN);
-        *p_out = r.plan;
+        tutti__handle_add(&r->plan->handle, TUTTI__PLAN);
+        *p_out = r->plan;
     }
-    return tutti__operation_end(f, &r.stats, "plan", err);
+    return tutti__operation_end(f, &r->stats, "plan", err);
 }
 
 tutti_err tutti_plan_write(tutti_file *f, const tutti_access *a, tutti_plan **p_out) {
-    return plan_new(f, a, 1, p_out);
+    TUTTI_KEEP_ERRNO;
+    CHECK_FILE(f);
+    tutti_request r = write_of(f, a, NULL, TUTTI__PLAN_ONLY);
+    return tutti__plan_new(&r, p_out);
 }
 
 tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a, tutti_plan **p_out) {
-    return plan_new(f, a, 0, p_out);
+    TUTTI_KEEP_ERRNO;
+    CHECK_FILE(f);
+    tutti_request r = read_of(f, a, NULL, TUTTI__PLAN_ONLY);
+    return tutti__plan_new(&r, p_out);
 }
 
 tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutti_off *count_out) {
-    TUTTI_KEEP_ERRNO;
-    CHECK_PLAN(p);
-    tutti_request r = run_of(p, buf, displacement, TUTTI__AT_ONCE);
-    return tutti__transfer(&r, count_out);
+    return tutti_plan_run_parts(p, 1, &buf, displacement, count_out);
 }
 
 tutti_err tutti_plan_start(tutti_plan *p, void *buf, tutti_off displacement) {
-    TUTTI_KEEP_ERRNO;
-    CHECK_PLAN(p);
-    TUTTI_USE(p->file);
-    TUTTI_CHECK(!p->request, TUTTI_ERR_STATE, "the plan has been started and not waited for");
-    const tutti_request asked = run_of(p, buf, displacement, TUTTI__STARTED);
-    return tutti__request_start(&asked, &p->request);
+    return tutti_plan_start_parts(p, 1, &buf, displacement);
 }
 
 tutti_err tutti_plan_test(tutti_plan *p, int *done_out, tutti_off *count_out) {

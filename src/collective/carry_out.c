@@ -26,10 +26,13 @@
 
 /* ---- before */
 
-tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf, tutti_off displacement) {
+tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op, tutti_off displacement) {
     tutti_off lo, hi;
     TUTTI_CHECK(!p->request, TUTTI_ERR_STATE, "the plan has been started and not waited for");
-    TUTTI_TRY(tutti__file_allows(p->file, p->access, buf, p->is_write));
+    if (op->parts)
+        TUTTI_TRY(tutti__file_allows_parts(p->file, op->parts, 1, p->is_write));
+    else
+        TUTTI_TRY(tutti__file_allows(p->file, p->access, op->buf, p->is_write));
     const int fits =
         tutti__add_ok(p->file->origin + tutti__side_lo(p->access->file), displacement, &lo) &&
         tutti__add_ok(p->file->origin + tutti__side_hi(p->access->file), displacement, &hi);
@@ -166,6 +169,7 @@ void tutti__placed(tutti_request *r) {
     r->op.room = p->means.room;
     r->op.atomic = p->file->atomic;
     tutti__operation_place(&r->op, r->displacement, r->file_size);
+    if (r->moved) r->op.eof = TUTTI__OFF_END; /* nobody has asked for it */
     r->resident = !waits && p->means.resident && !r->op.atomic;
     if (waits || r->background == TUTTI_BACKGROUND_NONE) return;
     if (r->background == TUTTI_BACKGROUND_ALL || (r->resident && r->op.store->ops->asynchronous))

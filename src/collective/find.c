@@ -68,7 +68,6 @@ static tutti__call call_of(const tutti_request *r) {
 
 /* Everybody can use `p`.  r->plan stays NULL if it cannot be made ready. */
 static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_plan *p) {
-    const tutti_off by = r->op.access->memory.disp - p->access->memory.disp;
     int awake = 1;
     if (p->resident && !all_resident(x->all)) return TUTTI_OK;
     if (p->run) TUTTI_TRY(tutti__plan_wake(p, x->background, &awake));
@@ -78,11 +77,16 @@ static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_pla
     }
     tutti__plan_cache_take(p);
     r->plan = p;
-    r->op.buf = (char *)((uintptr_t)r->op.buf + (uintptr_t)by);
     r->displacement = x->displacement;
     r->file_size = x->size;
     r->moved = x->moved && !p->run;
     r->done = (x->all & MOVED) && !p->run;
+    if (!r->op.parts) {
+        const tutti_off by = r->op.access->memory.disp - p->access->memory.disp;
+        r->op.buf = (char *)((uintptr_t)r->op.buf + (uintptr_t)by);
+    } else if (!r->moved) {
+        tutti__parts_start(r->op.parts, p->batch, x->displacement);
+    }
     r->op.moved = r->moved ? x->count : 0;
     return TUTTI_OK;
 }
@@ -116,6 +120,10 @@ static tutti_err plan_anew(tutti_request *r, const tutti__vote *v) {
     p->inside = !(v->yes & OUTSIDE);
     p->own = tutti__access_share(r->op.access);
     p->access = &p->own;
+    if (r->op.parts) {
+        p->batch = tutti__batch_ref(r->op.parts->batch);
+        tutti__parts_start(r->op.parts, p->batch, 0);
+    }
     p->heavy = v->max[MAX_DESCRIPTION] > TUTTI__CACHED_BYTES;
     const tutti_err err = tutti__plan_make(p, &all);
     if (err != TUTTI_OK) {
@@ -140,7 +148,7 @@ static void prepare(const tutti_request *r, tutti__finding *x) {
     const tutti__op *op = &r->op;
     const int fine = x->mine == TUTTI_OK;
     TUTTI_ASSERT(!fine || op->access);
-    tutti__file_report(op->file, 0, fine ? tutti_access_bytes(op->access) : 0, "plan");
+    tutti__file_report(op->file, 0, fine ? tutti__operation_bytes(op) : 0, "plan");
     x->n = x->moved = x->some = 0;
     x->cold = fine && !op->is_write && tutti__choose_cold(op->file, op->access, op->store);
     x->gathered = (tutti__range){-1, -1};
@@ -197,6 +205,25 @@ static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
     return plan_again(r, x, p);
 }
 
+/* What parts have together is needed only now. */
+static tutti_err parts_unite(tutti__op *op) {
+    TUTTI_TRY(tutti__batch_unite(op->parts->batch));
+    op->access = &op->parts->batch->all;
+    return TUTTI_OK;
+}
+
+static tutti_count memory_runs(const tutti__op *op) {
+    tutti_count runs = 0;
+    if (!op->parts) return tutti__side_runs(op->access->memory);
+    for (int i = 0; i < op->parts->batch->n; i++)
+        runs += tutti__side_runs(op->parts->batch->part[i].access.memory);
+    return runs;
+}
+
+static size_t description_size(const tutti__op *op) {
+    return op->parts ? tutti__batch_size(op->parts->batch) : tutti_access_size(op->access);
+}
+
 /* By messages: with the summary of all requests, for a new plan. */
 static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     tutti__op *op = &r->op;
@@ -205,11 +232,12 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     const tutti__call call = call_of(r);
     if (x->mine == TUTTI_OK && !f->blank) x->mine = tutti__plan_alloc(f, &f->blank);
     if (x->mine == TUTTI_OK) x->mine = tutti__file_end(op, &x->size);
+    if (x->mine == TUTTI_OK && op->parts) x->mine = parts_unite(op);
     tutti__summary mine = tutti__summary_empty();
     if (x->mine == TUTTI_OK) {
         /* the run is what one request to the file system could carry without staging: the access
          * may be more broken in memory than in the file */
-        const tutti_count runs = tutti__side_runs(op->access->memory);
+        const tutti_count runs = memory_runs(op);
         mine = tutti__summary_of(op->access->file);
         if (runs > 0) mine.run = tutti__min(mine.run, mine.bytes / runs);
     }
@@ -220,7 +248,7 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     v.max[MAX_BYTES] = mine.max_bytes;
     v.max[MAX_SIZE] = x->size;
     v.max[MAX_BACKGROUND] = x->background;
-    v.max[MAX_DESCRIPTION] = x->mine == TUTTI_OK ? (tutti_off)tutti_access_size(op->access) : 0;
+    v.max[MAX_DESCRIPTION] = x->mine == TUTTI_OK ? (tutti_off)description_size(op) : 0;
     v.max[MAX_COLD] = x->cold;
     v.sum[SUM_BYTES] = mine.bytes;
     v.sum[SUM_RUNS] = mine.runs;

@@ -44,7 +44,10 @@ static tutti_err independent_access(tutti_request *r) {
     r->stats.operations++;
     r->stats.runs += tutti_access_runs_count(op->access);
     if (err != TUTTI_OK) return tutti__operation_under_way(err);
-    if (!op->is_write) op->moved += tutti__access_repeat(op->access, op->buf, 0, op->moved);
+    if (op->parts)
+        op->moved = tutti__parts_count(op->parts, op->is_write, op->eof);
+    else if (!op->is_write)
+        op->moved += tutti__access_repeat(op->access, op->buf, 0, op->moved);
     r->stats.bytes += op->moved;
     r->count = op->moved;
     return TUTTI_OK;
@@ -56,30 +59,32 @@ static tutti_request asked_of(tutti_file *f, const tutti_access *a, void *buf, i
                            .how = TUTTI__INDEPENDENT};
 }
 
-static tutti_err independent(tutti_file *f, const tutti_access *a, void *buf, int is_write,
-                             tutti_off *count_out) {
-    CHECK_FILE(f);
-    tutti_request r = asked_of(f, a, buf, is_write);
-    tutti__operation_begin(&r.stats);
-    tutti_err err = tutti__file_usable(f, a, buf, is_write);
+tutti_err tutti__independent(tutti_request *r, tutti_off *count_out) {
+    tutti_file *f = r->op.file;
+    tutti__operation_begin(&r->stats);
+    tutti_err err = r->refused == TUTTI_OK ? tutti__request_usable(r) : r->refused;
     atomic_fetch_add(&f->independent_n, 1);
-    if (err == TUTTI_OK) err = independent_access(&r);
+    if (err == TUTTI_OK) err = independent_access(r);
     atomic_fetch_sub(&f->independent_n, 1);
     if (err != TUTTI_OK) tutti__error_context(NULL, NULL, f->team->rank);
-    if (err == TUTTI_OK && count_out) *count_out = r.count;
-    return tutti__operation_end(f, &r.stats, r.name, err);
+    if (err == TUTTI_OK && count_out) *count_out = r->count;
+    return tutti__operation_end(f, &r->stats, r->name, err);
 }
 
 tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a, const void *buf,
                                        tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
-    return independent(f, a, (void *)buf, 1, count_out);
+    CHECK_FILE(f);
+    tutti_request r = asked_of(f, a, (void *)buf, 1);
+    return tutti__independent(&r, count_out);
 }
 
 tutti_err tutti_file_read_independent(tutti_file *f, const tutti_access *a, void *buf,
                                       tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
-    return independent(f, a, buf, 0, count_out);
+    CHECK_FILE(f);
+    tutti_request r = asked_of(f, a, buf, 0);
+    return tutti__independent(&r, count_out);
 }
 
 tutti_err tutti_file_size_independent(tutti_file *f, tutti_off *size_out) {

@@ -2,7 +2,8 @@
  * shape at another offset, gets the plan that was made before.
  *
  * A plan fits if file side and memory side (of a read also repeats) are the same trees, wherever
- * they begin; handles do not matter.  Each rank says for each cached plan how far its access
+ * they begin; handles do not matter.  Of parts only the file sides matter, one by one: their memory
+ * and conversions are the request's own.  Each rank says for each cached plan how far its access
  * lies from the one that was planned (a displacement), or that it does not fit.  One agreement
  * of all ranks, which starts every operation anyway, so tells which plans fit everybody at one
  * displacement; ranks without bytes go along with any.  Lists are the same on all ranks: plans
@@ -41,13 +42,23 @@ static int same_shape(tutti__side a, tutti__side b) {
     return tutti__side_equal(a, b);
 }
 
+/* Is the plan's access that of the request, so far displaced? */
+static int fits_access(const tutti_plan *p, const tutti__op *op, tutti_off *by_out) {
+    const tutti_access *a = op->access;
+    if (p->batch || op->parts)
+        return p->batch && op->parts && tutti__batch_alike(p->batch, op->parts->batch, by_out);
+    *by_out = a->file.disp - p->access->file.disp;
+    return same_shape(p->access->file, a->file) && same_shape(p->access->memory, a->memory) &&
+           (p->is_write || tutti__repeats_alike(p->access, a));
+}
+
 /* Was it made for bytes like these? */
 static int as_cold(const tutti_plan *p, int cold) {
     return p->choice.cold == (cold && p->bytes >= TUTTI__COLD_BYTES);
 }
 
 void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
-    const tutti_access *a = r->op.access;
+    tutti_off by = 0;
     const int resident = r->background == TUTTI_BACKGROUND_IO_ONLY;
     const int in_fiber = tutti__request_in_fiber(r);
     for (tutti_plan *p = r->op.file->cached; p; p = p->older) {
@@ -56,11 +67,8 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
         const int fits = x->mine == TUTTI_OK && !(p->cache_state & TUTTI__BUSY) &&
                          p->is_write == r->op.is_write && p->resident == resident &&
                          p->means.room == r->op.room && p->inside == in_fiber &&
-                         same_shape(p->access->file, a->file) &&
-                         same_shape(p->access->memory, a->memory) &&
-                         (p->is_write || tutti__repeats_alike(p->access, a));
+                         fits_access(p, &r->op, &by);
         if (!fits) continue;
-        const tutti_off by = a->file.disp - p->access->file.disp;
         *range = p->access->file.node ? (tutti__range){by, by} : tutti__range_none();
         x->some = 1;
         if (x->fits || !as_cold(p, x->cold)) continue;

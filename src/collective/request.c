@@ -34,6 +34,13 @@ static void state_set(tutti_request *r, int state) {
     atomic_store_explicit(&r->state, state, memory_order_release);
 }
 
+tutti_err tutti__request_usable(const tutti_request *r) {
+    const tutti__op *op = &r->op;
+    if (r->plan) return tutti__plan_usable(r->plan, op, r->displacement);
+    if (op->parts) return tutti__file_allows_parts(op->file, op->parts, 1, op->is_write);
+    return tutti__file_usable(op->file, op->access, op->buf, op->is_write);
+}
+
 /* ---- at once: both halves here */
 
 tutti_err tutti__transfer(tutti_request *r, tutti_off *count_out) {
@@ -42,9 +49,7 @@ tutti_err tutti__transfer(tutti_request *r, tutti_off *count_out) {
     TUTTI_USE(f);
     tutti__requests_settle(f); /* what was started before comes first */
     tutti__operation_begin(&r->stats);
-    if (r->refused == TUTTI_OK)
-        r->refused = r->plan ? tutti__plan_usable(r->plan, op->buf, r->displacement)
-                             : tutti__file_usable(f, op->access, op->buf, op->is_write);
+    if (r->refused == TUTTI_OK) r->refused = tutti__request_usable(r);
     if (r->refused != TUTTI_OK) r->trouble = *tutti_last_error();
     tutti__depart(r);
     if (!r->over) tutti__arrive(r);
@@ -252,11 +257,13 @@ static void request_init(tutti_request *r, const tutti_request *asked) {
     r->background = background_of(f, r->ahead);
     if (r->plan && !r->plan->means.resident && f->opt.background == TUTTI_BACKGROUND_AUTO)
         r->background = TUTTI_BACKGROUND_NONE; /* it was not planned for that */
-    if (err == TUTTI_OK && r->plan)
-        err = tutti__plan_usable(r->plan, op->buf, r->displacement);
-    else if (err == TUTTI_OK)
-        err = tutti__file_usable(f, op->access, op->buf, op->is_write);
-    if (err == TUTTI_OK && !r->plan) {
+    if (op->parts) {                           /* a copy of its own, or none */
+        op->parts = NULL;
+        const tutti_err copied = tutti__parts_copy(asked->op.parts, &op->parts);
+        if (err == TUTTI_OK) err = copied;
+    }
+    if (err == TUTTI_OK) err = tutti__request_usable(r);
+    if (err == TUTTI_OK && !r->plan && !op->parts) {
         err = tutti_access_copy(op->access, &r->access);
         op->access = r->access;
     }
@@ -267,6 +274,7 @@ static void request_init(tutti_request *r, const tutti_request *asked) {
 
 static void request_empty(tutti_request *r) {
     tutti_access_free(&r->access);
+    tutti__parts_free(&r->op.parts);
     if (r->owns_plan) tutti__plan_release(&r->plan);
 }
 
@@ -286,7 +294,7 @@ static tutti_err refuse(const tutti_request *asked, tutti_err err) {
     r.refused = err;
     r.trouble = first;
     tutti__depart(&r);
-    tutti_access_free(&r.access);
+    request_empty(&r);
     tutti__error_assign(&r.trouble);
     tutti__error_context(r.name, f->path, -1);
     return r.outcome;

@@ -10,6 +10,7 @@
 #ifndef TUTTI_REQUEST_H
 #define TUTTI_REQUEST_H
 
+#include <tutti/parts.h>
 #include "engine/engine.h"
 #include "file/operation.h"
 
@@ -55,7 +56,7 @@ struct tutti_request {
     /* ---- how it goes */
     int background;       /* TUTTI_BACKGROUND_*, never auto */
     int resident;         /* the plan is, and is carried out so */
-    tutti_access *access; /* a copy of its own, if it outlives the call */
+    tutti_access *access; /* a copy of its own, if it outlives the call; parts have one too */
     int tag;              /* of the agreement that ends it; -1: all come to it in the same call */
     tutti_stats stats;
     tutti_off count;   /* bytes of this rank, once it has gone well */
@@ -83,11 +84,17 @@ void tutti__went_well(tutti_request *r);
 /* A plan was found: which store, where in the file.   Local. */
 void tutti__placed(tutti_request *r);
 /* May this plan be run with these?   Local. */
-tutti_err tutti__plan_usable(const tutti_plan *p, const void *buf,
+tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op,
                              tutti_off displacement) TUTTI_MUST_USE;
+/* May this rank ask for that?   Local. */
+tutti_err tutti__request_usable(const tutti_request *r) TUTTI_MUST_USE;
 
 /* Keep why it was done so. */
 void tutti__plan_explained(tutti_file *f, const tutti_plan *p);
+
+/* ---- calls.c */
+/* Make a plan of the caller's for what is asked.   Collective, agrees. */
+tutti_err tutti__plan_new(tutti_request *r, tutti_plan **p_out) TUTTI_MUST_USE;
 
 /* ---- request.c: requests under way */
 /* Start what `asked` describes.  A split operation goes as far as it goes in `begin`, and an
@@ -108,7 +115,16 @@ void tutti__requests_end(tutti_file *f);
 /* At MPI_Finalize: as far as it goes without the others.  0: a thread still works on the file. */
 int tutti__requests_drop(tutti_file *f);
 
+/* ---- parts.c */
+/* Ask for parts of the caller's instead of one access; if that is impossible, r->refused says why.
+ * Free r->op.parts when the request has been carried out or copied. */
+void tutti__ask_parts(tutti_request *r, int n, const tutti_part *parts);
+/* The same for a plan that was made for them. */
+void tutti__ask_bufs(tutti_request *r, int n, void *const *bufs);
+
 /* ---- independent.c */
+/* Carry a request out on this rank alone.   Local. */
+tutti_err tutti__independent(tutti_request *r, tutti_off *count_out) TUTTI_MUST_USE;
 /* Tell what came of an access under way; frees and nulls it. */
 tutti_err tutti__independent_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
 /* Until it has arrived, but not for longer. */

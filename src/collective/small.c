@@ -22,7 +22,7 @@ static int may_go_first(const tutti__op *op, const tutti_plan *p) {
     if (op->is_write && op->file->team->size > 1) return 0;
     if (p->hits == 0 || p->run || op->file->incoherent || op->file->atomic) return 0;
     if (p->method != TUTTI_METHOD_LIST && p->method != TUTTI_METHOD_INDEPENDENT) return 0;
-    return tutti_access_bytes(op->access) <= READ_FIRST_BYTES;
+    return tutti__operation_bytes(op) <= READ_FIRST_BYTES;
 }
 
 tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
@@ -32,12 +32,14 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
     /* who moves bytes first does not learn the file's size, which `least` is held against */
     const int at_once = r->least == 0 && r->background != TUTTI_BACKGROUND_IO_ONLY;
     if (p && at_once) {
-        const tutti_off by = r->op.access->memory.disp - p->access->memory.disp;
-        char *buf = (char *)((uintptr_t)r->op.buf + (uintptr_t)by);
+        tutti__op op = r->op;
+        op.access = p->access;
+        if (op.parts)
+            tutti__parts_start(op.parts, p->batch, x->displacement);
+        else
+            op.buf = (char *)((uintptr_t)op.buf +
+                              (uintptr_t)(r->op.access->memory.disp - p->access->memory.disp));
         if (may_go_first(&r->op, p)) {
-            tutti__op op = r->op;
-            op.access = p->access;
-            op.buf = buf;
             tutti__operation_place(&op, x->displacement, 0);
             op.eof = TUTTI__OFF_END;
             op.eof_unknown = 1;
@@ -51,8 +53,9 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
          * side */
         if (p->joint && shared->base && (p->run || shared->spins == 0)) {
             const int64_t place = tutti__plan_cache_place(p);
-            x->count = tutti__access_to_stage(p->access, buf, p->lo, p->lo + p->bytes,
-                                              tutti__consensus_room(t), p->lo);
+            const tutti__user user = tutti__operation_user(&op);
+            TUTTI_TRY(tutti__user_to_stage(&user, p->lo, p->lo + p->bytes, tutti__consensus_room(t),
+                                           &x->count));
             /* ranks without bytes go along with any plan */
             x->gathered = x->count > 0 ? (tutti__range){place, place} : tutti__range_none();
             r->op.stats->copied_bytes += x->count;

@@ -1,11 +1,12 @@
 /* direct: list I/O: the runs of the access in batches, each one request; `independent` is the same
- * with one run of the file a batch.  Pieces are contiguous in the file and in memory.
+ * with one run of the file a batch.  Pieces are contiguous in the file and in memory.  Numbers that
+ * change on the way go through a stage, a stretch of the file at a time; its holes stay untouched.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
-#include <string.h>
-
+#include "access/copy_impl.h"
 #include "base/trace.h"
+#include "exchange/staging.h"
 
 enum { FEW_RUNS = 16 }; /* of one call without memory of its own */
 
@@ -45,51 +46,123 @@ static tutti_err lister_flush(lister *l) {
 }
 
 /* One piece, contiguous in the file and in memory. */
-static tutti_err lister_add(lister *l, tutti_off file, tutti_off memory, tutti_off bytes) {
+static tutti_err lister_add(lister *l, tutti_off file, char *memory, tutti_off bytes) {
     const int joins = l->n > 0 && l->io[l->n - 1].offset + (tutti_off)l->io[l->n - 1].bytes == file;
     if (l->n == l->room || (!joins && l->file_runs == l->batch)) TUTTI_TRY(lister_flush(l));
     l->file_runs += !joins || l->n == 0;
-    l->io[l->n++] = (tutti_io_run){file, l->op->buf + memory, (size_t)bytes};
+    l->io[l->n++] = (tutti_io_run){file, memory, (size_t)bytes};
     l->asked += bytes;
     return TUTTI_OK;
 }
 
-static tutti_err list_pieces(lister *l) {
-    const tutti_access *a = l->op->access;
-    const tutti_off total = tutti__side_tell(a->file, l->op->eof);
+/* Stream bytes [0, total) of an access whose offset 0 is `shift` in the file. */
+static tutti_err list_pieces(lister *l, const tutti_access *a, char *buf, tutti_off shift,
+                             tutti_off total) {
     tutti__cursor file, memory;
     tutti__burst fb, mb;
-    if (tutti__side_runs(a->file) == 1 && tutti__side_runs(a->memory) == 1) { /* as it often is */
-        const tutti_off at = l->op->shift + tutti__side_lo(a->file);
-        TUTTI_TRY(lister_add(l, at, tutti__side_lo(a->memory), total));
-        return lister_flush(l);
-    }
+    if (tutti__side_runs(a->file) == 1 && tutti__side_runs(a->memory) == 1) /* as it often is */
+        return lister_add(l, shift + tutti__side_lo(a->file),
+                          tutti__place(buf, tutti__side_lo(a->memory)), total);
     tutti__cursor_seek(&file, a->file, 0);
     tutti__cursor_seek(&memory, a->memory, 0);
     for (tutti_off at = 0; at < total && !l->ended;) {
         (void)tutti__cursor_peek(&file, &fb);
         (void)tutti__cursor_peek(&memory, &mb);
         const tutti_off n = tutti__min(tutti__min(fb.bytes, mb.bytes), total - at);
-        TUTTI_TRY(lister_add(l, l->op->shift + fb.offset, mb.offset, n));
+        TUTTI_TRY(lister_add(l, shift + fb.offset, tutti__place(buf, mb.offset), n));
         tutti__cursor_skip(&file, n);
         tutti__cursor_skip(&memory, n);
         at += n;
-        tutti__file_report(l->op->file, l->op->moved, total, "file");
+        tutti__file_report(l->op->file, l->op->moved, tutti__operation_bytes(l->op), "file");
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err list_access(lister *l) {
+    const tutti__op *op = l->op;
+    const tutti_off total = tutti__side_tell(op->access->file, op->eof);
+    if (total > 0) TUTTI_TRY(list_pieces(l, op->access, op->buf, op->shift, total));
+    return lister_flush(l);
+}
+
+/* ---- parts */
+
+/* Where the end of the file must be known, or where parts overlap, one after the other. */
+static tutti_err list_parts(lister *l) {
+    tutti__op *op = l->op;
+    tutti__parts *p = op->parts;
+    const tutti_off eof = op->eof < TUTTI__OFF_END ? op->eof + p->shift : op->eof;
+    const int apart = op->eof_unknown || (op->is_write && p->in_order);
+    for (int i = 0; i < p->batch->n; i++) {
+        const tutti_access *a = &p->batch->part[i].access;
+        const tutti_off total = tutti__side_tell(a->file, eof), before = op->moved;
+        if (total > 0) TUTTI_TRY(list_pieces(l, a, p->io[i].buf, op->shift - p->shift, total));
+        if (apart) TUTTI_TRY(lister_flush(l));
+        if (!l->ended) continue;
+        p->end = tutti__min(p->end, tutti__side_offset(a->file, op->moved - before));
+        l->ended = 0;
     }
     return lister_flush(l);
 }
+
+/* One stretch of the file, out of the stage or into it. */
+static tutti_err list_stretch(lister *l, tutti_off from, tutti_off lo, tutti_off hi, char *stage) {
+    tutti__op *op = l->op;
+    const tutti__user user = tutti__operation_user(op);
+    const tutti__side s = op->access->file;
+    const tutti_off before = op->moved;
+    tutti_off copied = 0;
+    tutti__cursor c;
+    tutti__burst b;
+    if (op->is_write) TUTTI_TRY(tutti__user_to_stage(&user, lo, hi, stage, &copied));
+    tutti__cursor_seek(&c, s, from);
+    while (!l->ended && tutti__cursor_peek(&c, &b) && b.offset < hi) {
+        const tutti_off n = tutti__min(b.bytes, hi - b.offset);
+        TUTTI_TRY(lister_add(l, op->shift + b.offset, stage + (b.offset - lo), n));
+        tutti__cursor_skip(&c, n);
+    }
+    TUTTI_TRY(lister_flush(l));
+    if (!op->is_write) {
+        const tutti_off end = tutti__side_offset(s, from + op->moved - before);
+        TUTTI_TRY(tutti__user_from_stage(&user, lo, tutti__min(hi, end), stage, &copied));
+        if (l->ended) op->parts->end = end + op->parts->shift;
+    }
+    op->stats->copied_bytes += copied;
+    return TUTTI_OK;
+}
+
+static tutti_err list_converted(lister *l) {
+    tutti__op *op = l->op;
+    const tutti_off size = tutti__sieve_bytes(op->file, op->room);
+    const tutti__side s = op->access->file;
+    tutti_off lo, hi, at = 0;
+    tutti__segment stage;
+    tutti_err err = TUTTI_OK;
+    const tutti_off span = tutti__side_hi(s) - tutti__side_lo(s);
+    TUTTI_TRY(tutti__staging_borrow(op->file->team, (size_t)tutti__min(size, span), &stage));
+    for (tutti_off from = 0; err == TUTTI_OK && !l->ended; from = at) {
+        if (!tutti__operation_stretch(op, size, &at, &lo, &hi)) break;
+        err = list_stretch(l, from, lo, hi, stage.base);
+    }
+    tutti__staging_return(op->file->team, &stage);
+    return err;
+}
+
+/* ---- all of it */
 
 tutti_err tutti__run_list(tutti__op *op, int batch) {
     tutti_io_run few[FEW_RUNS];
     lister l = {.op = op, .io = few, .room = FEW_RUNS, .batch = batch};
     const tutti_access *a = op->access;
     if (tutti__side_bytes(a->file) == 0) return TUTTI_OK;
-    if (tutti__side_runs(a->file) + tutti__side_runs(a->memory) > FEW_RUNS) {
+    if (op->parts || tutti__side_runs(a->file) + tutti__side_runs(a->memory) > FEW_RUNS) {
         l.room = TUTTI__LIST_BATCH;
         l.io = tutti__malloc(TUTTI__LIST_BATCH * sizeof *l.io);
         if (!l.io) return TUTTI_ERR_NOMEM;
     }
-    const tutti_err err = list_pieces(&l);
+    const tutti_err err = !op->parts                   ? list_access(&l)
+                          : op->parts->batch->converts ? list_converted(&l)
+                                                       : list_parts(&l);
     if (l.io != few) tutti__free(l.io);
     return err;
 }

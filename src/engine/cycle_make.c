@@ -101,6 +101,7 @@ tutti_err tutti__cycles_wake(tutti_plan *p) {
         c->pins = p->file;
         atomic_fetch_add(&p->file->team->staging->pins, 1);
     }
+    TUTTI_TRY(tutti__cycle_parts_memory(p));
     if (c->exchange.memory) return TUTTI_OK;
     const int me = p->file->team->rank;
     tutti__needs q = {.slots = t->window_slots, .window = t->domains.window};
@@ -126,6 +127,8 @@ void tutti__cycles_sleep(tutti__run *r) {
     if (c->pins && c->pins->team) atomic_fetch_sub(&c->pins->team->staging->pins, 1);
     c->pins = NULL;
     tutti__exchange_free(&c->exchange, c->file->team); /* NULL after MPI_Finalize */
+    tutti__free(c->packed);
+    c->packed = NULL;
     for (int i = 0; c->sub && i < c->slots; i++) tutti__window_io_free(&c->sub[i].io);
     for (int i = 0; c->shuffle && i < c->slots; i++) c->shuffle[i].buffer = NULL;
 }

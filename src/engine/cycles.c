@@ -228,14 +228,16 @@ static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
     const int pipeline = r->two->pipeline;
     tutti__run_start(r, op);
     c->exchange.access = r->access;
-    c->exchange.user = op->buf;
+    c->exchange.user = op->parts ? c->packed : op->buf;
     c->exchange.stats = op->stats;
+    if (op->parts && op->is_write) tutti__cycle_parts_pack(r);
     tutti__exchange_start(&c->exchange, c->shuffle);
     tutti__cycle_first(r);
     if (pipeline == TUTTI_PIPELINE_WRITE_COMM_2 && !c->collective)
         flow(r);
     else
         listings[pipeline - TUTTI_PIPELINE_NONE][op->is_write](r);
+    if (op->parts && !op->is_write && r->err == TUTTI_OK) tutti__cycle_parts_unpack(r);
     op->stats->seconds_exchange +=
         tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
     return tutti__run_end(r);

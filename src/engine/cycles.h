@@ -57,7 +57,9 @@ typedef struct tutti__cycles {
     int sparse;                  /* and agree on them */
     tutti_count next;            /* the cycle that comes next, TUTTI__NO_CYCLE: none */
     tutti__minimum agreed;
-    tutti_file *pins; /* whose team has to keep its windows for this plan; NULL: nobody's */
+    char *packed;      /* what parts have, in file order, and room for a stretch of the file; */
+    tutti_off stretch; /* so many bytes; NULL: there are no parts */
+    tutti_file *pins;  /* whose team has to keep its windows for this plan; NULL: nobody's */
 } tutti__cycles;
 
 #define TUTTI__NO_CYCLE INT64_MAX
@@ -72,6 +74,11 @@ tutti_err tutti__cycles_wake(tutti_plan *p) TUTTI_MUST_USE;
 int tutti__cycles_ready(const tutti_plan *p); /* always: nothing is shared */
 void tutti__cycles_prepare(const tutti_plan *p);
 void tutti__cycles_abort(tutti__run *r);
+
+/* ---- cycle_parts.c: between parts and packed memory */
+tutti_err tutti__cycle_parts_memory(tutti_plan *p) TUTTI_MUST_USE;
+void tutti__cycle_parts_pack(tutti__run *r);
+void tutti__cycle_parts_unpack(tutti__run *r);
 
 /* ---- cycle_steps.c: what the listings are made of; `k` is the number of the sub-buffer */
 void tutti__cycle_first(tutti__run *r); /* before all others */

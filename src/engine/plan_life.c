@@ -24,6 +24,7 @@ size_t tutti_plan_size(const tutti_plan *p) {
 
 size_t tutti__plan_bytes(const tutti_plan *p) {
     return sizeof *p + tutti_access_size(p->access) + tutti__two_phase_size(p->two) +
+           (p->batch ? tutti__batch_size(p->batch) : 0) +
            (p->segment.shared ? 0 : p->segment.bytes);
 }
 
@@ -39,6 +40,7 @@ void tutti__plan_destroy(tutti_plan **pp) {
     tutti__two_phase_free(&p->two);
     tutti__plan_segment_drop(p);
     tutti__access_drop(&p->own);
+    tutti__batch_drop(&p->batch);
     tutti__free(p);
     *pp = NULL;
 }

@@ -23,6 +23,7 @@ void tutti__run_start(tutti__run *r, tutti__op *op) {
     const tutti__two_phase *t = r->two;
     r->op = op;
     r->access = t->walk ? t->walk : op->access;
+    r->user = (tutti__user){r->access, op->buf, op->parts, t->walk != NULL};
     r->err = TUTTI_OK;
     r->done = 0;
     r->started = tutti__now();

@@ -58,6 +58,7 @@ typedef struct tutti__window {
 struct tutti__run {
     tutti__op *op;
     const tutti_access *access; /* what this rank moves: the operation's, or what is left of it */
+    tutti__user user;           /* its memory */
     tutti__two_phase *two;
     tutti_file *file;
     tutti__stage stage;

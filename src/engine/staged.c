@@ -172,9 +172,11 @@ static void walk(tutti__run *r) {
             char *stage = tutti__stage_buffer(&r->stage, s->member, slot);
             tutti__domains_window(&t->domains, s->aggregator, cycle, &lo, &hi);
             hi = tutti__min(hi, op->eof);
-            const tutti_off bytes =
-                op->is_write ? tutti__access_to_stage(r->access, op->buf, lo, hi, stage, lo)
-                             : tutti__access_from_stage(r->access, op->buf, lo, hi, stage, lo);
+            tutti_off bytes = 0;
+            const tutti_err err = op->is_write
+                                      ? tutti__user_to_stage(&r->user, lo, hi, stage, &bytes)
+                                      : tutti__user_from_stage(&r->user, lo, hi, stage, &bytes);
+            if (err != TUTTI_OK) tutti__run_fail(r, err);
             tutti__slot_moved(tutti__stage_slot(&r->stage, s->member, slot), bytes);
             tutti__trace_event("exchange", "copy", start, bytes, cycle);
             op->stats->copied_bytes += bytes;

@@ -16,11 +16,16 @@ void tutti__worker_mark(void) {
     behind_the_back = 1;
 }
 
-tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
-                             int is_write) {
+tutti_err tutti__access_usable(const tutti_access *a) {
     if (!a) return tutti__error_refusal();
     TUTTI_CHECK(tutti__handle_alive(&a->handle, TUTTI__ACCESS), TUTTI_ERR_STATE,
                 "the access is stale: it has been freed");
+    return TUTTI_OK;
+}
+
+tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
+                             int is_write) {
+    TUTTI_TRY(tutti__access_usable(a));
     return tutti__file_allows(f, a, buf, is_write);
 }
 
@@ -34,6 +39,16 @@ tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const v
     tutti_off end;
     TUTTI_CHECK(tutti__add_ok(f->origin, tutti__side_hi(a->file), &end), TUTTI_ERR_OVERFLOW,
                 "the access ends beyond 2^63 bytes");
+    return TUTTI_OK;
+}
+
+tutti_err tutti__file_allows_parts(const tutti_file *f, const tutti__parts *p, int bufs,
+                                   int is_write) {
+    const tutti_access none = {.repeats = {{0, NULL}, {0, NULL}}};
+    TUTTI_TRY(tutti__file_allows(f, &none, NULL, is_write));
+    for (int i = 0; i < p->batch->n; i++)
+        TUTTI_TRY(tutti__file_allows(f, &p->batch->part[i].access, bufs ? p->io[i].buf : f->path,
+                                     is_write));
     return TUTTI_OK;
 }
 
@@ -99,7 +114,10 @@ tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) {
 }
 
 void tutti__operation_done(tutti__op *op) {
-    if (!op->is_write) op->moved += tutti__access_repeat(op->access, op->buf, 0, op->moved);
+    if (op->parts)
+        op->moved = tutti__parts_count(op->parts, op->is_write, op->eof);
+    else if (!op->is_write)
+        op->moved += tutti__access_repeat(op->access, op->buf, 0, op->moved);
     op->stats->bytes += op->moved;
     op->stats->runs += tutti_access_runs_count(op->access);
     tutti__file_report(op->file, op->moved, op->moved, "file");
@@ -109,6 +127,18 @@ void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off siz
     op->shift = op->file->origin + displacement;
     op->eof = op->is_write ? TUTTI__OFF_END : size - op->shift;
     op->zeros = size == TUTTI__OFF_END ? TUTTI__OFF_END : size - op->shift;
+}
+
+int tutti__operation_stretch(const tutti__op *op, tutti_off size, tutti_off *at, tutti_off *lo_out,
+                             tutti_off *hi_out) {
+    const tutti__side s = op->access->file;
+    const tutti_off lo = tutti__side_offset(s, *at);
+    if (lo >= op->eof) return 0;
+    const tutti_off limit = lo > TUTTI__OFF_END - size ? op->eof : tutti__min(lo + size, op->eof);
+    *at = tutti__side_tell(s, limit);
+    *lo_out = lo;
+    *hi_out = tutti__side_offset(s, *at - 1) + 1;
+    return 1;
 }
 
 tutti_err tutti__file_end(const tutti__op *op, tutti_off *size_out) {

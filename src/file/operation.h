@@ -4,33 +4,48 @@
 #ifndef TUTTI_OPERATION_H
 #define TUTTI_OPERATION_H
 
-#include "access/side.h"
+#include "access/batch.h"
 #include "file/file.h"
 
 typedef struct tutti__op {
     tutti_file *file;
     tutti_store *store; /* the file's, or the one for the background */
     tutti_stats *stats;
-    const tutti_access *access;
+    const tutti_access *access; /* of parts: what was planned; before, the largest of them */
     int is_write;
     char *buf;
-    tutti_off shift; /* file offset of the access's offset 0 */
-    tutti_off eof;   /* reads: end of the file, relative to shift; writes: TUTTI__OFF_END */
-    tutti_off zeros; /* writes: holes behind this may be written as zeros; relative to shift */
-    int eof_unknown; /* a read that comes short has met the end of the file */
-    tutti_off moved; /* bytes of this rank that are done */
-    tutti_off room;  /* staging memory of a node that it may have, 0: what the options allow */
-    int atomic;      /* every rank by itself, under a lock */
+    tutti__parts *parts; /* NULL: `buf` is the memory of `access` */
+    tutti_off shift;     /* file offset of the access's offset 0 */
+    tutti_off eof;       /* reads: end of the file, relative to shift; writes: TUTTI__OFF_END */
+    tutti_off zeros;     /* writes: holes behind this may be written as zeros; relative to shift */
+    int eof_unknown;     /* a read that comes short has met the end of the file */
+    tutti_off moved;     /* bytes of this rank that are done */
+    tutti_off room;      /* staging memory of a node that it may have, 0: what the options allow */
+    int atomic;          /* every rank by itself, under a lock */
 } tutti__op;
+
+/* The memory that it moves bytes to or from. */
+static inline tutti__user tutti__operation_user(const tutti__op *op) {
+    return (tutti__user){op->access, op->buf, op->parts, 0};
+}
+/* This rank's bytes, of all parts. */
+static inline tutti_off tutti__operation_bytes(const tutti__op *op) {
+    return op->parts ? op->parts->batch->bytes : tutti_access_bytes(op->access);
+}
 
 /* ---- before */
 
-/* May this rank do that, with an access of the caller's?   Local. */
+/* Is it an access of the caller's that can be used?   Local. */
+tutti_err tutti__access_usable(const tutti_access *a) TUTTI_MUST_USE;
+/* May this rank do that, with such an access?   Local. */
 tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
                              int is_write) TUTTI_MUST_USE;
 /* The same with one of our own. */
 tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const void *buf,
                              int is_write) TUTTI_MUST_USE;
+/* The same with parts.  `bufs`: they have their buffers already. */
+tutti_err tutti__file_allows_parts(const tutti_file *f, const tutti__parts *p, int bufs,
+                                   int is_write) TUTTI_MUST_USE;
 /* Start of the statistics; file accesses of this thread are counted in them from now on. */
 void tutti__operation_begin(tutti_stats *stats);
 /* Where the access lies in the file, and where that ends: `size` bytes (writes: TUTTI__OFF_END if
@@ -42,6 +57,11 @@ void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off siz
 tutti_err tutti__file_end(const tutti__op *op, tutti_off *size_out) TUTTI_MUST_USE;
 /* Reads: is the file as long as it must be?  The same everywhere. */
 tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) TUTTI_MUST_USE;
+/* The next bytes from stream position *at on that lie within `size` bytes of the file, and before its
+ * end: [*lo_out, *hi_out), whose first and last byte are of the access, and where to go on.  0: there
+ * are no more.   Local. */
+int tutti__operation_stretch(const tutti__op *op, tutti_off size, tutti_off *at, tutti_off *lo_out,
+                             tutti_off *hi_out);
 /* Nodes with caches of their own: before a read, or a write with holes that may be read, forget
  * what others may have changed; after a write send on what this one holds back, so that a later
  * operation finds it.   Local. */

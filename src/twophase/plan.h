@@ -13,6 +13,7 @@
 #ifndef TUTTI_TWOPHASE_PLAN_H
 #define TUTTI_TWOPHASE_PLAN_H
 
+#include "access/batch.h"
 #include "exchange/staging.h"
 #include "exchange/slot.h"
 #include "file/file.h"
@@ -108,6 +109,7 @@ struct tutti_plan {
     int64_t number;
     tutti_access *access; /* `own`, unless it is somebody else's */
     tutti_access own;
+    tutti__batch *batch; /* whose union that is; NULL: it is somebody's only access */
     int is_write;
     tutti__means means;     /* of the operation that makes it; `resident`: it came out so */
     tutti__segment segment; /* resident: its staging memory */

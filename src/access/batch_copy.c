@@ -1,0 +1,213 @@
+/* access: copying between the user's memory, of one access or of parts, and a stage.
+ *
+ * Parts whose bytes stay as they are go the way of any access (copy.c).  Numbers that change are
+ * walked on both sides in lockstep, piece by piece; short pieces wait in a queue, so that one call
+ * converts many of them:
+ *
+ *   out    memory -> gathered native numbers -> converted -> scattered to the stage
+ *   in     stage -> gathered -> converted -> scattered to memory
+ *
+ * The gathered numbers stay in the first-level cache.  Elements that a window cuts, and long pieces,
+ * are converted where they are (convert.c).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "access/batch.h"
+
+#include <string.h>
+#include "access/copy_impl.h"
+
+typedef enum { OUT, IN } direction;
+
+/* ---- short pieces */
+
+enum { PIECES = 256, SHORT = 256, GATHERED = 4096 };
+
+typedef struct {
+    tutti_count element; /* the first */
+    char *file, *memory;
+    tutti_off bytes; /* in the file */
+} piece;
+
+/* The conversion of a part within one window. */
+typedef struct {
+    const tutti__batch_part *part;
+    direction direction;
+    tutti__cuts *cuts;
+    tutti_count bad;       /* the first element that does not fit, -1: none so far */
+    tutti_error_info info; /* and what is said of it */
+    tutti_err err;         /* other trouble */
+    int n;
+    tutti_off gathered; /* bytes in the file */
+    piece piece[PIECES];
+} converter;
+
+/* What became of elements of which the first that does not fit is `bad`. */
+static void outcome(converter *c, tutti_err err, tutti_count bad) {
+    if (err == TUTTI_OK) return;
+    if (err != TUTTI_ERR_VALUE) {
+        c->err = err;
+    } else if (c->bad < 0) {
+        c->bad = bad;
+        c->info = *tutti_last_error();
+    }
+}
+
+static tutti_count queued_element(const converter *c, tutti_count k) {
+    const tutti_off size = c->part->convert.file_size;
+    for (int i = 0; i < c->n; i++) {
+        if (k < c->piece[i].bytes / size) return c->piece[i].element + k;
+        k -= c->piece[i].bytes / size;
+    }
+    return -1;
+}
+
+static void queue_flush(converter *c) {
+    const tutti__conversion *v = &c->part->convert;
+    const tutti_count n = c->gathered / v->file_size;
+    char file[GATHERED + SHORT], memory[8 * (GATHERED + SHORT)];
+    tutti_count bad = 0;
+    char *f = file, *m = memory;
+    for (int i = 0; i < c->n; i++) {
+        const piece *p = &c->piece[i];
+        const size_t in_memory = (size_t)tutti__scaled(v->scale, p->bytes);
+        if (c->direction == OUT)
+            memcpy(m, p->memory, in_memory);
+        else
+            memcpy(f, p->file, (size_t)p->bytes);
+        m += in_memory;
+        f += p->bytes;
+    }
+    const tutti_err err = c->direction == OUT ? tutti__convert_out(v, file, memory, n, &bad)
+                                              : tutti__convert_in(v, memory, file, n, &bad);
+    if (err != TUTTI_OK) outcome(c, err, queued_element(c, bad));
+    f = file;
+    m = memory;
+    for (int i = 0; i < c->n; i++) {
+        const piece *p = &c->piece[i];
+        const size_t in_memory = (size_t)tutti__scaled(v->scale, p->bytes);
+        if (c->direction == OUT)
+            memcpy(p->file, f, (size_t)p->bytes);
+        else
+            memcpy(p->memory, m, in_memory);
+        m += in_memory;
+        f += p->bytes;
+    }
+    c->n = 0;
+    c->gathered = 0;
+}
+
+/* ---- one part */
+
+/* Stream bytes [at, at + bytes), contiguous in the stage and in memory. */
+static void convert_piece(converter *c, tutti_off at, tutti_off bytes, char *file, char *memory) {
+    const tutti__conversion *v = &c->part->convert;
+    const int whole = at % v->file_size == 0 && bytes % v->file_size == 0;
+    if (whole && bytes <= SHORT) {
+        c->piece[c->n++] = (piece){at / v->file_size, file, memory, bytes};
+        c->gathered += bytes;
+        if (c->n == PIECES || c->gathered >= GATHERED) queue_flush(c);
+        return;
+    }
+    const tutti__image image = {at, at + bytes, file, memory};
+    tutti_count bad = 0;
+    const tutti_err err = c->direction == OUT ? tutti__image_out(v, &image, &bad)
+                                              : tutti__image_in(v, &image, c->cuts, &bad);
+    outcome(c, err, bad);
+}
+
+/* Bytes of the part in [lo, hi), which are its own offsets. */
+static void convert_window(converter *c, char *buf, tutti_off lo, tutti_off hi, char *stage) {
+    const tutti_access *a = &c->part->access;
+    const tutti__conversion *v = &c->part->convert;
+    const tutti_off from = tutti__side_tell(a->file, lo), to = tutti__side_tell(a->file, hi);
+    tutti__cursor file, memory;
+    tutti__burst f, m;
+    tutti__cursor_seek(&file, a->file, from);
+    tutti__cursor_seek(&memory, a->memory, from);
+    for (tutti_off at = from; at < to;) {
+        (void)tutti__cursor_peek(&file, &f);
+        (void)tutti__cursor_peek(&memory, &m);
+        const tutti_off n = tutti__min(tutti__min(f.bytes, m.bytes), to - at);
+        const tutti_off element = m.offset - at % v->file_size; /* it begins in the same run */
+        convert_piece(c, at, n, stage + (f.offset - lo),
+                      tutti__place(buf, tutti__scaled(v->scale, element)));
+        tutti__cursor_skip(&file, n);
+        tutti__cursor_skip(&memory, n);
+        at += n;
+    }
+    if (c->n > 0) queue_flush(c);
+}
+
+static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo, tutti_off hi,
+                              char *stage) {
+    converter c = {.part = &p->batch->part[i], .direction = d, .cuts = &p->io[i].cuts, .bad = -1};
+    convert_window(&c, p->io[i].buf, lo, hi, stage);
+    if (c.err != TUTTI_OK || c.bad < 0) return c.err;
+    return tutti__error_set(
+        TUTTI_ERR_VALUE, 0,
+        tutti__side_offset(c.part->access.file, c.bad * c.part->convert.file_size),
+        "part %d, element %lld: %.200s", i, (long long)c.bad, c.info.text);
+}
+
+/* ---- any user */
+
+/* What the parts have in [lo, hi), one part after the other: where they overlap, the last counts. */
+static tutti_err parts_move(tutti__parts *p, direction d, tutti_off lo, tutti_off hi, char *stage) {
+    tutti_err err = TUTTI_OK;
+    tutti_error_info first;
+    lo += p->shift;
+    hi += p->shift;
+    for (int i = 0; i < p->batch->n; i++) {
+        const tutti_access *a = &p->batch->part[i].access;
+        if (!a->file.node || tutti__side_lo(a->file) >= hi || tutti__side_hi(a->file) <= lo)
+            continue;
+        tutti_err one = TUTTI_OK;
+        if (!p->batch->part[i].convert.identity)
+            one = part_convert(p, i, d, lo, hi, stage);
+        else if (d == OUT)
+            (void)tutti__access_to_stage(a, p->io[i].buf, lo, hi, stage, lo);
+        else
+            (void)tutti__access_from_stage(a, p->io[i].buf, lo, hi, stage, lo);
+        if (one == TUTTI_OK || err != TUTTI_OK) continue;
+        err = one;
+        first = *tutti_last_error();
+    }
+    if (err != TUTTI_OK) tutti__error_assign(&first);
+    return err;
+}
+
+/* Only bytes that the access has: run by run. */
+static tutti_err parts_move_trimmed(const tutti__user *u, tutti_off lo, tutti_off hi, char *stage) {
+    const tutti__side file = u->access->file;
+    tutti__cursor c;
+    tutti__burst b;
+    tutti_err err = TUTTI_OK;
+    tutti__cursor_seek(&c, file, tutti__side_tell(file, lo));
+    while (tutti__cursor_peek(&c, &b) && b.offset < hi) {
+        const tutti_off end = tutti__min(b.offset + b.bytes, hi);
+        const tutti_err one = parts_move(u->parts, OUT, b.offset, end, stage + (b.offset - lo));
+        if (err == TUTTI_OK) err = one;
+        tutti__cursor_skip(&c, end - b.offset);
+    }
+    return err;
+}
+
+tutti_err tutti__user_to_stage(const tutti__user *u, tutti_off lo, tutti_off hi, void *stage,
+                               tutti_off *bytes_out) {
+    if (!u->parts) {
+        *bytes_out = tutti__access_to_stage(u->access, u->buf, lo, hi, stage, lo);
+        return TUTTI_OK;
+    }
+    *bytes_out = tutti__side_bytes_in(u->access->file, lo, hi);
+    if (u->trimmed) return parts_move_trimmed(u, lo, hi, stage);
+    return parts_move(u->parts, OUT, lo, hi, stage);
+}
+
+tutti_err tutti__user_from_stage(const tutti__user *u, tutti_off lo, tutti_off hi,
+                                 const void *stage, tutti_off *bytes_out) {
+    if (!u->parts) {
+        *bytes_out = tutti__access_from_stage(u->access, u->buf, lo, hi, stage, lo);
+        return TUTTI_OK;
+    }
+    *bytes_out = tutti__side_bytes_in(u->access->file, lo, hi);
+    return parts_move(u->parts, IN, lo, hi, (char *)(uintptr_t)stage);
+}

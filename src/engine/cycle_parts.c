@@ -1,0 +1,46 @@
+/* engine: parts, in the cycle-by-cycle pipeline.  Its exchanges send from the user's memory, some
+ * without ever copying.  Parts, whose numbers may change on the way, are packed before it into
+ * memory of their own, in file order, and unpacked behind it: one copy more, which the staged engine
+ * does without.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/cycles.h"
+
+#include "direct/direct.h"
+
+tutti_err tutti__cycle_parts_memory(tutti_plan *p) {
+    tutti__cycles *c = p->run->cycles;
+    const tutti__side s = p->access->file;
+    if (!p->batch || c->packed || !s.node) return TUTTI_OK;
+    c->stretch = tutti__min(tutti__sieve_bytes(p->file, p->means.room),
+                            tutti__side_hi(s) - tutti__side_lo(s));
+    c->packed = tutti__malloc((size_t)(tutti__side_bytes(s) + c->stretch));
+    return c->packed ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+void tutti__cycle_parts_pack(tutti__run *r) {
+    const tutti__cycles *c = r->cycles;
+    const tutti__op *op = r->op;
+    const tutti__side s = op->access->file;
+    const tutti__user user = tutti__operation_user(op);
+    char *stage = c->packed + tutti__side_bytes(s);
+    tutti_off at = 0, lo, hi, bytes;
+    for (tutti_off from = 0; tutti__operation_stretch(op, c->stretch, &at, &lo, &hi); from = at) {
+        const tutti_err err = tutti__user_to_stage(&user, lo, hi, stage, &bytes);
+        if (err != TUTTI_OK) tutti__run_fail(r, err);
+        op->stats->copied_bytes += tutti__side_pack(s, lo, hi, stage, lo, c->packed + from);
+    }
+}
+
+void tutti__cycle_parts_unpack(tutti__run *r) {
+    const tutti__cycles *c = r->cycles;
+    const tutti__op *op = r->op;
+    const tutti__side s = op->access->file;
+    const tutti__user user = tutti__operation_user(op);
+    char *stage = c->packed + tutti__side_bytes(s);
+    tutti_off at = 0, lo, hi, bytes;
+    for (tutti_off from = 0; tutti__operation_stretch(op, c->stretch, &at, &lo, &hi); from = at) {
+        op->stats->copied_bytes += tutti__side_unpack(s, lo, hi, stage, lo, c->packed + from);
+        const tutti_err err = tutti__user_from_stage(&user, lo, hi, stage, &bytes);
+        if (err != TUTTI_OK) tutti__run_fail(r, err);
+    }
+}
