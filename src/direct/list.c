@@ -18,7 +18,8 @@ typedef struct {
     int n, room;
     int file_runs, batch;
     tutti_off asked;
-    int ended; /* the file has */
+    tutti_off total; /* of the operation, for reports */
+    int ended;       /* the file has */
 } lister;
 
 static tutti_err lister_flush(lister *l) {
@@ -73,14 +74,14 @@ static tutti_err list_pieces(lister *l, const tutti_access *a, char *buf, tutti_
         tutti__cursor_skip(&file, n);
         tutti__cursor_skip(&memory, n);
         at += n;
-        tutti__file_report(l->op->file, l->op->moved, tutti__operation_bytes(l->op), "file");
+        tutti__file_report(l->op->file, l->op->moved, l->total, "file");
     }
     return TUTTI_OK;
 }
 
 static tutti_err list_access(lister *l) {
     const tutti__op *op = l->op;
-    const tutti_off total = tutti__side_tell(op->access->file, op->eof);
+    const tutti_off total = l->total = tutti__side_tell(op->access->file, op->eof);
     if (total > 0) TUTTI_TRY(list_pieces(l, op->access, op->buf, op->shift, total));
     return lister_flush(l);
 }
@@ -92,6 +93,7 @@ static tutti_err list_parts(lister *l) {
     tutti__op *op = l->op;
     tutti__parts *p = op->parts;
     const tutti_off eof = op->eof < TUTTI__OFF_END ? op->eof + p->shift : op->eof;
+    l->total = p->batch->bytes;
     const int apart = op->eof_unknown || (op->is_write && p->in_order);
     for (int i = 0; i < p->batch->n; i++) {
         const tutti_access *a = &p->batch->part[i].access;

@@ -77,7 +77,7 @@ static void lies(void) {
     lie(12, 4, 3, "placement");
     lie(12, 4, 1, "no rank");
     lie(12, 4, 2, "no rank");
-    lie(24, 4, 13, "type");
+    lie(24, 4, TUTTI_FLOAT16 + 1, "type");
     lie(24, 4, UINT32_MAX, "type");
     lie(24, 4, TUTTI_INT64, "elements of");
     lie(28, 4, 2, "order");
