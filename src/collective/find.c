@@ -32,6 +32,8 @@ enum {
 enum { CALL, SIZE = CALL + TUTTI__CALL_TELLS, BACKGROUND, GATHERED, COLD, PLANS };
 enum { MIN_LO, MIN_RUN };
 enum { MAX_HI, MAX_BYTES, MAX_SIZE, MAX_BACKGROUND, MAX_DESCRIPTION, MAX_COLD };
+/* where nothing is cold: a write */
+enum { MAX_BROKEN = MAX_COLD };
 enum { SUM_BYTES, SUM_RUNS, SUM_RANKS };
 
 /* How far finding has come. */
@@ -55,7 +57,7 @@ static int64_t answers_of(const tutti_request *r, const tutti__finding *x) {
 static tutti__call call_of(const tutti_request *r) {
     const tutti__call_kind write =
         r->how == TUTTI__PLAN_ONLY ? TUTTI__CALL_PLAN_WRITE : TUTTI__CALL_WRITE;
-    const int64_t also[] = {r->least, r->op.room};
+    const int64_t also[] = {r->least, r->op.room, tutti__request_block(r)};
     const int64_t agrees =
         (int64_t)(tutti__hash((uint64_t)r->agrees ^ TUTTI__HASH_START, also, sizeof also) >> 1);
     return (tutti__call){.kind =
@@ -107,8 +109,9 @@ static tutti_err plan_anew(tutti_request *r, const tutti__vote *v) {
                                 .ranks = v->sum[SUM_RANKS],
                                 .max_bytes = v->max[MAX_BYTES],
                                 .run = v->min[MIN_RUN],
-                                .cold =
-                                    v->max[MAX_COLD] > 0 && v->sum[SUM_BYTES] >= TUTTI__COLD_BYTES};
+                                .cold = !r->op.is_write && v->max[MAX_COLD] > 0 &&
+                                        v->sum[SUM_BYTES] >= TUTTI__COLD_BYTES,
+                                .broken = r->op.is_write && v->max[MAX_BROKEN] > 0};
     tutti_file *f = r->op.file;
     tutti_plan *p = f->blank;
     const int own = r->how == TUTTI__PLAN_ONLY; /* the caller's, not to be cached */
@@ -116,7 +119,8 @@ static tutti_err plan_anew(tutti_request *r, const tutti__vote *v) {
     p->number = ++f->planned_n;
     p->is_write = r->op.is_write;
     p->resident = own ? r->background == TUTTI_BACKGROUND_IO_ONLY : all_resident(v->yes);
-    p->means = (tutti__means){r->op.store, r->op.stats, p->resident, r->op.room};
+    p->means =
+        (tutti__means){r->op.store, r->op.stats, p->resident, r->op.room, tutti__request_block(r)};
     p->inside = !(v->yes & OUTSIDE);
     p->own = tutti__access_share(r->op.access);
     p->access = &p->own;
@@ -224,6 +228,12 @@ static size_t description_size(const tutti__op *op) {
     return op->parts ? tutti__batch_size(op->parts->batch) : tutti_access_size(op->access);
 }
 
+/* Checksums are wanted, and this rank has parts of blocks only. */
+static int breaks_blocks(const tutti_request *r) {
+    const tutti_off block = tutti__request_block(r), grain = tutti__side_grain(r->op.access->file);
+    return block > 0 && grain % block != 0;
+}
+
 /* By messages: with the summary of all requests, for a new plan. */
 static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     tutti__op *op = &r->op;
@@ -250,6 +260,7 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     v.max[MAX_BACKGROUND] = x->background;
     v.max[MAX_DESCRIPTION] = x->mine == TUTTI_OK ? (tutti_off)description_size(op) : 0;
     v.max[MAX_COLD] = x->cold;
+    if (op->is_write) v.max[MAX_BROKEN] = x->mine == TUTTI_OK && breaks_blocks(r);
     v.sum[SUM_BYTES] = mine.bytes;
     v.sum[SUM_RUNS] = mine.runs;
     v.sum[SUM_RANKS] = mine.ranks;
@@ -260,7 +271,7 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     if (err != TUTTI_OK) tutti__plan_destroy(&f->blank);
     TUTTI_TRY(err);
     TUTTI_ASSERT(f->blank && op->access); /* nobody has refused */
-    x->cold = (int)v.max[MAX_COLD];
+    x->cold = !op->is_write && v.max[MAX_COLD] > 0;
     tutti_plan *p = tutti__plan_cache_choose(f, x, v.range);
     x->size = v.max[MAX_SIZE];
     x->background = v.max[MAX_BACKGROUND];

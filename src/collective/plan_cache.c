@@ -67,7 +67,7 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
         const int fits = x->mine == TUTTI_OK && !(p->cache_state & TUTTI__BUSY) &&
                          p->is_write == r->op.is_write && p->resident == resident &&
                          p->means.room == r->op.room && p->inside == in_fiber &&
-                         fits_access(p, &r->op, &by);
+                         p->means.block == tutti__request_block(r) && fits_access(p, &r->op, &by);
         if (!fits) continue;
         *range = p->access->file.node ? (tutti__range){by, by} : tutti__range_none();
         x->some = 1;
@@ -79,6 +79,7 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
 
 static int may_shift(const tutti_plan *p, tutti_off by) {
     const tutti_file *f = p->file;
+    if (p->means.block > 0 && by % p->means.block != 0) return 0;
     if (!p->run || by % f->align == 0) return 1;
     if (f->opt.direct_io || f->striped || f->incoherent) return 0;
     return !p->is_write || p->two->bytes <= SMALL_BYTES * p->two->domains.aggregators;

@@ -89,6 +89,12 @@ static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
     return TUTTI_OK;
 }
 
+/* What several ranks write must come together somewhere. */
+static void for_checksums(tutti_plan *p) {
+    p->method = p->choice.method = TUTTI_METHOD_TWO_PHASE;
+    snprintf(p->choice.why, sizeof p->choice.why, "two-phase: for checksums");
+}
+
 /* One try.  Collective, agrees; *again_out: the plan is empty, try once more as *how says now. */
 static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *how,
                                int *overlap_out, int *again_out) {
@@ -160,6 +166,11 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
                 (long long)(v.max[WHERE] + p->file->origin));
     if (v.max[OVERLAP]) *overlap_out = 1;
     *again_out = 0;
+    if (v.max[OVERLAP] && !staged && p->means.block > 0) {
+        for_checksums(p); /* the highest rank's bytes count */
+        *again_out = 1;
+        return TUTTI_OK;
+    }
     if (v.max[OVERLAP] && staged) TUTTI_TRY(overlap_remove(p, overlap, again_out));
     if (*again_out) { /* in rank order, window by window */
         tutti__resident_not(p);
@@ -210,6 +221,7 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
      * once, and not only when windows have been counted */
     tutti__choose(f, s, p->is_write, &p->choice);
     p->method = p->choice.method;
+    if (s->broken && !tutti__plan_is_staged(p)) for_checksums(p);
     const tutti_off on_node = s->bytes / f->team->nodes.n;
     if (on_node > o->background_bytes || (p->means.room > 0 && on_node > p->means.room) ||
         f->atomic)

@@ -19,7 +19,7 @@ static const tutti_off READ_FIRST_BYTES = 256 << 10;
 
 /* Somebody else may refuse a write: only a read, or a rank that is alone, goes first. */
 static int may_go_first(const tutti__op *op, const tutti_plan *p) {
-    if (op->is_write && op->file->team->size > 1) return 0;
+    if (op->is_write && (op->file->team->size > 1 || op->sums)) return 0;
     if (p->hits == 0 || p->run || op->file->incoherent || op->file->atomic) return 0;
     if (p->method != TUTTI_METHOD_LIST && p->method != TUTTI_METHOD_INDEPENDENT) return 0;
     return tutti__operation_bytes(op) <= READ_FIRST_BYTES;
@@ -82,7 +82,10 @@ tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r, tutti_
     const tutti_io_run run = {f->origin + displacement + p->lo, tutti__consensus_room_now(t),
                               (size_t)p->bytes};
     const double start = tutti__now();
-    const tutti_err err = tutti__operation_under_way(tutti__store_write(r->op.store, &run, 1));
+    tutti_err err = tutti__store_write(r->op.store, &run, 1);
+    if (err == TUTTI_OK && r->op.sums)
+        err = tutti__sums_add(r->op.sums, displacement + p->lo, run.memory, p->bytes);
+    err = tutti__operation_under_way(err);
     r->op.stats->seconds_file += tutti__now() - start;
     tutti__trace_event("store", "write", start, p->bytes, -1);
     tutti__consensus_tell(t, err == TUTTI_OK);

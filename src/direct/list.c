@@ -162,9 +162,10 @@ tutti_err tutti__run_list(tutti__op *op, int batch) {
         l.io = tutti__malloc(TUTTI__LIST_BATCH * sizeof *l.io);
         if (!l.io) return TUTTI_ERR_NOMEM;
     }
-    const tutti_err err = !op->parts                   ? list_access(&l)
-                          : op->parts->batch->converts ? list_converted(&l)
-                                                       : list_parts(&l);
+    tutti_err err = !op->parts                   ? list_access(&l)
+                    : op->parts->batch->converts ? list_converted(&l)
+                                                 : list_parts(&l);
     if (l.io != few) tutti__free(l.io);
+    if (err == TUTTI_OK && op->sums) err = tutti__own_sums(op);
     return err;
 }

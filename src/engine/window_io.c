@@ -158,6 +158,18 @@ static tutti_err named_add(tutti__window_io *w) {
     return TUTTI_OK;
 }
 
+/* Checksums of blocks that are all here. */
+static tutti_err window_sums(const tutti__op *op, const tutti__window_io *w) {
+    const tutti_off by = op->shift - op->file->origin;
+    if (w->total == w->hi - w->lo)
+        return tutti__sums_add(op->sums, w->lo + by, w->stage, w->hi - w->lo);
+    for (size_t i = 0; i < w->extents.n; i++) {
+        const tutti__extent e = w->extents.v[i];
+        TUTTI_TRY(tutti__sums_add(op->sums, e.offset + by, w->stage + (e.offset - w->lo), e.bytes));
+    }
+    return TUTTI_OK;
+}
+
 /* ---- the access */
 
 int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w) {
@@ -176,9 +188,10 @@ int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w) {
     w->gap = r->two->gap;
     w->mend = sole && tutti__file_may_rmw(op->file) ? op->store : NULL;
     w->zeros = sole ? op->zeros : TUTTI__OFF_END;
-    const tutti_err err = !op->is_write      ? wanted_add(w)
-                          : w->total == size ? run_add(w, w->lo, size)
-                                             : named_add(w);
+    tutti_err err = !op->is_write      ? wanted_add(w)
+                    : w->total == size ? run_add(w, w->lo, size)
+                                       : named_add(w);
+    if (err == TUTTI_OK && op->is_write && op->sums) err = window_sums(op, w);
     if (err != TUTTI_OK) tutti__run_fail(r, err);
     op->stats->windows++;
     op->stats->seconds_file += tutti__now() - w->since;

@@ -5,6 +5,7 @@
 #define TUTTI_OPERATION_H
 
 #include "access/batch.h"
+#include "base/sums.h"
 #include "file/file.h"
 
 typedef struct tutti__op {
@@ -22,6 +23,7 @@ typedef struct tutti__op {
     tutti_off moved;     /* bytes of this rank that are done */
     tutti_off room;      /* staging memory of a node that it may have, 0: what the options allow */
     int atomic;          /* every rank by itself, under a lock */
+    tutti__sums *sums;   /* writes: of blocks that this rank sends to the file; NULL: not wanted */
 } tutti__op;
 
 /* The memory that it moves bytes to or from. */

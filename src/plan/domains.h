@@ -24,6 +24,7 @@ typedef struct tutti__summary {
     tutti_off max_bytes; /* of one rank */
     tutti_off run;       /* mean run of the rank whose mean run is shortest; INT64_MAX: nobody */
     int cold;            /* reads: the bytes of some rank are not in the page cache */
+    int broken;          /* writes: some rank has parts of blocks whose checksums are wanted */
 } tutti__summary;
 
 tutti__summary tutti__summary_empty(void);

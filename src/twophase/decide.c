@@ -11,17 +11,32 @@
  * are written are quicker than large ones. */
 static const tutti_off CACHED_WINDOW = 512 << 10;
 
+/* Where windows may be cut: between pages, stripes, and blocks that have a checksum each. */
+static tutti_off alignment(const tutti_plan *p) {
+    const tutti_off align = p->file->align, block = p->means.block;
+    tutti_off a = align, b = block;
+    if (block == 0 || align % block == 0) return align;
+    while (b != 0) {
+        const tutti_off rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return align / a * block; /* by the greatest common divisor */
+}
+
 /* What fits into the memory of a node, with `buffers` of this size for each of its ranks.  Never
  * less than *least_out: cycles must fit into a slot's key. */
 static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent,
                               tutti_off *least_out) {
     const tutti_file *f = p->file;
     const tutti_off ranks = f->team->nodes.largest; /* memory is that of a node */
+    const tutti_off align = alignment(p);
     /* Windows are whole blocks of `grain`.  Domains are cut at stripes, but a stripe may be larger
      * than the memory for a window: then it takes several. */
     const tutti_off page = tutti__max(4096, f->opt.direct_io ? f->opt.direct_align : 1);
-    const int in_pages = f->align % page == 0 && f->opt.domains != TUTTI_DOMAINS_CYCLIC;
-    const tutti_off grain = in_pages ? page : f->align;
+    const int in_pages =
+        align % page == 0 && p->means.block == 0 && f->opt.domains != TUTTI_DOMAINS_CYCLIC;
+    const tutti_off grain = in_pages ? page : align;
 
     tutti_off most = f->opt.window_size > 0 ? f->opt.window_size : p->choice.window;
     if (most == 0) most = f->opt.direct_io || f->striped ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
@@ -33,13 +48,14 @@ static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent
         most = tutti__min(most, p->means.room / (ranks * tutti__max(buffers, least)));
     }
     *least_out = tutti__align_up((extent >> (TUTTI__CYCLE_BITS - 1)) + 1, grain);
-    return tutti__max(tutti__align_down(most, most < f->align ? grain : f->align), *least_out);
+    return tutti__max(tutti__align_down(most, most < align ? grain : align), *least_out);
 }
 
 tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int singles) {
     tutti_file *f = p->file;
     tutti__two_phase *t = p->two;
     tutti__team *team = f->team;
+    const tutti_off align = alignment(p);
 
     /* Which exchange?  Cycle by cycle only where it was asked for by name.  MPI's windows are made
      * and fenced by calls that block: inside a fiber, where other operations of the thread are
@@ -76,7 +92,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
      * by side: then the extent counts, not the bytes. */
     const tutti__topology topo = {team->size, team->nodes.n, team->nodes.of};
     const int named = p->method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
-    const tutti_off least = tutti__max(f->align, tutti__min(window, p->choice.least));
+    const tutti_off least = tutti__max(align, tutti__min(window, p->choice.least));
     const tutti_off moved = s->cold ? tutti__max(s->bytes, extent) : s->bytes;
     const int n = tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators, moved,
                                             named ? 1 : least, t->agg_rank);
@@ -94,9 +110,9 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     }
     tutti_off unit = window;
     if (f->opt.domains == TUTTI_DOMAINS_CYCLIC && f->opt.domain_block > 0)
-        unit = tutti__min(
-            window, tutti__max(tutti__align_down(f->opt.domain_block, f->align), least_window));
-    tutti__domains_make(s, f->opt.domains, n, f->align, unit, sparse ? bucket : NULL, &t->domains);
+        unit = tutti__min(window,
+                          tutti__max(tutti__align_down(f->opt.domain_block, align), least_window));
+    tutti__domains_make(s, f->opt.domains, n, align, unit, sparse ? bucket : NULL, &t->domains);
     t->domains.window = tutti__min(t->domains.window, window);
     t->bytes = s->bytes;
     t->gap = p->choice.gap;

@@ -27,7 +27,8 @@ typedef struct tutti__means {
     tutti_store *store;
     tutti_stats *stats;
     int resident; /* every window has memory of its own, so that file access can go on by itself */
-    tutti_off room; /* staging memory of a node that it may have, 0: what the options allow */
+    tutti_off room;  /* staging memory of a node that it may have, 0: what the options allow */
+    tutti_off block; /* writes: windows are cut between blocks of this size; 0: anywhere */
 } tutti__means;
 
 /* ---- what an aggregator or a relay knows of the ranks whose bytes it handles */

@@ -1,0 +1,32 @@
+/* base: checksums of blocks.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/sums.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+uint64_t tutti__sum_of(const void *data, size_t bytes) {
+    return XXH3_64bits(data, bytes);
+}
+
+tutti_err tutti__sums_add(tutti__sums *s, tutti_off offset, const void *data, tutti_off bytes) {
+    tutti_off at = (offset + s->bytes - 1) & ~(s->bytes - 1);
+    for (; at + s->bytes <= offset + bytes; at += s->bytes) {
+        if (s->n == s->room) {
+            const size_t room = 2 * s->room + 64;
+            tutti__sum *v = tutti__realloc(s->v, room * sizeof *v);
+            if (!v) return TUTTI_ERR_NOMEM;
+            s->v = v;
+            s->room = room;
+        }
+        const char *block = (const char *)data + (at - offset);
+        s->v[s->n++] = (tutti__sum){at / s->bytes, tutti__sum_of(block, (size_t)s->bytes)};
+    }
+    return TUTTI_OK;
+}
+
+void tutti__sums_free(tutti__sums *s) {
+    tutti__free(s->v);
+    s->v = NULL;
+    s->n = s->room = 0;
+}

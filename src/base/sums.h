@@ -1,0 +1,32 @@
+/* base: checksums of blocks of a file, as its bytes pass by.
+ *
+ * Block k is bytes [k * bytes, (k + 1) * bytes) of the file.  It has a sum if one operation writes
+ * all of it; whoever has it in memory, an aggregator or the rank whose bytes it is, adds it to the
+ * sums of its own request.  So each such block is in the sums of exactly one rank.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_SUMS_H
+#define TUTTI_SUMS_H
+
+#include "base/memory.h"
+
+typedef struct tutti__sum {
+    tutti_off block;
+    uint64_t hash; /* XXH3, 64 bits, without a seed */
+} tutti__sum;
+
+typedef struct tutti__sums {
+    tutti_off bytes; /* of a block: a power of two, TUTTI__SUMS_LEAST or more */
+    tutti__sum *v;   /* in no order */
+    size_t n, room;
+} tutti__sums;
+
+#define TUTTI__SUMS_LEAST 512
+#define TUTTI__SUMS_MOST (16 << 20)
+
+uint64_t tutti__sum_of(const void *data, size_t bytes);
+/* Add the blocks that lie within `bytes` bytes of the file at `offset`. */
+tutti_err tutti__sums_add(tutti__sums *s, tutti_off offset, const void *data,
+                          tutti_off bytes) TUTTI_MUST_USE;
+void tutti__sums_free(tutti__sums *s);
+
+#endif

@@ -1,0 +1,198 @@
+/* TEST ranks=1,2,3,5,8 timeout=120 */
+/* Checksums of blocks: exactly those that an operation writes all of, each on one rank, and right,
+ * by every method, exchange, store and pipeline, whoever overlaps whom; new plans, cached ones, plans
+ * elsewhere, split and in the background.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/layer.h"
+#include "harness.h"
+#include "pairs.h"
+
+static const char *const methods[] = {"two-phase", "independent", "list", "sieve", "root", "auto"};
+static const char *const ways[] = {"shm", "two-sided", "2", "5", "fence", "lock"};
+static const char *const pipelines[] = {"none", "comm", "write", "write-comm", "write-comm-2"};
+static const char *const stores[] = {"posix", "uring", "threads", "aio", "mem"};
+static const char *const nodes[] = {"", "2", "rr:2"};
+static const char *const domains[] = {"auto", "even", "balanced", "cyclic"};
+static const char *const windows[] = {"4k", "64k"};
+static const char *const units[] = {"0", "512", "3072"};
+static const char *const rmw[] = {"0", "1"};
+static const char *const hows[] = {"at once", "split", "started", "background"};
+static const char *const blocks[] = {"512", "4096", "32768"};
+static const char *const shapes[] = {"blocks", "columns", "cyclic", "scatter",
+                                     "sparse", "wild",    "few",    "whole"};
+static const pairs_axis axes[] = {
+    {"method", methods, 6},
+    {"way", ways, 6},
+    {"pipeline", pipelines, 5},
+    {"store", stores, 5},
+    {"nodes", nodes, 3},
+    {"domains", domains, 4},
+    {"window_size", windows, 2},
+    {"striping_unit", units, 3},
+    {"rmw", rmw, 2},
+    {"how", hows, 4},
+    {"block", blocks, 3},
+    {"shape", shapes, 8},
+};
+enum { AXES = sizeof axes / sizeof *axes, OPTIONS = 9, HOW = OPTIONS, BLOCK, SHAPE, WHOLE = 7 };
+
+static char path[512];
+
+static tutti_err option_set(tutti_options *opt, const char *name, const char *value) {
+    if (strcmp(name, "way") != 0) return tutti_options_set(opt, name, value);
+    const int step = value[0] >= '1' && value[0] <= '5';
+    if (step) CHECK_OK(tutti_options_set(opt, "step", value));
+    return tutti_options_set(opt, "exchange", step ? "two-sided" : value);
+}
+
+/* Whole blocks of a rank's own, dealt out; sometimes one that the next rank has too. */
+static request request_of(int shape, int who, uint64_t salt, tutti_off block) {
+    if (shape != WHOLE) return request_make(shape, who, ranks, salt, 60000);
+    enum { BLOCKS = 24 };
+    request r = {NULL, NULL, NULL, 0};
+    tutti_count index[BLOCKS];
+    int n = 0;
+    for (int i = 0; i < BLOCKS; i++) {
+        const int owner = mix(salt, (uint64_t)i) % (ranks + 1), shared = mix(salt, 99) % 2;
+        if (owner == who || (shared && i % 7 == 0 && (owner + 1) % ranks == who)) index[n++] = i;
+    }
+    CHECK_OK(tutti_access_indices(0, block, n, index, &r.access));
+    request_memory(&r);
+    return r;
+}
+
+/* All ranks' requests; says of each byte of the file whether somebody writes it. */
+static void model_all(model *m, unsigned char **seen, int shape, uint64_t salt, tutti_off by,
+                      tutti_off block) {
+    for (int who = 0; who < ranks; who++) {
+        request q = request_of(shape, who, salt, block);
+        request_fill(&q, salt + (uint64_t)who + (uint64_t)by);
+        model_write(m, &q, by);
+        request_free(&q);
+    }
+    *seen = calloc(1, (size_t)m->size + 1);
+    for (int who = 0; who < ranks; who++) {
+        request q = request_of(shape, who, salt, block);
+        tutti_access_iter *it = NULL;
+        tutti_piece p;
+        CHECK_OK(tutti_access_iter_start(q.access, 0, &it));
+        while (tutti_access_iter_next(it, &p)) memset(*seen + by + p.file, 1, (size_t)p.bytes);
+        tutti_access_iter_free(&it);
+        request_free(&q);
+    }
+}
+
+static void sums_compare(const tutti__sums *s, const model *m, const unsigned char *seen) {
+    const int64_t n = m->size / s->bytes + 1;
+    uint64_t *mine = calloc((size_t)(2 * n), sizeof *mine), *all = calloc((size_t)(2 * n), 8);
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->v[i].block < 0 || s->v[i].block >= n) {
+            CHECK(0, "block %lld", (long long)s->v[i].block);
+            continue;
+        }
+        mine[2 * s->v[i].block] += 1;
+        mine[2 * s->v[i].block + 1] += s->v[i].hash;
+    }
+    MPI_Allreduce(mine, all, (int)(2 * n), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    for (int64_t b = 0; b < n; b++) {
+        int whole = (b + 1) * s->bytes <= m->size;
+        for (tutti_off i = 0; whole && i < s->bytes; i++) whole = seen[b * s->bytes + i];
+        CHECK(all[2 * b] == (uint64_t)whole, "block %lld has %d sums, not %d", (long long)b,
+              (int)all[2 * b], whole);
+        if (whole && all[2 * b] == 1)
+            CHECK(all[2 * b + 1] == tutti__sum_of(m->v + b * s->bytes, (size_t)s->bytes),
+                  "sum of block %lld", (long long)b);
+    }
+    free(mine);
+    free(all);
+}
+
+static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_off by, model *m) {
+    tutti__sums sums = {.bytes = atoi(blocks[choice[BLOCK]])};
+    request q = request_of(choice[SHAPE], rank, salt, sums.bytes);
+    unsigned char *seen = NULL;
+    tutti_request *r = NULL;
+    tutti_access *there = NULL;
+    tutti_off count = -1;
+    request_fill(&q, salt + (uint64_t)rank + (uint64_t)by);
+    CHECK_OK(tutti_access_copy(q.access, &there));
+    there->file.disp += by;
+    there->repeats.file.disp += by;
+    tutti_request asked = {
+        .name = "write",
+        .op = {.file = f, .access = there, .is_write = 1, .buf = (char *)q.base, .sums = &sums},
+        .how = choice[HOW] == 0   ? TUTTI__AT_ONCE
+               : choice[HOW] == 1 ? TUTTI__SPLIT
+                                  : TUTTI__STARTED};
+    if (choice[HOW] == 0) {
+        CHECK_SAME(tutti__transfer(&asked, &count), TUTTI_OK);
+    } else if (choice[HOW] == 1) {
+        CHECK_SAME(tutti__request_start(&asked, &r), TUTTI_OK);
+        CHECK_SAME(tutti_file_write_end(f, &count), TUTTI_OK);
+    } else {
+        CHECK_OK(tutti__start(&asked, &r));
+        CHECK_SAME(tutti_request_wait(&r, &count), TUTTI_OK);
+    }
+    CHECK_EQ(count, tutti_access_bytes(q.access));
+    model_all(m, &seen, choice[SHAPE], salt, by, sums.bytes);
+    sums_compare(&sums, m, seen);
+    tutti__sums_free(&sums);
+    tutti_access_free(&there);
+    request_free(&q);
+    free(seen);
+}
+
+static void combination(const int *choice) {
+    tutti_options opt = options_of("");
+    tutti_file *f = NULL;
+    model m = {NULL, 0, 0};
+    const uint64_t salt = rnd64() >> 8;
+    for (int i = 0; i < OPTIONS; i++)
+        CHECK_OK(option_set(&opt, axes[i].name, axes[i].value[choice[i]]));
+    CHECK_OK(tutti_options_set(&opt, "background", choice[HOW] % 2 ? "io-only" : "none"));
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path,
+                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f),
+               TUTTI_OK);
+    if (!f) return;
+    const tutti_off block = atoi(blocks[choice[BLOCK]]);
+    const tutti_off by[] = {0, 0, 3 * block, 3 * block + 512};
+    for (int i = 0; i < 4; i++) write_once(f, choice, salt, by[i], &m);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    CHECK_OK(rank == 0 ? tutti_file_delete(path, &opt) : TUTTI_OK);
+    MPI_Barrier(MPI_COMM_WORLD);
+    free(m.v);
+}
+
+/* Ranks that want blocks of different sizes. */
+static void disagree(void) {
+    tutti__sums sums = {.bytes = rank == 0 ? 512 : 1024};
+    tutti_file *f = NULL;
+    tutti_access *a = NULL;
+    char v[1024] = {0};
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_WRITE | TUTTI_CREATE, NULL, &f),
+               TUTTI_OK);
+    CHECK_OK(tutti_access_contiguous(1024 * rank, 1024, &a));
+    tutti_request asked = {.name = "write",
+                           .op = {.file = f, .access = a, .is_write = 1, .buf = v, .sums = &sums}};
+    CHECK_SAME(tutti__transfer(&asked, NULL), ranks > 1 ? TUTTI_ERR_MISMATCH : TUTTI_OK);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    tutti__sums_free(&sums);
+    tutti_access_free(&a);
+}
+
+int main(int argc, char **argv) {
+    int choice[AXES];
+    char where[400];
+    harness_begin(&argc, &argv, 789);
+    snprintf(path, sizeof path, "%s", scratch_path("sums"));
+    pairs *p = pairs_make(axes, AXES);
+    while (pairs_next(p, choice)) {
+        pairs_text(axes, AXES, choice, where, sizeof where);
+        check_where(where);
+        combination(choice);
+    }
+    pairs_free(p);
+    disagree();
+    file_remove(path);
+    return harness_end();
+}
