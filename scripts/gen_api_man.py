@@ -329,12 +329,16 @@ def group_heading(heading, items):
 
 
 def table(item):
-    """Error codes, rules, fields of the statistics, fields of the options."""
+    """Error codes, types, rules, fields of the statistics, fields of the options."""
     if item.name == "ERROR":
         rows = [(rf"\fBTUTTI_{name}\fR ({roff(value)})", text) for name, value, text in item.extra]
     elif item.name == "PROFILE":
         rows = [(rf"\fB{name}\fR ({section})", re.search(r'"(.*)"', rest)[1])
                 for section, name, rest in item.extra]
+    elif item.name == "TYPE":
+        rows = [(rf"\fBTUTTI_{name}\fR, \(dq{text.strip().strip(chr(34))}\(dq",
+                 "1 byte" if size == "1" else f"{size} bytes" if size != "0" else "as many bytes as element_size says")
+                for name, size, text in item.extra]
     elif item.name == "RULE":
         rows = [(rf"\fBTUTTI_REPLICAS_{name}\fR, \(dq{text}\(dq", re.sub(r'"\s*"', "", help_))
                 for name, text, help_ in item.extra]
