@@ -14,5 +14,6 @@
 #include <tutti/numbers.h>
 #include <tutti/parts.h>
 #include <tutti/array.h>
+#include <tutti/replicas.h>
 
 #endif
