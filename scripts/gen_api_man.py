@@ -63,7 +63,7 @@ PAGES = [
          ("examples/apps/jacobi.c", "sweep"), owns=r"tutti_tile", prose=r"Collect",
          see=("tutti_array", "tutti_slice")),
     Page("tutti_replicas", "items that several ranks hold, each written once", "replicas.h",
-         ("examples/step6_replicas.c", None), prose=r"Unstr|An insp|Collect",
+         ("examples/step7_replicas.c", None), prose=r"Unstr|An insp|Collect",
          see=("tutti_access", "tutti_transfer", "tutti_plan")),
     Page("tutti_options", "set and read options", "options.h", ("examples/manual.c", "open_tuned"),
          also=r"tutti_options_from_info", see=("tutti_file",)),

@@ -1,0 +1,270 @@
+/* Tutti: datasets: results and checkpoints that describe themselves, survive a crash, and are read
+ * on any number of processes.
+ *
+ * A dataset is a directory with a file of metadata and one or more files of data.  It has
+ *
+ *   spaces      what variables live on: grids (n-d), and lists of entries (nodes, elements) with an
+ *               id for each
+ *   variables   a name, a space, an item (scalar, vector ...) and a number type
+ *   segments    appended in time: a *topology* sets the sizes and ids of spaces, a *state* refers to
+ *               the topology before it; both consist of sections, one for each variable that was put
+ *   infos       (name, value) on dataset, variable or segment
+ *
+ *     tutti_dataset_open(comm, "run.tutti", TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, NULL, &d);
+ *     tutti_dataset_grid(d, "grid", 2, (tutti_count[]){N, N});
+ *     tutti_dataset_variable(d, "temperature", &(tutti_variable_spec){.space = "grid",
+ *                                                     .type = TUTTI_FLOAT64, .units = "K"});
+ *     tutti_decomposition_create(d, "grid", &mine, &rows);
+ *     for (int step = 0; step < steps; step++) {
+ *         tutti_dataset_begin(d, TUTTI_STATE, step, step * dt);
+ *         tutti_dataset_put(d, 1, &(tutti_put){"temperature", rows, TUTTI_FLOAT64, t});
+ *         tutti_dataset_commit(d);            all of the step is there, or nothing of it
+ *     }
+ *     tutti_dataset_close(&d);
+ *
+ * All calls are Collective and all arguments agree unless it is said otherwise; what agrees is
+ * compared.  After an error all ranks have the same code and message, and the dataset is as before.
+ * One thread at a time per dataset; different datasets may be used by different threads.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_DATASET_H
+#define TUTTI_DATASET_H
+
+#include <mpi.h>
+#include <tutti/types.h>
+#include <tutti/error.h>
+#include <tutti/decomposition.h>
+#include <tutti/file.h>
+#include <tutti/numbers.h>
+
+TUTTI_BEGIN_DECLS
+
+/** @name Opening and closing */
+/**@{*/
+enum { TUTTI_DURABLE, TUTTI_VISIBLE };
+
+/** Always start from tutti_dataset_options_init. */
+typedef struct tutti_dataset_options {
+    size_t struct_size;
+    /* commits: TUTTI_DURABLE is on the device when commit returns; TUTTI_VISIBLE survives a killed
+     * program, not a power cut */
+    int level;
+    /* new data files: 0, all segments in one; n, a new one for every n time indices */
+    int indices_per_file;
+    int checksums;     /* 1 (default): of every section */
+    int check_reads;   /* 1: gets compare them */
+    double busy;       /* seconds to wait for another program that has the metadata (5) */
+    int without_locks; /* 1: go on where the file system has no locks: nobody else may write */
+    const tutti_options *io; /* of the data files; NULL: defaults and environment */
+} tutti_dataset_options;
+
+TUTTI_API void tutti_dataset_options_init_sized(tutti_dataset_options *opt, size_t struct_size);
+static inline void tutti_dataset_options_init(tutti_dataset_options *opt) {
+    tutti_dataset_options_init_sized(opt, sizeof *opt);
+}
+
+/** Open a dataset.
+ *  @param[in] mode  TUTTI_READ, | TUTTI_WRITE, | TUTTI_CREATE if it is to be made where it is not
+ *      there, | TUTTI_TRUNCATE for an empty one, | TUTTI_EXCLUSIVE
+ *  @return TUTTI_ERR_STATE if another program has it open for writing; TUTTI_ERR_FORMAT if it is no
+ *      dataset or damaged; the message says what */
+TUTTI_API tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
+                                       const tutti_dataset_options *opt,
+                                       tutti_dataset **d_out) TUTTI_MUST_USE;
+
+/** Close it and null the handle; a segment that was not committed is discarded. */
+TUTTI_API tutti_err tutti_dataset_close(tutti_dataset **d);
+
+/** A reader sees the segments that were there when it opened.  Look again.
+ *  @param[out] changed_out  NULL, or 1: there are other segments now */
+TUTTI_API tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Spaces and variables
+ *  Saying again what is so already is fine; another size, type or space is TUTTI_ERR_EXISTS.  They
+ *  become part of the dataset with the next commit. */
+/**@{*/
+/** A grid of 1 to TUTTI_MAX_DIMS dimensions, row-major.  Its shape holds until a topology sets
+ *  another. */
+TUTTI_API tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int ndims,
+                                       const tutti_count *shape) TUTTI_MUST_USE;
+
+/** A list of entries; each topology says how many and which. */
+TUTTI_API tutti_err tutti_dataset_list(tutti_dataset *d, const char *name) TUTTI_MUST_USE;
+
+/** In a topology segment: the size of a space from now on.  ndims is 1 for lists. */
+TUTTI_API tutti_err tutti_dataset_resize(tutti_dataset *d, const char *space, int ndims,
+                                         const tutti_count *shape) TUTTI_MUST_USE;
+
+/** In a topology segment: the ids of a list, position by position: this rank's are behind those of
+ *  the ranks before it, all together as many as the list has entries (it is resized to that).  Ids are
+ *  >= 0 and different; without this call the id of position i is i.   n and ids are each rank's own. */
+TUTTI_API tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
+                                      const int64_t *ids) TUTTI_MUST_USE;
+
+/** What an item is: so many numbers, one after the other. */
+typedef enum tutti_item {
+    TUTTI_SCALAR,     /* 1 */
+    TUTTI_VECTOR,     /* components */
+    TUTTI_SYM_TENSOR, /* components * (components + 1) / 2: xx yy zz xy yz zx in 3-D */
+    TUTTI_TENSOR,     /* components * components */
+    TUTTI_VALUES      /* components, of no particular meaning */
+} tutti_item;
+
+typedef enum tutti_layout {
+    TUTTI_GLOBAL, /* in the order of the space: read anywhere, the same for any number of ranks */
+    TUTTI_RANKED  /* rank after rank, as memory has it: the fastest to write */
+} tutti_layout;
+
+typedef struct tutti_variable_spec {
+    const char *space;
+    tutti_item item;
+    int components;  /* of a vector, tensor or values; 0: 1, for tensors 3 */
+    tutti_type type; /* in the file */
+    tutti_layout layout;
+    tutti_byte_order order;
+    const char *units, *long_name; /* UTF-8, or NULL */
+    double fill;         /* what entries that nobody has put read as, and have in the file */
+    int compress;        /* 0: not; 1 ... 19: zstd after a byte shuffle; whole puts only */
+    int64_t reserved[8]; /* 0: for later versions */
+} tutti_variable_spec;
+
+TUTTI_API tutti_err tutti_dataset_variable(tutti_dataset *d, const char *name,
+                                           const tutti_variable_spec *spec) TUTTI_MUST_USE;
+
+/** The type in the file of sections that are put from now on. */
+TUTTI_API tutti_err tutti_dataset_put_type(tutti_dataset *d, const char *variable,
+                                           tutti_type type) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Writing: begin, put, commit */
+/**@{*/
+typedef enum tutti_segment_kind { TUTTI_TOPOLOGY, TUTTI_STATE } tutti_segment_kind;
+
+/** Begin a segment.   Time indices rise; at an equal one topology comes before state, and there is at
+ *  most one of each. */
+TUTTI_API tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
+                                        double time) TUTTI_MUST_USE;
+
+/** One variable to put; buf is each rank's own. */
+typedef struct tutti_put {
+    const char *variable;
+    tutti_decomposition *entries; /* of its space */
+    tutti_type type;              /* of the numbers in memory; TUTTI_BYTES: as in the file */
+    const void *buf;              /* the items of the decomposition's entries */
+} tutti_put;
+
+/** Put n variables into the segment, all in one operation.   A variable may be put several times, each
+ *  time other entries of it or the same again.
+ *  @return TUTTI_ERR_VALUE: a value does not fit its type in the file (rank, variable, position and
+ *      value are told); those sections must be put again before a commit */
+TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
+                                      const tutti_put *puts) TUTTI_MUST_USE;
+
+/** The same without waiting; complete it by tutti_request_test or tutti_request_wait before the
+ *  commit.  Several may be under way.  Buffers are the library's until then. */
+TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
+                                            tutti_request **r_out) TUTTI_MUST_USE;
+
+/** All of the segment becomes part of the dataset, or, after an error, nothing. */
+TUTTI_API tutti_err tutti_dataset_commit(tutti_dataset *d) TUTTI_MUST_USE;
+
+/** Give the segment up. */
+TUTTI_API tutti_err tutti_dataset_discard(tutti_dataset *d) TUTTI_MUST_USE;
+
+/** Remove all segments behind this one (-1: all there are). */
+TUTTI_API tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
+
+/** Remove the oldest data files, all but `keep` of them, with their segments; the topology that later
+ *  states refer to stays. */
+TUTTI_API tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Reading */
+/**@{*/
+typedef struct tutti_segment {
+    tutti_count number; /* 0 ... tutti_dataset_segments - 1 */
+    tutti_segment_kind kind;
+    int64_t index;
+    double time;
+    tutti_count topology; /* number of the topology that it refers to, -1: none */
+    int sections;
+    tutti_off bytes;
+} tutti_segment;
+
+/** How many there are.   Local. */
+TUTTI_API tutti_count tutti_dataset_segments(const tutti_dataset *d);
+TUTTI_API tutti_err tutti_dataset_segment_sized(const tutti_dataset *d, tutti_count number,
+                                                tutti_segment *out,
+                                                size_t struct_size) TUTTI_MUST_USE;
+/** One of them.   Local. */
+TUTTI_MUST_USE static inline tutti_err tutti_dataset_segment(const tutti_dataset *d,
+                                                             tutti_count number,
+                                                             tutti_segment *out) {
+    return tutti_dataset_segment_sized(d, number, out, sizeof *out);
+}
+/** The number of the state (or topology) with a time index; the last one with time <= `time`; the
+ *  latest.   Local.   @return TUTTI_ERR_NOT_FOUND */
+TUTTI_API tutti_err tutti_dataset_find_index(const tutti_dataset *d, tutti_segment_kind kind,
+                                             int64_t index, tutti_count *out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_dataset_find_time(const tutti_dataset *d, tutti_segment_kind kind,
+                                            double time, tutti_count *out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_dataset_latest(const tutti_dataset *d, tutti_segment_kind kind,
+                                         tutti_count *out) TUTTI_MUST_USE;
+
+/** One variable to get; buf is each rank's own. */
+typedef struct tutti_get {
+    const char *variable;
+    tutti_decomposition *entries;
+    tutti_type type; /* of the numbers in memory; TUTTI_BYTES: as in the file */
+    void *buf;
+} tutti_get;
+
+/** Get n variables of a segment in one operation.   Entries that nobody has put are filled.
+ *  @return TUTTI_ERR_NOT_FOUND if the segment has no such section */
+TUTTI_API tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int n,
+                                      const tutti_get *gets) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segment, int n,
+                                            const tutti_get *gets,
+                                            tutti_request **r_out) TUTTI_MUST_USE;
+
+/** One variable through segments: those of `first` ... `last` that have it, one after the other in
+ *  buf.   @param[out] count_out  how many they were */
+TUTTI_API tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count last,
+                                         const tutti_get *get,
+                                         tutti_count *count_out) TUTTI_MUST_USE;
+
+/** The current size of a space, or as of a segment (-1: now).   Local.
+ *  @param[out] shape_out  [TUTTI_MAX_DIMS] */
+TUTTI_API tutti_err tutti_dataset_shape(const tutti_dataset *d, const char *space,
+                                        tutti_count segment, int *ndims_out,
+                                        tutti_count *shape_out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Infos: names and values, set at once, with the next commit, or with none under way */
+/**@{*/
+/** What an info belongs to: NULL variable and segment -1: the dataset. */
+typedef struct tutti_info_owner {
+    const char *variable;
+    tutti_count segment;
+} tutti_info_owner;
+
+/** Set it; count 0 and value NULL remove it.  Text is TUTTI_BYTES of UTF-8. */
+TUTTI_API tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner,
+                                           const char *name, tutti_type type, tutti_count count,
+                                           const void *value) TUTTI_MUST_USE;
+/** @param[out] value_out  NULL: only type and count are told; otherwise room for `*count_out` elements */
+TUTTI_API tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner,
+                                           const char *name, tutti_type *type_out,
+                                           tutti_count *count_out, void *value_out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Checking */
+/**@{*/
+/** Read everything and compare checksums.
+ *  @param[out] bytes_out  NULL, or how much was read
+ *  @return TUTTI_ERR_FORMAT with the first place that is wrong: variable, segment, block */
+TUTTI_API tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) TUTTI_MUST_USE;
+/**@}*/
+
+TUTTI_END_DECLS
+#endif
