@@ -4,7 +4,7 @@
  *      tutti_mesh_renumber(mesh, TUTTI_MESH_CURVE);           neighbours lie close in files
  *      tutti_mesh_view_get(mesh, &slice);
  *      of = malloc(slice.nodes * sizeof *of);
- *      tutti_mesh_partition(mesh, ranks, TUTTI_MESH_METIS, NULL, of, NULL);
+ *      tutti_mesh_partition(mesh, ranks, TUTTI_MESH_METIS, NULL, of);
  *      tutti_mesh_part_make(mesh, of, &part);                 rank p: partition p and its border
  *      tutti_mesh_free(&mesh);
  *      tutti_mesh_part_get(part, &p);
@@ -18,9 +18,9 @@
  *
  * A mesh is held in slices: of N nodes rank r has those with numbers from N * r / ranks to
  * N * (r + 1) / ranks - 1, of the elements likewise; no rank needs to hold all of it (but for what
- * is said to be done on rank 0).  A node's *number* is its position in the mesh's order, 0 to N - 1: that is
- * what files are written by.  Its *tag* is the number that it had in the file it came from.
- * Nodes that an element has in common are *neighbours*.
+ * is said to be done on rank 0).  A node's *number* is its position in the mesh's order, 0 to N -
+ * 1: that is what files are written by.  Its *tag* is the number that it had in the file it came
+ * from. Nodes that an element has in common are *neighbours*.
  *
  * Collectivity as in file.h.  What is said to agree is compared before anything is done:
  * TUTTI_ERR_MISMATCH on all ranks if it does not (options: rank 0's are used).  A collective call
@@ -72,8 +72,8 @@ TUTTI_API const char *tutti_mesh_type_name(int type);
 /**@{*/
 typedef struct tutti_mesh tutti_mesh;
 
-/** This rank's slice of a mesh.  Of one that was given: pointers are the mesh's, and good until it is
- *  renumbered or freed.  Later versions add fields at the end. */
+/** This rank's slice of a mesh.  Of one that was given: pointers are the mesh's, and good until it
+ *  is renumbered or freed.  Later versions add fields at the end. */
 typedef struct tutti_mesh_view {
     tutti_count nodes, first_node; /* of this rank; the number of the first */
     const double *coordinates;     /* [3 * nodes] x y z */
@@ -87,23 +87,24 @@ typedef struct tutti_mesh_view {
     tutti_count all_nodes, all_elements; /* of all ranks */
 } tutti_mesh_view;
 
-/** Read a mesh from a file: Gmsh's formats 4.1 and 2.2, as text or binary, with elements of the types
- *  above; or Tutti's own.  Which one it is, its first bytes tell.   Collective, path agrees.
+/** Read a mesh from a file: Gmsh's formats 4.1 and 2.2, as text or binary, with elements of the
+ *  types above; or Tutti's own.  Which one it is, its first bytes tell.   Collective, path agrees.
  *  Gmsh's files are read by rank 0 and dealt out; Tutti's own by all ranks, each its slice.
- *  Elements of other dimensions than the highest stay in it (boundaries, with their physical groups).
- *  Of several physical groups of an entity the first counts; periodicity, partitions, parametric
- *  coordinates and data sections are passed over.
+ *  Elements of other dimensions than the highest stay in it (boundaries, with their physical
+ *  groups). Of several physical groups of an entity the first counts; periodicity, partitions,
+ *  parametric coordinates and data sections are passed over.
  *  @param[in] opt  NULL: those of the environment
  *  @param[out] m_out  free it with tutti_mesh_free
- *  @return TUTTI_ERR_FORMAT with the line (text) or byte (binary) that is wrong, also for nodes that are
- *      missing; TUTTI_ERR_UNSUPPORTED for other versions and for elements that are not linear */
+ *  @return TUTTI_ERR_FORMAT with the line (text) or byte (binary) that is wrong, also for nodes
+ *      that are missing; TUTTI_ERR_UNSUPPORTED for other versions and for elements that are not
+ *      linear */
 TUTTI_API tutti_err tutti_mesh_open(MPI_Comm comm, const char *path, const tutti_options *opt,
                                     tutti_mesh **m_out) TUTTI_MUST_USE;
 
 /** Make a mesh from what every rank has of it: rank 0's nodes come first, then those of rank 1,
  *  and so on; elements the same.   Collective.   Everything is copied.
- *  @param[in] mine  of it first_node, first_element, all_nodes and all_elements are not looked at; tag, physical and
- *      entity may be NULL: tags count from 1, the others are 0
+ *  @param[in] mine  of it first_node, first_element, all_nodes and all_elements are not looked at;
+ *      tag, physical and entity may be NULL: tags count from 1, the others are 0
  *  @return TUTTI_ERR_ARG also for an element with a node that does not exist */
 TUTTI_API tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *mine,
                                     tutti_mesh **m_out) TUTTI_MUST_USE;
@@ -165,9 +166,9 @@ typedef enum tutti_mesh_format {
     TUTTI_MESH_GMSH_22_BINARY
 } tutti_mesh_format;
 
-/** Write it to a new file (an old one of that name is replaced).   Collective, path and format agree.
- *  Gmsh's formats: tags of nodes are their numbers + 1, of elements too: what order they are in would
- *  otherwise get lost.
+/** Write it to a new file (an old one of that name is replaced).   Collective, path and format
+ *  agree. Gmsh's formats: tags of nodes are their numbers + 1, of elements too: what order they
+ *  are in would otherwise get lost.
  *  @param[in] opt  NULL: those of the environment */
 TUTTI_API tutti_err tutti_mesh_write(tutti_mesh *m, const char *path, tutti_mesh_format format,
                                      const tutti_options *opt) TUTTI_MUST_USE;
@@ -181,8 +182,8 @@ typedef enum tutti_mesh_order {
     TUTTI_MESH_RCM    /* reverse Cuthill-McKee: small bandwidth; on rank 0, the whole graph */
 } tutti_mesh_order;
 
-/** Give the nodes new numbers, and deal them out accordingly.  Elements stay where they are.   The outcome
- *  does not depend on the number of ranks.   Collective, order agrees. */
+/** Give the nodes new numbers, and deal them out accordingly.  Elements stay where they are.   The
+ *  outcome does not depend on the number of ranks.   Collective, order agrees. */
 TUTTI_API tutti_err tutti_mesh_renumber(tutti_mesh *m, tutti_mesh_order order) TUTTI_MUST_USE;
 /**@}*/
 
@@ -193,48 +194,52 @@ typedef enum tutti_mesh_by {
     TUTTI_MESH_BY_CURVE /* pieces of Hilbert's curve; in parallel */
 } tutti_mesh_by;
 
-/** What came of it. */
-typedef struct tutti_mesh_cut {
-    int by;           /* which one it was: without METIS the curve */
-    int parts, empty; /* how many there are; of them without a node */
-    tutti_count cut;  /* pairs of neighbours in different partitions */
-    double smallest;  /* load of a partition, as a share of the mean */
-    double largest;
-    tutti_count least, most; /* nodes of a partition */
-} tutti_mesh_cut;
-
 /** Is METIS built in?   Local. */
 TUTTI_API int tutti_mesh_has_metis(void);
 
-/** tutti_mesh_partition with the caller's size of the struct (0: cut_out is NULL). */
-TUTTI_API tutti_err tutti_mesh_partition_sized(tutti_mesh *m, int parts, tutti_mesh_by by,
-                                               const tutti_count *load, int *of_out,
-                                               tutti_mesh_cut *cut_out,
-                                               size_t struct_size) TUTTI_MUST_USE;
-
 /** Divide the nodes among partitions of about the same load.   Collective, parts and by agree.
- *  The outcome does not depend on the number of ranks, only on the mesh and its order.  Without METIS (see
- *  tutti_mesh_has_metis) the curve is used.  Partitions may stay without a node: cut_out tells.  While METIS
- *  runs it has handlers of SIGTERM and SIGABRT: a SIGTERM then ends METIS, and this call by an error;
- *  afterwards the program's are back.
+ *  The outcome does not depend on the number of ranks, only on the mesh and its order.  Without
+ *  METIS (see tutti_mesh_has_metis) the curve is used.  Partitions may stay without a node:
+ *  tutti_mesh_cut_get tells.  While METIS runs it has handlers of SIGTERM and SIGABRT: a SIGTERM
+ *  then ends METIS, and this call by an error; afterwards the program's are back.
  *  @param[in] parts    >= 1; as many as there are ranks for tutti_mesh_part_make
  *  @param[in] load     [nodes of the slice] >= 0; NULL: all are 1
  *  @param[out] of_out  [nodes of the slice] the partition of each node
- *  @param[out] cut_out NULL, or what came of it, on all ranks
  *  @return TUTTI_ERR_OVERFLOW if the graph is too large for METIS */
-TUTTI_MUST_USE static inline tutti_err tutti_mesh_partition(tutti_mesh *m, int parts,
-                                                            tutti_mesh_by by,
-                                                            const tutti_count *load, int *of_out,
-                                                            tutti_mesh_cut *cut_out) {
-    return tutti_mesh_partition_sized(m, parts, by, load, of_out, cut_out,
-                                      cut_out ? sizeof *cut_out : 0);
+TUTTI_API tutti_err tutti_mesh_partition(tutti_mesh *m, int parts, tutti_mesh_by by,
+                                         const tutti_count *load, int *of_out) TUTTI_MUST_USE;
+
+/** How good a partition is. */
+typedef struct tutti_mesh_cut {
+    int parts, empty;        /* how many there are; of them without a node */
+    tutti_count cut;         /* pairs of neighbours in different partitions */
+    tutti_count shared;      /* nodes that more than one partition holds */
+    tutti_count held;        /* nodes of all partitions, copies included */
+    tutti_count least, most; /* nodes of a partition */
+    double lightest;         /* load of a partition, as a share of the mean: the least */
+    double heaviest;         /* and the largest */
+} tutti_mesh_cut;
+
+/** tutti_mesh_cut_get with the caller's size of the struct. */
+TUTTI_API tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of,
+                                         const tutti_count *load, tutti_mesh_cut *out,
+                                         size_t struct_size) TUTTI_MUST_USE;
+
+/** Look at a partition, whoever made it.   Collective, parts agrees.
+ *  @param[in] of, load  [nodes of the slice] as for tutti_mesh_partition; load may be NULL
+ *  @param[out] out      on all ranks */
+TUTTI_MUST_USE static inline tutti_err tutti_mesh_cut_get(tutti_mesh *m, int parts, const int *of,
+                                                          const tutti_count *load,
+                                                          tutti_mesh_cut *out) {
+    return tutti_mesh_cut_sized(m, parts, of, load, out, sizeof *out);
 }
 
-/** Which partitions hold each node: its own one, then those of its neighbours, in the order of these.
- *  A node that one holds is *local*, others are *shared*.   Collective.
+/** Which partitions hold each node: its own one, then those of its neighbours, in the order of
+ *  these. A node that one holds is *local*, others are *shared*.   Collective.
  *  Any number of partitions: ranks do not count.
  *  @param[in] of          [nodes of the slice] the partition of each node, >= 0
- *  @param[out] start_out  [nodes + 1] where the list of each node of the slice begins in *holder_out
+ *  @param[out] start_out  [nodes + 1] where the list of each node of the slice begins in
+ *      *holder_out
  *  @param[out] holder_out both: to be freed by tutti_mesh_lists_free */
 TUTTI_API tutti_err tutti_mesh_classify(tutti_mesh *m, const int *of, tutti_count **start_out,
                                         int **holder_out) TUTTI_MUST_USE;
@@ -243,14 +248,14 @@ TUTTI_API void tutti_mesh_lists_free(tutti_count **start, int **holder);
 /**@}*/
 
 /** @name Parts: what a rank computes on
- *  Rank p holds the nodes of partition p, which are its own, and copies of all their neighbours; and every
- *  element that has a node of its own. */
+ *  Rank p holds the nodes of partition p, which are its own, and copies of all their neighbours;
+ *  and every element that has a node of its own. */
 /**@{*/
 typedef struct tutti_mesh_part tutti_mesh_part;
 
-/** What this rank holds.  Pointers are the part's, and good until it is freed.  Nodes are numbered locally:
- *  own ones first, then copies; in each of the two, ascending by number.  Later versions add fields
- *  at the end. */
+/** What this rank holds.  Pointers are the part's, and good until it is freed.  Nodes are numbered
+ *  locally: own ones first, then copies; in each of the two, ascending by number.  Later versions
+ *  add fields at the end. */
 typedef struct tutti_mesh_part_view {
     tutti_count nodes, own_nodes;
     const tutti_count *number;       /* [nodes] in the mesh's order: what replicas.h is given */
@@ -282,7 +287,8 @@ typedef struct tutti_mesh_part_view {
 /** Hand the mesh out: partition p to rank p.   Collective.   A rank may get nothing.
  *  @param[in] of      [nodes of the slice] the partition of each node, 0 ... ranks - 1
  *  @param[out] p_out  free it with tutti_mesh_part_free; the mesh is not needed any more
- *  @return TUTTI_ERR_ARG for a partition that no rank has; TUTTI_ERR_OVERFLOW for 2^31 nodes on a rank */
+ *  @return TUTTI_ERR_ARG for a partition that no rank has; TUTTI_ERR_OVERFLOW for 2^31 nodes on a
+ *      rank */
 TUTTI_API tutti_err tutti_mesh_part_make(tutti_mesh *m, const int *of,
                                          tutti_mesh_part **p_out) TUTTI_MUST_USE;
 
@@ -299,7 +305,8 @@ TUTTI_MUST_USE static inline tutti_err tutti_mesh_part_get(const tutti_mesh_part
 }
 
 /** Give copies the values of their owners.   Collective, per_node agrees.
- *  @param[in,out] values  [nodes * per_node]: those of own nodes are sent, those of copies are set */
+ *  @param[in,out] values  [nodes * per_node]: those of own nodes are sent, those of copies are set
+ *      */
 TUTTI_API tutti_err tutti_mesh_part_exchange(tutti_mesh_part *p, double *values,
                                              int per_node) TUTTI_MUST_USE;
 /**@}*/
