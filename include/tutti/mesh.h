@@ -13,18 +13,19 @@
  *          compute u[0 ... p.own_nodes - 1] from u[0 ... p.nodes - 1]
  *          tutti_mesh_part_exchange(part, u, 1);              copies follow their owners
  *      }
- *      tutti_replicas_make(comm, ... p.nodes, p.number, p.own ...)     and write u: replicas.h
+ *      spec = {.n = p.nodes, .numbers = p.number, .own = p.own, .load = 1, .value_bytes = 8};
+ *      tutti_replicas_create(comm, &spec, &r);                and write u, see replicas.h
  *      tutti_mesh_part_free(&part);
  *
  * A mesh is held in slices: of N nodes rank r has those with numbers from N * r / ranks to
  * N * (r + 1) / ranks - 1, of the elements likewise; no rank needs to hold all of it (but for what
- * is said to be done on rank 0).  A node's *number* is its position in the mesh's order, 0 to N -
- * 1: that is what files are written by.  Its *tag* is the number that it had in the file it came
+ * is said to be done on rank 0).  A node's *number* is its position in the mesh's order, 0 to
+ * N - 1: that is what files are written by.  Its *tag* is the number that it had in the file it came
  * from. Nodes that an element has in common are *neighbours*.
  *
  * Collectivity as in file.h.  What is said to agree is compared before anything is done:
  * TUTTI_ERR_MISMATCH on all ranks if it does not (options: rank 0's are used).  A collective call
- * returns the same on all ranks.  A mesh, and a part, belongs to one thread at a time.
+ * returns the same on all ranks.  A mesh and its parts belong to one thread at a time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MESH_H
 #define TUTTI_MESH_H
