@@ -14,6 +14,7 @@ typedef enum tutti__kind {
     TUTTI__REQUEST,
     TUTTI__ARRAY,
     TUTTI__TILES,
+    TUTTI__REPLICAS,
     TUTTI__MESH,
     TUTTI__MESH_PART
 } tutti__kind;
