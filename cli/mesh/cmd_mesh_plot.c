@@ -101,10 +101,11 @@ static void triangle(canvas *k, const mesh_case *m, const point *p, const tutti_
     const double nx = dy1 * dz2 - dz1 * dy2, ny = dz1 * dx2 - dx1 * dz2;
     const double len = sqrt(nx * nx + ny * ny + area * area);
     if (len <= 0) return;
-    const double up = fabs(-0.5 * nx - 0.8 * ny * (area < 0 ? -1 : 1)) / len;
-    const int shade = fabs(area) / len > 0.75 ? 2 : up > 0.45 ? 1 : 0;
-    for (int i = 0; i < 3; i++) dot(k, v[i]->x, v[i]->y, v[i]->z, colour_of(m->of[n[i]], shade));
+    /* towards the eye; from above is light, from the left darker, from the right darkest */
+    const double left = area < 0 ? -nx : nx, down = area < 0 ? -ny : ny;
+    const int shade = down < -0.6 * len || fabs(area) > 0.9 * len ? 2 : left < 0 ? 1 : 0;
     if (fabs(area) < 1e-9) return;
+    int painted = 0;
     double x0 = v[0]->x, x1 = x0, y0 = v[0]->y, y1 = y0;
     for (int i = 1; i < 3; i++) {
         x0 = fmin(x0, v[i]->x);
@@ -120,7 +121,9 @@ static void triangle(canvas *k, const mesh_case *m, const point *p, const tutti_
             if (w[0] < 0 || a < 0 || b < 0) continue;
             const int near = w[0] >= a && w[0] >= b ? 0 : a >= b ? 1 : 2;
             dot(k, c, r, v[0]->z + a * dz1 + b * dz2, colour_of(m->of[n[near]], shade));
+            painted = 1;
         }
+    if (!painted) dot(k, v[0]->x, v[0]->y, v[0]->z, colour_of(m->of[n[0]], shade));
 }
 
 /* The faces of each type, as triangles. */
@@ -157,8 +160,8 @@ static int paint_mesh(canvas *k, const mesh_case *m) {
     tutti_mesh_info info;
     if (tutti_mesh_describe(m->mesh, &info) != TUTTI_OK) return cli_error_tutti();
     point *p = project(m, &info);
-    for (tutti_count i = 0; i < m->v.nodes; i++)
-        dot(k, p[i].x, p[i].y, p[i].z, colour_of(m->of[i], 1));
+    for (tutti_count i = 0; i < m->v.nodes && info.dim < 2; i++)
+        dot(k, p[i].x, p[i].y, p[i].z, colour_of(m->of[i], 0));
     for (tutti_count e = 0; e < m->v.elements; e++) {
         int face[12][3];
         const int n = faces_of(m->v.type[e], face);
@@ -217,17 +220,22 @@ static void write_svg(FILE *f, const canvas *k, char (*label)[160], const int *a
             "height=\"%d\" shape-rendering=\"crispEdges\">\n"
             "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
             k->width, k->height, k->width, k->height, k->width, k->height);
-    for (int y = 0; y < k->height; y++)
-        for (int x = 0; x < k->width;) {
+    for (int colour = WHITE + 1; colour < PNG_COLOURS; colour++) { /* one path: all its strips */
+        const png_colour *c = &k->palette[colour];
+        int strips = 0;
+        for (int y = 0; y < k->height; y++) {
             const unsigned char *row = k->pixel + (size_t)y * (size_t)k->width;
-            int end = x + 1;
-            while (end < k->width && row[end] == row[x]) end++;
-            const png_colour *c = &k->palette[row[x]];
-            if (row[x] != WHITE)
-                fprintf(f, "<path d=\"M%d %dh%dv1h-%dz\" fill=\"#%02x%02x%02x\"/>\n", x, y, end - x,
-                        end - x, c->red, c->green, c->blue);
-            x = end;
+            for (int x = 0; x < k->width;) {
+                int end = x + 1;
+                while (end < k->width && row[end] == row[x]) end++;
+                if (row[x] == colour && strips++ == 0)
+                    fprintf(f, "<path stroke=\"#%02x%02x%02x\" d=\"", c->red, c->green, c->blue);
+                if (row[x] == colour) fprintf(f, "M%d %d.5h%d", x, y, end - x);
+                x = end;
+            }
         }
+        if (strips) fputs("\"/>\n", f);
+    }
     for (int i = 0; i < labels; i++) {
         fprintf(f, "<text x=\"4\" y=\"%d\" font-family=\"sans-serif\" font-size=\"13\">", at[i]);
         for (const char *t = label[i]; *t; t++)
