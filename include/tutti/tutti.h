@@ -15,5 +15,6 @@
 #include <tutti/parts.h>
 #include <tutti/array.h>
 #include <tutti/replicas.h>
+#include <tutti/mesh.h>
 
 #endif

@@ -29,6 +29,7 @@ static const char *const DOES[TUTTI__CALLS] = {
     [TUTTI__CALL_REPLICAS] = "makes an inspector of replicas",
     [TUTTI__CALL_REPLICAS_CHECK] = "compares copies",
     [TUTTI__CALL_ARRAY] = "calls for the array",
+    [TUTTI__CALL_MESH] = "calls for the mesh",
 };
 
 /* Ranks are fewer than this. */

@@ -1,0 +1,112 @@
+/* TEST ranks=1 timeout=120 */
+/* Meshes that have been damaged at random, in every format: a clear error or a mesh that hangs
+ * together, never a crash, never more memory than a file of that size could be worth.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <sys/resource.h>
+#include "mesh/meshes.h"
+
+static char path[512];
+static const char *const words[] = {"-1",  "0",         "99999999999999999999", "$Nodes", "$End",
+                                    "nan", "1e400",     "2147483647",           "\"",     "\n",
+                                    "4.1", "$Elements", "-9223372036854775808", "15",     "\xff"};
+
+/* One kind of damage, or several. */
+static int64_t spoil(unsigned char *v, int64_t n, int64_t room) {
+    for (int64_t times = 1 + rnd(3); times > 0 && n > 1; times--) {
+        const int64_t at = rnd(n), k = 1 + rnd(16);
+        const char *w = words[rnd(sizeof words / sizeof *words)];
+        const int64_t len = (int64_t)strlen(w);
+        static const uint64_t odd[] = {
+            0, 1, 0x7fffffff, 0x80000000u, UINT64_MAX, (uint64_t)1 << 62, 1 << 20};
+        switch (rnd(7)) {
+        case 0: /* a bit */
+            v[at] ^= (unsigned char)(1 << rnd(8));
+            break;
+        case 1: /* cut off */
+            n = at + 1;
+            break;
+        case 2: /* a piece is missing */
+            if (at + k < n) {
+                memmove(v + at, v + at + k, (size_t)(n - at - k));
+                n -= k;
+            }
+            break;
+        case 3: /* a piece comes twice */
+            if (at + k < n && n + k < room) {
+                memmove(v + at + k, v + at, (size_t)(n - at));
+                n += k;
+            }
+            break;
+        case 4: /* a word in place of what was there */
+            if (at + len <= n) memcpy(v + at, w, (size_t)len);
+            break;
+        case 5: /* a number */
+            if (at + 8 <= n) memcpy(v + at, &odd[rnd(7)], rnd(2) ? 8 : 4);
+            break;
+        default: /* zeros */
+            memset(v + at, rnd(2) ? 0 : '9', (size_t)(at + k < n ? k : n - at));
+        }
+    }
+    return n;
+}
+
+/* What has been read can be used. */
+static void use(tutti_mesh *m) {
+    tutti_mesh_view v;
+    tutti_mesh_info info;
+    CHECK_OK(tutti_mesh_view_get(m, &v));
+    for (tutti_count i = 0; i < v.start[v.elements]; i++)
+        CHECK(v.node[i] >= 0 && v.node[i] < v.nodes, "node %lld", (long long)v.node[i]);
+    CHECK_OK(tutti_mesh_describe(m, &info));
+    CHECK_OK(tutti_mesh_renumber(m, TUTTI_MESH_CURVE));
+}
+
+static void hammer(tutti_mesh *m, tutti_mesh_format f, int rounds) {
+    int64_t n = 0;
+    int read = 0;
+    CHECK_OK(tutti_mesh_write(m, path, f, NULL));
+    unsigned char *good = file_bytes(path, &n), *bad = malloc((size_t)n + 256);
+    for (int i = 0; i < rounds; i++) {
+        tutti_mesh *back = NULL;
+        memcpy(bad, good, (size_t)n);
+        file_put(path, bad, spoil(bad, n, n + 200));
+        const tutti_err err = tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &back);
+        if (err == TUTTI_OK) {
+            read++;
+            use(back);
+        } else {
+            CHECK(err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_UNSUPPORTED, "round %d: %s", i,
+                  tutti_last_message());
+            CHECK(strstr(tutti_last_message(), "line") || strstr(tutti_last_message(), "byte") ||
+                      f == TUTTI_MESH_NATIVE,
+                  "'%s' does not say where", tutti_last_message());
+        }
+        tutti_mesh_free(&back);
+    }
+    CHECK(f == TUTTI_MESH_NATIVE ? read < rounds : read > 0, "%d of %d could be read", read,
+          rounds);
+    free(good);
+    free(bad);
+}
+
+int main(int argc, char **argv) {
+    harness_begin(&argc, &argv, 1153);
+    static const tutti_mesh_group group = {3, 1, "region"};
+    const int rounds =
+        getenv("TUTTI_TEST_TIER") && !strcmp(getenv("TUTTI_TEST_TIER"), "full") ? 20000 : 500;
+    whole w = whole_box(2, 1);
+    tutti_mesh *m = whole_mesh(&w, MPI_COMM_WORLD);
+    /* in memory, if there is a place: a disk is asked to keep each of thousands of files */
+    const char *shm = getenv("TUTTI_TEST_SHM");
+    snprintf(path, sizeof path, "%s/hostile", shm ? shm : check_dir());
+    CHECK_OK(tutti_mesh_set_groups(m, 1, &group));
+    for (int f = TUTTI_MESH_NATIVE; f <= TUTTI_MESH_GMSH_22_BINARY; f++)
+        hammer(m, (tutti_mesh_format)f, rounds);
+    tutti_mesh_free(&m);
+    whole_free(&w);
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    CHECK(used.ru_maxrss < 2 << 20, "%ld KiB of memory", used.ru_maxrss);
+    file_remove(path);
+    return harness_end();
+}
