@@ -1,6 +1,7 @@
 # The parts that a build can be without, and the small aids that its programs are linked with.
 #
 # tutti_parts     liburing, where it is installed (defines TUTTI_HAVE_URING); TUTTI_URING=OFF: never
+#                 METIS, where it is installed (defines TUTTI_HAVE_METIS); TUTTI_METIS=OFF: never
 # tutti_zlib      zlib, where it is installed (defines TUTTI_HAVE_ZLIB): the command's pictures are smaller
 # tutti_plugins   sanitizer builds only: keeps the MPI's plugins mapped (see keep_plugins.c)
 
@@ -18,6 +19,20 @@ elseif(TUTTI_URING)
     message(NOTICE "no liburing: the store 'uring' is left out (Debian: liburing-dev, pkg-config)")
 endif()
 target_link_libraries(tutti_parts INTERFACE rt dl)
+
+option(TUTTI_METIS "use METIS where it is installed" ON)
+if(TUTTI_METIS)
+    find_path(METIS_INCLUDE metis.h)
+    find_library(METIS_LIBRARY metis)
+endif()
+if(TUTTI_METIS AND METIS_INCLUDE AND METIS_LIBRARY)
+    target_compile_definitions(tutti_parts INTERFACE TUTTI_HAVE_METIS=1)
+    target_include_directories(tutti_parts SYSTEM INTERFACE ${METIS_INCLUDE})
+    target_link_libraries(tutti_parts INTERFACE ${METIS_LIBRARY})
+    message(STATUS "METIS: meshes are partitioned by it")
+elseif(TUTTI_METIS)
+    message(NOTICE "no METIS: meshes are partitioned by the curve only (Debian: libmetis-dev)")
+endif()
 
 add_library(tutti_zlib INTERFACE)
 find_package(ZLIB QUIET)

@@ -12,5 +12,6 @@
 #include <tutti/mpitype.h>
 #include <tutti/file.h>
 #include <tutti/array.h>
+#include <tutti/mesh.h>
 
 #endif

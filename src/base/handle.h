@@ -13,7 +13,9 @@ typedef enum tutti__kind {
     TUTTI__PLAN,
     TUTTI__REQUEST,
     TUTTI__ARRAY,
-    TUTTI__TILES
+    TUTTI__TILES,
+    TUTTI__MESH,
+    TUTTI__MESH_PART
 } tutti__kind;
 
 /* Part of the object; all zero: not listed. */

@@ -27,6 +27,7 @@ static const char *const DOES[TUTTI__CALLS] = {
     [TUTTI__CALL_CHANGE] = "changes options",
     [TUTTI__CALL_CLOSE] = "closes",
     [TUTTI__CALL_ARRAY] = "calls for the array",
+    [TUTTI__CALL_MESH] = "calls for the mesh",
 };
 
 /* Ranks are fewer than this. */

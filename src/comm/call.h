@@ -23,6 +23,7 @@ typedef enum tutti__call_kind {
     TUTTI__CALL_CHANGE,
     TUTTI__CALL_CLOSE,
     TUTTI__CALL_ARRAY, /* whatever is not done by one of the others; `agrees` has its name too */
+    TUTTI__CALL_MESH,  /* the same for meshes and their parts */
     TUTTI__CALLS
 } tutti__call_kind;
 

@@ -1,0 +1,501 @@
+/* mesh: Gmsh's formats 4.1 and 2.2, as text and binary, read by one rank.
+ *
+ * A file is a row of sections, $Name ... $EndName.  Those that matter are MeshFormat (first),
+ * PhysicalNames, Entities (4.1: which physical group an entity is of), Nodes and Elements (behind
+ * the nodes, so that a node that is missing is told where it is named); others are passed over.
+ * Arrays grow with what has been read: what a file only announces takes no memory.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mesh/mesh_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mesh/mesh_scan.h"
+
+/* An entity of the geometry, and the first of its physical groups. */
+typedef struct {
+    int dim;
+    int32_t tag, physical;
+} entity;
+
+/* Where a node is, by its tag: a table of all tags if these lie close, else sorted pairs. */
+typedef struct {
+    int64_t tag;
+    tutti_count at;
+} tagged;
+
+typedef struct {
+    tutti__scan scan;
+    int version; /* 41 or 22 */
+    int seen_nodes, seen_elements;
+    tutti__mesh_data d;
+    tutti_count room_nodes, room_elements, room_entries;
+    int room_groups;
+    entity *entities;
+    tutti_count n_entities, room_entities;
+    int64_t low;        /* of the table */
+    tutti_count *table; /* [n_table] position, or -1 */
+    tutti_count n_table;
+    tagged *sorted; /* [d.nodes] */
+} reader;
+
+/* Room for n items in the array that *p (of whatever type) leads to, NULL at first: doubles. */
+static tutti_err grow(void *p, tutti_count n, tutti_count *room, size_t item) {
+    void *v = NULL;
+    memcpy(&v, p, sizeof v);
+    if (n <= *room && v) return TUTTI_OK;
+    const tutti_count more = tutti__max(n, tutti__max(1024, 2 * *room));
+    v = tutti__realloc(v, (size_t)more * item);
+    if (!v) return TUTTI_ERR_NOMEM;
+    memcpy(p, &v, sizeof v);
+    *room = more;
+    return TUTTI_OK;
+}
+
+/* The arrays of nodes, or of elements, share one room. */
+static tutti_err grow_nodes(reader *r) {
+    tutti__mesh_data *d = &r->d;
+    tutti_count room = r->room_nodes;
+    TUTTI_TRY(grow(&d->coordinates, d->nodes + 1, &room, 3 * sizeof *d->coordinates));
+    return grow(&d->tag, d->nodes + 1, &r->room_nodes, sizeof *d->tag);
+}
+
+static tutti_err grow_elements(reader *r, int nodes) {
+    tutti__mesh_data *d = &r->d;
+    tutti_count a = r->room_elements, b = a, c = a;
+    const tutti_count n = d->elements + 2;
+    const tutti_count used = d->elements > 0 ? d->start[d->elements] : 0;
+    TUTTI_TRY(grow(&d->type, n, &a, sizeof *d->type));
+    TUTTI_TRY(grow(&d->physical, n, &b, sizeof *d->physical));
+    TUTTI_TRY(grow(&d->entity, n, &c, sizeof *d->entity));
+    TUTTI_TRY(grow(&d->start, n, &r->room_elements, sizeof *d->start));
+    return grow(&d->node, used + nodes, &r->room_entries, sizeof *d->node);
+}
+
+/* ---- tags */
+
+static int by_tag(const void *a, const void *b) {
+    const tagged *x = a, *y = b;
+    return (x->tag > y->tag) - (x->tag < y->tag);
+}
+
+static tutti_err index_nodes(reader *r) {
+    const tutti__mesh_data *d = &r->d;
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (tutti_count i = 0; i < d->nodes; i++) {
+        low = tutti__min(low, d->tag[i]);
+        high = tutti__max(high, d->tag[i]);
+    }
+    if (d->nodes > 0 && high - low < 4 * d->nodes + 1024) {
+        r->low = low;
+        r->n_table = high - low + 1;
+        r->table = tutti__malloc((size_t)r->n_table * sizeof *r->table);
+        if (!r->table) return TUTTI_ERR_NOMEM;
+        for (tutti_count i = 0; i < r->n_table; i++) r->table[i] = -1;
+        for (tutti_count i = 0; i < d->nodes; i++) {
+            tutti_count *at = &r->table[d->tag[i] - low];
+            if (*at >= 0)
+                TUTTI_SCAN_FAIL(&r->scan, "two nodes have the tag %lld", (long long)d->tag[i]);
+            *at = i;
+        }
+        return TUTTI_OK;
+    }
+    r->sorted = tutti__malloc((size_t)d->nodes * sizeof *r->sorted);
+    if (!r->sorted) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < d->nodes; i++) r->sorted[i] = (tagged){d->tag[i], i};
+    qsort(r->sorted, (size_t)d->nodes, sizeof *r->sorted, by_tag);
+    for (tutti_count i = 1; i < d->nodes; i++)
+        if (r->sorted[i].tag == r->sorted[i - 1].tag)
+            TUTTI_SCAN_FAIL(&r->scan, "two nodes have the tag %lld", (long long)r->sorted[i].tag);
+    return TUTTI_OK;
+}
+
+static tutti_err find_node(const reader *r, int64_t tag, tutti_count *out) {
+    tutti_count at = -1;
+    if (r->table) {
+        if (tag >= r->low && tag - r->low < r->n_table) at = r->table[tag - r->low];
+    } else {
+        const tagged key = {tag, 0};
+        const tagged *found =
+            bsearch(&key, r->sorted, (size_t)r->d.nodes, sizeof *r->sorted, by_tag);
+        if (found) at = found->at;
+    }
+    if (at < 0)
+        TUTTI_SCAN_FAIL(&r->scan, "an element names node %lld, which there is not", (long long)tag);
+    *out = at;
+    return TUTTI_OK;
+}
+
+/* ---- what a section is made of */
+
+static tutti_err put_node(reader *r, int64_t tag, const double *x) {
+    tutti__mesh_data *d = &r->d;
+    if (tag < 0) TUTTI_SCAN_FAIL(&r->scan, "a node has the tag %lld", (long long)tag);
+    TUTTI_TRY(grow_nodes(r));
+    d->tag[d->nodes] = tag;
+    if (x) memcpy(d->coordinates + 3 * d->nodes, x, 3 * sizeof *x);
+    d->nodes++;
+    return TUTTI_OK;
+}
+
+/* Its type in our terms. */
+static tutti_err type_of(const reader *r, int32_t gmsh, int *type_out) {
+    static const int number[TUTTI_MESH_TYPES] = {
+#define GMSH_NUMBER(name, dim, nodes, gmsh, text) gmsh,
+        TUTTI_MESH_TYPE_TABLE(GMSH_NUMBER)
+#undef GMSH_NUMBER
+    };
+    for (int t = 0; t < TUTTI_MESH_TYPES; t++)
+        if (number[t] == gmsh) {
+            *type_out = t;
+            return TUTTI_OK;
+        }
+    return tutti__scan_bad(
+        &r->scan, gmsh > 0 && gmsh < 200 ? TUTTI_ERR_UNSUPPORTED : TUTTI_ERR_FORMAT,
+        "elements of type %d are not among the linear ones that are read", (int)gmsh);
+}
+
+static tutti_err put_element(reader *r, int type, int32_t physical, int32_t entity_tag,
+                             const int64_t *tags) {
+    tutti__mesh_data *d = &r->d;
+    const int n = tutti_mesh_type_nodes(type);
+    TUTTI_TRY(grow_elements(r, n));
+    const tutti_count e = d->elements;
+    if (e == 0) d->start[0] = 0;
+    d->type[e] = (uint8_t)type;
+    d->physical[e] = physical < 0 && physical > INT32_MIN ? -physical : physical;
+    d->entity[e] = entity_tag;
+    d->start[e + 1] = d->start[e] + n;
+    for (int i = 0; i < n; i++) TUTTI_TRY(find_node(r, tags[i], &d->node[d->start[e] + i]));
+    d->elements++;
+    return TUTTI_OK;
+}
+
+static tutti_err read_names(reader *r) {
+    tutti__scan *s = &r->scan;
+    tutti__mesh_data *d = &r->d;
+    int64_t n = 0;
+    TUTTI_TRY(tutti__scan_int(s, &n));
+    TUTTI_TRY(tutti__scan_fits(s, n, 7, "names"));
+    for (int64_t i = 0; i < n; i++) {
+        int64_t dim = 0, tag = 0;
+        tutti_count room = r->room_groups;
+        TUTTI_TRY(grow(&d->group, d->groups + 1, &room, sizeof *d->group));
+        r->room_groups = (int)room;
+        tutti_mesh_group *g = &d->group[d->groups];
+        memset(g, 0, sizeof *g);
+        TUTTI_TRY(tutti__scan_int(s, &dim));
+        TUTTI_TRY(tutti__scan_int(s, &tag));
+        if (dim < 0 || dim > 3 || tag < INT32_MIN || tag > INT32_MAX)
+            TUTTI_SCAN_FAIL(s, "a physical group of dimension %lld with the tag %lld",
+                            (long long)dim, (long long)tag);
+        g->dim = (int)dim;
+        g->tag = (int)tag;
+        TUTTI_TRY(tutti__scan_quoted(s, g->name, sizeof g->name));
+        d->groups++;
+    }
+    return TUTTI_OK;
+}
+
+/* ---- 4.1 */
+
+static tutti_err read_entity(reader *r, int dim) {
+    tutti__scan *s = &r->scan;
+    entity e = {.dim = dim};
+    double box[6];
+    int64_t n = 0;
+    int32_t tag = 0;
+    TUTTI_TRY(tutti__scan_i32(s, &e.tag));
+    TUTTI_TRY(tutti__scan_f64(s, dim == 0 ? 3 : 6, box));
+    TUTTI_TRY(tutti__scan_i64(s, &n));
+    TUTTI_TRY(tutti__scan_fits(s, n, s->binary ? 4 : 2, "physical groups"));
+    for (int64_t i = 0; i < n; i++) {
+        TUTTI_TRY(tutti__scan_i32(s, &tag));
+        if (i == 0) e.physical = tag;
+    }
+    n = 0;
+    if (dim > 0) TUTTI_TRY(tutti__scan_i64(s, &n));
+    TUTTI_TRY(tutti__scan_fits(s, n, s->binary ? 4 : 2, "bounding entities"));
+    for (int64_t i = 0; i < n; i++) TUTTI_TRY(tutti__scan_i32(s, &tag));
+    TUTTI_TRY(grow(&r->entities, r->n_entities + 1, &r->room_entities, sizeof e));
+    r->entities[r->n_entities++] = e;
+    return TUTTI_OK;
+}
+
+static int by_entity(const void *a, const void *b) {
+    const entity *x = a, *y = b;
+    if (x->dim != y->dim) return (x->dim > y->dim) - (x->dim < y->dim);
+    return (x->tag > y->tag) - (x->tag < y->tag);
+}
+
+static tutti_err read_entities(reader *r) {
+    tutti__scan *s = &r->scan;
+    int64_t n[4];
+    for (int dim = 0; dim < 4; dim++) {
+        TUTTI_TRY(tutti__scan_i64(s, &n[dim]));
+        TUTTI_TRY(tutti__scan_fits(s, n[dim], 10, "entities"));
+    }
+    for (int dim = 0; dim < 4; dim++)
+        for (int64_t i = 0; i < n[dim]; i++) TUTTI_TRY(read_entity(r, dim));
+    if (r->n_entities > 0)
+        qsort(r->entities, (size_t)r->n_entities, sizeof *r->entities, by_entity);
+    return TUTTI_OK;
+}
+
+/* dim, tag, a number (parametric, or type), how many: what a block of nodes or elements begins with. */
+typedef struct {
+    int32_t dim, tag, third;
+    int64_t n;
+} block;
+
+static tutti_err read_block(reader *r, int64_t left, int least, const char *what, block *b) {
+    tutti__scan *s = &r->scan;
+    TUTTI_TRY(tutti__scan_i32(s, &b->dim));
+    TUTTI_TRY(tutti__scan_i32(s, &b->tag));
+    TUTTI_TRY(tutti__scan_i32(s, &b->third));
+    TUTTI_TRY(tutti__scan_i64(s, &b->n));
+    if (b->dim < 0 || b->dim > 3) TUTTI_SCAN_FAIL(s, "an entity of dimension %d", (int)b->dim);
+    if (b->n < 0 || b->n > left)
+        TUTTI_SCAN_FAIL(s, "a block of %lld %s, but %lld are left", (long long)b->n, what,
+                        (long long)left);
+    return tutti__scan_fits(s, b->n, least, what);
+}
+
+/* blocks, items, lowest and highest tag: how a section begins. */
+static tutti_err read_counts(reader *r, int least, const char *what, int64_t *blocks, int64_t *n) {
+    tutti__scan *s = &r->scan;
+    int64_t ignored = 0;
+    TUTTI_TRY(tutti__scan_i64(s, blocks));
+    TUTTI_TRY(tutti__scan_i64(s, n));
+    TUTTI_TRY(tutti__scan_i64(s, &ignored));
+    TUTTI_TRY(tutti__scan_i64(s, &ignored));
+    TUTTI_TRY(tutti__scan_fits(s, *blocks, 8, "blocks"));
+    return tutti__scan_fits(s, *n, least, what);
+}
+
+static tutti_err read_nodes_41(reader *r) {
+    tutti__scan *s = &r->scan;
+    int64_t blocks = 0, n = 0;
+    TUTTI_TRY(read_counts(r, 8, "nodes", &blocks, &n));
+    for (int64_t k = 0; k < blocks; k++) {
+        block b;
+        const tutti_count first = r->d.nodes;
+        TUTTI_TRY(read_block(r, n - first, 8, "nodes", &b));
+        for (int64_t i = 0; i < b.n; i++) {
+            int64_t tag = 0;
+            TUTTI_TRY(tutti__scan_i64(s, &tag));
+            TUTTI_TRY(put_node(r, tag, NULL));
+        }
+        const int more = b.third ? b.dim : 0; /* parametric coordinates */
+        for (int64_t i = 0; i < b.n; i++) {
+            double x[6];
+            TUTTI_TRY(tutti__scan_f64(s, 3 + more, x));
+            memcpy(r->d.coordinates + 3 * (first + i), x, 3 * sizeof *x);
+        }
+    }
+    if (r->d.nodes != n)
+        TUTTI_SCAN_FAIL(s, "%lld nodes are announced, %lld are there", (long long)n,
+                        (long long)r->d.nodes);
+    return TUTTI_OK;
+}
+
+static tutti_err read_elements_41(reader *r) {
+    tutti__scan *s = &r->scan;
+    int64_t blocks = 0, n = 0;
+    TUTTI_TRY(read_counts(r, 4, "elements", &blocks, &n));
+    for (int64_t k = 0; k < blocks; k++) {
+        block b;
+        int type = 0;
+        int64_t tags[1 + TUTTI_MESH_MOST_NODES];
+        TUTTI_TRY(read_block(r, n - r->d.elements, 4, "elements", &b));
+        TUTTI_TRY(type_of(r, b.third, &type));
+        const entity key = {b.dim, b.tag, 0};
+        const entity *found = NULL;
+        if (r->n_entities > 0)
+            found = bsearch(&key, r->entities, (size_t)r->n_entities, sizeof key, by_entity);
+        for (int64_t i = 0; i < b.n; i++) {
+            for (int j = 0; j <= tutti_mesh_type_nodes(type); j++)
+                TUTTI_TRY(tutti__scan_i64(s, &tags[j]));
+            TUTTI_TRY(put_element(r, type, found ? found->physical : 0, b.tag, tags + 1));
+        }
+    }
+    if (r->d.elements != n)
+        TUTTI_SCAN_FAIL(s, "%lld elements are announced, %lld are there", (long long)n,
+                        (long long)r->d.elements);
+    return TUTTI_OK;
+}
+
+/* ---- 2.2 */
+
+static tutti_err read_nodes_22(reader *r) {
+    tutti__scan *s = &r->scan;
+    int64_t n = 0;
+    TUTTI_TRY(tutti__scan_int(s, &n)); /* this one is text in both */
+    TUTTI_TRY(tutti__scan_fits(s, n, s->binary ? 28 : 8, "nodes"));
+    if (s->binary) TUTTI_TRY(tutti__scan_skip_line(s));
+    for (int64_t i = 0; i < n; i++) {
+        int32_t small = 0;
+        int64_t tag = 0;
+        double x[3];
+        if (s->binary)
+            TUTTI_TRY(tutti__scan_i32(s, &small));
+        else
+            TUTTI_TRY(tutti__scan_int(s, &tag));
+        TUTTI_TRY(tutti__scan_f64(s, 3, x));
+        TUTTI_TRY(put_node(r, s->binary ? small : tag, x));
+    }
+    return TUTTI_OK;
+}
+
+/* Its tags, physical group and entity first, and its nodes. */
+static tutti_err read_element_22(reader *r, int type, int32_t n_tags) {
+    tutti__scan *s = &r->scan;
+    int32_t tag[2] = {0, 0}, one = 0;
+    int64_t nodes[TUTTI_MESH_MOST_NODES];
+    for (int32_t i = 0; i < n_tags; i++) TUTTI_TRY(tutti__scan_i32(s, i < 2 ? &tag[i] : &one));
+    for (int i = 0; i < tutti_mesh_type_nodes(type); i++) {
+        if (s->binary) {
+            TUTTI_TRY(tutti__scan_i32(s, &one));
+            nodes[i] = one;
+        } else {
+            TUTTI_TRY(tutti__scan_int(s, &nodes[i]));
+        }
+    }
+    return put_element(r, type, tag[0], tag[1], nodes);
+}
+
+static tutti_err read_elements_22(reader *r) {
+    tutti__scan *s = &r->scan;
+    int64_t n = 0;
+    TUTTI_TRY(tutti__scan_int(s, &n));
+    TUTTI_TRY(tutti__scan_fits(s, n, s->binary ? 8 : 6, "elements"));
+    if (s->binary) TUTTI_TRY(tutti__scan_skip_line(s));
+    while (r->d.elements < n) {
+        int32_t head[3] = {0, 1, 0}; /* type, how many, tags of each */
+        int64_t number = 0;
+        int type = 0;
+        if (!s->binary) TUTTI_TRY(tutti__scan_int(s, &number));
+        TUTTI_TRY(tutti__scan_i32(s, &head[0]));
+        if (s->binary) TUTTI_TRY(tutti__scan_i32(s, &head[1]));
+        TUTTI_TRY(tutti__scan_i32(s, &head[2]));
+        TUTTI_TRY(type_of(r, head[0], &type));
+        TUTTI_TRY(tutti__scan_fits(s, head[2], s->binary ? 4 : 2, "tags"));
+        if (head[1] < 1 || head[1] > n - r->d.elements)
+            TUTTI_SCAN_FAIL(s, "a block of %d elements, but %lld are left", (int)head[1],
+                            (long long)(n - r->d.elements));
+        for (int32_t i = 0; i < head[1]; i++) {
+            int32_t ignored = 0;
+            if (s->binary) TUTTI_TRY(tutti__scan_i32(s, &ignored));
+            TUTTI_TRY(read_element_22(r, type, head[2]));
+        }
+    }
+    return TUTTI_OK;
+}
+
+/* ---- the file */
+
+static tutti_err read_format(reader *r) {
+    tutti__scan *s = &r->scan;
+    char version[TUTTI__SCAN_WORD];
+    int64_t binary = 0, size = 0;
+    int32_t one = 0;
+    TUTTI_TRY(tutti__scan_word(s, version));
+    TUTTI_TRY(tutti__scan_int(s, &binary));
+    TUTTI_TRY(tutti__scan_int(s, &size));
+    r->version = strcmp(version, "4.1") == 0 ? 41 : strcmp(version, "2.2") == 0 ? 22 : 0;
+    if (r->version == 0)
+        return tutti__scan_bad(s, TUTTI_ERR_UNSUPPORTED,
+                               "version %s of Gmsh's format: 4.1 and 2.2 are read", version);
+    if (binary < 0 || binary > 1 || size != 8)
+        return tutti__scan_bad(s, TUTTI_ERR_UNSUPPORTED,
+                               "file type %lld with numbers of %lld bytes", (long long)binary,
+                               (long long)size);
+    if (binary == 0) return TUTTI_OK;
+    TUTTI_TRY(tutti__scan_skip_line(s));
+    s->binary = 1;
+    TUTTI_TRY(tutti__scan_bytes(s, &one, sizeof one));
+    if (one != 1)
+        return tutti__scan_bad(s, one == 0x01000000 ? TUTTI_ERR_UNSUPPORTED : TUTTI_ERR_FORMAT,
+                               "the numbers are in the byte order of another machine");
+    return TUTTI_OK;
+}
+
+static tutti_err read_section(reader *r, const char *name) {
+    tutti__scan *s = &r->scan;
+    /* names and, in 2.2, counts are text: they pass over the line break themselves */
+    const int text = r->version == 22 || strcmp(name, "$PhysicalNames") == 0;
+    if (s->binary && !text) TUTTI_TRY(tutti__scan_skip_line(s));
+    if (strcmp(name, "$PhysicalNames") == 0) return read_names(r);
+    if (strcmp(name, "$Entities") == 0 && r->version == 41) {
+        if (r->n_entities > 0 || r->seen_elements)
+            TUTTI_SCAN_FAIL(s, "entities behind elements, or twice");
+        return read_entities(r);
+    }
+    if (strcmp(name, "$Nodes") == 0) {
+        if (r->seen_nodes++) TUTTI_SCAN_FAIL(s, "nodes for the second time");
+        TUTTI_TRY(r->version == 41 ? read_nodes_41(r) : read_nodes_22(r));
+        return index_nodes(r);
+    }
+    if (r->seen_elements++) TUTTI_SCAN_FAIL(s, "elements for the second time");
+    if (!r->seen_nodes) TUTTI_SCAN_FAIL(s, "elements before the nodes");
+    return r->version == 41 ? read_elements_41(r) : read_elements_22(r);
+}
+
+static int is_read(const reader *r, const char *name) {
+    return strcmp(name, "$PhysicalNames") == 0 || strcmp(name, "$Nodes") == 0 ||
+           strcmp(name, "$Elements") == 0 || (strcmp(name, "$Entities") == 0 && r->version == 41);
+}
+
+static tutti_err read_sections(reader *r) {
+    tutti__scan *s = &r->scan;
+    char name[TUTTI__SCAN_WORD], end[TUTTI__SCAN_WORD + 4], word[TUTTI__SCAN_WORD];
+    int over = 0;
+    TUTTI_TRY(tutti__scan_word(s, name));
+    if (strcmp(name, "$MeshFormat") != 0)
+        TUTTI_SCAN_FAIL(s, "neither a mesh of Gmsh's nor one of Tutti's: it begins with '%s'",
+                        name);
+    TUTTI_TRY(read_format(r));
+    TUTTI_TRY(tutti__scan_word(s, word));
+    if (strcmp(word, "$EndMeshFormat") != 0)
+        TUTTI_SCAN_FAIL(s, "'%s' where $EndMeshFormat is expected", word);
+    for (;;) {
+        TUTTI_TRY(tutti__scan_end(s, &over));
+        if (over) break;
+        TUTTI_TRY(tutti__scan_word(s, name));
+        if (name[0] != '$') TUTTI_SCAN_FAIL(s, "'%s' where a section should begin", name);
+        end[0] = '\0';
+        strcat(strcat(end, "$End"), name + 1);
+        if (!is_read(r, name)) {
+            TUTTI_TRY(tutti__scan_skip_to(s, end));
+            continue;
+        }
+        TUTTI_TRY(read_section(r, name));
+        TUTTI_TRY(tutti__scan_word(s, word));
+        if (strcmp(word, end) != 0) TUTTI_SCAN_FAIL(s, "'%s' where %s is expected", word, end);
+    }
+    if (!r->seen_nodes) TUTTI_SCAN_FAIL(s, "a mesh without nodes: there is no section $Nodes");
+    return TUTTI_OK;
+}
+
+tutti_err tutti__gmsh_read(const char *path, const tutti_options *opt, tutti__mesh_data *out) {
+    reader r;
+    memset(&r, 0, sizeof r);
+    tutti_err err = tutti__scan_open(&r.scan, path, opt);
+    if (err == TUTTI_OK) err = read_sections(&r);
+    if (err == TUTTI_OK) { /* arrays that nothing was put into */
+        err = grow_nodes(&r);
+        if (err == TUTTI_OK) err = grow_elements(&r, 0);
+        if (err == TUTTI_OK && r.d.elements == 0) r.d.start[0] = 0;
+    }
+    tutti__scan_close(&r.scan);
+    tutti__free(r.entities);
+    tutti__free(r.table);
+    tutti__free(r.sorted);
+    if (err != TUTTI_OK) {
+        tutti__mesh_data_free(&r.d);
+        tutti__error_context("open", path, -1);
+        return err;
+    }
+    *out = r.d;
+    return TUTTI_OK;
+}

@@ -1,0 +1,96 @@
+/* mesh: the paper's node classification (Filgueira et al.): which partitions hold each node.  Each
+ * rank looks at the nodes of its slice, and asks others for the partitions of neighbours that are
+ * not in it.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mesh/mesh_impl.h"
+
+#include <string.h>
+
+tutti_err tutti__mesh_of_check(const tutti_mesh *m, const int *of, int parts) {
+    TUTTI_CHECK(parts >= 1, TUTTI_ERR_ARG, "%d partitions", parts);
+    TUTTI_CHECK(of || m->own.nodes == 0, TUTTI_ERR_ARG, "there is no list of partitions");
+    for (tutti_count i = 0; i < m->own.nodes; i++)
+        TUTTI_CHECK(of[i] >= 0 && of[i] < parts, TUTTI_ERR_ARG,
+                    "node %lld is in partition %d, but there are %d",
+                    (long long)(m->first_node + i), of[i], parts);
+    return TUTTI_OK;
+}
+
+/* A list's partitions, each once, in the order in which they are met.  Lists are short; where a
+ * node has hundreds of partitions around it the search takes its square. */
+static tutti_err lists(const tutti_mesh *m, const int *of, const tutti__mesh_values *v,
+                       tutti_count *start, int **holder) {
+    const tutti__mesh_graph *g = &m->graph;
+    tutti_count room = 2 * g->nodes + 64, used = 0;
+    *holder = tutti__malloc((size_t)room * sizeof **holder);
+    if (!*holder) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < g->nodes; i++) {
+        const tutti_count most = 1 + g->start[i + 1] - g->start[i];
+        if (used + most > room) {
+            room = tutti__max(2 * room, used + most);
+            int *more = tutti__realloc(*holder, (size_t)room * sizeof *more);
+            if (!more) return TUTTI_ERR_NOMEM;
+            *holder = more;
+        }
+        int *list = *holder + used, n = 1;
+        start[i] = used;
+        list[0] = of[i];
+        for (tutti_count j = g->start[i]; j < g->start[i + 1]; j++) {
+            const int p = *(const int *)tutti__mesh_value(v, g->to[j]);
+            int k = 0;
+            while (k < n && list[k] != p) k++;
+            if (k == n) list[n++] = p;
+        }
+        used += n;
+    }
+    start[g->nodes] = used;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__mesh_classify(tutti_mesh *m, const int *of, tutti_count **start_out,
+                               int **holder_out) {
+    tutti_count *start = NULL;
+    int *holder = NULL;
+    tutti__mesh_values v = {.item = 0};
+    TUTTI_TRY(tutti__mesh_graph_need(m));
+    const tutti__mesh_question q = {.all = m->all_nodes,
+                                    .item = sizeof *of,
+                                    .own = of,
+                                    .n = m->graph.start[m->own.nodes],
+                                    .number = m->graph.to};
+    TUTTI_TRY(tutti__mesh_ask(m->team, TUTTI_OK, &q, &v));
+    start = tutti__malloc(((size_t)m->own.nodes + 1) * sizeof *start);
+    tutti_err err = start ? lists(m, of, &v, start, &holder) : TUTTI_ERR_NOMEM;
+    tutti__mesh_values_free(&v);
+    err = tutti__team_agree(m->team, err);
+    if (err != TUTTI_OK) {
+        tutti__free(start);
+        tutti__free(holder);
+        return err;
+    }
+    *start_out = start;
+    *holder_out = holder;
+    return TUTTI_OK;
+}
+
+tutti_err tutti_mesh_classify(tutti_mesh *m, const int *of, tutti_count **start_out,
+                              int **holder_out) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__mesh_live(m));
+    tutti_err err = tutti__mesh_of_check(m, of, INT32_MAX);
+    if (err == TUTTI_OK && (!start_out || !holder_out))
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the lists");
+    TUTTI_TRY(tutti__mesh_call(m->team, &(tutti__mesh_opening){"classify", "nothing", 0}, err));
+    return tutti__mesh_classify(m, of, start_out, holder_out);
+}
+
+void tutti_mesh_lists_free(tutti_count **start, int **holder) {
+    if (start) {
+        tutti__free(*start);
+        *start = NULL;
+    }
+    if (holder) {
+        tutti__free(*holder);
+        *holder = NULL;
+    }
+}

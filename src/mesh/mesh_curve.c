@@ -1,0 +1,182 @@
+/* mesh: nodes along Hilbert's curve, by all ranks together.
+ *
+ * A node's key is how far along the curve its place in a grid over the bounding box is; nodes of
+ * equal keys come by number, so that the order is one and the same for any number of ranks.
+ * Ranks sort their own, agree on splitters from samples of all, send each node to the rank whose
+ * stretch of the curve it lies on, and sort again.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mesh/mesh_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the curve: at each level a cell is cut into 2^dims, which the curve visits in the order of
+ * Gray's code, turned (by `turn` bits) and mirrored (by `entry`) as it came in */
+
+static uint32_t rotate_right(uint32_t v, int by, int dims) {
+    const uint32_t mask = (1u << dims) - 1;
+    by %= dims;
+    return ((v >> by) | (v << (dims - by))) & mask;
+}
+
+static uint32_t gray(uint32_t i) {
+    return i ^ (i >> 1);
+}
+
+static uint32_t gray_inverse(uint32_t g) {
+    for (uint32_t shift = 1; shift < 32; shift *= 2) g ^= g >> shift;
+    return g;
+}
+
+/* Along which axis the curve leaves cell w for the next one, as seen from the cell. */
+static int direction(uint32_t w, int dims) {
+    if (w == 0) return 0;
+    const uint32_t i = w % 2 ? w : w - 1;
+    return __builtin_ctz(~i) % dims;
+}
+
+uint64_t tutti__hilbert(int dims, int bits, const uint32_t *x) {
+    uint64_t key = 0;
+    uint32_t entry = 0;
+    int turn = 0;
+    for (int b = bits - 1; b >= 0; b--) {
+        uint32_t cell = 0;
+        for (int k = 0; k < dims; k++) cell |= ((x[k] >> b) & 1u) << k;
+        const uint32_t w = gray_inverse(rotate_right(cell ^ entry, turn + 1, dims));
+        const uint32_t in = w == 0 ? 0 : gray(2 * ((w - 1) / 2));
+        key = key << dims | w;
+        entry ^= rotate_right(in, dims - (turn + 1) % dims, dims);
+        turn = (turn + direction(w, dims) + 1) % dims;
+    }
+    return key;
+}
+
+/* ---- keys */
+
+/* The grid: axes along which there is any extent, all to the same scale. */
+typedef struct {
+    int dims, bits, axis[3];
+    double low[3], extent;
+} grid;
+
+static tutti_err grid_make(tutti_mesh *m, grid *g) {
+    static const int bits_of[] = {1, 31, 31, 21};
+    double box[6]; /* lowest, and negative of the highest, at half their size: no overflow */
+    const tutti__mesh_data *d = &m->own;
+    MPI_Request r;
+    for (int k = 0; k < 6; k++) box[k] = 1e308;
+    for (tutti_count i = 0; i < 3 * d->nodes; i++) {
+        const double x = d->coordinates[i] / 2;
+        const int k = (int)(i % 3);
+        if (x < box[k]) box[k] = x;
+        if (-x < box[3 + k]) box[3 + k] = -x;
+    }
+    TUTTI_MPI(MPI_Iallreduce(MPI_IN_PLACE, box, 6, MPI_DOUBLE, MPI_MIN, m->team->comm, &r));
+    TUTTI_TRY(tutti__team_finish(1, &r));
+    memset(g, 0, sizeof *g);
+    for (int k = 0; k < 3; k++) {
+        const double extent = -box[3 + k] - box[k];
+        if (!(extent > 0)) continue;
+        g->low[g->dims] = box[k];
+        g->axis[g->dims++] = k;
+        if (extent > g->extent) g->extent = extent;
+    }
+    g->bits = bits_of[g->dims];
+    return TUTTI_OK;
+}
+
+static uint64_t key_of(const grid *g, const double *x) {
+    uint32_t at[3] = {0, 0, 0};
+    const double cells = (double)((1u << g->bits) - 1);
+    for (int k = 0; k < g->dims; k++)
+        at[k] = (uint32_t)((x[g->axis[k]] / 2 - g->low[k]) / g->extent * cells);
+    return g->dims > 0 ? tutti__hilbert(g->dims, g->bits, at) : 0;
+}
+
+/* ---- sorting */
+
+static int by_key(const void *a, const void *b) {
+    const tutti__mesh_stop *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+enum { SAMPLES = 64 }; /* of each rank */
+
+/* Of everybody's samples, sorted, those that part the ranks: [ranks - 1]. */
+static tutti_err splitters(tutti__team *t, tutti_count n, const tutti__mesh_stop *v,
+                           tutti__mesh_stop *out, tutti__mesh_stop *all) {
+    tutti__mesh_stop mine[SAMPLES];
+    MPI_Request r;
+    size_t kept = 0;
+    memset(mine, -1, sizeof mine); /* load -1: there is none */
+    for (int i = 0; i < SAMPLES && n > 0; i++) {
+        mine[i] = v[tutti__mesh_first(n, SAMPLES, i)];
+        mine[i].load = 0;
+    }
+    TUTTI_MPI(MPI_Iallgather(mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE,
+                             t->comm, &r));
+    TUTTI_TRY(tutti__team_finish(1, &r));
+    for (size_t i = 0; i < (size_t)t->size * SAMPLES; i++)
+        if (all[i].load == 0) all[kept++] = all[i];
+    qsort(all, kept, sizeof *all, by_key);
+    for (int i = 1; i < t->size; i++)
+        out[i - 1] = kept > 0 ? all[tutti__mesh_first((tutti_count)kept, t->size, i)]
+                              : (tutti__mesh_stop){0, 0, 0};
+    return TUTTI_OK;
+}
+
+/* bound[r]: this rank's first node that belongs to rank r or one behind it. */
+static void part_by(const tutti__team *t, const tutti__mesh_stop *cut, tutti_count n,
+                    const tutti__mesh_stop *v, tutti_count *bound) {
+    tutti_count at = 0;
+    bound[0] = 0;
+    for (int r = 1; r < t->size; r++) {
+        while (at < n && by_key(&v[at], &cut[r - 1]) < 0) at++;
+        bound[r] = at;
+    }
+    bound[t->size] = n;
+}
+
+static tutti_err sort_all(tutti__team *t, tutti_count n, const tutti__mesh_stop *v,
+                          tutti_count *n_out, tutti__mesh_stop **out) {
+    const size_t ranks = (size_t)t->size;
+    tutti__mesh_stop *cut = tutti__malloc(ranks * sizeof *cut);
+    tutti__mesh_stop *all = tutti__malloc(ranks * SAMPLES * sizeof *all);
+    tutti_count *bound = tutti__malloc((ranks + 1) * sizeof *bound);
+    tutti_err err = tutti__team_agree(t, cut && all && bound ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err == TUTTI_OK) err = splitters(t, n, v, cut, all);
+    if (err == TUTTI_OK) {
+        part_by(t, cut, n, v, bound);
+        err = tutti__mesh_pass(t, TUTTI_OK, sizeof *v, v, bound, n_out, (void **)out);
+    }
+    tutti__free(cut);
+    tutti__free(all);
+    tutti__free(bound);
+    if (err == TUTTI_OK) qsort(*out, (size_t)*n_out, sizeof **out, by_key);
+    return err;
+}
+
+tutti_err tutti__mesh_along_curve(tutti_mesh *m, const tutti_count *load, tutti_count *n_out,
+                                  tutti__mesh_stop **out) {
+    const tutti__mesh_data *d = &m->own;
+    tutti__mesh_stop *v = NULL;
+    grid g;
+    TUTTI_TRY(grid_make(m, &g));
+    v = tutti__malloc(((size_t)d->nodes + 1) * sizeof *v);
+    TUTTI_TRY(tutti__team_agree(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM));
+    TUTTI_ASSERT(v != NULL);
+    for (tutti_count i = 0; i < d->nodes; i++)
+        v[i] = (tutti__mesh_stop){.key = key_of(&g, d->coordinates + 3 * i),
+                                  .number = m->first_node + i,
+                                  .load = load ? load[i] : 1};
+    qsort(v, (size_t)d->nodes, sizeof *v, by_key);
+    if (m->team->size == 1) {
+        *n_out = d->nodes;
+        *out = v;
+        return TUTTI_OK;
+    }
+    const tutti_err err = sort_all(m->team, d->nodes, v, n_out, out);
+    tutti__free(v);
+    return err;
+}

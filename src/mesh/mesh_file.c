@@ -1,0 +1,107 @@
+/* mesh: from files and into files, whatever their format.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mesh/mesh_impl.h"
+
+#include <string.h>
+
+/* Rank 0 looks at the first bytes; all know. */
+static tutti_err is_native(tutti__team *t, const char *path, const tutti_options *opt, int *out) {
+    unsigned char first[TUTTI__MESH_MAGIC_BYTES] = {0};
+    tutti_err err = TUTTI_OK;
+    if (t->rank == 0) {
+        tutti_options alone = *opt;
+        tutti_file *f = NULL;
+        tutti_access *a = NULL;
+        alone.nodes[0] = '\0';
+        err = tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, &alone, &f);
+        if (err == TUTTI_OK) err = tutti_access_contiguous(0, sizeof first, &a);
+        if (err == TUTTI_OK) err = tutti_file_read_independent(f, a, first, NULL);
+        tutti_access_free(&a);
+        const tutti_error_info trouble = *tutti_last_error();
+        if (f && tutti_file_close(&f) != TUTTI_OK && err == TUTTI_OK) err = TUTTI_ERR_IO;
+        if (err != TUTTI_OK) tutti__error_assign(&trouble);
+    }
+    TUTTI_TRY(tutti__team_agree(t, err));
+    TUTTI_TRY(tutti__team_tell(t, first, sizeof first));
+    *out = memcmp(first, tutti__mesh_magic, sizeof first) == 0;
+    return TUTTI_OK;
+}
+
+/* What rank 0 has read, for all; groups too. */
+static tutti_err deal_read(tutti_mesh *m, tutti_err mine, tutti__mesh_data *all) {
+    int64_t groups = all->groups;
+    TUTTI_TRY(tutti__mesh_deal(m, mine, all));
+    TUTTI_TRY(tutti__team_sum(m->team, &groups, 1));
+    m->own.group = tutti__calloc((size_t)groups + 1, sizeof *m->own.group);
+    const tutti_err fits = groups < (1 << 20)
+                               ? TUTTI_OK
+                               : tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld physical groups",
+                                                  (long long)groups);
+    TUTTI_TRY(tutti__team_agree(m->team, m->own.group ? fits : TUTTI_ERR_NOMEM));
+    m->own.groups = (int)groups;
+    if (all->groups > 0) memcpy(m->own.group, all->group, (size_t)groups * sizeof *all->group);
+    return tutti__team_tell(m->team, m->own.group, (int)((size_t)groups * sizeof *all->group));
+}
+
+static tutti_err read_any(tutti_mesh *m, MPI_Comm comm, const char *path,
+                          const tutti_options *opt) {
+    int native = 0;
+    tutti__mesh_data all = {.nodes = 0};
+    tutti_count none = 0;
+    TUTTI_TRY(is_native(m->team, path, opt, &native));
+    if (native) return tutti__native_read(m, comm, path, opt);
+    tutti_err err = m->team->rank == 0 ? tutti__gmsh_read(path, opt, &all) : TUTTI_OK;
+    if (m->team->rank > 0) all.start = &none;
+    err = deal_read(m, err, &all);
+    if (m->team->rank == 0) tutti__mesh_data_free(&all);
+    return err;
+}
+
+tutti_err tutti_mesh_open(MPI_Comm comm, const char *path, const tutti_options *opt,
+                          tutti_mesh **m_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_mesh *m = NULL;
+    tutti_options full;
+    TUTTI_TRY(tutti__mesh_begin(comm, &m));
+    tutti_err err = opt ? tutti__options_take(opt, &full) : tutti_options_init(&full);
+    if (err == TUTTI_OK && (!path || !path[0]))
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the path is empty");
+    if (err == TUTTI_OK && !m_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the mesh");
+    uint64_t h = TUTTI__HASH_START;
+    if (path) h = tutti__hash(h, path, strlen(path));
+    err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"open", "the path", h}, err);
+    if (err == TUTTI_OK) err = read_any(m, comm, path, &full);
+    if (err != TUTTI_OK) tutti__error_context("open", path, -1);
+    return tutti__mesh_hand_over(m, err, m_out);
+}
+
+tutti_err tutti_mesh_write(tutti_mesh *m, const char *path, tutti_mesh_format format,
+                           const tutti_options *opt) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__mesh_live(m));
+    tutti_options full;
+    uint64_t h = tutti__hash(TUTTI__HASH_START, &format, sizeof format);
+    if (path) h = tutti__hash(h, path, strlen(path));
+    tutti_err err = opt ? tutti__options_take(opt, &full) : tutti_options_init(&full);
+    if (err == TUTTI_OK && (!path || !path[0]))
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the path is empty");
+    if (err == TUTTI_OK && ((int)format < 0 || format > TUTTI_MESH_GMSH_22_BINARY))
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "there is no format %d", (int)format);
+    const tutti__mesh_opening o = {"write", "path or format", h};
+    TUTTI_TRY(tutti__mesh_call(m->team, &o, err));
+    if (format == TUTTI_MESH_NATIVE) {
+        err = tutti__native_write(m, path, &full);
+    } else {
+        tutti__mesh_data all = {.nodes = 0};
+        TUTTI_TRY(tutti__mesh_gather(m, &all));
+        all.group = m->own.group;
+        all.groups = m->own.groups;
+        if (m->team->rank == 0) err = tutti__gmsh_write(path, format, &full, &all);
+        err = tutti__team_agree(m->team, err);
+        all.group = NULL; /* it is the mesh's */
+        tutti__mesh_data_free(&all);
+    }
+    if (err != TUTTI_OK) tutti__error_context("write", path, -1);
+    return err;
+}

@@ -1,0 +1,194 @@
+/* mesh: what the files of this room share.
+ *
+ *   mesh_scan, gmsh_read, gmsh_write    Gmsh's formats, on one rank
+ *   mesh_native                         Tutti's own, by all ranks
+ *   mesh_pass                           arrays and records from rank to rank; asking for values
+ *   mesh_object                         the mesh: slices; made, freed, viewed
+ *   mesh_graph                          neighbours of each node of the slice
+ *   mesh_curve, mesh_order, mesh_rcm    numbering
+ *   mesh_metis, mesh_partition          partitions
+ *   mesh_classify, mesh_part            what each rank holds and exchanges
+ *
+ * Every collective call opens by tutti__mesh_call.  After that no rank leaves alone: what fails on
+ * one is carried along (`mine`) to the next exchange, which ends in an agreement.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_MESH_IMPL_H
+#define TUTTI_MESH_IMPL_H
+
+#include <tutti/mesh.h>
+#include "base/handle.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/options_impl.h"
+#include "collective/layer.h"
+#include "comm/call.h"
+#include "comm/sparse.h"
+#include "comm/wait.h"
+
+/* Nodes and elements: a slice, or all of a mesh on one rank.  What is NULL has not been made. */
+typedef struct tutti__mesh_data {
+    tutti_count nodes, elements;
+    double *coordinates;
+    int64_t *tag;
+    uint8_t *type;
+    int32_t *physical, *entity;
+    tutti_count *start; /* [elements + 1] */
+    tutti_count *node;
+    int groups;
+    tutti_mesh_group *group;
+} tutti__mesh_data;
+
+/* Neighbours of the nodes of a slice: ascending, without the node itself. */
+typedef struct tutti__mesh_graph {
+    tutti_count nodes;
+    tutti_count *start; /* [nodes + 1] */
+    tutti_count *to;
+} tutti__mesh_graph;
+
+struct tutti_mesh {
+    tutti__handle handle;
+    tutti__team *team;
+    int *uses; /* of the team: by the mesh and its parts */
+    tutti_count all_nodes, all_elements;
+    tutti_count first_node, first_element; /* of this rank */
+    tutti__mesh_data own;                  /* its slice; the groups of all */
+    tutti__mesh_graph graph;               /* start is NULL: not made yet */
+};
+
+/* ---- mesh_object.c */
+/* The first item of rank r, of n that `ranks` ranks share. */
+static inline tutti_count tutti__mesh_first(tutti_count n, int ranks, int r) {
+    return (tutti_count)((__int128)n * r / ranks);
+}
+/* The rank whose slice has an item. */
+int tutti__mesh_home(tutti_count n, int ranks, tutti_count item);
+void tutti__mesh_data_free(tutti__mesh_data *d);
+/* Room for so many; TUTTI_ERR_NOMEM leaves what there is. */
+tutti_err tutti__mesh_data_make(tutti__mesh_data *d, tutti_count nodes, tutti_count elements,
+                                tutti_count entries) TUTTI_MUST_USE;
+/* Does everything hang together: types, lists, nodes below `all_nodes`?  Local. */
+tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_nodes) TUTTI_MUST_USE;
+/* Deal out what the ranks have, in the order of ranks, into slices of m.  `have` is left alone.
+ * Collective. */
+tutti_err tutti__mesh_deal(tutti_mesh *m, tutti_err mine,
+                           const tutti__mesh_data *have) TUTTI_MUST_USE;
+/* All of the mesh on rank 0, nothing on the others.  Collective. */
+tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) TUTTI_MUST_USE;
+/* A mesh of the ranks of comm, empty so far.  Collective. */
+tutti_err tutti__mesh_begin(MPI_Comm comm, tutti_mesh **m_out) TUTTI_MUST_USE;
+void tutti__mesh_drop(tutti_mesh *m);
+/* One use of the team less; the last one gives it back.  Local. */
+void tutti__mesh_team_leave(tutti__team **t, int **uses);
+/* Hand it over, or give it up; the end of every way to get a mesh. */
+tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out) TUTTI_MUST_USE;
+/* TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: freed.  Local. */
+tutti_err tutti__mesh_live(const tutti_mesh *m) TUTTI_MUST_USE;
+/* Open a collective call: is everybody in it, with the same arguments (their hash), and has nobody
+ * anything against it?  Collective. */
+typedef struct tutti__mesh_opening {
+    const char *name; /* of the call */
+    const char *what; /* agrees, in the plural */
+    uint64_t hash;
+} tutti__mesh_opening;
+tutti_err tutti__mesh_call(tutti__team *t, const tutti__mesh_opening *o,
+                           tutti_err mine) TUTTI_MUST_USE;
+
+/* ---- mesh_pass.c: each is collective and ends in an agreement; `mine`: this rank has failed
+ * already, takes part with nothing, and all return that */
+/* Rank r gets the items [bound[r], bound[r + 1]) of everybody's, in the order of ranks. */
+tutti_err tutti__mesh_pass(tutti__team *t, tutti_err mine, size_t item, const void *data,
+                           const tutti_count *bound, tutti_count *n_out, void **out) TUTTI_MUST_USE;
+/* Record i goes to rank to[i]; a rank gets its records by sender, each one's in its order. */
+tutti_err tutti__mesh_send(tutti__team *t, tutti_err mine, size_t item, tutti_count n,
+                           const void *records, const int *to, tutti_count *n_out,
+                           void **out) TUTTI_MUST_USE;
+/* All ranks' sums of what comes before this rank, and of everything. */
+tutti_err tutti__mesh_before(tutti__team *t, tutti_err mine, tutti_count n, tutti_count *before_out,
+                             tutti_count *all_out) TUTTI_MUST_USE;
+
+/* Values that belong to items dealt out in slices, as seen from one rank. */
+typedef struct tutti__mesh_values {
+    size_t item;
+    tutti_count first, n; /* this rank's own slice */
+    const char *own;
+    tutti_count others; /* and those that it has asked for */
+    tutti_count *number;
+    char *value;
+} tutti__mesh_values;
+/* Ask for the values of `n` items (in any order, any number of times).  own: this rank's slice of
+ * them, which must stay. */
+typedef struct tutti__mesh_question {
+    tutti_count all; /* items of all ranks */
+    size_t item;     /* bytes of a value */
+    const void *own; /* this rank's slice of values */
+    tutti_count n;
+    const tutti_count *number;
+} tutti__mesh_question;
+tutti_err tutti__mesh_ask(tutti__team *t, tutti_err mine, const tutti__mesh_question *q,
+                          tutti__mesh_values *out) TUTTI_MUST_USE;
+const void *tutti__mesh_value(const tutti__mesh_values *v, tutti_count number);
+void tutti__mesh_values_free(tutti__mesh_values *v);
+
+/* ---- gmsh_read.c, gmsh_write.c: one rank alone */
+tutti_err tutti__gmsh_read(const char *path, const tutti_options *opt,
+                           tutti__mesh_data *out) TUTTI_MUST_USE;
+tutti_err tutti__gmsh_write(const char *path, tutti_mesh_format format, const tutti_options *opt,
+                            const tutti__mesh_data *d) TUTTI_MUST_USE;
+
+/* ---- mesh_native.c */
+enum { TUTTI__MESH_MAGIC_BYTES = 8 };
+extern const unsigned char tutti__mesh_magic[TUTTI__MESH_MAGIC_BYTES];
+/* Both collective. */
+tutti_err tutti__native_read(tutti_mesh *m, MPI_Comm comm, const char *path,
+                             const tutti_options *opt) TUTTI_MUST_USE;
+tutti_err tutti__native_write(tutti_mesh *m, const char *path,
+                              const tutti_options *opt) TUTTI_MUST_USE;
+
+/* ---- mesh_graph.c */
+/* Make the graph of m unless it is there.  Collective. */
+tutti_err tutti__mesh_graph_need(tutti_mesh *m) TUTTI_MUST_USE;
+void tutti__mesh_graph_free(tutti__mesh_graph *g);
+/* The graph of the whole mesh, on rank 0; others get an empty one.  Collective. */
+tutti_err tutti__mesh_graph_gather(tutti_mesh *m, tutti__mesh_graph *out) TUTTI_MUST_USE;
+
+/* ---- mesh_curve.c */
+/* A node on its way along the curve. */
+typedef struct tutti__mesh_stop {
+    uint64_t key;
+    tutti_count number;
+    int64_t load;
+} tutti__mesh_stop;
+/* How far along Hilbert's curve through a cube of 2^bits to the power of dims a point is. */
+uint64_t tutti__hilbert(int dims, int bits, const uint32_t *x);
+/* The nodes of all ranks in the order of the curve: this rank's piece of it.  load: NULL, or of the
+ * slice.  Collective. */
+tutti_err tutti__mesh_along_curve(tutti_mesh *m, const tutti_count *load, tutti_count *n_out,
+                                  tutti__mesh_stop **out) TUTTI_MUST_USE;
+
+/* ---- mesh_rcm.c */
+/* number_out[i]: the new number of node i.  Local. */
+tutti_err tutti__rcm(const tutti__mesh_graph *g, tutti_count *number_out) TUTTI_MUST_USE;
+
+/* ---- mesh_metis.c */
+/* Local; TUTTI_ERR_UNSUPPORTED without METIS. */
+tutti_err tutti__metis(const tutti__mesh_graph *g, const tutti_count *load, int parts,
+                       int *of_out) TUTTI_MUST_USE;
+
+/* ---- mesh_classify.c */
+/* [nodes of the slice] may they be partitions 0 ... parts - 1?  Local. */
+tutti_err tutti__mesh_of_check(const tutti_mesh *m, const int *of, int parts) TUTTI_MUST_USE;
+/* tutti_mesh_classify without its opening.  Collective. */
+tutti_err tutti__mesh_classify(tutti_mesh *m, const int *of, tutti_count **start_out,
+                               int **holder_out) TUTTI_MUST_USE;
+
+/* ---- mesh_part.c */
+struct tutti_mesh_part {
+    tutti__handle handle;
+    tutti__team *team; /* the mesh's */
+    int *uses;
+    tutti_mesh_part_view view; /* all that it points to is the part's */
+    double *box;               /* of exchanges: [box_n] */
+    tutti_count box_n;
+};
+
+#endif

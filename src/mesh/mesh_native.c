@@ -1,0 +1,385 @@
+/* mesh: Tutti's own format: raw arrays behind a header, one behind the other, so that every rank
+ * reads and writes its slice of each, all by collective calls.  docs/meshes.md is the
+ * specification.  Where the arrays lie follows from how many nodes, elements and so on there are;
+ * a file whose header says otherwise is refused, and so is one whose contents have another sum.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mesh/mesh_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const unsigned char tutti__mesh_magic[TUTTI__MESH_MAGIC_BYTES] = {0x89, 'T',  'T',  'M',
+                                                                  '\r', '\n', 0x1a, '\n'};
+
+enum { WORDS = 64, FIRST = 4096, ALIGN = 64, NAME = 128, GROUP = 8 + NAME, FORMAT = 1 };
+
+/* The arrays, in the order of the file. */
+enum { COORDINATES, TAG, START, PHYSICAL, ENTITY, TYPE, NODE, GROUPS, ARRAYS };
+
+/* The header, in words of 64 bits. */
+enum {
+    W_MAGIC,
+    W_FORMAT,
+    W_NODES,
+    W_ELEMENTS,
+    W_ENTRIES,
+    W_GROUPS,
+    W_ARRAYS,
+    W_BYTES = W_ARRAYS + ARRAYS,
+    W_SUM,
+    W_CHECK = WORDS - 1
+};
+
+typedef struct {
+    tutti_count nodes, elements, entries, groups;
+    tutti_off at[ARRAYS], bytes;
+    uint64_t sum;
+} layout;
+
+static int little_endian(void) {
+    const uint32_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+
+/* Where everything lies. */
+static void lay_out(layout *l) {
+    const tutti_off size[ARRAYS] = {24 * l->nodes,   8 * l->nodes,     8 * (l->elements + 1),
+                                    4 * l->elements, 4 * l->elements,  l->elements,
+                                    8 * l->entries,  GROUP * l->groups};
+    tutti_off at = FIRST;
+    for (int i = 0; i < ARRAYS; i++) {
+        l->at[i] = at;
+        at = tutti__align_up(at + size[i], ALIGN);
+    }
+    l->bytes = at;
+}
+
+/* ---- the header */
+
+static void header_write(const layout *l, uint64_t word[WORDS]) {
+    memset(word, 0, WORDS * sizeof *word);
+    memcpy(word, tutti__mesh_magic, sizeof tutti__mesh_magic);
+    word[W_FORMAT] = FORMAT;
+    word[W_NODES] = (uint64_t)l->nodes;
+    word[W_ELEMENTS] = (uint64_t)l->elements;
+    word[W_ENTRIES] = (uint64_t)l->entries;
+    word[W_GROUPS] = (uint64_t)l->groups;
+    for (int i = 0; i < ARRAYS; i++) word[W_ARRAYS + i] = (uint64_t)l->at[i];
+    word[W_BYTES] = (uint64_t)l->bytes;
+    word[W_SUM] = l->sum;
+    word[W_CHECK] = tutti__hash(TUTTI__HASH_START, word, W_CHECK * sizeof *word);
+}
+
+static tutti_err header_read(const uint64_t word[WORDS], tutti_off file_bytes, layout *l) {
+    const uint64_t most = (uint64_t)1 << 48;
+    TUTTI_CHECK(memcmp(word, tutti__mesh_magic, sizeof tutti__mesh_magic) == 0, TUTTI_ERR_FORMAT,
+                "byte 0: this is no mesh of Tutti's");
+    TUTTI_CHECK(word[W_CHECK] == tutti__hash(TUTTI__HASH_START, word, W_CHECK * sizeof *word),
+                TUTTI_ERR_FORMAT, "byte 504: the header is damaged: its checksum is wrong");
+    TUTTI_CHECK(word[W_FORMAT] == FORMAT, TUTTI_ERR_UNSUPPORTED,
+                "format %llu of Tutti's meshes: this version reads %d",
+                (unsigned long long)word[W_FORMAT], FORMAT);
+    TUTTI_CHECK(word[W_NODES] < most && word[W_ELEMENTS] < most && word[W_ENTRIES] < most &&
+                    word[W_GROUPS] < INT32_MAX / GROUP,
+                TUTTI_ERR_FORMAT, "byte 16: a mesh of impossible size");
+    *l = (layout){.nodes = (tutti_count)word[W_NODES],
+                  .elements = (tutti_count)word[W_ELEMENTS],
+                  .entries = (tutti_count)word[W_ENTRIES],
+                  .groups = (tutti_count)word[W_GROUPS],
+                  .sum = word[W_SUM]};
+    lay_out(l);
+    for (int i = 0; i < ARRAYS; i++)
+        TUTTI_CHECK(word[W_ARRAYS + i] == (uint64_t)l->at[i], TUTTI_ERR_FORMAT,
+                    "byte %d: array %d begins at %llu, not at %lld", 8 * (W_ARRAYS + i), i,
+                    (unsigned long long)word[W_ARRAYS + i], (long long)l->at[i]);
+    TUTTI_CHECK(word[W_BYTES] == (uint64_t)l->bytes && file_bytes >= l->bytes, TUTTI_ERR_FORMAT,
+                "byte %d: the mesh takes %lld bytes, the file has %lld", 8 * W_BYTES,
+                (long long)l->bytes, (long long)file_bytes);
+    return TUTTI_OK;
+}
+
+/* ---- the sum: of a number for each value that depends on what and where it is, so that it
+ * does not matter who adds what */
+
+static uint64_t mixed(int array, tutti_count index, uint64_t bits) {
+    uint64_t h = bits ^ ((uint64_t)index * 0x9e3779b97f4a7c15u) ^ ((uint64_t)array << 56);
+    h = (h ^ (h >> 31)) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ (h >> 29)) * 0x94d049bb133111ebu;
+    return h ^ (h >> 32);
+}
+
+/* Of a slice; its lists begin at `entry` among all. */
+static uint64_t slice_sum(const tutti_mesh *m, tutti_count entry) {
+    const tutti__mesh_data *d = &m->own;
+    uint64_t sum = 0, bits = 0;
+    for (tutti_count i = 0; i < 3 * d->nodes; i++) {
+        memcpy(&bits, &d->coordinates[i], sizeof bits);
+        sum += mixed(COORDINATES, 3 * m->first_node + i, bits);
+    }
+    for (tutti_count i = 0; i < d->nodes; i++)
+        sum += mixed(TAG, m->first_node + i, (uint64_t)d->tag[i]);
+    for (tutti_count e = 0; e < d->elements; e++) {
+        const tutti_count at = m->first_element + e;
+        sum += mixed(PHYSICAL, at, (uint32_t)d->physical[e]);
+        sum += mixed(ENTITY, at, (uint32_t)d->entity[e]);
+        sum += mixed(TYPE, at, d->type[e]);
+    }
+    for (tutti_count i = 0; i < d->start[d->elements]; i++)
+        sum += mixed(NODE, entry + i, (uint64_t)d->node[i]);
+    return sum;
+}
+
+static uint64_t groups_sum(tutti_count n, const unsigned char *table) {
+    uint64_t sum = 0;
+    for (tutti_count i = 0; i < n * GROUP; i++) sum += mixed(GROUPS, i, table[i]);
+    return sum;
+}
+
+/* ---- moving slices */
+
+/* Bytes of the file and where they are in memory. */
+typedef struct {
+    tutti_off file[ARRAYS], memory[ARRAYS], bytes[ARRAYS];
+    int n;
+    char *base;
+} pieces;
+
+static void piece_add(pieces *p, tutti_off file, const void *memory, tutti_off bytes) {
+    if (bytes == 0) return;
+    if (p->n == 0) p->base = (char *)memory;
+    p->file[p->n] = file;
+    p->memory[p->n] = (tutti_off)((intptr_t)memory - (intptr_t)p->base);
+    p->bytes[p->n++] = bytes;
+}
+
+/* All ranks move theirs.  A rank that has failed passes its error. */
+static tutti_err pieces_move(tutti_file *f, tutti_err mine, const pieces *p, int is_write) {
+    tutti_access *a = NULL;
+    if (mine == TUTTI_OK) mine = tutti_access_pieces(p->n, p->file, p->memory, p->bytes, &a);
+    if (mine != TUTTI_OK) {
+        const tutti_error_info why = *tutti_last_error();
+        tutti_refuse(mine, 0, why.text); /* a NULL access is refused on all ranks, with this */
+    }
+    static char nothing; /* of a rank without bytes */
+    char *base = p->n > 0 ? p->base : &nothing;
+    const tutti_err err =
+        is_write ? tutti_file_write(f, a, base, NULL) : tutti_file_read(f, a, base, NULL);
+    tutti_access_free(&a);
+    return err;
+}
+
+static pieces slice_pieces(const tutti_mesh *m, const layout *l, const tutti_count *start,
+                           tutti_count starts) {
+    const tutti__mesh_data *d = &m->own;
+    const tutti_count n = m->first_node, e = m->first_element;
+    pieces p = {.n = 0};
+    piece_add(&p, l->at[COORDINATES] + 24 * n, d->coordinates, 24 * d->nodes);
+    piece_add(&p, l->at[TAG] + 8 * n, d->tag, 8 * d->nodes);
+    piece_add(&p, l->at[START] + 8 * e, start, 8 * starts);
+    piece_add(&p, l->at[PHYSICAL] + 4 * e, d->physical, 4 * d->elements);
+    piece_add(&p, l->at[ENTITY] + 4 * e, d->entity, 4 * d->elements);
+    piece_add(&p, l->at[TYPE] + e, d->type, d->elements);
+    return p;
+}
+
+/* ---- reading */
+
+typedef struct {
+    tutti_file *file;
+    uint64_t word[WORDS];
+} headed;
+
+static tutti_err header_fetch(headed *h) {
+    tutti_access *a = NULL;
+    tutti_off got = 0;
+    TUTTI_TRY(tutti_access_contiguous(0, sizeof h->word, &a));
+    const tutti_err err = tutti_file_read_independent(h->file, a, h->word, &got);
+    tutti_access_free(&a);
+    TUTTI_TRY(err);
+    TUTTI_CHECK(got == (tutti_off)sizeof h->word, TUTTI_ERR_FORMAT,
+                "byte %lld: the file ends in its header", (long long)got);
+    return TUTTI_OK;
+}
+
+/* Lists as their types say, within all that there are; from now on they begin at 0.  *entry_out:
+ * where they did. */
+static tutti_err lists_check(tutti_mesh *m, const layout *l, tutti_count *entry_out) {
+    tutti__mesh_data *d = &m->own;
+    const tutti_count first = d->start[0];
+    TUTTI_CHECK(first >= 0 && first <= l->entries && (m->first_element > 0 || first == 0),
+                TUTTI_ERR_FORMAT, "the nodes of element %lld begin at %lld",
+                (long long)m->first_element, (long long)first);
+    for (tutti_count e = 0; e < d->elements; e++) {
+        const int n = tutti_mesh_type_nodes(d->type[e]);
+        TUTTI_CHECK(n > 0 && d->start[e + 1] == d->start[e] + n && d->start[e + 1] <= l->entries,
+                    TUTTI_ERR_FORMAT,
+                    "element %lld of type %d has nodes from %lld to %lld, of %lld in all",
+                    (long long)(m->first_element + e), d->type[e], (long long)d->start[e],
+                    (long long)d->start[e + 1], (long long)l->entries);
+    }
+    TUTTI_CHECK(m->first_element + d->elements < m->all_elements ||
+                    d->start[d->elements] == l->entries,
+                TUTTI_ERR_FORMAT, "the nodes of the last element end at %lld, not at %lld",
+                (long long)d->start[d->elements], (long long)l->entries);
+    for (tutti_count e = 0; e <= d->elements; e++) d->start[e] -= first;
+    *entry_out = first;
+    return TUTTI_OK;
+}
+
+static tutti_err groups_take(tutti_mesh *m, const layout *l, const unsigned char *table) {
+    m->own.group = tutti__calloc((size_t)l->groups + 1, sizeof *m->own.group);
+    if (!m->own.group) return TUTTI_ERR_NOMEM;
+    m->own.groups = (int)l->groups;
+    for (tutti_count i = 0; i < l->groups; i++) {
+        tutti_mesh_group *g = &m->own.group[i];
+        int32_t number[2];
+        memcpy(number, table + i * GROUP, sizeof number);
+        memcpy(g->name, table + i * GROUP + 8, NAME);
+        g->dim = number[0];
+        g->tag = number[1];
+        TUTTI_CHECK(g->dim >= 0 && g->dim <= 3 && memchr(g->name, '\0', NAME), TUTTI_ERR_FORMAT,
+                    "physical group %lld is damaged", (long long)i);
+    }
+    return TUTTI_OK;
+}
+
+/* The slice, but for its lists; then these. */
+static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsigned char *table) {
+    tutti__team *t = m->team;
+    tutti__mesh_data *d = &m->own;
+    tutti_count entry = 0;
+    tutti_err err = table ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    const tutti_count nodes = tutti__mesh_first(l->nodes, t->size, t->rank + 1) - m->first_node;
+    const tutti_count elements =
+        tutti__mesh_first(l->elements, t->size, t->rank + 1) - m->first_element;
+    if (err == TUTTI_OK) err = tutti__mesh_data_make(d, nodes, elements, 1);
+    pieces p = {.n = 0};
+    if (err == TUTTI_OK) {
+        p = slice_pieces(m, l, d->start, elements + 1);
+        piece_add(&p, l->at[GROUPS], table, GROUP * l->groups);
+    }
+    TUTTI_TRY(pieces_move(f, err, &p, 0));
+    err = lists_check(m, l, &entry);
+    if (err == TUTTI_OK) err = groups_take(m, l, table);
+    p.n = 0;
+    if (err == TUTTI_OK) {
+        tutti__free(d->node);
+        d->node = tutti__malloc(((size_t)d->start[elements] + 1) * sizeof *d->node);
+        if (!d->node) err = TUTTI_ERR_NOMEM;
+        piece_add(&p, l->at[NODE] + 8 * entry, d->node, 8 * d->start[elements]);
+    }
+    TUTTI_TRY(pieces_move(f, err, &p, 0));
+    int64_t sum =
+        (int64_t)(slice_sum(m, entry) + (t->rank == 0 ? groups_sum(l->groups, table) : 0));
+    err = tutti__team_sum(t, &sum, 1);
+    if (err == TUTTI_OK && (uint64_t)sum != l->sum)
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                               "the mesh is damaged: the sum of its contents is wrong");
+    if (err == TUTTI_OK) {
+        err = tutti__mesh_data_check(d, l->nodes);
+        if (err != TUTTI_OK)
+            tutti__error_set(err = TUTTI_ERR_FORMAT, 0, -1,
+                             "an element names a node that there is not");
+    }
+    for (tutti_count i = 0; i < 3 * d->nodes && err == TUTTI_OK; i++)
+        if (!__builtin_isfinite(d->coordinates[i]))
+            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "node %lld has no finite coordinates",
+                                   (long long)(m->first_node + i / 3));
+    return tutti__team_agree(t, err);
+}
+
+static tutti_err read_open(tutti_mesh *m, tutti_file *f) {
+    tutti__team *t = m->team;
+    headed h = {.file = f};
+    layout l;
+    tutti_off bytes = 0;
+    TUTTI_TRY(tutti_file_size(f, &bytes));
+    TUTTI_TRY(tutti__team_agree(t, t->rank == 0 ? header_fetch(&h) : TUTTI_OK));
+    TUTTI_TRY(tutti__team_tell(t, h.word, (int)sizeof h.word));
+    TUTTI_TRY(tutti__team_agree(t, header_read(h.word, bytes, &l)));
+    m->all_nodes = l.nodes;
+    m->all_elements = l.elements;
+    m->first_node = tutti__mesh_first(l.nodes, t->size, t->rank);
+    m->first_element = tutti__mesh_first(l.elements, t->size, t->rank);
+    unsigned char *table = tutti__calloc((size_t)l.groups + 1, GROUP);
+    const tutti_err err = read_slice(m, f, &l, table);
+    tutti__free(table);
+    return err;
+}
+
+/* Close it; the first trouble counts. */
+static tutti_err closed(tutti_file **f, tutti_err err) {
+    const tutti_error_info first = *tutti_last_error();
+    const tutti_err last = tutti_file_close(f);
+    if (err == TUTTI_OK) return last;
+    tutti__error_assign(&first);
+    return err;
+}
+
+tutti_err tutti__native_read(tutti_mesh *m, MPI_Comm comm, const char *path,
+                             const tutti_options *opt) {
+    tutti_file *f = NULL;
+    TUTTI_TRY(tutti__team_agree(
+        m->team, little_endian()
+                     ? TUTTI_OK
+                     : tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "meshes are little-endian")));
+    TUTTI_TRY(tutti_file_open(comm, path, TUTTI_READ, opt, &f));
+    return closed(&f, read_open(m, f));
+}
+
+/* ---- writing */
+
+static tutti_err write_open(tutti_mesh *m, tutti_file *f) {
+    tutti__team *t = m->team;
+    const tutti__mesh_data *d = &m->own;
+    layout l = {.nodes = m->all_nodes, .elements = m->all_elements, .groups = d->groups};
+    tutti_count entry = 0;
+    TUTTI_TRY(tutti__mesh_before(t, TUTTI_OK, d->start[d->elements], &entry, &l.entries));
+    lay_out(&l);
+    /* rank 0 has the groups and, once all is written, the header; the last one the end of lists */
+    const int last = t->rank == t->size - 1;
+    tutti_count *start = tutti__malloc(((size_t)d->elements + 1) * sizeof *start);
+    unsigned char *table = tutti__calloc((size_t)d->groups + 1, GROUP);
+    tutti_err err = start && table ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    pieces p = {.n = 0};
+    if (err == TUTTI_OK) {
+        for (tutti_count e = 0; e <= d->elements; e++) start[e] = entry + d->start[e];
+        for (int i = 0; i < d->groups; i++) {
+            const int32_t number[2] = {d->group[i].dim, d->group[i].tag};
+            memcpy(table + (size_t)i * GROUP, number, sizeof number);
+            memcpy(table + (size_t)i * GROUP + 8, d->group[i].name, strlen(d->group[i].name));
+        }
+        p = slice_pieces(m, &l, start, d->elements + last);
+        piece_add(&p, l.at[NODE] + 8 * entry, d->node, 8 * d->start[d->elements]);
+        if (t->rank == 0) piece_add(&p, l.at[GROUPS], table, GROUP * l.groups);
+    }
+    err = pieces_move(f, err, &p, 1);
+    if (err == TUTTI_OK) {
+        uint64_t word[WORDS];
+        int64_t sum =
+            (int64_t)(slice_sum(m, entry) + (t->rank == 0 ? groups_sum(l.groups, table) : 0));
+        err = tutti__team_sum(t, &sum, 1);
+        if (err == TUTTI_OK) err = tutti_file_resize(f, l.bytes);
+        l.sum = (uint64_t)sum;
+        header_write(&l, word);
+        pieces head = {.n = 0};
+        if (t->rank == 0) piece_add(&head, 0, word, sizeof word);
+        if (err == TUTTI_OK) err = pieces_move(f, TUTTI_OK, &head, 1);
+    }
+    tutti__free(start);
+    tutti__free(table);
+    return err;
+}
+
+tutti_err tutti__native_write(tutti_mesh *m, const char *path, const tutti_options *opt) {
+    tutti_file *f = NULL;
+    TUTTI_TRY(tutti__team_agree(
+        m->team, little_endian()
+                     ? TUTTI_OK
+                     : tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "meshes are little-endian")));
+    TUTTI_TRY(tutti_file_open(m->team->comm, path,
+                              TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, opt, &f));
+    return closed(&f, write_open(m, f));
+}

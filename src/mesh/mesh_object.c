@@ -1,0 +1,380 @@
+/* mesh: the object: made of slices, freed, looked at.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mesh/mesh_impl.h"
+
+#include <string.h>
+
+/* ---- types of elements */
+
+static const struct {
+    int dim, nodes;
+    const char *text;
+} type_table[TUTTI_MESH_TYPES] = {
+#define TYPE_ROW(name, dim, nodes, gmsh, text) {dim, nodes, text},
+    TUTTI_MESH_TYPE_TABLE(TYPE_ROW)
+#undef TYPE_ROW
+};
+
+static int type_known(int type) {
+    return type >= 0 && type < TUTTI_MESH_TYPES;
+}
+
+int tutti_mesh_type_nodes(int type) {
+    return type_known(type) ? type_table[type].nodes : 0;
+}
+
+int tutti_mesh_type_dim(int type) {
+    return type_known(type) ? type_table[type].dim : -1;
+}
+
+const char *tutti_mesh_type_name(int type) {
+    return type_known(type) ? type_table[type].text : "";
+}
+
+/* ---- data */
+
+int tutti__mesh_home(tutti_count n, int ranks, tutti_count item) {
+    TUTTI_ASSERT(item >= 0 && item < n);
+    int r = (int)((__int128)item * ranks / n); /* never too high, and at most one too low */
+    while (tutti__mesh_first(n, ranks, r + 1) <= item) r++;
+    return r;
+}
+
+void tutti__mesh_data_free(tutti__mesh_data *d) {
+    tutti__free(d->coordinates);
+    tutti__free(d->tag);
+    tutti__free(d->type);
+    tutti__free(d->physical);
+    tutti__free(d->entity);
+    tutti__free(d->start);
+    tutti__free(d->node);
+    tutti__free(d->group);
+    memset(d, 0, sizeof *d);
+}
+
+tutti_err tutti__mesh_data_make(tutti__mesh_data *d, tutti_count nodes, tutti_count elements,
+                                tutti_count entries) {
+    const size_t n = (size_t)nodes, e = (size_t)elements;
+    d->coordinates = tutti__malloc(n * 3 * sizeof *d->coordinates);
+    d->tag = tutti__malloc(n * sizeof *d->tag);
+    d->type = tutti__malloc(e * sizeof *d->type);
+    d->physical = tutti__malloc(e * sizeof *d->physical);
+    d->entity = tutti__malloc(e * sizeof *d->entity);
+    d->start = tutti__malloc((e + 1) * sizeof *d->start);
+    d->node = tutti__malloc((size_t)entries * sizeof *d->node);
+    if (!d->coordinates || !d->tag || !d->type || !d->physical || !d->entity || !d->start ||
+        !d->node)
+        return TUTTI_ERR_NOMEM;
+    d->start[0] = 0;
+    d->nodes = nodes;
+    d->elements = elements;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_nodes) {
+    for (tutti_count e = 0; e < d->elements; e++) {
+        const tutti_count n = d->start[e + 1] - d->start[e];
+        TUTTI_CHECK(type_known(d->type[e]), TUTTI_ERR_ARG, "element %lld has the unknown type %d",
+                    (long long)e, d->type[e]);
+        TUTTI_CHECK(n == type_table[d->type[e]].nodes, TUTTI_ERR_ARG,
+                    "element %lld is a %s with %lld nodes", (long long)e,
+                    type_table[d->type[e]].text, (long long)n);
+        for (tutti_count i = d->start[e]; i < d->start[e + 1]; i++)
+            TUTTI_CHECK(d->node[i] >= 0 && d->node[i] < all_nodes, TUTTI_ERR_ARG,
+                        "element %lld names node %lld, but there are %lld nodes", (long long)e,
+                        (long long)d->node[i], (long long)all_nodes);
+    }
+    return TUTTI_OK;
+}
+
+/* ---- dealing out, gathering */
+
+/* Which of this rank's items, of `n` from number `first` on, go to each rank's slice of `all`;
+ * to_root: all go to rank 0. */
+static void slice_bounds(const tutti__team *t, tutti_count n, tutti_count first, tutti_count all,
+                         int to_root, tutti_count *bound) {
+    bound[0] = 0;
+    for (int r = 1; r <= t->size; r++) {
+        const tutti_count b = tutti__mesh_first(all, t->size, r) - first;
+        bound[r] = to_root ? n : tutti__max(0, tutti__min(n, b));
+    }
+}
+
+/* Arrays of nodes, then those of elements, from where they are to where `to_root` says. */
+typedef struct {
+    const tutti__mesh_data *from;
+    tutti__mesh_data *to;
+    tutti_count *nodes, *elements; /* bounds: [ranks + 1] */
+} move_case;
+
+static tutti_err move_nodes(tutti__team *t, tutti_err mine, const move_case *c) {
+    tutti_count n = 0;
+    TUTTI_TRY(tutti__mesh_pass(t, mine, 3 * sizeof(double), c->from->coordinates, c->nodes, &n,
+                               (void **)&c->to->coordinates));
+    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, sizeof(int64_t), c->from->tag, c->nodes, &n,
+                               (void **)&c->to->tag));
+    c->to->nodes = n;
+    return TUTTI_OK;
+}
+
+static tutti_err move_elements(tutti__team *t, const move_case *c) {
+    const tutti__mesh_data *from = c->from;
+    tutti__mesh_data *to = c->to;
+    tutti_count n = 0, entries = 0;
+    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, 1, from->type, c->elements, &n, (void **)&to->type));
+    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, sizeof(int32_t), from->physical, c->elements, &n,
+                               (void **)&to->physical));
+    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, sizeof(int32_t), from->entity, c->elements, &n,
+                               (void **)&to->entity));
+    to->elements = n;
+    to->start = tutti__malloc(((size_t)n + 1) * sizeof *to->start);
+    if (to->start) {
+        to->start[0] = 0;
+        for (tutti_count e = 0; e < n; e++)
+            to->start[e + 1] = to->start[e] + tutti_mesh_type_nodes(to->type[e]);
+    }
+    /* from here on the bounds are those of lists of nodes */
+    for (int r = 0; r <= t->size; r++)
+        c->elements[r] = from->elements > 0 ? from->start[c->elements[r]] : 0;
+    return tutti__mesh_pass(t, to->start ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *from->node,
+                            from->node, c->elements, &entries, (void **)&to->node);
+}
+
+/* first_node, first_element: where this rank's begin among all. */
+static tutti_err data_move(tutti_mesh *m, tutti_err mine, const tutti__mesh_data *from,
+                           const tutti_count first[2], int to_root, tutti__mesh_data *to) {
+    tutti__team *t = m->team;
+    const size_t bounds = ((size_t)t->size + 1) * sizeof(tutti_count);
+    move_case c = {from, to, tutti__malloc(bounds), tutti__malloc(bounds)};
+    if (!c.nodes || !c.elements) {
+        mine = TUTTI_ERR_NOMEM;
+    } else {
+        slice_bounds(t, from->nodes, first[0], m->all_nodes, to_root, c.nodes);
+        slice_bounds(t, from->elements, first[1], m->all_elements, to_root, c.elements);
+    }
+    tutti_err err = move_nodes(t, mine, &c);
+    if (err == TUTTI_OK) err = move_elements(t, &c);
+    tutti__free(c.nodes);
+    tutti__free(c.elements);
+    return err;
+}
+
+tutti_err tutti__mesh_deal(tutti_mesh *m, tutti_err mine, const tutti__mesh_data *have) {
+    tutti__team *t = m->team;
+    tutti_count first[2] = {0, 0};
+    TUTTI_TRY(tutti__mesh_before(t, mine, have->nodes, &first[0], &m->all_nodes));
+    TUTTI_TRY(tutti__mesh_before(t, TUTTI_OK, have->elements, &first[1], &m->all_elements));
+    m->first_node = tutti__mesh_first(m->all_nodes, t->size, t->rank);
+    m->first_element = tutti__mesh_first(m->all_elements, t->size, t->rank);
+    return data_move(m, tutti__mesh_data_check(have, m->all_nodes), have, first, 0, &m->own);
+}
+
+tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) {
+    const tutti_count first[2] = {m->first_node, m->first_element};
+    tutti__mesh_data all = {.nodes = 0};
+    const tutti_err err = data_move(m, TUTTI_OK, &m->own, first, 1, &all);
+    if (err != TUTTI_OK) {
+        tutti__mesh_data_free(&all);
+        return err;
+    }
+    *all_out = all;
+    return TUTTI_OK;
+}
+
+/* ---- the object */
+
+tutti_err tutti__mesh_begin(MPI_Comm comm, tutti_mesh **m_out) {
+    tutti__team *team = NULL;
+    const tutti_error_info before = *tutti_last_error();
+    TUTTI_TRY(tutti__comm_usable(comm));
+    TUTTI_TRY(tutti__team_take(comm, "", &team));
+    tutti_mesh *m = tutti__calloc(1, sizeof *m);
+    int *uses = tutti__calloc(1, sizeof *uses);
+    const tutti_err err = tutti__team_agree(team, m && uses ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err != TUTTI_OK) {
+        tutti__free(m);
+        tutti__free(uses);
+        tutti__team_give(&team);
+        return err;
+    }
+    TUTTI_ASSERT(m && uses);
+    tutti__error_assign(&before); /* what the caller has found wrong is not told yet */
+    m->team = team;
+    m->uses = uses;
+    *uses = 1;
+    *m_out = m;
+    return TUTTI_OK;
+}
+
+void tutti__mesh_team_leave(tutti__team **t, int **uses) {
+    int over = 0;
+    if (--**uses > 0) return;
+    tutti__free(*uses);
+    MPI_Finalized(&over); /* then the communicator has gone already */
+    if (!over) tutti__team_give(t);
+}
+
+void tutti__mesh_drop(tutti_mesh *m) {
+    tutti__handle_remove(&m->handle);
+    tutti__mesh_data_free(&m->own);
+    tutti__mesh_graph_free(&m->graph);
+    tutti__mesh_team_leave(&m->team, &m->uses);
+    tutti__free(m);
+}
+
+tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out) {
+    if (err != TUTTI_OK) {
+        tutti__mesh_drop(m);
+        return err;
+    }
+    tutti__handle_add(&m->handle, TUTTI__MESH);
+    *m_out = m;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__mesh_live(const tutti_mesh *m) {
+    TUTTI_CHECK(m != NULL, TUTTI_ERR_ARG, "the mesh handle is NULL");
+    TUTTI_CHECK(tutti__handle_alive(&m->handle, TUTTI__MESH), TUTTI_ERR_STATE,
+                "the mesh has been freed");
+    return TUTTI_OK;
+}
+
+tutti_err tutti__mesh_call(tutti__team *t, const tutti__mesh_opening *o, tutti_err mine) {
+    const uint64_t name = tutti__hash(TUTTI__HASH_START, o->name, strlen(o->name));
+    const tutti__call call = {.kind = TUTTI__CALL_MESH,
+                              .agrees = (int64_t)(name >> 1),
+                              .what = "which call it is that they make for the mesh"};
+    const int64_t said = (int64_t)(o->hash >> 1);
+    tutti__range same = {said, said};
+    TUTTI_TRY(tutti__team_call(t, &call, mine, 1, &same));
+    TUTTI_CHECK(same.min == same.max, TUTTI_ERR_MISMATCH, "ranks disagree on %s", o->what);
+    return TUTTI_OK;
+}
+
+/* What the caller has, as data; physical and so on that are not there are made up in `extra`,
+ * which is to be freed. */
+static tutti_err view_take(const tutti_mesh_view *v, tutti__mesh_data *have,
+                           tutti__mesh_data *extra) {
+    TUTTI_CHECK(v != NULL, TUTTI_ERR_ARG, "there is no mesh to make");
+    TUTTI_CHECK(v->nodes >= 0 && v->elements >= 0, TUTTI_ERR_ARG,
+                "%lld nodes and %lld elements: numbers are not negative", (long long)v->nodes,
+                (long long)v->elements);
+    TUTTI_CHECK(v->nodes == 0 || v->coordinates, TUTTI_ERR_ARG, "nodes without coordinates");
+    TUTTI_CHECK(v->elements == 0 || (v->type && v->start && v->node), TUTTI_ERR_ARG,
+                "elements without types or nodes");
+    TUTTI_CHECK(v->elements == 0 || v->start[0] == 0, TUTTI_ERR_ARG,
+                "the list of the first element begins at %lld, not at 0", (long long)v->start[0]);
+    for (tutti_count i = 0; i < 3 * v->nodes; i++)
+        TUTTI_CHECK(__builtin_isfinite(v->coordinates[i]), TUTTI_ERR_ARG,
+                    "node %lld of this rank has no finite coordinates", (long long)(i / 3));
+    const size_t e = (size_t)v->elements;
+    extra->physical = tutti__calloc(e + 1, sizeof *extra->physical);
+    extra->tag = tutti__malloc((size_t)v->nodes * sizeof *extra->tag);
+    if (!extra->physical || !extra->tag) return TUTTI_ERR_NOMEM;
+    *have = (tutti__mesh_data){.nodes = v->nodes,
+                               .elements = v->elements,
+                               .coordinates = (double *)v->coordinates,
+                               .tag = v->tag ? (int64_t *)v->tag : extra->tag,
+                               .type = (uint8_t *)v->type,
+                               .physical = v->physical ? (int32_t *)v->physical : extra->physical,
+                               .entity = v->entity ? (int32_t *)v->entity : extra->physical,
+                               .start = (tutti_count *)v->start,
+                               .node = (tutti_count *)v->node};
+    return TUTTI_OK;
+}
+
+tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *mine, tutti_mesh **m_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_mesh *m = NULL;
+    tutti__mesh_data have = {.nodes = 0}, extra = have;
+    const tutti__mesh_opening o = {"make", "the mesh", 0};
+    tutti_count before = 0, all = 0;
+    TUTTI_TRY(tutti__mesh_begin(comm, &m));
+    tutti_err err = view_take(mine, &have, &extra);
+    if (err == TUTTI_OK && !m_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the mesh");
+    err = tutti__mesh_call(m->team, &o, err);
+    if (err == TUTTI_OK) err = tutti__mesh_before(m->team, TUTTI_OK, have.nodes, &before, &all);
+    if (err == TUTTI_OK) {
+        TUTTI_ASSERT(extra.tag || have.nodes == 0);
+        for (tutti_count i = 0; i < have.nodes; i++) extra.tag[i] = before + i + 1;
+        err = tutti__mesh_deal(m, TUTTI_OK, &have);
+    }
+    tutti__mesh_data_free(&extra);
+    return tutti__mesh_hand_over(m, err, m_out);
+}
+
+void tutti_mesh_free(tutti_mesh **m) {
+    if (!m || !*m) return;
+    if (tutti__handle_alive(&(*m)->handle, TUTTI__MESH)) tutti__mesh_drop(*m);
+    *m = NULL;
+}
+
+tutti_err tutti_mesh_view_sized(const tutti_mesh *m, tutti_mesh_view *out, size_t struct_size) {
+    TUTTI_TRY(tutti__mesh_live(m));
+    TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "nowhere to put the view");
+    const tutti__mesh_data *d = &m->own;
+    const tutti_mesh_view v = {.nodes = d->nodes,
+                               .first_node = m->first_node,
+                               .coordinates = d->coordinates,
+                               .tag = d->tag,
+                               .elements = d->elements,
+                               .first_element = m->first_element,
+                               .type = d->type,
+                               .physical = d->physical,
+                               .entity = d->entity,
+                               .start = d->start,
+                               .node = d->node,
+                               .all_nodes = m->all_nodes,
+                               .all_elements = m->all_elements};
+    memset(out, 0, struct_size);
+    memcpy(out, &v, struct_size < sizeof v ? struct_size : sizeof v);
+    return TUTTI_OK;
+}
+
+int tutti_mesh_groups(const tutti_mesh *m, const tutti_mesh_group **groups_out) {
+    if (tutti__mesh_live(m) != TUTTI_OK) return 0;
+    if (groups_out) *groups_out = m->own.group;
+    return m->own.groups;
+}
+
+static tutti_err groups_check(int n, const tutti_mesh_group *g) {
+    TUTTI_CHECK(n >= 0 && (n == 0 || g), TUTTI_ERR_ARG, "%d physical groups, and no list of them",
+                n);
+    for (int i = 0; i < n; i++) {
+        TUTTI_CHECK(g[i].dim >= 0 && g[i].dim <= 3, TUTTI_ERR_ARG, "group %d has dimension %d", i,
+                    g[i].dim);
+        TUTTI_CHECK(memchr(g[i].name, '\0', sizeof g[i].name), TUTTI_ERR_ARG,
+                    "the name of group %d does not end", i);
+        TUTTI_CHECK(!strpbrk(g[i].name, "\"\n\r"), TUTTI_ERR_ARG,
+                    "the name of group %d has a quotation mark or a line break in it", i);
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti_mesh_set_groups(tutti_mesh *m, int n, const tutti_mesh_group *groups) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__mesh_live(m));
+    tutti_mesh_group *copy = NULL;
+    tutti_err err = groups_check(n, groups);
+    uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
+    if (err == TUTTI_OK) {
+        copy = tutti__calloc((size_t)n + 1, sizeof *copy);
+        if (!copy) err = TUTTI_ERR_NOMEM;
+    }
+    for (int i = 0; i < n && err == TUTTI_OK; i++) {
+        copy[i].dim = groups[i].dim;
+        copy[i].tag = groups[i].tag;
+        memcpy(copy[i].name, groups[i].name, strlen(groups[i].name) + 1);
+        h = tutti__hash(h, &copy[i], sizeof copy[i]);
+    }
+    err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"set_groups", "the groups", h}, err);
+    if (err != TUTTI_OK) {
+        tutti__free(copy);
+        return err;
+    }
+    tutti__free(m->own.group);
+    m->own.group = copy;
+    m->own.groups = n;
+    return TUTTI_OK;
+}

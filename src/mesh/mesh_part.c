@@ -1,0 +1,446 @@
+/* mesh: what each rank gets: the nodes of its partition, their neighbours, its elements.
+ *
+ * Three exchanges.  The rank whose slice a node is in knows which partitions hold it
+ * (mesh_classify.c), and sends it to each of those, and to each also who the holders are.  The rank
+ * whose slice an element is in sends it to the partitions of all its nodes.  From the lists of
+ * holders every rank knows what to send to whom and what will come: both sides go by the nodes'
+ * numbers, and nothing need be asked.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mesh/mesh_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    tutti_count number;
+    int64_t tag;
+    double x[3];
+    int owner;
+    int holders; /* how many follow in the list of holders */
+} node_record;
+
+typedef struct {
+    tutti_count number; /* of the node */
+    int holder;
+    int rank; /* its place in the list */
+} holder_record;
+
+typedef struct {
+    tutti_count position;
+    tutti_count node[TUTTI_MESH_MOST_NODES]; /* -1 behind the last */
+    int32_t physical, entity;
+    int32_t type, own; /* own: the partition of its node of lowest number */
+} element_record;
+
+/* ---- sending */
+
+static tutti_err send_nodes(tutti_mesh *m, const tutti_count *start, const int *holder,
+                            tutti_count *n_out, node_record **out) {
+    const tutti__mesh_data *d = &m->own;
+    const tutti_count n = start[d->nodes];
+    node_record *v = tutti__malloc(((size_t)n + 1) * sizeof *v);
+    for (tutti_count i = 0; i < d->nodes && v; i++) {
+        const double *x = d->coordinates + 3 * i;
+        for (tutti_count j = start[i]; j < start[i + 1]; j++)
+            v[j] = (node_record){m->first_node + i,
+                                 d->tag[i],
+                                 {x[0], x[1], x[2]},
+                                 holder[start[i]],
+                                 (int)(start[i + 1] - start[i])};
+    }
+    const tutti_err err = tutti__mesh_send(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v, n, v,
+                                           holder, n_out, (void **)out);
+    tutti__free(v);
+    return err;
+}
+
+/* Who holds it, to each who does; a local node needs no telling. */
+static tutti_err send_holders(tutti_mesh *m, const tutti_count *start, const int *holder,
+                              tutti_count *n_out, holder_record **out) {
+    tutti_count n = 0;
+    for (tutti_count i = 0; i < m->own.nodes; i++) {
+        const tutti_count k = start[i + 1] - start[i];
+        n += k > 1 ? k * k : 0;
+    }
+    holder_record *v = tutti__malloc(((size_t)n + 1) * sizeof *v);
+    int *to = tutti__malloc(((size_t)n + 1) * sizeof *to);
+    n = 0;
+    for (tutti_count i = 0; i < m->own.nodes && v && to; i++) {
+        if (start[i + 1] - start[i] == 1) continue;
+        for (tutti_count j = start[i]; j < start[i + 1]; j++)
+            for (tutti_count k = start[i]; k < start[i + 1]; k++) {
+                v[n] = (holder_record){m->first_node + i, holder[k], (int)(k - start[i])};
+                to[n++] = holder[j];
+            }
+    }
+    const tutti_err err = tutti__mesh_send(m->team, v && to ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v,
+                                           n, v, to, n_out, (void **)out);
+    tutti__free(v);
+    tutti__free(to);
+    return err;
+}
+
+static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
+                               element_record **out) {
+    const tutti__mesh_data *d = &m->own;
+    tutti__mesh_values part = {.item = 0};
+    const tutti__mesh_question q = {.all = m->all_nodes,
+                                    .item = sizeof *of,
+                                    .own = of,
+                                    .n = d->start[d->elements],
+                                    .number = d->node};
+    TUTTI_TRY(tutti__mesh_ask(m->team, TUTTI_OK, &q, &part));
+    element_record *v = NULL;
+    int *to = NULL;
+    tutti_count n = 0;
+    for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
+        n = 0;
+        for (tutti_count e = 0; e < d->elements; e++) {
+            const tutti_count *node = d->node + d->start[e];
+            const int nodes = (int)(d->start[e + 1] - d->start[e]);
+            int seen[TUTTI_MESH_MOST_NODES], k = 0, lowest = 0;
+            for (int i = 0; i < nodes; i++) {
+                const int p = *(const int *)tutti__mesh_value(&part, node[i]);
+                int known = 0;
+                for (int j = 0; j < k; j++) known |= seen[j] == p;
+                if (!known) seen[k++] = p;
+                if (node[i] < node[lowest]) lowest = i;
+            }
+            for (int i = 0; i < k && pass; i++) {
+                element_record *r = &v[n + i];
+                memset(r, -1, sizeof *r);
+                memcpy(r->node, node, (size_t)nodes * sizeof *node);
+                r->position = m->first_element + e;
+                r->physical = d->physical[e];
+                r->entity = d->entity[e];
+                r->type = d->type[e];
+                r->own = *(const int *)tutti__mesh_value(&part, node[lowest]);
+                to[n + i] = seen[i];
+            }
+            n += k;
+        }
+        if (pass) break;
+        v = tutti__malloc(((size_t)n + 1) * sizeof *v);
+        to = tutti__malloc(((size_t)n + 1) * sizeof *to);
+        if (!v || !to) break;
+    }
+    tutti__mesh_values_free(&part);
+    const tutti_err err = tutti__mesh_send(m->team, v && to ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v,
+                                           n, v, to, n_out, (void **)out);
+    tutti__free(v);
+    tutti__free(to);
+    return err;
+}
+
+/* ---- putting together what has come */
+
+/* What has come, and the part that it becomes. */
+typedef struct {
+    int me;
+    tutti_count nodes, holders, elements;
+    node_record *node;
+    holder_record *holder;
+    element_record *element;
+    tutti_mesh_part *part;
+} assembly;
+
+static int by_place(const void *a, const void *b) {
+    const node_record *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static int by_position(const void *a, const void *b) {
+    const element_record *x = a, *y = b;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* The local number of a node: own ones are ascending, and so are the copies behind them. */
+static int local_of(const tutti_mesh_part_view *v, tutti_count number) {
+    for (int copies = 0; copies < 2; copies++) {
+        tutti_count lo = copies ? v->own_nodes : 0, hi = copies ? v->nodes : v->own_nodes;
+        const tutti_count end = hi;
+        while (lo < hi) {
+            const tutti_count mid = (lo + hi) / 2;
+            if (v->number[mid] < number)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        if (lo < end && v->number[lo] == number) return (int)lo;
+    }
+    return -1;
+}
+
+static tutti_err put_nodes(assembly *a) {
+    tutti_mesh_part_view *v = &a->part->view;
+    const size_t n = (size_t)a->nodes;
+    TUTTI_CHECK(a->nodes < INT32_MAX, TUTTI_ERR_OVERFLOW, "%lld nodes on one rank",
+                (long long)a->nodes);
+    tutti_count *number = tutti__malloc((n + 1) * sizeof *number);
+    unsigned char *own = tutti__malloc(n + 1);
+    int *owner = tutti__malloc((n + 1) * sizeof *owner);
+    double *x = tutti__malloc((n + 1) * 3 * sizeof *x);
+    int64_t *tag = tutti__malloc((n + 1) * sizeof *tag);
+    tutti_count *start = tutti__malloc((n + 1) * sizeof *start);
+    v->number = number;
+    v->own = own;
+    v->owner = owner;
+    v->coordinates = x;
+    v->tag = tag;
+    v->holder_start = start;
+    if (!number || !own || !owner || !x || !tag || !start) return TUTTI_ERR_NOMEM;
+    qsort(a->node, n, sizeof *a->node, by_place);
+    start[0] = 0;
+    tutti_count at = 0;
+    for (int copies = 0; copies < 2; copies++) {
+        for (size_t i = 0; i < n; i++) {
+            const node_record *r = &a->node[i];
+            if ((r->owner != a->me) != copies) continue;
+            number[at] = r->number;
+            own[at] = !copies;
+            owner[at] = r->owner;
+            memcpy(x + 3 * at, r->x, sizeof r->x);
+            tag[at] = r->tag;
+            start[at + 1] = start[at] + r->holders;
+            at++;
+        }
+        if (!copies) v->own_nodes = at;
+    }
+    v->nodes = at;
+    return TUTTI_OK;
+}
+
+static tutti_err put_holders(assembly *a) {
+    tutti_mesh_part_view *v = &a->part->view;
+    int *holder = tutti__malloc(((size_t)v->holder_start[v->nodes] + 1) * sizeof *holder);
+    v->holder = holder;
+    if (!holder) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < v->nodes; i++) /* local ones; those of others follow */
+        holder[v->holder_start[i]] = v->owner[i];
+    for (tutti_count i = 0; i < a->holders; i++) {
+        const holder_record *r = &a->holder[i];
+        const int at = local_of(v, r->number);
+        TUTTI_ASSERT(at >= 0 && v->holder_start[at] + r->rank < v->holder_start[at + 1]);
+        holder[v->holder_start[at] + r->rank] = r->holder;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err put_elements(assembly *a) {
+    tutti_mesh_part_view *v = &a->part->view;
+    const size_t n = (size_t)a->elements;
+    tutti_count *position = tutti__malloc((n + 1) * sizeof *position);
+    unsigned char *own = tutti__malloc(n + 1);
+    uint8_t *type = tutti__malloc(n + 1);
+    int32_t *physical = tutti__malloc((n + 1) * sizeof *physical);
+    int32_t *entity = tutti__malloc((n + 1) * sizeof *entity);
+    tutti_count *start = tutti__malloc((n + 1) * sizeof *start), entries = 0;
+    v->element = position;
+    v->element_own = own;
+    v->type = type;
+    v->physical = physical;
+    v->entity = entity;
+    v->start = start;
+    if (!position || !own || !type || !physical || !entity || !start) return TUTTI_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++) entries += tutti_mesh_type_nodes(a->element[i].type);
+    int *node = tutti__malloc(((size_t)entries + 1) * sizeof *node);
+    v->node = node;
+    if (!node) return TUTTI_ERR_NOMEM;
+    qsort(a->element, n, sizeof *a->element, by_position);
+    start[0] = 0;
+    for (size_t i = 0; i < n; i++) {
+        const element_record *r = &a->element[i];
+        position[i] = r->position;
+        own[i] = r->own == a->me;
+        v->own_elements += own[i];
+        type[i] = (uint8_t)r->type;
+        physical[i] = r->physical;
+        entity[i] = r->entity;
+        start[i + 1] = start[i] + tutti_mesh_type_nodes(r->type);
+        for (tutti_count j = start[i]; j < start[i + 1]; j++) {
+            node[j] = local_of(v, r->node[j - start[i]]);
+            TUTTI_ASSERT(node[j] >= 0);
+        }
+    }
+    v->elements = a->elements;
+    return TUTTI_OK;
+}
+
+/* Lists by rank, from pairs (rank, local number) that are counted, then filled in local order,
+ * which is the order of numbers. */
+static tutti_err put_halo(assembly *a, int ranks) {
+    tutti_mesh_part_view *v = &a->part->view;
+    tutti_count *sends = tutti__calloc((size_t)ranks + 1, sizeof *sends);
+    tutti_count *gets = tutti__calloc((size_t)ranks + 1, sizeof *gets);
+    int *peer = tutti__malloc(((size_t)ranks + 1) * sizeof *peer);
+    tutti_count *send_start = tutti__calloc((size_t)ranks + 2, sizeof *send_start);
+    tutti_count *get_start = tutti__calloc((size_t)ranks + 2, sizeof *get_start);
+    int *send = NULL, *get = NULL;
+    v->peer = peer;
+    v->send_start = send_start;
+    v->get_start = get_start;
+    tutti_err err = TUTTI_ERR_NOMEM;
+    if (!sends || !gets || !peer || !send_start || !get_start) goto done;
+    for (tutti_count i = 0; i < v->own_nodes; i++)
+        for (tutti_count j = v->holder_start[i] + 1; j < v->holder_start[i + 1]; j++)
+            sends[v->holder[j]]++;
+    for (tutti_count i = v->own_nodes; i < v->nodes; i++) gets[v->owner[i]]++;
+    for (int r = 0; r < ranks; r++) {
+        if (sends[r] == 0 && gets[r] == 0) continue;
+        send_start[v->peers + 1] = send_start[v->peers] + sends[r];
+        get_start[v->peers + 1] = get_start[v->peers] + gets[r];
+        sends[r] = send_start[v->peers]; /* from now on: where the next one goes */
+        gets[r] = get_start[v->peers];
+        peer[v->peers++] = r;
+    }
+    v->send = send = tutti__malloc(((size_t)send_start[v->peers] + 1) * sizeof *send);
+    v->get = get = tutti__malloc(((size_t)get_start[v->peers] + 1) * sizeof *get);
+    if (!send || !get) goto done;
+    for (tutti_count i = 0; i < v->own_nodes; i++)
+        for (tutti_count j = v->holder_start[i] + 1; j < v->holder_start[i + 1]; j++)
+            send[sends[v->holder[j]]++] = (int)i;
+    for (tutti_count i = v->own_nodes; i < v->nodes; i++) get[gets[v->owner[i]]++] = (int)i;
+    err = TUTTI_OK;
+done:
+    tutti__free(sends);
+    tutti__free(gets);
+    return err;
+}
+
+static void part_drop(tutti_mesh_part *p) {
+    tutti_mesh_part_view *v = &p->view;
+    const void *const all[] = {v->number,       v->own,    v->owner,     v->coordinates, v->tag,
+                               v->holder_start, v->holder, v->element,   v->element_own, v->type,
+                               v->physical,     v->entity, v->start,     v->node,        v->peer,
+                               v->send_start,   v->send,   v->get_start, v->get,         p->box};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tutti__free((void *)all[i]);
+    tutti__handle_remove(&p->handle);
+    if (p->team) tutti__mesh_team_leave(&p->team, &p->uses);
+    tutti__free(p);
+}
+
+static tutti_err assemble(tutti_mesh *m, const int *of, assembly *a) {
+    tutti_count *start = NULL;
+    int *holder = NULL;
+    TUTTI_TRY(tutti__mesh_classify(m, of, &start, &holder));
+    tutti_err err = send_nodes(m, start, holder, &a->nodes, &a->node);
+    if (err == TUTTI_OK) err = send_holders(m, start, holder, &a->holders, &a->holder);
+    tutti_mesh_lists_free(&start, &holder);
+    if (err == TUTTI_OK) err = send_elements(m, of, &a->elements, &a->element);
+    TUTTI_TRY(err);
+    a->part->view.all_nodes = m->all_nodes;
+    a->part->view.all_elements = m->all_elements;
+    err = put_nodes(a);
+    if (err == TUTTI_OK) err = put_holders(a);
+    if (err == TUTTI_OK) err = put_elements(a);
+    if (err == TUTTI_OK) err = put_halo(a, m->team->size);
+    return tutti__team_agree(m->team, err);
+}
+
+tutti_err tutti_mesh_part_make(tutti_mesh *m, const int *of, tutti_mesh_part **p_out) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__mesh_live(m));
+    assembly a = {.me = m->team->rank};
+    tutti_err err = tutti__mesh_of_check(m, of, m->team->size);
+    if (err == TUTTI_OK && !p_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the part");
+    if (err == TUTTI_OK) {
+        a.part = tutti__calloc(1, sizeof *a.part);
+        if (!a.part) err = TUTTI_ERR_NOMEM;
+    }
+    err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"part_make", "nothing", 0}, err);
+    if (err == TUTTI_OK) err = assemble(m, of, &a);
+    tutti__free(a.node);
+    tutti__free(a.holder);
+    tutti__free(a.element);
+    if (err != TUTTI_OK) {
+        if (a.part) part_drop(a.part);
+        return err;
+    }
+    a.part->team = m->team;
+    a.part->uses = m->uses;
+    ++*m->uses;
+    tutti__handle_add(&a.part->handle, TUTTI__MESH_PART);
+    *p_out = a.part;
+    return TUTTI_OK;
+}
+
+void tutti_mesh_part_free(tutti_mesh_part **p) {
+    if (!p || !*p) return;
+    if (tutti__handle_alive(&(*p)->handle, TUTTI__MESH_PART)) part_drop(*p);
+    *p = NULL;
+}
+
+static tutti_err part_live(const tutti_mesh_part *p) {
+    TUTTI_CHECK(p != NULL, TUTTI_ERR_ARG, "the part's handle is NULL");
+    TUTTI_CHECK(tutti__handle_alive(&p->handle, TUTTI__MESH_PART), TUTTI_ERR_STATE,
+                "the part of the mesh has been freed");
+    return TUTTI_OK;
+}
+
+tutti_err tutti_mesh_part_sized(const tutti_mesh_part *p, tutti_mesh_part_view *out,
+                                size_t struct_size) {
+    TUTTI_TRY(part_live(p));
+    TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "nowhere to put the view");
+    memset(out, 0, struct_size);
+    memcpy(out, &p->view, struct_size < sizeof p->view ? struct_size : sizeof p->view);
+    return TUTTI_OK;
+}
+
+/* ---- exchange */
+
+static tutti_err values_check(tutti_mesh_part *p, const double *values, int per) {
+    const tutti_mesh_part_view *v = &p->view;
+    TUTTI_CHECK(per >= 1, TUTTI_ERR_ARG, "%d values of a node", per);
+    TUTTI_CHECK(values || v->nodes == 0, TUTTI_ERR_ARG, "there are no values");
+    const tutti_count n = v->send_start[v->peers] + v->get_start[v->peers];
+    TUTTI_CHECK(n < INT32_MAX / ((tutti_count)per * (tutti_count)sizeof *values),
+                TUTTI_ERR_OVERFLOW, "%lld times %d values", (long long)n, per);
+    if (n * per <= p->box_n && p->box) return TUTTI_OK;
+    double *box = tutti__realloc(p->box, ((size_t)(n * per) + 1) * sizeof *box);
+    if (!box) return TUTTI_ERR_NOMEM;
+    p->box = box;
+    p->box_n = n * per;
+    return TUTTI_OK;
+}
+
+/* Whatever goes wrong with a message of MPI's, the others are waited for. */
+static tutti_err swap(tutti_mesh_part *p, double *values, int per, MPI_Request *r) {
+    const tutti_mesh_part_view *v = &p->view;
+    const size_t item = (size_t)per * sizeof *values;
+    const int tag = tutti__team_tag(p->team);
+    double *out = p->box, *in = p->box + v->send_start[v->peers] * per;
+    for (int i = 0; i < v->peers; i++) {
+        const tutti_count n = v->get_start[i + 1] - v->get_start[i];
+        TUTTI_MPI(MPI_Irecv(in + v->get_start[i] * per, (int)n * per, MPI_DOUBLE, v->peer[i], tag,
+                            p->team->comm, &r[i]));
+    }
+    for (tutti_count i = 0; i < v->send_start[v->peers]; i++)
+        memcpy(out + i * per, values + (tutti_count)v->send[i] * per, item);
+    for (int i = 0; i < v->peers; i++) {
+        const tutti_count n = v->send_start[i + 1] - v->send_start[i];
+        TUTTI_MPI(MPI_Isend(out + v->send_start[i] * per, (int)n * per, MPI_DOUBLE, v->peer[i], tag,
+                            p->team->comm, &r[v->peers + i]));
+    }
+    TUTTI_TRY(tutti__team_finish(2 * v->peers, r));
+    for (tutti_count i = 0; i < v->get_start[v->peers]; i++)
+        memcpy(values + (tutti_count)v->get[i] * per, in + i * per, item);
+    return TUTTI_OK;
+}
+
+tutti_err tutti_mesh_part_exchange(tutti_mesh_part *p, double *values, int per_node) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(part_live(p));
+    const tutti__mesh_opening o = {"exchange", "the number of values per node",
+                                   tutti__hash(TUTTI__HASH_START, &per_node, sizeof per_node)};
+    tutti_err err = values_check(p, values, per_node);
+    MPI_Request *r = NULL;
+    if (err == TUTTI_OK) {
+        r = tutti__malloc((2 * (size_t)p->view.peers + 1) * sizeof *r);
+        if (!r) err = TUTTI_ERR_NOMEM;
+    }
+    err = tutti__mesh_call(p->team, &o, err);
+    if (err == TUTTI_OK) err = swap(p, values, per_node, r);
+    tutti__free(r);
+    return err;
+}
