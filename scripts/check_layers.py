@@ -14,7 +14,7 @@ import re
 import sys
 
 ROOMS = ["base", "comm", "access", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
-         "engine", "collective", "array", "mesh", "dataset", "exodus"]
+         "engine", "collective", "array", "replicas", "mesh", "dataset", "exodus"]
 PURE = {"base", "access", "plan", "store"}
 ENGINE = {"store", "file", "direct", "twophase", "engine", "collective"}
 LAYER = "collective/layer.h"  # all that the layers above files use of them

@@ -101,6 +101,11 @@ TUTTI_API tutti_err tutti_access_join(const tutti_access *file, const tutti_acce
 TUTTI_API tutti_err tutti_access_clip(const tutti_access *a, tutti_off lo, tutti_off hi,
                                       tutti_access **out) TUTTI_MUST_USE;
 
+/** The same access elsewhere: all file offsets `file` bytes further on, all memory offsets `memory`;
+ *  either may be negative.  Takes no time: descriptions are shared. */
+TUTTI_API tutti_err tutti_access_shift(const tutti_access *a, tutti_off file, tutti_off memory,
+                                       tutti_access **out) TUTTI_MUST_USE;
+
 /** The same access once more. */
 TUTTI_API tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) TUTTI_MUST_USE;
 

@@ -13,5 +13,6 @@
 #include <tutti/file.h>
 #include <tutti/array.h>
 #include <tutti/mesh.h>
+#include <tutti/replicas.h>
 
 #endif

@@ -188,6 +188,22 @@ tutti_err tutti_access_clip(const tutti_access *a, tutti_off lo, tutti_off hi, t
     return err;
 }
 
+tutti_err tutti_access_shift(const tutti_access *a, tutti_off file, tutti_off memory,
+                             tutti_access **out) {
+    TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
+    tutti_access moved = tutti__access_share(a);
+    tutti__side *const sides[] = {&moved.file, &moved.repeats.file, &moved.memory,
+                                  &moved.repeats.memory};
+    int fits = 1;
+    for (int i = 0; i < 4 && fits; i++)
+        if (sides[i]->node)
+            fits = tutti__add_ok(sides[i]->disp, i < 2 ? file : memory, &sides[i]->disp) &&
+                   tutti__side_fits(*sides[i]);
+    if (fits) return tutti__access_make_all(moved, out);
+    tutti__access_drop(&moved);
+    TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "an offset is beyond 2^62");
+}
+
 tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) {
     TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
     return tutti__access_make_all(tutti__access_share(a), out);

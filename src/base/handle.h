@@ -15,7 +15,8 @@ typedef enum tutti__kind {
     TUTTI__ARRAY,
     TUTTI__TILES,
     TUTTI__MESH,
-    TUTTI__MESH_PART
+    TUTTI__MESH_PART,
+    TUTTI__REPLICAS
 } tutti__kind;
 
 /* Part of the object; all zero: not listed. */

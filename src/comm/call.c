@@ -26,6 +26,8 @@ static const char *const DOES[TUTTI__CALLS] = {
     [TUTTI__CALL_ATOMIC] = "sets atomic mode",
     [TUTTI__CALL_CHANGE] = "changes options",
     [TUTTI__CALL_CLOSE] = "closes",
+    [TUTTI__CALL_REPLICAS] = "makes an inspector of replicas",
+    [TUTTI__CALL_REPLICAS_CHECK] = "compares copies",
     [TUTTI__CALL_ARRAY] = "calls for the array",
     [TUTTI__CALL_MESH] = "calls for the mesh",
 };

@@ -22,6 +22,8 @@ typedef enum tutti__call_kind {
     TUTTI__CALL_ATOMIC,
     TUTTI__CALL_CHANGE,
     TUTTI__CALL_CLOSE,
+    TUTTI__CALL_REPLICAS,       /* an inspector is made */
+    TUTTI__CALL_REPLICAS_CHECK, /* copies are compared */
     TUTTI__CALL_ARRAY, /* whatever is not done by one of the others; `agrees` has its name too */
     TUTTI__CALL_MESH,  /* the same for meshes and their parts */
     TUTTI__CALLS

@@ -1,0 +1,51 @@
+/* replicas: a limit to what one rank writes.
+ *
+ * To reach a hard limit with the fewest intervals is NP-hard, so this is a heuristic, of three
+ * passes along the file that know what each rank would write by now.  The first two move the place
+ * where two runs meet, as far as the writer of one holds items of the other: that adds no interval,
+ * and may take one away.  The third cuts: an item of a rank with too much goes to the writer of
+ * the item before, if that holds it and has room, otherwise to the least burdened of its holders
+ * that has, and so on with the items behind, until the rank has no longer too much.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "replicas/rules.h"
+
+tutti_off tutti__balance_limit(const tutti_replicas_choice *c, tutti_off bytes, int ranks) {
+    if (c->balance == 0) return TUTTI__NO_LIMIT;
+    const double limit = c->balance * (double)bytes / ranks;
+    return limit < 0x1p62 ? (tutti_off)limit + (limit > (double)(tutti_off)limit) : TUTTI__NO_LIMIT;
+}
+
+static int room_for(const tutti__burden *b, int rank, tutti_off bytes) {
+    return b->bytes[rank] <= b->limit - bytes;
+}
+
+/* Who takes item i off its writer; -1: nobody. */
+static int taker(const tutti__items *v, tutti_count i, const tutti__burden *b, int writer,
+                 int cut) {
+    int found = -1;
+    for (tutti_count k = v->start[i]; k < v->start[i + 1]; k++) {
+        const int rank = v->holder[k];
+        if (rank == writer || !room_for(b, rank, v->bytes[i])) continue;
+        if (rank == b->last) return rank;
+        if (cut && (found < 0 || b->bytes[rank] < b->bytes[found])) found = rank;
+    }
+    return found;
+}
+
+void tutti__balance(tutti__balance_pass pass, const tutti__items *v, tutti__burden *b,
+                    int *writer) {
+    const int backward = pass == TUTTI__SLIDE_BACKWARD, cut = pass == TUTTI__CUT;
+    for (tutti_count k = 0; k < v->n; k++) {
+        const tutti_count i = backward ? v->n - 1 - k : k;
+        const int from = writer[i];
+        if (b->bytes[from] > b->limit && !tutti__items_local(v, i)) {
+            const int to = taker(v, i, b, from, cut);
+            if (to >= 0) {
+                b->bytes[from] -= v->bytes[i];
+                b->bytes[to] += v->bytes[i];
+                writer[i] = to;
+            }
+        }
+        b->last = writer[i];
+    }
+}

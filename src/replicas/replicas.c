@@ -1,0 +1,344 @@
+/* replicas: the inspector as an object.
+ *
+ *   this rank's spec     checked, its numbers put in order
+ *   -> directory         every number gets a rank that looks after it
+ *   -> ask               mentions go there (range.c makes items of them, and checks these)
+ *   -> chain             along all ranges: position and writer of every item
+ *   -> answer            both go back to all holders, which make their accesses
+ *
+ * What a rank has against it, or cannot do for lack of memory, is agreed on after each of these.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "replicas/replicas_impl.h"
+
+#include <string.h>
+
+/* ---- what one rank says */
+
+/* The spec of this rank as it goes to the directory: everything in rising order. */
+typedef struct {
+    int64_t *number;          /* [n] */
+    tutti__mention *mentions; /* [n] */
+} listed;
+
+static void listed_free(listed *l) {
+    tutti__free(l->number);
+    tutti__free(l->mentions);
+    *l = (listed){NULL, NULL};
+}
+
+static tutti_count load_of(const tutti_replicas_spec *s, tutti_count i) {
+    return s->loads ? s->loads[i] : s->load;
+}
+
+static tutti_err spec_check(const tutti_replicas_spec *s) {
+    const tutti_off most = (tutti_off)1 << 62;
+    TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG, "%lld items",
+                (long long)s->n);
+    TUTTI_CHECK(s->n == 0 || s->numbers, TUTTI_ERR_ARG, "the numbers are NULL");
+    TUTTI_CHECK(s->value_bytes >= 1, TUTTI_ERR_ARG, "a value of %lld bytes",
+                (long long)s->value_bytes);
+    TUTTI_CHECK_RESERVED(s, "the spec");
+    TUTTI_TRY(tutti__choice_check(&s->choice, s->own != NULL || s->n == 0));
+    for (tutti_count i = 0; i < s->n; i++) {
+        const tutti_count load = load_of(s, i);
+        TUTTI_CHECK(s->numbers[i] >= 0, TUTTI_ERR_ARG, "item %lld has number %lld", (long long)i,
+                    (long long)s->numbers[i]);
+        TUTTI_CHECK(load >= 0, TUTTI_ERR_ARG, "item %lld has load %lld", (long long)s->numbers[i],
+                    (long long)load);
+        TUTTI_CHECK(load <= most / s->value_bytes, TUTTI_ERR_OVERFLOW,
+                    "item %lld has %lld values of %lld bytes", (long long)s->numbers[i],
+                    (long long)load, (long long)s->value_bytes);
+    }
+    return TUTTI_OK;
+}
+
+/* Where items are in memory, and how large: no list where they follow each other, all of a size. */
+static tutti_err memory_note(const tutti_replicas_spec *s, tutti_replicas *r) {
+    const size_t n = (size_t)s->n;
+    tutti_off at = 0;
+    r->n = s->n;
+    r->value_bytes = s->value_bytes;
+    r->item_bytes = s->load >= 0 ? s->load * s->value_bytes : 0;
+    if (s->loads) {
+        r->sizes = tutti__malloc(n * sizeof *r->sizes);
+        if (!r->sizes) return TUTTI_ERR_NOMEM;
+        for (tutti_count i = 0; i < s->n; i++) r->sizes[i] = s->loads[i] * s->value_bytes;
+    }
+    if (!s->loads && !s->memory_offsets) {
+        TUTTI_CHECK(s->n == 0 || tutti__mul_ok(s->n, r->item_bytes, &at), TUTTI_ERR_OVERFLOW,
+                    "%lld items of %lld bytes", (long long)s->n, (long long)r->item_bytes);
+        return TUTTI_OK;
+    }
+    r->memory = tutti__malloc(n * sizeof *r->memory);
+    if (!r->memory) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < s->n; i++) {
+        r->memory[i] = s->memory_offsets ? s->memory_offsets[i] : at;
+        if (!s->memory_offsets)
+            TUTTI_CHECK(tutti__add_ok(at, r->sizes[i], &at), TUTTI_ERR_OVERFLOW,
+                        "the items take more than 2^62 bytes");
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err numbers_sort(const tutti_replicas_spec *s, tutti_replicas *r, listed *l) {
+    const size_t n = (size_t)s->n;
+    tutti__numbered *v = tutti__malloc(2 * n * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < s->n; i++) v[i] = (tutti__numbered){s->numbers[i], i};
+    const tutti__numbered *sorted = tutti__numbered_sort(v, s->n, v + n);
+    tutti_err err = TUTTI_OK;
+    int rising = 1;
+    for (tutti_count j = 0; j < s->n && err == TUTTI_OK; j++) {
+        l->number[j] = sorted[j].number;
+        rising &= sorted[j].index == j;
+        if (j > 0 && sorted[j].number == sorted[j - 1].number)
+            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                   "number %lld is there twice: items %lld and %lld",
+                                   (long long)sorted[j].number, (long long)sorted[j - 1].index,
+                                   (long long)sorted[j].index);
+    }
+    if (err == TUTTI_OK && !rising) {
+        r->order = tutti__malloc(n * sizeof *r->order);
+        if (!r->order) err = TUTTI_ERR_NOMEM;
+        for (tutti_count j = 0; j < s->n && r->order; j++) r->order[j] = sorted[j].index;
+    }
+    tutti__free(v);
+    return err;
+}
+
+/* Everything of this rank's spec that is needed from now on. */
+static tutti_err spec_take(const tutti_replicas_spec *s, tutti_replicas *r, listed *l) {
+    const size_t n = (size_t)s->n;
+    TUTTI_TRY(spec_check(s));
+    TUTTI_TRY(memory_note(s, r));
+    r->position = tutti__malloc(n * sizeof *r->position);
+    r->writer = tutti__malloc(n * sizeof *r->writer);
+    r->copied = tutti__malloc(n);
+    l->number = tutti__malloc(n * sizeof *l->number);
+    if (!r->position || !r->writer || !r->copied || !l->number) return TUTTI_ERR_NOMEM;
+    TUTTI_TRY(numbers_sort(s, r, l));
+    l->mentions = tutti__malloc(n * sizeof *l->mentions);
+    if (!l->mentions) return TUTTI_ERR_NOMEM;
+    for (tutti_count j = 0; j < s->n; j++) {
+        const tutti_count i = tutti__replicas_item(r, j);
+        l->mentions[j] = (tutti__mention){l->number[j], load_of(s, i), s->own && s->own[i]};
+    }
+    return TUTTI_OK;
+}
+
+/* ---- what all say */
+
+static uint64_t choice_hash(const tutti_replicas_spec *s) {
+    const int64_t words[] = {s->value_bytes, s->choice.rule, (int64_t)s->choice.seed};
+    const uint64_t h = tutti__hash(TUTTI__HASH_START, words, sizeof words);
+    return tutti__hash(h, &s->choice.balance, sizeof s->choice.balance);
+}
+
+/* The first agreement: who has something against it, value_bytes, the choice, owners or not. */
+static tutti_err agree(tutti__team *t, const tutti_replicas_spec *s, tutti_err mine,
+                       int *owners_out) {
+    const tutti__call call = {.kind = TUTTI__CALL_REPLICAS,
+                              .agrees = mine == TUTTI_OK ? (int64_t)(choice_hash(s) >> 1) : 0,
+                              .what = "the bytes of a value, or the rule and what it is given"};
+    tutti__range owners = tutti__range_none();
+    if (mine == TUTTI_OK && s->n > 0) owners = (tutti__range){s->own != NULL, s->own != NULL};
+    TUTTI_TRY(tutti__team_call(t, &call, mine, 1, &owners));
+    TUTTI_CHECK(owners.min >= owners.max, TUTTI_ERR_MISMATCH,
+                "some ranks say which items they own and others do not");
+    *owners_out = owners.min == 1 && owners.max == 1;
+    return TUTTI_OK;
+}
+
+/* From mentions to verdicts. */
+static tutti_err inspect(tutti_replicas *r, const tutti_replicas_spec *s, const listed *l,
+                         int owners) {
+    tutti__team *t = r->team;
+    tutti__directory *d = &r->directory;
+    tutti__range_items g = {.m = 0};
+    tutti__verdict *out = NULL, *in = NULL;
+    tutti_off position = 0;
+    TUTTI_TRY(tutti__directory_make(t, s->n, l->number, d));
+    tutti_err err = tutti__team_agree(t, tutti__range_make(d, &g));
+    if (err == TUTTI_OK)
+        err = tutti__directory_ask(t, d, (int)sizeof *l->mentions, l->mentions, g.came);
+    if (err == TUTTI_OK) {
+        err = tutti__range_group(d, s->value_bytes, owners, &g);
+        if (err == TUTTI_OK) err = tutti__range_shared(&g, &r->shared);
+        err = tutti__team_agree(t, err);
+    }
+    if (err == TUTTI_OK) err = tutti__chain_choose(t, &s->choice, &g, r, &position);
+    if (err == TUTTI_OK) {
+        out = tutti__malloc((size_t)d->m * sizeof *out);
+        in = tutti__malloc((size_t)d->n * sizeof *in);
+        err = tutti__team_agree(t, out && in ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    }
+    if (err == TUTTI_OK) {
+        tutti__range_verdicts(&g, position, out);
+        err = tutti__directory_answer(t, d, (int)sizeof *out, out, in);
+    }
+    for (tutti_count j = 0; j < s->n && err == TUTTI_OK; j++) {
+        const tutti_count i = tutti__replicas_item(r, j);
+        r->position[i] = in[j].position;
+        r->writer[i] = in[j].writer;
+        r->copied[i] = (unsigned char)in[j].copied;
+    }
+    tutti__free(out);
+    tutti__free(in);
+    tutti__range_free(&g);
+    return err;
+}
+
+/* ---- accesses */
+
+/* Items by rising position, those that go on in file and memory as one; only those of this writer,
+ * or (-1) all.   v: room for 3 n */
+static tutti_err access_of(const tutti_replicas *r, int writer, tutti_off *v, tutti_access **out) {
+    tutti_off *file = v, *memory = v + r->n, *lengths = memory + r->n;
+    tutti_count n = 0;
+    for (tutti_count j = 0; j < r->n; j++) {
+        const tutti_count i = tutti__replicas_item(r, j);
+        const tutti_off bytes = tutti__replicas_size(r, i), at = tutti__replicas_memory(r, i);
+        if (bytes == 0 || (writer >= 0 && r->writer[i] != writer)) continue;
+        if (n > 0 && file[n - 1] + lengths[n - 1] == r->position[i] &&
+            memory[n - 1] + lengths[n - 1] == at) {
+            lengths[n - 1] += bytes;
+            continue;
+        }
+        file[n] = r->position[i];
+        memory[n] = at;
+        lengths[n++] = bytes;
+    }
+    return tutti_access_pieces(n, file, memory, lengths, out);
+}
+
+static tutti_err accesses_make(tutti_replicas *r) {
+    tutti_off *v = tutti__malloc((size_t)r->n * 3 * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    tutti_err err = access_of(r, r->team->rank, v, &r->writes);
+    if (err == TUTTI_OK) err = access_of(r, -1, v, &r->reads);
+    tutti__free(v);
+    return err;
+}
+
+/* ---- the object */
+
+static tutti_err mpi_is_up(void) {
+    int down = 0;
+    TUTTI_CHECK(MPI_Finalized(&down) == MPI_SUCCESS && !down, TUTTI_ERR_STATE,
+                "an inspector is used after MPI_Finalize");
+    return TUTTI_OK;
+}
+
+/* After MPI_Finalize a team is beyond reach. */
+static void destroy(tutti_replicas *r) {
+    const tutti_error_info keep = *tutti_last_error();
+    void *const all[] = {r->sizes,        r->memory,        r->order,  r->position,
+                         r->writer,       r->copied,        r->shares, r->shared.number,
+                         r->shared.start, r->shared.mention};
+    if (mpi_is_up() == TUTTI_OK) tutti__team_give(&r->team);
+    tutti_access_free(&r->writes);
+    tutti_access_free(&r->reads);
+    tutti__directory_free(&r->directory);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
+    tutti__free(r);
+    tutti__error_assign(&keep);
+}
+
+/* Two inspectors of one communicator have teams of their own. */
+static uint64_t id_of(const tutti_replicas *r, const tutti_replicas_spec *s) {
+    const int64_t words[] = {r->team->id, r->stats.items, r->stats.copies, r->stats.bytes,
+                             r->stats.intervals};
+    return tutti__hash(choice_hash(s), words, sizeof words);
+}
+
+tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
+                                tutti_replicas **r_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti__team *team = NULL;
+    tutti_replicas *r = NULL;
+    listed l = {NULL, NULL};
+    int owners = 0;
+    TUTTI_TRY(tutti__comm_usable(comm));
+    TUTTI_TRY(tutti__team_take(comm, "", &team));
+    tutti_err err = TUTTI_OK;
+    if (!spec || !r_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "no spec, or nowhere to put the inspector");
+    if (err == TUTTI_OK && !(r = tutti__calloc(1, sizeof *r))) err = TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = spec_take(spec, r, &l);
+    err = agree(team, spec, err, &owners);
+    if (err == TUTTI_OK) {
+        TUTTI_ASSERT(r && spec && r_out);
+        r->team = team;
+        team = NULL;
+        err = inspect(r, spec, &l, owners);
+        listed_free(&l);
+        if (err == TUTTI_OK) err = tutti__team_agree(r->team, accesses_make(r));
+    }
+    listed_free(&l);
+    if (err == TUTTI_OK) {
+        r->id = id_of(r, spec);
+        tutti__handle_add(&r->handle, TUTTI__REPLICAS);
+        *r_out = r;
+        return TUTTI_OK;
+    }
+    tutti__error_context("replicas", NULL, -1);
+    if (r) destroy(r);
+    tutti__team_give(&team);
+    return err;
+}
+
+static int alive(const tutti_replicas *r) {
+    return r && tutti__handle_alive(&r->handle, TUTTI__REPLICAS);
+}
+
+void tutti_replicas_free(tutti_replicas **r) {
+    TUTTI_KEEP_ERRNO;
+    if (!r || !*r) return;
+    if (alive(*r)) {
+        tutti__handle_remove(&(*r)->handle);
+        destroy(*r);
+    }
+    *r = NULL;
+}
+
+tutti_err tutti__replicas_live(const tutti_replicas *r) {
+    TUTTI_CHECK(r != NULL, TUTTI_ERR_ARG, "the inspector is NULL");
+    TUTTI_CHECK(alive(r), TUTTI_ERR_STATE, "the handle is stale: the inspector has been freed");
+    return mpi_is_up();
+}
+
+/* ---- asking */
+
+const tutti_access *tutti_replicas_write_access(const tutti_replicas *r) {
+    return alive(r) ? r->writes : NULL;
+}
+
+const tutti_access *tutti_replicas_read_access(const tutti_replicas *r) {
+    return alive(r) ? r->reads : NULL;
+}
+
+const tutti_off *tutti_replicas_positions(const tutti_replicas *r) {
+    return alive(r) ? r->position : NULL;
+}
+
+const int *tutti_replicas_writers(const tutti_replicas *r) {
+    return alive(r) ? r->writer : NULL;
+}
+
+tutti_off tutti_replicas_bytes(const tutti_replicas *r) {
+    return alive(r) ? r->stats.bytes : 0;
+}
+
+tutti_err tutti_replicas_stats_sized(const tutti_replicas *r, tutti_replicas_stats *out,
+                                     size_t struct_size) {
+    TUTTI_TRY(tutti__replicas_live(r));
+    return tutti__stats_give(&r->stats, out, struct_size);
+}
+
+tutti_err tutti_replicas_share_get(const tutti_replicas *r, int rank, tutti_replicas_share *out) {
+    TUTTI_TRY(tutti__replicas_live(r));
+    TUTTI_CHECK(rank >= 0 && rank < r->stats.ranks && out, TUTTI_ERR_ARG,
+                "rank %d of %d, or nowhere to put its share", rank, r->stats.ranks);
+    *out = r->shares[rank];
+    return TUTTI_OK;
+}

@@ -1,0 +1,100 @@
+/* replicas: checking, writing and reading.  The accesses do the work; here is what must agree.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "replicas/replicas_impl.h"
+
+static tutti_err buffer_check(const tutti_replicas *r, const void *buf) {
+    TUTTI_CHECK(buf || tutti_access_bytes(r->reads) == 0, TUTTI_ERR_ARG, "the buffer is NULL");
+    return TUTTI_OK;
+}
+
+/* Open a check on a team of the inspector's ranks, and do it unless a rank has something against
+ * it. */
+static tutti_err check_on(tutti__team *t, const tutti_replicas *r, const void *buf, tutti_err mine,
+                          uint64_t same) {
+    const tutti__call call = {.kind = TUTTI__CALL_REPLICAS_CHECK,
+                              .agrees = (int64_t)(same >> 1),
+                              .what = "the inspector, the offset or the flags"};
+    if (mine == TUTTI_OK) mine = buffer_check(r, buf);
+    TUTTI_TRY(tutti__team_call(t, &call, mine, 0, NULL));
+    return tutti__copies_check(t, r, buf);
+}
+
+tutti_err tutti_replicas_check(tutti_replicas *r, const void *buf) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__replicas_live(r));
+    const tutti_err err = check_on(r->team, r, buf, TUTTI_OK, r->id);
+    if (err != TUTTI_OK) tutti__error_context("check", NULL, -1);
+    return err;
+}
+
+/* ---- files */
+
+/* What this rank has against it. */
+static tutti_err move_check(const tutti_file *f, const tutti_replicas *r, int flags) {
+    int same = 0;
+    TUTTI_TRY(tutti__replicas_live(r));
+    TUTTI_CHECK((flags & ~TUTTI_REPLICAS_CHECK) == 0, TUTTI_ERR_ARG, "flags %d have unknown bits",
+                flags);
+    TUTTI_MPI(MPI_Comm_compare(f->team->comm, r->team->comm, &same));
+    TUTTI_CHECK(same == MPI_IDENT || same == MPI_CONGRUENT, TUTTI_ERR_ARG,
+                "the file is open on other ranks than the inspector");
+    return TUTTI_OK;
+}
+
+static tutti_request request_of(tutti_file *f, const char *name, const void *buf, tutti_err mine,
+                                uint64_t same) {
+    return (tutti_request){.name = name,
+                           .op = {.file = f, .buf = (char *)(uintptr_t)buf},
+                           .refused = mine,
+                           .agrees = (int64_t)same};
+}
+
+/* `access` at `offset`, by all ranks. */
+static tutti_err transfer(tutti_request *q, const tutti_access *access, tutti_off offset) {
+    tutti_access *at = NULL;
+    if (q->refused == TUTTI_OK && offset < 0)
+        q->refused =
+            tutti__error_set(TUTTI_ERR_ARG, 0, -1, "offset %lld is negative", (long long)offset);
+    if (q->refused == TUTTI_OK) q->refused = tutti_access_shift(access, offset, 0, &at);
+    q->op.access = at;
+    const tutti_err err = tutti__transfer(q, NULL);
+    tutti_access_free(&at);
+    return err;
+}
+
+static uint64_t same_hash(const tutti_replicas *r, tutti_off offset, int flags, tutti_err mine) {
+    const int64_t words[] = {offset, flags};
+    return mine == TUTTI_OK ? tutti__hash(r->id, words, sizeof words) : 0;
+}
+
+tutti_err tutti_replicas_write(tutti_file *f, tutti_off offset, tutti_replicas *r, const void *buf,
+                               int flags) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__file_live(f));
+    TUTTI_USE(f);
+    tutti_err mine = move_check(f, r, flags);
+    const uint64_t same = same_hash(r, offset, flags, mine);
+    if (flags & TUTTI_REPLICAS_CHECK) {
+        const tutti_error_info trouble = *tutti_last_error();
+        tutti__requests_settle(f);
+        if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+        const tutti_err err = check_on(f->team, r, buf, mine, same);
+        if (err != TUTTI_OK) tutti__error_context("write", f->path, -1);
+        if (err != TUTTI_OK) return err;
+    }
+    tutti_request q = request_of(f, "write", buf, mine, same);
+    q.op.is_write = 1;
+    return transfer(&q, mine == TUTTI_OK ? r->writes : NULL, offset);
+}
+
+tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_replicas *r, void *buf) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__file_live(f));
+    const tutti_err mine = move_check(f, r, 0);
+    tutti_request q = request_of(f, "read", buf, mine, same_hash(r, offset, 0, mine));
+    /* a shorter file has lost items, whoever holds the last one; an offset beyond all is refused */
+    if (mine == TUTTI_OK && tutti__add_ok(offset, r->stats.bytes, &q.least) &&
+        !tutti__add_ok(q.least, f->origin, &q.least))
+        q.least = 0;
+    return transfer(&q, mine == TUTTI_OK ? r->reads : NULL, offset);
+}

@@ -1,0 +1,316 @@
+/* TEST ranks=1,2,3,5,8 timeout=120 */
+/* What is wrong with the items of one rank, or of two together, is told to all in the same words,
+ * with the number and the ranks; copies that differ are found; ranks in different calls, or that
+ * mean different things, find each other out; memory may run out anywhere.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "replicas/held.h"
+
+static char path[512];
+static held h;
+static mine_of m;
+
+static int last(void) {
+    return rank == ranks - 1;
+}
+
+/* Rank 0 holds 10 ... 19, rank 1 20 ... 29, and everybody, as a copy, the first item of the next
+ * rank. */
+enum { EACH = 10 };
+static int64_t number[EACH + 2];
+static unsigned char own[EACH + 2];
+static tutti_count load[EACH + 2];
+
+static tutti_replicas_spec fine(void) {
+    const int copy = !last();
+    for (int i = 0; i < EACH + copy; i++) {
+        number[i] = EACH * (rank + 1) + i;
+        own[i] = i < EACH;
+        load[i] = 2;
+    }
+    return (tutti_replicas_spec){
+        .n = EACH + copy, .numbers = number, .own = own, .loads = load, .value_bytes = 8};
+}
+
+/* All ranks get this code, and a message with these words. */
+static void refuse(const tutti_replicas_spec *spec, tutti_err code, const char *words) {
+    tutti_replicas *r = NULL;
+    CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, spec, &r), code);
+    CHECK(strstr(tutti_last_message(), words), "'%s', not '%s'", tutti_last_message(), words);
+    CHECK(r == NULL, "there is an inspector");
+    tutti_replicas_free(&r);
+}
+
+static void bad_lists(void) {
+    char words[160];
+    tutti_replicas_spec s = fine();
+    check_where("lists");
+    if (last()) number[3] = -7;
+    refuse(&s, TUTTI_ERR_ARG, "item 3 has number -7");
+    s = fine();
+    if (last()) number[3] = number[5];
+    snprintf(words, sizeof words, "rank %d: number %d is there twice: items 3 and 5", ranks - 1,
+             EACH * ranks + 5);
+    refuse(&s, TUTTI_ERR_ARG, words);
+    s = fine();
+    if (last()) load[2] = -1;
+    refuse(&s, TUTTI_ERR_ARG, "has load -1");
+    s = fine();
+    if (last()) load[2] = INT64_MAX / 4;
+    refuse(&s, TUTTI_ERR_OVERFLOW, "values of 8 bytes");
+    s = fine();
+    for (int i = 0; i < s.n; i++) load[i] = (int64_t)1 << 57;
+    refuse(&s, TUTTI_ERR_OVERFLOW, "more than 2^62 bytes");
+    s = fine();
+    if (last()) own[4] = 0;
+    snprintf(words, sizeof words, "nobody owns item %d, which rank %d holds", EACH * ranks + 4,
+             ranks - 1);
+    refuse(&s, TUTTI_ERR_MISMATCH, words);
+    if (ranks > 1) {
+        s = fine();
+        if (rank == 0) own[EACH] = 1;
+        refuse(&s, TUTTI_ERR_MISMATCH, "item 20 is owned by ranks 0 and 1");
+        s = fine();
+        if (rank == 1) own[0] = 0;
+        refuse(&s, TUTTI_ERR_MISMATCH, "nobody owns item 20, which ranks 0 and 1 hold");
+        s = fine();
+        if (rank == 0) load[EACH] = 3;
+        refuse(&s, TUTTI_ERR_MISMATCH, "item 20 has load 3 on rank 0 and 2 on rank 1");
+        s = fine();
+        if (rank == 1) load[0] = 0; /* also where one of them says that there is nothing */
+        refuse(&s, TUTTI_ERR_MISMATCH, "item 20 has load 2 on rank 0 and 0 on rank 1");
+    }
+    if (ranks == 8) { /* the lowest number counts; a crowd is cut short */
+        s = fine();
+        number[EACH] = 5;
+        own[EACH] = 1;
+        load[EACH] = 2;
+        s.n = EACH + 1;
+        if (rank == 0) own[0] = 0;
+        refuse(&s, TUTTI_ERR_MISMATCH, "item 5 is owned by ranks 0, 1, 2, 3, 4, 5, 6 and 7");
+    }
+}
+
+static void bad_arguments(void) {
+    tutti_replicas *r = NULL;
+    tutti_replicas_spec s = fine();
+    check_where("arguments");
+    CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, last() ? NULL : &s, &r), TUTTI_ERR_ARG);
+    CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &s, last() ? NULL : &r), TUTTI_ERR_ARG);
+    if (last()) s.numbers = NULL;
+    refuse(&s, TUTTI_ERR_ARG, "the numbers are NULL");
+    s = fine();
+    if (last()) s.value_bytes = 0;
+    refuse(&s, TUTTI_ERR_ARG, "a value of 0 bytes");
+    s = fine();
+    if (last()) s.reserved[7] = 1;
+    refuse(&s, TUTTI_ERR_ARG, "reserved");
+    s = fine();
+    if (last()) s.choice.rule = (tutti_replicas_rule)17;
+    refuse(&s, TUTTI_ERR_ARG, "there is no rule number 17");
+    s = fine();
+    if (last()) s.n = -1;
+    refuse(&s, TUTTI_ERR_ARG, "-1 items");
+    if (ranks == 1) return;
+    s = fine();
+    if (last()) s.value_bytes = 4;
+    refuse(&s, TUTTI_ERR_MISMATCH, "disagree on the bytes of a value");
+    s = fine();
+    s.choice.seed = (uint64_t)last();
+    refuse(&s, TUTTI_ERR_MISMATCH, "disagree");
+    s = fine();
+    if (last()) s.own = NULL;
+    refuse(&s, TUTTI_ERR_MISMATCH, "some ranks say which items they own");
+    s = fine(); /* who has nothing need not say */
+    if (last()) s = (tutti_replicas_spec){.value_bytes = 8};
+    if (rank == ranks - 2) s.n = EACH;
+    s.choice.rule = TUTTI_REPLICAS_OWN;
+    CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &s, &r), TUTTI_OK);
+    tutti_replicas_free(&r);
+}
+
+/* ---- copies that differ */
+
+static void copies(void) {
+    tutti_file *f = open_with(path, "");
+    for (int trial = 0; trial < 12; trial++) {
+        char words[200], where[40];
+        tutti_replicas *r = NULL;
+        const tutti_off value_bytes = trial == 11 ? 20000 : 1 + rnd(12);
+        held_random(&h, trial == 11 ? 20 : 120, SPREAD, GAPS, 5);
+        held_mine(&h, value_bytes, 1, trial % 2, &m);
+        CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &r), TUTTI_OK);
+        unsigned char *v = held_values(&m);
+        snprintf(where, sizeof where, "copies, trial %d", trial);
+        check_where(where);
+        CHECK_SAME(tutti_replicas_check(r, v), TUTTI_OK);
+        /* two items in which one holder differs; the lower one is reported */
+        int found = -1, low = -1, other = -1, value = 0;
+        for (int k = 0; k < 2; k++) {
+            const int i = (int)rnd(h.n), who = (int)rnd(ranks);
+            const int byte = (int)rnd(h.load[i] * value_bytes + 1);
+            if (h.start[i + 1] - h.start[i] < 2 || !held_by(&h, i, who) ||
+                byte >= h.load[i] * value_bytes || (found >= 0 && i == found))
+                continue;
+            for (tutti_count j = 0; j < m.spec.n; j++)
+                if (m.item[j] == i && rank == who) v[m.memory[j] + byte] ^= 1 << (trial % 8);
+            if (found >= 0 && i > found) continue;
+            found = i;
+            value = byte / (int)value_bytes;
+            low = who;
+            for (int q = 0; q < ranks; q++)
+                if (q != who && held_by(&h, i, q)) {
+                    other = q; /* the lowest of the others */
+                    break;
+                }
+            if (other < low) { /* the lowest holder against the first that has other values */
+                const int keep = low;
+                low = other;
+                other = keep;
+            }
+        }
+        if (found < 0) {
+            CHECK_SAME(tutti_replicas_check(r, v), TUTTI_OK);
+        } else {
+            CHECK_SAME(tutti_replicas_check(r, v), TUTTI_ERR_MISMATCH);
+            snprintf(words, sizeof words, "copies of item %lld differ in value %d: bytes ",
+                     (long long)h.number[found], value);
+            CHECK(strstr(tutti_last_message(), words), "'%s', not '%s'", tutti_last_message(),
+                  words);
+            snprintf(words, sizeof words, " on rank %d", low);
+            CHECK(strstr(tutti_last_message(), words), "'%s', not '%s'", tutti_last_message(),
+                  words);
+            snprintf(words, sizeof words, " on rank %d", other);
+            CHECK(strstr(tutti_last_message(), words), "'%s', not '%s'", tutti_last_message(),
+                  words);
+            /* nothing is written */
+            tutti_off size = 0;
+            CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
+            CHECK_SAME(tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK), TUTTI_ERR_MISMATCH);
+            CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
+            CHECK_EQ(size, 0);
+        }
+        CHECK_SAME(tutti_replicas_write(f, 0, r, v, 0), TUTTI_OK); /* nobody looks */
+        free(v);
+        tutti_replicas_free(&r);
+    }
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+}
+
+/* ---- ranks in different calls */
+
+/* All get TUTTI_ERR_MISMATCH and these words; each has its own call in the message. */
+static void meet(tutti_err err, const char *words) {
+    int bad = err != TUTTI_ERR_MISMATCH || !strstr(tutti_last_error()->text, words), any = 0;
+    MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    CHECK(!any, "%s: %s", tutti_error_name(err), tutti_last_message());
+}
+
+static void different(void) {
+    tutti_file *f = open_with(path, ""), *alone = NULL;
+    tutti_replicas *r = NULL, *q = NULL;
+    tutti_array *a = NULL;
+    const tutti_array_spec spec = {.ndims = 1, .shape = {10}, .type = TUTTI_INT8};
+    held_random(&h, 60, SPREAD, GAPS, 3);
+    held_mine(&h, 8, 1, 0, &m);
+    CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &r), TUTTI_OK);
+    CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &q), TUTTI_OK);
+    unsigned char *v = held_values(&m);
+    const tutti_access *w = tutti_replicas_write_access(r);
+    for (int again = 0; again < 8 && ranks > 1; again++) { /* by messages, then by consensus */
+        check_where("different calls");
+        meet(tutti_replicas_write(f, 0, r, v, last() ? TUTTI_REPLICAS_CHECK : 0),
+             "compares copies");
+        meet(last() ? tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK) : tutti_file_sync(f),
+             "compares copies");
+        meet(last() ? tutti_replicas_write(f, 0, r, v, 0) : tutti_replicas_read(f, 0, r, v),
+             "reads");
+        meet(last() ? tutti_replicas_write(f, 0, r, v, 0) : tutti_file_write(f, w, v, NULL),
+             "disagree");
+        meet(tutti_replicas_write(f, last(), r, v, again % 2), "disagree");
+        meet(tutti_replicas_write(f, 0, last() ? r : q, v, again % 2), "disagree");
+        CHECK_SAME(tutti_replicas_write(f, 0, r, v, again % 2), TUTTI_OK);
+        meet(last() ? tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &q)
+                    : tutti_array_create(MPI_COMM_WORLD, path, &spec, NULL, &a),
+             "makes an inspector");
+    }
+    CHECK_SAME(tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK), TUTTI_OK);
+    check_where("refused");
+    for (int flags = 0; flags < 2; flags++) {
+        CHECK_SAME(tutti_replicas_write(f, 0, last() ? NULL : r, v, flags), TUTTI_ERR_ARG);
+        if (tutti_access_bytes(tutti_replicas_read_access(r)) > 0 || !last())
+            CHECK_SAME(tutti_replicas_write(f, 0, r, last() ? NULL : v, flags), TUTTI_ERR_ARG);
+        CHECK_SAME(tutti_replicas_write(f, last() ? -1 : 0, r, v, flags),
+                   ranks > 1 && flags ? TUTTI_ERR_MISMATCH : TUTTI_ERR_ARG);
+    }
+    CHECK_SAME(tutti_replicas_write(f, 0, r, v, 6), TUTTI_ERR_ARG);
+    CHECK_SAME(tutti_replicas_check(r, last() ? NULL : v), TUTTI_ERR_ARG);
+    CHECK_SAME(tutti_replicas_read(f, INT64_MAX, r, v), TUTTI_ERR_OVERFLOW);
+    CHECK_SAME(tutti_replicas_read(f, 1, r, v), TUTTI_ERR_TRUNCATED); /* the file ends before */
+    CHECK_SAME(tutti_replicas_read(f, 0, r, v), TUTTI_OK);
+    if (ranks > 1) {
+        CHECK_OK(tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, &alone));
+        CHECK_ERR(tutti_replicas_read(alone, 0, r, v), TUTTI_ERR_ARG);
+        CHECK(strstr(tutti_last_message(), "other ranks"), "%s", tutti_last_message());
+        CHECK_OK(tutti_file_close(&alone));
+    }
+    /* a handle that leads nowhere */
+    tutti_replicas *stale = r;
+    tutti_replicas_free(&r);
+    CHECK_SAME(tutti_replicas_write(f, 0, last() ? stale : q, v, 1), TUTTI_ERR_STATE);
+    CHECK(!tutti_replicas_write_access(stale) && !tutti_replicas_read_access(stale) &&
+              !tutti_replicas_positions(stale) && !tutti_replicas_writers(stale) &&
+              tutti_replicas_bytes(stale) == 0,
+          "stale");
+    tutti_replicas_stats stats;
+    tutti_replicas_share share;
+    CHECK_ERR(tutti_replicas_check(stale, v), TUTTI_ERR_STATE);
+    CHECK_ERR(tutti_replicas_stats_get(stale, &stats), TUTTI_ERR_STATE);
+    CHECK_ERR(tutti_replicas_share_get(q, ranks, &share), TUTTI_ERR_ARG);
+    CHECK_ERR(tutti_replicas_share_get(q, 0, NULL), TUTTI_ERR_ARG);
+    tutti_replicas_free(&stale);
+    tutti_replicas_free(&q);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    free(v);
+}
+
+/* ---- no memory, at any place, on one rank */
+
+static void no_memory(void) {
+    tutti_replicas *r = NULL;
+    held_random(&h, 40, SPREAD, GAPS, 3);
+    held_mine(&h, 8, 1, 1, &m);
+    unsigned char *v = held_values(&m);
+    CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &r), TUTTI_OK); /* the teams */
+    const long live = tutti__memory_live();
+    check_where("no memory");
+    for (int check = 0; check < 2; check++)
+        for (long at = 1, done = 0; !done; at++) {
+            tutti_replicas *q = NULL;
+            if (last()) tutti__memory_fail_after(at);
+            tutti_err err = check ? tutti_replicas_check(r, v)
+                                  : tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &q);
+            tutti__memory_fail_after(0);
+            err = same_everywhere(err);
+            done = err == TUTTI_OK;
+            CHECK(done || err == TUTTI_ERR_NOMEM, "%s", tutti_last_message());
+            CHECK(at < 100, "goes on and on");
+            CHECK((q != NULL) == (done && !check), "what came of it");
+            tutti_replicas_free(&q);
+            if (at >= 100) break;
+        }
+    CHECK_EQ(tutti__memory_live(), live);
+    tutti_replicas_free(&r);
+    free(v);
+}
+
+int main(int argc, char **argv) {
+    harness_begin(&argc, &argv, 1103);
+    snprintf(path, sizeof path, "%s/t1103.dat", check_dir());
+    bad_lists();
+    bad_arguments();
+    copies();
+    different();
+    no_memory();
+    file_remove(path);
+    return harness_end();
+}
