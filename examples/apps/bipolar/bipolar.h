@@ -11,8 +11,6 @@
 
 #include <stdint.h>
 #include <tutti/tutti.h>
-#include <tutti/mesh.h>
-#include <tutti/replicas.h>
 
 /* ---- silicon at 300 K */
 #define UNIT_CHARGE 1.602177e-19                                   /* q, C */
@@ -79,11 +77,11 @@ typedef struct domain {
     unsigned char *cell_own; /* 1: this rank's; each is one rank's */
     int *start,
         *to; /* the neighbours of own node i are to[start[i]] ... to[start[i + 1] - 1], ascending */
-    double *fem;    /* for each of these: minus the stiffness of linear finite elements */
-    double *box;    /* and the area of the face between both control volumes over their distance */
-    double *volume; /* [own] a quarter of the tetrahedra around the node */
-    int64_t obtuse,
-        edges; /* faces whose area came out negative and is taken for 0, of how many; all ranks */
+    double *
+        box; /* for each of these: area of the face between both control volumes, over their distance */
+    double *volume; /* [own] the control volume of the node */
+    int64_t edges,
+        obtuse; /* pairs of neighbours, all ranks; those whose face has a negative area */
     tutti_mesh *mesh;
     tutti_mesh_part *part;
     tutti_mesh_part_view view;

@@ -2,18 +2,16 @@
  *
  * The library reads the mesh, numbers its nodes along Hilbert's curve, divides them by METIS, hands each rank its nodes with
  * copies of their neighbours, and carries values from owners to copies.  What is left to do here: which nodes are
- * neighbours, and the weights of these pairs in the equations.  There are two for the pair (i, j):
+ * neighbours, and what lies between them.
  *
- *   fem   minus the integral of grad(phi_i) . grad(phi_j), phi linear on tetrahedra: Poisson's equation
- *   box   area of the face that the control volumes of i and j have in common, over their distance: continuity
- *
- * The control volume of a node is what lies nearer to it than to any other (Voronoi).  Inside a tetrahedron, the face
- * of an edge is spanned by the middle of the edge, the circumcentres of the two triangles at it and the circumcentre of
- * the tetrahedron.  Where a circumcentre lies outside (an obtuse one) areas are negative; around an edge inside of a Delaunay
- * mesh they still sum up to a positive one.  Elsewhere, at the surface for instance, the sum may stay negative: it would
- * let carriers flow uphill and densities become negative, so that 0 is taken, and counted.
- * The two weights are equal in two dimensions, in three they are not; fem's matrix is positive definite on any
- * mesh and needs no such care.
+ * The control volume of a node is all that is nearer to it than to any other node (Voronoi).  Two neighbours have a face in
+ * common, at right angles to the edge between them and in its middle: what flows along the edge goes through it.
+ * Inside a tetrahedron, the face of an edge is spanned by the middle of the edge, the circumcentres of the two triangles at
+ * it and the circumcentre of the tetrahedron.  Where one of these lies outside (something is obtuse) the piece counts
+ * as negative.  Around an edge inside of a Delaunay mesh the sum is positive all the same; elsewhere, and at the surface,
+ * it need not be.  Poisson's equation takes it as it is, which is of second order on any mesh; the continuity equations
+ * cannot (equations.c), so that such edges are counted.  Volumes are sums of such pieces too, and are not let go below a
+ * tenth of the node's share of its tetrahedra.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -148,37 +146,39 @@ static double face_area(const tetrahedron *t, int a, int b, int c, int o) {
     return 0.5 * from_edge * dot(up, inside) / sqrt(dot(inside, inside));
 }
 
-static void sum_weights(domain *d) {
+static void measure(domain *d) {
     double found[2] = {0, 0};
-    d->fem = room(d->start[d->own], sizeof(double));
     d->box = room(d->start[d->own], sizeof(double));
     d->volume = room(d->own, sizeof(double));
+    double *around = room(d->own, sizeof *around); /* of the tetrahedra */
     for (int c = 0; c < d->cells; c++) {
         tetrahedron t;
         tetrahedron_of(d, d->cell[c], &t);
         for (int a = 0; a < 4; a++) {
             const int i = d->cell[c][a];
             if (i >= d->own) continue;
-            d->volume[i] += t.volume / 4;
+            around[i] += t.volume;
             for (int k = 1; k < 4; k++) {
                 const int b = (a + k) % 4, e = (a + k % 3 + 1) % 4, f = 6 - a - b - e;
                 const int entry = entry_of(d, i, d->cell[c][b]);
                 double ab[3];
                 minus(t.at[b], t.at[a], ab);
-                d->fem[entry] -= t.volume * dot(t.gradient[a], t.gradient[b]);
-                d->box[entry] +=
-                    (face_area(&t, a, b, e, f) + face_area(&t, a, b, f, e)) / sqrt(dot(ab, ab));
+                const double length = sqrt(dot(ab, ab));
+                const double area = face_area(&t, a, b, e, f) + face_area(&t, a, b, f, e);
+                d->box[entry] += area / length;
+                d->volume[i] += area * length / 6; /* a pyramid from the node to the face */
             }
         }
     }
-    for (int i = 0; i < d->own; i++)
-        for (int k = d->start[i]; k < d->start[i + 1]; k++) {
+    for (int i = 0; i < d->own; i++) {
+        d->volume[i] = fmax(d->volume[i], 0.025 * around[i]);
+        for (int k = d->start[i]; k < d->start[i + 1]; k++)
             if (d->number[i] < d->number[d->to[k]]) { /* each pair once */
                 found[0]++;
-                found[1] += d->box[k] < -1e-9 * cbrt(d->volume[i]);
+                found[1] += d->box[k] < -1e-9 * cbrt(around[i]);
             }
-            if (d->box[k] < 0) d->box[k] = 0;
-        }
+    }
+    free(around);
     MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_DOUBLE, MPI_SUM, d->comm);
     d->edges = (int64_t)found[0];
     d->obtuse = (int64_t)found[1];
@@ -217,7 +217,7 @@ domain *domain_make(MPI_Comm comm, tutti_mesh **mesh) {
         memcpy(d->cell[d->cells++], p->node + p->start[e], sizeof *d->cell);
     }
     find_neighbours(d);
-    sum_weights(d);
+    measure(d);
     return d;
 }
 
@@ -228,7 +228,6 @@ void domain_free(domain *d) {
     free(d->cell_own);
     free(d->start);
     free(d->to);
-    free(d->fem);
     free(d->box);
     free(d->volume);
     free(d);

@@ -13,7 +13,8 @@
  *
  *   J_ij = D / |ij| (B(+d) n_j - B(-d) n_i),   d = psi_j - psi_i,   B(x) = x / (exp(x) - 1)
  *
- * For holes the sign of psi turns around, and that of J.
+ * For holes the sign of psi turns around, and that of J.  Summed over the faces of a control volume this gives matrices whose
+ * inverse has no negative entry, so that densities stay positive, as long as all faces have a positive area (domain.c).
  * Contacts are ohmic: charge neutrality and equilibrium hold there, psi is shifted by the applied voltage.  Through
  * the rest of the surface nothing flows, neither carriers nor field.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -98,9 +99,9 @@ double poisson_step(state *s) {
         double charge = d->volume[i] * (n[i] - p[i] - s->doping[i]), stiffness = 0;
         for (int k = d->start[i]; k < d->start[i + 1]; k++) {
             const int j = d->to[k];
-            charge += DEBYE * d->fem[k] * (s->psi[i] - s->psi[j]);
-            stiffness += DEBYE * d->fem[k];
-            s->a->off[k] = fixed || s->contact[j] >= 0 ? 0 : -DEBYE * d->fem[k];
+            charge += DEBYE * d->box[k] * (s->psi[i] - s->psi[j]);
+            stiffness += DEBYE * d->box[k];
+            s->a->off[k] = fixed || s->contact[j] >= 0 ? 0 : -DEBYE * d->box[k];
         }
         s->a->diagonal[i] = fixed ? 1 : stiffness + d->volume[i] * (n[i] + p[i]);
         s->residual[i] = fixed ? 0 : -charge;
@@ -130,8 +131,14 @@ static void bernoulli(double x, double *plus, double *minus) {
     *minus = x > 0 ? b + a : b;
 }
 
+/* What carriers flow through between a node and its k-th neighbour.  A negative area would let them flow uphill, and make
+ * densities negative: such edges are closed. */
+static double face(const domain *d, int k) {
+    return fmax(d->box[k], 0);
+}
+
 /* Scharfetter and Gummel: the current of a carrier from own node i to its k-th neighbour, times |ij|, is
- * to[0] * (density at j) - from[0] * (density at i), for holes the negative of that. */
+ * to * (density at j) - from * (density at i), for holes the negative of that. */
 static void flux(const state *s, int carrier, int i, int k, double *from, double *to) {
     const int j = s->d->to[k];
     const double d = 0.5 * (s->diffusion[carrier][i] + s->diffusion[carrier][j]);
@@ -161,9 +168,9 @@ double continuity_step(state *s, int carrier) {
             const int j = d->to[k];
             double from, to;
             flux(s, carrier, i, k, &from, &to);
-            leaving += d->box[k] * (from * u[i] - to * u[j]);
-            diagonal += d->box[k] * from;
-            s->a->off[k] = fixed || s->contact[j] >= 0 ? 0 : -d->box[k] * to * u[j];
+            leaving += face(d, k) * (from * u[i] - to * u[j]);
+            diagonal += face(d, k) * from;
+            s->a->off[k] = fixed || s->contact[j] >= 0 ? 0 : -face(d, k) * to * u[j];
         }
         if (lifetime > 0) { /* recombination, with its denominator held */
             const double slow = d->volume[i] / (lifetime * (u[i] + other[i] + 2));
@@ -195,7 +202,7 @@ void terminal_currents(const state *s, double ampere[CONTACTS]) {
     for (int i = 0; i < d->own; i++)
         for (int k = d->start[i]; k < d->start[i + 1] && s->contact[i] >= 0; k++)
             for (int c = 0; c < 2; c++)
-                ampere[s->contact[i]] += UNIT_AMPERE * d->box[k] * current_to(s, c, i, k);
+                ampere[s->contact[i]] += UNIT_AMPERE * face(d, k) * current_to(s, c, i, k);
     MPI_Allreduce(MPI_IN_PLACE, ampere, CONTACTS, MPI_DOUBLE, MPI_SUM, d->comm);
 }
 

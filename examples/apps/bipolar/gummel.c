@@ -8,14 +8,16 @@
 #include <string.h>
 
 #define ENOUGH 1e-8     /* the largest change of psi, in kT/q, and of densities, relative */
+#define ON_THE_WAY 1e-2 /* the same at voltages in between */
+#define MOST_TURNS 200
 #define MOST_VOLTS 0.25 /* from one solution to the next */
 
 /* At the voltages applied. */
-static int converge(state *s) {
+static int converge(state *s, double enough) {
     int turns = 0;
-    for (double change = 1; change > ENOUGH && turns < 200; turns++) {
+    for (double change = 1; change > enough && turns < MOST_TURNS; turns++) {
         const double first = change = poisson_step(s);
-        for (double step = first; step > fmax(1e-3 * first, 0.1 * ENOUGH);) step = poisson_step(s);
+        for (double step = first; step > fmax(1e-3 * first, 0.1 * enough);) step = poisson_step(s);
         for (int carrier = 0; carrier < 2; carrier++)
             change = fmax(change, continuity_step(s, carrier));
     }
@@ -31,7 +33,7 @@ int gummel(state *s, const double volts[CONTACTS]) {
     for (int k = 1; k <= steps; k++) {
         for (int c = 0; c < CONTACTS; c++) between[c] = from[c] + (volts[c] - from[c]) * k / steps;
         apply(s, between);
-        turns += converge(s);
+        turns += converge(s, k < steps ? ON_THE_WAY : ENOUGH);
     }
     return turns;
 }

@@ -1,8 +1,8 @@
 /* A picture of the potential: the plane y = 0 through the device, as SVG.
  *
  * The plane cuts a tetrahedron in a triangle or a quadrangle, on which the potential is linear: the polygon gets the
- * colour of its mean, lines of equal potential are straight pieces across it, and so is the junction, where
- * donors and acceptors are as many.  Every rank draws the tetrahedra that are its own, all write one file together.
+ * colour of its mean, and lines of equal potential are straight pieces across it.  A thick line is the junction, where
+ * donors and acceptors are as many.  Every rank draws the tetrahedra that are its own; all write one file together.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -11,162 +11,197 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCALE = 250, MARGIN = 40, POTENTIAL = 2, BALANCE = 3 };
+#define LINES 0.1  /* V, between lines of equal potential */
+#define PLANE 1e-6 /* um: y, just inside */
+#define PIXELS(um) (40 + 250.0 * (um))
 
-#define LINES 0.1 /* V, between lines of equal potential */
+typedef struct picture {
+    const state *s;
+    FILE *out;
+    double low, high;    /* potentials, V */
+    double width, depth; /* um */
+} picture;
 
 typedef struct polygon {
     int n;
-    double at[4][4]; /* x, z, potential in V, logarithmic balance of donors and acceptors */
+    double at[4][3]; /* x, z, potential in V */
 } polygon;
 
 /* Where the edge between nodes i and j meets the plane. */
-static void meet(const state *s, int i, int j, double y, double out[4]) {
-    const double *a = s->d->at[i], *b = s->d->at[j], t = (y - a[1]) / (b[1] - a[1]);
-    const double va[4] = {a[0], a[2], s->psi[i] * UNIT_VOLT, asinh(s->doping[i])};
-    const double vb[4] = {b[0], b[2], s->psi[j] * UNIT_VOLT, asinh(s->doping[j])};
-    for (int k = 0; k < 4; k++) out[k] = va[k] + t * (vb[k] - va[k]);
+static void meet(const state *s, int i, int j, double out[3]) {
+    const double *a = s->d->at[i], *b = s->d->at[j], t = (PLANE - a[1]) / (b[1] - a[1]);
+    out[0] = a[0] + t * (b[0] - a[0]);
+    out[1] = a[2] + t * (b[2] - a[2]);
+    out[2] = (s->psi[i] + t * (s->psi[j] - s->psi[i])) * UNIT_VOLT;
 }
 
-static int cut(const state *s, const int cell[4], double y, polygon *p) {
+static polygon cut(const state *s, const int cell[4]) {
     int low[4], high[4], lows = 0, highs = 0;
+    polygon p = {.n = 0};
     for (int k = 0; k < 4; k++) {
-        if (s->d->at[cell[k]][1] < y)
+        if (s->d->at[cell[k]][1] < PLANE)
             low[lows++] = cell[k];
         else
             high[highs++] = cell[k];
     }
-    p->n = 0;
-    if (lows == 0 || highs == 0) return 0;
     for (int a = 0; a < lows; a++) /* two and two: there and back, so that no sides cross */
         for (int b = 0; b < highs; b++)
-            meet(s, low[a], high[a % 2 ? highs - 1 - b : b], y, p->at[p->n++]);
-    return 1;
+            meet(s, low[a], high[a % 2 ? highs - 1 - b : b], p.at[p.n++]);
+    return p;
+}
+
+/* Where the potential is `level` between two corners, as a share of the way; -1: nowhere. */
+static double level_between(const double a[3], const double b[3], double level) {
+    return (a[2] < level) == (b[2] < level) ? -1 : (level - a[2]) / (b[2] - a[2]);
+}
+
+static int is_n(const device *device, const double a[3], const double b[3], double t) {
+    double donors, acceptors;
+    device->doping((double[]){a[0] + t * (b[0] - a[0]), PLANE, a[1] + t * (b[1] - a[1])}, &donors,
+                   &acceptors);
+    return donors > acceptors;
+}
+
+/* Where the junction is between two corners; -1: nowhere.  By halves: doping is far from linear. */
+static double junction_between(const device *device, const double a[3], const double b[3]) {
+    const int n = is_n(device, a, b, 0);
+    double from = 0, to = 1;
+    if (n == is_n(device, a, b, 1)) return -1;
+    while (to - from > 1e-3) {
+        const double middle = (from + to) / 2;
+        *(is_n(device, a, b, middle) == n ? &from : &to) = middle;
+    }
+    return from;
+}
+
+static void stroke(FILE *out, const char *class, const double a[2], const double b[2]) {
+    fprintf(out, "<path class='%s' d='M%.1f %.1fL%.1f %.1f'/>\n", class, PIXELS(a[0]), PIXELS(a[1]),
+            PIXELS(b[0]), PIXELS(b[1]));
+}
+
+/* Draw the line across a polygon on which the potential is `level`; NAN: the junction. */
+static void line_across(const picture *w, const polygon *p, double level) {
+    double end[2][2];
+    int ends = 0;
+    for (int k = 0; k < p->n && ends < 2; k++) {
+        const double *a = p->at[k], *b = p->at[(k + 1) % p->n];
+        const double t =
+            isnan(level) ? junction_between(w->s->device, a, b) : level_between(a, b, level);
+        if (t < 0) continue;
+        end[ends][0] = a[0] + t * (b[0] - a[0]);
+        end[ends++][1] = a[1] + t * (b[1] - a[1]);
+    }
+    if (ends == 2) stroke(w->out, isnan(level) ? "j" : "v", end[0], end[1]);
 }
 
 /* From blue over white to red, v from 0 to 1. */
-static void colour(double v, int rgb[3]) {
+static void colour(double v, char text[8]) {
     static const double stop[5][3] = {
         {33, 70, 153}, {103, 169, 207}, {247, 247, 247}, {239, 138, 98}, {160, 20, 40}};
     const double x = fmin(fmax(v, 0), 1) * 4;
     const int k = x >= 4 ? 3 : (int)x;
-    for (int c = 0; c < 3; c++)
-        rgb[c] = (int)lround(stop[k][c] + (x - k) * (stop[k + 1][c] - stop[k][c]));
+    unsigned c[3];
+    for (int i = 0; i < 3; i++)
+        c[i] = (unsigned)lround(stop[k][i] + (x - k) * (stop[k + 1][i] - stop[k][i])) & 255;
+    snprintf(text, 8, "#%02x%02x%02x", c[0], c[1], c[2]);
 }
 
-/* The piece of line across a polygon on which value k is `level`. */
-static void line_across(FILE *out, const polygon *p, int k, double level, const char *class) {
-    double end[2][2];
-    int ends = 0;
-    for (int a = 0; a < p->n && ends < 2; a++) {
-        const double *u = p->at[a], *v = p->at[(a + 1) % p->n];
-        if ((u[k] < level) == (v[k] < level)) continue;
-        const double t = (level - u[k]) / (v[k] - u[k]);
-        for (int x = 0; x < 2; x++) end[ends][x] = u[x] + t * (v[x] - u[x]);
-        ends++;
-    }
-    if (ends == 2)
-        fprintf(out, "<path class='%s' d='M%.1f %.1fL%.1f %.1f'/>\n", class,
-                MARGIN + SCALE * end[0][0], MARGIN + SCALE * end[0][1], MARGIN + SCALE * end[1][0],
-                MARGIN + SCALE * end[1][1]);
-}
-
-static void draw(FILE *out, const polygon *p, double low, double high) {
+static void draw(const picture *w, const polygon *p) {
     double mean = 0, least = INFINITY, most = -INFINITY;
-    int rgb[3];
-    for (int a = 0; a < p->n; a++) {
-        mean += p->at[a][POTENTIAL] / p->n;
-        least = fmin(least, p->at[a][POTENTIAL]);
-        most = fmax(most, p->at[a][POTENTIAL]);
+    char fill[8];
+    if (p->n == 0) return;
+    for (int k = 0; k < p->n; k++) {
+        mean += p->at[k][2] / p->n;
+        least = fmin(least, p->at[k][2]);
+        most = fmax(most, p->at[k][2]);
     }
-    colour((mean - low) / (high - low), rgb);
-    fprintf(out, "<path fill='#%02x%02x%02x' stroke='#%02x%02x%02x' d='", rgb[0], rgb[1], rgb[2],
-            rgb[0], rgb[1], rgb[2]);
-    for (int a = 0; a < p->n; a++)
-        fprintf(out, "%c%.1f %.1f", a ? 'L' : 'M', MARGIN + SCALE * p->at[a][0],
-                MARGIN + SCALE * p->at[a][1]);
-    fprintf(out, "z'/>\n");
+    colour((mean - w->low) / (w->high - w->low), fill);
+    fprintf(w->out, "<path fill='%s' stroke='%s' d='", fill, fill);
+    for (int k = 0; k < p->n; k++)
+        fprintf(w->out, "%c%.1f %.1f", k ? 'L' : 'M', PIXELS(p->at[k][0]), PIXELS(p->at[k][1]));
+    fprintf(w->out, "z'/>\n");
     for (double level = ceil(least / LINES) * LINES; level < most; level += LINES)
-        line_across(out, p, POTENTIAL, level, "v");
-    line_across(out, p, BALANCE, 0, "j");
+        line_across(w, p, level);
+    line_across(w, p, NAN);
 }
 
-/* The frame of the picture: names of the contacts, and what the colours mean. */
-static void legend(FILE *out, const state *s, const double size[2], double low, double high) {
-    const int right = MARGIN + (int)(SCALE * size[0]) + 20;
-    fprintf(out, "<text x='%d' y='%d'>potential (V) at y = 0", MARGIN, MARGIN - 22);
-    for (int c = 0; c < s->device->contacts; c++)
-        fprintf(out, ", %s %.2f V", s->device->contact[c], s->volts[c]);
-    fprintf(out, "; lines every %.1f V, black: junctions</text>\n", LINES);
-    for (int k = 0; k < 50; k++) {
-        int rgb[3];
-        colour((k + 0.5) / 50, rgb);
-        fprintf(out, "<rect x='%d' y='%d' width='20' height='6.5' fill='#%02x%02x%02x'/>\n", right,
-                MARGIN + 6 * (49 - k), rgb[0], rgb[1], rgb[2]);
-    }
-    for (int k = 0; k <= 4; k++)
-        fprintf(out, "<text x='%d' y='%d'>%.2f</text>\n", right + 26, MARGIN + 304 - 75 * k,
-                low + (high - low) * k / 4);
-}
-
-/* The contacts on the plane: a bar along the edges between two nodes of one. */
-static void draw_contacts(FILE *out, const state *s, double y) {
-    const domain *d = s->d;
+/* A contact: the edges between two nodes of it, as far as they lie in the plane. */
+static void draw_contacts(const picture *w) {
+    const domain *d = w->s->d;
+    const signed char *contact = w->s->contact;
     for (int i = 0; i < d->own; i++)
         for (int k = d->start[i]; k < d->start[i + 1]; k++) {
             const int j = d->to[k];
-            if (s->contact[i] < 0 || s->contact[j] != s->contact[i] || d->number[j] < d->number[i])
-                continue;
-            if (d->at[i][1] > y || d->at[j][1] > y) continue;
-            fprintf(out, "<path class='c' d='M%.1f %.1fL%.1f %.1f'/>\n",
-                    MARGIN + SCALE * d->at[i][0], MARGIN + SCALE * d->at[i][2],
-                    MARGIN + SCALE * d->at[j][0], MARGIN + SCALE * d->at[j][2]);
+            if (contact[i] < 0 || contact[i] != contact[j] || d->number[j] < d->number[i]) continue;
+            if (d->at[i][1] > PLANE || d->at[j][1] > PLANE) continue;
+            stroke(w->out, "c", (double[]){d->at[i][0], d->at[i][2]},
+                   (double[]){d->at[j][0], d->at[j][2]});
         }
+}
+
+/* What stands around it: voltages, and what the colours mean. */
+static void draw_legend(const picture *w) {
+    const double right = PIXELS(w->width) + 20;
+    char fill[8];
+    fprintf(w->out,
+            "<svg xmlns='http://www.w3.org/2000/svg' width='%.0f' height='%.0f' "
+            "font-family='sans-serif' font-size='13' fill='#222'>\n"
+            "<style>path{stroke-width:.6}.v{stroke:#555}.j{stroke:#000;stroke-width:2}"
+            ".c{stroke:#c90;stroke-width:7}</style>\n"
+            "<rect width='100%%' height='100%%' fill='#fff'/>\n<text x='%.0f' y='18'>",
+            right + 80, PIXELS(w->depth) + 40, PIXELS(0));
+    for (int c = 0; c < w->s->device->contacts; c++)
+        fprintf(w->out, "%s %.2f V, ", w->s->device->contact[c], w->s->volts[c]);
+    fprintf(w->out, "y = 0; potential in V, a line every %.1f V; black: junctions</text>\n", LINES);
+    for (int k = 0; k < 50; k++) {
+        colour((k + 0.5) / 50, fill);
+        fprintf(w->out, "<rect x='%.0f' y='%.0f' width='20' height='6.5' fill='%s'/>\n", right,
+                PIXELS(0) + 6 * (49 - k), fill);
+    }
+    for (int k = 0; k <= 4; k++)
+        fprintf(w->out, "<text x='%.0f' y='%.0f'>%.2f</text>\n", right + 26,
+                PIXELS(0) + 304 - 75 * k, w->low + (w->high - w->low) * k / 4);
+}
+
+/* Every rank's text, one behind the other. */
+static void write_texts(const domain *d, const char *path, const char *text, tutti_off bytes) {
+    tutti_access *access = NULL;
+    tutti_file *file = NULL;
+    tutti_off before = 0;
+    MPI_Exscan(&bytes, &before, 1, MPI_INT64_T, MPI_SUM, d->comm);
+    if (d->rank == 0) before = 0; /* MPI leaves it undefined there */
+    must(tutti_access_contiguous(before, bytes, &access));
+    must(tutti_file_open(d->comm, path, TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, NULL, &file));
+    must(tutti_file_write(file, access, text, NULL));
+    must(tutti_file_close(&file));
+    tutti_access_free(&access);
 }
 
 void picture_write(const char *path, const state *s) {
     const domain *d = s->d;
-    double range[4] = {-INFINITY, -INFINITY, 0, 0}; /* -lowest, highest potential; width, depth */
     char *text = NULL;
     size_t bytes = 0;
+    picture w = {.s = s, .out = open_memstream(&text, &bytes), .low = INFINITY, .high = -INFINITY};
+    if (!w.out) must(TUTTI_ERR_NOMEM);
     for (int i = 0; i < d->own; i++) {
-        range[0] = fmax(range[0], -s->psi[i] * UNIT_VOLT);
-        range[1] = fmax(range[1], s->psi[i] * UNIT_VOLT);
-        range[2] = fmax(range[2], d->at[i][0]);
-        range[3] = fmax(range[3], d->at[i][2]);
+        w.low = fmin(w.low, s->psi[i] * UNIT_VOLT);
+        w.high = fmax(w.high, s->psi[i] * UNIT_VOLT);
+        w.width = fmax(w.width, d->at[i][0]);
+        w.depth = fmax(w.depth, d->at[i][2]);
     }
-    MPI_Allreduce(MPI_IN_PLACE, range, 4, MPI_DOUBLE, MPI_MAX, d->comm);
+    w.low = -domain_max(d, -w.low);
+    w.high = domain_max(d, w.high);
+    w.width = domain_max(d, w.width);
+    w.depth = domain_max(d, w.depth);
 
-    const double y = 1e-6; /* just inside */
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out) must(TUTTI_ERR_NOMEM);
-    if (d->rank == 0) {
-        fprintf(out,
-                "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' "
-                "font-family='sans-serif' "
-                "font-size='13' fill='#222'>\n<style>path{stroke-width:.6}.v{stroke:#555;fill:none}"
-                ".j{stroke:#000;stroke-width:2}.c{stroke:#c90;stroke-width:7}</style>\n"
-                "<rect width='100%%' height='100%%' fill='#fff'/>\n",
-                2 * MARGIN + (int)(SCALE * range[2]) + 60, 2 * MARGIN + (int)(SCALE * range[3]));
-        legend(out, s, range + 2, -range[0], range[1]);
-    }
+    if (d->rank == 0) draw_legend(&w);
     for (int c = 0; c < d->cells; c++) {
-        polygon p;
-        if (d->cell_own[c] && cut(s, d->cell[c], y, &p)) draw(out, &p, -range[0], range[1]);
+        const polygon p = cut(s, d->cell[c]);
+        if (d->cell_own[c]) draw(&w, &p);
     }
-    draw_contacts(out, s, y);
-    if (d->rank == d->ranks - 1) fprintf(out, "</svg>\n");
-    fclose(out);
-
-    tutti_off mine = (tutti_off)bytes, before = 0;
-    tutti_access *access = NULL;
-    tutti_file *file = NULL;
-    MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, d->comm);
-    if (d->rank == 0) before = 0;
-    must(tutti_file_open(d->comm, path, TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, NULL, &file));
-    must(tutti_access_contiguous(before, mine, &access));
-    must(tutti_file_write(file, access, text, NULL));
-    must(tutti_file_close(&file));
-    tutti_access_free(&access);
+    draw_contacts(&w);
+    if (d->rank == d->ranks - 1) fprintf(w.out, "</svg>\n");
+    fclose(w.out);
+    write_texts(d, path, text, (tutti_off)bytes);
     free(text);
 }
