@@ -187,7 +187,7 @@ double continuity_step(state *s, int carrier) {
     s->krylov += solve_bicgstab(s->a, s->residual, s->update, 1e-6);
     domain_refresh(d, 1, s->update);
     for (int i = 0; i < d->held; i++) {
-        const double step = fmax(s->update[i], -0.9); /* densities stay positive */
+        const double step = fmax(s->update[i], -0.9999); /* densities stay positive */
         u[i] += u[i] * step;
         if (i < d->own) largest = fmax(largest, fabs(step));
     }

@@ -10,7 +10,7 @@
 #define ENOUGH 1e-8     /* the largest change of psi, in kT/q, and of densities, relative */
 #define ON_THE_WAY 1e-2 /* the same at voltages in between */
 #define MOST_TURNS 200
-#define MOST_VOLTS 0.25 /* from one solution to the next */
+#define MOST_VOLTS 1.0 /* from one solution to the next */
 
 /* At the voltages applied. */
 static int converge(state *s, double enough) {
