@@ -11,6 +11,7 @@ static const char help_overview[] =
     "\n"
     "  run       start an MPI program so that it does its MPI-IO by Tutti\n"
     "  array     arrays in files: create, info, read, write, transpose, stat\n"
+    "  mesh      unstructured meshes: info, partition, owners, tree, plot, convert\n"
     "  bench     measure writing and reading on this machine; run it under mpirun\n"
     "  tune      measure machine and file system, so that the library chooses well\n"
     "  options   list the library's options\n"
@@ -175,6 +176,54 @@ static const char help_array[] =
     "\n"
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
 
+static const char help_mesh[] =
+    "usage: tutti mesh info FILE [--order ORDER] [--json]\n"
+    "       tutti mesh partition FILE [--parts N] [--by metis|curve] [--order ORDER] [--out FILE]\n"
+    "                                 [--json]\n"
+    "       tutti mesh owners FILE [--parts N] [--by metis|curve] [--order ORDER] [--rule LIST]\n"
+    "                              [--load N] [--value-bytes N] [--balance X] [--seed N] [--json]\n"
+    "       tutti mesh tree FILE [--parts N] [--by metis|curve] [--order ORDER] [--rule RULE]\n"
+    "                            [--dir DIR] [--hosts N] [--value-bytes N] [--json]\n"
+    "       tutti mesh plot FILE [--parts N] [--by metis|curve] [--order ORDER] [--rule LIST]\n"
+    "                            [--out FILE.svg|FILE.png]\n"
+    "       tutti mesh convert FILE NEW [--order ORDER] [--format FORMAT] [--force]\n"
+    "\n"
+    "FILE is a mesh of Gmsh's (formats 4.1 and 2.2, text or binary) or of Tutti's own format.  "
+    "One\n"
+    "process does it all.\n"
+    "\n"
+    "  info               counts, extent, and how far apart in the order neighbours lie\n"
+    "  partition          divide the nodes; --out has the partition of each node, one a line\n"
+    "  owners             who writes which nodes, of those that hold them, by each rule: intervals "
+    "in\n"
+    "                     the file, their lengths, balance\n"
+    "  tree               which way the library would write them, by network, nodes and load, as "
+    "it\n"
+    "                     follows from this machine's profile ('tutti tune')\n"
+    "  plot               the mesh by partition, and who writes what along the file\n"
+    "  convert            into another format\n"
+    "\n"
+    "  --parts N          partitions (8)\n"
+    "  --by metis|curve   METIS's k-way, or pieces of Hilbert's curve (metis)\n"
+    "  --order ORDER      of the nodes: file, curve (Hilbert's), rcm (reverse Cuthill-McKee) "
+    "(file)\n"
+    "  --rule LIST        own, random, first, idg, idg2 (all; tree: idg2)\n"
+    "  --load N           values of a node (1)\n"
+    "  --value-bytes N    bytes of a value (8)\n"
+    "  --balance X        no partition should write more than X times the mean\n"
+    "  --seed N           of the rule random\n"
+    "  --dir DIR          tree: where files would be (.)\n"
+    "  --hosts N          tree: machines, where there are several (8)\n"
+    "  --out FILE         '-': standard output; plot: mesh.svg\n"
+    "  --format FORMAT    native, gmsh41, gmsh41-binary, gmsh22, gmsh22-binary; default: native, "
+    "or\n"
+    "                     gmsh41-binary for names in .msh\n"
+    "  --force            replace a file that is there\n"
+    "  --json             for programs\n"
+    "  --NAME VALUE       any option of the library, see 'tutti options'\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
 static const char help_options[] =
     "usage: tutti options [--json]\n"
     "\n"
@@ -185,10 +234,15 @@ static const char help_help[] = "usage: tutti help [COMMAND]\n";
 
 static const struct {
     const char *name, *text;
-} help_table[] = {{"", help_overview},       {"array", help_array},
-                  {"bench", help_bench},     {"experiments", help_experiments},
-                  {"run", help_run},         {"tune", help_tune},
-                  {"options", help_options}, {"help", help_help}};
+} help_table[] = {{"", help_overview},
+                  {"array", help_array},
+                  {"mesh", help_mesh},
+                  {"bench", help_bench},
+                  {"experiments", help_experiments},
+                  {"run", help_run},
+                  {"tune", help_tune},
+                  {"options", help_options},
+                  {"help", help_help}};
 
 const char *cli_help_text(const char *command) {
     for (size_t i = 0; i < sizeof help_table / sizeof *help_table; i++)

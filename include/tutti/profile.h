@@ -7,6 +7,7 @@
 
 #include <tutti/types.h>
 #include <tutti/error.h>
+#include <tutti/options.h>
 
 TUTTI_BEGIN_DECLS
 
@@ -147,6 +148,34 @@ TUTTI_MUST_USE static inline tutti_err tutti_profile_save(const char *file,
                                                           const tutti_place *place,
                                                           const tutti_profile *p) {
     return tutti_profile_save_sized(file, place, p, sizeof *p);
+}
+
+/** A collective request, as far as the cost model looks at it. */
+typedef struct tutti_forecast {
+    int is_write;
+    int ranks;           /* that take part */
+    int nodes;           /* machines that they run on, evenly; 1 ... ranks */
+    tutti_off bytes;     /* of all ranks together, from one end of the extent to the other */
+    tutti_count pieces;  /* contiguous runs of all ranks together */
+    int64_t reserved[8]; /* 0: for later versions */
+} tutti_forecast;
+
+/** tutti_profile_predict with the caller's size of the numbers.   Local. */
+TUTTI_API tutti_err tutti_profile_predict_sized(const tutti_profile *p, size_t struct_size,
+                                                const tutti_options *opt, const tutti_forecast *f,
+                                                int *method_out,
+                                                double *seconds_out) TUTTI_MUST_USE;
+
+/** Which way a request would go, and how long that would take: by the model that decides where
+ *  the option `method` is auto; what options fix is not varied.   Local, no MPI.
+ *  @param[in] opt          method and so on; those of cb_nodes, windows and stores count too
+ *  @param[out] method_out  TUTTI_METHOD_*, never auto   @param[out] seconds_out  of the request
+ *  @return TUTTI_ERR_ARG for a forecast that cannot be */
+TUTTI_MUST_USE static inline tutti_err tutti_profile_predict(const tutti_profile *p,
+                                                             const tutti_options *opt,
+                                                             const tutti_forecast *f,
+                                                             int *method_out, double *seconds_out) {
+    return tutti_profile_predict_sized(p, sizeof *p, opt, f, method_out, seconds_out);
 }
 
 TUTTI_END_DECLS

@@ -12,7 +12,7 @@
 #include <tutti/mpitype.h>
 #include <tutti/file.h>
 #include <tutti/array.h>
-#include <tutti/mesh.h>
 #include <tutti/replicas.h>
+#include <tutti/mesh.h>
 
 #endif

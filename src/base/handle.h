@@ -14,9 +14,9 @@ typedef enum tutti__kind {
     TUTTI__REQUEST,
     TUTTI__ARRAY,
     TUTTI__TILES,
+    TUTTI__REPLICAS,
     TUTTI__MESH,
-    TUTTI__MESH_PART,
-    TUTTI__REPLICAS
+    TUTTI__MESH_PART
 } tutti__kind;
 
 /* Part of the object; all zero: not listed. */

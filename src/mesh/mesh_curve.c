@@ -164,7 +164,11 @@ tutti_err tutti__mesh_along_curve(tutti_mesh *m, const tutti_count *load, tutti_
     grid g;
     TUTTI_TRY(grid_make(m, &g));
     v = tutti__malloc(((size_t)d->nodes + 1) * sizeof *v);
-    TUTTI_TRY(tutti__team_agree(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM));
+    tutti_err err = tutti__team_agree(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err != TUTTI_OK) {
+        tutti__free(v);
+        return err;
+    }
     TUTTI_ASSERT(v != NULL);
     for (tutti_count i = 0; i < d->nodes; i++)
         v[i] = (tutti__mesh_stop){.key = key_of(&g, d->coordinates + 3 * i),
@@ -176,7 +180,7 @@ tutti_err tutti__mesh_along_curve(tutti_mesh *m, const tutti_count *load, tutti_
         *out = v;
         return TUTTI_OK;
     }
-    const tutti_err err = sort_all(m->team, d->nodes, v, n_out, out);
+    err = sort_all(m->team, d->nodes, v, n_out, out);
     tutti__free(v);
     return err;
 }

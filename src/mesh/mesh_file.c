@@ -71,8 +71,9 @@ tutti_err tutti_mesh_open(MPI_Comm comm, const char *path, const tutti_options *
     uint64_t h = TUTTI__HASH_START;
     if (path) h = tutti__hash(h, path, strlen(path));
     err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"open", "the path", h}, err);
-    if (err == TUTTI_OK) err = read_any(m, comm, path, &full);
-    if (err != TUTTI_OK) tutti__error_context("open", path, -1);
+    const int agreed = err == TUTTI_OK; /* only then it is everybody's path */
+    if (agreed) err = read_any(m, comm, path, &full);
+    if (err != TUTTI_OK) tutti__error_context("open", agreed ? path : NULL, -1);
     return tutti__mesh_hand_over(m, err, m_out);
 }
 

@@ -157,9 +157,11 @@ tutti_err tutti__scan_skip_line(tutti__scan *s) {
 tutti_err tutti__scan_skip_to(tutti__scan *s, const char *text) {
     const size_t k = strlen(text);
     for (;;) {
-        TUTTI_TRY(fill(s, k));
+        TUTTI_TRY(fill(s, k + 1));
         if (s->n - s->pos < k) TUTTI_SCAN_FAIL(s, "the file ends before %s", text);
-        if (memcmp(s->buf + s->pos, text, k) == 0) break;
+        if (memcmp(s->buf + s->pos, text, k) == 0 &&
+            (s->n - s->pos == k || is_blank(s->buf[s->pos + k])))
+            break;
         s->line += s->buf[s->pos++] == '\n';
     }
     s->pos += k;

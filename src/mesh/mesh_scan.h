@@ -41,7 +41,7 @@ tutti_err tutti__scan_double(tutti__scan *s, double *out) TUTTI_MUST_USE;
 tutti_err tutti__scan_quoted(tutti__scan *s, char *out, size_t size) TUTTI_MUST_USE;
 /* The rest of this line. */
 tutti_err tutti__scan_skip_line(tutti__scan *s) TUTTI_MUST_USE;
-/* Up to this text and behind it. */
+/* Up to this word and behind it. */
 tutti_err tutti__scan_skip_to(tutti__scan *s, const char *text) TUTTI_MUST_USE;
 
 /* ---- binary */

@@ -1,0 +1,220 @@
+/* tutti mesh: look at meshes, divide them, see who would write what.  One process does it.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mesh/cmd_mesh.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- a mesh and its partitions */
+
+void mesh_case_free(mesh_case *m) {
+    free(m->of);
+    tutti_mesh_lists_free(&m->start, &m->holder);
+    tutti_mesh_free(&m->mesh);
+}
+
+int mesh_case_open(const mesh_config *c, mesh_case *m) {
+    *m = (mesh_case){.by = c->by};
+    if (tutti_mesh_open(MPI_COMM_SELF, c->path, &c->options, &m->mesh) != TUTTI_OK ||
+        tutti_mesh_renumber(m->mesh, c->order) != TUTTI_OK ||
+        tutti_mesh_view_get(m->mesh, &m->v) != TUTTI_OK)
+        return cli_error_tutti();
+    return 0;
+}
+
+int mesh_case_divide(const mesh_config *c, mesh_case *m) {
+    if (c->by == TUTTI_MESH_METIS && !tutti_mesh_has_metis()) {
+        fprintf(stderr, "tutti mesh: METIS is not built in (Debian: libmetis-dev): the curve is "
+                        "used\n");
+        m->by = TUTTI_MESH_BY_CURVE;
+    }
+    m->of = cli_malloc((size_t)m->v.nodes * sizeof *m->of + 1);
+    if (tutti_mesh_partition(m->mesh, c->parts, c->by, NULL, m->of) != TUTTI_OK ||
+        tutti_mesh_cut_get(m->mesh, c->parts, m->of, NULL, &m->cut) != TUTTI_OK ||
+        tutti_mesh_classify(m->mesh, m->of, &m->start, &m->holder) != TUTTI_OK)
+        return cli_error_tutti();
+    return 0;
+}
+
+int mesh_case_choose(const mesh_config *c, const mesh_case *m, tutti_replicas_rule rule,
+                     int *writers, tutti_replicas_stats *stats) {
+    const tutti_replicas_lists lists = {.n = m->v.nodes,
+                                        .parts = c->parts,
+                                        .start = m->start,
+                                        .holders = m->holder,
+                                        .load = c->load,
+                                        .value_bytes = c->value_bytes};
+    const tutti_replicas_choice choice = {.rule = rule, .seed = c->seed, .balance = c->balance};
+    int *mine = writers ? writers : cli_malloc((size_t)m->v.nodes * sizeof *mine + 1);
+    const tutti_err err = tutti_replicas_choose(&lists, &choice, mine, NULL, stats);
+    if (!writers) free(mine);
+    return err == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
+/* ---- info */
+
+static void print_info(const mesh_config *c, const tutti_mesh_info *i, int groups,
+                       const tutti_mesh_group *g) {
+    printf("%s\n", c->path);
+    printf("  nodes         %lld%s", (long long)i->nodes, i->alone ? "" : "\n");
+    if (i->alone) printf(", %lld of them in no element\n", (long long)i->alone);
+    printf("  elements      %lld\n", (long long)i->elements);
+    for (int t = 0; t < TUTTI_MESH_TYPES; t++)
+        if (i->of_type[t])
+            printf("    %-14s%lld\n", tutti_mesh_type_name(t), (long long)i->of_type[t]);
+    printf("  extent        x %g ... %g  y %g ... %g  z %g ... %g\n", i->low[0], i->high[0],
+           i->low[1], i->high[1], i->low[2], i->high[2]);
+    printf("  neighbours    %lld pairs, %.1f of a node, at most %lld\n", (long long)i->edges,
+           i->nodes ? 2.0 * (double)i->edges / (double)i->nodes : 0, (long long)i->most_neighbours);
+    printf("  numbering     order %s: neighbours are %.0f apart, at most %lld; %.1f %% follow each "
+           "other\n",
+           mesh_order_name(c->order), i->distance, (long long)i->bandwidth, 100 * i->steps);
+    for (int k = 0; k < groups; k++)
+        printf("  group         %d-dimensional, tag %d: %s\n", g[k].dim, g[k].tag, g[k].name);
+}
+
+static void print_info_json(const mesh_config *c, const tutti_mesh_info *i, int groups,
+                            const tutti_mesh_group *g) {
+    printf("{\"file\": ");
+    cli_json_string(stdout, c->path);
+    printf(", \"order\": \"%s\", \"nodes\": %lld, \"elements\": %lld, \"dim\": %d, \"types\": {",
+           mesh_order_name(c->order), (long long)i->nodes, (long long)i->elements, i->dim);
+    for (int t = 0, n = 0; t < TUTTI_MESH_TYPES; t++)
+        if (i->of_type[t])
+            printf("%s\"%s\": %lld", n++ ? ", " : "", tutti_mesh_type_name(t),
+                   (long long)i->of_type[t]);
+    printf("}, \"low\": [%.17g, %.17g, %.17g], \"high\": [%.17g, %.17g, %.17g]", i->low[0],
+           i->low[1], i->low[2], i->high[0], i->high[1], i->high[2]);
+    printf(", \"edges\": %lld, \"alone\": %lld, \"most_neighbours\": %lld, \"distance\": %.6g, "
+           "\"bandwidth\": %lld, \"steps\": %.6g, \"groups\": [",
+           (long long)i->edges, (long long)i->alone, (long long)i->most_neighbours, i->distance,
+           (long long)i->bandwidth, i->steps);
+    for (int k = 0; k < groups; k++) {
+        printf("%s{\"dim\": %d, \"tag\": %d, \"name\": ", k ? ", " : "", g[k].dim, g[k].tag);
+        cli_json_string(stdout, g[k].name);
+        putchar('}');
+    }
+    printf("]}\n");
+}
+
+static int mesh_info(const mesh_config *c) {
+    mesh_case m;
+    tutti_mesh_info i;
+    const tutti_mesh_group *g = NULL;
+    int failed = mesh_case_open(c, &m);
+    if (!failed && tutti_mesh_describe(m.mesh, &i) != TUTTI_OK) failed = cli_error_tutti();
+    if (!failed) {
+        const int n = tutti_mesh_groups(m.mesh, &g);
+        (c->json ? print_info_json : print_info)(c, &i, n, g);
+    }
+    mesh_case_free(&m);
+    return failed;
+}
+
+/* ---- partition */
+
+static int write_parts(const mesh_config *c, const mesh_case *m) {
+    FILE *f = cli_output_open(c->out);
+    if (!f) return 1;
+    for (tutti_count i = 0; i < m->v.nodes; i++) fprintf(f, "%d\n", m->of[i]);
+    return cli_output_close(f, c->out);
+}
+
+static int mesh_partition(const mesh_config *c) {
+    mesh_case m;
+    int failed = mesh_case_open(c, &m);
+    if (!failed) failed = mesh_case_divide(c, &m);
+    const tutti_mesh_cut *k = &m.cut;
+    const double n = m.v.nodes ? (double)m.v.nodes : 1;
+    if (!failed && c->json) {
+        printf("{\"file\": ");
+        cli_json_string(stdout, c->path);
+        printf(", \"order\": \"%s\", \"by\": \"%s\", \"parts\": %d, \"empty\": %d, \"nodes\": "
+               "%lld, \"least\": %lld, \"most\": %lld, \"cut\": %lld, \"shared\": %lld, "
+               "\"replication\": %.6g, \"held\": %lld}\n",
+               mesh_order_name(c->order), mesh_by_name(m.by), c->parts, k->empty,
+               (long long)m.v.nodes, (long long)k->least, (long long)k->most, (long long)k->cut,
+               (long long)k->shared, 100 * (double)k->shared / n, (long long)k->held);
+    } else if (!failed && !(c->out && strcmp(c->out, "-") == 0)) {
+        printf("%s: %lld nodes in %d partitions by %s\n", c->path, (long long)m.v.nodes, c->parts,
+               mesh_by_name(m.by));
+        printf("  nodes of a partition   %lld to %lld\n", (long long)k->least, (long long)k->most);
+        if (k->empty) printf("  without a node         %d\n", k->empty);
+        printf("  parted neighbours      %lld pairs\n", (long long)k->cut);
+        printf("  shared nodes           %lld (%.1f %%), %lld copies of them\n",
+               (long long)k->shared, 100 * (double)k->shared / n, (long long)(k->held - m.v.nodes));
+    }
+    if (!failed && c->out) failed = write_parts(c, &m);
+    mesh_case_free(&m);
+    return failed;
+}
+
+/* ---- convert */
+
+static int ends_in(const char *text, const char *end) {
+    const size_t n = strlen(text), k = strlen(end);
+    return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+static int mesh_convert(const mesh_config *c) {
+    mesh_case m;
+    struct stat st;
+    tutti_mesh_format format = c->format;
+    if (!c->has_format)
+        format = ends_in(c->to, ".msh") ? TUTTI_MESH_GMSH_41_BINARY : TUTTI_MESH_NATIVE;
+    if (!c->force && (lstat(c->to, &st) == 0 || errno != ENOENT))
+        return cli_error("'%s' is there already; --force replaces it", c->to);
+    int failed = mesh_case_open(c, &m);
+    if (!failed && tutti_mesh_write(m.mesh, c->to, format, &c->options) != TUTTI_OK)
+        failed = cli_error_tutti();
+    mesh_case_free(&m);
+    return failed;
+}
+
+/* ---- the command */
+
+static int run(const mesh_config *c) {
+    switch (c->command) {
+    case MESH_INFO:
+        return mesh_info(c);
+    case MESH_PARTITION:
+        return mesh_partition(c);
+    case MESH_OWNERS:
+        return mesh_owners(c);
+    case MESH_TREE:
+        return mesh_tree(c);
+    case MESH_PLOT:
+        return mesh_plot(c);
+    default:
+        return mesh_convert(c);
+    }
+}
+
+static int start(int argc, char **argv) {
+    mesh_config c;
+    const int parsed = mesh_config_parse(argc, argv, &c);
+    if (parsed == MESH_ARGS_HELP) {
+        fputs(cli_help_text("mesh"), stdout);
+        return CLI_OK;
+    }
+    if (parsed == MESH_ARGS_WRONG) {
+        fprintf(stderr, "tutti mesh: %s\ntry 'tutti help mesh'\n", cli_message());
+        return CLI_USAGE;
+    }
+    if (!run(&c)) return CLI_OK;
+    fprintf(stderr, "tutti mesh %s: %s\n", c.name, cli_message());
+    return CLI_FAILED;
+}
+
+int cmd_mesh(int argc, char **argv) {
+    cli_world w;
+    if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_FAILED;
+    cli_world_init(&w);
+    int code = w.rank == 0 ? start(argc, argv) : CLI_OK; /* the others only wait */
+    MPI_Bcast(&code, 1, MPI_INT, 0, w.comm);
+    fflush(NULL);
+    MPI_Finalize();
+    return code;
+}

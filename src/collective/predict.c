@@ -1,0 +1,54 @@
+/* collective: what a request would cost, without a file: the cost model for those who ask before
+ * they run (`tutti mesh tree`).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/options_impl.h"
+#include "exchange/shuffle.h"
+#include "plan/cost.h"
+
+static tutti_err forecast_check(const tutti_forecast *f) {
+    TUTTI_CHECK_RESERVED(f, "the forecast");
+    TUTTI_CHECK(f->ranks >= 1 && f->nodes >= 1 && f->nodes <= f->ranks, TUTTI_ERR_ARG,
+                "%d ranks on %d nodes", f->ranks, f->nodes);
+    TUTTI_CHECK(f->bytes >= 1 && f->pieces >= 1 && f->pieces <= f->bytes, TUTTI_ERR_ARG,
+                "%lld pieces of %lld bytes", (long long)f->pieces, (long long)f->bytes);
+    return TUTTI_OK;
+}
+
+tutti_err tutti_profile_predict_sized(const tutti_profile *p, size_t struct_size,
+                                      const tutti_options *opt, const tutti_forecast *f,
+                                      int *method_out, double *seconds_out) {
+    enum { PAGE = 4096 };
+    tutti__candidate k[TUTTI__CANDIDATES];
+    tutti_options full;
+    tutti_profile profile;
+    TUTTI_CHECK(p && opt && f && method_out && seconds_out, TUTTI_ERR_ARG, "something is NULL");
+    TUTTI_TRY(forecast_check(f));
+    TUTTI_TRY(tutti__options_take(opt, &full));
+    tutti_profile_defaults(&profile, NULL); /* of numbers that the caller does not have */
+    memcpy(&profile, p, struct_size < sizeof profile ? struct_size : sizeof profile);
+    const tutti__summary s = {.lo = 0,
+                              .hi = f->bytes,
+                              .bytes = f->bytes,
+                              .runs = f->pieces,
+                              .ranks = tutti__min(f->ranks, f->pieces),
+                              .max_bytes = (f->bytes + f->ranks - 1) / f->ranks,
+                              .run = f->bytes / f->pieces};
+    const tutti__cost_case c = {.s = &s,
+                                .opt = &full,
+                                .profile = &profile,
+                                .is_write = f->is_write,
+                                .ranks = f->ranks,
+                                .groups = f->nodes,
+                                .largest = (f->ranks + f->nodes - 1) / f->nodes,
+                                .align = full.striping_unit > 0 ? full.striping_unit : PAGE,
+                                .striped = full.striping_unit > PAGE,
+                                .may_sieve = full.rmw,
+                                .buffers = tutti__exchange_buffers};
+    (void)tutti__cost_candidates(&c, k);
+    *method_out = k[0].method;
+    *seconds_out = k[0].seconds;
+    return TUTTI_OK;
+}
