@@ -1,4 +1,4 @@
-/* TEST ranks=1,3 timeout=60 builds=openmpi,mpich */
+/* TEST ranks=1,3 timeout=60 */
 /* The geometry of the transistor's example, and its Poisson equation: what is linear is solved exactly, what is not by second
  * order, on tetrahedra of any shape; control volumes fill the device.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -11,12 +11,12 @@ enum { EMITTER, BASE, COLLECTOR };
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1202);
-    tutti_mesh *mesh = transistor_bricks(MPI_COMM_WORLD, 0.07);
+    tutti_mesh *mesh = transistor_bricks(MPI_COMM_WORLD, 0.1);
     domain *d = domain_make(MPI_COMM_WORLD, &mesh);
     state *s = state_make(d, &transistor);
     double ampere[CONTACTS], volts[CONTACTS] = {0, 0.60, 1}, before = 0;
     for (int k = 0; k < 3; k++, volts[BASE] += 0.05) {
-        (void)gummel(s, volts);
+        CHECK(gummel(s, volts) > 0, "%.2f V: no stationary state", volts[BASE]);
         terminal_currents(s, ampere);
         const double sum = ampere[EMITTER] + ampere[BASE] + ampere[COLLECTOR];
         const double gain = ampere[COLLECTOR] / ampere[BASE];

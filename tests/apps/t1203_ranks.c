@@ -7,19 +7,19 @@
 
 #include <math.h>
 
-/* Points from `first` on, of 0.4, 0.5, 0.6 V, on the first `n` ranks; returns the last current. */
+/* Points from `first` on, of 0.4 and 0.5 V, on the first `n` ranks; returns the last current. */
 static double run(const char *path, int n, int first, int last) {
     double ampere[CONTACTS] = {0}, volts[CONTACTS] = {0};
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
     if (comm != MPI_COMM_NULL) {
-        tutti_mesh *mesh = diode_bricks(comm, 0.02);
+        tutti_mesh *mesh = diode_bricks(comm, 0.04);
         domain *d = domain_make(comm, &mesh);
         state *s = state_make(d, &diode);
         results *r = first ? results_continue(path, s) : results_create(path, d);
         for (int k = first; k < last; k++) {
             volts[0] = 0.4 + 0.1 * k;
-            (void)gummel(s, volts);
+            CHECK(gummel(s, volts) > 0, "no stationary state");
             results_write(r, s);
         }
         terminal_currents(s, ampere);
@@ -44,7 +44,7 @@ static void check_alike(const char *one, const char *two, double within, const c
     int64_t nodes, points;
     memcpy(&nodes, bytes[0] + 8, sizeof nodes);
     memcpy(&points, bytes[0] + 24, sizeof points);
-    CHECK(points == 3 && n[0] == 64 + points * (64 + 72 * nodes), "%lld points", (long long)points);
+    CHECK(points == 2 && n[0] == 64 + points * (64 + 72 * nodes), "%lld points", (long long)points);
     for (int64_t p = 0; p < points && n[0] == n[1]; p++) {
         const double *a = (const double *)(bytes[0] + 64 + p * (64 + 72 * nodes)) + 8;
         const double *b = (const double *)(bytes[1] + 64 + p * (64 + 72 * nodes)) + 8;
@@ -69,22 +69,21 @@ int main(int argc, char **argv) {
     char one[512], other[512];
     snprintf(one, sizeof one, "%s/t1203.one", check_dir());
     snprintf(other, sizeof other, "%s/t1203.other", check_dir());
-    const double want = run(one, 1, 0, 3);
+    const double want = run(one, 1, 0, 2);
     CHECK(want > 0, "current %g", want);
     for (int n = 2; n <= 5; n += n == 3 ? 2 : 1) {
         char what[64];
         snprintf(what, sizeof what, "on %d ranks", n);
-        const double found = run(other, n, 0, 3);
+        const double found = run(other, n, 0, 2);
         CHECK(fabs(found / want - 1) < 1e-6, "%s: %g, not %g", what, found, want);
         check_alike(one, other, 1e-8, what);
     }
-    (void)run(other, 1, 0, 2);
-    (void)run(other, 1, 2, 3);
+    (void)run(other, 1, 0, 1);
+    (void)run(other, 1, 1, 2);
     check_alike(one, other, 0, "gone on with on the same number of ranks");
     (void)run(other, 5, 0, 1);
-    (void)run(other, 2, 1, 2);
-    (void)run(other, 3, 2, 3);
-    check_alike(one, other, 1e-8, "on 5, 2 and 3 ranks in turn");
+    (void)run(other, 3, 1, 2);
+    check_alike(one, other, 1e-8, "on 5 and 3 ranks in turn");
     file_remove(one);
     file_remove(other);
     return harness_end();

@@ -64,24 +64,22 @@ tutti_mesh *brick_mesh(MPI_Comm comm, const brick *b);
  *
  * A rank owns some nodes and holds copies of all their neighbours.  Own nodes come first: 0 <= i < own are
  * owned, own <= i < held are copies.  Every tetrahedron that touches an own node is here, so that the row of an own
- * node can be summed up without asking anybody. */
+ * node can be summed up without asking anybody.  The neighbours of own node i are to[start[i]] ... to[start[i + 1] - 1],
+ * ascending. */
 typedef struct domain {
     MPI_Comm comm;
     int rank, ranks;
     int own, held;
     int64_t nodes;         /* of the whole mesh */
-    const int64_t *number; /* [held]  a node's number in the mesh: its place in files */
-    const double (*at)[3]; /* [held]  where it is, um */
+    const int64_t *number; /* [held] a node's number in the mesh: its place in files */
+    const double (*at)[3]; /* [held] where it is, um */
     int cells;
     int (*cell)[4];          /* tetrahedra that touch an own node */
     unsigned char *cell_own; /* 1: this rank's; each is one rank's */
-    int *start,
-        *to; /* the neighbours of own node i are to[start[i]] ... to[start[i + 1] - 1], ascending */
-    double *
-        box; /* for each of these: area of the face between both control volumes, over their distance */
-    double *volume; /* [own] the control volume of the node */
-    int64_t edges,
-        obtuse; /* pairs of neighbours, all ranks; those whose face has a negative area */
+    int *start, *to;         /* neighbours, see above */
+    double *box;             /* beside `to`: area of the face in between, over the distance */
+    double *volume;          /* [own] the control volume of the node */
+    int64_t edges, obtuse;   /* pairs of neighbours, all ranks; those with a negative area */
     tutti_mesh *mesh;
     tutti_mesh_part *part;
     tutti_mesh_part_view view;
@@ -104,6 +102,8 @@ double domain_max(const domain *d, double mine);
 void *room(int64_t n, size_t size);
 /* Success or the end, with the library's message. */
 void must(tutti_err err);
+/* The end, on all ranks: rank 0 says why.   Collective. */
+void give_up(const domain *d, const char *why, const char *name);
 
 /* ---- linear.c: sparse matrices over own nodes and their neighbours, and solvers */
 typedef struct matrix {
@@ -117,8 +117,8 @@ typedef struct matrix {
 matrix *matrix_make(const domain *d);
 void matrix_free(matrix *a);
 
-/* Solve a x = b, from x = 0, until the residual is `relative` of b's, both preconditioned.
- * x has room for all held nodes.   Collective.   Returns the number of iterations. */
+/* Solve a x = b, from x = 0, until the norm of the residual is `relative` of b's.  x has room for all held nodes.
+ * Collective.   Returns the number of iterations. */
 int solve_cg(matrix *a, const double *b, double *x, double relative);
 int solve_bicgstab(matrix *a, const double *b, double *x, double relative);
 
@@ -144,19 +144,19 @@ void state_free(state *s);
 /* Put these voltages on the contacts: the values there follow, all others stay. */
 void apply(state *s, const double volts[CONTACTS]);
 
-/* One Newton step of Poisson's equation, densities following the potential; returns the largest change. */
+/* One Newton step of Poisson's equation, densities following the potential; returns the largest change.   Collective. */
 double poisson_step(state *s);
 
-/* Solve the continuity equation of a carrier for its density; returns the largest relative change. */
+/* Solve the continuity equation of a carrier for its density; returns the largest relative change.   Collective. */
 double continuity_step(state *s, int carrier);
 
-/* Current through the contacts into the device, A. */
+/* Currents through the contacts into the device, A.   Collective. */
 void terminal_currents(const state *s, double ampere[CONTACTS]);
 
 /* The vector of a carrier's current density at own node i, A/cm^2. */
 void current_density(const state *s, int carrier, int i, double out[3]);
 
-/* ---- gummel.c: to the stationary state at these voltages; returns the number of iterations */
+/* ---- gummel.c: to the stationary state at these voltages; returns the number of turns, -1: none was found.   Collective. */
 int gummel(state *s, const double volts[CONTACTS]);
 
 /* ---- results.c: the file of results; all of these are collective */

@@ -21,7 +21,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What diffusion through a rectangular window (0 <= x < w, 0 <= y < w2) leaves, as a share of its peak. */
+/* What is left by diffusion through a window that reaches up to x and y, as a share of its peak. */
 static double window(const double at[3], double x, double y, double depth) {
     const double side = 0.7 * depth; /* it spreads less to the sides */
     return 0.25 * erfc((at[0] - x) / side) * erfc((at[1] - y) / side) *

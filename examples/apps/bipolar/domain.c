@@ -26,6 +26,14 @@ void must(tutti_err err) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+void give_up(const domain *d, const char *why, const char *name) {
+    if (d->rank == 0) {
+        fprintf(stderr, "bipolar: %s '%s'\n", why, name);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Barrier(d->comm); /* rank 0 ends it */
+}
+
 void *room(int64_t n, size_t size) {
     void *v = calloc((size_t)n + 1, size);
     if (v) return v;
@@ -102,11 +110,12 @@ static int entry_of(const domain *d, int i, int j) {
     return low;
 }
 
-/* ---- weights */
+/* ---- control volumes */
 
 typedef struct tetrahedron {
     double at[4][3];
-    double gradient[4][3]; /* of the four linear functions */
+    double gradient[4]
+                   [3]; /* of the linear functions that are 1 at one corner and 0 at the others */
     double volume;
     double centre[3]; /* of the sphere through the corners */
 } tetrahedron;

@@ -15,6 +15,9 @@
  *
  * For holes the sign of psi turns around, and that of J.  Summed over the faces of a control volume this gives matrices whose
  * inverse has no negative entry, so that densities stay positive, as long as all faces have a positive area (domain.c).
+ * What a node's values alone decide (densities that follow the potential, mobilities, recombination) is computed on copies too,
+ * by every rank that has one; what takes sums over neighbours is the owner's, and copies are refreshed from it.
+ *
  * Contacts are ohmic: charge neutrality and equilibrium hold there, psi is shifted by the applied voltage.  Through
  * the rest of the surface nothing flows, neither carriers nor field.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -52,6 +55,11 @@ state *state_make(const domain *d, const device *device) {
     for (int i = 0; i < d->held; i++) contact[i] = -1;
     for (int c = 0; c < device->contacts; c++) domain_surface(d, device->contact[c], c, contact);
     domain_refresh(d, 1, contact);
+    for (int c = 0; c < device->contacts; c++) {
+        double nodes = 0;
+        for (int i = 0; i < d->own; i++) nodes += contact[i] == c;
+        if (domain_sum(d, nodes) == 0) give_up(d, "the mesh has no surface", device->contact[c]);
+    }
     for (int i = 0; i < d->held; i++) {
         double donors, acceptors;
         device->doping(d->at[i], &donors, &acceptors);
@@ -82,6 +90,11 @@ void state_free(state *s) {
     free(s);
 }
 
+/* Nothing is to be solved for: at contacts, and where nodes are in no tetrahedron. */
+static int is_fixed(const state *s, int i) {
+    return s->contact[i] >= 0 || s->d->start[i] == s->d->start[i + 1];
+}
+
 void apply(state *s, const double volts[CONTACTS]) {
     memcpy(s->volts, volts, sizeof s->volts);
     for (int i = 0; i < s->d->held; i++)
@@ -95,7 +108,7 @@ double poisson_step(state *s) {
     const domain *d = s->d;
     double *n = s->carrier[ELECTRONS], *p = s->carrier[HOLES], largest = 0;
     for (int i = 0; i < d->own; i++) {
-        const int fixed = s->contact[i] >= 0;
+        const int fixed = is_fixed(s, i);
         double charge = d->volume[i] * (n[i] - p[i] - s->doping[i]), stiffness = 0;
         for (int k = d->start[i]; k < d->start[i + 1]; k++) {
             const int j = d->to[k];
@@ -162,7 +175,7 @@ double continuity_step(state *s, int carrier) {
     double *u = s->carrier[carrier], largest = 0;
     const double *other = s->carrier[!carrier], lifetime = s->device->lifetime / UNIT_TIME;
     for (int i = 0; i < d->own; i++) {
-        const int fixed = s->contact[i] >= 0;
+        const int fixed = is_fixed(s, i);
         double leaving = 0, diagonal = 0;
         for (int k = d->start[i]; k < d->start[i + 1]; k++) {
             const int j = d->to[k];
@@ -179,7 +192,7 @@ double continuity_step(state *s, int carrier) {
         }
         /* The unknown is the relative change of u, and a row is divided by its diagonal: densities reach over
          * twenty orders of magnitude, and the small ones carry the current. */
-        const double scale = fixed || diagonal == 0 ? 0 : 1 / (diagonal * u[i]);
+        const double scale = fixed ? 0 : 1 / (diagonal * u[i]);
         for (int k = d->start[i]; k < d->start[i + 1]; k++) s->a->off[k] *= scale;
         s->a->diagonal[i] = 1;
         s->residual[i] = -leaving * scale;
@@ -221,9 +234,9 @@ void current_density(const state *s, int carrier, int i, double out[3]) {
     }
     for (int x = 0; x < 3; x++) /* Gauss; the matrix is positive definite */
         for (int y = 0; y < 3; y++) {
-            if (x == y) continue;
+            if (x == y || m[x][x] == 0) continue;
             const double factor = m[y][x] / m[x][x];
             for (int z = x; z < 4; z++) m[y][z] -= factor * m[x][z];
         }
-    for (int x = 0; x < 3; x++) out[x] = UNIT_AMPERE_CM2 * m[x][3] / m[x][x];
+    for (int x = 0; x < 3; x++) out[x] = m[x][x] > 0 ? UNIT_AMPERE_CM2 * m[x][3] / m[x][x] : 0;
 }

@@ -1,6 +1,7 @@
 /* bipolar: sweeps a voltage of a transistor or a diode, writes fields and currents, draws the potential.
  *
- *   bipolar [-d transistor|diode] [-m MESH] [-o RESULTS] [-r] [-p PICTURE] [CONTACT=VOLTS | CONTACT=FROM:TO:STEP ...]
+ *   bipolar [-d transistor|diode] [-m MESH] [-h SIZE] [-o RESULTS] [-r] [-p PICTURE]
+ *           [CONTACT=VOLTS | CONTACT=FROM:TO:STEP ...]
  *
  *   -m MESH      a mesh of Gmsh (transistor.geo), or of Tutti's; without: bricks
  *   -h SIZE      of the bricks at the junctions, um
@@ -27,14 +28,6 @@ typedef struct job {
     double to, step;
 } job;
 
-static int usage(void) {
-    fprintf(
-        stderr,
-        "usage: bipolar [-d transistor|diode] [-m MESH] [-h SIZE] [-o RESULTS] [-r] [-p PICTURE]\n"
-        "               [CONTACT=VOLTS | CONTACT=FROM:TO:STEP ...]\n");
-    return 0;
-}
-
 /* CONTACT=VOLTS or CONTACT=FROM:TO:STEP. */
 static int read_voltage(job *j, const char *text) {
     for (int c = 0; c < j->device->contacts; c++) {
@@ -50,21 +43,23 @@ static int read_voltage(job *j, const char *text) {
     return 0;
 }
 
-/* 0: the command line makes no sense. */
+/* What the command line says; returns 0 if that makes no sense. */
 static int read_job(int argc, char **argv, job *j) {
     int option;
+    opterr = 0;
     *j = (job){.device = &transistor, .results = "bipolar.out", .swept = -1};
     while ((option = getopt(argc, argv, "d:m:h:o:rp:")) != -1) {
-        if (option == 'd') j->device = strcmp(optarg, "diode") == 0 ? &diode : &transistor;
+        if (option == 'd' && strcmp(optarg, diode.name) == 0) j->device = &diode;
+        if (option == 'd' && strcmp(optarg, j->device->name) != 0) return 0;
         if (option == 'm') j->mesh = optarg;
         if (option == 'h') j->finest = atof(optarg);
         if (option == 'o') j->results = optarg;
         if (option == 'r') j->resume = 1;
         if (option == 'p') j->picture = optarg;
-        if (option == '?') return usage();
+        if (option == '?') return 0;
     }
     for (int k = optind; k < argc; k++)
-        if (!read_voltage(j, argv[k])) return usage();
+        if (!read_voltage(j, argv[k])) return 0;
     return 1;
 }
 
@@ -85,6 +80,9 @@ static void do_point(state *s, results *r, const double volts[CONTACTS]) {
     const double start = MPI_Wtime();
     double ampere[CONTACTS];
     const int turns = gummel(s, volts);
+    if (turns < 0)
+        give_up(s->d, "no stationary state was found, in smaller steps there may be one:",
+                s->device->name);
     terminal_currents(s, ampere);
     const double solved = MPI_Wtime();
     results_write(r, s);
@@ -98,8 +96,14 @@ static void do_point(state *s, results *r, const double volts[CONTACTS]) {
 int main(int argc, char **argv) {
     job j;
     char line[256];
+    int rank;
     MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!read_job(argc, argv, &j)) {
+        if (rank == 0)
+            fprintf(stderr,
+                    "usage: bipolar [-d transistor|diode] [-m MESH] [-h SIZE] [-o RESULTS] [-r] "
+                    "[-p PICTURE]\n               [CONTACT=VOLTS | CONTACT=FROM:TO:STEP ...]\n");
         MPI_Finalize();
         return 2;
     }
@@ -109,25 +113,25 @@ int main(int argc, char **argv) {
     state *s = state_make(d, j.device);
     results *r = j.resume ? results_continue(j.results, s) : results_create(j.results, d);
     results_describe(r, line, sizeof line);
-    if (d->rank == 0) {
-        printf("%s: %lld nodes, %lld edges of which %lld have obtuse surroundings, on %d ranks, in "
-               "%.2f s\n",
-               j.device->name, (long long)d->nodes, (long long)d->edges, (long long)d->obtuse,
-               d->ranks, MPI_Wtime() - begin);
+    if (rank == 0) {
+        printf(
+            "%s on %d ranks: %lld nodes, %lld edges, %lld of them closed to carriers, in %.2f s\n",
+            j.device->name, d->ranks, (long long)d->nodes, (long long)d->edges,
+            (long long)d->obtuse, MPI_Wtime() - begin);
         printf("%s\n", line);
-        for (int c = 0; c < j.device->contacts; c++) printf("%10s%14s", j.device->contact[c], "");
+        for (int c = 0; c < j.device->contacts; c++) printf("%10s%15s", j.device->contact[c], "");
         printf("\n");
     }
-    if (j.swept < 0) do_point(s, r, j.volts);
-    const int points = j.swept < 0 ? 0 : (int)((j.to - j.volts[j.swept]) / j.step + 1.001);
+
     const double from = j.swept < 0 ? 0 : j.volts[j.swept];
+    const int points = j.swept < 0 ? 1 : (int)((j.to - from) / j.step + 1.001);
     for (int k = 0; k < points; k++) {
-        j.volts[j.swept] = from + k * j.step;
+        if (j.swept >= 0) j.volts[j.swept] = from + k * j.step;
         do_point(s, r, j.volts);
     }
     results_close(r);
     if (j.picture) picture_write(j.picture, s);
-    if (d->rank == 0 && j.picture) printf("picture to open: %s\n", j.picture);
+    if (j.picture && rank == 0) printf("picture to open: %s\n", j.picture);
     state_free(s);
     domain_free(d);
     MPI_Finalize();

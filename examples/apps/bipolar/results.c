@@ -99,10 +99,8 @@ results *results_continue(const char *path, state *s) {
     header found;
     block(r, 0, &found, 0);
     r->head.points = found.points;
-    if (memcmp(&found, &r->head, sizeof found) != 0 || found.points < 1) {
-        if (d->rank == 0) fprintf(stderr, "bipolar: %s has no results for this mesh\n", path);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    if (memcmp(&found, &r->head, sizeof found) != 0 || found.points < 1)
+        give_up(d, "there are no results for this mesh in", path);
     const tutti_off place = place_of(r, found.points - 1);
     block(r, place, bias, 0);
     must(tutti_replicas_read(r->file, place + BLOCK, r->nodes, r->value));
