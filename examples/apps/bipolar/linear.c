@@ -90,6 +90,14 @@ static void precondition(const matrix *a, const double *x, double *y) {
     }
 }
 
+/* Sums of x * y and of x * z over all own nodes of all ranks, at once. */
+static void dots(const domain *d, const double *x, const double *y, const double *z,
+                 double out[2]) {
+    out[0] = out[1] = 0;
+    for (int i = 0; i < d->own; i++) out[0] += x[i] * y[i], out[1] += x[i] * z[i];
+    MPI_Allreduce(MPI_IN_PLACE, out, 2, MPI_DOUBLE, MPI_SUM, d->comm);
+}
+
 static double dot(const domain *d, const double *x, const double *y) {
     double sum = 0;
     for (int i = 0; i < d->own; i++) sum += x[i] * y[i];
@@ -124,33 +132,31 @@ int solve_bicgstab(matrix *a, const double *b, double *x, double relative) {
     const domain *d = a->d;
     const int n = d->own, held = d->held;
     double *r = a->work, *shadow = r + held, *p = shadow + held, *v = p + held;
-    double *ph = v + held, *sh = ph + held, *t = sh + held;
-    double rho = 1, alpha = 1, omega = 1;
+    double *ph = v + held, *rh = ph + held, *t = rh + held;
+    double rho = 1, alpha = 1, omega = 1, stop = 0, sums[2];
     factorise(a);
     memset(x, 0, sizeof(double) * (size_t)held);
     memset(p, 0, sizeof(double) * (size_t)n);
     memset(v, 0, sizeof(double) * (size_t)n);
     memcpy(r, b, sizeof(double) * (size_t)n);
     memcpy(shadow, b, sizeof(double) * (size_t)n);
-    const double stop = relative * sqrt(dot(d, b, b));
     for (int steps = 0; steps < MOST_STEPS; steps++) {
-        if (sqrt(dot(d, r, r)) <= stop) return steps;
-        const double next = dot(d, shadow, r), beta = next / rho * (alpha / omega);
-        if (next == 0) return steps; /* broken down: the caller's next iteration starts afresh */
-        rho = next;
+        dots(d, r, r, shadow, sums);
+        if (steps == 0) stop = relative * relative * sums[0];
+        /* Broken down (0): the caller's next turn starts afresh */
+        if (sums[0] <= stop || sums[1] == 0 || omega == 0) return steps;
+        const double beta = sums[1] / rho * (alpha / omega);
+        rho = sums[1];
         for (int i = 0; i < n; i++) p[i] = r[i] + beta * (p[i] - omega * v[i]);
         precondition(a, p, ph);
         multiply(a, ph, v);
         alpha = rho / dot(d, shadow, v);
-        for (int i = 0; i < n; i++) r[i] -= alpha * v[i]; /* now the s of the textbooks */
-        precondition(a, r, sh);
-        multiply(a, sh, t);
-        double both[2] = {0, 0};
-        for (int i = 0; i < n; i++) both[0] += t[i] * r[i], both[1] += t[i] * t[i];
-        MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_SUM, d->comm);
-        omega = both[1] > 0 ? both[0] / both[1] : 0;
-        for (int i = 0; i < n; i++) x[i] += alpha * ph[i] + omega * sh[i], r[i] -= omega * t[i];
-        if (omega == 0) return steps + 1;
+        for (int i = 0; i < n; i++) r[i] -= alpha * v[i]; /* the s of the textbooks */
+        precondition(a, r, rh);
+        multiply(a, rh, t);
+        dots(d, t, r, t, sums);
+        omega = sums[1] > 0 ? sums[0] / sums[1] : 0;
+        for (int i = 0; i < n; i++) x[i] += alpha * ph[i] + omega * rh[i], r[i] -= omega * t[i];
     }
     return MOST_STEPS;
 }

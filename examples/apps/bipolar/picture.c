@@ -116,7 +116,7 @@ static void draw(const picture *w, const polygon *p) {
         most = fmax(most, p->at[k][2]);
     }
     colour((mean - w->low) / (w->high - w->low), fill);
-    fprintf(w->out, "<path fill='%s' stroke='%s' d='", fill, fill);
+    fprintf(w->out, "<path color='%s' d='", fill);
     for (int k = 0; k < p->n; k++)
         fprintf(w->out, "%c%.1f %.1f", k ? 'L' : 'M', PIXELS(p->at[k][0]), PIXELS(p->at[k][1]));
     fprintf(w->out, "z'/>\n");
@@ -146,7 +146,8 @@ static void draw_legend(const picture *w) {
     fprintf(w->out,
             "<svg xmlns='http://www.w3.org/2000/svg' width='%.0f' height='%.0f' "
             "font-family='sans-serif' font-size='13' fill='#222'>\n"
-            "<style>path{stroke-width:.6}.v{stroke:#555}.j{stroke:#000;stroke-width:2}"
+            "<style>path{fill:currentColor;stroke:currentColor;stroke-width:.6}.v{stroke:#555}.j{"
+            "stroke:#000;stroke-width:2}"
             ".c{stroke:#c90;stroke-width:7}</style>\n"
             "<rect width='100%%' height='100%%' fill='#fff'/>\n<text x='%.0f' y='18'>",
             right + 80, PIXELS(w->depth) + 40, PIXELS(0));
