@@ -7,7 +7,7 @@ REPORT = build/tutti-bench.html
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
 
-.PHONY: all run test test-full bench bench-papers lint format man install budget clean help
+.PHONY: all run run-bipolar test test-full bench bench-papers lint format man install budget clean help
 .NOTPARALLEL:
 
 all: ## build the library and the command (MPI=openmpi|mpich)
@@ -19,6 +19,13 @@ run: ## build, then write and read back two patterns by every method on 4 ranks;
 	@mkdir -p build/run
 	@scripts/mpirun.sh openmpi 4 build/openmpi/tutti bench --quick --dir build/run --html $(REPORT)
 	@echo "report to open: $(CURDIR)/$(REPORT)"
+
+run-bipolar: ## a transistor in three dimensions, on 2 and then on 4 ranks; ends with a picture of its potential
+	@scripts/packages.sh run
+	@scripts/packages.sh bipolar || echo "going on with a mesh of bricks"
+	@scripts/build.sh openmpi bipolar
+	@mkdir -p build/run
+	@examples/apps/bipolar/run.sh build/openmpi/tests/examples/bipolar build/run
 
 test: ## build for both MPIs and with sanitizers; one ctest over all of it (CTESTFLAGS="-R name")
 	@scripts/packages.sh run test optional

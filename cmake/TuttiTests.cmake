@@ -107,6 +107,18 @@ function(tutti_add_test room stem ranks timeout cores labels)
     tutti_test_properties(${_test} ${room} ${timeout} ${cores} "${labels}")
 endfunction()
 
+# An application of several files: a program, and its parts without main.c for the tests of the room apps.  It stands on
+# the public headers alone.
+file(GLOB _parts CONFIGURE_DEPENDS examples/apps/bipolar/*.c)
+list(FILTER _parts EXCLUDE REGEX "/main.c$")
+add_library(bipolar_parts OBJECT EXCLUDE_FROM_ALL ${_parts})
+target_include_directories(bipolar_parts PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(bipolar_parts PRIVATE tutti_flags tutti_mpi)
+add_executable(bipolar EXCLUDE_FROM_ALL examples/apps/bipolar/main.c $<TARGET_OBJECTS:bipolar_parts>)
+set_target_properties(bipolar PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/examples)
+target_link_libraries(bipolar PRIVATE tutti tutti_flags tutti_plugins m)
+add_dependencies(tests bipolar)
+
 # What a program of tests of `room` is compiled and linked with.
 function(tutti_test_program target room preload)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
@@ -123,6 +135,9 @@ function(tutti_test_program target room preload)
         target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
         if(room STREQUAL "cli")
             target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+        elseif(room STREQUAL "apps")
+            target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/examples/apps)
+            target_sources(${target} PRIVATE $<TARGET_OBJECTS:bipolar_parts>)
         endif()
         target_link_libraries(${target} PRIVATE tutti_internal tutti_plugins m)
         target_sources(${target} PRIVATE $<TARGET_OBJECTS:tutti_count_memory>)

@@ -1,0 +1,99 @@
+/* What is simulated: where it is doped, where its contacts are, and a mesh of bricks for it.
+ *
+ * The transistor is an npn of planar technology, a quarter of it: x = 0 and y = 0 are planes of symmetry.  z is depth, in
+ * micrometres.  A mesh names the surfaces that are contacts; geometries for Gmsh are in transistor.geo and
+ * diode.geo.  Meshes of bricks need no Gmsh: they serve the tests, and make up for it where it is missing.
+ *
+ *            emitter        base
+ *         ___=======_______=======_________  z = 0
+ *        |   n+    |                |      |
+ *        |_________/     p          |      |
+ *        |                          /      |
+ *        |_________________________/       |
+ *        |            n                    |
+ *        |_________________________________|
+ *        |            n+                   |
+ *        ===================================  z = 2
+ *                  collector
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "bipolar.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What is left by diffusion through a window that reaches up to x and y, as a share of its peak. */
+static double window(const double at[3], double x, double y, double depth) {
+    const double side = 0.7 * depth; /* it spreads less to the sides */
+    return 0.25 * erfc((at[0] - x) / side) * erfc((at[1] - y) / side) *
+           exp(-at[2] * at[2] / (depth * depth));
+}
+
+static void transistor_doping(const double at[3], double *donors, double *acceptors) {
+    const double up = (2.0 - at[2]) / 0.35;
+    *donors = 1e16 + 8e18 * window(at, 0.8, 0.8, 0.16) + 2e18 * exp(-up * up);
+    *acceptors = 6e17 * window(at, 2.3, 1.5, 0.42);
+}
+
+/* Abrupt, in the middle. */
+static void diode_doping(const double at[3], double *donors, double *acceptors) {
+    *donors = at[0] > 2 ? 1e17 : at[0] == 2 ? 0.5e17 : 0;
+    *acceptors = at[0] < 2 ? 1e17 : at[0] == 2 ? 0.5e17 : 0;
+}
+
+const device transistor = {.name = "transistor",
+                           .contacts = 3,
+                           .contact = {"emitter", "base", "collector"},
+                           .doping = transistor_doping,
+                           .lifetime = 1e-7};
+
+const device diode = {.name = "diode",
+                      .contacts = 2,
+                      .contact = {"anode", "cathode"},
+                      .doping = diode_doping,
+                      .constant_mobility = 1};
+
+/* ---- meshes of bricks */
+
+/* Points from 0 to `length`, `finest` apart at the centres and farther by `growth` of the distance from the nearest one.
+ * Returns how many; centres and the end are points. */
+static int graded(double length, const double *centre, int centres, double finest, double growth,
+                  double *out) {
+    int n = 0;
+    double at = 0;
+    out[n++] = 0;
+    for (int c = 0; c <= centres; c++) { /* to the next centre, and from the last one to the end */
+        const double end = c < centres ? centre[c] : length, begin = at;
+        const int first = n;
+        if (end - begin < 1e-9) continue;
+        while (at < end && n < MOST_LINES) {
+            double nearest = length;
+            for (int k = 0; k < centres; k++) nearest = fmin(nearest, fabs(at - centre[k]));
+            at += finest + growth * nearest;
+            out[n++] = at;
+        }
+        for (int k = first; k < n; k++) /* fit the end */
+            out[k] = begin + (out[k] - begin) * (end - begin) / (at - begin);
+        at = end;
+    }
+    return n;
+}
+
+tutti_mesh *transistor_bricks(MPI_Comm comm, double finest) {
+    static const patch patches[] = {{"emitter", {0, 0, 0}, {0.7, 0.7, 0}},
+                                    {"base", {1.5, 0, 0}, {2.2, 1.2, 0}},
+                                    {"collector", {0, 0, 2}, {3, 2, 2}}};
+    brick b = {.patches = 3, .patch = patches};
+    b.n[0] = graded(3, (double[]){0.7, 0.9, 1.5, 2.2, 2.45}, 5, 2 * finest, 0.5, b.line[0]);
+    b.n[1] = graded(2, (double[]){0.7, 0.9, 1.2, 1.65}, 4, 2 * finest, 0.5, b.line[1]);
+    b.n[2] = graded(2, (double[]){0.28, 0.85}, 2, finest, 0.3, b.line[2]);
+    return brick_mesh(comm, &b);
+}
+
+tutti_mesh *diode_bricks(MPI_Comm comm, double finest) {
+    static const patch patches[] = {{"anode", {0, 0, 0}, {0, 1, 1}},
+                                    {"cathode", {4, 0, 0}, {4, 1, 1}}};
+    brick b = {
+        .patches = 2, .patch = patches, .n = {0, 3, 3}, .line = {{0}, {0, 0.5, 1}, {0, 0.5, 1}}};
+    b.n[0] = graded(4, (double[]){2}, 1, finest, 0.2, b.line[0]);
+    return brick_mesh(comm, &b);
+}

@@ -1,0 +1,47 @@
+/* TEST ranks=1,3 timeout=120 builds=openmpi,mpich */
+/* The transistor: its gain is that of a transistor, its collector current follows the base's voltage exponentially, what goes
+ * in comes out; and its picture is complete.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "harness.h"
+#include "bipolar/bipolar.h"
+
+#include <math.h>
+
+enum { EMITTER, BASE, COLLECTOR };
+
+int main(int argc, char **argv) {
+    harness_begin(&argc, &argv, 1202);
+    tutti_mesh *mesh = transistor_bricks(MPI_COMM_WORLD, 0.1);
+    domain *d = domain_make(MPI_COMM_WORLD, &mesh);
+    state *s = state_make(d, &transistor);
+    double ampere[CONTACTS], volts[CONTACTS] = {0, 0.60, 1}, before = 0;
+    for (int k = 0; k < 3; k++, volts[BASE] += 0.05) {
+        CHECK(gummel(s, volts) > 0, "%.2f V: no stationary state", volts[BASE]);
+        terminal_currents(s, ampere);
+        const double sum = ampere[EMITTER] + ampere[BASE] + ampere[COLLECTOR];
+        const double gain = ampere[COLLECTOR] / ampere[BASE];
+        CHECK(fabs(sum) < 1e-5 * ampere[BASE], "%.2f V: %g of %g is lost", volts[BASE], sum,
+              ampere[BASE]);
+        CHECK(gain > 20 && gain < 200, "%.2f V: gain %g", volts[BASE], gain);
+        CHECK(ampere[EMITTER] < 0 && ampere[BASE] > 0, "currents flow the other way");
+        const double ideal = exp(0.05 / UNIT_VOLT);
+        CHECK(k == 0 || fabs(ampere[COLLECTOR] / before / ideal - 1) < 0.1, "%.2f V: %g times",
+              volts[BASE], ampere[COLLECTOR] / before);
+        before = ampere[COLLECTOR];
+    }
+    char path[512], *text;
+    int64_t bytes = 0;
+    snprintf(path, sizeof path, "%s/t1202.svg", check_dir());
+    picture_write(path, s);
+    text = (char *)file_get(path, &bytes); /* has a 0 behind it */
+    CHECK(strncmp(text, "<svg", 4) == 0 && bytes > 7 && !strcmp(text + bytes - 7, "</svg>\n"),
+          "picture");
+    CHECK_EQ(strlen(text), bytes);
+    CHECK(strstr(text, "class='j'") && strstr(text, "class='v'") && strstr(text, "class='c'"),
+          "picture without its lines");
+    free(text);
+    file_remove(path);
+    state_free(s);
+    domain_free(d);
+    return harness_end();
+}
