@@ -7,6 +7,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
+# A program that a script starts without mpirun is one rank as mpirun.sh would start it: no daemon, no look at networks.
+export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_pml=ob1 OMPI_MCA_osc=^ucx OMPI_MCA_btl=self,vader
+
 # Results of this run of ctest, and of no other: known by ctest's process and by when that began.
 results() {
     local stat
