@@ -45,6 +45,7 @@ add_library(tutti_plugins INTERFACE)
 if(TUTTI_SANITIZE)
     add_library(tutti_keep_plugins OBJECT tests/support/keep_plugins.c)
     target_link_libraries(tutti_keep_plugins PRIVATE tutti_flags)
+    set_target_properties(tutti_keep_plugins PROPERTIES C_VISIBILITY_PRESET default) # in front of others' dlclose()
     target_sources(tutti_plugins INTERFACE $<TARGET_OBJECTS:tutti_keep_plugins>)
 endif()
 

@@ -36,6 +36,14 @@ set(TUTTI_BUILD_NAME ${_name} CACHE STRING "what the tests of this build are cal
 set(TUTTI_RANKS "" CACHE STRING "numbers of ranks to run tests on, e.g. 1;3 (empty: all of a test's)")
 set(TUTTI_TIER quick CACHE STRING "quick or full")
 
+# Optimizing the code of tests takes the compiler longer than it saves when they run: what they test is optimized.  A little
+# of it, so that the compiler follows values and warns, in one build.
+if(TUTTI_BUILD_NAME STREQUAL "openmpi")
+    set(_test_options -Og)
+else()
+    set(_test_options -O0)
+endif()
+
 enable_testing()
 add_custom_target(tests)
 
@@ -121,6 +129,7 @@ add_dependencies(tests bipolar)
 
 # What a program of tests of `room` is compiled and linked with.
 function(tutti_test_program target room preload)
+    target_compile_options(${target} PRIVATE ${_test_options})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
     if(room STREQUAL "examples")
         target_link_libraries(${target} PRIVATE tutti tutti_flags tutti_plugins m)

@@ -7,6 +7,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
+# A program that a script starts without mpirun is one rank as mpirun.sh would start it: no daemon, no look at networks.
+export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_pml=ob1 OMPI_MCA_osc=^ucx OMPI_MCA_btl=self,vader
+
 # Results of this run of ctest, and of no other: known by ctest's process and by when that began.
 results() {
     local stat
@@ -18,19 +21,18 @@ results() {
 
 # sanitizers RANKS: their options; sets `prefix`, what goes before the command
 sanitizers() {
-    local support=$here/../tests/support leaks=detect_leaks=1:fast_unwind_on_malloc=1
+    local support=$here/../tests/support leaks=1
     prefix=()
     case ${TUTTI_SANITIZE:-} in
     address)
-        # Leaks of an MPI are told from ours by their stacks, which only the slow way of unwinding finds; that and
-        # looking for them takes a second or two.  A program that counts the library's memory itself (support/count_memory.c) can
-        # do without; a launch of several tests and one with the drop-in can not.
+        # Leaks of an MPI are told from ours by who called malloc (lsan.supp, support/keep_plugins.c), which needs no slow
+        # unwinding.  Looking for them takes a fifth of a second a rank even so: a program that counts the library's memory itself
+        # (support/count_memory.c) can do without; a launch of several tests and one with the drop-in can not.
         case $1.${TUTTI_TEST_COUNTS:-} in
         0.*) ;;
-        *.1) leaks=detect_leaks=0:fast_unwind_on_malloc=1 ;;
-        *) leaks=detect_leaks=1:fast_unwind_on_malloc=0 ;;
+        *.1) leaks=0 ;;
         esac
-        export ASAN_OPTIONS="$leaks:allocator_may_return_null=1:${ASAN_OPTIONS:-}"
+        export ASAN_OPTIONS="detect_leaks=$leaks:fast_unwind_on_malloc=1:allocator_may_return_null=1:${ASAN_OPTIONS:-}"
         export LSAN_OPTIONS="suppressions=$support/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
         export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
         ;;

@@ -7,14 +7,12 @@ here=$(cd "$(dirname "$0")/../.." && pwd)
 mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
 bad=0
 seen=
-# They start ranks themselves; leaks of an MPI are told from ours by their whole stacks.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0:malloc_context_size=30"
 cd "$TUTTI_TEST_DIR" || exit 1
 
-# That takes seconds: leaks are looked for once for each command and experiment of a test, all else in every call.
+# leaks COMMAND ARGUMENT: looked for once for each command and experiment of a test, all else in every call
 leaks() {
     case " $seen " in
-    *" $1.$2 "*) echo detect_leaks=0:fast_unwind_on_malloc=1 ;;
+    *" $1.$2 "*) echo detect_leaks=0 ;;
     *) echo detect_leaks=1 ;;
     esac
 }

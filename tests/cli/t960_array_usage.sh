@@ -7,7 +7,7 @@ set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 page=$here/docs/man/tutti-array.1
 bad=0
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_ess_singleton_isolated=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$TUTTI_TEST_DIR" || exit 1
 
 # expect CODE TEXT arguments...: the command ends with this code and says this
