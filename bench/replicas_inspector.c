@@ -12,7 +12,7 @@
  *   kept     the same when the call has returned: what an inspector takes
  *   MiB all  peak of all ranks together
  *
- * usage: mpirun -n N replicas_inspector [-r rounds] [-R rule] [side ...]      default: 66 83 105 132
+ * usage: mpirun -n N replicas_inspector [-r rounds] [-R rule] [side ...]   (66 83 105 132)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <malloc.h>
 #include <mpi.h>

@@ -1,6 +1,7 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 6.  Ranks hold overlapping blocks of an array, ghost cells and all, with the same values where they overlap.  Nobody
- * says who writes what: the library chooses, so that each rank writes few long pieces, and checks that copies are equal.
+/* Step 6.  Ranks hold overlapping blocks of an array, ghost cells and all, with the same values
+ * where they overlap.  Nobody says who writes what: the library chooses, so that each rank writes
+ * few long pieces, and checks that copies are equal.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Every rule writes the same file, byte for byte, by every method, and all copies come back from it:
- * at once, by plans, split, started, at any offset, from values that lie apart in memory; also on
- * fewer ranks than wrote it.
+/* Every rule writes the same file, byte for byte, by every method, and all copies come back from
+ * it: at once, by plans, split, started, at any offset, from values that lie apart in memory; also
+ * on fewer ranks than wrote it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
 
