@@ -73,7 +73,7 @@ expect 2 'is not for' info a --rule own
 expect 2 'number from 1' owners a --parts 0
 expect 2 'needs a value' owners a --parts
 expect 2 'there is no option' info a --nonsense 1
-expect 1 'no such' info missing.msh
+expect 1 'No such' info missing.msh
 expect 1 'there already' convert strip.msh back.msh
 echo nonsense >bad.msh
 expect 1 'line 1' info bad.msh
