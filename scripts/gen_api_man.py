@@ -62,6 +62,9 @@ PAGES = [
     Page("tutti_tiles", "walk over arrays that do not fit into memory", "array.h",
          ("examples/apps/jacobi.c", "sweep"), owns=r"tutti_tile", prose=r"Collect",
          see=("tutti_array", "tutti_slice")),
+    Page("tutti_replicas", "items that several ranks hold, each written once", "replicas.h",
+         ("examples/step6_replicas.c", None), prose=r"Unstr|An insp|Collect",
+         see=("tutti_access", "tutti_transfer", "tutti_plan")),
     Page("tutti_options", "set and read options", "options.h", ("examples/manual.c", "open_tuned"),
          also=r"tutti_options_from_info", see=("tutti_file",)),
     Page("tutti_profile", "what a machine and its file systems can do", "profile.h",
@@ -326,12 +329,19 @@ def group_heading(heading, items):
 
 
 def table(item):
-    """Error codes, fields of the statistics, fields of the options."""
+    """Error codes, types, rules, fields of the statistics, fields of the options."""
     if item.name == "ERROR":
         rows = [(rf"\fBTUTTI_{name}\fR ({roff(value)})", text) for name, value, text in item.extra]
     elif item.name == "PROFILE":
         rows = [(rf"\fB{name}\fR ({section})", re.search(r'"(.*)"', rest)[1])
                 for section, name, rest in item.extra]
+    elif item.name == "TYPE":
+        rows = [(rf"\fBTUTTI_{name}\fR, \(dq{text.strip().strip(chr(34))}\(dq",
+                 "1 byte" if size == "1" else f"{size} bytes" if size != "0" else "as many bytes as element_size says")
+                for name, size, text in item.extra]
+    elif item.name == "RULE":
+        rows = [(rf"\fBTUTTI_REPLICAS_{name}\fR, \(dq{text}\(dq", re.sub(r'"\s*"', "", help_))
+                for name, text, help_ in item.extra]
     elif item.name == "STATS":
         rows = [(rf"\fB{name}\fR ({ctype})", text) for ctype, name, text in item.extra]
     else:

@@ -61,7 +61,7 @@ TUTTI_API tutti_err tutti_replicas_rule_parse(const char *name,
 /** A rule and what it needs to know; all 0 is `idg2` without a limit. */
 typedef struct tutti_replicas_choice {
     tutti_replicas_rule rule;
-    uint64_t seed; /* of `random` */
+    uint64_t seed; /* of `random`, and of `idg2` where several ranks could write a run */
     /* No rank should write more than this times the mean, in bytes: 0 for no limit, otherwise >= 1.
      * What the rule has chosen is then changed: first where runs meet, which costs nothing, then by
      * cutting runs.  A heuristic: statistics say what was reached, and what it cost in intervals */

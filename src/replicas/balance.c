@@ -6,6 +6,10 @@
  * and may take one away.  The third cuts: an item of a rank with too much goes to the writer of
  * the item before, if that holds it and has room, otherwise to the least burdened of its holders
  * that has, and so on with the items behind, until the rank has no longer too much.
+ *
+ * Where a rank's neighbours have too much themselves that is not enough.  Then the passes are
+ * repeated, and a rank may get more than the limit as long as it has less than who gives: what is
+ * too much spreads from rank to rank until it finds room.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/rules.h"
 
@@ -15,8 +19,17 @@ tutti_off tutti__balance_limit(const tutti_replicas_choice *c, tutti_off bytes, 
     return limit < 0x1p62 ? (tutti_off)limit + (limit > (double)(tutti_off)limit) : TUTTI__NO_LIMIT;
 }
 
-static int room_for(const tutti__burden *b, int rank, tutti_off bytes) {
-    return b->bytes[rank] <= b->limit - bytes;
+/* Later rounds aim a little lower: what is passed on from rank to rank comes to rest where two have
+ * nearly the same. */
+tutti__burden tutti__balance_round(int round, tutti_off limit, tutti_off mean, tutti_off *bytes) {
+    const tutti_off aim = round > 0 ? limit - tutti__max(limit - mean, 0) / 8 : limit;
+    return (tutti__burden){aim, round > 0, bytes, -1};
+}
+
+/* Within the limit, or at least with no more than who gives is left with. */
+static int room_for(const tutti__burden *b, int rank, int from, tutti_off bytes) {
+    const tutti_off left = b->passes_on ? b->bytes[from] - bytes : 0;
+    return b->bytes[rank] <= tutti__max(b->limit, left) - bytes;
 }
 
 /* Who takes item i off its writer; -1: nobody. */
@@ -25,7 +38,7 @@ static int taker(const tutti__items *v, tutti_count i, const tutti__burden *b, i
     int found = -1;
     for (tutti_count k = v->start[i]; k < v->start[i + 1]; k++) {
         const int rank = v->holder[k];
-        if (rank == writer || !room_for(b, rank, v->bytes[i])) continue;
+        if (rank == writer || !room_for(b, rank, writer, v->bytes[i])) continue;
         if (rank == b->last) return rank;
         if (cut && (found < 0 || b->bytes[rank] < b->bytes[found])) found = rank;
     }

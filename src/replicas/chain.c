@@ -197,7 +197,7 @@ static tutti_err tally(chain *c) {
 
 /* One range after the other, since what ranks have to write is known only then.  The last word of a
  * message is the writer next to the range. */
-static tutti_err balance(chain *c, tutti_off limit) {
+static tutti_err balance(chain *c, int round, tutti_off limit, tutti_off mean) {
     const int ranks = c->team->size;
     int64_t *burden = c->burden;
     for (int k = 0; k < ranks; k++) burden[k] = c->shares[k].bytes;
@@ -208,7 +208,8 @@ static tutti_err balance(chain *c, tutti_off limit) {
         int bytes = 0;
         burden[ranks] = -1;
         TUTTI_TRY(get(c, from, burden, room, &bytes));
-        tutti__burden b = {limit, burden, (int)burden[ranks]};
+        tutti__burden b = tutti__balance_round(round, limit, mean, burden);
+        b.last = (int)burden[ranks];
         tutti__balance((tutti__balance_pass)pass_no, &c->g->items, &b, c->g->writer);
         burden[ranks] = b.last;
         TUTTI_TRY(pass(c, to, burden, room));
@@ -234,10 +235,12 @@ static tutti_err chain_run(chain *c, tutti_replicas *r, tutti_off *position_out)
     s->rule_intervals = tutti__tally_intervals(t->size, c->shares);
     s->rule_most = tutti__tally_most(t->size, c->shares);
     const tutti_off limit = tutti__balance_limit(c->choice, s->bytes, t->size);
-    if (s->rule_most > limit) {
-        if (takes_part) TUTTI_TRY(balance(c, limit));
+    for (int round = 0; round < TUTTI__BALANCE_ROUNDS; round++) {
+        if (tutti__tally_most(t->size, c->shares) <= limit) break;
+        if (takes_part) TUTTI_TRY(balance(c, round, limit, s->bytes / t->size));
         TUTTI_TRY(tally(c));
     }
+    TUTTI_ASSERT(tutti__writers_are_valid(&c->g->items, c->g->writer));
     tutti__tally_stats(t->size, c->shares, limit, s);
     return TUTTI_OK;
 }

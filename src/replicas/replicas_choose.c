@@ -125,14 +125,16 @@ static void choose(const tutti_replicas_choice *c, int parts, work *w,
     tally(w, parts);
     stats->rule_intervals = tutti__tally_intervals(parts, w->shares);
     stats->rule_most = tutti__tally_most(parts, w->shares);
-    if (stats->rule_most > limit) {
+    for (int round = 0; round < TUTTI__BALANCE_ROUNDS; round++) {
+        if (tutti__tally_most(parts, w->shares) <= limit) break;
         for (int k = 0; k < parts; k++) w->burden[k] = w->shares[k].bytes;
         for (int pass = 0; pass < TUTTI__BALANCE_PASSES; pass++) {
-            tutti__burden b = {limit, w->burden, -1};
+            tutti__burden b = tutti__balance_round(round, limit, stats->bytes / parts, w->burden);
             tutti__balance((tutti__balance_pass)pass, &w->items, &b, w->writer);
         }
         tally(w, parts);
     }
+    TUTTI_ASSERT(tutti__writers_are_valid(&w->items, w->writer));
     tutti__tally_stats(parts, w->shares, limit, stats);
 }
 

@@ -83,6 +83,12 @@ static void carry_set(tutti__carry *carry, set s) {
     memcpy(carry->rank, s.v, (size_t)s.n * sizeof *s.v);
 }
 
+int tutti__writers_are_valid(const tutti__items *v, const int *writer) {
+    for (tutti_count i = 0; i < v->n; i++)
+        if (!holds(holders(v, i), writer[i])) return 0;
+    return 1;
+}
+
 /* ---- the rules */
 
 static void by_own(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,

@@ -58,6 +58,8 @@ tutti_err tutti__choice_check(const tutti_replicas_choice *c, int owners) TUTTI_
 /* Open items take the writer behind them; `behind` is what follows the last one, TUTTI__AS_NEXT
  * where it is not known yet. */
 void tutti__writers_fill(tutti_count n, int *writer, int behind);
+/* Everybody holds what it writes: for TUTTI_ASSERT. */
+int tutti__writers_are_valid(const tutti__items *v, const int *writer);
 
 /* A well-mixed number. */
 static inline uint64_t tutti__mix(uint64_t z) {
@@ -71,7 +73,8 @@ static inline uint64_t tutti__mix(uint64_t z) {
 
 /* What is known on the way along the file. */
 typedef struct tutti__burden {
-    tutti_off limit;  /* bytes of a rank */
+    tutti_off limit;  /* bytes of a rank that it should not have more of */
+    int passes_on;    /* a rank may get beyond that, if it has less than who gives */
     tutti_off *bytes; /* [ranks] what each would write now */
     int last;         /* the writer of the item just passed, -1: none */
 } tutti__burden;
@@ -80,13 +83,16 @@ typedef struct tutti__burden {
 #define TUTTI__NO_LIMIT INT64_MAX
 tutti_off tutti__balance_limit(const tutti_replicas_choice *c, tutti_off bytes, int ranks);
 
-/* The passes of balancing, one after the other over all items. */
+/* The passes of balancing, one after the other over all items; and so often at most. */
+enum { TUTTI__BALANCE_ROUNDS = 9 };
 typedef enum {
     TUTTI__SLIDE_FORWARD,  /* runs grow at their end */
     TUTTI__SLIDE_BACKWARD, /* and at their beginning; from the last item to the first */
     TUTTI__CUT,            /* what is still too much goes to whoever holds it and has room */
     TUTTI__BALANCE_PASSES
 } tutti__balance_pass;
+/* What a round begins with. */
+tutti__burden tutti__balance_round(int round, tutti_off limit, tutti_off mean, tutti_off *bytes);
 void tutti__balance(tutti__balance_pass pass, const tutti__items *v, tutti__burden *b, int *writer);
 
 /* ---- tally.c: what a choice comes to */

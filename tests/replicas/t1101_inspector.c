@@ -60,7 +60,7 @@ static void compare(const tutti_replicas *r, const tutti_replicas_choice *c) {
 }
 
 static void cases(void) {
-    for (int trial = 0; trial < 60; trial++) {
+    for (int trial = 0; trial<60; trial += ranks> 3 ? 2 : 1) {
         char where[80];
         const int spread = trial % SPREADS, lay = trial / SPREADS % LAYS;
         const tutti_replicas_choice c = {.rule = (tutti_replicas_rule)(trial % 7 % 5),
