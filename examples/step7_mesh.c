@@ -79,14 +79,14 @@ static tutti_err smooth(tutti_mesh_part *part, const tutti_mesh_part_view *p, do
 }
 
 /* Every node once, in the mesh's order; all holders have its value, and one of them writes it. */
-static tutti_err store(const tutti_mesh_part_view *p, double *u) {
+static tutti_err store(const char *path, const tutti_mesh_part_view *p, double *u) {
     const tutti_replicas_spec spec = {
         .n = p->nodes, .numbers = p->number, .own = p->own, .load = 1, .value_bytes = sizeof *u};
     tutti_replicas *r = NULL;
     tutti_file *f = NULL;
     tutti_err err = tutti_replicas_create(MPI_COMM_WORLD, &spec, &r);
     if (!err)
-        err = tutti_file_open(MPI_COMM_WORLD, "step7.out",
+        err = tutti_file_open(MPI_COMM_WORLD, path,
                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, NULL, &f);
     if (!err) err = tutti_replicas_write(f, 0, r, u, TUTTI_REPLICAS_CHECK);
     if (!err) err = tutti_replicas_read(f, 0, r, u);
@@ -97,6 +97,7 @@ static tutti_err store(const tutti_mesh_part_view *p, double *u) {
 
 int main(int argc, char **argv) {
     int rank, ranks, wrong = 0;
+    const char *path = argc > 1 ? argv[1] : "step7.dat";
     tutti_mesh *mesh = NULL;
     tutti_mesh_part *part = NULL;
     tutti_mesh_part_view p;
@@ -113,14 +114,13 @@ int main(int argc, char **argv) {
         err = smooth(part, &p, u);
         back = malloc((size_t)p.nodes * sizeof *back + 1);
         for (tutti_count i = 0; i < p.nodes; i++) back[i] = u[i];
-        if (!err) err = store(&p, back);
+        if (!err) err = store(path, &p, back);
         for (tutti_count i = 0; i < p.nodes && !err; i++) wrong += back[i] != u[i];
         free(u);
         free(back);
     }
     tutti_mesh_part_free(&part);
     if (err && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());
-    if (rank == 0) remove("step7.out");
     MPI_Finalize();
     return err || wrong;
 }

@@ -64,14 +64,9 @@ expect() {
 }
 expect 2 'command is needed'
 expect 2 "no 'tutti mesh fly'" fly
-expect 2 'file is needed' info
-expect 2 'one too many' info a b
 expect 2 'file, curve or rcm' info a --order random
-expect 2 'metis or curve' owners a --by luck
 expect 2 'own, random' owners a --rule best
 expect 2 'is not for' info a --rule own
-expect 2 'number from 1' owners a --parts 0
-expect 2 'needs a value' owners a --parts
 expect 2 'there is no option' info a --nonsense 1
 expect 1 'No such' info missing.msh
 expect 1 'there already' convert strip.msh back.msh
