@@ -62,6 +62,13 @@ PAGES = [
     Page("tutti_tiles", "walk over arrays that do not fit into memory", "array.h",
          ("examples/apps/jacobi.c", "sweep"), owns=r"tutti_tile", prose=r"Collect",
          see=("tutti_array", "tutti_slice")),
+    Page("tutti_mesh", "unstructured meshes: read, number, partition", "mesh.h",
+         ("examples/step7_mesh.c", "divide"), prose=r"A mesh is|Collect",
+         owns=r"tutti_mesh(?!_part(_|$))|TUTTI_MESH|ELEMENT",
+         see=("tutti_mesh_part", "tutti_replicas")),
+    Page("tutti_mesh_part", "what a rank computes on: a partition and its border", "mesh.h",
+         ("examples/step7_mesh.c", "smooth"), prose=r"Collect",
+         owns=r"tutti_mesh_part(_|$)", see=("tutti_mesh", "tutti_replicas")),
     Page("tutti_replicas", "items that several ranks hold, each written once", "replicas.h",
          ("examples/step7_replicas.c", None), prose=r"Unstr|An insp|Collect",
          see=("tutti_access", "tutti_transfer", "tutti_plan")),
@@ -342,6 +349,9 @@ def table(item):
     elif item.name == "RULE":
         rows = [(rf"\fBTUTTI_REPLICAS_{name}\fR, \(dq{text}\(dq", re.sub(r'"\s*"', "", help_))
                 for name, text, help_ in item.extra]
+    elif item.name == "ELEMENT":
+        rows = [(rf"\fBTUTTI_MESH_{name}\fR", re.sub(r'(\d+), \d+, "(.*)"', r"\2: nodes \1, dimension " + dim, rest.strip()))
+                for name, dim, rest in item.extra]
     elif item.name == "STATS":
         rows = [(rf"\fB{name}\fR ({ctype})", text) for ctype, name, text in item.extra]
     else:

@@ -41,7 +41,7 @@ TUTTI_BEGIN_DECLS
 /**@{*/
 /* X(name, dimension, nodes, number in Gmsh's files, text).  Values are never renumbered: they stand
  * in files. */
-#define TUTTI_MESH_TYPE_TABLE(X)     \
+#define TUTTI_ELEMENT_TABLE(X)       \
     X(POINT, 0, 1, 15, "point")      \
     X(LINE, 1, 2, 1, "line")         \
     X(TRIANGLE, 2, 3, 2, "triangle") \
@@ -53,9 +53,9 @@ TUTTI_BEGIN_DECLS
 
 /** What an element is; its nodes come in Gmsh's order. */
 typedef enum tutti_mesh_type {
-#define TUTTI_MESH_TYPE_ENUM(name, dim, nodes, gmsh, text) TUTTI_MESH_##name,
-    TUTTI_MESH_TYPE_TABLE(TUTTI_MESH_TYPE_ENUM)
-#undef TUTTI_MESH_TYPE_ENUM
+#define TUTTI_ELEMENT_ENUM(name, dim, nodes, gmsh, text) TUTTI_MESH_##name,
+    TUTTI_ELEMENT_TABLE(TUTTI_ELEMENT_ENUM)
+#undef TUTTI_ELEMENT_ENUM
         TUTTI_MESH_TYPES
 } tutti_mesh_type;
 

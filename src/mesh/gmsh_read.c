@@ -142,7 +142,7 @@ static tutti_err put_node(reader *r, int64_t tag, const double *x) {
 static tutti_err type_of(const reader *r, int32_t gmsh, int *type_out) {
     static const int number[TUTTI_MESH_TYPES] = {
 #define GMSH_NUMBER(name, dim, nodes, gmsh, text) gmsh,
-        TUTTI_MESH_TYPE_TABLE(GMSH_NUMBER)
+        TUTTI_ELEMENT_TABLE(GMSH_NUMBER)
 #undef GMSH_NUMBER
     };
     for (int t = 0; t < TUTTI_MESH_TYPES; t++)

@@ -89,7 +89,7 @@ static void put_line(writer *w) {
 static int gmsh_type(int type) {
     static const int number[TUTTI_MESH_TYPES] = {
 #define GMSH_NUMBER(name, dim, nodes, gmsh, text) gmsh,
-        TUTTI_MESH_TYPE_TABLE(GMSH_NUMBER)
+        TUTTI_ELEMENT_TABLE(GMSH_NUMBER)
 #undef GMSH_NUMBER
     };
     return number[type];

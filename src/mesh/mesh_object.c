@@ -11,7 +11,7 @@ static const struct {
     const char *text;
 } type_table[TUTTI_MESH_TYPES] = {
 #define TYPE_ROW(name, dim, nodes, gmsh, text) {dim, nodes, text},
-    TUTTI_MESH_TYPE_TABLE(TYPE_ROW)
+    TUTTI_ELEMENT_TABLE(TYPE_ROW)
 #undef TYPE_ROW
 };
 

@@ -1,6 +1,8 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* The example of the paper (Filgueira et al.): eight nodes, twelve edges, two partitions; Table 1.
+/* The example of the paper (Filgueira et al.): eight nodes, twelve edges, two partitions; Table 1, and from
+ * its lists Table 2.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include <tutti/replicas.h>
 #include "mesh/meshes.h"
 
 static const tutti_count edges[12][2] = {{0, 1}, {0, 3}, {1, 4}, {1, 7}, {2, 4}, {2, 5},
@@ -44,6 +46,42 @@ int main(int argc, char **argv) {
     CHECK_EQ(info.dim, 1);
     CHECK_EQ(info.bandwidth, 6);
     tutti_mesh_free(&m);
+
+    /* Table 2, from the lists of one rank alone */
+    static const int table2[8] = {0, 0, 0, 0, 0, 0, 1, 1};
+    int writer[8];
+    tutti_mesh *alone = whole_mesh(&w, MPI_COMM_SELF);
+    CHECK_OK(tutti_mesh_classify(alone, metis, &start, &holder));
+    const tutti_replicas_lists l = {
+        .n = 8, .parts = 2, .start = start, .holders = holder, .load = 1, .value_bytes = 8};
+    CHECK_OK(tutti_replicas_choose(&l, &(tutti_replicas_choice){.rule = TUTTI_REPLICAS_IDG}, writer,
+                                   NULL, NULL));
+    for (int i = 0; i < 8; i++) CHECK_EQ(writer[i], table2[i]);
+    tutti_mesh_lists_free(&start, &holder);
+    tutti_mesh_free(&alone);
+
+    /* and by the inspector, from the parts that two ranks hold */
+    if (ranks == 2) {
+        tutti_mesh_part *part = NULL;
+        tutti_mesh_part_view p;
+        tutti_replicas *r = NULL;
+        m = whole_mesh(&w, MPI_COMM_WORLD);
+        CHECK_SAME(tutti_mesh_part_make(m, metis + v.first_node, &part), TUTTI_OK);
+        CHECK_OK(tutti_mesh_part_get(part, &p));
+        CHECK_EQ(p.nodes, rank == 0 ? 7 : 6);
+        const tutti_replicas_spec spec = {.n = p.nodes,
+                                          .numbers = p.number,
+                                          .own = p.own,
+                                          .load = 1,
+                                          .value_bytes = 8,
+                                          .choice = {.rule = TUTTI_REPLICAS_IDG}};
+        CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &spec, &r), TUTTI_OK);
+        const int *who = tutti_replicas_writers(r);
+        for (tutti_count i = 0; i < p.nodes; i++) CHECK_EQ(who[i], table2[p.number[i]]);
+        tutti_replicas_free(&r);
+        tutti_mesh_part_free(&part);
+        tutti_mesh_free(&m);
+    }
     whole_free(&w);
     return harness_end();
 }

@@ -1,0 +1,26 @@
+#!/bin/sh
+# meshes.sh DIR [NAME...]   makes the device meshes of bench/meshes in DIR, those that are not there: bjt
+# (47 000 nodes), mesa (33 000), fingers (73 000), power (287 000); all of them if none is named.
+# 77: there is no gmsh.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+dir=$1
+shift
+[ $# -gt 0 ] || set -- bjt mesa fingers power
+command -v gmsh >/dev/null || {
+    echo "meshes.sh: there is no gmsh (Debian: gmsh)" >&2
+    exit 77
+}
+mkdir -p "$dir"
+for name; do
+    geo=$top/bench/meshes/$name.geo
+    [ "$dir/$name.msh" -nt "$geo" ] && continue
+    # by a name of its own first: several may be at it
+    gmsh -3 -algo hxt -nt 1 -format msh41 -bin -v 1 "$geo" -o "$dir/$name.$$.msh" >"$dir/$name.$$.log" 2>&1 || {
+        cat "$dir/$name.$$.log" >&2
+        exit 1
+    }
+    rm -f "$dir/$name.$$.log"
+    mv "$dir/$name.$$.msh" "$dir/$name.msh"
+done
