@@ -39,6 +39,16 @@ int main(int argc, char **argv) {
     CHECK_EQ(strlen(text), bytes);
     CHECK(strstr(text, "class='j'") && strstr(text, "class='v'") && strstr(text, "class='c'"),
           "picture without its lines");
+    /* each tetrahedron that the plane y = 0 touches is there, once */
+    double cells = 0, drawn = 0;
+    for (int c = 0; c < d->cells; c++) {
+        int low = 0;
+        for (int k = 0; k < 4; k++) low += d->at[d->cell[c][k]][1] == 0;
+        cells += d->cell_own[c] && low > 0;
+    }
+    for (const char *at = text; (at = strstr(at, "<path color")); at++) drawn++;
+    cells = domain_sum(d, cells);
+    CHECK(drawn == cells && cells > 100, "%g tetrahedra drawn of %g", drawn, cells);
     free(text);
     file_remove(path);
     state_free(s);
