@@ -1,4 +1,4 @@
-/* TEST ranks=1,3 timeout=60 */
+/* TEST ranks=1 timeout=60 */
 /* The transistor's example on a diode along one axis, against textbooks (Sze): abrupt junction, 1e17 cm^-3 on both sides, contacts
  * 2 um from it, constant mobilities.
  *   - in equilibrium: built-in voltage, and the largest field, of the depletion approximation

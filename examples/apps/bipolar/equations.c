@@ -119,7 +119,7 @@ double poisson_step(state *s) {
         s->a->diagonal[i] = fixed ? 1 : stiffness + d->volume[i] * (n[i] + p[i]);
         s->residual[i] = fixed ? 0 : -charge;
     }
-    s->krylov += solve_cg(s->a, s->residual, s->update, 1e-6);
+    s->krylov += solve_cg(s->a, s->residual, s->update, 1e-4);
     domain_refresh(d, 1, s->update);
     for (int i = 0; i < d->own; i++) largest = fmax(largest, fabs(s->update[i]));
     largest = domain_max(d, largest);
@@ -197,7 +197,7 @@ double continuity_step(state *s, int carrier) {
         s->a->diagonal[i] = 1;
         s->residual[i] = -leaving * scale;
     }
-    s->krylov += solve_bicgstab(s->a, s->residual, s->update, 1e-6);
+    s->krylov += solve_bicgstab(s->a, s->residual, s->update, 1e-4);
     domain_refresh(d, 1, s->update);
     for (int i = 0; i < d->held; i++) {
         const double step = fmax(s->update[i], -0.9999); /* densities stay positive */
