@@ -310,7 +310,7 @@ get_property(_programs GLOBAL PROPERTY TUTTI_TOGETHER)
 foreach(_program IN LISTS _programs)
     tutti_launch_together(${_program})
 endforeach()
-if(TARGET tutti_command)
+if(TARGET tutti_command AND NOT TUTTI_BUILD_NAME STREQUAL "tsan") # no test of it there
     add_dependencies(tests tutti_command)
 endif()
 add_dependencies(tests tutti_mpiio)
