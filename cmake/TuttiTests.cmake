@@ -1,4 +1,4 @@
-# Tests are found by scanning: tests/<room>/t*.c and t*.sh whose first lines hold
+# Tests are found by scanning: tests/<room>/t[0-9]*.c and t[0-9]*.sh whose first lines hold
 #
 #   TEST ranks=1,2,5 timeout=60 [own=1] [tier=full] [labels=a,b] [args=x,y]
 #        [builds=openmpi,mpich] [tsan=1] [cores=0|1|2] [preload=mpiio|none]
@@ -295,7 +295,7 @@ function(tutti_scan_test file room default)
 endfunction()
 
 string(REPLACE ";" "|" TUTTI_RANKS_REGEX "${TUTTI_RANKS}")
-file(GLOB _tests CONFIGURE_DEPENDS tests/*/t*.c tests/*/t*.sh)
+file(GLOB _tests CONFIGURE_DEPENDS tests/*/t[0-9]*.c tests/*/t[0-9]*.sh)
 foreach(_file IN LISTS _tests)
     get_filename_component(_room ${_file} DIRECTORY)
     get_filename_component(_room ${_room} NAME)
