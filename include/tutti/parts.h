@@ -2,7 +2,7 @@
  *
  * A program that writes thirty variables by thirty calls pays thirty times for agreeing, planning
  * and waiting.  Here it names all of them, each with its own access, buffer and, if numbers are of
- * another type or byte order in the file, conversion; they travel together, in one set of windows:
+ * another type or byte order in the file, conversion; they travel together, in one set of windows.
  *
  *     tutti_part part[2] = {{.access = a, .buf = pressure},
  *                           {.access = b, .buf = speed,
