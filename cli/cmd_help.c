@@ -152,7 +152,7 @@ static const char help_array[] =
     "  --raw              FILE has no header: any file, described by\n"
     "  --shape N,...  --type TYPE  --order row|column  --offset BYTES\n"
     "                     without --raw, what FILE must be\n"
-    "  TYPE               int8 ... int64, uint8 ... uint64, float32, float64, complex64, "
+    "  TYPE               int8 ... int64, uint8 ... uint64, float16 ... float64, complex64, "
     "complex128,\n"
     "                     bytes:N\n"
     "  --fill VALUE       create: every element (0)\n"

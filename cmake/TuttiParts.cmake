@@ -1,7 +1,8 @@
 # The parts that a build can be without, and the small aids that its programs are linked with.
 #
 # tutti_parts     liburing, where it is installed (defines TUTTI_HAVE_URING); TUTTI_URING=OFF: never
-#                 METIS, where it is installed (defines TUTTI_HAVE_METIS); TUTTI_METIS=OFF: never
+#                 METIS, where it is installed (defines TUTTI_HAVE_METIS); TUTTI_METIS=OFF: never.
+#                 And xxhash.h, which no build can be without
 # tutti_zlib      zlib, where it is installed (defines TUTTI_HAVE_ZLIB): the command's pictures are smaller
 # tutti_plugins   sanitizer builds only: keeps the MPI's plugins mapped (see keep_plugins.c)
 
@@ -19,6 +20,12 @@ elseif(TUTTI_URING)
     message(NOTICE "no liburing: the store 'uring' is left out (Debian: liburing-dev, pkg-config)")
 endif()
 target_link_libraries(tutti_parts INTERFACE rt dl)
+find_path(TUTTI_XXHASH xxhash.h)
+mark_as_advanced(TUTTI_XXHASH)
+if(NOT TUTTI_XXHASH)
+    message(FATAL_ERROR "no xxhash.h (Debian: libxxhash-dev; the header alone is enough, TUTTI_XXHASH=DIR)")
+endif()
+target_include_directories(tutti_parts SYSTEM INTERFACE ${TUTTI_XXHASH})
 
 option(TUTTI_METIS "use METIS where it is installed" ON)
 if(TUTTI_METIS)

@@ -57,6 +57,27 @@ static tutti_err write_and_compute(tutti_file *f, const tutti_access *a, const d
     return err ? err : tutti_file_write_end(f, NULL);
 }
 
+/* Two variables, one behind the other in the file, each a block a rank: doubles that a big-endian
+ * reader gets as float32, and integers as they are. */
+static tutti_err write_variables(tutti_file *f, int rank, int ranks, double *heat, int32_t *kind) {
+    const tutti_off block = CELLS * 4; /* bytes in the file, of either */
+    tutti_access *a = NULL, *b = NULL; /* NULL where it cannot be made: refused on all ranks */
+    if (tutti_access_contiguous(block * rank, block, &a)) a = NULL;
+    if (a && tutti_access_contiguous(block * (ranks + rank), block, &b)) b = NULL;
+    const tutti_part parts[2] = {{.access = a,
+                                  .buf = heat,
+                                  .convert = {.file_type = TUTTI_FLOAT32,
+                                              .memory_type = TUTTI_FLOAT64,
+                                              .file_order = TUTTI_BIG_ENDIAN}},
+                                 {.access = b, .buf = kind}};
+    const tutti_err err = tutti_file_write_parts(f, 2, parts, NULL);
+    if (err == TUTTI_ERR_VALUE) /* everywhere, with the message of the rank whose value it is */
+        fprintf(stderr, "%s\n", tutti_last_message());
+    tutti_access_free(&a);
+    tutti_access_free(&b);
+    return err;
+}
+
 /* What is known of the file system that a path is on. */
 static tutti_err say_speed(const char *path) {
     tutti_place place;
@@ -109,12 +130,18 @@ int main(int argc, char **argv) {
     if (!err) err = tutti_file_read(old, a, next, &count);
     for (int i = 0; i < CELLS && !err; i++) wrong += next[i] != state[i];
     if (!err) wrong += count != tutti_access_bytes(a);
+    int32_t *kind = calloc(CELLS, sizeof *kind);
+    for (int i = 0; i < CELLS; i++) state[i] = i / 4.0;
+    if (!err) err = write_variables(f, rank, ranks, state, kind);
+    state[CELLS / 2] = 1e300; /* which no float32 is */
+    if (!err) wrong += write_variables(f, rank, ranks, state, kind) != TUTTI_ERR_VALUE;
     if (old && tutti_file_close(&old)) err = tutti_last_error()->code;
     if (f && tutti_file_close(&f)) err = tutti_last_error()->code;
     if (err) fprintf(stderr, "%s\n", tutti_last_message());
     tutti_access_free(&a);
     free(state);
     free(next);
+    free(kind);
     MPI_Finalize();
     return err || wrong;
 }

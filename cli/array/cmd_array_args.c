@@ -58,8 +58,8 @@ static int set_type(array_config *c, const char *value) {
         return 0;
     }
     return wrong_value("type", value,
-                       "int8 to int64, uint8 to uint64, float32, float64, complex64, complex128 or "
-                       "bytes:N is needed");
+                       "int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128 "
+                       "or bytes:N is needed");
 }
 
 static int parse_order(const char *name, const char *value, tutti_order *out) {

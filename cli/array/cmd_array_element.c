@@ -86,43 +86,75 @@ static int parse_integer(tutti_type type, const char *word, void *out) {
 
 /* ---- floating-point numbers */
 
+/* A float16: a sign, five bits of exponent, ten of what follows the leading one. */
+static double half_value(uint16_t h) {
+    const int exponent = h >> 10 & 31, rest = h & 0x3ff;
+    const double v = exponent == 31  ? (rest ? NAN : INFINITY)
+                     : exponent == 0 ? ldexp(rest, -24)
+                                     : ldexp(1024 + rest, exponent - 25);
+    return h & 0x8000 ? -v : v;
+}
+
+/* The nearest one, of two the even one. */
+static uint16_t half_of(double v) {
+    const int sign = signbit(v) ? 0x8000 : 0;
+    int exponent = 0;
+    if (isnan(v)) return 0x7e00;
+    if (fabs(v) >= 65520) return (uint16_t)(sign | 0x7c00);
+    if (fabs(v) < 0x1p-14) return (uint16_t)(sign | (int)nearbyint(ldexp(fabs(v), 24)));
+    const double mantissa = frexp(fabs(v), &exponent); /* 0.5 and more */
+    return (uint16_t)(sign | (((exponent + 13) << 10) + (int)nearbyint(ldexp(mantissa, 11))));
+}
+
 static int part_size(tutti_type type) {
+    if (type == TUTTI_FLOAT16) return 2;
     return type == TUTTI_FLOAT32 || type == TUTTI_COMPLEX64 ? 4 : 8;
 }
 
 static double get_part(tutti_type type, const void *p, int imaginary) {
+    uint16_t h;
     float f;
     double d;
     const char *at = (const char *)p + (imaginary ? part_size(type) : 0);
+    if (part_size(type) == 2) return memcpy(&h, at, 2), half_value(h);
     if (part_size(type) == 4) return memcpy(&f, at, 4), (double)f;
     return memcpy(&d, at, 8), d;
 }
 
 static void put_part(tutti_type type, double value, int imaginary, void *out) {
+    const int size = part_size(type);
     const float f = (float)value;
-    char *at = (char *)out + (imaginary ? part_size(type) : 0);
-    if (part_size(type) == 4)
-        memcpy(at, &f, 4);
-    else
-        memcpy(at, &value, 8);
+    const uint16_t h = half_of(value);
+    memcpy((char *)out + (imaginary ? size : 0),
+           size == 2   ? (const void *)&h
+           : size == 4 ? (const void *)&f
+                       : (const void *)&value,
+           (size_t)size);
+}
+
+/* Does this text, read, become the value again? */
+static int reads_back(int size, const char *text, double value) {
+    if (size == 2) return half_of(strtod(text, NULL)) == half_of(value);
+    return size == 4 ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
 }
 
 static int format_part(tutti_type type, int digits, double value, char *out, size_t size) {
-    const int is_float = part_size(type) == 4, enough = is_float ? 9 : 17;
+    const int bytes = part_size(type), enough = bytes == 2 ? 5 : bytes == 4 ? 9 : 17;
     if (isnan(value)) return snprintf(out, size, "nan");
     if (digits) return snprintf(out, size, "%.*g", digits, value);
-    for (int d = is_float ? 6 : 15; d < enough; d++) {
+    for (int d = bytes == 2 ? 3 : bytes == 4 ? 6 : 15; d <= enough; d++) {
         snprintf(out, size, "%.*g", d, value);
-        if (is_float ? strtof(out, NULL) == (float)value : strtod(out, NULL) == value) break;
-        if (d + 1 == enough) snprintf(out, size, "%.*g", enough, value);
+        if (reads_back(bytes, out, value)) break;
     }
     return (int)strlen(out);
 }
 
 /* A part, which is a number of the type: too large is not one of its numbers. */
 static int parse_part(tutti_type type, const char *word, char **end, double *out) {
+    const int size = part_size(type);
     errno = 0;
-    *out = part_size(type) == 4 ? (double)strtof(word, end) : strtod(word, end);
+    *out = size == 4 ? (double)strtof(word, end) : strtod(word, end);
+    if (size == 2 && isfinite(*out) && isinf(half_value(half_of(*out)))) return 1;
     return *end == word || (errno == ERANGE && isinf(*out));
 }
 

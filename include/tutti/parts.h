@@ -2,7 +2,7 @@
  *
  * A program that writes thirty variables by thirty calls pays thirty times for agreeing, planning
  * and waiting.  Here it names all of them, each with its own access, buffer and, if numbers are of
- * another type or byte order in the file, conversion; they travel together, in one set of windows:
+ * another type or byte order in the file, conversion; they travel together, in one set of windows.
  *
  *     tutti_part part[2] = {{.access = a, .buf = pressure},
  *                           {.access = b, .buf = speed,
@@ -27,8 +27,8 @@ TUTTI_BEGIN_DECLS
  *  With a conversion the access is described as if memory held numbers of the file's type too: a
  *  memory offset of k elements is k * tutti_type_size(file_type) there, and k *
  *  tutti_type_size(memory_type) in `buf`.  Runs of the file and of memory must be whole elements; in
- *  the file they may begin anywhere.  TUTTI_ERR_ARG: they are not whole, or a memory offset does not
- *  lie at a whole byte of `buf`. */
+ *  the file they may begin anywhere, but what is mentioned again is mentioned as the same elements.
+ *  TUTTI_ERR_ARG: they are not whole, or a memory offset does not lie at a whole byte of `buf`. */
 typedef struct tutti_part {
     const tutti_access *access; /* NULL: this rank could not make it; see tutti_refuse */
     void *buf;                  /* address of its memory offset 0; not changed by a write */

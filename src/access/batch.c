@@ -36,6 +36,20 @@ static int is_whole(tutti__side s, tutti_off unit) {
     return !s.node || node_is_whole(s.node, unit);
 }
 
+/* Do repeats begin where elements of the stream begin?  It is their memory that reads copy on. */
+static int in_phase(const tutti_access *a, tutti_off unit) {
+    const tutti__side s = a->file, r = a->repeats.file;
+    tutti__cursor c;
+    tutti__burst b;
+    if (!r.node || unit == 1) return 1;
+    if (s.node->grain % unit == 0 && r.node->grain % unit == 0 && (r.disp - s.disp) % unit == 0)
+        return 1; /* as it mostly is */
+    tutti__cursor_seek(&c, r, 0);
+    for (; tutti__cursor_peek(&c, &b); tutti__cursor_skip(&c, b.bytes))
+        if (tutti__side_tell(s, b.offset) % unit != 0) return 0;
+    return 1;
+}
+
 /* Offsets that scaling leaves within 64 bits, and at whole bytes. */
 static int is_scalable(tutti__side s, const tutti__conversion *c) {
     const tutti_off limit = TUTTI__OFF_LIMIT / 16;
@@ -68,6 +82,8 @@ tutti_err tutti__batch_put(tutti__batch *b, int i, const tutti_access *a,
                       is_whole(a->repeats.memory, c.file_size);
     TUTTI_CHECK(whole, TUTTI_ERR_ARG, "part %d: runs are no whole elements of %d bytes", i,
                 c.file_size);
+    TUTTI_CHECK(in_phase(a, c.file_size), TUTTI_ERR_ARG,
+                "part %d: an element is mentioned again by halves", i);
     TUTTI_CHECK(c.identity || (is_scalable(a->memory, &c) && is_scalable(a->repeats.memory, &c)),
                 TUTTI_ERR_ARG, "part %d: memory offsets are no multiples of %d bytes", i,
                 (int)c.scale.file);
@@ -141,11 +157,38 @@ static tutti_err interleave(int n, const tutti__side *sides, tutti__side *out) {
     return err;
 }
 
+static tutti_err unite(int n, tutti__side *sides, tutti__side *out);
+
+/* Sides that repeat alike, as variables do that share records: one record says it all.  0: they do
+ * not. */
+static int in_records(int n, const tutti__side *sides) {
+    const tutti__node *first = sides[0].node;
+    tutti_off end = 0;
+    for (int i = 0; i < n; i++) {
+        const tutti__node *v = sides[i].node;
+        if (v->kind != TUTTI__VEC || first->vec.count != v->vec.count ||
+            first->vec.stride != v->vec.stride)
+            return 0;
+        end = tutti__max(end, tutti__side_hi((tutti__side){sides[i].disp, v->vec.child}));
+    }
+    return end - tutti__side_lo(sides[0]) <= first->vec.stride;
+}
+
+static tutti_err records_unite(int n, tutti__side *sides, tutti__side *out) {
+    const tutti_count count = sides[0].node->vec.count;
+    const tutti_off stride = sides[0].node->vec.stride;
+    tutti__side record;
+    for (int i = 0; i < n; i++) sides[i].node = sides[i].node->vec.child;
+    TUTTI_TRY(unite(n, sides, &record));
+    return tutti__side_vec(record, count, stride, out);
+}
+
 /* One after the other, unless they interleave. */
 static tutti_err unite(int n, tutti__side *sides, tutti__side *out) {
     int apart = 1;
     qsort(sides, (size_t)n, sizeof *sides, by_offset);
     for (int i = 1; i < n; i++) apart &= tutti__side_hi(sides[i - 1]) <= tutti__side_lo(sides[i]);
+    if (!apart && in_records(n, sides)) return records_unite(n, sides, out);
     if (!apart) return interleave(n, sides, out);
     for (int i = 0; i < n; i++) (void)tutti__side_ref(sides[i]); /* taken over */
     return tutti__side_cat(n, sides, out);
@@ -197,8 +240,31 @@ tutti_err tutti__parts_make(tutti__batch *b, tutti__parts **out) {
     if (!p) return TUTTI_ERR_NOMEM;
     p->batch = tutti__batch_ref(b);
     p->end = TUTTI__OFF_END;
+    tutti_off reach = -1, still = TUTTI__OFF_END;
+    for (int i = 0; i < b->n; i++) {
+        const tutti__side s = b->part[i].access.file;
+        if (s.node) reach = tutti__max(reach, tutti__side_hi(s));
+        p->io[i].reach = reach;
+    }
+    for (int i = b->n - 1; i >= 0; i--) {
+        const tutti__side s = b->part[i].access.file;
+        if (s.node) still = tutti__min(still, tutti__side_lo(s));
+        p->io[i].still = still;
+    }
     *out = p;
     return TUTTI_OK;
+}
+
+int tutti__parts_first(const tutti__parts *p, tutti_off lo) {
+    int from = 0, to = p->batch->n;
+    while (from < to) {
+        const int middle = from + (to - from) / 2;
+        if (p->io[middle].reach > lo)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return from;
 }
 
 tutti_err tutti__parts_copy(const tutti__parts *p, tutti__parts **out) {
@@ -233,12 +299,12 @@ tutti_off tutti__parts_count(tutti__parts *p, int is_write, tutti_off end) {
     end = tutti__min(end, p->end);
     for (int i = 0; i < p->batch->n; i++) {
         const tutti__batch_part *part = &p->batch->part[i];
+        const tutti__conversion *c = &part->convert;
         const tutti_off came = tutti__side_tell(part->access.file, end);
+        const tutti_off filled = c->identity ? came : came - came % c->file_size;
         count += came;
         if (part->access.repeats.file.node)
-            count +=
-                tutti__repeats_copy(&part->access, p->io[i].buf, 0,
-                                    came - came % part->convert.file_size, part->convert.scale);
+            count += tutti__repeats_copy(&part->access, p->io[i].buf, 0, filled, c->scale);
     }
     return count;
 }

@@ -54,6 +54,8 @@ typedef struct tutti__parts {
     int in_order;    /* parts overlap: a write takes the last one's bytes */
     struct {
         char *buf;
+        tutti_off reach,
+            still; /* where parts up to this one end, and where those from it on begin */
         tutti__cuts cuts;
     } io[];
 } tutti__parts;
@@ -64,6 +66,8 @@ tutti_err tutti__parts_copy(const tutti__parts *p, tutti__parts **out) TUTTI_MUS
 void tutti__parts_free(tutti__parts **p);
 /* Before bytes are moved by a plan that was made for `planned`: how far behind it these are. */
 void tutti__parts_start(tutti__parts *p, const tutti__batch *planned, tutti_off shift);
+/* The first part that may have bytes behind file offset `lo`, of the batch. */
+int tutti__parts_first(const tutti__parts *p, tutti_off lo);
 /* After a read: stream bytes that lie before the end of the file, which is `end` unless it was met
  * before (an offset of the plan), and their repeats, which are filled.   After a write: all bytes. */
 tutti_off tutti__parts_count(tutti__parts *p, int is_write, tutti_off end);

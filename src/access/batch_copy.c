@@ -139,7 +139,14 @@ static void convert_window(converter *c, char *buf, tutti_off lo, tutti_off hi, 
 
 static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo, tutti_off hi,
                               char *stage) {
-    converter c = {.part = &p->batch->part[i], .direction = d, .cuts = &p->io[i].cuts, .bad = -1};
+    converter c; /* not cleared: its queue is large */
+    c.part = &p->batch->part[i];
+    c.direction = d;
+    c.cuts = &p->io[i].cuts;
+    c.bad = -1;
+    c.err = TUTTI_OK;
+    c.n = 0;
+    c.gathered = 0;
     convert_window(&c, p->io[i].buf, lo, hi, stage);
     if (c.err != TUTTI_OK || c.bad < 0) return c.err;
     return tutti__error_set(
@@ -156,7 +163,8 @@ static tutti_err parts_move(tutti__parts *p, direction d, tutti_off lo, tutti_of
     tutti_error_info first;
     lo += p->shift;
     hi += p->shift;
-    for (int i = 0; i < p->batch->n; i++) {
+    const int n = p->batch->n;
+    for (int i = tutti__parts_first(p, lo); i < n && p->io[i].still < hi; i++) {
         const tutti_access *a = &p->batch->part[i].access;
         if (!a->file.node || tutti__side_lo(a->file) >= hi || tutti__side_hi(a->file) <= lo)
             continue;
@@ -181,13 +189,17 @@ static tutti_err parts_move_trimmed(const tutti__user *u, tutti_off lo, tutti_of
     tutti__cursor c;
     tutti__burst b;
     tutti_err err = TUTTI_OK;
+    tutti_error_info first;
     tutti__cursor_seek(&c, file, tutti__side_tell(file, lo));
     while (tutti__cursor_peek(&c, &b) && b.offset < hi) {
         const tutti_off end = tutti__min(b.offset + b.bytes, hi);
         const tutti_err one = parts_move(u->parts, OUT, b.offset, end, stage + (b.offset - lo));
-        if (err == TUTTI_OK) err = one;
         tutti__cursor_skip(&c, end - b.offset);
+        if (one == TUTTI_OK || err != TUTTI_OK) continue;
+        err = one;
+        first = *tutti_last_error();
     }
+    if (err != TUTTI_OK) tutti__error_assign(&first);
     return err;
 }
 

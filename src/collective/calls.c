@@ -81,14 +81,6 @@ tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a, tutti_plan **p_o
     return tutti__plan_new(&r, p_out);
 }
 
-tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutti_off *count_out) {
-    return tutti_plan_run_parts(p, 1, &buf, displacement, count_out);
-}
-
-tutti_err tutti_plan_start(tutti_plan *p, void *buf, tutti_off displacement) {
-    return tutti_plan_start_parts(p, 1, &buf, displacement);
-}
-
 tutti_err tutti_plan_test(tutti_plan *p, int *done_out, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_PLAN(p);

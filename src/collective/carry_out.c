@@ -41,6 +41,13 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op, tutti_off
     return TUTTI_OK;
 }
 
+tutti_err tutti__request_usable(const tutti_request *r) {
+    const tutti__op *op = &r->op;
+    if (r->plan) return tutti__plan_usable(r->plan, op, r->displacement);
+    if (op->parts) return tutti__file_allows_parts(op->file, op->parts, 1, op->is_write);
+    return tutti__file_usable(op->file, op->access, op->buf, op->is_write);
+}
+
 /* The caller has a plan: do all ranks run it, at one displacement?  Collective, agrees. */
 static tutti_err plan_resume(tutti_request *r) {
     enum { SIZE, BLOCKS, DISPLACEMENT, NUMBERS };

@@ -214,3 +214,12 @@ tutti_err tutti_plan_start_parts(tutti_plan *p, int n, void *const *bufs, tutti_
     tutti__parts_free(&asked.op.parts);
     return err;
 }
+
+/* One buffer is a list of one. */
+tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutti_off *count_out) {
+    return tutti_plan_run_parts(p, 1, &buf, displacement, count_out);
+}
+
+tutti_err tutti_plan_start(tutti_plan *p, void *buf, tutti_off displacement) {
+    return tutti_plan_start_parts(p, 1, &buf, displacement);
+}

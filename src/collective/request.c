@@ -34,13 +34,6 @@ static void state_set(tutti_request *r, int state) {
     atomic_store_explicit(&r->state, state, memory_order_release);
 }
 
-tutti_err tutti__request_usable(const tutti_request *r) {
-    const tutti__op *op = &r->op;
-    if (r->plan) return tutti__plan_usable(r->plan, op, r->displacement);
-    if (op->parts) return tutti__file_allows_parts(op->file, op->parts, 1, op->is_write);
-    return tutti__file_usable(op->file, op->access, op->buf, op->is_write);
-}
-
 /* ---- at once: both halves here */
 
 tutti_err tutti__transfer(tutti_request *r, tutti_off *count_out) {

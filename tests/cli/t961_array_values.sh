@@ -54,8 +54,8 @@ def in_order(shape, fortran):
     return [i[::-1] for i in indices(shape[::-1])]
 
 
-CODES = {"int16": "h", "uint8": "B", "int64": "q", "uint64": "Q", "float32": "f", "float64": "d", "complex128": "dd"}
-DESCR = {"int16": "i2", "uint8": "u1", "int64": "i8", "uint64": "u8", "float32": "f4", "float64": "f8", "complex128": "c16"}
+CODES = {"int16": "h", "uint8": "B", "int64": "q", "uint64": "Q", "float16": "e", "float32": "f", "float64": "d", "complex128": "dd"}
+DESCR = {"int16": "i2", "uint8": "u1", "int64": "i8", "uint64": "u8", "float16": "f2", "float32": "f4", "float64": "f8", "complex128": "c16"}
 
 
 def parts(value):
@@ -108,7 +108,7 @@ def some_value(kind):
         return complex(rng.gauss(0, 1), rng.gauss(0, 1))
     if kind.startswith("float"):
         x = rng.choice([rng.gauss(0, 100), float(rng.randrange(9)), math.nan])
-        return struct.unpack("f", struct.pack("f", x))[0] if kind == "float32" else x
+        return struct.unpack(CODES[kind], struct.pack(CODES[kind], x))[0]
     bits = int(kind.lstrip("uint"))
     return rng.getrandbits(bits) - (0 if kind[0] == "u" else 1 << bits - 1)
 
@@ -144,7 +144,8 @@ def parse(word, kind):
 
 # ---- NumPy files and CSV, both ways, in all types
 CASES = [("int16", (7,), True, ">", 1), ("float64", (40, 30), True, "<", 2), ("uint64", (5, 3, 4), False, ">", 1),
-         ("complex128", (6, 5), False, ">", 1), ("float32", (9, 2, 3, 2), True, "<", 3), ("uint8", (3, 50), False, "<", 2)]
+         ("complex128", (6, 5), False, ">", 1), ("float32", (9, 2, 3, 2), True, "<", 3), ("float16", (7, 6), False, ">", 1),
+         ("uint8", (3, 50), False, "<", 2)]
 if SLOW:
     CASES = CASES[1:3]
 for n, (kind, shape, fortran, order, version) in enumerate(CASES):

@@ -27,7 +27,7 @@ static void check_written(void) {
         tutti_array_spec spec = {.ndims = 1 + (int)rnd(TUTTI_MAX_DIMS)};
         char text[NPY_ROOM];
         npy_header h = {.swapped = 0};
-        spec.type = (tutti_type)rnd(TUTTI_COMPLEX128 + 1);
+        spec.type = (tutti_type)rnd(TUTTI_FLOAT16 + 1);
         spec.element_size = spec.type == TUTTI_BYTES ? 1 + rnd(100) : tutti_type_size(spec.type);
         spec.order = rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR;
         for (int d = 0; d < spec.ndims; d++) spec.shape[d] = rnd(9);
@@ -59,6 +59,11 @@ static void check_understood(void) {
     CHECK_EQ(h.spec.shape[0], 1);
     CHECK_EQ(parse_text("{'descr': '=f8', 'fortran_order': False, 'shape': (2,), }", 1, &h), 0);
     CHECK(h.spec.type == TUTTI_FLOAT64 && !h.swapped);
+    CHECK_EQ(parse_text("{'descr': '>f2', 'fortran_order': False, 'shape': (2,), }", 1, &h), 0);
+    CHECK(h.spec.type == TUTTI_FLOAT16 && h.spec.element_size == 2 && h.swapped);
+    unsigned char halves[] = {1, 2, 3, 4};
+    npy_swap(&h, halves, 2);
+    CHECK(memcmp(halves, "\x02\x01\x04\x03", 4) == 0);
 }
 
 #define WITH(descr, order, shape) \
@@ -80,7 +85,7 @@ static void check_refused(void) {
         WITH("'<f8'", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"),
         WITH("'<f8'", "False", "(131073,)"), /* longer than the file */
         WITH("'<f8'", "no", "(3,)"),
-        WITH("'<f2'", "False", "(3,)"),
+        WITH("'<f3'", "False", "(3,)"),
         WITH("'<i3'", "False", "(3,)"),
         WITH("'|O'", "False", "(3,)"),
         WITH("'<U4'", "False", "(3,)"),

@@ -217,6 +217,16 @@ static void check_elements(void) {
         {TUTTI_UINT8, "-1", NULL},
         {TUTTI_UINT64, "18446744073709551615", "18446744073709551615"},
         {TUTTI_UINT64, "18446744073709551616", NULL},
+        {TUTTI_FLOAT16, "0.1", "0.1"},
+        {TUTTI_FLOAT16, "2049", "2048"}, /* of two the even one */
+        {TUTTI_FLOAT16, "2051", "2052"},
+        {TUTTI_FLOAT16, "-65519", "-6.55e+04"},
+        {TUTTI_FLOAT16, "65520", NULL},
+        {TUTTI_FLOAT16, "1e-7", "1.19e-07"},
+        {TUTTI_FLOAT16, "2e-8", "0"},
+        {TUTTI_FLOAT16, "-inf", "-inf"},
+        {TUTTI_FLOAT16, "1e400", NULL},
+        {TUTTI_FLOAT16, "nan", "nan"},
         {TUTTI_FLOAT32, "0.1", "0.1"},
         {TUTTI_FLOAT32, "16777217", "16777216"},
         {TUTTI_FLOAT32, "1e39", NULL},
@@ -245,6 +255,22 @@ static void check_elements(void) {
     CHECK(memcmp(element, "\x00\xff\xa5", 3) == 0);
     CHECK_EQ(array_element_parse(&bytes, "00ff", element), 1);
     CHECK_EQ(array_element_parse(&bytes, "00ffg5", element), 1);
+}
+
+/* Every float16 reads back as the same number. */
+static void check_halves(void) {
+    const tutti_array_spec spec = spec_of(TUTTI_FLOAT16);
+    for (int bits = 0; bits < 65536; bits++) {
+        const uint16_t in = (uint16_t)bits;
+        uint16_t out = 0;
+        char text[64] = "";
+        FILE *f = fmemopen(text, sizeof text, "w");
+        array_element_print(f, &spec, 0, 0, &in);
+        fclose(f);
+        CHECK_EQ(array_element_parse(&spec, text, &out), 0);
+        const int is_nan = (in & 0x7fff) > 0x7c00;
+        CHECK(is_nan ? (out & 0x7fff) > 0x7c00 : in == out, "%s is %x, not %x", text, out, in);
+    }
 }
 
 /* Any bits of a double read back as the same number. */
@@ -309,6 +335,7 @@ int main(int argc, char **argv) {
     check_sections();
     check_axes();
     check_elements();
+    check_halves();
     check_round_trip();
     check_walks();
     MPI_Finalize();

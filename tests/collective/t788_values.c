@@ -59,6 +59,13 @@ static void refusals(void) {
     const tutti_conversion narrow = {.file_type = TUTTI_INT64, .memory_type = TUTTI_INT16};
     REFUSED(TUTTI_ERR_ARG, (bad.access = odd, bad.convert = narrow));
     REFUSED(TUTTI_ERR_ARG, (bad.access = shifted, bad.convert = narrow));
+    /* bytes 2 to 6, and then all eight: the first element is none of these two */
+    const tutti_off twice[2] = {at + 2, at}, into[2] = {0, 4}, length[2] = {4, 8};
+    tutti_access *halves = NULL;
+    CHECK_OK(tutti_access_pieces(2, twice, into, length, &halves));
+    REFUSED(TUTTI_ERR_ARG,
+            (bad.access = halves, bad.convert = ((tutti_conversion){.file_type = TUTTI_INT32,
+                                                                    .memory_type = TUTTI_INT64})));
     const tutti_part both[2] = {good, good};
     CHECK_SAME(tutti_file_write_parts(f, last ? -1 : 2, both, NULL), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_file_write_parts(f, 2, last ? NULL : both, NULL), TUTTI_ERR_ARG);
@@ -80,6 +87,7 @@ static void refusals(void) {
     tutti_access_free(&a);
     tutti_access_free(&odd);
     tutti_access_free(&shifted);
+    tutti_access_free(&halves);
 }
 
 /* ---- what does not fit */
@@ -156,8 +164,166 @@ static void repeats(void) {
     CHECK_SAME(tutti_file_read_parts(f, 1, &p, &count), TUTTI_OK);
     CHECK_EQ(count, 4 * ITEMS);
     for (int i = 0; i < ITEMS; i++) CHECK(v[i] == 10 + (double)index[i], "item %d: %g", i, v[i]);
+    /* the file ends within element 4: of its mentions the bytes that are there are counted once, and
+     * all of them keep what they had */
+    CHECK_SAME(tutti_file_resize(f, 4 * 4 + 3), TUTTI_OK);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < ITEMS; i++) v[i] = -1;
+        CHECK_SAME(tutti_file_read_parts(f, 1, &p, &count), TUTTI_OK);
+        CHECK_EQ(count, 4 * 3 + 3);
+        for (int i = 0; i < ITEMS; i++)
+            CHECK(v[i] == (index[i] < 4 ? 10 + (double)index[i] : -1), "item %d: %g", i, v[i]);
+    }
     tutti_access_free(&a);
     tutti_access_free(&all);
+}
+
+/* ---- who has one access may do without parts; offsets behind 2 and 4 GiB */
+
+static void mixed(void) {
+    enum { ITEMS = 5 };
+    const tutti_off base = ((tutti_off)5 << 30) + 2046, step = ((tutti_off)1 << 31) + 4094;
+    int64_t wide[ITEMS], back[ITEMS];
+    int16_t plain[ITEMS];
+    tutti_access *a = NULL;
+    tutti_off count = -1;
+    const int single = rank % 2;
+    CHECK_OK(tutti_access_vector(base + 2 * rank, ITEMS, 2, step, &a));
+    tutti_part p = {.access = a,
+                    .buf = wide,
+                    .convert = {.file_type = TUTTI_INT16, .memory_type = TUTTI_INT64}};
+    for (int i = 0; i < ITEMS; i++) plain[i] = (int16_t)(wide[i] = 1000 * rank - i);
+    for (int round = 0; round < 3; round++) {
+        CHECK_SAME(single ? tutti_file_write(f, a, plain, &count)
+                          : tutti_file_write_parts(f, 1, &p, &count),
+                   TUTTI_OK);
+        CHECK_EQ(count, 2 * ITEMS);
+        memset(back, 0, sizeof back);
+        p.buf = back;
+        memset(plain, 0, sizeof plain);
+        CHECK_SAME(single ? tutti_file_read_parts(f, 1, &p, &count)
+                          : tutti_file_read(f, a, plain, &count),
+                   TUTTI_OK);
+        CHECK_EQ(count, 2 * ITEMS);
+        for (int i = 0; i < ITEMS; i++) CHECK_EQ(single ? back[i] : plain[i], 1000 * rank - i);
+        for (int i = 0; i < ITEMS; i++) plain[i] = (int16_t)(1000 * rank - i);
+        p.buf = wide;
+    }
+    CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
+    tutti_access_free(&a);
+}
+
+/* ---- very many parts, and very many records */
+
+static void many(void) {
+    enum { PARTS = 10000, ITEMS = 3 };
+    tutti_part *parts = calloc(PARTS, sizeof *parts);
+    tutti_access **a = calloc(PARTS, sizeof *a);
+    int32_t *v = calloc((size_t)PARTS * ITEMS, sizeof *v);
+    tutti_off count = -1;
+    /* each variable has ITEMS elements a rank, the last of which the next rank has too */
+    for (int i = 0; i < PARTS; i++) {
+        const tutti_off at = ((tutti_off)i * ((ITEMS - 1) * ranks + 1) + (ITEMS - 1) * rank) * 2;
+        const int k = PARTS - 1 - (i ^ 1);
+        a[k] = block(at, 2 * ITEMS);
+        parts[k] = (tutti_part){.access = a[k],
+                                .buf = v + (size_t)i * ITEMS,
+                                .convert = {.file_type = TUTTI_INT16, .memory_type = TUTTI_INT32}};
+    }
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < PARTS * ITEMS; i++) v[i] = (i + 7 * rank + round) % 30000;
+        CHECK_SAME(tutti_file_write_parts(f, PARTS, parts, &count), TUTTI_OK);
+        CHECK_EQ(count, 2 * PARTS * ITEMS);
+        memset(v, 0, (size_t)PARTS * ITEMS * sizeof *v);
+        CHECK_SAME(tutti_file_read_parts(f, PARTS, parts, &count), TUTTI_OK);
+        int wrong = 0;
+        for (int i = 0; i < PARTS * ITEMS; i++) {
+            const int shared = i % ITEMS == ITEMS - 1 && rank < ranks - 1; /* the higher rank's */
+            const int want = (shared ? i - (ITEMS - 1) + 7 * (rank + 1) : i + 7 * rank) + round;
+            if (v[i] != want % 30000 && wrong++ == 0)
+                CHECK(0, "element %d is %d, not %d", i, v[i], want % 30000);
+        }
+    }
+    for (int i = 0; i < PARTS; i++) tutti_access_free(&a[i]);
+    free(parts);
+    free(a);
+    free(v);
+    /* variables in 10^9 records: what they have together takes no more memory than they do */
+    tutti_access *records[3];
+    tutti_part of_records[3];
+    tutti_plan *plan = NULL;
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(tutti_access_vector(24 * rank + 8 * ((i + 1) % 3), 1000000000, 8,
+                                     24 * (tutti_off)ranks, &records[i]));
+        of_records[i] = (tutti_part){.access = records[i]};
+    }
+    CHECK_SAME(tutti_plan_write_parts(f, 3, of_records, &plan), TUTTI_OK);
+    CHECK(tutti_plan_size(plan) < 1 << 20, "%zu bytes", tutti_plan_size(plan));
+    tutti_plan_free(&plan);
+    for (int i = 0; i < 3; i++) tutti_access_free(&records[i]);
+}
+
+/* ---- no memory: one rank's k-th allocation fails, until none does.  Nothing leaks or hangs */
+
+static void memory_fails(const char *options, int is_write, int started) {
+    enum { ITEMS = 3000, NEVER = 2000 };
+    static int32_t v[ITEMS];
+    static double wide[ITEMS];
+    const int who = ranks - 1;
+    tutti_off count;
+    tutti_request *r = NULL;
+    tutti_access *a = block(1001 + 4 * ITEMS * (tutti_off)rank, 4 * ITEMS), *other = block(rank, 1);
+    char one = 'x';
+    int k = 1;
+    check_where(options);
+    for (int over = 0; !over && k < NEVER; k++) {
+        tutti_file *g = open_with(path, options);
+        const tutti_part parts[2] = {{.access = other, .buf = &one}, floats(a, wide)};
+        for (int i = 0; i < ITEMS; i++) wide[i] = i;
+        if (!is_write) CHECK_SAME(tutti_file_write_parts(g, 2, parts, NULL), TUTTI_OK);
+        if (!is_write) memset(wide, 0, sizeof wide);
+        count = -1;
+        if (rank == who) tutti__memory_fail_after(k);
+        tutti_err err;
+        if (started) {
+            err = is_write ? tutti_file_write_parts_start(g, 2, parts, &r)
+                           : tutti_file_read_parts_start(g, 2, parts, &r);
+            if (err == TUTTI_OK) err = tutti_request_wait(&r, &count);
+        } else {
+            err = is_write ? tutti_file_write_parts(g, 2, parts, &count)
+                           : tutti_file_read_parts(g, 2, parts, &count);
+        }
+        if (rank == who) {
+            for (int i = 0; i < k && !over; i++) {
+                void *p = tutti__malloc(1);
+                over = p == NULL;
+                tutti__free(p);
+            }
+            tutti__memory_fail_after(0);
+        }
+        MPI_Bcast(&over, 1, MPI_INT, who, MPI_COMM_WORLD);
+        err = same_everywhere(err);
+        CHECK(err == TUTTI_OK || err == TUTTI_ERR_NOMEM || err == TUTTI_ERR_IO, "%s",
+              tutti_last_message());
+        if (over) CHECK(err == TUTTI_OK, "fails with memory: %s", tutti_last_message());
+        if (err == TUTTI_OK) {
+            CHECK_EQ(count, 4 * ITEMS + 1);
+            const tutti_part as_int = {.access = a,
+                                       .buf = v,
+                                       .convert = {.file_type = TUTTI_FLOAT32,
+                                                   .memory_type = TUTTI_INT32,
+                                                   .file_order = TUTTI_BIG_ENDIAN}};
+            CHECK_SAME(tutti_file_read_parts(g, 1, &as_int, NULL), TUTTI_OK);
+            int wrong = 0;
+            for (int i = 0; i < ITEMS; i++) wrong += v[i] != i || wide[i] != i;
+            CHECK_EQ(wrong, 0);
+        }
+        CHECK_SAME(tutti_file_close(&g), TUTTI_OK);
+    }
+    CHECK(k < NEVER, "never enough");
+    check_where("");
+    tutti_access_free(&a);
+    tutti_access_free(&other);
 }
 
 /* ---- counts: many parts are one operation */
@@ -201,6 +367,8 @@ static void counts(void) {
 
 int main(int argc, char **argv) {
     static const char *const methods[] = {"two-phase", "list", "independent", "sieve", "auto"};
+    static const char *const starved[] = {"window_size=4k method=two-phase",
+                                          "window_size=4k step=5", "method=list"};
     harness_begin(&argc, &argv, 788);
     snprintf(path, sizeof path, "%s", scratch_path("values"));
     const tutti_options opt = options_of("window_size=4k");
@@ -211,8 +379,13 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 5; i++) misfit_write(methods[i]);
     misfit_read();
     repeats();
+    mixed();
+    many();
     counts();
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    const account start = account_now();
+    for (int i = 0; i < 3 && ranks <= 3; i++) memory_fails(starved[i], i == 2, i == 2);
+    account_check(start);
     file_remove(path);
     return harness_end();
 }
