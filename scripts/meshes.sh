@@ -15,7 +15,7 @@ command -v gmsh >/dev/null || {
 mkdir -p "$dir"
 for name; do
     geo=$top/bench/meshes/$name.geo
-    [ "$dir/$name.msh" -nt "$geo" ] && continue
+    [ -n "$(find "$dir/$name.msh" -newer "$geo" 2>/dev/null)" ] && continue
     # by a name of its own first: several may be at it
     gmsh -3 -algo hxt -nt 1 -format msh41 -bin -v 1 "$geo" -o "$dir/$name.$$.msh" >"$dir/$name.$$.log" 2>&1 || {
         cat "$dir/$name.$$.log" >&2

@@ -33,9 +33,10 @@ static void limit(tutti_profile *p, double bandwidth, int hosts) {
         const int one = strstr(row->name, "_one_") != NULL;
         const int all =
             strstr(row->name, "_all_") || strstr(row->name, "staged") || strstr(row->name, "_own_");
-        double *v = (double *)((char *)p + row->field);
         const double most = one ? bandwidth : bandwidth * hosts;
-        if ((one || all) && *v > most) *v = most;
+        double v = 0;
+        memcpy(&v, (char *)p + row->field, sizeof v);
+        if ((one || all) && v > most) memcpy((char *)p + row->field, &most, sizeof most);
     }
 }
 

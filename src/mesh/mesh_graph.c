@@ -13,12 +13,6 @@ typedef struct {
     const tutti_count *node;
 } cells;
 
-void tutti__mesh_graph_free(tutti__mesh_graph *g) {
-    tutti__free(g->start);
-    tutti__free(g->to);
-    memset(g, 0, sizeof *g);
-}
-
 /* Ascending; lists are short, and of neighbouring elements half sorted. */
 static void sort_short(tutti_count *v, tutti_count n) {
     for (tutti_count i = 1; i < n; i++) {

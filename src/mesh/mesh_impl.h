@@ -61,7 +61,12 @@ static inline tutti_count tutti__mesh_first(tutti_count n, int ranks, int r) {
     return (tutti_count)((__int128)n * r / ranks);
 }
 /* The rank whose slice has an item. */
-int tutti__mesh_home(tutti_count n, int ranks, tutti_count item);
+static inline int tutti__mesh_home(tutti_count n, int ranks, tutti_count item) {
+    TUTTI_ASSERT(item >= 0 && item < n);
+    int r = (int)((__int128)item * ranks / n); /* never too high, and at most one too low */
+    while (tutti__mesh_first(n, ranks, r + 1) <= item) r++;
+    return r;
+}
 void tutti__mesh_data_free(tutti__mesh_data *d);
 /* Room for so many; TUTTI_ERR_NOMEM leaves what there is. */
 tutti_err tutti__mesh_data_make(tutti__mesh_data *d, tutti_count nodes, tutti_count elements,
@@ -147,7 +152,11 @@ tutti_err tutti__native_write(tutti_mesh *m, const char *path,
 /* ---- mesh_graph.c */
 /* Make the graph of m unless it is there.  Collective. */
 tutti_err tutti__mesh_graph_need(tutti_mesh *m) TUTTI_MUST_USE;
-void tutti__mesh_graph_free(tutti__mesh_graph *g);
+static inline void tutti__mesh_graph_free(tutti__mesh_graph *g) {
+    tutti__free(g->start);
+    tutti__free(g->to);
+    *g = (tutti__mesh_graph){.nodes = 0};
+}
 /* The graph of the whole mesh, on rank 0; others get an empty one.  Collective. */
 tutti_err tutti__mesh_graph_gather(tutti_mesh *m, tutti__mesh_graph *out) TUTTI_MUST_USE;
 

@@ -33,13 +33,6 @@ const char *tutti_mesh_type_name(int type) {
 
 /* ---- data */
 
-int tutti__mesh_home(tutti_count n, int ranks, tutti_count item) {
-    TUTTI_ASSERT(item >= 0 && item < n);
-    int r = (int)((__int128)item * ranks / n); /* never too high, and at most one too low */
-    while (tutti__mesh_first(n, ranks, r + 1) <= item) r++;
-    return r;
-}
-
 void tutti__mesh_data_free(tutti__mesh_data *d) {
     tutti__free(d->coordinates);
     tutti__free(d->tag);

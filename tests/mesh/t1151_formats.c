@@ -147,8 +147,9 @@ static void bad_text(void) {
         {"0 5 9\n", "0 5 8\n", TUTTI_ERR_FORMAT, "line 13: an element names node 8"},
         {"$Elements\n3", "$Elements\n4", TUTTI_ERR_FORMAT, "whole number"},
     };
-    for (size_t i = 0; i < sizeof new / sizeof *new; i++) damaged(new_text, &new[i]);
-    for (size_t i = 0; i < sizeof old / sizeof *old; i++) damaged(old_text, &old[i]);
+    const size_t step = ranks <= 3 ? 1 : 7; /* one rank reads: a few are enough of many */
+    for (size_t i = 0; i < sizeof new / sizeof *new; i += step) damaged(new_text, &new[i]);
+    for (size_t i = 0; i < sizeof old / sizeof *old; i += step) damaged(old_text, &old[i]);
     check_where("");
 }
 

@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1153);
     static const tutti_mesh_group group = {3, 1, "region"};
     const int rounds =
-        getenv("TUTTI_TEST_TIER") && !strcmp(getenv("TUTTI_TEST_TIER"), "full") ? 20000 : 500;
+        getenv("TUTTI_TEST_TIER") && !strcmp(getenv("TUTTI_TEST_TIER"), "full") ? 5000 : 500;
     whole w = whole_box(2, 1);
     tutti_mesh *m = whole_mesh(&w, MPI_COMM_WORLD);
     /* in memory, if there is a place: a disk is asked to keep each of thousands of files */

@@ -60,7 +60,11 @@ expect() {
     t "$@" >out 2>err
     got=$?
     set -e
-    [ "$got" = "$code" ] && grep -q -e "$words" err || { echo "tutti mesh $*: $got"; cat out err; exit 1; }
+    if [ "$got" != "$code" ] || ! grep -q -e "$words" err; then
+        echo "tutti mesh $*: $got"
+        cat out err
+        exit 1
+    fi
 }
 expect 2 'command is needed'
 expect 2 "no 'tutti mesh fly'" fly
