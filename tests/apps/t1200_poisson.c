@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The geometry of the transistor's example, and its Poisson equation: what is linear is solved exactly, what is not by second
- * order, on tetrahedra of any shape; control volumes fill the device.
+/* The geometry of the transistor's example, and its Poisson equation: what is linear is solved
+ * exactly, what is not by second order, on tetrahedra of any shape; control volumes fill the
+ * device.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "bipolar/bipolar.h"
@@ -40,7 +41,8 @@ static double wave(const double at[3]) {
     return sin(M_PI * at[0]) * sin(M_PI * at[1]) * sin(M_PI * at[2]);
 }
 
-/* Solve -laplace(u) = source * u with the exact u on the surface; returns the error in the 2-norm. */
+/* Solve -laplace(u) = source * u with the exact u on the surface; returns the error in the
+ * 2-norm. */
 static double solve(const domain *d, double (*exact)(const double[3]), double source) {
     matrix *a = matrix_make(d);
     double *b = room(d->held, sizeof *b), *u = room(d->held, sizeof *u), error = 0;

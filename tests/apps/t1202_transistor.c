@@ -1,6 +1,6 @@
-/* TEST ranks=1,2 timeout=120 builds=openmpi,mpich */
-/* The transistor: its gain is that of a transistor, its collector current follows the base's voltage exponentially, what goes
- * in comes out; and its picture is complete.
+/* TEST ranks=1,3 timeout=120 builds=openmpi,mpich */
+/* The transistor: its gain is that of a transistor, its collector current follows the base's
+ * voltage exponentially, what goes in comes out; and its picture is complete.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "bipolar/bipolar.h"

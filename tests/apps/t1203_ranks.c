@@ -1,6 +1,7 @@
 /* TEST ranks=5 timeout=120 builds=openmpi,mpich */
-/* The transistor's example gives the same numbers on 1, 2, 3 and 5 processes, to the tolerance of its solvers; its file is
- * gone on with on another number of processes, and ends as if it had not been interrupted.
+/* The transistor's example gives the same numbers on 1, 2, 3 and 5 processes, to the tolerance of
+ * its solvers; its file is gone on with on another number of processes, and ends as if it had not
+ * been interrupted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "bipolar/bipolar.h"
@@ -32,9 +33,9 @@ static double run(const char *path, int n, int first, int last) {
     return ampere[0];
 }
 
-/* Two files of results agree: headers bit by bit; values but for `within`.  Potential and densities point by point; of
- * currents, which are small differences of large numbers (1 or so of 1e10, at 0.4 V), less is asked: 1000 times that, of
- * the largest. */
+/* Two files of results agree: headers bit by bit; values but for `within`.  Potential and
+ * densities point by point; of currents, which are small differences of large numbers (1 or so
+ * of 1e10, at 0.4 V), less is asked: 1000 times that, of the largest. */
 static void check_alike(const char *one, const char *two, double within, const char *what) {
     int64_t n[2];
     unsigned char *bytes[2] = {file_get(one, &n[0]), file_get(two, &n[1])};

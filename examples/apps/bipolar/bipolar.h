@@ -1,10 +1,11 @@
 /* A bipolar transistor in the stationary state, in three dimensions, on any number of processes.
  *
- * Read in this order: device.c (what is simulated), domain.c (this rank's part of the mesh), equations.c (what is
- * solved), linear.c (how), gummel.c (the iteration), results.c (the file), picture.c; main.c ties them together.
+ * Read in this order: device.c (what is simulated), domain.c (this rank's part of the mesh),
+ * equations.c (what is solved), linear.c (how), gummel.c (the iteration), results.c (the file),
+ * picture.c; main.c ties them together.
  *
- * Everything inside is scaled: lengths in micrometres, potentials in kT/q, densities in n_i, diffusion constants in
- * cm^2/s.  The units below lead back to volts, amperes and cm^-3.
+ * Everything inside is scaled: lengths in micrometres, potentials in kT/q, densities in n_i,
+ * diffusion constants in cm^2/s.  The units below lead back to volts, amperes and cm^-3.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BIPOLAR_H
 #define BIPOLAR_H
@@ -21,7 +22,8 @@
 #define UNIT_AMPERE (UNIT_CHARGE * UNIT_DENSITY * UNIT_LENGTH)     /* A, of a current */
 #define UNIT_AMPERE_CM2 (UNIT_CHARGE * UNIT_DENSITY / UNIT_LENGTH) /* A/cm^2, of its density */
 #define PERMITTIVITY (11.7 * 8.854188e-14)                         /* F/cm */
-/* Poisson's equation is DEBYE * laplace(psi) = n - p - doping: the square of the intrinsic Debye length, um^2 */
+/* Poisson's equation is DEBYE * laplace(psi) = n - p - doping: the square of the intrinsic Debye
+ * length, um^2 */
 #define DEBYE (PERMITTIVITY * UNIT_VOLT / (UNIT_CHARGE * UNIT_DENSITY * UNIT_LENGTH * UNIT_LENGTH))
 
 #define CONTACTS 4 /* at most */
@@ -62,10 +64,10 @@ tutti_mesh *brick_mesh(MPI_Comm comm, const brick *b);
 
 /* ---- domain.c: this rank's part of the mesh
  *
- * A rank owns some nodes and holds copies of all their neighbours.  Own nodes come first: 0 <= i < own are
- * owned, own <= i < held are copies.  Every tetrahedron that touches an own node is here, so that the row of an own
- * node can be summed up without asking anybody.  The neighbours of own node i are to[start[i]] ... to[start[i + 1] - 1],
- * ascending. */
+ * A rank owns some nodes and holds copies of all their neighbours.  Own nodes come first,
+ * i < own, then copies, own <= i < held.  Every tetrahedron that touches an own node is here, so
+ * that the row of an own node can be summed up without asking anybody.  The neighbours of own
+ * node i are to[start[i]] ... to[start[i + 1] - 1], ascending. */
 typedef struct domain {
     MPI_Comm comm;
     int rank, ranks;
@@ -89,7 +91,8 @@ typedef struct domain {
 domain *domain_make(MPI_Comm comm, tutti_mesh **mesh);
 void domain_free(domain *d);
 
-/* Set v[i] = value at the nodes of the surface of that name, as far as this rank knows: at own nodes always. */
+/* Set v[i] = value at the nodes of the surface of that name, as far as this rank knows: at own
+ * nodes always. */
 void domain_surface(const domain *d, const char *name, int value, double *v);
 
 /* Copies get the values of their owners: `width` doubles per node.   Collective. */
@@ -117,8 +120,8 @@ typedef struct matrix {
 matrix *matrix_make(const domain *d);
 void matrix_free(matrix *a);
 
-/* Solve a x = b, from x = 0, until the norm of the residual is `relative` of b's.  x has room for all held nodes.
- * Collective.   Returns the number of iterations. */
+/* Solve a x = b, from x = 0, until the norm of the residual is `relative` of b's.  x has room
+ * for all held nodes. Collective.   Returns the number of iterations. */
 int solve_cg(matrix *a, const double *b, double *x, double relative);
 int solve_bicgstab(matrix *a, const double *b, double *x, double relative);
 
@@ -144,10 +147,12 @@ void state_free(state *s);
 /* Put these voltages on the contacts: the values there follow, all others stay. */
 void apply(state *s, const double volts[CONTACTS]);
 
-/* One Newton step of Poisson's equation, densities following the potential; returns the largest change.   Collective. */
+/* One Newton step of Poisson's equation, densities following the potential; returns the largest
+ * change.   Collective. */
 double poisson_step(state *s);
 
-/* Solve the continuity equation of a carrier for its density; returns the largest relative change.   Collective. */
+/* Solve the continuity equation of a carrier for its density; returns the largest relative
+ * change.   Collective. */
 double continuity_step(state *s, int carrier);
 
 /* Currents through the contacts into the device, A.   Collective. */
@@ -156,7 +161,8 @@ void terminal_currents(const state *s, double ampere[CONTACTS]);
 /* The vector of a carrier's current density at own node i, A/cm^2. */
 void current_density(const state *s, int carrier, int i, double out[3]);
 
-/* ---- gummel.c: to the stationary state at these voltages; returns the number of turns, -1: none was found.   Collective. */
+/* ---- gummel.c: to the stationary state at these voltages; returns the number of turns, -1:
+ * none was found.   Collective. */
 int gummel(state *s, const double volts[CONTACTS]);
 
 /* ---- results.c: the file of results; all of these are collective */

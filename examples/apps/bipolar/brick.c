@@ -1,6 +1,6 @@
-/* A mesh of bricks, each cut into six tetrahedra: all that share the diagonal from its lowest corner to its highest,
- * one for every way along its edges (Kuhn).  None of them is obtuse.
- * Every rank makes its slice; nobody has the whole mesh.
+/* A mesh of bricks, each cut into six tetrahedra: all that share the diagonal from its lowest
+ * corner to its highest, one for every way along its edges (Kuhn).  None of them is obtuse. Every
+ * rank makes its slice; nobody has the whole mesh.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The physical group of the triangle with these corners: 1, 2, ... in the order of the patches; 0: none. */
+/* The physical group of the triangle with these corners: 1, 2, ... in the order of the patches;
+ * 0: none. */
 static int patch_of(const brick *b, const double at[3][3]) {
     for (int p = 0; p < b->patches; p++) {
         int inside = 1;

@@ -1,8 +1,9 @@
 /* What is simulated: where it is doped, where its contacts are, and a mesh of bricks for it.
  *
- * The transistor is an npn of planar technology, a quarter of it: x = 0 and y = 0 are planes of symmetry.  z is depth, in
- * micrometres.  A mesh names the surfaces that are contacts; geometries for Gmsh are in transistor.geo and
- * diode.geo.  Meshes of bricks need no Gmsh: they serve the tests, and make up for it where it is missing.
+ * The transistor is an npn of planar technology, a quarter of it: x = 0 and y = 0 are planes of
+ * symmetry.  z is depth, in micrometres.  A mesh names the surfaces that are contacts; geometries
+ * for Gmsh are in transistor.geo and diode.geo.  Meshes of bricks need no Gmsh: they serve the
+ * tests, and make up for it where it is missing.
  *
  *            emitter        base
  *         ___=======_______=======_________  z = 0
@@ -54,8 +55,8 @@ const device diode = {.name = "diode",
 
 /* ---- meshes of bricks */
 
-/* Points from 0 to `length`, `finest` apart at the centres and farther by `growth` of the distance from the nearest one.
- * Returns how many; centres and the end are points. */
+/* Points from 0 to `length`, `finest` apart at the centres and farther by `growth` of the
+ * distance from the nearest one. Returns how many; centres and the end are points. */
 static int graded(double length, const double *centre, int centres, double finest, double growth,
                   double *out) {
     int n = 0;

@@ -1,17 +1,19 @@
 /* This rank's part of the mesh, and the geometry of its tetrahedra.
  *
- * The library reads the mesh, numbers its nodes along Hilbert's curve, divides them by METIS, hands each rank its nodes with
- * copies of their neighbours, and carries values from owners to copies.  What is left to do here: which nodes are
- * neighbours, and what lies between them.
+ * The library reads the mesh, numbers its nodes along Hilbert's curve, divides them by METIS, hands
+ * each rank its nodes with copies of their neighbours, and carries values from owners to copies.
+ *  What is left to do here: which nodes are neighbours, and what lies between them.
  *
- * The control volume of a node is all that is nearer to it than to any other node (Voronoi).  Two neighbours have a face in
- * common, at right angles to the edge between them and in its middle: what flows along the edge goes through it.
- * Inside a tetrahedron, the face of an edge is spanned by the middle of the edge, the circumcentres of the two triangles at
- * it and the circumcentre of the tetrahedron.  Where one of these lies outside (something is obtuse) the piece counts
- * as negative.  Around an edge inside of a Delaunay mesh the sum is positive all the same; elsewhere, and at the surface,
- * it need not be.  Poisson's equation takes it as it is, which is of second order on any mesh; the continuity equations
- * cannot (equations.c), so that such edges are counted.  Volumes are sums of such pieces too, and are not let go below a
- * tenth of the node's share of its tetrahedra.
+ * The control volume of a node is all that is nearer to it than to any other node (Voronoi).  Two
+ * neighbours have a face in common, at right angles to the edge between them and in its middle:
+ * what flows along the edge goes through it. Inside a tetrahedron, the face of an edge is spanned
+ * by the middle of the edge, the circumcentres of the two triangles at it and the circumcentre of
+ * the tetrahedron.  Where one of these lies outside (something is obtuse) the piece counts as
+ * negative.  Around an edge inside of a Delaunay mesh the sum is positive all the same; elsewhere,
+ * and at the surface, it need not be.  Poisson's equation takes it as it is, which is of second
+ * order on any mesh; the continuity equations cannot (equations.c), so that such edges are counted.
+ *  Volumes are sums of such pieces too, and are not let go below a tenth of the node's share of its
+ * tetrahedra.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -140,9 +142,9 @@ static void tetrahedron_of(const domain *d, const int cell[4], tetrahedron *t) {
     }
 }
 
-/* The part of edge (a, b)'s face that triangle (a, b, c) spans with the centre of tetrahedron (a, b, c, o): half the
- * distance from the edge to the circumcentre of the triangle, times that from there to the tetrahedron's.  Both are
- * positive towards the inside. */
+/* The part of edge (a, b)'s face that triangle (a, b, c) spans with the centre of tetrahedron
+ * (a, b, c, o): half the distance from the edge to the circumcentre of the triangle, times that
+ * from there to the tetrahedron's.  Both are positive towards the inside. */
 static double face_area(const tetrahedron *t, int a, int b, int c, int o) {
     double ca[3], cb[3], normal[3], ab[3], up[3];
     minus(t->at[a], t->at[c], ca);

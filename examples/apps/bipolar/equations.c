@@ -1,25 +1,29 @@
-/* The equations of a semiconductor at rest, after van Roosbroeck, on control volumes around the nodes.
+/* The equations of a semiconductor at rest, after van Roosbroeck, on control volumes around the
+ * nodes.
  *
  *   Poisson      DEBYE laplace(psi) = n - p - doping
  *   electrons    div J_n =  R,   J_n =  D_n grad n - D_n n grad psi
  *   holes        div J_p = -R,   J_p = -D_p grad p - D_p p grad psi
  *   Shockley, Read, Hall         R = (n p - 1) / (tau (n + 1) + tau (p + 1))
  *
- * Poisson's equation is solved by Newton's method with the quasi-Fermi levels held (n ~ exp(psi), p ~ exp(-psi)): that makes
- * the decoupled iteration converge.  A continuity equation is linear in its density once psi and the other carrier are held.
+ * Poisson's equation is solved by Newton's method with the quasi-Fermi levels held (n ~ exp(psi), p
+ * ~ exp(-psi)): that makes the decoupled iteration converge.  A continuity equation is linear in
+ * its density once psi and the other carrier are held.
  *
- * Across a junction psi changes by many kT/q from node to node, and n by the exponential of that.  No polynomial
- * follows; Scharfetter and Gummel's flux does, which is exact for constant field and current between two nodes:
+ * Across a junction psi changes by many kT/q from node to node, and n by the exponential of that.
+ *  No polynomial follows; Scharfetter and Gummel's flux does, which is exact for constant field and
+ * current between two nodes:
  *
  *   J_ij = D / |ij| (B(+d) n_j - B(-d) n_i),   d = psi_j - psi_i,   B(x) = x / (exp(x) - 1)
  *
- * For holes the sign of psi turns around, and that of J.  Summed over the faces of a control volume this gives matrices whose
- * inverse has no negative entry, so that densities stay positive, as long as all faces have a positive area (domain.c).
- * What a node's values alone decide (densities that follow the potential, mobilities, recombination) is computed on copies too,
- * by every rank that has one; what takes sums over neighbours is the owner's, and copies are refreshed from it.
+ * For holes the sign of psi turns around, and that of J.  Summed over the faces of a control volume
+ * this gives matrices whose inverse has no negative entry, so that densities stay positive, as long
+ * as all faces have a positive area (domain.c). What a node's values alone decide (mobilities,
+ * densities that follow the potential) is computed on copies too, by every rank that has one; what
+ * takes sums over neighbours is the owner's, and copies are refreshed from it.
  *
- * Contacts are ohmic: charge neutrality and equilibrium hold there, psi is shifted by the applied voltage.  Through
- * the rest of the surface nothing flows, neither carriers nor field.
+ * Contacts are ohmic: charge neutrality and equilibrium hold there, psi is shifted by the applied
+ * voltage.  Through the rest of the surface nothing flows, neither carriers nor field.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -144,14 +148,14 @@ static void bernoulli(double x, double *plus, double *minus) {
     *minus = x > 0 ? b + a : b;
 }
 
-/* What carriers flow through between a node and its k-th neighbour.  A negative area would let them flow uphill, and make
- * densities negative: such edges are closed. */
+/* What carriers flow through between a node and its k-th neighbour.  A negative area would let
+ * them flow uphill, and make densities negative: such edges are closed. */
 static double face(const domain *d, int k) {
     return fmax(d->box[k], 0);
 }
 
-/* Scharfetter and Gummel: the current of a carrier from own node i to its k-th neighbour, times |ij|, is
- * to * (density at j) - from * (density at i), for holes the negative of that. */
+/* Scharfetter and Gummel: the current of a carrier from own node i to its k-th neighbour, times
+ * |ij|, is to * (density at j) - from * (density at i), for holes the negative of that. */
 static void flux(const state *s, int carrier, int i, int k, double *from, double *to) {
     const int j = s->d->to[k];
     const double d = 0.5 * (s->diffusion[carrier][i] + s->diffusion[carrier][j]);
@@ -190,8 +194,8 @@ double continuity_step(state *s, int carrier) {
             leaving += slow * (u[i] * other[i] - 1);
             diagonal += slow * other[i];
         }
-        /* The unknown is the relative change of u, and a row is divided by its diagonal: densities reach over
-         * twenty orders of magnitude, and the small ones carry the current. */
+        /* The unknown is the relative change of u, and a row is divided by its diagonal:
+         * densities reach over twenty orders of magnitude, and the small ones carry the current. */
         const double scale = fixed ? 0 : 1 / (diagonal * u[i]);
         for (int k = d->start[i]; k < d->start[i + 1]; k++) s->a->off[k] *= scale;
         s->a->diagonal[i] = 1;

@@ -1,7 +1,8 @@
-/* Gummel's iteration: Poisson's equation and both continuity equations in turn, until nothing changes any more.
+/* Gummel's iteration: Poisson's equation and both continuity equations in turn, until nothing
+ * changes any more.
  *
- * It converges fast as long as the equations hang together loosely: at low and moderate currents.  When carriers that are
- * injected become as many as the doping, it takes more and more turns.
+ * It converges fast as long as the equations hang together loosely: at low and moderate currents.
+ *  When carriers that are injected become as many as the doping, it takes more and more turns.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -14,7 +15,8 @@
 #define MOST_TURNS 200
 #define MOST_NEWTON 50
 
-/* To the stationary state at the voltages applied; returns the number of turns, -1: none was found. */
+/* To the stationary state at the voltages applied; returns the number of turns, -1: none was
+ * found. */
 static int converge(state *s, double enough) {
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         double change = poisson_step(s), step = change;

@@ -1,9 +1,10 @@
 /* Sparse matrices and Krylov solvers.
  *
- * A matrix has a row for each own node and a column for each node held; its pattern is the domain's graph.  A product
- * with a vector needs the values of copies, so that the vector is refreshed first: that and the dot products are all the
- * messages there are.  Both solvers are preconditioned by ILU(0) of the block of own nodes, which knows nothing of other ranks:
- * the number of iterations depends on how many there are, the solution only within the tolerance.
+ * A matrix has a row for each own node and a column for each node held; its pattern is the domain's
+ * graph.  A product with a vector needs the values of copies, so that the vector is refreshed
+ * first: that and the dot products are all the messages there are.  Both solvers are preconditioned
+ * by ILU(0) of the block of own nodes, which knows nothing of other ranks: the number of iterations
+ * depends on how many there are, the solution only within the tolerance.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -45,8 +46,9 @@ static void multiply(const matrix *a, double *x, double *y) {
     }
 }
 
-/* ILU(0): Gauss's elimination that forgets what falls outside of the pattern.  The factors take the place of the
- * entries: below the diagonal those of L, whose diagonal is 1, above it U's; `pivot` is U's diagonal. */
+/* ILU(0): Gauss's elimination that forgets what falls outside of the pattern.  The factors take
+ * the place of the entries: below the diagonal those of L, whose diagonal is 1, above it U's;
+ * `pivot` is U's diagonal. */
 static void factorise(matrix *a) {
     const domain *d = a->d;
     int *place = room(d->own, sizeof *place); /* where row i has column j, + 1 */

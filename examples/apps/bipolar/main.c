@@ -1,4 +1,5 @@
-/* bipolar: sweeps a voltage of a transistor or a diode, writes fields and currents, draws the potential.
+/* bipolar: sweeps a voltage of a transistor or a diode, writes fields and currents, draws the
+ * potential.
  *
  *   bipolar [-d transistor|diode] [-m MESH] [-h SIZE] [-o RESULTS] [-r] [-p PICTURE]
  *           [CONTACT=VOLTS | CONTACT=FROM:TO:STEP ...]

@@ -1,8 +1,9 @@
 /* A picture of the potential: the plane y = 0 through the device, as SVG.
  *
- * The plane cuts a tetrahedron in a triangle or a quadrangle, on which the potential is linear: the polygon gets the
- * colour of its mean, and lines of equal potential are straight pieces across it.  A thick line is the junction, where
- * donors and acceptors are as many.  Every rank draws the tetrahedra that are its own; all write one file together.
+ * The plane cuts a tetrahedron in a triangle or a quadrangle, on which the potential is linear: the
+ * polygon gets the colour of its mean, and lines of equal potential are straight pieces across it.
+ *  A thick line is the junction, where donors and acceptors are as many.  Every rank draws the
+ * tetrahedra that are its own; all write one file together.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 

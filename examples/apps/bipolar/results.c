@@ -1,16 +1,19 @@
-/* The file of results: for every bias point the voltages, the currents, and nine values for each node.
+/* The file of results: for every bias point the voltages, the currents, and nine values for each
+ * node.
  *
  *   header    64 bytes   "BIPOLAR1", nodes, values per node, points, fingerprint of the mesh
  *   point 0   64 bytes   voltages of four contacts (V), currents into them (A)
- *             72 bytes   for each node, in the order of numbers: psi, n, p, J_n (x, y, z), J_p (x, y, z);
- *                        scaled, as in equations.c, so that they can be read back bit by bit; J in A/cm^2
+ *             72 bytes   for each node, in the order of numbers: psi, n, p; J_n (x, y, z);
+ *                        J_p (x, y, z).  psi, n, p are scaled, as in equations.c, so that they
+ *                        can be read back bit by bit; J is in A/cm^2
  *   point 1   ...
  *
- * Border nodes are on several ranks.  Who writes them is worked out once, by an inspector, and serves all points.
- * Copies are refreshed from their owners first: what two ranks have summed up in different orders, or within
- * the tolerance of a solver, need not be the same bit by bit, and a file must not depend on who writes.
- * Reading knows nothing of how many ranks wrote.  The number of points is put down last, once all else is on the
- * disk: a run that is interrupted leaves the points before.
+ * Border nodes are on several ranks.  Who writes them is worked out once, by an inspector, and
+ * serves all points. Copies are refreshed from their owners first: what two ranks have summed up in
+ * different orders, or within the tolerance of a solver, need not be the same bit by bit, and a
+ * file must not depend on who writes. Reading knows nothing of how many ranks wrote.  The number of
+ * points is put down last, once all else is on the disk: a run that is interrupted leaves the
+ * points before.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 

@@ -1,4 +1,5 @@
-// A quarter of the planar npn transistor of device.c: x = 0 and y = 0 are planes of symmetry, z is depth, lengths in um.
+// A quarter of the planar npn transistor of device.c: x = 0 and y = 0 are planes of symmetry, z is
+// depth, lengths in um.
 //   gmsh -3 -setnumber finest 0.05 transistor.geo -o transistor.msh
 SetFactory("OpenCASCADE");
 DefineConstant[finest = 0.05];   // distance of nodes at the junctions
