@@ -41,7 +41,7 @@ static void limit(tutti_profile *p, double bandwidth, int hosts) {
 }
 
 static int networks_make(const mesh_config *c, network *n, tutti_place *place) {
-    tutti_profile mine;
+    tutti_profile mine = {.measured = 0};
     if (tutti_profile_place(c->dir, place) != TUTTI_OK ||
         tutti_profile_load(c->options.profile, place, &mine) != TUTTI_OK)
         return cli_error_tutti();
@@ -181,7 +181,7 @@ static int tree_network(const mesh_config *c, const network *n, const shape *s) 
 }
 
 int mesh_tree(const mesh_config *c) {
-    network n[4];
+    network n[4] = {{.nodes = 0}};
     mesh_case m;
     tutti_place place;
     tutti_replicas_stats stats;

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -306,7 +307,7 @@ static tutti_err read_elements_41(reader *r) {
     for (int64_t k = 0; k < blocks; k++) {
         block b;
         int type = 0;
-        int64_t tags[1 + TUTTI_MESH_MOST_NODES];
+        int64_t tags[1 + TUTTI_MESH_MOST_NODES] = {0};
         TUTTI_TRY(read_block(r, n - r->d.elements, 4, "elements", &b));
         TUTTI_TRY(type_of(r, b.third, &type));
         const entity key = {b.dim, b.tag, 0};
@@ -351,7 +352,7 @@ static tutti_err read_nodes_22(reader *r) {
 static tutti_err read_element_22(reader *r, int type, int32_t n_tags) {
     tutti__scan *s = &r->scan;
     int32_t tag[2] = {0, 0}, one = 0;
-    int64_t nodes[TUTTI_MESH_MOST_NODES];
+    int64_t nodes[TUTTI_MESH_MOST_NODES] = {0};
     for (int32_t i = 0; i < n_tags; i++) TUTTI_TRY(tutti__scan_i32(s, i < 2 ? &tag[i] : &one));
     for (int i = 0; i < tutti_mesh_type_nodes(type); i++) {
         if (s->binary) {
@@ -463,8 +464,7 @@ static tutti_err read_sections(reader *r) {
         if (over) break;
         TUTTI_TRY(tutti__scan_word(s, name));
         if (name[0] != '$') TUTTI_SCAN_FAIL(s, "'%s' where a section should begin", name);
-        end[0] = '\0';
-        strcat(strcat(end, "$End"), name + 1);
+        snprintf(end, sizeof end, "$End%s", name + 1);
         if (!is_read(r, name)) {
             TUTTI_TRY(tutti__scan_skip_to(s, end));
             continue;

@@ -272,7 +272,8 @@ static void put_elements_22(writer *w) {
             const int32_t head[4] = {type, 1, 2, (int32_t)(e + 1)};
             put(w, head, sizeof head);
         } else {
-            print(w, "%lld %d 2 ", (long long)(e + 1), (int)type);
+            const long long number = e + 1;
+            print(w, "%lld %d 2 ", number, (int)type);
         }
         put_i32(w, d->physical[e]);
         put_i32(w, d->entity[e]);

@@ -81,6 +81,7 @@ tutti_err tutti_mesh_classify(tutti_mesh *m, const int *of, tutti_count **start_
     if (err == TUTTI_OK && (!start_out || !holder_out))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the lists");
     TUTTI_TRY(tutti__mesh_call(m->team, &(tutti__mesh_opening){"classify", "nothing", 0}, err));
+    TUTTI_ASSERT(start_out && holder_out);
     return tutti__mesh_classify(m, of, start_out, holder_out);
 }
 

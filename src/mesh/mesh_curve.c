@@ -145,6 +145,7 @@ static tutti_err sort_all(tutti__team *t, tutti_count n, const tutti__mesh_stop 
     tutti__mesh_stop *all = tutti__malloc(ranks * SAMPLES * sizeof *all);
     tutti_count *bound = tutti__malloc((ranks + 1) * sizeof *bound);
     tutti_err err = tutti__team_agree(t, cut && all && bound ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    TUTTI_ASSERT(err != TUTTI_OK || (cut && all && bound));
     if (err == TUTTI_OK) err = splitters(t, n, v, cut, all);
     if (err == TUTTI_OK) {
         part_by(t, cut, n, v, bound);

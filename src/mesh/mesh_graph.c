@@ -206,6 +206,7 @@ tutti_err tutti__mesh_graph_gather(tutti_mesh *m, tutti__mesh_graph *out) {
     tutti_count *bound = NULL, *degree = NULL, n = 0;
     tutti__mesh_graph g = {.nodes = 0};
     TUTTI_TRY(tutti__mesh_graph_need(m));
+    TUTTI_ASSERT(m->graph.start != NULL);
     bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
     degree = tutti__malloc(((size_t)m->own.nodes + 1) * sizeof *degree);
     tutti_err err = bound && degree ? TUTTI_OK : TUTTI_ERR_NOMEM;
@@ -214,6 +215,7 @@ tutti_err tutti__mesh_graph_gather(tutti_mesh *m, tutti__mesh_graph *out) {
     for (int r = 1; r <= t->size && err == TUTTI_OK; r++) bound[r] = m->own.nodes;
     tutti_count *all = NULL;
     err = tutti__mesh_pass(t, err, sizeof *degree, degree, bound, &n, (void **)&all);
+    TUTTI_ASSERT(err != TUTTI_OK || bound);
     if (err == TUTTI_OK) {
         g.nodes = n;
         g.start = tutti__malloc(((size_t)n + 1) * sizeof *g.start);

@@ -24,7 +24,7 @@ int tutti_mesh_has_metis(void) {
 
 /* Loads for METIS: as they are if their sum fits, else scaled; those above 0 stay above 0. */
 static void scale(tutti_count n, const tutti_count *load, idx_t *out) {
-    const double most = (double)(IDX_MOST / 4);
+    const double most = (double)IDX_MOST / 4;
     double sum = 0;
     for (tutti_count i = 0; i < n; i++) sum += (double)load[i];
     const double by = sum > most ? most / (sum + (double)n) : 1;

@@ -229,6 +229,7 @@ static tutti_err lists_check(tutti_mesh *m, const layout *l, tutti_count *entry_
 }
 
 static tutti_err groups_take(tutti_mesh *m, const layout *l, const unsigned char *table) {
+    TUTTI_ASSERT(table != NULL); /* without memory for it all ranks have given up */
     m->own.group = tutti__calloc((size_t)l->groups + 1, sizeof *m->own.group);
     if (!m->own.group) return TUTTI_ERR_NOMEM;
     m->own.groups = (int)l->groups;
@@ -293,7 +294,7 @@ static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsig
 static tutti_err read_open(tutti_mesh *m, tutti_file *f) {
     tutti__team *t = m->team;
     headed h = {.file = f};
-    layout l;
+    layout l = {.nodes = 0};
     tutti_off bytes = 0;
     TUTTI_TRY(tutti_file_size(f, &bytes));
     TUTTI_TRY(tutti__team_agree(t, t->rank == 0 ? header_fetch(&h) : TUTTI_OK));

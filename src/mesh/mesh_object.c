@@ -114,6 +114,7 @@ static tutti_err move_elements(tutti__team *t, const move_case *c) {
     const tutti__mesh_data *from = c->from;
     tutti__mesh_data *to = c->to;
     tutti_count n = 0, entries = 0;
+    TUTTI_ASSERT(c->elements != NULL);
     TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, 1, from->type, c->elements, &n, (void **)&to->type));
     TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, sizeof(int32_t), from->physical, c->elements, &n,
                                (void **)&to->physical));

@@ -115,6 +115,7 @@ static tutti_err apply(tutti_mesh *m, const tutti_count *number) {
                                     .n = entries,
                                     .number = d->node};
     err = tutti__mesh_ask(m->team, err, &q, &v);
+    TUTTI_ASSERT(err != TUTTI_OK || (new.coordinates &&new.tag &&new.node));
     if (err == TUTTI_OK) {
         for (tutti_count i = 0; i < entries; i++)
             memcpy(&new.node[i], tutti__mesh_value(&v, d->node[i]), sizeof *new.node);

@@ -38,6 +38,7 @@ static tutti_err by_curve(tutti_mesh *m, int parts, const tutti_count *load, int
         err = tutti__mesh_send(t, say && to ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *say, n, say, to,
                                &got, (void **)&in);
     }
+    TUTTI_ASSERT(of || got == 0);
     for (tutti_count i = 0; i < got && err == TUTTI_OK; i++)
         of[in[i].node - m->first_node] = (int)in[i].part;
     tutti__free(v);
@@ -65,12 +66,14 @@ static tutti_err by_metis(tutti_mesh *m, int parts, const tutti_count *load, int
     for (tutti_count i = 0; i < m->own.nodes && err == TUTTI_OK; i++) mine[i] = load ? load[i] : 1;
     for (int r = 1; r <= t->size && err == TUTTI_OK; r++) bound[r] = m->own.nodes;
     err = tutti__mesh_pass(t, err, sizeof *mine, mine, bound, &n, (void **)&loads);
+    TUTTI_ASSERT(err != TUTTI_OK || (bound && all));
     if (err == TUTTI_OK) {
         if (t->rank == 0) err = tutti__metis(&g, loads, parts, all);
         for (int r = 0; r <= t->size; r++)
             bound[r] = t->rank == 0 ? tutti__mesh_first(m->all_nodes, t->size, r) : 0;
         err = tutti__mesh_pass(t, err, sizeof *all, all, bound, &n, (void **)&in);
     }
+    TUTTI_ASSERT(of || n == 0);
     if (err == TUTTI_OK && n > 0) memcpy(of, in, (size_t)n * sizeof *of);
     tutti__mesh_graph_free(&g);
     tutti__free(bound);
@@ -143,6 +146,7 @@ tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of, const tu
     }
     err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"cut", "the number of partitions", h},
                            err);
+    TUTTI_ASSERT(err != TUTTI_OK || (count && out));
     if (err == TUTTI_OK) err = tutti__mesh_classify(m, of, &start, &holder);
     if (err == TUTTI_OK) err = tally(m, parts, of, load, count);
     tutti__mesh_values v = {.item = 0};

@@ -284,15 +284,46 @@ static void short_of_memory(const whole *w) {
     file_remove(other);
 }
 
+/* ---- what a write would cost: what `tutti mesh tree` asks */
+static void forecasts(void) {
+    tutti_profile profile;
+    tutti_options opt = options_of("");
+    tutti_forecast f = {.is_write = 1, .ranks = 8, .nodes = 8, .bytes = 8 << 20, .pieces = 4096};
+    int method = 0, fixed = 0;
+    double best = 0, seconds = 0;
+    tutti_profile_defaults(&profile, "nfs");
+    CHECK_OK(tutti_profile_predict(&profile, &opt, &f, &method, &best));
+    CHECK(method != TUTTI_METHOD_AUTO && best > 0, "method %d, %g s", method, best);
+    opt.method = TUTTI_METHOD_LIST;
+    CHECK_OK(tutti_profile_predict(&profile, &opt, &f, &fixed, &seconds));
+    CHECK(fixed == TUTTI_METHOD_LIST && seconds >= 0.9 * best, "list takes %g s, auto %g", seconds,
+          best);
+    f.pieces = 8; /* long ones: nothing is gained by an exchange over a network */
+    opt.method = TUTTI_METHOD_AUTO;
+    CHECK_OK(tutti_profile_predict(&profile, &opt, &f, &method, &best));
+    CHECK_EQ(method, TUTTI_METHOD_LIST);
+    f.pieces = 0;
+    CHECK_ERR(tutti_profile_predict(&profile, &opt, &f, &method, &best), TUTTI_ERR_ARG);
+    f.pieces = 1;
+    f.nodes = 9;
+    CHECK_ERR(tutti_profile_predict(&profile, &opt, &f, &method, &best), TUTTI_ERR_ARG);
+    f.nodes = 1;
+    f.reserved[0] = 1;
+    CHECK_ERR(tutti_profile_predict(&profile, &opt, &f, &method, &best), TUTTI_ERR_ARG);
+    CHECK_ERR(tutti_profile_predict(&profile, &opt, NULL, &method, &best), TUTTI_ERR_ARG);
+}
+
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1152);
     curve(1, 5);
     curve(2, 4);
     curve(3, 3);
     whole box = whole_box(5, 0), mixed = whole_box(4, 1), tiny = whole_box(1, 0);
+    whole none = whole_make(0, 0);
     orders(&box);
     orders(&mixed);
     orders(&tiny);
+    orders(&none);
     partitions(&box, 1, 0);
     partitions(&box, 7, 0);
     partitions(&box, 8, 1);
@@ -300,15 +331,19 @@ int main(int argc, char **argv) {
     partitions(&mixed, 3, 0);
     partitions(&tiny, 5, 0);
     partitions(&tiny, 50, 0);
+    partitions(&none, 3, 0);
     for (int how = 0; how < 3; how++) {
         parts_of(&box, how);
         parts_of(&mixed, how);
         parts_of(&tiny, how);
+        parts_of(&none, how);
     }
     refused(&box);
     if (ranks <= 3) short_of_memory(&box);
     whole_free(&box);
     whole_free(&mixed);
     whole_free(&tiny);
+    whole_free(&none);
+    if (rank == 0) forecasts();
     return harness_end();
 }
