@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3 timeout=100 own=1 tsan=1 */
 /* Background `all`: errors, refusals, abandoned requests and missing memory, told as with the other kinds.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include <tutti/parts.h>
 #include "harness.h"
 
 enum { BYTES = 200000 };
@@ -62,6 +63,64 @@ static void abandoned(void) {
     tutti_access_free(&a);
 }
 
+/* Parts whose numbers change, several operations under way at once, their descriptions gone. */
+static void parts(int counted) {
+    enum { FLIGHTS = 3, ITEMS = 5000, MIDDLE = 77 };
+    static double v[FLIGHTS][ITEMS];
+    static int32_t back[FLIGHTS][ITEMS];
+    tutti_request *r[FLIGHTS] = {NULL};
+    const account start = account_now();
+    tutti_file *f = open_with(path, "background=all window_size=4k");
+    for (int is_write = 1; is_write >= 0; is_write--) {
+        for (int i = 0; i < FLIGHTS; i++) {
+            const tutti_off at = 4 * (tutti_off)ITEMS * (i * ranks + rank) + 3;
+            tutti_access *a = NULL, *b = NULL;
+            CHECK_OK(tutti_access_contiguous(at, (tutti_off)4 * MIDDLE, &a));
+            CHECK_OK(tutti_access_contiguous(at + (tutti_off)4 * MIDDLE,
+                                             (tutti_off)4 * (ITEMS - MIDDLE), &b));
+            const tutti_conversion out = {TUTTI_FLOAT32, TUTTI_FLOAT64, TUTTI_BIG_ENDIAN, 0, {0}},
+                                   in = {TUTTI_FLOAT32, TUTTI_INT32, TUTTI_BIG_ENDIAN, 0, {0}};
+            tutti_part two[2] = {{.access = a, .buf = v[i], .convert = out},
+                                 {.access = b, .buf = v[i] + MIDDLE, .convert = out}};
+            if (!is_write) {
+                two[0].buf = back[i];
+                two[1].buf = back[i] + MIDDLE;
+                two[0].convert = two[1].convert = in;
+            }
+            for (int k = 0; k < ITEMS && is_write; k++) v[i][k] = rank + 10 * i + k;
+            CHECK_OK(is_write ? tutti_file_write_parts_start(f, 2, two, &r[i])
+                              : tutti_file_read_parts_start(f, 2, two, &r[i]));
+            memset(two, 0, sizeof two);
+            tutti_access_free(&a);
+            tutti_access_free(&b);
+        }
+        for (int i = FLIGHTS - 1; i >= 0; i--) {
+            tutti_off count = -1;
+            CHECK_SAME(tutti_request_wait(&r[i], &count), TUTTI_OK);
+            CHECK_EQ(count, 4 * ITEMS);
+        }
+    }
+    int wrong = 0;
+    for (int i = 0; i < FLIGHTS; i++)
+        for (int k = 0; k < ITEMS; k++) wrong += back[i][k] != rank + 10 * i + k;
+    CHECK_EQ(wrong, 0);
+    /* abandoned, with a value that does not fit: nobody hears of it */
+    tutti_access *a = NULL;
+    CHECK_OK(tutti_access_contiguous(2 * (tutti_off)ITEMS * rank, 2 * (tutti_off)ITEMS, &a));
+    const tutti_part short_ones = {
+        .access = a,
+        .buf = v[0],
+        .convert = {.file_type = TUTTI_INT16, .memory_type = TUTTI_FLOAT64}};
+    v[0][0] = 1e6;
+    CHECK_OK(tutti_file_write_parts_start(f, 1, &short_ones, &r[0]));
+    tutti_request_abandon(&r[0]);
+    CHECK_OK(tutti_file_write_parts_start(f, 1, &short_ones, &r[0]));
+    CHECK_SAME(tutti_request_wait(&r[0], NULL), TUTTI_ERR_VALUE);
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    tutti_access_free(&a);
+    if (counted) account_check(start);
+}
+
 /* The n-th allocation of one rank from here on fails: the same answer everywhere, or none. */
 static void without_memory(int who) {
     tutti_access *a = share();
@@ -92,6 +151,8 @@ int main(int argc, char **argv) {
         for (int who = 0; who < ranks; who++)
             for (int split = 0; split < 2; split++) failing(who, split);
         abandoned();
+        for (int again = 0; again < 2; again++)
+            parts(again); /* the team's memory has grown by then */
         without_memory(ranks - 1);
     }
     file_remove(path);
