@@ -59,8 +59,7 @@ static int is_scalable(tutti__side s, const tutti__conversion *c) {
 }
 
 static tutti_err conversion_of(const tutti_conversion *in, tutti__conversion *out) {
-    TUTTI_CHECK(in->reserved[0] == 0 && in->reserved[1] == 0, TUTTI_ERR_ARG,
-                "reserved words of a conversion are not 0");
+    TUTTI_CHECK_RESERVED(in, "a conversion");
     const int is_bytes = in->file_type == TUTTI_BYTES;
     TUTTI_CHECK(is_bytes == (in->memory_type == TUTTI_BYTES), TUTTI_ERR_ARG,
                 "bytes can only become bytes: a conversion needs both types");

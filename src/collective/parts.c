@@ -9,18 +9,19 @@
 
 /* ---- describing them */
 
+static tutti_err part_put(tutti__batch *b, int i, const tutti_part *part) {
+    TUTTI_TRY(tutti__access_usable(part->access));
+    TUTTI_CHECK_RESERVED(part, "a part");
+    return tutti__batch_put(b, i, part->access, &part->convert);
+}
+
 static tutti_err batch_of(int n, const tutti_part *parts, tutti__batch **out) {
     tutti__batch *b = NULL;
     TUTTI_CHECK(n >= 0 && (parts || n == 0), TUTTI_ERR_ARG, "%d parts%s", n,
                 parts ? "" : " at NULL");
     TUTTI_TRY(tutti__batch_make(n, &b));
     tutti_err err = TUTTI_OK;
-    for (int i = 0; i < n && err == TUTTI_OK; i++) {
-        err = tutti__access_usable(parts[i].access);
-        if (err == TUTTI_OK && (parts[i].reserved[0] || parts[i].reserved[1]))
-            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "part %d: reserved words are not 0", i);
-        if (err == TUTTI_OK) err = tutti__batch_put(b, i, parts[i].access, &parts[i].convert);
-    }
+    for (int i = 0; i < n && err == TUTTI_OK; i++) err = part_put(b, i, &parts[i]);
     if (err == TUTTI_OK)
         *out = b;
     else
