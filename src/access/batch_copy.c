@@ -157,6 +157,23 @@ static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo,
 
 /* ---- any user */
 
+enum { SMALL = 32 << 10 }; /* bytes for which cursors would take as long as copying */
+
+/* A small part that is one run on both sides, as variables often are.  0: it is not. */
+static int run_move(const tutti_access *a, char *buf, direction d, tutti_off lo, tutti_off hi,
+                    char *stage) {
+    const tutti_off start = tutti__side_lo(a->file);
+    const tutti_off from = tutti__max(lo, start), to = tutti__min(hi, tutti__side_hi(a->file));
+    if (to - from > SMALL || tutti__side_runs(a->file) > 1 || tutti__side_runs(a->memory) > 1)
+        return 0;
+    char *memory = tutti__place(buf, tutti__side_lo(a->memory) + from - start);
+    if (d == OUT)
+        memcpy(stage + (from - lo), memory, (size_t)(to - from));
+    else
+        memcpy(memory, stage + (from - lo), (size_t)(to - from));
+    return 1;
+}
+
 /* What the parts have in [lo, hi), one part after the other: where they overlap, the last counts. */
 static tutti_err parts_move(tutti__parts *p, direction d, tutti_off lo, tutti_off hi, char *stage) {
     tutti_err err = TUTTI_OK;
@@ -171,6 +188,8 @@ static tutti_err parts_move(tutti__parts *p, direction d, tutti_off lo, tutti_of
         tutti_err one = TUTTI_OK;
         if (!p->batch->part[i].convert.identity)
             one = part_convert(p, i, d, lo, hi, stage);
+        else if (run_move(a, p->io[i].buf, d, lo, hi, stage))
+            continue;
         else if (d == OUT)
             (void)tutti__access_to_stage(a, p->io[i].buf, lo, hi, stage, lo);
         else
