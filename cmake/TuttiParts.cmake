@@ -1,6 +1,7 @@
 # The parts that a build can be without, and the small aids that its programs are linked with.
 #
 # tutti_parts     liburing, where it is installed (defines TUTTI_HAVE_URING); TUTTI_URING=OFF: never
+#                 SQLite, which is needed: the metadata of datasets
 # tutti_zlib      zlib, where it is installed (defines TUTTI_HAVE_ZLIB): the command's pictures are smaller
 # tutti_plugins   sanitizer builds only: keeps the MPI's plugins mapped (see keep_plugins.c)
 
@@ -17,7 +18,11 @@ if(TUTTI_URING AND URING_FOUND)
 elseif(TUTTI_URING)
     message(NOTICE "no liburing: the store 'uring' is left out (Debian: liburing-dev, pkg-config)")
 endif()
-target_link_libraries(tutti_parts INTERFACE rt dl)
+find_package(SQLite3 QUIET)
+if(NOT SQLite3_FOUND)
+    message(FATAL_ERROR "no SQLite, which datasets keep their metadata with (Debian: libsqlite3-dev)")
+endif()
+target_link_libraries(tutti_parts INTERFACE SQLite::SQLite3 rt dl)
 
 add_library(tutti_zlib INTERFACE)
 find_package(ZLIB QUIET)

@@ -58,6 +58,13 @@ TUTTI_API tutti_err tutti_decomposition_create(tutti_dataset *d, const char *spa
                                                const tutti_decomposition_spec *spec,
                                                tutti_decomposition **out) TUTTI_MUST_USE;
 
+/** The same of the space as it is in a segment: for reading what was written before the last topology.
+ *  @param[in] segment  its number, or -1: as it is now */
+TUTTI_API tutti_err tutti_decomposition_create_at(tutti_dataset *d, const char *space,
+                                                  tutti_count segment,
+                                                  const tutti_decomposition_spec *spec,
+                                                  tutti_decomposition **out) TUTTI_MUST_USE;
+
 /** Free it and null the handle; NULL is fine.   Local. */
 TUTTI_API void tutti_decomposition_free(tutti_decomposition **p);
 

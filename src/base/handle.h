@@ -14,7 +14,9 @@ typedef enum tutti__kind {
     TUTTI__REQUEST,
     TUTTI__ARRAY,
     TUTTI__TILES,
-    TUTTI__REPLICAS
+    TUTTI__REPLICAS,
+    TUTTI__DATASET,
+    TUTTI__DECOMPOSITION
 } tutti__kind;
 
 /* Part of the object; all zero: not listed. */
