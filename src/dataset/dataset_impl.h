@@ -15,7 +15,7 @@
 
 /* ---- what decompositions need of datasets */
 
-typedef enum tutti__space_kind { TUTTI__GRID, TUTTI__LIST } tutti__space_kind;
+typedef enum tutti__space_kind { TUTTI__SPACE_GRID, TUTTI__SPACE_LIST } tutti__space_kind;
 
 /* A space as it is now, or as of a segment. */
 typedef struct tutti__space_view {
