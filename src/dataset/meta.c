@@ -531,8 +531,8 @@ static tutti_err sections_read(tutti__meta *m, sqlite3_stmt *s, const tutti__mod
     }
 }
 
-tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model, const tutti__segment_row *g,
-                               tutti__section **out, int64_t *n_out) {
+tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
+                               const tutti__segment_row *g, tutti__section **out, int64_t *n_out) {
     sqlite3_stmt *s = NULL;
     *out = NULL;
     *n_out = 0;

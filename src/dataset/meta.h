@@ -26,8 +26,9 @@ void tutti__meta_close(tutti__meta **m);
 /* All but sections and infos, as of one instant, checked. */
 tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) TUTTI_MUST_USE;
 /* Those of a segment of `model`, by their place.  TUTTI_ERR_STATE: it has been taken away since. */
-tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model, const tutti__segment_row *g,
-                               tutti__section **out, int64_t *n_out) TUTTI_MUST_USE;
+tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
+                               const tutti__segment_row *g, tutti__section **out,
+                               int64_t *n_out) TUTTI_MUST_USE;
 /* PRAGMA integrity_check. */
 tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
 /* Names in the directory that would be data files of ours but are in no table: removed. */

@@ -172,7 +172,8 @@ tutti_err tutti__model_check(const tutti__model *m) {
                     TUTTI_ERR_FORMAT, "'%s' is no name of a data file", m->files[i].name);
     for (int64_t i = 0; i < m->spaces_n; i++)
         TUTTI_CHECK(m->spaces[i].id >= 1 &&
-                        (m->spaces[i].kind == TUTTI__SPACE_GRID || m->spaces[i].kind == TUTTI__SPACE_LIST) &&
+                        (m->spaces[i].kind == TUTTI__SPACE_GRID ||
+                         m->spaces[i].kind == TUTTI__SPACE_LIST) &&
                         tutti__name_right(m->spaces[i].name, TUTTI__NAME),
                     TUTTI_ERR_FORMAT, "space %lld is none", (long long)i);
     for (int64_t i = 0; i < m->variables_n; i++) {
