@@ -51,6 +51,7 @@ struct tutti_decomposition {
     /* slices */
     int ndims;
     tutti_count shape[TUTTI_MAX_DIMS];
+    tutti_count of;        /* entries of the space */
     tutti_slice slice;     /* strides >= 1; all 0 if it is empty */
     unsigned char *passed; /* [entries] 1: a higher rank has it too; NULL: none has any */
 
