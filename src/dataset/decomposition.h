@@ -51,6 +51,7 @@ struct tutti_decomposition {
     /* slices */
     int ndims;
     tutti_count shape[TUTTI_MAX_DIMS];
+    tutti_count of;        /* entries of the space */
     tutti_slice slice;     /* strides >= 1; all 0 if it is empty */
     unsigned char *passed; /* [entries] 1: a higher rank has it too; NULL: none has any */
 
@@ -82,9 +83,9 @@ tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *spa
 
 /* ---- decomposition_join.c */
 /* Where n ids of this rank stand in the id map, -1: nowhere.   Collective.
- * v: the ids, each with its place 0 ... n - 1, in any order */
+ * sorted: the ids, rising, each with its place 0 ... n - 1 */
 tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_count n,
-                          const tutti__numbered *v, tutti_count *position_out) TUTTI_MUST_USE;
+                          const tutti__numbered *sorted, tutti_count *position_out) TUTTI_MUST_USE;
 
 /* ---- decomposition_writers.c */
 

@@ -18,22 +18,28 @@ typedef struct {
     tutti_count position; /* -1: it is asked for */
 } said;
 
-/* What a rank mentions, and what it looks after. */
+/* What a rank mentions, and what it looks after; freed as soon as it is no longer needed. */
 typedef struct {
-    tutti_count n;         /* ids that it holds */
-    tutti_count lo, hi;    /* its share of the map */
-    int64_t *map;          /* [hi - lo] */
-    tutti__numbered *v;    /* [2 (n + hi - lo)] */
-    int64_t *number;       /* [n + hi - lo] rising */
-    said *says;            /* likewise */
-    tutti_count *answer;   /* likewise */
-    said *came;            /* [m] */
-    tutti__numbered *w;    /* [2 m] */
-    tutti_count *decision; /* [m] */
+    tutti_count n;               /* ids that it holds */
+    const tutti__numbered *mine; /* [n] rising, with their places */
+    tutti_count lo, hi;          /* its share of the map */
+    int64_t *map;                /* [hi - lo] */
+    int64_t *number;             /* [n + hi - lo] rising */
+    said *says;                  /* likewise */
+    tutti_count *place;          /* likewise: of an id that it holds; -1: one of the map */
+    said *came;                  /* [m] */
+    tutti_count *decision;       /* [m] */
+    tutti_count *answer;         /* [n + hi - lo] */
 } join;
 
+static void drop(void *address) {
+    void **p = address;
+    tutti__free(*p);
+    *p = NULL;
+}
+
 static void join_free(join *j) {
-    void *const all[] = {j->map, j->v, j->number, j->says, j->answer, j->came, j->w, j->decision};
+    void *const all[] = {j->map, j->number, j->says, j->place, j->came, j->decision, j->answer};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
 }
 
@@ -50,42 +56,48 @@ static tutti_err map_room(join *j) {
     return j->map ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* Everything that this rank mentions, rising.   mine: [n] */
-static tutti_err mention(join *j, const tutti__numbered *mine) {
-    const size_t all = (size_t)all_of(j);
-    j->v = tutti__malloc(2 * all * sizeof *j->v);
-    j->number = tutti__malloc(all * sizeof *j->number);
-    j->says = tutti__malloc(all * sizeof *j->says);
-    j->answer = tutti__malloc(all * sizeof *j->answer);
-    if (!j->v || !j->number || !j->says || !j->answer) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < j->n; i++) j->v[i] = mine[i];
-    for (tutti_count i = 0; i < j->hi - j->lo; i++) {
+/* The share of the map, in the order of its ids.   v: [2 (hi - lo)] */
+static tutti_err map_sort(join *j, tutti__numbered *v, const tutti__numbered **sorted_out) {
+    const tutti_count share = j->hi - j->lo;
+    for (tutti_count i = 0; i < share; i++) {
         TUTTI_CHECK(j->map[i] >= 0, TUTTI_ERR_FORMAT, "the id map has id %lld, at position %lld",
                     (long long)j->map[i], (long long)(j->lo + i));
-        j->v[j->n + i] = (tutti__numbered){j->map[i], j->n + i};
+        v[i] = (tutti__numbered){j->map[i], j->lo + i};
     }
-    tutti__numbered *sorted = tutti__numbered_sort(j->v, all_of(j), j->v + all);
-    for (size_t k = 0; k < all; k++) {
-        const tutti_count i = sorted[k].index;
-        j->number[k] = sorted[k].number;
-        j->says[k] = (said){sorted[k].number, i < j->n ? -1 : j->lo + i - j->n};
-    }
-    if (sorted != j->v) /* the order is needed for the answers */
-        for (size_t k = 0; k < all; k++) j->v[k] = sorted[k];
+    drop(&j->map);
+    *sorted_out = tutti__numbered_sort(v, share, v + share);
     return TUTTI_OK;
 }
 
-static tutti_err room_for(join *j, tutti_count m) {
-    j->came = tutti__malloc((size_t)m * sizeof *j->came);
-    j->w = tutti__malloc(2 * (size_t)m * sizeof *j->w);
-    j->decision = tutti__malloc((size_t)m * sizeof *j->decision);
-    return j->came && j->w && j->decision ? TUTTI_OK : TUTTI_ERR_NOMEM;
+/* Everything that this rank mentions, rising: both lists merged. */
+static tutti_err mention(join *j) {
+    const tutti_count share = j->hi - j->lo;
+    const size_t all = (size_t)all_of(j);
+    const tutti__numbered *map = NULL;
+    tutti__numbered *v = tutti__malloc(2 * (size_t)share * sizeof *v);
+    tutti_err err = v ? map_sort(j, v, &map) : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) {
+        j->number = tutti__malloc(all * sizeof *j->number);
+        j->says = tutti__malloc(all * sizeof *j->says);
+        j->place = tutti__malloc(all * sizeof *j->place);
+        if (!j->number || !j->says || !j->place) err = TUTTI_ERR_NOMEM;
+    }
+    for (tutti_count a = 0, b = 0; a + b < all_of(j) && err == TUTTI_OK;) {
+        const tutti_count k = a + b;
+        const int held = b == share || (a < j->n && j->mine[a].number < map[b].number);
+        const tutti__numbered next = held ? j->mine[a++] : map[b++];
+        j->number[k] = next.number;
+        j->place[k] = held ? next.index : -1;
+        j->says[k] = (said){next.number, held ? -1 : next.index};
+    }
+    tutti__free(v);
+    return err;
 }
 
-/* All mentions of this range have come. */
-static tutti_err decide(join *j, tutti_count m) {
-    for (tutti_count i = 0; i < m; i++) j->w[i] = (tutti__numbered){j->came[i].id, i};
-    const tutti__numbered *w = tutti__numbered_sort(j->w, m, j->w + m);
+/* All mentions of this range have come.   v: [2 m] */
+static tutti_err decide(join *j, tutti_count m, tutti__numbered *v) {
+    for (tutti_count i = 0; i < m; i++) v[i] = (tutti__numbered){j->came[i].id, i};
+    const tutti__numbered *w = tutti__numbered_sort(v, m, v + m);
     for (tutti_count from = 0, to = 0; from < m; from = to) {
         tutti_count position = -1;
         for (to = from; to < m && w[to].number == w[from].number; to++) {
@@ -101,26 +113,40 @@ static tutti_err decide(join *j, tutti_count m) {
     return TUTTI_OK;
 }
 
+/* The answers to all mentions, and room for those that this rank gets. */
+static tutti_err answers_make(join *j, tutti_count m) {
+    tutti__numbered *v = tutti__malloc(2 * (size_t)m * sizeof *v);
+    j->decision = tutti__malloc((size_t)m * sizeof *j->decision);
+    const tutti_err err = v && j->decision ? decide(j, m, v) : TUTTI_ERR_NOMEM;
+    tutti__free(v);
+    drop(&j->came);
+    if (err == TUTTI_OK) j->answer = tutti__malloc((size_t)all_of(j) * sizeof *j->answer);
+    return err == TUTTI_OK && !j->answer ? TUTTI_ERR_NOMEM : err;
+}
+
 static tutti_err ask(tutti__team *t, const tutti__directory *d, join *j) {
-    TUTTI_TRY(tutti__team_agree(t, room_for(j, d->m)));
+    j->came = tutti__malloc((size_t)d->m * sizeof *j->came);
+    TUTTI_TRY(tutti__team_agree(t, j->came ? TUTTI_OK : TUTTI_ERR_NOMEM));
     TUTTI_TRY(tutti__directory_ask(t, d, (int)sizeof *j->says, j->says, j->came));
-    TUTTI_TRY(tutti__team_agree(t, decide(j, d->m)));
+    drop(&j->says);
+    TUTTI_TRY(tutti__team_agree(t, answers_make(j, d->m)));
     return tutti__directory_answer(t, d, (int)sizeof *j->answer, j->decision, j->answer);
 }
 
 tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_count n,
-                          const tutti__numbered *v, tutti_count *position_out) {
+                          const tutti__numbered *sorted, tutti_count *position_out) {
     const tutti_count each = space->view.entries / t->size, more = space->view.entries % t->size;
-    join j = {.n = n, .lo = each * t->rank + tutti__min(t->rank, more)};
+    join j = {.n = n, .mine = sorted, .lo = each * t->rank + tutti__min(t->rank, more)};
     tutti__directory d = {.ranks = 0};
     j.hi = j.lo + each + (t->rank < more);
     tutti_err err = tutti__team_agree(t, map_room(&j));
     if (err == TUTTI_OK) err = space->ids(space->from, &space->view, j.lo, j.hi, j.map);
-    if (err == TUTTI_OK) err = tutti__team_agree(t, mention(&j, v));
+    if (err == TUTTI_OK) err = tutti__team_agree(t, mention(&j));
     if (err == TUTTI_OK) err = tutti__directory_make(t, all_of(&j), j.number, &d);
+    drop(&j.number);
     if (err == TUTTI_OK) err = ask(t, &d, &j);
     for (tutti_count k = 0; k < all_of(&j) && err == TUTTI_OK; k++)
-        if (j.v[k].index < n) position_out[j.v[k].index] = j.answer[k];
+        if (j.place[k] >= 0) position_out[j.place[k]] = j.answer[k];
     tutti__directory_free(&d);
     join_free(&j);
     return err;

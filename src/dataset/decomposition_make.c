@@ -276,6 +276,7 @@ static tutti_err build(making *m) {
     p->facts.space = v->space;
     p->facts.stamp = v->stamp;
     p->ndims = v->ndims;
+    p->of = v->entries;
     memcpy(p->shape, v->shape, (size_t)v->ndims * sizeof p->shape[0]);
     if (m->spec->kind == TUTTI_BY_SLICE) return slice_make(m);
     if (m->spec->kind == TUTTI_AS_THEY_LIE) {

@@ -142,10 +142,9 @@ static tutti_count written_before(const tutti_decomposition *p, const tutti_acce
 
 /* Some entries are nobody's.  All positions before the first of these are written once, so that it
  * is found by counting.   Collective. */
-static tutti_err first_hole(tutti__team *t, const tutti_decomposition *p, tutti_count entries,
-                            tutti_count *out) {
+static tutti_err first_hole(tutti__team *t, const tutti_decomposition *p, tutti_count *out) {
     tutti_access *a = NULL;
-    tutti_count lo = 0, hi = entries; /* all before lo are held, not all before hi */
+    tutti_count lo = 0, hi = p->of; /* all before lo are held, not all before hi */
     TUTTI_TRY(tutti__team_agree(t, tutti__slice_items(p, 1, &a)));
     tutti_err err = TUTTI_OK;
     while (hi - lo > 1 && err == TUTTI_OK) {
@@ -183,7 +182,8 @@ static tutti_err gather(tutti__team *t, const tutti_slice *mine, tutti_slice *al
 
 tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) {
     enum { HELD };
-    tutti_count entries = 1, hole = 0;
+    const tutti_count entries = p->of;
+    tutti_count hole = 0;
     tutti__vote v;
     tutti_slice *all = tutti__malloc((size_t)t->size * sizeof *all);
     tutti_err err = tutti__team_agree(t, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
@@ -196,9 +196,8 @@ tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) {
     }
     tutti__free(all);
     TUTTI_TRY(err);
-    for (int d = 0; d < p->ndims; d++) entries *= p->shape[d];
     p->facts.whole = v.sum[HELD] == entries;
     if (p->facts.whole || !must) return TUTTI_OK;
-    TUTTI_TRY(first_hole(t, p, entries, &hole));
+    TUTTI_TRY(first_hole(t, p, &hole));
     return tutti__hole_error(hole, v.sum[HELD], entries);
 }

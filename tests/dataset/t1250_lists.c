@@ -14,11 +14,15 @@ static int writer_of[HELD_ITEMS], writer_at[HELD_ITEMS * 1001];
 
 static const tutti_decomposition_kind kinds[] = {TUTTI_BY_INDEX, TUTTI_BY_VALUE, TUTTI_BY_BOTH};
 
-/* Where entries are in memory: each at a place of its own, in another order, some before `buf`. */
-static void memory_random(tutti_count n, int given) {
+/* Where entries are in memory: one after the other; or each at a place of its own, in another order,
+ * some before `buf`; or in the order of the space, however they are listed. */
+enum { AS_LISTED, SCATTERED, AS_THE_SPACE, MEMORIES };
+static void memory_random(tutti_count n, int how) {
+    const int given = how == SCATTERED;
     const tutti_count step = n % 7 == 0 ? 5 : 7; /* prime to n */
     for (tutti_count i = 0; i < n; i++)
         memory[i] = given && n % 35 != 0 ? 3 * ((i * step + rank) % n) - n : given ? -2 * i : i;
+    for (tutti_count i = 0; i < n && how == AS_THE_SPACE; i++) memory[i] = position[i];
 }
 
 /* The lowest position that nobody holds. */
@@ -32,7 +36,7 @@ static void trial(int k) {
     char where[200];
     id_map map = id_map_random();
     const int lay = (int)rnd(2) ? DENSE : GAPS, spread = (int)rnd(SPREADS), with_own = (int)rnd(2);
-    const int with_memory = (int)rnd(2), with_map = rnd(4) > 0, whole = rnd(3) == 0;
+    const int with_memory = (int)rnd(MEMORIES), with_map = rnd(4) > 0, whole = rnd(3) == 0;
     const tutti_decomposition_kind kind = kinds[rnd(3)];
     tutti_replicas_choice choice = {.rule = (tutti_replicas_rule)rnd(5), .seed = rnd64()};
     if (!with_own && (choice.rule == TUTTI_REPLICAS_IDG || choice.rule == TUTTI_REPLICAS_OWN))

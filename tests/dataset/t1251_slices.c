@@ -40,7 +40,7 @@ static tutti__decomposed grid_of(int ndims, const tutti_count *shape) {
 }
 
 /* The same on all ranks: how the ranks' slices lie. */
-enum { ANY, SLABS_OF, COMB, SAME, PATTERNS };
+enum { ANY, EVEN, SLABS_OF, COMB, SAME, PATTERNS };
 
 static tutti_slice slice_random(int pattern, int who, int ndims, const tutti_count *shape) {
     tutti_slice s = {{0}, {0}, {0}, {0}};
@@ -50,6 +50,11 @@ static tutti_slice slice_random(int pattern, int who, int ndims, const tutti_cou
         if (pattern != ANY) continue;
         s.lo[d] = rnd(shape[d] + 1) / 2;
         s.hi[d] = s.lo[d] + rnd(shape[d] - s.lo[d] + 1);
+    }
+    if (pattern == EVEN) { /* strides that have a divisor in common */
+        s.lo[0] = rnd(3);
+        s.lo[0] = s.lo[0] < shape[0] ? s.lo[0] : 0;
+        s.stride[0] = 2 + 2 * rnd(3);
     }
     if (pattern == SLABS_OF) {
         s.lo[0] = shape[0] * who / ranks;

@@ -192,6 +192,9 @@ static void bad_arguments(void) {
     if (last()) other.name = "elements";
     s = fine(TUTTI_BY_INDEX);
     refuse(&other, &s, TUTTI_ERR_MISMATCH, "disagree");
+    other = space;
+    other.view.stamp += last();
+    refuse(&other, &s, TUTTI_ERR_MISMATCH, "disagree");
 }
 
 /* One rank is in another call of the same ranks: all find out, and nobody hangs. */
