@@ -15,5 +15,7 @@
 #include <tutti/parts.h>
 #include <tutti/array.h>
 #include <tutti/replicas.h>
+#include <tutti/decomposition.h>
+#include <tutti/dataset.h>
 
 #endif

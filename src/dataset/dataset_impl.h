@@ -7,6 +7,7 @@
  *   describe        spaces and variables
  *   sections        where sections lie; those of a segment
  *   ranked          sections by rank: headers, lists of entries
+ *   dataset_ids     id maps
  *   move            put, get, follow
  *   checksums       blocks of sections: summed, read back, compared
  *   commit          begin, commit, discard, erase, drop
@@ -19,6 +20,7 @@
 
 #include <tutti/dataset.h>
 #include "base/hash.h"
+#include "base/options_impl.h"
 #include "collective/layer.h"
 #include "comm/call.h"
 #include "dataset/meta.h"
@@ -101,7 +103,8 @@ typedef struct tutti__put_record {
 typedef struct tutti__section_state {
     int64_t record;        /* the last operation that put it; -1: none */
     int puts;              /* how many */
-    int64_t decomposition; /* TUTTI_RANKED: whose entries it has */
+    int64_t decomposition; /* TUTTI_RANKED: whose entries it has, */
+    tutti_count before;    /* and how many those of earlier ranks are */
 } tutti__section_state;
 
 /* The segment that is being written. */

@@ -29,6 +29,9 @@ tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) TUTTI_MUST_USE;
 tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
                                const tutti__segment_row *g, tutti__section **out,
                                int64_t *n_out) TUTTI_MUST_USE;
+/* Segments that lists of entries lie in which sections of segments from `from` on have, rising. */
+tutti_err tutti__meta_list_segments(tutti__meta *m, int64_t from, int64_t **out,
+                                    int64_t *n_out) TUTTI_MUST_USE;
 /* PRAGMA integrity_check. */
 tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
 /* Names in the directory that would be data files of ours but are in no table: removed. */
@@ -45,11 +48,15 @@ void tutti__meta_rollback(tutti__meta *m); /* of none is fine */
 tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_file(tutti__meta *m, const tutti__datafile *f) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) TUTTI_MUST_USE;
+/* Where it ends, once that is known. */
+tutti_err tutti__meta_end_segment(tutti__meta *m, int64_t id, tutti_off end) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_section(tutti__meta *m, const tutti__section *s) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_size(tutti__meta *m, const tutti__size *s) TUTTI_MUST_USE;
 /* Take a segment away; the sizes that it set go too. */
 tutti_err tutti__meta_remove_segment(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
 tutti_err tutti__meta_remove_file(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
+/* Nothing is there any more. */
+tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) TUTTI_MUST_USE;
 /* "generation" or "serial" */
 tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) TUTTI_MUST_USE;
 /* The rows that belong to a segment, for its trailer (docs/format.md); tutti__free them. */

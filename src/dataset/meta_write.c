@@ -23,14 +23,14 @@ void tutti__meta_rollback(tutti__meta *m) {
     if (m->db && !sqlite3_get_autocommit(m->db)) sqlite3_exec(m->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-/* ---- statements are kept; their parameters are given by a format:
- * i int64, d double, t text ("" is NULL), b blob (pointer, int), n NULL */
+/* ---- statements are kept */
 
 enum {
     ADD_FILE,
     ADD_SPACE,
     ADD_VARIABLE,
     ADD_SEGMENT,
+    END_SEGMENT,
     ADD_SIZE,
     ADD_SECTION,
     SET_KEY,
@@ -49,6 +49,7 @@ static const char *const TEXT[TUTTI__STATEMENTS] = {
     [ADD_SPACE] = "INSERT INTO spaces VALUES(?, ?, ?)",
     [ADD_VARIABLE] = "INSERT INTO variables VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_SEGMENT] = "INSERT INTO segments VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [END_SEGMENT] = "UPDATE segments SET end = ? WHERE id = ?",
     [ADD_SIZE] = "INSERT OR REPLACE INTO sizes VALUES(?, ?, ?, ?)",
     [ADD_SECTION] = "INSERT INTO sections VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SET_KEY] = "UPDATE dataset SET value = ? WHERE key = ?",
@@ -133,6 +134,14 @@ tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) {
     return run(m, s);
 }
 
+tutti_err tutti__meta_end_segment(tutti__meta *m, int64_t id, tutti_off end) {
+    sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, END_SEGMENT, &s));
+    sqlite3_bind_int64(s, 1, end);
+    sqlite3_bind_int64(s, 2, id);
+    return run(m, s);
+}
+
 tutti_err tutti__meta_add_size(tutti__meta *m, const tutti__size *z) {
     sqlite3_stmt *s = NULL;
     char shape[TUTTI_MAX_DIMS * 21 + 1];
@@ -198,6 +207,19 @@ tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) {
     sqlite3_bind_int64(s, 1, value);
     bind_text(s, 2, key);
     return run(m, s);
+}
+
+tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) {
+    TUTTI_TRY(tutti__meta_begin(m));
+    tutti_err err = tutti__sql(m, "DELETE FROM sections; DELETE FROM sizes; DELETE FROM infos;"
+                                  "DELETE FROM segments; DELETE FROM variables;"
+                                  "DELETE FROM spaces; DELETE FROM files");
+    if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
+    if (err == TUTTI_OK) return tutti__meta_commit(m);
+    const tutti_error_info why = *tutti_last_error();
+    tutti__meta_rollback(m);
+    tutti__error_assign(&why);
+    return err;
 }
 
 /* ---- rows as bytes: for each its table's number and columns, for each column a letter and value */
