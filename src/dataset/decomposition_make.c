@@ -94,10 +94,11 @@ static tutti_err spec_take(making *m) {
 /* ---- what all say */
 
 static int64_t same_hash(const tutti__decomposed *space, const tutti_decomposition_spec *s) {
-    const int64_t words[] = {space->view.stamp, s->kind, s->whole, s->choice.rule,
-                             (int64_t)s->choice.seed};
     uint64_t h = tutti__hash(TUTTI__HASH_START, space->name, strlen(space->name));
-    h = tutti__hash(h, words, sizeof words);
+    h = tutti__mix(h ^ (uint64_t)space->view.stamp);
+    h = tutti__mix(h ^
+                   ((uint64_t)s->kind << 8 | (uint64_t)s->whole << 16 | (uint64_t)s->choice.rule));
+    h = tutti__mix(h ^ s->choice.seed);
     return (int64_t)(tutti__hash(h, &s->choice.balance, sizeof s->choice.balance) >> 1);
 }
 
