@@ -2,7 +2,7 @@
 #
 # tutti_parts     liburing, where it is installed (defines TUTTI_HAVE_URING); TUTTI_URING=OFF: never
 #                 METIS, where it is installed (defines TUTTI_HAVE_METIS); TUTTI_METIS=OFF: never.
-#                 And xxhash.h, which no build can be without
+#                 And what no build can be without: xxhash.h, and SQLite for the metadata of datasets
 # tutti_zlib      zlib, where it is installed (defines TUTTI_HAVE_ZLIB): the command's pictures are smaller
 # tutti_plugins   sanitizer builds only: keeps the MPI's plugins mapped (see keep_plugins.c)
 
@@ -19,7 +19,6 @@ if(TUTTI_URING AND URING_FOUND)
 elseif(TUTTI_URING)
     message(NOTICE "no liburing: the store 'uring' is left out (Debian: liburing-dev, pkg-config)")
 endif()
-target_link_libraries(tutti_parts INTERFACE rt dl)
 find_path(TUTTI_XXHASH xxhash.h)
 mark_as_advanced(TUTTI_XXHASH)
 if(NOT TUTTI_XXHASH)
@@ -40,6 +39,11 @@ if(TUTTI_METIS AND METIS_INCLUDE AND METIS_LIBRARY)
 elseif(TUTTI_METIS)
     message(NOTICE "no METIS: meshes are partitioned by the curve only (Debian: libmetis-dev)")
 endif()
+find_package(SQLite3 QUIET)
+if(NOT SQLite3_FOUND)
+    message(FATAL_ERROR "no SQLite, which datasets keep their metadata with (Debian: libsqlite3-dev)")
+endif()
+target_link_libraries(tutti_parts INTERFACE SQLite::SQLite3 rt dl)
 
 add_library(tutti_zlib INTERFACE)
 find_package(ZLIB QUIET)

@@ -39,8 +39,9 @@ typedef struct tutti_decomposition_spec {
     const tutti_count *index;      /* [n] BY_INDEX, BY_BOTH; none twice on a rank */
     const int64_t *ids;            /* [n] BY_VALUE, BY_BOTH; none twice on a rank */
     const unsigned char *own;      /* [n] 1: this rank owns it; NULL on all ranks: nobody says */
-    tutti_slice slice;             /* BY_SLICE: lo, hi, stride of each dimension */
-    /* [n] where each entry is in memory, in entries from `buf`; NULL: one after the other */
+    tutti_slice slice; /* BY_SLICE: lo, hi, stride of each dimension; a stride of 0 is 1 */
+    /* [n] where each entry is in memory, in entries from `buf`, also before it; NULL: one after the
+     * other.  Not for slices, nor is `own` */
     const tutti_count *memory;
     int whole; /* 1: every entry of the space must be held by some rank, otherwise an error; agrees */
     tutti_replicas_choice
@@ -51,12 +52,20 @@ typedef struct tutti_decomposition_spec {
 /** Make a decomposition of a space, as the dataset's topology now has it (that of the segment being
  *  written, if it is one).   Collective.   Nothing of the spec is kept.  Memory of a rank: O(its
  *  entries), and its share of the id map while it is made.
- *  @return the same on all ranks, with rank and place in the message: TUTTI_ERR_ARG for a position out
- *      of range, an id that is not in the map, one twice on a rank; TUTTI_ERR_MISMATCH for two owners,
- *      none, an entry that nobody holds although `whole` */
+ *  @return the same on all ranks, with rank and place in the message: TUTTI_ERR_ARG for a position or
+ *      slice out of range, an id that is not in the map, one twice on a rank, more entries as they lie
+ *      than there are; TUTTI_ERR_MISMATCH for two owners, none, a position and an id that do not agree,
+ *      an entry that nobody holds although `whole`; TUTTI_ERR_FORMAT for an id map with an id twice */
 TUTTI_API tutti_err tutti_decomposition_create(tutti_dataset *d, const char *space,
                                                const tutti_decomposition_spec *spec,
                                                tutti_decomposition **out) TUTTI_MUST_USE;
+
+/** The same of the space as it is in a segment: for reading what was written before the last topology.
+ *  @param[in] segment  its number, or -1: as it is now */
+TUTTI_API tutti_err tutti_decomposition_create_at(tutti_dataset *d, const char *space,
+                                                  tutti_count segment,
+                                                  const tutti_decomposition_spec *spec,
+                                                  tutti_decomposition **out) TUTTI_MUST_USE;
 
 /** Free it and null the handle; NULL is fine.   Local. */
 TUTTI_API void tutti_decomposition_free(tutti_decomposition **p);

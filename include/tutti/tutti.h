@@ -16,5 +16,7 @@
 #include <tutti/array.h>
 #include <tutti/replicas.h>
 #include <tutti/mesh.h>
+#include <tutti/decomposition.h>
+#include <tutti/dataset.h>
 
 #endif

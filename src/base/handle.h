@@ -17,6 +17,8 @@ typedef enum tutti__kind {
     TUTTI__REPLICAS,
     TUTTI__MESH,
     TUTTI__MESH_PART
+    TUTTI__DATASET,
+    TUTTI__DECOMPOSITION
 } tutti__kind;
 
 /* Part of the object; all zero: not listed. */

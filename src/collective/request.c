@@ -396,6 +396,7 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     if (r->how == TUTTI__INDEPENDENT) return tutti__independent_collect(pr, count_out);
     TUTTI_USE(f);
     const tutti_err err = r->outcome;
+    if (r->outcome_out) *r->outcome_out = err;
     tutti__stats_settle(f, &r->stats);
     if (r->plan) tutti__plan_explained(f, r->plan);
     if (err != TUTTI_OK) {

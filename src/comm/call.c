@@ -28,6 +28,8 @@ static const char *const DOES[TUTTI__CALLS] = {
     [TUTTI__CALL_CLOSE] = "closes",
     [TUTTI__CALL_REPLICAS] = "makes an inspector of replicas",
     [TUTTI__CALL_REPLICAS_CHECK] = "compares copies",
+    [TUTTI__CALL_DATASET] = "calls for the dataset",
+    [TUTTI__CALL_DECOMPOSITION] = "makes a decomposition",
     [TUTTI__CALL_ARRAY] = "calls for the array",
     [TUTTI__CALL_MESH] = "calls for the mesh",
 };

@@ -24,6 +24,8 @@ typedef enum tutti__call_kind {
     TUTTI__CALL_CLOSE,
     TUTTI__CALL_REPLICAS,       /* an inspector is made */
     TUTTI__CALL_REPLICAS_CHECK, /* copies are compared */
+    TUTTI__CALL_DATASET,        /* of a dataset; `agrees` has its name too */
+    TUTTI__CALL_DECOMPOSITION,  /* one is made */
     TUTTI__CALL_ARRAY, /* whatever is not done by one of the others; `agrees` has its name too */
     TUTTI__CALL_MESH,  /* the same for meshes and their parts */
     TUTTI__CALLS

@@ -17,7 +17,8 @@ void tutti__range_free(tutti__range_items *g) {
 
 tutti_err tutti__range_make(const tutti__directory *d, tutti__range_items *out) {
     const size_t m = (size_t)d->m;
-    *out = (tutti__range_items){.m = d->m,
+    *out = (tutti__range_items){.what = "item",
+                                .m = d->m,
                                 .came = tutti__calloc(m, sizeof *out->came),
                                 .sorted = tutti__calloc(m, sizeof *out->sorted),
                                 .room = tutti__calloc(m, sizeof *out->room)};
@@ -71,19 +72,19 @@ static tutti_err item_check(const group *x, int owners) {
         if (other->own && owned++ == 0) owner = j;
         if (other->load == first->load) continue;
         tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1,
-                            "item %lld has load %lld on rank %d and %lld on rank %d", number,
-                            (long long)first->load, holder_of(x, x->from), (long long)other->load,
-                            holder_of(x, j));
+                            "%s %lld has load %lld on rank %d and %lld on rank %d", x->g->what,
+                            number, (long long)first->load, holder_of(x, x->from),
+                            (long long)other->load, holder_of(x, j));
         tutti__error_context(NULL, NULL, holder_of(x, x->from));
         return TUTTI_ERR_MISMATCH;
     }
     if (!owners || owned == 1) return TUTTI_OK;
     if (owned == 0)
-        tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1, "nobody owns item %lld, which %s hold%s",
-                            number, ranks_text(x, 0, text, sizeof text),
+        tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1, "nobody owns %s %lld, which %s hold%s",
+                            x->g->what, number, ranks_text(x, 0, text, sizeof text),
                             x->to - x->from == 1 ? "s" : "");
     else
-        tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1, "item %lld is owned by %s", number,
+        tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1, "%s %lld is owned by %s", x->g->what, number,
                             ranks_text(x, 1, text, sizeof text));
     tutti__error_context(NULL, NULL, holder_of(x, owner));
     return TUTTI_ERR_MISMATCH;

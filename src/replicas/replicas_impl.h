@@ -83,6 +83,7 @@ typedef struct tutti__verdict {
 
 /* The items of a range, made of all mentions. */
 typedef struct tutti__range_items {
+    const char *what;        /* is numbered, for messages: "item" unless it is set otherwise */
     tutti_count m;           /* mentions */
     tutti__mention *came;    /* [m] in the order of the directory */
     tutti__numbered *sorted; /* [m] by numbers, then by holders */

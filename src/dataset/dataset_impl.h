@@ -1,0 +1,286 @@
+/* dataset: a dataset as its ranks have it.
+ *
+ *   model           spaces, variables, segments, sizes: rows of tables, checked            no MPI
+ *   meta            the database of one dataset, by one rank                               no MPI
+ *   decomposition   which entries of a space a rank holds
+ *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
+ *   describe        spaces and variables
+ *   sections        where sections lie; those of a segment
+ *   ranked          sections by rank: headers, lists of entries
+ *   dataset_ids     id maps
+ *   move            put, get, follow
+ *   checksums       blocks of sections: summed, read back, compared
+ *   commit          begin, commit, discard, erase, drop
+ *   dataset_infos   infos
+ *   dataset_open    open, close, refresh
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_DATASET_IMPL_H
+#define TUTTI_DATASET_IMPL_H
+
+#include <tutti/dataset.h>
+#include "base/hash.h"
+#include "base/options_impl.h"
+#include "collective/layer.h"
+#include "comm/call.h"
+#include "dataset/meta.h"
+
+/* ---- what decompositions need of datasets */
+
+/* A space as it is now, or as of a segment. */
+typedef struct tutti__space_view {
+    int space; /* which of the dataset's, the same on all ranks */
+    tutti__space_kind kind;
+    int ndims; /* 1 for lists */
+    tutti_count shape[TUTTI_MAX_DIMS];
+    tutti_count entries; /* their product */
+    /* Of size and ids: another one as soon as either changes.  The same on all ranks; never used
+     * again by this dataset handle */
+    int64_t stamp;
+    int has_ids; /* 0: the id of position i is i */
+} tutti__space_view;
+
+/* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.   Local. */
+tutti_err tutti__dataset_live(const tutti_dataset *d) TUTTI_MUST_USE;
+/* Its ranks; belongs to the dataset.  Every collective call opens by tutti__team_call on it. */
+tutti__team *tutti__dataset_team(const tutti_dataset *d);
+/* A communicator of the same ranks to make replicas and open files on; the dataset's. */
+MPI_Comm tutti__dataset_comm(const tutti_dataset *d);
+/* Which dataset it is: no other of this process has the number.   Local. */
+int64_t tutti__dataset_number(const tutti_dataset *d);
+/* How many decompositions have been made of it: the same on all ranks.   Local. */
+int64_t tutti__dataset_count(tutti_dataset *d);
+/* A space as of a segment (-1: now, that of the segment being written if it is a topology).   Local.
+ * TUTTI_ERR_NOT_FOUND: there is none; TUTTI_ERR_STATE: a list that has no size yet. */
+tutti_err tutti__dataset_space(const tutti_dataset *d, const char *name, tutti_count segment,
+                               tutti__space_view *out) TUTTI_MUST_USE;
+/* The ids of positions [lo, hi); each rank's own, empty is fine.   Collective; the view agrees. */
+tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tutti_count lo,
+                             tutti_count hi, int64_t *ids_out) TUTTI_MUST_USE;
+
+/* ---- what datasets need of decompositions (decomposition.c) */
+
+typedef struct tutti__decomposition_facts {
+    int64_t dataset; /* tutti__dataset_number */
+    int64_t number;  /* tutti__dataset_count when it was made: the same on all ranks */
+    int space;       /* as in the view that it was made of */
+    int64_t stamp;
+    tutti_count entries; /* that this rank holds */
+    tutti_count written; /* that it writes */
+    int whole; /* the ranks together hold every entry of the space: found out, not asked */
+} tutti__decomposition_facts;
+
+/* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale.   Local. */
+tutti_err tutti__decomposition_live(const tutti_decomposition *p) TUTTI_MUST_USE;
+void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out);
+/* Its entries as bytes of a file that begins with the space's first: those that this rank writes, or
+ * all that it holds.  Both sides are in units of items of item_bytes, in the file's type (as parts.h
+ * has it).  Kept with the decomposition: the same again costs nothing.   Local. */
+tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
+                                      const tutti_access **out) TUTTI_MUST_USE;
+/* Its entries one by one, in the order of the spec: position in the space, place in memory (in entries
+ * from the buffer), and whether this rank writes it.  Each is [entries] or NULL.   Local. */
+tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *position_out,
+                                    tutti_count *memory_out,
+                                    unsigned char *writes_out) TUTTI_MUST_USE;
+
+/* ---- the object */
+
+enum {
+    TUTTI__BLOCK = 65536,        /* of checksums; sections as large begin at a multiple */
+    TUTTI__SEGMENT_ALIGN = 4096, /* segments begin and end at a multiple */
+    TUTTI__SECTION_ALIGN = 64    /* small sections do */
+};
+
+/* An operation that puts, and what came of it. */
+typedef struct tutti__put_record {
+    tutti_err outcome; /* TUTTI__PUT_UNKNOWN: under way */
+    tutti__sums sums;  /* of blocks that this rank sent to the file */
+} tutti__put_record;
+#define TUTTI__PUT_UNKNOWN ((tutti_err)1000)
+
+/* What is known of a section that is being written, besides its row. */
+typedef struct tutti__section_state {
+    int64_t record;        /* the last operation that put it; -1: none */
+    int puts;              /* how many */
+    int64_t decomposition; /* TUTTI_RANKED: whose entries it has, */
+    tutti_count before;    /* and how many those of earlier ranks are */
+} tutti__section_state;
+
+/* The segment that is being written. */
+typedef struct tutti__writing {
+    int under_way;
+    tutti__segment_row segment;
+    tutti_file *file; /* one of the open ones */
+    int new_file;     /* its row is not in the database yet */
+    tutti__datafile row;
+    tutti_off end; /* the next section lies behind this */
+    tutti__section *sections;
+    int64_t sections_n;
+    tutti__section_state *states;
+    int64_t states_n;
+    tutti__put_record **records;
+    int64_t records_n;
+    tutti__info *infos; /* rank 0 */
+    int64_t infos_n;
+} tutti__writing;
+
+/* Sections of a segment that has been looked at. */
+typedef struct tutti__known {
+    int64_t segment; /* id */
+    int64_t n;
+    tutti__section *sections;
+    unsigned char *checked; /* [n] its checksums have been compared */
+} tutti__known;
+
+typedef struct tutti__open_file {
+    int64_t id;
+    tutti_file *file;
+    int64_t used; /* when */
+} tutti__open_file;
+
+/* A list of entries in the file and the decomposition that it is of. */
+typedef struct tutti__listed {
+    int64_t decomposition, segment, part;
+} tutti__listed;
+
+/* Where the entries of a rank lie in a section by ranks. */
+typedef struct tutti__places {
+    int64_t decomposition, segment, part;
+    tutti_count n;
+    tutti_count *place; /* [n] in the order of the decomposition; -1: nobody has put it */
+} tutti__places;
+
+struct tutti_dataset {
+    tutti__handle handle;
+    MPI_Comm comm;
+    tutti__team *team;
+    int64_t number; /* of this process */
+    int64_t count;  /* decompositions */
+    int64_t stamps; /* given out */
+    int64_t clock;  /* uses of files */
+    char *path;
+    int mode;
+    int started; /* a get is or was under way: files stay open */
+    tutti_dataset_options opt;
+    tutti_options io;
+    tutti__meta *meta; /* rank 0 */
+    tutti__model model;
+    tutti__writing now;
+    tutti__open_file *files;
+    int64_t files_n;
+    tutti__known *known;
+    int64_t known_n;
+    tutti__listed *listed;
+    int64_t listed_n;
+    tutti__places *places;
+    int64_t places_n;
+};
+
+/* ---- dataset_object.c */
+/* Open a call: all ranks are in it, mean the same (a hash) and have nothing against it. */
+typedef struct tutti__dataset_same {
+    const char *name; /* of the call */
+    const char *what; /* "ranks disagree on ..." */
+    uint64_t hash;
+} tutti__dataset_same;
+tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__dataset_same *same,
+                              tutti_err mine) TUTTI_MUST_USE;
+/* A later agreement of the same call. */
+tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) TUTTI_MUST_USE;
+/* Name operation and dataset in the error. */
+tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation, tutti_err err);
+/* Rank 0's bytes for all, of any length; *data is allocated on the others. */
+tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) TUTTI_MUST_USE;
+uint64_t tutti__hash_text(uint64_t h, const char *text); /* NULL is fine */
+tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;
+tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
+/* A data file, opened if it is not; `creates`: anew.   Collective. */
+tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int creates,
+                              tutti_file **out) TUTTI_MUST_USE;
+/* Close it (NULL: all).   Collective. */
+tutti_err tutti__dataset_file_close(tutti_dataset *d, const tutti__datafile *row) TUTTI_MUST_USE;
+void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to, size_t room);
+/* The model as rank 0 has it in the database now, on all ranks.   Collective. */
+tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) TUTTI_MUST_USE;
+/* Forget what is known of segments that are gone. */
+void tutti__dataset_forget(tutti_dataset *d);
+
+/* ---- describe.c */
+/* A space has another size from the segment being written on; `ids`: and an id map. */
+tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const tutti_count *shape,
+                              int ids) TUTTI_MUST_USE;
+/* A variable of the library's own on a space: "NAME:what", of int64. */
+tutti_err tutti__own_variable(tutti_dataset *d, const tutti__space *space, const char *what,
+                              tutti__variable **out) TUTTI_MUST_USE;
+/* One number of a type, in an order, that means `fill`; size bytes. */
+tutti_err tutti__fill_pattern(double fill, int type, int order, unsigned char pattern[16],
+                              int *size_out) TUTTI_MUST_USE;
+
+/* ---- sections.c */
+/* Those of a segment, by number.   Collective. */
+tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment,
+                             const tutti__known **out) TUTTI_MUST_USE;
+/* The section of a variable in it, or NULL. */
+const tutti__section *tutti__section_find(const tutti__known *k, int64_t variable, int64_t part);
+/* That of the segment being written; NULL: none yet. */
+tutti__section *tutti__section_now(tutti_dataset *d, int64_t variable, int64_t part);
+/* A new one of it.  The same on all ranks. */
+tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_off bytes,
+                             tutti__section **out) TUTTI_MUST_USE;
+tutti__section_state *tutti__section_state_of(tutti_dataset *d, const tutti__section *s);
+/* A record of an operation that is going to put. */
+tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) TUTTI_MUST_USE;
+void tutti__writing_free(tutti_dataset *d); /* nothing is under way any more */
+
+/* ---- move.c */
+/* Carry out one operation on a data file; `mine` is what this rank has against it.   Collective. */
+typedef struct tutti__move {
+    tutti_file *file;
+    const char *name;
+    int is_write;
+    int n;
+    const tutti_part *parts;
+    tutti_off least;           /* reads: where the sections end */
+    tutti__put_record *record; /* writes: where sums and outcome go, or NULL */
+    tutti_request **started;   /* do not wait: the request goes here */
+} tutti__move;
+tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) TUTTI_MUST_USE;
+
+/* ---- ranked.c */
+/* Bytes of the header of a section by that many ranks. */
+tutti_off tutti__ranked_header(int ranks);
+/* A section of the segment being written by this decomposition, its header and, where it is new, its
+ * list of entries written.   Collective. */
+tutti_err tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, tutti_decomposition *p,
+                            tutti__section **out) TUTTI_MUST_USE;
+/* What this rank writes into one, and what it reads of one: accesses of the data file. */
+tutti_err tutti__ranked_writes(tutti_dataset *d, const tutti__section *s, tutti_off item,
+                               tutti_decomposition *p, tutti_access **out) TUTTI_MUST_USE;
+/* *holes_out: memory places of entries that nobody has put, to be freed.   Collective. */
+tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_off item,
+                              tutti_decomposition *p, tutti_access **out, tutti_count **holes_out,
+                              tutti_count *holes_n_out) TUTTI_MUST_USE;
+
+/* ---- checksums.c */
+/* Sums of all blocks of the segment being written, section by section, on rank 0; sections have
+ * theirs on all.   Collective. */
+tutti_err tutti__checksums_make(tutti_dataset *d, uint64_t **table_out,
+                                int64_t *n_out) TUTTI_MUST_USE;
+/* Compare a section (NULL: all) of a segment with its sums.   Collective. */
+tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g,
+                                   const tutti__section *only, tutti_off *bytes_out) TUTTI_MUST_USE;
+
+/* ---- commit.c */
+/* The trailer of a segment: docs/format.md. */
+typedef struct tutti__footer {
+    char magic[8];
+    uint64_t version, start, trailer, blocks, rows, sum, reserved;
+} tutti__footer;
+#define TUTTI__FOOTER_MAGIC "TUTTISEG"
+/* Data behind the last segment of each file is cut off; one that is too short is damaged.   Local. */
+tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;
+/* Give up the segment being written.   Collective. */
+tutti_err tutti__dataset_give_up(tutti_dataset *d) TUTTI_MUST_USE;
+
+#endif

@@ -1,0 +1,163 @@
+/* dataset: infos: names and values on the dataset, a variable or a segment; rank 0 has them.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/dataset_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The one being written has the next number. */
+static tutti_err owner_take(const tutti_dataset *d, const tutti_info_owner *owner, const char *name,
+                            tutti__info *out) {
+    *out = (tutti__info){0};
+    TUTTI_CHECK(name && tutti__name_right(name, TUTTI__NAME), TUTTI_ERR_ARG,
+                "'%.60s' is no name of an info", name ? name : "");
+    snprintf(out->name, sizeof out->name, "%s", name);
+    if (!owner) return TUTTI_OK;
+    TUTTI_CHECK(!owner->variable || owner->segment == -1, TUTTI_ERR_ARG,
+                "an info of a variable and of a segment: of one of them");
+    if (owner->variable) {
+        const tutti__variable *v = tutti__model_variable(&d->model, owner->variable);
+        TUTTI_CHECK(v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", owner->variable);
+        out->variable = v->id;
+    } else if (owner->segment == d->model.segments_n && d->now.under_way) {
+        out->segment = d->now.segment.id;
+    } else if (owner->segment != -1) {
+        TUTTI_TRY(tutti__dataset_segment_check(d, owner->segment));
+        out->segment = d->model.segments[owner->segment].id;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err set_take(const tutti_dataset *d, const tutti_info_owner *owner, const char *name,
+                          tutti__info *io, tutti_type type, tutti_count count, const void *value) {
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_TRY(owner_take(d, owner, name, io));
+    const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size(type);
+    tutti_off bytes = 0;
+    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "info '%s': type %d is none", name, (int)type);
+    TUTTI_CHECK(count >= 0 && (count == 0) == (value == NULL), TUTTI_ERR_ARG,
+                "info '%s': %lld elements%s", name, (long long)count, value ? "" : " at NULL");
+    TUTTI_CHECK(tutti__mul_ok(count, size, &bytes) && bytes <= 1 << 29, TUTTI_ERR_OVERFLOW,
+                "info '%s' is too long", name);
+    io->type = (int)type;
+    io->count = count;
+    io->bytes = (size_t)bytes;
+    io->value = (void *)(uintptr_t)value;
+    return TUTTI_OK;
+}
+
+static int same_info(const tutti__info *a, const tutti__info *b) {
+    return a->variable == b->variable && a->segment == b->segment && strcmp(a->name, b->name) == 0;
+}
+
+/* Rank 0: with the segment that is being written. */
+static tutti_err keep(tutti_dataset *d, const tutti__info *info) {
+    tutti__info copy = *info, *at = NULL;
+    copy.value = tutti__malloc(info->bytes);
+    if (!copy.value) return TUTTI_ERR_NOMEM;
+    if (info->bytes) memcpy(copy.value, info->value, info->bytes);
+    for (int64_t i = 0; i < d->now.infos_n; i++)
+        if (same_info(&d->now.infos[i], info)) at = &d->now.infos[i];
+    if (at)
+        tutti__free(at->value);
+    else
+        at = tutti__table_grow(&d->now.infos, &d->now.infos_n, sizeof *at);
+    if (!at) {
+        tutti__free(copy.value);
+        return TUTTI_ERR_NOMEM;
+    }
+    *at = copy;
+    return TUTTI_OK;
+}
+
+/* Rank 0: at once, with what has been registered. */
+static tutti_err store(tutti_dataset *d, const tutti__info *info) {
+    TUTTI_TRY(tutti__meta_begin(d->meta));
+    tutti_err err = tutti__meta_add_fresh(d->meta, &d->model);
+    if (err == TUTTI_OK) err = tutti__meta_info_set(d->meta, info);
+    if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
+    const tutti_error_info why = *tutti_last_error();
+    tutti__meta_rollback(d->meta);
+    tutti__error_assign(&why);
+    return err;
+}
+
+tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
+                                 tutti_type type, tutti_count count, const void *value) {
+    TUTTI_KEEP_ERRNO;
+    tutti__info info = {0};
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti_err err = set_take(d, owner, name, &info, type, count, value);
+    tutti__dataset_same same = {"info_set", "the info", 0};
+    if (err == TUTTI_OK) {
+        const int64_t words[] = {info.variable, info.segment, info.type, info.count};
+        same.hash = tutti__hash_text(TUTTI__HASH_START, name);
+        same.hash = tutti__hash(same.hash, words, sizeof words);
+        if (info.bytes) same.hash = tutti__hash(same.hash, value, info.bytes);
+    }
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
+    if (d->team->rank == 0) err = d->now.under_way ? keep(d, &info) : store(d, &info);
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK && !d->now.under_way) {
+        for (int64_t i = 0; i < d->model.spaces_n; i++) d->model.spaces[i].fresh = 0;
+        for (int64_t i = 0; i < d->model.variables_n; i++) d->model.variables[i].fresh = 0;
+        for (int64_t i = 0; i < d->model.sizes_n; i++) d->model.sizes[i].fresh = 0;
+    }
+    return tutti__dataset_named(d, "info_set", err);
+}
+
+/* Rank 0: of the segment being written, or of the database. */
+static tutti_err look_up(tutti_dataset *d, tutti__info *io) {
+    for (int64_t i = 0; i < d->now.infos_n; i++) {
+        const tutti__info *at = &d->now.infos[i];
+        if (!same_info(at, io)) continue;
+        TUTTI_CHECK(at->count > 0, TUTTI_ERR_NOT_FOUND, "there is no info '%s'", io->name);
+        void *copy = tutti__malloc(at->bytes);
+        if (!copy) return TUTTI_ERR_NOMEM;
+        *io = *at;
+        io->value = memcpy(copy, at->value, at->bytes);
+        return TUTTI_OK;
+    }
+    return tutti__meta_info_get(d->meta, io);
+}
+
+static tutti_err get_take(const tutti_dataset *d, const tutti_info_owner *owner, const char *name,
+                          tutti__info *io, const tutti_type *type_out,
+                          const tutti_count *count_out) {
+    TUTTI_CHECK(type_out && count_out, TUTTI_ERR_ARG, "nowhere to put the type or the count");
+    return owner_take(d, owner, name, io);
+}
+
+tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
+                                 tutti_type *type_out, tutti_count *count_out, void *value_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti__info info = {0};
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti_err err = get_take(d, owner, name, &info, type_out, count_out);
+    tutti__dataset_same same = {"info_get", "the info", 0};
+    if (err == TUTTI_OK) {
+        const int64_t words[] = {info.variable, info.segment, value_out != NULL};
+        same.hash = tutti__hash_text(TUTTI__HASH_START, name);
+        same.hash = tutti__hash(same.hash, words, sizeof words);
+    }
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
+    if (d->team->rank == 0) err = look_up(d, &info);
+    err = tutti__dataset_agree(d, err);
+    void *value = d->team->rank == 0 ? info.value : NULL;
+    if (err == TUTTI_OK) err = tutti__team_tell(d->team, &info, (int)sizeof info);
+    if (err == TUTTI_OK && value_out) {
+        if (d->team->rank == 0 && *count_out < info.count)
+            err =
+                tutti__error_set(TUTTI_ERR_ARG, 0, -1, "info '%s' has %lld elements, room for %lld",
+                                 name, (long long)info.count, (long long)*count_out);
+        err = tutti__dataset_agree(d, err);
+        if (err == TUTTI_OK) err = tutti__dataset_tell(d, &value, &info.bytes);
+        if (err == TUTTI_OK) memcpy(value_out, value, info.bytes);
+    }
+    if (err == TUTTI_OK) {
+        *type_out = (tutti_type)info.type;
+        *count_out = info.count;
+    }
+    tutti__free(value);
+    return tutti__dataset_named(d, "info_get", err);
+}

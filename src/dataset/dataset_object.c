@@ -1,0 +1,239 @@
+/* dataset: the object: what its ranks agree on, what rank 0 reads for all, its data files.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/dataset_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+tutti_err tutti__dataset_live(const tutti_dataset *d) {
+    int ended = 0;
+    TUTTI_CHECK(d != NULL, TUTTI_ERR_ARG, "the dataset handle is NULL");
+    TUTTI_CHECK(tutti__handle_alive(&d->handle, TUTTI__DATASET), TUTTI_ERR_STATE,
+                "the dataset handle is stale: the dataset has been closed");
+    MPI_Finalized(&ended);
+    TUTTI_CHECK(!ended, TUTTI_ERR_STATE, "MPI has been finalised");
+    return TUTTI_OK;
+}
+
+tutti__team *tutti__dataset_team(const tutti_dataset *d) {
+    return d->team;
+}
+MPI_Comm tutti__dataset_comm(const tutti_dataset *d) {
+    return d->comm;
+}
+int64_t tutti__dataset_number(const tutti_dataset *d) {
+    return d->number;
+}
+int64_t tutti__dataset_count(tutti_dataset *d) {
+    return ++d->count;
+}
+
+/* ---- agreement */
+
+uint64_t tutti__hash_text(uint64_t h, const char *text) {
+    return text ? tutti__hash(h, text, strlen(text) + 1) : tutti__hash(h, "\1", 1);
+}
+
+tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation, tutti_err err) {
+    if (err != TUTTI_OK) tutti__error_context(operation, d->path, -1);
+    return err;
+}
+
+tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__dataset_same *same, tutti_err mine) {
+    const uint64_t name = tutti__hash_text(TUTTI__HASH_START, same->name);
+    const int64_t hash = (int64_t)(same->hash >> 1);
+    const tutti__call call = {.kind = TUTTI__CALL_DATASET,
+                              .agrees = (int64_t)(name >> 1),
+                              .what = "which call it is that they make for the dataset"};
+    tutti__range agrees = {hash, hash};
+    if (mine != TUTTI_OK) agrees = tutti__range_none();
+    tutti_err err = tutti__team_call(d->team, &call, mine, 1, &agrees);
+    if (err == TUTTI_OK && agrees.min != agrees.max)
+        err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "ranks disagree on %s", same->what);
+    return tutti__dataset_named(d, same->name, err);
+}
+
+tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) {
+    return tutti__team_agree(d->team, mine);
+}
+
+tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) {
+    int64_t n = (int64_t)*bytes;
+    tutti_err err = TUTTI_OK;
+    TUTTI_TRY(tutti__team_tell(d->team, &n, (int)sizeof n));
+    *bytes = (size_t)n;
+    if (d->team->rank != 0 && !(*data = tutti__malloc((size_t)n))) err = TUTTI_ERR_NOMEM;
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    const int64_t step = 1 << 30;
+    for (int64_t at = 0; at < n && err == TUTTI_OK; at += step)
+        err = tutti__team_tell(d->team, (char *)*data + at, (int)tutti__min(step, n - at));
+    return err;
+}
+
+tutti_err tutti__dataset_writable(const tutti_dataset *d) {
+    TUTTI_CHECK(d->mode & TUTTI_WRITE, TUTTI_ERR_MODE, "the dataset was not opened for writing");
+    return TUTTI_OK;
+}
+
+tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) {
+    TUTTI_CHECK(segment >= 0 && segment < d->model.segments_n, TUTTI_ERR_NOT_FOUND,
+                "there is no segment %lld of %lld", (long long)segment,
+                (long long)d->model.segments_n);
+    return TUTTI_OK;
+}
+
+/* ---- the model on all ranks */
+
+/* A table of rank 0's for all, with room as tutti__table_grow has it. */
+static tutti_err table_tell(tutti_dataset *d, void *table, int64_t n, size_t size) {
+    void *rows = NULL;
+    tutti_err err = TUTTI_OK;
+    size_t room = 8;
+    while (room < (size_t)n) room *= 2;
+    memcpy(&rows, table, sizeof rows);
+    if (d->team->rank != 0) {
+        rows = tutti__malloc(room * size);
+        if (!rows) err = TUTTI_ERR_NOMEM;
+        memcpy(table, &rows, sizeof rows);
+    }
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    const int64_t step = (1 << 30) / (int64_t)size;
+    for (int64_t at = 0; at < n && err == TUTTI_OK; at += step)
+        err = tutti__team_tell(d->team, (char *)rows + at * (int64_t)size,
+                               (int)(tutti__min(step, n - at) * (int64_t)size));
+    return err;
+}
+
+static tutti_err model_tell(tutti_dataset *d, tutti__model *m) {
+    tutti__model told = *m;
+    TUTTI_TRY(tutti__team_tell(d->team, &told, (int)sizeof told));
+    if (d->team->rank != 0) {
+        *m = told;
+        m->spaces = NULL;
+        m->variables = NULL;
+        m->sizes = NULL;
+        m->files = NULL;
+        m->segments = NULL;
+    }
+    TUTTI_TRY(table_tell(d, &m->spaces, m->spaces_n, sizeof *m->spaces));
+    TUTTI_TRY(table_tell(d, &m->variables, m->variables_n, sizeof *m->variables));
+    TUTTI_TRY(table_tell(d, &m->sizes, m->sizes_n, sizeof *m->sizes));
+    TUTTI_TRY(table_tell(d, &m->files, m->files_n, sizeof *m->files));
+    return table_tell(d, &m->segments, m->segments_n, sizeof *m->segments);
+}
+
+/* Sizes that were known keep their stamps, new ones get some. */
+static void stamps_give(tutti_dataset *d, tutti__model *m) {
+    for (int64_t i = 0; i < m->sizes_n; i++) {
+        tutti__size *s = &m->sizes[i];
+        for (int64_t j = 0; j < d->model.sizes_n && s->stamp == 0; j++) {
+            const tutti__size *old = &d->model.sizes[j];
+            if (old->space == s->space && old->segment == s->segment) s->stamp = old->stamp;
+        }
+        if (s->stamp == 0) s->stamp = ++d->stamps;
+    }
+}
+
+tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) {
+    tutti_err err = TUTTI_OK;
+    *out = (tutti__model){0};
+    if (d->team->rank == 0) err = tutti__meta_load(d->meta, out);
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) err = model_tell(d, out);
+    if (err == TUTTI_OK)
+        stamps_give(d, out);
+    else
+        tutti__model_free(out);
+    return err;
+}
+
+void tutti__dataset_forget(tutti_dataset *d) {
+    for (int64_t i = 0; i < d->known_n; i++) {
+        tutti__free(d->known[i].sections);
+        tutti__free(d->known[i].checked);
+    }
+    tutti__free(d->known);
+    d->known = NULL;
+    d->known_n = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < d->places_n; i++) {
+        if (tutti__model_segment_id(&d->model, d->places[i].segment))
+            d->places[n++] = d->places[i];
+        else
+            tutti__free(d->places[i].place);
+    }
+    d->places_n = n;
+    n = 0;
+    for (int64_t i = 0; i < d->listed_n; i++)
+        if (tutti__model_segment_id(&d->model, d->listed[i].segment)) d->listed[n++] = d->listed[i];
+    d->listed_n = n;
+}
+
+/* ---- data files */
+
+void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to, size_t room) {
+    snprintf(to, room, "%s/%s", d->path, name);
+}
+
+static tutti_err open_file_close(tutti_dataset *d, int64_t i) {
+    const tutti_err err = tutti_file_close(&d->files[i].file);
+    d->files[i] = d->files[--d->files_n];
+    return err;
+}
+
+tutti_err tutti__dataset_file_close(tutti_dataset *d, const tutti__datafile *row) {
+    tutti_err err = TUTTI_OK;
+    tutti_error_info first = *tutti_last_error();
+    for (int64_t i = d->files_n - 1; i >= 0; i--) {
+        if (row && d->files[i].id != row->id) continue;
+        const tutti_err got = open_file_close(d, i);
+        if (err == TUTTI_OK && got != TUTTI_OK) {
+            err = got;
+            first = *tutti_last_error();
+        }
+    }
+    if (err != TUTTI_OK) tutti__error_assign(&first);
+    return err;
+}
+
+/* So many are open at a time; the one that was used least recently goes. */
+enum { OPEN_FILES = 16 };
+
+static tutti_err make_room(tutti_dataset *d) {
+    int64_t oldest = -1;
+    if (d->files_n < OPEN_FILES || d->started) return TUTTI_OK;
+    for (int64_t i = 0; i < d->files_n; i++)
+        if (d->files[i].file != d->now.file &&
+            (oldest < 0 || d->files[i].used < d->files[oldest].used))
+            oldest = i;
+    return oldest < 0 ? TUTTI_OK : open_file_close(d, oldest);
+}
+
+tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int creates,
+                              tutti_file **out) {
+    char path[4096];
+    tutti_file *f = NULL;
+    for (int64_t i = 0; i < d->files_n; i++)
+        if (d->files[i].id == row->id) {
+            d->files[i].used = ++d->clock;
+            *out = d->files[i].file;
+            return TUTTI_OK;
+        }
+    TUTTI_TRY(make_room(d));
+    tutti__dataset_data_path(d, row->name, path, sizeof path);
+    int mode = TUTTI_READ | (d->mode & TUTTI_WRITE);
+    if (creates) mode |= TUTTI_CREATE | TUTTI_TRUNCATE;
+    TUTTI_TRY(tutti_file_open(d->comm, path, mode, &d->io, &f));
+    tutti__open_file *o = tutti__table_grow(&d->files, &d->files_n, sizeof *d->files);
+    const tutti_err err = tutti__dataset_agree(d, o ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err != TUTTI_OK) {
+        const tutti_error_info why = *tutti_last_error();
+        if (o) d->files_n--;
+        if (tutti_file_close(&f) != TUTTI_OK) f = NULL;
+        tutti__error_assign(&why);
+        return err;
+    }
+    *o = (tutti__open_file){row->id, f, ++d->clock};
+    *out = f;
+    return TUTTI_OK;
+}

@@ -1,0 +1,140 @@
+/* dataset: a decomposition as an object: what is asked of it, and its accesses, made when they are
+ * first needed and kept for the next time.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/decomposition.h"
+
+#include <string.h>
+
+/* ---- its life */
+
+void tutti__decomposition_destroy(tutti_decomposition *p) {
+    const tutti_error_info keep = *tutti_last_error();
+    if (!p) return;
+    for (tutti__sized_access *a = p->accesses, *next; a; a = next) {
+        next = a->next;
+        tutti_access_free(&a->access);
+        tutti__free(a);
+    }
+    tutti__handle_remove(&p->handle);
+    tutti__free(p->held.run);
+    tutti__free(p->written.run);
+    tutti__free(p->passed);
+    tutti__free(p);
+    tutti__error_assign(&keep);
+}
+
+static int alive(const tutti_decomposition *p) {
+    return p && tutti__handle_alive(&p->handle, TUTTI__DECOMPOSITION);
+}
+
+tutti_err tutti__decomposition_live(const tutti_decomposition *p) {
+    TUTTI_CHECK(p != NULL, TUTTI_ERR_ARG, "the decomposition is NULL");
+    TUTTI_CHECK(alive(p), TUTTI_ERR_STATE, "the handle is stale: the decomposition has been freed");
+    return TUTTI_OK;
+}
+
+void tutti_decomposition_free(tutti_decomposition **p) {
+    TUTTI_KEEP_ERRNO;
+    if (!p || !*p) return;
+    if (alive(*p)) tutti__decomposition_destroy(*p);
+    *p = NULL;
+}
+
+/* ---- asking */
+
+void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out) {
+    *out = p->facts;
+}
+
+tutti_count tutti_decomposition_entries(const tutti_decomposition *p) {
+    return alive(p) ? p->facts.entries : 0;
+}
+
+static void slice_list(const tutti_decomposition *p, tutti_count *position_out,
+                       tutti_count *memory_out, unsigned char *writes_out) {
+    if (position_out) tutti__slice_positions(p, position_out);
+    for (tutti_count i = 0; i < p->facts.entries; i++) {
+        if (memory_out) memory_out[i] = i;
+        if (writes_out) writes_out[i] = !p->passed || !p->passed[i];
+    }
+}
+
+tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *position_out,
+                                    tutti_count *memory_out, unsigned char *writes_out) {
+    TUTTI_TRY(tutti__decomposition_live(p));
+    if (p->is_slice) {
+        slice_list(p, position_out, memory_out, writes_out);
+        return TUTTI_OK;
+    }
+    for (tutti_count k = 0; k < p->held.n; k++) {
+        const tutti__entry_run *r = &p->held.run[k];
+        for (tutti_count i = 0; i < r->n; i++) {
+            if (position_out) position_out[r->place + i] = r->position + i;
+            if (memory_out) memory_out[r->place + i] = r->memory + i;
+        }
+    }
+    if (!writes_out) return TUTTI_OK;
+    const int all = tutti__decomposition_writes_all(p);
+    if (p->facts.entries > 0) memset(writes_out, all, (size_t)p->facts.entries);
+    for (tutti_count k = 0; k < p->written.n && !all; k++)
+        memset(writes_out + p->written.run[k].place, 1, (size_t)p->written.run[k].n);
+    return TUTTI_OK;
+}
+
+tutti_err tutti_decomposition_positions(const tutti_decomposition *p, tutti_count *index_out) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__decomposition_live(p));
+    TUTTI_CHECK(index_out || p->facts.entries == 0, TUTTI_ERR_ARG, "nowhere to put the positions");
+    return tutti__decomposition_list(p, index_out, NULL, NULL);
+}
+
+/* ---- accesses */
+
+/* A run in bytes; 0: too many. */
+static int run_bytes(const tutti__entry_run *r, tutti_off item, tutti_off *file, tutti_off *memory,
+                     tutti_off *length) {
+    tutti_off end;
+    return tutti__mul_ok(r->n, item, length) && tutti__mul_ok(r->position, item, file) &&
+           tutti__add_ok(*file, *length, &end) && tutti__mul_ok(r->memory, item, memory) &&
+           tutti__add_ok(*memory, *length, &end);
+}
+
+static tutti_err runs_access(const tutti__entry_runs *runs, tutti_off item, tutti_access **out) {
+    const size_t n = (size_t)runs->n;
+    tutti_off *v = tutti__malloc(3 * n * sizeof *v);
+    tutti_err err = v ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (size_t k = 0; k < n && err == TUTTI_OK; k++)
+        if (!run_bytes(&runs->run[k], item, &v[k], &v[n + k], &v[2 * n + k]))
+            err = tutti__error_set(
+                TUTTI_ERR_OVERFLOW, 0, -1, "position %lld, in memory at %lld: items of %lld bytes",
+                (long long)runs->run[k].position, (long long)runs->run[k].memory, (long long)item);
+    if (err == TUTTI_OK) err = tutti_access_pieces(runs->n, v, v + n, v + 2 * n, out);
+    tutti__free(v);
+    return err;
+}
+
+static tutti_err access_make(const tutti_decomposition *p, tutti_off item, int is_write,
+                             tutti_access **out) {
+    if (p->is_slice) return tutti__slice_items(p, item, out);
+    return runs_access(is_write ? &p->written : &p->held, item, out);
+}
+
+tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
+                                      const tutti_access **out) {
+    TUTTI_TRY(tutti__decomposition_live(p));
+    TUTTI_CHECK(item_bytes >= 1, TUTTI_ERR_ARG, "items of %lld bytes", (long long)item_bytes);
+    is_write = is_write && !tutti__decomposition_writes_all(p);
+    tutti__sized_access *a = p->accesses;
+    while (a && (a->item_bytes != item_bytes || a->is_write != is_write)) a = a->next;
+    if (!a) {
+        a = tutti__malloc(sizeof *a);
+        if (!a) return TUTTI_ERR_NOMEM;
+        *a = (tutti__sized_access){item_bytes, is_write, NULL, p->accesses};
+        const tutti_err err = access_make(p, item_bytes, is_write, &a->access);
+        if (err != TUTTI_OK) tutti__free(a);
+        TUTTI_TRY(err);
+        p->accesses = a;
+    }
+    *out = a->access;
+    return TUTTI_OK;
+}

@@ -1,0 +1,38 @@
+/* dataset: a decomposition of a dataset's space: the call.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/decomposition.h"
+
+static tutti_err ids_of(void *from, const tutti__space_view *view, tutti_count lo, tutti_count hi,
+                        int64_t *ids_out) {
+    return tutti__dataset_ids(from, view, lo, hi, ids_out);
+}
+
+static tutti_err create_check(const tutti_dataset *d, const char *space, tutti_count segment,
+                              const tutti_decomposition_spec *spec, tutti_decomposition **out,
+                              tutti__decomposed *of) {
+    TUTTI_CHECK(space, TUTTI_ERR_ARG, "the name of the space is NULL");
+    TUTTI_CHECK(spec && out, TUTTI_ERR_ARG, "no spec, or nowhere to put the decomposition");
+    return tutti__dataset_space(d, space, segment, &of->view);
+}
+
+tutti_err tutti_decomposition_create_at(tutti_dataset *d, const char *space, tutti_count segment,
+                                        const tutti_decomposition_spec *spec,
+                                        tutti_decomposition **out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_decomposition *p = NULL;
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti__decomposed of = {.name = space, .ids = ids_of, .from = d};
+    const tutti_err mine = create_check(d, space, segment, spec, out, &of);
+    const tutti_err err = tutti__decomposition_make(d->team, &of, spec, mine, &p);
+    if (err != TUTTI_OK) return tutti__dataset_named(d, "decomposition", err);
+    p->facts.dataset = tutti__dataset_number(d);
+    p->facts.number = tutti__dataset_count(d);
+    *out = p;
+    return TUTTI_OK;
+}
+
+tutti_err tutti_decomposition_create(tutti_dataset *d, const char *space,
+                                     const tutti_decomposition_spec *spec,
+                                     tutti_decomposition **out) {
+    return tutti_decomposition_create_at(d, space, -1, spec, out);
+}

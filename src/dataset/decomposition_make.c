@@ -1,0 +1,314 @@
+/* dataset: from a spec to a decomposition, on the ranks of a team.
+ *
+ *   by index        positions  --------------------.
+ *   by value, both  ids  -> join with the id map  --+--> writers -> runs
+ *   as they lie     behind the ranks before  ----------------------> runs
+ *   by slice        the slice, against those of higher ranks
+ *
+ * What a rank has against its spec is told in the opening agreement, before anything is exchanged.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/decomposition.h"
+
+#include <string.h>
+
+#include "comm/wait.h"
+#include "replicas/rules.h"
+
+/* What is being made. */
+typedef struct {
+    tutti__team *team;
+    const tutti__decomposed *space;
+    const tutti_decomposition_spec *spec;
+    int owners;              /* the ranks say who owns what */
+    tutti__numbered *room;   /* [2 n] positions or ids with their places in the spec */
+    tutti__numbered *sorted; /* [n], rising, one half of it */
+    tutti_count first;       /* of entries as they lie */
+    unsigned char *mine;     /* [n] in the order of `sorted`; NULL: all */
+    tutti_decomposition *p;
+} making;
+
+static int has_index(const tutti_decomposition_spec *s) {
+    return s->kind == TUTTI_BY_INDEX || s->kind == TUTTI_BY_BOTH;
+}
+
+static int has_ids(const tutti_decomposition_spec *s) {
+    return s->kind == TUTTI_BY_VALUE || s->kind == TUTTI_BY_BOTH;
+}
+
+/* ---- what one rank says */
+
+static tutti_err spec_check(const tutti_decomposition_spec *s, const tutti__space_view *v) {
+    TUTTI_CHECK((int)s->kind >= TUTTI_BY_INDEX && (int)s->kind <= TUTTI_AS_THEY_LIE, TUTTI_ERR_ARG,
+                "there is no kind %d of decompositions", (int)s->kind);
+    TUTTI_CHECK(s->whole == 0 || s->whole == 1, TUTTI_ERR_ARG, "`whole` is %d, neither 0 nor 1",
+                s->whole);
+    TUTTI_CHECK_RESERVED(s, "the spec");
+    TUTTI_TRY(tutti__choice_check(&s->choice, s->own || s->n == 0 || s->kind == TUTTI_BY_SLICE));
+    if (s->kind == TUTTI_BY_SLICE) {
+        TUTTI_CHECK(!s->own && !s->memory, TUTTI_ERR_ARG,
+                    "`own` and `memory` are for entries one by one, not for slices");
+        return tutti__slice_of_space(v, &s->slice);
+    }
+    TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG, "%lld entries",
+                (long long)s->n);
+    TUTTI_CHECK(s->n == 0 || s->index || !has_index(s), TUTTI_ERR_ARG, "`index` is NULL");
+    TUTTI_CHECK(s->n == 0 || s->ids || !has_ids(s), TUTTI_ERR_ARG, "`ids` is NULL");
+    for (tutti_count i = 0; i < s->n && has_index(s); i++)
+        TUTTI_CHECK(s->index[i] >= 0 && s->index[i] < v->entries, TUTTI_ERR_ARG,
+                    "entry %lld is at position %lld of a space of %lld", (long long)i,
+                    (long long)s->index[i], (long long)v->entries);
+    for (tutti_count i = 0; i < s->n && has_ids(s); i++)
+        TUTTI_CHECK(s->ids[i] >= 0, TUTTI_ERR_ARG,
+                    "entry %lld has id %lld, which is not in the id map", (long long)i,
+                    (long long)s->ids[i]);
+    return TUTTI_OK;
+}
+
+/* Put the numbers of m->room in order: none may be there twice. */
+static tutti_err numbers_sort(making *m, const char *what) {
+    const tutti_count n = m->spec->n;
+    m->sorted = tutti__numbered_sort(m->room, n, m->room + n);
+    for (tutti_count j = 1; j < n; j++)
+        TUTTI_CHECK(m->sorted[j].number != m->sorted[j - 1].number, TUTTI_ERR_ARG,
+                    "%s %lld is there twice: entries %lld and %lld", what,
+                    (long long)m->sorted[j].number, (long long)m->sorted[j - 1].index,
+                    (long long)m->sorted[j].index);
+    return TUTTI_OK;
+}
+
+/* Everything that can be said without the other ranks. */
+static tutti_err spec_take(making *m) {
+    const tutti_decomposition_spec *s = m->spec;
+    TUTTI_TRY(spec_check(s, &m->space->view));
+    m->p = tutti__calloc(1, sizeof *m->p);
+    if (!m->p) return TUTTI_ERR_NOMEM;
+    if (!has_index(s) && !has_ids(s)) return TUTTI_OK;
+    m->room = tutti__malloc(2 * (size_t)s->n * sizeof *m->room);
+    m->mine = tutti__malloc((size_t)s->n);
+    if (!m->room || !m->mine) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < s->n; i++)
+        m->room[i] = (tutti__numbered){has_ids(s) ? s->ids[i] : s->index[i], i};
+    return numbers_sort(m, has_ids(s) ? "id" : "position");
+}
+
+/* ---- what all say */
+
+static int64_t same_hash(const tutti__decomposed *space, const tutti_decomposition_spec *s) {
+    uint64_t h = tutti__hash(TUTTI__HASH_START, space->name, strlen(space->name));
+    h = tutti__mix(h ^ (uint64_t)space->view.stamp);
+    h = tutti__mix(h ^
+                   ((uint64_t)s->kind << 8 | (uint64_t)s->whole << 16 | (uint64_t)s->choice.rule));
+    h = tutti__mix(h ^ s->choice.seed);
+    return (int64_t)(tutti__hash(h, &s->choice.balance, sizeof s->choice.balance) >> 1);
+}
+
+/* The opening: who has something against it; the space, kind, `whole`, the choice; owners or not. */
+static tutti_err agree(making *m, tutti_err mine) {
+    const tutti_decomposition_spec *s = m->spec;
+    const tutti__call call = {.kind = TUTTI__CALL_DECOMPOSITION,
+                              .agrees = mine == TUTTI_OK ? same_hash(m->space, s) : 0,
+                              .what = "the space, the kind, `whole` or the choice of writers"};
+    tutti__range owners = tutti__range_none();
+    if (mine == TUTTI_OK && s->n > 0 && s->kind != TUTTI_BY_SLICE)
+        owners = (tutti__range){s->own != NULL, s->own != NULL};
+    TUTTI_TRY(tutti__team_call(m->team, &call, mine, 1, &owners));
+    TUTTI_CHECK(owners.min >= owners.max, TUTTI_ERR_MISMATCH,
+                "some ranks say which entries they own and others do not");
+    m->owners = owners.min == 1 && owners.max == 1;
+    return TUTTI_OK;
+}
+
+/* ---- positions */
+
+/* The ids of this rank have become positions, as far as they are in the map. */
+static tutti_err positions_take(making *m, const tutti_count *position) {
+    const tutti_decomposition_spec *s = m->spec;
+    TUTTI_ASSERT(position);
+    for (tutti_count i = 0; i < s->n; i++) {
+        TUTTI_CHECK(position[i] >= 0, TUTTI_ERR_ARG,
+                    "entry %lld has id %lld, which is not in the id map", (long long)i,
+                    (long long)s->ids[i]);
+        TUTTI_CHECK(!has_index(s) || position[i] == s->index[i], TUTTI_ERR_MISMATCH,
+                    "entry %lld: id %lld is at position %lld, not %lld", (long long)i,
+                    (long long)s->ids[i], (long long)position[i], (long long)s->index[i]);
+        m->room[i] = (tutti__numbered){position[i], i};
+    }
+    return numbers_sort(m, "position");
+}
+
+static tutti_err ids_to_positions(making *m) {
+    const tutti_decomposition_spec *s = m->spec;
+    const tutti_count entries = m->space->view.entries;
+    tutti_count *position = tutti__malloc((size_t)s->n * sizeof *position);
+    tutti_err err = tutti__team_agree(m->team, position ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err == TUTTI_OK && m->space->view.has_ids)
+        err = tutti__ids_join(m->team, m->space, s->n, m->sorted, position);
+    else if (err == TUTTI_OK)
+        for (tutti_count i = 0; i < s->n && position; i++)
+            position[i] = s->ids[i] < entries ? s->ids[i] : -1;
+    if (err == TUTTI_OK) err = tutti__team_agree(m->team, positions_take(m, position));
+    tutti__free(position);
+    return err;
+}
+
+/* Nobody else holds an entry that lies behind those of the ranks before. */
+static tutti_err owned(const making *m) {
+    const tutti_decomposition_spec *s = m->spec;
+    for (tutti_count i = 0; i < s->n && m->owners; i++)
+        TUTTI_CHECK(s->own[i], TUTTI_ERR_MISMATCH, "nobody owns position %lld, which rank %d holds",
+                    (long long)(m->first + i), m->team->rank);
+    return TUTTI_OK;
+}
+
+static tutti_err behind_each_other(making *m) {
+    tutti__team *t = m->team;
+    const int64_t mine = m->spec->n;
+    const tutti_count entries = m->space->view.entries;
+    tutti_count held = 0;
+    MPI_Request r;
+    int64_t *all = tutti__malloc((size_t)t->size * sizeof *all);
+    tutti_err err = tutti__team_agree(t, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err == TUTTI_OK) {
+        const int code = MPI_Iallgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, t->comm, &r);
+        err = code == MPI_SUCCESS ? tutti__team_finish(1, &r)
+                                  : tutti__error_mpi(code, "MPI_Iallgather");
+    }
+    for (int k = 0; k < t->size && err == TUTTI_OK; k++) {
+        TUTTI_ASSERT(all);
+        if (k == t->rank) m->first = held;
+        if (all[k] <= entries - held)
+            held += all[k];
+        else
+            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                   "%lld entries of rank %d are behind %lld, in a space of %lld",
+                                   (long long)all[k], k, (long long)held, (long long)entries);
+    }
+    tutti__free(all);
+    TUTTI_TRY(err);
+    TUTTI_TRY(tutti__team_agree(t, owned(m)));
+    m->p->facts.whole = held == entries;
+    return m->spec->whole && held < entries ? tutti__hole_error(held, held, entries) : TUTTI_OK;
+}
+
+static tutti_err writers(making *m) {
+    tutti__shared_out s = {.n = m->spec->n,
+                           .sorted = m->sorted,
+                           .own = m->spec->own,
+                           .owners = m->owners,
+                           .entries = m->space->view.entries,
+                           .mine = m->mine};
+    TUTTI_TRY(tutti__writers_choose(m->team, &m->spec->choice, m->spec->whole, &s));
+    m->p->facts.whole = s.whole;
+    return TUTTI_OK;
+}
+
+/* ---- runs */
+
+/* Entry j of those in rising order. */
+static tutti__entry_run entry_of(const making *m, tutti_count j) {
+    const tutti_count place = m->sorted ? m->sorted[j].index : j;
+    return (tutti__entry_run){.position = m->sorted ? m->sorted[j].number : m->first + j,
+                              .place = place,
+                              .memory = m->spec->memory ? m->spec->memory[place] : place,
+                              .n = 1};
+}
+
+static int goes_on(const tutti__entry_run *a, const tutti__entry_run *b) {
+    return b->position - a->n == a->position && b->place - a->n == a->place &&
+           b->memory > INT64_MIN + a->n && b->memory - a->n == a->memory;
+}
+
+/* The runs of what this rank holds, or of what it writes; run NULL: they are only counted. */
+static void runs_fill(const making *m, int written, tutti__entry_runs *out) {
+    tutti__entry_run last = {.n = 0};
+    TUTTI_ASSERT(!written || m->mine);
+    out->n = out->entries = 0;
+    for (tutti_count j = 0; j < m->spec->n; j++) {
+        if (written && !m->mine[j]) continue;
+        const tutti__entry_run next = entry_of(m, j);
+        out->entries++;
+        if (last.n > 0 && goes_on(&last, &next)) {
+            last.n++;
+        } else {
+            last = next;
+            out->n++;
+        }
+        if (out->run) out->run[out->n - 1] = last;
+    }
+}
+
+static tutti_err runs_of(const making *m, int written, tutti__entry_runs *out) {
+    runs_fill(m, written, out);
+    out->run = tutti__malloc((size_t)out->n * sizeof *out->run);
+    if (!out->run) return TUTTI_ERR_NOMEM;
+    runs_fill(m, written, out);
+    return TUTTI_OK;
+}
+
+static tutti_err runs_make(making *m) {
+    tutti_decomposition *p = m->p;
+    p->facts.entries = m->spec->n;
+    p->facts.written = m->spec->n;
+    if (m->spec->kind == TUTTI_AS_THEY_LIE && !m->spec->memory && m->spec->n > 0) {
+        p->held = (tutti__entry_runs){1, m->spec->n, tutti__malloc(sizeof *p->held.run)};
+        if (!p->held.run) return TUTTI_ERR_NOMEM;
+        p->held.run[0] = (tutti__entry_run){m->first, 0, 0, m->spec->n};
+        return TUTTI_OK;
+    }
+    TUTTI_TRY(runs_of(m, 0, &p->held));
+    for (tutti_count j = 0; j < m->spec->n && m->mine; j++) p->facts.written -= !m->mine[j];
+    return p->facts.written < p->facts.entries ? runs_of(m, 1, &p->written) : TUTTI_OK;
+}
+
+/* ---- all of it */
+
+static tutti_err slice_make(making *m) {
+    tutti_decomposition *p = m->p;
+    const tutti_slice *s = &m->spec->slice;
+    p->is_slice = 1;
+    p->facts.entries = tutti_slice_count(p->ndims, s, NULL);
+    for (int d = 0; d < p->ndims && p->facts.entries > 0; d++) {
+        p->slice.lo[d] = s->lo[d];
+        p->slice.hi[d] = s->hi[d];
+        p->slice.stride[d] = tutti__max(tutti__min(s->stride[d], s->hi[d] - s->lo[d]), 1);
+    }
+    return tutti__slices_meet(m->team, m->spec->whole, p);
+}
+
+static tutti_err build(making *m) {
+    const tutti__space_view *v = &m->space->view;
+    tutti_decomposition *p = m->p;
+    TUTTI_ASSERT(p);
+    p->facts.space = v->space;
+    p->facts.stamp = v->stamp;
+    p->ndims = v->ndims;
+    p->of = v->entries;
+    memcpy(p->shape, v->shape, (size_t)v->ndims * sizeof p->shape[0]);
+    if (m->spec->kind == TUTTI_BY_SLICE) return slice_make(m);
+    if (m->spec->kind == TUTTI_AS_THEY_LIE) {
+        TUTTI_TRY(behind_each_other(m));
+    } else {
+        if (has_ids(m->spec)) TUTTI_TRY(ids_to_positions(m));
+        TUTTI_TRY(writers(m));
+    }
+    return tutti__team_agree(m->team, runs_make(m));
+}
+
+tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *space,
+                                    const tutti_decomposition_spec *spec, tutti_err mine,
+                                    tutti_decomposition **out) {
+    making m = {.team = t, .space = space, .spec = spec};
+    if (mine == TUTTI_OK) mine = spec_take(&m);
+    tutti_err err = agree(&m, mine);
+    if (err == TUTTI_OK) err = build(&m);
+    tutti__free(m.room);
+    tutti__free(m.mine);
+    if (err == TUTTI_OK) {
+        tutti__handle_add(&m.p->handle, TUTTI__DECOMPOSITION);
+        *out = m.p;
+        return TUTTI_OK;
+    }
+    tutti__decomposition_destroy(m.p);
+    tutti__error_context("decomposition", NULL, -1);
+    return err;
+}

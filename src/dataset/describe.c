@@ -1,0 +1,369 @@
+/* dataset: spaces and variables: registered, sized, looked up.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/dataset_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ':' is for names of the library's own. */
+static tutti_err name_check(const char *name, const char *what) {
+    TUTTI_CHECK(name && name[0], TUTTI_ERR_ARG, "the name of the %s is empty", what);
+    TUTTI_CHECK(tutti__name_right(name, TUTTI__NAME) && !strchr(name, ':'), TUTTI_ERR_ARG,
+                "'%.60s' is no name of a %s: at most %d bytes, no ':', no control characters", name,
+                what, TUTTI__NAME - 1);
+    return TUTTI_OK;
+}
+
+static tutti_err space_find(const tutti_dataset *d, const char *name, tutti__space **out) {
+    TUTTI_CHECK(name && name[0], TUTTI_ERR_ARG, "the name of the space is empty");
+    *out = tutti__model_space(&d->model, name);
+    TUTTI_CHECK(*out, TUTTI_ERR_NOT_FOUND, "there is no space '%.60s'", name);
+    return TUTTI_OK;
+}
+
+static int shapes_equal(const tutti__size *s, int ndims, const tutti_count *shape) {
+    return s && s->ndims == ndims && memcmp(s->shape, shape, (size_t)ndims * sizeof *shape) == 0;
+}
+
+/* ---- spaces */
+
+static int64_t next_id(const tutti__model *m, int variables) {
+    int64_t most = 0;
+    for (int64_t i = 0; !variables && i < m->spaces_n; i++)
+        most = tutti__max(most, m->spaces[i].id);
+    for (int64_t i = 0; variables && i < m->variables_n; i++)
+        most = tutti__max(most, m->variables[i].id);
+    return most + 1;
+}
+
+/* Room for a row more in two tables, so that the rest cannot fail. */
+static tutti_err space_add(tutti_dataset *d, const char *name, int kind, int ndims,
+                           const tutti_count *shape) {
+    tutti__model *m = &d->model;
+    tutti__space *s = TUTTI__GROW(m, spaces);
+    tutti__size *z = s && kind == TUTTI__SPACE_GRID ? TUTTI__GROW(m, sizes) : NULL;
+    const tutti_err err =
+        tutti__dataset_agree(d, s && (z || kind == TUTTI__SPACE_LIST) ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err != TUTTI_OK) {
+        if (s) m->spaces_n--;
+        if (z) m->sizes_n--;
+        return err;
+    }
+    s->id = next_id(m, 0);
+    s->kind = kind;
+    s->fresh = 1;
+    snprintf(s->name, sizeof s->name, "%s", name);
+    if (z) {
+        *z = (tutti__size){.space = s->id, .ndims = ndims, .stamp = ++d->stamps, .fresh = 1};
+        memcpy(z->shape, shape, (size_t)ndims * sizeof *shape);
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err grid_check(const tutti_dataset *d, const char *name, int ndims,
+                            const tutti_count *shape) {
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_TRY(name_check(name, "space"));
+    TUTTI_CHECK(shape && tutti__shape_right(ndims, shape, NULL), TUTTI_ERR_ARG,
+                "grid '%s': no shape of 1 to %d dimensions", name, TUTTI_MAX_DIMS);
+    const tutti__space *s = tutti__model_space(&d->model, name);
+    if (!s) return TUTTI_OK;
+    const tutti__size *z = tutti__model_size(&d->model, s->id, INT64_MAX);
+    TUTTI_CHECK(s->kind == TUTTI__SPACE_GRID && shapes_equal(z, ndims, shape), TUTTI_ERR_EXISTS,
+                "space '%s' is there already, and is %s", name,
+                s->kind == TUTTI__SPACE_GRID ? "a grid of another shape" : "a list");
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int ndims,
+                             const tutti_count *shape) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__dataset_live(d));
+    const tutti_err mine = grid_check(d, name, ndims, shape);
+    tutti__dataset_same same = {"grid", "the grid's name or shape", 0};
+    if (mine == TUTTI_OK) {
+        same.hash = tutti__hash_text(TUTTI__HASH_START, name);
+        same.hash = tutti__hash(same.hash, shape, (size_t)ndims * sizeof *shape);
+    }
+    TUTTI_TRY(tutti__dataset_call(d, &same, mine));
+    if (tutti__model_space(&d->model, name)) return TUTTI_OK;
+    return tutti__dataset_named(d, "grid", space_add(d, name, TUTTI__SPACE_GRID, ndims, shape));
+}
+
+static tutti_err list_check(const tutti_dataset *d, const char *name) {
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_TRY(name_check(name, "space"));
+    const tutti__space *s = tutti__model_space(&d->model, name);
+    TUTTI_CHECK(!s || s->kind == TUTTI__SPACE_LIST, TUTTI_ERR_EXISTS,
+                "space '%s' is there already, and is a grid", name);
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_list(tutti_dataset *d, const char *name) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__dataset_live(d));
+    const tutti_err mine = list_check(d, name);
+    const tutti__dataset_same same = {"list", "the list's name",
+                                      tutti__hash_text(TUTTI__HASH_START, name)};
+    TUTTI_TRY(tutti__dataset_call(d, &same, mine));
+    if (tutti__model_space(&d->model, name)) return TUTTI_OK;
+    return tutti__dataset_named(d, "list", space_add(d, name, TUTTI__SPACE_LIST, 0, NULL));
+}
+
+/* ---- sizes */
+
+tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const tutti_count *shape,
+                              int ids) {
+    tutti__size *z = tutti__model_size(&d->model, space, INT64_MAX);
+    const int again = z && z->segment == d->now.segment.id;
+    if (!again) z = TUTTI__GROW(&d->model, sizes);
+    const tutti_err err = tutti__dataset_agree(d, z ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err != TUTTI_OK) {
+        if (z && !again) d->model.sizes_n--;
+        return err;
+    }
+    *z = (tutti__size){.segment = d->now.segment.id,
+                       .space = space,
+                       .ndims = ndims,
+                       .has_ids = ids,
+                       .stamp = ++d->stamps,
+                       .fresh = 1};
+    memcpy(z->shape, shape, (size_t)ndims * sizeof *shape);
+    return TUTTI_OK;
+}
+
+static tutti_err in_topology(const tutti_dataset *d) {
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_CHECK(d->now.under_way && d->now.segment.kind == TUTTI_TOPOLOGY, TUTTI_ERR_STATE,
+                "no topology segment has begun");
+    return TUTTI_OK;
+}
+
+/* Sections of the segment that are there already have the old size. */
+static tutti_err unused_yet(const tutti_dataset *d, const tutti__space *s) {
+    for (int64_t i = 0; i < d->now.sections_n; i++) {
+        const tutti__variable *v = tutti__model_variable_id(&d->model, d->now.sections[i].variable);
+        TUTTI_CHECK(!v || v->space != s->id, TUTTI_ERR_STATE,
+                    "'%s' has been put in this segment with the size that space '%s' has now",
+                    v->name, s->name);
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err resize_check(const tutti_dataset *d, const char *space, int ndims,
+                              const tutti_count *shape, tutti__space **s) {
+    TUTTI_TRY(in_topology(d));
+    TUTTI_TRY(space_find(d, space, s));
+    TUTTI_CHECK(shape && tutti__shape_right(ndims, shape, NULL) &&
+                    ((*s)->kind == TUTTI__SPACE_GRID || ndims == 1),
+                TUTTI_ERR_ARG, "space '%s': no shape of %s", space,
+                (*s)->kind == TUTTI__SPACE_GRID ? "a grid" : "a list: 1 dimension");
+    return unused_yet(d, *s);
+}
+
+tutti_err tutti_dataset_resize(tutti_dataset *d, const char *space, int ndims,
+                               const tutti_count *shape) {
+    TUTTI_KEEP_ERRNO;
+    tutti__space *s = NULL;
+    TUTTI_TRY(tutti__dataset_live(d));
+    const tutti_err mine = resize_check(d, space, ndims, shape, &s);
+    tutti__dataset_same same = {"resize", "the space or its shape", 0};
+    if (mine == TUTTI_OK) {
+        same.hash = tutti__hash_text(TUTTI__HASH_START, space);
+        same.hash = tutti__hash(same.hash, shape, (size_t)ndims * sizeof *shape);
+    }
+    TUTTI_TRY(tutti__dataset_call(d, &same, mine));
+    return tutti__dataset_named(d, "resize", tutti__space_resize(d, s->id, ndims, shape, 0));
+}
+
+tutti_err tutti__dataset_space(const tutti_dataset *d, const char *name, tutti_count segment,
+                               tutti__space_view *out) {
+    tutti__space *s = NULL;
+    int64_t id = INT64_MAX;
+    TUTTI_TRY(space_find(d, name, &s));
+    if (segment != -1) {
+        TUTTI_TRY(tutti__dataset_segment_check(d, segment));
+        id = d->model.segments[segment].id;
+    }
+    const tutti__size *z = tutti__model_size(&d->model, s->id, id);
+    TUTTI_CHECK(z, TUTTI_ERR_STATE, "list '%s' has no size yet: a topology sets it", name);
+    *out = (tutti__space_view){.space = (int)(s - d->model.spaces),
+                               .kind = (tutti__space_kind)s->kind,
+                               .ndims = z->ndims,
+                               .stamp = z->stamp,
+                               .has_ids = z->has_ids};
+    memcpy(out->shape, z->shape, sizeof out->shape);
+    if (!tutti__shape_right(z->ndims, z->shape, &out->entries)) out->entries = 0;
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_shape(const tutti_dataset *d, const char *space, tutti_count segment,
+                              int *ndims_out, tutti_count *shape_out) {
+    tutti__space_view v;
+    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_CHECK(ndims_out && shape_out, TUTTI_ERR_ARG, "nowhere to put the shape");
+    TUTTI_TRY(tutti__dataset_named(d, "shape", tutti__dataset_space(d, space, segment, &v)));
+    *ndims_out = v.ndims;
+    memcpy(shape_out, v.shape, (size_t)v.ndims * sizeof *shape_out);
+    return TUTTI_OK;
+}
+
+/* ---- variables */
+
+tutti_err tutti__fill_pattern(double fill, int type, int order, unsigned char pattern[16],
+                              int *size_out) {
+    const double both[2] = {fill, 0};
+    const int complex_ = type == TUTTI_COMPLEX64 || type == TUTTI_COMPLEX128;
+    const tutti_conversion in = {.file_type = (tutti_type)type,
+                                 .memory_type = complex_ ? TUTTI_COMPLEX128 : TUTTI_FLOAT64,
+                                 .file_order = (tutti_byte_order)order};
+    tutti__conversion c;
+    if (type == TUTTI_BYTES) {
+        TUTTI_CHECK(fill >= 0 && fill <= 255, TUTTI_ERR_ARG, "a fill value of %g is no byte", fill);
+        pattern[0] = (unsigned char)fill;
+        *size_out = 1;
+        return TUTTI_OK;
+    }
+    TUTTI_TRY(tutti__conversion_make(&in, &c));
+    *size_out = c.file_size;
+    if (c.identity) {
+        memcpy(pattern, both, (size_t)c.file_size);
+        return TUTTI_OK;
+    }
+    if (tutti__convert_out(&c, pattern, both, 1, NULL) == TUTTI_OK) return TUTTI_OK;
+    TUTTI_FAIL(TUTTI_ERR_ARG, "a fill value of %g is none of type %s", fill,
+               tutti_type_name((tutti_type)type));
+}
+
+static int native_order(void) {
+    const uint16_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    return first ? TUTTI_LITTLE_ENDIAN : TUTTI_BIG_ENDIAN;
+}
+
+static tutti_err variable_take(const tutti_dataset *d, const char *name,
+                               const tutti_variable_spec *spec, tutti__variable *v) {
+    tutti__space *s = NULL;
+    unsigned char pattern[16];
+    int size;
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_TRY(name_check(name, "variable"));
+    TUTTI_CHECK(spec, TUTTI_ERR_ARG, "variable '%s': no spec", name);
+    TUTTI_CHECK_RESERVED(spec, "the spec of the variable");
+    TUTTI_TRY(space_find(d, spec->space, &s));
+    const int tensor = spec->item == TUTTI_SYM_TENSOR || spec->item == TUTTI_TENSOR;
+    memset(v, 0, sizeof *v);
+    v->space = s->id;
+    v->item = (int)spec->item;
+    v->components = spec->components ? spec->components : tensor ? 3 : 1;
+    v->type = v->put_type = (int)spec->type;
+    v->layout = (int)spec->layout;
+    v->order = spec->order == TUTTI_NATIVE_ENDIAN ? native_order() : (int)spec->order;
+    v->fill = spec->fill;
+    v->compress = spec->compress;
+    snprintf(v->name, sizeof v->name, "%s", name);
+    const char *units = spec->units ? spec->units : "";
+    const char *long_name = spec->long_name ? spec->long_name : "";
+    TUTTI_CHECK(tutti__text_right(units, TUTTI__UNITS) &&
+                    tutti__text_right(long_name, TUTTI__LONG_NAME),
+                TUTTI_ERR_ARG, "variable '%s': units or long_name is too long or no text", name);
+    snprintf(v->units, sizeof v->units, "%s", units);
+    snprintf(v->long_name, sizeof v->long_name, "%s", long_name);
+    TUTTI_TRY(tutti__variable_check(v));
+    TUTTI_TRY(tutti__fill_pattern(v->fill, v->type, v->order, pattern, &size));
+    TUTTI_CHECK(v->compress == 0, TUTTI_ERR_UNSUPPORTED,
+                "variable '%s': this version does not compress", name);
+    return TUTTI_OK;
+}
+
+static int variables_equal(const tutti__variable *a, const tutti__variable *b) {
+    return a->space == b->space && a->item == b->item && a->components == b->components &&
+           a->type == b->type && a->layout == b->layout && a->order == b->order &&
+           a->compress == b->compress && memcmp(&a->fill, &b->fill, sizeof a->fill) == 0 &&
+           strcmp(a->units, b->units) == 0 && strcmp(a->long_name, b->long_name) == 0;
+}
+
+static tutti_err variable_check(const tutti_dataset *d, const char *name,
+                                const tutti_variable_spec *spec, tutti__variable *v) {
+    TUTTI_TRY(variable_take(d, name, spec, v));
+    const tutti__variable *old = tutti__model_variable(&d->model, name);
+    TUTTI_CHECK(!old || variables_equal(old, v), TUTTI_ERR_EXISTS,
+                "variable '%s' is there already, and is another one", name);
+    return TUTTI_OK;
+}
+
+static tutti_err variable_add(tutti_dataset *d, const tutti__variable *v, tutti__variable **out) {
+    tutti__variable *new = TUTTI__GROW(&d->model, variables);
+    const tutti_err err = tutti__dataset_agree(d, new ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err != TUTTI_OK) {
+        if (new) d->model.variables_n--;
+        return err;
+    }
+    const int64_t id = next_id(&d->model, 1);
+    *new = *v;
+    new->id = id;
+    new->fresh = 1;
+    if (out) *out = new;
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_variable(tutti_dataset *d, const char *name,
+                                 const tutti_variable_spec *spec) {
+    TUTTI_KEEP_ERRNO;
+    tutti__variable v;
+    TUTTI_TRY(tutti__dataset_live(d));
+    const tutti_err mine = variable_check(d, name, spec, &v);
+    tutti__dataset_same same = {"variable", "the variable", 0};
+    if (mine == TUTTI_OK) same.hash = tutti__hash(TUTTI__HASH_START, &v, sizeof v);
+    TUTTI_TRY(tutti__dataset_call(d, &same, mine));
+    if (tutti__model_variable(&d->model, name)) return TUTTI_OK;
+    return tutti__dataset_named(d, "variable", variable_add(d, &v, NULL));
+}
+
+tutti_err tutti__own_variable(tutti_dataset *d, const tutti__space *space, const char *what,
+                              tutti__variable **out) {
+    char name[TUTTI__NAME + 16];
+    tutti__variable v = {.space = space->id,
+                         .item = TUTTI_SCALAR,
+                         .components = 1,
+                         .type = TUTTI_INT64,
+                         .put_type = TUTTI_INT64,
+                         .layout = TUTTI_GLOBAL,
+                         .order = TUTTI_LITTLE_ENDIAN};
+    snprintf(name, sizeof name, "%s:%s", space->name, what);
+    if (strlen(name) >= TUTTI__NAME)
+        return tutti__dataset_agree(d, tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                                        "the name of space '%s' is too long",
+                                                        space->name));
+    memcpy(v.name, name, strlen(name) + 1);
+    *out = tutti__model_variable(&d->model, name);
+    return *out ? TUTTI_OK : variable_add(d, &v, out);
+}
+
+static tutti_err put_type_check(const tutti_dataset *d, const char *variable, tutti_type type,
+                                tutti__variable **v) {
+    unsigned char pattern[16];
+    int size;
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_CHECK(variable, TUTTI_ERR_ARG, "the name of the variable is NULL");
+    *v = tutti__model_variable(&d->model, variable);
+    TUTTI_CHECK(*v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", variable);
+    TUTTI_CHECK(tutti_type_size(type) > 0 && (*v)->type != TUTTI_BYTES, TUTTI_ERR_ARG,
+                "variable '%s': type %d is none of numbers", variable, (int)type);
+    return tutti__fill_pattern((*v)->fill, (int)type, (*v)->order, pattern, &size);
+}
+
+tutti_err tutti_dataset_put_type(tutti_dataset *d, const char *variable, tutti_type type) {
+    TUTTI_KEEP_ERRNO;
+    tutti__variable *v = NULL;
+    TUTTI_TRY(tutti__dataset_live(d));
+    const tutti_err mine = put_type_check(d, variable, type, &v);
+    const int word = (int)type;
+    tutti__dataset_same same = {"put_type", "the variable or its type",
+                                tutti__hash_text(TUTTI__HASH_START, variable)};
+    same.hash = tutti__hash(same.hash, &word, sizeof word);
+    TUTTI_TRY(tutti__dataset_call(d, &same, mine));
+    v->put_type = word;
+    return TUTTI_OK;
+}

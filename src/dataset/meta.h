@@ -1,0 +1,81 @@
+/* dataset: the database of a dataset (SQLite), by one process.  docs/format.md has its tables.
+ *
+ * A writer holds a lock of its own as long as it is open.  Nothing that is read is believed: names
+ * lead nowhere outside of the directory, ranges and types are checked.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_META_H
+#define TUTTI_META_H
+
+#include "dataset/model.h"
+
+#define TUTTI__META_NAME "metadata.sqlite"
+#define TUTTI__LOCK_NAME "writer.lock"
+enum { TUTTI__FORMAT_VERSION = 1 };
+
+typedef struct tutti__meta tutti__meta;
+
+typedef struct tutti__meta_options {
+    int mode; /* TUTTI_READ ... as for tutti_dataset_open */
+    int durable, without_locks;
+    double busy;
+} tutti__meta_options;
+
+tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt,
+                           tutti__meta **out) TUTTI_MUST_USE;
+void tutti__meta_close(tutti__meta **m);
+/* All but sections and infos, as of one instant, checked. */
+tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) TUTTI_MUST_USE;
+/* Those of a segment of `model`, by their place.  TUTTI_ERR_STATE: it has been taken away since. */
+tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
+                               const tutti__segment_row *g, tutti__section **out,
+                               int64_t *n_out) TUTTI_MUST_USE;
+/* Segments that lists of entries lie in which sections of segments from `from` on have, rising. */
+tutti_err tutti__meta_list_segments(tutti__meta *m, int64_t from, int64_t **out,
+                                    int64_t *n_out) TUTTI_MUST_USE;
+/* PRAGMA integrity_check. */
+tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
+/* Names in the directory that would be data files of ours but are in no table: removed. */
+void tutti__meta_sweep(tutti__meta *m, const tutti__model *model);
+/* Entries of the directory are on the device. */
+tutti_err tutti__meta_sync_directory(tutti__meta *m) TUTTI_MUST_USE;
+
+/* ---- transactions */
+tutti_err tutti__meta_begin(tutti__meta *m) TUTTI_MUST_USE;
+tutti_err tutti__meta_commit(tutti__meta *m) TUTTI_MUST_USE;
+void tutti__meta_rollback(tutti__meta *m); /* of none is fine */
+
+/* What of the model is fresh. */
+tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) TUTTI_MUST_USE;
+tutti_err tutti__meta_add_file(tutti__meta *m, const tutti__datafile *f) TUTTI_MUST_USE;
+tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) TUTTI_MUST_USE;
+/* Where it ends, once that is known. */
+tutti_err tutti__meta_end_segment(tutti__meta *m, int64_t id, tutti_off end) TUTTI_MUST_USE;
+tutti_err tutti__meta_add_section(tutti__meta *m, const tutti__section *s) TUTTI_MUST_USE;
+tutti_err tutti__meta_add_size(tutti__meta *m, const tutti__size *s) TUTTI_MUST_USE;
+/* Take a segment away; the sizes that it set go too. */
+tutti_err tutti__meta_remove_segment(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
+tutti_err tutti__meta_remove_file(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
+/* Nothing is there any more. */
+tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) TUTTI_MUST_USE;
+/* "generation" or "serial" */
+tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) TUTTI_MUST_USE;
+/* The rows that belong to a segment, for its trailer (docs/format.md); tutti__free them. */
+tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, char **out,
+                           size_t *bytes_out) TUTTI_MUST_USE;
+
+/* ---- infos: variable and segment are ids, 0: not of one */
+typedef struct tutti__info {
+    int64_t variable, segment;
+    char name[TUTTI__NAME];
+    int type;
+    tutti_count count;
+    size_t bytes;
+    void *value;
+} tutti__info;
+
+/* count 0 removes it. */
+tutti_err tutti__meta_info_set(tutti__meta *m, const tutti__info *info) TUTTI_MUST_USE;
+/* The rest of `io`; value is to be freed.  TUTTI_ERR_NOT_FOUND */
+tutti_err tutti__meta_info_get(tutti__meta *m, tutti__info *io) TUTTI_MUST_USE;
+
+#endif

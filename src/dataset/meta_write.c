@@ -1,0 +1,367 @@
+/* dataset: transactions of the database, and infos.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/meta_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+tutti_err tutti__meta_begin(tutti__meta *m) {
+    return tutti__sql(m, "BEGIN IMMEDIATE");
+}
+
+tutti_err tutti__meta_commit(tutti__meta *m) {
+    const tutti_err err = tutti__sql(m, "COMMIT");
+    if (err != TUTTI_OK) {
+        const tutti_error_info why = *tutti_last_error();
+        tutti__meta_rollback(m);
+        tutti__error_assign(&why);
+    }
+    return err;
+}
+
+void tutti__meta_rollback(tutti__meta *m) {
+    if (m->db && !sqlite3_get_autocommit(m->db)) sqlite3_exec(m->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* ---- statements are kept */
+
+enum {
+    ADD_FILE,
+    ADD_SPACE,
+    ADD_VARIABLE,
+    ADD_SEGMENT,
+    END_SEGMENT,
+    ADD_SIZE,
+    ADD_SECTION,
+    SET_KEY,
+    DROP_SECTIONS,
+    DROP_SIZES,
+    DROP_SEGMENT,
+    DROP_INFOS,
+    DROP_FILE,
+    SET_INFO,
+    DROP_INFO,
+    GET_INFO
+};
+
+static const char *const TEXT[TUTTI__STATEMENTS] = {
+    [ADD_FILE] = "INSERT INTO files VALUES(?, ?, 'tutti')",
+    [ADD_SPACE] = "INSERT INTO spaces VALUES(?, ?, ?)",
+    [ADD_VARIABLE] = "INSERT INTO variables VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_SEGMENT] = "INSERT INTO segments VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [END_SEGMENT] = "UPDATE segments SET end = ? WHERE id = ?",
+    [ADD_SIZE] = "INSERT OR REPLACE INTO sizes VALUES(?, ?, ?, ?)",
+    [ADD_SECTION] = "INSERT INTO sections VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SET_KEY] = "UPDATE dataset SET value = ? WHERE key = ?",
+    [DROP_SECTIONS] = "DELETE FROM sections WHERE segment = ?",
+    [DROP_SIZES] = "DELETE FROM sizes WHERE segment = ?",
+    [DROP_SEGMENT] = "DELETE FROM segments WHERE id = ?",
+    [DROP_INFOS] = "DELETE FROM infos WHERE segment = ?",
+    [DROP_FILE] = "DELETE FROM files WHERE id = ?",
+    [SET_INFO] = "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?)",
+    [DROP_INFO] = "DELETE FROM infos WHERE variable = ? AND segment = ? AND name = ?",
+    [GET_INFO] = "SELECT type, count, value FROM infos WHERE variable = ? AND segment = ?"
+                 " AND name = ?",
+};
+
+static tutti_err statement(tutti__meta *m, int which, sqlite3_stmt **out) {
+    if (!m->statement[which]) TUTTI_TRY(tutti__sql_prepare(m, TEXT[which], &m->statement[which]));
+    *out = m->statement[which];
+    sqlite3_reset(*out);
+    sqlite3_clear_bindings(*out);
+    return TUTTI_OK;
+}
+
+static tutti_err run(tutti__meta *m, sqlite3_stmt *s) {
+    int row = 0;
+    const tutti_err err = tutti__sql_step(m, s, &row);
+    sqlite3_reset(s);
+    return err;
+}
+
+/* Text; "" is NULL. */
+static void bind_text(sqlite3_stmt *s, int at, const char *text) {
+    if (text[0]) sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
+}
+
+tutti_err tutti__meta_add_file(tutti__meta *m, const tutti__datafile *f) {
+    sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, ADD_FILE, &s));
+    sqlite3_bind_int64(s, 1, f->id);
+    bind_text(s, 2, f->name);
+    return run(m, s);
+}
+
+static tutti_err add_space(tutti__meta *m, const tutti__space *p) {
+    sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, ADD_SPACE, &s));
+    sqlite3_bind_int64(s, 1, p->id);
+    bind_text(s, 2, p->name);
+    bind_text(s, 3, tutti__meta_word(TUTTI__WORD_SPACE, p->kind));
+    return run(m, s);
+}
+
+static tutti_err add_variable(tutti__meta *m, const tutti__variable *v) {
+    sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, ADD_VARIABLE, &s));
+    sqlite3_bind_int64(s, 1, v->id);
+    bind_text(s, 2, v->name);
+    sqlite3_bind_int64(s, 3, v->space);
+    bind_text(s, 4, tutti__meta_word(TUTTI__WORD_ITEM, v->item));
+    sqlite3_bind_int64(s, 5, v->components);
+    bind_text(s, 6, tutti_type_name((tutti_type)v->type));
+    bind_text(s, 7, tutti__meta_word(TUTTI__WORD_LAYOUT, v->layout));
+    bind_text(s, 8, tutti__meta_word(TUTTI__WORD_ORDER, v->order));
+    bind_text(s, 9, v->units);
+    bind_text(s, 10, v->long_name);
+    sqlite3_bind_blob(s, 11, &v->fill, sizeof v->fill, SQLITE_STATIC); /* NaN is no REAL */
+    sqlite3_bind_int64(s, 12, v->compress);
+    return run(m, s);
+}
+
+tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) {
+    sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, ADD_SEGMENT, &s));
+    sqlite3_bind_int64(s, 1, g->id);
+    bind_text(s, 2, tutti__meta_word(TUTTI__WORD_KIND, g->kind));
+    sqlite3_bind_int64(s, 3, g->index);
+    sqlite3_bind_double(s, 4, g->time);
+    sqlite3_bind_int64(s, 5, g->file);
+    sqlite3_bind_int64(s, 6, g->start);
+    sqlite3_bind_int64(s, 7, g->end);
+    sqlite3_bind_int64(s, 8, g->trailer);
+    sqlite3_bind_int64(s, 9, g->sections);
+    return run(m, s);
+}
+
+tutti_err tutti__meta_end_segment(tutti__meta *m, int64_t id, tutti_off end) {
+    sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, END_SEGMENT, &s));
+    sqlite3_bind_int64(s, 1, end);
+    sqlite3_bind_int64(s, 2, id);
+    return run(m, s);
+}
+
+tutti_err tutti__meta_add_size(tutti__meta *m, const tutti__size *z) {
+    sqlite3_stmt *s = NULL;
+    char shape[TUTTI_MAX_DIMS * 21 + 1];
+    int n = 0;
+    for (int i = 0; i < z->ndims; i++)
+        n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%lld", i ? "," : "",
+                      (long long)z->shape[i]);
+    TUTTI_TRY(statement(m, ADD_SIZE, &s));
+    sqlite3_bind_int64(s, 1, z->segment);
+    sqlite3_bind_int64(s, 2, z->space);
+    bind_text(s, 3, shape);
+    sqlite3_bind_int64(s, 4, z->has_ids);
+    return run(m, s);
+}
+
+tutti_err tutti__meta_add_section(tutti__meta *m, const tutti__section *t) {
+    sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, ADD_SECTION, &s));
+    sqlite3_bind_int64(s, 1, t->segment);
+    sqlite3_bind_int64(s, 2, t->variable);
+    sqlite3_bind_int64(s, 3, t->part);
+    sqlite3_bind_int64(s, 4, t->start);
+    sqlite3_bind_int64(s, 5, t->bytes);
+    bind_text(s, 6, tutti_type_name((tutti_type)t->type));
+    if (t->summed) sqlite3_bind_int64(s, 7, (int64_t)t->sum);
+    if (t->list_segment) sqlite3_bind_int64(s, 8, t->list_segment);
+    if (t->list_segment) sqlite3_bind_int64(s, 9, t->list_part);
+    return run(m, s);
+}
+
+tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) {
+    for (int64_t i = 0; i < model->spaces_n; i++)
+        if (model->spaces[i].fresh) TUTTI_TRY(add_space(m, &model->spaces[i]));
+    for (int64_t i = 0; i < model->variables_n; i++)
+        if (model->variables[i].fresh) TUTTI_TRY(add_variable(m, &model->variables[i]));
+    for (int64_t i = 0; i < model->sizes_n; i++)
+        if (model->sizes[i].fresh && model->sizes[i].segment == 0)
+            TUTTI_TRY(tutti__meta_add_size(m, &model->sizes[i]));
+    return TUTTI_OK;
+}
+
+static tutti_err run_id(tutti__meta *m, int which, int64_t id) {
+    sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, which, &s));
+    sqlite3_bind_int64(s, 1, id);
+    return run(m, s);
+}
+
+tutti_err tutti__meta_remove_segment(tutti__meta *m, int64_t id) {
+    TUTTI_TRY(run_id(m, DROP_SECTIONS, id));
+    TUTTI_TRY(run_id(m, DROP_SIZES, id));
+    TUTTI_TRY(run_id(m, DROP_INFOS, id));
+    return run_id(m, DROP_SEGMENT, id);
+}
+
+tutti_err tutti__meta_remove_file(tutti__meta *m, int64_t id) {
+    return run_id(m, DROP_FILE, id);
+}
+
+tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) {
+    sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, SET_KEY, &s));
+    sqlite3_bind_int64(s, 1, value);
+    bind_text(s, 2, key);
+    return run(m, s);
+}
+
+tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) {
+    TUTTI_TRY(tutti__meta_begin(m));
+    tutti_err err = tutti__sql(m, "DELETE FROM sections; DELETE FROM sizes; DELETE FROM infos;"
+                                  "DELETE FROM segments; DELETE FROM variables;"
+                                  "DELETE FROM spaces; DELETE FROM files");
+    if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
+    if (err == TUTTI_OK) return tutti__meta_commit(m);
+    const tutti_error_info why = *tutti_last_error();
+    tutti__meta_rollback(m);
+    tutti__error_assign(&why);
+    return err;
+}
+
+/* ---- rows as bytes: for each its table's number and columns, for each column a letter and value */
+
+typedef struct {
+    char *at;
+    size_t n, room;
+} bytes;
+
+static tutti_err bytes_add(bytes *b, const void *data, size_t n) {
+    if (b->n + n > b->room) {
+        const size_t room = 2 * (b->n + n) + 256;
+        char *more = tutti__realloc(b->at, room);
+        if (!more) return TUTTI_ERR_NOMEM;
+        b->at = more;
+        b->room = room;
+    }
+    if (n) memcpy(b->at + b->n, data, n);
+    b->n += n;
+    return TUTTI_OK;
+}
+
+static tutti_err number_add(bytes *b, char letter, uint64_t v) {
+    unsigned char word[9] = {(unsigned char)letter};
+    for (int i = 0; i < 8; i++) word[1 + i] = (unsigned char)(v >> (8 * i));
+    return bytes_add(b, word, sizeof word);
+}
+
+static tutti_err column_add(bytes *b, sqlite3_stmt *s, int i) {
+    const size_t n = (size_t)sqlite3_column_bytes(s, i);
+    double real = 0;
+    uint64_t word = 0;
+    switch (sqlite3_column_type(s, i)) {
+    case SQLITE_INTEGER:
+        return number_add(b, 'i', (uint64_t)sqlite3_column_int64(s, i));
+    case SQLITE_FLOAT:
+        real = sqlite3_column_double(s, i);
+        memcpy(&word, &real, sizeof word);
+        return number_add(b, 'd', word);
+    case SQLITE_TEXT:
+        TUTTI_TRY(number_add(b, 't', n));
+        return bytes_add(b, sqlite3_column_text(s, i), n);
+    case SQLITE_BLOB:
+        TUTTI_TRY(number_add(b, 'b', n));
+        return bytes_add(b, sqlite3_column_blob(s, i), n);
+    default:
+        return number_add(b, 'n', 0);
+    }
+}
+
+tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, char **out, size_t *bytes_out) {
+    /* in the order of the numbers; everything that the segment cannot be read without */
+    static const char *const QUERIES[] = {
+        "SELECT * FROM segments WHERE id = ?",
+        "SELECT * FROM files WHERE id = (SELECT file FROM segments WHERE id = ?)",
+        "SELECT * FROM spaces WHERE ? ORDER BY id",
+        "SELECT * FROM variables WHERE ? ORDER BY id",
+        "SELECT * FROM sizes WHERE segment = 0 OR segment = ?",
+        "SELECT * FROM sections WHERE segment = ? ORDER BY start, bytes",
+        "SELECT * FROM infos WHERE segment = ? OR segment = 0 ORDER BY variable, segment, name",
+    };
+    bytes b = {NULL, 0, 0};
+    tutti_err err = TUTTI_OK;
+    for (size_t q = 0; q < sizeof QUERIES / sizeof QUERIES[0] && err == TUTTI_OK; q++) {
+        sqlite3_stmt *s = NULL;
+        int row = 0;
+        err = tutti__sql_prepare(m, QUERIES[q], &s);
+        if (err == TUTTI_OK) sqlite3_bind_int64(s, 1, segment);
+        if (err == TUTTI_OK) err = tutti__sql_step(m, s, &row);
+        while (err == TUTTI_OK && row) {
+            err = number_add(&b, 'r', q);
+            if (err == TUTTI_OK) err = number_add(&b, 'c', (uint64_t)sqlite3_column_count(s));
+            for (int i = 0; i < sqlite3_column_count(s) && err == TUTTI_OK; i++)
+                err = column_add(&b, s, i);
+            if (err == TUTTI_OK) err = tutti__sql_step(m, s, &row);
+        }
+        sqlite3_finalize(s);
+    }
+    if (err != TUTTI_OK) {
+        tutti__free(b.at);
+        return err;
+    }
+    *out = b.at;
+    *bytes_out = b.n;
+    return TUTTI_OK;
+}
+
+/* ---- infos */
+
+static void bind_owner(sqlite3_stmt *s, const tutti__info *i) {
+    sqlite3_bind_int64(s, 1, i->variable);
+    sqlite3_bind_int64(s, 2, i->segment);
+    bind_text(s, 3, i->name);
+}
+
+tutti_err tutti__meta_info_set(tutti__meta *m, const tutti__info *i) {
+    sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, i->count ? SET_INFO : DROP_INFO, &s));
+    bind_owner(s, i);
+    if (i->count) {
+        bind_text(s, 4, tutti_type_name((tutti_type)i->type));
+        sqlite3_bind_int64(s, 5, i->count);
+        if (i->bytes > INT32_MAX) TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "info '%s' is too long", i->name);
+        if (i->type == TUTTI_BYTES)
+            sqlite3_bind_text(s, 6, i->value, (int)i->bytes, SQLITE_STATIC);
+        else
+            sqlite3_bind_blob(s, 6, i->value, (int)i->bytes, SQLITE_STATIC);
+    }
+    return run(m, s);
+}
+
+static tutti_err info_take(sqlite3_stmt *s, tutti__info *io) {
+    tutti_type type = TUTTI_BYTES;
+    const char *name = (const char *)sqlite3_column_text(s, 0);
+    TUTTI_CHECK(name && tutti_type_parse(name, &type) == TUTTI_OK, TUTTI_ERR_FORMAT,
+                "info '%s' has no type", io->name);
+    const void *value = sqlite3_column_blob(s, 2);
+    const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size(type);
+    tutti_off whole = 0;
+    io->type = type;
+    io->count = sqlite3_column_int64(s, 1);
+    io->bytes = (size_t)sqlite3_column_bytes(s, 2);
+    TUTTI_CHECK(io->count > 0 && tutti__mul_ok(io->count, size, &whole) &&
+                    whole == (tutti_off)io->bytes && value,
+                TUTTI_ERR_FORMAT, "info '%s' has %lld elements in %zu bytes", io->name,
+                (long long)io->count, io->bytes);
+    io->value = tutti__malloc(io->bytes);
+    if (!io->value) return TUTTI_ERR_NOMEM;
+    memcpy(io->value, value, io->bytes);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__meta_info_get(tutti__meta *m, tutti__info *io) {
+    sqlite3_stmt *s = NULL;
+    int row = 0;
+    io->value = NULL;
+    TUTTI_TRY(statement(m, GET_INFO, &s));
+    bind_owner(s, io);
+    tutti_err err = tutti__sql_step(m, s, &row);
+    if (err == TUTTI_OK && !row)
+        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no info '%s'", io->name);
+    if (err == TUTTI_OK) err = info_take(s, io);
+    sqlite3_reset(s);
+    return err;
+}

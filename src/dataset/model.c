@@ -1,0 +1,226 @@
+/* dataset: tables in memory: looked up, grown, checked.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void tutti__model_free(tutti__model *m) {
+    tutti__free(m->spaces);
+    tutti__free(m->variables);
+    tutti__free(m->sizes);
+    tutti__free(m->files);
+    tutti__free(m->segments);
+    *m = (tutti__model){0};
+}
+
+void *tutti__table_grow(void *table, int64_t *n, size_t size) {
+    void *old = NULL;
+    memcpy(&old, table, sizeof old);
+    size_t room = 8;
+    while (room < (size_t)*n) room *= 2;
+    if (!old || room == (size_t)*n) { /* full */
+        if (old) room *= 2;
+        char *more = tutti__realloc(old, room * size);
+        if (!more) return NULL;
+        memcpy(table, &more, sizeof more);
+        old = more;
+    }
+    char *at = (char *)old + (size_t)(*n)++ * size;
+    memset(at, 0, size);
+    return at;
+}
+
+/* ---- looking up */
+
+#define FIND(m, what, cond)                     \
+    for (int64_t i = 0; i < (m)->what##_n; i++) \
+        if (cond) return &(m)->what[i];         \
+    return NULL
+
+tutti__space *tutti__model_space(const tutti__model *m, const char *name) {
+    FIND(m, spaces, strcmp(m->spaces[i].name, name) == 0);
+}
+tutti__variable *tutti__model_variable(const tutti__model *m, const char *name) {
+    FIND(m, variables, strcmp(m->variables[i].name, name) == 0);
+}
+tutti__space *tutti__model_space_id(const tutti__model *m, int64_t id) {
+    FIND(m, spaces, m->spaces[i].id == id);
+}
+tutti__variable *tutti__model_variable_id(const tutti__model *m, int64_t id) {
+    FIND(m, variables, m->variables[i].id == id);
+}
+tutti__datafile *tutti__model_file_id(const tutti__model *m, int64_t id) {
+    FIND(m, files, m->files[i].id == id);
+}
+
+/* Their ids rise. */
+tutti__segment_row *tutti__model_segment_id(const tutti__model *m, int64_t id) {
+    int64_t lo = 0, hi = m->segments_n;
+    while (lo < hi) {
+        const int64_t mid = lo + (hi - lo) / 2;
+        if (m->segments[mid].id < id)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < m->segments_n && m->segments[lo].id == id ? &m->segments[lo] : NULL;
+}
+
+tutti__size *tutti__model_size(const tutti__model *m, int64_t space, int64_t segment) {
+    tutti__size *found = NULL;
+    for (int64_t i = 0; i < m->sizes_n; i++) {
+        tutti__size *s = &m->sizes[i];
+        if (s->space == space && s->segment <= segment && (!found || s->segment >= found->segment))
+            found = s;
+    }
+    return found;
+}
+
+/* ---- checking */
+
+int tutti__text_right(const char *text, size_t room) {
+    const size_t n = strnlen(text, room);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)text[i] < 32 || text[i] == 127) return 0;
+    return n < room;
+}
+
+int tutti__name_right(const char *name, size_t room) {
+    return name[0] != 0 && tutti__text_right(name, room);
+}
+
+int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries_out) {
+    tutti_count all = 1;
+    if (ndims < 1 || ndims > TUTTI_MAX_DIMS) return 0;
+    for (int i = 0; i < ndims; i++) {
+        if (shape[i] < 0 || !tutti__mul_ok(all, shape[i], &all) || all > ((tutti_count)1 << 56))
+            return 0;
+    }
+    if (entries_out) *entries_out = all;
+    return 1;
+}
+
+tutti_count tutti__variable_numbers(const tutti__variable *v) {
+    const tutti_count n = v->components;
+    switch (v->item) {
+    case TUTTI_SYM_TENSOR:
+        return n * (n + 1) / 2;
+    case TUTTI_TENSOR:
+        return n * n;
+    default:
+        return n;
+    }
+}
+
+tutti_off tutti__item_bytes(const tutti__variable *v, int type) {
+    const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size((tutti_type)type);
+    return tutti__variable_numbers(v) * size;
+}
+
+tutti_err tutti__variable_check(const tutti__variable *v) {
+    const char *name = v->name;
+    TUTTI_CHECK(v->item >= TUTTI_SCALAR && v->item <= TUTTI_VALUES, TUTTI_ERR_ARG,
+                "variable '%s': item %d is none", name, v->item);
+    const int most = v->item == TUTTI_SYM_TENSOR || v->item == TUTTI_TENSOR ? 1 << 10 : 1 << 24;
+    TUTTI_CHECK(v->components >= 1 && v->components <= most &&
+                    (v->item != TUTTI_SCALAR || v->components == 1),
+                TUTTI_ERR_ARG, "variable '%s': an item of %d components", name, v->components);
+    TUTTI_CHECK(v->type == TUTTI_BYTES || tutti_type_size((tutti_type)v->type) > 0, TUTTI_ERR_ARG,
+                "variable '%s': type %d is none", name, v->type);
+    TUTTI_CHECK(v->layout == TUTTI_GLOBAL || v->layout == TUTTI_RANKED, TUTTI_ERR_ARG,
+                "variable '%s': layout %d is none", name, v->layout);
+    TUTTI_CHECK(v->order == TUTTI_LITTLE_ENDIAN || v->order == TUTTI_BIG_ENDIAN, TUTTI_ERR_ARG,
+                "variable '%s': byte order %d is none", name, v->order);
+    TUTTI_CHECK(v->compress >= 0 && v->compress <= 19, TUTTI_ERR_ARG,
+                "variable '%s': compress is %d, not 0 to 19", name, v->compress);
+    TUTTI_CHECK(tutti__text_right(v->units, TUTTI__UNITS) &&
+                    tutti__text_right(v->long_name, TUTTI__LONG_NAME),
+                TUTTI_ERR_ARG, "variable '%s': units or long_name is too long or no text", name);
+    return TUTTI_OK;
+}
+
+int tutti__file_name_right(const char *name) {
+    int n = 0, digits = 0;
+    return sscanf(name, "data-%9d%n.tutti", &digits, &n) == 1 && n >= 11 && digits >= 0 &&
+           strcmp(name + n, ".tutti") == 0 && strspn(name + 5, "0123456789") == (size_t)n - 5;
+}
+
+static tutti_err segments_check(const tutti__model *m) {
+    for (int64_t i = 0; i < m->segments_n; i++) {
+        const tutti__segment_row *g = &m->segments[i], *before = i > 0 ? g - 1 : NULL;
+        TUTTI_CHECK(g->kind == TUTTI_TOPOLOGY || g->kind == TUTTI_STATE, TUTTI_ERR_FORMAT,
+                    "segment %lld is of no kind", (long long)i);
+        TUTTI_CHECK(g->id >= 1 && g->id <= m->serial && !isnan(g->time), TUTTI_ERR_FORMAT,
+                    "segment %lld has id %lld or no time", (long long)i, (long long)g->id);
+        TUTTI_CHECK(!before || (before->id < g->id &&
+                                (before->index < g->index ||
+                                 (before->index == g->index && before->kind < g->kind))),
+                    TUTTI_ERR_FORMAT, "segments %lld and %lld are not in order", (long long)i - 1,
+                    (long long)i);
+        TUTTI_CHECK(tutti__model_file_id(m, g->file) && g->start >= 0 && g->start <= g->trailer &&
+                        g->trailer < g->end && g->end <= ((tutti_off)1 << 60),
+                    TUTTI_ERR_FORMAT, "segment %lld lies nowhere", (long long)i);
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__model_check(const tutti__model *m) {
+    for (int64_t i = 0; i < m->files_n; i++)
+        TUTTI_CHECK(m->files[i].id >= 1 && tutti__file_name_right(m->files[i].name),
+                    TUTTI_ERR_FORMAT, "'%s' is no name of a data file", m->files[i].name);
+    for (int64_t i = 0; i < m->spaces_n; i++)
+        TUTTI_CHECK(m->spaces[i].id >= 1 &&
+                        (m->spaces[i].kind == TUTTI__SPACE_GRID ||
+                         m->spaces[i].kind == TUTTI__SPACE_LIST) &&
+                        tutti__name_right(m->spaces[i].name, TUTTI__NAME),
+                    TUTTI_ERR_FORMAT, "space %lld is none", (long long)i);
+    for (int64_t i = 0; i < m->variables_n; i++) {
+        const tutti__variable *v = &m->variables[i];
+        TUTTI_CHECK(v->id >= 1 && tutti__name_right(v->name, TUTTI__NAME) &&
+                        tutti__model_space_id(m, v->space),
+                    TUTTI_ERR_FORMAT, "variable %lld has no name or no space", (long long)i);
+        if (tutti__variable_check(v) != TUTTI_OK) {
+            const tutti_error_info why = *tutti_last_error();
+            TUTTI_FAIL(TUTTI_ERR_FORMAT, "%s", why.text);
+        }
+    }
+    TUTTI_TRY(segments_check(m));
+    for (int64_t i = 0; i < m->sizes_n; i++) {
+        const tutti__size *s = &m->sizes[i];
+        const tutti__space *space = tutti__model_space_id(m, s->space);
+        TUTTI_CHECK(space && tutti__shape_right(s->ndims, s->shape, NULL) &&
+                        (space->kind == TUTTI__SPACE_GRID || s->ndims == 1) &&
+                        (s->segment == 0 || tutti__model_segment_id(m, s->segment)),
+                    TUTTI_ERR_FORMAT, "a size of space %lld is none", (long long)s->space);
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *g,
+                               const tutti__section *s) {
+    const tutti__variable *v = tutti__model_variable_id(m, s->variable);
+    TUTTI_CHECK(v && (s->type == TUTTI_BYTES || tutti_type_size((tutti_type)s->type) > 0),
+                TUTTI_ERR_FORMAT, "a section of segment %lld has no variable or no type",
+                (long long)g->id);
+    TUTTI_CHECK(s->start >= g->start && s->bytes >= 0 && s->bytes <= g->trailer - s->start,
+                TUTTI_ERR_FORMAT, "section '%s' of segment %lld lies outside of it", v->name,
+                (long long)g->id);
+    const int listed = s->list_segment != 0;
+    TUTTI_CHECK(listed == (v->layout == TUTTI_RANKED) &&
+                    (!listed || tutti__model_segment_id(m, s->list_segment)),
+                TUTTI_ERR_FORMAT, "section '%s' of segment %lld has no list of entries", v->name,
+                (long long)g->id);
+    if (v->layout == TUTTI_GLOBAL && s->part == 0) {
+        const tutti__size *size = tutti__model_size(m, v->space, g->id);
+        tutti_count entries = 0;
+        tutti_off bytes = 0;
+        TUTTI_CHECK(size && tutti__shape_right(size->ndims, size->shape, &entries) &&
+                        tutti__mul_ok(entries, tutti__item_bytes(v, s->type), &bytes) &&
+                        bytes == s->bytes,
+                    TUTTI_ERR_FORMAT, "section '%s' of segment %lld has %lld bytes", v->name,
+                    (long long)g->id, (long long)s->bytes);
+    }
+    return TUTTI_OK;
+}

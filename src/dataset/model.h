@@ -1,0 +1,104 @@
+/* dataset: spaces, variables, sizes, segments, files: what the tables of a dataset have in their rows,
+ * as plain structs that one rank reads and all are told.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_MODEL_H
+#define TUTTI_MODEL_H
+
+#include <tutti/dataset.h>
+#include "base/memory.h"
+
+/* Bytes of names with the 0 at their end. */
+enum { TUTTI__NAME = 128, TUTTI__UNITS = 64, TUTTI__LONG_NAME = 256 };
+
+typedef enum tutti__space_kind { TUTTI__SPACE_GRID, TUTTI__SPACE_LIST } tutti__space_kind;
+
+typedef struct tutti__space {
+    int64_t id; /* >= 1 */
+    int kind;
+    int fresh; /* not in the database yet */
+    char name[TUTTI__NAME];
+} tutti__space;
+
+typedef struct tutti__variable {
+    int64_t id, space; /* ids */
+    int item, components, type, layout, order, compress;
+    int put_type; /* of new sections */
+    int fresh;
+    double fill;
+    char name[TUTTI__NAME], units[TUTTI__UNITS], long_name[TUTTI__LONG_NAME];
+} tutti__variable;
+
+/* The size of a space from a segment on; segment 0: from the beginning. */
+typedef struct tutti__size {
+    int64_t segment, space; /* ids */
+    int ndims, has_ids;
+    tutti_count shape[TUTTI_MAX_DIMS];
+    int64_t stamp; /* in memory only */
+    int fresh;
+} tutti__size;
+
+typedef struct tutti__datafile {
+    int64_t id;
+    char name[TUTTI__NAME];
+} tutti__datafile;
+
+/* [start, end) of its file; the trailer begins at `trailer`. */
+typedef struct tutti__segment_row {
+    int64_t id, file;
+    int kind, sections;
+    int64_t index;
+    double time;
+    tutti_off start, end, trailer;
+} tutti__segment_row;
+
+typedef struct tutti__section {
+    int64_t segment, variable; /* ids */
+    int64_t part;              /* 0; of entry lists: which */
+    tutti_off start, bytes;
+    int type;
+    int summed; /* it has a checksum */
+    uint64_t sum;
+    int64_t list_segment, list_part; /* TUTTI_RANKED: where its entries are listed; 0: not ranked */
+} tutti__section;
+
+typedef struct tutti__model {
+    int64_t generation; /* goes up when segments are taken away */
+    int64_t serial;     /* the largest id of a segment there ever was */
+    tutti__space *spaces;
+    tutti__variable *variables;
+    tutti__size *sizes;
+    tutti__datafile *files;
+    tutti__segment_row *segments; /* in time */
+    int64_t spaces_n, variables_n, sizes_n, files_n, segments_n;
+} tutti__model;
+
+void tutti__model_free(tutti__model *m);
+/* One more at the end of a table, all 0. */
+void *tutti__table_grow(void *table, int64_t *n, size_t size);
+#define TUTTI__GROW(m, what) tutti__table_grow(&(m)->what, &(m)->what##_n, sizeof *(m)->what)
+
+tutti__space *tutti__model_space(const tutti__model *m, const char *name);
+tutti__variable *tutti__model_variable(const tutti__model *m, const char *name);
+tutti__space *tutti__model_space_id(const tutti__model *m, int64_t id);
+tutti__variable *tutti__model_variable_id(const tutti__model *m, int64_t id);
+tutti__segment_row *tutti__model_segment_id(const tutti__model *m, int64_t id);
+tutti__datafile *tutti__model_file_id(const tutti__model *m, int64_t id);
+/* The size of a space as of a segment (an id; INT64_MAX: now), or NULL. */
+tutti__size *tutti__model_size(const tutti__model *m, int64_t space, int64_t segment);
+
+/* ---- what may be in a row, whoever wrote it */
+int tutti__name_right(const char *name, size_t room); /* also those of the library, with ':' */
+/* Data files are the library's own: no other name is opened. */
+int tutti__file_name_right(const char *name);
+int tutti__text_right(const char *text, size_t room);
+tutti_err tutti__variable_check(const tutti__variable *v) TUTTI_MUST_USE;
+int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries_out);
+tutti_count tutti__variable_numbers(const tutti__variable *v); /* of an item */
+/* Bytes of an item in the file, of sections with that type. */
+tutti_off tutti__item_bytes(const tutti__variable *v, int type);
+/* Everything hangs together: ids, order, ranges.  TUTTI_ERR_FORMAT. */
+tutti_err tutti__model_check(const tutti__model *m) TUTTI_MUST_USE;
+tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *g,
+                               const tutti__section *s) TUTTI_MUST_USE;
+
+#endif

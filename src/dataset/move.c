@@ -1,0 +1,489 @@
+/* dataset: put, get, follow: all variables of a call as the parts of one operation on the data file.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/dataset_impl.h"
+
+#include <string.h>
+
+tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) {
+    tutti_request r = {.name = m->name,
+                       .op = {.file = m->file, .is_write = m->is_write},
+                       .how = m->started ? TUTTI__STARTED : TUTTI__AT_ONCE,
+                       .refused = mine,
+                       .least = m->least};
+    if (m->record) {
+        r.op.sums = &m->record->sums;
+        r.outcome_out = &m->record->outcome;
+    }
+    tutti__ask_parts(&r, m->n, m->parts);
+    const tutti_err err = m->started ? tutti__start(&r, m->started) : tutti__transfer(&r, NULL);
+    tutti__parts_free(&r.op.parts);
+    if (m->record && (!m->started || err != TUTTI_OK)) m->record->outcome = err;
+    return err;
+}
+
+/* ---- what is moved */
+
+/* One variable of a call, put or got. */
+typedef struct {
+    const char *name;
+    tutti_decomposition *entries;
+    tutti_type type; /* in memory */
+    void *buf;
+    tutti__variable *v;
+    tutti__decomposition_facts facts;
+    int file_type;
+    tutti_access *access;
+    tutti_count *holes; /* places in memory that are to be filled, or NULL */
+    tutti_count holes_n;
+} item;
+
+/* Everything that one call has. */
+typedef struct {
+    int n;
+    item *items;
+    tutti_part *parts;
+} batch;
+
+static tutti_err batch_make(int n, batch *b) {
+    *b = (batch){.n = n};
+    b->items = tutti__calloc((size_t)n, sizeof *b->items);
+    b->parts = tutti__calloc((size_t)n, sizeof *b->parts);
+    return b->items && b->parts ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+static void batch_free(batch *b) {
+    for (int i = 0; b->items && i < b->n; i++) {
+        tutti_access_free(&b->items[i].access);
+        tutti__free(b->items[i].holes);
+    }
+    tutti__free(b->items);
+    tutti__free(b->parts);
+    *b = (batch){0};
+}
+
+/* Can it be, in sections of that file type, with the space as it is in a segment (an id)? */
+static tutti_err item_check(const tutti_dataset *d, item *t, int64_t segment) {
+    TUTTI_CHECK(t->name, TUTTI_ERR_ARG, "the name of a variable is NULL");
+    t->v = tutti__model_variable(&d->model, t->name);
+    TUTTI_CHECK(t->v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", t->name);
+    TUTTI_TRY(tutti__decomposition_live(t->entries));
+    tutti__decomposition_facts_of(t->entries, &t->facts);
+    const tutti__space *s = tutti__model_space_id(&d->model, t->v->space);
+    TUTTI_CHECK(t->facts.dataset == d->number, TUTTI_ERR_ARG,
+                "variable '%s': the decomposition is of another dataset", t->name);
+    TUTTI_CHECK(s == &d->model.spaces[t->facts.space], TUTTI_ERR_ARG,
+                "variable '%s' is on space '%s', the decomposition is of '%s'", t->name, s->name,
+                d->model.spaces[t->facts.space].name);
+    const tutti__size *z = tutti__model_size(&d->model, s->id, segment);
+    TUTTI_CHECK(z && z->stamp == t->facts.stamp, TUTTI_ERR_STATE,
+                "variable '%s': the decomposition is of another topology of space '%s'", t->name,
+                s->name);
+    TUTTI_CHECK(t->type == TUTTI_BYTES || tutti_type_size(t->type) > 0, TUTTI_ERR_ARG,
+                "variable '%s': type %d is none", t->name, (int)t->type);
+    TUTTI_CHECK(t->buf || t->facts.entries == 0, TUTTI_ERR_ARG, "variable '%s': the buffer is NULL",
+                t->name);
+    return TUTTI_OK;
+}
+
+/* Can numbers be converted? */
+static tutti_err types_check(const item *t, int type) {
+    const tutti_conversion in = {.file_type = (tutti_type)type, .memory_type = t->type};
+    tutti__conversion c;
+    if (t->type == TUTTI_BYTES) return TUTTI_OK;
+    if (type != TUTTI_BYTES && tutti__conversion_make(&in, &c) == TUTTI_OK) return TUTTI_OK;
+    TUTTI_FAIL(TUTTI_ERR_ARG, "variable '%s': %s in memory is nothing for %s in the file", t->name,
+               tutti_type_name(t->type), tutti_type_name((tutti_type)type));
+}
+
+static uint64_t batch_hash(const batch *b) {
+    uint64_t h = tutti__hash(TUTTI__HASH_START, &b->n, sizeof b->n);
+    for (int i = 0; i < b->n; i++) {
+        const int64_t words[] = {(int64_t)b->items[i].type, b->items[i].facts.number};
+        h = tutti__hash_text(h, b->items[i].name);
+        h = tutti__hash(h, words, sizeof words);
+    }
+    return h;
+}
+
+static void part_make(const item *t, const tutti__section *s, tutti_part *part) {
+    *part = (tutti_part){.access = t->access, .buf = t->buf};
+    if (t->type != TUTTI_BYTES)
+        part->convert = (tutti_conversion){.file_type = (tutti_type)s->type,
+                                           .memory_type = t->type,
+                                           .file_order = (tutti_byte_order)t->v->order};
+}
+
+/* ---- put */
+
+static tutti_err put_take(const tutti_dataset *d, int n, const tutti_put *puts, batch *b) {
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
+    TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (puts || n == 0), TUTTI_ERR_ARG, "%d variables to put%s",
+                n, puts ? "" : " at NULL");
+    TUTTI_TRY(batch_make(n, b));
+    for (int i = 0; i < n; i++) {
+        item *t = &b->items[i];
+        *t = (item){.name = puts[i].variable,
+                    .entries = puts[i].entries,
+                    .type = puts[i].type,
+                    .buf = (void *)(uintptr_t)puts[i].buf};
+        TUTTI_TRY(item_check(d, t, d->now.segment.id));
+        TUTTI_TRY(types_check(t, t->v->put_type));
+        for (int j = 0; j < i; j++)
+            TUTTI_CHECK(b->items[j].v != t->v, TUTTI_ERR_ARG, "variable '%s' is there twice",
+                        t->name);
+    }
+    return TUTTI_OK;
+}
+
+/* Where `fill` is to be written before the first entries are put: each rank a part of the section. */
+static tutti_err section_fill(tutti_dataset *d, const tutti__variable *v, const tutti__section *s,
+                              int even_zero) {
+    enum { PIECE = 4 << 20 };
+    unsigned char pattern[16];
+    int size = 1, zero = 1;
+    tutti_access *access = NULL;
+    char *buf = NULL;
+    tutti_err err = tutti__fill_pattern(v->fill, s->type, v->order, pattern, &size);
+    for (int i = 0; err == TUTTI_OK && i < size; i++) zero = zero && pattern[i] == 0;
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    if (s->bytes == 0 || (zero && !even_zero)) return TUTTI_OK;
+    const tutti_off share = tutti__align_up(s->bytes / d->team->size + 1, TUTTI__BLOCK);
+    const tutti_off lo = tutti__min(share * d->team->rank, s->bytes);
+    const tutti_off hi = tutti__min(lo + share, s->bytes);
+    const size_t piece = (size_t)tutti__min(PIECE, share);
+    buf = tutti__malloc(piece);
+    for (size_t i = 0; buf && i < piece; i++) buf[i] = (char)pattern[i % (size_t)size];
+    err = buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_off at = 0; at < share; at += (tutti_off)piece) { /* as often on all ranks */
+        const tutti_off n = tutti__max(0, tutti__min((tutti_off)piece, hi - lo - at));
+        if (err == TUTTI_OK)
+            err = tutti_access_contiguous(s->start + lo + (n ? at : 0), n, &access);
+        const tutti_part part = {.access = access, .buf = buf};
+        const tutti__move m = {
+            .file = d->now.file, .name = "fill", .is_write = 1, .n = 1, .parts = &part};
+        err = tutti__dataset_move(&m, err);
+        tutti_access_free(&access);
+        if (err != TUTTI_OK) break;
+    }
+    tutti__free(buf);
+    return err;
+}
+
+/* The section of a put, made where it is not there. */
+static tutti_err section_for(tutti_dataset *d, const item *t, tutti__section **out) {
+    *out = tutti__section_now(d, t->v->id, 0);
+    if (*out) return TUTTI_OK;
+    if (t->v->layout == TUTTI_RANKED) return tutti__ranked_new(d, t->v, t->entries, out);
+    const tutti__size *z = tutti__model_size(&d->model, t->v->space, d->now.segment.id);
+    const tutti__section new = {.variable = t->v->id, .type = t->v->put_type};
+    tutti_count entries = 0;
+    tutti_off bytes = 0, end = 0;
+    tutti_err err = TUTTI_OK;
+    if (!tutti__shape_right(z->ndims, z->shape, &entries) ||
+        !tutti__mul_ok(entries, tutti__item_bytes(t->v, new.type), &bytes) ||
+        !tutti__add_ok(d->now.end, bytes, &end) || end > (tutti_off)1 << 59)
+        err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "variable '%s' is too large", t->name);
+    if (err == TUTTI_OK) err = tutti__section_new(d, &new, bytes, out);
+    return tutti__dataset_agree(d, err);
+}
+
+/* All sections are there, and what nobody may put is filled.   Collective. */
+static tutti_err put_places(tutti_dataset *d, batch *b) {
+    tutti__section *s = NULL;
+    tutti__variable *lists = NULL;
+    for (int i = 0; i < b->n; i++)
+        if (tutti__model_variable(&d->model, b->items[i].name)->layout == TUTTI_RANKED)
+            TUTTI_TRY(tutti__own_variable(d, &d->model.spaces[b->items[i].facts.space], "entries",
+                                          &lists));
+    for (int i = 0; i < b->n; i++) /* the table may have moved */
+        b->items[i].v = tutti__model_variable(&d->model, b->items[i].name);
+    for (int large = 1; large >= 0; large--) /* they begin at blocks, small ones lie behind */
+        for (int i = 0; i < b->n; i++) {
+            const item *t = &b->items[i];
+            const tutti__size *z = tutti__model_size(&d->model, t->v->space, d->now.segment.id);
+            tutti_count entries = 0;
+            if (!tutti__shape_right(z->ndims, z->shape, &entries)) entries = 0;
+            const tutti_off item_bytes = tutti__item_bytes(t->v, t->v->put_type);
+            if ((entries >= TUTTI__BLOCK / item_bytes) != large) continue;
+            TUTTI_TRY(section_for(d, t, &s));
+        }
+    for (int i = 0; i < b->n; i++) {
+        const item *t = &b->items[i];
+        s = tutti__section_now(d, t->v->id, 0);
+        const tutti__section_state *state = tutti__section_state_of(d, s);
+        const int failed = state->record >= 0 &&
+                           d->now.records[state->record]->outcome != TUTTI_OK &&
+                           d->now.records[state->record]->outcome != TUTTI__PUT_UNKNOWN;
+        if (t->v->layout == TUTTI_GLOBAL && !t->facts.whole && (state->puts == 0 || failed))
+            TUTTI_TRY(section_fill(d, t->v, s, failed));
+    }
+    return TUTTI_OK;
+}
+
+/* This rank's share of a put. */
+static tutti_err put_parts(tutti_dataset *d, batch *b) {
+    for (int i = 0; i < b->n; i++) {
+        item *t = &b->items[i];
+        tutti__section *s = tutti__section_now(d, t->v->id, 0);
+        const tutti_off bytes = tutti__item_bytes(t->v, s->type);
+        const tutti_access *access = NULL;
+        TUTTI_TRY(types_check(t, s->type));
+        if (t->v->layout == TUTTI_RANKED) {
+            TUTTI_TRY(tutti__ranked_writes(d, s, bytes, t->entries, &t->access));
+        } else {
+            TUTTI_TRY(tutti__decomposition_access(t->entries, bytes, 1, &access));
+            TUTTI_TRY(tutti_access_shift(access, s->start, 0, &t->access));
+        }
+        part_make(t, s, &b->parts[i]);
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err put(tutti_dataset *d, int n, const tutti_put *puts, tutti_request **r_out,
+                     int starts) {
+    batch b = {0};
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti_err err = put_take(d, n, puts, &b);
+    if (err == TUTTI_OK && starts && !r_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
+    const tutti__dataset_same same = {"put", "the variables, their types or decompositions",
+                                      err == TUTTI_OK ? batch_hash(&b) : 0};
+    tutti__put_record *record = NULL;
+    err = tutti__dataset_call(d, &same, err);
+    if (err == TUTTI_OK) err = put_places(d, &b);
+    if (err == TUTTI_OK) {
+        err = tutti__dataset_agree(d, tutti__record_new(d, &record));
+        if (err != TUTTI_OK && record) record->outcome = err;
+    }
+    if (err == TUTTI_OK) {
+        const tutti__move m = {.file = d->now.file,
+                               .name = "put",
+                               .is_write = 1,
+                               .n = n,
+                               .parts = b.parts,
+                               .record = record,
+                               .started = starts ? r_out : NULL};
+        for (int i = 0; i < n; i++) {
+            tutti__section_state *state =
+                tutti__section_state_of(d, tutti__section_now(d, b.items[i].v->id, 0));
+            state->record = d->now.records_n - 1;
+            state->puts++;
+        }
+        err = tutti__dataset_move(&m, put_parts(d, &b));
+    }
+    batch_free(&b);
+    return tutti__dataset_named(d, "put", err);
+}
+
+tutti_err tutti_dataset_put(tutti_dataset *d, int n, const tutti_put *puts) {
+    TUTTI_KEEP_ERRNO;
+    return put(d, n, puts, NULL, 0);
+}
+
+tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
+                                  tutti_request **r_out) {
+    TUTTI_KEEP_ERRNO;
+    return put(d, n, puts, r_out, 1);
+}
+
+/* ---- get */
+
+static tutti_err get_take(const tutti_dataset *d, tutti_count segment, int n, const tutti_get *gets,
+                          batch *b) {
+    TUTTI_CHECK(d->mode & TUTTI_READ, TUTTI_ERR_MODE, "the dataset was not opened for reading");
+    TUTTI_TRY(tutti__dataset_segment_check(d, segment));
+    TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (gets || n == 0), TUTTI_ERR_ARG, "%d variables to get%s",
+                n, gets ? "" : " at NULL");
+    TUTTI_TRY(batch_make(n, b));
+    for (int i = 0; i < n; i++) {
+        b->items[i] = (item){.name = gets[i].variable,
+                             .entries = gets[i].entries,
+                             .type = gets[i].type,
+                             .buf = gets[i].buf};
+        TUTTI_TRY(item_check(d, &b->items[i], d->model.segments[segment].id));
+    }
+    return TUTTI_OK;
+}
+
+/* The bytes of one section that this rank wants.   Collective; refuses on all ranks alike. */
+static tutti_err get_one(tutti_dataset *d, item *t, tutti_count segment, tutti_part *part,
+                         tutti_off *end) {
+    const tutti__known *k = NULL;
+    TUTTI_TRY(tutti__sections_of(d, segment, &k));
+    const tutti__section *s = tutti__section_find(k, t->v->id, 0);
+    TUTTI_CHECK(s, TUTTI_ERR_NOT_FOUND, "segment %lld has no variable '%s'", (long long)segment,
+                t->name);
+    TUTTI_TRY(types_check(t, s->type));
+    if (d->opt.check_reads && s->summed && !k->checked[s - k->sections]) {
+        TUTTI_TRY(tutti__checksums_compare(d, &d->model.segments[segment], s, NULL));
+        TUTTI_TRY(tutti__sections_of(d, segment, &k));
+        s = tutti__section_find(k, t->v->id, 0);
+        k->checked[s - k->sections] = 1;
+    }
+    const tutti_off bytes = tutti__item_bytes(t->v, s->type);
+    tutti_err err = TUTTI_OK;
+    const tutti__section of = *s;
+    t->file_type = of.type;
+    if (t->v->layout == TUTTI_RANKED) {
+        err = tutti__ranked_reads(d, &of, bytes, t->entries, &t->access, &t->holes, &t->holes_n);
+    } else {
+        const tutti_access *access = NULL;
+        err = tutti__decomposition_access(t->entries, bytes, 0, &access);
+        if (err == TUTTI_OK) err = tutti_access_shift(access, of.start, 0, &t->access);
+        err = tutti__dataset_agree(d, err);
+    }
+    TUTTI_TRY(err);
+    part_make(t, &of, part);
+    *end = tutti__max(*end, of.start + of.bytes);
+    return TUTTI_OK;
+}
+
+/* What nobody has put reads as the fill value. */
+static tutti_err holes_fill(const item *t) {
+    unsigned char pattern[16];
+    int size = 1;
+    const int as = t->type == TUTTI_BYTES ? t->file_type : (int)t->type;
+    const int order = t->type == TUTTI_BYTES ? t->v->order : TUTTI_NATIVE_ENDIAN;
+    if (t->holes_n == 0) return TUTTI_OK;
+    TUTTI_TRY(tutti__fill_pattern(t->v->fill, as, order, pattern, &size));
+    const tutti_count numbers = tutti__variable_numbers(t->v);
+    for (tutti_count i = 0; i < t->holes_n; i++)
+        for (tutti_count j = 0; j < numbers; j++)
+            memcpy((char *)t->buf + (t->holes[i] * numbers + j) * size, pattern, (size_t)size);
+    return TUTTI_OK;
+}
+
+static tutti_err get(tutti_dataset *d, tutti_count segment, int n, const tutti_get *gets,
+                     tutti_request **r_out, int starts) {
+    batch b = {0};
+    tutti_file *f = NULL;
+    tutti_off end = 0;
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti_err err = get_take(d, segment, n, gets, &b);
+    if (err == TUTTI_OK && starts && !r_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
+    tutti__dataset_same same = {"get", "the segment, the variables, their types or decompositions",
+                                0};
+    if (err == TUTTI_OK) same.hash = tutti__hash(batch_hash(&b), &segment, sizeof segment);
+    err = tutti__dataset_call(d, &same, err);
+    if (err == TUTTI_OK) {
+        const int64_t file = d->model.segments[segment].file;
+        err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, &f);
+    }
+    for (int i = 0; i < n && err == TUTTI_OK; i++)
+        err = get_one(d, &b.items[i], segment, &b.parts[i], &end);
+    if (err == TUTTI_OK) {
+        const tutti__move m = {.file = f,
+                               .name = "get",
+                               .n = n,
+                               .parts = b.parts,
+                               .least = end,
+                               .started = starts ? r_out : NULL};
+        if (starts) d->started = 1;
+        for (int i = 0; i < n && err == TUTTI_OK; i++) err = holes_fill(&b.items[i]);
+        err = tutti__dataset_move(&m, err);
+    }
+    batch_free(&b);
+    return tutti__dataset_named(d, "get", err);
+}
+
+tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int n, const tutti_get *gets) {
+    TUTTI_KEEP_ERRNO;
+    return get(d, segment, n, gets, NULL, 0);
+}
+
+tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segment, int n,
+                                  const tutti_get *gets, tutti_request **r_out) {
+    TUTTI_KEEP_ERRNO;
+    return get(d, segment, n, gets, r_out, 1);
+}
+
+/* ---- follow */
+
+static tutti_err follow_take(const tutti_dataset *d, tutti_count first, tutti_count last,
+                             const tutti_get *get, item *t) {
+    TUTTI_CHECK(d->mode & TUTTI_READ, TUTTI_ERR_MODE, "the dataset was not opened for reading");
+    TUTTI_TRY(tutti__dataset_segment_check(d, first));
+    TUTTI_TRY(tutti__dataset_segment_check(d, last));
+    TUTTI_CHECK(first <= last, TUTTI_ERR_ARG, "segments %lld to %lld", (long long)first,
+                (long long)last);
+    TUTTI_CHECK(get, TUTTI_ERR_ARG, "nothing to get");
+    *t = (item){.name = get->variable, .entries = get->entries, .type = get->type, .buf = get->buf};
+    TUTTI_TRY(item_check(d, t, d->model.segments[last].id));
+    TUTTI_CHECK(t->type != TUTTI_BYTES || t->v->type == TUTTI_BYTES, TUTTI_ERR_ARG,
+                "variable '%s': a type in memory is needed, it may be of several in files",
+                t->name);
+    return TUTTI_OK;
+}
+
+/* Bytes of memory from one segment's entries to the next one's. */
+static tutti_err follow_step(const item *t, tutti_off *out) {
+    tutti_count most = t->facts.entries;
+    tutti_count *memory = tutti__malloc((size_t)most * sizeof *memory);
+    if (!memory) return TUTTI_ERR_NOMEM;
+    const tutti_err err = tutti__decomposition_list(t->entries, NULL, memory, NULL);
+    for (tutti_count i = 0; i < t->facts.entries && err == TUTTI_OK; i++)
+        most = tutti__max(most, memory[i] + 1);
+    tutti__free(memory);
+    *out = most * tutti__item_bytes(t->v, t->type);
+    return err;
+}
+
+/* The parts of segments [*at, ...) that lie in one file, in one operation. */
+static tutti_err follow_file(tutti_dataset *d, const item *of, tutti_off step, tutti_count *at,
+                             tutti_count last, tutti_count *count) {
+    const int64_t file = d->model.segments[*at].file;
+    const tutti_count most = 1024;
+    tutti_count n = 0, segment = *at;
+    tutti_off end = 0;
+    tutti_file *f = NULL;
+    batch b = {0};
+    tutti_err err = tutti__dataset_agree(d, batch_make((int)tutti__min(most, last - *at + 1), &b));
+    if (err == TUTTI_OK) err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, &f);
+    for (; err == TUTTI_OK && segment <= last && n < b.n; segment++) {
+        const tutti__known *k = NULL;
+        if (d->model.segments[segment].file != file) break;
+        err = tutti__sections_of(d, segment, &k);
+        if (err != TUTTI_OK || !tutti__section_find(k, of->v->id, 0)) continue;
+        b.items[n] = *of;
+        b.items[n].buf = of->buf ? (char *)of->buf + step * *count : NULL;
+        err = item_check(d, &b.items[n], d->model.segments[segment].id);
+        err = tutti__dataset_agree(d, err);
+        if (err == TUTTI_OK) err = get_one(d, &b.items[n], segment, &b.parts[n], &end);
+        if (err == TUTTI_OK) err = holes_fill(&b.items[n]);
+        n++;
+        ++*count;
+    }
+    if (err == TUTTI_OK) {
+        const tutti__move m = {
+            .file = f, .name = "follow", .n = (int)n, .parts = b.parts, .least = end};
+        err = tutti__dataset_move(&m, TUTTI_OK);
+    }
+    batch_free(&b);
+    *at = segment;
+    return err;
+}
+
+tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count last,
+                               const tutti_get *get, tutti_count *count_out) {
+    TUTTI_KEEP_ERRNO;
+    item t = {0};
+    tutti_count count = 0;
+    tutti_off step = 0;
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti_err err = follow_take(d, first, last, get, &t);
+    if (err == TUTTI_OK) err = follow_step(&t, &step);
+    tutti__dataset_same same = {"follow", "the segments, the variable, its type or decomposition",
+                                0};
+    if (err == TUTTI_OK) {
+        const batch b = {.n = 1, .items = &t};
+        const int64_t words[] = {first, last};
+        same.hash = tutti__hash(batch_hash(&b), words, sizeof words);
+    }
+    err = tutti__dataset_call(d, &same, err);
+    for (tutti_count at = first; err == TUTTI_OK && at <= last;)
+        err = follow_file(d, &t, step, &at, last, &count);
+    if (err == TUTTI_OK && count_out) *count_out = count;
+    return tutti__dataset_named(d, "follow", err);
+}

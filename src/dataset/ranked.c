@@ -1,0 +1,510 @@
+/* dataset: sections by ranks: what each rank owns, one rank after the other, behind a header.
+ *
+ *   header   int64: ranks, entries of all, the most of a rank, then those of each rank; little-endian
+ *   list     the position of each entry in the space, in the same order: "SPACE:entries", written once
+ *            for each decomposition, so that any other one finds its entries
+ *
+ * Who reads asks where its positions are: ranks look after blocks of the space, learn from the list which
+ * place each position has, and answer.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/dataset_impl.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+#include "comm/sparse.h"
+
+enum { HEAD = 3 }; /* numbers before the table */
+
+tutti_off tutti__ranked_header(int ranks) {
+    return tutti__align_up((HEAD + (tutti_off)ranks) * 8, TUTTI__SECTION_ALIGN);
+}
+
+static tutti_err exchange_sizes(tutti_dataset *d, int64_t mine, int64_t *all) {
+    TUTTI_MPI(MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, d->team->comm));
+    return TUTTI_OK;
+}
+
+/* ---- writing */
+
+/* One piece of the file, by this rank (bytes 0: by others). */
+static tutti_err piece_write(tutti_dataset *d, tutti_off at, tutti_off bytes, const void *data,
+                             tutti__put_record *record, tutti_err mine) {
+    tutti_access *access = NULL;
+    if (mine == TUTTI_OK) mine = tutti_access_contiguous(at, bytes, &access);
+    const tutti_part part = {.access = access, .buf = (void *)(uintptr_t)data};
+    const tutti__move m = {.file = d->now.file,
+                           .name = "put",
+                           .is_write = 1,
+                           .n = 1,
+                           .parts = &part,
+                           .record = record};
+    const tutti_err err = tutti__dataset_move(&m, mine);
+    tutti_access_free(&access);
+    return err;
+}
+
+/* Positions of the entries that this rank writes, in its order. */
+static tutti_err own_positions(tutti_decomposition *p, int64_t **out) {
+    tutti__decomposition_facts facts;
+    tutti__decomposition_facts_of(p, &facts);
+    const size_t n = (size_t)facts.entries;
+    tutti_count *position = tutti__malloc(n * sizeof *position);
+    unsigned char *writes = tutti__malloc(n);
+    tutti_err err = position && writes ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = tutti__decomposition_list(p, position, NULL, writes);
+    size_t k = 0;
+    for (size_t i = 0; err == TUTTI_OK && i < n; i++)
+        if (writes[i]) position[k++] = (tutti_count)htole64((uint64_t)position[i]);
+    tutti__free(writes);
+    if (err == TUTTI_OK)
+        *out = position;
+    else
+        tutti__free(position);
+    return err;
+}
+
+static int64_t parts_there(const tutti_dataset *d, int64_t variable) {
+    int64_t most = 0;
+    for (int64_t i = 0; i < d->now.sections_n; i++)
+        if (d->now.sections[i].variable == variable)
+            most = tutti__max(most, d->now.sections[i].part);
+    return most;
+}
+
+/* The list of the entries of a decomposition: written now, or before. */
+static tutti_err list_for(tutti_dataset *d, int64_t variable, tutti_decomposition *p,
+                          tutti_count before, tutti_count all, tutti__listed *out) {
+    tutti__decomposition_facts facts;
+    tutti__decomposition_facts_of(p, &facts);
+    for (int64_t i = 0; i < d->listed_n; i++)
+        if (d->listed[i].decomposition == facts.number) {
+            *out = d->listed[i];
+            return TUTTI_OK;
+        }
+    const tutti__section new = {
+        .variable = variable, .type = TUTTI_INT64, .part = parts_there(d, variable) + 1};
+    tutti__section *s = NULL;
+    tutti__put_record *record = NULL;
+    int64_t *position = NULL;
+    tutti_err err = tutti__section_new(d, &new, 8 * all, &s);
+    if (err == TUTTI_OK) err = tutti__record_new(d, &record);
+    if (err == TUTTI_OK) err = own_positions(p, &position);
+    tutti__listed *l =
+        err == TUTTI_OK ? tutti__table_grow(&d->listed, &d->listed_n, sizeof *l) : NULL;
+    if (err == TUTTI_OK && !l) err = TUTTI_ERR_NOMEM;
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) {
+        *tutti__section_state_of(d, s) =
+            (tutti__section_state){.record = d->now.records_n - 1, .puts = 1};
+        *l = (tutti__listed){facts.number, d->now.segment.id, s->part};
+        *out = *l;
+        err = piece_write(d, s->start + 8 * before, 8 * facts.written, position, record, TUTTI_OK);
+        if (err != TUTTI_OK) d->listed_n--;
+    } else if (l) {
+        d->listed_n--;
+    }
+    tutti__free(position);
+    return err;
+}
+
+tutti_err tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, tutti_decomposition *p,
+                            tutti__section **out) {
+    const int ranks = d->team->size;
+    const tutti_off item = tutti__item_bytes(v, v->put_type);
+    tutti__variable *lists = NULL;
+    tutti__decomposition_facts facts;
+    tutti__listed list = {0};
+    tutti__section new = {.variable = v->id, .type = v->put_type};
+    tutti__put_record *record = NULL;
+    tutti__decomposition_facts_of(p, &facts);
+    TUTTI_TRY(tutti__own_variable(d, &d->model.spaces[facts.space], "entries", &lists));
+    const size_t bytes = (size_t)tutti__ranked_header(ranks);
+    int64_t *head = tutti__calloc(1, bytes);
+    tutti_err err = tutti__dataset_agree(d, head ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err == TUTTI_OK) err = exchange_sizes(d, facts.written, head + HEAD);
+    tutti_count before = 0;
+    tutti_off all = 0, whole = 0;
+    for (int i = 0; i < ranks && err == TUTTI_OK; i++) {
+        if (i < d->team->rank) before += head[HEAD + i];
+        head[1] += head[HEAD + i];
+        head[2] = tutti__max(head[2], head[HEAD + i]);
+    }
+    if (err == TUTTI_OK) {
+        all = head[1];
+        head[0] = ranks;
+        for (int i = 0; i < HEAD + ranks; i++) head[i] = (int64_t)htole64((uint64_t)head[i]);
+        if (!tutti__mul_ok(all, item, &whole) || whole > (tutti_off)1 << 58)
+            err =
+                tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "variable '%s' is too large", v->name);
+    }
+    if (err == TUTTI_OK) err = list_for(d, lists->id, p, before, all, &list);
+    if (err == TUTTI_OK) {
+        new.list_segment = list.segment;
+        new.list_part = list.part;
+        err = tutti__section_new(d, &new, (tutti_off)bytes + whole, out);
+        if (err == TUTTI_OK) err = tutti__record_new(d, &record);
+        err = tutti__dataset_agree(d, err);
+    }
+    if (err == TUTTI_OK) {
+        tutti__section_state *state = tutti__section_state_of(d, *out);
+        state->decomposition = facts.number;
+        state->before = before;
+        err = piece_write(d, (*out)->start, d->team->rank == 0 ? (tutti_off)bytes : 0, head, record,
+                          TUTTI_OK);
+    }
+    tutti__free(head);
+    return err;
+}
+
+/* ---- accesses by places */
+
+/* Pieces of item bytes that follow each other on both sides become one. */
+typedef struct {
+    tutti_count n;
+    tutti_off *file, *memory, *length;
+} pieces;
+
+static tutti_err pieces_make(tutti_count room, pieces *out) {
+    const size_t bytes = (size_t)room * sizeof *out->file;
+    *out = (pieces){0, tutti__malloc(bytes), tutti__malloc(bytes), tutti__malloc(bytes)};
+    return out->file && out->memory && out->length ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+static void pieces_free(pieces *p) {
+    tutti__free(p->file);
+    tutti__free(p->memory);
+    tutti__free(p->length);
+}
+
+static void pieces_add(pieces *p, tutti_off file, tutti_off memory, tutti_off bytes) {
+    const tutti_count k = p->n - 1;
+    if (k >= 0 && p->file[k] + p->length[k] == file && p->memory[k] + p->length[k] == memory) {
+        p->length[k] += bytes;
+        return;
+    }
+    p->file[p->n] = file;
+    p->memory[p->n] = memory;
+    p->length[p->n++] = bytes;
+}
+
+tutti_err tutti__ranked_writes(tutti_dataset *d, const tutti__section *s, tutti_off item,
+                               tutti_decomposition *p, tutti_access **out) {
+    const tutti__section_state *state = tutti__section_state_of(d, s);
+    tutti__decomposition_facts facts;
+    pieces list = {0};
+    tutti__decomposition_facts_of(p, &facts);
+    TUTTI_CHECK(state->decomposition == facts.number, TUTTI_ERR_STATE,
+                "variable '%s' has layout ranked and was put by another decomposition",
+                tutti__model_variable_id(&d->model, s->variable)->name);
+    const size_t n = (size_t)facts.entries;
+    tutti_count *memory = tutti__malloc(n * sizeof *memory);
+    unsigned char *writes = tutti__malloc(n);
+    tutti_err err = memory && writes ? pieces_make(facts.written, &list) : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = tutti__decomposition_list(p, NULL, memory, writes);
+    tutti_off at = s->start + tutti__ranked_header(d->team->size) + state->before * item;
+    for (size_t i = 0; err == TUTTI_OK && i < n; i++) {
+        if (!writes[i]) continue;
+        pieces_add(&list, at, memory[i] * item, item);
+        at += item;
+    }
+    if (err == TUTTI_OK)
+        err = tutti_access_pieces(list.n, list.file, list.memory, list.length, out);
+    pieces_free(&list);
+    tutti__free(memory);
+    tutti__free(writes);
+    return err;
+}
+
+/* ---- reading: where are my positions? */
+
+/* What the header says; the others are told. */
+typedef struct {
+    int64_t ranks, entries;
+} shape;
+
+static tutti_err read_at(tutti_file *f, tutti_off at, tutti_off bytes, void *to) {
+    tutti_access *access = NULL;
+    tutti_off count = 0;
+    TUTTI_TRY(tutti_access_contiguous(at, bytes, &access));
+    const tutti_err err = tutti_file_read_independent(f, access, to, &count);
+    tutti_access_free(&access);
+    TUTTI_TRY(err);
+    TUTTI_CHECK(count == bytes, TUTTI_ERR_TRUNCATED, "the data file ends within a section");
+    return TUTTI_OK;
+}
+
+static tutti_err header_read(tutti_file *f, const tutti__section *s, tutti_off item, shape *out) {
+    int64_t head[2] = {0, 0};
+    tutti_off bytes = 0;
+    TUTTI_CHECK(s->bytes >= 8 * HEAD, TUTTI_ERR_FORMAT, "a section by ranks has no header");
+    TUTTI_TRY(read_at(f, s->start, sizeof head, head));
+    *out = (shape){(int64_t)le64toh((uint64_t)head[0]), (int64_t)le64toh((uint64_t)head[1])};
+    TUTTI_CHECK(out->ranks >= 1 && out->ranks <= INT32_MAX && out->entries >= 0 &&
+                    tutti__mul_ok(out->entries, item, &bytes) &&
+                    tutti__add_ok(bytes, tutti__ranked_header((int)out->ranks), &bytes) &&
+                    bytes == s->bytes,
+                TUTTI_ERR_FORMAT, "the header of a section by ranks makes no sense: %lld entries",
+                (long long)out->entries);
+    return TUTTI_OK;
+}
+
+/* A position and its place in the list. */
+typedef struct {
+    int64_t position, place;
+} placed;
+
+/* Which rank looks after a position. */
+typedef struct {
+    tutti_count entries, block;
+} blocks;
+
+static int keeper(const blocks *b, tutti_count position) {
+    return (int)(position / b->block);
+}
+
+/* Records to the keepers of their positions; `v` is sorted by them.   Collective. */
+static tutti_err send_sorted(tutti__team *t, const blocks *b, const placed *v, tutti_count n,
+                             int *n_in, tutti__sparse_message **in) {
+    tutti__sparse_message *out = tutti__malloc(((size_t)t->size + 1) * sizeof *out);
+    int k = 0;
+    tutti_err err = out ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0, j = 0; i < n && err == TUTTI_OK; i = j) {
+        const int to = keeper(b, v[i].position);
+        for (j = i; j < n && keeper(b, v[j].position) == to; j++) continue;
+        out[k++] =
+            (tutti__sparse_message){to, (size_t)(j - i) * sizeof *v, (void *)(uintptr_t)(v + i)};
+    }
+    err = tutti__team_agree(t, err);
+    if (err == TUTTI_OK) err = tutti__sparse_exchange(t, k, out, n_in, in);
+    tutti__free(out);
+    return err;
+}
+
+/* By keepers, stable: a counting sort. */
+static tutti_err sort_by_keeper(const blocks *b, int ranks, const placed *from, tutti_count n,
+                                placed *to, tutti_count *index) {
+    tutti_count *start = tutti__calloc((size_t)ranks + 1, sizeof *start);
+    if (!start) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < n; i++) start[keeper(b, from[i].position) + 1]++;
+    for (int r = 0; r < ranks; r++) start[r + 1] += start[r];
+    for (tutti_count i = 0; i < n; i++) {
+        const tutti_count at = start[keeper(b, from[i].position)]++;
+        to[at] = from[i];
+        if (index) index[at] = i;
+    }
+    tutti__free(start);
+    return TUTTI_OK;
+}
+
+/* This rank's share of the list, as records by keepers. */
+static tutti_err list_read(const tutti_dataset *d, tutti_file *f, const tutti__section *list,
+                           const blocks *b, placed **out, tutti_count *n_out) {
+    const tutti_count all = list->bytes / 8;
+    const tutti_count lo =
+        all / d->team->size * d->team->rank + tutti__min(all % d->team->size, d->team->rank);
+    const tutti_count n = all / d->team->size + (d->team->rank < all % d->team->size);
+    int64_t *position = tutti__malloc((size_t)n * sizeof *position);
+    placed *v = tutti__malloc(2 * (size_t)n * sizeof *v);
+    tutti_err err = position && v ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = read_at(f, list->start + 8 * lo, 8 * n, position);
+    for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
+        v[n + i] = (placed){(int64_t)le64toh((uint64_t)position[i]), lo + i};
+        if (v[n + i].position < 0 || v[n + i].position >= b->entries)
+            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                   "a list of entries has position %lld of %lld",
+                                   (long long)v[n + i].position, (long long)b->entries);
+    }
+    if (err == TUTTI_OK) err = sort_by_keeper(b, d->team->size, v + n, n, v, NULL);
+    tutti__free(position);
+    if (err == TUTTI_OK) {
+        *out = v;
+        *n_out = n;
+    } else {
+        tutti__free(v);
+    }
+    return err;
+}
+
+/* The places of this rank's block of positions. */
+static tutti_err directory_make(tutti_dataset *d, tutti_file *f, const tutti__section *list,
+                                const blocks *b, tutti_count **out) {
+    placed *mine = NULL;
+    tutti_count n = 0;
+    int n_in = 0;
+    tutti__sparse_message *in = NULL;
+    tutti_count *place = tutti__malloc((size_t)b->block * sizeof *place);
+    tutti_err err = place ? list_read(d, f, list, b, &mine, &n) : TUTTI_ERR_NOMEM;
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) err = send_sorted(d->team, b, mine, n, &n_in, &in);
+    for (tutti_count i = 0; err == TUTTI_OK && i < b->block; i++) place[i] = -1;
+    for (int i = 0; i < n_in && err == TUTTI_OK; i++) {
+        const placed *v = in[i].data;
+        for (size_t j = 0; j < in[i].bytes / sizeof *v; j++)
+            place[v[j].position - b->block * d->team->rank] = v[j].place;
+    }
+    tutti__sparse_free(n_in, &in);
+    tutti__free(mine);
+    if (err == TUTTI_OK)
+        *out = place;
+    else
+        tutti__free(place);
+    return err;
+}
+
+/* Ask the keepers.  Answers come in the order of questions, rank by rank. */
+static tutti_err ask(tutti_dataset *d, const blocks *b, const tutti_count *directory,
+                     const tutti_count *position, tutti_count n, tutti_count *place_out) {
+    int n_in = 0, n_back = 0;
+    tutti__sparse_message *in = NULL, *back = NULL;
+    placed *v = tutti__malloc(2 * (size_t)n * sizeof *v);
+    tutti_count *index = tutti__malloc((size_t)n * sizeof *index);
+    tutti_err err = v && index ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; err == TUTTI_OK && i < n; i++) v[n + i] = (placed){position[i], i};
+    if (err == TUTTI_OK) err = sort_by_keeper(b, d->team->size, v + n, n, v, index);
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) err = send_sorted(d->team, b, v, n, &n_in, &in);
+    for (int i = 0; i < n_in && err == TUTTI_OK; i++) {
+        placed *q = in[i].data;
+        for (size_t j = 0; j < in[i].bytes / sizeof *q; j++)
+            q[j].place = directory[q[j].position - b->block * d->team->rank];
+    }
+    if (err == TUTTI_OK) err = tutti__sparse_exchange(d->team, n_in, in, &n_back, &back);
+    tutti_count at = 0;
+    for (int i = 0; i < n_back && err == TUTTI_OK; i++) {
+        const placed *q = back[i].data;
+        for (size_t j = 0; j < back[i].bytes / sizeof *q && at < n; j++)
+            place_out[index[at++]] = q[j].place;
+    }
+    tutti__sparse_free(n_in, &in);
+    tutti__sparse_free(n_back, &back);
+    tutti__free(v);
+    tutti__free(index);
+    return err;
+}
+
+/* So many are remembered. */
+enum { PLACES = 16 };
+
+static tutti_err places_make(tutti_dataset *d, tutti_file *f, const tutti__section *list,
+                             tutti_decomposition *p, tutti__places *out) {
+    tutti__decomposition_facts facts;
+    tutti_count *directory = NULL;
+    tutti__decomposition_facts_of(p, &facts);
+    const tutti__space *space = &d->model.spaces[facts.space];
+    const tutti__size *z = tutti__model_size(&d->model, space->id, list->segment);
+    blocks b = {0, 0};
+    tutti_err err = TUTTI_OK;
+    if (!z || z->stamp != facts.stamp || !tutti__shape_right(z->ndims, z->shape, &b.entries))
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "the list of entries is of another size");
+    b.block = b.entries / d->team->size + 1;
+    tutti_count *position = tutti__malloc((size_t)facts.entries * sizeof *position);
+    out->n = facts.entries;
+    out->place = tutti__malloc((size_t)facts.entries * sizeof *out->place);
+    if (!position || !out->place) err = TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = tutti__decomposition_list(p, position, NULL, NULL);
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) err = directory_make(d, f, list, &b, &directory);
+    if (err == TUTTI_OK) err = ask(d, &b, directory, position, facts.entries, out->place);
+    tutti__free(directory);
+    tutti__free(position);
+    if (err != TUTTI_OK) {
+        tutti__free(out->place);
+        out->place = NULL;
+    }
+    return err;
+}
+
+/* The list that a section names, and its file.   Collective. */
+static tutti_err list_find(tutti_dataset *d, const tutti__section *s, int space,
+                           tutti__section *out, tutti_file **f) {
+    const tutti__segment_row *g = tutti__model_segment_id(&d->model, s->list_segment);
+    const tutti__known *k = NULL;
+    char name[TUTTI__NAME + 16];
+    TUTTI_CHECK(g, TUTTI_ERR_FORMAT, "there is no segment with the list of entries");
+    TUTTI_TRY(tutti__sections_of(d, g - d->model.segments, &k));
+    snprintf(name, sizeof name, "%s:entries", d->model.spaces[space].name);
+    const tutti__variable *v = tutti__model_variable(&d->model, name);
+    const tutti__section *list = v ? tutti__section_find(k, v->id, s->list_part) : NULL;
+    TUTTI_CHECK(list && list->bytes % 8 == 0, TUTTI_ERR_FORMAT, "there is no list of entries '%s'",
+                name);
+    *out = *list;
+    return tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), 0, f);
+}
+
+static tutti_err places_for(tutti_dataset *d, const tutti__section *s, tutti_decomposition *p,
+                            tutti_count entries, const tutti__places **out) {
+    tutti__decomposition_facts facts;
+    tutti__section list;
+    tutti_file *f = NULL;
+    tutti__decomposition_facts_of(p, &facts);
+    for (int64_t i = 0; i < d->places_n; i++)
+        if (d->places[i].decomposition == facts.number && d->places[i].segment == s->list_segment &&
+            d->places[i].part == s->list_part) {
+            *out = &d->places[i];
+            return TUTTI_OK;
+        }
+    TUTTI_TRY(list_find(d, s, facts.space, &list, &f));
+    TUTTI_CHECK(list.bytes / 8 == entries, TUTTI_ERR_FORMAT,
+                "a list of %lld entries for a section of %lld", (long long)(list.bytes / 8),
+                (long long)entries);
+    tutti__places new = {
+        .decomposition = facts.number, .segment = s->list_segment, .part = s->list_part};
+    TUTTI_TRY(places_make(d, f, &list, p, &new));
+    if (d->places_n == PLACES) {
+        tutti__free(d->places[0].place);
+        memmove(d->places, d->places + 1, (PLACES - 1) * sizeof *d->places);
+        d->places_n--;
+    }
+    tutti__places *at = tutti__table_grow(&d->places, &d->places_n, sizeof *at);
+    const tutti_err err = tutti__dataset_agree(d, at ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err != TUTTI_OK) {
+        if (at) d->places_n--;
+        tutti__free(new.place);
+        return err;
+    }
+    *at = new;
+    *out = at;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_off item,
+                              tutti_decomposition *p, tutti_access **out, tutti_count **holes_out,
+                              tutti_count *holes_n_out) {
+    const tutti__segment_row *g = tutti__model_segment_id(&d->model, s->segment);
+    tutti_file *f = NULL;
+    shape head = {0, 0};
+    const tutti__places *places = NULL;
+    pieces list = {0};
+    tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), 0, &f);
+    TUTTI_TRY(err);
+    if (d->team->rank == 0) err = header_read(f, s, item, &head);
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_tell(d->team, &head, (int)sizeof head));
+    TUTTI_TRY(places_for(d, s, p, head.entries, &places));
+    const size_t n = (size_t)places->n;
+    tutti_count *memory = tutti__malloc(n * sizeof *memory);
+    tutti_count *holes = tutti__malloc(n * sizeof *holes);
+    tutti_count holes_n = 0;
+    err = memory && holes ? pieces_make(places->n, &list) : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = tutti__decomposition_list(p, NULL, memory, NULL);
+    const tutti_off data = s->start + tutti__ranked_header((int)head.ranks);
+    for (size_t i = 0; err == TUTTI_OK && i < n; i++) {
+        if (places->place[i] < 0)
+            holes[holes_n++] = memory[i];
+        else if (places->place[i] < head.entries)
+            pieces_add(&list, data + places->place[i] * item, memory[i] * item, item);
+    }
+    if (err == TUTTI_OK)
+        err = tutti_access_pieces(list.n, list.file, list.memory, list.length, out);
+    pieces_free(&list);
+    tutti__free(memory);
+    err = tutti__dataset_agree(d, err);
+    if (err != TUTTI_OK) {
+        tutti__free(holes);
+        return err;
+    }
+    *holes_out = holes;
+    *holes_n_out = holes_n;
+    return TUTTI_OK;
+}

@@ -1,0 +1,120 @@
+/* dataset: sections: those of a segment, read when they are asked for; those being written, and where
+ * they lie: behind each other, large ones at multiples of a block, so that blocks of checksums and
+ * pages belong to one of them.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/dataset_impl.h"
+
+#include <string.h>
+
+/* ---- of segments that are there */
+
+/* Of so many segments they are remembered. */
+enum { KNOWN = 64 };
+
+tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment, const tutti__known **out) {
+    const tutti__segment_row *g = &d->model.segments[segment];
+    for (int64_t i = 0; i < d->known_n; i++)
+        if (d->known[i].segment == g->id) {
+            *out = &d->known[i];
+            return TUTTI_OK;
+        }
+    tutti__section *rows = NULL;
+    int64_t n = 0;
+    tutti_err err = TUTTI_OK;
+    if (d->team->rank == 0) err = tutti__meta_sections(d->meta, &d->model, g, &rows, &n);
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    size_t bytes = (size_t)n * sizeof *rows;
+    void *told = rows;
+    TUTTI_TRY(tutti__dataset_tell(d, &told, &bytes));
+    rows = told;
+    n = (int64_t)(bytes / sizeof *rows);
+    tutti__known *k = NULL;
+    unsigned char *checked = tutti__calloc((size_t)n + 1, 1);
+    if (d->known_n == KNOWN) {
+        k = &d->known[0];
+        tutti__free(k->sections);
+        tutti__free(k->checked);
+        memmove(k, k + 1, (KNOWN - 1) * sizeof *k);
+        d->known_n--;
+    }
+    k = checked ? tutti__table_grow(&d->known, &d->known_n, sizeof *k) : NULL;
+    err = tutti__dataset_agree(d, k ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err != TUTTI_OK) {
+        if (k) d->known_n--;
+        tutti__free(rows);
+        tutti__free(checked);
+        return err;
+    }
+    *k = (tutti__known){g->id, n, rows, checked};
+    *out = k;
+    return TUTTI_OK;
+}
+
+const tutti__section *tutti__section_find(const tutti__known *k, int64_t variable, int64_t part) {
+    for (int64_t i = 0; i < k->n; i++)
+        if (k->sections[i].variable == variable && k->sections[i].part == part)
+            return &k->sections[i];
+    return NULL;
+}
+
+/* ---- of the segment being written */
+
+tutti__section *tutti__section_now(tutti_dataset *d, int64_t variable, int64_t part) {
+    for (int64_t i = 0; i < d->now.sections_n; i++)
+        if (d->now.sections[i].variable == variable && d->now.sections[i].part == part)
+            return &d->now.sections[i];
+    return NULL;
+}
+
+tutti__section_state *tutti__section_state_of(tutti_dataset *d, const tutti__section *s) {
+    return &d->now.states[s - d->now.sections];
+}
+
+tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_off bytes,
+                             tutti__section **out) {
+    tutti__writing *w = &d->now;
+    tutti__section *s = tutti__table_grow(&w->sections, &w->sections_n, sizeof *s);
+    tutti__section_state *state =
+        s ? tutti__table_grow(&w->states, &w->states_n, sizeof *state) : NULL;
+    if (!state) {
+        if (s) w->sections_n--;
+        return TUTTI_ERR_NOMEM;
+    }
+    const tutti_off align = bytes >= TUTTI__BLOCK ? TUTTI__BLOCK : TUTTI__SECTION_ALIGN;
+    *s = *of;
+    s->segment = w->segment.id;
+    s->start = tutti__align_up(w->end, align);
+    s->bytes = bytes;
+    *state = (tutti__section_state){.record = -1};
+    w->end = s->start + bytes;
+    *out = s;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) {
+    tutti__put_record *r = tutti__calloc(1, sizeof *r);
+    tutti__put_record **at =
+        r ? tutti__table_grow(&d->now.records, &d->now.records_n, sizeof *at) : NULL;
+    if (!at) {
+        tutti__free(r);
+        return TUTTI_ERR_NOMEM;
+    }
+    r->outcome = TUTTI__PUT_UNKNOWN;
+    r->sums.bytes = TUTTI__BLOCK;
+    *at = *out = r;
+    return TUTTI_OK;
+}
+
+void tutti__writing_free(tutti_dataset *d) {
+    tutti__writing *w = &d->now;
+    for (int64_t i = 0; i < w->records_n; i++) {
+        tutti__sums_free(&w->records[i]->sums);
+        tutti__free(w->records[i]);
+    }
+    for (int64_t i = 0; i < w->infos_n; i++) tutti__free(w->infos[i].value);
+    tutti__free(w->records);
+    tutti__free(w->infos);
+    tutti__free(w->sections);
+    tutti__free(w->states);
+    *w = (tutti__writing){0};
+}
