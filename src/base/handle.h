@@ -16,7 +16,7 @@ typedef enum tutti__kind {
     TUTTI__TILES,
     TUTTI__REPLICAS,
     TUTTI__MESH,
-    TUTTI__MESH_PART
+    TUTTI__MESH_PART,
     TUTTI__DATASET,
     TUTTI__DECOMPOSITION
 } tutti__kind;
