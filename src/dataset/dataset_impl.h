@@ -4,7 +4,7 @@
  *   meta            the database of one dataset, by one rank                               no MPI
  *   decomposition   which entries of a space a rank holds
  *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
- *   describe        spaces and variables
+ *   dataset_describe  spaces and variables
  *   sections        where sections lie; those of a segment
  *   ranked          sections by rank: headers, lists of entries
  *   dataset_ids     id maps
@@ -206,7 +206,7 @@ tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) TUTTI_MUST_US
 /* Forget what is known of segments that are gone. */
 void tutti__dataset_forget(tutti_dataset *d);
 
-/* ---- describe.c */
+/* ---- dataset_describe.c */
 /* A space has another size from the segment being written on; `ids`: and an id map. */
 tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const tutti_count *shape,
                               int ids) TUTTI_MUST_USE;
