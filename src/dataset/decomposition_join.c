@@ -59,6 +59,7 @@ static tutti_err map_room(join *j) {
 /* The share of the map, in the order of its ids.   v: [2 (hi - lo)] */
 static tutti_err map_sort(join *j, tutti__numbered *v, const tutti__numbered **sorted_out) {
     const tutti_count share = j->hi - j->lo;
+    TUTTI_ASSERT(j->map);
     for (tutti_count i = 0; i < share; i++) {
         TUTTI_CHECK(j->map[i] >= 0, TUTTI_ERR_FORMAT, "the id map has id %lld, at position %lld",
                     (long long)j->map[i], (long long)(j->lo + i));
@@ -145,6 +146,7 @@ tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_
     if (err == TUTTI_OK) err = tutti__directory_make(t, all_of(&j), j.number, &d);
     drop(&j.number);
     if (err == TUTTI_OK) err = ask(t, &d, &j);
+    TUTTI_ASSERT(err != TUTTI_OK || (j.place && j.answer));
     for (tutti_count k = 0; k < all_of(&j) && err == TUTTI_OK; k++)
         if (j.place[k] >= 0) position_out[j.place[k]] = j.answer[k];
     tutti__directory_free(&d);

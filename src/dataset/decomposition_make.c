@@ -94,10 +94,11 @@ static tutti_err spec_take(making *m) {
 /* ---- what all say */
 
 static int64_t same_hash(const tutti__decomposed *space, const tutti_decomposition_spec *s) {
-    const int64_t words[] = {s->kind, s->whole, s->choice.rule, (int64_t)s->choice.seed,
-                             space->view.stamp};
     uint64_t h = tutti__hash(TUTTI__HASH_START, space->name, strlen(space->name));
-    h = tutti__hash(h, words, sizeof words);
+    h = tutti__mix(h ^ (uint64_t)space->view.stamp);
+    h = tutti__mix(h ^
+                   ((uint64_t)s->kind << 8 | (uint64_t)s->whole << 16 | (uint64_t)s->choice.rule));
+    h = tutti__mix(h ^ s->choice.seed);
     return (int64_t)(tutti__hash(h, &s->choice.balance, sizeof s->choice.balance) >> 1);
 }
 
@@ -122,6 +123,7 @@ static tutti_err agree(making *m, tutti_err mine) {
 /* The ids of this rank have become positions, as far as they are in the map. */
 static tutti_err positions_take(making *m, const tutti_count *position) {
     const tutti_decomposition_spec *s = m->spec;
+    TUTTI_ASSERT(position);
     for (tutti_count i = 0; i < s->n; i++) {
         TUTTI_CHECK(position[i] >= 0, TUTTI_ERR_ARG,
                     "entry %lld has id %lld, which is not in the id map", (long long)i,
@@ -142,7 +144,8 @@ static tutti_err ids_to_positions(making *m) {
     if (err == TUTTI_OK && m->space->view.has_ids)
         err = tutti__ids_join(m->team, m->space, s->n, m->sorted, position);
     else if (err == TUTTI_OK)
-        for (tutti_count i = 0; i < s->n; i++) position[i] = s->ids[i] < entries ? s->ids[i] : -1;
+        for (tutti_count i = 0; i < s->n && position; i++)
+            position[i] = s->ids[i] < entries ? s->ids[i] : -1;
     if (err == TUTTI_OK) err = tutti__team_agree(m->team, positions_take(m, position));
     tutti__free(position);
     return err;
@@ -171,6 +174,7 @@ static tutti_err behind_each_other(making *m) {
                                   : tutti__error_mpi(code, "MPI_Iallgather");
     }
     for (int k = 0; k < t->size && err == TUTTI_OK; k++) {
+        TUTTI_ASSERT(all);
         if (k == t->rank) m->first = held;
         if (all[k] <= entries - held)
             held += all[k];
@@ -217,6 +221,7 @@ static int goes_on(const tutti__entry_run *a, const tutti__entry_run *b) {
 /* The runs of what this rank holds, or of what it writes; run NULL: they are only counted. */
 static void runs_fill(const making *m, int written, tutti__entry_runs *out) {
     tutti__entry_run last = {.n = 0};
+    TUTTI_ASSERT(!written || m->mine);
     out->n = out->entries = 0;
     for (tutti_count j = 0; j < m->spec->n; j++) {
         if (written && !m->mine[j]) continue;
@@ -273,6 +278,7 @@ static tutti_err slice_make(making *m) {
 static tutti_err build(making *m) {
     const tutti__space_view *v = &m->space->view;
     tutti_decomposition *p = m->p;
+    TUTTI_ASSERT(p);
     p->facts.space = v->space;
     p->facts.stamp = v->stamp;
     p->ndims = v->ndims;

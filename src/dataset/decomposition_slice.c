@@ -167,6 +167,7 @@ static tutti_err higher_ranks(const tutti__team *t, const tutti_slice *all,
     p->facts.written = p->facts.entries;
     if (p->facts.entries == 0) return TUTTI_OK;
     tutti_slice_count(p->ndims, &p->slice, shape);
+    TUTTI_ASSERT(all);
     for (int k = t->rank + 1; k < t->size; k++) TUTTI_TRY(mark(p, &all[k], shape));
     for (tutti_count i = 0; i < p->facts.entries && p->passed; i++)
         p->facts.written -= p->passed[i];

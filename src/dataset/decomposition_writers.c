@@ -66,6 +66,7 @@ static tutti_err tell(tutti__team *t, const tutti__directory *d, const tutti__ra
     tutti__verdict *in = tutti__malloc((size_t)d->n * sizeof *in);
     tutti_err err = tutti__team_agree(t, out && in ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err == TUTTI_OK) {
+        TUTTI_ASSERT(out && in);
         tutti__range_verdicts(g, 0, out);
         err = tutti__directory_answer(t, d, (int)sizeof *out, out, in);
     }

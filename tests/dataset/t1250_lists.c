@@ -136,7 +136,7 @@ static void sparse(void) {
 int main(int argc, char **argv) {
     decomposed_begin(&argc, &argv, 1250);
     snprintf(path, sizeof path, "%s/t1250.dat", check_dir());
-    for (int k = 0; k < (ranks > 3 ? 24 : 60); k++) trial(k);
+    for (int k = 0; k < (ranks > 3 ? 16 : 50); k++) trial(k);
     compact();
     sparse();
     file_remove(path);
