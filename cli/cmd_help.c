@@ -11,6 +11,9 @@ static const char help_overview[] =
     "\n"
     "  run       start an MPI program so that it does its MPI-IO by Tutti\n"
     "  array     arrays in files: create, info, read, write, transpose, stat\n"
+    "  ls        what a dataset has: variables, segments\n"
+    "  show      its header with all infos, in the manner of ncdump -h\n"
+    "  verify    its metadata and every checksum\n"
     "  bench     measure writing and reading on this machine; run it under mpirun\n"
     "  tune      measure machine and file system, so that the library chooses well\n"
     "  options   list the library's options\n"
@@ -175,6 +178,40 @@ static const char help_array[] =
     "\n"
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
 
+static const char help_ls[] =
+    "usage: tutti ls DIR [--all] [--json]\n"
+    "\n"
+    "Lists variables (type, space, shape, in how many segments, bytes) and segments (kind, time\n"
+    "index, time, sections, bytes) of a dataset.  Reads the metadata file alone, whatever state\n"
+    "a writer is in or was killed in.\n"
+    "\n"
+    "  DIR      the dataset, or the file metadata.sqlite in it\n"
+    "  --all    every segment, also if there are more than 40\n"
+    "  --json   for programs: one object with \"segments\", \"variables\", \"spaces\"\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
+static const char help_show[] =
+    "usage: tutti show DIR [--json]\n"
+    "\n"
+    "Prints spaces, variables with units and fill values, and the infos of dataset, variables and\n"
+    "segments, in the manner of ncdump -h.  Reads the metadata file alone.\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
+static const char help_verify[] =
+    "usage: [mpirun -np N] tutti verify DIR [-q] [--json]\n"
+    "\n"
+    "Checks the integrity of the metadata, reads all data and compares every checksum; goes on\n"
+    "after the first damage and names the first places (variable, segment, block).  Several\n"
+    "ranks share the reading.\n"
+    "\n"
+    "  -q, --quiet   say only what is wrong\n"
+    "  --json        for programs\n"
+    "\n"
+    "Exit status: 0 nothing is wrong, 1 something is damaged, 2 it could not be looked at, or\n"
+    "wrong usage.\n";
+
 static const char help_options[] =
     "usage: tutti options [--json]\n"
     "\n"
@@ -188,7 +225,9 @@ static const struct {
 } help_table[] = {{"", help_overview},       {"array", help_array},
                   {"bench", help_bench},     {"experiments", help_experiments},
                   {"run", help_run},         {"tune", help_tune},
-                  {"options", help_options}, {"help", help_help}};
+                  {"options", help_options}, {"help", help_help},
+                  {"ls", help_ls},           {"show", help_show},
+                  {"verify", help_verify}};
 
 const char *cli_help_text(const char *command) {
     for (size_t i = 0; i < sizeof help_table / sizeof *help_table; i++)

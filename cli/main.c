@@ -18,7 +18,8 @@ static const struct {
 } command_table[] = {
     {"run", cmd_run},         {"array", cmd_array},       {"bench", cmd_bench}, {"tune", cmd_tune},
     {"options", cmd_options}, {"help", cmd_help},         {"--help", cmd_help}, {"-h", cmd_help},
-    {"version", cmd_version}, {"--version", cmd_version}, {"-V", cmd_version},
+    {"version", cmd_version}, {"--version", cmd_version}, {"-V", cmd_version},  {"ls", cmd_dataset},
+    {"show", cmd_dataset},    {"verify", cmd_dataset},
 };
 
 /* Has all that was printed arrived? */

@@ -258,12 +258,84 @@ TUTTI_API tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_ow
                                            tutti_count *count_out, void *value_out) TUTTI_MUST_USE;
 /**@}*/
 
+/** @name Looking at a dataset that one does not know
+ *  Texts of rows belong to the dataset; they are good until it is refreshed or something is registered. */
+/**@{*/
+typedef struct tutti_space_row {
+    const char *name;
+    int is_list;                       /* 0: a grid */
+    int has_ids;                       /* 0: the id of position i is i */
+    int ndims;                         /* 0: it has no size yet */
+    tutti_count shape[TUTTI_MAX_DIMS]; /* now; tutti_dataset_shape tells others */
+} tutti_space_row;
+
+typedef struct tutti_variable_row {
+    const char *name;
+    tutti_count numbers;      /* of an item */
+    tutti_variable_spec spec; /* units and long_name: "" if there are none */
+} tutti_variable_row;
+
+typedef struct tutti_section_row {
+    tutti_type type;  /* in the file */
+    tutti_off bytes;  /* in the file */
+    tutti_off start;  /* where they begin in it */
+    const char *file; /* its name within the directory */
+    int has_sum;
+} tutti_section_row;
+
+/** How many spaces there are.   Local. */
+TUTTI_API tutti_count tutti_dataset_spaces(const tutti_dataset *d);
+TUTTI_API tutti_err tutti_dataset_space_row_sized(const tutti_dataset *d, tutti_count number,
+                                                  tutti_space_row *out,
+                                                  size_t struct_size) TUTTI_MUST_USE;
+/** One of them.   Local. */
+TUTTI_MUST_USE static inline tutti_err tutti_dataset_space_row(const tutti_dataset *d,
+                                                               tutti_count number,
+                                                               tutti_space_row *out) {
+    return tutti_dataset_space_row_sized(d, number, out, sizeof *out);
+}
+
+/** How many variables there are.   Local. */
+TUTTI_API tutti_count tutti_dataset_variables(const tutti_dataset *d);
+TUTTI_API tutti_err tutti_dataset_variable_row_sized(const tutti_dataset *d, tutti_count number,
+                                                     tutti_variable_row *out,
+                                                     size_t struct_size) TUTTI_MUST_USE;
+/** One of them.   Local. */
+TUTTI_MUST_USE static inline tutti_err tutti_dataset_variable_row(const tutti_dataset *d,
+                                                                  tutti_count number,
+                                                                  tutti_variable_row *out) {
+    return tutti_dataset_variable_row_sized(d, number, out, sizeof *out);
+}
+
+TUTTI_API tutti_err tutti_dataset_section_row_sized(tutti_dataset *d, tutti_count segment,
+                                                    const char *variable, tutti_section_row *out,
+                                                    size_t struct_size) TUTTI_MUST_USE;
+/** Where a variable lies in a segment.   @return TUTTI_ERR_NOT_FOUND if the segment has no such section */
+TUTTI_MUST_USE static inline tutti_err tutti_dataset_section_row(tutti_dataset *d,
+                                                                 tutti_count segment,
+                                                                 const char *variable,
+                                                                 tutti_section_row *out) {
+    return tutti_dataset_section_row_sized(d, segment, variable, out, sizeof *out);
+}
+
+/** The names of the infos of an owner, in the order of the alphabet: this one of them.
+ *  @param[out] name_out  [128]
+ *  @return TUTTI_ERR_NOT_FOUND behind the last */
+TUTTI_API tutti_err tutti_dataset_info_name(tutti_dataset *d, const tutti_info_owner *owner,
+                                            tutti_count number, char *name_out) TUTTI_MUST_USE;
+/**@}*/
+
 /** @name Checking */
 /**@{*/
 /** Read everything and compare checksums.
  *  @param[out] bytes_out  NULL, or how much was read
  *  @return TUTTI_ERR_FORMAT with the first place that is wrong: variable, segment, block */
 TUTTI_API tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) TUTTI_MUST_USE;
+
+/** The same of one segment; -1: of the metadata alone.
+ *  @param[out] bytes_out  NULL, or how much was read; 0 if it was written without checksums */
+TUTTI_API tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
+                                                 tutti_off *bytes_out) TUTTI_MUST_USE;
 /**@}*/
 
 TUTTI_END_DECLS
