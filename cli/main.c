@@ -16,10 +16,12 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } command_table[] = {
-    {"run", cmd_run},         {"array", cmd_array},       {"bench", cmd_bench}, {"tune", cmd_tune},
-    {"options", cmd_options}, {"help", cmd_help},         {"--help", cmd_help}, {"-h", cmd_help},
-    {"version", cmd_version}, {"--version", cmd_version}, {"-V", cmd_version},  {"ls", cmd_dataset},
-    {"show", cmd_dataset},    {"verify", cmd_dataset},
+    {"run", cmd_run},           {"array", cmd_array},     {"bench", cmd_bench},
+    {"tune", cmd_tune},         {"options", cmd_options}, {"help", cmd_help},
+    {"--help", cmd_help},       {"-h", cmd_help},         {"version", cmd_version},
+    {"--version", cmd_version}, {"-V", cmd_version},      {"ls", cmd_dataset},
+    {"show", cmd_dataset},      {"verify", cmd_dataset},  {"dump", cmd_dataset},
+    {"diff", cmd_dataset},
 };
 
 /* Has all that was printed arrived? */

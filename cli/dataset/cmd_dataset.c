@@ -9,8 +9,12 @@ static int run(const cli_world *w, const dataset_config *c) {
     switch (c->command) {
     case DATASET_LS:
         return dataset_ls(c);
-    default:
+    case DATASET_SHOW:
         return dataset_show(c);
+    case DATASET_DUMP:
+        return dataset_dump(c);
+    default:
+        return dataset_diff(c);
     }
 }
 

@@ -30,7 +30,7 @@ static int ends_early(const char *text, int width) {
 }
 
 static void print_variables(const dataset_catalogue *c) {
-    printf("\n%-20s %-10s %-12s %-20s %8s %9s\n", "variable", "type", "space", "shape", "segments",
+    printf("\n%-18s %-10s %-12s %-18s %8s %9s\n", "variable", "type", "space", "shape", "segments",
            "bytes");
     for (tutti_count i = 0; i < c->variables; i++) {
         const tutti_variable_row *v = &c->total[i].row;
@@ -42,9 +42,9 @@ static void print_variables(const dataset_catalogue *c) {
         const size_t n = strlen(text);
         if (v->numbers > 1)
             snprintf(text + n, sizeof text - n, ", %lld each", (long long)v->numbers);
-        printf("%-20s ", v->name);
-        if (ends_early(v->name, 20)) printf("\n%-20s ", "");
-        printf("%-10s %-12s %-20s %8lld %9s\n", tutti_type_name(v->spec.type), v->spec.space, text,
+        printf("%-18s ", v->name);
+        if (ends_early(v->name, 18)) printf("\n%-18s ", "");
+        printf("%-10s %-12s %-18s %8lld %9s\n", tutti_type_name(v->spec.type), v->spec.space, text,
                (long long)c->total[i].segments, size_text(c->total[i].bytes, size, sizeof size));
     }
 }

@@ -3,6 +3,7 @@
 #include "dataset/cmd_dataset.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { PLACES = 20 }; /* that are told */
@@ -19,6 +20,7 @@ typedef struct {
 
 static void note(verdict *v, const char *what) {
     v->damaged++;
+    if (v->places > 0 && strcmp(v->place[v->places - 1], what) == 0) return; /* a file is gone */
     if (v->places < PLACES) v->place[v->places++] = cli_strdup(what);
 }
 
@@ -70,7 +72,7 @@ static void report_text(const verdict *v) {
     char size[32], rate[32];
     for (int i = 0; i < v->places; i++) fprintf(stderr, "%s\n", v->place[i]);
     if (v->damaged > v->places)
-        fprintf(stderr, "... and %lld more\n", (long long)v->damaged - v->places);
+        fprintf(stderr, "%lld segments are damaged\n", (long long)v->damaged);
     if (v->config->quiet) return;
     cli_format_size(v->bytes, size, sizeof size);
     cli_format_size((tutti_off)(v->seconds > 0 ? (double)v->bytes / v->seconds : 0), rate,
