@@ -419,14 +419,16 @@ static tutti_err follow_take(const tutti_dataset *d, tutti_count first, tutti_co
 
 /* Bytes of memory from one segment's entries to the next one's. */
 static tutti_err follow_step(const item *t, tutti_off *out) {
-    tutti_count most = t->facts.entries;
+    tutti_count most = t->facts.entries, least = 0;
     tutti_count *memory = tutti__malloc((size_t)most * sizeof *memory);
     if (!memory) return TUTTI_ERR_NOMEM;
     const tutti_err err = tutti__decomposition_list(t->entries, NULL, memory, NULL);
-    for (tutti_count i = 0; i < t->facts.entries && err == TUTTI_OK; i++)
+    for (tutti_count i = 0; i < t->facts.entries && err == TUTTI_OK; i++) {
         most = tutti__max(most, memory[i] + 1);
+        least = tutti__min(least, memory[i]);
+    }
     tutti__free(memory);
-    *out = most * tutti__item_bytes(t->v, t->type);
+    *out = (most - least) * tutti__item_bytes(t->v, t->type);
     return err;
 }
 
