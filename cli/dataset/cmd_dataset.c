@@ -13,8 +13,14 @@ static int run(const cli_world *w, const dataset_config *c) {
         return dataset_show(c);
     case DATASET_DUMP:
         return dataset_dump(c);
-    default:
+    case DATASET_DIFF:
         return dataset_diff(c);
+    case DATASET_PLOT:
+        return dataset_plot(c);
+    case DATASET_CP:
+        return dataset_cp(c);
+    default:
+        return dataset_export(c);
     }
 }
 

@@ -38,7 +38,9 @@ typedef struct dataset_config {
     double tolerance[2]; /* absolute, relative */
     cli_list tolerances; /* "NAME=ABS" or "NAME=ABS/REL" */
     const char *type;    /* cp: TYPE, or NAME=TYPE,... */
-    int indices;         /* cp: time indices per file */
+    const char *layout_name;
+    int layout;  /* cp: 0, as it is; 1, global; 2, ranked */
+    int indices; /* cp: time indices per file */
     int xdmf, csv;
 } dataset_config;
 
@@ -105,6 +107,7 @@ typedef struct dataset_view {
     const tutti_variable_row *row;
     tutti_segment segment;
     tutti_array_spec number; /* one number in memory: type and size */
+    tutti_type get_type;     /* the same; TUTTI_BYTES for bytes, which are shown as uint8 */
     array_side entries;      /* of the space, with the slice */
     tutti_count component[3];
     /* as people count: dimensions of the space, and one more for items of several numbers */
@@ -114,8 +117,9 @@ typedef struct dataset_view {
     /* reading */
     array_walk walk;
     char *buffer;
-    tutti_count n;    /* numbers in the buffer */
-    tutti_count done; /* before it */
+    tutti_count n;     /* numbers in the buffer */
+    tutti_count done;  /* before it */
+    tutti_slice piece; /* of the space that is in the buffer */
 } dataset_view;
 
 /* slice NULL: all.  0, or 1 and a message */

@@ -45,6 +45,7 @@ static const struct {
     {"--rel", NUMBER, AT(tolerance[1]), DATASET_DIFF},
     {"--tolerance", LIST, AT(tolerances), DATASET_DIFF},
     {"--type", TEXT, AT(type), DATASET_CP},
+    {"--layout", TEXT, AT(layout_name), DATASET_CP},
     {"--indices-per-file", COUNT, AT(indices), DATASET_CP},
     {"--xdmf", YES, AT(xdmf), DATASET_EXPORT},
     {"--csv", YES, AT(csv), DATASET_EXPORT},
@@ -176,6 +177,12 @@ int dataset_config_parse(int argc, char **argv, dataset_config *out) {
         wrong = argument_take(argc, argv, &i, out, &paths);
     }
     if (!wrong) wrong = config_check(out, paths, wanted);
+    if (!wrong && out->layout_name) {
+        out->layout = strcmp(out->layout_name, "global") == 0   ? 1
+                      : strcmp(out->layout_name, "ranked") == 0 ? 2
+                                                                : 0;
+        if (!out->layout) wrong = cli_error("--layout: it is global or ranked");
+    }
     return wrong ? DATASET_ARGS_WRONG : DATASET_ARGS_OK;
 }
 

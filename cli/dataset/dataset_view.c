@@ -55,7 +55,8 @@ int dataset_view_open(const dataset_catalogue *c, const tutti_variable_row *row,
     if (tutti_dataset_segment(c->d, segment, &out->segment) != TUTTI_OK ||
         tutti_dataset_shape(c->d, row->spec.space, segment, &space.ndims, space.shape) != TUTTI_OK)
         return cli_error_tutti();
-    const tutti_type type = memory_type(section.type);
+    out->get_type = memory_type(section.type);
+    const tutti_type type = out->get_type == TUTTI_BYTES ? TUTTI_UINT8 : out->get_type;
     const tutti_off size = tutti_type_size(type);
     out->number = (tutti_array_spec){.ndims = 1, .shape = {1}, .type = type, .element_size = size};
     space.element_size = size * row->numbers;
@@ -93,12 +94,12 @@ int dataset_view_next(dataset_view *v) {
     v->done += v->n;
     v->n = 0;
     if (v->count == 0 || !array_walk_next(&v->walk, &box)) return 0;
-    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
-                                           .slice = array_box_slice(&v->entries, &box)};
+    v->piece = array_box_slice(&v->entries, &box);
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .slice = v->piece};
     tutti_dataset *d = v->of->d;
     const tutti_count g = v->segment.number;
     tutti_err err = tutti_decomposition_create_at(d, v->row->spec.space, g, &spec, &mine);
-    const tutti_get get = {v->row->name, mine, v->number.type, v->buffer};
+    const tutti_get get = {v->row->name, mine, v->get_type, v->buffer};
     if (err == TUTTI_OK) err = tutti_dataset_get(d, g, 1, &get);
     if (err == TUTTI_OK) v->n = choose_numbers(v, tutti_decomposition_entries(mine));
     if (err != TUTTI_OK) cli_error_tutti();
