@@ -206,8 +206,10 @@ static int draw_npy(const char *npy, const char *png) {
     array_side side = {.array = NULL};
     if (tutti_options_init(&config.options) != TUTTI_OK) return cli_error_tutti();
     if (array_side_open(&alone, &config, TUTTI_READ, &side)) return 1;
-    config.zoom =
-        side.shape[0] < 300 && side.spec.ndims > 0 ? 1 + (int)(400 / (side.shape[0] + 1)) : 1;
+    tutti_count longest = 1; /* small fields become large enough to look at */
+    for (int d = 0; d < side.spec.ndims; d++)
+        if (side.shape[d] > longest) longest = side.shape[d];
+    config.zoom = longest < 400 ? (int)(480 / longest) : 1;
     return array_side_close(&side, array_draw(&alone, &config, &side));
 }
 
