@@ -200,7 +200,7 @@ static tutti_err file_copy(const char *from, const char *to) {
 
 /* A journal of somebody who was killed: roll back in a copy. */
 static tutti_err private_open(tutti__meta *m) {
-    const char *tmp = getenv("TMPDIR");
+    const char *tmp = secure_getenv("TMPDIR");
     char from[TUTTI__PATH + 64], to[TUTTI__PATH + 64];
     snprintf(m->own, sizeof m->own, "%.3000s/tutti-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     if (!mkdtemp(m->own)) {

@@ -4,23 +4,6 @@
 
 #include <string.h>
 
-tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) {
-    tutti_request r = {.name = m->name,
-                       .op = {.file = m->file, .is_write = m->is_write},
-                       .how = m->started ? TUTTI__STARTED : TUTTI__AT_ONCE,
-                       .refused = mine,
-                       .least = m->least};
-    if (m->record) {
-        r.op.sums = &m->record->sums;
-        r.outcome_out = &m->record->outcome;
-    }
-    tutti__ask_parts(&r, m->n, m->parts);
-    const tutti_err err = m->started ? tutti__start(&r, m->started) : tutti__transfer(&r, NULL);
-    tutti__parts_free(&r.op.parts);
-    if (m->record && (!m->started || err != TUTTI_OK)) m->record->outcome = err;
-    return err;
-}
-
 /* ---- what is moved */
 
 /* One variable of a call, put or got. */
