@@ -12,6 +12,14 @@ static const char help_overview[] =
     "  run       start an MPI program so that it does its MPI-IO by Tutti\n"
     "  array     arrays in files: create, info, read, write, transpose, stat\n"
     "  mesh      unstructured meshes: info, partition, owners, tree, plot, convert\n"
+    "  ls        what a dataset has: variables, segments\n"
+    "  show      its header with all infos, in the manner of ncdump -h\n"
+    "  verify    its metadata and every checksum\n"
+    "  dump      numbers of a variable, as text, CSV or .npy\n"
+    "  diff      two datasets, number by number\n"
+    "  plot      a variable over time (SVG) or a field (PNG)\n"
+    "  cp        a dataset anew: other types, layout, files\n"
+    "  export    datasets for other programs: XDMF, CSV\n"
     "  bench     measure writing and reading on this machine; run it under mpirun\n"
     "  tune      measure machine and file system, so that the library chooses well\n"
     "  options   list the library's options\n"
@@ -224,6 +232,112 @@ static const char help_mesh[] =
     "\n"
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
 
+static const char help_ls[] =
+    "usage: tutti ls DIR [--all] [--json]\n"
+    "\n"
+    "Lists variables (type, space, shape, in how many segments, bytes) and segments (kind, time\n"
+    "index, time, sections, bytes) of a dataset.  Reads the metadata file alone, whatever state\n"
+    "a writer is in or was killed in.\n"
+    "\n"
+    "  DIR      the dataset, or the file metadata.sqlite in it\n"
+    "  --all    every segment, also if there are more than 40\n"
+    "  --json   for programs: one object with \"segments\", \"variables\", \"spaces\"\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
+static const char help_show[] =
+    "usage: tutti show DIR [--json]\n"
+    "\n"
+    "Prints spaces, variables with units and fill values, and the infos of dataset, variables and\n"
+    "segments, in the manner of ncdump -h.  Reads the metadata file alone.\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
+static const char help_verify[] =
+    "usage: [mpirun -np N] tutti verify DIR [-q] [--json]\n"
+    "\n"
+    "Checks the integrity of the metadata, reads all data and compares every checksum; goes on\n"
+    "after the first damage and names the first places (variable, segment, block).  Several\n"
+    "ranks share the reading.\n"
+    "\n"
+    "  -q, --quiet   say only what is wrong\n"
+    "  --json        for programs\n"
+    "\n"
+    "Exit status: 0 nothing is wrong, 1 something is damaged, 2 it could not be looked at, or\n"
+    "wrong usage.\n";
+
+static const char help_dump[] =
+    "usage: tutti dump DIR -v NAME [-s SEGMENT] [--slice SLICE] [--as text|csv|npy] [-o FILE]\n"
+    "\n"
+    "Prints the numbers of a variable.\n"
+    "\n"
+    "  -v, --variable NAME   which\n"
+    "  -s, --segment WHICH   latest (default), all, a number as ls has it, index:N (the state of\n"
+    "                        a time index), time:T (the last state not after T)\n"
+    "  --slice SLICE         LO:HI:STRIDE,... one part a dimension, from 0, HI left out; : is\n"
+    "                        all, one number one index.  Items of several numbers have one\n"
+    "                        dimension more\n"
+    "  --as text             rows of numbers (default)\n"
+    "  --as csv              a line an entry: segment, time index, time, position, numbers\n"
+    "  --as npy              a NumPy file; all segments: with one dimension more\n"
+    "  -o, --out FILE        '-': standard output (default)\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
+static const char help_diff[] =
+    "usage: tutti diff A B [-v NAME,...] [--abs X] [--rel X] [--tolerance NAME=ABS[/REL],...]\n"
+    "                  [-q] [--json]\n"
+    "\n"
+    "Compares two datasets: segments by kind and time index, variables by name, numbers by\n"
+    "position, whatever their types and layouts.  |a - b| <= abs + rel * max(|a|, |b|) is no\n"
+    "difference, nor is NaN against NaN.\n"
+    "\n"
+    "  -v, --variable LIST   these variables only\n"
+    "  --abs X, --rel X      tolerances of all variables (0)\n"
+    "  --tolerance LIST      of some: NAME=ABS or NAME=ABS/REL\n"
+    "  -q, --quiet           the exit status only\n"
+    "  --json                for programs\n"
+    "\n"
+    "Exit status: 0 they are the same, 1 they differ, 2 trouble, or wrong usage.\n";
+
+static const char help_plot[] =
+    "usage: tutti plot DIR -v NAME [--slice SLICE] [-o FILE.svg]\n"
+    "       tutti plot DIR -v NAME -s SEGMENT [--slice SLICE] [-o FILE.png]\n"
+    "\n"
+    "Draws the least, the mean and the largest number of a variable (or of a slice of it) over\n"
+    "time, or a field of two dimensions, or such a slice of one with more, of one segment, as a\n"
+    "heat map.  The name of the file decides which; the default is NAME.svg, with -s NAME.png.\n"
+    "Slices and segments: see 'tutti help dump'.\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
+static const char help_cp[] =
+    "usage: tutti cp DIR NEW [-v NAME,...] [--type TYPE|NAME=TYPE,...] [--layout global|ranked]\n"
+    "                [--indices-per-file N]\n"
+    "\n"
+    "Writes a dataset anew, with all segments and infos.  Every segment is verified before it is\n"
+    "copied, and appears in NEW whole or not at all.  NEW must not be there.\n"
+    "\n"
+    "  -v, --variable LIST      these variables only\n"
+    "  --type TYPE              of all real floating-point variables in the file\n"
+    "  --type NAME=TYPE,...     of these\n"
+    "  --layout global|ranked   of all variables (as they are)\n"
+    "  --indices-per-file N     a new data file for every N time indices; 0: one file (default)\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
+static const char help_export[] =
+    "usage: tutti export DIR --xdmf [-v NAME,...] [-o FILE.xmf]\n"
+    "       tutti export DIR --csv [-v NAME,...] [-o PREFIX]\n"
+    "\n"
+    "--xdmf writes a small XML file (DIR.xmf), by which ParaView's \"XDMF Reader\" finds the "
+    "numbers\n"
+    "in the data files themselves: variables of layout global on grids of two or three "
+    "dimensions.\n"
+    "--csv writes a table of all segments for each variable: PREFIX-NAME.csv (DIR-NAME.csv).\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
 static const char help_options[] =
     "usage: tutti options [--json]\n"
     "\n"
@@ -242,7 +356,15 @@ static const struct {
                   {"run", help_run},
                   {"tune", help_tune},
                   {"options", help_options},
-                  {"help", help_help}};
+                  {"help", help_help},
+                  {"ls", help_ls},
+                  {"show", help_show},
+                  {"verify", help_verify},
+                  {"dump", help_dump},
+                  {"diff", help_diff},
+                  {"plot", help_plot},
+                  {"cp", help_cp},
+                  {"export", help_export}};
 
 const char *cli_help_text(const char *command) {
     for (size_t i = 0; i < sizeof help_table / sizeof *help_table; i++)

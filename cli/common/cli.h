@@ -88,6 +88,7 @@ int cli_output_close(FILE *f, const char *path); /* 1 and a message if not all w
 int cmd_array(int argc, char **argv);
 int cmd_mesh(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
+int cmd_dataset(int argc, char **argv); /* ls, show, verify ... */
 int cmd_options(int argc, char **argv);
 int cmd_tune(int argc, char **argv);
 int cmd_run(int argc, char **argv);

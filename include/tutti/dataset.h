@@ -51,7 +51,7 @@ typedef struct tutti_dataset_options {
     /* new data files: 0, all segments in one; n, a new one for every n time indices */
     int indices_per_file;
     int checksums;     /* 1 (default): of every section */
-    int check_reads;   /* 1: gets compare them */
+    int check_reads;   /* 1: the first get of a section compares them */
     double busy;       /* seconds to wait for another program that has the metadata (5) */
     int without_locks; /* 1: go on where the file system has no locks: nobody else may write */
     const tutti_options *io; /* of the data files; NULL: defaults and environment */
@@ -91,7 +91,8 @@ TUTTI_API tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int n
 /** A list of entries; each topology says how many and which. */
 TUTTI_API tutti_err tutti_dataset_list(tutti_dataset *d, const char *name) TUTTI_MUST_USE;
 
-/** In a topology segment: the size of a space from now on.  ndims is 1 for lists. */
+/** In a topology segment, before anything on the space is put there: its size from now on.  ndims is 1
+ *  for lists. */
 TUTTI_API tutti_err tutti_dataset_resize(tutti_dataset *d, const char *space, int ndims,
                                          const tutti_count *shape) TUTTI_MUST_USE;
 
@@ -124,7 +125,7 @@ typedef struct tutti_variable_spec {
     tutti_byte_order order;
     const char *units, *long_name; /* UTF-8, or NULL */
     double fill;         /* what entries that nobody has put read as, and have in the file */
-    int compress;        /* 0: not; 1 ... 19: zstd after a byte shuffle; whole puts only */
+    int compress;        /* 0; 1 ... 19 are TUTTI_ERR_UNSUPPORTED in this version */
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_variable_spec;
 
@@ -153,8 +154,8 @@ typedef struct tutti_put {
     const void *buf;              /* the items of the decomposition's entries */
 } tutti_put;
 
-/** Put n variables into the segment, all in one operation.   A variable may be put several times, each
- *  time other entries of it or the same again.
+/** Put n different variables into the segment, all in one operation.   A variable may be put several
+ *  times, each time other entries of it or the same again (TUTTI_RANKED: by the same decomposition).
  *  @return TUTTI_ERR_VALUE: a value does not fit its type in the file (rank, variable, position and
  *      value are told); those sections must be put again before a commit */
 TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
@@ -165,7 +166,9 @@ TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
 TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
-/** All of the segment becomes part of the dataset, or, after an error, nothing. */
+/** All of the segment becomes part of the dataset, or, after an error, nothing: then it is still being
+ *  written, and may be committed again or discarded.
+ *  @return TUTTI_ERR_STATE: a variable could not be put, or a put has been started and not completed */
 TUTTI_API tutti_err tutti_dataset_commit(tutti_dataset *d) TUTTI_MUST_USE;
 
 /** Give the segment up. */
@@ -174,8 +177,8 @@ TUTTI_API tutti_err tutti_dataset_discard(tutti_dataset *d) TUTTI_MUST_USE;
 /** Remove all segments behind this one (-1: all there are). */
 TUTTI_API tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 
-/** Remove the oldest data files, all but `keep` of them, with their segments; the topology that later
- *  states refer to stays. */
+/** Remove the oldest data files, all but `keep` of them, with their segments; segments that later ones
+ *  need stay, with their files: topologies, and those with the lists of entries of ranked sections. */
 TUTTI_API tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) TUTTI_MUST_USE;
 /**@}*/
 
@@ -186,7 +189,7 @@ typedef struct tutti_segment {
     tutti_segment_kind kind;
     int64_t index;
     double time;
-    tutti_count topology; /* number of the topology that it refers to, -1: none */
+    tutti_count topology; /* number of the topology that it refers to (or is), -1: none */
     int sections;
     tutti_off bytes;
 } tutti_segment;
@@ -228,7 +231,7 @@ TUTTI_API tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segmen
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
 /** One variable through segments: those of `first` ... `last` that have it, one after the other in
- *  buf.   @param[out] count_out  how many they were */
+ *  buf, with one operation per data file.  All must have the topology of the decomposition.   @param[out] count_out  how many they were */
 TUTTI_API tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count last,
                                          const tutti_get *get,
                                          tutti_count *count_out) TUTTI_MUST_USE;
@@ -242,7 +245,8 @@ TUTTI_API tutti_err tutti_dataset_shape(const tutti_dataset *d, const char *spac
 
 /** @name Infos: names and values, set at once, with the next commit, or with none under way */
 /**@{*/
-/** What an info belongs to: NULL variable and segment -1: the dataset. */
+/** What an info belongs to: NULL variable and segment -1, or no owner at all: the dataset.  The segment
+ *  being written has the number tutti_dataset_segments. */
 typedef struct tutti_info_owner {
     const char *variable;
     tutti_count segment;
@@ -252,10 +256,80 @@ typedef struct tutti_info_owner {
 TUTTI_API tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner,
                                            const char *name, tutti_type type, tutti_count count,
                                            const void *value) TUTTI_MUST_USE;
-/** @param[out] value_out  NULL: only type and count are told; otherwise room for `*count_out` elements */
+/** Get it; one that was set for the segment being written is found too.
+ *  @param[in,out] count_out  in, where value_out is not NULL: its room; agrees with rank 0's
+ *  @param[out] value_out  NULL: only type and count are told
+ *  @return TUTTI_ERR_NOT_FOUND; TUTTI_ERR_ARG if there is not room enough on rank 0 */
 TUTTI_API tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner,
                                            const char *name, tutti_type *type_out,
                                            tutti_count *count_out, void *value_out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Looking at a dataset that one does not know
+ *  Texts of rows belong to the dataset; they are good until it is refreshed or something is registered. */
+/**@{*/
+typedef struct tutti_space_row {
+    const char *name;
+    int is_list;                       /* 0: a grid */
+    int has_ids;                       /* 0: the id of position i is i */
+    int ndims;                         /* 0: it has no size yet */
+    tutti_count shape[TUTTI_MAX_DIMS]; /* now; tutti_dataset_shape tells others */
+} tutti_space_row;
+
+typedef struct tutti_variable_row {
+    const char *name;
+    tutti_count numbers;      /* of an item */
+    tutti_variable_spec spec; /* units and long_name: "" if there are none */
+} tutti_variable_row;
+
+typedef struct tutti_section_row {
+    tutti_type type;  /* in the file */
+    tutti_off bytes;  /* in the file */
+    tutti_off start;  /* where they begin in it */
+    const char *file; /* its name within the directory */
+    int has_sum;
+} tutti_section_row;
+
+/** How many spaces there are.   Local. */
+TUTTI_API tutti_count tutti_dataset_spaces(const tutti_dataset *d);
+TUTTI_API tutti_err tutti_dataset_space_row_sized(const tutti_dataset *d, tutti_count number,
+                                                  tutti_space_row *out,
+                                                  size_t struct_size) TUTTI_MUST_USE;
+/** One of them.   Local. */
+TUTTI_MUST_USE static inline tutti_err tutti_dataset_space_row(const tutti_dataset *d,
+                                                               tutti_count number,
+                                                               tutti_space_row *out) {
+    return tutti_dataset_space_row_sized(d, number, out, sizeof *out);
+}
+
+/** How many variables there are.   Local. */
+TUTTI_API tutti_count tutti_dataset_variables(const tutti_dataset *d);
+TUTTI_API tutti_err tutti_dataset_variable_row_sized(const tutti_dataset *d, tutti_count number,
+                                                     tutti_variable_row *out,
+                                                     size_t struct_size) TUTTI_MUST_USE;
+/** One of them.   Local. */
+TUTTI_MUST_USE static inline tutti_err tutti_dataset_variable_row(const tutti_dataset *d,
+                                                                  tutti_count number,
+                                                                  tutti_variable_row *out) {
+    return tutti_dataset_variable_row_sized(d, number, out, sizeof *out);
+}
+
+TUTTI_API tutti_err tutti_dataset_section_row_sized(tutti_dataset *d, tutti_count segment,
+                                                    const char *variable, tutti_section_row *out,
+                                                    size_t struct_size) TUTTI_MUST_USE;
+/** Where a variable lies in a segment.   @return TUTTI_ERR_NOT_FOUND if the segment has no such section */
+TUTTI_MUST_USE static inline tutti_err tutti_dataset_section_row(tutti_dataset *d,
+                                                                 tutti_count segment,
+                                                                 const char *variable,
+                                                                 tutti_section_row *out) {
+    return tutti_dataset_section_row_sized(d, segment, variable, out, sizeof *out);
+}
+
+/** The names of the infos of an owner, in the order of the alphabet: this one of them.
+ *  @param[out] name_out  [128]
+ *  @return TUTTI_ERR_NOT_FOUND behind the last */
+TUTTI_API tutti_err tutti_dataset_info_name(tutti_dataset *d, const tutti_info_owner *owner,
+                                            tutti_count number, char *name_out) TUTTI_MUST_USE;
 /**@}*/
 
 /** @name Checking */
@@ -264,6 +338,11 @@ TUTTI_API tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_ow
  *  @param[out] bytes_out  NULL, or how much was read
  *  @return TUTTI_ERR_FORMAT with the first place that is wrong: variable, segment, block */
 TUTTI_API tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) TUTTI_MUST_USE;
+
+/** The same of one segment; -1: of the metadata alone.
+ *  @param[out] bytes_out  NULL, or how much was read; 0 if it was written without checksums */
+TUTTI_API tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
+                                                 tutti_off *bytes_out) TUTTI_MUST_USE;
 /**@}*/
 
 TUTTI_END_DECLS

@@ -64,7 +64,8 @@ static int64_t section_at(const numbering *m, tutti_off at) {
 
 /* ---- reading blocks */
 
-/* Sums of the blocks list[0 ... n - 1] of the table (NULL: from `from` on). */
+/* Sums of the blocks list[0 ... n - 1] of the table.  The trailer is not there yet: what lies behind the
+ * end of the file will be zeros.  NULL: of a segment that is there, from `from` on. */
 static tutti_err blocks_read(tutti_file *f, const numbering *m, const int64_t *list, int64_t from,
                              int64_t n, uint64_t *sums_out) {
     enum { RUN = 32 };
@@ -85,7 +86,8 @@ static tutti_err blocks_read(tutti_file *f, const numbering *m, const int64_t *l
         err = tutti_access_contiguous(begin, end - begin, &access);
         if (err == TUTTI_OK) err = tutti_file_read_independent(f, access, buf, &count);
         tutti_access_free(&access);
-        if (err == TUTTI_OK && count != end - begin)
+        if (err == TUTTI_OK && list) memset(buf + count, 0, (size_t)(end - begin - count));
+        if (err == TUTTI_OK && count != end - begin && !list)
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, begin + count,
                                    "the data file ends within a section");
         for (int64_t j = 0; j < run && err == TUTTI_OK; j++) {

@@ -4,7 +4,7 @@
  *   meta            the database of one dataset, by one rank                               no MPI
  *   decomposition   which entries of a space a rank holds
  *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
- *   describe        spaces and variables
+ *   dataset_describe  spaces and variables
  *   sections        where sections lie; those of a segment
  *   ranked          sections by rank: headers, lists of entries
  *   dataset_ids     id maps
@@ -153,7 +153,6 @@ typedef struct tutti__places {
 
 struct tutti_dataset {
     tutti__handle handle;
-    MPI_Comm comm;
     tutti__team *team;
     int64_t number; /* of this process */
     int64_t count;  /* decompositions */
@@ -206,7 +205,20 @@ tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) TUTTI_MUST_US
 /* Forget what is known of segments that are gone. */
 void tutti__dataset_forget(tutti_dataset *d);
 
-/* ---- describe.c */
+/* Carry out one operation on a data file; `mine` is what this rank has against it.   Collective. */
+typedef struct tutti__move {
+    tutti_file *file;
+    const char *name;
+    int is_write;
+    int n;
+    const tutti_part *parts;
+    tutti_off least;           /* reads: where the sections end */
+    tutti__put_record *record; /* writes: where sums and outcome go, or NULL */
+    tutti_request **started;   /* do not wait: the request goes here */
+} tutti__move;
+tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) TUTTI_MUST_USE;
+
+/* ---- dataset_describe.c */
 /* A space has another size from the segment being written on; `ids`: and an id map. */
 tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const tutti_count *shape,
                               int ids) TUTTI_MUST_USE;
@@ -232,20 +244,6 @@ tutti__section_state *tutti__section_state_of(tutti_dataset *d, const tutti__sec
 /* A record of an operation that is going to put. */
 tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) TUTTI_MUST_USE;
 void tutti__writing_free(tutti_dataset *d); /* nothing is under way any more */
-
-/* ---- move.c */
-/* Carry out one operation on a data file; `mine` is what this rank has against it.   Collective. */
-typedef struct tutti__move {
-    tutti_file *file;
-    const char *name;
-    int is_write;
-    int n;
-    const tutti_part *parts;
-    tutti_off least;           /* reads: where the sections end */
-    tutti__put_record *record; /* writes: where sums and outcome go, or NULL */
-    tutti_request **started;   /* do not wait: the request goes here */
-} tutti__move;
-tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) TUTTI_MUST_USE;
 
 /* ---- ranked.c */
 /* Bytes of the header of a section by that many ranks. */

@@ -19,7 +19,7 @@ tutti__team *tutti__dataset_team(const tutti_dataset *d) {
     return d->team;
 }
 MPI_Comm tutti__dataset_comm(const tutti_dataset *d) {
-    return d->comm;
+    return d->team->comm;
 }
 int64_t tutti__dataset_number(const tutti_dataset *d) {
     return d->number;
@@ -223,7 +223,7 @@ tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int 
     tutti__dataset_data_path(d, row->name, path, sizeof path);
     int mode = TUTTI_READ | (d->mode & TUTTI_WRITE);
     if (creates) mode |= TUTTI_CREATE | TUTTI_TRUNCATE;
-    TUTTI_TRY(tutti_file_open(d->comm, path, mode, &d->io, &f));
+    TUTTI_TRY(tutti_file_open(d->team->comm, path, mode, &d->io, &f));
     tutti__open_file *o = tutti__table_grow(&d->files, &d->files_n, sizeof *d->files);
     const tutti_err err = tutti__dataset_agree(d, o ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err != TUTTI_OK) {
@@ -236,4 +236,21 @@ tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int 
     *o = (tutti__open_file){row->id, f, ++d->clock};
     *out = f;
     return TUTTI_OK;
+}
+
+tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) {
+    tutti_request r = {.name = m->name,
+                       .op = {.file = m->file, .is_write = m->is_write},
+                       .how = m->started ? TUTTI__STARTED : TUTTI__AT_ONCE,
+                       .refused = mine,
+                       .least = m->least};
+    if (m->record) {
+        r.op.sums = &m->record->sums;
+        r.outcome_out = &m->record->outcome;
+    }
+    tutti__ask_parts(&r, m->n, m->parts);
+    const tutti_err err = m->started ? tutti__start(&r, m->started) : tutti__transfer(&r, NULL);
+    tutti__parts_free(&r.op.parts);
+    if (m->record && (!m->started || err != TUTTI_OK)) m->record->outcome = err;
+    return err;
 }

@@ -59,7 +59,6 @@ static tutti_err object_make(const char *path, int mode, const tutti_dataset_opt
     tutti_dataset *d = tutti__calloc(1, sizeof *d);
     if (!d) return TUTTI_ERR_NOMEM;
     *out = d;
-    d->comm = MPI_COMM_NULL;
     d->mode = mode & (TUTTI_READ | TUTTI_WRITE);
     d->number = atomic_fetch_add(&number, 1) + 1;
     d->path = tutti__strdup(path);
@@ -78,7 +77,6 @@ static void object_free(tutti_dataset *d) {
     tutti__free(d->listed);
     tutti__free(d->files);
     if (d->team) tutti__team_give(&d->team);
-    if (d->comm != MPI_COMM_NULL) MPI_Comm_free(&d->comm);
     tutti__handle_remove(&d->handle);
     tutti__free(d->path);
     tutti__free(d);
@@ -110,8 +108,7 @@ static tutti_err tidy(tutti_dataset *d) {
 }
 
 static tutti_err open_on(MPI_Comm comm, int mode, tutti_dataset *d) {
-    TUTTI_MPI(MPI_Comm_dup(comm, &d->comm));
-    TUTTI_TRY(tutti__team_take(d->comm, "", &d->team));
+    TUTTI_TRY(tutti__team_take(comm, "", &d->team));
     const int root = d->team->rank == 0;
     TUTTI_TRY(tutti__dataset_agree(d, root ? meta_open(d, mode) : TUTTI_OK));
     TUTTI_TRY(tutti__dataset_load(d, &d->model));

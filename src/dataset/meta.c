@@ -200,7 +200,7 @@ static tutti_err file_copy(const char *from, const char *to) {
 
 /* A journal of somebody who was killed: roll back in a copy. */
 static tutti_err private_open(tutti__meta *m) {
-    const char *tmp = getenv("TMPDIR");
+    const char *tmp = secure_getenv("TMPDIR");
     char from[TUTTI__PATH + 64], to[TUTTI__PATH + 64];
     snprintf(m->own, sizeof m->own, "%.3000s/tutti-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     if (!mkdtemp(m->own)) {
@@ -242,10 +242,8 @@ static tutti_err reader_open(tutti__meta *m) {
         if (hot) err = private_open(m);
         if (hot && err == TUTTI_OK) err = identify(m, &empty);
     }
-    TUTTI_TRY(err);
-    TUTTI_CHECK(!empty, TUTTI_ERR_FORMAT, "'%s' is no dataset: its metadata is empty",
-                m->directory);
-    return TUTTI_OK;
+    m->empty = empty;
+    return err;
 }
 
 tutti_err tutti__meta_sync_directory(tutti__meta *m) {
@@ -488,10 +486,11 @@ static tutti_err tables_read(tutti__meta *m, tutti__model *out) {
 
 tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) {
     *out = (tutti__model){0};
-    if (!m->writes && m->own[0]) { /* the copy was of then */
+    if (!m->writes && (m->own[0] || m->empty)) { /* the copy was of then */
         db_close(m);
         TUTTI_TRY(reader_open(m));
     }
+    if (m->empty) return TUTTI_OK;
     TUTTI_TRY(tutti__sql(m, "BEGIN"));
     const tutti_err err = tables_read(m, out);
     tutti__meta_rollback(m);

@@ -11,6 +11,7 @@ enum { TUTTI__PATH = 4096, TUTTI__STATEMENTS = 16 };
 struct tutti__meta {
     sqlite3 *db;
     int writes;
+    int empty; /* readers: no table yet, its first writer was killed before it made them */
     int lock; /* of the writer, or -1 */
     double busy;
     char directory[TUTTI__PATH];

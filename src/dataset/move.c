@@ -4,23 +4,6 @@
 
 #include <string.h>
 
-tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) {
-    tutti_request r = {.name = m->name,
-                       .op = {.file = m->file, .is_write = m->is_write},
-                       .how = m->started ? TUTTI__STARTED : TUTTI__AT_ONCE,
-                       .refused = mine,
-                       .least = m->least};
-    if (m->record) {
-        r.op.sums = &m->record->sums;
-        r.outcome_out = &m->record->outcome;
-    }
-    tutti__ask_parts(&r, m->n, m->parts);
-    const tutti_err err = m->started ? tutti__start(&r, m->started) : tutti__transfer(&r, NULL);
-    tutti__parts_free(&r.op.parts);
-    if (m->record && (!m->started || err != TUTTI_OK)) m->record->outcome = err;
-    return err;
-}
-
 /* ---- what is moved */
 
 /* One variable of a call, put or got. */
@@ -419,14 +402,16 @@ static tutti_err follow_take(const tutti_dataset *d, tutti_count first, tutti_co
 
 /* Bytes of memory from one segment's entries to the next one's. */
 static tutti_err follow_step(const item *t, tutti_off *out) {
-    tutti_count most = t->facts.entries;
+    tutti_count most = t->facts.entries, least = 0;
     tutti_count *memory = tutti__malloc((size_t)most * sizeof *memory);
     if (!memory) return TUTTI_ERR_NOMEM;
     const tutti_err err = tutti__decomposition_list(t->entries, NULL, memory, NULL);
-    for (tutti_count i = 0; i < t->facts.entries && err == TUTTI_OK; i++)
+    for (tutti_count i = 0; i < t->facts.entries && err == TUTTI_OK; i++) {
         most = tutti__max(most, memory[i] + 1);
+        least = tutti__min(least, memory[i]);
+    }
     tutti__free(memory);
-    *out = most * tutti__item_bytes(t->v, t->type);
+    *out = (most - least) * tutti__item_bytes(t->v, t->type);
     return err;
 }
 

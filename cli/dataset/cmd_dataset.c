@@ -1,0 +1,53 @@
+/* tutti ls, show, verify, dump, diff, plot, cp, export.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/cmd_dataset.h"
+
+static int run(const cli_world *w, const dataset_config *c) {
+    cli_catch_signals();
+    if (c->command == DATASET_VERIFY) return dataset_verify(w, c);
+    if (w->rank != 0) return CLI_OK;
+    switch (c->command) {
+    case DATASET_LS:
+        return dataset_ls(c);
+    case DATASET_SHOW:
+        return dataset_show(c);
+    case DATASET_DUMP:
+        return dataset_dump(c);
+    case DATASET_DIFF:
+        return dataset_diff(c);
+    case DATASET_PLOT:
+        return dataset_plot(c);
+    case DATASET_CP:
+        return dataset_cp(c);
+    default:
+        return dataset_export(c);
+    }
+}
+
+static int start(const cli_world *w, int argc, char **argv) {
+    dataset_config c;
+    const int parsed = dataset_config_parse(argc, argv, &c);
+    int code = CLI_OK;
+    if (parsed == DATASET_ARGS_HELP) {
+        if (w->rank == 0) fputs(cli_help_text(c.name), stdout);
+    } else if (parsed == DATASET_ARGS_WRONG) {
+        if (w->rank == 0)
+            fprintf(stderr, "tutti %s: %s\ntry 'tutti help %s'\n", c.name, cli_message(), c.name);
+        code = CLI_USAGE;
+    } else if ((code = run(w, &c)) == DATASET_TROUBLE) {
+        if (w->rank == 0) fprintf(stderr, "tutti %s: %s\n", c.name, cli_message());
+        code = c.command & (DATASET_VERIFY | DATASET_DIFF) ? 2 : CLI_FAILED;
+    }
+    dataset_config_free(&c);
+    return code;
+}
+
+int cmd_dataset(int argc, char **argv) {
+    cli_world w;
+    if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_USAGE;
+    cli_world_init(&w);
+    const int code = start(&w, argc, argv);
+    fflush(NULL);
+    MPI_Finalize();
+    return code;
+}

@@ -1,0 +1,194 @@
+/* tutti ls ... export: arguments.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/cmd_dataset.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct {
+    const char *name;
+    int command, paths;
+} command_table[] = {
+    {"ls", DATASET_LS, 1},     {"show", DATASET_SHOW, 1},     {"verify", DATASET_VERIFY, 1},
+    {"dump", DATASET_DUMP, 1}, {"diff", DATASET_DIFF, 2},     {"plot", DATASET_PLOT, 1},
+    {"cp", DATASET_CP, 2},     {"export", DATASET_EXPORT, 1},
+};
+
+/* What flags are followed by; each says where it goes. */
+typedef enum { YES, TEXT, LIST, NUMBER, COUNT } flag_kind;
+
+static const struct {
+    const char *name;
+    flag_kind kind;
+    size_t at;
+    int commands;
+} flag_table[] = {
+#define AT(field) offsetof(dataset_config, field)
+    {"--json", YES, AT(json), DATASET_LS | DATASET_SHOW | DATASET_VERIFY | DATASET_DIFF},
+    {"--all", YES, AT(all), DATASET_LS},
+    {"--quiet", YES, AT(quiet), DATASET_VERIFY | DATASET_DIFF},
+    {"-q", YES, AT(quiet), DATASET_VERIFY | DATASET_DIFF},
+    {"--variable", LIST, AT(variables),
+     DATASET_DUMP | DATASET_DIFF | DATASET_PLOT | DATASET_CP | DATASET_EXPORT},
+    {"-v", LIST, AT(variables),
+     DATASET_DUMP | DATASET_DIFF | DATASET_PLOT | DATASET_CP | DATASET_EXPORT},
+    {"--segment", TEXT, AT(segment), DATASET_DUMP | DATASET_PLOT},
+    {"-s", TEXT, AT(segment), DATASET_DUMP | DATASET_PLOT},
+    {"--slice", TEXT, AT(slice), DATASET_DUMP | DATASET_PLOT},
+    {"--as", TEXT, AT(as), DATASET_DUMP},
+    {"--out", TEXT, AT(out), DATASET_DUMP | DATASET_PLOT | DATASET_EXPORT},
+    {"-o", TEXT, AT(out), DATASET_DUMP | DATASET_PLOT | DATASET_EXPORT},
+    {"--abs", NUMBER, AT(tolerance[0]), DATASET_DIFF},
+    {"--rel", NUMBER, AT(tolerance[1]), DATASET_DIFF},
+    {"--tolerance", LIST, AT(tolerances), DATASET_DIFF},
+    {"--type", TEXT, AT(type), DATASET_CP},
+    {"--layout", TEXT, AT(layout_name), DATASET_CP},
+    {"--indices-per-file", COUNT, AT(indices), DATASET_CP},
+    {"--xdmf", YES, AT(xdmf), DATASET_EXPORT},
+    {"--csv", YES, AT(csv), DATASET_EXPORT},
+#undef AT
+};
+
+static int number_take(const char *name, const char *text, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    if (end == text || *end || isnan(*out) || *out < 0)
+        return cli_error("%s: '%s' is no number >= 0", name, text);
+    return 0;
+}
+
+static int flag_take(size_t f, const char *text, dataset_config *c) {
+    char *at = (char *)c + flag_table[f].at;
+    const char *name = flag_table[f].name;
+    const int yes = 1;
+    double number = 0;
+    long count = 0;
+    switch (flag_table[f].kind) {
+    case YES:
+        memcpy(at, &yes, sizeof yes);
+        return 0;
+    case TEXT:
+        memcpy(at, &text, sizeof text);
+        return 0;
+    case LIST:
+        cli_list_split((cli_list *)(void *)at, text);
+        return 0;
+    case NUMBER:
+        if (number_take(name, text, &number)) return 1;
+        memcpy(at, &number, sizeof number);
+        return 0;
+    default:
+        if (!cli_parse_count(text, 1000000000, &count))
+            return cli_error("%s: '%s' is no number", name, text);
+        memcpy(at, &(int){(int)count}, sizeof(int));
+        return 0;
+    }
+}
+
+/* NAME=ABS or NAME=ABS/REL */
+static int tolerance_take(const char *item, const char *name, double out[2]) {
+    const char *is = strrchr(item, '=');
+    char *slash = NULL;
+    if (!is || is == item)
+        return cli_error("--tolerance: '%s' is not NAME=ABS or NAME=ABS/REL", item);
+    if (name && (strlen(name) != (size_t)(is - item) || strncmp(name, item, strlen(name)) != 0))
+        return 0;
+    char *text = cli_strdup(is + 1);
+    slash = strchr(text, '/');
+    if (slash) *slash++ = '\0';
+    out[1] = 0;
+    const int wrong = number_take("--tolerance", text, &out[0]) ||
+                      (slash && number_take("--tolerance", slash, &out[1]));
+    free(text);
+    return wrong;
+}
+
+void dataset_tolerance(const dataset_config *c, const char *variable, double out[2]) {
+    memcpy(out, c->tolerance, sizeof c->tolerance);
+    for (int i = 0; i < c->tolerances.n; i++)
+        (void)tolerance_take(c->tolerances.item[i], variable, out);
+}
+
+int dataset_wanted(const dataset_config *c, const char *variable) {
+    return c->variables.n == 0 || cli_list_has(&c->variables, variable);
+}
+
+/* The metadata file stands for its directory. */
+static char *directory_of(const char *path) {
+    static const char name[] = "metadata.sqlite";
+    const char *slash = strrchr(path, '/');
+    struct stat st;
+    if (strcmp(slash ? slash + 1 : path, name) != 0 || stat(path, &st) != 0 || S_ISDIR(st.st_mode))
+        return cli_strdup(path);
+    if (!slash) return cli_strdup(".");
+    return cli_format("%.*s", (int)(slash == path ? 1 : slash - path), path);
+}
+
+static int argument_take(int argc, char **argv, int *i, dataset_config *c, int *paths) {
+    const char *word = argv[*i];
+    if (word[0] != '-' || !word[1]) {
+        char **to = *paths == 0 ? &c->path : &c->to;
+        if (*paths == 2) return cli_error("'%s': there are two names already", word);
+        *to = directory_of(word);
+        ++*paths;
+        return 0;
+    }
+    for (size_t f = 0; f < sizeof flag_table / sizeof *flag_table; f++) {
+        const int takes = flag_table[f].kind != YES;
+        if (strcmp(word, flag_table[f].name) != 0) continue;
+        if (!(flag_table[f].commands & c->command))
+            return cli_error("%s is not for tutti %s", word, c->name);
+        if (takes && *i + 1 == argc) return cli_error("%s needs a value", word);
+        return flag_take(f, takes ? argv[++*i] : NULL, c);
+    }
+    return cli_error("there is no argument '%s'", word);
+}
+
+static int config_check(const dataset_config *c, int paths, int wanted) {
+    double none[2];
+    if (paths != wanted)
+        return cli_error(wanted == 1 ? "one dataset is needed" : "two datasets are needed");
+    if (c->command & (DATASET_DUMP | DATASET_PLOT) && c->variables.n != 1)
+        return cli_error("one variable is needed: -v NAME");
+    if (c->as && strcmp(c->as, "text") != 0 && strcmp(c->as, "csv") != 0 &&
+        strcmp(c->as, "npy") != 0)
+        return cli_error("--as %s: it is text, csv or npy", c->as);
+    if (c->command == DATASET_EXPORT && c->xdmf + c->csv != 1)
+        return cli_error("one of --xdmf and --csv is needed");
+    for (int i = 0; i < c->tolerances.n; i++)
+        if (tolerance_take(c->tolerances.item[i], NULL, none)) return 1;
+    return 0;
+}
+
+int dataset_config_parse(int argc, char **argv, dataset_config *out) {
+    int paths = 0, wanted = 0, wrong = 0;
+    *out = (dataset_config){.indices = -1};
+    for (size_t i = 0; i < sizeof command_table / sizeof *command_table; i++)
+        if (strcmp(argv[0], command_table[i].name) == 0) {
+            out->command = command_table[i].command;
+            out->name = command_table[i].name;
+            wanted = command_table[i].paths;
+        }
+    for (int i = 1; i < argc && !wrong; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return DATASET_ARGS_HELP;
+        wrong = argument_take(argc, argv, &i, out, &paths);
+    }
+    if (!wrong) wrong = config_check(out, paths, wanted);
+    if (!wrong && out->layout_name) {
+        out->layout = strcmp(out->layout_name, "global") == 0   ? 1
+                      : strcmp(out->layout_name, "ranked") == 0 ? 2
+                                                                : 0;
+        if (!out->layout) wrong = cli_error("--layout: it is global or ranked");
+    }
+    return wrong ? DATASET_ARGS_WRONG : DATASET_ARGS_OK;
+}
+
+void dataset_config_free(dataset_config *c) {
+    free(c->path);
+    free(c->to);
+    cli_list_free(&c->variables);
+    cli_list_free(&c->tolerances);
+}

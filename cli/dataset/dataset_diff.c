@@ -1,0 +1,261 @@
+/* tutti diff: two datasets, number by number.  Segments are matched by kind and time index, variables by
+ * name, entries by position.
+ *
+ *     |a - b| <= absolute + relative * max(|a|, |b|)        is no difference; nor is NaN against NaN
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/cmd_dataset.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One variable, all segments. */
+typedef struct {
+    const char *name;
+    tutti_count numbers, different;
+    long double absolute, relative; /* the largest ones */
+    char *place;                    /* and where */
+} outcome;
+
+typedef struct {
+    const dataset_config *config;
+    dataset_catalogue a, b;
+    outcome *variable; /* [a.variables] */
+    char **only;       /* what only one of them has */
+    int onlys;
+} comparison;
+
+static void only(comparison *k, char *text) {
+    k->only = cli_realloc(k->only, (size_t)(k->onlys + 1) * sizeof *k->only);
+    k->only[k->onlys++] = text;
+}
+
+/* ---- numbers */
+
+static int both_equal(long double a, long double b) {
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* The difference of number i; infinite for what has none. */
+static int differs(const dataset_view *a, const dataset_view *b, tutti_count i, const double *limit,
+                   outcome *o) {
+    const char *x = a->buffer + i * a->number.element_size;
+    const char *y = b->buffer + i * b->number.element_size;
+    const long double xr = array_element_value(a->number.type, x, 0);
+    const long double yr = array_element_value(b->number.type, y, 0);
+    const long double xi = array_element_value(a->number.type, x, 1);
+    const long double yi = array_element_value(b->number.type, y, 1);
+    if (both_equal(xr, yr) && both_equal(xi, yi)) return 0;
+    const long double by = hypotl(xr - yr, xi - yi);
+    const long double size = fmaxl(hypotl(xr, xi), hypotl(yr, yi));
+    if (by <= (long double)limit[0] + (long double)limit[1] * size) return 0;
+    const long double absolute = isnan(by) ? (long double)INFINITY : by;
+    const long double relative = isfinite(absolute) && size > 0 ? absolute / size : absolute;
+    o->absolute = fmaxl(o->absolute, absolute);
+    o->relative = fmaxl(o->relative, relative);
+    return 1;
+}
+
+static char *place_text(const dataset_view *a, const dataset_view *b, tutti_count i) {
+    tutti_count at[TUTTI_MAX_DIMS];
+    char where[ARRAY_TEXT];
+    dataset_view_index(a, i, at);
+    array_shape_text(a->ndims, at, where, sizeof where);
+    return cli_format("at %s of segment %lld (%s, time index %lld): %.10g and %.10g", where,
+                      (long long)a->segment.number, dataset_kind_name(a->segment.kind),
+                      (long long)a->segment.index, dataset_view_value(a, i),
+                      dataset_view_value(b, i));
+}
+
+static int compare_numbers(dataset_view *a, dataset_view *b, const double *limit, outcome *o) {
+    int more, other;
+    /* pieces have as many items in both only if items are as large: walk with what both have */
+    tutti_count i = 0, j = 0;
+    more = dataset_view_next(a);
+    other = dataset_view_next(b);
+    while (more > 0 && other > 0) {
+        dataset_view x = *a, y = *b;
+        const tutti_count left = a->n - i < b->n - j ? a->n - i : b->n - j;
+        x.buffer += i * x.number.element_size;
+        y.buffer += j * y.number.element_size;
+        x.done += i;
+        for (tutti_count n = 0; n < left; n++) {
+            if (!differs(&x, &y, n, limit, o)) continue;
+            if (o->different++ == 0 && !o->place) o->place = place_text(&x, &y, n);
+        }
+        o->numbers += left;
+        i += left;
+        j += left;
+        if (i == a->n && (more = dataset_view_next(a)) >= 0) i = 0;
+        if (j == b->n && (other = dataset_view_next(b)) >= 0) j = 0;
+    }
+    return more < 0 || other < 0;
+}
+
+/* ---- sections */
+
+static int same_shape(const dataset_view *a, const dataset_view *b) {
+    return a->ndims == b->ndims &&
+           memcmp(a->shape, b->shape, (size_t)a->ndims * sizeof *a->shape) == 0;
+}
+
+static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcome *o) {
+    double limit[2];
+    char one[ARRAY_TEXT], two[ARRAY_TEXT];
+    dataset_tolerance(k->config, o->name, limit);
+    if (same_shape(a, b)) return compare_numbers(a, b, limit, o);
+    only(k, cli_format("%s, segment %lld: %s and %s", o->name, (long long)a->segment.number,
+                       dataset_shape_text(a->ndims, a->shape, one, sizeof one),
+                       dataset_shape_text(b->ndims, b->shape, two, sizeof two)));
+    return 0;
+}
+
+static int compare_section(comparison *k, tutti_count v, tutti_count ga, tutti_count gb) {
+    outcome *o = &k->variable[v];
+    tutti_section_row row;
+    dataset_view a = {.count = 0}, b = {.count = 0};
+    const int in_a = dataset_has(&k->a, ga, o->name, &row);
+    const int in_b = dataset_has(&k->b, gb, o->name, &row);
+    if (in_a < 0 || in_b < 0) return 1;
+    if (in_a != in_b)
+        only(k, cli_format("%s, segment %lld: only in %s", o->name, (long long)(in_a ? ga : gb),
+                           in_a ? k->a.path : k->b.path));
+    if (!in_a || !in_b) return 0;
+    const tutti_variable_row *other = dataset_variable(&k->b, o->name);
+    const int failed = !other || dataset_view_open(&k->a, &k->a.total[v].row, ga, NULL, &a) ||
+                       dataset_view_open(&k->b, other, gb, NULL, &b) || compare_views(k, &a, &b, o);
+    dataset_view_close(&a);
+    dataset_view_close(&b);
+    return failed;
+}
+
+/* ---- segments */
+
+/* Before, the same, or behind in time. */
+static int order_of(const tutti_segment *a, const tutti_segment *b) {
+    if (a->index != b->index) return a->index < b->index ? -1 : 1;
+    return a->kind == b->kind ? 0 : a->kind == TUTTI_TOPOLOGY ? -1 : 1;
+}
+
+static void only_segment(comparison *k, const dataset_catalogue *c, const tutti_segment *g) {
+    only(k, cli_format("%s with time index %lld: only in %s", dataset_kind_name(g->kind),
+                       (long long)g->index, c->path));
+}
+
+static int compare_segments(comparison *k) {
+    tutti_count i = 0, j = 0;
+    while (i < k->a.segments || j < k->b.segments) {
+        tutti_segment a = {.index = 0}, b = {.index = 0};
+        if ((i < k->a.segments && tutti_dataset_segment(k->a.d, i, &a) != TUTTI_OK) ||
+            (j < k->b.segments && tutti_dataset_segment(k->b.d, j, &b) != TUTTI_OK))
+            return cli_error_tutti();
+        const int order = i == k->a.segments ? 1 : j == k->b.segments ? -1 : order_of(&a, &b);
+        if (order) only_segment(k, order < 0 ? &k->a : &k->b, order < 0 ? &a : &b);
+        if (order == 0 && a.time != b.time)
+            only(k,
+                 cli_format("segment %lld: times %.17g and %.17g", (long long)i, a.time, b.time));
+        for (tutti_count v = 0; v < k->a.variables && order == 0; v++)
+            if (dataset_wanted(k->config, k->variable[v].name) && compare_section(k, v, i, j))
+                return 1;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return 0;
+}
+
+static void compare_names(comparison *k) {
+    for (int side = 0; side < 2; side++) {
+        const dataset_catalogue *c = side ? &k->b : &k->a, *other = side ? &k->a : &k->b;
+        for (tutti_count v = 0; v < c->variables; v++) {
+            const char *name = c->total[v].row.name;
+            int there = 0;
+            for (tutti_count u = 0; u < other->variables; u++)
+                there |= strcmp(other->total[u].row.name, name) == 0;
+            if (!there && dataset_wanted(k->config, name))
+                only(k, cli_format("variable %s: only in %s", name, c->path));
+        }
+    }
+}
+
+/* A name on the command line that neither has is a mistake. */
+static int names_known(const comparison *k) {
+    for (int i = 0; i < k->config->variables.n; i++)
+        if (!dataset_variable(&k->a, k->config->variables.item[i]) &&
+            !dataset_variable(&k->b, k->config->variables.item[i]))
+            return 0;
+    return 1;
+}
+
+/* ---- reports */
+
+static void report_text(const comparison *k) {
+    for (int i = 0; i < k->onlys; i++) printf("%s\n", k->only[i]);
+    for (tutti_count v = 0; v < k->a.variables; v++) {
+        const outcome *o = &k->variable[v];
+        if (o->different == 0) continue;
+        printf("%s: %lld of %lld numbers differ, by at most %.4Lg (relative %.4Lg)\n", o->name,
+               (long long)o->different, (long long)o->numbers, o->absolute, o->relative);
+        printf("  first %s\n", o->place);
+    }
+}
+
+static void report_json(const comparison *k, int different) {
+    printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
+    for (int i = 0; i < k->onlys; i++) {
+        if (i) printf(", ");
+        cli_json_string(stdout, k->only[i]);
+    }
+    printf("],\n \"variables\": [");
+    int n = 0;
+    for (tutti_count v = 0; v < k->a.variables; v++) {
+        const outcome *o = &k->variable[v];
+        if (!dataset_wanted(k->config, o->name)) continue;
+        printf("%s\n  {\"name\": ", n++ ? "," : "");
+        cli_json_string(stdout, o->name);
+        printf(", \"numbers\": %lld, \"different\": %lld, \"absolute\": ", (long long)o->numbers,
+               (long long)o->different);
+        dataset_json_number(stdout, (double)o->absolute);
+        printf(", \"relative\": ");
+        dataset_json_number(stdout, (double)o->relative);
+        printf(", \"first\": ");
+        if (o->place)
+            cli_json_string(stdout, o->place);
+        else
+            printf("null");
+        putchar('}');
+    }
+    printf("]}\n");
+}
+
+static int compare(comparison *k) {
+    int different = 0;
+    k->variable = cli_malloc((size_t)k->a.variables * sizeof *k->variable);
+    for (tutti_count v = 0; v < k->a.variables; v++)
+        k->variable[v] = (outcome){.name = k->a.total[v].row.name};
+    int failed = !names_known(k);
+    if (!failed) compare_names(k);
+    if (!failed) failed = compare_segments(k);
+    different = k->onlys > 0;
+    for (tutti_count v = 0; v < k->a.variables; v++) different |= k->variable[v].different > 0;
+    if (!failed && k->config->json)
+        report_json(k, different);
+    else if (!failed && !k->config->quiet)
+        report_text(k);
+    for (tutti_count v = 0; v < k->a.variables; v++) free(k->variable[v].place);
+    for (int i = 0; i < k->onlys; i++) free(k->only[i]);
+    free(k->variable);
+    free(k->only);
+    return failed ? DATASET_TROUBLE : different;
+}
+
+int dataset_diff(const dataset_config *config) {
+    comparison k = {.config = config};
+    int code = DATASET_TROUBLE;
+    if (!dataset_open(MPI_COMM_SELF, config->path, &k.a) &&
+        !dataset_open(MPI_COMM_SELF, config->to, &k.b))
+        code = compare(&k);
+    dataset_close(&k.a);
+    dataset_close(&k.b);
+    return code;
+}

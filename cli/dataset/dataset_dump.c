@@ -1,0 +1,120 @@
+/* tutti dump: the numbers of a variable, as text, as a table (CSV), or as a NumPy file.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/cmd_dataset.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* ---- columns for people */
+
+static int print_text(dataset_view *v, FILE *f) {
+    char shape[ARRAY_TEXT];
+    int more;
+    const tutti_count line = v->ndims > 0 ? v->shape[v->ndims - 1] : 1;
+    const tutti_count plane = v->ndims > 1 ? line * v->shape[v->ndims - 2] : 0;
+    fprintf(f, "# %s, segment %lld, time index %lld, time %.10g: %s, %s%s%s\n", v->row->name,
+            (long long)v->segment.number, (long long)v->segment.index, v->segment.time,
+            dataset_shape_text(v->ndims, v->shape, shape, sizeof shape),
+            tutti_type_name(v->number.type), v->row->spec.units[0] ? ", " : "", v->row->spec.units);
+    while ((more = dataset_view_next(v)) > 0)
+        for (tutti_count i = 0; i < v->n; i++) {
+            const tutti_count at = v->done + i;
+            if (at > 0 && plane > line && at % plane == 0) putc('\n', f);
+            array_element_print(f, &v->number, 0, 0, v->buffer + i * v->number.element_size);
+            /* lists of scalars: a number a line */
+            putc((at + 1) % line == 0 || v->ndims == 1 ? '\n' : ' ', f);
+        }
+    return more < 0;
+}
+
+/* ---- a table: a line an entry, a column a number of it */
+
+static void csv_names(const dataset_view *v, int dims, FILE *f) {
+    fputs("segment,time_index,time", f);
+    for (int d = 0; d < dims; d++) fprintf(f, ",i%d", d);
+    if (dims == v->ndims)
+        fprintf(f, ",%s", v->row->name);
+    else
+        for (tutti_count k = 0; k < v->shape[dims]; k++)
+            fprintf(f, ",%s.%lld", v->row->name, (long long)(v->lo[dims] + k * v->stride[dims]));
+    putc('\n', f);
+}
+
+static int print_csv(dataset_view *v, int names, FILE *f) {
+    const int dims = v->ndims - (v->row->numbers > 1);
+    const tutti_count columns = dims < v->ndims ? v->shape[dims] : 1;
+    int more;
+    if (names) csv_names(v, dims, f);
+    while ((more = dataset_view_next(v)) > 0)
+        for (tutti_count i = 0; i < v->n; i++) {
+            tutti_count at[TUTTI_MAX_DIMS];
+            if ((v->done + i) % columns == 0) {
+                dataset_view_index(v, i, at);
+                fprintf(f, "%lld,%lld,%.17g", (long long)v->segment.number,
+                        (long long)v->segment.index, v->segment.time);
+                for (int d = 0; d < dims; d++) fprintf(f, ",%lld", (long long)at[d]);
+            }
+            putc(',', f);
+            array_element_print(f, &v->number, 0, 0, v->buffer + i * v->number.element_size);
+            if ((v->done + i + 1) % columns == 0) putc('\n', f);
+        }
+    return more < 0;
+}
+
+/* The latest segment that has it, unless another is asked for. */
+static int segments_take(const dataset_catalogue *c, const dataset_config *config,
+                         tutti_count *first, tutti_count *last) {
+    const char *text = config->segment ? config->segment : "latest";
+    tutti_section_row row;
+    int has = 0;
+    if (strcmp(text, "latest") != 0) return dataset_select(c, text, first, last);
+    tutti_count g = c->segments;
+    while (g > 0 && (has = dataset_has(c, g - 1, config->variables.item[0], &row)) == 0) g--;
+    if (has < 0) return 1;
+    if (g == 0)
+        return cli_error("no segment of '%s' has the variable '%s'", c->path,
+                         config->variables.item[0]);
+    *first = *last = g - 1;
+    return 0;
+}
+
+static int print_all(const dataset_catalogue *c, const dataset_config *config,
+                     const tutti_variable_row *row, tutti_count first, tutti_count last) {
+    const char *path = config->out ? config->out : "-";
+    const int csv = config->as && strcmp(config->as, "csv") == 0;
+    FILE *f = cli_output_open(path);
+    int failed = f == NULL, n = 0;
+    for (tutti_count g = first; g <= last && !failed; g++) {
+        tutti_section_row section;
+        dataset_view v;
+        if (first != last) {
+            const int has = dataset_has(c, g, row->name, &section);
+            failed = has < 0;
+            if (has <= 0) continue;
+        }
+        failed = dataset_view_open(c, row, g, config->slice, &v);
+        if (!failed && !csv && n > 0) putc('\n', f);
+        if (!failed) failed = csv ? print_csv(&v, n == 0, f) : print_text(&v, f);
+        dataset_view_close(&v);
+        n++;
+    }
+    return f ? failed | cli_output_close(f, path) : 1;
+}
+
+static int dump(const dataset_catalogue *c, const dataset_config *config) {
+    const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
+    tutti_count first, last;
+    if (!row || segments_take(c, config, &first, &last)) return 1;
+    if (!config->as || strcmp(config->as, "npy") != 0)
+        return print_all(c, config, row, first, last);
+    if (!config->out && isatty(STDOUT_FILENO))
+        return cli_error("a NumPy file is nothing to look at: -o FILE");
+    return dataset_npy_write(c, row, first, last, config->slice, config->out ? config->out : "-");
+}
+
+int dataset_dump(const dataset_config *config) {
+    dataset_catalogue c;
+    const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) || dump(&c, config);
+    dataset_close(&c);
+    return failed ? DATASET_TROUBLE : CLI_OK;
+}

@@ -1,0 +1,207 @@
+/* tutti export: datasets for other programs.  --csv: a table a variable.  --xdmf: a small XML file by which
+ * ParaView finds the numbers in the data files themselves; grids of two and three dimensions.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/cmd_dataset.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- CSV */
+
+static int export_csv(const dataset_catalogue *c, const dataset_config *config) {
+    const char *prefix = config->out ? config->out : c->path;
+    for (tutti_count v = 0; v < c->variables; v++) {
+        const char *name = c->total[v].row.name;
+        if (!dataset_wanted(config, name)) continue;
+        if (strchr(name, '/')) return cli_error("'%s' is no name of a file: tutti dump", name);
+        char *path = cli_format("%s-%s.csv", prefix, name);
+        dataset_config one = *config;
+        one.as = "csv";
+        one.segment = "all";
+        one.out = path;
+        one.variables = (cli_list){.n = 1, .item = (char **)(uintptr_t)&c->total[v].row.name};
+        const int failed = dataset_dump(&one) != CLI_OK;
+        if (!failed) printf("%s\n", path);
+        free(path);
+        if (failed) return 1;
+    }
+    return 0;
+}
+
+/* ---- XDMF */
+
+static void xml_text(FILE *f, const char *text) {
+    for (; *text; text++) {
+        if (strchr("<>&\"", *text))
+            fprintf(f, "&#%d;", *text);
+        else
+            putc(*text, f);
+    }
+}
+
+/* What ParaView calls a type; NULL: it has none (or reads it wrongly: uint64). */
+static const char *xdmf_type(tutti_type type) {
+    switch (type) {
+    case TUTTI_INT8:
+        return "Char";
+    case TUTTI_INT16:
+    case TUTTI_INT32:
+    case TUTTI_INT64:
+        return "Int";
+    case TUTTI_UINT8:
+        return "UChar";
+    case TUTTI_UINT16:
+    case TUTTI_UINT32:
+        return "UInt";
+    case TUTTI_FLOAT32:
+    case TUTTI_FLOAT64:
+        return "Float";
+    default:
+        return NULL;
+    }
+}
+
+typedef struct {
+    const dataset_catalogue *c;
+    const dataset_config *config;
+    FILE *f;
+    char *directory; /* of the data files, as the XML file sees it */
+    int written;
+} xdmf;
+
+/* Can it be shown, at all? */
+static int exportable(const xdmf *x, const tutti_variable_row *v) {
+    return dataset_wanted(x->config, v->name) && v->spec.layout == TUTTI_GLOBAL &&
+           v->spec.compress == 0 && xdmf_type(v->spec.type) != NULL;
+}
+
+static void dimensions_write(FILE *f, int ndims, const tutti_count *shape) {
+    for (int d = 0; d < ndims; d++) fprintf(f, "%s%lld", d ? " " : "", (long long)shape[d]);
+}
+
+static int attribute_write(xdmf *x, const tutti_variable_row *v, tutti_count g, int ndims,
+                           const tutti_count *shape) {
+    tutti_section_row s;
+    const int has = dataset_has(x->c, g, v->name, &s);
+    if (has <= 0) return has < 0;
+    const char *type = xdmf_type(s.type);
+    const uint16_t probe = 1;
+    const int little = v->spec.order == TUTTI_LITTLE_ENDIAN ||
+                       (v->spec.order == TUTTI_NATIVE_ENDIAN && *(const unsigned char *)&probe);
+    if (!type) return 0;
+    fprintf(x->f, "        <Attribute Name=\"");
+    xml_text(x->f, v->name);
+    fprintf(x->f, "\" Center=\"Node\" AttributeType=\"%s\">\n          <DataItem Dimensions=\"",
+            v->numbers == 1                                   ? "Scalar"
+            : v->spec.item == TUTTI_VECTOR && v->numbers == 3 ? "Vector"
+            : v->spec.item == TUTTI_TENSOR && v->numbers == 9 ? "Tensor"
+                                                              : "Matrix");
+    dimensions_write(x->f, ndims, shape);
+    if (v->numbers > 1) fprintf(x->f, " %lld", (long long)v->numbers);
+    fprintf(x->f,
+            "\" NumberType=\"%s\" Precision=\"%lld\" Format=\"Binary\" Endian=\"%s\" "
+            "Seek=\"%lld\">",
+            type, (long long)tutti_type_size(s.type), little ? "Little" : "Big",
+            (long long)s.start);
+    xml_text(x->f, x->directory);
+    fputc('/', x->f);
+    xml_text(x->f, s.file);
+    fputs("</DataItem>\n        </Attribute>\n", x->f);
+    x->written++;
+    return 0;
+}
+
+static int grid_write(xdmf *x, const tutti_space_row *space, tutti_count g) {
+    static const char *const unit[] = {"0 0 0", "1 1 1"};
+    tutti_segment segment;
+    tutti_count shape[TUTTI_MAX_DIMS];
+    int ndims = 0;
+    if (tutti_dataset_segment(x->c->d, g, &segment) != TUTTI_OK ||
+        tutti_dataset_shape(x->c->d, space->name, g, &ndims, shape) != TUTTI_OK)
+        return cli_error_tutti();
+    if (segment.kind != TUTTI_STATE) return 0;
+    fprintf(x->f, "      <Grid Name=\"");
+    xml_text(x->f, space->name);
+    fprintf(x->f,
+            "\" GridType=\"Uniform\">\n        <Time Value=\"%.17g\"/>\n"
+            "        <Topology TopologyType=\"%dDCoRectMesh\" Dimensions=\"",
+            segment.time, ndims);
+    dimensions_write(x->f, ndims, shape);
+    fprintf(x->f, "\"/>\n        <Geometry GeometryType=\"%s\">\n",
+            ndims == 3 ? "ORIGIN_DXDYDZ" : "ORIGIN_DXDY");
+    for (int i = 0; i < 2; i++)
+        fprintf(x->f,
+                "          <DataItem Dimensions=\"%d\" NumberType=\"Float\" Format=\"XML\">"
+                "%.*s</DataItem>\n",
+                ndims, 2 * ndims - 1, unit[i]);
+    fputs("        </Geometry>\n", x->f);
+    for (tutti_count v = 0; v < x->c->variables; v++) {
+        const tutti_variable_row *row = &x->c->total[v].row;
+        if (strcmp(row->spec.space, space->name) == 0 && exportable(x, row) &&
+            attribute_write(x, row, g, ndims, shape))
+            return 1;
+    }
+    fputs("      </Grid>\n", x->f);
+    return 0;
+}
+
+static int spaces_write(xdmf *x) {
+    for (tutti_count i = 0; i < tutti_dataset_spaces(x->c->d); i++) {
+        tutti_space_row row;
+        if (tutti_dataset_space_row(x->c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
+        if (row.is_list || row.ndims < 2 || row.ndims > 3) continue;
+        fprintf(x->f, "    <Grid Name=\"");
+        xml_text(x->f, row.name);
+        fprintf(x->f, "\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
+        for (tutti_count g = 0; g < x->c->segments; g++)
+            if (grid_write(x, &row, g)) return 1;
+        fputs("    </Grid>\n", x->f);
+    }
+    return 0;
+}
+
+/* The dataset as the directory of the XML file sees it. */
+static char *directory_seen(const char *dataset, const char *out) {
+    char there[PATH_MAX], here[PATH_MAX];
+    char *copy = cli_strdup(out);
+    const int found = realpath(dataset, there) && realpath(dirname(copy), here);
+    free(copy);
+    if (!found) return cli_strdup(dataset);
+    const size_t n = strlen(here);
+    return cli_strdup(strncmp(there, here, n) == 0 && there[n] == '/' ? there + n + 1 : there);
+}
+
+static int export_xdmf(const dataset_catalogue *c, const dataset_config *config) {
+    size_t n = strlen(c->path);
+    while (n > 1 && c->path[n - 1] == '/') n--;
+    char *path = config->out ? cli_strdup(config->out) : cli_format("%.*s.xmf", (int)n, c->path);
+    xdmf x = {.c = c, .config = config, .f = cli_output_open(path)};
+    int failed = !x.f;
+    if (!failed) {
+        x.directory = directory_seen(c->path, path);
+        fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n"
+              "<Xdmf Version=\"2.0\">\n  <Domain>\n",
+              x.f);
+        failed = spaces_write(&x);
+        fputs("  </Domain>\n</Xdmf>\n", x.f);
+        failed |= cli_output_close(x.f, path);
+        free(x.directory);
+    }
+    if (!failed && x.written == 0)
+        failed = cli_error("nothing of '%s' can be shown so: it takes grids of two or three "
+                           "dimensions, layout global, no compression",
+                           c->path);
+    if (!failed && strcmp(path, "-") != 0) printf("%s\n", path);
+    free(path);
+    return failed;
+}
+
+int dataset_export(const dataset_config *config) {
+    dataset_catalogue c;
+    const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) ||
+                       (config->csv ? export_csv : export_xdmf)(&c, config);
+    dataset_close(&c);
+    return failed ? DATASET_TROUBLE : CLI_OK;
+}

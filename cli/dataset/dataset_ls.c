@@ -1,0 +1,161 @@
+/* tutti ls: variables and segments of a dataset, from its metadata alone.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/cmd_dataset.h"
+
+#include <string.h>
+
+/* More segments than this are shown by their first and last ones. */
+enum { MOST = 40, SHOWN = 10 };
+
+static const char *size_text(tutti_off bytes, char *out, size_t size) {
+    cli_format_size(bytes, out, size);
+    return out;
+}
+
+/* The size of a variable's space now, with the numbers of an item. */
+static void shape_now(const dataset_catalogue *c, const tutti_variable_row *v, int *ndims_out,
+                      tutti_count *shape_out) {
+    *ndims_out = 0;
+    for (tutti_count s = 0; s < tutti_dataset_spaces(c->d); s++) {
+        tutti_space_row row;
+        if (tutti_dataset_space_row(c->d, s, &row) != TUTTI_OK) return;
+        if (strcmp(row.name, v->spec.space) != 0) continue;
+        *ndims_out = row.ndims;
+        memcpy(shape_out, row.shape, sizeof row.shape);
+    }
+}
+
+static int ends_early(const char *text, int width) {
+    return (int)strlen(text) > width;
+}
+
+static void print_variables(const dataset_catalogue *c) {
+    printf("\n%-18s %-10s %-12s %-18s %8s %9s\n", "variable", "type", "space", "shape", "segments",
+           "bytes");
+    for (tutti_count i = 0; i < c->variables; i++) {
+        const tutti_variable_row *v = &c->total[i].row;
+        tutti_count shape[TUTTI_MAX_DIMS];
+        char text[ARRAY_TEXT], size[32];
+        int ndims;
+        shape_now(c, v, &ndims, shape);
+        dataset_shape_text(ndims, shape, text, sizeof text);
+        const size_t n = strlen(text);
+        if (v->numbers > 1)
+            snprintf(text + n, sizeof text - n, ", %lld each", (long long)v->numbers);
+        printf("%-18s ", v->name);
+        if (ends_early(v->name, 18)) printf("\n%-18s ", "");
+        printf("%-10s %-12s %-18s %8lld %9s\n", tutti_type_name(v->spec.type), v->spec.space, text,
+               (long long)c->total[i].segments, size_text(c->total[i].bytes, size, sizeof size));
+    }
+}
+
+static int print_segments(const dataset_catalogue *c, int all) {
+    char size[32];
+    if (c->segments > 0)
+        printf("\n%8s  %-8s %12s %15s %9s %10s\n", "segment", "kind", "index", "time", "sections",
+               "bytes");
+    for (tutti_count i = 0; i < c->segments; i++) {
+        tutti_segment g;
+        if (!all && c->segments > MOST && i == SHOWN) {
+            printf("%8s  %lld more (--all)\n", "...", (long long)(c->segments - 2 * SHOWN));
+            i = c->segments - SHOWN;
+        }
+        if (tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) return cli_error_tutti();
+        printf("%8lld  %-8s %12lld %15.8g %9d %10s\n", (long long)i, dataset_kind_name(g.kind),
+               (long long)g.index, g.time, g.sections, size_text(g.bytes, size, sizeof size));
+    }
+    return 0;
+}
+
+static int print_text(const dataset_catalogue *c, const dataset_config *config) {
+    char size[32];
+    printf("%s: %lld segment%s, %lld variable%s, %s\n", c->path, (long long)c->segments,
+           c->segments == 1 ? "" : "s", (long long)c->variables, c->variables == 1 ? "" : "s",
+           size_text(c->bytes, size, sizeof size));
+    if (c->variables > 0) print_variables(c);
+    return print_segments(c, config->all);
+}
+
+/* ---- for programs */
+
+static void json_variable(const dataset_catalogue *c, tutti_count i) {
+    const tutti_variable_row *v = &c->total[i].row;
+    tutti_count shape[TUTTI_MAX_DIMS];
+    int ndims;
+    shape_now(c, v, &ndims, shape);
+    printf("%s\n  {\"name\": ", i ? "," : "");
+    cli_json_string(stdout, v->name);
+    printf(", \"space\": ");
+    cli_json_string(stdout, v->spec.space);
+    printf(", \"shape\": ");
+    dataset_json_shape(stdout, ndims, shape);
+    printf(", \"item\": \"%s\", \"numbers\": %lld, \"type\": \"%s\", \"layout\": \"%s\"",
+           dataset_item_name(v->spec.item), (long long)v->numbers, tutti_type_name(v->spec.type),
+           v->spec.layout == TUTTI_RANKED ? "ranked" : "global");
+    printf(", \"compress\": %d, \"units\": ", v->spec.compress);
+    cli_json_string(stdout, v->spec.units);
+    printf(", \"long_name\": ");
+    cli_json_string(stdout, v->spec.long_name);
+    printf(", \"segments\": %lld, \"bytes\": %lld}", (long long)c->total[i].segments,
+           (long long)c->total[i].bytes);
+}
+
+static int json_segment(const dataset_catalogue *c, tutti_count i) {
+    tutti_segment g;
+    int n = 0;
+    if (tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) return cli_error_tutti();
+    printf("%s\n  {\"number\": %lld, \"kind\": \"%s\", \"index\": %lld, \"time\": ", i ? "," : "",
+           (long long)i, dataset_kind_name(g.kind), (long long)g.index);
+    dataset_json_number(stdout, g.time);
+    printf(", \"topology\": ");
+    if (g.topology >= 0)
+        printf("%lld", (long long)g.topology);
+    else
+        printf("null");
+    printf(", \"sections\": %d, \"bytes\": %lld, \"variables\": [", g.sections, (long long)g.bytes);
+    for (tutti_count v = 0; v < c->variables; v++) {
+        tutti_section_row row;
+        const int has = dataset_has(c, i, c->total[v].row.name, &row);
+        if (has < 0) return 1;
+        if (!has) continue;
+        if (n++) printf(", ");
+        cli_json_string(stdout, c->total[v].row.name);
+    }
+    printf("]}");
+    return 0;
+}
+
+static int json_space(const dataset_catalogue *c, tutti_count i) {
+    tutti_space_row row;
+    if (tutti_dataset_space_row(c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
+    printf("%s\n  {\"name\": ", i ? "," : "");
+    cli_json_string(stdout, row.name);
+    printf(", \"kind\": \"%s\", \"has_ids\": %s, \"shape\": ", row.is_list ? "list" : "grid",
+           row.has_ids ? "true" : "false");
+    dataset_json_shape(stdout, row.ndims, row.shape);
+    putchar('}');
+    return 0;
+}
+
+static int print_json(const dataset_catalogue *c) {
+    int failed = 0;
+    printf("{\"path\": ");
+    cli_json_string(stdout, c->path);
+    printf(", \"bytes\": %lld,\n \"segments\": [", (long long)c->bytes);
+    for (tutti_count i = 0; i < c->segments && !failed; i++) failed = json_segment(c, i);
+    printf("],\n \"variables\": [");
+    for (tutti_count i = 0; i < c->variables; i++) json_variable(c, i);
+    printf("],\n \"spaces\": [");
+    for (tutti_count i = 0; i < tutti_dataset_spaces(c->d) && !failed; i++)
+        failed = json_space(c, i);
+    printf("]}\n");
+    return failed;
+}
+
+int dataset_ls(const dataset_config *config) {
+    dataset_catalogue c;
+    const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) || dataset_count(&c) ||
+                       (config->json ? print_json(&c) : print_text(&c, config));
+    dataset_close(&c);
+    return failed ? DATASET_TROUBLE : CLI_OK;
+}

@@ -1,0 +1,263 @@
+/* tutti plot: a variable over time (least, mean, largest) as SVG, or a field of two dimensions as a heat
+ * map (PNG), drawn as tutti array read --png does.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/cmd_dataset.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- over time */
+
+typedef struct {
+    double time, least, mean, largest;
+} point;
+
+typedef struct {
+    point *point;
+    int n;
+    double x[2], y[2]; /* what the axes have */
+} series;
+
+static int point_find(dataset_view *v, point *out) {
+    long double sum = 0;
+    tutti_count n = 0;
+    int more;
+    *out = (point){v->segment.time, NAN, NAN, NAN};
+    while ((more = dataset_view_next(v)) > 0)
+        for (tutti_count i = 0; i < v->n; i++) {
+            const double value = dataset_view_value(v, i);
+            if (!isfinite(value)) continue;
+            sum += (long double)value;
+            n++;
+            out->least = fmin(out->least, value);
+            out->largest = fmax(out->largest, value);
+        }
+    if (n > 0) out->mean = (double)(sum / (long double)n);
+    return more < 0;
+}
+
+static int series_find(const dataset_catalogue *c, const tutti_variable_row *row,
+                       const dataset_config *config, series *s) {
+    const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
+    cli_progress progress;
+    int failed = 0;
+    progress_start(&progress, &alone, 0);
+    for (tutti_count g = 0; g < c->segments && !failed; g++) {
+        tutti_section_row section;
+        dataset_view v = {.count = 0};
+        point p;
+        const int has = dataset_has(c, g, row->name, &section);
+        failed = has < 0;
+        if (has <= 0) continue;
+        failed = dataset_view_open(c, row, g, config->slice, &v) || point_find(&v, &p);
+        dataset_view_close(&v);
+        progress_work(&progress, "reading", g + 1, c->segments);
+        if (failed || !isfinite(p.mean)) continue;
+        s->point = cli_realloc(s->point, (size_t)(s->n + 1) * sizeof *s->point);
+        s->point[s->n++] = p;
+    }
+    progress_end(&progress);
+    if (!failed && s->n == 0)
+        return cli_error("no segment of '%s' has numbers of '%s'", c->path, row->name);
+    return failed;
+}
+
+/* A step of 1, 2 or 5 times a power of ten, so that about `ticks` of them are there. */
+static double tick_step(const double range[2], int ticks) {
+    const double raw = (range[1] - range[0]) / ticks, base = pow(10, floor(log10(raw)));
+    const double part = raw / base;
+    return base * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
+}
+
+/* An axis from a to b, with some width if they are one. */
+static void axis_set(double range[2], double a, double b) {
+    const double little = a == b ? fmax(fabs(a) * 0.05, 1e-300) : 0;
+    range[0] = a - little;
+    range[1] = b + little;
+    if (!(range[1] > range[0])) range[1] = range[0] + 1;
+}
+
+enum { WIDTH = 760, HEIGHT = 420, LEFT = 92, RIGHT = 20, TOP = 44, BOTTOM = 56 };
+
+static double place_x(const series *s, double x) {
+    return LEFT + (WIDTH - LEFT - RIGHT) * ((x - s->x[0]) / (s->x[1] - s->x[0]));
+}
+
+static double place_y(const series *s, double y) {
+    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ((y - s->y[0]) / (s->y[1] - s->y[0]));
+}
+
+static void xml_text(FILE *f, const char *text) {
+    for (; *text; text++) switch (*text) {
+        case '<':
+            fputs("&lt;", f);
+            break;
+        case '>':
+            fputs("&gt;", f);
+            break;
+        case '&':
+            fputs("&amp;", f);
+            break;
+        case '"':
+            fputs("&quot;", f);
+            break;
+        default:
+            putc(*text, f);
+        }
+}
+
+static void draw_axes(const series *s, FILE *f) {
+    const double dx = tick_step(s->x, 6), dy = tick_step(s->y, 5);
+    for (double y = ceil(s->y[0] / dy) * dy; y <= s->y[1] + dy * 1e-9; y += dy)
+        fprintf(f,
+                "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.2f\" y2=\"%.2f\"/>"
+                "<text class=\"y\" x=\"%d\" y=\"%.2f\">%.6g</text>\n",
+                LEFT, WIDTH - RIGHT, place_y(s, y), place_y(s, y), LEFT - 8, place_y(s, y) + 4,
+                fabs(y) < dy * 1e-9 ? 0 : y);
+    for (double x = ceil(s->x[0] / dx) * dx; x <= s->x[1] + dx * 1e-9; x += dx)
+        fprintf(f, "<text class=\"x\" x=\"%.2f\" y=\"%d\">%.6g</text>\n", place_x(s, x),
+                HEIGHT - BOTTOM + 20, fabs(x) < dx * 1e-9 ? 0 : x);
+    fprintf(f, "<text class=\"x\" x=\"%d\" y=\"%d\">time</text>\n", (LEFT + WIDTH - RIGHT) / 2,
+            HEIGHT - 12);
+}
+
+static void draw_line(const series *s, size_t at, const char *class, FILE *f) {
+    fprintf(f, "<polyline class=\"%s\" points=\"", class);
+    for (int i = 0; i < s->n; i++) {
+        double y;
+        memcpy(&y, (const char *)&s->point[i] + at, sizeof y);
+        fprintf(f, "%s%.2f,%.2f", i ? " " : "", place_x(s, s->point[i].time), place_y(s, y));
+    }
+    fputs("\"/>\n", f);
+}
+
+static void draw_points(const series *s, FILE *f) {
+    for (int i = 0; i < s->n && s->n <= 60; i++)
+        fprintf(f,
+                "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"><title>time %.10g: %.10g (%.10g to "
+                "%.10g)</title></circle>\n",
+                place_x(s, s->point[i].time), place_y(s, s->point[i].mean), s->point[i].time,
+                s->point[i].mean, s->point[i].least, s->point[i].largest);
+}
+
+static void draw_series(const series *s, const tutti_variable_row *row, FILE *f) {
+    fprintf(f,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+            "height=\"%d\" role=\"img\">\n<style>\n"
+            "text { font: 13px sans-serif; fill: #333 } .x { text-anchor: middle } "
+            ".y { text-anchor: end } .title { font-size: 16px }\n"
+            ".grid { stroke: #ddd } polyline { fill: none; stroke-width: 1.5 } .mean { stroke: "
+            "#1b5fa8; stroke-width: 2 }\n"
+            ".bound { stroke: #8fb3d9 } .band { fill: #dbe8f5; stroke: none } circle { fill: "
+            "#1b5fa8 }\n</style>\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+            "<text class=\"title\" x=\"%d\" y=\"26\">",
+            WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT);
+    xml_text(f, row->spec.long_name[0] ? row->spec.long_name : row->name);
+    if (row->spec.units[0]) {
+        fputs(" [", f);
+        xml_text(f, row->spec.units);
+        fputs("]", f);
+    }
+    fputs(": least, mean, largest</text>\n", f);
+    draw_axes(s, f);
+    fputs("<polygon class=\"band\" points=\"", f);
+    for (int i = 0; i < s->n; i++)
+        fprintf(f, "%.2f,%.2f ", place_x(s, s->point[i].time), place_y(s, s->point[i].largest));
+    for (int i = s->n - 1; i >= 0; i--)
+        fprintf(f, "%.2f,%.2f ", place_x(s, s->point[i].time), place_y(s, s->point[i].least));
+    fputs("\"/>\n", f);
+    draw_line(s, offsetof(point, least), "bound", f);
+    draw_line(s, offsetof(point, largest), "bound", f);
+    draw_line(s, offsetof(point, mean), "mean", f);
+    draw_points(s, f);
+    fputs("</svg>\n", f);
+}
+
+static int plot_time(const dataset_catalogue *c, const tutti_variable_row *row,
+                     const dataset_config *config, const char *path) {
+    series s = {.n = 0};
+    int failed = series_find(c, row, config, &s);
+    if (!failed) {
+        double low = s.point[0].least, high = s.point[0].largest;
+        for (int i = 0; i < s.n; i++) {
+            low = fmin(low, s.point[i].least);
+            high = fmax(high, s.point[i].largest);
+        }
+        axis_set(s.x, s.point[0].time, s.point[s.n - 1].time);
+        axis_set(s.y, low, high);
+        FILE *f = cli_output_open(path);
+        failed = !f;
+        if (f) draw_series(&s, row, f);
+        if (f) failed = cli_output_close(f, path);
+    }
+    free(s.point);
+    return failed;
+}
+
+/* ---- a field */
+
+static int draw_npy(const char *npy, const char *png) {
+    const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1, .one_node = 1};
+    array_config config = {.path = npy, .png = png, .legend = 1, .budget = 64 << 20};
+    array_side side = {.array = NULL};
+    if (tutti_options_init(&config.options) != TUTTI_OK) return cli_error_tutti();
+    if (array_side_open(&alone, &config, TUTTI_READ, &side)) return 1;
+    tutti_count longest = 1; /* small fields become large enough to look at */
+    for (int d = 0; d < side.spec.ndims; d++)
+        if (side.shape[d] > longest) longest = side.shape[d];
+    config.zoom = longest < 400 ? (int)(480 / longest) : 1;
+    return array_side_close(&side, array_draw(&alone, &config, &side));
+}
+
+static int plot_field(const dataset_catalogue *c, const tutti_variable_row *row,
+                      const dataset_config *config, const char *path) {
+    tutti_count first, last = c->segments - 1;
+    tutti_section_row section;
+    if (config->segment && strcmp(config->segment, "latest") != 0) {
+        if (dataset_select(c, config->segment, &first, &last)) return 1;
+        if (first != last) return cli_error("a picture is of one segment: -s NUMBER");
+    } else {
+        while (last > 0 && dataset_has(c, last, row->name, &section) == 0) last--;
+    }
+    if (strcmp(path, "-") == 0) return cli_error("a picture goes to a file: -o FILE.png");
+    char *npy = cli_format("%s.tmp.npy", path);
+    const int failed =
+        dataset_npy_write(c, row, last, last, config->slice, npy) || draw_npy(npy, path);
+    unlink(npy);
+    free(npy);
+    return failed;
+}
+
+static int ends_in(const char *path, const char *end) {
+    const size_t n = strlen(path), m = strlen(end);
+    return n > m && strcmp(path + n - m, end) == 0;
+}
+
+/* By the name of the picture; without one by what was asked for. */
+static int plot(const dataset_catalogue *c, const dataset_config *config) {
+    const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
+    if (!row) return 1;
+    const int field = config->out ? ends_in(config->out, ".png") : config->segment != NULL;
+    if (config->out && !field && !ends_in(config->out, ".svg") && strcmp(config->out, "-") != 0)
+        return cli_error("'%s': pictures over time end in .svg, those of fields in .png",
+                         config->out);
+    if (!field && config->segment)
+        return cli_error("over time there is no -s; a picture of one segment ends in .png");
+    char *path = config->out ? cli_strdup(config->out)
+                             : cli_format("%s.%s", row->name, field ? "png" : "svg");
+    const int failed = (field ? plot_field : plot_time)(c, row, config, path);
+    if (!failed && strcmp(path, "-") != 0) printf("%s\n", path);
+    free(path);
+    return failed;
+}
+
+int dataset_plot(const dataset_config *config) {
+    dataset_catalogue c;
+    const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) || plot(&c, config);
+    dataset_close(&c);
+    return failed ? DATASET_TROUBLE : CLI_OK;
+}

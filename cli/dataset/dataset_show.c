@@ -1,0 +1,216 @@
+/* tutti show: the header of a dataset, in the manner of ncdump -h.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/cmd_dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONG = 40 }; /* longer arrays are cut in text */
+
+static tutti_array_spec number_of(tutti_type type) {
+    return (tutti_array_spec){
+        .ndims = 1, .shape = {1}, .type = type, .element_size = tutti_type_size(type)};
+}
+
+static void print_quoted(const char *text, tutti_count n) {
+    putchar('"');
+    for (tutti_count i = 0; i < n; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\')
+            printf("\\%c", c);
+        else if (c == '\n')
+            printf("\\n");
+        else if (c < 0x20 || c == 0x7f)
+            printf("\\x%02x", c);
+        else
+            putchar(c);
+    }
+    putchar('"');
+}
+
+/* float16 has no text of its own here: its bits are told. */
+static int printable(tutti_type type) {
+    return type != TUTTI_FLOAT16;
+}
+
+static void print_value(const dataset_info *info, int json) {
+    const tutti_array_spec spec = number_of(printable(info->type) ? info->type : TUTTI_UINT16);
+    if (info->type == TUTTI_BYTES) {
+        if (json)
+            cli_json_string(stdout, info->value);
+        else
+            print_quoted(info->value, info->count);
+        return;
+    }
+    if (json) putchar('[');
+    for (tutti_count i = 0; i < info->count; i++) {
+        if (!json && i == LONG) {
+            printf(", ... (%lld)", (long long)info->count);
+            break;
+        }
+        if (i) printf(", ");
+        const char *at = info->value + i * spec.element_size;
+        if (json && array_type_is_complex(spec.type)) {
+            putchar('[');
+            dataset_json_number(stdout, (double)array_element_value(spec.type, at, 0));
+            printf(", ");
+            dataset_json_number(stdout, (double)array_element_value(spec.type, at, 1));
+            putchar(']');
+        } else if (json && !array_type_is_integer(spec.type)) {
+            dataset_json_number(stdout, (double)array_element_value(spec.type, at, 0));
+        } else {
+            array_element_print(stdout, &spec, 0, 0, at);
+        }
+    }
+    if (json) putchar(']');
+}
+
+/* ---- text */
+
+static int print_infos(const dataset_catalogue *c, const tutti_info_owner *owner,
+                       const char *prefix) {
+    dataset_info info;
+    int more;
+    for (tutti_count i = 0; (more = dataset_info_read(c, owner, i, &info)) > 0; i++) {
+        printf("\t\t%s:%s = ", prefix, info.name);
+        print_value(&info, 0);
+        printf(" ;");
+        if (info.type != TUTTI_BYTES) printf(" // %s", tutti_type_name(info.type));
+        putchar('\n');
+        free(info.value);
+    }
+    return more < 0;
+}
+
+static int print_spaces(const dataset_catalogue *c) {
+    char text[ARRAY_TEXT];
+    printf("spaces:\n");
+    for (tutti_count i = 0; i < tutti_dataset_spaces(c->d); i++) {
+        tutti_space_row row;
+        if (tutti_dataset_space_row(c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
+        printf("\t%s = %s ;", row.name,
+               dataset_shape_text(row.ndims, row.shape, text, sizeof text));
+        printf(" // %s%s\n", row.is_list ? "list" : "grid", row.has_ids ? ", with ids" : "");
+    }
+    return 0;
+}
+
+static int print_variable(const dataset_catalogue *c, const tutti_variable_row *v) {
+    const tutti_variable_spec *s = &v->spec;
+    printf("\t%s %s(%s", tutti_type_name(s->type), v->name, s->space);
+    if (v->numbers > 1) printf(", %lld", (long long)v->numbers);
+    printf(") ;");
+    if (s->item != TUTTI_SCALAR) printf(" // %s", dataset_item_name(s->item));
+    putchar('\n');
+    if (s->units[0]) {
+        printf("\t\t%s:units = ", v->name);
+        print_quoted(s->units, (tutti_count)strlen(s->units));
+        printf(" ;\n");
+    }
+    if (s->long_name[0]) {
+        printf("\t\t%s:long_name = ", v->name);
+        print_quoted(s->long_name, (tutti_count)strlen(s->long_name));
+        printf(" ;\n");
+    }
+    if (s->fill != 0) printf("\t\t%s:_FillValue = %.17g ;\n", v->name, s->fill);
+    if (s->layout == TUTTI_RANKED) printf("\t\t%s:_Layout = \"ranked\" ;\n", v->name);
+    if (s->order == TUTTI_BIG_ENDIAN) printf("\t\t%s:_Endianness = \"big\" ;\n", v->name);
+    if (s->compress) printf("\t\t%s:_Compress = %d ;\n", v->name, s->compress);
+    return print_infos(c, &(tutti_info_owner){v->name, -1}, v->name);
+}
+
+/* How many, their times, and those that have infos. */
+static int print_segments(const dataset_catalogue *c) {
+    char prefix[64];
+    int failed = 0;
+    tutti_count states = 0;
+    for (tutti_count i = 0; i < c->segments; i++) {
+        tutti_segment g;
+        if (tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) return cli_error_tutti();
+        states += g.kind == TUTTI_STATE;
+    }
+    printf("segments:\n\tstate = %lld ;\n\ttopology = %lld ;\n", (long long)states,
+           (long long)(c->segments - states));
+    for (tutti_count i = 0; i < c->segments && !failed; i++) {
+        snprintf(prefix, sizeof prefix, "segment %lld", (long long)i);
+        failed = print_infos(c, &(tutti_info_owner){NULL, i}, prefix);
+    }
+    return failed;
+}
+
+static int print_text(const dataset_catalogue *c) {
+    printf("dataset %s {\n", c->path);
+    if (print_spaces(c)) return 1;
+    printf("variables:\n");
+    for (tutti_count v = 0; v < c->variables; v++)
+        if (print_variable(c, &c->total[v].row)) return 1;
+    if (print_segments(c)) return 1;
+    printf("infos:\n");
+    if (print_infos(c, NULL, "")) return 1;
+    printf("}\n");
+    return 0;
+}
+
+/* ---- for programs */
+
+static int json_infos(const dataset_catalogue *c, const tutti_info_owner *owner) {
+    dataset_info info;
+    int more;
+    putchar('{');
+    for (tutti_count i = 0; (more = dataset_info_read(c, owner, i, &info)) > 0; i++) {
+        if (i) printf(", ");
+        cli_json_string(stdout, info.name);
+        printf(": ");
+        print_value(&info, 1);
+        free(info.value);
+    }
+    putchar('}');
+    return more < 0;
+}
+
+static int print_json(const dataset_catalogue *c) {
+    int failed = 0;
+    printf("{\"path\": ");
+    cli_json_string(stdout, c->path);
+    printf(",\n \"infos\": ");
+    failed = json_infos(c, NULL);
+    printf(",\n \"variables\": [");
+    for (tutti_count v = 0; v < c->variables && !failed; v++) {
+        const tutti_variable_row *row = &c->total[v].row;
+        printf("%s\n  {\"name\": ", v ? "," : "");
+        cli_json_string(stdout, row->name);
+        printf(", \"type\": \"%s\", \"space\": ", tutti_type_name(row->spec.type));
+        cli_json_string(stdout, row->spec.space);
+        printf(", \"item\": \"%s\", \"numbers\": %lld, \"units\": ",
+               dataset_item_name(row->spec.item), (long long)row->numbers);
+        cli_json_string(stdout, row->spec.units);
+        printf(", \"long_name\": ");
+        cli_json_string(stdout, row->spec.long_name);
+        printf(", \"fill\": ");
+        dataset_json_number(stdout, row->spec.fill);
+        printf(", \"infos\": ");
+        failed = json_infos(c, &(tutti_info_owner){row->name, -1});
+        putchar('}');
+    }
+    printf("],\n \"segments\": [");
+    for (tutti_count i = 0; i < c->segments && !failed; i++) {
+        tutti_segment g;
+        if (tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) return cli_error_tutti();
+        printf("%s\n  {\"number\": %lld, \"kind\": \"%s\", \"index\": %lld, \"time\": ",
+               i ? "," : "", (long long)i, dataset_kind_name(g.kind), (long long)g.index);
+        dataset_json_number(stdout, g.time);
+        printf(", \"infos\": ");
+        failed = json_infos(c, &(tutti_info_owner){NULL, i});
+        putchar('}');
+    }
+    printf("]}\n");
+    return failed;
+}
+
+int dataset_show(const dataset_config *config) {
+    dataset_catalogue c;
+    const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) ||
+                       (config->json ? print_json(&c) : print_text(&c));
+    dataset_close(&c);
+    return failed ? DATASET_TROUBLE : CLI_OK;
+}

@@ -1,0 +1,118 @@
+/* tutti verify: the database of a dataset and every checksum of its data.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/cmd_dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PLACES = 20 }; /* that are told */
+
+typedef struct {
+    const dataset_config *config;
+    const cli_world *world;
+    tutti_count segments, damaged, unsummed;
+    tutti_off bytes;
+    double seconds;
+    char *place[PLACES];
+    int places;
+} verdict;
+
+static void note(verdict *v, const char *what) {
+    v->damaged++;
+    if (v->places > 0 && strcmp(v->place[v->places - 1], what) == 0) return; /* a file is gone */
+    if (v->places < PLACES) v->place[v->places++] = cli_strdup(what);
+}
+
+/* Does the error say that the dataset is damaged, or that it cannot be looked at? */
+static int is_damage(tutti_err err) {
+    return err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND;
+}
+
+static int look(verdict *v, const dataset_catalogue *c) {
+    cli_progress progress;
+    tutti_off all = 0, seen = 0;
+    int failed = 0;
+    for (tutti_count i = 0; i < c->segments; i++) {
+        tutti_segment g;
+        if (tutti_dataset_segment(c->d, i, &g) == TUTTI_OK) all += g.bytes;
+    }
+    progress_start(&progress, v->world, 0);
+    for (tutti_count i = -1; i < c->segments && !failed; i++) {
+        tutti_segment g = {.bytes = 0};
+        tutti_off bytes = 0;
+        const tutti_err err = tutti_dataset_verify_segment(c->d, i, &bytes);
+        if (err != TUTTI_OK && is_damage(err))
+            note(v, tutti_last_message());
+        else if (err != TUTTI_OK)
+            failed = cli_error_tutti();
+        if (i < 0 || tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) continue;
+        v->segments++;
+        v->unsummed += err == TUTTI_OK && bytes == 0 && g.sections > 0;
+        v->bytes += bytes;
+        seen += g.bytes;
+        progress_work(&progress, "verifying", seen, all);
+    }
+    progress_end(&progress);
+    return failed;
+}
+
+/* A directory with a metadata file is a dataset, if a damaged one. */
+static int looks_like_one(const char *path) {
+    struct stat st;
+    char *name = cli_format("%s/metadata.sqlite", path);
+    const int is = stat(name, &st) == 0 && S_ISREG(st.st_mode);
+    free(name);
+    return is;
+}
+
+/* ---- reports */
+
+static void report_text(const verdict *v) {
+    char size[32], rate[32];
+    for (int i = 0; i < v->places; i++) fprintf(stderr, "%s\n", v->place[i]);
+    if (v->damaged > v->places)
+        fprintf(stderr, "%lld segments are damaged\n", (long long)v->damaged);
+    if (v->config->quiet) return;
+    cli_format_size(v->bytes, size, sizeof size);
+    cli_format_size((tutti_off)(v->seconds > 0 ? (double)v->bytes / v->seconds : 0), rate,
+                    sizeof rate);
+    printf("%s: %s; %lld segment%s, %s in %.2f s (%s/s)\n", v->config->path,
+           v->damaged ? "damaged" : "ok", (long long)v->segments, v->segments == 1 ? "" : "s", size,
+           v->seconds, rate);
+    if (v->unsummed)
+        printf("%lld segment%s written without checksums: not compared\n", (long long)v->unsummed,
+               v->unsummed == 1 ? " was" : "s were");
+}
+
+static void report_json(const verdict *v) {
+    printf("{\"path\": ");
+    cli_json_string(stdout, v->config->path);
+    printf(", \"ok\": %s, \"segments\": %lld, \"without_checksums\": %lld, \"bytes\": %lld, "
+           "\"seconds\": %.6f,\n \"damaged\": %lld, \"places\": [",
+           v->damaged ? "false" : "true", (long long)v->segments, (long long)v->unsummed,
+           (long long)v->bytes, v->seconds, (long long)v->damaged);
+    for (int i = 0; i < v->places; i++) {
+        if (i) printf(",\n  ");
+        cli_json_string(stdout, v->place[i]);
+    }
+    printf("]}\n");
+}
+
+int dataset_verify(const cli_world *w, const dataset_config *config) {
+    dataset_catalogue c;
+    verdict v = {.config = config, .world = w};
+    const double start = cli_now();
+    int failed = dataset_open(w->comm, config->path, &c);
+    if (failed && tutti_last_error()->code == TUTTI_ERR_FORMAT && looks_like_one(config->path)) {
+        note(&v, cli_message());
+        failed = 0;
+    } else if (!failed) {
+        failed = look(&v, &c);
+    }
+    v.seconds = cli_now() - start;
+    dataset_close(&c);
+    if (w->rank == 0 && !failed) (config->json ? report_json : report_text)(&v);
+    for (int i = 0; i < v.places; i++) free(v.place[i]);
+    return failed ? DATASET_TROUBLE : v.damaged ? 1 : CLI_OK;
+}

@@ -1,0 +1,197 @@
+/* dataset: what there is, for programs that do not know it: rows of spaces, variables and sections,
+ * names of infos; a segment checked.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/dataset_impl.h"
+#include "dataset/meta_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* As much of a row as the caller's struct has. */
+static void hand_out(void *out, size_t struct_size, const void *row, size_t size) {
+    memset(out, 0, struct_size);
+    memcpy(out, row, struct_size < size ? struct_size : size);
+}
+
+/* ---- spaces and variables */
+
+tutti_count tutti_dataset_spaces(const tutti_dataset *d) {
+    return tutti__dataset_live(d) == TUTTI_OK ? d->model.spaces_n : 0;
+}
+
+tutti_err tutti_dataset_space_row_sized(const tutti_dataset *d, tutti_count number,
+                                        tutti_space_row *out, size_t struct_size) {
+    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "nowhere to put the row");
+    TUTTI_CHECK(number >= 0 && number < d->model.spaces_n, TUTTI_ERR_NOT_FOUND,
+                "there is no space %lld of %lld", (long long)number, (long long)d->model.spaces_n);
+    const tutti__space *s = &d->model.spaces[number];
+    const tutti__size *z = tutti__model_size(&d->model, s->id, INT64_MAX);
+    tutti_space_row row = {.name = s->name, .is_list = s->kind == TUTTI__SPACE_LIST};
+    if (z) {
+        row.has_ids = z->has_ids;
+        row.ndims = z->ndims;
+        memcpy(row.shape, z->shape, (size_t)z->ndims * sizeof *z->shape);
+    }
+    hand_out(out, struct_size, &row, sizeof row);
+    return TUTTI_OK;
+}
+
+/* The library's own have a ':' in their names. */
+static int is_own(const tutti__variable *v) {
+    return strchr(v->name, ':') != NULL;
+}
+
+tutti_count tutti_dataset_variables(const tutti_dataset *d) {
+    tutti_count n = 0;
+    if (tutti__dataset_live(d) != TUTTI_OK) return 0;
+    for (int64_t i = 0; i < d->model.variables_n; i++) n += !is_own(&d->model.variables[i]);
+    return n;
+}
+
+tutti_err tutti_dataset_variable_row_sized(const tutti_dataset *d, tutti_count number,
+                                           tutti_variable_row *out, size_t struct_size) {
+    const tutti__variable *v = NULL;
+    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "nowhere to put the row");
+    tutti_count left = number;
+    for (int64_t i = 0; i < d->model.variables_n && left >= 0; i++)
+        if (!is_own(&d->model.variables[i]) && left-- == 0) v = &d->model.variables[i];
+    TUTTI_CHECK(number >= 0 && v, TUTTI_ERR_NOT_FOUND, "there is no variable %lld",
+                (long long)number);
+    const tutti__space *s = tutti__model_space_id(&d->model, v->space);
+    const tutti_variable_row row = {.name = v->name,
+                                    .numbers = tutti__variable_numbers(v),
+                                    .spec = {.space = s ? s->name : "",
+                                             .item = (tutti_item)v->item,
+                                             .components = v->components,
+                                             .type = (tutti_type)v->type,
+                                             .layout = (tutti_layout)v->layout,
+                                             .order = (tutti_byte_order)v->order,
+                                             .units = v->units,
+                                             .long_name = v->long_name,
+                                             .fill = v->fill,
+                                             .compress = v->compress}};
+    hand_out(out, struct_size, &row, sizeof row);
+    return TUTTI_OK;
+}
+
+/* ---- sections */
+
+tutti_err tutti_dataset_section_row_sized(tutti_dataset *d, tutti_count segment,
+                                          const char *variable, tutti_section_row *out,
+                                          size_t struct_size) {
+    TUTTI_KEEP_ERRNO;
+    const tutti__known *k = NULL;
+    const tutti__variable *v = NULL;
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti_err err = tutti__dataset_segment_check(d, segment);
+    if (err == TUTTI_OK && !(out && variable))
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "no variable, or nowhere to put the row");
+    if (err == TUTTI_OK && !(v = tutti__model_variable(&d->model, variable)))
+        err =
+            tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no variable '%.60s'", variable);
+    tutti__dataset_same same = {"section_row", "segment or variable", 0};
+    if (err == TUTTI_OK)
+        same.hash =
+            tutti__hash(tutti__hash_text(TUTTI__HASH_START, variable), &segment, sizeof segment);
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
+    err = tutti__sections_of(d, segment, &k);
+    if (err != TUTTI_OK) return tutti__dataset_named(d, "section_row", err);
+    const tutti__section *s = tutti__section_find(k, v->id, 0);
+    TUTTI_CHECK(s, TUTTI_ERR_NOT_FOUND, "segment %lld has no variable '%s'", (long long)segment,
+                variable);
+    const tutti__datafile *f = tutti__model_file_id(&d->model, d->model.segments[segment].file);
+    const tutti_section_row row = {.type = (tutti_type)s->type,
+                                   .bytes = s->bytes,
+                                   .start = s->start,
+                                   .file = f ? f->name : "",
+                                   .has_sum = s->summed};
+    hand_out(out, struct_size, &row, sizeof row);
+    return TUTTI_OK;
+}
+
+/* ---- infos */
+
+/* Rank 0: the name of one of them; "": there are less. */
+static tutti_err name_read(tutti__meta *m, int64_t variable, int64_t segment, tutti_count number,
+                           char name_out[TUTTI__NAME]) {
+    sqlite3_stmt *s = NULL;
+    int row = 0;
+    name_out[0] = 0;
+    if (m->empty) return TUTTI_OK;
+    TUTTI_TRY(tutti__sql_prepare(m,
+                                 "SELECT name FROM infos WHERE variable = ? AND segment = ?"
+                                 " ORDER BY name LIMIT 1 OFFSET ?",
+                                 &s));
+    sqlite3_bind_int64(s, 1, variable);
+    sqlite3_bind_int64(s, 2, segment);
+    sqlite3_bind_int64(s, 3, number);
+    tutti_err err = tutti__sql_step(m, s, &row);
+    const char *name = row ? (const char *)sqlite3_column_text(s, 0) : "";
+    if (err == TUTTI_OK && row && !(name && tutti__name_right(name, TUTTI__NAME)))
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "an info has a name that is none");
+    if (err == TUTTI_OK) snprintf(name_out, TUTTI__NAME, "%s", name);
+    sqlite3_finalize(s);
+    return err;
+}
+
+static tutti_err owner_ids(const tutti_dataset *d, const tutti_info_owner *owner, int64_t ids[2]) {
+    ids[0] = ids[1] = 0;
+    if (!owner) return TUTTI_OK;
+    TUTTI_CHECK(!owner->variable || owner->segment == -1, TUTTI_ERR_ARG,
+                "infos of a variable and of a segment: of one of them");
+    if (owner->variable) {
+        const tutti__variable *v = tutti__model_variable(&d->model, owner->variable);
+        TUTTI_CHECK(v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", owner->variable);
+        ids[0] = v->id;
+    } else if (owner->segment != -1) {
+        TUTTI_TRY(tutti__dataset_segment_check(d, owner->segment));
+        ids[1] = d->model.segments[owner->segment].id;
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_info_name(tutti_dataset *d, const tutti_info_owner *owner,
+                                  tutti_count number, char *name_out) {
+    TUTTI_KEEP_ERRNO;
+    int64_t ids[2] = {0, 0};
+    char name[TUTTI__NAME] = "";
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti_err err = owner_ids(d, owner, ids);
+    if (err == TUTTI_OK && !(name_out && number >= 0))
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "info %lld, or nowhere to put its name",
+                               (long long)number);
+    const int64_t words[] = {ids[0], ids[1], number};
+    const tutti__dataset_same same = {"info_name", "the owner or the number",
+                                      tutti__hash(TUTTI__HASH_START, words, sizeof words)};
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
+    if (d->team->rank == 0) err = name_read(d->meta, ids[0], ids[1], number, name);
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) err = tutti__team_tell(d->team, name, (int)sizeof name);
+    if (err == TUTTI_OK && !name[0])
+        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there are less infos than %lld",
+                               (long long)number + 1);
+    if (err == TUTTI_OK) memcpy(name_out, name, sizeof name);
+    return tutti__dataset_named(d, "info_name", err);
+}
+
+/* ---- checking */
+
+tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
+                                       tutti_off *bytes_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_off bytes = 0;
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti_err err = segment == -1 ? TUTTI_OK : tutti__dataset_segment_check(d, segment);
+    const tutti__dataset_same same = {"verify_segment", "the segment",
+                                      tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
+    if (segment >= 0)
+        err = tutti__checksums_compare(d, &d->model.segments[segment], NULL, &bytes);
+    else
+        err =
+            tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_integrity(d->meta) : TUTTI_OK);
+    if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;
+    return tutti__dataset_named(d, "verify", err);
+}

@@ -1,0 +1,102 @@
+/* crash_writer DIRECTORY MICROSECONDS   goes on with a dataset, and is killed on all ranks after a while (0: never, and ends
+ * after three more segments).  What it finds must be whole: all segments verify and have the values that were put.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <tutti/tutti.h>
+
+enum { N = 30000 };
+static int rank, ranks;
+
+static void killed(int signal) {
+    (void)signal;
+    kill(getpid(), SIGKILL);
+}
+
+static void expect(tutti_err err, const char *what) {
+    if (err == TUTTI_OK) return;
+    fprintf(stderr, "rank %d, %s: %s\n", rank, what, tutti_last_message());
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static double value(int64_t index, tutti_count i) {
+    return (double)(index * N + i);
+}
+
+/* The last segments, one by one; all of them by their checksums. */
+static void check(tutti_dataset *d, tutti_decomposition *mine, tutti_count lo, tutti_count n,
+                  double *buf) {
+    const tutti_count all = tutti_dataset_segments(d);
+    expect(tutti_dataset_verify(d, NULL), "verify");
+    for (tutti_count s = all > 3 ? all - 3 : 0; s < all; s++) {
+        tutti_segment g;
+        expect(tutti_dataset_segment(d, s, &g), "segment");
+        if (g.index != s || g.sections < 2) {
+            fprintf(stderr, "segment %lld has index %lld\n", (long long)s, (long long)g.index);
+            MPI_Abort(MPI_COMM_WORLD, 4);
+        }
+        const char *names[] = {"u", "w"};
+        for (int k = 0; k < 2; k++) {
+            expect(tutti_dataset_get(d, s, 1, &(tutti_get){names[k], mine, TUTTI_FLOAT64, buf}),
+                   "get");
+            for (tutti_count i = 0; i < n; i++)
+                if (buf[i] != value(s, lo + i)) {
+                    fprintf(stderr, "%s of segment %lld: %g at %lld\n", names[k], (long long)s,
+                            buf[i], (long long)(lo + i));
+                    MPI_Abort(MPI_COMM_WORLD, 5);
+                }
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const long after = atol(argv[2]);
+    const tutti_count lo = (tutti_count)N * rank / ranks,
+                      n = (tutti_count)N * (rank + 1) / ranks - lo;
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
+                                           .slice = {.lo = {lo}, .hi = {lo + n}, .stride = {1}}};
+    tutti_dataset_options opt;
+    tutti_dataset *d = NULL;
+    tutti_decomposition *mine = NULL;
+    double *buf = malloc(N * sizeof *buf);
+    tutti_dataset_options_init(&opt);
+    opt.level = after % 2 ? TUTTI_DURABLE : TUTTI_VISIBLE;
+    opt.indices_per_file = after % 3 == 2 ? 4 : 0;
+    expect(tutti_dataset_open(MPI_COMM_WORLD, argv[1], TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE,
+                              &opt, &d),
+           "open");
+    expect(tutti_dataset_grid(d, "x", 1, (tutti_count[]){N}), "grid");
+    const tutti_variable_spec u = {.space = "x", .type = TUTTI_FLOAT64};
+    const tutti_variable_spec w = {.space = "x", .type = TUTTI_FLOAT64, .layout = TUTTI_RANKED};
+    expect(tutti_dataset_variable(d, "u", &u), "variable");
+    expect(tutti_dataset_variable(d, "w", &w), "variable");
+    expect(tutti_decomposition_create(d, "x", &spec, &mine), "decomposition");
+    const tutti_count found = tutti_dataset_segments(d);
+    check(d, mine, lo, n, buf);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (after) { /* from here on at any instant */
+        const struct itimerval when = {.it_value = {after / 1000000, after % 1000000}};
+        signal(SIGALRM, killed);
+        setitimer(ITIMER_REAL, &when, NULL);
+    }
+    for (tutti_count s = found; after || s < found + 3; s++) {
+        expect(tutti_dataset_begin(d, TUTTI_STATE, s, (double)s), "begin");
+        for (tutti_count i = 0; i < n; i++) buf[i] = value(s, lo + i);
+        expect(tutti_dataset_put(d, 1, &(tutti_put){"u", mine, TUTTI_FLOAT64, buf}), "put");
+        expect(tutti_dataset_put(d, 1, &(tutti_put){"w", mine, TUTTI_FLOAT64, buf}), "put");
+        expect(tutti_dataset_commit(d), "commit");
+    }
+    check(d, mine, lo, n, buf);
+    if (rank == 0) printf("%lld\n", (long long)tutti_dataset_segments(d));
+    tutti_decomposition_free(&mine);
+    expect(tutti_dataset_close(&d), "close");
+    free(buf);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,329 @@
+/* TEST ranks=1,2,3,5 timeout=60 */
+/* Segments come and go: found by index and time, erased, dropped, discarded, followed by readers; infos;
+ * types that change; bytes that are the same whoever writes them, and are found to be damaged.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/sums.h"
+#include "dataset/datasets.h"
+
+enum { ENTRIES = 20000 };
+#define GOLDEN_BYTES 425984
+#define GOLDEN_SUM 0xd60336608784dc93u
+static char path[512];
+static tutti_dataset *d;
+static tutti_decomposition *mine;
+static tutti_count lo, n;
+static double *buf, *got;
+
+static void opened(int mode, tutti_dataset_options opt) {
+    CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
+}
+
+static void decomposed(void) {
+    lo = (tutti_count)ENTRIES * rank / ranks;
+    n = (tutti_count)ENTRIES * (rank + 1) / ranks - lo;
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
+                                           .slice = {.lo = {lo}, .hi = {lo + n}, .stride = {1}}};
+    CHECK_SAME(tutti_decomposition_create(d, "x", &spec, &mine), TUTTI_OK);
+}
+
+static void made(tutti_dataset_options opt) {
+    const tutti_variable_spec u = {.space = "x", .type = TUTTI_FLOAT64, .units = "m/s"};
+    const tutti_variable_spec w = {
+        .space = "x", .type = TUTTI_FLOAT32, .layout = TUTTI_RANKED, .order = TUTTI_BIG_ENDIAN};
+    dataset_remove(path);
+    opened(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, opt);
+    CHECK_SAME(tutti_dataset_grid(d, "x", 1, (tutti_count[]){ENTRIES}), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_variable(d, "u", &u), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_variable(d, "w", &w), TUTTI_OK);
+    decomposed();
+}
+
+static void closed(void) {
+    tutti_decomposition_free(&mine);
+    CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
+}
+
+static double value(int64_t index, tutti_count i) {
+    return (double)(index * 1000 + i % 997);
+}
+
+static void put(const char *name, int64_t index) {
+    for (tutti_count i = 0; i < n; i++) buf[i] = value(index, lo + i);
+    CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){name, mine, TUTTI_FLOAT64, buf}), TUTTI_OK);
+}
+
+static void state(int64_t index, int ranked) {
+    CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, (double)index / 4), TUTTI_OK);
+    put("u", index);
+    if (ranked) put("w", index);
+    CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
+}
+
+static void right(tutti_count segment, const char *name, int64_t index) {
+    int wrong = 0;
+    memset(got, 0, (size_t)n * sizeof *got);
+    CHECK_SAME(tutti_dataset_get(d, segment, 1, &(tutti_get){name, mine, TUTTI_FLOAT64, got}),
+               TUTTI_OK);
+    for (tutti_count i = 0; i < n; i++) wrong += got[i] != value(index, lo + i);
+    CHECK(wrong == 0, "%s of segment %lld: %d wrong", name, (long long)segment, wrong);
+}
+
+static int files(void) {
+    int count = 0;
+    DIR *dir = opendir(path);
+    struct dirent *e;
+    while (dir && (e = readdir(dir))) count += strncmp(e->d_name, "data-", 5) == 0;
+    if (dir) closedir(dir);
+    return count;
+}
+
+/* ---- finding, following, erasing */
+
+static void found(void) {
+    tutti_count at = -1, count = 0;
+    check_where("found");
+    made(visible());
+    for (int64_t i = 0; i < 6; i++) state(2 * i, i % 2 == 0);
+    CHECK_OK(tutti_dataset_find_index(d, TUTTI_STATE, 4, &at));
+    CHECK_EQ(at, 2);
+    CHECK_OK(tutti_dataset_find_time(d, TUTTI_STATE, 1.4, &at));
+    CHECK_EQ(at, 2);
+    CHECK_OK(tutti_dataset_latest(d, TUTTI_STATE, &at));
+    CHECK_EQ(at, 5);
+    CHECK_ERR(tutti_dataset_latest(d, TUTTI_TOPOLOGY, &at), TUTTI_ERR_NOT_FOUND);
+    double *all = calloc((size_t)(6 * n) + 1, sizeof *all);
+    CHECK_SAME(tutti_dataset_follow(d, 0, 5, &(tutti_get){"w", mine, TUTTI_FLOAT64, all}, &count),
+               TUTTI_OK);
+    CHECK_EQ(count, 3); /* not every segment has it */
+    for (int k = 0; k < 3; k++)
+        for (tutti_count i = 0; i < n; i += 37)
+            CHECK(all[k * n + i] == value(4 * k, lo + i), "step %d, entry %lld", k, (long long)i);
+    free(all);
+    CHECK_SAME(tutti_dataset_erase_after(d, 2), TUTTI_OK);
+    CHECK_EQ(tutti_dataset_segments(d), 3);
+    state(5, 1);
+    right(3, "u", 5);
+    right(3, "w", 5);
+    right(2, "w", 4);
+    CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 6, 0), TUTTI_OK);
+    put("u", 6);
+    CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 6, 0), TUTTI_OK);
+    put("u", 7); /* never committed: closing discards it */
+    closed();
+    opened(TUTTI_READ, visible());
+    decomposed();
+    CHECK_EQ(tutti_dataset_segments(d), 4);
+    right(1, "u", 2);
+    right(3, "w", 5);
+    CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
+    closed();
+    opened(TUTTI_READ | TUTTI_WRITE, visible());
+    decomposed();
+    CHECK_SAME(tutti_dataset_erase_after(d, -1), TUTTI_OK);
+    CHECK_EQ(tutti_dataset_segments(d), 0);
+    CHECK_EQ(files(), 0);
+    state(0, 1);
+    right(0, "w", 0);
+    closed();
+}
+
+/* ---- rotation: one file for every index, the oldest go */
+
+static void dropped(void) {
+    tutti_dataset_options opt = visible();
+    tutti_segment s;
+    check_where("dropped");
+    opt.indices_per_file = 1;
+    made(opt);
+    CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_resize(d, "x", 1, (tutti_count[]){ENTRIES}), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
+    tutti_decomposition_free(&mine);
+    decomposed();
+    for (int64_t i = 1; i < 6; i++) state(i, i > 2);
+    CHECK_EQ(files(), 6);
+    CHECK_SAME(tutti_dataset_drop_oldest(d, 2), TUTTI_OK);
+    CHECK_EQ(files(), 4); /* two, the topology's, and the one with the list of entries */
+    CHECK_EQ(tutti_dataset_segments(d), 4);
+    CHECK_OK(tutti_dataset_segment(d, 3, &s));
+    CHECK(s.index == 5 && s.topology == 0, "index %lld, topology %lld", (long long)s.index,
+          (long long)s.topology);
+    right(3, "u", 5);
+    right(3, "w", 5);
+    state(9, 1);
+    closed();
+    opened(TUTTI_READ, opt);
+    decomposed();
+    right(4, "w", 9);
+    right(2, "w", 4);
+    CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
+    closed();
+}
+
+/* ---- a reader beside a writer */
+
+static void beside(void) {
+    tutti_dataset *writer;
+    tutti_decomposition *theirs;
+    int changed = -1;
+    check_where("beside");
+    made(visible());
+    state(0, 0);
+    writer = d;
+    theirs = mine;
+    opened(TUTTI_READ, visible());
+    decomposed();
+    tutti_dataset *reader = d;
+    tutti_decomposition *ours = mine;
+    for (int i = 1; i < 4; i++) {
+        d = writer;
+        mine = theirs;
+        state(i, 0);
+        d = reader;
+        mine = ours;
+        CHECK_EQ(tutti_dataset_segments(d), i);
+        right(i - 1, "u", i - 1);
+        CHECK_SAME(tutti_dataset_refresh(d, &changed), TUTTI_OK);
+        CHECK(changed == 1 && tutti_dataset_segments(d) == i + 1, "segments after refresh");
+        right(i, "u", i);
+        CHECK_SAME(tutti_dataset_refresh(d, &changed), TUTTI_OK);
+        CHECK_EQ(changed, 0);
+    }
+    d = writer;
+    mine = theirs;
+    CHECK_SAME(tutti_dataset_erase_after(d, 0), TUTTI_OK);
+    closed();
+    d = reader;
+    mine = ours;
+    CHECK_SAME(tutti_dataset_refresh(d, &changed), TUTTI_OK);
+    CHECK(changed == 1 && tutti_dataset_segments(d) == 1, "segments after erasing");
+    closed();
+}
+
+/* ---- infos, and types that change */
+
+static void infos(void) {
+    const int32_t three[3] = {1, -2, 3};
+    int32_t back[3];
+    char text[64] = "";
+    tutti_type type;
+    tutti_count count = 0;
+    const tutti_info_owner of_u = {"u", -1}, of_0 = {NULL, 0};
+    check_where("infos");
+    made(visible());
+    CHECK_SAME(tutti_dataset_info_set(d, NULL, "title", TUTTI_BYTES, 5, "heat!"), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_info_set(d, &of_u, "range", TUTTI_INT32, 3, three), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 0, 0), TUTTI_OK);
+    put("u", 0);
+    CHECK_SAME(tutti_dataset_info_set(d, &of_0, "note", TUTTI_BYTES, 4, "gone"), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_info_get(d, &of_0, "note", &type, &count, NULL), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 0, 0), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_info_set(d, &of_0, "note", TUTTI_BYTES, 2, "hi"), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_put_type(d, "u", TUTTI_FLOAT16), TUTTI_OK);
+    for (tutti_count i = 0; i < n; i++) buf[i] = (double)(i % 100);
+    CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"u", mine, TUTTI_FLOAT64, buf}), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
+    closed();
+    opened(TUTTI_READ | TUTTI_WRITE, visible());
+    CHECK_SAME(tutti_dataset_info_get(d, &of_u, "range", &type, &count, NULL), TUTTI_OK);
+    CHECK(type == TUTTI_INT32 && count == 3, "type %d, %lld", (int)type, (long long)count);
+    CHECK_SAME(tutti_dataset_info_get(d, &of_u, "range", &type, &count, back), TUTTI_OK);
+    CHECK(memcmp(back, three, sizeof back) == 0, "another value");
+    count = 2;
+    CHECK_SAME(tutti_dataset_info_get(d, &of_u, "range", &type, &count, back), TUTTI_ERR_ARG);
+    count = sizeof text;
+    CHECK_SAME(tutti_dataset_info_get(d, &of_0, "note", &type, &count, text), TUTTI_OK);
+    CHECK(count == 2 && strcmp(text, "hi") == 0, "'%s'", text);
+    CHECK_SAME(tutti_dataset_info_set(d, NULL, "title", TUTTI_BYTES, 0, NULL), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_info_get(d, NULL, "title", &type, &count, NULL), TUTTI_ERR_NOT_FOUND);
+    if (ranks > 1)
+        CHECK_SAME(tutti_dataset_info_set(d, NULL, "x", TUTTI_BYTES, 1, rank ? "a" : "b"),
+                   TUTTI_ERR_MISMATCH);
+    decomposed();
+    CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"u", mine, TUTTI_FLOAT64, got}), TUTTI_OK);
+    for (tutti_count i = 0; i < n; i += 7) CHECK(got[i] == (double)(i % 100), "%g", got[i]);
+    closed();
+}
+
+/* ---- bytes */
+
+/* The data file does not depend on the number of ranks, nor on the MPI. */
+static void golden(void) {
+    char file[600];
+    int64_t bytes = 0;
+    check_where("golden");
+    made(visible());
+    state(3, 0);
+    state(4, 0);
+    closed();
+    snprintf(file, sizeof file, "%s/data-000001.tutti", path);
+    unsigned char *v = file_get(file, &bytes);
+    CHECK_EQ(bytes, GOLDEN_BYTES);
+    CHECK(tutti__sum_of(v, (size_t)bytes) == GOLDEN_SUM, "the data file has sum 0x%llx",
+          (unsigned long long)tutti__sum_of(v, (size_t)bytes));
+    free(v);
+}
+
+/* A bit anywhere in sections or trailer. */
+static void damaged(void) {
+    char file[600];
+    int64_t bytes = 0;
+    tutti_dataset_options opt = visible();
+    const struct {
+        int64_t at;
+        tutti_err get;
+    } flips[] = {{65536 + 5, TUTTI_ERR_FORMAT},
+                 {65536 + 8 * ENTRIES - 1, TUTTI_ERR_FORMAT},
+                 {-10, TUTTI_ERR_FORMAT}};
+    check_where("damaged");
+    made(visible());
+    state(3, 0);
+    closed();
+    opt.check_reads = 1;
+    snprintf(file, sizeof file, "%s/data-000001.tutti", path);
+    for (int k = 0; k < 3; k++) {
+        unsigned char *v = file_get(file, &bytes);
+        const int64_t at = flips[k].at < 0 ? bytes + flips[k].at : flips[k].at;
+        v[at] ^= 16;
+        file_put(file, v, bytes);
+        opened(TUTTI_READ, opt);
+        decomposed();
+        CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"u", mine, TUTTI_FLOAT64, got}),
+                   flips[k].get);
+        CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
+        if (k < 2) CHECK(strstr(tutti_last_message(), "'u'"), "%s", tutti_last_message());
+        closed();
+        v[at] ^= 16;
+        file_put(file, v, bytes);
+        free(v);
+    }
+    opened(TUTTI_READ, opt);
+    decomposed();
+    right(0, "u", 3);
+    CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
+    closed();
+    unsigned char *v = file_get(file, &bytes); /* shorter than its segments */
+    file_put(file, v, bytes - 1);
+    free(v);
+    CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &d),
+               TUTTI_ERR_FORMAT);
+}
+
+int main(int argc, char **argv) {
+    harness_begin(&argc, &argv, 1262);
+    snprintf(path, sizeof path, "%s/t1262.tutti", check_dir());
+    buf = malloc(ENTRIES * sizeof *buf);
+    got = malloc(ENTRIES * sizeof *got);
+    found();
+    dropped();
+    beside();
+    infos();
+    golden();
+    damaged();
+    dataset_remove(path);
+    free(buf);
+    free(got);
+    return harness_end();
+}
