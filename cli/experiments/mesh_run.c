@@ -105,7 +105,8 @@ static const tutti_replicas *inspector_of(const bench_job *job, const bench_entr
     return p->stage->inspector[*(const tutti_replicas_rule *)e->context];
 }
 
-/* What this rank writes, by who writes what. */
+/* What this rank writes, by who writes what; nodes that go on in file and memory as one piece, as the
+ * inspector has it. */
 static tutti_err make_access(const bench_job *job, const tutti_replicas *r, tutti_access **out) {
     const mesh_point *p = job->cell->what;
     const tutti_off *position = tutti_replicas_positions(r), each = p->load * MESH_VALUE;
@@ -116,6 +117,11 @@ static tutti_err make_access(const bench_job *job, const tutti_replicas *r, tutt
     tutti_count n = 0;
     for (tutti_count i = 0; i < held; i++) {
         if (writer[i] != job->world->rank) continue;
+        if (n > 0 && file[n - 1] + length[n - 1] == position[i] &&
+            memory[n - 1] + length[n - 1] == i * each) {
+            length[n - 1] += each;
+            continue;
+        }
         file[n] = position[i];
         memory[n] = i * each;
         length[n++] = each;
