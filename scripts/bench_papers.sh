@@ -82,6 +82,21 @@ run_slow() {
     slow_down
 }
 
+# run_meshes: counts of all devices, all configurations of one, rules of all
+run_meshes() {
+    meshes=$out/meshes
+    if ! "$here/meshes.sh" "$meshes"; then
+        echo "meshes of devices: left out, a box instead"
+        run "$many" mesh mesh --dir "$dir" --budget "$budget"
+        return 0
+    fi
+    set -- "$meshes/bjt.msh" "$meshes/mesa.msh" "$meshes/fingers.msh" "$meshes/power.msh"
+    run 1 mesh-tables mesh "$@" --part tables
+    run "$many" mesh mesh "$3" --part writes --dir "$dir" --budget "$((budget * 3 / 2))"
+    run "$many" mesh-rules mesh "$@" --part writes --dir "$dir" --budget "$((budget * 3 / 2))" \
+        --method independent,list --rule own,idg --loads 1,5,10,25,50,100 --rounds 21
+}
+
 run "$many" steps steps --dir "$dir,$memory" --budget "$budget"
 run "$few" overlap overlap --dir "$dir" --budget "$budget"
 run_slow
@@ -91,4 +106,5 @@ run "$few" pipelines-shm pipelines --dir "$dir" --direct-io 1 --exchange shm --b
 run "$many" primitives primitives --dir "$dir,$memory" --budget "$budget"
 run "$many" sections sections --dir "$dir" --budget "$((budget * 3 / 2))"
 run_few_operations
+run_meshes
 run "$few" auto auto --dir "$dir,$memory" --budget "$((budget * 7 / 4))"

@@ -143,7 +143,7 @@ Where this machine differs from the papers' clusters, and why:
 - **Fences and locks** are shared memory underneath on one node, so that they lose less against messages than over InfiniBand.
 
 """
-ORDER = ["steps", "overlap", "pipelines", "primitives", "sections", "auto"]
+ORDER = ["steps", "overlap", "pipelines", "primitives", "sections", "mesh", "auto"]
 GRADES = {"met": "**Goal met.** ", "missed": "**Goal missed.** ", "failed": "**Failed.** ", "plain": ""}
 
 
@@ -152,12 +152,12 @@ def megabytes(n):
 
 
 def settings_of(r):
-    said = [f"{r['mpi']}", f"up to {max(p['ranks'] for p in r['points'])} ranks"]
+    said = [f"{r['mpi']}", f"up to {max((p['ranks'] for p in r['points']), default=r['ranks'])} ranks"]
     if r["array"]:
         said.append(f"an array of {megabytes(r['array'])}")
     if r["size_per_rank"]:
         said.append(f"{megabytes(r['size_per_rank'])} a rank")
-    least = min((max(len(e["seconds"]) for e in p["entries"]) for p in r["points"]), default=0)
+    least = min((max(len(e["seconds"]) for e in p["entries"]) for p in r["points"]), default=r["rounds"])
     said.append(f"{least} rounds or more")
     if "profile" in r:
         said.append("built-in numbers" if r["profile"] == "built-in" else "a profile by `tutti tune`")
@@ -198,6 +198,7 @@ def experiment_part(r, name):
     where = ", O_DIRECT" if is_direct(r) else ""
     where += ", shared memory" if name.endswith("-shm") else ""
     where += ", slow disk" if "throttled" in name else ""
+    where += ", counts" if name.endswith("-tables") else ", rules of all meshes" if name.endswith("-rules") else ""
     text = f"### {r['title']}{where}\n\n{r['source']}  `tutti bench {r['experiment']}`: {settings_of(r)}.\n\n"
     text += "".join(f"- {GRADES[f['grade']]}{f['text']}\n" for f in r["findings"])
     text += "- Every byte was verified.\n\n" if r["failures"] == 0 else f"- **{r['failures']} failed.**\n\n"

@@ -33,9 +33,16 @@ typedef struct bench_config {
     int rounds, series; /* an experiment has `series` times `rounds` rounds */
     int iterations;     /* of a run that computes and writes */
     cli_list parts;     /* of an experiment */
-    int cold;           /* the page cache has nothing of the file before each run */
-    double iops;        /* operations a second that the device takes, 0: no limit is known */
-    double budget;      /* seconds, 0: none */
+    const char *all_parts;
+    int operands; /* of an experiment: names of files, which belong to argv */
+    char **operand;
+    cli_list partitions, loads, rules; /* of the experiment with meshes */
+    tutti_mesh_order order;
+    tutti_mesh_by by;
+    tutti_count nodes; /* of the mesh that it makes itself */
+    int cold;          /* the page cache has nothing of the file before each run */
+    double iops;       /* operations a second that the device takes, 0: no limit is known */
+    double budget;     /* seconds, 0: none */
     tutti_off size, slice;
     tutti_off array; /* of an experiment: bytes of the array that all ranks share */
     uint64_t seed;
@@ -48,6 +55,7 @@ enum { ARGS_OK, ARGS_HELP, ARGS_WRONG };
 typedef struct bench_scope {
     const char *takes; /* separated by commas */
     void (*defaults)(bench_config *c, int quick);
+    int operands; /* names of files may be given */
 } bench_scope;
 extern const bench_scope bench_plain; /* of `tutti bench` without an experiment */
 
@@ -183,6 +191,7 @@ typedef struct bench_scene {
     /* NULL, or: writes change a file that is there, as for reads; what it must be afterwards.  0, or 1
      * and a message. */
     int (*verify_write)(const bench_job *job, const bench_entry *e);
+    void (*done)(const bench_cell *cell); /* NULL, or: undo what `make` has made besides */
 } bench_scene;
 
 /* prepare and run return 0, or 1 and a message.  prepare is collective and agrees on its result;

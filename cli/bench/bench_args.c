@@ -113,17 +113,75 @@ static int set_files(bench_config *c, const char *value) {
 }
 
 static int set_part(bench_config *c, const char *value) {
-    static const char *const known[] = {"common", "overlapping", "distinct", "distributions"};
+    cli_list known = {0};
+    int failed = 0;
     cli_list_split(&c->parts, value);
-    for (int i = 0; i < c->parts.n; i++) {
-        int found = 0;
-        for (int k = 0; k < 4; k++) found |= strcmp(known[k], c->parts.item[i]) == 0;
-        if (!found)
-            return wrong_value("part", c->parts.item[i],
-                               "known are common,overlapping,distinct,distributions");
-    }
-    return c->parts.n ? 0 : wrong_value("part", value, "a list of parts is needed");
+    cli_list_split(&known, c->all_parts);
+    for (int i = 0; i < c->parts.n && !failed; i++)
+        if (!cli_list_has(&known, c->parts.item[i]))
+            failed = cli_error("--part '%s': known are %s", c->parts.item[i], c->all_parts);
+    cli_list_free(&known);
+    if (!failed && !c->parts.n) return wrong_value("part", value, "a list of parts is needed");
+    return failed;
 }
+
+/* ---- meshes */
+
+/* Numbers from 1 to max. */
+static int set_numbers(cli_list *list, const char *name, const char *value, long max) {
+    int n;
+    cli_list_split(list, value);
+    for (int i = 0; i < list->n; i++)
+        if (set_number(name, list->item[i], max, &n)) return 1;
+    return list->n ? 0 : wrong_value(name, value, "numbers are needed");
+}
+
+static int set_partitions(bench_config *c, const char *value) {
+    return set_numbers(&c->partitions, "partitions", value, 1 << 20);
+}
+
+static int set_loads(bench_config *c, const char *value) {
+    return set_numbers(&c->loads, "loads", value, 1000000);
+}
+
+static int set_nodes(bench_config *c, const char *value) {
+    int n = 0;
+    if (set_number("nodes", value, 100000000, &n)) return 1;
+    return c->nodes = n, 0;
+}
+
+static int set_rule(bench_config *c, const char *value) {
+    tutti_replicas_rule rule;
+    cli_list_split(&c->rules, value);
+    for (int i = 0; i < c->rules.n; i++)
+        if (tutti_replicas_rule_parse(c->rules.item[i], &rule) != TUTTI_OK)
+            return cli_error_tutti();
+    return c->rules.n ? 0
+                      : wrong_value("rule", value, "own, random, first, idg or idg2 are needed");
+}
+
+/* The place of a name among n; -1: it is none of them. */
+static int name_of(const char *value, int n, const char *const *names) {
+    for (int i = 0; i < n; i++)
+        if (strcmp(value, names[i]) == 0) return i;
+    return -1;
+}
+
+static int set_order(bench_config *c, const char *value) {
+    static const char *const names[] = {"file", "curve", "rcm"}; /* tutti_mesh_order */
+    const int i = name_of(value, 3, names);
+    if (i < 0) return wrong_value("order", value, "file, curve or rcm is needed");
+    return c->order = (tutti_mesh_order)i, 0;
+}
+
+static int set_by(bench_config *c, const char *value) {
+    static const char *const names[] = {"metis", "curve"}; /* tutti_mesh_by */
+    const int i = name_of(value, 2, names);
+    if (i < 0) return wrong_value("by", value, "metis or curve is needed");
+    return c->by = (tutti_mesh_by)i, 0;
+}
+
+/* ---- all kinds again */
 
 static int set_iops(bench_config *c, const char *value) {
     char *end;
@@ -229,6 +287,12 @@ static const struct argument {
     {"part", TAKES_VALUE | NOT_EVERYWHERE, set_part},
     {"iops", TAKES_VALUE | NOT_EVERYWHERE, set_iops},
     {"cold", NOT_EVERYWHERE, set_cold},
+    {"partitions", TAKES_VALUE | NOT_EVERYWHERE, set_partitions},
+    {"loads", TAKES_VALUE | NOT_EVERYWHERE, set_loads},
+    {"nodes", TAKES_VALUE | NOT_EVERYWHERE, set_nodes},
+    {"rule", TAKES_VALUE | NOT_EVERYWHERE, set_rule},
+    {"order", TAKES_VALUE | NOT_EVERYWHERE, set_order},
+    {"by", TAKES_VALUE | NOT_EVERYWHERE, set_by},
 };
 
 /* ---- the walk over the arguments */
@@ -269,6 +333,8 @@ typedef struct {
 /* Take the next argument, and its value.  --name value and --name=value are the same. */
 static int take(bench_config *c, const bench_scope *scope, arguments *all) {
     const char *arg = all->arg[all->next++];
+    if (scope->operands && *arg && *arg != '-')
+        return c->operand[c->operands++] = all->arg[all->next - 1], 0;
     if (strncmp(arg, "--", 2) != 0 || !arg[2]) return cli_error("what is '%s'?", arg);
     const char *name = arg + 2, *equals = strchr(name, '=');
     const size_t length = equals ? (size_t)(equals - name) : strlen(name);
@@ -315,6 +381,7 @@ static int parse(int argc, char **argv, const bench_scope *scope, bench_config *
     int quick = 0;
     for (int i = 1; i < argc; i++) quick |= strcmp(argv[i], "--quick") == 0;
     if (set_defaults(c, scope, quick)) return 1;
+    c->operand = cli_malloc((size_t)argc * sizeof *c->operand);
     for (arguments all = {argc, 1, argv}; all.next < all.n;)
         if (take(c, scope, &all)) return 1;
     if (scope == &bench_plain && !c->fresh && !c->reused)
@@ -341,4 +408,8 @@ void bench_config_free(bench_config *c) {
     cli_list_free(&c->procs);
     cli_list_free(&c->files);
     cli_list_free(&c->parts);
+    cli_list_free(&c->partitions);
+    cli_list_free(&c->loads);
+    cli_list_free(&c->rules);
+    free(c->operand);
 }

@@ -151,6 +151,7 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
                           share[0] + (share[1] - share[0]) * (i + 1) / (double)n);
     free_buffers(&job);
     bench_pattern_free(&pattern);
+    if (cell->scene && cell->scene->done) cell->scene->done(cell);
     cli_scratch_remove(job.world);
     return failed;
 }

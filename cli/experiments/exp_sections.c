@@ -56,7 +56,8 @@ static void sections_defaults(bench_config *c, int quick) {
     c->array = (tutti_off)(quick ? 2 : 128) << 20;
     c->rounds = quick ? 3 : 5;
     c->write = c->read = 1;
-    cli_list_split(&c->parts, "common,overlapping,distinct,distributions");
+    c->all_parts = "common,overlapping,distinct,distributions";
+    cli_list_split(&c->parts, c->all_parts);
 }
 
 /* ---- points */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const experiment_kind *const kind_table[] = {&experiment_steps,     &experiment_overlap,
-                                                    &experiment_pipelines, &experiment_primitives,
-                                                    &experiment_sections,  &experiment_auto};
+static const experiment_kind *const kind_table[] = {
+    &experiment_steps,    &experiment_overlap, &experiment_pipelines, &experiment_primitives,
+    &experiment_sections, &experiment_auto,    &experiment_mesh};
 
 const experiment_kind *experiment_find(const char *name) {
     for (size_t i = 0; i < sizeof kind_table / sizeof *kind_table; i++)
@@ -249,10 +249,12 @@ int experiment_run(const cli_world *w, const bench_config *c, const experiment_k
     }
     x.has_uring = find_uring(w, c);
     kind->plan(&x);
-    int failed = measure_points(&x);
+    int failed = kind->begin ? kind->begin(&x) : 0;
+    if (!failed) failed = measure_points(&x);
     if (failed && w->rank == 0) fprintf(stderr, "tutti bench: %s\n", cli_message());
     if (!failed) failed = cli_agree(w, w->rank == 0 && judge_and_report(&x));
     failed |= cli_agree(w, x.results.failures > 0 || x.broken > 0);
+    if (kind->end) kind->end(&x);
     free_experiment(&x);
     return failed ? CLI_FAILED : CLI_OK;
 }

@@ -88,9 +88,12 @@ typedef struct experiment_kind {
     int threads;        /* level that MPI is asked for */
     bench_scope scope;
     void (*plan)(experiment *x); /* add the points */
+    /* NULL, or what comes before the points are measured: collective; 0, or 1 and a message. */
+    int (*begin)(experiment *x);
     /* NULL, or called when a point has been measured, on its ranks. */
     void (*measured)(experiment *x, const cli_world *w, const bench_cell *point);
     void (*judge)(experiment *x); /* exhibits and findings from the points; rank 0 */
+    void (*end)(experiment *x);   /* NULL, or undo what `plan` and points have made; all ranks */
 } experiment_kind;
 
 struct experiment {
@@ -110,7 +113,7 @@ struct experiment {
 };
 
 extern const experiment_kind experiment_steps, experiment_overlap, experiment_pipelines,
-    experiment_primitives, experiment_sections, experiment_auto;
+    experiment_primitives, experiment_sections, experiment_auto, experiment_mesh;
 const experiment_kind *experiment_find(const char *name); /* NULL: there is none */
 
 /* Measure and report.  Collective.  @return the command's exit code */

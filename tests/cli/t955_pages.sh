@@ -11,7 +11,7 @@ fi
 here=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR" || exit 1
 bad=0
-pages='plain steps overlap pipelines primitives auto sections'
+pages='plain steps overlap pipelines primitives auto sections mesh'
 
 # bench PAGE arguments...
 bench() {
@@ -31,6 +31,7 @@ bench pipelines pipelines --quick --size 128k
 bench primitives primitives --quick --size 128k --procs 1,2
 bench auto auto --quick --size 64k --rounds 2
 bench sections sections --quick --array 8m --rounds 1 --part common
+bench mesh mesh --quick --nodes 500 --rounds 1
 
 # A page that shows each report in frames of both widths and writes down what it finds.
 {

@@ -33,9 +33,9 @@ static unsigned char *blank(void) {
 }
 
 static void rules_and_methods(void) {
-    enum { METHODS = 4 };
+    enum { METHODS = 5 };
     static const char *const methods[METHODS] = {"method=independent", "method=list",
-                                                 "method=two-phase", "method=auto"};
+                                                 "method=two-phase", "method=auto", "method=root"};
     for (int rule = 0; rule < 5; rule++) {
         tutti_replicas *r = NULL;
         held_random(&h, 300, rule % 2 ? SPREAD : SLABS, CLUSTERS, rule == 2 ? 0 : 4);
