@@ -19,10 +19,6 @@ tutti_err tutti__meta_commit(tutti__meta *m) {
     return err;
 }
 
-void tutti__meta_rollback(tutti__meta *m) {
-    if (m->db && !sqlite3_get_autocommit(m->db)) sqlite3_exec(m->db, "ROLLBACK", NULL, NULL, NULL);
-}
-
 /* ---- statements are kept */
 
 enum {
