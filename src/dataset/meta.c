@@ -82,6 +82,10 @@ static tutti_err pragma_int(tutti__meta *m, const char *text, int64_t *out) {
     return err;
 }
 
+void tutti__meta_rollback(tutti__meta *m) {
+    if (m->db && !sqlite3_get_autocommit(m->db)) sqlite3_exec(m->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
 /* ---- the tables */
 
 static const char TABLES[] =

@@ -19,10 +19,6 @@ tutti_err tutti__meta_commit(tutti__meta *m) {
     return err;
 }
 
-void tutti__meta_rollback(tutti__meta *m) {
-    if (m->db && !sqlite3_get_autocommit(m->db)) sqlite3_exec(m->db, "ROLLBACK", NULL, NULL, NULL);
-}
-
 /* ---- statements are kept */
 
 enum {
@@ -60,8 +56,7 @@ static const char *const TEXT[TUTTI__STATEMENTS] = {
     [DROP_FILE] = "DELETE FROM files WHERE id = ?",
     [SET_INFO] = "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?)",
     [DROP_INFO] = "DELETE FROM infos WHERE variable = ? AND segment = ? AND name = ?",
-    [GET_INFO] = "SELECT type, count, value FROM infos WHERE variable = ? AND segment = ?"
-                 " AND name = ?",
+    [GET_INFO] = "SELECT type, count, value FROM infos WHERE (variable, segment, name) = (?, ?, ?)",
 };
 
 static tutti_err statement(tutti__meta *m, int which, sqlite3_stmt **out) {
