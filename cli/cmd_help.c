@@ -248,7 +248,7 @@ static const char help_mesh[] =
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
 
 static const char help_ls[] =
-    "usage: tutti ls DIR [--all] [--json]\n"
+    "usage: tutti ls DIR [--all] [--range] [--json]\n"
     "\n"
     "Lists variables (type, space, shape, in how many segments, bytes) and segments (kind, time\n"
     "index, time, sections, bytes) of a dataset.  Reads the metadata file alone, whatever state\n"
@@ -256,6 +256,8 @@ static const char help_ls[] =
     "\n"
     "  DIR      the dataset, or the file metadata.sqlite in it\n"
     "  --all    every segment, also if there are more than 40\n"
+    "  --range  the least and the largest number of each variable in its last segment; this\n"
+    "           reads data\n"
     "  --json   for programs: one object with \"segments\", \"variables\", \"spaces\"\n"
     "\n"
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";

@@ -34,7 +34,7 @@ typedef struct dataset_config {
     char *to;           /* diff, cp: the other one */
     cli_list variables; /* -v; none: all */
     const char *segment, *slice, *as, *out;
-    int json, all, quiet;
+    int json, all, range, quiet;
     double tolerance[2]; /* absolute, relative */
     cli_list tolerances; /* "NAME=ABS" or "NAME=ABS/REL" */
     const char *type;    /* cp: TYPE, or NAME=TYPE,... */
@@ -56,6 +56,8 @@ int dataset_wanted(const dataset_config *c, const char *variable); /* is it one 
 typedef struct dataset_total {
     tutti_variable_row row;
     tutti_count segments; /* that have it */
+    tutti_count last;     /* of them; -1: none */
+    double range[2];      /* ls --range: the least and the largest number there */
     tutti_off bytes;
 } dataset_total;
 
@@ -132,6 +134,8 @@ void dataset_view_close(dataset_view *v);
 double dataset_view_value(const dataset_view *v, tutti_count i);
 /* Where number i of the buffer is: an index in each dimension. */
 void dataset_view_index(const dataset_view *v, tutti_count i, tutti_count *out);
+/* The least, the mean and the largest of the finite numbers that are left to read; NaN: there are none. */
+int dataset_view_extremes(dataset_view *v, double out[3]);
 /* Everything, as .npy; segments one after the other if there are several. */
 int dataset_npy_write(const dataset_catalogue *c, const tutti_variable_row *v, tutti_count first,
                       tutti_count last, const char *slice, const char *path);

@@ -29,6 +29,7 @@ static const struct {
 #define AT(field) offsetof(dataset_config, field)
     {"--json", YES, AT(json), DATASET_LS | DATASET_SHOW | DATASET_VERIFY | DATASET_DIFF},
     {"--all", YES, AT(all), DATASET_LS},
+    {"--range", YES, AT(range), DATASET_LS},
     {"--quiet", YES, AT(quiet), DATASET_VERIFY | DATASET_DIFF},
     {"-q", YES, AT(quiet), DATASET_VERIFY | DATASET_DIFF},
     {"--variable", LIST, AT(variables),

@@ -15,7 +15,7 @@ int dataset_open(MPI_Comm comm, const char *path, dataset_catalogue *out) {
     out->variables = tutti_dataset_variables(out->d);
     out->total = cli_malloc((size_t)out->variables * sizeof *out->total);
     for (tutti_count v = 0; v < out->variables; v++) {
-        out->total[v] = (dataset_total){.segments = 0};
+        out->total[v] = (dataset_total){.last = -1, .range = {NAN, NAN}};
         if (tutti_dataset_variable_row(out->d, v, &out->total[v].row) != TUTTI_OK)
             return cli_error_tutti();
     }
@@ -32,6 +32,7 @@ int dataset_count(dataset_catalogue *c) {
             const int has = dataset_has(c, g, c->total[v].row.name, &row);
             if (has < 0) return 1;
             c->total[v].segments += has;
+            if (has) c->total[v].last = g;
             c->total[v].bytes += has ? row.bytes : 0;
         }
     }

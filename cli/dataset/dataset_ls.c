@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
+#include <math.h>
 #include <string.h>
 
 /* More segments than this are shown by their first and last ones. */
@@ -46,7 +47,29 @@ static void print_variables(const dataset_catalogue *c) {
         if (ends_early(v->name, 18)) printf("\n%-18s ", "");
         printf("%-10s %-12s %-18s %8lld %9s\n", tutti_type_name(v->spec.type), v->spec.space, text,
                (long long)c->total[i].segments, size_text(c->total[i].bytes, size, sizeof size));
+        if (!isnan(c->total[i].range[0]))
+            printf("%-18s %.8g to %.8g in segment %lld\n", "", c->total[i].range[0],
+                   c->total[i].range[1], (long long)c->total[i].last);
     }
+}
+
+/* Of the last segment that has it: the one thing that needs the data. */
+static int find_range(const dataset_catalogue *c, dataset_total *t) {
+    dataset_view view;
+    double of[3] = {NAN, NAN, NAN};
+    if (t->last < 0) return 0;
+    const int failed =
+        dataset_view_open(c, &t->row, t->last, NULL, &view) || dataset_view_extremes(&view, of);
+    dataset_view_close(&view);
+    t->range[0] = of[0];
+    t->range[1] = of[2];
+    return failed;
+}
+
+static int find_ranges(const dataset_catalogue *c) {
+    int failed = 0;
+    for (tutti_count v = 0; v < c->variables && !failed; v++) failed = find_range(c, &c->total[v]);
+    return failed;
 }
 
 static int print_segments(const dataset_catalogue *c, int all) {
@@ -96,8 +119,15 @@ static void json_variable(const dataset_catalogue *c, tutti_count i) {
     cli_json_string(stdout, v->spec.units);
     printf(", \"long_name\": ");
     cli_json_string(stdout, v->spec.long_name);
-    printf(", \"segments\": %lld, \"bytes\": %lld}", (long long)c->total[i].segments,
+    printf(", \"segments\": %lld, \"bytes\": %lld", (long long)c->total[i].segments,
            (long long)c->total[i].bytes);
+    if (!isnan(c->total[i].range[0])) {
+        printf(", \"min\": ");
+        dataset_json_number(stdout, c->total[i].range[0]);
+        printf(", \"max\": ");
+        dataset_json_number(stdout, c->total[i].range[1]);
+    }
+    putchar('}');
 }
 
 static int json_segment(const dataset_catalogue *c, tutti_count i) {
@@ -155,6 +185,7 @@ static int print_json(const dataset_catalogue *c) {
 int dataset_ls(const dataset_config *config) {
     dataset_catalogue c;
     const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) || dataset_count(&c) ||
+                       (config->range && find_ranges(&c)) ||
                        (config->json ? print_json(&c) : print_text(&c, config));
     dataset_close(&c);
     return failed ? DATASET_TROUBLE : CLI_OK;

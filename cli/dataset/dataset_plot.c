@@ -21,24 +21,6 @@ typedef struct {
     double x[2], y[2]; /* what the axes have */
 } series;
 
-static int point_find(dataset_view *v, point *out) {
-    long double sum = 0;
-    tutti_count n = 0;
-    int more;
-    *out = (point){v->segment.time, NAN, NAN, NAN};
-    while ((more = dataset_view_next(v)) > 0)
-        for (tutti_count i = 0; i < v->n; i++) {
-            const double value = dataset_view_value(v, i);
-            if (!isfinite(value)) continue;
-            sum += (long double)value;
-            n++;
-            out->least = fmin(out->least, value);
-            out->largest = fmax(out->largest, value);
-        }
-    if (n > 0) out->mean = (double)(sum / (long double)n);
-    return more < 0;
-}
-
 static int series_find(const dataset_catalogue *c, const tutti_variable_row *row,
                        const dataset_config *config, series *s) {
     const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
@@ -52,7 +34,9 @@ static int series_find(const dataset_catalogue *c, const tutti_variable_row *row
         const int has = dataset_has(c, g, row->name, &section);
         failed = has < 0;
         if (has <= 0) continue;
-        failed = dataset_view_open(c, row, g, config->slice, &v) || point_find(&v, &p);
+        double of[3] = {NAN, NAN, NAN};
+        failed = dataset_view_open(c, row, g, config->slice, &v) || dataset_view_extremes(&v, of);
+        p = (point){v.segment.time, of[0], of[1], of[2]};
         dataset_view_close(&v);
         progress_work(&progress, "reading", g + 1, c->segments);
         if (failed || !isfinite(p.mean)) continue;

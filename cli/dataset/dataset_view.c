@@ -122,6 +122,24 @@ void dataset_view_index(const dataset_view *v, tutti_count i, tutti_count *out) 
     }
 }
 
+int dataset_view_extremes(dataset_view *v, double out[3]) {
+    long double sum = 0;
+    tutti_count n = 0;
+    int more;
+    out[0] = out[1] = out[2] = NAN;
+    while ((more = dataset_view_next(v)) > 0)
+        for (tutti_count i = 0; i < v->n; i++) {
+            const double value = dataset_view_value(v, i);
+            if (!isfinite(value)) continue;
+            sum += (long double)value;
+            n++;
+            out[0] = fmin(out[0], value);
+            out[2] = fmax(out[2], value);
+        }
+    if (n > 0) out[1] = (double)(sum / (long double)n);
+    return more < 0;
+}
+
 /* ---- .npy */
 
 /* Numbers of one view behind what the file has. */

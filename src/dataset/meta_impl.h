@@ -12,7 +12,7 @@ struct tutti__meta {
     sqlite3 *db;
     int writes;
     int empty; /* readers: no table yet, its first writer was killed before it made them */
-    int lock; /* of the writer, or -1 */
+    int lock;  /* of the writer, or -1 */
     double busy;
     char directory[TUTTI__PATH];
     char path[TUTTI__PATH + 32]; /* of the database */

@@ -56,8 +56,7 @@ static const char *const TEXT[TUTTI__STATEMENTS] = {
     [DROP_FILE] = "DELETE FROM files WHERE id = ?",
     [SET_INFO] = "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?)",
     [DROP_INFO] = "DELETE FROM infos WHERE variable = ? AND segment = ? AND name = ?",
-    [GET_INFO] = "SELECT type, count, value FROM infos WHERE variable = ? AND segment = ?"
-                 " AND name = ?",
+    [GET_INFO] = "SELECT type, count, value FROM infos WHERE (variable, segment, name) = (?, ?, ?)",
 };
 
 static tutti_err statement(tutti__meta *m, int which, sqlite3_stmt **out) {

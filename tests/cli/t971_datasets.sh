@@ -57,7 +57,10 @@ done
 expect 0 'run: 6 segments, 5 variables' ls run --all
 has '10, 3 each' 'complex128 nodes'
 awk 'length > 80 { print "wide: " $0; wide = 1 } END { exit wide }' out || bad=1
-expect 0 '' ls --json run
+expect 0 '300 to 323 in segment 5' ls run --range
+has '0.5 to 4.0311289 in segment 2' # moduli
+expect 0 '' ls --json run --range
+json 'o["variables"][0]["min"] == 300 and o["variables"][0]["max"] == 323'
 json 'len(o["segments"]) == 6 and len(o["variables"]) == 5 and o["segments"][3]["kind"] == "topology"'
 json 'o["segments"][2]["variables"] == ["heat", "half", "velocity", "count", "wave"] and o["segments"][2]["time"] == 0.5'
 json 'o["variables"][2]["shape"] == [10] and o["variables"][2]["numbers"] == 3 and o["spaces"][0]["shape"] == [4, 6]'

@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,3 timeout=60 */
+/* TEST ranks=1,3 timeout=60 */
 /* What datasets refuse: the same error on all ranks, and nothing has changed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"

@@ -1,4 +1,4 @@
-/* TEST ranks=1,2,3,5 timeout=60 */
+/* TEST ranks=1,3,5 timeout=60 */
 /* Segments come and go: found by index and time, erased, dropped, discarded, followed by readers; infos;
  * types that change; bytes that are the same whoever writes them, and are found to be damaged.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -7,7 +7,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 for python in python3 /usr/bin/python3 none; do # one that has NumPy
     $python -c 'import numpy, sqlite3' 2>/dev/null && break
 done
-[ $python != none ] || exit 77
+[ "$python" != none ] || exit 77
 cd "$TUTTI_TEST_DIR"
 mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
 for program in "$top/examples/step6_dataset.c" "$top/tests/dataset/crash_writer.c"; do
