@@ -2,8 +2,8 @@
 # bench_papers.sh COMMAND DIR OUT   runs the experiments of `tutti bench` in DIR and in memory.
 #
 # Reports go to OUT.  What needs processors for itself runs on as many ranks as there are cores, the
-# others on twice as many; meshes, as in the paper, on 8.  Overlap is measured on a slow disk too, where one can be had (root only).
-# BUDGET: seconds of the longest ones (240).  MPI, RANKS, MEMORY: another MPI, number of ranks, directory
+# others on twice as many; meshes, as in the paper, on 8.  Overlap is measured on a slow disk too, where one
+# can be had (root only).  BUDGET: seconds of the longest ones (240).  MPI, RANKS, MEMORY: another MPI, number of ranks, directory
 # in memory.  PROFILE: a profile by `tutti tune`; without it the library's usual search decides, whatever
 # TUTTI_PROFILE says.  The reports name the one that was used.
 # SPDX-License-Identifier: BSD-3-Clause
