@@ -93,7 +93,7 @@ void report_experiment_text(const experiment *x, FILE *f) {
     }
     if (r->failures)
         fprintf(f, "%d FAILED, in %.1f s.\n", r->failures, r->seconds);
-    else
+    else if (r->cells)
         fprintf(f, "Every byte was verified, in %.1f s.\n", r->seconds);
 }
 

@@ -43,7 +43,7 @@ assert not [f for f in r["findings"] if f["grade"] == "failed"], r["findings"]
 rows = list(csv.DictReader(open("m.csv", encoding="utf-8")))
 assert {row["operation"] for row in rows} == {"read", "write"} and all(float(row["seconds"]) > 0 for row in rows)
 text = open("m.html", encoding="utf-8").read()
-assert "Filgueira" in text and text.count("<svg") >= 10 and "http" not in text
+assert "Filgueira" in text and text.count("<svg") == 8 and "http" not in text
 END
 
 # A mesh of a file, on one process: the same counts as the other command's.
