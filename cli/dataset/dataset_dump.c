@@ -35,8 +35,10 @@ static void csv_names(const dataset_view *v, int dims, FILE *f) {
     if (dims == v->ndims)
         fprintf(f, ",%s", v->row->name);
     else
-        for (tutti_count k = 0; k < v->shape[dims]; k++)
-            fprintf(f, ",%s.%lld", v->row->name, (long long)(v->lo[dims] + k * v->stride[dims]));
+        for (tutti_count k = 0; k < v->shape[dims]; k++) {
+            const long long number = v->lo[dims] + k * v->stride[dims];
+            fprintf(f, ",%s.%lld", v->row->name, number);
+        }
     putc('\n', f);
 }
 
@@ -103,7 +105,7 @@ static int print_all(const dataset_catalogue *c, const dataset_config *config,
 
 static int dump(const dataset_catalogue *c, const dataset_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
-    tutti_count first, last;
+    tutti_count first = 0, last = 0;
     if (!row || segments_take(c, config, &first, &last)) return 1;
     if (!config->as || strcmp(config->as, "npy") != 0)
         return print_all(c, config, row, first, last);
