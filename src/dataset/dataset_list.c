@@ -9,6 +9,7 @@
 
 /* As much of a row as the caller's struct has. */
 static void hand_out(void *out, size_t struct_size, const void *row, size_t size) {
+    if (!out) return;
     memset(out, 0, struct_size);
     memcpy(out, row, struct_size < size ? struct_size : size);
 }
