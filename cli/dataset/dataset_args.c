@@ -22,34 +22,34 @@ typedef enum { YES, TEXT, LIST, NUMBER, COUNT } flag_kind;
 
 static const struct {
     const char *name;
+    size_t at; /* in the config */
     flag_kind kind;
-    size_t at;
     int commands;
 } flag_table[] = {
 #define AT(field) offsetof(dataset_config, field)
-    {"--json", YES, AT(json), DATASET_LS | DATASET_SHOW | DATASET_VERIFY | DATASET_DIFF},
-    {"--all", YES, AT(all), DATASET_LS},
-    {"--range", YES, AT(range), DATASET_LS},
-    {"--quiet", YES, AT(quiet), DATASET_VERIFY | DATASET_DIFF},
-    {"-q", YES, AT(quiet), DATASET_VERIFY | DATASET_DIFF},
-    {"--variable", LIST, AT(variables),
+    {"--json", AT(json), YES, DATASET_LS | DATASET_SHOW | DATASET_VERIFY | DATASET_DIFF},
+    {"--all", AT(all), YES, DATASET_LS},
+    {"--range", AT(range), YES, DATASET_LS},
+    {"--quiet", AT(quiet), YES, DATASET_VERIFY | DATASET_DIFF},
+    {"-q", AT(quiet), YES, DATASET_VERIFY | DATASET_DIFF},
+    {"--variable", AT(variables), LIST,
      DATASET_DUMP | DATASET_DIFF | DATASET_PLOT | DATASET_CP | DATASET_EXPORT},
-    {"-v", LIST, AT(variables),
+    {"-v", AT(variables), LIST,
      DATASET_DUMP | DATASET_DIFF | DATASET_PLOT | DATASET_CP | DATASET_EXPORT},
-    {"--segment", TEXT, AT(segment), DATASET_DUMP | DATASET_PLOT},
-    {"-s", TEXT, AT(segment), DATASET_DUMP | DATASET_PLOT},
-    {"--slice", TEXT, AT(slice), DATASET_DUMP | DATASET_PLOT},
-    {"--as", TEXT, AT(as), DATASET_DUMP},
-    {"--out", TEXT, AT(out), DATASET_DUMP | DATASET_PLOT | DATASET_EXPORT},
-    {"-o", TEXT, AT(out), DATASET_DUMP | DATASET_PLOT | DATASET_EXPORT},
-    {"--abs", NUMBER, AT(tolerance[0]), DATASET_DIFF},
-    {"--rel", NUMBER, AT(tolerance[1]), DATASET_DIFF},
-    {"--tolerance", LIST, AT(tolerances), DATASET_DIFF},
-    {"--type", TEXT, AT(type), DATASET_CP},
-    {"--layout", TEXT, AT(layout_name), DATASET_CP},
-    {"--indices-per-file", COUNT, AT(indices), DATASET_CP},
-    {"--xdmf", YES, AT(xdmf), DATASET_EXPORT},
-    {"--csv", YES, AT(csv), DATASET_EXPORT},
+    {"--segment", AT(segment), TEXT, DATASET_DUMP | DATASET_PLOT},
+    {"-s", AT(segment), TEXT, DATASET_DUMP | DATASET_PLOT},
+    {"--slice", AT(slice), TEXT, DATASET_DUMP | DATASET_PLOT},
+    {"--as", AT(as), TEXT, DATASET_DUMP},
+    {"--out", AT(out), TEXT, DATASET_DUMP | DATASET_PLOT | DATASET_EXPORT},
+    {"-o", AT(out), TEXT, DATASET_DUMP | DATASET_PLOT | DATASET_EXPORT},
+    {"--abs", AT(tolerance[0]), NUMBER, DATASET_DIFF},
+    {"--rel", AT(tolerance[1]), NUMBER, DATASET_DIFF},
+    {"--tolerance", AT(tolerances), LIST, DATASET_DIFF},
+    {"--type", AT(type), TEXT, DATASET_CP},
+    {"--layout", AT(layout_name), TEXT, DATASET_CP},
+    {"--indices-per-file", AT(indices), COUNT, DATASET_CP},
+    {"--xdmf", AT(xdmf), YES, DATASET_EXPORT},
+    {"--csv", AT(csv), YES, DATASET_EXPORT},
 #undef AT
 };
 

@@ -10,8 +10,8 @@
 static int print_text(dataset_view *v, FILE *f) {
     char shape[ARRAY_TEXT];
     int more;
-    const tutti_count line = v->ndims > 0 ? v->shape[v->ndims - 1] : 1;
-    const tutti_count plane = v->ndims > 1 ? line * v->shape[v->ndims - 2] : 0;
+    const tutti_count line = v->count > 0 && v->ndims > 0 ? v->shape[v->ndims - 1] : 1;
+    const tutti_count plane = v->count > 0 && v->ndims > 2 ? line * v->shape[v->ndims - 2] : 0;
     fprintf(f, "# %s, segment %lld, time index %lld, time %.10g: %s, %s%s%s\n", v->row->name,
             (long long)v->segment.number, (long long)v->segment.index, v->segment.time,
             dataset_shape_text(v->ndims, v->shape, shape, sizeof shape),
@@ -19,7 +19,7 @@ static int print_text(dataset_view *v, FILE *f) {
     while ((more = dataset_view_next(v)) > 0)
         for (tutti_count i = 0; i < v->n; i++) {
             const tutti_count at = v->done + i;
-            if (at > 0 && plane > line && at % plane == 0) putc('\n', f);
+            if (at > 0 && plane > 0 && at % plane == 0) putc('\n', f);
             array_element_print(f, &v->number, 0, 0, v->buffer + i * v->number.element_size);
             /* lists of scalars: a number a line */
             putc((at + 1) % line == 0 || v->ndims == 1 ? '\n' : ' ', f);
@@ -35,8 +35,10 @@ static void csv_names(const dataset_view *v, int dims, FILE *f) {
     if (dims == v->ndims)
         fprintf(f, ",%s", v->row->name);
     else
-        for (tutti_count k = 0; k < v->shape[dims]; k++)
-            fprintf(f, ",%s.%lld", v->row->name, (long long)(v->lo[dims] + k * v->stride[dims]));
+        for (tutti_count k = 0; k < v->shape[dims]; k++) {
+            const long long number = v->lo[dims] + k * v->stride[dims];
+            fprintf(f, ",%s.%lld", v->row->name, number);
+        }
     putc('\n', f);
 }
 
@@ -103,7 +105,7 @@ static int print_all(const dataset_catalogue *c, const dataset_config *config,
 
 static int dump(const dataset_catalogue *c, const dataset_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
-    tutti_count first, last;
+    tutti_count first = 0, last = 0;
     if (!row || segments_take(c, config, &first, &last)) return 1;
     if (!config->as || strcmp(config->as, "npy") != 0)
         return print_all(c, config, row, first, last);

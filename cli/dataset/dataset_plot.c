@@ -30,13 +30,12 @@ static int series_find(const dataset_catalogue *c, const tutti_variable_row *row
     for (tutti_count g = 0; g < c->segments && !failed; g++) {
         tutti_section_row section;
         dataset_view v = {.count = 0};
-        point p;
         const int has = dataset_has(c, g, row->name, &section);
         failed = has < 0;
         if (has <= 0) continue;
         double of[3] = {NAN, NAN, NAN};
         failed = dataset_view_open(c, row, g, config->slice, &v) || dataset_view_extremes(&v, of);
-        p = (point){v.segment.time, of[0], of[1], of[2]};
+        const point p = {v.segment.time, of[0], of[1], of[2]};
         dataset_view_close(&v);
         progress_work(&progress, "reading", g + 1, c->segments);
         if (failed || !isfinite(p.mean)) continue;
@@ -64,7 +63,7 @@ static void axis_set(double range[2], double a, double b) {
     if (!(range[1] > range[0])) range[1] = range[0] + 1;
 }
 
-enum { WIDTH = 760, HEIGHT = 420, LEFT = 92, RIGHT = 20, TOP = 44, BOTTOM = 56 };
+enum { WIDTH = 760, HEIGHT = 420, LEFT = 92, RIGHT = 20, TOP = 44, BOTTOM = 56, TICKS = 20 };
 
 static double place_x(const series *s, double x) {
     return LEFT + (WIDTH - LEFT - RIGHT) * ((x - s->x[0]) / (s->x[1] - s->x[0]));
@@ -95,15 +94,20 @@ static void xml_text(FILE *f, const char *text) {
 
 static void draw_axes(const series *s, FILE *f) {
     const double dx = tick_step(s->x, 6), dy = tick_step(s->y, 5);
-    for (double y = ceil(s->y[0] / dy) * dy; y <= s->y[1] + dy * 1e-9; y += dy)
+    for (int i = 0; i < TICKS; i++) {
+        const double y = (ceil(s->y[0] / dy) + i) * dy;
+        if (y > s->y[1] + dy * 1e-9) break;
         fprintf(f,
                 "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.2f\" y2=\"%.2f\"/>"
                 "<text class=\"y\" x=\"%d\" y=\"%.2f\">%.6g</text>\n",
-                LEFT, WIDTH - RIGHT, place_y(s, y), place_y(s, y), LEFT - 8, place_y(s, y) + 4,
-                fabs(y) < dy * 1e-9 ? 0 : y);
-    for (double x = ceil(s->x[0] / dx) * dx; x <= s->x[1] + dx * 1e-9; x += dx)
+                LEFT, WIDTH - RIGHT, place_y(s, y), place_y(s, y), LEFT - 8, place_y(s, y) + 4, y);
+    }
+    for (int i = 0; i < TICKS; i++) {
+        const double x = (ceil(s->x[0] / dx) + i) * dx;
+        if (x > s->x[1] + dx * 1e-9) break;
         fprintf(f, "<text class=\"x\" x=\"%.2f\" y=\"%d\">%.6g</text>\n", place_x(s, x),
-                HEIGHT - BOTTOM + 20, fabs(x) < dx * 1e-9 ? 0 : x);
+                HEIGHT - BOTTOM + 20, x + 0.0);
+    }
     fprintf(f, "<text class=\"x\" x=\"%d\" y=\"%d\">time</text>\n", (LEFT + WIDTH - RIGHT) / 2,
             HEIGHT - 12);
 }
@@ -165,7 +169,7 @@ static int plot_time(const dataset_catalogue *c, const tutti_variable_row *row,
                      const dataset_config *config, const char *path) {
     series s = {.n = 0};
     int failed = series_find(c, row, config, &s);
-    if (!failed) {
+    if (!failed && s.point) {
         double low = s.point[0].least, high = s.point[0].largest;
         for (int i = 0; i < s.n; i++) {
             low = fmin(low, s.point[i].least);
@@ -199,7 +203,7 @@ static int draw_npy(const char *npy, const char *png) {
 
 static int plot_field(const dataset_catalogue *c, const tutti_variable_row *row,
                       const dataset_config *config, const char *path) {
-    tutti_count first, last = c->segments - 1;
+    tutti_count first = 0, last = c->segments - 1;
     tutti_section_row section;
     if (config->segment && strcmp(config->segment, "latest") != 0) {
         if (dataset_select(c, config->segment, &first, &last)) return 1;

@@ -9,6 +9,7 @@
 
 /* As much of a row as the caller's struct has. */
 static void hand_out(void *out, size_t struct_size, const void *row, size_t size) {
+    if (!out) return;
     memset(out, 0, struct_size);
     memcpy(out, row, struct_size < size ? struct_size : size);
 }
@@ -98,7 +99,7 @@ tutti_err tutti_dataset_section_row_sized(tutti_dataset *d, tutti_count segment,
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     err = tutti__sections_of(d, segment, &k);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "section_row", err);
-    const tutti__section *s = tutti__section_find(k, v->id, 0);
+    const tutti__section *s = tutti__section_find(k, v ? v->id : 0, 0);
     TUTTI_CHECK(s, TUTTI_ERR_NOT_FOUND, "segment %lld has no variable '%s'", (long long)segment,
                 variable);
     const tutti__datafile *f = tutti__model_file_id(&d->model, d->model.segments[segment].file);
@@ -172,7 +173,7 @@ tutti_err tutti_dataset_info_name(tutti_dataset *d, const tutti_info_owner *owne
     if (err == TUTTI_OK && !name[0])
         err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there are less infos than %lld",
                                (long long)number + 1);
-    if (err == TUTTI_OK) memcpy(name_out, name, sizeof name);
+    if (err == TUTTI_OK && name_out) memcpy(name_out, name, sizeof name);
     return tutti__dataset_named(d, "info_name", err);
 }
 
