@@ -76,7 +76,7 @@ JS
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
     --disable-component-update --disable-sync --allow-file-access-from-files --user-data-dir="$PWD/profile" \
     --virtual-time-budget=20000 --dump-dom "file://$PWD/look.html" >dom 2>browser.log
-if ! grep -q 'SEEN 14' dom; then
+if ! grep -q 'SEEN 16' dom; then
     echo 'the browser did not look at all pages'
     head -c 2000 dom
     tail -5 browser.log

@@ -1,20 +1,20 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich,asan cores=2
-# tutti bench mesh: every rule and configuration writes the same bytes on 3 ranks, which the command verifies, and a mesh
+# tutti bench mesh: every rule and configuration writes the same bytes on 2 ranks, which the command verifies, and a mesh
 # of a file is counted as `tutti mesh owners` counts it; every exhibit, every report; a mesh that is not there; wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/../cli/common.sh"
 
 rules=own,random,first,idg,idg2
-bench 3 mesh --quick --nodes 800 --rounds 1 --rule $rules --loads 3 --op all \
+bench 2 mesh --quick --nodes 800 --rounds 1 --rule $rules --loads 3 --op all \
     --json m.json --csv m.csv --html m.html || fail "exit code $?"
 grep -q 'Every byte was verified' out || fail 'no word of verification'
 grep -q 'list, loads up to 50: own takes' out || fail 'no word of the goals'
 python3 - <<'END' || bad=1
 import csv, json
 r = json.load(open("m.json", encoding="utf-8"))
-assert r["experiment"] == "mesh" and r["failures"] == 0 and r["ranks"] == 3
+assert r["experiment"] == "mesh" and r["failures"] == 0 and r["ranks"] == 2
 rules, methods = "own random first idg idg2".split(), "root independent list two-phase auto".split()
 shown = {x["id"]: x for x in r["exhibits"]}
 for order in ("curve", "rcm", "file"):
@@ -24,11 +24,11 @@ for order in ("curve", "rcm", "file"):
     for own, _, _, idg, idg2, *_ in shown[f"intervals, {order}"]["values"]:
         assert int(own) >= int(idg) >= int(idg2) >= 8, (order, own, idg, idg2)
 for name in ("meshes", "replication", "balance", "balance, bytes", "balance, nodes", "inspector", "inspectors",
-             "gain of idg", "gain of idg2, least", "box 3 rules with list"):
+             "gain of idg", "gain of idg2, least", "box 2 rules with list"):
     assert shown[name]["rows"], name
 assert shown["meshes"]["values"][0][:3] == ["729", "4184", "3072"], shown["meshes"]["values"]  # 9^3, 8^3 cells of 6
 for way in ("written by own", "written by idg2", "read"):
-    x = shown[f"box 3 {way}"]
+    x = shown[f"box 2 {way}"]
     assert x["rows"] == ["3"] and {"conforming", "auto", "auto, reused plan"} <= set(x["columns"]), x
     assert ("root: gathering" in x["columns"]) == (way != "read"), x
 assert len(r["points"]) == 2
@@ -36,7 +36,7 @@ for p in r["points"]:
     names = {e["name"] for e in p["entries"]}
     by = [" " + rule for rule in rules] if p["operation"] == "write" else [""]
     assert names == {"conforming"} | {m + b + plan for m in methods for b in by for plan in ("", ", reused plan")}
-    assert p["bytes"] == 729 * 8 * int(p["pattern"].split()[-1]) and p["ranks"] == 3
+    assert p["bytes"] == 729 * 8 * int(p["pattern"].split()[-1]) and p["ranks"] == 2
     for e in p["entries"]:
         assert e["verified"] and not e["failure"] and len(e["seconds"]) == 1, (p["pattern"], e)
 assert not [f for f in r["findings"] if f["grade"] == "failed"], r["findings"]
