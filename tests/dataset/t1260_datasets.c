@@ -121,7 +121,9 @@ static const dealt *share(shared *s, tutti_dataset *d, tutti_count at, const dea
                           int i) {
     const char *space = v[i].spec.space;
     for (int k = 0; k < s->n; k++)
-        if (s->how[k].seed == how->seed && strcmp(s->space[k], space) == 0) return &s->made[k];
+        if (s->how[k].seed == how->seed && s->how[k].holes == how->holes &&
+            s->how[k].kind == how->kind && strcmp(s->space[k], space) == 0)
+            return &s->made[k];
     s->how[s->n] = *how;
     s->space[s->n] = space;
     s->made[s->n] = deal_out(d, space, at, how, size_of(segment, i), ids_of(segment, i));
