@@ -32,7 +32,7 @@ test: ## build for both MPIs and with sanitizers; one ctest over all of it (CTES
 	@scripts/build.sh openmpi all tests
 	@for build in $(filter-out openmpi,$(BUILDS)); do scripts/build.sh $$build tests || exit 1; done
 	@echo 'subdirs($(BUILDS))' > build/CTestTestfile.cmake
-	@cd build && ctest -j$$((3 * $(JOBS))) --output-on-failure --no-label-summary $(CTESTFLAGS)
+	@cd build && ctest -j$$((2 * $(JOBS) + 1)) --output-on-failure --no-label-summary $(CTESTFLAGS)
 
 test-full: ## the same with the long tests and the full products
 	@$(MAKE) --no-print-directory test TIER=full

@@ -9,9 +9,7 @@
 # nothing else.  Exit code 77 means skipped.  Examples are tests too.
 #
 # A test uses `cores` cores, two if it has several ranks; cores=0 mostly sleeps, and runs beside others, one of
-# these at a time.  Launchers start and end, and ranks wait for each other: what has several ranks keeps two cores busy for two
-# thirds of its time.  So ctest counts in shares, three a core: -j(3n) on n cores.  Two such tests run at once, or one with a
-# test of one core and one that sleeps.
+# these at a time.  ctest counts in halves of cores, so that on n cores -j(2n+1) leaves room for one that sleeps.
 #
 # Starting ranks costs more than most tests do.  So the files of a room that use MPI make one program, its `together`
 # (tests/support/together.c), and there is one launch of it per number of ranks: the ctest <build>.<room>.together.n<ranks>.
@@ -96,12 +94,13 @@ endfunction()
 # What all ctests of this build have in common.
 function(tutti_test_properties test room timeout cores labels)
     math(EXPR _limit "${timeout} + 30")
-    math(EXPR _shares "${cores} + 1")
+    math(EXPR _halves "2 * ${cores}")
     if(cores EQUAL 0)
+        set(_halves 1)
         set_tests_properties(${test} PROPERTIES RESOURCE_LOCK asleep)
     endif()
     set_tests_properties(${test} PROPERTIES TIMEOUT ${_limit} SKIP_RETURN_CODE 77
-        PROCESSORS ${_shares} LABELS "${TUTTI_BUILD_NAME};${room};${labels}"
+        PROCESSORS ${_halves} LABELS "${TUTTI_BUILD_NAME};${room};${labels}"
         ENVIRONMENT "TUTTI_BUILD_DIR=${PROJECT_BINARY_DIR};TUTTI_MPI=${TUTTI_MPI};TUTTI_SANITIZE=${TUTTI_SANITIZE};TUTTI_TEST_TIER=${TUTTI_TIER};TUTTI_COMMAND=${PROJECT_BINARY_DIR}/tutti;CC=${CMAKE_C_COMPILER}")
 endfunction()
 
