@@ -329,6 +329,9 @@ if(TARGET tutti_command AND NOT TUTTI_BUILD_NAME STREQUAL "tsan") # no test of i
     add_dependencies(tests tutti_command)
 endif()
 add_dependencies(tests tutti_mpiio)
+if(TARGET mpich_yield) # what mpirun.sh has MPICH's ranks load first
+    add_dependencies(tests mpich_yield)
+endif()
 
 # Programs that measure: they may look inside.
 file(GLOB _benches CONFIGURE_DEPENDS bench/*.c)
