@@ -139,7 +139,9 @@ def some_section(shape):
 def parse(word, kind):
     if kind == "complex128":
         return complex(word)
-    return float(word) if kind.startswith("float") else int(word)
+    if kind.startswith("float"):  # the fewest digits that say which number of that type it is
+        return struct.unpack(CODES[kind], struct.pack(CODES[kind], float(word)))[0]
+    return int(word)
 
 
 # ---- NumPy files and CSV, both ways, in all types
