@@ -14,14 +14,9 @@ static const tutti_off CACHED_WINDOW = 512 << 10;
 /* Where windows may be cut: between pages, stripes, and blocks that have a checksum each. */
 static tutti_off alignment(const tutti_plan *p) {
     const tutti_off align = p->file->align, block = p->means.block;
-    tutti_off a = align, b = block;
-    if (block == 0 || align % block == 0) return align;
-    while (b != 0) {
-        const tutti_off rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return align / a * block; /* by the greatest common divisor */
+    if (block == 0) return align;
+    /* the least common multiple: a block is a power of two */
+    return align / tutti__min(align & -align, block) * block;
 }
 
 /* What fits into the memory of a node, with `buffers` of this size for each of its ranks.  Never
