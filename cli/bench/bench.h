@@ -276,8 +276,7 @@ void html_common_facts(FILE *f, const bench_results *r); /* the end of that list
 void html_foot(FILE *f, const char *command);
 
 /* The plots of the HTML report (report_svg.c). */
-void svg_text(FILE *f, const char *text); /* escaped */
-int svg_colour(const bench_entry *e);     /* class k0 ... k12 of the style sheet */
+int svg_colour(const bench_entry *e); /* class k0 ... k12 of the style sheet */
 void svg_bars(FILE *f, const bench_cell *cell);
 void svg_ratios(FILE *f, int n, const bench_cell *const *cells);
 

@@ -34,7 +34,7 @@ static void each_group(FILE *f, const bench_results *r, print_group *print) {
 
 static void print_place(FILE *f, const bench_cell *cell) {
     fprintf(f, "%s in ", cell->is_write ? "Writing" : "Reading");
-    svg_text(f, cell->dir);
+    cli_xml_text(f, cell->dir);
     fprintf(f, " (%s)", cell->file_system);
 }
 
@@ -42,7 +42,7 @@ static void print_place(FILE *f, const bench_cell *cell) {
 
 void html_fact(FILE *f, const char *class, const char *value, const char *name) {
     fprintf(f, "<li class=\"%s\"><b>", class);
-    svg_text(f, value);
+    cli_xml_text(f, value);
     fprintf(f, "</b><span>%s</span></li>\n", name);
 }
 
@@ -105,7 +105,7 @@ static void print_legend(FILE *f, const bench_results *r) {
             if (is_tutti)
                 fprintf(f, "%s%s", e->method, e->reused ? ", reused plan" : "");
             else
-                svg_text(f, e->name);
+                cli_xml_text(f, e->name);
             fputs("</span>\n", f);
         }
     fputs("<span><i class=\"goalmark\"></i>goal</span></div>\n", f);
@@ -149,7 +149,7 @@ static void print_table(FILE *f, const cell_group *g) {
     fputs("</tr></thead><tbody>\n", f);
     for (int k = 0; k < g->cell[0]->entries; k++) {
         fputs("<tr><th>", f);
-        svg_text(f, g->cell[0]->entry[k].name);
+        cli_xml_text(f, g->cell[0]->entry[k].name);
         fputs("</th>", f);
         for (int i = 0; i < g->n; i++) print_ratio_cell(f, g->cell[i], &g->cell[i]->entry[k]);
         fputs("</tr>\n", f);
@@ -169,7 +169,7 @@ static void print_numbers(FILE *f, const bench_cell *cell) {
         if (!e->rounds) continue;
         const bench_summary t = e->time;
         fputs("<tr><th>", f);
-        svg_text(f, e->name);
+        cli_xml_text(f, e->name);
         fprintf(f, "</th><td>%.2f</td><td>%.2f</td><td>%.2f</td><td>%.2f</td><td>%.2f</td></tr>\n",
                 t.min * 1e3, t.q1 * 1e3, t.median * 1e3, t.q3 * 1e3, t.max * 1e3);
     }
@@ -182,14 +182,14 @@ static void print_notes(FILE *f, const bench_cell *cell) {
         const int is_auto = e->kind == ENTRY_TUTTI && strcmp(e->method, "auto") == 0;
         if (is_auto && !e->reused && *e->explain) {
             fputs("<p class=\"soft\">auto was ", f);
-            svg_text(f, e->explain);
+            cli_xml_text(f, e->explain);
             fputs("</p>\n", f);
         }
         if (!*e->failure) continue;
         fprintf(f, "<p class=\"%s\">", e->unavailable ? "soft" : "bad");
-        svg_text(f, e->name);
+        cli_xml_text(f, e->name);
         fputs(": ", f);
-        svg_text(f, e->failure);
+        cli_xml_text(f, e->failure);
         fputs("</p>\n", f);
     }
 }

@@ -11,25 +11,6 @@
 
 enum { WIDTH = 420, BAR_ROW = 30, DOT_ROW = 42, TOP = 22 };
 
-void svg_text(FILE *f, const char *text) {
-    for (; *text; text++) switch (*text) {
-        case '<':
-            fputs("&lt;", f);
-            break;
-        case '>':
-            fputs("&gt;", f);
-            break;
-        case '&':
-            fputs("&amp;", f);
-            break;
-        case '"':
-            fputs("&quot;", f);
-            break;
-        default:
-            putc(*text, f);
-        }
-}
-
 static int method_colour(const bench_entry *e) {
     static const char *const methods[] = {"independent", "list", "sieve", "root"};
     if (strcmp(e->method, "auto") == 0) return e->reused ? 5 : 4;
@@ -69,7 +50,7 @@ static double widest(const bench_cell *cell) {
 static void bar_label(FILE *f, const bench_cell *cell, const bench_entry *e, int y) {
     const int main = e->kind == ENTRY_TUTTI && strcmp(e->method, "auto") == 0;
     fprintf(f, "<text x=\"0\" y=\"%d\"%s>", y + 11, main ? " class=\"b\"" : "");
-    svg_text(f, e->name);
+    cli_xml_text(f, e->name);
     fprintf(f, "</text><text x=\"%d\" y=\"%d\" class=\"v\">", WIDTH, y + 11);
     if (!e->rounds)
         fputs(e->unavailable ? "not here" : "failed", f);
@@ -167,14 +148,14 @@ static void dot(FILE *f, log_axis a, const bench_entry *e, int y) {
         fprintf(f, "<rect class=\"d k%d\" x=\"%.1f\" y=\"%d\" width=\"9\" height=\"9\">",
                 svg_colour(e), x - 4.5, y - 4);
     fputs("<title>", f);
-    svg_text(f, title);
+    cli_xml_text(f, title);
     fprintf(f, ": %.2f</title>%s", e->to_limit, e->kind == ENTRY_TUTTI ? "</circle>" : "</rect>\n");
 }
 
 static void ratio_row(FILE *f, log_axis a, const bench_cell *cell, int y) {
     const double goal = goal_ratio(cell);
     fprintf(f, "<text x=\"0\" y=\"%d\" class=\"b\">", y + 13);
-    svg_text(f, cell->pattern);
+    cli_xml_text(f, cell->pattern);
     fputs("</text>", f);
     fprintf(f, "<path class=\"g\" d=\"M0 %dH%d\"/>", y + 28, WIDTH);
     if (goal > 0 && log2(goal) <= a.hi)

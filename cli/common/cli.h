@@ -79,6 +79,8 @@ int cli_is_utf8(void);
 int cli_width(void); /* columns of the terminal, 80 if there is none */
 void cli_print_wrapped(FILE *f, const char *text, int indent);
 void cli_json_string(FILE *f, const char *text);
+/* A text in XML: what has a meaning there is written as an entity. */
+void cli_xml_text(FILE *f, const char *text);
 
 /* ---- output that people name; "-" is standard output */
 FILE *cli_output_open(const char *path);         /* NULL and a message */

@@ -146,3 +146,22 @@ int cli_output_close(FILE *f, const char *path) {
     const int failed = ferror(f) || (f == stdout ? fflush(f) : fclose(f)) != 0;
     return failed ? cli_error_errno("cannot write", path) : 0;
 }
+
+void cli_xml_text(FILE *f, const char *text) {
+    for (; *text; text++) switch (*text) {
+        case '<':
+            fputs("&lt;", f);
+            break;
+        case '>':
+            fputs("&gt;", f);
+            break;
+        case '&':
+            fputs("&amp;", f);
+            break;
+        case '"':
+            fputs("&quot;", f);
+            break;
+        default:
+            putc(*text, f);
+        }
+}

@@ -73,25 +73,6 @@ static double place_y(const series *s, double y) {
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ((y - s->y[0]) / (s->y[1] - s->y[0]));
 }
 
-static void xml_text(FILE *f, const char *text) {
-    for (; *text; text++) switch (*text) {
-        case '<':
-            fputs("&lt;", f);
-            break;
-        case '>':
-            fputs("&gt;", f);
-            break;
-        case '&':
-            fputs("&amp;", f);
-            break;
-        case '"':
-            fputs("&quot;", f);
-            break;
-        default:
-            putc(*text, f);
-        }
-}
-
 static void draw_axes(const series *s, FILE *f) {
     const double dx = tick_step(s->x, 6), dy = tick_step(s->y, 5);
     for (int i = 0; i < TICKS; i++) {
@@ -144,10 +125,10 @@ static void draw_series(const series *s, const tutti_variable_row *row, FILE *f)
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
             "<text class=\"title\" x=\"%d\" y=\"26\">",
             WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT);
-    xml_text(f, row->spec.long_name[0] ? row->spec.long_name : row->name);
+    cli_xml_text(f, row->spec.long_name[0] ? row->spec.long_name : row->name);
     if (row->spec.units[0]) {
         fputs(" [", f);
-        xml_text(f, row->spec.units);
+        cli_xml_text(f, row->spec.units);
         fputs("]", f);
     }
     fputs(": least, mean, largest</text>\n", f);

@@ -12,7 +12,7 @@ static void print_findings(FILE *f, const experiment *x) {
     for (int i = 0; i < x->findings; i++) {
         const finding_grade g = x->finding[i].grade;
         fprintf(f, "<li class=\"%s\">%s", classes[g], words[g]);
-        svg_text(f, x->finding[i].text);
+        cli_xml_text(f, x->finding[i].text);
         fputs("</li>\n", f);
     }
     fputs("</ul>\n", f);
@@ -23,7 +23,7 @@ static void print_legend(FILE *f, const exhibit *e) {
     for (int i = 0; i < e->columns; i++) {
         fprintf(f, "<span><i class=\"k%d%s\"></i>", plot_colour(e->column[i], i),
                 e->kind == EXHIBIT_LINES ? "" : " q");
-        svg_text(f, e->column[i]);
+        cli_xml_text(f, e->column[i]);
         fputs("</span>\n", f);
     }
     fputs("</div>\n", f);
@@ -33,7 +33,7 @@ static void print_cell(FILE *f, const exhibit *e, const exhibit_value *v) {
     char text[64];
     exhibit_format(e, v, text, sizeof text);
     fputs("<td>", f);
-    svg_text(f, text);
+    cli_xml_text(f, text);
     if (v && !*v->text && v->hi > v->lo)
         fprintf(f, "<small>%.*f … %.*f</small>", e->decimals, v->lo, e->decimals, v->hi);
     fputs("</td>", f);
@@ -44,17 +44,17 @@ static void print_cell(FILE *f, const exhibit *e, const exhibit_value *v) {
 static void print_table(FILE *f, const exhibit *e) {
     const exhibit_view t = {e, e->columns > 5 && e->columns > e->rows};
     fputs("<div class=\"scroll\"><table><thead><tr><th>", f);
-    svg_text(f, e->axis);
+    cli_xml_text(f, e->axis);
     fputs("</th>", f);
     for (int c = 0; c < view_columns(&t); c++) {
         fputs("<th>", f);
-        svg_text(f, view_column(&t, c));
+        cli_xml_text(f, view_column(&t, c));
         fputs("</th>", f);
     }
     fputs("</tr></thead><tbody>\n", f);
     for (int r = 0; r < view_rows(&t); r++) {
         fputs("<tr><th>", f);
-        svg_text(f, view_row(&t, r));
+        cli_xml_text(f, view_row(&t, r));
         fputs("</th>", f);
         for (int c = 0; c < view_columns(&t); c++) print_cell(f, e, view_get(&t, r, c));
         fputs("</tr>\n", f);
@@ -65,9 +65,9 @@ static void print_table(FILE *f, const exhibit *e) {
 static void print_card(FILE *f, const exhibit *e) {
     const int is_table = e->kind == EXHIBIT_TABLE;
     fputs("<div class=\"card\"><h3>", f);
-    svg_text(f, e->title);
+    cli_xml_text(f, e->title);
     fputs("</h3><p class=\"soft\">", f);
-    svg_text(f, e->note);
+    cli_xml_text(f, e->note);
     fputs("</p>\n", f);
     if (!is_table) {
         if (e->kind != EXHIBIT_ROWS) print_legend(f, e);
@@ -84,9 +84,9 @@ static void print_card(FILE *f, const exhibit *e) {
 static void print_entry(FILE *f, const bench_cell *point, const bench_entry *e) {
     fprintf(f, "<tr><th>%s %s, %d ranks</th><td>", point->is_write ? "write" : "read",
             point->pattern, point->ranks);
-    svg_text(f, point->dir);
+    cli_xml_text(f, point->dir);
     fputs("</td><td>", f);
-    svg_text(f, e->name);
+    cli_xml_text(f, e->name);
     if (e->rounds)
         fprintf(f, "</td><td>%.2f</td><td>%.2f</td><td>%.2f</td><td>%.2f</td><td>%.2f</td><td>%d",
                 e->time.min * 1e3, e->time.q1 * 1e3, e->time.median * 1e3, e->time.q3 * 1e3,
@@ -138,7 +138,7 @@ static void print_group(FILE *f, const char *group, int again) {
     if (again) fputs("</div>\n", f);
     if (*group) {
         fputs("<h2>In ", f);
-        svg_text(f, group);
+        cli_xml_text(f, group);
         fputs("</h2>", f);
     }
     fputs("<div class=\"grid wide\">\n", f);

@@ -94,15 +94,15 @@ static void tick_text(FILE *f, const axis *a, double value) {
 static void open_svg(FILE *f, const exhibit *e, int height) {
     fprintf(f, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDTH,
             height);
-    svg_text(f, e->title);
+    cli_xml_text(f, e->title);
     fputs("\">\n", f);
 }
 
 static void title_of(FILE *f, const exhibit *e, int row, int column, const exhibit_value *v) {
     fputs("<title>", f);
-    svg_text(f, e->row[row]);
+    cli_xml_text(f, e->row[row]);
     fputs(", ", f);
-    svg_text(f, e->column[column]);
+    cli_xml_text(f, e->column[column]);
     fprintf(f, ": %.*f", e->decimals, v->mid);
     if (v->hi > v->lo) fprintf(f, " (%.*f–%.*f)", e->decimals, v->lo, e->decimals, v->hi);
     fputs("</title>", f);
@@ -112,7 +112,7 @@ static void title_of(FILE *f, const exhibit *e, int row, int column, const exhib
 
 static void standing_frame(FILE *f, const exhibit *e, const axis *a) {
     fprintf(f, "<text x=\"0\" y=\"11\" class=\"u\">");
-    svg_text(f, e->unit);
+    cli_xml_text(f, e->unit);
     fputs("</text>", f);
     for (int i = 0; i < axis_ticks(a); i++) {
         const double v = a->lo + i * a->step, y = axis_at(a, v);
@@ -123,7 +123,7 @@ static void standing_frame(FILE *f, const exhibit *e, const axis *a) {
         fputs("</text>", f);
     }
     fprintf(f, "<text x=\"%d\" y=\"%d\" class=\"m u\">", (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 4);
-    svg_text(f, e->axis);
+    cli_xml_text(f, e->axis);
     fputs("</text>\n", f);
 }
 
@@ -139,7 +139,7 @@ static void row_labels(FILE *f, const exhibit *e) {
     for (int r = 0; r < e->rows; r++) {
         fprintf(f, "<text x=\"%.1f\" y=\"%d\" class=\"m\">", group_middle(e, r),
                 HEIGHT - BOTTOM + 16);
-        svg_text(f, e->row[r]);
+        cli_xml_text(f, e->row[r]);
         fputs("</text>", f);
     }
     fputs("\n", f);
@@ -229,7 +229,7 @@ static void plot_bars(FILE *f, const exhibit *e) {
 
 static void lying_frame(FILE *f, const exhibit *e, const axis *a, int height) {
     fputs("<text x=\"0\" y=\"11\" class=\"u\">", f);
-    svg_text(f, e->unit);
+    cli_xml_text(f, e->unit);
     fputs("</text>", f);
     for (int i = 0; i < axis_ticks(a); i++) {
         const double v = a->lo + i * a->step, x = axis_at(a, v);
@@ -259,7 +259,7 @@ static void lying_bar(FILE *f, const exhibit *e, const axis *a, const int at[2],
 static void lying_label(FILE *f, const exhibit *e, int row, double y) {
     char text[64];
     fprintf(f, "<text x=\"%d\" y=\"%.1f\">", LYING_LEFT + 4, y + 12);
-    svg_text(f, e->row[row]);
+    cli_xml_text(f, e->row[row]);
     fputs("</text>", f);
     if (e->kind != EXHIBIT_ROWS) return;
     exhibit_format(e, exhibit_get(e, row, 0), text, sizeof text);
