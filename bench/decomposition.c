@@ -25,6 +25,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "process.h"
 #include "dataset/decomposition.h"
 #include "replicas/rules.h"
 
@@ -32,37 +33,6 @@ enum { INDEX, VALUE, SLICES, PLAIN, WAYS };
 static const char *const names[WAYS] = {"index", "value", "slices", "plain"};
 static int rank, ranks;
 static tutti__team *team;
-
-static double clock_of(clockid_t id) {
-    struct timespec t;
-    clock_gettime(id, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* A line of /proc/self/status, in bytes. */
-static double status(const char *key) {
-    char line[256];
-    double kib = 0;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, key, strlen(key)) == 0) kib = strtod(line + strlen(key) + 1, NULL);
-    if (f) fclose(f);
-    return kib * 1024;
-}
-
-/* From now on VmHWM counts anew. */
-static void forget_peak(void) {
-    FILE *f = fopen("/proc/self/clear_refs", "w");
-    if (!f) return;
-    fputs("5", f);
-    fclose(f);
-}
-
-static double reduce(double x, MPI_Op op) {
-    double all = 0;
-    MPI_Allreduce(&x, &all, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
-    return all;
-}
 
 static void stop(const char *why) {
     fprintf(stderr, "decomposition: %s\n", why);
