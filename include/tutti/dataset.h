@@ -146,6 +146,14 @@ typedef enum tutti_segment_kind { TUTTI_TOPOLOGY, TUTTI_STATE } tutti_segment_ki
 TUTTI_API tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
                                         double time) TUTTI_MUST_USE;
 
+/** Begin another segment behind the one that has begun, which is put aside: the next commit makes both
+ *  (or all) of them part of the dataset, or none.  An adapted mesh and the first state on it belong
+ *  together like that.
+ *  @return TUTTI_ERR_STATE: none has begun; otherwise as begin and commit, and the one before is still
+ *      being written */
+TUTTI_API tutti_err tutti_dataset_begin_also(tutti_dataset *d, tutti_segment_kind kind,
+                                             int64_t index, double time) TUTTI_MUST_USE;
+
 /** One variable to put; buf is each rank's own. */
 typedef struct tutti_put {
     const char *variable;
@@ -166,12 +174,12 @@ TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
 TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
-/** All of the segment becomes part of the dataset, or, after an error, nothing: then it is still being
+/** All that has begun becomes part of the dataset, or, after an error, nothing: then it is still being
  *  written, and may be committed again or discarded.
  *  @return TUTTI_ERR_STATE: a variable could not be put, or a put has been started and not completed */
 TUTTI_API tutti_err tutti_dataset_commit(tutti_dataset *d) TUTTI_MUST_USE;
 
-/** Give the segment up. */
+/** Give up what has begun. */
 TUTTI_API tutti_err tutti_dataset_discard(tutti_dataset *d) TUTTI_MUST_USE;
 
 /** Remove all segments behind this one (-1: all there are). */
@@ -246,7 +254,7 @@ TUTTI_API tutti_err tutti_dataset_shape(const tutti_dataset *d, const char *spac
 /** @name Infos: names and values, set at once, with the next commit, or with none under way */
 /**@{*/
 /** What an info belongs to: NULL variable and segment -1, or no owner at all: the dataset.  The segment
- *  being written has the number tutti_dataset_segments. */
+ *  being written has the number tutti_dataset_segments, behind those that were put aside. */
 typedef struct tutti_info_owner {
     const char *variable;
     tutti_count segment;

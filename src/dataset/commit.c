@@ -1,8 +1,10 @@
 /* dataset: segments come and go.
  *
  * A commit, in this order: all data is in the file; checksums; the trailer; all of that is on the device
- * (TUTTI_DURABLE); then one transaction of the database makes the segment part of the dataset.  Killed
- * before its end, the segment is not there, and its bytes are cut off by the next writer.
+ * (TUTTI_DURABLE); then one transaction of the database makes the segment part of the dataset, and those
+ * that wait for the same commit.  Killed before its end, none of them is there, and their bytes are cut
+ * off by the next writer.  A segment that waits is whole, with its trailer, since the next one lies
+ * behind it; its rows are added to the database by the commit.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/dataset_impl.h"
 
@@ -14,21 +16,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- begin */
+/* ---- where the next one lies */
 
-static const tutti__segment_row *last_segment(const tutti__model *m) {
-    return m->segments_n > 0 ? &m->segments[m->segments_n - 1] : NULL;
+/* Committed or not. */
+static const tutti__segment_row *last_segment(const tutti_dataset *d) {
+    if (d->now.under_way) return &d->now.segment;
+    return d->model.segments_n > 0 ? &d->model.segments[d->model.segments_n - 1] : NULL;
 }
 
 static tutti_err begin_check(const tutti_dataset *d, tutti_segment_kind kind, int64_t index,
                              double time) {
-    const tutti__segment_row *last = last_segment(&d->model);
+    const tutti__segment_row *last = last_segment(d);
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(kind == TUTTI_TOPOLOGY || kind == TUTTI_STATE, TUTTI_ERR_ARG,
                 "segment kind %d is none", (int)kind);
     TUTTI_CHECK(!isnan(time), TUTTI_ERR_ARG, "the time is not a number");
-    TUTTI_CHECK(!d->now.under_way, TUTTI_ERR_STATE,
-                "a segment has begun and was neither committed nor discarded");
     TUTTI_CHECK(!last || index > last->index || (index == last->index && (int)kind > last->kind),
                 TUTTI_ERR_ARG, "time index %lld does not come after the last one, %lld",
                 (long long)index, (long long)last->index);
@@ -44,19 +46,22 @@ static int64_t group_of(const tutti_dataset *d, int64_t index) {
 /* Behind the last segment of the last file, or at the beginning of a new one. */
 static void place_choose(const tutti_dataset *d, int64_t index, tutti__writing *w) {
     const tutti__model *m = &d->model;
-    const tutti__segment_row *last = last_segment(m);
-    const tutti__datafile *file = last ? tutti__model_file_id(m, last->file) : NULL;
+    const tutti__segment_row *last = last_segment(d);
+    const tutti__datafile *file = d->now.under_way ? &d->now.row
+                                  : last           ? tutti__model_file_id(m, last->file)
+                                                   : NULL;
     if (file && d->opt.indices_per_file > 0 && group_of(d, index) != group_of(d, last->index))
         file = NULL;
     w->new_file = !file;
     if (file) {
         w->row = *file;
-        w->segment.start = TUTTI__SEGMENT_ALIGN;
+        w->segment.start = d->now.under_way ? d->now.segment.end : TUTTI__SEGMENT_ALIGN;
         for (int64_t i = 0; i < m->segments_n; i++)
             if (m->segments[i].file == file->id)
                 w->segment.start = tutti__max(w->segment.start, m->segments[i].end);
         w->segment.start = tutti__align_up(w->segment.start, TUTTI__SEGMENT_ALIGN);
     } else {
+        w->row.id = d->now.row.id;
         for (int64_t i = 0; i < m->files_n; i++) w->row.id = tutti__max(w->row.id, m->files[i].id);
         w->row.id++;
         snprintf(w->row.name, sizeof w->row.name, "data-%06lld.tutti", (long long)w->row.id);
@@ -85,28 +90,6 @@ static tutti_err header_write(tutti_file *f) {
     return err;
 }
 
-tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
-                              double time) {
-    TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
-    tutti__dataset_same same = {"begin", "the segment's kind, index or time", 0};
-    const int64_t words[] = {(int64_t)kind, index};
-    same.hash = tutti__hash(TUTTI__HASH_START, words, sizeof words);
-    same.hash = tutti__hash(same.hash, &time, sizeof time);
-    TUTTI_TRY(tutti__dataset_call(d, &same, begin_check(d, kind, index, time)));
-    tutti__writing w = {.segment = {.kind = (int)kind, .index = index, .time = time}};
-    w.segment.id = d->model.serial + 1;
-    place_choose(d, index, &w);
-    tutti_err err = tutti__dataset_file(d, &w.row, w.new_file, &w.file);
-    if (err == TUTTI_OK && w.new_file)
-        err = tutti__dataset_agree(d, d->team->rank == 0 ? header_write(w.file) : TUTTI_OK);
-    if (err != TUTTI_OK) return tutti__dataset_named(d, "begin", err);
-    d->model.serial = w.segment.id; /* never given twice by this handle */
-    w.under_way = 1;
-    d->now = w;
-    return TUTTI_OK;
-}
-
 /* ---- giving up */
 
 static void sizes_drop(tutti__model *m, int64_t segment) {
@@ -116,23 +99,35 @@ static void sizes_drop(tutti__model *m, int64_t segment) {
     m->sizes_n = n;
 }
 
-tutti_err tutti__dataset_give_up(tutti_dataset *d) {
-    tutti__writing *w = &d->now;
-    tutti_err err = TUTTI_OK;
-    if (!w->under_way) return TUTTI_OK;
+/* Its bytes are gone; what came after it is gone already. */
+static tutti_err bytes_remove(tutti_dataset *d, const tutti__writing *w) {
     if (w->new_file) {
         char path[4096];
         tutti__dataset_data_path(d, w->row.name, path, sizeof path);
-        err = tutti__dataset_file_close(d, &w->row);
+        tutti_err err = tutti__dataset_file_close(d, &w->row);
         if (d->team->rank == 0 && unlink(path) != 0 && err == TUTTI_OK)
             err = tutti__error_sys(errno, -1, path);
-        err = tutti__dataset_agree(d, err);
-    } else {
-        err = tutti_file_resize(w->file, w->segment.start);
+        return tutti__dataset_agree(d, err);
     }
-    const tutti_error_info why = *tutti_last_error();
-    sizes_drop(&d->model, w->segment.id);
-    tutti__writing_free(d);
+    tutti_file *f = NULL;
+    TUTTI_TRY(tutti__dataset_file(d, &w->row, 0, &f));
+    return tutti_file_resize(f, w->segment.start);
+}
+
+tutti_err tutti__dataset_give_up(tutti_dataset *d) {
+    tutti_err err = TUTTI_OK;
+    tutti_error_info why = {0};
+    if (!d->now.under_way) return TUTTI_OK;
+    for (int64_t i = d->waiting_n; i >= 0; i--) {
+        const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
+        const tutti_err got = bytes_remove(d, w);
+        if (err == TUTTI_OK && got != TUTTI_OK) {
+            err = got;
+            why = *tutti_last_error();
+        }
+        sizes_drop(&d->model, w->segment.id);
+    }
+    tutti__writings_free(d);
     tutti__dataset_forget(d);
     if (err != TUTTI_OK) tutti__error_assign(&why);
     return err;
@@ -172,18 +167,29 @@ static tutti_err commit_check(const tutti_dataset *d) {
     return TUTTI_OK;
 }
 
-/* Rank 0, in a transaction: all rows of the segment. */
-static tutti_err rows_add(tutti_dataset *d) {
-    const tutti__writing *w = &d->now;
-    TUTTI_TRY(tutti__meta_add_fresh(d->meta, &d->model));
+/* Rank 0, in a transaction: what belongs to one segment. */
+static tutti_err rows_of(tutti_dataset *d, const tutti__writing *w) {
     if (w->new_file) TUTTI_TRY(tutti__meta_add_file(d->meta, &w->row));
     for (int64_t i = 0; i < d->model.sizes_n; i++)
         if (d->model.sizes[i].segment == w->segment.id)
             TUTTI_TRY(tutti__meta_add_size(d->meta, &d->model.sizes[i]));
     for (int64_t i = 0; i < w->sections_n; i++)
         TUTTI_TRY(tutti__meta_add_section(d->meta, &w->sections[i]));
-    for (int64_t i = 0; i < w->infos_n; i++) TUTTI_TRY(tutti__meta_info_set(d->meta, &w->infos[i]));
-    return tutti__meta_set(d->meta, "serial", w->segment.id);
+    return TUTTI_OK;
+}
+
+/* The same, of everything since the last commit; the row of the segment being written is missing. */
+static tutti_err rows_add(tutti_dataset *d) {
+    const tutti__writing *now = &d->now;
+    TUTTI_TRY(tutti__meta_add_fresh(d->meta, &d->model));
+    for (int64_t i = 0; i < d->waiting_n; i++) {
+        TUTTI_TRY(rows_of(d, &d->waiting[i]));
+        TUTTI_TRY(tutti__meta_add_segment(d->meta, &d->waiting[i].segment));
+    }
+    TUTTI_TRY(rows_of(d, now));
+    for (int64_t i = 0; i < now->infos_n; i++)
+        TUTTI_TRY(tutti__meta_info_set(d->meta, &now->infos[i]));
+    return tutti__meta_set(d->meta, "serial", now->segment.id);
 }
 
 /* Sums, rows, and at the very end the footer.  The segment's own row has the end of the trailer, which
@@ -242,45 +248,88 @@ static void model_settle(tutti_dataset *d) {
     for (int64_t i = 0; i < d->model.sizes_n; i++) d->model.sizes[i].fresh = 0;
 }
 
-static tutti_err commit(tutti_dataset *d) {
-    tutti__writing *w = &d->now;
+/* The segment being written is whole: sums and trailer are in the file, rows of all segments since the
+ * last commit in a transaction of rank 0 that has not ended.   Collective. */
+static tutti_err complete(tutti_dataset *d, tutti__segment_row *g) {
+    const tutti__writing *w = &d->now;
     uint64_t *table = NULL;
     int64_t blocks = 0;
-    tutti__segment_row g = w->segment;
-    tutti__model *m = &d->model;
-    /* rows of the model that must not fail to be there once the database has them */
-    tutti__segment_row *row = TUTTI__GROW(m, segments);
-    tutti__datafile *file = row && w->new_file ? TUTTI__GROW(m, files) : NULL;
-    if (row) m->segments_n--;
-    if (file) m->files_n--;
-    const int room = row && (file || !w->new_file);
-    TUTTI_TRY(tutti__dataset_agree(d, room ? TUTTI_OK : TUTTI_ERR_NOMEM));
-    tutti_err err = tutti__checksums_make(d, &table, &blocks);
-    g.sections = (int)w->sections_n;
-    g.trailer = tutti__align_up(w->end, TUTTI__SECTION_ALIGN);
-    g.end = g.trailer + TUTTI__SEGMENT_ALIGN;
-    if (err == TUTTI_OK)
-        err = tutti__dataset_agree(d, d->team->rank == 0 ? prepare(d, &g, table, blocks) : err);
+    TUTTI_TRY(tutti__checksums_make(d, &table, &blocks));
+    *g = w->segment;
+    g->sections = (int)w->sections_n;
+    g->trailer = tutti__align_up(w->end, TUTTI__SECTION_ALIGN);
+    g->end = g->trailer + TUTTI__SEGMENT_ALIGN;
+    const tutti_err err = d->team->rank == 0 ? prepare(d, g, table, blocks) : TUTTI_OK;
     tutti__free(table);
-    if (err == TUTTI_OK && d->opt.level == TUTTI_DURABLE) {
-        err = tutti_file_sync(w->file);
-        if (err == TUTTI_OK && w->new_file)
-            err = tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_sync_directory(d->meta)
-                                                             : TUTTI_OK);
+    return tutti__dataset_agree(d, err);
+}
+
+static void roll_back(tutti_dataset *d) {
+    const tutti_error_info why = *tutti_last_error();
+    if (d->team->rank == 0) tutti__meta_rollback(d->meta);
+    tutti__error_assign(&why);
+}
+
+/* Everything since the last commit is on the device.   Collective. */
+static tutti_err files_sync(tutti_dataset *d) {
+    int fresh = 0;
+    for (int64_t i = 0; i <= d->waiting_n; i++) {
+        const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
+        const tutti__writing *next = i + 1 < d->waiting_n ? &d->waiting[i + 1] : &d->now;
+        tutti_file *f = NULL;
+        fresh |= w->new_file;
+        if (w != next && w->row.id == next->row.id) continue;
+        TUTTI_TRY(tutti__dataset_file(d, &w->row, 0, &f));
+        TUTTI_TRY(tutti_file_sync(f));
     }
+    if (!fresh) return TUTTI_OK;
+    return tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_sync_directory(d->meta)
+                                                      : TUTTI_OK);
+}
+
+/* Rows of the model that must not fail to be there once the database has them.   Collective. */
+static tutti_err model_room(tutti_dataset *d) {
+    tutti__model *m = &d->model;
+    int64_t segments = 0, files = 0;
+    tutti_err err = TUTTI_OK;
+    for (int64_t i = 0; i <= d->waiting_n && err == TUTTI_OK; i++) {
+        const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
+        if (TUTTI__GROW(m, segments))
+            segments++;
+        else
+            err = TUTTI_ERR_NOMEM;
+        if (w->new_file && TUTTI__GROW(m, files))
+            files++;
+        else if (w->new_file)
+            err = TUTTI_ERR_NOMEM;
+    }
+    m->segments_n -= segments;
+    m->files_n -= files;
+    return tutti__dataset_agree(d, err);
+}
+
+static void model_add(tutti__model *m, const tutti__writing *w) {
+    m->segments[m->segments_n++] = w->segment;
+    if (w->new_file) m->files[m->files_n++] = w->row;
+}
+
+static tutti_err commit(tutti_dataset *d) {
+    tutti__segment_row g;
+    TUTTI_TRY(model_room(d));
+    tutti_err err = complete(d, &g);
+    if (err == TUTTI_OK && d->opt.level == TUTTI_DURABLE) err = files_sync(d);
     if (err == TUTTI_OK)
         err = tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_commit(d->meta) : TUTTI_OK);
     if (err != TUTTI_OK) {
-        const tutti_error_info why = *tutti_last_error();
-        if (d->team->rank == 0) tutti__meta_rollback(d->meta);
-        tutti__error_assign(&why);
+        roll_back(d);
         return err;
     }
     TUTTI_TRY(tutti__team_tell(d->team, &g, (int)sizeof g));
-    m->segments[m->segments_n++] = g;
-    if (w->new_file) m->files[m->files_n++] = w->row;
+    d->now.segment = g;
+    for (int64_t i = 0; i < d->waiting_n; i++) model_add(&d->model, &d->waiting[i]);
+    model_add(&d->model, &d->now);
     model_settle(d);
-    tutti__writing_free(d);
+    tutti__writings_free(d);
     return TUTTI_OK;
 }
 
@@ -290,6 +339,83 @@ tutti_err tutti_dataset_commit(tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_live(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, commit_check(d)));
     return tutti__dataset_named(d, "commit", commit(d));
+}
+
+/* ---- begin */
+
+static uint64_t begin_hash(tutti_segment_kind kind, int64_t index, double time) {
+    const int64_t words[] = {(int64_t)kind, index};
+    return tutti__hash(tutti__hash(TUTTI__HASH_START, words, sizeof words), &time, sizeof time);
+}
+
+/* A segment behind the last one.   Collective. */
+static tutti_err begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index, double time,
+                       tutti__writing *out) {
+    tutti__writing w = {.segment = {.kind = (int)kind, .index = index, .time = time}};
+    w.segment.id = d->model.serial + 1;
+    place_choose(d, index, &w);
+    TUTTI_TRY(tutti__dataset_file(d, &w.row, w.new_file, &w.file));
+    if (w.new_file)
+        TUTTI_TRY(tutti__dataset_agree(d, d->team->rank == 0 ? header_write(w.file) : TUTTI_OK));
+    d->model.serial = w.segment.id; /* never given twice by this handle */
+    w.under_way = 1;
+    *out = w;
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
+                              double time) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__dataset_live(d));
+    const tutti__dataset_same same = {"begin", "the segment's kind, index or time",
+                                      begin_hash(kind, index, time)};
+    tutti_err err = d->now.under_way
+                        ? tutti__error_set(TUTTI_ERR_STATE, 0, -1,
+                                           "a segment has begun and was neither committed nor "
+                                           "discarded")
+                        : begin_check(d, kind, index, time);
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
+    return tutti__dataset_named(d, "begin", begin(d, kind, index, time, &d->now));
+}
+
+/* The segment being written is whole and waits; the rows go into the database by the commit. */
+static tutti_err put_aside(tutti_dataset *d) {
+    tutti__segment_row g;
+    const tutti_err err = complete(d, &g);
+    roll_back(d);
+    TUTTI_TRY(err);
+    TUTTI_TRY(tutti__team_tell(d->team, &g, (int)sizeof g));
+    d->now.segment = g;
+    return TUTTI_OK;
+}
+
+static tutti_err begin_also(tutti_dataset *d, tutti_segment_kind kind, int64_t index, double time) {
+    tutti__writing w, *waiting = NULL;
+    TUTTI_TRY(put_aside(d));
+    waiting = tutti__table_grow(&d->waiting, &d->waiting_n, sizeof *waiting);
+    tutti_err err = tutti__dataset_agree(d, waiting ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (waiting) d->waiting_n--;
+    if (err == TUTTI_OK) err = begin(d, kind, index, time, &w);
+    TUTTI_TRY(err);
+    w.infos = d->now.infos; /* the commit writes all of them */
+    w.infos_n = d->now.infos_n;
+    d->now.infos = NULL;
+    d->now.infos_n = 0;
+    d->waiting[d->waiting_n++] = d->now;
+    d->now = w;
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_begin_also(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
+                                   double time) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__dataset_live(d));
+    const tutti__dataset_same same = {"begin_also", "the segment's kind, index or time",
+                                      begin_hash(kind, index, time)};
+    tutti_err err = commit_check(d);
+    if (err == TUTTI_OK) err = begin_check(d, kind, index, time);
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
+    return tutti__dataset_named(d, "begin_also", begin_also(d, kind, index, time));
 }
 
 /* ---- taking away */

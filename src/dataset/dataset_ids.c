@@ -148,9 +148,10 @@ static tutti_err map_find(tutti_dataset *d, const tutti__space_view *view, tutti
     snprintf(name, sizeof name, "%s:ids", s->name);
     const tutti__variable *v = tutti__model_variable(&d->model, name);
     const tutti__section *found = NULL;
-    if (v && d->now.under_way && z->segment == d->now.segment.id) {
-        found = tutti__section_now(d, v->id, 0);
-        *f = d->now.file;
+    const tutti__writing *w = tutti__writing_of(d, z->segment);
+    if (v && w) {
+        found = tutti__writing_section(w, v->id, 0);
+        TUTTI_TRY(tutti__dataset_file(d, &w->row, 0, f));
     } else if (v) {
         const tutti__segment_row *g = tutti__model_segment_id(&d->model, z->segment);
         const tutti__known *k = NULL;

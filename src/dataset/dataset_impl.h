@@ -107,7 +107,7 @@ typedef struct tutti__section_state {
     tutti_count before;    /* and how many those of earlier ranks are */
 } tutti__section_state;
 
-/* The segment that is being written. */
+/* A segment that has begun: its row has an end once it is whole. */
 typedef struct tutti__writing {
     int under_way;
     tutti__segment_row segment;
@@ -165,7 +165,9 @@ struct tutti_dataset {
     tutti_options io;
     tutti__meta *meta; /* rank 0 */
     tutti__model model;
-    tutti__writing now;
+    tutti__writing now;      /* the segment that is being written */
+    tutti__writing *waiting; /* whole ones before it, of the same commit */
+    int64_t waiting_n;
     tutti__open_file *files;
     int64_t files_n;
     tutti__known *known;
@@ -235,6 +237,10 @@ tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment,
                              const tutti__known **out) TUTTI_MUST_USE;
 /* The section of a variable in it, or NULL. */
 const tutti__section *tutti__section_find(const tutti__known *k, int64_t variable, int64_t part);
+/* A segment that has begun and was not committed (an id); NULL: it is none of those. */
+const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment);
+/* Its section of a variable, or NULL. */
+tutti__section *tutti__writing_section(const tutti__writing *w, int64_t variable, int64_t part);
 /* That of the segment being written; NULL: none yet. */
 tutti__section *tutti__section_now(tutti_dataset *d, int64_t variable, int64_t part);
 /* A new one of it.  The same on all ranks. */
@@ -243,7 +249,7 @@ tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_o
 tutti__section_state *tutti__section_state_of(tutti_dataset *d, const tutti__section *s);
 /* A record of an operation that is going to put. */
 tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) TUTTI_MUST_USE;
-void tutti__writing_free(tutti_dataset *d); /* nothing is under way any more */
+void tutti__writings_free(tutti_dataset *d); /* nothing is under way any more */
 
 /* ---- ranked.c */
 /* Bytes of the header of a section by that many ranks. */
@@ -278,7 +284,7 @@ typedef struct tutti__footer {
 #define TUTTI__FOOTER_MAGIC "TUTTISEG"
 /* Data behind the last segment of each file is cut off; one that is too short is damaged.   Local. */
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;
-/* Give up the segment being written.   Collective. */
+/* Give up what has begun since the last commit.   Collective. */
 tutti_err tutti__dataset_give_up(tutti_dataset *d) TUTTI_MUST_USE;
 
 #endif

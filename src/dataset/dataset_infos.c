@@ -19,7 +19,7 @@ static tutti_err owner_take(const tutti_dataset *d, const tutti_info_owner *owne
         const tutti__variable *v = tutti__model_variable(&d->model, owner->variable);
         TUTTI_CHECK(v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", owner->variable);
         out->variable = v->id;
-    } else if (owner->segment == d->model.segments_n && d->now.under_way) {
+    } else if (d->now.under_way && owner->segment == d->model.segments_n + d->waiting_n) {
         out->segment = d->now.segment.id;
     } else if (owner->segment != -1) {
         TUTTI_TRY(tutti__dataset_segment_check(d, owner->segment));

@@ -70,7 +70,7 @@ static void object_free(tutti_dataset *d) {
     if (!d) return;
     const tutti_error_info keep = *tutti_last_error();
     tutti__meta_close(&d->meta);
-    tutti__writing_free(d);
+    tutti__writings_free(d);
     tutti__model_free(&d->model);
     tutti__dataset_forget(d);
     tutti__free(d->places);

@@ -57,13 +57,23 @@ const tutti__section *tutti__section_find(const tutti__known *k, int64_t variabl
     return NULL;
 }
 
-/* ---- of the segment being written */
+/* ---- of segments that have begun */
+
+const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment) {
+    for (int64_t i = 0; i < d->waiting_n; i++)
+        if (d->waiting[i].segment.id == segment) return &d->waiting[i];
+    return d->now.under_way && d->now.segment.id == segment ? &d->now : NULL;
+}
+
+tutti__section *tutti__writing_section(const tutti__writing *w, int64_t variable, int64_t part) {
+    for (int64_t i = 0; i < w->sections_n; i++)
+        if (w->sections[i].variable == variable && w->sections[i].part == part)
+            return &w->sections[i];
+    return NULL;
+}
 
 tutti__section *tutti__section_now(tutti_dataset *d, int64_t variable, int64_t part) {
-    for (int64_t i = 0; i < d->now.sections_n; i++)
-        if (d->now.sections[i].variable == variable && d->now.sections[i].part == part)
-            return &d->now.sections[i];
-    return NULL;
+    return tutti__writing_section(&d->now, variable, part);
 }
 
 tutti__section_state *tutti__section_state_of(tutti_dataset *d, const tutti__section *s) {
@@ -105,8 +115,7 @@ tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) {
     return TUTTI_OK;
 }
 
-void tutti__writing_free(tutti_dataset *d) {
-    tutti__writing *w = &d->now;
+static void writing_free(tutti__writing *w) {
     for (int64_t i = 0; i < w->records_n; i++) {
         tutti__sums_free(&w->records[i]->sums);
         tutti__free(w->records[i]);
@@ -117,4 +126,12 @@ void tutti__writing_free(tutti_dataset *d) {
     tutti__free(w->sections);
     tutti__free(w->states);
     *w = (tutti__writing){0};
+}
+
+void tutti__writings_free(tutti_dataset *d) {
+    for (int64_t i = 0; i < d->waiting_n; i++) writing_free(&d->waiting[i]);
+    tutti__free(d->waiting);
+    d->waiting = NULL;
+    d->waiting_n = 0;
+    writing_free(&d->now);
 }
