@@ -44,7 +44,8 @@ sanitizers() {
     esac
 }
 
-# directories NAME: makes TUTTI_TEST_DIR and TUTTI_TEST_SHM, private to this test
+# directories NAME: makes TUTTI_TEST_DIR and TUTTI_TEST_SHM, private to this test; temporary files go
+# there too, because programs without mpirun take each other's session directories of Open MPI away
 directories() {
     TUTTI_TEST_DIR=${TUTTI_TEST_DIR:-$TUTTI_BUILD_DIR/scratch}/$1
     rm -rf "$TUTTI_TEST_DIR"
@@ -52,7 +53,7 @@ directories() {
     export TUTTI_TEST_DIR
     unset TUTTI_TEST_SHM
     if [ -w /dev/shm ] && shm=$(mktemp -d /dev/shm/tutti-test.XXXXXX); then
-        export TUTTI_TEST_SHM="$shm"
+        export TUTTI_TEST_SHM="$shm" TMPDIR="$shm"
     fi
     export TUTTI_MPICH_YIELD="$TUTTI_BUILD_DIR/libmpich_yield.so"
 }
