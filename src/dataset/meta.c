@@ -202,10 +202,20 @@ static tutti_err file_copy(const char *from, const char *to) {
     return err;
 }
 
-/* A journal of somebody who was killed: roll back in a copy. */
+/* The first bytes of a file, where a journal has a number that no other has; 0s where it is shorter. */
+static void beginning(const char *path, char to[64]) {
+    memset(to, 0, 64);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (read(fd, to, 64) < 64) memset(to, 0, 64);
+    close(fd);
+}
+
+/* A journal of somebody who was killed: roll back in a copy.  A writer that comes meanwhile rolls back
+ * too and goes on: then the journal is another one, and the copies do not belong together. */
 static tutti_err private_open(tutti__meta *m) {
     const char *tmp = secure_getenv("TMPDIR");
-    char from[TUTTI__PATH + 64], to[TUTTI__PATH + 64];
+    char from[TUTTI__PATH + 64], to[TUTTI__PATH + 64], copied[64], now[64];
     snprintf(m->own, sizeof m->own, "%.3000s/tutti-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     if (!mkdtemp(m->own)) {
         m->own[0] = 0;
@@ -217,7 +227,13 @@ static tutti_err private_open(tutti__meta *m) {
     snprintf(to, sizeof to, "%s/" TUTTI__META_NAME, m->own);
     TUTTI_TRY(file_copy(m->path, to));
     db_close(m);
-    return db_open(m, to, SQLITE_OPEN_READWRITE);
+    TUTTI_TRY(db_open(m, to, SQLITE_OPEN_READWRITE));
+    strcat(to, "-journal");
+    beginning(to, copied);
+    beginning(from, now);
+    TUTTI_CHECK(memcmp(copied, now, sizeof now) == 0, TUTTI_ERR_STATE,
+                "a writer has begun to mend '%s': open it again", m->path);
+    return TUTTI_OK;
 }
 
 static void private_remove(tutti__meta *m) {
@@ -231,22 +247,35 @@ static void private_remove(tutti__meta *m) {
     m->own[0] = 0;
 }
 
-static tutti_err reader_open(tutti__meta *m) {
+/* Did the last statement fail because somebody was killed? */
+static int journal_is_hot(const tutti__meta *m) {
+    char journal[TUTTI__PATH + 64];
+    struct stat st;
+    const int code = sqlite3_errcode(m->db);
+    snprintf(journal, sizeof journal, "%s-journal", m->path);
+    return (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) && stat(journal, &st) == 0 &&
+           st.st_size > 0;
+}
+
+static tutti_err reader_try(tutti__meta *m) {
     int empty = 0;
     private_remove(m);
     TUTTI_TRY(db_open(m, m->path, SQLITE_OPEN_READONLY));
     tutti_err err = identify(m, &empty);
-    if (err != TUTTI_OK) {
-        char journal[TUTTI__PATH + 64];
-        struct stat st;
-        snprintf(journal, sizeof journal, "%s-journal", m->path);
-        const int code = sqlite3_errcode(m->db);
-        const int hot = (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) &&
-                        stat(journal, &st) == 0 && st.st_size > 0;
-        if (hot) err = private_open(m);
-        if (hot && err == TUTTI_OK) err = identify(m, &empty);
+    if (err != TUTTI_OK && journal_is_hot(m)) {
+        err = private_open(m);
+        if (err == TUTTI_OK) err = identify(m, &empty);
     }
     m->empty = empty;
+    return err;
+}
+
+static tutti_err reader_open(tutti__meta *m) {
+    tutti_err err = reader_try(m);
+    for (int again = 0; again < 3 && err == TUTTI_ERR_STATE && m->own[0]; again++) {
+        db_close(m);
+        err = reader_try(m);
+    }
     return err;
 }
 
@@ -488,13 +517,28 @@ static tutti_err tables_read(tutti__meta *m, tutti__model *out) {
     return tutti__model_check(out);
 }
 
+tutti_err tutti__meta_generation(tutti__meta *m, int64_t *out) {
+    static const char TEXT[] = "SELECT value FROM dataset WHERE key = 'generation'";
+    if (m->empty) {
+        *out = 0;
+        return TUTTI_OK;
+    }
+    const tutti_err err = pragma_int(m, TEXT, out);
+    if (err == TUTTI_OK || m->writes || !journal_is_hot(m)) return err;
+    db_close(m); /* the writer was killed since the last look */
+    TUTTI_TRY(reader_open(m));
+    return pragma_int(m, TEXT, out);
+}
+
 tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) {
+    int64_t generation = 0;
     *out = (tutti__model){0};
     if (!m->writes && (m->own[0] || m->empty)) { /* the copy was of then */
         db_close(m);
         TUTTI_TRY(reader_open(m));
     }
     if (m->empty) return TUTTI_OK;
+    TUTTI_TRY(tutti__meta_generation(m, &generation));
     TUTTI_TRY(tutti__sql(m, "BEGIN"));
     const tutti_err err = tables_read(m, out);
     tutti__meta_rollback(m);
@@ -537,8 +581,10 @@ static tutti_err sections_read(tutti__meta *m, sqlite3_stmt *s, const tutti__mod
 tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
                                const tutti__segment_row *g, tutti__section **out, int64_t *n_out) {
     sqlite3_stmt *s = NULL;
+    int64_t generation = 0;
     *out = NULL;
     *n_out = 0;
+    TUTTI_TRY(tutti__meta_generation(m, &generation));
     TUTTI_TRY(tutti__sql_prepare(m,
                                  "SELECT segment, variable, part, start, bytes, type, sum,"
                                  " list_segment, list_part FROM sections WHERE segment = ?"

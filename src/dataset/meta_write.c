@@ -350,8 +350,10 @@ static tutti_err info_take(sqlite3_stmt *s, tutti__info *io) {
 tutti_err tutti__meta_info_get(tutti__meta *m, tutti__info *io) {
     sqlite3_stmt *s = NULL;
     int row = 0;
+    int64_t generation = 0;
     io->value = NULL;
     TUTTI_CHECK(!m->empty, TUTTI_ERR_NOT_FOUND, "there is no info '%s'", io->name);
+    TUTTI_TRY(tutti__meta_generation(m, &generation));
     TUTTI_TRY(statement(m, GET_INFO, &s));
     bind_owner(s, io);
     tutti_err err = tutti__sql_step(m, s, &row);

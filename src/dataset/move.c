@@ -337,6 +337,18 @@ static tutti_err holes_fill(const item *t) {
     return TUTTI_OK;
 }
 
+/* A writer may have taken segments away while a reader read them: what came is not theirs then.
+ * Collective. */
+static tutti_err still_there(tutti_dataset *d) {
+    int64_t now = d->model.generation;
+    if (d->mode & TUTTI_WRITE) return TUTTI_OK;
+    tutti_err err = d->team->rank == 0 ? tutti__meta_generation(d->meta, &now) : TUTTI_OK;
+    if (err == TUTTI_OK && now != d->model.generation)
+        err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
+                               "a writer has taken segments away: refresh the dataset");
+    return tutti__dataset_agree(d, err);
+}
+
 static tutti_err get(tutti_dataset *d, tutti_count segment, int n, const tutti_get *gets,
                      tutti_request **r_out, int starts) {
     batch b = {0};
@@ -366,6 +378,7 @@ static tutti_err get(tutti_dataset *d, tutti_count segment, int n, const tutti_g
         if (starts) d->started = 1;
         for (int i = 0; i < n && err == TUTTI_OK; i++) err = holes_fill(&b.items[i]);
         err = tutti__dataset_move(&m, err);
+        if (err == TUTTI_OK && !starts) err = still_there(d);
     }
     batch_free(&b);
     return tutti__dataset_named(d, "get", err);
@@ -469,6 +482,7 @@ tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count 
     err = tutti__dataset_call(d, &same, err);
     for (tutti_count at = first; err == TUTTI_OK && at <= last;)
         err = follow_file(d, &t, step, &at, last, &count);
+    if (err == TUTTI_OK) err = still_there(d);
     if (err == TUTTI_OK && count_out) *count_out = count;
     return tutti__dataset_named(d, "follow", err);
 }

@@ -193,11 +193,15 @@ static void beside(void) {
     d = writer;
     mine = theirs;
     CHECK_SAME(tutti_dataset_erase_after(d, 0), TUTTI_OK);
+    for (int i = 1; i < 4; i++) state(10 * i, 0); /* where the others were */
     closed();
     d = reader;
     mine = ours;
+    const tutti_get get = {"u", mine, TUTTI_FLOAT64, got};
+    CHECK_SAME(tutti_dataset_get(d, 3, 1, &get), TUTTI_ERR_STATE);
+    CHECK_SAME(tutti_dataset_follow(d, 2, 3, &get, NULL), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_refresh(d, &changed), TUTTI_OK);
-    CHECK(changed == 1 && tutti_dataset_segments(d) == 1, "segments after erasing");
+    CHECK(changed == 1 && tutti_dataset_segments(d) == 4, "segments after erasing");
     closed();
 }
 

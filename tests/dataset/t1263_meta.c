@@ -116,6 +116,10 @@ static void hot_journal(int readonly_first) {
     char path[600], text[100];
     struct stat st;
     check_where("journal");
+    tutti__meta *before = NULL; /* a reader that has it open meanwhile */
+    tutti__model model;
+    const tutti__meta_options reads = {.mode = TUTTI_READ, .busy = 1};
+    CHECK_OK(tutti__meta_open(dir, &reads, &before));
     const pid_t pid = fork();
     if (pid == 0) {
         sqlite3 *db = NULL;
@@ -135,6 +139,10 @@ static void hot_journal(int readonly_first) {
     CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status), "the child has ended itself");
     snprintf(path, sizeof path, "%s/" TUTTI__META_NAME "-journal", dir);
     CHECK(stat(path, &st) == 0 && st.st_size > 0, "there is no journal");
+    CHECK_OK(tutti__meta_load(before, &model));
+    CHECK(model.segments_n > 0, "the reader sees what was not committed");
+    tutti__model_free(&model);
+    tutti__meta_close(&before);
     if (readonly_first) {
         again();
         CHECK(stat(path, &st) == 0 && st.st_size > 0, "a reader has changed the dataset");
