@@ -55,6 +55,8 @@ typedef struct tutti_dataset_options {
     double busy;       /* seconds to wait for another program that has the metadata (5) */
     int without_locks; /* 1: go on where the file system has no locks: nobody else may write */
     const tutti_options *io; /* of the data files; NULL: defaults and environment */
+    int ieee; /* 1: finite values too large for a floating-point type become infinities in put and get,
+               * where otherwise they are TUTTI_ERR_VALUE */
 } tutti_dataset_options;
 
 TUTTI_API void tutti_dataset_options_init_sized(tutti_dataset_options *opt, size_t struct_size);
@@ -179,6 +181,14 @@ TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti
  *  @return TUTTI_ERR_STATE: a variable could not be put, or a put has been started and not completed */
 TUTTI_API tutti_err tutti_dataset_commit(tutti_dataset *d) TUTTI_MUST_USE;
 
+/** The same without waiting; complete it by tutti_request_test or tutti_request_wait.  Until then the
+ *  other collective calls of the dataset are refused (TUTTI_ERR_STATE), Local ones work; the segment
+ *  is there when its request is complete.  Reading back, syncing and the transaction of the database go on
+ *  in a thread that does not call MPI; the rest moves on in calls of the library.   @return TUTTI_ERR_STATE as
+ *  for tutti_dataset_commit; what fails later is told by test and wait */
+TUTTI_API tutti_err tutti_dataset_commit_start(tutti_dataset *d,
+                                               tutti_request **r_out) TUTTI_MUST_USE;
+
 /** Give up what has begun. */
 TUTTI_API tutti_err tutti_dataset_discard(tutti_dataset *d) TUTTI_MUST_USE;
 
@@ -200,6 +210,7 @@ typedef struct tutti_segment {
     tutti_count topology; /* number of the topology that it refers to (or is), -1: none */
     int sections;
     tutti_off bytes;
+    const char *archived; /* where its bytes are, as tutti_dataset_archive was told; NULL: here */
 } tutti_segment;
 
 /** How many there are.   Local. */
@@ -352,6 +363,45 @@ TUTTI_API tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out)
  *  @param[out] bytes_out  NULL, or how much was read; 0 if it was written without checksums */
 TUTTI_API tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
                                                  tutti_off *bytes_out) TUTTI_MUST_USE;
+/**@}*/
+
+/** @name Archives: whole states kept somewhere else
+ *  Topologies, and segments with lists of entries that others need, stay.  A state is archived once it has been
+ *  copied there, read back, compared and synced; only then are its bytes here freed: at no instant is
+ *  it neither here nor there.  Its place is told (tutti_segment), never opened by itself: getting an archived
+ *  segment is TUTTI_ERR_STATE until it is restored.  It can be erased and dropped like any other. */
+/**@{*/
+/** Copy states `first` ... `last` to a directory, one file each (docs/format.md), and free their bytes.  What
+ *  an earlier call that was killed has left is used.
+ *  @param[in] to  a directory, made if it is not there; less than 512 bytes
+ *  @param[out] freed_out  NULL, or bytes freed here: 0 where the file system cannot make holes in files
+ *  @return TUTTI_ERR_FORMAT if a segment is damaged; nothing is archived then */
+TUTTI_API tutti_err tutti_dataset_archive(tutti_dataset *d, tutti_count first, tutti_count last,
+                                          const char *to, tutti_off *freed_out) TUTTI_MUST_USE;
+
+/** Those of `first` ... `last` that are archived come back, compared with what they were.
+ *  @return TUTTI_ERR_FORMAT if a file is not what was archived, TUTTI_ERR_NOT_FOUND if it is not there;
+ *      they are archived as before then */
+TUTTI_API tutti_err tutti_dataset_restore(tutti_dataset *d, tutti_count first, tutti_count last,
+                                          const char *from) TUTTI_MUST_USE;
+
+/** Bytes to or from somewhere; rank 0's are used.  Both return 0 or an errno. */
+typedef struct tutti_stream {
+    int (*write)(void *context, const void *bytes,
+                 size_t n); /* n 0: the end; all must be safe now */
+    int (*read)(void *context, void *bytes, size_t n, size_t *got_out); /* *got_out 0: no more */
+    void *context;
+    const char *place; /* what is told of archived segments; NULL: they are copied, not archived */
+} tutti_stream;
+
+/** The same as a tar archive (ustar, pax where a file has 8 GiB or more) on a stream, which tar(1) reads. */
+TUTTI_API tutti_err tutti_dataset_archive_stream(tutti_dataset *d, tutti_count first,
+                                                 tutti_count last, const tutti_stream *to,
+                                                 tutti_off *freed_out) TUTTI_MUST_USE;
+/** From a tar archive with the files of tutti_dataset_archive, in any order; others in it are skipped. */
+TUTTI_API tutti_err tutti_dataset_restore_stream(tutti_dataset *d, tutti_count first,
+                                                 tutti_count last,
+                                                 const tutti_stream *from) TUTTI_MUST_USE;
 /**@}*/
 
 TUTTI_END_DECLS

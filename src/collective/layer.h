@@ -14,6 +14,23 @@ tutti_err tutti__transfer(tutti_request *r, tutti_off *count_out) TUTTI_MUST_USE
 /* Start it: what tutti_file_write_start and tutti_file_read_start do.  r_out may be NULL, which
  * is an error that all ranks hear of. */
 tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) TUTTI_MUST_USE;
+/* Something else that a layer does with a file, under way like a non-blocking operation: a fiber runs
+ * task(context), whose waits yield; then collected(context, outcome) is called by whoever tests or
+ * waits for the request, before he hears of the outcome.  It takes no turn among the operations of the
+ * file, and uses a team of its own if it needs the others.   Make it, then start it, which cannot
+ * fail, or drop it.   Local. */
+typedef struct tutti__task {
+    const char *name;
+    tutti_file *file;
+    tutti_err (*task)(void *context);
+    void (*collected)(void *context, tutti_err outcome);
+    void *context;
+} tutti__task;
+tutti_err tutti__task_make(const tutti__task *t, tutti_request **out) TUTTI_MUST_USE;
+void tutti__task_start(tutti_request *r);
+void tutti__task_drop(tutti_request **r);
+/* This rank's share of tutti_file_sync: what it has written is on the device.   Local, any thread. */
+tutti_err tutti__sync_here(tutti_file *f) TUTTI_MUST_USE;
 /* This rank's share of the staging memory that a request has; it has departed. */
 tutti_off tutti__request_staging(const tutti_request *r);
 /* Can files be opened on it?  Local. */

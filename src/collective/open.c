@@ -422,6 +422,21 @@ tutti_err tutti_file_sync(tutti_file *f) {
     return named(f, "sync", tutti__team_agree(f->team, err));
 }
 
+tutti_err tutti__sync_here(tutti_file *f) {
+    tutti_stats stats;
+    memset(&stats, 0, sizeof stats);
+    tutti_stats *before = tutti__store_account(&stats);
+    const double start = tutti__now();
+    const tutti_err err = tutti__store_sync(f->store);
+    (void)tutti__store_account(before);
+    stats.seconds_file += tutti__now() - start;
+    tutti__trace_event("store", "sync", start, -1, -1);
+    pthread_mutex_lock(&f->lock);
+    tutti__stats_add(&f->all, &stats);
+    pthread_mutex_unlock(&f->lock);
+    return named(f, "sync", err);
+}
+
 /* ---- atomic mode */
 
 tutti_err tutti_file_atomic(tutti_file *f, int on) {

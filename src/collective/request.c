@@ -344,6 +344,55 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
     return refuse(asked, err);
 }
 
+/* ---- tasks */
+
+static void task_travel(void *context) {
+    tutti_request *r = context;
+    r->outcome = r->task(r->context);
+    if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
+    r->over = 1;
+    state_set(r, TUTTI__ARRIVED);
+}
+
+tutti_err tutti__task_make(const tutti__task *t, tutti_request **out) {
+    tutti_request *r = tutti__calloc(1, sizeof *r);
+    if (!r) return TUTTI_ERR_NOMEM;
+    r->name = t->name;
+    r->op.file = t->file;
+    r->how = TUTTI__STARTED;
+    r->task = t->task;
+    r->collected = t->collected;
+    r->context = t->context;
+    state_set(r, TUTTI__AWAY);
+    const tutti_err err = tutti__fiber_make(task_travel, r, &r->fiber);
+    if (err == TUTTI_OK)
+        *out = r;
+    else
+        tutti__free(r);
+    return err;
+}
+
+void tutti__task_drop(tutti_request **r) {
+    if (!*r) return;
+    tutti__fiber_free(&(*r)->fiber);
+    tutti__free(*r);
+    *r = NULL;
+}
+
+void tutti__task_start(tutti_request *r) {
+    TUTTI_USE(r->op.file);
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    anywhere = level == MPI_THREAD_MULTIPLE;
+    tutti__on_idle(requests_progress);
+    list_add(r->op.file, r);
+    tutti__handle_add(&r->handle, TUTTI__REQUEST);
+    pthread_mutex_lock(&travel_lock);
+    travelling_add(r);
+    pthread_mutex_unlock(&travel_lock);
+    requests_progress();
+}
+
 /* ---- waiting */
 
 static void pause_for(tutti_file *f) {
@@ -396,15 +445,14 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     if (r->how == TUTTI__INDEPENDENT) return tutti__independent_collect(pr, count_out);
     TUTTI_USE(f);
     const tutti_err err = r->outcome;
-    if (r->outcome_out) *r->outcome_out = err;
     tutti__stats_settle(f, &r->stats);
     if (r->plan) tutti__plan_explained(f, r->plan);
-    if (err != TUTTI_OK) {
-        tutti__error_assign(&r->trouble);
+    if (err != TUTTI_OK) tutti__error_assign(&r->trouble);
+    if (r->collected) r->collected(r->context, err);
+    if (err != TUTTI_OK)
         tutti__error_context(r->name, f->path, -1);
-    } else if (count_out) {
+    else if (count_out)
         *count_out = r->count;
-    }
     list_remove(r);
     segment_keep(r);
     request_free(r);

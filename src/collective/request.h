@@ -44,7 +44,12 @@ struct tutti_request {
     tutti_off least;        /* reads: a shorter file has lost bytes; agrees */
     int64_t agrees; /* a hash of what else agrees, compared before anything is done; 0: nothing */
     int ahead; /* the caller is going to compute: background auto is io-only; who has it ends it */
-    tutti_err *outcome_out; /* started: where the outcome goes when it is collected; or NULL */
+    /* Of a layer, instead of moving bytes: see tutti__task_make */
+    tutti_err (*task)(void *context);
+    /* Started: called when its outcome is collected, before it is told; NULL: not.  The last error is
+     * the caller's then, who may say more of it. */
+    void (*collected)(void *context, tutti_err outcome);
+    void *context;
     tutti_off *staging_out; /* calls that block: this rank's share of staging memory; or NULL */
 
     /* ---- what was found */

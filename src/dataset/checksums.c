@@ -7,6 +7,8 @@
 
 #include <endian.h>
 #include <string.h>
+#include "comm/by_thread.h"
+#include "comm/wait.h"
 
 static int64_t blocks_of(const tutti__section *s) {
     if (s->bytes == 0) return 0;
@@ -128,14 +130,17 @@ static tutti_err sums_collect(tutti_dataset *d, const numbering *m, known_sum **
     return TUTTI_OK;
 }
 
-static tutti_err mpi_check(int code, const char *what) {
-    return code == MPI_SUCCESS ? TUTTI_OK : tutti__error_mpi(code, what);
+/* A collective operation of MPI that has been started, or has not. */
+static tutti_err mpi_finish(int code, MPI_Request *r, const char *what) {
+    return code == MPI_SUCCESS ? tutti__team_finish(1, r) : tutti__error_mpi(code, what);
 }
 
 /* Bytes of all ranks, one after the other, on rank 0: to be freed.   Collective. */
 static tutti_err gather(tutti_dataset *d, const void *mine, int64_t bytes, void **out,
                         int64_t *bytes_out) {
     const int root = d->team->rank == 0;
+    const MPI_Comm comm = tutti__dataset_team_now(d)->comm;
+    MPI_Request r;
     int *counts = root ? tutti__malloc((size_t)d->team->size * 2 * sizeof *counts) : NULL;
     int64_t *sizes = root ? tutti__malloc((size_t)d->team->size * sizeof *sizes) : NULL;
     tutti_err err = root && (!counts || !sizes) ? TUTTI_ERR_NOMEM : TUTTI_OK;
@@ -144,8 +149,8 @@ static tutti_err gather(tutti_dataset *d, const void *mine, int64_t bytes, void 
     if (err == TUTTI_OK) err = tutti__narrow_int(bytes, &n);
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK)
-        err = mpi_check(MPI_Gather(&bytes, 1, MPI_INT64_T, sizes, 1, MPI_INT64_T, 0, d->team->comm),
-                        "MPI_Gather");
+        err = mpi_finish(MPI_Igather(&bytes, 1, MPI_INT64_T, sizes, 1, MPI_INT64_T, 0, comm, &r),
+                         &r, "MPI_Igather");
     if (err == TUTTI_OK && root) {
         for (int i = 0; i < d->team->size; i++) all += sizes[i];
         err = all > INT32_MAX ? tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "too many checksums")
@@ -158,10 +163,9 @@ static tutti_err gather(tutti_dataset *d, const void *mine, int64_t bytes, void 
     }
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK)
-        err =
-            mpi_check(MPI_Gatherv(mine, n, MPI_BYTE, root ? *out : NULL, counts,
-                                  root ? counts + d->team->size : NULL, MPI_BYTE, 0, d->team->comm),
-                      "MPI_Gatherv");
+        err = mpi_finish(MPI_Igatherv(mine, n, MPI_BYTE, root ? *out : NULL, counts,
+                                      root ? counts + d->team->size : NULL, MPI_BYTE, 0, comm, &r),
+                         &r, "MPI_Igatherv");
     *bytes_out = all;
     tutti__free(counts);
     tutti__free(sizes);
@@ -188,6 +192,20 @@ static tutti_err table_begin(const known_sum *k, int64_t n, int64_t blocks, uint
     return err;
 }
 
+/* Blocks of a list, as a job. */
+typedef struct {
+    tutti_file *file;
+    const numbering *of;
+    const int64_t *list;
+    int64_t n;
+    uint64_t *sums;
+} reading;
+
+static tutti_err list_read(void *context) {
+    const reading *r = context;
+    return blocks_read(r->file, r->of, r->list, 0, r->n, r->sums);
+}
+
 /* All ranks read what is missing; rank 0 completes the table. */
 static tutti_err missing_read(tutti_dataset *d, const numbering *m, const int64_t *missing,
                               int64_t n, uint64_t *table) {
@@ -197,7 +215,8 @@ static tutti_err missing_read(tutti_dataset *d, const numbering *m, const int64_
     void *all = NULL;
     int64_t bytes = 0;
     tutti_err err = sums ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = blocks_read(d->now.file, m, missing + lo, 0, hi - lo, sums);
+    reading mine = {d->now.file, m, missing + lo, hi - lo, sums};
+    if (err == TUTTI_OK) err = tutti__by_thread(list_read, &mine);
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = gather(d, sums, (hi - lo) * (int64_t)sizeof *sums, &all, &bytes);
     for (int64_t i = 0; all && err == TUTTI_OK && i < n; i++)
@@ -251,7 +270,8 @@ tutti_err tutti__checksums_make(tutti_dataset *d, uint64_t **table_out, int64_t 
     if (err == TUTTI_OK) err = sums_make(d, &m, &table, &missing_n, &missing);
     for (int64_t i = 0; table && err == TUTTI_OK && i < n; i++)
         sums[i] = sum_of_sums(table + m.first[i], m.first[i + 1] - m.first[i]);
-    if (err == TUTTI_OK) err = tutti__team_tell(d->team, sums, (int)(n * (int64_t)sizeof *sums));
+    if (err == TUTTI_OK)
+        err = tutti__team_tell(tutti__dataset_team_now(d), sums, (int)(n * (int64_t)sizeof *sums));
     for (int64_t i = 0; err == TUTTI_OK && i < n; i++) {
         d->now.sections[i].sum = sums[i];
         d->now.sections[i].summed = 1;
@@ -381,7 +401,8 @@ tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
     tutti_err err =
         tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_integrity(d->meta) : TUTTI_OK);
     for (int64_t i = 0; i < d->model.segments_n && err == TUTTI_OK; i++)
-        err = tutti__checksums_compare(d, &d->model.segments[i], NULL, &bytes);
+        if (!tutti__model_archived(&d->model, d->model.segments[i].id))
+            err = tutti__checksums_compare(d, &d->model.segments[i], NULL, &bytes);
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;
     return tutti__dataset_named(d, "verify", err);
 }

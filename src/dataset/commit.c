@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "comm/by_thread.h"
 
 /* ---- where the next one lies */
 
@@ -50,6 +51,8 @@ static void place_choose(const tutti_dataset *d, int64_t index, tutti__writing *
     const tutti__datafile *file = d->now.under_way ? &d->now.row
                                   : last           ? tutti__model_file_id(m, last->file)
                                                    : NULL;
+    if (file && !d->now.under_way && !tutti__model_file_lives(m, file->id))
+        file = NULL; /* it may be gone */
     if (file && d->opt.indices_per_file > 0 && group_of(d, index) != group_of(d, last->index))
         file = NULL;
     w->new_file = !file;
@@ -79,12 +82,16 @@ static tutti_err bytes_write(tutti_file *f, tutti_off at, tutti_off bytes, const
     return err;
 }
 
-/* The first bytes of a data file say what it is. */
-static tutti_err header_write(tutti_file *f) {
-    char *head = tutti__calloc(1, TUTTI__SEGMENT_ALIGN);
-    if (!head) return TUTTI_ERR_NOMEM;
+void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]) {
+    memset(head, 0, TUTTI__SEGMENT_ALIGN);
     memcpy(head, "TUTTIDAT", 8);
     head[8] = TUTTI__FORMAT_VERSION;
+}
+
+static tutti_err header_write(tutti_file *f) {
+    char *head = tutti__malloc(TUTTI__SEGMENT_ALIGN);
+    if (!head) return TUTTI_ERR_NOMEM;
+    tutti__datafile_head(head);
     const tutti_err err = bytes_write(f, 0, TUTTI__SEGMENT_ALIGN, head);
     tutti__free(head);
     return err;
@@ -229,17 +236,60 @@ static tutti_err trailer_make(tutti_dataset *d, tutti__segment_row *g, const uin
     return buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* Rank 0: the transaction up to its end, and the trailer in the file. */
-static tutti_err prepare(tutti_dataset *d, tutti__segment_row *g, const uint64_t *table,
-                         int64_t blocks) {
+/* ---- the steps of a commit that take long, as jobs (comm/by_thread.h) */
+
+typedef struct {
+    tutti_dataset *dataset;
+    uint64_t *table; /* of checksums, rank 0 */
+    int64_t blocks;
+} committing;
+
+/* The transaction up to its end, and the trailer in the file. */
+static tutti_err prepare(void *context) {
+    const committing *c = context;
+    tutti_dataset *d = c->dataset;
+    tutti__segment_row *g = &d->now.segment;
     char *buf = NULL;
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = rows_add(d);
-    if (err == TUTTI_OK) err = trailer_make(d, g, table, blocks, &buf);
+    if (err == TUTTI_OK) err = trailer_make(d, g, c->table, c->blocks, &buf);
     if (err == TUTTI_OK) err = bytes_write(d->now.file, g->trailer, g->end - g->trailer, buf);
     tutti__free(buf);
     return err;
 }
+
+static tutti_err data_sync(void *context) {
+    const committing *c = context;
+    return tutti__sync_here(c->dataset->now.file);
+}
+
+static tutti_err directory_sync(void *context) {
+    const committing *c = context;
+    return tutti__meta_sync_directory(c->dataset->meta);
+}
+
+static tutti_err transaction_end(void *context) {
+    const committing *c = context;
+    return tutti__meta_commit(c->dataset->meta);
+}
+
+static tutti_err transaction_undo(void *context) {
+    const committing *c = context;
+    tutti__meta_rollback(c->dataset->meta);
+    return TUTTI_OK;
+}
+
+/* By all ranks, or by rank 0 alone; all know how it went.   Collective. */
+static tutti_err by_all(committing *c, tutti__job_fn *step) {
+    return tutti__dataset_agree(c->dataset, tutti__by_thread(step, c));
+}
+
+static tutti_err by_root(committing *c, tutti__job_fn *step) {
+    const int root = c->dataset->team->rank == 0;
+    return tutti__dataset_agree(c->dataset, root ? tutti__by_thread(step, c) : TUTTI_OK);
+}
+
+/* ---- commit, blocking or started */
 
 /* Everything that is now in the database is not fresh any more. */
 static void model_settle(tutti_dataset *d) {
@@ -248,64 +298,63 @@ static void model_settle(tutti_dataset *d) {
     for (int64_t i = 0; i < d->model.sizes_n; i++) d->model.sizes[i].fresh = 0;
 }
 
-/* The segment being written is whole: sums and trailer are in the file, rows of all segments since the
- * last commit in a transaction of rank 0 that has not ended.   Collective. */
-static tutti_err complete(tutti_dataset *d, tutti__segment_row *g) {
-    const tutti__writing *w = &d->now;
-    uint64_t *table = NULL;
-    int64_t blocks = 0;
-    TUTTI_TRY(tutti__checksums_make(d, &table, &blocks));
-    *g = w->segment;
-    g->sections = (int)w->sections_n;
-    g->trailer = tutti__align_up(w->end, TUTTI__SECTION_ALIGN);
-    g->end = g->trailer + TUTTI__SEGMENT_ALIGN;
-    const tutti_err err = d->team->rank == 0 ? prepare(d, g, table, blocks) : TUTTI_OK;
-    tutti__free(table);
-    return tutti__dataset_agree(d, err);
-}
-
-static void roll_back(tutti_dataset *d) {
-    const tutti_error_info why = *tutti_last_error();
-    if (d->team->rank == 0) tutti__meta_rollback(d->meta);
-    tutti__error_assign(&why);
-}
-
-/* Everything since the last commit is on the device.   Collective. */
-static tutti_err files_sync(tutti_dataset *d) {
-    int fresh = 0;
-    for (int64_t i = 0; i <= d->waiting_n; i++) {
-        const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
-        const tutti__writing *next = i + 1 < d->waiting_n ? &d->waiting[i + 1] : &d->now;
-        tutti_file *f = NULL;
-        fresh |= w->new_file;
-        if (w != next && w->row.id == next->row.id) continue;
-        TUTTI_TRY(tutti__dataset_file(d, &w->row, 0, &f));
-        TUTTI_TRY(tutti_file_sync(f));
-    }
-    if (!fresh) return TUTTI_OK;
-    return tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_sync_directory(d->meta)
-                                                      : TUTTI_OK);
-}
-
-/* Rows of the model that must not fail to be there once the database has them.   Collective. */
+/* Room for the rows of the model: they must not fail to be there once the database has them. */
 static tutti_err model_room(tutti_dataset *d) {
     tutti__model *m = &d->model;
     int64_t segments = 0, files = 0;
-    tutti_err err = TUTTI_OK;
-    for (int64_t i = 0; i <= d->waiting_n && err == TUTTI_OK; i++) {
+    int full = 0;
+    for (int64_t i = 0; i <= d->waiting_n && !full; i++) {
         const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
-        if (TUTTI__GROW(m, segments))
-            segments++;
-        else
-            err = TUTTI_ERR_NOMEM;
-        if (w->new_file && TUTTI__GROW(m, files))
-            files++;
-        else if (w->new_file)
-            err = TUTTI_ERR_NOMEM;
+        full = !TUTTI__GROW(m, segments);
+        segments += !full;
+        if (full || !w->new_file) continue;
+        full = !TUTTI__GROW(m, files);
+        files += !full;
     }
     m->segments_n -= segments;
     m->files_n -= files;
-    return tutti__dataset_agree(d, err);
+    return full ? TUTTI_ERR_NOMEM : TUTTI_OK;
+}
+
+/* The segment being written is whole: sums and trailer are in the file, rows of all segments since the
+ * last commit in a transaction of rank 0 that has not ended.   Collective. */
+static tutti_err complete(committing *c) {
+    tutti_dataset *d = c->dataset;
+    const tutti__writing *w = &d->now;
+    tutti__segment_row *g = &d->now.segment;
+    tutti_err err = tutti__checksums_make(d, &c->table, &c->blocks);
+    g->sections = (int)w->sections_n;
+    g->trailer = tutti__align_up(w->end, TUTTI__SECTION_ALIGN);
+    g->end = g->trailer + TUTTI__SEGMENT_ALIGN;
+    if (err == TUTTI_OK) err = by_root(c, prepare);
+    if (err == TUTTI_OK) err = tutti__team_tell(tutti__dataset_team_now(d), g, (int)sizeof *g);
+    tutti__free(c->table);
+    return err;
+}
+
+static void undo(committing *c) {
+    const tutti_error_info why = *tutti_last_error();
+    if (c->dataset->team->rank == 0 && tutti__by_thread(transaction_undo, c) == TUTTI_OK)
+        tutti__error_assign(&why);
+}
+
+static int has_new_file(const tutti_dataset *d) {
+    int new_file = d->now.new_file;
+    for (int64_t i = 0; i < d->waiting_n; i++) new_file |= d->waiting[i].new_file;
+    return new_file;
+}
+
+/* The outline: in a call that blocks, or in a fiber whose waits yield. */
+static tutti_err commit(void *context) {
+    tutti_dataset *d = context;
+    committing c = {.dataset = d};
+    const int durable = d->opt.level == TUTTI_DURABLE;
+    tutti_err err = complete(&c);
+    if (err == TUTTI_OK && durable) err = by_all(&c, data_sync);
+    if (err == TUTTI_OK && durable && has_new_file(d)) err = by_root(&c, directory_sync);
+    if (err == TUTTI_OK) err = by_root(&c, transaction_end);
+    if (err != TUTTI_OK) undo(&c);
+    return tutti__dataset_named(d, "commit", err);
 }
 
 static void model_add(tutti__model *m, const tutti__writing *w) {
@@ -313,32 +362,54 @@ static void model_add(tutti__model *m, const tutti__writing *w) {
     if (w->new_file) m->files[m->files_n++] = w->row;
 }
 
-static tutti_err commit(tutti_dataset *d) {
-    tutti__segment_row g;
-    TUTTI_TRY(model_room(d));
-    tutti_err err = complete(d, &g);
-    if (err == TUTTI_OK && d->opt.level == TUTTI_DURABLE) err = files_sync(d);
-    if (err == TUTTI_OK)
-        err = tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_commit(d->meta) : TUTTI_OK);
-    if (err != TUTTI_OK) {
-        roll_back(d);
-        return err;
-    }
-    TUTTI_TRY(tutti__team_tell(d->team, &g, (int)sizeof g));
-    d->now.segment = g;
+/* All ranks have what rank 0 has in the database. */
+static void committed(void *context, tutti_err outcome) {
+    tutti_dataset *d = context;
+    d->commit = NULL;
+    if (outcome != TUTTI_OK) return;
     for (int64_t i = 0; i < d->waiting_n; i++) model_add(&d->model, &d->waiting[i]);
     model_add(&d->model, &d->now);
     model_settle(d);
     tutti__writings_free(d);
-    return TUTTI_OK;
 }
 
 tutti_err tutti_dataset_commit(tutti_dataset *d) {
     TUTTI_KEEP_ERRNO;
     const tutti__dataset_same same = {"commit", "nothing", 0};
     TUTTI_TRY(tutti__dataset_live(d));
-    TUTTI_TRY(tutti__dataset_call(d, &same, commit_check(d)));
-    return tutti__dataset_named(d, "commit", commit(d));
+    tutti_err err = commit_check(d);
+    if (err == TUTTI_OK) err = model_room(d);
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
+    err = commit(d);
+    committed(d, err);
+    return err;
+}
+
+tutti_err tutti_dataset_commit_start(tutti_dataset *d, tutti_request **r_out) {
+    TUTTI_KEEP_ERRNO;
+    const tutti__dataset_same same = {"commit_start", "nothing", 0};
+    tutti_request *r = NULL;
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti_err err = tutti__dataset_idle(d);
+    if (err == TUTTI_OK) err = commit_check(d);
+    if (err == TUTTI_OK && !r_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
+    if (err == TUTTI_OK) err = model_room(d);
+    if (err == TUTTI_OK) {
+        const tutti__task task = {"commit", d->now.file, commit, committed, d};
+        err = tutti__task_make(&task, &r);
+    }
+    err = tutti__dataset_call(d, &same, err);
+    if (err == TUTTI_OK && !d->aside)
+        err =
+            tutti__dataset_named(d, "commit_start", tutti__team_take(d->team->comm, "", &d->aside));
+    if (err != TUTTI_OK) {
+        tutti__task_drop(&r);
+        return err;
+    }
+    d->commit = *r_out = r;
+    tutti__task_start(r);
+    return TUTTI_OK;
 }
 
 /* ---- begin */
@@ -380,13 +451,10 @@ tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t
 
 /* The segment being written is whole and waits; the rows go into the database by the commit. */
 static tutti_err put_aside(tutti_dataset *d) {
-    tutti__segment_row g;
-    const tutti_err err = complete(d, &g);
-    roll_back(d);
-    TUTTI_TRY(err);
-    TUTTI_TRY(tutti__team_tell(d->team, &g, (int)sizeof g));
-    d->now.segment = g;
-    return TUTTI_OK;
+    committing c = {.dataset = d};
+    const tutti_err err = complete(&c);
+    undo(&c);
+    return err;
 }
 
 static tutti_err begin_also(tutti_dataset *d, tutti_segment_kind kind, int64_t index, double time) {
@@ -396,6 +464,8 @@ static tutti_err begin_also(tutti_dataset *d, tutti_segment_kind kind, int64_t i
     tutti_err err = tutti__dataset_agree(d, waiting ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (waiting) d->waiting_n--;
     if (err == TUTTI_OK) err = begin(d, kind, index, time, &w);
+    if (err == TUTTI_OK && d->opt.level == TUTTI_DURABLE && w.row.id != d->now.row.id)
+        err = tutti_file_sync(d->now.file); /* the commit syncs the last file */
     TUTTI_TRY(err);
     w.infos = d->now.infos; /* the commit writes all of them */
     w.infos_n = d->now.infos_n;
@@ -426,9 +496,16 @@ tutti_err tutti__dataset_reclaim(const tutti_dataset *d) {
         tutti_off end = TUTTI__SEGMENT_ALIGN;
         char path[4096];
         struct stat st;
-        for (int64_t j = 0; j < d->model.segments_n; j++)
-            if (d->model.segments[j].file == f->id) end = tutti__max(end, d->model.segments[j].end);
+        for (int64_t j = 0; j < d->model.segments_n; j++) {
+            const tutti__segment_row *g = &d->model.segments[j];
+            if (g->file == f->id && !tutti__model_archived(&d->model, g->id))
+                end = tutti__max(end, g->end);
+        }
         tutti__dataset_data_path(d, f->name, path, sizeof path);
+        if (!tutti__model_file_lives(&d->model, f->id)) { /* all of it is archived */
+            if (unlink(path) != 0 && errno != ENOENT) return tutti__error_sys(errno, -1, path);
+            continue;
+        }
         if (lstat(path, &st) != 0) return tutti__error_sys(errno, -1, path);
         TUTTI_CHECK(S_ISREG(st.st_mode), TUTTI_ERR_FORMAT, "'%s' is no file", f->name);
         TUTTI_CHECK(st.st_size >= end, TUTTI_ERR_FORMAT,
@@ -487,6 +564,15 @@ static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
             m->segments[n++] = m->segments[i];
     }
     m->segments_n = n;
+    n = 0;
+    for (int64_t i = 0; i < m->archived_n; i++)
+        if (tutti__model_segment_id(m, m->archived[i].segment)) m->archived[n++] = m->archived[i];
+    m->archived_n = n;
+    for (int64_t i = 0; i < m->files_n; i++) /* what is left of them is archived */
+        if (!tutti__model_file_lives(m, m->files[i].id)) {
+            const tutti_err got = tutti__dataset_file_close(d, &m->files[i]);
+            if (err == TUTTI_OK) err = got;
+        }
     m->generation++;
     tutti__dataset_forget(d);
     const tutti_err cut =

@@ -96,6 +96,7 @@ enum {
 typedef struct tutti__put_record {
     tutti_err outcome; /* TUTTI__PUT_UNKNOWN: under way */
     tutti__sums sums;  /* of blocks that this rank sent to the file */
+    tutti_dataset *dataset;
 } tutti__put_record;
 #define TUTTI__PUT_UNKNOWN ((tutti_err)1000)
 
@@ -154,10 +155,12 @@ typedef struct tutti__places {
 struct tutti_dataset {
     tutti__handle handle;
     tutti__team *team;
-    int64_t number; /* of this process */
-    int64_t count;  /* decompositions */
-    int64_t stamps; /* given out */
-    int64_t clock;  /* uses of files */
+    tutti__team *aside; /* the same ranks, for a commit that was started; NULL until there is one */
+    tutti_request *commit; /* under way; NULL: none */
+    int64_t number;        /* of this process */
+    int64_t count;         /* decompositions */
+    int64_t stamps;        /* given out */
+    int64_t clock;         /* uses of files */
     char *path;
     int mode;
     int started; /* a get is or was under way: files stay open */
@@ -187,6 +190,10 @@ typedef struct tutti__dataset_same {
 } tutti__dataset_same;
 tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__dataset_same *same,
                               tutti_err mine) TUTTI_MUST_USE;
+/* The ranks as whoever runs may use them: all calls have one team, a commit under way another. */
+tutti__team *tutti__dataset_team_now(const tutti_dataset *d);
+/* A commit that was abandoned is completed; one that is under way refuses other calls. */
+tutti_err tutti__dataset_idle(tutti_dataset *d) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
 tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) TUTTI_MUST_USE;
 /* Name operation and dataset in the error. */
@@ -196,6 +203,8 @@ tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) TUTT
 uint64_t tutti__hash_text(uint64_t h, const char *text); /* NULL is fine */
 tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
+/* Its bytes are here, not archived; it is there. */
+tutti_err tutti__dataset_here(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 /* A data file, opened if it is not; `creates`: anew.   Collective. */
 tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int creates,
                               tutti_file **out) TUTTI_MUST_USE;
@@ -237,6 +246,10 @@ tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment,
                              const tutti__known **out) TUTTI_MUST_USE;
 /* The section of a variable in it, or NULL. */
 const tutti__section *tutti__section_find(const tutti__known *k, int64_t variable, int64_t part);
+/* After an operation on sections of a file: TUTTI_ERR_VALUE names the variable and the position.  The
+ * same on all ranks. */
+void tutti__dataset_misfit(const tutti_dataset *d, const tutti__section *sections, int64_t n,
+                           tutti_err err);
 /* A segment that has begun and was not committed (an id); NULL: it is none of those. */
 const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment);
 /* Its section of a variable, or NULL. */
@@ -282,7 +295,10 @@ typedef struct tutti__footer {
     uint64_t version, start, trailer, blocks, rows, sum, reserved;
 } tutti__footer;
 #define TUTTI__FOOTER_MAGIC "TUTTISEG"
-/* Data behind the last segment of each file is cut off; one that is too short is damaged.   Local. */
+/* The first bytes of a data file say what it is. */
+void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]);
+/* Data behind the last segment of each file is cut off, files whose segments are all archived are
+ * removed; one that is too short is damaged.   Local. */
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;
 /* Give up what has begun since the last commit.   Collective. */
 tutti_err tutti__dataset_give_up(tutti_dataset *d) TUTTI_MUST_USE;

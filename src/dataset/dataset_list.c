@@ -185,6 +185,7 @@ tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
     tutti_off bytes = 0;
     TUTTI_TRY(tutti__dataset_live(d));
     tutti_err err = segment == -1 ? TUTTI_OK : tutti__dataset_segment_check(d, segment);
+    if (err == TUTTI_OK && segment >= 0) err = tutti__dataset_here(d, segment);
     const tutti__dataset_same same = {"verify_segment", "the segment",
                                       tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
     TUTTI_TRY(tutti__dataset_call(d, &same, err));

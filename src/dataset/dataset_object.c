@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/fiber.h"
 
 tutti_err tutti__dataset_live(const tutti_dataset *d) {
     int ended = 0;
@@ -39,7 +40,23 @@ tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation, tu
     return err;
 }
 
+tutti__team *tutti__dataset_team_now(const tutti_dataset *d) {
+    return tutti__fiber_inside() ? d->aside : d->team;
+}
+
+tutti_err tutti__dataset_idle(tutti_dataset *d) {
+    if (d->commit && d->commit->abandoned) {
+        tutti_request *r = d->commit;
+        tutti__request_wait(r);
+        const tutti_err err = tutti__request_collect(&r, NULL);
+        (void)err; /* nobody wants to know; the segment is there or is not */
+    }
+    TUTTI_CHECK(!d->commit, TUTTI_ERR_STATE, "a commit is under way");
+    return TUTTI_OK;
+}
+
 tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__dataset_same *same, tutti_err mine) {
+    if (d->commit) mine = tutti__dataset_idle(d);
     const uint64_t name = tutti__hash_text(TUTTI__HASH_START, same->name);
     const int64_t hash = (int64_t)(same->hash >> 1);
     const tutti__call call = {.kind = TUTTI__CALL_DATASET,
@@ -54,19 +71,20 @@ tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__dataset_same *same,
 }
 
 tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) {
-    return tutti__team_agree(d->team, mine);
+    return tutti__team_agree(tutti__dataset_team_now(d), mine);
 }
 
 tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) {
     int64_t n = (int64_t)*bytes;
     tutti_err err = TUTTI_OK;
-    TUTTI_TRY(tutti__team_tell(d->team, &n, (int)sizeof n));
+    TUTTI_TRY(tutti__team_tell(tutti__dataset_team_now(d), &n, (int)sizeof n));
     *bytes = (size_t)n;
     if (d->team->rank != 0 && !(*data = tutti__malloc((size_t)n))) err = TUTTI_ERR_NOMEM;
     TUTTI_TRY(tutti__dataset_agree(d, err));
     const int64_t step = 1 << 30;
     for (int64_t at = 0; at < n && err == TUTTI_OK; at += step)
-        err = tutti__team_tell(d->team, (char *)*data + at, (int)tutti__min(step, n - at));
+        err = tutti__team_tell(tutti__dataset_team_now(d), (char *)*data + at,
+                               (int)tutti__min(step, n - at));
     return err;
 }
 
@@ -79,6 +97,13 @@ tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segme
     TUTTI_CHECK(segment >= 0 && segment < d->model.segments_n, TUTTI_ERR_NOT_FOUND,
                 "there is no segment %lld of %lld", (long long)segment,
                 (long long)d->model.segments_n);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__dataset_here(const tutti_dataset *d, tutti_count segment) {
+    const tutti__archived *a = tutti__model_archived(&d->model, d->model.segments[segment].id);
+    TUTTI_CHECK(!a, TUTTI_ERR_STATE, "segment %lld is archived in '%s': restore it first",
+                (long long)segment, a->place);
     return TUTTI_OK;
 }
 
@@ -114,11 +139,13 @@ static tutti_err model_tell(tutti_dataset *d, tutti__model *m) {
         m->sizes = NULL;
         m->files = NULL;
         m->segments = NULL;
+        m->archived = NULL;
     }
     TUTTI_TRY(table_tell(d, &m->spaces, m->spaces_n, sizeof *m->spaces));
     TUTTI_TRY(table_tell(d, &m->variables, m->variables_n, sizeof *m->variables));
     TUTTI_TRY(table_tell(d, &m->sizes, m->sizes_n, sizeof *m->sizes));
     TUTTI_TRY(table_tell(d, &m->files, m->files_n, sizeof *m->files));
+    TUTTI_TRY(table_tell(d, &m->archived, m->archived_n, sizeof *m->archived));
     return table_tell(d, &m->segments, m->segments_n, sizeof *m->segments);
 }
 
@@ -165,7 +192,9 @@ void tutti__dataset_forget(tutti_dataset *d) {
     d->places_n = n;
     n = 0;
     for (int64_t i = 0; i < d->listed_n; i++)
-        if (tutti__model_segment_id(&d->model, d->listed[i].segment)) d->listed[n++] = d->listed[i];
+        if (tutti__model_segment_id(&d->model, d->listed[i].segment) &&
+            !tutti__model_archived(&d->model, d->listed[i].segment))
+            d->listed[n++] = d->listed[i];
     d->listed_n = n;
 }
 
@@ -238,6 +267,14 @@ tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int 
     return TUTTI_OK;
 }
 
+/* A put that was started. */
+static void put_collected(void *context, tutti_err outcome) {
+    tutti__put_record *record = context;
+    record->outcome = outcome;
+    tutti__dataset_misfit(record->dataset, record->dataset->now.sections,
+                          record->dataset->now.sections_n, outcome);
+}
+
 tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) {
     tutti_request r = {.name = m->name,
                        .op = {.file = m->file, .is_write = m->is_write},
@@ -246,7 +283,8 @@ tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) {
                        .least = m->least};
     if (m->record) {
         r.op.sums = &m->record->sums;
-        r.outcome_out = &m->record->outcome;
+        r.collected = put_collected;
+        r.context = m->record;
     }
     tutti__ask_parts(&r, m->n, m->parts);
     const tutti_err err = m->started ? tutti__start(&r, m->started) : tutti__transfer(&r, NULL);

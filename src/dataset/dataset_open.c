@@ -76,6 +76,7 @@ static void object_free(tutti_dataset *d) {
     tutti__free(d->places);
     tutti__free(d->listed);
     tutti__free(d->files);
+    if (d->aside) tutti__team_give(&d->aside);
     if (d->team) tutti__team_give(&d->team);
     tutti__handle_remove(&d->handle);
     tutti__free(d->path);
@@ -117,8 +118,9 @@ static tutti_err open_on(MPI_Comm comm, int mode, tutti_dataset *d) {
 }
 
 static uint64_t open_hash(const char *path, int mode, const tutti_dataset *d) {
-    const int64_t words[] = {mode, d->opt.level, d->opt.indices_per_file, d->opt.checksums,
-                             d->opt.check_reads};
+    const int64_t words[] = {
+        mode,       d->opt.level, d->opt.indices_per_file, d->opt.checksums, d->opt.check_reads,
+        d->opt.ieee};
     return tutti__hash(tutti__hash_text(TUTTI__HASH_START, path), words, sizeof words);
 }
 
@@ -227,6 +229,8 @@ tutti_err tutti_dataset_segment_sized(const tutti_dataset *d, tutti_count number
                        .topology = number,
                        .sections = g->sections,
                        .bytes = g->end - g->start};
+    const tutti__archived *a = tutti__model_archived(&d->model, g->id);
+    s.archived = a ? a->place : NULL;
     while (s.topology >= 0 && d->model.segments[s.topology].kind != TUTTI_TOPOLOGY) s.topology--;
     memset(out, 0, struct_size);
     memcpy(out, &s, struct_size < sizeof s ? struct_size : sizeof s);

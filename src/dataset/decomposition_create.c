@@ -22,7 +22,8 @@ tutti_err tutti_decomposition_create_at(tutti_dataset *d, const char *space, tut
     tutti_decomposition *p = NULL;
     TUTTI_TRY(tutti__dataset_live(d));
     tutti__decomposed of = {.name = space, .ids = ids_of, .from = d};
-    const tutti_err mine = create_check(d, space, segment, spec, out, &of);
+    tutti_err mine = tutti__dataset_idle(d);
+    if (mine == TUTTI_OK) mine = create_check(d, space, segment, spec, out, &of);
     const tutti_err err = tutti__decomposition_make(d->team, &of, spec, mine, &p);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "decomposition", err);
     p->facts.dataset = tutti__dataset_number(d);

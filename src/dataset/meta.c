@@ -112,6 +112,10 @@ static const char TABLES[] =
     " PRIMARY KEY(variable, segment, name)) WITHOUT ROWID;"
     "INSERT INTO dataset VALUES('generation', 1), ('serial', 0);";
 
+/* Databases that were made before there were archives get it when they are written. */
+static const char ARCHIVED[] = "CREATE TABLE IF NOT EXISTS archived(segment INTEGER PRIMARY KEY,"
+                               " place TEXT NOT NULL, sum INTEGER NOT NULL)";
+
 static tutti_err tables_make(tutti__meta *m) {
     char more[96];
     snprintf(more, sizeof more, "PRAGMA application_id=%d; PRAGMA user_version=%d;", APPLICATION,
@@ -307,12 +311,15 @@ static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
     TUTTI_TRY(tutti__sql(m, opt->durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
     TUTTI_TRY(tutti__sql(m, "PRAGMA journal_mode=TRUNCATE"));
     if (empty) TUTTI_TRY(tables_make(m));
+    TUTTI_TRY(tutti__sql(m, ARCHIVED));
     return empty && opt->durable ? tutti__meta_sync_directory(m) : TUTTI_OK;
 }
 
 tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt,
                            tutti__meta **out) {
     TUTTI_CHECK(strlen(directory) < TUTTI__PATH - 64, TUTTI_ERR_ARG, "the path is too long");
+    TUTTI_CHECK(sqlite3_threadsafe(), TUTTI_ERR_UNSUPPORTED,
+                "this SQLite was built for programs without threads");
     tutti__meta *m = tutti__calloc(1, sizeof *m);
     if (!m) return TUTTI_ERR_NOMEM;
     m->lock = -1;
@@ -477,6 +484,14 @@ static int read_size(sqlite3_stmt *s, tutti__model *m) {
     return shape && shape_parse(shape, z);
 }
 
+static int read_archived(sqlite3_stmt *s, tutti__model *m) {
+    tutti__archived *a = TUTTI__GROW(m, archived);
+    if (!a) return -1;
+    a->segment = sqlite3_column_int64(s, 0);
+    a->sum = (uint64_t)sqlite3_column_int64(s, 2);
+    return column_text(s, 1, a->place, sizeof a->place);
+}
+
 static int read_key(sqlite3_stmt *s, tutti__model *m) {
     const char *key = (const char *)sqlite3_column_text(s, 0);
     if (key && strcmp(key, "generation") == 0) m->generation = sqlite3_column_int64(s, 1);
@@ -501,6 +516,12 @@ static tutti_err table_read(tutti__meta *m, const char *query,
 }
 
 static tutti_err tables_read(tutti__meta *m, tutti__model *out) {
+    int64_t archives = 0;
+    TUTTI_TRY(
+        pragma_int(m, "SELECT count(*) FROM sqlite_schema WHERE name = 'archived'", &archives));
+    if (archives)
+        TUTTI_TRY(table_read(m, "SELECT segment, place, sum FROM archived ORDER BY segment",
+                             read_archived, out));
     TUTTI_TRY(table_read(m, "SELECT key, value FROM dataset", read_key, out));
     TUTTI_TRY(table_read(m, "SELECT id, name, container FROM files ORDER BY id", read_file, out));
     TUTTI_TRY(table_read(m, "SELECT id, name, kind FROM spaces ORDER BY id", read_space, out));

@@ -65,6 +65,16 @@ tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) TUTTI_
 tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, char **out,
                            size_t *bytes_out) TUTTI_MUST_USE;
 
+/* ---- archives (meta_archive.c): each one transaction, on the device when it returns, whatever the level */
+/* These segments are there now, not here; a new generation. */
+tutti_err tutti__meta_archive(tutti__meta *m, const tutti__archived *rows, int64_t n,
+                              int64_t generation) TUTTI_MUST_USE;
+/* They are here again. */
+tutti_err tutti__meta_restore(tutti__meta *m, const tutti__archived *rows, int64_t n,
+                              int64_t generation) TUTTI_MUST_USE;
+/* Segments with lists of entries that others have, rising. */
+tutti_err tutti__meta_lists_shared(tutti__meta *m, int64_t **out, int64_t *n_out) TUTTI_MUST_USE;
+
 /* ---- infos: variable and segment are ids, 0: not of one */
 typedef struct tutti__info {
     int64_t variable, segment;

@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include "dataset/meta.h"
 
-enum { TUTTI__PATH = 4096, TUTTI__STATEMENTS = 16 };
+enum { TUTTI__PATH = 4096, TUTTI__STATEMENTS = 17 };
 
 struct tutti__meta {
     sqlite3 *db;

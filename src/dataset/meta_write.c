@@ -35,6 +35,7 @@ enum {
     DROP_SEGMENT,
     DROP_INFOS,
     DROP_FILE,
+    DROP_ARCHIVED,
     SET_INFO,
     DROP_INFO,
     GET_INFO
@@ -54,6 +55,7 @@ static const char *const TEXT[TUTTI__STATEMENTS] = {
     [DROP_SEGMENT] = "DELETE FROM segments WHERE id = ?",
     [DROP_INFOS] = "DELETE FROM infos WHERE segment = ?",
     [DROP_FILE] = "DELETE FROM files WHERE id = ?",
+    [DROP_ARCHIVED] = "DELETE FROM archived WHERE segment = ?",
     [SET_INFO] = "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?)",
     [DROP_INFO] = "DELETE FROM infos WHERE variable = ? AND segment = ? AND name = ?",
     [GET_INFO] = "SELECT type, count, value FROM infos WHERE (variable, segment, name) = (?, ?, ?)",
@@ -189,6 +191,7 @@ tutti_err tutti__meta_remove_segment(tutti__meta *m, int64_t id) {
     TUTTI_TRY(run_id(m, DROP_SECTIONS, id));
     TUTTI_TRY(run_id(m, DROP_SIZES, id));
     TUTTI_TRY(run_id(m, DROP_INFOS, id));
+    TUTTI_TRY(run_id(m, DROP_ARCHIVED, id));
     return run_id(m, DROP_SEGMENT, id);
 }
 
@@ -208,7 +211,8 @@ tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) {
     TUTTI_TRY(tutti__meta_begin(m));
     tutti_err err = tutti__sql(m, "DELETE FROM sections; DELETE FROM sizes; DELETE FROM infos;"
                                   "DELETE FROM segments; DELETE FROM variables;"
-                                  "DELETE FROM spaces; DELETE FROM files");
+                                  "DELETE FROM spaces; DELETE FROM files;"
+                                  "DELETE FROM archived");
     if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
     if (err == TUTTI_OK) return tutti__meta_commit(m);
     const tutti_error_info why = *tutti_last_error();

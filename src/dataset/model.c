@@ -12,6 +12,7 @@ void tutti__model_free(tutti__model *m) {
     tutti__free(m->sizes);
     tutti__free(m->files);
     tutti__free(m->segments);
+    tutti__free(m->archived);
     *m = (tutti__model){0};
 }
 
@@ -147,6 +148,24 @@ int tutti__file_name_right(const char *name) {
            strcmp(name + n, ".tutti") == 0 && strspn(name + 5, "0123456789") == (size_t)n - 5;
 }
 
+const tutti__archived *tutti__model_archived(const tutti__model *m, int64_t segment) {
+    int64_t lo = 0, hi = m->archived_n;
+    while (lo < hi) {
+        const int64_t mid = lo + (hi - lo) / 2;
+        if (m->archived[mid].segment < segment)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < m->archived_n && m->archived[lo].segment == segment ? &m->archived[lo] : NULL;
+}
+
+int tutti__model_file_lives(const tutti__model *m, int64_t file) {
+    for (int64_t i = 0; i < m->segments_n; i++)
+        if (m->segments[i].file == file && !tutti__model_archived(m, m->segments[i].id)) return 1;
+    return 0;
+}
+
 static tutti_err segments_check(const tutti__model *m) {
     for (int64_t i = 0; i < m->segments_n; i++) {
         const tutti__segment_row *g = &m->segments[i], *before = i > 0 ? g - 1 : NULL;
@@ -187,6 +206,10 @@ tutti_err tutti__model_check(const tutti__model *m) {
         }
     }
     TUTTI_TRY(segments_check(m));
+    for (int64_t i = 0; i < m->archived_n; i++)
+        TUTTI_CHECK(tutti__model_segment_id(m, m->archived[i].segment) &&
+                        tutti__text_right(m->archived[i].place, TUTTI__PLACE),
+                    TUTTI_ERR_FORMAT, "an archived segment is none");
     for (int64_t i = 0; i < m->sizes_n; i++) {
         const tutti__size *s = &m->sizes[i];
         const tutti__space *space = tutti__model_space_id(m, s->space);

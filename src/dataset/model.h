@@ -61,6 +61,14 @@ typedef struct tutti__section {
     int64_t list_segment, list_part; /* TUTTI_RANKED: where its entries are listed; 0: not ranked */
 } tutti__section;
 
+/* A segment whose bytes are somewhere else. */
+enum { TUTTI__PLACE = 512 };
+typedef struct tutti__archived {
+    int64_t segment; /* id */
+    uint64_t sum;    /* of its bytes: tutti__content_sum */
+    char place[TUTTI__PLACE];
+} tutti__archived;
+
 typedef struct tutti__model {
     int64_t generation; /* goes up when segments are taken away */
     int64_t serial;     /* the largest id of a segment there ever was */
@@ -69,7 +77,8 @@ typedef struct tutti__model {
     tutti__size *sizes;
     tutti__datafile *files;
     tutti__segment_row *segments; /* in time */
-    int64_t spaces_n, variables_n, sizes_n, files_n, segments_n;
+    tutti__archived *archived;    /* by segment */
+    int64_t spaces_n, variables_n, sizes_n, files_n, segments_n, archived_n;
 } tutti__model;
 
 void tutti__model_free(tutti__model *m);
@@ -83,6 +92,9 @@ tutti__space *tutti__model_space_id(const tutti__model *m, int64_t id);
 tutti__variable *tutti__model_variable_id(const tutti__model *m, int64_t id);
 tutti__segment_row *tutti__model_segment_id(const tutti__model *m, int64_t id);
 tutti__datafile *tutti__model_file_id(const tutti__model *m, int64_t id);
+const tutti__archived *tutti__model_archived(const tutti__model *m, int64_t segment); /* or NULL */
+/* Has the file a segment that is not archived? */
+int tutti__model_file_lives(const tutti__model *m, int64_t file);
 /* The size of a space as of a segment (an id; INT64_MAX: now), or NULL. */
 tutti__size *tutti__model_size(const tutti__model *m, int64_t space, int64_t segment);
 

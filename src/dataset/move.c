@@ -88,12 +88,14 @@ static uint64_t batch_hash(const batch *b) {
     return h;
 }
 
-static void part_make(const item *t, const tutti__section *s, tutti_part *part) {
+static void part_make(const tutti_dataset *d, const item *t, const tutti__section *s,
+                      tutti_part *part) {
     *part = (tutti_part){.access = t->access, .buf = t->buf};
     if (t->type != TUTTI_BYTES)
         part->convert = (tutti_conversion){.file_type = (tutti_type)s->type,
                                            .memory_type = t->type,
-                                           .file_order = (tutti_byte_order)t->v->order};
+                                           .file_order = (tutti_byte_order)t->v->order,
+                                           .ieee = d->opt.ieee};
 }
 
 /* ---- put */
@@ -218,7 +220,7 @@ static tutti_err put_parts(tutti_dataset *d, batch *b) {
             TUTTI_TRY(tutti__decomposition_access(t->entries, bytes, 1, &access));
             TUTTI_TRY(tutti_access_shift(access, s->start, 0, &t->access));
         }
-        part_make(t, s, &b->parts[i]);
+        part_make(d, t, s, &b->parts[i]);
     }
     return TUTTI_OK;
 }
@@ -254,6 +256,7 @@ static tutti_err put(tutti_dataset *d, int n, const tutti_put *puts, tutti_reque
             state->puts++;
         }
         err = tutti__dataset_move(&m, put_parts(d, &b));
+        if (!starts) tutti__dataset_misfit(d, d->now.sections, d->now.sections_n, err);
     }
     batch_free(&b);
     return tutti__dataset_named(d, "put", err);
@@ -276,6 +279,7 @@ static tutti_err get_take(const tutti_dataset *d, tutti_count segment, int n, co
                           batch *b) {
     TUTTI_CHECK(d->mode & TUTTI_READ, TUTTI_ERR_MODE, "the dataset was not opened for reading");
     TUTTI_TRY(tutti__dataset_segment_check(d, segment));
+    TUTTI_TRY(tutti__dataset_here(d, segment));
     TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (gets || n == 0), TUTTI_ERR_ARG, "%d variables to get%s",
                 n, gets ? "" : " at NULL");
     TUTTI_TRY(batch_make(n, b));
@@ -317,7 +321,7 @@ static tutti_err get_one(tutti_dataset *d, item *t, tutti_count segment, tutti_p
         err = tutti__dataset_agree(d, err);
     }
     TUTTI_TRY(err);
-    part_make(t, &of, part);
+    part_make(d, t, &of, part);
     *end = tutti__max(*end, of.start + of.bytes);
     return TUTTI_OK;
 }
@@ -349,6 +353,20 @@ static tutti_err still_there(tutti_dataset *d) {
     return tutti__dataset_agree(d, err);
 }
 
+/* A value of the file that does not fit the caller's type: whose is it? */
+static tutti_err got_misfit(tutti_dataset *d, int64_t file, tutti_err err) {
+    const tutti_error_info why = *tutti_last_error();
+    const tutti__known *k = NULL;
+    for (int64_t i = 0; err == TUTTI_ERR_VALUE && i < d->model.segments_n; i++) {
+        const tutti__segment_row *g = &d->model.segments[i];
+        if (g->file != file || why.offset < g->start || why.offset >= g->end) continue;
+        const tutti_err found = tutti__sections_of(d, i, &k);
+        tutti__error_assign(&why);
+        if (found == TUTTI_OK) tutti__dataset_misfit(d, k->sections, k->n, err);
+    }
+    return err;
+}
+
 static tutti_err get(tutti_dataset *d, tutti_count segment, int n, const tutti_get *gets,
                      tutti_request **r_out, int starts) {
     batch b = {0};
@@ -377,7 +395,7 @@ static tutti_err get(tutti_dataset *d, tutti_count segment, int n, const tutti_g
                                .started = starts ? r_out : NULL};
         if (starts) d->started = 1;
         for (int i = 0; i < n && err == TUTTI_OK; i++) err = holes_fill(&b.items[i]);
-        err = tutti__dataset_move(&m, err);
+        err = got_misfit(d, d->model.segments[segment].file, tutti__dataset_move(&m, err));
         if (err == TUTTI_OK && !starts) err = still_there(d);
     }
     batch_free(&b);
@@ -438,12 +456,15 @@ static tutti_err follow_file(tutti_dataset *d, const item *of, tutti_off step, t
     tutti_file *f = NULL;
     batch b = {0};
     tutti_err err = tutti__dataset_agree(d, batch_make((int)tutti__min(most, last - *at + 1), &b));
-    if (err == TUTTI_OK) err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, &f);
+    if (err == TUTTI_OK && tutti__model_file_lives(&d->model, file))
+        err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, &f);
     for (; err == TUTTI_OK && segment <= last && n < b.n; segment++) {
         const tutti__known *k = NULL;
         if (d->model.segments[segment].file != file) break;
         err = tutti__sections_of(d, segment, &k);
         if (err != TUTTI_OK || !tutti__section_find(k, of->v->id, 0)) continue;
+        err = tutti__dataset_here(d, segment);
+        if (err != TUTTI_OK) break;
         b.items[n] = *of;
         b.items[n].buf = of->buf ? (char *)of->buf + step * *count : NULL;
         err = item_check(d, &b.items[n], d->model.segments[segment].id);
@@ -453,10 +474,10 @@ static tutti_err follow_file(tutti_dataset *d, const item *of, tutti_off step, t
         n++;
         ++*count;
     }
-    if (err == TUTTI_OK) {
+    if (err == TUTTI_OK && f) {
         const tutti__move m = {
             .file = f, .name = "follow", .n = (int)n, .parts = b.parts, .least = end};
-        err = tutti__dataset_move(&m, TUTTI_OK);
+        err = got_misfit(d, file, tutti__dataset_move(&m, TUTTI_OK));
     }
     batch_free(&b);
     *at = segment;

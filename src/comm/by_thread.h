@@ -1,0 +1,15 @@
+/* comm: file work that takes long, without standing still: what blocks in the system (fsync, a
+ * transaction of a database) is done by a thread while a fiber waits for it as for anything else.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_BY_THREAD_H
+#define TUTTI_BY_THREAD_H
+
+#include "base/memory.h"
+
+typedef tutti_err tutti__job_fn(void *context);
+
+/* fn(context), which calls no MPI, and its last error.  Inside a fiber by a thread of its own, until
+ * whose end the fiber yields; otherwise, or without a thread, here.   Local. */
+tutti_err tutti__by_thread(tutti__job_fn *fn, void *context) TUTTI_MUST_USE;
+
+#endif

@@ -1,0 +1,123 @@
+/* dataset: the bytes of a segment: copied and summed.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/content.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/sums.h"
+
+enum { PIECE = 65536, BUFFER = 16 * PIECE };
+
+tutti_err tutti__bytes_read(int fd, tutti_off at, void *to, size_t n, const char *name) {
+    for (size_t done = 0; done < n;) {
+        const ssize_t got = pread(fd, (char *)to + done, n - done, at + (tutti_off)done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return tutti__error_sys(errno, at, name);
+        TUTTI_CHECK(got > 0, TUTTI_ERR_FORMAT, "'%s' ends too early", name);
+        done += (size_t)got;
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__bytes_write(int fd, tutti_off at, const void *from, size_t n, const char *name) {
+    for (size_t done = 0; done < n;) {
+        const ssize_t put = pwrite(fd, (const char *)from + done, n - done, at + (tutti_off)done);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return tutti__error_sys(errno, at, name);
+        done += (size_t)put;
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__stream_read(const tutti_stream *s, void *to, size_t n) {
+    for (size_t done = 0; done < n;) {
+        size_t got = 0;
+        const int code = s->read(s->context, (char *)to + done, n - done, &got);
+        if (code) return tutti__error_sys(code, -1, "the archive's stream");
+        TUTTI_CHECK(got > 0 && got <= n - done, TUTTI_ERR_FORMAT, "the archive ends too early");
+        done += got;
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__stream_write(const tutti_stream *s, const void *from, size_t n) {
+    const int code = s->write(s->context, from, n);
+    return code ? tutti__error_sys(code, -1, "the archive's stream") : TUTTI_OK;
+}
+
+static tutti_err piece_read(const tutti__content *c, tutti_off at, void *to, size_t n) {
+    if (c->stream) return tutti__stream_read(c->stream, to, n);
+    return tutti__bytes_read(c->fd, c->at + at, to, n, c->name);
+}
+
+static tutti_err piece_write(const tutti__content *c, tutti_off at, const void *from, size_t n) {
+    if (c->stream) return tutti__stream_write(c->stream, from, n);
+    return tutti__bytes_write(c->fd, c->at + at, from, n, c->name);
+}
+
+/* From one to the other (NULL: nowhere), and the sum. */
+static tutti_err pass(const tutti__content *from, const tutti__content *to, tutti_off bytes,
+                      uint64_t *sum_out) {
+    const size_t pieces = (size_t)((bytes + PIECE - 1) / PIECE);
+    uint64_t *sums = tutti__malloc((pieces + 1) * sizeof *sums);
+    char *buf = tutti__malloc(BUFFER);
+    tutti_err err = sums && buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_off at = 0; at < bytes && err == TUTTI_OK; at += BUFFER) {
+        const size_t n = (size_t)tutti__min(BUFFER, bytes - at);
+        err = piece_read(from, at, buf, n);
+        for (size_t i = 0; i < n && err == TUTTI_OK; i += PIECE) {
+            const uint64_t sum = tutti__sum_of(buf + i, n - i < PIECE ? n - i : PIECE);
+            sums[((size_t)at + i) / PIECE] = htole64(sum);
+        }
+        if (err == TUTTI_OK && to) err = piece_write(to, at, buf, n);
+    }
+    if (err == TUTTI_OK) *sum_out = tutti__sum_of(sums, pieces * sizeof *sums);
+    tutti__free(sums);
+    tutti__free(buf);
+    return err;
+}
+
+tutti_err tutti__content_sum(const tutti__content *c, tutti_off bytes, uint64_t *sum_out) {
+    return pass(c, NULL, bytes, sum_out);
+}
+
+tutti_err tutti__content_copy(const tutti__content *from, const tutti__content *to, tutti_off bytes,
+                              uint64_t *sum_out) {
+    return pass(from, to, bytes, sum_out);
+}
+
+/* ---- in an archive */
+
+typedef struct {
+    char magic[8];
+    uint64_t version, segment, start, end, trailer, sum;
+} head;
+
+void tutti__archive_name(const tutti__segment_row *g, char out[TUTTI__ARCHIVE_NAME]) {
+    snprintf(out, TUTTI__ARCHIVE_NAME, "segment-%06lld.tutti", (long long)g->id);
+}
+
+void tutti__archive_head(const tutti__segment_row *g, uint64_t sum, char out[TUTTI__ARCHIVE_HEAD]) {
+    const head h = {.magic = "TUTTIARC",
+                    .version = htole64(1),
+                    .segment = htole64((uint64_t)g->id),
+                    .start = htole64((uint64_t)g->start),
+                    .end = htole64((uint64_t)g->end),
+                    .trailer = htole64((uint64_t)g->trailer),
+                    .sum = htole64(sum)};
+    memset(out, 0, TUTTI__ARCHIVE_HEAD);
+    memcpy(out, &h, sizeof h);
+}
+
+tutti_err tutti__archive_head_check(const char h[TUTTI__ARCHIVE_HEAD], const tutti__segment_row *g,
+                                    uint64_t sum) {
+    char want[TUTTI__ARCHIVE_HEAD];
+    tutti__archive_head(g, sum, want);
+    TUTTI_CHECK(memcmp(h, want, sizeof want) == 0, TUTTI_ERR_FORMAT,
+                "the archive's segment %lld is not the one that was archived", (long long)g->id);
+    return TUTTI_OK;
+}

@@ -1,0 +1,290 @@
+/* TEST ranks=1,3 timeout=120 */
+/* States that are archived, in a directory and on a stream, and restored: one data file and several, what stays,
+ * what is refused, archives that are damaged, cut or missing, erasing and dropping, and values as they were.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <sys/stat.h>
+#include "dataset/datasets.h"
+
+enum { ENTRIES = 20000, STATES = 8 };
+
+static char path[512], place[600];
+static tutti_dataset *d;
+static tutti_decomposition *p;
+static tutti_count lo, hi;
+static double *v;
+
+static double value(int64_t index, tutti_count position) {
+    return number_at(3, index, position, 0);
+}
+
+static void opened(int mode, int per_file) {
+    tutti_dataset_options opt = visible();
+    opt.indices_per_file = per_file;
+    CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
+    const tutti_decomposition_spec lie = {.kind = TUTTI_AS_THEY_LIE, .n = hi - lo};
+    if (mode & TUTTI_CREATE) {
+        const tutti_variable_spec a = {.space = "line", .type = TUTTI_FLOAT64};
+        const tutti_variable_spec b = {
+            .space = "line", .type = TUTTI_INT16, .layout = TUTTI_RANKED};
+        CHECK_SAME(tutti_dataset_list(d, "line"), TUTTI_OK);
+        CHECK_SAME(tutti_dataset_variable(d, "a", &a), TUTTI_OK);
+        CHECK_SAME(tutti_dataset_variable(d, "b", &b), TUTTI_OK);
+        CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
+        CHECK_SAME(tutti_dataset_resize(d, "line", 1, (tutti_count[]){ENTRIES}), TUTTI_OK);
+        CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
+    }
+    CHECK_SAME(tutti_decomposition_create(d, "line", &lie, &p), TUTTI_OK);
+}
+
+static void closed(void) {
+    tutti_decomposition_free(&p);
+    CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
+}
+
+static void state(int64_t index) {
+    for (tutti_count i = lo; i < hi; i++) v[i - lo] = value(index, i);
+    const tutti_put put[] = {{"a", p, TUTTI_FLOAT64, v}, {"b", p, TUTTI_FLOAT64, v}};
+    CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, (double)index), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_put(d, 2, put), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
+}
+
+/* Every state has its values, or is archived: bit i of `away`. */
+static void right(unsigned away) {
+    for (tutti_count s = 1; s < tutti_dataset_segments(d); s++) {
+        tutti_segment g;
+        CHECK_OK(tutti_dataset_segment(d, s, &g));
+        for (int b = 0; b < 2; b++) {
+            const tutti_get get = {b ? "b" : "a", p, TUTTI_FLOAT64, v};
+            if (away >> s & 1) {
+                CHECK_SAME(tutti_dataset_get(d, s, 1, &get), TUTTI_ERR_STATE);
+                CHECK(strstr(tutti_last_message(), "is archived in '"), "%s", tutti_last_message());
+                CHECK(g.archived && g.archived[0], "nobody says where segment %d is", (int)s);
+                CHECK_SAME(tutti_dataset_verify_segment(d, s, NULL), TUTTI_ERR_STATE);
+                continue;
+            }
+            CHECK(!g.archived, "segment %d is in '%s'", (int)s, g.archived);
+            CHECK_SAME(tutti_dataset_get(d, s, 1, &get), TUTTI_OK);
+            tutti_count wrong = 0;
+            for (tutti_count i = lo; i < hi; i++) wrong += v[i - lo] != value(g.index, i);
+            CHECK(wrong == 0, "%lld values of %s in segment %d are wrong", (long long)wrong,
+                  get.variable, (int)s);
+        }
+    }
+    CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
+}
+
+static int file_there(const char *name) {
+    char full[1200];
+    struct stat st;
+    snprintf(full, sizeof full, "%s/%s", path, name);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const int there = stat(full, &st) == 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    return there;
+}
+
+static int visible_name(const struct dirent *e) {
+    return e->d_name[0] != '.';
+}
+
+/* One byte of an archived segment changes: of the first, the second ... file. */
+static void damage(int which, off_t at, int by) {
+    char full[1200] = "";
+    unsigned char c = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        struct dirent **names = NULL;
+        const int n = scandir(place, &names, visible_name, alphasort);
+        for (int i = 0; i < n; i++) {
+            if (i == which) snprintf(full, sizeof full, "%s/%s", place, names[i]->d_name);
+            free(names[i]);
+        }
+        free(names);
+        CHECK_EQ(n, 3);
+        const int fd = open(full, O_RDWR);
+        CHECK(fd >= 0 && pread(fd, &c, 1, at) == 1, "no %s", full);
+        c = (unsigned char)(c ^ by);
+        CHECK(pwrite(fd, &c, 1, at) == 1, "cannot write");
+        close(fd);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ---- streams: in memory */
+
+static struct {
+    char *bytes;
+    size_t n, at, room, ends;
+    int full;
+} tape;
+
+static int tape_write(void *context, const void *bytes, size_t n) {
+    (void)context;
+    if (n == 0) tape.ends++;
+    if (tape.full && tape.n + n > 100000) return ENOSPC;
+    if (tape.n + n > tape.room) tape.bytes = realloc(tape.bytes, tape.room = 2 * (tape.n + n));
+    if (n) memcpy(tape.bytes + tape.n, bytes, n);
+    tape.n += n;
+    return 0;
+}
+
+static int tape_read(void *context, void *bytes, size_t n, size_t *got) {
+    (void)context;
+    *got = n < tape.n - tape.at ? n : tape.n - tape.at;
+    if (*got > 777) *got = 777; /* as pipes do */
+    memcpy(bytes, tape.bytes + tape.at, *got);
+    tape.at += *got;
+    return 0;
+}
+
+static tutti_err played(tutti_count first, tutti_count last) {
+    const tutti_stream s = {.read = tape_read};
+    tape.at = 0;
+    return tutti_dataset_restore_stream(d, first, last, rank ? NULL : &s);
+}
+
+static void streams(void) {
+    tutti_stream s = {.write = tape_write};
+    tutti_off freed = 0;
+    check_where("streams");
+    CHECK_SAME(tutti_dataset_archive_stream(d, 2, 4, rank ? NULL : &s, &freed), TUTTI_OK);
+    right(0); /* no place: a copy */
+    s.place = "tape 7";
+    tape.n = 0;
+    tape.full = 1;
+    CHECK_SAME(tutti_dataset_archive_stream(d, 2, 4, &s, &freed), TUTTI_ERR_NO_SPACE);
+    right(0);
+    tape.n = tape.ends = 0;
+    tape.full = 0;
+    CHECK_SAME(tutti_dataset_archive_stream(d, 2, 4, &s, &freed), TUTTI_OK);
+    CHECK(rank || (tape.ends == 1 && tape.n % 512 == 0), "%zu bytes, %zu ends", tape.n, tape.ends);
+    right(7 << 2);
+    tape.n -= 2000;
+    CHECK_SAME(played(0, 6), TUTTI_ERR_FORMAT);
+    tape.n += 2000;
+    if (rank == 0) tape.bytes[tape.n / 2] ^= 4;
+    CHECK_SAME(played(0, 6), TUTTI_ERR_FORMAT);
+    if (rank == 0) tape.bytes[tape.n / 2] ^= 4;
+    if (rank == 0) tape.bytes[130] ^= 1; /* a size in a header */
+    CHECK_SAME(played(0, 6), TUTTI_ERR_FORMAT);
+    if (rank == 0) tape.bytes[130] ^= 1;
+    right(7 << 2);
+    CHECK_SAME(played(3, 3), TUTTI_OK); /* the others are skipped */
+    right(1 << 2 | 1 << 4);
+    CHECK_SAME(played(0, 6), TUTTI_OK);
+    right(0);
+    CHECK_SAME(tutti_dataset_archive_stream(d, 2, 2, rank ? NULL : &s, &freed), TUTTI_OK);
+    tape.n = 1024; /* of zeros */
+    if (rank == 0) memset(tape.bytes, 0, 1024);
+    CHECK_SAME(played(2, 2), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(tutti_dataset_erase_after(d, 1), TUTTI_OK); /* it goes, wherever it is */
+    for (int i = 1; i < STATES; i++) state(i);
+    right(0);
+    free(tape.bytes);
+    memset(&tape, 0, sizeof tape);
+}
+
+/* ---- directories */
+
+static void refused(void) {
+    check_where("refused");
+    CHECK_SAME(tutti_dataset_archive(d, 0, 99, place, NULL), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(tutti_dataset_archive(d, 3, 2, place, NULL), TUTTI_ERR_ARG);
+    CHECK_SAME(tutti_dataset_archive(d, 0, 2, "", NULL), TUTTI_ERR_ARG);
+    CHECK_SAME(tutti_dataset_archive(d, 0, 2, NULL, NULL), TUTTI_ERR_ARG);
+    CHECK_SAME(tutti_dataset_archive(d, 0, 2, "/nowhere/at/all", NULL), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(tutti_dataset_archive_stream(d, 0, 2, NULL, NULL), TUTTI_ERR_ARG);
+    if (ranks > 1)
+        CHECK_SAME(tutti_dataset_archive(d, 0, 1 + rank, place, NULL), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 99, 0), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_archive(d, 0, 2, place, NULL), TUTTI_ERR_STATE);
+    CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
+    right(0);
+}
+
+static void directories(int per_file) {
+    tutti_off freed = 0;
+    double *all = malloc((size_t)(STATES + 2) * ENTRIES * sizeof *all);
+    tutti_count n = 0;
+    check_where(per_file ? "directories, several data files" : "directories, one data file");
+    dataset_remove(place);
+    /* segment 1 has the list of entries of all states: it stays, as the topology does */
+    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, &freed), TUTTI_OK);
+    const unsigned away = 1 << 2 | 1 << 3 | 1 << 4;
+    CHECK(per_file == 0 || freed > 0, "nothing was freed with %d indices per file", per_file);
+    right(away);
+    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK); /* once more: nothing */
+    right(away);
+    if (per_file == 2) CHECK(!file_there("data-000002.tutti"), "states 2 and 3 are still here");
+    CHECK_SAME(tutti_dataset_follow(d, 1, 5, &(tutti_get){"a", p, TUTTI_FLOAT64, all}, &n),
+               TUTTI_ERR_STATE);
+    CHECK_SAME(tutti_dataset_follow(d, 5, 7, &(tutti_get){"a", p, TUTTI_FLOAT64, all}, &n),
+               TUTTI_OK);
+    free(all);
+    closed();
+    opened(TUTTI_READ | TUTTI_WRITE, per_file);
+    right(away);
+    damage(1, 9000, 16);
+    CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_ERR_FORMAT);
+    damage(1, 9000, 16);
+    damage(2, 20, 1); /* in its header */
+    CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_ERR_FORMAT);
+    damage(2, 20, 1);
+    CHECK_SAME(tutti_dataset_restore(d, 0, 8, check_dir()), TUTTI_ERR_NOT_FOUND);
+    right(away);
+    state(20 + per_file); /* life goes on */
+    CHECK_SAME(tutti_dataset_restore(d, 3, 3, place), TUTTI_OK);
+    right(1 << 2 | 1 << 4);
+    closed();
+    opened(TUTTI_READ | TUTTI_WRITE, per_file);
+    CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_OK);
+    right(0);
+    CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_OK); /* nothing to do */
+}
+
+/* All states of the last file away, then appended, erased, dropped. */
+static void taken_away(int per_file) {
+    check_where("taken away");
+    const tutti_count last = tutti_dataset_segments(d) - 1;
+    CHECK_SAME(tutti_dataset_archive(d, 6, last, place, NULL), TUTTI_OK);
+    state(50);
+    state(51);
+    right(((1U << (last + 1)) - 1) & ~63U);
+    CHECK_SAME(tutti_dataset_erase_after(d, 7), TUTTI_OK);
+    closed();
+    opened(TUTTI_READ | TUTTI_WRITE, per_file);
+    CHECK_EQ(tutti_dataset_segments(d), 8);
+    right(3 << 6);
+    state(60);
+    right(3 << 6);
+    CHECK_SAME(tutti_dataset_drop_oldest(d, 1), TUTTI_OK); /* of one file nothing */
+    state(61);
+    right(per_file ? 0 : 3 << 6);
+}
+
+int main(int argc, char **argv) {
+    harness_begin(&argc, &argv, 1276);
+    snprintf(path, sizeof path, "%s/t1276.tutti", check_dir());
+    snprintf(place, sizeof place, "%s/t1276.away", check_dir());
+    lo = ENTRIES * rank / ranks;
+    hi = ENTRIES * (rank + 1) / ranks;
+    v = malloc((size_t)(hi - lo) * sizeof *v);
+    for (int per_file = 0; per_file < 3; per_file += 2) {
+        dataset_remove(path);
+        dataset_remove(place);
+        opened(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, per_file);
+        for (int i = 0; i < STATES; i++) state(i);
+        refused();
+        if (per_file == 0) streams();
+        directories(per_file);
+        taken_away(per_file);
+        closed();
+    }
+    dataset_remove(path);
+    dataset_remove(place);
+    free(v);
+    return harness_end();
+}
