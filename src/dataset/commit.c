@@ -309,6 +309,7 @@ tutti_err tutti__dataset_reclaim(const tutti_dataset *d) {
                     "'%s' has %lld bytes, but its segments end at %lld", f->name,
                     (long long)st.st_size, (long long)end);
         if (st.st_size > end && truncate(path, end) != 0) return tutti__error_sys(errno, end, path);
+        TUTTI_TRY(tutti__gaps_mark(path, &d->model, f));
     }
     return TUTTI_OK;
 }
