@@ -258,6 +258,16 @@ tutti_err tutti__meta_sync_directory(tutti__meta *m) {
     return bad ? tutti__error_sys(bad, -1, "the directory of the dataset") : TUTTI_OK;
 }
 
+/* The name of the directory itself.  Where one may not read what is above it, it is not one's own. */
+static void parent_sync(const tutti__meta *m) {
+    char path[TUTTI__PATH + 8];
+    snprintf(path, sizeof path, "%s/..", m->directory);
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)fsync(fd);
+    close(fd);
+}
+
 /* Metadata without tables are those of a new dataset.  If there are data, they have been lost: nothing
  * is begun that would take the data for leftovers. */
 static tutti_err no_data(const tutti__meta *m) {
@@ -296,7 +306,10 @@ static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
     TUTTI_TRY(tutti__sql(m, opt->durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
     TUTTI_TRY(tutti__sql(m, "PRAGMA journal_mode=TRUNCATE"));
     if (empty) TUTTI_TRY(tables_make(m));
-    return empty && opt->durable ? tutti__meta_sync_directory(m) : TUTTI_OK;
+    if (!opt->durable) return TUTTI_OK;
+    TUTTI_TRY(tutti__meta_sync_directory(m)); /* whoever has made it, and at whichever level */
+    parent_sync(m);
+    return TUTTI_OK;
 }
 
 tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt,
