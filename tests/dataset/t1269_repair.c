@@ -1,4 +1,4 @@
-/* TEST ranks=1,2 timeout=120 */
+/* TEST ranks=1,3 timeout=120 */
 /* Repair: metadata gone, cut short, zeroed, flipped, another dataset's or older; data files gone or short.  What comes back has the values
  * it had, what was erased stays away, and writing goes on.
  * SPDX-License-Identifier: BSD-3-Clause */
