@@ -15,6 +15,7 @@ static const char help_overview[] =
     "  ls        what a dataset has: variables, segments\n"
     "  show      its header with all infos, in the manner of ncdump -h\n"
     "  verify    its metadata and every checksum\n"
+    "  repair    metadata that are damaged or gone, made anew from the data\n"
     "  dump      numbers of a variable, as text, CSV or .npy\n"
     "  diff      two datasets, number by number\n"
     "  plot      a variable over time (SVG) or a field (PNG)\n"
@@ -283,6 +284,19 @@ static const char help_verify[] =
     "Exit status: 0 nothing is wrong, 1 something is damaged, 2 it could not be looked at, or\n"
     "wrong usage.\n";
 
+static const char help_repair[] =
+    "usage: tutti repair DIR [--json]\n"
+    "\n"
+    "Brings a dataset back whose metadata are damaged or gone, or that has lost data files.\n"
+    "Metadata that agree with the data files stay, but for segments whose data are gone; others\n"
+    "are made anew from the copies in the data files, and the old ones are kept beside them\n"
+    "(metadata.sqlite.damaged).  No data file is changed.  Then try tutti verify.\n"
+    "\n"
+    "  --json        for programs\n"
+    "\n"
+    "Exit status: 0 there was nothing to do or all is back, 1 segments are lost, 2 it failed, or\n"
+    "wrong usage.\n";
+
 static const char help_dump[] =
     "usage: tutti dump DIR -v NAME [-s SEGMENT] [--slice SLICE] [--as text|csv|npy] [-o FILE]\n"
     "\n"
@@ -377,6 +391,7 @@ static const struct {
                   {"ls", help_ls},
                   {"show", help_show},
                   {"verify", help_verify},
+                  {"repair", help_repair},
                   {"dump", help_dump},
                   {"diff", help_diff},
                   {"plot", help_plot},

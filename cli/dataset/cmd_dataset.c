@@ -1,4 +1,4 @@
-/* tutti ls, show, verify, dump, diff, plot, cp, export.
+/* tutti ls, show, verify, repair, dump, diff, plot, cp, export.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -6,6 +6,7 @@ static int run(const cli_world *w, const dataset_config *c) {
     cli_catch_signals();
     if (c->command == DATASET_VERIFY) return dataset_verify(w, c);
     if (w->rank != 0) return CLI_OK;
+    if (c->command == DATASET_REPAIR) return dataset_repair(c);
     switch (c->command) {
     case DATASET_LS:
         return dataset_ls(c);
@@ -36,7 +37,7 @@ static int start(const cli_world *w, int argc, char **argv) {
         code = CLI_USAGE;
     } else if ((code = run(w, &c)) == DATASET_TROUBLE) {
         if (w->rank == 0) fprintf(stderr, "tutti %s: %s\n", c.name, cli_message());
-        code = c.command & (DATASET_VERIFY | DATASET_DIFF) ? 2 : CLI_FAILED;
+        code = c.command & (DATASET_VERIFY | DATASET_DIFF | DATASET_REPAIR) ? 2 : CLI_FAILED;
     }
     dataset_config_free(&c);
     return code;

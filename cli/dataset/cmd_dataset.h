@@ -1,4 +1,4 @@
-/* tutti ls, show, verify, dump, diff, plot, cp, export: what looks at datasets.
+/* tutti ls, show, verify, repair, dump, diff, plot, cp, export: what looks at datasets.
  *
  *   arguments -> config      what to do                              dataset_args.c
  *   catalogue                what there is, in the order of people   dataset_catalogue.c
@@ -24,7 +24,8 @@ enum {
     DATASET_DIFF = 16,
     DATASET_PLOT = 32,
     DATASET_CP = 64,
-    DATASET_EXPORT = 128
+    DATASET_EXPORT = 128,
+    DATASET_REPAIR = 1 << 12
 };
 
 typedef struct dataset_config {
@@ -145,6 +146,7 @@ enum { DATASET_TROUBLE = -1 };
 int dataset_ls(const dataset_config *c);
 int dataset_show(const dataset_config *c);
 int dataset_verify(const cli_world *w, const dataset_config *c);
+int dataset_repair(const dataset_config *c);
 int dataset_dump(const dataset_config *c);
 int dataset_diff(const dataset_config *c);
 int dataset_plot(const dataset_config *c);

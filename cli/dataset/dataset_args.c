@@ -14,7 +14,7 @@ static const struct {
 } command_table[] = {
     {"ls", DATASET_LS, 1},     {"show", DATASET_SHOW, 1},     {"verify", DATASET_VERIFY, 1},
     {"dump", DATASET_DUMP, 1}, {"diff", DATASET_DIFF, 2},     {"plot", DATASET_PLOT, 1},
-    {"cp", DATASET_CP, 2},     {"export", DATASET_EXPORT, 1},
+    {"cp", DATASET_CP, 2},     {"export", DATASET_EXPORT, 1}, {"repair", DATASET_REPAIR, 1},
 };
 
 /* What flags are followed by; each says where it goes. */
@@ -27,7 +27,8 @@ static const struct {
     int commands;
 } flag_table[] = {
 #define AT(field) offsetof(dataset_config, field)
-    {"--json", AT(json), YES, DATASET_LS | DATASET_SHOW | DATASET_VERIFY | DATASET_DIFF},
+    {"--json", AT(json), YES,
+     DATASET_LS | DATASET_SHOW | DATASET_VERIFY | DATASET_DIFF | DATASET_REPAIR},
     {"--all", AT(all), YES, DATASET_LS},
     {"--range", AT(range), YES, DATASET_LS},
     {"--quiet", AT(quiet), YES, DATASET_VERIFY | DATASET_DIFF},

@@ -363,6 +363,37 @@ TUTTI_API tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out)
  *  @param[out] bytes_out  NULL, or how much was read; 0 if it was written without checksums */
 TUTTI_API tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
                                                  tutti_off *bytes_out) TUTTI_MUST_USE;
+
+/** What came of a repair. */
+typedef struct tutti_repair_report {
+    tutti_count segments; /* that the dataset has now */
+    tutti_count lost;     /* that it had, as far as is known, and has not any more */
+    /* segments that stay, though their checksums cannot be read: tutti_dataset_verify names them */
+    tutti_count damaged;
+    int files;            /* data files that were looked at */
+    int rebuilt;          /* 1: the metadata were made anew from the data files */
+    char kept[64];        /* "", or the name of the old metadata in the directory */
+    char first_lost[256]; /* "", or what was lost first */
+} tutti_repair_report;
+
+TUTTI_API tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
+                                               const tutti_dataset_options *opt,
+                                               tutti_repair_report *report_out,
+                                               size_t struct_size) TUTTI_MUST_USE;
+/** Bring a dataset back whose metadata are damaged or gone, or that has lost data files.   Metadata
+ *  that agree with the data files are left alone, but for segments whose data are gone; others are
+ *  made anew from the copies in the data files.  Old metadata are kept under another name, and no data
+ *  file is changed.  Nobody else may have the dataset open for writing.
+ *  @param[in] opt  NULL, or `busy` and `without_locks`
+ *  @param[out] report_out  NULL, or what was done
+ *  @return TUTTI_ERR_NOT_FOUND if there is nothing of a dataset; TUTTI_ERR_STATE if another program
+ *      has it open for writing */
+TUTTI_MUST_USE static inline tutti_err tutti_dataset_repair(MPI_Comm comm, const char *path,
+                                                            const tutti_dataset_options *opt,
+                                                            tutti_repair_report *report_out) {
+    return tutti_dataset_repair_sized(comm, path, opt, report_out,
+                                      report_out ? sizeof *report_out : 0);
+}
 /**@}*/
 
 /** @name Archives: whole states kept somewhere else

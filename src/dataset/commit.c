@@ -199,10 +199,20 @@ static tutti_err rows_add(tutti_dataset *d) {
     return tutti__meta_set(d->meta, "serial", now->segment.id);
 }
 
+/* What the steps of a commit pass on. */
+typedef struct {
+    tutti_dataset *dataset;
+    int joined;      /* another segment of the same commit comes behind this one */
+    uint64_t *table; /* of checksums, rank 0 */
+    int64_t blocks;
+} committing;
+
 /* Sums, rows, and at the very end the footer.  The segment's own row has the end of the trailer, which
  * depends on the length of the rows: numbers are of one length there. */
-static tutti_err trailer_make(tutti_dataset *d, tutti__segment_row *g, const uint64_t *table,
-                              int64_t blocks, char **out) {
+static tutti_err trailer_make(const committing *c, char **out) {
+    tutti_dataset *d = c->dataset;
+    tutti__segment_row *g = &d->now.segment;
+    const int64_t blocks = c->blocks;
     char *rows = NULL;
     size_t bytes = 0;
     TUTTI_TRY(tutti__meta_add_segment(d->meta, g));
@@ -218,7 +228,7 @@ static tutti_err trailer_make(tutti_dataset *d, tutti__segment_row *g, const uin
     char *buf = tutti__calloc(1, size);
     if (buf) {
         for (int64_t i = 0; i < blocks; i++) {
-            const uint64_t le = htole64(table[i]);
+            const uint64_t le = htole64(c->table[i]);
             memcpy(buf + 8 * i, &le, sizeof le);
         }
         memcpy(buf + sums, rows, bytes);
@@ -227,7 +237,8 @@ static tutti_err trailer_make(tutti_dataset *d, tutti__segment_row *g, const uin
                               .trailer = htole64((uint64_t)g->trailer),
                               .blocks = htole64((uint64_t)blocks),
                               .rows = htole64((uint64_t)bytes),
-                              .sum = htole64(tutti__sum_of(buf, sums + bytes))};
+                              .sum = htole64(tutti__sum_of(buf, sums + bytes)),
+                              .joined = htole64((uint64_t)c->joined)};
         memcpy(foot.magic, TUTTI__FOOTER_MAGIC, sizeof foot.magic);
         memcpy(buf + size - sizeof foot, &foot, sizeof foot);
     }
@@ -238,12 +249,6 @@ static tutti_err trailer_make(tutti_dataset *d, tutti__segment_row *g, const uin
 
 /* ---- the steps of a commit that take long, as jobs (comm/by_thread.h) */
 
-typedef struct {
-    tutti_dataset *dataset;
-    uint64_t *table; /* of checksums, rank 0 */
-    int64_t blocks;
-} committing;
-
 /* The transaction up to its end, and the trailer in the file. */
 static tutti_err prepare(void *context) {
     const committing *c = context;
@@ -252,7 +257,7 @@ static tutti_err prepare(void *context) {
     char *buf = NULL;
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = rows_add(d);
-    if (err == TUTTI_OK) err = trailer_make(d, g, c->table, c->blocks, &buf);
+    if (err == TUTTI_OK) err = trailer_make(c, &buf);
     if (err == TUTTI_OK) err = bytes_write(d->now.file, g->trailer, g->end - g->trailer, buf);
     tutti__free(buf);
     return err;
@@ -451,7 +456,7 @@ tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t
 
 /* The segment being written is whole and waits; the rows go into the database by the commit. */
 static tutti_err put_aside(tutti_dataset *d) {
-    committing c = {.dataset = d};
+    committing c = {.dataset = d, .joined = 1};
     const tutti_err err = complete(&c);
     undo(&c);
     return err;
@@ -512,6 +517,7 @@ tutti_err tutti__dataset_reclaim(const tutti_dataset *d) {
                     "'%s' has %lld bytes, but its segments end at %lld", f->name,
                     (long long)st.st_size, (long long)end);
         if (st.st_size > end && truncate(path, end) != 0) return tutti__error_sys(errno, end, path);
+        TUTTI_TRY(tutti__gaps_mark(path, &d->model, f));
     }
     return TUTTI_OK;
 }

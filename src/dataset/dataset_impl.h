@@ -2,6 +2,7 @@
  *
  *   model           spaces, variables, segments, sizes: rows of tables, checked            no MPI
  *   meta            the database of one dataset, by one rank                               no MPI
+ *   trailer         trailers of segments, and data files looked through for them           no MPI
  *   decomposition   which entries of a space a rank holds
  *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
  *   dataset_describe  spaces and variables
@@ -13,6 +14,7 @@
  *   commit          begin, commit, discard, erase, drop
  *   dataset_infos   infos
  *   dataset_open    open, close, refresh
+ *   rebuild, repair   metadata that are damaged or gone: compared with the data, made anew from them
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DATASET_IMPL_H
@@ -23,7 +25,7 @@
 #include "base/options_impl.h"
 #include "collective/layer.h"
 #include "comm/call.h"
-#include "dataset/meta.h"
+#include "dataset/trailer.h"
 
 /* ---- what decompositions need of datasets */
 
@@ -85,12 +87,6 @@ tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *p
                                     unsigned char *writes_out) TUTTI_MUST_USE;
 
 /* ---- the object */
-
-enum {
-    TUTTI__BLOCK = 65536,        /* of checksums; sections as large begin at a multiple */
-    TUTTI__SEGMENT_ALIGN = 4096, /* segments begin and end at a multiple */
-    TUTTI__SECTION_ALIGN = 64    /* small sections do */
-};
 
 /* An operation that puts, and what came of it. */
 typedef struct tutti__put_record {
@@ -288,13 +284,12 @@ tutti_err tutti__checksums_make(tutti_dataset *d, uint64_t **table_out,
 tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g,
                                    const tutti__section *only, tutti_off *bytes_out) TUTTI_MUST_USE;
 
+/* ---- dataset_open.c */
+/* Options as they are given (NULL: none), checked. */
+tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
+                                      tutti_dataset_options *out) TUTTI_MUST_USE;
+
 /* ---- commit.c */
-/* The trailer of a segment: docs/format.md. */
-typedef struct tutti__footer {
-    char magic[8];
-    uint64_t version, start, trailer, blocks, rows, sum, reserved;
-} tutti__footer;
-#define TUTTI__FOOTER_MAGIC "TUTTISEG"
 /* The first bytes of a data file say what it is. */
 void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]);
 /* Data behind the last segment of each file is cut off, files whose segments are all archived are

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/fiber.h"
 
 tutti_err tutti__dataset_live(const tutti_dataset *d) {
@@ -238,6 +239,14 @@ static tutti_err make_room(tutti_dataset *d) {
     return oldest < 0 ? TUTTI_OK : open_file_close(d, oldest);
 }
 
+/* Rank 0: names lead to files in the directory, not to links out of it. */
+static tutti_err plain_file(const char *path, const char *name) {
+    struct stat st;
+    TUTTI_CHECK(lstat(path, &st) != 0 || S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
+                "'%s' is no file but a link or something else", name);
+    return TUTTI_OK;
+}
+
 tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int creates,
                               tutti_file **out) {
     char path[4096];
@@ -252,6 +261,7 @@ tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int 
     tutti__dataset_data_path(d, row->name, path, sizeof path);
     int mode = TUTTI_READ | (d->mode & TUTTI_WRITE);
     if (creates) mode |= TUTTI_CREATE | TUTTI_TRUNCATE;
+    TUTTI_TRY(tutti__dataset_agree(d, d->team->rank == 0 ? plain_file(path, row->name) : TUTTI_OK));
     TUTTI_TRY(tutti_file_open(d->team->comm, path, mode, &d->io, &f));
     tutti__open_file *o = tutti__table_grow(&d->files, &d->files_n, sizeof *d->files);
     const tutti_err err = tutti__dataset_agree(d, o ? TUTTI_OK : TUTTI_ERR_NOMEM);

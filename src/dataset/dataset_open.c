@@ -20,21 +20,27 @@ void tutti_dataset_options_init_sized(tutti_dataset_options *opt, size_t struct_
     opt->struct_size = struct_size;
 }
 
-static tutti_err options_take(const tutti_dataset_options *opt, tutti_dataset *d) {
-    d->opt = DEFAULTS;
+tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
+                                      tutti_dataset_options *out) {
+    *out = DEFAULTS;
     if (opt) {
         TUTTI_CHECK(opt->struct_size >= sizeof opt->struct_size, TUTTI_ERR_ARG,
                     "the options are not initialised: begin with tutti_dataset_options_init");
         const size_t n = opt->struct_size;
-        memcpy(&d->opt, opt, n < sizeof d->opt ? n : sizeof d->opt);
+        memcpy(out, opt, n < sizeof *out ? n : sizeof *out);
     }
-    const tutti_dataset_options *o = &d->opt;
+    const tutti_dataset_options *o = out;
     TUTTI_CHECK(o->level == TUTTI_DURABLE || o->level == TUTTI_VISIBLE, TUTTI_ERR_OPTION,
                 "level %d is neither TUTTI_DURABLE nor TUTTI_VISIBLE", o->level);
     TUTTI_CHECK(o->indices_per_file >= 0, TUTTI_ERR_OPTION, "%d time indices per file",
                 o->indices_per_file);
     TUTTI_CHECK(o->busy >= 0 && o->busy <= 86400, TUTTI_ERR_OPTION, "busy is %g seconds", o->busy);
-    return o->io ? tutti__options_take(o->io, &d->io) : tutti_options_init(&d->io);
+    return TUTTI_OK;
+}
+
+static tutti_err options_take(const tutti_dataset_options *opt, tutti_dataset *d) {
+    TUTTI_TRY(tutti__dataset_options_take(opt, &d->opt));
+    return d->opt.io ? tutti__options_take(d->opt.io, &d->io) : tutti_options_init(&d->io);
 }
 
 /* ---- open */

@@ -146,20 +146,20 @@ static tutti_err identify(tutti__meta *m, int *empty_out) {
 
 /* ---- the lock of writers */
 
-static tutti_err writer_lock(tutti__meta *m, int without_locks) {
+tutti_err tutti__writer_lock(const char *directory, int without_locks, int *fd_out) {
     char path[TUTTI__PATH + 64];
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    snprintf(path, sizeof path, "%s/" TUTTI__LOCK_NAME, m->directory);
-    m->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (m->lock < 0) return tutti__error_sys(errno, -1, "the writer's lock");
-    if (fcntl(m->lock, F_OFD_SETLK, &all) == 0) return TUTTI_OK;
+    snprintf(path, sizeof path, "%s/" TUTTI__LOCK_NAME, directory);
+    *fd_out = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd_out < 0) return tutti__error_sys(errno, -1, "the writer's lock");
+    if (fcntl(*fd_out, F_OFD_SETLK, &all) == 0) return TUTTI_OK;
     TUTTI_CHECK(errno != EAGAIN && errno != EACCES, TUTTI_ERR_STATE,
-                "another program has '%s' open for writing", m->directory);
+                "another program has '%s' open for writing", directory);
     if (without_locks) return TUTTI_OK;
     const int why = errno;
     TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED,
                "the file system of '%s' has no locks (%s); option without_locks goes on without",
-               m->directory, strerror(why));
+               directory, strerror(why));
 }
 
 /* ---- opening */
@@ -291,6 +291,33 @@ tutti_err tutti__meta_sync_directory(tutti__meta *m) {
     return bad ? tutti__error_sys(bad, -1, "the directory of the dataset") : TUTTI_OK;
 }
 
+/* The name of the directory itself.  Where one may not read what is above it, it is not one's own. */
+static void parent_sync(const tutti__meta *m) {
+    char path[TUTTI__PATH + 8];
+    snprintf(path, sizeof path, "%s/..", m->directory);
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)fsync(fd);
+    close(fd);
+}
+
+/* Metadata without tables are those of a new dataset.  If there are data, they have been lost: nothing
+ * is begun that would take the data for leftovers. */
+static tutti_err no_data(const tutti__meta *m) {
+    DIR *dir = opendir(m->directory);
+    struct dirent *e;
+    struct stat st;
+    int has = 0;
+    while (dir && !has && (e = readdir(dir)))
+        has = tutti__file_name_right(e->d_name) &&
+              fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 4096;
+    if (dir) closedir(dir);
+    TUTTI_CHECK(!has, TUTTI_ERR_FORMAT,
+                "'%s' has data, but its metadata are gone: tutti repair brings them back",
+                m->directory);
+    return TUTTI_OK;
+}
+
 static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
     int empty = 0;
     struct stat st;
@@ -305,14 +332,18 @@ static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
     TUTTI_CHECK(there || creates, TUTTI_ERR_NOT_FOUND, "'%s' has no dataset", m->directory);
     TUTTI_CHECK(!there || !(opt->mode & TUTTI_EXCLUSIVE), TUTTI_ERR_EXISTS,
                 "'%s' has a dataset already", m->directory);
-    TUTTI_TRY(writer_lock(m, opt->without_locks));
+    if (!opt->locked) TUTTI_TRY(tutti__writer_lock(m->directory, opt->without_locks, &m->lock));
     TUTTI_TRY(db_open(m, m->path, SQLITE_OPEN_READWRITE | (there ? 0 : SQLITE_OPEN_CREATE)));
     TUTTI_TRY(identify(m, &empty));
+    if (empty && !opt->name && !(opt->mode & TUTTI_TRUNCATE)) TUTTI_TRY(no_data(m));
     TUTTI_TRY(tutti__sql(m, opt->durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
     TUTTI_TRY(tutti__sql(m, "PRAGMA journal_mode=TRUNCATE"));
     if (empty) TUTTI_TRY(tables_make(m));
     TUTTI_TRY(tutti__sql(m, ARCHIVED));
-    return empty && opt->durable ? tutti__meta_sync_directory(m) : TUTTI_OK;
+    if (!opt->durable) return TUTTI_OK;
+    TUTTI_TRY(tutti__meta_sync_directory(m)); /* whoever has made it, and at whichever level */
+    parent_sync(m);
+    return TUTTI_OK;
 }
 
 tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt,
@@ -326,7 +357,8 @@ tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt
     m->busy = opt->busy;
     m->writes = (opt->mode & TUTTI_WRITE) != 0;
     snprintf(m->directory, sizeof m->directory, "%s", directory);
-    snprintf(m->path, sizeof m->path, "%s/" TUTTI__META_NAME, m->directory);
+    snprintf(m->path, sizeof m->path, "%s/%s", m->directory,
+             opt->name ? opt->name : TUTTI__META_NAME);
     tutti_err err = TUTTI_OK;
     struct stat st;
     if (m->writes)
@@ -459,21 +491,6 @@ static int read_segment(sqlite3_stmt *s, tutti__model *m) {
     return g->kind >= 0 && g->sections >= 0;
 }
 
-/* "4,5,6" */
-static int shape_parse(const char *text, tutti__size *out) {
-    for (out->ndims = 0; out->ndims < TUTTI_MAX_DIMS; text++) {
-        char *end = NULL;
-        if (*text < '0' || *text > '9') return 0;
-        errno = 0;
-        out->shape[out->ndims++] = strtoll(text, &end, 10);
-        if (errno) return 0;
-        if (!*end) return 1;
-        if (*end != ',') return 0;
-        text = end;
-    }
-    return 0;
-}
-
 static int read_size(sqlite3_stmt *s, tutti__model *m) {
     tutti__size *z = TUTTI__GROW(m, sizes);
     const char *shape = (const char *)sqlite3_column_text(s, 2);
@@ -481,7 +498,7 @@ static int read_size(sqlite3_stmt *s, tutti__model *m) {
     z->segment = sqlite3_column_int64(s, 0);
     z->space = sqlite3_column_int64(s, 1);
     z->has_ids = sqlite3_column_int64(s, 3) != 0;
-    return shape && shape_parse(shape, z);
+    return shape && tutti__shape_parse(shape, z);
 }
 
 static int read_archived(sqlite3_stmt *s, tutti__model *m) {

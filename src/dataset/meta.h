@@ -18,7 +18,12 @@ typedef struct tutti__meta_options {
     int mode; /* TUTTI_READ ... as for tutti_dataset_open */
     int durable, without_locks;
     double busy;
+    const char *name; /* of the database in the directory; NULL: TUTTI__META_NAME */
+    int locked;       /* the caller has the writer's lock */
 } tutti__meta_options;
+
+/* Take the lock that a writer has; close it to give it back. */
+tutti_err tutti__writer_lock(const char *directory, int without_locks, int *fd_out) TUTTI_MUST_USE;
 
 tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt,
                            tutti__meta **out) TUTTI_MUST_USE;
@@ -64,6 +69,10 @@ tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) TUTTI_
 /* The rows that belong to a segment, for its trailer (docs/format.md); tutti__free them. */
 tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, char **out,
                            size_t *bytes_out) TUTTI_MUST_USE;
+
+/* A row of a trailer goes into its table.  TUTTI_ERR_FORMAT: it does not. */
+struct tutti__row;
+tutti_err tutti__meta_row_add(tutti__meta *m, const struct tutti__row *r) TUTTI_MUST_USE;
 
 /* ---- archives (meta_archive.c): each one transaction, on the device when it returns, whatever the level */
 /* These segments are there now, not here; a new generation. */

@@ -1,6 +1,7 @@
 /* dataset: transactions of the database, and infos.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/meta_impl.h"
+#include "dataset/trailer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -276,7 +277,9 @@ tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, char **out, size_t *
         "SELECT * FROM files WHERE id = (SELECT file FROM segments WHERE id = ?)",
         "SELECT * FROM spaces WHERE ? ORDER BY id",
         "SELECT * FROM variables WHERE ? ORDER BY id",
-        "SELECT * FROM sizes WHERE segment = 0 OR segment = ?",
+        "SELECT * FROM sizes WHERE segment = 0 OR (segment, space) IN (SELECT (SELECT b.segment"
+        " FROM sizes AS b WHERE b.space = s.id AND b.segment <= ? ORDER BY b.segment DESC LIMIT 1),"
+        " s.id FROM spaces AS s) ORDER BY segment, space", /* those that hold for it */
         "SELECT * FROM sections WHERE segment = ? ORDER BY start, bytes",
         "SELECT * FROM infos WHERE segment = ? OR segment = 0 ORDER BY variable, segment, name",
     };
@@ -304,6 +307,43 @@ tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, char **out, size_t *
     *out = b.at;
     *bytes_out = b.n;
     return TUTTI_OK;
+}
+
+static void cell_bind(sqlite3_stmt *s, int at, const tutti__cell *c) {
+    double real = 0;
+    switch (c->kind) {
+    case 'i':
+        sqlite3_bind_int64(s, at, c->number);
+        return;
+    case 'd':
+        memcpy(&real, &c->number, sizeof real);
+        sqlite3_bind_double(s, at, real);
+        return;
+    case 't':
+        sqlite3_bind_text64(s, at, c->text, c->bytes, SQLITE_STATIC, SQLITE_UTF8);
+        return;
+    case 'b':
+        sqlite3_bind_blob64(s, at, c->bytes ? c->text : "", c->bytes, SQLITE_STATIC);
+        return;
+    default:
+        sqlite3_bind_null(s, at);
+    }
+}
+
+tutti_err tutti__meta_row_add(tutti__meta *m, const tutti__row *r) {
+    static const char *const TABLES[TUTTI__ROW_TABLES] = {
+        "segments", "files", "spaces", "variables", "sizes", "sections", "infos"};
+    char text[64 + 3 * TUTTI__ROW_COLUMNS];
+    sqlite3_stmt *s = NULL;
+    int row = 0;
+    int n = snprintf(text, sizeof text, "INSERT INTO %s VALUES(?", TABLES[r->table]);
+    for (int i = 1; i < r->columns; i++) n += snprintf(text + n, sizeof text - (size_t)n, ", ?");
+    snprintf(text + n, sizeof text - (size_t)n, ")");
+    TUTTI_TRY(tutti__sql_prepare(m, text, &s)); /* fails for another number of columns */
+    for (int i = 0; i < r->columns; i++) cell_bind(s, i + 1, &r->cell[i]);
+    const tutti_err err = tutti__sql_step(m, s, &row);
+    sqlite3_finalize(s);
+    return err;
 }
 
 /* ---- infos */

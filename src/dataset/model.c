@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/model.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void tutti__model_free(tutti__model *m) {
@@ -101,6 +103,21 @@ int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries
     }
     if (entries_out) *entries_out = all;
     return 1;
+}
+
+/* "4,5,6" */
+int tutti__shape_parse(const char *text, tutti__size *out) {
+    for (out->ndims = 0; out->ndims < TUTTI_MAX_DIMS; text++) {
+        char *end = NULL;
+        if (*text < '0' || *text > '9') return 0;
+        errno = 0;
+        out->shape[out->ndims++] = strtoll(text, &end, 10);
+        if (errno) return 0;
+        if (!*end) return 1;
+        if (*end != ',') return 0;
+        text = end;
+    }
+    return 0;
 }
 
 tutti_count tutti__variable_numbers(const tutti__variable *v) {

@@ -105,6 +105,7 @@ int tutti__file_name_right(const char *name);
 int tutti__text_right(const char *text, size_t room);
 tutti_err tutti__variable_check(const tutti__variable *v) TUTTI_MUST_USE;
 int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries_out);
+int tutti__shape_parse(const char *text, tutti__size *out);    /* "4,5,6" */
 tutti_count tutti__variable_numbers(const tutti__variable *v); /* of an item */
 /* Bytes of an item in the file, of sections with that type. */
 tutti_off tutti__item_bytes(const tutti__variable *v, int type);

@@ -1,24 +1,34 @@
 #!/bin/sh
-# TEST ranks=0 timeout=240 cores=2
-# A loop that writes a dataset, killed at random instants on all ranks: each time the next run finds every segment whole and goes on.
-# Rounds: 10, or CRASH_ROUNDS.
+# TEST ranks=0 timeout=3600 cores=2
+# A loop that writes a dataset, killed at random instants: each time the next run finds every segment whole and goes on.  crash_writer on
+# several ranks, in the middle of large puts and commits; crash_steps on one, in the middle of everything else as well.
+# Rounds: 6 and 24; tier=full: 60 and 1000; or CRASH_ROUNDS of each.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR"
 mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
-"$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" "$top/tests/dataset/crash_writer.c" -o writer \
-    -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR"
+for program in crash_writer crash_steps; do
+    "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" "$top/tests/dataset/$program.c" -o $program \
+        -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR"
+done
+here=${TUTTI_TEST_SHM:-$PWD}
 seed=${TUTTI_TEST_SEED:-$(date +%s)}
+case ${TUTTI_TEST_TIER:-quick} in
+full) several=${CRASH_ROUNDS:-60} one=${CRASH_ROUNDS:-1000} ;;
+*) several=${CRASH_ROUNDS:-6} one=${CRASH_ROUNDS:-24} ;;
+esac
 echo "seed $seed"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_ess_singleton_isolated=1
+./crash_steps "$here/steps.tutti" "$one" "$seed"
 round=0
-while [ $round -lt "${CRASH_ROUNDS:-10}" ]; do
+while [ $round -lt "$several" ]; do
     round=$((round + 1))
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
     # some rounds are killed within the first commit, some after many
-    after=$((seed / 7 % 300000 / (1 + seed % 5) + 1))
-    ranks=$((1 + seed / 3 % 3))
-    if "$top/scripts/mpirun.sh" "$TUTTI_MPI" $ranks ./writer crash.tutti $after >out 2>&1; then
+    after=$((seed / 7 % 200000 / (1 + seed % 5) + 1))
+    ranks=$((2 + seed / 3 % 2))
+    if "$top/scripts/mpirun.sh" "$TUTTI_MPI" $ranks ./crash_writer crash.tutti $after >out 2>&1; then
         echo "round $round: was not killed" >&2
         exit 1
     fi
@@ -27,4 +37,4 @@ while [ $round -lt "${CRASH_ROUNDS:-10}" ]; do
         exit 1
     fi
 done
-"$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 ./writer crash.tutti 0
+"$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 ./crash_writer crash.tutti 0

@@ -1,0 +1,42 @@
+/* tutti repair: a dataset whose metadata are damaged or gone, or that has lost data files.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/cmd_dataset.h"
+
+static void report_text(const dataset_config *c, const tutti_repair_report *r) {
+    const int nothing = !r->rebuilt && r->lost == 0;
+    printf("%s: %s; %lld segment%s in %d data file%s\n", c->path,
+           nothing      ? "nothing to do"
+           : r->rebuilt ? "metadata made anew"
+                        : "repaired",
+           (long long)r->segments, r->segments == 1 ? "" : "s", r->files, r->files == 1 ? "" : "s");
+    if (r->kept[0]) printf("the old metadata are %s/%s\n", c->path, r->kept);
+    if (r->damaged)
+        printf("%lld segment%s checksums that cannot be read: see tutti verify\n",
+               (long long)r->damaged, r->damaged == 1 ? " has" : "s have");
+    if (r->lost)
+        fprintf(stderr, "%lld segment%s lost: %s\n", (long long)r->lost,
+                r->lost == 1 ? " is" : "s are", r->first_lost);
+}
+
+static void report_json(const dataset_config *c, const tutti_repair_report *r) {
+    printf("{\"path\": ");
+    cli_json_string(stdout, c->path);
+    printf(", \"segments\": %lld, \"lost\": %lld, \"damaged\": %lld, \"files\": %d, "
+           "\"rebuilt\": %s,\n \"kept\": ",
+           (long long)r->segments, (long long)r->lost, (long long)r->damaged, r->files,
+           r->rebuilt ? "true" : "false");
+    cli_json_string(stdout, r->kept);
+    printf(", \"first_lost\": ");
+    cli_json_string(stdout, r->first_lost);
+    printf("}\n");
+}
+
+int dataset_repair(const dataset_config *c) {
+    tutti_repair_report r;
+    if (tutti_dataset_repair(MPI_COMM_SELF, c->path, NULL, &r) != TUTTI_OK) {
+        cli_error_tutti();
+        return DATASET_TROUBLE;
+    }
+    (c->json ? report_json : report_text)(c, &r);
+    return r.lost ? 1 : CLI_OK;
+}

@@ -1,0 +1,104 @@
+/* dataset: trailers of segments as bytes (docs/format.md), and data files looked through for them.
+ *
+ * Nothing here needs the database, nor MPI; nothing that is read is believed.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_TRAILER_H
+#define TUTTI_TRAILER_H
+
+#include "dataset/meta.h"
+
+enum {
+    TUTTI__BLOCK = 65536,        /* of checksums; sections as large begin at a multiple */
+    TUTTI__SEGMENT_ALIGN = 4096, /* segments begin and end at a multiple */
+    TUTTI__SECTION_ALIGN = 64    /* small sections do */
+};
+
+/* The last bytes of a segment, little-endian. */
+typedef struct tutti__footer {
+    char magic[8];
+    uint64_t version, start, trailer, blocks, rows, sum;
+    uint64_t joined; /* 1: the next segment belongs to the same commit */
+} tutti__footer;
+#define TUTTI__FOOTER_MAGIC "TUTTISEG"
+/* Behind segments that were taken away while later ones of the file stay: their footers are zeros,
+ * but for the last one, which is this: `start` is where the first of them began. */
+#define TUTTI__GAP_MAGIC "TUTTIGAP"
+
+typedef enum tutti__footer_kind {
+    TUTTI__FOOTER_NONE,
+    TUTTI__FOOTER_SEGMENT,
+    TUTTI__FOOTER_GAP
+} tutti__footer_kind;
+
+/* What a footer says: sums at `trailer`, rows behind them. */
+typedef struct tutti__trailer {
+    tutti_off start, trailer, end;
+    int64_t blocks, rows; /* numbers: of sums, of bytes */
+    uint64_t sum;
+    int joined;
+} tutti__trailer;
+
+/* The footer that ends at `end` of its file.  What it says lies within [0, end).  Pure. */
+tutti__footer_kind tutti__footer_parse(const tutti__footer *f, tutti_off end, tutti__trailer *out);
+void tutti__footer_gap(tutti_off start, tutti__footer *out);
+
+/* ---- rows as bytes */
+
+enum { TUTTI__ROW_COLUMNS = 24 };
+typedef enum tutti__row_table { /* as the numbers in rows */
+                                TUTTI__ROW_SEGMENT,
+                                TUTTI__ROW_FILE,
+                                TUTTI__ROW_SPACE,
+                                TUTTI__ROW_VARIABLE,
+                                TUTTI__ROW_SIZE,
+                                TUTTI__ROW_SECTION,
+                                TUTTI__ROW_INFO,
+                                TUTTI__ROW_TABLES
+} tutti__row_table;
+
+typedef struct tutti__cell {
+    char kind;        /* i d n t b */
+    int64_t number;   /* i; d: its bits */
+    const char *text; /* t b; not terminated */
+    size_t bytes;
+} tutti__cell;
+
+typedef struct tutti__row {
+    int table, columns;
+    tutti__cell cell[TUTTI__ROW_COLUMNS];
+    const char *bytes; /* the row itself */
+    size_t n;
+} tutti__row;
+
+/* The next row of `*rows`, which moves on.  1; 0: there are no more; -1: it is none.  Pure. */
+int tutti__row_next(const char **rows, size_t *left, tutti__row *out);
+/* Rows by tables.  1: it is that, and right by itself. */
+int tutti__row_segment(const tutti__row *r, tutti__segment_row *out);
+int tutti__row_file(const tutti__row *r, tutti__datafile *out);
+int tutti__row_size(const tutti__row *r, tutti__size *out);
+int tutti__row_info(const tutti__row *r, int64_t *segment_out);
+/* The first number of a row (an id, a segment); -1: it has none. */
+int64_t tutti__row_id(const tutti__row *r);
+
+/* ---- data files */
+
+/* A segment that was found in one. */
+typedef struct tutti__found {
+    tutti__segment_row segment; /* as its trailer has it */
+    tutti__datafile file;
+    tutti__trailer at;
+    char *rows; /* [at.rows], to be freed */
+} tutti__found;
+
+/* Rows and sums of a trailer are whole: *rows_out, to be freed.  0: they are not; -1: no memory. */
+int tutti__trailer_rows(int fd, const tutti__trailer *t, char **rows_out);
+/* All segments of the file, from its end on; what lies between them (a torn end, damaged trailers) is
+ * gone through page by page.  *torn_out: how many such places there are, but for the end. */
+tutti_err tutti__trailers_find(int fd, tutti__found **out, int64_t *n_out,
+                               int *torn_out) TUTTI_MUST_USE;
+void tutti__found_free(tutti__found *v, int64_t n);
+/* What lies in the file between segments of `model` was taken away: no trailer there is found again. */
+tutti_err tutti__gaps_mark(const char *path, const tutti__model *model,
+                           const tutti__datafile *f) TUTTI_MUST_USE;
+
+#endif

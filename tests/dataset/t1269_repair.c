@@ -1,0 +1,434 @@
+/* TEST ranks=1,3 timeout=120 */
+/* Repair: metadata gone, cut short, zeroed, flipped, another dataset's or older; data files gone or short.  What comes back has the values
+ * it had, what was erased stays away, and writing goes on.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/datasets.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ENTRIES = 60, STATES = 6 };
+static char whole[512], path[520], other[520];
+#define RW (TUTTI_READ | TUTTI_WRITE)
+
+/* ---- files, by rank 0 */
+
+static void copy_file(const char *from, const char *to) {
+    char block[65536];
+    const int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    CHECK(in >= 0 && out >= 0, "%s to %s", from, to);
+    ssize_t n;
+    while ((n = read(in, block, sizeof block)) > 0)
+        CHECK(write(out, block, (size_t)n) == n, "copying");
+    close(in);
+    close(out);
+}
+
+static void copy_dataset(const char *from, const char *to) {
+    dataset_remove(to);
+    if (rank == 0) {
+        char a[800], b[800];
+        DIR *dir = opendir(from);
+        struct dirent *e;
+        CHECK(mkdir(to, 0777) == 0, "%s", to);
+        while (dir && (e = readdir(dir))) {
+            if (e->d_name[0] == '.') continue;
+            snprintf(a, sizeof a, "%s/%s", from, e->d_name);
+            snprintf(b, sizeof b, "%s/%s", to, e->d_name);
+            copy_file(a, b);
+        }
+        if (dir) closedir(dir);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static const char *in(const char *name) {
+    static char text[2][700]; /* two at a time */
+    static int which;
+    which = !which;
+    snprintf(text[which], sizeof text[0], "%s/%s", path, name);
+    return text[which];
+}
+
+static int64_t size_of(const char *name) {
+    struct stat st;
+    return stat(in(name), &st) == 0 ? (int64_t)st.st_size : -1;
+}
+
+static void cut(const char *name, int64_t size) {
+    if (rank == 0) CHECK(truncate(in(name), size) == 0, "%s to %lld", name, (long long)size);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void gone(const char *name) {
+    if (rank == 0) CHECK(unlink(in(name)) == 0, "%s", name);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void spoil(const char *name, int64_t at, int bits, int64_t n) {
+    if (rank == 0) {
+        const int fd = open(in(name), O_RDWR);
+        for (int64_t i = at; i < at + n; i++) {
+            unsigned char c = 0;
+            CHECK(pread(fd, &c, 1, i) == 1, "%s at %lld", name, (long long)i);
+            c = bits < 0 ? 0 : (unsigned char)(c ^ bits);
+            CHECK(pwrite(fd, &c, 1, i) == 1, "%s at %lld", name, (long long)i);
+        }
+        close(fd);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ---- the dataset: topologies at 0 and 3, states, two time indices per file */
+
+static double value_of(int64_t segment_index, tutti_count i) {
+    return (double)(segment_index * 1000 + i);
+}
+
+static tutti_decomposition *mine_of(tutti_dataset *d, const char *space, tutti_count segment,
+                                    tutti_count n) {
+    tutti_decomposition *p = NULL;
+    const tutti_count lo = n * rank / ranks, hi = n * (rank + 1) / ranks;
+    const tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE, .n = hi - lo};
+    CHECK_OK(tutti_decomposition_create_at(d, space, segment, &spec, &p));
+    return p;
+}
+
+static tutti_count nodes_at(int64_t index) {
+    return index < 3 ? ENTRIES : ENTRIES + 7;
+}
+
+static void topology(tutti_dataset *d, int64_t index) {
+    int64_t ids[ENTRIES + 7];
+    const tutti_count all = nodes_at(index), lo = all * rank / ranks, hi = all * (rank + 1) / ranks;
+    for (tutti_count i = lo; i < hi; i++) ids[i - lo] = id_of(index, i);
+    CHECK_OK(tutti_dataset_begin(d, TUTTI_TOPOLOGY, index, (double)index));
+    CHECK_OK(tutti_dataset_ids(d, "nodes", hi - lo, ids));
+    CHECK_OK(tutti_dataset_commit(d));
+}
+
+static void state(tutti_dataset *d, int64_t index) {
+    double buf[ENTRIES + 7];
+    const tutti_count all = nodes_at(index);
+    tutti_decomposition *nodes = mine_of(d, "nodes", -1, all),
+                        *grid = mine_of(d, "grid", -1, ENTRIES);
+    CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, index, (double)index));
+    for (tutti_count i = 0; i < ENTRIES / ranks + 8 && i < ENTRIES + 7; i++)
+        buf[i] = value_of(index, all * rank / ranks + i);
+    CHECK_OK(tutti_dataset_put(d, 1, &(tutti_put){"v", nodes, TUTTI_FLOAT64, buf}));
+    CHECK_OK(tutti_dataset_put(d, 1, &(tutti_put){"w", nodes, TUTTI_FLOAT64, buf}));
+    for (tutti_count i = 0; i < ENTRIES / ranks + 1 && i < ENTRIES; i++)
+        buf[i] = value_of(index, ENTRIES * rank / ranks + i);
+    CHECK_OK(tutti_dataset_put(d, 1, &(tutti_put){"u", grid, TUTTI_FLOAT64, buf}));
+    const tutti_info_owner now = {NULL, tutti_dataset_segments(d)};
+    CHECK_OK(tutti_dataset_info_set(d, &now, "step", TUTTI_INT64, 1, &index));
+    CHECK_OK(tutti_dataset_info_set(d, NULL, "last", TUTTI_INT64, 1, &index));
+    CHECK_OK(tutti_dataset_commit(d));
+    tutti_decomposition_free(&nodes);
+    tutti_decomposition_free(&grid);
+}
+
+static tutti_dataset *opened(const char *where, int mode) {
+    tutti_dataset *d = NULL;
+    tutti_dataset_options opt = visible();
+    opt.indices_per_file = 2;
+    CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, where, mode, &opt, &d), TUTTI_OK);
+    return d;
+}
+
+static void make(const char *where, int64_t from, int64_t to, const char *units) {
+    tutti_dataset *d = opened(where, RW | TUTTI_CREATE);
+    const tutti_variable_spec u = {.space = "grid", .type = TUTTI_FLOAT64, .units = units};
+    const tutti_variable_spec v = {.space = "nodes", .type = TUTTI_FLOAT32};
+    const tutti_variable_spec w = {.space = "nodes", .type = TUTTI_FLOAT64, .layout = TUTTI_RANKED};
+    CHECK_OK(tutti_dataset_grid(d, "grid", 1, (tutti_count[]){ENTRIES}));
+    CHECK_OK(tutti_dataset_list(d, "nodes"));
+    CHECK_OK(tutti_dataset_variable(d, "u", &u));
+    CHECK_OK(tutti_dataset_variable(d, "v", &v));
+    CHECK_OK(tutti_dataset_variable(d, "w", &w));
+    for (int64_t i = from; i < to; i++) {
+        if (i % 3 == 0) topology(d, i);
+        state(d, i);
+    }
+    CHECK_OK(tutti_dataset_close(&d));
+}
+
+/* Every state there is has its values; which time indices are there, as bits. */
+static unsigned states_of(void) {
+    unsigned there = 0;
+    double buf[ENTRIES + 7];
+    int64_t step = -1;
+    tutti_dataset *d = opened(path, TUTTI_READ);
+    CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
+    for (tutti_count s = 0; s < tutti_dataset_segments(d); s++) {
+        tutti_segment g;
+        tutti_type type;
+        tutti_count one = 1;
+        CHECK_OK(tutti_dataset_segment(d, s, &g));
+        if (g.kind != TUTTI_STATE) continue;
+        there |= 1u << g.index;
+        CHECK(g.time == (double)g.index && g.topology >= 0, "a state has no topology");
+        const tutti_count all = nodes_at(g.index);
+        tutti_decomposition *nodes = mine_of(d, "nodes", s, all),
+                            *grid = mine_of(d, "grid", s, ENTRIES);
+        for (const char *name = "uvw"; *name; name++) {
+            const char text[2] = {*name};
+            tutti_decomposition *p = *name == 'u' ? grid : nodes;
+            const tutti_count n = *name == 'u' ? ENTRIES : all, lo = n * rank / ranks;
+            CHECK_OK(tutti_dataset_get(d, s, 1, &(tutti_get){text, p, TUTTI_FLOAT64, buf}));
+            for (tutti_count i = lo; i < n * (rank + 1) / ranks; i++)
+                CHECK(buf[i - lo] == value_of(g.index, i), "%s of %lld", text, (long long)g.index);
+        }
+        const tutti_info_owner owner = {NULL, s};
+        CHECK_OK(tutti_dataset_info_get(d, &owner, "step", &type, &one, &step));
+        CHECK_EQ(step, g.index);
+        tutti_decomposition_free(&nodes);
+        tutti_decomposition_free(&grid);
+    }
+    CHECK_OK(tutti_dataset_close(&d));
+    return there;
+}
+
+/* ---- repairs */
+
+static tutti_repair_report repaired(const char *what, int rebuilt, int lost, unsigned there) {
+    tutti_repair_report r, again;
+    check_where(what);
+    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, &r), TUTTI_OK);
+    CHECK(r.rebuilt == rebuilt || rebuilt < 0, "rebuilt: %d, %s", r.rebuilt, r.first_lost);
+    CHECK(lost < 0 || r.lost == lost, "lost: %lld (%s)", (long long)r.lost, r.first_lost);
+    CHECK((r.lost == 0) == (r.first_lost[0] == 0), "'%s'", r.first_lost);
+    const unsigned now = states_of();
+    CHECK(now == there, "states %x, not %x; %s", now, there, r.first_lost);
+    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, &again), TUTTI_OK);
+    CHECK(!again.rebuilt && again.lost == 0 && again.segments == r.segments, "not yet: %s",
+          again.first_lost);
+    return r;
+}
+
+/* A writer goes on behind the last state that is there. */
+static void goes_on(unsigned there) {
+    tutti_dataset *d = opened(path, RW);
+    topology(d, 9);
+    state(d, 9);
+    CHECK_OK(tutti_dataset_close(&d));
+    CHECK_EQ(states_of(), there | 1u << 9);
+}
+
+enum { ALL = (1 << STATES) - 1 };
+
+static void metadata(void) {
+    tutti_dataset *d = NULL;
+    const tutti_dataset_options opt = visible();
+    tutti_repair_report r;
+    copy_dataset(whole, path);
+    const int64_t size = size_of("metadata.sqlite");
+    r = repaired("nothing", 0, 0, ALL);
+    CHECK(r.segments == STATES + 2 && r.files == 3, "%lld segments, %d files",
+          (long long)r.segments, r.files);
+
+    gone("metadata.sqlite");
+    CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, RW | TUTTI_CREATE, &opt, &d),
+               TUTTI_ERR_FORMAT); /* and takes nothing for leftovers */
+    if (rank == 0) (void)unlink(in("metadata.sqlite"));
+    r = repaired("gone", 1, 0, ALL);
+    CHECK(!r.kept[0], "%s", r.kept);
+    goes_on(ALL);
+
+    copy_dataset(whole, path);
+    cut("metadata.sqlite", 0);
+    CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, RW | TUTTI_CREATE, &opt, &d),
+               TUTTI_ERR_FORMAT);
+    r = repaired("empty", 1, 0, ALL);
+    CHECK(strcmp(r.kept, "metadata.sqlite.damaged") == 0 && size_of(r.kept) == 0, "%s", r.kept);
+    cut("metadata.sqlite", 0);
+    r = repaired("empty again", 1, 0, ALL);
+    CHECK(strcmp(r.kept, "metadata.sqlite.damaged-2") == 0, "%s", r.kept);
+
+    copy_dataset(whole, path);
+    cut("metadata.sqlite", size / 2 + 100);
+    repaired("short", 1, 0, ALL);
+    goes_on(ALL);
+    copy_dataset(whole, path);
+    spoil("metadata.sqlite", 0, -1, size);
+    repaired("zeros", 1, 0, ALL);
+    copy_dataset(whole, path);
+    spoil("metadata.sqlite", 100, 255, 8000);
+    repaired("upside down", 1, 0, ALL);
+}
+
+/* Bits flip anywhere.  The infos have no second copy of their values that is looked at. */
+static void flips(unsigned seed) {
+    for (int i = 0; i < 12; i++) {
+        char what[64];
+        copy_dataset(whole, path);
+        const int64_t size = size_of("metadata.sqlite");
+        const uint64_t at = ((uint64_t)mix(seed, (uint64_t)(4 * i)) << 8) +
+                            (uint64_t)mix(seed, (uint64_t)(4 * i + 1));
+        const int64_t place = (int64_t)(at * (uint64_t)size >> 16);
+        snprintf(what, sizeof what, "seed %u: bit of byte %lld", seed, (long long)place);
+        spoil("metadata.sqlite", place, 1 << (i % 8), 1);
+        tutti_repair_report r;
+        check_where(what);
+        CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, &r), TUTTI_OK);
+        tutti_dataset *d = opened(path, RW);
+        CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
+        CHECK_EQ(tutti_dataset_segments(d), STATES + 2);
+        CHECK_OK(tutti_dataset_close(&d));
+    }
+}
+
+static void strangers(void) {
+    char from[700];
+    copy_dataset(whole, path);
+    snprintf(from, sizeof from, "%s/metadata.sqlite", other);
+    if (rank == 0) copy_file(from, in("metadata.sqlite"));
+    repaired("another's metadata", 1, 0, ALL);
+
+    /* older metadata: copied when there were two states */
+    dataset_remove(path);
+    make(path, 0, 2, "m");
+    if (rank == 0) copy_file(in("metadata.sqlite"), in("kept"));
+    make(path, 2, STATES, "m");
+    if (rank == 0) CHECK(rename(in("kept"), in("metadata.sqlite")) == 0, "rename");
+    MPI_Barrier(MPI_COMM_WORLD);
+    repaired("older metadata", 1, 0, ALL);
+
+    /* a data file of another dataset */
+    copy_dataset(whole, path);
+    snprintf(from, sizeof from, "%s/data-000002.tutti", other);
+    if (rank == 0) copy_file(from, in("data-000002.tutti"));
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* states 2 and 3 and the topology at 3 are gone, and with it states 4 and 5 */
+    repaired("another's data", 1, -1, 3);
+    goes_on(3);
+}
+
+static void data(void) {
+    tutti_dataset *d = NULL;
+    copy_dataset(whole, path);
+    gone("data-000003.tutti"); /* states 4 and 5 */
+    repaired("a file gone", 0, 2, 15);
+    goes_on(15);
+    copy_dataset(whole, path);
+    gone("data-000002.tutti"); /* states 2 and 3, the topology at 3 that 4 and 5 need */
+    repaired("a topology gone", 0, 5, 3);
+    CHECK(rank != 0 || size_of("data-000003.tutti.damaged") > 0, "data have been deleted");
+    goes_on(3);
+    copy_dataset(whole, path);
+    gone("data-000002.tutti");
+    gone("metadata.sqlite");
+    repaired("a topology and the metadata gone", 1, 2, 3);
+    copy_dataset(whole, path);
+    cut("data-000003.tutti", size_of("data-000003.tutti") - 1);
+    repaired("a file short", 0, 1, 31);
+    goes_on(31);
+    copy_dataset(whole, path);
+    cut("data-000003.tutti", size_of("data-000003.tutti") - 100);
+    gone("metadata.sqlite");
+    repaired("a file short, no metadata", 1, 0, 31);
+    goes_on(31);
+    copy_dataset(whole, path);
+    gone("metadata.sqlite"); /* something behind the last segment that is none */
+    if (rank == 0) {
+        const int fd = open(in("data-000003.tutti"), O_WRONLY | O_APPEND);
+        for (int i = 0; i < 300; i++) CHECK(write(fd, "TUTTISEG torn", 13) == 13, "append");
+        close(fd);
+    }
+    repaired("a torn end", 1, 0, ALL);
+    goes_on(ALL);
+    copy_dataset(whole, path); /* the trailer of the first state in file 3: damaged, not lost */
+    d = opened(path, TUTTI_READ);
+    tutti_section_row row;
+    CHECK_OK(tutti_dataset_section_row(d, 6, "u", &row));
+    CHECK(strcmp(row.file, "data-000003.tutti") == 0, "%s", row.file);
+    CHECK_OK(tutti_dataset_close(&d));
+    spoil("data-000003.tutti", tutti__align_up(row.start + row.bytes, 4096) - 40, 4, 1);
+    tutti_repair_report r;
+    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, &r), TUTTI_OK);
+    CHECK(!r.rebuilt && r.lost == 0 && r.damaged == 1, "damaged: %lld", (long long)r.damaged);
+    gone("metadata.sqlite");
+    repaired("a trailer and the metadata", 1, 1, ALL & ~16u);
+    /* the last segment: was it committed? */
+    copy_dataset(whole, path);
+    d = opened(path, TUTTI_READ);
+    CHECK_OK(tutti_dataset_section_row(d, 7, "u", &row));
+    CHECK_OK(tutti_dataset_close(&d));
+    spoil("data-000003.tutti", row.start + 3, 1, 1);
+    gone("metadata.sqlite");
+    repaired("the last segment is not whole", 1, 1, ALL & ~32u);
+}
+
+static void taken_away(void) {
+    tutti_dataset *d = NULL;
+    copy_dataset(whole, path);
+    d = opened(path, RW);
+    CHECK_OK(tutti_dataset_erase_after(d, 4)); /* 0: topology, 1 2 3: states, 4: topology */
+    CHECK_OK(tutti_dataset_close(&d));
+    gone("metadata.sqlite");
+    repaired("erased", 1, 0, 7);
+    copy_dataset(whole, path);
+    d = opened(path, RW);
+    CHECK_OK(tutti_dataset_drop_oldest(d, 1)); /* of file 2 the topology at 3 stays, and state 3 */
+    CHECK_OK(tutti_dataset_close(&d));
+    const unsigned there = states_of();
+    CHECK(there == 56 || there == 48, "%x", there);
+    repaired("dropped", 0, 0, there);
+    gone("metadata.sqlite");
+    repaired("dropped, metadata gone", 1, 0, there);
+    goes_on(there);
+    /* one file: what goes in the middle is marked */
+    copy_dataset(whole, path);
+    d = opened(path, RW);
+    for (int i = 0; i < 2; i++) state(d, 6 + i);
+    CHECK_OK(tutti_dataset_drop_oldest(d, 1));
+    CHECK_OK(tutti_dataset_close(&d));
+    const unsigned left = states_of();
+    gone("metadata.sqlite");
+    repaired("dropped in the middle", 1, 0, left);
+}
+
+static void refused(void) {
+    tutti_repair_report r = {.segments = 77};
+    check_where("refused");
+    copy_dataset(whole, path);
+    tutti_dataset *d = opened(path, RW);
+    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, &r), TUTTI_ERR_STATE);
+    CHECK_OK(tutti_dataset_close(&d));
+    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, "", NULL, &r), TUTTI_ERR_ARG);
+    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, in("none"), NULL, &r), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, in("metadata.sqlite"), NULL, &r),
+               TUTTI_ERR_FORMAT);
+    if (ranks > 1)
+        CHECK_ERR(tutti_dataset_repair(MPI_COMM_WORLD, rank ? path : other, NULL, &r),
+                  TUTTI_ERR_MISMATCH);
+    dataset_remove(path);
+    if (rank == 0) CHECK(mkdir(path, 0777) == 0, "%s", path);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, &r), TUTTI_ERR_NOT_FOUND);
+    CHECK_EQ(r.segments, 77);
+    dataset_remove(path);
+}
+
+int main(int argc, char **argv) {
+    harness_begin(&argc, &argv, 1269);
+    const unsigned seed = (unsigned)check_seed_;
+    snprintf(whole, sizeof whole, "%s/t1269.whole", check_dir());
+    snprintf(path, sizeof path, "%s/t1269.tutti", check_dir());
+    snprintf(other, sizeof other, "%s/t1269.other", check_dir());
+    dataset_remove(whole);
+    dataset_remove(path);
+    dataset_remove(other);
+    make(whole, 0, STATES, "m");
+    make(other, 0, STATES + 1, "s");
+    metadata();
+    flips(seed);
+    strangers();
+    data();
+    taken_away();
+    refused();
+    dataset_remove(whole);
+    dataset_remove(other);
+    return harness_end();
+}
