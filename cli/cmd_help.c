@@ -20,7 +20,7 @@ static const char help_overview[] =
     "  diff      two datasets, number by number\n"
     "  plot      a variable over time (SVG) or a field (PNG)\n"
     "  cp        a dataset anew: other types, layout, files\n"
-    "  export    datasets for other programs: XDMF, CSV\n"
+    "  export    datasets for other programs: XDMF, Zarr, CSV\n"
     "  bench     measure writing and reading on this machine; run it under mpirun\n"
     "  tune      measure machine and file system, so that the library chooses well\n"
     "  options   list the library's options\n"
@@ -344,7 +344,7 @@ static const char help_plot[] =
 
 static const char help_cp[] =
     "usage: tutti cp DIR NEW [-v NAME,...] [--type TYPE|NAME=TYPE,...] [--layout global|ranked]\n"
-    "                [--indices-per-file N]\n"
+    "                [--compress LEVEL] [--indices-per-file N]\n"
     "\n"
     "Writes a dataset anew, with all segments and infos.  Every segment is verified before it is\n"
     "copied, and appears in NEW whole or not at all.  NEW must not be there.\n"
@@ -353,18 +353,23 @@ static const char help_cp[] =
     "  --type TYPE              of all real floating-point variables in the file\n"
     "  --type NAME=TYPE,...     of these\n"
     "  --layout global|ranked   of all variables (as they are)\n"
+    "  --compress LEVEL         of all variables of layout global: 1 to 19, 0: none (as they are)\n"
     "  --indices-per-file N     a new data file for every N time indices; 0: one file (default)\n"
     "\n"
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
 
 static const char help_export[] =
     "usage: tutti export DIR --xdmf [-v NAME,...] [-o FILE.xmf]\n"
+    "       tutti export DIR --zarr [-v NAME,...] [-o FILE.json]\n"
     "       tutti export DIR --csv [-v NAME,...] [-o PREFIX]\n"
     "\n"
     "--xdmf writes a small XML file (DIR.xmf), by which ParaView's \"XDMF Reader\" finds the "
     "numbers\n"
     "in the data files themselves: variables of layout global on grids of two or three "
-    "dimensions.\n"
+    "dimensions,\n"
+    "not compressed.\n"
+    "--zarr writes a file of references (DIR.json; kerchunk's), by which Zarr and xarray do the\n"
+    "same: variables of layout global, compressed or not.\n"
     "--csv writes a table of all segments for each variable: PREFIX-NAME.csv (DIR-NAME.csv).\n"
     "\n"
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";

@@ -2,7 +2,8 @@
 #
 # tutti_parts     liburing, where it is installed (defines TUTTI_HAVE_URING); TUTTI_URING=OFF: never
 #                 METIS, where it is installed (defines TUTTI_HAVE_METIS); TUTTI_METIS=OFF: never.
-#                 And what no build can be without: xxhash.h, and SQLite for the metadata of datasets
+#                 And what no build can be without: xxhash.h, SQLite for the metadata of datasets, zstd for
+#                 what is compressed in them
 # tutti_zlib      zlib, where it is installed (defines TUTTI_HAVE_ZLIB): the command's pictures are smaller
 # tutti_plugins   sanitizer builds only: keeps the MPI's plugins mapped (see keep_plugins.c)
 
@@ -43,7 +44,14 @@ find_package(SQLite3 QUIET)
 if(NOT SQLite3_FOUND)
     message(FATAL_ERROR "no SQLite, which datasets keep their metadata with (Debian: libsqlite3-dev)")
 endif()
-target_link_libraries(tutti_parts INTERFACE SQLite::SQLite3 rt dl)
+find_path(TUTTI_ZSTD_INCLUDE zstd.h)
+find_library(TUTTI_ZSTD_LIBRARY zstd)
+mark_as_advanced(TUTTI_ZSTD_INCLUDE TUTTI_ZSTD_LIBRARY)
+if(NOT TUTTI_ZSTD_INCLUDE OR NOT TUTTI_ZSTD_LIBRARY)
+    message(FATAL_ERROR "no zstd, which datasets are compressed with (Debian: libzstd-dev)")
+endif()
+target_include_directories(tutti_parts SYSTEM INTERFACE ${TUTTI_ZSTD_INCLUDE})
+target_link_libraries(tutti_parts INTERFACE SQLite::SQLite3 ${TUTTI_ZSTD_LIBRARY} rt dl)
 
 add_library(tutti_zlib INTERFACE)
 find_package(ZLIB QUIET)

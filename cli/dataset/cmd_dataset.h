@@ -40,9 +40,10 @@ typedef struct dataset_config {
     cli_list tolerances; /* "NAME=ABS" or "NAME=ABS/REL" */
     const char *type;    /* cp: TYPE, or NAME=TYPE,... */
     const char *layout_name;
-    int layout;  /* cp: 0, as it is; 1, global; 2, ranked */
-    int indices; /* cp: time indices per file */
-    int xdmf, csv;
+    int layout;   /* cp: 0, as it is; 1, global; 2, ranked */
+    int indices;  /* cp: time indices per file */
+    int compress; /* cp: level; -1: as it is */
+    int xdmf, csv, zarr;
 } dataset_config;
 
 enum { DATASET_ARGS_OK, DATASET_ARGS_HELP, DATASET_ARGS_WRONG };
@@ -60,6 +61,7 @@ typedef struct dataset_total {
     tutti_count last;     /* of them; -1: none */
     double range[2];      /* ls --range: the least and the largest number there */
     tutti_off bytes;
+    tutti_off raw; /* before compression */
 } dataset_total;
 
 /* A dataset that is open for reading. */
@@ -152,5 +154,8 @@ int dataset_diff(const dataset_config *c);
 int dataset_plot(const dataset_config *c);
 int dataset_cp(const dataset_config *c);
 int dataset_export(const dataset_config *c);
+/* Its part that is in dataset_zarr.c; prefix: of the names of data files.  0, or 1 and a message */
+int dataset_export_zarr(const dataset_catalogue *c, const dataset_config *config, FILE *f,
+                        const char *prefix);
 
 #endif

@@ -51,6 +51,8 @@ static const struct {
     {"--indices-per-file", AT(indices), COUNT, DATASET_CP},
     {"--xdmf", AT(xdmf), YES, DATASET_EXPORT},
     {"--csv", AT(csv), YES, DATASET_EXPORT},
+    {"--zarr", AT(zarr), YES, DATASET_EXPORT},
+    {"--compress", AT(compress), COUNT, DATASET_CP},
 #undef AT
 };
 
@@ -158,8 +160,10 @@ static int config_check(const dataset_config *c, int paths, int wanted) {
     if (c->as && strcmp(c->as, "text") != 0 && strcmp(c->as, "csv") != 0 &&
         strcmp(c->as, "npy") != 0)
         return cli_error("--as %s: it is text, csv or npy", c->as);
-    if (c->command == DATASET_EXPORT && c->xdmf + c->csv != 1)
-        return cli_error("one of --xdmf and --csv is needed");
+    if (c->command == DATASET_EXPORT && c->xdmf + c->csv + c->zarr != 1)
+        return cli_error("one of --xdmf, --zarr and --csv is needed");
+    if (c->compress > 19)
+        return cli_error("--compress %d: it is 0 (not at all) to 19", c->compress);
     for (int i = 0; i < c->tolerances.n; i++)
         if (tolerance_take(c->tolerances.item[i], NULL, none)) return 1;
     return 0;
@@ -167,7 +171,7 @@ static int config_check(const dataset_config *c, int paths, int wanted) {
 
 int dataset_config_parse(int argc, char **argv, dataset_config *out) {
     int paths = 0, wanted = 0, wrong = 0;
-    *out = (dataset_config){.indices = -1};
+    *out = (dataset_config){.indices = -1, .compress = -1};
     for (size_t i = 0; i < sizeof command_table / sizeof *command_table; i++)
         if (strcmp(argv[0], command_table[i].name) == 0) {
             out->command = command_table[i].command;

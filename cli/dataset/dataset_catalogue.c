@@ -34,6 +34,7 @@ int dataset_count(dataset_catalogue *c) {
             c->total[v].segments += has;
             if (has) c->total[v].last = g;
             c->total[v].bytes += has ? row.bytes : 0;
+            c->total[v].raw += has ? row.raw_bytes : 0;
         }
     }
     return 0;

@@ -1,4 +1,4 @@
-/* tutti cp: a dataset anew: other number types, another layout, other data files, some of its variables.
+/* tutti cp: a dataset anew: other number types, layout, compression, data files, some of its variables.
  * Every segment is verified before it is copied.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
@@ -30,6 +30,12 @@ static int type_of(const dataset_config *config, const tutti_variable_row *v, tu
     return failed;
 }
 
+/* Only layout global can be compressed. */
+static int level_of(const dataset_config *config, const tutti_variable_row *v) {
+    if (config->layout ? config->layout == 2 : v->spec.layout == TUTTI_RANKED) return 0;
+    return config->compress >= 0 ? config->compress : v->spec.compress;
+}
+
 static int describe(const dataset_config *config, const dataset_catalogue *from,
                     tutti_dataset *to) {
     const tutti_count begin = from->segments > 0 ? 0 : -1;
@@ -49,6 +55,7 @@ static int describe(const dataset_config *config, const dataset_catalogue *from,
         if (!dataset_wanted(config, v->name)) continue;
         if (type_of(config, v, &spec.type)) return 1;
         if (config->layout) spec.layout = config->layout == 1 ? TUTTI_GLOBAL : TUTTI_RANKED;
+        spec.compress = level_of(config, v);
         if (tutti_dataset_variable(to, v->name, &spec) != TUTTI_OK) return cli_error_tutti();
     }
     return 0;
@@ -114,7 +121,7 @@ static tutti_err put_slice(tutti_dataset *to, const dataset_view *v, const tutti
     return err;
 }
 
-/* Piece by piece; a ranked section takes one put. */
+/* Piece by piece; ranked and compressed sections take one put. */
 static int numbers_copy(dataset_view *v, tutti_dataset *to, int at_once) {
     const size_t size = (size_t)v->number.element_size;
     char *whole = at_once ? cli_malloc((size_t)v->count * size) : NULL;
@@ -144,7 +151,7 @@ static int section_copy(const dataset_config *config, const dataset_catalogue *f
         failed = cli_error_tutti();
     const int ranked = config->layout ? config->layout == 2 : row->spec.layout == TUTTI_RANKED;
     if (!failed) failed = dataset_view_open(from, row, g, NULL, &v);
-    if (!failed) failed = numbers_copy(&v, to, ranked || row->spec.compress);
+    if (!failed) failed = numbers_copy(&v, to, ranked || level_of(config, row) > 0);
     dataset_view_close(&v);
     return failed;
 }

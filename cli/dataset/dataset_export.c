@@ -1,5 +1,6 @@
 /* tutti export: datasets for other programs.  --csv: a table a variable.  --xdmf: a small XML file by which
- * ParaView finds the numbers in the data files themselves; grids of two and three dimensions.
+ * ParaView finds the numbers in the data files themselves; grids of two and three dimensions.  --zarr: the
+ * same for Zarr (dataset_zarr.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -67,7 +68,7 @@ typedef struct {
     const dataset_catalogue *c;
     const dataset_config *config;
     FILE *f;
-    char *directory; /* of the data files, as the XML file sees it */
+    const char *prefix; /* of the data files, as the XML file sees them */
     int written;
 } xdmf;
 
@@ -105,8 +106,7 @@ static int attribute_write(xdmf *x, const tutti_variable_row *v, tutti_count g, 
             "Seek=\"%lld\">",
             type, (long long)tutti_type_size(s.type), little ? "Little" : "Big",
             (long long)s.start);
-    xml_text(x->f, x->directory);
-    fputc('/', x->f);
+    xml_text(x->f, x->prefix);
     xml_text(x->f, s.file);
     fputs("</DataItem>\n        </Attribute>\n", x->f);
     x->written++;
@@ -162,37 +162,56 @@ static int spaces_write(xdmf *x) {
     return 0;
 }
 
-/* The dataset as the directory of the XML file sees it. */
+/* The dataset as the directory of the file that is made sees it, with a '/' at its end; "": it is there. */
 static char *directory_seen(const char *dataset, const char *out) {
     char there[PATH_MAX], here[PATH_MAX];
     char *copy = cli_strdup(out);
     const int found = realpath(dataset, there) && realpath(dirname(copy), here);
     free(copy);
-    if (!found) return cli_strdup(dataset);
-    const size_t n = strlen(here);
-    return cli_strdup(strncmp(there, here, n) == 0 && there[n] == '/' ? there + n + 1 : there);
+    if (!found) return cli_format("%s/", dataset);
+    const size_t n = strcmp(here, "/") == 0 ? 0 : strlen(here);
+    if (strncmp(there, here, n) != 0 || (there[n] != '/' && there[n] != '\0'))
+        return cli_format("%s/", there);
+    return there[n] == '/' ? cli_format("%s/", there + n + 1) : cli_strdup("");
 }
 
-static int export_xdmf(const dataset_catalogue *c, const dataset_config *config) {
+static int xdmf_write(const dataset_catalogue *c, const dataset_config *config, FILE *f,
+                      const char *prefix) {
+    xdmf x = {.c = c, .config = config, .f = f, .prefix = prefix};
+    for (tutti_count v = 0; v < c->variables; v++) {
+        const tutti_variable_row *row = &c->total[v].row;
+        if (dataset_wanted(config, row->name) && row->spec.compress)
+            fprintf(stderr,
+                    "tutti export: '%s' is left out: it is compressed "
+                    "(tutti cp --compress 0)\n",
+                    row->name);
+    }
+    fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n"
+          "<Xdmf Version=\"2.0\">\n  <Domain>\n",
+          f);
+    if (spaces_write(&x)) return 1;
+    fputs("  </Domain>\n</Xdmf>\n", f);
+    if (x.written > 0) return 0;
+    return cli_error("nothing of '%s' can be shown so: it takes grids of two or three "
+                     "dimensions, layout global, no compression",
+                     c->path);
+}
+
+/* One file that names the data files. */
+static int export_names(const dataset_catalogue *c, const dataset_config *config) {
     size_t n = strlen(c->path);
     while (n > 1 && c->path[n - 1] == '/') n--;
-    char *path = config->out ? cli_strdup(config->out) : cli_format("%.*s.xmf", (int)n, c->path);
-    xdmf x = {.c = c, .config = config, .f = cli_output_open(path)};
-    int failed = !x.f;
+    char *path = config->out
+                     ? cli_strdup(config->out)
+                     : cli_format("%.*s.%s", (int)n, c->path, config->zarr ? "json" : "xmf");
+    FILE *f = cli_output_open(path);
+    int failed = !f;
     if (!failed) {
-        x.directory = directory_seen(c->path, path);
-        fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n"
-              "<Xdmf Version=\"2.0\">\n  <Domain>\n",
-              x.f);
-        failed = spaces_write(&x);
-        fputs("  </Domain>\n</Xdmf>\n", x.f);
-        failed |= cli_output_close(x.f, path);
-        free(x.directory);
+        char *prefix = directory_seen(c->path, path);
+        failed = (config->zarr ? dataset_export_zarr : xdmf_write)(c, config, f, prefix);
+        failed |= cli_output_close(f, path);
+        free(prefix);
     }
-    if (!failed && x.written == 0)
-        failed = cli_error("nothing of '%s' can be shown so: it takes grids of two or three "
-                           "dimensions, layout global, no compression",
-                           c->path);
     if (!failed && strcmp(path, "-") != 0) printf("%s\n", path);
     free(path);
     return failed;
@@ -201,7 +220,7 @@ static int export_xdmf(const dataset_catalogue *c, const dataset_config *config)
 int dataset_export(const dataset_config *config) {
     dataset_catalogue c;
     const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) ||
-                       (config->csv ? export_csv : export_xdmf)(&c, config);
+                       (config->csv ? export_csv : export_names)(&c, config);
     dataset_close(&c);
     return failed ? DATASET_TROUBLE : CLI_OK;
 }

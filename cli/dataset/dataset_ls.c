@@ -47,6 +47,10 @@ static void print_variables(const dataset_catalogue *c) {
         if (ends_early(v->name, 18)) printf("\n%-18s ", "");
         printf("%-10s %-12s %-18s %8lld %9s\n", tutti_type_name(v->spec.type), v->spec.space, text,
                (long long)c->total[i].segments, size_text(c->total[i].bytes, size, sizeof size));
+        if (v->spec.compress && c->total[i].bytes > 0)
+            printf("%-18s compressed, level %d: %s as numbers, %.2f : 1\n", "", v->spec.compress,
+                   size_text(c->total[i].raw, size, sizeof size),
+                   (double)c->total[i].raw / (double)c->total[i].bytes);
         if (!isnan(c->total[i].range[0]))
             printf("%-18s %.8g to %.8g in segment %lld\n", "", c->total[i].range[0],
                    c->total[i].range[1], (long long)c->total[i].last);
@@ -119,8 +123,9 @@ static void json_variable(const dataset_catalogue *c, tutti_count i) {
     cli_json_string(stdout, v->spec.units);
     printf(", \"long_name\": ");
     cli_json_string(stdout, v->spec.long_name);
-    printf(", \"segments\": %lld, \"bytes\": %lld", (long long)c->total[i].segments,
-           (long long)c->total[i].bytes);
+    printf(", \"segments\": %lld, \"bytes\": %lld, \"raw_bytes\": %lld",
+           (long long)c->total[i].segments, (long long)c->total[i].bytes,
+           (long long)c->total[i].raw);
     if (!isnan(c->total[i].range[0])) {
         printf(", \"min\": ");
         dataset_json_number(stdout, c->total[i].range[0]);

@@ -95,7 +95,8 @@ static int print_spaces(const dataset_catalogue *c) {
     return 0;
 }
 
-static int print_variable(const dataset_catalogue *c, const tutti_variable_row *v) {
+static int print_variable(const dataset_catalogue *c, const dataset_total *t) {
+    const tutti_variable_row *v = &t->row;
     const tutti_variable_spec *s = &v->spec;
     printf("\t%s %s(%s", tutti_type_name(s->type), v->name, s->space);
     if (v->numbers > 1) printf(", %lld", (long long)v->numbers);
@@ -115,7 +116,9 @@ static int print_variable(const dataset_catalogue *c, const tutti_variable_row *
     if (s->fill != 0) printf("\t\t%s:_FillValue = %.17g ;\n", v->name, s->fill);
     if (s->layout == TUTTI_RANKED) printf("\t\t%s:_Layout = \"ranked\" ;\n", v->name);
     if (s->order == TUTTI_BIG_ENDIAN) printf("\t\t%s:_Endianness = \"big\" ;\n", v->name);
-    if (s->compress) printf("\t\t%s:_Compress = %d ;\n", v->name, s->compress);
+    if (s->compress) printf("\t\t%s:_Compress = %d ;", v->name, s->compress);
+    if (s->compress && t->bytes > 0) printf(" // %.2f : 1", (double)t->raw / (double)t->bytes);
+    if (s->compress) putchar('\n');
     return print_infos(c, &(tutti_info_owner){v->name, -1}, v->name);
 }
 
@@ -143,7 +146,7 @@ static int print_text(const dataset_catalogue *c) {
     if (print_spaces(c)) return 1;
     printf("variables:\n");
     for (tutti_count v = 0; v < c->variables; v++)
-        if (print_variable(c, &c->total[v].row)) return 1;
+        if (print_variable(c, &c->total[v])) return 1;
     if (print_segments(c)) return 1;
     printf("infos:\n");
     if (print_infos(c, NULL, "")) return 1;
@@ -188,6 +191,7 @@ static int print_json(const dataset_catalogue *c) {
         cli_json_string(stdout, row->spec.long_name);
         printf(", \"fill\": ");
         dataset_json_number(stdout, row->spec.fill);
+        printf(", \"compress\": %d", row->spec.compress);
         printf(", \"infos\": ");
         failed = json_infos(c, &(tutti_info_owner){row->name, -1});
         putchar('}');
@@ -207,9 +211,17 @@ static int print_json(const dataset_catalogue *c) {
     return failed;
 }
 
+/* Ratios need the rows of all sections. */
+static int has_compressed(const dataset_catalogue *c) {
+    for (tutti_count v = 0; v < c->variables; v++)
+        if (c->total[v].row.spec.compress) return 1;
+    return 0;
+}
+
 int dataset_show(const dataset_config *config) {
     dataset_catalogue c;
     const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) ||
+                       (has_compressed(&c) && dataset_count(&c)) ||
                        (config->json ? print_json(&c) : print_text(&c));
     dataset_close(&c);
     return failed ? DATASET_TROUBLE : CLI_OK;

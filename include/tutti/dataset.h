@@ -126,8 +126,10 @@ typedef struct tutti_variable_spec {
     tutti_layout layout;
     tutti_byte_order order;
     const char *units, *long_name; /* UTF-8, or NULL */
-    double fill;         /* what entries that nobody has put read as, and have in the file */
-    int compress;        /* 0; 1 ... 19 are TUTTI_ERR_UNSUPPORTED in this version */
+    double fill; /* what entries that nobody has put read as, and have in the file */
+    /* 0: not; 1 ... 19: bytes shuffled, then zstd of that level.  TUTTI_GLOBAL only; put whole (by a
+     * decomposition that covers the space) and by tutti_dataset_put; got in any way */
+    int compress;
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_variable_spec;
 
@@ -165,14 +167,16 @@ typedef struct tutti_put {
 } tutti_put;
 
 /** Put n different variables into the segment, all in one operation.   A variable may be put several
- *  times, each time other entries of it or the same again (TUTTI_RANKED: by the same decomposition).
+ *  times, each time other entries of it or the same again (TUTTI_RANKED: by the same decomposition;
+ *  compressed: all of it anew).
  *  @return TUTTI_ERR_VALUE: a value does not fit its type in the file (rank, variable, position and
  *      value are told); those sections must be put again before a commit */
 TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
                                       const tutti_put *puts) TUTTI_MUST_USE;
 
 /** The same without waiting; complete it by tutti_request_test or tutti_request_wait before the
- *  commit.  Several may be under way.  Buffers are the library's until then. */
+ *  commit.  Several may be under way.  Buffers are the library's until then.   Compressed variables are
+ *  TUTTI_ERR_UNSUPPORTED here. */
 TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
@@ -308,6 +312,7 @@ typedef struct tutti_section_row {
     tutti_off start;  /* where they begin in it */
     const char *file; /* its name within the directory */
     int has_sum;
+    tutti_off raw_bytes; /* of all entries of the space, as numbers of that type */
 } tutti_section_row;
 
 /** How many spaces there are.   Local. */
@@ -344,6 +349,31 @@ TUTTI_MUST_USE static inline tutti_err tutti_dataset_section_row(tutti_dataset *
                                                                  tutti_section_row *out) {
     return tutti_dataset_section_row_sized(d, segment, variable, out, sizeof *out);
 }
+
+/** How a compressed section is cut: a grid of chunks in row-major order, those at the border padded with
+ *  the fill value; each is shuffled and compressed by itself. */
+typedef struct tutti_chunks {
+    int ndims;                         /* of the space */
+    tutti_count shape[TUTTI_MAX_DIMS]; /* of a chunk, in entries */
+    tutti_count count;                 /* how many there are */
+    tutti_off raw_bytes;               /* of one before it was compressed */
+    int number_bytes;                  /* bytes of numbers, over which they were shuffled */
+} tutti_chunks;
+
+TUTTI_API tutti_err tutti_dataset_chunks_sized(tutti_dataset *d, tutti_count segment,
+                                               const char *variable, tutti_chunks *out,
+                                               size_t struct_size) TUTTI_MUST_USE;
+/** That of a variable in a segment.   @return TUTTI_ERR_ARG if it is not compressed; TUTTI_ERR_NOT_FOUND */
+TUTTI_MUST_USE static inline tutti_err tutti_dataset_chunks(tutti_dataset *d, tutti_count segment,
+                                                            const char *variable,
+                                                            tutti_chunks *out) {
+    return tutti_dataset_chunks_sized(d, segment, variable, out, sizeof *out);
+}
+/** Where n chunks from `first` on lie in the data file: one after the other, each a frame of zstd.
+ *  @param[out] bounds_out  [n + 1] chunk first + i is [bounds_out[i], bounds_out[i + 1]) */
+TUTTI_API tutti_err tutti_dataset_chunk_bounds(tutti_dataset *d, tutti_count segment,
+                                               const char *variable, tutti_count first,
+                                               tutti_count n, tutti_off *bounds_out) TUTTI_MUST_USE;
 
 /** The names of the infos of an owner, in the order of the alphabet: this one of them.
  *  @param[out] name_out  [128]

@@ -3,7 +3,7 @@
  * Blocks that one operation wrote whole were summed as they passed by, each on some rank; all others
  * (the ends of sections, partial puts) are read back.  The sum of a section is that of its blocks' sums.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "dataset/compressed.h"
 
 #include <endian.h>
 #include <string.h>
@@ -400,9 +400,12 @@ tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
     TUTTI_TRY(tutti__dataset_call(d, &same, TUTTI_OK));
     tutti_err err =
         tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_integrity(d->meta) : TUTTI_OK);
-    for (int64_t i = 0; i < d->model.segments_n && err == TUTTI_OK; i++)
-        if (!tutti__model_archived(&d->model, d->model.segments[i].id))
-            err = tutti__checksums_compare(d, &d->model.segments[i], NULL, &bytes);
+    for (int64_t i = 0; i < d->model.segments_n && err == TUTTI_OK; i++) {
+        const tutti__segment_row *g = &d->model.segments[i];
+        if (tutti__model_archived(&d->model, g->id)) continue;
+        err = tutti__checksums_compare(d, g, NULL, &bytes);
+        if (err == TUTTI_OK) err = tutti__compressed_verify(d, g);
+    }
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;
     return tutti__dataset_named(d, "verify", err);
 }

@@ -272,8 +272,6 @@ static tutti_err variable_take(const tutti_dataset *d, const char *name,
     snprintf(v->long_name, sizeof v->long_name, "%s", long_name);
     TUTTI_TRY(tutti__variable_check(v));
     TUTTI_TRY(tutti__fill_pattern(v->fill, v->type, v->order, pattern, &size));
-    TUTTI_CHECK(v->compress == 0, TUTTI_ERR_UNSUPPORTED,
-                "variable '%s': this version does not compress", name);
     return TUTTI_OK;
 }
 

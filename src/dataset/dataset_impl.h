@@ -8,6 +8,8 @@
  *   dataset_describe  spaces and variables
  *   sections        where sections lie; those of a segment
  *   ranked          sections by rank: headers, lists of entries
+ *   chunks          chunks of compressed sections, packed and unpacked                     no MPI
+ *   compressed      compressed variables: entries to chunks and back
  *   dataset_ids     id maps
  *   move            put, get, follow
  *   checksums       blocks of sections: summed, read back, compared
@@ -162,6 +164,8 @@ struct tutti_dataset {
     int started; /* a get is or was under way: files stay open */
     tutti_dataset_options opt;
     tutti_options io;
+    tutti_off
+        chunk_bytes;   /* of new compressed sections: TUTTI__CHUNK_BYTES; tests have smaller ones */
     tutti__meta *meta; /* rank 0 */
     tutti__model model;
     tutti__writing now;      /* the segment that is being written */
@@ -256,6 +260,8 @@ tutti__section *tutti__section_now(tutti_dataset *d, int64_t variable, int64_t p
 tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_off bytes,
                              tutti__section **out) TUTTI_MUST_USE;
 tutti__section_state *tutti__section_state_of(tutti_dataset *d, const tutti__section *s);
+/* Take one of it away; its bytes are nobody's, or the next one's. */
+void tutti__section_drop(tutti_dataset *d, tutti__section *s);
 /* A record of an operation that is going to put. */
 tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) TUTTI_MUST_USE;
 void tutti__writings_free(tutti_dataset *d); /* nothing is under way any more */

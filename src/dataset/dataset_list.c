@@ -1,7 +1,7 @@
 /* dataset: what there is, for programs that do not know it: rows of spaces, variables and sections,
  * names of infos; a segment checked.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "dataset/compressed.h"
 #include "dataset/meta_impl.h"
 
 #include <stdio.h>
@@ -79,37 +79,115 @@ tutti_err tutti_dataset_variable_row_sized(const tutti_dataset *d, tutti_count n
 
 /* ---- sections */
 
+/* What a call asks for. */
+typedef struct {
+    const char *call, *variable;
+    tutti_count segment;
+    int right; /* its other arguments are */
+} asked;
+
+/* The section, in an opened call.   Collective. */
+static tutti_err section_ask(tutti_dataset *d, const asked *q, tutti__section *out) {
+    const tutti__known *k = NULL;
+    const tutti__variable *v = NULL;
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti_err err = tutti__dataset_segment_check(d, q->segment);
+    if (err == TUTTI_OK && !(q->right && q->variable))
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "no variable, or nowhere to put the answer");
+    if (err == TUTTI_OK && !(v = tutti__model_variable(&d->model, q->variable)))
+        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no variable '%.60s'",
+                               q->variable);
+    tutti__dataset_same same = {q->call, "segment or variable", 0};
+    if (err == TUTTI_OK)
+        same.hash = tutti__hash(tutti__hash_text(TUTTI__HASH_START, q->variable), &q->segment,
+                                sizeof q->segment);
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
+    TUTTI_TRY(tutti__sections_of(d, q->segment, &k));
+    const tutti__section *s = tutti__section_find(k, v ? v->id : 0, 0);
+    TUTTI_CHECK(s, TUTTI_ERR_NOT_FOUND, "segment %lld has no variable '%s'", (long long)q->segment,
+                q->variable);
+    *out = *s;
+    return TUTTI_OK;
+}
+
 tutti_err tutti_dataset_section_row_sized(tutti_dataset *d, tutti_count segment,
                                           const char *variable, tutti_section_row *out,
                                           size_t struct_size) {
     TUTTI_KEEP_ERRNO;
-    const tutti__known *k = NULL;
-    const tutti__variable *v = NULL;
-    TUTTI_TRY(tutti__dataset_live(d));
-    tutti_err err = tutti__dataset_segment_check(d, segment);
-    if (err == TUTTI_OK && !(out && variable))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "no variable, or nowhere to put the row");
-    if (err == TUTTI_OK && !(v = tutti__model_variable(&d->model, variable)))
-        err =
-            tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no variable '%.60s'", variable);
-    tutti__dataset_same same = {"section_row", "segment or variable", 0};
-    if (err == TUTTI_OK)
-        same.hash =
-            tutti__hash(tutti__hash_text(TUTTI__HASH_START, variable), &segment, sizeof segment);
-    TUTTI_TRY(tutti__dataset_call(d, &same, err));
-    err = tutti__sections_of(d, segment, &k);
+    tutti__section s;
+    const asked q = {"section_row", variable, segment, out != NULL};
+    tutti_count entries = 0;
+    tutti_off raw = 0;
+    const tutti_err err = section_ask(d, &q, &s);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "section_row", err);
-    const tutti__section *s = tutti__section_find(k, v ? v->id : 0, 0);
-    TUTTI_CHECK(s, TUTTI_ERR_NOT_FOUND, "segment %lld has no variable '%s'", (long long)segment,
-                variable);
     const tutti__datafile *f = tutti__model_file_id(&d->model, d->model.segments[segment].file);
-    const tutti_section_row row = {.type = (tutti_type)s->type,
-                                   .bytes = s->bytes,
-                                   .start = s->start,
+    const tutti__variable *v = tutti__model_variable_id(&d->model, s.variable);
+    const tutti__size *z = tutti__model_size(&d->model, v->space, s.segment);
+    if (!z || !tutti__shape_right(z->ndims, z->shape, &entries) ||
+        !tutti__mul_ok(entries, tutti__item_bytes(v, s.type), &raw))
+        raw = 0;
+    const tutti_section_row row = {.type = (tutti_type)s.type,
+                                   .bytes = s.bytes,
+                                   .start = s.start,
                                    .file = f ? f->name : "",
-                                   .has_sum = s->summed};
+                                   .has_sum = s.summed,
+                                   .raw_bytes = raw};
     hand_out(out, struct_size, &row, sizeof row);
     return TUTTI_OK;
+}
+
+/* ---- chunks */
+
+/* A compressed section, its file and header, in an opened call.   Collective. */
+static tutti_err chunks_ask(tutti_dataset *d, const asked *q, tutti__section *s, tutti_file **f,
+                            tutti__chunk_grid *g) {
+    TUTTI_TRY(section_ask(d, q, s));
+    TUTTI_CHECK(tutti__model_variable_id(&d->model, s->variable)->compress > 0, TUTTI_ERR_ARG,
+                "variable '%s' is not compressed: it has no chunks", q->variable);
+    const int64_t file = d->model.segments[q->segment].file;
+    TUTTI_TRY(tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, f));
+    return tutti__compressed_grid(d, *f, s, g);
+}
+
+tutti_err tutti_dataset_chunks_sized(tutti_dataset *d, tutti_count segment, const char *variable,
+                                     tutti_chunks *out, size_t struct_size) {
+    TUTTI_KEEP_ERRNO;
+    tutti__section s;
+    tutti_file *f = NULL;
+    tutti__chunk_grid g = {0};
+    const asked q = {"chunks", variable, segment, out != NULL};
+    const tutti_err err = chunks_ask(d, &q, &s, &f, &g);
+    if (err != TUTTI_OK) return tutti__dataset_named(d, "chunks", err);
+    const tutti__variable *v = tutti__model_variable_id(&d->model, s.variable);
+    const tutti__size *z = tutti__model_size(&d->model, v->space, s.segment);
+    tutti_chunks row = {.ndims = z->ndims,
+                        .count = g.chunks,
+                        .raw_bytes = (tutti_off)g.raw,
+                        .number_bytes = g.number};
+    for (int k = 0; k < z->ndims; k++)
+        row.shape[k] = k < g.cut ? 1 : k == g.cut ? g.extent : z->shape[k];
+    hand_out(out, struct_size, &row, sizeof row);
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_chunk_bounds(tutti_dataset *d, tutti_count segment, const char *variable,
+                                     tutti_count first, tutti_count n, tutti_off *bounds_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti__section s;
+    tutti_file *f = NULL;
+    tutti__chunk_grid g = {0};
+    const asked q = {"chunk_bounds", variable, segment, first >= 0 && n >= 0 && bounds_out};
+    tutti_err err = chunks_ask(d, &q, &s, &f, &g);
+    if (err == TUTTI_OK) {
+        if (first > g.chunks || n > g.chunks - first)
+            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%lld chunks from %lld on: there are %lld",
+                                   (long long)n, (long long)first, (long long)g.chunks);
+        else
+            err = tutti__compressed_table(f, &s, &g, first, n, bounds_out);
+        for (tutti_count i = 0; i <= n && err == TUTTI_OK; i++) bounds_out[i] += s.start;
+        err = tutti__dataset_agree(d, err);
+    }
+    return tutti__dataset_named(d, "chunk_bounds", err);
 }
 
 /* ---- infos */
@@ -189,11 +267,13 @@ tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
     const tutti__dataset_same same = {"verify_segment", "the segment",
                                       tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
-    if (segment >= 0)
+    if (segment >= 0) {
         err = tutti__checksums_compare(d, &d->model.segments[segment], NULL, &bytes);
-    else
+        if (err == TUTTI_OK) err = tutti__compressed_verify(d, &d->model.segments[segment]);
+    } else {
         err =
             tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_integrity(d->meta) : TUTTI_OK);
+    }
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;
     return tutti__dataset_named(d, "verify", err);
 }

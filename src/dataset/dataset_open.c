@@ -1,5 +1,6 @@
 /* dataset: open, close, refresh; segments, as a reader asks for them.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/chunks.h"
 #include "dataset/dataset_impl.h"
 
 #include <math.h>
@@ -67,6 +68,7 @@ static tutti_err object_make(const char *path, int mode, const tutti_dataset_opt
     *out = d;
     d->mode = mode & (TUTTI_READ | TUTTI_WRITE);
     d->number = atomic_fetch_add(&number, 1) + 1;
+    d->chunk_bytes = TUTTI__CHUNK_BYTES;
     d->path = tutti__strdup(path);
     if (!d->path) return TUTTI_ERR_NOMEM;
     return options_take(opt, d);

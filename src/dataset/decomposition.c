@@ -88,6 +88,28 @@ tutti_err tutti_decomposition_positions(const tutti_decomposition *p, tutti_coun
     return tutti__decomposition_list(p, index_out, NULL, NULL);
 }
 
+tutti_err tutti__decomposition_runs(const tutti_decomposition *p, int is_write,
+                                    tutti__entry_runs *out) {
+    TUTTI_TRY(tutti__decomposition_live(p));
+    *out = (tutti__entry_runs){0, 0, NULL};
+    if (p->is_slice) {
+        const tutti_err err = tutti__slice_runs(p, is_write, out);
+        if (err != TUTTI_OK) {
+            tutti__free(out->run);
+            out->run = NULL;
+        }
+        return err;
+    }
+    const tutti__entry_runs *from =
+        is_write && !tutti__decomposition_writes_all(p) ? &p->written : &p->held;
+    const size_t bytes = (size_t)from->n * sizeof *from->run;
+    *out = *from;
+    out->run = tutti__malloc(bytes);
+    if (!out->run) return TUTTI_ERR_NOMEM;
+    if (bytes > 0) memcpy(out->run, from->run, bytes);
+    return TUTTI_OK;
+}
+
 /* ---- accesses */
 
 /* A run in bytes; 0: too many. */

@@ -118,8 +118,14 @@ tutti_err tutti__slice_items(const tutti_decomposition *p, tutti_off item_bytes,
                              tutti_access **out) TUTTI_MUST_USE;
 /* The positions of its entries, rising.   Local. */
 void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out);
+/* As tutti__decomposition_runs, behind the runs that *out has; to be freed after an error too.   Local. */
+tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write,
+                            tutti__entry_runs *out) TUTTI_MUST_USE;
 
 /* ---- decomposition.c */
+/* Its entries as runs: those that this rank writes, or all that it holds.  tutti__free(out->run).   Local. */
+tutti_err tutti__decomposition_runs(const tutti_decomposition *p, int is_write,
+                                    tutti__entry_runs *out) TUTTI_MUST_USE;
 /* Free it, listed as a handle or not; NULL is fine.   Local. */
 void tutti__decomposition_destroy(tutti_decomposition *p);
 

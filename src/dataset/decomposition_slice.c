@@ -82,6 +82,40 @@ void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out
     } while (next_index(&all, x));
 }
 
+tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__entry_runs *out) {
+    tutti_count x[TUTTI_MAX_DIMS];
+    indices all = {.ndims = p->ndims};
+    const unsigned char *passed = is_write ? p->passed : NULL;
+    const int last = p->ndims - 1;
+    if (p->facts.entries == 0) return TUTTI_OK;
+    for (int d = 0; d < p->ndims; d++) {
+        x[d] = all.from[d] = p->slice.lo[d];
+        all.to[d] = p->slice.hi[d];
+        all.step[d] = p->slice.stride[d];
+    }
+    const tutti_count step = all.step[last], n = (all.to[last] - all.from[last] + step - 1) / step;
+    all.step[last] = all.to[last] - all.from[last]; /* rows: their indices are run through here */
+    const tutti_count together = step == 1 && !passed ? n : 1;
+    tutti_count memory = 0;
+    do {
+        const tutti_count row = place_of(p->ndims, p->shape, x);
+        for (tutti_count i = 0; i < n; i += together, memory += together) {
+            const tutti_count position = row + i * step;
+            if (passed && passed[memory]) continue;
+            tutti__entry_run *r = out->n > 0 ? &out->run[out->n - 1] : NULL;
+            out->entries += together;
+            if (r && r->position + r->n == position && r->memory + r->n == memory) {
+                r->n += together;
+                continue;
+            }
+            r = tutti__table_grow(&out->run, &out->n, sizeof *r);
+            if (!r) return TUTTI_ERR_NOMEM;
+            *r = (tutti__entry_run){position, memory, memory, together};
+        }
+    } while (next_index(&all, x));
+    return TUTTI_OK;
+}
+
 /* ---- two slices */
 
 static tutti_count common_divisor(tutti_count a, tutti_count b) {

@@ -153,6 +153,8 @@ tutti_err tutti__variable_check(const tutti__variable *v) {
                 "variable '%s': byte order %d is none", name, v->order);
     TUTTI_CHECK(v->compress >= 0 && v->compress <= 19, TUTTI_ERR_ARG,
                 "variable '%s': compress is %d, not 0 to 19", name, v->compress);
+    TUTTI_CHECK(v->compress == 0 || v->layout == TUTTI_GLOBAL, TUTTI_ERR_ARG,
+                "variable '%s': only layout global can be compressed, not ranked", name);
     TUTTI_CHECK(tutti__text_right(v->units, TUTTI__UNITS) &&
                     tutti__text_right(v->long_name, TUTTI__LONG_NAME),
                 TUTTI_ERR_ARG, "variable '%s': units or long_name is too long or no text", name);
@@ -258,7 +260,7 @@ tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *
         tutti_off bytes = 0;
         TUTTI_CHECK(size && tutti__shape_right(size->ndims, size->shape, &entries) &&
                         tutti__mul_ok(entries, tutti__item_bytes(v, s->type), &bytes) &&
-                        bytes == s->bytes,
+                        (v->compress > 0 || bytes == s->bytes),
                     TUTTI_ERR_FORMAT, "section '%s' of segment %lld has %lld bytes", v->name,
                     (long long)g->id, (long long)s->bytes);
     }

@@ -1,6 +1,7 @@
 /* dataset: put, get, follow: all variables of a call as the parts of one operation on the data file.
+ * Compressed ones are packed before, and are then bytes like others; they are got apart, at once.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "dataset/compressed.h"
 
 #include <string.h>
 
@@ -16,7 +17,8 @@ typedef struct {
     tutti__decomposition_facts facts;
     int file_type;
     tutti_access *access;
-    tutti_count *holes; /* places in memory that are to be filled, or NULL */
+    tutti__packed_section packed; /* a compressed one that is put */
+    tutti_count *holes;           /* places in memory that are to be filled, or NULL */
     tutti_count holes_n;
 } item;
 
@@ -37,6 +39,7 @@ static tutti_err batch_make(int n, batch *b) {
 static void batch_free(batch *b) {
     for (int i = 0; b->items && i < b->n; i++) {
         tutti_access_free(&b->items[i].access);
+        tutti__free(b->items[i].packed.data);
         tutti__free(b->items[i].holes);
     }
     tutti__free(b->items);
@@ -88,6 +91,10 @@ static uint64_t batch_hash(const batch *b) {
     return h;
 }
 
+static tutti__compressed compressed_of(const tutti_dataset *d, const item *t, int type) {
+    return (tutti__compressed){t->v, type, t->entries, t->type, t->buf, d->opt.ieee};
+}
+
 static void part_make(const tutti_dataset *d, const item *t, const tutti__section *s,
                       tutti_part *part) {
     *part = (tutti_part){.access = t->access, .buf = t->buf};
@@ -100,7 +107,22 @@ static void part_make(const tutti_dataset *d, const item *t, const tutti__sectio
 
 /* ---- put */
 
-static tutti_err put_take(const tutti_dataset *d, int n, const tutti_put *puts, batch *b) {
+/* What is compressed is put whole and at once. */
+static tutti_err compressed_check(const item *t, int starts) {
+    if (t->v->compress == 0) return TUTTI_OK;
+    TUTTI_CHECK(!starts, TUTTI_ERR_UNSUPPORTED,
+                "variable '%s' is compressed: it is put by tutti_dataset_put, which waits",
+                t->name);
+    TUTTI_CHECK(
+        t->facts.whole, TUTTI_ERR_UNSUPPORTED,
+        "variable '%s' is compressed: it is put whole, but the decomposition leaves entries "
+        "out",
+        t->name);
+    return TUTTI_OK;
+}
+
+static tutti_err put_take(const tutti_dataset *d, int n, const tutti_put *puts, int starts,
+                          batch *b) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
     TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (puts || n == 0), TUTTI_ERR_ARG, "%d variables to put%s",
@@ -114,6 +136,7 @@ static tutti_err put_take(const tutti_dataset *d, int n, const tutti_put *puts, 
                     .buf = (void *)(uintptr_t)puts[i].buf};
         TUTTI_TRY(item_check(d, t, d->now.segment.id));
         TUTTI_TRY(types_check(t, t->v->put_type));
+        TUTTI_TRY(compressed_check(t, starts));
         for (int j = 0; j < i; j++)
             TUTTI_CHECK(b->items[j].v != t->v, TUTTI_ERR_ARG, "variable '%s' is there twice",
                         t->name);
@@ -155,19 +178,32 @@ static tutti_err section_fill(tutti_dataset *d, const tutti__variable *v, const 
     return err;
 }
 
+/* Bytes of a new section; -1: too many. */
+static tutti_off section_bytes(const tutti_dataset *d, const item *t) {
+    const tutti__size *z = tutti__model_size(&d->model, t->v->space, d->now.segment.id);
+    tutti_count entries = 0;
+    tutti_off bytes = 0;
+    if (t->v->compress > 0) return t->packed.bytes;
+    if (!tutti__shape_right(z->ndims, z->shape, &entries) ||
+        !tutti__mul_ok(entries, tutti__item_bytes(t->v, t->v->put_type), &bytes))
+        return -1;
+    return bytes;
+}
+
 /* The section of a put, made where it is not there. */
 static tutti_err section_for(tutti_dataset *d, const item *t, tutti__section **out) {
     *out = tutti__section_now(d, t->v->id, 0);
+    if (*out && t->v->compress > 0) { /* of another length */
+        tutti__section_drop(d, *out);
+        *out = NULL;
+    }
     if (*out) return TUTTI_OK;
     if (t->v->layout == TUTTI_RANKED) return tutti__ranked_new(d, t->v, t->entries, out);
-    const tutti__size *z = tutti__model_size(&d->model, t->v->space, d->now.segment.id);
     const tutti__section new = {.variable = t->v->id, .type = t->v->put_type};
-    tutti_count entries = 0;
-    tutti_off bytes = 0, end = 0;
+    const tutti_off bytes = section_bytes(d, t);
+    tutti_off end = 0;
     tutti_err err = TUTTI_OK;
-    if (!tutti__shape_right(z->ndims, z->shape, &entries) ||
-        !tutti__mul_ok(entries, tutti__item_bytes(t->v, new.type), &bytes) ||
-        !tutti__add_ok(d->now.end, bytes, &end) || end > (tutti_off)1 << 59)
+    if (bytes < 0 || !tutti__add_ok(d->now.end, bytes, &end) || end > (tutti_off)1 << 59)
         err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "variable '%s' is too large", t->name);
     if (err == TUTTI_OK) err = tutti__section_new(d, &new, bytes, out);
     return tutti__dataset_agree(d, err);
@@ -185,13 +221,8 @@ static tutti_err put_places(tutti_dataset *d, batch *b) {
         b->items[i].v = tutti__model_variable(&d->model, b->items[i].name);
     for (int large = 1; large >= 0; large--) /* they begin at blocks, small ones lie behind */
         for (int i = 0; i < b->n; i++) {
-            const item *t = &b->items[i];
-            const tutti__size *z = tutti__model_size(&d->model, t->v->space, d->now.segment.id);
-            tutti_count entries = 0;
-            if (!tutti__shape_right(z->ndims, z->shape, &entries)) entries = 0;
-            const tutti_off item_bytes = tutti__item_bytes(t->v, t->v->put_type);
-            if ((entries >= TUTTI__BLOCK / item_bytes) != large) continue;
-            TUTTI_TRY(section_for(d, t, &s));
+            if ((section_bytes(d, &b->items[i]) >= TUTTI__BLOCK) != large) continue;
+            TUTTI_TRY(section_for(d, &b->items[i], &s));
         }
     for (int i = 0; i < b->n; i++) {
         const item *t = &b->items[i];
@@ -216,6 +247,10 @@ static tutti_err put_parts(tutti_dataset *d, batch *b) {
         TUTTI_TRY(types_check(t, s->type));
         if (t->v->layout == TUTTI_RANKED) {
             TUTTI_TRY(tutti__ranked_writes(d, s, bytes, t->entries, &t->access));
+        } else if (t->v->compress > 0) {
+            TUTTI_TRY(tutti__packed_section_access(&t->packed, s->start, &t->access));
+            b->parts[i] = (tutti_part){.access = t->access, .buf = t->packed.data};
+            continue;
         } else {
             TUTTI_TRY(tutti__decomposition_access(t->entries, bytes, 1, &access));
             TUTTI_TRY(tutti_access_shift(access, s->start, 0, &t->access));
@@ -225,17 +260,29 @@ static tutti_err put_parts(tutti_dataset *d, batch *b) {
     return TUTTI_OK;
 }
 
+/* Compressed ones become bytes.   Collective. */
+static tutti_err put_pack(tutti_dataset *d, batch *b) {
+    for (int i = 0; i < b->n; i++) {
+        item *t = &b->items[i];
+        const tutti__compressed from = compressed_of(d, t, t->v->put_type);
+        if (t->v->compress > 0) TUTTI_TRY(tutti__compressed_pack(d, &from, &t->packed));
+    }
+    return TUTTI_OK;
+}
+
 static tutti_err put(tutti_dataset *d, int n, const tutti_put *puts, tutti_request **r_out,
                      int starts) {
     batch b = {0};
     TUTTI_TRY(tutti__dataset_live(d));
-    tutti_err err = put_take(d, n, puts, &b);
+    tutti_err err = put_take(d, n, puts, starts, &b);
     if (err == TUTTI_OK && starts && !r_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
     const tutti__dataset_same same = {"put", "the variables, their types or decompositions",
                                       err == TUTTI_OK ? batch_hash(&b) : 0};
     tutti__put_record *record = NULL;
     err = tutti__dataset_call(d, &same, err);
+    tutti_err packed = err == TUTTI_OK ? put_pack(d, &b) : TUTTI_OK;
+    const tutti_error_info why = *tutti_last_error();
     if (err == TUTTI_OK) err = put_places(d, &b);
     if (err == TUTTI_OK) {
         err = tutti__dataset_agree(d, tutti__record_new(d, &record));
@@ -255,8 +302,13 @@ static tutti_err put(tutti_dataset *d, int n, const tutti_put *puts, tutti_reque
             state->record = d->now.records_n - 1;
             state->puts++;
         }
-        err = tutti__dataset_move(&m, put_parts(d, &b));
-        if (!starts) tutti__dataset_misfit(d, d->now.sections, d->now.sections_n, err);
+        if (packed != TUTTI_OK) { /* none of them has been put */
+            tutti__error_assign(&why);
+            err = record->outcome = packed;
+        } else {
+            err = tutti__dataset_move(&m, put_parts(d, &b));
+            if (!starts) tutti__dataset_misfit(d, d->now.sections, d->now.sections_n, err);
+        }
     }
     batch_free(&b);
     return tutti__dataset_named(d, "put", err);
@@ -293,9 +345,17 @@ static tutti_err get_take(const tutti_dataset *d, tutti_count segment, int n, co
     return TUTTI_OK;
 }
 
-/* The bytes of one section that this rank wants.   Collective; refuses on all ranks alike. */
-static tutti_err get_one(tutti_dataset *d, item *t, tutti_count segment, tutti_part *part,
-                         tutti_off *end) {
+/* An operation that reads parts of one file. */
+typedef struct {
+    tutti_file *file;
+    int n;
+    tutti_part *parts;
+    tutti_off end;
+} reading;
+
+/* The bytes of one section that this rank wants: a part more.  Compressed ones are got here.
+ * Collective; refuses on all ranks alike. */
+static tutti_err get_one(tutti_dataset *d, item *t, tutti_count segment, reading *r) {
     const tutti__known *k = NULL;
     TUTTI_TRY(tutti__sections_of(d, segment, &k));
     const tutti__section *s = tutti__section_find(k, t->v->id, 0);
@@ -312,6 +372,10 @@ static tutti_err get_one(tutti_dataset *d, item *t, tutti_count segment, tutti_p
     tutti_err err = TUTTI_OK;
     const tutti__section of = *s;
     t->file_type = of.type;
+    if (t->v->compress > 0) {
+        const tutti__compressed to = compressed_of(d, t, of.type);
+        return tutti__compressed_get(d, r->file, &of, &to);
+    }
     if (t->v->layout == TUTTI_RANKED) {
         err = tutti__ranked_reads(d, &of, bytes, t->entries, &t->access, &t->holes, &t->holes_n);
     } else {
@@ -321,8 +385,8 @@ static tutti_err get_one(tutti_dataset *d, item *t, tutti_count segment, tutti_p
         err = tutti__dataset_agree(d, err);
     }
     TUTTI_TRY(err);
-    part_make(d, t, &of, part);
-    *end = tutti__max(*end, of.start + of.bytes);
+    part_make(d, t, &of, &r->parts[r->n++]);
+    r->end = tutti__max(r->end, of.start + of.bytes);
     return TUTTI_OK;
 }
 
@@ -370,10 +434,10 @@ static tutti_err got_misfit(tutti_dataset *d, int64_t file, tutti_err err) {
 static tutti_err get(tutti_dataset *d, tutti_count segment, int n, const tutti_get *gets,
                      tutti_request **r_out, int starts) {
     batch b = {0};
-    tutti_file *f = NULL;
-    tutti_off end = 0;
+    reading r = {0};
     TUTTI_TRY(tutti__dataset_live(d));
     tutti_err err = get_take(d, segment, n, gets, &b);
+    r.parts = b.parts;
     if (err == TUTTI_OK && starts && !r_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
     tutti__dataset_same same = {"get", "the segment, the variables, their types or decompositions",
@@ -382,16 +446,15 @@ static tutti_err get(tutti_dataset *d, tutti_count segment, int n, const tutti_g
     err = tutti__dataset_call(d, &same, err);
     if (err == TUTTI_OK) {
         const int64_t file = d->model.segments[segment].file;
-        err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, &f);
+        err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, &r.file);
     }
-    for (int i = 0; i < n && err == TUTTI_OK; i++)
-        err = get_one(d, &b.items[i], segment, &b.parts[i], &end);
+    for (int i = 0; i < n && err == TUTTI_OK; i++) err = get_one(d, &b.items[i], segment, &r);
     if (err == TUTTI_OK) {
-        const tutti__move m = {.file = f,
+        const tutti__move m = {.file = r.file,
                                .name = "get",
-                               .n = n,
-                               .parts = b.parts,
-                               .least = end,
+                               .n = r.n,
+                               .parts = r.parts,
+                               .least = r.end,
                                .started = starts ? r_out : NULL};
         if (starts) d->started = 1;
         for (int i = 0; i < n && err == TUTTI_OK; i++) err = holes_fill(&b.items[i]);
@@ -452,12 +515,12 @@ static tutti_err follow_file(tutti_dataset *d, const item *of, tutti_off step, t
     const int64_t file = d->model.segments[*at].file;
     const tutti_count most = 1024;
     tutti_count n = 0, segment = *at;
-    tutti_off end = 0;
-    tutti_file *f = NULL;
+    reading r = {0};
     batch b = {0};
     tutti_err err = tutti__dataset_agree(d, batch_make((int)tutti__min(most, last - *at + 1), &b));
+    r.parts = b.parts;
     if (err == TUTTI_OK && tutti__model_file_lives(&d->model, file))
-        err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, &f);
+        err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, &r.file);
     for (; err == TUTTI_OK && segment <= last && n < b.n; segment++) {
         const tutti__known *k = NULL;
         if (d->model.segments[segment].file != file) break;
@@ -469,14 +532,14 @@ static tutti_err follow_file(tutti_dataset *d, const item *of, tutti_off step, t
         b.items[n].buf = of->buf ? (char *)of->buf + step * *count : NULL;
         err = item_check(d, &b.items[n], d->model.segments[segment].id);
         err = tutti__dataset_agree(d, err);
-        if (err == TUTTI_OK) err = get_one(d, &b.items[n], segment, &b.parts[n], &end);
+        if (err == TUTTI_OK) err = get_one(d, &b.items[n], segment, &r);
         if (err == TUTTI_OK) err = holes_fill(&b.items[n]);
         n++;
         ++*count;
     }
-    if (err == TUTTI_OK && f) {
+    if (err == TUTTI_OK && r.file) {
         const tutti__move m = {
-            .file = f, .name = "follow", .n = (int)n, .parts = b.parts, .least = end};
+            .file = r.file, .name = "follow", .n = r.n, .parts = r.parts, .least = r.end};
         err = got_misfit(d, file, tutti__dataset_move(&m, TUTTI_OK));
     }
     batch_free(&b);

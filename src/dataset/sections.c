@@ -132,6 +132,15 @@ tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_o
     return TUTTI_OK;
 }
 
+void tutti__section_drop(tutti_dataset *d, tutti__section *s) {
+    tutti__writing *w = &d->now;
+    const int64_t i = s - w->sections, behind = --w->sections_n - i;
+    if (behind == 0 && w->end == s->start + s->bytes) w->end = s->start;
+    memmove(s, s + 1, (size_t)behind * sizeof *s);
+    memmove(&w->states[i], &w->states[i + 1], (size_t)behind * sizeof *w->states);
+    w->states_n--;
+}
+
 tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) {
     tutti__put_record *r = tutti__calloc(1, sizeof *r);
     tutti__put_record **at =

@@ -48,8 +48,8 @@ sed -n '/^\.SH EXAMPLES/,/^\.fi/p' "$page" | sed -n '/^\./d; s/\\-/-/gp; t; p' |
 while read -r line; do
     sh -c "$line" >out 2>&1 </dev/null || { echo "$line: exit code $?"; cat out; bad=1; }
 done <examples
-[ "$(wc -l <examples)" -eq 11 ] || { echo "not 11 examples"; cat examples; bad=1; }
-for file in heat.npy heat.svg heat.png small/metadata.sqlite run.xmf; do
+[ "$(wc -l <examples)" -eq 13 ] || { echo "not 13 examples"; cat examples; bad=1; }
+for file in heat.npy heat.svg heat.png small/metadata.sqlite packed/metadata.sqlite run.xmf run.json; do
     [ -s "$file" ] || { echo "the examples have not made $file"; bad=1; }
 done
 
@@ -176,6 +176,8 @@ expect 2 'two datasets are needed' diff run
 expect 2 'one variable is needed' dump run
 expect 2 'text, csv or npy' dump run -v heat --as xml
 expect 2 '--slice is not for tutti ls' ls run --slice 1
+expect 2 'one of --xdmf, --zarr and --csv' export run --xdmf --zarr
+expect 2 '0 (not at all) to 19' cp run new --compress 20
 expect 2 'NAME=ABS' diff run other --tolerance 3
 expect 0 'usage: tutti cp' cp --help
 

@@ -41,9 +41,11 @@ class Dataset:
 
     def get(self, segment, variable):
         """Shape of the space, then the numbers of an item if it has several."""
-        var, space, item, n, layout, order, fill = self.db.execute(
-            "SELECT id, space, item, components, layout, byte_order, fill FROM variables WHERE name = ?",
-            (variable,)).fetchone()
+        var, space, item, n, layout, order, fill, compress = self.db.execute(
+            "SELECT id, space, item, components, layout, byte_order, fill, compress FROM variables"
+            " WHERE name = ?", (variable,)).fetchone()
+        if compress:
+            sys.exit(f"'{variable}' is compressed: tutti cp --compress 0, or tutti export --zarr")
         numbers = {"symmetric": n * (n + 1) // 2, "tensor": n * n}.get(item, n)
         start, count, kind, list_segment, list_part = self.db.execute(
             "SELECT start, bytes, type, list_segment, list_part FROM sections"

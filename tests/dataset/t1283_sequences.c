@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
-enum { VARIABLES = 6, MOST = 64, STEPS = 40 };
+enum { VARIABLES = 8, MOST = 64, STEPS = 40 };
 
 static char path[512];
 
@@ -22,6 +22,8 @@ static const struct {
     {"d", {.space = "nodes", .type = TUTTI_FLOAT64, .layout = TUTTI_RANKED, .fill = 3}},
     {"e", {.space = "nodes", .type = TUTTI_UINT8, .order = TUTTI_BIG_ENDIAN}},
     {"f", {.space = "grid", .type = TUTTI_INT64, .layout = TUTTI_RANKED, .fill = 9}},
+    {"g", {.space = "nodes", .type = TUTTI_FLOAT32, .compress = 3, .order = TUTTI_BIG_ENDIAN}},
+    {"h", {.space = "grid", .type = TUTTI_INT16, .compress = 1, .fill = 4}},
 };
 
 static int numbers_of(int i) {
@@ -136,25 +138,26 @@ static tutti_type type_of(int salt) {
     return types[salt % 4];
 }
 
-/* Some variables in one call; a ranked one only once in a segment. */
+/* Some variables in one call; a ranked one only once in a segment, compressed ones whole and at once. */
 static void put(run *r) {
     segment *s = &r->begun.s[r->begun.n - 1];
     one_put one[VARIABLES];
     tutti_put puts[VARIABLES];
     int which[VARIABLES], n = 0;
+    const int started = rnd(3) == 0;
     for (int i = 0; i < VARIABLES; i++) {
         const int ranked = variables[i].spec.layout == TUTTI_RANKED;
-        if (rnd(3) == 0 || (ranked && s->v[i])) continue;
+        if (rnd(3) == 0 || (ranked && s->v[i]) || (started && variables[i].spec.compress)) continue;
         which[n++] = i;
     }
-    const int salt = ++r->salt, started = rnd(3) == 0;
+    const int salt = ++r->salt;
     for (int k = 0; k < n; k++) {
         const int i = which[k], numbers = numbers_of(i);
         const tutti_count entries = entries_of(s, i);
         one_put *o = &one[k];
         o->how = (deal){.kind = (tutti_decomposition_kind)rnd(3),
                         .seed = (uint64_t)rnd(1000),
-                        .holes = rnd(2) ? 0 : (int)rnd(17),
+                        .holes = variables[i].spec.compress || rnd(2) ? 0 : (int)rnd(17),
                         .copies = (int)rnd(8)};
         o->type = type_of((int)rnd(4));
         o->l =
