@@ -22,7 +22,8 @@ static const struct {
     {"version", cmd_version}, {"--version", cmd_version}, {"-V", cmd_version},
     {"ls", cmd_dataset},      {"show", cmd_dataset},      {"verify", cmd_dataset},
     {"dump", cmd_dataset},    {"diff", cmd_dataset},      {"plot", cmd_dataset},
-    {"cp", cmd_dataset},      {"export", cmd_dataset},
+    {"cp", cmd_dataset},      {"export", cmd_dataset},    {"archive", cmd_dataset},
+    {"restore", cmd_dataset},
 };
 
 /* Has all that was printed arrived? */

@@ -24,7 +24,9 @@ enum {
     DATASET_DIFF = 16,
     DATASET_PLOT = 32,
     DATASET_CP = 64,
-    DATASET_EXPORT = 128
+    DATASET_EXPORT = 128,
+    DATASET_ARCHIVE = 4096,
+    DATASET_RESTORE = 8192
 };
 
 typedef struct dataset_config {
@@ -42,6 +44,9 @@ typedef struct dataset_config {
     int layout;  /* cp: 0, as it is; 1, global; 2, ranked */
     int indices; /* cp: time indices per file */
     int xdmf, csv;
+    const char *place, *tar, *shell; /* archive, restore: one of them */
+    const char *range_text, *older;  /* archive, restore: which segments */
+    const char *by;                  /* diff: "id", "position" */
 } dataset_config;
 
 enum { DATASET_ARGS_OK, DATASET_ARGS_HELP, DATASET_ARGS_WRONG };
@@ -150,5 +155,7 @@ int dataset_diff(const dataset_config *c);
 int dataset_plot(const dataset_config *c);
 int dataset_cp(const dataset_config *c);
 int dataset_export(const dataset_config *c);
+int dataset_archive(const dataset_config *c);
+int dataset_restore(const dataset_config *c);
 
 #endif

@@ -12,9 +12,10 @@ static const struct {
     const char *name;
     int command, paths;
 } command_table[] = {
-    {"ls", DATASET_LS, 1},     {"show", DATASET_SHOW, 1},     {"verify", DATASET_VERIFY, 1},
-    {"dump", DATASET_DUMP, 1}, {"diff", DATASET_DIFF, 2},     {"plot", DATASET_PLOT, 1},
-    {"cp", DATASET_CP, 2},     {"export", DATASET_EXPORT, 1},
+    {"ls", DATASET_LS, 1},           {"show", DATASET_SHOW, 1},     {"verify", DATASET_VERIFY, 1},
+    {"dump", DATASET_DUMP, 1},       {"diff", DATASET_DIFF, 2},     {"plot", DATASET_PLOT, 1},
+    {"cp", DATASET_CP, 2},           {"export", DATASET_EXPORT, 1}, {"archive", DATASET_ARCHIVE, 1},
+    {"restore", DATASET_RESTORE, 1},
 };
 
 /* What flags are followed by; each says where it goes. */
@@ -27,7 +28,7 @@ static const struct {
     int commands;
 } flag_table[] = {
 #define AT(field) offsetof(dataset_config, field)
-    {"--json", AT(json), YES, DATASET_LS | DATASET_SHOW | DATASET_VERIFY | DATASET_DIFF},
+    {"--json", AT(json), YES, ~0},
     {"--all", AT(all), YES, DATASET_LS},
     {"--range", AT(range), YES, DATASET_LS},
     {"--quiet", AT(quiet), YES, DATASET_VERIFY | DATASET_DIFF},
@@ -50,6 +51,13 @@ static const struct {
     {"--indices-per-file", AT(indices), COUNT, DATASET_CP},
     {"--xdmf", AT(xdmf), YES, DATASET_EXPORT},
     {"--csv", AT(csv), YES, DATASET_EXPORT},
+    {"--by", AT(by), TEXT, DATASET_DIFF},
+    {"--to", AT(place), TEXT, DATASET_ARCHIVE},
+    {"--from", AT(place), TEXT, DATASET_RESTORE},
+    {"--tar", AT(tar), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
+    {"--command", AT(shell), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
+    {"--segments", AT(range_text), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
+    {"--older-than", AT(older), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
 #undef AT
 };
 
@@ -159,6 +167,15 @@ static int config_check(const dataset_config *c, int paths, int wanted) {
         return cli_error("--as %s: it is text, csv or npy", c->as);
     if (c->command == DATASET_EXPORT && c->xdmf + c->csv != 1)
         return cli_error("one of --xdmf and --csv is needed");
+    if (c->command & (DATASET_ARCHIVE | DATASET_RESTORE)) {
+        if (!!c->place + !!c->tar + !!c->shell != 1)
+            return cli_error("one of %s DIR, --tar FILE and --command COMMAND is needed",
+                             c->command == DATASET_ARCHIVE ? "--to" : "--from");
+        if (c->range_text && c->older)
+            return cli_error("either --segments or --older-than, not both");
+    }
+    if (c->by && strcmp(c->by, "id") != 0 && strcmp(c->by, "position") != 0)
+        return cli_error("--by %s: it is id or position", c->by);
     for (int i = 0; i < c->tolerances.n; i++)
         if (tolerance_take(c->tolerances.item[i], NULL, none)) return 1;
     return 0;
