@@ -145,6 +145,24 @@ int dataset_view_extremes(dataset_view *v, double out[3]);
 int dataset_npy_write(const dataset_catalogue *c, const tutti_variable_row *v, tutti_count first,
                       tutti_count last, const char *slice, const char *path);
 
+/* ---- the ids of a list (dataset_ids_of.c) */
+
+typedef struct dataset_ids {
+    char *space;
+    tutti_count topology; /* the segment that says them; -1: the id of position i is i */
+    tutti_count n;
+    struct {
+        int64_t id;
+        tutti_count position;
+    } * v; /* [n] by id */
+} dataset_ids;
+
+int dataset_is_list(const dataset_catalogue *c, const char *space);
+/* As of a segment; what is in `io` already is kept if it is that.  0, or 1 and a message */
+int dataset_ids_read(const dataset_catalogue *c, const char *space, tutti_count segment,
+                     dataset_ids *io);
+void dataset_ids_free(dataset_ids *ids);
+
 /* ---- commands: an exit code, or DATASET_TROUBLE and a message */
 enum { DATASET_TROUBLE = -1 };
 int dataset_ls(const dataset_config *c);

@@ -165,6 +165,8 @@ static int config_check(const dataset_config *c, int paths, int wanted) {
     if (c->as && strcmp(c->as, "text") != 0 && strcmp(c->as, "csv") != 0 &&
         strcmp(c->as, "npy") != 0)
         return cli_error("--as %s: it is text, csv or npy", c->as);
+    if (c->command == DATASET_DUMP && c->json && c->as)
+        return cli_error("either --json or --as, not both");
     if (c->command == DATASET_EXPORT && c->xdmf + c->csv != 1)
         return cli_error("one of --xdmf and --csv is needed");
     if (c->command & (DATASET_ARCHIVE | DATASET_RESTORE)) {
