@@ -21,6 +21,8 @@ static const char help_overview[] =
     "  plot      a variable over time (SVG) or a field (PNG)\n"
     "  cp        a dataset anew: other types, layout, files\n"
     "  export    datasets for other programs: XDMF, Zarr, CSV\n"
+    "  archive   states of a dataset to a directory, a tar archive or a command\n"
+    "  restore   and back\n"
     "  bench     measure writing and reading on this machine; run it under mpirun\n"
     "  tune      measure machine and file system, so that the library chooses well\n"
     "  options   list the library's options\n"
@@ -374,6 +376,37 @@ static const char help_export[] =
     "\n"
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
 
+static const char help_archive[] =
+    "usage: tutti archive DIR --to DIR2 [--segments A:B | --older-than INDEX] [--json]\n"
+    "       tutti archive DIR --tar FILE|- ...\n"
+    "       tutti archive DIR --command COMMAND ...\n"
+    "\n"
+    "States of a dataset go somewhere else: each is compared with its checksums, copied, read "
+    "back\n"
+    "and synced; then the metadata says where it is, and its bytes here are freed.  Topologies, "
+    "and\n"
+    "segments that others need, stay.  After a kill the same command goes on.\n"
+    "\n"
+    "  --to DIR2            a directory, made if it is not there: a file for each segment\n"
+    "  --tar FILE|-         a tar archive; through a pipe (-) they are copied and stay here\n"
+    "  --command COMMAND    a tar archive as its standard input; they are archived if it ends with "
+    "0\n"
+    "  --segments A:B       from A to B, both included, as 'tutti ls' numbers them (all)\n"
+    "  --older-than INDEX   with time indices below this\n"
+    "  --json               what was done, for programs\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
+static const char help_restore[] =
+    "usage: tutti restore DIR --from DIR2 [--segments A:B | --older-than INDEX] [--json]\n"
+    "       tutti restore DIR --tar FILE|- ...\n"
+    "       tutti restore DIR --command COMMAND ...\n"
+    "\n"
+    "Archived states come back, from a directory, a tar archive, or the standard output of a\n"
+    "command; they are compared with what was archived.\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
 static const char help_options[] =
     "usage: tutti options [--json]\n"
     "\n"
@@ -401,7 +434,9 @@ static const struct {
                   {"diff", help_diff},
                   {"plot", help_plot},
                   {"cp", help_cp},
-                  {"export", help_export}};
+                  {"export", help_export},
+                  {"archive", help_archive},
+                  {"restore", help_restore}};
 
 const char *cli_help_text(const char *command) {
     for (size_t i = 0; i < sizeof help_table / sizeof *help_table; i++)

@@ -23,6 +23,7 @@ static const struct {
     {"ls", cmd_dataset},      {"show", cmd_dataset},      {"verify", cmd_dataset},
     {"dump", cmd_dataset},    {"diff", cmd_dataset},      {"plot", cmd_dataset},
     {"cp", cmd_dataset},      {"export", cmd_dataset},    {"repair", cmd_dataset},
+    {"archive", cmd_dataset}, {"restore", cmd_dataset},
 };
 
 /* Has all that was printed arrived? */

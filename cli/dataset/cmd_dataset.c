@@ -20,6 +20,10 @@ static int run(const cli_world *w, const dataset_config *c) {
         return dataset_plot(c);
     case DATASET_CP:
         return dataset_cp(c);
+    case DATASET_ARCHIVE:
+        return dataset_archive(c);
+    case DATASET_RESTORE:
+        return dataset_restore(c);
     default:
         return dataset_export(c);
     }

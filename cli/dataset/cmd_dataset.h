@@ -25,7 +25,9 @@ enum {
     DATASET_PLOT = 32,
     DATASET_CP = 64,
     DATASET_EXPORT = 128,
-    DATASET_REPAIR = 1 << 12
+    DATASET_REPAIR = 1 << 12,
+    DATASET_ARCHIVE = 1 << 13,
+    DATASET_RESTORE = 1 << 14
 };
 
 typedef struct dataset_config {
@@ -44,6 +46,9 @@ typedef struct dataset_config {
     int indices;  /* cp: time indices per file */
     int compress; /* cp: level; -1: as it is */
     int xdmf, csv, zarr;
+    const char *place, *tar, *shell; /* archive, restore: one of them */
+    const char *range_text, *older;  /* archive, restore: which segments */
+    const char *by;                  /* diff: "id", "position" */
 } dataset_config;
 
 enum { DATASET_ARGS_OK, DATASET_ARGS_HELP, DATASET_ARGS_WRONG };
@@ -143,6 +148,24 @@ int dataset_view_extremes(dataset_view *v, double out[3]);
 int dataset_npy_write(const dataset_catalogue *c, const tutti_variable_row *v, tutti_count first,
                       tutti_count last, const char *slice, const char *path);
 
+/* ---- the ids of a list (dataset_ids_of.c) */
+
+typedef struct dataset_ids {
+    char *space;
+    tutti_count topology; /* the segment that says them; -1: the id of position i is i */
+    tutti_count n;
+    struct {
+        int64_t id;
+        tutti_count position;
+    } * v; /* [n] by id */
+} dataset_ids;
+
+int dataset_is_list(const dataset_catalogue *c, const char *space);
+/* As of a segment; what is in `io` already is kept if it is that.  0, or 1 and a message */
+int dataset_ids_read(const dataset_catalogue *c, const char *space, tutti_count segment,
+                     dataset_ids *io);
+void dataset_ids_free(dataset_ids *ids);
+
 /* ---- commands: an exit code, or DATASET_TROUBLE and a message */
 enum { DATASET_TROUBLE = -1 };
 int dataset_ls(const dataset_config *c);
@@ -157,5 +180,7 @@ int dataset_export(const dataset_config *c);
 /* Its part that is in dataset_zarr.c; prefix: of the names of data files.  0, or 1 and a message */
 int dataset_export_zarr(const dataset_catalogue *c, const dataset_config *config, FILE *f,
                         const char *prefix);
+int dataset_archive(const dataset_config *c);
+int dataset_restore(const dataset_config *c);
 
 #endif

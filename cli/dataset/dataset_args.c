@@ -12,9 +12,10 @@ static const struct {
     const char *name;
     int command, paths;
 } command_table[] = {
-    {"ls", DATASET_LS, 1},     {"show", DATASET_SHOW, 1},     {"verify", DATASET_VERIFY, 1},
-    {"dump", DATASET_DUMP, 1}, {"diff", DATASET_DIFF, 2},     {"plot", DATASET_PLOT, 1},
-    {"cp", DATASET_CP, 2},     {"export", DATASET_EXPORT, 1}, {"repair", DATASET_REPAIR, 1},
+    {"ls", DATASET_LS, 1},           {"show", DATASET_SHOW, 1},       {"verify", DATASET_VERIFY, 1},
+    {"dump", DATASET_DUMP, 1},       {"diff", DATASET_DIFF, 2},       {"plot", DATASET_PLOT, 1},
+    {"cp", DATASET_CP, 2},           {"export", DATASET_EXPORT, 1},   {"repair", DATASET_REPAIR, 1},
+    {"archive", DATASET_ARCHIVE, 1}, {"restore", DATASET_RESTORE, 1},
 };
 
 /* What flags are followed by; each says where it goes. */
@@ -27,8 +28,7 @@ static const struct {
     int commands;
 } flag_table[] = {
 #define AT(field) offsetof(dataset_config, field)
-    {"--json", AT(json), YES,
-     DATASET_LS | DATASET_SHOW | DATASET_VERIFY | DATASET_DIFF | DATASET_REPAIR},
+    {"--json", AT(json), YES, ~0},
     {"--all", AT(all), YES, DATASET_LS},
     {"--range", AT(range), YES, DATASET_LS},
     {"--quiet", AT(quiet), YES, DATASET_VERIFY | DATASET_DIFF},
@@ -53,6 +53,13 @@ static const struct {
     {"--csv", AT(csv), YES, DATASET_EXPORT},
     {"--zarr", AT(zarr), YES, DATASET_EXPORT},
     {"--compress", AT(compress), COUNT, DATASET_CP},
+    {"--by", AT(by), TEXT, DATASET_DIFF},
+    {"--to", AT(place), TEXT, DATASET_ARCHIVE},
+    {"--from", AT(place), TEXT, DATASET_RESTORE},
+    {"--tar", AT(tar), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
+    {"--command", AT(shell), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
+    {"--segments", AT(range_text), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
+    {"--older-than", AT(older), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
 #undef AT
 };
 
@@ -160,10 +167,21 @@ static int config_check(const dataset_config *c, int paths, int wanted) {
     if (c->as && strcmp(c->as, "text") != 0 && strcmp(c->as, "csv") != 0 &&
         strcmp(c->as, "npy") != 0)
         return cli_error("--as %s: it is text, csv or npy", c->as);
+    if (c->command == DATASET_DUMP && c->json && c->as)
+        return cli_error("either --json or --as, not both");
     if (c->command == DATASET_EXPORT && c->xdmf + c->csv + c->zarr != 1)
         return cli_error("one of --xdmf, --zarr and --csv is needed");
     if (c->compress > 19)
         return cli_error("--compress %d: it is 0 (not at all) to 19", c->compress);
+    if (c->command & (DATASET_ARCHIVE | DATASET_RESTORE)) {
+        if (!!c->place + !!c->tar + !!c->shell != 1)
+            return cli_error("one of %s DIR, --tar FILE and --command COMMAND is needed",
+                             c->command == DATASET_ARCHIVE ? "--to" : "--from");
+        if (c->range_text && c->older)
+            return cli_error("either --segments or --older-than, not both");
+    }
+    if (c->by && strcmp(c->by, "id") != 0 && strcmp(c->by, "position") != 0)
+        return cli_error("--by %s: it is id or position", c->by);
     for (int i = 0; i < c->tolerances.n; i++)
         if (tolerance_take(c->tolerances.item[i], NULL, none)) return 1;
     return 0;

@@ -222,7 +222,15 @@ int dataset_cp(const dataset_config *config) {
     if (!failed && tutti_dataset_open(MPI_COMM_SELF, config->to, mode, &opt, &to) != TUTTI_OK)
         failed = cli_error_tutti();
     if (!failed) failed = copy(config, &from, to);
+    const tutti_count segments = to ? tutti_dataset_segments(to) : 0;
+    const tutti_count variables = to ? tutti_dataset_variables(to) : 0;
     if (to && tutti_dataset_close(&to) != TUTTI_OK && !failed) failed = cli_error_tutti();
     dataset_close(&from);
+    if (!failed && config->json) {
+        printf("{\"path\": ");
+        cli_json_string(stdout, config->to);
+        printf(", \"segments\": %lld, \"variables\": %lld}\n", (long long)segments,
+               (long long)variables);
+    }
     return failed ? DATASET_TROUBLE : CLI_OK;
 }

@@ -1,5 +1,5 @@
 /* tutti diff: two datasets, number by number.  Segments are matched by kind and time index, variables by
- * name, entries by position.
+ * name, entries by position, or those of lists by id (--by id).
  *
  *     |a - b| <= absolute + relative * max(|a|, |b|)        is no difference; nor is NaN against NaN
  *
@@ -24,6 +24,7 @@ typedef struct {
     outcome *variable; /* [a.variables] */
     char **only;       /* what only one of them has */
     int onlys;
+    dataset_ids ids[2]; /* of the space and topology that were needed last, in a and b */
 } comparison;
 
 static void only(comparison *k, char *text) {
@@ -93,6 +94,89 @@ static int compare_numbers(dataset_view *a, dataset_view *b, const double *limit
     return more < 0 || other < 0;
 }
 
+/* ---- entries by their ids */
+
+/* All numbers of a view. */
+static char *numbers_read(dataset_view *v) {
+    const size_t size = (size_t)v->number.element_size;
+    char *all = cli_malloc((size_t)v->count * size + 1);
+    int more;
+    while ((more = dataset_view_next(v)) > 0)
+        memcpy(all + (size_t)v->done * size, v->buffer, (size_t)v->n * size);
+    if (more == 0) return all;
+    free(all);
+    return NULL;
+}
+
+/* One of the two. */
+typedef struct {
+    const dataset_view *view;
+    char *numbers; /* all of them */
+} side;
+
+/* The same view as if entry `at` were all that has been read. */
+static dataset_view entry_view(const side *s, tutti_count at) {
+    dataset_view v = *s->view;
+    const tutti_count first = at * v.row->numbers;
+    v.buffer = s->numbers + first * v.number.element_size;
+    v.done = first;
+    return v;
+}
+
+static void compare_entry(const dataset_view *a, const dataset_view *b, const double *limit,
+                          outcome *o) {
+    for (tutti_count k = 0; k < a->row->numbers; k++)
+        if (differs(a, b, k, limit, o) && o->different++ == 0 && !o->place)
+            o->place = place_text(a, b, k);
+    o->numbers += a->row->numbers;
+}
+
+static void only_ids(comparison *k, const dataset_catalogue *c, const dataset_view *v,
+                     tutti_count n, int64_t first) {
+    char *text = cli_format("space '%s', topology of segment %lld: %lld %s only in %s, the first "
+                            "has id %lld",
+                            v->row->spec.space, (long long)v->segment.topology, (long long)n,
+                            n == 1 ? "entry" : "entries", c->path, (long long)first);
+    for (int i = 0; n > 0 && i < k->onlys; i++)
+        if (strcmp(k->only[i], text) == 0) n = 0; /* another variable has said it */
+    if (n > 0)
+        only(k, text);
+    else
+        free(text);
+}
+
+static int compare_by_id(comparison *k, dataset_view *a, dataset_view *b, const double *limit,
+                         outcome *o) {
+    const char *space = a->row->spec.space;
+    if (dataset_ids_read(&k->a, space, a->segment.number, &k->ids[0]) ||
+        dataset_ids_read(&k->b, b->row->spec.space, b->segment.number, &k->ids[1]))
+        return 1;
+    const dataset_ids *x = &k->ids[0], *y = &k->ids[1];
+    side one = {a, numbers_read(a)}, two = {b, NULL};
+    if (one.numbers) two.numbers = numbers_read(b);
+    tutti_count i = 0, j = 0, only_a = 0, only_b = 0;
+    int64_t first_a = 0, first_b = 0;
+    while (two.numbers && (i < x->n || j < y->n)) {
+        if (j == y->n || (i < x->n && x->v[i].id < y->v[j].id)) {
+            if (only_a++ == 0) first_a = x->v[i].id;
+            i++;
+        } else if (i == x->n || y->v[j].id < x->v[i].id) {
+            if (only_b++ == 0) first_b = y->v[j].id;
+            j++;
+        } else {
+            const dataset_view in_a = entry_view(&one, x->v[i++].position);
+            const dataset_view in_b = entry_view(&two, y->v[j++].position);
+            compare_entry(&in_a, &in_b, limit, o);
+        }
+    }
+    const int failed = !two.numbers;
+    if (!failed) only_ids(k, &k->a, a, only_a, first_a);
+    if (!failed) only_ids(k, &k->b, b, only_b, first_b);
+    free(one.numbers);
+    free(two.numbers);
+    return failed;
+}
+
 /* ---- sections */
 
 static int same_shape(const dataset_view *a, const dataset_view *b) {
@@ -104,6 +188,9 @@ static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcom
     double limit[2];
     char one[ARRAY_TEXT], two[ARRAY_TEXT];
     dataset_tolerance(k->config, o->name, limit);
+    if (k->config->by && strcmp(k->config->by, "id") == 0 && a->row->numbers == b->row->numbers &&
+        dataset_is_list(&k->a, a->row->spec.space) && dataset_is_list(&k->b, b->row->spec.space))
+        return compare_by_id(k, a, b, limit, o);
     if (same_shape(a, b)) return compare_numbers(a, b, limit, o);
     only(k, cli_format("%s, segment %lld: %s and %s", o->name, (long long)a->segment.number,
                        dataset_shape_text(a->ndims, a->shape, one, sizeof one),
@@ -144,29 +231,36 @@ static void only_segment(comparison *k, const dataset_catalogue *c, const tutti_
 }
 
 static int compare_segments(comparison *k) {
+    const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
+    cli_progress progress;
     tutti_count i = 0, j = 0;
-    while (i < k->a.segments || j < k->b.segments) {
+    int failed = 0;
+    progress_start(&progress, &alone, 0);
+    while (!failed && (i < k->a.segments || j < k->b.segments)) {
         tutti_segment a = {.index = 0}, b = {.index = 0};
         if ((i < k->a.segments && tutti_dataset_segment(k->a.d, i, &a) != TUTTI_OK) ||
-            (j < k->b.segments && tutti_dataset_segment(k->b.d, j, &b) != TUTTI_OK))
-            return cli_error_tutti();
+            (j < k->b.segments && tutti_dataset_segment(k->b.d, j, &b) != TUTTI_OK)) {
+            failed = cli_error_tutti();
+            break;
+        }
         const int order = i == k->a.segments ? 1 : j == k->b.segments ? -1 : order_of(&a, &b);
         if (order) only_segment(k, order < 0 ? &k->a : &k->b, order < 0 ? &a : &b);
         if (order == 0 && a.time != b.time)
             only(k,
                  cli_format("segment %lld: times %.17g and %.17g", (long long)i, a.time, b.time));
-        for (tutti_count v = 0; v < k->a.variables && order == 0; v++)
-            if (dataset_wanted(k->config, k->variable[v].name) && compare_section(k, v, i, j))
-                return 1;
+        for (tutti_count v = 0; v < k->a.variables && order == 0 && !failed; v++)
+            failed = dataset_wanted(k->config, k->variable[v].name) && compare_section(k, v, i, j);
         i += order <= 0;
         j += order >= 0;
+        progress_work(&progress, "comparing", i + j, k->a.segments + k->b.segments);
     }
-    return 0;
+    progress_end(&progress);
+    return failed;
 }
 
 static void compare_names(comparison *k) {
-    for (int side = 0; side < 2; side++) {
-        const dataset_catalogue *c = side ? &k->b : &k->a, *other = side ? &k->a : &k->b;
+    for (int i = 0; i < 2; i++) {
+        const dataset_catalogue *c = i ? &k->b : &k->a, *other = i ? &k->a : &k->b;
         for (tutti_count v = 0; v < c->variables; v++) {
             const char *name = c->total[v].row.name;
             int there = 0;
@@ -244,6 +338,7 @@ static int compare(comparison *k) {
         report_text(k);
     for (tutti_count v = 0; v < k->a.variables; v++) free(k->variable[v].place);
     for (int i = 0; i < k->onlys; i++) free(k->only[i]);
+    for (int i = 0; i < 2; i++) dataset_ids_free(&k->ids[i]);
     free(k->variable);
     free(k->only);
     return failed ? DATASET_TROUBLE : different;

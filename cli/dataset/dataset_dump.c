@@ -63,6 +63,44 @@ static int print_csv(dataset_view *v, int names, FILE *f) {
     return more < 0;
 }
 
+/* ---- for programs: an object a segment */
+
+static void json_value(const dataset_view *v, tutti_count i, FILE *f) {
+    const char *at = v->buffer + i * v->number.element_size;
+    const tutti_type t = v->number.type;
+    const int real = t == TUTTI_FLOAT16 || t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;
+    if (t == TUTTI_COMPLEX64 || t == TUTTI_COMPLEX128) {
+        putc('[', f);
+        dataset_json_number(f, (double)array_element_value(t, at, 0));
+        fputs(", ", f);
+        dataset_json_number(f, (double)array_element_value(t, at, 1));
+        putc(']', f);
+    } else if (real) {
+        dataset_json_number(f, (double)array_element_value(t, at, 0));
+    } else {
+        fprintf(f, "%.0Lf", array_element_value(t, at, 0));
+    }
+}
+
+static int print_json(dataset_view *v, int before, FILE *f) {
+    int more;
+    fprintf(f, "%s\n {\"variable\": ", before ? "," : "");
+    cli_json_string(f, v->row->name);
+    fprintf(f, ", \"segment\": %lld, \"index\": %lld, \"time\": ", (long long)v->segment.number,
+            (long long)v->segment.index);
+    dataset_json_number(f, v->segment.time);
+    fprintf(f, ", \"type\": \"%s\", \"shape\": ", tutti_type_name(v->number.type));
+    dataset_json_shape(f, v->ndims, v->shape);
+    fputs(",\n  \"values\": [", f);
+    while ((more = dataset_view_next(v)) > 0)
+        for (tutti_count i = 0; i < v->n; i++) {
+            if (v->done + i > 0) fputs(", ", f);
+            json_value(v, i, f);
+        }
+    fputs("]}", f);
+    return more < 0;
+}
+
 /* The latest segment that has it, unless another is asked for. */
 static int segments_take(const dataset_catalogue *c, const dataset_config *config,
                          tutti_count *first, tutti_count *last) {
@@ -86,6 +124,7 @@ static int print_all(const dataset_catalogue *c, const dataset_config *config,
     const int csv = config->as && strcmp(config->as, "csv") == 0;
     FILE *f = cli_output_open(path);
     int failed = f == NULL, n = 0;
+    if (f && config->json) putc('[', f);
     for (tutti_count g = first; g <= last && !failed; g++) {
         tutti_section_row section;
         dataset_view v;
@@ -95,11 +134,15 @@ static int print_all(const dataset_catalogue *c, const dataset_config *config,
             if (has <= 0) continue;
         }
         failed = dataset_view_open(c, row, g, config->slice, &v);
-        if (!failed && !csv && n > 0) putc('\n', f);
-        if (!failed) failed = csv ? print_csv(&v, n == 0, f) : print_text(&v, f);
+        if (!failed && !csv && n > 0 && !config->json) putc('\n', f);
+        if (!failed && config->json)
+            failed = print_json(&v, n, f);
+        else if (!failed)
+            failed = csv ? print_csv(&v, n == 0, f) : print_text(&v, f);
         dataset_view_close(&v);
         n++;
     }
+    if (f && config->json) fputs("]\n", f);
     return f ? failed | cli_output_close(f, path) : 1;
 }
 

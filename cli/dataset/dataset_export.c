@@ -9,10 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A file that was made: its name, or an element of a list. */
+static void told(const dataset_config *config, const char *path, int before) {
+    if (config->json) {
+        if (before) printf(", ");
+        cli_json_string(stdout, path);
+    } else {
+        printf("%s\n", path);
+    }
+}
+
 /* ---- CSV */
 
 static int export_csv(const dataset_catalogue *c, const dataset_config *config) {
     const char *prefix = config->out ? config->out : c->path;
+    int files = 0;
     for (tutti_count v = 0; v < c->variables; v++) {
         const char *name = c->total[v].row.name;
         if (!dataset_wanted(config, name)) continue;
@@ -20,11 +31,12 @@ static int export_csv(const dataset_catalogue *c, const dataset_config *config) 
         char *path = cli_format("%s-%s.csv", prefix, name);
         dataset_config one = *config;
         one.as = "csv";
+        one.json = 0;
         one.segment = "all";
         one.out = path;
         one.variables = (cli_list){.n = 1, .item = (char **)(uintptr_t)&c->total[v].row.name};
         const int failed = dataset_dump(&one) != CLI_OK;
-        if (!failed) printf("%s\n", path);
+        if (!failed) told(config, path, files++);
         free(path);
         if (failed) return 1;
     }
@@ -212,15 +224,17 @@ static int export_names(const dataset_catalogue *c, const dataset_config *config
         failed |= cli_output_close(f, path);
         free(prefix);
     }
-    if (!failed && strcmp(path, "-") != 0) printf("%s\n", path);
+    if (!failed && strcmp(path, "-") != 0) told(config, path, 0);
     free(path);
     return failed;
 }
 
 int dataset_export(const dataset_config *config) {
     dataset_catalogue c;
-    const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) ||
-                       (config->csv ? export_csv : export_names)(&c, config);
+    int failed = dataset_open(MPI_COMM_SELF, config->path, &c);
+    if (!failed && config->json) printf("{\"files\": [");
+    if (!failed) failed = (config->csv ? export_csv : export_names)(&c, config);
+    if (!failed && config->json) printf("]}\n");
     dataset_close(&c);
     return failed ? DATASET_TROUBLE : CLI_OK;
 }

@@ -3,6 +3,7 @@
 #include "dataset/cmd_dataset.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* More segments than this are shown by their first and last ones. */
@@ -61,7 +62,9 @@ static void print_variables(const dataset_catalogue *c) {
 static int find_range(const dataset_catalogue *c, dataset_total *t) {
     dataset_view view;
     double of[3] = {NAN, NAN, NAN};
+    tutti_segment g = {.archived = NULL};
     if (t->last < 0) return 0;
+    if (tutti_dataset_segment(c->d, t->last, &g) == TUTTI_OK && g.archived) return 0; /* not here */
     const int failed =
         dataset_view_open(c, &t->row, t->last, NULL, &view) || dataset_view_extremes(&view, of);
     dataset_view_close(&view);
@@ -76,6 +79,27 @@ static int find_ranges(const dataset_catalogue *c) {
     return failed;
 }
 
+/* How many are where: those that follow each other in one place. */
+static int print_archives(const dataset_catalogue *c) {
+    tutti_segment g = {.archived = NULL};
+    for (tutti_count i = 0, n = 0; i < c->segments; i += n + 1, n = 0) {
+        char *place = NULL;
+        if (tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) return cli_error_tutti();
+        if (!g.archived) continue;
+        place = cli_strdup(g.archived);
+        while (i + n + 1 < c->segments && tutti_dataset_segment(c->d, i + n + 1, &g) == TUTTI_OK &&
+               g.archived && strcmp(g.archived, place) == 0)
+            n++;
+        if (n)
+            printf("segments %lld to %lld are archived in '%s'\n", (long long)i, (long long)(i + n),
+                   place);
+        else
+            printf("segment %lld is archived in '%s'\n", (long long)i, place);
+        free(place);
+    }
+    return 0;
+}
+
 static int print_segments(const dataset_catalogue *c, int all) {
     char size[32];
     if (c->segments > 0)
@@ -88,10 +112,11 @@ static int print_segments(const dataset_catalogue *c, int all) {
             i = c->segments - SHOWN;
         }
         if (tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) return cli_error_tutti();
-        printf("%8lld  %-8s %12lld %15.8g %9d %10s\n", (long long)i, dataset_kind_name(g.kind),
-               (long long)g.index, g.time, g.sections, size_text(g.bytes, size, sizeof size));
+        printf("%8lld  %-8s %12lld %15.8g %9d %10s%s\n", (long long)i, dataset_kind_name(g.kind),
+               (long long)g.index, g.time, g.sections, size_text(g.bytes, size, sizeof size),
+               g.archived ? " archived" : "");
     }
-    return 0;
+    return print_archives(c);
 }
 
 static int print_text(const dataset_catalogue *c, const dataset_config *config) {
@@ -156,7 +181,12 @@ static int json_segment(const dataset_catalogue *c, tutti_count i) {
         if (n++) printf(", ");
         cli_json_string(stdout, c->total[v].row.name);
     }
-    printf("]}");
+    printf("], \"archived\": ");
+    if (g.archived)
+        cli_json_string(stdout, g.archived);
+    else
+        printf("null");
+    printf("}");
     return 0;
 }
 

@@ -219,7 +219,13 @@ static int plot(const dataset_catalogue *c, const dataset_config *config) {
     char *path = config->out ? cli_strdup(config->out)
                              : cli_format("%s.%s", row->name, field ? "png" : "svg");
     const int failed = (field ? plot_field : plot_time)(c, row, config, path);
-    if (!failed && strcmp(path, "-") != 0) printf("%s\n", path);
+    if (!failed && config->json) {
+        printf("{\"files\": [");
+        cli_json_string(stdout, path);
+        printf("]}\n");
+    } else if (!failed && strcmp(path, "-") != 0) {
+        printf("%s\n", path);
+    }
     free(path);
     return failed;
 }

@@ -126,14 +126,16 @@ static int print_variable(const dataset_catalogue *c, const dataset_total *t) {
 static int print_segments(const dataset_catalogue *c) {
     char prefix[64];
     int failed = 0;
-    tutti_count states = 0;
+    tutti_count states = 0, archived = 0;
     for (tutti_count i = 0; i < c->segments; i++) {
         tutti_segment g;
         if (tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) return cli_error_tutti();
         states += g.kind == TUTTI_STATE;
+        archived += g.archived != NULL;
     }
     printf("segments:\n\tstate = %lld ;\n\ttopology = %lld ;\n", (long long)states,
            (long long)(c->segments - states));
+    if (archived) printf("\tarchived = %lld ;\n", (long long)archived);
     for (tutti_count i = 0; i < c->segments && !failed; i++) {
         snprintf(prefix, sizeof prefix, "segment %lld", (long long)i);
         failed = print_infos(c, &(tutti_info_owner){NULL, i}, prefix);
@@ -203,6 +205,11 @@ static int print_json(const dataset_catalogue *c) {
         printf("%s\n  {\"number\": %lld, \"kind\": \"%s\", \"index\": %lld, \"time\": ",
                i ? "," : "", (long long)i, dataset_kind_name(g.kind), (long long)g.index);
         dataset_json_number(stdout, g.time);
+        printf(", \"archived\": ");
+        if (g.archived)
+            cli_json_string(stdout, g.archived);
+        else
+            printf("null");
         printf(", \"infos\": ");
         failed = json_infos(c, &(tutti_info_owner){NULL, i});
         putchar('}');

@@ -11,7 +11,7 @@ enum { PLACES = 20 }; /* that are told */
 typedef struct {
     const dataset_config *config;
     const cli_world *world;
-    tutti_count segments, damaged, unsummed;
+    tutti_count segments, damaged, unsummed, archived;
     tutti_off bytes;
     double seconds;
     char *place[PLACES];
@@ -35,12 +35,16 @@ static int look(verdict *v, const dataset_catalogue *c) {
     int failed = 0;
     for (tutti_count i = 0; i < c->segments; i++) {
         tutti_segment g;
-        if (tutti_dataset_segment(c->d, i, &g) == TUTTI_OK) all += g.bytes;
+        if (tutti_dataset_segment(c->d, i, &g) == TUTTI_OK && !g.archived) all += g.bytes;
     }
     progress_start(&progress, v->world, 0);
     for (tutti_count i = -1; i < c->segments && !failed; i++) {
         tutti_segment g = {.bytes = 0};
         tutti_off bytes = 0;
+        if (i >= 0 && tutti_dataset_segment(c->d, i, &g) == TUTTI_OK && g.archived) {
+            v->archived++; /* not here: nothing to compare */
+            continue;
+        }
         const tutti_err err = tutti_dataset_verify_segment(c->d, i, &bytes);
         if (err != TUTTI_OK && is_damage(err))
             note(v, tutti_last_message());
@@ -80,6 +84,9 @@ static void report_text(const verdict *v) {
     printf("%s: %s; %lld segment%s, %s in %.2f s (%s/s)\n", v->config->path,
            v->damaged ? "damaged" : "ok", (long long)v->segments, v->segments == 1 ? "" : "s", size,
            v->seconds, rate);
+    if (v->archived)
+        printf("%lld segment%s archived: not looked at\n", (long long)v->archived,
+               v->archived == 1 ? " is" : "s are");
     if (v->unsummed)
         printf("%lld segment%s written without checksums: not compared\n", (long long)v->unsummed,
                v->unsummed == 1 ? " was" : "s were");
@@ -88,10 +95,11 @@ static void report_text(const verdict *v) {
 static void report_json(const verdict *v) {
     printf("{\"path\": ");
     cli_json_string(stdout, v->config->path);
-    printf(", \"ok\": %s, \"segments\": %lld, \"without_checksums\": %lld, \"bytes\": %lld, "
+    printf(", \"ok\": %s, \"segments\": %lld, \"without_checksums\": %lld, \"archived\": %lld, "
+           "\"bytes\": %lld, "
            "\"seconds\": %.6f,\n \"damaged\": %lld, \"places\": [",
            v->damaged ? "false" : "true", (long long)v->segments, (long long)v->unsummed,
-           (long long)v->bytes, v->seconds, (long long)v->damaged);
+           (long long)v->archived, (long long)v->bytes, v->seconds, (long long)v->damaged);
     for (int i = 0; i < v->places; i++) {
         if (i) printf(",\n  ");
         cli_json_string(stdout, v->place[i]);

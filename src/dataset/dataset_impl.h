@@ -14,6 +14,8 @@
  *   move            put, get, follow
  *   checksums       blocks of sections: summed, read back, compared
  *   commit          begin, commit, discard, erase, drop
+ *   content, tar    bytes of segments outside of data files, headers of tar archives      no MPI
+ *   archive         states to other places and back
  *   dataset_infos   infos
  *   dataset_open    open, close, refresh
  *   rebuild, repair   metadata that are damaged or gone: compared with the data, made anew from them

@@ -1,4 +1,4 @@
-/* dataset: the connection to the database, for the two files that use it.
+/* dataset: the connection to the database, for the files that use it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_META_IMPL_H
 #define TUTTI_META_IMPL_H

@@ -1,0 +1,266 @@
+/* tutti archive, restore: states of a dataset to and from a directory, a tar archive, or a command that keeps or
+ * brings one.
+ *
+ * They count as archived when they are safe: files have been synced, a command has ended with 0.  Nobody knows that
+ * of standard output unless it is a file: through a pipe they are copied, and stay.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/cmd_dataset.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct {
+    const dataset_config *config;
+    tutti_dataset *d;
+    tutti_count first, last; /* last < first: nothing */
+    tutti_off done, all;     /* bytes */
+    cli_progress progress;
+    /* streams */
+    int fd;
+    FILE *pipe;   /* of a command */
+    int status;   /* that it has ended with */
+    char *place;  /* NULL: nobody knows whether it is safe */
+    int restores; /* otherwise archives */
+} job;
+
+/* ---- which segments */
+
+/* "A:B", "A:", ":B", "A" */
+static int range_take(const char *text, tutti_count n, tutti_count *first, tutti_count *last) {
+    char *end = NULL;
+    *first = strtoll(text, &end, 10);
+    if (end == text) *first = 0;
+    *last = *end == ':' ? n - 1 : *first;
+    if (*end == ':' && end[1]) {
+        const char *behind = end + 1;
+        *last = strtoll(behind, &end, 10);
+        if (end == behind) return cli_error("--segments: '%s' is not A:B", text);
+    } else if (*end == ':') {
+        end++;
+    }
+    if (*end || !*text) return cli_error("--segments: '%s' is not A:B", text);
+    if (*first < 0 || *last >= n || *first > *last)
+        return cli_error("--segments %s: there are segments 0 to %lld", text, (long long)n - 1);
+    return 0;
+}
+
+static int segments_choose(job *j) {
+    const tutti_count n = tutti_dataset_segments(j->d);
+    tutti_segment g;
+    j->first = 0;
+    j->last = n - 1;
+    if (j->config->range_text) return range_take(j->config->range_text, n, &j->first, &j->last);
+    if (!j->config->older) return 0;
+    char *end = NULL;
+    const int64_t before = strtoll(j->config->older, &end, 10);
+    if (end == j->config->older || *end)
+        return cli_error("--older-than: '%s' is no time index", j->config->older);
+    while (j->last >= 0 && tutti_dataset_segment(j->d, j->last, &g) == TUTTI_OK &&
+           g.index >= before)
+        j->last--;
+    return 0;
+}
+
+/* States of the range that are archived (or here), and their bytes. */
+static tutti_count count(const job *j, int archived, tutti_off *bytes) {
+    tutti_count n = 0;
+    *bytes = 0;
+    for (tutti_count i = j->first; i <= j->last; i++) {
+        tutti_segment g;
+        if (tutti_dataset_segment(j->d, i, &g) != TUTTI_OK || g.kind != TUTTI_STATE) continue;
+        if ((g.archived != NULL) != archived) continue;
+        n++;
+        *bytes += g.bytes;
+    }
+    return n;
+}
+
+/* ---- streams */
+
+static void told(job *j, size_t n) {
+    j->done += (tutti_off)n;
+    progress_work(&j->progress, j->restores ? "restoring" : "archiving", j->done, j->all);
+}
+
+/* The command ends before anything is archived. */
+static int pipe_end(job *j) {
+    if (!j->pipe) return 0;
+    const int status = pclose(j->pipe);
+    j->pipe = NULL;
+    j->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return j->status ? ECANCELED : 0;
+}
+
+static int stream_write(void *context, const void *bytes, size_t n) {
+    job *j = context;
+    if (n == 0 && j->pipe) return pipe_end(j);
+    if (n == 0) return fsync(j->fd) == 0 || errno == EINVAL ? 0 : errno;
+    for (size_t done = 0; done < n;) {
+        const ssize_t put = write(j->fd, (const char *)bytes + done, n - done);
+        if (put < 0 && errno != EINTR) return errno;
+        if (put > 0) done += (size_t)put;
+    }
+    told(j, n);
+    return 0;
+}
+
+static int stream_read(void *context, void *bytes, size_t n, size_t *got) {
+    job *j = context;
+    for (;;) {
+        const ssize_t count = read(j->fd, bytes, n);
+        if (count < 0 && errno == EINTR) continue;
+        *got = count > 0 ? (size_t)count : 0;
+        told(j, *got);
+        return count < 0 ? errno : 0;
+    }
+}
+
+/* Where a file really is. */
+static char *path_of(int fd) {
+    char *link = cli_format("/proc/self/fd/%d", fd);
+    char *path = realpath(link, NULL);
+    free(link);
+    return path;
+}
+
+static int stream_open(job *j) {
+    const dataset_config *c = j->config;
+    struct stat st;
+    j->fd = j->restores ? STDIN_FILENO : STDOUT_FILENO;
+    if (c->shell) {
+        fflush(NULL);
+        j->pipe = popen(c->shell, j->restores ? "re" : "we");
+        if (!j->pipe) return cli_error("the command cannot be run: %s", strerror(errno));
+        j->fd = fileno(j->pipe);
+        j->place = cli_format("%.500s", c->shell);
+    } else if (strcmp(c->tar, "-") != 0) {
+        j->fd = j->restores ? open(c->tar, O_RDONLY | O_CLOEXEC)
+                            : open(c->tar, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (j->fd < 0) return cli_error("%s: %s", c->tar, strerror(errno));
+        j->place = cli_format("%.500s", c->tar);
+    } else if (!j->restores) {
+        if (isatty(j->fd)) return cli_error("an archive is nothing to look at: > FILE");
+        if (fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode)) j->place = path_of(j->fd);
+    }
+    return 0;
+}
+
+static int stream_run(job *j, tutti_off *freed) {
+    const tutti_stream s = {
+        .write = stream_write, .read = stream_read, .context = j, .place = j->place};
+    signal(SIGPIPE, SIG_IGN); /* a command that has died is an error of ours */
+    const tutti_err err = j->restores
+                              ? tutti_dataset_restore_stream(j->d, j->first, j->last, &s)
+                              : tutti_dataset_archive_stream(j->d, j->first, j->last, &s, freed);
+    const char *message = tutti_last_message();
+    if (err != TUTTI_OK) (void)cli_error("%s", message);
+    const int ended = pipe_end(j);
+    if ((ended || j->status) && (err == TUTTI_OK || !j->restores))
+        return cli_error("the command ended with %d%s", j->status,
+                         j->restores ? "" : ": nothing is archived");
+    return err != TUTTI_OK;
+}
+
+/* ---- directories: one segment after the other where somebody looks on */
+
+static int directory_run(job *j, tutti_off *freed) {
+    const int watched = isatty(STDERR_FILENO);
+    for (tutti_count i = j->first; i <= j->last; i = watched ? i + 1 : j->last + 1) {
+        const tutti_count to = watched ? i : j->last;
+        tutti_off more = 0;
+        tutti_segment g = {.bytes = 0};
+        const tutti_err err = j->restores
+                                  ? tutti_dataset_restore(j->d, i, to, j->config->place)
+                                  : tutti_dataset_archive(j->d, i, to, j->config->place, &more);
+        if (err != TUTTI_OK) return cli_error_tutti();
+        *freed += more;
+        if (tutti_dataset_segment(j->d, i, &g) == TUTTI_OK) told(j, (size_t)g.bytes);
+    }
+    return 0;
+}
+
+/* ---- reports */
+
+static void report(const job *j, tutti_count n, tutti_off bytes, tutti_off freed) {
+    FILE *f = j->config->tar && !j->restores ? stderr : stdout; /* the archive may be there */
+    const char *place = j->config->place ? j->config->place : j->place;
+    char size[32];
+    if (j->config->json) {
+        fprintf(f, "{\"path\": ");
+        cli_json_string(f, j->config->path);
+        fprintf(f, ", \"segments\": %lld, \"bytes\": %lld", (long long)n, (long long)bytes);
+        if (!j->restores) {
+            fprintf(f, ", \"freed\": %lld, \"archived\": %s, \"place\": ", (long long)freed,
+                    place ? "true" : "false");
+            if (place)
+                cli_json_string(f, place);
+            else
+                fprintf(f, "null");
+        }
+        fprintf(f, "}\n");
+        return;
+    }
+    cli_format_size(bytes, size, sizeof size);
+    fprintf(f, "%lld segment%s %s, %s", (long long)n, n == 1 ? "" : "s",
+            j->restores ? "restored"
+            : place     ? "archived"
+                        : "copied",
+            size);
+    if (!j->restores && place && n > 0) {
+        cli_format_size(freed, size, sizeof size);
+        fprintf(f, freed ? "; %s freed here" : "; no space was freed: no holes in files here",
+                size);
+    }
+    if (!j->restores && !place)
+        fprintf(f, "; standard output is no file, so they stay here: --command archives them");
+    fputc('\n', f);
+}
+
+static int run(job *j) {
+    const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
+    const int streams = j->config->tar || j->config->shell;
+    tutti_off freed = 0, before = 0, after = 0;
+    if (segments_choose(j)) return 1;
+    const tutti_count n = count(j, j->restores, &before);
+    j->all = before;
+    int failed = streams ? stream_open(j) : 0;
+    progress_start(&j->progress, &alone, 0);
+    if (!failed && j->first <= j->last)
+        failed = streams ? stream_run(j, &freed) : directory_run(j, &freed);
+    progress_end(&j->progress);
+    if (j->pipe) (void)pipe_end(j);
+    if (!failed) {
+        const int copied = streams && !j->place && !j->restores; /* nothing has changed */
+        const tutti_count left = copied ? 0 : count(j, j->restores, &after);
+        report(j, n - left, before - after, freed);
+    }
+    if (streams && j->fd > STDERR_FILENO && !j->config->shell) close(j->fd);
+    if (failed && j->config->tar && !j->restores && strcmp(j->config->tar, "-") != 0 && j->place)
+        unlink(j->config->tar);
+    free(j->place);
+    return failed;
+}
+
+static int start(const dataset_config *config, int restores) {
+    job j = {.config = config, .restores = restores, .fd = -1};
+    if (tutti_dataset_open(MPI_COMM_SELF, config->path, TUTTI_READ | TUTTI_WRITE, NULL, &j.d) !=
+        TUTTI_OK)
+        return cli_error_tutti(), DATASET_TROUBLE;
+    const int failed = run(&j);
+    if (tutti_dataset_close(&j.d) != TUTTI_OK && !failed) return cli_error_tutti(), DATASET_TROUBLE;
+    return failed ? DATASET_TROUBLE : CLI_OK;
+}
+
+int dataset_archive(const dataset_config *config) {
+    return start(config, 0);
+}
+
+int dataset_restore(const dataset_config *config) {
+    return start(config, 1);
+}
