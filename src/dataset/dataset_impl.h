@@ -242,8 +242,6 @@ tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) TUTTI_MUS
 void tutti__writing_free(tutti_dataset *d); /* nothing is under way any more */
 
 /* ---- ranked.c */
-/* Bytes of the header of a section by that many ranks. */
-tutti_off tutti__ranked_header(int ranks);
 /* A section of the segment being written by this decomposition, its header and, where it is new, its
  * list of entries written.   Collective. */
 tutti_err tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, tutti_decomposition *p,
