@@ -9,7 +9,7 @@ cd "$TUTTI_TEST_DIR"
 command -v clang >/dev/null || { echo 'no clang'; exit 77; }
 echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n); int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n)
 { return n ? d[0] * 0 : 0; }' >try.c
-clang -fsanitize=fuzzer,address try.c -o try 2>err || { cat err; echo 'no libFuzzer (Debian: libclang-rt-14-dev)'; exit 77; }
+clang -fsanitize=fuzzer,address try.c -o try 2>err || { cat err; echo 'no libFuzzer (Debian: libclang-rt-dev)'; exit 77; }
 mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
 sources=$(cd "$top/src" && echo base/*.c dataset/model.c dataset/meta.c dataset/meta_write.c dataset/trailer.c dataset/trailer_find.c \
     dataset/rebuild.c dataset/ranked_head.c access/number.c)
