@@ -1,4 +1,4 @@
-/* dataset: segments come and go.
+/* dataset: segments begin and are committed.
  *
  * A commit, in this order: all data is in the file; checksums; the trailer; all of that is on the device
  * (TUTTI_DURABLE); then one transaction of the database makes the segment part of the dataset, and those
@@ -99,13 +99,6 @@ static tutti_err header_write(tutti_file *f) {
 
 /* ---- giving up */
 
-static void sizes_drop(tutti__model *m, int64_t segment) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < m->sizes_n; i++)
-        if (m->sizes[i].segment != segment) m->sizes[n++] = m->sizes[i];
-    m->sizes_n = n;
-}
-
 /* Its bytes are gone; what came after it is gone already. */
 static tutti_err bytes_remove(tutti_dataset *d, const tutti__writing *w) {
     if (w->new_file) {
@@ -132,7 +125,7 @@ tutti_err tutti__dataset_give_up(tutti_dataset *d) {
             err = got;
             why = *tutti_last_error();
         }
-        sizes_drop(&d->model, w->segment.id);
+        tutti__model_sizes_drop(&d->model, w->segment.id);
     }
     tutti__writings_free(d);
     tutti__dataset_forget(d);
@@ -491,177 +484,4 @@ tutti_err tutti_dataset_begin_also(tutti_dataset *d, tutti_segment_kind kind, in
     if (err == TUTTI_OK) err = begin_check(d, kind, index, time);
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     return tutti__dataset_named(d, "begin_also", begin_also(d, kind, index, time));
-}
-
-/* ---- taking away */
-
-tutti_err tutti__dataset_reclaim(const tutti_dataset *d) {
-    for (int64_t i = 0; i < d->model.files_n; i++) {
-        const tutti__datafile *f = &d->model.files[i];
-        tutti_off end = TUTTI__SEGMENT_ALIGN;
-        char path[4096];
-        struct stat st;
-        for (int64_t j = 0; j < d->model.segments_n; j++) {
-            const tutti__segment_row *g = &d->model.segments[j];
-            if (g->file == f->id && !tutti__model_archived(&d->model, g->id))
-                end = tutti__max(end, g->end);
-        }
-        tutti__dataset_data_path(d, f->name, path, sizeof path);
-        if (!tutti__model_file_lives(&d->model, f->id)) { /* all of it is archived */
-            if (unlink(path) != 0 && errno != ENOENT) return tutti__error_sys(errno, -1, path);
-            continue;
-        }
-        if (lstat(path, &st) != 0) return tutti__error_sys(errno, -1, path);
-        TUTTI_CHECK(S_ISREG(st.st_mode), TUTTI_ERR_FORMAT, "'%s' is no file", f->name);
-        TUTTI_CHECK(st.st_size >= end, TUTTI_ERR_FORMAT,
-                    "'%s' has %lld bytes, but its segments end at %lld", f->name,
-                    (long long)st.st_size, (long long)end);
-        if (st.st_size > end && truncate(path, end) != 0) return tutti__error_sys(errno, end, path);
-        TUTTI_TRY(tutti__gaps_mark(path, &d->model, f));
-    }
-    return TUTTI_OK;
-}
-
-static int file_in_use(const tutti__model *m, int64_t file, const unsigned char *goes) {
-    for (int64_t i = 0; i < m->segments_n; i++)
-        if (!goes[i] && m->segments[i].file == file) return 1;
-    return 0;
-}
-
-/* Rank 0: one transaction. */
-static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes) {
-    const tutti__model *m = &d->model;
-    TUTTI_TRY(tutti__meta_begin(d->meta));
-    tutti_err err = TUTTI_OK;
-    for (int64_t i = 0; i < m->segments_n && err == TUTTI_OK; i++)
-        if (goes[i]) err = tutti__meta_remove_segment(d->meta, m->segments[i].id);
-    for (int64_t i = 0; i < m->files_n && err == TUTTI_OK; i++)
-        if (!file_in_use(m, m->files[i].id, goes))
-            err = tutti__meta_remove_file(d->meta, m->files[i].id);
-    if (err == TUTTI_OK) err = tutti__meta_set(d->meta, "generation", m->generation + 1);
-    if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
-    const tutti_error_info why = *tutti_last_error();
-    tutti__meta_rollback(d->meta);
-    tutti__error_assign(&why);
-    return err;
-}
-
-/* Take segments away: first from the database, then from the disk.   Collective. */
-static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
-    tutti__model *m = &d->model;
-    char path[4096];
-    tutti_err err = d->team->rank == 0 ? rows_remove(d, goes) : TUTTI_OK;
-    TUTTI_TRY(tutti__dataset_agree(d, err));
-    for (int64_t i = m->files_n - 1; i >= 0; i--) {
-        if (file_in_use(m, m->files[i].id, goes)) continue;
-        const tutti__datafile row = m->files[i];
-        const tutti_err got = tutti__dataset_file_close(d, &row);
-        tutti__dataset_data_path(d, row.name, path, sizeof path);
-        if (d->team->rank == 0) unlink(path); /* or the next writer does */
-        if (err == TUTTI_OK) err = got;
-        memmove(&m->files[i], &m->files[i + 1], (size_t)(m->files_n - i - 1) * sizeof *m->files);
-        m->files_n--;
-    }
-    int64_t n = 0;
-    for (int64_t i = 0; i < m->segments_n; i++) {
-        if (goes[i])
-            sizes_drop(m, m->segments[i].id);
-        else
-            m->segments[n++] = m->segments[i];
-    }
-    m->segments_n = n;
-    n = 0;
-    for (int64_t i = 0; i < m->archived_n; i++)
-        if (tutti__model_segment_id(m, m->archived[i].segment)) m->archived[n++] = m->archived[i];
-    m->archived_n = n;
-    for (int64_t i = 0; i < m->files_n; i++) /* what is left of them is archived */
-        if (!tutti__model_file_lives(m, m->files[i].id)) {
-            const tutti_err got = tutti__dataset_file_close(d, &m->files[i]);
-            if (err == TUTTI_OK) err = got;
-        }
-    m->generation++;
-    tutti__dataset_forget(d);
-    const tutti_err cut =
-        tutti__dataset_agree(d, d->team->rank == 0 ? tutti__dataset_reclaim(d) : TUTTI_OK);
-    return err != TUTTI_OK ? err : cut;
-}
-
-static tutti_err away_check(const tutti_dataset *d) {
-    TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_CHECK(!d->now.under_way, TUTTI_ERR_STATE,
-                "a segment has begun and was neither committed nor discarded");
-    for (int64_t i = 0; i < d->files_n; i++) TUTTI_TRY(tutti__requests_none(d->files[i].file));
-    return TUTTI_OK;
-}
-
-static tutti_err erase_check(const tutti_dataset *d, tutti_count segment) {
-    TUTTI_TRY(away_check(d));
-    if (segment == -1) return TUTTI_OK;
-    return tutti__dataset_segment_check(d, segment);
-}
-
-tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) {
-    TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
-    const tutti__dataset_same same = {"erase", "the segment",
-                                      tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
-    TUTTI_TRY(tutti__dataset_call(d, &same, erase_check(d, segment)));
-    if (segment == d->model.segments_n - 1) return TUTTI_OK;
-    unsigned char *goes = tutti__calloc((size_t)d->model.segments_n + 1, 1);
-    tutti_err err = tutti__dataset_agree(d, goes ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    for (int64_t i = segment + 1; err == TUTTI_OK && i < d->model.segments_n; i++) goes[i] = 1;
-    if (err == TUTTI_OK) err = segments_remove(d, goes);
-    tutti__free(goes);
-    return tutti__dataset_named(d, "erase", err);
-}
-
-/* Rank 0: segments that later ones need stay: who set sizes, who has lists of entries. */
-static tutti_err needed_stay(tutti_dataset *d, int64_t first_kept, unsigned char *goes) {
-    const tutti__model *m = &d->model;
-    int64_t *lists = NULL, n = 0;
-    if (first_kept < m->segments_n) {
-        const int64_t id = m->segments[first_kept].id;
-        for (int64_t i = 0; i < m->spaces_n; i++) {
-            const tutti__size *z = tutti__model_size(m, m->spaces[i].id, id);
-            const tutti__segment_row *g = z ? tutti__model_segment_id(m, z->segment) : NULL;
-            if (g) goes[g - m->segments] = 0;
-        }
-        const tutti_err err = tutti__meta_list_segments(d->meta, id, &lists, &n);
-        for (int64_t i = 0; i < n && err == TUTTI_OK; i++) {
-            const tutti__segment_row *g = tutti__model_segment_id(m, lists[i]);
-            if (g) goes[g - m->segments] = 0;
-        }
-        tutti__free(lists);
-        return err;
-    }
-    return TUTTI_OK;
-}
-
-static tutti_err drop_check(const tutti_dataset *d, int keep) {
-    TUTTI_TRY(away_check(d));
-    TUTTI_CHECK(keep >= 0, TUTTI_ERR_ARG, "%d files to keep", keep);
-    return TUTTI_OK;
-}
-
-tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
-    TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
-    const tutti__dataset_same same = {"drop", "how many files to keep",
-                                      tutti__hash(TUTTI__HASH_START, &keep, sizeof keep)};
-    const tutti__model *m = &d->model;
-    TUTTI_TRY(tutti__dataset_call(d, &same, drop_check(d, keep)));
-    if (m->files_n <= keep) return TUTTI_OK;
-    const int64_t last = m->files[m->files_n - keep - 1].id; /* the newest file that goes */
-    unsigned char *goes = tutti__calloc((size_t)m->segments_n + 1, 1);
-    int64_t first_kept = 0;
-    tutti_err err = tutti__dataset_agree(d, goes ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    for (; err == TUTTI_OK && first_kept < m->segments_n && m->segments[first_kept].file <= last;
-         first_kept++)
-        goes[first_kept] = 1;
-    if (err == TUTTI_OK && d->team->rank == 0) err = needed_stay(d, first_kept, goes);
-    if (goes) err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) err = tutti__team_tell(d->team, goes, (int)m->segments_n);
-    if (err == TUTTI_OK) err = segments_remove(d, goes);
-    tutti__free(goes);
-    return tutti__dataset_named(d, "drop", err);
 }

@@ -11,9 +11,11 @@
  *   chunks          chunks of compressed sections, packed and unpacked                     no MPI
  *   compressed      compressed variables: entries to chunks and back
  *   dataset_ids     id maps
+ *   misfit          values that do not fit, told by variable and position
  *   move            put, get, follow
  *   checksums       blocks of sections: summed, read back, compared
- *   commit          begin, commit, discard, erase, drop
+ *   commit          begin, commit, discard
+ *   take_away       erase, drop; what killed writers left
  *   content, tar    bytes of segments outside of data files, headers of tar archives      no MPI
  *   archive         states to other places and back
  *   dataset_infos   infos
@@ -242,16 +244,18 @@ tutti_err tutti__own_variable(tutti_dataset *d, const tutti__space *space, const
 tutti_err tutti__fill_pattern(double fill, int type, int order, unsigned char pattern[16],
                               int *size_out) TUTTI_MUST_USE;
 
+/* ---- misfit.c */
+/* After an operation on sections of a file: TUTTI_ERR_VALUE names the variable and the position.  The
+ * same on all ranks. */
+void tutti__dataset_misfit(const tutti_dataset *d, const tutti__section *sections, int64_t n,
+                           tutti_err err);
+
 /* ---- sections.c */
 /* Those of a segment, by number.   Collective. */
 tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment,
                              const tutti__known **out) TUTTI_MUST_USE;
 /* The section of a variable in it, or NULL. */
 const tutti__section *tutti__section_find(const tutti__known *k, int64_t variable, int64_t part);
-/* After an operation on sections of a file: TUTTI_ERR_VALUE names the variable and the position.  The
- * same on all ranks. */
-void tutti__dataset_misfit(const tutti_dataset *d, const tutti__section *sections, int64_t n,
-                           tutti_err err);
 /* A segment that has begun and was not committed (an id); NULL: it is none of those. */
 const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment);
 /* Its section of a variable, or NULL. */
@@ -269,8 +273,6 @@ tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) TUTTI_MUS
 void tutti__writings_free(tutti_dataset *d); /* nothing is under way any more */
 
 /* ---- ranked.c */
-/* Bytes of the header of a section by that many ranks. */
-tutti_off tutti__ranked_header(int ranks);
 /* A section of the segment being written by this decomposition, its header and, where it is new, its
  * list of entries written.   Collective. */
 tutti_err tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, tutti_decomposition *p,
@@ -300,10 +302,12 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
 /* ---- commit.c */
 /* The first bytes of a data file say what it is. */
 void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]);
+/* Give up what has begun since the last commit.   Collective. */
+tutti_err tutti__dataset_give_up(tutti_dataset *d) TUTTI_MUST_USE;
+
+/* ---- take_away.c */
 /* Data behind the last segment of each file is cut off, files whose segments are all archived are
  * removed; one that is too short is damaged.   Local. */
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;
-/* Give up what has begun since the last commit.   Collective. */
-tutti_err tutti__dataset_give_up(tutti_dataset *d) TUTTI_MUST_USE;
 
 #endif

@@ -251,6 +251,23 @@ static void private_remove(tutti__meta *m) {
     m->own[0] = 0;
 }
 
+/* Metadata without tables, or none, are those of a new dataset.  If there are data, they have been lost:
+ * nothing is begun that would take the data for leftovers. */
+static tutti_err no_data(const tutti__meta *m) {
+    DIR *dir = opendir(m->directory);
+    struct dirent *e;
+    struct stat st;
+    int has = 0;
+    while (dir && !has && (e = readdir(dir)))
+        has = tutti__file_name_right(e->d_name) &&
+              fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 4096;
+    if (dir) closedir(dir);
+    TUTTI_CHECK(!has, TUTTI_ERR_FORMAT,
+                "'%s' has data, but its metadata are gone: tutti repair brings them back",
+                m->directory);
+    return TUTTI_OK;
+}
+
 /* Did the last statement fail because somebody was killed? */
 static int journal_is_hot(const tutti__meta *m) {
     char journal[TUTTI__PATH + 64];
@@ -271,7 +288,7 @@ static tutti_err reader_try(tutti__meta *m) {
         if (err == TUTTI_OK) err = identify(m, &empty);
     }
     m->empty = empty;
-    return err;
+    return err == TUTTI_OK && empty ? no_data(m) : err;
 }
 
 static tutti_err reader_open(tutti__meta *m) {
@@ -299,23 +316,6 @@ static void parent_sync(const tutti__meta *m) {
     if (fd < 0) return;
     (void)fsync(fd);
     close(fd);
-}
-
-/* Metadata without tables are those of a new dataset.  If there are data, they have been lost: nothing
- * is begun that would take the data for leftovers. */
-static tutti_err no_data(const tutti__meta *m) {
-    DIR *dir = opendir(m->directory);
-    struct dirent *e;
-    struct stat st;
-    int has = 0;
-    while (dir && !has && (e = readdir(dir)))
-        has = tutti__file_name_right(e->d_name) &&
-              fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 4096;
-    if (dir) closedir(dir);
-    TUTTI_CHECK(!has, TUTTI_ERR_FORMAT,
-                "'%s' has data, but its metadata are gone: tutti repair brings them back",
-                m->directory);
-    return TUTTI_OK;
 }
 
 static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
@@ -363,10 +363,13 @@ tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt
     struct stat st;
     if (m->writes)
         err = writer_open(m, opt);
-    else if (stat(m->path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
-        err = tutti__error_set(errno == ENOENT ? TUTTI_ERR_NOT_FOUND : TUTTI_ERR_FORMAT, errno, -1,
-                               "'%s' has no dataset", directory);
-    else
+    else if (stat(m->path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        const int sys = errno;
+        err = no_data(m);
+        if (err == TUTTI_OK)
+            err = tutti__error_set(sys == ENOENT ? TUTTI_ERR_NOT_FOUND : TUTTI_ERR_FORMAT, sys, -1,
+                                   "'%s' has no dataset", directory);
+    } else
         err = reader_open(m);
     if (err == TUTTI_OK)
         *out = m;

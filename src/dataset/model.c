@@ -266,3 +266,10 @@ tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *
     }
     return TUTTI_OK;
 }
+
+void tutti__model_sizes_drop(tutti__model *m, int64_t segment) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < m->sizes_n; i++)
+        if (m->sizes[i].segment != segment) m->sizes[n++] = m->sizes[i];
+    m->sizes_n = n;
+}

@@ -98,6 +98,9 @@ int tutti__model_file_lives(const tutti__model *m, int64_t file);
 /* The size of a space as of a segment (an id; INT64_MAX: now), or NULL. */
 tutti__size *tutti__model_size(const tutti__model *m, int64_t space, int64_t segment);
 
+/* A segment is gone, and the sizes that it set. */
+void tutti__model_sizes_drop(tutti__model *m, int64_t segment);
+
 /* ---- what may be in a row, whoever wrote it */
 int tutti__name_right(const char *name, size_t room); /* also those of the library, with ':' */
 /* Data files are the library's own: no other name is opened. */

@@ -14,11 +14,7 @@
 #include <string.h>
 #include "comm/sparse.h"
 
-enum { HEAD = 3 }; /* numbers before the table */
-
-tutti_off tutti__ranked_header(int ranks) {
-    return tutti__align_up((HEAD + (tutti_off)ranks) * 8, TUTTI__SECTION_ALIGN);
-}
+enum { HEAD = TUTTI__RANKED_HEAD }; /* numbers before the table */
 
 static tutti_err exchange_sizes(tutti_dataset *d, int64_t mine, int64_t *all) {
     TUTTI_MPI(MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, d->team->comm));
@@ -218,11 +214,6 @@ tutti_err tutti__ranked_writes(tutti_dataset *d, const tutti__section *s, tutti_
 
 /* ---- reading: where are my positions? */
 
-/* What the header says; the others are told. */
-typedef struct {
-    int64_t ranks, entries;
-} shape;
-
 static tutti_err read_at(tutti_file *f, tutti_off at, tutti_off bytes, void *to) {
     tutti_access *access = NULL;
     tutti_off count = 0;
@@ -234,19 +225,12 @@ static tutti_err read_at(tutti_file *f, tutti_off at, tutti_off bytes, void *to)
     return TUTTI_OK;
 }
 
-static tutti_err header_read(tutti_file *f, const tutti__section *s, tutti_off item, shape *out) {
+static tutti_err header_read(tutti_file *f, const tutti__section *s, tutti_off item,
+                             tutti__ranked_head *out) {
     int64_t head[2] = {0, 0};
-    tutti_off bytes = 0;
     TUTTI_CHECK(s->bytes >= 8 * HEAD, TUTTI_ERR_FORMAT, "a section by ranks has no header");
     TUTTI_TRY(read_at(f, s->start, sizeof head, head));
-    *out = (shape){(int64_t)le64toh((uint64_t)head[0]), (int64_t)le64toh((uint64_t)head[1])};
-    TUTTI_CHECK(out->ranks >= 1 && out->ranks <= INT32_MAX && out->entries >= 0 &&
-                    tutti__mul_ok(out->entries, item, &bytes) &&
-                    tutti__add_ok(bytes, tutti__ranked_header((int)out->ranks), &bytes) &&
-                    bytes == s->bytes,
-                TUTTI_ERR_FORMAT, "the header of a section by ranks makes no sense: %lld entries",
-                (long long)out->entries);
-    return TUTTI_OK;
+    return tutti__ranked_head_take(head, s, item, out);
 }
 
 /* A position and its place in the list. */
@@ -473,7 +457,7 @@ tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_o
                               tutti_count *holes_n_out) {
     const tutti__segment_row *g = tutti__model_segment_id(&d->model, s->segment);
     tutti_file *f = NULL;
-    shape head = {0, 0};
+    tutti__ranked_head head = {0, 0};
     const tutti__places *places = NULL;
     pieces list = {0};
     tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), 0, &f);

@@ -8,10 +8,21 @@
 #include "dataset/repair_impl.h"
 
 #include <endian.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/sums.h"
+
+void tutti__repair_lost(tutti__repair *r, int64_t n, const char *format, ...) {
+    va_list args;
+    if (n <= 0) return;
+    r->report.lost += n;
+    if (r->report.first_lost[0]) return;
+    va_start(args, format);
+    vsnprintf(r->report.first_lost, sizeof r->report.first_lost, format, args);
+    va_end(args);
+}
 
 /* ---- rows */
 

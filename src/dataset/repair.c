@@ -9,7 +9,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +19,6 @@
 
 #define NEW_NAME TUTTI__META_NAME ".new"
 #define DAMAGED ".damaged"
-
-void tutti__repair_lost(tutti__repair *r, int64_t n, const char *format, ...) {
-    va_list args;
-    if (n <= 0) return;
-    r->report.lost += n;
-    if (r->report.first_lost[0]) return;
-    va_start(args, format);
-    vsnprintf(r->report.first_lost, sizeof r->report.first_lost, format, args);
-    va_end(args);
-}
 
 /* ---- the directory */
 

@@ -80,6 +80,19 @@ int tutti__row_info(const tutti__row *r, int64_t *segment_out);
 /* The first number of a row (an id, a segment); -1: it has none. */
 int64_t tutti__row_id(const tutti__row *r);
 
+/* ---- sections by ranks (ranked_head.c) */
+
+enum { TUTTI__RANKED_HEAD = 3 }; /* numbers before the table */
+typedef struct tutti__ranked_head {
+    int64_t ranks, entries;
+} tutti__ranked_head;
+
+/* Bytes of the header of a section by that many ranks. */
+tutti_off tutti__ranked_header(int ranks);
+/* What the first two numbers of one say, which fits the section and its items.  Pure. */
+tutti_err tutti__ranked_head_take(const int64_t head[2], const tutti__section *s, tutti_off item,
+                                  tutti__ranked_head *out) TUTTI_MUST_USE;
+
 /* ---- data files */
 
 /* A segment that was found in one. */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=900 cores=2 builds=openmpi,mpich
+# TEST ranks=0 timeout=900 cores=2
 # Power cuts: everything that a writer does to its files is recorded, SQLite's part included; then the power is cut after some of the records
 # (tier=full: after every one), and what was not synced is lost, torn or reordered.  Every segment whose commit had returned is there, no half
 # one, and writing goes on.  And that the model finds something where syncs are left out.
