@@ -128,7 +128,8 @@ static tutti_err plan_anew(tutti_request *r, const tutti__vote *v) {
         p->batch = tutti__batch_ref(r->op.parts->batch);
         tutti__parts_start(r->op.parts, p->batch, 0);
     }
-    p->heavy = v->max[MAX_DESCRIPTION] > TUTTI__CACHED_BYTES;
+    p->worth = all.max_bytes / TUTTI__CACHED_PART;
+    tutti__plan_weigh(p, v->max[MAX_DESCRIPTION]);
     const tutti_err err = tutti__plan_make(p, &all);
     if (err != TUTTI_OK) {
         tutti__plan_destroy(&p);
