@@ -229,10 +229,14 @@ static size_t description_size(const tutti__op *op) {
     return op->parts ? tutti__batch_size(op->parts->batch) : tutti_access_size(op->access);
 }
 
-/* Checksums are wanted, and this rank has parts of blocks only. */
+/* Checksums are wanted, and much of what this rank has are parts of blocks.  Of long runs only the ends
+ * are, which whoever wants the checksums reads again. */
 static int breaks_blocks(const tutti_request *r) {
-    const tutti_off block = tutti__request_block(r), grain = tutti__side_grain(r->op.access->file);
-    return block > 0 && grain % block != 0;
+    enum { LONG = 16 }; /* blocks */
+    const tutti__side s = r->op.access->file;
+    const tutti_off block = tutti__request_block(r);
+    if (block == 0 || tutti__side_grain(s) % block == 0) return 0;
+    return tutti__side_bytes(s) < LONG * block * tutti__side_runs(s);
 }
 
 /* By messages: with the summary of all requests, for a new plan. */
