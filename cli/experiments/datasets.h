@@ -81,6 +81,8 @@ typedef struct dataset_way {
 } dataset_way;
 tutti_err datasets_open(const experiment *x, const char *path, const dataset_way *way,
                         tutti_dataset **out);
+/* Goals are for full sizes: no grade with --quick. */
+finding_grade datasets_grade(const experiment *x, int met);
 int datasets_part(const experiment *x, const char *part); /* is it to be measured? */
 double datasets_cpu(void);                                /* of this process */
 
