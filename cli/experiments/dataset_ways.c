@@ -323,8 +323,8 @@ static void show(const race *r, const char *part) {
     exhibit_note(
         e,
         "Milliseconds of begin, put and commit, and of a get of all; medians of %d rounds, "
-        "quartiles in the JSON.  The limit: as many contiguous bytes of each rank%s.  Ratios "
-        "are of medians.  First: the first step with all variables.",
+        "quartiles in the JSON.  The limit: as many contiguous bytes of each rank%s; "
+        "ratios of medians are to the faster one.  First: the first step with all variables.",
         limit ? limit->rounds : 0, s->level == TUTTI_DURABLE ? ", and fsync" : "");
     for (int i = 0; i < r->n; i++) {
         const racer *of = race_find(r, r->racer[i].name);
