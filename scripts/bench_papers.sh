@@ -107,4 +107,7 @@ run "$many" primitives primitives --dir "$dir,$memory" --budget "$budget"
 run "$many" sections sections --dir "$dir" --budget "$((budget * 3 / 2))"
 run_few_operations
 run_meshes
+run "$many" dataset dataset --part visible --dir "$memory" --budget "$((budget / 2))"
+run "$many" dataset-disk dataset --part durable,buffers,meshes,commits,opening --size 8m --dir "$dir" \
+    --budget "$((budget / 3))"
 run "$few" auto auto --dir "$dir,$memory" --budget "$((budget * 7 / 4))"

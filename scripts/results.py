@@ -147,12 +147,14 @@ Where this machine differs from the papers' clusters, and why:
 - **Fences and locks** are shared memory underneath on one node, so that they lose less against messages than over InfiniBand.
 
 """
-ORDER = ["steps", "overlap", "pipelines", "primitives", "sections", "mesh", "auto"]
+ORDER = ["steps", "overlap", "pipelines", "primitives", "sections", "mesh", "dataset", "auto"]
 DEVICES = "bjt.msh mesa.msh fingers.msh power.msh"  # of scripts/meshes.sh
 ARGUMENTS = {  # by the name of the report, where these say more than the experiment's name
     "paper-mesh": "fingers.msh --part writes",
     "paper-mesh-tables": f"{DEVICES} --part tables",
     "paper-mesh-gluster": "mesa.msh --part writes --rule own,idg --plan fresh --loads 1,10,100 --rounds 3 --budget 60 --dir MOUNT",
+    "paper-dataset": "--part visible --dir /dev/shm",
+    "paper-dataset-disk": "--part durable,buffers,meshes,commits,opening --size 8m",
     "paper-mesh-rules": f"{DEVICES} --part writes --method independent,list --rule own,idg --loads 1,5,10,25,50,100",
 }
 GRADES = {"met": "**Goal met.** ", "missed": "**Goal missed.** ", "failed": "**Failed.** ", "plain": ""}

@@ -37,6 +37,7 @@ typedef struct bench_config {
     int operands; /* of an experiment: names of files, which belong to argv */
     char **operand;
     cli_list partitions, loads, rules; /* of the experiment with meshes */
+    cli_list ways; /* of the experiment with datasets: words of their names; none: all */
     tutti_mesh_order order;
     tutti_mesh_by by;
     tutti_count nodes; /* of the mesh that it makes itself */

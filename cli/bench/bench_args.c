@@ -181,6 +181,13 @@ static int set_by(bench_config *c, const char *value) {
     return c->by = (tutti_mesh_by)i, 0;
 }
 
+/* ---- datasets */
+
+static int set_ways(bench_config *c, const char *value) {
+    cli_list_split(&c->ways, value);
+    return c->ways.n ? 0 : wrong_value("ways", value, "words of the names of ways are needed");
+}
+
 /* ---- all kinds again */
 
 static int set_iops(bench_config *c, const char *value) {
@@ -293,6 +300,7 @@ static const struct argument {
     {"rule", TAKES_VALUE | NOT_EVERYWHERE, set_rule},
     {"order", TAKES_VALUE | NOT_EVERYWHERE, set_order},
     {"by", TAKES_VALUE | NOT_EVERYWHERE, set_by},
+    {"ways", TAKES_VALUE | NOT_EVERYWHERE, set_ways},
 };
 
 /* ---- the walk over the arguments */
@@ -411,5 +419,6 @@ void bench_config_free(bench_config *c) {
     cli_list_free(&c->partitions);
     cli_list_free(&c->loads);
     cli_list_free(&c->rules);
+    cli_list_free(&c->ways);
     free(c->operand);
 }

@@ -122,11 +122,24 @@ void tutti__batch_drop(tutti__batch **pb) {
     tutti__free(b);
 }
 
+/* Memory of a side that nobody has counted yet: variables with one decomposition share theirs. */
+static size_t size_beside(tutti__side s, const tutti__node *counted) {
+    const tutti__node *n = s.node;
+    if (n && n->kind == TUTTI__VEC && n->vec.child == counted) return sizeof s + sizeof *n;
+    return n == counted ? sizeof s : tutti__side_size(s);
+}
+
 size_t tutti__batch_size(const tutti__batch *b) {
-    size_t size = sizeof *b + tutti_access_size(&b->all);
-    for (int i = 0; i < b->n; i++)
-        size += sizeof b->part[0] + tutti_access_size(&b->part[i].access);
-    return size;
+    const tutti__node *file = NULL, *memory = NULL;
+    size_t size = sizeof *b;
+    for (int i = 0; i < b->n; i++) {
+        const tutti_access *a = &b->part[i].access;
+        size += sizeof b->part[0] + size_beside(a->file, file) + size_beside(a->memory, memory);
+        size += tutti__side_size(a->repeats.file) + tutti__side_size(a->repeats.memory);
+        file = a->file.node;
+        memory = a->memory.node;
+    }
+    return size + size_beside(b->all.file, file) + tutti__side_size(b->all.memory);
 }
 
 static int by_offset(const void *a, const void *b) {
@@ -182,6 +195,18 @@ static tutti_err records_unite(int n, tutti__side *sides, tutti__side *out) {
     return tutti__side_vec(record, count, stride, out);
 }
 
+/* One list again and again, as variables have that share a decomposition: copies of it say it all, and
+ * nothing of its length is read.  0: they are not. */
+static int are_copies(int n, const tutti__side *sides) {
+    const tutti__node *first = sides[0].node;
+    const tutti_off stride = n > 1 ? sides[1].disp - sides[0].disp : 0;
+    if (n < 2 || first->kind != TUTTI__LIST) return 0;
+    for (int i = 1; i < n; i++)
+        if (sides[i].disp - sides[i - 1].disp != stride || !tutti__node_equal(first, sides[i].node))
+            return 0;
+    return 1;
+}
+
 /* One after the other, unless they interleave. */
 static tutti_err unite(int n, tutti__side *sides, tutti__side *out) {
     int apart = 1;
@@ -189,6 +214,8 @@ static tutti_err unite(int n, tutti__side *sides, tutti__side *out) {
     for (int i = 1; i < n; i++) apart &= tutti__side_hi(sides[i - 1]) <= tutti__side_lo(sides[i]);
     if (!apart && in_records(n, sides)) return records_unite(n, sides, out);
     if (!apart) return interleave(n, sides, out);
+    if (are_copies(n, sides))
+        return tutti__side_vec(tutti__side_ref(sides[0]), n, sides[1].disp - sides[0].disp, out);
     for (int i = 0; i < n; i++) (void)tutti__side_ref(sides[i]); /* taken over */
     return tutti__side_cat(n, sides, out);
 }

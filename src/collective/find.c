@@ -128,7 +128,8 @@ static tutti_err plan_anew(tutti_request *r, const tutti__vote *v) {
         p->batch = tutti__batch_ref(r->op.parts->batch);
         tutti__parts_start(r->op.parts, p->batch, 0);
     }
-    p->heavy = v->max[MAX_DESCRIPTION] > TUTTI__CACHED_BYTES;
+    p->worth = all.max_bytes / TUTTI__CACHED_PART;
+    tutti__plan_weigh(p, v->max[MAX_DESCRIPTION]);
     const tutti_err err = tutti__plan_make(p, &all);
     if (err != TUTTI_OK) {
         tutti__plan_destroy(&p);
@@ -228,10 +229,14 @@ static size_t description_size(const tutti__op *op) {
     return op->parts ? tutti__batch_size(op->parts->batch) : tutti_access_size(op->access);
 }
 
-/* Checksums are wanted, and this rank has parts of blocks only. */
+/* Checksums are wanted, and much of what this rank has are parts of blocks.  Of long runs only the ends
+ * are, which whoever wants the checksums reads again. */
 static int breaks_blocks(const tutti_request *r) {
-    const tutti_off block = tutti__request_block(r), grain = tutti__side_grain(r->op.access->file);
-    return block > 0 && grain % block != 0;
+    enum { LONG = 16 }; /* blocks */
+    const tutti__side s = r->op.access->file;
+    const tutti_off block = tutti__request_block(r);
+    if (block == 0 || tutti__side_grain(s) % block == 0) return 0;
+    return tutti__side_bytes(s) < LONG * block * tutti__side_runs(s);
 }
 
 /* By messages: with the summary of all requests, for a new plan. */

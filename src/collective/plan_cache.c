@@ -147,10 +147,26 @@ void tutti__plan_release(tutti_plan **pp) {
     *pp = NULL;
 }
 
+/* Of large plans for one direction so many are kept: for nodes and elements, put by turns. */
+enum { LARGE_KEPT = 2 };
+
+/* The oldest large plan goes if there are as many as there may be. */
+static void large_make_room(const tutti_file *f, int is_write) {
+    tutti_plan *last = NULL;
+    int n = 0;
+    for (tutti_plan *p = f->cached; p; p = p->older)
+        if (p->large && p->is_write == is_write) {
+            last = p;
+            n++;
+        }
+    if (n >= LARGE_KEPT) tutti__plan_cache_evict(last);
+}
+
 void tutti__plan_cache_add(tutti_plan *p) {
     tutti_file *f = p->file;
     const int most = (int)tutti__min(f->opt.plan_cache, TUTTI__RANGES);
     if (p->heavy || p->makeshift || most == 0) return;
+    if (p->large) large_make_room(f, p->is_write);
     if (f->cached_n == most) {
         tutti_plan *last = f->cached;
         while (last->older) last = last->older;

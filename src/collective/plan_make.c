@@ -85,7 +85,7 @@ static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
     v.max[BYTES] = (tutti_off)tutti__plan_bytes(p);
     TUTTI_TRY(tutti__team_vote(p->file->team, err, &v));
     *large_out = v.max[LARGE] > 0;
-    p->heavy |= v.max[BYTES] > TUTTI__CACHED_BYTES;
+    tutti__plan_weigh(p, v.max[BYTES]);
     return TUTTI_OK;
 }
 
@@ -151,7 +151,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     if (agreed != TUTTI_OK || v.max[NO_SHARED] || v.max[NO_RESIDENT])
         forms_forget(team); /* not all have closed theirs */
     TUTTI_TRY(agreed);
-    p->heavy |= v.max[BYTES] > TUTTI__CACHED_BYTES;
+    tutti__plan_weigh(p, v.max[BYTES]);
     p->makeshift |= v.max[NO_SHARED] || v.max[NO_RESIDENT];
     if (v.max[NO_RESIDENT]) {
         tutti__resident_not(p);

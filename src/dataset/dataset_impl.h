@@ -86,6 +86,10 @@ void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decompos
  * has it).  Kept with the decomposition: the same again costs nothing.   Local. */
 tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
                                       const tutti_access **out) TUTTI_MUST_USE;
+/* The entries that this rank writes as bytes one after the other, from 0 on, in the order of the spec.
+ * Kept likewise.   Local. */
+tutti_err tutti__decomposition_packed(tutti_decomposition *p, tutti_off item_bytes,
+                                      const tutti_access **out) TUTTI_MUST_USE;
 /* Its entries one by one, in the order of the spec: position in the space, place in memory (in entries
  * from the buffer), and whether this rank writes it.  Each is [entries] or NULL.   Local. */
 tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *position_out,
@@ -150,8 +154,13 @@ typedef struct tutti__listed {
 /* Where the entries of a rank lie in a section by ranks. */
 typedef struct tutti__places {
     int64_t decomposition, segment, part;
+    tutti_count entries; /* of the list */
     tutti_count n;
-    tutti_count *place; /* [n] in the order of the decomposition; -1: nobody has put it */
+    tutti_count *place;   /* [n] in the order of the decomposition; -1: nobody has put it */
+    tutti_off item;       /* of items of so many bytes */
+    tutti_access *access; /* it is this, from the first place on; NULL: not made yet */
+    tutti_count *holes;   /* and these in memory have no place */
+    tutti_count holes_n;
 } tutti__places;
 
 struct tutti_dataset {
@@ -217,6 +226,7 @@ tutti_err tutti__dataset_file_close(tutti_dataset *d, const tutti__datafile *row
 void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to, size_t room);
 /* The model as rank 0 has it in the database now, on all ranks.   Collective. */
 tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) TUTTI_MUST_USE;
+void tutti__places_free(tutti__places *at); /* what it has */
 /* Forget what is known of segments that are gone. */
 void tutti__dataset_forget(tutti_dataset *d);
 

@@ -175,6 +175,12 @@ tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) {
     return err;
 }
 
+void tutti__places_free(tutti__places *at) {
+    tutti__free(at->place);
+    tutti__free(at->holes);
+    tutti_access_free(&at->access);
+}
+
 void tutti__dataset_forget(tutti_dataset *d) {
     for (int64_t i = 0; i < d->known_n; i++) {
         tutti__free(d->known[i].sections);
@@ -188,7 +194,7 @@ void tutti__dataset_forget(tutti_dataset *d) {
         if (tutti__model_segment_id(&d->model, d->places[i].segment))
             d->places[n++] = d->places[i];
         else
-            tutti__free(d->places[i].place);
+            tutti__places_free(&d->places[i]);
     }
     d->places_n = n;
     n = 0;

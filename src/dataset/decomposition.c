@@ -135,17 +135,43 @@ static tutti_err runs_access(const tutti__entry_runs *runs, tutti_off item, tutt
     return err;
 }
 
+/* Pieces of one entry each, from file offset 0 on; what goes on in memory as well is joined. */
+static tutti_err packed_access(const tutti_decomposition *p, tutti_off item, tutti_access **out) {
+    const size_t n = (size_t)p->facts.entries, most = (size_t)p->facts.written;
+    tutti_count *memory = tutti__malloc(n * sizeof *memory);
+    unsigned char *writes = tutti__malloc(n);
+    tutti_off *v = tutti__malloc(3 * most * sizeof *v);
+    tutti_off *file = v, *from = v + most, *length = v + 2 * most, at = 0;
+    tutti_count k = 0;
+    tutti_err err = memory && writes && v ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = tutti__decomposition_list(p, NULL, memory, writes);
+    for (size_t i = 0; err == TUTTI_OK && i < n; i++) {
+        if (!writes[i]) continue;
+        if (k > 0 && from[k - 1] + length[k - 1] == memory[i] * item) {
+            length[k - 1] += item;
+        } else {
+            file[k] = at;
+            from[k] = memory[i] * item;
+            length[k++] = item;
+        }
+        at += item;
+    }
+    if (err == TUTTI_OK) err = tutti_access_pieces(k, file, from, length, out);
+    tutti__free(v);
+    tutti__free(writes);
+    tutti__free(memory);
+    return err;
+}
+
 static tutti_err access_make(const tutti_decomposition *p, tutti_off item, int is_write,
                              tutti_access **out) {
+    if (is_write == TUTTI__PACKED) return packed_access(p, item, out);
     if (p->is_slice) return tutti__slice_items(p, item, out);
     return runs_access(is_write ? &p->written : &p->held, item, out);
 }
 
-tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
-                                      const tutti_access **out) {
-    TUTTI_TRY(tutti__decomposition_live(p));
-    TUTTI_CHECK(item_bytes >= 1, TUTTI_ERR_ARG, "items of %lld bytes", (long long)item_bytes);
-    is_write = is_write && !tutti__decomposition_writes_all(p);
+static tutti_err access_get(tutti_decomposition *p, tutti_off item_bytes, int is_write,
+                            const tutti_access **out) {
     tutti__sized_access *a = p->accesses;
     while (a && (a->item_bytes != item_bytes || a->is_write != is_write)) a = a->next;
     if (!a) {
@@ -159,4 +185,17 @@ tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_byt
     }
     *out = a->access;
     return TUTTI_OK;
+}
+
+tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
+                                      const tutti_access **out) {
+    TUTTI_TRY(tutti__decomposition_live(p));
+    TUTTI_CHECK(item_bytes >= 1, TUTTI_ERR_ARG, "items of %lld bytes", (long long)item_bytes);
+    return access_get(p, item_bytes, is_write && !tutti__decomposition_writes_all(p), out);
+}
+
+tutti_err tutti__decomposition_packed(tutti_decomposition *p, tutti_off item_bytes,
+                                      const tutti_access **out) {
+    TUTTI_TRY(tutti__decomposition_live(p));
+    return access_get(p, item_bytes, TUTTI__PACKED, out);
 }

@@ -32,9 +32,10 @@ typedef struct tutti__entry_runs {
 } tutti__entry_runs;
 
 /* An access that has been asked for. */
+enum { TUTTI__PACKED = 2 };
 typedef struct tutti__sized_access {
     tutti_off item_bytes;
-    int is_write;
+    int is_write; /* 0, 1, TUTTI__PACKED */
     tutti_access *access;
     struct tutti__sized_access *next;
 } tutti__sized_access;

@@ -187,29 +187,15 @@ static void pieces_add(pieces *p, tutti_off file, tutti_off memory, tutti_off by
 tutti_err tutti__ranked_writes(tutti_dataset *d, const tutti__section *s, tutti_off item,
                                tutti_decomposition *p, tutti_access **out) {
     const tutti__section_state *state = tutti__section_state_of(d, s);
+    const tutti_access *access = NULL;
     tutti__decomposition_facts facts;
-    pieces list = {0};
     tutti__decomposition_facts_of(p, &facts);
     TUTTI_CHECK(state->decomposition == facts.number, TUTTI_ERR_STATE,
                 "variable '%s' has layout ranked and was put by another decomposition",
                 tutti__model_variable_id(&d->model, s->variable)->name);
-    const size_t n = (size_t)facts.entries;
-    tutti_count *memory = tutti__malloc(n * sizeof *memory);
-    unsigned char *writes = tutti__malloc(n);
-    tutti_err err = memory && writes ? pieces_make(facts.written, &list) : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = tutti__decomposition_list(p, NULL, memory, writes);
-    tutti_off at = s->start + tutti__ranked_header(d->team->size) + state->before * item;
-    for (size_t i = 0; err == TUTTI_OK && i < n; i++) {
-        if (!writes[i]) continue;
-        pieces_add(&list, at, memory[i] * item, item);
-        at += item;
-    }
-    if (err == TUTTI_OK)
-        err = tutti_access_pieces(list.n, list.file, list.memory, list.length, out);
-    pieces_free(&list);
-    tutti__free(memory);
-    tutti__free(writes);
-    return err;
+    TUTTI_TRY(tutti__decomposition_packed(p, item, &access));
+    return tutti_access_shift(
+        access, s->start + tutti__ranked_header(d->team->size) + state->before * item, 0, out);
 }
 
 /* ---- reading: where are my positions? */
@@ -416,8 +402,14 @@ static tutti_err list_find(tutti_dataset *d, const tutti__section *s, int space,
     return tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), 0, f);
 }
 
+static tutti_err list_right(tutti_count listed, tutti_count entries) {
+    TUTTI_CHECK(listed == entries, TUTTI_ERR_FORMAT, "a list of %lld entries for a section of %lld",
+                (long long)listed, (long long)entries);
+    return TUTTI_OK;
+}
+
 static tutti_err places_for(tutti_dataset *d, const tutti__section *s, tutti_decomposition *p,
-                            tutti_count entries, const tutti__places **out) {
+                            tutti_count entries, tutti__places **out) {
     tutti__decomposition_facts facts;
     tutti__section list;
     tutti_file *f = NULL;
@@ -426,17 +418,17 @@ static tutti_err places_for(tutti_dataset *d, const tutti__section *s, tutti_dec
         if (d->places[i].decomposition == facts.number && d->places[i].segment == s->list_segment &&
             d->places[i].part == s->list_part) {
             *out = &d->places[i];
-            return TUTTI_OK;
+            return list_right(d->places[i].entries, entries);
         }
     TUTTI_TRY(list_find(d, s, facts.space, &list, &f));
-    TUTTI_CHECK(list.bytes / 8 == entries, TUTTI_ERR_FORMAT,
-                "a list of %lld entries for a section of %lld", (long long)(list.bytes / 8),
-                (long long)entries);
-    tutti__places new = {
-        .decomposition = facts.number, .segment = s->list_segment, .part = s->list_part};
+    TUTTI_TRY(list_right(list.bytes / 8, entries));
+    tutti__places new = {.decomposition = facts.number,
+                         .segment = s->list_segment,
+                         .part = s->list_part,
+                         .entries = entries};
     TUTTI_TRY(places_make(d, f, &list, p, &new));
     if (d->places_n == PLACES) {
-        tutti__free(d->places[0].place);
+        tutti__places_free(&d->places[0]);
         memmove(d->places, d->places + 1, (PLACES - 1) * sizeof *d->places);
         d->places_n--;
     }
@@ -452,37 +444,62 @@ static tutti_err places_for(tutti_dataset *d, const tutti__section *s, tutti_dec
     return TUTTI_OK;
 }
 
+/* The entries of a rank as bytes from the first place on, and those that have none: made once for each
+ * size of items.   Local. */
+static tutti_err places_access(tutti__places *at, tutti_decomposition *p, tutti_off item) {
+    pieces list = {0};
+    const size_t n = (size_t)at->n;
+    if (at->access && at->item == item) return TUTTI_OK;
+    tutti_access_free(&at->access);
+    tutti__free(at->holes);
+    at->holes_n = 0;
+    at->holes = tutti__malloc(n * sizeof *at->holes);
+    tutti_count *memory = tutti__malloc(n * sizeof *memory);
+    tutti_err err = memory && at->holes ? pieces_make(at->n, &list) : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = tutti__decomposition_list(p, NULL, memory, NULL);
+    for (size_t i = 0; err == TUTTI_OK && i < n; i++) {
+        if (at->place[i] < 0)
+            at->holes[at->holes_n++] = memory[i];
+        else
+            pieces_add(&list, at->place[i] * item, memory[i] * item, item);
+    }
+    if (err == TUTTI_OK)
+        err = tutti_access_pieces(list.n, list.file, list.memory, list.length, &at->access);
+    if (err == TUTTI_OK) at->item = item;
+    pieces_free(&list);
+    tutti__free(memory);
+    return err;
+}
+
+/* A copy, for the caller. */
+static tutti_err holes_copy(const tutti__places *at, tutti_count **out, tutti_count *n_out) {
+    const size_t bytes = (size_t)at->holes_n * sizeof **out;
+    *out = tutti__malloc(bytes);
+    if (!*out) return TUTTI_ERR_NOMEM;
+    if (bytes > 0) memcpy(*out, at->holes, bytes);
+    *n_out = at->holes_n;
+    return TUTTI_OK;
+}
+
 tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_off item,
                               tutti_decomposition *p, tutti_access **out, tutti_count **holes_out,
                               tutti_count *holes_n_out) {
     const tutti__segment_row *g = tutti__model_segment_id(&d->model, s->segment);
     tutti_file *f = NULL;
     tutti__ranked_head head = {0, 0};
-    const tutti__places *places = NULL;
-    pieces list = {0};
+    tutti__places *places = NULL;
+    tutti_count *holes = NULL, holes_n = 0;
     tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), 0, &f);
     TUTTI_TRY(err);
     if (d->team->rank == 0) err = header_read(f, s, item, &head);
     TUTTI_TRY(tutti__dataset_agree(d, err));
     TUTTI_TRY(tutti__team_tell(d->team, &head, (int)sizeof head));
     TUTTI_TRY(places_for(d, s, p, head.entries, &places));
-    const size_t n = (size_t)places->n;
-    tutti_count *memory = tutti__malloc(n * sizeof *memory);
-    tutti_count *holes = tutti__malloc(n * sizeof *holes);
-    tutti_count holes_n = 0;
-    err = memory && holes ? pieces_make(places->n, &list) : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = tutti__decomposition_list(p, NULL, memory, NULL);
-    const tutti_off data = s->start + tutti__ranked_header((int)head.ranks);
-    for (size_t i = 0; err == TUTTI_OK && i < n; i++) {
-        if (places->place[i] < 0)
-            holes[holes_n++] = memory[i];
-        else if (places->place[i] < head.entries)
-            pieces_add(&list, data + places->place[i] * item, memory[i] * item, item);
-    }
+    err = places_access(places, p, item);
+    if (err == TUTTI_OK) err = holes_copy(places, &holes, &holes_n);
     if (err == TUTTI_OK)
-        err = tutti_access_pieces(list.n, list.file, list.memory, list.length, out);
-    pieces_free(&list);
-    tutti__free(memory);
+        err = tutti_access_shift(places->access, s->start + tutti__ranked_header((int)head.ranks),
+                                 0, out);
     err = tutti__dataset_agree(d, err);
     if (err != TUTTI_OK) {
         tutti__free(holes);

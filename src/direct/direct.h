@@ -15,8 +15,8 @@ tutti_err tutti__run_sieve(tutti__op *op) TUTTI_MUST_USE;
 /* Its buffer, where an operation may have `room` bytes of a node (0: any). */
 tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off room);
 /* What list and sieve end with, if checksums are wanted: those of the blocks that the access has all
- * of. */
-tutti_err tutti__own_sums(tutti__op *op) TUTTI_MUST_USE;
+ * of; `but`: not those within one run of the file and one of memory, which are there already. */
+tutti_err tutti__own_sums(tutti__op *op, int but) TUTTI_MUST_USE;
 /* A list under a lock on its whole extent: atomic mode. */
 tutti_err tutti__run_atomic(tutti__op *op) TUTTI_MUST_USE;
 /* Are there locks at all? */

@@ -8,7 +8,8 @@
 #include "base/trace.h"
 #include "exchange/staging.h"
 
-enum { FEW_RUNS = 16 }; /* of one call without memory of its own */
+enum { FEW_RUNS = 16 };                    /* of one call without memory of its own */
+static const tutti_off SUMMED = 512 << 10; /* bytes with checksums that are written at a time */
 
 /* ---- list */
 
@@ -56,14 +57,37 @@ static tutti_err lister_add(lister *l, tutti_off file, char *memory, tutti_off b
     return TUTTI_OK;
 }
 
+/* Is a checksum of whatever is whole made before it is written? */
+static int sums_first(const tutti__op *op) {
+    return op->is_write && op->sums && !(op->parts && op->parts->in_order);
+}
+
+/* A long piece whose blocks have checksums: some blocks at a time, so that they are still in a cache when
+ * they are copied. */
+static tutti_err list_summed(lister *l, tutti_off file, char *memory, tutti_off bytes) {
+    const tutti_off origin = l->op->file->origin;
+    const tutti_off some = tutti__max(SUMMED, l->op->sums->bytes);
+    for (tutti_off at = 0, n; at < bytes; at += n) {
+        const tutti_off end = (file + at - origin + some) & ~(some - 1);
+        n = tutti__min(end - (file + at - origin), bytes - at);
+        TUTTI_TRY(tutti__sums_add(l->op->sums, file + at - origin, memory + at, n));
+        TUTTI_TRY(lister_add(l, file + at, memory + at, n));
+        TUTTI_TRY(lister_flush(l));
+        tutti__file_report(l->op->file, l->op->moved, l->total, "file");
+    }
+    return TUTTI_OK;
+}
+
 /* Stream bytes [0, total) of an access whose offset 0 is `shift` in the file. */
 static tutti_err list_pieces(lister *l, const tutti_access *a, char *buf, tutti_off shift,
                              tutti_off total) {
     tutti__cursor file, memory;
     tutti__burst fb, mb;
-    if (tutti__side_runs(a->file) == 1 && tutti__side_runs(a->memory) == 1) /* as it often is */
-        return lister_add(l, shift + tutti__side_lo(a->file),
-                          tutti__place(buf, tutti__side_lo(a->memory)), total);
+    if (tutti__side_runs(a->file) == 1 && tutti__side_runs(a->memory) == 1) { /* as it often is */
+        char *at = tutti__place(buf, tutti__side_lo(a->memory));
+        const tutti_off from = shift + tutti__side_lo(a->file);
+        return sums_first(l->op) ? list_summed(l, from, at, total) : lister_add(l, from, at, total);
+    }
     tutti__cursor_seek(&file, a->file, 0);
     tutti__cursor_seek(&memory, a->memory, 0);
     for (tutti_off at = 0; at < total && !l->ended;) {
@@ -107,6 +131,26 @@ static tutti_err list_parts(lister *l) {
     return lister_flush(l);
 }
 
+/* Checksums of what is in the stage: bytes [lo, hi) without their holes. */
+static tutti_err stretch_sums(const tutti__op *op, tutti_off from, tutti_off lo, tutti_off hi,
+                              const char *stage) {
+    const tutti_off by = op->shift - op->file->origin;
+    tutti_off begin = lo, end = lo; /* of the present run */
+    tutti__cursor c;
+    tutti__burst b;
+    tutti__cursor_seek(&c, op->access->file, from);
+    while (tutti__cursor_peek(&c, &b) && b.offset < hi) {
+        const tutti_off n = tutti__min(b.bytes, hi - b.offset);
+        if (b.offset != end) {
+            TUTTI_TRY(tutti__sums_add(op->sums, begin + by, stage + (begin - lo), end - begin));
+            begin = b.offset;
+        }
+        end = b.offset + n;
+        tutti__cursor_skip(&c, n);
+    }
+    return tutti__sums_add(op->sums, begin + by, stage + (begin - lo), end - begin);
+}
+
 /* One stretch of the file, out of the stage or into it. */
 static tutti_err list_stretch(lister *l, tutti_off from, tutti_off lo, tutti_off hi, char *stage) {
     tutti__op *op = l->op;
@@ -117,6 +161,7 @@ static tutti_err list_stretch(lister *l, tutti_off from, tutti_off lo, tutti_off
     tutti__cursor c;
     tutti__burst b;
     if (op->is_write) TUTTI_TRY(tutti__user_to_stage(&user, lo, hi, stage, &copied));
+    if (op->is_write && op->sums) TUTTI_TRY(stretch_sums(op, from, lo, hi, stage));
     tutti__cursor_seek(&c, s, from);
     while (!l->ended && tutti__cursor_peek(&c, &b) && b.offset < hi) {
         const tutti_off n = tutti__min(b.bytes, hi - b.offset);
@@ -133,17 +178,27 @@ static tutti_err list_stretch(lister *l, tutti_off from, tutti_off lo, tutti_off
     return TUTTI_OK;
 }
 
+/* Where checksums are wanted, stretches end with blocks, so that each block is in one of them. */
+static tutti_off stretch_size(const tutti__op *op, tutti_off from, tutti_off size) {
+    if (!op->is_write || !op->sums) return size;
+    const tutti_off block = op->sums->bytes;
+    const tutti_off lo = tutti__side_offset(op->access->file, from) + op->shift - op->file->origin;
+    return ((lo + tutti__max(size, block)) & ~(block - 1)) - lo;
+}
+
 static tutti_err list_converted(lister *l) {
     tutti__op *op = l->op;
-    const tutti_off size = tutti__sieve_bytes(op->file, op->room);
     const tutti__side s = op->access->file;
+    const tutti_off least = op->is_write && op->sums ? op->sums->bytes : 1;
+    const tutti_off size = tutti__max(tutti__sieve_bytes(op->file, op->room), least);
     tutti_off lo, hi, at = 0;
     tutti__segment stage;
     tutti_err err = TUTTI_OK;
     const tutti_off span = tutti__side_hi(s) - tutti__side_lo(s);
     TUTTI_TRY(tutti__staging_borrow(op->file->team, (size_t)tutti__min(size, span), &stage));
     for (tutti_off from = 0; err == TUTTI_OK && !l->ended; from = at) {
-        if (!tutti__operation_stretch(op, size, &at, &lo, &hi)) break;
+        if (from >= tutti__side_bytes(s)) break;
+        if (!tutti__operation_stretch(op, stretch_size(op, from, size), &at, &lo, &hi)) break;
         err = list_stretch(l, from, lo, hi, stage.base);
     }
     tutti__staging_return(op->file->team, &stage);
@@ -166,6 +221,7 @@ tutti_err tutti__run_list(tutti__op *op, int batch) {
                     : op->parts->batch->converts ? list_converted(&l)
                                                  : list_parts(&l);
     if (l.io != few) tutti__free(l.io);
-    if (err == TUTTI_OK && op->sums) err = tutti__own_sums(op);
+    const int converts = op->parts && op->parts->batch->converts;
+    if (err == TUTTI_OK && op->sums && !converts) err = tutti__own_sums(op, sums_first(op));
     return err;
 }

@@ -5,28 +5,50 @@
 #include "access/copy_impl.h"
 #include "exchange/staging.h"
 
-/* Where [lo, hi) is in the user's memory, if it is there in one piece and as it will be in the
- * file. */
-static const char *in_memory(const tutti__user *u, tutti_off lo, tutti_off hi) {
+/* Memory that has a block. */
+typedef struct {
+    const char *at; /* where it is, in one piece and as it will be in the file; NULL: it is not */
+    int simple;     /* the access that it is in is one run on both sides */
+} found;
+
+/* Bytes [lo, hi) in an access that has them all. */
+static found in_access(const tutti_access *a, char *buf, tutti_off lo, tutti_off hi) {
     tutti__cursor c;
     tutti__burst b;
-    if (u->parts) return NULL;
-    tutti__cursor_seek(&c, u->access->memory, tutti__side_tell(u->access->file, lo));
-    if (!tutti__cursor_peek(&c, &b) || b.bytes < hi - lo) return NULL;
-    return tutti__place(u->buf, b.offset);
+    const int simple = tutti__side_runs(a->file) == 1 && tutti__side_runs(a->memory) == 1;
+    tutti__cursor_seek(&c, a->memory, tutti__side_tell(a->file, lo));
+    if (!tutti__cursor_peek(&c, &b) || b.bytes < hi - lo) return (found){NULL, 0};
+    return (found){tutti__place(buf, b.offset), simple};
 }
 
-static tutti_err block_add(tutti__op *op, tutti_off lo, char *stage) {
+static found in_memory(const tutti__user *u, tutti_off lo, tutti_off hi) {
+    const tutti__parts *p = u->parts;
+    if (!p) return in_access(u->access, u->buf, lo, hi);
+    lo += p->shift;
+    hi += p->shift;
+    for (int i = p->in_order ? p->batch->n : tutti__parts_first(p, lo);
+         i < p->batch->n && p->io[i].still < hi; i++) {
+        const tutti__batch_part *part = &p->batch->part[i];
+        const tutti_off bytes = tutti__side_bytes_in(part->access.file, lo, hi);
+        if (bytes == hi - lo && part->convert.identity)
+            return in_access(&part->access, p->io[i].buf, lo, hi);
+        if (bytes > 0) break;
+    }
+    return (found){NULL, 0};
+}
+
+static tutti_err block_add(tutti__op *op, tutti_off lo, char *stage, int but) {
     const tutti__user user = tutti__operation_user(op);
     const tutti_off hi = lo + op->sums->bytes, by = op->shift - op->file->origin;
     tutti_off copied = 0;
-    const char *at = in_memory(&user, lo, hi);
-    if (!at) TUTTI_TRY(tutti__user_to_stage(&user, lo, hi, stage, &copied));
+    const found f = in_memory(&user, lo, hi);
+    if (f.at && f.simple && but) return TUTTI_OK;
+    if (!f.at) TUTTI_TRY(tutti__user_to_stage(&user, lo, hi, stage, &copied));
     op->stats->copied_bytes += copied;
-    return tutti__sums_add(op->sums, lo + by, at ? at : stage, op->sums->bytes);
+    return tutti__sums_add(op->sums, lo + by, f.at ? f.at : stage, op->sums->bytes);
 }
 
-tutti_err tutti__own_sums(tutti__op *op) {
+tutti_err tutti__own_sums(tutti__op *op, int but) {
     const tutti__side s = op->access->file;
     const tutti_off block = op->sums->bytes, by = op->shift - op->file->origin;
     tutti__segment stage;
@@ -36,7 +58,7 @@ tutti_err tutti__own_sums(tutti__op *op) {
     while (lo < TUTTI__OFF_END && err == TUTTI_OK) {
         const tutti_off first = tutti__align_up(lo + by, block) - by; /* the block from there on */
         if (tutti__side_bytes_in(s, first, first + block) == block)
-            err = block_add(op, first, stage.base);
+            err = block_add(op, first, stage.base, but);
         lo = tutti__side_next(s, first + block);
     }
     tutti__staging_return(op->file->team, &stage);

@@ -58,6 +58,6 @@ tutti_err tutti__run_sieve(tutti__op *op) {
         tutti__file_report(op->file, op->moved, total, "file");
     }
     tutti__staging_return(op->file->team, &stage);
-    if (err == TUTTI_OK && op->sums) err = tutti__own_sums(op);
+    if (err == TUTTI_OK && op->sums) err = tutti__own_sums(op, 0);
     return err;
 }

@@ -140,7 +140,11 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
         return 1;
     }
 
-    /* It is full.  Writes through the page cache of a local file system exclude each other in the
+    /* It is full.  Its checksums are work of this rank alone: others may write meanwhile. */
+    if (!w->listed) (void)tutti__window_io_prepare(r, &w->io);
+    w->listed = 1;
+
+    /* Writes through the page cache of a local file system exclude each other in the
      * kernel, and whoever waits there keeps a core busy.  So the ranks of a node write one after
      * the other; those who wait copy meanwhile, or let others.  Where an access costs time and not
      * processor, that would only add those times up. */
@@ -154,7 +158,7 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
     /* who is about to block lets others fill the next windows meanwhile, if they may */
     for (int i = 0; g->blocks && i < r->window_slots; i++)
         if (r->window[i].phase == TUTTI__IDLE) (void)write_open(r, &r->window[i]);
-    tutti__window_io_begin(r, &w->io);
+    if (w->io.n > 0 && r->err == TUTTI_OK) tutti__window_io_submit(r, &w->io);
     if (g->blocks) (void)tutti__window_io_end(r, &w->io, 1);
     if (first) tutti__slot_writer_leave(first);
     w->phase = g->blocks ? TUTTI__IDLE : TUTTI__STORE;

@@ -52,6 +52,7 @@ typedef struct tutti__window {
     tutti__traffic *traffic; /* room for all groups of senders */
     tutti__extents extents;  /* of the traffics */
     tutti__window_io io;     /* what goes to or comes from the file */
+    int listed;              /* writing: its runs and checksums are made */
     double since;            /* when the exchange began */
 } tutti__window;
 

@@ -199,9 +199,9 @@ int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w) {
     return err == TUTTI_OK && w->n > 0;
 }
 
-void tutti__window_io_begin(tutti__run *r, tutti__window_io *w) {
-    if (!tutti__window_io_prepare(r, w)) return;
+void tutti__window_io_submit(tutti__run *r, tutti__window_io *w) {
     const double start = tutti__now();
+    w->since = start;
     const tutti_err err =
         tutti__store_begin(r->op->store, r->op->is_write, w->run, w->n, &w->request);
     if (err != TUTTI_OK) {
@@ -209,6 +209,10 @@ void tutti__window_io_begin(tutti__run *r, tutti__window_io *w) {
         tutti__run_fail(r, err);
     }
     r->op->stats->seconds_file += tutti__now() - start;
+}
+
+void tutti__window_io_begin(tutti__run *r, tutti__window_io *w) {
+    if (tutti__window_io_prepare(r, w)) tutti__window_io_submit(r, w);
 }
 
 int tutti__window_io_end(tutti__run *r, tutti__window_io *w, int wait) {

@@ -32,7 +32,9 @@ typedef struct tutti__window_io {
  * and, behind its end, with zeros.  Reading: the bytes somebody wants, small holes along with them:
  * data sieving of the bounding section. */
 int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w);
-/* The same, and begin to move them. */
+/* Begin to move what has been prepared. */
+void tutti__window_io_submit(tutti__run *r, tutti__window_io *w);
+/* Both. */
 void tutti__window_io_begin(tutti__run *r, tutti__window_io *w);
 /* Has the access ended?  `wait`: until it has.  1 as well if none was begun. */
 int tutti__window_io_end(tutti__run *r, tutti__window_io *w, int wait);

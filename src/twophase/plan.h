@@ -87,8 +87,10 @@ typedef struct tutti__two_phase {
     tutti_access *walk; /* this rank's access without what higher ranks write; NULL: all of it */
 } tutti__two_phase;
 
-/* A plan whose descriptions take more than this on some rank is not cached. */
+/* A plan whose descriptions take more than this on some rank is large: few of them are cached, and only
+ * those that take no more than a part of the bytes that they move. */
 #define TUTTI__CACHED_BYTES ((tutti_off)4 << 20)
+#define TUTTI__CACHED_PART 4
 
 /* What choose.c says of a request.  Where an option is auto, or 0, this counts. */
 typedef struct tutti__choice {
@@ -126,7 +128,9 @@ struct tutti_plan {
     /* cached plans */
     _Atomic int cache_state; /* TUTTI__CACHED: it is one; TUTTI__BUSY: an operation runs by it */
     int resident, inside;    /* what it was asked for: the background, by a fiber */
+    int large;               /* few such are kept */
     int heavy;               /* too large to be kept */
+    tutti_off worth;         /* what its descriptions may take; the same on all ranks */
     int makeshift;           /* memory was short when it was made: the next one may do better */
     int joint;               /* a small write without holes: one rank can do it for all */
     tutti_off lo, bytes;     /* of all ranks */
@@ -134,6 +138,12 @@ struct tutti_plan {
     tutti_plan *older;
     char explain[400];
 };
+
+/* Descriptions take so much on some rank, as agreed. */
+static inline void tutti__plan_weigh(tutti_plan *p, tutti_off bytes) {
+    p->large |= bytes > TUTTI__CACHED_BYTES;
+    p->heavy |= bytes > tutti__max(TUTTI__CACHED_BYTES, p->worth);
+}
 
 /* ---- decide.c, describe.c: the steps of planning */
 

@@ -1,0 +1,508 @@
+/* A step of 8 variables by datasets, parallel HDF5 and PnetCDF, with the same numbers, taking turns within
+ * a round.  Prints a markdown table: medians and quartiles.
+ *
+ *   datasets   a dataset that is open, decomposition and plan from the step before: begin, put, commit
+ *   HDF5       a file that is open, selections made before: H5Dcreate and a collective H5Dwrite for each
+ *              variable, contiguous or in chunks of a rank's share (1-D: 1 MiB)
+ *   PnetCDF    a file (CDF-5, which is big-endian) that is open, variables defined: iput, one wait_all
+ *
+ * With --durable: commits that are durable, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync.
+ * Without, HDF5 keeps its metadata in memory: nobody else could read the step yet.  Files are made anew
+ * for each round before the clock starts; datasets erase the step afterwards.  In the first round, which does
+ * not count, everything is read again and compared.
+ *
+ * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) dealt out at random, in HDF5 a union of
+ * hyperslabs, in PnetCDF varn; float32: from float64 in memory; big: big-endian.
+ *
+ * usage: mpirun -n N dataset_peers DIR [--size BYTES] [--rounds N] [--durable] [--cases a,b]
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef HAVE_PNETCDF
+#include <pnetcdf.h>
+#endif
+#include <tutti/tutti.h>
+#include "process.h"
+
+enum { VARIABLES = 8, MOST_ROUNDS = 101, RUN = 64 };
+static int rank, ranks, durable;
+static char path[4096];
+
+static _Noreturn void fail(const char *what) {
+    fprintf(stderr, "dataset_peers: %s\n", what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+static void must(int ok, const char *what) {
+    if (!ok) fail(what);
+}
+
+static void must_tutti(tutti_err err) {
+    if (err != TUTTI_OK) fail(tutti_last_message());
+}
+
+static void *room(size_t n, size_t size) {
+    void *p = calloc(n + 1, size);
+    if (!p) fail("no memory");
+    return p;
+}
+
+/* ---- cases */
+
+typedef struct {
+    const char *name;
+    int dims, runs, narrow, big;
+} job;
+
+static const job jobs[] = {{"blocks", 1, 0, 0, 0},
+                           {"2d", 2, 0, 0, 0},
+                           {"nodes", 1, 1, 0, 0},
+                           {"float32", 1, 0, 1, 0},
+                           {"big", 1, 0, 0, 1}};
+enum { JOBS = sizeof jobs / sizeof jobs[0] };
+
+/* What this rank holds: a block, or runs. */
+static struct {
+    const job *of;
+    tutti_count shape[2], lo[2], hi[2];
+    tutti_count n; /* entries */
+    tutti_count runs, *start, *length;
+    tutti_count *position; /* [n] */
+    double *put[VARIABLES], *got[VARIABLES];
+} mine;
+
+static double value_at(tutti_count position, int v) {
+    return (double)((position * VARIABLES + v) & 0xffffff); /* float32 has it */
+}
+
+static uint64_t mix(uint64_t v) {
+    v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9u;
+    v = (v ^ v >> 27) * 0x94d049bb133111ebu;
+    return v ^ v >> 31;
+}
+
+static void deal_runs(tutti_count each) {
+    const tutti_count all = each * ranks, most = each + each / 4 + 4096;
+    uint64_t state = 1;
+    mine.start = room((size_t)all / RUN * 4, sizeof *mine.start);
+    mine.length = room((size_t)all / RUN * 4, sizeof *mine.length);
+    mine.position = room((size_t)most, sizeof *mine.position);
+    mine.n = mine.runs = 0;
+    for (tutti_count at = 0; at < all;) {
+        state = mix(state + 0x9e3779b97f4a7c15u);
+        const int owner = (int)(state % (uint64_t)ranks);
+        tutti_count length = 1 + (tutti_count)((state >> 32) % (2 * RUN - 1));
+        if (length > all - at) length = all - at;
+        if (owner == rank) {
+            const tutti_count k = mine.runs;
+            const int joins = k > 0 && mine.start[k - 1] + mine.length[k - 1] == at;
+            if (joins) mine.length[k - 1] += length;
+            if (!joins) mine.start[k] = at, mine.length[k] = length, mine.runs++;
+            for (tutti_count i = 0; i < length; i++) mine.position[mine.n++] = at + i;
+        }
+        at += length;
+    }
+    must(mine.n <= most, "runs");
+}
+
+static void deal_block(tutti_count each, int dims) {
+    int grid[2] = {0, dims == 1 ? 1 : 0};
+    MPI_Dims_create(ranks, 2, grid);
+    const tutti_count rows = dims == 1 ? each : 1024, columns = each / rows;
+    const tutti_count at[2] = {rank / grid[1], rank % grid[1]}, part[2] = {rows, columns};
+    mine.n = rows * columns;
+    mine.position = room((size_t)mine.n, sizeof *mine.position);
+    for (int d = 0; d < 2; d++) {
+        mine.shape[d] = part[d] * grid[d];
+        mine.lo[d] = part[d] * at[d];
+        mine.hi[d] = mine.lo[d] + part[d];
+    }
+    for (tutti_count i = 0; i < mine.n; i++)
+        mine.position[i] = (mine.lo[0] + i / columns) * mine.shape[1] + mine.lo[1] + i % columns;
+}
+
+static void deal(const job *of, tutti_count each) {
+    mine.of = of;
+    mine.shape[0] = each * ranks;
+    mine.shape[1] = 1;
+    if (of->runs)
+        deal_runs(each);
+    else
+        deal_block(each, of->dims);
+    for (int v = 0; v < VARIABLES; v++) {
+        mine.put[v] = room((size_t)mine.n, sizeof(double));
+        mine.got[v] = room((size_t)mine.n, sizeof(double));
+        for (tutti_count i = 0; i < mine.n; i++) mine.put[v][i] = value_at(mine.position[i], v);
+    }
+}
+
+static void deal_free(void) {
+    for (int v = 0; v < VARIABLES; v++) free(mine.put[v]), free(mine.got[v]);
+    free(mine.position), free(mine.start), free(mine.length);
+    mine.start = mine.length = NULL;
+}
+
+static void compare(const char *who) {
+    for (int v = 0; v < VARIABLES; v++)
+        must(memcmp(mine.put[v], mine.got[v], (size_t)mine.n * sizeof(double)) == 0, who);
+}
+
+static const char *variable_name(int v) {
+    static char name[16];
+    snprintf(name, sizeof name, "v%d", v);
+    return name;
+}
+
+/* ---- datasets: what is open stays open */
+
+static struct ours {
+    tutti_dataset *d;
+    tutti_decomposition *p;
+    int64_t step;
+} ours[3];
+
+static void ours_put(struct ours *o, int n) {
+    tutti_put puts[VARIABLES];
+    char names[VARIABLES][16];
+    for (int v = 0; v < n; v++) {
+        snprintf(names[v], sizeof names[v], "v%d", v);
+        puts[v] = (tutti_put){names[v], o->p, TUTTI_FLOAT64, mine.put[v]};
+    }
+    must_tutti(tutti_dataset_begin(o->d, TUTTI_STATE, o->step, (double)o->step));
+    must_tutti(tutti_dataset_put(o->d, n, puts));
+    must_tutti(tutti_dataset_commit(o->d));
+    o->step++;
+}
+
+static void ours_open(int which) {
+    struct ours *o = &ours[which];
+    char name[4200];
+    tutti_dataset_options opt;
+    if (o->d) return;
+    snprintf(name, sizeof name, "%s.%d", path, which);
+    tutti_dataset_options_init(&opt);
+    opt.level = durable ? TUTTI_DURABLE : TUTTI_VISIBLE;
+    opt.checksums = which != 1;
+    must_tutti(tutti_dataset_open(MPI_COMM_WORLD, name,
+                                  TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt,
+                                  &o->d));
+    must_tutti(tutti_dataset_grid(o->d, "space", mine.of->dims, mine.shape));
+    for (int v = 0; v < VARIABLES; v++)
+        must_tutti(tutti_dataset_variable(
+            o->d, variable_name(v),
+            &(tutti_variable_spec){.space = "space",
+                                   .type = mine.of->narrow ? TUTTI_FLOAT32 : TUTTI_FLOAT64,
+                                   .layout = which == 2 ? TUTTI_RANKED : TUTTI_GLOBAL,
+                                   .order = mine.of->big ? TUTTI_BIG_ENDIAN : 0}));
+    tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .whole = 1};
+    if (mine.of->runs) {
+        spec.kind = TUTTI_BY_INDEX;
+        spec.n = mine.n;
+        spec.index = mine.position;
+    }
+    for (int d = 0; d < mine.of->dims && !mine.of->runs; d++) {
+        spec.slice.lo[d] = mine.lo[d];
+        spec.slice.hi[d] = mine.hi[d];
+    }
+    must_tutti(tutti_decomposition_create(o->d, "space", &spec, &o->p));
+    ours_put(o, 1); /* lists of entries stay with this one */
+}
+
+static void ours_write(int which) {
+    ours_put(&ours[which], VARIABLES);
+}
+
+static void ours_check(int which) {
+    struct ours *o = &ours[which];
+    for (int v = 0; v < VARIABLES; v++) {
+        const tutti_get get = {variable_name(v), o->p, TUTTI_FLOAT64, mine.got[v]};
+        must_tutti(tutti_dataset_get(o->d, tutti_dataset_segments(o->d) - 1, 1, &get));
+    }
+}
+
+static void ours_close(int which) {
+    must_tutti(tutti_dataset_erase_after(ours[which].d, 0));
+}
+
+static void ours_end(void) {
+    for (int i = 0; i < 3; i++) {
+        char name[4300];
+        if (!ours[i].d) continue;
+        tutti_decomposition_free(&ours[i].p);
+        must_tutti(tutti_dataset_close(&ours[i].d));
+        ours[i] = (struct ours){0};
+        MPI_Barrier(MPI_COMM_WORLD);
+        static const char *const files[] = {"metadata.sqlite", "data-000001.tutti", "writer.lock",
+                                            "metadata.sqlite-journal"};
+        for (size_t k = 0; k < sizeof files / sizeof files[0] && rank == 0; k++) {
+            snprintf(name, sizeof name, "%s.%d/%s", path, i, files[k]);
+            unlink(name);
+        }
+        snprintf(name, sizeof name, "%s.%d", path, i);
+        if (rank == 0) rmdir(name);
+    }
+}
+
+/* ---- HDF5 */
+
+static struct { hid_t file, space, memory, create, how, set[VARIABLES]; } h5 = {.space = -1};
+
+/* A selection of so many runs takes longer to make than to write: once for a case. */
+static void h5_select(void) {
+    const hsize_t shape[2] = {(hsize_t)mine.shape[0], (hsize_t)mine.shape[1]};
+    const hsize_t n = (hsize_t)mine.n;
+    h5.space = H5Screate_simple(mine.of->dims, shape, NULL);
+    h5.memory = H5Screate_simple(1, &n, NULL);
+    if (!mine.of->runs) {
+        hsize_t start[2], count[2];
+        for (int d = 0; d < 2; d++) {
+            start[d] = (hsize_t)mine.lo[d];
+            count[d] = (hsize_t)(mine.hi[d] - mine.lo[d]);
+        }
+        H5Sselect_hyperslab(h5.space, H5S_SELECT_SET, start, NULL, count, NULL);
+        return;
+    }
+    H5Sselect_none(h5.space);
+    for (tutti_count k = 0; k < mine.runs; k++) {
+        const hsize_t start = (hsize_t)mine.start[k], count = (hsize_t)mine.length[k];
+        H5Sselect_hyperslab(h5.space, H5S_SELECT_OR, &start, NULL, &count, NULL);
+    }
+}
+
+static void h5_open(int chunked) {
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (h5.space < 0) h5_select();
+    H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
+    h5.file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    must(h5.file >= 0, "H5Fcreate");
+    H5Pclose(access);
+    h5.create = H5Pcreate(H5P_DATASET_CREATE);
+    h5.how = H5Pcreate(H5P_DATASET_XFER);
+    H5Pset_fill_time(h5.create, H5D_FILL_TIME_NEVER);
+    H5Pset_dxpl_mpio(h5.how, H5FD_MPIO_COLLECTIVE);
+    hsize_t chunk[2] = {131072, 0};
+    if (mine.of->dims == 2)
+        for (int d = 0; d < 2; d++) chunk[d] = (hsize_t)(mine.hi[d] - mine.lo[d]);
+    if (mine.of->dims == 1 && chunk[0] > (hsize_t)mine.shape[0]) chunk[0] = (hsize_t)mine.shape[0];
+    if (chunked) H5Pset_chunk(h5.create, mine.of->dims, chunk);
+}
+
+static void h5_write(int chunked) {
+    (void)chunked;
+    const hid_t type = mine.of->narrow ? H5T_IEEE_F32LE
+                       : mine.of->big  ? H5T_IEEE_F64BE
+                                       : H5T_IEEE_F64LE;
+    for (int v = 0; v < VARIABLES; v++) {
+        h5.set[v] = H5Dcreate2(h5.file, variable_name(v), type, h5.space, H5P_DEFAULT, h5.create,
+                               H5P_DEFAULT);
+        must(h5.set[v] >= 0, "H5Dcreate");
+        must(H5Dwrite(h5.set[v], H5T_NATIVE_DOUBLE, h5.memory, h5.space, h5.how, mine.put[v]) >= 0,
+             "H5Dwrite");
+    }
+    if (durable) must(H5Fflush(h5.file, H5F_SCOPE_GLOBAL) >= 0, "H5Fflush");
+}
+
+static void h5_check(int chunked) {
+    (void)chunked;
+    for (int v = 0; v < VARIABLES; v++)
+        must(H5Dread(h5.set[v], H5T_NATIVE_DOUBLE, h5.memory, h5.space, h5.how, mine.got[v]) >= 0,
+             "H5Dread");
+}
+
+static void h5_close(int chunked) {
+    (void)chunked;
+    for (int v = 0; v < VARIABLES; v++) H5Dclose(h5.set[v]);
+    H5Pclose(h5.create);
+    H5Pclose(h5.how);
+    H5Fclose(h5.file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) unlink(path);
+}
+
+static void h5_end(void) {
+    if (h5.space < 0) return;
+    H5Sclose(h5.space);
+    H5Sclose(h5.memory);
+    h5.space = -1;
+}
+
+/* ---- PnetCDF */
+
+#ifdef HAVE_PNETCDF
+static struct {
+    int file, variable[VARIABLES];
+    MPI_Offset **start, **count; /* of runs */
+} nc;
+
+static void must_nc(int code) {
+    if (code != NC_NOERR) fail(ncmpi_strerror(code));
+}
+
+static void nc_runs(void) {
+    nc.start = room((size_t)mine.runs, sizeof *nc.start);
+    nc.count = room((size_t)mine.runs, sizeof *nc.count);
+    MPI_Offset *all = room(2 * (size_t)mine.runs, sizeof *all);
+    for (tutti_count k = 0; k < mine.runs; k++) {
+        nc.start[k] = &all[2 * k];
+        nc.count[k] = &all[2 * k + 1];
+        *nc.start[k] = mine.start[k];
+        *nc.count[k] = mine.length[k];
+    }
+    if (mine.runs == 0) free(all);
+}
+
+static void nc_open(int unused) {
+    int dims[2];
+    (void)unused;
+    if (mine.of->runs && !nc.start) nc_runs();
+    must_nc(
+        ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &nc.file));
+    for (int d = 0; d < mine.of->dims; d++)
+        must_nc(ncmpi_def_dim(nc.file, d ? "x" : "y", mine.shape[d], &dims[d]));
+    for (int v = 0; v < VARIABLES; v++)
+        must_nc(ncmpi_def_var(nc.file, variable_name(v), mine.of->narrow ? NC_FLOAT : NC_DOUBLE,
+                              mine.of->dims, dims, &nc.variable[v]));
+    must_nc(ncmpi_enddef(nc.file));
+}
+
+static void nc_move(int write) {
+    const MPI_Offset start[2] = {mine.lo[0], mine.lo[1]};
+    const MPI_Offset count[2] = {mine.hi[0] - mine.lo[0], mine.hi[1] - mine.lo[1]};
+    for (int v = 0; v < VARIABLES; v++) {
+        const int id = nc.variable[v];
+        if (mine.of->runs && write)
+            must_nc(ncmpi_iput_varn_double(nc.file, id, (int)mine.runs, nc.start, nc.count,
+                                           mine.put[v], NULL));
+        else if (mine.of->runs)
+            must_nc(ncmpi_iget_varn_double(nc.file, id, (int)mine.runs, nc.start, nc.count,
+                                           mine.got[v], NULL));
+        else
+            must_nc(write ? ncmpi_iput_vara_double(nc.file, id, start, count, mine.put[v], NULL)
+                          : ncmpi_iget_vara_double(nc.file, id, start, count, mine.got[v], NULL));
+    }
+    must_nc(ncmpi_wait_all(nc.file, NC_REQ_ALL, NULL, NULL));
+}
+
+static void nc_write(int unused) {
+    (void)unused;
+    nc_move(1);
+    if (durable) must_nc(ncmpi_sync(nc.file));
+}
+
+static void nc_check(int unused) {
+    (void)unused;
+    nc_move(0);
+}
+
+static void nc_close(int unused) {
+    (void)unused;
+    must_nc(ncmpi_close(nc.file));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) unlink(path);
+}
+
+static void nc_end(void) {
+    if (nc.start && mine.runs > 0) free(nc.start[0]);
+    free(nc.start), free(nc.count);
+    nc.start = nc.count = NULL;
+}
+#endif
+
+/* ---- taking turns */
+
+static const struct {
+    const char *name;
+    int which;
+    void (*open)(int), (*write)(int), (*check)(int), (*close)(int);
+} ways[] = {
+    {"dataset", 0, ours_open, ours_write, ours_check, ours_close},
+    {"dataset, no checksums", 1, ours_open, ours_write, ours_check, ours_close},
+    {"dataset, ranked", 2, ours_open, ours_write, ours_check, ours_close},
+    {"HDF5, contiguous", 0, h5_open, h5_write, h5_check, h5_close},
+    {"HDF5, chunked", 1, h5_open, h5_write, h5_check, h5_close},
+#ifdef HAVE_PNETCDF
+    {"PnetCDF, iput", 0, nc_open, nc_write, nc_check, nc_close},
+#endif
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+static double seconds[WAYS][MOST_ROUNDS];
+
+static void run(int w, int round) {
+    ways[w].open(ways[w].which);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = clock_of(CLOCK_MONOTONIC);
+    ways[w].write(ways[w].which);
+    const double took = reduce(clock_of(CLOCK_MONOTONIC) - start, MPI_MAX);
+    if (round > 0) seconds[w][round - 1] = took;
+    if (round == 0) {
+        for (int v = 0; v < VARIABLES; v++) memset(mine.got[v], 0, (size_t)mine.n * sizeof(double));
+        ways[w].check(ways[w].which);
+        compare(ways[w].name);
+    }
+    ways[w].close(ways[w].which);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void report(const job *of, int rounds) {
+    if (rank != 0) return;
+    for (int w = 0; w < WAYS; w++) {
+        double *s = seconds[w];
+        qsort(s, (size_t)rounds, sizeof *s, by_size);
+        const double first = seconds[0][rounds / 2];
+        printf("| %s | %s | %s | %.1f | %.1f to %.1f | %.2f |\n", of->name,
+               durable ? "durable" : "visible", ways[w].name, 1e3 * s[rounds / 2],
+               1e3 * s[rounds / 4], 1e3 * s[rounds - 1 - rounds / 4], s[rounds / 2] / first);
+    }
+    fflush(stdout);
+}
+
+static void measure(const job *of, tutti_count each, int rounds) {
+    deal(of, each);
+    for (int round = 0; round <= rounds; round++)
+        for (int i = 0; i < WAYS; i++) run((i + round) % WAYS, round);
+    report(of, rounds);
+    ours_end();
+    h5_end();
+#ifdef HAVE_PNETCDF
+    nc_end();
+#endif
+    deal_free();
+}
+
+int main(int argc, char **argv) {
+    long size = 8 << 20, rounds = 5;
+    const char *cases = NULL;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc < 2)
+        fail("usage: dataset_peers DIR [--size BYTES] [--rounds N] [--durable] [--cases a,b]");
+    snprintf(path, sizeof path, "%s/dataset_peers.tmp", argv[1]);
+    for (int i = 2; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--durable") == 0) durable = 1;
+        if (strcmp(argv[i], "--size") == 0) size = strtol(value, NULL, 10);
+        if (strcmp(argv[i], "--rounds") == 0) rounds = strtol(value, NULL, 10);
+        if (strcmp(argv[i], "--cases") == 0) cases = value;
+    }
+    must(size >= 65536 && size <= 1 << 30, "--size: 64 KiB to 1 GiB of a variable of a rank");
+    must(rounds >= 1 && rounds < MOST_ROUNDS, "--rounds: 1 to 100");
+    if (rank == 0)
+        printf("%d ranks, %d variables of %.2f MiB a rank, %ld rounds\n\n"
+               "| case | | way | ms | quartiles | of dataset |\n|---|---|---|--:|--:|--:|\n",
+               ranks, VARIABLES, (double)size / (1 << 20), rounds);
+    for (int i = 0; i < JOBS; i++)
+        if (!cases || strstr(cases, jobs[i].name))
+            measure(&jobs[i], size / (long)sizeof(double), (int)rounds);
+    MPI_Finalize();
+    return 0;
+}

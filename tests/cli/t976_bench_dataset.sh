@@ -1,0 +1,49 @@
+#!/bin/sh
+# TEST ranks=0 timeout=120 builds=mpich,asan cores=2
+# tutti bench dataset on 2 ranks: every part, all numbers compared, every report; Sandia's figures beside ours; wrong usage;
+# nothing left behind.
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
+
+mkdir -p here
+small=
+[ -z "${TUTTI_SANITIZE:-}" ] || small='--rounds 1 --part visible,buffers,commits,opening'
+# shellcheck disable=SC2086 # lists of words
+bench 2 dataset --quick $small --dir here --json d.json --html d.html || fail "exit code $?"
+[ -z "$(ls here)" ] || fail 'something is left behind'
+python3 - <<'END' || bad=1
+import json, os
+r = json.load(open("d.json", encoding="utf-8"))
+assert r["experiment"] == "dataset" and r["failures"] == 0 and r["ranks"] == 2
+table = {x["id"]: x for x in r["exhibits"]}
+some = {"ways, visible", "buffers", "commits", "opening"}
+if not os.environ.get("TUTTI_SANITIZE"):
+    some |= {"ways, durable", "meshes"}
+assert set(table) == some, table.keys()
+ways = table["ways, visible"]
+assert len(ways["rows"]) == 14 and "limit" in ways["rows"], ways["rows"]
+for name, row in zip(ways["rows"], ways["values"]):
+    for column in ("write ms", "read ms", "of the limit"):
+        assert row[ways["columns"].index(column)]["value"] > 0, (name, column)
+b = table["buffers"]
+paper = [row[b["columns"].index("the paper, one server")]["value"] for row in b["values"]]
+assert b["rows"] == ["1", "2", "4", "8", "12", "16", "28"] and paper == [63.0, 106.5, 149.3, 171.5, 182.6, 168.2, 176.8]
+for row in b["values"]:
+    assert row[b["columns"].index("one server")]["value"] > 0 and row[b["columns"].index("many servers")]["value"] > 0
+assert all(f["grade"] == "plain" for f in r["findings"]), r["findings"]  # nothing is judged by such sizes
+text = open("d.html", encoding="utf-8").read()
+assert "Sturtevant" in text and "<svg" in text and "http" not in text
+END
+
+bench 2 paper5 --quick --rounds 1 --part visible --ways nodes --dir here || fail "by its other name: exit code $?"
+grep -q 'global, nodes, runs of 1 ' out || fail 'no nodes'
+grep -q 'blocks' out && fail 'ways that nobody asked for'
+if [ -z "${TUTTI_SANITIZE:-}" ]; then
+    for wrong in '--part most' '--size 3' '--loads 1'; do
+        # shellcheck disable=SC2086 # two words
+        bench 1 dataset $wrong
+        [ $? -eq 2 ] || fail "$wrong: no exit code 2"
+    done
+fi
+finish
