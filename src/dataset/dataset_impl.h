@@ -229,6 +229,11 @@ typedef struct tutti__move {
 } tutti__move;
 tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) TUTTI_MUST_USE;
 
+/* After an operation on sections of a file: TUTTI_ERR_VALUE names the variable and the position.  The
+ * same on all ranks. */
+void tutti__dataset_misfit(const tutti_dataset *d, const tutti__section *sections, int64_t n,
+                           tutti_err err);
+
 /* ---- dataset_describe.c */
 /* A space has another size from the segment being written on; `ids`: and an id map. */
 tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const tutti_count *shape,
@@ -246,10 +251,6 @@ tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment,
                              const tutti__known **out) TUTTI_MUST_USE;
 /* The section of a variable in it, or NULL. */
 const tutti__section *tutti__section_find(const tutti__known *k, int64_t variable, int64_t part);
-/* After an operation on sections of a file: TUTTI_ERR_VALUE names the variable and the position.  The
- * same on all ranks. */
-void tutti__dataset_misfit(const tutti_dataset *d, const tutti__section *sections, int64_t n,
-                           tutti_err err);
 /* That of the segment being written; NULL: none yet. */
 tutti__section *tutti__section_now(tutti_dataset *d, int64_t variable, int64_t part);
 /* A new one of it.  The same on all ranks. */
