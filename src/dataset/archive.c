@@ -138,8 +138,8 @@ static tutti_err choose(const tutti_dataset *d, tutti_count first, tutti_count l
 static tutti_err task_begin(task *k, tutti_count first, tutti_count last, int archived,
                             tutti_err err) {
     tutti_dataset *d = k->d;
-    const int64_t words[] = {first, last};
-    uint64_t hash = tutti__hash(TUTTI__HASH_START, words, sizeof words);
+    uint64_t hash = tutti__hash(TUTTI__HASH_START, &first, sizeof first);
+    hash = tutti__hash(hash, &last, sizeof last);
     hash = tutti__hash_text(hash, k->directory);
     const tutti__dataset_same same = {k->name, "the segments or the place", hash};
     if (err == TUTTI_OK) err = range_check(d, first, last);
@@ -151,6 +151,7 @@ static tutti_err task_begin(task *k, tutti_count first, tutti_count last, int ar
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = tutti__team_tell(d->team, takes, (int)all);
     if (err == TUTTI_OK) {
+        TUTTI_ASSERT(takes);
         k->segment = tutti__malloc((size_t)all * sizeof *k->segment + 1);
         k->rows = tutti__calloc((size_t)all + 1, sizeof *k->rows);
         for (int64_t i = 0; k->segment && k->rows && i < all; i++) {

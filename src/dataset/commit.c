@@ -83,9 +83,9 @@ static tutti_err bytes_write(tutti_file *f, tutti_off at, tutti_off bytes, const
 }
 
 void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]) {
+    static const char magic[9] = {'T', 'U', 'T', 'T', 'I', 'D', 'A', 'T', TUTTI__FORMAT_VERSION};
     memset(head, 0, TUTTI__SEGMENT_ALIGN);
-    memcpy(head, "TUTTIDAT", 8);
-    head[8] = TUTTI__FORMAT_VERSION;
+    memcpy(head, magic, sizeof magic);
 }
 
 static tutti_err header_write(tutti_file *f) {
@@ -405,6 +405,7 @@ tutti_err tutti_dataset_commit_start(tutti_dataset *d, tutti_request **r_out) {
         tutti__task_drop(&r);
         return err;
     }
+    TUTTI_ASSERT(r && r_out);
     d->commit = *r_out = r;
     tutti__task_start(r);
     return TUTTI_OK;

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/dataset_impl.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- of segments that are there */
