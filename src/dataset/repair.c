@@ -369,7 +369,8 @@ tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
     if (err != TUTTI_OK) tutti__error_assign(&trouble);
     err = tutti__team_call(team, &call, err, 0, NULL);
     if (err == TUTTI_OK)
-        err = tutti__team_agree(team, team->rank == 0 ? repair(path, &options, &report) : TUTTI_OK);
+        err = tutti__team_agree(team, team->rank == 0 && path ? repair(path, &options, &report)
+                                                              : TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__team_tell(team, &report, (int)sizeof report);
     tutti__team_give(&team);
     if (err != TUTTI_OK) {
