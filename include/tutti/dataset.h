@@ -414,7 +414,7 @@ TUTTI_API tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
  *  that agree with the data files are left alone, but for segments whose data are gone; others are
  *  made anew from the copies in the data files.  Old metadata are kept under another name, and no data
  *  file is changed.  Nobody else may have the dataset open for writing.
- *  @param[in] opt  NULL, or `busy` and `without_locks`
+ *  @param[in] opt  NULL, or `level`, `busy` and `without_locks`
  *  @param[out] report_out  NULL, or what was done
  *  @return TUTTI_ERR_NOT_FOUND if there is nothing of a dataset; TUTTI_ERR_STATE if another program
  *      has it open for writing */

@@ -300,12 +300,16 @@ static tutti_err reader_open(tutti__meta *m) {
     return err;
 }
 
-tutti_err tutti__meta_sync_directory(tutti__meta *m) {
-    const int fd = open(m->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return tutti__error_sys(errno, -1, m->directory);
+tutti_err tutti__directory_sync(const char *path) {
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return tutti__error_sys(errno, -1, path);
     const int bad = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
     close(fd);
     return bad ? tutti__error_sys(bad, -1, "the directory of the dataset") : TUTTI_OK;
+}
+
+tutti_err tutti__meta_sync_directory(tutti__meta *m) {
+    return tutti__directory_sync(m->directory);
 }
 
 /* The name of the directory itself.  Where one may not read what is above it, it is not one's own. */

@@ -44,6 +44,7 @@ tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
 /* Names in the directory that would be data files of ours but are in no table: removed. */
 void tutti__meta_sweep(tutti__meta *m, const tutti__model *model);
 /* Entries of the directory are on the device. */
+tutti_err tutti__directory_sync(const char *path) TUTTI_MUST_USE;
 tutti_err tutti__meta_sync_directory(tutti__meta *m) TUTTI_MUST_USE;
 
 /* ---- transactions */

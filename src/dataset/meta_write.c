@@ -142,7 +142,7 @@ tutti_err tutti__meta_end_segment(tutti__meta *m, int64_t id, tutti_off end) {
 
 tutti_err tutti__meta_add_size(tutti__meta *m, const tutti__size *z) {
     sqlite3_stmt *s = NULL;
-    char shape[TUTTI_MAX_DIMS * 21 + 1];
+    char shape[TUTTI_MAX_DIMS * 21 + 1] = "";
     int n = 0;
     for (int i = 0; i < z->ndims; i++)
         n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%lld", i ? "," : "",

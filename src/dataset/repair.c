@@ -250,23 +250,29 @@ static tutti_err move(const char *directory, const char *from, const char *to) {
     return TUTTI_OK;
 }
 
-/* The journal goes first: it must never be beside the new database. */
+static tutti_err names_sync(const tutti__repair *r) {
+    return r->options.durable ? tutti__directory_sync(r->directory) : TUTTI_OK;
+}
+
+/* The journal goes first, and for good: it must never be beside the new database. */
 static tutti_err put_in_place(tutti__repair *r) {
-    char from[4300], to[4300], journal[sizeof r->report.kept + 16];
+    char from[4300], to[4300], kept[sizeof r->report.kept], journal[sizeof kept + 16];
     struct stat st;
+    free_name(r->directory, TUTTI__META_NAME, kept, sizeof kept);
+    snprintf(from, sizeof from, "%s/" TUTTI__META_NAME "-journal", r->directory);
+    snprintf(journal, sizeof journal, "%s-journal", kept);
+    if (lstat(from, &st) == 0 && st.st_size > 0)
+        TUTTI_TRY(move(r->directory, TUTTI__META_NAME "-journal", journal));
     snprintf(from, sizeof from, "%s/" TUTTI__META_NAME, r->directory);
     if (lstat(from, &st) == 0) {
-        free_name(r->directory, TUTTI__META_NAME, r->report.kept, sizeof r->report.kept);
-        snprintf(journal, sizeof journal, "%s-journal", r->report.kept);
-        TUTTI_TRY(move(r->directory, TUTTI__META_NAME "-journal", journal));
-        snprintf(to, sizeof to, "%s/%s", r->directory, r->report.kept);
+        snprintf(to, sizeof to, "%s/%s", r->directory, kept);
         if (link(from, to) != 0) /* no links here: for an instant there is no database at all */
-            TUTTI_TRY(move(r->directory, TUTTI__META_NAME, r->report.kept));
-    } else {
-        TUTTI_TRY(
-            move(r->directory, TUTTI__META_NAME "-journal", TUTTI__META_NAME DAMAGED "-journal"));
+            TUTTI_TRY(move(r->directory, TUTTI__META_NAME, kept));
+        memcpy(r->report.kept, kept, sizeof kept);
     }
-    return move(r->directory, NEW_NAME, TUTTI__META_NAME);
+    TUTTI_TRY(names_sync(r));
+    TUTTI_TRY(move(r->directory, NEW_NAME, TUTTI__META_NAME));
+    return names_sync(r);
 }
 
 /* Data files that no table has are leftovers, which a writer removes.  Who has lost metadata keeps them
@@ -290,7 +296,7 @@ static tutti_err keep_unused(tutti__repair *r) {
         err = move(r->directory, r->files[i].name, name);
     }
     tutti__model_free(&model);
-    if (err == TUTTI_OK) err = tutti__meta_sync_directory(m);
+    if (err == TUTTI_OK) err = names_sync(r);
     tutti__meta_close(&m);
     return err;
 }
@@ -324,7 +330,7 @@ static tutti_err repair(const char *path, const tutti_dataset_options *opt,
     int lock = -1;
     tutti__repair r = {.directory = path,
                        .options = {.mode = TUTTI_READ | TUTTI_WRITE,
-                                   .durable = 1,
+                                   .durable = opt->level == TUTTI_DURABLE,
                                    .without_locks = opt->without_locks,
                                    .busy = opt->busy,
                                    .locked = 1}};
@@ -365,7 +371,8 @@ tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
     if (err != TUTTI_OK) tutti__error_assign(&trouble);
     err = tutti__team_call(team, &call, err, 0, NULL);
     if (err == TUTTI_OK)
-        err = tutti__team_agree(team, team->rank == 0 ? repair(path, &options, &report) : TUTTI_OK);
+        err = tutti__team_agree(team, team->rank == 0 && path ? repair(path, &options, &report)
+                                                              : TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__team_tell(team, &report, (int)sizeof report);
     tutti__team_give(&team);
     if (err != TUTTI_OK) {

@@ -43,7 +43,7 @@ static tutti__footer_kind footer_at(window *w, tutti_off end, int many, tutti__t
         w->hi = end;
         if (!read_all(w->fd, w->buf, (size_t)(end - w->lo), w->lo)) w->hi = w->lo;
     }
-    if (at >= w->lo && end <= w->hi)
+    if (w->buf && at >= w->lo && end <= w->hi)
         memcpy(&f, w->buf + (at - w->lo), sizeof f);
     else if (!read_all(w->fd, &f, sizeof f, at))
         return TUTTI__FOOTER_NONE;

@@ -1,7 +1,7 @@
-/* crash_steps DIRECTORY ROUNDS SEED   rounds on one dataset, each in a process of its own that is killed at a random instant: of opening it
+/* crash_steps DIRECTORY ROUNDS SEED [repair]   rounds on one dataset, each in a process of its own that is killed at a random instant: of opening it
  * (making it, emptying it, recovering it), of committing, of setting infos, of taking segments away.  What each process is going to do it
  * writes into DIRECTORY.steps first; the next one finds the dataset as it was before that, or after, with all values.  A round that is not
- * killed ends by itself.
+ * killed ends by itself.   With "repair" it is repairs that are killed, of a dataset that has lost its metadata: the next one brings it back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "powercut_steps.h"
@@ -176,14 +176,76 @@ static void live(long after, int early) {
     _exit(0);
 }
 
+/* ---- repairs */
+
+/* The metadata go, or are zeros; then a repair, that is killed or (after 0) not. */
+static void repair(long after, int spoil) {
+    char name[1000];
+    tutti_repair_report report;
+    MPI_Init(NULL, NULL);
+    tutti_dataset_options_init(&opt);
+    snprintf(name, sizeof name, "%s/metadata.sqlite", path);
+    if (spoil == 1) (void)unlink(name);
+    if (spoil == 2) expect(truncate(name, 0) == 0, name);
+    if (after) arm(after);
+    expect(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, &report) == TUTTI_OK, "repair");
+    if (after) {
+        pause(); /* it was faster */
+        _exit(5);
+    }
+    expect(report.lost == 0, report.first_lost);
+    open_it(0);
+    check();
+    expect(tutti_dataset_close(&d) == TUTTI_OK, "close");
+    MPI_Finalize();
+    fflush(NULL);
+    _exit(0);
+}
+
+static void prepare(void) {
+    char state[STATE];
+    const int64_t one = 1;
+    MPI_Init(NULL, NULL);
+    tutti_dataset_options_init(&opt);
+    open_it(TUTTI_TRUNCATE);
+    for (int i = 0; i < 6; i++) {
+        if (i == 3)
+            expect(tutti_dataset_info_set(d, NULL, "number", TUTTI_INT64, 1, &one) == TUTTI_OK,
+                   "info");
+        expect(powercut_put(d, i, i) == TUTTI_OK, "put");
+    }
+    state_now(state);
+    write_down(state, state);
+    expect(tutti_dataset_close(&d) == TUTTI_OK, "close");
+    MPI_Finalize();
+    _exit(0);
+}
+
+static int repairs(int rounds) {
+    for (int i = -1; i < 2 * rounds; i++) {
+        int status = 0;
+        const long after = i % 2 ? 0 : 1 + luck(12000);
+        const int spoil = i % 2 ? 0 : 1 + luck(2);
+        const pid_t pid = fork();
+        if (pid == 0 && i < 0) prepare();
+        if (pid == 0) repair(after, spoil);
+        if (pid < 0 || waitpid(pid, &status, 0) != pid) return 1;
+        if (after ? !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL : status != 0) {
+            fprintf(stderr, "repair %d: status %x\n", i, (unsigned)status);
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int main(int argc, char **argv) {
     char name[1000];
-    (void)argc;
     path = argv[1];
     const int rounds = atoi(argv[2]);
     chance = strtoull(argv[3], NULL, 10);
     snprintf(name, sizeof name, "%s.steps", path);
     steps = open(name, O_RDWR | O_CREAT, 0666);
+    if (argc > 4) return repairs(rounds);
     for (int i = 0; i <= rounds; i++) {
         int status = 0;
         const long after = i == rounds ? 0 : 1 + luck(40000) / (1 + luck(6));

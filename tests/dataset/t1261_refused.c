@@ -212,6 +212,43 @@ static void reading(void) {
     CHECK_SAME(tutti_dataset_close(&e), TUTTI_OK);
 }
 
+/* Ranks that do not mean the same, in every call. */
+static void apart(void) {
+    const int64_t mine = rank;
+    const tutti_count one = 1, shape = 5 + (rank == ranks - 1);
+    tutti_count n = 1;
+    tutti_type type;
+    int64_t value = 0;
+    check_where("apart");
+    if (ranks == 1) return;
+    CHECK_SAME(tutti_dataset_list(d, rank ? "l" : "m"), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_put_type(d, "a", rank ? TUTTI_FLOAT32 : TUTTI_FLOAT64),
+               TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_info_set(d, NULL, "i", TUTTI_INT64, 1, &mine), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_info_set(d, NULL, rank ? "i" : "j", TUTTI_INT64, 1, &one),
+               TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_info_get(d, NULL, rank ? "i" : "j", &type, &n, &value),
+               TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_erase_after(d, rank != 0), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_drop_oldest(d, rank), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_verify_segment(d, rank != 0, NULL), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(
+        tutti_dataset_follow(d, 0, rank != 0, &(tutti_get){"a", lies, TUTTI_FLOAT64, buf}, &n),
+        TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_begin(d, rank ? TUTTI_STATE : TUTTI_TOPOLOGY, 90, 0),
+               TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 90, 0), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_resize(d, "nodes", 1, &shape), TUTTI_ERR_MISMATCH);
+    const tutti_err err =
+        same_everywhere(tutti_dataset_resize(d, rank ? "nodes" : "grid", 1, &one));
+    CHECK(err == TUTTI_ERR_MISMATCH || err == TUTTI_ERR_ARG, "%s", tutti_last_message());
+    const tutti_put puts[2] = {{"a", lies, TUTTI_FLOAT64, buf}, {"small", lies, TUTTI_INT8, buf}};
+    CHECK_SAME(tutti_dataset_put(d, rank ? 1 : 2, puts), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_put(d, 1, &puts[rank != 0]), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL), TUTTI_ERR_STATE);
+}
+
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1261);
     snprintf(path, sizeof path, "%s/t1261.tutti", check_dir());
@@ -222,6 +259,7 @@ int main(int argc, char **argv) {
     writing();
     ids();
     reading();
+    apart();
     tutti_decomposition_free(&rows);
     tutti_decomposition_free(&lies);
     tutti_dataset *stale = d;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=3600 cores=2
 # A loop that writes a dataset, killed at random instants: each time the next run finds every segment whole and goes on.  crash_writer on
-# several ranks, in the middle of large puts and commits; crash_steps on one, in the middle of everything else as well.
-# Rounds: 6 and 24; tier=full: 60 and 1000; or CRASH_ROUNDS of each.
+# several ranks, in the middle of large puts and commits; crash_steps on one, in the middle of everything else as well, repairs included.
+# Rounds: 6 and 24 (repairs: 6); tier=full: 60 and 1000; or CRASH_ROUNDS of each.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,6 +21,7 @@ esac
 echo "seed $seed"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_ess_singleton_isolated=1
 ./crash_steps "$here/steps.tutti" "$one" "$seed"
+./crash_steps "$here/repairs.tutti" "$several" "$seed" repair
 round=0
 while [ $round -lt "$several" ]; do
     round=$((round + 1))

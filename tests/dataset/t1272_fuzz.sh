@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300 cores=2 tier=full
 # libFuzzer on what is read of datasets: metadata, trailers of data files, headers of sections.  60 s together, or FUZZ_SECONDS.  It begins with
-# the golden dataset and with tests/fuzz/corpus, where inputs are kept that once were trouble.
+# the golden dataset and with tests/fuzz/corpus: what earlier runs have found to lead somewhere else.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
