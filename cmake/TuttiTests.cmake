@@ -335,6 +335,7 @@ endif()
 
 # Programs that measure: they may look inside.
 file(GLOB _benches CONFIGURE_DEPENDS bench/*.c)
+list(FILTER _benches EXCLUDE REGEX dataset_peers) # TuttiPeers.cmake
 foreach(_file IN LISTS _benches)
     get_filename_component(_stem ${_file} NAME_WE)
     add_executable(bench.${_stem} ${_file})

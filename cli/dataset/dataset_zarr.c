@@ -185,7 +185,7 @@ typedef struct {
 
 static void chunk_write(zarr *z, const group *g, const array *a, const chunk_ref *r) {
     char key[24 * (TUTTI_MAX_DIMS + 2)], *to = key, *url = cli_format("%s%s", z->prefix, r->file);
-    tutti_count place[TUTTI_MAX_DIMS], index = r->index;
+    tutti_count place[TUTTI_MAX_DIMS] = {0}, index = r->index;
     for (int k = a->ndims - 1; k >= 0; k--) {
         const tutti_count chunks = (a->shape[k] + a->chunk[k] - 1) / a->chunk[k];
         place[k] = index % chunks;

@@ -63,14 +63,6 @@ static tutti_err file_sync(int fd, const char *path) {
     return fsync(fd) == 0 ? TUTTI_OK : tutti__error_sys(errno, -1, path);
 }
 
-static tutti_err directory_sync(const char *path) {
-    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return tutti__error_sys(errno, -1, path);
-    const int bad = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
-    close(fd);
-    return bad ? tutti__error_sys(bad, -1, path) : TUTTI_OK;
-}
-
 static void data_path(const task *k, int64_t i, char *to, size_t room) {
     const tutti__datafile *f = tutti__model_file_id(&k->d->model, row_of(k, i)->file);
     tutti__dataset_data_path(k->d, f->name, to, room);
@@ -223,7 +215,7 @@ static tutti_err copy_to_directory(task *k) {
         TUTTI_TRY(tutti__team_sum(d->team, &sum, 1));
         k->rows[i].sum = (uint64_t)sum;
     }
-    return tutti__dataset_agree(d, root ? directory_sync(k->directory) : TUTTI_OK);
+    return tutti__dataset_agree(d, root ? tutti__directory_sync(k->directory) : TUTTI_OK);
 }
 
 static tutti_err segment_send(task *k, int64_t i) {

@@ -256,8 +256,8 @@ tutti_err tutti__compressed_get(tutti_dataset *d, tutti_file *f, const tutti__se
     }
     if (err == TUTTI_OK) {
         err = tutti__sparse_exchange(d->team, n_asked, answers, &n_back, &back);
-        if (err == TUTTI_OK) err = answers_take(to, &w, n_back, back);
-        err = tutti__dataset_agree(d, err);
+        err = tutti__dataset_agree(d, err); /* a rank without memory has sent nothing */
+        if (err == TUTTI_OK) err = tutti__dataset_agree(d, answers_take(to, &w, n_back, back));
     }
     tutti__sparse_free(n_asked, &asked);
     tutti__sparse_free(n_back, &back);

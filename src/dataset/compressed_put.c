@@ -53,6 +53,7 @@ static tutti_err entries_send(tutti_dataset *d, const tutti__compressed *from,
             tutti__dataset_agree(d, tutti__sparse_exchange(d->team, (int)mail.n, mail.v, n_in, in));
     tutti__free(data);
     tutti__free(mail.v);
+    if (err != TUTTI_OK) tutti__sparse_free(*n_in, in); /* of another rank */
     return err;
 }
 

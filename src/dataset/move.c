@@ -206,7 +206,10 @@ static tutti_err section_for(tutti_dataset *d, const item *t, tutti__section **o
     if (bytes < 0 || !tutti__add_ok(d->now.end, bytes, &end) || end > (tutti_off)1 << 59)
         err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "variable '%s' is too large", t->name);
     if (err == TUTTI_OK) err = tutti__section_new(d, &new, bytes, out);
-    return tutti__dataset_agree(d, err);
+    const int made = err == TUTTI_OK;
+    err = tutti__dataset_agree(d, err);
+    if (err != TUTTI_OK && made) tutti__section_drop(d, *out); /* nor have the others one */
+    return err;
 }
 
 /* All sections are there, and what nobody may put is filled.   Collective. */

@@ -25,7 +25,9 @@ tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment, const tutti__kno
     TUTTI_TRY(tutti__dataset_agree(d, err));
     size_t bytes = (size_t)n * sizeof *rows;
     void *told = rows;
-    TUTTI_TRY(tutti__dataset_tell(d, &told, &bytes));
+    err = tutti__dataset_tell(d, &told, &bytes);
+    if (err != TUTTI_OK) tutti__free(told);
+    TUTTI_TRY(err);
     rows = told;
     n = (int64_t)(bytes / sizeof *rows);
     tutti__known *k = NULL;

@@ -385,6 +385,45 @@ static void refused(void) {
     some_give();
 }
 
+/* Memory that is not there, at every allocation of one rank: the same error everywhere, and the next try goes well. */
+static void without_memory(void) {
+    const int i = 1, g = 0;
+    const tutti_type t = memory_type(i, 0);
+    check_where("without memory");
+    some_take(ranks);
+    tutti_dataset *d = opened(MPI_COMM_WORLD, 1);
+    held h = hold(d, -1, v[i].on, 0, 0);
+    void *buf = numbers_of(&h, i, g, t);
+    CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 0, 0));
+    for (int reads = 0; reads < 2; reads++) {
+        int went_well = 0, failed = 0;
+        for (int at = 1; at < 200 && !went_well; at++) {
+            if (rank == at % ranks) tutti__memory_fail_after(at / ranks + 1);
+            const tutti_err err =
+                reads ? tutti_dataset_get(d, 0, 1, &(tutti_get){v[i].name, h.p, t, buf})
+                      : tutti_dataset_put(d, 1, &(tutti_put){v[i].name, h.p, t, buf});
+            int left = 0; /* it has not failed: there were less allocations */
+            tutti__memory_fail_after(0);
+            const tutti_err all = same_everywhere(err);
+            CHECK(all == TUTTI_OK || all == TUTTI_ERR_NOMEM || all == TUTTI_ERR_IO, "%s: %s",
+                  tutti_error_name(all), tutti_last_message());
+            failed += all != TUTTI_OK;
+            left = all == TUTTI_OK;
+            MPI_Allreduce(&left, &went_well, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+            if (at < 2 * ranks) went_well = 0;
+        }
+        CHECK(failed > 3 && went_well, "%d of %s failed", failed, reads ? "gets" : "puts");
+        if (!reads) CHECK_OK(tutti_dataset_put(d, 1, &(tutti_put){v[i].name, h.p, t, buf}));
+        if (!reads) CHECK_OK(tutti_dataset_commit(d));
+    }
+    CHECK_OK(tutti_dataset_get(d, 0, 1, &(tutti_get){v[i].name, h.p, t, buf}));
+    right(&h, i, g, t, buf);
+    free(buf);
+    held_free(&h);
+    CHECK_OK(tutti_dataset_close(&d));
+    some_give();
+}
+
 /* ---- what is damaged */
 
 /* A bit of a section has turned, and nothing else says so: an error, or the numbers are right. */
@@ -497,6 +536,7 @@ int main(int argc, char **argv) {
     same_bytes();
     if (ranks <= 3) refused();
     if (ranks == 1 || ranks == 3) damaged();
+    if (ranks == 1 || ranks == 3) without_memory();
     dataset_remove(path);
     return harness_end();
 }
