@@ -86,7 +86,7 @@ head -c 9000 x.tar >short.tar
 expect 1 'ends too early' restore run --tar short.tar
 (printf 'no tar archive, but long enough'; head -c 5000 /dev/zero) >none.tar
 expect 1 'no tar archive' restore run --tar none.tar
-for at in 124 140 520 900 1500 5000; do # sizes, checksums, headers, numbers
+for at in 124 150 520 1500; do # sizes, checksums, headers, numbers
     cp x.tar hurt.tar
     printf '\377' | dd of=hurt.tar bs=1 seek=$at conv=notrunc 2>/dev/null
     expect 1 'tutti restore' restore run --tar hurt.tar
@@ -151,7 +151,7 @@ STEP(int, fallocate64, (int f, int m, off_t a, off_t n), (f, m, a, n))
 STEP(int, ftruncate64, (int f, off_t n), (f, n))
 END
 cc -shared -fPIC -o kill.so kill.c -ldl || exit 1
-# killed WHAT arguments...: from the same beginning, killed at step 1, 4, 7 ... until it is not
+# killed WHAT arguments...: from the same beginning, killed at step 1, 6, 11 ... until it is not
 killed() {
     what=$1 steps=1
     shift
@@ -165,7 +165,7 @@ killed() {
         expect 0 '' verify back
         if [ -d there ]; then expect 0 '' restore back --from there; else expect 0 '' restore back --from away; fi
         expect 0 '' diff back whole
-        steps=$((steps + 3))
+        steps=$((steps + 5))
         [ $steps -lt 80 ] || break
     done
     [ $steps -gt 8 ] || { echo "$what: only $steps steps"; bad=1; }
