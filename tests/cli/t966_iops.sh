@@ -28,8 +28,8 @@ COLUMNS=400 sh "$throttle" run "$disk" "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "
 code=$?
 times='at 1000 operations a second, times fall at least'
 met=$(grep -c "goal met: .*$times" out)
-missed=$(grep -c "goal missed: .*$times" out)
-if [ $((met + missed)) != 1 ] || grep "goal missed" out | grep -vq "$times" || [ $code != "$missed" ]; then
+missed=$(grep -ic "goal missed: .*$times" out)
+if [ $((met + missed)) != 1 ] || grep -i "goal missed" out | grep -vq "$times" || [ $((code != 0)) != "$missed" ]; then
     echo "exit code $code"
     cat out
     exit 1
