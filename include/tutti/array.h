@@ -298,10 +298,13 @@ TUTTI_API tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to,
  *  prefetch, copy, fill, sync, another walk) waits for it and finds it done, in local placement
  *  also what one rank does.  Others (independent and non-blocking calls in global placement, other
  *  handles) may find it done only when the next call has returned.  What goes wrong is told by
- *  that one. */
+ *  that one.
+ *  @return TUTTI_ERR_MISMATCH if some ranks are in another call for the array that the walk reads
+ *      (or, if it reads none, writes): nothing has been done, and it may be called again */
 TUTTI_API tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) TUTTI_MUST_USE;
 /** End a walk, also before its end, and null the handle.   Collective.   Waits for what is being
- *  written; the tile that next gave last is not.   @return what went wrong since then */
+ *  written; the tile that next gave last is not.   @return what went wrong since then;
+ *      TUTTI_ERR_MISMATCH as above: the walk goes on */
 TUTTI_API tutti_err tutti_tiles_end(tutti_tiles **t) TUTTI_MUST_USE;
 
 typedef struct tutti_tiles_stats {

@@ -144,8 +144,9 @@ static tutti_err copy_check(const tutti_array *from, const tutti_array *to, tutt
 /* May all begin, with the same arrays?  Pieces are cut by the least budget: everybody cuts
  * alike. */
 static tutti_err copy_agree(tutti_array *from, tutti_array *to, tutti_err mine, tutti_off *budget) {
-    const tutti__same same = {"copy", "the array to copy into",
-                              tutti__array_hash(TUTTI__HASH_START, to)};
+    const tutti__same same = {.name = "copy",
+                              .what = "the array to copy into",
+                              .hash = tutti__array_hash(TUTTI__HASH_START, to)};
     tutti__range least = tutti__range_of(*budget);
     TUTTI_TRY(tutti__array_call(from, &same, mine, 1, &least));
     *budget = least.min;

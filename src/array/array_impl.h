@@ -150,6 +150,7 @@ typedef struct tutti__same {
     const char *name; /* of the call */
     const char *what; /* "ranks disagree on ..." */
     uint64_t hash;
+    int walks; /* a step of a walk: no other call, whatever ranks have against theirs */
 } tutti__same;
 enum { TUTTI__CALL_NUMBERS = 4 }; /* at most */
 tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err mine, int n,

@@ -32,8 +32,9 @@ static tutti_err transfer_local(tutti_array *a, tutti_request *r) {
     const tutti__op *op = &r->op;
     tutti_err err = r->refused;
     if (err == TUTTI_OK) err = tutti__file_usable(a->file, op->access, op->buf, op->is_write);
-    const tutti__same same = {r->name, "the distribution, or the slice that it is of",
-                              (uint64_t)r->agrees};
+    const tutti__same same = {.name = r->name,
+                              .what = "the distribution, or the slice that it is of",
+                              .hash = (uint64_t)r->agrees};
     TUTTI_TRY(tutti__array_named(a->head, r->name, tutti__array_call(a, &same, err, 0, NULL)));
     err = tutti__operation_under_way(tutti__transfer(r, NULL));
     return tutti__array_vote(a, err, NULL);

@@ -52,7 +52,8 @@ static tutti_err fill_turn(tutti_array *a, const filler *f, tutti_count turn) {
 
 /* All ranks have the same element. */
 static tutti_err element_agree(tutti_array *a, const void *element, tutti_err mine) {
-    tutti__same same = {"fill", "the element to fill with", TUTTI__HASH_START};
+    tutti__same same = {
+        .name = "fill", .what = "the element to fill with", .hash = TUTTI__HASH_START};
     if (mine == TUTTI_OK) same.hash = tutti__hash(same.hash, element, (size_t)a->mine.element_size);
     return tutti__array_call(a, &same, mine, 0, NULL);
 }

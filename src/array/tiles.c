@@ -1,7 +1,8 @@
 /* array: tile walks.
  *
- *   next(k)   end    writing k - 2, reading k        what went on while the caller computed
- *             agree  did it go well everywhere, and does everybody go on?
+ *   next(k)   open   does everybody go on?
+ *             end    writing k - 2, reading k        what went on while the caller computed
+ *             agree  did it go well everywhere?
  *             begin  writing k - 1, reading k + 1    goes on while the caller computes tile k
  *             copy   what frames k and k + 1 have in common, from the one to the other
  *
@@ -286,8 +287,9 @@ static void room_give(tutti__tile_flight *f, tutti_off each) {
 /* One agreement: may all begin, in the same way, and how many steps will there be? */
 static tutti_err begin_agree(tutti_array *any, tutti_tiles *t, tutti_off budget, tutti_err mine) {
     enum { STEPS, READ, WRITTEN, NUMBERS };
-    tutti__same same = {"tiles", "the walk: its arrays, or whether it is sequential",
-                        TUTTI__HASH_START};
+    tutti__same same = {.name = "tiles",
+                        .what = "the walk: its arrays, or whether it is sequential",
+                        .hash = TUTTI__HASH_START};
     tutti__range r[NUMBERS] = {tutti__range_none(), tutti__range_none(), tutti__range_none()};
     if (mine == TUTTI_OK) {
         tutti_off read, written;
@@ -396,14 +398,17 @@ static void copy_kept(const tutti_tiles *t, tutti_count to) {
     tutti__box_copy(&t->grain, &t->kept, &have, &want);
 }
 
-/* Does everybody take the same step (tile k, or -1: the end), and had nobody trouble? */
-static tutti_err agree(tutti_tiles *t, tutti_count step, tutti_err mine) {
-    enum { STEP };
-    tutti__vote v;
-    tutti__vote_init(&v);
-    v.min[STEP] = v.max[STEP] = step;
-    TUTTI_TRY(tutti__array_vote(any_array(t), mine, &v));
-    TUTTI_CHECK(v.min[STEP] == v.max[STEP], TUTTI_ERR_STATE,
+/* Is everybody here, to take the same step (tile k, or -1: the end), and has nothing against it?
+ * TUTTI_ERR_MISMATCH: some are in another call, nothing has been done, and the walk stays as it is.
+ * Otherwise all ranks are together, whatever this returns. */
+static tutti_err step_open(tutti_tiles *t, tutti_count step, tutti_err mine) {
+    enum { STEP, NUMBERS };
+    tutti__same same = {.name = "next", .what = "the walk", .hash = TUTTI__HASH_START, .walks = 1};
+    tutti__range r[NUMBERS] = {tutti__range_of(step)};
+    same.hash = tutti__array_hash(same.hash, t->reading.array);
+    same.hash = tutti__array_hash(same.hash, t->writing.array);
+    TUTTI_TRY(tutti__array_call(any_array(t), &same, mine, NUMBERS, r));
+    TUTTI_CHECK(r[STEP].min == r[STEP].max, TUTTI_ERR_STATE,
                 "some ranks have ended the walk, others go on");
     return TUTTI_OK;
 }
@@ -418,16 +423,21 @@ static tutti_err land(tutti_tiles *t) {
     return wrote;
 }
 
-static tutti_err step_ahead(tutti_tiles *t, tutti_count k, tutti_err mine) {
+/* Trouble on the way is everybody's. */
+static tutti_err trouble_share(tutti_tiles *t, tutti_err mine) {
+    return tutti__array_vote(any_array(t), mine, NULL);
+}
+
+static tutti_err step_ahead(tutti_tiles *t, tutti_count k, tutti_err opened) {
     const tutti_error_info trouble = *tutti_last_error();
     tutti_err err = land(t);
-    if (mine != TUTTI_OK) {
+    if (opened != TUTTI_OK) {
         tutti__error_assign(&trouble);
-        err = mine;
+        return opened;
     }
     if (err == TUTTI_OK && k > 0) err = prepare_write(t, k - 1);
     if (err == TUTTI_OK && k + 1 < t->steps) err = prepare_read(t, k + 1);
-    TUTTI_TRY(agree(t, k, err));
+    TUTTI_TRY(trouble_share(t, err));
     catch_up(t);
     tutti__tile_flight_begin(&t->writing);
     const int reads = t->reading.prepared;
@@ -436,15 +446,16 @@ static tutti_err step_ahead(tutti_tiles *t, tutti_count k, tutti_err mine) {
     return TUTTI_OK;
 }
 
-static tutti_err step_alone(tutti_tiles *t, tutti_count k, tutti_err mine) {
-    tutti_err err = mine;
-    if (err == TUTTI_OK && k > 0) err = prepare_write(t, k - 1);
+static tutti_err step_alone(tutti_tiles *t, tutti_count k, tutti_err opened) {
+    tutti_err err = opened;
+    TUTTI_TRY(err);
+    if (k > 0) err = prepare_write(t, k - 1);
     if (err == TUTTI_OK && k < t->steps) err = prepare_read(t, k);
-    TUTTI_TRY(agree(t, k, err));
+    TUTTI_TRY(trouble_share(t, err));
     catch_up(t);
     err = tutti__tile_flight_run(&t->writing);
     if (err == TUTTI_OK) err = tutti__tile_flight_run(&t->reading);
-    return any_array(t)->dist ? agree(t, k, err) : err;
+    return any_array(t)->dist ? trouble_share(t, err) : err;
 }
 
 static tutti_err failed(tutti_tiles *t, tutti_err err) {
@@ -467,6 +478,8 @@ tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) {
     }
     if (!tile_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the tile");
     if (t->next <= t->steps) {
+        err = step_open(t, t->next, err);
+        if (err == TUTTI_ERR_MISMATCH) return named(any_array(t), err);
         err = t->sequential ? step_alone(t, t->next, err) : step_ahead(t, t->next, err);
         t->stats.seconds_waiting += tutti__now() - since;
         if (err != TUTTI_OK) return failed(t, err);
@@ -495,11 +508,19 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
     }
     tutti_array *any = any_array(t);
     if (t->outcome == TUTTI_OK) {
+        const tutti_err opened = step_open(t, -1, TUTTI_OK);
+        if (opened == TUTTI_ERR_MISMATCH) return named(any, opened);
+        const tutti_error_info trouble = *tutti_last_error();
         err = tutti__tile_flight_end(&t->writing);
         const tutti_error_info first = *tutti_last_error();
         if (tutti__tile_flight_end(&t->reading) != TUTTI_OK && err != TUTTI_OK)
             tutti__error_assign(&first);
-        err = agree(t, -1, err);
+        if (opened == TUTTI_OK) {
+            err = trouble_share(t, err);
+        } else {
+            tutti__error_assign(&trouble);
+            err = opened;
+        }
     }
     count_walks(t, -1);
     tiles_free(pt);

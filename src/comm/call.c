@@ -31,6 +31,7 @@ static const char *const DOES[TUTTI__CALLS] = {
     [TUTTI__CALL_DATASET] = "calls for the dataset",
     [TUTTI__CALL_DECOMPOSITION] = "makes a decomposition",
     [TUTTI__CALL_ARRAY] = "calls for the array",
+    [TUTTI__CALL_TILES] = "takes a step of a walk",
     [TUTTI__CALL_MESH] = "calls for the mesh",
 };
 

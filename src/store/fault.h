@@ -15,7 +15,8 @@ typedef enum tutti__fault_what {
     TUTTI__FAULT_RESIZE,
     TUTTI__FAULT_CLOSE,
     TUTTI__FAULT_SHORT,
-    TUTTI__FAULT_SLOW
+    TUTTI__FAULT_SLOW,
+    TUTTI__FAULT_HELD
 } tutti__fault_what;
 
 typedef struct tutti__fault {

@@ -45,8 +45,8 @@ static int parse_errno(const char *text, int *out) {
 }
 
 static int parse_what(const char *text, tutti__fault_what *out) {
-    static const char *const names[] = {"",     "open",   "write", "read",  "sync",
-                                        "size", "resize", "close", "short", "slow"};
+    static const char *const names[] = {"",       "open",  "write", "read", "sync", "size",
+                                        "resize", "close", "short", "slow", "held"};
     for (int i = 1; i < (int)(sizeof names / sizeof *names); i++) {
         if (strcmp(names[i], text) != 0) continue;
         *out = (tutti__fault_what)i;
@@ -64,7 +64,7 @@ static int parse_parts(const char *text, int rank, tutti__fault *f, int *mine) {
     *mine = who == rank;
     if (!parse_what(t.part[1], &f->what)) return 0;
     if (!parse_number(t.part[2], &f->n) || f->n < 1) return 0;
-    const int fails = f->what != TUTTI__FAULT_SHORT && f->what != TUTTI__FAULT_SLOW;
+    const int fails = f->what < TUTTI__FAULT_SHORT;
     return t.parts == 3 || (fails && parse_errno(t.part[3], &f->sys_errno));
 }
 

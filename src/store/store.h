@@ -19,9 +19,10 @@ int tutti__store_asynchronous(const tutti_options *opt);
 /* Open by opt->store.  If opt->fault names `rank`, the store is wrapped in one that fails as asked.
  *   fault = RANK:WHAT:N[:ERRNO]
  *     RANK   a number or *
- *     WHAT   open, write, read, sync, size, resize, close, short, slow
+ *     WHAT   open, write, read, sync, size, resize, close, short, slow, held
  *     N      the N-th such call (1 ...) and all later ones fail; short: the most bytes that a
- *            transfer moves at a time; slow: milliseconds that it takes at least
+ *            transfer moves at a time; slow: milliseconds that it takes at least; held: a
+ *            descriptor, transfers do not end before there is something to read from it
  *     ERRNO  by name (EIO, ENOSPC, EDQUOT, EACCES ...), EIO if absent */
 tutti_err tutti__store_open(const char *path, int flags, int permissions, const tutti_options *opt,
                             int rank, tutti_stats *stats, tutti_store **store_out) TUTTI_MUST_USE;

@@ -2,7 +2,9 @@
  *
  * The N-th call of the chosen operation and all later ones fail without reaching the store inside;
  * everything else is passed on.  A begun request counts when it is begun and fails when it is
- * finished, as a real one would.  Short transfers are not made here but in span.c, so that the
+ * finished, as a real one would.  A held store lets a test say when a transfer may end, so that what
+ * goes on meanwhile is seen whatever the machine is busy with; a transfer that nobody lets go ends
+ * in an error, otherwise code that waits where it should not would hang.  Short transfers are not made here but in span.c, so that the
  * loops which continue them are the ones that are tested.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fault.h"
@@ -10,6 +12,7 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +52,21 @@ static void wait_until(double when) {
     if (left > 0) usleep((useconds_t)(1e6 * left));
 }
 
+#define PATIENCE 30000 /* milliseconds that a held store waits to be let go */
+
+/* 1: transfers may end. */
+static int let_go(const fault_store *f, int milliseconds) {
+    struct pollfd p = {.fd = (int)f->fault.n, .events = POLLIN};
+    if (f->fault.what != TUTTI__FAULT_HELD) return 1;
+    while (poll(&p, 1, milliseconds) < 0 && errno == EINTR) continue;
+    return p.revents != 0;
+}
+
+static tutti_err wait_let_go(const fault_store *f) {
+    if (let_go(f, PATIENCE)) return TUTTI_OK;
+    return tutti__error_sys(ETIMEDOUT, -1, "nobody lets the store go");
+}
+
 /* Count a call; 1: it is to fail. */
 static int strikes(fault_store *f, tutti__fault_what what) {
     if (f->fault.what != what) return 0;
@@ -78,6 +96,7 @@ static tutti_err fault_write(tutti_store *s, const tutti_io_run *runs, int n) {
     fault_store *f = (fault_store *)s;
     if (strikes(f, TUTTI__FAULT_WRITE)) return strike(f, "write", first_offset(runs, n));
     wait_until(due(f));
+    TUTTI_TRY(wait_let_go(f));
     return tutti__store_write(inner_of(f), runs, n);
 }
 
@@ -85,6 +104,7 @@ static tutti_err fault_read(tutti_store *s, const tutti_io_run *runs, int n, tut
     fault_store *f = (fault_store *)s;
     if (strikes(f, TUTTI__FAULT_READ)) return strike(f, "read", first_offset(runs, n));
     wait_until(due(f));
+    TUTTI_TRY(wait_let_go(f));
     return tutti__store_read(inner_of(f), runs, n, done_out);
 }
 
@@ -110,8 +130,9 @@ static tutti_err fault_begin(tutti_store *s, int is_write, const tutti_io_run *r
 
 static int fault_test(tutti_store_request *base) {
     fault_request *r = (fault_request *)base;
-    if (r->due > tutti__now()) return 0;
-    (void)inner_of((fault_store *)base->store);
+    fault_store *f = (fault_store *)base->store;
+    if (r->due > tutti__now() || !let_go(f, 0)) return 0;
+    (void)inner_of(f);
     if (r->inner && !tutti__store_test(r->inner)) return 0;
     base->ended = r->inner ? tutti__store_ended(r->inner) : 0;
     if (base->ended < r->due) base->ended = r->due;
@@ -122,11 +143,12 @@ static tutti_err fault_finish(tutti_store_request *base, tutti_off *done_out) {
     fault_request *r = (fault_request *)base;
     fault_store *f = (fault_store *)base->store;
     wait_until(r->due);
+    const tutti_err held = wait_let_go(f);
     (void)inner_of(f);
     const tutti_err err = r->inner ? tutti__store_finish(&r->inner, done_out)
                                    : strike(f, r->is_write ? "write" : "read", r->offset);
     tutti__free(r);
-    return err;
+    return err != TUTTI_OK ? err : held;
 }
 
 static tutti_err fault_size(tutti_store *s, tutti_off *size_out) {
@@ -206,7 +228,7 @@ tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
     f->base = (tutti_store){.ops = &f->ops, .stats = inner->stats, .layout = inner->layout};
     f->inner = inner;
     f->fault = *fault;
-    if (fault->what == TUTTI__FAULT_SLOW) f->base.layout.synchronous = 1; /* it takes time */
+    if (fault->what >= TUTTI__FAULT_SLOW) f->base.layout.synchronous = 1; /* it takes time */
     *store_out = &f->base;
     return TUTTI_OK;
 }

@@ -1,8 +1,8 @@
 /* TEST ranks=0 timeout=60 */
-/* Thousands of virtual ranks: the regular distributions are decided by arithmetic, in time that
- * does not depend on the number of runs; one moved element is found; marks do the irregular ones.
+/* Thousands of virtual ranks: the regular distributions are decided by arithmetic, whatever the
+ * number of runs (they have so many that looking at each would take hours); one moved element is
+ * found; marks do the irregular ones.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "base/trace.h"
 #include "side_zoo.h"
 
 #define RANKS 4096
@@ -12,17 +12,12 @@ static void free_sides(void) {
     for (int r = 0; r < RANKS; r++) tutti__side_free(&side[r]);
 }
 
-/* The answer within `limit` seconds (sanitisers: a few times as slow). */
-static void check_answer(const char *name, int wanted, double limit, tutti_off lo, tutti_off hi) {
-    const double start = tutti__now();
+static void check_answer(const char *name, int wanted, tutti_off lo, tutti_off hi) {
     int disjoint = -1;
     tutti_off where = -1;
     check_where(name);
     CHECK_OK(tutti__sides_disjoint(RANKS, side, lo, hi, &disjoint, &where));
-    const double took = tutti__now() - start;
     CHECK_EQ(disjoint, wanted);
-    CHECK(took < limit, "took %.3f s", took);
-    if (getenv("TUTTI_TEST_TIMES")) fprintf(stderr, "%-40s %8.3f ms\n", name, took * 1e3);
     if (disjoint) return;
     int owners = 0;
     for (int r = 0; r < RANKS; r++) owners += tutti__side_bytes_in(side[r], where, where + 1) > 0;
@@ -32,10 +27,10 @@ static void check_answer(const char *name, int wanted, double limit, tutti_off l
 /* All of it, a part that starts and ends within rows, and with one side moved by one element. */
 static void check_pattern(const char *name, tutti_off element, tutti_off total) {
     const int moved = 1 + (int)rnd(RANKS - 2);
-    check_answer(name, 1, 2.0, 0, total);
-    check_answer(name, 1, 2.0, total / 3 + 5, total / 7 * 6 + 1);
+    check_answer(name, 1, 0, total);
+    check_answer(name, 1, total / 3 + 5, total / 7 * 6 + 1);
     side[moved].disp += element;
-    check_answer(name, 0, 2.0, 0, total);
+    check_answer(name, 0, 0, total);
     side[moved].disp -= element;
     tutti__extents e = {0};
     CHECK_OK(tutti__sides_union(RANKS, side, 7, total - 3, 0, &e));
@@ -62,7 +57,7 @@ static void blocks_2d(tutti_off rows, tutti_off columns, int down, int across) {
 }
 
 static void blocks_3d(void) {
-    const tutti_off n = 5000, element = 8, row = n * element, plane = n * row;
+    const tutti_off n = 500000, element = 8, row = n * element, plane = n * row;
     for (int r = 0; r < RANKS; r++) {
         const int at[3] = {r / 256, r / 16 % 16, r % 16};
         tutti_off lo[3], size[3];
@@ -86,11 +81,11 @@ static void cyclic(const char *name, tutti_off piece, tutti_count pieces) {
 
 /* Blocks of 64 x 64 elements dealt out cyclically in two dimensions. */
 static void block_cyclic(void) {
-    const tutti_off n = 64 * 64 * 30, element = 8, row = n * element;
+    const tutti_off n = 64 * 64 * 3000, element = 8, row = n * element;
     for (int r = 0; r < RANKS; r++) {
         tutti__side s = zoo_run((r / 64 * 64 * n + r % 64 * 64) * element, 64 * element);
-        s = zoo_vec(zoo_vec(s, 30, 64 * 64 * element), 64, row);
-        side[r] = zoo_vec(s, 30, 64 * 64 * row);
+        s = zoo_vec(zoo_vec(s, 3000, 64 * 64 * element), 64, row);
+        side[r] = zoo_vec(s, 3000, 64 * 64 * row);
     }
     check_pattern("block-cyclic", element, n * row);
 }
@@ -124,13 +119,13 @@ static void owners(int ranks, tutti_count items, tutti_off item) {
             if (owner[i] == r) at[n++] = i * item;
         CHECK_OK(tutti__side_list(n, at, NULL, item, &side[r]));
     }
-    check_answer("irregular", 1, 2.0, 0, items * item);
+    check_answer("irregular", 1, 0, items * item);
     check_union_of_owners(owner, items, item);
     /* one shared item, near the end, in the last window */
     const tutti_off last = tutti__side_hi(side[1]);
     side[RANKS - 1] = zoo_run(last - 1, 1);
-    check_answer("irregular", 0, 2.0, 0, items * item);
-    check_answer("irregular", 1, 2.0, 0, last - 1);
+    check_answer("irregular", 0, 0, items * item);
+    check_answer("irregular", 1, 0, last - 1);
     free(at), free(owner);
     free_sides();
 }
@@ -138,12 +133,12 @@ static void owners(int ranks, tutti_count items, tutti_off item) {
 int main(void) {
     const long live = tutti__memory_live();
     check_seed(211);
-    blocks_2d(100000, 100000, 64, 64);
-    blocks_2d(100000, 100000, 1, RANKS);
-    blocks_2d(100001, 99991, 128, 32);
+    blocks_2d(1000000000, 100000, 64, 64);
+    blocks_2d(1000000000, 100000, 1, RANKS);
+    blocks_2d(1000000001, 99991, 128, 32);
     blocks_3d();
-    cyclic("cyclic rows", 4096, 1000003);
-    cyclic("interleaved", 512, 40000000);
+    cyclic("cyclic rows", 4096, 100000000003);
+    cyclic("interleaved", 512, 400000000000);
     block_cyclic();
     owners(8, 1 << 18, 64);
     owners(200, 1 << 17, 7);

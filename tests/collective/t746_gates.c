@@ -186,7 +186,7 @@ static events run(const char *text, int milliseconds, int is_write) {
     return e;
 }
 
-static const int delays[] = {5, 50, 500};
+static const int delays[] = {5, 50, 500, 5000};
 enum { DELAYS = sizeof delays / sizeof delays[0] };
 
 static void gates(const char *pipeline, int is_write, rules *judge) {
