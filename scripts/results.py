@@ -149,10 +149,13 @@ Where this machine differs from the papers' clusters, and why:
 """
 ORDER = ["steps", "overlap", "pipelines", "primitives", "sections", "mesh", "auto"]
 DEVICES = "bjt.msh mesa.msh fingers.msh power.msh"  # of scripts/meshes.sh
+OVER_HOSTS = "mesa.msh --part writes --rule own,idg --loads 1,10,100 --dir MOUNT,LOCAL"
 ARGUMENTS = {  # by the name of the report, where these say more than the experiment's name
     "paper-mesh": "fingers.msh --part writes",
     "paper-mesh-tables": f"{DEVICES} --part tables",
-    "paper-mesh-gluster": "mesa.msh --part writes --rule own,idg --plan fresh --loads 1,10,100 --rounds 3 --budget 60 --dir MOUNT",
+    "paper-mesh-partitions": "fingers.msh --part writes --procs 4,7,8,10,14 --rule own,idg",
+    "paper-mesh-hosts-2gbit": f"{OVER_HOSTS}",
+    "paper-mesh-hosts-100mbit": f"{OVER_HOSTS}",
     "paper-mesh-rules": f"{DEVICES} --part writes --method independent,list --rule own,idg --loads 1,5,10,25,50,100",
 }
 GRADES = {"met": "**Goal met.** ", "missed": "**Goal missed.** ", "failed": "**Failed.** ", "plain": ""}
@@ -209,7 +212,8 @@ def experiment_part(r, name):
     where = ", O_DIRECT" if is_direct(r) else ""
     where += ", shared memory" if name.endswith("-shm") else ""
     where += ", slow disk" if "throttled" in name else ""
-    where += ", GlusterFS" if name.endswith("-gluster") else ""
+    where += f", over hosts with links of {name.split('-')[-1]}" if "-hosts-" in name else ""
+    where += ", by number of partitions" if name.endswith("-partitions") else ""
     where += ", counts" if name.endswith("-tables") else ", rules of all meshes" if name.endswith("-rules") else ""
     command = f"{r['experiment']} {ARGUMENTS.get(name, '')}".strip()
     text = f"### {r['title']}{where}\n\n{r['source']}  `tutti bench {command}`: {settings_of(r)}.\n\n"
@@ -221,6 +225,7 @@ def experiment_part(r, name):
         if directory:
             text += f"#### {r['experiment']}, {place_of(r, directory)}{where}\n\n"
         text += "".join(exhibit_text(x) for x in r["exhibits"] if x["directory"] == directory and x["rows"])
+    text = re.sub(r"[^ ,()`]*/tutti-hosts\.\w+/mount", "MOUNT", text)  # bench_hosts.sh has given it a name
     return text.replace(f"{pathlib.Path.cwd()}/", "")  # paths of this tree from its top
 
 
