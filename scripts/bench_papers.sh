@@ -109,8 +109,12 @@ run_meshes() {
     set -- "$meshes/bjt.msh" "$meshes/mesa.msh" "$meshes/fingers.msh" "$meshes/power.msh"
     run 1 mesh-tables mesh "$@" --part tables
     run 8 mesh mesh "$3" --part writes --dir "$dir" --budget "$((budget * 3 / 2))"
-    run 8 mesh-rules mesh "$@" --part writes --dir "$dir" --budget "$((budget * 3 / 2))" \
-        --method independent,list --rule own,idg --loads 1,5,10,25,50,100 --rounds 21
+    for ranks in 8 4; do
+        name=mesh-rules
+        [ $ranks = 8 ] || name=mesh-rules-$ranks
+        run $ranks $name mesh "$@" --part writes --dir "$dir" --budget "$((budget * 3 / 4))" \
+            --method independent,list --rule own,idg --loads 1,5,10,25,50,100 --rounds 21
+    done
     run 14 mesh-partitions mesh "$3" --part writes --procs 4,7,8,10,14 --rule own,idg --dir "$dir" \
         --budget "$((budget * 3 / 2))" --rounds 15
     run_mesh_hosts "$2"

@@ -149,14 +149,16 @@ Where this machine differs from the papers' clusters, and why:
 """
 ORDER = ["steps", "overlap", "pipelines", "primitives", "sections", "mesh", "auto"]
 DEVICES = "bjt.msh mesa.msh fingers.msh power.msh"  # of scripts/meshes.sh
+BY_RULES = "--part writes --method independent,list --rule own,idg --loads 1,5,10,25,50,100"
 OVER_HOSTS = "mesa.msh --part writes --rule own,idg --loads 1,10,100 --dir MOUNT,LOCAL"
 ARGUMENTS = {  # by the name of the report, where these say more than the experiment's name
     "paper-mesh": "fingers.msh --part writes",
     "paper-mesh-tables": f"{DEVICES} --part tables",
     "paper-mesh-partitions": "fingers.msh --part writes --procs 4,7,8,10,14 --rule own,idg",
-    "paper-mesh-hosts-2gbit": f"{OVER_HOSTS}",
-    "paper-mesh-hosts-100mbit": f"{OVER_HOSTS}",
-    "paper-mesh-rules": f"{DEVICES} --part writes --method independent,list --rule own,idg --loads 1,5,10,25,50,100",
+    "paper-mesh-hosts-2gbit": OVER_HOSTS,
+    "paper-mesh-hosts-100mbit": OVER_HOSTS,
+    "paper-mesh-rules": f"{DEVICES} {BY_RULES}",
+    "paper-mesh-rules-4": f"{DEVICES} {BY_RULES}",
 }
 GRADES = {"met": "**Goal met.** ", "missed": "**Goal missed.** ", "failed": "**Failed.** ", "plain": ""}
 
@@ -214,7 +216,7 @@ def experiment_part(r, name):
     where += ", slow disk" if "throttled" in name else ""
     where += f", over hosts with links of {name.split('-')[-1]}" if "-hosts-" in name else ""
     where += ", by number of partitions" if name.endswith("-partitions") else ""
-    where += ", counts" if name.endswith("-tables") else ", rules of all meshes" if name.endswith("-rules") else ""
+    where += ", counts" if name.endswith("-tables") else ", rules of all meshes" if "-rules" in name else ""
     command = f"{r['experiment']} {ARGUMENTS.get(name, '')}".strip()
     text = f"### {r['title']}{where}\n\n{r['source']}  `tutti bench {command}`: {settings_of(r)}.\n\n"
     text += "".join(f"- {GRADES[f['grade']]}{f['text']}\n" for f in r["findings"])
