@@ -48,7 +48,7 @@ bench: ## measure what docs/results.md shows (20 minutes)
 	    --scaling build/plan-scaling.md
 	@echo "written: docs/results.md, build/bench-*.html"
 
-bench-papers: ## repeat the papers' experiments, bring docs/results.md up to date (35 minutes)
+bench-papers: ## repeat the papers' experiments, bring docs/results.md up to date (45 minutes)
 	@scripts/packages.sh run
 	@scripts/build.sh openmpi
 	@scripts/bench_papers.sh build/openmpi/tutti build/run build

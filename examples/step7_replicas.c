@@ -1,5 +1,5 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 6.  Ranks hold overlapping blocks of an array, ghost cells and all, with the same values
+/* Step 7.  Ranks hold overlapping blocks of an array, ghost cells and all, with the same values
  * where they overlap.  Nobody says who writes what: the library chooses, so that each rank writes
  * few long pieces, and checks that copies are equal.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -52,7 +52,7 @@ static tutti_err look(const char *path, double *column) {
 }
 
 int main(int argc, char **argv) {
-    const char *path = argc > 1 ? argv[1] : "step6.dat";
+    const char *path = argc > 1 ? argv[1] : "step7.dat";
     int rank, ranks, wrong = 0;
     double column[ROWS];
     tutti_replicas *r = NULL;

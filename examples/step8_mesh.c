@@ -1,5 +1,5 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 7.  An unstructured mesh: numbered along a curve, divided among the ranks, computed on with
+/* Step 8.  An unstructured mesh: numbered along a curve, divided among the ranks, computed on with
  * copies of the border, and its nodes' values written once, by whichever holder suits the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
@@ -97,7 +97,7 @@ static tutti_err store(const char *path, const tutti_mesh_part_view *p, double *
 
 int main(int argc, char **argv) {
     int rank, ranks, wrong = 0;
-    const char *path = argc > 1 ? argv[1] : "step7.dat";
+    const char *path = argc > 1 ? argv[1] : "step8.dat";
     tutti_mesh *mesh = NULL;
     tutti_mesh_part *part = NULL;
     tutti_mesh_part_view p;

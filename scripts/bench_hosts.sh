@@ -3,7 +3,7 @@
 #
 # Makes hosts with shaped links (hosts.sh), servers of GlusterFS at their switch, and on each host a
 # client that mounts it (gluster.sh); runs the program over them; takes all of it down again, also when
-# interrupted.  Where the word MOUNT stands in the arguments, alone or before a slash, the place of the
+# interrupted.  Where the word MOUNT stands in the arguments, alone or before a slash or a comma, the place of the
 # mount is put.
 #
 #   --hosts N         so many hosts (4)              --rate LIST     of their links (2gbit); with several, such
@@ -99,7 +99,7 @@ trap 'exit 130' INT TERM HUP
 mkdir "$state/mount"
 n=$#
 for word; do
-    case $word in MOUNT | MOUNT/*) word=$state/mount${word#MOUNT} ;; esac
+    case $word in MOUNT | MOUNT/* | MOUNT,*) word=$state/mount${word#MOUNT} ;; esac
     set -- "$@" "$word"
 done
 shift "$n"

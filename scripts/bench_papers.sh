@@ -82,7 +82,24 @@ run_slow() {
     slow_down
 }
 
-# run_meshes: counts of all devices, all configurations of one, rules of all
+# run_mesh_hosts MESH: the configurations over hosts: a parallel file system behind links of two speeds, and a local
+# directory of the host that gathers (the paper's NFS).
+run_mesh_hosts() {
+    for rate in 2gbit 100mbit; do
+        status=0 loads=1,10,100
+        [ $rate = 2gbit ] || loads=1,10,50
+        "$here/bench_hosts.sh" --rate $rate --mpi "${MPI:-openmpi}" -- "$(realpath "$command")" bench mesh "$(realpath "$1")" \
+            --part writes --rule own,idg --loads $loads --rounds 3 --budget "$((budget / 2))" \
+            --dir "MOUNT,$(realpath "$dir")" --json "$(realpath "$out")/paper-mesh-hosts-$rate.json" || status=$?
+        if [ "$status" = 77 ]; then
+            echo "meshes over hosts: left out"
+            return 0
+        fi
+        [ "$status" = 0 ] || return "$status"
+    done
+}
+
+# run_meshes: counts of all devices, all configurations of one, by number of partitions and over hosts, rules of all
 run_meshes() {
     meshes=$out/meshes
     if ! "$here/meshes.sh" "$meshes"; then
@@ -93,8 +110,15 @@ run_meshes() {
     set -- "$meshes/bjt.msh" "$meshes/mesa.msh" "$meshes/fingers.msh" "$meshes/power.msh"
     run 1 mesh-tables mesh "$@" --part tables
     run 8 mesh mesh "$3" --part writes --dir "$dir" --budget "$((budget * 3 / 2))"
-    run 8 mesh-rules mesh "$@" --part writes --dir "$dir" --budget "$((budget * 3 / 2))" \
-        --method independent,list --rule own,idg --loads 1,5,10,25,50,100 --rounds 21
+    for ranks in 8 4; do
+        name=mesh-rules
+        [ $ranks = 8 ] || name=mesh-rules-$ranks
+        run $ranks $name mesh "$@" --part writes --dir "$dir" --budget "$((budget * 3 / 4))" \
+            --method independent,list --rule own,idg --loads 1,5,10,25,50,100 --rounds 21
+    done
+    run 14 mesh-partitions mesh "$3" --part writes --procs 4,7,8,10,14 --rule own,idg --dir "$dir" \
+        --budget "$((budget * 3 / 2))" --rounds 15
+    run_mesh_hosts "$2"
 }
 
 run "$many" steps steps --dir "$dir,$memory" --budget "$budget"

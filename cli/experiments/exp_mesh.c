@@ -6,7 +6,8 @@
  * The paper's configurations are methods here: sequential is `root` (gather, then write), the parallel ones
  * are independent, list and two-phase; `auto` stands beside them.  Its NFS and PVFS are directories.
  * Sequential time is that of gathering and writing, parallel time that of making access and plan and
- * of writing; with a plan that is reused, of writing alone.  All ways of a load alternate.
+ * of writing; with a plan that is reused, of writing alone.  `bare` is a loop of system calls, one for each
+ * interval, without any library: what the rules gain on this machine at best.  All ways of a load alternate.
  *
  * Goals, no gates, since disks are noisy: own / idg is at least 1.4 with list and 1.8 with independent in the
  * median of loads up to 50; from 100 on, idg takes at most 1.25 times as long as own.
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define LIMIT "conforming"
+#define BARE "bare"
 #define REUSED ", reused plan"
 
 enum { SMALL_LOAD = 50, LARGE_LOAD = 100 };
@@ -60,10 +62,27 @@ static void way_name(char *out, size_t size, const char *method, const char *rul
     snprintf(out, size, "%s%s%s%s", method, *rule ? " " : "", rule, reused ? REUSED : "");
 }
 
+/* The methods that were asked for, and behind them the bare loop. */
+static int methods(const bench_config *c) {
+    return c->methods.n + 1;
+}
+
+static const char *method_name(const bench_config *c, int i) {
+    return i < c->methods.n ? c->methods.item[i] : BARE;
+}
+
+static const tutti_replicas_rule *rule_named(const char *rule) {
+    tutti_replicas_rule r = TUTTI_REPLICAS_OWN;
+    if (tutti_replicas_rule_parse(rule, &r) != TUTTI_OK)
+        return NULL; /* the arguments were checked */
+    for (int i = 0; i < MESH_RULES; i++)
+        if (mesh_rule[i] == r) return &mesh_rule[i];
+    return NULL;
+}
+
 static void add_way(const experiment *x, bench_cell *point, const char *method, const char *rule,
                     int reused) {
     char name[48], settings[64];
-    tutti_replicas_rule r = TUTTI_REPLICAS_OWN;
     way_name(name, sizeof name, method, rule, reused);
     snprintf(settings, sizeof settings, "method=%s", method);
     bench_entry *e = experiment_way(x, point, name, settings);
@@ -73,9 +92,15 @@ static void add_way(const experiment *x, bench_cell *point, const char *method, 
         return;
     }
     e->runner = reused ? &mesh_reused : &mesh_fresh;
-    if (tutti_replicas_rule_parse(rule, &r) != TUTTI_OK) return; /* the arguments were checked */
-    for (int i = 0; i < MESH_RULES; i++)
-        if (mesh_rule[i] == r) e->context = &mesh_rule[i];
+    e->context = rule_named(rule);
+}
+
+static void add_bare(const experiment *x, bench_cell *point, const char *rule) {
+    char name[48];
+    way_name(name, sizeof name, BARE, rule, 0);
+    bench_entry *e = experiment_reference(x, point, ENTRY_PIECES, name);
+    e->runner = &mesh_bare;
+    e->context = rule_named(rule);
 }
 
 static void add_ways(const experiment *x, bench_cell *point) {
@@ -87,6 +112,7 @@ static void add_ways(const experiment *x, bench_cell *point) {
                 if (reused ? c->reused : c->fresh)
                     add_way(x, point, c->methods.item[m], point->is_write ? c->rules.item[r] : "",
                             reused);
+    for (int r = 0; r < c->rules.n && point->is_write; r++) add_bare(x, point, c->rules.item[r]);
 }
 
 static void add_point(experiment *x, const point_spec *where, const mesh_source *source,
@@ -213,16 +239,16 @@ static void show_rule(experiment *x, const scene_of *s, const char *rule) {
     e->decimals = 2;
     exhibit_note(e,
                  "Figures 5 and 6.  Making access and plan, and %s, to close; root: that is "
-                 "gathering, too.  With a reused plan: from its start.  The file is open.  "
-                 "Medians.",
+                 "gathering, too.  With a reused plan: from its start.  bare: one system call for "
+                 "each interval, no library.  The file is open.  Medians.",
                  s->is_write ? "writing" : "reading");
     for (int i = 0; i < x->results.cells; i++) {
         const bench_cell *point = &x->results.cell[i];
         if (!is_of(point, s)) continue;
         put_time(point, LIMIT, LIMIT, e);
-        for (int k = 0; k < 2 * c->methods.n; k++) {
-            const char *method = c->methods.item[k % c->methods.n];
-            const int reused = k >= c->methods.n;
+        for (int k = 0; k < 2 * methods(c); k++) {
+            const char *method = method_name(c, k % methods(c));
+            const int reused = k >= methods(c);
             way_name(name, sizeof name, method, rule, reused);
             way_name(column, sizeof column, method, "", reused);
             put_time(point, name, column, e);
@@ -281,8 +307,8 @@ static void put_gains(const bench_cell *point, const char *rule, int by_least, e
     const bench_config *c = ((const mesh_point *)point->what)->config;
     char row[80], column[48];
     snprintf(row, sizeof row, "%s, %d ranks", point->pattern, point->ranks);
-    for (int k = 0; k < 2 * c->methods.n; k++) {
-        const char *method = c->methods.item[k / 2];
+    for (int k = 0; k < 2 * methods(c); k++) {
+        const char *method = method_name(c, k / 2);
         exhibit_value v;
         double least;
         way_name(column, sizeof column, method, "", k % 2);
@@ -415,8 +441,8 @@ static void judge_times(experiment *x) {
     const bench_config *c = x->results.config;
     const size_t most = (size_t)(x->results.cells + 1) * sizeof(double);
     gains g = {.rounds = cli_malloc(most), .least = cli_malloc(most)};
-    for (int m = 0; m < c->methods.n; m++)
-        for (int reused = 0; reused < 2; reused++) judge_method(x, c->methods.item[m], reused, &g);
+    for (int m = 0; m < methods(c); m++)
+        for (int reused = 0; reused < 2; reused++) judge_method(x, method_name(c, m), reused, &g);
     free(g.rounds);
     free(g.least);
 }

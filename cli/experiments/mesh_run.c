@@ -100,7 +100,7 @@ const bench_scene mesh_scene = {.make = mesh_make, .done = mesh_done};
 
 /* ---- ways */
 
-static const tutti_replicas *inspector_of(const bench_job *job, const bench_entry *e) {
+const tutti_replicas *mesh_inspector(const bench_job *job, const bench_entry *e) {
     const mesh_point *p = job->cell->what;
     return p->stage->inspector[*(const tutti_replicas_rule *)e->context];
 }
@@ -132,7 +132,7 @@ static tutti_err make_access(const bench_job *job, const tutti_replicas *r, tutt
 }
 
 static int check_count(const bench_job *job, const bench_entry *e, tutti_off count) {
-    const tutti_off all = tutti_access_bytes(tutti_replicas_write_access(inspector_of(job, e)));
+    const tutti_off all = tutti_access_bytes(tutti_replicas_write_access(mesh_inspector(job, e)));
     if (count == all || !e->checkable) return 0;
     return cli_error("write of '%s': %lld bytes instead of %lld", job->path, (long long)count,
                      (long long)all);
@@ -152,7 +152,7 @@ static int run_fresh(bench_job *job, bench_entry *e) {
     tutti_access *access = NULL;
     tutti_off count = 0;
     const double start = cli_now();
-    tutti_err err = make_access(job, inspector_of(job, e), &access);
+    tutti_err err = make_access(job, mesh_inspector(job, e), &access);
     e->now.begin += cli_now() - start;
     /* A rank without an access is refused by the write, on all ranks. */
     const tutti_err written = tutti_file_write(job->file, access, job->user, &count);
@@ -166,7 +166,7 @@ static int run_fresh(bench_job *job, bench_entry *e) {
 
 static int prepare_reused(bench_job *job, bench_entry *e) {
     if (prepare_fresh(job, e)) return 1;
-    const tutti_access *access = tutti_replicas_write_access(inspector_of(job, e));
+    const tutti_access *access = tutti_replicas_write_access(mesh_inspector(job, e));
     const tutti_err err = tutti_plan_write(job->file, access, &job->plan);
     return err == TUTTI_OK ? 0 : tutti_way_failed(e);
 }

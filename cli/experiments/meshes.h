@@ -3,11 +3,13 @@
  *   mesh_source.c   the meshes: files, or one that is made here
  *   mesh_tables.c   who writes what by each rule, counted on one process
  *   mesh_run.c      a mesh on as many ranks as partitions, as a scene of bench.h; ways of writing it
+ *   mesh_bare.c     the same without a library
  *   exp_mesh.c      points, exhibits of write times, goals
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_MESHES_H
 #define TUTTI_CLI_MESHES_H
 
+#include <sys/uio.h>
 #include "experiments/experiment.h"
 
 enum { MESH_VALUE = 8, MESH_RULES = 5 }; /* bytes of a value; rules that there are */
@@ -28,6 +30,15 @@ int mesh_tables_show(experiment *x, int n, const mesh_source *source);
 
 /* ---- a mesh on ranks */
 
+/* System calls that write what a rule gives a rank, made ready beforehand. */
+typedef struct mesh_calls {
+    int fd; /* <= 0: none is open */
+    tutti_count n;
+    tutti_off *offset;    /* [n] */
+    tutti_count *first;   /* [n + 1] in `vector` */
+    struct iovec *vector; /* pieces of memory */
+} mesh_calls;
+
 /* What this rank has at hand: the part of the mesh that was asked for last, and its inspectors. */
 typedef struct mesh_stage {
     const mesh_source *source; /* NULL: nothing yet */
@@ -35,6 +46,7 @@ typedef struct mesh_stage {
     tutti_mesh_part *part;
     tutti_mesh_part_view view;
     tutti_replicas *inspector[MESH_RULES]; /* by rule */
+    mesh_calls calls;                      /* of the way that is running */
 } mesh_stage;
 
 typedef struct mesh_point {
@@ -47,8 +59,11 @@ typedef struct mesh_point {
 } mesh_point;
 
 extern const bench_scene mesh_scene;
-/* Ways of writing it by a rule, which is their context: access, plan and write; a plan that is there. */
-extern const bench_runner mesh_fresh, mesh_reused;
+/* Ways of writing it by a rule, which is their context: access, plan and write; a plan that is there; system
+ * calls alone (mesh_bare.c). */
+extern const bench_runner mesh_fresh, mesh_reused, mesh_bare;
+/* The inspector of an entry's rule. */
+const tutti_replicas *mesh_inspector(const bench_job *job, const bench_entry *e);
 extern const tutti_replicas_rule mesh_rule[MESH_RULES]; /* in the order of the paper */
 void mesh_stage_free(mesh_stage *s);
 

@@ -144,7 +144,8 @@ static tutti_err hashes_compare(tutti__team *t, const tutti_replicas *r, const v
                                 uint64_t *mine, uint64_t *came) {
     for (tutti_count j = 0; j < r->n; j++) {
         const tutti_count i = tutti__replicas_item(r, j);
-        mine[j] = r->copied[i] ? item_hash(item_at(r, buf, i), tutti__replicas_size(r, i)) : 0;
+        const tutti_off bytes = tutti__replicas_size(r, i); /* 0: there need not be a buffer */
+        mine[j] = r->copied[i] && bytes > 0 ? item_hash(item_at(r, buf, i), bytes) : 0;
     }
     TUTTI_TRY(tutti__directory_ask(t, &r->directory, (int)sizeof *mine, mine, came));
     difference d = find(t, r, came);

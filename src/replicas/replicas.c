@@ -58,7 +58,7 @@ static tutti_err memory_note(const tutti_replicas_spec *s, tutti_replicas *r) {
     tutti_off at = 0;
     r->n = s->n;
     r->value_bytes = s->value_bytes;
-    r->item_bytes = s->load >= 0 ? s->load * s->value_bytes : 0;
+    r->item_bytes = s->n > 0 && !s->loads ? s->load * s->value_bytes : 0; /* it has been checked */
     if (s->loads) {
         r->sizes = tutti__malloc(n * sizeof *r->sizes);
         if (!r->sizes) return TUTTI_ERR_NOMEM;

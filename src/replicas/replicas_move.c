@@ -93,7 +93,7 @@ tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_replicas *r
     const tutti_err mine = move_check(f, r, 0);
     tutti_request q = request_of(f, "read", buf, mine, same_hash(r, offset, 0, mine));
     /* a shorter file has lost items, whoever holds the last one; an offset beyond all is refused */
-    if (mine == TUTTI_OK && tutti__add_ok(offset, r->stats.bytes, &q.least) &&
+    if (mine == TUTTI_OK && r->stats.bytes > 0 && tutti__add_ok(offset, r->stats.bytes, &q.least) &&
         !tutti__add_ok(q.least, f->origin, &q.least))
         q.least = 0;
     return transfer(&q, mine == TUTTI_OK ? r->reads : NULL, offset);

@@ -31,11 +31,14 @@ for way in ("written by own", "written by idg2", "read"):
     x = shown[f"box 2 {way}"]
     assert x["rows"] == ["3"] and {"conforming", "auto", "auto, reused plan"} <= set(x["columns"]), x
     assert ("root: gathering" in x["columns"]) == (way != "read"), x
+    assert ("bare" in x["columns"]) == (way != "read"), x
+assert "bare" in shown["gain of idg"]["columns"], shown["gain of idg"]
 assert len(r["points"]) == 2
 for p in r["points"]:
     names = {e["name"] for e in p["entries"]}
     by = [" " + rule for rule in rules] if p["operation"] == "write" else [""]
-    assert names == {"conforming"} | {m + b + plan for m in methods for b in by for plan in ("", ", reused plan")}
+    bare = {"bare" + b for b in by if b}
+    assert names == {"conforming"} | bare | {m + b + plan for m in methods for b in by for plan in ("", ", reused plan")}
     assert p["bytes"] == 729 * 8 * int(p["pattern"].split()[-1]) and p["ranks"] == 2
     for e in p["entries"]:
         assert e["verified"] and not e["failure"] and len(e["seconds"]) == 1, (p["pattern"], e)

@@ -14,6 +14,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +30,26 @@ typedef struct job {
     double to, step;
 } job;
 
+/* Up to three finite numbers with colons between them: how many; 0: it is something else. */
+static int read_numbers(const char *text, double v[3]) {
+    for (int n = 0; n < 3; n++) {
+        char *end = NULL;
+        v[n] = strtod(text, &end);
+        if (end == text || !isfinite(v[n])) return 0;
+        if (*end == '\0') return n + 1;
+        if (*end != ':') return 0;
+        text = end + 1;
+    }
+    return 0;
+}
+
 /* CONTACT=VOLTS or CONTACT=FROM:TO:STEP. */
 static int read_voltage(job *j, const char *text) {
     for (int c = 0; c < j->device->contacts; c++) {
         const size_t length = strlen(j->device->contact[c]);
         if (strncmp(text, j->device->contact[c], length) != 0 || text[length] != '=') continue;
         double v[3] = {0, 0, 0};
-        const int n = sscanf(text + length + 1, "%lf:%lf:%lf", &v[0], &v[1], &v[2]);
+        const int n = read_numbers(text + length + 1, v);
         if (n != 1 && (n != 3 || v[2] == 0 || (v[1] - v[0]) / v[2] < 0 || j->swept >= 0)) return 0;
         j->volts[c] = v[0];
         if (n == 3) j->swept = c, j->to = v[1], j->step = v[2];
@@ -53,7 +67,9 @@ static int read_job(int argc, char **argv, job *j) {
         if (option == 'd' && strcmp(optarg, diode.name) == 0) j->device = &diode;
         if (option == 'd' && strcmp(optarg, j->device->name) != 0) return 0;
         if (option == 'm') j->mesh = optarg;
-        if (option == 'h') j->finest = atof(optarg);
+        double h[3] = {0, 0, 0};
+        if (option == 'h' && (read_numbers(optarg, h) != 1 || h[0] <= 0)) return 0;
+        if (option == 'h') j->finest = h[0];
         if (option == 'o') j->results = optarg;
         if (option == 'r') j->resume = 1;
         if (option == 'p') j->picture = optarg;
