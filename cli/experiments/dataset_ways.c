@@ -26,8 +26,8 @@ typedef enum { BLOCKS, LIES, RUNS } dealt;
 
 typedef struct {
     const char *name;
-    dealt by;
     tutti_count run; /* RUNS: mean */
+    dealt by;
     tutti_layout layout;
     tutti_type type;
     tutti_byte_order order;
