@@ -156,7 +156,7 @@ OVER_HOSTS = "mesa.msh --part writes --rule own,idg --dir MOUNT,build/run"
 ARGUMENTS = {  # by the name of the report, where these say more than the experiment's name
     "paper-mesh": "fingers.msh --part writes",
     "paper-mesh-tables": f"{DEVICES} --part tables",
-    "paper-mesh-partitions": "fingers.msh --part writes --procs 4,7,8,10,14 --rule own,idg",
+    "paper-mesh-partitions": "fingers.msh --part writes --procs 4,7,8,10,14 --rule own,idg --loads 1,10,50,100",
     "paper-mesh-hosts-2gbit": f"{OVER_HOSTS} --loads 1,10,100",
     "paper-mesh-hosts-100mbit": f"{OVER_HOSTS} --loads 1,10,50",
     "paper-mesh-rules": f"{DEVICES} {BY_RULES}",
