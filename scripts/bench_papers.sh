@@ -116,7 +116,7 @@ run_meshes() {
         run $ranks $name mesh "$@" --part writes --dir "$dir" --budget "$((budget * 3 / 4))" \
             --method independent,list --rule own,idg --loads 1,5,10,25,50,100 --rounds 21
     done
-    run 14 mesh-partitions mesh "$3" --part writes --procs 4,7,8,10,14 --rule own,idg --dir "$dir" \
+    run 14 mesh-partitions mesh "$3" --part writes --procs 4,7,8,10,14 --rule own,idg --dir "$dir" --loads 1,10,50,100 \
         --budget "$((budget * 3 / 2))" --rounds 15
     run_mesh_hosts "$2"
 }

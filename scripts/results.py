@@ -158,7 +158,7 @@ ARGUMENTS = {  # by the name of the report, where these say more than the experi
     "paper-mesh-tables": f"{DEVICES} --part tables",
     "paper-dataset": "--part visible --dir /dev/shm",
     "paper-dataset-disk": "--part durable,buffers,meshes,commits,opening --size 8m",
-    "paper-mesh-partitions": "fingers.msh --part writes --procs 4,7,8,10,14 --rule own,idg",
+    "paper-mesh-partitions": "fingers.msh --part writes --procs 4,7,8,10,14 --rule own,idg --loads 1,10,50,100",
     "paper-mesh-hosts-2gbit": f"{OVER_HOSTS} --loads 1,10,100",
     "paper-mesh-hosts-100mbit": f"{OVER_HOSTS} --loads 1,10,50",
     "paper-mesh-rules": f"{DEVICES} {BY_RULES}",
