@@ -90,8 +90,7 @@ static int list_index(const char *list, const char *text, size_t n) {
     }
 }
 
-/* Item `i` of a list, cut or copied into `out`. */
-static void list_item(const char *list, int i, char *out, size_t size) {
+void tutti__options_choice(const char *list, int i, char *out, size_t size) {
     for (; i > 0; --i) list += strcspn(list, "|") + 1;
     snprintf(out, size, "%.*s", (int)strcspn(list, "|"), list);
 }
@@ -468,7 +467,7 @@ static void format_row(const tutti_options *opt, const option_row *row, char *ou
     if (row->type == TYPE_TEXT)
         snprintf(out, size, "%s", (const char *)opt + row->place);
     else if (row->type == TYPE_CHOICE)
-        list_item(row->choices, (int)load_number(opt, row), out, size);
+        tutti__options_choice(row->choices, (int)load_number(opt, row), out, size);
     else if (row->type == TYPE_BOOL)
         snprintf(out, size, "%s", load_number(opt, row) ? "true" : "false");
     else
@@ -489,7 +488,7 @@ tutti_err tutti_options_get(const tutti_options *opt, const char *key, char *val
     if (alias >= 0) {
         const tutti_off method = load_number(opt, row);
         const int word = method == TUTTI_METHOD_TWO_PHASE ? 0 : method == TUTTI_METHOD_AUTO ? 2 : 1;
-        list_item(SWITCH_CHOICES, word, text, sizeof text);
+        tutti__options_choice(SWITCH_CHOICES, word, text, sizeof text);
     } else {
         format_row(opt, row, text, sizeof text);
     }

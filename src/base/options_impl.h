@@ -24,6 +24,8 @@ tutti_err tutti__options_begun(const tutti_options *opt) TUTTI_MUST_USE;
  * profile).  1 and the sentence, once; 0: nothing. */
 int tutti__options_ignored(char *out, size_t size);
 
+/* Choice `i` of a list such as TUTTI_CHOICES_exchange, cut or copied into `out`. */
+void tutti__options_choice(const char *list, int i, char *out, size_t size);
 /* What row `i`, which must exist, takes, in words: "one of a|b", "a size from 64k to 1t" ... */
 void tutti__options_takes(int i, char *out, size_t size);
 

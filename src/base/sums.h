@@ -2,7 +2,11 @@
  *
  * Block k is bytes [k * bytes, (k + 1) * bytes) of the file.  It has a sum if one operation writes
  * all of it; whoever has it in memory, an aggregator or the rank whose bytes it is, adds it to the
- * sums of its own request.  So each such block is in the sums of exactly one rank.
+ * sums of its own request.  So each such block is in the sums of at most one rank, and of exactly
+ * one unless the operation was carried out by a plan of the caller's at another displacement than
+ * the one it was made for: if that is no multiple of the block, windows cut blocks in two, and those
+ * have no sum.  A sum may so be missing, and nobody is told; it is never wrong.  A layer that needs
+ * all of them looks which are there and reads the other blocks back (dataset/checksums.c does).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SUMS_H
 #define TUTTI_SUMS_H

@@ -217,18 +217,6 @@ static tutti_err parts_unite(tutti__op *op) {
     return TUTTI_OK;
 }
 
-static tutti_count memory_runs(const tutti__op *op) {
-    tutti_count runs = 0;
-    if (!op->parts) return tutti__side_runs(op->access->memory);
-    for (int i = 0; i < op->parts->batch->n; i++)
-        runs += tutti__side_runs(op->parts->batch->part[i].access.memory);
-    return runs;
-}
-
-static size_t description_size(const tutti__op *op) {
-    return op->parts ? tutti__batch_size(op->parts->batch) : tutti_access_size(op->access);
-}
-
 /* Checksums are wanted, and much of what this rank has are parts of blocks.  Of long runs only the ends
  * are, which whoever wants the checksums reads again. */
 static int breaks_blocks(const tutti_request *r) {
@@ -249,12 +237,18 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     if (x->mine == TUTTI_OK) x->mine = tutti__file_end(op, &x->size);
     if (x->mine == TUTTI_OK && op->parts) x->mine = parts_unite(op);
     tutti__summary mine = tutti__summary_empty();
+    tutti_off described = 0;
+    int broken = 0;
     if (x->mine == TUTTI_OK) {
         /* the run is what one request to the file system could carry without staging: the access
          * may be more broken in memory than in the file */
-        const tutti_count runs = memory_runs(op);
+        const tutti__batch *b = op->parts ? op->parts->batch : NULL;
+        tutti_count runs = b ? 0 : tutti__side_runs(op->access->memory);
+        for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
         mine = tutti__summary_of(op->access->file);
         if (runs > 0) mine.run = tutti__min(mine.run, mine.bytes / runs);
+        described = (tutti_off)(b ? tutti__batch_size(b) : tutti_access_size(op->access));
+        broken = breaks_blocks(r);
     }
     tutti__vote_init(&v);
     v.min[MIN_LO] = mine.lo;
@@ -263,9 +257,9 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     v.max[MAX_BYTES] = mine.max_bytes;
     v.max[MAX_SIZE] = x->size;
     v.max[MAX_BACKGROUND] = x->background;
-    v.max[MAX_DESCRIPTION] = x->mine == TUTTI_OK ? (tutti_off)description_size(op) : 0;
+    v.max[MAX_DESCRIPTION] = described;
     v.max[MAX_COLD] = x->cold;
-    if (op->is_write) v.max[MAX_BROKEN] = x->mine == TUTTI_OK && breaks_blocks(r);
+    if (op->is_write) v.max[MAX_BROKEN] = broken;
     v.sum[SUM_BYTES] = mine.bytes;
     v.sum[SUM_RUNS] = mine.runs;
     v.sum[SUM_RANKS] = mine.ranks;

@@ -9,6 +9,7 @@
  * Where something is missing it plans once more: without the background, without shared memory,
  * or in rank order because ranks overlap.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/options_impl.h"
 #include "collective/find.h"
 
 #include <stdio.h>
@@ -26,14 +27,11 @@ static void plan_explain(tutti_plan *p, int overlap) {
     char exchange[16] = "", pipeline[16] = "", step[24] = "";
     size_t n = (size_t)snprintf(p->explain, size, "%s", p->choice.why);
     if (p->run) { /* in the words of the options */
-        tutti_options o = f->opt;
-        o.exchange = t->literal  ? t->kind
-                     : t->shared ? TUTTI_EXCHANGE_SHM
-                                 : TUTTI_EXCHANGE_TWO_SIDED;
-        o.pipeline = t->pipeline;
-        if (tutti_options_get(&o, "exchange", exchange, sizeof exchange) != TUTTI_OK ||
-            tutti_options_get(&o, "pipeline", pipeline, sizeof pipeline) != TUTTI_OK)
-            tutti__error_clear();
+        const int kind = t->literal  ? t->kind
+                         : t->shared ? TUTTI_EXCHANGE_SHM
+                                     : TUTTI_EXCHANGE_TWO_SIDED;
+        tutti__options_choice(TUTTI_CHOICES_exchange, kind, exchange, sizeof exchange);
+        tutti__options_choice(TUTTI_CHOICES_pipeline, t->pipeline, pipeline, sizeof pipeline);
         if (t->literal && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
     }
     if (p->run && n < size)
@@ -179,16 +177,6 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     return TUTTI_OK;
 }
 
-static tutti_err two_phase_make(tutti_plan *p, const tutti__summary *s, int *overlap_out) {
-    attempt how = {0, 0};
-    for (int again = 1;;) {
-        TUTTI_TRY(two_phase_try(p, s, &how, overlap_out, &again));
-        if (!again) return TUTTI_OK;
-        tutti__plan_run_free(p);
-        tutti__two_phase_clear(p->two);
-    }
-}
-
 tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
     tutti__vote v;
     *awake_out = 1;
@@ -235,8 +223,14 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
 
     /* methods without staging are planned too, when they write: for the proof that ranks do not
      * overlap */
-    if (s->bytes > 0 && (tutti__plan_is_staged(p) || (p->is_write && s->ranks > 1)))
-        TUTTI_TRY(two_phase_make(p, s, &overlap));
+    attempt how = {0, 0};
+    for (int again = s->bytes > 0 && (tutti__plan_is_staged(p) || (p->is_write && s->ranks > 1));
+         again;) {
+        TUTTI_TRY(two_phase_try(p, s, &how, &overlap, &again));
+        if (!again) break;
+        tutti__plan_run_free(p);
+        tutti__two_phase_clear(p->two);
+    }
     if (!p->run) {
         tutti__two_phase_free(&p->two);
         p->means.resident = 0;

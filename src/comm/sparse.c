@@ -65,13 +65,6 @@ static void mailbox_self(mailbox *m, const tutti__sparse_message *l) {
     mailbox_put(m, l->rank, l->bytes, data);
 }
 
-static tutti_err all_sent(int n, MPI_Request *sent, int *done_out) {
-    *done_out = 1;
-    for (int i = 0; i < n && *done_out; i++)
-        if (sent[i] != MPI_REQUEST_NULL) TUTTI_MPI(MPI_Test(&sent[i], done_out, MPI_STATUS_IGNORE));
-    return TUTTI_OK;
-}
-
 static tutti_err messages_run(tutti__team *t, int n, MPI_Request *sent, int tag, mailbox *m) {
     MPI_Request barrier = MPI_REQUEST_NULL;
     int in_barrier = 0, done = 0;
@@ -86,7 +79,10 @@ static tutti_err messages_run(tutti__team *t, int n, MPI_Request *sent, int tag,
         if (in_barrier) {
             TUTTI_MPI(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE));
         } else {
-            TUTTI_TRY(all_sent(n, sent, &flag));
+            flag = 1; /* all have been sent */
+            for (int i = 0; i < n && flag; i++)
+                if (sent[i] != MPI_REQUEST_NULL)
+                    TUTTI_MPI(MPI_Test(&sent[i], &flag, MPI_STATUS_IGNORE));
             if (flag) {
                 TUTTI_MPI(MPI_Ibarrier(t->comm, &barrier));
                 in_barrier = 1;

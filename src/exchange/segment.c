@@ -21,12 +21,6 @@ typedef struct {
     int error; /* errno of the rank that made it, 0: it is there */
 } announcement;
 
-/* Beyond the limit on file sizes an allocation would end in a signal. */
-static int shm_may_have(size_t bytes) {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
-}
-
 enum { TRIES = 64, NAMES = 16 };
 
 /* Names that are there now: at most one for each thread that makes a segment. */
@@ -56,25 +50,21 @@ void tutti__segments_unlink(void) {
         if (names[i][0]) name_unlink(names[i]);
 }
 
-/* A name may be taken: by a process of another container with the same number, or left by one that
- * was killed. */
-static int shm_new(char *name, size_t size) {
-    static atomic_int made;
-    int fd = -1;
-    for (int i = 0; i < TRIES; i++) {
-        snprintf(name, size, "/tutti-%ld-%d", (long)getpid(), atomic_fetch_add(&made, 1));
-        fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
-        if (fd >= 0 || errno != EEXIST) break;
-    }
-    return fd;
-}
-
 static int shm_make(announcement *a, size_t bytes) {
-    if (!shm_may_have(bytes)) {
-        a->error = EFBIG;
+    static atomic_int made;
+    struct rlimit limit;
+    int fd = -1;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur) {
+        a->error = EFBIG; /* an allocation would end in a signal */
         return -1;
     }
-    const int fd = shm_new(a->name, sizeof a->name);
+    /* a name may be taken: by a process of another container with the same number, or left by one
+     * that was killed */
+    for (int i = 0; i < TRIES && (i == 0 || (fd < 0 && errno == EEXIST)); i++) {
+        snprintf(a->name, sizeof a->name, "/tutti-%ld-%d", (long)getpid(),
+                 atomic_fetch_add(&made, 1));
+        fd = shm_open(a->name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    }
     if (fd < 0) {
         a->error = errno;
         return -1;
@@ -90,11 +80,6 @@ static int shm_make(announcement *a, size_t bytes) {
     close(fd);
     shm_unlink(a->name);
     return -1;
-}
-
-static char *shm_map(int fd, size_t bytes) {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-    return p == MAP_FAILED ? NULL : p;
 }
 
 static tutti_err all_have(tutti__team *t, int have, int *all_out) {
@@ -114,8 +99,11 @@ static tutti_err segment_share(tutti__team *t, size_t bytes, tutti__segment *out
                                 "no shared memory of %zu bytes for staging: %s", bytes,
                                 strerror(a.error));
     if (fd < 0) fd = shm_open(a.name, O_RDWR, 0600);
-    char *base = fd >= 0 ? shm_map(fd, bytes) : NULL;
+    char *base = fd < 0
+                     ? MAP_FAILED
+                     : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     const int why = errno;
+    if (base == MAP_FAILED) base = NULL;
     if (fd >= 0) close(fd);
     int have = base != NULL, all = 0;
     const tutti_err told = all_have(t, have, &all);

@@ -161,21 +161,14 @@ tutti_err tutti__fdfile_shut(tutti__fdfile *f) {
     return a || b ? tutti__error_sys(a ? a : b, -1, "close") : TUTTI_OK;
 }
 
-/* The file size limit of the process, INT64_MAX if there is none. */
-static tutti_off size_limit(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur > (rlim_t)INT64_MAX)
-        return INT64_MAX;
-    return (tutti_off)limit.rlim_cur;
-}
-
 tutti_err tutti__fdfile_allows(const tutti__fdfile *f, int is_write, tutti_off end) {
     const int needed = is_write ? TUTTI_STORE_WRITE : TUTTI_STORE_READ;
     TUTTI_CHECK(f->flags & needed, TUTTI_ERR_MODE, "the file was not opened for %s",
                 is_write ? "writing" : "reading");
     if (!is_write || end == 0) return TUTTI_OK;
-    const tutti_off limit = size_limit();
-    return end > limit ? tutti__error_sys(EFBIG, limit, "write") : TUTTI_OK;
+    struct rlimit limit; /* of the process */
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || (rlim_t)end <= limit.rlim_cur) return TUTTI_OK;
+    return tutti__error_sys(EFBIG, (tutti_off)limit.rlim_cur, "write");
 }
 
 tutti_off tutti__runs_end(const tutti_io_run *runs, int n) {

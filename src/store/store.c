@@ -115,18 +115,16 @@ static tutti_err begin_at_once(tutti_store *s, int is_write, const tutti_io_run 
     return TUTTI_OK;
 }
 
-static tutti_err checked_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
-                               tutti_store_request **r_out) {
-    tutti_off bytes;
-    TUTTI_TRY(check_runs(runs, n, &bytes));
-    enter(s);
-    return leave(s, s->ops->begin ? s->ops->begin(s, is_write, runs, n, r_out)
-                                  : begin_at_once(s, is_write, runs, n, r_out));
-}
-
 tutti_err tutti__store_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
                              tutti_store_request **r_out) {
-    return during(is_write ? "write" : "read", checked_begin(s, is_write, runs, n, r_out));
+    tutti_off bytes;
+    tutti_err err = check_runs(runs, n, &bytes);
+    if (err == TUTTI_OK) {
+        enter(s);
+        err = leave(s, s->ops->begin ? s->ops->begin(s, is_write, runs, n, r_out)
+                                     : begin_at_once(s, is_write, runs, n, r_out));
+    }
+    return during(is_write ? "write" : "read", err);
 }
 
 int tutti__store_test(tutti_store_request *r) {

@@ -4,8 +4,8 @@
  * with and without `sole_writer` and `rmw`; what goes to the file is counted.  Where others write
  * into the holes meanwhile, nothing of theirs is lost.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "collective/combinations.h"
 #include "harness.h"
-#include "pairs.h"
 
 static const char *const ways[] = {"shm", "two-sided", "1", "4", "fence", "lock"};
 static const char *const pipelines[] = {"none",       "comm",         "write",
@@ -25,13 +25,6 @@ static const pairs_axis axes[] = {
 enum { AXES = sizeof axes / sizeof *axes, LENGTH = AXES - 2, SHAPE = AXES - 1, EXTENT = 60000 };
 
 static char path[512];
-
-static tutti_err option_set(tutti_options *opt, const char *name, const char *value) {
-    if (strcmp(name, "way") != 0) return tutti_options_set(opt, name, value);
-    const int step = value[0] >= '1' && value[0] <= '5';
-    if (step) CHECK_OK(tutti_options_set(opt, "step", value));
-    return tutti_options_set(opt, "exchange", step ? "two-sided" : value);
-}
 
 /* About a third full. */
 static request request_of(int shape, int who, uint64_t salt) {
@@ -108,8 +101,7 @@ static void combination(const int *choice) {
     model m = {NULL, 0, 0};
     const uint64_t salt = rnd64() >> 8;
     tutti_file *f = NULL;
-    for (int i = 0; i < LENGTH; i++)
-        CHECK_OK(option_set(&opt, axes[i].name, axes[i].value[choice[i]]));
+    combination_set(&opt, axes, LENGTH, choice);
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path,
                                TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f),
                TUTTI_OK);
@@ -239,18 +231,9 @@ static void under_way(void) {
 }
 
 int main(int argc, char **argv) {
-    int choice[AXES];
-    char where[400];
     harness_begin(&argc, &argv, 785);
     snprintf(path, sizeof path, "%s", scratch_path("holes"));
-    pairs *p = pairs_make(axes, AXES);
-    while (pairs_next(p, choice)) {
-        pairs_text(axes, AXES, choice, where, sizeof where);
-        check_where(where);
-        combination(choice);
-        if (check_failures_ > 20) break;
-    }
-    pairs_free(p);
+    combinations_run(axes, AXES, combination, 20);
     two_handles("none");
     two_handles("write-comm-2");
     under_way();

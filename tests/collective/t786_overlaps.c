@@ -4,8 +4,8 @@
  * ones, plans elsewhere in the file, in the background; descriptions that cannot be trimmed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
+#include "collective/combinations.h"
 #include "harness.h"
-#include "pairs.h"
 
 static const char *const ways[] = {"shm", "two-sided", "1", "3", "5", "fence", "lock"};
 static const char *const pipelines[] = {"none",       "comm",         "write",
@@ -29,13 +29,6 @@ static const pairs_axis axes[] = {
 enum { AXES = sizeof axes / sizeof *axes, SHAPE = AXES - 1, EXTENT = 40000 };
 
 static char path[512];
-
-static tutti_err option_set(tutti_options *opt, const char *name, const char *value) {
-    if (strcmp(name, "way") != 0) return tutti_options_set(opt, name, value);
-    const int step = value[0] >= '1' && value[0] <= '5';
-    if (step) CHECK_OK(tutti_options_set(opt, "step", value));
-    return tutti_options_set(opt, "exchange", step ? "two-sided" : value);
-}
 
 /* Nodes of a mesh: each has an owner, and one in sixteen a neighbour who has it too. */
 static tutti_access *mesh(int who, uint64_t salt) {
@@ -158,8 +151,7 @@ static void combination(const int *choice) {
     model m = {NULL, 0, 0};
     tutti_plan *p = NULL;
     tutti_off count = -1;
-    for (int i = 0; i < SHAPE; i++)
-        CHECK_OK(option_set(&opt, axes[i].name, axes[i].value[choice[i]]));
+    combination_set(&opt, axes, SHAPE, choice);
     tutti_file *f = fresh(&opt);
     const tutti_off named = model_all(&m, shape, salt, 0);
     request q = request_of(shape, rank, salt);
@@ -260,18 +252,9 @@ static void too_many(void) {
 }
 
 int main(int argc, char **argv) {
-    int choice[AXES];
-    char where[400];
     harness_begin(&argc, &argv, 786);
     snprintf(path, sizeof path, "%s", scratch_path("overlaps"));
-    pairs *p = pairs_make(axes, AXES);
-    while (pairs_next(p, choice)) {
-        pairs_text(axes, AXES, choice, where, sizeof where);
-        check_where(where);
-        combination(choice);
-        if (check_failures_ > 20) break;
-    }
-    pairs_free(p);
+    combinations_run(axes, AXES, combination, 20);
     background();
     if (ranks == 2) too_many();
     file_remove(path);

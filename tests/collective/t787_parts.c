@@ -7,8 +7,8 @@
  * interleaved with them in records.  A rank's part is some of its elements, in any order in memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/parts.h>
+#include "collective/combinations.h"
 #include "harness.h"
-#include "pairs.h"
 
 static const char *const methods[] = {"two-phase", "independent", "list", "sieve", "root", "auto"};
 static const char *const ways[] = {"shm", "two-sided", "1", "4", "5", "fence", "lock"};
@@ -29,13 +29,6 @@ enum { APART, RECORDS, OVERLAP, ALIKE, BYTES };
 enum { AT_ONCE, SPLIT, STARTED, BACKGROUND, PLAN, FLIGHT };
 
 static char path[512];
-
-static tutti_err option_set(tutti_options *opt, const char *name, const char *value) {
-    if (strcmp(name, "way") != 0) return tutti_options_set(opt, name, value);
-    const int step = value[0] >= '1' && value[0] <= '5';
-    if (step) CHECK_OK(tutti_options_set(opt, "step", value));
-    return tutti_options_set(opt, "exchange", step ? "two-sided" : value);
-}
 
 /* ---- elements: small whole numbers, which every type has */
 
@@ -403,8 +396,7 @@ static void combination(const int *choice) {
     tutti_file *f = NULL;
     model m = {NULL, 0, 0};
     const int how = choice[HOW], background = how == BACKGROUND || (how == SPLIT && rnd(2));
-    for (int i = 0; i < OPTIONS; i++)
-        CHECK_OK(option_set(&opt, axes[i].name, axes[i].value[choice[i]]));
+    combination_set(&opt, axes, OPTIONS, choice);
     CHECK_OK(tutti_options_set(&opt, "background", background ? "io-only" : "none"));
     const scene s = scene_make(choice[FORM]);
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path,
@@ -433,18 +425,9 @@ static void combination(const int *choice) {
 }
 
 int main(int argc, char **argv) {
-    int choice[AXES];
-    char where[400];
     harness_begin(&argc, &argv, 787);
     snprintf(path, sizeof path, "%s", scratch_path("parts"));
-    pairs *p = pairs_make(axes, AXES);
-    while (pairs_next(p, choice)) {
-        pairs_text(axes, AXES, choice, where, sizeof where);
-        check_where(where);
-        combination(choice);
-        if (check_failures_ > 5) break;
-    }
-    pairs_free(p);
+    combinations_run(axes, AXES, combination, 5);
     file_remove(path);
     return harness_end();
 }

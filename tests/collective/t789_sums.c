@@ -4,8 +4,8 @@
  * elsewhere, split and in the background.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/layer.h"
+#include "collective/combinations.h"
 #include "harness.h"
-#include "pairs.h"
 
 static const char *const methods[] = {"two-phase", "independent", "list", "sieve", "root", "auto"};
 static const char *const ways[] = {"shm", "two-sided", "2", "5", "fence", "lock"};
@@ -37,13 +37,6 @@ static const pairs_axis axes[] = {
 enum { AXES = sizeof axes / sizeof *axes, OPTIONS = 9, HOW = OPTIONS, BLOCK, SHAPE, WHOLE = 7 };
 
 static char path[512];
-
-static tutti_err option_set(tutti_options *opt, const char *name, const char *value) {
-    if (strcmp(name, "way") != 0) return tutti_options_set(opt, name, value);
-    const int step = value[0] >= '1' && value[0] <= '5';
-    if (step) CHECK_OK(tutti_options_set(opt, "step", value));
-    return tutti_options_set(opt, "exchange", step ? "two-sided" : value);
-}
 
 /* Whole blocks of a rank's own, dealt out; sometimes one that the next rank has too. */
 static request request_of(int shape, int who, uint64_t salt, tutti_off block) {
@@ -147,8 +140,7 @@ static void combination(const int *choice) {
     tutti_file *f = NULL;
     model m = {NULL, 0, 0};
     const uint64_t salt = rnd64() >> 8;
-    for (int i = 0; i < OPTIONS; i++)
-        CHECK_OK(option_set(&opt, axes[i].name, axes[i].value[choice[i]]));
+    combination_set(&opt, axes, OPTIONS, choice);
     CHECK_OK(tutti_options_set(&opt, "background", choice[HOW] % 2 ? "io-only" : "none"));
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path,
                                TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f),
@@ -181,17 +173,9 @@ static void disagree(void) {
 }
 
 int main(int argc, char **argv) {
-    int choice[AXES];
-    char where[400];
     harness_begin(&argc, &argv, 789);
     snprintf(path, sizeof path, "%s", scratch_path("sums"));
-    pairs *p = pairs_make(axes, AXES);
-    while (pairs_next(p, choice)) {
-        pairs_text(axes, AXES, choice, where, sizeof where);
-        check_where(where);
-        combination(choice);
-    }
-    pairs_free(p);
+    combinations_run(axes, AXES, combination, 20);
     disagree();
     file_remove(path);
     return harness_end();

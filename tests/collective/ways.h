@@ -4,8 +4,8 @@
 #ifndef TUTTI_TESTS_WAYS_H
 #define TUTTI_TESTS_WAYS_H
 
+#include "collective/combinations.h"
 #include "collective/model.h"
-#include "pairs.h"
 
 #define TUTTI_TESTS_AXES
 static const char *const ways[] = {"1", "2", "3", "4", "5", "fence", "lock"};
@@ -30,13 +30,6 @@ static const pairs_axis axes[] = {
 };
 enum { AXES = sizeof axes / sizeof axes[0], SHAPE = AXES - 1, STORE = 3 };
 
-/* A way is an exchange, or a step of messages. */
-static inline tutti_err way_set(tutti_options *opt, const char *name, const char *value) {
-    if (strcmp(name, "way") != 0) return tutti_options_set(opt, name, value);
-    const int step = value[0] >= '1' && value[0] <= '5';
-    if (step) CHECK_OK(tutti_options_set(opt, "step", value));
-    return tutti_options_set(opt, "exchange", step ? "two-sided" : value);
-}
 #define MATRIX_SET way_set
 
 #include "collective/matrix.h"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=120 builds=openmpi,mpich
+# TEST ranks=0 timeout=120 builds=openmpi,mpich cores=0
 # The runner of tests itself: exit codes come through, and a hang is ended with all its ranks.  Tests that run together:
 # each has its own surroundings, output and exit code, and whatever one does the others are run.
 # SPDX-License-Identifier: BSD-3-Clause
