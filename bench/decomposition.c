@@ -66,7 +66,7 @@ typedef struct {
 } mesh;
 
 static int holds(tutti_count run) {
-    const uint64_t h = tutti__mix((uint64_t)run);
+    const uint64_t h = tutti__scramble((uint64_t)run);
     return (int)(h % (uint64_t)ranks) == rank ||
            (run % 16 == 0 && (int)((h >> 32) % (uint64_t)ranks) == rank);
 }
@@ -149,7 +149,8 @@ static void plain(const mesh *m) {
     memset(table, 0xff, (size_t)slots * sizeof *table);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < got; i++) {
-            tutti_count s = (tutti_count)(tutti__mix((uint64_t)in[i].id) & (uint64_t)(slots - 1));
+            tutti_count s =
+                (tutti_count)(tutti__scramble((uint64_t)in[i].id) & (uint64_t)(slots - 1));
             if ((in[i].position >= 0) != (pass == 0)) continue;
             while (table[s].id >= 0 && table[s].id != in[i].id) s = (s + 1) & (slots - 1);
             if (pass == 0)

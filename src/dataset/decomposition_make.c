@@ -95,10 +95,10 @@ static tutti_err spec_take(making *m) {
 
 static int64_t same_hash(const tutti__decomposed *space, const tutti_decomposition_spec *s) {
     uint64_t h = tutti__hash(TUTTI__HASH_START, space->name, strlen(space->name));
-    h = tutti__mix(h ^ (uint64_t)space->view.stamp);
-    h = tutti__mix(h ^
-                   ((uint64_t)s->kind << 8 | (uint64_t)s->whole << 16 | (uint64_t)s->choice.rule));
-    h = tutti__mix(h ^ s->choice.seed);
+    h = tutti__scramble(h ^ (uint64_t)space->view.stamp);
+    h = tutti__scramble(
+        h ^ ((uint64_t)s->kind << 8 | (uint64_t)s->whole << 16 | (uint64_t)s->choice.rule));
+    h = tutti__scramble(h ^ s->choice.seed);
     return (int64_t)(tutti__hash(h, &s->choice.balance, sizeof s->choice.balance) >> 1);
 }
 

@@ -105,7 +105,7 @@ static void by_first(const tutti_replicas_choice *c, const tutti__items *v, tutt
 
 /* Of a set, the one that seed and number pick. */
 static int picked(const tutti_replicas_choice *c, int64_t number, const int *rank, tutti_count n) {
-    return rank[tutti__mix(tutti__mix(c->seed) ^ (uint64_t)number) % (uint64_t)n];
+    return rank[tutti__scramble(tutti__scramble(c->seed) ^ (uint64_t)number) % (uint64_t)n];
 }
 
 static void by_random(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,

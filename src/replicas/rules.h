@@ -62,7 +62,7 @@ void tutti__writers_fill(tutti_count n, int *writer, int behind);
 int tutti__writers_are_valid(const tutti__items *v, const int *writer);
 
 /* A well-mixed number. */
-static inline uint64_t tutti__mix(uint64_t z) {
+static inline uint64_t tutti__scramble(uint64_t z) {
     z += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;

@@ -102,7 +102,7 @@ static inline void held_mine(const held *h, tutti_off value_bytes, int shuffled,
         if (held_by(h, i, rank)) m->item[n++] = i;
     uint64_t state = (uint64_t)rank + 1; /* not rnd, which is the same everywhere */
     for (tutti_count i = n - 1; i > 0 && shuffled; i--) {
-        const tutti_count k = (tutti_count)((state = tutti__mix(state)) % (uint64_t)(i + 1));
+        const tutti_count k = (tutti_count)((state = tutti__scramble(state)) % (uint64_t)(i + 1));
         const int keep = m->item[i];
         m->item[i] = m->item[k];
         m->item[k] = keep;
@@ -127,7 +127,7 @@ static inline void held_mine(const held *h, tutti_off value_bytes, int shuffled,
 
 /* Byte b of an item, the same wherever it is. */
 static inline unsigned char held_byte(int64_t number, tutti_off b) {
-    return (unsigned char)(tutti__mix((uint64_t)number * 977 + (uint64_t)b) >> 32);
+    return (unsigned char)(tutti__scramble((uint64_t)number * 977 + (uint64_t)b) >> 32);
 }
 
 /* This rank's memory, filled; free it. */
