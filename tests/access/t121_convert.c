@@ -218,6 +218,19 @@ static void all_pairs(void) {
     }
 }
 
+/* Each number by itself, in every place of a group that is converted at once, and behind it. */
+static void edges(void) {
+    const double edge[] = {
+        0x1.fffffep127, 0x1.fffffefffffffp127, 0x1.ffffffp127, 0x1p128, INFINITY, NAN, 1e300,
+        0x1p-150};
+    for (int i = 0; i < 16; i++)
+        for (int place = 0; place < 20; place++) {
+            double v[20] = {0};
+            v[place] = i % 2 ? -edge[i / 2] : edge[i / 2];
+            array(TUTTI__F64, TUTTI__F32, (const unsigned char *)v, 20, place % 2);
+        }
+}
+
 /* ---- images in pieces */
 
 /* Out piece by piece, in piece by piece in any order, compared with all at once. */
@@ -294,6 +307,7 @@ int main(void) {
     const long live = tutti__memory_live();
     check_seed(20261117);
     all_pairs();
+    edges();
     complex_numbers();
     for (int i = 0; i < 4000 && check_failures_ < 10; i++) {
         const int both = rnd(6) == 0;
