@@ -1,6 +1,6 @@
 #!/bin/sh
-# TEST ranks=0 timeout=300 cores=2
-# cppcheck finds nothing in the libraries and the command.
+# TEST ranks=0 timeout=300 cores=2 tier=full
+# cppcheck finds nothing in the libraries and the command; `make lint` runs it too.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v cppcheck >/dev/null; then
