@@ -90,7 +90,9 @@ static int exportable(const xdmf *x, const tutti_variable_row *v) {
            v->spec.compress == 0 && xdmf_type(v->spec.type) != NULL;
 }
 
+/* A plane is a box of one layer: as a mesh of two dimensions the reader turns it on its edge. */
 static void dimensions_write(FILE *f, int ndims, const tutti_count *shape) {
+    if (ndims == 2) fputs("1 ", f);
     for (int d = 0; d < ndims; d++) fprintf(f, "%s%lld", d ? " " : "", (long long)shape[d]);
 }
 
@@ -126,7 +128,7 @@ static int attribute_write(xdmf *x, const tutti_variable_row *v, tutti_count g, 
 }
 
 static int grid_write(xdmf *x, const tutti_space_row *space, tutti_count g) {
-    static const char *const unit[] = {"0 0 0", "1 1 1"};
+    static const char *const unit[] = {"0 0 0", "1 1 1"}; /* origin, spacing */
     tutti_segment segment;
     tutti_count shape[TUTTI_MAX_DIMS];
     int ndims = 0;
@@ -138,16 +140,15 @@ static int grid_write(xdmf *x, const tutti_space_row *space, tutti_count g) {
     xml_text(x->f, space->name);
     fprintf(x->f,
             "\" GridType=\"Uniform\">\n        <Time Value=\"%.17g\"/>\n"
-            "        <Topology TopologyType=\"%dDCoRectMesh\" Dimensions=\"",
-            segment.time, ndims);
+            "        <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"",
+            segment.time);
     dimensions_write(x->f, ndims, shape);
-    fprintf(x->f, "\"/>\n        <Geometry GeometryType=\"%s\">\n",
-            ndims == 3 ? "ORIGIN_DXDYDZ" : "ORIGIN_DXDY");
+    fputs("\"/>\n        <Geometry GeometryType=\"ORIGIN_DXDYDZ\">\n", x->f);
     for (int i = 0; i < 2; i++)
         fprintf(x->f,
-                "          <DataItem Dimensions=\"%d\" NumberType=\"Float\" Format=\"XML\">"
-                "%.*s</DataItem>\n",
-                ndims, 2 * ndims - 1, unit[i]);
+                "          <DataItem Dimensions=\"3\" NumberType=\"Float\" Format=\"XML\">"
+                "%s</DataItem>\n",
+                unit[i]);
     fputs("        </Geometry>\n", x->f);
     for (tutti_count v = 0; v < x->c->variables; v++) {
         const tutti_variable_row *row = &x->c->total[v].row;
