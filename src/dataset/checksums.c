@@ -10,11 +10,6 @@
 #include "comm/by_thread.h"
 #include "comm/wait.h"
 
-static int64_t blocks_of(const tutti__section *s) {
-    if (s->bytes == 0) return 0;
-    return (s->start + s->bytes - 1) / TUTTI__BLOCK - s->start / TUTTI__BLOCK + 1;
-}
-
 /* The bytes of block i of a section. */
 static void block_bounds(const tutti__section *s, int64_t i, tutti_off *lo, tutti_off *hi) {
     const tutti_off at = (s->start / TUTTI__BLOCK + i) * TUTTI__BLOCK;
@@ -33,7 +28,8 @@ static tutti_err numbering_make(const tutti__section *sections, int64_t n, numbe
     *out = (numbering){sections, n, tutti__malloc((size_t)(n + 1) * sizeof *out->first)};
     if (!out->first) return TUTTI_ERR_NOMEM;
     out->first[0] = 0;
-    for (int64_t i = 0; i < n; i++) out->first[i + 1] = out->first[i] + blocks_of(&sections[i]);
+    for (int64_t i = 0; i < n; i++)
+        out->first[i + 1] = out->first[i] + tutti__blocks_of(sections[i].start, sections[i].bytes);
     return TUTTI_OK;
 }
 

@@ -9,17 +9,6 @@
 
 /* ---- what is in the file */
 
-static tutti_err read_at(tutti_file *f, tutti_off at, tutti_off bytes, void *to) {
-    tutti_access *access = NULL;
-    tutti_off count = 0;
-    TUTTI_TRY(tutti_access_contiguous(at, bytes, &access));
-    const tutti_err err = tutti_file_read_independent(f, access, to, &count);
-    tutti_access_free(&access);
-    TUTTI_TRY(err);
-    TUTTI_CHECK(count == bytes, TUTTI_ERR_TRUNCATED, "the data file ends within a section");
-    return TUTTI_OK;
-}
-
 /* Name variable, segment and, if it is one, the chunk in an error. */
 static tutti_err named(const tutti_dataset *d, const tutti__section *s, tutti_count chunk,
                        tutti_err err) {
@@ -42,7 +31,7 @@ static tutti_err head_read(const tutti_dataset *d, tutti_file *f, const tutti__s
     TUTTI_CHECK(v && tutti__chunked_of(d, v, s->type, s->segment, &of) &&
                     s->bytes >= (tutti_off)sizeof head,
                 TUTTI_ERR_FORMAT, "it has no header of chunks");
-    TUTTI_TRY(read_at(f, s->start, sizeof head, head));
+    TUTTI_TRY(tutti__section_read(f, s->start, sizeof head, head));
     return tutti__chunks_head_read(head, &of, s->bytes, out);
 }
 
@@ -60,8 +49,8 @@ tutti_err tutti__compressed_table(tutti_file *f, const tutti__section *s,
     const int less = first == 0; /* the first frame begins behind the table */
     bounds_out[0] = tutti__chunks_begin(g);
     if (n == 0) return TUTTI_OK;
-    TUTTI_TRY(read_at(f, s->start + TUTTI__CHUNKS_HEADER + 8 * (first - !less), 8 * (n + !less),
-                      bounds_out + less));
+    TUTTI_TRY(tutti__section_read(f, s->start + TUTTI__CHUNKS_HEADER + 8 * (first - !less),
+                                  8 * (n + !less), bounds_out + less));
     tutti__chunks_table_turn(bounds_out + less, n + !less);
     return tutti__chunks_table_check(g, first, n, bounds_out[0], bounds_out + 1, s->bytes);
 }
@@ -103,7 +92,7 @@ static tutti_err chunk_read(unpacker *u, tutti_count chunk) {
     TUTTI_CHECK((size_t)bytes <= u->room, TUTTI_ERR_FORMAT,
                 "its %lld bytes are more than any of %zu can be packed into", (long long)bytes,
                 u->grid->raw);
-    TUTTI_TRY(read_at(u->f, u->s->start + from, bytes, u->frame));
+    TUTTI_TRY(tutti__section_read(u->f, u->s->start + from, bytes, u->frame));
     return tutti__chunk_unpack(&u->codec, u->frame, (size_t)bytes, u->raw);
 }
 

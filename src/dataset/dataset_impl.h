@@ -266,6 +266,9 @@ tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment,
                              const tutti__known **out) TUTTI_MUST_USE;
 /* The section of a variable in it, or NULL. */
 const tutti__section *tutti__section_find(const tutti__known *k, int64_t variable, int64_t part);
+/* Bytes of a section, by this rank alone.  TUTTI_ERR_TRUNCATED: the file ends before. */
+tutti_err tutti__section_read(tutti_file *f, tutti_off at, tutti_off bytes,
+                              void *to) TUTTI_MUST_USE;
 /* A segment that has begun and was not committed (an id); NULL: it is none of those. */
 const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment);
 /* Its section of a variable, or NULL. */

@@ -200,22 +200,11 @@ tutti_err tutti__ranked_writes(tutti_dataset *d, const tutti__section *s, tutti_
 
 /* ---- reading: where are my positions? */
 
-static tutti_err read_at(tutti_file *f, tutti_off at, tutti_off bytes, void *to) {
-    tutti_access *access = NULL;
-    tutti_off count = 0;
-    TUTTI_TRY(tutti_access_contiguous(at, bytes, &access));
-    const tutti_err err = tutti_file_read_independent(f, access, to, &count);
-    tutti_access_free(&access);
-    TUTTI_TRY(err);
-    TUTTI_CHECK(count == bytes, TUTTI_ERR_TRUNCATED, "the data file ends within a section");
-    return TUTTI_OK;
-}
-
 static tutti_err header_read(tutti_file *f, const tutti__section *s, tutti_off item,
                              tutti__ranked_head *out) {
     int64_t head[2] = {0, 0};
     TUTTI_CHECK(s->bytes >= 8 * HEAD, TUTTI_ERR_FORMAT, "a section by ranks has no header");
-    TUTTI_TRY(read_at(f, s->start, sizeof head, head));
+    TUTTI_TRY(tutti__section_read(f, s->start, sizeof head, head));
     return tutti__ranked_head_take(head, s, item, out);
 }
 
@@ -277,7 +266,7 @@ static tutti_err list_read(const tutti_dataset *d, tutti_file *f, const tutti__s
     int64_t *position = tutti__malloc((size_t)n * sizeof *position);
     placed *v = tutti__malloc(2 * (size_t)n * sizeof *v);
     tutti_err err = position && v ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = read_at(f, list->start + 8 * lo, 8 * n, position);
+    if (err == TUTTI_OK) err = tutti__section_read(f, list->start + 8 * lo, 8 * n, position);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
         v[n + i] = (placed){(int64_t)le64toh((uint64_t)position[i]), lo + i};
         if (v[n + i].position < 0 || v[n + i].position >= b->entries)

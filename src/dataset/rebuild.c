@@ -68,10 +68,6 @@ static int section_right(int fd, tutti_off start, tutti_off bytes, const uint64_
     return 1;
 }
 
-static int64_t blocks_of(tutti_off start, tutti_off bytes) {
-    return bytes == 0 ? 0 : (start + bytes - 1) / TUTTI__BLOCK - start / TUTTI__BLOCK + 1;
-}
-
 int tutti__repair_sums_right(const tutti__there *file, const tutti__found *v) {
     const char *rows = v->rows;
     size_t left = (size_t)v->at.rows;
@@ -92,9 +88,9 @@ int tutti__repair_sums_right(const tutti__there *file, const tutti__found *v) {
         if (r.table != TUTTI__ROW_SECTION || r.columns < 5) continue;
         const tutti_off start = r.cell[3].number, size = r.cell[4].number;
         right = start >= v->at.start && size >= 0 && size <= v->at.trailer - start &&
-                blocks_of(start, size) <= v->at.blocks - n &&
+                tutti__blocks_of(start, size) <= v->at.blocks - n &&
                 section_right(file->fd, start, size, sums + n, block);
-        if (right) n += blocks_of(start, size);
+        if (right) n += tutti__blocks_of(start, size);
     }
     tutti__free(sums);
     tutti__free(block);

@@ -59,6 +59,17 @@ const tutti__section *tutti__section_find(const tutti__known *k, int64_t variabl
     return NULL;
 }
 
+tutti_err tutti__section_read(tutti_file *f, tutti_off at, tutti_off bytes, void *to) {
+    tutti_access *access = NULL;
+    tutti_off count = 0;
+    TUTTI_TRY(tutti_access_contiguous(at, bytes, &access));
+    const tutti_err err = tutti_file_read_independent(f, access, to, &count);
+    tutti_access_free(&access);
+    TUTTI_TRY(err);
+    TUTTI_CHECK(count == bytes, TUTTI_ERR_TRUNCATED, "the data file ends within a section");
+    return TUTTI_OK;
+}
+
 /* ---- of segments that have begun */
 
 const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment) {

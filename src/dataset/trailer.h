@@ -13,6 +13,11 @@ enum {
     TUTTI__SECTION_ALIGN = 64    /* small sections do */
 };
 
+/* Blocks that a section has bytes of. */
+static inline int64_t tutti__blocks_of(tutti_off start, tutti_off bytes) {
+    return bytes == 0 ? 0 : (start + bytes - 1) / TUTTI__BLOCK - start / TUTTI__BLOCK + 1;
+}
+
 /* The last bytes of a segment, little-endian. */
 typedef struct tutti__footer {
     char magic[8];
