@@ -1,0 +1,141 @@
+/* cdf: netCDF classic files: CDF-1, CDF-2 and CDF-5.
+ *
+ *   cdf           a header as rows: dimensions, attributes, variables; made, looked up       no MPI
+ *   cdf_decode    from the bytes of a file, which are not believed                           no MPI
+ *   cdf_encode    where variables lie, and the bytes for a file                              no MPI
+ *   cdf_file      the header of a file read and written, the number of records set;
+ *                 by one process                                                             no MPI
+ *
+ * A file is a header, then the fixed variables, then records: each has one piece of every record
+ * variable, in the order of the variables, so a record is a state of all of them at one time.
+ * Numbers are big-endian.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CDF_H
+#define TUTTI_CDF_H
+
+#include <tutti/numbers.h>
+#include "base/memory.h"
+
+/* Types of the format, with the numbers that stand in files. */
+typedef enum tutti__cdf_type {
+    TUTTI__CDF_BYTE = 1,
+    TUTTI__CDF_CHAR,
+    TUTTI__CDF_SHORT,
+    TUTTI__CDF_INT,
+    TUTTI__CDF_FLOAT,
+    TUTTI__CDF_DOUBLE,
+    TUTTI__CDF_UBYTE, /* these and the rest: CDF-5 only */
+    TUTTI__CDF_USHORT,
+    TUTTI__CDF_UINT,
+    TUTTI__CDF_INT64,
+    TUTTI__CDF_UINT64
+} tutti__cdf_type;
+
+/* The number type of it (text: TUTTI_UINT8), and back (TUTTI_BYTES and those without one: 0). */
+tutti_type tutti__cdf_number(int type);
+int tutti__cdf_of_number(tutti_type type);
+tutti_off tutti__cdf_size(int type); /* 0: there is none */
+
+typedef struct tutti__cdf_dim {
+    char *name;
+    tutti_count length; /* 0: the record dimension */
+} tutti__cdf_dim;
+
+typedef struct tutti__cdf_att {
+    char *name;
+    int type;
+    tutti_count n;
+    void *values; /* in the machine's byte order; a text has a 0 behind it */
+} tutti__cdf_att;
+
+typedef struct tutti__cdf_atts {
+    tutti_count n, room;
+    tutti__cdf_att *v;
+} tutti__cdf_atts;
+
+typedef struct tutti__cdf_var {
+    char *name;
+    int type;
+    int ndims;
+    tutti_count *dim; /* [ndims] which of the file's; dim[0] is the record dimension of a record one */
+    int is_record;
+    tutti__cdf_atts atts;
+    tutti_count numbers; /* of all of it, or in one record */
+    tutti_off bytes;     /* the same, padded to 4 (but see tutti__cdf_layout) */
+    tutti_off begin;     /* in the file; of a record one: in the first record */
+} tutti__cdf_var;
+
+typedef struct tutti__cdf {
+    int version;         /* 1, 2, 5 */
+    tutti_count records; /* -1: not known (written by a program that was still at it): see decode */
+    tutti_count record_dim; /* which; -1: none */
+    tutti_count dims_n, dims_room;
+    tutti__cdf_dim *dims;
+    tutti__cdf_atts atts; /* of the file */
+    tutti_count vars_n, vars_room;
+    tutti__cdf_var *vars;
+    tutti_off header_bytes;               /* set by decode and layout, */
+    tutti_off fixed_end;                  /* where fixed variables end, */
+    tutti_off record_begin, record_bytes; /* and where records lie */
+    struct tutti__cdf_names *names; /* of dims and vars, for look-up in constant time */
+} tutti__cdf;
+
+/* ---- cdf.c */
+/* An empty one; version as above. */
+void tutti__cdf_init(tutti__cdf *c, int version);
+void tutti__cdf_free(tutti__cdf *c);
+/* Adding refuses names that are no names of netCDF or there already, types that the version has not,
+ * a second record dimension, dimensions that are not there.   length 0: the record dimension. */
+tutti_err tutti__cdf_add_dim(tutti__cdf *c, const char *name, tutti_count length,
+                             tutti_count *out) TUTTI_MUST_USE;
+tutti_err tutti__cdf_add_var(tutti__cdf *c, const char *name, int type, int ndims,
+                             const tutti_count *dims, tutti_count *out) TUTTI_MUST_USE;
+/* var -1: of the file.  One of that name is replaced. */
+tutti_err tutti__cdf_put_att(tutti__cdf *c, tutti_count var, const char *name, int type,
+                             tutti_count n, const void *values) TUTTI_MUST_USE;
+tutti_err tutti__cdf_put_text(tutti__cdf *c, tutti_count var, const char *name,
+                              const char *text) TUTTI_MUST_USE;
+/* -1, NULL: there is none. */
+tutti_count tutti__cdf_find_dim(const tutti__cdf *c, const char *name);
+tutti_count tutti__cdf_find_var(const tutti__cdf *c, const char *name);
+const tutti__cdf_att *tutti__cdf_find_att(const tutti__cdf *c, tutti_count var, const char *name);
+
+/* ---- cdf_decode.c */
+/* The header in the first n bytes of a file of file_bytes bytes.  Nothing is believed: counts against
+ * the bytes that are there, names, types, dimensions, sizes (overflow), places of variables (within
+ * the file, not in the header, none over another), the record size.
+ * @return TUTTI_ERR_TRUNCATED: the header is longer than n, try with more; TUTTI_ERR_FORMAT with the
+ * byte and what is wrong there; TUTTI_ERR_UNSUPPORTED for a netCDF-4 (HDF5) file: the message names
+ * `nccopy -k cdf5`. */
+tutti_err tutti__cdf_decode(const void *bytes, size_t n, tutti_off file_bytes,
+                            tutti__cdf *out) TUTTI_MUST_USE;
+
+/* ---- cdf_encode.c */
+typedef struct tutti__cdf_align {
+    tutti_off fixed;   /* of the first fixed variable; 0: 4 */
+    tutti_off records; /* of the first record; 0: 4 */
+} tutti__cdf_align;
+/* Where everything lies: numbers, bytes and begin of every variable, header_bytes ... record_bytes.
+ * A single record variable whose pieces are no multiple of 4 bytes is not padded (the format says so).
+ * TUTTI_ERR_OVERFLOW: more than the version can say. */
+tutti_err tutti__cdf_layout(tutti__cdf *c, const tutti__cdf_align *align) TUTTI_MUST_USE;
+/* The header's bytes, header_bytes of them: tutti__free.  After layout or decode. */
+tutti_err tutti__cdf_encode(const tutti__cdf *c, void **out) TUTTI_MUST_USE;
+
+/* Where a piece of a variable lies: record -1 of fixed ones. */
+static inline tutti_off tutti__cdf_place(const tutti__cdf *c, const tutti__cdf_var *v,
+                                         tutti_count record) {
+    return v->begin + (v->is_record ? record * c->record_bytes : 0);
+}
+
+/* ---- cdf_file.c: by one process */
+/* The header of a file, as bytes (tutti__free) that decode takes, and the file's size: for telling
+ * the other ranks.  TUTTI_ERR_FORMAT: it is no netCDF file. */
+tutti_err tutti__cdf_read_header(const char *path, void **bytes_out, size_t *n_out,
+                                 tutti_off *file_bytes_out) TUTTI_MUST_USE;
+/* Records that are complete, by the file's size: for a header whose count is -1, or too large. */
+tutti_count tutti__cdf_records_in(const tutti__cdf *c, tutti_off file_bytes);
+/* Set the number of records of a file that is open: one write within its first 512 bytes. */
+tutti_err tutti__cdf_set_records(int fd, const tutti__cdf *c, tutti_count records) TUTTI_MUST_USE;
+
+#endif
