@@ -18,5 +18,6 @@
 #include <tutti/mesh.h>
 #include <tutti/decomposition.h>
 #include <tutti/dataset.h>
+#include <tutti/exodus.h>
 
 #endif
