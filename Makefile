@@ -7,7 +7,7 @@ REPORT = build/tutti-bench.html
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
 
-.PHONY: all run run-bipolar test test-full bench bench-papers lint format man install budget clean help
+.PHONY: all run run-bipolar test test-full bench bench-papers lint format man install uninstall dist budget clean help
 .NOTPARALLEL:
 
 all: ## build the library and the command (MPI=openmpi|mpich)
@@ -72,6 +72,12 @@ install: ## into PREFIX, for MPI=openmpi|mpich
 	@scripts/packages.sh run $(if $(filter mpich,$(MPI)),test)
 	@scripts/build.sh $(MPI)
 	@cmake --install build/$(MPI) --prefix $(abspath $(PREFIX))
+
+uninstall: ## what `make install` put into PREFIX, for MPI=openmpi|mpich
+	@scripts/uninstall.sh $(abspath $(PREFIX)) $(MPI)
+
+dist: ## build/tutti-VERSION.tar.gz, which builds without git
+	@scripts/dist.sh build
 
 budget: ## the longest functions and files, and where functions are cut too small
 	@python3 scripts/budget.py

@@ -26,6 +26,7 @@ static const char help_overview[] =
     "  bench     measure writing and reading on this machine; run it under mpirun\n"
     "  tune      measure machine and file system, so that the library chooses well\n"
     "  options   list the library's options\n"
+    "  completion  a script for bash, zsh or fish\n"
     "  help      say more about a command: tutti help bench\n"
     "  version   print the version (also --version)\n"
     "\n"
@@ -81,7 +82,7 @@ static const char help_run[] =
     "  -o NAME=VALUE    any option of the library, see 'tutti options'\n"
     "  --compare        with and without, in turn: both times and their ratio\n"
     "  --rounds N       of --compare (5)\n"
-    "  --library PATH   the library; default: TUTTI_MPIIO_LIB, or the one beside libtutti\n"
+    "  --library PATH   the library; default: TUTTI_MPIIO_LIB, or the one beside this command\n"
     "  --dry-run        print the command only\n"
     "\n"
     "Exit status: the program's; 2 wrong usage, 126 and 127 if it cannot be started.\n";
@@ -413,6 +414,17 @@ static const char help_restore[] =
     "\n"
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
 
+static const char help_completion[] =
+    "usage: tutti completion bash|zsh|fish\n"
+    "\n"
+    "Prints a script that completes commands, options and their values.  `make install` puts it "
+    "where the\n"
+    "shells look; by hand:\n"
+    "\n"
+    "  bash   source <(tutti completion bash)\n"
+    "  zsh    tutti completion zsh > a folder of $fpath/_tutti\n"
+    "  fish   tutti completion fish > ~/.config/fish/completions/tutti.fish\n";
+
 static const char help_options[] =
     "usage: tutti options [--json]\n"
     "\n"
@@ -430,6 +442,7 @@ static const struct {
                   {"experiments", help_experiments},
                   {"run", help_run},
                   {"tune", help_tune},
+                  {"completion", help_completion},
                   {"options", help_options},
                   {"help", help_help},
                   {"ls", help_ls},

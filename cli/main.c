@@ -16,14 +16,18 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } command_table[] = {
-    {"run", cmd_run},         {"array", cmd_array},       {"mesh", cmd_mesh},
-    {"bench", cmd_bench},     {"tune", cmd_tune},         {"options", cmd_options},
-    {"help", cmd_help},       {"--help", cmd_help},       {"-h", cmd_help},
-    {"version", cmd_version}, {"--version", cmd_version}, {"-V", cmd_version},
-    {"ls", cmd_dataset},      {"show", cmd_dataset},      {"verify", cmd_dataset},
-    {"dump", cmd_dataset},    {"diff", cmd_dataset},      {"plot", cmd_dataset},
-    {"cp", cmd_dataset},      {"export", cmd_dataset},    {"repair", cmd_dataset},
-    {"archive", cmd_dataset}, {"restore", cmd_dataset},
+    {"run", cmd_run},           {"array", cmd_array},
+    {"mesh", cmd_mesh},         {"bench", cmd_bench},
+    {"tune", cmd_tune},         {"options", cmd_options},
+    {"help", cmd_help},         {"--help", cmd_help},
+    {"-h", cmd_help},           {"version", cmd_version},
+    {"--version", cmd_version}, {"-V", cmd_version},
+    {"ls", cmd_dataset},        {"show", cmd_dataset},
+    {"verify", cmd_dataset},    {"dump", cmd_dataset},
+    {"diff", cmd_dataset},      {"plot", cmd_dataset},
+    {"cp", cmd_dataset},        {"export", cmd_dataset},
+    {"repair", cmd_dataset},    {"completion", cmd_completion},
+    {"archive", cmd_dataset},   {"restore", cmd_dataset},
 };
 
 /* Has all that was printed arrived? */

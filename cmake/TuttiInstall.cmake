@@ -1,28 +1,47 @@
-# What `cmake --install` puts where: libraries, headers, command, manual pages, tutti.pc, TuttiConfig.
+# What `cmake --install` puts where.  Both MPIs can go into one prefix, in any order:
+#
+#   lib/libtutti_MPI.so      the library, with a soname for each MPI
+#   lib/tutti/MPI/           what else belongs to one MPI: the drop-in, the command, `files`, a list of
+#                            what was installed, for `make uninstall`
+#   bin/tutti.MPI            the command; bin/tutti is that of the MPI installed last (or an alternative)
+#   lib/pkgconfig/           tutti-MPI.pc; tutti.pc likewise
+#   lib/cmake/Tutti/         TuttiConfig.cmake, which chooses among the TuttiTargets-MPI.cmake that are there
+#   include/tutti, share/    the same for both
+#
 # All of it can be moved afterwards: paths inside are relative to the files that hold them.
 
 include(CMakePackageConfigHelpers)
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
+set(_own ${CMAKE_INSTALL_LIBDIR}/tutti/${TUTTI_MPI}) # what belongs to this MPI
+option(TUTTI_PLAIN_NAMES "install bin/tutti, tutti.pc and so on, too; a package leaves that to alternatives" ON)
 
 install(TARGETS tutti tutti_mpi EXPORT TuttiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS tutti_mpiio LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tutti_mpiio LIBRARY DESTINATION ${_own})
 install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 if(TARGET tutti_command)
-    install(TARGETS tutti_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS tutti_command RUNTIME DESTINATION ${_own})
+    set(_bash bash-completion/completions/tutti)
+    set(_zsh zsh/site-functions/_tutti)
+    set(_fish fish/vendor_completions.d/tutti.fish)
+    foreach(_shell bash zsh fish)
+        get_filename_component(_dir ${CMAKE_INSTALL_DATADIR}/${_${_shell}} DIRECTORY)
+        get_filename_component(_name ${_${_shell}} NAME)
+        install(FILES ${PROJECT_BINARY_DIR}/completion.${_shell} DESTINATION ${_dir} RENAME ${_name})
+    endforeach()
 endif()
 foreach(_section 1 3 7)
     file(GLOB _pages CONFIGURE_DEPENDS docs/man/*.${_section})
     install(FILES ${_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${_section})
 endforeach()
 
-install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${_package})
+install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${_package} FILE TuttiTargets-${TUTTI_MPI}.cmake)
 configure_package_config_file(cmake/TuttiConfig.cmake.in TuttiConfig.cmake
     INSTALL_DESTINATION ${_package})
 write_basic_package_version_file(TuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/TuttiConfig.cmake ${PROJECT_BINARY_DIR}/TuttiConfigVersion.cmake
     DESTINATION ${_package})
 
-# tutti.pc carries the MPI's own flags: a plain `cc` can use it.
+# tutti-MPI.pc carries the MPI's own flags: a plain `cc` can use it.
 list(TRANSFORM TUTTI_MPI_INCLUDES PREPEND -I OUTPUT_VARIABLE _includes)
 list(JOIN _includes " " TUTTI_PC_MPI_INCLUDES)
 list(TRANSFORM TUTTI_MPI_CXX_DEFINITIONS PREPEND -D OUTPUT_VARIABLE _definitions)
@@ -32,5 +51,17 @@ string(APPEND TUTTI_PC_MPI_CFLAGS " ${_definitions}")
 list(JOIN TUTTI_MPI_LINK " " TUTTI_PC_MPI_LINK)
 file(RELATIVE_PATH TUTTI_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 string(REGEX REPLACE "/$" "" TUTTI_PC_PREFIX "${TUTTI_PC_PREFIX}")
-configure_file(cmake/tutti.pc.in tutti.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(cmake/tutti.pc.in tutti-${TUTTI_MPI}.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tutti-${TUTTI_MPI}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Links, then the list of all that was installed.
+file(RELATIVE_PATH _command /p/${CMAKE_INSTALL_BINDIR} /p/${_own}/tutti)
+set(_links "${CMAKE_INSTALL_BINDIR}/tutti.${TUTTI_MPI}>${_command}")
+if(TUTTI_PLAIN_NAMES)
+    list(APPEND _links "${CMAKE_INSTALL_BINDIR}/tutti>tutti.${TUTTI_MPI}"
+        "${CMAKE_INSTALL_LIBDIR}/libtutti.so>libtutti_${TUTTI_MPI}.so"
+        "${CMAKE_INSTALL_LIBDIR}/libtutti-mpiio.so>tutti/${TUTTI_MPI}/libtutti-mpiio.so"
+        "${CMAKE_INSTALL_LIBDIR}/pkgconfig/tutti.pc>tutti-${TUTTI_MPI}.pc")
+endif()
+configure_file(cmake/links.cmake.in links.cmake @ONLY)
+install(SCRIPT ${PROJECT_BINARY_DIR}/links.cmake)

@@ -92,6 +92,7 @@ int cmd_mesh(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_dataset(int argc, char **argv); /* ls, show, verify ... */
 int cmd_options(int argc, char **argv);
+int cmd_completion(int argc, char **argv);
 int cmd_tune(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_help(int argc, char **argv);

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -61,15 +60,12 @@ static int set_pair(run_config *c, const char *pair) {
 
 /* ---- the library */
 
-/* Where libtutti is, which this command has loaded. */
-static int beside_tutti(char *out, size_t size) {
-    Dl_info where;
+/* It lies beside this command, wherever that was moved. */
+static int beside_command(char *out, size_t size) {
     char path[PATH_MAX];
-    void *inside = dlsym(RTLD_DEFAULT, "tutti_version_string");
-    if (!inside || !dladdr(inside, &where) || !realpath(where.dli_fname, path))
-        return cli_error("libtutti is nowhere: say --library PATH");
-    char *slash = strrchr(path, '/');
-    *slash = '\0';
+    if (!realpath("/proc/self/exe", path))
+        return cli_error("where this command lies is not known: say --library PATH");
+    *strrchr(path, '/') = '\0';
     snprintf(out, size, "%s/" LIBRARY, path);
     return 0;
 }
@@ -81,7 +77,7 @@ static int find_library(const run_config *c, char out[PATH_MAX]) {
         snprintf(asked, sizeof asked, "%s", c->library);
     else if (env && *env)
         snprintf(asked, sizeof asked, "%s", env);
-    else if (beside_tutti(asked, sizeof asked))
+    else if (beside_command(asked, sizeof asked))
         return 1;
     if (!realpath(asked, out))
         return cli_error("cannot find the library '%s' (%s); say --library PATH, or set "

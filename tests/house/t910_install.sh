@@ -12,7 +12,8 @@ prefix=$TUTTI_TEST_DIR/moved
 cmake --install "$TUTTI_BUILD_DIR" --prefix "$TUTTI_TEST_DIR/first" >/dev/null
 mv "$TUTTI_TEST_DIR/first" "$prefix"
 lib=$prefix/lib
-for file in bin/tutti lib/libtutti.so lib/libtutti.so.1 lib/libtutti-mpiio.so lib/pkgconfig/tutti.pc include/tutti/tutti.h \
+for file in bin/tutti bin/tutti.$TUTTI_MPI lib/libtutti.so lib/libtutti_$TUTTI_MPI.so.1 lib/libtutti-mpiio.so \
+    lib/pkgconfig/tutti.pc lib/pkgconfig/tutti-$TUTTI_MPI.pc include/tutti/tutti.h \
     lib/cmake/Tutti/TuttiConfig.cmake share/man/man7/tutti-options.7 \
     share/man/man1/tutti.1 share/man/man3/tutti_file.3 share/man/man3/tutti_file_open.3; do
     [ -e "$prefix/$file" ] || { echo "$file was not installed"; exit 1; }
@@ -21,8 +22,8 @@ if grep -rlsI -e "$TUTTI_BUILD_DIR" -e "$TUTTI_TEST_DIR/first" "$prefix"; then
     echo "these installed files name folders that only this build knows"
     exit 1
 fi
-readelf -d "$lib/libtutti.so" | grep -q 'SONAME.*\[libtutti.so.1\]' || { echo "wrong soname"; exit 1; }
-ldd "$lib/libtutti-mpiio.so" | grep -q "libtutti.so.1 => $lib/" || { echo "the drop-in misses the library"; exit 1; }
+readelf -d "$lib/libtutti.so" | grep -q "SONAME.*\[libtutti_$TUTTI_MPI.so.1\]" || { echo "wrong soname"; exit 1; }
+ldd "$lib/libtutti-mpiio.so" | grep -q "libtutti_$TUTTI_MPI.so.1 => $lib/" || { echo "the drop-in misses the library"; exit 1; }
 "$prefix/bin/tutti" version | grep -q '^tutti [0-9]' || { echo "the command does not start"; exit 1; }
 
 export PKG_CONFIG_PATH="$lib/pkgconfig"

@@ -40,12 +40,12 @@ END
 for file in grown/src/*/*.c; do echo "$file"; done | xargs -P 2 -I{} sh -c \
     '"$1" -std=gnu11 -O0 -w -fPIC -fvisibility=hidden -D_GNU_SOURCE -Igrown/include -Igrown/src -c "$2" \
         -o "lib/$(basename "$2").o"' sh "$mpicc" {}
-"$mpicc" -shared -o lib/libtutti.so.1 -Wl,-soname,libtutti.so.1 -Wl,--version-script=grown/src/tutti.map lib/*.o \
+"$mpicc" -shared -o "lib/libtutti_$TUTTI_MPI.so.1" -Wl,-soname,"libtutti_$TUTTI_MPI.so.1" -Wl,--version-script=grown/src/tutti.map lib/*.o \
     -lsqlite3 -lzstd -lrt -ldl -lpthread
-ln -s libtutti.so.1 lib/libtutti.so
+ln -s "libtutti_$TUTTI_MPI.so.1" "lib/libtutti_$TUTTI_MPI.so"
 
-"$mpicc" -Wall -Wextra -Werror -I"$top/include" "$here/user/grow.c" -o now -L"$TUTTI_BUILD_DIR" -ltutti
-"$mpicc" -DTUTTI_TEST_GROWN -Igrown/include "$here/user/grow.c" -o later -Llib -ltutti
+"$mpicc" -Wall -Wextra -Werror -I"$top/include" "$here/user/grow.c" -o now -L"$TUTTI_BUILD_DIR" "-ltutti_$TUTTI_MPI"
+"$mpicc" -DTUTTI_TEST_GROWN -Igrown/include "$here/user/grow.c" -o later -Llib "-ltutti_$TUTTI_MPI"
 bad=0
 # run PROGRAM LIBRARY-FOLDER WHAT
 run() {
