@@ -1,0 +1,40 @@
+#!/bin/sh
+# TEST ranks=0 timeout=1500 builds=openmpi tier=full
+# Debian's packages: built from what `make dist` packs, without errors of lintian; installed into a fresh root by
+# debootstrap, side by side, they serve a program for each MPI, and are gone again after their removal.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+for tool in dh:debhelper lintian:lintian debootstrap:debootstrap; do
+    command -v "${tool%:*}" >/dev/null || { echo "skipped: there is no ${tool%:*} (package ${tool#*:})"; exit 77; }
+done
+[ "$(id -u)" = 0 ] || { echo "skipped: debootstrap wants root"; exit 77; }
+git -C "$top" rev-parse HEAD >/dev/null 2>&1 || { echo "skipped: no git repository to pack"; exit 77; }
+
+cd "$TUTTI_TEST_DIR"
+"$top/scripts/dist.sh" "$PWD" >/dev/null
+tar xzf tutti-*.tar.gz
+(cd tutti-*/ && dpkg-buildpackage -us -uc -b >../log 2>&1) || { tail -30 log; exit 1; }
+lintian --fail-on error -- *.changes || exit 1
+
+# The root takes packages from where this machine takes them.
+mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -v security | head -1)
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+root=$PWD/root
+trap 'umount "$root/proc" 2>/dev/null || true; rm -rf "$root"' EXIT
+debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$mirror" >log 2>&1 || { tail -5 log; exit 1; }
+mount -t proc proc "$root/proc"
+mkdir "$root/debs" && cp ./*.deb "$here/user/user.c" "$root/debs"
+rm -f "$root"/debs/*dbgsym*
+inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$@"; }
+inside sh -c 'apt-get install -y --no-install-recommends gcc libc6-dev pkg-config /debs/*.deb' >log 2>&1 || { tail -30 log; exit 1; }
+for mpi in openmpi mpich; do
+    inside sh -ec "cc -o /debs/user /debs/user.c \$(pkg-config --cflags --libs tutti-$mpi)
+        oversubscribe=; [ $mpi = mpich ] || oversubscribe='--oversubscribe --mca btl self,vader'
+        timeout 60 mpirun.$mpi \$oversubscribe -n 2 /debs/user /debs/data
+        tutti.$mpi version" || { echo "$mpi: failed"; exit 1; }
+done
+inside tutti version
+inside sh -c "dpkg -P \$(dpkg-query -W -f '\${Package}\n' | grep tutti)" >log 2>&1 || { cat log; exit 1; }
+[ -z "$(find "$root/usr" -iname '*tutti*')" ] || { find "$root/usr" -iname '*tutti*'; echo "left behind"; exit 1; }
