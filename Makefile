@@ -7,7 +7,7 @@ REPORT = build/tutti-bench.html
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
 
-.PHONY: all run run-bipolar test test-full bench bench-papers lint format man install uninstall dist budget clean help
+.PHONY: all run run-bipolar test test-full bench bench-papers lint format man install uninstall dist html abi budget clean help
 .NOTPARALLEL:
 
 all: ## build the library and the command (MPI=openmpi|mpich)
@@ -28,7 +28,7 @@ run-bipolar: ## a transistor in three dimensions, on 2 and then on 4 ranks; ends
 	@examples/apps/bipolar/run.sh build/openmpi/tests/examples/bipolar build/run
 
 test: ## build for both MPIs and with sanitizers; one ctest over all of it (CTESTFLAGS="-R name")
-	@scripts/packages.sh run test optional
+	@scripts/packages.sh run test optional $(if $(filter full,$(TIER)),long)
 	@scripts/build.sh openmpi all tests
 	@for build in $(filter-out openmpi,$(BUILDS)); do scripts/build.sh $$build tests || exit 1; done
 	@echo 'subdirs($(BUILDS))' > build/CTestTestfile.cmake
@@ -78,6 +78,16 @@ uninstall: ## what `make install` put into PREFIX, for MPI=openmpi|mpich
 
 dist: ## build/tutti-VERSION.tar.gz, which builds without git
 	@scripts/dist.sh build
+
+html: ## the handbook, a static site with search: build/html/index.html
+	@scripts/packages.sh handbook
+	@scripts/handbook.py build/html
+	@echo "handbook to open: $(CURDIR)/build/html/index.html"
+
+abi: ## may this build take the place of the release FROM=TAG?
+	@scripts/packages.sh abi
+	@scripts/build.sh openmpi tutti
+	@scripts/check_abi.sh --tag $(FROM) build/openmpi
 
 budget: ## the longest functions and files, and where functions are cut too small
 	@python3 scripts/budget.py

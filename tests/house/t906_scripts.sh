@@ -1,8 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# The scripts: shellcheck has nothing to say.
+# The scripts: shellcheck has nothing to say, and Python accepts its own, among them the recipe for Spack.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
+find . \( -path ./build -o -path ./.git \) -prune -o -name '*.py' -print | python3 -c '
+import ast, sys
+for name in sys.stdin.read().split("\n")[:-1]:
+    ast.parse(open(name).read(), name)' || exit 1
 if ! command -v shellcheck >/dev/null; then
     echo "shellcheck is not installed (Debian: apt-get install shellcheck)"
     exit 77

@@ -19,7 +19,9 @@ tar xzf tutti-*.tar.gz
 lintian --fail-on error -- *.changes || exit 1
 
 # The root takes packages from where this machine takes them.
+# shellcheck disable=SC2016 # a word of apt's
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -v security | head -1)
+# shellcheck disable=SC1091
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 root=$PWD/root
 trap 'umount "$root/proc" 2>/dev/null || true; rm -rf "$root"' EXIT

@@ -1,0 +1,23 @@
+#!/bin/sh
+# check_abi.sh OLD NEW HEADERS   may NEW, a shared library, take the place of OLD?  Programs compiled against OLD must
+# run with it: nothing they use may be gone or changed; what is new is fine.  HEADERS: the folder of the public ones.
+# check_abi.sh --tag TAG BUILD   the library of BUILD against the one of a release, which is built from git.
+# Exit status: 0 it may, 1 it may not (the difference is printed), 77 there is no abidiff (package abigail-tools).
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+command -v abidiff >/dev/null || { echo "skipped: there is no abidiff (package abigail-tools)"; exit 77; }
+if [ "$1" = --tag ]; then
+    top=$(cd "$(dirname "$0")/.." && pwd)
+    mpi=$(sed -n 's/^TUTTI_MPI:STRING=//p' "$3/CMakeCache.txt")
+    old=$top/build/abi/$2
+    mkdir -p "$old/source"
+    git -C "$top" archive "$2" | tar x -C "$old/source"
+    cmake -S "$old/source" -B "$old/build" -DTUTTI_MPI="$mpi" -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
+    cmake --build "$old/build" --target tutti >/dev/null
+    exec "$0" "$(find "$old/build" -maxdepth 1 -name 'libtutti*.so.*.*' ! -name '*mpiio*')" "$3/libtutti_$mpi.so" "$top/include/tutti"
+fi
+# Bits of abidiff's status: 1 an error, 2 wrong usage, 4 some difference, 8 an incompatible one.
+status=0
+abidiff --no-added-syms --no-unreferenced-symbols --headers-dir1 "$3" --headers-dir2 "$3" "$1" "$2" || status=$?
+[ $((status & 3)) = 0 ] || exit 2
+[ $((status & 12)) = 0 ] || { echo "$2 cannot take the place of $1"; exit 1; }

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""handbook.py [--check] OUT   builds the handbook, a static site with search, in OUT: README and docs/*.md, the manual pages, and
+the interface by header.  Sphinx with MyST makes it (Debian: python3-sphinx python3-myst-parser python3-sphinx-rtd-theme
+mandoc).  Afterwards every link inside of it is followed; one that leads nowhere is an error.  --check does only that.
+SPDX-License-Identifier: BSD-3-Clause"""
+import html.parser
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+CHAPTERS = (  # title, and pages in the order in which one reads them; pages that are not listed come last
+    ("Guide", "install files background arrays tiles replicas meshes decompositions datasets exodus mpiio tuning"),
+    ("Languages", "fortran python"),
+    ("Applications", "bipolar heat"),
+    ("Reference", "format architecture stability"),
+    ("Measured", "results experiments storage"),
+)
+
+
+def pages_of(chapter):
+    return [f"docs/{name}" for name in chapter.split() if (TOP / "docs" / f"{name}.md").exists()]
+
+
+def toctree(title, entries):
+    return "\n".join(["", "```{toctree}", f":caption: {title}", ":maxdepth: 1", ":hidden:", ""] + entries + ["```", ""])
+
+
+def man_page(page, known):
+    """A manual page as a page of the site."""
+    text = subprocess.run(["mandoc", "-T", "html", "-O", "fragment,man=%N.%S.html", str(page)], check=True,
+                          capture_output=True, text=True).stdout
+    # Pages of others are no links.
+    text = re.sub(r'<a class="Xr" href="([^"#]*)\.html">(.*?)</a>',
+                  lambda m: f'<a class="Xr" href="{known[m[1]]}.html">{m[2]}</a>' if m[1] in known else m[2],
+                  text, flags=re.S)
+    name = page.name.rsplit(".", 1)
+    return f"# {name[0]}({name[1]})\n\n```{{raw}} html\n{text}\n```\n"
+
+
+def manual_pages():
+    """The pages, and for every name the page that tells of it: many are only a line that names another."""
+    pages, known = [], {}
+    for page in sorted((TOP / "docs/man").iterdir()):
+        elsewhere = re.match(r"\.so man\d/(\S+)", page.read_text())
+        known[page.name] = elsewhere[1] if elsewhere else page.name
+        pages += [] if elsewhere else [page]
+    return pages, known
+
+
+def functions_of(header):
+    return sorted(set(re.findall(r"\b(tutti_\w+)\(", re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S))))
+
+
+def api_page(headers, known):
+    lines = ["# The interface, by header", "", "Every function has a manual page.", ""]
+    for header in headers:
+        first = re.sub(r"\s*\n?\s*\*\s*", " ", header.read_text().split("*/")[0].split("\n *\n")[0]).lstrip("/* ")
+        names = [name for name in functions_of(header) if f"{name}.3" in known]
+        lines += [f"## tutti/{header.name}", "", re.sub(r"^Tutti: ", "", first.replace("SPDX-License-Identifier: BSD-3-Clause", "")).strip(), ""]
+        lines += [f"[The header itself](include/tutti/{header.name})", ""]
+        lines += [", ".join(f"[{name}](man/{known[f'{name}.3']}.md)" for name in names), ""] if names else []
+    return "\n".join(lines)
+
+
+def write_tree(tree):
+    """All pages as Sphinx reads them; folders are as in the project, so that links between pages stay as they are."""
+    for folder in ("docs", "examples", "include", "bench", "scripts", "bindings"):
+        if (TOP / folder).exists():
+            shutil.copytree(TOP / folder, tree / folder, ignore=shutil.ignore_patterns("man", "__pycache__"))
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "packages.txt"):
+        shutil.copy(TOP / name, tree / name)
+    shutil.move(tree / "docs/handbook", tree / "handbook")
+    for extra in tree.glob("*/**/*.md"):
+        if extra.parent != tree / "docs":
+            extra.unlink()
+    (tree / "handbook/version").write_text((TOP / "include/tutti/types.h").read_text())
+
+    manual, known = manual_pages()
+    (tree / "man").mkdir()
+    for page in manual:
+        (tree / "man" / f"{page.name}.md").write_text(man_page(page, known))
+    (tree / "api.md").write_text(api_page(sorted((TOP / "include/tutti").glob("*.h")), known))
+
+    listed = {page for _, chapter in CHAPTERS for page in pages_of(chapter)}
+    others = sorted(f"docs/{page.stem}" for page in (TOP / "docs").glob("*.md") if f"docs/{page.stem}" not in listed)
+    index = (TOP / "README.md").read_text()
+    for title, chapter in CHAPTERS:
+        if pages_of(chapter):
+            index += toctree(title, pages_of(chapter))
+    index += toctree("More", others + ["CHANGELOG", "CONTRIBUTING"])
+    index += toctree("Manual", ["api", "commands", "functions"])
+    (tree / "index.md").write_text(index)
+    for title, name, sections in (("Commands and options", "commands", "17"), ("Functions", "functions", "3")):
+        entries = [f"man/{page.name}" for page in manual if page.suffix[1:] in sections]
+        lines = "\n".join(f"- [{Path(entry).name}]({entry}.md)" for entry in entries)
+        (tree / f"{name}.md").write_text(f"# {title}\n\n{lines}\n" + toctree(title, entries))
+    # A page of the manual that the text names by its file.
+    for page in tree.glob("docs/*.md"):
+        page.write_text(re.sub(r"\]\(man/([\w-]+\.\d)\)", r"](../man/\1.md)", page.read_text()))
+    for page in (tree / "index.md",):
+        page.write_text(re.sub(r"\]\(docs/man/([\w-]+\.\d)\)", r"](man/\1.md)", page.read_text()))
+    for page in list(tree.glob("docs/*.md")) + [tree / "CONTRIBUTING.md", tree / "CHANGELOG.md"]:
+        page.write_text(re.sub(r"\]\(((?:\.\./)*)README\.md", r"](\1index.md", page.read_text()))
+
+
+class Links(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.targets, self.names = [], set()
+
+    def handle_starttag(self, tag, attrs):
+        for key, value in attrs:
+            if key in ("href", "src") and value:
+                self.targets.append(value)
+            if key in ("id", "name") and value:
+                self.names.add(value)
+
+
+def check_links(site):
+    """What is wrong with the links of a site."""
+    parsed = {}
+    for page in site.rglob("*.html"):
+        parsed[page.resolve()] = Links()
+        parsed[page.resolve()].feed(page.read_text())
+    wrong = []
+    for page, links in parsed.items():
+        for target in links.targets:
+            url = urllib.parse.urlsplit(target)
+            if url.scheme or url.netloc:
+                continue
+            path = (page.parent / urllib.parse.unquote(url.path)).resolve() if url.path else page
+            if path.is_dir():
+                path = path / "index.html"
+            if not path.exists():
+                wrong.append(f"{page.relative_to(site.resolve())}: {target} leads nowhere")
+            elif url.fragment and path in parsed and urllib.parse.unquote(url.fragment) not in parsed[path].names:
+                wrong.append(f"{page.relative_to(site.resolve())}: {target}: there is no such place in the page")
+    return wrong, sum(len(links.targets) for links in parsed.values())
+
+
+def build(out):
+    tree = out.with_name(out.name + "-source")
+    for folder in (tree, out):
+        shutil.rmtree(folder, ignore_errors=True)
+    tree.mkdir(parents=True)
+    write_tree(tree)
+    done = subprocess.run(["sphinx-build", "-q", "-W", "--keep-going", "-j", "2", "-b", "html",
+                           "-c", str(tree / "handbook"), str(tree), str(out)], check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def main():
+    out = Path(sys.argv[-1]).resolve()
+    if sys.argv[1] != "--check":
+        build(out)
+    wrong, links = check_links(out)
+    print("\n".join(wrong), end="\n" if wrong else "")
+    print(f"{len(list(out.rglob('*.html')))} pages, {links} links")
+    sys.exit(1 if wrong else 0)
+
+
+main()

@@ -1,0 +1,34 @@
+#!/bin/sh
+# TEST ranks=0 timeout=300 builds=openmpi
+# scripts/check_abi.sh: a library may take its own place, and that of one with fewer functions, and not that of one
+# with another argument or a function more; against the last release, where there is a tag.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$TUTTI_TEST_DIR"
+command -v abidiff >/dev/null || { echo "skipped: there is no abidiff (package abigail-tools)"; exit 77; }
+mkdir -p include
+echo 'struct point { int x; }; int first(struct point *p); int second(int);' >include/both.h
+# library NAME SOURCE
+library() {
+    printf '#include "both.h"\n%s\n' "$2" >"$1.c"
+    ${CC:-cc} -g -shared -fPIC -Iinclude -Wl,-soname,libboth.so.1 -o "$1.so" "$1.c"
+}
+library two 'int first(struct point *p) { return p->x; } int second(int a) { return a; }'
+library three 'int first(struct point *p) { return p->x; } int second(int a) { return a; } int third(void) { return 3; }'
+sed 's/struct point {/struct point { long before;/' include/both.h >other.h && mv other.h include/both.h
+library changed 'int first(struct point *p) { return p->x; } int second(int a) { return a; }'
+
+# expect STATUS OLD NEW
+expect() {
+    status=0
+    "$top/scripts/check_abi.sh" "$2" "$3" include >out 2>&1 || status=$?
+    [ $status = "$1" ] || { cat out; echo "$2 -> $3: status $status, not $1"; exit 1; }
+}
+expect 0 two.so two.so
+expect 0 two.so three.so
+expect 1 three.so two.so
+expect 1 two.so changed.so
+expect 0 "$TUTTI_BUILD_DIR/libtutti.so" "$TUTTI_BUILD_DIR/libtutti.so"
+tag=$(git -C "$top" describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)
+[ -z "$tag" ] || "$top/scripts/check_abi.sh" --tag "$tag" "$TUTTI_BUILD_DIR"
