@@ -109,7 +109,15 @@ typedef struct mpiio_call {
 /* TUTTI_MPIIO=off: the MPI library does everything. */
 int mpiio_off(void);
 void *mpiio_real(const char *name);
-double mpiio_now(void); /* seconds */
+double mpiio_now(void);
+
+/* ---- times.c: a call of MPI_File_ begins here and ends with its body */
+double mpiio_timed_begin(void);
+void mpiio_timed_end(const double *since);
+#define MPIIO_TIMED \
+    __attribute__((cleanup(mpiio_timed_end), unused)) const double since = mpiio_timed_begin()
+void mpiio_timed_file(void); /* one was opened */
+                             /* seconds */
 /* The MPI library's own PMPI_name. */
 #define MPIIO_REAL(name)                                          \
     ((__typeof__(&PMPI_##name))({                                 \

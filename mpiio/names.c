@@ -9,6 +9,7 @@
 
 /* The body of a function on an open file. */
 #define OURS_OR_REAL(name, ours, ...)                                                      \
+    MPIIO_TIMED;                                                                           \
     mpiio_file *f;                                                                         \
     if (!mpiio_is_ours(fh, &f)) return MPIIO_REAL(name)(__VA_ARGS__);                      \
     if (!f) return mpiio_fail(NULL, mpiio_complain(MPI_ERR_FILE, "the file is not open")); \
@@ -33,12 +34,16 @@ static int is_on(void) {
 /* ---- open and closed */
 
 int PMPI_File_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *fh) {
-    if (!is_on()) return MPIIO_REAL(File_open)(comm, path, amode, info, fh);
-    return mpiio_open(comm, path, amode, info, fh);
+    MPIIO_TIMED;
+    const int code = is_on() ? mpiio_open(comm, path, amode, info, fh)
+                             : MPIIO_REAL(File_open)(comm, path, amode, info, fh);
+    if (code == MPI_SUCCESS) mpiio_timed_file();
+    return code;
 }
 MPIIO_EXPORT(File_open);
 
 int PMPI_File_close(MPI_File *fh) {
+    MPIIO_TIMED;
     mpiio_file *f = NULL;
     if (fh && !mpiio_is_ours(*fh, &f)) return MPIIO_REAL(File_close)(fh);
     if (!f) return mpiio_fail(NULL, mpiio_complain(MPI_ERR_FILE, "the file is not open"));
@@ -47,6 +52,7 @@ int PMPI_File_close(MPI_File *fh) {
 MPIIO_EXPORT(File_close);
 
 int PMPI_File_delete(const char *path, MPI_Info info) {
+    MPIIO_TIMED;
     return is_on() ? mpiio_delete(path, info) : MPIIO_REAL(File_delete)(path, info);
 }
 MPIIO_EXPORT(File_delete);

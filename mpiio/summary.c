@@ -57,12 +57,15 @@ static int figures_reduce(const mpiio_file *f, const figures *mine, figures *all
 
 static void row_print(FILE *out, const figures *x, int row) {
     static const char *const kinds[] = {"independent", "collective", "non-blocking", "split"};
-    const double mib = (double)x->sum[ROWS + row] / (1 << 20), seconds = x->most[row];
+    const double bytes = (double)x->sum[ROWS + row], mib = bytes / (1 << 20),
+                 seconds = x->most[row];
+    const char *unit = bytes < 1e3 * 1024 ? bytes < 1e4 ? "B" : "KiB" : "MiB";
+    const double shown = *unit == 'B' ? bytes : *unit == 'K' ? bytes / 1024 : mib;
     if (x->sum[row] == 0) return;
-    fprintf(out, "tutti:   %-5s %-12s %10lld calls %12.3f MiB %9.3f ... %.3f s",
+    fprintf(out, "tutti:   %-5s %-12s %10lld calls %12.*f %-3s %9.6f ... %.6f s",
             row < MPIIO_FAMILIES ? "read" : "write", kinds[row % MPIIO_FAMILIES],
-            (long long)x->sum[row], mib, x->least[row], seconds);
-    if (seconds > 0 && mib > 0) fprintf(out, "  %.0f MiB/s", mib / seconds);
+            (long long)x->sum[row], *unit == 'B' ? 0 : 3, shown, unit, x->least[row], seconds);
+    if (seconds > 0 && mib > 0) fprintf(out, "  %.*f MiB/s", mib < seconds ? 3 : 0, mib / seconds);
     fputc('\n', out);
 }
 

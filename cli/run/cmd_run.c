@@ -14,7 +14,7 @@
 
 typedef struct {
     const char *library; /* as the user names it */
-    int compare, dry_run, help;
+    int compare, dry_run, quiet, help;
     long rounds;
     run_words set; /* variables, NAME=VALUE */
     run_words words;
@@ -131,6 +131,7 @@ void run_command_print(FILE *f, const run_command *c, const run_words *set) {
 
 int run_command_become(const run_command *c) {
     if (c->variable) setenv(c->variable, c->value, 1);
+    if (c->off) setenv("TUTTI_MPIIO", "off", 1);
     fflush(NULL);
     execvp(c->words.word[0], c->words.word);
     (void)cli_error_errno("cannot start", c->words.word[0]);
@@ -156,6 +157,8 @@ static int parse_flag(run_config *c, const char *word) {
         c->compare = 1;
     else if (strcmp(word, "--dry-run") == 0)
         c->dry_run = 1;
+    else if (strcmp(word, "--quiet") == 0 || strcmp(word, "-q") == 0)
+        c->quiet = 1;
     else if (strcmp(word, "--help") == 0)
         c->help = 1;
     else
@@ -194,29 +197,81 @@ static int parse_arguments(run_config *c, int argc, char **argv) {
 
 /* ---- all of it */
 
-static int start(const run_config *c, const run_command *with) {
-    run_command without = {{0}, NULL, NULL};
+/* How many letters have to be changed, added or left out; 3: more than two. */
+static int letters_apart(const char *a, const char *b) {
+    int least = 3;
+    if (strcmp(a, b) == 0) return 0;
+    while (*a && *a == *b) a++, b++;
+    const char *const rest[][2] = {{a + !!*a, b + !!*b}, {a + !!*a, b}, {a, b + !!*b}};
+    for (int i = 0; i < 3; i++) {
+        const char *x = rest[i][0], *y = rest[i][1];
+        while (*x && *x == *y) x++, y++;
+        const size_t m = strlen(x), n = strlen(y);
+        const int more = m + n == 0 ? 1 : m <= 1 && n <= 1 ? 2 : 3;
+        if (more < least) least = more;
+    }
+    if (*a && a[1] && a[0] == b[1] && a[1] == b[0] && strcmp(a + 2, b + 2) == 0) least = 1;
+    return least;
+}
+
+/* A variable that is nearly the name of an option would be ignored without a word. */
+static void warn_of_slips(void) {
+    for (char **e = environ; *e; e++) {
+        char name[64], option[64];
+        const char *meant = NULL;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
+        if (strncmp(name, "TUTTI_", 6) != 0) continue;
+        const tutti_option_info *row;
+        for (int i = 0; (row = tutti_options_row(i)) != NULL; i++) {
+            cli_env_name(row->name, option, sizeof option);
+            const int apart = letters_apart(name, option);
+            if (apart == 0) break;
+            if (apart < 3 && !meant) meant = row->name;
+        }
+        if (row || !meant) continue;
+        cli_env_name(meant, option, sizeof option);
+        fprintf(stderr, "tutti run: %s is no option and changes nothing; %s?\n", name, option);
+    }
+}
+
+static int compare(const run_config *c, const run_command *with, const char *library) {
+    run_command without = {{0}, NULL, NULL, 1};
+    char times[] = "/tmp/tutti-times.XXXXXX";
+    const int fd = mkstemp(times);
+    if (fd >= 0) close(fd);
+    setenv("TUTTI_MPIIO_TIMES", fd >= 0 ? times : "", 1);
+    setenv("TUTTI_MPIIO", "off", 1); /* launchers name what is set */
+    int code = run_preload(&c->words, library, &without) ? CLI_USAGE : CLI_OK;
+    unsetenv("TUTTI_MPIIO");
+    without.off = 1;
+    if (code == CLI_OK) code = run_compare(with, &without, (int)c->rounds, times);
+    if (fd >= 0) (void)unlink(times);
+    run_command_free(&without);
+    return code;
+}
+
+static int start(const run_config *c, const run_command *with, const char *library) {
     if (c->dry_run) run_command_print(stdout, with, &c->set);
     if (c->dry_run) return CLI_OK;
-    if (!c->compare) {
-        const int code = run_command_become(with);
-        fprintf(stderr, "tutti run: %s\n", cli_message());
-        return code;
-    }
-    for (int i = 0; i < c->words.n; i++) run_words_add(&without.words, c->words.word[i]);
-    const int code = run_compare(with, &without, (int)c->rounds);
-    run_command_free(&without);
+    if (c->compare) return compare(c, with, library);
+    const int code = run_command_become(with);
+    fprintf(stderr, "tutti run: %s\n", cli_message());
     return code;
 }
 
 static int run(run_config *c) {
     char library[PATH_MAX];
-    run_command with = {{0}, NULL, NULL};
+    run_command with = {{0}, NULL, NULL, 0};
+    warn_of_slips();
+    if (c->compare)
+        set_variable(c, "TUTTI_MPIIO_TIMES", ""); /* its value comes later */
+    else if (!c->quiet)
+        set_variable(c, "TUTTI_MPIIO_REPORT", "1");
     if (find_library(c, library) || run_preload(&c->words, library, &with)) {
         fprintf(stderr, "tutti run: %s\n", cli_message());
         return CLI_USAGE;
     }
-    const int code = start(c, &with);
+    const int code = start(c, &with, library);
     run_command_free(&with);
     return code;
 }

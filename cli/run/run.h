@@ -22,6 +22,7 @@ void run_words_free(run_words *w);
 typedef struct run_command {
     run_words words;
     char *variable, *value; /* NULL: none */
+    int off;                /* TUTTI_MPIIO=off as well */
 } run_command;
 
 void run_command_free(run_command *c);
@@ -34,8 +35,9 @@ int run_command_become(const run_command *c);
  * 0, or 1 and a message: a launcher of another MPI, or one that nobody knows. */
 int run_preload(const run_words *words, const char *library, run_command *out);
 
-/* Run both in turn, `rounds` times each, and print what they take.  What the first run says is shown.
+/* Run both in turn, `rounds` times each, and print what they take, as a whole and in calls of MPI_File_, of which
+ * the ranks write into `times`, a file.  What the first run says is shown.
  * @return exit code: 0, or that of the first run that fails */
-int run_compare(const run_command *with, const run_command *without, int rounds);
+int run_compare(const run_command *with, const run_command *without, int rounds, const char *times);
 
 #endif

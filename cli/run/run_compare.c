@@ -109,7 +109,25 @@ static int run_quietly(const run_command *c, double *seconds) {
     return code;
 }
 
+/* ---- seconds in calls of MPI_File_ */
+
+/* What the ranks of a run have written: the most seconds of any; -1: none has written. */
+static double most_seconds(const char *times) {
+    double most = -1, seconds;
+    long long files;
+    FILE *f = fopen(times, "r");
+    while (f && fscanf(f, "%lf %lld", &seconds, &files) == 2)
+        if (seconds > most) most = seconds;
+    if (f) fclose(f);
+    return most;
+}
+
 /* ---- all of them */
+
+/* Of a run: as a whole, and in calls of MPI_File_ on the slowest rank. */
+typedef struct {
+    double *whole, *calls;
+} run_seconds;
 
 static void print_times(const char *name, const double *seconds, int n) {
     double q[3];
@@ -126,25 +144,42 @@ static void print_ratio(const double *ratio, int n) {
         printf("(too few rounds for bounds)\n");
 }
 
-static void report(int rounds, double *const seconds[2]) {
+static void report_kind(const char *what, int rounds, const double *with, const double *without) {
     double *ratio = cli_malloc((size_t)rounds * sizeof *ratio);
-    for (int i = 0; i < rounds; i++) ratio[i] = seconds[1][i] / seconds[0][i];
-    printf("tutti run: %d rounds in turn; medians, and the least and the most\n", rounds);
-    print_times("with Tutti", seconds[0], rounds);
-    print_times("without", seconds[1], rounds);
+    for (int i = 0; i < rounds; i++) ratio[i] = without[i] / with[i];
+    printf("%s\n", what);
+    print_times("with Tutti", with, rounds);
+    print_times("without", without, rounds);
     print_ratio(ratio, rounds);
     free(ratio);
 }
 
+static void report(int rounds, const run_seconds seconds[2]) {
+    int told = 1;
+    for (int i = 0; i < rounds; i++) told &= seconds[0].calls[i] > 0 && seconds[1].calls[i] > 0;
+    printf("tutti run: %d rounds in turn; medians, and the least and the most\n", rounds);
+    if (told)
+        report_kind("in calls of MPI_File_, slowest rank:", rounds, seconds[0].calls,
+                    seconds[1].calls);
+    else
+        printf("no rank told of calls of MPI_File_: it has none, or is linked statically, or on "
+               "another host\n");
+    report_kind("the program as a whole, with its start:", rounds, seconds[0].whole,
+                seconds[1].whole);
+}
+
 /* Times go to seconds[with or without][round].  @return exit code of the first run that fails */
-static int run_rounds(const run_command *const command[2], int rounds, double *const seconds[2]) {
+static int run_rounds(const run_command *const command[2], int rounds, const char *times,
+                      const run_seconds seconds[2]) {
     for (int i = 0; i < rounds; i++)
         for (int k = 0; k < 2; k++) {
             const int which = (i + k) % 2;
-            double *time = &seconds[which][i];
+            double *time = &seconds[which].whole[i];
+            if (truncate(times, 0) != 0) errno = 0; /* then nothing is told of calls */
             const int code = i + k == 0 ? run_once(command[which], -1, -1, time)
                                         : run_quietly(command[which], time);
             if (caught) return 128 + caught;
+            seconds[which].calls[i] = most_seconds(times);
             if (code == 0) continue;
             fprintf(stderr, "tutti run: round %d, %s Tutti: exit code %d\n", i + 1,
                     which ? "without" : "with", code);
@@ -153,14 +188,15 @@ static int run_rounds(const run_command *const command[2], int rounds, double *c
     return CLI_OK;
 }
 
-int run_compare(const run_command *with, const run_command *without, int rounds) {
+int run_compare(const run_command *with, const run_command *without, int rounds,
+                const char *times) {
     const run_command *const command[2] = {with, without};
-    double *const seconds[2] = {cli_malloc((size_t)rounds * sizeof(double)),
-                                cli_malloc((size_t)rounds * sizeof(double))};
+    double *all = cli_malloc(4 * (size_t)rounds * sizeof *all);
+    const run_seconds seconds[2] = {{all, all + rounds}, {all + 2 * rounds, all + 3 * rounds}};
     catch_signals();
-    const int code = run_rounds(command, rounds, seconds);
+    const int code = run_rounds(command, rounds, times, seconds);
     if (code == CLI_OK) report(rounds, seconds);
-    for (int k = 0; k < 2; k++) free(seconds[k]);
+    free(all);
     fflush(NULL);
     if (caught) end_by(caught);
     return code;

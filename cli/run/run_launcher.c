@@ -257,10 +257,41 @@ static void copy_words(const run_words *words, run_words *out) {
     for (int i = 0; i < words->n; i++) run_words_add(out, words->word[i]);
 }
 
-int run_preload(const run_words *words, const char *library, run_command *out) {
+/* Where the launcher is: behind programs that start others (timeout 60 mpirun ...), which must not load the library
+ * themselves. */
+static int launcher_at(const run_words *words) {
+    static const char *const wrappers[] = {"timeout", "nice",   "env",     "time",
+                                           "nohup",   "stdbuf", "taskset", "numactl",
+                                           "ionice",  "chrt",   "setsid",  NULL};
+    int i = 0;
+    while (i < words->n && strcmp(base_name(words->word[0]), "mpirun.sh") != 0) {
+        const char *name = base_name(words->word[i]);
+        if (begins(name, "mpirun") || begins(name, "mpiexec") || strcmp(name, "srun") == 0)
+            return i;
+        if (i == 0) {
+            int known = 0;
+            for (int k = 0; wrappers[k]; k++) known |= strcmp(name, wrappers[k]) == 0;
+            if (!known) return 0;
+        }
+        i++;
+    }
+    return 0;
+}
+
+static int unknown_launcher(const char *name) {
+    return (strcmp(name, "aprun") == 0 || strcmp(name, "jsrun") == 0) &&
+           cli_error("%s passes variables in a way of its own: start it yourself with %s "
+                     "LD_PRELOAD=(the library, see --dry-run of a program)",
+                     name, strcmp(name, "aprun") == 0 ? "-e" : "-E");
+}
+
+int run_preload(const run_words *all, const char *library, run_command *out) {
     launcher kind = PROGRAM;
-    if (find_launcher(words, &kind)) return 1;
-    *out = (run_command){{0}, NULL, NULL};
+    const int at = launcher_at(all);
+    const run_words rest = {all->n - at, all->word + at}, *words = &rest;
+    if (unknown_launcher(base_name(words->word[0])) || find_launcher(words, &kind)) return 1;
+    *out = (run_command){{0}, NULL, NULL, 0};
+    for (int i = 0; i < at; i++) run_words_add(&out->words, all->word[i]);
     if (kind == OPEN_MPI_LAUNCHER) openmpi_words(words, library, &out->words);
     if (kind == HYDRA) hydra_words(words, library, &out->words);
     if (kind == SLURM) slurm_words(words, library, &out->words);

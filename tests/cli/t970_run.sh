@@ -58,6 +58,10 @@ run 143 '' --library "$lib" -- sh -c 'kill -TERM $$'
 run 127 'nowhere' --library "$lib" -- ./nowhere
 run 126 'witness.c' --library "$lib" -- ./witness.c
 TUTTI_MPIIO_LIB=$lib run 0 "LD_PRELOAD=$lib" --dry-run -- sh
+TUTTI_METHDO=list run 0 'TUTTI_METHDO is no option and changes nothing; TUTTI_METHOD?' --library "$lib" -- true
+TUTTI_METHOD=list TUTTI_ELSE=1 run 0 '' --library "$lib" -- true
+! grep -q 'no option' err || fail 'warned of what is right, or of something else'
+run 2 'LD_PRELOAD' --library "$lib" -- jsrun -n 2 ./program
 run 2 "cannot find the library '$PWD/none.so'" --library "$PWD/none.so" -- sh
 cp "$lib" 'blank lib.so'
 run 2 'no blanks' --library 'blank lib.so' -- sh
@@ -88,6 +92,7 @@ if [ "$mpi" = openmpi ]; then
     run 0 "got: -x LD_PRELOAD=$lib " --library "$lib" -- ./mpirun -np 2 prog
     grep -q -e ' -x TUTTI_METHOD ' out || fail 'variables are not passed on'
     grep -q -e ' -np 2 prog$' out || fail 'arguments are not kept'
+    run 0 "got: -x LD_PRELOAD=$lib " --library "$lib" -- env A=1 nice ./mpirun -np 2 prog
     run 0 "-np 1 a : -x LD_PRELOAD=$lib" --library "$lib" -- ./mpirun -np 1 a : -np 1 b
     run 0 "got: -x LD_PRELOAD=$lib:/a.so" --library "$lib" -- ./mpirun -x LD_PRELOAD=/a.so -x TUTTI_METHOD=root prog
     [ "$(grep -o LD_PRELOAD out | wc -l)" = 1 ] || fail 'LD_PRELOAD twice'
@@ -136,7 +141,7 @@ cat >program <<'END'
 #!/bin/sh
 read -r line
 echo "said $line"
-echo "${LD_PRELOAD:-none}" >>"$1"
+echo "${LD_PRELOAD:-none} ${TUTTI_MPIIO:-on}" >>"$1"
 sleep "${2:-0}"
 [ -z "${3:-}" ] || [ "$(wc -l <"$1")" -lt "$3" ] || { echo 'it breaks' >&2; exit 9; }
 END
@@ -146,7 +151,7 @@ echo input >in
 "$command" run --library "$lib" --compare -- ./program "$count" 0.01 <in >out 2>err || fail "compare: exit code $?"
 [ "$(grep -c '^said input$' out)" = 1 ] || fail 'what the program says is not shown once'
 [ "$(wc -l <"$count")" = 10 ] || fail 'not 5 rounds of 2'
-[ "$(sed -n 1,4p "$count" | sed "s|$lib|with|" | tr '\n' ' ')" = 'with none none with ' ] || fail 'not in turn'
+[ "$(sed -n 1,4p "$count" | sed "s|$lib|with|" | tr '\n' ' ')" = 'with on with off with off with on ' ] || fail 'not in turn'
 [ "$(grep -cE '^  with(out| Tutti) +[0-9.]+ s  ' out)" = 2 ] || fail 'no times'
 grep -qE '^  without / with  +[0-9.]+ +[0-9.]+ \.\.\. [0-9.]+ \(95 % bounds\)' out || fail 'no ratio'
 : >"$count"

@@ -54,4 +54,17 @@ timeout 20 "$scripts/mpirun.sh" "$TUTTI_MPI" 2 sh -c \
     "$scripts/preload.sh" "$TUTTI_BUILD_DIR/libtutti-mpiio.so" \
     "$TUTTI_BUILD_DIR/tests/mpiio/t800_smoke" >"$out" 2>&1 || { echo "one rank: $?"; failed=1; }
 says "/smoke': 2 ranks"
+# what `tutti run` says at the end, and its seconds in calls on both sides
+run t800_smoke TUTTI_MPIIO_REPORT=1
+says '^tutti: active for [1-9][0-9]* files*; rank 0 was [0-9.]* s in calls'
+[ "$(grep -c '^tutti: active' "$out")" = 1 ] || { echo "not one rank alone says it"; failed=1; }
+run t800_smoke TUTTI_MPIIO_REPORT=1 TUTTI_MPIIO=off
+says '^tutti: not active'
+for mode in on off; do
+    : >"$TUTTI_TEST_DIR/times"
+    run t800_smoke TUTTI_MPIIO_TIMES="$TUTTI_TEST_DIR/times" TUTTI_MPIIO=$mode
+    says_not 'tutti:'
+    [ "$(grep -cE '^[0-9]+\.[0-9]{9} [1-9][0-9]*$' "$TUTTI_TEST_DIR/times")" = 2 ] ||
+        { echo "$mode: not a line of each rank"; cat "$TUTTI_TEST_DIR/times"; failed=1; }
+done
 exit $failed

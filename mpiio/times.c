@@ -1,0 +1,79 @@
+/* mpiio: how long a process was in calls of MPI_File_, ours or (TUTTI_MPIIO=off) the MPI library's own, and how many
+ * files it opened.  Told when the process ends, if `tutti run` asks for it:
+ *
+ *   TUTTI_MPIIO_REPORT=1     rank 0 says in a line that the library was active
+ *   TUTTI_MPIIO_TIMES=FILE   every rank adds a line to FILE: seconds, files
+ *
+ * Waiting for requests is no call of MPI_File_, and not counted.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpiio.h"
+
+static int wanted; /* set before main */
+static int64_t nanoseconds, files;
+static _Thread_local int depth; /* calls within calls count once */
+
+double mpiio_timed_begin(void) {
+    return wanted && depth++ == 0 ? mpiio_now() : 0;
+}
+
+void mpiio_timed_end(const double *since) {
+    if (!wanted) return;
+    depth--;
+    if (*since > 0)
+        __atomic_fetch_add(&nanoseconds, (int64_t)(1e9 * (mpiio_now() - *since)), __ATOMIC_RELAXED);
+}
+
+void mpiio_timed_file(void) {
+    __atomic_fetch_add(&files, 1, __ATOMIC_RELAXED);
+}
+
+/* As the launchers of both MPIs, and Slurm, tell a process. */
+static int is_first_rank(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                        "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = secure_getenv(names[i]);
+        if (text) return strcmp(text, "0") == 0;
+    }
+    return 1;
+}
+
+__attribute__((constructor)) static void times_wanted(void) {
+    wanted = secure_getenv("TUTTI_MPIIO_REPORT") || secure_getenv("TUTTI_MPIIO_TIMES");
+}
+
+static void report(void) {
+    if (mpiio_off())
+        fprintf(stderr, "tutti: not active: TUTTI_MPIIO is off\n");
+    else if (files == 0)
+        fprintf(stderr, "tutti: active, but the program opened no file by MPI-IO\n");
+    else
+        fprintf(stderr, "tutti: active for %lld file%s; rank 0 was %.3f s in calls of MPI_File_\n",
+                (long long)files, files == 1 ? "" : "s", 1e-9 * (double)nanoseconds);
+}
+
+static void add_line(const char *path) {
+    char line[64];
+    const int n =
+        snprintf(line, sizeof line, "%.9f %lld\n", 1e-9 * (double)nanoseconds, (long long)files);
+    const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return;
+    if (write(fd, line, (size_t)n) != n) fprintf(stderr, "tutti: '%s' is incomplete\n", path);
+    close(fd);
+}
+
+/* Shells and wrappers on the way to the program have no MPI, and say nothing. */
+__attribute__((destructor)) static void times_tell(void) {
+    int initialized = 0;
+    if (!wanted || PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized) return;
+    const char *path = secure_getenv("TUTTI_MPIIO_TIMES");
+    const char *asked = secure_getenv("TUTTI_MPIIO_REPORT");
+    if (path && *path) add_line(path);
+    if (asked && strcmp(asked, "1") == 0 && is_first_rank()) report();
+}
