@@ -430,9 +430,9 @@ static const char help_completion[] =
     "  fish   tutti completion fish > ~/.config/fish/completions/tutti.fish\n";
 
 static const char help_options[] =
-    "usage: tutti options [--json]\n"
+    "usage: tutti options [NAME | --json]\n"
     "\n"
-    "Lists every option of the library: name, environment variable, default, values and meaning.\n"
+    "Lists one option or every option of the library: name, environment variable, default, values and meaning.\n"
     "The same names are MPI_Info keys and arguments of 'tutti bench'.\n";
 
 static const char help_help[] = "usage: tutti help [COMMAND]\n";

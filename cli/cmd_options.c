@@ -19,10 +19,20 @@ static void print_row(const tutti_option_info *o) {
     }
 }
 
-static void print_table(void) {
-    printf("%-16s %-24s %-6s %s\n", "NAME", "ENVIRONMENT", "TYPE", "DEFAULT");
+/* All rows, or the one of a name; 0: there is none. */
+static int print_table(const char *name) {
     const tutti_option_info *o;
-    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) print_row(o);
+    int found = 0;
+    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
+        char env[64];
+        cli_env_name(o->name, env, sizeof env);
+        if (name && strcmp(name, o->name) != 0 && strcmp(name, o->alias) != 0 &&
+            strcmp(name, env) != 0)
+            continue;
+        if (!found++) printf("%-16s %-24s %-6s %s\n", "NAME", "ENVIRONMENT", "TYPE", "DEFAULT");
+        print_row(o);
+    }
+    return found;
 }
 
 static void json_field(const char *key, const char *value, const char *end) {
@@ -54,13 +64,15 @@ int cmd_options(int argc, char **argv) {
         fputs(cli_help_text("options"), stdout);
         return CLI_OK;
     }
-    if (argc > 2 || (argc == 2 && strcmp(argv[1], "--json") != 0)) {
-        fputs("tutti options: the only argument is --json\n", stderr);
+    if (argc == 2 && strcmp(argv[1], "--json") == 0) {
+        print_json();
+        return CLI_OK;
+    }
+    if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
+        fputs("tutti options: the arguments are --json, or the name of an option\n", stderr);
         return CLI_USAGE;
     }
-    if (argc == 2)
-        print_json();
-    else
-        print_table();
-    return CLI_OK;
+    if (print_table(argc == 2 ? argv[1] : NULL)) return CLI_OK;
+    fprintf(stderr, "tutti options: there is no option '%s'\n", argv[1]);
+    return CLI_FAILED;
 }

@@ -39,6 +39,7 @@ static int finish(int code) {
 
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
+    cli_command_remember(argc, argv);
     if (argc < 2) {
         fputs(cli_help_text(""), stderr);
         return CLI_USAGE;

@@ -5,6 +5,8 @@
 #include "bench/bench.h"
 #include "experiments/experiment.h"
 
+#include <stdlib.h>
+
 static void add_cell(const bench_config *c, bench_results *r, int dir, int pattern, int is_write) {
     bench_cell *cell = &r->cell[r->cells++];
     *cell = (bench_cell){.dir = c->dirs.item[dir], .pattern = c->patterns.item[pattern]};
@@ -23,6 +25,35 @@ static void make_cells(const bench_config *c, bench_results *r) {
         }
 }
 
+static int write_files(const bench_results *r) {
+    const bench_config *c = r->config;
+    int failed = c->json && report_json(r, c->json);
+    failed |= c->csv && report_csv(r, c->csv);
+    failed |= c->html && report_html(r, c->html);
+    return failed;
+}
+
+/* What has been measured so far is in the files, whatever ends this process. */
+static int keep_so_far(const cli_world *w, const bench_results *r, int cells) {
+    bench_results so_far = *r;
+    bench_config config = *r->config;
+    const char **path[] = {&config.json, &config.csv, &config.html};
+    if (w->rank != 0 || cells >= r->cells || report_is_quiet(r->config)) return 0;
+    for (int i = 0; i < 3; i++)
+        if (*path[i]) *path[i] = cli_format("%s.part", *path[i]);
+    so_far.cells = cells;
+    so_far.config = &config;
+    int failed = write_files(&so_far);
+    const char *const to[] = {r->config->json, r->config->csv, r->config->html};
+    for (int i = 0; i < 3; i++)
+        if (*path[i]) { /* a file is whole at any time */
+            if (!failed && rename(*path[i], to[i]) != 0)
+                failed = cli_error_errno("cannot write", to[i]);
+            free((void *)*path[i]);
+        }
+    return failed;
+}
+
 static int measure_all(const cli_world *w, const bench_config *c, bench_results *r) {
     cli_progress progress;
     long steps = 0;
@@ -32,10 +63,14 @@ static int measure_all(const cli_world *w, const bench_config *c, bench_results 
     for (int i = 0; i < r->cells; i++) steps += (long)r->cell[i].entries * c->rounds;
     if (c->staging) job.staging = staging_make(w, c->slice);
     progress_start(&progress, w, steps);
+    cli_stop_softly(1);
     const int n = c->write + c->read;
     for (int i = 0; i < r->cells && !failed; i += n) {
         const double share[2] = {(double)i / r->cells, (double)(i + n) / r->cells};
         failed = cells_run(&job, n, &r->cell[i], &progress, share);
+        r->stopped = cli_stopped(w);
+        if (r->stopped) results_keep(r, i + n);
+        failed = failed || cli_agree(w, keep_so_far(w, r, i + n));
     }
     progress_end(&progress);
     r->seconds = cli_now() - progress.started;
@@ -48,9 +83,7 @@ static int write_reports(const bench_results *r) {
     const bench_config *c = r->config;
     const int quiet = report_is_quiet(c);
     if (!quiet) report_text(r, stdout);
-    int failed = c->json && report_json(r, c->json);
-    failed |= c->csv && report_csv(r, c->csv);
-    failed |= c->html && report_html(r, c->html);
+    const int failed = write_files(r);
     if (failed)
         fprintf(stderr, "tutti bench: %s\n", cli_message());
     else if (c->html && !quiet)
@@ -65,11 +98,22 @@ static int run_bench(const cli_world *w, const bench_config *c) {
     if (failed && w->rank == 0) fprintf(stderr, "tutti bench: %s\n", cli_message());
     if (!failed) failed = cli_agree(w, w->rank == 0 && write_reports(&r));
     failed |= r.failures > 0;
+    const int stopped = r.stopped;
     results_free(&r);
-    return failed ? CLI_FAILED : CLI_OK;
+    return stopped ? 128 + stopped : failed ? CLI_FAILED : CLI_OK;
+}
+
+/* What is measured can be written. */
+static int check_outputs(const cli_world *w, const bench_config *c) {
+    return cli_agree(w, w->rank == 0 && (cli_output_check(c->json) || cli_output_check(c->csv) ||
+                                         cli_output_check(c->html)));
 }
 
 static int run_chosen(const cli_world *w, const bench_config *c, const experiment_kind *kind) {
+    if (check_outputs(w, c)) {
+        if (w->rank == 0) fprintf(stderr, "tutti bench: %s\n", cli_message());
+        return CLI_FAILED;
+    }
     return kind ? experiment_run(w, c, kind) : run_bench(w, c);
 }
 

@@ -165,6 +165,7 @@ typedef struct bench_results {
     char profile[256]; /* a path, or "built-in" */
     double seconds;
     int failures;
+    int stopped; /* by this signal: what was measured until then */
     int cells;
     bench_cell *cell;
 } bench_results;
@@ -257,6 +258,7 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
               const double share[2]);
 void results_name_mpi(bench_results *r); /* and the profile */
 void results_count_failures(bench_results *r);
+void results_keep(bench_results *r, int cells); /* the first so many; the others are freed */
 void results_free(bench_results *r);
 
 /* ---- reports; rank 0 only.  0, or 1 and a message */
@@ -274,7 +276,7 @@ void report_json_cells(FILE *f, const bench_results *r, const char *key);
 void html_head(FILE *f, const char *title, const char *what); /* up to the list of facts */
 void html_fact(FILE *f, const char *class, const char *value, const char *name);
 void html_common_facts(FILE *f, const bench_results *r); /* the end of that list */
-void html_foot(FILE *f, const char *command);
+void html_foot(FILE *f, const bench_results *r, const char *command);
 
 /* The plots of the HTML report (report_svg.c). */
 int svg_colour(const bench_entry *e); /* class k0 ... k12 of the style sheet */

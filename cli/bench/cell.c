@@ -51,7 +51,7 @@ static int time_is_up(const bench_job *job, const cli_progress *progress, double
     const double budget = job->config->budget;
     int up = budget > 0 && cli_now() - progress->started > budget * share;
     MPI_Bcast(&up, 1, MPI_INT, 0, job->world->comm);
-    return up;
+    return up || cli_stopped(job->world);
 }
 
 /* A read needs a file to read. */
@@ -189,13 +189,18 @@ void results_count_failures(bench_results *r) {
             r->failures += *r->cell[i].entry[k].failure && !r->cell[i].entry[k].unavailable;
 }
 
-void results_free(bench_results *r) {
-    for (int i = 0; i < r->cells; i++) {
+void results_keep(bench_results *r, int cells) {
+    for (int i = cells; i < r->cells; i++) {
         for (int k = 0; k < r->cell[i].entries; k++) {
             free(r->cell[i].entry[k].seconds);
             free(r->cell[i].entry[k].phases);
         }
         free(r->cell[i].entry);
     }
+    if (cells < r->cells) r->cells = cells;
+}
+
+void results_free(bench_results *r) {
+    results_keep(r, 0);
     free(r->cell);
 }

@@ -149,6 +149,9 @@ void report_json_head(FILE *f, const bench_results *r, const char *format) {
             (unsigned long long)r->config->seed);
     fprintf(f, "  \"slice\": %lld, \"elapsed\": %.3f, \"failures\": %d,\n",
             (long long)r->config->slice, r->seconds, r->failures);
+    fputs("  ", f);
+    cli_provenance_json(f, &r->config->dirs);
+    fputs(",\n", f);
     json_options(f, &r->config->options);
 }
 

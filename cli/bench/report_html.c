@@ -72,9 +72,19 @@ void html_common_facts(FILE *f, const bench_results *r) {
     fputs("</ul>\n", f);
 }
 
-void html_foot(FILE *f, const char *command) {
-    fprintf(f, "<footer>Made by <code>%s</code> of Tutti %s.</footer></main></body></html>\n",
-            command, tutti_version_string());
+void html_foot(FILE *f, const bench_results *r, const char *command) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *lines = open_memstream(&text, &size);
+    if (lines) {
+        cli_provenance_print(lines, &r->config->dirs);
+        fclose(lines);
+    }
+    fprintf(f, "<footer>Made by <code>%s</code> of Tutti %s.<pre>", command,
+            tutti_version_string());
+    cli_xml_text(f, text ? text : "");
+    fputs("</pre></footer></main></body></html>\n", f);
+    free(text);
 }
 
 static void print_head(FILE *f, const bench_results *r) {
@@ -215,7 +225,7 @@ static void print_cards(FILE *f, const cell_group *g) {
     fputs("</div>\n", f);
 }
 
-static void print_foot(FILE *f) {
+static void print_foot(FILE *f, const bench_results *r) {
     fputs(
         "<h2>How it was measured</h2><p>The <b>limit</b>: every rank writes (reads) one contiguous "
         "share "
@@ -231,7 +241,7 @@ static void print_foot(FILE *f) {
         "%.1f of the limit (irregular items %.1f), reads %.2f of the better of the bare references "
         "<i>pread each piece</i> and <i>bare shared staging</i>.</p>\n",
         BENCH_GOAL_WRITE, BENCH_GOAL_WRITE_IRREGULAR, BENCH_GOAL_READ);
-    html_foot(f, "tutti bench");
+    html_foot(f, r, "tutti bench");
 }
 
 int report_html(const bench_results *r, const char *path) {
@@ -246,6 +256,6 @@ int report_html(const bench_results *r, const char *path) {
     each_group(f, r, print_table);
     fputs("</div>\n", f);
     each_group(f, r, print_cards);
-    print_foot(f);
+    print_foot(f, r);
     return cli_output_close(f, path);
 }

@@ -69,6 +69,16 @@ static void print_choice(FILE *f, const bench_cell *cell) {
     }
 }
 
+/* Rounds that took far longer than the others: something else was going on. */
+static void print_outliers(FILE *f, const bench_cell *cell) {
+    for (int i = 0; i < cell->entries; i++) {
+        const bench_entry *e = &cell->entry[i];
+        if (e->rounds < 3 || e->time.max < 3 * e->time.median) continue;
+        fprintf(f, "  outlier: a round of '%s' took %.1f times the median\n", e->name,
+                e->time.max / e->time.median);
+    }
+}
+
 static void print_cell(FILE *f, const bench_cell *cell) {
     char file[32], run[32];
     cli_format_size(cell->total, file, sizeof file);
@@ -82,6 +92,7 @@ static void print_cell(FILE *f, const bench_cell *cell) {
             cell->is_write ? "" : "  x bare");
     const double best = fastest(cell);
     for (int i = 0; i < cell->entries; i++) print_entry(f, cell, &cell->entry[i], best);
+    print_outliers(f, cell);
     print_choice(f, cell);
     fputs("\n", f);
 }
@@ -155,11 +166,16 @@ static void print_summary(FILE *f, const bench_results *r) {
 void report_text(const bench_results *r, FILE *f) {
     char size[32];
     cli_format_size(r->config->size, size, sizeof size);
-    fprintf(f, "\nTutti %s, %s, %d rank%s with about %s each\n\n", tutti_version_string(), r->mpi,
+    fprintf(f, "\nTutti %s, %s, %d rank%s with about %s each\n", tutti_version_string(), r->mpi,
             r->ranks, r->ranks == 1 ? "" : "s", size);
+    cli_provenance_print(f, &r->config->dirs);
+    fputs("\n", f);
     for (int i = 0; i < r->cells; i++) print_cell(f, &r->cell[i]);
     print_summary(f, r);
-    if (r->failures)
+    if (r->stopped)
+        fprintf(f, "Stopped by a signal after %.1f s: this is what had been measured.\n",
+                r->seconds);
+    else if (r->failures)
         fprintf(f, "%d FAILED, in %.1f s.\n", r->failures, r->seconds);
     else
         fprintf(f, "Every byte was verified, in %.1f s.\n", r->seconds);

@@ -55,6 +55,10 @@ int cli_directory_room(const char *dir, double *bytes_out);
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command);
 void cli_scratch_remove(const cli_world *w); /* rank 0 does */
 void cli_catch_signals(void);
+/* From now on (0: not any more) the first such signal is only remembered. */
+void cli_stop_softly(int on);
+/* The signal that some rank had; 0: none.  Collective. */
+int cli_stopped(const cli_world *w);
 
 /* ---- memory: never NULL; a machine without memory for a command's own needs ends it */
 void *cli_malloc(size_t bytes);
@@ -83,8 +87,14 @@ void cli_json_string(FILE *f, const char *text);
 void cli_xml_text(FILE *f, const char *text);
 
 /* ---- output that people name; "-" is standard output */
-FILE *cli_output_open(const char *path);         /* NULL and a message */
+FILE *cli_output_open(const char *path); /* NULL and a message */
+int cli_output_check(const char *path);  /* before long work; NULL is fine.  1 and a message */
 int cli_output_close(FILE *f, const char *path); /* 1 and a message if not all was written */
+
+/* ---- where and when something was measured (provenance.c) */
+void cli_command_remember(int argc, char **argv);
+void cli_provenance_print(FILE *f, const cli_list *dirs); /* some lines of text */
+void cli_provenance_json(FILE *f, const cli_list *dirs);  /* "measured": {...} */
 
 /* ---- commands */
 int cmd_array(int argc, char **argv);

@@ -83,7 +83,13 @@ int cli_directory_room(const char *dir, double *bytes_out) {
 
 static char scratch[PATH_MAX];
 
+static volatile sig_atomic_t softly, stopped;
+
 static void on_signal(int number) {
+    if (softly && !stopped) { /* whoever measures looks; a second signal ends it */
+        stopped = number;
+        return;
+    }
     if (*scratch) unlink(scratch);
     signal(number, SIG_DFL);
     raise(number);
@@ -94,6 +100,16 @@ void cli_catch_signals(void) {
     const struct sigaction action = {.sa_handler = on_signal};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         sigaction(numbers[i], &action, NULL);
+}
+
+void cli_stop_softly(int on) {
+    softly = on;
+}
+
+int cli_stopped(const cli_world *w) {
+    int any = 0, mine = stopped;
+    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, w->comm);
+    return any;
 }
 
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command) {

@@ -142,6 +142,14 @@ FILE *cli_output_open(const char *path) {
     return f;
 }
 
+int cli_output_check(const char *path) {
+    if (!path || strcmp(path, "-") == 0) return 0;
+    FILE *f = fopen(path, "a");
+    if (!f) return cli_error_errno("cannot write", path);
+    fclose(f);
+    return 0;
+}
+
 int cli_output_close(FILE *f, const char *path) {
     const int failed = ferror(f) || (f == stdout ? fflush(f) : fclose(f)) != 0;
     return failed ? cli_error_errno("cannot write", path) : 0;

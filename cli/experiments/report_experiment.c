@@ -72,9 +72,11 @@ static const char *grade_name(finding_grade g) {
 
 void report_experiment_text(const experiment *x, FILE *f) {
     const bench_results *r = &x->results;
-    fprintf(f, "\n%s\n%s\nTutti %s, %s, up to %d rank%s\n\n", x->kind->title, x->kind->source,
+    fprintf(f, "\n%s\n%s\nTutti %s, %s, up to %d rank%s\n", x->kind->title, x->kind->source,
             tutti_version_string(), r->mpi, experiment_most_ranks(x),
             experiment_most_ranks(x) == 1 ? "" : "s");
+    cli_provenance_print(f, &r->config->dirs);
+    fputs("\n", f);
     for (int i = 0; i < x->exhibits; i++) {
         const char *group = x->exhibit[i]->group;
         if (*group && (i == 0 || strcmp(group, x->exhibit[i - 1]->group) != 0))

@@ -159,6 +159,6 @@ int report_experiment_html(const experiment *x, const char *path) {
     fputs("</div>\n", f);
     print_points(f, &x->results);
     snprintf(text, sizeof text, "tutti bench %s", x->kind->name);
-    html_foot(f, text);
+    html_foot(f, &x->results, text);
     return cli_output_close(f, path);
 }

@@ -34,7 +34,10 @@ expect 0 'TUTTI_CB_BUFFER_SIZE' options
 expect 2 'usage: tutti COMMAND'
 expect 2 "no command 'sing'" sing
 expect 2 "no command 'sing'" help sing
-expect 2 'the only argument is --json' options --xml
+expect 2 'the arguments are --json' options --xml
+expect 0 'which way collective requests go' options method
+expect 0 'TUTTI_CB_BUFFER_SIZE' options TUTTI_CB_BUFFER_SIZE
+expect 1 "no option 'nothing'" options nothing
 expect 2 "what is 'block2d'" bench block2d
 expect 2 'no-such-option' bench --no-such-option 3
 expect 2 '--size' bench --size

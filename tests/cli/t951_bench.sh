@@ -18,6 +18,9 @@ import json, sys
 r = json.load(open(sys.argv[1]))
 assert r["format"] == "tutti-bench-1" and r["ranks"] == 4 and r["failures"] == 0
 assert len(r["cells"]) == 6, len(r["cells"])
+m = r["measured"]
+assert m["host"] and m["kernel"].startswith("Linux") and m["processors"] > 0 and list(m["mounts"].values())[0] != "not known", m
+assert "--pattern block2d,irregular64,flash" in m["command"] and m["date"].startswith("20"), m
 for cell in r["cells"]:
     kinds = {}
     for e in cell["entries"]:
@@ -59,6 +62,20 @@ bench 2 --size 64k --rounds 1 --pattern strided --op write --method two-phase --
     --fault '*:write:1:ENOSPC'
 [ $? -eq 1 ] || fail 'a failing write should give exit code 1'
 grep -q 'FAILED.*space' out || fail 'no word of the failing write'
+bench 1 --size 64k --json nowhere/r.json
+[ $? -eq 1 ] || fail 'a report that cannot be written should be told'
+if grep -q 'limit' out; then fail 'it measured before it looked whether the report can be written'; fi
+# what was measured is kept, whatever ends it
+"$TUTTI_COMMAND" bench --size 64k --rounds 3 --pattern all --dir . --json kept.json >out 2>err &
+pid=$!
+for _ in $(seq 300); do
+    [ -s kept.json ] && break
+    sleep 0.1
+done
+kill -KILL $pid 2>/dev/null
+wait $pid 2>/dev/null
+rm -f ./tutti-bench.*.tmp
+python3 -c 'import json; assert json.load(open("kept.json"))["cells"]' || fail 'nothing is kept'
 bench 2 --rounds none
 [ $? -eq 2 ] || fail 'wrong usage should give exit code 2'
 
