@@ -77,6 +77,7 @@ const char report_style[] =
     "td small{display:block;font-size:.85em;line-height:1.1}\n"
     "details{margin-top:12px;font-size:.85rem}summary{cursor:pointer;color:var(--accent)}\n"
     "footer{margin-top:48px;color:var(--soft);font-size:.85rem}\n"
+    "footer pre{white-space:pre-wrap;overflow-wrap:anywhere;background:none;padding:0}\n"
     "@media (max-width:520px){body{font-size:15px}.card{padding:14px}svg text{font-size:13px}.plot "
     "text{font-size:15px}"
     ".facts li{flex:1 1 40%}}\n"
