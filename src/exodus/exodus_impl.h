@@ -8,11 +8,10 @@
  *   exodus_define   definitions, and their end: the header and what it lists are written
  *   exodus_open     create, open, close, refresh, files that follow each other
  *   arrays          where arrays lie; pieces of them put and got
- *   mesh_order      ids of all ranks to positions in the file
- *   mesh_put        a mesh by ids: counted, ordered, written
- *   mesh_sets       members of sets: sorted, each once
- *   mesh_deal       elements dealt out to ranks, halos
- *   mesh_get        a mesh read as it was dealt out
+ *   pieces          pieces of many arrays in one operation
+ *   mesh_ids        ids of all ranks to positions in the file
+ *   mesh_check ... mesh_put     a mesh by ids: counted, ordered, written (family.h)
+ *   mesh_entries ... mesh_get   elements dealt out to ranks, halos; a mesh read so (deal.h)
  *   nemesis         borders of a partition, written and read
  *   steps           steps begin, are put, committed, got, followed
  *   exodus_sums     checksums of steps and of the mesh; verify
@@ -56,6 +55,7 @@ struct tutti_exodus {
     tutti__exodus_held *held; /* by kind and number; NULL: no mesh yet */
     tutti_count held_n;
     struct tutti__exodus_dealt *dealt; /* what get_mesh gave; mesh_get.c */
+    const struct tutti__partition *partition; /* the mesh that is being put; NULL: none (nemesis.h) */
     struct tutti__exodus_step *step;   /* that has begun; steps.c */
 };
 
