@@ -55,6 +55,7 @@ struct tutti_exodus {
     tutti__exodus_held *held; /* by kind and number; NULL: no mesh yet */
     tutti_count held_n;
     struct tutti__exodus_dealt *dealt; /* what get_mesh gave; mesh_get.c */
+    struct tutti__nemesis_found *found; /* what nemesis_get gave; nemesis_get.c */
     const struct tutti__partition *partition; /* the mesh that is being put; NULL: none (nemesis.h) */
     struct tutti__exodus_step *step;   /* that has begun; steps.c */
 };
@@ -99,6 +100,7 @@ tutti_err tutti__exodus_move(tutti_exodus *x, int is_write, tutti_count n, const
 const tutti__exodus_held *tutti__exodus_held_of(const tutti_exodus *x, tutti_exodus_kind kind,
                                                 tutti_count number);
 void tutti__exodus_held_free(tutti_exodus *x);
+/* What get_mesh and nemesis_get gave: for close. */
 void tutti__exodus_dealt_free(tutti_exodus *x);
 
 /* ---- nemesis.c */

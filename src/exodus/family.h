@@ -106,4 +106,8 @@ tutti_err tutti__exodus_held_make(const tutti__exodus_model *m, const tutti__mes
                                   tutti_count *n_out) TUTTI_MUST_USE;
 void tutti__exodus_held_drop(tutti_count n, tutti__exodus_held *held);
 
+/* ---- mesh_get.c */
+/* There is another mesh: what get_mesh gave is gone.   Local. */
+void tutti__exodus_dealt_forget(tutti_exodus *x);
+
 #endif

@@ -297,8 +297,10 @@ static tutti_err set_add(putting *p, tutti_exodus_kind kind, tutti_count c) {
     TUTTI_TRY(place(p, TUTTI_EXODUS_MEMBERS, row, &at));
     TUTTI_TRY(places_add(p, f, c, &at, s.members, &p->families.of[tutti__members_of(kind)]));
     if (kind != TUTTI_EXODUS_NODE_SET && kind != TUTTI_EXODUS_ELEMENT_SET) {
-        TUTTI_TRY(place(p, TUTTI_EXODUS_SIDES, row, &at));
-        TUTTI_TRY(ints_add(p, f, c, &at, s.sides));
+        const tutti_err err = place(p, TUTTI_EXODUS_SIDES, row, &at);
+        const int missing = err == TUTTI_ERR_NOT_FOUND && kind != TUTTI_EXODUS_SIDE_SET && !s.sides;
+        if (!missing) TUTTI_TRY(err);
+        if (!missing) TUTTI_TRY(ints_add(p, f, c, &at, s.sides));
     }
     if (s.factors) TUTTI_TRY(factors_add(p, f, c, row, s.factors));
     return attributes_add(p, f, c, row, s.attributes);
@@ -398,7 +400,7 @@ tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) 
     else
         err = write_all(&p);
     if (err == TUTTI_OK) {
-        tutti__exodus_dealt_free(x);
+        tutti__exodus_dealt_forget(x);
         tutti__exodus_held_free(x);
         x->held = p.held;
         x->held_n = p.held_n;
