@@ -57,8 +57,8 @@ typedef struct tutti__cdf_var {
     char *name;
     int type;
     int ndims;
-    tutti_count *dim; /* [ndims] which of the file's; dim[0] is the record dimension of a record one */
-    int is_record;
+    tutti_count *dim; /* [ndims] which of the file's */
+    int is_record;    /* dim[0] is the record dimension */
     tutti__cdf_atts atts;
     tutti_count numbers; /* of all of it, or in one record */
     tutti_off bytes;     /* the same, padded to 4 (but see tutti__cdf_layout) */
@@ -77,7 +77,7 @@ typedef struct tutti__cdf {
     tutti_off header_bytes;               /* set by decode and layout, */
     tutti_off fixed_end;                  /* where fixed variables end, */
     tutti_off record_begin, record_bytes; /* and where records lie */
-    struct tutti__cdf_names *names; /* of dims and vars, for look-up in constant time */
+    struct tutti__cdf_names *names;       /* of dims and vars, for look-up in constant time */
 } tutti__cdf;
 
 /* ---- cdf.c */
