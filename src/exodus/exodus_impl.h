@@ -11,11 +11,10 @@
  *   exodus_file     the file and its sidecar: made, opened, its number of records
  *   exodus_open     create, open, close, refresh, files that follow each other
  *   arrays          where arrays lie; pieces of them put and got
- *   mesh_order      ids of all ranks to positions in the file
- *   mesh_put        a mesh by ids: counted, ordered, written
- *   mesh_sets       members of sets: sorted, each once
- *   mesh_deal       elements dealt out to ranks, halos
- *   mesh_get        a mesh read as it was dealt out
+ *   pieces          pieces of many arrays in one operation
+ *   mesh_ids        ids of all ranks to positions in the file
+ *   mesh_check ... mesh_put     a mesh by ids: counted, ordered, written (family.h)
+ *   mesh_entries ... mesh_get   elements dealt out to ranks, halos; a mesh read so (deal.h)
  *   nemesis         borders of a partition, written and read
  *   steps           steps begin, are put, committed, got, followed
  *   exodus_sums     checksums of steps and of the mesh; verify
@@ -67,6 +66,8 @@ struct tutti_exodus {
     tutti__exodus_held *held; /* by kind and number; NULL: no mesh yet */
     tutti_count held_n;
     struct tutti__exodus_dealt *dealt; /* what get_mesh gave; mesh_get.c */
+    struct tutti__nemesis_found *found; /* what nemesis_get gave; nemesis_get.c */
+    const struct tutti__partition *partition; /* the mesh that is being put; NULL: none (nemesis.h) */
     struct tutti__exodus_step *step;   /* that has begun; steps.c */
     struct tutti__exodus_region *mesh; /* its checksums, while it is written; exodus_sums.c */
     unsigned char *checked;            /* [checked_n] steps that have been compared */
@@ -184,6 +185,7 @@ tutti_err tutti__exodus_give_up(tutti_exodus *x) TUTTI_MUST_USE;
 const tutti__exodus_held *tutti__exodus_held_of(const tutti_exodus *x, tutti_exodus_kind kind,
                                                 tutti_count number);
 void tutti__exodus_held_free(tutti_exodus *x);
+/* What get_mesh and nemesis_get gave: for close. */
 void tutti__exodus_dealt_free(tutti_exodus *x);
 
 /* ---- nemesis.c */
