@@ -752,5 +752,5 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
         tutti__exodus_held_drop(g.held_n, g.held);
     }
     getting_free(&g);
-    return err;
+    return tutti__exodus_named(x, "get_mesh", err);
 }

@@ -140,7 +140,7 @@ static inline void world_set_random(int s, int c) {
     for (int i = 0; i < n; i++) {
         const int m = (int)rnd(most), side = s == 1 ? 1 + (int)rnd(world_sides(&world.entry[0][m])) : 0;
         int twice = 0;
-        for (int q = 0; q < w->n; q++) twice |= w->member[q] == m && w->side[q] == side;
+        for (int q = 0; q < w->n; q++) twice |= w->member[q] == m && (s != 1 || w->side[q] == side);
         if (twice || (s == 1 && w->factors && world.entry[0][m].block == W_NFACED)) continue;
         w->member[w->n] = m;
         w->side[w->n] = s >= 3 ? (rnd(2) ? 1 : -1) : side;
@@ -151,10 +151,6 @@ static inline void world_set_random(int s, int c) {
                 if (h >> r & 1 && rnd(2)) listed |= 1ull << r;
         w->listed[w->n++] = listed;
     }
-    if (s >= 3) /* an edge or face with one orientation only */
-        for (int i = 0; i < w->n; i++)
-            for (int q = 0; q < i; q++)
-                if (w->member[q] == w->member[i]) w->side[i] = w->side[q];
 }
 
 /* Everything, with copies or without; plain: node ids 1, 2, 3 ... */
