@@ -88,6 +88,24 @@ PAGES = [
     Page("tutti_decomposition", "which entries of a space a rank holds", "decomposition.h",
          ("examples/step6_dataset.c", "run"), prose=r"Made once|Entries that",
          see=("tutti_dataset", "tutti_replicas")),
+    Page("tutti_exodus", "finite-element results in one shared Exodus file", "exodus.h",
+         ("examples/step9_exodus.c", None), prose=r"What is written|The words|All calls",
+         owns=r"tutti_exodus(?!_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|array|what|put_arr|get_arr|nemesis"
+              r"|param.*_|entit(ies|y_)|find|variable_|has|attribute_name$|property_|qa_|info_|topology|side_)|_kinds?_)"
+              r"|TUTTI_EXODUS_K",
+         see=("tutti_exodus_mesh", "tutti_exodus_array", "tutti_exodus_ask", "tutti_dataset")),
+    Page("tutti_exodus_mesh", "finite-element meshes, by the processes that have parts of them", "exodus.h",
+         ("examples/step9_exodus.c", "write_all"), prose=r"The words|All calls",
+         owns=r"tutti_exodus_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|nemesis)",
+         see=("tutti_exodus", "tutti_mesh", "tutti_replicas")),
+    Page("tutti_exodus_array", "parts of the arrays of an Exodus file", "exodus.h",
+         ("examples/step9_exodus.c", "read_all"), prose=r"The words|All calls",
+         owns=r"tutti_exodus_(array|what|put_arr|get_arr)", see=("tutti_exodus", "tutti_exodus_ask")),
+    Page("tutti_exodus_ask", "looking at an Exodus file", "exodus.h",
+         ("examples/step9_exodus.c", "read_all"), prose=r"The words",
+         owns=r"tutti_exodus_(param.*_|entit(ies|y_)|find|variable_|has|attribute_name$|property_|qa_|info_|topology"
+              r"|side_|kind_)",
+         see=("tutti_exodus", "tutti_exodus_array")),
     Page("tutti_error", "error codes and messages", "error.h", ("examples/manual.c", "open_old")),
     Page("tutti_stats", "what operations cost and how they go", "stats.h",
          ("examples/manual.c", "write_watched"), also=WATCH, see=("tutti_transfer", "tutti_plan")),
@@ -229,7 +247,10 @@ def roff(text):
 
 
 def prose(text, parameters=()):
-    """Sentences on lines of their own; words of C in bold, parameters in italics."""
+    """Sentences on lines of their own; words of C in bold, parameters in italics.  Tables and code as they are."""
+    if DISPLAY in text:
+        pieces = re.split(rf"((?:^{DISPLAY}.*(?:\n|\Z))+)", text, flags=re.M)
+        return "\n".join(display(p) if p.startswith(DISPLAY) else prose(p, parameters) for p in pieces if p.strip())
     text = re.sub(r"\s*\n\s*", lambda m: "  " if text[m.start() - 1] == "." else " ", text.strip())
 
     def font(match):
@@ -243,6 +264,15 @@ def prose(text, parameters=()):
     text = re.sub(r"`([^`]+)`|(?<!\w)\*(\w[^*]*?)\*(?!\w)|\btutti_\w+\b(?:\(\))?|\bTUTTI_\w+\*?", font, text)
     text = re.sub(r"(?<=[.:])  +|   +", "\n", text)
     return re.sub("\x01(.)", r"\\f\1", roff(text))
+
+
+DISPLAY = "\x02"  # begins a line of a table or of code
+
+
+def display(lines):
+    lines = [line[len(DISPLAY):] for line in lines.rstrip("\n").split("\n")]
+    least = min(len(line) - len(line.lstrip()) for line in lines)
+    return ".RS 4\n.EX\n" + roff("\n".join(line[least:] for line in lines)) + "\n.EE\n.RE"
 
 
 def split_doc(doc):
@@ -261,7 +291,8 @@ def split_doc(doc):
                 parameters.append([name, text])
         elif where == "body" or indent <= max(depth, 2):
             where = "body"
-            body.append(line.strip())
+            shown = line.strip() and indent >= 5 and (not body or not body[-1] or body[-1].startswith(DISPLAY))
+            body.append(DISPLAY + line.rstrip() if shown else line.strip())
         elif where == "param":
             parameters[-1][1] += " " + line.strip()
         else:

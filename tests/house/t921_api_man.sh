@@ -21,5 +21,14 @@ if command -v groff >/dev/null; then
     *"NULL is fine"*) ;;
     *) echo "the link tutti_plan_run.3 does not show its page: $shown"; bad=1 ;;
     esac
+    # tables and code of comments stay what they are
+    # shows PAGE LINE
+    shows() {
+        groff -man -Tascii -ww -rLL=100n "docs/man/$1" | sed 's/\x1b\[[0-9;]*m//g' | tr -s ' ' | grep -qxF " $2" ||
+            { echo "$1 does not show the line '$2'"; bad=1; }
+    }
+    shows tutti_transfer.3 'none everything nothing tells the count'
+    shows tutti_tiles.3 'while (tutti_tiles_next(t, &tile) == TUTTI_OK && tile.more)'
+    shows tutti_numbers.3 'TUTTI_FLOAT64, "float64"'
 fi
 exit $bad
