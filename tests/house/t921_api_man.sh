@@ -29,6 +29,5 @@ if command -v groff >/dev/null; then
     }
     shows tutti_transfer.3 'none everything nothing tells the count'
     shows tutti_tiles.3 'while (tutti_tiles_next(t, &tile) == TUTTI_OK && tile.more)'
-    shows tutti_numbers.3 'TUTTI_FLOAT64, "float64"'
 fi
 exit $bad
