@@ -13,8 +13,10 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { EVENTS_MAX = 1 << 16 };
 
@@ -86,7 +88,7 @@ void tutti__trace_span(const char *category, const char *name, double start, dou
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* Text that grows; once memory has run out it stays NULL. */
+/* Text that grows, until memory has run out. */
 typedef struct text {
     char *at;
     size_t length, room;
@@ -97,8 +99,8 @@ static void grow(text *t, size_t more) {
     if (t->failed || t->length + more <= t->room) return;
     const size_t room = 2 * (t->length + more) + 4096;
     char *bigger = tutti__realloc(t->at, room);
-    t->failed = !bigger;
-    if (!bigger) tutti__free(t->at);
+    t->failed = !bigger; /* what there was is freed by tutti__trace_json */
+    if (!bigger) return;
     t->at = bigger;
     t->room = room;
 }
@@ -127,28 +129,81 @@ static void put_string(text *t, const char *s) {
     put(t, "\"");
 }
 
-static void put_event(text *t, const event *e) {
+static void put_event(text *t, const event *e, int lane) {
     put(t, ",\n{\"name\":");
     put_string(t, e->name);
     put(t, ",\"cat\":");
     put_string(t, e->category);
     put(t, ",\"ph\":\"X\",\"ts\":%lld.%03d,\"dur\":%lld.%03d", (long long)(e->start_ns / 1000),
         (int)(e->start_ns % 1000), (long long)(e->length_ns / 1000), (int)(e->length_ns % 1000));
-    put(t, ",\"pid\":0,\"tid\":%d,\"args\":{", row);
+    put(t, ",\"pid\":%d,\"tid\":%d,\"args\":{", row, lane);
     if (e->bytes >= 0) put(t, "\"bytes\":%lld", (long long)e->bytes);
     if (e->cycle >= 0) put(t, "%s\"cycle\":%lld", e->bytes >= 0 ? "," : "", (long long)e->cycle);
     put(t, "}}");
 }
 
-/* The name of the row, and how many events it has forgotten. */
-static void put_row(text *t, int64_t dropped) {
-    put(t, "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":%d", row);
-    put(t, ",\"args\":{\"name\":\"rank %d\"}}", row);
+/* The name of the process, and how many events it has forgotten. */
+static void put_process(text *t, int64_t dropped) {
+    char host[64] = "";
+    if (gethostname(host, sizeof host - 1) != 0) *host = '\0';
+    put(t, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d", row);
+    put(t, ",\"args\":{\"name\":\"rank %d, %.60s\"}}", row, host);
     if (dropped == 0) return;
     const event *oldest = &ring[events_seen % EVENTS_MAX];
     put(t, ",\n{\"name\":\"older events dropped\",\"cat\":\"trace\",\"ph\":\"i\",\"s\":\"t\"");
-    put(t, ",\"ts\":%lld,\"pid\":0,\"tid\":%d", (long long)(oldest->start_ns / 1000), row);
+    put(t, ",\"ts\":%lld,\"pid\":%d,\"tid\":0", (long long)(oldest->start_ns / 1000), row);
     put(t, ",\"args\":{\"events\":%lld}}", (long long)dropped);
+}
+
+/* ---- lanes: rows in which events lie within each other or apart */
+
+enum { LANES = 64, DEPTH = 32 };
+
+typedef struct lane {
+    int depth; /* events that an event could lie within, the innermost last */
+    int64_t end_ns[DEPTH];
+} lane;
+
+static int earlier_then_longer(const void *a, const void *b) {
+    const event *const *x = a, *const *y = b;
+    if ((*x)->start_ns != (*y)->start_ns) return (*x)->start_ns < (*y)->start_ns ? -1 : 1;
+    return ((*x)->length_ns < (*y)->length_ns) - ((*x)->length_ns > (*y)->length_ns);
+}
+
+static int lane_takes(lane *l, const event *e) {
+    const int64_t end_ns = e->start_ns + e->length_ns;
+    while (l->depth > 0 && l->end_ns[l->depth - 1] <= e->start_ns) l->depth--;
+    if (l->depth == DEPTH || (l->depth > 0 && l->end_ns[l->depth - 1] < end_ns)) return 0;
+    l->end_ns[l->depth++] = end_ns;
+    return 1;
+}
+
+/* The first that has room for it; with very many at once, the last. */
+static int lane_of(lane *lanes, int *used, const event *e) {
+    for (int i = 0; i < LANES; i++) {
+        if (!lane_takes(&lanes[i], e)) continue;
+        *used = i + 1 > *used ? i + 1 : *used;
+        return i;
+    }
+    return LANES - 1;
+}
+
+static void put_events(text *t, int64_t first) {
+    const int64_t n = events_seen - first;
+    const event **sorted = tutti__malloc((size_t)tutti__max(n, 1) * sizeof *sorted);
+    lane *lanes = tutti__calloc(LANES, sizeof *lanes);
+    int used = 0;
+    t->failed |= !sorted || !lanes;
+    for (int64_t i = 0; i < n && !t->failed; i++) sorted[i] = &ring[(first + i) % EVENTS_MAX];
+    if (!t->failed) qsort(sorted, (size_t)n, sizeof *sorted, earlier_then_longer);
+    for (int64_t i = 0; i < n && !t->failed; i++)
+        put_event(t, sorted[i], lane_of(lanes, &used, sorted[i]));
+    for (int i = 1; i < used && !t->failed; i++) {
+        put(t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d", row, i);
+        put(t, ",\"args\":{\"name\":\"meanwhile %d\"}}", i);
+    }
+    tutti__free(lanes);
+    tutti__free(sorted);
 }
 
 char *tutti__trace_json(void) {
@@ -156,9 +211,11 @@ char *tutti__trace_json(void) {
     pthread_mutex_lock(&lock);
     if (ring) {
         const int64_t dropped = tutti__max(events_seen - EVENTS_MAX, 0);
-        put_row(&t, dropped);
-        for (int64_t i = dropped; i < events_seen; ++i) put_event(&t, &ring[i % EVENTS_MAX]);
+        put_process(&t, dropped);
+        if (!t.failed) put_events(&t, dropped);
     }
     pthread_mutex_unlock(&lock);
-    return t.at;
+    if (!t.failed) return t.at;
+    tutti__free(t.at);
+    return NULL;
 }

@@ -1,4 +1,5 @@
-/* base: trace events (Chrome/Perfetto JSON), one row a rank.  Cheap when off.
+/* base: trace events (Chrome/Perfetto JSON), a process a rank; events that overlap without one being
+ * within the other are in different rows of it, since viewers drop them otherwise.  Cheap when off.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TRACE_H
 #define TUTTI_TRACE_H
@@ -21,7 +22,7 @@ void tutti__trace_event(const char *category, const char *name, double start, tu
 void tutti__trace_span(const char *category, const char *name, double start, double end,
                        tutti_off bytes, tutti_count cycle);
 /* The events of this process as JSON objects separated by commas (no brackets), including the
- * metadata event that names the row.  The caller frees the text with tutti__free.  NULL: none or no
+ * metadata events that name rank and rows.  The caller frees the text with tutti__free.  NULL: none or no
  * memory. */
 char *tutti__trace_json(void);
 void tutti__trace_disable(void);

@@ -91,9 +91,9 @@ static void traces(void) {
         CHECK(end && *space(end) == '\0', "not JSON from byte %ld on",
               end ? (long)(end - text) : -1L);
         for (int r = 0; r < ranks; r++) {
-            snprintf(row, sizeof row, "\"name\":\"rank %d\"", r);
+            snprintf(row, sizeof row, "\"name\":\"rank %d, ", r);
             CHECK(strstr(text, row), "rank %d has no row", r);
-            snprintf(row, sizeof row, "\"pid\":0,\"tid\":%d,\"args\"", r);
+            snprintf(row, sizeof row, "\"pid\":%d,\"tid\":0,\"args\"", r);
             CHECK(strstr(text, row), "rank %d has no event", r);
         }
         CHECK(strstr(text, "\"cat\":\"plan\"") && strstr(text, "\"cat\":\"store\""),

@@ -223,7 +223,7 @@ typedef struct {
 
 static void writes_take(spans w[2], char *text) {
     for (char *at = text, *line; (line = strsep(&at, "\n"));) {
-        const int row = (int)number(line, "\"tid\":");
+        const int row = (int)number(line, "\"pid\":");
         const double start = number(line, "\"ts\":"), length = number(line, "\"dur\":");
         if (!strstr(line, "\"name\":\"write\",\"cat\":\"store\"") || row < 0 || row > 1) continue;
         if (w[row].n < 2 * CYCLES) w[row].v[w[row].n++] = (span){start, start + length};
