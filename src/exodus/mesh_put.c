@@ -17,8 +17,8 @@ typedef struct {
     tutti_exodus *x;
     const tutti_exodus_mesh *mesh;
     tutti__mesh_families families;
-    tutti_exodus_parameters had;       /* before counts were found */
-    tutti_exodus_entity *rows_had;     /* all rows, kind by kind */
+    tutti_exodus_parameters had;   /* before counts were found */
+    tutti_exodus_entity *rows_had; /* all rows, kind by kind */
     tutti__bundle bundle;
 } putting;
 
@@ -217,9 +217,9 @@ static tutti_err block_add(putting *p, tutti_exodus_kind kind, tutti_count c) {
     tutti__exodus_place at;
     if (e.n == 0) return TUTTI_OK;
     if (listed) {
-        TUTTI_TRY(lists_add(p, f, c, &e,
-                            &all[listed == TUTTI__NFACED ? TUTTI_EXODUS_FACE_BLOCK
-                                                         : TUTTI_EXODUS_NODAL]));
+        TUTTI_TRY(lists_add(
+            p, f, c, &e,
+            &all[listed == TUTTI__NFACED ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL]));
     } else {
         TUTTI_TRY(place(p, TUTTI_EXODUS_CONNECTIVITY, row, &at));
         TUTTI_TRY(places_add(p, f, c, &at, e.nodes, &all[TUTTI_EXODUS_NODAL]));
@@ -308,10 +308,10 @@ static tutti_err pieces_add(putting *p) {
     const tutti__family *nodes = &p->families.of[TUTTI_EXODUS_NODAL];
     const tutti__exodus_model *m = &p->x->model;
     TUTTI_TRY(ids_add(p, TUTTI_EXODUS_NODAL, 0, p->mesh->node_ids));
-    TUTTI_TRY(attributes_add(p, nodes, 0,
-                             &(tutti_exodus_entity){.kind = TUTTI_EXODUS_NODAL,
-                                                    .attributes = m->p.node_attributes},
-                             p->mesh->node_attributes));
+    TUTTI_TRY(attributes_add(
+        p, nodes, 0,
+        &(tutti_exodus_entity){.kind = TUTTI_EXODUS_NODAL, .attributes = m->p.node_attributes},
+        p->mesh->node_attributes));
     for (int k = 0; k < 3; k++) {
         const tutti_exodus_kind kind = tutti__block_kinds[k];
         for (tutti_count c = 0; c < m->of[kind].n; c++) {
@@ -339,11 +339,10 @@ static tutti_err coordinates_make(putting *p, tutti_access **access, tutti_part 
                                               &whole));
         TUTTI_TRY(tutti_access_shift(whole, at.at, 0, &access[k]));
         const tutti_type type = p->mesh->type == TUTTI_BYTES ? TUTTI_FLOAT64 : p->mesh->type;
-        parts[k] = (tutti_part){.access = access[k],
-                                .buf = (void *)p->mesh->coordinates[k],
-                                .convert = {.file_type = at.type,
-                                            .memory_type = type,
-                                            .file_order = TUTTI_BIG_ENDIAN}};
+        parts[k] = (tutti_part){
+            .access = access[k],
+            .buf = (void *)p->mesh->coordinates[k],
+            .convert = {.file_type = at.type, .memory_type = type, .file_order = TUTTI_BIG_ENDIAN}};
     }
     return TUTTI_OK;
 }

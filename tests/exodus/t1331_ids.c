@@ -114,8 +114,7 @@ static void lying(void) {
     CHECK_OK(same_everywhere(tutti__ids_order_make(team, &s, TUTTI_OK, &o)));
     CHECK(o.lie && tutti__ids_plain(&s, &o), "no ids");
     for (int c = 0; c < 2; c++)
-        for (tutti_count i = 0; i < n[c]; i++)
-            CHECK_EQ(o.position[start[c] + i], before[c] + i);
+        for (tutti_count i = 0; i < n[c]; i++) CHECK_EQ(o.position[start[c] + i], before[c] + i);
     tutti__ids_order_free(&o);
 }
 

@@ -163,8 +163,10 @@ static void refusals(void) {
     refused(x, &(tutti_exodus_deal){.halo = -1}, "a halo of -1");
     refused(x, NULL, "NULL");
     if (n > 1) {
-        refused(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_LIST, .n = rank == ranks - 1, .rank = wrong},
-                "is for rank");
+        refused(
+            x,
+            &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_LIST, .n = rank == ranks - 1, .rank = wrong},
+            "is for rank");
         refused(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_LIST, .n = rank == 0, .rank = right},
                 "ranks of 1 elements are given");
     }
