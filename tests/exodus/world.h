@@ -155,15 +155,8 @@ static inline void world_set_random(int s, int c) {
     }
 }
 
-/* Everything, with copies or without; plain: node ids 1, 2, 3 ... */
-static inline void world_random(int copies, int plain) {
-    memset(&world, 0, sizeof world);
-    world.dims = 3;
-    world.nodes = 12 + (int)rnd(W_NODES - 12);
-    world_ids(world.nodes, !plain, world.node_id);
-    world_entries(W_FACE, 8 + (int)rnd(40), copies);
-    world_entries(W_EDGE, 3 + (int)rnd(30), copies);
-    world_entries(W_ELEMENT, (int)rnd(rnd(5) ? W_ENTRIES : 3), copies);
+/* Who holds an element holds all that it needs; then sets. */
+static inline void world_close(int copies) {
     for (int i = 0; i < world.entries[W_ELEMENT]; i++) {
         const world_entry *e = &world.entry[W_ELEMENT][i];
         for (int k = 0; k < e->n && e->block == W_NFACED; k++)
@@ -182,6 +175,42 @@ static inline void world_random(int copies, int plain) {
             world.node_holders[i] |= world_some(copies);
     for (int s = 0; s < 5; s++)
         for (int c = 0; c < W_SETS; c++) world_set_random(s, c);
+}
+
+/* Everything, with copies or without; plain: node ids 1, 2, 3 ... */
+static inline void world_random(int copies, int plain) {
+    memset(&world, 0, sizeof world);
+    world.dims = 3;
+    world.nodes = 12 + (int)rnd(W_NODES - 12);
+    world_ids(world.nodes, !plain, world.node_id);
+    world_entries(W_FACE, 8 + (int)rnd(40), copies);
+    world_entries(W_EDGE, 3 + (int)rnd(30), copies);
+    world_entries(W_ELEMENT, (int)rnd(rnd(5) ? W_ENTRIES : 3), copies);
+    world_close(copies);
+}
+
+/* A grid of hexahedra in pieces of neighbours, shells on some of its bottom, a few elements at random. */
+static inline void world_grid(int copies) {
+    enum { X = 3, Y = 3, Z = 5, CELLS = X * Y * Z };
+    memset(&world, 0, sizeof world);
+    world.dims = 3;
+    world.nodes = (X + 1) * (Y + 1) * (Z + 1) + 3;
+    world_ids(world.nodes, 1, world.node_id);
+    world_entries(W_FACE, 8, copies);
+    world_entries(W_EDGE, 4, copies);
+    world_entries(W_ELEMENT, CELLS + X * Y + 6, copies);
+    for (int i = 0; i < CELLS + X * Y; i++) {
+        world_entry *e = &world.entry[W_ELEMENT][i];
+        const int cell = i % CELLS, x = cell % X, y = cell / X % Y, z = cell / (X * Y);
+        static const int dx[4] = {0, 1, 1, 0}, dy[4] = {0, 0, 1, 1};
+        e->block = i < CELLS ? W_HEX : W_SHELL;
+        e->n = i < CELLS ? 8 : 4;
+        for (int k = 0; k < e->n; k++)
+            e->to[k] = ((z + k / 4) * (Y + 1) + y + dy[k % 4]) * (X + 1) + x + dx[k % 4];
+        e->holders = 1ull << (cell * ranks / CELLS);
+        while (copies && rnd(4) == 0) e->holders |= 1ull << rnd(ranks);
+    }
+    world_close(copies);
 }
 
 /* ---- definitions */
