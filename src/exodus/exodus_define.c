@@ -161,9 +161,11 @@ static tutti_err settle(tutti_exodus *x) {
 
 tutti_err tutti__exodus_finish_definitions(tutti_exodus *x) {
     struct tutti__nemesis *nemesis = NULL;
-    TUTTI_TRY(tutti__exodus_agree(x, settle(x)));
-    if (x->opt.nemesis) TUTTI_TRY(tutti__nemesis_make(x, &nemesis));
-    tutti_err err = tutti__exodus_agree(x, header_make(x, nemesis));
+    const tutti__exodus_model as_said =
+        x->model; /* counts and sizes of numbers that it found not */
+    tutti_err err = tutti__exodus_agree(x, settle(x));
+    if (err == TUTTI_OK && x->opt.nemesis) err = tutti__nemesis_make(x, &nemesis);
+    if (err == TUTTI_OK) err = tutti__exodus_agree(x, header_make(x, nemesis));
     if (err == TUTTI_OK) err = tutti__exodus_file_make(x);
     const int made = err == TUTTI_OK;
     if (made) {
@@ -174,7 +176,13 @@ tutti_err tutti__exodus_finish_definitions(tutti_exodus *x) {
     }
     if (err == TUTTI_OK && nemesis) err = tutti__nemesis_write(x, nemesis);
     if (nemesis) tutti__nemesis_free(&nemesis);
-    if (!made) tutti__cdf_free(&x->cdf);
+    if (!made) {
+        tutti__cdf_free(&x->cdf);
+        x->model.p = as_said.p;
+        x->model.id_bytes = as_said.id_bytes;
+        x->model.map_bytes = as_said.map_bytes;
+        x->model.bulk_bytes = as_said.bulk_bytes;
+    }
     return err;
 }
 

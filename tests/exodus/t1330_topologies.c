@@ -9,16 +9,17 @@ static void names(void) {
     static const struct {
         const char *name;
         int nodes, sides;
-    } all[] = {{"HEX", 8, 6},       {"hex8", 8, 6},       {"Hex20", 20, 6},   {"HEX27", 27, 6},
-               {"hexahedron", 8, 6}, {"TETRA", 4, 4},     {"tet10", 10, 4},   {"TETRA4", 4, 4},
-               {"TET14", 14, 4},     {"WEDGE", 6, 5},     {"WEDGE15", 15, 5}, {"WEDGE18", 18, 5},
-               {"PYRAMID", 5, 5},    {"PYRAMID13", 13, 5}, {"PYRAMID14", 14, 5}, {"SHELL", 4, 6},
-               {"SHELL3", 3, 5},     {"SHELL6", 6, 5},    {"SHELL8", 8, 6},   {"SHELL9", 9, 6},
-               {"TRI3", 3, 3},       {"TRI6", 6, 3},      {"TRISHELL3", 3, 5}, {"trishell6", 6, 5},
-               {"QUAD", 4, 4},       {"QUAD8", 8, 4},     {"QUAD9", 9, 4},    {"BEAM", 2, 2},
-               {"BAR2", 2, 2},       {"TRUSS3", 3, 2},    {"SPHERE", 1, 1},   {"CIRCLE", 1, 1},
-               {"nsided", 0, 0},     {"NFACED", 0, 0},    {"SUPER", 0, 0},    {"", 0, 0},
-               {"HEX19", 0, 0}};
+    } all[] = {
+        {"HEX", 8, 6},        {"hex8", 8, 6},       {"Hex20", 20, 6},     {"HEX27", 27, 6},
+        {"hexahedron", 8, 6}, {"TETRA", 4, 4},      {"tet10", 10, 4},     {"TETRA4", 4, 4},
+        {"TET14", 14, 4},     {"WEDGE", 6, 5},      {"WEDGE15", 15, 5},   {"WEDGE18", 18, 5},
+        {"PYRAMID", 5, 5},    {"PYRAMID13", 13, 5}, {"PYRAMID14", 14, 5}, {"SHELL", 4, 6},
+        {"SHELL3", 3, 5},     {"SHELL6", 6, 5},     {"SHELL8", 8, 6},     {"SHELL9", 9, 6},
+        {"TRI3", 3, 3},       {"TRI6", 6, 3},       {"TRISHELL3", 3, 5},  {"trishell6", 6, 5},
+        {"QUAD", 4, 4},       {"QUAD8", 8, 4},      {"QUAD9", 9, 4},      {"BEAM", 2, 2},
+        {"BAR2", 2, 2},       {"TRUSS3", 3, 2},     {"SPHERE", 1, 1},     {"CIRCLE", 1, 1},
+        {"nsided", 0, 0},     {"NFACED", 0, 0},     {"SUPER", 0, 0},      {"", 0, 0},
+        {"HEX19", 0, 0}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         check_where(all[i].name);
         CHECK_EQ(tutti_exodus_topology_nodes(all[i].name), all[i].nodes);
@@ -53,8 +54,8 @@ static void solid(const char *name, int nodes) {
             const int a = which[k], b = which[(k + 1) % corners];
             const int mid = n >= 2 * corners ? which[corners + k] + 1 : -1;
             CHECK(middle[a][b] == 0, "side %d: edge %d %d is there twice", s, a, b);
-            CHECK(middle[b][a] == 0 || middle[b][a] == mid, "side %d: edge %d %d has two middles", s,
-                  a, b);
+            CHECK(middle[b][a] == 0 || middle[b][a] == mid, "side %d: edge %d %d has two middles",
+                  s, a, b);
             middle[a][b] = mid;
         }
     }

@@ -163,8 +163,10 @@ static void refusals(void) {
     refused(x, &(tutti_exodus_deal){.halo = -1}, "a halo of -1");
     refused(x, NULL, "NULL");
     if (n > 1) {
-        refused(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_LIST, .n = rank == ranks - 1, .rank = wrong},
-                "is for rank");
+        refused(
+            x,
+            &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_LIST, .n = rank == ranks - 1, .rank = wrong},
+            "is for rank");
         refused(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_LIST, .n = rank == 0, .rank = right},
                 "ranks of 1 elements are given");
     }
@@ -186,15 +188,15 @@ int main(int argc, char **argv) {
     opt.sidecar = opt.checksums = 0;
     account start = account_now();
     for (int i = 0; i < 2; i++) snprintf(path[i], sizeof path[i], "%s/t1333-%d.e", check_dir(), i);
-    const int trials = ranks < 5 ? 4 : ranks < 8 ? 2 : 1;
+    const int trials = ranks < 8 ? 2 : 1;
     for (int k = 0; k < trials; k++) {
         check_state_ = check_seed_ + (uint64_t)k * 1000003;
         world_random(1, k % 2);
         world_mine *mine = world_take(1ull << rank);
         CHECK_OK(same_everywhere(world_write(MPI_COMM_WORLD, path[0], &opt, &mine->mesh)));
         free(mine);
-        for (int by = 0; by <= TUTTI_EXODUS_ON_ROOT; by++)
-            once(&opt, (tutti_exodus_by)by, (k + by) % 3);
+        for (int by = 0; by <= TUTTI_EXODUS_ON_ROOT; by++) /* many ranks: half of the ways */
+            if (ranks < 5 || by % 2 != k % 2) once(&opt, (tutti_exodus_by)by, (k + by) % 3);
         if (k == 0) refusals();
         if (k == 0) start = account_now(); /* teams are kept for the next time */
     }

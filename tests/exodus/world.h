@@ -34,11 +34,11 @@ static struct {
 } world;
 
 enum { W_ELEMENT, W_EDGE, W_FACE };
-static const tutti_exodus_kind world_kinds[3] = {
-    TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK};
+static const tutti_exodus_kind world_kinds[3] = {TUTTI_EXODUS_ELEMENT_BLOCK,
+                                                 TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK};
 static const tutti_exodus_kind world_set_kinds[5] = {TUTTI_EXODUS_NODE_SET, TUTTI_EXODUS_SIDE_SET,
-                                                     TUTTI_EXODUS_ELEMENT_SET, TUTTI_EXODUS_EDGE_SET,
-                                                     TUTTI_EXODUS_FACE_SET};
+                                                     TUTTI_EXODUS_ELEMENT_SET,
+                                                     TUTTI_EXODUS_EDGE_SET, TUTTI_EXODUS_FACE_SET};
 /* What members are: -1 nodes. */
 static const int world_members[5] = {-1, W_ELEMENT, W_ELEMENT, W_EDGE, W_FACE};
 
@@ -104,7 +104,8 @@ static inline void world_entries(int kind, int n, int copies) {
         e->block = kind == W_ELEMENT ? (int)rnd(W_BLOCKS - 1) : (int)rnd(world_blocks_n[kind]);
         e->n = world_blocks[kind][e->block].nodes;
         if (e->n == 0) e->n = 3 + (int)rnd(W_LIST - 3);
-        world_pick(e->n, kind == W_ELEMENT && e->block == W_NFACED ? world.entries[W_FACE] : world.nodes,
+        world_pick(e->n,
+                   kind == W_ELEMENT && e->block == W_NFACED ? world.entries[W_FACE] : world.nodes,
                    e->to);
         for (int k = 0; k < 2; k++) e->edge[k] = (int)rnd(world.entries[W_EDGE]);
         e->holders = world_some(copies);
@@ -138,7 +139,8 @@ static inline void world_set_random(int s, int c) {
     w->attributes = c == 1 && s != 1 ? 2 : 0;
     const int n = c == 2 || most == 0 ? 0 : (int)rnd(W_MEMBERS);
     for (int i = 0; i < n; i++) {
-        const int m = (int)rnd(most), side = s == 1 ? 1 + (int)rnd(world_sides(&world.entry[0][m])) : 0;
+        const int m = (int)rnd(most),
+                  side = s == 1 ? 1 + (int)rnd(world_sides(&world.entry[0][m])) : 0;
         int twice = 0;
         for (int q = 0; q < w->n; q++) twice |= w->member[q] == m && (s != 1 || w->side[q] == side);
         if (twice || (s == 1 && w->factors && world.entry[0][m].block == W_NFACED)) continue;
@@ -153,15 +155,8 @@ static inline void world_set_random(int s, int c) {
     }
 }
 
-/* Everything, with copies or without; plain: node ids 1, 2, 3 ... */
-static inline void world_random(int copies, int plain) {
-    memset(&world, 0, sizeof world);
-    world.dims = 3;
-    world.nodes = 12 + (int)rnd(W_NODES - 12);
-    world_ids(world.nodes, !plain, world.node_id);
-    world_entries(W_FACE, 8 + (int)rnd(40), copies);
-    world_entries(W_EDGE, 3 + (int)rnd(30), copies);
-    world_entries(W_ELEMENT, (int)rnd(rnd(5) ? W_ENTRIES : 3), copies);
+/* Who holds an element holds all that it needs; then sets. */
+static inline void world_close(int copies) {
     for (int i = 0; i < world.entries[W_ELEMENT]; i++) {
         const world_entry *e = &world.entry[W_ELEMENT][i];
         for (int k = 0; k < e->n && e->block == W_NFACED; k++)
@@ -176,9 +171,46 @@ static inline void world_random(int copies, int plain) {
                 world.node_holders[e->to[k]] |= e->holders;
         }
     for (int i = 0; i < world.nodes; i++)
-        if (!world.node_holders[i] || (copies && rnd(20) == 0)) world.node_holders[i] |= world_some(copies);
+        if (!world.node_holders[i] || (copies && rnd(20) == 0))
+            world.node_holders[i] |= world_some(copies);
     for (int s = 0; s < 5; s++)
         for (int c = 0; c < W_SETS; c++) world_set_random(s, c);
+}
+
+/* Everything, with copies or without; plain: node ids 1, 2, 3 ... */
+static inline void world_random(int copies, int plain) {
+    memset(&world, 0, sizeof world);
+    world.dims = 3;
+    world.nodes = 12 + (int)rnd(W_NODES - 12);
+    world_ids(world.nodes, !plain, world.node_id);
+    world_entries(W_FACE, 8 + (int)rnd(40), copies);
+    world_entries(W_EDGE, 3 + (int)rnd(30), copies);
+    world_entries(W_ELEMENT, (int)rnd(rnd(5) ? W_ENTRIES : 3), copies);
+    world_close(copies);
+}
+
+/* A grid of hexahedra in pieces of neighbours, shells on some of its bottom, a few elements at random. */
+static inline void world_grid(int copies) {
+    enum { X = 3, Y = 3, Z = 5, CELLS = X * Y * Z };
+    memset(&world, 0, sizeof world);
+    world.dims = 3;
+    world.nodes = (X + 1) * (Y + 1) * (Z + 1) + 3;
+    world_ids(world.nodes, 1, world.node_id);
+    world_entries(W_FACE, 8, copies);
+    world_entries(W_EDGE, 4, copies);
+    world_entries(W_ELEMENT, CELLS + X * Y + 6, copies);
+    for (int i = 0; i < CELLS + X * Y; i++) {
+        world_entry *e = &world.entry[W_ELEMENT][i];
+        const int cell = i % CELLS, x = cell % X, y = cell / X % Y, z = cell / (X * Y);
+        static const int dx[4] = {0, 1, 1, 0}, dy[4] = {0, 0, 1, 1};
+        e->block = i < CELLS ? W_HEX : W_SHELL;
+        e->n = i < CELLS ? 8 : 4;
+        for (int k = 0; k < e->n; k++)
+            e->to[k] = ((z + k / 4) * (Y + 1) + y + dy[k % 4]) * (X + 1) + x + dx[k % 4];
+        e->holders = 1ull << (cell * ranks / CELLS);
+        while (copies && rnd(4) == 0) e->holders |= 1ull << rnd(ranks);
+    }
+    world_close(copies);
 }
 
 /* ---- definitions */
@@ -258,10 +290,11 @@ static inline void mine_blocks(world_mine *m, int kind, uint64_t who) {
         for (int i = 0; i < world.entries[kind]; i++)
             if (world.entry[kind][i].block == c && world.entry[kind][i].holders & who) v[n++] = i;
         world_shuffle(n, v);
-        *b = (tutti_exodus_elements){.n = n,
-                                     .ids = m->id[kind] + all,
-                                     .nodes = m->list[kind] + list,
-                                     .attributes = attributes ? m->attribute[kind] + 2 * all : NULL};
+        *b =
+            (tutti_exodus_elements){.n = n,
+                                    .ids = m->id[kind] + all,
+                                    .nodes = m->list[kind] + list,
+                                    .attributes = attributes ? m->attribute[kind] + 2 * all : NULL};
         if (world_blocks[kind][c].nodes == 0) b->start = m->start[kind] + starts;
         if (world_blocks[kind][c].edges) b->edges = m->edge + 2 * all;
         const int first = list;
@@ -272,7 +305,8 @@ static inline void mine_blocks(world_mine *m, int kind, uint64_t who) {
             m->id[kind][all + k] = e->id;
             if (b->start) m->start[kind][starts++] = list - first;
             for (int q = 0; q < e->n; q++)
-                m->list[kind][list++] = faced ? m->place[W_FACE][e->to[q]] : m->node_place[e->to[q]];
+                m->list[kind][list++] =
+                    faced ? m->place[W_FACE][e->to[q]] : m->node_place[e->to[q]];
             for (int q = 0; q < 2 && b->edges; q++)
                 m->edge[2 * (all + k) + q] = m->place[W_EDGE][e->edge[q]];
             for (int q = 0; q < attributes; q++)
@@ -290,19 +324,18 @@ static inline void mine_sets(world_mine *m, int s, uint64_t who) {
         for (int i = 0; i < w->n; i++)
             if (w->listed[i] & who) v[n++] = i;
         world_shuffle(n, v);
-        m->set[s][c] = (tutti_exodus_members){
-            .n = n,
-            .members = m->member[s][c],
-            .sides = s == 1 || s >= 3 ? m->side[s][c] : NULL,
-            .factors = w->factors ? m->factor[s][c] : NULL,
-            .attributes = w->attributes ? m->set_attribute[s][c] : NULL};
+        m->set[s][c] =
+            (tutti_exodus_members){.n = n,
+                                   .members = m->member[s][c],
+                                   .sides = s == 1 || s >= 3 ? m->side[s][c] : NULL,
+                                   .factors = w->factors ? m->factor[s][c] : NULL,
+                                   .attributes = w->attributes ? m->set_attribute[s][c] : NULL};
         for (int k = 0; k < n; k++) {
             const int item = w->member[v[k]], kind = world_members[s];
             m->member[s][c][k] = kind < 0 ? m->node_place[item] : m->place[kind][item];
             m->side[s][c][k] = w->side[v[k]];
-            const int many = s == 1 && w->factors
-                                 ? world_side_nodes(&world.entry[0][item], w->side[v[k]])
-                                 : 1;
+            const int many =
+                s == 1 && w->factors ? world_side_nodes(&world.entry[0][item], w->side[v[k]]) : 1;
             for (int q = 0; q < many; q++)
                 m->factor[s][c][f++] = world_value(20 + s, c, item * 8 + w->side[v[k]], q);
             for (int q = 0; q < w->attributes; q++)
