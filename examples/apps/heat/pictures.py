@@ -1,14 +1,13 @@
 """pictures.py FILE.e DIRECTORY: two pictures of a run of heat, by pvpython.
 
 heat-temperature.png   the surface at three times, with the elements' edges
-heat-inside.png        cut in half at the last time: temperature, and the flux as arrows
+heat-inside.png        cut in half at the last time
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
 
-from paraview.simple import (AppendDatasets, CellCenters, Clip, ColorBy, CreateLayout, CreateView, Delete, ExodusIIReader,
-                             GetColorTransferFunction, GetScalarBar, Glyph, Hide, MergeBlocks, PointDatatoCellData, Render,
-                             SaveScreenshot, Show, Text, Transform)
+from paraview.simple import (Clip, ColorBy, CreateView, ExodusIIReader, ForceTime, GetColorTransferFunction, GetScalarBar,
+                             MergeBlocks, Render, SaveScreenshot, Show, Text, Transform)
 
 path, out = sys.argv[1:3]
 reader = ExodusIIReader(FileName=[path])
@@ -37,13 +36,15 @@ def legend(v, shown):
     bar.Title, bar.ComponentTitle = "temperature", ""
     bar.TitleColor = bar.LabelColor = [0, 0, 0]
     bar.Orientation, bar.WindowLocation = "Vertical", "Any Location"
-    bar.Position, bar.ScalarBarLength = [0.9, 0.25], 0.5
+    bar.Position, bar.ScalarBarLength = [0.86, 0.25], 0.5
+    bar.AutomaticLabelFormat, bar.LabelFormat, bar.RangeLabelFormat = 0, "%.0f", "%.0f"
     shown.SetScalarBarVisibility(v, True)
 
 
 def look(v, centre, size):
+    Render(v)  # the first time it finds a place of its own
     v.CameraFocalPoint = centre
-    v.CameraPosition = [centre[0] - 1.2, centre[1] - 4, centre[2] + 3]
+    v.CameraPosition = [centre[0] - 0.8, centre[1] - 4, centre[2] + 2.5]
     v.CameraViewUp = [0, 0, 1]
     v.CameraParallelProjection = 1
     v.CameraParallelScale = size
@@ -55,8 +56,6 @@ for k, step in enumerate((1, len(times) // 3, len(times) - 1)):
     one = ExodusIIReader(FileName=[path])
     one.PointVariables = ["temperature"]
     one.UpdatePipeline(times[step])
-    # readers of one file share the view's time: what is shown is a copy that stays
-    from paraview.simple import ForceTime
     kept = ForceTime(Input=one)
     kept.ForcedTime = times[step]
     moved = Transform(Input=kept)
@@ -64,24 +63,24 @@ for k, step in enumerate((1, len(times) // 3, len(times) - 1)):
     shown = Show(moved, surface)
     shown.Representation = "Surface With Edges"
     shown.EdgeColor = [0.35, 0.35, 0.35]
+    shown.Ambient, shown.Diffuse = 0.4, 0.7
     ColorBy(shown, ("POINTS", "temperature"))
     label = Text(Text=f"t = {times[step]:.3f}")
     mark = Show(label, surface)
-    mark.WindowLocation, mark.Position, mark.Color, mark.FontSize = "Any Location", [0.11 + 0.27 * k, 0.05], [0, 0, 0], 14
+    mark.WindowLocation, mark.Position, mark.Color, mark.FontSize = "Any Location", [0.12 + 0.29 * k, 0.06], [0, 0, 0], 14
 legend(surface, shown)
-look(surface, [3.5, 0.5, 0.4], 1.35)
-Render(surface)
+look(surface, [3.75, 0.5, 0.3], 1.65)
 SaveScreenshot(f"{out}/heat-temperature.png", surface, ImageResolution=[900, 360], CompressionLevel="9")
 
-inside = view(900, 520)
+inside = view(700, 400)
 inside.ViewTime = times[-1]
 half = Clip(Input=MergeBlocks(Input=reader))
 half.ClipType.Origin, half.ClipType.Normal = [1, 0.5, 0.5], [0, -1, 0]
 shown = Show(half, inside)
 shown.Representation = "Surface With Edges"
 shown.EdgeColor = [0.35, 0.35, 0.35]
+shown.Ambient, shown.Diffuse = 0.4, 0.7
 ColorBy(shown, ("POINTS", "temperature"))
 legend(inside, shown)
-look(inside, [1, 0.5, 0.5], 1.0)
-Render(inside)
-SaveScreenshot(f"{out}/heat-inside.png", inside, ImageResolution=[900, 520], CompressionLevel="9")
+look(inside, [1.1, 0.5, 0.5], 0.85)
+SaveScreenshot(f"{out}/heat-inside.png", inside, ImageResolution=[700, 400], CompressionLevel="9")
