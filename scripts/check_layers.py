@@ -13,9 +13,9 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["base", "comm", "access", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
+ROOMS = ["base", "comm", "access", "cdf", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
          "engine", "collective", "array", "replicas", "mesh", "dataset", "exodus"]
-PURE = {"base", "access", "plan", "store"}
+PURE = {"base", "access", "cdf", "plan", "store"}
 ENGINE = {"store", "file", "direct", "twophase", "engine", "collective"}
 LAYER = "collective/layer.h"  # all that the layers above files use of them
 EDGES = ["cli", "mpiio", "examples"]

@@ -18,7 +18,8 @@ typedef enum tutti__kind {
     TUTTI__MESH,
     TUTTI__MESH_PART,
     TUTTI__DATASET,
-    TUTTI__DECOMPOSITION
+    TUTTI__DECOMPOSITION,
+    TUTTI__EXODUS
 } tutti__kind;
 
 /* Part of the object; all zero: not listed. */

@@ -57,9 +57,8 @@ typedef struct tutti__cdf_var {
     char *name;
     int type;
     int ndims;
-    tutti_count
-        *dim; /* [ndims] which of the file's; dim[0] is the record dimension of a record one */
-    int is_record;
+    tutti_count *dim; /* [ndims] which of the file's */
+    int is_record;    /* dim[0] is the record dimension */
     tutti__cdf_atts atts;
     tutti_count numbers; /* of all of it, or in one record */
     tutti_off bytes;     /* the same, padded to 4 (but see tutti__cdf_layout) */

@@ -33,6 +33,7 @@ static const char *const DOES[TUTTI__CALLS] = {
     [TUTTI__CALL_ARRAY] = "calls for the array",
     [TUTTI__CALL_TILES] = "takes a step of a walk",
     [TUTTI__CALL_MESH] = "calls for the mesh",
+    [TUTTI__CALL_EXODUS] = "calls for the Exodus file",
 };
 
 /* Ranks are fewer than this. */

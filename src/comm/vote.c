@@ -138,3 +138,16 @@ tutti_err tutti__team_tell(tutti__team *t, void *data, int bytes) {
     TUTTI_MPI(MPI_Ibcast(data, bytes, MPI_BYTE, 0, t->comm, &r));
     return tutti__team_finish(1, &r);
 }
+
+tutti_err tutti__team_tell_all(tutti__team *t, void **data, size_t *bytes) {
+    int64_t n = (int64_t)*bytes;
+    tutti_err err = TUTTI_OK;
+    TUTTI_TRY(tutti__team_tell(t, &n, (int)sizeof n));
+    *bytes = (size_t)n;
+    if (t->rank != 0 && !(*data = tutti__malloc((size_t)n))) err = TUTTI_ERR_NOMEM;
+    TUTTI_TRY(tutti__team_agree(t, err));
+    const int64_t step = 1 << 30;
+    for (int64_t at = 0; at < n && err == TUTTI_OK; at += step)
+        err = tutti__team_tell(t, (char *)*data + at, (int)tutti__min(step, n - at));
+    return err;
+}

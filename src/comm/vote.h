@@ -47,5 +47,7 @@ tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) TUTTI
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;
 /* Rank 0's bytes for all.  Collective, bytes agrees. */
 tutti_err tutti__team_tell(tutti__team *t, void *data, int bytes) TUTTI_MUST_USE;
+/* The same of any length that only rank 0 knows; *data is allocated on the others.  Collective. */
+tutti_err tutti__team_tell_all(tutti__team *t, void **data, size_t *bytes) TUTTI_MUST_USE;
 
 #endif

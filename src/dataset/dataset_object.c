@@ -76,17 +76,7 @@ tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) {
 }
 
 tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) {
-    int64_t n = (int64_t)*bytes;
-    tutti_err err = TUTTI_OK;
-    TUTTI_TRY(tutti__team_tell(tutti__dataset_team_now(d), &n, (int)sizeof n));
-    *bytes = (size_t)n;
-    if (d->team->rank != 0 && !(*data = tutti__malloc((size_t)n))) err = TUTTI_ERR_NOMEM;
-    TUTTI_TRY(tutti__dataset_agree(d, err));
-    const int64_t step = 1 << 30;
-    for (int64_t at = 0; at < n && err == TUTTI_OK; at += step)
-        err = tutti__team_tell(tutti__dataset_team_now(d), (char *)*data + at,
-                               (int)tutti__min(step, n - at));
-    return err;
+    return tutti__team_tell_all(tutti__dataset_team_now(d), data, bytes);
 }
 
 tutti_err tutti__dataset_writable(const tutti_dataset *d) {

@@ -82,6 +82,12 @@ tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *spa
                                     const tutti_decomposition_spec *spec, tutti_err mine,
                                     tutti_decomposition **out) TUTTI_MUST_USE;
 
+/* One of a list whose writers are known, without the other ranks.   Local.
+ * sorted: [n] positions, rising, with their places; mine: [n] in this order, 1: this rank writes it */
+tutti_err tutti__decomposition_of_list(const tutti__space_view *view, tutti_count n,
+                                       const tutti__numbered *sorted, const unsigned char *mine,
+                                       tutti_decomposition **out) TUTTI_MUST_USE;
+
 /* ---- decomposition_join.c */
 /* Where n ids of this rank stand in the id map, -1: nowhere.   Collective.
  * sorted: the ids, rising, each with its place 0 ... n - 1 */

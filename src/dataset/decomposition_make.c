@@ -275,15 +275,17 @@ static tutti_err slice_make(making *m) {
     return tutti__slices_meet(m->team, m->spec->whole, p);
 }
 
-static tutti_err build(making *m) {
-    const tutti__space_view *v = &m->space->view;
-    tutti_decomposition *p = m->p;
-    TUTTI_ASSERT(p);
+static void view_take(const tutti__space_view *v, tutti_decomposition *p) {
     p->facts.space = v->space;
     p->facts.stamp = v->stamp;
     p->ndims = v->ndims;
     p->of = v->entries;
     memcpy(p->shape, v->shape, (size_t)v->ndims * sizeof p->shape[0]);
+}
+
+static tutti_err build(making *m) {
+    TUTTI_ASSERT(m->p);
+    view_take(&m->space->view, m->p);
     if (m->spec->kind == TUTTI_BY_SLICE) return slice_make(m);
     if (m->spec->kind == TUTTI_AS_THEY_LIE) {
         TUTTI_TRY(behind_each_other(m));
@@ -310,5 +312,24 @@ tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *spa
     }
     tutti__decomposition_destroy(m.p);
     tutti__error_context("decomposition", NULL, -1);
+    return err;
+}
+
+tutti_err tutti__decomposition_of_list(const tutti__space_view *view, tutti_count n,
+                                       const tutti__numbered *sorted, const unsigned char *mine,
+                                       tutti_decomposition **out) {
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_INDEX, .n = n};
+    making m = {.spec = &spec, .sorted = (tutti__numbered *)sorted, .mine = (unsigned char *)mine};
+    m.p = tutti__calloc(1, sizeof *m.p);
+    if (!m.p) return TUTTI_ERR_NOMEM;
+    view_take(view, m.p);
+    m.p->facts.whole = 1;
+    const tutti_err err = runs_make(&m);
+    if (err == TUTTI_OK) {
+        tutti__handle_add(&m.p->handle, TUTTI__DECOMPOSITION);
+        *out = m.p;
+    } else {
+        tutti__decomposition_destroy(m.p);
+    }
     return err;
 }

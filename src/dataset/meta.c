@@ -72,7 +72,7 @@ tutti_err tutti__sql_step(tutti__meta *m, sqlite3_stmt *s, int *row_out) {
     return tutti__sql_error(m, "metadata");
 }
 
-static tutti_err pragma_int(tutti__meta *m, const char *text, int64_t *out) {
+tutti_err tutti__sql_int(tutti__meta *m, const char *text, int64_t *out) {
     sqlite3_stmt *s = NULL;
     int row = 0;
     TUTTI_TRY(tutti__sql_prepare(m, text, &s));
@@ -131,9 +131,9 @@ static tutti_err tables_make(tutti__meta *m) {
 /* Is it a database of ours?  *empty_out: it has no table yet. */
 static tutti_err identify(tutti__meta *m, int *empty_out) {
     int64_t tables = 0, application = 0, version = 0;
-    TUTTI_TRY(pragma_int(m, "SELECT count(*) FROM sqlite_schema", &tables));
-    TUTTI_TRY(pragma_int(m, "PRAGMA application_id", &application));
-    TUTTI_TRY(pragma_int(m, "PRAGMA user_version", &version));
+    TUTTI_TRY(tutti__sql_int(m, "SELECT count(*) FROM sqlite_schema", &tables));
+    TUTTI_TRY(tutti__sql_int(m, "PRAGMA application_id", &application));
+    TUTTI_TRY(tutti__sql_int(m, "PRAGMA user_version", &version));
     *empty_out = tables == 0;
     if (*empty_out) return TUTTI_OK;
     TUTTI_CHECK(application == APPLICATION, TUTTI_ERR_FORMAT,
@@ -164,7 +164,7 @@ tutti_err tutti__writer_lock(const char *directory, int without_locks, int *fd_o
 
 /* ---- opening */
 
-static tutti_err db_open(tutti__meta *m, const char *path, int flags) {
+tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) {
     m->db = NULL;
     if (sqlite3_open_v2(path, &m->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return tutti__sql_error(m, "metadata");
@@ -180,7 +180,7 @@ static tutti_err db_open(tutti__meta *m, const char *path, int flags) {
                          " PRAGMA foreign_keys=OFF");
 }
 
-static void db_close(tutti__meta *m) {
+void tutti__sql_close(tutti__meta *m) {
     for (int i = 0; i < TUTTI__STATEMENTS; i++) {
         sqlite3_finalize(m->statement[i]);
         m->statement[i] = NULL;
@@ -217,7 +217,7 @@ static void beginning(const char *path, char to[64]) {
 
 /* A journal of somebody who was killed: roll back in a copy.  A writer that comes meanwhile rolls back
  * too and goes on: then the journal is another one, and the copies do not belong together. */
-static tutti_err private_open(tutti__meta *m) {
+tutti_err tutti__sql_private_open(tutti__meta *m) {
     const char *tmp = secure_getenv("TMPDIR");
     char from[TUTTI__PATH + 64], to[TUTTI__PATH + 64], copied[64], now[64];
     snprintf(m->own, sizeof m->own, "%.3000s/tutti-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
@@ -230,8 +230,8 @@ static tutti_err private_open(tutti__meta *m) {
     TUTTI_TRY(file_copy(from, to));
     snprintf(to, sizeof to, "%s/" TUTTI__META_NAME, m->own);
     TUTTI_TRY(file_copy(m->path, to));
-    db_close(m);
-    TUTTI_TRY(db_open(m, to, SQLITE_OPEN_READWRITE));
+    tutti__sql_close(m);
+    TUTTI_TRY(tutti__sql_open(m, to, SQLITE_OPEN_READWRITE));
     strcat(to, "-journal");
     beginning(to, copied);
     beginning(from, now);
@@ -240,7 +240,7 @@ static tutti_err private_open(tutti__meta *m) {
     return TUTTI_OK;
 }
 
-static void private_remove(tutti__meta *m) {
+void tutti__sql_private_remove(tutti__meta *m) {
     char path[TUTTI__PATH + 64];
     if (!m->own[0]) return;
     snprintf(path, sizeof path, "%s/" TUTTI__META_NAME, m->own);
@@ -269,7 +269,7 @@ static tutti_err no_data(const tutti__meta *m) {
 }
 
 /* Did the last statement fail because somebody was killed? */
-static int journal_is_hot(const tutti__meta *m) {
+int tutti__sql_journal_hot(const tutti__meta *m) {
     char journal[TUTTI__PATH + 64];
     struct stat st;
     const int code = sqlite3_errcode(m->db);
@@ -280,11 +280,11 @@ static int journal_is_hot(const tutti__meta *m) {
 
 static tutti_err reader_try(tutti__meta *m) {
     int empty = 0;
-    private_remove(m);
-    TUTTI_TRY(db_open(m, m->path, SQLITE_OPEN_READONLY));
+    tutti__sql_private_remove(m);
+    TUTTI_TRY(tutti__sql_open(m, m->path, SQLITE_OPEN_READONLY));
     tutti_err err = identify(m, &empty);
-    if (err != TUTTI_OK && journal_is_hot(m)) {
-        err = private_open(m);
+    if (err != TUTTI_OK && tutti__sql_journal_hot(m)) {
+        err = tutti__sql_private_open(m);
         if (err == TUTTI_OK) err = identify(m, &empty);
     }
     m->empty = empty;
@@ -294,7 +294,7 @@ static tutti_err reader_try(tutti__meta *m) {
 static tutti_err reader_open(tutti__meta *m) {
     tutti_err err = reader_try(m);
     for (int again = 0; again < 3 && err == TUTTI_ERR_STATE && m->own[0]; again++) {
-        db_close(m);
+        tutti__sql_close(m);
         err = reader_try(m);
     }
     return err;
@@ -337,7 +337,8 @@ static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
     TUTTI_CHECK(!there || !(opt->mode & TUTTI_EXCLUSIVE), TUTTI_ERR_EXISTS,
                 "'%s' has a dataset already", m->directory);
     if (!opt->locked) TUTTI_TRY(tutti__writer_lock(m->directory, opt->without_locks, &m->lock));
-    TUTTI_TRY(db_open(m, m->path, SQLITE_OPEN_READWRITE | (there ? 0 : SQLITE_OPEN_CREATE)));
+    TUTTI_TRY(
+        tutti__sql_open(m, m->path, SQLITE_OPEN_READWRITE | (there ? 0 : SQLITE_OPEN_CREATE)));
     TUTTI_TRY(identify(m, &empty));
     if (empty && !opt->name && !(opt->mode & TUTTI_TRUNCATE)) TUTTI_TRY(no_data(m));
     TUTTI_TRY(tutti__sql(m, opt->durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
@@ -386,8 +387,8 @@ void tutti__meta_close(tutti__meta **pm) {
     tutti__meta *m = *pm;
     *pm = NULL;
     if (!m) return;
-    if (m->db) db_close(m);
-    private_remove(m);
+    if (m->db) tutti__sql_close(m);
+    tutti__sql_private_remove(m);
     if (m->lock >= 0) close(m->lock);
     tutti__free(m);
 }
@@ -542,7 +543,7 @@ static tutti_err table_read(tutti__meta *m, const char *query,
 static tutti_err tables_read(tutti__meta *m, tutti__model *out) {
     int64_t archives = 0;
     TUTTI_TRY(
-        pragma_int(m, "SELECT count(*) FROM sqlite_schema WHERE name = 'archived'", &archives));
+        tutti__sql_int(m, "SELECT count(*) FROM sqlite_schema WHERE name = 'archived'", &archives));
     if (archives)
         TUTTI_TRY(table_read(m, "SELECT segment, place, sum FROM archived ORDER BY segment",
                              read_archived, out));
@@ -568,18 +569,18 @@ tutti_err tutti__meta_generation(tutti__meta *m, int64_t *out) {
         *out = 0;
         return TUTTI_OK;
     }
-    const tutti_err err = pragma_int(m, TEXT, out);
-    if (err == TUTTI_OK || m->writes || !journal_is_hot(m)) return err;
-    db_close(m); /* the writer was killed since the last look */
+    const tutti_err err = tutti__sql_int(m, TEXT, out);
+    if (err == TUTTI_OK || m->writes || !tutti__sql_journal_hot(m)) return err;
+    tutti__sql_close(m); /* the writer was killed since the last look */
     TUTTI_TRY(reader_open(m));
-    return pragma_int(m, TEXT, out);
+    return tutti__sql_int(m, TEXT, out);
 }
 
 tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) {
     int64_t generation = 0;
     *out = (tutti__model){0};
     if (!m->writes && (m->own[0] || m->empty)) { /* the copy was of then */
-        db_close(m);
+        tutti__sql_close(m);
         TUTTI_TRY(reader_open(m));
     }
     if (m->empty) return TUTTI_OK;

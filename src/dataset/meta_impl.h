@@ -24,6 +24,16 @@ tutti_err tutti__sql_error(const tutti__meta *m, const char *what) TUTTI_MUST_US
 tutti_err tutti__sql(tutti__meta *m, const char *text) TUTTI_MUST_USE;
 tutti_err tutti__sql_prepare(tutti__meta *m, const char *text, sqlite3_stmt **out) TUTTI_MUST_USE;
 tutti_err tutti__sql_step(tutti__meta *m, sqlite3_stmt *s, int *row_out) TUTTI_MUST_USE;
+/* The number that a statement gives; 0: none. */
+tutti_err tutti__sql_int(tutti__meta *m, const char *text, int64_t *out) TUTTI_MUST_USE;
+/* A connection to a file that anybody may have written: m->db. */
+tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) TUTTI_MUST_USE;
+void tutti__sql_close(tutti__meta *m);
+/* Did the last statement fail because somebody was killed?  Then a reader goes on in a copy of m->path, in
+ * which the journal is rolled back; TUTTI_ERR_STATE: a writer has begun to, try again. */
+int tutti__sql_journal_hot(const tutti__meta *m);
+tutti_err tutti__sql_private_open(tutti__meta *m) TUTTI_MUST_USE;
+void tutti__sql_private_remove(tutti__meta *m);
 
 /* Enumerations as the database spells them. */
 typedef enum tutti__meta_words {

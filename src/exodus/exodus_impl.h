@@ -1,18 +1,20 @@
 /* exodus: an Exodus file as its ranks have it.
  *
  *   topology        names of topologies: nodes, sides, nodes of sides                     no MPI
- *   model           what a file has: parameters, entities, variables, truth tables        no MPI
- *   model_cdf       a model as netCDF dimensions and variables, and back                  no MPI
+ *   exodus_model    what a file has: parameters, entities, variables, truth tables        no MPI
+ *   model_names     what things are called in a file                                      no MPI
+ *   model_cdf       a model as netCDF dimensions and variables                            no MPI
+ *   model_read      and back                                                              no MPI
  *   sidecar         the database beside the file, by one rank                             no MPI
  *   exodus_object   the object: agreements, what rank 0 reads for all
  *   exodus_define   definitions, and their end: the header and what it lists are written
+ *   exodus_file     the file and its sidecar: made, opened, its number of records
  *   exodus_open     create, open, close, refresh, files that follow each other
  *   arrays          where arrays lie; pieces of them put and got
- *   mesh_order      ids of all ranks to positions in the file
- *   mesh_put        a mesh by ids: counted, ordered, written
- *   mesh_sets       members of sets: sorted, each once
- *   mesh_deal       elements dealt out to ranks, halos
- *   mesh_get        a mesh read as it was dealt out
+ *   pieces          pieces of many arrays in one operation
+ *   mesh_ids        ids of all ranks to positions in the file
+ *   mesh_check ... mesh_put     a mesh by ids: counted, ordered, written (family.h)
+ *   mesh_entries ... mesh_get   elements dealt out to ranks, halos; a mesh read so (deal.h)
  *   nemesis         borders of a partition, written and read
  *   steps           steps begin, are put, committed, got, followed
  *   exodus_sums     checksums of steps and of the mesh; verify
@@ -28,7 +30,7 @@
 #include "collective/layer.h"
 #include "comm/call.h"
 #include "dataset/decomposition.h"
-#include "exodus/model.h"
+#include "exodus/exodus_model.h"
 
 typedef struct tutti__sidecar tutti__sidecar;
 
@@ -43,20 +45,33 @@ typedef struct tutti__exodus_held {
 struct tutti_exodus {
     tutti__handle handle;
     tutti__team *team;
-    char *path;  /* of the file that it is on */
-    char *first; /* of the first file */
+    int64_t number;   /* of this process; no other handle has it */
+    int64_t count;    /* decompositions that were made of it */
+    int64_t topology; /* which mesh it is, of those that the handle has been on */
+    char *path;       /* of the file that it is on */
+    char *first;      /* of the first file */
+    int file_number;  /* 1: the first */
     int mode, defining;
     tutti_exodus_options opt;
     tutti_options io;
     tutti__exodus_model model;
-    tutti__cdf cdf; /* once definitions have ended */
+    tutti__cdf cdf; /* once definitions have ended; cdf.records are the steps that there are */
     tutti_file *file;
+    int fd;                  /* rank 0, writers: the file, with the writer's lock; or -1 */
+    double last;             /* time of the last step; writers */
+    tutti_off at;            /* writers: how long the file is with the steps that it has */
+    uint64_t header;         /* a hash of it, without the number of records */
     tutti__sidecar *sidecar; /* rank 0 */
     char warning[256];
     tutti__exodus_held *held; /* by kind and number; NULL: no mesh yet */
     tutti_count held_n;
     struct tutti__exodus_dealt *dealt; /* what get_mesh gave; mesh_get.c */
+    struct tutti__nemesis_found *found; /* what nemesis_get gave; nemesis_get.c */
+    const struct tutti__partition *partition; /* the mesh that is being put; NULL: none (nemesis.h) */
     struct tutti__exodus_step *step;   /* that has begun; steps.c */
+    struct tutti__exodus_region *mesh; /* its checksums, while it is written; exodus_sums.c */
+    unsigned char *checked;            /* [checked_n] steps that have been compared */
+    tutti_count checked_n;
 };
 
 /* ---- exodus_object.c */
@@ -68,6 +83,46 @@ tutti_err tutti__exodus_call(tutti_exodus *x, const char *name, uint64_t hash,
 tutti_err tutti__exodus_agree(tutti_exodus *x, tutti_err mine) TUTTI_MUST_USE;
 /* Rank 0's bytes for all, of any length; *data is allocated on the others. */
 tutti_err tutti__exodus_tell(tutti_exodus *x, void **data, size_t *bytes) TUTTI_MUST_USE;
+/* Name operation and file in the error. */
+tutti_err tutti__exodus_named(const tutti_exodus *x, const char *operation, tutti_err err);
+/* Definitions have not ended; they have; it was opened for writing and they have; nothing is under way
+ * on the file. */
+tutti_err tutti__exodus_defining(const tutti_exodus *x) TUTTI_MUST_USE;
+tutti_err tutti__exodus_defined(const tutti_exodus *x) TUTTI_MUST_USE;
+tutti_err tutti__exodus_writable(const tutti_exodus *x) TUTTI_MUST_USE;
+tutti_err tutti__exodus_idle(const tutti_exodus *x) TUTTI_MUST_USE;
+/* The number of an entity, for messages that say which there is not. */
+tutti_err tutti__exodus_number(const tutti_exodus *x, tutti_exodus_kind kind, int64_t id,
+                               tutti_count *out) TUTTI_MUST_USE;
+/* Entries of nodes, a block or a set; a decomposition of them.  The one that is made belongs to the
+ * caller; `mine` is what this rank has against it.   Collective. */
+tutti_err tutti__exodus_decompose(tutti_exodus *x, tutti_exodus_kind kind, tutti_count number,
+                                  const tutti_decomposition_spec *spec, tutti_err mine,
+                                  tutti_decomposition **out) TUTTI_MUST_USE;
+/* Is it one of these, of the mesh as it is now?   Local. */
+tutti_err tutti__exodus_decomposes(const tutti_exodus *x, const tutti_decomposition *p,
+                                   tutti_exodus_kind kind, tutti_count number) TUTTI_MUST_USE;
+/* Options as they are given (NULL: none), checked. */
+tutti_err tutti__exodus_options_take(const tutti_exodus_options *opt,
+                                     tutti_exodus_options *out) TUTTI_MUST_USE;
+
+/* ---- exodus_file.c: the file itself, by rank 0, and on all ranks */
+/* A new file with a header and a catalogue, and none of the arrays; x->fd, x->sidecar, x->file.
+ * Collective. */
+tutti_err tutti__exodus_file_make(tutti_exodus *x) TUTTI_MUST_USE;
+/* What is at x->path, as all ranks know it.   Collective. */
+tutti_err tutti__exodus_file_open(tutti_exodus *x) TUTTI_MUST_USE;
+/* Leave it.   Collective. */
+tutti_err tutti__exodus_file_close(tutti_exodus *x) TUTTI_MUST_USE;
+/* Path of the n-th file of those that follow each other; tutti__free. */
+char *tutti__exodus_file_path(const char *first, int number);
+/* Rank 0: so many records are in the file, which is as long as they are.  durable: and on the device. */
+tutti_err tutti__exodus_file_records(tutti_exodus *x, tutti_count records,
+                                     int durable) TUTTI_MUST_USE;
+/* A hash of a header, without the number of records. */
+uint64_t tutti__exodus_header_hash(char *bytes, size_t n, int version);
+/* Where records 0 ... n - 1 end, or, for 0, the fixed variables. */
+tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records);
 
 /* ---- exodus_define.c */
 /* End the definitions: all counts of the model are known.  Header, names, ids and whatever else is not
@@ -90,15 +145,47 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
                                        tutti_count number, int variable, tutti_count step,
                                        tutti__exodus_place *out) TUTTI_MUST_USE;
 /* One operation on the file: parts are described in the file's types (parts.h); `mine` is what this rank
- * has against it.  Writes of the mesh and of steps keep their checksums (exodus_sums.c).   Collective. */
+ * has against it.  Writes of the mesh keep their checksums.   Collective. */
 tutti_err tutti__exodus_move(tutti_exodus *x, int is_write, tutti_count n, const tutti_part *parts,
                              tutti_err mine) TUTTI_MUST_USE;
+
+/* ---- exodus_sums.c */
+/* Checksums of a region of the file that is written by several operations: a step, or the mesh. */
+typedef struct tutti__exodus_region tutti__exodus_region;
+/* NULL if no checksums are wanted.   Local. */
+tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_off hi,
+                                    tutti__exodus_region **out) TUTTI_MUST_USE;
+void tutti__exodus_region_free(tutti__exodus_region **r);
+/* Another operation begins: on all ranks, whatever they have against it.  NULL is fine. */
+void tutti__exodus_region_next(tutti__exodus_region *r);
+/* Where its sums go; it touches these bytes.  NULL: none are wanted.   Local. */
+tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_part *parts,
+                                    tutti__sums **out) TUTTI_MUST_USE;
+/* Another operation, of rank 0 alone or of all, that writes these bytes. */
+void tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo, tutti_off hi);
+/* Sums of all blocks, on rank 0: *table_out to be freed, NULL if r is.   Collective. */
+tutti_err tutti__exodus_region_end(tutti_exodus *x, tutti__exodus_region *r, uint64_t **table_out,
+                                   tutti_count *n_out) TUTTI_MUST_USE;
+/* The mesh is whole: its sums are in the sidecar.   Collective. */
+tutti_err tutti__exodus_mesh_end(tutti_exodus *x) TUTTI_MUST_USE;
+/* Compare a step (0: the mesh) with its sums; *bytes_out is increased.   Collective. */
+tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step,
+                                tutti_off *bytes_out) TUTTI_MUST_USE;
+
+/* ---- exodus_open.c */
+/* The file has as many steps as it may: go on in the next one, with the same mesh.   Collective. */
+tutti_err tutti__exodus_next_steps(tutti_exodus *x) TUTTI_MUST_USE;
+
+/* ---- steps.c */
+/* Give up the step that has begun, if there is one.   Collective. */
+tutti_err tutti__exodus_give_up(tutti_exodus *x) TUTTI_MUST_USE;
 
 /* ---- mesh_put.c, mesh_get.c */
 /* What this rank has of an entity; NULL: there is no mesh.   Local. */
 const tutti__exodus_held *tutti__exodus_held_of(const tutti_exodus *x, tutti_exodus_kind kind,
                                                 tutti_count number);
 void tutti__exodus_held_free(tutti_exodus *x);
+/* What get_mesh and nemesis_get gave: for close. */
 void tutti__exodus_dealt_free(tutti_exodus *x);
 
 /* ---- nemesis.c */

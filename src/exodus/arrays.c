@@ -1,0 +1,453 @@
+/* exodus: where arrays lie, and pieces of them put and got.
+ *
+ * Thousands of small arrays are one operation: pieces with the same types in file and memory become one
+ * access, whose memory offsets count from the first of their buffers.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/exodus_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- places */
+
+/* A variable as entries of so many numbers. */
+static tutti_err place(const tutti_exodus *x, const char *name, tutti_count entries,
+                       tutti_count numbers, tutti__exodus_place *out) {
+    const tutti_count index = tutti__cdf_find_var(&x->cdf, name);
+    TUTTI_CHECK(index >= 0, TUTTI_ERR_NOT_FOUND, "the file has no '%s'", name);
+    const tutti__cdf_var *v = &x->cdf.vars[index];
+    TUTTI_CHECK(v->type != TUTTI__CDF_CHAR && v->numbers == entries * numbers, TUTTI_ERR_FORMAT,
+                "'%s' has %lld numbers and not %lld * %lld, or is text", name,
+                (long long)v->numbers, (long long)entries, (long long)numbers);
+    *out = (tutti__exodus_place){v->begin, entries, numbers, tutti__cdf_number(v->type)};
+    return TUTTI_OK;
+}
+
+static tutti_err coordinates(const tutti_exodus *x, int component, tutti__exodus_place *out) {
+    static const char *const XYZ[] = {"coordx", "coordy", "coordz"};
+    const tutti_count n = x->model.p.nodes;
+    TUTTI_CHECK(component >= 0 && component < x->model.p.dims, TUTTI_ERR_ARG,
+                "component %d of coordinates in %d dimensions", component, x->model.p.dims);
+    if (tutti__cdf_find_var(&x->cdf, "coordx") >= 0 || tutti__cdf_find_var(&x->cdf, "coord") < 0)
+        return place(x, XYZ[component], n, 1, out);
+    TUTTI_TRY(place(x, "coord", n, x->model.p.dims, out)); /* files without "large model" */
+    out->at += component * n * tutti_type_size(out->type);
+    out->numbers = 1;
+    return TUTTI_OK;
+}
+
+static tutti_err ids(const tutti_exodus *x, tutti_exodus_kind kind, tutti__exodus_place *out) {
+    static const char *const NAMES[] = {"node_num_map", "elem_num_map", "edge_num_map",
+                                        "face_num_map"};
+    TUTTI_CHECK(kind == TUTTI_EXODUS_NODAL || tutti__exodus_is_block((int)kind), TUTTI_ERR_ARG,
+                "%s: nodes and blocks have id maps", tutti__exodus_names_of[kind].word);
+    return place(x, NAMES[kind - TUTTI_EXODUS_NODAL], tutti__exodus_model_total(&x->model, kind), 1,
+                 out);
+}
+
+static tutti_err of_entity(const tutti_exodus *x, const tutti_exodus_array *a,
+                           const tutti_exodus_entity *e, tutti_count number,
+                           tutti__exodus_place *out) {
+    const tutti__exodus_names *k = &tutti__exodus_names_of[a->kind];
+    const int block = tutti__exodus_is_block((int)a->kind),
+              set = tutti__exodus_is_set((int)a->kind), listed = tutti__exodus_is_listed(e);
+    const char *name = NULL;
+    tutti_count entries = e->entries, numbers = 1;
+    char full[64];
+    switch (a->what) {
+    case TUTTI_EXODUS_CONNECTIVITY:
+        name = !block ? NULL : listed == 2 ? "facconn" : k->list;
+        if (listed)
+            entries = e->list;
+        else
+            numbers = e->nodes;
+        break;
+    case TUTTI_EXODUS_EDGES:
+        if (block && e->edges > 0) name = "edgconn";
+        numbers = e->edges;
+        break;
+    case TUTTI_EXODUS_FACES:
+        if (block && e->faces > 0) name = "facconn";
+        numbers = e->faces;
+        break;
+    case TUTTI_EXODUS_COUNTS:
+        if (listed) name = k->counts;
+        break;
+    case TUTTI_EXODUS_ATTRIBUTES:
+        if (e->attributes > 0) name = k->attributes;
+        numbers = e->attributes;
+        break;
+    case TUTTI_EXODUS_MEMBERS:
+        if (set) name = k->list;
+        break;
+    case TUTTI_EXODUS_SIDES:
+        if (set) name = k->extra;
+        break;
+    case TUTTI_EXODUS_FACTORS:
+        if (set && e->factors > 0) name = k->factors;
+        entries = e->factors;
+        break;
+    case TUTTI_EXODUS_MAP:
+        if (tutti__exodus_is_map((int)a->kind)) name = k->list;
+        break;
+    default:
+        break;
+    }
+    TUTTI_CHECK(name, TUTTI_ERR_NOT_FOUND, "%s %lld has no such array (%d)", k->word,
+                (long long)a->id, (int)a->what);
+    if (entries == 0) { /* nor has the file a variable */
+        *out = (tutti__exodus_place){0, 0, numbers, TUTTI_FLOAT64};
+        return TUTTI_OK;
+    }
+    if (a->kind != TUTTI_EXODUS_NODAL) name = tutti__exodus_numbered(full, name, number + 1);
+    return place(x, name, entries, numbers, out);
+}
+
+tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array *a,
+                                 tutti__exodus_place *out) {
+    tutti_count number = 0;
+    TUTTI_CHECK((int)a->kind > TUTTI_EXODUS_GLOBAL && a->kind < TUTTI_EXODUS_KINDS, TUTTI_ERR_ARG,
+                "there is no kind %d with arrays", (int)a->kind);
+    if (a->what == TUTTI_EXODUS_COORDINATES) {
+        TUTTI_CHECK(a->kind == TUTTI_EXODUS_NODAL, TUTTI_ERR_ARG, "coordinates are nodal");
+        return coordinates(x, a->component, out);
+    }
+    if (a->what == TUTTI_EXODUS_IDS) return ids(x, a->kind, out);
+    if (a->what == TUTTI_EXODUS_ORDER) {
+        TUTTI_CHECK(a->kind == TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_ERR_ARG,
+                    "the order map is of elements");
+        return place(x, "elem_map", x->model.p.elements, 1, out);
+    }
+    TUTTI_TRY(tutti__exodus_number(x, a->kind, a->id, &number));
+    return of_entity(x, a, &x->model.of[a->kind].row[number], number, out);
+}
+
+tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind kind,
+                                       tutti_count number, int variable, tutti_count step,
+                                       tutti__exodus_place *out) {
+    const tutti__exodus_model *m = &x->model;
+    const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
+    char name[96], tail[64];
+    tutti_off before = 0;
+    tutti_count in_all = 1;
+    if (kind == TUTTI_EXODUS_GLOBAL) {
+        TUTTI_TRY(place(x, k->values, m->of[kind].variables_n, 1, out));
+        out->at += variable * tutti_type_size(out->type);
+        out->entries = 1;
+        out->at += (step - 1) * x->cdf.record_bytes;
+        return TUTTI_OK;
+    }
+    const tutti_count entries = m->of[kind].row[number].entries;
+    if (entries == 0) {
+        *out = (tutti__exodus_place){0, 0, 1, TUTTI_FLOAT64};
+        return TUTTI_OK;
+    }
+    tutti__exodus_numbered(name, k->values, variable + 1);
+    if (kind != TUTTI_EXODUS_NODAL) {
+        strcat(name, tutti__exodus_numbered(tail, k->values_of, number + 1));
+    } else if (tutti__cdf_find_var(&x->cdf, name) < 0 &&
+               tutti__cdf_find_var(&x->cdf, k->values) >= 0) {
+        strcpy(name, k->values); /* files without "large model": variable by variable in one */
+        in_all = m->of[kind].variables_n;
+        before = variable * entries;
+    }
+    TUTTI_TRY(place(x, name, entries * in_all, 1, out));
+    TUTTI_CHECK(x->cdf.vars[tutti__cdf_find_var(&x->cdf, name)].is_record, TUTTI_ERR_FORMAT,
+                "'%s' has no time steps", name);
+    out->entries = entries;
+    out->at += before * tutti_type_size(out->type) + (step - 1) * x->cdf.record_bytes;
+    return TUTTI_OK;
+}
+
+tutti_err tutti_exodus_array_size(const tutti_exodus *x, const tutti_exodus_array *a,
+                                  tutti_count *entries_out, tutti_count *numbers_out,
+                                  tutti_type *type_out) {
+    tutti__exodus_place p;
+    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_CHECK(a, TUTTI_ERR_ARG, "the array is NULL");
+    TUTTI_TRY(tutti__exodus_named(x, "array_size", tutti__exodus_defined(x)));
+    TUTTI_TRY(tutti__exodus_named(x, "array_size", tutti__exodus_place_of(x, a, &p)));
+    if (entries_out) *entries_out = p.entries;
+    if (numbers_out) *numbers_out = p.numbers;
+    if (type_out) *type_out = p.type;
+    return TUTTI_OK;
+}
+
+/* ---- pieces */
+
+/* Pieces with the same types: one access. */
+typedef struct {
+    tutti_type file, memory;
+    char *base;
+    tutti_count n, room;
+    tutti_off *v; /* [3 * room] places in the file, in memory, lengths */
+} group;
+
+enum { GROUPS = 8 };
+
+/* What one call has. */
+typedef struct {
+    tutti_count n;
+    tutti__exodus_place *place; /* [n] */
+    unsigned char *made_up;     /* [n] an id map that the file has not */
+    group groups[GROUPS];
+    int groups_n;
+    tutti_count parts_n, parts_room;
+    tutti_part *parts;
+    tutti_access **access; /* [parts_room] of the parts */
+} batch;
+
+static void batch_free(batch *b) {
+    for (tutti_count i = 0; i < b->parts_n; i++) tutti_access_free(&b->access[i]);
+    for (int i = 0; i < b->groups_n; i++) tutti__free(b->groups[i].v);
+    tutti__free(b->place);
+    tutti__free(b->made_up);
+    tutti__free(b->parts);
+    tutti__free(b->access);
+}
+
+static tutti_err part_add(batch *b, tutti_access *access, void *buf, tutti_type file,
+                          tutti_type memory) {
+    if (b->parts_n == b->parts_room) {
+        const tutti_count room = b->parts_room ? 2 * b->parts_room : 16;
+        tutti_part *parts = tutti__realloc(b->parts, (size_t)room * sizeof *parts);
+        if (parts) b->parts = parts;
+        tutti_access **all =
+            parts ? tutti__realloc(b->access, (size_t)room * sizeof(void *)) : NULL;
+        if (all) b->access = all;
+        if (!parts || !all) {
+            tutti_access_free(&access);
+            return TUTTI_ERR_NOMEM;
+        }
+        b->parts_room = room;
+    }
+    b->access[b->parts_n] = access;
+    b->parts[b->parts_n++] = (tutti_part){
+        .access = access,
+        .buf = buf,
+        .convert = {.file_type = file, .memory_type = memory, .file_order = TUTTI_BIG_ENDIAN}};
+    return TUTTI_OK;
+}
+
+static tutti_err group_flush(batch *b, group *g) {
+    tutti_access *access = NULL;
+    if (g->n == 0) return TUTTI_OK;
+    TUTTI_TRY(tutti_access_pieces(g->n, g->v, g->v + g->room, g->v + 2 * g->room, &access));
+    g->n = 0;
+    return part_add(b, access, g->base, g->file, g->memory);
+}
+
+static group *group_of(batch *b, tutti_type file, tutti_type memory) {
+    for (int i = 0; i < b->groups_n; i++)
+        if (b->groups[i].file == file && b->groups[i].memory == memory) return &b->groups[i];
+    if (b->groups_n == GROUPS) return NULL;
+    b->groups[b->groups_n] = (group){.file = file, .memory = memory};
+    return &b->groups[b->groups_n++];
+}
+
+/* n numbers at `at` of the file and at buf. */
+static tutti_err piece_add(batch *b, tutti_off at, tutti_count n, char *buf, tutti_type file,
+                           tutti_type memory) {
+    const tutti_off in_file = tutti_type_size(file), in_memory = tutti_type_size(memory);
+    tutti_access *access = NULL;
+    group *g = group_of(b, file, memory);
+    const intptr_t from = g && g->n > 0 ? (intptr_t)buf - (intptr_t)g->base : 0;
+    if (!g || from % in_memory != 0) { /* too many types, or no whole numbers away */
+        TUTTI_TRY(tutti_access_contiguous(at, n * in_file, &access));
+        return part_add(b, access, buf, file, memory);
+    }
+    if (g->n == 0) g->base = buf;
+    const tutti_off memory_at = from / in_memory * in_file;
+    if (g->n > 0) { /* it goes on where the last one ended */
+        const tutti_count k = g->n - 1;
+        tutti_off *length = &g->v[2 * g->room + k];
+        if (g->v[k] + *length == at && g->v[g->room + k] + *length == memory_at) {
+            *length += n * in_file;
+            return TUTTI_OK;
+        }
+    }
+    if (g->n == g->room) {
+        const tutti_count room = g->room ? 2 * g->room : 16;
+        tutti_off *v = tutti__malloc((size_t)room * 3 * sizeof *v);
+        if (!v) return TUTTI_ERR_NOMEM;
+        for (int i = 0; i < 3 && g->n > 0; i++)
+            memcpy(v + i * room, g->v + i * g->room, (size_t)g->n * sizeof *v);
+        tutti__free(g->v);
+        g->v = v;
+        g->room = room;
+    }
+    g->v[g->n] = at;
+    g->v[g->room + g->n] = memory_at;
+    g->v[2 * g->room + g->n++] = n * in_file;
+    return TUTTI_OK;
+}
+
+/* ---- calls */
+
+static tutti_err array_check(const tutti_exodus *x, const tutti_exodus_array *a, int is_write,
+                             tutti__exodus_place *p, unsigned char *made_up) {
+    TUTTI_CHECK_RESERVED(a, "an array");
+    tutti_err err = tutti__exodus_place_of(x, a, p);
+    if (err == TUTTI_ERR_NOT_FOUND && !is_write && a->what == TUTTI_EXODUS_IDS) {
+        *made_up = 1;
+        *p =
+            (tutti__exodus_place){0, tutti__exodus_model_total(&x->model, a->kind), 1, TUTTI_INT64};
+        err = TUTTI_OK;
+    }
+    TUTTI_TRY(err);
+    tutti__conversion c;
+    const tutti_conversion in = {.file_type = p->type, .memory_type = a->type};
+    TUTTI_CHECK(a->type != TUTTI_BYTES && tutti__conversion_make(&in, &c) == TUTTI_OK,
+                TUTTI_ERR_ARG, "type %s in memory is nothing for %s in the file",
+                tutti_type_name(a->type), tutti_type_name(p->type));
+    if (a->entries) {
+        TUTTI_CHECK(!*made_up, TUTTI_ERR_ARG,
+                    "an id map that is not in the file is read by positions");
+        tutti__decomposition_facts f;
+        TUTTI_TRY(tutti__decomposition_live(a->entries));
+        tutti__decomposition_facts_of(a->entries, &f);
+        TUTTI_CHECK(f.dataset == -x->number, TUTTI_ERR_ARG,
+                    "the decomposition is of another file or dataset");
+        TUTTI_CHECK(a->entries->of == p->entries, TUTTI_ERR_ARG,
+                    "the decomposition is of %lld entries, the array has %lld",
+                    (long long)a->entries->of, (long long)p->entries);
+        TUTTI_CHECK(a->buf || f.entries == 0, TUTTI_ERR_ARG, "the buffer is NULL");
+        return TUTTI_OK;
+    }
+    TUTTI_CHECK(a->first >= 0 && a->n >= 0 && a->first <= p->entries &&
+                    a->n <= p->entries - a->first,
+                TUTTI_ERR_ARG, "entries %lld ... %lld of an array of %lld", (long long)a->first,
+                (long long)(a->first + a->n - 1), (long long)p->entries);
+    TUTTI_CHECK(a->buf || a->n == 0, TUTTI_ERR_ARG, "the buffer is NULL");
+    return TUTTI_OK;
+}
+
+static tutti_err batch_take(const tutti_exodus *x, int is_write, tutti_count n,
+                            const tutti_exodus_array *arrays, batch *b) {
+    TUTTI_TRY(is_write ? tutti__exodus_writable(x) : tutti__exodus_defined(x));
+    TUTTI_CHECK(!is_write || (x->cdf.records == 0 && !x->step), TUTTI_ERR_STATE,
+                "the mesh is written before the first step");
+    TUTTI_CHECK(is_write || (x->mode & TUTTI_READ), TUTTI_ERR_MODE,
+                "the file was not opened for reading");
+    TUTTI_CHECK(n >= 0 && (arrays || n == 0), TUTTI_ERR_ARG, "%lld arrays%s", (long long)n,
+                arrays ? "" : " at NULL");
+    b->place = tutti__malloc((size_t)n * sizeof *b->place);
+    b->made_up = tutti__calloc((size_t)n + 1, 1);
+    if (!b->place || !b->made_up) return TUTTI_ERR_NOMEM;
+    b->n = n;
+    for (tutti_count i = 0; i < n; i++) {
+        const tutti_err err = array_check(x, &arrays[i], is_write, &b->place[i], &b->made_up[i]);
+        if (err == TUTTI_OK) continue;
+        tutti_error_info info = *tutti_last_error();
+        char text[sizeof info.text];
+        snprintf(text, sizeof text, "array %lld: %.300s", (long long)i, info.text);
+        memcpy(info.text, text, sizeof text);
+        tutti__error_assign(&info);
+        return err;
+    }
+    return TUTTI_OK;
+}
+
+static uint64_t batch_hash(tutti_count n, const tutti_exodus_array *arrays) {
+    uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
+    for (tutti_count i = 0; i < n; i++) {
+        const tutti_exodus_array *a = &arrays[i];
+        const int64_t words[] = {(int64_t)a->what << 48 | (int64_t)a->kind << 32 | a->component,
+                                 a->id, a->entries != NULL};
+        h = tutti__hash(h, words, sizeof words);
+    }
+    return h;
+}
+
+/* Ids that no map has: 1, 2, 3 ... */
+static tutti_err make_up(const tutti_exodus_array *a) {
+    const tutti_conversion in = {.file_type = TUTTI_INT64, .memory_type = a->type};
+    tutti__conversion c;
+    TUTTI_TRY(tutti__conversion_make(&in, &c));
+    const tutti_off size = tutti_type_size(a->type);
+    for (tutti_count i = 0; i < a->n; i++) {
+        const int64_t id = a->first + i + 1;
+        char *to = (char *)a->buf + i * size;
+        switch (a->type) {
+        case TUTTI_INT64:
+        case TUTTI_UINT64:
+            memcpy(to, &id, sizeof id);
+            break;
+        case TUTTI_FLOAT64:
+            memcpy(to, &(double){(double)id}, sizeof(double));
+            break;
+        default:
+            TUTTI_CHECK(a->type == TUTTI_INT32 && id <= INT32_MAX, TUTTI_ERR_VALUE,
+                        "id %lld does not fit %s", (long long)id, tutti_type_name(a->type));
+            memcpy(to, &(int32_t){(int32_t)id}, sizeof(int32_t));
+        }
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err batch_parts(const tutti_exodus_array *arrays, int is_write, batch *b) {
+    for (tutti_count i = 0; i < b->n; i++) {
+        const tutti_exodus_array *a = &arrays[i];
+        const tutti__exodus_place *p = &b->place[i];
+        const tutti_off item = p->numbers * tutti_type_size(p->type);
+        if (b->made_up[i]) {
+            TUTTI_TRY(make_up(a));
+        } else if (a->entries && p->entries > 0) {
+            const tutti_access *access = NULL;
+            tutti_access *shifted = NULL;
+            TUTTI_TRY(tutti__decomposition_access(a->entries, item, is_write, &access));
+            TUTTI_TRY(tutti_access_shift(access, p->at, 0, &shifted));
+            TUTTI_TRY(part_add(b, shifted, a->buf, p->type, a->type));
+        } else if (!a->entries && a->n > 0) {
+            TUTTI_TRY(
+                piece_add(b, p->at + a->first * item, a->n * p->numbers, a->buf, p->type, a->type));
+        }
+    }
+    for (int i = 0; i < b->groups_n; i++) TUTTI_TRY(group_flush(b, &b->groups[i]));
+    return TUTTI_OK;
+}
+
+tutti_err tutti__exodus_move(tutti_exodus *x, int is_write, tutti_count n, const tutti_part *parts,
+                             tutti_err mine) {
+    tutti_request r = {.name = is_write ? "put" : "get",
+                       .op = {.file = x->file, .is_write = is_write},
+                       .how = TUTTI__AT_ONCE,
+                       .refused = mine,
+                       .least = is_write ? 0 : tutti__max(x->cdf.fixed_end - 3, 0)};
+    int count = 0;
+    if (is_write) tutti__exodus_region_next(x->mesh);
+    if (r.refused == TUTTI_OK) r.refused = tutti__narrow_int(n, &count);
+    if (r.refused == TUTTI_OK && is_write && x->mesh)
+        r.refused = tutti__exodus_region_sums(x->mesh, count, parts, &r.op.sums);
+    tutti__ask_parts(&r, count, parts);
+    const tutti_err err = tutti__transfer(&r, NULL);
+    tutti__parts_free(&r.op.parts);
+    return err;
+}
+
+static tutti_err arrays_move(tutti_exodus *x, int is_write, tutti_count n,
+                             const tutti_exodus_array *arrays) {
+    const char *name = is_write ? "put_arrays" : "get_arrays";
+    batch b = {0};
+    TUTTI_TRY(tutti__exodus_live(x));
+    tutti_err err = batch_take(x, is_write, n, arrays, &b);
+    err = tutti__exodus_call(x, name, err == TUTTI_OK ? batch_hash(n, arrays) : 0, err);
+    if (err == TUTTI_OK) {
+        const tutti_err mine = batch_parts(arrays, is_write, &b);
+        err = tutti__exodus_move(x, is_write, b.parts_n, b.parts, mine);
+    }
+    batch_free(&b);
+    return tutti__exodus_named(x, name, err);
+}
+
+tutti_err tutti_exodus_put_arrays(tutti_exodus *x, tutti_count n,
+                                  const tutti_exodus_array *arrays) {
+    TUTTI_KEEP_ERRNO;
+    return arrays_move(x, 1, n, arrays);
+}
+
+tutti_err tutti_exodus_get_arrays(tutti_exodus *x, tutti_count n,
+                                  const tutti_exodus_array *arrays) {
+    TUTTI_KEEP_ERRNO;
+    return arrays_move(x, 0, n, arrays);
+}

@@ -1,0 +1,351 @@
+/* exodus: the file itself: made, opened, its number of records.  Rank 0 reads and writes header and
+ * catalogue; it tells the others what it has read, and each makes a model of that.
+ *
+ * A writer has a lock on one byte far behind any data, so that it is in nobody's way, and goes with the file.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/exodus_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "exodus/sidecar.h"
+
+char *tutti__exodus_file_path(const char *first, int number) {
+    const size_t room = strlen(first) + 24;
+    char *path = tutti__malloc(room);
+    if (path && number == 1)
+        snprintf(path, room, "%s", first);
+    else if (path)
+        snprintf(path, room, "%s-s.%04d", first, number);
+    return path;
+}
+
+tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records) {
+    return records > 0 ? c->record_begin + records * c->record_bytes : c->fixed_end;
+}
+
+/* ---- rank 0 */
+
+static tutti_err lock(const tutti_exodus *x, int fd) {
+    struct flock byte = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)1 << 62, .l_len = 1};
+    if (fcntl(fd, F_OFD_SETLK, &byte) == 0) return TUTTI_OK;
+    const int why = errno;
+    TUTTI_CHECK(why != EAGAIN && why != EACCES, TUTTI_ERR_STATE,
+                "another program has '%s' open for writing", x->path);
+    if (x->opt.without_locks) return TUTTI_OK;
+    TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED,
+               "the file system of '%s' has no locks (%s); option without_locks goes on without",
+               x->path, strerror(why));
+}
+
+static tutti_err bytes_write(int fd, const char *bytes, size_t n) {
+    for (size_t done = 0; done < n;) {
+        const ssize_t k = pwrite(fd, bytes + done, n - done, (off_t)done);
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0) return tutti__error_sys(errno, (tutti_off)done, "writing the header");
+        done += (size_t)k;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err bytes_read(int fd, char *to, tutti_off at, size_t n) {
+    for (size_t done = 0; done < n;) {
+        const ssize_t k = pread(fd, to + done, n - done, (off_t)(at + (tutti_off)done));
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0) return tutti__error_sys(errno, at, "reading the catalogue");
+        TUTTI_CHECK(k > 0, TUTTI_ERR_FORMAT, "the file ends within its catalogue");
+        done += (size_t)k;
+    }
+    return TUTTI_OK;
+}
+
+/* Names in the directory are on the device. */
+static tutti_err directory_sync(const char *path) {
+    char *copy = tutti__strdup(path);
+    if (!copy) return TUTTI_ERR_NOMEM;
+    char *slash = strrchr(copy, '/');
+    if (slash) slash[slash == copy] = 0;
+    const tutti_err err = tutti__directory_sync(slash ? copy : ".");
+    tutti__free(copy);
+    return err;
+}
+
+/* What is there is nobody else's. */
+static tutti_err old_remove(tutti_exodus *x) {
+    const int fd = open(x->path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) return TUTTI_OK;
+    if (fd < 0) return tutti__error_sys(errno, -1, "opening what is there");
+    tutti_err err = TUTTI_OK;
+    if (!x->opt.overwrite)
+        err = tutti__error_set(TUTTI_ERR_EXISTS, 0, -1, "'%s' is there already", x->path);
+    if (err == TUTTI_OK) err = lock(x, fd);
+    if (err == TUTTI_OK && unlink(x->path) != 0)
+        err = tutti__error_sys(errno, -1, "removing what is there");
+    close(fd);
+    return err;
+}
+
+/* Topologies of blocks that have no array to hang them on. */
+static tutti_err topologies_keep(tutti_exodus *x) {
+    tutti__sidecar_topology *v = NULL;
+    tutti_count n = 0;
+    for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
+        for (tutti_count i = 0; i < x->model.of[k].n; i++) {
+            const tutti_exodus_entity *e = &x->model.of[k].row[i];
+            if (e->entries > 0) continue;
+            tutti__sidecar_topology *t = tutti__table_grow(&v, &n, sizeof *v);
+            if (!t) {
+                tutti__free(v);
+                return TUTTI_ERR_NOMEM;
+            }
+            *t = (tutti__sidecar_topology){.kind = k, .id = e->id, .nodes = e->nodes};
+            snprintf(t->name, sizeof t->name, "%s", e->topology);
+        }
+    const tutti_err err = n > 0 ? tutti__sidecar_put_topologies(x->sidecar, n, v) : TUTTI_OK;
+    tutti__free(v);
+    return err;
+}
+
+uint64_t tutti__exodus_header_hash(char *bytes, size_t n, int version) {
+    char count[8];
+    const size_t word = version == 5 ? 8 : 4;
+    memcpy(count, bytes + 4, word);
+    memset(bytes + 4, 0, word);
+    const uint64_t hash = tutti__sum_of(bytes, n);
+    memcpy(bytes + 4, count, word);
+    return hash;
+}
+
+static tutti__sidecar_options sidecar_options(const tutti_exodus *x) {
+    return (tutti__sidecar_options){.writes = (x->mode & TUTTI_WRITE) != 0,
+                                    .durable = x->opt.level == TUTTI_DURABLE,
+                                    .busy = x->opt.busy,
+                                    .header = x->header};
+}
+
+static tutti_err root_make(tutti_exodus *x) {
+    char *head = NULL;
+    size_t n = 0;
+    TUTTI_TRY(tutti__exodus_head(&x->model, &x->cdf, (void **)&head, &n));
+    x->header = tutti__exodus_header_hash(head, (size_t)x->cdf.header_bytes, x->cdf.version);
+    x->at = tutti__exodus_file_end(&x->cdf, 0);
+    tutti_err err = old_remove(x);
+    if (err == TUTTI_OK) {
+        x->fd = open(x->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (x->fd < 0) err = tutti__error_sys(errno, -1, "making the file");
+    }
+    if (err == TUTTI_OK) err = lock(x, x->fd);
+    if (err == TUTTI_OK) err = bytes_write(x->fd, head, n);
+    if (err == TUTTI_OK && ftruncate(x->fd, x->at) != 0)
+        err = tutti__error_sys(errno, x->at, "making room for the mesh");
+    tutti__free(head);
+    if (err == TUTTI_OK && x->opt.sidecar) {
+        const tutti__sidecar_options opt = sidecar_options(x);
+        err = tutti__sidecar_make(x->path, &opt, &x->sidecar);
+        if (err == TUTTI_OK) err = topologies_keep(x);
+    }
+    if (err == TUTTI_OK && x->opt.level == TUTTI_DURABLE) err = directory_sync(x->path);
+    return err;
+}
+
+static void root_close(tutti_exodus *x) {
+    const tutti_error_info why = *tutti_last_error();
+    tutti__sidecar_close(&x->sidecar);
+    if (x->fd >= 0) close(x->fd);
+    x->fd = -1;
+    tutti__error_assign(&why);
+}
+
+tutti_err tutti__exodus_file_make(tutti_exodus *x) {
+    const int root = x->team->rank == 0;
+    tutti_err err = tutti__exodus_agree(x, root ? root_make(x) : TUTTI_OK);
+    if (err == TUTTI_OK)
+        err = tutti_file_open(x->team->comm, x->path, TUTTI_READ | TUTTI_WRITE, &x->io, &x->file);
+    if (err != TUTTI_OK && root) {
+        if (x->fd >= 0) {
+            unlink(x->path);
+            tutti__sidecar_remove(x->path);
+        }
+        root_close(x);
+    }
+    x->at = tutti__exodus_file_end(&x->cdf, 0);
+    x->warning[0] = 0;
+    return err;
+}
+
+/* ---- opening: what rank 0 tells */
+
+typedef struct {
+    size_t header_n;
+    tutti_off file_bytes;
+    tutti_count records;
+    double last;
+    uint64_t hash;
+    tutti_count topologies;
+    char warning[sizeof((tutti_exodus *)0)->warning];
+} told;
+
+/* Bytes that are told: the header, the catalogue, topologies. */
+typedef struct {
+    told t;
+    char *bytes;
+    size_t n;
+} finding;
+
+static tutti_err bytes_add(finding *f, const void *from, size_t n) {
+    char *p = tutti__realloc(f->bytes, f->n + n + 1);
+    if (!p) return TUTTI_ERR_NOMEM;
+    if (n > 0 && from) memcpy(p + f->n, from, n);
+    f->bytes = p;
+    f->n += n;
+    return TUTTI_OK;
+}
+
+static tutti_err catalogue_read(int fd, const tutti__cdf *c, finding *f) {
+    tutti__exodus_catalogue where = {0};
+    TUTTI_TRY(tutti__exodus_catalogue_of(c, &where));
+    const size_t at = f->n;
+    tutti_err err = bytes_add(f, NULL, where.bytes);
+    for (tutti_count i = 0; i < where.n && err == TUTTI_OK; i++)
+        err = bytes_read(fd, f->bytes + at + where.v[i].data, where.v[i].at,
+                         (size_t)where.v[i].bytes);
+    tutti__free(where.v);
+    return err;
+}
+
+/* The time of the last record, which the next one must be behind. */
+static tutti_err last_time(int fd, const tutti__cdf *c, told *t) {
+    const tutti_count v = tutti__cdf_find_var(c, "time_whole");
+    unsigned char bytes[8];
+    if (v < 0 || t->records == 0) return TUTTI_OK;
+    const size_t size = (size_t)tutti__cdf_size(c->vars[v].type);
+    TUTTI_TRY(
+        bytes_read(fd, (char *)bytes, tutti__cdf_place(c, &c->vars[v], t->records - 1), size));
+    uint64_t word = 0;
+    for (size_t i = 0; i < size; i++) word = word << 8 | bytes[i];
+    if (c->vars[v].type == TUTTI__CDF_DOUBLE) {
+        memcpy(&t->last, &word, sizeof t->last);
+    } else if (c->vars[v].type == TUTTI__CDF_FLOAT) {
+        float single;
+        const uint32_t half = (uint32_t)word;
+        memcpy(&single, &half, sizeof single);
+        t->last = single;
+    }
+    return TUTTI_OK;
+}
+
+/* A writer: what a killed one has left behind the last record goes, what is missing of its padding is
+ * there, and sums of steps that are not there are forgotten. */
+static tutti_err tidy(tutti_exodus *x, const tutti__cdf *c, const told *t) {
+    const tutti_off end = tutti__exodus_file_end(c, t->records);
+    if (t->file_bytes != end && ftruncate(x->fd, end) != 0)
+        return tutti__error_sys(errno, end, "cutting off what is behind the last record");
+    if (c->records != t->records) TUTTI_TRY(tutti__cdf_set_records(x->fd, c, t->records));
+    return x->sidecar ? tutti__sidecar_drop(x->sidecar, t->records) : TUTTI_OK;
+}
+
+static tutti_err sidecar_find(tutti_exodus *x, finding *f) {
+    tutti__sidecar_topology *v = NULL;
+    const tutti__sidecar_options opt = sidecar_options(x);
+    if (!x->opt.sidecar) return TUTTI_OK;
+    TUTTI_TRY(tutti__sidecar_open(x->path, &opt, f->t.warning, sizeof f->t.warning, &x->sidecar));
+    if (!x->sidecar) return TUTTI_OK;
+    TUTTI_TRY(tutti__sidecar_topologies(x->sidecar, &v, &f->t.topologies));
+    const tutti_err err = bytes_add(f, v, (size_t)f->t.topologies * sizeof *v);
+    tutti__free(v);
+    return err;
+}
+
+static tutti_err root_find(tutti_exodus *x, finding *f) {
+    const int writes = (x->mode & TUTTI_WRITE) != 0;
+    tutti__cdf c;
+    x->fd = open(x->path, (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    if (x->fd < 0) return tutti__error_sys(errno, -1, "opening the file");
+    if (writes) TUTTI_TRY(lock(x, x->fd));
+    TUTTI_TRY(
+        tutti__cdf_read_header(x->path, (void **)&f->bytes, &f->t.header_n, &f->t.file_bytes));
+    f->n = f->t.header_n;
+    TUTTI_TRY(tutti__cdf_decode(f->bytes, f->n, f->t.file_bytes, &c));
+    const tutti_count there = tutti__cdf_records_in(&c, f->t.file_bytes);
+    f->t.records = c.records < 0 ? there : tutti__min(c.records, there);
+    f->t.hash = x->header = tutti__exodus_header_hash(f->bytes, f->n, c.version);
+    tutti_err err = catalogue_read(x->fd, &c, f);
+    if (err == TUTTI_OK) err = last_time(x->fd, &c, &f->t);
+    if (err == TUTTI_OK) err = sidecar_find(x, f);
+    if (err == TUTTI_OK && writes) err = tidy(x, &c, &f->t);
+    tutti__cdf_free(&c);
+    return err;
+}
+
+/* ---- opening: all ranks */
+
+static void topologies_set(tutti__exodus_model *m, const char *bytes, tutti_count n) {
+    for (tutti_count i = 0; i < n; i++) {
+        tutti__sidecar_topology t;
+        memcpy(&t, bytes + (size_t)i * sizeof t, sizeof t);
+        const tutti_count row = tutti__exodus_model_find(m, (tutti_exodus_kind)t.kind, t.id);
+        tutti_exodus_entity *e = row >= 0 ? &m->of[t.kind].row[row] : NULL;
+        char *copy = e && e->entries == 0 ? tutti__strdup(t.name) : NULL;
+        if (!copy) continue;
+        tutti__free((void *)(uintptr_t)e->topology);
+        e->topology = copy;
+        e->nodes = t.nodes;
+    }
+}
+
+static tutti_err take(tutti_exodus *x, const finding *f) {
+    tutti__exodus_catalogue where = {0};
+    TUTTI_TRY(tutti__cdf_decode(f->bytes, f->t.header_n, f->t.file_bytes, &x->cdf));
+    x->cdf.records = f->t.records;
+    TUTTI_TRY(tutti__exodus_catalogue_of(&x->cdf, &where));
+    const char *catalogue = f->bytes + f->t.header_n;
+    const tutti_err err = tutti__exodus_decode(&x->cdf, &where, catalogue, &x->model);
+    if (err == TUTTI_OK) topologies_set(&x->model, catalogue + where.bytes, f->t.topologies);
+    tutti__free(where.v);
+    x->last = f->t.last;
+    x->header = f->t.hash;
+    x->at = tutti__exodus_file_end(&x->cdf, x->cdf.records);
+    memcpy(x->warning, f->t.warning, sizeof x->warning);
+    return err;
+}
+
+tutti_err tutti__exodus_file_open(tutti_exodus *x) {
+    const int root = x->team->rank == 0;
+    finding f = {0};
+    tutti_err err = tutti__exodus_agree(x, root ? root_find(x, &f) : TUTTI_OK);
+    if (err == TUTTI_OK) err = tutti__team_tell(x->team, &f.t, (int)sizeof f.t);
+    if (err == TUTTI_OK) err = tutti__exodus_tell(x, (void **)&f.bytes, &f.n);
+    if (err == TUTTI_OK) err = tutti__exodus_agree(x, take(x, &f));
+    tutti__free(f.bytes);
+    if (err == TUTTI_OK) err = tutti_file_open(x->team->comm, x->path, x->mode, &x->io, &x->file);
+    if (err == TUTTI_OK) return TUTTI_OK;
+    root_close(x);
+    tutti__exodus_model_free(&x->model);
+    tutti__cdf_free(&x->cdf);
+    return err;
+}
+
+tutti_err tutti__exodus_file_close(tutti_exodus *x) {
+    const tutti_err err = x->file ? tutti_file_close(&x->file) : TUTTI_OK;
+    root_close(x);
+    return err;
+}
+
+/* ---- records */
+
+tutti_err tutti__exodus_file_records(tutti_exodus *x, tutti_count records, int durable) {
+    struct stat st;
+    const tutti_off end = tutti__exodus_file_end(&x->cdf, records);
+    if (fstat(x->fd, &st) != 0) return tutti__error_sys(errno, -1, "looking at the file");
+    if (st.st_size < end) { /* what comes last was not put */
+        if (ftruncate(x->fd, end) != 0) return tutti__error_sys(errno, end, "ending the record");
+        if (durable && fdatasync(x->fd) != 0) return tutti__error_sys(errno, -1, "fdatasync");
+    }
+    TUTTI_TRY(tutti__cdf_set_records(x->fd, &x->cdf, records));
+    if (durable && fdatasync(x->fd) != 0) return tutti__error_sys(errno, -1, "fdatasync");
+    return TUTTI_OK;
+}

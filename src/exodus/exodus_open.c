@@ -1,0 +1,502 @@
+/* exodus: create, open, close, refresh; files that follow each other.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/exodus_impl.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "exodus/sidecar.h"
+
+/* ---- options */
+
+static const tutti_exodus_options DEFAULTS = {.struct_size = sizeof(tutti_exodus_options),
+                                              .level = TUTTI_DURABLE,
+                                              .real_bytes = 8,
+                                              .name_length = 32,
+                                              .checksums = 1,
+                                              .sidecar = 1,
+                                              .busy = 5};
+
+void tutti_exodus_options_init_sized(tutti_exodus_options *opt, size_t struct_size) {
+    if (!opt || struct_size < sizeof opt->struct_size) return;
+    memset(opt, 0, struct_size);
+    memcpy(opt, &DEFAULTS, struct_size < sizeof DEFAULTS ? struct_size : sizeof DEFAULTS);
+    opt->struct_size = struct_size;
+}
+
+tutti_err tutti__exodus_options_take(const tutti_exodus_options *opt, tutti_exodus_options *out) {
+    *out = DEFAULTS;
+    if (opt) {
+        TUTTI_CHECK(opt->struct_size >= sizeof opt->struct_size, TUTTI_ERR_ARG,
+                    "the options are not initialised: begin with tutti_exodus_options_init");
+        const size_t n = opt->struct_size;
+        memcpy(out, opt, n < sizeof *out ? n : sizeof *out);
+    }
+    const tutti_exodus_options *o = out;
+    TUTTI_CHECK(o->level == TUTTI_DURABLE || o->level == TUTTI_VISIBLE, TUTTI_ERR_OPTION,
+                "level %d is neither TUTTI_DURABLE nor TUTTI_VISIBLE", o->level);
+    TUTTI_CHECK(o->real_bytes == 4 || o->real_bytes == 8, TUTTI_ERR_OPTION,
+                "real_bytes is %d, neither 4 nor 8", o->real_bytes);
+    TUTTI_CHECK(o->integer_bytes == 0 || o->integer_bytes == 4 || o->integer_bytes == 8,
+                TUTTI_ERR_OPTION, "integer_bytes is %d, none of 0, 4, 8", o->integer_bytes);
+    TUTTI_CHECK(o->name_length >= 32 && o->name_length <= 255, TUTTI_ERR_OPTION,
+                "name_length is %d: 32 ... 255", o->name_length);
+    TUTTI_CHECK(o->steps_per_file >= 0, TUTTI_ERR_OPTION, "%d steps per file", o->steps_per_file);
+    TUTTI_CHECK(o->alignment >= 0 && o->alignment <= 1 << 30 && o->alignment % 4 == 0,
+                TUTTI_ERR_OPTION, "alignment is %lld: a multiple of 4, up to 2^30",
+                (long long)o->alignment);
+    TUTTI_CHECK(o->busy >= 0 && o->busy <= 86400, TUTTI_ERR_OPTION, "busy is %g seconds", o->busy);
+    return TUTTI_OK;
+}
+
+/* ---- the object */
+
+static tutti_err object_make(const char *path, int mode, const tutti_exodus_options *opt,
+                             tutti_exodus **out) {
+    static atomic_llong number;
+    tutti_exodus *x = tutti__calloc(1, sizeof *x);
+    if (!x) return TUTTI_ERR_NOMEM;
+    *out = x;
+    x->mode = mode;
+    x->fd = -1;
+    x->file_number = 1;
+    x->number = atomic_fetch_add(&number, 1) + 1;
+    x->path = tutti__strdup(path);
+    x->first = tutti__strdup(path);
+    if (!x->path || !x->first) return TUTTI_ERR_NOMEM;
+    TUTTI_TRY(tutti__exodus_options_take(opt, &x->opt));
+    TUTTI_TRY(x->opt.io ? tutti__options_take(x->opt.io, &x->io) : tutti_options_init(&x->io));
+    x->opt.io = NULL;
+    return TUTTI_OK;
+}
+
+/* What belongs to the file that it is on. */
+static void contents_free(tutti_exodus *x) {
+    tutti__exodus_held_free(x);
+    tutti__exodus_dealt_free(x);
+    tutti__exodus_region_free(&x->mesh);
+    tutti__exodus_model_free(&x->model);
+    tutti__cdf_free(&x->cdf);
+    tutti__free(x->checked);
+    x->checked = NULL;
+    x->checked_n = 0;
+}
+
+static void object_free(tutti_exodus *x) {
+    if (!x) return;
+    const tutti_error_info keep = *tutti_last_error();
+    contents_free(x);
+    tutti__sidecar_close(&x->sidecar);
+    if (x->fd >= 0) close(x->fd);
+    if (x->team) tutti__team_give(&x->team);
+    tutti__handle_remove(&x->handle);
+    tutti__free(x->path);
+    tutti__free(x->first);
+    tutti__free(x);
+    tutti__error_assign(&keep);
+}
+
+static tutti_err open_check(const char *path, int mode, const void *x_out) {
+    TUTTI_CHECK(x_out, TUTTI_ERR_ARG, "nowhere to put the handle");
+    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
+    TUTTI_CHECK(strlen(path) < 3800, TUTTI_ERR_ARG, "the path is too long");
+    TUTTI_CHECK((mode & TUTTI_READ) && (mode & ~(TUTTI_READ | TUTTI_WRITE)) == 0, TUTTI_ERR_ARG,
+                "mode %d: TUTTI_READ, or TUTTI_READ | TUTTI_WRITE", mode);
+    return TUTTI_OK;
+}
+
+static uint64_t open_hash(const char *path, int mode, int creates, const tutti_exodus *x) {
+    const tutti_exodus_options *o = &x->opt;
+    const int64_t words[] = {mode,
+                             creates,
+                             o->level,
+                             o->real_bytes,
+                             o->integer_bytes,
+                             o->name_length,
+                             o->checksums,
+                             o->sidecar,
+                             o->check_reads,
+                             o->steps_per_file,
+                             o->nemesis,
+                             o->overwrite,
+                             o->alignment,
+                             (int64_t)o->choice.rule,
+                             (int64_t)o->choice.seed};
+    return tutti__hash(tutti__hash_text(TUTTI__HASH_START, path), words, sizeof words);
+}
+
+/* All mean the same, or none goes on; then there is a team. */
+static tutti_err begin(MPI_Comm comm, tutti_exodus *x, uint64_t hash, tutti_err mine) {
+    tutti__team *team = NULL;
+    const tutti_error_info trouble = *tutti_last_error();
+    const tutti__call call = {.kind = TUTTI__CALL_EXODUS,
+                              .agrees = mine == TUTTI_OK ? (int64_t)(hash >> 1) : 0,
+                              .what = "the Exodus file: its path, mode or options"};
+    TUTTI_TRY(tutti__team_take(comm, "", &team));
+    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+    const tutti_err err = tutti__team_call(team, &call, mine, 0, NULL);
+    if (err == TUTTI_OK)
+        x->team = team;
+    else
+        tutti__team_give(&team);
+    return err;
+}
+
+static tutti_err end(const char *name, const char *path, tutti_exodus *x, tutti_err err,
+                     tutti_exodus **x_out) {
+    if (err != TUTTI_OK) {
+        tutti__error_context(name, path, -1);
+        object_free(x);
+        return err;
+    }
+    tutti__handle_add(&x->handle, TUTTI__EXODUS);
+    *x_out = x;
+    return TUTTI_OK;
+}
+
+/* ---- create, open, close */
+
+static void model_begin(tutti_exodus *x) {
+    tutti__exodus_model *m = &x->model;
+    m->real_bytes = x->opt.real_bytes;
+    m->id_bytes = m->map_bytes = m->bulk_bytes = x->opt.integer_bytes;
+    m->name_length = x->opt.name_length;
+    x->defining = 1;
+}
+
+/* Rank 0: may it be made?  It is looked at again when it is. */
+static tutti_err place_free(const tutti_exodus *x) {
+    TUTTI_CHECK(x->opt.overwrite || access(x->path, F_OK) != 0, TUTTI_ERR_EXISTS,
+                "'%s' is there already: option overwrite", x->path);
+    return TUTTI_OK;
+}
+
+tutti_err tutti_exodus_create(MPI_Comm comm, const char *path, const tutti_exodus_options *opt,
+                              tutti_exodus **x_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_exodus *x = NULL;
+    const int mode = TUTTI_READ | TUTTI_WRITE;
+    TUTTI_TRY(tutti__comm_usable(comm));
+    tutti_err err = open_check(path, mode, x_out);
+    if (err == TUTTI_OK) err = object_make(path, mode, opt, &x);
+    err = begin(comm, x, err == TUTTI_OK ? open_hash(path, mode, 1, x) : 0, err);
+    if (err == TUTTI_OK)
+        err = tutti__exodus_agree(x, x->team->rank == 0 ? place_free(x) : TUTTI_OK);
+    if (err == TUTTI_OK) {
+        tutti__exodus_model_init(&x->model);
+        model_begin(x);
+    }
+    return end("create", path, x, err, x_out);
+}
+
+tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,
+                            const tutti_exodus_options *opt, tutti_exodus **x_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_exodus *x = NULL;
+    TUTTI_TRY(tutti__comm_usable(comm));
+    tutti_err err = open_check(path, mode, x_out);
+    if (err == TUTTI_OK) err = object_make(path, mode, opt, &x);
+    err = begin(comm, x, err == TUTTI_OK ? open_hash(path, mode, 0, x) : 0, err);
+    if (err == TUTTI_OK) err = tutti__exodus_file_open(x);
+    if (err == TUTTI_OK) x->topology = 1;
+    return end("open", path, x, err, x_out);
+}
+
+/* Leave the file: a step that was not committed is given up, the mesh is whole.   Collective. */
+static tutti_err leave(tutti_exodus *x) {
+    tutti_err err = tutti__exodus_give_up(x);
+    tutti_error_info why = *tutti_last_error();
+    const tutti_err summed = tutti__exodus_mesh_end(x);
+    if (err == TUTTI_OK && summed != TUTTI_OK) {
+        err = summed;
+        why = *tutti_last_error();
+    }
+    const tutti_err closed = tutti__exodus_file_close(x);
+    if (err == TUTTI_OK) return closed;
+    tutti__error_assign(&why);
+    return err;
+}
+
+tutti_err tutti_exodus_close(tutti_exodus **px) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_CHECK(px && *px, TUTTI_ERR_ARG, "the Exodus handle is NULL");
+    tutti_exodus *x = *px;
+    const tutti_err live = tutti__exodus_live(x);
+    if (live != TUTTI_OK) {
+        *px = NULL;
+        return live;
+    }
+    TUTTI_TRY(tutti__exodus_call(x, "close", 0, tutti__exodus_idle(x)));
+    const tutti_err err = tutti__exodus_named(x, "close", leave(x));
+    *px = NULL;
+    object_free(x);
+    return err;
+}
+
+/* ---- refresh */
+
+/* Rank 0: how many records the file has now. */
+static tutti_err records_now(tutti_exodus *x, tutti_count *out) {
+    void *bytes = NULL;
+    size_t n = 0;
+    tutti_off size = 0;
+    tutti__cdf c;
+    TUTTI_TRY(tutti__cdf_read_header(x->path, &bytes, &n, &size));
+    tutti_err err = tutti__cdf_decode(bytes, n, size, &c);
+    if (err == TUTTI_OK) {
+        const tutti_count there = tutti__cdf_records_in(&c, size);
+        *out = c.records < 0 ? there : tutti__min(c.records, there);
+        if (tutti__exodus_header_hash(bytes, n, c.version) != x->header)
+            err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
+                                   "another file is at '%s' now: open it again", x->path);
+        tutti__cdf_free(&c);
+    }
+    tutti__free(bytes);
+    return err;
+}
+
+tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__exodus_live(x));
+    tutti_err err = tutti__exodus_defined(x);
+    if (err == TUTTI_OK) err = tutti__exodus_idle(x);
+    TUTTI_TRY(tutti__exodus_call(x, "refresh", 0, err));
+    if (changed_out) *changed_out = 0;
+    if (x->mode & TUTTI_WRITE) return TUTTI_OK; /* nobody else writes */
+    tutti_count now = 0;
+    err = tutti__exodus_agree(x, x->team->rank == 0 ? records_now(x, &now) : TUTTI_OK);
+    if (err == TUTTI_OK) err = tutti__team_tell(x->team, &now, (int)sizeof now);
+    if (err == TUTTI_OK) {
+        if (changed_out) *changed_out = now != x->cdf.records;
+        if (now < x->cdf.records) x->checked_n = tutti__min(x->checked_n, now + 1);
+        x->cdf.records = now;
+        x->at = tutti__exodus_file_end(&x->cdf, now);
+    }
+    return tutti__exodus_named(x, "refresh", err);
+}
+
+/* ---- files that follow each other */
+
+static tutti_err follow_check(const tutti_exodus *x) {
+    TUTTI_TRY(tutti__exodus_defined(x));
+    TUTTI_CHECK(!x->step, TUTTI_ERR_STATE,
+                "a step has begun and was neither committed nor "
+                "discarded");
+    return tutti__exodus_idle(x);
+}
+
+static tutti_err path_next(tutti_exodus *x, char **out) {
+    *out = tutti__exodus_file_path(x->first, x->file_number + 1);
+    return *out ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+static void path_set(tutti_exodus *x, char *path) {
+    tutti__free(x->path);
+    x->path = path;
+    x->file_number++;
+}
+
+tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
+    TUTTI_KEEP_ERRNO;
+    char *path = NULL;
+    TUTTI_TRY(tutti__exodus_live(x));
+    tutti_err err = tutti__exodus_writable(x);
+    if (err == TUTTI_OK) err = follow_check(x);
+    if (err == TUTTI_OK) err = path_next(x, &path);
+    err = tutti__exodus_call(x, "new_topology", 0, err);
+    if (err == TUTTI_OK) err = tutti__exodus_named(x, "new_topology", leave(x));
+    if (err != TUTTI_OK) {
+        tutti__free(path);
+        return err;
+    }
+    path_set(x, path);
+    tutti__exodus_held_free(x);
+    tutti__exodus_dealt_free(x);
+    tutti__cdf_free(&x->cdf);
+    tutti__exodus_model_forget(&x->model);
+    model_begin(x);
+    return TUTTI_OK;
+}
+
+/* What the handle has of a file. */
+typedef struct {
+    char *path;
+    tutti_file *file;
+    int fd;
+    double last;
+    tutti_off at;
+    uint64_t header;
+    tutti__sidecar *sidecar;
+    tutti__exodus_model model;
+    tutti__cdf cdf;
+} opened;
+
+static opened opened_of(const tutti_exodus *x) {
+    return (opened){x->path,   x->file,    x->fd,    x->last, x->at,
+                    x->header, x->sidecar, x->model, x->cdf};
+}
+
+static void opened_set(tutti_exodus *x, const opened *o) {
+    x->path = o->path;
+    x->file = o->file;
+    x->fd = o->fd;
+    x->last = o->last;
+    x->at = o->at;
+    x->header = o->header;
+    x->sidecar = o->sidecar;
+    x->model = o->model;
+    x->cdf = o->cdf;
+}
+
+/* Close another file than the one that it is on. */
+static tutti_err opened_close(tutti_exodus *x, const opened *o) {
+    const opened now = opened_of(x);
+    opened_set(x, o);
+    const tutti_err err = tutti__exodus_file_close(x);
+    opened_set(x, &now);
+    return err;
+}
+
+static void steps_forget(tutti_exodus *x) {
+    tutti__free(x->checked);
+    x->checked = NULL;
+    x->checked_n = 0;
+}
+
+/* Rank 0: is there one? */
+static tutti_err is_there(const char *path) {
+    TUTTI_CHECK(access(path, F_OK) == 0, TUTTI_ERR_NOT_FOUND, "there is no '%s'", path);
+    return TUTTI_OK;
+}
+
+tutti_err tutti_exodus_next_file(tutti_exodus *x) {
+    TUTTI_KEEP_ERRNO;
+    char *path = NULL;
+    TUTTI_TRY(tutti__exodus_live(x));
+    tutti_err err = follow_check(x);
+    if (err == TUTTI_OK) err = path_next(x, &path);
+    err = tutti__exodus_call(x, "next_file", 0, err);
+    if (err == TUTTI_OK) err = tutti__exodus_agree(x, x->team->rank ? TUTTI_OK : is_there(path));
+    if (err == TUTTI_OK) err = tutti__exodus_mesh_end(x);
+    if (err != TUTTI_OK) {
+        tutti__free(path);
+        return tutti__exodus_named(x, "next_file", err);
+    }
+    const opened old = opened_of(x);
+    const opened none = {.path = path, .fd = -1, .cdf = {.record_dim = -1}};
+    opened_set(x, &none);
+    err = tutti__exodus_named(x, "next_file", tutti__exodus_file_open(x));
+    if (err != TUTTI_OK) {
+        opened_set(x, &old);
+        tutti__free(path);
+        return err;
+    }
+    err = opened_close(x, &old);
+    tutti__exodus_model old_model = old.model;
+    tutti__cdf old_cdf = old.cdf;
+    tutti__exodus_model_free(&old_model);
+    tutti__cdf_free(&old_cdf);
+    tutti__free(old.path);
+    steps_forget(x);
+    x->file_number++;
+    if (x->header != old.header) { /* another mesh; otherwise it is the same, with other steps */
+        tutti__exodus_held_free(x);
+        tutti__exodus_dealt_free(x);
+        x->topology++;
+    }
+    return tutti__exodus_named(x, "next_file", err);
+}
+
+/* ---- n steps per file */
+
+/* This rank's share of the arrays of the mesh, from one file to another. */
+static tutti_err arrays_copy(const tutti_exodus *x, tutti_file *from, tutti_file *to) {
+    enum { PIECE = 4 << 20 };
+    const tutti_off begin = x->cdf.header_bytes, n = x->cdf.fixed_end - begin;
+    const tutti_off lo = begin + n / x->team->size * x->team->rank;
+    const tutti_off hi = x->team->rank == x->team->size - 1
+                             ? x->cdf.fixed_end
+                             : begin + n / x->team->size * (x->team->rank + 1);
+    char *buf = tutti__malloc(PIECE);
+    tutti_err err = buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_off at = lo; at < hi && err == TUTTI_OK; at += PIECE) {
+        tutti_access *access = NULL;
+        tutti_off count = 0;
+        const tutti_off bytes = tutti__min(PIECE, hi - at);
+        err = tutti_access_contiguous(at, bytes, &access);
+        if (err == TUTTI_OK) err = tutti_file_read_independent(from, access, buf, &count);
+        if (err == TUTTI_OK && count < bytes) memset(buf + count, 0, (size_t)(bytes - count));
+        if (err == TUTTI_OK) err = tutti_file_write_independent(to, access, buf, NULL);
+        tutti_access_free(&access);
+    }
+    tutti__free(buf);
+    return err;
+}
+
+/* Rank 0: bytes and places are the same, so are the sums. */
+static tutti_err sums_copy(tutti__sidecar *from, tutti__sidecar *to) {
+    uint64_t *sums = NULL;
+    tutti_count n = 0;
+    if (!from || !to) return TUTTI_OK;
+    tutti_err err = tutti__sidecar_sums(from, 0, &sums, &n);
+    if (err == TUTTI_ERR_NOT_FOUND) return TUTTI_OK;
+    if (err == TUTTI_OK) err = tutti__sidecar_add_sums(to, 0, n, sums);
+    tutti__free(sums);
+    return err;
+}
+
+/* The mesh in the file that has been made. */
+static tutti_err mesh_copy(tutti_exodus *x, const opened *from) {
+    tutti_err err = arrays_copy(x, from->file, x->file);
+    if (err == TUTTI_OK && x->team->rank == 0) err = sums_copy(from->sidecar, x->sidecar);
+    if (err == TUTTI_OK && x->opt.level == TUTTI_DURABLE) err = tutti__sync_here(x->file);
+    return tutti__exodus_agree(x, err);
+}
+
+/* What has been made of the next file goes again. */
+static void unmake(tutti_exodus *x) {
+    const tutti_error_info why = *tutti_last_error();
+    if (x->file && tutti__exodus_file_close(x) != TUTTI_OK) x->file = NULL;
+    if (x->team->rank == 0) {
+        unlink(x->path);
+        tutti__sidecar_remove(x->path);
+    }
+    tutti__error_assign(&why);
+}
+
+tutti_err tutti__exodus_next_steps(tutti_exodus *x) {
+    char *path = NULL;
+    TUTTI_TRY(tutti__exodus_agree(x, path_next(x, &path)));
+    const opened old = opened_of(x);
+    x->path = path;
+    x->file = NULL;
+    x->fd = -1;
+    x->sidecar = NULL;
+    x->cdf.records = 0;
+    tutti_err err = tutti__exodus_file_make(x);
+    if (err == TUTTI_OK) {
+        err = mesh_copy(x, &old);
+        if (err != TUTTI_OK) unmake(x);
+    }
+    if (err != TUTTI_OK) {
+        opened_set(x, &old);
+        tutti__free(path);
+        return err;
+    }
+    err = opened_close(x, &old);
+    tutti__free(old.path);
+    steps_forget(x);
+    x->file_number++;
+    return err;
+}
+
+/* ---- asking */
+
+const char *tutti_exodus_path(const tutti_exodus *x) {
+    return tutti__exodus_live(x) == TUTTI_OK ? x->path : "";
+}
+
+const char *tutti_exodus_warning(const tutti_exodus *x) {
+    return tutti__exodus_live(x) == TUTTI_OK ? x->warning : "";
+}

@@ -1,0 +1,254 @@
+/* exodus: checksums of the mesh and of steps.
+ *
+ * A region is written by any number of operations.  Sums of blocks that one of them wrote whole have come with
+ * it, but are good only if no other one has touched the block: each rank notes which operations it had bytes of
+ * a block in, the first and the last, and rank 0 compares what all have noted.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/exodus_impl.h"
+
+#include <stdio.h>
+#include "comm/wait.h"
+#include "dataset/blocks.h"
+#include "exodus/sidecar.h"
+
+struct tutti__exodus_region {
+    tutti__blocks blocks; /* one extent */
+    tutti__sums **sums;   /* of each operation */
+    int64_t sums_n;
+    int32_t operations;
+    int32_t *touched; /* [2 * blocks] for each the last operation, and minus the first; 0: none */
+};
+
+/* ---- while it is written */
+
+tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_off hi,
+                                    tutti__exodus_region **out) {
+    *out = NULL;
+    if (!x->opt.checksums || !x->opt.sidecar) return TUTTI_OK;
+    tutti__exodus_region *r = tutti__calloc(1, sizeof *r);
+    if (!r) return TUTTI_ERR_NOMEM;
+    tutti_err err = tutti__blocks_make(1, &r->blocks);
+    if (err == TUTTI_OK) {
+        tutti__blocks_add(&r->blocks, lo, hi - lo);
+        r->touched = tutti__calloc((size_t)r->blocks.first[1] * 2 + 1, sizeof *r->touched);
+        if (!r->touched) err = TUTTI_ERR_NOMEM;
+    }
+    if (err == TUTTI_OK)
+        *out = r;
+    else
+        tutti__exodus_region_free(&r);
+    return err;
+}
+
+void tutti__exodus_region_free(tutti__exodus_region **pr) {
+    tutti__exodus_region *r = *pr;
+    *pr = NULL;
+    if (!r) return;
+    for (int64_t i = 0; i < r->sums_n; i++) {
+        tutti__free(r->sums[i]->v);
+        tutti__free(r->sums[i]);
+    }
+    tutti__free(r->sums);
+    tutti__free(r->touched);
+    tutti__blocks_free(&r->blocks);
+    tutti__free(r);
+}
+
+void tutti__exodus_region_next(tutti__exodus_region *r) {
+    if (r) r->operations++;
+}
+
+static void note(tutti__exodus_region *r, int64_t block) {
+    int32_t *t = &r->touched[2 * block];
+    t[0] = r->operations;
+    if (t[1] == 0) t[1] = -r->operations;
+}
+
+static int64_t block_of(const tutti__exodus_region *r, tutti_off at) {
+    const tutti__summed *e = &r->blocks.of[0];
+    const tutti_off in = tutti__min(tutti__max(at, e->start), e->start + e->bytes - 1);
+    return in / TUTTI__BLOCK - e->start / TUTTI__BLOCK;
+}
+
+void tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo, tutti_off hi) {
+    tutti__exodus_region_next(r);
+    if (!r || lo >= hi || r->blocks.first[1] == 0) return;
+    for (int64_t b = block_of(r, lo); b <= block_of(r, hi - 1); b++) note(r, b);
+}
+
+tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_part *parts,
+                                    tutti__sums **out) {
+    *out = NULL;
+    if (!r || r->blocks.first[1] == 0) return TUTTI_OK;
+    tutti__sums *sums = tutti__calloc(1, sizeof *sums);
+    if (!sums) return TUTTI_ERR_NOMEM;
+    tutti__sums **at = tutti__table_grow(&r->sums, &r->sums_n, sizeof *at);
+    if (!at) {
+        tutti__free(sums);
+        return TUTTI_ERR_NOMEM;
+    }
+    sums->bytes = TUTTI__BLOCK;
+    *at = *out = sums;
+    for (int i = 0; i < n; i++) {
+        tutti_off lo, hi;
+        tutti_access_bounds(parts[i].access, &lo, &hi);
+        if (lo >= hi) continue;
+        const int64_t last = block_of(r, hi - 1);
+        const tutti_off start = r->blocks.of[0].start / TUTTI__BLOCK * TUTTI__BLOCK;
+        const int dense = tutti_access_bytes(parts[i].access) == hi - lo;
+        for (int64_t b = block_of(r, lo); b <= last; b++) {
+            const tutti_off from = start + b * TUTTI__BLOCK;
+            if (dense || tutti_access_bytes_in(parts[i].access, from, from + TUTTI__BLOCK) > 0)
+                note(r, b);
+        }
+    }
+    return TUTTI_OK;
+}
+
+/* ---- when it is whole */
+
+/* Which blocks one operation wrote alone, 1; on all ranks.   Collective. */
+static tutti_err alone(tutti_exodus *x, const tutti__exodus_region *r, int32_t *all) {
+    const int64_t n = 2 * r->blocks.first[1];
+    const int64_t step = 1 << 28;
+    for (int64_t i = 0; i < n / 2; i++) { /* who has not touched it says nothing */
+        all[2 * i] = r->touched[2 * i];
+        all[2 * i + 1] = r->touched[2 * i + 1] ? r->touched[2 * i + 1] : INT32_MIN;
+    }
+    for (int64_t at = 0; at < n; at += step) {
+        MPI_Request q;
+        TUTTI_MPI(MPI_Iallreduce(MPI_IN_PLACE, all + at, (int)tutti__min(step, n - at), MPI_INT32_T,
+                                 MPI_MAX, x->team->comm, &q));
+        TUTTI_TRY(tutti__team_finish(1, &q));
+    }
+    for (int64_t i = 0; i < n / 2; i++) all[i] = all[2 * i] > 0 && all[2 * i] == -all[2 * i + 1];
+    return TUTTI_OK;
+}
+
+static tutti_err known(const tutti__exodus_region *r, const int32_t *alone, tutti__sum **out,
+                       int64_t *n_out) {
+    size_t room = 0;
+    int64_t n = 0, extent = 0;
+    for (int64_t i = 0; i < r->sums_n; i++) room += r->sums[i]->n;
+    tutti__sum *v = tutti__malloc(room * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (int64_t i = 0; i < r->sums_n; i++)
+        for (size_t k = 0; k < r->sums[i]->n; k++) {
+            const int64_t b = tutti__blocks_whole(&r->blocks, r->sums[i]->v[k].block, &extent);
+            if (b >= 0 && alone[b]) v[n++] = (tutti__sum){b, r->sums[i]->v[k].hash};
+        }
+    *out = v;
+    *n_out = n;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__exodus_region_end(tutti_exodus *x, tutti__exodus_region *r, uint64_t **table_out,
+                                   tutti_count *n_out) {
+    tutti__sum *mine = NULL;
+    int64_t n = 0;
+    *table_out = NULL;
+    *n_out = 0;
+    if (!r) return TUTTI_OK;
+    int32_t *all = tutti__malloc((size_t)r->blocks.first[1] * 2 * sizeof *all);
+    tutti_err err = tutti__exodus_agree(x, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err == TUTTI_OK) err = alone(x, r, all);
+    if (err == TUTTI_OK) err = tutti__exodus_agree(x, known(r, all, &mine, &n));
+    if (err == TUTTI_OK) err = tutti__blocks_sum(x->team, x->file, &r->blocks, n, mine, table_out);
+    tutti__free(all);
+    tutti__free(mine);
+    if (err == TUTTI_OK) *n_out = r->blocks.first[1];
+    return err;
+}
+
+tutti_err tutti__exodus_mesh_end(tutti_exodus *x) {
+    uint64_t *table = NULL;
+    tutti_count n = 0;
+    if (!x->mesh) return TUTTI_OK;
+    tutti_err err = tutti__exodus_region_end(x, x->mesh, &table, &n);
+    if (err == TUTTI_OK && x->opt.level == TUTTI_DURABLE)
+        err = tutti__exodus_agree(x, tutti__sync_here(x->file));
+    if (err == TUTTI_OK) {
+        if (x->team->rank == 0 && x->sidecar)
+            err = tutti__sidecar_add_sums(x->sidecar, 0, n, table);
+        err = tutti__exodus_agree(x, err);
+    }
+    tutti__free(table);
+    if (err == TUTTI_OK) tutti__exodus_region_free(&x->mesh);
+    return err;
+}
+
+/* ---- comparing */
+
+static tutti_err share_compare(tutti_exodus *x, tutti_count step, const tutti__blocks *b,
+                               const uint64_t *want) {
+    const int64_t n = b->first[1];
+    const int64_t lo = n * x->team->rank / x->team->size,
+                  hi = n * (x->team->rank + 1) / x->team->size;
+    uint64_t *got = tutti__malloc((size_t)(hi - lo) * sizeof *got);
+    tutti_err err = got ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = tutti__blocks_read(x->file, b, NULL, lo, hi - lo, got);
+    for (int64_t i = lo; i < hi && err == TUTTI_OK; i++) {
+        tutti_off from, to;
+        if (got[i - lo] == want[i]) continue;
+        tutti__blocks_bounds(b, i, &from, &to);
+        char where[40] = "the mesh";
+        if (step > 0) snprintf(where, sizeof where, "step %lld", (long long)step);
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, from, "%s: bytes %lld ... %lld are damaged",
+                               where, (long long)from, (long long)to - 1);
+    }
+    tutti__free(got);
+    return err;
+}
+
+tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step, tutti_off *bytes_out) {
+    const int root = x->team->rank == 0;
+    const tutti_off lo =
+        step > 0 ? x->cdf.record_begin + (step - 1) * x->cdf.record_bytes : x->cdf.header_bytes;
+    const tutti_off hi = step > 0 ? lo + x->cdf.record_bytes : x->cdf.fixed_end;
+    tutti__blocks b = {0};
+    void *want = NULL;
+    tutti_count n = -1; /* none */
+    tutti_err err = TUTTI_OK;
+    if (root && x->sidecar) {
+        err = tutti__sidecar_sums(x->sidecar, step, (uint64_t **)&want, &n);
+        if (err == TUTTI_ERR_NOT_FOUND) err = TUTTI_OK;
+        if (n >= 0 && n != tutti__blocks_of(lo, hi - lo))
+            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                   "step %lld has %lld checksums of %lld blocks", (long long)step,
+                                   (long long)n, (long long)tutti__blocks_of(lo, hi - lo));
+    }
+    err = tutti__exodus_agree(x, err);
+    if (err == TUTTI_OK) err = tutti__team_tell(x->team, &n, (int)sizeof n);
+    if (err != TUTTI_OK || n < 0) {
+        tutti__free(want);
+        return err;
+    }
+    size_t bytes = (size_t)n * sizeof(uint64_t);
+    err = tutti__exodus_tell(x, &want, &bytes);
+    if (err == TUTTI_OK) {
+        err = tutti__blocks_make(1, &b);
+        if (err == TUTTI_OK) {
+            tutti__blocks_add(&b, lo, hi - lo);
+            err = share_compare(x, step, &b, want);
+        }
+        err = tutti__exodus_agree(x, err);
+    }
+    if (err == TUTTI_OK) *bytes_out += hi - lo;
+    tutti__blocks_free(&b);
+    tutti__free(want);
+    return err;
+}
+
+tutti_err tutti_exodus_verify(tutti_exodus *x, tutti_off *bytes_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_off bytes = 0;
+    TUTTI_TRY(tutti__exodus_live(x));
+    tutti_err err = tutti__exodus_defined(x);
+    if (err == TUTTI_OK) err = tutti__exodus_idle(x);
+    TUTTI_TRY(tutti__exodus_call(x, "verify", 0, err));
+    err = tutti__exodus_mesh_end(x);
+    for (tutti_count i = 0; i <= x->cdf.records && err == TUTTI_OK; i++)
+        err = tutti__exodus_compare(x, i, &bytes);
+    if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;
+    return tutti__exodus_named(x, "verify", err);
+}

@@ -1,0 +1,386 @@
+/* exodus: entries of blocks by their positions.
+ *
+ * Where the list of an nsided or nfaced entry begins only the counts of all before it tell: every rank
+ * reads the counts of its slice and sums them up, and is asked by the others.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exodus/deal.h"
+
+void tutti__entries_free(tutti__entries *e) {
+    tutti__free(e->position);
+    tutti__free(e->start);
+    tutti__free(e->to);
+    *e = (tutti__entries){.n = 0};
+}
+
+tutti_count *tutti__starts_of(const tutti__exodus_model *m, tutti_exodus_kind kind) {
+    const tutti__exodus_table *table = &m->of[kind];
+    tutti_count *v = tutti__calloc((size_t)table->n + 1, sizeof *v);
+    for (tutti_count c = 0; c < table->n && v; c++) v[c + 1] = v[c] + table->row[c].entries;
+    return v;
+}
+
+tutti_count tutti__entity_at(const tutti_count *starts, tutti_count n, tutti_count p) {
+    tutti_count lo = 0, hi = n;
+    while (hi - lo > 1) {
+        const tutti_count mid = lo + (hi - lo) / 2;
+        if (starts[mid] <= p)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static int by_value(const void *a, const void *b) {
+    const tutti_count x = *(const tutti_count *)a, y = *(const tutti_count *)b;
+    return (x > y) - (x < y);
+}
+
+tutti_count tutti__once_each(tutti_count *v, tutti_count n) {
+    tutti_count kept = 0;
+    int rising = 1;
+    for (tutti_count i = 1; i < n && rising; i++) rising = v[i - 1] <= v[i];
+    if (!rising) qsort(v, (size_t)n, sizeof *v, by_value);
+    for (tutti_count i = 0; i < n; i++)
+        if (kept == 0 || v[i] != v[kept - 1]) v[kept++] = v[i];
+    return kept;
+}
+
+tutti_count tutti__find_rising(const tutti_count *v, tutti_count n, tutti_count x) {
+    tutti_count lo = 0, hi = n;
+    if (n > 0 && x >= v[0] && x - v[0] < n && v[x - v[0]] == x) return x - v[0]; /* no gaps so far */
+    while (lo < hi) {
+        const tutti_count mid = lo + (hi - lo) / 2;
+        if (v[mid] < x)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < n && v[lo] == x ? lo : -1;
+}
+
+tutti_err tutti__entries_targets(const tutti__entries *e, tutti_count *n_out, tutti_count **out) {
+    const tutti_count all = e->start[e->n];
+    tutti_count *v = tutti__malloc((size_t)(all + 1) * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    if (all > 0) memcpy(v, e->to, (size_t)all * sizeof *v);
+    *n_out = tutti__once_each(v, all);
+    *out = v;
+    return TUTTI_OK;
+}
+
+/* ---- lists */
+
+/* Where the list of an entry lies in its block, and how long it is. */
+typedef struct {
+    tutti_count at, n;
+} extent;
+
+/* Entries of the listed blocks alone, one block after the other. */
+typedef struct {
+    tutti_count blocks;
+    tutti_count *start; /* [blocks + 1] entries of blocks before that are lists */
+    tutti_count first, n;
+    extent *own; /* [n] of this rank's slice */
+    tutti__mesh_values values;
+} lists;
+
+static void lists_free(lists *l) {
+    tutti__free(l->start);
+    tutti__free(l->own);
+    tutti__mesh_values_free(&l->values);
+}
+
+static tutti_err lists_make(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
+    const tutti__exodus_table *table = &x->model.of[kind];
+    l->blocks = table->n;
+    l->start = tutti__calloc((size_t)table->n + 1, sizeof *l->start);
+    if (!l->start) return TUTTI_ERR_NOMEM;
+    for (tutti_count c = 0; c < table->n; c++)
+        l->start[c + 1] =
+            l->start[c] + (tutti__shape_list_of(table->row[c].topology) ? table->row[c].entries : 0);
+    l->first = tutti__mesh_first(l->start[table->n], x->team->size, x->team->rank);
+    l->n = tutti__mesh_first(l->start[table->n], x->team->size, x->team->rank + 1) - l->first;
+    l->own = tutti__calloc((size_t)l->n + 1, sizeof *l->own);
+    return l->own ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+/* The part of block c in the slice: from *lo to *hi of the block. */
+static void slice_of(const lists *l, tutti_count c, tutti_count *lo, tutti_count *hi) {
+    *lo = tutti__max(l->start[c], l->first) - l->start[c];
+    *hi = tutti__min(l->start[c + 1], l->first + l->n) - l->start[c];
+}
+
+static tutti_err counts_read(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
+    const tutti__exodus_table *table = &x->model.of[kind];
+    tutti__bundle b = {.n = 0};
+    tutti_err mine = TUTTI_OK;
+    tutti_count lo, hi, index = 0;
+    tutti__exodus_place at;
+    for (tutti_count c = 0; c < l->blocks && mine == TUTTI_OK; c++) {
+        slice_of(l, c, &lo, &hi);
+        if (lo >= hi) continue;
+        const tutti_exodus_array a = {
+            .what = TUTTI_EXODUS_COUNTS, .kind = kind, .id = table->row[c].id};
+        mine = tutti__exodus_place_of(x, &a, &at);
+        if (mine == TUTTI_OK) mine = tutti__bundle_add(&b, &at, lo, hi - lo, &index, NULL);
+        for (tutti_count i = lo; i < hi && mine == TUTTI_OK; i++)
+            l->own[l->start[c] + i - l->first] = (extent){(tutti_count)at.type, index + i - lo};
+    }
+    tutti_err err = tutti__bundle_move(x, &b, 0, 0, NULL, mine);
+    for (tutti_count i = 0; i < l->n && err == TUTTI_OK; i++)
+        l->own[i].n = tutti__bundle_ints(&b, (tutti_type)l->own[i].at)[l->own[i].n];
+    tutti__bundle_free(&b);
+    return err;
+}
+
+/* Counts become places, block by block. */
+static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
+    const tutti__exodus_table *table = &x->model.of[kind];
+    int64_t *sum = tutti__calloc(2 * (size_t)l->blocks + 1, sizeof *sum), *before = sum + l->blocks;
+    tutti_err err = tutti__exodus_agree(x, sum ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    tutti_count lo, hi;
+    if (err != TUTTI_OK) {
+        tutti__free(sum);
+        return err;
+    }
+    for (tutti_count c = 0; c < l->blocks; c++)
+        for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
+            const tutti_count n = l->own[l->start[c] + lo - l->first].n;
+            if (n < 0 || n > table->row[c].list) err = TUTTI_ERR_FORMAT;
+            sum[c] += n;
+        }
+    if (err != TUTTI_OK) tutti__error_record(err, 0, -1, "an entry with an impossible count");
+    err = tutti__exodus_agree(x, err);
+    if (err == TUTTI_OK) err = tutti__sums_before(x->team, l->blocks, sum, before);
+    for (tutti_count c = 0; c < l->blocks && err == TUTTI_OK; c++) {
+        if (l->start[c + 1] > l->start[c] && sum[c] != table->row[c].list)
+            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                   "%s %lld: entries have %lld nodes (faces) together, the list %lld",
+                                   tutti_exodus_kind_name((int)kind), (long long)table->row[c].id,
+                                   (long long)sum[c], (long long)table->row[c].list);
+        for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
+            extent *e = &l->own[l->start[c] + lo - l->first];
+            e->at = before[c];
+            before[c] += e->n;
+        }
+    }
+    tutti__free(sum);
+    return err;
+}
+
+/* Everything about the lists of these entries.   Collective, if there are such blocks. */
+static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_count *starts,
+                           const tutti__entries *e, lists *l) {
+    tutti_count *number = NULL, n = 0;
+    TUTTI_TRY(tutti__exodus_agree(x, lists_make(x, kind, l)));
+    if (l->start[l->blocks] == 0) return TUTTI_OK;
+    TUTTI_TRY(counts_read(x, kind, l));
+    TUTTI_TRY(counts_sum(x, kind, l));
+    number = tutti__malloc((size_t)(e->n + 1) * sizeof *number);
+    for (tutti_count i = 0; i < e->n && number; i++) {
+        const tutti_count c = tutti__entity_at(starts, l->blocks, e->position[i]);
+        if (l->start[c + 1] > l->start[c])
+            number[n++] = l->start[c] + e->position[i] - starts[c];
+    }
+    const tutti__mesh_question q = {.all = l->start[l->blocks],
+                                    .item = sizeof *l->own,
+                                    .own = l->own,
+                                    .n = n,
+                                    .number = number};
+    const tutti_err err =
+        tutti__mesh_ask(x->team, number ? TUTTI_OK : TUTTI_ERR_NOMEM, &q, &l->values);
+    tutti__free(number);
+    return err;
+}
+
+/* ---- entries */
+
+/* The extent of entry i, which is in block c. */
+static extent extent_of(const tutti_exodus_entity *row, const lists *l, tutti_count c,
+                        tutti_count nth) {
+    const tutti_count k = tutti__nodes_of(row);
+    if (!tutti__shape_list_of(row->topology)) return (extent){nth * k, k};
+    return *(const extent *)tutti__mesh_value(&l->values, l->start[c] + nth);
+}
+
+/* Entries that are being read. */
+typedef struct {
+    tutti_exodus *x;
+    tutti_exodus_kind kind;
+    tutti_count *starts; /* of the blocks */
+    lists l;
+    tutti__entries e;
+    tutti__bundle b;
+    tutti_type *type;   /* [blocks] of its numbers, */
+    tutti_count *index; /* and which of that type are the first of its entries */
+} reading;
+
+/* What is to be read, block by block. */
+static tutti_err entries_add(reading *r) {
+    const tutti__exodus_table *table = &r->x->model.of[r->kind];
+    tutti__entries *e = &r->e;
+    r->index = tutti__calloc((size_t)table->n + 1, sizeof *r->index);
+    r->type = tutti__calloc((size_t)table->n + 1, sizeof *r->type);
+    if (!r->index || !r->type) return TUTTI_ERR_NOMEM;
+    for (tutti_count c = 0, i = 0; c < table->n; c++) {
+        const tutti_exodus_entity *row = &table->row[c];
+        const tutti_exodus_array a = {
+            .what = TUTTI_EXODUS_CONNECTIVITY, .kind = r->kind, .id = row->id};
+        tutti__exodus_place at;
+        if (i == e->n || e->position[i] >= r->starts[c + 1]) continue;
+        TUTTI_TRY(tutti__exodus_place_of(r->x, &a, &at));
+        r->type[c] = at.type;
+        for (int first = 1; i < e->n && e->position[i] < r->starts[c + 1]; i++, first = 0) {
+            const extent here = extent_of(row, &r->l, c, e->position[i] - r->starts[c]);
+            tutti_count where = 0;
+            TUTTI_TRY(tutti__bundle_add(&r->b, &at, here.at, here.n, &where, NULL));
+            if (first) r->index[c] = where;
+            e->start[i + 1] = e->start[i] + here.n;
+        }
+    }
+    return TUTTI_OK;
+}
+
+/* Numbers of the file, from 1, become positions. */
+static tutti_err entries_take(reading *r) {
+    const tutti__exodus_table *table = &r->x->model.of[r->kind];
+    const tutti_exodus_parameters *p = &r->x->model.p;
+    tutti__entries *e = &r->e;
+    e->to = tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *e->to);
+    if (!e->to) return TUTTI_ERR_NOMEM;
+    for (tutti_count c = 0, i = 0; c < table->n; c++) {
+        const int faced = tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED;
+        const tutti_count most = faced ? p->faces : p->nodes, begin = i;
+        if (i == e->n || e->position[i] >= r->starts[c + 1]) continue;
+        while (i < e->n && e->position[i] < r->starts[c + 1]) i++;
+        const int64_t *from = tutti__bundle_ints(&r->b, r->type[c]) + r->index[c];
+        for (tutti_count k = e->start[begin]; k < e->start[i]; k++) {
+            const int64_t to = from[k - e->start[begin]];
+            TUTTI_CHECK(to >= 1 && to <= most, TUTTI_ERR_FORMAT,
+                        "%s %lld: an entry has %s %lld, and the file has %lld of them",
+                        tutti_exodus_kind_name((int)r->kind), (long long)table->row[c].id,
+                        faced ? "face" : "node", (long long)to, (long long)most);
+            e->to[k] = to - 1;
+        }
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err entries_begin(reading *r, tutti_count n, const tutti_count *position) {
+    tutti__entries *e = &r->e;
+    r->starts = tutti__starts_of(&r->x->model, r->kind);
+    e->n = n;
+    e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);
+    e->start = tutti__calloc((size_t)n + 1, sizeof *e->start);
+    if (!r->starts || !e->position || !e->start) return TUTTI_ERR_NOMEM;
+    if (n > 0) memcpy(e->position, position, (size_t)n * sizeof *e->position);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_count n,
+                              const tutti_count *position, tutti_err mine, tutti__entries *out) {
+    reading r = {.x = x, .kind = kind};
+    if (mine == TUTTI_OK) mine = entries_begin(&r, n, position);
+    tutti_err err = tutti__exodus_agree(x, mine);
+    if (err == TUTTI_OK) err = lists_ask(x, kind, r.starts, &r.e, &r.l);
+    if (err == TUTTI_OK) {
+        mine = entries_add(&r);
+        err = tutti__bundle_move(x, &r.b, 0, 0, NULL, mine);
+    }
+    if (err == TUTTI_OK) err = tutti__exodus_agree(x, entries_take(&r));
+    tutti__free(r.starts);
+    tutti__free(r.index);
+    tutti__free(r.type);
+    lists_free(&r.l);
+    tutti__bundle_free(&r.b);
+    if (err == TUTTI_OK)
+        *out = r.e;
+    else
+        tutti__entries_free(&r.e);
+    return err;
+}
+
+/* ---- nodes of what has faces */
+
+/* Is an entry a list of faces?   starts: of the element blocks. */
+static int is_faced(const tutti__exodus_model *m, const tutti_count *starts, tutti_count p) {
+    const tutti__exodus_table *table = &m->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    const tutti_count c = tutti__entity_at(starts, table->n, p);
+    return tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED;
+}
+
+static int has_faced(const tutti__exodus_model *m) {
+    const tutti__exodus_table *table = &m->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    for (tutti_count c = 0; c < table->n; c++)
+        if (tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED) return 1;
+    return 0;
+}
+
+static tutti_err faces_wanted(const tutti__exodus_model *m, const tutti_count *starts,
+                              const tutti__entries *e, tutti_count *n_out, tutti_count **out) {
+    tutti_count n = 0, *v = *out = tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *v);
+    if (!v || !starts) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < e->n; i++)
+        for (tutti_count k = e->start[i];
+             k < e->start[i + 1] && is_faced(m, starts, e->position[i]); k++)
+            v[n++] = e->to[k];
+    *n_out = tutti__once_each(v, n);
+    return TUTTI_OK;
+}
+
+/* The list of an entry, or the nodes of its faces; v NULL: how long that can be. */
+static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tutti__entries *faces,
+                               tutti_count *v) {
+    tutti_count n = 0;
+    for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) {
+        const tutti_count f = tutti__find_rising(faces->position, faces->n, e->to[k]);
+        for (tutti_count q = faces->start[f]; q < faces->start[f + 1]; q++, n++)
+            if (v) v[n] = faces->to[q];
+    }
+    return v ? tutti__once_each(v, n) : n;
+}
+
+static tutti_err expand(const tutti__exodus_model *m, const tutti_count *starts,
+                        const tutti__entries *faces, tutti__entries *e) {
+    tutti_count most = 0, at = 0;
+    for (tutti_count i = 0; i < e->n; i++)
+        most += is_faced(m, starts, e->position[i]) ? entry_nodes(e, i, faces, NULL)
+                                                    : e->start[i + 1] - e->start[i];
+    tutti_count *to = tutti__malloc((size_t)(most + 1) * sizeof *to);
+    tutti_count *start = tutti__calloc((size_t)e->n + 1, sizeof *start);
+    if (!to || !start) {
+        tutti__free(to);
+        tutti__free(start);
+        return TUTTI_ERR_NOMEM;
+    }
+    for (tutti_count i = 0; i < e->n; i++) {
+        if (is_faced(m, starts, e->position[i]))
+            at += entry_nodes(e, i, faces, to + at);
+        else
+            for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) to[at++] = e->to[k];
+        start[i + 1] = at;
+    }
+    tutti__free(e->to);
+    tutti__free(e->start);
+    e->to = to;
+    e->start = start;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__entries_to_nodes(tutti_exodus *x, tutti__entries *e) {
+    tutti_count n = 0, *wanted = NULL, *starts = NULL;
+    tutti__entries faces = {.n = 0};
+    if (!has_faced(&x->model)) return TUTTI_OK;
+    starts = tutti__starts_of(&x->model, TUTTI_EXODUS_ELEMENT_BLOCK);
+    const tutti_err mine = faces_wanted(&x->model, starts, e, &n, &wanted);
+    tutti_err err = tutti__entries_read(x, TUTTI_EXODUS_FACE_BLOCK, n, wanted, mine, &faces);
+    if (err == TUTTI_OK) err = tutti__exodus_agree(x, expand(&x->model, starts, &faces, e));
+    tutti__entries_free(&faces);
+    tutti__free(wanted);
+    tutti__free(starts);
+    return err;
+}

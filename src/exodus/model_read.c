@@ -1,0 +1,464 @@
+/* exodus: a model from the header and the catalogue of a file, whoever wrote it.
+ *
+ * What a file lacks that others have is made up as Exodus' own library does: ids are 1, 2, 3 ..., names are
+ * "".  Shapes that do not fit what a variable is for are refused.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/exodus_model.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where the catalogue is */
+
+static int ends_with(const char *name, size_t n, const char *tail) {
+    const size_t k = strlen(tail);
+    return n >= k && memcmp(name + n - k, tail, k) == 0;
+}
+
+static int is_catalogue(const char *name) {
+    const size_t n = strlen(name);
+    const char *prop = strstr(name, "_prop");
+    return (prop && prop[5] >= '0' && prop[5] <= '9') || ends_with(name, n, "_status") ||
+           ends_with(name, n, "_names") || ends_with(name, n, "_var_tab") ||
+           ends_with(name, n, "_records") || strstr(name, "attrib_name") ||
+           (strncmp(name, "name_", 5) == 0 && ends_with(name, n, "_var"));
+}
+
+static int by_place(const void *a, const void *b) {
+    const tutti__exodus_extent *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+tutti_err tutti__exodus_catalogue_of(const tutti__cdf *c, tutti__exodus_catalogue *out) {
+    enum { GAP = 1 << 16, MOST = 1 << 30 };
+    tutti__exodus_catalogue w = {0};
+    tutti_off sum = 0;
+    for (tutti_count i = 0; i < c->vars_n; i++)
+        if (!c->vars[i].is_record && is_catalogue(c->vars[i].name)) {
+            TUTTI_CHECK(c->vars[i].bytes <= MOST, TUTTI_ERR_FORMAT,
+                        "'%.60s' has %lld bytes: that is no list of names or numbers",
+                        c->vars[i].name, (long long)c->vars[i].bytes);
+            w.n++;
+        }
+    w.v = tutti__malloc((size_t)(w.n + 1) * sizeof *w.v);
+    if (!w.v) return TUTTI_ERR_NOMEM;
+    w.n = 0;
+    for (tutti_count i = 0; i < c->vars_n; i++) {
+        const tutti__cdf_var *v = &c->vars[i];
+        if (v->is_record || !is_catalogue(v->name)) continue;
+        w.v[w.n++] = (tutti__exodus_extent){v->begin, v->numbers * tutti__cdf_size(v->type), 0};
+    }
+    qsort(w.v, (size_t)w.n, sizeof *w.v, by_place);
+    tutti_count n = 0;
+    for (tutti_count i = 0; i < w.n; i++) {
+        tutti__exodus_extent *last = n > 0 ? &w.v[n - 1] : NULL;
+        if (last && w.v[i].at <= last->at + last->bytes + GAP)
+            last->bytes = tutti__max(last->bytes, w.v[i].at + w.v[i].bytes - last->at);
+        else
+            w.v[n++] = w.v[i];
+    }
+    w.n = n;
+    for (tutti_count i = 0; i < n; i++) {
+        w.v[i].data = (size_t)sum;
+        sum += w.v[i].bytes;
+        if (sum <= MOST) continue;
+        tutti__free(w.v);
+        TUTTI_FAIL(TUTTI_ERR_FORMAT, "the file's lists of names and numbers have more than 1 GiB");
+    }
+    w.bytes = (size_t)sum;
+    *out = w;
+    return TUTTI_OK;
+}
+
+/* ---- values */
+
+typedef struct {
+    const tutti__cdf *c;
+    const tutti__exodus_catalogue *where;
+    const char *data;
+    tutti__exodus_model *m;
+} reading;
+
+static tutti_count length(const reading *r, const char *name) {
+    const tutti_count d = tutti__cdf_find_dim(r->c, name);
+    return d < 0 ? 0 : r->c->dims[d].length;
+}
+
+static tutti_count length_of(const reading *r, const char *name, tutti_count number) {
+    char full[64];
+    return length(r, tutti__exodus_numbered(full, name, number));
+}
+
+/* The bytes of a variable of the catalogue with n rows; NULL: there is none. */
+static tutti_err values(const reading *r, const char *name, tutti_count n, int is_text,
+                        const tutti__cdf_var **v_out, const char **out) {
+    const tutti_count index = tutti__cdf_find_var(r->c, name);
+    *out = NULL;
+    if (index < 0 || n == 0) return TUTTI_OK;
+    const tutti__cdf_var *v = &r->c->vars[index];
+    TUTTI_CHECK(!v->is_record && v->numbers % n == 0 && (is_text || v->numbers == n) &&
+                    (v->type == TUTTI__CDF_CHAR) == is_text && v->type != TUTTI__CDF_FLOAT &&
+                    v->type != TUTTI__CDF_DOUBLE,
+                TUTTI_ERR_FORMAT, "'%s' has not the shape and type that it must have", name);
+    tutti_count lo = 0, hi = r->where->n;
+    while (hi - lo > 1) {
+        const tutti_count mid = lo + (hi - lo) / 2;
+        if (r->where->v[mid].at <= v->begin)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    TUTTI_ASSERT(lo < r->where->n);
+    const tutti__exodus_extent *e = &r->where->v[lo];
+    *v_out = v;
+    *out = r->data + e->data + (v->begin - e->at);
+    return TUTTI_OK;
+}
+
+static int64_t number_at(const tutti__cdf_var *v, const char *at, tutti_count i) {
+    const tutti_off size = tutti__cdf_size(v->type);
+    const unsigned char *p = (const unsigned char *)at + i * size;
+    int64_t value = p[0] & 0x80 ? -1 : 0;
+    for (tutti_off k = 0; k < size; k++) value = (int64_t)((uint64_t)value << 8 | p[k]);
+    return value;
+}
+
+/* A text of at most n bytes, without what is behind a 0 and without blanks at its end. */
+static tutti_err text_take(const char *from, tutti_off n, char **out) {
+    size_t k = strnlen(from, (size_t)n);
+    while (k > 0 && from[k - 1] == ' ') k--;
+    char *p = tutti__malloc(k + 1);
+    if (!p) return TUTTI_ERR_NOMEM;
+    memcpy(p, from, k);
+    p[k] = 0;
+    *out = p;
+    return TUTTI_OK;
+}
+
+/* n texts, each of them to be freed; those that the file has not are "". */
+static tutti_err texts_take(const reading *r, const char *name, tutti_count n, char **out) {
+    const tutti__cdf_var *v = NULL;
+    const char *at = NULL;
+    TUTTI_TRY(values(r, name, n, 1, &v, &at));
+    for (tutti_count i = 0; i < n; i++) {
+        const tutti_off room = at ? v->numbers / n : 0;
+        TUTTI_TRY(text_take(at ? at + i * room : "", room, &out[i]));
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err text_att(const reading *r, tutti_count var, const char *name, char **out) {
+    const tutti__cdf_att *a = tutti__cdf_find_att(r->c, var, name);
+    if (!a || a->type != TUTTI__CDF_CHAR) return text_take("", 0, out);
+    return text_take(a->values, a->n, out);
+}
+
+static int number_att(const reading *r, const char *name, int otherwise) {
+    const tutti__cdf_att *a = tutti__cdf_find_att(r->c, -1, name);
+    return a && a->type == TUTTI__CDF_INT && a->n == 1 ? *(const int32_t *)a->values : otherwise;
+}
+
+/* ---- the whole file */
+
+static int has_var(const reading *r, const char *name) {
+    return tutti__cdf_find_var(r->c, name) >= 0;
+}
+
+static tutti_err count_check(const char *name, tutti_count n, tutti_count most) {
+    TUTTI_CHECK(n >= 0 && n <= most, TUTTI_ERR_FORMAT, "'%s' is %lld", name, (long long)n);
+    return TUTTI_OK;
+}
+
+static tutti_err parameters(const reading *r) {
+    tutti_exodus_parameters *p = &r->m->p;
+    char *title = NULL;
+    const tutti_count dims = length(r, "num_dim"), attributes = length(r, "num_att_in_nblk");
+    TUTTI_CHECK(dims >= 1 && dims <= 3, TUTTI_ERR_FORMAT,
+                "this is no Exodus file: it has no 'num_dim' of 1, 2 or 3");
+    TUTTI_TRY(count_check("num_att_in_nblk", attributes, 1 << 24));
+    TUTTI_TRY(text_att(r, -1, "title", &title));
+    p->title = title;
+    char **names = tutti__calloc((size_t)dims + 1, sizeof *names);
+    if (!names) return TUTTI_ERR_NOMEM;
+    p->dims = (int)dims;
+    p->coordinate_names = (const char *const *)names;
+    TUTTI_TRY(texts_take(r, "coor_names", dims, names));
+    p->nodes = length(r, "num_nodes");
+    p->elements = length(r, "num_elem");
+    p->edges = length(r, "num_edge");
+    p->faces = length(r, "num_face");
+    p->node_attributes = (int)attributes;
+    p->has_node_ids = has_var(r, "node_num_map");
+    p->has_element_ids = has_var(r, "elem_num_map");
+    p->has_edge_ids = has_var(r, "edge_num_map");
+    p->has_face_ids = has_var(r, "face_num_map");
+    p->has_order = has_var(r, "elem_map");
+    tutti__exodus_table *t = &r->m->of[TUTTI_EXODUS_NODAL];
+    t->row = tutti__calloc(1, sizeof *t->row);
+    if (!t->row) return TUTTI_ERR_NOMEM;
+    t->n = t->room = 1;
+    t->row[0] = (tutti_exodus_entity){
+        .kind = TUTTI_EXODUS_NODAL, .entries = p->nodes, .attributes = p->node_attributes};
+    return TUTTI_OK;
+}
+
+static void sizes(const reading *r) {
+    static const char *const REALS[] = {"coordx", "coord", "time_whole"};
+    const int status = number_att(r, "int64_status", 0);
+    const tutti_count name = length(r, "len_name");
+    tutti__exodus_model *m = r->m;
+    m->real_bytes = number_att(r, "floating_point_word_size", 8) == 4 ? 4 : 8;
+    for (int i = 2; i >= 0; i--) {
+        const tutti_count v = tutti__cdf_find_var(r->c, REALS[i]);
+        if (v >= 0) m->real_bytes = r->c->vars[v].type == TUTTI__CDF_FLOAT ? 4 : 8;
+    }
+    m->map_bytes = status & 1 << 10 ? 8 : 4;
+    m->id_bytes = status & 1 << 11 ? 8 : 4;
+    m->bulk_bytes = status & 1 << 12 ? 8 : 4;
+    m->name_length = (int)tutti__max(32, tutti__min(name - 1, 255));
+}
+
+/* ---- entities */
+
+static tutti_err block_take(const reading *r, tutti_exodus_entity *e, tutti_count i) {
+    const tutti__exodus_names *k = &tutti__exodus_names_of[e->kind];
+    char name[64], *topology = NULL;
+    const tutti_count nodes = length_of(r, k->per_entry, i);
+    const int elements = e->kind == TUTTI_EXODUS_ELEMENT_BLOCK;
+    const tutti_count edges = elements ? length_of(r, "num_edg_per_el", i) : 0;
+    const tutti_count faces = elements ? length_of(r, "num_fac_per_el", i) : 0;
+    tutti_count list = tutti__cdf_find_var(r->c, tutti__exodus_numbered(name, k->list, i));
+    if (list < 0 && elements)
+        list = tutti__cdf_find_var(r->c, tutti__exodus_numbered(name, "facconn", i));
+    TUTTI_TRY(list >= 0 ? text_att(r, list, "elem_type", &topology) : text_take("", 0, &topology));
+    e->topology = topology;
+    if (tutti__exodus_is_listed(e)) {
+        e->list = tutti__exodus_is_listed(e) == 1 ? nodes : faces;
+        return TUTTI_OK;
+    }
+    TUTTI_TRY(count_check("nodes of an element", nodes, INT_MAX));
+    TUTTI_TRY(count_check("edges of an element", edges, INT_MAX));
+    TUTTI_TRY(count_check("faces of an element", faces, INT_MAX));
+    e->nodes = (int)nodes;
+    e->edges = (int)edges;
+    e->faces = (int)faces;
+    return TUTTI_OK;
+}
+
+static tutti_err entity_take(const reading *r, tutti_exodus_entity *e, tutti_count i) {
+    const tutti__exodus_names *k = &tutti__exodus_names_of[e->kind];
+    char name[64];
+    if (tutti__exodus_is_map((int)e->kind)) {
+        e->entries = tutti__exodus_model_total(r->m, e->kind);
+        return TUTTI_OK;
+    }
+    e->entries = length_of(r, k->entries, i);
+    if (tutti__exodus_is_block((int)e->kind)) TUTTI_TRY(block_take(r, e, i));
+    if (e->entries == 0) return TUTTI_OK;
+    const tutti_count attributes = length_of(r, k->attributes_dim, i);
+    TUTTI_TRY(count_check("attributes of an entity", attributes, 1 << 24));
+    e->attributes = (int)attributes;
+    if (k->factors) {
+        const tutti_count v =
+            tutti__cdf_find_var(r->c, tutti__exodus_numbered(name, k->factors, i));
+        if (v >= 0) e->factors = r->c->vars[v].numbers;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err attribute_names(const reading *r, int kind) {
+    const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
+    tutti__exodus_table *t = &r->m->of[kind];
+    char name[64];
+    for (tutti_count i = 0; i < t->n && k->attribute_names; i++) {
+        const int n = t->row[i].attributes;
+        strcpy(name, k->attribute_names);
+        if (kind != TUTTI_EXODUS_NODAL) tutti__exodus_numbered(name, k->attribute_names, i + 1);
+        if (n == 0 || !has_var(r, name)) continue;
+        if (!t->attributes) t->attributes = tutti__calloc((size_t)t->room, sizeof *t->attributes);
+        if (!t->attributes) return TUTTI_ERR_NOMEM;
+        t->attributes[i] = tutti__calloc((size_t)n + 1, sizeof **t->attributes);
+        if (!t->attributes[i]) return TUTTI_ERR_NOMEM;
+        TUTTI_TRY(texts_take(r, name, n, t->attributes[i]));
+    }
+    return TUTTI_OK;
+}
+
+/* prop1 is the ids; the others have names. */
+static tutti_err properties(const reading *r, int kind, int64_t *ids) {
+    const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
+    const tutti_count n = r->m->of[kind].n;
+    int64_t *numbers = tutti__malloc((size_t)n * sizeof *numbers);
+    tutti_err err = numbers ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < n; i++) ids[i] = i + 1;
+    for (tutti_count i = 1; err == TUTTI_OK; i++) {
+        char full[64], *name = NULL;
+        const tutti__cdf_var *v = NULL;
+        const char *at = NULL;
+        tutti__exodus_numbered(full, k->prop, i);
+        err = values(r, full, n, 0, &v, &at);
+        if (err != TUTTI_OK || !at) break;
+        for (tutti_count j = 0; j < n; j++) (i == 1 ? ids : numbers)[j] = number_at(v, at, j);
+        if (i == 1) continue;
+        err = text_att(r, v - r->c->vars, "name", &name);
+        if (err == TUTTI_OK && name[0])
+            err = tutti__exodus_model_property(r->m, (tutti_exodus_kind)kind, name, numbers);
+        tutti__free(name);
+    }
+    tutti__free(numbers);
+    return err;
+}
+
+/* Is there a list with as many rows, and with bytes in the file?  A dimension alone is a number that
+ * anybody can write: no memory is taken for many because of that. */
+enum { UNLISTED = 1 << 16 };
+static int listed(const reading *r, const char *name, tutti_count n) {
+    const tutti_count v = name ? tutti__cdf_find_var(r->c, name) : -1;
+    return v >= 0 && r->c->vars[v].numbers >= n;
+}
+
+static tutti_err entities(const reading *r, int kind) {
+    const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
+    tutti__exodus_table *t = &r->m->of[kind];
+    const tutti_count n = length(r, k->dim);
+    if (n == 0) return TUTTI_OK;
+    TUTTI_TRY(count_check(k->dim, n, 1 << 24));
+    TUTTI_CHECK(n <= UNLISTED || listed(r, k->names, n) || listed(r, k->status, n),
+                TUTTI_ERR_FORMAT, "'%s' is %lld, but nothing is listed of them", k->dim,
+                (long long)n);
+    char **names = tutti__calloc((size_t)n, sizeof *names);
+    int64_t *ids = tutti__malloc((size_t)n * sizeof *ids);
+    t->row = tutti__calloc((size_t)n, sizeof *t->row);
+    tutti_err err = names && ids && t->row ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) {
+        t->n = t->room = n;
+        for (tutti_count i = 0; i < n; i++) t->row[i].kind = (tutti_exodus_kind)kind;
+        err = texts_take(r, k->names, n, names);
+    }
+    if (err == TUTTI_OK) err = properties(r, kind, ids);
+    for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
+        t->row[i].id = ids[i];
+        if (names[i][0]) {
+            t->row[i].name = names[i];
+            names[i] = NULL;
+        }
+        err = entity_take(r, &t->row[i], i + 1);
+    }
+    for (tutti_count i = 0; names && i < n; i++) tutti__free(names[i]);
+    tutti__free(names);
+    tutti__free(ids);
+    TUTTI_TRY(err);
+    return tutti__exodus_model_index(r->m, (tutti_exodus_kind)kind);
+}
+
+/* ---- variables of results */
+
+static tutti_err truth(const reading *r, int kind) {
+    const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
+    tutti__exodus_table *t = &r->m->of[kind];
+    const tutti_count n = t->n * t->variables_n;
+    const tutti__cdf_var *v = NULL;
+    const char *at = NULL;
+    char name[96], tail[64];
+    int all = 1;
+    if (n == 0 || !k->truth) return TUTTI_OK;
+    TUTTI_TRY(values(r, k->truth, n, 0, &v, &at));
+    t->truth = tutti__malloc((size_t)n);
+    if (!t->truth) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < n; i++) {
+        const tutti_count entity = i / t->variables_n, variable = i % t->variables_n;
+        tutti__exodus_numbered(name, k->values, variable + 1);
+        strcat(name, tutti__exodus_numbered(tail, k->values_of, entity + 1));
+        t->truth[i] =
+            (!at || number_at(v, at, i) != 0) && (t->row[entity].entries == 0 || has_var(r, name));
+        all &= t->truth[i];
+    }
+    if (all && !at) {
+        tutti__free(t->truth);
+        t->truth = NULL;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err variables(const reading *r, int kind) {
+    const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
+    tutti__exodus_table *t = &r->m->of[kind];
+    const tutti_count n = length(r, k->variables);
+    if (n == 0) return TUTTI_OK;
+    TUTTI_TRY(count_check(k->variables, n, 1 << 24));
+    TUTTI_CHECK(n <= UNLISTED || listed(r, k->variable_names, n), TUTTI_ERR_FORMAT,
+                "'%s' is %lld, but they have no names", k->variables, (long long)n);
+    tutti_off table;
+    TUTTI_CHECK(tutti__mul_ok(n, t->n, &table) && table <= (tutti_off)1 << 30, TUTTI_ERR_FORMAT,
+                "%lld variables of %lld entities", (long long)n, (long long)t->n);
+    t->variables = tutti__calloc((size_t)n + 1, sizeof *t->variables);
+    if (!t->variables) return TUTTI_ERR_NOMEM;
+    t->variables_n = (int)n;
+    TUTTI_TRY(texts_take(r, k->variable_names, n, t->variables));
+    return truth(r, kind);
+}
+
+/* ---- records of text */
+
+static tutti_err records(const reading *r) {
+    tutti__exodus_model *m = r->m;
+    const tutti__cdf_var *v = NULL;
+    const char *at = NULL;
+    const tutti_count qa = length(r, "num_qa_rec"), lines = length(r, "num_info");
+    TUTTI_TRY(count_check("num_qa_rec", qa, 1 << 20));
+    TUTTI_TRY(count_check("num_info", lines, 1 << 24));
+    TUTTI_TRY(values(r, "qa_records", qa * 4, 1, &v, &at));
+    if (at) {
+        const tutti_off room = v->numbers / (qa * 4);
+        m->qa = tutti__calloc((size_t)qa + 1, sizeof *m->qa);
+        if (!m->qa) return TUTTI_ERR_NOMEM;
+        m->qa_n = (int)qa;
+        for (tutti_count i = 0; i < qa * 4; i++)
+            memcpy(m->qa[i / 4][i % 4], at + i * room,
+                   strnlen(at + i * room, (size_t)tutti__min(room, 32)));
+    }
+    TUTTI_TRY(values(r, "info_records", lines, 1, &v, &at));
+    if (!at) return TUTTI_OK;
+    const tutti_off room = v->numbers / lines;
+    m->lines = tutti__calloc((size_t)lines + 1, sizeof *m->lines);
+    if (!m->lines) return TUTTI_ERR_NOMEM;
+    m->lines_n = (int)lines;
+    for (tutti_count i = 0; i < lines; i++)
+        memcpy(m->lines[i], at + i * room, strnlen(at + i * room, (size_t)tutti__min(room, 80)));
+    return TUTTI_OK;
+}
+
+/* ---- all of it */
+
+static tutti_err decode(const reading *r) {
+    sizes(r);
+    TUTTI_TRY(parameters(r));
+    for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) TUTTI_TRY(entities(r, k));
+    for (int k = 0; k < TUTTI_EXODUS_NODE_MAP; k++) TUTTI_TRY(variables(r, k));
+    for (int k = TUTTI_EXODUS_NODAL; k < TUTTI_EXODUS_NODE_MAP; k++)
+        TUTTI_TRY(attribute_names(r, k));
+    TUTTI_TRY(records(r));
+    TUTTI_TRY(tutti__exodus_model_settle(r->m));
+    for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k <= TUTTI_EXODUS_FACE_BLOCK; k++) {
+        const tutti__exodus_table *t = &r->m->of[k];
+        const tutti_count total = tutti__exodus_model_total(r->m, (tutti_exodus_kind)k);
+        const tutti_count sum = t->n ? t->before[t->n - 1] + t->row[t->n - 1].entries : 0;
+        TUTTI_CHECK(sum == total, TUTTI_ERR_FORMAT, "the %ss have %lld entries, the file %lld",
+                    tutti__exodus_names_of[k].word, (long long)sum, (long long)total);
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__exodus_decode(const tutti__cdf *c, const tutti__exodus_catalogue *where,
+                               const void *data, tutti__exodus_model *out) {
+    tutti__exodus_model_init(out);
+    const reading r = {c, where, data, out};
+    const tutti_err err = decode(&r);
+    if (err != TUTTI_OK) {
+        const tutti_error_info why = *tutti_last_error();
+        tutti__exodus_model_free(out);
+        tutti__error_assign(&why);
+    }
+    return err;
+}

@@ -1,0 +1,67 @@
+/* exodus: the database beside a file, by one rank: checksums, notes, and what netCDF cannot say.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_SIDECAR_H
+#define TUTTI_SIDECAR_H
+
+#include <tutti/numbers.h>
+#include "base/memory.h"
+
+typedef struct tutti__sidecar tutti__sidecar;
+
+typedef struct tutti__sidecar_options {
+    int writes, durable;
+    double busy;
+    uint64_t header; /* of the file: the sidecar must be of this one */
+} tutti__sidecar_options;
+
+/* The path of a file's; tutti__free. */
+char *tutti__sidecar_path(const char *file);
+/* A new one, in the place of whatever is there. */
+tutti_err tutti__sidecar_make(const char *file, const tutti__sidecar_options *opt,
+                              tutti__sidecar **out) TUTTI_MUST_USE;
+/* That of a file.  If it is missing, of another file or damaged, `warning` says so: readers have none
+ * then (*out is NULL), writers a new one.
+ * TUTTI_ERR_STATE: another program has it */
+tutti_err tutti__sidecar_open(const char *file, const tutti__sidecar_options *opt, char *warning,
+                              size_t room, tutti__sidecar **out) TUTTI_MUST_USE;
+void tutti__sidecar_close(tutti__sidecar **s);
+void tutti__sidecar_remove(const char *file);
+
+/* Sums of the blocks of a step (0: of the mesh), in the place of others. */
+tutti_err tutti__sidecar_add_sums(tutti__sidecar *s, tutti_count step, tutti_count n,
+                                  const uint64_t *sums) TUTTI_MUST_USE;
+/* To be freed.  TUTTI_ERR_NOT_FOUND: there are none. */
+tutti_err tutti__sidecar_sums(tutti__sidecar *s, tutti_count step, uint64_t **out,
+                              tutti_count *n_out) TUTTI_MUST_USE;
+/* Forget those of steps behind this one. */
+tutti_err tutti__sidecar_drop(tutti__sidecar *s, tutti_count after) TUTTI_MUST_USE;
+
+/* Names of topologies of empty blocks. */
+typedef struct tutti__sidecar_topology {
+    int kind;
+    int64_t id;
+    int nodes;
+    char name[33];
+} tutti__sidecar_topology;
+tutti_err tutti__sidecar_put_topologies(tutti__sidecar *s, tutti_count n,
+                                        const tutti__sidecar_topology *v) TUTTI_MUST_USE;
+/* To be freed. */
+tutti_err tutti__sidecar_topologies(tutti__sidecar *s, tutti__sidecar_topology **out,
+                                    tutti_count *n_out) TUTTI_MUST_USE;
+
+/* Notes: values by name. */
+typedef struct tutti__note {
+    char name[128];
+    int type;
+    tutti_count count;
+    size_t bytes;
+    void *value; /* of a note that was got: to be freed */
+} tutti__note;
+tutti_err tutti__sidecar_note_set(tutti__sidecar *s, const tutti__note *note) TUTTI_MUST_USE;
+tutti_err tutti__sidecar_note_get(tutti__sidecar *s, const char *name,
+                                  tutti__note *out) TUTTI_MUST_USE;
+/* The n-th, by name: only its name. */
+tutti_err tutti__sidecar_note_name(tutti__sidecar *s, tutti_count number,
+                                   char name_out[128]) TUTTI_MUST_USE;
+
+#endif
