@@ -23,7 +23,8 @@ static const struct {
     {"ls", cmd_dataset},      {"show", cmd_dataset},      {"verify", cmd_dataset},
     {"dump", cmd_dataset},    {"diff", cmd_dataset},      {"plot", cmd_dataset},
     {"cp", cmd_dataset},      {"export", cmd_dataset},    {"repair", cmd_dataset},
-    {"archive", cmd_dataset}, {"restore", cmd_dataset},
+    {"archive", cmd_dataset}, {"restore", cmd_dataset},   {"exodus", cmd_exodus},
+    {"import", cmd_exodus},
 };
 
 /* Has all that was printed arrived? */
