@@ -141,7 +141,7 @@ static tutti_err header_make(tutti_exodus *x, struct tutti__nemesis *nemesis) {
 static tutti_err settle(tutti_exodus *x) {
     TUTTI_TRY(tutti__exodus_model_settle(&x->model));
     TUTTI_TRY(tutti__exodus_model_check(&x->model));
-    TUTTI_CHECK(!x->opt.nemesis || x->held, TUTTI_ERR_STATE,
+    TUTTI_CHECK(!x->opt.nemesis || x->partition, TUTTI_ERR_STATE,
                 "what Nemesis has is found from a mesh: tutti_exodus_put_mesh");
     return TUTTI_OK;
 }

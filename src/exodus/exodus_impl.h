@@ -65,9 +65,10 @@ struct tutti_exodus {
     char warning[256];
     tutti__exodus_held *held; /* by kind and number; NULL: no mesh yet */
     tutti_count held_n;
-    struct tutti__exodus_dealt *dealt; /* what get_mesh gave; mesh_get.c */
+    struct tutti__exodus_dealt *dealt;  /* what get_mesh gave; mesh_get.c */
     struct tutti__nemesis_found *found; /* what nemesis_get gave; nemesis_get.c */
-    const struct tutti__partition *partition; /* the mesh that is being put; NULL: none (nemesis.h) */
+    const struct tutti__partition
+        *partition;                    /* the mesh that is being put; NULL: none (nemesis.h) */
     struct tutti__exodus_step *step;   /* that has begun; steps.c */
     struct tutti__exodus_region *mesh; /* its checksums, while it is written; exodus_sums.c */
     unsigned char *checked;            /* [checked_n] steps that have been compared */

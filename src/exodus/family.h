@@ -18,14 +18,14 @@
 
 typedef struct tutti__family {
     tutti_exodus_kind kind;
-    tutti_count classes;     /* entities of the kind; 1 for nodes */
-    tutti_count n;           /* items of this rank */
-    tutti_count *start;      /* [classes + 1] items of entity c */
-    tutti_count all;         /* items of all ranks */
-    tutti_count *count;      /* [classes] of each entity */
-    tutti_count *before;     /* [classes + 1] of those before it */
-    tutti_count *position;   /* [n] among all of the kind, from 0 */
-    tutti_count *at;         /* [n] weights before it in its entity: nodes of listed entries, factors */
+    tutti_count classes;   /* entities of the kind; 1 for nodes */
+    tutti_count n;         /* items of this rank */
+    tutti_count *start;    /* [classes + 1] items of entity c */
+    tutti_count all;       /* items of all ranks */
+    tutti_count *count;    /* [classes] of each entity */
+    tutti_count *before;   /* [classes + 1] of those before it */
+    tutti_count *position; /* [n] among all of the kind, from 0 */
+    tutti_count *at; /* [n] weights before it in its entity: nodes of listed entries, factors */
     tutti_count *weights;    /* [classes] */
     tutti_count *weight;     /* [n] or NULL: 1, or what the topology says */
     unsigned char *first;    /* [n] 1: no lower rank has it */
@@ -45,7 +45,8 @@ typedef struct tutti__mesh_families {
 void tutti__mesh_families_free(tutti__mesh_families *m);
 
 /* ---- mesh_check.c */
-extern const tutti_exodus_kind tutti__block_kinds[3]; /* edges, faces, elements: as they are ordered */
+extern const tutti_exodus_kind
+    tutti__block_kinds[3]; /* edges, faces, elements: as they are ordered */
 extern const tutti_exodus_kind tutti__set_kinds[5];
 /* What the members of a kind of sets are, as a kind of blocks (nodes: NODAL). */
 tutti_exodus_kind tutti__members_of(tutti_exodus_kind set_kind);
@@ -101,9 +102,9 @@ int tutti__side_nodes_of(const tutti__exodus_model *m, const tutti_exodus_entity
 /* ---- mesh_held.c */
 /* Make what results need of families: nodes, blocks, sets that have variables.  own: [kinds] NULL, or of
  * each block how many are its own.   Local. */
-tutti_err tutti__exodus_held_make(const tutti__exodus_model *m, const tutti__mesh_families *families,
-                                  tutti_count *const *own, tutti__exodus_held **out,
-                                  tutti_count *n_out) TUTTI_MUST_USE;
+tutti_err tutti__exodus_held_make(const tutti__exodus_model *m,
+                                  const tutti__mesh_families *families, tutti_count *const *own,
+                                  tutti__exodus_held **out, tutti_count *n_out) TUTTI_MUST_USE;
 void tutti__exodus_held_drop(tutti_count n, tutti__exodus_held *held);
 
 /* ---- mesh_get.c */

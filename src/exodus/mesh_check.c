@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/family.h"
 
-const tutti_exodus_kind tutti__block_kinds[3] = {
-    TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK, TUTTI_EXODUS_ELEMENT_BLOCK};
+const tutti_exodus_kind tutti__block_kinds[3] = {TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK,
+                                                 TUTTI_EXODUS_ELEMENT_BLOCK};
 const tutti_exodus_kind tutti__set_kinds[5] = {TUTTI_EXODUS_NODE_SET, TUTTI_EXODUS_SIDE_SET,
                                                TUTTI_EXODUS_ELEMENT_SET, TUTTI_EXODUS_EDGE_SET,
                                                TUTTI_EXODUS_FACE_SET};
@@ -66,8 +66,7 @@ static tutti_err checking_make(checking *k) {
     k->start = tutti__calloc((size_t)blocks + 1, sizeof *k->start);
     if (!k->start) return TUTTI_ERR_NOMEM;
     for (tutti_count c = 0; c < blocks; c++)
-        k->start[c + 1] =
-            k->start[c] + tutti__mesh_block(k->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, c).n;
+        k->start[c + 1] = k->start[c] + tutti__mesh_block(k->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, c).n;
     k->elements = k->start[blocks];
     return TUTTI_OK;
 }
@@ -178,16 +177,18 @@ static tutti_err side_check(const checking *k, const tutti_exodus_entity *row,
     const tutti_exodus_entity *block = &k->m->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[b];
     const tutti_exodus_elements e = tutti__mesh_block(k->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, b);
     const int n = tutti__side_nodes_of(k->m, block, tutti__entry_nodes(block, &e, in), s->sides[i]);
-    TUTTI_CHECK(s->sides[i] >= 1 && n != 0, TUTTI_ERR_ARG,
-                "%s %lld: member %lld is side %d of element %lld (id %lld) of block %lld, a %s: it has "
-                "no such side",
-                NAME(row), (long long)i, s->sides[i], (long long)s->members[i],
-                (long long)(e.ids ? e.ids[in] : 0), (long long)block->id,
-                block->topology ? block->topology : "");
-    TUTTI_CHECK(n > 0 || !s->factors, TUTTI_ERR_UNSUPPORTED,
-                "%s %lld: how many factors a side of element %lld (block %lld, \"%s\") has is not known",
-                NAME(row), (long long)s->members[i], (long long)block->id,
-                block->topology ? block->topology : "");
+    TUTTI_CHECK(
+        s->sides[i] >= 1 && n != 0, TUTTI_ERR_ARG,
+        "%s %lld: member %lld is side %d of element %lld (id %lld) of block %lld, a %s: it has "
+        "no such side",
+        NAME(row), (long long)i, s->sides[i], (long long)s->members[i],
+        (long long)(e.ids ? e.ids[in] : 0), (long long)block->id,
+        block->topology ? block->topology : "");
+    TUTTI_CHECK(
+        n > 0 || !s->factors, TUTTI_ERR_UNSUPPORTED,
+        "%s %lld: how many factors a side of element %lld (block %lld, \"%s\") has is not known",
+        NAME(row), (long long)s->members[i], (long long)block->id,
+        block->topology ? block->topology : "");
     return TUTTI_OK;
 }
 
@@ -205,8 +206,8 @@ static tutti_err set_check(const checking *k, const tutti_exodus_entity *row,
                 "%s %lld: `sides` is NULL", NAME(row));
     for (tutti_count i = 0; i < s->n; i++) {
         TUTTI_CHECK(s->members[i] >= 0 && s->members[i] < most, TUTTI_ERR_ARG,
-                    "%s %lld: member %lld is at place %lld, but this rank has %lld of them", NAME(row),
-                    (long long)i, (long long)s->members[i], (long long)most);
+                    "%s %lld: member %lld is at place %lld, but this rank has %lld of them",
+                    NAME(row), (long long)i, (long long)s->members[i], (long long)most);
         if (row->kind == TUTTI_EXODUS_SIDE_SET) TUTTI_TRY(side_check(k, row, s, i));
     }
     return TUTTI_OK;
@@ -217,9 +218,9 @@ static tutti_err set_check(const checking *k, const tutti_exodus_entity *row,
 static tutti_err nodes_check(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh) {
     TUTTI_CHECK(mesh->nodes >= 0 && mesh->nodes <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG, "%lld nodes",
                 (long long)mesh->nodes);
-    TUTTI_CHECK(mesh->type == TUTTI_BYTES || (tutti_type_size(mesh->type) > 0 &&
-                                              mesh->type != TUTTI_COMPLEX64 &&
-                                              mesh->type != TUTTI_COMPLEX128),
+    TUTTI_CHECK(mesh->type == TUTTI_BYTES ||
+                    (tutti_type_size(mesh->type) > 0 && mesh->type != TUTTI_COMPLEX64 &&
+                     mesh->type != TUTTI_COMPLEX128),
                 TUTTI_ERR_ARG, "coordinates of type \"%s\" (%d)", tutti_type_name(mesh->type),
                 (int)mesh->type);
     for (int k = 0; k < m->p.dims && mesh->nodes > 0; k++)

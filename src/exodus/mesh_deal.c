@@ -32,7 +32,8 @@ tutti_err tutti__deal_check(const tutti_exodus *x, const tutti_exodus_deal *deal
     TUTTI_CHECK(deal->halo >= 0, TUTTI_ERR_ARG, "a halo of %d layers", deal->halo);
     TUTTI_CHECK_RESERVED(deal, "the deal");
     if (deal->by != TUTTI_EXODUS_BY_LIST) return TUTTI_OK;
-    TUTTI_CHECK(deal->n >= 0 && deal->first >= 0 && deal->first <= all && deal->n <= all - deal->first,
+    TUTTI_CHECK(deal->n >= 0 && deal->first >= 0 && deal->first <= all &&
+                    deal->n <= all - deal->first,
                 TUTTI_ERR_ARG, "ranks of elements %lld to %lld: the file has %lld",
                 (long long)deal->first, (long long)(deal->first + deal->n), (long long)all);
     TUTTI_CHECK(deal->rank || deal->n == 0, TUTTI_ERR_ARG, "`rank` is NULL");
@@ -50,9 +51,8 @@ static tutti_err slice_read(dealing *d) {
     if (d->elements.start) return TUTTI_OK;
     position = tutti__malloc((size_t)(d->n + 1) * sizeof *position);
     for (tutti_count i = 0; i < d->n && position; i++) position[i] = d->first + i;
-    tutti_err err =
-        tutti__entries_read(d->x, TUTTI_EXODUS_ELEMENT_BLOCK, d->n, position,
-                            position ? TUTTI_OK : TUTTI_ERR_NOMEM, &d->elements);
+    tutti_err err = tutti__entries_read(d->x, TUTTI_EXODUS_ELEMENT_BLOCK, d->n, position,
+                                        position ? TUTTI_OK : TUTTI_ERR_NOMEM, &d->elements);
     tutti__free(position);
     return err == TUTTI_OK ? tutti__entries_to_nodes(d->x, &d->elements) : err;
 }
@@ -71,9 +71,8 @@ static tutti_err nodes_need(dealing *d) {
     if (d->nodes.start) return TUTTI_OK;
     TUTTI_TRY(slice_read(d));
     const tutti_err mine = pairs_of(&d->elements, &pairs);
-    const tutti_err err =
-        tutti__incidence_make(d->x->team, d->x->model.p.nodes, d->elements.start[d->n], pairs, mine,
-                              &d->nodes);
+    const tutti_err err = tutti__incidence_make(d->x->team, d->x->model.p.nodes,
+                                                d->elements.start[d->n], pairs, mine, &d->nodes);
     tutti__free(pairs);
     return err;
 }
@@ -177,8 +176,7 @@ static tutti_err graph_fill(const dealing *d, const tutti__entries *with, tutti_
     g->nodes = d->n;
     g->start = tutti__calloc((size_t)d->n + 1, sizeof *g->start);
     if (!g->start) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < d->n; i++)
-        most = tutti__max(most, reach_of(&d->elements, i, with));
+    for (tutti_count i = 0; i < d->n; i++) most = tutti__max(most, reach_of(&d->elements, i, with));
     tutti_count *v = tutti__malloc((size_t)(most + 1) * sizeof *v);
     tutti_err err = v ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++) {
@@ -214,10 +212,8 @@ static tutti_err graph_make(dealing *d, tutti__mesh_graph *g) {
 
 /* Elements as the nodes of a mesh: points, for METIS with neighbours. */
 static tutti_err by_partition(dealing *d, int metis) {
-    tutti_mesh m = {.team = d->x->team,
-                    .all_nodes = d->all,
-                    .first_node = d->first,
-                    .own = {.nodes = d->n}};
+    tutti_mesh m = {
+        .team = d->x->team, .all_nodes = d->all, .first_node = d->first, .own = {.nodes = d->n}};
     metis = metis && tutti_mesh_has_metis();
     tutti_err err = slice_read(d);
     if (err == TUTTI_OK) err = middles(d, &m.own.coordinates);
@@ -315,7 +311,8 @@ static tutti_err elements_add(tutti__dealt_elements *e, tutti_count n, const tut
 static tutti_err layer(dealing *d, tutti__dealt_elements *e, tutti_count *n, tutti_count **news) {
     tutti__entries last = {.n = 0}, with = {.n = 0};
     tutti_count nodes_n = 0, more_n = 0, *nodes = NULL, *more = NULL;
-    tutti_err err = tutti__entries_read(d->x, TUTTI_EXODUS_ELEMENT_BLOCK, *n, *news, TUTTI_OK, &last);
+    tutti_err err =
+        tutti__entries_read(d->x, TUTTI_EXODUS_ELEMENT_BLOCK, *n, *news, TUTTI_OK, &last);
     if (err == TUTTI_OK) err = tutti__entries_to_nodes(d->x, &last);
     if (err == TUTTI_OK) {
         const tutti_err mine = tutti__entries_targets(&last, &nodes_n, &nodes);
@@ -323,9 +320,8 @@ static tutti_err layer(dealing *d, tutti__dealt_elements *e, tutti_count *n, tut
     }
     if (err == TUTTI_OK) {
         tutti_err mine = tutti__entries_targets(&with, &more_n, &more);
-        tutti_count *fresh = mine == TUTTI_OK
-                                 ? tutti__malloc((size_t)(more_n + 1) * sizeof *fresh)
-                                 : NULL;
+        tutti_count *fresh =
+            mine == TUTTI_OK ? tutti__malloc((size_t)(more_n + 1) * sizeof *fresh) : NULL;
         if (mine == TUTTI_OK && !fresh) mine = TUTTI_ERR_NOMEM;
         if (mine == TUTTI_OK) mine = elements_add(e, more_n, more, n, fresh);
         tutti__free(*news);
@@ -357,9 +353,9 @@ static tutti_err tell(dealing *d, tutti__dealt_elements *e) {
     tutti_count *position = tutti__malloc((size_t)(d->n + 1) * sizeof *position);
     for (tutti_count i = 0; i < d->n && position; i++) position[i] = d->first + i;
     TUTTI_ASSERT(d->rank);
-    tutti_err err = tutti__mesh_send(d->x->team, position ? TUTTI_OK : TUTTI_ERR_NOMEM,
-                                     sizeof *position, d->n, position, d->rank, &e->n,
-                                     (void **)&e->position);
+    tutti_err err =
+        tutti__mesh_send(d->x->team, position ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *position, d->n,
+                         position, d->rank, &e->n, (void **)&e->position);
     tutti__free(position);
     if (err != TUTTI_OK) return err;
     e->halo = tutti__calloc((size_t)e->n + 1, 1);

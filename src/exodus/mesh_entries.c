@@ -51,7 +51,8 @@ tutti_count tutti__once_each(tutti_count *v, tutti_count n) {
 
 tutti_count tutti__find_rising(const tutti_count *v, tutti_count n, tutti_count x) {
     tutti_count lo = 0, hi = n;
-    if (n > 0 && x >= v[0] && x - v[0] < n && v[x - v[0]] == x) return x - v[0]; /* no gaps so far */
+    if (n > 0 && x >= v[0] && x - v[0] < n && v[x - v[0]] == x)
+        return x - v[0]; /* no gaps so far */
     while (lo < hi) {
         const tutti_count mid = lo + (hi - lo) / 2;
         if (v[mid] < x)
@@ -101,7 +102,8 @@ static tutti_err lists_make(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     if (!l->start) return TUTTI_ERR_NOMEM;
     for (tutti_count c = 0; c < table->n; c++)
         l->start[c + 1] =
-            l->start[c] + (tutti__shape_list_of(table->row[c].topology) ? table->row[c].entries : 0);
+            l->start[c] +
+            (tutti__shape_list_of(table->row[c].topology) ? table->row[c].entries : 0);
     l->first = tutti__mesh_first(l->start[table->n], x->team->size, x->team->rank);
     l->n = tutti__mesh_first(l->start[table->n], x->team->size, x->team->rank + 1) - l->first;
     l->own = tutti__calloc((size_t)l->n + 1, sizeof *l->own);
@@ -158,10 +160,11 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     if (err == TUTTI_OK) err = tutti__sums_before(x->team, l->blocks, sum, before);
     for (tutti_count c = 0; c < l->blocks && err == TUTTI_OK; c++) {
         if (l->start[c + 1] > l->start[c] && sum[c] != table->row[c].list)
-            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                   "%s %lld: entries have %lld nodes (faces) together, the list %lld",
-                                   tutti_exodus_kind_name((int)kind), (long long)table->row[c].id,
-                                   (long long)sum[c], (long long)table->row[c].list);
+            err =
+                tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                 "%s %lld: entries have %lld nodes (faces) together, the list %lld",
+                                 tutti_exodus_kind_name((int)kind), (long long)table->row[c].id,
+                                 (long long)sum[c], (long long)table->row[c].list);
         for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
             extent *e = &l->own[l->start[c] + lo - l->first];
             e->at = before[c];
@@ -183,8 +186,7 @@ static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_
     number = tutti__malloc((size_t)(e->n + 1) * sizeof *number);
     for (tutti_count i = 0; i < e->n && number; i++) {
         const tutti_count c = tutti__entity_at(starts, l->blocks, e->position[i]);
-        if (l->start[c + 1] > l->start[c])
-            number[n++] = l->start[c] + e->position[i] - starts[c];
+        if (l->start[c + 1] > l->start[c]) number[n++] = l->start[c] + e->position[i] - starts[c];
     }
     const tutti__mesh_question q = {.all = l->start[l->blocks],
                                     .item = sizeof *l->own,

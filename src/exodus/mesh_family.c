@@ -9,7 +9,7 @@
 #include "base/hash.h"
 
 void tutti__family_free(tutti__family *f) {
-    void *const all[] = {f->start, f->count,  f->before, f->position, f->at,
+    void *const all[] = {f->start,   f->count,  f->before, f->position, f->at,
                          f->weights, f->weight, f->first,  f->writes,   f->sorted};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
     *f = (tutti__family){.n = 0};

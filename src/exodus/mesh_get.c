@@ -59,9 +59,9 @@ typedef struct {
     tutti__claim items;   /* rising */
     tutti__entries lists; /* nodes (faces) of each, in this order */
     tutti__incidence holders;
-    tutti_count *first; /* [classes + 1] items of each entity */
-    tutti_count *place; /* [n] where item k is in the mesh: own ones before halo */
-    tutti_count *own;   /* [classes] */
+    tutti_count *first;                /* [classes + 1] items of each entity */
+    tutti_count *place;                /* [n] where item k is in the mesh: own ones before halo */
+    tutti_count *own;                  /* [classes] */
     fetch *edges, *faces, *attributes; /* [classes] */
     fetch ids;
 } have;
@@ -240,8 +240,8 @@ static tutti_err blocks_get(getting *g, tutti_exodus_kind kind) {
         TUTTI_TRY(tutti__exodus_agree(g->x, mine));
         h->items.halo = tutti__calloc(1, 1);
         h->lists.start = tutti__calloc(1, sizeof *h->lists.start);
-        return tutti__exodus_agree(
-            g->x, h->items.halo && h->lists.start ? places_make(h) : TUTTI_ERR_NOMEM);
+        return tutti__exodus_agree(g->x, h->items.halo && h->lists.start ? places_make(h)
+                                                                         : TUTTI_ERR_NOMEM);
     }
     TUTTI_TRY(tutti__claims_make(g->x->team, &h->items, mine, &h->holders));
     TUTTI_TRY(tutti__exodus_agree(g->x, places_make(h)));
@@ -325,8 +325,8 @@ static tutti_err owners_get(getting *g) {
     tutti_err mine = owners_say(&h->holders, &node, &to);
     g->owner = tutti__calloc((size_t)h->items.n + 1, 1);
     if (!g->owner) mine = TUTTI_ERR_NOMEM;
-    const tutti_err err = tutti__mesh_send(g->x->team, mine, sizeof *node, h->holders.n, node, to,
-                                           &n, (void **)&in);
+    const tutti_err err =
+        tutti__mesh_send(g->x->team, mine, sizeof *node, h->holders.n, node, to, &n, (void **)&in);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++)
         g->owner[tutti__find_rising(h->items.items, h->items.n, in[i])] = 1;
     tutti__free(node);
@@ -373,8 +373,7 @@ static tutti_err nodes_fetch(getting *g) {
     const tutti_exodus_parameters *p = &g->x->model.p;
     tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
     for (; a.component < p->dims; a.component++)
-        TUTTI_TRY(
-            fetch_add(g, &a, h->items.n, h->items.items, 0, &g->coordinates[a.component]));
+        TUTTI_TRY(fetch_add(g, &a, h->items.n, h->items.items, 0, &g->coordinates[a.component]));
     a = (tutti_exodus_array){.what = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL};
     if (p->node_attributes)
         TUTTI_TRY(fetch_add(g, &a, h->items.n, h->items.items, 0, &g->node_attributes));
@@ -387,8 +386,7 @@ static tutti_err entries_fetch(getting *g, tutti_exodus_kind kind, int has_ids) 
     if (has_ids) TUTTI_TRY(fetch_add(g, &ids, h->items.n, h->items.items, 0, &h->ids));
     for (tutti_count c = 0; c < h->classes && kind != TUTTI_EXODUS_NODAL; c++) {
         const tutti_exodus_entity *row = &g->x->model.of[kind].row[c];
-        const tutti_exodus_array a = {
-            .what = TUTTI_EXODUS_ATTRIBUTES, .kind = kind, .id = row->id};
+        const tutti_exodus_array a = {.what = TUTTI_EXODUS_ATTRIBUTES, .kind = kind, .id = row->id};
         if (row->attributes)
             TUTTI_TRY(fetch_add(g, &a, h->first[c + 1] - h->first[c], h->items.items + h->first[c],
                                 h->starts[c], &h->attributes[c]));
@@ -498,8 +496,8 @@ static tutti_err places_fill(getting *g, const have *h, tutti_count c, const fet
     TUTTI_TRY(keep(g->out, (hi - lo) * f->n, sizeof *v, &v));
     for (tutti_count k = lo; k < hi; k++)
         for (tutti_count q = 0; q < f->n; q++)
-            v[(h->place[k] - lo) * f->n + q] = tutti__find_rising(
-                to->items.items, to->items.n, ints_at(g, f, k - lo)[q] - 1);
+            v[(h->place[k] - lo) * f->n + q] =
+                tutti__find_rising(to->items.items, to->items.n, ints_at(g, f, k - lo)[q] - 1);
     *out = v;
     return TUTTI_OK;
 }
@@ -523,7 +521,8 @@ static tutti_err lists_fill(getting *g, const have *h, tutti_count c, tutti_exod
     return TUTTI_OK;
 }
 
-static tutti_err blocks_fill(getting *g, tutti_exodus_kind kind, const tutti_exodus_elements **out) {
+static tutti_err blocks_fill(getting *g, tutti_exodus_kind kind,
+                             const tutti_exodus_elements **out) {
     const have *h = &g->of[kind];
     const int64_t *ids = NULL;
     tutti_exodus_elements *v = NULL;
@@ -542,8 +541,7 @@ static tutti_err blocks_fill(getting *g, tutti_exodus_kind kind, const tutti_exo
         double *x = NULL;
         TUTTI_TRY(keep(g->out, n * f->n, sizeof *x, &x));
         for (tutti_count k = 0; k < n; k++)
-            memcpy(x + (h->place[lo + k] - lo) * f->n, reals_at(g, f, k),
-                   (size_t)f->n * sizeof *x);
+            memcpy(x + (h->place[lo + k] - lo) * f->n, reals_at(g, f, k), (size_t)f->n * sizeof *x);
         v[c].attributes = x;
     }
     *out = v;

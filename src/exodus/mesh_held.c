@@ -67,9 +67,8 @@ static tutti_err family_hold(const tutti__family *f, const tutti_count *own,
     tutti_err err = v && mine ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count c = 0; c < f->classes && err == TUTTI_OK; c++) {
         tutti__exodus_held *h = &held[*n];
-        *h = (tutti__exodus_held){.kind = f->kind,
-                                  .number = c,
-                                  .own = own ? own[c] : f->start[c + 1] - f->start[c]};
+        *h = (tutti__exodus_held){
+            .kind = f->kind, .number = c, .own = own ? own[c] : f->start[c + 1] - f->start[c]};
         err = piece_make(f, c, v, mine, &h->entries);
         *n += err == TUTTI_OK;
     }
@@ -78,9 +77,9 @@ static tutti_err family_hold(const tutti__family *f, const tutti_count *own,
     return err;
 }
 
-tutti_err tutti__exodus_held_make(const tutti__exodus_model *m, const tutti__mesh_families *families,
-                                  tutti_count *const *own, tutti__exodus_held **out,
-                                  tutti_count *n_out) {
+tutti_err tutti__exodus_held_make(const tutti__exodus_model *m,
+                                  const tutti__mesh_families *families, tutti_count *const *own,
+                                  tutti__exodus_held **out, tutti_count *n_out) {
     tutti_count all = 0, n = 0;
     tutti_err err = TUTTI_OK;
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++)

@@ -52,7 +52,8 @@ tutti_err tutti__sums_before(tutti__team *t, tutti_count n, int64_t *io, int64_t
         int code = MPI_Iexscan(io, before_out, (int)n, MPI_INT64_T, MPI_SUM, t->comm, &r[0]);
         if (code == MPI_SUCCESS)
             code = MPI_Iallreduce(io, all, (int)n, MPI_INT64_T, MPI_SUM, t->comm, &r[1]);
-        err = code == MPI_SUCCESS ? tutti__team_finish(2, r) : tutti__error_mpi(code, "MPI_Iexscan");
+        err =
+            code == MPI_SUCCESS ? tutti__team_finish(2, r) : tutti__error_mpi(code, "MPI_Iexscan");
     }
     if (err == TUTTI_OK && n > 0) memcpy(io, all, (size_t)n * sizeof *io);
     if (err == TUTTI_OK && n > 0 && t->rank == 0) memset(before_out, 0, (size_t)n * sizeof *io);
@@ -122,9 +123,9 @@ static tutti_err same(const ordering *o, tutti_count a, tutti_count b) {
                 (long long)(s->class_id ? s->class_id[y->of_class] : y->of_class),
                 tutti__directory_source(&o->d, b));
     TUTTI_CHECK(x->check == y->check && x->weight == y->weight, TUTTI_ERR_MISMATCH,
-                "%s id %lld has other %s on rank %d than on rank %d", s->what,
-                (long long)x->number, s->checked ? s->checked : "values",
-                tutti__directory_source(&o->d, b), tutti__directory_source(&o->d, a));
+                "%s id %lld has other %s on rank %d than on rank %d", s->what, (long long)x->number,
+                s->checked ? s->checked : "values", tutti__directory_source(&o->d, b),
+                tutti__directory_source(&o->d, a));
     return TUTTI_OK;
 }
 

@@ -15,29 +15,30 @@
 
 /* What this rank has. */
 typedef struct tutti__ids_spec {
-    const char *what;           /* an item is: "node", "element" */
-    tutti_count classes;        /* agrees */
-    const tutti_count *start;   /* [classes + 1] items of class c are start[c] ... start[c + 1] - 1 */
-    const int64_t *number;      /* [items] >= 0, none twice.  NULL on all ranks that have any: as they
+    const char *what;         /* an item is: "node", "element" */
+    tutti_count classes;      /* agrees */
+    const tutti_count *start; /* [classes + 1] items of class c are start[c] ... start[c + 1] - 1 */
+    const int64_t *number;    /* [items] >= 0, none twice.  NULL on all ranks that have any: as they
                                  * lie, rank after rank in each class */
-    const tutti_count *weight;  /* [items] >= 0, or NULL on all ranks: what an item has of something else
+    const tutti_count
+        *weight;           /* [items] >= 0, or NULL on all ranks: what an item has of something else
                                  * that lies in the file in the same order */
-    const uint64_t *check;      /* [items], or NULL on all ranks: copies must have the same */
-    const char *checked;        /* what that stands for: "nodes" */
-    const int64_t *class_id;    /* [classes] for messages, or NULL: classes are not named */
+    const uint64_t *check; /* [items], or NULL on all ranks: copies must have the same */
+    const char *checked;   /* what that stands for: "nodes" */
+    const int64_t *class_id; /* [classes] for messages, or NULL: classes are not named */
     /* Item i of this rank, for messages; NULL: "WHAT id NUMBER". */
     void (*name)(const void *context, tutti_count i, char *out, size_t room);
     const void *context;
 } tutti__ids_spec;
 
 typedef struct tutti__ids_order {
-    tutti_count *position;  /* [items] in its class */
-    tutti_count *at;        /* [items] the weights before it in its class; NULL without */
-    unsigned char *first;   /* [items] 1: no lower rank has it */
-    tutti_count *count;     /* [classes] items of all ranks */
-    tutti_count *weights;   /* [classes] and their weights; NULL without */
-    tutti_count *before;    /* [classes + 1] items of the classes before */
-    int lie;                /* they had no numbers */
+    tutti_count *position; /* [items] in its class */
+    tutti_count *at;       /* [items] the weights before it in its class; NULL without */
+    unsigned char *first;  /* [items] 1: no lower rank has it */
+    tutti_count *count;    /* [classes] items of all ranks */
+    tutti_count *weights;  /* [classes] and their weights; NULL without */
+    tutti_count *before;   /* [classes + 1] items of the classes before */
+    int lie;               /* they had no numbers */
 } tutti__ids_order;
 
 /* mine: what this rank has against it, before anything is looked at.   Collective.   Memory: what this

@@ -43,8 +43,7 @@ tutti_err tutti__incidence_make(tutti__team *t, tutti_count all, tutti_count n,
     }
     for (tutti_count k = 0; k < n && mine == TUTTI_OK; k++)
         to[k] = tutti__mesh_home(all, t->size, pairs[k].item);
-    tutti_err err =
-        tutti__mesh_send(t, mine, sizeof *pairs, n, pairs, to, &got, (void **)&in);
+    tutti_err err = tutti__mesh_send(t, mine, sizeof *pairs, n, pairs, to, &got, (void **)&in);
     if (err == TUTTI_OK) err = tutti__team_agree(t, lists_of(&i, got, in));
     tutti__free(to);
     tutti__free(in);
@@ -127,8 +126,7 @@ tutti_err tutti__incidence_ask(tutti__team *t, const tutti__incidence *i, tutti_
     if (mine == TUTTI_OK) mine = questions_make(t, i, &e, &question, &questions);
     tutti_err err = tutti__team_agree(t, mine);
     if (err == TUTTI_OK)
-        err = tutti__team_agree(t,
-                                tutti__sparse_exchange(t, questions, question, &asks, &asked));
+        err = tutti__team_agree(t, tutti__sparse_exchange(t, questions, question, &asks, &asked));
     if (err == TUTTI_OK) {
         answer = tutti__calloc((size_t)asks + 1, sizeof *answer);
         mine = answer ? TUTTI_OK : TUTTI_ERR_NOMEM;

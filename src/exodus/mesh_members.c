@@ -87,7 +87,9 @@ static tutti_err slice_read(slicing *s) {
                                        .position = tutti__bundle_ints(&b, m->type)[m->index] - 1,
                                        .weight = 1};
         if (s->sided)
-            s->member[i].side = side->type == TUTTI_BYTES ? 1 : (int32_t)tutti__bundle_ints(&b, side->type)[side->index];
+            s->member[i].side = side->type == TUTTI_BYTES
+                                    ? 1
+                                    : (int32_t)tutti__bundle_ints(&b, side->type)[side->index];
         mine = member_check(s, i);
     }
     if (err == TUTTI_OK) err = tutti__exodus_agree(s->x, mine);
@@ -125,8 +127,7 @@ static tutti_err side_factors(slicing *s) {
     const tutti_count sets = s->x->model.of[s->kind].n;
     int64_t *sum = tutti__calloc(2 * (size_t)sets + 1, sizeof *sum), *before = sum + sets;
     s->blocks = tutti__starts_of(&s->x->model, TUTTI_EXODUS_ELEMENT_BLOCK);
-    tutti_err err =
-        tutti__exodus_agree(s->x, sum && s->blocks ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    tutti_err err = tutti__exodus_agree(s->x, sum && s->blocks ? TUTTI_OK : TUTTI_ERR_NOMEM);
     for (tutti_count i = 0; i < s->n && err == TUTTI_OK; i++) {
         s->member[i].weight = weight_of(s, &s->member[i]);
         sum[tutti__entity_at(s->starts, sets, s->first + i)] += s->member[i].weight;

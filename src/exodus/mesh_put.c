@@ -19,8 +19,8 @@ typedef struct {
     tutti__mesh_families families;
     tutti__exodus_held *held;
     tutti_count held_n;
-    tutti_exodus_parameters had;       /* before counts were found */
-    tutti_exodus_entity *rows_had;     /* all rows, kind by kind */
+    tutti_exodus_parameters had;   /* before counts were found */
+    tutti_exodus_entity *rows_had; /* all rows, kind by kind */
     tutti__bundle bundle;
 } putting;
 
@@ -219,9 +219,9 @@ static tutti_err block_add(putting *p, tutti_exodus_kind kind, tutti_count c) {
     tutti__exodus_place at;
     if (e.n == 0) return TUTTI_OK;
     if (listed) {
-        TUTTI_TRY(lists_add(p, f, c, &e,
-                            &all[listed == TUTTI__NFACED ? TUTTI_EXODUS_FACE_BLOCK
-                                                         : TUTTI_EXODUS_NODAL]));
+        TUTTI_TRY(lists_add(
+            p, f, c, &e,
+            &all[listed == TUTTI__NFACED ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL]));
     } else {
         TUTTI_TRY(place(p, TUTTI_EXODUS_CONNECTIVITY, row, &at));
         TUTTI_TRY(places_add(p, f, c, &at, e.nodes, &all[TUTTI_EXODUS_NODAL]));
@@ -310,10 +310,10 @@ static tutti_err pieces_add(putting *p) {
     const tutti__family *nodes = &p->families.of[TUTTI_EXODUS_NODAL];
     const tutti__exodus_model *m = &p->x->model;
     TUTTI_TRY(ids_add(p, TUTTI_EXODUS_NODAL, 0, p->mesh->node_ids));
-    TUTTI_TRY(attributes_add(p, nodes, 0,
-                             &(tutti_exodus_entity){.kind = TUTTI_EXODUS_NODAL,
-                                                    .attributes = m->p.node_attributes},
-                             p->mesh->node_attributes));
+    TUTTI_TRY(attributes_add(
+        p, nodes, 0,
+        &(tutti_exodus_entity){.kind = TUTTI_EXODUS_NODAL, .attributes = m->p.node_attributes},
+        p->mesh->node_attributes));
     for (int k = 0; k < 3; k++) {
         const tutti_exodus_kind kind = tutti__block_kinds[k];
         for (tutti_count c = 0; c < m->of[kind].n; c++) {
@@ -337,15 +337,14 @@ static tutti_err coordinates_make(putting *p, tutti_access **access, tutti_part 
         tutti__exodus_place at;
         TUTTI_TRY(tutti__exodus_place_of(p->x, &a, &at));
         TUTTI_ASSERT(p->held[0].kind == TUTTI_EXODUS_NODAL);
-        TUTTI_TRY(tutti__decomposition_access(p->held[0].entries, tutti_type_size(at.type), 1,
-                                              &whole));
+        TUTTI_TRY(
+            tutti__decomposition_access(p->held[0].entries, tutti_type_size(at.type), 1, &whole));
         TUTTI_TRY(tutti_access_shift(whole, at.at, 0, &access[k]));
         const tutti_type type = p->mesh->type == TUTTI_BYTES ? TUTTI_FLOAT64 : p->mesh->type;
-        parts[k] = (tutti_part){.access = access[k],
-                                .buf = (void *)p->mesh->coordinates[k],
-                                .convert = {.file_type = at.type,
-                                            .memory_type = type,
-                                            .file_order = TUTTI_BIG_ENDIAN}};
+        parts[k] = (tutti_part){
+            .access = access[k],
+            .buf = (void *)p->mesh->coordinates[k],
+            .convert = {.file_type = at.type, .memory_type = type, .file_order = TUTTI_BIG_ENDIAN}};
     }
     return TUTTI_OK;
 }

@@ -151,8 +151,7 @@ tutti_err tutti__factors_agree(tutti__team *t, const tutti__exodus_model *m,
             v[sets + at] = s.n > 0 && !s.factors;
         }
     if (err == TUTTI_OK) err = tutti__team_sum(t, v, (int)(2 * sets));
-    if (err == TUTTI_OK)
-        err = tutti__team_agree(t, factors_compare(m, v, v + sets, families));
+    if (err == TUTTI_OK) err = tutti__team_agree(t, factors_compare(m, v, v + sets, families));
     tutti__free(v);
     return err;
 }

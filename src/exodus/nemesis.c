@@ -9,45 +9,55 @@
 #include "exodus/pieces.h"
 
 /* Counts of a processor, summed up over those before it. */
-enum { INT_NODES, BOR_NODES, EXT_NODES, INT_ELEMENTS, BOR_ELEMENTS, NODE_MAPS, ELEMENT_MAPS,
-       MAP_NODES, MAP_ELEMENTS, COUNTS };
+enum {
+    INT_NODES,
+    BOR_NODES,
+    EXT_NODES,
+    INT_ELEMENTS,
+    BOR_ELEMENTS,
+    NODE_MAPS,
+    ELEMENT_MAPS,
+    MAP_NODES,
+    MAP_ELEMENTS,
+    COUNTS
+};
 
-static const char *const dims[COUNTS] = {
-    "num_int_node", "num_bor_node", "num_ext_node", "num_int_elem", "num_bor_elem",
-    "num_n_cmaps",  "num_e_cmaps",  "ncnt_cmap",    "ecnt_cmap"};
+static const char *const dims[COUNTS] = {"num_int_node", "num_bor_node", "num_ext_node",
+                                         "num_int_elem", "num_bor_elem", "num_n_cmaps",
+                                         "num_e_cmaps",  "ncnt_cmap",    "ecnt_cmap"};
 
 /* Variables by the counts that they are as long as. */
 static const struct {
     int by;
     const char *name;
-} arrays[] = {{INT_NODES, "node_mapi"},        {BOR_NODES, "node_mapb"},
-              {EXT_NODES, "node_mape"},        {INT_ELEMENTS, "elem_mapi"},
-              {BOR_ELEMENTS, "elem_mapb"},     {NODE_MAPS, "n_comm_ids"},
-              {NODE_MAPS, "n_comm_stat"},      {NODE_MAPS, "n_comm_data_idx"},
-              {ELEMENT_MAPS, "e_comm_ids"},    {ELEMENT_MAPS, "e_comm_stat"},
-              {ELEMENT_MAPS, "e_comm_data_idx"}, {MAP_NODES, "n_comm_nids"},
-              {MAP_NODES, "n_comm_proc"},      {MAP_ELEMENTS, "e_comm_eids"},
-              {MAP_ELEMENTS, "e_comm_proc"},   {MAP_ELEMENTS, "e_comm_sids"}};
+} arrays[] = {
+    {INT_NODES, "node_mapi"},      {BOR_NODES, "node_mapb"},          {EXT_NODES, "node_mape"},
+    {INT_ELEMENTS, "elem_mapi"},   {BOR_ELEMENTS, "elem_mapb"},       {NODE_MAPS, "n_comm_ids"},
+    {NODE_MAPS, "n_comm_stat"},    {NODE_MAPS, "n_comm_data_idx"},    {ELEMENT_MAPS, "e_comm_ids"},
+    {ELEMENT_MAPS, "e_comm_stat"}, {ELEMENT_MAPS, "e_comm_data_idx"}, {MAP_NODES, "n_comm_nids"},
+    {MAP_NODES, "n_comm_proc"},    {MAP_ELEMENTS, "e_comm_eids"},     {MAP_ELEMENTS, "e_comm_proc"},
+    {MAP_ELEMENTS, "e_comm_sids"}};
 /* Ends of processors' pieces; and whether they have any. */
 static const struct {
     int by;
     const char *index, *state;
-} ends[] = {{INT_NODES, "node_mapi_idx", "int_n_stat"},    {BOR_NODES, "node_mapb_idx", "bor_n_stat"},
-            {EXT_NODES, "node_mape_idx", "ext_n_stat"},    {INT_ELEMENTS, "elem_mapi_idx", "int_e_stat"},
-            {BOR_ELEMENTS, "elem_mapb_idx", "bor_e_stat"}, {NODE_MAPS, "n_comm_info_idx", NULL},
-            {ELEMENT_MAPS, "e_comm_info_idx", NULL}};
+} ends[] = {
+    {INT_NODES, "node_mapi_idx", "int_n_stat"},    {BOR_NODES, "node_mapb_idx", "bor_n_stat"},
+    {EXT_NODES, "node_mape_idx", "ext_n_stat"},    {INT_ELEMENTS, "elem_mapi_idx", "int_e_stat"},
+    {BOR_ELEMENTS, "elem_mapb_idx", "bor_e_stat"}, {NODE_MAPS, "n_comm_info_idx", NULL},
+    {ELEMENT_MAPS, "e_comm_info_idx", NULL}};
 enum { ARRAYS = sizeof arrays / sizeof arrays[0], ENDS = sizeof ends / sizeof ends[0] };
 
 /* Entities of the whole file, told once more. */
 static const struct {
     tutti_exodus_kind kind;
     const char *dim, *ids, *count, *factors;
-} wholes[] = {
-    {TUTTI_EXODUS_ELEMENT_BLOCK, "num_el_blk_global", "el_blk_ids_global", "el_blk_cnt_global", NULL},
-    {TUTTI_EXODUS_NODE_SET, "num_ns_global", "ns_ids_global", "ns_node_cnt_global",
-     "ns_df_cnt_global"},
-    {TUTTI_EXODUS_SIDE_SET, "num_ss_global", "ss_ids_global", "ss_side_cnt_global",
-     "ss_df_cnt_global"}};
+} wholes[] = {{TUTTI_EXODUS_ELEMENT_BLOCK, "num_el_blk_global", "el_blk_ids_global",
+               "el_blk_cnt_global", NULL},
+              {TUTTI_EXODUS_NODE_SET, "num_ns_global", "ns_ids_global", "ns_node_cnt_global",
+               "ns_df_cnt_global"},
+              {TUTTI_EXODUS_SIDE_SET, "num_ss_global", "ss_ids_global", "ss_side_cnt_global",
+               "ss_df_cnt_global"}};
 enum { WHOLES = sizeof wholes / sizeof wholes[0] };
 
 struct tutti__nemesis {
@@ -72,16 +82,16 @@ tutti_err tutti__nemesis_make(tutti_exodus *x, struct tutti__nemesis **state) {
     if (err == TUTTI_OK) err = tutti__borders_make(x->team, x->partition, &s->b);
     if (err == TUTTI_OK) {
         const tutti__borders *b = &s->b;
-        const int64_t mine[COUNTS] = {
-            b->internal_nodes,
-            b->border_nodes,
-            b->external_nodes,
-            b->internal_elements,
-            b->border_elements,
-            b->node_maps,
-            b->element_maps,
-            b->node_maps > 0 ? b->node_map[b->node_maps - 1].hi : 0,
-            b->element_maps > 0 ? b->element_map[b->element_maps - 1].hi : 0};
+        const int64_t mine[COUNTS] = {b->internal_nodes,
+                                      b->border_nodes,
+                                      b->external_nodes,
+                                      b->internal_elements,
+                                      b->border_elements,
+                                      b->node_maps,
+                                      b->element_maps,
+                                      b->node_maps > 0 ? b->node_map[b->node_maps - 1].hi : 0,
+                                      b->element_maps > 0 ? b->element_map[b->element_maps - 1].hi
+                                                          : 0};
         for (int k = 0; k < COUNTS; k++) s->mine[k] = s->all[k] = mine[k];
         s->model = &x->model;
         s->ranks = x->team->size;
@@ -126,8 +136,10 @@ tutti_err tutti__nemesis_define(struct tutti__nemesis *s, tutti__cdf *cdf) {
     tutti_count processors = -1, dim[COUNTS], type = 0;
     if (!s) return TUTTI_OK;
     const int bytes = s->model->bulk_bytes;
-    TUTTI_TRY(tutti__cdf_put_att(cdf, -1, "nemesis_file_version", TUTTI__CDF_FLOAT, 1, &file_version));
-    TUTTI_TRY(tutti__cdf_put_att(cdf, -1, "nemesis_api_version", TUTTI__CDF_FLOAT, 1, &api_version));
+    TUTTI_TRY(
+        tutti__cdf_put_att(cdf, -1, "nemesis_file_version", TUTTI__CDF_FLOAT, 1, &file_version));
+    TUTTI_TRY(
+        tutti__cdf_put_att(cdf, -1, "nemesis_api_version", TUTTI__CDF_FLOAT, 1, &api_version));
     TUTTI_TRY(dim_add(cdf, "num_processors", s->ranks, &processors));
     TUTTI_TRY(dim_add(cdf, "num_procs_file", s->ranks, &processors));
     TUTTI_TRY(tutti__cdf_add_var(cdf, "nem_ftype", TUTTI__CDF_INT, 0, NULL, &type));
@@ -158,10 +170,8 @@ static tutti_err numbers_add(writing *w, const char *name, tutti_count first, tu
     *out = NULL;
     if (var < 0 || n == 0) return TUTTI_OK;
     const tutti__cdf_var *v = &w->x->cdf.vars[var];
-    const tutti__exodus_place at = {.at = v->begin,
-                                    .entries = v->numbers,
-                                    .numbers = 1,
-                                    .type = tutti__cdf_number(v->type)};
+    const tutti__exodus_place at = {
+        .at = v->begin, .entries = v->numbers, .numbers = 1, .type = tutti__cdf_number(v->type)};
     TUTTI_TRY(tutti__bundle_add(&w->bundle, &at, first, n, NULL, &data));
     *out = data;
     return TUTTI_OK;
@@ -207,7 +217,8 @@ static tutti_err maps_write(writing *w, const map_names *n, const tutti__neighbo
     for (tutti_count k = 0; k < s->mine[n->by]; k++) {
         TUTTI_TRY(number_add(w, n->ids, s->before[n->by] + k, map[k].rank + 1));
         TUTTI_TRY(number_add(w, n->state, s->before[n->by] + k, 1));
-        TUTTI_TRY(number_add(w, n->index, s->before[n->by] + k, s->before[n->items_by] + map[k].hi));
+        TUTTI_TRY(
+            number_add(w, n->index, s->before[n->by] + k, s->before[n->items_by] + map[k].hi));
         TUTTI_TRY(numbers_add(w, n->processors, s->before[n->items_by] + map[k].lo,
                               map[k].hi - map[k].lo, &to));
         for (tutti_count i = 0; i < map[k].hi - map[k].lo; i++) to[i] = map[k].rank;
@@ -218,8 +229,9 @@ static tutti_err maps_write(writing *w, const map_names *n, const tutti__neighbo
 static tutti_err everything(writing *w) {
     static const map_names nodes = {NODE_MAPS,         MAP_NODES,     "n_comm_ids", "n_comm_stat",
                                     "n_comm_data_idx", "n_comm_nids", "n_comm_proc"};
-    static const map_names elements = {ELEMENT_MAPS,      MAP_ELEMENTS,  "e_comm_ids", "e_comm_stat",
-                                       "e_comm_data_idx", "e_comm_eids", "e_comm_proc"};
+    static const map_names elements = {ELEMENT_MAPS,  MAP_ELEMENTS,      "e_comm_ids",
+                                       "e_comm_stat", "e_comm_data_idx", "e_comm_eids",
+                                       "e_comm_proc"};
     const struct tutti__nemesis *s = w->s;
     const tutti__borders *b = &s->b;
     if (s->rank == 0) TUTTI_TRY(wholes_write(w));

@@ -66,7 +66,7 @@ typedef struct {
     const tutti_exodus_entity *row;
     tutti__shape_list listed;
     const tutti__shape *shape;
-    tutti_count n;              /* nodes, or faces */
+    tutti_count n; /* nodes, or faces */
     const tutti_count *to;
 } element;
 
@@ -139,7 +139,8 @@ static tutti_err ranks_ask(bordering *b) {
         tutti__incidence_make(b->team, tutti__max(b->nodes->all, 1), n, pairs, mine, &at_home);
     tutti__free(pairs);
     if (err == TUTTI_OK)
-        err = tutti__incidence_ask(b->team, &at_home, b->nodes->n, b->position, TUTTI_OK, &b->ranks);
+        err =
+            tutti__incidence_ask(b->team, &at_home, b->nodes->n, b->position, TUTTI_OK, &b->ranks);
     tutti__incidence_free(&at_home);
     return err;
 }
@@ -151,7 +152,8 @@ static int kind_of(const bordering *b, tutti_count j) {
     const tutti_count n = b->ranks.start[j + 1] - b->ranks.start[j];
     const tutti_count i = b->nodes->sorted[j].index;
     if (b->own[i]) return n > 1 ? BORDER : INTERNAL;
-    return n == 0 && b->nodes->first[i] ? INTERNAL : EXTERNAL; /* in no element at all: the lowest's */
+    return n == 0 && b->nodes->first[i] ? INTERNAL
+                                        : EXTERNAL; /* in no element at all: the lowest's */
 }
 
 static tutti_err nodes_sort_out(bordering *b, tutti__borders *out) {
@@ -285,7 +287,8 @@ static tutti_err meetings(tutti_count n, side *v, tutti_count *n_out, shared **o
             for (to = from; to < n && !memcmp(v[to].key, v[from].key, sizeof v->key);) to++;
             for (tutti_count a = from; a < to; a++)
                 for (tutti_count b = from; b < to; b++) {
-                    if (v[a].rank == v[b].rank || (b > from && v[b].rank == v[b - 1].rank)) continue;
+                    if (v[a].rank == v[b].rank || (b > from && v[b].rank == v[b - 1].rank))
+                        continue;
                     if (pass == 0) {
                         all++;
                         continue;

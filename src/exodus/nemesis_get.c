@@ -7,9 +7,18 @@
 #include "exodus/family.h"
 #include "exodus/pieces.h"
 
-enum { INT_NODES, BOR_NODES, EXT_NODES, INT_ELEMENTS, BOR_ELEMENTS, NODE_MAPS, ELEMENT_MAPS, PIECES };
-static const char *const ends_of[PIECES] = {"node_mapi_idx", "node_mapb_idx",   "node_mape_idx",
-                                            "elem_mapi_idx", "elem_mapb_idx",   "n_comm_info_idx",
+enum {
+    INT_NODES,
+    BOR_NODES,
+    EXT_NODES,
+    INT_ELEMENTS,
+    BOR_ELEMENTS,
+    NODE_MAPS,
+    ELEMENT_MAPS,
+    PIECES
+};
+static const char *const ends_of[PIECES] = {"node_mapi_idx",  "node_mapb_idx", "node_mape_idx",
+                                            "elem_mapi_idx",  "elem_mapb_idx", "n_comm_info_idx",
                                             "e_comm_info_idx"};
 /* What the ends are of: an array that is as long. */
 static const char *const array_of[PIECES] = {"node_mapi", "node_mapb",  "node_mape", "elem_mapi",
@@ -26,9 +35,9 @@ struct tutti__nemesis_found {
 
 static void found_free(struct tutti__nemesis_found *f) {
     if (!f) return;
-    void *const all[] = {f->nodes,     f->elements,        f->node_ids,           f->element_ids,
-                         f->node_start, f->element_start,  f->map_nodes,          f->map_elements,
-                         f->sides,     f->node_processors, f->element_processors};
+    void *const all[] = {f->nodes,      f->elements,        f->node_ids,          f->element_ids,
+                         f->node_start, f->element_start,   f->map_nodes,         f->map_elements,
+                         f->sides,      f->node_processors, f->element_processors};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
     tutti__free(f);
 }
@@ -155,8 +164,8 @@ static tutti_err pieces_add(reading *r, fetch *f) {
     for (int k = 0; k < FIVE; k++)
         TUTTI_TRY(fetch_add(r, array_of[k], r->lo[k], r->hi[k] - r->lo[k], &f[k]));
     for (int k = NODE_MAPS; k < PIECES; k++)
-        TUTTI_TRY(fetch_add(r, array_of[k], r->lo[k], r->hi[k] - r->lo[k],
-                            &f[NODE_IDS + k - NODE_MAPS]));
+        TUTTI_TRY(
+            fetch_add(r, array_of[k], r->lo[k], r->hi[k] - r->lo[k], &f[NODE_IDS + k - NODE_MAPS]));
     TUTTI_TRY(map_ends_add(r, NODE_MAPS, "n_comm_data_idx", &f[NODE_ENDS]));
     return map_ends_add(r, ELEMENT_MAPS, "e_comm_data_idx", &f[ELEMENT_ENDS]);
 }
@@ -235,25 +244,24 @@ tutti_err tutti_exodus_nemesis_get(tutti_exodus *x, int processor, tutti_exodus_
     }
     found_free(x->found);
     const struct tutti__nemesis_found *f = x->found = r.f;
-    *out = (tutti_exodus_nemesis){
-        .processors = processors,
-        .internal_nodes = r.hi[INT_NODES] - r.lo[INT_NODES],
-        .border_nodes = r.hi[BOR_NODES] - r.lo[BOR_NODES],
-        .external_nodes = r.hi[EXT_NODES] - r.lo[EXT_NODES],
-        .nodes = f->nodes,
-        .internal_elements = r.hi[INT_ELEMENTS] - r.lo[INT_ELEMENTS],
-        .border_elements = r.hi[BOR_ELEMENTS] - r.lo[BOR_ELEMENTS],
-        .elements = f->elements,
-        .node_maps = (int)(r.hi[NODE_MAPS] - r.lo[NODE_MAPS]),
-        .element_maps = (int)(r.hi[ELEMENT_MAPS] - r.lo[ELEMENT_MAPS]),
-        .node_map_ids = f->node_ids,
-        .element_map_ids = f->element_ids,
-        .node_map_start = f->node_start,
-        .node_map_nodes = f->map_nodes,
-        .node_map_processors = f->node_processors,
-        .element_map_start = f->element_start,
-        .element_map_elements = f->map_elements,
-        .element_map_sides = f->sides,
-        .element_map_processors = f->element_processors};
+    *out = (tutti_exodus_nemesis){.processors = processors,
+                                  .internal_nodes = r.hi[INT_NODES] - r.lo[INT_NODES],
+                                  .border_nodes = r.hi[BOR_NODES] - r.lo[BOR_NODES],
+                                  .external_nodes = r.hi[EXT_NODES] - r.lo[EXT_NODES],
+                                  .nodes = f->nodes,
+                                  .internal_elements = r.hi[INT_ELEMENTS] - r.lo[INT_ELEMENTS],
+                                  .border_elements = r.hi[BOR_ELEMENTS] - r.lo[BOR_ELEMENTS],
+                                  .elements = f->elements,
+                                  .node_maps = (int)(r.hi[NODE_MAPS] - r.lo[NODE_MAPS]),
+                                  .element_maps = (int)(r.hi[ELEMENT_MAPS] - r.lo[ELEMENT_MAPS]),
+                                  .node_map_ids = f->node_ids,
+                                  .element_map_ids = f->element_ids,
+                                  .node_map_start = f->node_start,
+                                  .node_map_nodes = f->map_nodes,
+                                  .node_map_processors = f->node_processors,
+                                  .element_map_start = f->element_start,
+                                  .element_map_elements = f->map_elements,
+                                  .element_map_sides = f->sides,
+                                  .element_map_processors = f->element_processors};
     return TUTTI_OK;
 }

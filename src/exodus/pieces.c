@@ -80,12 +80,12 @@ const double *tutti__bundle_reals(const tutti__bundle *b, tutti_type file_type) 
 
 static tutti_err part_of(const tutti__pieces *p, tutti_access **access, tutti_part *out) {
     TUTTI_TRY(tutti_access_runs(p->n, p->at, p->length, access));
-    *out = (tutti_part){
-        .access = *access,
-        .buf = p->data,
-        .convert = {.file_type = p->file_type,
-                    .memory_type = is_real(p->file_type) ? TUTTI_FLOAT64 : TUTTI_INT64,
-                    .file_order = TUTTI_BIG_ENDIAN}};
+    *out =
+        (tutti_part){.access = *access,
+                     .buf = p->data,
+                     .convert = {.file_type = p->file_type,
+                                 .memory_type = is_real(p->file_type) ? TUTTI_FLOAT64 : TUTTI_INT64,
+                                 .file_order = TUTTI_BIG_ENDIAN}};
     return TUTTI_OK;
 }
 
@@ -101,8 +101,7 @@ tutti_err tutti__bundle_move(tutti_exodus *x, tutti__bundle *b, int is_write, in
     for (int i = 0; i < n && mine == TUTTI_OK; i++) parts[all++] = more[i];
     for (int i = 0; i < b->n && mine == TUTTI_OK; i++)
         if (b->of[i].n > 0) mine = part_of(&b->of[i], &access[i], &parts[all++]);
-    const tutti_err err =
-        tutti__exodus_move(x, is_write, mine == TUTTI_OK ? all : 0, parts, mine);
+    const tutti_err err = tutti__exodus_move(x, is_write, mine == TUTTI_OK ? all : 0, parts, mine);
     for (int i = 0; i < b->n; i++) tutti_access_free(&access[i]);
     tutti__free(parts);
     return err;

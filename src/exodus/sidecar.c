@@ -63,6 +63,8 @@ void tutti__sidecar_close(tutti__sidecar **ps) {
     tutti__sidecar *s = *ps;
     *ps = NULL;
     if (!s) return;
+    if (s->sql.db && s->sql.writes) /* the empty journal goes too; nobody minds if it cannot */
+        sqlite3_exec(s->sql.db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     if (s->sql.db) tutti__sql_close(&s->sql);
     tutti__sql_private_remove(&s->sql);
     tutti__free(s);

@@ -8,8 +8,8 @@ enum { TUTTI__SIDE_NODES = 9, TUTTI__SIDES = 6 }; /* the most */
 /* Sides of a topology; NULL stands for one that is not known, or whose sides are not. */
 typedef struct tutti__shape {
     const char *family;
-    int nodes;         /* of an entry */
-    const char *count; /* a digit for each side: its nodes */
+    int nodes;                                      /* of an entry */
+    const char *count;                              /* a digit for each side: its nodes */
     const unsigned char (*side)[TUTTI__SIDE_NODES]; /* which, from 1 */
 } tutti__shape;
 
@@ -24,7 +24,11 @@ static inline int tutti__shape_side(const tutti__shape *t, int side) {
 }
 
 /* Blocks whose entries have any number of nodes (faces): lists. */
-typedef enum tutti__shape_list { TUTTI__LISTED_NOT, TUTTI__NSIDED, TUTTI__NFACED } tutti__shape_list;
+typedef enum tutti__shape_list {
+    TUTTI__LISTED_NOT,
+    TUTTI__NSIDED,
+    TUTTI__NFACED
+} tutti__shape_list;
 tutti__shape_list tutti__shape_list_of(const char *name);
 
 #endif
