@@ -207,21 +207,33 @@ static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
+/* What each entry of a block has of something, and how many. */
+static int wide_of(const tutti_exodus_entity *e, int what) {
+    return what == TUTTI_EXODUS_CONNECTIVITY ? e->nodes
+           : what == TUTTI_EXODUS_EDGES      ? e->edges
+                                             : e->faces;
+}
+
 static int plain_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus_common *c, int f,
-                      lists *out) {
-    out->value = cli_malloc((size_t)(c->n * e->nodes) * sizeof *out->value);
-    for (tutti_count i = 0; i <= c->n; i++) out->start[i] = i * e->nodes;
-    tutti_exodus_array a = of_block(TUTTI_EXODUS_CONNECTIVITY, e, 0, out->value);
+                      int what, lists *out) {
+    const int wide = wide_of(e, what);
+    out->value = cli_malloc((size_t)(c->n * wide) * sizeof *out->value);
+    for (tutti_count i = 0; i <= c->n; i++) out->start[i] = i * wide;
+    tutti_exodus_array a = of_block(what, e, 0, out->value);
     a.entries = c->entries[f];
     return tutti_exodus_get_arrays(x, 1, &a) == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
 static int lists_read(exodus_comparison *k, const tutti_exodus_entity *e, const exodus_common *c,
-                      int f, lists *out) {
-    const int of = exodus_topology_is(e->topology, "nfaced") ? TUTTI_EXODUS_FACE_BLOCK
-                                                             : TUTTI_EXODUS_NODAL;
+                      int f, int what, lists *out) {
+    const int of = what == TUTTI_EXODUS_EDGES ? TUTTI_EXODUS_EDGE_BLOCK
+                   : what == TUTTI_EXODUS_FACES || exodus_topology_is(e->topology, "nfaced")
+                       ? TUTTI_EXODUS_FACE_BLOCK
+                       : TUTTI_EXODUS_NODAL;
     *out = (lists){.start = cli_malloc(((size_t)c->n + 1) * sizeof *out->start)};
-    if ((is_poly(e) ? poly_read : plain_read)(k->x[f], e, c, f, out)) return 1;
+    if (what == TUTTI_EXODUS_CONNECTIVITY && is_poly(e) ? poly_read(k->x[f], e, c, f, out)
+                                                        : plain_read(k->x[f], e, c, f, what, out))
+        return 1;
     const tutti_count n = out->start[c->n];
     tutti_count *place = cli_malloc((size_t)n * sizeof *place);
     for (tutti_count i = 0; i < n; i++) place[i] = out->value[i] - 1;
@@ -247,18 +259,22 @@ static void lists_compare(exodus_outcome *o, const exodus_common *c, int kind, c
     }
 }
 
-static int connectivity_compare(exodus_comparison *k, int kind, tutti_count number) {
+static int connectivity_compare(exodus_comparison *k, int kind, tutti_count number, int what) {
+    static const char *const names[] = {[TUTTI_EXODUS_CONNECTIVITY] = "connectivity",
+                                        [TUTTI_EXODUS_EDGES] = "edges",
+                                        [TUTTI_EXODUS_FACES] = "faces"};
     const tutti_count other = exodus_other(k, kind, number);
     const tutti_exodus_entity *e[2] = {&k->o[0].of[kind].entity[number],
                                        &k->o[1].of[kind].entity[other]};
     const exodus_common *c = &k->common[kind][number];
     lists l[2] = {{.value = NULL}, {.value = NULL}};
-    if (is_poly(e[0]) != is_poly(e[1]) || (!is_poly(e[0]) && e[0]->nodes != e[1]->nodes))
+    if (e[0]->entries == 0 || e[1]->entries == 0 || is_poly(e[0]) != is_poly(e[1]) ||
+        (!is_poly(e[0]) && wide_of(e[0], what) != wide_of(e[1], what)))
         return 0; /* told with the definitions */
-    const int failed = lists_read(k, e[0], c, 0, &l[0]) || lists_read(k, e[1], c, 1, &l[1]);
-    if (!failed)
-        lists_compare(&k->outcome[exodus_outcome_of(k, "connectivity", tutti_exodus_kind_name(kind))],
-                      c, kind, &l[0], &l[1]);
+    const int failed =
+        lists_read(k, e[0], c, 0, what, &l[0]) || lists_read(k, e[1], c, 1, what, &l[1]);
+    const int outcome = exodus_outcome_of(k, names[what], tutti_exodus_kind_name(kind));
+    if (!failed) lists_compare(&k->outcome[outcome], c, kind, &l[0], &l[1]);
     for (int f = 0; f < 2; f++) {
         free(l[f].value);
         free(l[f].start);
@@ -283,8 +299,8 @@ static int by_group(const void *a, const void *b) {
 
 /* Pairs by block, with places in it; those in different ones are told and taken out. */
 static void blocks_sort(exodus_comparison *k, int kind, exodus_pairs *p) {
-    exodus_outcome *o =
-        &k->outcome[exodus_outcome_of(k, "block", tutti_exodus_kind_name(kind))];
+    const int outcome = exodus_outcome_of(k, "block", tutti_exodus_kind_name(kind));
+    exodus_outcome *o = &k->outcome[outcome];
     tutti_count n = 0;
     char where[100];
     for (tutti_count i = 0; i < p->n; i++) {
@@ -308,7 +324,10 @@ static void blocks_sort(exodus_comparison *k, int kind, exodus_pairs *p) {
 
 static int block_compare(exodus_comparison *k, int kind, tutti_count i) {
     const tutti_exodus_entity *e = &k->o[0].of[kind].entity[i];
-    if (connectivity_compare(k, kind, i)) return 1;
+    if (connectivity_compare(k, kind, i, TUTTI_EXODUS_CONNECTIVITY) ||
+        (e->edges > 0 && connectivity_compare(k, kind, i, TUTTI_EXODUS_EDGES)) ||
+        (e->faces > 0 && connectivity_compare(k, kind, i, TUTTI_EXODUS_FACES)))
+        return 1;
     if (e->attributes == 0) return 0;
     return exodus_compare_arrays(
         k, &k->common[kind][i], exodus_outcome_of(k, "attributes", tutti_exodus_kind_name(kind)),

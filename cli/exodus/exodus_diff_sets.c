@@ -180,8 +180,8 @@ static void alone_tell(exodus_comparison *k, int kind, const exodus_pairs *p) {
 }
 
 static void factors_compare(exodus_comparison *k, int kind, const exodus_pairs *p) {
-    exodus_outcome *o =
-        &k->outcome[exodus_outcome_of(k, "factors", tutti_exodus_kind_name(kind))];
+    const int outcome = exodus_outcome_of(k, "factors", tutti_exodus_kind_name(kind));
+    exodus_outcome *o = &k->outcome[outcome];
     for (tutti_count i = 0; i < p->n; i++) {
         const exodus_pair *v = &p->v[i];
         const int n = v->factors[0] < v->factors[1] ? v->factors[0] : v->factors[1];

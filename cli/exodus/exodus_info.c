@@ -128,7 +128,10 @@ static void print_entity(const look *k, int kind, tutti_count i) {
                                       : kind == TUTTI_EXODUS_EDGE_BLOCK ? "edge"
                                                                         : "face", text));
         if (e->nodes > 0) printf(" of %s", count_text(e->nodes, "node", text));
-        if (e->list > 0) printf(", %lld in all", (long long)e->list);
+        if (e->list > 0)
+            printf(", %s in all",
+                   count_text(e->list, exodus_topology_is(e->topology, "nfaced") ? "face" : "node",
+                              text));
         if (e->edges > 0) printf(", %s each", count_text(e->edges, "edge", text));
         if (e->faces > 0) printf(", %s each", count_text(e->faces, "face", text));
     } else if (exodus_is_set(kind)) {

@@ -182,6 +182,10 @@ static tutti_err entities_define(const exodus_outline *o, tutti_exodus *to) {
         for (tutti_count i = 0; i < o->of[kind].n; i++) {
             all[n] = o->of[kind].entity[i];
             all[n].entries = all[n].factors = all[n].list = 0; /* put_mesh finds them */
+            if (exodus_is_block(kind) && !all[n].topology[0]) { /* others forget those of empty ones */
+                all[n].topology = "EMPTY";
+                all[n].nodes = 1;
+            }
             n++;
         }
     const tutti_err err = n > 0 ? tutti_exodus_define(to, n, all) : TUTTI_OK;
