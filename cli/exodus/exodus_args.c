@@ -8,13 +8,15 @@
 #include <string.h>
 
 static const struct {
-    const char *name;
+    const char *name; /* within tutti exodus; without it, what is behind the space */
     int command, least, most; /* paths */
 } command_table[] = {
-    {"info", EXODUS_INFO, 1, 1},     {"show", EXODUS_INFO, 1, 1},       {"ls", EXODUS_LS, 1, 1},
-    {"diff", EXODUS_DIFF, 2, 2},     {"join", EXODUS_JOIN, 1, 1 << 20}, {"split", EXODUS_SPLIT, 1, 1},
-    {"verify", EXODUS_VERIFY, 1, 1}, {"cp", EXODUS_CP, 2, 2},           {"archive", EXODUS_ARCHIVE, 1, 1},
-    {"import", EXODUS_IMPORT, 2, 2}, {"export", EXODUS_EXPORT, 1, 1},
+    {"exodus info", EXODUS_INFO, 1, 1},       {"exodus show", EXODUS_INFO, 1, 1},
+    {"exodus ls", EXODUS_LS, 1, 1},           {"exodus diff", EXODUS_DIFF, 2, 2},
+    {"exodus join", EXODUS_JOIN, 1, 1 << 20}, {"exodus split", EXODUS_SPLIT, 1, 1},
+    {"exodus verify", EXODUS_VERIFY, 1, 1},   {"exodus cp", EXODUS_CP, 2, 2},
+    {"exodus archive", EXODUS_ARCHIVE, 1, 1}, {"exodus import", EXODUS_IMPORT, 2, 2},
+    {"exodus export", EXODUS_EXPORT, 1, 1},
 };
 
 /* What flags are followed by; each says where it goes. */
@@ -225,12 +227,14 @@ static int config_check(const exodus_config *c, int least, int most) {
 int exodus_config_parse(int argc, char **argv, exodus_config *out) {
     const int within = strcmp(argv[0], "exodus") == 0;
     const char *word = within ? (argc > 1 ? argv[1] : "") : argv[0];
+    const size_t before = strlen("exodus ");
     int least = 0, most = 0, wrong = 0;
     *out = (exodus_config){.name = within ? "exodus" : argv[0], .help = "exodus"};
     out->real = out->integers = out->steps_per_file = -1;
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return EXODUS_ARGS_HELP;
     for (size_t i = 0; i < sizeof command_table / sizeof *command_table; i++)
-        if (strcmp(word, command_table[i].name) == 0) {
+        if (strcmp(word, command_table[i].name + before) == 0) {
+            out->name = command_table[i].name + (within ? 0 : before);
             out->command = command_table[i].command;
             least = command_table[i].least;
             most = command_table[i].most;

@@ -212,12 +212,10 @@ static int write_all(exodus_whole *w, int pieces) {
     return 0;
 }
 
-int exodus_join(const cli_world *world, const exodus_config *config) {
+static int join(const cli_world *world, const exodus_config *config, char **paths, int n) {
     exodus_whole w = {.world = world, .config = config};
-    char **paths = NULL;
-    int n = 0, failed = exodus_join_names(config, &paths, &n);
-    if (!failed) failed = pieces_open(&w, paths, n) || exodus_join_agree(&w) || ids_check(&w, n) ||
-                          exodus_join_check_nodes(&w);
+    int failed = pieces_open(&w, paths, n) || exodus_join_agree(&w) || ids_check(&w, n) ||
+                 exodus_join_check_nodes(&w);
     if (!failed) {
         maps_warn(&w);
         exodus_join_mesh(&w);
@@ -225,11 +223,23 @@ int exodus_join(const cli_world *world, const exodus_config *config) {
     }
     for (int i = 0; i < w.pieces; i++) piece_free(&w.piece[i]);
     for (int i = 0; i < w.keeps; i++) free(w.kept[i]);
-    for (int i = 0; i < n; i++) free(paths[i]);
-    free(paths);
     free(w.kept);
     free(w.piece);
     free(w.time);
     exodus_outline_free(&w.o);
+    return failed;
+}
+
+/* Every rank has a piece at least; others look on. */
+int exodus_join(const cli_world *w, const exodus_config *config) {
+    cli_world some;
+    char **paths = NULL;
+    int n = 0;
+    if (exodus_join_names(config, &paths, &n)) return EXODUS_TROUBLE;
+    cli_world_first(w, n < w->ranks ? n : w->ranks, &some);
+    const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && join(&some, config, paths, n));
+    cli_world_free(&some);
+    for (int i = 0; i < n; i++) free(paths[i]);
+    free(paths);
     return failed ? EXODUS_TROUBLE : CLI_OK;
 }

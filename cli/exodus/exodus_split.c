@@ -21,7 +21,6 @@ typedef struct {
     exodus_outline o;
     const tutti_exodus_mesh *mesh;
     int *part;            /* [elements of this rank] */
-    unsigned char *alone; /* [nodes] nodes of no element */
     int first, end;       /* pieces of this rank */
     exodus_results results;
     piece *open;
@@ -96,23 +95,6 @@ static int parts_know(division *d, const exodus_parts *p) {
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* Nodes that no element has go to the rank's first piece. */
-static void alone_find(division *d) {
-    const tutti_exodus_mesh *m = d->mesh;
-    const exodus_table *t = &d->o.of[TUTTI_EXODUS_ELEMENT_BLOCK];
-    d->alone = cli_malloc((size_t)m->nodes);
-    memset(d->alone, 1, (size_t)m->nodes);
-    for (tutti_count b = 0; b < t->n; b++) {
-        const tutti_exodus_elements *e = &m->blocks[b];
-        const tutti_count n = e->start ? e->start[e->n] : e->n * t->entity[b].nodes;
-        if (exodus_topology_is(t->entity[b].topology, "nfaced")) {
-            memset(d->alone, 0, (size_t)m->nodes); /* nodes of faces: none is alone */
-            return;
-        }
-        for (tutti_count i = 0; i < n; i++) d->alone[e->nodes[i]] = 0;
-    }
-}
-
 /* ---- pieces */
 
 static int piece_create(division *d, int r, piece *p) {
@@ -122,7 +104,7 @@ static int piece_create(division *d, int r, piece *p) {
     opt.sidecar = 0;
     opt.level = TUTTI_VISIBLE;
     *p = (piece){.x = NULL};
-    exodus_subset_make(&d->o, d->mesh, d->part, r, r == d->first ? d->alone : NULL, &p->subset);
+    exodus_subset_make(&d->o, d->mesh, d->part, r, r == d->first, &p->subset);
     exodus_results_make(&d->o, &p->subset.mesh, &p->results);
     int failed = tutti_exodus_create(MPI_COMM_SELF, path, &opt, &p->x) != TUTTI_OK;
     if (failed) cli_error_tutti();
@@ -220,11 +202,11 @@ static void report(const division *d) {
     free(path);
 }
 
-int exodus_split(const cli_world *w, const exodus_config *config) {
+static int split(const cli_world *w, const exodus_config *config) {
     division d = {.world = w, .config = config};
     exodus_parts p = {.n = 0};
     if (tutti_exodus_open(w->comm, config->path[0], TUTTI_READ, NULL, &d.from) != TUTTI_OK)
-        return cli_error_tutti(), EXODUS_TROUBLE;
+        return cli_error_tutti();
     d.first = first_of(&d, w->rank);
     d.end = first_of(&d, w->rank + 1);
     int failed = exodus_outline_read(d.from, &d.o) ||
@@ -233,7 +215,6 @@ int exodus_split(const cli_world *w, const exodus_config *config) {
     const tutti_count maps[4] = {d.o.of[TUTTI_EXODUS_NODE_MAP].n, d.o.of[TUTTI_EXODUS_ELEMENT_MAP].n,
                                  d.o.of[TUTTI_EXODUS_EDGE_MAP].n, d.o.of[TUTTI_EXODUS_FACE_MAP].n};
     if (!failed) {
-        alone_find(&d);
         simplify(&d);
         failed = pieces_write(&d);
         for (int i = 0; i < 4; i++) d.o.of[TUTTI_EXODUS_NODE_MAP + i].n = maps[i];
@@ -241,10 +222,18 @@ int exodus_split(const cli_world *w, const exodus_config *config) {
     if (!failed) report(&d);
     free(p.part);
     free(d.part);
-    free(d.alone);
     free(d.open);
     exodus_results_free(&d.results);
     exodus_outline_free(&d.o);
     (void)tutti_exodus_close(&d.from);
+    return failed;
+}
+
+/* Every rank has a piece at least; others look on. */
+int exodus_split(const cli_world *w, const exodus_config *config) {
+    cli_world some;
+    cli_world_first(w, config->parts < w->ranks ? config->parts : w->ranks, &some);
+    const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && split(&some, config));
+    cli_world_free(&some);
     return failed ? EXODUS_TROUBLE : CLI_OK;
 }

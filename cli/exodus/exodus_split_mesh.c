@@ -47,26 +47,41 @@ static void entry_mark(cut *c, const tutti_exodus_entity *e, const tutti_exodus_
     if (e->faces) mark(c->place[TUTTI_EXODUS_FACE_BLOCK], b->faces, i * e->faces, e->faces);
 }
 
-/* Elements first, then faces and edges of them, then nodes of all. */
-static void marks_make(cut *c, const int *part, int which, const unsigned char *alone) {
-    static const int order[] = {TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_EXODUS_FACE_BLOCK,
-                                TUTTI_EXODUS_EDGE_BLOCK};
+static void marks_of(cut *c, int kind) {
+    const tutti_exodus_elements *blocks = exodus_blocks(c->m, kind);
+    tutti_count at = 0;
+    for (tutti_count b = 0; b < c->o->of[kind].n; b++)
+        for (tutti_count i = 0; i < blocks[b].n; i++)
+            if (c->place[kind][at++]) entry_mark(c, &c->o->of[kind].entity[b], &blocks[b], i);
+}
+
+/* Elements first, then faces and edges of them, then nodes of all.   part NULL: all elements. */
+static void marks_make(cut *c, const int *part, int which) {
     for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++) {
         const tutti_count n = entries_of(c, kind);
         c->place[kind] = cli_malloc((size_t)n * sizeof *c->place[kind]);
         for (tutti_count i = 0; i < n; i++)
-            c->place[kind][i] = kind == TUTTI_EXODUS_ELEMENT_BLOCK ? part[i] == which
-                                : kind == TUTTI_EXODUS_NODAL       ? alone && alone[i]
-                                                                   : 0;
+            c->place[kind][i] = kind == TUTTI_EXODUS_ELEMENT_BLOCK && (!part || part[i] == which);
     }
+    marks_of(c, TUTTI_EXODUS_ELEMENT_BLOCK);
+    marks_of(c, TUTTI_EXODUS_FACE_BLOCK);
+    marks_of(c, TUTTI_EXODUS_EDGE_BLOCK);
+}
+
+/* What nobody has had so far, with its nodes. */
+static void rest_mark(cut *c) {
+    static const int order[] = {TUTTI_EXODUS_FACE_BLOCK, TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_NODAL};
+    cut all = {.o = c->o, .m = c->m};
+    marks_make(&all, NULL, 0);
     for (int k = 0; k < 3; k++) {
-        const tutti_exodus_elements *blocks = exodus_blocks(c->m, order[k]);
-        tutti_count at = 0;
-        for (tutti_count b = 0; b < c->o->of[order[k]].n; b++)
-            for (tutti_count i = 0; i < blocks[b].n; i++)
-                if (c->place[order[k]][at++])
-                    entry_mark(c, &c->o->of[order[k]].entity[b], &blocks[b], i);
+        const tutti_count n = entries_of(c, order[k]);
+        for (tutti_count i = 0; i < n; i++)
+            if (!all.place[order[k]][i]) c->place[order[k]][i] = 1;
+        if (order[k] == TUTTI_EXODUS_NODAL) continue;
+        marks_of(c, order[k]);
     }
+    for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
+        free(all.place[kind]);
 }
 
 /* Marks become places, in the order in which they are; lists of what there is, entity by entity. */
@@ -226,10 +241,11 @@ static const tutti_exodus_members *sets_cut(cut *c, int kind) {
 }
 
 void exodus_subset_make(const exodus_outline *o, const tutti_exodus_mesh *m, const int *part,
-                        int which, const unsigned char *alone, exodus_subset *out) {
+                        int which, int rest, exodus_subset *out) {
     cut c = {.o = o, .m = m, .s = out};
     *out = (exodus_subset){.keeps = 0};
-    marks_make(&c, part, which, alone);
+    marks_make(&c, part, which);
+    if (rest) rest_mark(&c);
     for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
         lists_make(&c, kind);
     nodes_cut(&c);

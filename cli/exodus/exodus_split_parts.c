@@ -46,6 +46,7 @@ static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count
                       slice *s) {
     int corners = 1, type = TUTTI_MESH_POINT;
     const tutti_count n = hi - lo;
+    if (e->entries == 0) return 0;
     corners_of(e, &corners, &type);
     if (e->nodes < 1)
         return cli_error("element block %lld is of %s: only --by order divides those",
@@ -58,7 +59,7 @@ static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count
                                   .n = n,
                                   .type = TUTTI_INT64,
                                   .buf = all};
-    const tutti_err err = e->entries > 0 ? tutti_exodus_get_arrays(x, 1, &a) : TUTTI_OK;
+    const tutti_err err = tutti_exodus_get_arrays(x, 1, &a);
     const size_t room = (size_t)(s->corners + n * corners);
     s->node = cli_realloc(s->node, room * sizeof *s->node);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {

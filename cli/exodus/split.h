@@ -31,9 +31,10 @@ typedef struct exodus_subset {
 } exodus_subset;
 
 /* @param[in] part   [entries of all element blocks] the piece of each element of this rank
- * @param[in] alone  [nodes] 1: a node of no element, which this piece takes; or NULL */
+ * @param[in] which  the piece
+ * @param[in] rest   1: nodes, edges and faces that no element of this rank has are its, too */
 void exodus_subset_make(const exodus_outline *o, const tutti_exodus_mesh *m, const int *part,
-                        int which, const unsigned char *alone, exodus_subset *out);
+                        int which, int rest, exodus_subset *out);
 void exodus_subset_free(exodus_subset *s);
 
 #endif
