@@ -4,10 +4,10 @@
  * members of sets.  Nodes and elements have their ids; all that refers to them does so by id:
  *
  *     coordinates               of nodes
- *     block-1:nodes             of the list block-1: ids of its elements' nodes
- *     side-set-7:members :sides
+ *     block-1.nodes             of the list block-1: ids of its elements' nodes
+ *     side-set-7.members .sides
  *     temperature               nodal variables have their names,
- *     block-1:stress            others that of the list before it; global ones are of the grid global
+ *     block-1.stress            others that of the list before it; global ones are of the grid global
  *
  * Each rank copies its share of every array, as it lies in the file.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -39,7 +39,7 @@ static char *list_name(int kind, int64_t id) {
 
 static char *variable_name(int kind, int64_t id, const char *variable) {
     if (kind == TUTTI_EXODUS_NODAL) return cli_strdup(variable);
-    char *list = list_name(kind, id), *name = cli_format("%s:%s", list, variable);
+    char *list = list_name(kind, id), *name = cli_format("%s.%s", list, variable);
     free(list);
     return name;
 }
@@ -171,17 +171,12 @@ static int coordinates_carry(transfer *t) {
 }
 
 static int block_carry(transfer *t, const tutti_exodus_entity *e) {
-    const int faces = exodus_topology_is(e->topology, "nfaced");
-    const int poly = faces || exodus_topology_is(e->topology, "nsided");
     const carried all[] = {
         {"nodes", TUTTI_EXODUS_CONNECTIVITY, e->kind, 0, e->id, TUTTI_EXODUS_NODAL, TUTTI_INT64},
         {"edges", TUTTI_EXODUS_EDGES, e->kind, 0, e->id, TUTTI_EXODUS_EDGE_BLOCK, TUTTI_INT64},
         {"faces", TUTTI_EXODUS_FACES, e->kind, 0, e->id, TUTTI_EXODUS_FACE_BLOCK, TUTTI_INT64},
         {"attributes", TUTTI_EXODUS_ATTRIBUTES, e->kind, 0, e->id, -1, TUTTI_FLOAT64},
     };
-    if (poly)
-        return cli_error("block %lld is of %s: polygons and polyhedra have no place in a dataset",
-                         (long long)e->id, e->topology);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (array_carry(t, &all[i])) return 1;
     char *name = variable_name(e->kind, e->id, "nodes");
@@ -320,13 +315,26 @@ static int step_carry(transfer *t, const moves *m, tutti_count step, tutti_count
 static int carry(transfer *t) {
     moves m;
     tutti_count first = 1, last = 0;
-    if (exodus_outline_read(t->x, &t->o) || topology_carry(t)) return 1;
+    if (topology_carry(t)) return 1;
     int failed = moves_make(t, &m) ||
                  exodus_steps_chosen(t->config, tutti_exodus_steps(t->x), &first, &last);
     for (tutti_count s = first; s <= last && !failed; s++)
         failed = step_carry(t, &m, s, s - first);
     moves_free(&m);
     return failed;
+}
+
+/* Items of a list have the same number of numbers each. */
+static int possible(const transfer *t) {
+    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
+        for (tutti_count i = 0; i < t->o.of[kind].n; i++) {
+            const tutti_exodus_entity *e = &t->o.of[kind].entity[i];
+            if (exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced"))
+                return cli_error("%s %lld is of %s, which has no place in a dataset: tutti cp makes "
+                                 "another Exodus file",
+                                 tutti_exodus_kind_name(kind), (long long)e->id, e->topology);
+        }
+    return 0;
 }
 
 int exodus_to_dataset(const cli_world *w, const exodus_config *c, const char *from,
@@ -336,7 +344,9 @@ int exodus_to_dataset(const cli_world *w, const exodus_config *c, const char *fr
                      (c->force ? TUTTI_TRUNCATE : TUTTI_EXCLUSIVE);
     if (tutti_exodus_open(w->comm, from, TUTTI_READ, NULL, &t.x) != TUTTI_OK)
         return cli_error_tutti();
-    int failed = tutti_dataset_open(w->comm, to, mode, NULL, &t.d) != TUTTI_OK && cli_error_tutti();
+    int failed = exodus_outline_read(t.x, &t.o) || possible(&t);
+    if (!failed)
+        failed = tutti_dataset_open(w->comm, to, mode, NULL, &t.d) != TUTTI_OK && cli_error_tutti();
     if (!failed) failed = carry(&t);
     exodus_outline_free(&t.o);
     if (t.d && tutti_dataset_close(&t.d) != TUTTI_OK && !failed) failed = cli_error_tutti();

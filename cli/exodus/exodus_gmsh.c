@@ -106,20 +106,22 @@ static group *groups_gather(gmsh *g, int *n_out) {
     return out;
 }
 
-static int64_t free_id(const group *v, int n, int64_t wanted) {
-    int64_t most = 0;
-    int taken = wanted < 1;
-    for (int i = 0; i < n; i++) {
-        taken |= v[i].id == wanted;
-        if (v[i].id > most) most = v[i].id;
-    }
-    return taken ? most + 1 : wanted;
+static int is_taken(const group *v, int n, int64_t id) {
+    for (int i = 0; i < n; i++)
+        if (v[i].id == id) return 1;
+    return id < 1;
 }
 
-/* A group keeps its tag as its id if nobody else has it. */
-static void group_add(group **v, int *n, group x) {
+/* Those whose tag nobody has yet keep it as their id (pass 0); then others get higher ones. */
+static void group_add(group **v, int *n, group x, int pass) {
+    int64_t most = 0;
+    if (is_taken(*v, *n, x.physical) != pass) return;
+    for (int i = 0; i < *n; i++) {
+        if ((*v)[i].dim == x.dim && (*v)[i].physical == x.physical && (*v)[i].type == x.type) return;
+        if ((*v)[i].id > most) most = (*v)[i].id;
+    }
     *v = cli_realloc(*v, ((size_t)*n + 1) * sizeof **v);
-    x.id = free_id(*v, *n, x.physical);
+    x.id = pass ? most + 1 : x.physical;
     (*v)[(*n)++] = x;
 }
 
@@ -128,18 +130,15 @@ static int groups_make(gmsh *g) {
     group *all = groups_gather(g, &n);
     if (!all) return cli_error_tutti();
     g->dim = n > 0 ? all[0].dim : 0;
-    for (int pass = 0; pass < 2; pass++) /* those with tags choose first */
-        for (int i = 0; i < n; i++)
-            if (all[i].dim == g->dim && (all[i].physical > 0) == !pass)
-                group_add(&g->block, &g->blocks_n, all[i]);
-    for (int i = 0; i < n; i++) {
-        const int again = i > 0 && all[i].dim == all[i - 1].dim &&
-                          all[i].physical == all[i - 1].physical;
-        all[i].type = 0;
-        if (all[i].dim == g->dim || all[i].physical < 1 || again) continue;
-        if (all[i].dim == g->dim - 1) group_add(&g->side, &g->sides_n, all[i]);
-        group_add(&g->node, &g->nodes_n, all[i]);
-    }
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < n; i++) {
+            group x = all[i];
+            if (x.dim == g->dim) group_add(&g->block, &g->blocks_n, x, pass);
+            x.type = 0;
+            if (x.dim == g->dim || x.physical < 1) continue;
+            if (x.dim == g->dim - 1) group_add(&g->side, &g->sides_n, x, pass);
+            group_add(&g->node, &g->nodes_n, x, pass);
+        }
     free(all);
     if (g->blocks_n == 0) return cli_error("there is no element in it");
     return 0;
