@@ -18,9 +18,9 @@ static const struct {
 } topology_table[] = {
     {1, "Polyvertex"},   {3, "Polyline"},       {5, "Triangle"},    {9, "Quadrilateral"},
     {10, "Tetrahedron"}, {12, "Hexahedron"},    {13, "Wedge"},      {14, "Pyramid"},
-    {21, "Edge_3"},      {22, "Tri_6"},         {23, "Quad_8"},     {24, "Tet_10"},
-    {25, "Hex_20"},      {26, "Wedge_15"},      {27, "Pyramid_13"}, {28, "Quad_9"},
-    {29, "Hex_27"},
+    {21, "Edge_3"},      {22, "Triangle_6"},         {23, "Quadrilateral_8"},     {24, "Tetrahedron_10"},
+    {25, "Hexahedron_20"},      {26, "Wedge_15"},      {27, "Pyramid_13"}, {28, "Quadrilateral_9"},
+    {29, "Hexahedron_27"},
 };
 
 typedef struct {
