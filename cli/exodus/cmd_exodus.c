@@ -12,8 +12,7 @@ int exodus_format(const char *path) {
     if (!f) return 0;
     const size_t n = fread(bytes, 1, sizeof bytes, f);
     fclose(f);
-    if (n >= 4 && memcmp(bytes, "CDF", 3) == 0 &&
-        (bytes[3] == 1 || bytes[3] == 2 || bytes[3] == 5))
+    if (n >= 4 && memcmp(bytes, "CDF", 3) == 0 && (bytes[3] == 1 || bytes[3] == 2 || bytes[3] == 5))
         return bytes[3];
     return n == 8 && memcmp(bytes, "\211HDF\r\n\032\n", 8) == 0 ? 4 : 0;
 }

@@ -115,7 +115,8 @@ static inline int exodus_is_set(int kind) {
 static inline int exodus_is_map(int kind) {
     return kind >= TUTTI_EXODUS_NODE_MAP && kind <= TUTTI_EXODUS_FACE_MAP;
 }
-int exodus_topology_is(const char *topology, const char *name); /* whatever case, numbers behind it */
+int exodus_topology_is(const char *topology,
+                       const char *name); /* whatever case, numbers behind it */
 
 /* ---- meshes and results as this rank has them (exodus_results.c) */
 

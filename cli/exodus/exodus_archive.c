@@ -136,8 +136,9 @@ static int file_copy(job *j, const char *path) {
         failed = append(j, fd, to, path, st.st_size);
         if (sync_close(fd, to)) failed = 1;
         const int again = failed ? -1 : open(to, O_RDONLY | O_CLOEXEC);
-        if (!failed) failed = again < 0 ? cli_error_errno("cannot read", to)
-                                        : same_bytes(j, path, again, to, st.st_size);
+        if (!failed)
+            failed = again < 0 ? cli_error_errno("cannot read", to)
+                               : same_bytes(j, path, again, to, st.st_size);
         if (again >= 0) close(again);
         if (failed) (void)unlink(to);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct {
-    const char *name; /* within tutti exodus; without it, what is behind the space */
+    const char *name;         /* within tutti exodus; without it, what is behind the space */
     int command, least, most; /* paths */
 } command_table[] = {
     {"exodus info", EXODUS_INFO, 1, 1},       {"exodus show", EXODUS_INFO, 1, 1},

@@ -29,7 +29,8 @@ static uint64_t hash_elements(uint64_t h, const exodus_outline *o, const tutti_e
     const tutti_exodus_elements *b = exodus_blocks(m, kind);
     for (tutti_count i = 0; b && i < o->of[kind].n; i++) {
         const size_t n = (size_t)b[i].n;
-        const size_t nodes = b[i].start ? (size_t)b[i].start[n] : n * (size_t)o->of[kind].entity[i].nodes;
+        const size_t nodes =
+            b[i].start ? (size_t)b[i].start[n] : n * (size_t)o->of[kind].entity[i].nodes;
         h = hash_bytes(h, b[i].ids, n * sizeof *b[i].ids);
         h = hash_bytes(h, b[i].nodes, nodes * sizeof *b[i].nodes);
         h = hash_bytes(h, b[i].attributes,

@@ -163,8 +163,8 @@ static int coordinates_carry(transfer *t) {
         err = tutti_exodus_get_arrays(t->x, 1, &a);
         for (tutti_count i = 0; i < n; i++) xyz[i * dims + d] = one[i];
     }
-    int failed = err != TUTTI_OK ? cli_error_tutti()
-                                 : put(t, "coordinates", "nodes", n, TUTTI_FLOAT64, xyz);
+    int failed =
+        err != TUTTI_OK ? cli_error_tutti() : put(t, "coordinates", "nodes", n, TUTTI_FLOAT64, xyz);
     free(xyz);
     free(one);
     return failed;
@@ -197,7 +197,8 @@ static int set_carry(transfer *t, const tutti_exodus_entity *e) {
         {"attributes", TUTTI_EXODUS_ATTRIBUTES, e->kind, 0, e->id, -1, TUTTI_FLOAT64},
         {"factors", TUTTI_EXODUS_FACTORS, e->kind, 0, e->id, -1, TUTTI_FLOAT64},
     };
-    const size_t n = e->kind == TUTTI_EXODUS_SIDE_SET ? 3 : 4; /* factors of sides: not one a member */
+    const size_t n =
+        e->kind == TUTTI_EXODUS_SIDE_SET ? 3 : 4; /* factors of sides: not one a member */
     for (size_t i = 0; i < n; i++)
         if (array_carry(t, &all[i])) return 1;
     char *name = variable_name(e->kind, e->id, "members");
@@ -242,14 +243,13 @@ static int move_add(transfer *t, moves *m, int kind, tutti_count number, int var
     const exodus_table *table = &t->o.of[kind];
     const int global = kind == TUTTI_EXODUS_GLOBAL, nodal = kind == TUTTI_EXODUS_NODAL;
     const int64_t id = global || nodal ? 0 : table->entity[number].id;
-    const tutti_count all = global  ? 1
-                            : nodal ? t->o.p.nodes
-                                    : table->entity[number].entries;
+    const tutti_count all = global ? 1 : nodal ? t->o.p.nodes : table->entity[number].entries;
     tutti_count first, n;
     share(t->world, all, &first, &n);
     m->v = cli_realloc(m->v, ((size_t)m->n + 1) * sizeof *m->v);
     moved *x = &m->v[m->n++];
-    *x = (moved){.list = list_name(kind, id), .name = variable_name(kind, id, table->variable[variable])};
+    *x = (moved){.list = list_name(kind, id),
+                 .name = variable_name(kind, id, table->variable[variable])};
     const tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE, .n = n};
     const tutti_variable_spec is = {.space = x->list, .type = TUTTI_FLOAT64};
     tutti_err err = tutti_dataset_variable(t->d, x->name, &is);
@@ -318,8 +318,7 @@ static int carry(transfer *t) {
     if (topology_carry(t)) return 1;
     int failed = moves_make(t, &m) ||
                  exodus_steps_chosen(t->config, tutti_exodus_steps(t->x), &first, &last);
-    for (tutti_count s = first; s <= last && !failed; s++)
-        failed = step_carry(t, &m, s, s - first);
+    for (tutti_count s = first; s <= last && !failed; s++) failed = step_carry(t, &m, s, s - first);
     moves_free(&m);
     return failed;
 }
@@ -329,10 +328,12 @@ static int possible(const transfer *t) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
         for (tutti_count i = 0; i < t->o.of[kind].n; i++) {
             const tutti_exodus_entity *e = &t->o.of[kind].entity[i];
-            if (exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced"))
-                return cli_error("%s %lld is of %s, which has no place in a dataset: tutti cp makes "
-                                 "another Exodus file",
-                                 tutti_exodus_kind_name(kind), (long long)e->id, e->topology);
+            if (exodus_topology_is(e->topology, "nsided") ||
+                exodus_topology_is(e->topology, "nfaced"))
+                return cli_error(
+                    "%s %lld is of %s, which has no place in a dataset: tutti cp makes "
+                    "another Exodus file",
+                    tutti_exodus_kind_name(kind), (long long)e->id, e->topology);
         }
     return 0;
 }
@@ -340,8 +341,8 @@ static int possible(const transfer *t) {
 int exodus_to_dataset(const cli_world *w, const exodus_config *c, const char *from,
                       const char *to) {
     transfer t = {.world = w, .config = c, .from = from};
-    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE |
-                     (c->force ? TUTTI_TRUNCATE : TUTTI_EXCLUSIVE);
+    const int mode =
+        TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | (c->force ? TUTTI_TRUNCATE : TUTTI_EXCLUSIVE);
     if (tutti_exodus_open(w->comm, from, TUTTI_READ, NULL, &t.x) != TUTTI_OK)
         return cli_error_tutti();
     int failed = exodus_outline_read(t.x, &t.o) || possible(&t);

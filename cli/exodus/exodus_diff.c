@@ -82,8 +82,8 @@ static int names_known(const exodus_comparison *k) {
         for (int f = 0; f < 2; f++)
             for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++)
                 for (int v = 0; v < k->o[f].of[kind].variables; v++)
-                    known |= strcmp(k->o[f].of[kind].variable[v],
-                                    k->config->variables.item[i]) == 0;
+                    known |=
+                        strcmp(k->o[f].of[kind].variable[v], k->config->variables.item[i]) == 0;
         if (!known) return cli_error("there is no variable '%s'", k->config->variables.item[i]);
     }
     return 0;
@@ -102,8 +102,7 @@ static void report_text(const exodus_comparison *k) {
         if (o->different == 0) continue;
         printf("%s (%s): %lld of %lld differ", o->name, o->of, (long long)o->different,
                (long long)o->numbers);
-        if (o->absolute > 0)
-            printf(", by at most %.4g (relative %.4g)", o->absolute, o->relative);
+        if (o->absolute > 0) printf(", by at most %.4g (relative %.4g)", o->absolute, o->relative);
         printf("\n  %s %s\n", o->absolute > 0 ? "most" : "first", o->place);
     }
 }
@@ -176,8 +175,8 @@ static int next_files(exodus_comparison *k, int *more_out) {
     *more_out = err[0] == TUTTI_OK && err[1] == TUTTI_OK;
     for (int f = 0; f < 2; f++)
         if (err[f] == TUTTI_OK && !*more_out)
-            exodus_only(k, cli_format("%s: the other one has no such file",
-                                      tutti_exodus_path(k->x[f])));
+            exodus_only(
+                k, cli_format("%s: the other one has no such file", tutti_exodus_path(k->x[f])));
     return 0;
 }
 

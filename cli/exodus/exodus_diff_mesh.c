@@ -20,9 +20,9 @@ void exodus_tell_alone(exodus_comparison *k, const char *what, tutti_count count
     MPI_Allreduce(MPI_IN_PLACE, firsts, 2, MPI_INT64_T, MPI_MIN, k->world->comm);
     for (int f = 0; f < 2; f++)
         if (counts[f] > 0)
-            exodus_only(k, cli_format("%s: %lld only in %s, the first has id %lld", what,
-                                      (long long)counts[f], k->config->path[f],
-                                      (long long)firsts[f]));
+            exodus_only(k,
+                        cli_format("%s: %lld only in %s, the first has id %lld", what,
+                                   (long long)counts[f], k->config->path[f], (long long)firsts[f]));
 }
 
 /* Ids of all nodes (elements, edges, faces) of both files, in pairs. */
@@ -85,8 +85,7 @@ int exodus_common_make(exodus_comparison *k, int kind, tutti_count number, const
     out->side = cli_malloc((size_t)n * sizeof *out->side);
     tutti_err err = TUTTI_OK;
     for (int f = 0; f < 2 && err == TUTTI_OK; f++) {
-        const int64_t id =
-            kind == TUTTI_EXODUS_NODAL ? 0 : k->o[0].of[kind].entity[number].id;
+        const int64_t id = kind == TUTTI_EXODUS_NODAL ? 0 : k->o[0].of[kind].entity[number].id;
         for (tutti_count i = 0; i < n; i++) {
             index[i] = pairs[i].place[f];
             out->id[i] = pairs[i].id;
@@ -150,9 +149,9 @@ static int nodes_compare(exodus_comparison *k) {
                                                             .kind = TUTTI_EXODUS_NODAL,
                                                             .component = d});
     if (!failed && k->o[0].p.node_attributes)
-        failed = exodus_compare_arrays(k, c, exodus_outcome_of(k, "attributes", "nodal"),
-                                       (tutti_exodus_array){.what = TUTTI_EXODUS_ATTRIBUTES,
-                                                            .kind = TUTTI_EXODUS_NODAL});
+        failed = exodus_compare_arrays(
+            k, c, exodus_outcome_of(k, "attributes", "nodal"),
+            (tutti_exodus_array){.what = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL});
     return failed;
 }
 
@@ -198,8 +197,7 @@ static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus
         out->start[i + 1] = out->start[i] + counts[at[i]];
     out->value = cli_malloc((size_t)(err == TUTTI_OK ? out->start[c->n] : 0) * sizeof *all);
     for (tutti_count i = 0; i < c->n && err == TUTTI_OK; i++)
-        memcpy(out->value + out->start[i], all + begin[at[i]],
-               (size_t)counts[at[i]] * sizeof *all);
+        memcpy(out->value + out->start[i], all + begin[at[i]], (size_t)counts[at[i]] * sizeof *all);
     free(counts);
     free(all);
     free(begin);

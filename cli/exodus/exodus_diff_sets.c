@@ -21,8 +21,7 @@ static int member_kind(int kind) {
 }
 
 static int has_array(const tutti_exodus *x, int what, const tutti_exodus_entity *e) {
-    const tutti_exodus_array a = {
-        .what = (tutti_exodus_what)what, .kind = e->kind, .id = e->id};
+    const tutti_exodus_array a = {.what = (tutti_exodus_what)what, .kind = e->kind, .id = e->id};
     tutti_count entries, numbers;
     tutti_type type;
     return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK && entries > 0;
@@ -140,8 +139,7 @@ static int factors_read(exodus_comparison *k, int f, int kind, members *m) {
         a[arrays++].type = TUTTI_FLOAT64;
         at += n[i];
     }
-    const tutti_err err =
-        arrays > 0 ? tutti_exodus_get_arrays(k->x[f], arrays, a) : TUTTI_OK;
+    const tutti_err err = arrays > 0 ? tutti_exodus_get_arrays(k->x[f], arrays, a) : TUTTI_OK;
     free(begin);
     free(a);
     return err == TUTTI_OK ? 0 : cli_error_tutti();

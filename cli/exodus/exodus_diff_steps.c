@@ -50,13 +50,12 @@ static void field_add(exodus_comparison *k, list *l, int kind, tutti_count i, in
                     .number = i,
                     .outcome = exodus_outcome_of(k, t->variable[v], kind_text(kind))};
     for (int f = 0; f < 2; f++)
-        x->field[f] = (tutti_exodus_field){
-            .kind = (tutti_exodus_kind)kind,
-            .id = kind <= TUTTI_EXODUS_NODAL ? 0 : t->entity[i].id,
-            .variable = t->variable[v],
-            .type = TUTTI_FLOAT64,
-            .buf = cli_malloc((size_t)n * sizeof(double)),
-            .entries = c ? c->entries[f] : NULL};
+        x->field[f] = (tutti_exodus_field){.kind = (tutti_exodus_kind)kind,
+                                           .id = kind <= TUTTI_EXODUS_NODAL ? 0 : t->entity[i].id,
+                                           .variable = t->variable[v],
+                                           .type = TUTTI_FLOAT64,
+                                           .buf = cli_malloc((size_t)n * sizeof(double)),
+                                           .entries = c ? c->entries[f] : NULL};
 }
 
 /* Of an entity that both have: the variables that both have of it. */
@@ -70,9 +69,9 @@ static void entity_add(exodus_comparison *k, list *l, int kind, tutti_count i) {
         const int a = kind == TUTTI_EXODUS_GLOBAL || t->has[i * t->variables + v];
         const int b = kind == TUTTI_EXODUS_GLOBAL || u->has[other * u->variables + w];
         if (a != b)
-            exodus_only(k, cli_format("%s %lld, variable %s: only in %s", kind_text(kind),
-                                      (long long)t->entity[i].id, t->variable[v],
-                                      k->config->path[b]));
+            exodus_only(k,
+                        cli_format("%s %lld, variable %s: only in %s", kind_text(kind),
+                                   (long long)t->entity[i].id, t->variable[v], k->config->path[b]));
         if (a && b) field_add(k, l, kind, i, v);
     }
 }
@@ -119,8 +118,8 @@ static int time_compare(exodus_comparison *k, int outcome, tutti_count step) {
 static int steps_choose(exodus_comparison *k, tutti_count *first, tutti_count *last) {
     const tutti_count a = tutti_exodus_steps(k->x[0]), b = tutti_exodus_steps(k->x[1]);
     if (!k->config->steps && a != b)
-        exodus_only(k, cli_format("steps: %lld in %s, %lld in %s", (long long)a,
-                                  k->config->path[0], (long long)b, k->config->path[1]));
+        exodus_only(k, cli_format("steps: %lld in %s, %lld in %s", (long long)a, k->config->path[0],
+                                  (long long)b, k->config->path[1]));
     return exodus_steps_chosen(k->config, a < b ? a : b, first, last);
 }
 

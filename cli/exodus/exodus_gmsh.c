@@ -12,10 +12,10 @@
 
 /* What an element type is in Exodus' words: in its own dimension, and in space. */
 static const char *const topology_table[TUTTI_MESH_TYPES][2] = {
-    [TUTTI_MESH_POINT] = {"SPHERE", "SPHERE"}, [TUTTI_MESH_LINE] = {"BAR2", "BAR2"},
+    [TUTTI_MESH_POINT] = {"SPHERE", "SPHERE"},     [TUTTI_MESH_LINE] = {"BAR2", "BAR2"},
     [TUTTI_MESH_TRIANGLE] = {"TRI3", "TRISHELL3"}, [TUTTI_MESH_QUAD] = {"QUAD4", "SHELL4"},
-    [TUTTI_MESH_TET] = {"TETRA4", "TETRA4"},   [TUTTI_MESH_HEX] = {"HEX8", "HEX8"},
-    [TUTTI_MESH_PRISM] = {"WEDGE6", "WEDGE6"}, [TUTTI_MESH_PYRAMID] = {"PYRAMID5", "PYRAMID5"},
+    [TUTTI_MESH_TET] = {"TETRA4", "TETRA4"},       [TUTTI_MESH_HEX] = {"HEX8", "HEX8"},
+    [TUTTI_MESH_PRISM] = {"WEDGE6", "WEDGE6"},     [TUTTI_MESH_PYRAMID] = {"PYRAMID5", "PYRAMID5"},
 };
 
 enum { CORNERS = 4 }; /* of a side */
@@ -42,7 +42,7 @@ typedef struct {
     int dim, dims; /* of the elements; of space */
     int blocks_n, sides_n, nodes_n;
     group *block, *side, *node;
-    tutti_count runs; /* of elements of the highest dimension, in the order of the file */
+    tutti_count runs;      /* of elements of the highest dimension, in the order of the file */
     tutti_count (*run)[3]; /* first, how many, how many before */
     /* of this rank */
     tutti_count *place; /* [elements] among all blocks' elements; -1: a boundary */
@@ -82,9 +82,8 @@ static group *groups_gather(gmsh *g, int *n_out) {
     group *mine = NULL;
     int n = 0, all = 0, room = 0;
     for (tutti_count i = 0; i < v.elements; i++) {
-        const group x = {.dim = tutti_mesh_type_dim(v.type[i]),
-                         .physical = v.physical[i],
-                         .type = v.type[i]};
+        const group x = {
+            .dim = tutti_mesh_type_dim(v.type[i]), .physical = v.physical[i], .type = v.type[i]};
         if (n > 0 && by_group(&mine[n - 1], &x) == 0) continue;
         if (n == room) {
             n = groups_unite(mine, n);
@@ -117,7 +116,8 @@ static void group_add(group **v, int *n, group x, int pass) {
     int64_t most = 0;
     if (is_taken(*v, *n, x.physical) != pass) return;
     for (int i = 0; i < *n; i++) {
-        if ((*v)[i].dim == x.dim && (*v)[i].physical == x.physical && (*v)[i].type == x.type) return;
+        if ((*v)[i].dim == x.dim && (*v)[i].physical == x.physical && (*v)[i].type == x.type)
+            return;
         if ((*v)[i].id > most) most = (*v)[i].id;
     }
     *v = cli_realloc(*v, ((size_t)*n + 1) * sizeof **v);
@@ -310,8 +310,8 @@ static tutti_count facets_find(gmsh *g, facet **out) {
     tutti_count n = 0;
     *out = cli_malloc((size_t)v->elements * sizeof **out);
     for (tutti_count i = 0; i < v->elements; i++) {
-        const int set = group_of(g->side, g->sides_n, tutti_mesh_type_dim(v->type[i]),
-                                 v->physical[i], 0);
+        const int set =
+            group_of(g->side, g->sides_n, tutti_mesh_type_dim(v->type[i]), v->physical[i], 0);
         const int nodes = tutti_mesh_type_nodes(v->type[i]);
         if (set < 0 || !v->element_own[i]) continue;
         facet *f = &(*out)[n++];
@@ -377,7 +377,8 @@ static void sides_make(gmsh *g) {
     free(f);
     cli_sums(g->world, 1, &lost);
     if (lost > 0 && g->world->rank == 0)
-        fprintf(stderr, "tutti import: %.0f elements of boundaries are the side of no other\n", lost);
+        fprintf(stderr, "tutti import: %.0f elements of boundaries are the side of no other\n",
+                lost);
 }
 
 static void node_sets_make(gmsh *g) {

@@ -13,8 +13,8 @@ typedef struct {
     const exodus_config *config;
     tutti_exodus *x;
     exodus_outline o;
-    int format;      /* CDF-n */
-    int real, ints;  /* bits; 0: there are none */
+    int format;     /* CDF-n */
+    int real, ints; /* bits; 0: there are none */
     int has_sidecar;
     tutti_off bytes;
     tutti_count steps;
@@ -90,7 +90,8 @@ static const char *count_text(tutti_count n, const char *what, char out[64]) {
 static void print_head(const look *k) {
     char size[32], *sidecar = sidecar_text(k);
     cli_format_size(k->bytes, size, sizeof size);
-    printf("%s: Exodus II in netCDF classic (CDF-%d), %s\n", tutti_exodus_path(k->x), k->format, size);
+    printf("%s: Exodus II in netCDF classic (CDF-%d), %s\n", tutti_exodus_path(k->x), k->format,
+           size);
     if (k->o.title[0]) printf("  title         %s\n", k->o.title);
     printf("  numbers       ");
     if (k->real) printf("reals of %d bits", k->real);
@@ -124,9 +125,11 @@ static void print_entity(const look *k, int kind, tutti_count i) {
     if (e->name[0]) printf(" '%s'", e->name);
     if (exodus_is_block(kind)) {
         printf(": %s, %s", e->topology[0] ? e->topology : "no topology",
-               count_text(e->entries, kind == TUTTI_EXODUS_ELEMENT_BLOCK  ? "element"
-                                      : kind == TUTTI_EXODUS_EDGE_BLOCK ? "edge"
-                                                                        : "face", text));
+               count_text(e->entries,
+                          kind == TUTTI_EXODUS_ELEMENT_BLOCK ? "element"
+                          : kind == TUTTI_EXODUS_EDGE_BLOCK  ? "edge"
+                                                             : "face",
+                          text));
         if (e->nodes > 0) printf(" of %s", count_text(e->nodes, "node", text));
         if (e->list > 0)
             printf(", %s in all",
@@ -152,7 +155,8 @@ static void print_entities(const look *k, int kind, int brief) {
     if (t->n == 0) return;
     printf("  %s\n", count_text(t->n, tutti_exodus_kind_name(kind), text));
     for (tutti_count i = 0; i < shown; i++) print_entity(k, kind, i);
-    if (shown < t->n) printf("    ... and %lld more: tutti exodus info\n", (long long)(t->n - shown));
+    if (shown < t->n)
+        printf("    ... and %lld more: tutti exodus info\n", (long long)(t->n - shown));
 }
 
 /* A variable, and the entities that have it if not all have. */

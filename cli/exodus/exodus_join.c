@@ -64,11 +64,11 @@ static void maps_warn(const exodus_whole *w) {
 
 /* Where fields of pieces go: the number among the rank's of each kind, entity and variable. */
 typedef struct {
-    exodus_results all;                   /* of the rank */
-    exodus_results *of;                   /* [pieces] */
-    tutti_count **to;                     /* [pieces][fields] */
+    exodus_results all;                     /* of the rank */
+    exodus_results *of;                     /* [pieces] */
+    tutti_count **to;                       /* [pieces][fields] */
     tutti_count *index[TUTTI_EXODUS_KINDS]; /* [entities * variables] */
-    int differ;                           /* global variables of pieces do */
+    int differ;                             /* global variables of pieces do */
 } results;
 
 static void index_make(const exodus_whole *w, results *r) {
@@ -78,9 +78,9 @@ static void index_make(const exodus_whole *w, results *r) {
     }
     for (tutti_count i = 0; i < r->all.n; i++) {
         const int kind = r->all.field[i].kind, v = r->all.variable[i];
-        r->index[kind][kind == TUTTI_EXODUS_GLOBAL
-                           ? 0
-                           : r->all.entry[i] * w->o.of[kind].variables + v] = i;
+        r->index[kind]
+                [kind == TUTTI_EXODUS_GLOBAL ? 0 : r->all.entry[i] * w->o.of[kind].variables + v] =
+            i;
     }
 }
 
@@ -88,8 +88,7 @@ static tutti_count target_of(exodus_whole *w, const results *r, int p, tutti_cou
     const exodus_results *f = &r->of[p];
     const int kind = f->field[i].kind;
     if (kind == TUTTI_EXODUS_GLOBAL) return r->index[kind][0];
-    const int v =
-        exodus_outline_variable(&w->o, (tutti_exodus_kind)kind, f->field[i].variable);
+    const int v = exodus_outline_variable(&w->o, (tutti_exodus_kind)kind, f->field[i].variable);
     return r->index[kind][w->piece[p].number[kind][f->entry[i]] * w->o.of[kind].variables + v];
 }
 
@@ -179,7 +178,8 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
         ++*count;
     }
     if (cli_max(w->world, r.differ) > 0 && w->world->rank == 0)
-        fprintf(stderr, "tutti exodus join: global variables differ: the first piece's are taken\n");
+        fprintf(stderr,
+                "tutti exodus join: global variables differ: the first piece's are taken\n");
     results_free(w, &r);
     return failed;
 }

@@ -238,8 +238,8 @@ int exodus_join_check_nodes(const exodus_whole *w) {
     int failed = 0;
     for (tutti_count i = 1; i < p.n && !failed; i++)
         if (p.v[i].id == p.v[i - 1].id)
-            failed = cli_error("node %lld has other coordinates in another piece",
-                               (long long)p.v[i].id);
+            failed =
+                cli_error("node %lld has other coordinates in another piece", (long long)p.v[i].id);
     exodus_pairs_free(&p);
     free(item);
     return cli_agree(w->world, failed);

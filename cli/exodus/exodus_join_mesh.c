@@ -71,8 +71,7 @@ static void nodes_make(exodus_whole *w) {
     s.v = cli_malloc((size_t)n * sizeof *s.v);
     for (int p = 0; p < w->pieces; p++)
         for (tutti_count i = 0; i < w->piece[p].mesh->nodes; i++)
-            s.v[s.n++] = (source){
-                .id = exodus_node_id(w->piece[p].mesh, i), .piece = p, .at = i};
+            s.v[s.n++] = (source){.id = exodus_node_id(w->piece[p].mesh, i), .piece = p, .at = i};
     once(w, TUTTI_EXODUS_NODAL, &s);
     const int a = w->o.p.node_attributes;
     int64_t *id = keep(w, (size_t)s.n * sizeof *id);
@@ -147,9 +146,8 @@ static tutti_count *lists_make(exodus_whole *w, const sources *s, int kind, int 
     tutti_count *out = keep(w, (size_t)all * sizeof *out), n = 0;
     for (tutti_count i = 0; i < s->n; i++) {
         const source *x = &s->v[i];
-        const tutti_exodus_elements *e =
-            &exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity];
-        const tutti_count *from = of == TUTTI_EXODUS_EDGE_BLOCK && !start          ? e->edges
+        const tutti_exodus_elements *e = &exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity];
+        const tutti_count *from = of == TUTTI_EXODUS_EDGE_BLOCK && !start   ? e->edges
                                   : of == TUTTI_EXODUS_FACE_BLOCK && !start ? e->faces
                                                                             : e->nodes;
         const tutti_count begin = start ? e->start[x->at] : x->at * wide;
@@ -165,8 +163,7 @@ static tutti_count *starts_make(exodus_whole *w, const sources *s, int kind) {
     start[0] = 0;
     for (tutti_count i = 0; i < s->n; i++) {
         const source *x = &s->v[i];
-        const tutti_exodus_elements *e =
-            &exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity];
+        const tutti_exodus_elements *e = &exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity];
         start[i + 1] = start[i] + e->start[x->at + 1] - e->start[x->at];
     }
     return start;
@@ -184,8 +181,7 @@ static void block_make(exodus_whole *w, int kind, tutti_count number, tutti_exod
     double *attribute = a ? keep(w, (size_t)(s.n * a) * sizeof *attribute) : NULL;
     for (tutti_count i = 0; i < s.n; i++) {
         const source *x = &s.v[i];
-        const double *from =
-            exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity].attributes;
+        const double *from = exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity].attributes;
         id[i] = x->id;
         for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[x->at * a + k] : 0;
     }
@@ -228,12 +224,11 @@ static void set_sources(exodus_whole *w, int kind, tutti_count number, sources *
                 const tutti_exodus_members *m = &exodus_sets(w->piece[p].mesh, kind)[b];
                 if (!pass) n += m->n;
                 for (tutti_count i = 0; pass && i < m->n; i++)
-                    s->v[s->n++] =
-                        (source){.id = translate(w, p, member_kind(kind), m->members[i]),
-                                 .side = m->sides ? m->sides[i] : 0,
-                                 .piece = p,
-                                 .entity = b,
-                                 .at = i};
+                    s->v[s->n++] = (source){.id = translate(w, p, member_kind(kind), m->members[i]),
+                                            .side = m->sides ? m->sides[i] : 0,
+                                            .piece = p,
+                                            .entity = b,
+                                            .at = i};
             }
     }
 }
@@ -244,9 +239,10 @@ static tutti_count *factor_starts(const exodus_piece *q, int kind, tutti_count s
     tutti_count *start = cli_malloc(((size_t)m->n + 1) * sizeof *start);
     start[0] = 0;
     for (tutti_count i = 0; i < m->n; i++)
-        start[i + 1] = start[i] + (kind == TUTTI_EXODUS_SIDE_SET
-                                       ? exodus_side_width(&q->o, q->mesh, m->members[i], m->sides[i])
-                                       : 1);
+        start[i + 1] =
+            start[i] + (kind == TUTTI_EXODUS_SIDE_SET
+                            ? exodus_side_width(&q->o, q->mesh, m->members[i], m->sides[i])
+                            : 1);
     return start;
 }
 

@@ -42,7 +42,8 @@ static int set_check(const exodus_config *c, const char *first, size_t stem, lon
         out[r] = c->path[i];
     }
     for (long r = 0; r < n; r++)
-        if (!out[r]) return cli_error("piece %ld of %ld of '%.*s' is missing", r, n, (int)stem, first);
+        if (!out[r])
+            return cli_error("piece %ld of %ld of '%.*s' is missing", r, n, (int)stem, first);
     return 0;
 }
 

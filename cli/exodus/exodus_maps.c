@@ -14,9 +14,9 @@ typedef struct {
 typedef struct {
     int kind; /* NODAL or blocks */
     tutti_count n;
-    placed *from;                /* [n] by id */
-    int64_t *from_ids, *to_ids;  /* [n] as they lie */
-    tutti_count first, mine;     /* of the new file: what this rank writes */
+    placed *from;               /* [n] by id */
+    int64_t *from_ids, *to_ids; /* [n] as they lie */
+    tutti_count first, mine;    /* of the new file: what this rank writes */
 } order;
 
 static int by_id(const void *a, const void *b) {
@@ -26,8 +26,8 @@ static int by_id(const void *a, const void *b) {
 
 /* The kind of what a kind of maps has a number for. */
 static int mapped_kind(int kind) {
-    static const int of[] = {TUTTI_EXODUS_NODAL, TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_EXODUS_EDGE_BLOCK,
-                             TUTTI_EXODUS_FACE_BLOCK};
+    static const int of[] = {TUTTI_EXODUS_NODAL, TUTTI_EXODUS_ELEMENT_BLOCK,
+                             TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK};
     return of[kind - TUTTI_EXODUS_NODE_MAP];
 }
 
@@ -91,9 +91,9 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
     }
     for (tutti_count i = 0; i < r->mine && err == TUTTI_OK; i++) {
         const tutti_count at = r->first + i;
-        new[i] = !is                                  ? old[was(r, at)]
-                 : old[at] >= 1 && old[at] <= r->n    ? is[old[at] - 1] + 1
-                                                      : at + 1;
+        new[i] = !is                               ? old[was(r, at)]
+                 : old[at] >= 1 && old[at] <= r->n ? is[old[at] - 1] + 1
+                                                   : at + 1;
     }
     b.first = r->first;
     if (err == TUTTI_OK) err = tutti_exodus_put_arrays(to, 1, &b);
@@ -106,7 +106,8 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
 int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *from,
                      tutti_exodus *to) {
     for (int kind = TUTTI_EXODUS_NODE_MAP; kind <= TUTTI_EXODUS_FACE_MAP; kind++) {
-        const int of = mapped_kind(kind), orders = of == TUTTI_EXODUS_ELEMENT_BLOCK && o->p.has_order;
+        const int of = mapped_kind(kind),
+                  orders = of == TUTTI_EXODUS_ELEMENT_BLOCK && o->p.has_order;
         order r;
         if (o->of[kind].n == 0 && !orders) continue;
         int failed = order_make(o, of, from, to, &r);

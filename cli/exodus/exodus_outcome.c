@@ -62,10 +62,11 @@ tutti_count exodus_other(const exodus_comparison *k, int kind, tutti_count numbe
 }
 
 void exodus_place_text(int kind, int64_t id, int64_t side, char *out, size_t size) {
-    const char *what = kind == TUTTI_EXODUS_NODAL || kind == TUTTI_EXODUS_NODE_SET       ? "node"
+    const char *what = kind == TUTTI_EXODUS_NODAL || kind == TUTTI_EXODUS_NODE_SET        ? "node"
                        : kind == TUTTI_EXODUS_EDGE_BLOCK || kind == TUTTI_EXODUS_EDGE_SET ? "edge"
-                       : kind == TUTTI_EXODUS_FACE_BLOCK || kind == TUTTI_EXODUS_FACE_SET ? "face"
-                                                                                          : "element";
+                       : kind == TUTTI_EXODUS_FACE_BLOCK || kind == TUTTI_EXODUS_FACE_SET
+                           ? "face"
+                           : "element";
     if (kind == TUTTI_EXODUS_SIDE_SET)
         snprintf(out, size, "%s %lld, side %lld", what, (long long)id, (long long)side);
     else

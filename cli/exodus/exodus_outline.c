@@ -59,8 +59,7 @@ int exodus_outline_variable(exodus_outline *o, tutti_exodus_kind kind, const cha
     const size_t old = (size_t)t->variables, wide = old + 1;
     unsigned char *has = cli_malloc(room_of(t->n) * wide);
     memset(has, 0, room_of(t->n) * wide);
-    for (size_t i = 0; i < (size_t)t->n && old; i++)
-        memcpy(has + i * wide, t->has + i * old, old);
+    for (size_t i = 0; i < (size_t)t->n && old; i++) memcpy(has + i * wide, t->has + i * old, old);
     free(t->has);
     t->has = has;
     t->variable = cli_realloc(t->variable, wide * sizeof *t->variable);
@@ -77,7 +76,8 @@ static void attributes_read(const tutti_exodus *x, exodus_table *t, tutti_count 
     if (n < 1) return;
     t->attribute[i] = cli_malloc((size_t)n * sizeof *t->attribute[i]);
     for (int k = 0; k < n; k++)
-        t->attribute[i][k] = copy_of(tutti_exodus_attribute_name(x, (tutti_exodus_kind)kind, id, k));
+        t->attribute[i][k] =
+            copy_of(tutti_exodus_attribute_name(x, (tutti_exodus_kind)kind, id, k));
 }
 
 static int properties_read(const tutti_exodus *x, exodus_outline *o, tutti_exodus_kind kind) {
@@ -110,8 +110,8 @@ static int table_read(const tutti_exodus *x, exodus_outline *o, tutti_exodus_kin
         exodus_outline_variable(o, kind, tutti_exodus_variable_name(x, kind, v));
     for (tutti_count i = 0; i < n; i++)
         for (int v = 0; v < t->variables; v++)
-            t->has[i * t->variables + v] = kind == TUTTI_EXODUS_NODAL ||
-                                           (unsigned char)tutti_exodus_has(x, kind, i, v);
+            t->has[i * t->variables + v] =
+                kind == TUTTI_EXODUS_NODAL || (unsigned char)tutti_exodus_has(x, kind, i, v);
     return kind == TUTTI_EXODUS_NODAL ? 0 : properties_read(x, o, kind);
 }
 
@@ -175,14 +175,16 @@ static tutti_err kind_define(const exodus_outline *o, tutti_exodus *to, tutti_ex
 
 static tutti_err entities_define(const exodus_outline *o, tutti_exodus *to) {
     tutti_count n = 0;
-    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++) n += o->of[kind].n;
+    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
+        n += o->of[kind].n;
     tutti_exodus_entity *all = cli_malloc((size_t)n * sizeof *all);
     n = 0;
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
         for (tutti_count i = 0; i < o->of[kind].n; i++) {
             all[n] = o->of[kind].entity[i];
             all[n].entries = all[n].factors = all[n].list = 0; /* put_mesh finds them */
-            if (exodus_is_block(kind) && !all[n].topology[0]) { /* others forget those of empty ones */
+            if (exodus_is_block(kind) &&
+                !all[n].topology[0]) { /* others forget those of empty ones */
                 all[n].topology = "EMPTY";
                 all[n].nodes = 1;
             }

@@ -44,8 +44,7 @@ int exodus_side_width(const exodus_outline *o, const tutti_exodus_mesh *m, tutti
                       int side) {
     const exodus_table *t = &o->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     for (tutti_count i = 0; i < t->n; i++) {
-        if (place < m->blocks[i].n)
-            return exodus_side_nodes(o, &t->entity[i], side, NULL);
+        if (place < m->blocks[i].n) return exodus_side_nodes(o, &t->entity[i], side, NULL);
         place -= m->blocks[i].n;
     }
     return 0;
@@ -57,8 +56,7 @@ tutti_count exodus_factors(const exodus_outline *o, const tutti_exodus_mesh *m, 
     tutti_count n = 0;
     if (!s->factors) return 0;
     if (kind != TUTTI_EXODUS_SIDE_SET) return s->n;
-    for (tutti_count i = 0; i < s->n; i++)
-        n += exodus_side_width(o, m, s->members[i], s->sides[i]);
+    for (tutti_count i = 0; i < s->n; i++) n += exodus_side_width(o, m, s->members[i], s->sides[i]);
     return n;
 }
 

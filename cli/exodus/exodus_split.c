@@ -20,8 +20,8 @@ typedef struct {
     tutti_exodus *from;
     exodus_outline o;
     const tutti_exodus_mesh *mesh;
-    int *part;            /* [elements of this rank] */
-    int first, end;       /* pieces of this rank */
+    int *part;      /* [elements of this rank] */
+    int first, end; /* pieces of this rank */
     exodus_results results;
     piece *open;
     int opens;
@@ -212,7 +212,8 @@ static int split(const cli_world *w, const exodus_config *config) {
     int failed = exodus_outline_read(d.from, &d.o) ||
                  exodus_parts_find(w, config, d.from, &d.o, &p) || deal(&d, &p) ||
                  parts_know(&d, &p);
-    const tutti_count maps[4] = {d.o.of[TUTTI_EXODUS_NODE_MAP].n, d.o.of[TUTTI_EXODUS_ELEMENT_MAP].n,
+    const tutti_count maps[4] = {d.o.of[TUTTI_EXODUS_NODE_MAP].n,
+                                 d.o.of[TUTTI_EXODUS_ELEMENT_MAP].n,
                                  d.o.of[TUTTI_EXODUS_EDGE_MAP].n, d.o.of[TUTTI_EXODUS_FACE_MAP].n};
     if (!failed) {
         simplify(&d);

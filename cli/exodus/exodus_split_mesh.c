@@ -38,8 +38,8 @@ static void mark(tutti_count *place, const tutti_count *list, tutti_count first,
 /* All that an entry of a block consists of. */
 static void entry_mark(cut *c, const tutti_exodus_entity *e, const tutti_exodus_elements *b,
                        tutti_count i) {
-    const int of = exodus_topology_is(e->topology, "nfaced") ? TUTTI_EXODUS_FACE_BLOCK
-                                                             : TUTTI_EXODUS_NODAL;
+    const int of =
+        exodus_topology_is(e->topology, "nfaced") ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL;
     const tutti_count first = b->start ? b->start[i] : i * e->nodes;
     const tutti_count n = b->start ? b->start[i + 1] - first : e->nodes;
     mark(c->place[of], b->nodes, first, n);
@@ -70,7 +70,8 @@ static void marks_make(cut *c, const int *part, int which) {
 
 /* What nobody has had so far, with its nodes. */
 static void rest_mark(cut *c) {
-    static const int order[] = {TUTTI_EXODUS_FACE_BLOCK, TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_NODAL};
+    static const int order[] = {TUTTI_EXODUS_FACE_BLOCK, TUTTI_EXODUS_EDGE_BLOCK,
+                                TUTTI_EXODUS_NODAL};
     cut all = {.o = c->o, .m = c->m};
     marks_make(&all, NULL, 0);
     for (int k = 0; k < 3; k++) {
@@ -133,10 +134,10 @@ static void nodes_cut(cut *c) {
                    (const char *)c->m->coordinates[d] + (size_t)entry[i] * size, size);
         s->mesh.coordinates[d] = x;
     }
-    for (tutti_count i = 0; i < n; i++) id[i] = c->m->node_ids ? c->m->node_ids[entry[i]] : entry[i] + 1;
+    for (tutti_count i = 0; i < n; i++)
+        id[i] = c->m->node_ids ? c->m->node_ids[entry[i]] : entry[i] + 1;
     s->mesh.node_ids = id;
-    s->mesh.node_attributes =
-        pick(s, c->m->node_attributes, entry, n, c->o->p.node_attributes);
+    s->mesh.node_attributes = pick(s, c->m->node_attributes, entry, n, c->o->p.node_attributes);
 }
 
 static tutti_count *list_cut(cut *c, const tutti_count *from, int of, const tutti_count *entry,
@@ -176,7 +177,9 @@ static const tutti_exodus_elements *blocks_cut(cut *c, int kind) {
         int64_t *id = keep(c->s, (size_t)n * sizeof *id);
         for (tutti_count i = 0; i < n; i++) id[i] = from[b].ids[entry[i]];
         out[b] = (tutti_exodus_elements){
-            .n = n, .ids = id, .attributes = pick(c->s, from[b].attributes, entry, n, e->attributes)};
+            .n = n,
+            .ids = id,
+            .attributes = pick(c->s, from[b].attributes, entry, n, e->attributes)};
         if (is_poly(e))
             poly_cut(c, &from[b], of, entry, &out[b]);
         else
@@ -209,11 +212,10 @@ static void set_cut(cut *c, int kind, tutti_count number, tutti_exodus_members *
             ? keep(c->s, (size_t)exodus_factors(c->o, c->m, kind, number) * sizeof *factor)
             : NULL;
     for (tutti_count i = 0, j = 0; i < from->n; i++) {
-        const int width = !factor                          ? 0
-                          : kind != TUTTI_EXODUS_SIDE_SET ? 1
-                                                          : exodus_side_width(c->o, c->m,
-                                                                              from->members[i],
-                                                                              from->sides[i]);
+        const int width = !factor ? 0
+                          : kind != TUTTI_EXODUS_SIDE_SET
+                              ? 1
+                              : exodus_side_width(c->o, c->m, from->members[i], from->sides[i]);
         if (j < n && entry[j] == i) {
             member[j] = place[from->members[i]];
             if (side) side[j] = from->sides[i];
@@ -223,7 +225,8 @@ static void set_cut(cut *c, int kind, tutti_count number, tutti_exodus_members *
         at += width;
     }
     *out = (tutti_exodus_members){.n = n, .members = member, .sides = side, .factors = factor};
-    out->attributes = pick(c->s, from->attributes, entry, n, c->o->of[kind].entity[number].attributes);
+    out->attributes =
+        pick(c->s, from->attributes, entry, n, c->o->of[kind].entity[number].attributes);
     c->s->entry[kind][number] = entry;
     c->s->count[kind][number] = n;
 }

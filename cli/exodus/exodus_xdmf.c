@@ -16,10 +16,10 @@ static const struct {
     int cell;
     const char *name;
 } topology_table[] = {
-    {1, "Polyvertex"},   {3, "Polyline"},       {5, "Triangle"},    {9, "Quadrilateral"},
-    {10, "Tetrahedron"}, {12, "Hexahedron"},    {13, "Wedge"},      {14, "Pyramid"},
-    {21, "Edge_3"},      {22, "Triangle_6"},         {23, "Quadrilateral_8"},     {24, "Tetrahedron_10"},
-    {25, "Hexahedron_20"},      {26, "Wedge_15"},      {27, "Pyramid_13"}, {28, "Quadrilateral_9"},
+    {1, "Polyvertex"},     {3, "Polyline"},    {5, "Triangle"},         {9, "Quadrilateral"},
+    {10, "Tetrahedron"},   {12, "Hexahedron"}, {13, "Wedge"},           {14, "Pyramid"},
+    {21, "Edge_3"},        {22, "Triangle_6"}, {23, "Quadrilateral_8"}, {24, "Tetrahedron_10"},
+    {25, "Hexahedron_20"}, {26, "Wedge_15"},   {27, "Pyramid_13"},      {28, "Quadrilateral_9"},
     {29, "Hexahedron_27"},
 };
 
@@ -164,8 +164,7 @@ static void step_write(const xdmf *k, tutti_count step, double time) {
             "      <Grid Name=\"step %lld\" GridType=\"Collection\" CollectionType=\"Spatial\">\n",
             (long long)step);
     if (step > 0) fprintf(k->f, "        <Time Value=\"%.17g\"/>\n", time);
-    for (tutti_count b = 0; b < k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].n; b++)
-        block_write(k, b, step);
+    for (tutti_count b = 0; b < k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].n; b++) block_write(k, b, step);
     fputs("      </Grid>\n", k->f);
 }
 

@@ -22,7 +22,7 @@ int exodus_parts_find(const cli_world *w, const exodus_config *c, tutti_exodus *
 
 /* A piece: which entries of the rank's mesh it has, and the mesh of them. */
 typedef struct exodus_subset {
-    tutti_count n[TUTTI_EXODUS_KINDS]; /* entities; NODAL: 1 */
+    tutti_count n[TUTTI_EXODUS_KINDS];       /* entities; NODAL: 1 */
     tutti_count **entry[TUTTI_EXODUS_KINDS]; /* [entity][i]: which entry of the rank's */
     tutti_count *count[TUTTI_EXODUS_KINDS];  /* [entity] */
     tutti_exodus_mesh mesh;

@@ -50,8 +50,7 @@ void vtk_points(const exodus_outline *o, const tutti_exodus_mesh *m, vtk_grid *g
     double *xyz = vtk_add(g, "Points", "Points", "Float64", 3, m->nodes);
     g->points = m->nodes;
     for (int d = 0; d < o->p.dims && d < 3; d++)
-        for (tutti_count i = 0; i < m->nodes; i++)
-            xyz[3 * i + d] = exodus_coordinate(m, d, i);
+        for (tutti_count i = 0; i < m->nodes; i++) xyz[3 * i + d] = exodus_coordinate(m, d, i);
 }
 
 /* ---- files */
@@ -93,8 +92,7 @@ int vtk_write(const vtk_grid *g, const char *path) {
     FILE *f = cli_output_open(path);
     if (!f) return 1;
     vtk_head(f, "UnstructuredGrid");
-    fprintf(f,
-            "  <UnstructuredGrid>\n    <Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n",
+    fprintf(f, "  <UnstructuredGrid>\n    <Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n",
             (long long)g->points, (long long)g->cells);
     for (int s = 0; s < 4; s++) section_write(g, f, sections[s], 0);
     fputs("    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_", f);

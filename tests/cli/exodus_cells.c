@@ -8,10 +8,10 @@
 static const struct {
     const char *name;
     int nodes;
-} shapes[] = {{"HEX8", 8},      {"HEX20", 20},    {"HEX27", 27},      {"TETRA4", 4},  {"TETRA10", 10},
-              {"WEDGE6", 6},    {"WEDGE15", 15},  {"PYRAMID5", 5},    {"PYRAMID13", 13},
-              {"SHELL4", 4},    {"SHELL8", 8},    {"SHELL9", 9},      {"TRISHELL3", 3},
-              {"TRISHELL6", 6}, {"BAR2", 2},      {"BAR3", 3}};
+} shapes[] = {{"HEX8", 8},       {"HEX20", 20},    {"HEX27", 27},   {"TETRA4", 4},
+              {"TETRA10", 10},   {"WEDGE6", 6},    {"WEDGE15", 15}, {"PYRAMID5", 5},
+              {"PYRAMID13", 13}, {"SHELL4", 4},    {"SHELL8", 8},   {"SHELL9", 9},
+              {"TRISHELL3", 3},  {"TRISHELL6", 6}, {"BAR2", 2},     {"BAR3", 3}};
 enum { SHAPES = sizeof shapes / sizeof *shapes, MOST = 27, STEPS = 3 };
 
 static void must(tutti_err err) {
@@ -22,11 +22,14 @@ static void must(tutti_err err) {
 
 static void define(tutti_exodus *x) {
     tutti_exodus_entity e[SHAPES + 2] = {{.id = 0}};
-    static const char *const nodal[] = {"temperature"}, *const element[] = {"stress", "load & <more>"};
+    static const char *const nodal[] = {"temperature"}, *const element[] = {"stress",
+                                                                            "load & <more>"};
     unsigned char truth[2 * SHAPES];
     for (int s = 0; s < SHAPES; s++) {
-        e[s] = (tutti_exodus_entity){
-            .kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = s + 1, .topology = shapes[s].name, .name = shapes[s].name};
+        e[s] = (tutti_exodus_entity){.kind = TUTTI_EXODUS_ELEMENT_BLOCK,
+                                     .id = s + 1,
+                                     .topology = shapes[s].name,
+                                     .name = shapes[s].name};
         truth[2 * s] = 1;
         truth[2 * s + 1] = s % 3 == 0;
     }
@@ -59,7 +62,8 @@ int main(int argc, char **argv) {
         }
     }
     const tutti_exodus_members nodes = {.n = 3, .members = (tutti_count[]){0, 5, 9}};
-    const tutti_exodus_members sides = {.n = 4, .members = (tutti_count[]){0, 1, 4, 6}, .sides = (int[]){1, 6, 2, 5}};
+    const tutti_exodus_members sides = {
+        .n = 4, .members = (tutti_count[]){0, 1, 4, 6}, .sides = (int[]){1, 6, 2, 5}};
     const tutti_exodus_mesh mesh = {.nodes = n,
                                     .node_ids = node_id,
                                     .coordinates = {xyz[0], xyz[1], xyz[2]},
@@ -75,14 +79,23 @@ int main(int argc, char **argv) {
     for (int step = 0; step < STEPS; step++) {
         must(tutti_exodus_begin(x, 0.5 * step));
         for (tutti_count i = 0; i < n; i++) value[i] = 1000.0 * step + (double)i;
-        must(tutti_exodus_put(x, 1, &(tutti_exodus_field){.kind = TUTTI_EXODUS_NODAL, .variable = "temperature",
-                                                          .type = TUTTI_FLOAT64, .buf = value}));
+        must(tutti_exodus_put(x, 1,
+                              &(tutti_exodus_field){.kind = TUTTI_EXODUS_NODAL,
+                                                    .variable = "temperature",
+                                                    .type = TUTTI_FLOAT64,
+                                                    .buf = value}));
         for (int s = 0; s < SHAPES; s++) {
             double number[2] = {100.0 * step + s, -100.0 * step - s};
-            tutti_exodus_field f[2] = {{.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = s + 1, .variable = "stress",
-                                        .type = TUTTI_FLOAT64, .buf = &number[0]},
-                                       {.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = s + 1, .variable = "load & <more>",
-                                        .type = TUTTI_FLOAT64, .buf = &number[1]}};
+            tutti_exodus_field f[2] = {{.kind = TUTTI_EXODUS_ELEMENT_BLOCK,
+                                        .id = s + 1,
+                                        .variable = "stress",
+                                        .type = TUTTI_FLOAT64,
+                                        .buf = &number[0]},
+                                       {.kind = TUTTI_EXODUS_ELEMENT_BLOCK,
+                                        .id = s + 1,
+                                        .variable = "load & <more>",
+                                        .type = TUTTI_FLOAT64,
+                                        .buf = &number[1]}};
             must(tutti_exodus_put(x, s % 3 == 0 ? 2 : 1, f));
         }
         must(tutti_exodus_commit(x));
