@@ -8,9 +8,9 @@
 
 /* ---- numbering */
 
-tutti_err tutti__blocks_make(int64_t room, tutti__blocks *out) {
-    *out = (tutti__blocks){.of = tutti__malloc((size_t)room * sizeof *out->of),
-                           .first = tutti__malloc((size_t)(room + 1) * sizeof *out->first)};
+tutti_err tutti__blocks_make(int64_t room, tutti__block_list *out) {
+    *out = (tutti__block_list){.of = tutti__malloc((size_t)room * sizeof *out->of),
+                               .first = tutti__malloc((size_t)(room + 1) * sizeof *out->first)};
     if (!out->of || !out->first) {
         tutti__blocks_free(out);
         return TUTTI_ERR_NOMEM;
@@ -19,19 +19,19 @@ tutti_err tutti__blocks_make(int64_t room, tutti__blocks *out) {
     return TUTTI_OK;
 }
 
-void tutti__blocks_add(tutti__blocks *b, tutti_off start, tutti_off bytes) {
+void tutti__blocks_add(tutti__block_list *b, tutti_off start, tutti_off bytes) {
     b->of[b->n] = (tutti__summed){start, bytes};
     b->first[b->n + 1] = b->first[b->n] + tutti__blocks_of(start, bytes);
     b->n++;
 }
 
-void tutti__blocks_free(tutti__blocks *b) {
+void tutti__blocks_free(tutti__block_list *b) {
     tutti__free(b->of);
     tutti__free(b->first);
-    *b = (tutti__blocks){0};
+    *b = (tutti__block_list){0};
 }
 
-int64_t tutti__blocks_bounds(const tutti__blocks *b, int64_t block, tutti_off *lo_out,
+int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_off *lo_out,
                              tutti_off *hi_out) {
     int64_t lo = 0, hi = b->n;
     while (hi - lo > 1) {
@@ -49,7 +49,7 @@ int64_t tutti__blocks_bounds(const tutti__blocks *b, int64_t block, tutti_off *l
     return lo;
 }
 
-int64_t tutti__blocks_whole(const tutti__blocks *b, tutti_off block, int64_t *extent_out) {
+int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t *extent_out) {
     const tutti_off at = block * TUTTI__BLOCK;
     int64_t lo = 0, hi = b->n;
     while (lo < hi) { /* the first that ends behind it */
@@ -67,7 +67,7 @@ int64_t tutti__blocks_whole(const tutti__blocks *b, tutti_off block, int64_t *ex
 
 /* ---- reading */
 
-tutti_err tutti__blocks_read(tutti_file *f, const tutti__blocks *b, const int64_t *list,
+tutti_err tutti__blocks_read(tutti_file *f, const tutti__block_list *b, const int64_t *list,
                              int64_t from, int64_t n, uint64_t *sums_out) {
     enum { RUN = 32 };
     char *buf = tutti__malloc((size_t)RUN * TUTTI__BLOCK);
@@ -102,7 +102,7 @@ tutti_err tutti__blocks_read(tutti_file *f, const tutti__blocks *b, const int64_
 /* Blocks of a list, as a job. */
 typedef struct {
     tutti_file *file;
-    const tutti__blocks *of;
+    const tutti__block_list *of;
     const int64_t *list;
     int64_t n;
     uint64_t *sums;
@@ -194,7 +194,7 @@ static tutti_err missing_read(tutti__team *t, const reading *all_of, uint64_t *t
     return err;
 }
 
-tutti_err tutti__blocks_sum(tutti__team *t, tutti_file *f, const tutti__blocks *b, int64_t n,
+tutti_err tutti__blocks_sum(tutti__team *t, tutti_file *f, const tutti__block_list *b, int64_t n,
                             const tutti__sum *known, uint64_t **table_out) {
     void *all = NULL, *missing = NULL;
     uint64_t *table = NULL;

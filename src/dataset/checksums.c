@@ -10,7 +10,7 @@
 #include "dataset/blocks.h"
 
 /* Sections one after the other. */
-static tutti_err numbering_make(const tutti__section *sections, int64_t n, tutti__blocks *out) {
+static tutti_err numbering_make(const tutti__section *sections, int64_t n, tutti__block_list *out) {
     TUTTI_TRY(tutti__blocks_make(n, out));
     for (int64_t i = 0; i < n; i++) tutti__blocks_add(out, sections[i].start, sections[i].bytes);
     return TUTTI_OK;
@@ -19,7 +19,7 @@ static tutti_err numbering_make(const tutti__section *sections, int64_t n, tutti
 /* ---- those of the segment being written */
 
 /* What this rank knows. */
-static tutti_err sums_collect(tutti_dataset *d, const tutti__blocks *m, tutti__sum **out,
+static tutti_err sums_collect(tutti_dataset *d, const tutti__block_list *m, tutti__sum **out,
                               int64_t *n_out) {
     for (int64_t r = 0; r < d->now.records_n; r++) {
         const tutti__sums *sums = &d->now.records[r]->sums;
@@ -43,7 +43,7 @@ static uint64_t sum_of_sums(uint64_t *table, int64_t n) { /* as they lie in the 
     return sum;
 }
 
-static tutti_err sums_make(tutti_dataset *d, const tutti__blocks *m, uint64_t **table) {
+static tutti_err sums_make(tutti_dataset *d, const tutti__block_list *m, uint64_t **table) {
     tutti__sum *mine = NULL;
     int64_t n = 0;
     tutti_err err = tutti__dataset_agree(d, sums_collect(d, m, &mine, &n));
@@ -54,7 +54,7 @@ static tutti_err sums_make(tutti_dataset *d, const tutti__blocks *m, uint64_t **
 }
 
 tutti_err tutti__checksums_make(tutti_dataset *d, uint64_t **table_out, int64_t *n_out) {
-    tutti__blocks m = {0};
+    tutti__block_list m = {0};
     uint64_t *table = NULL, *sums = NULL;
     const int64_t n = d->now.sections_n;
     *table_out = NULL;
@@ -101,7 +101,7 @@ static tutti_err bytes_read(tutti_file *f, tutti_off at, tutti_off bytes, void *
 
 /* Rank 0: the trailer is whole, and its sums are those that the metadata has. */
 static tutti_err trailer_check(tutti_file *f, const tutti__segment_row *g,
-                               const tutti__section *sections, const tutti__blocks *m) {
+                               const tutti__section *sections, const tutti__block_list *m) {
     tutti__footer w;
     const int64_t number = (int64_t)g->id;
     TUTTI_TRY(bytes_read(f, g->end - (tutti_off)sizeof w, sizeof w, &w));
@@ -138,7 +138,7 @@ typedef struct {
     tutti_file *file;
     const tutti__segment_row *segment;
     const tutti__section *sections;
-    const tutti__blocks *blocks;
+    const tutti__block_list *blocks;
 } comparing;
 
 static tutti_err share_compare(const tutti_dataset *d, const comparing *c, int64_t lo, int64_t hi) {
@@ -171,7 +171,7 @@ tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g
                                    const tutti__section *only, tutti_off *bytes_out) {
     const tutti__known *k = NULL;
     tutti_file *f = NULL;
-    tutti__blocks m = {0};
+    tutti__block_list m = {0};
     int unsummed = 0;
     const tutti__datafile *row = tutti__model_file_id(&d->model, g->file);
     TUTTI_TRY(tutti__sections_of(d, g - d->model.segments, &k));

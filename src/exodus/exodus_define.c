@@ -34,29 +34,28 @@ static uint64_t hash_entities(tutti_count n, const tutti_exodus_entity *v) {
     return h;
 }
 
-/* ---- the calls: what this rank has against it is told before; the model changes on all or on none,
- * since all say the same */
-
-/* A definition is carried out on this rank, and undone if another refuses: it cannot, having said the same,
- * but by lack of memory.  Then the handle can only be closed. */
-static tutti_err defined(tutti_exodus *x, const char *name, uint64_t hash, tutti_err mine) {
-    return tutti__exodus_call(x, name, hash, mine);
-}
+/* ---- the calls: looked at, agreed on, done */
 
 tutti_err tutti_exodus_init(tutti_exodus *x, const tutti_exodus_parameters *p) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = tutti__exodus_defining(x);
-    if (err == TUTTI_OK) err = tutti__exodus_model_parameters(&x->model, p);
-    return defined(x, "init", err == TUTTI_OK ? hash_parameters(p) : 0, err);
+    if (err == TUTTI_OK) err = tutti__exodus_model_parameters(&x->model, p, 0);
+    TUTTI_TRY(tutti__exodus_call(x, "init", err == TUTTI_OK ? hash_parameters(p) : 0, err));
+    return tutti__exodus_agree(x, tutti__exodus_model_parameters(&x->model, p, 1));
 }
 
+/* Thousands are looked at by adding them, so they are taken away again if another rank refuses. */
 tutti_err tutti_exodus_define(tutti_exodus *x, tutti_count n, const tutti_exodus_entity *entities) {
     TUTTI_KEEP_ERRNO;
+    tutti_count before[TUTTI_EXODUS_KINDS];
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = tutti__exodus_defining(x);
+    for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) before[k] = x->model.of[k].n;
     if (err == TUTTI_OK) err = tutti__exodus_model_define(&x->model, n, entities);
-    return defined(x, "define", err == TUTTI_OK ? hash_entities(n, entities) : 0, err);
+    err = tutti__exodus_call(x, "define", err == TUTTI_OK ? hash_entities(n, entities) : 0, err);
+    if (err != TUTTI_OK) tutti__exodus_model_cut(&x->model, before);
+    return err;
 }
 
 tutti_err tutti_exodus_variables(tutti_exodus *x, tutti_exodus_kind kind, int n,
@@ -64,22 +63,26 @@ tutti_err tutti_exodus_variables(tutti_exodus *x, tutti_exodus_kind kind, int n,
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = tutti__exodus_defining(x);
-    if (err == TUTTI_OK) err = tutti__exodus_model_variables(&x->model, kind, n, names);
+    if (err == TUTTI_OK) err = tutti__exodus_model_variables(&x->model, kind, n, names, 0);
     uint64_t h = tutti__hash(TUTTI__HASH_START, &kind, sizeof kind);
-    return defined(x, "variables", err == TUTTI_OK ? hash_texts(h, n, names) : 0, err);
+    if (err == TUTTI_OK) h = hash_texts(h, n, names);
+    TUTTI_TRY(tutti__exodus_call(x, "variables", h, err));
+    return tutti__exodus_agree(x, tutti__exodus_model_variables(&x->model, kind, n, names, 1));
 }
 
 tutti_err tutti_exodus_truth(tutti_exodus *x, tutti_exodus_kind kind, const unsigned char *table) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = tutti__exodus_defining(x);
-    if (err == TUTTI_OK) err = tutti__exodus_model_truth(&x->model, kind, table);
+    if (err == TUTTI_OK) err = tutti__exodus_model_truth(&x->model, kind, table, 0);
     uint64_t h = tutti__hash(TUTTI__HASH_START, &kind, sizeof kind);
     if (err == TUTTI_OK) {
         const tutti__exodus_table *t = &x->model.of[kind];
-        h = tutti__hash(h, t->truth, (size_t)t->n * (size_t)t->variables_n);
+        for (tutti_count i = 0; i < t->n * t->variables_n; i++)
+            h = tutti__hash(h, table[i] ? "1" : "0", 1);
     }
-    return defined(x, "truth", h, err);
+    TUTTI_TRY(tutti__exodus_call(x, "truth", h, err));
+    return tutti__exodus_agree(x, tutti__exodus_model_truth(&x->model, kind, table, 1));
 }
 
 tutti_err tutti_exodus_attribute_names(tutti_exodus *x, tutti_exodus_kind kind, int64_t id, int n,
@@ -90,10 +93,13 @@ tutti_err tutti_exodus_attribute_names(tutti_exodus *x, tutti_exodus_kind kind, 
     tutti_err err = tutti__exodus_defining(x);
     if (err == TUTTI_OK) err = tutti__exodus_number(x, kind, id, &number);
     if (err == TUTTI_OK)
-        err = tutti__exodus_model_attribute_names(&x->model, kind, number, n, names);
+        err = tutti__exodus_model_attribute_names(&x->model, kind, number, n, names, 0);
     const int64_t words[] = {(int64_t)kind, id};
     uint64_t h = tutti__hash(TUTTI__HASH_START, words, sizeof words);
-    return defined(x, "attribute_names", err == TUTTI_OK ? hash_texts(h, n, names) : 0, err);
+    if (err == TUTTI_OK) h = hash_texts(h, n, names);
+    TUTTI_TRY(tutti__exodus_call(x, "attribute_names", h, err));
+    return tutti__exodus_agree(
+        x, tutti__exodus_model_attribute_names(&x->model, kind, number, n, names, 1));
 }
 
 tutti_err tutti_exodus_property(tutti_exodus *x, tutti_exodus_kind kind, const char *name,
@@ -101,32 +107,39 @@ tutti_err tutti_exodus_property(tutti_exodus *x, tutti_exodus_kind kind, const c
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = tutti__exodus_defining(x);
-    if (err == TUTTI_OK) err = tutti__exodus_model_property(&x->model, kind, name, values);
+    if (err == TUTTI_OK) err = tutti__exodus_model_property(&x->model, kind, name, values, 0);
     uint64_t h = tutti__hash(TUTTI__HASH_START, &kind, sizeof kind);
     if (err == TUTTI_OK) {
         h = tutti__hash_text(h, name);
         h = tutti__hash(h, values, (size_t)x->model.of[kind].n * sizeof *values);
     }
-    return defined(x, "property", h, err);
+    TUTTI_TRY(tutti__exodus_call(x, "property", h, err));
+    return tutti__exodus_agree(x, tutti__exodus_model_property(&x->model, kind, name, values, 1));
 }
 
 tutti_err tutti_exodus_put_qa(tutti_exodus *x, int n, const tutti_exodus_qa *records) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = tutti__exodus_defining(x);
-    if (err == TUTTI_OK) err = tutti__exodus_model_qa(&x->model, n, records);
-    uint64_t h = TUTTI__HASH_START;
-    if (err == TUTTI_OK) h = tutti__hash(h, x->model.qa, (size_t)n * sizeof *x->model.qa);
-    return defined(x, "put_qa", h, err);
+    if (err == TUTTI_OK) err = tutti__exodus_model_qa(&x->model, n, records, 0);
+    uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
+    for (int i = 0; i < n && err == TUTTI_OK; i++) {
+        const char *const text[] = {records[i].program, records[i].version, records[i].date,
+                                    records[i].time};
+        h = hash_texts(h, 4, text);
+    }
+    TUTTI_TRY(tutti__exodus_call(x, "put_qa", h, err));
+    return tutti__exodus_agree(x, tutti__exodus_model_qa(&x->model, n, records, 1));
 }
 
 tutti_err tutti_exodus_put_info(tutti_exodus *x, int n, const char *const *lines) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = tutti__exodus_defining(x);
-    if (err == TUTTI_OK) err = tutti__exodus_model_info(&x->model, n, lines);
-    return defined(x, "put_info", err == TUTTI_OK ? hash_texts(TUTTI__HASH_START, n, lines) : 0,
-                   err);
+    if (err == TUTTI_OK) err = tutti__exodus_model_info(&x->model, n, lines, 0);
+    const uint64_t h = err == TUTTI_OK ? hash_texts(TUTTI__HASH_START, n, lines) : 0;
+    TUTTI_TRY(tutti__exodus_call(x, "put_info", h, err));
+    return tutti__exodus_agree(x, tutti__exodus_model_info(&x->model, n, lines, 1));
 }
 
 /* ---- their end */
@@ -148,9 +161,11 @@ static tutti_err settle(tutti_exodus *x) {
 
 tutti_err tutti__exodus_finish_definitions(tutti_exodus *x) {
     struct tutti__nemesis *nemesis = NULL;
-    TUTTI_TRY(tutti__exodus_agree(x, settle(x)));
-    if (x->opt.nemesis) TUTTI_TRY(tutti__nemesis_make(x, &nemesis));
-    tutti_err err = tutti__exodus_agree(x, header_make(x, nemesis));
+    const tutti__exodus_model as_said =
+        x->model; /* counts and sizes of numbers that it found not */
+    tutti_err err = tutti__exodus_agree(x, settle(x));
+    if (err == TUTTI_OK && x->opt.nemesis) err = tutti__nemesis_make(x, &nemesis);
+    if (err == TUTTI_OK) err = tutti__exodus_agree(x, header_make(x, nemesis));
     if (err == TUTTI_OK) err = tutti__exodus_file_make(x);
     const int made = err == TUTTI_OK;
     if (made) {
@@ -161,7 +176,13 @@ tutti_err tutti__exodus_finish_definitions(tutti_exodus *x) {
     }
     if (err == TUTTI_OK && nemesis) err = tutti__nemesis_write(x, nemesis);
     if (nemesis) tutti__nemesis_free(&nemesis);
-    if (!made) tutti__cdf_free(&x->cdf);
+    if (!made) {
+        tutti__cdf_free(&x->cdf);
+        x->model.p = as_said.p;
+        x->model.id_bytes = as_said.id_bytes;
+        x->model.map_bytes = as_said.map_bytes;
+        x->model.bulk_bytes = as_said.bulk_bytes;
+    }
     return err;
 }
 

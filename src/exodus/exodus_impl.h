@@ -6,10 +6,12 @@
  *   model_cdf       a model as netCDF dimensions and variables                            no MPI
  *   model_read      and back                                                              no MPI
  *   sidecar         the database beside the file, by one rank                             no MPI
- *   exodus_object   the object: agreements, what rank 0 reads for all
+ *   exodus_object   the object: agreements, what may be done
  *   exodus_define   definitions, and their end: the header and what it lists are written
  *   exodus_file     the file and its sidecar: made, opened, its number of records
- *   exodus_open     create, open, close, refresh, files that follow each other
+ *   exodus_open     create, open, close, refresh, a new mesh
+ *   exodus_family   files that follow each other
+ *   exodus_entries  decompositions of nodes, blocks and sets
  *   arrays          where arrays lie; pieces of them put and got
  *   pieces          pieces of many arrays in one operation
  *   mesh_ids        ids of all ranks to positions in the file
@@ -95,17 +97,6 @@ tutti_err tutti__exodus_idle(const tutti_exodus *x) TUTTI_MUST_USE;
 /* The number of an entity, for messages that say which there is not. */
 tutti_err tutti__exodus_number(const tutti_exodus *x, tutti_exodus_kind kind, int64_t id,
                                tutti_count *out) TUTTI_MUST_USE;
-/* Entries of nodes, a block or a set; a decomposition of them.  The one that is made belongs to the
- * caller; `mine` is what this rank has against it.   Collective. */
-tutti_err tutti__exodus_decompose(tutti_exodus *x, tutti_exodus_kind kind, tutti_count number,
-                                  const tutti_decomposition_spec *spec, tutti_err mine,
-                                  tutti_decomposition **out) TUTTI_MUST_USE;
-/* Is it one of these, of the mesh as it is now?   Local. */
-tutti_err tutti__exodus_decomposes(const tutti_exodus *x, const tutti_decomposition *p,
-                                   tutti_exodus_kind kind, tutti_count number) TUTTI_MUST_USE;
-/* Options as they are given (NULL: none), checked. */
-tutti_err tutti__exodus_options_take(const tutti_exodus_options *opt,
-                                     tutti_exodus_options *out) TUTTI_MUST_USE;
 
 /* ---- exodus_file.c: the file itself, by rank 0, and on all ranks */
 /* A new file with a header and a catalogue, and none of the arrays; x->fd, x->sidecar, x->file.
@@ -150,6 +141,16 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
 tutti_err tutti__exodus_move(tutti_exodus *x, int is_write, tutti_count n, const tutti_part *parts,
                              tutti_err mine) TUTTI_MUST_USE;
 
+/* ---- exodus_entries.c */
+/* Entries of nodes, a block or a set; a decomposition of them.  The one that is made belongs to the
+ * caller; `mine` is what this rank has against it.   Collective. */
+tutti_err tutti__exodus_decompose(tutti_exodus *x, tutti_exodus_kind kind, tutti_count number,
+                                  const tutti_decomposition_spec *spec, tutti_err mine,
+                                  tutti_decomposition **out) TUTTI_MUST_USE;
+/* Is it one of these, of the mesh as it is now?   Local. */
+tutti_err tutti__exodus_decomposes(const tutti_exodus *x, const tutti_decomposition *p,
+                                   tutti_exodus_kind kind, tutti_count number) TUTTI_MUST_USE;
+
 /* ---- exodus_sums.c */
 /* Checksums of a region of the file that is written by several operations: a step, or the mesh. */
 typedef struct tutti__exodus_region tutti__exodus_region;
@@ -173,7 +174,11 @@ tutti_err tutti__exodus_mesh_end(tutti_exodus *x) TUTTI_MUST_USE;
 tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step,
                                 tutti_off *bytes_out) TUTTI_MUST_USE;
 
-/* ---- exodus_open.c */
+/* ---- exodus_family.c */
+/* Definitions have ended, and nothing is under way, not even a step.   Local. */
+tutti_err tutti__exodus_between(const tutti_exodus *x) TUTTI_MUST_USE;
+/* The path of the next file; tutti__free.   Local. */
+tutti_err tutti__exodus_path_next(tutti_exodus *x, char **out) TUTTI_MUST_USE;
 /* The file has as many steps as it may: go on in the next one, with the same mesh.   Collective. */
 tutti_err tutti__exodus_next_steps(tutti_exodus *x) TUTTI_MUST_USE;
 

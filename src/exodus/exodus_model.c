@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_model.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include "base/hash.h"
@@ -162,7 +163,8 @@ static tutti_err counts_check(const tutti_exodus_parameters *p) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__exodus_model_parameters(tutti__exodus_model *m, const tutti_exodus_parameters *p) {
+tutti_err tutti__exodus_model_parameters(tutti__exodus_model *m, const tutti_exodus_parameters *p,
+                                         int apply) {
     static const char *const XYZ[] = {"x", "y", "z"};
     TUTTI_CHECK(p, TUTTI_ERR_ARG, "the parameters are NULL");
     TUTTI_CHECK_RESERVED(p, "the parameters");
@@ -171,6 +173,7 @@ tutti_err tutti__exodus_model_parameters(tutti__exodus_model *m, const tutti_exo
     const char *const *names = p->coordinate_names ? p->coordinate_names : XYZ;
     TUTTI_TRY(text_check(title, 80, "the title"));
     TUTTI_TRY(names_check(m, p->dims, names, "coordinates"));
+    if (!apply) return TUTTI_OK;
     tutti_exodus_parameters new = *p;
     char **copies = NULL;
     new.title = tutti__strdup(title);
@@ -285,8 +288,7 @@ static tutti_err entity_add(tutti__exodus_model *m, const tutti_exodus_entity *e
     return TUTTI_OK;
 }
 
-/* Tables are as long as they were. */
-static void entities_drop(tutti__exodus_model *m, const tutti_count n[TUTTI_EXODUS_KINDS]) {
+void tutti__exodus_model_cut(tutti__exodus_model *m, const tutti_count n[TUTTI_EXODUS_KINDS]) {
     const tutti_error_info why = *tutti_last_error();
     for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) {
         tutti__exodus_table *t = &m->of[k];
@@ -306,7 +308,7 @@ tutti_err tutti__exodus_model_define(tutti__exodus_model *m, tutti_count n,
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) before[k] = m->of[k].n;
     tutti_err err = TUTTI_OK;
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) err = entity_add(m, &entities[i]);
-    if (err != TUTTI_OK) entities_drop(m, before);
+    if (err != TUTTI_OK) tutti__exodus_model_cut(m, before);
     return err;
 }
 
@@ -317,8 +319,23 @@ static tutti_err kind_check(int kind) {
     return TUTTI_OK;
 }
 
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names that are different, and none is "". */
+static tutti_err names_differ(int n, char **copies, const char *word) {
+    qsort(copies, (size_t)n, sizeof *copies, by_text);
+    for (int i = 0; i < n; i++) {
+        TUTTI_CHECK(copies[i][0], TUTTI_ERR_ARG, "%s: a variable has no name", word);
+        TUTTI_CHECK(i == 0 || strcmp(copies[i - 1], copies[i]) != 0, TUTTI_ERR_ARG,
+                    "%s: variable '%s' is there twice", word, copies[i]);
+    }
+    return TUTTI_OK;
+}
+
 tutti_err tutti__exodus_model_variables(tutti__exodus_model *m, tutti_exodus_kind kind, int n,
-                                        const char *const *names) {
+                                        const char *const *names, int apply) {
     TUTTI_TRY(kind_check((int)kind));
     const char *word = tutti__exodus_names_of[kind].word;
     TUTTI_CHECK(!tutti__exodus_is_map((int)kind), TUTTI_ERR_ARG, "a %s has no variables", word);
@@ -328,18 +345,14 @@ tutti_err tutti__exodus_model_variables(tutti__exodus_model *m, tutti_exodus_kin
     TUTTI_TRY(names_check(m, n, names, "variables"));
     char **copies = NULL;
     TUTTI_TRY(texts_copy(n, names, &copies));
+    if (!apply) {
+        const tutti_err err = names_differ(n, copies, word);
+        texts_free(copies, n);
+        return err;
+    }
     texts_free(t->variables, t->variables_n);
     t->variables = copies;
     t->variables_n = n;
-    for (int i = 0; i < n; i++) {
-        const int first = tutti__exodus_model_variable(m, kind, names[i]);
-        if (names[i][0] && first == i) continue;
-        texts_free(t->variables, n);
-        t->variables = NULL;
-        t->variables_n = 0;
-        TUTTI_CHECK(names[i][0], TUTTI_ERR_ARG, "%s: variable %d has no name", word, i);
-        TUTTI_FAIL(TUTTI_ERR_ARG, "%s: variable '%s' is there twice", word, names[i]);
-    }
     return TUTTI_OK;
 }
 
@@ -361,7 +374,7 @@ int tutti__exodus_model_has(const tutti__exodus_model *m, tutti_exodus_kind kind
 }
 
 tutti_err tutti__exodus_model_truth(tutti__exodus_model *m, tutti_exodus_kind kind,
-                                    const unsigned char *table) {
+                                    const unsigned char *table, int apply) {
     TUTTI_TRY(kind_check((int)kind));
     tutti__exodus_table *t = &m->of[kind];
     const size_t n = (size_t)t->n * (size_t)t->variables_n;
@@ -370,6 +383,7 @@ tutti_err tutti__exodus_model_truth(tutti__exodus_model *m, tutti_exodus_kind ki
     TUTTI_CHECK(t->variables_n > 0, TUTTI_ERR_STATE, "%s: there are no variables yet",
                 tutti__exodus_names_of[kind].word);
     TUTTI_CHECK(table || n == 0, TUTTI_ERR_ARG, "the truth table is NULL");
+    if (!apply) return TUTTI_OK;
     unsigned char *copy = tutti__malloc(n);
     if (!copy) return TUTTI_ERR_NOMEM;
     for (size_t i = 0; i < n; i++) copy[i] = table[i] != 0;
@@ -379,7 +393,8 @@ tutti_err tutti__exodus_model_truth(tutti__exodus_model *m, tutti_exodus_kind ki
 }
 
 tutti_err tutti__exodus_model_attribute_names(tutti__exodus_model *m, tutti_exodus_kind kind,
-                                              tutti_count number, int n, const char *const *names) {
+                                              tutti_count number, int n, const char *const *names,
+                                              int apply) {
     TUTTI_TRY(kind_check((int)kind));
     tutti__exodus_table *t = &m->of[kind];
     const char *word = tutti__exodus_names_of[kind].word;
@@ -387,6 +402,7 @@ tutti_err tutti__exodus_model_attribute_names(tutti__exodus_model *m, tutti_exod
     TUTTI_CHECK(n == t->row[number].attributes, TUTTI_ERR_ARG, "%s %lld has %d attributes, not %d",
                 word, (long long)t->row[number].id, t->row[number].attributes, n);
     TUTTI_TRY(names_check(m, n, names, "attributes"));
+    if (!apply) return TUTTI_OK;
     char **copies = NULL;
     if (!t->attributes) {
         t->attributes = tutti__calloc((size_t)t->room, sizeof *t->attributes);
@@ -399,7 +415,7 @@ tutti_err tutti__exodus_model_attribute_names(tutti__exodus_model *m, tutti_exod
 }
 
 tutti_err tutti__exodus_model_property(tutti__exodus_model *m, tutti_exodus_kind kind,
-                                       const char *name, const int64_t *values) {
+                                       const char *name, const int64_t *values, int apply) {
     TUTTI_TRY(kind_check((int)kind));
     tutti__exodus_table *t = &m->of[kind];
     const char *word = tutti__exodus_names_of[kind].word;
@@ -412,6 +428,7 @@ tutti_err tutti__exodus_model_property(tutti__exodus_model *m, tutti_exodus_kind
     for (int i = 0; i < t->properties_n; i++)
         TUTTI_CHECK(strcmp(t->properties[i], name) != 0, TUTTI_ERR_ARG,
                     "%s: property '%s' is there twice", word, name);
+    if (!apply) return TUTTI_OK;
     const size_t room = (size_t)t->properties_n + 1;
     char **names = tutti__realloc(t->properties, room * sizeof *names);
     if (!names) return TUTTI_ERR_NOMEM;
@@ -433,7 +450,8 @@ tutti_err tutti__exodus_model_property(tutti__exodus_model *m, tutti_exodus_kind
 
 /* ---- records of text */
 
-tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n, const tutti_exodus_qa *records) {
+tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n, const tutti_exodus_qa *records,
+                                 int apply) {
     TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (records || n == 0), TUTTI_ERR_ARG, "%d records of QA",
                 n);
     char(*new)[4][33] = tutti__calloc((size_t)n + 1, sizeof *new);
@@ -447,7 +465,7 @@ tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n, const tutti_exod
             if (err == TUTTI_OK) memcpy(new[i][j], text[j], strlen(text[j]) + 1);
         }
     }
-    if (err != TUTTI_OK) {
+    if (err != TUTTI_OK || !apply) {
         tutti__free(new);
         return err;
     }
@@ -457,7 +475,8 @@ tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n, const tutti_exod
     return TUTTI_OK;
 }
 
-tutti_err tutti__exodus_model_info(tutti__exodus_model *m, int n, const char *const *lines) {
+tutti_err tutti__exodus_model_info(tutti__exodus_model *m, int n, const char *const *lines,
+                                   int apply) {
     TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (lines || n == 0), TUTTI_ERR_ARG, "%d lines of info", n);
     char(*new)[81] = tutti__calloc((size_t)n + 1, sizeof *new);
     tutti_err err = new ? TUTTI_OK : TUTTI_ERR_NOMEM;
@@ -465,7 +484,7 @@ tutti_err tutti__exodus_model_info(tutti__exodus_model *m, int n, const char *co
         err = text_check(lines[i], 80, "a line of info");
         if (err == TUTTI_OK) memcpy(new[i], lines[i], strlen(lines[i]) + 1);
     }
-    if (err != TUTTI_OK) {
+    if (err != TUTTI_OK || !apply) {
         tutti__free(new);
         return err;
     }

@@ -68,24 +68,28 @@ int tutti__exodus_model_variable(const tutti__exodus_model *m, tutti_exodus_kind
 tutti_err tutti__exodus_model_index(tutti__exodus_model *m, tutti_exodus_kind kind) TUTTI_MUST_USE;
 
 /* What the calls of the same names say; what is wrong with it is refused, and the model as before.
- * Texts are copied. */
-tutti_err tutti__exodus_model_parameters(tutti__exodus_model *m,
-                                         const tutti_exodus_parameters *p) TUTTI_MUST_USE;
+ * Texts are copied.   apply 0: it is only looked at; what has been found right then can only fail by lack of
+ * memory. */
+tutti_err tutti__exodus_model_parameters(tutti__exodus_model *m, const tutti_exodus_parameters *p,
+                                         int apply) TUTTI_MUST_USE;
+tutti_err tutti__exodus_model_variables(tutti__exodus_model *m, tutti_exodus_kind kind, int n,
+                                        const char *const *names, int apply) TUTTI_MUST_USE;
+tutti_err tutti__exodus_model_truth(tutti__exodus_model *m, tutti_exodus_kind kind,
+                                    const unsigned char *table, int apply) TUTTI_MUST_USE;
+tutti_err tutti__exodus_model_attribute_names(tutti__exodus_model *m, tutti_exodus_kind kind,
+                                              tutti_count number, int n, const char *const *names,
+                                              int apply) TUTTI_MUST_USE;
+tutti_err tutti__exodus_model_property(tutti__exodus_model *m, tutti_exodus_kind kind,
+                                       const char *name, const int64_t *values,
+                                       int apply) TUTTI_MUST_USE;
+tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n, const tutti_exodus_qa *records,
+                                 int apply) TUTTI_MUST_USE;
+tutti_err tutti__exodus_model_info(tutti__exodus_model *m, int n, const char *const *lines,
+                                   int apply) TUTTI_MUST_USE;
+/* Entities; they are taken away again by cutting the tables to the lengths that they had. */
 tutti_err tutti__exodus_model_define(tutti__exodus_model *m, tutti_count n,
                                      const tutti_exodus_entity *entities) TUTTI_MUST_USE;
-tutti_err tutti__exodus_model_variables(tutti__exodus_model *m, tutti_exodus_kind kind, int n,
-                                        const char *const *names) TUTTI_MUST_USE;
-tutti_err tutti__exodus_model_truth(tutti__exodus_model *m, tutti_exodus_kind kind,
-                                    const unsigned char *table) TUTTI_MUST_USE;
-tutti_err tutti__exodus_model_attribute_names(tutti__exodus_model *m, tutti_exodus_kind kind,
-                                              tutti_count number, int n,
-                                              const char *const *names) TUTTI_MUST_USE;
-tutti_err tutti__exodus_model_property(tutti__exodus_model *m, tutti_exodus_kind kind,
-                                       const char *name, const int64_t *values) TUTTI_MUST_USE;
-tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n,
-                                 const tutti_exodus_qa *records) TUTTI_MUST_USE;
-tutti_err tutti__exodus_model_info(tutti__exodus_model *m, int n,
-                                   const char *const *lines) TUTTI_MUST_USE;
+void tutti__exodus_model_cut(tutti__exodus_model *m, const tutti_count n[TUTTI_EXODUS_KINDS]);
 
 /* Counts are known: those that follow from others are set, integers that were not decided become as
  * long as they must be. */

@@ -12,8 +12,8 @@
 #include "exodus/sidecar.h"
 
 struct tutti__exodus_region {
-    tutti__blocks blocks; /* one extent */
-    tutti__sums **sums;   /* of each operation */
+    tutti__block_list blocks; /* one extent */
+    tutti__sums **sums;       /* of each operation */
     int64_t sums_n;
     int32_t operations;
     int32_t *touched; /* [2 * blocks] for each the last operation, and minus the first; 0: none */
@@ -179,7 +179,7 @@ tutti_err tutti__exodus_mesh_end(tutti_exodus *x) {
 
 /* ---- comparing */
 
-static tutti_err share_compare(tutti_exodus *x, tutti_count step, const tutti__blocks *b,
+static tutti_err share_compare(tutti_exodus *x, tutti_count step, const tutti__block_list *b,
                                const uint64_t *want) {
     const int64_t n = b->first[1];
     const int64_t lo = n * x->team->rank / x->team->size,
@@ -205,7 +205,7 @@ tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step, tutti_off *by
     const tutti_off lo =
         step > 0 ? x->cdf.record_begin + (step - 1) * x->cdf.record_bytes : x->cdf.header_bytes;
     const tutti_off hi = step > 0 ? lo + x->cdf.record_bytes : x->cdf.fixed_end;
-    tutti__blocks b = {0};
+    tutti__block_list b = {0};
     void *want = NULL;
     tutti_count n = -1; /* none */
     tutti_err err = TUTTI_OK;

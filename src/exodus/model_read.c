@@ -303,7 +303,7 @@ static tutti_err properties(const reading *r, int kind, int64_t *ids) {
         if (i == 1) continue;
         err = text_att(r, v - r->c->vars, "name", &name);
         if (err == TUTTI_OK && name[0])
-            err = tutti__exodus_model_property(r->m, (tutti_exodus_kind)kind, name, numbers);
+            err = tutti__exodus_model_property(r->m, (tutti_exodus_kind)kind, name, numbers, 1);
         tutti__free(name);
     }
     tutti__free(numbers);

@@ -1,0 +1,165 @@
+/* TEST ranks=1,3 timeout=60 */
+/* The database beside a file: notes, missing, of another file, damaged; what a killed writer has left in both; two writers. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "harness.h"
+#include "sample.h"
+
+static char path[600], beside[620];
+static tutti_exodus_options opt;
+
+static tutti_exodus *opened(int mode) {
+    tutti_exodus *x = NULL;
+    CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, mode, &opt, &x), TUTTI_OK);
+    return x;
+}
+
+static void warns(const char *words) {
+    tutti_off bytes = -1;
+    tutti_exodus *x = opened(TUTTI_READ);
+    CHECK(words ? strstr(tutti_exodus_warning(x), words) != NULL : !tutti_exodus_warning(x)[0],
+          "'%s': %s", words ? words : "", tutti_exodus_warning(x));
+    CHECK_SAME(tutti_exodus_verify(x, &bytes), TUTTI_OK);
+    CHECK(words ? bytes == 0 : bytes > 0, "%lld bytes compared", (long long)bytes);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    sample_check(MPI_COMM_WORLD, path, &opt, 2);
+}
+
+static void notes(void) {
+    char name[128];
+    double two[2] = {1.5, 2.5}, got[2] = {0, 0};
+    int32_t one = 7;
+    tutti_type type = TUTTI_BYTES;
+    tutti_count n = 2;
+    check_where("notes");
+    tutti_exodus *x = opened(TUTTI_READ | TUTTI_WRITE), *y = NULL;
+    CHECK_SAME(tutti_exodus_note_set(x, "two", TUTTI_FLOAT64, 2, two), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_note_set(x, "another", TUTTI_INT32, 1, &one), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_note_set(x, "gone", TUTTI_INT32, 1, &one), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_note_set(x, "gone", TUTTI_INT32, 0, NULL), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_note_set(x, "", TUTTI_INT32, 1, &one), TUTTI_ERR_ARG);
+    one = rank;
+    if (ranks > 1)
+        CHECK_SAME(tutti_exodus_note_set(x, "bad", TUTTI_INT32, 1, &one), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &y),
+               TUTTI_ERR_STATE);
+    CHECK(strstr(tutti_last_message(), "open for writing"), "%s", tutti_last_message());
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    x = opened(TUTTI_READ);
+    CHECK_SAME(tutti_exodus_note_get(x, "two", &type, &n, got), TUTTI_OK);
+    CHECK(type == TUTTI_FLOAT64 && n == 2 && got[1] == 2.5, "%g", got[1]);
+    n = 1;
+    CHECK_SAME(tutti_exodus_note_get(x, "two", &type, &n, got), TUTTI_ERR_ARG);
+    CHECK_SAME(tutti_exodus_note_get(x, "gone", &type, &n, NULL), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(tutti_exodus_note_name(x, 0, name), TUTTI_OK);
+    CHECK(strcmp(name, "another") == 0, "%s", name);
+    CHECK_SAME(tutti_exodus_note_name(x, 2, name), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(tutti_exodus_note_set(x, "two", TUTTI_FLOAT64, 2, two), TUTTI_ERR_MODE);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+}
+
+static void lost(void) {
+    char other[640];
+    int64_t n = 0;
+    check_where("lost");
+    warns(NULL);
+    unsigned char *good = file_get(beside, &n);
+    file_remove(beside);
+    warns("missing");
+    file_put(beside, (const unsigned char *)"this is no database, is it? no, it is not", 40);
+    warns("not used");
+    good[n / 2] ^= 1; /* somewhere in it: found out, or in nobody's way */
+    file_put(beside, good, n);
+    tutti_exodus *x = opened(TUTTI_READ);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    good[n / 2] ^= 1;
+    snprintf(other, sizeof other, "%s.other", path);
+    CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, other, &opt, &x), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 2}), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    strcat(other, ".tutti");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) CHECK(rename(other, beside) == 0, "rename");
+    MPI_Barrier(MPI_COMM_WORLD);
+    warns("another file");
+    file_put(beside, good, n);
+    warns(NULL);
+    x = opened(TUTTI_READ); /* a writer makes a new one, and goes on with sums */
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    file_remove(beside);
+    x = opened(TUTTI_READ | TUTTI_WRITE);
+    CHECK(strstr(tutti_exodus_warning(x), "missing"), "%s", tutti_exodus_warning(x));
+    tutti_decomposition *p[SAMPLE_FIELDS];
+    tutti_off bytes = 0;
+    sample_decompose(MPI_COMM_WORLD, x, p);
+    sample_put_step(x, p, 3);
+    CHECK_SAME(tutti_exodus_verify(x, &bytes), TUTTI_OK);
+    CHECK(bytes > 0, "the new step has no sums");
+    for (int f = 0; f < SAMPLE_FIELDS; f++) tutti_decomposition_free(&p[f]);
+    CHECK_SAME(tutti_exodus_erase_after(x, 2), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    file_put(beside, good, n);
+    free(good);
+}
+
+/* A writer was killed after its data, or after its sums, and before the number of records. */
+static void killed(void) {
+    int64_t n = 0, m = 0, after = 0, more = 0;
+    check_where("killed");
+    unsigned char *two = file_get(path, &n);
+    tutti_decomposition *p[SAMPLE_FIELDS];
+    tutti_exodus *x = opened(TUTTI_READ | TUTTI_WRITE);
+    sample_decompose(MPI_COMM_WORLD, x, p);
+    sample_put_step(x, p, 3);
+    for (int f = 0; f < SAMPLE_FIELDS; f++) tutti_decomposition_free(&p[f]);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    unsigned char *three = file_get(path, &m);
+    CHECK(m > n && memcmp(two + 12, three + 12, (size_t)n - 12) == 0,
+          "a step is behind the others");
+    memcpy(three + 4, two + 4, 8); /* the number of records; sums of step 3 are there */
+    file_put(path, three, m - 1000);
+    sample_check(MPI_COMM_WORLD, path, &opt, 2); /* readers do not mind */
+    x = opened(TUTTI_READ | TUTTI_WRITE);
+    CHECK_EQ(tutti_exodus_steps(x), 2);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    unsigned char *now = file_get(path, &after);
+    CHECK(after == n && memcmp(now, two, (size_t)n) == 0, "%lld bytes of %lld", (long long)after,
+          (long long)n);
+    free(now);
+    memcpy(three + 4, "\0\0\0\0\0\0\0\3",
+           8); /* a file that was cut: the last record is not there */
+    file_put(path, three, m - 1000);
+    sample_check(MPI_COMM_WORLD, path, &opt, 2);
+    x = opened(TUTTI_READ | TUTTI_WRITE);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    now = file_get(path, &more);
+    CHECK(more == n && memcmp(now, two, (size_t)n) == 0, "%lld bytes", (long long)more);
+    free(now);
+    free(two);
+    free(three);
+    warns(NULL);
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const char *dir =
+        getenv("TUTTI_TEST_SHM") ? getenv("TUTTI_TEST_SHM") : getenv("TUTTI_TEST_DIR");
+    snprintf(path, sizeof path, "%s/beside.e", dir);
+    snprintf(beside, sizeof beside, "%s.tutti", path);
+    tutti_exodus_options_init(&opt);
+    sample_write(MPI_COMM_WORLD, path, &opt, 2); /* durable */
+    notes();
+    lost();
+    killed();
+    opt.sidecar = 0;
+    tutti_exodus *x = opened(TUTTI_READ);
+    tutti_type type;
+    tutti_count n = 0;
+    CHECK_SAME(tutti_exodus_note_get(x, "two", &type, &n, NULL), TUTTI_ERR_STATE);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    sample_check(MPI_COMM_WORLD, path, &opt, 2);
+    MPI_Finalize();
+    return check_done();
+}
