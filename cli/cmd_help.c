@@ -20,7 +20,9 @@ static const char help_overview[] =
     "  diff      two datasets, number by number\n"
     "  plot      a variable over time (SVG) or a field (PNG)\n"
     "  cp        a dataset anew: other types, layout, files\n"
-    "  export    datasets for other programs: XDMF, Zarr, CSV\n"
+    "  export    datasets for other programs: XDMF, Zarr, CSV; Exodus files: XDMF, VTK\n"
+    "  import    meshes of Gmsh and Exodus files, into Exodus files and datasets\n"
+    "  exodus    Exodus files: info, diff, join, split; others take them, too\n"
     "  archive   states of a dataset to a directory, a tar archive or a command\n"
     "  restore   and back\n"
     "  bench     measure writing and reading on this machine; run it under mpirun\n"
@@ -378,6 +380,9 @@ static const char help_export[] =
     "usage: tutti export DIR --xdmf [-v NAME,...] [-o FILE.xmf]\n"
     "       tutti export DIR --zarr [-v NAME,...] [-o FILE.json]\n"
     "       tutti export DIR --csv [-v NAME,...] [-o PREFIX]\n"
+    "       tutti export FILE.e --xdmf [-v NAME,...] [--steps A:B] [-o FILE.xmf]\n"
+    "       [mpirun -np N] tutti export FILE.e --vtk [--sets] [-v NAME,...] [--steps A:B] [-o "
+    "PREFIX]\n"
     "\n"
     "--xdmf writes a small XML file (DIR.xmf), by which ParaView's \"XDMF Reader\" finds the "
     "numbers\n"
@@ -387,6 +392,13 @@ static const char help_export[] =
     "--zarr writes a file of references (DIR.json; kerchunk's), by which Zarr and xarray do the\n"
     "same: variables of layout global, compressed or not.\n"
     "--csv writes a table of all segments for each variable: PREFIX-NAME.csv (DIR-NAME.csv).\n"
+    "Of an Exodus file --xdmf writes the mesh into a companion (FILE.xmf.bin) and finds results "
+    "in\n"
+    "the file itself; --vtk writes a file for each step (PREFIX-0001.vtu; with several ranks "
+    ".pvtu\n"
+    "and a piece a rank) and a collection, PREFIX.pvd; --sets: node and side sets in a file of "
+    "their\n"
+    "own.\n"
     "\n"
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
 
@@ -421,6 +433,81 @@ static const char help_restore[] =
     "\n"
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
 
+static const char help_exodus[] =
+    "usage: tutti exodus info FILE [--json]\n"
+    "       [mpirun -np N] tutti exodus diff A B [-v NAME,...] [--abs X] [--rel X]\n"
+    "                      [--tolerance NAME=REL,ABS] [--steps A:B] [-q] [--json]\n"
+    "       [mpirun -np N] tutti exodus join NAME.e.N.* -o OUT.e [--steps A:B] [--real 4|8]\n"
+    "                      [--integers 4|8] [--steps-per-file N] [--nemesis] [--force] [--json]\n"
+    "       [mpirun -np N] tutti exodus split FILE -n PIECES [-o NAME] [--by metis|curve|order]\n"
+    "                      [--steps A:B] [--real 4|8] [--integers 4|8] [--force] [--json]\n"
+    "       [mpirun -np N] tutti exodus cp FILE NEW [--steps A:B] [--real 4|8] [--integers 4|8]\n"
+    "                      [--steps-per-file N] [--nemesis] [--force] [--json]\n"
+    "       [mpirun -np N] tutti exodus verify FILE [-q] [--json]\n"
+    "       tutti exodus archive FILE --to DIR | --tar FILE [--json]\n"
+    "       [mpirun -np N] tutti exodus export FILE --vtk [--sets] [-v NAME,...] [--steps A:B]\n"
+    "                      [-o PREFIX] [--json]\n"
+    "       tutti exodus export FILE --xdmf [-v NAME,...] [--steps A:B] [-o FILE.xmf] [--json]\n"
+    "\n"
+    "FILE is an Exodus II file in netCDF's classic formats (CDF-1, CDF-2, CDF-5), whoever wrote "
+    "it;\n"
+    "'nccopy -k cdf5' makes one of a netCDF-4 file.  Files that follow it (FILE-s.0002 ...) belong "
+    "to\n"
+    "it.  'tutti ls', show, verify, diff, cp, archive and export do the same where they are given\n"
+    "such a file.\n"
+    "\n"
+    "  info               title, counts, blocks, sets, maps, variables and who has them, steps,\n"
+    "                     what Nemesis says of a partition, format, checksums; ls: shorter\n"
+    "  diff               nodes, elements and members of sets are compared by id, whatever their\n"
+    "                     order: coordinates, connectivity, factors, attributes, variables\n"
+    "  join               the files of many processes become one: what has the same id is the "
+    "same\n"
+    "                     node or element; one piece stands for all\n"
+    "  split              NAME.e.PIECES.0 ... with id maps, for programs that want a file a "
+    "process\n"
+    "  cp                 anew, in the order of ids; every rank copies its share\n"
+    "  verify             compare every checksum of the sidecar, FILE.tutti\n"
+    "  archive            a copy with the sidecar, compared with its checksums and with what was "
+    "read\n"
+    "  export             see 'tutti help export'\n"
+    "\n"
+    "  -v, --variable LIST   these variables only\n"
+    "  --abs X, --rel X      no difference: |a - b| <= abs + rel * max(|a|, |b|) (0)\n"
+    "  --tolerance LIST      of some: NAME=REL,ABS, NAME=ABS or NAME=ABS/REL; several times if "
+    "need\n"
+    "                        be; also of coordinates, time, factors, attributes\n"
+    "  --steps A:B           steps from A to B, both included; A, last, none (all)\n"
+    "  --real 4|8, --integers 4|8\n"
+    "                        bytes of numbers in the new file (as they are; integers: as fit)\n"
+    "  --steps-per-file N    a new file for every N steps, each with the mesh\n"
+    "  --nemesis             the new file has the partition of the ranks, with their borders\n"
+    "  --by metis|curve|order\n"
+    "                        of split: METIS's k-way, Hilbert's curve, the file's order (metis)\n"
+    "  --force               replace files that are there\n"
+    "  -q, --quiet           the exit status only; verify: only what is wrong\n"
+    "  --json                for programs\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage; diff, verify: 1 they differ, "
+    "it\n"
+    "is damaged, 2 it could not be looked at.\n";
+
+static const char help_import[] =
+    "usage: [mpirun -np N] tutti import FILE NEW.e [--real 4|8] [--integers 4|8] [--nemesis]\n"
+    "                      [--force] [--json]\n"
+    "       [mpirun -np N] tutti import FILE DIR [--steps A:B] [--force] [--json]\n"
+    "\n"
+    "FILE is a mesh of Gmsh's (formats 4.1 and 2.2) or an Exodus file.  A name that ends in .e, "
+    ".exo,\n"
+    ".ex2, .g or .gen is a new Exodus file, any other one a new dataset.\n"
+    "Gmsh: physical groups of the highest dimension become element blocks, one for each type of\n"
+    "elements; those of one dimension less side sets and node sets; all others node sets.  Names "
+    "and,\n"
+    "where they are free, tags are kept.\n"
+    "Datasets: coordinates of the list nodes; block-ID.nodes and so on with the ids of what they\n"
+    "refer to; a state for each step.\n"
+    "\n"
+    "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
+
 static const char help_completion[] =
     "usage: tutti completion bash|zsh|fish\n"
     "\n"
@@ -435,7 +522,8 @@ static const char help_completion[] =
 static const char help_options[] =
     "usage: tutti options [NAME | --json]\n"
     "\n"
-    "Lists one option or every option of the library: name, environment variable, default, values and meaning.\n"
+    "Lists one option or every option of the library: name, environment variable, default, values "
+    "and meaning.\n"
     "The same names are MPI_Info keys and arguments of 'tutti bench'.\n";
 
 static const char help_help[] = "usage: tutti help [COMMAND]\n";
@@ -462,7 +550,9 @@ static const struct {
                   {"cp", help_cp},
                   {"export", help_export},
                   {"archive", help_archive},
-                  {"restore", help_restore}};
+                  {"restore", help_restore},
+                  {"exodus", help_exodus},
+                  {"import", help_import}};
 
 const char *cli_help_text(const char *command) {
     for (size_t i = 0; i < sizeof help_table / sizeof *help_table; i++)

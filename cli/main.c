@@ -26,8 +26,9 @@ static const struct {
     {"verify", cmd_dataset},    {"dump", cmd_dataset},
     {"diff", cmd_dataset},      {"plot", cmd_dataset},
     {"cp", cmd_dataset},        {"export", cmd_dataset},
-    {"repair", cmd_dataset},    {"completion", cmd_completion},
-    {"archive", cmd_dataset},   {"restore", cmd_dataset},
+    {"repair", cmd_dataset},    {"archive", cmd_dataset},
+    {"restore", cmd_dataset},   {"exodus", cmd_exodus},
+    {"import", cmd_exodus},     {"completion", cmd_completion},
 };
 
 /* Has all that was printed arrived? */

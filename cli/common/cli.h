@@ -101,6 +101,8 @@ int cmd_array(int argc, char **argv);
 int cmd_mesh(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_dataset(int argc, char **argv); /* ls, show, verify ... */
+int cmd_exodus(int argc,
+               char **argv); /* exodus, import; and of Exodus files ls, show, verify ... */
 int cmd_options(int argc, char **argv);
 int cmd_completion(int argc, char **argv);
 int cmd_tune(int argc, char **argv);

@@ -1,6 +1,7 @@
-/* tutti ls, show, verify, repair, dump, diff, plot, cp, export.
+/* tutti ls, show, verify, repair, dump, diff, plot, cp, export; where an Exodus file is named, cli/exodus does it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
+#include "exodus/cmd_exodus.h"
 
 static int run(const cli_world *w, const dataset_config *c) {
     cli_catch_signals();
@@ -51,7 +52,7 @@ int cmd_dataset(int argc, char **argv) {
     cli_world w;
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_USAGE;
     cli_world_init(&w);
-    const int code = start(&w, argc, argv);
+    const int code = (exodus_is_meant(argc, argv) ? exodus_start : start)(&w, argc, argv);
     fflush(NULL);
     MPI_Finalize();
     return code;

@@ -393,6 +393,16 @@ typedef struct tutti_exodus_array {
 TUTTI_API tutti_err tutti_exodus_array_size(const tutti_exodus *x, const tutti_exodus_array *a,
                                             tutti_count *entries_out, tutti_count *numbers_out,
                                             tutti_type *type_out) TUTTI_MUST_USE;
+/** Where an array, or a field in a step (1 ...), begins in the file, for programs that read it there: its numbers
+ *  follow each other, big-endian.   Local.   @param[out] at_out  bytes from the beginning of the file
+ *  @param[out] type_out  NULL, or their type   @return TUTTI_ERR_NOT_FOUND if the file has no such array, or
+ *      it is empty */
+TUTTI_API tutti_err tutti_exodus_array_place(const tutti_exodus *x, const tutti_exodus_array *a,
+                                             tutti_off *at_out,
+                                             tutti_type *type_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_exodus_field_place(const tutti_exodus *x, tutti_count step,
+                                             const tutti_exodus_field *f, tutti_off *at_out,
+                                             tutti_type *type_out) TUTTI_MUST_USE;
 /** Write pieces of n arrays, after the definitions have ended and before the first step, in one operation. */
 TUTTI_API tutti_err tutti_exodus_put_arrays(tutti_exodus *x, tutti_count n,
                                             const tutti_exodus_array *arrays) TUTTI_MUST_USE;

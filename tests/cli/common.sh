@@ -7,6 +7,7 @@ here=$(cd "$(dirname "$0")/../.." && pwd)
 mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
 bad=0
 seen=
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_ess_singleton_isolated=1
 cd "$TUTTI_TEST_DIR" || exit 1
 
 # leaks COMMAND ARGUMENT: looked for once for each command and experiment of a test, all else in every call
@@ -40,6 +41,37 @@ fail() {
     echo "$1"
     cat out err
     bad=1
+}
+
+# expect CODE TEXT arguments...: the command as one plain process ends with this code and says this; it is in the file out
+expect() {
+    code=$1 text=$2
+    shift 2
+    "$TUTTI_COMMAND" "$@" >out 2>&1 </dev/null
+    got=$?
+    if [ $got -ne "$code" ] || { [ -n "$text" ] && ! grep -qF -e "$text" out; }; then
+        echo "tutti $*: exit code $got (expected $code), without '$text':"
+        cat out
+        bad=1
+    fi
+}
+
+# has TEXT...: so does the last one
+has() {
+    for text in "$@"; do
+        grep -qF -e "$text" out || { echo "without '$text':"; cat out; bad=1; }
+    done
+}
+
+# json CONDITION: what the last one has said is JSON, and the condition holds for it
+json() {
+    python3 -c "import json, sys; o = json.load(open('out')); sys.exit(not ($1))" || { echo "not so: $1"; cat out; bad=1; }
+}
+
+# compile SOURCE PROGRAM: a program of the tests, with the library
+compile() {
+    "$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")" -std=gnu11 -Wall -Wextra -Werror -I"$here/include" \
+        "$here/tests/$1" -o "$2" -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR"
 }
 
 # finish: no temporary file is there; the end of the test

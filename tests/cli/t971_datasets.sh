@@ -3,40 +3,10 @@
 # tutti ls, show, verify, dump, diff, plot, cp, export: the examples of their manual page, what they print of a dataset with something of
 # everything, a killed writer, damage and wrong usage of each kind; and every argument of the page is run.
 # SPDX-License-Identifier: BSD-3-Clause
-set -u
-here=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
 page=$here/docs/man/tutti-dataset.1
-bad=0
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_ess_singleton_isolated=1
-cd "$TUTTI_TEST_DIR" || exit 1
-mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
-"$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$here/include" "$here/tests/cli/dataset_writer.c" -o writer \
-    -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR" || exit 1
-
-# expect CODE TEXT arguments...: the command ends with this code and says this
-expect() {
-    code=$1 text=$2
-    shift 2
-    "$TUTTI_COMMAND" "$@" >out 2>&1 </dev/null
-    got=$?
-    if [ $got -ne "$code" ] || { [ -n "$text" ] && ! grep -qF -e "$text" out; }; then
-        echo "tutti $*: exit code $got (expected $code), without '$text':"
-        cat out
-        bad=1
-    fi
-}
-
-# has TEXT...: so does the last one
-has() {
-    for text in "$@"; do
-        grep -qF -e "$text" out || { echo "without '$text':"; cat out; bad=1; }
-    done
-}
-
-# json CONDITION: what the last one has said is JSON, and the condition holds for it
-json() {
-    python3 -c "import json, sys; o = json.load(open('out')); sys.exit(not ($1))" || { echo "not so: $1"; cat out; bad=1; }
-}
+compile cli/dataset_writer.c writer || exit 1
 
 ./writer run </dev/null || exit 1
 ./writer other 1.001 </dev/null || exit 1

@@ -2,32 +2,9 @@
 # TEST ranks=0 timeout=120
 # tutti repair: what it says, its exit codes, and that verify and ls are content afterwards.  tests/dataset/t1269_repair.c tries the damage.
 # SPDX-License-Identifier: BSD-3-Clause
-set -u
-here=$(cd "$(dirname "$0")/../.." && pwd)
-bad=0
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_ess_singleton_isolated=1
-cd "$TUTTI_TEST_DIR" || exit 1
-mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
-"$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$here/include" "$here/tests/cli/dataset_writer.c" -o writer \
-    -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR" || exit 1
-
-# expect CODE TEXT arguments...: the command ends with this code and says this
-expect() {
-    code=$1 text=$2
-    shift 2
-    "$TUTTI_COMMAND" "$@" >out 2>&1 </dev/null
-    got=$?
-    if [ $got -ne "$code" ] || { [ -n "$text" ] && ! grep -qF -e "$text" out; }; then
-        echo "tutti $*: exit code $got (expected $code), without '$text':"
-        cat out
-        bad=1
-    fi
-}
-
-# json CONDITION: what the last one has said is JSON, and the condition holds for it
-json() {
-    python3 -c "import json, sys; o = json.load(open('out')); sys.exit(not ($1))" || { echo "not so: $1"; cat out; bad=1; }
-}
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
+compile cli/dataset_writer.c writer || exit 1
 
 ./writer run </dev/null || exit 1
 "$TUTTI_COMMAND" ls run --json >before || bad=1

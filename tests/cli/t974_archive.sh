@@ -3,31 +3,9 @@
 # tutti archive and restore: to and from a directory, a tar archive in both directions with tar(1), a command; what ls, show and verify
 # say of it; archives that are damaged, strange or missing; and killed at each step of it, no segment is lost.
 # SPDX-License-Identifier: BSD-3-Clause
-set -u
-here=$(cd "$(dirname "$0")/../.." && pwd)
-bad=0
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_ess_singleton_isolated=1
-cd "$TUTTI_TEST_DIR" || exit 1
-mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
-"$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$here/include" "$here/tests/cli/dataset_writer.c" -o writer \
-    -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR" || exit 1
-
-# expect CODE TEXT arguments...: the command ends with this code and says this
-expect() {
-    code=$1 text=$2
-    shift 2
-    "$TUTTI_COMMAND" "$@" >out 2>&1 </dev/null
-    got=$?
-    if [ $got -ne "$code" ] || { [ -n "$text" ] && ! grep -qF -e "$text" out; }; then
-        echo "tutti $*: exit code $got (expected $code), without '$text':"
-        cat out
-        bad=1
-    fi
-}
-
-json() {
-    python3 -c "import json, sys; o = json.load(open('out')); sys.exit(not ($1))" || { echo "not so: $1"; cat out; bad=1; }
-}
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
+compile cli/dataset_writer.c writer || exit 1
 
 ./writer run </dev/null || exit 1
 cp -a run whole

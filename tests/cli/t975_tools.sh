@@ -2,33 +2,11 @@
 # TEST ranks=0 timeout=60
 # tutti diff --by id; --json of dump, plot, cp and export; the metadata file alone, copied to an empty directory.
 # SPDX-License-Identifier: BSD-3-Clause
-set -u
-here=$(cd "$(dirname "$0")/../.." && pwd)
-bad=0
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_ess_singleton_isolated=1
-cd "$TUTTI_TEST_DIR" || exit 1
-mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
 for program in dataset_writer dataset_ids; do
-    "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$here/include" "$here/tests/cli/$program.c" -o $program \
-        -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR" || exit 1
+    compile cli/$program.c $program || exit 1
 done
-
-# expect CODE TEXT arguments...: the command ends with this code and says this
-expect() {
-    code=$1 text=$2
-    shift 2
-    "$TUTTI_COMMAND" "$@" >out 2>&1 </dev/null
-    got=$?
-    if [ $got -ne "$code" ] || { [ -n "$text" ] && ! grep -qF -e "$text" out; }; then
-        echo "tutti $*: exit code $got (expected $code), without '$text':"
-        cat out
-        bad=1
-    fi
-}
-
-json() {
-    python3 -c "import json, sys; o = json.load(open('out')); sys.exit(not ($1))" || { echo "not so: $1"; cat out; bad=1; }
-}
 
 # ---- by id
 ./dataset_ids one 50 0 </dev/null && ./dataset_ids turned 50 13 </dev/null && ./dataset_ids hurt 50 31 170 </dev/null &&

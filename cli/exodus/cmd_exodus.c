@@ -1,0 +1,85 @@
+/* tutti exodus; and tutti ls, show, verify, diff, cp, export, archive where an Exodus file is named.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/cmd_exodus.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+int exodus_format(const char *path) {
+    unsigned char bytes[8] = {0};
+    struct stat st;
+    FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
+    if (!f) return 0;
+    const size_t n = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    if (n >= 4 && memcmp(bytes, "CDF", 3) == 0 && (bytes[3] == 1 || bytes[3] == 2 || bytes[3] == 5))
+        return bytes[3];
+    return n == 8 && memcmp(bytes, "\211HDF\r\n\032\n", 8) == 0 ? 4 : 0;
+}
+
+int exodus_is_meant(int argc, char **argv) {
+    static const char *const verbs[] = {"ls", "show", "verify", "diff", "cp", "export", "archive"};
+    int known = 0;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        known |= strcmp(argv[0], verbs[i]) == 0;
+    for (int i = 1; known && i < argc; i++) {
+        if (argv[i][0] != '-') return exodus_format(argv[i]) != 0; /* the first name decides */
+        if (strcmp(argv[i], "--json") != 0 && strcmp(argv[i], "-q") != 0 &&
+            strcmp(argv[i], "--quiet") != 0)
+            i++; /* its value */
+    }
+    return 0;
+}
+
+static int run(const cli_world *w, const exodus_config *c) {
+    cli_catch_signals();
+    switch (c->command) {
+    case EXODUS_DIFF:
+        return exodus_diff(w, c);
+    case EXODUS_JOIN:
+        return exodus_join(w, c);
+    case EXODUS_SPLIT:
+        return exodus_split(w, c);
+    case EXODUS_VERIFY:
+        return exodus_verify(w, c);
+    case EXODUS_CP:
+        return exodus_cp(w, c);
+    case EXODUS_IMPORT:
+        return exodus_import(w, c);
+    case EXODUS_EXPORT:
+        if (c->vtk) return exodus_export_vtk(w, c);
+        return w->rank == 0 ? exodus_export_xdmf(c) : CLI_OK;
+    case EXODUS_ARCHIVE:
+        return w->rank == 0 ? exodus_archive(c) : CLI_OK;
+    default:
+        return w->rank == 0 ? exodus_info(c) : CLI_OK;
+    }
+}
+
+int exodus_start(const cli_world *w, int argc, char **argv) {
+    exodus_config c;
+    const int parsed = exodus_config_parse(argc, argv, &c);
+    int code = CLI_OK;
+    if (parsed == EXODUS_ARGS_HELP) {
+        if (w->rank == 0) fputs(cli_help_text(c.help), stdout);
+    } else if (parsed == EXODUS_ARGS_WRONG) {
+        if (w->rank == 0)
+            fprintf(stderr, "tutti %s: %s\ntry 'tutti help %s'\n", c.name, cli_message(), c.help);
+        code = CLI_USAGE;
+    } else if ((code = run(w, &c)) == EXODUS_TROUBLE) {
+        if (w->rank == 0) fprintf(stderr, "tutti %s: %s\n", c.name, cli_message());
+        code = c.command & (EXODUS_VERIFY | EXODUS_DIFF) ? 2 : CLI_FAILED;
+    }
+    exodus_config_free(&c);
+    return code;
+}
+
+int cmd_exodus(int argc, char **argv) {
+    cli_world w;
+    if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_USAGE;
+    cli_world_init(&w);
+    const int code = exodus_start(&w, argc, argv);
+    fflush(NULL);
+    MPI_Finalize();
+    return code;
+}

@@ -1,0 +1,221 @@
+/* tutti exodus info, diff, join, split; and import, export, verify, cp, archive, ls, show of Exodus files.
+ *
+ *   arguments -> config      what to do                                 exodus_args.c
+ *   outline                  all that is defined in a file              exodus_outline.c, exodus_pack.c
+ *   results                  a step as this rank has it                 exodus_results.c
+ *   pairs                    what two files have in common, by id       exodus_pairs.c
+ *   commands                                                            exodus_*.c
+ *
+ * diff, join, split, verify, cp, import and export --vtk are the work of all ranks; everything else is done by rank 0
+ * alone.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_CMD_EXODUS_H
+#define TUTTI_CLI_CMD_EXODUS_H
+
+#include "common/cli.h"
+
+#include <tutti/exodus.h>
+
+/* ---- config (exodus_args.c) */
+
+enum {
+    EXODUS_INFO = 1,
+    EXODUS_DIFF = 2,
+    EXODUS_JOIN = 4,
+    EXODUS_SPLIT = 8,
+    EXODUS_VERIFY = 16,
+    EXODUS_CP = 32,
+    EXODUS_ARCHIVE = 64,
+    EXODUS_IMPORT = 128,
+    EXODUS_EXPORT = 256,
+    EXODUS_LS = 512
+};
+
+typedef struct exodus_config {
+    int command;      /* EXODUS_... */
+    const char *name; /* as it was called: "exodus diff", "diff" */
+    const char *help; /* the text that tells of it */
+    char **path;      /* [paths] as they were given */
+    int paths;
+    const char *out;
+    cli_list variables;  /* -v; none: all */
+    double tolerance[2]; /* absolute, relative */
+    cli_list tolerances; /* "NAME=ABS", "NAME=ABS/REL", or "NAME=REL" and "ABS" behind it */
+    const char *steps;   /* "A:B"; NULL: all */
+    const char *by;      /* split: metis, curve, order */
+    const char *place, *tar;
+    int json, quiet, force;
+    int real, integers, steps_per_file, nemesis; /* -1: as it is */
+    int parts;
+    int xdmf, vtk, sets;
+} exodus_config;
+
+enum { EXODUS_ARGS_OK, EXODUS_ARGS_HELP, EXODUS_ARGS_WRONG };
+int exodus_config_parse(int argc, char **argv, exodus_config *out);
+void exodus_config_free(exodus_config *c);
+/* What was said of a variable: absolute and relative tolerance. */
+void exodus_tolerance(const exodus_config *c, const char *variable, double out[2]);
+int exodus_wanted(const exodus_config *c, const char *variable); /* is it one of -v? */
+/* The steps that --steps chooses of those there are: first ... last, from 1; none: last < first.  0, or 1
+ * and a message */
+int exodus_steps_chosen(const exodus_config *c, tutti_count steps, tutti_count *first_out,
+                        tutti_count *last_out);
+/* The options of a new file. */
+void exodus_options_of(const exodus_config *c, tutti_exodus_options *out);
+
+/* What a file is by its first bytes: 1, 2, 5: netCDF classic; 4: netCDF-4 (HDF5); 0: neither. */
+int exodus_format(const char *path);
+
+/* ---- outlines: all that is defined in a file (exodus_outline.c) */
+
+/* Entities of a kind, with what all of them have.  Of GLOBAL: variables alone; of NODAL: one row, for the
+ * names of attributes. */
+typedef struct exodus_table {
+    tutti_count n;
+    tutti_exodus_entity *entity;
+    char ***attribute; /* [n] names of attributes: [attributes], or NULL */
+    int variables;
+    char **variable;
+    unsigned char *has; /* [n * variables] */
+    int properties;
+    char **property;
+    int64_t **value; /* [properties][n] */
+} exodus_table;
+
+typedef struct exodus_outline {
+    tutti_exodus_parameters p; /* texts are the next two */
+    char *title, *coordinate[3];
+    exodus_table of[TUTTI_EXODUS_KINDS];
+    int qas, lines;
+    char *(*qa)[4];
+    char **line;
+} exodus_outline;
+
+int exodus_outline_read(const tutti_exodus *x, exodus_outline *out); /* 0, or 1 and a message */
+/* Define all of it in a new file, up to put_mesh.  Counts are left to put_mesh. */
+int exodus_outline_define(const exodus_outline *o, tutti_exodus *to);
+void exodus_outline_free(exodus_outline *o);
+/* The number of an entity; -1: there is none. */
+tutti_count exodus_find(const exodus_outline *o, tutti_exodus_kind kind, int64_t id);
+/* One more entity, a copy, with an empty column of truth and properties; its number. */
+tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e);
+/* The number of a variable; it is added if need be. */
+int exodus_outline_variable(exodus_outline *o, tutti_exodus_kind kind, const char *name);
+
+/* As bytes, for other ranks (exodus_pack.c).  Free what comes out. */
+void *exodus_outline_pack(const exodus_outline *o, size_t *bytes_out);
+void exodus_outline_unpack(const void *bytes, exodus_outline *out);
+
+static inline int exodus_is_block(int kind) {
+    return kind >= TUTTI_EXODUS_ELEMENT_BLOCK && kind <= TUTTI_EXODUS_FACE_BLOCK;
+}
+static inline int exodus_is_set(int kind) {
+    return kind >= TUTTI_EXODUS_NODE_SET && kind <= TUTTI_EXODUS_FACE_SET;
+}
+static inline int exodus_is_map(int kind) {
+    return kind >= TUTTI_EXODUS_NODE_MAP && kind <= TUTTI_EXODUS_FACE_MAP;
+}
+int exodus_topology_is(const char *topology,
+                       const char *name); /* whatever case, numbers behind it */
+
+/* ---- meshes and results as this rank has them (exodus_results.c) */
+
+/* The blocks or sets of a kind; NULL: it has none. */
+const tutti_exodus_elements *exodus_blocks(const tutti_exodus_mesh *m, int kind);
+const tutti_exodus_members *exodus_sets(const tutti_exodus_mesh *m, int kind);
+double exodus_coordinate(const tutti_exodus_mesh *m, int d, tutti_count i);
+/* Entries of an entity on this rank. */
+tutti_count exodus_entries(const tutti_exodus_mesh *m, int kind, tutti_count number);
+
+/* As tutti_exodus_side_nodes: triangles in space are shells, whatever they are called. */
+int exodus_side_nodes(const exodus_outline *o, const tutti_exodus_entity *e, int side,
+                      int *which_out);
+/* Nodes of a side of an element of this rank, by its place among them; 0: not known. */
+int exodus_side_width(const exodus_outline *o, const tutti_exodus_mesh *m, tutti_count place,
+                      int side);
+/* Distribution factors of a set on this rank. */
+tutti_count exodus_factors(const exodus_outline *o, const tutti_exodus_mesh *m, int kind,
+                           tutti_count number);
+
+/* All results of a step: one field for each variable of each entity that has it, one for all global
+ * variables.  Numbers are float64. */
+typedef struct exodus_results {
+    tutti_count n;
+    tutti_exodus_field *field;
+    tutti_count *entry; /* [n] the number of its entity */
+    int *variable;      /* [n] */
+    tutti_count *count; /* [n] numbers on this rank */
+} exodus_results;
+
+void exodus_results_make(const exodus_outline *o, const tutti_exodus_mesh *m, exodus_results *out);
+void exodus_results_free(exodus_results *r);
+
+/* Copy additional maps and the order map, which are no part of a mesh.  0, or 1 and a message.   Collective. */
+int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *from,
+                     tutti_exodus *to);
+
+/* ---- what two files have in common (exodus_pairs.c) */
+
+/* Something of one of two files: by what it is known, and where it is. */
+typedef struct exodus_item {
+    int64_t group, id, side; /* the key: of what, which, which side */
+    tutti_count place;       /* where it is in its file */
+    int file;                /* 0, 1 */
+    int factors;             /* numbers that come along */
+    tutti_count at;          /* where they begin; the callee's */
+} exodus_item;
+
+/* Two with the same key; or one alone: then the other's place is -1. */
+typedef struct exodus_pair {
+    int64_t group, id, side;
+    tutti_count place[2], at[2];
+    int factors[2];
+} exodus_pair;
+
+typedef struct exodus_pairs {
+    tutti_count n;
+    exodus_pair *v; /* by group, id, side */
+    double *factor;
+    tutti_count twice[2]; /* keys that a file has several times, on this rank; one is left out */
+    int64_t twice_id[2];
+} exodus_pairs;
+
+/* Bring items together: each rank gets those of a range of ids.   Collective.
+ * @param[in] factor  those of all items, one after the other */
+void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, const double *factor,
+                       exodus_pairs *out);
+void exodus_pairs_free(exodus_pairs *p);
+
+/* The ids of nodes (NODAL) or of elements, edges, faces (the kind of their blocks) that are at these places
+ * of the file, from 0.  0, or 1 and a message.   Collective. */
+int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *places,
+                  int64_t *ids_out);
+
+/* ---- node orders of others (exodus_orders.c) */
+
+/* VTK's type of a cell of a topology; -1: it has none.   @param[out] nodes_out  how many of the nodes it has
+ * @param[out] order_out  [27] which of the element's nodes comes i-th */
+int exodus_vtk_cell(const char *topology, int nodes, int *nodes_out, int *order_out);
+
+/* ---- commands: an exit code, or EXODUS_TROUBLE and a message.   Those with a world: Collective */
+enum { EXODUS_TROUBLE = -1 };
+int exodus_info(const exodus_config *c);
+int exodus_diff(const cli_world *w, const exodus_config *c);
+int exodus_join(const cli_world *w, const exodus_config *c);
+int exodus_split(const cli_world *w, const exodus_config *c);
+int exodus_verify(const cli_world *w, const exodus_config *c);
+int exodus_cp(const cli_world *w, const exodus_config *c);
+int exodus_archive(const exodus_config *c);
+int exodus_import(const cli_world *w, const exodus_config *c);
+int exodus_export_xdmf(const exodus_config *c);
+int exodus_export_vtk(const cli_world *w, const exodus_config *c);
+
+/* Parts of import: 0, or 1 and a message.   Collective */
+int exodus_from_gmsh(const cli_world *w, const exodus_config *c, const char *from, const char *to);
+int exodus_to_dataset(const cli_world *w, const exodus_config *c, const char *from, const char *to);
+
+/* Commands of datasets, called for an Exodus file: 1 if that is what they were. */
+int exodus_is_meant(int argc, char **argv);
+int exodus_start(const cli_world *w, int argc, char **argv);
+
+#endif

@@ -1,0 +1,73 @@
+/* tutti exodus diff: what its parts share.
+ *
+ *   outcomes        numbers of a kind and a name: how many differ, where most       exodus_outcome.c
+ *   definitions     what one file has and the other has not                          exodus_diff.c
+ *   mesh            nodes, elements, sets, brought together by id                     exodus_diff_mesh.c
+ *   variables       step by step                                                      exodus_diff_steps.c
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_EXODUS_DIFF_H
+#define TUTTI_CLI_EXODUS_DIFF_H
+
+#include "exodus/cmd_exodus.h"
+
+/* Numbers that were compared under one name, on this rank; in the end, on all. */
+typedef struct exodus_outcome {
+    char *name;      /* "temperature" */
+    const char *of;  /* "nodal", "element block" ... */
+    double limit[2]; /* absolute, relative */
+    tutti_count numbers, different;
+    double absolute, relative; /* the largest differences */
+    char place[200];           /* where the largest absolute one is */
+} exodus_outcome;
+
+/* Entries that both files have of nodes or of an entity, in one order. */
+typedef struct exodus_common {
+    tutti_count n;
+    int64_t *id, *side;              /* [n] for people */
+    tutti_decomposition *entries[2]; /* NULL where nobody needs them */
+} exodus_common;
+
+typedef struct exodus_comparison {
+    const cli_world *world;
+    const exodus_config *config;
+    tutti_exodus *x[2];
+    exodus_outline o[2];
+    exodus_outcome *outcome;
+    int outcomes;
+    char **only;
+    int onlys;
+    /* [kind][number of the entity in the first file] */
+    exodus_common *common[TUTTI_EXODUS_KINDS];
+    tutti_count commons[TUTTI_EXODUS_KINDS];
+} exodus_comparison;
+
+/* ---- exodus_outcome.c */
+/* The outcome of a name; it is made if need be, in the same order on all ranks. */
+int exodus_outcome_of(exodus_comparison *k, const char *name, const char *of);
+/* Compare two numbers; 1: they differ, and by more than any before, so that `place` is to be told. */
+int exodus_outcome_add(exodus_outcome *o, double a, double b);
+/* A difference that is not one of people; the comparison keeps the text. */
+void exodus_only(exodus_comparison *k, char *text);
+/* All ranks' outcomes, on rank 0.   Collective. */
+void exodus_outcomes_sum(exodus_comparison *k);
+/* The entity of the other file with the id of this one of the first; -1: none. */
+tutti_count exodus_other(const exodus_comparison *k, int kind, tutti_count number);
+/* "element 17", "element 17, side 2", "node 3" */
+void exodus_place_text(int kind, int64_t id, int64_t side, char *out, size_t size);
+
+/* ---- exodus_diff_mesh.c, exodus_diff_sets.c, exodus_diff_steps.c: 0, or 1 and a message.   Collective */
+int exodus_diff_mesh(exodus_comparison *k);
+int exodus_diff_sets(exodus_comparison *k);
+int exodus_diff_steps(exodus_comparison *k);
+/* Tell how many entries only one file has; twice: such that have one id several times. */
+void exodus_tell_alone(exodus_comparison *k, const char *what, tutti_count counts[2],
+                       int64_t firsts[2]);
+/* Make the decompositions of an entity's pairs: places within it.  The arrays become the common's. */
+int exodus_common_make(exodus_comparison *k, int kind, tutti_count number, const exodus_pair *pairs,
+                       tutti_count n, exodus_common *out);
+/* Numbers of the entries that both have, in all components. */
+int exodus_compare_arrays(exodus_comparison *k, const exodus_common *c, int outcome,
+                          tutti_exodus_array a);
+
+#endif

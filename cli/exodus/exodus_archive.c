@@ -1,0 +1,276 @@
+/* tutti archive of an Exodus file: a copy of the file and its sidecar, of all files that follow it, in a directory
+ * or a tar archive.   The file is compared with its checksums first; what was written is synced, read back and
+ * compared with what was read.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/cmd_exodus.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 20, TAR_BLOCK = 512 };
+
+typedef struct {
+    const exodus_config *config;
+    char **path; /* of all files */
+    int paths;
+    tutti_off bytes, checked; /* copied; compared with checksums */
+    char *chunk[2];
+} job;
+
+/* ---- which files */
+
+static void path_add(job *j, char *path) {
+    j->path = cli_realloc(j->path, ((size_t)j->paths + 1) * sizeof *j->path);
+    j->path[j->paths++] = path;
+}
+
+/* All files of the series, with their sidecars, each verified. */
+static int files_verify(job *j) {
+    tutti_exodus *x = NULL;
+    if (tutti_exodus_open(MPI_COMM_SELF, j->config->path[0], TUTTI_READ, NULL, &x) != TUTTI_OK)
+        return cli_error_tutti();
+    int failed = 0;
+    for (tutti_err err = TUTTI_OK; err == TUTTI_OK && !failed;) {
+        struct stat st;
+        tutti_off bytes = 0;
+        char *sidecar = cli_format("%s.tutti", tutti_exodus_path(x));
+        path_add(j, cli_strdup(tutti_exodus_path(x)));
+        if (stat(sidecar, &st) == 0)
+            path_add(j, sidecar);
+        else
+            free(sidecar);
+        failed = tutti_exodus_verify(x, &bytes) != TUTTI_OK && cli_error_tutti();
+        j->checked += bytes;
+        if (failed) break;
+        err = tutti_exodus_next_file(x);
+        if (err != TUTTI_OK && err != TUTTI_ERR_NOT_FOUND) failed = cli_error_tutti();
+    }
+    (void)tutti_exodus_close(&x);
+    return failed;
+}
+
+/* ---- bytes */
+
+static int write_all(int fd, const void *bytes, size_t n, const char *path) {
+    for (size_t done = 0; done < n;) {
+        const ssize_t put = write(fd, (const char *)bytes + done, n - done);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return cli_error_errno("cannot write", path);
+        done += (size_t)put;
+    }
+    return 0;
+}
+
+/* As many as there are, up to n; -1 and a message */
+static ssize_t read_some(int fd, void *bytes, size_t n, const char *path) {
+    size_t done = 0;
+    while (done < n) {
+        const ssize_t got = read(fd, (char *)bytes + done, n - done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return cli_error_errno("cannot read", path), -1;
+        if (got == 0) break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+/* The n bytes of a file are those that follow in another one. */
+static int same_bytes(job *j, const char *path, int other, const char *other_path, tutti_off n) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int failed = fd < 0 && cli_error_errno("cannot read", path);
+    for (tutti_off done = 0; done < n && !failed;) {
+        const size_t want = n - done < CHUNK ? (size_t)(n - done) : CHUNK;
+        const ssize_t a = read_some(fd, j->chunk[0], want, path);
+        const ssize_t b = read_some(other, j->chunk[1], want, other_path);
+        if (a < 0 || b < 0)
+            failed = 1;
+        else if (a != (ssize_t)want || b != a || memcmp(j->chunk[0], j->chunk[1], want) != 0)
+            failed = cli_error("'%s' is not what was read from '%s'", other_path, path);
+        done += (tutti_off)want;
+    }
+    if (fd >= 0) close(fd);
+    return failed;
+}
+
+/* n bytes of a file behind what is in fd. */
+static int append(job *j, int fd, const char *to, const char *path, tutti_off n) {
+    const int from = open(path, O_RDONLY | O_CLOEXEC);
+    int failed = from < 0 && cli_error_errno("cannot read", path);
+    for (tutti_off done = 0; done < n && !failed;) {
+        const size_t want = n - done < CHUNK ? (size_t)(n - done) : CHUNK;
+        const ssize_t got = read_some(from, j->chunk[0], want, path);
+        failed = got != (ssize_t)want && (got < 0 || cli_error("'%s' has become shorter", path));
+        if (!failed) failed = write_all(fd, j->chunk[0], want, to);
+        done += (tutti_off)want;
+    }
+    if (from >= 0) close(from);
+    j->bytes += n;
+    return failed;
+}
+
+static const char *base_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int sync_close(int fd, const char *path) {
+    const int failed = fsync(fd) != 0 && errno != EINVAL;
+    if (failed) cli_error_errno("cannot sync", path);
+    if (close(fd) != 0 && !failed) return cli_error_errno("cannot write", path);
+    return failed;
+}
+
+/* ---- a directory */
+
+static int file_copy(job *j, const char *path) {
+    struct stat st;
+    char *to = cli_format("%s/%s", j->config->place, base_of(path));
+    int failed = stat(path, &st) != 0 && cli_error_errno("cannot read", path);
+    const int fd = failed ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (!failed && fd < 0) failed = cli_error_errno("cannot make", to);
+    if (fd >= 0) {
+        failed = append(j, fd, to, path, st.st_size);
+        if (sync_close(fd, to)) failed = 1;
+        const int again = failed ? -1 : open(to, O_RDONLY | O_CLOEXEC);
+        if (!failed)
+            failed = again < 0 ? cli_error_errno("cannot read", to)
+                               : same_bytes(j, path, again, to, st.st_size);
+        if (again >= 0) close(again);
+        if (failed) (void)unlink(to);
+    }
+    free(to);
+    return failed;
+}
+
+static int directory_sync(const char *path) {
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return cli_error_errno("cannot open", path);
+    return sync_close(fd, path);
+}
+
+/* The copy has the same checksums in its own sidecar. */
+static int copies_verify(job *j) {
+    char *path = cli_format("%s/%s", j->config->place, base_of(j->path[0]));
+    tutti_exodus *x = NULL;
+    tutti_off all = 0;
+    tutti_err err = tutti_exodus_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, &x);
+    while (err == TUTTI_OK) {
+        tutti_off bytes = 0;
+        err = tutti_exodus_verify(x, &bytes);
+        all += bytes;
+        if (err == TUTTI_OK) err = tutti_exodus_next_file(x);
+    }
+    int failed = err != TUTTI_ERR_NOT_FOUND && cli_error_tutti();
+    if (!failed && all != j->checked)
+        failed = cli_error("'%s' has other checksums than '%s'", path, j->path[0]);
+    if (x) (void)tutti_exodus_close(&x);
+    free(path);
+    return failed;
+}
+
+static int to_directory(job *j) {
+    if (mkdir(j->config->place, 0777) != 0 && errno != EEXIST)
+        return cli_error_errno("cannot make", j->config->place);
+    for (int i = 0; i < j->paths; i++)
+        if (file_copy(j, j->path[i])) return 1;
+    return directory_sync(j->config->place) || copies_verify(j);
+}
+
+/* ---- a tar archive: ustar, sizes of 8 GiB and more in base 256 */
+
+static void octal(char *field, size_t size, uint64_t v) {
+    if (v >> (3 * (size - 1)) == 0) {
+        snprintf(field, size, "%0*llo", (int)size - 1, (unsigned long long)v);
+        return;
+    }
+    for (size_t i = size; i-- > 0; v >>= 8) field[i] = (char)v;
+    field[0] |= (char)0x80;
+}
+
+static int header_make(const char *path, const struct stat *st, char *block) {
+    unsigned sum = 0;
+    memset(block, 0, TAR_BLOCK);
+    if (strlen(base_of(path)) > 99) return cli_error("'%s': the name is too long for tar", path);
+    memcpy(block, base_of(path), strlen(base_of(path)));
+    octal(block + 100, 8, st->st_mode & 07777);
+    octal(block + 108, 8, 0);
+    octal(block + 116, 8, 0);
+    octal(block + 124, 12, (uint64_t)st->st_size);
+    octal(block + 136, 12, (uint64_t)st->st_mtime);
+    memset(block + 148, ' ', 8);
+    block[156] = '0';
+    memcpy(block + 257, "ustar\00000", 8);
+    for (int i = 0; i < TAR_BLOCK; i++) sum += (unsigned char)block[i];
+    snprintf(block + 148, 8, "%06o", sum);
+    return 0;
+}
+
+static size_t padding(tutti_off n) {
+    return (size_t)((TAR_BLOCK - n % TAR_BLOCK) % TAR_BLOCK);
+}
+
+/* Write it, or, reading, compare it. */
+static int tar_walk(job *j, int fd, int compares) {
+    const char *to = j->config->tar;
+    char block[TAR_BLOCK], end[2 * TAR_BLOCK] = {0};
+    for (int i = 0; i < j->paths; i++) {
+        struct stat st;
+        if (stat(j->path[i], &st) != 0) return cli_error_errno("cannot read", j->path[i]);
+        if (header_make(j->path[i], &st, block)) return 1;
+        const size_t pad = padding(st.st_size);
+        if (compares) {
+            if (read_some(fd, j->chunk[1], TAR_BLOCK, to) != TAR_BLOCK ||
+                memcmp(j->chunk[1], block, TAR_BLOCK) != 0)
+                return cli_error("'%s' is not what was written", to);
+            if (same_bytes(j, j->path[i], fd, to, st.st_size)) return 1;
+            if (read_some(fd, j->chunk[1], pad, to) != (ssize_t)pad)
+                return cli_error("'%s' is not what was written", to);
+        } else if (write_all(fd, block, TAR_BLOCK, to) ||
+                   append(j, fd, to, j->path[i], st.st_size) || write_all(fd, end, pad, to)) {
+            return 1;
+        }
+    }
+    return compares ? 0 : write_all(fd, end, sizeof end, to);
+}
+
+static int to_tar(job *j) {
+    const char *to = j->config->tar;
+    int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) return cli_error_errno("cannot make", to);
+    int failed = tar_walk(j, fd, 0);
+    if (sync_close(fd, to)) failed = 1;
+    fd = failed ? -1 : open(to, O_RDONLY | O_CLOEXEC);
+    if (!failed) failed = fd < 0 ? cli_error_errno("cannot read", to) : tar_walk(j, fd, 1);
+    if (fd >= 0) close(fd);
+    if (failed) (void)unlink(to);
+    return failed;
+}
+
+int exodus_archive(const exodus_config *config) {
+    job j = {.config = config};
+    for (int i = 0; i < 2; i++) j.chunk[i] = cli_malloc(CHUNK);
+    int failed = files_verify(&j);
+    if (!failed) failed = config->place ? to_directory(&j) : to_tar(&j);
+    const char *place = config->place ? config->place : config->tar;
+    if (!failed && config->json) {
+        printf("{\"path\": ");
+        cli_json_string(stdout, config->path[0]);
+        printf(", \"files\": %d, \"bytes\": %lld, \"checked\": %lld, \"place\": ", j.paths,
+               (long long)j.bytes, (long long)j.checked);
+        cli_json_string(stdout, place);
+        printf("}\n");
+    } else if (!failed) {
+        char size[32];
+        cli_format_size(j.bytes, size, sizeof size);
+        printf("%d file%s copied to %s, %s; %s\n", j.paths, j.paths == 1 ? "" : "s", place, size,
+               j.checked ? "checksums agree" : "there are no checksums: bytes were compared");
+    }
+    for (int i = 0; i < j.paths; i++) free(j.path[i]);
+    for (int i = 0; i < 2; i++) free(j.chunk[i]);
+    free(j.path);
+    return failed ? EXODUS_TROUBLE : CLI_OK;
+}

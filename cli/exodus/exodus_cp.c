@@ -1,0 +1,180 @@
+/* tutti cp of an Exodus file: anew, by ids, with other sizes of numbers, some of the steps, other files.
+ * Files that followed each other with the same mesh become one, or as many as --steps-per-file says.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/cmd_exodus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const cli_world *world;
+    const exodus_config *config;
+    tutti_exodus *from, *to;
+    exodus_outline outline;
+    tutti_count seen, copied, files; /* steps of the files before; steps that were copied */
+    tutti_count first, last;
+    uint64_t hash; /* of the mesh that the new file has */
+} copy;
+
+/* ---- is the next mesh the same? */
+
+static uint64_t hash_bytes(uint64_t h, const void *p, size_t n) {
+    const unsigned char *b = p;
+    for (size_t i = 0; p && i < n; i++) h = (h ^ b[i]) * 1099511628211u;
+    return h;
+}
+
+static uint64_t hash_elements(uint64_t h, const exodus_outline *o, const tutti_exodus_mesh *m,
+                              int kind) {
+    const tutti_exodus_elements *b = exodus_blocks(m, kind);
+    for (tutti_count i = 0; b && i < o->of[kind].n; i++) {
+        const size_t n = (size_t)b[i].n;
+        const size_t nodes =
+            b[i].start ? (size_t)b[i].start[n] : n * (size_t)o->of[kind].entity[i].nodes;
+        h = hash_bytes(h, b[i].ids, n * sizeof *b[i].ids);
+        h = hash_bytes(h, b[i].nodes, nodes * sizeof *b[i].nodes);
+        h = hash_bytes(h, b[i].attributes,
+                       n * (size_t)o->of[kind].entity[i].attributes * sizeof(double));
+    }
+    return h;
+}
+
+static uint64_t hash_members(uint64_t h, const exodus_outline *o, const tutti_exodus_mesh *m,
+                             int kind) {
+    const tutti_exodus_members *s = exodus_sets(m, kind);
+    for (tutti_count i = 0; s && i < o->of[kind].n; i++) {
+        h = hash_bytes(h, s[i].members, (size_t)s[i].n * sizeof *s[i].members);
+        h = hash_bytes(h, s[i].sides, (size_t)s[i].n * sizeof *s[i].sides);
+        h = hash_bytes(h, s[i].factors, (size_t)exodus_factors(o, m, kind, i) * sizeof(double));
+    }
+    return h;
+}
+
+/* Of the outline and of this rank's mesh. */
+static uint64_t mesh_hash(const exodus_outline *o, const tutti_exodus_mesh *m) {
+    size_t n = 0;
+    uint64_t h = 14695981039346656037u;
+    const size_t wide = m->type == TUTTI_FLOAT32 ? 4 : 8;
+    for (int d = 0; d < o->p.dims; d++)
+        h = hash_bytes(h, m->coordinates[d], (size_t)m->nodes * wide);
+    h = hash_bytes(h, m->node_ids, (size_t)m->nodes * sizeof *m->node_ids);
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
+        for (tutti_count i = 0; i < o->of[kind].n; i++) {
+            const tutti_exodus_entity *e = &o->of[kind].entity[i];
+            h = hash_bytes(h, &e->id, sizeof e->id);
+            h = hash_bytes(h, e->topology, strlen(e->topology));
+            n += (size_t)e->entries;
+        }
+        h = hash_bytes(hash_elements(h, o, m, kind), &n, sizeof n);
+        h = hash_members(h, o, m, kind);
+    }
+    return h;
+}
+
+/* ---- copying */
+
+static int mesh_copy(copy *c, const tutti_exodus_mesh *m) {
+    uint64_t hash = mesh_hash(&c->outline, m);
+    int same = c->files > 0 && hash == c->hash;
+    MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, c->world->comm);
+    c->hash = hash;
+    if (same) return 0;
+    if (c->files++ > 0 && tutti_exodus_new_topology(c->to) != TUTTI_OK) return cli_error_tutti();
+    if (exodus_outline_define(&c->outline, c->to)) return 1;
+    if (tutti_exodus_put_mesh(c->to, m) != TUTTI_OK) return cli_error_tutti();
+    return exodus_maps_copy(c->world, &c->outline, c->from, c->to);
+}
+
+static int step_copy(copy *c, tutti_count step, const exodus_results *r) {
+    double time = 0;
+    tutti_err err = tutti_exodus_times(c->from, step, 1, &time);
+    if (err == TUTTI_OK) err = tutti_exodus_begin(c->to, time);
+    if (err == TUTTI_OK && r->n > 0) err = tutti_exodus_get(c->from, step, r->n, r->field);
+    if (err == TUTTI_OK && r->n > 0) err = tutti_exodus_put(c->to, r->n, r->field);
+    if (err == TUTTI_OK) err = tutti_exodus_commit(c->to);
+    if (err != TUTTI_OK) return cli_error_tutti();
+    c->copied++;
+    return 0;
+}
+
+static int file_copy(copy *c) {
+    const tutti_exodus_deal deal = {.by = c->config->nemesis ? TUTTI_EXODUS_BY_METIS
+                                                             : TUTTI_EXODUS_BY_ORDER};
+    const tutti_exodus_mesh *m = NULL;
+    exodus_results r;
+    exodus_outline_free(&c->outline);
+    if (exodus_outline_read(c->from, &c->outline)) return 1;
+    if (tutti_exodus_get_mesh(c->from, &deal, &m) != TUTTI_OK) return cli_error_tutti();
+    if (mesh_copy(c, m)) return 1;
+    exodus_results_make(&c->outline, m, &r);
+    int failed = 0;
+    const tutti_count steps = tutti_exodus_steps(c->from);
+    for (tutti_count k = 1; k <= steps && !failed; k++)
+        if (c->seen + k >= c->first && c->seen + k <= c->last) failed = step_copy(c, k, &r);
+    c->seen += steps;
+    exodus_results_free(&r);
+    return failed;
+}
+
+static int next(copy *c, int *more) {
+    const tutti_err err = tutti_exodus_next_file(c->from);
+    *more = err == TUTTI_OK;
+    return err == TUTTI_OK || err == TUTTI_ERR_NOT_FOUND ? 0 : cli_error_tutti();
+}
+
+/* Steps of all files together; the handle is on the first again. */
+static int steps_count(copy *c, const char *path) {
+    tutti_count n = 0;
+    int more = 1, failed = 0;
+    while (more && !failed) {
+        n += tutti_exodus_steps(c->from);
+        failed = next(c, &more);
+    }
+    if (failed || exodus_steps_chosen(c->config, n, &c->first, &c->last)) return 1;
+    if (tutti_exodus_close(&c->from) != TUTTI_OK ||
+        tutti_exodus_open(c->world->comm, path, TUTTI_READ, NULL, &c->from) != TUTTI_OK)
+        return cli_error_tutti();
+    return 0;
+}
+
+/* Sizes of numbers are kept unless others are asked for. */
+static void sizes_keep(const tutti_exodus *x, const exodus_config *c, tutti_exodus_options *opt) {
+    const tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
+    tutti_count entries, numbers;
+    tutti_type type;
+    if (c->real < 0 && tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK &&
+        type == TUTTI_FLOAT32)
+        opt->real_bytes = 4;
+}
+
+static void report(const copy *c) {
+    if (c->world->rank != 0 || !c->config->json) return;
+    printf("{\"path\": ");
+    cli_json_string(stdout, c->config->path[1]);
+    printf(", \"steps\": %lld, \"nodes\": %lld, \"elements\": %lld}\n", (long long)c->copied,
+           (long long)c->outline.p.nodes, (long long)c->outline.p.elements);
+}
+
+int exodus_cp(const cli_world *w, const exodus_config *config) {
+    copy c = {.world = w, .config = config};
+    tutti_exodus_options opt;
+    int more = 1, failed = 0;
+    const char *path = config->path[0];
+    exodus_options_of(config, &opt);
+    if (tutti_exodus_open(w->comm, path, TUTTI_READ, NULL, &c.from) != TUTTI_OK)
+        return cli_error_tutti(), EXODUS_TROUBLE;
+    failed = steps_count(&c, path);
+    if (!failed) sizes_keep(c.from, config, &opt);
+    if (!failed && tutti_exodus_create(w->comm, config->path[1], &opt, &c.to) != TUTTI_OK)
+        failed = cli_error_tutti();
+    while (more && !failed) {
+        failed = file_copy(&c);
+        if (!failed) failed = next(&c, &more);
+    }
+    exodus_outline left = c.outline;
+    if (c.to && tutti_exodus_close(&c.to) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    if (!failed) report(&c);
+    (void)tutti_exodus_close(&c.from);
+    exodus_outline_free(&left);
+    return failed ? EXODUS_TROUBLE : CLI_OK;
+}

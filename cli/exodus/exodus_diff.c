@@ -1,0 +1,214 @@
+/* tutti exodus diff: two files by ids, whatever the order of their nodes and elements.   All ranks share the
+ * work: each compares what has ids of a range.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- definitions */
+
+static void number_compare(exodus_comparison *k, const char *what, long long a, long long b) {
+    if (a != b)
+        exodus_only(k, cli_format("%s: %lld in %s, %lld in %s", what, a, k->config->path[0], b,
+                                  k->config->path[1]));
+}
+
+static void text_compare(exodus_comparison *k, const char *what, const char *a, const char *b) {
+    if (strcasecmp(a, b) != 0)
+        exodus_only(k, cli_format("%s: '%s' in %s, '%s' in %s", what, a, k->config->path[0], b,
+                                  k->config->path[1]));
+}
+
+static void entity_compare(exodus_comparison *k, const tutti_exodus_entity *a,
+                           const tutti_exodus_entity *b) {
+    char what[100];
+    const char *kind = tutti_exodus_kind_name(a->kind);
+    const long long id = a->id;
+    snprintf(what, sizeof what, "%s %lld, name", kind, id);
+    text_compare(k, what, a->name, b->name);
+    if (exodus_is_block(a->kind)) {
+        snprintf(what, sizeof what, "%s %lld, topology", kind, id);
+        const int both = a->entries > 0 && b->entries > 0; /* empty blocks may have lost theirs */
+        if (both) text_compare(k, what, a->topology, b->topology);
+        snprintf(what, sizeof what, "%s %lld, nodes of an entry", kind, id);
+        if (both) number_compare(k, what, a->nodes, b->nodes);
+        snprintf(what, sizeof what, "%s %lld, edges of an entry", kind, id);
+        if (both) number_compare(k, what, a->edges, b->edges);
+        snprintf(what, sizeof what, "%s %lld, faces of an entry", kind, id);
+        if (both) number_compare(k, what, a->faces, b->faces);
+    }
+    snprintf(what, sizeof what, "%s %lld, entries", kind, id);
+    if (!exodus_is_map(a->kind)) number_compare(k, what, a->entries, b->entries);
+    snprintf(what, sizeof what, "%s %lld, attributes", kind, id);
+    number_compare(k, what, a->attributes, b->attributes);
+    snprintf(what, sizeof what, "%s %lld, distribution factors", kind, id);
+    if (exodus_is_set(a->kind)) number_compare(k, what, a->factors, b->factors);
+}
+
+static void entities_compare(exodus_comparison *k, int kind) {
+    for (tutti_count i = 0; i < k->o[0].of[kind].n; i++) {
+        const tutti_exodus_entity *e = &k->o[0].of[kind].entity[i];
+        const tutti_count other = exodus_other(k, kind, i);
+        if (other >= 0)
+            entity_compare(k, e, &k->o[1].of[kind].entity[other]);
+        else
+            exodus_only(k, cli_format("%s %lld: only in %s", tutti_exodus_kind_name(kind),
+                                      (long long)e->id, k->config->path[0]));
+    }
+    for (tutti_count i = 0; i < k->o[1].of[kind].n; i++) {
+        const tutti_exodus_entity *e = &k->o[1].of[kind].entity[i];
+        tutti_count at;
+        if (tutti_exodus_find(k->x[0], e->kind, e->id, &at) != TUTTI_OK)
+            exodus_only(k, cli_format("%s %lld: only in %s", tutti_exodus_kind_name(kind),
+                                      (long long)e->id, k->config->path[1]));
+    }
+}
+
+static void definitions_compare(exodus_comparison *k) {
+    const tutti_exodus_parameters *a = &k->o[0].p, *b = &k->o[1].p;
+    number_compare(k, "dimensions", a->dims, b->dims);
+    number_compare(k, "attributes of nodes", a->node_attributes, b->node_attributes);
+    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
+        entities_compare(k, kind);
+}
+
+/* A name on the command line that neither has is a mistake. */
+static int names_known(const exodus_comparison *k) {
+    for (int i = 0; i < k->config->variables.n; i++) {
+        int known = 0;
+        for (int f = 0; f < 2; f++)
+            for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++)
+                for (int v = 0; v < k->o[f].of[kind].variables; v++)
+                    known |=
+                        strcmp(k->o[f].of[kind].variable[v], k->config->variables.item[i]) == 0;
+        if (!known) return cli_error("there is no variable '%s'", k->config->variables.item[i]);
+    }
+    return 0;
+}
+
+/* ---- reports */
+
+static int shown(const exodus_outcome *o) {
+    return o->numbers > 0;
+}
+
+static void report_text(const exodus_comparison *k) {
+    for (int i = 0; i < k->onlys; i++) printf("%s\n", k->only[i]);
+    for (int i = 0; i < k->outcomes; i++) {
+        const exodus_outcome *o = &k->outcome[i];
+        if (o->different == 0) continue;
+        printf("%s (%s): %lld of %lld differ", o->name, o->of, (long long)o->different,
+               (long long)o->numbers);
+        if (o->absolute > 0) printf(", by at most %.4g (relative %.4g)", o->absolute, o->relative);
+        printf("\n  %s %s\n", o->absolute > 0 ? "most" : "first", o->place);
+    }
+}
+
+static void json_number(double v) {
+    if (isfinite(v))
+        printf("%.17g", v);
+    else
+        printf("null");
+}
+
+static void report_json(const exodus_comparison *k, int different) {
+    int n = 0;
+    printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
+    for (int i = 0; i < k->onlys; i++) {
+        if (i) printf(", ");
+        cli_json_string(stdout, k->only[i]);
+    }
+    printf("],\n \"numbers\": [");
+    for (int i = 0; i < k->outcomes; i++) {
+        const exodus_outcome *o = &k->outcome[i];
+        if (!shown(o)) continue;
+        printf("%s\n  {\"name\": ", n++ ? "," : "");
+        cli_json_string(stdout, o->name);
+        printf(", \"of\": \"%s\", \"numbers\": %lld, \"different\": %lld, \"absolute\": ", o->of,
+               (long long)o->numbers, (long long)o->different);
+        json_number(o->absolute);
+        printf(", \"relative\": ");
+        json_number(o->relative);
+        printf(", \"place\": ");
+        cli_json_string(stdout, o->place);
+        putchar('}');
+    }
+    printf("]}\n");
+}
+
+/* ---- all of it */
+
+static void files_free(exodus_comparison *k) {
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
+        for (tutti_count i = 0; i < k->commons[kind]; i++) {
+            exodus_common *c = &k->common[kind][i];
+            for (int f = 0; f < 2; f++) tutti_decomposition_free(&c->entries[f]);
+            free(c->id);
+            free(c->side);
+        }
+        free(k->common[kind]);
+        k->common[kind] = NULL;
+        k->commons[kind] = 0;
+    }
+    for (int f = 0; f < 2; f++) exodus_outline_free(&k->o[f]);
+}
+
+static int files_compare(exodus_comparison *k) {
+    int failed = exodus_outline_read(k->x[0], &k->o[0]) || exodus_outline_read(k->x[1], &k->o[1]);
+    if (!failed) failed = names_known(k);
+    if (!failed) definitions_compare(k);
+    if (!failed) failed = exodus_diff_mesh(k) || exodus_diff_sets(k) || exodus_diff_steps(k);
+    files_free(k);
+    return failed;
+}
+
+/* The next file of both; *more_out: there is one. */
+static int next_files(exodus_comparison *k, int *more_out) {
+    tutti_err err[2];
+    for (int f = 0; f < 2; f++) {
+        err[f] = tutti_exodus_next_file(k->x[f]);
+        if (err[f] != TUTTI_OK && err[f] != TUTTI_ERR_NOT_FOUND) return cli_error_tutti();
+    }
+    *more_out = err[0] == TUTTI_OK && err[1] == TUTTI_OK;
+    for (int f = 0; f < 2; f++)
+        if (err[f] == TUTTI_OK && !*more_out)
+            exodus_only(
+                k, cli_format("%s: the other one has no such file", tutti_exodus_path(k->x[f])));
+    return 0;
+}
+
+static int finish(exodus_comparison *k, int failed) {
+    int different = k->onlys > 0;
+    if (!failed) exodus_outcomes_sum(k);
+    for (int i = 0; i < k->outcomes; i++) different |= k->outcome[i].different > 0;
+    if (!failed && k->world->rank == 0) {
+        if (k->config->json)
+            report_json(k, different);
+        else if (!k->config->quiet)
+            report_text(k);
+    }
+    for (int i = 0; i < k->outcomes; i++) free(k->outcome[i].name);
+    for (int i = 0; i < k->onlys; i++) free(k->only[i]);
+    free(k->outcome);
+    free(k->only);
+    return failed ? EXODUS_TROUBLE : different;
+}
+
+int exodus_diff(const cli_world *w, const exodus_config *config) {
+    exodus_comparison k = {.world = w, .config = config};
+    int failed = 0, more = 1;
+    for (int f = 0; f < 2 && !failed; f++)
+        if (tutti_exodus_open(w->comm, config->path[f], TUTTI_READ, NULL, &k.x[f]) != TUTTI_OK)
+            failed = cli_error_tutti();
+    while (!failed && more) {
+        failed = files_compare(&k);
+        if (!failed) failed = next_files(&k, &more);
+    }
+    const int code = finish(&k, failed);
+    for (int f = 0; f < 2; f++)
+        if (k.x[f]) (void)tutti_exodus_close(&k.x[f]);
+    return code;
+}

@@ -1,0 +1,449 @@
+/* tutti import of a Gmsh mesh: physical groups of the highest dimension become blocks (one for each type of
+ * elements), those of one dimension less side sets and node sets, all others node sets.
+ *
+ * Every rank has the elements of its nodes (mesh.h: parts).  An element of the boundary belongs to the rank that has
+ * its first node as its own; all elements beside that node are there, so that the one behind the boundary is found
+ * without asking others.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/cmd_exodus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What an element type is in Exodus' words: in its own dimension, and in space. */
+static const char *const topology_table[TUTTI_MESH_TYPES][2] = {
+    [TUTTI_MESH_POINT] = {"SPHERE", "SPHERE"},     [TUTTI_MESH_LINE] = {"BAR2", "BAR2"},
+    [TUTTI_MESH_TRIANGLE] = {"TRI3", "TRISHELL3"}, [TUTTI_MESH_QUAD] = {"QUAD4", "SHELL4"},
+    [TUTTI_MESH_TET] = {"TETRA4", "TETRA4"},       [TUTTI_MESH_HEX] = {"HEX8", "HEX8"},
+    [TUTTI_MESH_PRISM] = {"WEDGE6", "WEDGE6"},     [TUTTI_MESH_PYRAMID] = {"PYRAMID5", "PYRAMID5"},
+};
+
+enum { CORNERS = 4 }; /* of a side */
+
+/* A block or set that is made: where it comes from. */
+typedef struct {
+    int dim, physical, type; /* type: of blocks */
+    int64_t id;
+} group;
+
+/* An element of the boundary, by the numbers of its nodes in their order. */
+typedef struct {
+    tutti_count node[CORNERS];
+    tutti_count element; /* of this rank's; then the one behind it */
+    int side;            /* 0: nobody is behind it yet */
+    int set;
+} facet;
+
+typedef struct {
+    const cli_world *world;
+    tutti_mesh *mesh;
+    tutti_mesh_part *part;
+    tutti_mesh_part_view v;
+    int dim, dims; /* of the elements; of space */
+    int blocks_n, sides_n, nodes_n;
+    group *block, *side, *node;
+    tutti_count runs;      /* of elements of the highest dimension, in the order of the file */
+    tutti_count (*run)[3]; /* first, how many, how many before */
+    /* of this rank */
+    tutti_count *place; /* [elements] among all blocks' elements; -1: a boundary */
+    exodus_outline o;
+    tutti_exodus_mesh m;
+    void **kept;
+    int keeps;
+} gmsh;
+
+static void *keep(gmsh *g, size_t bytes) {
+    g->kept = cli_realloc(g->kept, ((size_t)g->keeps + 1) * sizeof *g->kept);
+    return g->kept[g->keeps++] = cli_malloc(bytes);
+}
+
+/* ---- groups: of all ranks, in the same order */
+
+static int by_group(const void *a, const void *b) {
+    const group *x = a, *y = b;
+    if (x->dim != y->dim) return y->dim - x->dim;
+    if (x->physical != y->physical) return x->physical < y->physical ? -1 : 1;
+    return x->type - y->type;
+}
+
+static int groups_unite(group *v, int n) {
+    int m = 0;
+    if (n > 0) qsort(v, (size_t)n, sizeof *v, by_group);
+    for (int i = 0; i < n; i++)
+        if (m == 0 || by_group(&v[m - 1], &v[i]) != 0) v[m++] = v[i];
+    return m;
+}
+
+/* All (dimension, group, type) there are, on all ranks. */
+static group *groups_gather(gmsh *g, int *n_out) {
+    const cli_world *w = g->world;
+    tutti_mesh_view v = {.elements = 0};
+    if (tutti_mesh_view_get(g->mesh, &v) != TUTTI_OK) return NULL;
+    group *mine = NULL;
+    int n = 0, all = 0, room = 0;
+    for (tutti_count i = 0; i < v.elements; i++) {
+        const group x = {
+            .dim = tutti_mesh_type_dim(v.type[i]), .physical = v.physical[i], .type = v.type[i]};
+        if (n > 0 && by_group(&mine[n - 1], &x) == 0) continue;
+        if (n == room) {
+            n = groups_unite(mine, n);
+            room = 2 * n + 64;
+            mine = cli_realloc(mine, (size_t)room * sizeof *mine);
+        }
+        mine[n++] = x;
+    }
+    n = groups_unite(mine, n);
+    int bytes = n * (int)sizeof *mine;
+    int *counts = cli_malloc(2 * (size_t)w->ranks * sizeof *counts), *at = counts + w->ranks;
+    MPI_Allgather(&bytes, 1, MPI_INT, counts, 1, MPI_INT, w->comm);
+    for (int r = 0; r < w->ranks; all += counts[r++]) at[r] = all;
+    group *out = cli_malloc((size_t)all);
+    MPI_Allgatherv(mine, bytes, MPI_BYTE, out, counts, at, MPI_BYTE, w->comm);
+    *n_out = groups_unite(out, all / (int)sizeof *out);
+    free(counts);
+    free(mine);
+    return out;
+}
+
+static int is_taken(const group *v, int n, int64_t id) {
+    for (int i = 0; i < n; i++)
+        if (v[i].id == id) return 1;
+    return id < 1;
+}
+
+/* Those whose tag nobody has yet keep it as their id (pass 0); then others get higher ones. */
+static void group_add(group **v, int *n, group x, int pass) {
+    int64_t most = 0;
+    if (is_taken(*v, *n, x.physical) != pass) return;
+    for (int i = 0; i < *n; i++) {
+        if ((*v)[i].dim == x.dim && (*v)[i].physical == x.physical && (*v)[i].type == x.type)
+            return;
+        if ((*v)[i].id > most) most = (*v)[i].id;
+    }
+    *v = cli_realloc(*v, ((size_t)*n + 1) * sizeof **v);
+    x.id = pass ? most + 1 : x.physical;
+    (*v)[(*n)++] = x;
+}
+
+static int groups_make(gmsh *g) {
+    int n = 0;
+    group *all = groups_gather(g, &n);
+    if (!all) return cli_error_tutti();
+    g->dim = n > 0 ? all[0].dim : 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < n; i++) {
+            group x = all[i];
+            if (x.dim == g->dim) group_add(&g->block, &g->blocks_n, x, pass);
+            x.type = 0;
+            if (x.dim == g->dim || x.physical < 1) continue;
+            if (x.dim == g->dim - 1) group_add(&g->side, &g->sides_n, x, pass);
+            group_add(&g->node, &g->nodes_n, x, pass);
+        }
+    free(all);
+    if (g->blocks_n == 0) return cli_error("there is no element in it");
+    return 0;
+}
+
+static int group_of(const group *v, int n, int dim, int physical, int type) {
+    for (int i = 0; i < n; i++)
+        if (v[i].dim == dim && v[i].physical == physical && v[i].type == type) return i;
+    return -1;
+}
+
+/* ---- the outline */
+
+static const char *name_of(const gmsh *g, const group *x) {
+    const tutti_mesh_group *named;
+    const int n = tutti_mesh_groups(g->mesh, &named);
+    for (int i = 0; i < n; i++)
+        if (named[i].dim == x->dim && named[i].tag == x->physical) return named[i].name;
+    return "";
+}
+
+static void entities_make(gmsh *g, tutti_exodus_kind kind, const group *v, int n) {
+    const int in_space = g->dims > g->dim;
+    for (int i = 0; i < n; i++) {
+        char *name = cli_format("%.32s", name_of(g, &v[i]));
+        const tutti_exodus_entity e = {
+            .kind = kind,
+            .id = v[i].id,
+            .name = name,
+            .topology = exodus_is_block(kind) ? topology_table[v[i].type][in_space] : "",
+            .nodes = exodus_is_block(kind) ? tutti_mesh_type_nodes(v[i].type) : 0};
+        (void)exodus_outline_add(&g->o, &e);
+        free(name);
+    }
+}
+
+/* Coordinates that are 0 everywhere need not be told, as far as elements allow. */
+static void dims_find(gmsh *g) {
+    int used = g->dim > 0 ? g->dim : 1;
+    for (tutti_count i = 0; i < g->v.nodes; i++)
+        for (int d = used; d < 3; d++)
+            if (g->v.coordinates[3 * i + d] != 0 && d + 1 > used) used = d + 1;
+    MPI_Allreduce(&used, &g->dims, 1, MPI_INT, MPI_MAX, g->world->comm);
+}
+
+static void outline_make(gmsh *g, const char *path) {
+    static const char *const names[3] = {"x", "y", "z"};
+    const char *slash = strrchr(path, '/');
+    g->o.title = cli_format("%.80s", slash ? slash + 1 : path);
+    g->o.p = (tutti_exodus_parameters){.title = g->o.title, .dims = g->dims};
+    for (int d = 0; d < g->dims; d++) g->o.coordinate[d] = cli_strdup(names[d]);
+    entities_make(g, TUTTI_EXODUS_ELEMENT_BLOCK, g->block, g->blocks_n);
+    entities_make(g, TUTTI_EXODUS_SIDE_SET, g->side, g->sides_n);
+    entities_make(g, TUTTI_EXODUS_NODE_SET, g->node, g->nodes_n);
+}
+
+/* ---- ids of elements: their number among those of the highest dimension */
+
+static int runs_make(gmsh *g) {
+    const cli_world *w = g->world;
+    tutti_mesh_view v;
+    if (tutti_mesh_view_get(g->mesh, &v) != TUTTI_OK) return cli_error_tutti();
+    tutti_count n = 0, (*mine)[3] = NULL;
+    for (tutti_count i = 0; i < v.elements; i++) {
+        if (tutti_mesh_type_dim(v.type[i]) != g->dim) continue;
+        const tutti_count at = v.first_element + i;
+        if (n > 0 && mine[n - 1][0] + mine[n - 1][1] == at) {
+            mine[n - 1][1]++;
+            continue;
+        }
+        if ((n & (n + 1)) == 0) mine = cli_realloc(mine, 2 * ((size_t)n + 1) * sizeof *mine);
+        mine[n][0] = at;
+        mine[n][1] = 1;
+        mine[n++][2] = 0;
+    }
+    const int words = (int)(3 * n);
+    int *counts = cli_malloc(2 * (size_t)w->ranks * sizeof *counts), *at = counts + w->ranks;
+    int all = 0;
+    MPI_Allgather(&words, 1, MPI_INT, counts, 1, MPI_INT, w->comm);
+    for (int r = 0; r < w->ranks; all += counts[r++]) at[r] = all;
+    g->run = keep(g, (size_t)all * sizeof(tutti_count));
+    g->runs = all / 3;
+    MPI_Allgatherv(mine, words, MPI_INT64_T, g->run, counts, at, MPI_INT64_T, w->comm);
+    tutti_count before = 0;
+    for (tutti_count i = 0; i < g->runs; before += g->run[i++][1]) g->run[i][2] = before;
+    free(counts);
+    free(mine);
+    return 0;
+}
+
+static int64_t id_of(const gmsh *g, tutti_count element) {
+    tutti_count lo = 0, hi = g->runs;
+    while (hi - lo > 1) {
+        const tutti_count mid = (lo + hi) / 2;
+        if (g->run[mid][0] <= element)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return g->run[lo][2] + element - g->run[lo][0] + 1;
+}
+
+/* ---- this rank's mesh */
+
+static void nodes_make(gmsh *g) {
+    const tutti_mesh_part_view *v = &g->v;
+    g->m.nodes = v->nodes;
+    g->m.node_ids = v->tag;
+    g->m.own = v->own;
+    g->m.type = TUTTI_FLOAT64;
+    for (int d = 0; d < g->dims; d++) {
+        double *x = keep(g, (size_t)v->nodes * sizeof *x);
+        for (tutti_count i = 0; i < v->nodes; i++) x[i] = v->coordinates[3 * i + d];
+        g->m.coordinates[d] = x;
+    }
+}
+
+static int block_of(const gmsh *g, tutti_count i) {
+    return group_of(g->block, g->blocks_n, g->dim, g->v.physical[i], g->v.type[i]);
+}
+
+static void blocks_make(gmsh *g) {
+    const tutti_mesh_part_view *v = &g->v;
+    tutti_exodus_elements *b = keep(g, (size_t)g->blocks_n * sizeof *b);
+    tutti_count place = 0;
+    g->place = keep(g, (size_t)v->elements * sizeof *g->place);
+    for (tutti_count i = 0; i < v->elements; i++) g->place[i] = -1;
+    for (int k = 0; k < g->blocks_n; k++) {
+        const int wide = tutti_mesh_type_nodes(g->block[k].type);
+        tutti_count n = 0;
+        for (tutti_count i = 0; i < v->elements; i++)
+            n += tutti_mesh_type_dim(v->type[i]) == g->dim && block_of(g, i) == k;
+        int64_t *id = keep(g, (size_t)n * sizeof *id);
+        tutti_count *node = keep(g, (size_t)(n * wide) * sizeof *node);
+        n = 0;
+        for (tutti_count i = 0; i < v->elements; i++) {
+            if (tutti_mesh_type_dim(v->type[i]) != g->dim || block_of(g, i) != k) continue;
+            for (int j = 0; j < wide; j++) node[n * wide + j] = v->node[v->start[i] + j];
+            id[n++] = id_of(g, v->element[i]);
+            g->place[i] = place++;
+        }
+        b[k] = (tutti_exodus_elements){.n = n, .ids = id, .nodes = node};
+    }
+    g->m.blocks = b;
+}
+
+/* ---- side sets */
+
+static int by_nodes(const void *a, const void *b) {
+    const facet *x = a, *y = b;
+    for (int i = 0; i < CORNERS; i++)
+        if (x->node[i] != y->node[i]) return x->node[i] < y->node[i] ? -1 : 1;
+    return 0;
+}
+
+static void facet_nodes(facet *f, int n) {
+    for (int i = n; i < CORNERS; i++) f->node[i] = -1;
+    for (int i = 1; i < n; i++)
+        for (int j = i; j > 0 && f->node[j - 1] > f->node[j]; j--) {
+            const tutti_count t = f->node[j];
+            f->node[j] = f->node[j - 1];
+            f->node[j - 1] = t;
+        }
+}
+
+/* This rank's own elements of the boundary. */
+static tutti_count facets_find(gmsh *g, facet **out) {
+    const tutti_mesh_part_view *v = &g->v;
+    tutti_count n = 0;
+    *out = cli_malloc((size_t)v->elements * sizeof **out);
+    for (tutti_count i = 0; i < v->elements; i++) {
+        const int set =
+            group_of(g->side, g->sides_n, tutti_mesh_type_dim(v->type[i]), v->physical[i], 0);
+        const int nodes = tutti_mesh_type_nodes(v->type[i]);
+        if (set < 0 || !v->element_own[i]) continue;
+        facet *f = &(*out)[n++];
+        *f = (facet){.element = -1, .set = set};
+        for (int k = 0; k < nodes; k++) f->node[k] = v->number[v->node[v->start[i] + k]];
+        facet_nodes(f, nodes);
+    }
+    if (n > 0) qsort(*out, (size_t)n, sizeof **out, by_nodes);
+    return n;
+}
+
+/* Of two elements behind one facet the one with the lower id has it: all ranks say the same. */
+static void facet_meet(gmsh *g, facet *f, tutti_count n, const facet *key, tutti_count element,
+                       int side) {
+    facet *at = n > 0 ? bsearch(key, f, (size_t)n, sizeof *f, by_nodes) : NULL;
+    if (!at) return;
+    while (at > f && by_nodes(at - 1, key) == 0) at--; /* several groups may have it */
+    for (; at < f + n && by_nodes(at, key) == 0; at++) {
+        if (at->side > 0 && g->v.element[at->element] <= g->v.element[element]) continue;
+        at->element = element;
+        at->side = side;
+    }
+}
+
+static void facets_meet(gmsh *g, facet *f, tutti_count n) {
+    const tutti_mesh_part_view *v = &g->v;
+    for (tutti_count i = 0; i < v->elements; i++) {
+        if (g->place[i] < 0) continue;
+        const char *topology = topology_table[v->type[i]][g->dims > g->dim];
+        const int nodes = tutti_mesh_type_nodes(v->type[i]);
+        const int sides = tutti_exodus_topology_sides(topology, nodes);
+        for (int s = 1; s <= sides; s++) {
+            int which[9];
+            facet key = {.side = 0};
+            const int wide = tutti_exodus_side_nodes(topology, nodes, s, which);
+            if (wide < 1 || wide > CORNERS) continue;
+            for (int k = 0; k < wide; k++) key.node[k] = v->number[v->node[v->start[i] + which[k]]];
+            facet_nodes(&key, wide);
+            facet_meet(g, f, n, &key, i, s);
+        }
+    }
+}
+
+static void sides_make(gmsh *g) {
+    facet *f = NULL;
+    const tutti_count n = facets_find(g, &f);
+    tutti_exodus_members *sets = keep(g, (size_t)g->sides_n * sizeof *sets);
+    double lost = 0;
+    facets_meet(g, f, n);
+    for (int k = 0; k < g->sides_n; k++) {
+        tutti_count *member = keep(g, (size_t)n * sizeof *member), count = 0;
+        int *side = keep(g, (size_t)n * sizeof *side);
+        for (tutti_count i = 0; i < n; i++) {
+            if (f[i].set != k) continue;
+            lost += f[i].side == 0;
+            if (f[i].side == 0) continue;
+            member[count] = g->place[f[i].element];
+            side[count++] = f[i].side;
+        }
+        sets[k] = (tutti_exodus_members){.n = count, .members = member, .sides = side};
+    }
+    g->m.side_sets = g->sides_n > 0 ? sets : NULL;
+    free(f);
+    cli_sums(g->world, 1, &lost);
+    if (lost > 0 && g->world->rank == 0)
+        fprintf(stderr, "tutti import: %.0f elements of boundaries are the side of no other\n",
+                lost);
+}
+
+static void node_sets_make(gmsh *g) {
+    const tutti_mesh_part_view *v = &g->v;
+    tutti_exodus_members *sets = keep(g, (size_t)g->nodes_n * sizeof *sets);
+    unsigned char *in = cli_malloc((size_t)v->nodes);
+    for (int k = 0; k < g->nodes_n; k++) {
+        tutti_count *member = keep(g, (size_t)v->nodes * sizeof *member), n = 0;
+        memset(in, 0, (size_t)v->nodes);
+        for (tutti_count i = 0; i < v->elements; i++)
+            if (tutti_mesh_type_dim(v->type[i]) == g->node[k].dim &&
+                v->physical[i] == g->node[k].physical)
+                for (tutti_count j = v->start[i]; j < v->start[i + 1]; j++) in[v->node[j]] = 1;
+        for (tutti_count i = 0; i < v->nodes; i++)
+            if (in[i]) member[n++] = i;
+        sets[k] = (tutti_exodus_members){.n = n, .members = member};
+    }
+    g->m.node_sets = g->nodes_n > 0 ? sets : NULL;
+    free(in);
+}
+
+/* ---- all of it */
+
+static int hand_out(gmsh *g) {
+    tutti_mesh_view v;
+    if (tutti_mesh_view_get(g->mesh, &v) != TUTTI_OK) return cli_error_tutti();
+    int *of = cli_malloc((size_t)v.nodes * sizeof *of);
+    tutti_err err = tutti_mesh_partition(g->mesh, g->world->ranks, TUTTI_MESH_BY_CURVE, NULL, of);
+    if (err == TUTTI_OK) err = tutti_mesh_part_make(g->mesh, of, &g->part);
+    if (err == TUTTI_OK) err = tutti_mesh_part_get(g->part, &g->v);
+    free(of);
+    return err == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
+static int write_file(gmsh *g, const exodus_config *c, const char *path) {
+    tutti_exodus_options opt;
+    tutti_exodus *x = NULL;
+    exodus_options_of(c, &opt);
+    if (tutti_exodus_create(g->world->comm, path, &opt, &x) != TUTTI_OK) return cli_error_tutti();
+    int failed = exodus_outline_define(&g->o, x);
+    if (!failed && tutti_exodus_put_mesh(x, &g->m) != TUTTI_OK) failed = cli_error_tutti();
+    if (tutti_exodus_close(&x) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    return failed;
+}
+
+int exodus_from_gmsh(const cli_world *w, const exodus_config *c, const char *from, const char *to) {
+    gmsh g = {.world = w};
+    if (tutti_mesh_open(w->comm, from, NULL, &g.mesh) != TUTTI_OK) return cli_error_tutti();
+    int failed = groups_make(&g) || runs_make(&g) || hand_out(&g);
+    if (!failed) {
+        dims_find(&g);
+        outline_make(&g, from);
+        nodes_make(&g);
+        blocks_make(&g);
+        sides_make(&g);
+        node_sets_make(&g);
+        failed = write_file(&g, c, to);
+    }
+    for (int i = 0; i < g.keeps; i++) free(g.kept[i]);
+    free(g.kept);
+    free(g.block);
+    free(g.side);
+    free(g.node);
+    exodus_outline_free(&g.o);
+    tutti_mesh_part_free(&g.part);
+    tutti_mesh_free(&g.mesh);
+    return failed;
+}

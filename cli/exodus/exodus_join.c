@@ -1,0 +1,245 @@
+/* tutti exodus join: the files of many processes, NAME.e.N.R, become one.   Each rank opens a share of the
+ * pieces by itself, puts them together by ids, and all ranks write what they have.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/join.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pieces */
+
+static int piece_open(exodus_piece *q) {
+    tutti_exodus_options opt;
+    tutti_exodus_options_init(&opt);
+    opt.sidecar = 0;
+    if (tutti_exodus_open(MPI_COMM_SELF, q->path, TUTTI_READ, &opt, &q->x) != TUTTI_OK ||
+        tutti_exodus_get_mesh(q->x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_ORDER}, &q->mesh) !=
+            TUTTI_OK)
+        return cli_error_tutti();
+    return exodus_outline_read(q->x, &q->o);
+}
+
+static int pieces_open(exodus_whole *w, char **paths, int n) {
+    const int first = (int)((int64_t)n * w->world->rank / w->world->ranks);
+    const int end = (int)((int64_t)n * (w->world->rank + 1) / w->world->ranks);
+    int failed = 0;
+    w->piece = cli_malloc((size_t)(end - first) * sizeof *w->piece);
+    for (int i = first; i < end && !failed; i++) {
+        w->piece[w->pieces] = (exodus_piece){.path = paths[i]};
+        failed = piece_open(&w->piece[w->pieces++]);
+    }
+    return cli_agree(w->world, failed);
+}
+
+static void piece_free(exodus_piece *q) {
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
+        const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : q->o.of[kind].n;
+        for (tutti_count i = 0; q->place[kind] && i < n; i++) free(q->place[kind][i]);
+        free(q->place[kind]);
+        free(q->number[kind]);
+    }
+    exodus_outline_free(&q->o);
+    if (q->x) (void)tutti_exodus_close(&q->x);
+}
+
+/* Without any id map all pieces would have the same nodes. */
+static int ids_check(const exodus_whole *w, int n) {
+    if (n > 1 && !w->o.p.has_node_ids && w->o.p.dims > 0)
+        return cli_error("no piece has an id map of its nodes (node_num_map): nobody knows which "
+                         "are the same");
+    return 0;
+}
+
+static void maps_warn(const exodus_whole *w) {
+    int maps = 0;
+    for (int i = 0; i < w->pieces; i++)
+        for (int kind = TUTTI_EXODUS_NODE_MAP; kind <= TUTTI_EXODUS_FACE_MAP; kind++)
+            maps |= w->piece[i].o.of[kind].n > 0;
+    if (cli_max(w->world, maps) > 0 && w->world->rank == 0)
+        fprintf(stderr, "tutti exodus join: additional maps are left out\n");
+}
+
+/* ---- results */
+
+/* Where fields of pieces go: the number among the rank's of each kind, entity and variable. */
+typedef struct {
+    exodus_results all;                     /* of the rank */
+    exodus_results *of;                     /* [pieces] */
+    tutti_count **to;                       /* [pieces][fields] */
+    tutti_count *index[TUTTI_EXODUS_KINDS]; /* [entities * variables] */
+    int differ;                             /* global variables of pieces do */
+} results;
+
+static void index_make(const exodus_whole *w, results *r) {
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
+        const exodus_table *t = &w->o.of[kind];
+        r->index[kind] = cli_malloc((size_t)(t->n * t->variables + 1) * sizeof(tutti_count));
+    }
+    for (tutti_count i = 0; i < r->all.n; i++) {
+        const int kind = r->all.field[i].kind, v = r->all.variable[i];
+        r->index[kind]
+                [kind == TUTTI_EXODUS_GLOBAL ? 0 : r->all.entry[i] * w->o.of[kind].variables + v] =
+            i;
+    }
+}
+
+static tutti_count target_of(exodus_whole *w, const results *r, int p, tutti_count i) {
+    const exodus_results *f = &r->of[p];
+    const int kind = f->field[i].kind;
+    if (kind == TUTTI_EXODUS_GLOBAL) return r->index[kind][0];
+    const int v = exodus_outline_variable(&w->o, (tutti_exodus_kind)kind, f->field[i].variable);
+    return r->index[kind][w->piece[p].number[kind][f->entry[i]] * w->o.of[kind].variables + v];
+}
+
+static void results_make(exodus_whole *w, results *r) {
+    *r = (results){.differ = 0};
+    exodus_results_make(&w->o, &w->mesh, &r->all);
+    index_make(w, r);
+    r->of = cli_malloc((size_t)w->pieces * sizeof *r->of);
+    r->to = cli_malloc((size_t)w->pieces * sizeof *r->to);
+    for (int p = 0; p < w->pieces; p++) {
+        exodus_results_make(&w->piece[p].o, w->piece[p].mesh, &r->of[p]);
+        r->to[p] = cli_malloc((size_t)r->of[p].n * sizeof *r->to[p]);
+        for (tutti_count i = 0; i < r->of[p].n; i++) r->to[p][i] = target_of(w, r, p, i);
+    }
+}
+
+static void results_free(const exodus_whole *w, results *r) {
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) free(r->index[kind]);
+    for (int p = 0; p < w->pieces; p++) {
+        exodus_results_free(&r->of[p]);
+        free(r->to[p]);
+    }
+    free(r->of);
+    free(r->to);
+    exodus_results_free(&r->all);
+}
+
+/* Global variables are the first piece's; others should have the same. */
+static void globals_take(const exodus_whole *w, results *r, int p, tutti_count i) {
+    const exodus_outline *o = &w->piece[p].o;
+    const double *from = r->of[p].field[i].buf;
+    double *to = r->all.field[r->to[p][i]].buf;
+    for (int v = 0; v < o->of[TUTTI_EXODUS_GLOBAL].variables; v++) {
+        int u = 0;
+        while (strcmp(w->o.of[TUTTI_EXODUS_GLOBAL].variable[u],
+                      o->of[TUTTI_EXODUS_GLOBAL].variable[v]) != 0)
+            u++;
+        if (p > 0 && to[u] != from[v] && !(isnan(to[u]) && isnan(from[v]))) r->differ = 1;
+        if (p == 0) to[u] = from[v];
+    }
+}
+
+static int piece_step(const exodus_whole *w, results *r, int p, tutti_count step) {
+    const exodus_results *f = &r->of[p];
+    if (f->n > 0 && tutti_exodus_get(w->piece[p].x, step, f->n, f->field) != TUTTI_OK)
+        return cli_error_tutti();
+    for (tutti_count i = 0; i < f->n; i++) {
+        const int kind = f->field[i].kind;
+        if (kind == TUTTI_EXODUS_GLOBAL) {
+            globals_take(w, r, p, i);
+            continue;
+        }
+        const tutti_count *place = w->piece[p].place[kind][f->entry[i]];
+        const double *from = f->field[i].buf;
+        double *to = r->all.field[r->to[p][i]].buf;
+        for (tutti_count k = 0; k < f->count[i]; k++) to[place[k]] = from[k];
+    }
+    return 0;
+}
+
+/* All ranks' first pieces against rank 0's. */
+static void globals_check(const exodus_whole *w, results *r) {
+    const int n = w->o.of[TUTTI_EXODUS_GLOBAL].variables;
+    if (n == 0) return;
+    const double *mine = r->all.field[r->index[TUTTI_EXODUS_GLOBAL][0]].buf;
+    double *first = cli_malloc((size_t)n * sizeof *first);
+    memcpy(first, mine, (size_t)n * sizeof *first);
+    MPI_Bcast(first, n, MPI_DOUBLE, 0, w->world->comm);
+    for (int v = 0; v < n && w->pieces > 0; v++)
+        r->differ |= first[v] != mine[v] && !(isnan(first[v]) && isnan(mine[v]));
+    free(first);
+}
+
+static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
+    results r;
+    tutti_count first = 1, last = 0;
+    int failed = exodus_steps_chosen(w->config, w->steps, &first, &last);
+    results_make(w, &r);
+    for (tutti_count s = first; s <= last && !failed; s++) {
+        for (int p = 0; p < w->pieces && !failed; p++) failed = piece_step(w, &r, p, s);
+        if ((failed = cli_agree(w->world, failed))) break;
+        globals_check(w, &r);
+        tutti_err err = tutti_exodus_begin(to, w->time[s - 1]);
+        if (err == TUTTI_OK && r.all.n > 0) err = tutti_exodus_put(to, r.all.n, r.all.field);
+        if (err == TUTTI_OK) err = tutti_exodus_commit(to);
+        if (err != TUTTI_OK) failed = cli_error_tutti();
+        ++*count;
+    }
+    if (cli_max(w->world, r.differ) > 0 && w->world->rank == 0)
+        fprintf(stderr,
+                "tutti exodus join: global variables differ: the first piece's are taken\n");
+    results_free(w, &r);
+    return failed;
+}
+
+/* ---- all of it */
+
+static int write_all(exodus_whole *w, int pieces) {
+    tutti_exodus_options opt;
+    tutti_exodus_parameters p = {.nodes = 0};
+    tutti_exodus *to = NULL;
+    tutti_count steps = 0;
+    exodus_options_of(w->config, &opt);
+    if (tutti_exodus_create(w->world->comm, w->config->out, &opt, &to) != TUTTI_OK)
+        return cli_error_tutti();
+    int failed = exodus_outline_define(&w->o, to);
+    if (!failed && tutti_exodus_put_mesh(to, &w->mesh) != TUTTI_OK) failed = cli_error_tutti();
+    if (!failed) failed = steps_join(w, to, &steps);
+    if (!failed && tutti_exodus_parameters_get(to, &p) != TUTTI_OK) failed = cli_error_tutti();
+    if (tutti_exodus_close(&to) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    if (failed || w->world->rank != 0) return failed;
+    if (w->config->json) {
+        printf("{\"path\": ");
+        cli_json_string(stdout, w->config->out);
+        printf(", \"pieces\": %d, \"nodes\": %lld, \"elements\": %lld, \"steps\": %lld}\n", pieces,
+               (long long)p.nodes, (long long)p.elements, (long long)steps);
+    } else {
+        printf("%s: %d pieces, %lld nodes, %lld elements, %lld steps\n", w->config->out, pieces,
+               (long long)p.nodes, (long long)p.elements, (long long)steps);
+    }
+    return 0;
+}
+
+static int join(const cli_world *world, const exodus_config *config, char **paths, int n) {
+    exodus_whole w = {.world = world, .config = config};
+    int failed = pieces_open(&w, paths, n) || exodus_join_agree(&w) || ids_check(&w, n) ||
+                 exodus_join_check_nodes(&w);
+    if (!failed) {
+        maps_warn(&w);
+        exodus_join_mesh(&w);
+        failed = write_all(&w, n);
+    }
+    for (int i = 0; i < w.pieces; i++) piece_free(&w.piece[i]);
+    for (int i = 0; i < w.keeps; i++) free(w.kept[i]);
+    free(w.kept);
+    free(w.piece);
+    free(w.time);
+    exodus_outline_free(&w.o);
+    return failed;
+}
+
+/* Every rank has a piece at least; others look on. */
+int exodus_join(const cli_world *w, const exodus_config *config) {
+    cli_world some;
+    char **paths = NULL;
+    int n = 0;
+    if (exodus_join_names(config, &paths, &n)) return EXODUS_TROUBLE;
+    cli_world_first(w, n < w->ranks ? n : w->ranks, &some);
+    const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && join(&some, config, paths, n));
+    cli_world_free(&some);
+    for (int i = 0; i < n; i++) free(paths[i]);
+    free(paths);
+    return failed ? EXODUS_TROUBLE : CLI_OK;
+}

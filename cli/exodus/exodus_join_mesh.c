@@ -1,0 +1,315 @@
+/* tutti exodus join: the pieces of a rank as one mesh.  What several pieces have (nodes on borders, copies of
+ * elements, members of sets) is known by its id, and is there once.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int64_t exodus_node_id(const tutti_exodus_mesh *m, tutti_count i) {
+    return m->node_ids ? m->node_ids[i] : i + 1;
+}
+
+static void *keep(exodus_whole *w, size_t bytes) {
+    w->kept = cli_realloc(w->kept, ((size_t)w->keeps + 1) * sizeof *w->kept);
+    return w->kept[w->keeps++] = cli_malloc(bytes);
+}
+
+/* ---- once each */
+
+/* Something of a piece: which, and where it comes from. */
+typedef struct {
+    int64_t id, side;
+    int piece;
+    tutti_count entity, at; /* in the piece */
+} source;
+
+typedef struct {
+    tutti_count n;
+    source *v;
+} sources;
+
+static int by_id(const void *a, const void *b) {
+    const source *x = a, *y = b;
+    if (x->id != y->id) return x->id < y->id ? -1 : 1;
+    if (x->side != y->side) return x->side < y->side ? -1 : 1;
+    if (x->piece != y->piece) return x->piece - y->piece;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Sort; the first of each stays, and all learn where it is. */
+static void once(exodus_whole *w, int kind, sources *s) {
+    tutti_count n = 0;
+    if (s->n > 0) qsort(s->v, (size_t)s->n, sizeof *s->v, by_id);
+    for (tutti_count i = 0; i < s->n; i++) {
+        const source *x = &s->v[i];
+        if (n == 0 || s->v[n - 1].id != x->id || s->v[n - 1].side != x->side) s->v[n++] = *x;
+        w->piece[x->piece].place[kind][x->entity][x->at] = n - 1;
+    }
+    s->n = n;
+}
+
+/* Room for the places of a kind, in all pieces. */
+static void places_make(exodus_whole *w, int kind) {
+    for (int p = 0; p < w->pieces; p++) {
+        exodus_piece *q = &w->piece[p];
+        const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : q->o.of[kind].n;
+        q->place[kind] = cli_malloc((size_t)n * sizeof *q->place[kind]);
+        for (tutti_count i = 0; i < n; i++)
+            q->place[kind][i] =
+                cli_malloc((size_t)exodus_entries(q->mesh, kind, i) * sizeof(tutti_count));
+    }
+}
+
+/* ---- nodes */
+
+static void nodes_make(exodus_whole *w) {
+    sources s = {.n = 0};
+    tutti_count n = 0;
+    places_make(w, TUTTI_EXODUS_NODAL);
+    for (int p = 0; p < w->pieces; p++) n += w->piece[p].mesh->nodes;
+    s.v = cli_malloc((size_t)n * sizeof *s.v);
+    for (int p = 0; p < w->pieces; p++)
+        for (tutti_count i = 0; i < w->piece[p].mesh->nodes; i++)
+            s.v[s.n++] = (source){.id = exodus_node_id(w->piece[p].mesh, i), .piece = p, .at = i};
+    once(w, TUTTI_EXODUS_NODAL, &s);
+    const int a = w->o.p.node_attributes;
+    int64_t *id = keep(w, (size_t)s.n * sizeof *id);
+    double *attribute = a ? keep(w, (size_t)(s.n * a) * sizeof *attribute) : NULL;
+    for (int d = 0; d < w->o.p.dims; d++) {
+        double *x = keep(w, (size_t)s.n * sizeof *x);
+        for (tutti_count i = 0; i < s.n; i++)
+            x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
+        w->mesh.coordinates[d] = x;
+    }
+    for (tutti_count i = 0; i < s.n; i++) {
+        const double *from = w->piece[s.v[i].piece].mesh->node_attributes;
+        id[i] = s.v[i].id;
+        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[s.v[i].at * a + k] : 0;
+    }
+    w->mesh.nodes = s.n;
+    w->mesh.node_ids = id;
+    w->mesh.node_attributes = attribute;
+    w->mesh.type = TUTTI_FLOAT64;
+    free(s.v);
+}
+
+/* ---- blocks */
+
+/* A place among all entries of a piece's blocks, as a place among those of the rank's. */
+static tutti_count translate(const exodus_whole *w, int p, int kind, tutti_count place) {
+    const exodus_piece *q = &w->piece[p];
+    const tutti_exodus_elements *mine = exodus_blocks(&w->mesh, kind);
+    if (kind == TUTTI_EXODUS_NODAL) return q->place[kind][0][place];
+    for (tutti_count b = 0; b < q->o.of[kind].n; b++) {
+        const tutti_count n = exodus_entries(q->mesh, kind, b);
+        if (place < n) {
+            tutti_count before = 0;
+            for (tutti_count i = 0; i < q->number[kind][b]; i++) before += mine[i].n;
+            return before + q->place[kind][b][place];
+        }
+        place -= n;
+    }
+    return 0;
+}
+
+static int64_t element_id(const exodus_piece *q, int kind, tutti_count b, tutti_count i) {
+    const tutti_exodus_elements *e = exodus_blocks(q->mesh, kind);
+    if (e[b].ids) return e[b].ids[i];
+    for (tutti_count k = 0; k < b; k++) i += e[k].n;
+    return i + 1;
+}
+
+static void block_sources(exodus_whole *w, int kind, tutti_count number, sources *s) {
+    tutti_count n = 0;
+    *s = (sources){.n = 0};
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass) s->v = cli_malloc((size_t)n * sizeof *s->v);
+        for (int p = 0; p < w->pieces; p++)
+            for (tutti_count b = 0; b < w->piece[p].o.of[kind].n; b++) {
+                if (w->piece[p].number[kind][b] != number) continue;
+                const tutti_count m = exodus_entries(w->piece[p].mesh, kind, b);
+                if (!pass) n += m;
+                for (tutti_count i = 0; pass && i < m; i++)
+                    s->v[s->n++] = (source){.id = element_id(&w->piece[p], kind, b, i),
+                                            .piece = p,
+                                            .entity = b,
+                                            .at = i};
+            }
+    }
+}
+
+/* Lists of nodes (edges, faces) of a block's entries: so many each, or from start to start. */
+static tutti_count *lists_make(exodus_whole *w, const sources *s, int kind, int of, int wide,
+                               const tutti_count *start) {
+    const tutti_count all = start ? start[s->n] : s->n * wide;
+    tutti_count *out = keep(w, (size_t)all * sizeof *out), n = 0;
+    for (tutti_count i = 0; i < s->n; i++) {
+        const source *x = &s->v[i];
+        const tutti_exodus_elements *e = &exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity];
+        const tutti_count *from = of == TUTTI_EXODUS_EDGE_BLOCK && !start   ? e->edges
+                                  : of == TUTTI_EXODUS_FACE_BLOCK && !start ? e->faces
+                                                                            : e->nodes;
+        const tutti_count begin = start ? e->start[x->at] : x->at * wide;
+        const tutti_count count = start ? start[i + 1] - start[i] : wide;
+        for (tutti_count k = 0; k < count; k++)
+            out[n++] = translate(w, x->piece, of, from[begin + k]);
+    }
+    return out;
+}
+
+static tutti_count *starts_make(exodus_whole *w, const sources *s, int kind) {
+    tutti_count *start = keep(w, ((size_t)s->n + 1) * sizeof *start);
+    start[0] = 0;
+    for (tutti_count i = 0; i < s->n; i++) {
+        const source *x = &s->v[i];
+        const tutti_exodus_elements *e = &exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity];
+        start[i + 1] = start[i] + e->start[x->at + 1] - e->start[x->at];
+    }
+    return start;
+}
+
+static void block_make(exodus_whole *w, int kind, tutti_count number, tutti_exodus_elements *out) {
+    const tutti_exodus_entity *e = &w->o.of[kind].entity[number];
+    const int faces = exodus_topology_is(e->topology, "nfaced");
+    const int poly = faces || exodus_topology_is(e->topology, "nsided");
+    const int a = e->attributes;
+    sources s;
+    block_sources(w, kind, number, &s);
+    once(w, kind, &s);
+    int64_t *id = keep(w, (size_t)s.n * sizeof *id);
+    double *attribute = a ? keep(w, (size_t)(s.n * a) * sizeof *attribute) : NULL;
+    for (tutti_count i = 0; i < s.n; i++) {
+        const source *x = &s.v[i];
+        const double *from = exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity].attributes;
+        id[i] = x->id;
+        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[x->at * a + k] : 0;
+    }
+    *out = (tutti_exodus_elements){.n = s.n, .ids = id, .attributes = attribute};
+    out->start = poly ? starts_make(w, &s, kind) : NULL;
+    out->nodes = lists_make(w, &s, kind, faces ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL,
+                            e->nodes, out->start);
+    if (e->edges) out->edges = lists_make(w, &s, kind, TUTTI_EXODUS_EDGE_BLOCK, e->edges, NULL);
+    if (e->faces) out->faces = lists_make(w, &s, kind, TUTTI_EXODUS_FACE_BLOCK, e->faces, NULL);
+    free(s.v);
+}
+
+static const tutti_exodus_elements *blocks_make(exodus_whole *w, int kind) {
+    const tutti_count n = w->o.of[kind].n;
+    if (n == 0) return NULL;
+    tutti_exodus_elements *out = keep(w, (size_t)n * sizeof *out);
+    memset(out, 0, (size_t)n * sizeof *out);
+    places_make(w, kind);
+    for (tutti_count i = 0; i < n; i++) block_make(w, kind, i, &out[i]);
+    return out;
+}
+
+/* ---- sets */
+
+static int member_kind(int kind) {
+    return kind == TUTTI_EXODUS_NODE_SET   ? TUTTI_EXODUS_NODAL
+           : kind == TUTTI_EXODUS_EDGE_SET ? TUTTI_EXODUS_EDGE_BLOCK
+           : kind == TUTTI_EXODUS_FACE_SET ? TUTTI_EXODUS_FACE_BLOCK
+                                           : TUTTI_EXODUS_ELEMENT_BLOCK;
+}
+
+static void set_sources(exodus_whole *w, int kind, tutti_count number, sources *s) {
+    tutti_count n = 0;
+    *s = (sources){.n = 0};
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass) s->v = cli_malloc((size_t)n * sizeof *s->v);
+        for (int p = 0; p < w->pieces; p++)
+            for (tutti_count b = 0; b < w->piece[p].o.of[kind].n; b++) {
+                if (w->piece[p].number[kind][b] != number) continue;
+                const tutti_exodus_members *m = &exodus_sets(w->piece[p].mesh, kind)[b];
+                if (!pass) n += m->n;
+                for (tutti_count i = 0; pass && i < m->n; i++)
+                    s->v[s->n++] = (source){.id = translate(w, p, member_kind(kind), m->members[i]),
+                                            .side = m->sides ? m->sides[i] : 0,
+                                            .piece = p,
+                                            .entity = b,
+                                            .at = i};
+            }
+    }
+}
+
+/* Where the factors of each member of a piece's set begin. */
+static tutti_count *factor_starts(const exodus_piece *q, int kind, tutti_count set) {
+    const tutti_exodus_members *m = &exodus_sets(q->mesh, kind)[set];
+    tutti_count *start = cli_malloc(((size_t)m->n + 1) * sizeof *start);
+    start[0] = 0;
+    for (tutti_count i = 0; i < m->n; i++)
+        start[i + 1] =
+            start[i] + (kind == TUTTI_EXODUS_SIDE_SET
+                            ? exodus_side_width(&q->o, q->mesh, m->members[i], m->sides[i])
+                            : 1);
+    return start;
+}
+
+/* What a piece does not say is 1. */
+static double *factors_make(exodus_whole *w, const sources *s, int kind) {
+    tutti_count **start = cli_malloc((size_t)w->pieces * sizeof *start), n = 0;
+    memset(start, 0, (size_t)w->pieces * sizeof *start);
+    double *out = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass) out = keep(w, (size_t)n * sizeof *out);
+        n = 0;
+        for (tutti_count i = 0; i < s->n; i++) {
+            const source *x = &s->v[i];
+            const exodus_piece *q = &w->piece[x->piece];
+            const double *from = exodus_sets(q->mesh, kind)[x->entity].factors;
+            if (!start[x->piece]) start[x->piece] = factor_starts(q, kind, x->entity);
+            const tutti_count *at = start[x->piece] + x->at;
+            for (tutti_count k = at[0]; k < at[1]; k++, n++)
+                if (pass) out[n] = from ? from[k] : 1;
+        }
+    }
+    for (int p = 0; p < w->pieces; p++) free(start[p]);
+    free(start);
+    return out;
+}
+
+static void set_make(exodus_whole *w, int kind, tutti_count number, tutti_exodus_members *out) {
+    const tutti_exodus_entity *e = &w->o.of[kind].entity[number];
+    const int a = e->attributes;
+    sources s;
+    set_sources(w, kind, number, &s);
+    once(w, kind, &s);
+    tutti_count *member = keep(w, (size_t)s.n * sizeof *member);
+    int *side = keep(w, (size_t)s.n * sizeof *side), sided = kind == TUTTI_EXODUS_SIDE_SET;
+    double *attribute = a ? keep(w, (size_t)(s.n * a) * sizeof *attribute) : NULL;
+    for (tutti_count i = 0; i < s.n; i++) {
+        const double *from =
+            exodus_sets(w->piece[s.v[i].piece].mesh, kind)[s.v[i].entity].attributes;
+        member[i] = s.v[i].id;
+        side[i] = (int)s.v[i].side;
+        sided |= side[i] != 0;
+        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[s.v[i].at * a + k] : 0;
+    }
+    *out = (tutti_exodus_members){.n = s.n, .members = member, .attributes = attribute};
+    if (sided || kind == TUTTI_EXODUS_EDGE_SET || kind == TUTTI_EXODUS_FACE_SET) out->sides = side;
+    if (e->factors > 0) out->factors = factors_make(w, &s, kind);
+    free(s.v);
+}
+
+static const tutti_exodus_members *sets_make(exodus_whole *w, int kind) {
+    const tutti_count n = w->o.of[kind].n;
+    if (n == 0) return NULL;
+    tutti_exodus_members *out = keep(w, (size_t)n * sizeof *out);
+    memset(out, 0, (size_t)n * sizeof *out);
+    places_make(w, kind);
+    for (tutti_count i = 0; i < n; i++) set_make(w, kind, i, &out[i]);
+    return out;
+}
+
+void exodus_join_mesh(exodus_whole *w) {
+    nodes_make(w);
+    w->mesh.edge_blocks = blocks_make(w, TUTTI_EXODUS_EDGE_BLOCK);
+    w->mesh.face_blocks = blocks_make(w, TUTTI_EXODUS_FACE_BLOCK);
+    w->mesh.blocks = blocks_make(w, TUTTI_EXODUS_ELEMENT_BLOCK);
+    w->mesh.node_sets = sets_make(w, TUTTI_EXODUS_NODE_SET);
+    w->mesh.side_sets = sets_make(w, TUTTI_EXODUS_SIDE_SET);
+    w->mesh.element_sets = sets_make(w, TUTTI_EXODUS_ELEMENT_SET);
+    w->mesh.edge_sets = sets_make(w, TUTTI_EXODUS_EDGE_SET);
+    w->mesh.face_sets = sets_make(w, TUTTI_EXODUS_FACE_SET);
+}

@@ -1,0 +1,123 @@
+/* Additional maps and the order map: they go by the order of the file, which put_mesh changes to that of the
+ * ids.  Every rank has the ids and a map of the whole file while it is copied, 24 bytes an entry.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/cmd_exodus.h"
+
+#include <stdlib.h>
+
+/* Where ids are in the file. */
+typedef struct {
+    int64_t id;
+    tutti_count place;
+} placed;
+
+typedef struct {
+    int kind; /* NODAL or blocks */
+    tutti_count n;
+    placed *from;               /* [n] by id */
+    int64_t *from_ids, *to_ids; /* [n] as they lie */
+    tutti_count first, mine;    /* of the new file: what this rank writes */
+} order;
+
+static int by_id(const void *a, const void *b) {
+    const placed *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* The kind of what a kind of maps has a number for. */
+static int mapped_kind(int kind) {
+    static const int of[] = {TUTTI_EXODUS_NODAL, TUTTI_EXODUS_ELEMENT_BLOCK,
+                             TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK};
+    return of[kind - TUTTI_EXODUS_NODE_MAP];
+}
+
+static tutti_count count_of(const exodus_outline *o, int kind) {
+    return kind == TUTTI_EXODUS_NODAL           ? o->p.nodes
+           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? o->p.elements
+           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? o->p.edges
+                                                : o->p.faces;
+}
+
+static tutti_exodus_array whole(int what, int kind, int64_t id, tutti_count n, int64_t *buf) {
+    return (tutti_exodus_array){.what = (tutti_exodus_what)what,
+                                .kind = (tutti_exodus_kind)kind,
+                                .id = id,
+                                .n = n,
+                                .type = TUTTI_INT64,
+                                .buf = buf};
+}
+
+static int order_make(const exodus_outline *o, int kind, tutti_exodus *from, tutti_exodus *to,
+                      order *out) {
+    const tutti_count n = count_of(o, kind);
+    *out = (order){.kind = kind, .n = n};
+    out->from = cli_malloc((size_t)n * sizeof *out->from);
+    out->from_ids = cli_malloc((size_t)n * sizeof *out->from_ids);
+    out->to_ids = cli_malloc((size_t)n * sizeof *out->to_ids);
+    const tutti_exodus_array a = whole(TUTTI_EXODUS_IDS, kind, 0, n, out->from_ids);
+    const tutti_exodus_array b = whole(TUTTI_EXODUS_IDS, kind, 0, n, out->to_ids);
+    if (tutti_exodus_get_arrays(from, 1, &a) != TUTTI_OK ||
+        tutti_exodus_get_arrays(to, 1, &b) != TUTTI_OK)
+        return cli_error_tutti();
+    for (tutti_count i = 0; i < n; i++) out->from[i] = (placed){out->from_ids[i], i};
+    if (n > 0) qsort(out->from, (size_t)n, sizeof *out->from, by_id);
+    return 0;
+}
+
+static void order_free(order *r) {
+    free(r->from);
+    free(r->from_ids);
+    free(r->to_ids);
+}
+
+/* Entry i of the new file was this one of the old. */
+static tutti_count was(const order *r, tutti_count i) {
+    const placed key = {r->to_ids[i], 0};
+    const placed *at = bsearch(&key, r->from, (size_t)r->n, sizeof *r->from, by_id);
+    return at ? at->place : i;
+}
+
+static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tutti_exodus *to) {
+    int64_t *old = cli_malloc((size_t)r->n * sizeof *old);
+    int64_t *new = cli_malloc((size_t)r->mine * sizeof *new);
+    const int what = exodus_is_map(kind) ? TUTTI_EXODUS_MAP : TUTTI_EXODUS_ORDER;
+    const tutti_exodus_array a = whole(what, kind, id, r->n, old);
+    tutti_exodus_array b = whole(what, kind, id, r->mine, new);
+    tutti_count *is = NULL;
+    tutti_err err = tutti_exodus_get_arrays(from, 1, &a);
+    if (what == TUTTI_EXODUS_ORDER && err == TUTTI_OK) { /* it names entries by their place */
+        is = cli_malloc((size_t)r->n * sizeof *is);
+        for (tutti_count i = 0; i < r->n; i++) is[was(r, i)] = i;
+    }
+    for (tutti_count i = 0; i < r->mine && err == TUTTI_OK; i++) {
+        const tutti_count at = r->first + i;
+        new[i] = !is                               ? old[was(r, at)]
+                 : old[at] >= 1 && old[at] <= r->n ? is[old[at] - 1] + 1
+                                                   : at + 1;
+    }
+    b.first = r->first;
+    if (err == TUTTI_OK) err = tutti_exodus_put_arrays(to, 1, &b);
+    free(is);
+    free(old);
+    free(new);
+    return err == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
+int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *from,
+                     tutti_exodus *to) {
+    for (int kind = TUTTI_EXODUS_NODE_MAP; kind <= TUTTI_EXODUS_FACE_MAP; kind++) {
+        const int of = mapped_kind(kind),
+                  orders = of == TUTTI_EXODUS_ELEMENT_BLOCK && o->p.has_order;
+        order r;
+        if (o->of[kind].n == 0 && !orders) continue;
+        int failed = order_make(o, of, from, to, &r);
+        r.first = r.n * w->rank / w->ranks;
+        r.mine = r.n * (w->rank + 1) / w->ranks - r.first;
+        for (tutti_count i = 0; i < o->of[kind].n && !failed; i++)
+            failed = map_copy(&r, kind, o->of[kind].entity[i].id, from, to);
+        if (orders && !failed) failed = map_copy(&r, of, 0, from, to);
+        order_free(&r);
+        if (failed) return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,251 @@
+/* All that is defined in an Exodus file, as plain memory: read from one, put together from several, defined in
+ * another.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/cmd_exodus.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+int exodus_topology_is(const char *topology, const char *name) {
+    size_t i = 0;
+    for (; name[i]; i++)
+        if (tolower((unsigned char)topology[i]) != tolower((unsigned char)name[i])) return 0;
+    return !topology[i] || isdigit((unsigned char)topology[i]);
+}
+
+/* ---- adding */
+
+static char *copy_of(const char *text) {
+    return cli_strdup(text ? text : "");
+}
+
+tutti_count exodus_find(const exodus_outline *o, tutti_exodus_kind kind, int64_t id) {
+    for (tutti_count i = 0; i < o->of[kind].n; i++)
+        if (o->of[kind].entity[i].id == id) return i;
+    return -1;
+}
+
+tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e) {
+    exodus_table *t = &o->of[e->kind];
+    const size_t n = (size_t)t->n + 1, wide = (size_t)t->variables;
+    if ((n & (n - 1)) == 0) { /* room for as many again */
+        t->entity = cli_realloc(t->entity, 2 * n * sizeof *t->entity);
+        t->attribute = cli_realloc(t->attribute, 2 * n * sizeof *t->attribute);
+        if (wide) t->has = cli_realloc(t->has, 2 * n * wide);
+        for (int k = 0; k < t->properties; k++)
+            t->value[k] = cli_realloc(t->value[k], 2 * n * sizeof *t->value[k]);
+    }
+    t->entity[n - 1] = *e;
+    t->entity[n - 1].name = copy_of(e->name);
+    t->entity[n - 1].topology = copy_of(e->topology);
+    t->attribute[n - 1] = NULL;
+    if (wide) memset(t->has + (n - 1) * wide, 0, wide);
+    for (int k = 0; k < t->properties; k++) t->value[k][n - 1] = 0;
+    return t->n++;
+}
+
+/* Room that exodus_outline_add has for n rows. */
+static size_t room_of(tutti_count n) {
+    size_t room = 1;
+    while (room <= (size_t)n) room *= 2;
+    return room;
+}
+
+int exodus_outline_variable(exodus_outline *o, tutti_exodus_kind kind, const char *name) {
+    exodus_table *t = &o->of[kind];
+    for (int i = 0; i < t->variables; i++)
+        if (strcmp(t->variable[i], name) == 0) return i;
+    const size_t old = (size_t)t->variables, wide = old + 1;
+    unsigned char *has = cli_malloc(room_of(t->n) * wide);
+    memset(has, 0, room_of(t->n) * wide);
+    for (size_t i = 0; i < (size_t)t->n && old; i++) memcpy(has + i * wide, t->has + i * old, old);
+    free(t->has);
+    t->has = has;
+    t->variable = cli_realloc(t->variable, wide * sizeof *t->variable);
+    t->variable[old] = cli_strdup(name);
+    t->variables++;
+    return (int)old;
+}
+
+/* ---- reading */
+
+static void attributes_read(const tutti_exodus *x, exodus_table *t, tutti_count i, int kind,
+                            int64_t id) {
+    const int n = t->entity[i].attributes;
+    if (n < 1) return;
+    t->attribute[i] = cli_malloc((size_t)n * sizeof *t->attribute[i]);
+    for (int k = 0; k < n; k++)
+        t->attribute[i][k] =
+            copy_of(tutti_exodus_attribute_name(x, (tutti_exodus_kind)kind, id, k));
+}
+
+static int properties_read(const tutti_exodus *x, exodus_outline *o, tutti_exodus_kind kind) {
+    exodus_table *t = &o->of[kind];
+    const char *name;
+    for (int k = 0; (name = tutti_exodus_property_name(x, kind, k)); k++) {
+        const size_t n = (size_t)k + 1;
+        t->property = cli_realloc(t->property, n * sizeof *t->property);
+        t->value = cli_realloc(t->value, n * sizeof *t->value);
+        t->property[k] = cli_strdup(name);
+        t->value[k] = cli_malloc(room_of(t->n) * sizeof *t->value[k]);
+        t->properties = (int)n;
+        if (tutti_exodus_property_get(x, kind, name, t->value[k]) != TUTTI_OK)
+            return cli_error_tutti();
+    }
+    return 0;
+}
+
+static int table_read(const tutti_exodus *x, exodus_outline *o, tutti_exodus_kind kind) {
+    exodus_table *t = &o->of[kind];
+    const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : tutti_exodus_entities(x, kind);
+    for (tutti_count i = 0; i < n; i++) {
+        tutti_exodus_entity e = {.kind = kind, .attributes = o->p.node_attributes};
+        if (kind != TUTTI_EXODUS_NODAL && tutti_exodus_entity_get(x, kind, i, &e) != TUTTI_OK)
+            return cli_error_tutti();
+        exodus_outline_add(o, &e);
+        attributes_read(x, t, i, kind, e.id);
+    }
+    for (int v = 0; v < tutti_exodus_variable_count(x, kind); v++)
+        exodus_outline_variable(o, kind, tutti_exodus_variable_name(x, kind, v));
+    for (tutti_count i = 0; i < n; i++)
+        for (int v = 0; v < t->variables; v++)
+            t->has[i * t->variables + v] =
+                kind == TUTTI_EXODUS_NODAL || (unsigned char)tutti_exodus_has(x, kind, i, v);
+    return kind == TUTTI_EXODUS_NODAL ? 0 : properties_read(x, o, kind);
+}
+
+static void parameters_read(exodus_outline *o) {
+    o->title = copy_of(o->p.title);
+    for (int d = 0; d < o->p.dims && d < 3; d++)
+        o->coordinate[d] = copy_of(o->p.coordinate_names ? o->p.coordinate_names[d]
+                                                         : (const char *[]){"x", "y", "z"}[d]);
+    o->p.title = o->title;
+    o->p.coordinate_names = NULL;
+}
+
+static int records_read(const tutti_exodus *x, exodus_outline *o) {
+    const int n = tutti_exodus_qa_count(x);
+    const char *line;
+    o->qa = cli_malloc((size_t)n * sizeof *o->qa);
+    for (int i = 0; i < n; i++) {
+        tutti_exodus_qa q;
+        if (tutti_exodus_qa_get(x, i, &q) != TUTTI_OK) return cli_error_tutti();
+        const char *const text[4] = {q.program, q.version, q.date, q.time};
+        for (int k = 0; k < 4; k++) o->qa[i][k] = copy_of(text[k]);
+        o->qas++;
+    }
+    for (int i = 0; (line = tutti_exodus_info_line(x, i)); i++) {
+        o->line = cli_realloc(o->line, ((size_t)i + 1) * sizeof *o->line);
+        o->line[o->lines++] = cli_strdup(line);
+    }
+    return 0;
+}
+
+int exodus_outline_read(const tutti_exodus *x, exodus_outline *out) {
+    *out = (exodus_outline){.qas = 0};
+    if (tutti_exodus_parameters_get(x, &out->p) != TUTTI_OK) return cli_error_tutti();
+    parameters_read(out);
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++)
+        if (table_read(x, out, (tutti_exodus_kind)kind)) return 1;
+    return records_read(x, out);
+}
+
+/* ---- defining */
+
+static tutti_err kind_define(const exodus_outline *o, tutti_exodus *to, tutti_exodus_kind kind) {
+    const exodus_table *t = &o->of[kind];
+    tutti_err err = TUTTI_OK;
+    for (tutti_count i = 0; i < t->n && err == TUTTI_OK; i++) {
+        int named = 0;
+        for (int k = 0; t->attribute[i] && k < t->entity[i].attributes; k++)
+            named |= t->attribute[i][k][0] != '\0';
+        if (named)
+            err = tutti_exodus_attribute_names(to, kind, t->entity[i].id, t->entity[i].attributes,
+                                               (const char *const *)t->attribute[i]);
+    }
+    for (int k = 0; k < t->properties && t->n > 0 && err == TUTTI_OK; k++)
+        err = tutti_exodus_property(to, kind, t->property[k], t->value[k]);
+    if (t->variables > 0 && err == TUTTI_OK)
+        err = tutti_exodus_variables(to, kind, t->variables, (const char *const *)t->variable);
+    if (t->variables > 0 && t->n > 0 && kind >= TUTTI_EXODUS_ELEMENT_BLOCK && err == TUTTI_OK)
+        err = tutti_exodus_truth(to, kind, t->has);
+    return err;
+}
+
+static tutti_err entities_define(const exodus_outline *o, tutti_exodus *to) {
+    tutti_count n = 0;
+    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
+        n += o->of[kind].n;
+    tutti_exodus_entity *all = cli_malloc((size_t)n * sizeof *all);
+    n = 0;
+    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
+        for (tutti_count i = 0; i < o->of[kind].n; i++) {
+            all[n] = o->of[kind].entity[i];
+            all[n].entries = all[n].factors = all[n].list = 0; /* put_mesh finds them */
+            if (exodus_is_block(kind) &&
+                !all[n].topology[0]) { /* others forget those of empty ones */
+                all[n].topology = "EMPTY";
+                all[n].nodes = 1;
+            }
+            n++;
+        }
+    const tutti_err err = n > 0 ? tutti_exodus_define(to, n, all) : TUTTI_OK;
+    free(all);
+    return err;
+}
+
+int exodus_outline_define(const exodus_outline *o, tutti_exodus *to) {
+    tutti_exodus_parameters p = {.title = o->title,
+                                 .dims = o->p.dims,
+                                 .coordinate_names = (const char *const *)o->coordinate,
+                                 .node_attributes = o->p.node_attributes,
+                                 .has_order = o->p.has_order};
+    tutti_exodus_qa *qa = cli_malloc((size_t)o->qas * sizeof *qa);
+    for (int i = 0; i < o->qas; i++)
+        qa[i] = (tutti_exodus_qa){o->qa[i][0], o->qa[i][1], o->qa[i][2], o->qa[i][3]};
+    tutti_err err = tutti_exodus_init(to, &p);
+    if (err == TUTTI_OK) err = entities_define(o, to);
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS && err == TUTTI_OK; kind++)
+        err = kind_define(o, to, (tutti_exodus_kind)kind);
+    if (err == TUTTI_OK && o->qas) err = tutti_exodus_put_qa(to, o->qas, qa);
+    if (err == TUTTI_OK && o->lines)
+        err = tutti_exodus_put_info(to, o->lines, (const char *const *)o->line);
+    free(qa);
+    return err == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
+/* ---- freeing */
+
+static void table_free(exodus_table *t) {
+    for (tutti_count i = 0; i < t->n; i++) {
+        for (int k = 0; t->attribute[i] && k < t->entity[i].attributes; k++)
+            free(t->attribute[i][k]);
+        free(t->attribute[i]);
+        free((char *)(uintptr_t)t->entity[i].name);
+        free((char *)(uintptr_t)t->entity[i].topology);
+    }
+    for (int k = 0; k < t->variables; k++) free(t->variable[k]);
+    for (int k = 0; k < t->properties; k++) {
+        free(t->property[k]);
+        free(t->value[k]);
+    }
+    free(t->entity);
+    free(t->attribute);
+    free(t->variable);
+    free(t->has);
+    free(t->property);
+    free(t->value);
+}
+
+void exodus_outline_free(exodus_outline *o) {
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) table_free(&o->of[kind]);
+    for (int i = 0; i < o->qas; i++)
+        for (int k = 0; k < 4; k++) free(o->qa[i][k]);
+    for (int i = 0; i < o->lines; i++) free(o->line[i]);
+    for (int d = 0; d < 3; d++) free(o->coordinate[d]);
+    free(o->qa);
+    free(o->line);
+    free(o->title);
+    *o = (exodus_outline){.qas = 0};
+}

@@ -1,0 +1,117 @@
+/* Outlines as bytes, for other ranks.  Both sides are this program: nothing is checked.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/cmd_exodus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One walk through an outline does both: packing, what it is given goes into the bytes; unpacking, what
+ * it finds there goes where it is given. */
+typedef struct {
+    char *bytes;
+    size_t n, room, at;
+    int unpacks;
+} parcel;
+
+static void move(parcel *p, void *what, size_t n) {
+    if (p->unpacks) {
+        memcpy(what, p->bytes + p->at, n);
+        p->at += n;
+        return;
+    }
+    if (p->n + n > p->room) {
+        p->room = 2 * (p->n + n) + 4096;
+        p->bytes = cli_realloc(p->bytes, p->room);
+    }
+    if (n > 0) memcpy(p->bytes + p->n, what, n);
+    p->n += n;
+}
+
+static void move_text(parcel *p, char **text) {
+    size_t n = p->unpacks ? 0 : strlen(*text);
+    move(p, &n, sizeof n);
+    if (p->unpacks) {
+        *text = cli_malloc(n + 1);
+        (*text)[n] = '\0';
+    }
+    move(p, *text, n);
+}
+
+static void move_texts(parcel *p, int *n, char ***texts) {
+    move(p, n, sizeof *n);
+    if (p->unpacks) *texts = cli_malloc((size_t)*n * sizeof **texts);
+    for (int i = 0; i < *n; i++) move_text(p, &(*texts)[i]);
+}
+
+static void move_entity(parcel *p, exodus_outline *o, exodus_table *t, tutti_count i) {
+    tutti_exodus_entity e = {.id = 0};
+    char *name = NULL, *topology = NULL;
+    if (!p->unpacks) {
+        e = t->entity[i];
+        name = (char *)(uintptr_t)e.name;
+        topology = (char *)(uintptr_t)e.topology;
+    }
+    move(p, &e, sizeof e);
+    move_text(p, &name);
+    move_text(p, &topology);
+    if (p->unpacks) {
+        e.name = name;
+        e.topology = topology;
+        exodus_outline_add(o, &e);
+        free(name);
+        free(topology);
+    }
+    int names = !p->unpacks && t->attribute[i] ? e.attributes : 0;
+    char **list = p->unpacks ? NULL : t->attribute[i];
+    move_texts(p, &names, &list);
+    if (p->unpacks && names > 0)
+        t->attribute[i] = list;
+    else if (p->unpacks)
+        free(list);
+}
+
+static void move_table(parcel *p, exodus_outline *o, int kind) {
+    exodus_table *t = &o->of[kind];
+    tutti_count n = t->n;
+    move(p, &n, sizeof n);
+    for (tutti_count i = 0; i < n; i++) move_entity(p, o, t, i);
+    move_texts(p, &t->variables, &t->variable);
+    size_t room = 1;
+    while (room <= (size_t)n) room *= 2;
+    if (p->unpacks && t->variables > 0) t->has = cli_malloc(room * (size_t)t->variables);
+    move(p, t->has, (size_t)(n * t->variables));
+    move_texts(p, &t->properties, &t->property);
+    if (p->unpacks) t->value = cli_malloc((size_t)t->properties * sizeof *t->value);
+    for (int k = 0; k < t->properties; k++) {
+        if (p->unpacks) t->value[k] = cli_malloc(room * sizeof *t->value[k]);
+        move(p, t->value[k], (size_t)n * sizeof *t->value[k]);
+    }
+}
+
+static void move_outline(parcel *p, exodus_outline *o) {
+    move(p, &o->p, sizeof o->p);
+    move_text(p, &o->title);
+    for (int d = 0; d < o->p.dims && d < 3; d++) move_text(p, &o->coordinate[d]);
+    o->p.title = o->title;
+    o->p.coordinate_names = NULL;
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) move_table(p, o, kind);
+    move(p, &o->qas, sizeof o->qas);
+    if (p->unpacks) o->qa = cli_malloc((size_t)o->qas * sizeof *o->qa);
+    for (int i = 0; i < o->qas; i++)
+        for (int k = 0; k < 4; k++) move_text(p, &o->qa[i][k]);
+    move_texts(p, &o->lines, &o->line);
+}
+
+void *exodus_outline_pack(const exodus_outline *o, size_t *bytes_out) {
+    parcel p = {.bytes = NULL};
+    exodus_outline copy = *o; /* of its first level: packing changes none of it */
+    move_outline(&p, &copy);
+    *bytes_out = p.n;
+    return p.bytes;
+}
+
+void exodus_outline_unpack(const void *bytes, exodus_outline *out) {
+    parcel p = {.bytes = (char *)(uintptr_t)bytes, .unpacks = 1};
+    *out = (exodus_outline){.qas = 0};
+    move_outline(&p, out);
+}

@@ -1,0 +1,184 @@
+/* What two files have in common: items of both go to the rank that looks after their range of ids, and there
+ * meet.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/cmd_exodus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- there */
+
+static int rank_of(const cli_world *w, const int64_t range[2], int64_t id) {
+    const __int128 wide = (__int128)range[1] - range[0] + 1;
+    return (int)(((__int128)id - range[0]) * w->ranks / wide);
+}
+
+static void range_find(const cli_world *w, const exodus_item *items, tutti_count n,
+                       int64_t range[2]) {
+    int64_t mine[2] = {INT64_MAX, INT64_MAX}, all[2]; /* the least, and minus the largest */
+    for (tutti_count i = 0; i < n; i++) {
+        if (items[i].id < mine[0]) mine[0] = items[i].id;
+        if (-items[i].id < mine[1]) mine[1] = -items[i].id;
+    }
+    MPI_Allreduce(mine, all, 2, MPI_INT64_T, MPI_MIN, w->comm);
+    range[0] = all[0];
+    range[1] = -all[1];
+}
+
+/* Counts of what goes to and comes from each rank, with where it begins. */
+typedef struct {
+    int *send, *send_at, *get, *get_at;
+    tutti_count got;
+} traffic;
+
+static void traffic_make(const cli_world *w, traffic *t) {
+    const size_t n = (size_t)w->ranks;
+    t->send = cli_malloc(4 * n * sizeof *t->send);
+    memset(t->send, 0, 4 * n * sizeof *t->send);
+    t->send_at = t->send + n;
+    t->get = t->send + 2 * n;
+    t->get_at = t->send + 3 * n;
+}
+
+static void traffic_agree(const cli_world *w, traffic *t) {
+    MPI_Alltoall(t->send, 1, MPI_INT, t->get, 1, MPI_INT, w->comm);
+    t->got = t->get[0];
+    for (int r = 1; r < w->ranks; r++) {
+        t->send_at[r] = t->send_at[r - 1] + t->send[r - 1];
+        t->get_at[r] = t->get_at[r - 1] + t->get[r - 1];
+        t->got += t->get[r];
+    }
+}
+
+static void *exchange(const cli_world *w, const traffic *t, const void *what, MPI_Datatype type,
+                      size_t size) {
+    void *got = cli_malloc((size_t)t->got * size);
+    MPI_Alltoallv(what, t->send, t->send_at, type, got, t->get, t->get_at, type, w->comm);
+    return got;
+}
+
+/* Items in the order of the ranks that they go to, and their factors likewise. */
+static exodus_item *sort_out(const cli_world *w, const exodus_item *items, tutti_count n,
+                             const double *factor, double **factor_out, traffic *ti, traffic *tf) {
+    int64_t range[2];
+    exodus_item *out = cli_malloc((size_t)n * sizeof *out);
+    tutti_count all = 0;
+    range_find(w, items, n, range);
+    for (tutti_count i = 0; i < n; i++) {
+        const int r = rank_of(w, range, items[i].id);
+        ti->send[r]++;
+        tf->send[r] += items[i].factors;
+        all += items[i].factors;
+    }
+    traffic_agree(w, ti);
+    traffic_agree(w, tf);
+    int *next = cli_malloc(2 * (size_t)w->ranks * sizeof *next), *next_f = next + w->ranks;
+    memcpy(next, ti->send_at, (size_t)w->ranks * sizeof *next);
+    memcpy(next_f, tf->send_at, (size_t)w->ranks * sizeof *next);
+    *factor_out = cli_malloc((size_t)all * sizeof **factor_out);
+    for (tutti_count i = 0, from = 0; i < n; i++) {
+        const int r = rank_of(w, range, items[i].id);
+        out[next[r]++] = items[i];
+        for (int k = 0; k < items[i].factors; k++) (*factor_out)[next_f[r]++] = factor[from++];
+    }
+    free(next);
+    return out;
+}
+
+/* ---- and here */
+
+static int by_key(const void *a, const void *b) {
+    const exodus_item *x = a, *y = b;
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
+    if (x->id != y->id) return x->id < y->id ? -1 : 1;
+    if (x->side != y->side) return x->side < y->side ? -1 : 1;
+    if (x->file != y->file) return x->file - y->file;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static int same_key(const exodus_item *x, const exodus_item *y) {
+    return x->group == y->group && x->id == y->id && x->side == y->side;
+}
+
+static void pair_up(const exodus_item *items, tutti_count n, exodus_pairs *out) {
+    out->v = cli_malloc((size_t)n * sizeof *out->v);
+    for (tutti_count i = 0; i < n; i++) {
+        const exodus_item *x = &items[i];
+        const int again = i > 0 && same_key(x, x - 1);
+        if (again && x->file == x[-1].file) {
+            if (out->twice[x->file]++ == 0) out->twice_id[x->file] = x->id;
+            continue;
+        }
+        exodus_pair *p = &out->v[again ? out->n - 1 : out->n++];
+        if (!again)
+            *p = (exodus_pair){.group = x->group, .id = x->id, .side = x->side, .place = {-1, -1}};
+        p->place[x->file] = x->place;
+        p->factors[x->file] = x->factors;
+        p->at[x->file] = x->at;
+    }
+}
+
+void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, const double *factor,
+                       exodus_pairs *out) {
+    traffic ti, tf;
+    double *sorted_factor = NULL;
+    MPI_Datatype type;
+    *out = (exodus_pairs){.n = 0};
+    traffic_make(w, &ti);
+    traffic_make(w, &tf);
+    exodus_item *sorted = sort_out(w, items, n, factor, &sorted_factor, &ti, &tf);
+    MPI_Type_contiguous((int)sizeof *sorted, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    exodus_item *got = exchange(w, &ti, sorted, type, sizeof *sorted);
+    out->factor = exchange(w, &tf, sorted_factor, MPI_DOUBLE, sizeof *sorted_factor);
+    MPI_Type_free(&type);
+    for (tutti_count i = 0, at = 0; i < ti.got; at += got[i++].factors) got[i].at = at;
+    if (ti.got > 0) qsort(got, (size_t)ti.got, sizeof *got, by_key);
+    pair_up(got, ti.got, out);
+    free(got);
+    free(sorted);
+    free(sorted_factor);
+    free(ti.send);
+    free(tf.send);
+}
+
+void exodus_pairs_free(exodus_pairs *p) {
+    free(p->v);
+    free(p->factor);
+    *p = (exodus_pairs){.n = 0};
+}
+
+/* ---- ids of places */
+
+static int has_ids(const tutti_exodus *x, int kind) {
+    tutti_exodus_parameters p;
+    if (tutti_exodus_parameters_get(x, &p) != TUTTI_OK) return 1;
+    return kind == TUTTI_EXODUS_NODAL           ? p.has_node_ids
+           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p.has_element_ids
+           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p.has_edge_ids
+                                                : p.has_face_ids;
+}
+
+/* From the least of the places to the largest, in one piece: those of a rank lie close together. */
+int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *places,
+                  int64_t *ids_out) {
+    tutti_count low = n > 0 ? places[0] : 0, high = low;
+    for (tutti_count i = 0; i < n; i++) {
+        if (places[i] < low) low = places[i];
+        if (places[i] > high) high = places[i];
+        ids_out[i] = places[i] + 1;
+    }
+    if (!has_ids(x, kind)) return 0;
+    const tutti_count span = n > 0 ? high - low + 1 : 0;
+    int64_t *ids = cli_malloc((size_t)span * sizeof *ids);
+    const tutti_exodus_array a = {.what = TUTTI_EXODUS_IDS,
+                                  .kind = (tutti_exodus_kind)kind,
+                                  .first = low,
+                                  .n = span,
+                                  .type = TUTTI_INT64,
+                                  .buf = ids};
+    const tutti_err err = tutti_exodus_get_arrays(x, 1, &a);
+    for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) ids_out[i] = ids[places[i] - low];
+    free(ids);
+    return err == TUTTI_OK ? 0 : cli_error_tutti();
+}

@@ -1,0 +1,240 @@
+/* tutti exodus split: one file becomes NAME.e.N.R, for programs that want a file for each process.   Pieces are
+ * dealt out to the ranks of this command in order; each reads what is in its pieces, and writes them by itself.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPEN_AT_ONCE = 200 }; /* pieces that a rank has open; for more the steps are read again */
+
+typedef struct {
+    exodus_subset subset;
+    tutti_exodus *x;
+    exodus_results results;
+} piece;
+
+typedef struct {
+    const cli_world *world;
+    const exodus_config *config;
+    tutti_exodus *from;
+    exodus_outline o;
+    const tutti_exodus_mesh *mesh;
+    int *part;      /* [elements of this rank] */
+    int first, end; /* pieces of this rank */
+    exodus_results results;
+    piece *open;
+    int opens;
+} division;
+
+/* The first piece of a rank: piece p is of rank p * ranks / pieces. */
+static int first_of(const division *d, int rank) {
+    const int64_t n = d->config->parts, r = d->world->ranks;
+    return (int)((rank * n + r - 1) / r);
+}
+
+static char *piece_path(const exodus_config *c, int r) {
+    static const char *const endings[] = {".e", ".exo", ".ex2", ".exoII", ".g", ".gen"};
+    const char *base = c->out ? c->out : c->path[0];
+    const char *slash = strrchr(base, '/'), *dot = strrchr(slash ? slash : base, '.');
+    int known = 0, digits = 1;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        known |= dot && strcmp(dot, endings[i]) == 0;
+    for (int n = c->parts; n >= 10; n /= 10) digits++;
+    return cli_format("%s%s.%d.%0*d", base, known ? "" : ".e", c->parts, digits, r);
+}
+
+/* ---- which piece the rank's elements are in */
+
+static int deal(division *d, const exodus_parts *p) {
+    int *rank = cli_malloc((size_t)p->n * sizeof *rank);
+    for (tutti_count i = 0; i < p->n; i++)
+        rank[i] = (int)((int64_t)p->part[i] * d->world->ranks / d->config->parts);
+    const tutti_exodus_deal how = {
+        .by = TUTTI_EXODUS_BY_LIST, .first = p->first, .n = p->n, .rank = rank};
+    const tutti_err err = tutti_exodus_get_mesh(d->from, &how, &d->mesh);
+    free(rank);
+    return err == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
+/* Pieces of all elements in the order of the file, on every rank. */
+static int *gather(const division *d, const exodus_parts *p) {
+    const cli_world *w = d->world;
+    int *counts = cli_malloc(2 * (size_t)w->ranks * sizeof *counts), *at = counts + w->ranks, n = 0;
+    const int mine = (int)p->n;
+    MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, w->comm);
+    for (int r = 0; r < w->ranks; n += counts[r++]) at[r] = n;
+    int *all = cli_malloc((size_t)n * sizeof *all);
+    MPI_Allgatherv(p->part, mine, MPI_INT, all, counts, at, MPI_INT, w->comm);
+    free(counts);
+    return all;
+}
+
+static int parts_know(division *d, const exodus_parts *p) {
+    const exodus_table *t = &d->o.of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    int *all = gather(d, p);
+    tutti_count n = 0, before = 0;
+    tutti_err err = TUTTI_OK;
+    for (tutti_count b = 0; b < t->n; b++) n += d->mesh->blocks[b].n;
+    d->part = cli_malloc((size_t)n * sizeof *d->part);
+    n = 0;
+    for (tutti_count b = 0; b < t->n && err == TUTTI_OK; before += t->entity[b++].entries) {
+        const tutti_exodus_elements *e = &d->mesh->blocks[b];
+        const tutti_decomposition_spec spec = {.kind = TUTTI_BY_VALUE, .n = e->n, .ids = e->ids};
+        tutti_count *at = cli_malloc((size_t)e->n * sizeof *at);
+        tutti_decomposition *entries = NULL;
+        err = tutti_exodus_decomposition(d->from, TUTTI_EXODUS_ELEMENT_BLOCK, t->entity[b].id,
+                                         &spec, &entries);
+        if (err == TUTTI_OK) err = tutti_decomposition_positions(entries, at);
+        for (tutti_count i = 0; i < e->n && err == TUTTI_OK; i++)
+            d->part[n++] = all[before + at[i]];
+        tutti_decomposition_free(&entries);
+        free(at);
+    }
+    free(all);
+    return err == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
+/* ---- pieces */
+
+static int piece_create(division *d, int r, piece *p) {
+    tutti_exodus_options opt;
+    char *path = piece_path(d->config, r);
+    exodus_options_of(d->config, &opt);
+    opt.sidecar = 0;
+    opt.level = TUTTI_VISIBLE;
+    *p = (piece){.x = NULL};
+    exodus_subset_make(&d->o, d->mesh, d->part, r, r == d->first, &p->subset);
+    exodus_results_make(&d->o, &p->subset.mesh, &p->results);
+    int failed = tutti_exodus_create(MPI_COMM_SELF, path, &opt, &p->x) != TUTTI_OK;
+    if (failed) cli_error_tutti();
+    if (!failed) failed = exodus_outline_define(&d->o, p->x);
+    if (!failed && tutti_exodus_put_mesh(p->x, &p->subset.mesh) != TUTTI_OK)
+        failed = cli_error_tutti();
+    free(path);
+    return failed;
+}
+
+static int piece_close(piece *p) {
+    const int failed = p->x && tutti_exodus_close(&p->x) != TUTTI_OK && cli_error_tutti();
+    exodus_subset_free(&p->subset);
+    exodus_results_free(&p->results);
+    return failed;
+}
+
+static int piece_step(const division *d, piece *p, double time) {
+    for (tutti_count i = 0; i < d->results.n; i++) {
+        const tutti_exodus_field *f = &d->results.field[i];
+        const double *from = f->buf;
+        double *to = p->results.field[i].buf;
+        const tutti_count n = p->results.count[i];
+        if (f->kind == TUTTI_EXODUS_GLOBAL)
+            memcpy(to, from, (size_t)n * sizeof *to);
+        else
+            for (tutti_count k = 0; k < n; k++)
+                to[k] = from[p->subset.entry[f->kind][d->results.entry[i]][k]];
+    }
+    tutti_err err = tutti_exodus_begin(p->x, time);
+    if (err == TUTTI_OK && p->results.n > 0)
+        err = tutti_exodus_put(p->x, p->results.n, p->results.field);
+    if (err == TUTTI_OK) err = tutti_exodus_commit(p->x);
+    return err == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
+/* Pieces from ... to - 1 of this rank with all steps; perhaps none. */
+static int batch_write(division *d, int from, int to, tutti_count first, tutti_count last) {
+    int failed = 0;
+    d->opens = 0;
+    for (int r = from; r < to && !failed; r++) failed = piece_create(d, r, &d->open[d->opens++]);
+    failed = cli_agree(d->world, failed);
+    for (tutti_count s = first; s <= last && !failed; s++) {
+        double time = 0;
+        tutti_err err = tutti_exodus_times(d->from, s, 1, &time);
+        if (err == TUTTI_OK && d->results.n > 0)
+            err = tutti_exodus_get(d->from, s, d->results.n, d->results.field);
+        if (err != TUTTI_OK) failed = cli_error_tutti();
+        for (int i = 0; i < d->opens && !failed; i++) failed = piece_step(d, &d->open[i], time);
+        failed = cli_agree(d->world, failed);
+    }
+    for (int i = 0; i < d->opens; i++)
+        if (piece_close(&d->open[i])) failed = 1;
+    return cli_agree(d->world, failed);
+}
+
+static int pieces_write(division *d) {
+    const int most = (d->config->parts + d->world->ranks - 1) / d->world->ranks;
+    tutti_count first = 1, last = 0;
+    int failed = exodus_steps_chosen(d->config, tutti_exodus_steps(d->from), &first, &last);
+    d->open = cli_malloc((size_t)(most < OPEN_AT_ONCE ? most : OPEN_AT_ONCE) * sizeof *d->open);
+    exodus_results_make(&d->o, d->mesh, &d->results);
+    for (int at = 0; at < most && !failed; at += OPEN_AT_ONCE) {
+        int from = d->first + at, to = from + OPEN_AT_ONCE;
+        if (from > d->end) from = d->end;
+        if (to > d->end) to = d->end;
+        failed = batch_write(d, from, to, first, last);
+    }
+    return failed;
+}
+
+/* ---- all of it */
+
+static void simplify(division *d) {
+    const int maps = d->o.p.has_order;
+    int left = 0;
+    for (int kind = TUTTI_EXODUS_NODE_MAP; kind <= TUTTI_EXODUS_FACE_MAP; kind++) {
+        left += d->o.of[kind].n > 0;
+        d->o.of[kind].n = 0;
+    }
+    d->o.p.has_order = 0;
+    if ((left || maps) && d->world->rank == 0)
+        fprintf(stderr, "tutti exodus split: additional maps are left out\n");
+}
+
+static void report(const division *d) {
+    char *path = piece_path(d->config, 0);
+    if (d->world->rank == 0 && d->config->json) {
+        printf("{\"first\": ");
+        cli_json_string(stdout, path);
+        printf(", \"pieces\": %d}\n", d->config->parts);
+    } else if (d->world->rank == 0) {
+        printf("%s: the first of %d pieces\n", path, d->config->parts);
+    }
+    free(path);
+}
+
+static int split(const cli_world *w, const exodus_config *config) {
+    division d = {.world = w, .config = config};
+    exodus_parts p = {.n = 0};
+    if (tutti_exodus_open(w->comm, config->path[0], TUTTI_READ, NULL, &d.from) != TUTTI_OK)
+        return cli_error_tutti();
+    d.first = first_of(&d, w->rank);
+    d.end = first_of(&d, w->rank + 1);
+    int failed = exodus_outline_read(d.from, &d.o) ||
+                 exodus_parts_find(w, config, d.from, &d.o, &p) || deal(&d, &p) ||
+                 parts_know(&d, &p);
+    const tutti_count maps[4] = {d.o.of[TUTTI_EXODUS_NODE_MAP].n,
+                                 d.o.of[TUTTI_EXODUS_ELEMENT_MAP].n,
+                                 d.o.of[TUTTI_EXODUS_EDGE_MAP].n, d.o.of[TUTTI_EXODUS_FACE_MAP].n};
+    if (!failed) {
+        simplify(&d);
+        failed = pieces_write(&d);
+        for (int i = 0; i < 4; i++) d.o.of[TUTTI_EXODUS_NODE_MAP + i].n = maps[i];
+    }
+    if (!failed) report(&d);
+    free(p.part);
+    free(d.part);
+    free(d.open);
+    exodus_results_free(&d.results);
+    exodus_outline_free(&d.o);
+    (void)tutti_exodus_close(&d.from);
+    return failed;
+}
+
+/* Every rank has a piece at least; others look on. */
+int exodus_split(const cli_world *w, const exodus_config *config) {
+    cli_world some;
+    cli_world_first(w, config->parts < w->ranks ? config->parts : w->ranks, &some);
+    const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && split(&some, config));
+    cli_world_free(&some);
+    return failed ? EXODUS_TROUBLE : CLI_OK;
+}

@@ -1,0 +1,296 @@
+/* tutti export --vtk of an Exodus file: VTK's unstructured grids (.vtu), one a step, and a collection with their
+ * times (.pvd).   Numbers are appended raw, in the byte order of this machine.   With several ranks each writes a
+ * piece of every step, and a small file (.pvtu) names the pieces.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/vtk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POLYGON = 7, POLYHEDRON = 42, MOST = 27 };
+
+typedef struct {
+    const cli_world *world;
+    const exodus_config *config;
+    tutti_exodus *x;
+    exodus_outline o;
+    const tutti_exodus_mesh *m;
+    exodus_results results;
+    vtk_grid grid;
+    char *prefix;
+    int files;
+} export;
+
+/* ---- cells */
+
+static int is(const tutti_exodus_entity *e, const char *topology) {
+    return exodus_topology_is(e->topology, topology);
+}
+
+/* The face with this place among all faces of the rank: its nodes. */
+static const tutti_count *face_of(const export *k, tutti_count place, tutti_count *n) {
+    const exodus_table *t = &k->o.of[TUTTI_EXODUS_FACE_BLOCK];
+    for (tutti_count b = 0; b < t->n; place -= k->m->face_blocks[b++].n) {
+        const tutti_exodus_elements *f = &k->m->face_blocks[b];
+        if (place >= f->n) continue;
+        const tutti_count first = f->start ? f->start[place] : place * t->entity[b].nodes;
+        *n = f->start ? f->start[place + 1] - first : t->entity[b].nodes;
+        return f->nodes + first;
+    }
+    *n = 0;
+    return NULL;
+}
+
+/* A polyhedron: its faces in a stream, and its nodes, each once. */
+static void polyhedron_add(const export *k, const tutti_exodus_elements *b, tutti_count i,
+                           vtk_numbers *cell, vtk_numbers *faces) {
+    const size_t begin = cell->n;
+    vtk_number(faces, b->start[i + 1] - b->start[i]);
+    for (tutti_count f = b->start[i]; f < b->start[i + 1]; f++) {
+        tutti_count n = 0;
+        const tutti_count *node = face_of(k, b->nodes[f], &n);
+        vtk_number(faces, n);
+        for (tutti_count j = 0; j < n; j++) {
+            size_t at = begin;
+            vtk_number(faces, node[j]);
+            while (at < cell->n && cell->v[at] != node[j]) at++;
+            if (at == cell->n) vtk_number(cell, node[j]);
+        }
+    }
+}
+
+/* VTK's cell of a block.  -1: there are no elements; -2 and a message: VTK has none */
+static int type_of(const export *k, tutti_count b) {
+    const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
+    int nodes, order[MOST];
+    if (k->m->blocks[b].n == 0) return -1;
+    const int type = is(e, "nsided")   ? POLYGON
+                     : is(e, "nfaced") ? POLYHEDRON
+                                       : exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
+    if (type >= 0) return type;
+    cli_error("element block %lld: VTK has no cell for %s with %d nodes", (long long)e->id,
+              e->topology, e->nodes);
+    return -2;
+}
+
+static void element_add(const export *k, tutti_count number, tutti_count i, vtk_numbers *cell,
+                        vtk_numbers *faces) {
+    const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[number];
+    const tutti_exodus_elements *b = &k->m->blocks[number];
+    int nodes = 0, order[MOST];
+    if (is(e, "nfaced")) {
+        polyhedron_add(k, b, i, cell, faces);
+    } else if (is(e, "nsided")) {
+        for (tutti_count j = b->start[i]; j < b->start[i + 1]; j++) vtk_number(cell, b->nodes[j]);
+    } else {
+        (void)exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
+        for (int j = 0; j < nodes; j++) vtk_number(cell, b->nodes[i * e->nodes + order[j]]);
+    }
+}
+
+static void cells_fill(export *k, const int *type, int polyhedra) {
+    const exodus_table *t = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    vtk_grid *g = &k->grid;
+    vtk_numbers cell = {.n = 0}, faces = {.n = 0}, offset = {.n = 0}, face_offset = {.n = 0};
+    unsigned char *types = vtk_add(g, "Cells", "types", "UInt8", 1, g->cells);
+    int32_t *block = vtk_add(g, "CellData", "ObjectId", "Int32", 1, g->cells);
+    int64_t *id = vtk_add(g, "CellData", "GlobalElementId", "Int64", 1, g->cells);
+    for (tutti_count b = 0, c = 0; b < t->n; b++)
+        for (tutti_count i = 0; i < k->m->blocks[b].n; i++, c++) {
+            element_add(k, b, i, &cell, &faces);
+            vtk_number(&offset, (int64_t)cell.n);
+            vtk_number(&face_offset, type[b] == POLYHEDRON ? (int64_t)faces.n : -1);
+            types[c] = (unsigned char)type[b];
+            block[c] = (int32_t)t->entity[b].id;
+            id[c] = k->m->blocks[b].ids ? k->m->blocks[b].ids[i] : c + 1;
+        }
+    vtk_add_numbers(g, "connectivity", &cell);
+    vtk_add_numbers(g, "offsets", &offset);
+    if (polyhedra) {
+        vtk_add_numbers(g, "faces", &faces);
+        vtk_add_numbers(g, "faceoffsets", &face_offset);
+    }
+    free(faces.v);
+    free(face_offset.v);
+}
+
+static int cells_make(export *k) {
+    const exodus_table *t = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    int *type = cli_malloc((size_t)t->n * sizeof *type), polyhedra = 0, failed = 0;
+    for (tutti_count b = 0; b < t->n && !failed; b++) {
+        type[b] = type_of(k, b);
+        failed = type[b] == -2;
+        k->grid.cells += k->m->blocks[b].n;
+        polyhedra |= type[b] == POLYHEDRON;
+    }
+    if (!failed) cells_fill(k, type, polyhedra);
+    free(type);
+    return failed;
+}
+
+/* ---- results: what an element has not is NaN */
+
+static void variables_add(export *k, int kind, const char *section, tutti_count n) {
+    const exodus_table *t = &k->o.of[kind];
+    for (int v = 0; v < t->variables; v++)
+        if (exodus_wanted(k->config, t->variable[v])) {
+            (void)vtk_add(&k->grid, section, t->variable[v], "Float64", 1, n);
+            k->grid.array[k->grid.arrays - 1].variable = v;
+        }
+}
+
+/* The result of a variable of an entity; NULL: it has none. */
+static const double *result_of(const export *k, int kind, tutti_count number, int variable) {
+    for (tutti_count i = 0; i < k->results.n; i++)
+        if ((int)k->results.field[i].kind == kind && k->results.entry[i] == number &&
+            k->results.variable[i] == variable)
+            return k->results.field[i].buf;
+    return NULL;
+}
+
+static void results_take(export *k) {
+    for (int a = 0; a < k->grid.arrays; a++) {
+        vtk_array *x = &k->grid.array[a];
+        double *to = x->data;
+        if (x->variable < 0) continue;
+        if (strcmp(x->section, "PointData") == 0) {
+            const double *from = result_of(k, TUTTI_EXODUS_NODAL, 0, x->variable);
+            if (x->bytes > 0) memcpy(to, from, x->bytes);
+            continue;
+        }
+        tutti_count c = 0;
+        for (tutti_count b = 0; b < k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].n; b++) {
+            const double *from = result_of(k, TUTTI_EXODUS_ELEMENT_BLOCK, b, x->variable);
+            for (tutti_count i = 0; i < k->m->blocks[b].n; i++)
+                to[c++] = from ? from[i] : (double)NAN;
+        }
+    }
+}
+
+/* ---- files */
+
+static void told(export *k, const char *path) {
+    if (k->world->rank != 0) return;
+    if (k->config->json) {
+        if (k->files) printf(", ");
+        cli_json_string(stdout, path);
+    } else {
+        printf("%s\n", path);
+    }
+    k->files++;
+}
+
+/* A grid of all ranks: one file, or one of each and one that names them.  The path is to be freed. */
+static int grid_write(export *k, const vtk_grid *g, const char *stem, char **path_out) {
+    const int several = k->world->ranks > 1;
+    char *path = cli_format(several ? "%s.pvtu" : "%s.vtu", stem);
+    char *mine = several ? cli_format("%s-p%d.vtu", stem, k->world->rank) : cli_strdup(path);
+    int failed = vtk_write(g, mine);
+    if (!failed && several && k->world->rank == 0)
+        failed = vtk_write_pieces(g, path, stem, k->world->ranks);
+    failed = cli_agree(k->world, failed);
+    if (!failed) told(k, path);
+    free(mine);
+    *path_out = path;
+    return failed;
+}
+
+static int step_write(export *k, tutti_count step, char **path_out) {
+    *path_out = NULL;
+    if (k->results.n > 0 &&
+        tutti_exodus_get(k->x, step, k->results.n, k->results.field) != TUTTI_OK)
+        return cli_error_tutti();
+    results_take(k);
+    char *stem = cli_format("%s-%04lld", k->prefix, (long long)step);
+    const int failed = grid_write(k, &k->grid, stem, path_out);
+    free(stem);
+    return failed;
+}
+
+static int collection_write(export *k, FILE *f, tutti_count first, tutti_count last) {
+    int failed = 0;
+    if (f) vtk_head(f, "Collection");
+    if (f) fputs("  <Collection>\n", f);
+    for (tutti_count s = first; s <= last && !failed; s++) {
+        double time = 0;
+        char *path = NULL;
+        if (tutti_exodus_times(k->x, s, 1, &time) != TUTTI_OK) return cli_error_tutti();
+        failed = step_write(k, s, &path);
+        if (f && path) {
+            fprintf(f, "    <DataSet timestep=\"%.17g\" part=\"0\" file=\"", time);
+            cli_xml_text(f, vtk_base(path));
+            fputs("\"/>\n", f);
+        }
+        free(path);
+    }
+    if (f) fputs("  </Collection>\n</VTKFile>\n", f);
+    return failed;
+}
+
+static int steps_write(export *k) {
+    tutti_count first = 1, last = 0;
+    char *path = NULL;
+    if (exodus_steps_chosen(k->config, tutti_exodus_steps(k->x), &first, &last)) return 1;
+    if (last < first) { /* the mesh alone */
+        const int failed = grid_write(k, &k->grid, k->prefix, &path);
+        free(path);
+        return failed;
+    }
+    path = cli_format("%s.pvd", k->prefix);
+    FILE *f = k->world->rank == 0 ? cli_output_open(path) : NULL;
+    int failed = cli_agree(k->world, k->world->rank == 0 && !f);
+    if (!failed) failed = collection_write(k, f, first, last);
+    if (f && cli_output_close(f, path)) failed = 1;
+    failed = cli_agree(k->world, failed);
+    if (!failed) told(k, path);
+    free(path);
+    return failed;
+}
+
+static int sets_write(export *k) {
+    vtk_grid g;
+    char *stem = cli_format("%s-sets", k->prefix), *path = NULL;
+    int failed = vtk_sets(&k->o, k->m, &g);
+    if (!failed) failed = grid_write(k, &g, stem, &path);
+    vtk_free(&g);
+    free(path);
+    free(stem);
+    return failed;
+}
+
+static int grid_make(export *k) {
+    const tutti_exodus_deal deal = {.by = TUTTI_EXODUS_BY_ORDER};
+    if (exodus_outline_read(k->x, &k->o)) return 1;
+    if (tutti_exodus_get_mesh(k->x, &deal, &k->m) != TUTTI_OK) return cli_error_tutti();
+    vtk_points(&k->o, k->m, &k->grid);
+    int64_t *id = vtk_add(&k->grid, "PointData", "GlobalNodeId", "Int64", 1, k->m->nodes);
+    for (tutti_count i = 0; i < k->m->nodes; i++)
+        id[i] = k->m->node_ids ? k->m->node_ids[i] : i + 1;
+    if (cli_agree(k->world, cells_make(k))) return 1;
+    exodus_results_make(&k->o, k->m, &k->results);
+    variables_add(k, TUTTI_EXODUS_NODAL, "PointData", k->m->nodes);
+    variables_add(k, TUTTI_EXODUS_ELEMENT_BLOCK, "CellData", k->grid.cells);
+    return 0;
+}
+
+int exodus_export_vtk(const cli_world *w, const exodus_config *config) {
+    export k = {.world = w, .config = config};
+    const char *path = config->path[0];
+    const int n = (int)strlen(path), e = n > 2 && strcmp(path + n - 2, ".e") == 0;
+    if (tutti_exodus_open(w->comm, path, TUTTI_READ, NULL, &k.x) != TUTTI_OK)
+        return cli_error_tutti(), EXODUS_TROUBLE;
+    k.prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", n - 2 * e, path);
+    const int talks = w->rank == 0 && config->json;
+    int failed = grid_make(&k);
+    if (talks && !failed) printf("{\"files\": [");
+    if (!failed) failed = steps_write(&k);
+    if (!failed && config->sets) failed = sets_write(&k);
+    if (talks && !failed) printf("]}\n");
+    vtk_free(&k.grid);
+    free(k.prefix);
+    exodus_results_free(&k.results);
+    exodus_outline_free(&k.o);
+    (void)tutti_exodus_close(&k.x);
+    return failed ? EXODUS_TROUBLE : CLI_OK;
+}

@@ -1,0 +1,52 @@
+/* tutti exodus join: what its parts share.
+ *
+ *   names         NAME.e.N.R: all of them, and no other                     exodus_join_names.c
+ *   agreement     one outline of all pieces, steps, coordinates of copies   exodus_join_agree.c
+ *   together      the pieces of a rank as one mesh                          exodus_join_mesh.c
+ *   all of it                                                               exodus_join.c
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_EXODUS_JOIN_H
+#define TUTTI_CLI_EXODUS_JOIN_H
+
+#include "exodus/cmd_exodus.h"
+
+/* One file of a process. */
+typedef struct exodus_piece {
+    const char *path;
+    tutti_exodus *x;
+    exodus_outline o;
+    const tutti_exodus_mesh *mesh;
+    tutti_count *number[TUTTI_EXODUS_KINDS]; /* of its entities among those of all pieces */
+    /* Where its nodes, the entries of its blocks and the members of its sets are in the rank's mesh: of nodes
+     * place[NODAL][0][i], of others place[kind][number of the entity in the piece][i] */
+    tutti_count **place[TUTTI_EXODUS_KINDS];
+} exodus_piece;
+
+/* The pieces of this rank, together.  Arrays of the mesh are in `kept`. */
+typedef struct exodus_whole {
+    const cli_world *world;
+    const exodus_config *config;
+    exodus_piece *piece;
+    int pieces;
+    exodus_outline o; /* of all ranks' */
+    tutti_count steps;
+    double *time;
+    tutti_exodus_mesh mesh;
+    void **kept;
+    int keeps;
+} exodus_whole;
+
+/* Paths of all pieces, in the order of their numbers.  0, or 1 and a message */
+int exodus_join_names(const exodus_config *c, char ***paths_out, int *n_out);
+
+/* Outline, steps and times of all.  0, or 1 and a message.   Collective */
+int exodus_join_agree(exodus_whole *w);
+/* Have nodes that several pieces have the same coordinates?  0, or 1 and a message.   Collective */
+int exodus_join_check_nodes(const exodus_whole *w);
+
+/* The mesh of this rank's pieces, with nodes, elements and members of the same id once. */
+void exodus_join_mesh(exodus_whole *w);
+int64_t exodus_node_id(const tutti_exodus_mesh *m, tutti_count i);
+
+#endif

@@ -1,0 +1,49 @@
+/* VTK's unstructured grids as XML with appended raw numbers: what is written of one.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_EXODUS_VTK_H
+#define TUTTI_CLI_EXODUS_VTK_H
+
+#include "exodus/cmd_exodus.h"
+
+/* An array of the file: its bytes follow at the end. */
+typedef struct vtk_array {
+    const char *section; /* "Points", "Cells", "PointData", "CellData" */
+    char *name;
+    const char *type; /* "Float64", "Int64", "Int32", "UInt8" */
+    int components;
+    size_t bytes;
+    void *data;
+    int variable; /* of the results; -1: none.  Its data are those of a step */
+} vtk_array;
+
+typedef struct vtk_grid {
+    tutti_count points, cells;
+    vtk_array *array;
+    int arrays;
+} vtk_grid;
+
+/* One more array, of n entries, all 0; its data. */
+void *vtk_add(vtk_grid *g, const char *section, const char *name, const char *type, int components,
+              tutti_count n);
+void vtk_free(vtk_grid *g);
+
+/* A list of numbers that grows, and as an array of the cells. */
+typedef struct vtk_numbers {
+    int64_t *v;
+    size_t n, room;
+} vtk_numbers;
+void vtk_number(vtk_numbers *l, int64_t v);
+void vtk_add_numbers(vtk_grid *g, const char *name, vtk_numbers *l); /* and frees them */
+
+/* Files: 0, or 1 and a message. */
+int vtk_write(const vtk_grid *g, const char *path);
+/* The file that names the pieces of all ranks: STEM-p0.vtu and so on. */
+int vtk_write_pieces(const vtk_grid *g, const char *path, const char *stem, int ranks);
+void vtk_head(FILE *f, const char *type);
+const char *vtk_base(const char *path); /* the name without its directory */
+
+/* A grid of the members of node and side sets: vertices and sides, with the ids of sets. */
+int vtk_sets(const exodus_outline *o, const tutti_exodus_mesh *m, vtk_grid *out);
+void vtk_points(const exodus_outline *o, const tutti_exodus_mesh *m, vtk_grid *g);
+
+#endif

@@ -1,0 +1,53 @@
+/* exodus: where numbers lie in the file, for programs that read them there.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/exodus_impl.h"
+
+static tutti_err tell(const tutti__exodus_place *p, tutti_off *at_out, tutti_type *type_out) {
+    TUTTI_CHECK(p->entries > 0, TUTTI_ERR_NOT_FOUND, "it is empty");
+    *at_out = p->at;
+    if (type_out) *type_out = p->type;
+    return TUTTI_OK;
+}
+
+tutti_err tutti_exodus_array_place(const tutti_exodus *x, const tutti_exodus_array *a,
+                                   tutti_off *at_out, tutti_type *type_out) {
+    static const char name[] = "array_place";
+    tutti__exodus_place p;
+    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_CHECK(a && at_out, TUTTI_ERR_ARG, "the array or the place for it is NULL");
+    TUTTI_TRY(tutti__exodus_named(x, name, tutti__exodus_defined(x)));
+    TUTTI_TRY(tutti__exodus_named(x, name, tutti__exodus_place_of(x, a, &p)));
+    return tutti__exodus_named(x, name, tell(&p, at_out, type_out));
+}
+
+static tutti_err field_place(const tutti_exodus *x, tutti_count step, const tutti_exodus_field *f,
+                             tutti__exodus_place *out) {
+    tutti_count number = 0;
+    TUTTI_CHECK((int)f->kind >= 0 && f->kind < TUTTI_EXODUS_KINDS, TUTTI_ERR_ARG,
+                "there is no kind %d", (int)f->kind);
+    TUTTI_CHECK(step >= 1 && step <= tutti_exodus_steps(x), TUTTI_ERR_ARG,
+                "there is no step %lld of %lld", (long long)step, (long long)tutti_exodus_steps(x));
+    const int variable =
+        f->variable ? tutti__exodus_model_variable(&x->model, f->kind, f->variable) : 0;
+    TUTTI_CHECK(variable >= 0 && (f->variable || f->kind == TUTTI_EXODUS_GLOBAL),
+                TUTTI_ERR_NOT_FOUND, "there is no variable '%s'", f->variable ? f->variable : "");
+    if (f->kind > TUTTI_EXODUS_NODAL) {
+        TUTTI_TRY(tutti__exodus_number(x, f->kind, f->id, &number));
+        TUTTI_CHECK(tutti_exodus_has(x, f->kind, number, variable), TUTTI_ERR_NOT_FOUND,
+                    "%s %lld has no variable '%s'", tutti_exodus_kind_name(f->kind),
+                    (long long)f->id, f->variable);
+    }
+    return tutti__exodus_place_of_field(x, f->kind, number, variable, step, out);
+}
+
+tutti_err tutti_exodus_field_place(const tutti_exodus *x, tutti_count step,
+                                   const tutti_exodus_field *f, tutti_off *at_out,
+                                   tutti_type *type_out) {
+    static const char name[] = "field_place";
+    tutti__exodus_place p;
+    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_CHECK(f && at_out, TUTTI_ERR_ARG, "the field or the place for it is NULL");
+    TUTTI_TRY(tutti__exodus_named(x, name, tutti__exodus_defined(x)));
+    TUTTI_TRY(tutti__exodus_named(x, name, field_place(x, step, f, &p)));
+    return tutti__exodus_named(x, name, tell(&p, at_out, type_out));
+}
