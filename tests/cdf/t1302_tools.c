@@ -32,8 +32,10 @@ static void write_file(const char *name, const tutti__cdf *c) {
     CHECK_OK(tutti__cdf_encode(c, &bytes));
     const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     CHECK(fd >= 0 && write(fd, bytes, (size_t)c->header_bytes) == c->header_bytes);
-    /* without variables or records, the header's end may be all there is */
-    CHECK(ftruncate(fd, c->record_begin + c->records * c->record_bytes) == 0);
+    /* nothing lies behind the last record, nor behind fixed variables if there is none */
+    const tutti_off end =
+        c->records ? c->record_begin + c->records * c->record_bytes : c->fixed_end;
+    CHECK(ftruncate(fd, end) == 0);
     close(fd);
     tutti__free(bytes);
 }
