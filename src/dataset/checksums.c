@@ -360,6 +360,34 @@ static tutti_err share_compare(tutti_dataset *d, tutti_file *f, const tutti__seg
     return err;
 }
 
+/* Without a trailer: blocks [lo, hi) of sections i ... are summed by all ranks, and sections compared with
+ * the metadata by rank 0.   Collective. */
+static tutti_err sections_compare(tutti_dataset *d, tutti_file *f, const tutti__segment_row *g,
+                                  const numbering *m, const tutti__section *only) {
+    const int64_t i = only ? only - m->sections : 0, behind = only ? i + 1 : m->n;
+    const int64_t from = m->first[i], n = m->first[behind] - from;
+    const int64_t lo = n * d->team->rank / d->team->size,
+                  hi = n * (d->team->rank + 1) / d->team->size;
+    uint64_t *sums = tutti__malloc((size_t)(hi - lo) * sizeof *sums);
+    void *all = NULL;
+    int64_t bytes = 0;
+    tutti_err err = sums ? blocks_read(f, m, NULL, from + lo, hi - lo, sums) : TUTTI_ERR_NOMEM;
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) err = gather(d, sums, (hi - lo) * (int64_t)sizeof *sums, &all, &bytes);
+    for (int64_t s = i; all && err == TUTTI_OK && s < behind; s++) {
+        const tutti__variable *v = tutti__model_variable_id(&d->model, m->sections[s].variable);
+        uint64_t *table = (uint64_t *)all + (m->first[s] - from);
+        if (sum_of_sums(table, m->first[s + 1] - m->first[s]) == m->sections[s].sum) continue;
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, m->sections[s].start,
+                               "variable '%s' in segment %lld (time index %lld) is damaged",
+                               v ? v->name : "?", (long long)(g - d->model.segments),
+                               (long long)g->index);
+    }
+    tutti__free(all);
+    tutti__free(sums);
+    return tutti__dataset_agree(d, err);
+}
+
 tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g,
                                    const tutti__section *only, tutti_off *bytes_out) {
     const tutti__known *k = NULL;
@@ -372,9 +400,11 @@ tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g
     if (unsummed) return TUTTI_OK; /* written without: nothing to compare with */
     TUTTI_TRY(tutti__dataset_file(d, row, 0, &f));
     tutti_err err = numbering_make(k->sections, k->n, &m);
-    if (err == TUTTI_OK && d->team->rank == 0) err = trailer_check(f, g, &m);
+    const int netcdf = tutti__netcdf(d);
+    if (err == TUTTI_OK && d->team->rank == 0 && !netcdf) err = trailer_check(f, g, &m);
     err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) {
+    if (err == TUTTI_OK && netcdf) err = sections_compare(d, f, g, &m, only);
+    if (err == TUTTI_OK && !netcdf) {
         const int64_t i = only ? only - k->sections : 0;
         const int64_t lo = m.first[i], n = m.first[only ? i + 1 : m.n] - lo;
         err = share_compare(d, f, g, &m, lo + n * d->team->rank / d->team->size,
@@ -388,6 +418,14 @@ tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g
     return err;
 }
 
+tutti_err tutti__metadata_check(const tutti_dataset *d) {
+    TUTTI_TRY(tutti__meta_integrity(d->meta));
+    for (int64_t i = 0; i < d->model.files_n && tutti__netcdf(d); i++)
+        if (tutti__model_file_lives(&d->model, d->model.files[i].id))
+            TUTTI_TRY(tutti__netcdf_compare(d->path, d->meta, &d->model, &d->model.files[i]));
+    return TUTTI_OK;
+}
+
 tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
     TUTTI_KEEP_ERRNO;
     const tutti__dataset_same same = {"verify", "nothing", 0};
@@ -395,7 +433,7 @@ tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
     TUTTI_TRY(tutti__dataset_live(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, TUTTI_OK));
     tutti_err err =
-        tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_integrity(d->meta) : TUTTI_OK);
+        tutti__dataset_agree(d, d->team->rank == 0 ? tutti__metadata_check(d) : TUTTI_OK);
     for (int64_t i = 0; i < d->model.segments_n && err == TUTTI_OK; i++) {
         const tutti__segment_row *g = &d->model.segments[i];
         if (tutti__model_archived(&d->model, g->id)) continue;
