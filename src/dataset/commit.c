@@ -108,8 +108,8 @@ static tutti_err bytes_remove(tutti_dataset *d, const tutti__writing *w) {
             err = tutti__error_sys(errno, -1, path);
         return tutti__dataset_agree(d, err);
     }
-    if (tutti__netcdf(d)) { /* it may have another header already */
-        const int root = d->team->rank == 0;
+    if (tutti__netcdf(d)) { /* it may have another header already, or be new with one that waits */
+        const int root = d->team->rank == 0 && tutti__model_file_id(&d->model, w->row.id);
         return tutti__dataset_agree(
             d, root ? tutti__netcdf_mend(d->path, d->meta, &d->model, &w->row) : TUTTI_OK);
     }
