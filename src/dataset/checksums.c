@@ -422,7 +422,7 @@ tutti_err tutti__metadata_check(const tutti_dataset *d) {
     TUTTI_TRY(tutti__meta_integrity(d->meta));
     for (int64_t i = 0; i < d->model.files_n && tutti__netcdf(d); i++)
         if (tutti__model_file_lives(&d->model, d->model.files[i].id))
-            TUTTI_TRY(tutti__netcdf_compare(d->path, d->meta, &d->model, &d->model.files[i]));
+            TUTTI_TRY(tutti__netcdf_compare(d->path, d->meta, &d->model, &d->model.files[i], NULL));
     return TUTTI_OK;
 }
 

@@ -24,6 +24,7 @@
  *   archive         states to other places and back
  *   dataset_infos   infos
  *   dataset_open    open, close, refresh
+ *   netcdf_rebuild  metadata made anew from headers of netCDF files                        no MPI
  *   rebuild, repair   metadata that are damaged or gone: compared with the data, made anew from them
  *
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -162,19 +162,12 @@ static void stamps_give(tutti_dataset *d, tutti__model *m) {
     }
 }
 
-/* Readers: segments of a commit that has not come to its end are not there.  (A writer takes them away.) */
-static void hide(const tutti_dataset *d, tutti__model *m) {
-    if (m->container != TUTTI_CONTAINER_NETCDF) return;
-    const int64_t whole = tutti__netcdf_whole(d->path, m);
-    for (; m->segments_n > whole; m->segments_n--)
-        tutti__model_sizes_drop(m, m->segments[m->segments_n - 1].id);
-}
-
 tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) {
     tutti_err err = TUTTI_OK;
     *out = (tutti__model){0};
     if (d->team->rank == 0) err = tutti__meta_load(d->meta, out);
-    if (d->team->rank == 0 && err == TUTTI_OK && !(d->mode & TUTTI_WRITE)) hide(d, out);
+    if (d->team->rank == 0 && err == TUTTI_OK && !(d->mode & TUTTI_WRITE))
+        tutti__netcdf_hide(d->path, out); /* writers take them away */
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = model_tell(d, out);
     if (err == TUTTI_OK)

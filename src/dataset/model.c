@@ -168,9 +168,9 @@ int tutti__file_name_right(const char *name) {
            strspn(name + 5, "0123456789") == (size_t)n - 5;
 }
 
-int tutti__is_netcdf(const tutti__datafile *f) {
-    const size_t n = strlen(f->name);
-    return n > 3 && strcmp(f->name + n - 3, ".nc") == 0;
+int tutti__netcdf_name(const char *name) {
+    const size_t n = strlen(name);
+    return n > 3 && strcmp(name + n - 3, ".nc") == 0;
 }
 
 const tutti__archived *tutti__model_archived(const tutti__model *m, int64_t segment) {

@@ -41,7 +41,10 @@ typedef struct tutti__datafile {
     int64_t id;
     char name[TUTTI__NAME]; /* data-NNNNNN.tutti, or .nc */
 } tutti__datafile;
-int tutti__is_netcdf(const tutti__datafile *f);
+int tutti__netcdf_name(const char *name); /* is it .nc? */
+static inline int tutti__is_netcdf(const tutti__datafile *f) {
+    return tutti__netcdf_name(f->name);
+}
 
 /* [start, end) of its file; the trailer begins at `trailer`. */
 typedef struct tutti__segment_row {

@@ -76,11 +76,14 @@ tutti_err tutti__netcdf_extend(const char *directory, const char *name,
 tutti_err tutti__netcdf_mend(const char *directory, tutti__meta *m, const tutti__model *model,
                              const tutti__datafile *f) TUTTI_MUST_USE;
 /* Does the header of a file say what the metadata say?  More records and variables are fine.
- * TUTTI_ERR_FORMAT with what does not agree. */
+ * TUTTI_ERR_FORMAT with what does not agree; *readable_out (or NULL): it is a header, and what
+ * does not agree is more than the number of records. */
 tutti_err tutti__netcdf_compare(const char *directory, tutti__meta *m, const tutti__model *model,
-                                const tutti__datafile *f) TUTTI_MUST_USE;
+                                const tutti__datafile *f, int *readable_out) TUTTI_MUST_USE;
 /* How many segments are part of the dataset: all, or those before the last commit, if a file has not the
  * records for all of its states. */
 int64_t tutti__netcdf_whole(const char *directory, const tutti__model *model);
+/* The others are taken out of the model. */
+void tutti__netcdf_hide(const char *directory, tutti__model *model);
 
 #endif

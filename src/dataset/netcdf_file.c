@@ -167,16 +167,20 @@ static tutti_err variables_compare(const tutti__cdf *want, const tutti__cdf *is,
                     "the netCDF header of '%s' does not have variable '%s' as the metadata do",
                     name, a->name);
     }
-    TUTTI_CHECK(is->records >= want->records, TUTTI_ERR_FORMAT,
-                "the netCDF header of '%s' has %lld records, the metadata have %lld states", name,
-                (long long)is->records, (long long)want->records);
     TUTTI_CHECK(!want->records || is->record_bytes == want->record_bytes, TUTTI_ERR_FORMAT,
                 "the netCDF header of '%s' has records of another size than the metadata", name);
     return TUTTI_OK;
 }
 
+static tutti_err records_compare(const tutti__cdf *want, const tutti__cdf *is, const char *name) {
+    TUTTI_CHECK(is->records >= want->records, TUTTI_ERR_FORMAT,
+                "the netCDF header of '%s' has %lld records, the metadata have %lld states", name,
+                (long long)is->records, (long long)want->records);
+    return TUTTI_OK;
+}
+
 tutti_err tutti__netcdf_compare(const char *directory, tutti__meta *m, const tutti__model *model,
-                                const tutti__datafile *f) {
+                                const tutti__datafile *f, int *readable_out) {
     char path[4300];
     tutti__ncfile file;
     tutti__cdf want, is;
@@ -195,6 +199,8 @@ tutti_err tutti__netcdf_compare(const char *directory, tutti__meta *m, const tut
     }
     if (err == TUTTI_OK) {
         err = variables_compare(&want, &is, f->name);
+        if (readable_out) *readable_out = err != TUTTI_OK;
+        if (err == TUTTI_OK) err = records_compare(&want, &is, f->name);
         tutti__cdf_free(&want);
     }
     tutti__cdf_free(&is);
@@ -218,4 +224,11 @@ int64_t tutti__netcdf_whole(const char *directory, const tutti__model *model) {
         if (records >= 0 && records < states) return first;
     }
     return model->segments_n;
+}
+
+void tutti__netcdf_hide(const char *directory, tutti__model *model) {
+    if (model->container != TUTTI_CONTAINER_NETCDF) return;
+    const int64_t whole = tutti__netcdf_whole(directory, model);
+    for (; model->segments_n > whole; model->segments_n--)
+        tutti__model_sizes_drop(model, model->segments[model->segments_n - 1].id);
 }
