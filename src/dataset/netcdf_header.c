@@ -148,12 +148,12 @@ static tutti_err atts_add(tutti__cdf *c, tutti_count var, const tutti__model *m,
     if (v->units[0]) TUTTI_TRY(tutti__cdf_put_text(c, var, "units", v->units));
     if (v->long_name[0]) TUTTI_TRY(tutti__cdf_put_text(c, var, "long_name", v->long_name));
     TUTTI_TRY(fill_att(c, var, v, type));
-    TUTTI_TRY(tutti__cdf_put_text(c, var, "tutti_space", s->name));
-    if (own) return tutti__cdf_put_text(c, var, "tutti_item", "ids");
+    TUTTI_TRY(tutti__cdf_put_text(c, var, "dataset_space", s->name));
+    if (own) return tutti__cdf_put_text(c, var, "dataset_item", "ids");
     if (v->item != TUTTI_SCALAR)
-        TUTTI_TRY(
-            tutti__cdf_put_text(c, var, "tutti_item", tutti__meta_word(TUTTI__WORD_ITEM, v->item)));
-    return type == TUTTI_BYTES ? tutti__cdf_put_text(c, var, "tutti_type", "bytes") : TUTTI_OK;
+        TUTTI_TRY(tutti__cdf_put_text(c, var, "dataset_item",
+                                      tutti__meta_word(TUTTI__WORD_ITEM, v->item)));
+    return type == TUTTI_BYTES ? tutti__cdf_put_text(c, var, "dataset_type", "bytes") : TUTTI_OK;
 }
 
 static tutti_err variable_add(tutti__cdf *c, const tutti__model *m, const tutti__section *s,
@@ -184,11 +184,11 @@ static tutti_err variable_add(tutti__cdf *c, const tutti__model *m, const tutti_
 static tutti_err rows_add(tutti__cdf *c, const tutti__model *m, const tutti__ncfile *f) {
     const int32_t format = 1;
     tutti_count var = -1;
-    TUTTI_TRY(tutti__cdf_put_att(c, -1, "tutti_format", TUTTI__CDF_INT, 1, &format));
+    TUTTI_TRY(tutti__cdf_put_att(c, -1, "dataset_format", TUTTI__CDF_INT, 1, &format));
     if (f->topology.id) {
-        TUTTI_TRY(tutti__cdf_put_att(c, -1, "tutti_topology_index", TUTTI__CDF_INT64, 1,
+        TUTTI_TRY(tutti__cdf_put_att(c, -1, "dataset_topology_index", TUTTI__CDF_INT64, 1,
                                      &f->topology.index));
-        TUTTI_TRY(tutti__cdf_put_att(c, -1, "tutti_topology_time", TUTTI__CDF_DOUBLE, 1,
+        TUTTI_TRY(tutti__cdf_put_att(c, -1, "dataset_topology_time", TUTTI__CDF_DOUBLE, 1,
                                      &f->topology.time));
     }
     if (f->first.id) TUTTI_TRY(tutti__cdf_add_dim(c, TIME, 0, NULL));

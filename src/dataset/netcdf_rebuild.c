@@ -145,8 +145,9 @@ static int texts_fit(const char *units, const char *long_name) {
 static tutti_err variable_read(const reading *f, tutti_count var, tutti__variable *v,
                                tutti__size *size) {
     const tutti__cdf_var *is = &f->c->vars[var];
-    const char *space = text_of(f->c, var, "tutti_space"), *item = text_of(f->c, var, "tutti_item"),
-               *units = text_of(f->c, var, "units"), *name = text_of(f->c, var, "long_name");
+    const char *space = text_of(f->c, var, "dataset_space"),
+               *item = text_of(f->c, var, "dataset_item"), *units = text_of(f->c, var, "units"),
+               *name = text_of(f->c, var, "long_name");
     const int ids = item && strcmp(item, "ids") == 0;
     *v = (tutti__variable){.item = ids ? TUTTI_SCALAR : item_of(item),
                            .components = 1,
@@ -162,7 +163,7 @@ static tutti_err variable_read(const reading *f, tutti_count var, tutti__variabl
     if (v->item != TUTTI_SCALAR)
         v->components = components_of(v->item, f->c->dims[is->dim[is->ndims - 1]].length);
     v->type = v->put_type =
-        text_of(f->c, var, "tutti_type") ? TUTTI_BYTES : (int)tutti__cdf_number(is->type);
+        text_of(f->c, var, "dataset_type") ? TUTTI_BYTES : (int)tutti__cdf_number(is->type);
     v->fill = fill_of(f->c, var, tutti__cdf_number(is->type));
     snprintf(v->units, sizeof v->units, "%s", units ? units : "");
     snprintf(v->long_name, sizeof v->long_name, "%s", name ? name : "");
@@ -184,7 +185,7 @@ static tutti_err variable_take(making *m, const reading *f, tutti_count var, int
     TUTTI_TRY(variable_read(f, var, &v, &size));
     *type_out = v.type;
     TUTTI_TRY(
-        space_take(m, f, &f->c->vars[var], text_of(f->c, var, "tutti_space"), &size, &v.space));
+        space_take(m, f, &f->c->vars[var], text_of(f->c, var, "dataset_space"), &size, &v.space));
     tutti__variable *is = tutti__model_variable(&m->model, v.name);
     if (is && (is->space != v.space || is->item != v.item || is->components != v.components))
         DIFFERS("variable '%s' was another one before", v.name);
@@ -220,7 +221,8 @@ static tutti_err sections_add(making *m, const reading *f, tutti__segment_row *g
         const tutti__cdf_var *v = &f->c->vars[i];
         int64_t variable = 0;
         int type = 0;
-        if (v->is_record != (g->kind == TUTTI_STATE) || !text_of(f->c, i, "tutti_space")) continue;
+        if (v->is_record != (g->kind == TUTTI_STATE) || !text_of(f->c, i, "dataset_space"))
+            continue;
         TUTTI_TRY(variable_take(m, f, i, &variable, &type));
         tutti__section *s = tutti__table_grow(&m->sections, &m->sections_n, sizeof *s);
         if (!s) return TUTTI_ERR_NOMEM;
@@ -236,8 +238,8 @@ static tutti_err sections_add(making *m, const reading *f, tutti__segment_row *g
 
 static tutti_err topology_take(making *m, reading *f) {
     const tutti__cdf *c = f->c;
-    const tutti__cdf_att *index = tutti__cdf_find_att(c, -1, "tutti_topology_index"),
-                         *time = tutti__cdf_find_att(c, -1, "tutti_topology_time");
+    const tutti__cdf_att *index = tutti__cdf_find_att(c, -1, "dataset_topology_index"),
+                         *time = tutti__cdf_find_att(c, -1, "dataset_topology_time");
     tutti__segment_row g = {.id = m->model.serial + 1, .kind = TUTTI_TOPOLOGY, .file = f->row.id};
     tutti_off first = INT64_MAX;
     if (!index || !time) return TUTTI_OK;
@@ -301,13 +303,13 @@ static tutti_err states_take(making *m, reading *f) {
 /* ---- files */
 
 static tutti_err ours(const tutti__cdf *c) {
-    const tutti__cdf_att *format = tutti__cdf_find_att(c, -1, "tutti_format");
+    const tutti__cdf_att *format = tutti__cdf_find_att(c, -1, "dataset_format");
     int32_t is = 0;
     if (format && format->type == TUTTI__CDF_INT && format->n == 1)
         memcpy(&is, format->values, sizeof is);
     if (c->version != 5 || is != 1) DIFFERS("it is no data file of a dataset");
     for (tutti_count i = 0; i < c->vars_n; i++)
-        if (!text_of(c, i, "tutti_space") && strcmp(c->vars[i].name, "time") != 0 &&
+        if (!text_of(c, i, "dataset_space") && strcmp(c->vars[i].name, "time") != 0 &&
             strcmp(c->vars[i].name, "time_index") != 0)
             DIFFERS("variable '%s' is none of a dataset", c->vars[i].name);
     return TUTTI_OK;

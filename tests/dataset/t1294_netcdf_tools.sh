@@ -32,8 +32,10 @@ grep -q 'cannot be archived' err
 if command -v ncvalidator >/dev/null && command -v ncdump >/dev/null; then
     for file in ./*.tutti/*.nc; do ncvalidator "$file" >said || { cat said; exit 1; }; done
     ncdump -v time,time_index c.tutti/data-000001.nc >cdl
-    grep -q 'temperature(time, grid_0, grid_1)' cdl && grep -q 'temperature:units = "K"' cdl &&
-        grep -q 'time = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ;' cdl && grep -q 'time_index = 10, 20, 30' cdl || { cat cdl; exit 1; }
+    for line in 'temperature(time, grid_0, grid_1)' 'temperature:units = "K"' 'time = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ;' \
+        'time_index = 10, 20, 30'; do
+        grep -qF "$line" cdl || { echo "no $line"; cat cdl; exit 1; }
+    done
 fi
 
 for python in python3 /usr/bin/python3 none; do $python -c 'import numpy' 2>/dev/null && break; done
