@@ -362,7 +362,7 @@ static const char help_plot[] =
 
 static const char help_cp[] =
     "usage: tutti cp DIR NEW [-v NAME,...] [--type TYPE|NAME=TYPE,...] [--layout global|ranked]\n"
-    "                [--compress LEVEL] [--indices-per-file N]\n"
+    "                [--compress LEVEL] [--indices-per-file N] [--container native|netcdf]\n"
     "\n"
     "Writes a dataset anew, with all segments and infos.  Every segment is verified before it is\n"
     "copied, and appears in NEW whole or not at all.  NEW must not be there.\n"
@@ -373,6 +373,7 @@ static const char help_cp[] =
     "  --layout global|ranked   of all variables (as they are)\n"
     "  --compress LEVEL         of all variables of layout global: 1 to 19, 0: none (as they are)\n"
     "  --indices-per-file N     a new data file for every N time indices; 0: one file (default)\n"
+    "  --container netcdf       data files that are netCDF (CDF-5), native: Tutti's (as they are)\n"
     "\n"
     "Exit status: 0 all is well, 1 something failed, 2 wrong usage.\n";
 

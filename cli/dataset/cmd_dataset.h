@@ -42,9 +42,11 @@ typedef struct dataset_config {
     cli_list tolerances; /* "NAME=ABS" or "NAME=ABS/REL" */
     const char *type;    /* cp: TYPE, or NAME=TYPE,... */
     const char *layout_name;
-    int layout;   /* cp: 0, as it is; 1, global; 2, ranked */
-    int indices;  /* cp: time indices per file */
-    int compress; /* cp: level; -1: as it is */
+    int layout; /* cp: 0, as it is; 1, global; 2, ranked */
+    const char *container_name;
+    int container; /* cp: TUTTI_CONTAINER_...; -1: as it is */
+    int indices;   /* cp: time indices per file */
+    int compress;  /* cp: level; -1: as it is */
     int xdmf, csv, zarr;
     const char *place, *tar, *shell; /* archive, restore: one of them */
     const char *range_text, *older;  /* archive, restore: which segments */

@@ -48,6 +48,7 @@ static const struct {
     {"--tolerance", AT(tolerances), LIST, DATASET_DIFF},
     {"--type", AT(type), TEXT, DATASET_CP},
     {"--layout", AT(layout_name), TEXT, DATASET_CP},
+    {"--container", AT(container_name), TEXT, DATASET_CP},
     {"--indices-per-file", AT(indices), COUNT, DATASET_CP},
     {"--xdmf", AT(xdmf), YES, DATASET_EXPORT},
     {"--csv", AT(csv), YES, DATASET_EXPORT},
@@ -189,7 +190,7 @@ static int config_check(const dataset_config *c, int paths, int wanted) {
 
 int dataset_config_parse(int argc, char **argv, dataset_config *out) {
     int paths = 0, wanted = 0, wrong = 0;
-    *out = (dataset_config){.indices = -1, .compress = -1};
+    *out = (dataset_config){.indices = -1, .compress = -1, .container = -1};
     for (size_t i = 0; i < sizeof command_table / sizeof *command_table; i++)
         if (strcmp(argv[0], command_table[i].name) == 0) {
             out->command = command_table[i].command;
@@ -206,6 +207,12 @@ int dataset_config_parse(int argc, char **argv, dataset_config *out) {
                       : strcmp(out->layout_name, "ranked") == 0 ? 2
                                                                 : 0;
         if (!out->layout) wrong = cli_error("--layout: it is global or ranked");
+    }
+    if (!wrong && out->container_name) {
+        out->container = strcmp(out->container_name, "native") == 0   ? TUTTI_CONTAINER_NATIVE
+                         : strcmp(out->container_name, "netcdf") == 0 ? TUTTI_CONTAINER_NETCDF
+                                                                      : -1;
+        if (out->container < 0) wrong = cli_error("--container: it is native or netcdf");
     }
     return wrong ? DATASET_ARGS_WRONG : DATASET_ARGS_OK;
 }

@@ -30,10 +30,16 @@ static int type_of(const dataset_config *config, const tutti_variable_row *v, tu
     return failed;
 }
 
+static tutti_layout layout_of(const dataset_config *config, const tutti_variable_row *v) {
+    if (config->layout) return config->layout == 1 ? TUTTI_GLOBAL : TUTTI_RANKED;
+    return config->container == TUTTI_CONTAINER_NETCDF ? TUTTI_GLOBAL : v->spec.layout;
+}
+
 /* Only layout global can be compressed. */
 static int level_of(const dataset_config *config, const tutti_variable_row *v) {
-    if (config->layout ? config->layout == 2 : v->spec.layout == TUTTI_RANKED) return 0;
-    return config->compress >= 0 ? config->compress : v->spec.compress;
+    if (layout_of(config, v) == TUTTI_RANKED) return 0;
+    if (config->compress >= 0) return config->compress;
+    return config->container == TUTTI_CONTAINER_NETCDF ? 0 : v->spec.compress;
 }
 
 static int describe(const dataset_config *config, const dataset_catalogue *from,
@@ -54,7 +60,8 @@ static int describe(const dataset_config *config, const dataset_catalogue *from,
         tutti_variable_spec spec = v->spec;
         if (!dataset_wanted(config, v->name)) continue;
         if (type_of(config, v, &spec.type)) return 1;
-        if (config->layout) spec.layout = config->layout == 1 ? TUTTI_GLOBAL : TUTTI_RANKED;
+        spec.layout = layout_of(config, v);
+        if (config->container == TUTTI_CONTAINER_NETCDF) spec.order = TUTTI_NATIVE_ENDIAN;
         spec.compress = level_of(config, v);
         if (tutti_dataset_variable(to, v->name, &spec) != TUTTI_OK) return cli_error_tutti();
     }
@@ -146,10 +153,12 @@ static int section_copy(const dataset_config *config, const dataset_catalogue *f
     const int has = dataset_has(from, g, row->name, &section);
     if (has <= 0) return has < 0;
     int failed = type_of(config, row, &type);
+    /* in netCDF files types do not change */
     if (!failed && type == row->spec.type && section.type != type &&
+        config->container == TUTTI_CONTAINER_NATIVE &&
         tutti_dataset_put_type(to, row->name, section.type) != TUTTI_OK)
         failed = cli_error_tutti();
-    const int ranked = config->layout ? config->layout == 2 : row->spec.layout == TUTTI_RANKED;
+    const int ranked = layout_of(config, row) == TUTTI_RANKED;
     if (!failed) failed = dataset_view_open(from, row, g, NULL, &v);
     if (!failed) failed = numbers_copy(&v, to, ranked || level_of(config, row) > 0);
     dataset_view_close(&v);
@@ -210,13 +219,17 @@ static int wanted_known(const dataset_config *config, const dataset_catalogue *f
     return 1;
 }
 
-int dataset_cp(const dataset_config *config) {
+int dataset_cp(const dataset_config *asked) {
+    dataset_config as = *asked;
+    const dataset_config *config = &as;
     dataset_catalogue from;
     tutti_dataset *to = NULL;
     tutti_dataset_options opt;
     int failed = dataset_open(MPI_COMM_SELF, config->path, &from);
     if (!failed) failed = !wanted_known(config, &from);
     tutti_dataset_options_init(&opt);
+    if (!failed && as.container < 0) as.container = tutti_dataset_container(from.d);
+    opt.container = as.container;
     if (config->indices >= 0) opt.indices_per_file = config->indices;
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE;
     if (!failed && tutti_dataset_open(MPI_COMM_SELF, config->to, mode, &opt, &to) != TUTTI_OK)

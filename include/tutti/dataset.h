@@ -41,6 +41,7 @@ TUTTI_BEGIN_DECLS
 /** @name Opening and closing */
 /**@{*/
 enum { TUTTI_DURABLE, TUTTI_VISIBLE };
+enum { TUTTI_CONTAINER_NATIVE, TUTTI_CONTAINER_NETCDF };
 
 /** Always start from tutti_dataset_options_init. */
 typedef struct tutti_dataset_options {
@@ -57,6 +58,10 @@ typedef struct tutti_dataset_options {
     const tutti_options *io; /* of the data files; NULL: defaults and environment */
     int ieee; /* 1: finite values too large for a floating-point type become infinities in put and get,
                * where otherwise they are TUTTI_ERR_VALUE */
+    /* data files of a dataset that is made: TUTTI_CONTAINER_NATIVE (default), or TUTTI_CONTAINER_NETCDF:
+     * each is a netCDF file (CDF-5) that ncdump and xarray read; docs/datasets.md says what it cannot have.
+     * One that is there keeps what it has */
+    int container;
 } tutti_dataset_options;
 
 TUTTI_API void tutti_dataset_options_init_sized(tutti_dataset_options *opt, size_t struct_size);
@@ -75,6 +80,9 @@ TUTTI_API tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode
 
 /** Close it and null the handle; a segment that was not committed is discarded. */
 TUTTI_API tutti_err tutti_dataset_close(tutti_dataset **d);
+
+/** What its data files are: TUTTI_CONTAINER_NATIVE or TUTTI_CONTAINER_NETCDF.   Local. */
+TUTTI_API int tutti_dataset_container(const tutti_dataset *d);
 
 /** A reader sees the segments that were there when it opened.  Look again.
  *  @param[out] changed_out  NULL, or 1: there are other segments now */

@@ -112,8 +112,6 @@ static void name_enter(tutti__cdf *c, tutti_count of, const char *name, tutti_co
     c->names->n++;
 }
 
-/* A name that netCDF's libraries take: UTF-8, begins with a letter, a digit, _ or what is not ASCII; no
- * control characters, no '/', no space at the end. */
 static int utf8_right(const unsigned char *p) {
     while (*p) {
         const int more = *p < 0x80   ? 0
@@ -133,7 +131,7 @@ static int utf8_right(const unsigned char *p) {
     return 1;
 }
 
-static tutti_err name_check(const char *name, const char *what) {
+tutti_err tutti__cdf_name_check(const char *name, const char *what) {
     const unsigned char *p = (const unsigned char *)name;
     const size_t n = name ? strlen(name) : 0;
     TUTTI_CHECK(n > 0 && n <= TUTTI__CDF_NAME, TUTTI_ERR_ARG,
@@ -231,7 +229,7 @@ tutti_err tutti__cdf_dim_put(tutti__cdf *c, const char *name, size_t bytes, tutt
 
 tutti_err tutti__cdf_add_dim(tutti__cdf *c, const char *name, tutti_count length,
                              tutti_count *out) {
-    TUTTI_TRY(name_check(name, "a dimension"));
+    TUTTI_TRY(tutti__cdf_name_check(name, "a dimension"));
     return tutti__cdf_dim_put(c, name, strlen(name), length, out);
 }
 
@@ -272,7 +270,7 @@ tutti_err tutti__cdf_var_put(tutti__cdf *c, const char *name, size_t bytes,
 tutti_err tutti__cdf_add_var(tutti__cdf *c, const char *name, int type, int ndims,
                              const tutti_count *dims, tutti_count *out) {
     const tutti__cdf_var like = {.type = type, .ndims = ndims, .dim = (tutti_count *)dims};
-    TUTTI_TRY(name_check(name, "a variable"));
+    TUTTI_TRY(tutti__cdf_name_check(name, "a variable"));
     return tutti__cdf_var_put(c, name, strlen(name), &like, out);
 }
 
@@ -315,7 +313,7 @@ tutti_err tutti__cdf_put_att(tutti__cdf *c, tutti_count var, const char *name, i
     TUTTI_CHECK(var >= -1 && var < c->vars_n, TUTTI_ERR_ARG,
                 "an attribute of variable %lld: there are %lld", (long long)var,
                 (long long)c->vars_n);
-    TUTTI_TRY(name_check(name, "an attribute"));
+    TUTTI_TRY(tutti__cdf_name_check(name, "an attribute"));
     const tutti_count there = name_find(c, var, name, strlen(name));
     if (there < 0) {
         TUTTI_TRY(tutti__cdf_att_new(c, var, name, strlen(name), &like, &room));

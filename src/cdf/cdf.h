@@ -84,6 +84,10 @@ typedef struct tutti__cdf {
 /* An empty one; version as above. */
 void tutti__cdf_init(tutti__cdf *c, int version);
 void tutti__cdf_free(tutti__cdf *c);
+/* A name that netCDF's libraries take: UTF-8, begins with a letter, a digit, _ or what is not ASCII; no
+ * control characters, no '/', no space at the end, at most 256 bytes.  TUTTI_ERR_ARG: it is none (of
+ * `what`). */
+tutti_err tutti__cdf_name_check(const char *name, const char *what) TUTTI_MUST_USE;
 /* Adding refuses names that are no names of netCDF or there already, types that the version has not,
  * a second record dimension, dimensions that are not there.   length 0: the record dimension. */
 tutti_err tutti__cdf_add_dim(tutti__cdf *c, const char *name, tutti_count length,

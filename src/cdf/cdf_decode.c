@@ -235,7 +235,8 @@ static tutti_err places_check(reader *r) {
     TUTTI_TRY(as_format(r, tutti__cdf_sizes(c)));
     TUTTI_TRY(in_order(c, 0, &v, &n));
     tutti_err e = fixed_check(c, r->file_bytes, v, n);
-    const tutti_off end = n ? v[n - 1]->begin + tutti__cdf_raw(v[n - 1]) : c->header_bytes;
+    const tutti_off end =
+        e == TUTTI_OK && n ? v[n - 1]->begin + tutti__cdf_raw(v[n - 1]) : c->header_bytes;
     tutti__free(v);
     TUTTI_TRY(e);
     TUTTI_TRY(in_order(c, 1, &v, &n));

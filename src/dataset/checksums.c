@@ -167,6 +167,29 @@ static tutti_err share_compare(const tutti_dataset *d, const comparing *c, int64
     return err;
 }
 
+/* Without a trailer: the blocks of n sections are summed by all ranks, and the sections compared with the
+ * metadata by rank 0.   Collective. */
+static tutti_err sections_compare(tutti_dataset *d, tutti_file *f, const tutti__segment_row *g,
+                                  const tutti__section *sections, int64_t n) {
+    tutti__block_list m = {0};
+    uint64_t *table = NULL;
+    tutti_err err = tutti__dataset_agree(d, numbering_make(sections, n, &m));
+    if (err == TUTTI_OK)
+        err = tutti__blocks_sum(tutti__dataset_team_now(d), f, &m, 0, NULL, &table);
+    for (int64_t s = 0; table && err == TUTTI_OK && s < n; s++) {
+        const tutti__variable *v = tutti__model_variable_id(&d->model, sections[s].variable);
+        if (sum_of_sums(table + m.first[s], m.first[s + 1] - m.first[s]) == sections[s].sum)
+            continue;
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, sections[s].start,
+                               "variable '%s' in segment %lld (time index %lld) is damaged",
+                               v ? v->name : "?", (long long)(g - d->model.segments),
+                               (long long)g->index);
+    }
+    tutti__free(table);
+    tutti__blocks_free(&m);
+    return tutti__dataset_agree(d, err);
+}
+
 tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g,
                                    const tutti__section *only, tutti_off *bytes_out) {
     const tutti__known *k = NULL;
@@ -179,9 +202,13 @@ tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g
     if (unsummed) return TUTTI_OK; /* written without: nothing to compare with */
     TUTTI_TRY(tutti__dataset_file(d, row, 0, &f));
     tutti_err err = numbering_make(k->sections, k->n, &m);
-    if (err == TUTTI_OK && d->team->rank == 0) err = trailer_check(f, g, k->sections, &m);
+    const int netcdf = tutti__netcdf(d);
+    if (err == TUTTI_OK && d->team->rank == 0 && !netcdf)
+        err = trailer_check(f, g, k->sections, &m);
     err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) {
+    if (err == TUTTI_OK && netcdf)
+        err = sections_compare(d, f, g, only ? only : k->sections, only ? 1 : k->n);
+    if (err == TUTTI_OK && !netcdf) {
         const int64_t i = only ? only - k->sections : 0;
         const int64_t lo = m.first[i], n = m.first[only ? i + 1 : m.n] - lo;
         const comparing c = {f, g, k->sections, &m};
@@ -196,6 +223,14 @@ tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g
     return err;
 }
 
+tutti_err tutti__metadata_check(const tutti_dataset *d) {
+    TUTTI_TRY(tutti__meta_integrity(d->meta));
+    for (int64_t i = 0; i < d->model.files_n && tutti__netcdf(d); i++)
+        if (tutti__model_file_lives(&d->model, d->model.files[i].id))
+            TUTTI_TRY(tutti__netcdf_compare(d->path, d->meta, &d->model, &d->model.files[i], NULL));
+    return TUTTI_OK;
+}
+
 tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
     TUTTI_KEEP_ERRNO;
     const tutti__dataset_same same = {"verify", "nothing", 0};
@@ -203,7 +238,7 @@ tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
     TUTTI_TRY(tutti__dataset_live(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, TUTTI_OK));
     tutti_err err =
-        tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_integrity(d->meta) : TUTTI_OK);
+        tutti__dataset_agree(d, d->team->rank == 0 ? tutti__metadata_check(d) : TUTTI_OK);
     for (int64_t i = 0; i < d->model.segments_n && err == TUTTI_OK; i++) {
         const tutti__segment_row *g = &d->model.segments[i];
         if (tutti__model_archived(&d->model, g->id)) continue;

@@ -44,8 +44,8 @@ static int64_t group_of(const tutti_dataset *d, int64_t index) {
     return index % n < 0 ? q - 1 : q;
 }
 
-/* Behind the last segment of the last file, or at the beginning of a new one. */
-static void place_choose(const tutti_dataset *d, int64_t index, tutti__writing *w) {
+/* Behind the last segment of the last file, or at the beginning of a new one.   Collective. */
+static tutti_err place_choose(tutti_dataset *d, int64_t index, tutti__writing *w) {
     const tutti__model *m = &d->model;
     const tutti__segment_row *last = last_segment(d);
     const tutti__datafile *file = d->now.under_way ? &d->now.row
@@ -55,6 +55,10 @@ static void place_choose(const tutti_dataset *d, int64_t index, tutti__writing *
         file = NULL; /* it may be gone */
     if (file && d->opt.indices_per_file > 0 && group_of(d, index) != group_of(d, last->index))
         file = NULL;
+    int continues = 1;
+    if (file && tutti__netcdf(d))
+        TUTTI_TRY(tutti__netcdf_continues(d, file, w->segment.kind, &continues));
+    if (!continues) file = NULL;
     w->new_file = !file;
     if (file) {
         w->row = *file;
@@ -67,19 +71,14 @@ static void place_choose(const tutti_dataset *d, int64_t index, tutti__writing *
         w->row.id = d->now.row.id;
         for (int64_t i = 0; i < m->files_n; i++) w->row.id = tutti__max(w->row.id, m->files[i].id);
         w->row.id++;
-        snprintf(w->row.name, sizeof w->row.name, "data-%06lld.tutti", (long long)w->row.id);
+        snprintf(w->row.name, sizeof w->row.name, "data-%06lld.%s", (long long)w->row.id,
+                 tutti__netcdf(d) ? "nc" : "tutti");
         w->segment.start = TUTTI__SEGMENT_ALIGN;
     }
     w->segment.file = w->row.id;
     w->end = w->segment.start;
-}
-
-static tutti_err bytes_write(tutti_file *f, tutti_off at, tutti_off bytes, const void *data) {
-    tutti_access *access = NULL;
-    TUTTI_TRY(tutti_access_contiguous(at, bytes, &access));
-    const tutti_err err = tutti_file_write_independent(f, access, data, NULL);
-    tutti_access_free(&access);
-    return err;
+    if (tutti__netcdf(d)) tutti__netcdf_place(d, w);
+    return TUTTI_OK;
 }
 
 void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]) {
@@ -92,7 +91,7 @@ static tutti_err header_write(tutti_file *f) {
     char *head = tutti__malloc(TUTTI__SEGMENT_ALIGN);
     if (!head) return TUTTI_ERR_NOMEM;
     tutti__datafile_head(head);
-    const tutti_err err = bytes_write(f, 0, TUTTI__SEGMENT_ALIGN, head);
+    const tutti_err err = tutti__file_put(f, 0, TUTTI__SEGMENT_ALIGN, head);
     tutti__free(head);
     return err;
 }
@@ -108,6 +107,11 @@ static tutti_err bytes_remove(tutti_dataset *d, const tutti__writing *w) {
         if (d->team->rank == 0 && unlink(path) != 0 && err == TUTTI_OK)
             err = tutti__error_sys(errno, -1, path);
         return tutti__dataset_agree(d, err);
+    }
+    if (tutti__netcdf(d)) { /* it may have another header already, or be new with one that waits */
+        const int root = d->team->rank == 0 && tutti__model_file_id(&d->model, w->row.id);
+        return tutti__dataset_agree(
+            d, root ? tutti__netcdf_mend(d->path, d->meta, &d->model, &w->row) : TUTTI_OK);
     }
     tutti_file *f = NULL;
     TUTTI_TRY(tutti__dataset_file(d, &w->row, 0, &f));
@@ -128,6 +132,7 @@ tutti_err tutti__dataset_give_up(tutti_dataset *d) {
         tutti__model_sizes_drop(&d->model, w->segment.id);
     }
     tutti__writings_free(d);
+    tutti__ncfile_free(&d->nc);
     tutti__dataset_forget(d);
     if (err != TUTTI_OK) tutti__error_assign(&why);
     return err;
@@ -164,7 +169,7 @@ static tutti_err commit_check(const tutti_dataset *d) {
         TUTTI_CHECK(r >= 0 && d->now.records[r]->outcome == TUTTI_OK, TUTTI_ERR_STATE,
                     "'%s' could not be put: put it again, or discard the segment", v->name);
     }
-    return TUTTI_OK;
+    return tutti__netcdf(d) ? tutti__netcdf_commit_check(d) : TUTTI_OK;
 }
 
 /* Rank 0, in a transaction: what belongs to one segment. */
@@ -189,6 +194,12 @@ static tutti_err rows_add(tutti_dataset *d) {
     TUTTI_TRY(rows_of(d, now));
     for (int64_t i = 0; i < now->infos_n; i++)
         TUTTI_TRY(tutti__meta_info_set(d->meta, &now->infos[i]));
+    if (tutti__netcdf(d)) {
+        const int64_t first = d->waiting_n ? d->waiting[0].segment.id : now->segment.id,
+                      defined = tutti__netcdf_defined(d);
+        TUTTI_TRY(tutti__meta_set(d->meta, "commit", first));
+        if (defined) TUTTI_TRY(tutti__meta_set(d->meta, "defined", defined));
+    }
     return tutti__meta_set(d->meta, "serial", now->segment.id);
 }
 
@@ -250,8 +261,12 @@ static tutti_err prepare(void *context) {
     char *buf = NULL;
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = rows_add(d);
+    if (err == TUTTI_OK && tutti__netcdf(d)) {
+        err = tutti__meta_add_segment(d->meta, g);
+        return err == TUTTI_OK ? tutti__netcdf_complete(d) : err;
+    }
     if (err == TUTTI_OK) err = trailer_make(c, &buf);
-    if (err == TUTTI_OK) err = bytes_write(d->now.file, g->trailer, g->end - g->trailer, buf);
+    if (err == TUTTI_OK) err = tutti__file_put(d->now.file, g->trailer, g->end - g->trailer, buf);
     tutti__free(buf);
     return err;
 }
@@ -275,6 +290,28 @@ static tutti_err transaction_undo(void *context) {
     const committing *c = context;
     tutti__meta_rollback(c->dataset->meta);
     return TUTTI_OK;
+}
+
+/* netCDF: the states are there for everybody. */
+static tutti_err records_count(void *context) {
+    const committing *c = context;
+    return tutti__netcdf_count(c->dataset);
+}
+
+/* They could not be: the rows that are there already go again. */
+static tutti_err rows_undo(void *context) {
+    const committing *c = context;
+    tutti_dataset *d = c->dataset;
+    TUTTI_TRY(tutti__meta_begin(d->meta));
+    tutti_err err = TUTTI_OK;
+    for (int64_t i = 0; i <= d->waiting_n && err == TUTTI_OK; i++) {
+        const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
+        err = tutti__meta_remove_segment(d->meta, w->segment.id);
+        if (err == TUTTI_OK && w->new_file) err = tutti__meta_remove_file(d->meta, w->row.id);
+    }
+    if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
+    tutti__meta_rollback(d->meta);
+    return err;
 }
 
 /* By all ranks, or by rank 0 alone; all know how it went.   Collective. */
@@ -324,6 +361,7 @@ static tutti_err complete(committing *c) {
     g->sections = (int)w->sections_n;
     g->trailer = tutti__align_up(w->end, TUTTI__SECTION_ALIGN);
     g->end = g->trailer + TUTTI__SEGMENT_ALIGN;
+    if (tutti__netcdf(d)) tutti__netcdf_end(d);
     if (err == TUTTI_OK) err = by_root(c, prepare);
     if (err == TUTTI_OK) err = tutti__team_tell(tutti__dataset_team_now(d), g, (int)sizeof *g);
     tutti__free(c->table);
@@ -334,6 +372,14 @@ static void undo(committing *c) {
     const tutti_error_info why = *tutti_last_error();
     if (c->dataset->team->rank == 0 && tutti__by_thread(transaction_undo, c) == TUTTI_OK)
         tutti__error_assign(&why);
+}
+
+static void uncount(committing *c) {
+    const tutti_error_info why = *tutti_last_error();
+    const int root = c->dataset->team->rank == 0;
+    const tutti_err undone = root ? tutti__by_thread(rows_undo, c) : TUTTI_OK;
+    (void)undone; /* if they stay, the next writer sees that records are missing */
+    tutti__error_assign(&why);
 }
 
 static int has_new_file(const tutti_dataset *d) {
@@ -352,6 +398,11 @@ static tutti_err commit(void *context) {
     if (err == TUTTI_OK && durable && has_new_file(d)) err = by_root(&c, directory_sync);
     if (err == TUTTI_OK) err = by_root(&c, transaction_end);
     if (err != TUTTI_OK) undo(&c);
+    if (err == TUTTI_OK && tutti__netcdf(d)) {
+        model_settle(d);
+        err = by_root(&c, records_count);
+        if (err != TUTTI_OK) uncount(&c);
+    }
     return tutti__dataset_named(d, "commit", err);
 }
 
@@ -365,6 +416,7 @@ static void committed(void *context, tutti_err outcome) {
     tutti_dataset *d = context;
     d->commit = NULL;
     if (outcome != TUTTI_OK) return;
+    if (tutti__netcdf(d)) tutti__netcdf_committed(d);
     for (int64_t i = 0; i < d->waiting_n; i++) model_add(&d->model, &d->waiting[i]);
     model_add(&d->model, &d->now);
     model_settle(d);
@@ -423,9 +475,9 @@ static tutti_err begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
                        tutti__writing *out) {
     tutti__writing w = {.segment = {.kind = (int)kind, .index = index, .time = time}};
     w.segment.id = d->model.serial + 1;
-    place_choose(d, index, &w);
+    TUTTI_TRY(place_choose(d, index, &w));
     TUTTI_TRY(tutti__dataset_file(d, &w.row, w.new_file, &w.file));
-    if (w.new_file)
+    if (w.new_file && !tutti__netcdf(d))
         TUTTI_TRY(tutti__dataset_agree(d, d->team->rank == 0 ? header_write(w.file) : TUTTI_OK));
     d->model.serial = w.segment.id; /* never given twice by this handle */
     w.under_way = 1;
@@ -458,13 +510,19 @@ static tutti_err put_aside(tutti_dataset *d) {
 
 static tutti_err begin_also(tutti_dataset *d, tutti_segment_kind kind, int64_t index, double time) {
     tutti__writing w, *waiting = NULL;
+    tutti__ncfile before = d->nc;
     TUTTI_TRY(put_aside(d));
     waiting = tutti__table_grow(&d->waiting, &d->waiting_n, sizeof *waiting);
-    tutti_err err = tutti__dataset_agree(d, waiting ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    tutti_err err = waiting ? TUTTI_OK : TUTTI_ERR_NOMEM;
     if (waiting) d->waiting_n--;
+    if (err == TUTTI_OK && tutti__netcdf(d)) err = tutti__netcdf_aside(d, &d->nc);
+    const int aside = err == TUTTI_OK && tutti__netcdf(d);
+    err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = begin(d, kind, index, time, &w);
     if (err == TUTTI_OK && d->opt.level == TUTTI_DURABLE && w.row.id != d->now.row.id)
         err = tutti_file_sync(d->now.file); /* the commit syncs the last file */
+    if (aside) tutti__ncfile_free(err == TUTTI_OK ? &before : &d->nc);
+    if (aside && err != TUTTI_OK) d->nc = before;
     TUTTI_TRY(err);
     w.infos = d->now.infos; /* the commit writes all of them */
     w.infos_n = d->now.infos_n;

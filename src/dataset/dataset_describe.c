@@ -64,6 +64,7 @@ static tutti_err grid_check(const tutti_dataset *d, const char *name, int ndims,
                             const tutti_count *shape) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_TRY(name_check(name, "space"));
+    if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_space_check(&d->model, name, TUTTI__SPACE_GRID));
     TUTTI_CHECK(shape && tutti__shape_right(ndims, shape, NULL), TUTTI_ERR_ARG,
                 "grid '%s': no shape of 1 to %d dimensions", name, TUTTI_MAX_DIMS);
     const tutti__space *s = tutti__model_space(&d->model, name);
@@ -93,6 +94,7 @@ tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int ndims,
 static tutti_err list_check(const tutti_dataset *d, const char *name) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_TRY(name_check(name, "space"));
+    if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_space_check(&d->model, name, TUTTI__SPACE_LIST));
     const tutti__space *s = tutti__model_space(&d->model, name);
     TUTTI_CHECK(!s || s->kind == TUTTI__SPACE_LIST, TUTTI_ERR_EXISTS,
                 "space '%s' is there already, and is a grid", name);
@@ -210,33 +212,9 @@ tutti_err tutti_dataset_shape(const tutti_dataset *d, const char *space, tutti_c
 
 /* ---- variables */
 
-tutti_err tutti__fill_pattern(double fill, int type, int order, unsigned char pattern[16],
-                              int *size_out) {
-    const double both[2] = {fill, 0};
-    const int complex_ = type == TUTTI_COMPLEX64 || type == TUTTI_COMPLEX128;
-    const tutti_conversion in = {.file_type = (tutti_type)type,
-                                 .memory_type = complex_ ? TUTTI_COMPLEX128 : TUTTI_FLOAT64,
-                                 .file_order = (tutti_byte_order)order};
-    tutti__conversion c;
-    if (type == TUTTI_BYTES) {
-        TUTTI_CHECK(fill >= 0 && fill <= 255, TUTTI_ERR_ARG, "a fill value of %g is no byte", fill);
-        pattern[0] = (unsigned char)fill;
-        *size_out = 1;
-        return TUTTI_OK;
-    }
-    TUTTI_TRY(tutti__conversion_make(&in, &c));
-    *size_out = c.file_size;
-    if (c.identity) {
-        memcpy(pattern, both, (size_t)c.file_size);
-        return TUTTI_OK;
-    }
-    if (tutti__convert_out(&c, pattern, both, 1, NULL) == TUTTI_OK) return TUTTI_OK;
-    TUTTI_FAIL(TUTTI_ERR_ARG, "a fill value of %g is none of type %s", fill,
-               tutti_type_name((tutti_type)type));
-}
-
-static int native_order(void) {
+static int own_order(const tutti_dataset *d) {
     const uint16_t one = 1;
+    if (tutti__netcdf(d)) return TUTTI_BIG_ENDIAN;
     unsigned char first;
     memcpy(&first, &one, 1);
     return first ? TUTTI_LITTLE_ENDIAN : TUTTI_BIG_ENDIAN;
@@ -259,7 +237,7 @@ static tutti_err variable_take(const tutti_dataset *d, const char *name,
     v->components = spec->components ? spec->components : tensor ? 3 : 1;
     v->type = v->put_type = (int)spec->type;
     v->layout = (int)spec->layout;
-    v->order = spec->order == TUTTI_NATIVE_ENDIAN ? native_order() : (int)spec->order;
+    v->order = spec->order == TUTTI_NATIVE_ENDIAN ? own_order(d) : (int)spec->order;
     v->fill = spec->fill;
     v->compress = spec->compress;
     snprintf(v->name, sizeof v->name, "%s", name);
@@ -271,6 +249,7 @@ static tutti_err variable_take(const tutti_dataset *d, const char *name,
     snprintf(v->units, sizeof v->units, "%s", units);
     snprintf(v->long_name, sizeof v->long_name, "%s", long_name);
     TUTTI_TRY(tutti__variable_check(v));
+    if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_variable_check(&d->model, v));
     TUTTI_TRY(tutti__fill_pattern(v->fill, v->type, v->order, pattern, &size));
     return TUTTI_OK;
 }
@@ -328,7 +307,7 @@ tutti_err tutti__own_variable(tutti_dataset *d, const tutti__space *space, const
                          .type = TUTTI_INT64,
                          .put_type = TUTTI_INT64,
                          .layout = TUTTI_GLOBAL,
-                         .order = TUTTI_LITTLE_ENDIAN};
+                         .order = tutti__netcdf(d) ? TUTTI_BIG_ENDIAN : TUTTI_LITTLE_ENDIAN};
     snprintf(name, sizeof name, "%s:%s", space->name, what);
     if (strlen(name) >= TUTTI__NAME)
         return tutti__dataset_agree(d, tutti__error_set(TUTTI_ERR_ARG, 0, -1,
@@ -349,6 +328,7 @@ static tutti_err put_type_check(const tutti_dataset *d, const char *variable, tu
     TUTTI_CHECK(*v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", variable);
     TUTTI_CHECK(tutti_type_size(type) > 0 && (*v)->type != TUTTI_BYTES, TUTTI_ERR_ARG,
                 "variable '%s': type %d is none of numbers", variable, (int)type);
+    if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_type_check(variable, (int)type));
     return tutti__fill_pattern((*v)->fill, (int)type, (*v)->order, pattern, &size);
 }
 

@@ -97,7 +97,7 @@ static tutti_err ids_write(tutti_dataset *d, const tutti__variable *v, tutti_cou
                                  .buf = (void *)(uintptr_t)ids,
                                  .convert = {.file_type = TUTTI_INT64,
                                              .memory_type = TUTTI_INT64,
-                                             .file_order = TUTTI_LITTLE_ENDIAN}};
+                                             .file_order = (tutti_byte_order)v->order}};
         const tutti__move m = {.file = d->now.file,
                                .name = "ids",
                                .is_write = 1,
@@ -128,6 +128,10 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
         MPI_Exscan(&n, &before, 1, MPI_INT64_T, MPI_SUM, d->team->comm) != MPI_SUCCESS)
         err = tutti__error_mpi(MPI_ERR_OTHER, "MPI_Exscan");
     if (d->team->rank == 0) before = 0;
+    if (err == TUTTI_OK && all == 0 && tutti__netcdf(d))
+        err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1,
+                               "list '%s' has no entries: netCDF has no dimensions of length 0",
+                               space);
     if (err == TUTTI_OK) err = tutti__own_variable(d, s, "ids", &v);
     if (err == TUTTI_OK) err = tutti__space_resize(d, s->id, 1, &all, 1);
     if (err == TUTTI_OK) err = ids_write(d, v, before, n, all, ids);
@@ -138,7 +142,7 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
 
 /* Where the map of a view lies.   Collective. */
 static tutti_err map_find(tutti_dataset *d, const tutti__space_view *view, tutti__section *out,
-                          tutti_file **f) {
+                          tutti_file **f, int *order_out) {
     const tutti__size *z = NULL;
     const tutti__space *s = &d->model.spaces[view->space];
     char name[TUTTI__NAME + 16];
@@ -164,6 +168,7 @@ static tutti_err map_find(tutti_dataset *d, const tutti__space_view *view, tutti
     TUTTI_CHECK(found && found->type == TUTTI_INT64, TUTTI_ERR_FORMAT,
                 "the ids of space '%s' are not there", s->name);
     *out = *found;
+    *order_out = v->order;
     return TUTTI_OK;
 }
 
@@ -172,17 +177,18 @@ tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tu
     tutti__section s;
     tutti_file *f = NULL;
     tutti_access *access = NULL;
+    int order = TUTTI_LITTLE_ENDIAN;
     if (!view->has_ids) {
         for (tutti_count i = lo; i < hi; i++) ids_out[i - lo] = i;
         return TUTTI_OK;
     }
-    TUTTI_TRY(map_find(d, view, &s, &f));
+    TUTTI_TRY(map_find(d, view, &s, &f, &order));
     const tutti_err mine = tutti_access_contiguous(s.start + 8 * lo, 8 * (hi - lo), &access);
     const tutti_part part = {.access = access,
                              .buf = ids_out,
                              .convert = {.file_type = TUTTI_INT64,
                                          .memory_type = TUTTI_INT64,
-                                         .file_order = TUTTI_LITTLE_ENDIAN}};
+                                         .file_order = (tutti_byte_order)order}};
     const tutti__move m = {
         .file = f, .name = "read ids", .n = 1, .parts = &part, .least = s.start + s.bytes};
     const tutti_err err = tutti__dataset_move(&m, mine);

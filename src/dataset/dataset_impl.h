@@ -2,6 +2,7 @@
  *
  *   model           spaces, variables, segments, sizes: rows of tables, checked            no MPI
  *   meta            the database of one dataset, by one rank                               no MPI
+ *   fill            the fill value as bytes                                                no MPI
  *   trailer         trailers of segments, and data files looked through for them           no MPI
  *   decomposition   which entries of a space a rank holds
  *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
@@ -13,6 +14,9 @@
  *   dataset_ids     id maps
  *   misfit          values that do not fit, told by variable and position
  *   move            put, get, follow
+ *   netcdf_header   data files that are netCDF: their headers                             no MPI
+ *   netcdf_file     the same files beside the metadata: compared, mended                  no MPI
+ *   netcdf_place    where segments lie in them, what may be put
  *   checksums       blocks of sections: summed, read back, compared
  *   commit          begin, commit, discard
  *   take_away       erase, drop; what killed writers left
@@ -20,6 +24,7 @@
  *   archive         states to other places and back
  *   dataset_infos   infos
  *   dataset_open    open, close, refresh
+ *   netcdf_rebuild  metadata made anew from headers of netCDF files                        no MPI
  *   rebuild, repair   metadata that are damaged or gone: compared with the data, made anew from them
  *
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -31,6 +36,7 @@
 #include "base/options_impl.h"
 #include "collective/layer.h"
 #include "comm/call.h"
+#include "dataset/netcdf.h"
 #include "dataset/trailer.h"
 
 /* ---- what decompositions need of datasets */
@@ -184,6 +190,7 @@ struct tutti_dataset {
     tutti__writing now;      /* the segment that is being written */
     tutti__writing *waiting; /* whole ones before it, of the same commit */
     int64_t waiting_n;
+    tutti__ncfile nc; /* data files are netCDF: the one that segments go to */
     tutti__open_file *files;
     int64_t files_n;
     tutti__known *known;
@@ -250,9 +257,6 @@ tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const 
 /* A variable of the library's own on a space: "NAME:what", of int64. */
 tutti_err tutti__own_variable(tutti_dataset *d, const tutti__space *space, const char *what,
                               tutti__variable **out) TUTTI_MUST_USE;
-/* One number of a type, in an order, that means `fill`; size bytes. */
-tutti_err tutti__fill_pattern(double fill, int type, int order, unsigned char pattern[16],
-                              int *size_out) TUTTI_MUST_USE;
 
 /* ---- misfit.c */
 /* After an operation on sections of a file: TUTTI_ERR_VALUE names the variable and the position.  The
@@ -285,6 +289,36 @@ void tutti__section_drop(tutti_dataset *d, tutti__section *s);
 tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) TUTTI_MUST_USE;
 void tutti__writings_free(tutti_dataset *d); /* nothing is under way any more */
 
+/* Some bytes of a data file, by this rank alone. */
+tutti_err tutti__file_put(tutti_file *f, tutti_off at, tutti_off bytes,
+                          const void *data) TUTTI_MUST_USE;
+
+/* ---- netcdf_place.c: where data files are netCDF (tutti__netcdf) */
+static inline int tutti__netcdf(const tutti_dataset *d) {
+    return d->model.container == TUTTI_CONTAINER_NETCDF;
+}
+/* Does a segment of that kind go to the file that the last one is in?   Collective. */
+tutti_err tutti__netcdf_continues(tutti_dataset *d, const tutti__datafile *file, int kind,
+                                  int *out) TUTTI_MUST_USE;
+/* Where it begins, once its file is known. */
+void tutti__netcdf_place(tutti_dataset *d, tutti__writing *w);
+/* May the variable be put into the segment being written; is the segment all that its file's states are?
+ * Local. */
+tutti_err tutti__netcdf_put_check(const tutti_dataset *d, const tutti__variable *v) TUTTI_MUST_USE;
+tutti_err tutti__netcdf_commit_check(const tutti_dataset *d) TUTTI_MUST_USE;
+/* Nothing more is put: where it ends. */
+void tutti__netcdf_end(tutti_dataset *d);
+/* What the database has as "defined" from this commit on; 0: as before. */
+int64_t tutti__netcdf_defined(const tutti_dataset *d);
+/* Rank 0: header, time and length of the file of the segment being written. */
+tutti_err tutti__netcdf_complete(tutti_dataset *d) TUTTI_MUST_USE;
+/* Rank 0: numbers of records of all files that this commit has states in. */
+tutti_err tutti__netcdf_count(const tutti_dataset *d) TUTTI_MUST_USE;
+/* The file with the segment being written, which is put aside: a copy. */
+tutti_err tutti__netcdf_aside(const tutti_dataset *d, tutti__ncfile *out) TUTTI_MUST_USE;
+/* The commit is done: before its segments are forgotten. */
+void tutti__netcdf_committed(tutti_dataset *d);
+
 /* ---- ranked.c */
 /* A section of the segment being written by this decomposition, its header and, where it is new, its
  * list of entries written.   Collective. */
@@ -307,6 +341,9 @@ tutti_err tutti__checksums_make(tutti_dataset *d, uint64_t **table_out,
 tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g,
                                    const tutti__section *only, tutti_off *bytes_out) TUTTI_MUST_USE;
 
+/* Rank 0: the database is sound, and netCDF headers say what it says. */
+tutti_err tutti__metadata_check(const tutti_dataset *d) TUTTI_MUST_USE;
+
 /* ---- dataset_open.c */
 /* Options as they are given (NULL: none), checked. */
 tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
@@ -319,6 +356,8 @@ void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]);
 tutti_err tutti__dataset_give_up(tutti_dataset *d) TUTTI_MUST_USE;
 
 /* ---- take_away.c */
+/* Writers: segments of a commit that was not finished go.   Collective. */
+tutti_err tutti__dataset_recover(tutti_dataset *d) TUTTI_MUST_USE;
 /* Data behind the last segment of each file is cut off, files whose segments are all archived are
  * removed; one that is too short is damaged.   Local. */
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;

@@ -271,8 +271,7 @@ tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
         err = tutti__checksums_compare(d, &d->model.segments[segment], NULL, &bytes);
         if (err == TUTTI_OK) err = tutti__compressed_verify(d, &d->model.segments[segment]);
     } else {
-        err =
-            tutti__dataset_agree(d, d->team->rank == 0 ? tutti__meta_integrity(d->meta) : TUTTI_OK);
+        err = tutti__dataset_agree(d, d->team->rank == 0 ? tutti__metadata_check(d) : TUTTI_OK);
     }
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;
     return tutti__dataset_named(d, "verify", err);

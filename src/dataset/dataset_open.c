@@ -35,6 +35,8 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
                 "level %d is neither TUTTI_DURABLE nor TUTTI_VISIBLE", o->level);
     TUTTI_CHECK(o->indices_per_file >= 0, TUTTI_ERR_OPTION, "%d time indices per file",
                 o->indices_per_file);
+    TUTTI_CHECK(o->container == TUTTI_CONTAINER_NATIVE || o->container == TUTTI_CONTAINER_NETCDF,
+                TUTTI_ERR_OPTION, "container %d is none", o->container);
     TUTTI_CHECK(o->busy >= 0 && o->busy <= 86400, TUTTI_ERR_OPTION, "busy is %g seconds", o->busy);
     return TUTTI_OK;
 }
@@ -80,6 +82,7 @@ static void object_free(tutti_dataset *d) {
     tutti__meta_close(&d->meta);
     tutti__writings_free(d);
     tutti__model_free(&d->model);
+    tutti__ncfile_free(&d->nc);
     tutti__dataset_forget(d);
     tutti__free(d->places);
     tutti__free(d->listed);
@@ -110,6 +113,20 @@ static tutti_err meta_open(tutti_dataset *d, int mode) {
     return mode & TUTTI_TRUNCATE ? empty(d) : TUTTI_OK;
 }
 
+/* Writers: what data files are is said when there is nothing yet.   Collective. */
+static tutti_err container_take(tutti_dataset *d) {
+    tutti__model *m = &d->model;
+    if (d->opt.container == m->container || d->opt.container == TUTTI_CONTAINER_NATIVE)
+        return TUTTI_OK;
+    TUTTI_CHECK(m->spaces_n + m->files_n + m->segments_n == 0, TUTTI_ERR_EXISTS,
+                "the dataset is there already, and its data files are not netCDF");
+    const int root = d->team->rank == 0;
+    TUTTI_TRY(tutti__dataset_agree(d, root ? tutti__meta_set(d->meta, "container", d->opt.container)
+                                           : TUTTI_OK));
+    m->container = d->opt.container;
+    return TUTTI_OK;
+}
+
 /* Rank 0, writers: what a killed one has left. */
 static tutti_err tidy(tutti_dataset *d) {
     tutti__meta_sweep(d->meta, &d->model);
@@ -122,13 +139,15 @@ static tutti_err open_on(MPI_Comm comm, int mode, tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_agree(d, root ? meta_open(d, mode) : TUTTI_OK));
     TUTTI_TRY(tutti__dataset_load(d, &d->model));
     if (!(mode & TUTTI_WRITE)) return TUTTI_OK;
+    TUTTI_TRY(container_take(d));
+    if (tutti__netcdf(d)) TUTTI_TRY(tutti__dataset_recover(d));
     return tutti__dataset_agree(d, root ? tidy(d) : TUTTI_OK);
 }
 
 static uint64_t open_hash(const char *path, int mode, const tutti_dataset *d) {
     const int64_t words[] = {
-        mode,       d->opt.level, d->opt.indices_per_file, d->opt.checksums, d->opt.check_reads,
-        d->opt.ieee};
+        mode,        d->opt.level,    d->opt.indices_per_file, d->opt.checksums, d->opt.check_reads,
+        d->opt.ieee, d->opt.container};
     return tutti__hash(tutti__hash_text(TUTTI__HASH_START, path), words, sizeof words);
 }
 
@@ -216,6 +235,10 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     d->model = new;
     tutti__dataset_forget(d);
     return tutti__dataset_named(d, "refresh", err);
+}
+
+int tutti_dataset_container(const tutti_dataset *d) {
+    return tutti__dataset_live(d) == TUTTI_OK ? (int)d->model.container : TUTTI_CONTAINER_NATIVE;
 }
 
 /* ---- asking for segments */

@@ -453,7 +453,7 @@ static int read_file(sqlite3_stmt *s, tutti__model *m) {
     f->id = sqlite3_column_int64(s, 0);
     const char *container = (const char *)sqlite3_column_text(s, 2);
     return column_text(s, 1, f->name, sizeof f->name) && container &&
-           strcmp(container, "tutti") == 0;
+           strcmp(container, tutti__is_netcdf(f) ? "netcdf" : "tutti") == 0;
 }
 
 static int read_space(sqlite3_stmt *s, tutti__model *m) {
@@ -521,6 +521,9 @@ static int read_key(sqlite3_stmt *s, tutti__model *m) {
     const char *key = (const char *)sqlite3_column_text(s, 0);
     if (key && strcmp(key, "generation") == 0) m->generation = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "serial") == 0) m->serial = sqlite3_column_int64(s, 1);
+    if (key && strcmp(key, "container") == 0) m->container = sqlite3_column_int64(s, 1);
+    if (key && strcmp(key, "commit") == 0) m->commit = sqlite3_column_int64(s, 1);
+    if (key && strcmp(key, "defined") == 0) m->defined = sqlite3_column_int64(s, 1);
     return key != NULL && m->generation >= 0 && m->serial >= 0;
 }
 

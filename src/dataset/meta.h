@@ -65,7 +65,7 @@ tutti_err tutti__meta_remove_segment(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
 tutti_err tutti__meta_remove_file(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
 /* Nothing is there any more. */
 tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) TUTTI_MUST_USE;
-/* "generation" or "serial" */
+/* "generation", "serial", "container", "commit" or "defined" (docs/format.md) */
 tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) TUTTI_MUST_USE;
 /* The rows that belong to a segment, for its trailer (docs/format.md); tutti__free them. */
 tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, char **out,

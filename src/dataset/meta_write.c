@@ -43,14 +43,14 @@ enum {
 };
 
 static const char *const TEXT[TUTTI__STATEMENTS] = {
-    [ADD_FILE] = "INSERT INTO files VALUES(?, ?, 'tutti')",
+    [ADD_FILE] = "INSERT INTO files VALUES(?, ?, ?)",
     [ADD_SPACE] = "INSERT INTO spaces VALUES(?, ?, ?)",
     [ADD_VARIABLE] = "INSERT INTO variables VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_SEGMENT] = "INSERT INTO segments VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [END_SEGMENT] = "UPDATE segments SET end = ? WHERE id = ?",
     [ADD_SIZE] = "INSERT OR REPLACE INTO sizes VALUES(?, ?, ?, ?)",
     [ADD_SECTION] = "INSERT INTO sections VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [SET_KEY] = "UPDATE dataset SET value = ? WHERE key = ?",
+    [SET_KEY] = "INSERT OR REPLACE INTO dataset(value, key) VALUES(?, ?)",
     [DROP_SECTIONS] = "DELETE FROM sections WHERE segment = ?",
     [DROP_SIZES] = "DELETE FROM sizes WHERE segment = ?",
     [DROP_SEGMENT] = "DELETE FROM segments WHERE id = ?",
@@ -87,6 +87,7 @@ tutti_err tutti__meta_add_file(tutti__meta *m, const tutti__datafile *f) {
     TUTTI_TRY(statement(m, ADD_FILE, &s));
     sqlite3_bind_int64(s, 1, f->id);
     bind_text(s, 2, f->name);
+    bind_text(s, 3, tutti__is_netcdf(f) ? "netcdf" : "tutti");
     return run(m, s);
 }
 
@@ -213,7 +214,8 @@ tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) {
     tutti_err err = tutti__sql(m, "DELETE FROM sections; DELETE FROM sizes; DELETE FROM infos;"
                                   "DELETE FROM segments; DELETE FROM variables;"
                                   "DELETE FROM spaces; DELETE FROM files;"
-                                  "DELETE FROM archived");
+                                  "DELETE FROM archived;"
+                                  "DELETE FROM dataset WHERE key = 'container'");
     if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
     if (err == TUTTI_OK) return tutti__meta_commit(m);
     const tutti_error_info why = *tutti_last_error();

@@ -163,8 +163,14 @@ tutti_err tutti__variable_check(const tutti__variable *v) {
 
 int tutti__file_name_right(const char *name) {
     int n = 0, digits = 0;
-    return sscanf(name, "data-%9d%n.tutti", &digits, &n) == 1 && n >= 11 && digits >= 0 &&
-           strcmp(name + n, ".tutti") == 0 && strspn(name + 5, "0123456789") == (size_t)n - 5;
+    return sscanf(name, "data-%9d%n", &digits, &n) == 1 && n >= 11 && digits >= 0 &&
+           (strcmp(name + n, ".tutti") == 0 || strcmp(name + n, ".nc") == 0) &&
+           strspn(name + 5, "0123456789") == (size_t)n - 5;
+}
+
+int tutti__netcdf_name(const char *name) {
+    const size_t n = strlen(name);
+    return n > 3 && strcmp(name + n - 3, ".nc") == 0;
 }
 
 const tutti__archived *tutti__model_archived(const tutti__model *m, int64_t segment) {
@@ -197,16 +203,22 @@ static tutti_err segments_check(const tutti__model *m) {
                                  (before->index == g->index && before->kind < g->kind))),
                     TUTTI_ERR_FORMAT, "segments %lld and %lld are not in order", (long long)i - 1,
                     (long long)i);
-        TUTTI_CHECK(tutti__model_file_id(m, g->file) && g->start >= 0 && g->start <= g->trailer &&
-                        g->trailer < g->end && g->end <= ((tutti_off)1 << 60),
+        const tutti__datafile *f = tutti__model_file_id(m, g->file);
+        TUTTI_CHECK(f && g->start >= 0 && g->start <= g->trailer &&
+                        (tutti__is_netcdf(f) ? g->trailer == g->end : g->trailer < g->end) &&
+                        g->end <= ((tutti_off)1 << 60),
                     TUTTI_ERR_FORMAT, "segment %lld lies nowhere", (long long)i);
     }
     return TUTTI_OK;
 }
 
 tutti_err tutti__model_check(const tutti__model *m) {
+    TUTTI_CHECK(m->container == TUTTI_CONTAINER_NATIVE || m->container == TUTTI_CONTAINER_NETCDF,
+                TUTTI_ERR_FORMAT, "data files are of kind %lld, which this version does not know",
+                (long long)m->container);
     for (int64_t i = 0; i < m->files_n; i++)
-        TUTTI_CHECK(m->files[i].id >= 1 && tutti__file_name_right(m->files[i].name),
+        TUTTI_CHECK(m->files[i].id >= 1 && tutti__file_name_right(m->files[i].name) &&
+                        tutti__is_netcdf(&m->files[i]) == (int)m->container,
                     TUTTI_ERR_FORMAT, "'%s' is no name of a data file", m->files[i].name);
     for (int64_t i = 0; i < m->spaces_n; i++)
         TUTTI_CHECK(m->spaces[i].id >= 1 &&

@@ -39,8 +39,12 @@ typedef struct tutti__size {
 
 typedef struct tutti__datafile {
     int64_t id;
-    char name[TUTTI__NAME];
+    char name[TUTTI__NAME]; /* data-NNNNNN.tutti, or .nc */
 } tutti__datafile;
+int tutti__netcdf_name(const char *name); /* is it .nc? */
+static inline int tutti__is_netcdf(const tutti__datafile *f) {
+    return tutti__netcdf_name(f->name);
+}
 
 /* [start, end) of its file; the trailer begins at `trailer`. */
 typedef struct tutti__segment_row {
@@ -72,6 +76,10 @@ typedef struct tutti__archived {
 typedef struct tutti__model {
     int64_t generation; /* goes up when segments are taken away */
     int64_t serial;     /* the largest id of a segment there ever was */
+    int64_t container;  /* TUTTI_CONTAINER_NATIVE, TUTTI_CONTAINER_NETCDF: of all data files */
+    int64_t commit;     /* netCDF: the first segment of the last commit */
+    int64_t
+        defined; /* netCDF: the largest id of a variable when the last file got its first state */
     tutti__space *spaces;
     tutti__variable *variables;
     tutti__size *sizes;
@@ -112,6 +120,9 @@ int tutti__shape_parse(const char *text, tutti__size *out);    /* "4,5,6" */
 tutti_count tutti__variable_numbers(const tutti__variable *v); /* of an item */
 /* Bytes of an item in the file, of sections with that type. */
 tutti_off tutti__item_bytes(const tutti__variable *v, int type);
+/* One number of a type, in an order, that means `fill`; size bytes.  (fill.c) */
+tutti_err tutti__fill_pattern(double fill, int type, int order, unsigned char pattern[16],
+                              int *size_out) TUTTI_MUST_USE;
 /* Everything hangs together: ids, order, ranges.  TUTTI_ERR_FORMAT. */
 tutti_err tutti__model_check(const tutti__model *m) TUTTI_MUST_USE;
 tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *g,

@@ -137,6 +137,7 @@ static tutti_err put_take(const tutti_dataset *d, int n, const tutti_put *puts, 
         TUTTI_TRY(item_check(d, t, d->now.segment.id));
         TUTTI_TRY(types_check(t, t->v->put_type));
         TUTTI_TRY(compressed_check(t, starts));
+        if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_put_check(d, t->v));
         for (int j = 0; j < i; j++)
             TUTTI_CHECK(b->items[j].v != t->v, TUTTI_ERR_ARG, "variable '%s' is there twice",
                         t->name);

@@ -65,7 +65,7 @@ static tutti_err files_search(tutti__repair *r) {
         const tutti__there *f = &r->files[i];
         int torn = 0;
         int64_t n = r->found_n;
-        if (f->fd < 0) continue;
+        if (f->fd < 0 || tutti__netcdf_name(f->name)) continue;
         TUTTI_TRY(tutti__trailers_find(f->fd, &r->found, &r->found_n, &torn));
         r->torn += torn;
         for (int64_t j = n; j < r->found_n; j++) { /* a file that had another name: none of ours */
@@ -89,6 +89,24 @@ static const tutti__there *file_named(const tutti__repair *r, const char *name) 
 /* ---- metadata that can be read: do they agree with the data? */
 
 typedef enum { RIGHT, GONE, DAMAGED_TRAILER, OTHER } agreement;
+
+/* The same of a netCDF file: the header stands for all segments. */
+static tutti_err netcdf_compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
+                                const tutti__segment_row *g, agreement *out) {
+    const tutti__datafile *row = tutti__model_file_id(model, g->file);
+    const tutti__there *f = file_named(r, row->name);
+    *out = GONE;
+    if (!f || f->fd < 0 || f->size < (g->sections ? g->end : TUTTI__NETCDF_HEAD)) return TUTTI_OK;
+    if (r->compared != g->file) {
+        int readable = 0;
+        const tutti_err err = tutti__netcdf_compare(r->directory, m, model, row, &readable);
+        if (err != TUTTI_OK && err != TUTTI_ERR_FORMAT && err != TUTTI_ERR_UNSUPPORTED) return err;
+        r->compared = g->file;
+        r->agrees = err == TUTTI_OK ? RIGHT : readable ? OTHER : DAMAGED_TRAILER;
+    }
+    *out = (agreement)r->agrees;
+    return TUTTI_OK;
+}
 
 /* A segment of the database and what lies in its place. */
 static tutti_err compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
@@ -139,7 +157,11 @@ static tutti_err compare_all(tutti__repair *r, tutti__meta *m, const tutti__mode
         agreement is = RIGHT;
         TUTTI_TRY(tutti__meta_sections(m, model, g, &sections, &n));
         const int here = !tutti__model_archived(model, g->id);
-        const tutti_err err = here ? compare(r, m, model, g, &is) : TUTTI_OK;
+        tutti_err err = TUTTI_OK;
+        if (model->container == TUTTI_CONTAINER_NETCDF)
+            err = netcdf_compare(r, m, model, g, &is);
+        else if (here)
+            err = compare(r, m, model, g, &is);
         goes[i] = is == GONE;
         for (int64_t j = 0; j < n && !goes[i]; j++) goes[i] = needs_gone(model, goes, &sections[j]);
         tutti__free(sections);
@@ -207,6 +229,7 @@ static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *genera
     if (err == TUTTI_OK) err = tutti__meta_integrity(m);
     if (err == TUTTI_OK) err = tutti__meta_load(m, &model);
     if (err == TUTTI_OK) {
+        tutti__netcdf_hide(r->directory, &model);
         *generation_out = model.generation;
         goes = tutti__calloc((size_t)model.segments_n + 1, 1);
         err = goes ? compare_all(r, m, &model, goes, broken_out) : TUTTI_ERR_NOMEM;
@@ -303,6 +326,13 @@ static tutti_err keep_unused(tutti__repair *r) {
 
 /* ---- the call */
 
+/* Are data files netCDF, as far as can be seen without metadata? */
+static int netcdf_files(const tutti__repair *r) {
+    int n = 0;
+    for (int64_t i = 0; i < r->files_n; i++) n += tutti__netcdf_name(r->files[i].name);
+    return n > 0 && r->found_n == 0;
+}
+
 static tutti_err work(tutti__repair *r) {
     int broken = 0;
     int64_t generation = 0;
@@ -318,7 +348,9 @@ static tutti_err work(tutti__repair *r) {
         const int64_t now = (int64_t)time(NULL); /* larger than any that was counted up to */
         r->report.damaged = 0;
         r->report.rebuilt = 1;
-        TUTTI_TRY(tutti__rebuild(r, NEW_NAME, tutti__max(generation + 1, now)));
+        TUTTI_TRY(netcdf_files(r)
+                      ? tutti__netcdf_rebuild(r, NEW_NAME, tutti__max(generation + 1, now))
+                      : tutti__rebuild(r, NEW_NAME, tutti__max(generation + 1, now)));
         TUTTI_TRY(put_in_place(r));
     }
     return broken || r->report.lost ? keep_unused(r) : TUTTI_OK;

@@ -70,6 +70,14 @@ tutti_err tutti__section_read(tutti_file *f, tutti_off at, tutti_off bytes, void
     return TUTTI_OK;
 }
 
+tutti_err tutti__file_put(tutti_file *f, tutti_off at, tutti_off bytes, const void *data) {
+    tutti_access *access = NULL;
+    TUTTI_TRY(tutti_access_contiguous(at, bytes, &access));
+    const tutti_err err = tutti_file_write_independent(f, access, data, NULL);
+    tutti_access_free(&access);
+    return err;
+}
+
 /* ---- of segments that have begun */
 
 const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment) {
@@ -93,6 +101,18 @@ tutti__section_state *tutti__section_state_of(tutti_dataset *d, const tutti__sec
     return &d->now.states[s - d->now.sections];
 }
 
+/* Where a new one begins.  In a record of a netCDF file: behind the one before it, or where the first
+ * record of the file has it. */
+static tutti_off section_start(const tutti_dataset *d, const tutti__section *of, tutti_off bytes) {
+    const tutti__writing *w = &d->now;
+    if (!tutti__netcdf(d) || w->segment.kind == TUTTI_TOPOLOGY)
+        return tutti__align_up(w->end, bytes >= TUTTI__BLOCK ? TUTTI__BLOCK : TUTTI__SECTION_ALIGN);
+    for (int64_t i = 0; i < d->nc.state_n; i++)
+        if (d->nc.state[i].variable == of->variable)
+            return d->nc.state[i].start - d->nc.first.start + w->segment.start;
+    return tutti__align_up(w->end, 4);
+}
+
 tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_off bytes,
                              tutti__section **out) {
     tutti__writing *w = &d->now;
@@ -103,13 +123,19 @@ tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_o
         if (s) w->sections_n--;
         return TUTTI_ERR_NOMEM;
     }
-    const tutti_off align = bytes >= TUTTI__BLOCK ? TUTTI__BLOCK : TUTTI__SECTION_ALIGN;
+    const tutti_off start = section_start(d, of, bytes);
+    int64_t i = w->sections_n - 1; /* in the order of their places */
+    for (; i > 0 && w->sections[i - 1].start > start; i--) {
+        w->sections[i] = w->sections[i - 1];
+        w->states[i] = w->states[i - 1];
+    }
+    s = &w->sections[i];
     *s = *of;
     s->segment = w->segment.id;
-    s->start = tutti__align_up(w->end, align);
+    s->start = start;
     s->bytes = bytes;
-    *state = (tutti__section_state){.record = -1};
-    w->end = s->start + bytes;
+    w->states[i] = (tutti__section_state){.record = -1};
+    w->end = tutti__max(w->end, start + bytes);
     *out = s;
     return TUTTI_OK;
 }

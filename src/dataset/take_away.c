@@ -18,6 +18,10 @@ tutti_err tutti__dataset_reclaim(const tutti_dataset *d) {
             if (g->file == f->id && !tutti__model_archived(&d->model, g->id))
                 end = tutti__max(end, g->end);
         }
+        if (tutti__netcdf(d)) {
+            TUTTI_TRY(tutti__netcdf_mend(d->path, d->meta, &d->model, f));
+            continue;
+        }
         tutti__dataset_data_path(d, f->name, path, sizeof path);
         if (!tutti__model_file_lives(&d->model, f->id)) { /* all of it is archived */
             if (unlink(path) != 0 && errno != ENOENT) return tutti__error_sys(errno, -1, path);
@@ -51,6 +55,7 @@ static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes) {
         if (!file_in_use(m, m->files[i].id, goes))
             err = tutti__meta_remove_file(d->meta, m->files[i].id);
     if (err == TUTTI_OK) err = tutti__meta_set(d->meta, "generation", m->generation + 1);
+    if (err == TUTTI_OK && tutti__netcdf(d)) err = tutti__meta_set(d->meta, "defined", 0);
     if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
     const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(d->meta);
@@ -92,10 +97,25 @@ static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
             if (err == TUTTI_OK) err = got;
         }
     m->generation++;
+    m->defined = 0; /* what the file that is now the last was made with is not known */
+    tutti__ncfile_free(&d->nc);
     tutti__dataset_forget(d);
     const tutti_err cut =
         tutti__dataset_agree(d, d->team->rank == 0 ? tutti__dataset_reclaim(d) : TUTTI_OK);
     return err != TUTTI_OK ? err : cut;
+}
+
+tutti_err tutti__dataset_recover(tutti_dataset *d) {
+    int64_t whole = d->model.segments_n;
+    if (d->team->rank == 0) whole = tutti__netcdf_whole(d->path, &d->model);
+    TUTTI_TRY(tutti__team_tell(d->team, &whole, (int)sizeof whole));
+    if (whole == d->model.segments_n) return TUTTI_OK;
+    unsigned char *goes = tutti__calloc((size_t)d->model.segments_n + 1, 1);
+    tutti_err err = tutti__dataset_agree(d, goes ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    for (int64_t i = whole; err == TUTTI_OK && i < d->model.segments_n; i++) goes[i] = 1;
+    if (err == TUTTI_OK) err = segments_remove(d, goes);
+    tutti__free(goes);
+    return err;
 }
 
 static tutti_err away_check(const tutti_dataset *d) {

@@ -103,6 +103,13 @@ expect 0 '' cp ranked again --layout global --type velocity=float64 -v velocity,
 expect 0 '' diff run again -v velocity,count
 expect 0 'float64 velocity(nodes, 3)' show again
 expect 1 'has a dataset already' cp run again
+expect 0 '' cp run nc --container netcdf -v velocity,count,heat
+expect 0 '' diff run nc -v velocity,count,heat
+expect 0 '' verify nc -q
+expect 1 'netCDF has no numbers of type float16' cp run other_nc --container netcdf
+expect 1 'netCDF classic has no compression' cp run other_nc2 --container netcdf -v heat --compress 3
+expect 2 'native or netcdf' cp run x --container hdf5
+expect 1 'cannot be archived' archive nc --to there --segments 1
 for of in run ranked; do # the ids are those of the first one
     python3 - $of <<'END'
 import sqlite3, struct, sys

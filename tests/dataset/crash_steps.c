@@ -71,6 +71,7 @@ static void check(void) {
         _exit(4);
     }
     write_down(state, state);
+    expect(powercut_valid(path), "netCDF");
     expect(tutti_dataset_verify(d, NULL) == TUTTI_OK, "verify");
     powercut_describe(d);
     tutti_decomposition *p = powercut_mine(d, &lo, &n);
@@ -103,6 +104,7 @@ static void going_to(const char *was, size_t keep, const char *more, int64_t num
 static void open_it(int more) {
     opt.level = luck(4) ? TUTTI_VISIBLE : TUTTI_DURABLE;
     opt.indices_per_file = luck(3);
+    opt.container = powercut_container();
     expect(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | more,
                               &opt, &d) == TUTTI_OK,
            "open");

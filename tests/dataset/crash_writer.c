@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 #include <tutti/tutti.h>
@@ -68,12 +69,16 @@ int main(int argc, char **argv) {
     tutti_dataset_options_init(&opt);
     opt.level = after % 2 ? TUTTI_DURABLE : TUTTI_VISIBLE;
     opt.indices_per_file = after % 3 == 2 ? 4 : 0;
+    const char *container = getenv("TEST_CONTAINER");
+    const int netcdf = container && strcmp(container, "netcdf") == 0;
+    opt.container = netcdf ? TUTTI_CONTAINER_NETCDF : TUTTI_CONTAINER_NATIVE;
     expect(tutti_dataset_open(MPI_COMM_WORLD, argv[1], TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE,
                               &opt, &d),
            "open");
     expect(tutti_dataset_grid(d, "x", 1, (tutti_count[]){N}), "grid");
     const tutti_variable_spec u = {.space = "x", .type = TUTTI_FLOAT64};
-    const tutti_variable_spec w = {.space = "x", .type = TUTTI_FLOAT64, .layout = TUTTI_RANKED};
+    const tutti_variable_spec w = {
+        .space = "x", .type = TUTTI_FLOAT64, .layout = netcdf ? TUTTI_GLOBAL : TUTTI_RANKED};
     expect(tutti_dataset_variable(d, "u", &u), "variable");
     expect(tutti_dataset_variable(d, "w", &w), "variable");
     expect(tutti_decomposition_create(d, "x", &spec, &mine), "decomposition");

@@ -262,6 +262,7 @@ static int look(const char *path, const char *was, const char *will) {
     int bad = 0;
     tutti_dataset_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
+    opt.container = powercut_container();
     if (strcmp(was, "| -1") != 0 && stat(path, &st) != 0) return wrong("there is no dataset");
     if (tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &d))
         return wrong("open");
@@ -270,6 +271,7 @@ static int look(const char *path, const char *was, const char *will) {
         bad = 1;
         snprintf(why, sizeof why, "it is '%.180s', not '%.180s' nor '%.180s'", state, was, will);
     }
+    if (!bad && !powercut_valid(path)) bad = wrong("a netCDF file is none");
     if (!bad) bad = values_wrong(d);
     if (!bad) {
         powercut_describe(d);

@@ -52,6 +52,7 @@ int main(int argc, char **argv) {
     path = argv[1];
     mark = (void (*)(const char *))dlsym(RTLD_DEFAULT, "powercut_mark");
     tutti_dataset_options_init(&opt);
+    opt.container = powercut_container();
     opt.level = strcmp(argv[2], "durable") == 0 ? TUTTI_DURABLE : TUTTI_VISIBLE;
     reopen(TUTTI_CREATE, 0);
     put(0, 0);

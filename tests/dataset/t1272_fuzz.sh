@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300 cores=2 tier=full
-# libFuzzer on what is read of datasets: metadata, trailers of data files, headers of sections.  60 s together, or FUZZ_SECONDS.  It begins with
+# libFuzzer on what is read of datasets: metadata, trailers of data files, headers of sections, headers of
+# netCDF files.  60 s together, or FUZZ_SECONDS.  It begins with
 # the golden dataset and with tests/fuzz/corpus: what earlier runs have found to lead somewhere else.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
@@ -12,14 +13,15 @@ echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n); int L
 clang -fsanitize=fuzzer,address try.c -o try 2>err || { cat err; echo 'no libFuzzer (Debian: libclang-rt-dev)'; exit 77; }
 mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
 sources=$(cd "$top/src" && echo base/*.c dataset/model.c dataset/meta.c dataset/meta_write.c dataset/trailer.c dataset/trailer_find.c \
-    dataset/rebuild.c dataset/ranked_head.c access/number.c)
+    dataset/rebuild.c dataset/ranked_head.c dataset/netcdf_header.c dataset/netcdf_file.c dataset/netcdf_rebuild.c dataset/content.c \
+    dataset/fill.c cdf/*.c access/number.c access/convert.c)
 for file in $sources; do
     OMPI_CC=clang MPICH_CC=clang "$mpicc" -std=gnu11 -O1 -g -D_GNU_SOURCE -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION \
         -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -I"$top/include" -I"$top/src" \
         -c "$top/src/$file" -o "$(echo "$file" | tr / _).o"
 done
-each=$((${FUZZ_SECONDS:-60} / 3))
-for target in meta trailer ranked; do
+each=$((${FUZZ_SECONDS:-60} / 4))
+for target in meta trailer ranked netcdf; do
     OMPI_CC=clang MPICH_CC=clang "$mpicc" -std=gnu11 -O1 -g -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=undefined -I"$top/include" -I"$top/src" -I"$top/tests/fuzz" "$top/tests/fuzz/fuzz_$target.c" ./*.c.o \
         -o fuzz_$target -lsqlite3 -lm -lpthread
@@ -31,7 +33,7 @@ done
 python3 -c 'import sqlite3; sqlite3.connect("seeds_meta/golden").executescript(open("golden.sql").read())'
 cp "$top/tests/dataset/golden/data-000001.tutti" seeds_trailer/golden
 head -c 12288 seeds_trailer/golden >seeds_trailer/two
-for target in meta trailer ranked; do
+for target in meta trailer ranked netcdf; do
     ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS:-} ./fuzz_$target -max_total_time=$each -timeout=20 -rss_limit_mb=4000 -max_len=65536 \
         -print_final_stats=1 found_$target seeds_$target >log_$target 2>&1 || { tail -40 log_$target; exit 1; }
     echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' log_$target) inputs"

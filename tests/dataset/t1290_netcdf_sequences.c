@@ -1,0 +1,11 @@
+/* TEST ranks=1,3,5 timeout=120 */
+/* Random sequences of calls on a dataset whose data files are netCDF, against a serial model (sequences.h).
+ *
+ * args: how many sequences (default 2, full tier 40)
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/sequences.h"
+
+int main(int argc, char **argv) {
+    netcdf = 1;
+    return sequences_run(argc, argv, 1290);
+}

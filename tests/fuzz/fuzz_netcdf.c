@@ -1,0 +1,40 @@
+/* Data files that are netCDF: a stranger's, out of whose headers metadata are made.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "fuzz.h"
+
+#include "dataset/netcdf.h"
+#include "dataset/repair_impl.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
+    char path[700];
+    tutti__there file = {.name = "data-000001.nc", .size = (tutti_off)n};
+    tutti__repair r = {.directory = fuzz_directory(),
+                       .options = {.mode = TUTTI_READ | TUTTI_WRITE, .locked = 1},
+                       .files = &file,
+                       .files_n = 1};
+    tutti__meta *m = NULL;
+    tutti__model model;
+    const tutti__meta_options opt = {.mode = TUTTI_READ | TUTTI_WRITE, .locked = 1};
+    snprintf(path, sizeof path, "%s/%s", r.directory, file.name);
+    fuzz_write(path, data, n);
+    file.fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (file.fd < 0) abort();
+    if (tutti__netcdf_rebuild(&r, TUTTI__META_NAME, 5) == TUTTI_OK) {
+        /* what it made, it can read; and a header that says the same can be written */
+        if (tutti__meta_open(r.directory, &opt, &m) != TUTTI_OK) abort();
+        if (tutti__meta_load(m, &model) != TUTTI_OK) abort();
+        if (model.files_n == 1) {
+            const tutti_err err = tutti__netcdf_mend(r.directory, m, &model, &model.files[0]);
+            if (err == TUTTI_OK &&
+                tutti__netcdf_compare(r.directory, m, &model, &model.files[0], NULL) != TUTTI_OK)
+                abort();
+        }
+        tutti__model_free(&model);
+        tutti__meta_close(&m);
+    }
+    close(file.fd);
+    snprintf(path, sizeof path, "%s/" TUTTI__META_NAME, r.directory);
+    unlink(path);
+    fuzz_nothing_left();
+    return 0;
+}
