@@ -42,7 +42,7 @@ tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err m
     enum { SAME, NUMBERS };
     tutti__range all[NUMBERS + TUTTI__CALL_NUMBERS];
     const uint64_t name = tutti__hash(TUTTI__HASH_START, same->name, strlen(same->name));
-    const tutti__call call = {.kind = same->walks ? TUTTI__CALL_TILES : TUTTI__CALL_ARRAY,
+    const tutti__call call = {.kind = same->kind ? same->kind : TUTTI__CALL_ARRAY,
                               .agrees = (int64_t)(name >> 1),
                               .what = "which call it is that they make for the array"};
     TUTTI_ASSERT(n <= TUTTI__CALL_NUMBERS);
