@@ -51,6 +51,8 @@ typedef struct tutti__incoming {
     int n, sender_groups;
     tutti__source *source; /* by group, then by rank */
     tutti__side *side;     /* [n] the same sides in a row */
+    tutti__side
+        *lost; /* [n] what they do not send of them: a higher rank writes it; NULL: nothing */
     tutti__sender_group *senders;
 } tutti__incoming;
 
