@@ -162,7 +162,7 @@ tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out,
 
 /* Does the method move bytes through staging?  Others are planned too, when they write: for the
  * proof that ranks do not overlap. */
-int tutti__plan_is_staged(const tutti_plan *p);
+int tutti__is_staged(int method);
 /* The first cycle >= `from` in which there are incoming bytes, or -1. */
 tutti_count tutti__incoming_cycle(const tutti__domains *d, const tutti__incoming *l,
                                   tutti_count from);

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-int tutti__plan_is_staged(const tutti_plan *p) {
-    return p->method == TUTTI_METHOD_TWO_PHASE || p->method == TUTTI_METHOD_ROOT;
+int tutti__is_staged(int method) {
+    return method == TUTTI_METHOD_TWO_PHASE || method == TUTTI_METHOD_ROOT;
 }
 
 tutti_count tutti__incoming_cycle(const tutti__domains *d, const tutti__incoming *l,
