@@ -156,6 +156,9 @@ typedef struct tutti__same {
 enum { TUTTI__CALL_NUMBERS = 4 }; /* at most */
 tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
                             tutti__range *range) TUTTI_MUST_USE;
+/* The same behind tutti__requests_settle(a->file), which must not be called by a fiber. */
+tutti_err tutti__array_call_settled(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
+                                    tutti__range *range) TUTTI_MUST_USE;
 static inline tutti__range tutti__range_of(int64_t v) {
     return (tutti__range){v, v};
 }

@@ -42,14 +42,15 @@ static tutti_err note_test(tutti__team *t, int *here_out) {
 }
 
 /* All ranks meet in `a`.  `alone`: this one knows of no other array.  `note`: a note has come.  *other:
- * in, the array that this rank knows of besides, or none; out, anybody's.  Collective. */
+ * in, the array that this rank knows of besides, or none; out, anybody's.   Collective; what is queued
+ * on its file has been settled. */
 static tutti_err meet(tutti_array *a, int alone, int note, tutti__range *other) {
     enum { ALONE, OTHER, NUMBERS };
     const tutti__same same = {.name = "meet", .kind = TUTTI__CALL_ARRAYS};
     tutti__team *t = tutti__array_team(a);
     tutti__range r[NUMBERS] = {tutti__range_of(alone || note), *other};
     if (alone || note) TUTTI_TRY(note_send(t));
-    TUTTI_TRY(tutti__array_call(a, &same, TUTTI_OK, NUMBERS, r));
+    TUTTI_TRY(tutti__array_call_settled(a, &same, TUTTI_OK, NUMBERS, r));
     *other = r[OTHER];
     if (r[ALONE].max == 0) return TUTTI_OK;
     if (!alone && !note) TUTTI_TRY(note_send(t));
@@ -84,7 +85,7 @@ static tutti_err meet_both(tutti_array *from, tutti_array *to) {
     tutti__fiber *fiber = NULL;
     int note = 0;
     tutti__range other = tutti__range_of(number_of(from));
-    tutti__requests_settle(from->file); /* not by the fiber */
+    tutti__requests_settle(from->file);
     tutti_err err = tutti__fiber_make(meet_by_fiber, &m, &fiber);
     if (err != TUTTI_OK) { /* no memory: then nobody looks for notes here */
         meet_by_fiber(&m);
@@ -93,6 +94,7 @@ static tutti_err meet_both(tutti_array *from, tutti_array *to) {
     while (!tutti__fiber_resume(fiber)) {
         if (!note && err == TUTTI_OK) err = note_test(tutti__array_team(to), &note);
         if (note == 1 && err == TUTTI_OK) {
+            tutti__requests_settle(to->file);
             err = meet(to, 0, note, &other);
             note = 2; /* no more of them */
         }
@@ -112,12 +114,14 @@ static int is_array(const tutti__handle *h, const void *number) {
 
 static tutti_err meet_alone(tutti_array *a, tutti_array **where_out) {
     tutti__range other = tutti__range_none();
+    tutti__requests_settle(a->file);
     TUTTI_TRY(meet(a, 1, 0, &other));
     if (other.max == INT64_MIN) return TUTTI_OK;
     const tutti__handle *found = tutti__handle_search(TUTTI__ARRAY, is_array, &other.max);
     TUTTI_CHECK(found, TUTTI_ERR_MISMATCH, "other ranks have an array that is not open here");
     *where_out = (tutti_array *)(uintptr_t)found;
     other = tutti__range_none();
+    tutti__requests_settle((*where_out)->file);
     return meet(*where_out, 0, 0, &other);
 }
 
@@ -130,7 +134,9 @@ static tutti_err meet_all(tutti_array *from, tutti_array *to, tutti_array **wher
     if (!from || !to || from == to) return meet_alone(*where_out, where_out);
     TUTTI_MPI(MPI_Comm_compare(tutti__array_team(from)->comm, tutti__array_team(to)->comm, &alike));
     const int both = alike == MPI_IDENT || alike == MPI_CONGRUENT; /* otherwise it is an error */
-    return both && !tutti__fiber_inside() ? meet_both(from, to) : meet(from, 0, 0, &none);
+    if (both && !tutti__fiber_inside()) return meet_both(from, to);
+    tutti__requests_settle(from->file);
+    return meet(from, 0, 0, &none);
 }
 
 tutti_err tutti__arrays_call(tutti_array *from, tutti_array *to, const tutti__same *same,
