@@ -231,8 +231,7 @@ TUTTI_API tutti_slice tutti_array_partition(const tutti_array *a, tutti_count n,
  *      of all ranks counts
  *  @param[in] progress  NULL, or called now and then
  *  @return TUTTI_ERR_ARG also if both lie in the same bytes of one file, by whatever name; on all
- *      ranks if one has something against it.  But ranks speak by `from`: one that alone passes
- *      NULL for it gets the error alone, and the others wait */
+ *      ranks if one has something against it, or passes NULL for one of the arrays */
 TUTTI_API tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
                                      tutti_progress_fn *progress, void *context) TUTTI_MUST_USE;
 /**@}*/
@@ -291,9 +290,8 @@ typedef struct tutti_tile {
  *      elements, to be updated, and halos must be 0.  Otherwise shapes and placement (a local one:
  *      also the distribution) are the same and no bytes are, as by two handles of one array; order and
  *      elements may differ
- *  @return TUTTI_ERR_ARG if the budget is too small for the least tile.  Ranks speak by `from`, or by
- *      `to` if it is NULL: where some pass NULL for `from` and others do not, they wait for each
- *      other */
+ *  @return TUTTI_ERR_ARG if the budget is too small for the least tile; TUTTI_ERR_MISMATCH on all
+ *      ranks if some pass NULL for an array that others pass */
 TUTTI_API tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to,
                                       const tutti_tiles_spec *spec,
                                       tutti_tiles **t_out) TUTTI_MUST_USE;

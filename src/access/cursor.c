@@ -6,7 +6,7 @@
  * down again to the first leaf of that.  Nothing is allocated; seeking costs the depth times log of
  * parts or marks.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "access/node.h"
+#include "access/list_read.h"
 
 static int is_leaf(const tutti__node *n) {
     return n->kind == TUTTI__RUN || n->kind == TUTTI__LIST ||
@@ -175,6 +175,10 @@ void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes) {
     } else {
         advance(c);
     }
+}
+
+int tutti__cursor_next(tutti__cursor *c, tutti_off shown, tutti__burst *b) {
+    return tutti__cursor_after(c, shown, b);
 }
 
 tutti_off tutti__side_offset(tutti__side s, tutti_off stream) {

@@ -183,6 +183,8 @@ void tutti__cursor_seek(tutti__cursor *c, tutti__side s, tutti_off stream);
 /* 0 at the end.  Where the innermost loop is a VEC of RUNs and the cursor is at a run's start the
  * burst is the rest of that loop; otherwise it is the rest of the current run, count 1. */
 int tutti__cursor_peek(const tutti__cursor *c, tutti__burst *b);
+/* The burst after the one that the last call has shown, all `shown` bytes of it; 0 at the end. */
+int tutti__cursor_next(tutti__cursor *c, tutti_off shown, tutti__burst *b);
 /* Advance by `bytes`, at most what the last peek showed. */
 void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes);
 
@@ -228,6 +230,10 @@ typedef struct {
 } tutti__extents;
 tutti_err tutti__sides_union(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
                              tutti_off max_gap, tutti__extents *io) TUTTI_MUST_USE;
+/* What each of the sides has within [lo, hi) that one before it has too, appended to shared[i].
+ * *done_out: 0 if that would take more looking at gaps than at runs, and nothing has been done. */
+tutti_err tutti__sides_shared(int n, const tutti__side *const *sides, tutti_off lo, tutti_off hi,
+                              tutti__extents *const *shared, int *done_out) TUTTI_MUST_USE;
 void tutti__extents_free(tutti__extents *e);
 
 /* ---- copying (copy.c): the one kernel between user memory and staging */

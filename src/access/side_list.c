@@ -1,9 +1,9 @@
 /* access: irregular runs.  The items a caller gives are read twice.  The first pass joins adjacent
  * ones, measures the code and looks for regularity; equally long items that form a nest of loops
  * (found by an odometer that learns its digits as it runs) become VECs of a RUN.  The second pass
- * writes the code: the gap from the item before and the length, both as variable-length integers.
- * A third walk, over the code alone, sets the marks and computes bounds and grain; since it
- * believes nothing, parsing uses it too.
+ * writes the code (the gap from the item before and the length, both as variable-length integers)
+ * and the marks, and computes bounds and grain.  Code that comes from elsewhere is walked over alone
+ * for those, and nothing of it is believed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -257,6 +257,8 @@ static int list_index(tutti__node *n) {
     return w.at == n->list.code_size && w.disorder == !n->monotone;
 }
 
+/* The second pass: code and marks; what is known of the list comes along, since the items are known
+ * to be sound. */
 static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
     tutti__node *n = NULL;
     const size_t size = (k->monotone ? k->gaps : k->zigzags) + (k->length ? 0 : k->lengths);
@@ -266,16 +268,34 @@ static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
     n->list.shift = s->shift;
     tutti_off offset, length, end = k->first;
     unsigned char *p = n->list.code;
-    for (s->i = 0; source_next(s, &offset, &length); end = offset + length) {
+    gcd_sum grain = {0};
+    int fits = 1;
+    s->i = 0;
+    for (tutti_count i = 0; source_next(s, &offset, &length); i++, end = offset + length) {
         const tutti_off gap = (offset - end) >> s->shift; /* exact: a multiple */
+        const tutti_off item = offset - k->first;
+        if (i == 0) gcd_set(&grain, (uint64_t)length);
+        if (i % TUTTI__MARK_EVERY == 0)
+            n->list.mark[i / TUTTI__MARK_EVERY] =
+                (tutti__mark){item, n->bytes, (size_t)(p - n->list.code)};
         p += tutti__leb_put(p, k->monotone ? (uint64_t)gap : tutti__zigzag(gap));
-        if (!k->length) p += tutti__leb_put(p, (uint64_t)length >> s->shift);
+        if (!k->length) {
+            p += tutti__leb_put(p, (uint64_t)length >> s->shift);
+            gcd_add(&grain, length);
+        }
+        gcd_add(&grain, item);
+        fits &= tutti__off_ok(item) && tutti__add_ok(n->bytes, length, &n->bytes) &&
+                tutti__off_ok(n->bytes) && tutti__off_ok(item + length);
+        n->lo = tutti__min(n->lo, item);
+        n->hi = tutti__max(n->hi, item + length);
     }
-    if (!list_index(n)) {
+    n->grain = (tutti_off)grain.g;
+    if (!fits) {
         tutti__free(n);
         TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%lld runs are too many bytes or too far apart",
                    (long long)k->n);
     }
+    n->hash = list_hash(n);
     TUTTI_ASSERT(tutti__node_is_valid(n));
     *out = n;
     return TUTTI_OK;

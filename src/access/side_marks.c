@@ -1,5 +1,5 @@
 /* access: sets of views decided by marking their grains in a bitmap, one window of the file after
- * the other.  Exact for every pattern; the cost is a few nanoseconds a run and a bit a grain.
+ * the other: is anything marked twice?  what is, by whom?  what is at all?  Exact for every pattern; the cost is a few nanoseconds a run and a bit a grain.
  *
  * A grain is the largest power of two that divides every start, length and stride: a view has all
  * of it or nothing (as far as the range goes).  Stretches where no view has bytes, or only one
@@ -17,21 +17,31 @@ typedef struct {
     tutti_off *next; /* of every view: its first byte from the window on */
     uint64_t *bits;
     int shift;
-    tutti_off lo;   /* where the window's bytes start, */
-    tutti_off base; /* its first grain, */
-    tutti_off end;  /* its end */
+    tutti_off lo;          /* where the window's bytes start, */
+    tutti_off base;        /* its first grain, */
+    tutti_off end;         /* its end */
+    tutti__extents *again; /* COLLECT: what was marked before the view that is being marked */
+    tutti_err err;         /* of that */
 } bitmap;
+
+/* What happens to grains that are marked already: nothing; the first one is told, and marking ends;
+ * they are collected. */
+typedef enum { PASS, TELL, COLLECT } again;
 
 static void bitmap_free(bitmap *b) {
     tutti__free(b->next);
     tutti__free(b->bits);
 }
 
-static tutti_err bitmap_make(const tutti__group *g, bitmap *b) {
+static int shift_of(const tutti__group *g) {
     uint64_t all = (uint64_t)1 << MAX_SHIFT;
     for (size_t i = 0; i < g->n; i++)
         all |= (uint64_t)g->v[i].side.node->grain | (uint64_t)g->v[i].side.disp;
-    const int shift = __builtin_ctzll(all);
+    return __builtin_ctzll(all);
+}
+
+static tutti_err bitmap_make(const tutti__group *g, bitmap *b) {
+    const int shift = shift_of(g);
     const tutti_off words = ((g->hi - g->lo) >> shift) / 64 + 2;
     *b = (bitmap){.g = g, .shift = shift};
     b->next = tutti__malloc(g->n * sizeof *b->next);
@@ -83,102 +93,6 @@ static inline void add_bits(uint64_t *bits, tutti_off first, tutti_off end) {
     bits[last_word] |= mask & UINT64_MAX >> (63 - ((end - 1) & 63));
 }
 
-/* The runs of a burst up to the window's end; -1, or a bit that was set already if `strict`. */
-static inline tutti_off mark_burst(const bitmap *b, const tutti__burst *burst, int strict) {
-    const tutti_off up = ((tutti_off)1 << b->shift) - 1;
-    tutti_off at = burst->offset;
-    for (tutti_count i = burst->count; i > 0 && at < b->end; i--, at += burst->stride) {
-        const tutti_off end = tutti__min(at + burst->bytes, b->end);
-        const tutti_off first_bit = (at - b->base) >> b->shift;
-        const tutti_off end_bit = (end - b->base + up) >> b->shift;
-        if (strict) {
-            const tutti_off bit = set_bits(b->bits, first_bit, end_bit);
-            if (bit >= 0) return bit;
-        } else {
-            add_bits(b->bits, first_bit, end_bit);
-        }
-    }
-    return -1;
-}
-
-/* One run up to the window's end; nearly always its bits are in one word. */
-static inline tutti_off mark_run(const bitmap *b, tutti_off at, tutti_off bytes, int strict) {
-    const tutti_off end = tutti__min(at + bytes, b->end);
-    const tutti_off first = (at - b->base) >> b->shift, last = (end - 1 - b->base) >> b->shift;
-    if (__builtin_expect((first ^ last) >> 6 != 0, 0)) {
-        if (strict) return set_bits(b->bits, first, last + 1);
-        add_bits(b->bits, first, last + 1);
-        return -1;
-    }
-    uint64_t *const word = &b->bits[first >> 6];
-    const uint64_t mask = UINT64_MAX >> (63 - (last - first)) << (first & 63);
-    if (strict && __builtin_expect((*word & mask) != 0, 0))
-        return (first & ~(tutti_off)63) + __builtin_ctzll(*word & mask);
-    *word |= mask;
-    return -1;
-}
-
-/* The items of a LIST from a stream position on, read in line. */
-static inline tutti_off mark_list(const bitmap *b, tutti__side s, tutti_off stream, int strict) {
-    const tutti__node *n = s.node;
-    tutti__frame f = {.node = n, .origin = s.disp};
-    tutti_off inside, bit;
-    if (stream >= n->bytes) return -1;
-    tutti__list_seek(n, stream, &f, &inside);
-    tutti__list_reader r = tutti__reader_after(&f);
-    tutti_off at = s.disp + f.item + inside, bytes = f.item_bytes - inside;
-    for (tutti_count left = n->list.n - f.index; at < b->end; at += s.disp) {
-        bit = mark_run(b, at, bytes, strict);
-        if (bit >= 0 || --left == 0) return bit;
-        at = tutti__reader_next(&r, &bytes);
-    }
-    return -1;
-}
-
-static inline tutti_off mark_view(const bitmap *b, size_t i, int strict) {
-    const tutti__side s = b->g->v[i].side;
-    const tutti_off from = tutti__side_tell(s, tutti__max(b->next[i], b->lo));
-    tutti_off bit = -1, shown;
-    tutti__cursor c;
-    tutti__burst burst;
-
-    if (s.node->kind == TUTTI__LIST) return mark_list(b, s, from, strict);
-    tutti__cursor_seek(&c, s, from);
-    if (!tutti__cursor_peek(&c, &burst)) return -1;
-    do {
-        if (burst.offset >= b->end) break;
-        bit = mark_burst(b, &burst, strict);
-        shown = burst.bytes * burst.count;
-    } while (bit < 0 && tutti__cursor_after(&c, shown, &burst));
-    return bit;
-}
-
-/* All views in the window; -1, or a bit that two of them have if `strict`. */
-static inline tutti_off mark_all(bitmap *b, int strict) {
-    for (size_t i = 0; i < b->g->n; i++) {
-        if (b->next[i] >= b->end) continue;
-        const tutti_off bit = mark_view(b, i, strict);
-        if (bit >= 0) return bit;
-        b->next[i] = tutti__side_next(b->g->v[i].side, b->end);
-    }
-    return -1;
-}
-
-tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) {
-    bitmap b;
-    TUTTI_TRY(bitmap_make(g, &b));
-    while (!o->shared && bitmap_move(&b, 2)) {
-        const tutti_off bit = mark_all(&b, 1);
-        if (bit < 0) continue;
-        o->shared = 1;
-        o->where = tutti__max(b.base + (bit << b.shift), b.lo);
-    }
-    bitmap_free(&b);
-    return TUTTI_OK;
-}
-
-/* ---- union */
-
 /* The first bit from `at` on that is set (or, with flip = all ones, clear); at most `end`. */
 static tutti_off find_bit(const uint64_t *bits, tutti_off at, tutti_off end, uint64_t flip) {
     uint64_t mask = UINT64_MAX << (at & 63);
@@ -189,24 +103,144 @@ static tutti_off find_bit(const uint64_t *bits, tutti_off at, tutti_off end, uin
     return end;
 }
 
-static tutti_err join_marks(const bitmap *b, const tutti__joiner *j) {
-    const tutti_off bits = ((b->end - 1 - b->base) >> b->shift) + 1;
-    for (tutti_off at = 0;;) {
-        const tutti_off first = find_bit(b->bits, at, bits, 0);
-        if (first >= bits) return TUTTI_OK;
-        at = find_bit(b->bits, first, bits, UINT64_MAX);
-        TUTTI_TRY(tutti__join_extent(j, tutti__max(b->base + (first << b->shift), b->lo),
+/* Append the grains of [first, end) that are marked, as far as the window goes. */
+static tutti_err join_marks(const bitmap *b, tutti_off first, tutti_off end,
+                            const tutti__joiner *j) {
+    for (tutti_off at = first;;) {
+        const tutti_off from = find_bit(b->bits, at, end, 0);
+        if (from >= end) return TUTTI_OK;
+        at = find_bit(b->bits, from, end, UINT64_MAX);
+        TUTTI_TRY(tutti__join_extent(j, tutti__max(b->base + (from << b->shift), b->lo),
                                      tutti__min(b->base + (at << b->shift), b->end)));
     }
 }
+
+/* Set bits [first, end); TELL: -1, or one that was set already. */
+static inline tutti_off mark_bits(bitmap *b, tutti_off first, tutti_off end, again what) {
+    if (what == TELL) return set_bits(b->bits, first, end);
+    if (what == COLLECT && b->err == TUTTI_OK) {
+        const tutti__joiner j = {b->again, 0, 0};
+        b->err = join_marks(b, first, end, &j);
+    }
+    add_bits(b->bits, first, end);
+    return -1;
+}
+
+/* The runs of a burst up to the window's end. */
+static inline tutti_off mark_burst(bitmap *b, const tutti__burst *burst, again what) {
+    const tutti_off up = ((tutti_off)1 << b->shift) - 1;
+    tutti_off at = burst->offset, bit = -1;
+    for (tutti_count i = burst->count; i > 0 && at < b->end && bit < 0; i--, at += burst->stride) {
+        const tutti_off end = tutti__min(at + burst->bytes, b->end);
+        bit = mark_bits(b, (at - b->base) >> b->shift, (end - b->base + up) >> b->shift, what);
+    }
+    return bit;
+}
+
+/* One run up to the window's end; nearly always its bits are in one word. */
+static inline tutti_off mark_run(bitmap *b, tutti_off at, tutti_off bytes, again what) {
+    const tutti_off end = tutti__min(at + bytes, b->end);
+    const tutti_off first = (at - b->base) >> b->shift, last = (end - 1 - b->base) >> b->shift;
+    if (__builtin_expect((first ^ last) >> 6 != 0, 0)) return mark_bits(b, first, last + 1, what);
+    uint64_t *const word = &b->bits[first >> 6];
+    const uint64_t mask = UINT64_MAX >> (63 - (last - first)) << (first & 63);
+    if (what != PASS && __builtin_expect((*word & mask) != 0, 0))
+        return mark_bits(b, first, last + 1, what);
+    *word |= mask;
+    return -1;
+}
+
+/* The items of a LIST from a stream position on, read in line. */
+static inline tutti_off mark_list(bitmap *b, tutti__side s, tutti_off stream, again what) {
+    const tutti__node *n = s.node;
+    tutti__frame f = {.node = n, .origin = s.disp};
+    tutti_off inside, bit;
+    if (stream >= n->bytes) return -1;
+    tutti__list_seek(n, stream, &f, &inside);
+    tutti__list_reader r = tutti__reader_after(&f);
+    tutti_off at = s.disp + f.item + inside, bytes = f.item_bytes - inside;
+    for (tutti_count left = n->list.n - f.index; at < b->end; at += s.disp) {
+        bit = mark_run(b, at, bytes, what);
+        if (bit >= 0 || --left == 0) return bit;
+        at = tutti__reader_next(&r, &bytes);
+    }
+    return -1;
+}
+
+static inline tutti_off mark_view(bitmap *b, size_t i, again what) {
+    const tutti__side s = b->g->v[i].side;
+    const tutti_off from = tutti__side_tell(s, tutti__max(b->next[i], b->lo));
+    tutti_off bit = -1, shown;
+    tutti__cursor c;
+    tutti__burst burst;
+
+    if (s.node->kind == TUTTI__LIST) return mark_list(b, s, from, what);
+    tutti__cursor_seek(&c, s, from);
+    if (!tutti__cursor_peek(&c, &burst)) return -1;
+    do {
+        if (burst.offset >= b->end) break;
+        bit = mark_burst(b, &burst, what);
+        shown = burst.bytes * burst.count;
+    } while (bit < 0 && tutti__cursor_after(&c, shown, &burst));
+    return bit;
+}
+
+/* All views in the window; TELL: -1, or a bit that two of them have. */
+static inline tutti_off mark_all(bitmap *b, again what) {
+    for (size_t i = 0; i < b->g->n; i++) {
+        if (b->next[i] >= b->end) continue;
+        const tutti_off bit = mark_view(b, i, what);
+        if (bit >= 0) return bit;
+        b->next[i] = tutti__side_next(b->g->v[i].side, b->end);
+    }
+    return -1;
+}
+
+tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) {
+    bitmap b;
+    TUTTI_TRY(bitmap_make(g, &b));
+    while (!o->shared && bitmap_move(&b, 2)) {
+        const tutti_off bit = mark_all(&b, TELL);
+        if (bit < 0) continue;
+        o->shared = 1;
+        o->where = tutti__max(b.base + (bit << b.shift), b.lo);
+    }
+    bitmap_free(&b);
+    return TUTTI_OK;
+}
+
+/* ---- shared ones */
+
+int tutti__marks_are_few(const tutti__group *g) {
+    enum { EACH = 8 }; /* words of a bitmap cost as much as a run that is looked at by itself */
+    tutti_count runs = 0;
+    for (size_t i = 0; i < g->n; i++) runs += g->v[i].side.node->runs;
+    return ((g->hi - g->lo) >> shift_of(g)) / 64 / EACH < runs;
+}
+
+tutti_err tutti__shared_by_marks(const tutti__group *g, tutti__extents *const *shared) {
+    bitmap b;
+    TUTTI_TRY(bitmap_make(g, &b));
+    while (b.err == TUTTI_OK && bitmap_move(&b, 2))
+        for (size_t i = 0; i < g->n; i++) {
+            if (b.next[i] >= b.end) continue;
+            b.again = shared[i];
+            (void)mark_view(&b, i, COLLECT);
+            b.next[i] = tutti__side_next(g->v[i].side, b.end);
+        }
+    bitmap_free(&b);
+    return b.err;
+}
+
+/* ---- union */
 
 tutti_err tutti__union_by_marks(const tutti__group *g, const tutti__joiner *j) {
     tutti_err err = TUTTI_OK;
     bitmap b;
     TUTTI_TRY(bitmap_make(g, &b));
     while (err == TUTTI_OK && bitmap_move(&b, 1)) {
-        (void)mark_all(&b, 0);
-        err = join_marks(&b, j);
+        (void)mark_all(&b, PASS);
+        err = join_marks(&b, 0, ((b.end - 1 - b.base) >> b.shift) + 1, j);
     }
     bitmap_free(&b);
     return err;

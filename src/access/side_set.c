@@ -281,6 +281,25 @@ tutti_err tutti__sides_union(int n, const tutti__side *sides, tutti_off lo, tutt
     return err;
 }
 
+tutti_err tutti__sides_shared(int n, const tutti__side *const *sides, tutti_off lo, tutti_off hi,
+                              tutti__extents *const *shared, int *done_out) {
+    tutti__view *v = tutti__malloc((size_t)tutti__max(n, 1) * sizeof *v);
+    tutti__extents **x = tutti__malloc((size_t)tutti__max(n, 1) * sizeof *x);
+    tutti__group g = {v, 0, lo, hi, 0};
+    tutti_err err = v && x ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (int i = 0; err == TUTTI_OK && i < n; i++) {
+        const tutti_off first = tutti__side_next(*sides[i], lo);
+        if (first >= hi) continue;
+        x[g.n] = shared[i];
+        v[g.n++] = (tutti__view){*sides[i], first, hi};
+    }
+    *done_out = err == TUTTI_OK && (g.n < 2 || tutti__marks_are_few(&g));
+    if (*done_out && g.n > 1) err = tutti__shared_by_marks(&g, x);
+    tutti__free(v);
+    tutti__free(x);
+    return err;
+}
+
 void tutti__extents_free(tutti__extents *e) {
     if (!e) return;
     tutti__free(e->v);

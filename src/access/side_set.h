@@ -44,6 +44,11 @@ typedef struct {
 tutti_err tutti__group_by_period(tutti__overlap *o, const tutti__group *g) TUTTI_MUST_USE;
 /* The same by marking. */
 tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) TUTTI_MUST_USE;
+/* What each view has that one before it has too, appended to shared[i].  Worth it if marks are few
+ * beside runs. */
+int tutti__marks_are_few(const tutti__group *g);
+tutti_err tutti__shared_by_marks(const tutti__group *g,
+                                 tutti__extents *const *shared) TUTTI_MUST_USE;
 
 /* Append a run, joined with the last one if that is one of ours (index >= own) and near enough. */
 typedef struct {

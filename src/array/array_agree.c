@@ -37,16 +37,15 @@ tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) {
 }
 
 /* Which call it is counts first: ranks in different ones say the same of it. */
-tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
-                            tutti__range *range) {
+tutti_err tutti__array_call_settled(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
+                                    tutti__range *range) {
     enum { SAME, NUMBERS };
     tutti__range all[NUMBERS + TUTTI__CALL_NUMBERS];
     const uint64_t name = tutti__hash(TUTTI__HASH_START, same->name, strlen(same->name));
-    const tutti__call call = {.kind = same->walks ? TUTTI__CALL_TILES : TUTTI__CALL_ARRAY,
+    const tutti__call call = {.kind = same->kind ? same->kind : TUTTI__CALL_ARRAY,
                               .agrees = (int64_t)(name >> 1),
                               .what = "which call it is that they make for the array"};
     TUTTI_ASSERT(n <= TUTTI__CALL_NUMBERS);
-    settle(a, mine);
     all[SAME] = tutti__range_of((int64_t)(same->hash >> 1));
     for (int i = 0; i < n; i++) all[NUMBERS + i] = range[i];
     TUTTI_TRY(tutti__team_call(tutti__array_team(a), &call, mine, NUMBERS + n, all));
@@ -54,6 +53,12 @@ tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err m
                 same->what);
     for (int i = 0; i < n; i++) range[i] = all[NUMBERS + i];
     return TUTTI_OK;
+}
+
+tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
+                            tutti__range *range) {
+    settle(a, mine);
+    return tutti__array_call_settled(a, same, mine, n, range);
 }
 
 /* Two handles of one file have teams of their own. */

@@ -125,7 +125,8 @@ typedef struct {
 } copier;
 
 static tutti_err copy_check(const tutti_array *from, const tutti_array *to, tutti_off budget) {
-    TUTTI_CHECK(to != NULL, TUTTI_ERR_ARG, "the array to copy into is NULL");
+    TUTTI_TRY(tutti__array_live(from));
+    TUTTI_TRY(tutti__array_live(to));
     TUTTI_TRY(tutti__array_usable(from, 0));
     TUTTI_TRY(tutti__array_usable(to, 1));
     TUTTI_CHECK(from != to, TUTTI_ERR_ARG, "an array cannot be copied into itself");
@@ -144,11 +145,10 @@ static tutti_err copy_check(const tutti_array *from, const tutti_array *to, tutt
 /* May all begin, with the same arrays?  Pieces are cut by the least budget: everybody cuts
  * alike. */
 static tutti_err copy_agree(tutti_array *from, tutti_array *to, tutti_err mine, tutti_off *budget) {
-    const tutti__same same = {.name = "copy",
-                              .what = "the array to copy into",
-                              .hash = tutti__array_hash(TUTTI__HASH_START, to)};
+    tutti__same same = {.name = "copy", .what = "the array to copy into"};
+    if (mine == TUTTI_OK) same.hash = tutti__array_hash(TUTTI__HASH_START, to);
     tutti__range least = tutti__range_of(*budget);
-    TUTTI_TRY(tutti__array_call(from, &same, mine, 1, &least));
+    TUTTI_TRY(tutti__arrays_call(from, to, &same, mine, 1, &least));
     *budget = least.min;
     return TUTTI_OK;
 }
@@ -279,16 +279,11 @@ static tutti_err copy_through(tutti_array *from, tutti_array *to, tutti_off budg
 tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
                            tutti_progress_fn *progress, void *context) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__array_live(from));
-    const tutti_file *named = from->head ? from->head : from->file;
-    tutti_err err = copy_agree(from, to, copy_check(from, to, budget), &budget);
-    if (err == TUTTI_OK) {
-        TUTTI_ASSERT(to);
-        named = to->head ? to->head : to->file;
-        tutti__ahead_drop(to);
-        err = from->dist && to->dist && !tutti__distribution_equal(from->dist, to->dist)
-                  ? copy_through(from, to, budget, progress, context)
-                  : copy_straight(from, to, budget, progress, context);
-    }
-    return tutti__array_named(named, "copy", err);
+    TUTTI_TRY(copy_agree(from, to, copy_check(from, to, budget), &budget));
+    TUTTI_ASSERT(from && to);
+    tutti__ahead_drop(to);
+    const tutti_err err = from->dist && to->dist && !tutti__distribution_equal(from->dist, to->dist)
+                              ? copy_through(from, to, budget, progress, context)
+                              : copy_straight(from, to, budget, progress, context);
+    return tutti__array_named(to->head ? to->head : to->file, "copy", err);
 }

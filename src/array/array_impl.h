@@ -3,7 +3,7 @@
  *   array_types, slice, distribution    values: no file, no MPI
  *   array_header                        what stands in a file, to and from bytes
  *   array_object                        the array object
- *   array_agree                         what all ranks agree on
+ *   array_agree, array_pair             what all ranks agree on
  *   array_open, array_local             create, open, close
  *   part_access                         a slice or a part as an access
  *   array_move, array_ahead             read, write, prefetch
@@ -150,14 +150,22 @@ typedef struct tutti__same {
     const char *name; /* of the call */
     const char *what; /* "ranks disagree on ..." */
     uint64_t hash;
-    int walks; /* a step of a walk: no other call, whatever ranks have against theirs */
+    /* 0: TUTTI__CALL_ARRAY.  Another one is no other call, whatever ranks have against theirs */
+    tutti__call_kind kind;
 } tutti__same;
 enum { TUTTI__CALL_NUMBERS = 4 }; /* at most */
 tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
                             tutti__range *range) TUTTI_MUST_USE;
+/* The same behind tutti__requests_settle(a->file), which must not be called by a fiber. */
+tutti_err tutti__array_call_settled(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
+                                    tutti__range *range) TUTTI_MUST_USE;
 static inline tutti__range tutti__range_of(int64_t v) {
     return (tutti__range){v, v};
 }
+/* The same for a call about two arrays, of which either may be NULL; what else they are is up to
+ * `mine` and the hash.  The error is named. */
+tutti_err tutti__arrays_call(tutti_array *from, tutti_array *to, const tutti__same *same,
+                             tutti_err mine, int n, tutti__range *range) TUTTI_MUST_USE;
 /* Which array it is (NULL: none); elements of a slice (NULL: of everything). */
 uint64_t tutti__array_hash(uint64_t h, const tutti_array *a);
 uint64_t tutti__slice_hash(uint64_t h, int ndims, const tutti_slice *s);

@@ -285,7 +285,8 @@ static void room_give(tutti__tile_flight *f, tutti_off each) {
 }
 
 /* One agreement: may all begin, in the same way, and how many steps will there be? */
-static tutti_err begin_agree(tutti_array *any, tutti_tiles *t, tutti_off budget, tutti_err mine) {
+static tutti_err begin_agree(tutti_array *from, tutti_array *to, tutti_tiles *t, tutti_off budget,
+                             tutti_err mine) {
     enum { STEPS, READ, WRITTEN, NUMBERS };
     tutti__same same = {.name = "tiles",
                         .what = "the walk: its arrays, or whether it is sequential",
@@ -301,7 +302,7 @@ static tutti_err begin_agree(tutti_array *any, tutti_tiles *t, tutti_off budget,
         r[READ] = tutti__range_of(read);
         r[WRITTEN] = tutti__range_of(written);
     }
-    TUTTI_TRY(tutti__array_call(any, &same, mine, NUMBERS, r));
+    TUTTI_TRY(tutti__arrays_call(from, to, &same, mine, NUMBERS, r));
     TUTTI_ASSERT(t);
     t->steps = r[STEPS].max;
     room_give(&t->reading, r[READ].min);
@@ -339,21 +340,25 @@ static tutti_err tiles_live(const tutti_tiles *t) {
     return t->writing.array ? tutti__array_live(t->writing.array) : TUTTI_OK;
 }
 
-tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tiles_spec *spec,
-                            tutti_tiles **t_out) {
-    TUTTI_KEEP_ERRNO;
+static tutti_err begin_check(const tutti_array *from, const tutti_array *to,
+                             const tutti_tiles_spec *spec, tutti_tiles **t_out) {
     TUTTI_CHECK(from || to, TUTTI_ERR_ARG, "no array to walk over");
     if (from) TUTTI_TRY(tutti__array_live(from));
     if (to) TUTTI_TRY(tutti__array_live(to));
-    tutti_array *any = from ? from : to;
+    TUTTI_CHECK(spec && t_out, TUTTI_ERR_ARG, "no spec or nowhere to put the walk");
+    return TUTTI_OK;
+}
+
+tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tiles_spec *spec,
+                            tutti_tiles **t_out) {
+    TUTTI_KEEP_ERRNO;
     tutti_tiles *t = NULL;
-    tutti_err err = spec && t_out ? tiles_make(from, to, spec, &t)
-                                  : tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                                     "no spec or nowhere to put the walk");
-    err = begin_agree(any, t, spec ? spec->budget : 0, err);
+    tutti_err err = begin_check(from, to, spec, t_out);
+    if (err == TUTTI_OK) err = tiles_make(from, to, spec, &t);
+    err = begin_agree(from, to, t, spec ? spec->budget : 0, err);
     if (err != TUTTI_OK) {
         tiles_free(&t);
-        return named(any, err);
+        return err;
     }
     catch_up(t);
     count_walks(t, 1);
@@ -403,7 +408,8 @@ static void copy_kept(const tutti_tiles *t, tutti_count to) {
  * Otherwise all ranks are together, whatever this returns. */
 static tutti_err step_open(tutti_tiles *t, tutti_count step, tutti_err mine) {
     enum { STEP, NUMBERS };
-    tutti__same same = {.name = "next", .what = "the walk", .hash = TUTTI__HASH_START, .walks = 1};
+    tutti__same same = {
+        .name = "next", .what = "the walk", .hash = TUTTI__HASH_START, .kind = TUTTI__CALL_TILES};
     tutti__range r[NUMBERS] = {tutti__range_of(step)};
     same.hash = tutti__array_hash(same.hash, t->reading.array);
     same.hash = tutti__array_hash(same.hash, t->writing.array);

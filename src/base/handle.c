@@ -49,3 +49,16 @@ int tutti__handle_alive(const tutti__handle *h, tutti__kind kind) {
     pthread_mutex_unlock(&locks[b % LOCKS]);
     return alive;
 }
+
+const tutti__handle *tutti__handle_search(tutti__kind kind,
+                                          int (*is)(const tutti__handle *h, const void *context),
+                                          const void *context) {
+    const tutti__handle *found = NULL;
+    for (size_t b = 0; b < BUCKETS && !found; b++) {
+        pthread_mutex_lock(&locks[b % LOCKS]);
+        for (found = buckets[b]; found; found = found->next)
+            if (found->kind == kind && is(found, context)) break;
+        pthread_mutex_unlock(&locks[b % LOCKS]);
+    }
+    return found;
+}

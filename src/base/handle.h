@@ -33,5 +33,9 @@ void tutti__handle_add(tutti__handle *h, tutti__kind kind);
 void tutti__handle_remove(tutti__handle *h);
 /* `h` may lead to anywhere: it is compared, not followed. */
 int tutti__handle_alive(const tutti__handle *h, tutti__kind kind);
+/* One of this kind that is(h, context), or NULL; nobody removes it meanwhile, as the caller knows. */
+const tutti__handle *tutti__handle_search(tutti__kind kind,
+                                          int (*is)(const tutti__handle *h, const void *context),
+                                          const void *context);
 
 #endif

@@ -1,5 +1,5 @@
-/* collective: the public calls that move bytes: at once, by plans, split, non-blocking.  Each
- * describes its request and has it carried out.
+/* collective: the public calls that move bytes: at once, by plans, split, non-blocking; of one access
+ * or of parts.  Each describes its request and has it carried out.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "collective/layer.h"
@@ -8,77 +8,172 @@
 #define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
 #define CHECK_PLAN(p) TUTTI_TRY(tutti__plan_live(p))
 
-static tutti_request write_of(tutti_file *f, const tutti_access *a, const void *buf,
-                              tutti__how how) {
-    return (tutti_request){
-        .name = "write",
-        .op = {.file = f, .access = a, .is_write = 1, .buf = (char *)(uintptr_t)buf},
-        .how = how};
-}
+/* What a call is about: one access and its buffer, or parts. */
+typedef struct {
+    const tutti_access *access;
+    const void *buf;
+    int in_parts, n;
+    const tutti_part *parts;
+} bytes;
 
-static tutti_request read_of(tutti_file *f, const tutti_access *a, void *buf, tutti__how how) {
-    return (tutti_request){.name = "read", .op = {.file = f, .access = a, .buf = buf}, .how = how};
+#define ONE(a, b) ((bytes){.access = (a), .buf = (b)})
+#define PARTS(count, v) ((bytes){.in_parts = 1, .n = (count), .parts = (v)})
+
+/* tutti__parts_free(&r.op.parts) when it has been carried out, or is under way. */
+static tutti_request asked_of(tutti_file *f, int is_write, tutti__how how, bytes b) {
+    tutti_request r = {.name = is_write ? "write" : "read",
+                       .op = {.file = f,
+                              .access = b.access,
+                              .is_write = is_write,
+                              .buf = (char *)(uintptr_t)b.buf},
+                       .how = how};
+    if (b.in_parts) tutti__ask_parts(&r, b.n, b.parts);
+    return r;
 }
 
 /* ---- at once */
 
-tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
-                           tutti_off *count_out) {
+static tutti_err at_once(tutti_file *f, int is_write, bytes b, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    tutti_request r = write_of(f, a, buf, TUTTI__AT_ONCE);
-    return tutti__transfer(&r, count_out);
+    tutti_request r = asked_of(f, is_write, TUTTI__AT_ONCE, b);
+    const tutti_err err = tutti__transfer(&r, count_out);
+    tutti__parts_free(&r.op.parts);
+    return err;
+}
+
+tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
+                           tutti_off *count_out) {
+    return at_once(f, 1, ONE(a, buf), count_out);
 }
 
 tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf, tutti_off *count_out) {
+    return at_once(f, 0, ONE(a, buf), count_out);
+}
+
+tutti_err tutti_file_write_parts(tutti_file *f, int n, const tutti_part *parts,
+                                 tutti_off *count_out) {
+    return at_once(f, 1, PARTS(n, parts), count_out);
+}
+
+tutti_err tutti_file_read_parts(tutti_file *f, int n, const tutti_part *parts,
+                                tutti_off *count_out) {
+    return at_once(f, 0, PARTS(n, parts), count_out);
+}
+
+static tutti_err independent(tutti_file *f, int is_write, bytes b, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    tutti_request r = read_of(f, a, buf, TUTTI__AT_ONCE);
-    return tutti__transfer(&r, count_out);
+    tutti_request r = asked_of(f, is_write, TUTTI__INDEPENDENT, b);
+    r.name = is_write ? "independent write" : "independent read";
+    tutti__parts *p = r.op.parts;
+    if (r.refused == TUTTI_OK && p) {
+        r.refused = tutti__batch_unite(p->batch);
+        r.op.access = &p->batch->all;
+    }
+    if (r.refused == TUTTI_OK && p) tutti__parts_start(p, p->batch, 0);
+    const tutti_err err = tutti__independent(&r, count_out);
+    tutti__parts_free(&r.op.parts);
+    return err;
+}
+
+tutti_err tutti_file_write_parts_independent(tutti_file *f, int n, const tutti_part *parts,
+                                             tutti_off *count_out) {
+    return independent(f, 1, PARTS(n, parts), count_out);
+}
+
+tutti_err tutti_file_read_parts_independent(tutti_file *f, int n, const tutti_part *parts,
+                                            tutti_off *count_out) {
+    return independent(f, 0, PARTS(n, parts), count_out);
 }
 
 /* ---- plans */
 
 /* A plan that will be started in the background has memory of its own. */
-tutti_err tutti__plan_new(tutti_request *r, tutti_plan **p_out) {
-    tutti__op *op = &r->op;
-    tutti_file *f = op->file;
+static tutti_err plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) {
+    TUTTI_KEEP_ERRNO;
+    CHECK_FILE(f);
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    r->name = "plan";
-    r->background = f->opt.background;
+    tutti_request r = asked_of(f, is_write, TUTTI__PLAN_ONLY, b);
+    tutti__op *op = &r.op;
+    r.name = "plan";
+    r.background = f->opt.background;
     op->store = f->store;
-    op->stats = &r->stats;
-    tutti__operation_begin(&r->stats);
-    if (!p_out && r->refused == TUTTI_OK)
-        r->refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
+    op->stats = &r.stats;
+    tutti__operation_begin(&r.stats);
+    if (!p_out && r.refused == TUTTI_OK)
+        r.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
     /* any address will do for the check: buffers come later */
-    if (r->refused == TUTTI_OK && op->parts)
-        r->refused = tutti__file_allows_parts(f, op->parts, 0, op->is_write);
-    else if (r->refused == TUTTI_OK)
-        r->refused = tutti__file_usable(f, op->access, f, op->is_write);
-    const tutti_err err = tutti__plan_find(r, NULL);
+    if (r.refused == TUTTI_OK && op->parts)
+        r.refused = tutti__file_allows_parts(f, op->parts, 0, is_write);
+    else if (r.refused == TUTTI_OK)
+        r.refused = tutti__file_usable(f, op->access, f, is_write);
+    const tutti_err err = tutti__plan_find(&r, NULL);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
         f->plans++;
-        tutti__handle_add(&r->plan->handle, TUTTI__PLAN);
-        *p_out = r->plan;
+        tutti__handle_add(&r.plan->handle, TUTTI__PLAN);
+        *p_out = r.plan;
     }
-    return tutti__operation_end(f, &r->stats, "plan", err);
+    tutti__parts_free(&op->parts);
+    return tutti__operation_end(f, &r.stats, "plan", err);
 }
 
 tutti_err tutti_plan_write(tutti_file *f, const tutti_access *a, tutti_plan **p_out) {
-    TUTTI_KEEP_ERRNO;
-    CHECK_FILE(f);
-    tutti_request r = write_of(f, a, NULL, TUTTI__PLAN_ONLY);
-    return tutti__plan_new(&r, p_out);
+    return plan(f, 1, ONE(a, NULL), p_out);
 }
 
 tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a, tutti_plan **p_out) {
+    return plan(f, 0, ONE(a, NULL), p_out);
+}
+
+tutti_err tutti_plan_write_parts(tutti_file *f, int n, const tutti_part *parts,
+                                 tutti_plan **p_out) {
+    return plan(f, 1, PARTS(n, parts), p_out);
+}
+
+tutti_err tutti_plan_read_parts(tutti_file *f, int n, const tutti_part *parts, tutti_plan **p_out) {
+    return plan(f, 0, PARTS(n, parts), p_out);
+}
+
+static tutti_request run_of(tutti_plan *p, tutti_off displacement, tutti__how how) {
+    tutti_request r = asked_of(p->file, p->is_write, how, ONE(p->access, NULL));
+    r.plan = p;
+    r.displacement = displacement;
+    return r;
+}
+
+tutti_err tutti_plan_run_parts(tutti_plan *p, int n, void *const *bufs, tutti_off displacement,
+                               tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
-    CHECK_FILE(f);
-    tutti_request r = read_of(f, a, NULL, TUTTI__PLAN_ONLY);
-    return tutti__plan_new(&r, p_out);
+    CHECK_PLAN(p);
+    tutti_request r = run_of(p, displacement, TUTTI__AT_ONCE);
+    tutti__ask_bufs(&r, n, bufs);
+    const tutti_err err = tutti__transfer(&r, count_out);
+    tutti__parts_free(&r.op.parts);
+    return err;
+}
+
+tutti_err tutti_plan_start_parts(tutti_plan *p, int n, void *const *bufs, tutti_off displacement) {
+    TUTTI_KEEP_ERRNO;
+    CHECK_PLAN(p);
+    TUTTI_USE(p->file);
+    TUTTI_CHECK(!p->request, TUTTI_ERR_STATE, "the plan has been started and not waited for");
+    tutti_request asked = run_of(p, displacement, TUTTI__STARTED);
+    tutti__ask_bufs(&asked, n, bufs);
+    const tutti_err err = tutti__request_start(&asked, &p->request);
+    tutti__parts_free(&asked.op.parts);
+    return err;
+}
+
+/* One buffer is a list of one. */
+tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutti_off *count_out) {
+    return tutti_plan_run_parts(p, 1, &buf, displacement, count_out);
+}
+
+tutti_err tutti_plan_start(tutti_plan *p, void *buf, tutti_off displacement) {
+    return tutti_plan_start_parts(p, 1, &buf, displacement);
 }
 
 tutti_err tutti_plan_test(tutti_plan *p, int *done_out, tutti_off *count_out) {
@@ -157,20 +252,29 @@ static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
     return tutti__request_collect(&r, count_out);
 }
 
-tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a, const void *buf) {
+static tutti_err begin(tutti_file *f, int is_write, bytes b) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    tutti_request *r = NULL;
-    const tutti_request asked = write_of(f, a, buf, TUTTI__SPLIT);
-    return tutti__request_start(&asked, &r);
+    tutti_request *r = NULL, asked = asked_of(f, is_write, TUTTI__SPLIT, b);
+    const tutti_err err = tutti__request_start(&asked, &r);
+    tutti__parts_free(&asked.op.parts);
+    return err;
+}
+
+tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a, const void *buf) {
+    return begin(f, 1, ONE(a, buf));
 }
 
 tutti_err tutti_file_read_begin(tutti_file *f, const tutti_access *a, void *buf) {
-    TUTTI_KEEP_ERRNO;
-    CHECK_FILE(f);
-    tutti_request *r = NULL;
-    const tutti_request asked = read_of(f, a, buf, TUTTI__SPLIT);
-    return tutti__request_start(&asked, &r);
+    return begin(f, 0, ONE(a, buf));
+}
+
+tutti_err tutti_file_write_parts_begin(tutti_file *f, int n, const tutti_part *parts) {
+    return begin(f, 1, PARTS(n, parts));
+}
+
+tutti_err tutti_file_read_parts_begin(tutti_file *f, int n, const tutti_part *parts) {
+    return begin(f, 0, PARTS(n, parts));
 }
 
 tutti_err tutti_file_write_end(tutti_file *f, tutti_off *count_out) {
@@ -203,20 +307,33 @@ tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) {
     return refused.refused;
 }
 
-tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const void *buf,
-                                 tutti_request **r_out) {
+static tutti_err start(tutti_file *f, int is_write, bytes b, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    const tutti_request asked = write_of(f, a, buf, TUTTI__STARTED);
-    return tutti__start(&asked, r_out);
+    tutti_request asked = asked_of(f, is_write, TUTTI__STARTED, b);
+    const tutti_err err = tutti__start(&asked, r_out);
+    tutti__parts_free(&asked.op.parts);
+    return err;
+}
+
+tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const void *buf,
+                                 tutti_request **r_out) {
+    return start(f, 1, ONE(a, buf), r_out);
 }
 
 tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, void *buf,
                                 tutti_request **r_out) {
-    TUTTI_KEEP_ERRNO;
-    CHECK_FILE(f);
-    const tutti_request asked = read_of(f, a, buf, TUTTI__STARTED);
-    return tutti__start(&asked, r_out);
+    return start(f, 0, ONE(a, buf), r_out);
+}
+
+tutti_err tutti_file_write_parts_start(tutti_file *f, int n, const tutti_part *parts,
+                                       tutti_request **r_out) {
+    return start(f, 1, PARTS(n, parts), r_out);
+}
+
+tutti_err tutti_file_read_parts_start(tutti_file *f, int n, const tutti_part *parts,
+                                      tutti_request **r_out) {
+    return start(f, 0, PARTS(n, parts), r_out);
 }
 
 tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_out) {

@@ -161,11 +161,19 @@ static void ended(tutti_request *r, tutti_err err) {
     r->over = 1;
 }
 
+/* Count what has been done; what was read goes to all places that it is mentioned for. */
 void tutti__went_well(tutti_request *r) {
+    tutti__op *op = &r->op;
+    if (op->parts)
+        op->moved = tutti__parts_count(op->parts, op->is_write, op->eof);
+    else if (!op->is_write)
+        op->moved += tutti__access_repeat(op->access, op->buf, 0, op->moved);
     r->plan->used = 1;
+    r->count = op->moved;
     r->stats.operations++;
-    tutti__operation_done(&r->op);
-    r->count = r->op.moved;
+    r->stats.bytes += op->moved;
+    r->stats.runs += tutti_access_runs_count(op->access);
+    tutti__file_report(op->file, op->moved, op->moved, "file");
     ended(r, TUTTI_OK);
 }
 
@@ -192,7 +200,9 @@ void tutti__depart(tutti_request *r) {
     r->op.store = r->background != TUTTI_BACKGROUND_NONE && f->away ? f->away : f->store;
     if (r->refused != TUTTI_OK) tutti__error_assign(&r->trouble);
     tutti_err err = r->plan ? plan_resume(r) : tutti__plan_find(r, r->finding);
-    if (err == TUTTI_OK) err = tutti__operation_long_enough(r->file_size, r->least);
+    if (err == TUTTI_OK && r->file_size < r->least) /* the same everywhere */
+        err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1, "the file has %lld bytes, not %lld",
+                               (long long)r->file_size, (long long)r->least);
     if (err != TUTTI_OK) {
         ended(r, err);
         return;

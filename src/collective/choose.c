@@ -38,10 +38,6 @@ static tutti__cost_case case_of(const tutti_file *f, const tutti__summary *s, in
                               .buffers = tutti__exchange_buffers};
 }
 
-static int is_staged(const tutti__candidate *k) {
-    return k->method == TUTTI_METHOD_TWO_PHASE || k->method == TUTTI_METHOD_ROOT;
-}
-
 /* "1.2 s", "3.4 ms", "56 us" */
 static void format_seconds(double t, char *out, size_t size) {
     if (t >= 1)
@@ -56,7 +52,7 @@ static void say_why(const tutti__summary *s, const tutti__candidate *k, int n, c
                     size_t size) {
     char mine[24], other[24];
     int rival = 1; /* the best candidate of a really different method, for comparison */
-    while (rival < n && is_staged(&k[rival]) == is_staged(&k[0])) rival++;
+    while (rival < n && tutti__is_staged(k[rival].method) == tutti__is_staged(k->method)) rival++;
     const double density = 100 * (double)s->bytes / ((double)s->hi - (double)s->lo);
     format_seconds(k->seconds, mine, sizeof mine);
     const int at =
@@ -95,7 +91,7 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     /* how bytes would be staged, whatever the method: plans for the proof that ranks do not
      * overlap, and operations in the background, want to know */
     for (int i = 0; i < n; i++) {
-        if (!is_staged(&k[i])) continue;
+        if (!tutti__is_staged(k[i].method)) continue;
         out->exchange = k[i].exchange;
         out->pipeline = k[i].pipeline;
         out->aggregators = k[i].aggregators;
@@ -134,7 +130,7 @@ static void print_candidate(const tutti__candidate *k) {
     char seconds[24];
     format_seconds(k->seconds, seconds, sizeof seconds);
     fprintf(stderr, "tutti: %10s  %s", seconds, method_names[k->method]);
-    if (is_staged(k))
+    if (tutti__is_staged(k->method))
         fprintf(stderr, ", %s, %s, %d aggregator%s, windows of %lld bytes",
                 exchange_names[k->exchange], pipeline_names[k->pipeline], k->aggregators,
                 k->aggregators == 1 ? "" : "s", (long long)k->window);

@@ -198,7 +198,7 @@ static void hear(const tutti_request *r, tutti__finding *x) {
 /* All have been heard: a cached plan, if one fits. */
 static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
     const tutti__call call = call_of(r);
-    TUTTI_TRY(tutti__call_compare(x->said + CALL));
+    TUTTI_TRY(tutti__call_compare(r->op.file->team, x->said + CALL));
     if (x->all & FINE) TUTTI_TRY(tutti__call_agree(&call, x->said + CALL));
     tutti_plan *p = tutti__plan_cache_choose(r->op.file, x, x->said + PLANS);
     /* everybody has read by a plan without staging, but not by the same: nobody knows the size */

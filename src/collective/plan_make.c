@@ -105,10 +105,10 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
 
     *again_out = 0;
     t->ordered = how->ordered;
-    if (!tutti__plan_is_staged(p) && !p->is_write) return TUTTI_OK;
+    if (!tutti__is_staged(p->method) && !p->is_write) return TUTTI_OK;
     *again_out = 1;
     TUTTI_TRY(tutti__two_phase_decide(p, s, how->singles)); /* fails only where MPI does */
-    if (tutti__plan_is_staged(p) && !p->means.resident && !tutti__plan_in_room(p)) {
+    if (tutti__is_staged(p->method) && !p->means.resident && !tutti__plan_in_room(p)) {
         /* not even the least windows fit: bytes go straight between memory and file */
         p->method = p->choice.method = TUTTI_METHOD_LIST;
         snprintf(p->choice.why, sizeof p->choice.why,
@@ -129,7 +129,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
         return TUTTI_OK;
     }
     tutti_error_info first = *tutti_last_error();
-    const int staged = tutti__plan_is_staged(p);
+    const int staged = tutti__is_staged(p->method);
     const tutti_err memory = staged ? p->engine->memory(p) : TUTTI_OK;
     if (err != TUTTI_OK)
         tutti__error_assign(&first);
@@ -209,7 +209,7 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
      * once, and not only when windows have been counted */
     tutti__choose(f, s, p->is_write, &p->choice);
     p->method = p->choice.method;
-    if (s->broken && !tutti__plan_is_staged(p)) for_checksums(p);
+    if (s->broken && !tutti__is_staged(p->method)) for_checksums(p);
     const tutti_off on_node = s->bytes / f->team->nodes.n;
     if (on_node > o->background_bytes || (p->means.room > 0 && on_node > p->means.room) ||
         f->atomic)
@@ -224,7 +224,7 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
     /* methods without staging are planned too, when they write: for the proof that ranks do not
      * overlap */
     attempt how = {0, 0};
-    for (int again = s->bytes > 0 && (tutti__plan_is_staged(p) || (p->is_write && s->ranks > 1));
+    for (int again = s->bytes > 0 && (tutti__is_staged(p->method) || (p->is_write && s->ranks > 1));
          again;) {
         TUTTI_TRY(two_phase_try(p, s, &how, &overlap, &again));
         if (!again) break;

@@ -103,10 +103,6 @@ tutti_err tutti__request_usable(const tutti_request *r) TUTTI_MUST_USE;
 /* Keep why it was done so. */
 void tutti__plan_explained(tutti_file *f, const tutti_plan *p);
 
-/* ---- calls.c */
-/* Make a plan of the caller's for what is asked.   Collective, agrees. */
-tutti_err tutti__plan_new(tutti_request *r, tutti_plan **p_out) TUTTI_MUST_USE;
-
 /* ---- request.c: requests under way */
 /* Start what `asked` describes.  A split operation goes as far as it goes in `begin`, and an
  * error of that part is returned (there is no request then); otherwise everything is told later. */

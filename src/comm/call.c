@@ -31,6 +31,7 @@ static const char *const DOES[TUTTI__CALLS] = {
     [TUTTI__CALL_DATASET] = "calls for the dataset",
     [TUTTI__CALL_DECOMPOSITION] = "makes a decomposition",
     [TUTTI__CALL_ARRAY] = "calls for the array",
+    [TUTTI__CALL_ARRAYS] = "copies an array or begins a walk",
     [TUTTI__CALL_TILES] = "takes a step of a walk",
     [TUTTI__CALL_MESH] = "calls for the mesh",
     [TUTTI__CALL_EXODUS] = "calls for the Exodus file",
@@ -49,8 +50,9 @@ void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine
         mine == TUTTI_OK ? (tutti__range){agrees, agrees} : tutti__range_none();
 }
 
-tutti_err tutti__call_compare(const tutti__range told[TUTTI__CALL_TELLS]) {
+tutti_err tutti__call_compare(tutti__team *t, const tutti__range told[TUTTI__CALL_TELLS]) {
     const int64_t a = told[TUTTI__TOLD_CALL].min, b = told[TUTTI__TOLD_CALL].max;
+    t->differed += a / RANKS != b / RANKS;
     TUTTI_CHECK(a / RANKS == b / RANKS, TUTTI_ERR_MISMATCH, "rank %lld %s while rank %lld %s",
                 (long long)(a % RANKS), DOES[a / RANKS], (long long)(b % RANKS), DOES[b / RANKS]);
     return TUTTI_OK;
@@ -73,7 +75,7 @@ tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err 
                                 tutti__vote *io) {
     tutti__call_tell(t, c, mine, io->call);
     const tutti_err err = tutti__team_vote(t, mine, io);
-    TUTTI_TRY(tutti__call_compare(io->call)); /* first: the error may be of another call */
+    TUTTI_TRY(tutti__call_compare(t, io->call)); /* first: the error may be of another call */
     TUTTI_TRY(err);
     return tutti__call_agree(c, io->call);
 }
@@ -85,7 +87,7 @@ static tutti_err call_by_consensus(tutti__team *t, const tutti__call *c, tutti_e
     tutti__call_tell(t, c, mine, all);
     for (int i = 0; i < n; i++) all[TUTTI__CALL_TELLS + i] = range[i];
     const int64_t fine = tutti__consensus(t, mine == TUTTI_OK, TUTTI__CALL_TELLS + n, all);
-    TUTTI_TRY(tutti__call_compare(all));
+    TUTTI_TRY(tutti__call_compare(t, all));
     if (!fine) return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, mine);
     TUTTI_TRY(tutti__call_agree(c, all));
     for (int i = 0; i < n; i++) range[i] = all[TUTTI__CALL_TELLS + i];

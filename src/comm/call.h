@@ -26,9 +26,10 @@ typedef enum tutti__call_kind {
     TUTTI__CALL_REPLICAS_CHECK, /* copies are compared */
     TUTTI__CALL_DATASET,        /* of a dataset; `agrees` has its name too */
     TUTTI__CALL_DECOMPOSITION,  /* one is made */
-    TUTTI__CALL_ARRAY, /* whatever is not done by one of the others; `agrees` has its name too */
-    TUTTI__CALL_TILES, /* a step of a walk over an array, or its end */
-    TUTTI__CALL_MESH,  /* as for arrays, of meshes and their parts */
+    TUTTI__CALL_ARRAY,  /* whatever is not done by one of the others; `agrees` has its name too */
+    TUTTI__CALL_ARRAYS, /* of two arrays, opens */
+    TUTTI__CALL_TILES,  /* a step of a walk over an array, or its end */
+    TUTTI__CALL_MESH,   /* as for arrays, of meshes and their parts */
     TUTTI__CALL_EXODUS, /* of an Exodus file; `agrees` has its name too */
     TUTTI__CALLS
 } tutti__call_kind;
@@ -54,7 +55,8 @@ tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err 
 void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine,
                       tutti__range told[TUTTI__CALL_TELLS]);
 int tutti__calls_differ(const tutti__range told[TUTTI__CALL_TELLS]); /* in either */
-tutti_err tutti__call_compare(const tutti__range told[TUTTI__CALL_TELLS]) TUTTI_MUST_USE;
+tutti_err tutti__call_compare(tutti__team *t,
+                              const tutti__range told[TUTTI__CALL_TELLS]) TUTTI_MUST_USE;
 tutti_err tutti__call_agree(const tutti__call *c,
                             const tutti__range told[TUTTI__CALL_TELLS]) TUTTI_MUST_USE;
 

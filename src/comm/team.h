@@ -40,8 +40,9 @@ typedef struct tutti__team {
     tutti__consensus_memory consensus;
     struct tutti__staging *staging; /* what exchange keeps with the team, or NULL */
     void (*staging_drop)(struct tutti__staging *);
-    int tag, apart; /* the last ones given out */
-    int id;         /* the same on all ranks */
+    int tag, apart;   /* the last ones given out */
+    int64_t differed; /* how often ranks were found in different calls: the same on all of them */
+    int id;           /* the same on all ranks */
     int busy;
     int orphan;        /* the communicator it was made for is gone: free it when it is given back */
     char pretend[128]; /* the option `nodes` it was made for */

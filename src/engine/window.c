@@ -31,7 +31,10 @@ int tutti__window_is_first(const tutti__run *r, const tutti__window *w) {
 tutti_off tutti__senders_bytes(const tutti__incoming *l, const tutti__sender_group *b, tutti_off lo,
                                tutti_off hi) {
     tutti_off n = 0;
-    for (int i = b->first; i < b->first + b->n; i++) n += tutti__side_bytes_in(l->side[i], lo, hi);
+    for (int i = b->first; i < b->first + b->n; i++) {
+        n += tutti__side_bytes_in(l->side[i], lo, hi);
+        if (l->lost) n -= tutti__side_bytes_in(l->lost[i], lo, hi);
+    }
     return n;
 }
 

@@ -107,22 +107,6 @@ tutti_err tutti__operation_flush(const tutti__op *op) {
     return tutti__store_flush(op->store);
 }
 
-tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) {
-    TUTTI_CHECK(size >= least, TUTTI_ERR_TRUNCATED, "the file has %lld bytes, not %lld",
-                (long long)size, (long long)least);
-    return TUTTI_OK;
-}
-
-void tutti__operation_done(tutti__op *op) {
-    if (op->parts)
-        op->moved = tutti__parts_count(op->parts, op->is_write, op->eof);
-    else if (!op->is_write)
-        op->moved += tutti__access_repeat(op->access, op->buf, 0, op->moved);
-    op->stats->bytes += op->moved;
-    op->stats->runs += tutti_access_runs_count(op->access);
-    tutti__file_report(op->file, op->moved, op->moved, "file");
-}
-
 void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off size) {
     op->shift = op->file->origin + displacement;
     op->eof = op->is_write ? TUTTI__OFF_END : size - op->shift;

@@ -57,8 +57,6 @@ void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off siz
  * behind it may be written as zeros, and TUTTI__OFF_END, which outvotes every size, if they may
  * not.   Local. */
 tutti_err tutti__file_end(const tutti__op *op, tutti_off *size_out) TUTTI_MUST_USE;
-/* Reads: is the file as long as it must be?  The same everywhere. */
-tutti_err tutti__operation_long_enough(tutti_off size, tutti_off least) TUTTI_MUST_USE;
 /* The next bytes from stream position *at on that lie within `size` bytes of the file, and before its
  * end: [*lo_out, *hi_out), whose first and last byte are of the access, and where to go on.  0: there
  * are no more.   Local. */
@@ -74,9 +72,6 @@ tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
 
 /* The code for an error of this rank after bytes may have moved: never one that says "refused". */
 tutti_err tutti__operation_under_way(tutti_err err);
-/* Count what has been done once it is known to have gone well; what was read goes to all places
- * it is mentioned for. */
-void tutti__operation_done(tutti__op *op);
 /* End of the statistics; names operation and file in the error, if there is one, and returns it. */
 tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
                                tutti_err err);

@@ -60,7 +60,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
     const int steps = exchange == TUTTI_EXCHANGE_TWO_SIDED && f->opt.step > 0;
     t->literal =
-        (one_sided || steps) && !t->ordered && !p->means.resident && tutti__plan_is_staged(p);
+        (one_sided || steps) && !t->ordered && !p->means.resident && tutti__is_staged(p->method);
     t->kind = one_sided && !p->inside ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
     t->step = t->kind != TUTTI_EXCHANGE_TWO_SIDED ? 0 : one_sided ? 4 : f->opt.step;
     t->shared = !singles && (exchange == TUTTI_EXCHANGE_AUTO || exchange == TUTTI_EXCHANGE_SHM);

@@ -1,17 +1,21 @@
 /* twophase: ranks that write the same bytes.  The highest of them wins, and the others do not
  * send those bytes at all:
  *
- *   sweep     aggregators: which bytes of a sender does a higher rank write too?
+ *   sweep     aggregators: which bytes of a sender does a higher rank write too?  (Where they are
+ *             dense: by marking them in a bitmap, from the highest rank down.)
  *   tell      that sender, and the rank of its group that relays its bytes
- *   trim      aggregator, relay and sender take the same bytes out of their descriptions
+ *   trim      all of them take the same bytes out of their descriptions; but the aggregator, where
+ *             ranks put their bytes into its staging memory themselves: it keeps what they have
+ *             lost, since all it has to know is how many bytes come, and which of the file
  *
- * From then on nobody overlaps, and the plan is carried out like any other.  A sender's memory
+ * From then on nobody sends what others do, and the plan is carried out like any other.  A sender's memory
  * side loses the same stream positions as its file side.  What is left is listed (equally spaced
  * runs become loops again), or, where it is long, put together from slices.  Where that would be
  * too much to keep, the caller places messages in rank order instead.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "twophase/overlap.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "comm/sparse.h"
@@ -56,8 +60,7 @@ typedef struct {
 
 static int sender_next(sender *s, tutti_off hi) {
     if (s->b.count == 0) {
-        tutti__cursor_skip(&s->c, s->shown);
-        if (!tutti__cursor_peek(&s->c, &s->b)) return 0;
+        if (!tutti__cursor_next(&s->c, s->shown, &s->b)) return 0;
         s->shown = s->b.bytes * s->b.count;
     }
     s->at = s->b.offset;
@@ -135,7 +138,36 @@ static tutti_err sweep_run(sweep *w) {
     return TUTTI_OK;
 }
 
-/* What each source loses to higher ranks in [lo, hi). */
+static int by_rank_down(const void *a, const void *b) {
+    const tutti__source *x = *(const tutti__source *const *)a,
+                        *y = *(const tutti__source *const *)b;
+    return (x->rank < y->rank) - (x->rank > y->rank);
+}
+
+/* What each source loses to higher ranks in [lo, hi), if that is better done by marks. */
+static tutti_err incoming_mark(const tutti__incoming *l, tutti_off lo, tutti_off hi,
+                               tutti__extents *lost, int *done_out) {
+    const size_t n = (size_t)l->n;
+    tutti_err err = TUTTI_ERR_NOMEM;
+    const tutti__source **by = tutti__malloc(n * sizeof *by);
+    const tutti__side **side = tutti__malloc(n * sizeof *side);
+    tutti__extents **x = tutti__malloc(n * sizeof *x);
+    if (by && side && x) {
+        for (size_t i = 0; i < n; i++) by[i] = &l->source[i];
+        qsort(by, n, sizeof *by, by_rank_down);
+        for (size_t i = 0; i < n; i++) {
+            side[i] = &by[i]->side;
+            x[i] = &lost[by[i] - l->source];
+        }
+        err = tutti__sides_shared(l->n, side, lo, hi, x, done_out);
+    }
+    tutti__free(by);
+    tutti__free(side);
+    tutti__free(x);
+    return err;
+}
+
+/* The same run by run. */
 static tutti_err incoming_sweep(const tutti__incoming *l, tutti_off lo, tutti_off hi,
                                 tutti__extents *lost) {
     tutti_err err = TUTTI_ERR_NOMEM;
@@ -192,23 +224,29 @@ typedef struct {
     const tutti__extents *lost;
     size_t next; /* the first of them that has not been passed */
     run_list left, kept;
+    tutti_off from; /* where the positions begin that are not in `kept` yet */
 } trimmer;
+
+/* Positions [from, to) are lost. */
+static tutti_err kept_cut(trimmer *t, tutti_off from, tutti_off to) {
+    const tutti_off since = t->from;
+    t->from = to;
+    return from > since ? run_put(&t->kept, since, from - since) : TUTTI_OK;
+}
 
 /* The run at `offset`, whose first byte is stream position `at`. */
 static tutti_err run_trim(trimmer *t, tutti_off offset, tutti_off bytes, tutti_off at) {
     const tutti_off start = offset, end = offset + bytes;
-    while (offset < end) {
-        const int none = t->next == t->lost->n;
-        const tutti_off from = none ? end : tutti__min(t->lost->v[t->next].offset, end);
-        const tutti_off to = none ? end : t->lost->v[t->next].offset + t->lost->v[t->next].bytes;
-        if (from > offset) {
-            TUTTI_TRY(run_put(&t->left, offset, from - offset));
-            TUTTI_TRY(run_put(&t->kept, at + (offset - start), from - offset));
-        }
-        offset = from < end ? to : end;
-        if (from < end && to <= end) t->next++;
+    for (; t->next < t->lost->n && t->lost->v[t->next].offset < end; t->next++) {
+        const tutti__extent *x = &t->lost->v[t->next];
+        const tutti_off from = tutti__max(x->offset, offset);
+        const tutti_off to = tutti__min(x->offset + x->bytes, end);
+        if (from > offset) TUTTI_TRY(run_put(&t->left, offset, from - offset));
+        TUTTI_TRY(kept_cut(t, at + (from - start), at + (to - start)));
+        offset = to;
+        if (x->offset + x->bytes > end) break; /* the next run loses the rest of it */
     }
-    return TUTTI_OK;
+    return offset < end ? run_put(&t->left, offset, end - offset) : TUTTI_OK;
 }
 
 static tutti_err runs_trim(trimmer *t, tutti__side file) {
@@ -216,24 +254,21 @@ static tutti_err runs_trim(trimmer *t, tutti__side file) {
     tutti__burst b;
     tutti_off at = 0;
     tutti__cursor_seek(&c, file, 0);
-    while (tutti__cursor_peek(&c, &b)) {
+    for (int more = tutti__cursor_peek(&c, &b); more;
+         more = tutti__cursor_next(&c, b.bytes * b.count, &b))
         for (tutti_count i = 0; i < b.count; i++, at += b.bytes)
             TUTTI_TRY(run_trim(t, b.offset + i * b.stride, b.bytes, at));
-        tutti__cursor_skip(&c, b.bytes * b.count);
-    }
-    return TUTTI_OK;
+    return kept_cut(t, at, at);
 }
 
 /* The same positions without looking at every run. */
 static tutti_err kept_find(trimmer *t, tutti__side file) {
-    tutti_off at = 0;
     for (size_t i = 0; i < t->lost->n; i++) {
-        const tutti_off to = tutti__side_tell(file, t->lost->v[i].offset);
-        if (to > at) TUTTI_TRY(run_put(&t->kept, at, to - at));
-        at = to + t->lost->v[i].bytes;
+        const tutti_off from = tutti__side_tell(file, t->lost->v[i].offset);
+        TUTTI_TRY(kept_cut(t, from, from + t->lost->v[i].bytes));
     }
     const tutti_off all = tutti__side_bytes(file);
-    return all > at ? run_put(&t->kept, at, all - at) : TUTTI_OK;
+    return kept_cut(t, all, all);
 }
 
 static tutti_err slices_keep(tutti__side s, const run_list *kept, tutti__side *out) {
@@ -364,9 +399,9 @@ static tutti_err outbox_add(outbox *m, int to, heading h, tutti__side lost) {
     return TUTTI_OK;
 }
 
-/* A source of my domain has lost these: trim it, and tell those who send its bytes. */
-static tutti_err source_tell(const tutti__two_phase *t, int i, const tutti__extents *lost,
-                             outbox *m) {
+/* A source of my domain has lost these: tell those who send its bytes, and trim it, or keep them. */
+static tutti_err source_tell(tutti__two_phase *t, int i, const tutti__extents *lost, outbox *m,
+                             int *large_out) {
     const tutti__source *s = &t->incoming.source[i];
     const int relayed = s->group != t->groups->mine && !t->literal;
     const tutti__sender_group *b = t->incoming.senders;
@@ -382,23 +417,30 @@ static tutti_err source_tell(const tutti__two_phase *t, int i, const tutti__exte
     err = outbox_add(m, s->rank, (heading){FOR_SENDER, t->my_agg, s->rank}, side);
     if (err == TUTTI_OK && relayed)
         err = outbox_add(m, b->peer, (heading){FOR_RELAY, t->my_agg, s->rank}, side);
+    if (err == TUTTI_OK && (relayed || t->literal))
+        err = source_trim(&t->incoming, i, lost, large_out);
+    else if (err == TUTTI_OK) {
+        t->incoming.lost[i] = side;
+        return TUTTI_OK;
+    }
     tutti__side_free(&side);
     return err;
 }
 
-/* My domain: find out, trim, tell. */
+/* My domain: find out, tell, trim. */
 static tutti_err domain_trim(tutti__two_phase *t, outbox *m, int *large_out) {
     tutti_off lo, hi;
+    int marked = 0;
     tutti__extents *lost = tutti__calloc((size_t)t->incoming.n, sizeof *lost);
+    t->incoming.lost = tutti__calloc((size_t)t->incoming.n, sizeof *t->incoming.lost);
     m->v = tutti__calloc(2 * (size_t)t->incoming.n, sizeof *m->v);
-    tutti_err err = lost && m->v ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    tutti_err err = lost && t->incoming.lost && m->v ? TUTTI_OK : TUTTI_ERR_NOMEM;
     tutti__domains_extent(&t->domains, t->my_agg, &lo, &hi);
-    if (err == TUTTI_OK) err = incoming_sweep(&t->incoming, lo, hi, lost);
+    if (err == TUTTI_OK) err = incoming_mark(&t->incoming, lo, hi, lost, &marked);
+    if (err == TUTTI_OK && !marked) err = incoming_sweep(&t->incoming, lo, hi, lost);
     for (int i = 0; i < t->incoming.n && err == TUTTI_OK && !*large_out; i++) {
-        if (lost[i].n == 0) continue;
         *large_out |= lost[i].n > MOST_RUNS;
-        if (!*large_out) err = source_tell(t, i, &lost[i], m);
-        if (err == TUTTI_OK) err = source_trim(&t->incoming, i, &lost[i], large_out);
+        if (lost[i].n > 0 && !*large_out) err = source_tell(t, i, &lost[i], m, large_out);
     }
     for (int i = 0; lost && i < t->incoming.n; i++) tutti__extents_free(&lost[i]);
     tutti__free(lost);

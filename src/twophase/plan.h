@@ -51,6 +51,8 @@ typedef struct tutti__incoming {
     int n, sender_groups;
     tutti__source *source; /* by group, then by rank */
     tutti__side *side;     /* [n] the same sides in a row */
+    tutti__side
+        *lost; /* [n] what they do not send of them: a higher rank writes it; NULL: nothing */
     tutti__sender_group *senders;
 } tutti__incoming;
 
@@ -160,7 +162,7 @@ tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out,
 
 /* Does the method move bytes through staging?  Others are planned too, when they write: for the
  * proof that ranks do not overlap. */
-int tutti__plan_is_staged(const tutti_plan *p);
+int tutti__is_staged(int method);
 /* The first cycle >= `from` in which there are incoming bytes, or -1. */
 tutti_count tutti__incoming_cycle(const tutti__domains *d, const tutti__incoming *l,
                                   tutti_count from);

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-int tutti__plan_is_staged(const tutti_plan *p) {
-    return p->method == TUTTI_METHOD_TWO_PHASE || p->method == TUTTI_METHOD_ROOT;
+int tutti__is_staged(int method) {
+    return method == TUTTI_METHOD_TWO_PHASE || method == TUTTI_METHOD_ROOT;
 }
 
 tutti_count tutti__incoming_cycle(const tutti__domains *d, const tutti__incoming *l,
@@ -61,7 +61,10 @@ int tutti__two_phase_is_valid(const tutti__two_phase *t) {
 static size_t incoming_size(const tutti__incoming *l) {
     size_t n = (size_t)l->n * (sizeof *l->source + sizeof *l->side) +
                (size_t)l->sender_groups * sizeof *l->senders;
-    for (int i = 0; i < l->n; i++) n += tutti__side_size(l->source[i].side);
+    for (int i = 0; i < l->n; i++) {
+        n += tutti__side_size(l->source[i].side);
+        if (l->lost) n += sizeof *l->lost + tutti__side_size(l->lost[i]);
+    }
     return n;
 }
 
@@ -76,6 +79,8 @@ size_t tutti__two_phase_size(const tutti__two_phase *t) {
 
 static void incoming_free(tutti__incoming *l) {
     for (int i = 0; i < l->n; i++) tutti__side_free(&l->source[i].side);
+    for (int i = 0; l->lost && i < l->n; i++) tutti__side_free(&l->lost[i]);
+    tutti__free(l->lost);
     tutti__free(l->source);
     tutti__free(l->side);
     tutti__free(l->senders);

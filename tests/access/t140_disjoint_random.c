@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* tutti__sides_disjoint and tutti__sides_union against a count per byte: random sets of sides, most
+/* tutti__sides_disjoint, tutti__sides_union and tutti__sides_shared against a count per byte: random sets of sides, most
  * of them made disjoint on purpose (blocks of arrays, cyclic pieces, slices, random owners) and
  * then, often, disturbed by a little.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -176,6 +176,38 @@ static void check_union(const set *s, tutti_off lo, tutti_off hi, tutti_off max_
     free(count);
 }
 
+/* What a side has that one before it has too. */
+static void check_shared(const set *s, tutti_off lo, tutti_off hi) {
+    const tutti__side *sides[MOST];
+    tutti__extents e[MOST] = {0}, *out[MOST];
+    int done = -1;
+    for (int i = 0; i < s->n; i++) {
+        sides[i] = &s->side[i];
+        out[i] = &e[i];
+    }
+    CHECK_OK(tutti__sides_shared(s->n, sides, lo, hi, out, &done));
+    unsigned char *before = calloc((size_t)(hi - lo) + 1, 1);
+    for (int i = 0; i < s->n; i++) {
+        tutti_off *at = zoo_bytes(s->side[i]);
+        tutti_off shared = 0, told = 0;
+        for (size_t k = 0; k < e[i].n; k++) {
+            CHECK(k == 0 || e[i].v[k - 1].offset + e[i].v[k - 1].bytes < e[i].v[k].offset,
+                  "extent %zu", k);
+            for (tutti_off b = 0; b < e[i].v[k].bytes; b++, told++)
+                CHECK_EQ(before[e[i].v[k].offset + b - lo], 1);
+        }
+        for (tutti_off k = 0; k < tutti__side_bytes(s->side[i]); k++) {
+            if (at[k] < lo || at[k] >= hi) continue;
+            shared += before[at[k] - lo];
+            before[at[k] - lo] = 1;
+        }
+        CHECK_EQ(told, done ? shared : 0);
+        free(at);
+        tutti__extents_free(&e[i]);
+    }
+    free(before);
+}
+
 static void check_set(const set *s) {
     tutti_off first = INT64_MAX, end = 0;
     for (int i = 0; i < s->n; i++) {
@@ -189,6 +221,7 @@ static void check_set(const set *s) {
         const tutti_off hi = k ? lo + rnd(end - lo + 10) : end + 5;
         check_disjoint(s, lo, hi);
         check_union(s, lo, hi, rnd(2) ? 0 : rnd(60));
+        check_shared(s, lo, hi);
     }
 }
 
