@@ -203,22 +203,34 @@ def refuse(error: BaseException) -> None:
                          if not isinstance(error, Error) else error.text.encode("utf-8", "replace"))
 
 
+def _sound(value: Any) -> Any:
+    """An argument that ctypes takes whatever it is: a number that is none becomes 0."""
+    if isinstance(value, (int, float)) and not -(1 << 31) <= value < 1 << 31 or isinstance(value, (str, list, tuple)):
+        return 0
+    return value
+
+
 def together(function: Any, prepare: Any, null: tuple) -> Any:
     """A collective call with the arguments that `prepare` gives.
 
-    Where it raises, on this rank alone perhaps, the call is made with the arguments `null`, which it refuses on all ranks:
-    so nobody waits for a rank that has left.
+    Where it raises, or an argument is of a wrong type, on this rank alone perhaps, the call is made with the arguments `null`, which
+    it refuses on all ranks: so nobody waits for a rank that has left.
     """
     try:
         arguments = prepare()
-    except Exception as error:
-        refuse(error)
+    except Exception as error:  # pylint: disable=broad-except
+        trouble = error
+    else:
         try:
-            function(*null)
-        except Error as told:
-            raise told from error
-        raise
-    return function(*arguments)
+            return function(*arguments)
+        except ctypes.ArgumentError as error:
+            trouble = TypeError(str(error))
+    refuse(trouble)
+    try:
+        function(*(_sound(v) for v in null))
+    except Error as told:
+        raise told from trouble
+    raise trouble
 
 
 def path_bytes(path: Any) -> bytes:

@@ -102,7 +102,7 @@ class Meta:
             if not self._journal_left():
                 raise self.damaged(error) from error
             self._connect_copy()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self.damaged(error) from error
 
     def damaged(self, why: Any) -> Error:
@@ -151,7 +151,7 @@ class Meta:
             self._connect(pathlib.Path(self._copy.name))
         except OSError as error:
             raise os_error(error, self.path) from error
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self.damaged(error) from error
 
     def close(self) -> None:
@@ -167,7 +167,7 @@ class Meta:
             raise refused("STATE", "the dataset has been closed", file=str(self.path))
         try:
             return self._db.execute(query, values).fetchall()
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
             raise self.damaged(error) from error
 
     # ---- values that are what they should be

@@ -171,11 +171,11 @@ class Distribution:
         out = []
         for d, n in enumerate(part):
             at = [0] * len(part)
-            column = np.empty(n, np.int64)
-            for i in range(n if all(part) else 0):
+            column = np.zeros(n, np.int64)
+            for i in range(n if all(part) else 0):  # of a part without elements only the extents matter
                 at[d] = i
                 column[i] = self.global_(rank, at)[d]
-            out.append(column if all(part) else np.empty(0, np.int64))
+            out.append(column)
         return tuple(out)
 
     def free(self) -> None:
@@ -568,7 +568,7 @@ class Array:
 
     def resize(self, n: int) -> None:
         """Change the extent of the slowest dimension.  Collective, n agrees."""
-        _c.tutti_array_resize(self._live(), n)
+        _c.together(_c.tutti_array_resize, lambda: (self._live(), n), (self._live(), -1))
         self._look()
 
     def sync(self) -> None:
@@ -713,7 +713,7 @@ class Tiles:
             if library_out is not None:
                 library_out[...] = tile.output
         else:
-            mine = [a for a in (tile.input, tile.output) if a is not None]
+            mine = [a for a in (tile.input, tile.output) if a is not None and a.size]
             tile.input = tile.output = None
             while mine:
                 if sys.getrefcount(mine[-1]) > 2:

@@ -459,11 +459,11 @@ class Dataset:
 
     def erase_after(self, segment: int) -> None:
         """Remove all segments behind this one (-1: all)."""
-        _c.tutti_dataset_erase_after(self._live(), segment)
+        _c.together(_c.tutti_dataset_erase_after, lambda: (self._live(), segment), (self._live(), -2))
 
     def drop_oldest(self, keep: int) -> None:
         """Remove the oldest data files, all but `keep` of them."""
-        _c.tutti_dataset_drop_oldest(self._live(), keep)
+        _c.together(_c.tutti_dataset_drop_oldest, lambda: (self._live(), keep), (self._live(), -1))
 
     # ---- reading
 
@@ -679,7 +679,8 @@ class Dataset:
     def verify_segment(self, segment: int) -> int:
         """The same of one segment; -1: of the metadata alone."""
         out = ctypes.c_int64()
-        _c.tutti_dataset_verify_segment(self._live(), segment, _byref(out))
+        _c.together(_c.tutti_dataset_verify_segment, lambda: (self._live(), segment, _byref(out)),
+                    (self._live(), -2, None))
         return out.value
 
     @staticmethod

@@ -7,6 +7,7 @@ SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
 
 import ctypes
+import operator
 import warnings
 import weakref
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
@@ -222,14 +223,33 @@ class Plan:
             keep.append(self._buffer(buf))
             return self._live(), address(keep[0]), displacement, _byref(count)
 
-        self._file._together(_c.tutti_plan_run, prepare, (self._live(), None, displacement, None))
+        self._file._together(_c.tutti_plan_run, prepare, (self._live(), None, 0, None))
         return count.value
 
     def start(self, buf: Any, displacement: int = 0) -> None:
         """Start it, for test and wait; one at a time."""
-        array = self._buffer(buf)
-        _c.tutti_plan_start(self._live(), address(array), displacement)
-        self._keep = array
+        keep: List[Any] = []
+
+        def prepare():
+            keep.append(self._buffer(buf))
+            return self._live(), address(keep[0]), _whole(displacement)
+
+        self._start(_c.tutti_plan_start, prepare, (self._live(), None, 0), keep)
+
+    def _start(self, function: Any, prepare: Any, null: tuple, keep: List[Any]) -> None:
+        """Where this rank alone has something against it, all ranks are told by their test or wait, and this one now."""
+        try:
+            arguments = prepare()
+        except Exception as error:
+            _c.refuse(error)
+            try:
+                function(*null)
+                self.wait()
+            except Error as told:
+                raise told from error
+            raise
+        function(*arguments)
+        self._keep = keep
 
     def run_parts(self, bufs: Sequence[Any], displacement: int = 0) -> int:
         """Carry it out with a buffer for each part.  Collective."""
@@ -240,14 +260,17 @@ class Plan:
             n, pointers = self._pointers(bufs, keep)
             return self._live(), n, pointers, displacement, _byref(count)
 
-        self._file._together(_c.tutti_plan_run_parts, prepare, (self._live(), -1, None, displacement, None))
+        self._file._together(_c.tutti_plan_run_parts, prepare, (self._live(), -1, None, 0, None))
         return count.value
 
     def start_parts(self, bufs: Sequence[Any], displacement: int = 0) -> None:
         keep: List[Any] = []
-        n, pointers = self._pointers(bufs, keep)
-        _c.tutti_plan_start_parts(self._live(), n, pointers, displacement)
-        self._keep = keep
+
+        def prepare():
+            n, pointers = self._pointers(bufs, keep)
+            return self._live(), n, pointers, _whole(displacement)
+
+        self._start(_c.tutti_plan_start_parts, prepare, (self._live(), -1, None, 0), keep)
 
     def _pointers(self, bufs: Sequence[Any], keep: List[Any]) -> Tuple[int, Any]:
         if len(bufs) != len(self._rooms):
@@ -682,7 +705,7 @@ class File:
 
 
 def _whole(value: Any) -> int:
-    value = value.__index__()
+    value = operator.index(value)
     if not -(1 << 63) <= value < 1 << 63:
         raise OverflowError(f"{value} does not fit 64 bits")
     return value

@@ -149,7 +149,7 @@ class Replicas:
             keep.append(self._buffer(buf, False))
             return file._live(), offset, self._live(), address(keep[0]), flags
 
-        _c.together(_c.tutti_replicas_write, prepare, (file._live(), offset, self._live(), None, flags))
+        _c.together(_c.tutti_replicas_write, prepare, (file._live(), 0, None, None, flags))
 
     def read(self, file: File, offset: int, buf: Any) -> None:
         """Read all items that this rank holds.  Collective."""
@@ -159,7 +159,7 @@ class Replicas:
             keep.append(self._buffer(buf, True))
             return file._live(), offset, self._live(), address(keep[0])
 
-        _c.together(_c.tutti_replicas_read, prepare, (file._live(), offset, self._live(), None))
+        _c.together(_c.tutti_replicas_read, prepare, (file._live(), 0, None, None))
 
     def free(self) -> None:
         """Local."""

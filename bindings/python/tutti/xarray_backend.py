@@ -39,7 +39,7 @@ class LazyBackendArray(BackendArray):
     def _outer(self, key: Tuple[Any, ...]) -> np.ndarray:
         """Lists of indices select rows of their own dimensions each, as xarray means them."""
         lists = [d for d, k in enumerate(key) if isinstance(k, np.ndarray)]
-        if len(lists) < 2:
+        if not lists:
             return self.array[key]
         box, rest = [], []
         for d, k in enumerate(key):
@@ -90,34 +90,40 @@ def _attribute(value: Any) -> Any:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-def _steps_of(run: Run, name: str, topology: Optional[int]) -> List[Segment]:
-    """The segments to show a variable by: of one topology where its shape changes, none that is archived."""
-    variable = run[name]
-    here = [(s, shape) for s, shape in zip(variable.segments, variable.shapes()) if s.archived is None]
-    if len(here) < len(variable.segments):
-        warnings.warn(f"'{name}': {len(variable.segments) - len(here)} segments are archived, and left out")
-    if topology is not None:
-        here = [(s, shape) for s, shape in here if s.topology == topology]
-    elif len({shape for _, shape in here}) > 1:
-        last = here[-1][0].topology
-        here = [(s, shape) for s, shape in here if s.topology == last]
-        warnings.warn(f"'{name}' changes its shape: only topology {last} is shown; open with topology=...")
-    return [s for s, _ in here]
+def _steps(run: Run, names: Iterable[str], topology: Optional[int]) -> Dict[str, List[Segment]]:
+    """The segments to show each variable by.
+
+    None that is archived; and where the size of a space changes, those of one topology, for all variables on it.
+    """
+    here: Dict[str, List[Tuple[Segment, Tuple[int, ...]]]] = {}
+    for name in names:
+        variable = run[name]
+        here[name] = [(s, shape) for s, shape in zip(variable.segments, variable.shapes())
+                      if s.archived is None and topology in (None, s.topology)]
+        archived = sum(s.archived is not None for s in variable.segments)
+        if archived:
+            warnings.warn(f"'{name}': {archived} segments are archived, and left out")
+    for space in run.spaces:
+        on = [n for n in here if run[n].space == space]
+        sizes = {s.shape(space) for n in on for s, _ in here[n]}
+        if len(sizes) > 1:
+            last = max((s for n in on for s, _ in here[n]), key=lambda s: s.number).topology
+            warnings.warn(f"the space '{space}' changes its size: only topology {last} is shown; open with topology=...")
+            for n in on:
+                here[n] = [(s, shape) for s, shape in here[n] if s.topology == last]
+    return {n: [s for s, _ in steps] for n, steps in here.items() if steps}
 
 
 def open_run(path: str, topology: Optional[int] = None, drop: Iterable[str] = ()) -> xr.Dataset:
     """A dataset of Tutti's as one of xarray's."""
     run = Run(path)
-    shown: Dict[str, List[Segment]] = {}
+    names = []
     for name in run:
-        if name in drop:
-            continue
         if re.fullmatch(r"(time|index)(_\d+)?", name):
             warnings.warn(f"'{name}' is left out: an axis is called so")
-            continue
-        steps = _steps_of(run, name, topology)
-        if steps:
-            shown[name] = steps
+        elif name not in drop:
+            names.append(name)
+    shown = _steps(run, names, topology)
     axes: List[List[Segment]] = []
     fixed = {name for name, steps in shown.items() if len(steps) == 1 and steps[0].kind == "topology"}
     for steps in sorted((s for n, s in shown.items() if n not in fixed), key=len, reverse=True):
