@@ -80,6 +80,24 @@ def test_ways(comm, rng, path):
     expect(path, whole)  # what was abandoned is there once the file is closed
 
 
+def test_memory_with_gaps(comm, rng, path):
+    """A view with gaps is written by an access that was made for it, by all ways; the gaps stay as they are."""
+    whole = rng.integers(99, size=(4 * comm.size, 7)).astype("i4")
+    frame = np.full((9, 20), -1, "i4")
+    inner = frame[1:5, 3:17:2]
+    inner[...] = whole[4 * comm.rank:4 * comm.rank + 4]
+    access = Access.of(inner, whole.shape, (4 * comm.rank, 0))
+    with File(comm, path, "w+") as f:
+        f.write_parts([Part(access, inner)])
+        f.plan_write(access).run(inner)
+        f.write(access, inner)
+        back = np.full((9, 20), -1, "i4")
+        f.read(access, back[1:5, 3:17:2])
+        np.testing.assert_array_equal(back, frame)
+    comm.barrier()
+    np.testing.assert_array_equal(np.fromfile(path, "i4").reshape(whole.shape), whole)
+
+
 def test_parts(comm, rng, path):
     """Several variables with conversions, by all ways."""
     n = 20

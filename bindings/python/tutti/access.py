@@ -44,6 +44,10 @@ def section(shape: Sequence[int], lo: Sequence[int], hi: Sequence[int], *, strid
     return out
 
 
+def layout_of(array: np.ndarray) -> Tuple[Tuple[int, ...], Tuple[int, ...], int]:
+    return array.shape, array.strides, array.dtype.itemsize
+
+
 class Access:
     """Which bytes of a file go with which bytes of memory.  It does not change, and needs no MPI.
 
@@ -51,7 +55,7 @@ class Access:
     uses it any more.
     """
 
-    __slots__ = ("_h", "_bounds", "_owner", "__weakref__")
+    __slots__ = ("_h", "_bounds", "_owner", "_layout", "__weakref__")
 
     def __init__(self) -> None:
         raise TypeError("an Access is made by its class methods: contiguous, section, vector, runs, ...")
@@ -59,7 +63,7 @@ class Access:
     @classmethod
     def _new(cls, function: Any, *arguments: Any) -> "Access":
         self = object.__new__(cls)
-        self._h, self._bounds, self._owner = ctypes.c_void_p(), None, None
+        self._h, self._bounds, self._owner, self._layout = ctypes.c_void_p(), None, None, None
         function(*arguments, _byref(self._h))
         return self
 
@@ -67,7 +71,7 @@ class Access:
     def _borrow(cls, handle: Optional[int], owner: Any) -> "Access":
         """One that belongs to something else, which lives as long."""
         self = object.__new__(cls)
-        self._h, self._bounds, self._owner = ctypes.c_void_p(handle), None, owner
+        self._h, self._bounds, self._owner, self._layout = ctypes.c_void_p(handle), None, owner, None
         return self
 
     @classmethod
@@ -83,12 +87,17 @@ class Access:
     @classmethod
     def of(cls, array: np.ndarray, shape: Sequence[int], lo: Sequence[int], *, offset: int = 0,
            order: Any = "C") -> "Access":
-        """An array in memory, a view with strides too, as the block from `lo` on of a larger array in the file."""
+        """An array in memory, a view with gaps too, as the block from `lo` on of a larger array in the file.
+
+        The access is for this array, and for others of the same shape and strides.
+        """
         if array.ndim != len(shape) or array.ndim != len(lo):
             raise ValueError("the array, shape and lo have different numbers of dimensions")
         hi = [int(a) + n for a, n in zip(lo, array.shape)]
         file = section(shape, lo, hi, element_size=array.dtype.itemsize, offset=offset, order=order)
-        return cls.section(file, memory_section(array) if array.size else None)
+        self = cls.section(file, memory_section(array) if array.size else None)
+        self._layout = layout_of(array)
+        return self
 
     @classmethod
     def vector(cls, offset: int, count: int, block: int, stride: int) -> "Access":

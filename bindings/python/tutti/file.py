@@ -18,7 +18,7 @@ from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import address, check_room, flat, type_of
 from ._errors import Error, refused
-from .access import Access
+from .access import Access, layout_of
 from .options import Options, options_pointer
 
 _byref = ctypes.byref
@@ -147,6 +147,18 @@ class Split:
         self.end()
 
 
+def buffer_for(layout: Any, room: Tuple[int, int], buf: Any, writable: bool) -> np.ndarray:
+    """The memory of an access: without gaps and large enough, or with the gaps that the access was made for (Access.of)."""
+    if layout is not None and isinstance(buf, np.ndarray) and layout == layout_of(buf):
+        if writable and not buf.flags.writeable:
+            raise ValueError("the buffer is read-only")
+        if not buf.dtype.hasobject:
+            return buf
+    array = flat(buf, writable)
+    check_room(*room, array.nbytes)
+    return array
+
+
 class Part:
     """One of several variables that an operation moves, with a conversion of its numbers if they differ in the file.
 
@@ -162,26 +174,25 @@ class Part:
     def _fill(self, part: Any, writable: bool, with_buffer: bool = True) -> Any:
         """Into the struct; returns what must stay."""
         part.access = self.access._live()
-        if not with_buffer and self.buf is None:
-            array, nbytes = None, None
-        else:
-            array = flat(self.buf, writable)
-            nbytes = array.nbytes
         low, high = self.access.memory_bounds
+        array = None
         if self.file is not None:
-            kind = np.dtype(self.file)
-            if array is None:
+            if self.buf is None:
                 raise TypeError("a part with a conversion needs its buffer, to know what numbers memory has")
+            array = flat(self.buf, writable)
+            kind = np.dtype(self.file)
             part.convert.file_type = type_of(kind.newbyteorder("="))
             part.convert.memory_type = type_of(array.dtype)
             part.convert.file_order = NUMBERS["TUTTI_BIG_ENDIAN" if kind.str[0] == ">" else "TUTTI_LITTLE_ENDIAN"]
             part.convert.ieee = int(self.ieee)
             low = low // kind.itemsize * array.dtype.itemsize
             high = -(-high // kind.itemsize) * array.dtype.itemsize
-        if nbytes is not None:
-            check_room(low, high, nbytes)
+            check_room(low, high, array.nbytes)
+        elif with_buffer or self.buf is not None:
+            array = buffer_for(self.access._layout, (low, high), self.buf, writable)
+        if array is not None:
             part.buf = address(array)
-        self._room = (low, high)
+        self._room = (low, high), None if self.file is not None else self.access._layout
         return (self.access, array)
 
 
@@ -201,7 +212,7 @@ class Plan:
 
     def __init__(self, file: "File", is_write: bool) -> None:
         self._h, self._file, self._is_write = ctypes.c_void_p(), file, is_write
-        self._rooms: List[Tuple[int, int]] = []
+        self._rooms: List[Tuple[Tuple[int, int], Any]] = []
         self._keep: Any = None
 
     def _live(self) -> Any:
@@ -210,9 +221,8 @@ class Plan:
         return self._h
 
     def _buffer(self, buf: Any, part: int = 0) -> np.ndarray:
-        array = flat(buf, not self._is_write)
-        check_room(*self._rooms[part], array.nbytes)
-        return array
+        room, layout = self._rooms[part]
+        return buffer_for(layout, room, buf, not self._is_write)
 
     def run(self, buf: Any, displacement: int = 0) -> int:
         """Carry it out, all offsets shifted by a displacement, which agrees.  Collective.  Returns this rank's bytes."""
@@ -308,6 +318,7 @@ class Plan:
         if self._keep is not None:
             self._file._abandoned.append(self._keep)
         _c.tutti_plan_free(_byref(self._h))
+        self._file._plans.discard(self)
 
     def __enter__(self) -> "Plan":
         return self
@@ -346,7 +357,7 @@ class File:
         self._pending: set = set()
         self._splits: set = set()
         self._abandoned: List[Any] = []
-        self._plans: "weakref.WeakSet[Plan]" = weakref.WeakSet()
+        self._plans: set = set()
         self._progress: Any = None
         self._trouble: Optional[BaseException] = None
         self._borrowed = False
@@ -497,11 +508,7 @@ class File:
     def _arguments(access: Any, buf: Any, writable: bool) -> Tuple[Any, np.ndarray]:
         if not isinstance(access, Access):
             raise TypeError(f"the access is {type(access).__name__}")
-        array = flat(buf, writable)
-        low, high = access.memory_bounds
-        if low < 0 or high > array.nbytes:
-            check_room(low, high, array.nbytes)
-        return access._live(), array
+        return access._live(), buffer_for(access._layout, access.memory_bounds, buf, writable)
 
     def _move(self, function: Any, access: Any, buf: Any, writable: bool) -> int:
         live, count, keep = self._live(), ctypes.c_int64(), []
@@ -590,7 +597,7 @@ class File:
         def prepare():
             if not isinstance(access, Access):
                 raise TypeError(f"the access is {type(access).__name__}")
-            plan._rooms = [access.memory_bounds]
+            plan._rooms = [(access.memory_bounds, access._layout)]
             return self._live(), access._live(), _byref(plan._h)
 
         self._together(function, prepare, (self._live(), None, _byref(plan._h)))
