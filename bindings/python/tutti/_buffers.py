@@ -1,0 +1,140 @@
+"""Memory of Python's for C: addresses of arrays, how arrays lie in memory, types of numbers.
+
+SPDX-License-Identifier: BSD-3-Clause"""
+from __future__ import annotations
+
+import ctypes
+import math
+import operator
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _c
+from ._api import NUMBERS
+from ._errors import refused
+
+MAX_DIMS = NUMBERS["TUTTI_MAX_DIMS"]
+ROW_MAJOR, COL_MAJOR = NUMBERS["TUTTI_ROW_MAJOR"], NUMBERS["TUTTI_COL_MAJOR"]
+_NAMES = ("bytes", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+          "complex64", "complex128", "float16")
+TYPES = {name: NUMBERS["TUTTI_" + name.upper()] for name in _NAMES}
+DTYPES = {TYPES[name]: np.dtype(name) for name in _NAMES if name != "bytes"}
+_BY_DTYPE = {dtype: number for number, dtype in DTYPES.items()}
+
+
+def type_of(dtype: Any) -> int:
+    """The number type of a NumPy type (or its name), in this machine's byte order."""
+    if isinstance(dtype, str) and dtype == "bytes":
+        return TYPES["bytes"]
+    dtype = np.dtype(dtype)
+    try:
+        return _BY_DTYPE[dtype]
+    except KeyError:
+        raise TypeError(f"numbers of type {dtype.str} are none of Tutti's (in this machine's byte order)") from None
+
+
+def flat(buffer: Any, writable: bool, what: str = "the buffer") -> np.ndarray:
+    """Memory without gaps as an array; what has gaps, or may not be written, is refused."""
+    if not isinstance(buffer, np.ndarray):
+        try:
+            buffer = np.frombuffer(buffer, np.uint8)
+        except (TypeError, BufferError, ValueError) as error:
+            raise TypeError(f"{what} is {type(buffer).__name__}, which has no memory to use: {error}") from None
+    if not (buffer.flags.c_contiguous or buffer.flags.f_contiguous):
+        raise ValueError(f"{what} is not contiguous: use numpy.ascontiguousarray, or describe its memory by an access")
+    if writable and not buffer.flags.writeable:
+        raise ValueError(f"{what} is read-only")
+    if buffer.dtype.hasobject:
+        raise TypeError(f"{what} has Python's objects in it, not numbers")
+    return buffer
+
+
+def address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def numbers(values: Any, dtype: Any, what: str, n: Optional[int] = None) -> Optional[np.ndarray]:
+    """A list of whole numbers (or others) as C has it, copied if it has to be; None stays None."""
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{what} has {array.ndim} dimensions, not 1")
+    if array.size and np.dtype(dtype).kind in "iu" and array.dtype.kind not in "iub":
+        raise TypeError(f"{what} has {array.dtype}, not whole numbers")
+    made = np.ascontiguousarray(array, dtype)
+    if array.size and array.dtype.kind in "iu" and not np.array_equal(made, array):
+        raise OverflowError(f"{what} has numbers that do not fit {np.dtype(dtype)}")
+    if n is not None and len(made) != n:
+        raise ValueError(f"{what} has {len(made)} entries, not {n}")
+    return made
+
+
+def pointer(array: Optional[np.ndarray]) -> Optional[int]:
+    """For fields and parameters of C that are NULL where there is nothing."""
+    return None if array is None else address(array)
+
+
+def view_of(at: Optional[int], shape: Any, dtype: Any, owner: Any) -> np.ndarray:
+    """Memory of the library's as a read-only array; `owner` lives as long as the array."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    dtype = np.dtype(dtype)
+    n = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    if not at or n == 0:
+        return np.empty(shape, dtype)
+    raw = (ctypes.c_char * n).from_address(at)
+    raw._owner = owner
+    array = np.frombuffer(raw, dtype).reshape(shape)
+    array.flags.writeable = False
+    return array
+
+
+def counts(values: Sequence[int], what: str) -> Tuple[int, ...]:
+    out = tuple(operator.index(v) for v in values)
+    if any(abs(v) >= 1 << 62 for v in out):
+        raise OverflowError(f"{what} has {max(out, key=abs)}")
+    if len(out) > MAX_DIMS:
+        raise ValueError(f"{what} has {len(out)} dimensions, more than {MAX_DIMS}")
+    return out
+
+
+def memory_section(array: np.ndarray) -> Any:
+    """How an array lies in memory, as a section of a frame: strides that are those of no frame are refused."""
+    for order in (ROW_MAJOR, COL_MAJOR):
+        made = _frame(array, order)
+        if made is not None:
+            return made
+    raise ValueError(f"the array's strides {array.strides} are those of no larger array in row- or column-major order: "
+                     "use numpy.ascontiguousarray")
+
+
+def _frame(array: np.ndarray, order: int) -> Any:
+    """A frame in that order: every extent is as long as all slower strides allow; None: there is none."""
+    dims = list(range(array.ndim))[::-1] if order == ROW_MAJOR else list(range(array.ndim))  # fastest first
+    section = _c.tutti_section()
+    section.ndims, section.order, section.element_size = array.ndim, order, array.dtype.itemsize
+    unit = array.dtype.itemsize
+    for at, d in enumerate(dims):
+        step = extent = least = 1
+        if array.shape[d] > 1:
+            stride = array.strides[d]
+            if stride < unit or stride % unit:
+                return None
+            step = stride // unit
+            extent = least = (array.shape[d] - 1) * step + 1
+            slower = [array.strides[e] for e in dims[at + 1:] if array.shape[e] > 1]
+            if slower:
+                together = math.gcd(*slower)
+                if min(slower) <= 0 or together % unit or together // unit < least:
+                    return None
+                extent = together // unit
+        section.shape[d], section.lo[d], section.hi[d], section.stride[d] = extent, 0, least, step
+        unit *= extent
+    return section
+
+
+def check_room(low: int, high: int, nbytes: int, what: str = "the buffer") -> None:
+    """An access stays within its buffer."""
+    if low < 0 or high > nbytes:
+        raise refused("ARG", f"{what} has {nbytes} bytes, and the access uses those from {low} to {high} of it")

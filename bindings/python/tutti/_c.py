@@ -1,0 +1,271 @@
+"""The library by ctypes: every function, struct and callback of the table that was made from its headers (_api.py).
+
+Functions are attributes of this module by their names in C, structs too.  A call that returns a tutti_err raises Error.
+Pointers to numbers are taken as addresses, handles as c_void_p; what they mean is the business of the modules above.
+
+The library is found by TUTTI_LIBRARY (a path), by the loader's usual places, or beside this package; a file of it is built for
+one MPI, and it must be the one that mpi4py has, if that is used.
+
+SPDX-License-Identifier: BSD-3-Clause"""
+from __future__ import annotations
+
+import ctypes
+import functools
+import operator
+import os
+import pathlib
+import re
+import sys
+from typing import Any, Dict, Optional
+
+from . import _api
+from ._errors import CODES, Error
+
+_SCALARS: Dict[str, Any] = {
+    "void": None, "char": ctypes.c_char, "int": ctypes.c_int, "unsigned int": ctypes.c_uint, "size_t": ctypes.c_size_t,
+    "double": ctypes.c_double, "float": ctypes.c_float, "unsigned char": ctypes.c_ubyte, "int8_t": ctypes.c_int8,
+    "uint8_t": ctypes.c_uint8, "int16_t": ctypes.c_int16, "uint16_t": ctypes.c_uint16, "int32_t": ctypes.c_int32,
+    "uint32_t": ctypes.c_uint32, "int64_t": ctypes.c_int64, "uint64_t": ctypes.c_uint64,
+}
+
+
+def _candidates():
+    if os.environ.get("TUTTI_LIBRARY"):
+        return [os.environ["TUTTI_LIBRARY"]]
+    names = ["libtutti.so.1", "libtutti-openmpi.so.1", "libtutti-mpich.so.1"]
+    if "mpi4py.MPI" in sys.modules and "MPICH" in sys.modules["mpi4py.MPI"].Get_library_version():
+        names[1:] = names[:0:-1]
+    here = pathlib.Path(__file__).resolve()
+    folders = [p / "lib" for p in here.parents if (p / "lib").is_dir()]
+    return names + [str(f / n) for f in folders for n in names if (f / n).exists()]
+
+
+def _load() -> ctypes.CDLL:
+    tried = []
+    for name in _candidates():
+        try:
+            # global, because an MPI may load parts of itself that look for its names
+            return ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+        except OSError as error:
+            tried.append(str(error))
+    raise ImportError("the library of Tutti was not found (install it, or let TUTTI_LIBRARY name its file libtutti.so): "
+                      + "; ".join(tried))
+
+
+library = _load()
+is_openmpi = hasattr(library, "ompi_mpi_comm_world")
+Handle = ctypes.c_void_p if is_openmpi else ctypes.c_int  # what an MPI_Comm is
+for _name in ("MPI_Comm", "MPI_Datatype", "MPI_Info"):
+    _SCALARS[_name] = Handle
+
+
+def mpi_version() -> str:
+    """The MPI that the library was built for, in its own words."""
+    text, length = ctypes.create_string_buffer(16384), ctypes.c_int()
+    library.MPI_Get_library_version(text, ctypes.byref(length))
+    return text.value.decode("utf-8", "replace")
+
+
+def _same_mpi() -> None:
+    """mpi4py's MPI and the library's in one program must be one: two would write over each other's data."""
+    if "mpi4py.MPI" in sys.modules:
+        theirs, ours = sys.modules["mpi4py.MPI"].Get_library_version(), mpi_version()
+        if theirs.rstrip("\0") != ours:
+            def short(text):
+                return " ".join(text.split(",")[0].split()[:3])
+            raise ImportError(f"mpi4py is built for {short(theirs)}, and this Tutti ({library._name}) for {short(ours)}: "
+                              f"let TUTTI_LIBRARY name another one")
+
+
+_same_mpi()
+
+# ---- types
+
+
+def _callback(result: str, parameters) -> Any:
+    return ctypes.CFUNCTYPE(_type(result), *(_type(p) for p in parameters))
+
+
+@functools.lru_cache(maxsize=None)
+def _type(text: str) -> Any:
+    """The ctypes type of a type in C."""
+    if "(*)" in text:
+        result, inner = re.fullmatch(r"(.*?)\(\*\)\((.*)\)", text).groups()
+        return _callback(result, [p.strip() for p in inner.split(",")])
+    text = re.sub(r"\bconst\b\s*", "", text).strip()
+    if text in ("char*",):
+        return ctypes.c_char_p
+    stars = len(text) - len(text.rstrip("*"))
+    base = text.rstrip("*")
+    if stars == 0:
+        if base in _structs:
+            return _structs[base]
+        if base in _api.ENUMS:
+            return ctypes.c_int
+        return _SCALARS[_api.ALIASES.get(base, base)]
+    if base in _api.CALLBACKS:
+        result, parameters = _api.CALLBACKS[base]
+        return _callback(result, [p for p, _ in parameters])
+    if base in _structs:
+        kind = _structs[base]
+        for _ in range(stars):
+            kind = ctypes.POINTER(kind)
+        return kind
+    return ctypes.c_void_p
+
+
+_structs: Dict[str, Any] = {name: type(name, (ctypes.Structure,), {"__doc__": f"The struct {name} of C."})
+                            for name in _api.STRUCTS}
+for _name, _struct in _structs.items():
+    _fields = []
+    for _field, _kind, _extents in _api.STRUCTS[_name]:
+        _made = _type(_kind)
+        for _n in reversed(_extents):
+            _made = _made * _n
+        _fields.append((_field, _made))
+    _struct._fields_ = _fields
+globals().update(_structs)
+
+# ---- functions
+
+
+def last_error(code: int) -> Error:
+    """The error of the last call of this thread."""
+    info = library.tutti_last_error().contents
+
+    def text(raw: bytes) -> str:
+        return raw.decode("utf-8", "replace")
+
+    return Error(code, text(info.text), rank=info.rank if info.rank >= 0 else None, file=text(info.path) or None,
+                 offset=info.offset if info.offset >= 0 else None, operation=text(info.operation), errno=info.sys_errno,
+                 detail=info.detail, message=text(library.tutti_last_message()))
+
+
+def _check(code, _function, _arguments):
+    if code:
+        raise last_error(code)
+    return code
+
+
+def _whole(ctype: Any) -> Any:
+    """Whole numbers that fit: ctypes itself would cut them off."""
+    bits = 8 * ctypes.sizeof(ctype)
+    low, high = (0, 1 << bits) if ctype(-1).value > 0 else (-(1 << bits - 1), 1 << bits - 1)
+
+    class Whole:  # pylint: disable=too-few-public-methods
+        @staticmethod
+        def from_param(value):
+            if type(value) is not int:  # pylint: disable=unidiomatic-typecheck
+                value = operator.index(value)
+            if not low <= value < high:
+                raise OverflowError(f"{value} does not fit {bits} bits")
+            return ctype(value)
+
+    return Whole
+
+
+_wholes = {t: _whole(t) for t in (ctypes.c_int, ctypes.c_uint, ctypes.c_int64, ctypes.c_uint64, ctypes.c_size_t)}
+for _name, (_header, _result, _parameters) in _api.FUNCTIONS.items():
+    try:
+        _function = getattr(library, _name)
+    except AttributeError:  # an older library: what needs it will say so
+        continue
+    _function.argtypes = [_type(_kind) if _kind in ("MPI_Comm", "MPI_Datatype", "MPI_Info") else
+                          _wholes.get(_type(_kind), _type(_kind)) for _kind, _ in _parameters]
+    _function.restype = _type(_result)
+    if _result == "tutti_err":
+        _function.errcheck = _check
+    globals()[_name] = _function
+
+if library.tutti_version() // 100 != sum(int(_n) * _f for _n, _f in zip(_api.VERSION.split("."), (100, 1))):
+    raise ImportError(f"this package is for Tutti {_api.VERSION}, the library ({library._name}) is "
+                      f"{library.tutti_version_string().decode()}")
+
+
+def library_version() -> str:
+    """The version of the library, for instance "0.1.0"."""
+    return library.tutti_version_string().decode()
+
+
+def __getattr__(name: str):
+    if name in _api.FUNCTIONS:
+        raise AttributeError(f"the library ({library._name}) is too old: it has no {name}")
+    raise AttributeError(name)
+
+
+# ---- arguments
+
+
+def refuse(error: BaseException) -> None:
+    """Say why this rank cannot take part: the next collective call, which gets NULL, tells it to all ranks."""
+    code = error.code if isinstance(error, Error) else CODES["TUTTI_ERR_ARG"]
+    library.tutti_refuse(code, 0, f"{type(error).__name__}: {error}"[:500].encode("utf-8", "replace")
+                         if not isinstance(error, Error) else error.text.encode("utf-8", "replace"))
+
+
+def _sound(value: Any) -> Any:
+    """An argument that ctypes takes whatever it is: a number that is none becomes 0."""
+    if isinstance(value, (int, float)) and not -(1 << 31) <= value < 1 << 31 or isinstance(value, (str, list, tuple)):
+        return 0
+    return value
+
+
+def together(function: Any, prepare: Any, null: tuple) -> Any:
+    """A collective call with the arguments that `prepare` gives.
+
+    Where it raises, or an argument is of a wrong type, on this rank alone perhaps, the call is made with the arguments `null`, which
+    it refuses on all ranks: so nobody waits for a rank that has left.
+    """
+    try:
+        arguments = prepare()
+    except Exception as error:  # pylint: disable=broad-except
+        trouble = error
+    else:
+        try:
+            return function(*arguments)
+        except ctypes.ArgumentError as error:
+            trouble = TypeError(str(error))
+    refuse(trouble)
+    try:
+        function(*(_sound(v) for v in null))
+    except Error as told:
+        raise told from trouble
+    raise trouble
+
+
+def path_bytes(path: Any) -> bytes:
+    """A path, or another text, for C."""
+    raw = os.fsencode(path)
+    if b"\0" in raw:
+        raise ValueError("a zero byte in a path")
+    return raw
+
+
+def text_bytes(text: Optional[str], what: str = "a name") -> Optional[bytes]:
+    """UTF-8 for C; None stays None."""
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        raise TypeError(f"{what} is {type(text).__name__}, not text")
+    raw = text.encode("utf-8")
+    if b"\0" in raw:
+        raise ValueError(f"a zero byte in {what}")
+    return raw
+
+
+def sized(struct: Any) -> int:
+    return ctypes.sizeof(struct)
+
+
+def as_dict(struct: Any) -> Dict[str, Any]:
+    """The numbers and texts of a struct."""
+    out = {}
+    for field, *_ in struct._fields_:
+        value = getattr(struct, field)
+        if isinstance(value, bytes):
+            value = value.decode("utf-8", "replace")
+        elif isinstance(value, ctypes.Array):
+            value = list(value)
+        if field not in ("reserved", "struct_size"):
+            out[field] = value
+    return out

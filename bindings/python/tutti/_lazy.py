@@ -1,0 +1,217 @@
+"""Arrays that are read when they are indexed.
+
+A LazyArray knows its shape and type; `a[...]` reads what is asked for, with NumPy's meaning of the index, and gives an
+ordinary array in this machine's byte order.  A class of them says how a box with strides is read; everything else
+that NumPy has (negative steps, lists of indices, masks, new axes) is made of that here.
+
+SPDX-License-Identifier: BSD-3-Clause"""
+from __future__ import annotations
+
+import os
+import stat
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._errors import Error, refused
+
+Ranges = Sequence[range]
+
+
+class LazyArray:
+    """An array in a file.  `shape`, `dtype`, `dims` (names of its dimensions), `chunks` (what is read at once, or None)."""
+
+    shape: Tuple[int, ...]
+    dtype: np.dtype
+    dims: Tuple[str, ...] = ()
+    chunks: Optional[Tuple[int, ...]] = None
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        n = 1
+        for extent in self.shape:
+            n *= extent
+        return n
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def _read(self, ranges: Ranges) -> np.ndarray:
+        """The elements of a box: a range with a positive step for each dimension, none of them empty."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("an array without dimensions has no length")
+        return self.shape[0]
+
+    def __array__(self, dtype=None) -> np.ndarray:
+        whole = self[...]
+        return whole if dtype is None else whole.astype(dtype, copy=False)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.shape} {self.dtype}>"
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        """What NumPy's arrays give for this index, read now."""
+        boxes, rest = split_index(key, self.shape)
+        if all(boxes):
+            box = self._read(boxes)
+        else:
+            box = np.empty([len(b) for b in boxes], self.dtype)
+        return box[rest] if rest is not None else box
+
+
+def _keys(key: Any, ndim: int) -> list:
+    """An entry for each dimension and each new axis."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    taken = 0
+    for i, k in enumerate(keys):
+        if isinstance(k, (list, np.ndarray)) or (hasattr(k, "__array__") and not np.isscalar(k)):
+            keys[i] = k = np.asarray(k)
+            if k.size == 0 and k.dtype == float:
+                keys[i] = k = k.astype(np.intp)
+        if isinstance(k, (bool, np.bool_)):
+            raise IndexError("True and False are no indices here")
+        if k is None or k is Ellipsis:
+            continue
+        taken += k.ndim if isinstance(k, np.ndarray) and k.dtype == bool else 1
+    dots = [i for i, k in enumerate(keys) if k is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if taken > ndim:
+        raise IndexError(f"too many indices for array: array is {ndim}-dimensional, but {taken} were indexed")
+    at = dots[0] if dots else len(keys)
+    keys[at:at + bool(dots)] = [slice(None)] * (ndim - taken)
+    return keys
+
+
+def split_index(key: Any, shape: Tuple[int, ...]) -> Tuple[list, Optional[tuple]]:
+    """A box that has all elements of an index, and the index of them in the box (None: all of it, as it is)."""
+    boxes, rest, plain = [], [], True
+    for k in _keys(key, len(shape)):
+        if k is None:
+            rest.append(None)
+            plain = False
+            continue
+        d = len(boxes)
+        if isinstance(k, slice):
+            r = range(*k.indices(shape[d]))
+            boxes.append(r if r.step > 0 else r[::-1])
+            rest.append(slice(None) if r.step > 0 else slice(None, None, -1))
+            plain &= r.step > 0
+            continue
+        plain = False
+        if isinstance(k, np.ndarray) and k.dtype == bool:
+            if k.shape != shape[d:d + k.ndim]:
+                raise IndexError(f"boolean index of shape {k.shape} for dimensions of {shape[d:d + k.ndim]}")
+            for found in np.nonzero(k):
+                boxes.append(_around(found, shape[len(boxes)]))
+                rest.append(_within(found, boxes[-1]))
+            continue
+        if isinstance(k, np.ndarray) and k.ndim:
+            if k.dtype.kind not in "iu":
+                raise IndexError("arrays used as indices must be of integer (or boolean) type")
+            k = k.astype(np.intp)
+            if k.size and (k.min() < -shape[d] or k.max() >= shape[d]):
+                raise IndexError(f"index is out of bounds for axis {d} with size {shape[d]}")
+            k = np.where(k < 0, k + shape[d], k)
+            boxes.append(_around(k, shape[d]))
+            rest.append(_within(k, boxes[-1]))
+            continue
+        try:
+            i = int(k.__index__())
+        except (AttributeError, TypeError):
+            raise IndexError("only integers, slices (`:`), ellipsis (`...`), None, and integer or boolean "
+                             "arrays are valid indices") from None
+        if not -shape[d] <= i < shape[d]:
+            raise IndexError(f"index {i} is out of bounds for axis {d} with size {shape[d]}")
+        i += shape[d] * (i < 0)
+        boxes.append(range(i, i + 1))
+        rest.append(0)
+    return boxes, None if plain else tuple(rest)
+
+
+def _around(index: np.ndarray, extent: int) -> range:
+    return range(int(index.min()), int(index.max()) + 1) if index.size else range(0, min(extent, 0))
+
+
+def _within(index: np.ndarray, box: range) -> np.ndarray:
+    return index - box.start
+
+
+def slices(ranges: Ranges) -> Tuple[slice, ...]:
+    return tuple(slice(r.start, r.stop, r.step) for r in ranges)
+
+
+def native(values: np.ndarray) -> np.ndarray:
+    """A copy of its own, packed, in this machine's byte order."""
+    return np.array(values, dtype=values.dtype.newbyteorder("="), order="C", copy=True)
+
+
+class RawArray(LazyArray):
+    """Elements that lie in a file as they are: mapped into memory, copied out when indexed."""
+
+    def __init__(self, path: os.PathLike, dtype: np.dtype, shape: Sequence[int], offset: int, *,
+                 order: str = "C", strides: Optional[Sequence[int]] = None, dims: Sequence[str] = ()) -> None:
+        self.path, self._stored, self.offset, self.order = os.fspath(path), np.dtype(dtype), offset, order
+        self.dtype, self.shape = self._stored.newbyteorder("="), tuple(int(n) for n in shape)
+        self.dims = tuple(dims) or tuple(f"dim_{d}" for d in range(len(self.shape)))
+        self._strides = strides
+        extent = self.nbytes
+        if strides is not None and self.size:
+            extent = sum((n - 1) * s for n, s in zip(self.shape, strides)) + self.dtype.itemsize
+        self._extent = extent if self.size else 0
+        self._map: Optional[np.ndarray] = None
+
+    def check(self) -> None:
+        """Raise unless the file has all of it now: what is mapped beyond the end of a file must not be touched."""
+        status = file_status(self.path)
+        if status.st_size < self.offset + self._extent:
+            raise refused("FORMAT", f"the file has {status.st_size} bytes, its elements end at "
+                          f"{self.offset + self._extent}", file=self.path, offset=status.st_size)
+
+    def memmap(self) -> np.ndarray:
+        """The elements in the file's byte order, read-only, without a copy.  The file must stay as long as it is."""
+        self.check()
+        if self._map is None:
+            self._map = self._open()
+        return self._map
+
+    def _open(self) -> np.ndarray:
+        if not self.size:
+            return np.empty(self.shape, self._stored)
+        try:
+            raw = np.memmap(self.path, np.uint8, "r", self.offset, (self._extent,))
+        except OSError as error:
+            raise os_error(error, self.path) from error
+        except (ValueError, OverflowError) as error:
+            raise refused("FORMAT", f"cannot be mapped: {error}", file=self.path) from error
+        return np.ndarray(self.shape, self._stored, raw, 0, self._strides, self.order)
+
+    def _read(self, ranges: Ranges) -> np.ndarray:
+        return native(self.memmap()[slices(ranges)])
+
+
+def os_error(error: OSError, path: Any) -> Error:
+    """The error of a system call as the library would tell it."""
+    kinds = {FileNotFoundError: "NOT_FOUND", PermissionError: "PERMISSION", IsADirectoryError: "IS_DIRECTORY",
+             NotADirectoryError: "NOT_FOUND"}
+    return refused(kinds.get(type(error), "OPEN"), error.strerror or str(error), file=os.fspath(path),
+                   errno=error.errno or 0)
+
+
+def file_status(path: Any) -> os.stat_result:
+    """Of a regular file; others (a pipe would wait for ever) are refused."""
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise os_error(error, path) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise refused("FORMAT", "is no regular file", file=os.fspath(path))
+    return status

@@ -1,0 +1,802 @@
+"""Arrays in files, larger than memory.  <tutti/array.h>
+
+A slice is NumPy's: `a.write(np.s_[rank::4, :], x)`, `x = a.read(np.s_[:10])`.  All reading and writing is collective unless it
+says otherwise, and so it is done by methods: `a[...]` alone would wait for other ranks without saying so.  Assignments
+are possible in a block that all ranks enter, and are carried out together at its end:
+
+    with a.collective():
+        a[rank::4, :] = x
+
+SPDX-License-Identifier: BSD-3-Clause"""
+from __future__ import annotations
+
+import ctypes
+import operator
+import sys
+import warnings
+from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _c, mpi
+from ._api import ENUMS, NUMBERS
+from ._buffers import DTYPES, MAX_DIMS, TYPES, address, counts, memory_section, numbers, type_of
+from ._errors import CODES, Error, refused
+from .access import Access, order_of, section
+from .file import File, Request, mode_of
+from .options import options_pointer
+
+_byref = ctypes.byref
+Key = Any
+Slices = Tuple[slice, ...]
+
+
+def slice_of(key: Key, shape: Sequence[int]) -> Tuple[Any, Tuple[int, ...], Tuple[bool, ...]]:
+    """NumPy's index as (a slice of C, extents, which dimensions an integer takes away)."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    dots = [i for i, k in enumerate(keys) if k is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    missing = len(shape) - len(keys) + len(dots)
+    if missing < 0:
+        raise IndexError(f"too many indices: the array has {len(shape)} dimensions")
+    at = dots[0] if dots else len(keys)
+    keys[at:at + len(dots)] = [slice(None)] * missing
+    out, extents, single = _c.tutti_slice(), [], []
+    for d, (k, n) in enumerate(zip(keys, shape)):
+        if isinstance(k, slice):
+            if k.step is not None and operator.index(k.step) < 1:
+                raise ValueError(f"dimension {d}: the step {k.step} is below 1")
+            lo, hi, step = k.indices(n)
+            if hi <= lo:
+                lo = hi = 0
+        else:
+            if isinstance(k, (bool, np.bool_)):
+                raise IndexError("True and False are no indices")
+            try:
+                lo = operator.index(k)
+            except TypeError:
+                raise IndexError("slices of arrays in files are made of integers, slices and '...'") from None
+            if not -n <= lo < n:
+                raise IndexError(f"index {lo} is out of bounds for dimension {d} of {n}")
+            lo += n * (lo < 0)
+            hi, step = lo + 1, 1
+        out.lo[d], out.hi[d], out.stride[d] = lo, hi, step
+        extents.append(len(range(lo, hi, step)))
+        single.append(not isinstance(k, slice))
+    return out, tuple(extents), tuple(single)
+
+
+def slices_from(s: Any, ndim: int) -> Slices:
+    """A slice of C as NumPy's index."""
+    return tuple(slice(s.lo[d], s.hi[d], s.stride[d] if s.stride[d] != 1 else None) for d in range(ndim))
+
+
+def fortran_slice(lower: Sequence[int], upper: Sequence[int], stride: Optional[Sequence[int]] = None) -> Slices:
+    """lower:upper:stride as Fortran writes it, from 1 and with the upper bound, as NumPy's index."""
+    lower_, upper_ = numbers(lower, np.int64, "lower"), numbers(upper, np.int64, "upper", len(lower))
+    stride_ = numbers(stride, np.int64, "stride", len(lower))
+    out = _c.tutti_slice()
+    _c.tutti_slice_fortran(len(lower_), address(lower_), address(upper_), None if stride_ is None else address(stride_),
+                           _byref(out))
+    return slices_from(out, len(lower_))
+
+
+def slice_shape(key: Key, shape: Sequence[int]) -> Tuple[int, ...]:
+    """Elements along each dimension of an index of an array of that shape."""
+    s, extents, _ = slice_of(key, shape)
+    out = np.zeros(MAX_DIMS, np.int64)
+    if _c.tutti_slice_count(len(shape), _byref(s), address(out)) == 0:
+        return extents
+    return tuple(int(n) for n in out[:len(shape)])
+
+
+class Distribution:
+    """Which rank has which elements of an array.
+
+        Distribution((1000, 600), "none", ("block", ranks))
+        Distribution((1000, 600), ("cyclic", 2), ("block-cyclic", 3, 16))
+        Distribution((10, 20), ("ragged", [0, 3, 10]), "none")
+
+    One word or tuple for each dimension: "none", ("block", procs), ("cyclic", procs), ("block-cyclic", procs, block),
+    ("ragged", bounds).  Ranks form a grid whose last dimension runs fastest.
+    """
+
+    _KINDS = {"none": "NONE", "block": "BLOCK", "cyclic": "CYCLIC", "block-cyclic": "BLOCK_CYCLIC", "ragged": "RAGGED"}
+
+    def __init__(self, shape: Sequence[int], *dims: Union[str, tuple]) -> None:
+        self._h, self._owner = ctypes.c_void_p(), None
+        self.shape = counts(shape, "the shape")
+        if len(dims) != len(self.shape):
+            raise ValueError(f"{len(dims)} dimensions of a distribution for a shape of {len(self.shape)}")
+        made, keep = (_c.tutti_dist_dim * max(len(dims), 1))(), []
+        for d, dim in enumerate(dims):
+            word, *more = (dim,) if isinstance(dim, str) else dim
+            if word not in self._KINDS:
+                raise ValueError(f"dimension {d}: '{word}' is none of {', '.join(self._KINDS)}")
+            made[d].kind = NUMBERS["TUTTI_DIST_" + self._KINDS[word]]
+            made[d].procs = 1
+            if word == "ragged":
+                bounds = numbers(more[0], np.int64, "bounds")
+                keep.append(bounds)
+                made[d].procs, made[d].bounds = len(bounds) - 1, address(bounds)
+            elif word != "none":
+                made[d].procs = operator.index(more[0])
+                if word == "block-cyclic":
+                    made[d].block = operator.index(more[1])
+        extents = np.array(self.shape or [0], np.int64)
+        _c.tutti_distribution_make(len(self.shape), address(extents), made, _byref(self._h))
+
+    @classmethod
+    def _take(cls, handle: Any, shape: Sequence[int], owner: Any = None) -> "Distribution":
+        self = object.__new__(cls)
+        self._h, self.shape, self._owner = handle, tuple(shape), owner
+        return self
+
+    def _live(self) -> Any:
+        if self._owner is not None:
+            self._owner._live()
+        if not self._h:
+            raise refused("STATE", "the distribution has been freed")
+        return self._h
+
+    @property
+    def ranks(self) -> int:
+        """How many it has elements for."""
+        return _c.tutti_distribution_ranks(self._live())
+
+    def part(self, rank: int) -> Tuple[int, ...]:
+        """The shape of a rank's part."""
+        out = np.zeros(MAX_DIMS, np.int64)
+        _c.tutti_distribution_part(self._live(), rank, address(out))
+        return tuple(int(n) for n in out[:len(self.shape)])
+
+    def local(self, index: Sequence[int]) -> Tuple[int, Tuple[int, ...]]:
+        """Whose an element is, and where in that rank's part."""
+        index = numbers(index, np.int64, "the index", len(self.shape))
+        rank, out = ctypes.c_int(), np.zeros(MAX_DIMS, np.int64)
+        _c.tutti_distribution_local(self._live(), address(index), _byref(rank), address(out))
+        return rank.value, tuple(int(n) for n in out[:len(self.shape)])
+
+    def global_(self, rank: int, index: Sequence[int]) -> Tuple[int, ...]:
+        """Which element that of a rank's part is."""
+        index = numbers(index, np.int64, "the index", len(self.shape))
+        out = np.zeros(MAX_DIMS, np.int64)
+        _c.tutti_distribution_global(self._live(), rank, address(index), address(out))
+        return tuple(int(n) for n in out[:len(self.shape)])
+
+    def indices(self, rank: int) -> Tuple[np.ndarray, ...]:
+        """The indices of a rank's part in each dimension: x[np.ix_(*d.indices(rank))] is its part of x."""
+        part = self.part(rank)
+        out = []
+        for d, n in enumerate(part):
+            at = [0] * len(part)
+            column = np.zeros(n, np.int64)
+            for i in range(n if all(part) else 0):  # of a part without elements only the extents matter
+                at[d] = i
+                column[i] = self.global_(rank, at)[d]
+            out.append(column)
+        return tuple(out)
+
+    def free(self) -> None:
+        if self._owner is None:
+            _c.tutti_distribution_free(_byref(self._h))
+        self._h = ctypes.c_void_p()
+
+    def __del__(self) -> None:
+        if getattr(self, "_owner", self) is None and self._h and _c is not None:
+            _c.tutti_distribution_free(_byref(self._h))
+
+
+def _spec(shape: Sequence[int], dtype: Any, order: Any, offset: int = 0) -> Any:
+    spec = _c.tutti_array_spec()
+    shape = counts(shape, "the shape")
+    spec.ndims, spec.order, spec.offset = len(shape), order_of(order), offset
+    for d, n in enumerate(shape):
+        spec.shape[d] = n
+    dtype = np.dtype(dtype)
+    if dtype.kind == "V" and dtype.fields is None:
+        spec.type, spec.element_size = TYPES["bytes"], dtype.itemsize
+    else:
+        spec.type = type_of(dtype)
+    return spec
+
+
+class ArrayInfo(NamedTuple):
+    """What an array is."""
+    shape: Tuple[int, ...]
+    dtype: np.dtype
+    order: str
+    offset: int
+    distribution: Optional[Distribution]
+
+
+def _info(spec: Any, distribution: Optional[Distribution]) -> ArrayInfo:
+    shape = tuple(spec.shape[:spec.ndims])
+    dtype = DTYPES[spec.type] if spec.type in DTYPES else np.dtype(f"V{spec.element_size}")
+    return ArrayInfo(shape, dtype, "CF"[spec.order == NUMBERS["TUTTI_COL_MAJOR"]], spec.offset, distribution)
+
+
+class Collective:
+    """Assignments that all ranks make together at the end of the block.  Array.collective makes it.
+
+    Each rank may assign as often as it likes, also not at all.  Where a rank leaves the block by an exception nothing is
+    written, and all ranks raise.
+    """
+
+    def __init__(self, array: "Array") -> None:
+        self._array, self._writes = array, []
+
+    def _write(self, key: Key, value: Any) -> None:
+        s, values, memory = self._array._memory(key, value, False)
+        if values is value or np.may_share_memory(values, value):  # it may be changed before the block ends
+            values = values.copy(order="C" if self._array.order == "C" else "F")
+            memory = None
+        self._writes.append((s, values, memory))
+
+    def _parts(self) -> List[Tuple[Access, np.ndarray]]:
+        array, made = self._array, []
+        for s, values, memory in self._writes:
+            if values.size:
+                file = section(array.shape, s.lo[:array.ndim], s.hi[:array.ndim], stride=s.stride[:array.ndim],
+                               element_size=array.dtype.itemsize, offset=array._offset, order=array.order)
+                made.append((Access.section(file, memory), values))
+        return made
+
+    def __enter__(self) -> "Collective":
+        if self._array._block is not None:
+            raise refused("STATE", "a collective block of this array has begun already")
+        self._array._block = self
+        return self
+
+    def __exit__(self, kind: Any, error: Any, _trace: Any) -> None:
+        array = self._array
+        array._block = None
+        if kind is not None and not isinstance(error, Exception):
+            return  # the program is being ended
+        live, keep = array.file._live(), []
+
+        def prepare():
+            if error is not None:
+                raise error
+            parts = self._parts()
+            made = (_c.tutti_part * max(len(parts), 1))()
+            for i, (access, values) in enumerate(parts):
+                made[i].access, made[i].buf = access._live(), address(values)
+            keep.append((parts, made))
+            return live, len(parts), made, None
+
+        array._drop_prefetched()
+        try:
+            _c.together(_c.tutti_file_write_parts, prepare, (live, 1, (_c.tutti_part * 1)(), None))
+        except Error as told:
+            if error is not None:
+                raise error from told
+            raise
+
+
+class Array:
+    """An array in a file, open on all ranks of a communicator.
+
+        with tutti.Array.create(comm, "a.tta", (1000, 600), "f8") as a:
+            a.write(np.s_[rank::4, :], x)
+        with tutti.Array.open(comm, "a.tta") as a:
+            corner = a.read(np.s_[:10, ::3])
+
+    Opening and closing are collective; the garbage collector never closes it.
+    """
+
+    def __init__(self) -> None:
+        raise TypeError("an Array is made by its class methods: create, open, raw")
+
+    @classmethod
+    def _new(cls, path: Any, function: Any, prepare: Any, null: tuple, comm: Any) -> "Array":
+        self = object.__new__(cls)
+        self._h, self.path = ctypes.c_void_p(), path
+        self._pending: set = set()
+        self._abandoned: List[Any] = []
+        self._block: Optional[Collective] = None
+        self._walks, self._prefetched = 0, False
+        _c.together(function, lambda: (*prepare(), _byref(self._h)), (*null, _byref(self._h)))
+        self._rank = mpi.rank_of(comm)
+        self._look()
+        return self
+
+    def _look(self) -> None:
+        spec = _c.tutti_array_spec()
+        _c.tutti_array_describe(self._h, _byref(spec))
+        handle = _c.tutti_array_distribution(self._h)
+        self._info = _info(spec, None)
+        self.dtype, self.order, self._offset = self._info.dtype, self._info.order, self._info.offset
+        self.distribution = Distribution._take(ctypes.c_void_p(handle), self._info.shape, self) if handle else None
+        self._file = File._borrow(_c.tutti_array_file(self._h), self.path, self)
+
+    @classmethod
+    def create(cls, comm: Any, path: Any, shape: Sequence[int], dtype: Any, *, order: Any = "C", options: Any = None,
+               distribution: Optional[Distribution] = None) -> "Array":
+        """Make one in a new file; with a distribution in local placement, a file for each rank.  Collective, all agree."""
+        handle = mpi.handle_of(comm)
+
+        def prepare():
+            spec = _spec(shape, dtype, order)
+            more = () if distribution is None else (distribution._live(),)
+            return handle, _c.path_bytes(path), _byref(spec), *more, options_pointer(options)
+
+        if distribution is None:
+            return cls._new(path, _c.tutti_array_create, prepare, (handle, None, None, None), comm)
+        return cls._new(path, _c.tutti_array_create_local, prepare, (handle, None, None, None, None), comm)
+
+    @classmethod
+    def open(cls, comm: Any, path: Any, mode: Any = "r", *, shape: Optional[Sequence[int]] = None, dtype: Any = None,
+             order: Any = "C", options: Any = None) -> "Array":
+        """Open one for "r", "w" or "r+"; with shape and dtype it must be so.  Collective, all agree."""
+        handle = mpi.handle_of(comm)
+        flags = {"r": "READ", "w": "WRITE", "r+": "READ WRITE"}
+
+        def prepare():
+            if isinstance(mode, str) and mode not in flags:
+                raise ValueError(f"the mode is '{mode}', none of {', '.join(flags)}")
+            bits = sum(NUMBERS["TUTTI_" + w] for w in flags[mode].split()) if isinstance(mode, str) else mode
+            if (shape is None) != (dtype is None):
+                raise TypeError("what is expected has both a shape and a dtype")
+            expect = None if shape is None else ctypes.pointer(_spec(shape, dtype, order))
+            return handle, _c.path_bytes(path), bits, expect, options_pointer(options)
+
+        return cls._new(path, _c.tutti_array_open, prepare, (handle, None, 0, None, None), comm)
+
+    @classmethod
+    def raw(cls, comm: Any, path: Any, mode: Any, shape: Sequence[int], dtype: Any, *, offset: int = 0, order: Any = "C",
+            options: Any = None) -> "Array":
+        """Take any file as an array.  Collective, all agree."""
+        handle = mpi.handle_of(comm)
+
+        def prepare():
+            spec = _spec(shape, dtype, order, offset)
+            return handle, _c.path_bytes(path), mode_of(mode), _byref(spec), options_pointer(options)
+
+        return cls._new(path, _c.tutti_array_open_raw, prepare, (handle, None, 0, None, None), comm)
+
+    @staticmethod
+    def inspect(path: Any, options: Any = None) -> ArrayInfo:
+        """What the array in a file is, without opening it.  Local."""
+        spec, handle = _c.tutti_array_spec(), ctypes.c_void_p()
+        _c.tutti_array_inspect(_c.path_bytes(path), options_pointer(options), _byref(spec), _byref(handle))
+        info = _info(spec, None)
+        return info._replace(distribution=Distribution._take(handle, info.shape) if handle else None)
+
+    def _live(self) -> Any:
+        if not self._h:
+            raise refused("STATE", "the array has been closed", file=str(self.path))
+        return self._h
+
+    def close(self) -> None:
+        """Collective.  Tile walks must have ended."""
+        if self._h:
+            try:
+                _c.tutti_array_close(_byref(self._h))
+            finally:
+                if not self._h:
+                    self._abandoned.clear()
+
+    def __enter__(self) -> "Array":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_h", None) and warnings is not None:
+            warnings.warn(f"the array '{self.path}' was not closed", ResourceWarning, source=self)
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Of the whole array."""
+        return self._info.shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self._info.shape)
+
+    @property
+    def local_shape(self) -> Tuple[int, ...]:
+        """What slices count in: the whole array, or this rank's part in local placement."""
+        return self._info.shape if self.distribution is None else self.distribution.part(self._rank)
+
+    @property
+    def file(self) -> File:
+        """The file behind it, for statistics and options."""
+        self._live()
+        return self._file
+
+    # ---- slices
+
+    def _memory(self, key: Key, values: Any, writable: bool) -> Tuple[Any, np.ndarray, Any]:
+        """(slice of C, array with all dimensions, its section in memory or None: packed in the array's order)."""
+        s, extents, single = slice_of(key, self.local_shape)
+        shape = tuple(n for n, one in zip(extents, single) if not one)
+        order = "C" if self.order == "C" else "F"
+        if values is None and writable:
+            values = np.empty(shape, self.dtype, order)
+        elif not isinstance(values, np.ndarray):
+            if writable:
+                raise TypeError(f"the array to read into is {type(values).__name__}")
+            values = np.asarray(values)
+            if not np.can_cast(values.dtype, self.dtype, "same_kind"):
+                raise TypeError(f"{values.dtype} for an array of {self.dtype}")
+            values = values.astype(self.dtype)
+        if values.dtype != self.dtype:
+            raise TypeError(f"numbers of {values.dtype} for an array of {self.dtype}: convert them first")
+        if writable and not values.flags.writeable:
+            raise ValueError("the array to read into is read-only")
+        if values.shape != shape:
+            if writable:
+                raise ValueError(f"an array of shape {values.shape} for a slice of shape {shape}")
+            values = np.array(np.broadcast_to(values, shape), order=order)
+        values = values[tuple(np.newaxis if one else slice(None) for one in single)] if any(single) else values
+        packed = values.flags.c_contiguous if self.order == "C" else values.flags.f_contiguous
+        return s, values, None if packed or not values.size else memory_section(values)
+
+    def _squeeze(self, key: Key, out: np.ndarray) -> np.ndarray:
+        _, _, single = slice_of(key, self.local_shape)
+        return out[tuple(0 if one else slice(None) for one in single)] if any(single) else out
+
+    def _move(self, function: Any, key: Key, values: Any, writable: bool) -> np.ndarray:
+        live, keep = self._live(), []
+
+        def prepare():
+            s, array, memory = self._memory(key, values, writable)
+            keep.extend((array, s, memory))
+            return live, _byref(s), None if memory is None else _byref(memory), address(array)
+
+        _c.together(function, prepare, (live, None, None, None))
+        return keep[0]
+
+    def write(self, key: Key, values: Any) -> None:
+        """Write a slice, each rank its own (an empty one is fine).  Collective.
+
+        Arrays may be views with gaps, which are not copied; numbers are of the array's own type.
+        """
+        self._prefetched = False
+        self._move(_c.tutti_array_write, key, values, False)
+
+    def read(self, key: Key = Ellipsis, out: Optional[np.ndarray] = None) -> np.ndarray:
+        """Read a slice, each rank its own.  Collective."""
+        made = self._move(_c.tutti_array_read, key, out, True)
+        return out if out is not None else self._squeeze(key, made)
+
+    def write_independent(self, key: Key, values: Any) -> None:
+        """This rank alone.  Local."""
+        self._move(_c.tutti_array_write_independent, key, values, False)
+
+    def read_independent(self, key: Key = Ellipsis, out: Optional[np.ndarray] = None) -> np.ndarray:
+        """This rank alone.  Local."""
+        made = self._move(_c.tutti_array_read_independent, key, out, True)
+        return out if out is not None else self._squeeze(key, made)
+
+    def _start(self, function: Any, key: Key, values: Any, writable: bool) -> Request:
+        live, request = self._live(), Request(self, None)
+
+        def prepare():
+            s, array, memory = self._memory(key, values, writable)
+            request._keep = (array, s, memory)
+            return live, _byref(s), None if memory is None else _byref(memory), address(array), _byref(request._h)
+
+        try:
+            _c.together(function, prepare, (live, None, None, None, _byref(request._h)))
+        except Exception as error:
+            if request._h:
+                request._started()
+                try:
+                    request.wait()
+                except Error as told:
+                    raise told from error
+            raise
+        return request._started()
+
+    def write_start(self, key: Key, values: Any) -> Request:
+        """Start a collective write: every rank starts the same operations in the same order, nobody waits."""
+        return self._start(_c.tutti_array_write_start, key, values, False)
+
+    def read_start(self, key: Key, out: np.ndarray) -> Request:
+        """Start a collective read into an array."""
+        if out is None:
+            raise TypeError("read_start needs an array to read into")
+        return self._start(_c.tutti_array_read_start, key, out, True)
+
+    def _move_part(self, function: Any, d: Any, values: Any, within: Any, writable: bool) -> np.ndarray:
+        live, keep = self._live(), []
+
+        def prepare():
+            if not isinstance(d, Distribution):
+                raise TypeError(f"the distribution is {type(d).__name__}")
+            shape = d.part(self._rank)
+            array = values
+            if array is None and writable:
+                array = np.empty(shape, self.dtype, self.order)
+            if not isinstance(array, np.ndarray) or array.dtype != self.dtype or array.shape != shape:
+                raise ValueError(f"a rank's part is an array of {self.dtype} and shape {shape}")
+            if writable and not array.flags.writeable:
+                raise ValueError("the array to read into is read-only")
+            packed = array.flags.c_contiguous if self.order == "C" else array.flags.f_contiguous
+            memory = None if packed or not array.size else memory_section(array)
+            s = None if within is None else slice_of(within, self.shape)[0]
+            keep.extend((array, memory, s))
+            return (live, d._live(), None if s is None else _byref(s), None if memory is None else _byref(memory),
+                    address(array))
+
+        _c.together(function, prepare, (live, None, None, None, None))
+        return keep[0]
+
+    def write_part(self, d: Distribution, values: np.ndarray, within: Any = None) -> None:
+        """Write the part that a distribution (of the array, or of the slice `within`) gives this rank.  Collective."""
+        self._prefetched = False
+        self._move_part(_c.tutti_array_write_part, d, values, within, False)
+
+    def read_part(self, d: Distribution, out: Optional[np.ndarray] = None, within: Any = None) -> np.ndarray:
+        """Read it.  Collective."""
+        return self._move_part(_c.tutti_array_read_part, d, out, within, True)
+
+    def collective(self) -> Collective:
+        """A block of assignments `a[...] = x` that all ranks enter, carried out together at its end."""
+        if self.distribution is not None:
+            raise refused("UNSUPPORTED", "in local placement every rank writes its part: use write")
+        if self._walks:
+            raise refused("STATE", "a tile walk goes on")
+        self._live()
+        return Collective(self)
+
+    def __setitem__(self, key: Key, values: Any) -> None:
+        if self._block is None:
+            raise refused("STATE", "assignments are collective: `with a.collective(): a[...] = x` on all ranks, or "
+                          "a.write(np.s_[...], x)")
+        self._block._write(key, values)
+
+    def __getitem__(self, key: Key) -> np.ndarray:
+        raise refused("STATE", "reading is collective: a.read(np.s_[...]) on all ranks, or a.read_independent(np.s_[...])")
+
+    # ---- the whole of it
+
+    def fill(self, value: Any) -> None:
+        """Set every element.  Collective, the value agrees."""
+        element = []
+
+        def prepare():
+            element.append(np.array(value).astype(self.dtype).reshape(()))
+            return self._live(), address(element[0])
+
+        _c.together(_c.tutti_array_fill, prepare, (self._live(), None))
+
+    def resize(self, n: int) -> None:
+        """Change the extent of the slowest dimension.  Collective, n agrees."""
+        _c.together(_c.tutti_array_resize, lambda: (self._live(), n), (self._live(), -1))
+        self._look()
+
+    def sync(self) -> None:
+        """What was written is durable afterwards.  Collective."""
+        _c.tutti_array_sync(self._live())
+
+    def partitions(self, ranks: int, budget: int) -> int:
+        """Into how many pieces the slowest dimension is cut so that one takes at most `budget` bytes on each rank."""
+        return _c.tutti_array_partitions(self._live(), ranks, budget)
+
+    def partition(self, n: int, k: int) -> Slices:
+        """Piece k of n."""
+        return slices_from(_c.tutti_array_partition(self._live(), n, k), self.ndim)
+
+    def copy_to(self, other: "Array", budget: int, progress: Optional[Callable[[int, int, str], None]] = None) -> None:
+        """Copy all elements into another array, of any placement and order.  Collective, the arrays agree."""
+        trouble: List[BaseException] = []
+
+        def called(_context, done, total, phase):
+            try:
+                progress(done, total, phase.decode())
+            except BaseException as error:  # pylint: disable=broad-except
+                trouble.append(error)
+
+        kind = _c._type("tutti_progress_fn*")
+        _c.together(_c.tutti_array_copy,
+                    lambda: (self._live(), _array(other)._live(), budget, kind(called) if progress else kind(), None),
+                    (self._live(), None, budget, kind(), None))
+        if trouble:
+            raise trouble[0]
+
+    # ---- reading ahead
+
+    def prefetch(self, key: Key) -> None:
+        """Start reading a slice; the next read of the same slice takes what has come.  Collective."""
+        keep = []
+
+        def prepare():
+            keep.append(slice_of(key, self.local_shape)[0])
+            return self._live(), _byref(keep[0])
+
+        _c.together(_c.tutti_array_prefetch, prepare, (self._live(), None))
+        self._prefetched = True
+
+    def prefetch_drop(self) -> None:
+        """Drop what was prefetched and not read.  Collective."""
+        _c.tutti_array_prefetch_drop(self._live())
+        self._prefetched = False
+
+    def _drop_prefetched(self) -> None:
+        if self._prefetched:
+            self.prefetch_drop()
+
+    # ---- tiles
+
+    def tiles(self, to: Optional["Array"] = None, **spec: Any) -> "Tiles":
+        """A walk over the array tile by tile; see Tiles."""
+        return Tiles(self, to, **spec)
+
+    def __repr__(self) -> str:
+        return f"<Array '{self.path}' {self.shape} {self.dtype}: {'open' if self._h else 'closed'}>"
+
+
+def _array(value: Any) -> Array:
+    if not isinstance(value, Array):
+        raise TypeError(f"an Array, not {type(value).__name__}")
+    return value
+
+
+class Tile:
+    """A tile: `core`, its elements; `frame`, these with their halo; `input`, the frame's elements; `output`, the core's, to be
+    filled.  An empty core: only other ranks have tiles left."""
+
+    core: Slices
+    frame: Slices
+    input: Optional[np.ndarray]
+    output: Optional[np.ndarray]
+
+
+class Tiles:
+    """A walk over arrays that do not fit into memory.  While a tile is worked on, the next one is read and the one before written.
+
+        with old.tiles(new, budget=1 << 26, halo=(1, 1)) as walk:
+            for tile in walk:
+                tile.output[...] = f(tile.input)
+
+    source, to   the arrays to read and to write; one may be None, both the same: updated in place
+    budget       bytes of memory on each rank
+    of           this rank's elements (an index without steps); None: all
+    tile         extents of a tile; 0: as large as the budget allows
+    halo         elements on both sides that are read too
+    order        in which tiles follow each other
+    copy         False: `input` and `output` lie in the library's memory and must not be used after the tile
+
+    Collective: all ranks walk, until no rank has tiles left.  Where a rank leaves the block by an exception the walk ends on all.
+    """
+
+    def __init__(self, source: Optional[Array], to: Optional[Array], *, budget: int, of: Any = None,
+                 tile: Optional[Sequence[int]] = None, halo: Optional[Sequence[int]] = None, order: Any = "C",
+                 sequential: bool = False, copy: bool = True) -> None:
+        self._h = ctypes.c_void_p()
+        self._arrays = [a for a in (source, to) if a is not None]
+        if not self._arrays:
+            raise TypeError("a walk needs an array to read or to write")
+        self._source, self._to, self._copy = source, to, copy
+        self._ndim, self._last, self._tile = self._arrays[0].ndim, None, Tile()
+        speaker, keep = _array(self._arrays[0]), []
+
+        def prepare():
+            spec = _c.tutti_tiles_spec()
+            spec.budget, spec.order, spec.sequential = operator.index(budget), order_of(order), int(sequential)
+            for name, given in (("tile", tile), ("halo", halo)):
+                for d, n in enumerate(counts(given, name) if given is not None else ()):
+                    if d >= self._ndim:
+                        raise ValueError(f"{name} has more dimensions than the array")
+                    getattr(spec, name)[d] = n
+            if of is not None:
+                s = slice_of(of, speaker.local_shape)[0]
+                keep.append(s)
+                spec.of = ctypes.pointer(s)
+            keep.append(spec)
+            return (None if source is None else _array(source)._live(), None if to is None else _array(to)._live(),
+                    _byref(spec), _byref(self._h))
+
+        first = None if source is None else speaker._live()
+        second = None if to is None else (_array(to)._live() if source is None else None)
+        _c.together(_c.tutti_tiles_begin, prepare, (first, second, None, _byref(self._h)))
+        for array in self._arrays:
+            array._walks += 1
+
+    def _live(self) -> Any:
+        if not self._h:
+            raise refused("STATE", "the walk has ended")
+        return self._h
+
+    def _leave(self) -> None:
+        """The tile before is done: what was put into our copy goes to the library's."""
+        if self._last is None:
+            return
+        tile, library_out = self._last
+        if self._copy:
+            if library_out is not None:
+                library_out[...] = tile.output
+        else:
+            mine = [a for a in (tile.input, tile.output) if a is not None and a.size]
+            tile.input = tile.output = None
+            while mine:
+                if sys.getrefcount(mine[-1]) > 2:
+                    raise refused("STATE", "an array of the tile before is still in use: its memory is the library's "
+                                  "(del it, or walk with copy=True)")
+                mine.pop()
+        self._last = None
+
+    def __iter__(self) -> Iterator[Tile]:
+        return self
+
+    def __next__(self) -> Tile:
+        live = self._live()
+        self._leave()
+        raw = _c.tutti_tile()
+        _c.tutti_tiles_next(live, _byref(raw))
+        if not raw.more:
+            raise StopIteration
+        tile = self._tile if self._copy else Tile()
+        tile.core, tile.frame = slices_from(raw.core, self._ndim), slices_from(raw.frame, self._ndim)
+        inside = self._view(raw, "in", self._source, False)
+        outside = self._view(raw, "out", self._to, True)
+        if self._copy:
+            tile.input = None if inside is None else inside.copy(order="K")
+            fresh = self._source is not self._to
+            tile.output = None if outside is None else np.empty_like(outside) if fresh else outside.copy(order="K")
+        else:
+            tile.input, tile.output = inside, outside
+        self._last = (tile, outside if self._copy else None)
+        return tile
+
+    def _view(self, raw: Any, field: str, array: Optional[Array], writable: bool) -> Optional[np.ndarray]:
+        at = getattr(raw, field)
+        if array is None:
+            return None
+        shape = tuple(getattr(raw, field + "_shape")[:self._ndim])
+        n = int(np.prod(shape, dtype=np.int64)) * array.dtype.itemsize
+        if not at or n == 0:
+            return np.empty([0 if not at else e for e in shape], array.dtype)
+        made = np.frombuffer((ctypes.c_char * n).from_address(at), array.dtype)
+        made = np.ndarray(shape, array.dtype, made, order=array.order)
+        made.flags.writeable = writable
+        return made
+
+    def stats(self) -> dict:
+        """What it did so far."""
+        out = _c.tutti_tiles_stats()
+        _c.tutti_tiles_stats_sized(self._live(), _byref(out), _c.sized(out))
+        return _c.as_dict(out)
+
+    def end(self) -> None:
+        """End the walk, also before its end.  Collective."""
+        if not self._h:
+            return
+        self._last = None
+        for attempt in range(3):
+            try:
+                _c.tutti_tiles_end(_byref(self._h))
+                break
+            except Error as error:
+                # others were in another call (the next tile): they have been told, and end it now too
+                if error.code != CODES["TUTTI_ERR_MISMATCH"] or not self._h or attempt == 2:
+                    self._ended()
+                    raise
+        self._ended()
+
+    def _ended(self) -> None:
+        if not self._h:
+            for array in self._arrays:
+                array._walks -= 1
+            self._arrays = []
+
+    def __enter__(self) -> "Tiles":
+        return self
+
+    def __exit__(self, kind: Any, error: Any, _trace: Any) -> None:
+        if kind is None:
+            self.end()
+            return
+        try:
+            self.end()
+        except Error as told:
+            raise error from told
+
+
+assert set(ENUMS["tutti_dist_kind"]) == {"TUTTI_DIST_" + k for k in Distribution._KINDS.values()}

@@ -1,0 +1,795 @@
+"""Datasets: results and checkpoints that describe themselves, survive a crash, and are read on any number of processes.
+<tutti/dataset.h>, <tutti/decomposition.h>
+
+    with tutti.Dataset(comm, "run.tutti", "rw") as d:
+        d.grid("grid", (n, n))
+        d.variable("temperature", "grid", "f8", units="K")
+        rows = d.decomposition("grid", slice=np.s_[lo:hi, :])
+        for step in range(steps):
+            with d.state(step, step * dt):              # committed at the end of the block
+                d.put(rows, temperature=t)
+
+All calls are collective and all arguments agree, unless it is said otherwise; arrays are each rank's own.  For looking at a
+dataset without MPI there is tutti.open.
+
+SPDX-License-Identifier: BSD-3-Clause"""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import operator
+import warnings
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _c, mpi
+from ._api import NUMBERS
+from ._buffers import DTYPES, MAX_DIMS, TYPES, address, counts, flat, numbers, pointer, type_of
+from ._errors import CODES, Error, refused
+from .array import slice_of
+from .file import Request
+from .options import options_pointer
+from .replicas import set_choice
+
+_byref = ctypes.byref
+ITEMS = {"scalar": "SCALAR", "vector": "VECTOR", "symmetric": "SYM_TENSOR", "tensor": "TENSOR", "values": "VALUES"}
+KINDS = {"topology": NUMBERS["TUTTI_TOPOLOGY"], "state": NUMBERS["TUTTI_STATE"]}
+KIND_NAMES = {v: k for k, v in KINDS.items()}
+
+
+def _kind(kind: str) -> int:
+    if kind not in KINDS:
+        raise ValueError(f"a segment is a 'topology' or a 'state', not '{kind}'")
+    return KINDS[kind]
+
+
+class SegmentInfo(NamedTuple):
+    """A segment."""
+    number: int
+    kind: str
+    index: int
+    time: float
+    topology: Optional[int]
+    sections: int
+    bytes: int
+    archived: Optional[str]
+
+
+class SpaceInfo(NamedTuple):
+    """A space."""
+    name: str
+    is_list: bool
+    has_ids: bool
+    shape: Optional[Tuple[int, ...]]
+
+
+class VariableInfo(NamedTuple):
+    """A variable."""
+    name: str
+    space: str
+    item: str
+    numbers: int
+    dtype: np.dtype
+    layout: str
+    units: str
+    long_name: str
+    fill: float
+    compress: int
+
+
+class SectionInfo(NamedTuple):
+    """Where a variable lies in a segment."""
+    dtype: np.dtype
+    bytes: int
+    start: int
+    file: str
+    has_sum: bool
+    raw_bytes: int
+
+
+def _dtype(kind: int, big: bool = False) -> np.dtype:
+    return np.dtype("u1") if kind == TYPES["bytes"] else DTYPES[kind].newbyteorder(">" if big else "=")
+
+
+class Decomposition:
+    """Which entries of a space this rank holds.  Dataset.decomposition makes it.
+
+    entries   how many     shape   what arrays of it have: of a slice its extents, otherwise (entries,)
+    """
+
+    def __init__(self, dataset: "Dataset", space: str, segment: Optional[int], prepare: Any) -> None:
+        self._h, self._dataset, self.space = ctypes.c_void_p(), dataset, space
+        self._memory: Optional[Tuple[int, int]] = None
+        live = dataset._live()
+        where = () if segment is None else (segment,)
+        function = _c.tutti_decomposition_create if segment is None else _c.tutti_decomposition_create_at
+        _c.together(function, lambda: (live, _c.text_bytes(space, "the space"), *where, _byref(prepare(self)),
+                                       _byref(self._h)), (live, None, *where, None, _byref(self._h)))
+
+    def _live(self) -> Any:
+        if not self._h:
+            raise refused("STATE", "the decomposition has been freed")
+        return self._h
+
+    @property
+    def entries(self) -> int:
+        return _c.tutti_decomposition_entries(self._live())
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        return self._shape if self._shape is not None else (self.entries,)
+
+    def positions(self) -> np.ndarray:
+        """The position in the space of each entry."""
+        out = np.empty(self.entries, np.int64)
+        _c.tutti_decomposition_positions(self._live(), address(out))
+        return out
+
+    def free(self) -> None:
+        """Local."""
+        _c.tutti_decomposition_free(_byref(self._h))
+
+    def __enter__(self) -> "Decomposition":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.free()
+
+    def __del__(self) -> None:
+        if getattr(self, "_h", None) and mpi is not None and mpi.is_active():
+            self.free()
+
+    def _array(self, name: str, values: Any, numbers_: int, writable: bool) -> np.ndarray:
+        """An array for a variable: it has an item for each entry, and its memory has no gaps."""
+        if not isinstance(values, np.ndarray):
+            raise TypeError(f"'{name}' is {type(values).__name__}, not an array")
+        array = flat(values, writable, f"'{name}'")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"'{name}' is in column-major order: use numpy.ascontiguousarray")
+        type_of(array.dtype)
+        if self._memory is not None:
+            low, high = self._memory
+            if low < 0 or high * numbers_ > array.size:
+                raise ValueError(f"'{name}' has {array.size} numbers, and entries lie from {low} to {high} of it")
+        elif array.size != self.entries * numbers_:
+            raise ValueError(f"'{name}' has {array.size} numbers, {self.entries} entries have {self.entries * numbers_}")
+        return array
+
+
+class Dataset:
+    """A dataset, open on all ranks of a communicator.
+
+    mode              "r", "r+" (read and write), "rw" (made if it is not there), "w+" (emptied), "x+" (must be new), or flags
+    level             "durable" (on the device when commit returns) or "visible" (survives a killed program)
+    indices_per_file  0: all segments in one data file; n: a new one for every n time indices
+    checksums         of every section; check_reads: compared at the first get
+    busy              seconds to wait for another program that has the metadata
+    without_locks     go on where the file system has no locks
+    io                options of the data files
+    ieee              finite values that are too large become infinities, and no error
+
+    Opening and closing are collective; the garbage collector never closes it.
+    """
+
+    def __init__(self, comm: Any, path: Any, mode: Any = "r", *, level: str = "durable", indices_per_file: int = 0,
+                 checksums: bool = True, check_reads: bool = False, busy: float = 5.0, without_locks: bool = False,
+                 io: Any = None, ieee: bool = False) -> None:
+        self._h, self.path = ctypes.c_void_p(), path
+        self._pending: set = set()
+        self._abandoned: List[Any] = []
+        self._known: Dict[str, int] = {}
+        handle, keep = mpi.handle_of(comm), []
+
+        def prepare():
+            options = dataset_options(level=level, indices_per_file=indices_per_file, checksums=checksums,
+                                      check_reads=check_reads, busy=busy, without_locks=without_locks, io=io, ieee=ieee)
+            keep.append(options)
+            return handle, _c.path_bytes(path), _mode(mode), _byref(options), _byref(self._h)
+
+        _c.together(_c.tutti_dataset_open, prepare, (handle, None, 0, None, _byref(self._h)))
+
+    def _live(self) -> Any:
+        if not self._h:
+            raise refused("STATE", "the dataset has been closed", file=str(self.path))
+        return self._h
+
+    def close(self) -> None:
+        """Collective.  A segment that was not committed is discarded."""
+        if self._h:
+            try:
+                _c.tutti_dataset_close(_byref(self._h))
+            finally:
+                if not self._h:
+                    self._abandoned.clear()
+
+    def __enter__(self) -> "Dataset":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_h", None) and warnings is not None:
+            warnings.warn(f"the dataset '{self.path}' was not closed", ResourceWarning, source=self)
+
+    def refresh(self) -> bool:
+        """Look again; True: there are other segments now."""
+        changed = ctypes.c_int()
+        _c.tutti_dataset_refresh(self._live(), _byref(changed))
+        self._known.clear()
+        return bool(changed.value)
+
+    # ---- spaces and variables
+
+    def grid(self, name: str, shape: Sequence[int]) -> None:
+        """A grid, row-major; its shape holds until a topology sets another."""
+        self._shaped(_c.tutti_dataset_grid, name, shape)
+
+    def list(self, name: str) -> None:
+        """A list of entries; each topology says how many and which."""
+        _c.together(_c.tutti_dataset_list, lambda: (self._live(), _c.text_bytes(name)), (self._live(), None))
+
+    def resize(self, space: str, shape: Sequence[int]) -> None:
+        """In a topology segment: the size of a space from now on."""
+        self._shaped(_c.tutti_dataset_resize, space, shape)
+
+    def _shaped(self, function: Any, name: str, shape: Sequence[int]) -> None:
+        keep = []
+
+        def prepare():
+            extents = np.array(counts([shape] if np.ndim(shape) == 0 else shape, "the shape"), np.int64)
+            keep.append(extents)
+            return self._live(), _c.text_bytes(name), len(extents), address(extents)
+
+        _c.together(function, prepare, (self._live(), None, 0, None))
+
+    def ids(self, space: str, ids: Any) -> None:
+        """In a topology segment: the ids of a list, this rank's behind those of the ranks before it."""
+        keep = []
+
+        def prepare():
+            keep.append(numbers(ids, np.int64, "ids"))
+            return self._live(), _c.text_bytes(space), len(keep[0]), address(keep[0])
+
+        _c.together(_c.tutti_dataset_ids, prepare, (self._live(), None, 0, None))
+
+    def variable(self, name: str, space: str, dtype: Any = "f8", *, item: str = "scalar", components: int = 0,
+                 layout: str = "global", units: Optional[str] = None, long_name: Optional[str] = None, fill: float = 0.0,
+                 compress: int = 0) -> None:
+        """A variable on a space.
+
+        dtype       of the numbers in the file, with a byte order if need be: "f8", ">f4"
+        item        "scalar", "vector", "symmetric", "tensor", "values"; `components` of it
+        layout      "global": in the order of the space; "ranked": rank after rank, the fastest to write
+        compress    0: not; 1 ... 19: a level of zstd
+        """
+        keep = []
+
+        def prepare():
+            if item not in ITEMS or layout not in ("global", "ranked"):
+                raise ValueError(f"item '{item}', layout '{layout}'")
+            spec = _c.tutti_variable_spec()
+            kind = np.dtype(dtype)
+            spec.space, spec.item = _c.text_bytes(space, "the space"), NUMBERS["TUTTI_" + ITEMS[item]]
+            spec.components, spec.type = components, type_of(kind.newbyteorder("="))
+            spec.layout = NUMBERS["TUTTI_RANKED" if layout == "ranked" else "TUTTI_GLOBAL"]
+            spec.order = NUMBERS[{">": "TUTTI_BIG_ENDIAN", "<": "TUTTI_LITTLE_ENDIAN"}.get(kind.str[0],
+                                                                                       "TUTTI_NATIVE_ENDIAN")]
+            spec.units, spec.long_name = _c.text_bytes(units, "units"), _c.text_bytes(long_name, "long_name")
+            spec.fill, spec.compress = fill, operator.index(compress)
+            keep.append(spec)
+            return self._live(), _c.text_bytes(name), _byref(spec)
+
+        _c.together(_c.tutti_dataset_variable, prepare, (self._live(), None, None))
+        self._known.clear()
+
+    def put_type(self, variable: str, dtype: Any) -> None:
+        """The type in the file of sections that are put from now on."""
+        _c.together(_c.tutti_dataset_put_type, lambda: (self._live(), _c.text_bytes(variable), type_of(dtype)),
+                    (self._live(), None, 0))
+
+    def _numbers_of(self, variable: str) -> int:
+        """Numbers of an item."""
+        if variable not in self._known:
+            self._known = {v.name: v.numbers for v in self.variables()}
+        if variable not in self._known:
+            raise refused("NOT_FOUND", f"there is no variable '{variable}'", file=str(self.path))
+        return self._known[variable]
+
+    def decomposition(self, space: str, *, slice: Any = None, index: Any = None, ids: Any = None,  # pylint: disable=redefined-builtin
+                      n: Optional[int] = None, own: Any = None, memory: Any = None, whole: bool = False,
+                      rule: str = "idg2", seed: int = 0, balance: float = 0.0,
+                      segment: Optional[int] = None) -> Decomposition:
+        """Which entries of a space this rank holds: by one of
+
+        slice    a block of a grid (NumPy's index: np.s_[lo:hi, :])
+        index    positions                  ids   ids; both: they must agree
+        n        so many entries, behind those of the ranks before
+
+        own      whether this rank owns each entry     memory   where each is in memory
+        whole    every entry must be held by some rank
+        rule, seed, balance   who writes what several hold (see Replicas)
+        segment  as the space is in a segment; None: as it is now
+        """
+        keep: List[Any] = []
+
+        def prepare(made: Decomposition) -> Any:
+            spec = _c.tutti_decomposition_spec()
+            made._shape = None
+            at = numbers(index, np.int64, "index")
+            names = numbers(ids, np.int64, "ids", None if at is None else len(at))
+            if slice is not None:
+                if at is not None or names is not None or n is not None:
+                    raise TypeError("a decomposition is by slice, index, ids, index and ids, or n")
+                shape = self.shape(space, -1 if segment is None else segment)
+                spec.kind = NUMBERS["TUTTI_BY_SLICE"]
+                s, made._shape, single = slice_of(slice, shape)
+                made._shape = tuple(e for e, one in zip(made._shape, single) if not one)
+                spec.slice = s
+            elif at is not None or names is not None:
+                spec.kind = NUMBERS["TUTTI_BY_BOTH" if at is not None and names is not None else
+                                    "TUTTI_BY_INDEX" if at is not None else "TUTTI_BY_VALUE"]
+                spec.n = len(at if at is not None else names)
+            elif n is not None:
+                spec.kind, spec.n = NUMBERS["TUTTI_AS_THEY_LIE"], operator.index(n)
+            else:
+                raise TypeError("a decomposition is by slice, index, ids, index and ids, or n")
+            spec.index, spec.ids = pointer(at), pointer(names)
+            owns = numbers(own, np.uint8, "own", spec.n)
+            places = numbers(memory, np.int64, "memory", spec.n)
+            spec.own, spec.memory, spec.whole = pointer(owns), pointer(places), int(whole)
+            if places is not None:
+                made._memory = (int(places.min()), int(places.max()) + 1) if len(places) else (0, 0)
+            set_choice(spec.choice, rule, seed, balance)
+            keep.extend((at, names, owns, places, spec))
+            return spec
+
+        return Decomposition(self, space, segment, prepare)
+
+    # ---- writing
+
+    def begin(self, kind: str, index: int, time: float) -> None:
+        """Begin a "topology" or a "state"."""
+        _c.together(_c.tutti_dataset_begin, lambda: (self._live(), _kind(kind), index, time), (self._live(), -1, 0, 0.0))
+
+    def begin_also(self, kind: str, index: int, time: float) -> None:
+        """Begin another segment that is committed together with the one that has begun."""
+        _c.together(_c.tutti_dataset_begin_also, lambda: (self._live(), _kind(kind), index, time),
+                    (self._live(), -1, 0, 0.0))
+
+    def _moves(self, struct: Any, entries: Any, arrays: Dict[str, Any], writable: bool) -> Tuple[int, Any, List[Any]]:
+        made, keep = (struct * max(len(arrays), 1))(), []
+        for i, (name, values) in enumerate(arrays.items()):
+            of = entries[name] if isinstance(entries, dict) else entries
+            if not isinstance(of, Decomposition):
+                raise TypeError(f"the decomposition of '{name}' is {type(of).__name__}")
+            array = of._array(name, values, self._numbers_of(name), writable)
+            made[i].variable, made[i].entries = _c.text_bytes(name), of._live()
+            made[i].type, made[i].buf = type_of(array.dtype), address(array)
+            keep.append((of, array))
+        return len(arrays), made, keep
+
+    def put(self, entries: Any, arrays: Optional[Dict[str, np.ndarray]] = None, **named: np.ndarray) -> None:
+        """Put variables into the segment, all in one operation: d.put(rows, temperature=t, pressure=p).
+
+        entries   a decomposition, or a dict of them by variable
+        Numbers in memory may be of any type; they are converted to the file's.
+        """
+        keep: List[Any] = []
+        live = self._live()
+
+        def prepare():
+            n, made, kept = self._moves(_c.tutti_put, entries, {**(arrays or {}), **named}, False)
+            keep.append(kept)
+            return live, n, made
+
+        _c.together(_c.tutti_dataset_put, prepare, (live, 1, (_c.tutti_put * 1)()))
+
+    def _start(self, function: Any, struct: Any, before: tuple, entries: Any, arrays: Dict[str, Any],
+               writable: bool) -> Request:
+        live, request = self._live(), Request(self, None)
+
+        def prepare():
+            n, made, request._keep = self._moves(struct, entries, arrays, writable)
+            return live, *before, n, made, _byref(request._h)
+
+        try:
+            _c.together(function, prepare, (live, *before, 1, (struct * 1)(), _byref(request._h)))
+        except Exception as error:
+            if request._h:
+                request._started()
+                try:
+                    request.wait()
+                except Error as told:
+                    raise told from error
+            raise
+        return request._started()
+
+    def put_start(self, entries: Any, arrays: Optional[Dict[str, np.ndarray]] = None, **named: np.ndarray) -> Request:
+        """The same without waiting; complete it before the commit."""
+        return self._start(_c.tutti_dataset_put_start, _c.tutti_put, (), entries, {**(arrays or {}), **named}, False)
+
+    def commit(self) -> None:
+        """All that has begun becomes part of the dataset, or, after an error, nothing."""
+        _c.tutti_dataset_commit(self._live())
+
+    def commit_start(self) -> Request:
+        """The same without waiting."""
+        request = Request(self, None)
+        _c.tutti_dataset_commit_start(self._live(), _byref(request._h))
+        return request._started()
+
+    def discard(self) -> None:
+        """Give up what has begun."""
+        _c.tutti_dataset_discard(self._live())
+
+    @contextlib.contextmanager
+    def _segment(self, kind: str, index: int, time: float) -> Iterator["Dataset"]:
+        self.begin(kind, index, time)
+        try:
+            yield self
+            self.commit()
+        except BaseException as error:
+            if isinstance(error, Exception):
+                self._give_up(error)
+            raise
+
+    def _give_up(self, error: BaseException) -> None:
+        """After an exception of this rank, or of another: nothing of the segment stays, and nobody waits."""
+        for _ in range(4):
+            try:
+                self.discard()
+                return
+            except Error as told:
+                # others were in another call: they have been told, and give up now too
+                if told.code != CODES["TUTTI_ERR_MISMATCH"]:
+                    error.__context__ = error.__context__ or told
+                    return
+
+    def state(self, index: int, time: float) -> Any:
+        """A block in which a state is put; it is committed at the end, and discarded on all ranks if one leaves it by an
+        exception."""
+        return self._segment("state", index, time)
+
+    def topology(self, index: int, time: float) -> Any:
+        """The same for a topology."""
+        return self._segment("topology", index, time)
+
+    def erase_after(self, segment: int) -> None:
+        """Remove all segments behind this one (-1: all)."""
+        _c.together(_c.tutti_dataset_erase_after, lambda: (self._live(), segment), (self._live(), -2))
+
+    def drop_oldest(self, keep: int) -> None:
+        """Remove the oldest data files, all but `keep` of them."""
+        _c.together(_c.tutti_dataset_drop_oldest, lambda: (self._live(), keep), (self._live(), -1))
+
+    # ---- reading
+
+    def __len__(self) -> int:
+        """How many segments there are.  Local."""
+        return _c.tutti_dataset_segments(self._live())
+
+    def segment(self, number: int) -> SegmentInfo:
+        """One of them.  Local."""
+        out = _c.tutti_segment()
+        _c.tutti_dataset_segment_sized(self._live(), number, _byref(out), _c.sized(out))
+        return SegmentInfo(out.number, KIND_NAMES[out.kind], out.index, out.time, None if out.topology < 0 else out.topology,
+                           out.sections, out.bytes, None if out.archived is None else out.archived.decode())
+
+    def segments(self) -> List[SegmentInfo]:
+        """All of them.  Local."""
+        return [self.segment(i) for i in range(len(self))]
+
+    def find(self, *, index: Optional[int] = None, time: Optional[float] = None, kind: str = "state") -> int:
+        """The number of the segment with a time index, or of the last one that is not later than a time.  Local."""
+        out = ctypes.c_int64()
+        if index is not None:
+            _c.tutti_dataset_find_index(self._live(), _kind(kind), index, _byref(out))
+        else:
+            _c.tutti_dataset_find_time(self._live(), _kind(kind), float(time), _byref(out))
+        return out.value
+
+    def latest(self, kind: str = "state") -> Optional[int]:
+        """The number of the last segment of a kind; None: there is none.  Local."""
+        out = ctypes.c_int64()
+        try:
+            _c.tutti_dataset_latest(self._live(), _kind(kind), _byref(out))
+        except Error as error:
+            if error.code == CODES["TUTTI_ERR_NOT_FOUND"]:
+                return None
+            raise
+        return out.value
+
+    def _room(self, entries: Any, name: str, dtype: Any, more: Tuple[int, ...] = ()) -> np.ndarray:
+        if not isinstance(entries, Decomposition):
+            raise TypeError(f"the decomposition is {type(entries).__name__}")
+        n = self._numbers_of(name)
+        kind = np.dtype(dtype) if dtype is not None else {v.name: v for v in self.variables()}[name].dtype.newbyteorder("=")
+        shape = entries.shape if entries._memory is None else (entries._memory[1],)
+        return np.zeros(more + shape + ((n,) if n > 1 else ()), kind)
+
+    def get(self, segment: int, entries: Any, *names: str, dtype: Any = None,
+            out: Optional[Dict[str, np.ndarray]] = None) -> Any:
+        """Get variables of a segment in one operation: t = d.get(7, rows, "temperature"); several names give a dict.
+
+        dtype   of the numbers in memory; None: the file's
+        out     arrays to fill, by name
+        """
+        keep: List[Any] = []
+        live, arrays = self._live(), dict(out or {})
+
+        def prepare():
+            for name in names:
+                if name not in arrays:
+                    of = entries[name] if isinstance(entries, dict) else entries
+                    arrays[name] = self._room(of, name, dtype)
+            n, made, kept = self._moves(_c.tutti_get, entries, arrays, True)
+            keep.append(kept)
+            return live, segment, n, made
+
+        _c.together(_c.tutti_dataset_get, prepare, (live, segment, 1, (_c.tutti_get * 1)()))
+        return arrays[names[0]] if len(names) == 1 and not out else arrays
+
+    def get_start(self, segment: int, entries: Any, out: Dict[str, np.ndarray]) -> Request:
+        """The same without waiting, into arrays by name."""
+        return self._start(_c.tutti_dataset_get_start, _c.tutti_get, (segment,), entries, out, True)
+
+    def follow(self, first: int, last: int, entries: Decomposition, name: str, dtype: Any = None) -> np.ndarray:
+        """A variable through segments first ... last: those that have it, one after the other."""
+        keep: List[Any] = []
+        live, count = self._live(), ctypes.c_int64()
+
+        def prepare():
+            most = max(0, min(last, len(self) - 1) - first + 1)
+            array = self._room(entries, name, dtype, (most,))
+            if entries._memory is not None:
+                raise refused("UNSUPPORTED", "follow with a decomposition that has places in memory")
+            get = _c.tutti_get(_c.text_bytes(name), entries._live(), type_of(array.dtype), address(array))
+            keep.extend((array, get))
+            return live, first, last, _byref(get), _byref(count)
+
+        _c.together(_c.tutti_dataset_follow, prepare, (live, first, last, None, _byref(count)))
+        return keep[0][:count.value]
+
+    def shape(self, space: str, segment: int = -1) -> Tuple[int, ...]:
+        """The size of a space as of a segment, or now.  Local."""
+        ndims, out = ctypes.c_int(), np.zeros(MAX_DIMS, np.int64)
+        _c.tutti_dataset_shape(self._live(), _c.text_bytes(space, "the space"), segment, _byref(ndims), address(out))
+        return tuple(int(n) for n in out[:ndims.value])
+
+    # ---- infos
+
+    @staticmethod
+    def _owner(variable: Optional[str], segment: int) -> Any:
+        return ctypes.pointer(_c.tutti_info_owner(_c.text_bytes(variable, "the variable"), segment))
+
+    def set_info(self, name: str, value: Any, *, variable: Optional[str] = None, segment: int = -1) -> None:
+        """Set an info of the dataset, a variable or a segment: text, a number, or a list of numbers; None removes it."""
+        keep: List[Any] = []
+
+        def prepare():
+            kind, count, at = TYPES["bytes"], 0, None
+            if isinstance(value, (str, bytes)):
+                raw = value.encode("utf-8") if isinstance(value, str) else value
+                keep.append(np.frombuffer(raw + b"\0", np.uint8))
+                count, at = len(raw), address(keep[0])
+            elif value is not None:
+                array = np.ascontiguousarray(value)
+                if array.dtype == bool:
+                    array = array.astype(np.int8)
+                array = array.reshape(-1)
+                keep.append(array)
+                kind, count, at = type_of(array.dtype), array.size, address(array)
+            return self._live(), self._owner(variable, segment), _c.text_bytes(name), kind, count, at
+
+        _c.together(_c.tutti_dataset_info_set, prepare, (self._live(), None, None, 0, 0, None))
+
+    def info(self, name: str, *, variable: Optional[str] = None, segment: int = -1) -> Any:
+        """Its value: text, a number, or an array of numbers.  TUTTI_ERR_NOT_FOUND: there is none."""
+        live, owner = self._live(), self._owner(variable, segment)
+        kind, count = ctypes.c_int(), ctypes.c_int64()
+        _c.together(_c.tutti_dataset_info_get,
+                    lambda: (live, owner, _c.text_bytes(name), _byref(kind), _byref(count), None),
+                    (live, None, None, _byref(kind), _byref(count), None))
+        raw = np.empty(max(count.value, 1), _dtype(kind.value))
+        _c.tutti_dataset_info_get(live, owner, _c.text_bytes(name), _byref(kind), _byref(count), address(raw))
+        raw = raw[:count.value]
+        if kind.value == TYPES["bytes"]:
+            return raw.tobytes().decode("utf-8", "replace")
+        return raw[0].item() if len(raw) == 1 else raw
+
+    def infos(self, *, variable: Optional[str] = None, segment: int = -1) -> Dict[str, Any]:
+        """All of them."""
+        out: Dict[str, Any] = {}
+        text, owner = ctypes.create_string_buffer(128), self._owner(variable, segment)
+        for i in range(1 << 30):
+            try:
+                _c.tutti_dataset_info_name(self._live(), owner, i, text)
+            except Error as error:
+                if error.code == CODES["TUTTI_ERR_NOT_FOUND"]:
+                    break
+                raise
+            name = text.value.decode()
+            out[name] = self.info(name, variable=variable, segment=segment)
+        return out
+
+    # ---- looking
+
+    def spaces(self) -> List[SpaceInfo]:
+        """Local."""
+        out, row = [], _c.tutti_space_row()
+        for i in range(_c.tutti_dataset_spaces(self._live())):
+            _c.tutti_dataset_space_row_sized(self._live(), i, _byref(row), _c.sized(row))
+            out.append(SpaceInfo(row.name.decode(), bool(row.is_list), bool(row.has_ids),
+                                 tuple(row.shape[:row.ndims]) if row.ndims else None))
+        return out
+
+    def variables(self) -> List[VariableInfo]:
+        """Local."""
+        out, row = [], _c.tutti_variable_row()
+        items = {NUMBERS["TUTTI_" + v]: k for k, v in ITEMS.items()}
+        for i in range(_c.tutti_dataset_variables(self._live())):
+            _c.tutti_dataset_variable_row_sized(self._live(), i, _byref(row), _c.sized(row))
+            s = row.spec
+            out.append(VariableInfo(row.name.decode(), s.space.decode(), items[s.item], row.numbers,
+                                    _dtype(s.type, s.order == NUMBERS["TUTTI_BIG_ENDIAN"]),
+                                    "ranked" if s.layout == NUMBERS["TUTTI_RANKED"] else "global",
+                                    (s.units or b"").decode(), (s.long_name or b"").decode(), s.fill, s.compress))
+        return out
+
+    def section(self, segment: int, variable: str) -> SectionInfo:
+        """Where a variable lies in a segment."""
+        row = _c.tutti_section_row()
+        _c.together(_c.tutti_dataset_section_row_sized,
+                    lambda: (self._live(), segment, _c.text_bytes(variable), _byref(row), _c.sized(row)),
+                    (self._live(), segment, None, _byref(row), _c.sized(row)))
+        return SectionInfo(_dtype(row.type), row.bytes, row.start, row.file.decode(), bool(row.has_sum), row.raw_bytes)
+
+    def chunks(self, segment: int, variable: str) -> Dict[str, Any]:
+        """How a compressed section is cut: shape of a chunk, count, raw_bytes, number_bytes."""
+        row = _c.tutti_chunks()
+        _c.together(_c.tutti_dataset_chunks_sized,
+                    lambda: (self._live(), segment, _c.text_bytes(variable), _byref(row), _c.sized(row)),
+                    (self._live(), segment, None, _byref(row), _c.sized(row)))
+        out = _c.as_dict(row)
+        out["shape"] = tuple(out["shape"][:out.pop("ndims")])
+        return out
+
+    def chunk_bounds(self, segment: int, variable: str, first: int, n: int) -> np.ndarray:
+        """Where chunks lie in the data file: chunk first + i is [bounds[i], bounds[i + 1])."""
+        keep = []
+
+        def prepare():
+            keep.append(np.zeros(operator.index(n) + 1, np.int64))
+            return self._live(), segment, _c.text_bytes(variable), first, n, address(keep[0])
+
+        _c.together(_c.tutti_dataset_chunk_bounds, prepare, (self._live(), segment, None, 0, 0, None))
+        return keep[0]
+
+    # ---- checking, archives
+
+    def verify(self) -> int:
+        """Read everything and compare checksums; returns how much was read."""
+        out = ctypes.c_int64()
+        _c.tutti_dataset_verify(self._live(), _byref(out))
+        return out.value
+
+    def verify_segment(self, segment: int) -> int:
+        """The same of one segment; -1: of the metadata alone."""
+        out = ctypes.c_int64()
+        _c.together(_c.tutti_dataset_verify_segment, lambda: (self._live(), segment, _byref(out)),
+                    (self._live(), -2, None))
+        return out.value
+
+    @staticmethod
+    def repair(comm: Any, path: Any, **options: Any) -> Dict[str, Any]:
+        """Bring a dataset back whose metadata are damaged or gone; returns what was done.  Collective."""
+        out, handle, keep = _c.tutti_repair_report(), mpi.handle_of(comm), []
+
+        def prepare():
+            keep.append(dataset_options(**options))
+            return handle, _c.path_bytes(path), _byref(keep[0]), _byref(out), _c.sized(out)
+
+        _c.together(_c.tutti_dataset_repair_sized, prepare, (handle, None, None, None, 0))
+        return _c.as_dict(out)
+
+    def archive(self, first: int, last: int, to: Any) -> int:
+        """Copy states to a directory and free their bytes here; returns how many were freed."""
+        out = ctypes.c_int64()
+        _c.together(_c.tutti_dataset_archive, lambda: (self._live(), first, last, _c.path_bytes(to), _byref(out)),
+                    (self._live(), first, last, None, None))
+        return out.value
+
+    def restore(self, first: int, last: int, source: Any) -> None:
+        """Bring archived states back from a directory."""
+        _c.together(_c.tutti_dataset_restore, lambda: (self._live(), first, last, _c.path_bytes(source)),
+                    (self._live(), first, last, None))
+
+    def archive_stream(self, first: int, last: int, stream: Any, place: Optional[str] = None) -> int:
+        """The same as a tar archive, to a stream of rank 0's with write and flush; without a place they are only copied.
+
+        What the stream raises on rank 0 makes the call fail on all ranks.
+        """
+        freed, (made, trouble) = ctypes.c_int64(), _stream(stream, place)
+        _with_stream(trouble, _c.tutti_dataset_archive_stream, self._live(), first, last, _byref(made), _byref(freed))
+        return freed.value
+
+    def restore_stream(self, first: int, last: int, stream: Any) -> None:
+        """From a tar archive, from a stream of rank 0's with read."""
+        made, trouble = _stream(stream, None)
+        _with_stream(trouble, _c.tutti_dataset_restore_stream, self._live(), first, last, _byref(made))
+
+    def __repr__(self) -> str:
+        return f"<Dataset '{self.path}': {'open' if self._h else 'closed'}>"
+
+
+def _mode(mode: Any) -> int:
+    words = {"r": "READ", "r+": "READ WRITE", "rw": "READ WRITE CREATE", "w+": "READ WRITE CREATE TRUNCATE",
+             "x+": "READ WRITE CREATE EXCLUSIVE"}
+    if isinstance(mode, str):
+        if mode not in words:
+            raise ValueError(f"the mode is '{mode}', none of {', '.join(words)}")
+        return sum(NUMBERS["TUTTI_" + w] for w in words[mode].split())
+    return mode
+
+
+def dataset_options(*, level: str = "durable", indices_per_file: int = 0, checksums: bool = True, check_reads: bool = False,
+                    busy: float = 5.0, without_locks: bool = False, io: Any = None, ieee: bool = False) -> Any:
+    """The struct of C."""
+    out = _c.tutti_dataset_options()
+    _c.tutti_dataset_options_init_sized(_byref(out), _c.sized(out))
+    if level not in ("durable", "visible"):
+        raise ValueError(f"the level is '{level}', neither 'durable' nor 'visible'")
+    out.level = NUMBERS["TUTTI_" + level.upper()]
+    out.indices_per_file, out.checksums, out.check_reads = indices_per_file, int(checksums), int(check_reads)
+    out.busy, out.without_locks, out.ieee = busy, int(without_locks), int(ieee)
+    if io is not None:
+        out.io = options_pointer(io)
+    return out
+
+
+def _stream(stream: Any, place: Optional[str]) -> Tuple[Any, List[BaseException]]:
+    """A stream of Python's for C; what it raises is kept, and an errno returned instead."""
+    trouble: List[BaseException] = []
+
+    def fails(error: BaseException) -> int:
+        trouble.append(error)
+        return getattr(error, "errno", None) or errno.EIO
+
+    def write(_context, data, n):
+        try:
+            if n == 0:
+                stream.flush()
+            else:
+                stream.write(ctypes.string_at(data, n))
+            return 0
+        except BaseException as error:  # pylint: disable=broad-except
+            return fails(error)
+
+    def read(_context, data, n, got):
+        try:
+            piece = stream.read(n)
+            if len(piece) > n:
+                raise ValueError("the stream gave more than it was asked for")
+            ctypes.memmove(data, bytes(piece), len(piece))
+            ctypes.c_size_t.from_address(got).value = len(piece)
+            return 0
+        except BaseException as error:  # pylint: disable=broad-except
+            return fails(error)
+
+    made = _c.tutti_stream()
+    fields = dict((name, kind) for name, kind, *_ in made._fields_)
+    made.write, made.read = fields["write"](write), fields["read"](read)
+    made.place = _c.text_bytes(place, "the place")
+    return made, trouble
+
+
+def _with_stream(trouble: List[BaseException], function: Any, *arguments: Any) -> None:
+    try:
+        function(*arguments)
+    except Error as error:
+        if trouble:
+            raise error from trouble[0]
+        raise

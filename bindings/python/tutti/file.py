@@ -1,0 +1,718 @@
+"""Files that all ranks of a communicator read and write together.  <tutti/file.h>, <tutti/parts.h>, <tutti/stats.h>
+
+Collective calls are methods that every rank calls in the same order.  Trouble that one rank has alone with its arguments
+(a wrong type, a buffer that is too small, a freed access) does not keep it from the call: all ranks raise the same Error.
+
+SPDX-License-Identifier: BSD-3-Clause"""
+from __future__ import annotations
+
+import ctypes
+import operator
+import warnings
+import weakref
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _c, mpi
+from ._api import NUMBERS
+from ._buffers import address, check_room, flat, type_of
+from ._errors import Error, refused
+from .access import Access, layout_of
+from .options import Options, options_pointer
+
+_byref = ctypes.byref
+_MODES = {"r": "READ", "r+": "READ WRITE", "w": "WRITE CREATE TRUNCATE", "w+": "READ WRITE CREATE TRUNCATE",
+          "x": "WRITE CREATE EXCLUSIVE", "x+": "READ WRITE CREATE EXCLUSIVE", "a": "WRITE CREATE APPEND",
+          "a+": "READ WRITE CREATE APPEND", "rw": "READ WRITE CREATE"}
+
+Stats = NamedTuple("Stats", [(name, float if kind == "double" else int)
+                             for name, kind, _ in __import__("tutti._api", fromlist=["STRUCTS"]).STRUCTS["tutti_stats"]])
+Stats.__doc__ = "What operations cost on this rank; the fields of tutti_stats."
+
+
+def mode_of(mode: Union[str, int]) -> int:
+    """"r", "r+", "w", "w+", "x", "x+", "a", "a+" as Python has them, "rw" (made if it is not there), or flags."""
+    if isinstance(mode, str):
+        if mode not in _MODES:
+            raise ValueError(f"the mode is '{mode}', none of {', '.join(_MODES)}")
+        return sum(NUMBERS["TUTTI_" + word] for word in _MODES[mode].split())
+    return mode
+
+
+class Request:
+    """An operation that was started.  `test` looks whether it is complete, `wait` waits for it; both raise what went wrong.
+
+    Its buffer is the library's until then, and stays in memory.  As a context manager it is waited for at the end:
+
+        with f.write_start(access, x):
+            compute()
+    """
+
+    def __init__(self, owner: Any, keep: Any) -> None:
+        self._h, self._owner, self._keep = ctypes.c_void_p(), owner, keep
+        self._done, self._error, self.count = False, None, 0
+        self._after: Optional[Callable[[], None]] = None
+
+    def _started(self) -> "Request":
+        self._owner._pending.add(self)
+        return self
+
+    def _finish(self, count: int, error: Optional[Error]) -> None:
+        self._done, self.count, self._error, self._keep = True, count, error, None
+        self._owner._pending.discard(self)
+        if self._after and error is None:
+            self._after()
+
+    @property
+    def done(self) -> bool:
+        """It has been found complete."""
+        return self._done
+
+    def test(self) -> bool:
+        """Is it complete?  Never waits."""
+        if self._done:
+            return self._outcome()
+        done, count = ctypes.c_int(), ctypes.c_int64()
+        try:
+            _c.tutti_request_test(_byref(self._h), _byref(done), _byref(count))
+        except Error as error:
+            if self._h:
+                raise
+            self._finish(0, error)
+            raise
+        if done.value:
+            self._finish(count.value, None)
+        return bool(done.value)
+
+    def wait(self) -> int:
+        """Wait for it; returns this rank's bytes."""
+        if not self._done:
+            count = ctypes.c_int64()
+            try:
+                _c.tutti_request_wait(_byref(self._h), _byref(count))
+            except Error as error:
+                if self._h:
+                    raise
+                self._finish(0, error)
+                raise
+            self._finish(count.value, None)
+        self._outcome()
+        return self.count
+
+    def _outcome(self) -> bool:
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def abandon(self) -> None:
+        """Do not care any longer: it is carried out all the same, and its buffer stays until the file is closed."""
+        if not self._done:
+            _c.tutti_request_abandon(_byref(self._h))
+            self._done = True
+            self._owner._abandoned.append(self._keep)
+            self._owner._pending.discard(self)
+
+    def __enter__(self) -> "Request":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if not self._done:
+            self.wait()
+
+    def __repr__(self) -> str:
+        return f"<Request: {'complete' if self._done else 'under way'}>"
+
+
+class Split:
+    """An operation between its begin and its end, which is the end of the `with` block (or a call of `end`)."""
+
+    def __init__(self, file: "File", end: Any, keep: Any) -> None:
+        self._file, self._end, self._keep = file, end, keep
+        self._ended, self.count = False, 0
+
+    def end(self) -> int:
+        """Collective.  Returns this rank's bytes."""
+        if not self._ended:
+            count = ctypes.c_int64()
+            self._file._call(self._end, self._file._live(), _byref(count))
+            self._ended, self._keep, self.count = True, None, count.value
+            self._file._splits.discard(self)
+        return self.count
+
+    def __enter__(self) -> "Split":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.end()
+
+
+def buffer_for(layout: Any, room: Tuple[int, int], buf: Any, writable: bool) -> np.ndarray:
+    """The memory of an access: without gaps and large enough, or with the gaps that the access was made for (Access.of)."""
+    if layout is not None and isinstance(buf, np.ndarray) and layout == layout_of(buf):
+        if writable and not buf.flags.writeable:
+            raise ValueError("the buffer is read-only")
+        if not buf.dtype.hasobject:
+            return buf
+    array = flat(buf, writable)
+    check_room(*room, array.nbytes)
+    return array
+
+
+class Part:
+    """One of several variables that an operation moves, with a conversion of its numbers if they differ in the file.
+
+    access   described as if memory held numbers of the file's type, too
+    buf      an array
+    file     the type of numbers in the file, e.g. ">f4"; None: bytes are moved as they are
+    ieee     finite values that are too large become infinities, and no error
+    """
+
+    def __init__(self, access: Access, buf: Any, file: Any = None, *, ieee: bool = False) -> None:
+        self.access, self.buf, self.file, self.ieee = access, buf, file, ieee
+
+    def _fill(self, part: Any, writable: bool, with_buffer: bool = True) -> Any:
+        """Into the struct; returns what must stay."""
+        part.access = self.access._live()
+        low, high = self.access.memory_bounds
+        array = None
+        if self.file is not None:
+            if self.buf is None:
+                raise TypeError("a part with a conversion needs its buffer, to know what numbers memory has")
+            array = flat(self.buf, writable)
+            kind = np.dtype(self.file)
+            part.convert.file_type = type_of(kind.newbyteorder("="))
+            part.convert.memory_type = type_of(array.dtype)
+            part.convert.file_order = NUMBERS["TUTTI_BIG_ENDIAN" if kind.str[0] == ">" else "TUTTI_LITTLE_ENDIAN"]
+            part.convert.ieee = int(self.ieee)
+            low = low // kind.itemsize * array.dtype.itemsize
+            high = -(-high // kind.itemsize) * array.dtype.itemsize
+            check_room(low, high, array.nbytes)
+        elif with_buffer or self.buf is not None:
+            array = buffer_for(self.access._layout, (low, high), self.buf, writable)
+        if array is not None:
+            part.buf = address(array)
+        self._room = (low, high), None if self.file is not None else self.access._layout
+        return (self.access, array)
+
+
+def _parts(parts: Sequence[Part], writable: bool, with_buffers: bool = True) -> Tuple[int, Any, Any]:
+    made = (_c.tutti_part * max(len(parts), 1))()
+    keep = [p._fill(made[i], writable, with_buffers) for i, p in enumerate(parts)]
+    return len(parts), made, keep
+
+
+def _no_parts() -> Tuple[int, Any]:
+    """A part without an access: refused on all ranks."""
+    return 1, (_c.tutti_part * 1)()
+
+
+class Plan:
+    """Who moves what, made once and run many times.  File.plan_write and plan_read make it."""
+
+    def __init__(self, file: "File", is_write: bool) -> None:
+        self._h, self._file, self._is_write = ctypes.c_void_p(), file, is_write
+        self._rooms: List[Tuple[Tuple[int, int], Any]] = []
+        self._keep: Any = None
+
+    def _live(self) -> Any:
+        if not self._h:
+            raise refused("STATE", "the plan has been freed")
+        return self._h
+
+    def _buffer(self, buf: Any, part: int = 0) -> np.ndarray:
+        room, layout = self._rooms[part]
+        return buffer_for(layout, room, buf, not self._is_write)
+
+    def run(self, buf: Any, displacement: int = 0) -> int:
+        """Carry it out, all offsets shifted by a displacement, which agrees.  Collective.  Returns this rank's bytes."""
+        count = ctypes.c_int64()
+        keep = []
+
+        def prepare():
+            keep.append(self._buffer(buf))
+            return self._live(), address(keep[0]), displacement, _byref(count)
+
+        self._file._together(_c.tutti_plan_run, prepare, (self._live(), None, 0, None))
+        return count.value
+
+    def start(self, buf: Any, displacement: int = 0) -> None:
+        """Start it, for test and wait; one at a time."""
+        keep: List[Any] = []
+
+        def prepare():
+            keep.append(self._buffer(buf))
+            return self._live(), address(keep[0]), _whole(displacement)
+
+        self._start(_c.tutti_plan_start, prepare, (self._live(), None, 0), keep)
+
+    def _start(self, function: Any, prepare: Any, null: tuple, keep: List[Any]) -> None:
+        """Where this rank alone has something against it, all ranks are told by their test or wait, and this one now."""
+        try:
+            arguments = prepare()
+        except Exception as error:
+            _c.refuse(error)
+            try:
+                function(*null)
+                self.wait()
+            except Error as told:
+                raise told from error
+            raise
+        function(*arguments)
+        self._keep = keep
+
+    def run_parts(self, bufs: Sequence[Any], displacement: int = 0) -> int:
+        """Carry it out with a buffer for each part.  Collective."""
+        count = ctypes.c_int64()
+        keep: List[Any] = []
+
+        def prepare():
+            n, pointers = self._pointers(bufs, keep)
+            return self._live(), n, pointers, displacement, _byref(count)
+
+        self._file._together(_c.tutti_plan_run_parts, prepare, (self._live(), -1, None, 0, None))
+        return count.value
+
+    def start_parts(self, bufs: Sequence[Any], displacement: int = 0) -> None:
+        keep: List[Any] = []
+
+        def prepare():
+            n, pointers = self._pointers(bufs, keep)
+            return self._live(), n, pointers, _whole(displacement)
+
+        self._start(_c.tutti_plan_start_parts, prepare, (self._live(), -1, None, 0), keep)
+
+    def _pointers(self, bufs: Sequence[Any], keep: List[Any]) -> Tuple[int, Any]:
+        if len(bufs) != len(self._rooms):
+            raise ValueError(f"{len(bufs)} buffers for a plan of {len(self._rooms)} parts")
+        keep.extend(self._buffer(b, i) for i, b in enumerate(bufs))
+        return len(keep), (ctypes.c_void_p * max(len(keep), 1))(*(address(k) for k in keep))
+
+    def test(self) -> bool:
+        """Is what was started complete?  Never waits."""
+        done, count = ctypes.c_int(), ctypes.c_int64()
+        _c.tutti_plan_test(self._live(), _byref(done), _byref(count))
+        if done.value:
+            self._keep = None
+        return bool(done.value)
+
+    def wait(self) -> int:
+        """Wait for what was started; returns this rank's bytes."""
+        count = ctypes.c_int64()
+        self._file._call(_c.tutti_plan_wait, self._live(), _byref(count))
+        self._keep = None
+        return count.value
+
+    @property
+    def explanation(self) -> str:
+        """What was chosen and why, in a line."""
+        return _c.tutti_plan_explain(self._live()).decode()
+
+    @property
+    def size(self) -> int:
+        """Memory that it takes on this rank."""
+        return _c.tutti_plan_size(self._live())
+
+    def free(self) -> None:
+        """Free it; Local.  A file frees its plans when it is closed."""
+        if self._keep is not None:
+            self._file._abandoned.append(self._keep)
+        _c.tutti_plan_free(_byref(self._h))
+        self._file._plans.discard(self)
+
+    def __enter__(self) -> "Plan":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.free()
+
+
+class File:
+    """A file that all ranks of a communicator have open.
+
+        with tutti.File(comm, "out.dat", "w") as f:
+            f.write(access, x)
+
+    Opening is collective and all arguments agree.  Closing is collective, too, and therefore never done by the garbage
+    collector: use `with`, or call close().
+    """
+
+    def __init__(self, comm: Any, path: Any, mode: Union[str, int] = "r", options: Any = None, *,
+                 permissions: Optional[int] = None) -> None:
+        self._h = ctypes.c_void_p()
+        self._start(path)
+        handle = mpi.handle_of(comm)
+
+        def prepare():
+            more = () if permissions is None else (permissions,)
+            return handle, _c.path_bytes(path), mode_of(mode), *more, options_pointer(options), _byref(self._h)
+
+        if permissions is None:
+            _c.together(_c.tutti_file_open, prepare, (handle, None, 0, None, _byref(self._h)))
+        else:
+            _c.together(_c.tutti_file_open_with, prepare, (handle, None, 0, 0, None, _byref(self._h)))
+
+    def _start(self, path: Any) -> None:
+        self.path = path
+        self._pending: set = set()
+        self._splits: set = set()
+        self._abandoned: List[Any] = []
+        self._plans: set = set()
+        self._progress: Any = None
+        self._trouble: Optional[BaseException] = None
+        self._borrowed = False
+
+    @classmethod
+    def _borrow(cls, handle: int, path: Any, owner: Any) -> "File":
+        """The file behind something else, which closes it."""
+        self = object.__new__(cls)
+        self._h = ctypes.c_void_p(handle)
+        self._start(path)
+        self._borrowed, self._of = True, owner
+        return self
+
+    def _live(self) -> Any:
+        if self._borrowed:
+            self._of._live()
+        if not self._h:
+            raise refused("STATE", "the file has been closed", file=str(self.path))
+        return self._h
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        """A call during which a callback may have raised: that is told afterwards."""
+        try:
+            function(*arguments)
+        except Error as error:
+            trouble, self._trouble = self._trouble, None
+            if trouble is not None:
+                raise error from trouble
+            raise
+        if self._trouble is not None:
+            trouble, self._trouble = self._trouble, None
+            raise trouble
+
+    def _together(self, function: Any, prepare: Any, null: tuple) -> None:
+        self._call(_c.together, function, prepare, null)
+
+    def close(self) -> None:
+        """Collective.  Plans are freed; operations must have ended."""
+        if self._borrowed:
+            raise refused("STATE", "the file belongs to something else, which closes it")
+        if not self._h:
+            return
+        for plan in list(self._plans):
+            plan.free()
+        try:
+            _c.tutti_file_close(_byref(self._h))
+        finally:
+            if not self._h:
+                self._abandoned.clear()
+                self._progress = None
+
+    @property
+    def closed(self) -> bool:
+        return not self._h
+
+    def __enter__(self) -> "File":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_h", None) and not self._borrowed and warnings is not None:
+            warnings.warn(f"the file '{self.path}' was not closed", ResourceWarning, source=self)
+
+    @staticmethod
+    def delete(path: Any, options: Any = None) -> None:
+        """Remove a file.  Local."""
+        _c.tutti_file_delete(_c.path_bytes(path), options_pointer(options))
+
+    # ---- its size and so on
+
+    def size(self) -> int:
+        """In bytes.  Collective."""
+        out = ctypes.c_int64()
+        _c.tutti_file_size(self._live(), _byref(out))
+        return out.value
+
+    def size_independent(self) -> int:
+        """As this rank sees it now.  Local."""
+        out = ctypes.c_int64()
+        _c.tutti_file_size_independent(self._live(), _byref(out))
+        return out.value
+
+    def resize(self, size: int) -> None:
+        """Collective, size agrees."""
+        _c.together(_c.tutti_file_resize, lambda: (self._live(), _whole(size)), (self._live(), -1))
+
+    def preallocate(self, size: int) -> None:
+        """Make sure that so many bytes have space.  Collective, size agrees."""
+        _c.together(_c.tutti_file_preallocate, lambda: (self._live(), _whole(size)), (self._live(), -1))
+
+    def sync(self) -> None:
+        """What was written is durable and visible to all afterwards.  Collective."""
+        self._call(_c.tutti_file_sync, self._live())
+
+    def atomic(self, on: bool) -> None:
+        """Atomic mode on or off.  Collective, `on` agrees."""
+        _c.tutti_file_atomic(self._live(), int(bool(on)))
+
+    def options(self) -> Options:
+        """Those in force."""
+        out = Options(environment=False)
+        _c.tutti_file_options_sized(self._live(), _byref(out._struct), _c.sized(out._struct))
+        return out
+
+    def change(self, options: Any) -> None:
+        """Change options of the open file, from the next operation on.  Collective (rank 0's are used)."""
+        _c.together(_c.tutti_file_change, lambda: (self._live(), options_pointer(options)), (self._live(), None))
+
+    def stats(self) -> Tuple[Stats, Stats]:
+        """What the last operation, and all since open, cost on this rank."""
+        last, all_ = _c.tutti_stats(), _c.tutti_stats()
+        _c.tutti_file_stats_sized(self._live(), _byref(last), _byref(all_), _c.sized(last))
+        return Stats(**_c.as_dict(last)), Stats(**_c.as_dict(all_))
+
+    def explain(self) -> str:
+        """How the last collective operation went and why, in a line."""
+        return _c.tutti_file_explain(self._live()).decode()
+
+    def on_progress(self, fn: Optional[Callable[[int, int, str], None]]) -> None:
+        """Call fn(done, total, phase) now and then during operations; None: not any more.
+
+        It must call nothing of Tutti.  What it raises is raised on this rank by the call that was under way, once the
+        operation has ended on all ranks.
+        """
+        if fn is None:
+            _c.tutti_file_on_progress(self._live(), _c._type("tutti_progress_fn*")(), None)
+            self._progress = None
+            return
+        me = weakref.ref(self)
+
+        def called(_context, done, total, phase):
+            file = me()
+            try:
+                fn(done, total, phase.decode())
+            except BaseException as error:  # pylint: disable=broad-except
+                if file is not None and file._trouble is None:
+                    file._trouble = error
+
+        made = _c._type("tutti_progress_fn*")(called)
+        _c.tutti_file_on_progress(self._live(), made, None)
+        self._progress = made
+
+    # ---- one access
+
+    @staticmethod
+    def _arguments(access: Any, buf: Any, writable: bool) -> Tuple[Any, np.ndarray]:
+        if not isinstance(access, Access):
+            raise TypeError(f"the access is {type(access).__name__}")
+        return access._live(), buffer_for(access._layout, access.memory_bounds, buf, writable)
+
+    def _move(self, function: Any, access: Any, buf: Any, writable: bool) -> int:
+        live, count, keep = self._live(), ctypes.c_int64(), []
+
+        def prepare():
+            handle, array = self._arguments(access, buf, writable)
+            keep.append(array)
+            return live, handle, address(array), _byref(count)
+
+        self._together(function, prepare, (live, None, None, None))
+        return count.value
+
+    def write(self, access: Access, buf: Any) -> int:
+        """Write the bytes that an access names.  Collective.  Returns this rank's bytes."""
+        return self._move(_c.tutti_file_write, access, buf, False)
+
+    def read(self, access: Access, buf: Any) -> int:
+        """Read them into a buffer.  Collective.  Returns this rank's bytes: those before the end of the file."""
+        return self._move(_c.tutti_file_read, access, buf, True)
+
+    def write_independent(self, access: Access, buf: Any) -> int:
+        """This rank alone.  Local."""
+        return self._move(_c.tutti_file_write_independent, access, buf, False)
+
+    def read_independent(self, access: Access, buf: Any) -> int:
+        """This rank alone.  Local."""
+        return self._move(_c.tutti_file_read_independent, access, buf, True)
+
+    def _begin(self, function: Any, end: Any, access: Any, buf: Any, writable: bool) -> Split:
+        live, split = self._live(), Split(self, end, None)
+
+        def prepare():
+            handle, split._keep = self._arguments(access, buf, writable)
+            return live, handle, address(split._keep)
+
+        self._together(function, prepare, (live, None, None))
+        self._splits.add(split)
+        return split
+
+    def write_begin(self, access: Access, buf: Any) -> Split:
+        """Write while something else is done: `with f.write_begin(a, x): compute()`.  Begin and end are collective."""
+        return self._begin(_c.tutti_file_write_begin, _c.tutti_file_write_end, access, buf, False)
+
+    def read_begin(self, access: Access, buf: Any) -> Split:
+        """Read while something else is done; the buffer is there behind the block."""
+        return self._begin(_c.tutti_file_read_begin, _c.tutti_file_read_end, access, buf, True)
+
+    def _start_one(self, function: Any, access: Any, buf: Any, writable: bool) -> Request:
+        live, request = self._live(), Request(self, None)
+
+        def prepare():
+            handle, request._keep = self._arguments(access, buf, writable)
+            return live, handle, address(request._keep), _byref(request._h)
+
+        try:
+            self._together(function, prepare, (live, None, None, _byref(request._h)))
+        except Exception as error:
+            if request._h:  # start took what this rank has to say: wait tells all ranks
+                request._started()
+                try:
+                    request.wait()
+                except Error as told:
+                    raise told from error
+            raise
+        return request._started()
+
+    def write_start(self, access: Access, buf: Any) -> Request:
+        """Start a collective write: every rank starts the same operations in the same order, nobody waits."""
+        return self._start_one(_c.tutti_file_write_start, access, buf, False)
+
+    def read_start(self, access: Access, buf: Any) -> Request:
+        """Start a collective read."""
+        return self._start_one(_c.tutti_file_read_start, access, buf, True)
+
+    def write_independent_start(self, access: Access, buf: Any) -> Request:
+        """Start a write of this rank alone.  Local."""
+        return self._start_one(_c.tutti_file_write_independent_start, access, buf, False)
+
+    def read_independent_start(self, access: Access, buf: Any) -> Request:
+        """Start a read of this rank alone.  Local."""
+        return self._start_one(_c.tutti_file_read_independent_start, access, buf, True)
+
+    def _plan(self, function: Any, access: Any, is_write: bool) -> Plan:
+        plan = Plan(self, is_write)
+
+        def prepare():
+            if not isinstance(access, Access):
+                raise TypeError(f"the access is {type(access).__name__}")
+            plan._rooms = [(access.memory_bounds, access._layout)]
+            return self._live(), access._live(), _byref(plan._h)
+
+        self._together(function, prepare, (self._live(), None, _byref(plan._h)))
+        self._plans.add(plan)
+        return plan
+
+    def plan_write(self, access: Access) -> Plan:
+        """Plan writes of an access.  Collective."""
+        return self._plan(_c.tutti_plan_write, access, True)
+
+    def plan_read(self, access: Access) -> Plan:
+        """Plan reads of an access.  Collective."""
+        return self._plan(_c.tutti_plan_read, access, False)
+
+    # ---- several parts at once
+
+    def _move_parts(self, function: Any, parts: Sequence[Part], writable: bool) -> int:
+        live, count, keep = self._live(), ctypes.c_int64(), []
+
+        def prepare():
+            n, made, kept = _parts(parts, writable)
+            keep.append(kept)
+            return live, n, made, _byref(count)
+
+        self._together(function, prepare, (live, *_no_parts(), None))
+        return count.value
+
+    def write_parts(self, parts: Sequence[Part]) -> int:
+        """Write several variables in one operation.  Collective; ranks may have different numbers of parts."""
+        return self._move_parts(_c.tutti_file_write_parts, parts, False)
+
+    def read_parts(self, parts: Sequence[Part]) -> int:
+        """Read several variables in one operation.  Collective."""
+        return self._move_parts(_c.tutti_file_read_parts, parts, True)
+
+    def write_parts_independent(self, parts: Sequence[Part]) -> int:
+        """This rank alone.  Local."""
+        return self._move_parts(_c.tutti_file_write_parts_independent, parts, False)
+
+    def read_parts_independent(self, parts: Sequence[Part]) -> int:
+        """This rank alone.  Local."""
+        return self._move_parts(_c.tutti_file_read_parts_independent, parts, True)
+
+    def _begin_parts(self, function: Any, end: Any, parts: Sequence[Part], writable: bool) -> Split:
+        live, split = self._live(), Split(self, end, None)
+
+        def prepare():
+            n, made, split._keep = _parts(parts, writable)
+            return live, n, made
+
+        self._together(function, prepare, (live, *_no_parts()))
+        self._splits.add(split)
+        return split
+
+    def write_parts_begin(self, parts: Sequence[Part]) -> Split:
+        """As write_begin."""
+        return self._begin_parts(_c.tutti_file_write_parts_begin, _c.tutti_file_write_end, parts, False)
+
+    def read_parts_begin(self, parts: Sequence[Part]) -> Split:
+        """As read_begin."""
+        return self._begin_parts(_c.tutti_file_read_parts_begin, _c.tutti_file_read_end, parts, True)
+
+    def _start_parts(self, function: Any, parts: Sequence[Part], writable: bool) -> Request:
+        live, request = self._live(), Request(self, None)
+
+        def prepare():
+            n, made, request._keep = _parts(parts, writable)
+            return live, n, made, _byref(request._h)
+
+        try:
+            self._together(function, prepare, (live, *_no_parts(), _byref(request._h)))
+        except Exception as error:
+            if request._h:
+                request._started()
+                try:
+                    request.wait()
+                except Error as told:
+                    raise told from error
+            raise
+        return request._started()
+
+    def write_parts_start(self, parts: Sequence[Part]) -> Request:
+        """As write_start."""
+        return self._start_parts(_c.tutti_file_write_parts_start, parts, False)
+
+    def read_parts_start(self, parts: Sequence[Part]) -> Request:
+        """As read_start."""
+        return self._start_parts(_c.tutti_file_read_parts_start, parts, True)
+
+    def _plan_parts(self, function: Any, parts: Sequence[Part], is_write: bool) -> Plan:
+        plan = Plan(self, is_write)
+
+        def prepare():
+            n, made, _ = _parts(parts, not is_write, False)
+            plan._rooms = [p._room for p in parts]
+            return self._live(), n, made, _byref(plan._h)
+
+        self._together(function, prepare, (self._live(), *_no_parts(), _byref(plan._h)))
+        self._plans.add(plan)
+        return plan
+
+    def plan_write_parts(self, parts: Sequence[Part]) -> Plan:
+        """Plan writes of parts.  Collective."""
+        return self._plan_parts(_c.tutti_plan_write_parts, parts, True)
+
+    def plan_read_parts(self, parts: Sequence[Part]) -> Plan:
+        """Plan reads of parts.  Collective."""
+        return self._plan_parts(_c.tutti_plan_read_parts, parts, False)
+
+    def __repr__(self) -> str:
+        return f"<File '{self.path}': {'closed' if not self._h else 'open'}>"
+
+
+def _whole(value: Any) -> int:
+    value = operator.index(value)
+    if not -(1 << 63) <= value < 1 << 63:
+        raise OverflowError(f"{value} does not fit 64 bits")
+    return value

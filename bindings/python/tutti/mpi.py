@@ -1,0 +1,193 @@
+"""Communicators: mpi4py's, integers (handles of Fortran), or those of this module where there is no mpi4py.
+
+    comm = tutti.mpi.world()        # mpi4py's COMM_WORLD if it is there and of the same MPI, otherwise a Comm
+
+SPDX-License-Identifier: BSD-3-Clause"""
+from __future__ import annotations
+
+import atexit
+import ctypes
+import importlib
+import importlib.util
+import sys
+from typing import Any, List
+
+from . import _c
+from ._errors import refused
+
+_lib = _c.library
+THREAD_MULTIPLE = 3  # in both MPIs
+
+
+def _world() -> Any:
+    if _c.is_openmpi:
+        return ctypes.c_void_p(ctypes.addressof(ctypes.c_char.in_dll(_lib, "ompi_mpi_comm_world")))
+    return ctypes.c_int(0x44000000)
+
+
+def _flag(function: str) -> bool:
+    flag = ctypes.c_int()
+    getattr(_lib, function)(ctypes.byref(flag))
+    return bool(flag.value)
+
+
+def is_active() -> bool:
+    """MPI has been initialised and not finalised."""
+    return _flag("MPI_Initialized") and not _flag("MPI_Finalized")
+
+
+def init(level: int = THREAD_MULTIPLE) -> int:
+    """Initialise MPI, if nobody has, and finalise it when the program ends; returns the thread level that there is."""
+    got = ctypes.c_int()
+    if _flag("MPI_Initialized"):
+        _lib.MPI_Query_thread(ctypes.byref(got))
+        return got.value
+    _lib.MPI_Init_thread(None, None, ctypes.c_int(level), ctypes.byref(got))
+    atexit.register(finalize)
+    return got.value
+
+
+def finalize() -> None:
+    """Finalise MPI, if it is to be done."""
+    if is_active():
+        _lib.MPI_Finalize()
+
+
+def _f2c(kind: str, handle: int) -> Any:
+    """What C has for a handle of Fortran: in MPICH and its kin the same number."""
+    handle = ctypes.c_int(handle & 0xffffffff).value
+    if kind == "Comm" and hasattr(_c, "tutti_comm_f2c"):
+        return _c.tutti_comm_f2c(handle)
+    if not _c.is_openmpi:
+        return handle
+    function = getattr(_lib, f"MPI_{kind}_f2c")
+    function.restype, function.argtypes = _c.Handle, [ctypes.c_int]
+    return function(handle)
+
+
+def _c2f(handle: Any) -> int:
+    if not _c.is_openmpi:
+        return handle.value
+    _lib.MPI_Comm_c2f.argtypes = [_c.Handle]
+    return _lib.MPI_Comm_c2f(handle)
+
+
+class Comm:
+    """A communicator by its handle in Fortran: as much of MPI as programs without mpi4py need at least."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+        self._c = _c.Handle(_f2c("Comm", handle))
+        self.rank, self.size = self._ask("MPI_Comm_rank"), self._ask("MPI_Comm_size")
+
+    def _ask(self, function: str) -> int:
+        value = ctypes.c_int()
+        getattr(_lib, function)(self._c, ctypes.byref(value))
+        return value.value
+
+    def py2f(self) -> int:
+        """The handle, by the name that it has in mpi4py."""
+        return self.handle
+
+    def barrier(self) -> None:
+        """Wait for all ranks."""
+        _lib.MPI_Barrier(self._c)
+
+    def allgather(self, value: int) -> List[int]:
+        """A whole number of each rank, on all of them."""
+        mine, all_ = ctypes.c_int64(value), (ctypes.c_int64 * self.size)()
+        byte = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.in_dll(_lib, "ompi_mpi_byte"))) if _c.is_openmpi \
+            else ctypes.c_int(0x4c00010d)
+        _lib.MPI_Allgather(ctypes.byref(mine), ctypes.c_int(8), byte, all_, ctypes.c_int(8), byte, self._c)
+        return list(all_)
+
+    def __repr__(self) -> str:
+        return f"<Comm: rank {self.rank} of {self.size}>"
+
+
+def _fitting_mpi4py() -> Any:
+    """mpi4py, if it is there and of this MPI; asked before it is imported, because it initialises its MPI at once."""
+    if "mpi4py.MPI" in sys.modules:
+        return sys.modules["mpi4py.MPI"]
+    try:
+        found = importlib.util.find_spec("mpi4py.MPI")
+        with open(found.origin, "rb") as f:
+            linked = f.read()
+    except (ImportError, AttributeError, OSError, TypeError):
+        return None
+    if (b"libmpich.so" in linked) == _c.is_openmpi:
+        return None
+    try:
+        return importlib.import_module("mpi4py.MPI")
+    except ImportError:
+        return None
+
+
+def world() -> Any:
+    """The communicator of all ranks; MPI is initialised if it was not."""
+    found = _fitting_mpi4py()
+    if found is not None:
+        _c._same_mpi()
+        return found.COMM_WORLD
+    init()
+    return Comm(_c2f(_world()))
+
+
+def handle_of(comm: Any) -> Any:
+    """A communicator as C has it; None is the one of all ranks."""
+    if not is_active():
+        raise refused("STATE", "MPI is not initialised (import mpi4py.MPI, or call tutti.mpi.init()), or finalised already")
+    if comm is None:
+        return _world()
+    if isinstance(comm, Comm):
+        return comm._c
+    if hasattr(comm, "py2f"):
+        _c._same_mpi()
+        comm = comm.py2f()
+    elif isinstance(comm, bool) or not isinstance(comm, int):
+        raise TypeError(f"a communicator of mpi4py or a handle of Fortran, not {type(comm).__name__}")
+    if not -2 ** 31 <= comm < 2 ** 32:
+        raise refused("ARG", f"{comm} is no handle of a communicator")
+    handle = _f2c("Comm", comm)
+    null = ctypes.addressof(ctypes.c_char.in_dll(_lib, "ompi_mpi_comm_null")) if _c.is_openmpi else 0x04000000
+    if handle is None or handle == null:
+        raise refused("ARG", "there is no communicator of this handle")
+    return _c.Handle(handle)
+
+
+def size_of(comm: Any) -> int:
+    """Ranks of a communicator."""
+    value = ctypes.c_int()
+    _lib.MPI_Comm_size(handle_of(comm), ctypes.byref(value))
+    return value.value
+
+
+def rank_of(comm: Any) -> int:
+    """This rank in a communicator."""
+    value = ctypes.c_int()
+    _lib.MPI_Comm_rank(handle_of(comm), ctypes.byref(value))
+    return value.value
+
+
+def info_of(info: Any) -> Any:
+    """An MPI_Info of mpi4py, or its handle in Fortran, as C has it."""
+    return _c.Handle(_f2c("Info", info.py2f() if hasattr(info, "py2f") else info))
+
+
+def datatype_of(datatype: Any) -> Any:
+    """An MPI_Datatype of mpi4py, or its handle in Fortran, as C has it."""
+    return _c.Handle(_f2c("Type", datatype.py2f() if hasattr(datatype, "py2f") else datatype))
+
+
+def abort_on_exception() -> None:
+    """From now on an exception that nobody catches ends all ranks of the program, as `python -m mpi4py` does: they
+    would wait for the one that has left for ever."""
+    before = sys.excepthook
+
+    def hook(kind, value, trace):
+        before(kind, value, trace)
+        if is_active() and not issubclass(kind, (KeyboardInterrupt, SystemExit)):
+            sys.stderr.flush()
+            _lib.MPI_Abort(_world(), ctypes.c_int(1))
+
+    sys.excepthook = hook

@@ -1,0 +1,182 @@
+"""Options, and profiles of machines.  <tutti/options.h>, <tutti/profile.h>
+
+SPDX-License-Identifier: BSD-3-Clause"""
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Dict, Iterator, NamedTuple, Optional
+
+from . import _c, mpi
+from ._api import NUMBERS
+from ._errors import CODES, Error
+
+_byref = ctypes.byref
+
+
+class OptionRow(NamedTuple):
+    """What an option is."""
+    name: str
+    type: str
+    choices: str
+    default: str
+    alias: str
+    help: str
+
+
+class Options:
+    """All options, from defaults and the environment; then those that are given.
+
+        tutti.Options(method="two-phase", cb_buffer_size="4m", explain=True)
+
+    Options are attributes; values are texts as the environment has them, numbers or booleans.
+    """
+
+    __slots__ = ("_struct",)
+
+    def __init__(self, *, environment: bool = True, **values: Any) -> None:
+        struct = _c.tutti_options()
+        object.__setattr__(self, "_struct", struct)
+        if environment:
+            _c.tutti_options_init_sized(_byref(struct), _c.sized(struct))
+        else:
+            _c.tutti_options_defaults_sized(_byref(struct), _c.sized(struct))
+        for name, value in values.items():
+            self[name] = value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        text = str(int(value)) if isinstance(value, bool) else str(value)
+        _c.tutti_options_set(_byref(self._struct), _c.text_bytes(name), _c.text_bytes(text))
+
+    def __getitem__(self, name: str) -> str:
+        out = ctypes.create_string_buffer(256)
+        _c.tutti_options_get(_byref(self._struct), _c.text_bytes(name), out, len(out))
+        return out.value.decode()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __getattr__(self, name: str) -> str:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except Error as error:
+            if error.code == CODES["TUTTI_ERR_OPTION"]:
+                raise AttributeError(f"there is no option '{name}'") from None
+            raise
+
+    def update_from_info(self, info: Any) -> "Options":
+        """What an MPI_Info (of mpi4py) says; keys that are no options are ignored."""
+        _c.tutti_options_from_info(_byref(self._struct), mpi.info_of(info))
+        return self
+
+    @staticmethod
+    def rows() -> Iterator[OptionRow]:
+        """The table of options."""
+        i = 0
+        while row := _c.tutti_options_row(i):
+            yield OptionRow(*(getattr(row.contents, f).decode() for f in
+                              ("name", "type", "choices", "def", "alias", "help")))
+            i += 1
+
+    def as_dict(self) -> Dict[str, str]:
+        return {row.name: self[row.name] for row in self.rows()}
+
+    def __repr__(self) -> str:
+        changed = ", ".join(f"{r.name}={self[r.name]!r}" for r in self.rows() if self[r.name] != r.default)
+        return f"Options({changed})"
+
+
+def options_pointer(options: Any) -> Any:
+    """None, Options, or a dict of them, for C."""
+    if options is None:
+        return None
+    if isinstance(options, dict):
+        options = Options(**options)
+    if not isinstance(options, Options):
+        raise TypeError(f"options are tutti.Options or a dict, not {type(options).__name__}")
+    return ctypes.pointer(options._struct)
+
+
+METHODS = {value: name[len("TUTTI_METHOD_"):].lower().replace("_", "-")
+           for name, value in NUMBERS.items() if name.startswith("TUTTI_METHOD_")}
+
+
+class Forecast(NamedTuple):
+    """Which way a request would go, and how long that would take."""
+    method: str
+    seconds: float
+
+
+class Profile:
+    """What a machine and a file system can do, in numbers: `tutti tune` measures them.
+
+    Without a path: what is usual for a file system of that type.
+    """
+
+    def __init__(self, type: Optional[str] = None) -> None:  # pylint: disable=redefined-builtin
+        self._struct = _c.tutti_profile()
+        _c.tutti_profile_defaults_sized(_byref(self._struct), _c.text_bytes(type), _c.sized(self._struct))
+
+    @staticmethod
+    def _place(where: Any) -> Any:
+        place = _c.tutti_place()
+        _c.tutti_profile_place(_c.path_bytes(where), _byref(place))
+        return place
+
+    @classmethod
+    def place(cls, path: Any) -> Dict[str, Any]:
+        """Which file system a path is on."""
+        return _c.as_dict(cls._place(path))
+
+    @staticmethod
+    def path() -> str:
+        """Where the user's profile is, or would be."""
+        out = ctypes.create_string_buffer(4096)
+        _c.tutti_profile_path(out, len(out))
+        return out.value.decode()
+
+    @classmethod
+    def load(cls, where: Any = ".", file: Any = None) -> "Profile":
+        """The numbers for the file system that `where` is on, from a profile or the user's."""
+        self = cls()
+        place = cls._place(where)
+        _c.tutti_profile_load_sized(None if file is None else _c.path_bytes(file), _byref(place), _byref(self._struct),
+                                    _c.sized(self._struct))
+        return self
+
+    def save(self, file: Any, where: Any = ".") -> None:
+        """Put the numbers into a profile, for the file system that `where` is on."""
+        place = self._place(where)
+        _c.tutti_profile_save_sized(_c.path_bytes(file), _byref(place), _byref(self._struct), _c.sized(self._struct))
+
+    def predict(self, *, is_write: bool, ranks: int, nodes: int = 1, bytes: int, pieces: int,  # pylint: disable=redefined-builtin
+                options: Any = None) -> Forecast:
+        """How a request would go."""
+        forecast = _c.tutti_forecast(int(is_write), ranks, nodes, bytes, pieces)
+        method, seconds = ctypes.c_int(), ctypes.c_double()
+        options = Options() if options is None else options
+        _c.tutti_profile_predict_sized(_byref(self._struct), _c.sized(self._struct), options_pointer(options),
+                                       _byref(forecast), _byref(method), _byref(seconds))
+        return Forecast(METHODS[method.value], seconds.value)
+
+    @staticmethod
+    def rows() -> Iterator[Dict[str, str]]:
+        """The table of numbers: section, name, unit, help."""
+        i = 0
+        while row := _c.tutti_profile_row(i):
+            yield {f: getattr(row.contents, f).decode() for f in ("section", "name", "unit", "help")}
+            i += 1
+
+    def __getitem__(self, name: str) -> float:
+        if name not in {f for f, *_ in self._struct._fields_}:
+            raise KeyError(name)
+        return getattr(self._struct, name)
+
+    def __setitem__(self, name: str, value: float) -> None:
+        if name not in {f for f, *_ in self._struct._fields_}:
+            raise KeyError(name)
+        setattr(self._struct, name, value)
+
+    def as_dict(self) -> Dict[str, float]:
+        return _c.as_dict(self._struct)

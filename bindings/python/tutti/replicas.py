@@ -1,0 +1,206 @@
+"""Items that several ranks hold, and which copy is written.  <tutti/replicas.h>
+
+SPDX-License-Identifier: BSD-3-Clause"""
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Dict, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from . import _c, mpi
+from ._api import NUMBERS
+from ._buffers import address, check_room, flat, numbers, pointer, view_of
+from ._errors import refused
+from .access import Access
+from .file import File
+
+_byref = ctypes.byref
+
+
+class Share(NamedTuple):
+    """What one rank writes."""
+    items: int
+    intervals: int
+    bytes: int
+
+
+def rule_of(rule: Any) -> int:
+    """"idg2", "idg", "own", "first" or "random"."""
+    out = ctypes.c_int()
+    _c.tutti_replicas_rule_parse(_c.text_bytes(rule, "the rule"), _byref(out))
+    return out.value
+
+
+def rule_name(rule: int) -> str:
+    return _c.tutti_replicas_rule_name(rule).decode()
+
+
+def set_choice(choice: Any, rule: Any, seed: int, balance: float) -> None:
+    choice.rule, choice.seed, choice.balance = rule_of(rule), seed, balance
+
+
+class Replicas:
+    """An inspector: from the numbers of the items that each rank holds, who writes which.
+
+        r = tutti.Replicas(comm, node_numbers, own=own, value_bytes=8)
+        r.write(f, 0, potential)
+        r.read(f, 0, potential)
+
+    numbers         global numbers of this rank's items, in the order of its memory
+    own             for each of them, whether this rank owns it; None on all ranks: nobody says
+    load            values of each item: one number, or one for each
+    value_bytes     of a value; agrees
+    memory_offsets  where the values of each item begin in memory; None: one after the other
+    rule, seed, balance  how writers are chosen; agree
+
+    Made collectively; `free` is local.
+    """
+
+    def __init__(self, comm: Any, numbers: Any, *, own: Any = None, load: Any = 1,  # pylint: disable=redefined-outer-name
+                 value_bytes: int = 8, memory_offsets: Any = None, rule: str = "idg2", seed: int = 0,
+                 balance: float = 0.0) -> None:
+        self._h = ctypes.c_void_p()
+        handle, keep = mpi.handle_of(comm), []
+
+        def prepare():
+            spec = _c.tutti_replicas_spec()
+            held = _numbers(numbers, np.int64, "numbers")
+            n = len(held)
+            loads = None if np.ndim(load) == 0 else _numbers(load, np.int64, "load", n)
+            owns = _numbers(own, np.uint8, "own", n)
+            offsets = _numbers(memory_offsets, np.int64, "memory_offsets", n)
+            keep.extend((held, loads, owns, offsets))
+            spec.n, spec.numbers, spec.own, spec.loads = n, address(held), pointer(owns), pointer(loads)
+            spec.load = int(load) if loads is None else 0
+            spec.value_bytes, spec.memory_offsets = value_bytes, pointer(offsets)
+            set_choice(spec.choice, rule, seed, balance)
+            return handle, _byref(spec), _byref(self._h)
+
+        _c.together(_c.tutti_replicas_create, prepare, (handle, None, _byref(self._h)))
+        self._n = len(keep[0])
+
+    def _live(self) -> Any:
+        if not self._h:
+            raise refused("STATE", "the inspector has been freed")
+        return self._h
+
+    @property
+    def write_access(self) -> Access:
+        """What this rank writes, at offset 0 of a file."""
+        return Access._borrow(_c.tutti_replicas_write_access(self._live()), self).copy()
+
+    @property
+    def read_access(self) -> Access:
+        """What this rank holds."""
+        return Access._borrow(_c.tutti_replicas_read_access(self._live()), self).copy()
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Where each item begins in the file, in bytes."""
+        return view_of(_c.tutti_replicas_positions(self._live()), self._n, np.int64, self).copy()
+
+    @property
+    def writers(self) -> np.ndarray:
+        """The rank that writes each item, -1: it has no values."""
+        return view_of(_c.tutti_replicas_writers(self._live()), self._n, np.intc, self).copy()
+
+    @property
+    def bytes(self) -> int:
+        """Of all items in the file."""
+        return _c.tutti_replicas_bytes(self._live())
+
+    def stats(self) -> Dict[str, Any]:
+        """What the choice of writers comes to."""
+        out = _c.tutti_replicas_stats()
+        _c.tutti_replicas_stats_sized(self._live(), _byref(out), _c.sized(out))
+        return _c.as_dict(out)
+
+    def share(self, rank: int) -> Share:
+        """What a rank writes."""
+        out = _c.tutti_replicas_share()
+        _c.tutti_replicas_share_get(self._live(), rank, _byref(out))
+        return Share(out.items, out.intervals, out.bytes)
+
+    def _room(self) -> Tuple[int, int]:
+        return self.read_access.memory_bounds
+
+    def _buffer(self, buf: Any, writable: bool) -> np.ndarray:
+        array = flat(buf, writable)
+        check_room(*self._room(), array.nbytes)
+        return array
+
+    def check(self, buf: Any) -> None:
+        """Do all copies agree?  Collective; raises TUTTI_ERR_MISMATCH on all ranks if they do not."""
+        keep = []
+
+        def prepare():
+            keep.append(self._buffer(buf, False))
+            return self._live(), address(keep[0])
+
+        _c.together(_c.tutti_replicas_check, prepare, (self._live(), None))
+
+    def write(self, file: File, offset: int, buf: Any, *, check: bool = False) -> None:
+        """Write all items, each once, from an offset on; with `check` copies are compared first.  Collective."""
+        keep = []
+        flags = NUMBERS["TUTTI_REPLICAS_CHECK"] if check else 0
+
+        def prepare():
+            keep.append(self._buffer(buf, False))
+            return file._live(), offset, self._live(), address(keep[0]), flags
+
+        _c.together(_c.tutti_replicas_write, prepare, (file._live(), 0, None, None, flags))
+
+    def read(self, file: File, offset: int, buf: Any) -> None:
+        """Read all items that this rank holds.  Collective."""
+        keep = []
+
+        def prepare():
+            keep.append(self._buffer(buf, True))
+            return file._live(), offset, self._live(), address(keep[0])
+
+        _c.together(_c.tutti_replicas_read, prepare, (file._live(), 0, None, None))
+
+    def free(self) -> None:
+        """Local."""
+        _c.tutti_replicas_free(_byref(self._h))
+
+    def __enter__(self) -> "Replicas":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.free()
+
+    def __del__(self) -> None:
+        if getattr(self, "_h", None) and mpi is not None and mpi.is_active():
+            self.free()
+
+    @staticmethod
+    def choose(start: Any, holders: Any, parts: int, *, numbers: Any = None, load: Any = 1,  # pylint: disable=redefined-outer-name
+               value_bytes: int = 8, rule: str = "idg2", seed: int = 0,
+               balance: float = 0.0) -> Tuple[np.ndarray, Tuple[Share, ...], Dict[str, Any]]:
+        """The same in one process for any number of parts: (writer of each item, shares of the parts, statistics).  Local.
+
+        Item i is held by holders[start[i]:start[i + 1]], the first of which is its owner.
+        """
+        lists, choice = _c.tutti_replicas_lists(), _c.tutti_replicas_choice()
+        start = _numbers(start, np.int64, "start")
+        holders = _numbers(holders, np.intc, "holders")
+        n = len(start) - 1
+        if n < 0 or (np.diff(start) < 0).any() or (n and (start[0] != 0 or start[-1] != len(holders))):
+            raise ValueError("start does not rise from 0 to the number of holders")
+        if parts < 1 or parts > 1 << 28:
+            raise ValueError(f"{parts} parts")
+        loads = None if np.ndim(load) == 0 else _numbers(load, np.int64, "load", n)
+        given = _numbers(numbers, np.int64, "numbers", n)
+        lists.n, lists.parts, lists.start, lists.holders = n, parts, address(start), address(holders)
+        lists.numbers, lists.loads = pointer(given), pointer(loads)
+        lists.load, lists.value_bytes = (int(load) if loads is None else 0), value_bytes
+        set_choice(choice, rule, seed, balance)
+        writers, shares, stats = np.empty(n, np.intc), (_c.tutti_replicas_share * parts)(), _c.tutti_replicas_stats()
+        _c.tutti_replicas_choose_sized(_byref(lists), _byref(choice), address(writers), shares, _byref(stats),
+                                       _c.sized(stats))
+        return writers, tuple(Share(s.items, s.intervals, s.bytes) for s in shares), _c.as_dict(stats)
+
+
+_numbers = numbers

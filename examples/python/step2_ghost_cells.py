@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Step 2.  Blocks of a 3-D array that have ghost cells in memory: a view of NumPy's leaves them out, and nothing is copied.  Written
+by rows of ranks, read back by another division, and compared.
+
+SPDX-License-Identifier: BSD-3-Clause"""
+import sys
+
+import numpy as np
+import tutti
+
+SHAPE, GHOST = (40, 36, 32), 2
+comm = tutti.mpi.world()
+tutti.mpi.abort_on_exception()
+places = np.arange(np.prod(SHAPE), dtype=np.float32).reshape(SHAPE)  # every element's value is its place in the file
+
+
+def slab(cut):
+    """This rank's share of the array along a dimension: its index, and where it begins."""
+    lo, hi = SHAPE[cut] * comm.rank // comm.size, SHAPE[cut] * (comm.rank + 1) // comm.size
+    index = tuple(slice(lo, hi) if d == cut else slice(None) for d in range(3))
+    return index, [s.start or 0 for s in index]
+
+
+out, out_at = slab(0)
+frame = np.zeros([n + 2 * GHOST for n in places[out].shape], np.float32)
+inner = frame[GHOST:-GHOST, GHOST:-GHOST, GHOST:-GHOST]
+inner[...] = places[out]
+into, in_at = slab(2)
+back = np.zeros(places[into].shape, np.float32)
+
+with tutti.File(comm, sys.argv[1] if len(sys.argv) > 1 else "step2.dat", "w+") as f:
+    f.write(tutti.Access.of(inner, SHAPE, out_at), inner)
+    count = f.read(tutti.Access.of(back, SHAPE, in_at), back)
+assert count == back.nbytes and (back == places[into]).all()

@@ -1,0 +1,33 @@
+"""The arguments of the tests for pytest: one process, MPI if there is one.
+
+    TUTTI_LIBRARY=build/openmpi/libtutti.so pytest tests/python
+
+SPDX-License-Identifier: BSD-3-Clause"""
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent.parent / "bindings/python"), str(HERE)]
+
+
+@pytest.fixture(scope="session")
+def comm():
+    import tutti
+    return tutti.mpi.world()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "file")
+
+
+@pytest.fixture
+def rng():
+    seed = int(os.environ.get("TUTTI_TEST_SEED") or time.time_ns() % 1000000)
+    print(f"TUTTI_TEST_SEED={seed}")
+    return np.random.default_rng(seed)

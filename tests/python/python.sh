@@ -1,0 +1,19 @@
+# shellcheck shell=sh
+# Sourced by the scripts of this folder, after needs="MODULE[:PACKAGE] ...": sets `python` to one that has these modules, or
+# skips the test and names Debian's packages of those that are missing (python3-MODULE unless it is said).
+# SPDX-License-Identifier: BSD-3-Clause
+top=$(cd "$(dirname "$0")/../.." && pwd)
+export PYTHONPATH="$top/bindings/python" PYTHONDONTWRITEBYTECODE=1
+for python in /usr/bin/python3 python3; do
+    missing=
+    for need in $needs; do # shellcheck disable=SC2154
+        module=${need%%:*} package=${need#*:}
+        [ "$package" != "$need" ] || package=python3-$module
+        $python -c "import $module" 2>/dev/null || missing="$missing $package"
+    done
+    [ -n "$missing" ] || break
+done
+if [ -n "$missing" ]; then
+    echo "skipped, because these packages are not installed:$missing"
+    exit 77
+fi

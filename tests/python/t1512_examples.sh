@@ -1,0 +1,56 @@
+#!/bin/sh
+# TEST ranks=0 timeout=120 cores=2 builds=openmpi,mpich
+# The examples in Python run on one rank and on four, and write the files that they should: steps 1, 3, 4 and 5 those of the examples in
+# C; the program of the README, which is at most 25 lines long; the script that draws a dataset.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+needs="numpy"
+[ "$TUTTI_MPI" != openmpi ] || needs="numpy mpi4py"
+# shellcheck source=tests/python/python.sh
+. "$(dirname "$0")/python.sh"
+cd "$TUTTI_TEST_DIR"
+export TUTTI_LIBRARY="$TUTTI_BUILD_DIR/libtutti.so"
+bad=0
+fail() {
+    echo "$*"
+    bad=1
+}
+run() {
+    n=$1 program=$2
+    shift 2
+    "$top/scripts/mpirun.sh" "$TUTTI_MPI" "$n" "$python" "$top/examples/python/$program.py" "$@" || fail "$program failed on $n ranks"
+}
+for n in 1 4; do
+    if [ "$TUTTI_MPI.$n" != mpich.1 ]; then # enough of one of them
+        for step in 1_first 2_ghost_cells 3_checkpoint_loop 4_meanwhile 5_array 7_replicas 8_mesh; do
+            run $n step$step step$step.$n >out
+        done
+    fi
+done
+mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
+for step in 1_first 3_checkpoint_loop 5_array; do
+    "$mpicc" -std=gnu11 -I"$top/include" "$top/examples/step$step.c" -o step$step -L"$TUTTI_BUILD_DIR" -ltutti \
+        -Wl,-rpath,"$TUTTI_BUILD_DIR"
+    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 4 ./step$step c.$step >/dev/null
+    cmp c.$step step$step.4 || fail "step $step in Python and in C wrote different files"
+done
+run 3 step6_dataset a.tutti 20 >/dev/null # goes on where it stopped, on another number of ranks
+run 2 step6_dataset a.tutti 30 >a.out
+run 1 step6_dataset b.tutti 50 >b.out
+test "$(sed 's/.*; //' a.out)" = "$(sed 's/.*; //' b.out)" || fail "step 6: $(cat a.out b.out)"
+
+# the first program in the README
+awk '/^```/ { on = $0 == "```python"; next } on' "$top/README.md" >first.py
+lines=$(wc -l <first.py)
+[ "$lines" -ge 5 ] && [ "$lines" -le 25 ] || fail "the README's program in Python has $lines lines"
+if [ "$TUTTI_MPI" = openmpi ]; then # it uses mpi4py
+    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 3 "$python" first.py >first.out || fail "the README's program in Python failed"
+    [ "$(cat first.out)" = "(2, 512, 512) 3.0 0.0" ] || fail "the README's program in Python said: $(cat first.out)"
+fi
+if "$python" -c 'import matplotlib' 2>/dev/null; then
+    env -u TUTTI_LIBRARY "$python" "$top/examples/python/plot.py" a.tutti plot.png >/dev/null || fail "plot.py failed"
+    [ "$(head -c 4 plot.png | od -An -tx1 | tr -d ' ')" = 89504e47 ] || fail "plot.py drew no picture"
+else
+    echo "plot.py was not tried: python3-matplotlib is not installed"
+fi
+exit $bad
