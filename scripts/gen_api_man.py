@@ -504,4 +504,5 @@ def main():
             (OUT / name).unlink()
 
 
-main()
+if __name__ == "__main__":
+    main()
