@@ -590,26 +590,29 @@ def texts():
 
 
 def layout_f():
-    out = F_HEAD + "\n"
+    out = F_HEAD + "  subroutine all_of_them()\n"
     for s in ordered(structs()):
-        out += f"  call size_of_{s.name}()\n"
-    out += "contains\n"
+        out += f"    call size_of_{s.name}()\n"
+    out += "  end subroutine\n"
     for s in ordered(structs()):
         out += f"  subroutine size_of_{s.name}()\n    type({s.name}), target :: x\n"
-        out += f"    call same(\"{s.name}\", c_sizeof(x))\n"
+        out += f"    call same(\"{s.name}\", int(c_sizeof(x), c_int64_t))\n"
         for f in s.fields:
-            out += f"    call same(\"{s.name}%{f.name}\", loc(x%{f.name}) - loc(x))\n"
+            first = "(1)" if f.extent else ""
+            out += (f"    call same(\"{s.name}%{f.name}\", &\n      transfer(c_loc(x%{f.name}{first}), 0_c_int64_t) - "
+                    "transfer(c_loc(x), 0_c_int64_t))\n")
         out += "  end subroutine\n"
     return out
 
 
 def layout_c():
     out = C_HEAD.format(what="sizes and offsets, in the order of layout.inc.")
-    out += "/* clang-format off */\n#include <stddef.h>\n#include <tutti/tutti.h>\n\nextern const int64_t layout_of_c[];\nconst int64_t layout_of_c[] = {\n"
+    out += "/* clang-format off */\n#include <stddef.h>\n#include <tutti/tutti.h>\n\nstatic const size_t layout[] = {\n"
     for s in ordered(structs()):
         out += f"    sizeof({s.name}),\n"
         out += "".join(f"    offsetof({s.name}, {f.name}),\n" for f in s.fields)
-    return out + "};\n"
+    out += "};\n\nint64_t layout_in_c(int i);\nint64_t layout_in_c(int i) {\n"
+    return out + "    return i < (int)(sizeof layout / sizeof *layout) ? (int64_t)layout[i] : -1;\n}\n"
 
 
 # ------------------------------------------------------------------ all of it

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <tutti/tutti.h>
 
-extern const int64_t layout_of_c[];
-const int64_t layout_of_c[] = {
+static const size_t layout[] = {
     sizeof(tutti_error_info),
     offsetof(tutti_error_info, code),
     offsetof(tutti_error_info, rank),
@@ -351,3 +350,8 @@ const int64_t layout_of_c[] = {
     offsetof(tutti_variable_row, numbers),
     offsetof(tutti_variable_row, spec),
 };
+
+int64_t layout_in_c(int i);
+int64_t layout_in_c(int i) {
+    return i < (int)(sizeof layout / sizeof *layout) ? (int64_t)layout[i] : -1;
+}
