@@ -268,8 +268,7 @@ def argument(function, p):
     if p.base in MPI:
         a.mpi, a.take, a.give = p.base, f"const int *{p.name}", f"{MPI[p.base]}(*{p.name})"
     elif p.base in ALL.callbacks:
-        a.declare, a.take = "type(c_funptr), intent(in)", f"{p.base} *const *{p.name}"
-        a.give = f"{p.name} ? *{p.name} : NULL"
+        a.declare, a.take, a.give = f"procedure({p.base})", f"{p.base} *{p.name}", p.name
     elif p.base == "void" and p.name == "context":
         a.declare, a.take, a.give = "type(c_ptr), intent(in)", f"void *const *{p.name}", f"{p.name} ? *{p.name} : NULL"
     elif p.base == "void" and p.stars == 1:

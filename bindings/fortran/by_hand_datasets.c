@@ -142,11 +142,13 @@ TUTTI_API extern __typeof__(tutti_f_item_make) tutti_f_item_make_get
     __attribute__((alias("tutti_f_item_make")));
 
 /* Numbers of an item of a variable; 0: there is no such variable. */
-static tutti_count numbers_of(const tutti_dataset *d, const char *variable) {
+static tutti_count numbers_of(const tutti_dataset *d, const char *variable, tutti_type *type) {
     tutti_variable_row row;
     for (tutti_count i = 0; i < tutti_dataset_variables(d); i++)
-        if (tutti_dataset_variable_row(d, i, &row) == TUTTI_OK && strcmp(row.name, variable) == 0)
+        if (tutti_dataset_variable_row(d, i, &row) == TUTTI_OK && strcmp(row.name, variable) == 0) {
+            *type = row.spec.type;
             return row.numbers;
+        }
     return 0;
 }
 
@@ -155,16 +157,18 @@ static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count time
                          tutti_decomposition **entries) {
     const tutti__f_array *v = &t->array;
     const tutti_count n = tutti_decomposition_entries(t->entries);
+    tutti_type file = TUTTI_BYTES;
+    const tutti_count numbers = numbers_of(d, t->variable, &file);
     *entries = t->entries;
     if (n <= 0) return v->base;
     *entries = NULL;
-    if (t->type != TUTTI_BYTES && !tutti__f_holds(v, (tutti_type)t->type, 0)) {
+    if (t->type == TUTTI_BYTES ? file != TUTTI_BYTES : !tutti__f_holds(v, (tutti_type)t->type, 0)) {
         tutti__f_refuse(TUTTI_ERR_ARG, "variable '%s': the array is not one of %s", t->variable,
-                        tutti_type_name((tutti_type)t->type));
+                        t->type == TUTTI_BYTES ? "numbers" : tutti_type_name((tutti_type)t->type));
         return NULL;
     }
     const tutti_off size = t->type == TUTTI_BYTES ? 1 : v->element;
-    void *base = tutti__f_plain(v, times * n * numbers_of(d, t->variable) * size, 1);
+    void *base = tutti__f_plain(v, times * n * numbers * size, 1);
     if (base) *entries = t->entries;
     return base;
 }

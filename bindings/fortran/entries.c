@@ -698,9 +698,9 @@ TUTTI_API const char *tutti_f_file_explain(const tutti__f_handle *f) {
     return got;
 }
 
-TUTTI_API void tutti_f_file_on_progress(const tutti__f_handle *f, tutti_progress_fn *const *fn,
+TUTTI_API void tutti_f_file_on_progress(const tutti__f_handle *f, tutti_progress_fn *fn,
                                         void *const *context) {
-    tutti_file_on_progress(f->p, fn ? *fn : NULL, context ? *context : NULL);
+    tutti_file_on_progress(f->p, fn, context ? *context : NULL);
 }
 
 TUTTI_API void tutti_f_options_from_info(tutti_options *opt, const int *info, int *ierr) {
@@ -1026,9 +1026,8 @@ TUTTI_API tutti_slice tutti_f_array_partition(const tutti__f_array_handle *a, tu
 
 TUTTI_API void tutti_f_array_copy(const tutti__f_array_handle *from,
                                   const tutti__f_array_handle *to, tutti_off budget,
-                                  tutti_progress_fn *const *progress, void *const *context,
-                                  int *ierr) {
-    const tutti_err err = tutti_array_copy(from->p, to->p, budget, progress ? *progress : NULL,
+                                  tutti_progress_fn *progress, void *const *context, int *ierr) {
+    const tutti_err err = tutti_array_copy(from->p, to->p, budget, progress,
                                            context ? *context : NULL);
     tutti__f_end(err, ierr);
 }
