@@ -256,7 +256,7 @@ function(tutti_fortran_program target room file stem out)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}
         Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}/${stem}.mods)
     target_compile_options(${target} PRIVATE
-        "$<$<Fortran_COMPILER_ID:GNU>:-std=f2018;-Wall;-Wextra;-Wno-compare-reals;-Wno-function-elimination;-fcheck=all,no-array-temps;-g;$<$<BOOL:${TUTTI_WERROR}>:-Werror>>")
+        "$<$<Fortran_COMPILER_ID:GNU>:-std=f2018;-Wall;-Wextra;-Wno-compare-reals;-Wno-function-elimination;-Wno-maybe-uninitialized;-fcheck=all,no-array-temps;-g;$<$<BOOL:${TUTTI_WERROR}>:-Werror>>")
     target_link_libraries(${target} PRIVATE tutti_mpifort)
     if(room STREQUAL "fortran")
         target_link_libraries(${target} PRIVATE tutti_fortran_checks)
