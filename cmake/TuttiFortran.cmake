@@ -89,6 +89,12 @@ else()
     set(TUTTI_MOD_DIR ${CMAKE_INSTALL_LIBDIR}/fortran/${CMAKE_Fortran_COMPILER_ID}-${CMAKE_Fortran_COMPILER_VERSION}/${TUTTI_MPI})
 endif()
 
+# The MPI's modules, and the libraries behind them, for programs that use ours.
+add_library(tutti_mpifort INTERFACE)
+target_include_directories(tutti_mpifort INTERFACE "$<$<COMPILE_LANGUAGE:Fortran>:${TUTTI_MPIFORT_INCLUDES}>")
+target_link_libraries(tutti_mpifort INTERFACE ${TUTTI_MPIFORT_LINK})
+set_target_properties(tutti_mpifort PROPERTIES EXPORT_NAME mpifort)
+
 file(GLOB _fortran CONFIGURE_DEPENDS bindings/fortran/*.c)
 add_library(tutti_fortran SHARED bindings/fortran/tutti.F90 ${_fortran})
 set_source_files_properties(bindings/fortran/tutti.F90 PROPERTIES
@@ -97,7 +103,7 @@ set_target_properties(tutti_fortran PROPERTIES OUTPUT_NAME tutti-fortran EXPORT_
     VERSION ${PROJECT_VERSION} SOVERSION ${TUTTI_SOVERSION} LINKER_LANGUAGE Fortran INSTALL_RPATH "$ORIGIN"
     Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/fortran
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/bindings/fortran/fortran.map)
-target_include_directories(tutti_fortran PRIVATE bindings/fortran ${TUTTI_MPIFORT_INCLUDES}
+target_include_directories(tutti_fortran PRIVATE bindings/fortran
     PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/fortran> $<INSTALL_INTERFACE:${TUTTI_MOD_DIR}>)
 target_compile_definitions(tutti_fortran PRIVATE
     $<$<AND:$<COMPILE_LANGUAGE:Fortran>,$<BOOL:${TUTTI_FORTRAN_HAS_F08}>>:TUTTI_MPI_F08>)
@@ -105,9 +111,4 @@ set(_gnu_fortran $<AND:$<COMPILE_LANGUAGE:Fortran>,$<Fortran_COMPILER_ID:GNU>>)
 target_compile_options(tutti_fortran PRIVATE "$<${_gnu_fortran}:-std=f2018;-Wno-c-binding-type>")
 target_link_options(tutti_fortran PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/bindings/fortran/fortran.map
     -Wl,--no-undefined)
-target_link_libraries(tutti_fortran PRIVATE tutti_flags PUBLIC tutti)
-
-# For programs of this tree: the MPI's modules, and ours.
-add_library(tutti_mpifort INTERFACE)
-target_include_directories(tutti_mpifort INTERFACE ${TUTTI_MPIFORT_INCLUDES})
-target_link_libraries(tutti_mpifort INTERFACE tutti_fortran ${TUTTI_MPIFORT_LINK})
+target_link_libraries(tutti_fortran PRIVATE tutti_flags PUBLIC tutti tutti_mpifort)

@@ -1,4 +1,5 @@
-# What `cmake --install` puts where: libraries, headers, command, manual pages, tutti.pc, TuttiConfig.
+# What `cmake --install` puts where: libraries, headers, command, manual pages, tutti.pc, TuttiConfig; and the Fortran
+# module, by its compiler and MPI, with tutti-fortran.pc and the component fortran.
 # All of it can be moved afterwards: paths inside are relative to the files that hold them.
 
 include(CMakePackageConfigHelpers)
@@ -34,3 +35,14 @@ file(RELATIVE_PATH TUTTI_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 string(REGEX REPLACE "/$" "" TUTTI_PC_PREFIX "${TUTTI_PC_PREFIX}")
 configure_file(cmake/tutti.pc.in tutti.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TUTTI_HAS_FORTRAN)
+    install(TARGETS tutti_fortran tutti_mpifort EXPORT TuttiFortran LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES ${PROJECT_BINARY_DIR}/fortran/tutti.mod DESTINATION ${TUTTI_MOD_DIR})
+    install(EXPORT TuttiFortran NAMESPACE Tutti:: DESTINATION ${_package})
+    list(TRANSFORM TUTTI_MPIFORT_INCLUDES PREPEND -I OUTPUT_VARIABLE _includes)
+    list(JOIN _includes " " TUTTI_PC_MPIFORT_INCLUDES)
+    list(JOIN TUTTI_MPIFORT_LINK " " TUTTI_PC_MPIFORT_LINK)
+    configure_file(cmake/tutti-fortran.pc.in tutti-fortran.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/tutti-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

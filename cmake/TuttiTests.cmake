@@ -257,7 +257,7 @@ function(tutti_fortran_program target room file stem out)
         Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}/${stem}.mods)
     target_compile_options(${target} PRIVATE
         "$<$<Fortran_COMPILER_ID:GNU>:-std=f2018;-Wall;-Wextra;-Wno-compare-reals;-Wno-function-elimination;-Wno-maybe-uninitialized;-fcheck=all,no-array-temps;-g;$<$<BOOL:${TUTTI_WERROR}>:-Werror>>")
-    target_link_libraries(${target} PRIVATE tutti_mpifort)
+    target_link_libraries(${target} PRIVATE tutti_fortran)
     if(room STREQUAL "fortran")
         target_link_libraries(${target} PRIVATE tutti_fortran_checks)
     endif()
@@ -270,7 +270,7 @@ if(TUTTI_HAS_FORTRAN)
         Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fortran/checks.mods)
     target_include_directories(tutti_fortran_checks PUBLIC ${PROJECT_BINARY_DIR}/tests/fortran/checks.mods
         ${PROJECT_SOURCE_DIR}/tests/fortran)
-    target_link_libraries(tutti_fortran_checks PRIVATE tutti_mpifort)
+    target_link_libraries(tutti_fortran_checks PRIVATE tutti_fortran)
     add_dependencies(tests tutti_fortran)
 endif()
 

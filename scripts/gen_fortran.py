@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gen_fortran.py [--check]: writes the bulk of the Fortran module from the public headers.
+"""gen_fortran.py [--check | --names]: writes the bulk of the Fortran module from the public headers.
 
   bindings/fortran/declarations.inc   constants, derived types, handles, interfaces
   bindings/fortran/procedures.inc     functions that return text
@@ -11,7 +11,8 @@ optional ones, then ierr where C returns an error; outputs have lost their _out.
 said: lists know them.  BY_HAND are functions whose shape in C does not carry over: bindings/fortran/tutti.F90 has
 their interfaces.  NOT_THERE are those that Fortran has not, each with the reason.
 
-With --check nothing is written; files that differ are named, and the exit code is 1.
+With --check nothing is written; files that differ are named, and the exit code is 1.  --names lists what the module must
+have: all functions, types and constants.
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
 import re
@@ -635,6 +636,10 @@ def main():
     wrong = list(complain())
     if wrong:
         sys.exit("\n".join(f"gen_fortran.py: {w}" for w in wrong))
+    if "--names" in sys.argv[1:]:
+        names = [f for f in ALL.functions if not not_there(f) and ALL.functions[f].header not in NO_HEADERS]
+        print("\n".join(names + [s.name for s in structs()] + handles() + [n for n, _ in constants()]))
+        return
     made = {HERE / "declarations.inc": declarations(), HERE / "procedures.inc": procedures(),
             HERE / "entries.c": entries(), TOP / "tests/fortran/layout.inc": layout_f(),
             TOP / "tests/fortran/layout.c": layout_c()}

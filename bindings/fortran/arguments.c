@@ -94,10 +94,17 @@ void tutti__f_counts_of(const CFI_cdesc_t *list, tutti__f_counts *out) {
         int16_t small;
         int32_t middle;
         switch (v.type) {
-        case TUTTI_INT8: memcpy(&tiny, at, sizeof tiny), out->value[i] = tiny; break;
-        case TUTTI_INT16: memcpy(&small, at, sizeof small), out->value[i] = small; break;
-        case TUTTI_INT32: memcpy(&middle, at, sizeof middle), out->value[i] = middle; break;
-        default: memcpy(&out->value[i], at, sizeof out->value[i]);
+        case TUTTI_INT8:
+            memcpy(&tiny, at, sizeof tiny), out->value[i] = tiny;
+            break;
+        case TUTTI_INT16:
+            memcpy(&small, at, sizeof small), out->value[i] = small;
+            break;
+        case TUTTI_INT32:
+            memcpy(&middle, at, sizeof middle), out->value[i] = middle;
+            break;
+        default:
+            memcpy(&out->value[i], at, sizeof out->value[i]);
         }
     }
     out->n = (int)v.extent[0];

@@ -23,9 +23,11 @@ static int64_t reach_of(const tutti_section *m, int ndims, int64_t element) {
 
 static int refuse_type(const tutti__f_array *v, const tutti_array_spec *spec) {
     if (tutti__f_holds(v, spec->type, spec->element_size)) return 0;
-    tutti__f_refuse(TUTTI_ERR_ARG, "the array in memory is of %s (%lld bytes), that of the file of %s (%lld bytes)",
-                    tutti_type_name((tutti_type)v->type), (long long)v->element,
-                    tutti_type_name(spec->type), (long long)spec->element_size);
+    tutti__f_refuse(
+        TUTTI_ERR_ARG,
+        "the array in memory is of %s (%lld bytes), that of the file of %s (%lld bytes)",
+        tutti_type_name((tutti_type)v->type), (long long)v->element, tutti_type_name(spec->type),
+        (long long)spec->element_size);
     return 1;
 }
 

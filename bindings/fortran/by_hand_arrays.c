@@ -19,10 +19,10 @@ int64_t tutti__f_element(const tutti_array *a, const tutti__f_array *v) {
 /* ---- tiles */
 
 TUTTI_API void tutti_f_tiles_begin(tutti__f_handle *t, tutti_off budget,
-                                   const tutti__f_array_handle *from, const tutti__f_array_handle *to,
-                                   const tutti_slice *of, const CFI_cdesc_t *tile,
-                                   const CFI_cdesc_t *halo, const int *order, const int *sequential,
-                                   int *ierr) {
+                                   const tutti__f_array_handle *from,
+                                   const tutti__f_array_handle *to, const tutti_slice *of,
+                                   const CFI_cdesc_t *tile, const CFI_cdesc_t *halo,
+                                   const int *order, const int *sequential, int *ierr) {
     const tutti__f_array_handle *first = from ? from : to;
     tutti_tiles_spec spec = {.budget = budget, .of = of};
     tutti_array_spec array = {.order = TUTTI_COL_MAJOR};
@@ -88,7 +88,8 @@ static void *items_of(const tutti__f_replicas *r, const CFI_cdesc_t *buf, tutti_
     return base;
 }
 
-TUTTI_API void tutti_f_replicas_check(const tutti__f_replicas *r, const CFI_cdesc_t *buf, int *ierr) {
+TUTTI_API void tutti_f_replicas_check(const tutti__f_replicas *r, const CFI_cdesc_t *buf,
+                                      int *ierr) {
     tutti_replicas *use = NULL;
     void *base = items_of(r, buf, &use);
     const tutti_err err = tutti_replicas_check(r->p, use ? base : NULL); /* needs its ranks */
@@ -108,7 +109,8 @@ TUTTI_API void tutti_f_replicas_write(const tutti__f_handle *f, tutti_off offset
 }
 
 TUTTI_API void tutti_f_replicas_read(const tutti__f_handle *f, tutti_off offset,
-                                     const tutti__f_replicas *r, const CFI_cdesc_t *buf, int *ierr) {
+                                     const tutti__f_replicas *r, const CFI_cdesc_t *buf,
+                                     int *ierr) {
     tutti_replicas *use = NULL;
     void *base = items_of(r, buf, &use);
     const tutti_err err = tutti_replicas_read(f->p, offset, use, base);
@@ -147,7 +149,8 @@ TUTTI_API void tutti_f_mesh_make(const int *comm, const CFI_cdesc_t *coordinates
                             .start = elements > 0 ? begins : &none,
                             .node = tutti__f_list(node)};
     int fits = coordinates->dim[0].extent == 3 || nodes == 0;
-    fits = fits && tutti__f_fits(tag, nodes) && tutti__f_fits(physical, elements) && tutti__f_fits(entity, elements);
+    fits = fits && tutti__f_fits(tag, nodes) && tutti__f_fits(physical, elements) &&
+           tutti__f_fits(entity, elements);
     fits = fits && (elements == 0 || (tutti__f_length(start) > elements && begins[0] == 0 &&
                                       begins[elements] <= tutti__f_length(node)));
     if (!fits) mine.nodes = -1; /* lists that do not fit together: refused, on all ranks */
@@ -162,7 +165,8 @@ TUTTI_API void tutti_f_mesh_view_get(const tutti__f_handle *m, tutti_mesh_view *
     tutti__f_end(tutti_mesh_view_get(m->p, out), ierr);
 }
 
-TUTTI_API void tutti_f_mesh_part_get(const tutti__f_handle *p, tutti_mesh_part_view *out, int *ierr) {
+TUTTI_API void tutti_f_mesh_part_get(const tutti__f_handle *p, tutti_mesh_part_view *out,
+                                     int *ierr) {
     memset(out, 0, sizeof *out);
     tutti__f_end(tutti_mesh_part_get(p->p, out), ierr);
 }

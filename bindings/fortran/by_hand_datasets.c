@@ -49,7 +49,8 @@ TUTTI_API void tutti_f_dataset_resize(const tutti__f_handle *d, const CFI_cdesc_
 }
 
 TUTTI_API void tutti_f_dataset_shape(const tutti__f_handle *d, const CFI_cdesc_t *space,
-                                     tutti_count segment, int *ndims, tutti_count *shape, int *ierr) {
+                                     tutti_count segment, int *ndims, tutti_count *shape,
+                                     int *ierr) {
     char *c_space = tutti__f_text(space);
     *ndims = 0;
     const tutti_err err = tutti_dataset_shape(d->p, c_space, segment, ndims, shape);
@@ -83,17 +84,17 @@ TUTTI_API void tutti_f_dataset_variable(const tutti__f_handle *d, const CFI_cdes
                                         const double *fill, const int *compress, int *ierr) {
     char *c_name = tutti__f_text(name), *c_space = tutti__f_text(space);
     char *c_units = tutti__f_text(units), *c_long_name = tutti__f_text(long_name);
-    const tutti_variable_spec spec = {
-        .space = c_space,
-        .item = (tutti_item)(item ? *item : TUTTI_SCALAR),
-        .components = components ? *components : 0,
-        .type = (tutti_type)type,
-        .layout = (tutti_layout)(layout ? *layout : TUTTI_GLOBAL),
-        .order = (tutti_byte_order)(order ? *order : TUTTI_NATIVE_ENDIAN),
-        .units = c_units,
-        .long_name = c_long_name,
-        .fill = fill ? *fill : 0,
-        .compress = compress ? *compress : 0};
+    const tutti_variable_spec spec = {.space = c_space,
+                                      .item = (tutti_item)(item ? *item : TUTTI_SCALAR),
+                                      .components = components ? *components : 0,
+                                      .type = (tutti_type)type,
+                                      .layout = (tutti_layout)(layout ? *layout : TUTTI_GLOBAL),
+                                      .order =
+                                          (tutti_byte_order)(order ? *order : TUTTI_NATIVE_ENDIAN),
+                                      .units = c_units,
+                                      .long_name = c_long_name,
+                                      .fill = fill ? *fill : 0,
+                                      .compress = compress ? *compress : 0};
     const tutti_err err = tutti_dataset_variable(d->p, c_name, &spec);
     free(c_name);
     free(c_space);
@@ -130,11 +131,13 @@ static void item_take(item *t, const CFI_cdesc_t *variable, const tutti__f_handl
     t->type = type ? *type : t->array.type;
 }
 
-TUTTI_API void tutti_f_item_make(item *t, const CFI_cdesc_t *variable, const tutti__f_handle *entries,
-                                 const CFI_cdesc_t *buf, const int *type, int *ierr) {
+TUTTI_API void tutti_f_item_make(item *t, const CFI_cdesc_t *variable,
+                                 const tutti__f_handle *entries, const CFI_cdesc_t *buf,
+                                 const int *type, int *ierr) {
     item_take(t, variable, entries, buf, type);
-    tutti__f_end(t->variable[0] ? TUTTI_OK
-                                : tutti__f_error(TUTTI_ERR_ARG, "no name of a variable, or too long a one"),
+    tutti__f_end(t->variable[0]
+                     ? TUTTI_OK
+                     : tutti__f_error(TUTTI_ERR_ARG, "no name of a variable, or too long a one"),
                  ierr);
 }
 
@@ -174,7 +177,8 @@ static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count time
 }
 
 /* Items as C has them. */
-static tutti_put *puts_of(const tutti_dataset *d, const CFI_cdesc_t *items, const item *one, int n) {
+static tutti_put *puts_of(const tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
+                          int n) {
     tutti_put *puts = calloc((size_t)n + 1, sizeof *puts);
     for (int i = 0; puts && i < n; i++) {
         const item *t = one ? one : item_at(items, i);
@@ -184,7 +188,8 @@ static tutti_put *puts_of(const tutti_dataset *d, const CFI_cdesc_t *items, cons
     return puts;
 }
 
-static tutti_get *gets_of(const tutti_dataset *d, const CFI_cdesc_t *items, const item *one, int n) {
+static tutti_get *gets_of(const tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
+                          int n) {
     tutti_get *gets = calloc((size_t)n + 1, sizeof *gets);
     for (int i = 0; gets && i < n; i++) {
         const item *t = one ? one : item_at(items, i);
@@ -195,7 +200,8 @@ static tutti_get *gets_of(const tutti_dataset *d, const CFI_cdesc_t *items, cons
 }
 
 /* All four: of a list, or of one variable; waiting, or with a request. */
-static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one, tutti__f_handle *r) {
+static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
+                     tutti__f_handle *r) {
     const int n = one ? 1 : (int)tutti__f_length(items);
     tutti_put *puts = puts_of(d, items, one, n);
     tutti_request *made = NULL;
@@ -208,8 +214,8 @@ static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one
     return err;
 }
 
-static tutti_err get(tutti_dataset *d, tutti_count segment, const CFI_cdesc_t *items, const item *one,
-                     tutti__f_handle *r) {
+static tutti_err get(tutti_dataset *d, tutti_count segment, const CFI_cdesc_t *items,
+                     const item *one, tutti__f_handle *r) {
     const int n = one ? 1 : (int)tutti__f_length(items);
     tutti_get *gets = gets_of(d, items, one, n);
     tutti_request *made = NULL;
@@ -222,7 +228,8 @@ static tutti_err get(tutti_dataset *d, tutti_count segment, const CFI_cdesc_t *i
     return err;
 }
 
-TUTTI_API void tutti_f_dataset_put_all(const tutti__f_handle *d, const CFI_cdesc_t *puts, int *ierr) {
+TUTTI_API void tutti_f_dataset_put_all(const tutti__f_handle *d, const CFI_cdesc_t *puts,
+                                       int *ierr) {
     tutti__f_end(put(d->p, puts, NULL, NULL), ierr);
 }
 
@@ -253,7 +260,8 @@ TUTTI_API void tutti_f_dataset_get_all(const tutti__f_handle *d, tutti_count seg
 }
 
 TUTTI_API void tutti_f_dataset_get_start_all(const tutti__f_handle *d, tutti_count segment,
-                                             const CFI_cdesc_t *gets, tutti__f_handle *r, int *ierr) {
+                                             const CFI_cdesc_t *gets, tutti__f_handle *r,
+                                             int *ierr) {
     tutti__f_end(get(d->p, segment, gets, NULL, r), ierr);
 }
 
@@ -266,9 +274,9 @@ TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment
 }
 
 TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count segment,
-                                         const CFI_cdesc_t *variable, const tutti__f_handle *entries,
-                                         const CFI_cdesc_t *buf, tutti__f_handle *r,
-                                         const int *type, int *ierr) {
+                                         const CFI_cdesc_t *variable,
+                                         const tutti__f_handle *entries, const CFI_cdesc_t *buf,
+                                         tutti__f_handle *r, const int *type, int *ierr) {
     item t;
     item_take(&t, variable, entries, buf, type);
     tutti__f_end(get(d->p, segment, NULL, &t, r), ierr);
@@ -377,11 +385,13 @@ static tutti_decomposition_kind kind_of(const void *slice, const void *index, co
     return ids ? TUTTI_BY_VALUE : TUTTI_AS_THEY_LIE;
 }
 
-TUTTI_API void tutti_f_decomposition_create(
-    const tutti__f_handle *d, const CFI_cdesc_t *space, tutti__f_handle *out,
-    const tutti_slice *slice, const CFI_cdesc_t *index, const CFI_cdesc_t *ids,
-    const tutti_count *n, const CFI_cdesc_t *own, const CFI_cdesc_t *memory, const int *whole,
-    const tutti_replicas_choice *choice, const tutti_count *segment, int *ierr) {
+TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_cdesc_t *space,
+                                            tutti__f_handle *out, const tutti_slice *slice,
+                                            const CFI_cdesc_t *index, const CFI_cdesc_t *ids,
+                                            const tutti_count *n, const CFI_cdesc_t *own,
+                                            const CFI_cdesc_t *memory, const int *whole,
+                                            const tutti_replicas_choice *choice,
+                                            const tutti_count *segment, int *ierr) {
     char *c_space = tutti__f_text(space);
     tutti_decomposition *made = NULL;
     const tutti_count at = segment ? *segment : -1;
@@ -394,7 +404,8 @@ TUTTI_API void tutti_f_decomposition_create(
                                      .whole = whole ? *whole : 0};
     if (choice) spec.choice = *choice;
     if (index || ids) spec.n = tutti__f_length(index ? index : ids);
-    if (!tutti__f_fits(ids, spec.n) || !tutti__f_fits(own, spec.n) || !tutti__f_fits(memory, spec.n))
+    if (!tutti__f_fits(ids, spec.n) || !tutti__f_fits(own, spec.n) ||
+        !tutti__f_fits(memory, spec.n))
         spec.n = -1; /* lists of different lengths: refused, on all ranks */
     if (slice) {
         tutti_count shape[TUTTI_MAX_DIMS];

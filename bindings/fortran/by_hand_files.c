@@ -42,8 +42,9 @@ static tutti_err pack_begin(const tutti__f_handle *a, const CFI_cdesc_t *user, t
     return err;
 }
 
-TUTTI_API void tutti_f_access_pack(const tutti__f_handle *a, const CFI_cdesc_t *user, tutti_off from,
-                                   tutti_off to, const CFI_cdesc_t *packed, int *ierr) {
+TUTTI_API void tutti_f_access_pack(const tutti__f_handle *a, const CFI_cdesc_t *user,
+                                   tutti_off from, tutti_off to, const CFI_cdesc_t *packed,
+                                   int *ierr) {
     const tutti__f_array v = tutti__f_array_of(packed);
     tutti__f_memory m;
     const tutti_err err = pack_begin(a, user, from, to, &v, &m);
@@ -155,7 +156,8 @@ TUTTI_API void tutti_f_part_make(part *out, const tutti__f_handle *a, const CFI_
     if (file_type) {
         out->convert.file_type = (tutti_type)*file_type;
         out->convert.memory_type = (tutti_type)out->array.type;
-        out->convert.file_order = (tutti_byte_order)(file_order ? *file_order : TUTTI_NATIVE_ENDIAN);
+        out->convert.file_order =
+            (tutti_byte_order)(file_order ? *file_order : TUTTI_NATIVE_ENDIAN);
         out->convert.ieee = ieee ? *ieee : 0;
         if (tutti__f_holds(&out->array, (tutti_type)*file_type, 0) && *file_type != TUTTI_BYTES)
             out->convert.memory_type = (tutti_type)*file_type; /* unsigned ones */
@@ -188,8 +190,10 @@ static void part_take(batch *b, int i, const part *from) {
     tutti_access_memory_bounds(from->access, &lo, &hi);
     const int64_t bytes = v->element > 0 ? v->bytes / v->element * element : 0;
     if (lo < 0 || (v->bytes >= 0 && hi > bytes)) {
-        tutti__f_refuse(TUTTI_ERR_ARG, "part %d: the array has %lld bytes, and the access goes from %lld to %lld of them",
-                        i + 1, (long long)bytes, (long long)lo, (long long)hi);
+        tutti__f_refuse(
+            TUTTI_ERR_ARG,
+            "part %d: the array has %lld bytes, and the access goes from %lld to %lld of them",
+            i + 1, (long long)bytes, (long long)lo, (long long)hi);
         b->part[i].access = NULL;
     } else if (!v->contiguous) {
         const tutti_err err = tutti__f_compose(from->access, v, element, &b->made[i]);
@@ -221,34 +225,34 @@ static void parts_end(batch *b, tutti_err err, int *ierr) {
 }
 
 /* The same shape four times: blocking and of one rank alone; begun; started; planned. */
-#define BLOCKING(name)                                                                   \
-    TUTTI_API void tutti_f_##name(const tutti__f_handle *f, const CFI_cdesc_t *parts,    \
-                                  tutti_off *count, int *ierr) {                         \
-        batch b = parts_begin(parts);                                                    \
-        parts_end(&b, tutti_##name(f->p, b.n, b.part, count), ierr);                     \
+#define BLOCKING(name)                                                                \
+    TUTTI_API void tutti_f_##name(const tutti__f_handle *f, const CFI_cdesc_t *parts, \
+                                  tutti_off *count, int *ierr) {                      \
+        batch b = parts_begin(parts);                                                 \
+        parts_end(&b, tutti_##name(f->p, b.n, b.part, count), ierr);                  \
     }
 #define BEGUN(name)                                                                                \
     TUTTI_API void tutti_f_##name(const tutti__f_handle *f, const CFI_cdesc_t *parts, int *ierr) { \
         batch b = parts_begin(parts);                                                              \
         parts_end(&b, tutti_##name(f->p, b.n, b.part), ierr);                                      \
     }
-#define STARTED(name)                                                                    \
-    TUTTI_API void tutti_f_##name(const tutti__f_handle *f, const CFI_cdesc_t *parts,    \
-                                  tutti__f_handle *r, int *ierr) {                       \
-        batch b = parts_begin(parts);                                                    \
-        tutti_request *made = NULL;                                                      \
-        const tutti_err err = tutti_##name(f->p, b.n, b.part, &made);                    \
-        r->p = made;                                                                     \
-        parts_end(&b, err, ierr);                                                        \
+#define STARTED(name)                                                                 \
+    TUTTI_API void tutti_f_##name(const tutti__f_handle *f, const CFI_cdesc_t *parts, \
+                                  tutti__f_handle *r, int *ierr) {                    \
+        batch b = parts_begin(parts);                                                 \
+        tutti_request *made = NULL;                                                   \
+        const tutti_err err = tutti_##name(f->p, b.n, b.part, &made);                 \
+        r->p = made;                                                                  \
+        parts_end(&b, err, ierr);                                                     \
     }
-#define PLANNED(name)                                                                    \
-    TUTTI_API void tutti_f_##name(const tutti__f_handle *f, const CFI_cdesc_t *parts,    \
-                                  tutti__f_plan *p, int *ierr) {                         \
-        batch b = parts_begin(parts);                                                    \
-        tutti_plan *made = NULL;                                                         \
-        const tutti_err err = tutti_##name(f->p, b.n, b.part, &made);                    \
-        *p = (tutti__f_plan){made, OF_PARTS, b.layout};                                  \
-        parts_end(&b, err, ierr);                                                        \
+#define PLANNED(name)                                                                 \
+    TUTTI_API void tutti_f_##name(const tutti__f_handle *f, const CFI_cdesc_t *parts, \
+                                  tutti__f_plan *p, int *ierr) {                      \
+        batch b = parts_begin(parts);                                                 \
+        tutti_plan *made = NULL;                                                      \
+        const tutti_err err = tutti_##name(f->p, b.n, b.part, &made);                 \
+        *p = (tutti__f_plan){made, OF_PARTS, b.layout};                               \
+        parts_end(&b, err, ierr);                                                     \
     }
 BLOCKING(file_write_parts)
 BLOCKING(file_read_parts)
@@ -271,7 +275,8 @@ TUTTI_API void tutti_f_plan_run_parts(const tutti__f_plan *p, const CFI_cdesc_t 
                                       const tutti_off *displacement, tutti_off *count, int *ierr) {
     batch b = parts_begin(parts);
     void **bufs = run_buffers(p, &b);
-    parts_end(&b, tutti_plan_run_parts(p->p, b.n, bufs, displacement ? *displacement : 0, count), ierr);
+    parts_end(&b, tutti_plan_run_parts(p->p, b.n, bufs, displacement ? *displacement : 0, count),
+              ierr);
 }
 
 TUTTI_API void tutti_f_plan_start_parts(const tutti__f_plan *p, const CFI_cdesc_t *parts,

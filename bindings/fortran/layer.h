@@ -67,7 +67,7 @@ int tutti__f_fits(const CFI_cdesc_t *list, int64_t need);
 
 /* A few numbers, integers of any kind: a shape, a position. */
 typedef struct tutti__f_counts {
-    int n;            /* 0: no such list, or none of integers */
+    int n;             /* 0: no such list, or none of integers */
     tutti_count *list; /* NULL, or `value` */
     tutti_count value[TUTTI_MAX_DIMS];
 } tutti__f_counts;

@@ -59,7 +59,8 @@ int tutti__f_holds(const tutti__f_array *v, tutti_type type, tutti_off element_s
     if (v->type == (int32_t)type) return 1;
     const int integer = v->type >= TUTTI_INT8 && v->type <= TUTTI_INT64;
     const int unsigned_one = type >= TUTTI_UINT8 && type <= TUTTI_UINT64;
-    return integer && (unsigned_one || type == TUTTI_FLOAT16) && v->element == tutti_type_size(type);
+    return integer && (unsigned_one || type == TUTTI_FLOAT16) &&
+           v->element == tutti_type_size(type);
 }
 
 int64_t tutti__f_layout(const tutti__f_array *v) {
@@ -100,8 +101,9 @@ static tutti_err long_dims(const tutti__f_array *v, int64_t element, int64_t *ex
     for (int d = 0; d < v->rank; d++) {
         if (v->extent[d] == 1) continue;
         if (v->element != element && v->step[d] % v->element != 0)
-            return tutti__f_error(TUTTI_ERR_UNSUPPORTED,
-                                  "the elements of the array are not a whole number of elements apart");
+            return tutti__f_error(
+                TUTTI_ERR_UNSUPPORTED,
+                "the elements of the array are not a whole number of elements apart");
         extent[n] = v->extent[d];
         step[n++] = v->element == element ? v->step[d] : v->step[d] / v->element * element;
     }
@@ -200,7 +202,8 @@ static int add(pieces *p, tutti_off file, tutti_off memory, tutti_off length) {
 }
 
 /* Where byte `at` of the elements in their order is. */
-static int64_t place_of(int n, const int64_t *extent, const int64_t *step, int64_t element, int64_t at) {
+static int64_t place_of(int n, const int64_t *extent, const int64_t *step, int64_t element,
+                        int64_t at) {
     int64_t place = at % element, i = at / element;
     for (int d = 0; d < n; d++) {
         place += i % extent[d] * step[d];
@@ -226,8 +229,7 @@ static tutti_err join_pieces(const tutti_access *a, const tutti__f_array *v, int
             if (!add(&all, piece.file + done, place_of(n, extent, step, element, at), part))
                 err = tutti__f_error(TUTTI_ERR_NOMEM, "no memory for the description of an array");
         }
-    if (err == TUTTI_OK)
-        err = tutti_access_pieces(all.n, all.file, all.memory, all.length, out);
+    if (err == TUTTI_OK) err = tutti_access_pieces(all.n, all.file, all.memory, all.length, out);
     tutti_access_iter_free(&it);
     free(all.file);
     free(all.memory);
@@ -241,7 +243,8 @@ tutti_err tutti__f_compose(const tutti_access *a, const tutti__f_array *v, int64
     if (tutti_access_repeated(a) > 0)
         return tutti__f_error(TUTTI_ERR_UNSUPPORTED, "bytes of the file are named several times, "
                                                      "and the array is not contiguous");
-    if (tutti__f_section(v, element, &s) == TUTTI_OK && is_packed(a)) return join_section(a, &s, out);
+    if (tutti__f_section(v, element, &s) == TUTTI_OK && is_packed(a))
+        return join_section(a, &s, out);
     return join_pieces(a, v, element, out);
 }
 
@@ -252,7 +255,8 @@ tutti__f_memory tutti__f_memory_begin(const tutti_access *a, const CFI_cdesc_t *
     if (!a) return m;
     tutti_access_memory_bounds(a, &lo, &hi);
     if (lo < 0 || (v.bytes >= 0 && hi > v.bytes)) {
-        tutti__f_refuse(TUTTI_ERR_ARG, "the array has %lld bytes, and the access goes from %lld to %lld of them",
+        tutti__f_refuse(TUTTI_ERR_ARG,
+                        "the array has %lld bytes, and the access goes from %lld to %lld of them",
                         (long long)v.bytes, (long long)lo, (long long)hi);
         m.access = NULL;
     } else if (!v.contiguous) {
