@@ -7,7 +7,7 @@ REPORT = build/tutti-bench.html
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
 
-.PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format man install uninstall dist html abi budget clean help
+.PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format man fortran install uninstall dist html abi budget clean help
 .NOTPARALLEL:
 
 all: ## build the library and the command (MPI=openmpi|mpich)
@@ -73,6 +73,9 @@ man: ## write the manual pages anew from the table of options and from the publi
 	@scripts/build.sh openmpi gen_options_man
 	@build/openmpi/gen_options_man > docs/man/tutti-options.7
 	@python3 scripts/gen_api_man.py
+
+fortran: ## write the generated parts of the Fortran module anew from the public headers
+	@python3 scripts/gen_fortran.py
 
 install: ## into PREFIX, for MPI=openmpi|mpich
 	@scripts/packages.sh run $(if $(filter mpich,$(MPI)),test)

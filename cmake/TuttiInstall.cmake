@@ -6,6 +6,7 @@
 #   bin/tutti.MPI            the command; bin/tutti is that of the MPI installed last (or an alternative)
 #   lib/pkgconfig/           tutti-MPI.pc; tutti.pc likewise
 #   lib/cmake/Tutti/         TuttiConfig.cmake, which chooses among the TuttiTargets-MPI.cmake that are there
+#   lib/fortran/             tutti.mod, by compiler and MPI; lib/libtutti-fortran_MPI.so, tutti-fortran-MPI.pc
 #   include/tutti, share/    the same for both
 #
 # All of it can be moved afterwards: paths inside are relative to the files that hold them.
@@ -54,6 +55,17 @@ string(REGEX REPLACE "/$" "" TUTTI_PC_PREFIX "${TUTTI_PC_PREFIX}")
 configure_file(cmake/tutti.pc.in tutti-${TUTTI_MPI}.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tutti-${TUTTI_MPI}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+if(TUTTI_HAS_FORTRAN)
+    install(TARGETS tutti_fortran tutti_mpifort EXPORT TuttiFortran LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES ${PROJECT_BINARY_DIR}/fortran/tutti.mod DESTINATION ${TUTTI_MOD_DIR})
+    install(EXPORT TuttiFortran NAMESPACE Tutti:: DESTINATION ${_package} FILE TuttiFortran-${TUTTI_MPI}.cmake)
+    list(TRANSFORM TUTTI_MPIFORT_INCLUDES PREPEND -I OUTPUT_VARIABLE _includes)
+    list(JOIN _includes " " TUTTI_PC_MPIFORT_INCLUDES)
+    list(JOIN TUTTI_MPIFORT_LINK " " TUTTI_PC_MPIFORT_LINK)
+    configure_file(cmake/tutti-fortran.pc.in tutti-fortran-${TUTTI_MPI}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/tutti-fortran-${TUTTI_MPI}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
 # Links, then the list of all that was installed.
 file(RELATIVE_PATH _command /p/${CMAKE_INSTALL_BINDIR} /p/${_own}/tutti)
 set(_links "${CMAKE_INSTALL_BINDIR}/tutti.${TUTTI_MPI}>${_command}")
@@ -62,6 +74,10 @@ if(TUTTI_PLAIN_NAMES)
         "${CMAKE_INSTALL_LIBDIR}/libtutti.so>libtutti_${TUTTI_MPI}.so"
         "${CMAKE_INSTALL_LIBDIR}/libtutti-mpiio.so>tutti/${TUTTI_MPI}/libtutti-mpiio.so"
         "${CMAKE_INSTALL_LIBDIR}/pkgconfig/tutti.pc>tutti-${TUTTI_MPI}.pc")
+endif()
+if(TUTTI_PLAIN_NAMES AND TUTTI_HAS_FORTRAN)
+    list(APPEND _links "${CMAKE_INSTALL_LIBDIR}/libtutti-fortran.so>libtutti-fortran_${TUTTI_MPI}.so"
+        "${CMAKE_INSTALL_LIBDIR}/pkgconfig/tutti-fortran.pc>tutti-fortran-${TUTTI_MPI}.pc")
 endif()
 configure_file(cmake/links.cmake.in links.cmake @ONLY)
 install(SCRIPT ${PROJECT_BINARY_DIR}/links.cmake)

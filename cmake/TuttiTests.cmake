@@ -1,4 +1,4 @@
-# Tests are found by scanning: tests/<room>/t[0-9]*.c and t[0-9]*.sh whose first lines hold
+# Tests are found by scanning: tests/<room>/t[0-9]*.c, t[0-9]*.f90 and t[0-9]*.sh whose first lines hold
 #
 #   TEST ranks=1,2,5 timeout=60 [own=1] [tier=full] [labels=a,b] [args=x,y]
 #        [builds=openmpi,mpich] [tsan=1] [cores=0|1|2] [preload=mpiio|none]
@@ -20,6 +20,9 @@
 # (the build asan links it instead, before the MPI: the sanitizer wants to be the first library).
 # preload=none: linked likewise, but run as it is.  Scripts find $TUTTI_BUILD_DIR/libtutti-mpiio.so themselves,
 # and put it on the ranks by scripts/preload.sh.
+#
+# Those in Fortran have programs of their own, with the module of tests/fortran/checks.f90, and run in the builds openmpi
+# and mpich; where there is no compiler for them they are skipped, and say what to install.
 #
 #   TUTTI_BUILD_NAME   first part of the names: openmpi, mpich, asan, tsan
 #   TUTTI_RANKS        numbers of ranks that this build runs (empty: what the test says)
@@ -248,6 +251,35 @@ const together_test together_tests[] = {
     endforeach()
 endfunction()
 
+# A test or an example in Fortran: its program, or where there is no compiler the words that say so.
+function(tutti_fortran_program target room file stem out)
+    if(NOT TUTTI_HAS_FORTRAN)
+        set(${out} sh -c "echo '${TUTTI_FORTRAN_MISSING}'\; exit 77" PARENT_SCOPE)
+        return()
+    endif()
+    add_executable(${target} EXCLUDE_FROM_ALL ${file})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${stem} LINKER_LANGUAGE Fortran
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}
+        Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}/${stem}.mods)
+    target_compile_options(${target} PRIVATE
+        "$<$<Fortran_COMPILER_ID:GNU>:-std=f2018;-Wall;-Wextra;-Wno-compare-reals;-Wno-function-elimination;-Wno-maybe-uninitialized;-fcheck=all,no-array-temps;-g;$<$<BOOL:${TUTTI_WERROR}>:-Werror>>")
+    target_link_libraries(${target} PRIVATE tutti_fortran)
+    if(room STREQUAL "fortran")
+        target_link_libraries(${target} PRIVATE tutti_fortran_checks)
+    endif()
+    add_dependencies(tests ${target})
+    set(${out} $<TARGET_FILE:${target}> PARENT_SCOPE)
+endfunction()
+if(TUTTI_HAS_FORTRAN)
+    add_library(tutti_fortran_checks STATIC EXCLUDE_FROM_ALL tests/fortran/checks.f90 tests/fortran/layout.c)
+    set_target_properties(tutti_fortran_checks PROPERTIES
+        Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fortran/checks.mods)
+    target_include_directories(tutti_fortran_checks PUBLIC ${PROJECT_BINARY_DIR}/tests/fortran/checks.mods
+        ${PROJECT_SOURCE_DIR}/tests/fortran)
+    target_link_libraries(tutti_fortran_checks PRIVATE tutti_fortran)
+    add_dependencies(tests tutti_fortran)
+endif()
+
 # Reads the TEST line of `file`; makes its executable and its tests.
 function(tutti_scan_test file room default)
     get_filename_component(_stem ${file} NAME_WE)
@@ -275,6 +307,8 @@ function(tutti_scan_test file room default)
     tutti_test_value("${_line}" own "" _own)
     if(_kind STREQUAL ".sh" AND NOT _builds)
         set(_builds openmpi)
+    elseif(_kind STREQUAL ".f90" AND NOT _builds)
+        set(_builds openmpi mpich)
     endif()
     tutti_test_ranks("${_asked}" "${_builds}" "${_tsan}" _ranks)
     if(NOT _ranks AND NOT "${_ranks}" STREQUAL "0")
@@ -292,6 +326,8 @@ function(tutti_scan_test file room default)
     set(_target ${room}.${_stem})
     if(_kind STREQUAL ".sh")
         set(_command sh ${file})
+    elseif(_kind STREQUAL ".f90")
+        tutti_fortran_program(${_target} ${room} ${file} ${_stem} _command)
     elseif(_own OR "0" IN_LIST _ranks)
         tutti_own_program(${_target} ${room} "${_preload}" ${file} ${_stem})
         tutti_test_command(${_target} "${_preload}" _command)
@@ -306,16 +342,19 @@ function(tutti_scan_test file room default)
             set_property(TARGET ${_together} APPEND PROPERTY TUTTI_NAMES_${_n} ${_stem}:${_timeout})
         endforeach()
     endif()
+    if(_kind STREQUAL ".f90" AND NOT TUTTI_HAS_FORTRAN)
+        set(_ranks 0)
+    endif()
     foreach(_n IN LISTS _ranks)
         tutti_add_test(${room} ${_stem} ${_n} ${_timeout} ${_cores} "${_labels}" ${_command})
-        if(NOT _kind STREQUAL ".sh" AND NOT _preload AND NOT room STREQUAL "examples")
+        if(_kind STREQUAL ".c" AND NOT _preload AND NOT room STREQUAL "examples")
             set_property(TEST ${TUTTI_BUILD_NAME}.${room}.${_stem}.n${_n} APPEND PROPERTY ENVIRONMENT TUTTI_TEST_COUNTS=1)
         endif()
     endforeach()
 endfunction()
 
 string(REPLACE ";" "|" TUTTI_RANKS_REGEX "${TUTTI_RANKS}")
-file(GLOB _tests CONFIGURE_DEPENDS tests/*/t[0-9]*.c tests/*/t[0-9]*.sh)
+file(GLOB _tests CONFIGURE_DEPENDS tests/*/t[0-9]*.c tests/*/t[0-9]*.f90 tests/*/t[0-9]*.sh)
 foreach(_file IN LISTS _tests)
     get_filename_component(_room ${_file} DIRECTORY)
     get_filename_component(_room ${_room} NAME)
@@ -326,6 +365,10 @@ endforeach()
 file(GLOB _examples CONFIGURE_DEPENDS examples/*.c examples/apps/*.c)
 foreach(_file IN LISTS _examples)
     tutti_scan_test(${_file} examples " TEST ranks=1,4 timeout=60")
+endforeach()
+file(GLOB _examples CONFIGURE_DEPENDS examples/fortran/*.f90)
+foreach(_file IN LISTS _examples)
+    tutti_scan_test(${_file} examples.fortran " TEST ranks=4 timeout=60")
 endforeach()
 get_property(_programs GLOBAL PROPERTY TUTTI_TOGETHER)
 foreach(_program IN LISTS _programs)

@@ -26,6 +26,11 @@ static tutti_err open_tuned(const char *path, tutti_file **f_out) {
                            f_out);
 }
 
+/* What a binding of another language does: the communicator comes as Fortran's integer. */
+static tutti_err open_on_handle(int handle, const char *path, tutti_file **f_out) {
+    return tutti_file_open(tutti_comm_f2c(handle), path, TUTTI_READ, NULL, f_out);
+}
+
 /* Open an old file if there is one.  The code is the same on all ranks, so all go the same way. */
 static tutti_err open_old(const char *path, tutti_file **f_out) {
     int rank;
@@ -126,7 +131,7 @@ int main(int argc, char **argv) {
     if (!err) err = open_tuned(path, &f);
     if (!err) err = write_watched(f, a, state);
     if (!err) err = write_and_compute(f, a, state, next);
-    if (!err) err = open_old(path, &old);
+    if (!err) err = open_on_handle((int)MPI_Comm_c2f(MPI_COMM_WORLD), path, &old);
     if (!err) err = tutti_file_read(old, a, next, &count);
     for (int i = 0; i < CELLS && !err; i++) wrong += next[i] != state[i];
     if (!err) wrong += count != tutti_access_bytes(a);

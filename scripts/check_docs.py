@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ("include", "src", "mpiio", "cli", "examples", "tests", "scripts", "cmake", "bench", "docs")
+ROOMS = ("include", "src", "bindings", "mpiio", "cli", "examples", "tests", "scripts", "cmake", "bench", "docs")
 # names that only show how names are made
 PATTERNS = {"tutti_object_verb", "tutti__object_verb"}
 
@@ -36,6 +36,7 @@ SOURCES += (TOP / "CMakeLists.txt").read_text() + (TOP / "Makefile").read_text()
 FILES = [str(p.relative_to(TOP)) for room in ROOMS for p in (TOP / room).rglob("*")] + [
     p.name for p in TOP.iterdir()]
 PUBLIC = set(re.findall(r"\btutti_\w+", re.sub(r"/\*.*?\*/", "", HEADERS, flags=re.S)))
+PUBLIC |= set(re.findall(r"Fortran's own: (\w+)", (TOP / "bindings/fortran/tutti.F90").read_text(encoding="utf-8")))
 PAGES = {p.stem for p in (TOP / "docs/man").glob("tutti*.[137]")}
 MARKS = set(re.findall(r"\bTUTTI_\w+", SOURCES))
 ERRORS = {"TUTTI_" + n for n in re.findall(r"X\((ERR_\w+),", HEADERS)}

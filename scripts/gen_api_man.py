@@ -111,6 +111,8 @@ PAGES = [
          ("examples/manual.c", "write_watched"), also=WATCH, see=("tutti_transfer", "tutti_plan")),
     Page("tutti_types", "integer types and the version", "types.h",
          ("examples/manual.c", "version_fits")),
+    Page("tutti_fortran", "MPI's handles as Fortran and other languages have them", "fortran.h",
+         ("examples/manual.c", "open_on_handle"), see=("tutti_file",)),
     Page("tutti_backend", "for authors of stores", "backend.h", ("src/store/store_null.c", None),
          see=("tutti_options", "tutti_stats")),
 ]
@@ -533,4 +535,5 @@ def main():
             (OUT / name).unlink()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -33,8 +33,12 @@ for list in $others; do
     [ -e "$lib/libtutti.so" ] || ln -s "libtutti_$other.so" "$lib/libtutti.so"
     [ -e "$lib/libtutti-mpiio.so" ] || ln -s "tutti/$other/libtutti-mpiio.so" "$lib/libtutti-mpiio.so"
     [ -e "$lib/pkgconfig/tutti.pc" ] || ln -s "tutti-$other.pc" "$lib/pkgconfig/tutti.pc"
+    [ ! -e "$lib/libtutti-fortran_$other.so" ] || [ -e "$lib/libtutti-fortran.so" ] || {
+        ln -s "libtutti-fortran_$other.so" "$lib/libtutti-fortran.so"
+        ln -s "tutti-fortran-$other.pc" "$lib/pkgconfig/tutti-fortran.pc"
+    }
 done
 # Folders that are empty now, and were made for it.
 find "$prefix" -depth -type d \( -path '*/tutti' -o -path '*/tutti/*' -o -path '*/cmake/Tutti' \
-    -o -path '*/lib/cmake' -o -path '*/pkgconfig' \) -exec rmdir {} + 2>/dev/null || true
+    -o -path '*/lib/cmake' -o -path '*/pkgconfig' -o -path '*/lib/fortran*' \) -exec rmdir {} + 2>/dev/null || true
 echo "removed: Tutti for $mpi from $prefix"

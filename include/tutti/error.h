@@ -73,9 +73,10 @@ TUTTI_API const tutti_error_info *tutti_last_error(void);
  *  @return never NULL, empty if there was no error; valid until this thread's next call */
 TUTTI_API const char *tutti_last_message(void);
 
-/** Say why this rank has no access.   Local.   A collective call that gets a NULL access is refused on all
- *  ranks; the next one of this thread is refused with this error instead of TUTTI_ERR_ARG.
- *  @param[in] code   not TUTTI_OK   @param[in] detail  a number of the caller's own, for all ranks
+/** Say why this rank has no access.   Local.   A collective call that gets a NULL access (or slice,
+ *  distribution, inspector, decomposition, or buffer for its bytes) is refused on all ranks; the next
+ *  one of this thread is refused with this error instead of TUTTI_ERR_ARG.
+ *  @param[in] code   TUTTI_OK: never mind   @param[in] detail  a number of the caller's own, for all ranks
  *  @param[in] text   one sentence, or NULL */
 TUTTI_API void tutti_refuse(tutti_err code, int detail, const char *text);
 

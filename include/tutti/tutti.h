@@ -10,6 +10,7 @@
 #include <tutti/stats.h>
 #include <tutti/access.h>
 #include <tutti/mpitype.h>
+#include <tutti/fortran.h>
 #include <tutti/file.h>
 #include <tutti/numbers.h>
 #include <tutti/parts.h>

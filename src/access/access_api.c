@@ -205,6 +205,7 @@ tutti_err tutti_access_shift(const tutti_access *a, tutti_off file, tutti_off me
 }
 
 tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) {
+    if (!a) TUTTI_TRY(tutti__error_refused());
     TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
     return tutti__access_make_all(tutti__access_share(a), out);
 }

@@ -166,6 +166,7 @@ static tutti_err part_access(const tutti_array *a, const tutti__array_part *part
                              const tutti_section *memory, int is_write, tutti_access **out) {
     const tutti__team *t = tutti__array_team(a);
     TUTTI_TRY(tutti__array_usable(a, is_write));
+    if (!part->d) TUTTI_TRY(tutti__error_refused());
     TUTTI_CHECK(part->d != NULL, TUTTI_ERR_ARG, "the distribution is NULL");
     TUTTI_CHECK(part->d->ranks <= t->size, TUTTI_ERR_ARG,
                 "a distribution over %d ranks, but there are %d", part->d->ranks, t->size);

@@ -34,6 +34,7 @@ static tutti_section frame_of(const tutti_array_spec *spec, const tutti_section 
 
 tutti_err tutti__slice_access(const tutti_array_spec *spec, const tutti_slice *s,
                               const tutti_section *memory, tutti_access **out) {
+    if (!s) TUTTI_TRY(tutti__error_refused());
     TUTTI_CHECK(s != NULL, TUTTI_ERR_ARG, "the slice is NULL");
     TUTTI_TRY(slice_check(spec, s));
     if (tutti_slice_count(spec->ndims, s, NULL) == 0) return tutti_access_contiguous(0, 0, out);

@@ -147,6 +147,10 @@ tutti_err tutti__error_refusal(void) {
     return why.code;
 }
 
+tutti_err tutti__error_refused(void) {
+    return refusal.code == TUTTI_OK ? TUTTI_OK : tutti__error_refusal();
+}
+
 void tutti__error_clear(void) {
     last = no_error;
 }

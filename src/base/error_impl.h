@@ -55,5 +55,7 @@ void tutti__error_assign(const tutti_error_info *info);
 void tutti__error_clear(void);
 /* What the caller has said by tutti_refuse, once; otherwise that the access is NULL. */
 tutti_err tutti__error_refusal(void);
+/* The same where something else is NULL: TUTTI_OK if he has said nothing. */
+tutti_err tutti__error_refused(void);
 
 #endif

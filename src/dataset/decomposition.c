@@ -28,6 +28,7 @@ static int alive(const tutti_decomposition *p) {
 }
 
 tutti_err tutti__decomposition_live(const tutti_decomposition *p) {
+    if (!p) TUTTI_TRY(tutti__error_refused());
     TUTTI_CHECK(p != NULL, TUTTI_ERR_ARG, "the decomposition is NULL");
     TUTTI_CHECK(alive(p), TUTTI_ERR_STATE, "the handle is stale: the decomposition has been freed");
     return TUTTI_OK;

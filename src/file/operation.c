@@ -33,6 +33,7 @@ tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const v
                              int is_write) {
     TUTTI_CHECK(f->mode & (is_write ? TUTTI_WRITE : TUTTI_READ), TUTTI_ERR_MODE,
                 "the file was not opened for %s", is_write ? "writing" : "reading");
+    if (!buf && tutti_access_bytes(a) > 0) TUTTI_TRY(tutti__error_refused());
     TUTTI_CHECK(buf != NULL || tutti_access_bytes(a) == 0, TUTTI_ERR_ARG,
                 "the buffer is NULL but the access has %lld bytes",
                 (long long)tutti_access_bytes(a));

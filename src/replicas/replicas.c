@@ -302,6 +302,7 @@ void tutti_replicas_free(tutti_replicas **r) {
 }
 
 tutti_err tutti__replicas_live(const tutti_replicas *r) {
+    if (!r) TUTTI_TRY(tutti__error_refused());
     TUTTI_CHECK(r != NULL, TUTTI_ERR_ARG, "the inspector is NULL");
     TUTTI_CHECK(alive(r), TUTTI_ERR_STATE, "the handle is stale: the inspector has been freed");
     return mpi_is_up();

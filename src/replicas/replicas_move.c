@@ -3,6 +3,7 @@
 #include "replicas/replicas_impl.h"
 
 static tutti_err buffer_check(const tutti_replicas *r, const void *buf) {
+    if (!buf && tutti_access_bytes(r->reads) > 0) TUTTI_TRY(tutti__error_refused());
     TUTTI_CHECK(buf || tutti_access_bytes(r->reads) == 0, TUTTI_ERR_ARG, "the buffer is NULL");
     return TUTTI_OK;
 }

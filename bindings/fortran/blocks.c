@@ -1,0 +1,136 @@
+/* fortran: slices and parts of arrays in files, and the arrays of Fortran that they go with.
+ *
+ * Element (i, j, ...) of one is element (i, j, ...) of the other, whatever order the file is in.  A
+ * contiguous array and a column-major file need no description for that.  An array that has not as many
+ * dimensions as the file (a plane, or a list of numbers) fits if it does without those of one element;
+ * otherwise its elements are taken one after the other, in the file's order.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "layer.h"
+
+#include <string.h>
+
+/* Bytes from the start of memory to the end of the last element that a section selects. */
+static int64_t reach_of(const tutti_section *m, int ndims, int64_t element) {
+    int64_t last = 0, width = 1;
+    for (int i = 0; i < ndims; i++) {
+        const int d = m->order == TUTTI_COL_MAJOR ? i : ndims - 1 - i;
+        if (m->hi[d] <= m->lo[d]) return 0;
+        last += (m->hi[d] - 1) * width;
+        width *= m->shape[d];
+    }
+    return m->offset + (last + 1) * element;
+}
+
+static int refuse_type(const tutti__f_array *v, const tutti_array_spec *spec) {
+    if (tutti__f_holds(v, spec->type, spec->element_size)) return 0;
+    tutti__f_refuse(
+        TUTTI_ERR_ARG,
+        "the array in memory is of %s (%lld bytes), that of the file of %s (%lld bytes)",
+        tutti_type_name((tutti_type)v->type), (long long)v->element, tutti_type_name(spec->type),
+        (long long)spec->element_size);
+    return 1;
+}
+
+static int refuse_size(const tutti__f_array *v, int64_t need) {
+    if (v->bytes < 0 || v->bytes >= need) return 0;
+    tutti__f_refuse(TUTTI_ERR_ARG, "the array has %lld bytes, and %lld are needed",
+                    (long long)v->bytes, (long long)need);
+    return 1;
+}
+
+/* Do both have the same dimensions of more than one element? */
+static int alike(const tutti__f_array *v, int ndims, const tutti_count *count) {
+    int i = 0;
+    for (int d = 0; d < ndims; d++) {
+        if (count[d] == 1) continue;
+        while (i < v->rank && v->extent[i] == 1) i++;
+        if (i == v->rank || v->extent[i++] != count[d]) return 0;
+    }
+    while (i < v->rank && v->extent[i] == 1) i++;
+    return i == v->rank;
+}
+
+/* The section that v is, with the file's dimensions of one element. */
+static tutti_err widen(const tutti__f_array *v, int ndims, const tutti_count *count,
+                       int64_t element, tutti_section *out) {
+    tutti_section s;
+    const tutti_err err = tutti__f_section(v, element, &s);
+    if (err != TUTTI_OK) return err;
+    memset(out, 0, sizeof *out);
+    out->ndims = ndims;
+    out->order = TUTTI_COL_MAJOR;
+    out->element_size = element;
+    for (int d = 0, i = 0; d < ndims; d++) {
+        out->shape[d] = count[d] == 1 ? 1 : s.shape[i];
+        out->hi[d] = count[d] == 1 ? 1 : s.hi[i];
+        out->stride[d] = count[d] == 1 ? 1 : s.stride[i++];
+    }
+    return TUTTI_OK;
+}
+
+static int64_t bytes_of(const tutti_array_spec *spec, const tutti_count *count) {
+    int64_t bytes = spec->element_size;
+    for (int d = 0; d < spec->ndims; d++) {
+        if (count[d] == 0) return 0;
+        if (__builtin_mul_overflow(bytes, count[d], &bytes)) bytes = INT64_MAX;
+    }
+    return bytes;
+}
+
+/* What the call gets for v; 0: it is refused. */
+static int describe(const tutti__f_array *v, const tutti_array_spec *spec, const tutti_count *count,
+                    tutti__f_block *b) {
+    const int64_t need = bytes_of(spec, count);
+    if (refuse_type(v, spec)) return 0;
+    if (b->memory) {
+        if (!tutti__f_plain(v, 0, 1) && v->bytes != 0) return 0;
+        return !refuse_size(v, reach_of(b->memory, spec->ndims, spec->element_size));
+    }
+    if (need == 0) return 1;
+    if (refuse_size(v, need)) return 0;
+    if (v->contiguous && (spec->order == TUTTI_COL_MAJOR || v->bytes < 0)) return 1;
+    if (alike(v, spec->ndims, count) && v->element == spec->element_size) {
+        const tutti_err err = widen(v, spec->ndims, count, spec->element_size, &b->made);
+        if (err != TUTTI_OK) tutti__f_refuse(err, "%s", tutti_last_error()->text);
+        b->memory = &b->made;
+        return err == TUTTI_OK;
+    }
+    if (v->contiguous && v->rank != spec->ndims) return 1;
+    tutti__f_refuse(TUTTI_ERR_ARG, "the array has another shape than what is read or written");
+    return 0;
+}
+
+static tutti_array_spec spec_of(const tutti__f_array_handle *a) {
+    tutti_array_spec spec;
+    memset(&spec, 0, sizeof spec);
+    tutti_array_describe(a->p, &spec);
+    return spec;
+}
+
+void tutti__f_slice_begin(const tutti__f_array_handle *a, const tutti_slice *s,
+                          const tutti_section *memory, const CFI_cdesc_t *buf, tutti__f_block *b) {
+    const tutti_array_spec spec = spec_of(a);
+    const tutti__f_array v = tutti__f_array_of(buf);
+    tutti_count count[TUTTI_MAX_DIMS];
+    memset(b, 0, sizeof *b);
+    b->slice = s;
+    b->memory = memory;
+    b->base = v.base;
+    if (spec.ndims == 0) return; /* a handle that is NULL or stale: the call says so */
+    tutti_slice_count(spec.ndims, s, count);
+    if (!describe(&v, &spec, count, b)) b->slice = NULL;
+}
+
+void tutti__f_part_begin(const tutti__f_array_handle *a, const tutti_distribution *d,
+                         const tutti_section *memory, const CFI_cdesc_t *buf, tutti__f_block *b) {
+    const tutti_array_spec spec = spec_of(a);
+    const tutti__f_array v = tutti__f_array_of(buf);
+    tutti_count count[TUTTI_MAX_DIMS] = {0};
+    memset(b, 0, sizeof *b);
+    b->d = d;
+    b->memory = memory;
+    b->base = v.base;
+    if (spec.ndims == 0 || !d) return;
+    tutti_distribution_part(d, (int)a->rank, count);
+    if (!describe(&v, &spec, count, b)) b->d = NULL;
+}

@@ -1,0 +1,424 @@
+/* fortran: datasets and decompositions.  Specs become arguments, owners of infos a variable and a segment.
+ *
+ * Grids are row-major in the file, and arrays column-major in memory: the first dimension here is the last one there.
+ * So shapes and slices are turned round, and elements lie in the same order in both, without transposing.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+TUTTI_API void tutti_f_dataset_open(const int *comm, const CFI_cdesc_t *path, int mode,
+                                    tutti__f_handle *d, const tutti_dataset_options *opt,
+                                    const tutti_options *io, int *ierr) {
+    char *c_path = tutti__f_text(path);
+    tutti_dataset_options all;
+    tutti_dataset *made = NULL;
+    tutti_dataset_options_init(&all);
+    if (opt) all = *opt;
+    if (io) all.io = io;
+    const tutti_err err = tutti_dataset_open(tutti_comm_f2c(*comm), c_path, mode, &all, &made);
+    d->p = made;
+    free(c_path);
+    tutti__f_end(err, ierr);
+}
+TUTTI__F_TYPED(tutti_f_dataset_open)
+
+/* ---- spaces */
+
+TUTTI_API void tutti_f_dataset_grid(const tutti__f_handle *d, const CFI_cdesc_t *name,
+                                    const CFI_cdesc_t *shape, int *ierr) {
+    char *c_name = tutti__f_text(name);
+    tutti__f_counts c;
+    tutti__f_counts_of(shape, &c);
+    tutti__f_turn(c.n, c.value);
+    const tutti_err err = tutti_dataset_grid(d->p, c_name, c.n, c.list);
+    free(c_name);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_dataset_resize(const tutti__f_handle *d, const CFI_cdesc_t *space,
+                                      const CFI_cdesc_t *shape, int *ierr) {
+    char *c_space = tutti__f_text(space);
+    tutti__f_counts c;
+    tutti__f_counts_of(shape, &c);
+    tutti__f_turn(c.n, c.value);
+    const tutti_err err = tutti_dataset_resize(d->p, c_space, c.n, c.list);
+    free(c_space);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_dataset_shape(const tutti__f_handle *d, const CFI_cdesc_t *space,
+                                     tutti_count segment, int *ndims, tutti_count *shape,
+                                     int *ierr) {
+    char *c_space = tutti__f_text(space);
+    *ndims = 0;
+    const tutti_err err = tutti_dataset_shape(d->p, c_space, segment, ndims, shape);
+    if (err == TUTTI_OK) tutti__f_turn(*ndims, shape);
+    free(c_space);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_dataset_space_row(const tutti__f_handle *d, tutti_count number,
+                                         tutti_space_row *row, int *ierr) {
+    memset(row, 0, sizeof *row);
+    const tutti_err err = tutti_dataset_space_row(d->p, number, row);
+    tutti__f_turn(row->ndims, row->shape);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_dataset_chunks(const tutti__f_handle *d, tutti_count segment,
+                                      const CFI_cdesc_t *variable, tutti_chunks *out, int *ierr) {
+    char *c_variable = tutti__f_text(variable);
+    memset(out, 0, sizeof *out);
+    const tutti_err err = tutti_dataset_chunks(d->p, segment, c_variable, out);
+    tutti__f_turn(out->ndims, out->shape);
+    free(c_variable);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_dataset_variable(const tutti__f_handle *d, const CFI_cdesc_t *name,
+                                        const CFI_cdesc_t *space, int type, const int *item,
+                                        const int *components, const int *layout, const int *order,
+                                        const CFI_cdesc_t *units, const CFI_cdesc_t *long_name,
+                                        const double *fill, const int *compress, int *ierr) {
+    char *c_name = tutti__f_text(name), *c_space = tutti__f_text(space);
+    char *c_units = tutti__f_text(units), *c_long_name = tutti__f_text(long_name);
+    const tutti_variable_spec spec = {.space = c_space,
+                                      .item = (tutti_item)(item ? *item : TUTTI_SCALAR),
+                                      .components = components ? *components : 0,
+                                      .type = (tutti_type)type,
+                                      .layout = (tutti_layout)(layout ? *layout : TUTTI_GLOBAL),
+                                      .order =
+                                          (tutti_byte_order)(order ? *order : TUTTI_NATIVE_ENDIAN),
+                                      .units = c_units,
+                                      .long_name = c_long_name,
+                                      .fill = fill ? *fill : 0,
+                                      .compress = compress ? *compress : 0};
+    const tutti_err err = tutti_dataset_variable(d->p, c_name, &spec);
+    free(c_name);
+    free(c_space);
+    free(c_units);
+    free(c_long_name);
+    tutti__f_end(err, ierr);
+}
+
+/* ---- put and get */
+
+/* A variable, its entries and an array: tutti_put and tutti_get of the module. */
+typedef struct item {
+    char variable[256];
+    tutti_decomposition *entries;
+    int64_t type;
+    tutti__f_array array;
+} item;
+
+enum { ITEM_BYTES = 80 * 8 };
+_Static_assert(sizeof(item) <= ITEM_BYTES, "tutti_put of the module is too small");
+
+static const item *item_at(const CFI_cdesc_t *items, int i) {
+    return (const item *)((const char *)items->base_addr + (ptrdiff_t)i * ITEM_BYTES);
+}
+
+static void item_take(item *t, const CFI_cdesc_t *variable, const tutti__f_handle *entries,
+                      const CFI_cdesc_t *buf, const int *type) {
+    char *name = tutti__f_text(variable);
+    memset(t, 0, sizeof *t);
+    if (name && strlen(name) < sizeof t->variable) memcpy(t->variable, name, strlen(name));
+    free(name);
+    t->entries = entries->p;
+    t->array = tutti__f_array_of(buf);
+    t->type = type ? *type : t->array.type;
+}
+
+TUTTI_API void tutti_f_item_make(item *t, const CFI_cdesc_t *variable,
+                                 const tutti__f_handle *entries, const CFI_cdesc_t *buf,
+                                 const int *type, int *ierr) {
+    item_take(t, variable, entries, buf, type);
+    tutti__f_end(t->variable[0]
+                     ? TUTTI_OK
+                     : tutti__f_error(TUTTI_ERR_ARG, "no name of a variable, or too long a one"),
+                 ierr);
+}
+
+TUTTI_API extern __typeof__(tutti_f_item_make) tutti_f_item_make_get
+    __attribute__((alias("tutti_f_item_make")));
+
+/* Numbers of an item of a variable; 0: there is no such variable. */
+static tutti_count numbers_of(const tutti_dataset *d, const char *variable, tutti_type *type) {
+    tutti_variable_row row;
+    for (tutti_count i = 0; i < tutti_dataset_variables(d); i++)
+        if (tutti_dataset_variable_row(d, i, &row) == TUTTI_OK && strcmp(row.name, variable) == 0) {
+            *type = row.spec.type;
+            return row.numbers;
+        }
+    return 0;
+}
+
+/* The buffer of `times` states of a variable; NULL and no entries: refused. */
+static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count times,
+                         tutti_decomposition **entries) {
+    const tutti__f_array *v = &t->array;
+    const tutti_count n = tutti_decomposition_entries(t->entries);
+    tutti_type file = TUTTI_BYTES;
+    const tutti_count numbers = numbers_of(d, t->variable, &file);
+    *entries = t->entries;
+    if (n <= 0) return v->base;
+    *entries = NULL;
+    if (t->type == TUTTI_BYTES ? file != TUTTI_BYTES : !tutti__f_holds(v, (tutti_type)t->type, 0)) {
+        tutti__f_refuse(TUTTI_ERR_ARG, "variable '%s': the array is not one of %s", t->variable,
+                        t->type == TUTTI_BYTES ? "numbers" : tutti_type_name((tutti_type)t->type));
+        return NULL;
+    }
+    const tutti_off size = t->type == TUTTI_BYTES ? 1 : v->element;
+    void *base = tutti__f_plain(v, times * n * numbers * size, 1);
+    if (base) *entries = t->entries;
+    return base;
+}
+
+/* Items as C has them. */
+static tutti_put *puts_of(const tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
+                          int n) {
+    tutti_put *puts = calloc((size_t)n + 1, sizeof *puts);
+    for (int i = 0; puts && i < n; i++) {
+        const item *t = one ? one : item_at(items, i);
+        puts[i] = (tutti_put){.variable = t->variable, .type = (tutti_type)t->type};
+        puts[i].buf = item_buffer(d, t, 1, &puts[i].entries);
+    }
+    return puts;
+}
+
+static tutti_get *gets_of(const tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
+                          int n) {
+    tutti_get *gets = calloc((size_t)n + 1, sizeof *gets);
+    for (int i = 0; gets && i < n; i++) {
+        const item *t = one ? one : item_at(items, i);
+        gets[i] = (tutti_get){.variable = t->variable, .type = (tutti_type)t->type};
+        gets[i].buf = item_buffer(d, t, 1, &gets[i].entries);
+    }
+    return gets;
+}
+
+/* All four: of a list, or of one variable; waiting, or with a request. */
+static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
+                     tutti__f_handle *r) {
+    const int n = one ? 1 : (int)tutti__f_length(items);
+    tutti_put *puts = puts_of(d, items, one, n);
+    tutti_request *made = NULL;
+    const int all = puts ? n : -1; /* which is refused */
+    const tutti_err err =
+        r ? tutti_dataset_put_start(d, all, puts, &made) : tutti_dataset_put(d, all, puts);
+    if (r) r->p = made;
+    free(puts);
+    tutti__f_settled();
+    return err;
+}
+
+static tutti_err get(tutti_dataset *d, tutti_count segment, const CFI_cdesc_t *items,
+                     const item *one, tutti__f_handle *r) {
+    const int n = one ? 1 : (int)tutti__f_length(items);
+    tutti_get *gets = gets_of(d, items, one, n);
+    tutti_request *made = NULL;
+    const int all = gets ? n : -1;
+    const tutti_err err = r ? tutti_dataset_get_start(d, segment, all, gets, &made)
+                            : tutti_dataset_get(d, segment, all, gets);
+    if (r) r->p = made;
+    free(gets);
+    tutti__f_settled();
+    return err;
+}
+
+TUTTI_API void tutti_f_dataset_put_all(const tutti__f_handle *d, const CFI_cdesc_t *puts,
+                                       int *ierr) {
+    tutti__f_end(put(d->p, puts, NULL, NULL), ierr);
+}
+
+TUTTI_API void tutti_f_dataset_put_start_all(const tutti__f_handle *d, const CFI_cdesc_t *puts,
+                                             tutti__f_handle *r, int *ierr) {
+    tutti__f_end(put(d->p, puts, NULL, r), ierr);
+}
+
+TUTTI_API void tutti_f_dataset_put(const tutti__f_handle *d, const CFI_cdesc_t *variable,
+                                   const tutti__f_handle *entries, const CFI_cdesc_t *buf,
+                                   const int *type, int *ierr) {
+    item t;
+    item_take(&t, variable, entries, buf, type);
+    tutti__f_end(put(d->p, NULL, &t, NULL), ierr);
+}
+
+TUTTI_API void tutti_f_dataset_put_start(const tutti__f_handle *d, const CFI_cdesc_t *variable,
+                                         const tutti__f_handle *entries, const CFI_cdesc_t *buf,
+                                         tutti__f_handle *r, const int *type, int *ierr) {
+    item t;
+    item_take(&t, variable, entries, buf, type);
+    tutti__f_end(put(d->p, NULL, &t, r), ierr);
+}
+
+TUTTI_API void tutti_f_dataset_get_all(const tutti__f_handle *d, tutti_count segment,
+                                       const CFI_cdesc_t *gets, int *ierr) {
+    tutti__f_end(get(d->p, segment, gets, NULL, NULL), ierr);
+}
+
+TUTTI_API void tutti_f_dataset_get_start_all(const tutti__f_handle *d, tutti_count segment,
+                                             const CFI_cdesc_t *gets, tutti__f_handle *r,
+                                             int *ierr) {
+    tutti__f_end(get(d->p, segment, gets, NULL, r), ierr);
+}
+
+TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment,
+                                   const CFI_cdesc_t *variable, const tutti__f_handle *entries,
+                                   const CFI_cdesc_t *buf, const int *type, int *ierr) {
+    item t;
+    item_take(&t, variable, entries, buf, type);
+    tutti__f_end(get(d->p, segment, NULL, &t, NULL), ierr);
+}
+
+TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count segment,
+                                         const CFI_cdesc_t *variable,
+                                         const tutti__f_handle *entries, const CFI_cdesc_t *buf,
+                                         tutti__f_handle *r, const int *type, int *ierr) {
+    item t;
+    item_take(&t, variable, entries, buf, type);
+    tutti__f_end(get(d->p, segment, NULL, &t, r), ierr);
+}
+
+/* Only all ranks together could find out which segments have the variable: there must be room for all. */
+TUTTI_API void tutti_f_dataset_follow(const tutti__f_handle *d, tutti_count first, tutti_count last,
+                                      const CFI_cdesc_t *variable, const tutti__f_handle *entries,
+                                      const CFI_cdesc_t *buf, tutti_count *count, const int *type,
+                                      int *ierr) {
+    item t;
+    const tutti_count end = tutti_dataset_segments(d->p) - 1;
+    const tutti_count times = (last < end ? last : end) - first + 1;
+    item_take(&t, variable, entries, buf, type);
+    tutti_get of = {.variable = t.variable, .type = (tutti_type)t.type};
+    of.buf = item_buffer(d->p, &t, first >= 0 && times > 0 ? times : 0, &of.entries);
+    const tutti_err err = tutti_dataset_follow(d->p, first, last, &of, count);
+    tutti__f_settled();
+    tutti__f_end(err, ierr);
+}
+
+/* ---- infos */
+
+/* What an array is as the value of an info: numbers, or text without blanks at its end. */
+static tutti_count value_of(const tutti__f_array *v, tutti_type *type) {
+    *type = (tutti_type)v->type;
+    if (v->element == 0) return 0;
+    if (v->type != TUTTI_BYTES) return v->bytes / v->element;
+    tutti_count n = v->bytes;
+    while (v->rank == 0 && n > 0 && v->base[n - 1] == ' ') n--;
+    return n;
+}
+
+TUTTI_API void tutti_f_dataset_info_set(const tutti__f_handle *d, const CFI_cdesc_t *name,
+                                        const CFI_cdesc_t *value, const CFI_cdesc_t *variable,
+                                        const tutti_count *segment, int *ierr) {
+    char *c_name = tutti__f_text(name), *c_variable = tutti__f_text(variable);
+    const tutti_info_owner owner = {c_variable, segment ? *segment : -1};
+    const tutti__f_array v = tutti__f_array_of(value);
+    tutti_type type = TUTTI_BYTES;
+    tutti_count n = value ? value_of(&v, &type) : 0;
+    if (value && !v.contiguous) n = -1; /* refused, on all ranks */
+    const tutti_err err =
+        tutti_dataset_info_set(d->p, &owner, c_name, type, n, value ? v.base : NULL);
+    free(c_name);
+    free(c_variable);
+    tutti__f_end(err, ierr);
+}
+
+/* First what it is, then, into memory of our own, its value: what this rank's array is like is no
+ * concern of the others. */
+static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
+                          const tutti__f_array *v, tutti_type *type, tutti_count *count) {
+    tutti_err err = tutti_dataset_info_get(d, owner, name, type, count, NULL);
+    if (err != TUTTI_OK || v->absent) return err;
+    const tutti_off size = *type == TUTTI_BYTES ? 1 : tutti_type_size(*type);
+    void *all = malloc((size_t)(*count * size) + 1);
+    tutti_count room = all ? *count : 0;
+    err = tutti_dataset_info_get(d, owner, name, type, &room, all);
+    if (err == TUTTI_OK && !tutti__f_holds(v, *type, 1))
+        err = tutti__f_error(TUTTI_ERR_ARG, "the info has another type than the array");
+    else if (err == TUTTI_OK && (!v->contiguous || (v->bytes >= 0 && v->bytes < *count * size)))
+        err = tutti__f_error(TUTTI_ERR_ARG, "there is no room for the info in the array");
+    if (err == TUTTI_OK) {
+        if (*type == TUTTI_BYTES && v->bytes > 0) memset(v->base, ' ', (size_t)v->bytes);
+        memcpy(v->base, all, (size_t)(*count * size));
+    }
+    free(all);
+    return err;
+}
+
+TUTTI_API void tutti_f_dataset_info_get(const tutti__f_handle *d, const CFI_cdesc_t *name,
+                                        const CFI_cdesc_t *value, int *type, tutti_count *count,
+                                        const CFI_cdesc_t *variable, const tutti_count *segment,
+                                        int *ierr) {
+    char *c_name = tutti__f_text(name), *c_variable = tutti__f_text(variable);
+    const tutti_info_owner owner = {c_variable, segment ? *segment : -1};
+    const tutti__f_array v = tutti__f_array_of(value);
+    tutti_type its_type = TUTTI_BYTES;
+    tutti_count its_count = 0;
+    const tutti_err err = info_get(d->p, &owner, c_name, &v, &its_type, &its_count);
+    if (type) *type = (int)its_type;
+    if (count) *count = its_count;
+    free(c_name);
+    free(c_variable);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_dataset_info_name(const tutti__f_handle *d, tutti_count number,
+                                         const CFI_cdesc_t *name, const CFI_cdesc_t *variable,
+                                         const tutti_count *segment, int *ierr) {
+    char *c_variable = tutti__f_text(variable), found[128] = "";
+    const tutti_info_owner owner = {c_variable, segment ? *segment : -1};
+    const tutti_err err = tutti_dataset_info_name(d->p, &owner, number, found);
+    tutti__f_put_text(name, found);
+    free(c_variable);
+    tutti__f_end(err, ierr);
+}
+
+/* ---- decompositions */
+
+static tutti_decomposition_kind kind_of(const void *slice, const void *index, const void *ids) {
+    if (slice) return TUTTI_BY_SLICE;
+    if (index && ids) return TUTTI_BY_BOTH;
+    if (index) return TUTTI_BY_INDEX;
+    return ids ? TUTTI_BY_VALUE : TUTTI_AS_THEY_LIE;
+}
+
+TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_cdesc_t *space,
+                                            tutti__f_handle *out, const tutti_slice *slice,
+                                            const CFI_cdesc_t *index, const CFI_cdesc_t *ids,
+                                            const tutti_count *n, const CFI_cdesc_t *own,
+                                            const CFI_cdesc_t *memory, const int *whole,
+                                            const tutti_replicas_choice *choice,
+                                            const tutti_count *segment, int *ierr) {
+    char *c_space = tutti__f_text(space);
+    tutti_decomposition *made = NULL;
+    const tutti_count at = segment ? *segment : -1;
+    tutti_decomposition_spec spec = {.kind = kind_of(slice, index, ids),
+                                     .n = n ? *n : 0,
+                                     .index = tutti__f_list(index),
+                                     .ids = tutti__f_list(ids),
+                                     .own = tutti__f_list(own),
+                                     .memory = tutti__f_list(memory),
+                                     .whole = whole ? *whole : 0};
+    if (choice) spec.choice = *choice;
+    if (index || ids) spec.n = tutti__f_length(index ? index : ids);
+    if (!tutti__f_fits(ids, spec.n) || !tutti__f_fits(own, spec.n) ||
+        !tutti__f_fits(memory, spec.n))
+        spec.n = -1; /* lists of different lengths: refused, on all ranks */
+    if (slice) {
+        tutti_count shape[TUTTI_MAX_DIMS];
+        int ndims = 0;
+        spec.slice = *slice;
+        if (tutti_dataset_shape(d->p, c_space, at, &ndims, shape) == TUTTI_OK) {
+            tutti__f_turn(ndims, spec.slice.lo);
+            tutti__f_turn(ndims, spec.slice.hi);
+            tutti__f_turn(ndims, spec.slice.stride);
+        }
+    }
+    const tutti_err err = tutti_decomposition_create_at(d->p, c_space, at, &spec, &made);
+    out->p = made;
+    free(c_space);
+    tutti__f_end(err, ierr);
+}

@@ -1,0 +1,657 @@
+#!/usr/bin/env python3
+"""gen_fortran.py [--check | --names]: writes the bulk of the Fortran module from the public headers.
+
+  bindings/fortran/declarations.inc   constants, derived types, handles, interfaces
+  bindings/fortran/procedures.inc     functions that return text
+  bindings/fortran/entries.c          what the interfaces call: C's calls with Fortran's arguments
+  tests/fortran/layout.inc, layout.c  sizes of structs and offsets of fields, as both languages have them
+
+A function has its name of C.  Its required arguments come in C's order, then those for which C takes NULL, as
+optional ones, then ierr where C returns an error; outputs have lost their _out.  Lengths of lists are not
+said: lists know them.  BY_HAND are functions whose shape in C does not carry over: bindings/fortran/tutti.F90 has
+their interfaces.  NOT_THERE are those that Fortran has not, each with the reason.
+
+With --check nothing is written; files that differ are named, and the exit code is 1.  --names lists what the module must
+have: all functions, types and constants.
+SPDX-License-Identifier: BSD-3-Clause"""
+import pathlib
+import re
+import sys
+import textwrap
+from dataclasses import dataclass, field
+
+from tutti_headers import Everything, documents
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+HERE = TOP / "bindings/fortran"
+FRAME = HERE / "tutti.F90"
+
+# Functions that Fortran has not, and why.
+NOT_THERE = [
+    (r".*_sized", "the function without _sized calls it, with the size of Fortran's type"),
+    (r"tutti_(comm|datatype|info)_f2c", "they take Fortran's handles; Fortran has these already"),
+    (r"tutti_decomposition_create_at", "tutti_decomposition_create has the optional argument `segment`"),
+]
+# Headers of no use to Fortran, and structs that have other shapes there.
+NO_HEADERS = {"backend.h"}
+OTHER_STRUCTS = {"tutti_part", "tutti_put", "tutti_get", "tutti_info_owner", "tutti_replicas_spec", "tutti_tiles_spec",
+                 "tutti_decomposition_spec", "tutti_mesh_view", "tutti_mesh_part_view"}
+# Of them those that are there as C has them, privately, under c_NAME.
+RAW_STRUCTS = {"tutti_mesh_view", "tutti_mesh_part_view"}
+# Constants whose names are functions' in a language that does not tell TUTTI from tutti.
+NO_CONSTANTS = {"TUTTI_REPLICAS_CHECK"}   # tutti_replicas_write has the argument `check`
+# What fields begin with, if not with zero.
+DEFAULTS = {("tutti_array_spec", "order"): "TUTTI_COL_MAJOR", ("tutti_section", "order"): "TUTTI_COL_MAJOR",
+            ("tutti_slice", "stride"): "1"}
+# Handles that know more than an address.
+HANDLES = {"tutti_plan": "tutti__f_plan", "tutti_array": "tutti__f_array_handle",
+           "tutti_replicas": "tutti__f_replicas"}
+MORE = {"tutti_plan": ("reach", "layout"), "tutti_array": ("rank",), "tutti_replicas": ("n",)}
+# Where C takes NULL, beside what @param says.
+OPTIONAL = {("tutti_access_concat", "memory_offsets"), ("tutti_replicas_choose", "shares_out"),
+            ("tutti_replicas_choose", "stats_out"), ("tutti_array_copy", "context"),
+            ("tutti_file_on_progress", "fn"), ("tutti_file_on_progress", "context")}
+REQUIRED = {("tutti_file_change", "opt"), ("tutti_options_get", "opt"), ("tutti_profile_predict", "opt"),
+            ("tutti_mesh_cut_get", "of")}
+# How long lists must be where no other list says so.
+NODES = "tutti__f_mesh_nodes(m->p)"
+NEEDS = {("tutti_mesh_partition", "load"): NODES, ("tutti_mesh_partition", "of_out"): NODES,
+         ("tutti_mesh_cut_get", "of"): NODES, ("tutti_mesh_cut_get", "load"): NODES,
+         ("tutti_mesh_part_make", "of"): NODES,
+         ("tutti_mesh_part_exchange", "values"): "tutti__f_part_nodes(p->p) * (per_node > 0 ? per_node : 0)",
+         ("tutti_decomposition_positions", "index_out"): "tutti_decomposition_entries(p->p)",
+         ("tutti_dataset_chunk_bounds", "bounds_out"): "n + 1",
+         ("tutti_replicas_choose", "writers_out"): "lists->n", ("tutti_replicas_choose", "shares_out"): "lists->parts"}
+# Short lists of numbers: shapes and places.
+COUNTS = {("tutti_distribution_local", "global"), ("tutti_distribution_global", "local")}
+COUNTS_OUT = {("tutti_slice_count", "shape_out"), ("tutti_distribution_part", "shape_out"),
+              ("tutti_distribution_local", "local_out"), ("tutti_distribution_global", "global_out")}
+
+NUMBERS = {"int": "integer(c_int)", "unsigned int": "integer(c_int)", "tutti_off": "integer(c_int64_t)",
+           "tutti_count": "integer(c_int64_t)", "int64_t": "integer(c_int64_t)",
+           "uint64_t": "integer(c_int64_t)", "size_t": "integer(c_size_t)", "int32_t": "integer(c_int32_t)",
+           "uint32_t": "integer(c_int32_t)", "uint8_t": "integer(c_int8_t)",
+           "unsigned char": "integer(c_int8_t)", "double": "real(c_double)", "float": "real(c_float)"}
+MPI = {"MPI_Comm": "tutti_comm_f2c", "MPI_Datatype": "tutti_datatype_f2c", "MPI_Info": "tutti_info_f2c"}
+
+ALL = Everything()
+DOCS = documents()
+BY_HAND = set(re.findall(r"^  ! by hand: (\w+)", FRAME.read_text(encoding="ascii"), re.M))
+
+
+def not_there(name):
+    return next((why for pattern, why in NOT_THERE if re.fullmatch(pattern, name)), None)
+
+
+def functions():
+    return [f for f in ALL.functions.values()
+            if f.header not in NO_HEADERS and f.name not in BY_HAND and not not_there(f.name)]
+
+
+def structs():
+    return [s for s in ALL.structs.values() if s.fields and s.header not in NO_HEADERS
+            and s.name not in OTHER_STRUCTS]
+
+
+def handles():
+    return [s.name for s in ALL.structs.values() if not s.fields]
+
+
+def is_number(base):
+    return base in NUMBERS or base in ALL.enums.values()
+
+
+def fortran_number(base):
+    return NUMBERS.get(base, "integer(c_int)")
+
+
+# ------------------------------------------------------------------ arguments
+
+
+@dataclass
+class Argument:
+    """A parameter of C as Fortran says it, as the entry takes it and passes it on."""
+    name: str                    # in Fortran
+    declare: str = ""            # its type and attributes; "": Fortran does not say it
+    take: str = ""               # parameter of the entry
+    give: str = ""               # argument of C's function
+    optional: bool = False
+    before: list = field(default_factory=list)
+    late: list = field(default_factory=list)     # before the call, behind all that is before
+    after: list = field(default_factory=list)
+    mpi: str = ""                # MPI_Comm and so on
+
+
+def is_optional(function, p):
+    key = (function.name, p.name)
+    if key in REQUIRED or p.stars == 0:
+        return False
+    return (key in OPTIONAL or p.name == "count_out" or p.base == "tutti_options" and p.const and p.name == "opt"
+            or "NULL" in DOCS.get(function.name, ("", {}))[1].get(p.name, ""))
+
+
+def short(function, name):
+    """The name without _out, unless another parameter has it."""
+    bare = re.sub(r"_out$", "", name)
+    return name if any(p.name == bare for p in function.parameters) else bare
+
+
+def is_list(function, p):
+    key = (function.name, p.name)
+    says = DOCS.get(function.name, ("", {}))[1].get(p.name, "")
+    return (p.stars == 1 and is_number(p.base) and (p.const or key in NEEDS or says.startswith("["))
+            or p.stars == 2 and p.const or p.stars == 1 and p.base in ALL.structs and (
+                key in NEEDS or p.const and p.name in ("dims", "groups")))
+
+
+def is_counts(function, p):
+    names = [q.name for q in function.parameters]
+    return ((function.name, p.name) in COUNTS or p.base == "tutti_count" and p.const and p.stars == 1
+            and "ndims" in names)
+
+
+def handle_argument(p, a, function):
+    kind = HANDLES.get(p.base, "tutti__f_handle")
+    if p.stars == 1:
+        a.declare, a.take = f"type({p.base}), intent(in)", f"const {kind} *{p.name}"
+        a.give = f"{p.name} ? {p.name}->p : NULL" if a.optional else f"{p.name}->p"
+        return
+    out = p.name == "out" or p.name.endswith("_out")
+    a.declare, a.take, a.give = f"type({p.base}), intent({'out' if out else 'inout'})", f"{kind} *{p.name}", f"&c_{p.name}"
+    if out and a.optional:
+        a.give = f"{p.name} ? &c_{p.name} : NULL"
+    start = "NULL" if out else f"{p.name}->p"
+    a.before.append(f"{p.base} *c_{p.name} = {start};")
+    if out:
+        fresh = f"*{p.name} = ({kind}){{0}};"
+        a.before.append(f"if ({p.name}) {fresh}" if a.optional else fresh)
+    a.after.append(("if (%s) " % p.name if a.optional else "") + f"{p.name}->p = c_{p.name};")
+    if out and p.base == "tutti_array":
+        a.after.append(f"if (c_{p.name}) {p.name}->rank = tutti__f_rank({mpi_value(function)});")
+
+
+def mpi_value(function):
+    comm = next(q for q in function.parameters if q.base == "MPI_Comm")
+    return f"tutti_comm_f2c(*{comm.name})"
+
+
+def text_argument(p, a, sized):
+    if p.const:
+        a.declare, a.take = "character(*), intent(in)", f"const CFI_cdesc_t *{p.name}"
+        a.before.append(f"char *c_{p.name} = tutti__f_text({p.name});")
+        a.give = f"c_{p.name}"
+        a.after.append(f"free(c_{p.name});")
+        return
+    a.declare, a.take = "character(*), intent(out)", f"const CFI_cdesc_t *{p.name}"
+    a.before.append(f'char c_{p.name}[4096] = "";')
+    a.give = f"c_{p.name}" + (f", sizeof c_{p.name}" if sized else "")
+    a.after.append(f"tutti__f_put_text({p.name}, c_{p.name});")
+
+
+def list_argument(function, p, a):
+    kind = f"type({p.base})" if p.base in ALL.structs else fortran_number(p.base)
+    intent = "in" if p.const else "out" if p.name.endswith("out") else "inout"
+    a.declare, a.take = f"{kind}, intent({intent}), contiguous", f"const CFI_cdesc_t *{p.name}"
+    a.name += "(:)"
+    lists = [q for q in function.parameters if is_list(function, q) and not is_counts(function, q)]
+    first = next(q for q in lists if not is_optional(function, q))
+    a.give = f"tutti__f_list({p.name})"
+    if p is first:
+        fits = [f"tutti__f_fits({q.name}, {need_of(function, q)})" for q in lists if need_of(function, q)]
+        if fits:
+            a.before += [f"const int fits = {fits[0]}{'' if len(fits) > 1 else ';'}",
+                         *[f"    && {f}{';' if f == fits[-1] else ''}" for f in fits[1:]]]
+            a.give = f"fits ? {a.give} : NULL"
+    if p.stars == 2:
+        a.give = f"(const {p.base} *const *)({a.give})"
+
+
+def need_of(function, p):
+    """How long a list must be, in C; "": whatever it is."""
+    key = (function.name, p.name)
+    if key in NEEDS:
+        return NEEDS[key]
+    counts = next((q for q in function.parameters if is_counts(function, q)), None)
+    if counts:
+        return f"c_{counts.name}.n"
+    first = next(q for q in function.parameters if is_list(function, q) and not is_optional(function, q))
+    return f"tutti__f_length({first.name})" if p is not first else ""
+
+
+def counts_argument(function, p, a):
+    lists = [q for q in function.parameters if is_counts(function, q)]
+    a.declare, a.name = "type(*), intent(in)", a.name + "(..)"
+    a.take = f"const CFI_cdesc_t *{p.name}"
+    a.before += [f"tutti__f_counts c_{p.name};", f"tutti__f_counts_of({p.name}, &c_{p.name});"]
+    a.give = f"c_{p.name}.list"
+    if p is lists[0] and len(lists) > 1:
+        same = [f"c_{q.name}.n == c_{p.name}.n" for q in lists[1:]]
+        same = [f"(!{q.name} || {test})" if is_optional(function, q) else test for q, test in zip(lists[1:], same)]
+        a.late = [f"const int alike = {' && '.join(same)};"]
+        a.give = f"alike ? {a.give} : NULL"
+
+
+def buffer_argument(function, p, a):
+    """Memory of the caller: by an access, by a slice or a part, or as it is."""
+    others = {q.base: q.name for q in function.parameters}
+    later = ", asynchronous" if re.search(r"_(begin|start)$", function.name) else ""
+    a.declare = f"type(*), intent({'in' if p.const else 'inout'}){later}"
+    a.name += "(..)"
+    a.take = f"const CFI_cdesc_t *{p.name}"
+    if "tutti_access" in others and "tutti_file" in others:
+        a.give = "m.base"
+        a.before.append(f"tutti__f_memory m = tutti__f_memory_begin({others['tutti_access']}->p, {p.name});")
+        a.after.append("tutti__f_memory_end(&m);")
+    elif "tutti_section" in others and "tutti_array" in others:
+        by = "tutti_distribution" if "tutti_distribution" in others else "tutti_slice"
+        begin = "tutti__f_part_begin" if by == "tutti_distribution" else "tutti__f_slice_begin"
+        of = f"{others[by]}->p" if by == "tutti_distribution" else others[by]
+        a.give = "b.base"
+        a.before += ["tutti__f_block b;", f"{begin}({others['tutti_array']}, {of}, memory, {p.name}, &b);"]
+        a.after.append("tutti__f_settled();")
+    else:
+        sized = any(q.name == "size" for q in function.parameters)
+        need = "0" if sized else "1"
+        if p.name == "element":
+            need = f"tutti__f_element({others['tutti_array']}->p, &v_{p.name})"
+        a.before += [f"const tutti__f_array v_{p.name} = tutti__f_array_of({p.name});",
+                     f"void *c_{p.name} = tutti__f_plain(&v_{p.name}, {need}, 0);"]
+        a.give = f"c_{p.name}" + (f", c_{p.name} && v_{p.name}.bytes > 0 ? (size_t)v_{p.name}.bytes : 0" if sized else "")
+
+
+def argument(function, p):
+    """What becomes of a parameter."""
+    key = (function.name, p.name)
+    names = [q.name for q in function.parameters]
+    a = Argument(short(function, p.name), optional=is_optional(function, p))
+    lists = [q for q in function.parameters if is_list(function, q) and not is_counts(function, q)]
+    counts = [q for q in function.parameters if is_counts(function, q)]
+    if p.base in MPI:
+        a.mpi, a.take, a.give = p.base, f"const int *{p.name}", f"{MPI[p.base]}(*{p.name})"
+    elif p.base in ALL.callbacks:
+        a.declare, a.take, a.give = f"procedure({p.base})", f"{p.base} *{p.name}", p.name
+    elif p.base == "void" and p.name == "context":
+        a.declare, a.take, a.give = "type(c_ptr), intent(in)", f"void *const *{p.name}", f"{p.name} ? *{p.name} : NULL"
+    elif p.base == "void" and p.stars == 1:
+        buffer_argument(function, p, a)
+    elif p.name == "size" and p.base == "size_t":
+        a.declare = ""
+    elif p.name == "ndims" and counts:
+        a.give = f"c_{counts[0].name}.n"
+    elif p.name == "n" and lists and key[0] != "tutti_dataset_chunk_bounds":
+        first = next(q for q in lists if not is_optional(function, q))
+        a.give = f"({p.base})tutti__f_length({first.name})"
+    elif p.base in handles() and p.stars < 3 and not (p.stars == 2 and p.const):
+        handle_argument(p, a, function)
+    elif p.base == "char" and p.stars == 1:
+        text_argument(p, a, "size" in names)
+    elif is_counts(function, p):
+        counts_argument(function, p, a)
+    elif key in COUNTS_OUT:
+        a.declare, a.take = "integer(c_int64_t), intent(out), contiguous", f"const CFI_cdesc_t *{p.name}"
+        a.name += "(:)"
+        a.before.append(f"tutti_count c_{p.name}[TUTTI_MAX_DIMS] = {{0}};")
+        a.give = f"c_{p.name}"
+        a.after.append(f"tutti__f_put_counts({p.name}, TUTTI_MAX_DIMS, c_{p.name});")
+    elif is_list(function, p):
+        list_argument(function, p, a)
+    elif p.stars == 0 and is_number(p.base):
+        a.declare, a.take, a.give = f"{fortran_number(p.base)}, value", f"{p.base} {p.name}", p.name
+    elif p.stars == 1 and is_number(p.base):
+        a.declare, a.take, a.give = f"{fortran_number(p.base)}, intent(out)", f"{p.base} *{p.name}", p.name
+    elif p.stars == 1 and p.base in ALL.structs:
+        intent = "in" if p.const else "out" if p.name.endswith("out") else "inout"
+        a.declare, a.take = f"type({p.base}), intent({intent})", f"{'const ' if p.const else ''}{p.base} *{p.name}"
+        a.give = p.name
+        if intent == "out":
+            a.before.append(("if (%s) " % p.name if a.optional else "") + f"*{p.name} = ({p.base}){{0}};")
+    else:
+        sys.exit(f"gen_fortran.py: what is {p.name} of {function.name} in Fortran?  See BY_HAND")
+    return a
+
+
+def arguments(function):
+    """All of them, in C's order; what a buffer changes about others is done here."""
+    made = [argument(function, p) for p in function.parameters]
+    takes = {p.name: a for p, a in zip(function.parameters, made)}
+    text = " ".join(line for a in made for line in a.before)
+    for p in function.parameters:
+        if "tutti__f_memory_begin" in text and p.base == "tutti_access":
+            takes[p.name].give = "m.access"
+        if "tutti__f_block b" in text and p.base == "tutti_section":
+            takes[p.name].give = "b.memory"
+        if "tutti__f_slice_begin" in text and p.base == "tutti_slice":
+            takes[p.name].give = "b.slice"
+        if "tutti__f_part_begin" in text and p.base == "tutti_distribution":
+            takes[p.name].give = "b.d"
+    return made
+
+
+def fortran_order(made):
+    said = [a for a in made if a.declare or a.mpi]
+    return [a for a in said if not a.optional] + [a for a in said if a.optional]
+
+
+# ------------------------------------------------------------------ results
+
+
+def result_of(function):
+    """(kind, type in Fortran, type of the entry)."""
+    r = function.result
+    if r.base == "tutti_err" and not r.stars:
+        return "error", "", "void"
+    if r.base == "void" and not r.stars:
+        return "nothing", "", "void"
+    if r.base == "char":
+        return "text", "", "const char *"
+    if not r.stars and is_number(r.base):
+        return "number", fortran_number(r.base), r.base + " "
+    if r.stars == 1 and r.base in handles():
+        return "handle", f"type({r.base})", HANDLES.get(r.base, "tutti__f_handle") + " "
+    if r.base in ALL.structs and r.stars < 2:
+        return "struct", f"type({r.base})", r.base + " "
+    return sys.exit(f"gen_fortran.py: what does {function.name} return in Fortran?  See BY_HAND")
+
+
+# ------------------------------------------------------------------ writing C
+
+
+def entry_name(function):
+    return "tutti_f_" + function.name.removeprefix("tutti_")
+
+
+def c_lines(head, parts, end, most=100):
+    """A call or a head, in lines of at most 100 characters where its parts allow it."""
+    width = len(head) if len(head) < 60 else 8
+    lines = [head] if len(head) < 60 else [head, " " * width]
+    for i, part in enumerate(parts):
+        text = part + (end if i + 1 == len(parts) else ",")
+        if len(lines[-1]) + len(text) > most - 1 and lines[-1].strip() and lines[-1] != head:
+            lines.append(" " * width)
+        lines[-1] += (" " if lines[-1].endswith(",") else "") + text
+    if not parts:
+        lines[-1] += end
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def entry(function):
+    made = arguments(function)
+    kind, _, returns = result_of(function)
+    takes = [a.take for a in fortran_order(made)] + (["int *ierr"] if kind == "error" else [])
+    out = c_lines(f"TUTTI_API {returns if returns != 'void' else 'void '}{entry_name(function)}(",
+                  takes or ["void"], ") {") + "\n"
+    out += "".join(f"    {line}\n" for a in made for line in a.before)
+    out += "".join(f"    {line}\n" for a in made for line in a.late)
+    gives = [a.give for a in made if a.give]
+    r = function.result
+    after = "".join(f"    {line}\n" for a in made for line in a.after)
+    if kind == "error":
+        call = "const tutti_err err = "
+    elif kind == "nothing":
+        call = ""
+    elif kind == "handle":
+        call = f"{'const ' if r.const else ''}{r.base} *const got = "
+    elif kind == "struct":
+        call = f"const {r.base} {'*const ' if r.stars else ''}got = "
+    else:
+        call = f"const {returns.strip()} got = " if kind == "number" else "const char *const got = "
+    out += "    " + c_lines(f"{call}{function.name}(", gives, ");", 96).replace("\n", "\n    ") + "\n" + after
+    if kind == "error":
+        out += "    tutti__f_end(err, ierr);\n"
+    elif kind == "handle":
+        out += f"    return ({returns.strip()}){{.p = (void *)(uintptr_t)got}};\n"
+    elif kind == "struct" and r.stars:
+        out += f"    return got ? *got : ({r.base}){{0}};\n"
+    elif kind != "nothing":
+        out += "    return got;\n"
+    out += "}\n"
+    if any(a.mpi for a in made):
+        out += f"TUTTI__F_TYPED({entry_name(function)})\n"
+    return out + "\n"
+
+
+C_HEAD = """/* Written by scripts/gen_fortran.py from the public headers; do not edit.
+ *
+ * fortran: {what}
+ * SPDX-License-Identifier: BSD-3-Clause */
+"""
+
+
+def entries():
+    out = C_HEAD.format(what="the entries of calls that have the same shape in both languages.")
+    out += '/* clang-format off */\n#include "layer.h"\n\n#include <stdlib.h>\n\n'
+    out += "/* The constants of the module. */\n"
+    for name, (_, value) in constants():
+        out += f'_Static_assert({name} == {value}, "{name}");\n'
+    last = ""
+    for function in functions():
+        if function.header != last:
+            out += f"\n/* ---- tutti/{function.header} */\n\n"
+        last = function.header
+        out += entry(function)
+    return out
+
+
+# ------------------------------------------------------------------ writing Fortran
+
+
+def wrap(line):
+    """A statement in lines of at most 100 characters."""
+    indent = re.match(r" *", line)[0]
+    lines = []
+    while len(line) > 98:
+        cut = max(line.rfind(", ", 0, 96) + 1, line.rfind(" :: ", 0, 96), line.rfind(") ", 0, 96) + 1)
+        lines.append(line[:cut] + " &")
+        line = indent + "    " + line[cut:].strip()
+    return "\n".join(lines + [line]) + "\n"
+
+
+def declared(a, mpi):
+    """The line that declares an argument."""
+    if a.mpi:
+        return f"type({a.mpi}), intent(in)" if mpi == "f08" else "integer(c_int), intent(in)"
+    return a.declare + (", optional" if a.optional else "")
+
+
+def body(function, name, label, mpi, indent):
+    """An interface body."""
+    made = fortran_order(arguments(function))
+    kind, result, _ = result_of(function)
+    names = [re.sub(r"\(.*", "", a.name) for a in made] + (["ierr"] if kind == "error" else [])
+    what = "subroutine" if kind in ("error", "nothing") else "function"
+    head = f"{indent}{what} {name}({', '.join(names)}) bind(c, name=\"{label}\")"
+    if what == "function":
+        head += " result(got)"
+    out = wrap(head) + f"{indent}  import\n"
+    for a in made:
+        out += wrap(f"{indent}  {declared(a, mpi)} :: {a.name}")
+    if kind == "error":
+        out += f"{indent}  integer(c_int), intent(out), optional :: ierr\n"
+    elif what == "function":
+        out += f"{indent}  {result or 'type(c_ptr)'} :: got\n"
+    return out + f"{indent}end {what}\n"
+
+
+def first_sentence(function):
+    prose = re.sub(r"\s+", " ", DOCS.get(function.name, ("", {}))[0])
+    sentence = re.match(r"(.*?[.:?])(?:\s|$)", prose)
+    if not sentence or prose.startswith("tutti_"):
+        return ""
+    text = sentence[1].replace("`", "")
+    return "".join(f"  ! {line}\n" for line in textwrap.wrap(text, 94))
+
+
+def interface(function):
+    made = arguments(function)
+    kind = result_of(function)[0]
+    label = entry_name(function)
+    if kind == "text":
+        return ("  interface\n" + body(function, "c_" + function.name, label, "", "    ")
+                + f"  end interface\n  public :: {function.name}\n")
+    out = first_sentence(function)
+    if any(a.mpi for a in made):
+        return (out + f"  interface {function.name}\n#ifdef TUTTI_MPI_F08\n"
+                + body(function, function.name + "_f08", label + "_f08", "f08", "    ")
+                + "#endif\n" + body(function, function.name + "_int", label, "int", "    ")
+                + f"  end interface {function.name}\n  public :: {function.name}\n")
+    return (out + "  interface\n" + body(function, function.name, label, "", "    ")
+            + f"  end interface\n  public :: {function.name}\n")
+
+
+def field_of(struct, f):
+    """A component with its first value."""
+    given = DEFAULTS.get((struct.name, f.name))
+    many = f"({f.extent})" if f.extent else ""
+    if f.callback:
+        return f"type(c_funptr) :: {f.name} = c_null_funptr"
+    if f.stars:
+        return f"type(c_ptr) :: {f.name} = c_null_ptr"
+    if f.base in ALL.structs:
+        return f"type({f.base}) :: {f.name}{many}"
+    if f.base == "char":
+        return f"character(kind=c_char) :: {f.name}{many} = c_null_char"
+    kind = fortran_number(f.base)
+    return f"{kind} :: {f.name}{many} = {given or '0'}"
+
+
+def derived(struct, name="", access="public"):
+    name = name or struct.name
+    out = f"  type, bind(c), {access} :: {name}\n"
+    out += "".join(f"    {field_of(struct, f)}\n" for f in struct.fields)
+    return out + f"  end type {name}\n"
+
+
+def handle(name):
+    more = "".join(f"    integer(c_int64_t), private :: {m} = 0\n" for m in MORE.get(name, ()))
+    return f"  type, bind(c), public :: {name}\n    type(c_ptr) :: p = c_null_ptr\n{more}  end type {name}\n"
+
+
+def constants():
+    return [(n, v) for n, v in ALL.constants.items() if v[0] not in NO_HEADERS and n not in NO_CONSTANTS]
+
+
+F_HEAD = "! Written by scripts/gen_fortran.py from the public headers; do not edit.\n! SPDX-License-Identifier: BSD-3-Clause\n"
+
+
+def declarations():
+    out = F_HEAD
+    last = ""
+    for name, (header, value) in constants():
+        if header != last:
+            out += f"\n  ! tutti/{header}\n"
+        last = header
+        out += f"  integer(c_int), parameter, public :: {name} = {value}\n"
+    out += "\n  ! Handles\n" + "".join(handle(n) for n in handles())
+    out += "\n  ! Structs\n" + "\n".join(derived(s) for s in ordered(structs()))
+    out += "".join("\n" + derived(ALL.structs[n], "c_" + n, "private") for n in sorted(RAW_STRUCTS))
+    for name, parameters in ALL.callbacks.items():
+        names = [p.name for p in parameters]
+        out += f"\n  abstract interface\n    subroutine {name}({', '.join(names)}) bind(c)\n      import\n"
+        for p in parameters:
+            kind = "type(c_ptr)" if p.stars else fortran_number(p.base)
+            out += f"      {kind}, value :: {p.name}\n"
+        out += f"    end subroutine\n  end interface\n  public :: {name}\n"
+    last = ""
+    for function in functions():
+        if function.header != last:
+            out += f"\n  ! tutti/{function.header}\n\n"
+        last = function.header
+        out += interface(function)
+    return out
+
+
+def ordered(some):
+    """Structs behind those that they have inside."""
+    done, rest = [], list(some)
+    while rest:
+        ready = [s for s in rest if all(f.stars or f.base not in {r.name for r in rest} - {s.name} for f in s.fields)]
+        done += ready
+        rest = [s for s in rest if s not in ready]
+    return done
+
+
+def procedures():
+    out = F_HEAD
+    for function in functions():
+        if result_of(function)[0] != "text":
+            continue
+        made = fortran_order(arguments(function))
+        names = ", ".join(a.name for a in made)
+        out += f"\n{first_sentence(function)}  function {function.name}({names}) result(text)\n"
+        for a in made:
+            out += f"    {a.declare.replace(', value', ', intent(in)')} :: {a.name}\n"
+        out += (f"    character(:), allocatable :: text\n    text = text_at(c_{function.name}({names}))\n"
+                f"  end function {function.name}\n")
+    return out
+
+
+def texts():
+    return [f.name for f in functions() if result_of(f)[0] == "text"]
+
+
+def layout_f():
+    out = F_HEAD + "  subroutine all_of_them()\n"
+    for s in ordered(structs()):
+        out += f"    call size_of_{s.name}()\n"
+    out += "  end subroutine\n"
+    for s in ordered(structs()):
+        out += f"  subroutine size_of_{s.name}()\n    type({s.name}), target :: x\n"
+        out += f"    call same(\"{s.name}\", int(c_sizeof(x), c_int64_t))\n"
+        for f in s.fields:
+            first = "(1)" if f.extent else ""
+            out += (f"    call same(\"{s.name}%{f.name}\", &\n      transfer(c_loc(x%{f.name}{first}), 0_c_int64_t) - "
+                    "transfer(c_loc(x), 0_c_int64_t))\n")
+        out += "  end subroutine\n"
+    return out
+
+
+def layout_c():
+    out = C_HEAD.format(what="sizes and offsets, in the order of layout.inc.")
+    out += "/* clang-format off */\n#include <stddef.h>\n#include <tutti/tutti.h>\n\nstatic const size_t layout[] = {\n"
+    for s in ordered(structs()):
+        out += f"    sizeof({s.name}),\n"
+        out += "".join(f"    offsetof({s.name}, {f.name}),\n" for f in s.fields)
+    out += "};\n\nint64_t layout_in_c(int i);\nint64_t layout_in_c(int i) {\n"
+    return out + "    return i < (int)(sizeof layout / sizeof *layout) ? (int64_t)layout[i] : -1;\n}\n"
+
+
+# ------------------------------------------------------------------ all of it
+
+
+def complain():
+    """Names that are not there, or twice in a language without capitals."""
+    there = {f.name for f in functions()} | BY_HAND
+    for f in ALL.functions.values():
+        if f.name not in there and not not_there(f.name) and f.header not in NO_HEADERS:
+            yield f"{f.name} is not in the module"
+    for name in BY_HAND - set(ALL.functions):
+        if name not in re.findall(r"Fortran's own: (\w+)", FRAME.read_text(encoding="ascii")):
+            yield f"{name} is written by hand, but no function of C"
+    names = [n.lower() for n, _ in constants()] + sorted(there) + [s.name for s in structs()] + handles()
+    for name in sorted({n for n in names if names.count(n) > 1}):
+        yield f"{name} is there twice"
+
+
+def main():
+    wrong = list(complain())
+    if wrong:
+        sys.exit("\n".join(f"gen_fortran.py: {w}" for w in wrong))
+    if "--names" in sys.argv[1:]:
+        names = [f for f in ALL.functions if not not_there(f) and ALL.functions[f].header not in NO_HEADERS]
+        print("\n".join(names + [s.name for s in structs()] + handles() + [n for n, _ in constants()]))
+        return
+    made = {HERE / "declarations.inc": declarations(), HERE / "procedures.inc": procedures(),
+            HERE / "entries.c": entries(), TOP / "tests/fortran/layout.inc": layout_f(),
+            TOP / "tests/fortran/layout.c": layout_c()}
+    differ = [p for p, text in made.items() if not p.is_file() or p.read_text(encoding="ascii") != text]
+    if "--check" in sys.argv[1:]:
+        for path in differ:
+            print(f"{path.relative_to(TOP)} is not what scripts/gen_fortran.py makes; run it")
+        sys.exit(1 if differ else 0)
+    for path in differ:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(made[path], encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""tutti_headers: the public headers as a program sees them, for generators of bindings.
+
+The C preprocessor unfolds the tables (X macros) of include/tutti, with empty system headers, so that nothing
+but Tutti's own declarations is left.  These are few kinds of C, read by the patterns below; what is of no
+known kind is an error: a new header is taken in whole, or noticed.  Comments come from gen_api_man.py.
+SPDX-License-Identifier: BSD-3-Clause"""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+
+from gen_api_man import HEADERS, split_doc
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+SYSTEM = ("stddef.h", "stdint.h", "mpi.h", "string.h")
+
+
+@dataclass
+class Variable:
+    """A parameter or the field of a struct."""
+    name: str
+    base: str                    # without const and stars: "tutti_file", "char", "tutti_progress_fn"
+    stars: int = 0
+    const: bool = False          # what it points to
+    extent: int = 0              # of an array in a struct
+    callback: bool = False       # a pointer to a function
+
+
+@dataclass
+class Function:
+    name: str
+    header: str
+    result: Variable
+    parameters: list
+    inline: bool = False
+
+
+@dataclass
+class Struct:
+    name: str
+    header: str
+    fields: list = field(default_factory=list)   # none: opaque, a handle
+
+
+def preprocess(*flags):
+    with tempfile.TemporaryDirectory() as stubs:
+        for name in SYSTEM:
+            pathlib.Path(stubs, name).write_text("", encoding="ascii")
+        source = "".join(f"#include <tutti/{p.name}>\n"
+                         for p in sorted((TOP / "include/tutti").glob("*.h")))
+        done = subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-E", "-nostdinc", "-U__GNUC__",
+                               f"-I{stubs}", f"-I{TOP}/include", *flags, "-x", "c", "-"],
+                              input=source, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"tutti_headers: {done.stderr}")
+    return done.stdout
+
+
+def declarations():
+    """(header, text) of every declaration, on one line, bodies of inline functions left out."""
+    header, depth, text = "", 0, ""
+    for line in preprocess().split("\n"):
+        mark = re.match(r'# \d+ "(.*?)"', line)
+        if mark:
+            header = pathlib.Path(mark[1]).name
+            continue
+        for char in line:
+            depth += (char == "{") - (char == "}")
+            if depth == 0 and char in ";}" and (char == ";" or re.match(r"\s*static inline", text)):
+                yield header, re.sub(r"\s+", " ", text).strip()
+                text = ""
+            else:
+                text += char
+        text += " "
+
+
+def variable(text):
+    """One declarator with its type: "const char *name", "tutti_count shape[16]"."""
+    callback = re.match(r"(.*?)\(\*(\w+)\)\s*\(", text)
+    if callback:
+        return Variable(callback[2], "void", 1, callback=True)
+    found = re.fullmatch(r"\s*((?:const |unsigned |struct )*)(\w+)\s*((?:\*|const|\s)*)(\w*)\s*(?:\[(.*?)\])?\s*", text)
+    if not found:
+        sys.exit(f"tutti_headers: what is '{text}'?")
+    words, base, stars, name, extent = found.groups()
+    if base in ("const", "unsigned") or not name and not stars and words.strip() == "unsigned":
+        sys.exit(f"tutti_headers: what is '{text}'?")
+    if "unsigned" in words:
+        base = f"unsigned {base}"
+    pointers = stars.count("*") + (extent == "")
+    return Variable(name, base, pointers, "const" in words, number(extent) if extent else 0)
+
+
+def number(text):
+    """The value of an integer constant expression without names."""
+    if not re.fullmatch(r"[\s0-9()+*<-]+", text):
+        sys.exit(f"tutti_headers: '{text}' is no number")
+    return int(eval(text))  # pylint: disable=eval-used
+
+
+def split(text):
+    """Parts between commas that are outside of parentheses."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [p.strip() for p in parts if p.strip()]
+
+
+def fields_of(body):
+    fields = []
+    for line in body.split(";"):
+        if not line.strip():
+            continue
+        first, *others = [line] if "(*" in line else split(line)
+        fields.append(variable(first))
+        kind = re.match(r"\s*((?:const |unsigned )*\w+)", first)[1]
+        fields += [variable(f"{kind} {other}") for other in others]
+    return fields
+
+
+class Everything:
+    """All that the headers declare."""
+
+    def __init__(self):
+        self.functions, self.structs, self.enums, self.callbacks = {}, {}, {}, {}
+        self.constants = {}                      # name: (header, value), of enumerations and macros
+        for header, text in declarations():
+            self._take(header, text)
+        macros = re.findall(r"^#define (TUTTI_[A-Z]\w*) \(?(-?\d+)\)?$", preprocess("-dM"), re.M)
+        for name, value in sorted(macros):
+            header = next(p.name for p in sorted((TOP / "include/tutti").glob("*.h"))
+                          if re.search(rf"define +{name}\b", p.read_text(encoding="ascii")))
+            self.constants[name] = (header, int(value))
+
+    def _take(self, header, text):
+        if re.match(r"typedef (int64_t|uint64_t)", text):
+            return
+        enum = re.fullmatch(r"(?:typedef )?enum ?(\w*) ?\{(.*)\} ?(\w*)", text)
+        struct = re.fullmatch(r"typedef struct (\w+) ?(?:\{(.*)\})? ?\w+", text)
+        callback = re.fullmatch(r"typedef void (\w+_fn)\((.*)\)", text)
+        function = re.match(r"(static inline )?(.*?)(\w+) ?\(([^{]*)\)(?: ?\{.*)?$", text)
+        if enum:
+            self.enums[enum[1] or text] = enum[1]
+            value = -1
+            for row in split(enum[2]):
+                name, _, given = row.partition("=")
+                value = number(given) if given else value + 1
+                self.constants[name.strip()] = (header, value)
+        elif struct:
+            known = self.structs.get(struct[1])
+            if not known or struct[2]:
+                self.structs[struct[1]] = Struct(struct[1], header, fields_of(struct[2] or ""))
+        elif callback:
+            self.callbacks[callback[1]] = [variable(p) for p in split(callback[2])]
+        elif function:
+            parameters = [] if function[4] == "void" else [variable(p) for p in split(function[4])]
+            self.functions[function[3]] = Function(function[3], header, variable(function[2]), parameters,
+                                                   bool(function[1]))
+        elif text:
+            sys.exit(f"tutti_headers: what is '{text}' of {header}?")
+
+
+def documents():
+    """{function: (what it does, {parameter: what is said of it})}."""
+    found = {}
+    for header in HEADERS.values():
+        for item in header.items:
+            if item.kind == "function":
+                group = split_doc(header.groups[item.group])
+                prose, _, parameters, _ = split_doc(item.doc)
+                says = {}
+                for names, text in group[2] + parameters:
+                    more = re.match(r"((?:, *\w+)*)(.*)", text, re.S)
+                    for name in [names, *re.findall(r"\w+", more[1])]:
+                        says[name] = more[2].strip()
+                found[item.name] = (prose, says)
+    return found
