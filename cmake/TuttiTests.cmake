@@ -254,7 +254,7 @@ endfunction()
 # A test or an example in Fortran: its program, or where there is no compiler the words that say so.
 function(tutti_fortran_program target room file stem out)
     if(NOT TUTTI_HAS_FORTRAN)
-        set(${out} sh -c "echo '${TUTTI_FORTRAN_MISSING}'\; exit 77" PARENT_SCOPE)
+        set(${out} sh -c "echo '${TUTTI_FORTRAN_MISSING}' && exit 77" PARENT_SCOPE)
         return()
     endif()
     add_executable(${target} EXCLUDE_FROM_ALL ${file})

@@ -22,10 +22,15 @@ if not shutil.which(tool):
     sys.exit(77)
 
 
+# The header of descriptors of Fortran is gcc's.
+of_gcc = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True, check=False).stdout.strip()
+BEHIND = ["-idirafter", of_gcc] if of_gcc else []
+
+
 def clang_command(entry):
     """The compiler's command with clang in its place and without an output."""
     words = iter(shlex.split(entry["command"])[1:])
-    command = ["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
+    command = ["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *BEHIND]
     for word in words:
         if word in ("-o", "-MF", "-MT"):
             next(words)
@@ -38,13 +43,14 @@ def look(entry):
     if tool == "clang":
         command = clang_command(entry)
     else:
-        command = [tool, "--quiet", "-p", str(build), entry["file"]]
+        command = [tool, "--quiet", *(f"--extra-arg={word}" for word in BEHIND), "-p", str(build), entry["file"]]
     done = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True)
     return done.returncode, done.stdout + (done.stderr if tool == "clang" else "")
 
 
 entries = json.loads((build / "compile_commands.json").read_text())
 entries = list({e["file"]: e for e in entries if not e["file"].startswith(f"{build}/")}.values())
+entries = [e for e in entries if pathlib.Path(e["file"]).suffix == ".c"]
 if tool != "clang":
     entries = [e for e in entries if "/tests/" not in e["file"]]
 

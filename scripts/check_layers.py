@@ -18,7 +18,7 @@ ROOMS = ["base", "comm", "access", "cdf", "plan", "mpitype", "exchange", "store"
 PURE = {"base", "access", "cdf", "plan", "store"}
 ENGINE = {"store", "file", "direct", "twophase", "engine", "collective"}
 LAYER = "collective/layer.h"  # all that the layers above files use of them
-EDGES = ["cli", "mpiio", "examples"]
+EDGES = ["bindings", "cli", "mpiio", "examples"]
 
 top = pathlib.Path(__file__).resolve().parent.parent
 src, public = top / "src", top / "include"

@@ -34,8 +34,7 @@ NOT_THERE = [
 ]
 # Headers of no use to Fortran, and structs that have other shapes there.
 NO_HEADERS = {"backend.h"}
-OTHER_STRUCTS = {"tutti_part", "tutti_put", "tutti_get", "tutti_info_owner", "tutti_replicas_spec", "tutti_tiles_spec",
-                 "tutti_decomposition_spec", "tutti_mesh_view", "tutti_mesh_part_view"}
+OTHER_STRUCTS = {"tutti_part", "tutti_put", "tutti_get", "tutti_mesh_view", "tutti_mesh_part_view"}
 # Of them those that are there as C has them, privately, under c_NAME.
 RAW_STRUCTS = {"tutti_mesh_view", "tutti_mesh_part_view"}
 # Constants whose names are functions' in a language that does not tell TUTTI from tutti.
@@ -97,6 +96,11 @@ def handles():
     return [s.name for s in ALL.structs.values() if not s.fields]
 
 
+def type_name(name):
+    """A type that has the name of a function in C, or of a constant but for capitals, has another one here."""
+    return name + "_type" if name in ALL.functions or name.upper() in ALL.constants else name
+
+
 def is_number(base):
     return base in NUMBERS or base in ALL.enums.values()
 
@@ -140,8 +144,18 @@ def is_list(function, p):
     key = (function.name, p.name)
     says = DOCS.get(function.name, ("", {}))[1].get(p.name, "")
     return (p.stars == 1 and is_number(p.base) and (p.const or key in NEEDS or says.startswith("["))
-            or p.stars == 2 and p.const or p.stars == 1 and p.base in ALL.structs and (
-                key in NEEDS or p.const and p.name in ("dims", "groups")))
+            or p.stars == 2 and p.const and not says_out(p) or p.stars == 1 and p.base in ALL.structs and (
+                key in NEEDS or p.const and (p.name == "dims" or p.base not in handles() and follows_n(function, p))))
+
+
+def says_out(p):
+    return p.name == "out" or p.name.endswith("_out")
+
+
+def follows_n(function, p):
+    """Is the parameter before it its length?"""
+    at = next(i for i, q in enumerate(function.parameters) if q is p)
+    return at > 0 and function.parameters[at - 1].name == "n"
 
 
 def is_counts(function, p):
@@ -153,11 +167,11 @@ def is_counts(function, p):
 def handle_argument(p, a, function):
     kind = HANDLES.get(p.base, "tutti__f_handle")
     if p.stars == 1:
-        a.declare, a.take = f"type({p.base}), intent(in)", f"const {kind} *{p.name}"
+        a.declare, a.take = f"type({type_name(p.base)}), intent(in)", f"const {kind} *{p.name}"
         a.give = f"{p.name} ? {p.name}->p : NULL" if a.optional else f"{p.name}->p"
         return
     out = p.name == "out" or p.name.endswith("_out")
-    a.declare, a.take, a.give = f"type({p.base}), intent({'out' if out else 'inout'})", f"{kind} *{p.name}", f"&c_{p.name}"
+    a.declare, a.take, a.give = f"type({type_name(p.base)}), intent({'out' if out else 'inout'})", f"{kind} *{p.name}", f"&c_{p.name}"
     if out and a.optional:
         a.give = f"{p.name} ? &c_{p.name} : NULL"
     start = "NULL" if out else f"{p.name}->p"
@@ -189,7 +203,9 @@ def text_argument(p, a, sized):
 
 
 def list_argument(function, p, a):
-    kind = f"type({p.base})" if p.base in ALL.structs else fortran_number(p.base)
+    kind = f"type({type_name(p.base)})" if p.base in ALL.structs else fortran_number(p.base)
+    if p.base == "char":
+        kind = "type(c_ptr)"     # addresses of texts of C
     intent = "in" if p.const else "out" if p.name.endswith("out") else "inout"
     a.declare, a.take = f"{kind}, intent({intent}), contiguous", f"const CFI_cdesc_t *{p.name}"
     a.name += "(:)"
@@ -293,6 +309,9 @@ def argument(function, p):
         a.before.append(f"tutti_count c_{p.name}[TUTTI_MAX_DIMS] = {{0}};")
         a.give = f"c_{p.name}"
         a.after.append(f"tutti__f_put_counts({p.name}, TUTTI_MAX_DIMS, c_{p.name});")
+    elif p.stars == 2 and p.base in ALL.structs and says_out(p):
+        const = "const " if p.const else ""
+        a.declare, a.take, a.give = "type(c_ptr), intent(out)", f"{const}{p.base} **{p.name}", p.name
     elif is_list(function, p):
         list_argument(function, p, a)
     elif p.stars == 0 and is_number(p.base):
@@ -301,7 +320,7 @@ def argument(function, p):
         a.declare, a.take, a.give = f"{fortran_number(p.base)}, intent(out)", f"{p.base} *{p.name}", p.name
     elif p.stars == 1 and p.base in ALL.structs:
         intent = "in" if p.const else "out" if p.name.endswith("out") else "inout"
-        a.declare, a.take = f"type({p.base}), intent({intent})", f"{'const ' if p.const else ''}{p.base} *{p.name}"
+        a.declare, a.take = f"type({type_name(p.base)}), intent({intent})", f"{'const ' if p.const else ''}{p.base} *{p.name}"
         a.give = p.name
         if intent == "out":
             a.before.append(("if (%s) " % p.name if a.optional else "") + f"*{p.name} = ({p.base}){{0}};")
@@ -347,9 +366,9 @@ def result_of(function):
     if not r.stars and is_number(r.base):
         return "number", fortran_number(r.base), r.base + " "
     if r.stars == 1 and r.base in handles():
-        return "handle", f"type({r.base})", HANDLES.get(r.base, "tutti__f_handle") + " "
+        return "handle", f"type({type_name(r.base)})", HANDLES.get(r.base, "tutti__f_handle") + " "
     if r.base in ALL.structs and r.stars < 2:
-        return "struct", f"type({r.base})", r.base + " "
+        return "struct", f"type({type_name(r.base)})", r.base + " "
     return sys.exit(f"gen_fortran.py: what does {function.name} return in Fortran?  See BY_HAND")
 
 
@@ -507,7 +526,7 @@ def field_of(struct, f):
     if f.stars:
         return f"type(c_ptr) :: {f.name} = c_null_ptr"
     if f.base in ALL.structs:
-        return f"type({f.base}) :: {f.name}{many}"
+        return f"type({type_name(f.base)}) :: {f.name}{many}"
     if f.base == "char":
         return f"character(kind=c_char) :: {f.name}{many} = c_null_char"
     kind = fortran_number(f.base)
@@ -515,7 +534,7 @@ def field_of(struct, f):
 
 
 def derived(struct, name="", access="public"):
-    name = name or struct.name
+    name = name or type_name(struct.name)
     out = f"  type, bind(c), {access} :: {name}\n"
     out += "".join(f"    {field_of(struct, f)}\n" for f in struct.fields)
     return out + f"  end type {name}\n"
@@ -523,6 +542,7 @@ def derived(struct, name="", access="public"):
 
 def handle(name):
     more = "".join(f"    integer(c_int64_t), private :: {m} = 0\n" for m in MORE.get(name, ()))
+    name = type_name(name)
     return f"  type, bind(c), public :: {name}\n    type(c_ptr) :: p = c_null_ptr\n{more}  end type {name}\n"
 
 
@@ -595,7 +615,7 @@ def layout_f():
         out += f"    call size_of_{s.name}()\n"
     out += "  end subroutine\n"
     for s in ordered(structs()):
-        out += f"  subroutine size_of_{s.name}()\n    type({s.name}), target :: x\n"
+        out += f"  subroutine size_of_{s.name}()\n    type({type_name(s.name)}), target :: x\n"
         out += f"    call same(\"{s.name}\", int(c_sizeof(x), c_int64_t))\n"
         for f in s.fields:
             first = "(1)" if f.extent else ""
@@ -627,7 +647,8 @@ def complain():
     for name in BY_HAND - set(ALL.functions):
         if name not in re.findall(r"Fortran's own: (\w+)", FRAME.read_text(encoding="ascii")):
             yield f"{name} is written by hand, but no function of C"
-    names = [n.lower() for n, _ in constants()] + sorted(there) + [s.name for s in structs()] + handles()
+    names = [n.lower() for n, _ in constants()] + sorted(there)
+    names += [type_name(n) for n in [s.name for s in structs()] + handles()]
     for name in sorted({n for n in names if names.count(n) > 1}):
         yield f"{name} is there twice"
 
@@ -638,7 +659,8 @@ def main():
         sys.exit("\n".join(f"gen_fortran.py: {w}" for w in wrong))
     if "--names" in sys.argv[1:]:
         names = [f for f in ALL.functions if not not_there(f) and ALL.functions[f].header not in NO_HEADERS]
-        print("\n".join(names + [s.name for s in structs()] + handles() + [n for n, _ in constants()]))
+        names += [type_name(n) for n in [s.name for s in structs()] + handles()]
+        print("\n".join(names + [n for n, _ in constants()]))
         return
     made = {HERE / "declarations.inc": declarations(), HERE / "procedures.inc": procedures(),
             HERE / "entries.c": entries(), TOP / "tests/fortran/layout.inc": layout_f(),

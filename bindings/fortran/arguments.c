@@ -87,24 +87,19 @@ void tutti__f_counts_of(const CFI_cdesc_t *list, tutti__f_counts *out) {
     if (!list || list->rank != 1) return;
     const tutti__f_array v = tutti__f_array_of(list);
     if (v.extent[0] < 1 || v.extent[0] > TUTTI_MAX_DIMS) return;
-    if (v.type < TUTTI_INT8 || v.type > TUTTI_INT64) return;
+    if (v.type < TUTTI_INT16 || v.type > TUTTI_INT64) return;
     for (int64_t i = 0; i < v.extent[0]; i++) {
         const char *at = v.base + i * v.step[0];
-        int8_t tiny;
         int16_t small;
         int32_t middle;
-        switch (v.type) {
-        case TUTTI_INT8:
-            memcpy(&tiny, at, sizeof tiny), out->value[i] = tiny;
-            break;
-        case TUTTI_INT16:
-            memcpy(&small, at, sizeof small), out->value[i] = small;
-            break;
-        case TUTTI_INT32:
-            memcpy(&middle, at, sizeof middle), out->value[i] = middle;
-            break;
-        default:
+        if (v.type == TUTTI_INT64) {
             memcpy(&out->value[i], at, sizeof out->value[i]);
+        } else if (v.type == TUTTI_INT32) {
+            memcpy(&middle, at, sizeof middle);
+            out->value[i] = middle;
+        } else {
+            memcpy(&small, at, sizeof small);
+            out->value[i] = small;
         }
     }
     out->n = (int)v.extent[0];

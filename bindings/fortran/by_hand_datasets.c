@@ -340,7 +340,7 @@ static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const
         err = tutti__f_error(TUTTI_ERR_ARG, "the info has another type than the array");
     else if (err == TUTTI_OK && (!v->contiguous || (v->bytes >= 0 && v->bytes < *count * size)))
         err = tutti__f_error(TUTTI_ERR_ARG, "there is no room for the info in the array");
-    if (err == TUTTI_OK) {
+    if (err == TUTTI_OK && all && v->base) {
         if (*type == TUTTI_BYTES && v->bytes > 0) memset(v->base, ' ', (size_t)v->bytes);
         memcpy(v->base, all, (size_t)(*count * size));
     }

@@ -65,7 +65,7 @@ int64_t tutti__f_length(const CFI_cdesc_t *list);
 /* Is it absent, or long enough? */
 int tutti__f_fits(const CFI_cdesc_t *list, int64_t need);
 
-/* A few numbers, integers of any kind: a shape, a position. */
+/* A few numbers, integers of 16, 32 or 64 bits: a shape, a position. */
 typedef struct tutti__f_counts {
     int n;             /* 0: no such list, or none of integers */
     tutti_count *list; /* NULL, or `value` */

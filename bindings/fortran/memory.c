@@ -37,7 +37,7 @@ tutti__f_array tutti__f_array_of(const CFI_cdesc_t *d) {
     v.base = d->base_addr;
     v.element = v.bytes = (int64_t)d->elem_len;
     v.type = type_of(d);
-    v.rank = d->rank;
+    v.rank = (unsigned char)d->rank;
     for (int i = 0; i < v.rank; i++) {
         v.extent[i] = d->dim[i].extent;
         v.step[i] = d->dim[i].sm;

@@ -8,6 +8,6 @@ program=$TUTTI_BUILD_DIR/tests/fortran/t1403_wrong
 [ -x "$program" ] || { echo "no program in Fortran (Debian: apt-get install gfortran)"; exit 77; }
 timeout 30 "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$program" stop >"$TUTTI_TEST_DIR/said" 2>&1
 code=$?
-[ $code -ne 0 ] && [ $code -ne 124 ] || { echo "exit code $code"; exit 1; }
+case $code in 0 | 124) echo "exit code $code"; exit 1 ;; esac
 grep -q "nowhere/at/all.*No such file" "$TUTTI_TEST_DIR/said" || { echo "not told:"; cat "$TUTTI_TEST_DIR/said"; exit 1; }
 ! grep -q "went on" "$TUTTI_TEST_DIR/said"
