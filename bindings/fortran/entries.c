@@ -101,6 +101,8 @@ _Static_assert(TUTTI_BY_SLICE == 3, "TUTTI_BY_SLICE");
 _Static_assert(TUTTI_AS_THEY_LIE == 4, "TUTTI_AS_THEY_LIE");
 _Static_assert(TUTTI_DURABLE == 0, "TUTTI_DURABLE");
 _Static_assert(TUTTI_VISIBLE == 1, "TUTTI_VISIBLE");
+_Static_assert(TUTTI_CONTAINER_NATIVE == 0, "TUTTI_CONTAINER_NATIVE");
+_Static_assert(TUTTI_CONTAINER_NETCDF == 1, "TUTTI_CONTAINER_NETCDF");
 _Static_assert(TUTTI_SCALAR == 0, "TUTTI_SCALAR");
 _Static_assert(TUTTI_VECTOR == 1, "TUTTI_VECTOR");
 _Static_assert(TUTTI_SYM_TENSOR == 2, "TUTTI_SYM_TENSOR");
@@ -110,6 +112,38 @@ _Static_assert(TUTTI_GLOBAL == 0, "TUTTI_GLOBAL");
 _Static_assert(TUTTI_RANKED == 1, "TUTTI_RANKED");
 _Static_assert(TUTTI_TOPOLOGY == 0, "TUTTI_TOPOLOGY");
 _Static_assert(TUTTI_STATE == 1, "TUTTI_STATE");
+_Static_assert(TUTTI_EXODUS_GLOBAL == 0, "TUTTI_EXODUS_GLOBAL");
+_Static_assert(TUTTI_EXODUS_NODAL == 1, "TUTTI_EXODUS_NODAL");
+_Static_assert(TUTTI_EXODUS_ELEMENT_BLOCK == 2, "TUTTI_EXODUS_ELEMENT_BLOCK");
+_Static_assert(TUTTI_EXODUS_EDGE_BLOCK == 3, "TUTTI_EXODUS_EDGE_BLOCK");
+_Static_assert(TUTTI_EXODUS_FACE_BLOCK == 4, "TUTTI_EXODUS_FACE_BLOCK");
+_Static_assert(TUTTI_EXODUS_NODE_SET == 5, "TUTTI_EXODUS_NODE_SET");
+_Static_assert(TUTTI_EXODUS_SIDE_SET == 6, "TUTTI_EXODUS_SIDE_SET");
+_Static_assert(TUTTI_EXODUS_ELEMENT_SET == 7, "TUTTI_EXODUS_ELEMENT_SET");
+_Static_assert(TUTTI_EXODUS_EDGE_SET == 8, "TUTTI_EXODUS_EDGE_SET");
+_Static_assert(TUTTI_EXODUS_FACE_SET == 9, "TUTTI_EXODUS_FACE_SET");
+_Static_assert(TUTTI_EXODUS_NODE_MAP == 10, "TUTTI_EXODUS_NODE_MAP");
+_Static_assert(TUTTI_EXODUS_ELEMENT_MAP == 11, "TUTTI_EXODUS_ELEMENT_MAP");
+_Static_assert(TUTTI_EXODUS_EDGE_MAP == 12, "TUTTI_EXODUS_EDGE_MAP");
+_Static_assert(TUTTI_EXODUS_FACE_MAP == 13, "TUTTI_EXODUS_FACE_MAP");
+_Static_assert(TUTTI_EXODUS_KINDS == 14, "TUTTI_EXODUS_KINDS");
+_Static_assert(TUTTI_EXODUS_BY_ORDER == 0, "TUTTI_EXODUS_BY_ORDER");
+_Static_assert(TUTTI_EXODUS_BY_METIS == 1, "TUTTI_EXODUS_BY_METIS");
+_Static_assert(TUTTI_EXODUS_BY_CURVE == 2, "TUTTI_EXODUS_BY_CURVE");
+_Static_assert(TUTTI_EXODUS_BY_LIST == 3, "TUTTI_EXODUS_BY_LIST");
+_Static_assert(TUTTI_EXODUS_ON_ROOT == 4, "TUTTI_EXODUS_ON_ROOT");
+_Static_assert(TUTTI_EXODUS_COORDINATES == 0, "TUTTI_EXODUS_COORDINATES");
+_Static_assert(TUTTI_EXODUS_CONNECTIVITY == 1, "TUTTI_EXODUS_CONNECTIVITY");
+_Static_assert(TUTTI_EXODUS_EDGES == 2, "TUTTI_EXODUS_EDGES");
+_Static_assert(TUTTI_EXODUS_FACES == 3, "TUTTI_EXODUS_FACES");
+_Static_assert(TUTTI_EXODUS_COUNTS == 4, "TUTTI_EXODUS_COUNTS");
+_Static_assert(TUTTI_EXODUS_ATTRIBUTES == 5, "TUTTI_EXODUS_ATTRIBUTES");
+_Static_assert(TUTTI_EXODUS_MEMBERS == 6, "TUTTI_EXODUS_MEMBERS");
+_Static_assert(TUTTI_EXODUS_SIDES == 7, "TUTTI_EXODUS_SIDES");
+_Static_assert(TUTTI_EXODUS_FACTORS == 8, "TUTTI_EXODUS_FACTORS");
+_Static_assert(TUTTI_EXODUS_IDS == 9, "TUTTI_EXODUS_IDS");
+_Static_assert(TUTTI_EXODUS_MAP == 10, "TUTTI_EXODUS_MAP");
+_Static_assert(TUTTI_EXODUS_ORDER == 11, "TUTTI_EXODUS_ORDER");
 _Static_assert(TUTTI_MESH_POINT == 0, "TUTTI_MESH_POINT");
 _Static_assert(TUTTI_MESH_LINE == 1, "TUTTI_MESH_LINE");
 _Static_assert(TUTTI_MESH_TRIANGLE == 2, "TUTTI_MESH_TRIANGLE");
@@ -1163,6 +1197,11 @@ TUTTI_API void tutti_f_dataset_close(tutti__f_handle *d, int *ierr) {
     tutti__f_end(err, ierr);
 }
 
+TUTTI_API int tutti_f_dataset_container(const tutti__f_handle *d) {
+    const int got = tutti_dataset_container(d->p);
+    return got;
+}
+
 TUTTI_API void tutti_f_dataset_refresh(const tutti__f_handle *d, int *changed_out, int *ierr) {
     const tutti_err err = tutti_dataset_refresh(d->p, changed_out);
     tutti__f_end(err, ierr);
@@ -1353,6 +1392,416 @@ TUTTI_API void tutti_f_dataset_restore_stream(const tutti__f_handle *d, tutti_co
                                               tutti_count last, const tutti_stream *from,
                                               int *ierr) {
     const tutti_err err = tutti_dataset_restore_stream(d->p, first, last, from);
+    tutti__f_end(err, ierr);
+}
+
+
+/* ---- tutti/exodus.h */
+
+TUTTI_API void tutti_f_exodus_options_init(tutti_exodus_options *opt) {
+    tutti_exodus_options_init(opt);
+}
+
+TUTTI_API void tutti_f_exodus_create(const int *comm, const CFI_cdesc_t *path,
+                                     tutti__f_handle *x_out, const tutti_exodus_options *opt,
+                                     int *ierr) {
+    char *c_path = tutti__f_text(path);
+    tutti_exodus *c_x_out = NULL;
+    *x_out = (tutti__f_handle){0};
+    const tutti_err err = tutti_exodus_create(tutti_comm_f2c(*comm), c_path, opt, &c_x_out);
+    free(c_path);
+    x_out->p = c_x_out;
+    tutti__f_end(err, ierr);
+}
+TUTTI__F_TYPED(tutti_f_exodus_create)
+
+TUTTI_API void tutti_f_exodus_open(const int *comm, const CFI_cdesc_t *path, int mode,
+                                   const tutti_exodus_options *opt, tutti__f_handle *x_out,
+                                   int *ierr) {
+    char *c_path = tutti__f_text(path);
+    tutti_exodus *c_x_out = NULL;
+    *x_out = (tutti__f_handle){0};
+    const tutti_err err = tutti_exodus_open(tutti_comm_f2c(*comm), c_path, mode, opt, &c_x_out);
+    free(c_path);
+    x_out->p = c_x_out;
+    tutti__f_end(err, ierr);
+}
+TUTTI__F_TYPED(tutti_f_exodus_open)
+
+TUTTI_API void tutti_f_exodus_close(tutti__f_handle *x, int *ierr) {
+    tutti_exodus *c_x = x->p;
+    const tutti_err err = tutti_exodus_close(&c_x);
+    x->p = c_x;
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_refresh(const tutti__f_handle *x, int *changed_out, int *ierr) {
+    const tutti_err err = tutti_exodus_refresh(x->p, changed_out);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_new_topology(const tutti__f_handle *x, int *ierr) {
+    const tutti_err err = tutti_exodus_new_topology(x->p);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_next_file(const tutti__f_handle *x, int *ierr) {
+    const tutti_err err = tutti_exodus_next_file(x->p);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API const char *tutti_f_exodus_path(const tutti__f_handle *x) {
+    const char *const got = tutti_exodus_path(x->p);
+    return got;
+}
+
+TUTTI_API const char *tutti_f_exodus_warning(const tutti__f_handle *x) {
+    const char *const got = tutti_exodus_warning(x->p);
+    return got;
+}
+
+TUTTI_API const char *tutti_f_exodus_kind_name(int kind) {
+    const char *const got = tutti_exodus_kind_name(kind);
+    return got;
+}
+
+TUTTI_API void tutti_f_exodus_init(const tutti__f_handle *x, const tutti_exodus_parameters *p,
+                                   int *ierr) {
+    const tutti_err err = tutti_exodus_init(x->p, p);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_define(const tutti__f_handle *x, const CFI_cdesc_t *entities,
+                                     int *ierr) {
+    const tutti_err err = tutti_exodus_define(x->p, (tutti_count)tutti__f_length(entities),
+                                              tutti__f_list(entities));
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_variables(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                        const CFI_cdesc_t *names, int *ierr) {
+    const tutti_err err = tutti_exodus_variables(x->p, kind, (int)tutti__f_length(names),
+                                                 (const char *const *)(tutti__f_list(names)));
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_truth(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                    const CFI_cdesc_t *table, int *ierr) {
+    const tutti_err err = tutti_exodus_truth(x->p, kind, tutti__f_list(table));
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_attribute_names(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                              int64_t id, const CFI_cdesc_t *names, int *ierr) {
+    const tutti_err err = tutti_exodus_attribute_names(x->p, kind, id, (int)tutti__f_length(names),
+                                                       (const char *const *)(tutti__f_list(names)));
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_property(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                       const CFI_cdesc_t *name, const CFI_cdesc_t *values,
+                                       int *ierr) {
+    char *c_name = tutti__f_text(name);
+    const tutti_err err = tutti_exodus_property(x->p, kind, c_name, tutti__f_list(values));
+    free(c_name);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_put_qa(const tutti__f_handle *x, const CFI_cdesc_t *records,
+                                     int *ierr) {
+    const tutti_err err = tutti_exodus_put_qa(x->p, (int)tutti__f_length(records),
+                                              tutti__f_list(records));
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_put_info(const tutti__f_handle *x, const CFI_cdesc_t *lines,
+                                       int *ierr) {
+    const tutti_err err = tutti_exodus_put_info(x->p, (int)tutti__f_length(lines),
+                                                (const char *const *)(tutti__f_list(lines)));
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_end_definitions(const tutti__f_handle *x, int *ierr) {
+    const tutti_err err = tutti_exodus_end_definitions(x->p);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_put_mesh(const tutti__f_handle *x, const tutti_exodus_mesh *mesh,
+                                       int *ierr) {
+    const tutti_err err = tutti_exodus_put_mesh(x->p, mesh);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_get_mesh(const tutti__f_handle *x, const tutti_exodus_deal *deal,
+                                       const tutti_exodus_mesh **mesh_out, int *ierr) {
+    const tutti_err err = tutti_exodus_get_mesh(x->p, deal, mesh_out);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API tutti_count tutti_f_exodus_own_elements(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                                  tutti_count number) {
+    const tutti_count got = tutti_exodus_own_elements(x->p, kind, number);
+    return got;
+}
+
+TUTTI_API void tutti_f_exodus_begin(const tutti__f_handle *x, double time, int *ierr) {
+    const tutti_err err = tutti_exodus_begin(x->p, time);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_put(const tutti__f_handle *x, const CFI_cdesc_t *fields, int *ierr) {
+    const tutti_err err = tutti_exodus_put(x->p, (tutti_count)tutti__f_length(fields),
+                                           tutti__f_list(fields));
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_put_start(const tutti__f_handle *x, const CFI_cdesc_t *fields,
+                                        tutti__f_handle *r_out, int *ierr) {
+    tutti_request *c_r_out = NULL;
+    *r_out = (tutti__f_handle){0};
+    const tutti_err err = tutti_exodus_put_start(x->p, (tutti_count)tutti__f_length(fields),
+                                                 tutti__f_list(fields), &c_r_out);
+    r_out->p = c_r_out;
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_commit(const tutti__f_handle *x, int *ierr) {
+    const tutti_err err = tutti_exodus_commit(x->p);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_discard(const tutti__f_handle *x, int *ierr) {
+    const tutti_err err = tutti_exodus_discard(x->p);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_erase_after(const tutti__f_handle *x, tutti_count step, int *ierr) {
+    const tutti_err err = tutti_exodus_erase_after(x->p, step);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API tutti_count tutti_f_exodus_steps(const tutti__f_handle *x) {
+    const tutti_count got = tutti_exodus_steps(x->p);
+    return got;
+}
+
+TUTTI_API void tutti_f_exodus_times(const tutti__f_handle *x, tutti_count first,
+                                    const CFI_cdesc_t *times_out, int *ierr) {
+    const tutti_err err = tutti_exodus_times(x->p, first, (tutti_count)tutti__f_length(times_out),
+                                             tutti__f_list(times_out));
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_get(const tutti__f_handle *x, tutti_count step,
+                                  const CFI_cdesc_t *fields, int *ierr) {
+    const tutti_err err = tutti_exodus_get(x->p, step, (tutti_count)tutti__f_length(fields),
+                                           tutti__f_list(fields));
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_get_start(const tutti__f_handle *x, tutti_count step,
+                                        const CFI_cdesc_t *fields, tutti__f_handle *r_out,
+                                        int *ierr) {
+    tutti_request *c_r_out = NULL;
+    *r_out = (tutti__f_handle){0};
+    const tutti_err err = tutti_exodus_get_start(x->p, step, (tutti_count)tutti__f_length(fields),
+                                                 tutti__f_list(fields), &c_r_out);
+    r_out->p = c_r_out;
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_follow(const tutti__f_handle *x, tutti_count first, tutti_count last,
+                                     const tutti_exodus_field *field, int *ierr) {
+    const tutti_err err = tutti_exodus_follow(x->p, first, last, field);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_decomposition(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                            int64_t id, const tutti_decomposition_spec *spec,
+                                            tutti__f_handle *out, int *ierr) {
+    tutti_decomposition *c_out = NULL;
+    *out = (tutti__f_handle){0};
+    const tutti_err err = tutti_exodus_decomposition(x->p, kind, id, spec, &c_out);
+    out->p = c_out;
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_array_size(const tutti__f_handle *x, const tutti_exodus_array *a,
+                                         tutti_count *entries_out, tutti_count *numbers_out,
+                                         tutti_type *type_out, int *ierr) {
+    const tutti_err err = tutti_exodus_array_size(x->p, a, entries_out, numbers_out, type_out);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_array_place(const tutti__f_handle *x, const tutti_exodus_array *a,
+                                          tutti_off *at_out, tutti_type *type_out, int *ierr) {
+    const tutti_err err = tutti_exodus_array_place(x->p, a, at_out, type_out);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_field_place(const tutti__f_handle *x, tutti_count step,
+                                          const tutti_exodus_field *f, tutti_off *at_out,
+                                          tutti_type *type_out, int *ierr) {
+    const tutti_err err = tutti_exodus_field_place(x->p, step, f, at_out, type_out);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_put_arrays(const tutti__f_handle *x, const CFI_cdesc_t *arrays,
+                                         int *ierr) {
+    const tutti_err err = tutti_exodus_put_arrays(x->p, (tutti_count)tutti__f_length(arrays),
+                                                  tutti__f_list(arrays));
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_get_arrays(const tutti__f_handle *x, const CFI_cdesc_t *arrays,
+                                         int *ierr) {
+    const tutti_err err = tutti_exodus_get_arrays(x->p, (tutti_count)tutti__f_length(arrays),
+                                                  tutti__f_list(arrays));
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_parameters_get(const tutti__f_handle *x, tutti_exodus_parameters *out,
+                                             int *ierr) {
+    *out = (tutti_exodus_parameters){0};
+    const tutti_err err = tutti_exodus_parameters_get(x->p, out);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API tutti_count tutti_f_exodus_entities(const tutti__f_handle *x, tutti_exodus_kind kind) {
+    const tutti_count got = tutti_exodus_entities(x->p, kind);
+    return got;
+}
+
+TUTTI_API void tutti_f_exodus_entity_get(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                         tutti_count number, tutti_exodus_entity *out, int *ierr) {
+    *out = (tutti_exodus_entity){0};
+    const tutti_err err = tutti_exodus_entity_get(x->p, kind, number, out);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_find(const tutti__f_handle *x, tutti_exodus_kind kind, int64_t id,
+                                   tutti_count *number_out, int *ierr) {
+    const tutti_err err = tutti_exodus_find(x->p, kind, id, number_out);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API int tutti_f_exodus_variable_count(const tutti__f_handle *x, tutti_exodus_kind kind) {
+    const int got = tutti_exodus_variable_count(x->p, kind);
+    return got;
+}
+
+TUTTI_API const char *tutti_f_exodus_variable_name(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                                   int number) {
+    const char *const got = tutti_exodus_variable_name(x->p, kind, number);
+    return got;
+}
+
+TUTTI_API int tutti_f_exodus_has(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                 tutti_count number, int variable) {
+    const int got = tutti_exodus_has(x->p, kind, number, variable);
+    return got;
+}
+
+TUTTI_API const char *tutti_f_exodus_attribute_name(const tutti__f_handle *x,
+                                                    tutti_exodus_kind kind, int64_t id,
+                                                    int number) {
+    const char *const got = tutti_exodus_attribute_name(x->p, kind, id, number);
+    return got;
+}
+
+TUTTI_API const char *tutti_f_exodus_property_name(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                                   int number) {
+    const char *const got = tutti_exodus_property_name(x->p, kind, number);
+    return got;
+}
+
+TUTTI_API void tutti_f_exodus_property_get(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                           const CFI_cdesc_t *name, const CFI_cdesc_t *values_out,
+                                           int *ierr) {
+    char *c_name = tutti__f_text(name);
+    const tutti_err err = tutti_exodus_property_get(x->p, kind, c_name, tutti__f_list(values_out));
+    free(c_name);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API int tutti_f_exodus_qa_count(const tutti__f_handle *x) {
+    const int got = tutti_exodus_qa_count(x->p);
+    return got;
+}
+
+TUTTI_API void tutti_f_exodus_qa_get(const tutti__f_handle *x, int number, tutti_exodus_qa *out,
+                                     int *ierr) {
+    *out = (tutti_exodus_qa){0};
+    const tutti_err err = tutti_exodus_qa_get(x->p, number, out);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API const char *tutti_f_exodus_info_line(const tutti__f_handle *x, int number) {
+    const char *const got = tutti_exodus_info_line(x->p, number);
+    return got;
+}
+
+TUTTI_API int tutti_f_exodus_topology_nodes(const CFI_cdesc_t *topology) {
+    char *c_topology = tutti__f_text(topology);
+    const int got = tutti_exodus_topology_nodes(c_topology);
+    free(c_topology);
+    return got;
+}
+
+TUTTI_API int tutti_f_exodus_topology_sides(const CFI_cdesc_t *topology, int nodes) {
+    char *c_topology = tutti__f_text(topology);
+    const int got = tutti_exodus_topology_sides(c_topology, nodes);
+    free(c_topology);
+    return got;
+}
+
+TUTTI_API int tutti_f_exodus_side_nodes(const CFI_cdesc_t *topology, int nodes, int side,
+                                        int *which_out) {
+    char *c_topology = tutti__f_text(topology);
+    const int got = tutti_exodus_side_nodes(c_topology, nodes, side, which_out);
+    free(c_topology);
+    return got;
+}
+
+TUTTI_API void tutti_f_exodus_note_set(const tutti__f_handle *x, const CFI_cdesc_t *name,
+                                       tutti_type type, tutti_count count, const CFI_cdesc_t *value,
+                                       int *ierr) {
+    char *c_name = tutti__f_text(name);
+    const tutti__f_array v_value = tutti__f_array_of(value);
+    void *c_value = tutti__f_plain(&v_value, 1, 0);
+    const tutti_err err = tutti_exodus_note_set(x->p, c_name, type, count, c_value);
+    free(c_name);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_note_get(const tutti__f_handle *x, const CFI_cdesc_t *name,
+                                       tutti_type *type_out, const CFI_cdesc_t *value_out,
+                                       tutti_count *count_out, int *ierr) {
+    char *c_name = tutti__f_text(name);
+    const tutti__f_array v_value_out = tutti__f_array_of(value_out);
+    void *c_value_out = tutti__f_plain(&v_value_out, 1, 0);
+    const tutti_err err = tutti_exodus_note_get(x->p, c_name, type_out, count_out, c_value_out);
+    free(c_name);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_note_name(const tutti__f_handle *x, tutti_count number,
+                                        const CFI_cdesc_t *name_out, int *ierr) {
+    char c_name_out[4096] = "";
+    const tutti_err err = tutti_exodus_note_name(x->p, number, c_name_out);
+    tutti__f_put_text(name_out, c_name_out);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_verify(const tutti__f_handle *x, tutti_off *bytes_out, int *ierr) {
+    const tutti_err err = tutti_exodus_verify(x->p, bytes_out);
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_nemesis_get(const tutti__f_handle *x, int processor,
+                                          tutti_exodus_nemesis *out, int *ierr) {
+    *out = (tutti_exodus_nemesis){0};
+    const tutti_err err = tutti_exodus_nemesis_get(x->p, processor, out);
     tutti__f_end(err, ierr);
 }
 
