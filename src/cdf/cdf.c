@@ -324,6 +324,7 @@ tutti_err tutti__cdf_put_att(tutti__cdf *c, tutti_count var, const char *name, i
         tutti__free(a->values);
         *a = (tutti__cdf_att){.name = a->name, .type = type, .n = n, .values = room};
     }
+    TUTTI_ASSERT(room);
     if (n) memcpy(room, values, (size_t)n * (size_t)tutti__cdf_size(type));
     return TUTTI_OK;
 }

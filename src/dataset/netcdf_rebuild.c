@@ -329,7 +329,7 @@ static tutti_err file_take(making *m, const tutti__there *there) {
     tutti__free(bytes);
     TUTTI_TRY(err);
     f.c = &c;
-    f.row.id = atoll(there->name + strlen("data-"));
+    f.row.id = strtoll(there->name + strlen("data-"), NULL, 10);
     memcpy(f.row.name, there->name, sizeof f.row.name);
     f.records = tutti__min(tutti__max(c.records, 0), tutti__cdf_records_in(&c, there->size));
     tutti__repair_lost(m->r, c.records - f.records, "'%s' ends before its last record",
