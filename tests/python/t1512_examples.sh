@@ -23,7 +23,7 @@ run() {
 for n in 1 4; do
     if [ "$TUTTI_MPI.$n" != mpich.1 ]; then # enough of one of them
         for step in 1_first 2_ghost_cells 3_checkpoint_loop 4_meanwhile 5_array 7_replicas 8_mesh; do
-            run $n step$step step$step.$n >out
+            run "$n" step$step "step$step.$n" >out
         done
     fi
 done
@@ -42,7 +42,9 @@ test "$(sed 's/.*; //' a.out)" = "$(sed 's/.*; //' b.out)" || fail "step 6: $(ca
 # the first program in the README
 awk '/^```/ { on = $0 == "```python"; next } on' "$top/README.md" >first.py
 lines=$(wc -l <first.py)
-[ "$lines" -ge 5 ] && [ "$lines" -le 25 ] || fail "the README's program in Python has $lines lines"
+if [ "$lines" -lt 5 ] || [ "$lines" -gt 25 ]; then
+    fail "the README's program in Python has $lines lines"
+fi
 if [ "$TUTTI_MPI" = openmpi ]; then # it uses mpi4py
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" 3 "$python" first.py >first.out || fail "the README's program in Python failed"
     [ "$(cat first.out)" = "(2, 512, 512) 3.0 0.0" ] || fail "the README's program in Python said: $(cat first.out)"
