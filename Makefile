@@ -69,10 +69,11 @@ lint: ## clang-format, clang-tidy, cppcheck, layers, headers, symbols, scripts, 
 format: ## rewrite the sources as clang-format wants them
 	@scripts/sources.sh | xargs clang-format -i
 
-man: ## write the manual pages anew from the table of options and from the public headers
+man: ## write the manual pages anew from the table of options and the public headers, and Python's table of these
 	@scripts/build.sh openmpi gen_options_man
 	@build/openmpi/gen_options_man > docs/man/tutti-options.7
 	@python3 scripts/gen_api_man.py
+	@python3 scripts/gen_python_api.py
 
 fortran: ## write the generated parts of the Fortran module anew from the public headers
 	@python3 scripts/gen_fortran.py

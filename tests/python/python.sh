@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # needs
 # Sourced by the scripts of this folder, after needs="MODULE[:PACKAGE] ...": sets `python` to one that has these modules, or
 # skips the test and names Debian's packages of those that are missing (python3-MODULE unless it is said).
 # SPDX-License-Identifier: BSD-3-Clause
@@ -6,7 +6,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 export PYTHONPATH="$top/bindings/python" PYTHONDONTWRITEBYTECODE=1
 for python in /usr/bin/python3 python3; do
     missing=
-    for need in $needs; do # shellcheck disable=SC2154
+    for need in $needs; do
         module=${need%%:*} package=${need#*:}
         [ "$package" != "$need" ] || package=python3-$module
         $python -c "import $module" 2>/dev/null || missing="$missing $package"

@@ -28,7 +28,7 @@ def memory_for(rng, shape, dtype):
         return np.zeros(shape, dtype, "CF"[rng.integers(2)])
     steps = [int(rng.integers(1, 3)) if kind > 1 else 1 for _ in shape]
     pad = rng.integers(0, 3, (2, len(shape)))
-    frame = np.zeros([int(a) + n * s + int(b) for n, s, a, b in zip(shape, steps, *pad)], dtype, "CF"[kind == 3])
+    frame = np.zeros([int(a) + n * s + int(b) for n, s, a, b in zip(shape, steps, *pad)], dtype, "CF"[int(kind == 3)])
     return frame[tuple(slice(int(a), int(a) + n * s, s) for n, s, a in zip(shape, steps, pad[0]))]
 
 

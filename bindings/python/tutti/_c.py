@@ -32,7 +32,7 @@ _SCALARS: Dict[str, Any] = {
 def _candidates():
     if os.environ.get("TUTTI_LIBRARY"):
         return [os.environ["TUTTI_LIBRARY"]]
-    names = ["libtutti.so.1", "libtutti-openmpi.so.1", "libtutti-mpich.so.1"]
+    names = ["libtutti.so.1", "libtutti_openmpi.so.1", "libtutti_mpich.so.1"]
     if "mpi4py.MPI" in sys.modules and "MPICH" in sys.modules["mpi4py.MPI"].Get_library_version():
         names[1:] = names[:0:-1]
     here = pathlib.Path(__file__).resolve()

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
-from ._dataset_meta import Meta, SectionRow, SegmentRow, SpaceRow, VariableRow, dtype_of
+from ._dataset_meta import TYPES, Meta, SectionRow, SegmentRow, SpaceRow, VariableRow, dtype_of
 from ._dataset_sections import (BLOCK, ChunkedArray, RankedArray, block_sums, data_path, invert, ranked_head,
                                 read_bytes, read_trailer, section_sum)
 from ._errors import Error, refused
@@ -309,7 +309,7 @@ class Run(Mapping):
         return [self.segments[self._number[s]] for s, in rows if s in self._number]
 
     def _types_of(self, variable: int) -> List[str]:
-        return [self._meta.word(t, "a type", None) for t, in
+        return [self._meta.word(t, "a type", TYPES) for t, in
                 self._meta.rows("SELECT DISTINCT type FROM sections WHERE variable = ? AND part = 0", variable)]
 
     def _place(self, section: SectionRow, number: int) -> str:

@@ -297,12 +297,14 @@ class Array:
         self._abandoned: List[Any] = []
         self._block: Optional[Collective] = None
         self._walks, self._prefetched = 0, False
+        self._slices: dict = {}
         _c.together(function, lambda: (*prepare(), _byref(self._h)), (*null, _byref(self._h)))
         self._rank = mpi.rank_of(comm)
         self._look()
         return self
 
     def _look(self) -> None:
+        self._slices.clear()
         spec = _c.tutti_array_spec()
         _c.tutti_array_describe(self._h, _byref(spec))
         handle = _c.tutti_array_distribution(self._h)
@@ -412,9 +414,8 @@ class Array:
 
     def _memory(self, key: Key, values: Any, writable: bool) -> Tuple[Any, np.ndarray, Any]:
         """(slice of C, array with all dimensions, its section in memory or None: packed in the array's order)."""
-        s, extents, single = slice_of(key, self.local_shape)
-        shape = tuple(n for n, one in zip(extents, single) if not one)
-        order = "C" if self.order == "C" else "F"
+        s, shape, single = self._slice(key)
+        order = self.order
         if values is None and writable:
             values = np.empty(shape, self.dtype, order)
         elif not isinstance(values, np.ndarray):
@@ -432,13 +433,31 @@ class Array:
             if writable:
                 raise ValueError(f"an array of shape {values.shape} for a slice of shape {shape}")
             values = np.array(np.broadcast_to(values, shape), order=order)
-        values = values[tuple(np.newaxis if one else slice(None) for one in single)] if any(single) else values
+        if single:
+            values = values[tuple(np.newaxis if one else slice(None) for one in single)]
         packed = values.flags.c_contiguous if self.order == "C" else values.flags.f_contiguous
         return s, values, None if packed or not values.size else memory_section(values)
 
+    def _slice(self, key: Key) -> Tuple[Any, Tuple[int, ...], Tuple[bool, ...]]:
+        """(slice of C, shape of NumPy's array for it, which dimensions an integer takes away; () if none); kept for a loop."""
+        try:
+            keys = key if isinstance(key, tuple) else (key,)
+            name = tuple((k.start, k.stop, k.step) if isinstance(k, slice) else (type(k), k) for k in keys)
+            if name in self._slices:
+                return self._slices[name]
+        except TypeError:
+            name = None
+        s, extents, single = slice_of(key, self.local_shape)
+        made = s, tuple(n for n, one in zip(extents, single) if not one), single if any(single) else ()
+        if name is not None:
+            if len(self._slices) > 64:
+                self._slices.clear()
+            self._slices[name] = made
+        return made
+
     def _squeeze(self, key: Key, out: np.ndarray) -> np.ndarray:
-        _, _, single = slice_of(key, self.local_shape)
-        return out[tuple(0 if one else slice(None) for one in single)] if any(single) else out
+        single = self._slice(key)[2]
+        return out[tuple(0 if one else slice(None) for one in single)] if single else out
 
     def _move(self, function: Any, key: Key, values: Any, writable: bool) -> np.ndarray:
         live, keep = self._live(), []

@@ -4,7 +4,7 @@ SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Dict, NamedTuple, Tuple
 
 import numpy as np
 
