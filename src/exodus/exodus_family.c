@@ -177,6 +177,7 @@ tutti_err tutti__exodus_next_steps(tutti_exodus *x) {
     tutti_err err = tutti__exodus_file_make(x);
     if (err == TUTTI_OK) {
         err = mesh_copy(x, &old);
+        if (err == TUTTI_OK) err = tutti__exodus_file_show(x);
         if (err != TUTTI_OK) unmake(x);
     }
     if (err != TUTTI_OK) {

@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include "exodus/sidecar.h"
 
+enum { MAGIC = 4 }; /* bytes that a header begins with */
+
 char *tutti__exodus_file_path(const char *first, int number) {
     const size_t room = strlen(first) + 24;
     char *path = tutti__malloc(room);
@@ -139,6 +141,7 @@ static tutti_err root_make(tutti_exodus *x) {
         if (x->fd < 0) err = tutti__error_sys(errno, -1, "making the file");
     }
     if (err == TUTTI_OK) err = lock(x, x->fd);
+    memset(head, 0, MAGIC); /* it has no mesh yet: tutti__exodus_file_show */
     if (err == TUTTI_OK) err = bytes_write(x->fd, head, n);
     if (err == TUTTI_OK && ftruncate(x->fd, x->at) != 0)
         err = tutti__error_sys(errno, x->at, "making room for the mesh");
@@ -175,6 +178,20 @@ tutti_err tutti__exodus_file_make(tutti_exodus *x) {
     x->at = tutti__exodus_file_end(&x->cdf, 0);
     x->warning[0] = 0;
     return err;
+}
+
+static tutti_err root_show(tutti_exodus *x) {
+    const char magic[MAGIC] = {'C', 'D', 'F', (char)x->cdf.version};
+    TUTTI_TRY(bytes_write(x->fd, magic, MAGIC));
+    if (x->opt.level == TUTTI_DURABLE && fdatasync(x->fd) != 0)
+        return tutti__error_sys(errno, 0, "syncing the header");
+    return TUTTI_OK;
+}
+
+tutti_err tutti__exodus_file_show(tutti_exodus *x) {
+    const int durable = x->opt.level == TUTTI_DURABLE;
+    TUTTI_TRY(tutti__exodus_agree(x, durable ? tutti__sync_here(x->file) : TUTTI_OK));
+    return tutti__exodus_agree(x, x->team->rank == 0 ? root_show(x) : TUTTI_OK);
 }
 
 /* ---- opening: what rank 0 tells */
