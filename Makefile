@@ -7,7 +7,7 @@ REPORT = build/tutti-bench.html
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
 
-.PHONY: all run run-bipolar test test-full bench bench-papers lint format man install budget clean help
+.PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format man install budget clean help
 .NOTPARALLEL:
 
 all: ## build the library and the command (MPI=openmpi|mpich)
@@ -26,6 +26,12 @@ run-bipolar: ## a transistor in three dimensions, on 2 and then on 4 ranks; ends
 	@scripts/build.sh openmpi bipolar
 	@mkdir -p build/run
 	@examples/apps/bipolar/run.sh build/openmpi/tests/examples/bipolar build/run
+
+run-heat: ## transient heat on hexahedra and tetrahedra into an Exodus file, on 2 and then on 4 ranks; pictures by ParaView
+	@scripts/packages.sh run
+	@scripts/build.sh openmpi heat
+	@mkdir -p build/run
+	@examples/apps/heat/run.sh build/openmpi/tests/examples/heat build/run
 
 test: ## build for both MPIs and with sanitizers; one ctest over all of it (CTESTFLAGS="-R name")
 	@scripts/packages.sh run test optional

@@ -33,7 +33,8 @@ static const char help_overview[] =
 
 static const char help_bench[] =
     "usage: mpirun -np N tutti bench [--quick] [ARGUMENTS]\n"
-    "       mpirun -np N tutti bench steps|overlap|pipelines|primitives|sections|dataset|auto\n"
+    "       mpirun -np N tutti bench "
+    "steps|overlap|pipelines|primitives|sections|dataset|exodus|auto\n"
     "                              [ARGUMENTS]\n"
     "       mpirun -np N tutti bench mesh [FILE...] [ARGUMENTS]\n"
     "\n"
@@ -124,6 +125,8 @@ static const char help_experiments[] =
     "               load and rule; a single process does the first part only\n"
     "  dataset      Sturtevant et al., PDS/PIO: steps of a dataset by layout, decomposition and\n"
     "               conversion beside the file system's limit, buffers, meshes, commits, opening\n"
+    "  exodus       Table 3 of the same: steps of a small mesh in an Exodus file by buffer and\n"
+    "               servers; netCDF and HDF5 directly, where the libraries are\n"
     "  auto         regret: auto against the best fixed way; auto against the MPI library\n"
     "\n"
     "  --quick           in some seconds, with small sizes\n"

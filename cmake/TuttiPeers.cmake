@@ -81,9 +81,21 @@ if(NOT TUTTI_SANITIZE)
         endif()
         add_dependencies(tests dataset_peers)
     endif()
+    # Finite-element output beside those that are there (bench/exodus_peers.c).
+    add_executable(exodus_peers EXCLUDE_FROM_ALL bench/exodus_peers.c)
+    target_include_directories(exodus_peers PRIVATE bench)
+    target_link_libraries(exodus_peers PRIVATE tutti tutti_mpi tutti_flags m)
+    foreach(_peer pnetcdf netcdf)
+        if(PEER_${_peer}_FOUND)
+            string(TOUPPER ${_peer} _name)
+            target_compile_definitions(exodus_peers PRIVATE HAVE_${_name}=1)
+            target_link_libraries(exodus_peers PRIVATE PkgConfig::PEER_${_peer})
+        endif()
+    endforeach()
+    add_dependencies(tests exodus_peers)
 endif()
 
-# Exodus files written and read by Debian's libexodusii (tests/exodus/exodus_*.c): plain processes, linked with nothing of
+# Exodus files written and read by Debian's libexodusii (tests/exodus/exodus_*.c, bench/programs/exodus_*.c): plain processes, linked with nothing of
 # ours, in all builds without sanitizers.  It brings Open MPI's netCDF with it, which plain processes do not notice.
 function(tutti_exodus_programs)
     find_path(TUTTI_EXODUSII_INCLUDE exodusII.h)
@@ -93,7 +105,8 @@ function(tutti_exodus_programs)
         message(NOTICE "no libexodusii: tests that compare with it are skipped (Debian: libexodusii-dev)")
         return()
     endif()
-    file(GLOB _files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/exodus/exodus_*.c)
+    file(GLOB _files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/exodus/exodus_*.c
+        ${PROJECT_SOURCE_DIR}/bench/programs/exodus_*.c)
     foreach(_file IN LISTS _files)
         get_filename_component(_stem ${_file} NAME_WE)
         add_executable(exodus.${_stem} EXCLUDE_FROM_ALL ${_file})

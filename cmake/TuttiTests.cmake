@@ -115,17 +115,19 @@ function(tutti_add_test room stem ranks timeout cores labels)
     tutti_test_properties(${_test} ${room} ${timeout} ${cores} "${labels}")
 endfunction()
 
-# An application of several files: a program, and its parts without main.c for the tests of the room apps.  It stands on
+# Applications of several files: a program, and its parts without main.c for the tests of the room apps.  They stand on
 # the public headers alone.
-file(GLOB _parts CONFIGURE_DEPENDS examples/apps/bipolar/*.c)
-list(FILTER _parts EXCLUDE REGEX "/main.c$")
-add_library(bipolar_parts OBJECT EXCLUDE_FROM_ALL ${_parts})
-target_include_directories(bipolar_parts PRIVATE ${PROJECT_SOURCE_DIR}/include)
-target_link_libraries(bipolar_parts PRIVATE tutti_flags tutti_mpi)
-add_executable(bipolar EXCLUDE_FROM_ALL examples/apps/bipolar/main.c $<TARGET_OBJECTS:bipolar_parts>)
-set_target_properties(bipolar PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/examples)
-target_link_libraries(bipolar PRIVATE tutti tutti_flags tutti_plugins m)
-add_dependencies(tests bipolar)
+foreach(_app bipolar heat)
+    file(GLOB _parts CONFIGURE_DEPENDS examples/apps/${_app}/*.c)
+    list(FILTER _parts EXCLUDE REGEX "/main.c$")
+    add_library(${_app}_parts OBJECT EXCLUDE_FROM_ALL ${_parts})
+    target_include_directories(${_app}_parts PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(${_app}_parts PRIVATE tutti_flags tutti_mpi)
+    add_executable(${_app} EXCLUDE_FROM_ALL examples/apps/${_app}/main.c $<TARGET_OBJECTS:${_app}_parts>)
+    set_target_properties(${_app} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/examples)
+    target_link_libraries(${_app} PRIVATE tutti tutti_flags tutti_plugins m)
+    add_dependencies(tests ${_app})
+endforeach()
 
 # What a program of tests of `room` is compiled and linked with.
 function(tutti_test_program target room preload)
@@ -146,7 +148,11 @@ function(tutti_test_program target room preload)
             target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
         elseif(room STREQUAL "apps")
             target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/examples/apps)
-            target_sources(${target} PRIVATE $<TARGET_OBJECTS:bipolar_parts>)
+            if(target MATCHES "_heat_") # both applications have a domain, a matrix and so on
+                target_sources(${target} PRIVATE $<TARGET_OBJECTS:heat_parts>)
+            else()
+                target_sources(${target} PRIVATE $<TARGET_OBJECTS:bipolar_parts>)
+            endif()
         endif()
         target_link_libraries(${target} PRIVATE tutti_internal tutti_plugins m)
         target_sources(${target} PRIVATE $<TARGET_OBJECTS:tutti_count_memory>)
@@ -335,7 +341,7 @@ endif()
 
 # Programs that measure: they may look inside.
 file(GLOB _benches CONFIGURE_DEPENDS bench/*.c)
-list(FILTER _benches EXCLUDE REGEX dataset_peers) # TuttiPeers.cmake
+list(FILTER _benches EXCLUDE REGEX _peers) # TuttiPeers.cmake
 foreach(_file IN LISTS _benches)
     get_filename_component(_stem ${_file} NAME_WE)
     add_executable(bench.${_stem} ${_file})

@@ -9,8 +9,9 @@
 #include <string.h>
 
 static const experiment_kind *const kind_table[] = {
-    &experiment_steps,    &experiment_overlap, &experiment_pipelines, &experiment_primitives,
-    &experiment_sections, &experiment_auto,    &experiment_mesh,      &experiment_dataset};
+    &experiment_steps,      &experiment_overlap,  &experiment_pipelines,
+    &experiment_primitives, &experiment_sections, &experiment_auto,
+    &experiment_mesh,       &experiment_dataset,  &experiment_exodus};
 
 const experiment_kind *experiment_find(const char *name) {
     for (size_t i = 0; i < sizeof kind_table / sizeof *kind_table; i++)

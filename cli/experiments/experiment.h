@@ -114,7 +114,7 @@ struct experiment {
 
 extern const experiment_kind experiment_steps, experiment_overlap, experiment_pipelines,
     experiment_primitives, experiment_sections, experiment_auto, experiment_mesh,
-    experiment_dataset;
+    experiment_dataset, experiment_exodus;
 const experiment_kind *experiment_find(const char *name); /* NULL: there is none */
 
 /* Measure and report.  Collective.  @return the command's exit code */
