@@ -4,7 +4,7 @@
  *   mesh_incidence which elements each node is in; who has what
  *   mesh_deal      whose the elements are: by order, METIS, curve, list; halos
  *   mesh_members   members of sets, to the ranks that have their nodes and elements
- *   mesh_get       the call: all of it as a mesh
+ *   mesh_get ...   the call: all of it as a mesh (getting.h)
  *
  * Whatever the file has n of, rank r is *home* of a slice (tutti__mesh_first): it knows who has the
  * items of its slice, and sends on what is meant for them.  No rank has everything.

@@ -107,7 +107,7 @@ tutti_err tutti__exodus_held_make(const tutti__exodus_model *m,
                                   tutti__exodus_held **out, tutti_count *n_out) TUTTI_MUST_USE;
 void tutti__exodus_held_drop(tutti_count n, tutti__exodus_held *held);
 
-/* ---- mesh_get.c */
+/* ---- mesh_fill.c */
 /* There is another mesh: what get_mesh gave is gone.   Local. */
 void tutti__exodus_dealt_forget(tutti_exodus *x);
 

@@ -8,81 +8,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "exodus/deal.h"
+#include "exodus/getting.h"
 
-/* What the caller got, until the next time. */
-struct tutti__exodus_dealt {
-    tutti_exodus_mesh mesh;
-    tutti_count n, room;
-    void **kept; /* all memory that the mesh points to */
-};
-
-static void dealt_drop(struct tutti__exodus_dealt *d) {
-    for (tutti_count i = 0; d && i < d->n; i++) tutti__free(d->kept[i]);
-    if (d) tutti__free(d->kept);
-    tutti__free(d);
-}
-
-void tutti__exodus_dealt_forget(tutti_exodus *x) {
-    dealt_drop(x->dealt);
-    x->dealt = NULL;
-}
-
-/* Memory for the mesh; all 0. */
-static tutti_err keep(struct tutti__exodus_dealt *d, tutti_count n, size_t size, void *out) {
-    void *v = NULL;
-    if (d->n == d->room) {
-        const tutti_count room = 2 * d->room + 64;
-        void **kept = tutti__realloc(d->kept, (size_t)room * sizeof *kept);
-        if (!kept) return TUTTI_ERR_NOMEM;
-        d->kept = kept;
-        d->room = room;
-    }
-    v = tutti__calloc((size_t)n + 1, size);
-    if (!v) return TUTTI_ERR_NOMEM;
-    d->kept[d->n++] = v;
-    memcpy(out, &v, sizeof v);
-    return TUTTI_OK;
-}
-
-/* A piece of an array that is going to be read: numbers of one entity. */
-typedef struct {
-    tutti_type type;
-    tutti_count index, n;
-} fetch;
-
-/* What this rank has of a kind of blocks, or of the nodes. */
-typedef struct {
-    tutti_exodus_kind kind;
-    tutti_count classes;
-    tutti_count *starts;  /* [classes + 1] of the file's */
-    tutti__claim items;   /* rising */
-    tutti__entries lists; /* nodes (faces) of each, in this order */
-    tutti__incidence holders;
-    tutti_count *first;                /* [classes + 1] items of each entity */
-    tutti_count *place;                /* [n] where item k is in the mesh: own ones before halo */
-    tutti_count *own;                  /* [classes] */
-    fetch *edges, *faces, *attributes; /* [classes] */
-    fetch ids;
-} have;
-
-typedef struct {
-    tutti_exodus *x;
-    const tutti_exodus_deal *deal;
-    have of[TUTTI_EXODUS_FACE_BLOCK + 1]; /* NODAL, and blocks */
-    unsigned char *owner;                 /* [nodes] */
-    tutti_count members_n[TUTTI_EXODUS_KINDS];
-    tutti__member *members[TUTTI_EXODUS_KINDS];
-    fetch *factors[TUTTI_EXODUS_KINDS], *set_attributes[TUTTI_EXODUS_KINDS]; /* [sets] */
-    fetch coordinates[3], node_attributes;
-    tutti__bundle bundle;
-    tutti__mesh_families families;
-    struct tutti__exodus_dealt *out;
-    tutti__exodus_held *held;
-    tutti_count held_n;
-} getting;
-
-static void have_free(have *h) {
+static void have_free(tutti__have *h) {
     void *const all[] = {h->starts, h->items.items, h->items.halo, h->first,     h->place,
                          h->own,    h->edges,       h->faces,      h->attributes};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
@@ -90,7 +18,7 @@ static void have_free(have *h) {
     tutti__incidence_free(&h->holders);
 }
 
-static void getting_free(getting *g) {
+static void getting_free(tutti__getting *g) {
     for (int k = 0; k <= TUTTI_EXODUS_FACE_BLOCK; k++) have_free(&g->of[k]);
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
         tutti__free(g->members[k]);
@@ -102,32 +30,9 @@ static void getting_free(getting *g) {
     tutti__mesh_families_free(&g->families);
 }
 
-/* ---- fetching */
-
-/* Numbers of an array for items [lo, hi) of an entity, by their positions in it. */
-static tutti_err fetch_add(getting *g, const tutti_exodus_array *a, tutti_count n,
-                           const tutti_count *position, tutti_count base, fetch *out) {
-    tutti__exodus_place at;
-    if (n == 0) return TUTTI_OK;
-    TUTTI_TRY(tutti__exodus_place_of(g->x, a, &at));
-    *out = (fetch){at.type, 0, at.numbers};
-    for (tutti_count i = 0; i < n; i++)
-        TUTTI_TRY(tutti__bundle_add(&g->bundle, &at, (position[i] - base) * at.numbers, at.numbers,
-                                    i == 0 ? &out->index : NULL, NULL));
-    return TUTTI_OK;
-}
-
-static const int64_t *ints_at(const getting *g, const fetch *f, tutti_count i) {
-    return tutti__bundle_ints(&g->bundle, f->type) + f->index + i * f->n;
-}
-
-static const double *reals_at(const getting *g, const fetch *f, tutti_count i) {
-    return tutti__bundle_reals(&g->bundle, f->type) + f->index + i * f->n;
-}
-
 /* ---- what this rank has */
 
-static tutti_err have_begin(const tutti__exodus_model *m, tutti_exodus_kind kind, have *h) {
+static tutti_err have_begin(const tutti__exodus_model *m, tutti_exodus_kind kind, tutti__have *h) {
     const size_t n = kind == TUTTI_EXODUS_NODAL ? 1 : (size_t)m->of[kind].n;
     h->kind = kind;
     h->classes = (tutti_count)n;
@@ -146,7 +51,7 @@ static tutti_err have_begin(const tutti__exodus_model *m, tutti_exodus_kind kind
 }
 
 /* Items are known: which are of which entity, and where they are in the mesh. */
-static tutti_err places_make(have *h) {
+static tutti_err places_make(tutti__have *h) {
     const tutti_count n = h->items.n;
     h->place = tutti__malloc((size_t)(n + 1) * sizeof *h->place);
     if (!h->place) return TUTTI_ERR_NOMEM;
@@ -166,8 +71,8 @@ static tutti_err places_make(have *h) {
 
 /* ---- elements */
 
-static tutti_err elements_get(getting *g) {
-    have *h = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+static tutti_err elements_get(tutti__getting *g) {
+    tutti__have *h = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     tutti__dealt_elements e = {.n = 0};
     TUTTI_TRY(tutti__deal_elements(g->x, g->deal, &e));
     h->items.n = e.n;
@@ -178,8 +83,8 @@ static tutti_err elements_get(getting *g) {
 }
 
 /* Edges and faces of the elements, as the file has them: read apart, since few files have any. */
-static tutti_err connected_get(getting *g) {
-    have *h = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+static tutti_err connected_get(tutti__getting *g) {
+    tutti__have *h = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     const tutti__exodus_table *table = &g->x->model.of[h->kind];
     tutti_err mine = TUTTI_OK;
     int any = 0;
@@ -189,15 +94,15 @@ static tutti_err connected_get(getting *g) {
         const tutti_exodus_entity *row = &table->row[c];
         const tutti_count n = h->first[c + 1] - h->first[c], *v = h->items.items + h->first[c];
         tutti_exodus_array a = {.what = TUTTI_EXODUS_EDGES, .kind = h->kind, .id = row->id};
-        if (row->edges) mine = fetch_add(g, &a, n, v, h->starts[c], &h->edges[c]);
+        if (row->edges) mine = tutti__fetch_add(g, &a, n, v, h->starts[c], &h->edges[c]);
         a.what = TUTTI_EXODUS_FACES;
         if (row->faces && mine == TUTTI_OK)
-            mine = fetch_add(g, &a, n, v, h->starts[c], &h->faces[c]);
+            mine = tutti__fetch_add(g, &a, n, v, h->starts[c], &h->faces[c]);
     }
     return tutti__bundle_move(g->x, &g->bundle, 0, 0, NULL, mine);
 }
 
-static int is_faced(const getting *g, tutti_count c) {
+static int is_faced(const tutti__getting *g, tutti_count c) {
     const tutti_exodus_entity *row = &g->x->model.of[TUTTI_EXODUS_ELEMENT_BLOCK].row[c];
     return tutti__shape_list_of(row->topology) == TUTTI__NFACED;
 }
@@ -205,10 +110,10 @@ static int is_faced(const getting *g, tutti_count c) {
 /* ---- edges and faces */
 
 /* Edges (faces) that elements of this rank have: each once, rising. */
-static tutti_err referred(const getting *g, tutti_exodus_kind kind, tutti_count *n_out,
+static tutti_err referred(const tutti__getting *g, tutti_exodus_kind kind, tutti_count *n_out,
                           tutti_count **out) {
-    const have *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
-    const fetch *by = kind == TUTTI_EXODUS_EDGE_BLOCK ? e->edges : e->faces;
+    const tutti__have *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    const tutti__fetched *by = kind == TUTTI_EXODUS_EDGE_BLOCK ? e->edges : e->faces;
     tutti_count n = e->lists.start[e->lists.n], k = 0;
     for (tutti_count c = 0; c < e->classes; c++) n += (e->first[c + 1] - e->first[c]) * by[c].n;
     tutti_count *v = *out = tutti__malloc((size_t)(n + 1) * sizeof *v);
@@ -216,7 +121,7 @@ static tutti_err referred(const getting *g, tutti_exodus_kind kind, tutti_count 
     for (tutti_count c = 0; c < e->classes; c++) {
         const tutti_count lo = e->first[c], hi = e->first[c + 1];
         for (tutti_count q = 0; q < (hi - lo) * by[c].n; q++) {
-            const int64_t to = ints_at(g, &by[c], 0)[q];
+            const int64_t to = tutti__fetched_ints(g, &by[c], 0)[q];
             TUTTI_CHECK(to >= 1 && to <= g->of[kind].items.all, TUTTI_ERR_FORMAT,
                         "element block %lld has %s %lld, and the file has %lld of them",
                         (long long)g->x->model.of[e->kind].row[c].id,
@@ -232,8 +137,8 @@ static tutti_err referred(const getting *g, tutti_exodus_kind kind, tutti_count 
     return TUTTI_OK;
 }
 
-static tutti_err blocks_get(getting *g, tutti_exodus_kind kind) {
-    have *h = &g->of[kind];
+static tutti_err blocks_get(tutti__getting *g, tutti_exodus_kind kind) {
+    tutti__have *h = &g->of[kind];
     h->items.on_root = g->deal->by == TUTTI_EXODUS_ON_ROOT;
     const tutti_err mine = referred(g, kind, &h->items.n, &h->items.items);
     if (h->items.all == 0) { /* nobody has any */
@@ -251,9 +156,9 @@ static tutti_err blocks_get(getting *g, tutti_exodus_kind kind) {
 /* ---- nodes */
 
 /* Nodes of everything. */
-static tutti_err nodes_collect(getting *g) {
-    const have *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
-    have *h = &g->of[TUTTI_EXODUS_NODAL];
+static tutti_err nodes_collect(tutti__getting *g) {
+    const tutti__have *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    tutti__have *h = &g->of[TUTTI_EXODUS_NODAL];
     tutti_count n = 0;
     for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
         n += g->of[k].lists.start[g->of[k].lists.n];
@@ -273,10 +178,10 @@ static tutti_err nodes_collect(getting *g) {
 }
 
 /* Set the flag of each node of element i. */
-static void mark(const getting *g, tutti_count i, int faced, unsigned char flag,
+static void mark(const tutti__getting *g, tutti_count i, int faced, unsigned char flag,
                  unsigned char *flags) {
     const tutti__entries *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK].lists;
-    const have *h = &g->of[TUTTI_EXODUS_NODAL];
+    const tutti__have *h = &g->of[TUTTI_EXODUS_NODAL];
     const tutti__entries *f = &g->of[TUTTI_EXODUS_FACE_BLOCK].lists;
     for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) {
         if (!faced) {
@@ -290,9 +195,9 @@ static void mark(const getting *g, tutti_count i, int faced, unsigned char flag,
 }
 
 /* A node that only elements of the halo have is halo. */
-static tutti_err nodes_halo(getting *g) {
-    have *h = &g->of[TUTTI_EXODUS_NODAL];
-    const have *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+static tutti_err nodes_halo(tutti__getting *g) {
+    tutti__have *h = &g->of[TUTTI_EXODUS_NODAL];
+    const tutti__have *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     h->items.halo = tutti__calloc((size_t)h->items.n + 1, 1);
     if (!h->items.halo) return TUTTI_ERR_NOMEM;
     for (int halo = 1; halo >= 0; halo--)
@@ -318,8 +223,8 @@ static tutti_err owners_say(const tutti__incidence *i, tutti_count **node_out, i
     return TUTTI_OK;
 }
 
-static tutti_err owners_get(getting *g) {
-    const have *h = &g->of[TUTTI_EXODUS_NODAL];
+static tutti_err owners_get(tutti__getting *g) {
+    const tutti__have *h = &g->of[TUTTI_EXODUS_NODAL];
     tutti_count *node = NULL, *in = NULL, n = 0;
     int *to = NULL;
     tutti_err mine = owners_say(&h->holders, &node, &to);
@@ -335,8 +240,8 @@ static tutti_err owners_get(getting *g) {
     return err;
 }
 
-static tutti_err nodes_get(getting *g) {
-    have *h = &g->of[TUTTI_EXODUS_NODAL];
+static tutti_err nodes_get(tutti__getting *g) {
+    tutti__have *h = &g->of[TUTTI_EXODUS_NODAL];
     h->items.on_root = g->deal->by == TUTTI_EXODUS_ON_ROOT;
     tutti_err mine = nodes_collect(g);
     if (mine == TUTTI_OK) mine = nodes_halo(g);
@@ -352,9 +257,9 @@ static tutti_err nodes_get(getting *g) {
 
 /* ---- sets */
 
-static tutti_err sets_get(getting *g) {
+static tutti_err sets_get(tutti__getting *g) {
     const tutti__exodus_model *m = &g->x->model;
-    have *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    tutti__have *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     for (int k = 0; k < 5; k++) {
         const tutti_exodus_kind kind = tutti__set_kinds[k], of = tutti__members_of(kind);
         if (m->of[kind].n == 0 || g->of[of].items.all == 0) continue;
@@ -366,342 +271,9 @@ static tutti_err sets_get(getting *g) {
     return TUTTI_OK;
 }
 
-/* ---- the rest */
-
-static tutti_err nodes_fetch(getting *g) {
-    const have *h = &g->of[TUTTI_EXODUS_NODAL];
-    const tutti_exodus_parameters *p = &g->x->model.p;
-    tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
-    for (; a.component < p->dims; a.component++)
-        TUTTI_TRY(fetch_add(g, &a, h->items.n, h->items.items, 0, &g->coordinates[a.component]));
-    a = (tutti_exodus_array){.what = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL};
-    if (p->node_attributes)
-        TUTTI_TRY(fetch_add(g, &a, h->items.n, h->items.items, 0, &g->node_attributes));
-    return TUTTI_OK;
-}
-
-static tutti_err entries_fetch(getting *g, tutti_exodus_kind kind, int has_ids) {
-    have *h = &g->of[kind];
-    const tutti_exodus_array ids = {.what = TUTTI_EXODUS_IDS, .kind = kind};
-    if (has_ids) TUTTI_TRY(fetch_add(g, &ids, h->items.n, h->items.items, 0, &h->ids));
-    for (tutti_count c = 0; c < h->classes && kind != TUTTI_EXODUS_NODAL; c++) {
-        const tutti_exodus_entity *row = &g->x->model.of[kind].row[c];
-        const tutti_exodus_array a = {.what = TUTTI_EXODUS_ATTRIBUTES, .kind = kind, .id = row->id};
-        if (row->attributes)
-            TUTTI_TRY(fetch_add(g, &a, h->first[c + 1] - h->first[c], h->items.items + h->first[c],
-                                h->starts[c], &h->attributes[c]));
-    }
-    return TUTTI_OK;
-}
-
-/* Members [lo, hi) are of set c. */
-static tutti_err set_fetch(getting *g, tutti_exodus_kind kind, tutti_count c, tutti_count lo,
-                           tutti_count hi, tutti_count start) {
-    const tutti_exodus_entity *row = &g->x->model.of[kind].row[c];
-    const tutti__member *m = g->members[kind];
-    tutti_exodus_array a = {.what = TUTTI_EXODUS_FACTORS, .kind = kind, .id = row->id};
-    tutti__exodus_place at;
-    if (row->factors > 0) {
-        TUTTI_TRY(tutti__exodus_place_of(g->x, &a, &at));
-        fetch *f = &g->factors[kind][c];
-        *f = (fetch){at.type, 0, 1};
-        for (tutti_count i = lo; i < hi; i++)
-            TUTTI_TRY(tutti__bundle_add(
-                &g->bundle, &at, kind == TUTTI_EXODUS_SIDE_SET ? m[i].at : m[i].index - start,
-                m[i].weight, i == lo ? &f->index : NULL, NULL));
-    }
-    a.what = TUTTI_EXODUS_ATTRIBUTES;
-    if (row->attributes > 0) {
-        TUTTI_TRY(tutti__exodus_place_of(g->x, &a, &at));
-        fetch *f = &g->set_attributes[kind][c];
-        *f = (fetch){at.type, 0, at.numbers};
-        for (tutti_count i = lo; i < hi; i++)
-            TUTTI_TRY(tutti__bundle_add(&g->bundle, &at, (m[i].index - start) * at.numbers,
-                                        at.numbers, i == lo ? &f->index : NULL, NULL));
-    }
-    return TUTTI_OK;
-}
-
-static tutti_err sets_fetch(getting *g, tutti_exodus_kind kind) {
-    const tutti_count sets = g->x->model.of[kind].n;
-    tutti_count start = 0;
-    g->factors[kind] = tutti__calloc((size_t)sets + 1, sizeof *g->factors[kind]);
-    g->set_attributes[kind] = tutti__calloc((size_t)sets + 1, sizeof *g->set_attributes[kind]);
-    if (!g->factors[kind] || !g->set_attributes[kind]) return TUTTI_ERR_NOMEM;
-    for (tutti_count c = 0, lo = 0, hi = 0; c < sets; c++, lo = hi) {
-        const tutti_count end = start + g->x->model.of[kind].row[c].entries;
-        while (hi < g->members_n[kind] && g->members[kind][hi].index < end) hi++;
-        if (lo < hi) TUTTI_TRY(set_fetch(g, kind, c, lo, hi, start));
-        start = end;
-    }
-    return TUTTI_OK;
-}
-
-static tutti_err fetch_all(getting *g) {
-    const tutti_exodus_parameters *p = &g->x->model.p;
-    TUTTI_TRY(nodes_fetch(g));
-    TUTTI_TRY(entries_fetch(g, TUTTI_EXODUS_NODAL, p->has_node_ids));
-    TUTTI_TRY(entries_fetch(g, TUTTI_EXODUS_ELEMENT_BLOCK, p->has_element_ids));
-    TUTTI_TRY(entries_fetch(g, TUTTI_EXODUS_EDGE_BLOCK, p->has_edge_ids));
-    TUTTI_TRY(entries_fetch(g, TUTTI_EXODUS_FACE_BLOCK, p->has_face_ids));
-    for (int k = 0; k < 5; k++) TUTTI_TRY(sets_fetch(g, tutti__set_kinds[k]));
-    return TUTTI_OK;
-}
-
-/* ---- all of it as a mesh */
-
-static tutti_err ids_fill(getting *g, const have *h, const int64_t **out) {
-    int64_t *ids = NULL;
-    TUTTI_TRY(keep(g->out, h->items.n, sizeof *ids, &ids));
-    for (tutti_count k = 0; k < h->items.n; k++)
-        ids[h->place[k]] = h->ids.n ? *ints_at(g, &h->ids, k) : h->items.items[k] + 1;
-    *out = ids;
-    return TUTTI_OK;
-}
-
-static tutti_err nodes_fill(getting *g) {
-    const have *h = &g->of[TUTTI_EXODUS_NODAL];
-    tutti_exodus_mesh *m = &g->out->mesh;
-    unsigned char *own = NULL;
-    m->nodes = h->items.n;
-    m->type = TUTTI_FLOAT64;
-    TUTTI_TRY(ids_fill(g, h, &m->node_ids));
-    for (int k = 0; k < g->x->model.p.dims; k++) {
-        double *x = NULL;
-        TUTTI_TRY(keep(g->out, m->nodes, sizeof *x, &x));
-        if (m->nodes > 0)
-            memcpy(x, reals_at(g, &g->coordinates[k], 0), (size_t)m->nodes * sizeof *x);
-        m->coordinates[k] = x;
-    }
-    TUTTI_TRY(keep(g->out, m->nodes, 1, &own));
-    if (m->nodes > 0) memcpy(own, g->owner, (size_t)m->nodes);
-    m->own = own;
-    if (g->node_attributes.n > 0) {
-        double *x = NULL;
-        TUTTI_TRY(keep(g->out, m->nodes * g->node_attributes.n, sizeof *x, &x));
-        memcpy(x, reals_at(g, &g->node_attributes, 0),
-               (size_t)(m->nodes * g->node_attributes.n) * sizeof *x);
-        m->node_attributes = x;
-    }
-    return TUTTI_OK;
-}
-
-/* Numbers of the file, from 1, as places of this rank. */
-static tutti_err places_fill(getting *g, const have *h, tutti_count c, const fetch *f,
-                             const tutti_count **out) {
-    const have *to = &g->of[f == &h->edges[c] ? TUTTI_EXODUS_EDGE_BLOCK : TUTTI_EXODUS_FACE_BLOCK];
-    const tutti_count lo = h->first[c], hi = h->first[c + 1];
-    tutti_count *v = NULL;
-    if (f->n == 0) return TUTTI_OK;
-    TUTTI_TRY(keep(g->out, (hi - lo) * f->n, sizeof *v, &v));
-    for (tutti_count k = lo; k < hi; k++)
-        for (tutti_count q = 0; q < f->n; q++)
-            v[(h->place[k] - lo) * f->n + q] =
-                tutti__find_rising(to->items.items, to->items.n, ints_at(g, f, k - lo)[q] - 1);
-    *out = v;
-    return TUTTI_OK;
-}
-
-static tutti_err lists_fill(getting *g, const have *h, tutti_count c, tutti_exodus_elements *e) {
-    const tutti_exodus_entity *row = &g->x->model.of[h->kind].row[c];
-    const tutti__shape_list listed = tutti__shape_list_of(row->topology);
-    const have *to = &g->of[listed == TUTTI__NFACED ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL];
-    const tutti_count lo = h->first[c], hi = h->first[c + 1], *from = h->lists.start;
-    tutti_count *start = NULL, *nodes = NULL;
-    TUTTI_TRY(keep(g->out, from[hi] - from[lo], sizeof *nodes, &nodes));
-    TUTTI_TRY(keep(g->out, hi - lo + 1, sizeof *start, &start));
-    for (tutti_count k = lo; k < hi; k++) start[h->place[k] - lo + 1] = from[k + 1] - from[k];
-    for (tutti_count i = 0; i < hi - lo; i++) start[i + 1] += start[i];
-    for (tutti_count k = lo; k < hi; k++)
-        for (tutti_count q = from[k]; q < from[k + 1]; q++)
-            nodes[start[h->place[k] - lo] + q - from[k]] =
-                tutti__find_rising(to->items.items, to->items.n, h->lists.to[q]);
-    e->nodes = nodes;
-    if (listed) e->start = start;
-    return TUTTI_OK;
-}
-
-static tutti_err blocks_fill(getting *g, tutti_exodus_kind kind,
-                             const tutti_exodus_elements **out) {
-    const have *h = &g->of[kind];
-    const int64_t *ids = NULL;
-    tutti_exodus_elements *v = NULL;
-    if (h->classes == 0) return TUTTI_OK;
-    TUTTI_TRY(keep(g->out, h->classes, sizeof *v, &v));
-    TUTTI_TRY(ids_fill(g, h, &ids));
-    for (tutti_count c = 0; c < h->classes; c++) {
-        const tutti_count lo = h->first[c], n = h->first[c + 1] - lo;
-        const fetch *f = &h->attributes[c];
-        v[c].n = n;
-        v[c].ids = ids + lo;
-        TUTTI_TRY(lists_fill(g, h, c, &v[c]));
-        TUTTI_TRY(places_fill(g, h, c, &h->edges[c], &v[c].edges));
-        TUTTI_TRY(places_fill(g, h, c, &h->faces[c], &v[c].faces));
-        if (f->n == 0) continue;
-        double *x = NULL;
-        TUTTI_TRY(keep(g->out, n * f->n, sizeof *x, &x));
-        for (tutti_count k = 0; k < n; k++)
-            memcpy(x + (h->place[lo + k] - lo) * f->n, reals_at(g, f, k), (size_t)f->n * sizeof *x);
-        v[c].attributes = x;
-    }
-    *out = v;
-    return TUTTI_OK;
-}
-
-/* All members of a kind in a few arrays; sets are pieces of them. */
-typedef struct {
-    tutti_count *members;
-    int *sides;
-    double *factors, *attributes;
-    tutti_count factors_n, attributes_n;
-} pool;
-
-static tutti_err pool_make(getting *g, tutti_exodus_kind kind, pool *p) {
-    const tutti__member *m = g->members[kind];
-    const have *h = &g->of[tutti__members_of(kind)];
-    const tutti_count n = g->members_n[kind];
-    tutti_count weights = 0, attributes = 0;
-    for (tutti_count c = 0; c < g->x->model.of[kind].n; c++)
-        attributes = tutti__max(attributes, g->set_attributes[kind][c].n);
-    for (tutti_count i = 0; i < n; i++) weights += m[i].weight;
-    TUTTI_TRY(keep(g->out, n, sizeof *p->members, &p->members));
-    if (kind != TUTTI_EXODUS_NODE_SET && kind != TUTTI_EXODUS_ELEMENT_SET)
-        TUTTI_TRY(keep(g->out, n, sizeof *p->sides, &p->sides));
-    TUTTI_TRY(keep(g->out, weights, sizeof *p->factors, &p->factors));
-    TUTTI_TRY(keep(g->out, n * attributes, sizeof *p->attributes, &p->attributes));
-    for (tutti_count i = 0; i < n; i++) {
-        const tutti_count k = tutti__find_rising(h->items.items, h->items.n, m[i].position);
-        TUTTI_ASSERT(k >= 0);
-        p->members[i] = h->place[k];
-        if (p->sides) p->sides[i] = m[i].side;
-    }
-    return TUTTI_OK;
-}
-
-static void set_fill(const getting *g, tutti_exodus_kind kind, tutti_count c, tutti_count lo,
-                     pool *p, tutti_exodus_members *s) {
-    const fetch *f = &g->factors[kind][c], *a = &g->set_attributes[kind][c];
-    tutti_count weights = 0;
-    s->members = p->members + lo;
-    if (p->sides) s->sides = p->sides + lo;
-    for (tutti_count i = lo; i < lo + s->n; i++) weights += g->members[kind][i].weight;
-    if (f->n > 0) {
-        s->factors = p->factors + p->factors_n;
-        if (weights > 0)
-            memcpy(p->factors + p->factors_n, reals_at(g, f, 0), (size_t)weights * sizeof(double));
-        p->factors_n += weights;
-    }
-    if (a->n > 0) {
-        s->attributes = p->attributes + p->attributes_n;
-        memcpy(p->attributes + p->attributes_n, reals_at(g, a, 0),
-               (size_t)(s->n * a->n) * sizeof(double));
-        p->attributes_n += s->n * a->n;
-    }
-}
-
-static tutti_err sets_fill(getting *g, tutti_exodus_kind kind, const tutti_exodus_members **out) {
-    const tutti_count sets = g->x->model.of[kind].n;
-    tutti_exodus_members *v = NULL;
-    pool p = {.members = NULL};
-    tutti_count end = 0;
-    if (sets == 0) return TUTTI_OK;
-    TUTTI_TRY(keep(g->out, sets, sizeof *v, &v));
-    TUTTI_TRY(pool_make(g, kind, &p));
-    for (tutti_count c = 0, lo = 0; c < sets; lo += v[c].n, c++) {
-        end += g->x->model.of[kind].row[c].entries;
-        while (lo + v[c].n < g->members_n[kind] && g->members[kind][lo + v[c].n].index < end)
-            v[c].n++;
-        if (v[c].n > 0) set_fill(g, kind, c, lo, &p, &v[c]);
-    }
-    *out = v;
-    return TUTTI_OK;
-}
-
-static tutti_err mesh_fill(getting *g) {
-    g->out = tutti__calloc(1, sizeof *g->out);
-    if (!g->out) return TUTTI_ERR_NOMEM;
-    tutti_exodus_mesh *m = &g->out->mesh;
-    TUTTI_TRY(nodes_fill(g));
-    TUTTI_TRY(blocks_fill(g, TUTTI_EXODUS_ELEMENT_BLOCK, &m->blocks));
-    TUTTI_TRY(blocks_fill(g, TUTTI_EXODUS_EDGE_BLOCK, &m->edge_blocks));
-    TUTTI_TRY(blocks_fill(g, TUTTI_EXODUS_FACE_BLOCK, &m->face_blocks));
-    TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_NODE_SET, &m->node_sets));
-    TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_SIDE_SET, &m->side_sets));
-    TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_ELEMENT_SET, &m->element_sets));
-    TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_EDGE_SET, &m->edge_sets));
-    return sets_fill(g, TUTTI_EXODUS_FACE_SET, &m->face_sets);
-}
-
-/* ---- what is remembered for results */
-
-static tutti_err family_begin(tutti__family *f, tutti_exodus_kind kind, tutti_count classes,
-                              tutti_count n, const tutti_count *starts) {
-    const size_t c = (size_t)classes;
-    *f = (tutti__family){.kind = kind, .classes = classes, .n = n, .all = starts[classes]};
-    f->start = tutti__calloc(c + 1, sizeof *f->start);
-    f->count = tutti__calloc(c + 1, sizeof *f->count);
-    f->before = tutti__calloc(c + 1, sizeof *f->before);
-    f->position = tutti__malloc((size_t)(n + 1) * sizeof *f->position);
-    f->writes = tutti__malloc((size_t)n + 1);
-    if (!f->start || !f->count || !f->before || !f->position || !f->writes) return TUTTI_ERR_NOMEM;
-    memset(f->writes, 1, (size_t)n + 1);
-    memcpy(f->before, starts, (c + 1) * sizeof *starts);
-    for (size_t k = 0; k < c; k++) f->count[k] = starts[k + 1] - starts[k];
-    return TUTTI_OK;
-}
-
-static tutti_err entries_remember(getting *g, tutti_exodus_kind kind) {
-    const have *h = &g->of[kind];
-    tutti__family *f = &g->families.of[kind];
-    TUTTI_TRY(family_begin(f, kind, h->classes, h->items.n, h->starts));
-    memcpy(f->start, h->first, ((size_t)h->classes + 1) * sizeof *f->start);
-    for (tutti_count k = 0; k < h->items.n; k++) f->position[h->place[k]] = h->items.items[k];
-    return tutti__family_sort(f);
-}
-
-static tutti_err members_remember(getting *g, tutti_exodus_kind kind) {
-    const tutti_count sets = g->x->model.of[kind].n, n = g->members_n[kind];
-    tutti__family *f = &g->families.of[kind];
-    tutti_count *starts = tutti__starts_of(&g->x->model, kind), i = 0;
-    const tutti_err err = starts ? family_begin(f, kind, sets, n, starts) : TUTTI_ERR_NOMEM;
-    for (tutti_count c = 0; c < sets && err == TUTTI_OK; c++) {
-        for (; i < n && g->members[kind][i].index < starts[c + 1]; i++)
-            f->position[i] = g->members[kind][i].index;
-        f->start[c + 1] = i;
-    }
-    tutti__free(starts);
-    return err == TUTTI_OK ? tutti__family_sort(f) : err;
-}
-
-static tutti_err remember(getting *g) {
-    for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
-        TUTTI_TRY(entries_remember(g, (tutti_exodus_kind)k));
-    for (int k = 0; k < 5; k++)
-        if (g->x->model.of[tutti__set_kinds[k]].variables_n > 0)
-            TUTTI_TRY(members_remember(g, tutti__set_kinds[k]));
-    return TUTTI_OK;
-}
-
-/* Results may be written: by whom, of what several have. */
-static tutti_err writers(getting *g) {
-    for (int k = 0; k < TUTTI_EXODUS_KINDS && (g->x->mode & TUTTI_WRITE); k++) {
-        tutti__family *f = &g->families.of[k];
-        if (!f->start || f->all == 0) continue;
-        TUTTI_TRY(tutti__family_writers(g->x->team, &g->x->opt.choice,
-                                        k == TUTTI_EXODUS_NODAL ? g->owner : NULL, f));
-    }
-    return TUTTI_OK;
-}
-
-static tutti_err held_make(getting *g) {
-    tutti_count *own[TUTTI_EXODUS_KINDS] = {NULL};
-    for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++) own[k] = g->of[k].own;
-    return tutti__exodus_held_make(&g->x->model, &g->families, own, &g->held, &g->held_n);
-}
-
 /* ---- the call */
 
-static tutti_err get(getting *g) {
+static tutti_err get(tutti__getting *g) {
     tutti_err mine = TUTTI_OK;
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK && mine == TUTTI_OK; k++)
         mine = have_begin(&g->x->model, (tutti_exodus_kind)k, &g->of[k]);
@@ -712,13 +284,13 @@ static tutti_err get(getting *g) {
     TUTTI_TRY(blocks_get(g, TUTTI_EXODUS_EDGE_BLOCK));
     TUTTI_TRY(nodes_get(g));
     TUTTI_TRY(sets_get(g));
-    mine = fetch_all(g);
+    mine = tutti__fetch_all(g);
     TUTTI_TRY(tutti__bundle_move(g->x, &g->bundle, 0, 0, NULL, mine));
-    mine = mesh_fill(g);
-    if (mine == TUTTI_OK) mine = remember(g);
+    mine = tutti__mesh_fill(g);
+    if (mine == TUTTI_OK) mine = tutti__getting_remember(g);
     TUTTI_TRY(tutti__exodus_agree(g->x, mine));
-    TUTTI_TRY(writers(g));
-    return tutti__exodus_agree(g->x, held_make(g));
+    TUTTI_TRY(tutti__getting_writers(g));
+    return tutti__exodus_agree(g->x, tutti__getting_hold(g));
 }
 
 static uint64_t deal_hash(const tutti_exodus_deal *d) {
@@ -730,7 +302,7 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
                                 const tutti_exodus_mesh **mesh_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
-    getting g = {.x = x, .deal = deal};
+    tutti__getting g = {.x = x, .deal = deal};
     tutti_err err = TUTTI_OK;
     if (!deal || !mesh_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%s is NULL", deal ? "mesh_out" : "the deal");
@@ -747,7 +319,7 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
         x->held_n = g.held_n;
         *mesh_out = &g.out->mesh;
     } else {
-        dealt_drop(g.out);
+        tutti__dealt_drop(g.out);
         tutti__exodus_held_drop(g.held_n, g.held);
     }
     getting_free(&g);

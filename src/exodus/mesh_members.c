@@ -212,7 +212,11 @@ static tutti_err deal(slicing *s, const tutti__incidence *holders, tutti_count *
     tutti__free(to);
     if (err == TUTTI_OK) {
         err = tutti__exodus_agree(s->x, members_sort(*n_out, out));
-        if (err != TUTTI_OK) tutti__free(*out);
+        if (err != TUTTI_OK) {
+            tutti__free(*out);
+            *out = NULL;
+            *n_out = 0;
+        }
     }
     return err;
 }

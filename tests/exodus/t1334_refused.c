@@ -95,6 +95,33 @@ static void ids(void) {
     mesh_make();
 }
 
+/* Files whose arrays are all 0: there is no node 0. */
+static void zeros(const char *path, const tutti_exodus_options *opt) {
+    static const char *const words[2] = {"element block 3: an entry has node 0",
+                                         "node set 4: member 0 is 0"};
+    const tutti_exodus_entity what[2] = {
+        {.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 3, .topology = "TRI3", .entries = 5},
+        {.kind = TUTTI_EXODUS_NODE_SET, .id = 4, .entries = 2}};
+    for (int k = 0; k < 2; k++) {
+        const tutti_exodus_mesh *got = NULL;
+        CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, opt, &x));
+        CHECK_OK(tutti_exodus_init(
+            x, &(tutti_exodus_parameters){.dims = 2, .nodes = 7, .elements = k == 0 ? 5 : 0}));
+        CHECK_OK(tutti_exodus_define(x, 1, &what[k]));
+        CHECK_OK(tutti_exodus_end_definitions(x));
+        CHECK_OK(tutti_exodus_put_arrays(x, 0, NULL));
+        CHECK_OK(tutti_exodus_close(&x));
+        CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x));
+        for (int by = 0; by < 2; by++) {
+            CHECK_SAME(
+                tutti_exodus_get_mesh(x, &(tutti_exodus_deal){.by = (tutti_exodus_by)by}, &got),
+                TUTTI_ERR_FORMAT);
+            CHECK(strstr(tutti_last_message(), words[k]), "%s", tutti_last_message());
+        }
+        CHECK_OK(tutti_exodus_close(&x));
+    }
+}
+
 int main(int argc, char **argv) {
     char path[512];
     MPI_Init(&argc, &argv);
@@ -131,6 +158,7 @@ int main(int argc, char **argv) {
     m.mesh.node_sets = m.mesh.side_sets = NULL;
     refused(TUTTI_ERR_MISMATCH, "7 were said, and all ranks together have");
     CHECK_OK(tutti_exodus_close(&x));
+    zeros(path, &opt);
     MPI_Finalize();
     return check_done();
 }
