@@ -166,7 +166,8 @@ void tutti__exodus_region_next(tutti__exodus_region *r);
 tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_part *parts,
                                     tutti__sums **out) TUTTI_MUST_USE;
 /* Another operation, of rank 0 alone or of all, that writes these bytes. */
-void tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo, tutti_off hi);
+tutti_err tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo,
+                                     tutti_off hi) TUTTI_MUST_USE;
 /* Sums of all blocks, on rank 0: *table_out to be freed, NULL if r is.   Collective. */
 tutti_err tutti__exodus_region_end(tutti_exodus *x, tutti__exodus_region *r, uint64_t **table_out,
                                    tutti_count *n_out) TUTTI_MUST_USE;
