@@ -66,7 +66,7 @@ static void steps_forget(tutti_exodus *x) {
 
 /* Rank 0: is there one? */
 static tutti_err is_there(const char *path) {
-    TUTTI_CHECK(access(path, F_OK) == 0, TUTTI_ERR_NOT_FOUND, "there is no '%s'", path);
+    TUTTI_CHECK(tutti__exodus_file_there(path), TUTTI_ERR_NOT_FOUND, "there is no '%s'", path);
     return TUTTI_OK;
 }
 
