@@ -26,9 +26,9 @@ typedef enum tutti__call_kind {
     TUTTI__CALL_REPLICAS_CHECK, /* copies are compared */
     TUTTI__CALL_DATASET,        /* of a dataset; `agrees` has its name too */
     TUTTI__CALL_DECOMPOSITION,  /* one is made */
-    TUTTI__CALL_ARRAY, /* whatever is not done by one of the others; `agrees` has its name too */
-    TUTTI__CALL_TILES, /* a step of a walk over an array, or its end */
-    TUTTI__CALL_MESH,  /* as for arrays, of meshes and their parts */
+    TUTTI__CALL_ARRAY,  /* whatever is not done by one of the others; `agrees` has its name too */
+    TUTTI__CALL_TILES,  /* a step of a walk over an array, or its end */
+    TUTTI__CALL_MESH,   /* as for arrays, of meshes and their parts */
     TUTTI__CALL_EXODUS, /* of an Exodus file; `agrees` has its name too */
     TUTTI__CALLS
 } tutti__call_kind;

@@ -136,6 +136,7 @@ static tutti_err gather(tutti__team *t, const void *mine, int64_t bytes, void **
         err = mpi_finish(MPI_Igather(&bytes, 1, MPI_INT64_T, sizes, 1, MPI_INT64_T, 0, t->comm, &r),
                          &r, "MPI_Igather");
     if (err == TUTTI_OK && root) {
+        TUTTI_ASSERT(sizes && counts);
         for (int i = 0; i < t->size; i++) all += sizes[i];
         err = all > INT32_MAX ? tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "too many checksums")
                               : TUTTI_OK;
@@ -187,6 +188,7 @@ static tutti_err missing_read(tutti__team *t, const reading *all_of, uint64_t *t
     if (err == TUTTI_OK) err = tutti__by_thread(list_read, &mine);
     err = tutti__team_agree(t, err);
     if (err == TUTTI_OK) err = gather(t, sums, (hi - lo) * (int64_t)sizeof *sums, &all, &bytes);
+    TUTTI_ASSERT(!all || table);
     for (int64_t i = 0; all && err == TUTTI_OK && i < n; i++)
         table[all_of->list[i]] = ((uint64_t *)all)[i];
     tutti__free(all);

@@ -64,6 +64,7 @@ tutti_err tutti__checksums_make(tutti_dataset *d, uint64_t **table_out, int64_t 
     sums = tutti__calloc((size_t)n, sizeof *sums);
     if (!sums) err = TUTTI_ERR_NOMEM;
     err = tutti__dataset_agree(d, err);
+    TUTTI_ASSERT(err != TUTTI_OK || sums);
     if (err == TUTTI_OK) err = sums_make(d, &m, &table);
     for (int64_t i = 0; table && err == TUTTI_OK && i < n; i++)
         sums[i] = sum_of_sums(table + m.first[i], m.first[i + 1] - m.first[i]);

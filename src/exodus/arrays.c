@@ -127,7 +127,7 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
                                        tutti__exodus_place *out) {
     const tutti__exodus_model *m = &x->model;
     const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
-    char name[96], tail[64];
+    char full[64];
     tutti_off before = 0;
     tutti_count in_all = 1;
     if (kind == TUTTI_EXODUS_GLOBAL) {
@@ -142,12 +142,10 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
         *out = (tutti__exodus_place){0, 0, 1, TUTTI_FLOAT64};
         return TUTTI_OK;
     }
-    tutti__exodus_numbered(name, k->values, variable + 1);
-    if (kind != TUTTI_EXODUS_NODAL) {
-        strcat(name, tutti__exodus_numbered(tail, k->values_of, number + 1));
-    } else if (tutti__cdf_find_var(&x->cdf, name) < 0 &&
-               tutti__cdf_find_var(&x->cdf, k->values) >= 0) {
-        strcpy(name, k->values); /* files without "large model": variable by variable in one */
+    const char *name = tutti__exodus_values_name(full, (int)kind, number, variable);
+    if (kind == TUTTI_EXODUS_NODAL && tutti__cdf_find_var(&x->cdf, name) < 0 &&
+        tutti__cdf_find_var(&x->cdf, k->values) >= 0) {
+        name = k->values; /* files without "large model": variable by variable in one */
         in_all = m->of[kind].variables_n;
         before = variable * entries;
     }
@@ -432,6 +430,12 @@ static tutti_err arrays_move(tutti_exodus *x, int is_write, tutti_count n,
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = batch_take(x, is_write, n, arrays, &b);
     err = tutti__exodus_call(x, name, err == TUTTI_OK ? batch_hash(n, arrays) : 0, err);
+    if (err == TUTTI_OK && is_write &&
+        !x->mesh) { /* it was whole already: its sums are made anew */
+        err = tutti__exodus_agree(
+            x, tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh));
+        if (err != TUTTI_OK) tutti__exodus_region_free(&x->mesh);
+    }
     if (err == TUTTI_OK) {
         const tutti_err mine = batch_parts(arrays, is_write, &b);
         err = tutti__exodus_move(x, is_write, b.parts_n, b.parts, mine);

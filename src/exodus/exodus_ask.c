@@ -148,7 +148,7 @@ tutti_err tutti_exodus_note_set(tutti_exodus *x, const char *name, tutti_type ty
     uint64_t hash = 0;
     if (err == TUTTI_OK) {
         const int64_t words[] = {(int64_t)type, count};
-        strcpy(note.name, name);
+        memcpy(note.name, name, strlen(name) + 1);
         note.bytes = (size_t)(count * (type == TUTTI_BYTES ? 1 : tutti_type_size(type)));
         hash = tutti__hash(tutti__hash_text(TUTTI__HASH_START, name), words, sizeof words);
         if (note.bytes) hash = tutti__hash(hash, value, note.bytes);
@@ -172,6 +172,7 @@ tutti_err tutti_exodus_note_get(tutti_exodus *x, const char *name, tutti_type *t
     const int64_t wants = value_out != NULL;
     const uint64_t hash = tutti__hash_text(TUTTI__HASH_START, err == TUTTI_OK ? name : "");
     TUTTI_TRY(tutti__exodus_call(x, "note_get", tutti__hash(hash, &wants, sizeof wants), err));
+    TUTTI_ASSERT(type_out && count_out);
     if (x->team->rank == 0) {
         err = sidecar_there(x);
         if (err == TUTTI_OK) err = tutti__sidecar_note_get(x->sidecar, name, &note);
@@ -211,6 +212,7 @@ tutti_err tutti_exodus_note_name(tutti_exodus *x, tutti_count number, char *name
     }
     err = tutti__exodus_agree(x, err);
     if (err == TUTTI_OK) err = tutti__team_tell(x->team, name, (int)sizeof name);
+    TUTTI_ASSERT(name_out);
     if (err == TUTTI_OK) memcpy(name_out, name, sizeof name);
     return tutti__exodus_named(x, "note_name", err);
 }

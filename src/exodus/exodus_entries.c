@@ -143,9 +143,10 @@ tutti_err tutti_exodus_decomposition(tutti_exodus *x, tutti_exodus_kind kind, in
     if (err == TUTTI_OK && tutti__exodus_is_map((int)kind))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "maps are of nodes and blocks: use theirs");
     if (err == TUTTI_OK) err = tutti__exodus_number(x, kind, id, &number);
-    const int64_t words[] = {(int64_t)kind, id};
-    TUTTI_TRY(tutti__exodus_call(x, "decomposition",
-                                 tutti__hash(TUTTI__HASH_START, words, sizeof words), err));
+    uint64_t hash = tutti__hash(TUTTI__HASH_START, &kind, sizeof kind);
+    hash = tutti__hash(hash, &id, sizeof id);
+    TUTTI_TRY(tutti__exodus_call(x, "decomposition", hash, err));
+    TUTTI_ASSERT(spec && out);
     return tutti__exodus_named(x, "decomposition",
                                tutti__exodus_decompose(x, kind, number, spec, TUTTI_OK, out));
 }

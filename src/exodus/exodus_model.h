@@ -115,6 +115,8 @@ typedef struct tutti__exodus_names {
 extern const tutti__exodus_names tutti__exodus_names_of[TUTTI_EXODUS_KINDS];
 /* "connect" and 3: "connect3". */
 const char *tutti__exodus_numbered(char *to, const char *name, tutti_count number);
+/* The netCDF variable of a variable (from 0) of an entity: "vals_elem_var2eb7". */
+const char *tutti__exodus_values_name(char *to, int kind, tutti_count number, int variable);
 
 /* ---- model_cdf.c: a model as a netCDF header, and the values that its catalogue has: ids, names,
  * truth tables and whatever else is not an array of the mesh.  The catalogue lies behind the header. */

@@ -106,24 +106,14 @@ static tutti_err open_check(const char *path, int mode, const void *x_out) {
     return TUTTI_OK;
 }
 
-static uint64_t open_hash(const char *path, int mode, int creates, const tutti_exodus *x) {
+static uint64_t open_hash(const char *call, const char *path, const tutti_exodus *x) {
     const tutti_exodus_options *o = &x->opt;
-    const int64_t words[] = {mode,
-                             creates,
-                             o->level,
-                             o->real_bytes,
-                             o->integer_bytes,
-                             o->name_length,
-                             o->checksums,
-                             o->sidecar,
-                             o->check_reads,
-                             o->steps_per_file,
-                             o->nemesis,
-                             o->overwrite,
-                             o->alignment,
-                             (int64_t)o->choice.rule,
-                             (int64_t)o->choice.seed};
-    return tutti__hash(tutti__hash_text(TUTTI__HASH_START, path), words, sizeof words);
+    const int64_t words[] = {
+        o->level,     o->real_bytes,           o->integer_bytes,       o->name_length, o->checksums,
+        o->sidecar,   o->check_reads,          o->steps_per_file,      o->nemesis,     o->overwrite,
+        o->alignment, (int64_t)o->choice.rule, (int64_t)o->choice.seed};
+    const uint64_t h = tutti__hash_text(tutti__hash_text(TUTTI__HASH_START, call), path);
+    return tutti__hash(h, words, sizeof words);
 }
 
 /* All mean the same, or none goes on; then there is a team. */
@@ -136,6 +126,7 @@ static tutti_err begin(MPI_Comm comm, tutti_exodus *x, uint64_t hash, tutti_err 
     TUTTI_TRY(tutti__team_take(comm, "", &team));
     if (mine != TUTTI_OK) tutti__error_assign(&trouble);
     const tutti_err err = tutti__team_call(team, &call, mine, 0, NULL);
+    TUTTI_ASSERT(err != TUTTI_OK || x);
     if (err == TUTTI_OK)
         x->team = team;
     else
@@ -180,7 +171,8 @@ tutti_err tutti_exodus_create(MPI_Comm comm, const char *path, const tutti_exodu
     TUTTI_TRY(tutti__comm_usable(comm));
     tutti_err err = open_check(path, mode, x_out);
     if (err == TUTTI_OK) err = object_make(path, mode, opt, &x);
-    err = begin(comm, x, err == TUTTI_OK ? open_hash(path, mode, 1, x) : 0, err);
+    err = begin(comm, x, err == TUTTI_OK ? open_hash("create", path, x) : 0, err);
+    TUTTI_ASSERT(err != TUTTI_OK || x);
     if (err == TUTTI_OK)
         err = tutti__exodus_agree(x, x->team->rank == 0 ? place_free(x) : TUTTI_OK);
     if (err == TUTTI_OK) {
@@ -197,7 +189,9 @@ tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,
     TUTTI_TRY(tutti__comm_usable(comm));
     tutti_err err = open_check(path, mode, x_out);
     if (err == TUTTI_OK) err = object_make(path, mode, opt, &x);
-    err = begin(comm, x, err == TUTTI_OK ? open_hash(path, mode, 0, x) : 0, err);
+    uint64_t hash = err == TUTTI_OK ? open_hash("open", path, x) : 0;
+    hash = tutti__hash(hash, &mode, sizeof mode);
+    err = begin(comm, x, hash, err);
     if (err == TUTTI_OK) err = tutti__exodus_file_open(x);
     if (err == TUTTI_OK) x->topology = 1;
     return end("open", path, x, err, x_out);

@@ -167,6 +167,7 @@ tutti_err tutti__exodus_region_end(tutti_exodus *x, tutti__exodus_region *r, uin
     if (!r) return TUTTI_OK;
     int32_t *all = tutti__malloc((size_t)r->blocks.first[1] * 2 * sizeof *all);
     tutti_err err = tutti__exodus_agree(x, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    TUTTI_ASSERT(err != TUTTI_OK || all);
     if (err == TUTTI_OK) err = alone(x, r, all);
     if (err == TUTTI_OK) err = tutti__exodus_agree(x, known(r, all, &mine, &n));
     if (err == TUTTI_OK) err = tutti__blocks_sum(x->team, x->file, &r->blocks, n, mine, table_out);

@@ -351,7 +351,7 @@ static tutti_err arrays(const tutti__exodus_model *m, tutti__cdf *c) {
 
 static tutti_err results(const tutti__exodus_model *m, tutti__cdf *c) {
     const int real = real_type(m);
-    char name[64], tail[64], dimension[64];
+    char name[64], dimension[64];
     TUTTI_TRY(define(c, &(variable){"vals_glo_var", real, {"time_step", "num_glo_var"}}, NULL));
     for (int v = 0; v < m->of[TUTTI_EXODUS_NODAL].variables_n; v++) {
         tutti__exodus_numbered(name, "vals_nod_var", v + 1);
@@ -364,8 +364,7 @@ static tutti_err results(const tutti__exodus_model *m, tutti__cdf *c) {
                 if (m->of[kind].row[i].entries == 0 ||
                     !tutti__exodus_model_has(m, (tutti_exodus_kind)kind, i, v))
                     continue;
-                tutti__exodus_numbered(name, k->values, v + 1);
-                strcat(name, tutti__exodus_numbered(tail, k->values_of, i + 1));
+                tutti__exodus_values_name(name, kind, i, v);
                 tutti__exodus_numbered(dimension, k->entries, i + 1);
                 TUTTI_TRY(define(c, &(variable){name, real, {"time_step", dimension}}, NULL));
             }

@@ -192,6 +192,13 @@ const char *tutti__exodus_numbered(char *to, const char *name, tutti_count numbe
     return to;
 }
 
+const char *tutti__exodus_values_name(char *to, int kind, tutti_count number, int variable) {
+    const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
+    tutti__exodus_numbered(to, k->values, variable + 1);
+    if (k->values_of) tutti__exodus_numbered(to + strlen(to), k->values_of, number + 1);
+    return to;
+}
+
 const char *tutti_exodus_kind_name(int kind) {
     return kind >= 0 && kind < TUTTI_EXODUS_KINDS ? tutti__exodus_names_of[kind].word : "";
 }

@@ -273,14 +273,15 @@ static tutti_err attribute_names(const reading *r, int kind) {
     char name[64];
     for (tutti_count i = 0; i < t->n && k->attribute_names; i++) {
         const int n = t->row[i].attributes;
-        strcpy(name, k->attribute_names);
-        if (kind != TUTTI_EXODUS_NODAL) tutti__exodus_numbered(name, k->attribute_names, i + 1);
-        if (n == 0 || !has_var(r, name)) continue;
+        const char *names = kind == TUTTI_EXODUS_NODAL
+                                ? k->attribute_names
+                                : tutti__exodus_numbered(name, k->attribute_names, i + 1);
+        if (n == 0 || !has_var(r, names)) continue;
         if (!t->attributes) t->attributes = tutti__calloc((size_t)t->room, sizeof *t->attributes);
         if (!t->attributes) return TUTTI_ERR_NOMEM;
         t->attributes[i] = tutti__calloc((size_t)n + 1, sizeof **t->attributes);
         if (!t->attributes[i]) return TUTTI_ERR_NOMEM;
-        TUTTI_TRY(texts_take(r, name, n, t->attributes[i]));
+        TUTTI_TRY(texts_take(r, names, n, t->attributes[i]));
     }
     return TUTTI_OK;
 }
@@ -360,7 +361,7 @@ static tutti_err truth(const reading *r, int kind) {
     const tutti_count n = t->n * t->variables_n;
     const tutti__cdf_var *v = NULL;
     const char *at = NULL;
-    char name[96], tail[64];
+    char name[64];
     int all = 1;
     if (n == 0 || !k->truth) return TUTTI_OK;
     TUTTI_TRY(values(r, k->truth, n, 0, &v, &at));
@@ -368,8 +369,7 @@ static tutti_err truth(const reading *r, int kind) {
     if (!t->truth) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < n; i++) {
         const tutti_count entity = i / t->variables_n, variable = i % t->variables_n;
-        tutti__exodus_numbered(name, k->values, variable + 1);
-        strcat(name, tutti__exodus_numbered(tail, k->values_of, entity + 1));
+        tutti__exodus_values_name(name, kind, entity, (int)variable);
         t->truth[i] =
             (!at || number_at(v, at, i) != 0) && (t->row[entity].entries == 0 || has_var(r, name));
         all &= t->truth[i];
@@ -409,7 +409,7 @@ static tutti_err records(const reading *r) {
     TUTTI_TRY(count_check("num_qa_rec", qa, 1 << 20));
     TUTTI_TRY(count_check("num_info", lines, 1 << 24));
     TUTTI_TRY(values(r, "qa_records", qa * 4, 1, &v, &at));
-    if (at) {
+    if (at && qa > 0) {
         const tutti_off room = v->numbers / (qa * 4);
         m->qa = tutti__calloc((size_t)qa + 1, sizeof *m->qa);
         if (!m->qa) return TUTTI_ERR_NOMEM;
@@ -419,7 +419,7 @@ static tutti_err records(const reading *r) {
                    strnlen(at + i * room, (size_t)tutti__min(room, 32)));
     }
     TUTTI_TRY(values(r, "info_records", lines, 1, &v, &at));
-    if (!at) return TUTTI_OK;
+    if (!at || lines == 0) return TUTTI_OK;
     const tutti_off room = v->numbers / lines;
     m->lines = tutti__calloc((size_t)lines + 1, sizeof *m->lines);
     if (!m->lines) return TUTTI_ERR_NOMEM;

@@ -281,7 +281,7 @@ static int topology_read(sqlite3_stmt *q, tutti__sidecar_topology *out) {
         if (strcmp(kind, KINDS[k]) == 0) out->kind = k;
     if (!out->kind || !name || strlen(name) > 32 || nodes < 0 || nodes > INT32_MAX) return 0;
     out->nodes = (int)nodes;
-    strcpy(out->name, name);
+    memcpy(out->name, name, strlen(name) + 1);
     return 1;
 }
 
@@ -374,7 +374,7 @@ tutti_err tutti__sidecar_note_name(tutti__sidecar *s, tutti_count number, char n
                                (long long)number);
     else if (err == TUTTI_OK && (!name || strlen(name) >= 128))
         err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "note %lld has no name", (long long)number);
-    if (err == TUTTI_OK) strcpy(name_out, name);
+    if (err == TUTTI_OK && name) memcpy(name_out, name, strlen(name) + 1);
     sqlite3_finalize(q);
     return err;
 }

@@ -79,13 +79,11 @@ static tutti_err global_take(const tutti_exodus *x, const tutti_exodus_field *f,
  * one.  Only to remember what has been put. */
 static tutti_count variable_at(const tutti_exodus *x, tutti_exodus_kind kind, tutti_count number,
                                int variable) {
-    const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
-    char name[96], tail[64];
-    tutti__exodus_numbered(name, k->values, variable + 1);
-    if (kind != TUTTI_EXODUS_NODAL)
-        strcat(name, tutti__exodus_numbered(tail, k->values_of, number + 1));
+    char name[64];
+    tutti__exodus_values_name(name, (int)kind, number, variable);
     const tutti_count v = tutti__cdf_find_var(&x->cdf, name);
-    return v >= 0 || kind != TUTTI_EXODUS_NODAL ? v : tutti__cdf_find_var(&x->cdf, k->values);
+    if (v >= 0 || kind != TUTTI_EXODUS_NODAL) return v;
+    return tutti__cdf_find_var(&x->cdf, tutti__exodus_names_of[kind].values);
 }
 
 static tutti_err field_take(const tutti_exodus *x, const tutti_exodus_field *f, tutti_count step,
@@ -308,6 +306,7 @@ static tutti_err put_batch(tutti_exodus *x, const tutti_exodus_field *fields, ba
                        .collected = put_collected};
     r.refused = record_new(s, &record);
     TUTTI_TRY(tutti__exodus_agree(x, r.refused));
+    TUTTI_ASSERT(record);
     r.context = record;
     tutti__exodus_region_next(s->region);
     r.refused = batch_parts(x, fields, 1, b);

@@ -234,6 +234,30 @@ static void damage(void) {
     }
 }
 
+/* A mesh that goes on being written after it was compared. */
+static void late(void) {
+    tutti_off bytes = 0;
+    char other[640];
+    check_where("late");
+    snprintf(other, sizeof other, "%s.late", path);
+    CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, other, &opt, &x), TUTTI_OK);
+    sample_define(x);
+    CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_OK);
+    for (int i = 0; i < 2; i++) {
+        CHECK_SAME(tutti_exodus_verify(x, &bytes), TUTTI_OK);
+        CHECK(bytes > 0, "nothing was compared");
+        sample_put_arrays(MPI_COMM_WORLD, x);
+    }
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    sample_check(MPI_COMM_WORLD, other, &opt, 0);
+    CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, other, TUTTI_READ | TUTTI_WRITE, &opt, &x),
+               TUTTI_OK);
+    CHECK_SAME(tutti_exodus_verify(x, &bytes), TUTTI_OK);
+    sample_put_arrays(MPI_COMM_WORLD, x);
+    CHECK_SAME(tutti_exodus_verify(x, &bytes), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -248,6 +272,7 @@ int main(int argc, char **argv) {
     pieces();
     follows();
     damage();
+    late();
     account_check(start);
     MPI_Finalize();
     return check_done();
