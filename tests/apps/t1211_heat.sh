@@ -19,9 +19,9 @@ cd "$TUTTI_TEST_DIR" || exit 1
 run 2 "$program" -c -n 4 -s 5 check.e >out 2>&1 || fail "the order: $(cat out)"
 grep -q 'order 1.9\|order 2.0' out || fail "the order: $(cat out)"
 
-run 1 "$program" -n 4 -p -s 4 whole.e >out 2>&1 || fail "$(cat out)"
-run 3 "$program" -n 4 -p -s 4 -d metis three.e >out 2>&1 || fail "$(cat out)"
-run 5 "$program" -n 4 -p -s 1 -d curve parts.e >out 2>&1 || fail "$(cat out)"
+run 1 "$program" -n 3 -p -s 4 whole.e >out 2>&1 || fail "$(cat out)"
+run 3 "$program" -n 3 -p -s 4 -d metis three.e >out 2>&1 || fail "$(cat out)"
+run 5 "$program" -n 3 -p -s 1 -d curve parts.e >out 2>&1 || fail "$(cat out)"
 run 2 "$program" -r -s 3 -d order parts.e >out 2>&1 || fail "going on: $(cat out)"
 grep -q 'going on after step 1' out || fail "$(cat out)"
 for other in three parts; do
@@ -29,7 +29,7 @@ for other in three parts; do
 done
 mpich=$TUTTI_BUILD_DIR/../mpich/tests/examples/heat
 if [ "$TUTTI_MPI" = openmpi ] && [ -x "$mpich" ]; then
-    "$top/scripts/mpirun.sh" mpich 2 "$mpich" -n 4 -p -s 4 other.e >out 2>&1 || fail "$(cat out)"
+    "$top/scripts/mpirun.sh" mpich 2 "$mpich" -n 3 -p -s 4 other.e >out 2>&1 || fail "$(cat out)"
     cmp whole.e other.e || fail "another MPI gives other bytes"
 fi
 if command -v ncvalidator >/dev/null; then

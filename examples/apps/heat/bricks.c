@@ -32,9 +32,9 @@ static int64_t node_id(int64_t n, int64_t i, int64_t j, int64_t k) {
 
 static void place_of(const settings *s, int64_t id, double at[3]) {
     const int64_t n = s->cells;
-    double x = (double)((id - 1) / ((n + 1) * (n + 1))) / (double)n;
-    double y = (double)((id - 1) / (n + 1) % (n + 1)) / (double)n;
-    double z = (double)((id - 1) % (n + 1)) / (double)n;
+    const int64_t i = (id - 1) / ((n + 1) * (n + 1)), j = (id - 1) / (n + 1) % (n + 1);
+    const int64_t k = (id - 1) % (n + 1);
+    const double x = (double)i / (double)n, y = (double)j / (double)n, z = (double)k / (double)n;
     const double inside = s->straight ? 0 : sin(M_PI * x) * sin(M_PI * x);
     at[0] = x + (s->straight ? 0 : 0.05 * sin(M_PI * x) * sin(4 * y + 1) * cos(3 * z));
     at[1] = y + 0.05 * inside * sin(M_PI * y) * cos(5 * z + x);

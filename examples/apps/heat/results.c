@@ -51,14 +51,33 @@ void results_create(MPI_Comm comm, const char *path, const settings *s) {
     must(tutti_exodus_close(&x));
 }
 
+/* "NAME NUMBER" at *at, which goes on behind it.   @return 0: it is something else */
+static int read_number(const char **at, const char *name, double *out) {
+    const size_t n = strlen(name);
+    char *end = NULL;
+    if (!*at || strncmp(*at, name, n) != 0 || (*at)[n] != ' ') return 0;
+    *out = strtod(*at + n, &end);
+    const int found = end != *at + n;
+    *at = *end == ' ' ? end + 1 : end;
+    return found;
+}
+
+/* What results_create has said of itself. */
+static int read_settings(const tutti_exodus *x, settings *s) {
+    const char *line = tutti_exodus_info_line(x, 0);
+    double cells, spot, dt, every;
+    if (!read_number(&line, "cells", &cells) || !read_number(&line, "spot", &spot) ||
+        !read_number(&line, "dt", &dt) || !read_number(&line, "every", &every) || !(dt > 0) ||
+        !(every >= 1))
+        return 0;
+    *s = (settings){.cells = (int)cells, .spot = (int)spot, .dt = dt, .every = (int)every};
+    return 1;
+}
+
 results *results_open(MPI_Comm comm, const char *path, tutti_exodus_by by, settings *s_out) {
     results *r = room(1, sizeof *r);
     must(tutti_exodus_open(comm, path, TUTTI_READ | TUTTI_WRITE, NULL, &r->x));
-    const char *line = tutti_exodus_info_line(r->x, 0);
-    *s_out = (settings){0};
-    if (!line || sscanf(line, "cells %d spot %d dt %lf every %d", &s_out->cells, &s_out->spot,
-                        &s_out->dt, &s_out->every) != 4)
-        give_up("'%s' is not a file of this program", path);
+    if (!read_settings(r->x, s_out)) give_up("'%s' is not a file of this program", path);
     must(tutti_exodus_get_mesh(r->x, &(tutti_exodus_deal){.by = by, .halo = 1}, &r->mesh));
     tutti_count own[2];
     for (int k = 0; k < 2; k++)
