@@ -455,7 +455,7 @@ static void n4_move(int runs, size_t step, int write) {
             /* Extending the record dimension is collective: the first access of a step. */
             if (runs && write) {
                 must_n4(nc_var_par_access(n4.file, n4.id[s][v], NC_COLLECTIVE));
-                const size_t one[2] = {1, 1}, here[2] = {step, (size_t)at[s].start[0]};
+                const size_t one[2] = {1, at[s].runs > 0}, here[2] = {step, (size_t)at[s].start[0]};
                 must_n4(nc_put_vara_double(n4.file, n4.id[s][v], here, one, buf));
                 must_n4(nc_var_par_access(n4.file, n4.id[s][v], NC_INDEPENDENT));
             }

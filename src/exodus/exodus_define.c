@@ -190,5 +190,7 @@ tutti_err tutti_exodus_end_definitions(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
     TUTTI_TRY(tutti__exodus_call(x, "end_definitions", 0, tutti__exodus_defining(x)));
-    return tutti__exodus_named(x, "end_definitions", tutti__exodus_finish_definitions(x));
+    tutti_err err = tutti__exodus_finish_definitions(x);
+    if (err == TUTTI_OK) err = tutti__exodus_file_show(x);
+    return tutti__exodus_named(x, "end_definitions", err);
 }

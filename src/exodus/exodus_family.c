@@ -66,7 +66,7 @@ static void steps_forget(tutti_exodus *x) {
 
 /* Rank 0: is there one? */
 static tutti_err is_there(const char *path) {
-    TUTTI_CHECK(access(path, F_OK) == 0, TUTTI_ERR_NOT_FOUND, "there is no '%s'", path);
+    TUTTI_CHECK(tutti__exodus_file_there(path), TUTTI_ERR_NOT_FOUND, "there is no '%s'", path);
     return TUTTI_OK;
 }
 
@@ -177,6 +177,7 @@ tutti_err tutti__exodus_next_steps(tutti_exodus *x) {
     tutti_err err = tutti__exodus_file_make(x);
     if (err == TUTTI_OK) {
         err = mesh_copy(x, &old);
+        if (err == TUTTI_OK) err = tutti__exodus_file_show(x);
         if (err != TUTTI_OK) unmake(x);
     }
     if (err != TUTTI_OK) {

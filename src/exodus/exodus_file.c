@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include "exodus/sidecar.h"
 
+enum { MAGIC = 4 }; /* bytes that a header begins with */
+
 char *tutti__exodus_file_path(const char *first, int number) {
     const size_t room = strlen(first) + 24;
     char *path = tutti__malloc(room);
@@ -74,19 +76,51 @@ static tutti_err directory_sync(const char *path) {
     return err;
 }
 
+/* A header of ours without its first bytes: no records, then dimensions, of which this is the first. */
+static int is_begun(const char head[42]) {
+    static const char ZEROS[12];
+    return memcmp(head, ZEROS, sizeof ZEROS) == 0 && memcmp(head + 12, "\0\0\0\12", 4) == 0 &&
+           memcmp(head + 32, "len_string", 10) == 0;
+}
+
+int tutti__exodus_file_there(const char *path) {
+    char head[42] = "";
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return errno != ENOENT;
+    const int begun =
+        fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        (st.st_size == 0 || (pread(fd, head, sizeof head, 0) == sizeof head && is_begun(head)));
+    close(fd);
+    return !begun;
+}
+
 /* What is there is nobody else's. */
 static tutti_err old_remove(tutti_exodus *x) {
     const int fd = open(x->path, O_RDWR | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) return TUTTI_OK;
     if (fd < 0) return tutti__error_sys(errno, -1, "opening what is there");
     tutti_err err = TUTTI_OK;
-    if (!x->opt.overwrite)
+    if (!x->opt.overwrite && tutti__exodus_file_there(x->path))
         err = tutti__error_set(TUTTI_ERR_EXISTS, 0, -1, "'%s' is there already", x->path);
     if (err == TUTTI_OK) err = lock(x, fd);
     if (err == TUTTI_OK && unlink(x->path) != 0)
         err = tutti__error_sys(errno, -1, "removing what is there");
     close(fd);
     return err;
+}
+
+/* Files that followed the one that was there are not of the new one. */
+static tutti_err old_followers(const tutti_exodus *x) {
+    for (int number = 2; x->file_number == 1 && x->opt.overwrite; number++) {
+        char *path = tutti__exodus_file_path(x->first, number);
+        if (!path) return TUTTI_ERR_NOMEM;
+        const int gone = unlink(path) != 0;
+        if (!gone) tutti__sidecar_remove(path);
+        tutti__free(path);
+        if (gone) break;
+    }
+    return TUTTI_OK;
 }
 
 /* Topologies of blocks that have no array to hang them on. */
@@ -134,11 +168,13 @@ static tutti_err root_make(tutti_exodus *x) {
     x->header = tutti__exodus_header_hash(head, (size_t)x->cdf.header_bytes, x->cdf.version);
     x->at = tutti__exodus_file_end(&x->cdf, 0);
     tutti_err err = old_remove(x);
+    if (err == TUTTI_OK) err = old_followers(x);
     if (err == TUTTI_OK) {
         x->fd = open(x->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (x->fd < 0) err = tutti__error_sys(errno, -1, "making the file");
     }
     if (err == TUTTI_OK) err = lock(x, x->fd);
+    memset(head, 0, MAGIC); /* it has no mesh yet: tutti__exodus_file_show */
     if (err == TUTTI_OK) err = bytes_write(x->fd, head, n);
     if (err == TUTTI_OK && ftruncate(x->fd, x->at) != 0)
         err = tutti__error_sys(errno, x->at, "making room for the mesh");
@@ -175,6 +211,20 @@ tutti_err tutti__exodus_file_make(tutti_exodus *x) {
     x->at = tutti__exodus_file_end(&x->cdf, 0);
     x->warning[0] = 0;
     return err;
+}
+
+static tutti_err root_show(tutti_exodus *x) {
+    const char magic[MAGIC] = {'C', 'D', 'F', (char)x->cdf.version};
+    TUTTI_TRY(bytes_write(x->fd, magic, MAGIC));
+    if (x->opt.level == TUTTI_DURABLE && fdatasync(x->fd) != 0)
+        return tutti__error_sys(errno, 0, "syncing the header");
+    return TUTTI_OK;
+}
+
+tutti_err tutti__exodus_file_show(tutti_exodus *x) {
+    const int durable = x->opt.level == TUTTI_DURABLE;
+    TUTTI_TRY(tutti__exodus_agree(x, durable ? tutti__sync_here(x->file) : TUTTI_OK));
+    return tutti__exodus_agree(x, x->team->rank == 0 ? root_show(x) : TUTTI_OK);
 }
 
 /* ---- opening: what rank 0 tells */

@@ -102,6 +102,11 @@ tutti_err tutti__exodus_number(const tutti_exodus *x, tutti_exodus_kind kind, in
 /* A new file with a header and a catalogue, and none of the arrays; x->fd, x->sidecar, x->file.
  * Collective. */
 tutti_err tutti__exodus_file_make(tutti_exodus *x) TUTTI_MUST_USE;
+/* Its mesh is there: now it is a netCDF file.  Before, nobody takes it for one, whatever ends the program. */
+tutti_err tutti__exodus_file_show(tutti_exodus *x) TUTTI_MUST_USE;
+/* Is there a file?  One whose mesh is not there, since the program that made it was killed, is none.
+ * Local. */
+int tutti__exodus_file_there(const char *path);
 /* What is at x->path, as all ranks know it.   Collective. */
 tutti_err tutti__exodus_file_open(tutti_exodus *x) TUTTI_MUST_USE;
 /* Leave it.   Collective. */
@@ -164,7 +169,8 @@ void tutti__exodus_region_next(tutti__exodus_region *r);
 tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_part *parts,
                                     tutti__sums **out) TUTTI_MUST_USE;
 /* Another operation, of rank 0 alone or of all, that writes these bytes. */
-void tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo, tutti_off hi);
+tutti_err tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo,
+                                     tutti_off hi) TUTTI_MUST_USE;
 /* Sums of all blocks, on rank 0: *table_out to be freed, NULL if r is.   Collective. */
 tutti_err tutti__exodus_region_end(tutti_exodus *x, tutti__exodus_region *r, uint64_t **table_out,
                                    tutti_count *n_out) TUTTI_MUST_USE;

@@ -1,8 +1,8 @@
 /* exodus: checksums of the mesh and of steps.
  *
  * A region is written by any number of operations.  Sums of blocks that one of them wrote whole have come with
- * it, but are good only if no other one has touched the block: each rank notes which operations it had bytes of
- * a block in, the first and the last, and rank 0 compares what all have noted.
+ * it, but are good only if no other one has touched the block.  So each rank keeps what it had in which operation;
+ * if there was more than one, it notes the first and the last for each block, and what all have noted is compared.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
@@ -11,12 +11,19 @@
 #include "dataset/blocks.h"
 #include "exodus/sidecar.h"
 
+/* Bytes that an operation wrote. */
+typedef struct {
+    int32_t operation;
+    tutti_access *access;
+} written;
+
 struct tutti__exodus_region {
     tutti__block_list blocks; /* one extent */
     tutti__sums **sums;       /* of each operation */
     int64_t sums_n;
     int32_t operations;
-    int32_t *touched; /* [2 * blocks] for each the last operation, and minus the first; 0: none */
+    written *written;
+    int64_t written_n;
 };
 
 /* ---- while it is written */
@@ -28,16 +35,13 @@ tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_o
     tutti__exodus_region *r = tutti__calloc(1, sizeof *r);
     if (!r) return TUTTI_ERR_NOMEM;
     tutti_err err = tutti__blocks_make(1, &r->blocks);
-    if (err == TUTTI_OK) {
-        tutti__blocks_add(&r->blocks, lo, hi - lo);
-        r->touched = tutti__calloc((size_t)r->blocks.first[1] * 2 + 1, sizeof *r->touched);
-        if (!r->touched) err = TUTTI_ERR_NOMEM;
-    }
-    if (err == TUTTI_OK)
-        *out = r;
-    else
+    if (err != TUTTI_OK) {
         tutti__exodus_region_free(&r);
-    return err;
+        return err;
+    }
+    tutti__blocks_add(&r->blocks, lo, hi - lo);
+    *out = r;
+    return TUTTI_OK;
 }
 
 void tutti__exodus_region_free(tutti__exodus_region **pr) {
@@ -48,8 +52,9 @@ void tutti__exodus_region_free(tutti__exodus_region **pr) {
         tutti__free(r->sums[i]->v);
         tutti__free(r->sums[i]);
     }
+    for (int64_t i = 0; i < r->written_n; i++) tutti_access_free(&r->written[i].access);
     tutti__free(r->sums);
-    tutti__free(r->touched);
+    tutti__free(r->written);
     tutti__blocks_free(&r->blocks);
     tutti__free(r);
 }
@@ -58,28 +63,28 @@ void tutti__exodus_region_next(tutti__exodus_region *r) {
     if (r) r->operations++;
 }
 
-static void note(tutti__exodus_region *r, int64_t block) {
-    int32_t *t = &r->touched[2 * block];
-    t[0] = r->operations;
-    if (t[1] == 0) t[1] = -r->operations;
+static tutti_err keep(tutti__exodus_region *r, const tutti_access *access) {
+    written *w = tutti__table_grow(&r->written, &r->written_n, sizeof *w);
+    if (!w) return TUTTI_ERR_NOMEM;
+    *w = (written){r->operations, NULL};
+    return tutti_access_copy(access, &w->access);
 }
 
-static int64_t block_of(const tutti__exodus_region *r, tutti_off at) {
-    const tutti__summed *e = &r->blocks.of[0];
-    const tutti_off in = tutti__min(tutti__max(at, e->start), e->start + e->bytes - 1);
-    return in / TUTTI__BLOCK - e->start / TUTTI__BLOCK;
-}
-
-void tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo, tutti_off hi) {
+tutti_err tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo, tutti_off hi) {
+    tutti_access *access = NULL;
     tutti__exodus_region_next(r);
-    if (!r || lo >= hi || r->blocks.first[1] == 0) return;
-    for (int64_t b = block_of(r, lo); b <= block_of(r, hi - 1); b++) note(r, b);
+    if (!r) return TUTTI_OK;
+    TUTTI_TRY(tutti_access_contiguous(lo, hi - lo, &access));
+    const tutti_err err = keep(r, access);
+    tutti_access_free(&access);
+    return err;
 }
 
 tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_part *parts,
                                     tutti__sums **out) {
     *out = NULL;
     if (!r || r->blocks.first[1] == 0) return TUTTI_OK;
+    for (int i = 0; i < n; i++) TUTTI_TRY(keep(r, parts[i].access));
     tutti__sums *sums = tutti__calloc(1, sizeof *sums);
     if (!sums) return TUTTI_ERR_NOMEM;
     tutti__sums **at = tutti__table_grow(&r->sums, &r->sums_n, sizeof *at);
@@ -89,39 +94,50 @@ tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_
     }
     sums->bytes = TUTTI__BLOCK;
     *at = *out = sums;
-    for (int i = 0; i < n; i++) {
-        tutti_off lo, hi;
-        tutti_access_bounds(parts[i].access, &lo, &hi);
-        if (lo >= hi) continue;
-        const int64_t last = block_of(r, hi - 1);
-        const tutti_off start = r->blocks.of[0].start / TUTTI__BLOCK * TUTTI__BLOCK;
-        const int dense = tutti_access_bytes(parts[i].access) == hi - lo;
-        for (int64_t b = block_of(r, lo); b <= last; b++) {
-            const tutti_off from = start + b * TUTTI__BLOCK;
-            if (dense || tutti_access_bytes_in(parts[i].access, from, from + TUTTI__BLOCK) > 0)
-                note(r, b);
-        }
-    }
     return TUTTI_OK;
 }
 
 /* ---- when it is whole */
 
+static int64_t block_of(const tutti__exodus_region *r, tutti_off at) {
+    const tutti__summed *e = &r->blocks.of[0];
+    const tutti_off in = tutti__min(tutti__max(at, e->start), e->start + e->bytes - 1);
+    return in / TUTTI__BLOCK - e->start / TUTTI__BLOCK;
+}
+
+/* For each block the last operation, and minus the first; who has not touched it says nothing. */
+static void note(const tutti__exodus_region *r, const written *w, int32_t *touched) {
+    tutti_off lo, hi;
+    tutti_access_bounds(w->access, &lo, &hi);
+    if (lo >= hi) return;
+    const tutti_off start = r->blocks.of[0].start / TUTTI__BLOCK * TUTTI__BLOCK;
+    const int dense = tutti_access_bytes(w->access) == hi - lo;
+    const int64_t last = block_of(r, hi - 1);
+    for (int64_t b = block_of(r, lo); b <= last; b++) {
+        const tutti_off from = start + b * TUTTI__BLOCK;
+        if (!dense && tutti_access_bytes_in(w->access, from, from + TUTTI__BLOCK) == 0) continue;
+        touched[2 * b] = w->operation;
+        touched[2 * b + 1] = (int32_t)tutti__max(touched[2 * b + 1], -w->operation);
+    }
+}
+
 /* Which blocks one operation wrote alone, 1; on all ranks.   Collective. */
 static tutti_err alone(tutti_exodus *x, const tutti__exodus_region *r, int32_t *all) {
-    const int64_t n = 2 * r->blocks.first[1];
-    const int64_t step = 1 << 28;
-    for (int64_t i = 0; i < n / 2; i++) { /* who has not touched it says nothing */
-        all[2 * i] = r->touched[2 * i];
-        all[2 * i + 1] = r->touched[2 * i + 1] ? r->touched[2 * i + 1] : INT32_MIN;
+    const int64_t n = r->blocks.first[1], step = 1 << 28;
+    for (int64_t i = 0; i < n && r->operations <= 1; i++) all[i] = 1;
+    if (r->operations <= 1) return TUTTI_OK;
+    for (int64_t i = 0; i < n; i++) {
+        all[2 * i] = 0;
+        all[2 * i + 1] = INT32_MIN;
     }
-    for (int64_t at = 0; at < n; at += step) {
+    for (int64_t i = 0; i < r->written_n; i++) note(r, &r->written[i], all);
+    for (int64_t at = 0; at < 2 * n; at += step) {
         MPI_Request q;
-        TUTTI_MPI(MPI_Iallreduce(MPI_IN_PLACE, all + at, (int)tutti__min(step, n - at), MPI_INT32_T,
-                                 MPI_MAX, x->team->comm, &q));
+        TUTTI_MPI(MPI_Iallreduce(MPI_IN_PLACE, all + at, (int)tutti__min(step, 2 * n - at),
+                                 MPI_INT32_T, MPI_MAX, x->team->comm, &q));
         TUTTI_TRY(tutti__team_finish(1, &q));
     }
-    for (int64_t i = 0; i < n / 2; i++) all[i] = all[2 * i] > 0 && all[2 * i] == -all[2 * i + 1];
+    for (int64_t i = 0; i < n; i++) all[i] = all[2 * i] > 0 && all[2 * i] == -all[2 * i + 1];
     return TUTTI_OK;
 }
 

@@ -150,6 +150,7 @@ static tutti_err blocks_check(const checking *k, tutti_exodus_kind kind) {
 
 int tutti__side_nodes_of(const tutti__exodus_model *m, const tutti_exodus_entity *row,
                          tutti_count listed, int side) {
+    if (side < 1) return 0;
     const tutti__shape_list is = tutti__shape_list_of(row->topology);
     if (is == TUTTI__NSIDED) return side <= listed ? 2 : 0;
     if (is == TUTTI__NFACED) return side <= listed ? -1 : 0;

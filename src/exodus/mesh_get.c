@@ -722,7 +722,8 @@ static tutti_err get(getting *g) {
 }
 
 static uint64_t deal_hash(const tutti_exodus_deal *d) {
-    return d ? (uint64_t)d->by << 32 | (uint32_t)d->halo : 0;
+    const int words[2] = {d ? (int)d->by : 0, d ? d->halo : 0};
+    return tutti__hash(TUTTI__HASH_START, words, sizeof words);
 }
 
 tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
@@ -750,5 +751,5 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
         tutti__exodus_held_drop(g.held_n, g.held);
     }
     getting_free(&g);
-    return err;
+    return tutti__exodus_named(x, "get_mesh", err);
 }

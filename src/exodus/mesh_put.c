@@ -17,8 +17,6 @@ typedef struct {
     tutti_exodus *x;
     const tutti_exodus_mesh *mesh;
     tutti__mesh_families families;
-    tutti__exodus_held *held;
-    tutti_count held_n;
     tutti_exodus_parameters had;   /* before counts were found */
     tutti_exodus_entity *rows_had; /* all rows, kind by kind */
     tutti__bundle bundle;
@@ -336,9 +334,9 @@ static tutti_err coordinates_make(putting *p, tutti_access **access, tutti_part 
         const tutti_access *whole = NULL;
         tutti__exodus_place at;
         TUTTI_TRY(tutti__exodus_place_of(p->x, &a, &at));
-        TUTTI_ASSERT(p->held[0].kind == TUTTI_EXODUS_NODAL);
-        TUTTI_TRY(
-            tutti__decomposition_access(p->held[0].entries, tutti_type_size(at.type), 1, &whole));
+        TUTTI_ASSERT(p->x->held[0].kind == TUTTI_EXODUS_NODAL);
+        TUTTI_TRY(tutti__decomposition_access(p->x->held[0].entries, tutti_type_size(at.type), 1,
+                                              &whole));
         TUTTI_TRY(tutti_access_shift(whole, at.at, 0, &access[k]));
         const tutti_type type = p->mesh->type == TUTTI_BYTES ? TUTTI_FLOAT64 : p->mesh->type;
         parts[k] = (tutti_part){
@@ -369,21 +367,29 @@ static tutti_err may_put(const tutti_exodus *x) {
     return TUTTI_OK;
 }
 
+/* Ids need a width in the file, unless it was said. */
+static tutti_err width_set(const putting *p) {
+    const int64_t largest = p->families.of[TUTTI_EXODUS_NODAL].largest;
+    TUTTI_CHECK(largest <= INT32_MAX || p->x->opt.integer_bytes != 4, TUTTI_ERR_OVERFLOW,
+                "id %lld does not fit integers of 4 bytes", (long long)largest);
+    if (largest > INT32_MAX) p->x->model.map_bytes = 8;
+    return TUTTI_OK;
+}
+
 static tutti_err put(putting *p) {
     tutti_exodus *x = p->x;
     TUTTI_TRY(order_all(p));
     TUTTI_TRY(writers_all(p));
     tutti_err mine = counts_set(p);
+    if (mine == TUTTI_OK) mine = width_set(p);
     if (mine == TUTTI_OK)
-        mine = tutti__exodus_held_make(&x->model, &p->families, NULL, &p->held, &p->held_n);
+        mine = tutti__exodus_held_make(&x->model, &p->families, NULL, &x->held, &x->held_n);
     TUTTI_TRY(tutti__exodus_agree(x, mine));
     const tutti__partition partition = {&x->model, p->mesh, &p->families};
-    if (x->opt.integer_bytes == 0)
-        x->model.map_bytes = p->families.of[TUTTI_EXODUS_NODAL].largest > INT32_MAX ? 8 : 4;
     x->partition = &partition;
     const tutti_err err = tutti__exodus_finish_definitions(x);
     x->partition = NULL;
-    return err;
+    return err == TUTTI_OK ? write_all(p) : err;
 }
 
 tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) {
@@ -393,21 +399,20 @@ tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) 
     tutti_err err = may_put(x);
     if (err == TUTTI_OK) err = tutti__mesh_check(&x->model, mesh);
     TUTTI_TRY(tutti__exodus_call(x, "put_mesh", 0, err));
+    const int map_bytes = x->model.map_bytes;
+    tutti__exodus_dealt_forget(x);
+    tutti__exodus_held_free(x);
     err = put(&p);
-    if (err != TUTTI_OK)
-        rows_restore(&p);
-    else
-        err = write_all(&p);
-    if (err == TUTTI_OK) {
-        tutti__exodus_dealt_forget(x);
+    if (err == TUTTI_OK) err = tutti__exodus_file_show(x);
+    if (err != TUTTI_OK) {
         tutti__exodus_held_free(x);
-        x->held = p.held;
-        x->held_n = p.held_n;
-    } else {
-        tutti__exodus_held_drop(p.held_n, p.held);
+        if (x->defining) { /* as before */
+            rows_restore(&p);
+            x->model.map_bytes = map_bytes;
+        }
     }
     tutti__bundle_free(&p.bundle);
     tutti__mesh_families_free(&p.families);
     tutti__free(p.rows_had);
-    return err;
+    return tutti__exodus_named(x, "put_mesh", err);
 }

@@ -240,7 +240,7 @@ tutti_err tutti_exodus_nemesis_get(tutti_exodus *x, int processor, tutti_exodus_
     tutti__bundle_free(&r.bundle);
     if (err != TUTTI_OK) {
         found_free(r.f);
-        return err;
+        return tutti__exodus_named(x, "nemesis_get", err);
     }
     found_free(x->found);
     const struct tutti__nemesis_found *f = x->found = r.f;

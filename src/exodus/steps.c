@@ -394,8 +394,10 @@ static tutti_err commit(tutti_exodus *x) {
     const tutti__cdf_var *time = &x->cdf.vars[x->step->time_variable];
     const tutti_off at = tutti__cdf_place(&x->cdf, time, x->cdf.records);
     if (time_missing(x->step)) {
-        tutti__exodus_region_touch(x->step->region, at, at + tutti__cdf_size(time->type));
-        TUTTI_TRY(tutti__exodus_agree(x, root ? time_write(x) : TUTTI_OK));
+        tutti_err mine =
+            tutti__exodus_region_touch(x->step->region, at, at + tutti__cdf_size(time->type));
+        if (mine == TUTTI_OK && root) mine = time_write(x);
+        TUTTI_TRY(tutti__exodus_agree(x, mine));
     }
     TUTTI_TRY(tutti__exodus_region_end(x, x->step->region, &table, &n));
     tutti_err err = TUTTI_OK;

@@ -27,6 +27,11 @@ grep -q 'going on after step 1' out || fail "$(cat out)"
 for other in three parts; do
     cmp whole.e $other.e || fail "$other.e has other bytes"
 done
+mpich=$TUTTI_BUILD_DIR/../mpich/tests/examples/heat
+if [ "$TUTTI_MPI" = openmpi ] && [ -x "$mpich" ]; then
+    "$top/scripts/mpirun.sh" mpich 2 "$mpich" -n 4 -p -s 4 other.e >out 2>&1 || fail "$(cat out)"
+    cmp whole.e other.e || fail "another MPI gives other bytes"
+fi
 if command -v ncvalidator >/dev/null; then
     ncvalidator -q whole.e >out 2>&1 || fail "ncvalidator: $(cat out)"
 fi

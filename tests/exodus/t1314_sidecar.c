@@ -135,6 +135,20 @@ static void killed(void) {
     now = file_get(path, &more);
     CHECK(more == n && memcmp(now, two, (size_t)n) == 0, "%lld bytes", (long long)more);
     free(now);
+    /* and one before the mesh was there: it is no file yet, and another one may take its place */
+    char begun[640];
+    tutti_exodus *y = NULL;
+    snprintf(begun, sizeof begun, "%s.begun", path);
+    memset(three, 0, 12);
+    file_put(begun, three, n);
+    CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, begun, TUTTI_READ, &opt, &y), TUTTI_ERR_FORMAT);
+    CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, begun, &opt, &y), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_init(y, &(tutti_exodus_parameters){.dims = 2}), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_end_definitions(y), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_close(&y), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, begun, &opt, &y), TUTTI_ERR_EXISTS);
+    file_put(begun, (const unsigned char *)"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0somebody's", 26);
+    CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, begun, &opt, &y), TUTTI_ERR_EXISTS);
     free(two);
     free(three);
     warns(NULL);

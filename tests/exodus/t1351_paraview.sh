@@ -1,5 +1,5 @@
 #!/bin/sh
-# TEST ranks=0 timeout=180 builds=openmpi
+# TEST ranks=0 timeout=180 builds=openmpi tier=full
 # What ParaView's two readers of Exodus files make of what examples/apps/heat writes: blocks, sets, variables by name, times, and every value of
 # the temperature and of the fluxes, compared with what libexodusii reads.
 # SPDX-License-Identifier: BSD-3-Clause

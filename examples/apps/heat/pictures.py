@@ -31,12 +31,12 @@ def view(width, height):
     return v
 
 
-def legend(v, shown):
+def legend(v, shown, where):
     bar = GetScalarBar(colours, v)
     bar.Title, bar.ComponentTitle = "temperature", ""
     bar.TitleColor = bar.LabelColor = [0, 0, 0]
     bar.Orientation, bar.WindowLocation = "Vertical", "Any Location"
-    bar.Position, bar.ScalarBarLength = [0.86, 0.25], 0.5
+    bar.Position, bar.ScalarBarLength = [where, 0.25], 0.5
     bar.AutomaticLabelFormat, bar.LabelFormat, bar.RangeLabelFormat = 0, "%.0f", "%.0f"
     shown.SetScalarBarVisibility(v, True)
 
@@ -68,7 +68,7 @@ for k, step in enumerate((1, len(times) // 3, len(times) - 1)):
     label = Text(Text=f"t = {times[step]:.3f}")
     mark = Show(label, surface)
     mark.WindowLocation, mark.Position, mark.Color, mark.FontSize = "Any Location", [0.12 + 0.29 * k, 0.06], [0, 0, 0], 14
-legend(surface, shown)
+legend(surface, shown, 0.9)
 look(surface, [3.75, 0.5, 0.3], 1.65)
 SaveScreenshot(f"{out}/heat-temperature.png", surface, ImageResolution=[900, 360], CompressionLevel="9")
 
@@ -81,6 +81,6 @@ shown.Representation = "Surface With Edges"
 shown.EdgeColor = [0.35, 0.35, 0.35]
 shown.Ambient, shown.Diffuse = 0.4, 0.7
 ColorBy(shown, ("POINTS", "temperature"))
-legend(inside, shown)
+legend(inside, shown, 0.86)
 look(inside, [1.1, 0.5, 0.5], 0.85)
 SaveScreenshot(f"{out}/heat-inside.png", inside, ImageResolution=[700, 400], CompressionLevel="9")

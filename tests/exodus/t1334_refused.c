@@ -1,0 +1,136 @@
+/* TEST ranks=1,3 timeout=60 */
+/* Meshes that are none: the same error on all ranks, with entity and place, whichever rank has the
+ * trouble; and after it the right mesh is taken.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/files.h"
+
+/* Two hexahedra for each rank, one behind the other, and sets; ids of all ranks. */
+static struct {
+    int64_t node_id[12], element_id[2];
+    double x[12];
+    tutti_count nodes[16], members[3], sides_of[3];
+    int sides[3];
+    double factors[12];
+    tutti_exodus_elements block[3];
+    tutti_exodus_members node_set, side_set;
+    tutti_exodus_mesh mesh;
+} m;
+
+static void mesh_make(void) {
+    static const int corner[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    memset(&m, 0, sizeof m);
+    for (int i = 0; i < 12; i++) m.node_id[i] = 8 * rank + i + 1; /* four are the next rank's too */
+    for (int e = 0; e < 2; e++) {
+        m.element_id[e] = 2 * rank + e + 1;
+        for (int k = 0; k < 8; k++) m.nodes[8 * e + k] = 4 * e + corner[k];
+    }
+    for (int i = 0; i < 3; i++) m.members[i] = 3 * i, m.sides_of[i] = i % 2, m.sides[i] = i + 1;
+    m.block[0] = (tutti_exodus_elements){.n = 2, .ids = m.element_id, .nodes = m.nodes};
+    m.node_set = (tutti_exodus_members){.n = 3, .members = m.members};
+    m.side_set = (tutti_exodus_members){
+        .n = 3, .members = m.sides_of, .sides = m.sides, .factors = m.factors};
+    m.mesh = (tutti_exodus_mesh){.nodes = 12,
+                                 .node_ids = m.node_id,
+                                 .coordinates = {m.x, m.x, m.x},
+                                 .blocks = m.block,
+                                 .node_sets = &m.node_set,
+                                 .side_sets = &m.side_set};
+}
+
+static tutti_exodus *x;
+static int last; /* this is the rank that has the trouble */
+
+static void refused(tutti_err code, const char *words) {
+    CHECK_SAME(tutti_exodus_put_mesh(x, &m.mesh), code);
+    CHECK(strstr(tutti_last_message(), words), "'%s' is not in: %s", words, tutti_last_message());
+    mesh_make();
+}
+
+static void places(void) {
+    if (last) m.nodes[13] = 12;
+    refused(TUTTI_ERR_ARG, "element block 5: entry 1 (id");
+    if (last) m.nodes[3] = -1;
+    refused(TUTTI_ERR_ARG, "has node -1, but this rank has 12 of them");
+    if (last) m.members[2] = 12;
+    refused(TUTTI_ERR_ARG, "node set 1: member 2 is at place 12");
+    if (last) m.sides_of[1] = 2;
+    refused(TUTTI_ERR_ARG, "side set 2: member 1 is at place 2");
+    if (last) m.sides[2] = 7;
+    refused(TUTTI_ERR_ARG, "side set 2: member 2 is side 7 of element 0");
+    if (last) m.sides[0] = 0;
+    refused(TUTTI_ERR_ARG, "it has no such side");
+    if (last) m.mesh.coordinates[1] = NULL;
+    refused(TUTTI_ERR_ARG, "coordinates[1] is NULL");
+    if (last) m.block[0].nodes = NULL;
+    refused(TUTTI_ERR_ARG, "element block 5: `nodes` is NULL");
+    if (last) m.mesh.reserved[3] = 1;
+    refused(TUTTI_ERR_ARG, "reserved");
+    if (last) m.mesh.nodes = -1;
+    refused(TUTTI_ERR_ARG, "-1 nodes");
+}
+
+static void ids(void) {
+    if (last) m.node_id[7] = 0;
+    refused(TUTTI_ERR_ARG, "node 7 has id 0");
+    if (last) m.element_id[1] = -3;
+    refused(TUTTI_ERR_ARG, "element block 5: entry 1 has id -3");
+    if (last) m.node_id[7] = m.node_id[2];
+    refused(TUTTI_ERR_ARG, "is there twice: places 2 and 7");
+    if (last) m.element_id[1] = m.element_id[0];
+    refused(TUTTI_ERR_ARG, "is there twice: places 0 and 1");
+    if (last) m.members[1] = m.members[0];
+    refused(TUTTI_ERR_ARG, "node set 1: the member at place 0 is there twice");
+    /* in two blocks of this rank, and of two ranks */
+    if (last) m.block[1] = m.block[0], m.block[1].n = 1;
+    refused(TUTTI_ERR_ARG, "is there twice: places 0 and 2");
+    if (last) m.block[1] = m.block[0], m.block[0].n = 0, m.element_id[0] = 1, m.side_set.n = 0;
+    if (ranks > 1) refused(TUTTI_ERR_ARG, "element id 1 is in block 5 of rank 0 and in block 6");
+    mesh_make();
+    if (last) m.element_id[1] = 2;
+    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "element id 2 has other nodes on rank");
+    if (last) m.mesh.node_ids = NULL;
+    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "some ranks have node ids and others none");
+    if (last) m.side_set.factors = NULL;
+    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "side set 2: some ranks have distribution factors");
+    mesh_make();
+}
+
+int main(int argc, char **argv) {
+    char path[512];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    last = rank == ranks - 1;
+    snprintf(path, sizeof path, "%s/t1334.e", check_dir());
+    tutti_exodus_options opt;
+    tutti_exodus_options_init(&opt);
+    opt.overwrite = 1;
+    opt.level = TUTTI_VISIBLE;
+    CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x));
+    mesh_make();
+    refused(TUTTI_ERR_STATE, "tutti_exodus_init comes first");
+    CHECK_OK(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 3}));
+    CHECK_OK(tutti_exodus_define(
+        x, 5,
+        (tutti_exodus_entity[]){
+            {.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 5, .topology = "HEX8"},
+            {.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 6, .topology = "HEX8"},
+            {.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 7, .topology = "WEDGE6", .entries = 0},
+            {.kind = TUTTI_EXODUS_NODE_SET, .id = 1},
+            {.kind = TUTTI_EXODUS_SIDE_SET, .id = 2}}));
+    places();
+    ids();
+    CHECK_OK(same_everywhere(tutti_exodus_put_mesh(x, &m.mesh)));
+    CHECK_EQ(tutti_exodus_own_elements(x, TUTTI_EXODUS_ELEMENT_BLOCK, 0), 2);
+    refused(TUTTI_ERR_STATE, "definitions have ended");
+    CHECK_OK(tutti_exodus_close(&x));
+    /* counts that were said and are not so */
+    CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x));
+    CHECK_OK(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 3, .nodes = 7}));
+    m.mesh.blocks = NULL;
+    m.mesh.node_sets = m.mesh.side_sets = NULL;
+    refused(TUTTI_ERR_MISMATCH, "7 were said, and all ranks together have");
+    CHECK_OK(tutti_exodus_close(&x));
+    MPI_Finalize();
+    return check_done();
+}
