@@ -82,7 +82,7 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
         (void)exodus_outline_variable(o, (tutti_exodus_kind)kind, u->variable[v]);
     for (tutti_count j = 0; j < u->n; j++) {
         tutti_count i = find(o, (tutti_exodus_kind)kind, u->entity[j].id, j);
-        if (i < 0)
+        if (i < 0 || !t->entity)
             i = exodus_outline_add(o, &u->entity[j]);
         else if (entity_merge(&t->entity[i], &u->entity[j], path))
             return 1;
