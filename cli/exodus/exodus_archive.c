@@ -154,7 +154,8 @@ static int directory_sync(const char *path) {
 
 /* The copy has the same checksums in its own sidecar. */
 static int copies_verify(job *j) {
-    char *path = cli_format("%s/%s", j->config->place, base_of(j->path[0]));
+    const char *from = j->config->path[0];
+    char *path = cli_format("%s/%s", j->config->place, base_of(from));
     tutti_exodus *x = NULL;
     tutti_off all = 0;
     tutti_err err = tutti_exodus_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, &x);
@@ -166,7 +167,7 @@ static int copies_verify(job *j) {
     }
     int failed = err != TUTTI_ERR_NOT_FOUND && cli_error_tutti();
     if (!failed && all != j->checked)
-        failed = cli_error("'%s' has other checksums than '%s'", path, j->path[0]);
+        failed = cli_error("'%s' has other checksums than '%s'", path, from);
     if (x) (void)tutti_exodus_close(&x);
     free(path);
     return failed;
@@ -195,7 +196,7 @@ static int header_make(const char *path, const struct stat *st, char *block) {
     unsigned sum = 0;
     memset(block, 0, TAR_BLOCK);
     if (strlen(base_of(path)) > 99) return cli_error("'%s': the name is too long for tar", path);
-    memcpy(block, base_of(path), strlen(base_of(path)));
+    snprintf(block, 100, "%s", base_of(path));
     octal(block + 100, 8, st->st_mode & 07777);
     octal(block + 108, 8, 0);
     octal(block + 116, 8, 0);
@@ -203,7 +204,7 @@ static int header_make(const char *path, const struct stat *st, char *block) {
     octal(block + 136, 12, (uint64_t)st->st_mtime);
     memset(block + 148, ' ', 8);
     block[156] = '0';
-    memcpy(block + 257, "ustar\00000", 8);
+    memcpy(block + 257, (const char[8]){'u', 's', 't', 'a', 'r', 0, '0', '0'}, 8);
     for (int i = 0; i < TAR_BLOCK; i++) sum += (unsigned char)block[i];
     snprintf(block + 148, 8, "%06o", sum);
     return 0;

@@ -189,7 +189,7 @@ static void outline_make(gmsh *g, const char *path) {
     const char *slash = strrchr(path, '/');
     g->o.title = cli_format("%.80s", slash ? slash + 1 : path);
     g->o.p = (tutti_exodus_parameters){.title = g->o.title, .dims = g->dims};
-    for (int d = 0; d < g->dims; d++) g->o.coordinate[d] = cli_strdup(names[d]);
+    for (int d = 0; d < g->dims && d < 3; d++) g->o.coordinate[d] = cli_strdup(names[d]);
     entities_make(g, TUTTI_EXODUS_ELEMENT_BLOCK, g->block, g->blocks_n);
     entities_make(g, TUTTI_EXODUS_SIDE_SET, g->side, g->sides_n);
     entities_make(g, TUTTI_EXODUS_NODE_SET, g->node, g->nodes_n);
@@ -199,10 +199,10 @@ static void outline_make(gmsh *g, const char *path) {
 
 static int runs_make(gmsh *g) {
     const cli_world *w = g->world;
-    tutti_mesh_view v;
+    tutti_mesh_view v = {.elements = 0};
     if (tutti_mesh_view_get(g->mesh, &v) != TUTTI_OK) return cli_error_tutti();
     tutti_count n = 0, (*mine)[3] = NULL;
-    for (tutti_count i = 0; i < v.elements; i++) {
+    for (tutti_count i = 0; v.type && i < v.elements; i++) {
         if (tutti_mesh_type_dim(v.type[i]) != g->dim) continue;
         const tutti_count at = v.first_element + i;
         if (n > 0 && mine[n - 1][0] + mine[n - 1][1] == at) {
@@ -403,7 +403,7 @@ static void node_sets_make(gmsh *g) {
 /* ---- all of it */
 
 static int hand_out(gmsh *g) {
-    tutti_mesh_view v;
+    tutti_mesh_view v = {.elements = 0};
     if (tutti_mesh_view_get(g->mesh, &v) != TUTTI_OK) return cli_error_tutti();
     int *of = cli_malloc((size_t)v.nodes * sizeof *of);
     tutti_err err = tutti_mesh_partition(g->mesh, g->world->ranks, TUTTI_MESH_BY_CURVE, NULL, of);

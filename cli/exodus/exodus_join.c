@@ -38,6 +38,7 @@ static void piece_free(exodus_piece *q) {
         for (tutti_count i = 0; q->place[kind] && i < n; i++) free(q->place[kind][i]);
         free(q->place[kind]);
         free(q->number[kind]);
+        free(q->entity[kind]);
     }
     exodus_outline_free(&q->o);
     if (q->x) (void)tutti_exodus_close(&q->x);

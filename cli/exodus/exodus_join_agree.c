@@ -82,7 +82,7 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
         (void)exodus_outline_variable(o, (tutti_exodus_kind)kind, u->variable[v]);
     for (tutti_count j = 0; j < u->n; j++) {
         tutti_count i = find(o, (tutti_exodus_kind)kind, u->entity[j].id, j);
-        if (i < 0)
+        if (i < 0 || !t->entity)
             i = exodus_outline_add(o, &u->entity[j]);
         else if (entity_merge(&t->entity[i], &u->entity[j], path))
             return 1;
@@ -199,11 +199,16 @@ static void numbers_find(exodus_whole *w) {
     for (int i = 0; i < w->pieces; i++)
         for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
             const exodus_table *t = &w->piece[i].o.of[kind];
-            if (t->n == 0 || exodus_is_map(kind)) continue;
+            const tutti_count all = w->o.of[kind].n;
+            if (exodus_is_map(kind)) continue;
+            w->piece[i].entity[kind] = cli_malloc((size_t)all * sizeof(tutti_count));
+            for (tutti_count j = 0; j < all; j++) w->piece[i].entity[kind][j] = -1;
             w->piece[i].number[kind] = cli_malloc((size_t)t->n * sizeof(tutti_count));
-            for (tutti_count j = 0; j < t->n; j++)
-                w->piece[i].number[kind][j] =
-                    find(&w->o, (tutti_exodus_kind)kind, t->entity[j].id, j);
+            for (tutti_count j = 0; j < t->n; j++) {
+                const tutti_count at = find(&w->o, (tutti_exodus_kind)kind, t->entity[j].id, j);
+                w->piece[i].number[kind][j] = at;
+                w->piece[i].entity[kind][at] = j;
+            }
         }
 }
 

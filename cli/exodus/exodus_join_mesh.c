@@ -125,17 +125,15 @@ static void block_sources(exodus_whole *w, int kind, tutti_count number, sources
     *s = (sources){.n = 0};
     for (int pass = 0; pass < 2; pass++) {
         if (pass) s->v = cli_malloc((size_t)n * sizeof *s->v);
-        for (int p = 0; p < w->pieces; p++)
-            for (tutti_count b = 0; b < w->piece[p].o.of[kind].n; b++) {
-                if (w->piece[p].number[kind][b] != number) continue;
-                const tutti_count m = exodus_entries(w->piece[p].mesh, kind, b);
-                if (!pass) n += m;
-                for (tutti_count i = 0; pass && i < m; i++)
-                    s->v[s->n++] = (source){.id = element_id(&w->piece[p], kind, b, i),
-                                            .piece = p,
-                                            .entity = b,
-                                            .at = i};
-            }
+        for (int p = 0; p < w->pieces; p++) {
+            const tutti_count b = w->piece[p].entity[kind][number];
+            if (b < 0) continue;
+            const tutti_count m = exodus_entries(w->piece[p].mesh, kind, b);
+            if (!pass) n += m;
+            for (tutti_count i = 0; pass && i < m; i++)
+                s->v[s->n++] = (source){
+                    .id = element_id(&w->piece[p], kind, b, i), .piece = p, .entity = b, .at = i};
+        }
     }
 }
 
@@ -218,18 +216,18 @@ static void set_sources(exodus_whole *w, int kind, tutti_count number, sources *
     *s = (sources){.n = 0};
     for (int pass = 0; pass < 2; pass++) {
         if (pass) s->v = cli_malloc((size_t)n * sizeof *s->v);
-        for (int p = 0; p < w->pieces; p++)
-            for (tutti_count b = 0; b < w->piece[p].o.of[kind].n; b++) {
-                if (w->piece[p].number[kind][b] != number) continue;
-                const tutti_exodus_members *m = &exodus_sets(w->piece[p].mesh, kind)[b];
-                if (!pass) n += m->n;
-                for (tutti_count i = 0; pass && i < m->n; i++)
-                    s->v[s->n++] = (source){.id = translate(w, p, member_kind(kind), m->members[i]),
-                                            .side = m->sides ? m->sides[i] : 0,
-                                            .piece = p,
-                                            .entity = b,
-                                            .at = i};
-            }
+        for (int p = 0; p < w->pieces; p++) {
+            const tutti_count b = w->piece[p].entity[kind][number];
+            if (b < 0) continue;
+            const tutti_exodus_members *m = &exodus_sets(w->piece[p].mesh, kind)[b];
+            if (!pass) n += m->n;
+            for (tutti_count i = 0; pass && i < m->n; i++)
+                s->v[s->n++] = (source){.id = translate(w, p, member_kind(kind), m->members[i]),
+                                        .side = m->sides ? m->sides[i] : 0,
+                                        .piece = p,
+                                        .entity = b,
+                                        .at = i};
+        }
     }
 }
 

@@ -14,6 +14,7 @@ typedef struct {
 } parcel;
 
 static void move(parcel *p, void *what, size_t n) {
+    if (n == 0) return;
     if (p->unpacks) {
         memcpy(what, p->bytes + p->at, n);
         p->at += n;
@@ -23,7 +24,7 @@ static void move(parcel *p, void *what, size_t n) {
         p->room = 2 * (p->n + n) + 4096;
         p->bytes = cli_realloc(p->bytes, p->room);
     }
-    if (n > 0) memcpy(p->bytes + p->n, what, n);
+    memcpy(p->bytes + p->n, what, n);
     p->n += n;
 }
 

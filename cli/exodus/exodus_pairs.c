@@ -59,7 +59,8 @@ static void *exchange(const cli_world *w, const traffic *t, const void *what, MP
 
 /* Items in the order of the ranks that they go to, and their factors likewise. */
 static exodus_item *sort_out(const cli_world *w, const exodus_item *items, tutti_count n,
-                             const double *factor, double **factor_out, traffic *ti, traffic *tf) {
+                             const double *factor, double **factor_out, traffic t[2]) {
+    traffic *ti = &t[0], *tf = &t[1]; /* of items, of factors */
     int64_t range[2];
     exodus_item *out = cli_malloc((size_t)n * sizeof *out);
     tutti_count all = 0;
@@ -120,26 +121,26 @@ static void pair_up(const exodus_item *items, tutti_count n, exodus_pairs *out) 
 
 void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, const double *factor,
                        exodus_pairs *out) {
-    traffic ti, tf;
+    traffic t[2], *ti = &t[0], *tf = &t[1];
     double *sorted_factor = NULL;
     MPI_Datatype type;
     *out = (exodus_pairs){.n = 0};
-    traffic_make(w, &ti);
-    traffic_make(w, &tf);
-    exodus_item *sorted = sort_out(w, items, n, factor, &sorted_factor, &ti, &tf);
+    traffic_make(w, ti);
+    traffic_make(w, tf);
+    exodus_item *sorted = sort_out(w, items, n, factor, &sorted_factor, t);
     MPI_Type_contiguous((int)sizeof *sorted, MPI_BYTE, &type);
     MPI_Type_commit(&type);
-    exodus_item *got = exchange(w, &ti, sorted, type, sizeof *sorted);
-    out->factor = exchange(w, &tf, sorted_factor, MPI_DOUBLE, sizeof *sorted_factor);
+    exodus_item *got = exchange(w, ti, sorted, type, sizeof *sorted);
+    out->factor = exchange(w, tf, sorted_factor, MPI_DOUBLE, sizeof *sorted_factor);
     MPI_Type_free(&type);
-    for (tutti_count i = 0, at = 0; i < ti.got; at += got[i++].factors) got[i].at = at;
-    if (ti.got > 0) qsort(got, (size_t)ti.got, sizeof *got, by_key);
-    pair_up(got, ti.got, out);
+    for (tutti_count i = 0, at = 0; i < ti->got; at += got[i++].factors) got[i].at = at;
+    if (ti->got > 0) qsort(got, (size_t)ti->got, sizeof *got, by_key);
+    pair_up(got, ti->got, out);
     free(got);
     free(sorted);
     free(sorted_factor);
-    free(ti.send);
-    free(tf.send);
+    free(ti->send);
+    free(tf->send);
 }
 
 void exodus_pairs_free(exodus_pairs *p) {

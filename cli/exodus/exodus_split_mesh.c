@@ -213,7 +213,7 @@ static void set_cut(cut *c, int kind, tutti_count number, tutti_exodus_members *
             : NULL;
     for (tutti_count i = 0, j = 0; i < from->n; i++) {
         const int width = !factor ? 0
-                          : kind != TUTTI_EXODUS_SIDE_SET
+                          : kind != TUTTI_EXODUS_SIDE_SET || !from->sides
                               ? 1
                               : exodus_side_width(c->o, c->m, from->members[i], from->sides[i]);
         if (j < n && entry[j] == i) {

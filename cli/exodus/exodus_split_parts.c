@@ -178,7 +178,7 @@ int exodus_parts_find(const cli_world *w, const exodus_config *c, tutti_exodus *
     if (!(failed = cli_agree(w, failed))) {
         int *of = nodes_divide(w, c, &s, nodes, xyz, o->p.nodes);
         failed = !of;
-        for (tutti_count i = 0; i < out->n && !failed; i++)
+        for (tutti_count i = 0; s.node && i < out->n && !failed; i++)
             out->part[i] = most_of(s.node + s.start[i], s.start[i + 1] - s.start[i], of);
         free(of);
     }

@@ -18,6 +18,7 @@ typedef struct exodus_piece {
     exodus_outline o;
     const tutti_exodus_mesh *mesh;
     tutti_count *number[TUTTI_EXODUS_KINDS]; /* of its entities among those of all pieces */
+    tutti_count *entity[TUTTI_EXODUS_KINDS]; /* and the other way round; -1: it has none */
     /* Where its nodes, the entries of its blocks and the members of its sets are in the rank's mesh: of nodes
      * place[NODAL][0][i], of others place[kind][number of the entity in the piece][i] */
     tutti_count **place[TUTTI_EXODUS_KINDS];

@@ -77,7 +77,8 @@ static void section_write(const vtk_grid *g, FILE *f, const char *section, int o
         if (strcmp(x->section, section) == 0) {
             fprintf(f, "        <%sDataArray type=\"%s\" Name=\"", of_pieces ? "P" : "", x->type);
             cli_xml_text(f, x->name);
-            fprintf(f, "\" NumberOfComponents=\"%d\"", x->components);
+            putc('"', f);
+            if (x->components > 1) fprintf(f, " NumberOfComponents=\"%d\"", x->components);
             if (!of_pieces)
                 fprintf(f, " format=\"appended\" offset=\"%llu\"", (unsigned long long)offset);
             fputs("/>\n", f);

@@ -68,7 +68,7 @@ int vtk_sets(const exodus_outline *o, const tutti_exodus_mesh *m, vtk_grid *out)
                      &l);
     out->cells = (tutti_count)l.type.n;
     unsigned char *type = vtk_add(out, "Cells", "types", "UInt8", 1, out->cells);
-    for (tutti_count i = 0; i < out->cells; i++) type[i] = (unsigned char)l.type.v[i];
+    for (tutti_count i = 0; l.type.v && i < out->cells; i++) type[i] = (unsigned char)l.type.v[i];
     free(l.type.v);
     vtk_add_numbers(out, "connectivity", &l.cell);
     vtk_add_numbers(out, "offsets", &l.offset);

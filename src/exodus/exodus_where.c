@@ -12,7 +12,7 @@ static tutti_err tell(const tutti__exodus_place *p, tutti_off *at_out, tutti_typ
 tutti_err tutti_exodus_array_place(const tutti_exodus *x, const tutti_exodus_array *a,
                                    tutti_off *at_out, tutti_type *type_out) {
     static const char name[] = "array_place";
-    tutti__exodus_place p;
+    tutti__exodus_place p = {0};
     TUTTI_TRY(tutti__exodus_live(x));
     TUTTI_CHECK(a && at_out, TUTTI_ERR_ARG, "the array or the place for it is NULL");
     TUTTI_TRY(tutti__exodus_named(x, name, tutti__exodus_defined(x)));
@@ -44,7 +44,7 @@ tutti_err tutti_exodus_field_place(const tutti_exodus *x, tutti_count step,
                                    const tutti_exodus_field *f, tutti_off *at_out,
                                    tutti_type *type_out) {
     static const char name[] = "field_place";
-    tutti__exodus_place p;
+    tutti__exodus_place p = {0};
     TUTTI_TRY(tutti__exodus_live(x));
     TUTTI_CHECK(f && at_out, TUTTI_ERR_ARG, "the field or the place for it is NULL");
     TUTTI_TRY(tutti__exodus_named(x, name, tutti__exodus_defined(x)));

@@ -45,7 +45,7 @@ has 'short.e-s.0002'
 expect 0 'ok; 2 steps in 2 files' verify short.e
 
 # ---- what does not belong together
-expect 1 'exists' exodus join p.e.5.0 -o short.e
+expect 1 'is there already' exodus join p.e.5.0 -o short.e
 expect 0 '' exodus join p.e.5.0 -o short.e --force
 mv p.e.5.3 aside
 expect 1 'piece 3 of 5 of ' exodus join p.e.5.* -o x.e
@@ -59,6 +59,9 @@ cp s.e.5.3 p.e.5.3
 expect 1 'has 2 steps, the first piece 3' exodus join p.e.5.0 -o x.e
 expect 0 '' exodus join p.e.5.0 -o x.e --steps 1:2
 expect 1 'does not belong to' exodus join p.e.5.0 t.e.5.1 -o y.e
+expect 0 '' import "$here/tests/cli/mixed.msh" m.e
+cp m.e m2.e
+expect 1 'no piece has an id map' exodus join m.e m2.e -o y.e
 expect 2 '-n PIECES is needed' exodus split cells.e
 expect 2 'metis, curve or order' exodus split cells.e -n 2 --by chance
 expect 2 '-o OUT is needed' exodus join p.e.5.0
