@@ -95,6 +95,7 @@ static tutti_err coordinates_read(tutti_exodus *x, tutti_count n, const tutti_co
             mine = tutti__bundle_add(&b, &at, node[i], 1, i == 0 ? &index[k] : NULL, NULL);
     }
     const tutti_err err = tutti__bundle_move(x, &b, 0, 0, NULL, mine);
+    TUTTI_ASSERT(out || err != TUTTI_OK);
     for (int k = 0; k < x->model.p.dims && n > 0 && err == TUTTI_OK; k++) {
         const double *from = tutti__bundle_reals(&b, type[k]) + index[k];
         for (tutti_count i = 0; i < n; i++) out[3 * i + k] = from[i];
@@ -123,6 +124,7 @@ static tutti_err middles(dealing *d, double **out) {
         if (!x || !v) mine = TUTTI_ERR_NOMEM;
     }
     const tutti_err err = coordinates_read(d->x, n, node, mine, x);
+    TUTTI_ASSERT((x && v) || err != TUTTI_OK);
     for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++)
         middle_of(&d->elements, i, n, node, x, v + 3 * i);
     for (tutti_count i = 0; i < 3 * d->n && err == TUTTI_OK; i++)
@@ -189,6 +191,7 @@ static tutti_err graph_fill(const dealing *d, const tutti__entries *with, tutti_
             else
                 err = TUTTI_ERR_NOMEM;
         }
+        TUTTI_ASSERT(g->to || n == 0 || err != TUTTI_OK);
         if (err == TUTTI_OK && n > 0) memcpy(g->to + at, v, (size_t)n * sizeof *v);
         g->start[i + 1] = at += n;
     }
@@ -264,6 +267,7 @@ static tutti_err by_list(dealing *d) {
 }
 
 static tutti_err whose(dealing *d) {
+    TUTTI_ASSERT(d->rank);
     for (tutti_count i = 0; i < d->n; i++)
         d->rank[i] = d->deal->by == TUTTI_EXODUS_ON_ROOT ? 0 : d->x->team->rank;
     if (d->all == 0) return TUTTI_OK;
@@ -341,6 +345,7 @@ static tutti_err halo_add(dealing *d, tutti__dealt_elements *e) {
     TUTTI_TRY(nodes_need(d));
     news = tutti__malloc((size_t)(n + 1) * sizeof *news);
     tutti_err err = tutti__exodus_agree(d->x, news ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    TUTTI_ASSERT(news || err != TUTTI_OK);
     if (err == TUTTI_OK && n > 0) memcpy(news, e->position, (size_t)n * sizeof *news);
     for (int i = 0; i < d->deal->halo && err == TUTTI_OK; i++) err = layer(d, e, &n, &news);
     tutti__free(news);

@@ -149,6 +149,7 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
         tutti__free(sum);
         return err;
     }
+    TUTTI_ASSERT(sum);
     for (tutti_count c = 0; c < l->blocks; c++)
         for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
             const tutti_count n = l->own[l->start[c] + lo - l->first].n;
@@ -184,6 +185,7 @@ static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_
     TUTTI_TRY(counts_read(x, kind, l));
     TUTTI_TRY(counts_sum(x, kind, l));
     number = tutti__malloc((size_t)(e->n + 1) * sizeof *number);
+    TUTTI_ASSERT(starts);
     for (tutti_count i = 0; i < e->n && number; i++) {
         const tutti_count c = tutti__entity_at(starts, l->blocks, e->position[i]);
         if (l->start[c + 1] > l->start[c]) number[n++] = l->start[c] + e->position[i] - starts[c];

@@ -81,6 +81,7 @@ tutti_err tutti__family_writers(tutti__team *t, const tutti_replicas_choice *cho
                            .entries = f->all,
                            .mine = mine};
     if (err == TUTTI_OK) err = tutti__writers_choose(t, &by, 0, &s);
+    TUTTI_ASSERT(mine || err != TUTTI_OK);
     for (tutti_count j = 0; j < f->n && err == TUTTI_OK; j++)
         f->writes[f->sorted[j].index] = mine[j];
     tutti__free(mine);

@@ -55,6 +55,7 @@ static tutti_err places_make(tutti__have *h) {
     const tutti_count n = h->items.n;
     h->place = tutti__malloc((size_t)(n + 1) * sizeof *h->place);
     if (!h->place) return TUTTI_ERR_NOMEM;
+    TUTTI_ASSERT(h->items.halo);
     for (tutti_count c = 0, i = 0; c < h->classes; c++) {
         const tutti_count lo = i;
         tutti_count own = 0, at = lo;
@@ -232,6 +233,7 @@ static tutti_err owners_get(tutti__getting *g) {
     if (!g->owner) mine = TUTTI_ERR_NOMEM;
     const tutti_err err =
         tutti__mesh_send(g->x->team, mine, sizeof *node, h->holders.n, node, to, &n, (void **)&in);
+    TUTTI_ASSERT(g->owner || err != TUTTI_OK);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++)
         g->owner[tutti__find_rising(h->items.items, h->items.n, in[i])] = 1;
     tutti__free(node);
@@ -294,8 +296,8 @@ static tutti_err get(tutti__getting *g) {
 }
 
 static uint64_t deal_hash(const tutti_exodus_deal *d) {
-    const int words[2] = {d ? (int)d->by : 0, d ? d->halo : 0};
-    return tutti__hash(TUTTI__HASH_START, words, sizeof words);
+    const int by = d ? (int)d->by : 0, halo = d ? d->halo : 0;
+    return tutti__hash(tutti__hash(TUTTI__HASH_START, &by, sizeof by), &halo, sizeof halo);
 }
 
 tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
@@ -311,6 +313,7 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
     if (err == TUTTI_OK) err = tutti__deal_check(x, deal);
     TUTTI_TRY(tutti__exodus_call(x, "get_mesh", deal_hash(deal), err));
     err = get(&g);
+    TUTTI_ASSERT(mesh_out);
     if (err == TUTTI_OK) {
         tutti__exodus_dealt_forget(x);
         tutti__exodus_held_free(x);

@@ -47,7 +47,7 @@ tutti_err tutti__sums_before(tutti__team *t, tutti_count n, int64_t *io, int64_t
     if (err == TUTTI_OK && !(all = tutti__malloc((size_t)n * sizeof *all))) err = TUTTI_ERR_NOMEM;
     err = tutti__team_agree(t, err);
     if (err == TUTTI_OK) {
-        TUTTI_ASSERT(all);
+        TUTTI_ASSERT(all && before_out);
         memset(before_out, 0, (size_t)n * sizeof *before_out);
         int code = MPI_Iexscan(io, before_out, (int)n, MPI_INT64_T, MPI_SUM, t->comm, &r[0]);
         if (code == MPI_SUCCESS)
@@ -212,6 +212,7 @@ static tutti_err prepare(ordering *o, tutti__ids_order *out) {
 
 static tutti_err by_lying(ordering *o, tutti__ids_order *out) {
     const tutti__ids_spec *s = o->spec;
+    TUTTI_ASSERT(o->sum && o->before);
     for (tutti_count c = 0; c < s->classes; c++)
         for (tutti_count i = s->start[c]; i < s->start[c + 1]; i++) {
             o->sum[c]++;
@@ -254,6 +255,7 @@ static tutti_err by_number(ordering *o, tutti__ids_order *out) {
     tutti_err err = tutti__team_agree(o->team, answer ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err == TUTTI_OK)
         err = tutti__directory_answer(o->team, &o->d, (int)sizeof *answer, o->decision, answer);
+    TUTTI_ASSERT(err != TUTTI_OK || (answer && out->position && out->at && out->first));
     for (tutti_count j = 0; j < o->n && err == TUTTI_OK; j++) {
         const tutti_count i = o->sorted[j].index;
         out->position[i] = answer[j].position;
@@ -279,6 +281,7 @@ tutti_err tutti__ids_order_make(tutti__team *t, const tutti__ids_spec *spec, tut
                                spec->what);
     made.lie = v.sum[NUMBERED] == 0;
     if (err == TUTTI_OK) err = made.lie ? by_lying(&o, &made) : by_number(&o, &made);
+    TUTTI_ASSERT(err != TUTTI_OK || (made.count && made.weights && made.before && o.sum));
     for (tutti_count c = 0; c < spec->classes && err == TUTTI_OK; c++) {
         made.count[c] = o.sum[c];
         made.weights[c] = o.sum[spec->classes + c];

@@ -85,7 +85,7 @@ static tutti_err answers_take(int n, const tutti__sparse_message *in, tutti__ent
         const tutti_count *v = in[k].data, numbers = (tutti_count)(in[k].bytes / sizeof *v);
         tutti_count counts = 0, left = numbers;
         while (left > counts) left -= v[counts++]; /* as many counts as make up the rest */
-        TUTTI_ASSERT(left == counts);
+        TUTTI_ASSERT(left == counts && e->start);
         for (tutti_count q = 0; q < counts; q++, item++) e->start[item + 1] = e->start[item] + v[q];
         memcpy(e->to + at, v + counts, (size_t)(numbers - counts) * sizeof *v);
         at += numbers - counts;

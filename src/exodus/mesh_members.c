@@ -40,6 +40,7 @@ static int is_optional(tutti_exodus_kind kind, tutti_exodus_what what) {
 static tutti_err array_add(slicing *s, tutti_exodus_what what, tutti__bundle *b, found *at) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
     tutti_count lo, hi;
+    TUTTI_ASSERT(s->starts && at);
     for (tutti_count c = tutti__entity_at(s->starts, table->n, s->first);
          c < table->n && s->starts[c] < s->first + s->n; c++) {
         const tutti_exodus_array a = {.what = what, .kind = s->kind, .id = table->row[c].id};
@@ -81,6 +82,7 @@ static tutti_err slice_read(slicing *s) {
     if (mine == TUTTI_OK && s->sided) mine = array_add(s, TUTTI_EXODUS_SIDES, &b, at + s->n);
     tutti_err err = tutti__bundle_move(s->x, &b, 0, 0, NULL, mine);
     mine = TUTTI_OK;
+    TUTTI_ASSERT((at && s->member) || err != TUTTI_OK);
     for (tutti_count i = 0; i < s->n && err == TUTTI_OK && mine == TUTTI_OK; i++) {
         const found *m = &at[i], *side = &at[s->n + i];
         s->member[i] = (tutti__member){.index = s->first + i,
@@ -115,6 +117,7 @@ static int32_t weight_of(const slicing *s, const tutti__member *m) {
 
 static tutti_err sums_compare(const slicing *s, const int64_t *sum) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
+    TUTTI_ASSERT(sum);
     for (tutti_count c = 0; c < table->n; c++)
         TUTTI_CHECK(table->row[c].factors == 0 || sum[c] == table->row[c].factors, TUTTI_ERR_FORMAT,
                     "%s %lld has %lld distribution factors, and its sides have %lld nodes",
@@ -128,6 +131,7 @@ static tutti_err side_factors(slicing *s) {
     int64_t *sum = tutti__calloc(2 * (size_t)sets + 1, sizeof *sum), *before = sum + sets;
     s->blocks = tutti__starts_of(&s->x->model, TUTTI_EXODUS_ELEMENT_BLOCK);
     tutti_err err = tutti__exodus_agree(s->x, sum && s->blocks ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    TUTTI_ASSERT(sum || err != TUTTI_OK);
     for (tutti_count i = 0; i < s->n && err == TUTTI_OK; i++) {
         s->member[i].weight = weight_of(s, &s->member[i]);
         sum[tutti__entity_at(s->starts, sets, s->first + i)] += s->member[i].weight;

@@ -81,6 +81,7 @@ tutti_err tutti__nemesis_make(tutti_exodus *x, struct tutti__nemesis **state) {
     tutti_err err = tutti__exodus_agree(x, s ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err == TUTTI_OK) err = tutti__borders_make(x->team, x->partition, &s->b);
     if (err == TUTTI_OK) {
+        TUTTI_ASSERT(s);
         const tutti__borders *b = &s->b;
         const int64_t mine[COUNTS] = {b->internal_nodes,
                                       b->border_nodes,
@@ -221,7 +222,7 @@ static tutti_err maps_write(writing *w, const map_names *n, const tutti__neighbo
             number_add(w, n->index, s->before[n->by] + k, s->before[n->items_by] + map[k].hi));
         TUTTI_TRY(numbers_add(w, n->processors, s->before[n->items_by] + map[k].lo,
                               map[k].hi - map[k].lo, &to));
-        for (tutti_count i = 0; i < map[k].hi - map[k].lo; i++) to[i] = map[k].rank;
+        for (tutti_count i = 0; i < map[k].hi - map[k].lo && to; i++) to[i] = map[k].rank;
     }
     return list_add(w, n->items, n->items_by, items);
 }

@@ -136,7 +136,7 @@ static int begins_with(const char *name, const char *with) {
 static int number_of(const char *name) {
     const char *digits = name + strlen(name);
     while (digits > name && isdigit((unsigned char)digits[-1])) digits--;
-    return strlen(digits) < 4 ? atoi(digits) : 0;
+    return strlen(digits) < 4 ? (int)strtol(digits, NULL, 10) : 0;
 }
 
 const tutti__shape *tutti__shape_find(const char *name, int nodes, int dims) {
