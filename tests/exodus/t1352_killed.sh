@@ -57,7 +57,7 @@ said=0
 while [ $round -lt "$rounds" ]; do
     round=$((round + 1))
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
-    after=$((seed / 7 % 40000 / (1 + seed % 4) + 1))
+    after=$((seed / 7 % 15000 / (1 + seed % 4) + 1))
     if [ $((round % 4)) -eq 1 ]; then # a new file, which may not come into being
         rm -f "$file" "$file".*
         said=0
