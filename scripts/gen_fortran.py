@@ -524,7 +524,7 @@ def field_of(struct, f):
     if f.callback:
         return f"type(c_funptr) :: {f.name} = c_null_funptr"
     if f.stars:
-        return f"type(c_ptr) :: {f.name} = c_null_ptr"
+        return f"type(c_ptr) :: {f.name}{many} = c_null_ptr"
     if f.base in ALL.structs:
         return f"type({type_name(f.base)}) :: {f.name}{many}"
     if f.base == "char":
