@@ -28,6 +28,6 @@ fi
 
 cat "$top"/bindings/fortran/*.inc "$top/bindings/fortran/tutti.F90" | grep -o 'name="tutti_f_[a-z0-9_]*"' |
     sed 's/name="//; s/"//' | sort -u >called
-nm -D --defined-only "$TUTTI_BUILD_DIR/libtutti-fortran.so" | sed -n 's/.* T \(tutti_f_[a-z0-9_]*\).*/\1/p' | sort -u >there
+nm -D --defined-only "$TUTTI_BUILD_DIR/libtutti-fortran_$TUTTI_MPI.so" | sed -n 's/.* T \(tutti_f_[a-z0-9_]*\).*/\1/p' | sort -u >there
 diff called there || { echo "the module calls <, the library has >"; bad=1; }
 exit $bad
