@@ -22,15 +22,18 @@ if not shutil.which(tool):
     sys.exit(77)
 
 
-# The header of descriptors of Fortran is gcc's.
-of_gcc = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True, check=False).stdout.strip()
-BEHIND = ["-idirafter", of_gcc] if of_gcc else []
+def behind(entry):
+    """The header of Fortran's descriptors is gcc's; other headers of gcc are not for clang."""
+    if "/bindings/fortran/" not in entry["file"]:
+        return []
+    of_gcc = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True, check=False).stdout.strip()
+    return ["-idirafter", of_gcc] if of_gcc else []
 
 
 def clang_command(entry):
     """The compiler's command with clang in its place and without an output."""
     words = iter(shlex.split(entry["command"])[1:])
-    command = ["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *BEHIND]
+    command = ["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *behind(entry)]
     for word in words:
         if word in ("-o", "-MF", "-MT"):
             next(words)
@@ -43,7 +46,7 @@ def look(entry):
     if tool == "clang":
         command = clang_command(entry)
     else:
-        command = [tool, "--quiet", *(f"--extra-arg={word}" for word in BEHIND), "-p", str(build), entry["file"]]
+        command = [tool, "--quiet", *(f"--extra-arg={word}" for word in behind(entry)), "-p", str(build), entry["file"]]
     done = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True)
     return done.returncode, done.stdout + (done.stderr if tool == "clang" else "")
 
