@@ -33,7 +33,7 @@ static tutti_err pack_check(const tutti_access *a, tutti_off from, tutti_off to,
 static tutti_err pack_begin(const tutti__f_handle *a, const CFI_cdesc_t *user, tutti_off from,
                             tutti_off to, const tutti__f_array *packed, tutti__f_memory *m) {
     tutti_access *copy = NULL;
-    *m = (tutti__f_memory){NULL};
+    *m = (tutti__f_memory){0};
     tutti_err err = pack_check(a->p, from, to, packed);
     if (err != TUTTI_OK) return err;
     *m = tutti__f_memory_begin(a->p, user);
@@ -75,7 +75,7 @@ static tutti_err plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_ha
     tutti__f_memory m = {.access = a->p};
     tutti_plan *made = NULL;
     tutti_off lo = 0, hi = 0;
-    *p = (tutti__f_plan){NULL};
+    *p = (tutti__f_plan){0};
     if (like) m = tutti__f_memory_begin(a->p, like);
     if (a->p) tutti_access_memory_bounds(a->p, &lo, &hi);
     if (lo < 0) {
