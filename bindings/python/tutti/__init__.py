@@ -11,6 +11,7 @@ Everything else needs the library (libtutti) and an MPI, and is loaded when it i
     Array, Distribution, tiles                  arrays larger than memory
     Replicas, Mesh                              items that several ranks hold, unstructured meshes
     Dataset, Decomposition                      results that describe themselves
+    Exodus, ExodusMesh                          finite-element meshes and results that ParaView reads
     Options, Profile, mpi                       how, how fast, and MPI without mpi4py
 
 All of it is described in docs/python.md.
@@ -38,10 +39,11 @@ _LATER = {
     "Replicas": "replicas",
     "Mesh": "mesh", "MeshPart": "mesh",
     "Dataset": "dataset", "Decomposition": "dataset",
+    "Exodus": "exodus", "ExodusMesh": "exodus",
     "Options": "options", "Profile": "options",
     "library_version": "_c",
 }
-_MODULES = ("mpi", "lib", "netcdf")
+_MODULES = ("mpi", "lib", "netcdf", "exodus")
 
 __all__ = ["Error", "LazyArray", "Run", "Segment", "Variable", "open", "open_array", *sorted(_LATER), *_MODULES]
 
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from .access import Access, View
     from .array import Array, Distribution, Tile, Tiles
     from .dataset import Dataset, Decomposition
+    from .exodus import Exodus, ExodusMesh
     from .file import File, Part, Plan, Request, Stats
     from .mesh import Mesh, MeshPart
     from .options import Options, Profile

@@ -36,6 +36,7 @@ from .replicas import set_choice
 _byref = ctypes.byref
 ITEMS = {"scalar": "SCALAR", "vector": "VECTOR", "symmetric": "SYM_TENSOR", "tensor": "TENSOR", "values": "VALUES"}
 KINDS = {"topology": NUMBERS["TUTTI_TOPOLOGY"], "state": NUMBERS["TUTTI_STATE"]}
+CONTAINERS = {"native": NUMBERS["TUTTI_CONTAINER_NATIVE"], "netcdf": NUMBERS["TUTTI_CONTAINER_NETCDF"]}
 KIND_NAMES = {v: k for k, v in KINDS.items()}
 
 
@@ -158,6 +159,68 @@ class Decomposition:
         return array
 
 
+_HOW = "a decomposition is by slice, index, ids, index and ids, or n"
+
+
+def _spec_more(spec: Any, made: Decomposition, keep: List[Any], own: Any, memory: Any, whole: bool, choice: tuple) -> Any:
+    owns = numbers(own, np.uint8, "own", spec.n)
+    places = numbers(memory, np.int64, "memory", spec.n)
+    spec.own, spec.memory, spec.whole = pointer(owns), pointer(places), int(whole)
+    if places is not None:
+        made._memory = (int(places.min()), int(places.max()) + 1) if len(places) else (0, 0)
+    set_choice(spec.choice, *choice)
+    keep.extend((owns, places, spec))
+    return spec
+
+
+def spec_of(made: Decomposition, keep: List[Any], *, index: Any, ids: Any, n: Optional[int], own: Any, memory: Any, whole: bool,
+            choice: tuple) -> Any:
+    """The struct of C of a decomposition that is no slice."""
+    spec = _c.tutti_decomposition_spec()
+    at = numbers(index, np.int64, "index")
+    names = numbers(ids, np.int64, "ids", None if at is None else len(at))
+    if at is not None or names is not None:
+        spec.kind = NUMBERS["TUTTI_BY_BOTH" if at is not None and names is not None else
+                            "TUTTI_BY_INDEX" if at is not None else "TUTTI_BY_VALUE"]
+        spec.n = len(at if at is not None else names)
+    elif n is not None:
+        spec.kind, spec.n = NUMBERS["TUTTI_AS_THEY_LIE"], operator.index(n)
+    else:
+        raise TypeError(_HOW)
+    spec.index, spec.ids = pointer(at), pointer(names)
+    keep.extend((at, names))
+    return _spec_more(spec, made, keep, own, memory, whole, choice)
+
+
+def info_to_c(value: Any, keep: List[Any]) -> Tuple[int, int, Optional[int]]:
+    """Text, a number, or a list of numbers as type, count and address; None: count 0."""
+    kind, count, at = TYPES["bytes"], 0, None
+    if isinstance(value, (str, bytes)):
+        raw = value.encode("utf-8") if isinstance(value, str) else value
+        keep.append(np.frombuffer(raw + b"\0", np.uint8))
+        count, at = len(raw), address(keep[0])
+    elif value is not None:
+        array = np.ascontiguousarray(value)
+        if array.dtype == bool:
+            array = array.astype(np.int8)
+        array = array.reshape(-1)
+        keep.append(array)
+        kind, count, at = type_of(array.dtype), array.size, address(array)
+    return kind, count, at
+
+
+def info_of_c(ask: Any) -> Any:
+    """The value of an info: `ask` fills type, count and, if there is an address, the value."""
+    kind, count = ctypes.c_int(), ctypes.c_int64()
+    ask(_byref(kind), _byref(count), None)
+    raw = np.empty(max(count.value, 1), _dtype(kind.value))
+    ask(_byref(kind), _byref(count), address(raw))
+    raw = raw[:count.value]
+    if kind.value == TYPES["bytes"]:
+        return raw.tobytes().decode("utf-8", "replace")
+    return raw[0].item() if len(raw) == 1 else raw
+
+
 class Dataset:
     """A dataset, open on all ranks of a communicator.
 
@@ -169,13 +232,14 @@ class Dataset:
     without_locks     go on where the file system has no locks
     io                options of the data files
     ieee              finite values that are too large become infinities, and no error
+    container         of data files of a dataset that is made: "native", or "netcdf": files that ncdump and xarray read
 
     Opening and closing are collective; the garbage collector never closes it.
     """
 
     def __init__(self, comm: Any, path: Any, mode: Any = "r", *, level: str = "durable", indices_per_file: int = 0,
                  checksums: bool = True, check_reads: bool = False, busy: float = 5.0, without_locks: bool = False,
-                 io: Any = None, ieee: bool = False) -> None:
+                 io: Any = None, ieee: bool = False, container: str = "native") -> None:
         self._h, self.path = ctypes.c_void_p(), path
         self._pending: set = set()
         self._abandoned: List[Any] = []
@@ -184,7 +248,8 @@ class Dataset:
 
         def prepare():
             options = dataset_options(level=level, indices_per_file=indices_per_file, checksums=checksums,
-                                      check_reads=check_reads, busy=busy, without_locks=without_locks, io=io, ieee=ieee)
+                                      check_reads=check_reads, busy=busy, without_locks=without_locks, io=io, ieee=ieee,
+                                      container=container)
             keep.append(options)
             return handle, _c.path_bytes(path), _mode(mode), _byref(options), _byref(self._h)
 
@@ -220,6 +285,12 @@ class Dataset:
         _c.tutti_dataset_refresh(self._live(), _byref(changed))
         self._known.clear()
         return bool(changed.value)
+
+    @property
+    def container(self) -> str:
+        """What its data files are: "native" or "netcdf".  Local."""
+        number = _c.tutti_dataset_container(self._live())
+        return next(name for name, value in CONTAINERS.items() if value == number)
 
     # ---- spaces and variables
 
@@ -318,33 +389,16 @@ class Dataset:
         def prepare(made: Decomposition) -> Any:
             spec = _c.tutti_decomposition_spec()
             made._shape = None
-            at = numbers(index, np.int64, "index")
-            names = numbers(ids, np.int64, "ids", None if at is None else len(at))
-            if slice is not None:
-                if at is not None or names is not None or n is not None:
-                    raise TypeError("a decomposition is by slice, index, ids, index and ids, or n")
-                shape = self.shape(space, -1 if segment is None else segment)
-                spec.kind = NUMBERS["TUTTI_BY_SLICE"]
-                s, made._shape, single = slice_of(slice, shape)
-                made._shape = tuple(e for e, one in zip(made._shape, single) if not one)
-                spec.slice = s
-            elif at is not None or names is not None:
-                spec.kind = NUMBERS["TUTTI_BY_BOTH" if at is not None and names is not None else
-                                    "TUTTI_BY_INDEX" if at is not None else "TUTTI_BY_VALUE"]
-                spec.n = len(at if at is not None else names)
-            elif n is not None:
-                spec.kind, spec.n = NUMBERS["TUTTI_AS_THEY_LIE"], operator.index(n)
-            else:
-                raise TypeError("a decomposition is by slice, index, ids, index and ids, or n")
-            spec.index, spec.ids = pointer(at), pointer(names)
-            owns = numbers(own, np.uint8, "own", spec.n)
-            places = numbers(memory, np.int64, "memory", spec.n)
-            spec.own, spec.memory, spec.whole = pointer(owns), pointer(places), int(whole)
-            if places is not None:
-                made._memory = (int(places.min()), int(places.max()) + 1) if len(places) else (0, 0)
-            set_choice(spec.choice, rule, seed, balance)
-            keep.extend((at, names, owns, places, spec))
-            return spec
+            if slice is None:
+                return spec_of(made, keep, index=index, ids=ids, n=n, own=own, memory=memory, whole=whole,
+                               choice=(rule, seed, balance))
+            if index is not None or ids is not None or n is not None:
+                raise TypeError(_HOW)
+            shape = self.shape(space, -1 if segment is None else segment)
+            spec.kind = NUMBERS["TUTTI_BY_SLICE"]
+            spec.slice, made._shape, single = slice_of(slice, shape)
+            made._shape = tuple(e for e, one in zip(made._shape, single) if not one)
+            return _spec_more(spec, made, keep, own, memory, whole, (rule, seed, balance))
 
         return Decomposition(self, space, segment, prepare)
 
@@ -570,35 +624,19 @@ class Dataset:
         keep: List[Any] = []
 
         def prepare():
-            kind, count, at = TYPES["bytes"], 0, None
-            if isinstance(value, (str, bytes)):
-                raw = value.encode("utf-8") if isinstance(value, str) else value
-                keep.append(np.frombuffer(raw + b"\0", np.uint8))
-                count, at = len(raw), address(keep[0])
-            elif value is not None:
-                array = np.ascontiguousarray(value)
-                if array.dtype == bool:
-                    array = array.astype(np.int8)
-                array = array.reshape(-1)
-                keep.append(array)
-                kind, count, at = type_of(array.dtype), array.size, address(array)
-            return self._live(), self._owner(variable, segment), _c.text_bytes(name), kind, count, at
+            return self._live(), self._owner(variable, segment), _c.text_bytes(name), *info_to_c(value, keep)
 
         _c.together(_c.tutti_dataset_info_set, prepare, (self._live(), None, None, 0, 0, None))
 
     def info(self, name: str, *, variable: Optional[str] = None, segment: int = -1) -> Any:
         """Its value: text, a number, or an array of numbers.  TUTTI_ERR_NOT_FOUND: there is none."""
         live, owner = self._live(), self._owner(variable, segment)
-        kind, count = ctypes.c_int(), ctypes.c_int64()
-        _c.together(_c.tutti_dataset_info_get,
-                    lambda: (live, owner, _c.text_bytes(name), _byref(kind), _byref(count), None),
-                    (live, None, None, _byref(kind), _byref(count), None))
-        raw = np.empty(max(count.value, 1), _dtype(kind.value))
-        _c.tutti_dataset_info_get(live, owner, _c.text_bytes(name), _byref(kind), _byref(count), address(raw))
-        raw = raw[:count.value]
-        if kind.value == TYPES["bytes"]:
-            return raw.tobytes().decode("utf-8", "replace")
-        return raw[0].item() if len(raw) == 1 else raw
+
+        def ask(kind, count, at):
+            _c.together(_c.tutti_dataset_info_get, lambda: (live, owner, _c.text_bytes(name), kind, count, at),
+                        (live, None, None, kind, count, None))
+
+        return info_of_c(ask)
 
     def infos(self, *, variable: Optional[str] = None, segment: int = -1) -> Dict[str, Any]:
         """All of them."""
@@ -736,13 +774,16 @@ def _mode(mode: Any) -> int:
 
 
 def dataset_options(*, level: str = "durable", indices_per_file: int = 0, checksums: bool = True, check_reads: bool = False,
-                    busy: float = 5.0, without_locks: bool = False, io: Any = None, ieee: bool = False) -> Any:
+                    busy: float = 5.0, without_locks: bool = False, io: Any = None, ieee: bool = False,
+                    container: str = "native") -> Any:
     """The struct of C."""
     out = _c.tutti_dataset_options()
     _c.tutti_dataset_options_init_sized(_byref(out), _c.sized(out))
     if level not in ("durable", "visible"):
         raise ValueError(f"the level is '{level}', neither 'durable' nor 'visible'")
-    out.level = NUMBERS["TUTTI_" + level.upper()]
+    if container not in CONTAINERS:
+        raise ValueError(f"the container is '{container}', none of {', '.join(CONTAINERS)}")
+    out.level, out.container = NUMBERS["TUTTI_" + level.upper()], CONTAINERS[container]
     out.indices_per_file, out.checksums, out.check_reads = indices_per_file, int(checksums), int(check_reads)
     out.busy, out.without_locks, out.ieee = busy, int(without_locks), int(ieee)
     if io is not None:

@@ -56,8 +56,9 @@ def finalize() -> None:
 def _f2c(kind: str, handle: int) -> Any:
     """What C has for a handle of Fortran: in MPICH and its kin the same number."""
     handle = ctypes.c_int(handle & 0xffffffff).value
-    if kind == "Comm" and hasattr(_c, "tutti_comm_f2c"):
-        return _c.tutti_comm_f2c(handle)
+    ours = {"Comm": "tutti_comm_f2c", "Type": "tutti_datatype_f2c", "Info": "tutti_info_f2c"}[kind]
+    if hasattr(_c, ours):
+        return getattr(_c, ours)(handle)
     if not _c.is_openmpi:
         return handle
     function = getattr(_lib, f"MPI_{kind}_f2c")

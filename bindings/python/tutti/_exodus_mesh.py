@@ -1,0 +1,265 @@
+"""Meshes of Exodus files: NumPy's arrays for the structs of C, and back.
+
+SPDX-License-Identifier: BSD-3-Clause"""
+from __future__ import annotations
+
+import ctypes
+from types import SimpleNamespace
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from . import _c
+from ._api import NUMBERS
+from ._buffers import DTYPES, TYPES, address, numbers, pointer, type_of, view_of
+
+KINDS = {name: NUMBERS["TUTTI_EXODUS_" + name.upper().replace(" ", "_")] for name in (
+    "global", "nodal", "element block", "edge block", "face block", "node set", "side set", "element set", "edge set",
+    "face set", "node map", "element map", "edge map", "face map")}
+BLOCKS = {"blocks": "element block", "edge_blocks": "edge block", "face_blocks": "face block"}
+SETS = {"node_sets": "node set", "side_sets": "side set", "element_sets": "element set", "edge_sets": "edge set",
+        "face_sets": "face set"}
+_LISTED = ("nsided", "nfaced")
+
+
+def kind_of(kind: Any) -> int:
+    """The number of a kind: "element block", "element_block", or the number itself."""
+    if isinstance(kind, str):
+        word = kind.replace("_", " ")
+        if word not in KINDS:
+            raise ValueError(f"the kind is '{kind}', none of {', '.join(KINDS)}")
+        return KINDS[word]
+    return kind
+
+
+class ExodusMesh(SimpleNamespace):
+    """What a rank has of a mesh.  Arrays may be None where there is nothing of theirs.
+
+    node_ids          [nodes]             coordinates       [nodes, dims], or one array for each of the dims
+    own               [nodes] or None     node_attributes   [nodes, attributes]
+    blocks, edge_blocks, face_blocks      a dict for each, in the order in which they were defined, or such dicts by id:
+                      ids [n], nodes [n, nodes of an entry] (places in the nodes, from 0), edges, faces likewise, attributes
+                      [n, attributes]; nsided and nfaced: start [n + 1], where each begins in nodes
+    node_sets, side_sets, element_sets, edge_sets, face_sets      likewise:
+                      members [n] places, sides [n] from 1 (side sets), factors, attributes [n, attributes]
+    """
+
+    def __init__(self, **fields: Any) -> None:
+        known = ("node_ids", "coordinates", "own", "node_attributes", *BLOCKS, *SETS)
+        for name in fields:
+            if name not in known:
+                raise TypeError(f"a mesh has no '{name}'")
+        super().__init__(**{name: fields.get(name) for name in known})
+
+
+def _reals(values: Any, n: int, each: int, what: str) -> Optional[np.ndarray]:
+    """[n, each] numbers as C has them."""
+    if values is None:
+        return None
+    array = np.ascontiguousarray(values, np.float64)
+    if array.size != n * each:
+        raise ValueError(f"{what} has {array.size} numbers, not {n} of {each}")
+    return array
+
+
+def _places(values: Any, what: str, size: Optional[int] = None) -> Optional[np.ndarray]:
+    """Whole numbers of any shape, one row after the other."""
+    return None if values is None else numbers(np.asarray(values).reshape(-1), np.int64, what, size)
+
+
+def _dicts(given: Any, entities: List[Any], what: str) -> List[Dict[str, Any]]:
+    """A dict for each entity: from a list of them, or from a dict by id."""
+    if given is None:
+        return [{}] * len(entities)
+    if isinstance(given, dict):
+        more = given.keys() - {e.id for e in entities}
+        if more:
+            raise ValueError(f"{what} has {sorted(more)}, which are not defined")
+        return [given.get(e.id) or {} for e in entities]
+    if len(given) != len(entities):
+        raise ValueError(f"{what} has {len(given)} entries, and {len(entities)} are defined")
+    return [d or {} for d in given]
+
+
+def _only(given: Dict[str, Any], names: Tuple[str, ...], what: str) -> None:
+    for name in given:
+        if name not in names:
+            raise TypeError(f"{what} has no '{name}', but {', '.join(names)}")
+
+
+def _block(out: Any, given: Dict[str, Any], entity: Any, keep: List[Any]) -> None:
+    what = f"block {entity.id}"
+    _only(given, ("ids", "nodes", "start", "edges", "faces", "attributes"), what)
+    nodes, start = _places(given.get("nodes"), f"nodes of {what}"), _places(given.get("start"), f"start of {what}")
+    each = entity.nodes or _c.tutti_exodus_topology_nodes(_c.text_bytes(entity.topology))
+    if entity.topology.lower() in _LISTED:
+        n = 0 if start is None else max(len(start) - 1, 0)
+        if n and (start[0] != 0 or (np.diff(start) < 0).any() or nodes is None or start[-1] != len(nodes)):
+            raise ValueError(f"start of {what} does not rise from 0 to the length of nodes")
+    else:
+        n = 0 if nodes is None or not each else len(nodes) // each
+        if nodes is not None and not each:
+            raise ValueError(f"how many nodes an entry of {what} has is not known: define it with nodes=")
+        if nodes is not None and len(nodes) != n * each:
+            raise ValueError(f"nodes of {what} has {len(nodes)} numbers, and an entry has {each}")
+    arrays = (numbers(given.get("ids"), np.int64, f"ids of {what}", n), nodes, start,
+              _places(given.get("edges"), f"edges of {what}", n * entity.edges),
+              _places(given.get("faces"), f"faces of {what}", n * entity.faces),
+              _reals(given.get("attributes"), n, entity.attributes, f"attributes of {what}"))
+    keep.append(arrays)
+    out.n = n
+    out.ids, out.nodes, out.start, out.edges, out.faces, out.attributes = (pointer(a) for a in arrays)
+
+
+class _Sides:
+    """How many nodes the sides of this rank's elements have."""
+
+    def __init__(self, blocks: List[Any], counts: List[int], dims: int) -> None:
+        self._blocks, self._dims = blocks, dims
+        self._ends, self._known = np.cumsum(counts), {}
+
+    def nodes(self, members: np.ndarray, sides: np.ndarray) -> int:
+        total = 0
+        which = np.searchsorted(self._ends, members, side="right")
+        for block, side in zip(which.tolist(), sides.tolist()):
+            if (block, side) not in self._known:
+                self._known[block, side] = self._one(block, side)
+            total += self._known[block, side]
+        return total
+
+    def _one(self, block: int, side: int) -> int:
+        if block >= len(self._blocks):
+            return 0  # no such element: the library says so
+        entity = self._blocks[block]
+        topology = entity.topology.lower()
+        if topology == "nsided":
+            return 2
+        nodes = entity.nodes or _c.tutti_exodus_topology_nodes(_c.text_bytes(topology))
+        if topology.startswith("tri") and self._dims == 3:
+            topology = "trishell"
+        return _c.tutti_exodus_side_nodes(_c.text_bytes(topology), nodes, side, None)
+
+
+def _set(out: Any, given: Dict[str, Any], entity: Any, of_sides: Optional[_Sides], keep: List[Any]) -> None:
+    what = f"set {entity.id}"
+    _only(given, ("members", "sides", "factors", "attributes"), what)
+    members = _places(given.get("members"), f"members of {what}")
+    n = 0 if members is None else len(members)
+    sides = numbers(given.get("sides"), np.intc, f"sides of {what}", n)
+    factors = given.get("factors")
+    if factors is not None:
+        count = n if of_sides is None else of_sides.nodes(members, sides) if n and sides is not None else 0
+        factors = _reals(factors, count, 1, f"factors of {what}")
+    arrays = (members, sides, factors, _reals(given.get("attributes"), n, entity.attributes, f"attributes of {what}"))
+    keep.append(arrays)
+    out.n = n
+    out.members, out.sides, out.factors, out.attributes = (pointer(a) for a in arrays)
+
+
+def _coordinates(out: Any, given: Any, dims: int, keep: List[Any]) -> int:
+    """Returns how many nodes there are."""
+    if given is None:
+        return 0
+    if isinstance(given, np.ndarray) or np.ndim(given[0]) == 0 or not isinstance(given, (list, tuple)):
+        given = np.asarray(given)
+        if given.ndim == 1 and dims == 1:
+            given = given[:, None]
+        if given.ndim != 2 or given.shape[1] != dims:
+            raise ValueError(f"coordinates have the shape {given.shape}, not (nodes, {dims})")
+        given = [given[:, k] for k in range(dims)]
+    if len(given) != dims:
+        raise ValueError(f"there are coordinates of {len(given)} dimensions, not {dims}")
+    kind = np.float32 if all(np.asarray(c).dtype == np.float32 for c in given) else np.float64
+    n = len(given[0])
+    for k, values in enumerate(given):
+        made = numbers(values, kind, "coordinates", n)
+        keep.append(made)
+        out.coordinates[k] = address(made)
+    out.type = type_of(kind)
+    return n
+
+
+def to_c(mesh: ExodusMesh, entities: Any, parameters: Any, keep: List[Any]) -> Tuple[Any, Dict[Tuple[int, int], int]]:
+    """The struct, and how many entries of everything this rank has.  `entities` gives those of a kind."""
+    out, counts = _c.tutti_exodus_mesh(), {}
+    out.nodes = n = _coordinates(out, mesh.coordinates, parameters.dims, keep)
+    arrays = (numbers(mesh.node_ids, np.int64, "node_ids", n), numbers(mesh.own, np.uint8, "own", n),
+              _reals(mesh.node_attributes, n, parameters.node_attributes, "node_attributes"))
+    keep.append(arrays)
+    out.node_ids, out.own, out.node_attributes = (pointer(a) for a in arrays)
+    counts[KINDS["nodal"], 0] = n
+    for name, kind in {**BLOCKS, **SETS}.items():
+        rows = entities(kind)
+        given = _dicts(getattr(mesh, name), rows, name)
+        if not rows:
+            continue
+        made = ((_c.tutti_exodus_elements if name in BLOCKS else _c.tutti_exodus_members) * len(rows))()
+        keep.append(made)
+        if name == "blocks":
+            blocks = made
+        sides = _Sides(entities("element block"), [b.n for b in blocks] if entities("element block") else [],
+                       parameters.dims) if name == "side_sets" else None
+        for i, row in enumerate(rows):
+            if name in BLOCKS:
+                _block(made[i], given[i], row, keep)
+            else:
+                _set(made[i], given[i], row, sides, keep)
+            counts[KINDS[kind], row.id] = made[i].n
+        setattr(out, name, made)
+    return out, counts
+
+
+def _copy(at: Any, shape: Any, dtype: Any) -> Optional[np.ndarray]:
+    return None if not at else view_of(at, shape, dtype, None).copy()
+
+
+def _rows(at: Any, n: int, each: int, dtype: Any) -> Optional[np.ndarray]:
+    return _copy(at, (n, each), dtype) if each else None
+
+
+def _block_of(e: Any, row: Any) -> Dict[str, Any]:
+    listed = row.topology.lower() in _LISTED
+    start = view_of(e.start, e.n + 1, np.int64, None).copy() if listed and e.start else None
+    nodes = view_of(e.nodes, int(start[-1]) if start is not None else 0, np.int64, None).copy() if listed else \
+        view_of(e.nodes, (e.n, row.nodes), np.int64, None).copy()
+    return {"ids": _copy(e.ids, e.n, np.int64), "nodes": nodes, "start": start,
+            "edges": _rows(e.edges, e.n, row.edges, np.int64), "faces": _rows(e.faces, e.n, row.faces, np.int64),
+            "attributes": _rows(e.attributes, e.n, row.attributes, np.float64)}
+
+
+def _set_of(s: Any, row: Any, of_sides: Optional[_Sides]) -> Dict[str, Any]:
+    members, sides = view_of(s.members, s.n, np.int64, None).copy(), _copy(s.sides, s.n, np.intc)
+    count = s.n if of_sides is None else of_sides.nodes(members, sides) if s.n and s.factors else 0
+    return {"members": members, "sides": sides, "factors": _copy(s.factors, count, np.float64),
+            "attributes": _rows(s.attributes, s.n, row.attributes, np.float64)}
+
+
+def from_c(mesh: Any, entities: Any, parameters: Any) -> Tuple[ExodusMesh, Dict[Tuple[int, int], int]]:
+    """Copies of a mesh that belongs to the library, and how many entries of everything there are."""
+    n, dims = mesh.nodes, parameters.dims
+    counts = {(KINDS["nodal"], 0): n}
+    dtype = DTYPES[mesh.type or TYPES["float64"]]
+    xyz = np.empty((n, dims), dtype, order="F")
+    for k in range(dims):
+        xyz[:, k] = view_of(mesh.coordinates[k], n, dtype, None)
+    out = ExodusMesh(node_ids=_copy(mesh.node_ids, n, np.int64), coordinates=xyz, own=_copy(mesh.own, n, np.uint8),
+                     node_attributes=_rows(mesh.node_attributes, n, parameters.node_attributes, np.float64))
+    sides = None
+    for name, kind in {**BLOCKS, **SETS}.items():
+        rows, at, made = entities(kind), getattr(mesh, name), []
+        if name == "side_sets":
+            blocks = entities("element block")
+            sides = _Sides(blocks, [mesh.blocks[i].n for i in range(len(blocks))], dims)
+        for i, row in enumerate(rows):
+            made.append(_block_of(at[i], row) if name in BLOCKS else
+                        _set_of(at[i], row, sides if name == "side_sets" else None))
+            counts[KINDS[kind], row.id] = at[i].n
+        setattr(out, name, made)
+    return out, counts
+
+
+def texts(values: Any, keep: List[Any], what: str = "a name") -> Any:
+    """Texts for a `const char *const *`: its address."""
+    made = (ctypes.c_char_p * max(len(values), 1))(*(_c.text_bytes(v, what) for v in values))
+    keep.append(made)
+    return ctypes.addressof(made)
