@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=1,2,3,5 timeout=90 builds=openmpi,mpich
-# The binding of Python for parallel programs: files, arrays, replicas, meshes, datasets; random slices, distributions, decompositions
+# The binding of Python for parallel programs: files, arrays, replicas, meshes, datasets, Exodus files; random slices, distributions, decompositions
 # and conversions against NumPy; wrong use on one rank.  With Open MPI by mpi4py, with MPICH by integer handles.  On one rank of
 # Open MPI every public function must have been called, or stand in unbound.txt with a reason.
 # SPDX-License-Identifier: BSD-3-Clause
@@ -11,12 +11,12 @@ needs="numpy"
 . "$(dirname "$0")/python.sh"
 here=$top/tests/python
 export TUTTI_LIBRARY="$TUTTI_BUILD_DIR/libtutti.so"
-all="$here/test_files.py $here/test_arrays.py $here/test_meshes.py $here/test_datasets.py $here/test_random.py $here/test_wrong.py"
+all="$here/test_files.py $here/test_arrays.py $here/test_meshes.py $here/test_datasets.py $here/test_exodus.py $here/test_random.py $here/test_wrong.py"
 case ${OMPI_COMM_WORLD_SIZE:-${PMI_SIZE:-1}}.$TUTTI_MPI in
 1.openmpi) all="--reach $here/unbound.txt $all" ;;
 1.* | 3.*) ;;
-5.*) all="$here/test_random.py" ;;
-*) all="$here/test_random.py $here/test_wrong.py" ;;
+5.*) all="$here/test_exodus.py $here/test_random.py" ;;
+*) all="$here/test_exodus.py $here/test_random.py $here/test_wrong.py" ;;
 esac
 # shellcheck disable=SC2086 # a list of words
 exec "$python" -X faulthandler "$here/run.py" --mpi $all

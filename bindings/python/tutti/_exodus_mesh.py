@@ -217,21 +217,29 @@ def _rows(at: Any, n: int, each: int, dtype: Any) -> Optional[np.ndarray]:
     return _copy(at, (n, each), dtype) if each else None
 
 
+def _some_rows(at: Any, n: int, each: int, dtype: Any) -> Optional[np.ndarray]:
+    """Of a rank that has no entries: no rows, and not nothing."""
+    return np.empty((0, each), dtype) if each and not n else _rows(at, n, each, dtype)
+
+
 def _block_of(e: Any, row: Any) -> Dict[str, Any]:
     listed = row.topology.lower() in _LISTED
     start = view_of(e.start, e.n + 1, np.int64, None).copy() if listed and e.start else None
     nodes = view_of(e.nodes, int(start[-1]) if start is not None else 0, np.int64, None).copy() if listed else \
         view_of(e.nodes, (e.n, row.nodes), np.int64, None).copy()
-    return {"ids": _copy(e.ids, e.n, np.int64), "nodes": nodes, "start": start,
-            "edges": _rows(e.edges, e.n, row.edges, np.int64), "faces": _rows(e.faces, e.n, row.faces, np.int64),
-            "attributes": _rows(e.attributes, e.n, row.attributes, np.float64)}
+    return {"ids": np.empty(0, np.int64) if not e.n else _copy(e.ids, e.n, np.int64), "nodes": nodes, "start": start,
+            "edges": _some_rows(e.edges, e.n, row.edges, np.int64), "faces": _some_rows(e.faces, e.n, row.faces, np.int64),
+            "attributes": _some_rows(e.attributes, e.n, row.attributes, np.float64)}
 
 
 def _set_of(s: Any, row: Any, of_sides: Optional[_Sides]) -> Dict[str, Any]:
     members, sides = view_of(s.members, s.n, np.int64, None).copy(), _copy(s.sides, s.n, np.intc)
+    if sides is None and of_sides is not None:
+        sides = np.empty(0, np.intc)
     count = s.n if of_sides is None else of_sides.nodes(members, sides) if s.n and s.factors else 0
-    return {"members": members, "sides": sides, "factors": _copy(s.factors, count, np.float64),
-            "attributes": _rows(s.attributes, s.n, row.attributes, np.float64)}
+    return {"members": members, "sides": sides,
+            "factors": view_of(s.factors, count, np.float64, None).copy() if s.factors or row.factors else None,
+            "attributes": _some_rows(s.attributes, s.n, row.attributes, np.float64)}
 
 
 def from_c(mesh: Any, entities: Any, parameters: Any) -> Tuple[ExodusMesh, Dict[Tuple[int, int], int]]:
@@ -242,8 +250,9 @@ def from_c(mesh: Any, entities: Any, parameters: Any) -> Tuple[ExodusMesh, Dict[
     xyz = np.empty((n, dims), dtype, order="F")
     for k in range(dims):
         xyz[:, k] = view_of(mesh.coordinates[k], n, dtype, None)
-    out = ExodusMesh(node_ids=_copy(mesh.node_ids, n, np.int64), coordinates=xyz, own=_copy(mesh.own, n, np.uint8),
-                     node_attributes=_rows(mesh.node_attributes, n, parameters.node_attributes, np.float64))
+    out = ExodusMesh(node_ids=np.empty(0, np.int64) if not n else _copy(mesh.node_ids, n, np.int64), coordinates=xyz,
+                     own=_copy(mesh.own, n, np.uint8),
+                     node_attributes=_some_rows(mesh.node_attributes, n, parameters.node_attributes, np.float64))
     sides = None
     for name, kind in {**BLOCKS, **SETS}.items():
         rows, at, made = entities(kind), getattr(mesh, name), []

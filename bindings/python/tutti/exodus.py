@@ -467,8 +467,8 @@ class Exodus:
                 self.discard()
                 return
             except Error as told:
-                # others were in another call: they have been told, and give up now too
-                if told.code != CODES["TUTTI_ERR_MISMATCH"]:
+                # others were in another call, which may have been refused: they have been told, and give up now too
+                if told.code == CODES["TUTTI_ERR_STATE"]:
                     error.__context__ = error.__context__ or told
                     return
 
