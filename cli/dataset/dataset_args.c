@@ -1,8 +1,8 @@
 /* tutti ls ... export: arguments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
+#include "common/flags.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,86 +19,48 @@ static const struct {
 };
 
 /* What flags are followed by; each says where it goes. */
-typedef enum { YES, TEXT, LIST, NUMBER, COUNT } flag_kind;
-
 static const struct {
     const char *name;
     size_t at; /* in the config */
-    flag_kind kind;
+    cli_flag_kind kind;
     int commands;
 } flag_table[] = {
 #define AT(field) offsetof(dataset_config, field)
-    {"--json", AT(json), YES, ~0},
-    {"--all", AT(all), YES, DATASET_LS},
-    {"--range", AT(range), YES, DATASET_LS},
-    {"--quiet", AT(quiet), YES, DATASET_VERIFY | DATASET_DIFF},
-    {"-q", AT(quiet), YES, DATASET_VERIFY | DATASET_DIFF},
-    {"--variable", AT(variables), LIST,
+    {"--json", AT(json), CLI_YES, ~0},
+    {"--all", AT(all), CLI_YES, DATASET_LS},
+    {"--range", AT(range), CLI_YES, DATASET_LS},
+    {"--quiet", AT(quiet), CLI_YES, DATASET_VERIFY | DATASET_DIFF},
+    {"-q", AT(quiet), CLI_YES, DATASET_VERIFY | DATASET_DIFF},
+    {"--variable", AT(variables), CLI_LIST,
      DATASET_DUMP | DATASET_DIFF | DATASET_PLOT | DATASET_CP | DATASET_EXPORT},
-    {"-v", AT(variables), LIST,
+    {"-v", AT(variables), CLI_LIST,
      DATASET_DUMP | DATASET_DIFF | DATASET_PLOT | DATASET_CP | DATASET_EXPORT},
-    {"--segment", AT(segment), TEXT, DATASET_DUMP | DATASET_PLOT},
-    {"-s", AT(segment), TEXT, DATASET_DUMP | DATASET_PLOT},
-    {"--slice", AT(slice), TEXT, DATASET_DUMP | DATASET_PLOT},
-    {"--as", AT(as), TEXT, DATASET_DUMP},
-    {"--out", AT(out), TEXT, DATASET_DUMP | DATASET_PLOT | DATASET_EXPORT},
-    {"-o", AT(out), TEXT, DATASET_DUMP | DATASET_PLOT | DATASET_EXPORT},
-    {"--abs", AT(tolerance[0]), NUMBER, DATASET_DIFF},
-    {"--rel", AT(tolerance[1]), NUMBER, DATASET_DIFF},
-    {"--tolerance", AT(tolerances), LIST, DATASET_DIFF},
-    {"--type", AT(type), TEXT, DATASET_CP},
-    {"--layout", AT(layout_name), TEXT, DATASET_CP},
-    {"--container", AT(container_name), TEXT, DATASET_CP},
-    {"--indices-per-file", AT(indices), COUNT, DATASET_CP},
-    {"--xdmf", AT(xdmf), YES, DATASET_EXPORT},
-    {"--csv", AT(csv), YES, DATASET_EXPORT},
-    {"--zarr", AT(zarr), YES, DATASET_EXPORT},
-    {"--compress", AT(compress), COUNT, DATASET_CP},
-    {"--by", AT(by), TEXT, DATASET_DIFF},
-    {"--to", AT(place), TEXT, DATASET_ARCHIVE},
-    {"--from", AT(place), TEXT, DATASET_RESTORE},
-    {"--tar", AT(tar), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
-    {"--command", AT(shell), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
-    {"--segments", AT(range_text), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
-    {"--older-than", AT(older), TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
+    {"--segment", AT(segment), CLI_TEXT, DATASET_DUMP | DATASET_PLOT},
+    {"-s", AT(segment), CLI_TEXT, DATASET_DUMP | DATASET_PLOT},
+    {"--slice", AT(slice), CLI_TEXT, DATASET_DUMP | DATASET_PLOT},
+    {"--as", AT(as), CLI_TEXT, DATASET_DUMP},
+    {"--out", AT(out), CLI_TEXT, DATASET_DUMP | DATASET_PLOT | DATASET_EXPORT},
+    {"-o", AT(out), CLI_TEXT, DATASET_DUMP | DATASET_PLOT | DATASET_EXPORT},
+    {"--abs", AT(tolerance[0]), CLI_NUMBER, DATASET_DIFF},
+    {"--rel", AT(tolerance[1]), CLI_NUMBER, DATASET_DIFF},
+    {"--tolerance", AT(tolerances), CLI_LIST, DATASET_DIFF},
+    {"--type", AT(type), CLI_TEXT, DATASET_CP},
+    {"--layout", AT(layout_name), CLI_TEXT, DATASET_CP},
+    {"--container", AT(container_name), CLI_TEXT, DATASET_CP},
+    {"--indices-per-file", AT(indices), CLI_COUNT, DATASET_CP},
+    {"--xdmf", AT(xdmf), CLI_YES, DATASET_EXPORT},
+    {"--csv", AT(csv), CLI_YES, DATASET_EXPORT},
+    {"--zarr", AT(zarr), CLI_YES, DATASET_EXPORT},
+    {"--compress", AT(compress), CLI_COUNT, DATASET_CP},
+    {"--by", AT(by), CLI_TEXT, DATASET_DIFF},
+    {"--to", AT(place), CLI_TEXT, DATASET_ARCHIVE},
+    {"--from", AT(place), CLI_TEXT, DATASET_RESTORE},
+    {"--tar", AT(tar), CLI_TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
+    {"--command", AT(shell), CLI_TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
+    {"--segments", AT(range_text), CLI_TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
+    {"--older-than", AT(older), CLI_TEXT, DATASET_ARCHIVE | DATASET_RESTORE},
 #undef AT
 };
-
-static int number_take(const char *name, const char *text, double *out) {
-    char *end;
-    *out = strtod(text, &end);
-    if (end == text || *end || isnan(*out) || *out < 0)
-        return cli_error("%s: '%s' is no number >= 0", name, text);
-    return 0;
-}
-
-static int flag_take(size_t f, const char *text, dataset_config *c) {
-    char *at = (char *)c + flag_table[f].at;
-    const char *name = flag_table[f].name;
-    const int yes = 1;
-    double number = 0;
-    long count = 0;
-    switch (flag_table[f].kind) {
-    case YES:
-        memcpy(at, &yes, sizeof yes);
-        return 0;
-    case TEXT:
-        memcpy(at, &text, sizeof text);
-        return 0;
-    case LIST:
-        cli_list_split((cli_list *)(void *)at, text);
-        return 0;
-    case NUMBER:
-        if (number_take(name, text, &number)) return 1;
-        memcpy(at, &number, sizeof number);
-        return 0;
-    default:
-        if (!cli_parse_count(text, 1000000000, &count))
-            return cli_error("%s: '%s' is no number", name, text);
-        memcpy(at, &(int){(int)count}, sizeof(int));
-        return 0;
-    }
-}
 
 /* NAME=ABS or NAME=ABS/REL */
 static int tolerance_take(const char *item, const char *name, double out[2]) {
@@ -112,8 +74,8 @@ static int tolerance_take(const char *item, const char *name, double out[2]) {
     slash = strchr(text, '/');
     if (slash) *slash++ = '\0';
     out[1] = 0;
-    const int wrong = number_take("--tolerance", text, &out[0]) ||
-                      (slash && number_take("--tolerance", slash, &out[1]));
+    const int wrong = cli_number_take("--tolerance", text, &out[0]) ||
+                      (slash && cli_number_take("--tolerance", slash, &out[1]));
     free(text);
     return wrong;
 }
@@ -149,12 +111,13 @@ static int argument_take(int argc, char **argv, int *i, dataset_config *c, int *
         return 0;
     }
     for (size_t f = 0; f < sizeof flag_table / sizeof *flag_table; f++) {
-        const int takes = flag_table[f].kind != YES;
+        const int takes = flag_table[f].kind != CLI_YES;
         if (strcmp(word, flag_table[f].name) != 0) continue;
         if (!(flag_table[f].commands & c->command))
             return cli_error("%s is not for tutti %s", word, c->name);
         if (takes && *i + 1 == argc) return cli_error("%s needs a value", word);
-        return flag_take(f, takes ? argv[++*i] : NULL, c);
+        return cli_flag_take(flag_table[f].kind, flag_table[f].name, takes ? argv[++*i] : NULL,
+                             (char *)c + flag_table[f].at);
     }
     return cli_error("there is no argument '%s'", word);
 }

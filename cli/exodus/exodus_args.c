@@ -1,8 +1,8 @@
 /* tutti exodus: arguments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
+#include "common/flags.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,95 +20,40 @@ static const struct {
 };
 
 /* What flags are followed by; each says where it goes. */
-typedef enum { YES, TEXT, LIST, MORE, NUMBER, COUNT } flag_kind;
-
 static const struct {
     const char *name;
     size_t at; /* in the config */
-    flag_kind kind;
+    cli_flag_kind kind;
     int commands;
 } flag_table[] = {
 #define AT(field) offsetof(exodus_config, field)
-    {"--json", AT(json), YES, ~0},
-    {"--quiet", AT(quiet), YES, EXODUS_VERIFY | EXODUS_DIFF},
-    {"-q", AT(quiet), YES, EXODUS_VERIFY | EXODUS_DIFF},
-    {"--force", AT(force), YES, EXODUS_JOIN | EXODUS_SPLIT | EXODUS_CP | EXODUS_IMPORT},
-    {"--variable", AT(variables), LIST, EXODUS_DIFF | EXODUS_EXPORT},
-    {"-v", AT(variables), LIST, EXODUS_DIFF | EXODUS_EXPORT},
-    {"--abs", AT(tolerance[0]), NUMBER, EXODUS_DIFF},
-    {"--rel", AT(tolerance[1]), NUMBER, EXODUS_DIFF},
-    {"--tolerance", AT(tolerances), MORE, EXODUS_DIFF},
-    {"--steps", AT(steps), TEXT,
+    {"--json", AT(json), CLI_YES, ~0},
+    {"--quiet", AT(quiet), CLI_YES, EXODUS_VERIFY | EXODUS_DIFF},
+    {"-q", AT(quiet), CLI_YES, EXODUS_VERIFY | EXODUS_DIFF},
+    {"--force", AT(force), CLI_YES, EXODUS_JOIN | EXODUS_SPLIT | EXODUS_CP | EXODUS_IMPORT},
+    {"--variable", AT(variables), CLI_LIST, EXODUS_DIFF | EXODUS_EXPORT},
+    {"-v", AT(variables), CLI_LIST, EXODUS_DIFF | EXODUS_EXPORT},
+    {"--abs", AT(tolerance[0]), CLI_NUMBER, EXODUS_DIFF},
+    {"--rel", AT(tolerance[1]), CLI_NUMBER, EXODUS_DIFF},
+    {"--tolerance", AT(tolerances), CLI_MORE, EXODUS_DIFF},
+    {"--steps", AT(steps), CLI_TEXT,
      EXODUS_DIFF | EXODUS_CP | EXODUS_JOIN | EXODUS_SPLIT | EXODUS_IMPORT | EXODUS_EXPORT},
-    {"--out", AT(out), TEXT, EXODUS_JOIN | EXODUS_SPLIT | EXODUS_EXPORT},
-    {"-o", AT(out), TEXT, EXODUS_JOIN | EXODUS_SPLIT | EXODUS_EXPORT},
-    {"-n", AT(parts), COUNT, EXODUS_SPLIT},
-    {"--parts", AT(parts), COUNT, EXODUS_SPLIT},
-    {"--by", AT(by), TEXT, EXODUS_SPLIT},
-    {"--real", AT(real), COUNT, EXODUS_CP | EXODUS_JOIN | EXODUS_SPLIT | EXODUS_IMPORT},
-    {"--integers", AT(integers), COUNT, EXODUS_CP | EXODUS_JOIN | EXODUS_SPLIT | EXODUS_IMPORT},
-    {"--steps-per-file", AT(steps_per_file), COUNT, EXODUS_CP | EXODUS_JOIN},
-    {"--nemesis", AT(nemesis), YES, EXODUS_CP | EXODUS_JOIN | EXODUS_IMPORT},
-    {"--xdmf", AT(xdmf), YES, EXODUS_EXPORT},
-    {"--vtk", AT(vtk), YES, EXODUS_EXPORT},
-    {"--sets", AT(sets), YES, EXODUS_EXPORT},
-    {"--to", AT(place), TEXT, EXODUS_ARCHIVE},
-    {"--tar", AT(tar), TEXT, EXODUS_ARCHIVE},
+    {"--out", AT(out), CLI_TEXT, EXODUS_JOIN | EXODUS_SPLIT | EXODUS_EXPORT},
+    {"-o", AT(out), CLI_TEXT, EXODUS_JOIN | EXODUS_SPLIT | EXODUS_EXPORT},
+    {"-n", AT(parts), CLI_COUNT, EXODUS_SPLIT},
+    {"--parts", AT(parts), CLI_COUNT, EXODUS_SPLIT},
+    {"--by", AT(by), CLI_TEXT, EXODUS_SPLIT},
+    {"--real", AT(real), CLI_COUNT, EXODUS_CP | EXODUS_JOIN | EXODUS_SPLIT | EXODUS_IMPORT},
+    {"--integers", AT(integers), CLI_COUNT, EXODUS_CP | EXODUS_JOIN | EXODUS_SPLIT | EXODUS_IMPORT},
+    {"--steps-per-file", AT(steps_per_file), CLI_COUNT, EXODUS_CP | EXODUS_JOIN},
+    {"--nemesis", AT(nemesis), CLI_YES, EXODUS_CP | EXODUS_JOIN | EXODUS_IMPORT},
+    {"--xdmf", AT(xdmf), CLI_YES, EXODUS_EXPORT},
+    {"--vtk", AT(vtk), CLI_YES, EXODUS_EXPORT},
+    {"--sets", AT(sets), CLI_YES, EXODUS_EXPORT},
+    {"--to", AT(place), CLI_TEXT, EXODUS_ARCHIVE},
+    {"--tar", AT(tar), CLI_TEXT, EXODUS_ARCHIVE},
 #undef AT
 };
-
-static int number_take(const char *name, const char *text, double *out) {
-    char *end;
-    *out = strtod(text, &end);
-    if (end == text || *end || isnan(*out) || *out < 0)
-        return cli_error("%s: '%s' is no number >= 0", name, text);
-    return 0;
-}
-
-/* A list that goes on where it is given again. */
-static void list_more(cli_list *l, const char *text) {
-    char *all = l->n > 0 ? cli_strdup(l->item[0]) : cli_strdup("");
-    for (int i = 1; i < l->n; i++) {
-        char *longer = cli_format("%s,%s", all, l->item[i]);
-        free(all);
-        all = longer;
-    }
-    char *longer = cli_format("%s%s%s", all, *all ? "," : "", text);
-    cli_list_split(l, longer);
-    free(longer);
-    free(all);
-}
-
-static int flag_take(size_t f, const char *text, exodus_config *c) {
-    char *at = (char *)c + flag_table[f].at;
-    const char *name = flag_table[f].name;
-    const int yes = 1;
-    double number = 0;
-    long count = 0;
-    switch (flag_table[f].kind) {
-    case YES:
-        memcpy(at, &yes, sizeof yes);
-        return 0;
-    case TEXT:
-        memcpy(at, &text, sizeof text);
-        return 0;
-    case LIST:
-        cli_list_split((cli_list *)(void *)at, text);
-        return 0;
-    case MORE:
-        list_more((cli_list *)(void *)at, text);
-        return 0;
-    case NUMBER:
-        if (number_take(name, text, &number)) return 1;
-        memcpy(at, &number, sizeof number);
-        return 0;
-    default:
-        if (!cli_parse_count(text, 1000000000, &count))
-            return cli_error("%s: '%s' is no number", name, text);
-        memcpy(at, &(int){(int)count}, sizeof(int));
-        return 0;
-    }
-}
 
 /* ---- tolerances */
 
@@ -125,13 +70,13 @@ static int tolerance_take(const cli_list *l, int i, const char *name, double out
     char *text = cli_strdup(is + 1), *slash = strchr(text, '/');
     if (slash) *slash++ = '\0';
     out[1] = 0;
-    int wrong = number_take("--tolerance", text, &out[0]) ||
-                (slash && number_take("--tolerance", slash, &out[1]));
+    int wrong = cli_number_take("--tolerance", text, &out[0]) ||
+                (slash && cli_number_take("--tolerance", slash, &out[1]));
     if (!wrong && more && slash)
         wrong = cli_error("--tolerance: what is '%s' behind '%s'?", more, item);
     if (!wrong && more) {
         out[1] = out[0];
-        wrong = number_take("--tolerance", more, &out[0]);
+        wrong = cli_number_take("--tolerance", more, &out[0]);
     }
     free(text);
     return wrong;
@@ -188,12 +133,13 @@ static int argument_take(int argc, char **argv, int *i, exodus_config *c) {
         return 0;
     }
     for (size_t f = 0; f < sizeof flag_table / sizeof *flag_table; f++) {
-        const int takes = flag_table[f].kind != YES;
+        const int takes = flag_table[f].kind != CLI_YES;
         if (strcmp(word, flag_table[f].name) != 0) continue;
         if (!(flag_table[f].commands & c->command))
             return cli_error("%s is not for tutti %s", word, c->name);
         if (takes && *i + 1 == argc) return cli_error("%s needs a value", word);
-        return flag_take(f, takes ? argv[++*i] : NULL, c);
+        return cli_flag_take(flag_table[f].kind, flag_table[f].name, takes ? argv[++*i] : NULL,
+                             (char *)c + flag_table[f].at);
     }
     return cli_error("there is no argument '%s'", word);
 }

@@ -98,7 +98,8 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     for (tutti_count j = 0; j < at && !failed; j++) {
         out->item[j].id = id[j];
         out->item[j].side = side[j];
-        out->item[j].at = member[j]; /* for now */
+        out->item[j].at =
+            member[j]; /* its position: until factors are read, which begin there then */
     }
     free(a);
     free(member);
