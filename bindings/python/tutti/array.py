@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 import operator
 import sys
-import warnings
 from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from . import _c, mpi
 from ._api import ENUMS, NUMBERS
 from ._buffers import DTYPES, MAX_DIMS, TYPES, address, counts, memory_section, numbers, type_of
+from ._closing import Closing
 from ._errors import CODES, Error, refused
 from .access import Access, order_of, section
 from .file import File, Request, mode_of
@@ -275,7 +275,7 @@ class Collective:
             raise
 
 
-class Array:
+class Array(Closing):
     """An array in a file, open on all ranks of a communicator.
 
         with tutti.Array.create(comm, "a.tta", (1000, 600), "f8") as a:
@@ -366,29 +366,13 @@ class Array:
         info = _info(spec, None)
         return info._replace(distribution=Distribution._take(handle, info.shape) if handle else None)
 
-    def _live(self) -> Any:
-        if not self._h:
-            raise refused("STATE", "the array has been closed", file=str(self.path))
-        return self._h
+    _what = "the array"
 
-    def close(self) -> None:
-        """Collective.  Tile walks must have ended."""
-        if self._h:
-            try:
-                _c.tutti_array_close(_byref(self._h))
-            finally:
-                if not self._h:
-                    self._abandoned.clear()
+    def _where(self) -> str:
+        return str(self.path)
 
-    def __enter__(self) -> "Array":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_h", None) and warnings is not None:
-            warnings.warn(f"the array '{self.path}' was not closed", ResourceWarning, source=self)
+    def _close(self, handle: Any) -> None:
+        _c.tutti_array_close(handle)
 
     @property
     def shape(self) -> Tuple[int, ...]:

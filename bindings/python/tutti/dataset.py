@@ -19,7 +19,6 @@ import contextlib
 import ctypes
 import errno
 import operator
-import warnings
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -27,6 +26,7 @@ import numpy as np
 from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import DTYPES, MAX_DIMS, TYPES, address, counts, flat, numbers, pointer, type_of
+from ._closing import Closing
 from ._errors import CODES, Error, refused
 from .array import slice_of
 from .file import Request
@@ -221,7 +221,7 @@ def info_of_c(ask: Any) -> Any:
     return raw[0].item() if len(raw) == 1 else raw
 
 
-class Dataset:
+class Dataset(Closing):
     """A dataset, open on all ranks of a communicator.
 
     mode              "r", "r+" (read and write), "rw" (made if it is not there), "w+" (emptied), "x+" (must be new), or flags
@@ -255,29 +255,13 @@ class Dataset:
 
         _c.together(_c.tutti_dataset_open, prepare, (handle, None, 0, None, _byref(self._h)))
 
-    def _live(self) -> Any:
-        if not self._h:
-            raise refused("STATE", "the dataset has been closed", file=str(self.path))
-        return self._h
+    _what = "the dataset"
 
-    def close(self) -> None:
-        """Collective.  A segment that was not committed is discarded."""
-        if self._h:
-            try:
-                _c.tutti_dataset_close(_byref(self._h))
-            finally:
-                if not self._h:
-                    self._abandoned.clear()
+    def _where(self) -> str:
+        return str(self.path)
 
-    def __enter__(self) -> "Dataset":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_h", None) and warnings is not None:
-            warnings.warn(f"the dataset '{self.path}' was not closed", ResourceWarning, source=self)
+    def _close(self, handle: Any) -> None:
+        _c.tutti_dataset_close(handle)
 
     def refresh(self) -> bool:
         """Look again; True: there are other segments now."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import operator
-import warnings
 from collections.abc import MutableMapping
 from types import SimpleNamespace
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
@@ -29,6 +28,7 @@ import numpy as np
 from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import DTYPES, TYPES, address, flat, numbers, type_of, view_of
+from ._closing import Closing
 from ._errors import CODES, Error, refused
 from ._exodus_mesh import KINDS, ExodusMesh, from_c, kind_of, texts, to_c
 from .dataset import Decomposition, info_of_c, info_to_c, spec_of
@@ -185,7 +185,7 @@ def exodus_options(*, level: str = "durable", real_bytes: int = 8, integer_bytes
     return out
 
 
-class Exodus:
+class Exodus(Closing):
     """An Exodus file, open on all ranks of a communicator: Exodus.create(comm, path), Exodus.open(comm, path, "r").
 
     Options of both, by name:
@@ -231,29 +231,13 @@ class Exodus:
         """A file of ours or of others (CDF-1, CDF-2, CDF-5): "r", or "r+" to append steps."""
         return cls._new(comm, path, _c.tutti_exodus_open, (mode,), options)
 
-    def _live(self) -> Any:
-        if not self._h:
-            raise refused("STATE", "the Exodus file has been closed", file=str(self._name))
-        return self._h
+    _what = "the Exodus file"
 
-    def close(self) -> None:
-        """A step that was not committed is discarded."""
-        if self._h:
-            try:
-                _c.tutti_exodus_close(_byref(self._h))
-            finally:
-                if not self._h:
-                    self._abandoned.clear()
+    def _where(self) -> str:
+        return str(self._name)
 
-    def __enter__(self) -> "Exodus":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_h", None) and warnings is not None:
-            warnings.warn(f"the Exodus file '{self._name}' was not closed", ResourceWarning, source=self)
+    def _close(self, handle: Any) -> None:
+        _c.tutti_exodus_close(handle)
 
     def refresh(self) -> bool:
         """Look again; True: there are other steps now."""
