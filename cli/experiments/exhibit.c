@@ -97,6 +97,11 @@ void experiment_finding(experiment *x, finding_grade grade, const char *fmt, ...
 
 /* ---- values of points */
 
+int point_is(const bench_cell *point, const char *figure, const char *dir, int is_read) {
+    return (!figure || strcmp(point->figure, figure) == 0) &&
+           (!dir || strcmp(point->dir, dir) == 0) && point->is_write == !is_read;
+}
+
 int point_counts(const bench_entry *e) {
     return e->rounds > 0 && !*e->failure;
 }

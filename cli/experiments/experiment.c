@@ -62,6 +62,17 @@ int experiment_most_ranks(const experiment *x) {
     return x->world[x->worlds - 1].ranks;
 }
 
+int experiment_ops(const experiment *x, int out[2]) {
+    int n = 0;
+    if (x->results.config->write) out[n++] = 0;
+    if (x->results.config->read) out[n++] = 1;
+    return n;
+}
+
+const char *experiment_op_name(int is_read) {
+    return is_read ? " reads" : "";
+}
+
 /* ---- points */
 
 static int rounds_of(const experiment *x) {

@@ -136,6 +136,11 @@ bench_entry *experiment_way(const experiment *x, bench_cell *point, const char *
 bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_kind kind,
                                   const char *name);
 int experiment_most_ranks(const experiment *x);
+/* The operations of --op, writes first: out[i] is 1 for reads.  A kind takes "op" in its scope and says in its defaults
+ * what is measured without a word (c->write, c->read).  @return how many */
+int experiment_ops(const experiment *x, int out[2]);
+/* What a name has behind it where reads are meant: " reads", or "". */
+const char *experiment_op_name(int is_read);
 /* Settings that make two-phase ways of a point alike but for what is compared: aggregators, windows,
  * and room for them; what the user has said stands. */
 void experiment_stage(const experiment *x, const bench_cell *point, int direct, char *out,
@@ -149,6 +154,8 @@ exhibit *experiment_exhibit(experiment *x, exhibit_kind kind, const char *id, co
 void exhibit_note(exhibit *e, const char *fmt, ...) TUTTI_PRINTF(2, 3);
 void experiment_finding(experiment *x, finding_grade grade, const char *fmt, ...)
     TUTTI_PRINTF(3, 4);
+/* Is it of this figure (NULL: any), directory (NULL: any) and operation? */
+int point_is(const bench_cell *point, const char *figure, const char *dir, int is_read);
 /* Has it been measured, and never failed? */
 int point_counts(const bench_entry *e);
 /* The entry of this name if it counts, or NULL. */
