@@ -58,7 +58,7 @@ enum { FIXED = sizeof fixed_table / sizeof *fixed_table };
 static void sections_defaults(bench_config *c, int quick) {
     c->array = (tutti_off)(quick ? 2 : 128) << 20;
     c->rounds = quick ? 3 : 7;
-    c->write = c->read = 1;
+    c->write = c->read = 1; /* with --cold, odd rounds judge */
     c->all_parts = "common,overlapping,distinct,distributions";
     cli_list_split(&c->parts, c->all_parts);
 }
@@ -446,12 +446,23 @@ static void judge_times(experiment *x, const char *dir) {
 
 /* ---- claims */
 
+/* Of the rounds that are `odd`, or not. */
+static double half_median(const bench_entry *e, int odd) {
+    double *half = cli_malloc((size_t)(e->rounds + 1) * sizeof *half);
+    int n = 0;
+    for (int i = odd; i < e->rounds; i += 2) half[n++] = e->seconds[i];
+    const double median = cli_quantile(half, n, 0.5);
+    free(half);
+    return median;
+}
+
+/* By the even rounds: the others judge, otherwise the luckiest would be the best. */
 static const bench_entry *best_of(const bench_cell *point, const bench_entry *but) {
     const bench_entry *best = NULL;
     for (int k = 0; k < point->entries; k++) {
         const bench_entry *e = &point->entry[k];
         if (e == but || !point_counts(e) || e->sits_out) continue;
-        if (!best || e->time.median < best->time.median) best = e;
+        if (!best || half_median(e, 0) < half_median(best, 0)) best = e;
     }
     return best;
 }
@@ -460,14 +471,18 @@ static const bench_entry *best_of(const bench_cell *point, const bench_entry *bu
 static void claim_default(experiment *x, const bench_cell *point, const char *where) {
     const bench_entry *ours = point_entry(point, DEFAULT), *best = best_of(point, ours);
     if (!ours || !best) return;
-    const int n = ours->rounds < best->rounds ? ours->rounds : best->rounds;
-    double *ratio = cli_malloc((size_t)(n + 1) * sizeof *ratio);
-    for (int i = 0; i < n; i++) ratio[i] = ours->seconds[i] / fmax(best->seconds[i], 1e-9);
+    const int rounds = ours->rounds < best->rounds ? ours->rounds : best->rounds;
+    double *ratio = cli_malloc((size_t)(rounds + 1) * sizeof *ratio);
+    int n = 0;
+    for (int i = 1; i < rounds; i += 2)
+        ratio[n++] = ours->seconds[i] / fmax(best->seconds[i], 1e-9);
     experiment_claim(x,
                      &(claim_spec){"time of the default over that of the best way", where, "times",
                                    "goal missed: more than 10 % above the best",
                                    "goal met: within 10 % of the best", COLD_GOAL},
                      ratio, n);
+    experiment_finding(x, FINDING_PLAIN, "%s: the best way by the even rounds is %s.", where,
+                       best->name);
     free(ratio);
 }
 
