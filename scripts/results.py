@@ -76,6 +76,11 @@ def figure_text(c):
     return f"{c['value']:.{digits}f} ({c['low']:.{digits}f} to {c['high']:.{digits}f})"
 
 
+def command_of(result):
+    """As it was given, but for where reports went."""
+    return re.sub(r" --(json|csv|html) \S+", "", result["measured"]["command"])
+
+
 def tidy(text):
     """Paths of this tree from its top; a mounted file system has another name in each run."""
     text = re.sub(r"[^ ,()`|]*/tutti-hosts\.\w+/mount", "MOUNT", text)
@@ -89,7 +94,9 @@ def unit_of(row):
 
 
 def claims_table(rows, n, named):
-    head = (["experiment"] if named else []) + ["where", "what", "compared with"] + [f"run {i + 1}" for i in range(n)] + ["verdict"]
+    """`named`: with the experiment, for the summary."""
+    head = ["experiment"] if named else []
+    head += ["where", "what", "compared with"] + [f"run {i + 1}" for i in range(n)] + ["verdict"]
     table = [head, ["---"] * len(head)]
     for r in rows:
         table.append(([f"[{r['stem']}](#{r['stem']})"] if named else []) + [r["where"], r["what"], unit_of(r)] +
@@ -101,15 +108,15 @@ def claims_table(rows, n, named):
 
 PAPERS = [  # stems of files, in their order; what of them is shown: patterns of exhibits' names
     ("Paper 1: Dickens and Thakur, collective I/O in steps, and behind computation", "steps overlap",
-     r"processes|files|shares|stagger|independent|collective"),
+     r"processes|files|shares|stagger|collective|independent"),
     ("Paper 2: Feki and Gabriel, overlap of exchange and file access", "pipelines primitives",
      r"wins( reads)?$|times, least|improvement( reads)?$"),
-    ("Paper 3: Thakur and Choudhary, sections of arrays", "sections", r"table 1|common (reads|writes)|distributions reads$"),
-    ("Paper 4: Filgueira and others, Interval Data Grouping", "mesh", r"table|figure|intervals|rules with|inspectors"),
+    ("Paper 3: Thakur and Choudhary, sections of arrays", "sections", r"table 1|common reads$|distributions reads$"),
+    ("Paper 4: Filgueira and others, Interval Data Grouping", "mesh", r"intervals, curve|read$|by own$|rules with|inspectors"),
     ("Paper 5: Sturtevant and others, PDS/PIO", "dataset exodus", r"buffers|meshes|table 3|ways"),
     ("No paper: what leaving the choice to the library costs", "auto", r"^$"),
 ]
-MOST_ROWS, MOST_COLUMNS = 14, 9  # of a table on this page; longer ones are in the reports
+MOST_ROWS, MOST_COLUMNS = 16, 9  # of a table on this page; longer ones are in the reports
 INTRO = """# What this machine measures
 
 Written by `make bench-papers` (`scripts/results.py`); run it twice, an hour apart, to get your own.  What each experiment
@@ -118,8 +125,8 @@ does, and what differs from the papers: [experiments.md](experiments.md).  Every
 
 A *verdict* is what all runs agree on.  Its figure is the median over rounds in which all ways alternate, with 95 % bounds (bootstrap
 over rounds), and the number that it is compared with lies outside of the bounds, on the same side, in every run.  Otherwise:
-*no difference shown*.  Times are from open to close, every byte was verified.  Tables show medians of all runs, `a / b`; bounds, single
-times and figures are in the reports (JSON, CSV, HTML) of each run.
+*no difference shown*.  Times are from open to close, every byte was verified.  Tables show medians of all runs, `a / b`, in the first
+directory; bounds, single times, figures and the other directories are in the reports of each run (JSON, CSV, HTML, text).
 
 """
 WHY = """## Where this machine differs from the papers' clusters, and why
@@ -160,22 +167,24 @@ def exhibit_table(x, others):
 
 
 def exhibits_text(runs, stem, wanted):
+    """Tables of the first directory; those of others, and long ones, are in the reports."""
     first = next(r for r in runs if r)
     text, left = "", []
+    shown = next((x["directory"] for x in first["exhibits"] if x["directory"]), "")
     for x in first["exhibits"]:
-        if not x["rows"] or not re.search(wanted, x["id"]):
+        if not x["rows"] or not re.search(wanted, x["id"]) or x["directory"] not in ("", shown):
             continue
         others = [next((o for o in r["exhibits"] if (o["id"], o["directory"]) == (x["id"], x["directory"])), None) if r else None
                   for r in runs if r is not first]
         table = exhibit_table(x, others)
-        where = f", {x['directory']}" if x["directory"] else ""
         if table is None:
-            left.append(x["title"] + where)
+            left.append(x["title"])
             continue
+        where = f", {x['directory']}" if x["directory"] else ""
         unit = f", {x['unit']}" if x["unit"] else ""
-        text += f"**{x['title']}**{where}{unit}.  {x['note']}\n\n{table}"
+        text += f"**{x['title']}**{where}{unit}:\n\n{table}"
     if left:
-        text += f"Longer tables are in `paper-{stem}.html`: {'; '.join(left)}.\n\n"
+        text += f"Longer tables, in `paper-{stem}.html`: {'; '.join(left)}.\n\n"
     return tidy(text)
 
 
@@ -198,11 +207,15 @@ def experiment_text(runs, stem, wanted, rows):
     least = min((max(len(e["seconds"]) for e in p["entries"]) for r in runs if r for p in r["points"]), default=first["rounds"])
     text = f"### {stem}\n\n{first['title']}.  {first['source']}  {first['mpi']}, {first['ranks']} ranks, {least} rounds or more"
     mounts = "; ".join(f"{d}: {m}" for d, m in first["measured"]["mounts"].items())
-    text += f"{'; ' + mounts if mounts else ''}.\n\n    {first['measured']['command']}\n\n"
+    text += f"{'; ' + mounts if mounts else ''}.\n\n    {command_of(first)}\n\n"
     told = remarks(runs)
     text += told + ("\n" if told else "")
-    if rows:
-        text += claims_table(rows, len(runs), False)
+    others = [r for r in rows if not r["holds"]]
+    held = len(rows) - len(others)
+    if held:
+        text += f"{held} verdict{'s' if held > 1 else ''} [above](#verdicts)" + ("; the others:\n\n" if others else ".\n\n")
+    if others:
+        text += claims_table(others, len(runs), False)
     return tidy(text) + exhibits_text(runs, stem, wanted)
 
 

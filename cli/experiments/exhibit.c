@@ -138,7 +138,10 @@ exhibit_value point_hidden(const bench_entry *base, const bench_entry *e, double
     double *part = cli_malloc((size_t)(n + 1) * sizeof *part);
     for (int i = 0; i < n; i++)
         part[i] = 100 * (base->seconds[i] - e->seconds[i]) / fmax(seconds, 1e-9);
-    const exhibit_value v = claim_value(part, n, 1);
+    exhibit_value v = claim_value(part, n, 1);
     free(part);
+    v.lo = fmin(v.lo, 100); /* beyond it there is nothing to hide: noise */
+    v.mid = fmin(v.mid, 100);
+    v.hi = fmin(v.hi, 100);
     return v;
 }

@@ -25,7 +25,7 @@ static void pipelines_defaults(bench_config *c, int quick) {
 /* The paper exchanges by messages, cycle by cycle; the user may say otherwise. */
 static void add_ways(const experiment *x, bench_cell *point) {
     const tutti_options *user = &x->results.config->options;
-    char stage[200], exchange[64] = "", store[32] = "", settings[320];
+    char stage[200], exchange[64] = "", store[32] = "", settings[400];
     if (user->store == TUTTI_STORE_AUTO) /* one for all: overlap is compared, not stores */
         snprintf(store, sizeof store, "store=%s", experiment_background_store(x, user->direct_io));
     if (user->exchange == TUTTI_EXCHANGE_AUTO)

@@ -22,7 +22,7 @@ static void add_ways(const experiment *x, bench_cell *point) {
     char stage[200];
     contest_stage(x, point, 1, stage, sizeof stage);
     for (int i = 0; i < PRIMITIVES; i++) {
-        char settings[320];
+        char settings[400];
         snprintf(settings, sizeof settings,
                  "method=two-phase pipeline=write-comm-2 exchange=%s step=%d %s",
                  primitive_table[i],

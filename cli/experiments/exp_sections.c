@@ -46,6 +46,7 @@ static const struct {
     {"all holes", "method=two-phase sieve_gap=1g"},
     {"one aggregator", "method=two-phase cb_nodes=1"},
     {"large windows", "method=two-phase window_size=2m"},
+    {"domains in turn", "method=two-phase domains=cyclic domain_block=512k"},
 };
 enum { FIXED = sizeof fixed_table / sizeof *fixed_table };
 
