@@ -176,8 +176,8 @@ void tutti__cycle_shuffle_wait(tutti__run *r, int k) {
 /* ---- the file */
 
 /* Has this rank a window in the cycle?  Then wait until it may access the file. */
-static int store_due(tutti__run *r, int k) {
-    if (r->cycles->sub[k].io.total == 0) return 0;
+static int store_due(tutti__run *r, const tutti__window_io *io) {
+    if (io->total == 0) return 0;
     while (r->err == TUTTI_OK && tutti__run_too_early(r)) {
         tutti__exchange_progress(&r->cycles->exchange);
         tutti__yield();
@@ -219,7 +219,7 @@ void tutti__cycle_store(tutti__run *r, int k, tutti_off slice) {
     slices s = {io, 0, 0};
     tutti_off done = 0;
     tutti_err err = TUTTI_OK;
-    if (!store_due(r, k) || !tutti__window_io_prepare(r, io)) return;
+    if (!store_due(r, io) || !tutti__window_io_prepare(r, io)) return;
     while (s.run < io->n && err == TUTTI_OK) {
         tutti_off n = 0;
         const double start = tutti__now();
@@ -231,8 +231,12 @@ void tutti__cycle_store(tutti__run *r, int k, tutti_off slice) {
     tutti__window_io_outcome(r, io, err, done, tutti__now());
 }
 
+void tutti__cycle_io_begin(tutti__run *r, tutti__window_io *io) {
+    if (store_due(r, io)) tutti__window_io_begin(r, io);
+}
+
 void tutti__cycle_store_init(tutti__run *r, int k) {
-    if (store_due(r, k)) tutti__window_io_begin(r, &r->cycles->sub[k].io);
+    tutti__cycle_io_begin(r, &r->cycles->sub[k].io);
 }
 
 int tutti__cycle_store_test(tutti__run *r, int k) {
@@ -240,12 +244,16 @@ int tutti__cycle_store_test(tutti__run *r, int k) {
 }
 
 /* Whatever passes here is time that the file takes. */
-void tutti__cycle_store_wait(tutti__run *r, int k) {
+void tutti__cycle_io_wait(tutti__run *r, tutti__window_io *io) {
     const double start = tutti__now(), before = r->op->stats->seconds_file;
-    if (!r->cycles->sub[k].io.request) return;
-    while (!tutti__cycle_store_test(r, k)) {
+    if (!io->request) return;
+    while (!tutti__window_io_end(r, io, 0)) {
         tutti__exchange_progress(&r->cycles->exchange);
         tutti__yield();
     }
     r->op->stats->seconds_file = before + tutti__now() - start;
+}
+
+void tutti__cycle_store_wait(tutti__run *r, int k) {
+    tutti__cycle_io_wait(r, &r->cycles->sub[k].io);
 }

@@ -216,6 +216,43 @@ static void flow(tutti__run *r) {
 
 typedef void listing(tutti__run *r);
 
+static void literal_start(tutti_plan *p, tutti__op *op) {
+    tutti__run *r = p->run;
+    tutti__cycles *c = r->cycles;
+    tutti__run_start(r, op);
+    c->exchange.access = r->access;
+    c->exchange.user = op->parts ? c->packed : op->buf;
+    c->exchange.stats = op->stats;
+    if (p->means.resident)
+        r->stage = (tutti__stage){p->segment.base, 1, p->two->window_slots, p->two->domains.window};
+    if (op->parts && op->is_write) tutti__cycle_parts_pack(r);
+    tutti__exchange_start(&c->exchange, c->shuffle);
+}
+
+static tutti_err literal_end(tutti_plan *p, const tutti__op *op) {
+    tutti__run *r = p->run;
+    if (op->parts && !op->is_write && r->err == TUTTI_OK) tutti__cycle_parts_unpack(r);
+    return tutti__run_end(r);
+}
+
+/* Time that is not file access is exchange. */
+static void literal_depart(tutti_plan *p, tutti__op *op) {
+    const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
+    literal_start(p, op);
+    tutti__cycles_depart(p->run);
+    op->stats->seconds_exchange +=
+        tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
+}
+
+static tutti_err literal_arrive(tutti_plan *p, tutti__op *op) {
+    const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
+    tutti__cycles_arrive(p->run);
+    const tutti_err err = literal_end(p, op);
+    op->stats->seconds_exchange +=
+        tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
+    return err;
+}
+
 static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
     static listing *const listings[][2] = {{read_none, write_none},
                                            {read_comm, write_comm},
@@ -226,21 +263,20 @@ static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
     tutti__cycles *c = r->cycles;
     const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
     const int pipeline = r->two->pipeline;
-    tutti__run_start(r, op);
-    c->exchange.access = r->access;
-    c->exchange.user = op->parts ? c->packed : op->buf;
-    c->exchange.stats = op->stats;
-    if (op->parts && op->is_write) tutti__cycle_parts_pack(r);
-    tutti__exchange_start(&c->exchange, c->shuffle);
+    if (p->means.resident) { /* it was made for two halves */
+        literal_depart(p, op);
+        return literal_arrive(p, op);
+    }
+    literal_start(p, op);
     tutti__cycle_first(r);
     if (pipeline == TUTTI_PIPELINE_WRITE_COMM_2 && !c->collective)
         flow(r);
     else
         listings[pipeline - TUTTI_PIPELINE_NONE][op->is_write](r);
-    if (op->parts && !op->is_write && r->err == TUTTI_OK) tutti__cycle_parts_unpack(r);
+    const tutti_err err = literal_end(p, op);
     op->stats->seconds_exchange +=
         tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
-    return tutti__run_end(r);
+    return err;
 }
 
 const tutti__engine tutti__engine_literal = {.memory = tutti__cycles_memory,
@@ -251,4 +287,6 @@ const tutti__engine tutti__engine_literal = {.memory = tutti__cycles_memory,
                                              .ready = tutti__cycles_ready,
                                              .prepare = tutti__cycles_prepare,
                                              .run = literal_run,
+                                             .depart = literal_depart,
+                                             .arrive = literal_arrive,
                                              .abort = tutti__cycles_abort};

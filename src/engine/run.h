@@ -20,6 +20,7 @@
 typedef enum {
     TUTTI__IDLE,    /* may be opened for another window */
     TUTTI__FILL,    /* write: bytes arrive by the slot and by messages */
+    TUTTI__FULL,    /* aggregator, write in the background: waits until the others are full */
     TUTTI__STORE,   /* aggregator, write: on the way into the file */
     TUTTI__FETCH,   /* aggregator, read: on the way from the file */
     TUTTI__RECEIVE, /* relay, read: on the way from the aggregator */
@@ -75,6 +76,7 @@ struct tutti__run {
     char *aux;   /* those, or these */
     int auxes;   /* buffers of a window each in `aux` for window_slots; fewer are shared */
     int holding; /* resident read: bytes are kept in staging until the second part */
+    int halves;  /* resident: it goes in two parts, and file access by itself */
     double started;
     tutti_err err; /* the first trouble of this rank; from then on it accesses no file */
     tutti_error_info info;

@@ -198,8 +198,8 @@ static int reached(const tutti__run *r, milestone m) {
         if (r->relay_next[i] >= 0) return 0;
     for (int i = 0; m > OPENED && i < r->window_slots + r->relay_slots; i++) {
         const tutti__phase phase = r->window[i].phase;
-        if (m == ENDED ? phase != TUTTI__IDLE : phase == TUTTI__FILL || phase == TUTTI__SEND)
-            return 0;
+        const int waits = phase == TUTTI__FILL || phase == TUTTI__FULL || phase == TUTTI__SEND;
+        if (m == ENDED ? phase != TUTTI__IDLE : waits) return 0;
     }
     return 1;
 }
@@ -213,6 +213,7 @@ static void staged_move(tutti_plan *p, tutti__op *op, int parts) {
     const milestone m = parts & SECOND ? ENDED : op->is_write ? EXCHANGED : OPENED;
     if (parts & FIRST) staged_start(p, op);
     r->holding = parts == FIRST && !op->is_write;
+    r->halves = parts != (FIRST | SECOND);
     if (parts & (op->is_write ? FIRST : SECOND)) walk(r);
     while (!reached(r, m))
         if (!progress(r)) tutti__yield();

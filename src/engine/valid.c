@@ -24,9 +24,12 @@ int tutti__window_is_valid(const tutti__run *r, const tutti__window *w) {
     if (copies && !tutti__slot_is_open(w->slot, tutti__slot_key(w->incoming->aggregator, w->cycle)))
         return 0;
     if (w->phase != TUTTI__FILL &&
-        is_write != (w->phase == TUTTI__STORE || w->phase == TUTTI__SEND))
+        is_write !=
+            (w->phase == TUTTI__FULL || w->phase == TUTTI__STORE || w->phase == TUTTI__SEND))
         return 0;
-    if (relays ? accesses : w->phase == TUTTI__SEND || w->phase == TUTTI__RECEIVE) return 0;
+    if (relays ? accesses || w->phase == TUTTI__FULL
+               : w->phase == TUTTI__SEND || w->phase == TUTTI__RECEIVE)
+        return 0;
     if (w->lo < 0 || w->hi <= w->lo || w->hi - w->lo > r->two->domains.window) return 0;
     return w->local >= 0 && w->local <= w->total && w->aux_used <= w->hi - w->lo &&
            w->traffics <= (relays ? 1 : w->incoming->sender_groups);
