@@ -3,17 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 
-#include "base/fiber.h"
-#include "comm/wait.h"
-
-/* File access that blocks lets the exchange move on after so many bytes: some times a window, but
- * not for less than a call is worth. */
-static tutti_off slice_of(const tutti__run *r) {
-    const tutti_off window = r->two->domains.window;
-    if (r->file->opt.direct_io) return tutti__max(1 << 20, window / 4);
-    return tutti__max(64 << 10, window / 8);
-}
-
 static int slot(const tutti__run *r, tutti_count k) {
     return (int)(k % r->cycles->slots);
 }
@@ -45,7 +34,7 @@ static int shuffle_begin(tutti__run *r, tutti_count k) {
 static void write_none(tutti__run *r) {
     for (tutti_count k = 0; shuffle_begin(r, k); k++) {
         shuffle_wait(r, k);
-        tutti__cycle_store(r, slot(r, k), 0);
+        tutti__cycle_store(r, slot(r, k));
     }
 }
 
@@ -56,7 +45,7 @@ static void write_comm(tutti__run *r) {
         begun += shuffle_begin(r, begun);
         if (k == begun) return;
         shuffle_wait(r, k);
-        tutti__cycle_store(r, slot(r, k), slice_of(r));
+        tutti__cycle_store(r, slot(r, k));
     }
 }
 
@@ -103,15 +92,15 @@ static int read_begin(tutti__run *r, tutti_count k) {
     return 1;
 }
 
-static int read_all(tutti__run *r, tutti_count k, tutti_off slice) {
+static int read_all(tutti__run *r, tutti_count k) {
     if (!tutti__cycle_more(r)) return 0;
     tutti__cycle_open(r, slot(r, k));
-    tutti__cycle_store(r, slot(r, k), slice);
+    tutti__cycle_store(r, slot(r, k));
     return 1;
 }
 
 static void read_none(tutti__run *r) {
-    for (tutti_count k = 0; read_all(r, k, 0); k++) {
+    for (tutti_count k = 0; read_all(r, k); k++) {
         tutti__cycle_shuffle_init(r, slot(r, k));
         shuffle_wait(r, k);
     }
@@ -119,7 +108,7 @@ static void read_none(tutti__run *r) {
 
 static void read_comm(tutti__run *r) {
     tutti_count k = 0;
-    for (; read_all(r, k, slice_of(r)); k++) {
+    for (; read_all(r, k); k++) {
         tutti__cycle_shuffle_init(r, slot(r, k));
         shuffle_wait(r, k - r->cycles->slots + 1);
     }
@@ -204,11 +193,12 @@ static void flow(tutti__run *r) {
     tutti__cycles *c = r->cycles;
     for (int k = 0; k < c->slots; k++) c->sub[k].phase = TUTTI__IDLE;
     for (int busy = 1; busy;) {
+        const tutti__turn turn = tutti__turn_begin(r);
         int moved = 0;
         for (int k = 0; k < c->slots; k++) moved |= flow_step(r, k);
         busy = tutti__cycle_more(r);
         for (int k = 0; k < c->slots; k++) busy |= c->sub[k].phase != TUTTI__IDLE;
-        if (!moved && busy) tutti__yield();
+        if (!moved && busy) tutti__cycle_idle(r, &turn);
     }
 }
 
@@ -224,8 +214,9 @@ static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
                                            {read_write_comm_2, write_write_comm_2}};
     tutti__run *r = p->run;
     tutti__cycles *c = r->cycles;
-    const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
     const int pipeline = r->two->pipeline;
+    r->op = op;
+    const tutti__turn all = tutti__turn_begin(r);
     tutti__run_start(r, op);
     c->exchange.access = r->access;
     c->exchange.user = op->parts ? c->packed : op->buf;
@@ -238,8 +229,7 @@ static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
     else
         listings[pipeline - TUTTI_PIPELINE_NONE][op->is_write](r);
     if (op->parts && !op->is_write && r->err == TUTTI_OK) tutti__cycle_parts_unpack(r);
-    op->stats->seconds_exchange +=
-        tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
+    tutti__turn_rest_is_exchange(r, &all);
     return tutti__run_end(r);
 }
 

@@ -20,8 +20,8 @@
  *
  * What does not exist (k < 0, k >= N) is left out; what is still open at the end is waited for.
  * With messages write-comm-2 follows completion instead of this order: each sub-buffer goes on to
- * its next step as soon as the last one has ended.  File access that blocks (comm) is cut into
- * slices, between which the exchange moves on.
+ * its next step as soon as the last one has ended.  File access that blocks is one call for a
+ * window; with comm a thread makes it, while this one moves the exchange on.
  *
  * Which cycles: with messages a rank goes through those in which it has something to do.  fence and
  * lock are collective: all ranks go through all cycles; or, where most of them would be empty,
@@ -87,9 +87,13 @@ void tutti__cycle_open(tutti__run *r, int k);
 void tutti__cycle_shuffle_init(tutti__run *r, int k);
 int tutti__cycle_shuffle_test(tutti__run *r, int k);
 void tutti__cycle_shuffle_wait(tutti__run *r, int k);
-void tutti__cycle_store(tutti__run *r, int k, tutti_off slice); /* blocks; slice 0: all at once */
+/* Blocks; the exchange moves on meanwhile. */
+void tutti__cycle_store(tutti__run *r, int k);
 void tutti__cycle_store_init(tutti__run *r, int k);
 int tutti__cycle_store_test(tutti__run *r, int k);
 void tutti__cycle_store_wait(tutti__run *r, int k);
+/* Nothing has moved since the turn began: let others.  Time while a file access of this rank is
+ * under way is the file's. */
+void tutti__cycle_idle(tutti__run *r, const tutti__turn *turn);
 
 #endif
