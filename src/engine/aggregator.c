@@ -28,7 +28,7 @@ static const gate gates[] = {
     /*                               blocks  work  fill  store  fetch  serve */
     [TUTTI_PIPELINE_NONE]         = {1,      1,    0,    0,     0,     0},
     [TUTTI_PIPELINE_COMM]         = {1,      0,    0,    0,     1,     0},
-    [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     1,     1},
+    [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1},
     [TUTTI_PIPELINE_WRITE_COMM]   = {0,      0,    1,    1,     1,     1},
     [TUTTI_PIPELINE_WRITE_COMM_2] = {0,      0,    0,    0,     0,     0},
 };

@@ -139,16 +139,14 @@ static void read_write_comm(tutti__run *r) {
 }
 
 static void read_write_comm_2(tutti__run *r) {
-    int more = read_begin(r, 0);
-    tutti_count k = 0;
-    for (; more; k++) {
+    tutti_count begun = 0;
+    while (begun < r->cycles->slots && read_begin(r, begun)) begun++;
+    for (tutti_count k = 0; k < begun; k++) {
         store_wait(r, k);
         tutti__cycle_shuffle_init(r, slot(r, k));
-        if (!tutti__cycle_more(r)) break;
-        shuffle_wait(r, k + 1 - r->cycles->slots);
-        more = read_begin(r, k + 1);
+        shuffle_wait(r, k);
+        begun += read_begin(r, begun);
     }
-    all_wait(r, k + 1);
 }
 
 /* ---- write-comm-2 where the order may follow completion: each sub-buffer by itself

@@ -15,13 +15,14 @@
  *   comm         for k: read(k); scatter_init(k); scatter_wait(k-B+1)
  *   write        read_init(0 ... B-2); for k: read_init(k+B-1); read_wait(k); scatter(k)
  *   write-comm   read(0); for k: scatter_init(k); read_init(k+1); read_wait(k+1); scatter_wait(k)
- *   write-comm-2 read_init(0); for k: read_wait(k); scatter_init(k); scatter_wait(k+1-B);
- *                read_init(k+1)
+ *   write-comm-2 read_init(0 ... B-1); for k: read_wait(k); scatter_init(k); scatter_wait(k);
+ *                read_init(k+B)
  *
  * What does not exist (k < 0, k >= N) is left out; what is still open at the end is waited for.
  * With messages write-comm-2 follows completion instead of this order: each sub-buffer goes on to
- * its next step as soon as the last one has ended.  File access that blocks is one call for a
- * window; with comm a thread makes it, while this one moves the exchange on.
+ * its next step as soon as the last one has ended.  In this order, which fence and lock need, it
+ * differs from `write` by name only.  File access that blocks is one call for a window; with comm a
+ * thread makes it, while this one moves the exchange on.
  *
  * Which cycles: with messages a rank goes through those in which it has something to do.  fence and
  * lock are collective: all ranks go through all cycles; or, where most of them would be empty,
