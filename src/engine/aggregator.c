@@ -30,7 +30,7 @@ static const gate gates[] = {
     /*                               blocks  work  fill  store  fetch  serve  in turn */
     [TUTTI_PIPELINE_NONE]         = {1,      1,    0,    0,     0,     0,     0},
     [TUTTI_PIPELINE_COMM]         = {1,      0,    0,    0,     1,     0,     0},
-    [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     1,     1,     0},
+    [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM]   = {0,      0,    1,    1,     1,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM_2] = {0,      0,    0,    0,     0,     0,     0},
 };
@@ -148,11 +148,6 @@ static int write_open(tutti__run *r, tutti__window *w) {
     return 1;
 }
 
-static void write_filled(tutti__window *w) {
-    tutti__slot_close(w->slot);
-    tutti__trace_event("exchange", "fill", w->since, w->total, w->cycle);
-}
-
 int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
     const tutti__two_phase *t = r->two;
     const tutti_file *f = r->file;
@@ -161,11 +156,17 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
     case TUTTI__IDLE:
         return write_open(r, w);
     case TUTTI__FILL:
-        if (!(t->ordered ? receive_ordered(r, w) : receive_any(r, w))) return 0;
-        if (!tutti__slot_is_done(w->slot, w->local) || tutti__run_too_early(r)) return 0;
+        if (!w->full) {
+            if (!(t->ordered ? receive_ordered(r, w) : receive_any(r, w))) return 0;
+            if (!tutti__slot_is_done(w->slot, w->local)) return 0;
+            w->full = 1;
+            tutti__slot_in_file(w->slot);
+            tutti__trace_event("exchange", "fill", w->since, w->total, w->cycle);
+        }
+        if (tutti__run_too_early(r)) return 0;
         if (g->store_one && other_in(r, w, TUTTI__STORE)) return 0;
+        if (r->halves) tutti__slot_close(w->slot); /* nobody waits for the file */
         if (!g->in_turn) break;
-        write_filled(w);
         w->phase = TUTTI__FULL;
         return 1;
     case TUTTI__FULL:
@@ -173,6 +174,7 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
         break;
     default:
         if (!tutti__window_io_end(r, &w->io, 0)) return 0;
+        tutti__slot_close(w->slot);
         w->phase = TUTTI__IDLE;
         return 1;
     }
@@ -190,13 +192,13 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
         t->shared && t->groups->size > 1 && !waits && !r->op->store->ops->asynchronous;
     tutti__slot *first = excludes ? tutti__stage_slot(&r->stage, 0, 0) : NULL;
     if (first && !tutti__slot_writer_enter(first)) return 0;
-    if (w->phase == TUTTI__FILL) write_filled(w);
     /* who is about to block lets others fill the next windows meanwhile, if they may */
     for (int i = 0; g->blocks && i < r->window_slots; i++)
         if (r->window[i].phase == TUTTI__IDLE) (void)write_open(r, &r->window[i]);
     if (w->io.n > 0 && r->err == TUTTI_OK) tutti__window_io_submit(r, &w->io);
     if (g->blocks) (void)tutti__window_io_end(r, &w->io, 1);
     if (first) tutti__slot_writer_leave(first);
+    if (g->blocks) tutti__slot_close(w->slot);
     w->phase = g->blocks ? TUTTI__IDLE : TUTTI__STORE;
     return 1;
 }
@@ -233,12 +235,15 @@ int tutti__aggregator_read(tutti__run *r, tutti__window *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
         if (tutti__run_too_early(r) || !window_open(r, w)) return 0;
+        tutti__slot_in_file(w->slot);
         tutti__window_io_begin(r, &w->io);
         if (g->blocks) (void)tutti__window_io_end(r, &w->io, 1);
         w->phase = TUTTI__FETCH;
         return 1;
     case TUTTI__FETCH:
-        if (!tutti__window_io_end(r, &w->io, 0) || !tutti__window_is_first(r, w)) return 0;
+        if (!tutti__window_io_end(r, &w->io, 0)) return 0;
+        tutti__slot_close(w->slot);
+        if (!tutti__window_is_first(r, w)) return 0;
         if (r->holding || (g->in_turn && some_wait(r)) || aux_taken(r, w) ||
             (g->serve_one && other_in(r, w, TUTTI__SERVE)))
             return 0;

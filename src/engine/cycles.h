@@ -15,8 +15,8 @@
  *   comm         for k: read(k); scatter_init(k); scatter_wait(k-B+1)
  *   write        read_init(0 ... B-2); for k: read_init(k+B-1); read_wait(k); scatter(k)
  *   write-comm   read(0); for k: scatter_init(k); read_init(k+1); read_wait(k+1); scatter_wait(k)
- *   write-comm-2 read_init(0); for k: read_wait(k); scatter_init(k); scatter_wait(k+1-B);
- *                read_init(k+1)
+ *   write-comm-2 read_init(0 ... B-1); for k: read_wait(k); scatter_init(k); scatter_wait(k);
+ *                read_init(k+B)
  *
  * In the background (resident plans) every window has memory of its own, and its file access goes on
  * by itself: begun in the first half and waited for in the second.  What is left of the pipelines is how
@@ -35,8 +35,9 @@
  *
  * What does not exist (k < 0, k >= N) is left out; what is still open at the end is waited for.
  * With messages write-comm-2 follows completion instead of this order: each sub-buffer goes on to
- * its next step as soon as the last one has ended.  File access that blocks (comm) is cut into
- * slices, between which the exchange moves on.
+ * its next step as soon as the last one has ended.  In this order, which fence and lock need, it
+ * differs from `write` by name only.  File access that blocks is one call for a window; with comm a
+ * thread makes it, while this one moves the exchange on.
  *
  * Which cycles: with messages a rank goes through those in which it has something to do.  fence and
  * lock are collective: all ranks go through all cycles; or, where most of them would be empty,
@@ -109,12 +110,16 @@ void tutti__cycle_open(tutti__run *r, int k);
 void tutti__cycle_shuffle_init(tutti__run *r, int k);
 int tutti__cycle_shuffle_test(tutti__run *r, int k);
 void tutti__cycle_shuffle_wait(tutti__run *r, int k);
-void tutti__cycle_store(tutti__run *r, int k, tutti_off slice); /* blocks; slice 0: all at once */
+/* Blocks; the exchange moves on meanwhile. */
+void tutti__cycle_store(tutti__run *r, int k);
 void tutti__cycle_store_init(tutti__run *r, int k);
 int tutti__cycle_store_test(tutti__run *r, int k);
 void tutti__cycle_store_wait(tutti__run *r, int k);
 /* The same of any window: it begins when it may; until it has ended. */
 void tutti__cycle_io_begin(tutti__run *r, tutti__window_io *io);
 void tutti__cycle_io_wait(tutti__run *r, tutti__window_io *io);
+/* Nothing has moved since the turn began: let others.  Time while a file access of this rank is
+ * under way is the file's. */
+void tutti__cycle_idle(tutti__run *r, const tutti__turn *turn);
 
 #endif
