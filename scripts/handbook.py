@@ -16,7 +16,7 @@ CHAPTERS = (  # title, and pages in the order in which one reads them; pages tha
     ("Guide", "install files background arrays tiles replicas meshes decompositions datasets exodus mpiio tuning"),
     ("Languages", "fortran python"),
     ("Applications", "bipolar heat"),
-    ("Reference", "format architecture stability"),
+    ("Reference", "glossary format architecture stability"),
     ("Measured", "results results-limits exodus-results experiments storage"),
 )
 
