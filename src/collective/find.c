@@ -122,7 +122,8 @@ static tutti_err plan_anew(tutti_request *r, const tutti__vote *v) {
     p->resident = own ? r->background == TUTTI_BACKGROUND_IO_ONLY : all_resident(v->yes);
     p->means =
         (tutti__means){r->op.store, r->op.stats, p->resident, r->op.room, tutti__request_block(r)};
-    p->inside = !(v->yes & OUTSIDE);
+    /* one of the caller's own that may go on in the background may be started, too */
+    p->inside = !(v->yes & OUTSIDE) || (own && p->resident);
     p->own = tutti__access_share(r->op.access);
     p->access = &p->own;
     if (r->op.parts) {

@@ -78,7 +78,7 @@ static void half_of_split(tutti_request *r, void (*half)(tutti_request *), int b
     state_set(r, r->over ? TUTTI__ARRIVED : TUTTI__AWAY);
     const char *name = begins ? "write_begin" : "write_end";
     if (!r->op.is_write) name = begins ? "read_begin" : "read_end";
-    tutti__trace_event("operation", name, a.since, r->stats.bytes, -1);
+    tutti__trace_call(name, r->op.file->trace_file, a.since, r->stats.bytes);
 }
 
 /* ---- lists */

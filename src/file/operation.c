@@ -79,7 +79,7 @@ void tutti__stats_settle(tutti_file *f, const tutti_stats *stats) {
 
 tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
                                tutti_err err) {
-    tutti__trace_event("operation", operation, stats->seconds_total, stats->bytes, -1);
+    tutti__trace_call(operation, f->trace_file, stats->seconds_total, stats->bytes);
     stats->seconds_total = tutti__now() - stats->seconds_total;
     (void)tutti__store_account(NULL);
     tutti__stats_settle(f, stats);
