@@ -211,7 +211,8 @@ static tutti_err travel_begin(tutti_request *r) {
     if (r->finding) {
         r->op.stats = &r->stats;
         r->op.store = r->op.file->store;
-        tutti__finding_begin(r->finding, r);
+        r->finding->mine = r->refused;
+        r->finding->phase = 0;
     } else {
         TUTTI_TRY(tutti__fiber_make(travel, r, &r->fiber));
     }

@@ -79,11 +79,6 @@ struct tutti_request {
     tutti_request *next_work;       /* of a worker: what it has to do */
 };
 
-/* The size of blocks whose checksums are wanted; 0: none. */
-static inline tutti_off tutti__request_block(const tutti_request *r) {
-    return r->op.sums ? r->op.sums->bytes : 0;
-}
-
 /* ---- carry_out.c: the two halves; they wait where they have to */
 int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
 /* The plan, and what needs the other ranks at once: the exchange of a write.   Collective. */

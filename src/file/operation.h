@@ -30,10 +30,6 @@ typedef struct tutti__op {
 static inline tutti__user tutti__operation_user(const tutti__op *op) {
     return (tutti__user){op->access, op->buf, op->parts, 0};
 }
-/* This rank's bytes, of all parts. */
-static inline tutti_off tutti__operation_bytes(const tutti__op *op) {
-    return op->parts ? op->parts->batch->bytes : tutti_access_bytes(op->access);
-}
 
 /* ---- before */
 
