@@ -85,8 +85,8 @@ int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
 void tutti__depart(tutti_request *r);
 /* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
 void tutti__arrive(tutti_request *r);
-/* All ranks know that it has gone well: all of it, as found. */
-void tutti__went_well(tutti_request *r);
+/* It is over: all ranks know how it went.   Local. */
+void tutti__agreed(tutti_request *r, tutti_err err);
 /* A plan was found: which store, where in the file.   Local. */
 void tutti__placed(tutti_request *r);
 /* May this plan be run with these?   Local. */

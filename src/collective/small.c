@@ -40,7 +40,7 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
             op.buf = (char *)((uintptr_t)op.buf +
                               (uintptr_t)(r->op.access->memory.disp - p->access->memory.disp));
         if (may_go_first(&r->op, p, x->bytes)) {
-            tutti__operation_place(&op, x->displacement, 0);
+            op.shift = op.file->origin + x->displacement;
             op.eof = TUTTI__OFF_END;
             op.eof_unknown = 1;
             const int batch = p->method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH;
