@@ -108,7 +108,7 @@ static tutti_err plan_anew(tutti_request *r, const tutti__finding *x, const tutt
         tutti__parts_start(r->op.parts, p->batch, 0);
     }
     p->worth = all.max_bytes / TUTTI__CACHED_PART;
-    tutti__plan_weigh(p, v->max[MAX_DESCRIPTION]);
+    p->described = v->max[MAX_DESCRIPTION];
     const tutti_err err = tutti__plan_make(p, &all);
     if (err != TUTTI_OK) {
         tutti__plan_destroy(&p);

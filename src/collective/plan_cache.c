@@ -147,7 +147,7 @@ static void large_make_room(const tutti_file *f, int is_write) {
     tutti_plan *last = NULL;
     int n = 0;
     for (tutti_plan *p = f->cached; p; p = p->older)
-        if (p->large && p->is_write == is_write) {
+        if (p->described > TUTTI__CACHED_BYTES && p->is_write == is_write) {
             last = p;
             n++;
         }
@@ -157,8 +157,9 @@ static void large_make_room(const tutti_file *f, int is_write) {
 void tutti__plan_cache_add(tutti_plan *p) {
     tutti_file *f = p->file;
     const int most = (int)tutti__min(f->opt.plan_cache, TUTTI__RANGES);
-    if (p->heavy || p->makeshift || most == 0) return;
-    if (p->large) large_make_room(f, p->is_write);
+    const int large = p->described > TUTTI__CACHED_BYTES;
+    if ((large && p->described > p->worth) || p->makeshift || most == 0) return;
+    if (large) large_make_room(f, p->is_write);
     if (f->cached_n == most) {
         tutti_plan *last = f->cached;
         while (last->older) last = last->older;
