@@ -17,7 +17,7 @@ CHAPTERS = (  # title, and pages in the order in which one reads them; pages tha
     ("Languages", "fortran python"),
     ("Applications", "bipolar heat"),
     ("Reference", "glossary format architecture stability"),
-    ("Measured", "results experiments storage"),
+    ("Measured", "results results-limits exodus-results experiments storage"),
 )
 
 
