@@ -20,7 +20,8 @@ import sys
 import textwrap
 from dataclasses import dataclass, field
 
-from tutti_headers import Everything, documents
+from header_comments import documents
+from tutti_headers import Everything
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 HERE = TOP / "bindings/fortran"
@@ -103,7 +104,7 @@ def type_name(name):
 
 
 def is_number(base):
-    return base in NUMBERS or base in ALL.enums.values()
+    return base in NUMBERS or base in ALL.enums
 
 
 def fortran_number(base):
