@@ -30,6 +30,4 @@ cmp c.e f.e || fail "C and Fortran give other bytes"
 
 "$top/scripts/mpirun.sh" "$TUTTI_MPI" 1 "$program" -n 0 none.e >out 2>&1
 [ $? -eq 2 ] || fail "-n 0 is no wrong usage"
-"$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$program" -r none.e >out 2>&1 && fail "goes on with a file that is not there"
-grep -q 'none.e' out || fail "which file? $(cat out)"
 exit $bad
