@@ -27,7 +27,8 @@ tutti_err tutti__exodus_call(tutti_exodus *x, const char *name, uint64_t hash, t
     const int64_t same = (int64_t)(hash >> 1);
     const tutti__call call = {.kind = TUTTI__CALL_EXODUS,
                               .agrees = (int64_t)(which >> 1),
-                              .what = "which call it is that they make for the Exodus file"};
+                              .what = "which call it is that they make for the Exodus file",
+                              .names = 1};
     tutti__range agrees = {same, same};
     if (mine != TUTTI_OK) {
         const tutti_err why = tutti__error_refused(); /* what the caller has against it */
