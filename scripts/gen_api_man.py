@@ -89,13 +89,13 @@ PAGES = [
          see=("tutti_dataset", "tutti_replicas")),
     Page("tutti_exodus", "finite-element results in one shared Exodus file", "exodus.h",
          ("examples/step9_exodus.c", None), prose=r"What is written|The words|All calls",
-         owns=r"tutti_exodus(?!_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|array|what|put_arr|get_arr|nemesis"
+         owns=r"tutti_exodus(?!_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|entries|array|what|put_arr|get_arr|nemesis"
               r"|param.*_|entit(ies|y_)|find|variable_|has|attribute_name$|property_|qa_|info_|topology|side_)|_kinds?_)"
               r"|TUTTI_EXODUS_K",
          see=("tutti_exodus_mesh", "tutti_exodus_array", "tutti_exodus_ask", "tutti_dataset")),
     Page("tutti_exodus_mesh", "finite-element meshes, by the processes that have parts of them", "exodus.h",
          ("examples/step9_exodus.c", "write_all"), prose=r"The words|All calls",
-         owns=r"tutti_exodus_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|nemesis)",
+         owns=r"tutti_exodus_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|entries|nemesis)",
          see=("tutti_exodus", "tutti_mesh", "tutti_replicas")),
     Page("tutti_exodus_array", "parts of the arrays of an Exodus file", "exodus.h",
          ("examples/step9_exodus.c", "read_all"), prose=r"The words|All calls",
@@ -276,7 +276,7 @@ def other(item):
     if item.kind == "table":
         says = re.sub(r"^X\(.*?\)\.?\s*", "", item.doc) if item.name != "OPTION" else ""
         return (f".PP\n{prose(says)}\n" if says else "") + table(item)
-    out = f".PP\n{prose(item.doc)}\n" if item.doc else ""
+    out = f".PP\n{prose(split_doc(item.doc)[0])}\n" if item.doc else ""
     return out if "#define" in item.code else out + code_block(item.code)
 
 

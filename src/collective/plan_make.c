@@ -24,7 +24,7 @@ static void plan_explain(tutti_plan *p, int overlap) {
     const tutti_file *f = p->file;
     const tutti__two_phase *t = p->two;
     const size_t size = sizeof p->explain;
-    char exchange[16] = "", pipeline[16] = "", step[24] = "";
+    char exchange[16] = "", pipeline[16] = "", step[24] = "", instead[64] = "";
     size_t n = (size_t)snprintf(p->explain, size, "%s", p->choice.why);
     if (p->run) { /* in the words of the options */
         const int kind = t->literal  ? t->kind
@@ -33,13 +33,16 @@ static void plan_explain(tutti_plan *p, int overlap) {
         tutti__options_choice(TUTTI_CHOICES_exchange, kind, exchange, sizeof exchange);
         tutti__options_choice(TUTTI_CHOICES_pipeline, t->pipeline, pipeline, sizeof pipeline);
         if (t->literal && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
+        if (t->literal && kind != f->opt.exchange) /* see tutti__two_phase_decide */
+            snprintf(instead, sizeof instead, " (%s would wait inside of a call that may not)",
+                     f->opt.exchange == TUTTI_EXCHANGE_FENCE ? "fence" : "lock");
     }
     if (p->run && n < size)
         n += (size_t)snprintf(
             p->explain + n, size - n,
-            "; exchange %s%s, pipeline %s; store %s; %d aggregator%s in %d group%s, windows of "
+            "; exchange %s%s%s, pipeline %s; store %s; %d aggregator%s in %d group%s, windows of "
             "%lld bytes",
-            exchange, step, pipeline, p->means.store->ops->name, t->domains.aggregators,
+            exchange, step, instead, pipeline, p->means.store->ops->name, t->domains.aggregators,
             t->domains.aggregators == 1 ? "" : "s", t->groups->n, t->groups->n == 1 ? "" : "s",
             (long long)t->domains.window);
     if (p->run && !p->is_write && n < size)
@@ -83,7 +86,7 @@ static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
     v.max[BYTES] = (tutti_off)tutti__plan_bytes(p);
     TUTTI_TRY(tutti__team_vote(p->file->team, err, &v));
     *large_out = v.max[LARGE] > 0;
-    tutti__plan_weigh(p, v.max[BYTES]);
+    p->described = tutti__max(p->described, v.max[BYTES]);
     return TUTTI_OK;
 }
 
@@ -108,7 +111,8 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     if (!tutti__is_staged(p->method) && !p->is_write) return TUTTI_OK;
     *again_out = 1;
     TUTTI_TRY(tutti__two_phase_decide(p, s, how->singles)); /* fails only where MPI does */
-    if (tutti__is_staged(p->method) && !p->means.resident && !tutti__plan_in_room(p)) {
+    if (tutti__is_staged(p->method) && !p->means.resident && p->means.room > 0 &&
+        tutti__plan_moving(p) > p->means.room) {
         /* not even the least windows fit: bytes go straight between memory and file */
         p->method = p->choice.method = TUTTI_METHOD_LIST;
         snprintf(p->choice.why, sizeof p->choice.why,
@@ -149,7 +153,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     if (agreed != TUTTI_OK || v.max[NO_SHARED] || v.max[NO_RESIDENT])
         forms_forget(team); /* not all have closed theirs */
     TUTTI_TRY(agreed);
-    tutti__plan_weigh(p, v.max[BYTES]);
+    p->described = tutti__max(p->described, v.max[BYTES]);
     p->makeshift |= v.max[NO_SHARED] || v.max[NO_RESIDENT];
     if (v.max[NO_RESIDENT]) {
         tutti__resident_not(p);

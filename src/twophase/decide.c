@@ -11,21 +11,12 @@
  * are written are quicker than large ones. */
 static const tutti_off CACHED_WINDOW = 512 << 10;
 
-/* Where windows may be cut: between pages, stripes, and blocks that have a checksum each. */
-static tutti_off alignment(const tutti_plan *p) {
-    const tutti_off align = p->file->align, block = p->means.block;
-    if (block == 0) return align;
-    /* the least common multiple: a block is a power of two */
-    return align / tutti__min(align & -align, block) * block;
-}
-
 /* What fits into the memory of a node, with `buffers` of this size for each of its ranks.  Never
  * less than *least_out: cycles must fit into a slot's key. */
-static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent,
+static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent, tutti_off align,
                               tutti_off *least_out) {
     const tutti_file *f = p->file;
     const tutti_off ranks = f->team->nodes.largest; /* memory is that of a node */
-    const tutti_off align = alignment(p);
     /* Windows are whole blocks of `grain`.  Domains are cut at stripes, but a stripe may be larger
      * than the memory for a window: then it takes several. */
     const tutti_off page = tutti__max(4096, f->opt.direct_io ? f->opt.direct_align : 1);
@@ -50,7 +41,10 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     tutti_file *f = p->file;
     tutti__two_phase *t = p->two;
     tutti__team *team = f->team;
-    const tutti_off align = alignment(p);
+    /* Where may windows be cut?  Between pages, stripes, and blocks that have a checksum each: their
+     * least common multiple, and a block is a power of two. */
+    const tutti_off block = p->means.block, even = f->align & -f->align;
+    const tutti_off align = block > 0 ? f->align / tutti__min(even, block) * block : f->align;
 
     /* Which exchange?  Cycle by cycle only where it was asked for by name.  MPI's windows are made
      * and fenced by calls that block: inside a fiber, where other operations of the thread are
@@ -59,8 +53,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
         f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
     const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
     const int steps = exchange == TUTTI_EXCHANGE_TWO_SIDED && f->opt.step > 0;
-    t->literal =
-        (one_sided || steps) && !t->ordered && !p->means.resident && tutti__is_staged(p->method);
+    t->literal = (one_sided || steps) && !t->ordered && tutti__is_staged(p->method);
     t->kind = one_sided && !p->inside ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
     t->step = t->kind != TUTTI_EXCHANGE_TWO_SIDED ? 0 : one_sided ? 4 : f->opt.step;
     t->shared = !singles && (exchange == TUTTI_EXCHANGE_AUTO || exchange == TUTTI_EXCHANGE_SHM);
@@ -69,19 +62,25 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
 
     /* Which pipeline, in how many slots? */
     t->pipeline = f->opt.pipeline ? f->opt.pipeline : p->choice.pipeline;
-    if (t->pipeline == TUTTI_PIPELINE_AUTO || p->means.resident)
+    if (t->pipeline == TUTTI_PIPELINE_AUTO || (p->means.resident && !f->opt.pipeline))
         t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
     t->window_slots = t->pipeline == TUTTI_PIPELINE_NONE ? 1 : f->opt.sub_buffers;
-    if (t->literal && t->window_slots == 1)
+    if (t->literal && t->window_slots == 1 && !p->means.resident)
         t->pipeline = TUTTI_PIPELINE_NONE; /* nothing overlaps */
     t->relay_slots = t->messages ? 2 : 0;
+    t->lanes = t->window_slots;
+    if (p->means.resident) { /* windows have memory of their own: only exchanges share some */
+        const int ahead =
+            t->pipeline == TUTTI_PIPELINE_COMM || t->pipeline == TUTTI_PIPELINE_WRITE_COMM_2;
+        t->lanes = ahead ? f->opt.sub_buffers : 1;
+    }
 
     /* How large are windows? */
     const tutti_off extent = s->hi > s->lo ? s->hi - s->lo : 0;
-    const int buffers = t->literal ? tutti__exchange_buffers(t->kind, t->step, t->window_slots)
+    const int buffers = t->literal ? tutti__exchange_buffers(t->kind, t->step, t->lanes)
                                    : (t->window_slots + t->relay_slots) * (t->messages ? 2 : 1);
     tutti_off least_window;
-    const tutti_off window = window_bytes(p, buffers, extent, &least_window);
+    const tutti_off window = window_bytes(p, buffers, extent, align, &least_window);
 
     /* Who are the aggregators?  From a device, holes are read along, or requests wait for it side
      * by side: then the extent counts, not the bytes. */
