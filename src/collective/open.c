@@ -431,9 +431,7 @@ tutti_err tutti__sync_here(tutti_file *f) {
     (void)tutti__store_account(before);
     stats.seconds_file += tutti__now() - start;
     tutti__trace_event("store", "sync", start, -1, -1);
-    pthread_mutex_lock(&f->lock);
-    tutti__stats_add(&f->all, &stats);
-    pthread_mutex_unlock(&f->lock);
+    tutti__stats_settle(f, &stats, 0);
     return named(f, "sync", err);
 }
 
@@ -481,7 +479,9 @@ void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out, tutti_st
     last = f->last;
     all = f->all;
     pthread_mutex_unlock(lock);
-    tutti__stats_add(&all, &f->aside);
+#define ADD(ctype, name, help) all.name += f->aside.name;
+    TUTTI_STATS_TABLE(ADD)
+#undef ADD
     stats_give(&last, last_out, struct_size);
     stats_give(&all, all_out, struct_size);
 }
