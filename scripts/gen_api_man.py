@@ -417,7 +417,7 @@ def other(item):
     if item.kind == "table":
         says = re.sub(r"^X\(.*?\)\.?\s*", "", item.doc) if item.name != "OPTION" else ""
         return (f".PP\n{prose(says)}\n" if says else "") + table(item)
-    out = f".PP\n{prose(item.doc)}\n" if item.doc else ""
+    out = f".PP\n{prose(split_doc(item.doc)[0])}\n" if item.doc else ""
     return out if "#define" in item.code else out + code_block(item.code)
 
 

@@ -30,6 +30,7 @@ FRAME = HERE / "tutti.F90"
 NOT_THERE = [
     (r".*_sized", "the function without _sized calls it, with the size of Fortran's type"),
     (r"tutti_(comm|datatype|info)_f2c", "they take Fortran's handles; Fortran has these already"),
+    (r"tutti_plan_(run|start)_write", "tutti_plan_run and tutti_plan_start take any array"),
     (r"tutti_decomposition_create_at", "tutti_decomposition_create has the optional argument `segment`"),
 ]
 # Headers of no use to Fortran, and structs that have other shapes there.

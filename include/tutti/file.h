@@ -184,7 +184,8 @@ TUTTI_API tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti
  *  The buffer is the library's from begin to end, in every setting of `background`: that of a write
  *  must not be changed, that of a read must be left alone.  The access may be freed at once.
  *  `io-only` needs memory (option `background_bytes`); what does not fit is done in begin, and the
- *  statistics say so.
+ *  statistics say so.  The options exchange, step and pipeline count as in calls that block, as far
+ *  as there is no file access to wait for: docs/background.md.
  *  If begin returns an error there is nothing to end.  What fails afterwards is told by end, on all
  *  ranks, once.  Several operations may be under way on a file; they end in the order in which they
  *  began, otherwise TUTTI_ERR_STATE. */
@@ -203,7 +204,9 @@ TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUT
  *  collective call; with background `all` also by themselves.  They may be completed in any
  *  order, on each rank in an order of its own.  The buffer is the library's until the operation is
  *  complete.  Where a rank has not even memory to remember an operation, start tells all ranks, for
- *  once waiting for them. */
+ *  once waiting for them.  Windows of MPI are made and fenced by calls that wait: unless a thread
+ *  makes them (background `all`), messages in step 4 take the place of the exchanges fence and
+ *  lock, and tutti_file_explain says so. */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const void *buf,
                                            tutti_request **r_out) TUTTI_MUST_USE;
@@ -248,6 +251,13 @@ TUTTI_API tutti_err tutti_plan_wait(tutti_plan *p, tutti_off *count_out) TUTTI_M
 /** Start and wait.   Collective, displacement agrees. */
 TUTTI_API tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement,
                                    tutti_off *count_out) TUTTI_MUST_USE;
+
+/** The same of plans of writes, which only read the buffer: for memory that is const.   A plan of reads is refused
+ *  (TUTTI_ERR_ARG), on all ranks. */
+TUTTI_API tutti_err tutti_plan_run_write(tutti_plan *p, const void *buf, tutti_off displacement,
+                                         tutti_off *count_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_plan_start_write(tutti_plan *p, const void *buf,
+                                           tutti_off displacement) TUTTI_MUST_USE;
 
 /** What was chosen and why, one line, e.g. "two-phase: 4096-byte runs of 4 ranks interleave".   Local.
  *  @return lives as long as the plan */

@@ -29,12 +29,32 @@ TUTTI_BEGIN_DECLS
     X(tutti_count, background, "operations whose file access went on in the background")           \
     X(tutti_count, foreground, "operations that should have, but were done in the foreground")     \
     X(double, seconds_plan, "time in planning")                                                    \
-    X(double, seconds_exchange, "time in copies and messages, waiting for other ranks included")   \
-    X(double, seconds_file, "time in file access")                                                 \
+    X(double, seconds_exchange, "time in copies and messages, and waiting for other ranks")        \
+    X(double, seconds_file, "time in file access, and waiting for it")                             \
     X(double, seconds_total, "time in all")
 
 /** Statistics of one operation or of all operations on a file.  Later versions add fields at the
- *  end. */
+ *  end.
+ *
+ *  Where the seconds of an operation go: a rank is in one of these at a time, so that they add up to
+ *  no more than seconds_total; what is left are checks and agreements.
+ *
+ *      plan       who moves what, when: descriptions, domains, proofs
+ *      file       calls of the store, and waiting for the file:
+ *                 - with nothing else to do while an access of this rank is
+ *                   under way
+ *                 - until it may begin one (option stagger; another rank of
+ *                   the node writes)
+ *                 - in staging memory that ranks share, for a window that its
+ *                   aggregator is writing or reading
+ *      exchange   the rest: copies, messages, and waiting for other ranks
+ *
+ *  Copies count as exchange although file access goes on behind them; waiting for messages does
+ *  not: the part of it that a pipeline hides is file time.  What MPI does in a call that blocks
+ *  (steps 1 and 2, fence) is exchange.  A rank that is no aggregator cannot see what the others wait
+ *  for where bytes come by messages, fences or locks: there the shares of the aggregators (windows
+ *  above 0) are those of the operation.  Between the calls that move a non-blocking operation on, its
+ *  clock stands still. */
 typedef struct tutti_stats {
 #define TUTTI_STATS_FIELD(ctype, name, help) ctype name;
     TUTTI_STATS_TABLE(TUTTI_STATS_FIELD)

@@ -76,7 +76,11 @@ uint64_t tutti__slice_hash(uint64_t h, int ndims, const tutti_slice *s) {
     if (!s) return h;
     h = tutti__hash(h, s->lo, bytes);
     h = tutti__hash(h, s->hi, bytes);
-    return tutti__hash(h, s->stride, bytes);
+    for (int d = 0; d < ndims; d++) {
+        const tutti_count stride = tutti__max(s->stride[d], 1);
+        h = tutti__hash(h, &stride, sizeof stride);
+    }
+    return h;
 }
 
 /* ---- what one rank does for all */

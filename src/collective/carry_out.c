@@ -115,9 +115,8 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     return err;
 }
 
-/* Every rank takes its part in moving, whatever happened to it before.  A plan from before
- * atomic mode may be for staging: what it knows of overlaps still counts.  This rank's outcome. */
-static tutti_err move(tutti_plan *p, tutti__op *op) {
+/* A plan from before atomic mode may be for staging: what it knows of overlaps still counts. */
+tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) {
     tutti_err err;
     const tutti_err before = tutti__operation_refresh(op);
     const tutti_error_info first = *tutti_last_error();
@@ -178,7 +177,31 @@ static void agreed(tutti_request *r, tutti_err err) {
     tutti__file_report(op->file, op->moved, op->moved, "file");
 }
 
+void tutti__placed(tutti_request *r) {
+    const tutti_plan *p = r->plan;
+    const tutti_file *f = p->file;
+    tutti__op *op = &r->op;
+    const int waits = r->how == TUTTI__AT_ONCE;
+    op->access = p->access;
+    op->room = p->means.room;
+    op->atomic = f->atomic;
+    op->sole = waits && !f->requests;
+    op->shift = f->origin + r->displacement;
+    const tutti_off end =
+        r->file_size == TUTTI__OFF_END ? TUTTI__OFF_END : r->file_size - op->shift;
+    op->eof = op->is_write || r->moved ? TUTTI__OFF_END : end; /* moved: nobody has asked for it */
+    op->zeros = end;
+    r->resident = !waits && p->means.resident && !op->atomic;
+    if (!waits && r->background != TUTTI_BACKGROUND_NONE) {
+        const int left =
+            r->background == TUTTI_BACKGROUND_ALL || (r->resident && op->store->ops->asynchronous);
+        r->stats.background += left; /* file access is really left to somebody else */
+        r->stats.foreground += !left;
+    }
+}
+
 void tutti__depart(tutti_request *r) {
+    const int waits = r->how == TUTTI__AT_ONCE;
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
     TUTTI_ASSERT(tutti__request_is_valid(r) && !r->over);
@@ -199,26 +222,8 @@ void tutti__depart(tutti_request *r) {
         return;
     }
 
-    /* where its bytes lie in the file, and what may be done there */
-    tutti_plan *p = r->plan;
-    const int waits = r->how == TUTTI__AT_ONCE;
-    op->access = p->access;
-    op->room = p->means.room;
-    op->atomic = f->atomic;
-    op->sole = waits && !f->requests;
-    op->shift = f->origin + r->displacement;
-    const tutti_off end =
-        r->file_size == TUTTI__OFF_END ? TUTTI__OFF_END : r->file_size - op->shift;
-    op->eof = op->is_write || r->moved ? TUTTI__OFF_END : end; /* moved: nobody has asked for it */
-    op->zeros = end;
-    r->resident = !waits && p->means.resident && !op->atomic;
-    if (!waits && r->background != TUTTI_BACKGROUND_NONE) {
-        const int left =
-            r->background == TUTTI_BACKGROUND_ALL || (r->resident && op->store->ops->asynchronous);
-        r->stats.background += left; /* file access is really left to somebody else */
-        r->stats.foreground += !left;
-    }
-    if (r->staging_out) *r->staging_out = tutti__plan_staging(p);
+    tutti__placed(r);
+    if (r->staging_out) *r->staging_out = tutti__plan_staging(r->plan);
     if (r->done) {
         agreed(r, TUTTI_OK);
         return;
@@ -230,10 +235,10 @@ void tutti__depart(tutti_request *r) {
     if (r->resident)
         r->outcome = tutti__operation_refresh(op);
     else if (!r->moved)
-        r->outcome = move(p, op);
+        r->outcome = tutti__move_bytes(r->plan, op);
     if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
-    if (r->resident) p->engine->depart(p, op);
-    if (!waits) write_behind(p, op);
+    if (r->resident) r->plan->engine->depart(r->plan, op);
+    if (!waits) write_behind(r->plan, op);
 }
 
 void tutti__arrive(tutti_request *r) {

@@ -28,7 +28,8 @@ enum {
      * ranks do it in the same, or none. */
     SPLIT_RESIDENT = 32,
     STARTED_RESIDENT = 64,
-    RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT /* one of the two */
+    RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* one of the two */
+    STEPWISE = 128                                /* it moves on by tutti__finding_step */
 };
 
 /* What is said by the ranges of a consensus; by a vote. */
@@ -40,7 +41,7 @@ enum { MAX_BROKEN = MAX_COLD };
 enum { SUM_BYTES, SUM_RUNS, SUM_RANKS };
 
 /* How far finding has come. */
-enum { UNSAID, SAID, HEARD, WRITING, FAILED };
+enum { UNSAID, SAID, HEARD, WRITING, TOLD, FAILED };
 
 /* After so many votes shared memory is made, to agree by that; fewer are not worth the time. */
 enum { WISHES = 8 };
@@ -58,6 +59,8 @@ static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_pla
     }
     tutti__plan_cache_take(p);
     r->plan = p;
+    r->owns_plan = 1;
+    r->stats.plan_hits++;
     r->displacement = x->displacement;
     r->file_size = x->size;
     r->moved = x->moved && !p->run;
@@ -76,6 +79,8 @@ static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_pla
 static void plan_for_all(tutti_request *r, const tutti__finding *x) {
     tutti__plan_cache_take(x->fits);
     r->plan = x->fits;
+    r->owns_plan = 1;
+    r->stats.plan_hits++;
     r->moved = r->done = 1;
     r->op.moved = x->count;
 }
@@ -100,7 +105,8 @@ static tutti_err plan_anew(tutti_request *r, const tutti__finding *x, const tutt
     p->is_write = r->op.is_write;
     p->resident = own ? r->background == TUTTI_BACKGROUND_IO_ONLY : (v->yes & RESIDENT) != 0;
     p->means = (tutti__means){r->op.store, r->op.stats, p->resident, r->op.room, x->block};
-    p->inside = !(v->yes & OUTSIDE);
+    /* one of the caller's own that may go on in the background may be started, too */
+    p->inside = !(v->yes & OUTSIDE) || (own && p->resident);
     p->own = tutti__access_share(r->op.access);
     p->access = &p->own;
     if (r->op.parts) {
@@ -116,6 +122,7 @@ static tutti_err plan_anew(tutti_request *r, const tutti__finding *x, const tutt
     }
     if (!own) tutti__plan_cache_add(p);
     r->plan = p;
+    r->owns_plan = 1;
     r->file_size = v->max[MAX_SIZE];
     return TUTTI_OK;
 }
@@ -155,7 +162,7 @@ static void prepare(const tutti_request *r, tutti__finding *x) {
     x->answers = (x->mine == TUTTI_OK ? FINE : 0) | (x->moved ? MOVED : 0) |
                  (split || started ? 0 : BLOCKS) | (split ? SPLIT : 0) | (x->inside ? 0 : OUTSIDE) |
                  (split && resident ? SPLIT_RESIDENT : 0) |
-                 (started && resident ? STARTED_RESIDENT : 0);
+                 (started && resident ? STARTED_RESIDENT : 0) | (r->finding ? STEPWISE : 0);
 }
 
 static void say(const tutti_request *r, tutti__finding *x) {
@@ -295,43 +302,59 @@ tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) {
         r->all_split = (x->all & SPLIT) != 0;
     }
 
-    /* seconds of file access are counted already */
     tutti__trace_event("plan", "plan", start, -1, -1);
-    r->owns_plan = r->plan != NULL;
-    if (r->plan && r->plan->hits > 0) {
-        r->stats.plan_hits++;
-    } else {
+    if (!r->plan || r->plan->hits == 0) { /* seconds of file access are counted already */
         r->stats.plans++;
         r->stats.seconds_plan += tutti__fiber_clock() - clock - r->stats.seconds_file;
     }
     return err;
 }
 
+/* All ranks have been heard.  A small plan without staging needs nothing else: what was read first
+ * has been moved; what is to be written each rank writes now, and says how that went. */
+static int step_cached(tutti_request *r, tutti__finding *x) {
+    const int moved = (x->all & MOVED) != 0;
+    if (!(x->all & FINE) || tutti__calls_differ(x->said + CALL)) return TUTTI__FINDING_GOES_ON;
+    tutti_plan *p = tutti__plan_cache_choose(r->op.file, x, x->said + PLANS);
+    if (!p || p->run || p->resident) return TUTTI__FINDING_GOES_ON;
+    if (!moved && !(p->joint && (x->all & STEPWISE))) return TUTTI__FINDING_GOES_ON;
+    if (plan_again(r, x, p) != TUTTI_OK) return TUTTI__FINDING_GOES_ON;
+    return moved ? TUTTI__FINDING_DONE : TUTTI__FINDING_MOVE;
+}
+
+void tutti__finding_moved(const tutti_request *r, tutti__finding *x, tutti_err outcome) {
+    x->mine = tutti__operation_under_way(outcome);
+    x->all = outcome == TUTTI_OK;
+    tutti__consensus_say(r->op.file->team, x->all, 0, NULL);
+    x->phase = TOLD;
+}
+
 int tutti__finding_step(tutti_request *r, tutti__finding *x) {
-    tutti_file *f = r->op.file;
+    tutti__team *t = r->op.file->team;
     if (x->phase == UNSAID) {
         prepare(r, x);
         say(r, x);
     }
     if (x->phase == SAID) {
-        if (!tutti__consensus_said(f->team)) return TUTTI__FINDING_WAITS;
+        if (!tutti__consensus_said(t)) return TUTTI__FINDING_WAITS;
         hear(r, x);
     }
+    if (x->phase == HEARD) return step_cached(r, x);
     if (x->phase == WRITING) {
-        if (!tutti__consensus_has_told(f->team)) return TUTTI__FINDING_WAITS;
-        if (tutti__consensus_told(f->team))
+        if (!tutti__consensus_has_told(t)) return TUTTI__FINDING_WAITS;
+        if (tutti__consensus_told(t)) {
             plan_for_all(r, x);
-        else
-            x->phase = FAILED;
-    } else if (x->phase == HEARD && (x->all & FINE) && (x->all & MOVED)) {
-        if (tutti__calls_differ(x->said + CALL)) return TUTTI__FINDING_GOES_ON;
-        tutti_plan *p = tutti__plan_cache_choose(f, x, x->said + PLANS);
-        if (!p || p->run || p->resident) return TUTTI__FINDING_GOES_ON;
-        if (plan_again(r, x, p) != TUTTI_OK) return TUTTI__FINDING_GOES_ON;
+            return TUTTI__FINDING_DONE;
+        }
+    } else if (x->phase == TOLD) {
+        if (!tutti__consensus_said(t)) return TUTTI__FINDING_WAITS;
+        if (tutti__consensus_hear(t, x->all, 0, NULL)) {
+            r->moved = r->done = 1;
+            return TUTTI__FINDING_DONE;
+        }
+        r->owns_plan = 0;
+        tutti__plan_release(&r->plan);
     }
-    if (!r->plan) return TUTTI__FINDING_GOES_ON;
-    r->all_split = (x->all & SPLIT) != 0;
-    r->owns_plan = 1;
-    r->stats.plan_hits++;
-    return TUTTI__FINDING_DONE;
+    x->phase = FAILED;
+    return TUTTI__FINDING_GOES_ON;
 }

@@ -153,7 +153,7 @@ static void independent_travel(tutti_request *r) {
     r->outcome = independent_access(r);
     (void)tutti__store_account(before);
     r->stats.seconds_total = tutti__now() - since;
-    tutti__trace_event("operation", r->name, since, r->stats.bytes, -1);
+    tutti__trace_call(r->name, f->trace_file, since, r->stats.bytes);
     if (r->outcome != TUTTI_OK) {
         tutti__error_context(r->name, f->path, f->team->rank);
         r->trouble = *tutti_last_error();

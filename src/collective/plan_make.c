@@ -24,7 +24,7 @@ static void plan_explain(tutti_plan *p, int overlap) {
     const tutti_file *f = p->file;
     const tutti__two_phase *t = p->two;
     const size_t size = sizeof p->explain;
-    char exchange[16] = "", pipeline[16] = "", step[24] = "";
+    char exchange[16] = "", pipeline[16] = "", step[24] = "", instead[64] = "";
     size_t n = (size_t)snprintf(p->explain, size, "%s", p->choice.why);
     if (p->run) { /* in the words of the options */
         const int kind = t->literal  ? t->kind
@@ -33,13 +33,16 @@ static void plan_explain(tutti_plan *p, int overlap) {
         tutti__options_choice(TUTTI_CHOICES_exchange, kind, exchange, sizeof exchange);
         tutti__options_choice(TUTTI_CHOICES_pipeline, t->pipeline, pipeline, sizeof pipeline);
         if (t->literal && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
+        if (t->literal && kind != f->opt.exchange) /* see tutti__two_phase_decide */
+            snprintf(instead, sizeof instead, " (%s would wait inside of a call that may not)",
+                     f->opt.exchange == TUTTI_EXCHANGE_FENCE ? "fence" : "lock");
     }
     if (p->run && n < size)
         n += (size_t)snprintf(
             p->explain + n, size - n,
-            "; exchange %s%s, pipeline %s; store %s; %d aggregator%s in %d group%s, windows of "
+            "; exchange %s%s%s, pipeline %s; store %s; %d aggregator%s in %d group%s, windows of "
             "%lld bytes",
-            exchange, step, pipeline, p->means.store->ops->name, t->domains.aggregators,
+            exchange, step, instead, pipeline, p->means.store->ops->name, t->domains.aggregators,
             t->domains.aggregators == 1 ? "" : "s", t->groups->n, t->groups->n == 1 ? "" : "s",
             (long long)t->domains.window);
     if (p->run && !p->is_write && n < size)

@@ -25,18 +25,26 @@ static void *job_main(void *context) {
     return NULL;
 }
 
-tutti_err tutti__by_thread(tutti__job_fn *fn, void *context) {
-    job j = {.fn = fn, .context = context}; /* on the fiber's stack, which stays where it is */
+tutti_err tutti__by_thread_meanwhile(tutti__job_fn *fn, void *context,
+                                     tutti__meanwhile_fn *meanwhile, void *other) {
+    job j = {.fn = fn, .context = context}; /* on a stack that stays where it is */
     pthread_t thread;
     sigset_t all, before; /* signals are the program's, not ours */
-    if (!tutti__fiber_inside()) return fn(context);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int code = pthread_create(&thread, NULL, job_main, &j);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != 0) return fn(context);
-    while (!atomic_load_explicit(&j.done, memory_order_acquire)) tutti__yield();
+    while (!atomic_load_explicit(&j.done, memory_order_acquire)) {
+        if (meanwhile) meanwhile(other);
+        tutti__yield();
+    }
     pthread_join(thread, NULL);
     if (j.outcome != TUTTI_OK) tutti__error_assign(&j.trouble);
     return j.outcome;
+}
+
+tutti_err tutti__by_thread(tutti__job_fn *fn, void *context) {
+    return tutti__fiber_inside() ? tutti__by_thread_meanwhile(fn, context, NULL, NULL)
+                                 : fn(context);
 }

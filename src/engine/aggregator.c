@@ -1,6 +1,7 @@
 /* engine: the aggregator.  Each of its windows goes through these phases:
  *
  *   write   IDLE -> FILL   the slot is open, messages from other groups are awaited
+ *               [-> FULL   in the background, where the pipeline says so: all of them fill first]
  *                -> STORE  the window's named bytes go to the file: one run if it is full,
  *                          otherwise exactly the runs that somebody named
  *   read    IDLE -> FETCH  the bytes somebody wants come from the file, once, with small gaps
@@ -21,18 +22,43 @@ typedef struct {
     int work_one;             /* one window is in work at a time */
     int fill_one, store_one;  /* write: one is being filled, stored at a time */
     int fetch_one, serve_one; /* read: one is being fetched, served at a time */
+    int in_turn; /* write: all are full before one is stored; read: fetched before one is served */
 } gate;
 
 /* clang-format off */
 static const gate gates[] = {
-    /*                               blocks  work  fill  store  fetch  serve */
-    [TUTTI_PIPELINE_NONE]         = {1,      1,    0,    0,     0,     0},
-    [TUTTI_PIPELINE_COMM]         = {1,      0,    0,    0,     1,     0},
-    [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     1,     1},
-    [TUTTI_PIPELINE_WRITE_COMM]   = {0,      0,    1,    1,     1,     1},
-    [TUTTI_PIPELINE_WRITE_COMM_2] = {0,      0,    0,    0,     0,     0},
+    /*                               blocks  work  fill  store  fetch  serve  in turn */
+    [TUTTI_PIPELINE_NONE]         = {1,      1,    0,    0,     0,     0,     0},
+    [TUTTI_PIPELINE_COMM]         = {1,      0,    0,    0,     1,     0,     0},
+    [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1,     0},
+    [TUTTI_PIPELINE_WRITE_COMM]   = {0,      0,    1,    1,     1,     1,     0},
+    [TUTTI_PIPELINE_WRITE_COMM_2] = {0,      0,    0,    0,     0,     0,     0},
+};
+
+/* In the background, where windows have memory of their own and no file access is waited for: what
+ * is left of them, see cycles.h. */
+static const gate gates_away[] = {
+    [TUTTI_PIPELINE_NONE]         = {0,      0,    1,    0,     0,     1,     1},
+    [TUTTI_PIPELINE_COMM]         = {0,      0,    0,    0,     0,     0,     1},
+    [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1,     0},
+    [TUTTI_PIPELINE_WRITE_COMM]   = {0,      0,    1,    0,     0,     1,     0},
+    [TUTTI_PIPELINE_WRITE_COMM_2] = {0,      0,    0,    0,     0,     0,     0},
 };
 /* clang-format on */
+
+static const gate *gate_of(const tutti__run *r) {
+    return r->halves ? &gates_away[r->two->pipeline] : &gates[r->two->pipeline];
+}
+
+/* Has some window still to be filled, or fetched? */
+static int some_wait(const tutti__run *r) {
+    if (r->window_next >= 0) return 1;
+    for (int i = 0; i < r->window_slots; i++)
+        if (r->window[i].phase == TUTTI__FILL ||
+            (r->window[i].phase == TUTTI__FETCH && r->window[i].io.request))
+            return 1;
+    return 0;
+}
 
 /* Is another window in this phase, or, if that is IDLE, in any other? */
 static int other_in(const tutti__run *r, const tutti__window *w, tutti__phase phase) {
@@ -54,7 +80,7 @@ static int aux_taken(const tutti__run *r, const tutti__window *w) {
 /* Take the next cycle's window, if one may be opened now. */
 static int window_open(tutti__run *r, tutti__window *w) {
     const tutti__two_phase *t = r->two;
-    const gate *g = &gates[t->pipeline];
+    const gate *g = gate_of(r);
     if (r->window_next < 0) return 0;
     if (g->work_one && other_in(r, w, TUTTI__IDLE)) return 0;
     if (r->op->is_write ? g->fill_one && other_in(r, w, TUTTI__FILL)
@@ -125,17 +151,30 @@ static int write_open(tutti__run *r, tutti__window *w) {
 int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
     const tutti__two_phase *t = r->two;
     const tutti_file *f = r->file;
-    const gate *g = &gates[t->pipeline];
+    const gate *g = gate_of(r);
     switch (w->phase) {
     case TUTTI__IDLE:
         return write_open(r, w);
     case TUTTI__FILL:
-        if (!(t->ordered ? receive_ordered(r, w) : receive_any(r, w))) return 0;
-        if (!tutti__slot_is_done(w->slot, w->local) || tutti__run_too_early(r)) return 0;
+        if (!w->full) {
+            if (!(t->ordered ? receive_ordered(r, w) : receive_any(r, w))) return 0;
+            if (!tutti__slot_is_done(w->slot, w->local)) return 0;
+            w->full = 1;
+            tutti__slot_in_file(w->slot);
+            tutti__trace_event("exchange", "fill", w->since, w->total, w->cycle);
+        }
+        if (tutti__run_too_early(r)) return 0;
         if (g->store_one && other_in(r, w, TUTTI__STORE)) return 0;
+        if (r->halves) tutti__slot_close(w->slot); /* nobody waits for the file */
+        if (!g->in_turn) break;
+        w->phase = TUTTI__FULL;
+        return 1;
+    case TUTTI__FULL:
+        if (some_wait(r)) return 0;
         break;
     default:
         if (!tutti__window_io_end(r, &w->io, 0)) return 0;
+        tutti__slot_close(w->slot);
         w->phase = TUTTI__IDLE;
         return 1;
     }
@@ -153,14 +192,13 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
         t->shared && t->groups->size > 1 && !waits && !r->op->store->ops->asynchronous;
     tutti__slot *first = excludes ? tutti__stage_slot(&r->stage, 0, 0) : NULL;
     if (first && !tutti__slot_writer_enter(first)) return 0;
-    tutti__slot_close(w->slot);
-    tutti__trace_event("exchange", "fill", w->since, w->total, w->cycle);
     /* who is about to block lets others fill the next windows meanwhile, if they may */
     for (int i = 0; g->blocks && i < r->window_slots; i++)
         if (r->window[i].phase == TUTTI__IDLE) (void)write_open(r, &r->window[i]);
     if (w->io.n > 0 && r->err == TUTTI_OK) tutti__window_io_submit(r, &w->io);
     if (g->blocks) (void)tutti__window_io_end(r, &w->io, 1);
     if (first) tutti__slot_writer_leave(first);
+    if (g->blocks) tutti__slot_close(w->slot);
     w->phase = g->blocks ? TUTTI__IDLE : TUTTI__STORE;
     return 1;
 }
@@ -193,17 +231,21 @@ static int send_all(tutti__run *r, tutti__window *w) {
 }
 
 int tutti__aggregator_read(tutti__run *r, tutti__window *w) {
-    const gate *g = &gates[r->two->pipeline];
+    const gate *g = gate_of(r);
     switch (w->phase) {
     case TUTTI__IDLE:
         if (tutti__run_too_early(r) || !window_open(r, w)) return 0;
+        tutti__slot_in_file(w->slot);
         tutti__window_io_begin(r, &w->io);
         if (g->blocks) (void)tutti__window_io_end(r, &w->io, 1);
         w->phase = TUTTI__FETCH;
         return 1;
     case TUTTI__FETCH:
-        if (!tutti__window_io_end(r, &w->io, 0) || !tutti__window_is_first(r, w)) return 0;
-        if (r->holding || aux_taken(r, w) || (g->serve_one && other_in(r, w, TUTTI__SERVE)))
+        if (!tutti__window_io_end(r, &w->io, 0)) return 0;
+        tutti__slot_close(w->slot);
+        if (!tutti__window_is_first(r, w)) return 0;
+        if (r->holding || (g->in_turn && some_wait(r)) || aux_taken(r, w) ||
+            (g->serve_one && other_in(r, w, TUTTI__SERVE)))
             return 0;
         w->since = tutti__now();
         tutti__slot_open(w->slot, tutti__slot_key(r->two->my_agg, w->cycle));

@@ -62,16 +62,24 @@ static tutti_err subs_make(tutti__cycles *c, const tutti__two_phase *t) {
     return TUTTI_OK;
 }
 
+/* A resident plan's windows. */
+static tutti_err away_memory(tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
+    if (!p->means.resident) return TUTTI_OK;
+    return tutti__resident_ensure(p, tutti__stage_bytes(1, t->window_slots, t->domains.window));
+}
+
 tutti_err tutti__cycles_memory(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     const tutti_off window = t->domains.window;
-    if (t->kind == TUTTI_EXCHANGE_TWO_SIDED) return TUTTI_OK;
+    if (t->kind == TUTTI_EXCHANGE_TWO_SIDED) return away_memory(p);
     /* my part of a node's memory, without what the exchange needs beside its windows */
     const tutti_off share = p->file->opt.cb_buffer_size / p->file->team->nodes.largest;
-    const int beside = tutti__exchange_buffers(t->kind, t->step, t->window_slots) - t->window_slots;
-    const tutti_off room = tutti__max(share - beside * window, t->window_slots * window);
-    return tutti__rma_windows_ensure(p->file->team, t->window_slots, t->my_agg >= 0 ? window : 0,
-                                     room);
+    const int beside = tutti__exchange_buffers(t->kind, t->step, t->lanes) - t->lanes;
+    const tutti_off room = tutti__max(share - beside * window, t->lanes * window);
+    TUTTI_TRY(
+        tutti__rma_windows_ensure(p->file->team, t->lanes, t->my_agg >= 0 ? window : 0, room));
+    return away_memory(p);
 }
 
 tutti_err tutti__cycles_make(tutti_plan *p) {
@@ -82,7 +90,13 @@ tutti_err tutti__cycles_make(tutti_plan *p) {
     tutti__cycles *c = r->cycles = tutti__calloc(1, sizeof *c);
     if (!c) return TUTTI_ERR_NOMEM;
     c->file = p->file;
-    c->slots = t->window_slots;
+    c->slots = t->lanes;
+    if (p->means.resident) {
+        c->aways = t->my_agg >= 0 ? t->window_slots : 0;
+        c->away = tutti__calloc((size_t)c->aways + 1, sizeof *c->away);
+        if (!c->away) return TUTTI_ERR_NOMEM;
+        for (int i = 0; i < c->aways; i++) c->away[i].incoming = &t->incoming;
+    }
     /* All ranks decide alike.  Empty cycles cost a synchronisation, agreeing on the next one that
      * is not costs another. */
     for (int a = 0; a < d->aggregators; a++)
@@ -104,9 +118,9 @@ tutti_err tutti__cycles_wake(tutti_plan *p) {
     TUTTI_TRY(tutti__cycle_parts_memory(p));
     if (c->exchange.memory) return TUTTI_OK;
     const int me = p->file->team->rank;
-    tutti__needs q = {.slots = t->window_slots, .window = t->domains.window};
+    tutti__needs q = {.slots = t->lanes, .window = t->domains.window};
     q.is_write = p->is_write;
-    q.aggregates = t->my_agg >= 0;
+    q.aggregates = t->my_agg >= 0 && !p->means.resident;
     for (int i = 0; i < t->destinations; i++)
         q.mine |= t->agg_rank[t->destination[i].aggregator] != me;
     for (int i = 0; i < t->incoming.n; i++) q.theirs |= t->incoming.source[i].rank != me;
@@ -130,12 +144,14 @@ void tutti__cycles_sleep(tutti__run *r) {
     tutti__free(c->packed);
     c->packed = NULL;
     for (int i = 0; c->sub && i < c->slots; i++) tutti__window_io_free(&c->sub[i].io);
+    for (int i = 0; c->away && i < c->aways; i++) tutti__window_io_free(&c->away[i]);
     for (int i = 0; c->shuffle && i < c->slots; i++) c->shuffle[i].buffer = NULL;
 }
 
 void tutti__cycles_abort(tutti__run *r) {
     tutti__cycles *c = r->cycles;
     for (int i = 0; i < c->slots; i++) tutti__window_io_abort(&c->sub[i].io);
+    for (int i = 0; c->away && i < c->aways; i++) tutti__window_io_abort(&c->away[i]);
 }
 
 void tutti__cycles_free(tutti__run *r) {
@@ -143,6 +159,7 @@ void tutti__cycles_free(tutti__run *r) {
     if (c) {
         tutti__cycles_sleep(r);
         tutti__free(c->sub);
+        tutti__free(c->away);
         tutti__free(c->shuffle);
         tutti__free(c->parcels);
         tutti__free(c->destinations);

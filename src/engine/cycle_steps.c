@@ -4,7 +4,23 @@
 #include "engine/cycles.h"
 
 #include "base/trace.h"
+#include "comm/by_thread.h"
 #include "comm/wait.h"
+
+/* ---- waiting */
+
+/* Is a file access of this rank under way? */
+static int in_file(const tutti__cycles *c) {
+    for (int i = 0; i < c->slots; i++)
+        if (c->sub[i].io.request) return 1;
+    return 0;
+}
+
+/* Nothing has moved in this turn. */
+void tutti__cycle_idle(tutti__run *r, const tutti__turn *turn) {
+    tutti__yield();
+    if (in_file(r->cycles)) tutti__turn_was_file(r, turn);
+}
 
 /* ---- which cycle comes next */
 
@@ -166,73 +182,78 @@ int tutti__cycle_shuffle_test(tutti__run *r, int k) {
     return 1;
 }
 
+/* Where MPI itself waits (fence) nobody can tell for what. */
 void tutti__cycle_shuffle_wait(tutti__run *r, int k) {
     tutti__cycles *c = r->cycles;
     if (!c->shuffle[k].flying) return;
-    tutti__shuffle_wait(&c->exchange, &c->shuffle[k]);
+    if (c->exchange.ops->wait) tutti__shuffle_wait(&c->exchange, &c->shuffle[k]);
+    for (;;) {
+        const tutti__turn turn = tutti__turn_begin(r);
+        if (tutti__shuffle_test(&c->exchange, &c->shuffle[k])) break;
+        tutti__exchange_progress(&c->exchange);
+        tutti__cycle_idle(r, &turn);
+    }
     shuffle_ended(r, k);
 }
 
 /* ---- the file */
 
 /* Has this rank a window in the cycle?  Then wait until it may access the file. */
-static int store_due(tutti__run *r, int k) {
-    if (r->cycles->sub[k].io.total == 0) return 0;
+static int store_due(tutti__run *r, const tutti__window_io *io) {
+    if (io->total == 0) return 0;
     while (r->err == TUTTI_OK && tutti__run_too_early(r)) {
+        const tutti__turn turn = tutti__turn_begin(r);
         tutti__exchange_progress(&r->cycles->exchange);
         tutti__yield();
+        tutti__turn_was_file(r, &turn);
     }
     return 1;
 }
 
-/* A list of runs, some bytes at a time; a long run is cut. */
+/* File access that blocks: one call for the whole window. */
 typedef struct {
-    tutti__window_io *io;
-    int run;        /* the next one */
-    tutti_off into; /* how much of it has been done */
-} slices;
+    tutti_store *store;
+    int is_write;
+    const tutti__window_io *io;
+    tutti_stats stats; /* a thread's own */
+    tutti_off done;
+} blocking;
 
-static tutti_err slice_move(tutti__run *r, slices *s, tutti_off slice, tutti_off *done_out) {
-    tutti_io_run *first = &s->io->run[s->run], whole = *first;
-    tutti_off bytes = tutti__min((tutti_off)whole.bytes - s->into, slice);
-    int n = 1;
-    tutti_err err;
-    first->offset += s->into;
-    first->memory = (char *)first->memory + s->into;
-    first->bytes = (size_t)bytes;
-    const int cut = s->into + bytes < (tutti_off)whole.bytes;
-    while (!cut && s->run + n < s->io->n && bytes + (tutti_off)first[n].bytes <= slice)
-        bytes += (tutti_off)first[n++].bytes;
-    *done_out = bytes;
-    if (r->op->is_write)
-        err = tutti__store_write(r->op->store, first, n);
-    else
-        err = tutti__store_read(r->op->store, first, n, done_out);
-    *first = whole;
-    s->into = cut ? s->into + bytes : 0;
-    s->run += cut ? 0 : n;
+static tutti_err blocking_move(void *context) {
+    blocking *b = context;
+    tutti_stats *before = tutti__store_account(&b->stats);
+    const tutti_err err = b->is_write ? tutti__store_write(b->store, b->io->run, b->io->n)
+                                      : tutti__store_read(b->store, b->io->run, b->io->n, &b->done);
+    (void)tutti__store_account(before);
     return err;
 }
 
-void tutti__cycle_store(tutti__run *r, int k, tutti_off slice) {
+static void exchange_moves_on(void *context) {
+    tutti__exchange_progress(context);
+}
+
+/* Feki and Gabriel leave it to MPI to move the exchange on while a write blocks.  Neither MPI here
+ * has a thread for that; so it is the write that gets one, and this one calls MPI. */
+void tutti__cycle_store(tutti__run *r, int k) {
     tutti__window_io *io = &r->cycles->sub[k].io;
-    slices s = {io, 0, 0};
-    tutti_off done = 0;
-    tutti_err err = TUTTI_OK;
-    if (!store_due(r, k) || !tutti__window_io_prepare(r, io)) return;
-    while (s.run < io->n && err == TUTTI_OK) {
-        tutti_off n = 0;
-        const double start = tutti__now();
-        err = slice_move(r, &s, slice > 0 ? slice : TUTTI__OFF_END, &n);
-        r->op->stats->seconds_file += tutti__now() - start;
-        done += n;
-        if (slice > 0) tutti__exchange_progress(&r->cycles->exchange);
-    }
-    tutti__window_io_outcome(r, io, err, done, tutti__now());
+    tutti__exchange *x = &r->cycles->exchange;
+    blocking b = {.store = r->op->store, .is_write = r->op->is_write, .io = io};
+    if (!store_due(r, io) || !tutti__window_io_prepare(r, io)) return;
+    const tutti__turn turn = tutti__turn_begin(r);
+    const tutti_err err = x->flights > 0
+                              ? tutti__by_thread_meanwhile(blocking_move, &b, exchange_moves_on, x)
+                              : blocking_move(&b);
+    tutti__window_io_outcome(r, io, err, b.done, tutti__now());
+    tutti__stats_add(r->op->stats, &b.stats);
+    tutti__turn_was_file(r, &turn);
+}
+
+void tutti__cycle_io_begin(tutti__run *r, tutti__window_io *io) {
+    if (store_due(r, io)) tutti__window_io_begin(r, io);
 }
 
 void tutti__cycle_store_init(tutti__run *r, int k) {
-    if (store_due(r, k)) tutti__window_io_begin(r, &r->cycles->sub[k].io);
+    tutti__cycle_io_begin(r, &r->cycles->sub[k].io);
 }
 
 int tutti__cycle_store_test(tutti__run *r, int k) {
@@ -240,12 +261,16 @@ int tutti__cycle_store_test(tutti__run *r, int k) {
 }
 
 /* Whatever passes here is time that the file takes. */
-void tutti__cycle_store_wait(tutti__run *r, int k) {
-    const double start = tutti__now(), before = r->op->stats->seconds_file;
-    if (!r->cycles->sub[k].io.request) return;
-    while (!tutti__cycle_store_test(r, k)) {
+void tutti__cycle_io_wait(tutti__run *r, tutti__window_io *io) {
+    for (;;) {
+        const tutti__turn turn = tutti__turn_begin(r);
+        if (tutti__window_io_end(r, io, 0)) return;
         tutti__exchange_progress(&r->cycles->exchange);
         tutti__yield();
+        tutti__turn_was_file(r, &turn);
     }
-    r->op->stats->seconds_file = before + tutti__now() - start;
+}
+
+void tutti__cycle_store_wait(tutti__run *r, int k) {
+    tutti__cycle_io_wait(r, &r->cycles->sub[k].io);
 }

@@ -3,17 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 
-#include "base/fiber.h"
-#include "comm/wait.h"
-
-/* File access that blocks lets the exchange move on after so many bytes: some times a window, but
- * not for less than a call is worth. */
-static tutti_off slice_of(const tutti__run *r) {
-    const tutti_off window = r->two->domains.window;
-    if (r->file->opt.direct_io) return tutti__max(1 << 20, window / 4);
-    return tutti__max(64 << 10, window / 8);
-}
-
 static int slot(const tutti__run *r, tutti_count k) {
     return (int)(k % r->cycles->slots);
 }
@@ -45,7 +34,7 @@ static int shuffle_begin(tutti__run *r, tutti_count k) {
 static void write_none(tutti__run *r) {
     for (tutti_count k = 0; shuffle_begin(r, k); k++) {
         shuffle_wait(r, k);
-        tutti__cycle_store(r, slot(r, k), 0);
+        tutti__cycle_store(r, slot(r, k));
     }
 }
 
@@ -56,7 +45,7 @@ static void write_comm(tutti__run *r) {
         begun += shuffle_begin(r, begun);
         if (k == begun) return;
         shuffle_wait(r, k);
-        tutti__cycle_store(r, slot(r, k), slice_of(r));
+        tutti__cycle_store(r, slot(r, k));
     }
 }
 
@@ -103,15 +92,15 @@ static int read_begin(tutti__run *r, tutti_count k) {
     return 1;
 }
 
-static int read_all(tutti__run *r, tutti_count k, tutti_off slice) {
+static int read_all(tutti__run *r, tutti_count k) {
     if (!tutti__cycle_more(r)) return 0;
     tutti__cycle_open(r, slot(r, k));
-    tutti__cycle_store(r, slot(r, k), slice);
+    tutti__cycle_store(r, slot(r, k));
     return 1;
 }
 
 static void read_none(tutti__run *r) {
-    for (tutti_count k = 0; read_all(r, k, 0); k++) {
+    for (tutti_count k = 0; read_all(r, k); k++) {
         tutti__cycle_shuffle_init(r, slot(r, k));
         shuffle_wait(r, k);
     }
@@ -119,7 +108,7 @@ static void read_none(tutti__run *r) {
 
 static void read_comm(tutti__run *r) {
     tutti_count k = 0;
-    for (; read_all(r, k, slice_of(r)); k++) {
+    for (; read_all(r, k); k++) {
         tutti__cycle_shuffle_init(r, slot(r, k));
         shuffle_wait(r, k - r->cycles->slots + 1);
     }
@@ -150,16 +139,14 @@ static void read_write_comm(tutti__run *r) {
 }
 
 static void read_write_comm_2(tutti__run *r) {
-    int more = read_begin(r, 0);
-    tutti_count k = 0;
-    for (; more; k++) {
+    tutti_count begun = 0;
+    while (begun < r->cycles->slots && read_begin(r, begun)) begun++;
+    for (tutti_count k = 0; k < begun; k++) {
         store_wait(r, k);
         tutti__cycle_shuffle_init(r, slot(r, k));
-        if (!tutti__cycle_more(r)) break;
-        shuffle_wait(r, k + 1 - r->cycles->slots);
-        more = read_begin(r, k + 1);
+        shuffle_wait(r, k);
+        begun += read_begin(r, begun);
     }
-    all_wait(r, k + 1);
 }
 
 /* ---- write-comm-2 where the order may follow completion: each sub-buffer by itself
@@ -204,17 +191,52 @@ static void flow(tutti__run *r) {
     tutti__cycles *c = r->cycles;
     for (int k = 0; k < c->slots; k++) c->sub[k].phase = TUTTI__IDLE;
     for (int busy = 1; busy;) {
+        const tutti__turn turn = tutti__turn_begin(r);
         int moved = 0;
         for (int k = 0; k < c->slots; k++) moved |= flow_step(r, k);
         busy = tutti__cycle_more(r);
         for (int k = 0; k < c->slots; k++) busy |= c->sub[k].phase != TUTTI__IDLE;
-        if (!moved && busy) tutti__yield();
+        if (!moved && busy) tutti__cycle_idle(r, &turn);
     }
 }
 
 /* ---- all of it */
 
 typedef void listing(tutti__run *r);
+
+static void literal_start(tutti_plan *p, tutti__op *op) {
+    tutti__run *r = p->run;
+    tutti__cycles *c = r->cycles;
+    tutti__run_start(r, op);
+    c->exchange.access = r->access;
+    c->exchange.user = op->parts ? c->packed : op->buf;
+    c->exchange.stats = op->stats;
+    if (p->means.resident)
+        r->stage = (tutti__stage){p->segment.base, 1, p->two->window_slots, p->two->domains.window};
+    if (op->parts && op->is_write) tutti__cycle_parts_pack(r);
+    tutti__exchange_start(&c->exchange, c->shuffle);
+}
+
+static void literal_end(tutti_plan *p, const tutti__op *op) {
+    tutti__run *r = p->run;
+    if (op->parts && !op->is_write && r->err == TUTTI_OK) tutti__cycle_parts_unpack(r);
+}
+
+static void literal_depart(tutti_plan *p, tutti__op *op) {
+    p->run->op = op;
+    const tutti__turn all = tutti__turn_begin(p->run);
+    literal_start(p, op);
+    tutti__cycles_depart(p->run);
+    tutti__turn_rest_is_exchange(p->run, &all);
+}
+
+static tutti_err literal_arrive(tutti_plan *p, tutti__op *op) {
+    const tutti__turn all = tutti__turn_begin(p->run);
+    tutti__cycles_arrive(p->run);
+    literal_end(p, op);
+    tutti__turn_rest_is_exchange(p->run, &all);
+    return tutti__run_end(p->run);
+}
 
 static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
     static listing *const listings[][2] = {{read_none, write_none},
@@ -224,22 +246,21 @@ static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
                                            {read_write_comm_2, write_write_comm_2}};
     tutti__run *r = p->run;
     tutti__cycles *c = r->cycles;
-    const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
     const int pipeline = r->two->pipeline;
-    tutti__run_start(r, op);
-    c->exchange.access = r->access;
-    c->exchange.user = op->parts ? c->packed : op->buf;
-    c->exchange.stats = op->stats;
-    if (op->parts && op->is_write) tutti__cycle_parts_pack(r);
-    tutti__exchange_start(&c->exchange, c->shuffle);
+    if (p->means.resident) { /* it was made for two halves */
+        literal_depart(p, op);
+        return literal_arrive(p, op);
+    }
+    r->op = op;
+    const tutti__turn all = tutti__turn_begin(r);
+    literal_start(p, op);
     tutti__cycle_first(r);
     if (pipeline == TUTTI_PIPELINE_WRITE_COMM_2 && !c->collective)
         flow(r);
     else
         listings[pipeline - TUTTI_PIPELINE_NONE][op->is_write](r);
-    if (op->parts && !op->is_write && r->err == TUTTI_OK) tutti__cycle_parts_unpack(r);
-    op->stats->seconds_exchange +=
-        tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
+    literal_end(p, op);
+    tutti__turn_rest_is_exchange(r, &all);
     return tutti__run_end(r);
 }
 
@@ -251,4 +272,6 @@ const tutti__engine tutti__engine_literal = {.memory = tutti__cycles_memory,
                                              .ready = tutti__cycles_ready,
                                              .prepare = tutti__cycles_prepare,
                                              .run = literal_run,
+                                             .depart = literal_depart,
+                                             .arrive = literal_arrive,
                                              .abort = tutti__cycles_abort};

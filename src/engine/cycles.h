@@ -15,13 +15,29 @@
  *   comm         for k: read(k); scatter_init(k); scatter_wait(k-B+1)
  *   write        read_init(0 ... B-2); for k: read_init(k+B-1); read_wait(k); scatter(k)
  *   write-comm   read(0); for k: scatter_init(k); read_init(k+1); read_wait(k+1); scatter_wait(k)
- *   write-comm-2 read_init(0); for k: read_wait(k); scatter_init(k); scatter_wait(k+1-B);
- *                read_init(k+1)
+ *   write-comm-2 read_init(0 ... B-1); for k: read_wait(k); scatter_init(k); scatter_wait(k);
+ *                read_init(k+B)
+ *
+ * In the background (resident plans) every window has memory of its own, and its file access goes on
+ * by itself: begun in the first half and waited for in the second.  What is left of the pipelines is how
+ * many exchanges are under way at a time, and whether file access begins (writing), or the exchange
+ * (reading), window by window or once all of the other has ended (cycle_away.c):
+ *
+ *   write, first half; read, second half
+ *   none         for k: shuffle(k); for k: write_init(k)        for k: read_wait(k); for k: scatter(k)
+ *   comm         the same, with B exchanges at a time
+ *   write        for k: shuffle(k); write_init(k)               for k: read_wait(k); scatter(k)
+ *   write-comm   the same
+ *   write-comm-2 the same, with B exchanges at a time
+ *
+ * With fence and lock bytes are copied between the window of MPI and that memory, since
+ * other operations use the same windows of MPI meanwhile.
  *
  * What does not exist (k < 0, k >= N) is left out; what is still open at the end is waited for.
  * With messages write-comm-2 follows completion instead of this order: each sub-buffer goes on to
- * its next step as soon as the last one has ended.  File access that blocks (comm) is cut into
- * slices, between which the exchange moves on.
+ * its next step as soon as the last one has ended.  In this order, which fence and lock need, it
+ * differs from `write` by name only.  File access that blocks is one call for a window; with comm a
+ * thread makes it, while this one moves the exchange on.
  *
  * Which cycles: with messages a rank goes through those in which it has something to do.  fence and
  * lock are collective: all ranks go through all cycles; or, where most of them would be empty,
@@ -41,13 +57,16 @@
 typedef struct tutti__sub {
     tutti__phase phase; /* only where the order follows completion */
     tutti__window_io io;
+    int away;     /* resident: which window of mine it is */
     double since; /* when its shuffle began */
 } tutti__sub;
 
 typedef struct tutti__cycles {
     tutti__exchange exchange;
-    tutti_file *file; /* its team lends memory */
-    int slots;
+    tutti_file *file;       /* its team lends memory */
+    int slots;              /* sub-buffers; resident: exchanges at a time */
+    tutti__window_io *away; /* [windows of mine] resident: their file access; NULL: it is not */
+    int aways;
     tutti__sub *sub;             /* [slots] */
     tutti__shuffle *shuffle;     /* [slots] */
     tutti__parcel *parcels;      /* of all of them */
@@ -80,6 +99,10 @@ tutti_err tutti__cycle_parts_memory(tutti_plan *p) TUTTI_MUST_USE;
 void tutti__cycle_parts_pack(tutti__run *r);
 void tutti__cycle_parts_unpack(tutti__run *r);
 
+/* ---- cycle_away.c: both halves of a resident plan's run, but for what they share with others */
+void tutti__cycles_depart(tutti__run *r);
+void tutti__cycles_arrive(tutti__run *r);
+
 /* ---- cycle_steps.c: what the listings are made of; `k` is the number of the sub-buffer */
 void tutti__cycle_first(tutti__run *r); /* before all others */
 int tutti__cycle_more(tutti__run *r);   /* is there another cycle? */
@@ -87,9 +110,16 @@ void tutti__cycle_open(tutti__run *r, int k);
 void tutti__cycle_shuffle_init(tutti__run *r, int k);
 int tutti__cycle_shuffle_test(tutti__run *r, int k);
 void tutti__cycle_shuffle_wait(tutti__run *r, int k);
-void tutti__cycle_store(tutti__run *r, int k, tutti_off slice); /* blocks; slice 0: all at once */
+/* Blocks; the exchange moves on meanwhile. */
+void tutti__cycle_store(tutti__run *r, int k);
 void tutti__cycle_store_init(tutti__run *r, int k);
 int tutti__cycle_store_test(tutti__run *r, int k);
 void tutti__cycle_store_wait(tutti__run *r, int k);
+/* The same of any window: it begins when it may; until it has ended. */
+void tutti__cycle_io_begin(tutti__run *r, tutti__window_io *io);
+void tutti__cycle_io_wait(tutti__run *r, tutti__window_io *io);
+/* Nothing has moved since the turn began: let others.  Time while a file access of this rank is
+ * under way is the file's. */
+void tutti__cycle_idle(tutti__run *r, const tutti__turn *turn);
 
 #endif

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
+#include "base/fiber.h"
 #include "base/trace.h"
 
 tutti_err tutti__run_make(tutti_plan *p) {
@@ -51,6 +52,19 @@ void tutti__run_fail(tutti__run *r, tutti_err err) {
 int tutti__run_too_early(const tutti__run *r) {
     const int wait = r->file->opt.stagger;
     return wait > 0 && tutti__now() < r->started + 1e-6 * wait * r->two->my_agg;
+}
+
+tutti__turn tutti__turn_begin(const tutti__run *r) {
+    return (tutti__turn){tutti__fiber_clock(), r->op->stats->seconds_file};
+}
+
+void tutti__turn_was_file(tutti__run *r, const tutti__turn *t) {
+    r->op->stats->seconds_file = t->file + tutti__fiber_clock() - t->start;
+}
+
+void tutti__turn_rest_is_exchange(tutti__run *r, const tutti__turn *t) {
+    const double file = r->op->stats->seconds_file - t->file;
+    r->op->stats->seconds_exchange += tutti__fiber_clock() - t->start - file;
 }
 
 tutti_count tutti__destination_after(const tutti__run *r, const tutti__destination *s,

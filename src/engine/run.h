@@ -20,6 +20,7 @@
 typedef enum {
     TUTTI__IDLE,    /* may be opened for another window */
     TUTTI__FILL,    /* write: bytes arrive by the slot and by messages */
+    TUTTI__FULL,    /* aggregator, write in the background: waits until the others are full */
     TUTTI__STORE,   /* aggregator, write: on the way into the file */
     TUTTI__FETCH,   /* aggregator, read: on the way from the file */
     TUTTI__RECEIVE, /* relay, read: on the way from the aggregator */
@@ -52,7 +53,8 @@ typedef struct tutti__window {
     tutti__traffic *traffic; /* room for all groups of senders */
     tutti__extents extents;  /* of the traffics */
     tutti__window_io io;     /* what goes to or comes from the file */
-    int listed;              /* writing: its runs and checksums are made */
+    int full;                /* writing: all bytes are here, the file is next */
+    int listed;              /* and its runs and checksums are made */
     double since;            /* when the exchange began */
 } tutti__window;
 
@@ -75,6 +77,7 @@ struct tutti__run {
     char *aux;   /* those, or these */
     int auxes;   /* buffers of a window each in `aux` for window_slots; fewer are shared */
     int holding; /* resident read: bytes are kept in staging until the second part */
+    int halves;  /* resident: file access goes on by itself between two parts; which this is */
     double started;
     tutti_err err; /* the first trouble of this rank; from then on it accesses no file */
     tutti_error_info info;
@@ -96,6 +99,16 @@ void tutti__run_fail(tutti__run *r, tutti_err err);
 /* The option `stagger`, by which aggregators start one after the other: is it too early for this
  * one? */
 int tutti__run_too_early(const tutti__run *r);
+/* What a rank waits for tells which account its time goes to (tutti/stats.h).  A turn of waiting is
+ * begun before the rank looks for something to do; if there was nothing, and it waits for the file,
+ * all of the turn was file access.  What is left of a run is exchange. */
+typedef struct tutti__turn {
+    double start, file;
+} tutti__turn;
+tutti__turn tutti__turn_begin(const tutti__run *r);
+void tutti__turn_was_file(tutti__run *r, const tutti__turn *t);
+/* The time of a run since `t` that is not file access yet is exchange. */
+void tutti__turn_rest_is_exchange(tutti__run *r, const tutti__turn *t);
 /* The next cycle of an aggregator, from `cycle` on, in which I have bytes, or -1. */
 tutti_count tutti__destination_after(const tutti__run *r, const tutti__destination *s,
                                      tutti_count cycle);

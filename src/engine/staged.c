@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
-#include "base/fiber.h"
 #include "base/trace.h"
 #include "comm/wait.h"
 
@@ -147,6 +146,29 @@ static int progress(tutti__run *r) {
     return moved;
 }
 
+/* All of it, or one part. */
+enum { FIRST = 1, SECOND = 2 };
+
+/* Does this rank wait for the file?  For an access of its own, for its turn to begin one, or for a
+ * window of that destination, if there is one, which is on its way. */
+static int waits_for_file(const tutti__run *r, const tutti__destination *s) {
+    const tutti__two_phase *t = r->two;
+    if (r->halves == FIRST) return tutti__run_too_early(r);
+    for (int i = 0; i < r->window_slots; i++)
+        if (r->window[i].io.request || (r->window[i].phase == TUTTI__FILL && r->window[i].full))
+            return 1;
+    if (!r->op->is_write && r->window_next >= 0 && tutti__run_too_early(r)) return 1;
+    return s && !s->by_relay && tutti__stage_in_file(&r->stage, s->member, 0, t->window_slots);
+}
+
+/* Advance what can be, or let others. */
+static void advance(tutti__run *r, const tutti__destination *s) {
+    const tutti__turn turn = tutti__turn_begin(r);
+    if (progress(r)) return;
+    tutti__yield();
+    if (waits_for_file(r, s)) tutti__turn_was_file(r, &turn);
+}
+
 /* My own bytes, cycle by cycle: wait for the window to be open, copy, say so. */
 static void walk(tutti__run *r) {
     const tutti__two_phase *t = r->two;
@@ -166,7 +188,7 @@ static void walk(tutti__run *r) {
             const int n = s->by_relay ? t->relay_slots : t->window_slots;
             int slot;
             while ((slot = tutti__stage_find(&r->stage, s->member, first, n, key)) < 0)
-                if (!progress(r)) tutti__yield();
+                advance(r, s);
 
             tutti_off lo, hi;
             const double start = tutti__trace_on() ? tutti__now() : 0;
@@ -199,26 +221,23 @@ static int reached(const tutti__run *r, milestone m) {
         if (r->relay_next[i] >= 0) return 0;
     for (int i = 0; m > OPENED && i < r->window_slots + r->relay_slots; i++) {
         const tutti__phase phase = r->window[i].phase;
-        if (m == ENDED ? phase != TUTTI__IDLE : phase == TUTTI__FILL || phase == TUTTI__SEND)
-            return 0;
+        const int waits = phase == TUTTI__FILL || phase == TUTTI__FULL || phase == TUTTI__SEND;
+        if (m == ENDED ? phase != TUTTI__IDLE : waits) return 0;
     }
     return 1;
 }
 
-/* All of it, or one part.  Time that is not file access is exchange. */
-enum { FIRST = 1, SECOND = 2 };
-
 static void staged_move(tutti_plan *p, tutti__op *op, int parts) {
     tutti__run *r = p->run;
-    const double start = tutti__fiber_clock(), file_before = op->stats->seconds_file;
     const milestone m = parts & SECOND ? ENDED : op->is_write ? EXCHANGED : OPENED;
+    r->op = op;
+    const tutti__turn all = tutti__turn_begin(r);
     if (parts & FIRST) staged_start(p, op);
     r->holding = parts == FIRST && !op->is_write;
+    r->halves = parts == (FIRST | SECOND) ? 0 : parts;
     if (parts & (op->is_write ? FIRST : SECOND)) walk(r);
-    while (!reached(r, m))
-        if (!progress(r)) tutti__yield();
-    op->stats->seconds_exchange +=
-        tutti__fiber_clock() - start - (op->stats->seconds_file - file_before);
+    while (!reached(r, m)) advance(r, NULL);
+    tutti__turn_rest_is_exchange(r, &all);
 }
 
 static tutti_err staged_run(tutti_plan *p, tutti__op *op) {

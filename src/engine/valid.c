@@ -16,17 +16,22 @@ int tutti__run_is_valid(const tutti__run *r) {
 /* A slot is open while others copy, and only then; the file is accessed only by an aggregator. */
 int tutti__window_is_valid(const tutti__run *r, const tutti__window *w) {
     const int is_write = r->op->is_write, relays = w >= r->window + r->window_slots;
-    const int copies = w->phase == TUTTI__FILL || w->phase == TUTTI__SERVE;
+    const int copies = (w->phase == TUTTI__FILL && !w->full) || w->phase == TUTTI__SERVE;
     const int accesses = w->phase == TUTTI__STORE || w->phase == TUTTI__FETCH;
     if (w->io.request && !accesses) return 0;
-    if (!copies && !tutti__slot_is_open(w->slot, TUTTI__CLOSED)) return 0;
+    const int closed = tutti__slot_is_open(w->slot, TUTTI__CLOSED);
+    if (!copies && !closed && !tutti__slot_is_open(w->slot, TUTTI__IN_FILE)) return 0;
+    if (w->phase == TUTTI__IDLE && !closed) return 0;
     if (w->phase == TUTTI__IDLE) return 1;
     if (copies && !tutti__slot_is_open(w->slot, tutti__slot_key(w->incoming->aggregator, w->cycle)))
         return 0;
     if (w->phase != TUTTI__FILL &&
-        is_write != (w->phase == TUTTI__STORE || w->phase == TUTTI__SEND))
+        is_write !=
+            (w->phase == TUTTI__FULL || w->phase == TUTTI__STORE || w->phase == TUTTI__SEND))
         return 0;
-    if (relays ? accesses : w->phase == TUTTI__SEND || w->phase == TUTTI__RECEIVE) return 0;
+    if (relays ? accesses || w->phase == TUTTI__FULL
+               : w->phase == TUTTI__SEND || w->phase == TUTTI__RECEIVE)
+        return 0;
     if (w->lo < 0 || w->hi <= w->lo || w->hi - w->lo > r->two->domains.window) return 0;
     return w->local >= 0 && w->local <= w->total && w->aux_used <= w->hi - w->lo &&
            w->traffics <= (relays ? 1 : w->incoming->sender_groups);

@@ -15,7 +15,7 @@ void tutti__window_begin(tutti__run *r, tutti__window *w, const tutti__incoming 
     w->hi = tutti__min(w->hi, r->op->eof);
     w->local = w->total = w->aux_used = 0;
     w->traffics = 0;
-    w->listed = 0;
+    w->full = w->listed = 0;
     w->extents.n = 0;
     w->since = tutti__trace_on() ? tutti__now() : 0;
 }

@@ -16,9 +16,10 @@
 #include "base/memory.h"
 
 #define TUTTI__CLOSED INT64_C(-1)
+#define TUTTI__IN_FILE INT64_C(-2) /* closed, too: its bytes go to or come from the file */
 
 typedef struct tutti__slot {
-    _Alignas(64) _Atomic int64_t key;   /* of the window it is open for, or TUTTI__CLOSED */
+    _Alignas(64) _Atomic int64_t key;   /* of the window it is open for, or one of the above */
     _Alignas(64) _Atomic int64_t moved; /* bytes copied into it or out of it since it was opened */
     _Alignas(64)
         atomic_int turn; /* of a group's first slot: somebody does what one may do at a time */
@@ -32,6 +33,11 @@ static inline int64_t tutti__slot_key(int aggregator, tutti_count cycle) {
 
 static inline void tutti__slot_close(tutti__slot *s) {
     atomic_store_explicit(&s->key, TUTTI__CLOSED, memory_order_release);
+}
+
+/* Owner: closed, and who waits for it waits for the file. */
+static inline void tutti__slot_in_file(tutti__slot *s) {
+    atomic_store_explicit(&s->key, TUTTI__IN_FILE, memory_order_release);
 }
 
 /* Owner, before anybody else looks. */
@@ -86,5 +92,7 @@ tutti__slot *tutti__stage_slot(const tutti__stage *s, int member, int slot);
 char *tutti__stage_buffer(const tutti__stage *s, int member, int slot);
 /* The slot of a member that is open for a window, or -1. */
 int tutti__stage_find(const tutti__stage *s, int member, int first, int n, int64_t key);
+/* Is one of those slots on its way to or from the file? */
+int tutti__stage_in_file(const tutti__stage *s, int member, int first, int n);
 
 #endif

@@ -33,3 +33,7 @@ int tutti__stage_find(const tutti__stage *s, int member, int first, int n, int64
         if (tutti__slot_is_open(tutti__stage_slot(s, member, i), key)) return i;
     return -1;
 }
+
+int tutti__stage_in_file(const tutti__stage *s, int member, int first, int n) {
+    return tutti__stage_find(s, member, first, n, TUTTI__IN_FILE) >= 0;
+}

@@ -54,18 +54,22 @@ void tutti__operation_begin(tutti_stats *stats) {
     (void)tutti__store_account(stats);
 }
 
-void tutti__stats_settle(tutti_file *f, const tutti_stats *stats, int is_last) {
-    pthread_mutex_lock(&f->lock);
-#define ADD(ctype, name, help) f->all.name += stats->name;
+void tutti__stats_add(tutti_stats *to, const tutti_stats *from) {
+#define ADD(ctype, name, help) to->name += from->name;
     TUTTI_STATS_TABLE(ADD)
 #undef ADD
+}
+
+void tutti__stats_settle(tutti_file *f, const tutti_stats *stats, int is_last) {
+    pthread_mutex_lock(&f->lock);
+    tutti__stats_add(&f->all, stats);
     if (is_last) f->last = *stats;
     pthread_mutex_unlock(&f->lock);
 }
 
 tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
                                tutti_err err) {
-    tutti__trace_event("operation", operation, stats->seconds_total, stats->bytes, -1);
+    tutti__trace_call(operation, f->trace_file, stats->seconds_total, stats->bytes);
     stats->seconds_total = tutti__now() - stats->seconds_total;
     (void)tutti__store_account(NULL);
     tutti__stats_settle(f, stats, 1);

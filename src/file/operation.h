@@ -68,6 +68,7 @@ tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *op
                                tutti_err err);
 
 /* ---- accounts */
+void tutti__stats_add(tutti_stats *to, const tutti_stats *from);
 /* Add what was done to the file's statistics; `is_last`: it was an operation, whose own are told as
  * those of the last one.  Any thread. */
 void tutti__stats_settle(tutti_file *f, const tutti_stats *stats, int is_last);

@@ -53,8 +53,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
         f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
     const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
     const int steps = exchange == TUTTI_EXCHANGE_TWO_SIDED && f->opt.step > 0;
-    t->literal =
-        (one_sided || steps) && !t->ordered && !p->means.resident && tutti__is_staged(p->method);
+    t->literal = (one_sided || steps) && !t->ordered && tutti__is_staged(p->method);
     t->kind = one_sided && !p->inside ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
     t->step = t->kind != TUTTI_EXCHANGE_TWO_SIDED ? 0 : one_sided ? 4 : f->opt.step;
     t->shared = !singles && (exchange == TUTTI_EXCHANGE_AUTO || exchange == TUTTI_EXCHANGE_SHM);
@@ -63,16 +62,22 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
 
     /* Which pipeline, in how many slots? */
     t->pipeline = f->opt.pipeline ? f->opt.pipeline : p->choice.pipeline;
-    if (t->pipeline == TUTTI_PIPELINE_AUTO || p->means.resident)
+    if (t->pipeline == TUTTI_PIPELINE_AUTO || (p->means.resident && !f->opt.pipeline))
         t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
     t->window_slots = t->pipeline == TUTTI_PIPELINE_NONE ? 1 : f->opt.sub_buffers;
-    if (t->literal && t->window_slots == 1)
+    if (t->literal && t->window_slots == 1 && !p->means.resident)
         t->pipeline = TUTTI_PIPELINE_NONE; /* nothing overlaps */
     t->relay_slots = t->messages ? 2 : 0;
+    t->lanes = t->window_slots;
+    if (p->means.resident) { /* windows have memory of their own: only exchanges share some */
+        const int ahead =
+            t->pipeline == TUTTI_PIPELINE_COMM || t->pipeline == TUTTI_PIPELINE_WRITE_COMM_2;
+        t->lanes = ahead ? f->opt.sub_buffers : 1;
+    }
 
     /* How large are windows? */
     const tutti_off extent = s->hi > s->lo ? s->hi - s->lo : 0;
-    const int buffers = t->literal ? tutti__exchange_buffers(t->kind, t->step, t->window_slots)
+    const int buffers = t->literal ? tutti__exchange_buffers(t->kind, t->step, t->lanes)
                                    : (t->window_slots + t->relay_slots) * (t->messages ? 2 : 1);
     tutti_off least_window;
     const tutti_off window = window_bytes(p, buffers, extent, align, &least_window);

@@ -78,6 +78,7 @@ typedef struct tutti__two_phase {
     int pipeline;        /* TUTTI_PIPELINE_*, never auto */
     int literal;         /* cycle by cycle (cycles.h), with this exchange: */
     int kind, step;      /* TUTTI_EXCHANGE_TWO_SIDED in step 1 ... 5, _FENCE or _LOCK */
+    int lanes;           /* literal: cycles whose exchange may be under way at a time */
     tutti_off bytes;     /* of all ranks */
     tutti_off gap;       /* as chosen: holes of this size are read along */
     int messages;        /* some bytes travel by message */

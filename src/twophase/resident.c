@@ -28,9 +28,13 @@ static tutti_off stage_on_node(const tutti_plan *p) {
 tutti_off tutti__plan_moving(const tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     const tutti_off ranks = p->file->team->nodes.largest, sub = p->file->opt.sub_buffers;
-    if (t->literal)
-        return ranks * tutti__exchange_buffers(t->kind, t->step, t->window_slots) *
+    if (t->literal) { /* resident: windows beside those of MPI, or instead of sub-buffers */
+        const int beside = !p->means.resident                    ? 0
+                           : t->kind == TUTTI_EXCHANGE_TWO_SIDED ? t->window_slots - t->lanes
+                                                                 : t->window_slots;
+        return ranks * (tutti__exchange_buffers(t->kind, t->step, t->lanes) + beside) *
                t->domains.window;
+    }
     const tutti_off messages = t->messages ? tutti__min(t->window_slots, sub) + t->relay_slots : 0;
     return stage_on_node(p) + ranks * messages * t->domains.window;
 }

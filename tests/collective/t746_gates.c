@@ -1,12 +1,15 @@
 /* TEST ranks=1,2 timeout=60 */
-/* What overlaps what, seen in the trace: the gates of the pipelines as windows get ready (home.c), for writes and
- * reads, on a store that is slow and works in the background.
+/* What overlaps what, seen in the trace: the pipelines as windows get ready (aggregator.c) and cycle by cycle
+ * (cycles.h), for writes and reads, on a store that is slow and works in the background.
  *
  *   write    fill k: window k is open for the bytes of the ranks      write k: it is on its way into the file
+ *            (cycle by cycle: shuffle)
  *   read     read k: it is on its way from the file                   serve k: it is open for the ranks
+ *                                                                     (cycle by cycle: scatter)
  *
- * What a gate forbids never happens, however long anything takes.  What it allows happens only if the store is slow
- * enough: that is tried again with a slower one before it counts as missing.  On two ranks the store is fast and the
+ * What a pipeline forbids never happens, however long anything takes.  What it allows happens only if the store is
+ * slow enough: that is tried again with a slower one before it counts as missing.  Where it says that all sub-buffers
+ * may be on their way to or from the file, so many are, and never more.  On two ranks the store is fast and the
  * second rank slow, so that windows stay open.
  *
  * Two aggregators with a pipeline that blocks write at the same time where file access costs time.
@@ -14,7 +17,7 @@
 #include "base/trace.h"
 #include "harness.h"
 
-enum { WINDOW = 4096, CYCLES = 6, BYTES = WINDOW * CYCLES };
+enum { WINDOW = 4096, CYCLES = 6, BYTES = WINDOW * CYCLES, SUBS = 3 };
 
 static char path[512], trace[520];
 static unsigned char buffer[BYTES];
@@ -34,10 +37,10 @@ static span *place_of(events *e, const char *name, int cycle) {
     if (!strcmp(name, "write_begin")) return &e->write_begin;
     if (!strcmp(name, "write_end")) return &e->write_end;
     if (cycle < 0 || cycle >= CYCLES) return NULL;
-    if (!strcmp(name, "fill")) return &e->fill[cycle];
+    if (!strcmp(name, "fill") || !strcmp(name, "shuffle")) return &e->fill[cycle];
     if (!strcmp(name, "write")) return &e->write[cycle];
     if (!strcmp(name, "read")) return &e->read[cycle];
-    return strcmp(name, "serve") ? NULL : &e->serve[cycle];
+    return strcmp(name, "serve") && strcmp(name, "scatter") ? NULL : &e->serve[cycle];
 }
 
 /* The number behind `key` in a line, or -1. */
@@ -46,7 +49,7 @@ static double number(const char *line, const char *key) {
     return at ? strtod(at + strlen(key), NULL) : -1;
 }
 
-/* One event is one line of the trace file. */
+/* One event is one line of the trace file; those of rank 0 count, which has all windows. */
 static void event_take(events *e, const char *line) {
     static const char begins[] = "{\"name\":\"";
     char name[32];
@@ -55,7 +58,7 @@ static void event_take(events *e, const char *line) {
              line + strlen(begins));
     const double start = number(line, "\"ts\":"), length = number(line, "\"dur\":");
     const int cycle = (int)number(line, "\"cycle\":");
-    if (length < 0) return;
+    if (length < 0 || number(line, "\"pid\":") > 0) return;
     span *s = place_of(e, name, cycle);
     if (!s) return;
     CHECK(s->end == 0, "%s of cycle %d happens twice", name, cycle);
@@ -95,6 +98,25 @@ static int overlaps(const span *later, const span *earlier) {
     return n;
 }
 
+/* How many of them are under way at a time, at most. */
+static int most(const span *s) {
+    int n = 0;
+    for (int k = 0; k < CYCLES; k++) {
+        int now = 0;
+        for (int i = 0; i < CYCLES; i++)
+            now += s[i].start <= s[k].start && s[k].start < s[i].end - SLACK;
+        n = now > n ? now : n;
+    }
+    return n;
+}
+
+/* As many as there are sub-buffers?  1: not yet. */
+static int fewer(const span *s, const char *what) {
+    const int n = most(s);
+    CHECK(n <= SUBS, "%d %ss at a time in %d sub-buffers", n, what, SUBS);
+    return n < SUBS;
+}
+
 /* The rules of one pipeline; how many of the overlaps that it allows were seen nowhere. */
 typedef int rules(const events *e);
 
@@ -111,7 +133,7 @@ static int write_comm_only(const events *e) {
 
 static int write_write(const events *e) {
     after(e->fill, e->fill, "fill after fill");
-    return !overlaps(e->write, e->write);
+    return fewer(e->write, "write");
 }
 
 static int write_write_comm(const events *e) {
@@ -122,7 +144,7 @@ static int write_write_comm(const events *e) {
 
 static int write_write_comm_2(const events *e) {
     CHECK(e->fill[1].start < e->fill[0].end, "the second window opens late");
-    return !overlaps(e->write, e->write);
+    return fewer(e->write, "write");
 }
 
 static int read_none(const events *e) {
@@ -137,13 +159,18 @@ static int read_comm(const events *e) {
 }
 
 static int read_write(const events *e) {
+    after(e->serve, e->serve, "serve after serve");
+    return fewer(e->read, "read");
+}
+
+static int read_write_comm(const events *e) {
     after(e->read, e->read, "read after read");
     after(e->serve, e->serve, "serve after serve");
     return !overlaps(e->read, e->serve);
 }
 
 static int read_write_comm_2(const events *e) {
-    return !overlaps(e->read, e->read);
+    return fewer(e->read, "read");
 }
 
 /* ---- work */
@@ -152,8 +179,9 @@ static tutti_file *slow_file(const char *text, int milliseconds) {
     char all[256];
     tutti__trace_disable(); /* what has been recorded so far */
     snprintf(all, sizeof all,
-             "method=two-phase exchange=shm store=threads window_size=%d fault=*:slow:%d %s",
-             WINDOW, milliseconds, text);
+             "method=two-phase exchange=shm store=threads window_size=%d sub_buffers=%d "
+             "io_threads=%d fault=*:slow:%d %s",
+             WINDOW, SUBS, SUBS, milliseconds, text);
     tutti_options opt = options_of(all);
     snprintf(opt.trace, sizeof opt.trace, "%.100s", trace);
     tutti_file *f = NULL;
@@ -173,7 +201,7 @@ static events run(const char *text, int milliseconds, int is_write) {
     tutti_off count = -1;
     const tutti_off share = WINDOW / ranks;
     tutti_file *f = slow_file(text, milliseconds);
-    if (rank == 1) tutti_file_on_progress(f, tarry, NULL);
+    if (rank == 1 && milliseconds == 1) tutti_file_on_progress(f, tarry, NULL);
     CHECK_OK(tutti_access_vector(rank * share, CYCLES, share, WINDOW, &a));
     CHECK_OK(is_write ? tutti_file_write(f, a, buffer, &count)
                       : tutti_file_read(f, a, buffer, &count));
@@ -186,12 +214,14 @@ static events run(const char *text, int milliseconds, int is_write) {
     return e;
 }
 
-static const int delays[] = {5, 50, 500, 5000};
+static const int delays[] = {4, 40, 400, 4000};
 enum { DELAYS = sizeof delays / sizeof delays[0] };
 
+static const char *exchange = ""; /* the one that is looked at; none: shm */
+
 static void gates(const char *pipeline, int is_write, rules *judge) {
-    char text[64], where[80];
-    snprintf(text, sizeof text, "pipeline=%s", pipeline);
+    char text[100], where[120];
+    snprintf(text, sizeof text, "cb_nodes=1 %s pipeline=%s", exchange, pipeline);
     snprintf(where, sizeof where, "%s, %s", is_write ? "write" : "read", text);
     check_where(where);
     int missing = 1;
@@ -287,19 +317,39 @@ static void begin_returns(void) {
     CHECK(!late, "the file access does not end between begin and end");
 }
 
-/* All pipelines on one rank. */
-static void alone(void) {
+/* All pipelines.  With fence and lock write-comm-2 goes in a fixed order. */
+static void all_of(const char *by, int in_order) {
+    exchange = by;
     gates("none", 1, write_none);
     gates("comm", 1, write_comm_only);
     gates("write", 1, write_write);
     gates("write-comm", 1, write_write_comm);
-    gates("write-comm-2", 1, write_write_comm_2);
+    gates("write-comm-2", 1, in_order ? write_write : write_write_comm_2);
     gates("none", 0, read_none);
     gates("comm", 0, read_comm);
     gates("write", 0, read_write);
-    gates("write-comm", 0, read_write);
+    gates("write-comm", 0, read_write_comm);
     gates("write-comm-2", 0, read_write_comm_2);
+}
+
+static void alone(void) {
+    all_of("", 0);
+    all_of("exchange=two-sided step=4", 0);
+    all_of("exchange=fence", 1);
+    all_of("exchange=lock", 1);
     begin_returns();
+}
+
+/* The same with another rank, of the papers' exchanges. */
+static void in_company(void) {
+    static const char *const ways[] = {"exchange=two-sided step=4", "exchange=fence",
+                                       "exchange=lock"};
+    for (int i = 0; i < 3; i++) {
+        exchange = ways[i];
+        gates("comm", 1, write_comm_only);
+        gates("write-comm-2", 1, i == 0 ? write_write_comm_2 : write_write);
+        gates("write-comm-2", 0, read_write_comm_2);
+    }
 }
 
 int main(int argc, char **argv) {
@@ -308,6 +358,7 @@ int main(int argc, char **argv) {
     snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* an option is short */
     CHECK(chdir(check_dir()) == 0, "no scratch directory");
     if (ranks == 1) alone();
+    if (ranks == 2) in_company();
     held("write");
     held("write-comm");
     if (ranks == 2) beside("none");

@@ -10,7 +10,8 @@ enum { FILES = 2, LANES = 12, LANE = 60000, MOST = 4 };
 enum { SPLIT, START, PLANNED, KINDS };
 
 static const char *const backgrounds[] = {"io-only", "none", "all", "auto"};
-static const char *const exchanges[] = {"shm", "two-sided"};
+static const char *const exchanges[] = {"shm", "two-sided", "fence", "lock"};
+static const char *const steps[] = {"0", "1", "3", "5"};
 static const char *const nodes[] = {"", "2", "1,2", "single"};
 static const char *const stores[] = {"auto", "uring", "threads", "posix", "aio", "mem"};
 static const char *const pipelines[] = {"auto",  "none",       "comm",
@@ -20,9 +21,16 @@ static const char *const windows[] = {"4k", "0", "16k"};
 static const char *const methods[] = {"auto", "two-phase", "list"};
 static const char *const stagger[] = {"0", "100"};
 static const pairs_axis axes[] = {
-    {"background", backgrounds, 4}, {"exchange", exchanges, 2}, {"nodes", nodes, 4},
-    {"store", stores, 6},           {"pipeline", pipelines, 6}, {"background_bytes", memories, 4},
-    {"window_size", windows, 3},    {"method", methods, 3},     {"stagger", stagger, 2},
+    {"background", backgrounds, 4},
+    {"exchange", exchanges, 4},
+    {"nodes", nodes, 4},
+    {"store", stores, 6},
+    {"pipeline", pipelines, 6},
+    {"background_bytes", memories, 4},
+    {"window_size", windows, 3},
+    {"method", methods, 3},
+    {"stagger", stagger, 2},
+    {"step", steps, 4},
 };
 enum { AXES = sizeof axes / sizeof axes[0] };
 
@@ -264,6 +272,8 @@ static void combination(const int *choice, const char *path, uint64_t *mine) {
     tutti_options_defaults(&opt);
     for (int i = 0; i < AXES; i++)
         CHECK_OK(tutti_options_set(&opt, axes[i].name, axes[i].value[choice[i]]));
+    if (ranks > 3 && opt.exchange > TUTTI_EXCHANGE_TWO_SIDED) /* fences wait for everybody's turn */
+        opt.exchange = TUTTI_EXCHANGE_TWO_SIDED;
     s.background = opt.background;
     if (!store_built(&opt, path)) return;
     for (int i = 0; i < FILES; i++) {
