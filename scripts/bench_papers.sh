@@ -84,7 +84,7 @@ slow_down() {
 # run_few_operations: Table 1 where every request costs time
 run_few_operations() {
     slow_disk sections-throttled 200m 128m 2000 || return 0
-    run "$many" sections-throttled sections --dir "$slow" --part common --op read --array 32m --cold --rounds 15 --iops 2000
+    run "$many" sections-throttled sections --dir "$slow" --part common --op read --array 32m --cold --rounds 11 --iops 2000
     slow_down
 }
 

@@ -35,7 +35,7 @@
 #define DEFAULT "default"
 #define WITH_RMW ", rmw"
 
-/* With --cold: the ways among which the default, auto, chooses. */
+/* With --cold, on a device that is not throttled: the ways among which the default, auto, chooses, and some more. */
 static const struct {
     const char *name, *settings;
 } fixed_table[] = {
@@ -125,6 +125,7 @@ static void add_array_way(const experiment *x, bench_cell *point, const char *na
 }
 
 static void add_section(experiment *x, const char *dir, int is_read, point_data *data) {
+    const bench_config *c = x->results.config;
     const section_what *what = &data->section;
     char settings[200], more[240];
     section_name(what, data->name, sizeof data->name);
@@ -139,7 +140,7 @@ static void add_section(experiment *x, const char *dir, int is_read, point_data 
     add_array_way(x, point, EXTENDED, settings);
     snprintf(more, sizeof more, "%s %s", settings, is_read ? "sieve_gap=1g" : "rmw=1");
     add_array_way(x, point, is_read ? HOLES : EXTENDED WITH_RMW, more);
-    for (int i = 0; i < FIXED && is_read && x->results.config->cold; i++)
+    for (int i = 0; i < FIXED && is_read && c->cold && c->iops <= 0; i++)
         add_array_way(x, point, fixed_table[i].name, fixed_table[i].settings);
     add_array_way(x, point, DEFAULT, "method=auto");
     if (!is_read) add_array_way(x, point, DEFAULT WITH_RMW, "method=auto rmw=1");
