@@ -114,9 +114,8 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     return err;
 }
 
-/* Every rank takes its part in moving, whatever happened to it before.  A plan from before
- * atomic mode may be for staging: what it knows of overlaps still counts.  This rank's outcome. */
-static tutti_err move(tutti_plan *p, tutti__op *op) {
+/* A plan from before atomic mode may be for staging: what it knows of overlaps still counts. */
+tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) {
     tutti_err err;
     const tutti_err before = tutti__operation_refresh(op);
     const tutti_error_info first = *tutti_last_error();
@@ -219,7 +218,7 @@ void tutti__depart(tutti_request *r) {
     if (r->resident)
         r->outcome = tutti__operation_refresh(&r->op);
     else if (!r->moved)
-        r->outcome = move(r->plan, &r->op);
+        r->outcome = tutti__move_bytes(r->plan, &r->op);
     if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
     if (r->resident) r->plan->engine->depart(r->plan, &r->op);
     if (r->how != TUTTI__AT_ONCE) write_behind(r->plan, &r->op);

@@ -25,7 +25,8 @@ enum {
     SPLIT = 8,     /* the first half of a split one */
     STARTED = 16,  /* one that does not wait */
     RESIDENT = 32, /* file access is to go on by itself */
-    OUTSIDE = 64   /* not in a fiber */
+    OUTSIDE = 64,  /* not in a fiber */
+    STEPWISE = 128 /* it moves on by tutti__finding_step */
 };
 
 /* What is said by the ranges of a consensus; by a vote. */
@@ -37,7 +38,7 @@ enum { MAX_BROKEN = MAX_COLD };
 enum { SUM_BYTES, SUM_RUNS, SUM_RANKS };
 
 /* How far finding has come. */
-enum { UNSAID, SAID, HEARD, WRITING, FAILED };
+enum { UNSAID, SAID, HEARD, WRITING, TOLD, FAILED };
 
 /* What waits in memory for its file access ends in different ways: all ranks do it in the same, or
  * none. */
@@ -50,7 +51,7 @@ static int64_t answers_of(const tutti_request *r, const tutti__finding *x) {
     return (x->mine == TUTTI_OK ? FINE : 0) | (x->moved ? MOVED : 0) | (blocks ? BLOCKS : 0) |
            (r->how == TUTTI__SPLIT ? SPLIT : 0) | (r->how == TUTTI__STARTED ? STARTED : 0) |
            (r->background == TUTTI_BACKGROUND_IO_ONLY ? RESIDENT : 0) |
-           (tutti__request_in_fiber(r) ? 0 : OUTSIDE);
+           (tutti__request_in_fiber(r) ? 0 : OUTSIDE) | (r->finding ? STEPWISE : 0);
 }
 
 /* Which call this is, and all of it that agrees. */
@@ -327,30 +328,53 @@ tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) {
     return err;
 }
 
+/* All ranks have been heard.  A small plan without staging needs nothing else: what was read first
+ * has been moved; what is to be written each rank writes now, and says how that went. */
+static int step_cached(tutti_request *r, tutti__finding *x) {
+    const int moved = (x->all & MOVED) != 0;
+    if (!(x->all & FINE) || tutti__calls_differ(x->said + CALL)) return TUTTI__FINDING_GOES_ON;
+    tutti_plan *p = tutti__plan_cache_choose(r->op.file, x, x->said + PLANS);
+    if (!p || p->run || p->resident) return TUTTI__FINDING_GOES_ON;
+    if (!moved && !(p->joint && (x->all & STEPWISE))) return TUTTI__FINDING_GOES_ON;
+    if (plan_again(r, x, p) != TUTTI_OK) return TUTTI__FINDING_GOES_ON;
+    count_plan(r, 0);
+    return moved ? TUTTI__FINDING_DONE : TUTTI__FINDING_MOVE;
+}
+
+void tutti__finding_moved(const tutti_request *r, tutti__finding *x, tutti_err outcome) {
+    x->mine = tutti__operation_under_way(outcome);
+    x->all = outcome == TUTTI_OK;
+    tutti__consensus_say(r->op.file->team, x->all, 0, NULL);
+    x->phase = TOLD;
+}
+
 int tutti__finding_step(tutti_request *r, tutti__finding *x) {
-    tutti_file *f = r->op.file;
+    tutti__team *t = r->op.file->team;
     if (x->phase == UNSAID) {
         prepare(r, x);
         say(r, x);
     }
     if (x->phase == SAID) {
-        if (!tutti__consensus_said(f->team)) return TUTTI__FINDING_WAITS;
+        if (!tutti__consensus_said(t)) return TUTTI__FINDING_WAITS;
         hear(r, x);
     }
+    if (x->phase == HEARD) return step_cached(r, x);
     if (x->phase == WRITING) {
-        if (!tutti__consensus_has_told(f->team)) return TUTTI__FINDING_WAITS;
-        if (tutti__consensus_told(f->team))
+        if (!tutti__consensus_has_told(t)) return TUTTI__FINDING_WAITS;
+        if (tutti__consensus_told(t)) {
             plan_for_all(r, x);
-        else
-            x->phase = FAILED;
-    } else if (x->phase == HEARD && (x->all & FINE) && (x->all & MOVED)) {
-        if (tutti__calls_differ(x->said + CALL)) return TUTTI__FINDING_GOES_ON;
-        tutti_plan *p = tutti__plan_cache_choose(f, x, x->said + PLANS);
-        if (!p || p->run || p->resident) return TUTTI__FINDING_GOES_ON;
-        if (plan_again(r, x, p) != TUTTI_OK) return TUTTI__FINDING_GOES_ON;
+            count_plan(r, 0);
+            return TUTTI__FINDING_DONE;
+        }
+    } else if (x->phase == TOLD) {
+        if (!tutti__consensus_said(t)) return TUTTI__FINDING_WAITS;
+        if (tutti__consensus_hear(t, x->all, 0, NULL)) {
+            r->moved = r->done = 1;
+            return TUTTI__FINDING_DONE;
+        }
+        r->owns_plan = 0;
+        tutti__plan_release(&r->plan);
     }
-    if (!r->plan) return TUTTI__FINDING_GOES_ON;
-    r->all_split = (x->all & SPLIT) != 0;
-    count_plan(r, 0);
-    return TUTTI__FINDING_DONE;
+    x->phase = FAILED;
+    return TUTTI__FINDING_GOES_ON;
 }

@@ -42,9 +42,11 @@ tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
 /* The same where nobody may be waited for, step by step, for a team that has a shared-memory
  * consensus: this rank says what it has to say, and later looks whether the others have. */
 void tutti__finding_begin(tutti__finding *x, const tutti_request *r);
-enum { TUTTI__FINDING_WAITS, TUTTI__FINDING_DONE, TUTTI__FINDING_GOES_ON };
-/* DONE: all bytes have been moved, and all agree; GOES_ON: tutti__plan_find is to go on.  Local. */
+enum { TUTTI__FINDING_WAITS, TUTTI__FINDING_MOVE, TUTTI__FINDING_DONE, TUTTI__FINDING_GOES_ON };
+/* MOVE: r->plan is found, now move this rank's bytes and tell how that went; DONE: all bytes have
+ * been moved, and all agree; GOES_ON: tutti__plan_find is to go on.  Local. */
 int tutti__finding_step(tutti_request *r, tutti__finding *x);
+void tutti__finding_moved(const tutti_request *r, tutti__finding *x, tutti_err outcome);
 
 /* ---- plan_cache.c */
 /* Which of the cached plans suit this rank?   Local. */

@@ -157,7 +157,12 @@ static void light_move(tutti_request *r) {
     const tutti_error_info keep = *tutti_last_error();
     const account a = account_open(r);
     const int fine = x->mine == TUTTI_OK;
-    const int step = tutti__finding_step(r, x);
+    int step = tutti__finding_step(r, x);
+    if (step == TUTTI__FINDING_MOVE) {
+        tutti__placed(r);
+        tutti__finding_moved(r, x, tutti__move_bytes(r->plan, &r->op));
+        step = tutti__finding_step(r, x);
+    }
     if (fine && x->mine != TUTTI_OK) {
         r->refused = x->mine;
         r->trouble = *tutti_last_error();

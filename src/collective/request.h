@@ -90,6 +90,9 @@ int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
 void tutti__depart(tutti_request *r);
 /* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
 void tutti__arrive(tutti_request *r);
+/* The bytes of a plan that is not carried out in the background.  Every rank takes its part, whatever
+ * happened to it before.  This rank's outcome.   Collective, unless the plan has no staging. */
+tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) TUTTI_MUST_USE;
 /* All ranks know that it has gone well: all of it, as found. */
 void tutti__went_well(tutti_request *r);
 /* A plan was found: which store, where in the file.   Local. */

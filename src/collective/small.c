@@ -7,6 +7,9 @@
  *                              know writes all of it by one call and tells the others how that went;
  *                              if not, nothing has been written
  *
+ * Where every rank has pages of its own to write, gathering pays only for the smallest: it copies
+ * everything once more and leaves all of it to one core.
+ *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -16,6 +19,8 @@
 
 /* Larger reads take so long that an agreement more does not matter. */
 static const tutti_off READ_FIRST_BYTES = 256 << 10;
+/* Of all ranks: more than this they write side by side, if the plan has no staging. */
+static const tutti_off GATHER_BYTES = 16 << 10;
 
 /* Somebody else may refuse a write: only a read, or a rank that is alone, goes first. */
 static int may_go_first(const tutti__op *op, const tutti_plan *p) {
@@ -49,9 +54,9 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
             x->count = op.moved;
             return TUTTI_OK;
         }
-        /* where ranks have cores of their own and write without staging, they are as quick side by
-         * side */
-        if (p->joint && shared->base && (p->run || shared->spins == 0)) {
+        /* where ranks have cores of their own they are as quick side by side, whatever they write */
+        const int gather = p->run || (shared->spins == 0 && p->bytes <= GATHER_BYTES);
+        if (p->joint && shared->base && gather) {
             const int64_t place = tutti__plan_cache_place(p);
             const tutti__user user = tutti__operation_user(&op);
             TUTTI_TRY(tutti__user_to_stage(&user, p->lo, p->lo + p->bytes, tutti__consensus_room(t),
