@@ -139,7 +139,7 @@ struct tutti_plan {
     tutti_off lo, bytes;     /* of all ranks */
     int hits;
     tutti_plan *older;
-    char explain[400];
+    char explain[512];
 };
 
 /* Descriptions take so much on some rank, as agreed. */
