@@ -4,6 +4,7 @@ MPI ?= openmpi
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 REPORT = build/tutti-bench.html
+RUN ?= $(shell date -u +%Y-%m-%dT%H%M)
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
 
@@ -43,23 +44,23 @@ test: ## build for both MPIs and with sanitizers; one ctest over all of it (CTES
 test-full: ## the same with the long tests and the full products
 	@$(MAKE) --no-print-directory test TIER=full
 
-bench: ## measure what docs/results.md shows (20 minutes)
+bench: ## measure what docs/results-limits.md shows (20 minutes)
 	@scripts/packages.sh run
 	@scripts/build.sh openmpi
 	@mkdir -p build/run
 	@for n in 2 4 8; do scripts/mpirun.sh openmpi $$n build/openmpi/tutti bench --method auto $(BENCHFLAGS) \
 	    --dir build/run,/dev/shm --html build/bench-$$n.html --json build/bench-$$n.json || exit 1; done
 	@build/openmpi/bench/plan_scaling > build/plan-scaling.md
-	@scripts/results.py --page docs/results.md build/bench-2.json build/bench-4.json build/bench-8.json \
+	@scripts/results.py --page docs/results-limits.md build/bench-2.json build/bench-4.json build/bench-8.json \
 	    --scaling build/plan-scaling.md
-	@echo "written: docs/results.md, build/bench-*.html"
+	@echo "written: docs/results-limits.md, build/bench-*.html"
 
-bench-papers: ## repeat the papers' experiments, bring docs/results.md up to date (45 minutes)
+bench-papers: ## repeat the papers' experiments into build/papers/RUN, bring docs/results.md up to date (20 minutes)
 	@scripts/packages.sh run
 	@scripts/build.sh openmpi
-	@scripts/bench_papers.sh build/openmpi/tutti build/run build
-	@scripts/results.py --page docs/results.md build/paper-*.json
-	@echo "written: docs/results.md, build/paper-*.html"
+	@scripts/bench_papers.sh build/openmpi/tutti build/run build/papers/$(RUN)
+	@scripts/results.py --page docs/results.md $(sort $(wildcard build/papers/*) build/papers/$(RUN))
+	@echo "written: docs/results.md from all runs in build/papers; reports: build/papers/$(RUN)/*.html"
 
 lint: ## clang-format, clang-tidy, cppcheck, layers, headers, symbols, scripts, docs, sizes
 	@scripts/packages.sh run test lint

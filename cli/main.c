@@ -41,6 +41,10 @@ static int finish(int code) {
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
     cli_command_remember(argc, argv);
+    if (cli_colour_take(&argc, argv)) {
+        fprintf(stderr, "tutti: %s\n", cli_message());
+        return CLI_USAGE;
+    }
     if (argc < 2) {
         fputs(cli_help_text(""), stderr);
         return CLI_USAGE;

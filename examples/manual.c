@@ -17,7 +17,9 @@ static int version_fits(void) {
 /* Defaults and environment first, then what this program wants: by name or by field. */
 static tutti_err open_tuned(const char *path, tutti_file **f_out) {
     tutti_options opt;
-    if (tutti_options_init(&opt)) /* a variable had a wrong value: it is left out */
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (tutti_options_init(&opt) && rank == 0) /* a variable had a wrong value: it is left out */
         fprintf(stderr, "%s\n", tutti_last_message());
     opt.sub_buffers = 4;
     const tutti_err err = tutti_options_set(&opt, "cb_buffer_size", "8m");
@@ -142,7 +144,7 @@ int main(int argc, char **argv) {
     if (!err) wrong += write_variables(f, rank, ranks, state, kind) != TUTTI_ERR_VALUE;
     if (old && tutti_file_close(&old)) err = tutti_last_error()->code;
     if (f && tutti_file_close(&f)) err = tutti_last_error()->code;
-    if (err) fprintf(stderr, "%s\n", tutti_last_message());
+    if (err && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());
     tutti_access_free(&a);
     free(state);
     free(next);

@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
     if (tutti_access_section(&block, NULL, &access)) access = NULL;
     if (!err) err = tutti_file_write(file, access, mine, NULL);
     if (file && tutti_file_close(&file)) err = tutti_last_error()->code;
-    if (err) fprintf(stderr, "%s\n", tutti_last_message());
+    if (err && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());
     tutti_access_free(&access);
     free(mine);
     MPI_Finalize();

@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
     }
     tutti_plan_free(&plan);
     if (f && tutti_file_close(&f)) err = tutti_last_error()->code;
-    if (err) fprintf(stderr, "%s\n", tutti_last_message());
+    if (err && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());
     tutti_access_free(&access);
     free(index);
     free(state);

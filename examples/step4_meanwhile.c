@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     double *v[2] = {malloc(N * sizeof **v), malloc(N * sizeof **v)};
 
-    if (tutti_options_init(&opt)) /* a variable had a wrong value: it is left out */
+    if (tutti_options_init(&opt) && rank == 0) /* a variable had a wrong value: it is left out */
         fprintf(stderr, "%s\n", tutti_last_message());
     if (opt.background == TUTTI_BACKGROUND_AUTO) opt.background = TUTTI_BACKGROUND_IO_ONLY;
     tutti_err err = tutti_file_open(MPI_COMM_WORLD, argc > 1 ? argv[1] : "step4.dat",
@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
                (long long)all.operations);
     }
     if (f && tutti_file_close(&f)) err = tutti_last_error()->code;
-    if (err) fprintf(stderr, "%s\n", tutti_last_message());
+    if (err && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());
     free(v[0]);
     free(v[1]);
     MPI_Finalize();

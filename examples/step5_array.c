@@ -86,7 +86,7 @@ int main(int argc, char **argv) {
     if (!err) err = look(a, &corner);
     if (!err) err = sum(a, rank, ranks, &all);
     if (a && tutti_array_close(&a)) err = tutti_last_error()->code;
-    if (err) fprintf(stderr, "%s\n", tutti_last_message());
+    if (err && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());
     if (!err && rank == 0) printf("(99, 20) is %.0f, the sum is %.0f\n", corner, all);
     const double count = (double)ROWS * COLUMNS;
     MPI_Finalize();

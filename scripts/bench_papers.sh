@@ -1,11 +1,14 @@
 #!/bin/sh
 # bench_papers.sh COMMAND DIR OUT   runs the experiments of `tutti bench` in DIR and in memory.
 #
-# Reports go to OUT.  What needs processors for itself runs on as many ranks as there are cores, the
-# others on twice as many; meshes, as in the paper, on 8.  Overlap is measured on a slow disk too, where one
-# can be had (root only).  BUDGET: seconds of the longest ones (240).  MPI, RANKS, MEMORY: another MPI, number of ranks, directory
-# in memory.  PROFILE: a profile by `tutti tune`; without it the library's usual search decides, whatever
-# TUTTI_PROFILE says.  The reports name the one that was used.
+# Reports go to OUT, a directory for each run: scripts/results.py compares runs.  What needs processors for itself runs
+# on as many ranks as there are cores, the others on twice as many; meshes, as in the paper, on 8.  All have seven rounds
+# at least, and sizes with which the whole takes 20 minutes on two cores.  Where root may, some are on a slow disk
+# (scripts/throttle.sh), and over hosts (scripts/bench_hosts.sh).
+#
+# PARTS: names of some ("steps sections-cold"); all without it.  MPI, RANKS, MEMORY: another MPI, number of ranks,
+# directory in memory.  PROFILE: a profile by `tutti tune`; without it the library's usual search decides, whatever
+# TUTTI_PROFILE says.  The reports name the one that was used.  Exit code 1: some failed; the others are there.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -ne 3 ]; then
@@ -18,7 +21,6 @@ cores=$(nproc)
 few=${RANKS:-$((cores < 8 ? cores : 8))}
 [ "$few" -gt 1 ] || few=2
 many=$((few * 2))
-budget=${BUDGET:-240}
 memory=${MEMORY:-/dev/shm}
 mkdir -p "$dir" "$out"
 unset TUTTI_PROFILE
@@ -27,21 +29,47 @@ if [ -n "${PROFILE:-}" ]; then
     export TUTTI_PROFILE
 fi
 slow=$(cd "$dir" && pwd)/slow
+meshes=$(dirname "$dir")/meshes
 under= # a command that starts the others
+failed="" began=$(date +%s)
 
-# run RANKS NAME EXPERIMENT arguments...: one experiment, its reports in paper-NAME.*
+# wanted NAME
+wanted() {
+    case " ${PARTS:-all} " in
+    *" all "* | *" $1 "*) return 0 ;;
+    esac
+    return 1
+}
+
+# took NAME CODE SINCE: a line about a part that is over
+took() {
+    [ "$2" = 0 ] || failed="$failed $1"
+    echo "$1: $(($(date +%s) - $3)) s$([ "$2" = 0 ] || echo ", exit code $2")"
+}
+
+# run RANKS NAME EXPERIMENT arguments...: one experiment, its reports in paper-NAME.*, what it says in paper-NAME.txt
 run() {
     ranks=$1 name=$2
     shift 2
-    echo "tutti bench $*"
+    wanted "$name" || return 0
+    since=$(date +%s) status=0
     # shellcheck disable=SC2086 # words
-    $under "$here/mpirun.sh" "${MPI:-openmpi}" "$ranks" "$command" bench "$@" \
-        --json "$out/paper-$name.json" --csv "$out/paper-$name.csv" --html "$out/paper-$name.html"
+    $under "$here/mpirun.sh" "${MPI:-openmpi}" "$ranks" "$command" bench "$@" --json "$out/paper-$name.json" \
+        --csv "$out/paper-$name.csv" --html "$out/paper-$name.html" >"$out/paper-$name.txt" || status=$?
+    took "$name" $status "$since"
 }
 
-# slow_disk ARGUMENTS: one is up at $slow until slow_down; 77: it cannot be had
+# slow_disk NAME ARGUMENTS: one is up at $slow until slow_down; 1: it cannot be had, or nobody wants it
 slow_disk() {
-    "$here/throttle.sh" up "$slow" "$@" || return
+    name=$1
+    wanted "$name" || return 1
+    shift
+    status=0
+    "$here/throttle.sh" up "$slow" "$@" || status=$?
+    if [ $status != 0 ]; then
+        [ $status = 77 ] && echo "$name: left out" || failed="$failed $name"
+        return 1
+    fi
     trap '"$here/throttle.sh" down "$slow"' EXIT
     trap 'exit 130' INT TERM HUP
     under="$here/throttle.sh run $slow"
@@ -53,85 +81,75 @@ slow_down() {
     trap - EXIT INT TERM HUP
 }
 
-# run_few_operations: sections where every request costs time
+# run_few_operations: Table 1 where every request costs time
 run_few_operations() {
-    status=0
-    slow_disk 1g 128m 400 || status=$?
-    if [ "$status" = 77 ]; then
-        echo "sections on a slow disk: left out"
-        return 0
-    fi
-    [ "$status" = 0 ] || return "$status"
-    run "$many" sections-throttled sections --dir "$slow" --part common --array 8m --rounds 3 \
-        --direct-io 1 --iops 400
+    slow_disk sections-throttled 200m 128m 2000 || return 0
+    run "$many" sections-throttled sections --dir "$slow" --part common --op read --array 32m --cold --rounds 15 --iops 2000
     slow_down
 }
 
 # run_slow: overlap where file access costs time and no processor.  Such a disk lets the bytes of some
 # tenths of a second pass at once, so that what is written must be more.
 run_slow() {
-    status=0
-    slow_disk 200m 512m || status=$?
-    if [ "$status" = 77 ]; then
-        echo "overlap on a slow disk: left out"
-        return 0
-    fi
-    [ "$status" = 0 ] || return "$status"
-    run "$few" overlap-throttled overlap --dir "$slow" --budget "$budget" \
-        --size 16m --iterations 2
+    slow_disk overlap-throttled 200m 512m || return 0
+    run "$few" overlap-throttled overlap --dir "$slow" --procs "$few" --size 16m --iterations 2
     slow_down
 }
 
-# run_mesh_hosts MESH: the configurations over hosts: a parallel file system behind links of two speeds, and a local
-# directory of the host that gathers (the paper's NFS).
+# run_mesh_hosts MESH: the configurations over hosts: a parallel file system behind links, and a local directory of the
+# host that gathers (the paper's NFS).
 run_mesh_hosts() {
-    for rate in 2gbit 100mbit; do
-        status=0 loads=1,10,100
-        [ $rate = 2gbit ] || loads=1,10,50
-        "$here/bench_hosts.sh" --rate $rate --mpi "${MPI:-openmpi}" -- "$(realpath "$command")" bench mesh "$(realpath "$1")" \
-            --part writes --rule own,idg --loads $loads --rounds 3 --budget "$((budget / 2))" \
-            --dir "MOUNT,$(realpath "$dir")" --json "$(realpath "$out")/paper-mesh-hosts-$rate.json" || status=$?
-        if [ "$status" = 77 ]; then
-            echo "meshes over hosts: left out"
-            return 0
-        fi
-        [ "$status" = 0 ] || return "$status"
-    done
+    wanted mesh-hosts || return 0
+    since=$(date +%s) status=0
+    "$here/bench_hosts.sh" --rate 2gbit --mpi "${MPI:-openmpi}" -- "$(realpath "$command")" bench mesh "$(realpath "$1")" \
+        --part writes --rule own,idg --plan reused --loads 1,50 --rounds 7 --dir "MOUNT,$(realpath "$dir")" \
+        --json "$(realpath "$out")/paper-mesh-hosts.json" >"$out/paper-mesh-hosts.txt" || status=$?
+    if [ $status = 77 ]; then
+        echo "mesh-hosts: left out"
+        return 0
+    fi
+    took mesh-hosts $status "$since"
 }
 
 # run_meshes: counts of all devices, all configurations of one, by number of partitions and over hosts, rules of all
 run_meshes() {
-    meshes=$out/meshes
     if ! "$here/meshes.sh" "$meshes"; then
         echo "meshes of devices: left out, a box instead"
-        run "$many" mesh mesh --dir "$dir" --budget "$budget"
+        run "$many" mesh mesh --dir "$dir"
         return 0
     fi
     set -- "$meshes/bjt.msh" "$meshes/mesa.msh" "$meshes/fingers.msh" "$meshes/power.msh"
     run 1 mesh-tables mesh "$@" --part tables
-    run 8 mesh mesh "$3" --part writes --dir "$dir" --budget "$((budget * 3 / 2))"
+    run 8 mesh mesh "$3" --part writes --op write,read --dir "$dir" --loads 1,10,50,100,500
     for ranks in 8 4; do
-        name=mesh-rules
-        [ $ranks = 8 ] || name=mesh-rules-$ranks
-        run $ranks $name mesh "$@" --part writes --dir "$dir" --budget "$((budget * 3 / 4))" \
-            --method independent,list --rule own,idg --loads 1,5,10,25,50,100 --rounds 21
+        run $ranks mesh-rules-$ranks mesh "$@" --part writes --dir "$dir" --method independent,list --rule own,random,first,idg \
+            --loads 1,10,50,100
     done
-    run 14 mesh-partitions mesh "$3" --part writes --procs 4,7,8,10,14 --rule own,idg --dir "$dir" --loads 1,10,50,100 \
-        --budget "$((budget * 3 / 2))" --rounds 15
+    run 14 mesh-partitions mesh "$3" --part writes --procs 4,7,10,14 --rule own,idg --plan reused --dir "$dir" \
+        --loads 1,50
     run_mesh_hosts "$2"
 }
 
-run "$many" steps steps --dir "$dir,$memory" --budget "$budget"
-run "$few" overlap overlap --dir "$dir" --budget "$budget"
+run "$many" steps steps --dir "$dir,$memory" --op write,read --procs "$few,$many" --files 4m,16m,64m
+run "$few" overlap overlap --dir "$dir" --op write,read
 run_slow
-run "$many" pipelines pipelines --dir "$dir,$memory" --budget "$budget"
-run "$few" pipelines-direct pipelines --dir "$dir" --direct-io 1 --budget "$((budget / 2))"
-run "$few" pipelines-shm pipelines --dir "$dir" --direct-io 1 --exchange shm --budget "$((budget / 2))"
-run "$many" primitives primitives --dir "$dir,$memory" --budget "$budget"
-run "$many" sections sections --dir "$dir" --budget "$((budget * 3 / 2))"
+run "$many" pipelines pipelines --dir "$dir,$memory" --size 8m
+run "$many" pipelines-reads pipelines --dir "$dir" --op read --size 8m --procs "$many"
+run "$few" pipelines-direct pipelines --dir "$dir" --direct-io 1
+run "$few" pipelines-shm pipelines --dir "$dir" --direct-io 1 --exchange shm
+run "$many" primitives primitives --dir "$dir,$memory" --op write,read --size 8m --procs "$many"
+run "$many" sections sections --dir "$dir" --part common
+run "$many" sections-more sections --dir "$dir" --part overlapping,distinct,distributions --array 32m
+run "$many" sections-cold sections --dir "$dir" --part common --op read --cold --rounds 15
 run_few_operations
 run_meshes
-run "$many" dataset dataset --part visible --dir "$memory" --budget "$((budget / 2))"
-run "$many" dataset-disk dataset --part durable,buffers,meshes,commits,opening --size 8m --dir "$dir" \
-    --budget "$((budget / 3))"
-run "$few" auto auto --dir "$dir,$memory" --budget "$((budget * 7 / 4))"
+run "$many" dataset dataset --part visible --size 8m --dir "$memory"
+run "$many" dataset-disk dataset --part durable,meshes,commits,opening --size 2m --dir "$dir"
+run "$many" dataset-buffers dataset --part buffers --size 16m --dir "$dir"
+run "$many" exodus exodus --dir "$dir"
+run "$few" auto auto --dir "$dir,$memory" --size 4m --rounds 14
+echo "in all: $(($(date +%s) - began)) s"
+if [ -n "$failed" ]; then
+    echo "failed:$failed" >&2
+    exit 1
+fi

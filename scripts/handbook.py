@@ -16,8 +16,8 @@ CHAPTERS = (  # title, and pages in the order in which one reads them; pages tha
     ("Guide", "install files background arrays tiles replicas meshes decompositions datasets exodus mpiio tuning"),
     ("Languages", "fortran python"),
     ("Applications", "bipolar heat"),
-    ("Reference", "format architecture stability"),
-    ("Measured", "results experiments storage"),
+    ("Reference", "glossary format architecture stability"),
+    ("Measured", "results results-limits exodus-results experiments storage"),
 )
 
 

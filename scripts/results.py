@@ -1,24 +1,289 @@
 #!/usr/bin/env python3
-"""results.py --page PAGE.md FILE.json... [--scaling TABLE.md]   brings docs/results.md up to date.
+"""results.py --page PAGE.md RUN...   brings docs/results.md up to date: what runs of the papers' experiments agree on.
+   results.py --page PAGE.md FILE.json... [--scaling TABLE.md]   the limits of this machine, by plain `tutti bench`.
 
-`make bench` and `make bench-papers` call it with the files that `tutti bench` and its experiments have written.  The
-page consists of parts, each behind a comment with its name: `bench`, and one for each experiment's file.  Parts that
-the files tell of are written anew, the others stay.
+A RUN is a directory with the files paper-*.json of one `make bench-papers`.  Experiments make claims: a figure with its
+95 % bounds, and a number with which it is compared (1, or a goal).  In one run a claim says *above*, *below*, or neither,
+if the number lies within the bounds.  It becomes a verdict if all runs say the same, and two of them are at least an hour
+apart (--apart MINUTES); otherwise the page says why it is none.
 
-In the part `bench`, ratios are of median times; smaller is better, and 1.00 is the conforming limit (writes) or the
-better of the two bare references (reads).
 SPDX-License-Identifier: BSD-3-Clause
 """
+import datetime
+import json
 import pathlib
 import re
-import json
 import sys
 
+# ---- verdicts
+
+ABOVE, BELOW, NEITHER, UNBOUNDED = "above", "below", "neither", "unbounded"
+NO_DIFFERENCE, NO_BOUNDS, WAITS = "no difference shown", "no bounds: too few rounds", "waits for a second run"
+
+
+def says(claim):
+    """What a claim says in its run."""
+    if claim["low"] is None or claim["high"] is None:
+        return UNBOUNDED
+    if claim["low"] > claim["than"]:
+        return ABOVE
+    return BELOW if claim["high"] < claim["than"] else NEITHER
+
+
+def verdict(claims, dates, apart=60):
+    """(text, is it one?) of the claims of all runs about the same, None where a run lacks it; dates are when they were made."""
+    made = [(c, d) for c, d in zip(claims, dates) if c is not None]
+    said = {says(c) for c, _ in made}
+    if UNBOUNDED in said:
+        return NO_BOUNDS, False
+    if len(made) < 2 or max(d for _, d in made) - min(d for _, d in made) < datetime.timedelta(minutes=apart):
+        return WAITS, False
+    if len(said) > 1 or NEITHER in said:
+        return NO_DIFFERENCE, False
+    return made[0][0][said.pop()], True
+
+
+def date_of(result):
+    return datetime.datetime.strptime(result["measured"]["date"], "%Y-%m-%dT%H:%M:%SZ")
+
+
+def collect(runs, stem, apart):
+    """Of one experiment's files in all runs (None: it is not there): rows of claims with their verdicts."""
+    keys = {}
+    for r in runs:
+        for c in r["claims"] if r else []:
+            keys.setdefault((c["where"], c["what"]), c)
+    rows = []
+    for key in keys:
+        claims = [next((c for c in r["claims"] if (c["where"], c["what"]) == key), None) if r else None for r in runs]
+        text, holds = verdict(claims, [date_of(r) if r else None for r in runs], apart)
+        rows.append({"stem": stem, "where": key[0], "what": key[1], "claims": claims, "verdict": text, "holds": holds})
+    return rows
+
+
+# ---- text
+
+def rows_text(rows):
+    return "".join("| " + " | ".join(r) + " |\n" for r in rows) + "\n"
+
+
+def figure_text(c):
+    if c is None:
+        return "-"
+    digits = 0 if c["unit"] == "%" else 2
+    if c["low"] is None:
+        return f"{c['value']:.{digits}f}"
+    return f"{c['value']:.{digits}f} ({c['low']:.{digits}f} to {c['high']:.{digits}f})"
+
+
+def command_of(result):
+    """As it was given, but for where reports went."""
+    return re.sub(r" --(json|csv|html) \S+", "", result["measured"]["command"])
+
+
+def tidy(text):
+    """Paths of this tree from its top; a mounted file system has another name in each run."""
+    text = re.sub(r"[^ ,()`|]*/tutti-hosts\.\w+/mount", "MOUNT", text)
+    return text.replace(f"{pathlib.Path.cwd()}/", "")
+
+
+def unit_of(row):
+    c = next(c for c in row["claims"] if c)
+    sign = "%" if c["unit"] == "%" else "x"
+    return f"{c['than']:g} {sign}"
+
+
+def claims_table(rows, n, named):
+    """`named`: with the experiment, for the summary."""
+    head = ["experiment"] if named else []
+    head += ["where", "what", "compared with"] + [f"run {i + 1}" for i in range(n)] + ["verdict"]
+    table = [head, ["---"] * len(head)]
+    for r in rows:
+        table.append(([f"[{r['stem']}](#{r['stem']})"] if named else []) + [r["where"], r["what"], unit_of(r)] +
+                     [figure_text(c) for c in r["claims"]] + [f"**{r['verdict']}**" if r["holds"] else r["verdict"]])
+    return tidy(rows_text(table))
+
+
+# ---- the papers
+
+PAPERS = [  # stems of files, in their order; what of them is shown: patterns of exhibits' names
+    ("Paper 1: Dickens and Thakur, collective I/O in steps, and behind computation", "steps overlap",
+     r"processes|files|shares|stagger|collective|independent"),
+    ("Paper 2: Feki and Gabriel, overlap of exchange and file access", "pipelines primitives",
+     r"wins( reads)?$|times, least|improvement( reads)?$"),
+    ("Paper 3: Thakur and Choudhary, sections of arrays", "sections", r"table 1|common reads$|distributions reads$"),
+    ("Paper 4: Filgueira and others, Interval Data Grouping", "mesh", r"intervals, curve|read$|by own$|rules with|inspectors"),
+    ("Paper 5: Sturtevant and others, PDS/PIO", "dataset exodus", r"buffers|meshes|table 3|ways"),
+    ("No paper: what leaving the choice to the library costs", "auto", r"^$"),
+]
+MOST_ROWS, MOST_COLUMNS = 16, 9  # of a table on this page; longer ones are in the reports
 INTRO = """# What this machine measures
 
-Written by `make bench` and `make bench-papers` (`scripts/results.py`); run them to get your own.  Two cores, shared with
-others: only ratios of things that alternate in one run mean anything.  First, the limits of this machine; then
-[the papers' experiments](#the-papers-experiments).  {settings}
+Written by `make bench-papers` (`scripts/results.py`); run it twice, an hour apart, to get your own.  What each experiment
+does, and what differs from the papers: [experiments.md](experiments.md).  Every method beside the limits of this machine:
+[results-limits.md](results-limits.md).  Finite elements beside other libraries: [exodus-results.md](exodus-results.md).
+
+A *verdict* is what all runs agree on.  Its figure is the median over rounds in which all ways alternate, with 95 % bounds (bootstrap
+over rounds), and the number that it is compared with lies outside of the bounds, on the same side, in every run.  Otherwise:
+*no difference shown*.  Times are from open to close, every byte was verified.  Tables show medians of all runs, `a / b`, in the first
+directory; bounds, single times, figures and the other directories are in the reports of each run (JSON, CSV, HTML, text).
+
+"""
+WHY = """## Where this machine differs from the papers' clusters, and why
+
+- **Small requests are cheap.**  On the papers' machines every small write was a request to a disk or a server; here a page cache takes
+  it for the price of a system call and a copy.  Messages inside a node are copies, too, so that the five steps pay more for the
+  exchange than they save; shared staging, which `auto` takes, has no messages.
+- **Two cores do everything.**  A thread that exchanges and writes competes with the computation; overlap of exchange and file access is
+  work of the same cores, unless file access waits for a device (O_DIRECT, the slow disk).
+- **The second reader finds the bytes in memory.**  Common sections are read once by extended two-phase, and the counts say so; times follow
+  where nothing is cached (cold), or where requests cost time (the slow disk).
+- **Fences and locks** are shared memory underneath on one node.
+
+"""
+
+
+def medians(values, decimals):
+    def one(v):
+        return "-" if v is None else v if isinstance(v, str) else f"{v['value']:.{decimals}f}"
+    texts = [one(v) for v in values]
+    return texts[0] if len(set(texts)) == 1 else " / ".join(texts)
+
+
+def exhibit_table(x, others):
+    """An exhibit and the same of the other runs (None: they lack it); lying on its side where that is narrower."""
+    def value(o, row, column):
+        if o is None or row not in o["rows"] or column not in o["columns"]:
+            return None
+        return o["values"][o["rows"].index(row)][o["columns"].index(column)]
+    cells = [[medians([value(o, r, c) for o in [x] + others], x["decimals"]) for c in x["columns"]] for r in x["rows"]]
+    rows, columns = x["rows"], x["columns"]
+    if len(columns) > 6 and len(columns) > len(rows):
+        rows, columns, cells = columns, rows, [list(c) for c in zip(*cells)]
+    if len(rows) > MOST_ROWS or len(columns) > MOST_COLUMNS:
+        return None
+    return rows_text([[x["axis"]] + columns, ["---"] + ["---:"] * len(columns)] +
+                     [[name] + row for name, row in zip(rows, cells)])
+
+
+def exhibits_text(runs, stem, wanted):
+    """Tables of the first directory; those of others, and long ones, are in the reports."""
+    first = next(r for r in runs if r)
+    text, left = "", []
+    shown = next((x["directory"] for x in first["exhibits"] if x["directory"]), "")
+    for x in first["exhibits"]:
+        if not x["rows"] or not re.search(wanted, x["id"]) or x["directory"] not in ("", shown):
+            continue
+        others = [next((o for o in r["exhibits"] if (o["id"], o["directory"]) == (x["id"], x["directory"])), None) if r else None
+                  for r in runs if r is not first]
+        table = exhibit_table(x, others)
+        if table is None:
+            left.append(x["title"])
+            continue
+        where = f", {x['directory']}" if x["directory"] else ""
+        unit = f", {x['unit']}" if x["unit"] else ""
+        text += f"**{x['title']}**{where}{unit}:\n\n{table}"
+    if left:
+        text += f"Longer tables, in `paper-{stem}.html`: {'; '.join(left)}.\n\n"
+    return tidy(text)
+
+
+def remarks(runs):
+    """What counts, and what went wrong: no times."""
+    said = []
+    for i, r in enumerate(runs):
+        for f in r["findings"] if r else []:
+            if "gate:" in f["text"]:
+                said.append((f["text"] if f["grade"] == "met" else f"**Broken:** {f['text']}", i))
+            elif f["grade"] == "failed" or f["text"].startswith("Outliers") or "fewer than" in f["text"]:
+                said.append((f"Run {i + 1}: {f['text']}", i))
+        if r and r["failures"]:
+            said.append((f"**Run {i + 1}: {r['failures']} failed.**", i))
+    return tidy("".join(f"- {text}\n" for text in dict.fromkeys(t for t, _ in said)))
+
+
+def experiment_text(runs, stem, wanted, rows):
+    first = next(r for r in runs if r)
+    least = min((max(len(e["seconds"]) for e in p["entries"]) for r in runs if r for p in r["points"]), default=first["rounds"])
+    text = f"### {stem}\n\n{first['title']}.  {first['source']}  {first['mpi']}, {first['ranks']} ranks, {least} rounds or more"
+    mounts = "; ".join(f"{d}: {m}" for d, m in first["measured"]["mounts"].items())
+    text += f"{'; ' + mounts if mounts else ''}.\n\n    {command_of(first)}\n\n"
+    told = remarks(runs)
+    text += told + ("\n" if told else "")
+    others = [r for r in rows if not r["holds"]]
+    held = len(rows) - len(others)
+    if held:
+        text += f"{held} verdict{'s' if held > 1 else ''} [above](#verdicts)" + ("; the others:\n\n" if others else ".\n\n")
+    if others:
+        text += claims_table(others, len(runs), False)
+    return tidy(text) + exhibits_text(runs, stem, wanted)
+
+
+def paper_of(stem):
+    for i, (_, names, _) in enumerate(PAPERS):
+        if any(stem == n or stem.startswith(n + "-") for n in names.split()):
+            return i
+    return len(PAPERS) - 1
+
+
+def order_of(stem):
+    names = PAPERS[paper_of(stem)][1].split()
+    return (paper_of(stem), next((i for i, n in enumerate(names) if stem == n or stem.startswith(n + "-")), 0), stem)
+
+
+def runs_text(names, found):
+    table = [["run", "from", "to", "host", "processors", "kernel", "Tutti"], ["---"] * 7]
+    for i, name in enumerate(names):
+        of = [r[i] for r in found.values() if r[i]]
+        if not of:
+            continue
+        m = of[0]["measured"]
+        dates = sorted(r["measured"]["date"] for r in of)
+        table.append([f"{i + 1} (`{name}`)", dates[0], dates[-1], m["host"], f"{m['processors']} x {m['processor']}", m["kernel"],
+                      of[0]["version"]])
+    return tidy(rows_text(table))
+
+
+def summary_text(all_rows, n):
+    text = "## Verdicts\n\n"
+    if not any(r["holds"] for r in all_rows):
+        return text + "None yet: verdicts wait for a second run, an hour after the first.\n\n" if n < 2 else text + "None.\n\n"
+    for i, (title, _, _) in enumerate(PAPERS):
+        rows = [r for r in all_rows if paper_of(r["stem"]) == i]
+        if not rows:
+            continue
+        held = [r for r in rows if r["holds"]]
+        text += f"**{title}**: {len(held)} of {len(rows)} comparisons.\n\n"
+        if held:
+            text += claims_table(held, n, True)
+    return text
+
+
+def papers_page(directories, apart):
+    found = {}
+    for i, d in enumerate(directories):
+        for path in sorted(pathlib.Path(d).glob("paper-*.json")):
+            r = json.load(open(path, encoding="utf-8"))
+            found.setdefault(path.stem[len("paper-"):], [None] * len(directories))[i] = r
+    rows = {stem: collect(runs, stem, apart) for stem, runs in found.items()}
+    stems = sorted(found, key=order_of)
+    text = INTRO + runs_text(directories, found)
+    text += summary_text([r for stem in stems for r in rows[stem]], len(directories)) + WHY
+    last = -1
+    for stem in stems:
+        if paper_of(stem) != last:
+            last = paper_of(stem)
+            text += f"## {PAPERS[last][0]}\n\n"
+        text += experiment_text(found[stem], stem, PAPERS[last][2], rows[stem])
+    return text
+
+
+# ---- the limits of this machine: plain `tutti bench`
+
+LIMITS = """# The limits of this machine
+
+Written by `make bench` (`scripts/results.py`); run it to get your own.  Two cores, shared with others: only ratios of things
+that alternate in one run mean anything.  {settings}
 
 - *Conforming limit*: every rank writes or reads one contiguous share in 4 MiB calls, open to close.
 - *Bare references* for reads: `pread` of each piece, and a bare loop of shared staging; the better one counts.
@@ -93,13 +358,9 @@ def read_table(cells):
     return rows
 
 
-def rows_text(rows):
-    return "".join("| " + " | ".join(r) + " |\n" for r in rows) + "\n"
-
-
 def bench_part(runs, scaling):
     first = runs[0]
-    text = INTRO.format(settings=f"{first['size_per_rank'] >> 20} MiB a rank; medians of "
+    text = LIMITS.format(settings=f"{first['size_per_rank'] >> 20} MiB a rank; medians of "
                                  f"{min(r['rounds'] for r in runs)} alternating rounds or more.") + "\n"
     for r in runs:
         for fs in dict.fromkeys(c["file_system"] for c in r["cells"]):
@@ -117,153 +378,7 @@ def bench_part(runs, scaling):
     return text
 
 
-# ---- the experiments
-
-HEADING = """## The papers' experiments
-
-What each experiment does, and how to read its tables: [experiments.md](experiments.md).  Values are medians over rounds in
-which all ways alternate; `tutti bench` keeps quartiles and every single time in its JSON, and draws the figures in its HTML.
-
-Where this machine differs from the papers' clusters, and why:
-
-- **Non-collective writes are not slow here.**  On the papers' machines every small write was a request to a disk or a server; here
-  a page cache takes it for the price of a system call and a copy.  Steps 1 to 5 pay for messages inside one node, which are copies
-  too, so that they cost more than they save; the gain of one step over the other is there, the gain over non-collective writes is not.
-  Shared staging, which has no messages, is what `auto` takes.
-- **A thread that does everything (`all`) competes for two cores** with the computation and with the other ranks' threads, as it
-  did on two of Dickens and Thakur's four machines.  File access alone (`io-only`) hides nearly everything where it costs time (the
-  slow disk), part of it where a fast device is driven by the same processors (O_DIRECT), and nothing through the page cache, where
-  writing is copying.
-- **Overlap of exchange and file access** gains where file access waits for a device, and loses through the page cache, where both
-  are work of the same cores.
-- **Common sections are read once**, and the counts say so; times follow only where requests cost time.  Thakur and Choudhary's ratios
-  (3.7, 4.7, 8.8, 10.5, 36, 1.6 on 16 processors) came from disks behind a network.  Here the page cache has the bytes for the second
-  reader, and a small request costs a microsecond: less than the ranks' agreement.  On a disk that takes 400 operations a second, time falls
-  as much as requests do.
-- **Which copy of a node is written** decides how many requests there are, by as much as in Filgueira and others' Table 4 if nodes are numbered
-  along a curve.  There a request was a message to a server, here it is a system call of a microsecond or two: times of `list` and
-  `independent` fall by a third to two thirds while nodes have few values, and two-phase writes, which collect them anyway, hardly change.
-  A bare loop of these calls, without any library, gains 1.5 on 8 ranks and 1.4 on 4 in the median of loads up to 50: with a reused plan the library
-  gains as much, and the goal of 1.8 is beyond this machine.
-  On GlusterFS over hosts, where a request is a message again (`scripts/bench_hosts.sh --rate 2gbit -- tutti bench mesh ...`), they fall by 2 to 4.
-- **Fences and locks** are shared memory underneath on one node, so that they lose less against messages than over InfiniBand.
-
-"""
-ORDER = ["steps", "overlap", "pipelines", "primitives", "sections", "mesh", "dataset", "auto"]
-DEVICES = "bjt.msh mesa.msh fingers.msh power.msh"  # of scripts/meshes.sh
-BY_RULES = "--part writes --method independent,list --rule own,idg --loads 1,5,10,25,50,100"
-OVER_HOSTS = "mesa.msh --part writes --rule own,idg --dir MOUNT,build/run"
-ARGUMENTS = {  # by the name of the report, where these say more than the experiment's name
-    "paper-mesh": "fingers.msh --part writes",
-    "paper-mesh-tables": f"{DEVICES} --part tables",
-    "paper-dataset": "--part visible --dir /dev/shm",
-    "paper-dataset-disk": "--part durable,buffers,meshes,commits,opening --size 8m",
-    "paper-mesh-partitions": "fingers.msh --part writes --procs 4,7,8,10,14 --rule own,idg --loads 1,10,50,100",
-    "paper-mesh-hosts-2gbit": f"{OVER_HOSTS} --loads 1,10,100",
-    "paper-mesh-hosts-100mbit": f"{OVER_HOSTS} --loads 1,10,50",
-    "paper-mesh-rules": f"{DEVICES} {BY_RULES}",
-    "paper-mesh-rules-4": f"{DEVICES} {BY_RULES}",
-}
-GRADES = {"met": "**Goal met.** ", "missed": "**Goal missed.** ", "failed": "**Failed.** ", "plain": ""}
-
-
-def megabytes(n):
-    return f"{n / (1 << 20):g} MiB"
-
-
-def settings_of(r):
-    said = [f"{r['mpi']}", f"up to {max((p['ranks'] for p in r['points']), default=r['ranks'])} ranks"]
-    if r["array"]:
-        said.append(f"an array of {megabytes(r['array'])}")
-    if r["size_per_rank"]:
-        said.append(f"{megabytes(r['size_per_rank'])} a rank")
-    least = min((max(len(e["seconds"]) for e in p["entries"]) for p in r["points"]), default=r["rounds"])
-    said.append(f"{least} rounds or more")
-    if "profile" in r:
-        said.append("built-in numbers" if r["profile"] == "built-in" else "a profile by `tutti tune`")
-    return ", ".join(said)
-
-
-def is_direct(r):
-    return r["options"]["direct_io"] not in ("0", "no", "false")
-
-
-def value_text(v, decimals):
-    if v is None:
-        return "-"
-    return v if isinstance(v, str) else f"{v['value']:.{decimals}f}"
-
-
-def exhibit_table(x):
-    """Tables with many columns and few rows lie on their side."""
-    cells = [[value_text(v, x["decimals"]) for v in row] for row in x["values"]]
-    rows, columns = x["rows"], x["columns"]
-    if len(columns) > 6 and len(columns) > len(rows):
-        rows, columns, cells = columns, rows, [list(c) for c in zip(*cells)]
-    return rows_text([[x["axis"]] + columns, ["---"] + ["---:"] * len(columns)] +
-                     [[name] + row for name, row in zip(rows, cells)])
-
-
-def exhibit_text(x):
-    unit = f", {x['unit']}" if x["unit"] else ""
-    return f"**{x['title']}**{unit}.  {x['note']}\n\n" + exhibit_table(x)
-
-
-def place_of(r, directory):
-    systems = {p["file_system"] for p in r["points"] if p["directory"] == directory}
-    return f"{directory} ({', '.join(sorted(systems))})" if systems else directory
-
-
-def experiment_part(r, name):
-    where = ", O_DIRECT" if is_direct(r) else ""
-    where += ", shared memory" if name.endswith("-shm") else ""
-    where += ", slow disk" if "throttled" in name else ""
-    where += f", over hosts with links of {name.split('-')[-1]}" if "-hosts-" in name else ""
-    where += ", by number of partitions" if name.endswith("-partitions") else ""
-    where += ", counts" if name.endswith("-tables") else ", rules of all meshes" if "-rules" in name else ""
-    command = f"{r['experiment']} {ARGUMENTS.get(name, '')}".strip()
-    text = f"### {r['title']}{where}\n\n{r['source']}  `tutti bench {command}`: {settings_of(r)}.\n\n"
-    text += "".join(f"- {GRADES[f['grade']]}{f['text']}\n" for f in r["findings"])
-    if r["failures"]:
-        text += f"- **{r['failures']} failed.**\n"
-    text += "- Every byte was verified.\n\n" if r["points"] and not r["failures"] else "\n"
-    for directory in dict.fromkeys(x["directory"] for x in r["exhibits"]):
-        if directory:
-            text += f"#### {r['experiment']}, {place_of(r, directory)}{where}\n\n"
-        text += "".join(exhibit_text(x) for x in r["exhibits"] if x["directory"] == directory and x["rows"])
-    text = re.sub(r"[^ ,()`]*/tutti-hosts\.\w+/mount", "MOUNT", text)  # bench_hosts.sh has given it a name
-    return text.replace(f"{pathlib.Path.cwd()}/", "")  # paths of this tree from its top
-
-
 # ---- the page
-
-def read_parts(page):
-    """The parts of a page, by name; a page without marks is the part `bench`."""
-    if not page.exists():
-        return {}
-    found = re.split(r"^<!-- part: (\S+) -->\n", page.read_text(encoding="utf-8"), flags=re.M)
-    parts = {"bench": found[0]} if found[0].strip() else {}
-    for name, text in zip(found[1::2], found[2::2]):
-        text = re.sub(r"^## The papers' experiments\n.*?(?=^### )", "", text, flags=re.M | re.S)
-        parts[name] = text.strip("\n") + "\n\n"
-    return parts
-
-
-def order_of(name):
-    """bench first, then the experiments in their order, whatever else their file is called."""
-    known = [i for i, e in enumerate(ORDER) if e in name]
-    return (name != "bench", known[0] if known else len(ORDER), name)
-
-
-def write_page(page, parts):
-    text, headed = "", False
-    for name in sorted(parts, key=order_of):
-        text += f"<!-- part: {name} -->\n"
-        if name != "bench" and not headed:
-            text, headed = text + HEADING, True
-        text += parts[name].strip("\n") + "\n\n"
-    page.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-
 
 def option(args, name):
     if name not in args:
@@ -275,18 +390,12 @@ def option(args, name):
 
 
 def main(args):
-    page, scaling = pathlib.Path(option(args, "--page")), option(args, "--scaling")
-    parts, benches = read_parts(page), []
-    for name in args:
-        r = json.load(open(name, encoding="utf-8"))
-        if r["format"] == "tutti-experiment-1":
-            stem = pathlib.Path(name).stem
-            parts[stem] = experiment_part(r, stem)
-        else:
-            benches.append(r)
-    if benches:
-        parts["bench"] = bench_part(benches, scaling)
-    write_page(page, parts)
+    page, scaling, apart = pathlib.Path(option(args, "--page")), option(args, "--scaling"), option(args, "--apart")
+    if pathlib.Path(args[0]).is_dir():
+        text = papers_page(args, int(apart or 60))
+    else:
+        text = bench_part([json.load(open(name, encoding="utf-8")) for name in args], scaling)
+    page.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

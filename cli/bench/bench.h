@@ -41,7 +41,8 @@ typedef struct bench_config {
     tutti_mesh_order order;
     tutti_mesh_by by;
     tutti_count nodes; /* of the mesh that it makes itself */
-    int cold;          /* the page cache has nothing of the file before each run */
+    int cold;          /* the page cache has nothing of the file before each read */
+    int fsync;         /* a write ends when its bytes are on the device */
     double iops;       /* operations a second that the device takes, 0: no limit is known */
     double budget;     /* seconds, 0: none */
     tutti_off size, slice;

@@ -259,6 +259,9 @@ static int set_peers(bench_config *c, const char *value) {
 static int set_cold(bench_config *c, const char *value) {
     return (void)value, c->cold = 1, 0;
 }
+static int set_fsync(bench_config *c, const char *value) {
+    return (void)value, c->fsync = 1, 0;
+}
 static int set_quick(bench_config *c, const char *value) {
     return (void)value, c->quick = 1, 0;
 }
@@ -294,6 +297,7 @@ static const struct argument {
     {"part", TAKES_VALUE | NOT_EVERYWHERE, set_part},
     {"iops", TAKES_VALUE | NOT_EVERYWHERE, set_iops},
     {"cold", NOT_EVERYWHERE, set_cold},
+    {"fsync", NOT_EVERYWHERE, set_fsync},
     {"partitions", TAKES_VALUE | NOT_EVERYWHERE, set_partitions},
     {"loads", TAKES_VALUE | NOT_EVERYWHERE, set_loads},
     {"nodes", TAKES_VALUE | NOT_EVERYWHERE, set_nodes},
@@ -367,7 +371,7 @@ static void plain_defaults(bench_config *c, int quick) {
 }
 
 const bench_scope bench_plain = {
-    .takes = "pattern,size,op,method,exchange,store,plan,reference,slice,peers",
+    .takes = "pattern,size,op,method,exchange,store,plan,reference,slice,peers,cold,fsync",
     .defaults = plain_defaults,
 };
 

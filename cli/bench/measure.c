@@ -3,6 +3,9 @@
  *   write   delete the file | prepare | barrier | TIME | reopen, verify every byte | delete
  *   read    spoil the buffer | prepare | barrier | TIME | verify every byte of the buffer
  *
+ * With --cold the page cache forgets the file before each read; with --fsync a write's time ends when all ranks' bytes are
+ * on the device, by whatever call the way has for it.
+ *
  * A rank that is done sleeps until the others are, so that its waiting takes no core from them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
@@ -42,11 +45,19 @@ static void spoil_buffer(bench_job *job, const bench_runner *r) {
         memset(job->user, 0xa5, (size_t)job->pattern->memory);
 }
 
+/* Each machine has a page cache of its own. */
+static int forget_file(const bench_job *job) {
+    if (job->is_write || !job->config->cold) return 0;
+    const int mine = job->world->rank == 0 || !job->world->one_node;
+    return cli_agree(job->world, mine && cli_file_forget(job->path));
+}
+
 static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
     if (job->is_write)
         delete_file(job, e);
     else
         spoil_buffer(job, r);
+    if (forget_file(job)) return 1;
     if (job->is_write && r->needs_file && bench_create(job)) return 1;
     cli_barrier(job->world);
     return cli_agree(job->world, r->prepare ? r->prepare(job, e) : 0);

@@ -32,8 +32,9 @@ static int run_peer(bench_job *job, bench_entry *e) {
     MPI_Status status;
     const MPI_Datatype type = job->pattern->memory_type;
     if (peer_open(job, &file)) return 1;
-    const int code = job->is_write ? MPI_File_write_all(file, job->user, 1, type, &status)
-                                   : MPI_File_read_all(file, job->user, 1, type, &status);
+    int code = job->is_write ? MPI_File_write_all(file, job->user, 1, type, &status)
+                             : MPI_File_read_all(file, job->user, 1, type, &status);
+    if (code == MPI_SUCCESS && job->is_write && job->config->fsync) code = MPI_File_sync(file);
     return peer_close(job, &file, code);
 }
 

@@ -27,6 +27,8 @@ static int transfer(const bench_job *job, int fd, char *buf, size_t bytes, tutti
 }
 
 static int close_job(const bench_job *job, int fd, int failed) {
+    if (!failed && job->is_write && job->config->fsync && fsync(fd) != 0)
+        failed = cli_error_errno("fsync of", job->path);
     if (close(fd) != 0 && !failed) return cli_error_errno("close", job->path);
     return failed;
 }

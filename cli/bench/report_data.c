@@ -147,8 +147,10 @@ void report_json_head(FILE *f, const bench_results *r, const char *format) {
     fprintf(f, "\"ranks\": %d, \"size_per_rank\": %lld, \"rounds\": %d, \"seed\": %llu,\n",
             r->ranks, (long long)r->config->size, r->config->rounds,
             (unsigned long long)r->config->seed);
-    fprintf(f, "  \"slice\": %lld, \"elapsed\": %.3f, \"failures\": %d,\n",
-            (long long)r->config->slice, r->seconds, r->failures);
+    fprintf(
+        f, "  \"slice\": %lld, \"cold\": %s, \"fsync\": %s, \"elapsed\": %.3f, \"failures\": %d,\n",
+        (long long)r->config->slice, r->config->cold ? "true" : "false",
+        r->config->fsync ? "true" : "false", r->seconds, r->failures);
     fputs("  ", f);
     cli_provenance_json(f, &r->config->dirs);
     fputs(",\n", f);

@@ -36,10 +36,21 @@ static void print_ratio(FILE *f, double ratio) {
         fprintf(f, " %7s", "");
 }
 
+static void print_failed(FILE *f, const char *word, const bench_entry *e) {
+    char text[sizeof e->failure + 32];
+    snprintf(text, sizeof text, "%s: %s", word, e->failure);
+    fputs(cli_paint(e->unavailable ? CLI_SOFT : CLI_BAD), f);
+    cli_print_wrapped(f, text, 4);
+    fputs(cli_paint(CLI_PLAIN), f);
+}
+
 static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, double best) {
-    fprintf(f, "  %-*s", NAME_WIDTH, e->name);
+    const int is_tutti = e->kind == ENTRY_TUTTI;
+    fprintf(f, "  %s%-*s%s", cli_paint(is_tutti ? CLI_STRONG : CLI_PLAIN), NAME_WIDTH, e->name,
+            cli_paint(CLI_PLAIN));
     if (!e->rounds) {
-        fprintf(f, " %s: %s\n", e->unavailable ? "not here" : "FAILED", e->failure);
+        fputs("\n", f);
+        print_failed(f, e->unavailable ? "not here" : "FAILED", e);
         return;
     }
     const double mib = bench_bandwidth(cell, e, e->time.median);
@@ -49,12 +60,13 @@ static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, d
     fprintf(f, " %7.0f %12s", mib, spread);
     print_ratio(f, e->to_limit);
     if (!cell->is_write) print_ratio(f, e->to_bare);
-    const int used = 2 + NAME_WIDTH + 8 + 13 + (cell->is_write ? 8 : 16) + 2;
+    const size_t longer = strlen(e->name) > NAME_WIDTH ? strlen(e->name) - NAME_WIDTH : 0;
+    const int used = 2 + NAME_WIDTH + (int)longer + 8 + 13 + (cell->is_write ? 8 : 16) + 1;
     const int room = cli_width() - used;
-    fputs("  ", f);
-    print_bar(f, best > 0 ? mib / best : 0, room > 8 ? room : 8);
-    fputs("\n", f);
-    if (*e->failure) fprintf(f, "  %-*s FAILED later: %s\n", NAME_WIDTH, "", e->failure);
+    fprintf(f, " %s", cli_paint(is_tutti ? CLI_GOOD : CLI_SOFT));
+    if (room > 0) print_bar(f, best > 0 ? mib / best : 0, room);
+    fprintf(f, "%s\n", cli_paint(CLI_PLAIN));
+    if (*e->failure) print_failed(f, "FAILED later", e);
 }
 
 static void print_choice(FILE *f, const bench_cell *cell) {
@@ -74,8 +86,8 @@ static void print_outliers(FILE *f, const bench_cell *cell) {
     for (int i = 0; i < cell->entries; i++) {
         const bench_entry *e = &cell->entry[i];
         if (e->rounds < 3 || e->time.max < 3 * e->time.median) continue;
-        fprintf(f, "  outlier: a round of '%s' took %.1f times the median\n", e->name,
-                e->time.max / e->time.median);
+        fprintf(f, "  %soutlier: a round of '%s' took %.1f times the median%s\n",
+                cli_paint(CLI_WARN), e->name, e->time.max / e->time.median, cli_paint(CLI_PLAIN));
     }
 }
 
@@ -84,12 +96,12 @@ static void print_cell(FILE *f, const bench_cell *cell) {
     cli_format_size(cell->total, file, sizeof file);
     cli_format_size(cell->runs ? cell->total / cell->runs : 0, run, sizeof run);
     const int rounds = cell->entry[0].rounds;
-    fprintf(f, "%s %s: %s\n", cell->is_write ? "write" : "read", cell->pattern,
-            bench_pattern_title(cell->pattern));
+    fprintf(f, "%s%s %s: %s%s\n", cli_paint(CLI_STRONG), cell->is_write ? "write" : "read",
+            cell->pattern, bench_pattern_title(cell->pattern), cli_paint(CLI_PLAIN));
     fprintf(f, "  %s in %s (%s), runs of %s, %d round%s\n", file, cell->dir, cell->file_system, run,
             rounds, rounds == 1 ? "" : "s");
-    fprintf(f, "  %-*s %7s %12s %7s%s\n", NAME_WIDTH, "", "MiB/s", "quartiles", "x limit",
-            cell->is_write ? "" : "  x bare");
+    fprintf(f, "  %-*s %7s %12s %7s%s\n", NAME_WIDTH, "", "MiB/s", "quartiles", "t/limit",
+            cell->is_write ? "" : "  t/bare");
     const double best = fastest(cell);
     for (int i = 0; i < cell->entries; i++) print_entry(f, cell, &cell->entry[i], best);
     print_outliers(f, cell);
@@ -109,11 +121,15 @@ static const bench_entry *find_entry(const bench_cell *cell, const char *method,
     return NULL;
 }
 
+static const char *missed_mark(const bench_cell *cell, double ratio) {
+    return bench_goal(cell) > 0 && ratio > bench_goal(cell) ? "*" : " ";
+}
+
 static void print_judged(FILE *f, const bench_cell *cell, const char *method, int reused) {
     const bench_entry *e = cell ? find_entry(cell, method, reused) : NULL;
     const double ratio = e ? bench_ratio_judged(cell, e) : 0;
     if (ratio > 0)
-        fprintf(f, " %7.2f%c", ratio, bench_goal(cell) > 0 && ratio > bench_goal(cell) ? '*' : ' ');
+        fprintf(f, " %7.2f%s", ratio, missed_mark(cell, ratio));
     else
         fprintf(f, " %7s ", "-");
 }
@@ -144,22 +160,21 @@ static void print_method(FILE *f, const bench_results *r, const char *method) {
 }
 
 static void print_summary(FILE *f, const bench_results *r) {
-    fprintf(f,
-            "Ratios of median times (fresh: planning included; reused: with a plan made before)\n");
+    fputs("Ratios of median times (fresh: planning included; reused: with a plan made\n"
+          "before)\n",
+          f);
     for (int m = 0; m < r->config->methods.n; m++) {
         const char *method = r->config->methods.item[m];
         if (bench_has_plan(method) || r->config->methods.n == 1) print_method(f, r, method);
     }
     if (r->config->options.direct_io) {
-        fputs(
-            "  no goals: what is compared with goes through the page cache, and Tutti does not\n\n",
-            f);
+        fputs("  no goals: what is compared with goes through the page cache, Tutti does not\n\n",
+              f);
         return;
     }
     fprintf(f,
-            "  * more than the goal: write %.2f of the limit (irregular %.2f), read %.2f of the "
-            "better\n"
-            "    bare reference\n\n",
+            "  * more than the goal of the page cache: write %.2f of the limit (irregular\n"
+            "    %.2f), read %.2f of the better bare reference\n\n",
             BENCH_GOAL_WRITE, BENCH_GOAL_WRITE_IRREGULAR, BENCH_GOAL_READ);
 }
 
@@ -169,14 +184,21 @@ void report_text(const bench_results *r, FILE *f) {
     fprintf(f, "\nTutti %s, %s, %d rank%s with about %s each\n", tutti_version_string(), r->mpi,
             r->ranks, r->ranks == 1 ? "" : "s", size);
     cli_provenance_print(f, &r->config->dirs);
-    fputs("\n", f);
+    if (r->config->cold && r->config->read)
+        fputs("cold: the page cache is emptied before each read\n", f);
+    if (r->config->fsync && r->config->write) fputs("fsync: a write ends on the device\n", f);
+    fputs("t/limit, t/bare: time over that of the conforming limit, of the better bare\n"
+          "reference; 2.00 is twice as slow\n\n",
+          f);
     for (int i = 0; i < r->cells; i++) print_cell(f, &r->cell[i]);
     print_summary(f, r);
     if (r->stopped)
         fprintf(f, "Stopped by a signal after %.1f s: this is what had been measured.\n",
                 r->seconds);
     else if (r->failures)
-        fprintf(f, "%d FAILED, in %.1f s.\n", r->failures, r->seconds);
+        fprintf(f, "%s%d FAILED%s, in %.1f s.\n", cli_paint(CLI_BAD), r->failures,
+                cli_paint(CLI_PLAIN), r->seconds);
     else
-        fprintf(f, "Every byte was verified, in %.1f s.\n", r->seconds);
+        fprintf(f, "%sEvery byte was verified%s, in %.1f s.\n", cli_paint(CLI_GOOD),
+                cli_paint(CLI_PLAIN), r->seconds);
 }

@@ -153,6 +153,8 @@ static int run_staging(bench_job *job, bench_entry *e) {
         open(job->path, flags, 0666); /* a failure shows in the transfers: all ranks run on */
     int failed = job->is_write ? write_cycles(job, fd, cycle_bytes, cycles)
                                : read_cycles(job, fd, cycle_bytes, cycles);
+    if (!failed && job->is_write && job->config->fsync && fsync(fd) != 0)
+        failed = cli_error_errno("fsync of", job->path);
     if (fd >= 0 && close(fd) != 0) failed = cli_error_errno("close", job->path);
     return failed;
 }

@@ -31,6 +31,11 @@ int tutti_way_count(const bench_job *job, const bench_entry *e, tutti_off count)
                      job->path, (long long)count, (long long)job->pattern->bytes);
 }
 
+/* With --fsync, a part of the write. */
+static tutti_err way_sync(const bench_job *job) {
+    return job->is_write && job->config->fsync ? tutti_file_sync(job->file) : TUTTI_OK;
+}
+
 static int run_fresh(bench_job *job, bench_entry *e) {
     tutti_off count = 0;
     if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
@@ -39,6 +44,7 @@ static int run_fresh(bench_job *job, bench_entry *e) {
                               : tutti_file_read(job->file, job->pattern->access, job->user, &count);
     if (err != TUTTI_OK) return tutti_way_failed(e);
     tutti_way_stats(job, e);
+    if (way_sync(job) != TUTTI_OK) return tutti_way_failed(e);
     if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
     return tutti_way_count(job, e, count);
 }
@@ -68,6 +74,7 @@ static int run_reused(bench_job *job, bench_entry *e) {
     if (tutti_plan_run(job->plan, job->user, 0, &count) != TUTTI_OK) return tutti_way_failed(e);
     tutti_way_stats(job, e);
     tutti_plan_free(&job->plan);
+    if (way_sync(job) != TUTTI_OK) return tutti_way_failed(e);
     if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
     return tutti_way_count(job, e, count);
 }
@@ -164,7 +171,7 @@ static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
 
 void bench_entries_make(const bench_config *c, int is_write, bench_cell *cell) {
     cell->is_write = is_write;
-    cell->no_goal = c->options.direct_io;
+    cell->no_goal = c->options.direct_io || (is_write ? c->fsync : c->cold);
     bench_reference_add(c, cell, ENTRY_LIMIT, "conforming limit");
     if (c->pieces)
         bench_reference_add(c, cell, ENTRY_PIECES,

@@ -54,6 +54,9 @@ int cli_directory_room(const char *dir, double *bytes_out);
  * Collective.  It is good until the next call. */
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command);
 void cli_scratch_remove(const cli_world *w); /* rank 0 does */
+/* Nothing of the file is in the page cache of this machine any longer; what it had waits on the device.  0, or 1 and a
+ * message: some file systems are nothing but a page cache. */
+int cli_file_forget(const char *path);
 void cli_catch_signals(void);
 /* From now on (0: not any more) the first such signal is only remembered. */
 void cli_stop_softly(int on);
@@ -80,7 +83,13 @@ void cli_format_size(tutti_off bytes, char *out, size_t size); /* "32 MiB" */
 char *cli_format(const char *fmt, ...) TUTTI_PRINTF(1, 2);     /* free it */
 void cli_env_name(const char *option, char *out, size_t size); /* TUTTI_METHOD for method */
 int cli_is_utf8(void);
-int cli_width(void); /* columns of the terminal, 80 if there is none */
+/* ---- colour of what goes to standard output (cli_colour.c) */
+typedef enum cli_colour { CLI_PLAIN, CLI_GOOD, CLI_WARN, CLI_BAD, CLI_SOFT, CLI_STRONG } cli_colour;
+/* Take --color never|auto|always out of the arguments, those of a program that `run` starts excepted.  1 and a
+ * message if the word is none of these. */
+int cli_colour_take(int *argc, char **argv);
+const char *cli_paint(cli_colour c); /* what turns it on, CLI_PLAIN: off; "" where there is none */
+int cli_width(void);                 /* columns of the terminal, 80 if there is none */
 void cli_print_wrapped(FILE *f, const char *text, int indent);
 void cli_json_string(FILE *f, const char *text);
 /* A text in XML: what has a meaning there is written as an entity. */

@@ -3,11 +3,14 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -77,6 +80,40 @@ int cli_directory_room(const char *dir, double *bytes_out) {
     if (access(dir, W_OK | X_OK) != 0) return cli_error_errno("cannot write to", dir);
     *bytes_out = (double)vfs.f_bavail * (double)vfs.f_frsize;
     return 0;
+}
+
+/* ---- the page cache */
+
+/* Pages of the file that are in it, in per cent; -1: not known. */
+static double pages_cached(int fd) {
+    const long page = sysconf(_SC_PAGESIZE);
+    struct stat st;
+    if (fstat(fd, &st) != 0) return -1;
+    const size_t pages = ((size_t)st.st_size + (size_t)page - 1) / (size_t)page;
+    if (pages == 0) return 0;
+    void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED) return -1;
+    unsigned char *in = cli_malloc(pages);
+    size_t n = 0;
+    const int known = mincore(map, (size_t)st.st_size, in) == 0;
+    for (size_t i = 0; i < pages && known; i++) n += in[i] & 1;
+    free(in);
+    munmap(map, (size_t)st.st_size);
+    return known ? 100.0 * (double)n / (double)pages : -1;
+}
+
+int cli_file_forget(const char *path) {
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return cli_error_errno("cannot open", path);
+    int failed = fsync(fd) != 0 && cli_error_errno("cannot flush", path);
+    if (!failed && posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
+        failed = cli_error("'%s' cannot be dropped from the page cache", path);
+    const double left = failed ? 0 : pages_cached(fd);
+    if (left > 1)
+        failed =
+            cli_error("%.0f %% of '%s' stay in the page cache: nothing is cold there", left, path);
+    close(fd);
+    return failed;
 }
 
 /* ---- the scratch file */

@@ -81,8 +81,9 @@ static void report_text(const verdict *v) {
     cli_format_size(v->bytes, size, sizeof size);
     cli_format_size((tutti_off)(v->seconds > 0 ? (double)v->bytes / v->seconds : 0), rate,
                     sizeof rate);
-    printf("%s: %s; %lld segment%s, %s in %.2f s (%s/s)\n", v->config->path,
-           v->damaged ? "damaged" : "ok", (long long)v->segments, v->segments == 1 ? "" : "s", size,
+    printf("%s: %s%s%s; %lld segment%s, %s in %.2f s (%s/s)\n", v->config->path,
+           cli_paint(v->damaged ? CLI_BAD : CLI_GOOD), v->damaged ? "damaged" : "ok",
+           cli_paint(CLI_PLAIN), (long long)v->segments, v->segments == 1 ? "" : "s", size,
            v->seconds, rate);
     if (v->archived)
         printf("%lld segment%s archived: not looked at\n", (long long)v->archived,

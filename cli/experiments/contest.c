@@ -24,23 +24,61 @@ const char *contest_benchmark(const bench_cell *point, contest_name out) {
     return out;
 }
 
+static void call_by_variable(bench_cell *point) {
+    for (int i = 0; i < point->entries; i++)
+        point->entry[i].runner =
+            point->entry[i].kind == ENTRY_PEER ? &flash_calls_peer : &flash_calls;
+}
+
 void contest_points(experiment *x, const char *figure, const char *patterns,
                     void (*add)(const experiment *x, bench_cell *point)) {
     const bench_config *c = x->results.config;
     cli_list list = {0};
+    int op[2];
+    const int ops = experiment_ops(x, op);
     cli_list_split(&list, patterns);
-    for (int d = 0; d < c->dirs.n; d++)
+    for (int k = 0; k < c->dirs.n * ops; k++)
         for (int p = 0; p < list.n; p++)
             for (int i = 0; i < x->worlds; i++) {
                 const char *kept = bench_pattern_kept_name(list.item[p]);
                 if (x->world[i].ranks == 1 && x->worlds > 1) continue; /* nobody to exchange with */
-                add(x, experiment_point(x, &(point_spec){.figure = figure,
-                                                         .dir = c->dirs.item[d],
-                                                         .pattern = kept,
-                                                         .ranks = x->world[i].ranks,
-                                                         .size = c->size}));
+                bench_cell *point = experiment_point(x, &(point_spec){.figure = figure,
+                                                                      .dir = c->dirs.item[k / ops],
+                                                                      .pattern = kept,
+                                                                      .is_read = op[k % ops],
+                                                                      .ranks = x->world[i].ranks,
+                                                                      .size = c->size});
+                add(x, point);
+                if (strcmp(kept, "flash") == 0) call_by_variable(point);
             }
     cli_list_free(&list);
+}
+
+void contest_stage(const experiment *x, const bench_cell *point, int overlapped, char *out,
+                   size_t size) {
+    const tutti_options *user = &x->results.config->options;
+    const int half = point->ranks > 1 ? point->ranks / 2 : 1;
+    const tutti_off window = experiment_window(x, point, user->direct_io);
+    char common[128];
+    experiment_stage(x, point, user->direct_io, common, sizeof common);
+    snprintf(out, size, "%s cb_nodes=%d window_size=%lld", common,
+             user->cb_nodes ? user->cb_nodes : half, (long long)(overlapped ? window : 2 * window));
+}
+
+int contest_select(const experiment *x, const char *dir, int is_read, const char *pattern,
+                   const bench_cell ***out) {
+    const bench_cell **all = cli_malloc((size_t)(x->results.cells + 1) * sizeof *all);
+    int n = 0;
+    for (int i = 0; i < x->results.cells; i++)
+        if (point_is(&x->results.cell[i], NULL, dir, is_read) &&
+            (!pattern || strcmp(x->results.cell[i].pattern, pattern) == 0))
+            all[n++] = &x->results.cell[i];
+    *out = all;
+    return n;
+}
+
+void contest_where(const char *dir, int is_read, const char *what, char out[120]) {
+    snprintf(out, 120, "%.60s, %s of %.40s", dir, is_read ? "reads" : "writes", what);
 }
 
 /* ---- series */
@@ -94,15 +132,15 @@ static void count_one(exhibit *e, const contest *c, const char *row, int winner)
         }
 }
 
-static int is_of(const bench_cell *point, const char *dir) {
-    return !dir || strcmp(point->dir, dir) == 0;
+static int is_of(const bench_cell *point, const contest *c, const char *dir) {
+    return point_is(point, NULL, dir, c->is_read);
 }
 
 static void count_wins(const experiment *x, const contest *c, const char *dir, int in_all,
                        exhibit *e) {
     for (int i = 0; i < x->results.cells; i++) {
         const bench_cell *point = &x->results.cell[i];
-        if (!is_of(point, dir)) continue;
+        if (!is_of(point, c, dir)) continue;
         for (int s = 0; s < series_of(x, point); s++) {
             const int winner = winner_of(x, c, point, s);
             contest_name name;
@@ -124,7 +162,7 @@ double contest_share(const experiment *x, const contest *c, const char *name) {
     int won = 0, all = 0;
     for (int i = 0; i < x->results.cells; i++) {
         const bench_cell *point = &x->results.cell[i];
-        for (int s = 0; s < series_of(x, point); s++) {
+        for (int s = 0; s < series_of(x, point) && is_of(point, c, NULL); s++) {
             const int winner = winner_of(x, c, point, s);
             all += winner >= 0;
             won += winner >= 0 && strcmp(c->names[winner], name) == 0;
@@ -140,8 +178,7 @@ static double mean_improvement(const experiment *x, const contest *c, const benc
     int n = 0;
     for (int k = 0; k < x->results.cells; k++) {
         const bench_cell *point = &x->results.cell[k];
-        if (strcmp(point->dir, like->dir) != 0 || strcmp(point->pattern, like->pattern) != 0)
-            continue;
+        if (!is_of(point, c, like->dir) || strcmp(point->pattern, like->pattern) != 0) continue;
         for (int s = 0; s < series_of(x, point); s++) {
             const double none = series_time(x, c, point_entry(point, c->names[0]), s);
             const double way = series_time(x, c, point_entry(point, c->names[i]), s);
@@ -162,7 +199,7 @@ void contest_improvement(const experiment *x, const contest *c, const char *dir,
     e->unit = "% less time than without overlap";
     for (int k = 0; k < x->results.cells; k++) {
         const bench_cell *point = &x->results.cell[k];
-        if (!is_of(point, dir) || strcmp(last, point->pattern) == 0) continue;
+        if (!is_of(point, c, dir) || strcmp(last, point->pattern) == 0) continue;
         last = point->pattern;
         for (int i = 1; i < c->n; i++) {
             const double mean = mean_improvement(x, c, point, i, all);

@@ -13,6 +13,7 @@ typedef struct contest {
     const char *const *names; /* of the entries that take part */
     int n;
     int by_median; /* otherwise by the least time of a series */
+    int is_read;   /* of the points that count */
 } contest;
 
 /* The benchmarks: patterns by the names that the paper gives them, and the size of elements that they
@@ -20,10 +21,24 @@ typedef struct contest {
 typedef char contest_name[32];
 const char *contest_benchmark(const bench_cell *point, contest_name out);
 
-/* Points of these patterns, in all directories and for all numbers of processes; `add` gives them
- * their ways. */
+/* Points of these patterns, in all directories, for all numbers of processes and operations; `add` gives them
+ * their ways.  FLASH is a call for each variable. */
 void contest_points(experiment *x, const char *figure, const char *patterns,
                     void (*add)(const experiment *x, bench_cell *point));
+
+/* The paper's scene: half of the ranks are aggregators, so that all benchmarks exchange bytes, and their buffer is two
+ * windows; without overlap it is one window of twice the size. */
+void contest_stage(const experiment *x, const bench_cell *point, int overlapped, char *out,
+                   size_t size);
+
+/* The points of a directory and operation (of one benchmark: the pattern, or NULL); *out is to be freed. */
+int contest_select(const experiment *x, const char *dir, int is_read, const char *pattern,
+                   const bench_cell ***out);
+/* "DIR, writes of IOR, ...": of claims about these. */
+void contest_where(const char *dir, int is_read, const char *what, char out[120]);
+
+/* FLASH (flash_calls.c). */
+extern const bench_runner flash_calls, flash_calls_peer;
 
 /* How often each way has won in this directory: a row for each benchmark, and one in all. */
 void contest_wins(const experiment *x, const contest *c, const char *dir, exhibit *e);
@@ -33,7 +48,7 @@ void contest_wins(const experiment *x, const contest *c, const char *dir, exhibi
 void contest_improvement(const experiment *x, const contest *c, const char *dir, int all,
                          exhibit *e);
 
-/* Per cent of all series that a way has won, in all directories. */
+/* Per cent of all series of the operation that a way has won, in all directories. */
 double contest_share(const experiment *x, const contest *c, const char *name);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define MB 1e6
+enum { WRITE, READ }; /* laps */
 
 /* ---- Table 1 */
 
@@ -51,6 +52,18 @@ static tutti_err buffer_step(const buffer_stage *s, tutti_dataset *d, tutti_deco
     return err;
 }
 
+/* What was put last, by the same decomposition. */
+static tutti_err buffer_get(const buffer_stage *s, tutti_dataset *d, tutti_decomposition *mine,
+                            double *out) {
+    cli_barrier(s->f.w);
+    MPI_Barrier(s->f.w->comm);
+    const double start = cli_now();
+    const tutti_err err = tutti_dataset_get(d, tutti_dataset_segments(d) - 1, 1,
+                                            &(tutti_get){"v", mine, TUTTI_FLOAT64, s->f.got});
+    *out = cli_elapsed(s->f.w, start, cli_now());
+    return err;
+}
+
 static int run_buffer(race *r, racer *of, double *lap_out) {
     const buffer_stage *s = r->data;
     const buffer_way *b = of->what;
@@ -68,7 +81,8 @@ static int run_buffer(race *r, racer *of, double *lap_out) {
             d, "v", &(tutti_variable_spec){.space = "space", .type = TUTTI_FLOAT64});
     if (err == TUTTI_OK) err = tutti_decomposition_create(d, "space", &block, &mine);
     if (err == TUTTI_OK) err = buffer_step(s, d, mine, 0, &first);
-    if (err == TUTTI_OK) err = buffer_step(s, d, mine, 1, lap_out);
+    if (err == TUTTI_OK) err = buffer_step(s, d, mine, 1, &lap_out[WRITE]);
+    if (err == TUTTI_OK && r->x->results.config->read) err = buffer_get(s, d, mine, &lap_out[READ]);
     const int failed = err == TUTTI_OK ? 0 : cli_error_tutti();
     tutti_decomposition_free(&mine);
     if (d && tutti_dataset_close(&d) != TUTTI_OK) d = NULL;
@@ -76,31 +90,45 @@ static int run_buffer(race *r, racer *of, double *lap_out) {
     return failed;
 }
 
-static void show_buffers(const race *r) {
+static void show_buffers(const race *r, int lap) {
     const buffer_stage *s = r->data;
     const double bytes = (double)s->f.entries * sizeof(double);
-    exhibit *e = experiment_exhibit(r->x, EXHIBIT_LINES, "buffers",
-                                    "Table 1: writes by the size of the buffer");
+    exhibit *e = experiment_exhibit(r->x, EXHIBIT_LINES, lap == READ ? "buffers reads" : "buffers",
+                                    lap == READ ? "Table 1: reads by the size of the buffer"
+                                                : "Table 1: writes by the size of the buffer");
     e->axis = "buffer, MB";
     e->unit = "MB/s";
     e->decimals = 0;
     exhibit_note(
         e,
-        "A variable of %.0f MB by blocks, begin to commit, visible; the second step.  An I/O "
-        "server is an aggregator: cb_nodes = 1, and %d.  The paper's: one server, a file "
+        "A variable of %.0f MB by blocks, %s.  An I/O "
+        "server is an aggregator: cb_nodes = 1, and %d.  The paper's: writes, one server, a file "
         "system of 28 stripes.",
-        bytes / MB, r->x->all->ranks);
+        bytes / MB, lap == READ ? "one get" : "begin to commit, visible; the second step",
+        r->x->all->ranks);
     for (int i = 0; i < r->n; i++) {
         const racer *of = race_find(r, r->racer[i].name);
         if (!of) continue;
         const buffer_way *b = of->what;
         char row[16];
         snprintf(row, sizeof row, "%d", b->megabytes);
-        exhibit_put(e, row, b->many ? "many servers" : "one server", race_rate(of, 0, bytes / MB));
-        for (int k = 0; k < BUFFERS && b->many; k++)
+        exhibit_put(e, row, b->many ? "many servers" : "one server",
+                    race_rate(of, lap, bytes / MB));
+        for (int k = 0; k < BUFFERS && b->many && lap == WRITE; k++)
             if (buffer_table[k].megabytes == b->megabytes)
                 exhibit_put_number(e, row, "the paper, one server", buffer_table[k].paper);
     }
+}
+
+/* Does a large buffer pay, and a second server? */
+static void claim_buffers(const race *r, int lap) {
+    char where[120];
+    snprintf(where, sizeof where, "%.60s, Table 1, %s", r->x->group,
+             lap == READ ? "reads" : "writes");
+    const racer *small = race_find(r, "1 MB, one"), *one = race_find(r, "8 MB, one");
+    const racer *many = race_find(r, "8 MB, many");
+    race_claim(r, where, &(race_pair){small, one, "one server, 1 MB", "one server, 8 MB", lap, 1});
+    race_claim(r, where, &(race_pair){one, many, "one server, 8 MB", "many servers, 8 MB", lap, 1});
 }
 
 int datasets_buffers(experiment *x, const char *dir) {
@@ -120,7 +148,11 @@ int datasets_buffers(experiment *x, const char *dir) {
         race_add(&r, name, &way[i]);
     }
     race_run(&r, c->rounds);
-    show_buffers(&r);
+    for (int lap = WRITE; lap <= READ; lap++)
+        if (lap == READ ? c->read : c->write) {
+            show_buffers(&r, lap);
+            claim_buffers(&r, lap);
+        }
     race_free(&r);
     field_free(&s.f);
     return 0;
@@ -211,6 +243,22 @@ static tutti_err mesh_step(const mesh_state *k, int step) {
     return err;
 }
 
+static tutti_err mesh_get(const mesh_state *k, int step) {
+    tutti_get gets[2 * EACH];
+    char names[2 * EACH][24];
+    for (int v = 0; v < 2 * EACH; v++) {
+        snprintf(names[v], sizeof names[v], "%s%d", space_names[v / EACH], v % EACH);
+        gets[v] = (tutti_get){names[v], k->on[v / EACH], TUTTI_FLOAT64, k->buf};
+    }
+    return tutti_dataset_get(k->d, 1 + step, 2 * EACH, gets); /* behind the topology */
+}
+
+static double mesh_start(const cli_world *w) {
+    cli_barrier(w);
+    MPI_Barrier(w->comm);
+    return cli_now();
+}
+
 static int run_mesh(race *r, racer *of, double *lap_out) {
     const mesh_way *m = of->what;
     const char *path = r->data;
@@ -220,12 +268,13 @@ static int run_mesh(race *r, racer *of, double *lap_out) {
     for (tutti_count i = 0; i < mesh_table[m->row].nodes; i++) k.buf[i] = (double)i;
     tutti_err err = datasets_open(r->x, path, &way, &k.d);
     if (err == TUTTI_OK) err = mesh_describe(m, w, &k);
-    cli_barrier(w);
-    MPI_Barrier(w->comm);
-    const double start = cli_now();
-    const int steps = steps_of(r->x);
+    const int steps = steps_of(r->x), reads = r->x->results.config->read ? steps : 0;
+    double start = mesh_start(w);
     for (int step = 0; step < steps && err == TUTTI_OK; step++) err = mesh_step(&k, step);
-    lap_out[0] = cli_elapsed(w, start, cli_now()) / steps;
+    lap_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
+    start = mesh_start(w);
+    for (int step = 0; step < reads && err == TUTTI_OK; step++) err = mesh_get(&k, step);
+    lap_out[READ] = cli_elapsed(w, start, cli_now()) / steps;
     int failed = err == TUTTI_OK ? 0 : cli_error_tutti();
     if (!failed && tutti_dataset_verify(k.d, NULL) != TUTTI_OK) failed = cli_error_tutti();
     for (int i = 0; i < 2; i++) tutti_decomposition_free(&k.on[i]);
@@ -235,18 +284,19 @@ static int run_mesh(race *r, racer *of, double *lap_out) {
     return failed;
 }
 
-static void show_meshes(const race *r) {
-    exhibit *e =
-        experiment_exhibit(r->x, EXHIBIT_TABLE, "meshes", "Tables 2 and 3: steps of small meshes");
+static void show_meshes(const race *r, int lap) {
+    exhibit *e = experiment_exhibit(r->x, EXHIBIT_TABLE, lap == READ ? "meshes reads" : "meshes",
+                                    lap == READ ? "Tables 2 and 3: steps of small meshes, reads"
+                                                : "Tables 2 and 3: steps of small meshes");
     e->axis = "mesh, elements / nodes";
     e->unit = "MB/s";
     e->decimals = 1;
     exhibit_note(
         e,
-        "%d steps of %d nodal and %d element variables, float64, a commit after each; buffers "
-        "of 1 MB unless another is named.  The paper's had 8, 32 and, for ALEGRA, 140 "
+        "%d steps of %d nodal and %d element variables, float64, %s; buffers "
+        "of 1 MB unless another is named.  The paper's, writes, had 8, 32 and, for ALEGRA, 140 "
         "processes, and one server.",
-        steps_of(r->x), EACH, EACH);
+        steps_of(r->x), EACH, EACH, lap == READ ? "a get of each" : "a commit after each");
     for (int i = 0; i < r->n; i++) {
         const racer *of = race_find(r, r->racer[i].name);
         if (!of) continue;
@@ -257,13 +307,24 @@ static void show_meshes(const race *r) {
         char column[48];
         snprintf(column, sizeof column, "%s, %s", m->many ? "many servers" : "one server",
                  m->level == TUTTI_DURABLE ? "durable" : "visible");
-        exhibit_put(e, row, column, race_rate(of, 0, bytes / MB));
+        exhibit_put(e, row, column, race_rate(of, lap, bytes / MB));
         snprintf(column, sizeof column, "ms a step, %s",
                  m->level == TUTTI_DURABLE ? "durable" : "visible");
-        if (m->many) exhibit_put(e, row, column, race_time(of, 0, 1e3));
-        if (m->many && m->level == TUTTI_DURABLE)
+        if (m->many) exhibit_put(e, row, column, race_time(of, lap, 1e3));
+        if (m->many && m->level == TUTTI_DURABLE && lap == WRITE)
             exhibit_put_number(e, row, "the paper", mesh_table[m->row].paper);
     }
+}
+
+/* ALEGRA's mesh, metadata after each step: what a large buffer gains, durable. */
+static void claim_meshes(const race *r) {
+    char where[120];
+    snprintf(where, sizeof where, "%.60s, Table 3, one server, durable steps", r->x->group);
+    const racer *small = race_find(r, "ALEGRA 3-D, 7599 / 9138, 1 MB, 2");
+    const racer *large = race_find(r, "ALEGRA 3-D, 7599 / 9138, 4 MB, 2");
+    if (r->x->results.config->write)
+        race_claim(r, where,
+                   &(race_pair){small, large, "a buffer of 1 MB", "a buffer of 4 MB", WRITE, 1});
 }
 
 int datasets_meshes(experiment *x, const char *dir) {
@@ -280,7 +341,9 @@ int datasets_meshes(experiment *x, const char *dir) {
         race_add(&r, name, &way[i]);
     }
     race_run(&r, x->results.config->rounds);
-    show_meshes(&r);
+    if (x->results.config->write) show_meshes(&r, WRITE);
+    if (x->results.config->read) show_meshes(&r, READ);
+    claim_meshes(&r);
     race_free(&r);
     return 0;
 }

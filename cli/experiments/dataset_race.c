@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,10 +58,7 @@ void race_free(race *r) {
 }
 
 exhibit_value race_time(const racer *of, int lap, double factor) {
-    static const double at[] = {0.5, 0.25, 0.75};
-    double q[3];
-    cli_quantiles(of->lap[lap], of->rounds, 3, at, q);
-    return (exhibit_value){.mid = factor * q[0], .lo = factor * q[1], .hi = factor * q[2]};
+    return claim_value(of->lap[lap], of->rounds, factor);
 }
 
 exhibit_value race_rate(const racer *of, int lap, double factor) {
@@ -79,4 +77,20 @@ const racer *race_find(const race *r, const char *name) {
 double race_ratio(const racer *of, const racer *to, int lap) {
     const double below = to ? race_time(to, lap, 1).mid : 0;
     return of && below > 0 ? race_time(of, lap, 1).mid / below : 0;
+}
+
+void race_claim(const race *r, const char *where, const race_pair *p) {
+    if (!p->of || !p->to) return;
+    const int n = p->of->rounds < p->to->rounds ? p->of->rounds : p->to->rounds;
+    double *ratio = cli_malloc((size_t)(n + 1) * sizeof *ratio);
+    char what[160], above[96] = "goal missed", below[96] = "goal met";
+    for (int i = 0; i < n; i++)
+        ratio[i] = p->of->lap[p->lap][i] / fmax(p->to->lap[p->lap][i], 1e-9);
+    snprintf(what, sizeof what, "time of %.64s over that of %.64s", p->of_name, p->to_name);
+    if (p->than == 1) {
+        snprintf(above, sizeof above, "%.40s is faster than %.32s", p->to_name, p->of_name);
+        snprintf(below, sizeof below, "%.40s is faster than %.32s", p->of_name, p->to_name);
+    }
+    experiment_claim(r->x, &(claim_spec){what, where, "times", above, below, p->than}, ratio, n);
+    free(ratio);
 }

@@ -256,7 +256,7 @@ static int run_way(race *r, racer *of, double *lap_out) {
     if (!of->state && begin_way(r, of)) return 1;
     way_state *k = of->state;
     tutti_err err = write_step(s, k, &lap_out[WRITE]);
-    if (err == TUTTI_OK) err = read_step(s, k, &lap_out[READ]);
+    if (err == TUTTI_OK && r->x->results.config->read) err = read_step(s, k, &lap_out[READ]);
     if (err == TUTTI_OK) err = tutti_dataset_erase_after(k->d, 0);
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
@@ -311,9 +311,10 @@ static void judge_conversion(const race *r, const char *part) {
 
 static void show(const race *r, const char *part) {
     const stage *s = r->data;
+    const bench_config *c = r->x->results.config;
     const double bytes = (double)s->f.entries * VARIABLES * sizeof(double);
     const racer *limit = limit_of(r, WRITE), *reading = limit_of(r, READ);
-    char id[40], title[120];
+    char id[40], title[120], where[120];
     snprintf(id, sizeof id, "ways, %s", part);
     snprintf(title, sizeof title, "A step of %d variables, %.0f MiB in all, %s", VARIABLES,
              bytes / (1 << 20), part);
@@ -323,22 +324,30 @@ static void show(const race *r, const char *part) {
     exhibit_note(
         e,
         "Milliseconds of begin, put and commit, and of a get of all; medians of %d rounds, "
-        "quartiles in the JSON.  The limit: as many contiguous bytes of each rank%s; "
+        "95 %% bounds in the JSON.  The limit: as many contiguous bytes of each rank%s; "
         "ratios of medians are to the faster one.  First: the first step with all variables.",
         limit ? limit->rounds : 0, s->level == TUTTI_DURABLE ? ", and fsync" : "");
     for (int i = 0; i < r->n; i++) {
         const racer *of = race_find(r, r->racer[i].name);
         if (!of) continue;
         const way_spec *spec = of->what;
-        exhibit_put(e, of->name, "write ms", race_time(of, WRITE, 1e3));
-        exhibit_put_number(e, of->name, "of the limit", race_ratio(of, limit, WRITE));
-        exhibit_put(e, of->name, "read ms", race_time(of, READ, 1e3));
-        exhibit_put_number(e, of->name, "of the read limit", race_ratio(of, reading, READ));
+        if (c->write) {
+            exhibit_put(e, of->name, "write ms", race_time(of, WRITE, 1e3));
+            exhibit_put_number(e, of->name, "of the limit", race_ratio(of, limit, WRITE));
+        }
+        if (c->read) {
+            exhibit_put(e, of->name, "read ms", race_time(of, READ, 1e3));
+            exhibit_put_number(e, of->name, "of the read limit", race_ratio(of, reading, READ));
+        }
         if (of->state)
             exhibit_put_number(e, of->name, "first ms", 1e3 * ((way_state *)of->state)->first);
+        if (!c->write) continue;
         judge_goal(r->x, part, of, race_ratio(of, limit, WRITE), spec->goal);
+        snprintf(where, sizeof where, "%.60s, a step, %s", r->x->group, part);
+        if (spec->goal > 0)
+            race_claim(r, where, &(race_pair){of, limit, of->name, "the limit", WRITE, spec->goal});
     }
-    judge_conversion(r, part);
+    if (c->write) judge_conversion(r, part);
 }
 
 /* --ways: those whose name has one of these words. */

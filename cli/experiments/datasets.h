@@ -38,12 +38,21 @@ void race_add(race *r, const char *name, const void *what);
 /* Every round begins with another way.  A way that has failed is told of and runs no more. */
 void race_run(race *r, int rounds);
 void race_free(race *r);
-/* Median and quartiles of a lap times `factor`, or of `factor` over it. */
+/* The median with its bounds of a lap times `factor`, or of `factor` over it. */
 exhibit_value race_time(const racer *of, int lap, double factor);
 exhibit_value race_rate(const racer *of, int lap, double factor);
 const racer *race_find(const race *r, const char *name); /* NULL: there is none, or it has failed */
 /* The ratio of the medians of a lap; 0: not known. */
 double race_ratio(const racer *of, const racer *to, int lap);
+/* Times of a lap over another's, round by round, compared with a goal, or with 1; nothing if either is NULL.  The names
+ * are those that every run has for them. */
+typedef struct race_pair {
+    const racer *of, *to;
+    const char *of_name, *to_name;
+    int lap;
+    double than;
+} race_pair;
+void race_claim(const race *r, const char *where, const race_pair *p);
 
 /* ---- fields: variables of float64 on a space of one dimension, which all ranks share */
 

@@ -97,6 +97,11 @@ void experiment_finding(experiment *x, finding_grade grade, const char *fmt, ...
 
 /* ---- values of points */
 
+int point_is(const bench_cell *point, const char *figure, const char *dir, int is_read) {
+    return (!figure || strcmp(point->figure, figure) == 0) &&
+           (!dir || strcmp(point->dir, dir) == 0) && point->is_write == !is_read;
+}
+
 int point_counts(const bench_entry *e) {
     return e->rounds > 0 && !*e->failure;
 }
@@ -109,14 +114,14 @@ const bench_entry *point_entry(const bench_cell *point, const char *name) {
 }
 
 exhibit_value point_bandwidth(const bench_cell *point, const bench_entry *e) {
-    return (exhibit_value){.mid = bench_bandwidth(point, e, e->time.median),
-                           .lo = bench_bandwidth(point, e, e->time.q3),
-                           .hi = bench_bandwidth(point, e, e->time.q1)};
+    const exhibit_value t = claim_value(e->seconds, e->rounds, 1);
+    return (exhibit_value){.mid = bench_bandwidth(point, e, t.mid),
+                           .lo = bench_bandwidth(point, e, t.hi),
+                           .hi = bench_bandwidth(point, e, t.lo)};
 }
 
 exhibit_value point_milliseconds(const bench_entry *e) {
-    return (exhibit_value){
-        .mid = e->time.median * 1e3, .lo = e->time.q1 * 1e3, .hi = e->time.q3 * 1e3};
+    return claim_value(e->seconds, e->rounds, 1e3);
 }
 
 double point_phase(const bench_entry *e, size_t which) {
@@ -133,9 +138,10 @@ exhibit_value point_hidden(const bench_entry *base, const bench_entry *e, double
     double *part = cli_malloc((size_t)(n + 1) * sizeof *part);
     for (int i = 0; i < n; i++)
         part[i] = 100 * (base->seconds[i] - e->seconds[i]) / fmax(seconds, 1e-9);
-    const exhibit_value v = {.mid = cli_quantile(part, n, 0.5),
-                             .lo = cli_quantile(part, n, 0.25),
-                             .hi = cli_quantile(part, n, 0.75)};
+    exhibit_value v = claim_value(part, n, 1);
     free(part);
+    v.lo = fmin(v.lo, 100); /* beyond it there is nothing to hide: noise */
+    v.mid = fmin(v.mid, 100);
+    v.hi = fmin(v.hi, 100);
     return v;
 }

@@ -227,6 +227,45 @@ static void say_regret(experiment *x, const verdict *v) {
                            v->above, v->intervals);
 }
 
+/* In each judging round the median over all points: of the regret, of the MPI library's ratio. */
+static void claim_all(experiment *x, int is_read) {
+    const bench_results *r = &x->results;
+    double *of = cli_malloc((size_t)(r->cells + 1) * sizeof *of);
+    double *regret = cli_malloc((size_t)r->config->rounds * sizeof *regret);
+    double *peers = cli_malloc((size_t)r->config->rounds * sizeof *peers);
+    const char *where = is_read ? "reads of all patterns" : "writes of all patterns";
+    int regrets = 0, ratios = 0;
+    for (int round = 0; round < r->config->rounds; round++) {
+        int n = 0, m = 0, odd = round % 2;
+        double *peer_of = cli_malloc((size_t)(r->cells + 1) * sizeof *peer_of);
+        for (int i = 0; i < r->cells; i++) {
+            const bench_entry *ours = point_entry(&r->cell[i], AUTO),
+                              *best = best_fixed(&r->cell[i]);
+            const bench_entry *peer = point_entry(&r->cell[i], PEER);
+            if (r->cell[i].is_write != !is_read || !ours || round >= ours->rounds) continue;
+            if (best && odd && round < best->rounds)
+                of[n++] = 100 * (ours->seconds[round] / best->seconds[round] - 1);
+            if (peer && round < peer->rounds)
+                peer_of[m++] = peer->seconds[round] / ours->seconds[round];
+        }
+        if (n > 0) regret[regrets++] = cli_quantile(of, n, 0.5);
+        if (m > 0) peers[ratios++] = cli_quantile(peer_of, m, 0.5);
+        free(peer_of);
+    }
+    experiment_claim(x,
+                     &(claim_spec){"regret of auto, median over points", where, "%", "goal missed",
+                                   "goal met", GOAL_MEDIAN},
+                     regret, regrets);
+    experiment_claim(x,
+                     &(claim_spec){"time of the MPI library over that of auto, median over points",
+                                   where, "times", "auto is faster than the MPI library",
+                                   "the MPI library is faster than auto", 1},
+                     peers, ratios);
+    free(of);
+    free(regret);
+    free(peers);
+}
+
 static void say_resting(experiment *x) {
     int resting = 0, all = 0;
     for (int i = 0; i < x->results.cells; i++)
@@ -289,6 +328,8 @@ static void auto_judge(experiment *x) {
     say_regret(x, &v);
     say_resting(x);
     say_peer(x, &v);
+    if (r->config->write) claim_all(x, 0);
+    if (r->config->read) claim_all(x, 1);
     free(v.regret);
     free(v.ratio);
 }

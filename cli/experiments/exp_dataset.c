@@ -19,7 +19,8 @@
 
 static void dataset_defaults(bench_config *c, int quick) {
     c->size = quick ? 64 << 10 : 32 << 20;
-    c->rounds = quick ? 2 : 5;
+    c->rounds = quick ? 2 : 7;
+    c->write = c->read = 1;
     c->all_parts = "visible,durable,buffers,meshes,commits,opening";
     cli_list_split(&c->parts, c->all_parts);
 }
@@ -127,7 +128,7 @@ const experiment_kind experiment_dataset = {
     .title = "Datasets",
     .source = "After Sturtevant, Chen, Heermann, Christon and Greenberg, PDS/PIO, Tables 1 to 3.",
     .threads = MPI_THREAD_SINGLE,
-    .scope = {.takes = "part,size,ways", .defaults = dataset_defaults},
+    .scope = {.takes = "part,size,ways,op", .defaults = dataset_defaults},
     .plan = dataset_plan,
     .begin = dataset_begin,
     .judge = dataset_judge,

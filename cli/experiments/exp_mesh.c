@@ -295,9 +295,7 @@ static int compare_rules(const bench_cell *point, const char *method, int reused
     const int n = own->rounds < other->rounds ? own->rounds : other->rounds;
     double *ratio = cli_malloc((size_t)(n + 1) * sizeof *ratio);
     for (int i = 0; i < n; i++) ratio[i] = own->seconds[i] / fmax(other->seconds[i], 1e-9);
-    *rounds_out = (exhibit_value){.mid = cli_quantile(ratio, n, 0.5),
-                                  .lo = cli_quantile(ratio, n, 0.25),
-                                  .hi = cli_quantile(ratio, n, 0.75)};
+    *rounds_out = claim_value(ratio, n, 1);
     *least_out = own->time.min / fmax(other->time.min, 1e-9);
     free(ratio);
     return 1;
@@ -427,6 +425,47 @@ static void judge_method(experiment *x, const char *method, int reused, gains *g
                            1 / fmax(cli_quantile(g->least, g->n, 0), 1e-9));
 }
 
+/* Over all points of one operation with loads in a range: by rounds, the median over the points. */
+static void claim_ways(experiment *x, const char *const way[2], int is_read,
+                       const tutti_count range[2]) {
+    const bench_cell **point =
+        cli_malloc((size_t)(x->results.cells + 1) * sizeof(const bench_cell *));
+    for (int d = 0; d < x->results.config->dirs.n; d++) {
+        const char *dir = x->results.config->dirs.item[d];
+        char where[120];
+        int n = 0;
+        for (int i = 0; i < x->results.cells; i++) {
+            const bench_cell *p = &x->results.cell[i];
+            const tutti_count load = ((const mesh_point *)p->what)->load;
+            if (point_is(p, NULL, dir, is_read) && p->ranks > 1 && load >= range[0] &&
+                load <= range[1])
+                point[n++] = p;
+        }
+        snprintf(where, sizeof where, "%.60s, %s, up to %d ranks, loads %s", dir,
+                 is_read ? "reads" : "writes", experiment_most_ranks(x),
+                 range[1] <= SMALL_LOAD ? "up to 50" : "from 100");
+        if (n > 0) claim_faster_all(x, where, n, point, way[0], way[1]);
+    }
+    free(point);
+}
+
+static void claim_times(experiment *x) {
+    const bench_config *c = x->results.config;
+    const tutti_count ranges[2][2] = {{1, SMALL_LOAD}, {LARGE_LOAD, INT64_MAX}};
+    char slow[48], fast[48];
+    for (int k = 0; k < 2 * methods(c); k++) {
+        const char *method = method_name(c, k / 2);
+        if (goal_of(x, method) <= 0 && strcmp(method, BARE) != 0) continue;
+        way_name(slow, sizeof slow, method, "own", k % 2);
+        way_name(fast, sizeof fast, method, "idg", k % 2);
+        for (int r = 0; r < 2 && c->write; r++)
+            claim_ways(x, (const char *const[]){slow, fast}, 0, ranges[r]);
+    }
+    for (int m = 0; m < c->methods.n && c->read; m++)
+        if (strcmp(c->methods.item[m], "two-phase") != 0)
+            claim_ways(x, (const char *const[]){c->methods.item[m], "two-phase"}, 1, ranges[0]);
+}
+
 static void judge_busy(experiment *x) {
     const mesh_data *d = x->data;
     double after = 0;
@@ -475,6 +514,7 @@ static void mesh_judge(experiment *x) {
         for (int i = 0; i < x->results.config->dirs.n; i++)
             show_directory(x, x->results.config->dirs.item[i]);
         judge_times(x);
+        claim_times(x);
     } else if (x->all->ranks == 1) {
         experiment_finding(x, FINDING_PLAIN,
                            "Write times need as many ranks as partitions: mpirun "

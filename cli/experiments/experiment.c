@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAR 3.0 /* times the median: an outlier */
+
 static const experiment_kind *const kind_table[] = {
     &experiment_steps,      &experiment_overlap,  &experiment_pipelines,
     &experiment_primitives, &experiment_sections, &experiment_auto,
@@ -62,6 +64,17 @@ int experiment_most_ranks(const experiment *x) {
     return x->world[x->worlds - 1].ranks;
 }
 
+int experiment_ops(const experiment *x, int out[2]) {
+    int n = 0;
+    if (x->results.config->write) out[n++] = 0;
+    if (x->results.config->read) out[n++] = 1;
+    return n;
+}
+
+const char *experiment_op_name(int is_read) {
+    return is_read ? " reads" : "";
+}
+
 /* ---- points */
 
 static int rounds_of(const experiment *x) {
@@ -114,14 +127,24 @@ bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_
 
 enum { BUFFERS = 8 }; /* of a window's size that an aggregator has at most */
 
+static const tutti_off ROOM_MOST = 512 << 20;
+
+tutti_off experiment_window(const experiment *x, const bench_cell *point, int direct) {
+    const tutti_off each = (tutti_off)BUFFERS * point->ranks;
+    tutti_off window = x->results.config->options.window_size;
+    if (window) return window;
+    window = direct ? 4 << 20 : 512 << 10;
+    while (window > 64 << 10 && each * window > ROOM_MOST) window /= 2;
+    return window;
+}
+
 void experiment_stage(const experiment *x, const bench_cell *point, int direct, char *out,
                       size_t size) {
     const tutti_options *user = &x->results.config->options;
-    const tutti_off most = 512 << 20, usual = 16 << 20, each = (tutti_off)BUFFERS * point->ranks;
-    tutti_off window = user->window_size, room = user->cb_buffer_size;
-    if (!window) window = direct ? 4 << 20 : 512 << 10;
-    while (!user->window_size && window > 64 << 10 && each * window > most) window /= 2;
-    if (room == usual && each * window > room) room = each * window < most ? each * window : most;
+    const tutti_off usual = 16 << 20, window = experiment_window(x, point, direct);
+    const tutti_off all = (tutti_off)BUFFERS * point->ranks * window;
+    tutti_off room = user->cb_buffer_size;
+    if (room == usual && all > room) room = all < ROOM_MOST ? all : ROOM_MOST;
     snprintf(out, size, "cb_nodes=%d window_size=%lld cb_buffer_size=%lld",
              user->cb_nodes ? user->cb_nodes : point->ranks, (long long)window, (long long)room);
 }
@@ -204,6 +227,49 @@ static void say_unavailable(experiment *x) {
         }
 }
 
+/* Rounds that took far longer than the others: something else was going on. */
+static void say_outliers(experiment *x) {
+    const bench_entry *worst = NULL;
+    const bench_cell *of = NULL;
+    long far = 0, all = 0;
+    for (int i = 0; i < x->results.cells; i++)
+        for (int k = 0; k < x->results.cell[i].entries; k++) {
+            const bench_entry *e = &x->results.cell[i].entry[k];
+            all += e->rounds;
+            if (e->rounds < 3) continue;
+            for (int r = 0; r < e->rounds; r++) far += e->seconds[r] > FAR * e->time.median;
+            if (e->time.max <= FAR * e->time.median) continue;
+            if (worst && e->time.max / e->time.median < worst->time.max / worst->time.median)
+                continue;
+            worst = e;
+            of = &x->results.cell[i];
+        }
+    if (worst)
+        experiment_finding(x, FINDING_PLAIN,
+                           "Outliers: %ld of %ld times are more than %.0f times their way's "
+                           "median, the farthest %.1f times (%s, %s on %d ranks, %s).",
+                           far, all, FAR, worst->time.max / worst->time.median, worst->name,
+                           of->pattern, of->ranks, of->dir);
+}
+
+/* Where the budget has ended a point before its rounds were done. */
+static void say_rounds(experiment *x) {
+    int least = rounds_of(x), cut = 0;
+    for (int i = 0; i < x->results.cells; i++) {
+        int most = 0;
+        for (int k = 0; k < x->results.cell[i].entries; k++)
+            if (x->results.cell[i].entry[k].rounds > most)
+                most = x->results.cell[i].entry[k].rounds;
+        cut += most < rounds_of(x);
+        if (most < least) least = most;
+    }
+    if (cut)
+        experiment_finding(x, FINDING_PLAIN,
+                           "%d of %d points have fewer than %d rounds, %d at least: the budget was "
+                           "used up, or they failed.",
+                           cut, x->results.cells, rounds_of(x), least);
+}
+
 static int write_reports(const experiment *x) {
     const bench_config *c = x->results.config;
     const int quiet = report_is_quiet(c);
@@ -221,6 +287,8 @@ static int write_reports(const experiment *x) {
 static int judge_and_report(experiment *x) {
     x->kind->judge(x);
     say_unavailable(x);
+    say_outliers(x);
+    say_rounds(x);
     return write_reports(x);
 }
 
@@ -234,6 +302,7 @@ static void free_experiment(experiment *x) {
     }
     free(x->exhibit);
     free(x->finding);
+    free(x->claim);
     free(x->world);
     free(x->data);
     results_free(&x->results);

@@ -4,6 +4,7 @@
  *     point      a cell (bench.h) on the first so many ranks: all of its ways alternate
  *     exhibit    a table, or a figure that can be read as one: rows, columns, values    exhibit.c
  *     finding    a sentence, perhaps with a goal that was met or missed
+ *     claim      a figure with bounds, compared with a number: what two runs agree on is a verdict  claims.c
  *   reports      every kind's exhibits and findings as text, JSON, CSV, HTML           report_*.c
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_EXPERIMENT_H
@@ -77,6 +78,24 @@ typedef struct finding {
     char text[320];
 } finding;
 
+/* ---- claims: figures with bounds, compared with a number (claims.c) */
+
+enum { CLAIM_LEAST = 5 }; /* rounds that bounds need */
+
+typedef struct claim {
+    char what[160], where[120]; /* together the same in every run: by them runs are compared */
+    const char *unit;
+    char above[96], below[96]; /* what holds if the figure is above `than`, or below */
+    double value, low, high;   /* the median over rounds, its 95 % bounds */
+    double than;
+    int rounds, bounded;
+} claim;
+
+typedef struct claim_spec {
+    const char *what, *where, *unit, *above, *below;
+    double than;
+} claim_spec;
+
 /* ---- experiments */
 
 typedef struct experiment experiment;
@@ -105,6 +124,8 @@ struct experiment {
     int exhibits, findings;
     exhibit **exhibit;
     finding *finding;
+    int claims;
+    claim *claim;
     int thread_level;  /* that MPI granted */
     int has_uring;     /* the store can be had */
     void *data;        /* the kind's own; freed with the experiment */
@@ -136,10 +157,16 @@ bench_entry *experiment_way(const experiment *x, bench_cell *point, const char *
 bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_kind kind,
                                   const char *name);
 int experiment_most_ranks(const experiment *x);
+/* The operations of --op, writes first: out[i] is 1 for reads.  A kind takes "op" in its scope and says in its defaults
+ * what is measured without a word (c->write, c->read).  @return how many */
+int experiment_ops(const experiment *x, int out[2]);
+/* What a name has behind it where reads are meant: " reads", or "". */
+const char *experiment_op_name(int is_read);
 /* Settings that make two-phase ways of a point alike but for what is compared: aggregators, windows,
  * and room for them; what the user has said stands. */
 void experiment_stage(const experiment *x, const bench_cell *point, int direct, char *out,
                       size_t size);
+tutti_off experiment_window(const experiment *x, const bench_cell *point, int direct);
 /* The store that works in the background: uring for direct access if it can be had, or threads. */
 const char *experiment_background_store(const experiment *x, int direct);
 
@@ -149,20 +176,37 @@ exhibit *experiment_exhibit(experiment *x, exhibit_kind kind, const char *id, co
 void exhibit_note(exhibit *e, const char *fmt, ...) TUTTI_PRINTF(2, 3);
 void experiment_finding(experiment *x, finding_grade grade, const char *fmt, ...)
     TUTTI_PRINTF(3, 4);
+/* Is it of this figure (NULL: any), directory (NULL: any) and operation? */
+int point_is(const bench_cell *point, const char *figure, const char *dir, int is_read);
 /* Has it been measured, and never failed? */
 int point_counts(const bench_entry *e);
 /* The entry of this name if it counts, or NULL. */
 const bench_entry *point_entry(const bench_cell *point, const char *name);
-/* MiB/s and milliseconds with their quartiles. */
+/* MiB/s and milliseconds with the bounds of their medians. */
 exhibit_value point_bandwidth(const bench_cell *point, const bench_entry *e);
 exhibit_value point_milliseconds(const bench_entry *e);
 /* The median of one phase over all rounds, seconds: offsetof(bench_phases, ...). */
 double point_phase(const bench_entry *e, size_t which);
 /* How many per cent of `seconds` a way is faster than `base`: of the differences, round by round,
- * the median and the quartiles. */
+ * the median and its bounds. */
 exhibit_value point_hidden(const bench_entry *base, const bench_entry *e, double seconds);
 
+/* ---- for kinds: claims */
+
+/* 95 % bounds of the median; of fewer than CLAIM_LEAST values the least and the largest.  @return are they bounds? */
+int claim_bounds(const double *value, int n, double *lo, double *hi);
+exhibit_value claim_value(const double *value, int n, double factor);
+/* `value`: of n rounds. */
+void experiment_claim(experiment *x, const claim_spec *spec, const double *value, int n);
+/* Times of one way over those of another, round by round; of several points the geometric mean of those that have both. */
+void claim_faster(experiment *x, const char *where, const bench_cell *point, const char *slow,
+                  const char *fast);
+void claim_faster_all(experiment *x, const char *where, int n, const bench_cell *const *point,
+                      const char *slow, const char *fast);
+
 /* ---- reports */
+void report_json_claims(FILE *f, const experiment *x);
+void report_claims_text(const experiment *x, FILE *f);
 void report_experiment_text(const experiment *x, FILE *f);
 int report_experiment_json(const experiment *x, const char *path);
 int report_experiment_html(const experiment *x, const char *path);

@@ -93,6 +93,7 @@ void report_experiment_text(const experiment *x, FILE *f) {
                  x->finding[i].text);
         cli_print_wrapped(f, text, 0);
     }
+    report_claims_text(x, f);
     if (r->failures)
         fprintf(f, "%d FAILED, in %.1f s.\n", r->failures, r->seconds);
     else if (r->cells)
@@ -169,6 +170,7 @@ int report_experiment_json(const experiment *x, const char *path) {
         fputs(i + 1 < x->findings ? "},\n" : "}\n", f);
     }
     fputs("  ],\n", f);
+    report_json_claims(f, x);
     report_json_cells(f, &x->results, "points");
     return cli_output_close(f, path);
 }

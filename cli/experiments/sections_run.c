@@ -136,7 +136,7 @@ static int prepare_section(bench_job *job, bench_entry *e) {
     const section_what *what = job->cell->what;
     const tutti_array_spec spec = section_spec(what->n);
     const int mode = job->is_write ? TUTTI_READ | TUTTI_WRITE : TUTTI_READ;
-    const int cold = job->config->cold && !job->is_write;
+    const int cold = job->config->cold;
     if ((e->options.direct_io || cold) &&
         cli_agree(job->world, job->world->rank == 0 && flush_file(job->path, cold)))
         return 1;

@@ -32,7 +32,8 @@ typedef enum tutti_order {
 } tutti_order;
 
 /** A section of an n-dimensional array: for each dimension d the indices lo[d], lo[d] + stride[d],
- *  ... below hi[d] (0-based, half-open) of an array of shape[d] elements. */
+ *  ... below hi[d] (0-based, half-open) of an array of shape[d] elements.  Where hi[d] <= lo[d] in some
+ *  dimension it selects nothing, and no bound matters: as for tutti_slice and in Fortran. */
 typedef struct tutti_section {
     int ndims; /* 1 ... TUTTI_MAX_DIMS */
     tutti_order order;
@@ -41,7 +42,7 @@ typedef struct tutti_section {
     tutti_count shape[TUTTI_MAX_DIMS];
     tutti_count lo[TUTTI_MAX_DIMS];
     tutti_count hi[TUTTI_MAX_DIMS];
-    tutti_count stride[TUTTI_MAX_DIMS]; /* >= 1; 0 is taken as 1 */
+    tutti_count stride[TUTTI_MAX_DIMS]; /* >= 1; 0 is 1 */
     int64_t reserved[4];                /* 0: for later versions */
 } tutti_section;
 
@@ -125,7 +126,7 @@ TUTTI_API tutti_off tutti_access_repeated(const tutti_access *a);
 /** File bounds [lo, hi); an empty access gives [0, 0). */
 TUTTI_API void tutti_access_bounds(const tutti_access *a, tutti_off *lo, tutti_off *hi);
 
-/** Bounds of the memory offsets [lo, hi), also of repeats. */
+/** Bounds of the memory offsets [lo, hi), also of repeats; an access that has been freed gives [0, 0). */
 TUTTI_API void tutti_access_memory_bounds(const tutti_access *a, tutti_off *lo, tutti_off *hi);
 
 /** Number of contiguous runs in the file. */

@@ -22,12 +22,13 @@
 
 TUTTI_BEGIN_DECLS
 
-/** @name Slices: lo, lo + stride, ... below hi in each dimension, from 0 */
+/** @name Slices: lo, lo + stride, ... below hi in each dimension, from 0
+ *  Where hi <= lo in some dimension a slice selects nothing, and no bound matters.  A stride of 0 is 1. */
 /**@{*/
 typedef struct tutti_slice {
     tutti_count lo[TUTTI_MAX_DIMS];
     tutti_count hi[TUTTI_MAX_DIMS];
-    tutti_count stride[TUTTI_MAX_DIMS]; /* >= 1 */
+    tutti_count stride[TUTTI_MAX_DIMS]; /* >= 1; 0 is 1 */
     int64_t reserved[4];                /* 0: for later versions */
 } tutti_slice;
 
@@ -35,8 +36,8 @@ typedef struct tutti_slice {
 TUTTI_API tutti_slice tutti_slice_all(int ndims, const tutti_count *shape);
 
 /** lower:upper:stride as Fortran and High Performance Fortran write it: from 1, upper included.   Local.
- *  @param[in] stride  NULL: all 1
- *  @return TUTTI_ERR_ARG for a lower bound below 1 or a stride below 1 */
+ *  @param[in] stride  NULL: all 1; 0 is 1
+ *  @return TUTTI_ERR_ARG for a lower bound below 1 or a negative stride */
 TUTTI_API tutti_err tutti_slice_fortran(int ndims, const tutti_count *lower,
                                         const tutti_count *upper, const tutti_count *stride,
                                         tutti_slice *out) TUTTI_MUST_USE;

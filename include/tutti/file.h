@@ -252,6 +252,13 @@ TUTTI_API tutti_err tutti_plan_wait(tutti_plan *p, tutti_off *count_out) TUTTI_M
 TUTTI_API tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement,
                                    tutti_off *count_out) TUTTI_MUST_USE;
 
+/** The same of plans of writes, which only read the buffer: for memory that is const.   A plan of reads is refused
+ *  (TUTTI_ERR_ARG), on all ranks. */
+TUTTI_API tutti_err tutti_plan_run_write(tutti_plan *p, const void *buf, tutti_off displacement,
+                                         tutti_off *count_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_plan_start_write(tutti_plan *p, const void *buf,
+                                           tutti_off displacement) TUTTI_MUST_USE;
+
 /** What was chosen and why, one line, e.g. "two-phase: 4096-byte runs of 4 ranks interleave".   Local.
  *  @return lives as long as the plan */
 TUTTI_API const char *tutti_plan_explain(const tutti_plan *p);

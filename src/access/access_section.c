@@ -18,13 +18,20 @@ static int dimension(const tutti_section *s, int k) {
     return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - k : k;
 }
 
-static tutti_err section_check_dim(const tutti_section *s, const char *what, int d) {
+/* Does it select nothing?  Then its bounds do not matter, as in Fortran. */
+static int section_is_empty(const tutti_section *s) {
+    int empty = 0;
+    for (int d = 0; d < s->ndims; d++) empty |= s->hi[d] <= s->lo[d];
+    return empty;
+}
+
+static tutti_err section_check_dim(const tutti_section *s, const char *what, int d, int empty) {
     const long long lo = s->lo[d], hi = s->hi[d], shape = s->shape[d], stride = s->stride[d];
     TUTTI_CHECK(shape >= 0, TUTTI_ERR_ARG, "%s section, dimension %d: shape %lld is negative", what,
                 d, shape);
-    TUTTI_CHECK(lo >= 0 && lo <= hi, TUTTI_ERR_ARG,
-                "%s section, dimension %d: [%lld, %lld) is no range", what, d, lo, hi);
-    TUTTI_CHECK(hi <= shape, TUTTI_ERR_ARG,
+    TUTTI_CHECK(empty || lo >= 0, TUTTI_ERR_ARG,
+                "%s section, dimension %d: [%lld, %lld) begins before 0", what, d, lo, hi);
+    TUTTI_CHECK(empty || hi <= shape, TUTTI_ERR_ARG,
                 "%s section, dimension %d: %lld is beyond its shape %lld", what, d, hi, shape);
     TUTTI_CHECK(stride >= 0, TUTTI_ERR_ARG, "%s section, dimension %d: stride %lld is negative",
                 what, d, stride);
@@ -39,7 +46,8 @@ static tutti_err section_check(const tutti_section *s, const char *what) {
     TUTTI_CHECK(s->element_size > 0, TUTTI_ERR_ARG, "%s section: elements of %lld bytes", what,
                 (long long)s->element_size);
     TUTTI_CHECK_RESERVED(s, "a section");
-    for (int d = 0; d < s->ndims; d++) TUTTI_TRY(section_check_dim(s, what, d));
+    const int empty = section_is_empty(s);
+    for (int d = 0; d < s->ndims; d++) TUTTI_TRY(section_check_dim(s, what, d, empty));
     return TUTTI_OK;
 }
 
@@ -58,14 +66,14 @@ static int dim_loop(const tutti_section *s, int d, tutti_off size, loops *l) {
 
 static tutti_err section_loops(const tutti_section *s, const char *what, loops *l) {
     TUTTI_TRY(section_check(s, what));
-    *l = (loops){.first = s->offset};
-    for (int d = 0; d < s->ndims; d++) l->empty |= s->lo[d] == s->hi[d];
+    *l = (loops){.first = s->offset, .empty = section_is_empty(s)};
+    if (l->empty) return TUTTI_OK; /* no loop has a count */
     tutti_off size = s->element_size;
     for (int k = 0; k < s->ndims; k++) {
         const int d = dimension(s, k);
         const int fits = dim_loop(s, d, size, l) && tutti__mul_ok(size, s->shape[d], &size) &&
                          size <= TUTTI__OFF_LIMIT;
-        TUTTI_CHECK(fits || l->empty, TUTTI_ERR_OVERFLOW,
+        TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW,
                     "%s section, dimension %d: the array exceeds 2^62 bytes", what, d);
     }
     return TUTTI_OK;
@@ -91,6 +99,8 @@ static tutti_err sections_match(const tutti_section *file, const tutti_section *
     TUTTI_CHECK(file->element_size == memory->element_size, TUTTI_ERR_ARG,
                 "elements of %lld bytes in the file, of %lld in memory",
                 (long long)file->element_size, (long long)memory->element_size);
+    TUTTI_CHECK(f->empty == m->empty, TUTTI_ERR_ARG,
+                "the %s section selects nothing, the other does", f->empty ? "file" : "memory");
     for (int d = 0; d < file->ndims; d++)
         TUTTI_CHECK(f->count[d] == m->count[d], TUTTI_ERR_ARG,
                     "dimension %d: %lld elements in the file section, %lld in the memory section",

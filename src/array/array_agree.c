@@ -44,7 +44,8 @@ tutti_err tutti__array_call_settled(tutti_array *a, const tutti__same *same, tut
     const uint64_t name = tutti__hash(TUTTI__HASH_START, same->name, strlen(same->name));
     const tutti__call call = {.kind = same->kind ? same->kind : TUTTI__CALL_ARRAY,
                               .agrees = (int64_t)(name >> 1),
-                              .what = "which call it is that they make for the array"};
+                              .what = "which call it is that they make for the array",
+                              .names = 1};
     TUTTI_ASSERT(n <= TUTTI__CALL_NUMBERS);
     all[SAME] = tutti__range_of((int64_t)(same->hash >> 1));
     for (int i = 0; i < n; i++) all[NUMBERS + i] = range[i];
@@ -76,7 +77,11 @@ uint64_t tutti__slice_hash(uint64_t h, int ndims, const tutti_slice *s) {
     if (!s) return h;
     h = tutti__hash(h, s->lo, bytes);
     h = tutti__hash(h, s->hi, bytes);
-    return tutti__hash(h, s->stride, bytes);
+    for (int d = 0; d < ndims; d++) {
+        const tutti_count stride = tutti__max(s->stride[d], 1);
+        h = tutti__hash(h, &stride, sizeof stride);
+    }
+    return h;
 }
 
 /* ---- what one rank does for all */

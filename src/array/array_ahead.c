@@ -110,8 +110,9 @@ tutti_err tutti_array_prefetch_drop(tutti_array *a) {
 static int same_slice(int ndims, const tutti_slice *a, const tutti_slice *b) {
     const size_t bytes = (size_t)ndims * sizeof a->lo[0];
     if (tutti_slice_count(ndims, a, NULL) == 0) return tutti_slice_count(ndims, b, NULL) == 0;
-    return memcmp(a->lo, b->lo, bytes) == 0 && memcmp(a->hi, b->hi, bytes) == 0 &&
-           memcmp(a->stride, b->stride, bytes) == 0;
+    for (int d = 0; d < ndims; d++)
+        if (tutti__max(a->stride[d], 1) != tutti__max(b->stride[d], 1)) return 0;
+    return memcmp(a->lo, b->lo, bytes) == 0 && memcmp(a->hi, b->hi, bytes) == 0;
 }
 
 /* The number of the first one that fits, -1: none. */

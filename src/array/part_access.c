@@ -15,7 +15,7 @@ static tutti_err slice_check(const tutti_array_spec *spec, const tutti_slice *s)
     const int empty = tutti_slice_count(spec->ndims, s, NULL) == 0;
     TUTTI_CHECK_RESERVED(s, "a slice");
     for (int d = 0; d < spec->ndims; d++) {
-        TUTTI_CHECK(s->stride[d] >= 1, TUTTI_ERR_ARG, "dimension %d: stride %lld", d,
+        TUTTI_CHECK(s->stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride %lld is negative", d,
                     (long long)s->stride[d]);
         TUTTI_CHECK(empty || (s->lo[d] >= 0 && s->hi[d] <= spec->shape[d]), TUTTI_ERR_ARG,
                     "dimension %d: [%lld, %lld) is outside of the array's %lld", d,

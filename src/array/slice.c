@@ -26,8 +26,8 @@ tutti_err tutti_slice_fortran(int ndims, const tutti_count *lower, const tutti_c
                     d, (long long)lower[d]);
         s.lo[d] = lower[d] - 1;
         s.hi[d] = tutti__max(upper[d], s.lo[d]);
-        s.stride[d] = stride ? stride[d] : 1;
-        TUTTI_CHECK(s.stride[d] >= 1, TUTTI_ERR_ARG, "dimension %d: stride %lld", d,
+        s.stride[d] = stride && stride[d] ? stride[d] : 1;
+        TUTTI_CHECK(s.stride[d] >= 1, TUTTI_ERR_ARG, "dimension %d: stride %lld is negative", d,
                     (long long)s.stride[d]);
     }
     *out = s;

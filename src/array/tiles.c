@@ -162,8 +162,8 @@ static tutti_err region_check(int ndims, const tutti_count *shape, const tutti_s
         TUTTI_CHECK(of->lo[d] >= 0 && of->hi[d] <= shape[d], TUTTI_ERR_ARG,
                     "dimension %d: [%lld, %lld) is outside of the array's %lld", d,
                     (long long)of->lo[d], (long long)of->hi[d], (long long)shape[d]);
-        TUTTI_CHECK(of->stride[d] == 1, TUTTI_ERR_ARG, "dimension %d: stride %lld, tiles have none",
-                    d, (long long)of->stride[d]);
+        TUTTI_CHECK(of->stride[d] == 0 || of->stride[d] == 1, TUTTI_ERR_ARG,
+                    "dimension %d: stride %lld, tiles have none", d, (long long)of->stride[d]);
         out->lo[d] = of->lo[d];
         out->hi[d] = of->hi[d];
     }
@@ -243,6 +243,7 @@ static tutti_err tiling_make(tutti_tiles *t, const tutti_tiles_spec *spec) {
     }
     t->grain = (tutti__grain){a->ndims, a->order, a->element_size};
     const int n = rooms_make(t, spec->budget, rooms);
+    g->beside = tutti__max(spec->budget, 0) - rooms[0].limit;
     return tutti__tiling_cut(g, a->order, n, rooms);
 }
 

@@ -68,6 +68,7 @@ typedef struct tutti__tiling {
     tutti_count tile[TUTTI_MAX_DIMS];  /* extents of a tile */
     tutti_count along[TUTTI_MAX_DIMS]; /* tiles in a dimension */
     tutti_count tiles;
+    tutti_off beside; /* bytes of the budget that are not for tiles */
 } tutti__tiling;
 
 /* Cut.  t has everything but `along` and `tiles`; where `tile` is 0 it is chosen: as large as the

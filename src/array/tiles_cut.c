@@ -120,9 +120,12 @@ tutti_err tutti__tiling_cut(tutti__tiling *t, tutti_order file_order, int n,
     tutti_count asked[TUTTI_MAX_DIMS];
     memcpy(asked, t->tile, sizeof asked);
     if (!choose(t, file_order, asked, n, rooms) && !choose(t, file_order, asked, 1, rooms))
-        TUTTI_FAIL(TUTTI_ERR_ARG,
-                   "the budget leaves %lld bytes for tiles, and the least tile takes %lld",
-                   (long long)tutti__max(rooms[0].limit, 0), (long long)need(t, &rooms[0]));
+        TUTTI_FAIL(
+            TUTTI_ERR_ARG,
+            "the budget leaves %lld bytes for tiles, and the least tile takes %lld: a budget "
+            "of %lld bytes would do",
+            (long long)tutti__max(rooms[0].limit, 0), (long long)need(t, &rooms[0]),
+            (long long)tutti__min(need(t, &rooms[0]), INT64_MAX - t->beside) + t->beside);
     even_out(t, asked);
     count_tiles(t);
     return TUTTI_OK;

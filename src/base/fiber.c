@@ -1,10 +1,12 @@
 /* base: fibers on the C library's contexts.  The stack is mapped with a page below it that nobody
- * may touch, so that an overflow is a crash and not a silent corruption.  The sanitizers are told
- * of every switch, since they keep account of stacks.
+ * may touch, so that an overflow is a crash and not a silent corruption.  A few stacks are kept for
+ * the next fibers: to map one and to touch its pages anew takes longer than a small operation.  The
+ * sanitizers are told of every switch, since they keep account of stacks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/fiber.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -12,6 +14,7 @@
 #include "base/trace.h"
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__SANITIZE_THREAD__)
@@ -149,9 +152,38 @@ int tutti__fiber_halfway(const tutti__fiber *f) {
     return f && f->begun && !f->returned;
 }
 
-/* ---- life */
+/* ---- stacks */
 
-static tutti_err stack_map(char **out) {
+enum { SPARES = 4 }; /* as many as are seldom under way at a time */
+
+static _Atomic(char *) spare[SPARES]; /* guards and stacks that nobody uses */
+
+/* A spare one, or NULL. */
+static char *stack_reuse(void) {
+    for (int i = 0; i < SPARES; i++) {
+        char *p = atomic_exchange_explicit(&spare[i], NULL, memory_order_acquire);
+        if (!p) continue;
+#if defined(__SANITIZE_ADDRESS__)
+        __asan_unpoison_memory_region(p + GUARD, STACK); /* its first function never returned */
+#endif
+        return p;
+    }
+    return NULL;
+}
+
+static void stack_give_back(char *p) {
+    for (int i = 0; i < SPARES; i++) {
+        char *none = NULL;
+        if (atomic_compare_exchange_strong_explicit(&spare[i], &none, p, memory_order_release,
+                                                    memory_order_relaxed))
+            return;
+    }
+    munmap(p, GUARD + STACK);
+}
+
+static tutti_err stack_take(char **out) {
+    *out = stack_reuse();
+    if (*out) return TUTTI_OK;
     char *p = mmap(NULL, GUARD + STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return tutti__error_set(TUTTI_ERR_NOMEM, errno, -1, "no memory for a stack");
@@ -164,6 +196,8 @@ static tutti_err stack_map(char **out) {
     return TUTTI_OK;
 }
 
+/* ---- life */
+
 tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **out) {
     tutti__fiber *f = tutti__calloc(1, sizeof *f);
     if (!f) return TUTTI_ERR_NOMEM;
@@ -171,10 +205,10 @@ tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **o
     f->context = context;
     f->left = tutti__now();
     f->error = (tutti_error_info){.rank = -1, .offset = -1};
-    tutti_err err = stack_map(&f->memory);
+    tutti_err err = stack_take(&f->memory);
     if (err == TUTTI_OK && getcontext(&f->inside) != 0) {
         err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, errno, -1, "no contexts on this machine");
-        munmap(f->memory, GUARD + STACK);
+        stack_give_back(f->memory);
     }
     if (err != TUTTI_OK) {
         tutti__free(f);
@@ -194,7 +228,7 @@ void tutti__fiber_free(tutti__fiber **pf) {
     tutti__fiber *f = *pf;
     if (!f) return;
     watchers_free(f);
-    munmap(f->memory, GUARD + STACK);
+    stack_give_back(f->memory);
     tutti__free(f);
     *pf = NULL;
 }

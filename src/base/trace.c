@@ -18,13 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS_MAX = 1 << 16 };
+enum { EVENTS_MAX = 1 << 16, FILES_MAX = 256 };
 
 typedef struct event {
     const char *category, *name;
     int64_t start_ns, length_ns;
     tutti_off bytes;
     tutti_count cycle;
+    int file; /* -1: none */
 } event;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all but `on` */
@@ -32,6 +33,8 @@ static atomic_int on;
 static event *ring;
 static int64_t events_seen; /* event i is in ring[i % EVENTS_MAX] */
 static int row;
+static char *file_name[FILES_MAX];
+static int files;
 
 static int64_t nanoseconds(double seconds) {
     return seconds > 0 ? (int64_t)(seconds * 1e9) : 0;
@@ -62,7 +65,20 @@ void tutti__trace_disable(void) {
     atomic_store(&on, 0);
     tutti__free(ring);
     ring = NULL;
+    while (files > 0) tutti__free(file_name[--files]);
     pthread_mutex_unlock(&lock);
+}
+
+int tutti__trace_file(const char *path) {
+    int found = -1;
+    if (!tutti__trace_on()) return -1;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < files; i++)
+        if (strcmp(file_name[i], path) == 0) found = i;
+    if (found < 0 && ring && files < FILES_MAX && (file_name[files] = tutti__strdup(path)) != NULL)
+        found = files++;
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 int tutti__trace_on(void) {
@@ -74,16 +90,38 @@ void tutti__trace_event(const char *category, const char *name, double start, tu
     if (tutti__trace_on()) tutti__trace_span(category, name, start, tutti__now(), bytes, cycle);
 }
 
+static void record(const event *e) {
+    pthread_mutex_lock(&lock);
+    if (ring) ring[events_seen++ % EVENTS_MAX] = *e;
+    pthread_mutex_unlock(&lock);
+}
+
+static event event_of(const char *category, const char *name, double start, double end) {
+    const int64_t start_ns = nanoseconds(start);
+    return (event){.category = category,
+                   .name = name,
+                   .start_ns = start_ns,
+                   .length_ns = tutti__max(nanoseconds(end) - start_ns, 0),
+                   .bytes = -1,
+                   .cycle = -1,
+                   .file = -1};
+}
+
 void tutti__trace_span(const char *category, const char *name, double start, double end,
                        tutti_off bytes, tutti_count cycle) {
     if (!tutti__trace_on()) return;
-    const int64_t start_ns = nanoseconds(start);
-    const int64_t length_ns = tutti__max(nanoseconds(end) - start_ns, 0);
-    pthread_mutex_lock(&lock);
-    if (ring)
-        ring[events_seen++ % EVENTS_MAX] =
-            (event){category, name, start_ns, length_ns, bytes, cycle};
-    pthread_mutex_unlock(&lock);
+    event e = event_of(category, name, start, end);
+    e.bytes = bytes;
+    e.cycle = cycle;
+    record(&e);
+}
+
+void tutti__trace_call(const char *name, int file, double start, tutti_off bytes) {
+    if (!tutti__trace_on()) return;
+    event e = event_of("operation", name, start, tutti__now());
+    e.bytes = bytes;
+    e.file = file;
+    record(&e);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -121,10 +159,14 @@ static void put(text *t, const char *fmt, ...) {
 static void put_string(text *t, const char *s) {
     put(t, "\"");
     while (*s) {
-        const int n = (int)tutti__min((tutti_off)strcspn(s, "\"\\"), 100);
+        int n = 0;
+        while (n < 100 && (unsigned char)s[n] >= ' ' && s[n] != '"' && s[n] != '\\') n++;
         put(t, "%.*s", n, s);
         s += n;
-        if (*s == '"' || *s == '\\') put(t, "\\%c", *s++);
+        if (*s == '"' || *s == '\\')
+            put(t, "\\%c", *s++);
+        else if (*s && (unsigned char)*s < ' ')
+            put(t, "\\u%04x", (unsigned)*s++);
     }
     put(t, "\"");
 }
@@ -137,8 +179,13 @@ static void put_event(text *t, const event *e, int lane) {
     put(t, ",\"ph\":\"X\",\"ts\":%lld.%03d,\"dur\":%lld.%03d", (long long)(e->start_ns / 1000),
         (int)(e->start_ns % 1000), (long long)(e->length_ns / 1000), (int)(e->length_ns % 1000));
     put(t, ",\"pid\":%d,\"tid\":%d,\"args\":{", row, lane);
-    if (e->bytes >= 0) put(t, "\"bytes\":%lld", (long long)e->bytes);
-    if (e->cycle >= 0) put(t, "%s\"cycle\":%lld", e->bytes >= 0 ? "," : "", (long long)e->cycle);
+    const char *comma = "";
+    if (e->bytes >= 0) put(t, "\"bytes\":%lld", (long long)e->bytes), comma = ",";
+    if (e->cycle >= 0) put(t, "%s\"cycle\":%lld", comma, (long long)e->cycle), comma = ",";
+    if (e->file >= 0 && e->file < files) {
+        put(t, "%s\"file\":", comma);
+        put_string(t, file_name[e->file]);
+    }
     put(t, "}}");
 }
 

@@ -104,11 +104,11 @@ static tutti_err plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) 
     tutti__operation_begin(&r.stats);
     if (!p_out && r.refused == TUTTI_OK)
         r.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
-    /* any address will do for the check: buffers come later */
+    op->buf = f->path; /* any address will do for the check: buffers come later */
     if (r.refused == TUTTI_OK && op->parts)
         r.refused = tutti__file_allows_parts(f, op->parts, 0, is_write);
     else if (r.refused == TUTTI_OK)
-        r.refused = tutti__file_usable(f, op->access, f, is_write);
+        r.refused = tutti__request_usable(&r);
     const tutti_err err = tutti__plan_find(&r, NULL);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
@@ -144,36 +144,70 @@ static tutti_request run_of(tutti_plan *p, tutti_off displacement, tutti__how ho
     return r;
 }
 
-tutti_err tutti_plan_run_parts(tutti_plan *p, int n, void *const *bufs, tutti_off displacement,
-                               tutti_off *count_out) {
+/* Buffers that are only read may be const, which a plan of reads would not keep to. */
+typedef struct {
+    int n, only_read;
+    void *const *bufs;
+} plan_bufs;
+
+#define BUFS(count, v) ((plan_bufs){.n = (count), .bufs = (v)})
+#define CONST_BUF(b) \
+    ((plan_bufs){.n = 1, .only_read = 1, .bufs = &(void *){(char *)(uintptr_t)(b)}})
+
+static void ask_bufs(tutti_request *r, plan_bufs b) {
+    if (b.only_read && !r->plan->is_write)
+        r->refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the plan is one of reads");
+    tutti__ask_bufs(r, b.n, b.bufs);
+}
+
+static tutti_err plan_run(tutti_plan *p, plan_bufs b, tutti_off displacement,
+                          tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_PLAN(p);
     tutti_request r = run_of(p, displacement, TUTTI__AT_ONCE);
-    tutti__ask_bufs(&r, n, bufs);
+    ask_bufs(&r, b);
     const tutti_err err = tutti__transfer(&r, count_out);
     tutti__parts_free(&r.op.parts);
     return err;
 }
 
-tutti_err tutti_plan_start_parts(tutti_plan *p, int n, void *const *bufs, tutti_off displacement) {
+static tutti_err plan_start(tutti_plan *p, plan_bufs b, tutti_off displacement) {
     TUTTI_KEEP_ERRNO;
     CHECK_PLAN(p);
     TUTTI_USE(p->file);
     TUTTI_CHECK(!p->request, TUTTI_ERR_STATE, "the plan has been started and not waited for");
     tutti_request asked = run_of(p, displacement, TUTTI__STARTED);
-    tutti__ask_bufs(&asked, n, bufs);
+    ask_bufs(&asked, b);
     const tutti_err err = tutti__request_start(&asked, &p->request);
     tutti__parts_free(&asked.op.parts);
     return err;
 }
 
+tutti_err tutti_plan_run_parts(tutti_plan *p, int n, void *const *bufs, tutti_off displacement,
+                               tutti_off *count_out) {
+    return plan_run(p, BUFS(n, bufs), displacement, count_out);
+}
+
+tutti_err tutti_plan_start_parts(tutti_plan *p, int n, void *const *bufs, tutti_off displacement) {
+    return plan_start(p, BUFS(n, bufs), displacement);
+}
+
 /* One buffer is a list of one. */
 tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutti_off *count_out) {
-    return tutti_plan_run_parts(p, 1, &buf, displacement, count_out);
+    return plan_run(p, BUFS(1, &buf), displacement, count_out);
 }
 
 tutti_err tutti_plan_start(tutti_plan *p, void *buf, tutti_off displacement) {
-    return tutti_plan_start_parts(p, 1, &buf, displacement);
+    return plan_start(p, BUFS(1, &buf), displacement);
+}
+
+tutti_err tutti_plan_run_write(tutti_plan *p, const void *buf, tutti_off displacement,
+                               tutti_off *count_out) {
+    return plan_run(p, CONST_BUF(buf), displacement, count_out);
+}
+
+tutti_err tutti_plan_start_write(tutti_plan *p, const void *buf, tutti_off displacement) {
+    return plan_start(p, CONST_BUF(buf), displacement);
 }
 
 tutti_err tutti_plan_test(tutti_plan *p, int *done_out, tutti_off *count_out) {

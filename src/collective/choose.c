@@ -61,7 +61,9 @@ static void say_why(const tutti__summary *s, const tutti__candidate *k, int n, c
                  density < 5, density, mine);
     if (rival >= n || at < 0 || (size_t)at >= size) return;
     format_seconds(k[rival].seconds, other, sizeof other);
-    snprintf(why + at, size - (size_t)at, " (%s %s)", method_names[k[rival].method], other);
+    /* the simpler of two that are nearly as fast is taken: see tutti__cost_candidates */
+    snprintf(why + at, size - (size_t)at, " (%s %s%s)", method_names[k[rival].method], other,
+             k[rival].seconds < k->seconds ? ", hardly less: the simpler one is taken" : "");
 }
 
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out) {

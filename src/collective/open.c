@@ -68,12 +68,23 @@ static int64_t text_hash(const char *s) {
 typedef struct {
     tutti_options opt;
     tutti_profile profile;
-    int64_t path; /* a hash */
+    int64_t path;   /* a hash */
+    char name[128]; /* its end, for people */
     int mode, permissions;
 } wish;
 
+static void wish_name(const char *path, wish *w) {
+    const size_t n = path ? strlen(path) : 0, room = sizeof w->name - 1;
+    if (n > room)
+        snprintf(w->name, sizeof w->name, "...%s", path + n - (room - 3));
+    else if (n > 0)
+        memcpy(w->name, path, n + 1);
+}
+
 static tutti_err wish_compare(const wish *mine, const wish *first) {
-    TUTTI_CHECK(mine->path == first->path, TUTTI_ERR_MISMATCH, "ranks open different paths");
+    TUTTI_CHECK(mine->path == first->path, TUTTI_ERR_MISMATCH,
+                "ranks open different paths: '%s' here, '%.127s' on rank 0", mine->name,
+                first->name);
     TUTTI_CHECK(mine->mode == first->mode, TUTTI_ERR_MISMATCH, "ranks open with different modes");
     TUTTI_CHECK(mine->permissions == first->permissions, TUTTI_ERR_MISMATCH,
                 "ranks open with different permissions");
@@ -253,6 +264,7 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     TUTTI_MPI(MPI_Comm_rank(comm, &rank));
     wish mine = {.path = text_hash(path), .mode = mode, .permissions = permissions};
     tutti_err err = TUTTI_OK;
+    wish_name(path, &mine);
     err = opt ? tutti__options_take(opt, &mine.opt) : tutti_options_init(&mine.opt);
     if (err == TUTTI_OK) err = open_check(path, mode, &mine.opt);
     if (err == TUTTI_OK && !f_out)
@@ -418,7 +430,7 @@ tutti_err tutti_file_sync(tutti_file *f) {
     const double start = tutti__now();
     const tutti_err err = tutti__store_sync(f->store);
     f->aside.seconds_file += tutti__now() - start;
-    tutti__trace_event("store", "sync", start, -1, -1);
+    tutti__trace_call("sync", f->trace_file, start, -1);
     return named(f, "sync", tutti__team_agree(f->team, err));
 }
 
@@ -430,7 +442,7 @@ tutti_err tutti__sync_here(tutti_file *f) {
     const tutti_err err = tutti__store_sync(f->store);
     (void)tutti__store_account(before);
     stats.seconds_file += tutti__now() - start;
-    tutti__trace_event("store", "sync", start, -1, -1);
+    tutti__trace_call("sync", f->trace_file, start, -1);
     pthread_mutex_lock(&f->lock);
     tutti__stats_add(&f->all, &stats);
     pthread_mutex_unlock(&f->lock);

@@ -93,7 +93,7 @@ static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
     v.max[BYTES] = (tutti_off)tutti__plan_bytes(p);
     TUTTI_TRY(tutti__team_vote(p->file->team, err, &v));
     *large_out = v.max[LARGE] > 0;
-    tutti__plan_weigh(p, v.max[BYTES]);
+    p->described = tutti__max(p->described, v.max[BYTES]);
     return TUTTI_OK;
 }
 
@@ -118,7 +118,8 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     if (!tutti__is_staged(p->method) && !p->is_write) return TUTTI_OK;
     *again_out = 1;
     TUTTI_TRY(tutti__two_phase_decide(p, s, how->singles)); /* fails only where MPI does */
-    if (tutti__is_staged(p->method) && !p->means.resident && !tutti__plan_in_room(p)) {
+    if (tutti__is_staged(p->method) && !p->means.resident && p->means.room > 0 &&
+        tutti__plan_moving(p) > p->means.room) {
         /* not even the least windows fit: bytes go straight between memory and file */
         p->method = p->choice.method = TUTTI_METHOD_LIST;
         snprintf(p->choice.why, sizeof p->choice.why,
@@ -159,7 +160,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     if (agreed != TUTTI_OK || v.max[NO_SHARED] || v.max[NO_RESIDENT])
         forms_forget(team); /* not all have closed theirs */
     TUTTI_TRY(agreed);
-    tutti__plan_weigh(p, v.max[BYTES]);
+    p->described = tutti__max(p->described, v.max[BYTES]);
     p->makeshift |= v.max[NO_SHARED] || v.max[NO_RESIDENT];
     if (v.max[NO_RESIDENT]) {
         tutti__resident_not(p);

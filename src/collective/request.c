@@ -78,7 +78,7 @@ static void half_of_split(tutti_request *r, void (*half)(tutti_request *), int b
     state_set(r, r->over ? TUTTI__ARRIVED : TUTTI__AWAY);
     const char *name = begins ? "write_begin" : "write_end";
     if (!r->op.is_write) name = begins ? "read_begin" : "read_end";
-    tutti__trace_event("operation", name, a.since, r->stats.bytes, -1);
+    tutti__trace_call(name, r->op.file->trace_file, a.since, r->stats.bytes);
 }
 
 /* ---- lists */
@@ -157,7 +157,12 @@ static void light_move(tutti_request *r) {
     const tutti_error_info keep = *tutti_last_error();
     const account a = account_open(r);
     const int fine = x->mine == TUTTI_OK;
-    const int step = tutti__finding_step(r, x);
+    int step = tutti__finding_step(r, x);
+    if (step == TUTTI__FINDING_MOVE) {
+        tutti__placed(r);
+        tutti__finding_moved(r, x, tutti__move_bytes(r->plan, &r->op));
+        step = tutti__finding_step(r, x);
+    }
     if (fine && x->mine != TUTTI_OK) {
         r->refused = x->mine;
         r->trouble = *tutti_last_error();
@@ -166,7 +171,7 @@ static void light_move(tutti_request *r) {
         if (++r->looks % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
     } else if (step == TUTTI__FINDING_DONE) {
         tutti__placed(r);
-        tutti__went_well(r);
+        tutti__agreed(r, TUTTI_OK);
         travelling_remove(r);
         state_set(r, TUTTI__ARRIVED);
     } else if (tutti__fiber_make(travel, r, &r->fiber) != TUTTI_OK) {
@@ -211,7 +216,8 @@ static tutti_err travel_begin(tutti_request *r) {
     if (r->finding) {
         r->op.stats = &r->stats;
         r->op.store = r->op.file->store;
-        tutti__finding_begin(r->finding, r);
+        r->finding->mine = r->refused;
+        r->finding->phase = 0;
     } else {
         TUTTI_TRY(tutti__fiber_make(travel, r, &r->fiber));
     }

@@ -7,6 +7,9 @@
  *                              know writes all of it by one call and tells the others how that went;
  *                              if not, nothing has been written
  *
+ * Where every rank has pages of its own to write, gathering pays only for the smallest: it copies
+ * everything once more and leaves all of it to one core.
+ *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -16,13 +19,15 @@
 
 /* Larger reads take so long that an agreement more does not matter. */
 static const tutti_off READ_FIRST_BYTES = 256 << 10;
+/* Of all ranks: more than this they write side by side, if the plan has no staging. */
+static const tutti_off GATHER_BYTES = 16 << 10;
 
 /* Somebody else may refuse a write: only a read, or a rank that is alone, goes first. */
-static int may_go_first(const tutti__op *op, const tutti_plan *p) {
+static int may_go_first(const tutti__op *op, const tutti_plan *p, tutti_off bytes) {
     if (op->is_write && (op->file->team->size > 1 || op->sums)) return 0;
     if (p->hits == 0 || p->run || op->file->incoherent || op->file->atomic) return 0;
     if (p->method != TUTTI_METHOD_LIST && p->method != TUTTI_METHOD_INDEPENDENT) return 0;
-    return tutti__operation_bytes(op) <= READ_FIRST_BYTES;
+    return bytes <= READ_FIRST_BYTES;
 }
 
 tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
@@ -39,8 +44,8 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
         else
             op.buf = (char *)((uintptr_t)op.buf +
                               (uintptr_t)(r->op.access->memory.disp - p->access->memory.disp));
-        if (may_go_first(&r->op, p)) {
-            tutti__operation_place(&op, x->displacement, 0);
+        if (may_go_first(&r->op, p, x->bytes)) {
+            op.shift = op.file->origin + x->displacement;
             op.eof = TUTTI__OFF_END;
             op.eof_unknown = 1;
             const int batch = p->method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH;
@@ -49,9 +54,9 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
             x->count = op.moved;
             return TUTTI_OK;
         }
-        /* where ranks have cores of their own and write without staging, they are as quick side by
-         * side */
-        if (p->joint && shared->base && (p->run || shared->spins == 0)) {
+        /* where ranks have cores of their own they are as quick side by side, whatever they write */
+        const int gather = p->run || (shared->spins == 0 && p->bytes <= GATHER_BYTES);
+        if (p->joint && shared->base && gather) {
             const int64_t place = tutti__plan_cache_place(p);
             const tutti__user user = tutti__operation_user(&op);
             TUTTI_TRY(tutti__user_to_stage(&user, p->lo, p->lo + p->bytes, tutti__consensus_room(t),
@@ -62,8 +67,7 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
         }
     }
     /* what waits for the others needs to know how long the file is */
-    if (!x->some || !tutti__consensus_ready(t)) return TUTTI_OK;
-    return tutti__file_end(&r->op, &x->size);
+    return tutti__consensus_ready(t) ? tutti__file_end(&r->op, &x->size) : TUTTI_OK;
 }
 
 int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered) {
@@ -94,12 +98,9 @@ tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r, tutti_
 
 /* ---- the memory for that */
 
-enum { WISHES = 8 }; /* operations; fewer are not worth the time it takes to make it */
-
-tutti_err tutti__consensus_wish(tutti__team *t) {
+tutti_err tutti__consensus_make(tutti__team *t) {
     tutti__segment memory = {NULL, 0, 0};
     tutti__vote v;
-    if (t->consensus.tried || ++t->consensus.wishes < WISHES) return TUTTI_OK;
     t->consensus.tried = 1;
     const size_t bytes = tutti__consensus_bytes(t);
     if (bytes == 0) return TUTTI_OK;

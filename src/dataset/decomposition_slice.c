@@ -20,13 +20,14 @@
 /* ---- one slice */
 
 tutti_err tutti__slice_of_space(const tutti__space_view *view, const tutti_slice *s) {
+    const int empty = tutti_slice_count(view->ndims, s, NULL) == 0;
     TUTTI_CHECK_RESERVED(s, "the slice");
     for (int d = 0; d < view->ndims; d++) {
-        TUTTI_CHECK(s->stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride %lld", d,
+        TUTTI_CHECK(s->stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride %lld is negative", d,
                     (long long)s->stride[d]);
-        TUTTI_CHECK(s->lo[d] >= 0 && s->hi[d] >= s->lo[d] && s->hi[d] <= view->shape[d],
-                    TUTTI_ERR_ARG, "dimension %d: [%lld, %lld) of %lld entries", d,
-                    (long long)s->lo[d], (long long)s->hi[d], (long long)view->shape[d]);
+        TUTTI_CHECK(empty || (s->lo[d] >= 0 && s->hi[d] <= view->shape[d]), TUTTI_ERR_ARG,
+                    "dimension %d: [%lld, %lld) of %lld entries", d, (long long)s->lo[d],
+                    (long long)s->hi[d], (long long)view->shape[d]);
     }
     return TUTTI_OK;
 }

@@ -54,6 +54,7 @@ struct tutti_file {
     tutti_progress_fn *progress;
     void *progress_context;
     tutti_file *next_open;  /* list of open files, for MPI_Finalize */
+    int trace_file;         /* its number among those that are traced, -1: none */
     uint64_t device, inode; /* rank 0, with a trace: which file it is, which no trace overwrites */
 };
 

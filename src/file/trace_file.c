@@ -30,10 +30,14 @@ void tutti__trace_begin(tutti_file *f) {
     struct stat st;
     if (f->team->rank == 0 && f->opt.explain && tutti__options_ignored(ignored, sizeof ignored))
         fprintf(stderr, "tutti: %s; it is ignored\n", ignored);
+    f->trace_file = tutti__trace_file(f->path); /* another file may be traced */
     if (!f->opt.trace[0]) return;
     const int fd = tutti__store_descriptor(f->store);
     if (fd >= 0 && fstat(fd, &st) == 0) f->device = st.st_dev, f->inode = st.st_ino;
-    if (tutti__trace_enable(f->team->rank) == TUTTI_OK) return;
+    if (tutti__trace_enable(f->team->rank) == TUTTI_OK) {
+        f->trace_file = tutti__trace_file(f->path);
+        return;
+    }
     tutti__error_clear();
     trace_complain(f, "there is no memory for it");
 }

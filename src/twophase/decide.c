@@ -11,21 +11,12 @@
  * are written are quicker than large ones. */
 static const tutti_off CACHED_WINDOW = 512 << 10;
 
-/* Where windows may be cut: between pages, stripes, and blocks that have a checksum each. */
-static tutti_off alignment(const tutti_plan *p) {
-    const tutti_off align = p->file->align, block = p->means.block;
-    if (block == 0) return align;
-    /* the least common multiple: a block is a power of two */
-    return align / tutti__min(align & -align, block) * block;
-}
-
 /* What fits into the memory of a node, with `buffers` of this size for each of its ranks.  Never
  * less than *least_out: cycles must fit into a slot's key. */
-static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent,
+static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent, tutti_off align,
                               tutti_off *least_out) {
     const tutti_file *f = p->file;
     const tutti_off ranks = f->team->nodes.largest; /* memory is that of a node */
-    const tutti_off align = alignment(p);
     /* Windows are whole blocks of `grain`.  Domains are cut at stripes, but a stripe may be larger
      * than the memory for a window: then it takes several. */
     const tutti_off page = tutti__max(4096, f->opt.direct_io ? f->opt.direct_align : 1);
@@ -50,7 +41,10 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     tutti_file *f = p->file;
     tutti__two_phase *t = p->two;
     tutti__team *team = f->team;
-    const tutti_off align = alignment(p);
+    /* Where may windows be cut?  Between pages, stripes, and blocks that have a checksum each: their
+     * least common multiple, and a block is a power of two. */
+    const tutti_off block = p->means.block, even = f->align & -f->align;
+    const tutti_off align = block > 0 ? f->align / tutti__min(even, block) * block : f->align;
 
     /* Which exchange?  Cycle by cycle only where it was asked for by name.  MPI's windows are made
      * and fenced by calls that block: inside a fiber, where other operations of the thread are
@@ -86,7 +80,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     const int buffers = t->literal ? tutti__exchange_buffers(t->kind, t->step, t->lanes)
                                    : (t->window_slots + t->relay_slots) * (t->messages ? 2 : 1);
     tutti_off least_window;
-    const tutti_off window = window_bytes(p, buffers, extent, &least_window);
+    const tutti_off window = window_bytes(p, buffers, extent, align, &least_window);
 
     /* Who are the aggregators?  Of an array as many as ever, whatever is asked for.  From a device, holes are read along, or requests wait for it side
      * by side: then the extent counts, not the bytes. */

@@ -36,17 +36,19 @@ static void slices(void) {
     CHECK_OK(tutti_slice_fortran(3, lower, upper, NULL, &s)); /* 5:4 is empty */
     CHECK_EQ(tutti_slice_count(3, &s, shape), 0);
     CHECK_EQ(shape[0], 100);
-    const tutti_count zero[] = {0, 1, 1}, still[] = {1, 0, 1};
+    const tutti_count zero[] = {0, 1, 1}, back[] = {1, -1, 1}, still[] = {1, 0, 1};
     CHECK_ERR(tutti_slice_fortran(2, zero, upper, NULL, &s), TUTTI_ERR_ARG);
-    CHECK_ERR(tutti_slice_fortran(2, lower, upper, still, &s), TUTTI_ERR_ARG);
+    CHECK_ERR(tutti_slice_fortran(2, lower, upper, back, &s), TUTTI_ERR_ARG);
+    CHECK_OK(tutti_slice_fortran(2, lower, upper, still, &s)); /* 0 is 1 */
+    CHECK_EQ(s.stride[1], 1);
     CHECK_ERR(tutti_slice_fortran(17, lower, upper, NULL, &s), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_slice_fortran(0, lower, upper, NULL, &s), TUTTI_ERR_ARG);
     for (int i = 0; i < 2000; i++) { /* as counting does it */
         s.lo[0] = rnd(30) - 5;
         s.hi[0] = rnd(30) - 5;
-        s.stride[0] = 1 + rnd(7);
+        s.stride[0] = rnd(8);
         tutti_count n = 0;
-        for (tutti_count k = s.lo[0]; k < s.hi[0]; k += s.stride[0]) n++;
+        for (tutti_count k = s.lo[0]; k < s.hi[0]; k += s.stride[0] ? s.stride[0] : 1) n++;
         CHECK_EQ(tutti_slice_count(1, &s, NULL), n);
     }
     s = (tutti_slice){.lo = {INT64_MIN}, .hi = {INT64_MAX}, .stride = {1}};

@@ -51,6 +51,18 @@ static void refuse_budgets(void) {
     s = good;
     if (rank == who) s.budget = INT64_MIN;
     refuses(a, NULL, &s, TUTTI_ERR_ARG, "leaves 0 bytes");
+    /* the budget that is named does, and not a byte less */
+    tutti_tiles *t = NULL;
+    long long enough = 0;
+    s = good, s.budget = 1;
+    refuses(a, b, &s, TUTTI_ERR_ARG, "a budget of ");
+    CHECK(sscanf(strstr(tutti_last_message(), "a budget of "), "a budget of %lld", &enough) == 1,
+          "%s", tutti_last_message());
+    s.budget = enough - 1;
+    refuses(a, b, &s, TUTTI_ERR_ARG, "a budget of ");
+    s.budget = enough;
+    CHECK_SAME(tutti_tiles_begin(a, b, &s, &t), TUTTI_OK);
+    CHECK_SAME(tutti_tiles_end(&t), TUTTI_OK);
 }
 
 static void refuse_values(void) {

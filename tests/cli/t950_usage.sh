@@ -57,6 +57,30 @@ expect 2 'procs' bench --procs 1
 expect 1 "cannot use the directory 'nowhere'" bench --size 64k --dir nowhere
 TUTTI_METHOD=fast expect 2 'fast' bench --size 64k
 
+# 80 columns are enough for all texts; colour only where somebody sees it or asks for it
+for command in $("$tutti" help | sed -n 's/^  \([a-z]*\) .*/\1/p') experiments; do
+    [ "$command" = version ] && continue
+    "$tutti" help "$command" >"$out" || { echo "no help for $command"; bad=1; }
+    wide=$(awk 'length($0) > 80' "$out")
+    [ -z "$wide" ] || { echo "help $command is wider than 80 columns: $wide"; bad=1; }
+done
+"$tutti" help | awk 'length($0) > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' || bad=1
+"$tutti" options >"$out"
+awk 'length($0) > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' "$out" || bad=1
+# escapes WHEN [NAME=VALUE]: lines with escapes in a small bench on a pipe, and on a terminal
+escapes() {
+    printf '%s ' "$(env TERM=xterm ${2:-} "$tutti" --color "$1" bench --size 4k --rounds 1 --pattern strided --op write \
+        --method list --plan fresh --reference none 2>/dev/null | grep -c "$(printf '\033')")"
+    script -qec "env TERM=xterm ${2:-} $tutti --color $1 bench --size 4k --rounds 1 --pattern strided --op write \
+        --method list --plan fresh --reference none 2>/dev/null" /dev/null | grep -c "$(printf '\033')"
+}
+seen=$(escapes never; escapes auto; escapes auto NO_COLOR=1; escapes always)
+case $(echo "$seen" | sed 's/[1-9][0-9]*/n/g' | tr '\n' ' ') in
+"0 0 0 n 0 0 n n ") ;;
+*) echo "lines with colour, in a pipe and on a terminal: $seen"; bad=1 ;;
+esac
+expect 2 'never, auto or always' --color sometimes help
+
 "$tutti" options --json | python3 -c '
 import json, sys
 rows = json.load(sys.stdin)

@@ -61,7 +61,23 @@ python3 -m json.tool out >/dev/null || fail 'standard output is not JSON alone'
 bench 2 --size 64k --rounds 1 --pattern strided --op write --method two-phase --plan fresh \
     --fault '*:write:1:ENOSPC'
 [ $? -eq 1 ] || fail 'a failing write should give exit code 1'
-grep -q 'FAILED.*space' out || fail 'no word of the failing write'
+tr '\n' ' ' <out | grep -q 'FAILED.*space' || fail 'no word of the failing write'
+# cold reads, writes with fsync: both are done, and where nothing is cold that is told
+bench 2 --size 64k --rounds 1 --pattern strided --cold --fsync --peers --json cold.json || fail "cold, fsync: exit code $?"
+grep -q '^cold: ' out && grep -q '^fsync: ' out || fail 'the modes are not named'
+python3 -c '
+import json
+r = json.load(open("cold.json"))
+assert r["cold"] and r["fsync"] and all(e["verified"] for c in r["cells"] for e in c["entries"])
+assert all(c["goal"] == 0 for c in r["cells"]), "a goal of the page cache"' || bad=1
+bench 2 --size 64k --rounds 1 --pattern strided --op write --method two-phase --plan fresh --fsync --fault '*:sync:1:EIO'
+[ $? -eq 1 ] || fail 'a failing sync should give exit code 1'
+if [ -n "${TUTTI_TEST_SHM:-}" ]; then
+    bench 1 --size 64k --rounds 1 --pattern strided --op read --cold --dir "$TUTTI_TEST_SHM"
+    [ $? -eq 1 ] || fail 'memory is cold'
+    grep -q 'stay in the page' out || fail 'not told that memory is never cold'
+fi
+
 bench 1 --size 64k --json nowhere/r.json
 [ $? -eq 1 ] || fail 'a report that cannot be written should be told'
 if grep -q 'limit' out; then fail 'it measured before it looked whether the report can be written'; fi

@@ -11,9 +11,9 @@ small='--rounds 2' series=2
 [ -z "${TUTTI_SANITIZE:-}" ] || small='--rounds 1 --procs 2' series=1
 for name in steps overlap pipelines primitives auto; do
     case $name in
-    steps) sizes='--array 1m --files 256k,1m' ;;
+    steps) sizes='--array 1m --files 256k,1m --op write,read' ;;
     overlap) sizes='--array 1m --size 256k' ;;
-    pipelines | primitives) sizes="--size 512k --series $series" ;;
+    pipelines | primitives) sizes="--size 512k --series $series --op write,read" ;;
     auto) sizes='--size 256k' ;;
     esac
     # shellcheck disable=SC2086 # lists of words
@@ -40,10 +40,11 @@ WAYS = {  # figure: names of its ways
     "reads": ["auto", "independent", "shm", "MPI library"],
 }
 EXHIBITS = {
-    "steps": {"processes", "files", "shares", "stagger"},
+    "steps": {"processes", "files", "shares", "stagger", "processes reads", "files reads", "shares reads"},
     "overlap": {"independent", "independent direct", "collective", "collective direct", "hidden"},
-    "pipelines": {"wins", "times", "split", "hidden", "improvement", "improvement of all", "wins by median"},
-    "primitives": {"wins", "wins with shm", "times"},
+    "pipelines": {x + op for x in ("wins", "times", "times, least", "split", "improvement", "improvement of all",
+                                   "wins by median") for op in ("", " reads")} | {"hidden"},
+    "primitives": {x + op for x in ("wins", "wins with shm", "times", "times, least") for op in ("", " reads")},
     "auto": {"regret", "peer"},
 }
 
@@ -90,7 +91,14 @@ def alike(point, names, options):
 def check_alike(p):
     stage = ["cb_nodes", "window_size", "cb_buffer_size"]
     if p["figure"] == "overlap":
-        alike(p, WAYS["overlap"][:5] + ["exchange alone"], stage + ["exchange", "step"])
+        ways = {e["name"]: e for e in p["entries"]}
+        alike(p, WAYS["overlap"][:5] + ["exchange alone"], ["cb_nodes", "cb_buffer_size", "exchange", "step"])
+        alike(p, WAYS["overlap"][1:5], ["window_size"])
+        # the paper's scene: fewer aggregators than ranks, one buffer of twice the size, FLASH as 24 calls
+        assert setting(ways["none"], "cb_nodes") == str(max(1, p["ranks"] // 2)), ways["none"]["settings"]
+        assert int(setting(ways["none"], "window_size")) == 2 * int(setting(ways["write"], "window_size"))
+        assert ways["none"]["stats"]["messages"] > 0 or p["ranks"] == 1, (p["pattern"], ways["none"]["stats"])
+        assert ways["none"]["stats"]["operations"] == p["ranks"] * (24 if p["pattern"] == "flash" else 1), p["pattern"]
     if p["figure"] == "primitives":
         alike(p, WAYS["primitives"][:4], stage + ["pipeline"])
         assert setting(p["entries"][0], "step") == "4", p["entries"][0]["settings"]
@@ -113,7 +121,11 @@ for name, wanted in EXHIBITS.items():
     assert {x["id"] for x in r["exhibits"]} == wanted, (name, [x["id"] for x in r["exhibits"]])
     for x in r["exhibits"]:
         check_exhibit(x)
-    figures = {p["figure"] for p in r["points"]}
+    for c in r["claims"]:
+        assert c["what"] and c["where"] and c["above"] and c["below"] and c["rounds"] > 0, c
+        assert c["low"] is None or c["low"] <= c["value"] <= c["high"], c
+    assert len({(c["where"], c["what"]) for c in r["claims"]}) == len(r["claims"]), name
+    assert r["claims"] or name == "overlap", name
     for p in r["points"]:
         assert 1 <= p["ranks"] <= r["ranks"] == 2
         check_alike(p)
@@ -127,8 +139,10 @@ for name, wanted in EXHIBITS.items():
         assert all(row.endswith((", none", ", comm")) for row in split["rows"]), split["rows"]
         assert "exchange alone" not in next(x for x in r["exhibits"] if x["id"] == "times")["columns"]
     if name in ("pipelines", "primitives"):
-        wins = next(x for x in r["exhibits"] if x["id"] == "wins")
-        assert sum(v["value"] for v in wins["values"][-1]) == len(r["points"]) * int(sys.argv[1]), wins
+        for op, id in (("write", "wins"), ("read", "wins reads")):
+            wins = next(x for x in r["exhibits"] if x["id"] == id)
+            points = [p for p in r["points"] if p["operation"] == op]
+            assert sum(v["value"] for v in wins["values"][-1]) == len(points) * int(sys.argv[1]), wins
     rows = list(csv.DictReader(open(name + ".csv", encoding="utf-8")))
     measured = sum(len(e["seconds"]) for p in r["points"] for e in p["entries"])
     assert len(rows) == measured, (name, len(rows), measured)

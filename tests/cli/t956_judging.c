@@ -9,6 +9,7 @@
 #include "bench/content.c"
 #include "bench/measure.c"
 #include "experiments/exhibit.c"
+#include "experiments/claims.c"
 #include "experiments/contest.c"
 #include "experiments/exp_auto.c"
 
@@ -29,6 +30,21 @@ bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_
 const char *experiment_background_store(const experiment *x, int direct) {
     return (void)x, (void)direct, "threads";
 }
+int experiment_ops(const experiment *x, int out[2]) {
+    return out[0] = 0, x ? 1 : 0;
+}
+tutti_off experiment_window(const experiment *x, const bench_cell *point, int direct) {
+    return (void)x, (void)point, direct ? 4 << 20 : 512 << 10;
+}
+void experiment_stage(const experiment *x, const bench_cell *point, int direct, char *out,
+                      size_t size) {
+    snprintf(out, size, "cb_nodes=%d window_size=%lld", point->ranks,
+             (long long)experiment_window(x, point, direct));
+}
+const bench_runner flash_calls, flash_calls_peer;
+void report_json_pair(FILE *f, const char *key, const char *value) {
+    fprintf(f, "\"%s\": \"%s\", ", key, value);
+}
 tutti_off bench_tile_element(tutti_off size, tutti_off element) {
     return element < size ? element : size;
 }
@@ -44,7 +60,8 @@ static double times[2][3][6] = {
 static const char *const names[] = {"none", "one", "two"};
 
 static bench_entry entries[2][3];
-static bench_cell cells[2] = {{.pattern = "ior"}, {.pattern = "tile256", .size = 1 << 20}};
+static bench_cell cells[2] = {{.pattern = "ior", .is_write = 1},
+                              {.pattern = "tile256", .is_write = 1, .size = 1 << 20}};
 static const bench_config config = {.rounds = 3, .series = 2};
 
 static experiment make(void) {
@@ -95,6 +112,9 @@ static void check_wins(void) {
     forget(&e);
     contest_wins(&x, &c, "elsewhere", &e);
     CHECK_EQ(e.n, 0);
+    c.is_read = 1;
+    contest_wins(&x, &c, ".", &e); /* there are none */
+    CHECK_EQ(e.n, 0);
     entries[0][0].rounds = entries[0][1].rounds = entries[0][2].rounds = 2;
     CHECK_EQ(series_of(&x, &cells[0]), 1); /* cut short: one series, not none */
 }
@@ -129,6 +149,49 @@ static void check_bounds(void) {
     const double eight[] = {8, 1, 7, 2, 6, 3, 5, 4};
     CHECK_NEAR(lower_bound(eight, 8), 2);
     CHECK_NEAR(lower_bound(eight, 4), 0);
+}
+
+/* Of seven values the second and the sixth: the least is the median of fewer than 2.5 of 100 samples. */
+static void check_claims(void) {
+    const double seven[] = {7, 1, 6, 2, 5, 3, 4}, same[] = {2, 2, 2, 2, 2};
+    double lo = 0, hi = 0;
+    check_where("claims");
+    CHECK_EQ(claim_bounds(seven, 7, &lo, &hi), 1);
+    CHECK_NEAR(lo, 2);
+    CHECK_NEAR(hi, 6);
+    CHECK_EQ(claim_bounds(same, 5, &lo, &hi), 1);
+    CHECK_NEAR(lo, 2);
+    CHECK_NEAR(hi, 2);
+    CHECK_EQ(claim_bounds(seven, 4, &lo, &hi), 0); /* too few: the least and the largest */
+    CHECK_NEAR(lo, 1);
+    CHECK_NEAR(hi, 7);
+    experiment x = make();
+    const bench_cell *point[] = {&cells[0], &cells[1]};
+    claim_faster(&x, "here", &cells[1], "two", "none"); /* 3 over 1 in all six rounds */
+    claim_faster_all(&x, "here", 2, point, "one", "none");
+    CHECK_EQ(x.claims, 2);
+    CHECK_NEAR(x.claim[0].value, 3);
+    CHECK(strcmp(says(&x.claim[0]), "none is faster than two") == 0, "%s", says(&x.claim[0]));
+    /* sqrt(5/4 * 2), sqrt(5/9 * 2), ..., sqrt(6/8 * 2): the median of two of 1.05 and three of 1.22 and one of 1.58 */
+    CHECK_NEAR(x.claim[1].value, sqrt(1.5));
+    CHECK(x.claim[1].low <= x.claim[1].value && x.claim[1].value <= x.claim[1].high);
+    claim_faster(&x, "here", &cells[1], "two", "nobody");
+    CHECK_EQ(x.claims, 2);
+    free(x.claim);
+}
+
+/* Half of the ranks are aggregators; without overlap a buffer is one of twice the size. */
+static void check_stage(void) {
+    const experiment x = make();
+    const bench_cell five = {.ranks = 5}, one = {.ranks = 1};
+    char with[200], without[200];
+    check_where("stage");
+    contest_stage(&x, &five, 1, with, sizeof with);
+    contest_stage(&x, &five, 0, without, sizeof without);
+    CHECK(strstr(with, " cb_nodes=2 window_size=524288"), "%s", with);
+    CHECK(strstr(without, " cb_nodes=2 window_size=1048576"), "%s", without);
+    contest_stage(&x, &one, 1, with, sizeof with);
+    CHECK(strstr(with, " cb_nodes=1 "), "%s", with);
 }
 
 /* Even rounds choose, odd rounds judge. */
@@ -219,6 +282,8 @@ int main(int argc, char **argv) {
     check_wins();
     check_improvement();
     check_bounds();
+    check_claims();
+    check_stage();
     check_regret();
     check_interval();
     check_failures();

@@ -86,6 +86,9 @@ static void opens_refused(int who) {
             CHECK(f == NULL, "a handle after a refused open");
             CHECK(!strcmp(e.operation, "open"), "operation '%s'", e.operation);
             if (kind < 8) CHECK_EQ(e.rank, who);
+            if (e.code == TUTTI_ERR_MISMATCH && kind == 9)
+                CHECK(strstr(tutti_last_message(), path) && strstr(tutti_last_message(), other),
+                      "not both paths are named: %s", tutti_last_message());
         }
         if (f) CHECK_OK(tutti_file_close(&f));
     }

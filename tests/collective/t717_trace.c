@@ -86,7 +86,7 @@ static void traces(void) {
         work(f);
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
         int64_t n = 0;
-        char *text = (char *)file_get(trace, &n), row[40];
+        char *text = (char *)file_get(trace, &n), row[40], named[sizeof path + 16];
         const char *end = json(text);
         CHECK(end && *space(end) == '\0', "not JSON from byte %ld on",
               end ? (long)(end - text) : -1L);
@@ -99,6 +99,8 @@ static void traces(void) {
         CHECK(strstr(text, "\"cat\":\"plan\"") && strstr(text, "\"cat\":\"store\""),
               "no plan or store");
         CHECK(strstr(text, "\"cat\":\"operation\""), "no operation");
+        snprintf(named, sizeof named, "\"file\":\"%s\"", path);
+        CHECK(strstr(text, named), "no file has a name");
         if (i == 0)
             CHECK(strstr(text, "\"cat\":\"exchange\"") && strstr(text, "\"cycle\":1"),
                   "no exchange, no cycles");

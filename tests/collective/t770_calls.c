@@ -111,7 +111,7 @@ static tutti_err make(scene *s, call c, int bad) {
     case PLAN_READ:
         return planned(tutti_plan_read(s->f, a, &p), &p);
     case RUN_WRITE:
-        return tutti_plan_run(s->plan[1], from, 0, NULL);
+        return tutti_plan_run_write(s->plan[1], from, 0, NULL);
     case START_WRITE:
         return run_started(s->plan[1], from);
     case RUN_READ:

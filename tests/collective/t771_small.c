@@ -153,13 +153,13 @@ static void ends(void) {
 }
 
 /* The file system fails on one rank, sooner or later; all are told the same, and go on. */
-static void faults(const char *fault, int is_write) {
-    unsigned char buf[4] = {1, 2, 3, 4};
+static void faults(const char *fault, int is_write, int bytes) {
+    unsigned char *buf = calloc(1, (size_t)bytes);
     char options[128];
     int failed = 0;
     snprintf(options, sizeof options, "fault=%s", fault);
     f = open_with(path, options);
-    tutti_access *a = piece(4, 0);
+    tutti_access *a = piece(bytes, 0);
     if (!is_write) CHECK_SAME(tutti_file_write(f, a, buf, NULL), TUTTI_OK);
     for (int i = 0; i < 40; i++) {
         tutti_request *r = NULL;
@@ -175,6 +175,7 @@ static void faults(const char *fault, int is_write) {
     }
     CHECK(failed > 0 && failed < 80, "%s: %d operations failed", fault, failed);
     tutti_access_free(&a);
+    free(buf);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
@@ -203,8 +204,9 @@ int main(int argc, char **argv) {
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
         free(buf);
     }
-    faults("0:write:20:EIO", 1);
-    faults("1:read:20:EIO", 0);
+    faults("0:write:20:EIO", 1, 4);        /* one rank writes for all */
+    faults("1:write:20:EIO", 1, 24 << 10); /* each writes its own */
+    faults("1:read:20:EIO", 0, 4);
     account_check(before);
     file_remove(path);
     return harness_end();

@@ -80,6 +80,13 @@ static void refusals(void) {
     bufs[1] = last ? NULL : buf;
     CHECK_SAME(tutti_plan_run_parts(p, 2, bufs, 0, NULL), TUTTI_ERR_ARG);
     tutti_plan_free(&p);
+    /* memory that may not be changed, for a plan of reads */
+    CHECK_SAME(tutti_plan_read(f, a, &p), TUTTI_OK);
+    CHECK_SAME(last ? tutti_plan_run_write(p, buf, 0, NULL) : tutti_plan_run(p, buf, 0, NULL),
+               TUTTI_ERR_ARG);
+    CHECK_OK(last ? tutti_plan_start_write(p, buf, 0) : tutti_plan_start(p, buf, 0));
+    CHECK_SAME(tutti_plan_wait(p, NULL), TUTTI_ERR_ARG);
+    tutti_plan_free(&p);
     /* none at all is fine */
     tutti_off count = -1;
     CHECK_SAME(tutti_file_write_parts(f, 0, NULL, &count), TUTTI_OK);

@@ -1,0 +1,50 @@
+#!/bin/sh
+# TEST ranks=0 timeout=120 builds=mpich
+# Every command `tutti bench` in docs/experiments.md, and every one that scripts/bench_papers.sh runs, is one that the
+# command takes: its arguments are read until one that is wrong by intention, behind all of them.
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
+
+# What bench_papers.sh would run: by a command that writes down its arguments, under a script that starts it once.
+mkdir -p tree/scripts
+cp "$here/scripts/bench_papers.sh" tree/scripts/
+for name in mpirun.sh throttle.sh bench_hosts.sh meshes.sh; do
+    cat >tree/scripts/$name <<'END'
+#!/bin/sh
+case $0 in
+*/mpirun.sh) shift 2 ;;
+*/throttle.sh) [ "$1" = run ] || exit 0; shift 2 ;;
+*/bench_hosts.sh) while [ "$1" != -- ]; do shift; done; shift ;;
+*) exit 0 ;;
+esac
+exec "$@"
+END
+    chmod +x tree/scripts/$name
+done
+cat >note <<'END'
+#!/bin/sh
+shift
+echo "$*" >>"$NOTES"
+END
+chmod +x note
+mkdir -p tree/meshes
+touch tree/meshes/mesa.msh
+NOTES=$PWD/notes tree/scripts/bench_papers.sh ./note tree/run tree/out >log 2>&1 || { cat log; exit 1; }
+[ "$(wc -l <notes)" -ge 20 ] || { echo "bench_papers.sh runs little:"; cat notes; bad=1; }
+# and what the page has in its blocks of code
+sed -n 's/^    .*tutti bench \(.*\)$/\1/p' "$here/docs/experiments.md" | sed 's/ *#.*//' >page
+[ "$(wc -l <page)" -ge 15 ] || { echo "few commands on the page:"; cat page; bad=1; }
+sed 's/--\(json\|csv\|html\) [^ ]*//g; s/  */ /g' notes page | sort -u >commands
+while read -r line; do
+    # shellcheck disable=SC2086 # words
+    set -- $line
+    "$TUTTI_COMMAND" bench "$@" --rounds none >out 2>&1 </dev/null
+    code=$?
+    if [ $code != 2 ] || ! grep -q -- "--rounds 'none'" out; then
+        echo "tutti bench $line: exit code $code"
+        cat out
+        bad=1
+    fi
+done <commands
+finish
