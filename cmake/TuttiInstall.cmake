@@ -35,6 +35,13 @@ foreach(_section 1 3 7)
     install(FILES ${_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${_section})
 endforeach()
 
+# To read, and to try: share/doc/tutti
+file(GLOB _guides CONFIGURE_DEPENDS docs/*.md docs/*.png docs/*.svg)
+file(GLOB _steps CONFIGURE_DEPENDS examples/step*.c examples/CMakeLists.txt)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tutti)
+install(FILES ${_guides} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tutti/docs)
+install(FILES ${_steps} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tutti/examples)
+
 install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${_package} FILE TuttiTargets-${TUTTI_MPI}.cmake)
 configure_package_config_file(cmake/TuttiConfig.cmake.in TuttiConfig.cmake
     INSTALL_DESTINATION ${_package})

@@ -104,11 +104,11 @@ static tutti_err plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) 
     tutti__operation_begin(&r.stats);
     if (!p_out && r.refused == TUTTI_OK)
         r.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
-    /* any address will do for the check: buffers come later */
+    op->buf = f->path; /* any address will do for the check: buffers come later */
     if (r.refused == TUTTI_OK && op->parts)
         r.refused = tutti__file_allows_parts(f, op->parts, 0, is_write);
     else if (r.refused == TUTTI_OK)
-        r.refused = tutti__file_usable(f, op->access, f, is_write);
+        r.refused = tutti__request_usable(&r);
     const tutti_err err = tutti__plan_find(&r, NULL);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);

@@ -185,7 +185,7 @@ static tutti_err independent_start(tutti_file *f, const tutti_access *a, void *b
     TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
     const tutti_request asked = asked_of(f, a, buf, is_write);
     tutti_request *r = NULL;
-    tutti_err err = tutti__file_usable(f, a, buf, is_write);
+    tutti_err err = tutti__request_usable(&asked);
     if (err == TUTTI_OK && !(r = tutti__malloc(sizeof *r))) err = TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) {
         *r = asked;

@@ -171,7 +171,7 @@ static void light_move(tutti_request *r) {
         if (++r->looks % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
     } else if (step == TUTTI__FINDING_DONE) {
         tutti__placed(r);
-        tutti__went_well(r);
+        tutti__agreed(r, TUTTI_OK);
         travelling_remove(r);
         state_set(r, TUTTI__ARRIVED);
     } else if (tutti__fiber_make(travel, r, &r->fiber) != TUTTI_OK) {
@@ -216,7 +216,8 @@ static tutti_err travel_begin(tutti_request *r) {
     if (r->finding) {
         r->op.stats = &r->stats;
         r->op.store = r->op.file->store;
-        tutti__finding_begin(r->finding, r);
+        r->finding->mine = r->refused;
+        r->finding->phase = 0;
     } else {
         TUTTI_TRY(tutti__fiber_make(travel, r, &r->fiber));
     }

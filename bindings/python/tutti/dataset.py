@@ -26,7 +26,7 @@ import numpy as np
 from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import DTYPES, MAX_DIMS, TYPES, address, counts, flat, numbers, pointer, type_of
-from ._closing import Closing
+from ._closing import Committing
 from ._errors import CODES, Error, refused
 from .array import slice_of
 from .file import Request
@@ -221,7 +221,7 @@ def info_of_c(ask: Any) -> Any:
     return raw[0].item() if len(raw) == 1 else raw
 
 
-class Dataset(Closing):
+class Dataset(Committing):
     """A dataset, open on all ranks of a communicator.
 
     mode              "r", "r+" (read and write), "rw" (made if it is not there), "w+" (emptied), "x+" (must be new), or flags
@@ -449,9 +449,11 @@ class Dataset(Closing):
         """The same without waiting; complete it before the commit."""
         return self._start(_c.tutti_dataset_put_start, _c.tutti_put, (), entries, {**(arrays or {}), **named}, False)
 
-    def commit(self) -> None:
-        """All that has begun becomes part of the dataset, or, after an error, nothing."""
-        _c.tutti_dataset_commit(self._live())
+    def _commit(self, handle: Any) -> None:
+        _c.tutti_dataset_commit(handle)
+
+    def _discard(self, handle: Any) -> None:
+        _c.tutti_dataset_discard(handle)
 
     def commit_start(self) -> Request:
         """The same without waiting."""
@@ -459,32 +461,11 @@ class Dataset(Closing):
         _c.tutti_dataset_commit_start(self._live(), _byref(request._h))
         return request._started()
 
-    def discard(self) -> None:
-        """Give up what has begun."""
-        _c.tutti_dataset_discard(self._live())
-
     @contextlib.contextmanager
     def _segment(self, kind: str, index: int, time: float) -> Iterator["Dataset"]:
         self.begin(kind, index, time)
-        try:
+        with self._block():
             yield self
-            self.commit()
-        except BaseException as error:
-            if isinstance(error, Exception):
-                self._give_up(error)
-            raise
-
-    def _give_up(self, error: BaseException) -> None:
-        """After an exception of this rank, or of another: nothing of the segment stays, and nobody waits."""
-        for _ in range(4):
-            try:
-                self.discard()
-                return
-            except Error as told:
-                # others were in another call: they have been told, and give up now too
-                if told.code != CODES["TUTTI_ERR_MISMATCH"]:
-                    error.__context__ = error.__context__ or told
-                    return
 
     def state(self, index: int, time: float) -> Any:
         """A block in which a state is put; it is committed at the end, and discarded on all ranks if one leaves it by an
