@@ -94,7 +94,7 @@ static bench_cell *add_cell(experiment *x, const char *dir, const char *figure, 
     return point;
 }
 
-/* The paper's method as settings.  File domains are blocks of columns, dealt in turn, and never cut a
+/* The paper's method as settings.  A file domain is a block of the array's columns, and windows never cut a
  * column.  From a domain, columns of the smallest section that holds all requests are read one by one: holes
  * inside are read along, what lies between the end of one and the start of the next is not. */
 static void method_of(const experiment *x, const section_what *what, char *out, size_t size) {
@@ -107,8 +107,7 @@ static void method_of(const experiment *x, const section_what *what, char *out, 
     const tutti_off gap = between > 0 && between < 2 * usual ? between / 2 : usual;
     int n = snprintf(out, size, "method=two-phase");
     if (user->domains == TUTTI_DOMAINS_AUTO)
-        n += snprintf(out + n, size - (size_t)n, " domains=cyclic domain_block=%lld",
-                      (long long)window);
+        n += snprintf(out + n, size - (size_t)n, " domains=array");
     if (user->window_size == 0)
         n += snprintf(out + n, size - (size_t)n, " window_size=%lld", (long long)window);
     if (user->cb_buffer_size < room && user->cb_buffer_size == 16 << 20)
