@@ -43,8 +43,14 @@ enum {
     TUTTI_BACKGROUND_ALL,
     TUTTI_BACKGROUND_IO_ONLY
 };
-#define TUTTI_CHOICES_domains "auto|even|balanced|cyclic"
-enum { TUTTI_DOMAINS_AUTO, TUTTI_DOMAINS_EVEN, TUTTI_DOMAINS_BALANCED, TUTTI_DOMAINS_CYCLIC };
+#define TUTTI_CHOICES_domains "auto|even|balanced|cyclic|array"
+enum {
+    TUTTI_DOMAINS_AUTO,
+    TUTTI_DOMAINS_EVEN,
+    TUTTI_DOMAINS_BALANCED,
+    TUTTI_DOMAINS_CYCLIC,
+    TUTTI_DOMAINS_ARRAY
+};
 #define TUTTI_CHOICES_store "auto|posix|uring|threads|aio|mem|null"
 enum {
     TUTTI_STORE_AUTO,
@@ -72,7 +78,10 @@ enum {
       "3 all sends, then receives; 4 receives first; 5 one send buffer; 0: as windows get ready")  \
     X(CHOICE, pipeline, TUTTI_PIPELINE_AUTO, "",                                                   \
       "what overlaps what: none, the next exchange (comm), file access (write), or both")          \
-    X(CHOICE, domains, TUTTI_DOMAINS_AUTO, "", "how the file is divided among the aggregators")    \
+    X(CHOICE, domains, TUTTI_DOMAINS_AUTO, "",                                                     \
+      "how the file is divided among the aggregators: a request's extent in equal parts, or by "   \
+      "its bytes (balanced), in blocks dealt out in turn (cyclic), or, whatever is asked for, an " \
+      "array in blocks of its slowest dimension, as columns (array; other files: even)")           \
     X(CHOICE, store, TUTTI_STORE_AUTO, "", "how bytes get into the file")                          \
     X(INT, cb_nodes, 0, "", "number of aggregators; 0: every rank that shares its node's memory")  \
     X(SIZE, cb_buffer_size, 16 << 20, "", "staging memory of one operation on one node")           \

@@ -23,6 +23,8 @@
  *   writes       multiples; others where a shared page costs a little time and nothing else (one
  *                machine's page cache), and only for requests so small that planning takes longer
  *
+ * Blocks of an array (domains=array) are where they are: displaced, such a plan fits nobody.
+ *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -79,6 +81,7 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
 static int may_shift(const tutti_plan *p, tutti_off by) {
     const tutti_file *f = p->file;
     if (p->means.block > 0 && by % p->means.block != 0) return 0;
+    if (p->run && p->two->domains.kind == TUTTI_DOMAINS_ARRAY) return by == 0; /* cuts stay there */
     if (!p->run || by % f->align == 0) return 1;
     if (f->opt.direct_io || f->striped || f->incoherent) return 0;
     return !p->is_write || p->two->bytes <= SMALL_BYTES * p->two->domains.aggregators;

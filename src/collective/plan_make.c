@@ -17,6 +17,7 @@
 #include "comm/consensus.h"
 #include "comm/vote.h"
 #include "direct/direct.h"
+#include "plan/scale.h"
 #include "twophase/overlap.h"
 
 /* Complete the explanation, and say it if asked to. */
@@ -45,6 +46,12 @@ static void plan_explain(tutti_plan *p, int overlap) {
             exchange, step, instead, pipeline, p->means.store->ops->name, t->domains.aggregators,
             t->domains.aggregators == 1 ? "" : "s", t->groups->n, t->groups->n == 1 ? "" : "s",
             (long long)t->domains.window);
+    if (p->run && t->domains.kind == TUTTI_DOMAINS_ARRAY && n < size)
+        n +=
+            (size_t)snprintf(p->explain + n, size - n,
+                             "; domains are blocks of %lld of the array's %lld slabs of %lld bytes",
+                             (long long)tutti__blocks(t->domains.slabs.n, t->domains.aggregators),
+                             (long long)t->domains.slabs.n, (long long)t->domains.slabs.slab);
     if (p->run && !p->is_write && n < size)
         n += (size_t)snprintf(p->explain + n, size - n,
                               "; holes up to %lld bytes are read along: %s",

@@ -10,6 +10,7 @@
 #include "base/handle.h"
 #include "base/profile.h"
 #include "comm/team.h"
+#include "plan/domains.h"
 #include "store/store.h"
 
 struct tutti_file {
@@ -25,6 +26,7 @@ struct tutti_file {
     int mode;
     tutti_off origin;   /* offset 0 of accesses: the end of the file at open with TUTTI_APPEND */
     tutti_off align;    /* of file domains */
+    tutti__slabs slabs; /* the array that lies in the file, as a layer above says; or none */
     int striped;        /* some rank knows stripes of the file */
     int incoherent;     /* several nodes, whose caches of the file may differ */
     int remote;         /* the file is on other machines: access takes time, not processor */
@@ -48,7 +50,7 @@ struct tutti_file {
     pthread_mutex_t use;           /* recursive: see TUTTI_USE */
     int64_t planned_n;             /* plans made so far */
     int64_t explained;             /* the number of the one in `explain` */
-    char explain[400];
+    char explain[512];
     tutti_progress_fn *progress;
     void *progress_context;
     tutti_file *next_open;  /* list of open files, for MPI_Finalize */

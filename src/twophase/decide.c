@@ -82,14 +82,16 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     tutti_off least_window;
     const tutti_off window = window_bytes(p, buffers, extent, align, &least_window);
 
-    /* Who are the aggregators?  From a device, holes are read along, or requests wait for it side
+    /* Who are the aggregators?  Of an array as many as ever, whatever is asked for.  From a device, holes are read along, or requests wait for it side
      * by side: then the extent counts, not the bytes. */
     const tutti__topology topo = {team->size, team->nodes.n, team->nodes.of};
     const int named = p->method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
     const tutti_off least = tutti__max(align, tutti__min(window, p->choice.least));
     const tutti_off moved = s->cold ? tutti__max(s->bytes, extent) : s->bytes;
-    const int n = tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators, moved,
-                                            named ? 1 : least, t->agg_rank);
+    const int of_array = f->opt.domains == TUTTI_DOMAINS_ARRAY && f->slabs.n > 0;
+    const int n = of_array ? tutti__aggregators_choose(&topo, named, TUTTI__OFF_END, 1, t->agg_rank)
+                           : tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators,
+                                                       moved, named ? 1 : least, t->agg_rank);
     if (p->method == TUTTI_METHOD_ROOT) t->agg_rank[0] = 0;
     t->my_agg = -1;
     for (int a = n - 1; a >= 0; a--)
@@ -106,7 +108,13 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     if (f->opt.domains == TUTTI_DOMAINS_CYCLIC && f->opt.domain_block > 0)
         unit = tutti__min(window,
                           tutti__max(tutti__align_down(f->opt.domain_block, align), least_window));
-    tutti__domains_make(s, f->opt.domains, n, align, unit, sparse ? bucket : NULL, &t->domains);
+    if (of_array) {
+        /* exactly between two slabs, where a page with two writers does no harm */
+        const int exact = p->means.block == 0 && !f->opt.direct_io && !f->striped && !f->incoherent;
+        tutti__domains_make_array(s, &f->slabs, n, exact ? 1 : align, unit, &t->domains);
+    } else {
+        tutti__domains_make(s, f->opt.domains, n, align, unit, sparse ? bucket : NULL, &t->domains);
+    }
     t->domains.window = tutti__min(t->domains.window, window);
     t->bytes = s->bytes;
     t->gap = p->choice.gap;

@@ -138,7 +138,7 @@ struct tutti_plan {
     tutti_off lo, bytes;     /* of all ranks */
     int hits;
     tutti_plan *older;
-    char explain[400];
+    char explain[512];
 };
 
 /* ---- decide.c, describe.c: the steps of planning */
