@@ -113,7 +113,11 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
         const int exact = p->means.block == 0 && !f->opt.direct_io && !f->striped && !f->incoherent;
         tutti__domains_make_array(s, &f->slabs, n, exact ? 1 : align, unit, &t->domains);
     } else {
-        tutti__domains_make(s, f->opt.domains, n, align, unit, sparse ? bucket : NULL, &t->domains);
+        /* From a device, ranks of one node read windows in turn, so that all are at about one place. */
+        const int in_turn =
+            s->cold && f->opt.domains == TUTTI_DOMAINS_AUTO && t->groups->n == 1 && !f->striped;
+        tutti__domains_make(s, in_turn ? TUTTI_DOMAINS_CYCLIC : f->opt.domains, n, align, unit,
+                            sparse ? bucket : NULL, &t->domains);
     }
     t->domains.window = tutti__min(t->domains.window, window);
     t->bytes = s->bytes;
