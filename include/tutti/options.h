@@ -102,7 +102,9 @@ enum {
     X(SIZE, striping_unit, 0, "romio_cb_fr_alignment",                                             \
       "alignment of file domains; 0: what the file system says")                                   \
     X(SIZE, domain_block, 0, "cb_block_size", "block size of cyclic domains; 0: a sub-buffer")     \
-    X(BOOL, direct_io, 0, "direct_write|direct_read", "bypass the page cache (O_DIRECT)")          \
+    X(BOOL, direct_io, 0, "direct_write|direct_read",                                              \
+      "bypass the page cache (O_DIRECT) with whole blocks that are aligned in memory; the "        \
+      "statistics tell how many bytes did (direct_bytes)")                                         \
     X(SIZE, direct_align, 0, "", "alignment that O_DIRECT needs; 0: what the file system says")    \
     X(BOOL, rmw, 0, "romio_ds_write",                                                              \
       "allow read-modify-write of bytes in small holes (by the one owner of the page)")            \

@@ -59,6 +59,8 @@ static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_pla
     }
     tutti__plan_cache_take(p);
     r->plan = p;
+    r->owns_plan = 1;
+    r->stats.plan_hits++;
     r->displacement = x->displacement;
     r->file_size = x->size;
     r->moved = x->moved && !p->run;
@@ -77,6 +79,8 @@ static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_pla
 static void plan_for_all(tutti_request *r, const tutti__finding *x) {
     tutti__plan_cache_take(x->fits);
     r->plan = x->fits;
+    r->owns_plan = 1;
+    r->stats.plan_hits++;
     r->moved = r->done = 1;
     r->op.moved = x->count;
 }
@@ -118,6 +122,7 @@ static tutti_err plan_anew(tutti_request *r, const tutti__finding *x, const tutt
     }
     if (!own) tutti__plan_cache_add(p);
     r->plan = p;
+    r->owns_plan = 1;
     r->file_size = v->max[MAX_SIZE];
     return TUTTI_OK;
 }
@@ -297,12 +302,8 @@ tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) {
         r->all_split = (x->all & SPLIT) != 0;
     }
 
-    /* seconds of file access are counted already */
     tutti__trace_event("plan", "plan", start, -1, -1);
-    r->owns_plan = r->plan != NULL;
-    if (r->plan && r->plan->hits > 0) {
-        r->stats.plan_hits++;
-    } else {
+    if (!r->plan || r->plan->hits == 0) { /* seconds of file access are counted already */
         r->stats.plans++;
         r->stats.seconds_plan += tutti__fiber_clock() - clock - r->stats.seconds_file;
     }
@@ -318,8 +319,6 @@ static int step_cached(tutti_request *r, tutti__finding *x) {
     if (!p || p->run || p->resident) return TUTTI__FINDING_GOES_ON;
     if (!moved && !(p->joint && (x->all & STEPWISE))) return TUTTI__FINDING_GOES_ON;
     if (plan_again(r, x, p) != TUTTI_OK) return TUTTI__FINDING_GOES_ON;
-    r->owns_plan = 1;
-    r->stats.plan_hits++;
     return moved ? TUTTI__FINDING_DONE : TUTTI__FINDING_MOVE;
 }
 
@@ -345,8 +344,6 @@ int tutti__finding_step(tutti_request *r, tutti__finding *x) {
         if (!tutti__consensus_has_told(t)) return TUTTI__FINDING_WAITS;
         if (tutti__consensus_told(t)) {
             plan_for_all(r, x);
-            r->owns_plan = 1;
-            r->stats.plan_hits++;
             return TUTTI__FINDING_DONE;
         }
     } else if (x->phase == TOLD) {

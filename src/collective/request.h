@@ -81,15 +81,14 @@ struct tutti_request {
 
 /* ---- carry_out.c: the two halves; they wait where they have to */
 int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
-/* The plan, and what needs the other ranks at once: the exchange of a write.   Collective. */
+/* The plan, and what needs the other ranks at once: the exchange of a write.   Collective, but for a
+ * request that was found to be done: that is over now. */
 void tutti__depart(tutti_request *r);
 /* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
 void tutti__arrive(tutti_request *r);
 /* The bytes of a plan that is not carried out in the background.  Every rank takes its part, whatever
  * happened to it before.  This rank's outcome.   Collective, unless the plan has no staging. */
 tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) TUTTI_MUST_USE;
-/* It is over: all ranks know how it went.   Local. */
-void tutti__agreed(tutti_request *r, tutti_err err);
 /* A plan was found: which store, where in the file.   Local. */
 void tutti__placed(tutti_request *r);
 /* May this plan be run with these?   Local. */

@@ -60,10 +60,10 @@ void tutti__stats_add(tutti_stats *to, const tutti_stats *from) {
 #undef ADD
 }
 
-void tutti__stats_settle(tutti_file *f, const tutti_stats *stats) {
+void tutti__stats_settle(tutti_file *f, const tutti_stats *stats, int is_last) {
     pthread_mutex_lock(&f->lock);
     tutti__stats_add(&f->all, stats);
-    f->last = *stats;
+    if (is_last) f->last = *stats;
     pthread_mutex_unlock(&f->lock);
 }
 
@@ -72,7 +72,7 @@ tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *op
     tutti__trace_call(operation, f->trace_file, stats->seconds_total, stats->bytes);
     stats->seconds_total = tutti__now() - stats->seconds_total;
     (void)tutti__store_account(NULL);
-    tutti__stats_settle(f, stats);
+    tutti__stats_settle(f, stats, 1);
     if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
     return err;
 }

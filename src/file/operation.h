@@ -69,8 +69,9 @@ tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *op
 
 /* ---- accounts */
 void tutti__stats_add(tutti_stats *to, const tutti_stats *from);
-/* An operation has ended: add what it did to the file's statistics.  Any thread. */
-void tutti__stats_settle(tutti_file *f, const tutti_stats *stats);
+/* Add what was done to the file's statistics; `is_last`: it was an operation, whose own are told as
+ * those of the last one.  Any thread. */
+void tutti__stats_settle(tutti_file *f, const tutti_stats *stats, int is_last);
 /* The program's progress callback, if it has one; never from a thread of ours. */
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase);
 /* The calling thread runs operations behind the caller's back, from now on. */

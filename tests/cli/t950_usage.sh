@@ -69,6 +69,7 @@ done
 awk 'length($0) > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' "$out" || bad=1
 # escapes WHEN [NAME=VALUE]: lines with escapes in a small bench on a pipe, and on a terminal
 escapes() {
+    # shellcheck disable=SC2086 # none, or one
     printf '%s ' "$(env TERM=xterm ${2:-} "$tutti" --color "$1" bench --size 4k --rounds 1 --pattern strided --op write \
         --method list --plan fresh --reference none 2>/dev/null | grep -c "$(printf '\033')")"
     script -qec "env TERM=xterm ${2:-} $tutti --color $1 bench --size 4k --rounds 1 --pattern strided --op write \

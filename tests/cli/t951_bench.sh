@@ -64,7 +64,8 @@ bench 2 --size 64k --rounds 1 --pattern strided --op write --method two-phase --
 tr '\n' ' ' <out | grep -q 'FAILED.*space' || fail 'no word of the failing write'
 # cold reads, writes with fsync: both are done, and where nothing is cold that is told
 bench 2 --size 64k --rounds 1 --pattern strided --cold --fsync --peers --json cold.json || fail "cold, fsync: exit code $?"
-grep -q '^cold: ' out && grep -q '^fsync: ' out || fail 'the modes are not named'
+grep -q '^cold: ' out || fail 'cold is not named'
+grep -q '^fsync: ' out || fail 'fsync is not named'
 python3 -c '
 import json
 r = json.load(open("cold.json"))

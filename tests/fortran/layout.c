@@ -95,6 +95,7 @@ static const size_t layout[] = {
     offsetof(tutti_stats, seconds_exchange),
     offsetof(tutti_stats, seconds_file),
     offsetof(tutti_stats, seconds_total),
+    offsetof(tutti_stats, direct_bytes),
     sizeof(tutti_conversion),
     offsetof(tutti_conversion, file_type),
     offsetof(tutti_conversion, memory_type),

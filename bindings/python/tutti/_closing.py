@@ -1,4 +1,4 @@
-"""What objects with a collective close have in common; and those whose data is committed block by block.
+"""What objects have in common that are freed locally; that have a collective close; whose data is committed block by block.
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
 
@@ -7,9 +7,40 @@ import ctypes
 import warnings
 from typing import Any, Iterator, TypeVar
 
+from . import mpi
 from ._errors import CODES, Error, refused
 
 Self = TypeVar("Self", bound="Closing")
+Freed = TypeVar("Freed", bound="Freeing")
+
+
+class Freeing:
+    """A handle `_h` that is freed locally, when nobody uses it any more, or with the block of a with statement."""
+    _h: Any
+    _what = ""  # "the mesh"
+
+    def _free(self, handle: Any) -> None:
+        """Free it in C."""
+        raise NotImplementedError
+
+    def _live(self) -> Any:
+        if not self._h:
+            raise refused("STATE", f"{self._what} has been freed")
+        return self._h
+
+    def free(self) -> None:
+        """Local."""
+        self._free(ctypes.byref(self._h))
+
+    def __enter__(self: Freed) -> Freed:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.free()
+
+    def __del__(self) -> None:
+        if getattr(self, "_h", None) and mpi is not None and mpi.is_active():
+            self.free()
 
 
 class Closing:

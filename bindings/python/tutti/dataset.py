@@ -26,7 +26,7 @@ import numpy as np
 from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import DTYPES, MAX_DIMS, TYPES, address, counts, flat, numbers, pointer, type_of
-from ._closing import Committing
+from ._closing import Committing, Freeing
 from ._errors import CODES, Error, refused
 from .array import slice_of
 from .file import Request
@@ -94,7 +94,7 @@ def _dtype(kind: int, big: bool = False) -> np.dtype:
     return np.dtype("u1") if kind == TYPES["bytes"] else DTYPES[kind].newbyteorder(">" if big else "=")
 
 
-class Decomposition:
+class Decomposition(Freeing):
     """Which entries of a space this rank holds.  Dataset.decomposition makes it.
 
     entries   how many     shape   what arrays of it have: of a slice its extents, otherwise (entries,)
@@ -109,10 +109,7 @@ class Decomposition:
         _c.together(function, lambda: (live, _c.text_bytes(space, "the space"), *where, _byref(prepare(self)),
                                        _byref(self._h)), (live, None, *where, None, _byref(self._h)))
 
-    def _live(self) -> Any:
-        if not self._h:
-            raise refused("STATE", "the decomposition has been freed")
-        return self._h
+    _what = "the decomposition"
 
     @property
     def entries(self) -> int:
@@ -128,19 +125,8 @@ class Decomposition:
         _c.tutti_decomposition_positions(self._live(), address(out))
         return out
 
-    def free(self) -> None:
-        """Local."""
-        _c.tutti_decomposition_free(_byref(self._h))
-
-    def __enter__(self) -> "Decomposition":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.free()
-
-    def __del__(self) -> None:
-        if getattr(self, "_h", None) and mpi is not None and mpi.is_active():
-            self.free()
+    def _free(self, handle: Any) -> None:
+        _c.tutti_decomposition_free(handle)
 
     def _array(self, name: str, values: Any, numbers_: int, writable: bool) -> np.ndarray:
         """An array for a variable: it has an item for each entry, and its memory has no gaps."""
@@ -427,23 +413,13 @@ class Dataset(Committing):
 
     def _start(self, function: Any, struct: Any, before: tuple, entries: Any, arrays: Dict[str, Any],
                writable: bool) -> Request:
-        live, request = self._live(), Request(self, None)
+        live = self._live()
 
         def prepare():
-            n, made, request._keep = self._moves(struct, entries, arrays, writable)
-            return live, *before, n, made, _byref(request._h)
+            n, made, keep = self._moves(struct, entries, arrays, writable)
+            return (live, *before, n, made), keep
 
-        try:
-            _c.together(function, prepare, (live, *before, 1, (struct * 1)(), _byref(request._h)))
-        except Exception as error:
-            if request._h:
-                request._started()
-                try:
-                    request.wait()
-                except Error as told:
-                    raise told from error
-            raise
-        return request._started()
+        return Request._start(self, function, prepare, (live, *before, 1, (struct * 1)()))
 
     def put_start(self, entries: Any, arrays: Optional[Dict[str, np.ndarray]] = None, **named: np.ndarray) -> Request:
         """The same without waiting; complete it before the commit."""

@@ -502,23 +502,13 @@ class Exodus(Committing):
         _c.together(_c.tutti_exodus_put, prepare, (live, -1, None))
 
     def _start(self, function: Any, before: tuple, arrays: Dict[Any, Any], entries: Any, writable: bool) -> Request:
-        live, request = self._live(), Request(self, None)
+        live = self._live()
 
         def prepare():
-            n, made, request._keep = self._fields(arrays, entries, writable)
-            return live, *before, n, made, _byref(request._h)
+            n, made, keep = self._fields(arrays, entries, writable)
+            return (live, *before, n, made), keep
 
-        try:
-            _c.together(function, prepare, (live, *before, -1, None, _byref(request._h)))
-        except Exception as error:
-            if request._h:
-                request._started()
-                try:
-                    request.wait()
-                except Error as told:
-                    raise told from error
-            raise
-        return request._started()
+        return Request._start(self, function, prepare, (live, *before, -1, None))
 
     def put_start(self, arrays: Optional[Dict[Any, Any]] = None, *, entries: Any = None, **nodal: np.ndarray) -> Request:
         """The same without waiting; complete it before the commit."""
