@@ -8,7 +8,7 @@ RUN ?= $(shell date -u +%Y-%m-%dT%H%M)
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
 
-.PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format man fortran install uninstall dist html abi budget clean help
+.PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format man fortran install uninstall dist html abi budget walk clean help
 .NOTPARALLEL:
 
 all: ## build the library and the command (MPI=openmpi|mpich)
@@ -99,6 +99,9 @@ abi: ## may this build take the place of the release FROM=TAG?
 	@scripts/packages.sh abi
 	@scripts/build.sh openmpi tutti
 	@scripts/check_abi.sh --tag $(FROM) build/openmpi
+
+walk: ## the functions that a first collective write goes through; fails if they have become more
+	@scripts/walk.py write --check
 
 budget: ## the longest functions and files, and where functions are cut too small
 	@python3 scripts/budget.py
