@@ -22,7 +22,7 @@
 # and put it on the ranks by scripts/preload.sh.
 #
 # Those in Fortran have programs of their own, with the module of tests/fortran/checks.f90, and run in the builds openmpi
-# and mpich; where there is no compiler for them they are skipped, and say what to install.
+# and mpich unless `builds` says otherwise; where there is no compiler for them they are skipped, and say what to install.
 #
 #   TUTTI_BUILD_NAME   first part of the names: openmpi, mpich, asan, tsan
 #   TUTTI_RANKS        numbers of ranks that this build runs (empty: what the test says)
@@ -263,7 +263,7 @@ function(tutti_fortran_program target room file stem out)
         Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}/${stem}.mods)
     target_compile_options(${target} PRIVATE
         "$<$<Fortran_COMPILER_ID:GNU>:-std=f2018;-Wall;-Wextra;-Wno-compare-reals;-Wno-function-elimination;-Wno-maybe-uninitialized;-fcheck=all,no-array-temps;-g;$<$<BOOL:${TUTTI_WERROR}>:-Werror>>")
-    target_link_libraries(${target} PRIVATE tutti_fortran)
+    target_link_libraries(${target} PRIVATE $<$<BOOL:${TUTTI_SANITIZE}>:tutti_flags> tutti_plugins tutti_fortran)
     if(room STREQUAL "fortran")
         target_link_libraries(${target} PRIVATE tutti_fortran_checks)
     endif()
@@ -328,6 +328,7 @@ function(tutti_scan_test file room default)
         set(_command sh ${file})
     elseif(_kind STREQUAL ".f90")
         tutti_fortran_program(${_target} ${room} ${file} ${_stem} _command)
+        list(APPEND _command ${_args})
     elseif(_own OR "0" IN_LIST _ranks)
         tutti_own_program(${_target} ${room} "${_preload}" ${file} ${_stem})
         tutti_test_command(${_target} "${_preload}" _command)

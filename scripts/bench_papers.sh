@@ -84,7 +84,7 @@ slow_down() {
 # run_few_operations: Table 1 where every request costs time
 run_few_operations() {
     slow_disk sections-throttled 200m 128m 2000 || return 0
-    run "$many" sections-throttled sections --dir "$slow" --part common --op read --array 32m --cold --rounds 15 --iops 2000
+    run "$many" sections-throttled sections --dir "$slow" --part common --op read --array 32m --cold --rounds 11 --iops 2000
     slow_down
 }
 
@@ -120,7 +120,7 @@ run_meshes() {
     fi
     set -- "$meshes/bjt.msh" "$meshes/mesa.msh" "$meshes/fingers.msh" "$meshes/power.msh"
     run 1 mesh-tables mesh "$@" --part tables
-    run 8 mesh mesh "$3" --part writes --op write,read --dir "$dir" --loads 1,10,50,100,500
+    run 8 mesh mesh "$3" --part writes --op write,read --rule own,idg --dir "$dir" --loads 1,10,50,100
     for ranks in 8 4; do
         run $ranks mesh-rules-$ranks mesh "$@" --part writes --dir "$dir" --method independent,list --rule own,random,first,idg \
             --loads 1,10,50,100

@@ -14,7 +14,7 @@ if [ "$1" = --tag ]; then
     git -C "$top" archive "$2" | tar x -C "$old/source"
     cmake -S "$old/source" -B "$old/build" -DTUTTI_MPI="$mpi" -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
     cmake --build "$old/build" --target tutti >/dev/null
-    exec "$0" "$(find "$old/build" -maxdepth 1 -name 'libtutti*.so.*.*' ! -name '*mpiio*')" "$3/libtutti_$mpi.so" "$top/include/tutti"
+    exec "$0" "$(find "$old/build" -maxdepth 1 -name "libtutti_$mpi.so.*.*")" "$3/libtutti_$mpi.so" "$top/include/tutti"
 fi
 # Bits of abidiff's status: 1 an error, 2 wrong usage, 4 some difference, 8 an incompatible one.
 status=0

@@ -36,7 +36,9 @@ SOURCES += (TOP / "CMakeLists.txt").read_text() + (TOP / "Makefile").read_text()
 FILES = [str(p.relative_to(TOP)) for room in ROOMS for p in (TOP / room).rglob("*")] + [
     p.name for p in TOP.iterdir()]
 PUBLIC = set(re.findall(r"\btutti_\w+", re.sub(r"/\*.*?\*/", "", HEADERS, flags=re.S)))
-PUBLIC |= set(re.findall(r"Fortran's own: (\w+)", (TOP / "bindings/fortran/tutti.F90").read_text(encoding="utf-8")))
+for part in ("tutti.F90", "exodus.inc"):
+    text = (TOP / "bindings/fortran" / part).read_text(encoding="utf-8")
+    PUBLIC |= set(re.findall(r"Fortran's own: (\w+)", text)) | set(re.findall(r"type, public :: (\w+)", text))
 PAGES = {p.stem for p in (TOP / "docs/man").glob("tutti*.[137]")}
 MARKS = set(re.findall(r"\bTUTTI_\w+", SOURCES))
 ERRORS = {"TUTTI_" + n for n in re.findall(r"X\((ERR_\w+),", HEADERS)}

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 """gen_api_man.py [--check]: writes docs/man/*.3 from the comments of the public headers.
 
-Headers are read as they are written here: `/** ... */` before a declaration or a group of them
-(@name, @{, @}), @param and @return with continuation lines indented deeper, `Local.` and
-`Collective, x agrees.` as sentences of their own, two spaces between sentences.  PAGES says which
-declarations go on which page; examples are whole files or functions of examples/, so that the tests
-run what the pages show.  Every public function has a page or a link to one, and a comment.
+header_comments.py reads them.  PAGES says which declarations go on which page; examples are whole
+files or functions of examples/, so that the tests run what the pages show.  Every public function has a page or a link to one, and a comment.
 
 With --check nothing is written; pages that differ are named, and the exit code is 1.
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from header_comments import DISPLAY, HEADERS, split_doc
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 OUT = TOP / "docs/man"
@@ -90,13 +89,13 @@ PAGES = [
          see=("tutti_dataset", "tutti_replicas")),
     Page("tutti_exodus", "finite-element results in one shared Exodus file", "exodus.h",
          ("examples/step9_exodus.c", None), prose=r"What is written|The words|All calls",
-         owns=r"tutti_exodus(?!_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|array|what|put_arr|get_arr|nemesis"
+         owns=r"tutti_exodus(?!_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|entries|array|what|put_arr|get_arr|nemesis"
               r"|param.*_|entit(ies|y_)|find|variable_|has|attribute_name$|property_|qa_|info_|topology|side_)|_kinds?_)"
               r"|TUTTI_EXODUS_K",
          see=("tutti_exodus_mesh", "tutti_exodus_array", "tutti_exodus_ask", "tutti_dataset")),
     Page("tutti_exodus_mesh", "finite-element meshes, by the processes that have parts of them", "exodus.h",
          ("examples/step9_exodus.c", "write_all"), prose=r"The words|All calls",
-         owns=r"tutti_exodus_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|nemesis)",
+         owns=r"tutti_exodus_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|entries|nemesis)",
          see=("tutti_exodus", "tutti_mesh", "tutti_replicas")),
     Page("tutti_exodus_array", "parts of the arrays of an Exodus file", "exodus.h",
          ("examples/step9_exodus.c", "read_all"), prose=r"The words|All calls",
@@ -116,114 +115,6 @@ PAGES = [
     Page("tutti_backend", "for authors of stores", "backend.h", ("src/store/store_null.c", None),
          see=("tutti_options", "tutti_stats")),
 ]
-
-# ------------------------------------------------------------------ reading the headers
-
-
-@dataclass
-class Item:
-    """Something that a header declares, with its comment and the group that it is in."""
-    kind: str                    # function, type, constant, values, or table
-    name: str
-    code: str
-    doc: str = ""
-    group: int = 0               # 0: none
-    extra: list = field(default_factory=list)
-
-
-TOKEN = re.compile(r"""
-    (?P<open>/\*\*@\{\*/) | (?P<close>/\*\*@\}\*/)
-  | /\*\*(?P<doc>[\s\S]*?)\*/ | /\*(?P<comment>[\s\S]*?)\*/
-  | ^\#define\ +TUTTI_(?P<table>[A-Z]+)_TABLE\(X\)(?P<rows>(?:.*\\\n)+.*\n)
-  | ^\#define\ +(?P<constant>TUTTI_[A-Z_]+)\ +(?P<value>\d+|"[^"]*")\ *(?:/\*(?P<says>[\s\S]*?)\*/)?$
-  | ^\#(?:.*\\\n)*.*$
-  | ^TUTTI_API(?P<function>[^;]*);
-  | ^(?:TUTTI_MUST_USE\ )?static\ inline(?P<inline>[^{]*)\{[\s\S]*?^\}
-  | ^typedef\b(?P<type>[^{;]*(?:\{[\s\S]*?^\}[^;]*)?);
-  | ^enum\ *\{(?P<values>[^}]*)\}\ *;
-  | (?P<gap>\n\ *\n)
-""", re.X | re.M)
-
-
-def unstar(comment):
-    """The text of a comment without the stars that begin its lines."""
-    return "\n".join(re.sub(r"^ \*", "", line) for line in comment.split("\n")).strip("\n ")
-
-
-def tidy(prototype):
-    return re.sub(r"\s+", " ", re.sub(r"\bTUTTI_(MUST_USE|PRINTF\(.*?\))", "", prototype)).strip()
-
-
-class Header:
-    """A header, taken apart: opening comment, groups, items."""
-
-    def __init__(self, name):
-        text = (TOP / "include/tutti" / name).read_text(encoding="ascii")
-        opening, rest = text.split("*/", 1)
-        self.prose = self._opening(opening[2:])
-        self.groups, self.items = {0: ""}, []
-        self._read(rest)
-
-    @staticmethod
-    def _opening(comment):
-        text = re.sub(r"SPDX-.*", "", unstar(comment), flags=re.S)
-        text = re.sub(r"^Tutti: .*?\.(\s+|$)", "", text, flags=re.S)
-        return [p.strip() for p in re.split(r"\n\s*\n", text) if p.strip()]
-
-    def _read(self, text):
-        doc = comment = heading = ""
-        group, last = 0, None
-        for found in TOKEN.finditer(text):
-            part = found.groupdict()
-            if part["doc"] is not None:
-                doc = unstar(part["doc"])
-                if doc.startswith("@name"):
-                    heading, doc = doc, ""
-                last = None
-            elif part["comment"] is not None:
-                comment = unstar(part["comment"])
-            elif part["open"]:
-                group = len(self.groups)
-                self.groups[group] = heading
-            elif part["close"]:
-                group = 0
-            elif part["gap"]:
-                last = None
-            elif item := self._item(part):
-                together = last and last.kind == item.kind == "function" and not doc
-                item.doc, item.group = doc or (last.doc if together else item.doc), group
-                if item.kind in ("table", "values"):
-                    item.doc = comment
-                # the rows of a table come after the words about the type that is made of it
-                before = "_TABLE(" in item.code and self.items[-1].kind == "table"
-                self.items.insert(len(self.items) - before, item)
-                doc, comment, last = "", "", item
-
-    @staticmethod
-    def _item(part):
-        if part["table"]:
-            rows = re.sub(r"\s*\\\n\s*", " ", part["rows"])
-            return Item("table", part["table"], "", extra=re.findall(
-                r'X\((\w+), ([-\w]+), ((?:"[^"]*"|[^"])*?)\)(?= *X\(|\s*$)', rows))
-        if part["constant"]:
-            return Item("constant", part["constant"], part["value"], unstar(part["says"] or ""))
-        if part["function"] or part["inline"]:
-            code = tidy(part["function"] or part["inline"])
-            return Item("function", re.search(r"(\w+) ?\(", code)[1], code)
-        if part["type"]:
-            code = part["type"]
-            name = (re.search(r"(\w+)\s*\(", code) if "{" not in code and "(" in code else
-                    re.search(r"(\w+)\s*$", code))[1]
-            return Item("type", name, "typedef" + code + ";")
-        if part["values"]:
-            names = re.findall(r"\w+", part["values"])
-            return Item("values", names[0], "", extra=names)
-        return None
-
-
-HEADERS = {p.name: Header(p.name) for p in sorted((TOP / "include/tutti").glob("*.h"))}
-HEADERS.pop("tutti.h")
-
 
 def of_page(page):
     """The items of a page, in the order of the headers."""
@@ -268,42 +159,10 @@ def prose(text, parameters=()):
     return re.sub("\x01(.)", r"\\f\1", roff(text))
 
 
-DISPLAY = "\x02"  # begins a line of a table or of code
-
-
 def display(lines):
     lines = [line[len(DISPLAY):] for line in lines.rstrip("\n").split("\n")]
     least = min(len(line) - len(line.lstrip()) for line in lines)
     return ".RS 4\n.EX\n" + roff("\n".join(line[least:] for line in lines)) + "\n.EE\n.RE"
-
-
-def split_doc(doc):
-    """A comment as (prose, collectivity, [(parameter, text)], what it returns)."""
-    body, parameters, returns, where, depth = [], [], "", "body", 0
-    for line in re.sub(r" {3,}@", "\n@", doc).split("\n"):
-        indent = len(line) - len(line.lstrip())
-        tag = re.match(r"\s*@(param\[\w+\]|return)\s+(.*)", line)
-        if tag:
-            depth = indent
-            if tag[1] == "return":
-                where, returns = "return", tag[2]
-            else:
-                name, text = re.match(r"(\w+)\s*(.*)", tag[2]).groups()
-                where = "param"
-                parameters.append([name, text])
-        elif where == "body" or indent <= max(depth, 2):
-            where = "body"
-            shown = line.strip() and indent >= 5 and (not body or not body[-1] or body[-1].startswith(DISPLAY))
-            body.append(DISPLAY + line.rstrip() if shown else line.strip())
-        elif where == "param":
-            parameters[-1][1] += " " + line.strip()
-        else:
-            returns += " " + line.strip()
-    text = "\n".join(body)
-    who = re.search(r"(?:^|   |\n|(?<=\.)  )((?:Local|Collective\b[^.]*)\.)(?=\s|$)", text)
-    if who:
-        text = text[:who.start()] + "\n" + text[who.end():]
-    return text.strip(), (who[1] if who else ""), parameters, returns
 
 
 def parameters_of(items):

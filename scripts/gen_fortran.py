@@ -20,11 +20,12 @@ import sys
 import textwrap
 from dataclasses import dataclass, field
 
-from tutti_headers import Everything, documents
+from header_comments import documents
+from tutti_headers import Everything
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 HERE = TOP / "bindings/fortran"
-FRAME = HERE / "tutti.F90"
+FRAME = [HERE / "tutti.F90", HERE / "exodus.inc"]
 
 # Functions that Fortran has not, and why.
 NOT_THERE = [
@@ -33,11 +34,12 @@ NOT_THERE = [
     (r"tutti_plan_(run|start)_write", "tutti_plan_run and tutti_plan_start take any array"),
     (r"tutti_decomposition_create_at", "tutti_decomposition_create has the optional argument `segment`"),
 ]
-# Headers of no use to Fortran, and structs that have other shapes there.
+# Headers of no use to Fortran; structs that have other shapes there, and are there as C has them privately, under
+# c_NAME; all that have other shapes.
 NO_HEADERS = {"backend.h"}
-OTHER_STRUCTS = {"tutti_part", "tutti_put", "tutti_get", "tutti_mesh_view", "tutti_mesh_part_view"}
-# Of them those that are there as C has them, privately, under c_NAME.
-RAW_STRUCTS = {"tutti_mesh_view", "tutti_mesh_part_view"}
+RAW_STRUCTS = {"tutti_mesh_view", "tutti_mesh_part_view", *(f"tutti_exodus_{s}" for s in (
+    "parameters", "entity", "qa", "elements", "members", "mesh", "deal", "nemesis"))}
+OTHER_STRUCTS = {"tutti_part", "tutti_put", "tutti_get", "tutti_exodus_field", "tutti_exodus_array", *RAW_STRUCTS}
 # Constants whose names are functions' in a language that does not tell TUTTI from tutti.
 NO_CONSTANTS = {"TUTTI_REPLICAS_CHECK"}   # tutti_replicas_write has the argument `check`
 # What fields begin with, if not with zero.
@@ -45,12 +47,14 @@ DEFAULTS = {("tutti_array_spec", "order"): "TUTTI_COL_MAJOR", ("tutti_section", 
             ("tutti_slice", "stride"): "1"}
 # Handles that know more than an address.
 HANDLES = {"tutti_plan": "tutti__f_plan", "tutti_array": "tutti__f_array_handle",
-           "tutti_replicas": "tutti__f_replicas"}
-MORE = {"tutti_plan": ("reach", "layout"), "tutti_array": ("rank",), "tutti_replicas": ("n",)}
+           "tutti_replicas": "tutti__f_replicas", "tutti_decomposition": "tutti__f_entries"}
+MORE = {"tutti_plan": ("reach", "layout"), "tutti_array": ("rank",), "tutti_replicas": ("n",),
+        "tutti_decomposition": ("reach",)}
 # Where C takes NULL, beside what @param says.
 OPTIONAL = {("tutti_access_concat", "memory_offsets"), ("tutti_replicas_choose", "shares_out"),
             ("tutti_replicas_choose", "stats_out"), ("tutti_array_copy", "context"),
-            ("tutti_file_on_progress", "fn"), ("tutti_file_on_progress", "context")}
+            ("tutti_file_on_progress", "fn"), ("tutti_file_on_progress", "context"),
+            ("tutti_exodus_put_mesh", "mesh")}
 REQUIRED = {("tutti_file_change", "opt"), ("tutti_options_get", "opt"), ("tutti_profile_predict", "opt"),
             ("tutti_mesh_cut_get", "of")}
 # How long lists must be where no other list says so.
@@ -60,7 +64,11 @@ NEEDS = {("tutti_mesh_partition", "load"): NODES, ("tutti_mesh_partition", "of_o
          ("tutti_mesh_part_make", "of"): NODES,
          ("tutti_mesh_part_exchange", "values"): "tutti__f_part_nodes(p->p) * (per_node > 0 ? per_node : 0)",
          ("tutti_decomposition_positions", "index_out"): "tutti_decomposition_entries(p->p)",
-         ("tutti_dataset_chunk_bounds", "bounds_out"): "n + 1",
+         ("tutti_dataset_chunk_bounds", "bounds_out"): "n + 1", ("tutti_exodus_side_nodes", "which_out"): "9",
+         ("tutti_exodus_property", "values"): "tutti_exodus_entities(x->p, kind)",
+         ("tutti_exodus_property_get", "values_out"): "tutti_exodus_entities(x->p, kind)",
+         ("tutti_exodus_truth", "table"):
+             "tutti_exodus_entities(x->p, kind) * tutti_exodus_variable_count(x->p, kind)",
          ("tutti_replicas_choose", "writers_out"): "lists->n", ("tutti_replicas_choose", "shares_out"): "lists->parts"}
 # Short lists of numbers: shapes and places.
 COUNTS = {("tutti_distribution_local", "global"), ("tutti_distribution_global", "local")}
@@ -76,7 +84,10 @@ MPI = {"MPI_Comm": "tutti_comm_f2c", "MPI_Datatype": "tutti_datatype_f2c", "MPI_
 
 ALL = Everything()
 DOCS = documents()
-BY_HAND = set(re.findall(r"^  ! by hand: (\w+)", FRAME.read_text(encoding="ascii"), re.M))
+WRITTEN = "".join(p.read_text(encoding="ascii") for p in FRAME)
+BY_HAND = set(re.findall(r"^  ! by hand: (\w+)", WRITTEN, re.M))
+# Written by hand in Fortran, over entries that are generated: the interfaces of these are private, under c_NAME.
+OVER_C = set(re.findall(r"^  ! over c_: (\w+)", WRITTEN, re.M))
 
 
 def not_there(name):
@@ -99,11 +110,13 @@ def handles():
 
 def type_name(name):
     """A type that has the name of a function in C, or of a constant but for capitals, has another one here."""
+    if name in RAW_STRUCTS:
+        return "c_" + name
     return name + "_type" if name in ALL.functions or name.upper() in ALL.constants else name
 
 
 def is_number(base):
-    return base in NUMBERS or base in ALL.enums.values()
+    return base in NUMBERS or base in ALL.enums
 
 
 def fortran_number(base):
@@ -206,12 +219,16 @@ def text_argument(p, a, sized):
 def list_argument(function, p, a):
     kind = f"type({type_name(p.base)})" if p.base in ALL.structs else fortran_number(p.base)
     if p.base == "char":
-        kind = "type(c_ptr)"     # addresses of texts of C
+        a.declare, a.take, a.name = "character(*), intent(in)", f"const CFI_cdesc_t *{p.name}", a.name + "(:)"
+        a.before.append(f"char **c_{p.name} = tutti__f_texts({p.name});")
+        a.give = f"(const char *const *)c_{p.name}"
+        a.after.append(f"tutti__f_texts_free({p.name}, c_{p.name});")
+        return
     intent = "in" if p.const else "out" if p.name.endswith("out") else "inout"
     a.declare, a.take = f"{kind}, intent({intent}), contiguous", f"const CFI_cdesc_t *{p.name}"
     a.name += "(:)"
     lists = [q for q in function.parameters if is_list(function, q) and not is_counts(function, q)]
-    first = next(q for q in lists if not is_optional(function, q))
+    first = next((q for q in lists if not is_optional(function, q)), lists[0])
     a.give = f"tutti__f_list({p.name})"
     if p is first:
         fits = [f"tutti__f_fits({q.name}, {need_of(function, q)})" for q in lists if need_of(function, q)]
@@ -313,6 +330,7 @@ def argument(function, p):
     elif p.stars == 2 and p.base in ALL.structs and says_out(p):
         const = "const " if p.const else ""
         a.declare, a.take, a.give = "type(c_ptr), intent(out)", f"{const}{p.base} **{p.name}", p.name
+        a.before.append(f"*{p.name} = NULL;")
     elif is_list(function, p):
         list_argument(function, p, a)
     elif p.stars == 0 and is_number(p.base):
@@ -505,9 +523,10 @@ def interface(function):
     made = arguments(function)
     kind = result_of(function)[0]
     label = entry_name(function)
-    if kind == "text":
+    if kind == "text" or function.name in OVER_C:
+        public = f"  public :: {function.name}\n" if function.name not in OVER_C else ""
         return ("  interface\n" + body(function, "c_" + function.name, label, "", "    ")
-                + f"  end interface\n  public :: {function.name}\n")
+                + f"  end interface\n{public}")
     out = first_sentence(function)
     if any(a.mpi for a in made):
         return (out + f"  interface {function.name}\n#ifdef TUTTI_MPI_F08\n"
@@ -646,7 +665,7 @@ def complain():
         if f.name not in there and not not_there(f.name) and f.header not in NO_HEADERS:
             yield f"{f.name} is not in the module"
     for name in BY_HAND - set(ALL.functions):
-        if name not in re.findall(r"Fortran's own: (\w+)", FRAME.read_text(encoding="ascii")):
+        if name not in re.findall(r"Fortran's own: (\w+)", WRITTEN):
             yield f"{name} is written by hand, but no function of C"
     names = [n.lower() for n, _ in constants()] + sorted(there)
     names += [type_name(n) for n in [s.name for s in structs()] + handles()]

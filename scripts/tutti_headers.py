@@ -2,7 +2,7 @@
 
 The C preprocessor unfolds the tables (X macros) of include/tutti, with empty system headers, so that nothing
 but Tutti's own declarations is left.  These are few kinds of C, read by the patterns below; what is of no
-known kind is an error: a new header is taken in whole, or noticed.  Comments come from gen_api_man.py.
+known kind is an error: a new header is taken in whole, or noticed.  header_comments has what they say.
 SPDX-License-Identifier: BSD-3-Clause"""
 import os
 import pathlib
@@ -12,8 +12,6 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
-
-from gen_api_man import HEADERS, split_doc
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 SYSTEM = ("stddef.h", "stdint.h", "mpi.h", "string.h")
@@ -28,6 +26,7 @@ class Variable:
     const: bool = False          # what it points to
     extent: int = 0              # of an array in a struct
     callback: bool = False       # a pointer to a function
+    kind: str = ""               # the type in one spelling: "const char*const*", "int(*)(void*, size_t)"
 
 
 @dataclass
@@ -37,6 +36,7 @@ class Function:
     result: Variable
     parameters: list
     inline: bool = False
+    calls: list = field(default_factory=list)    # of an inline one: the functions behind it
 
 
 @dataclass
@@ -78,11 +78,17 @@ def declarations():
         text += " "
 
 
+def spell(kind):
+    """A type with one space between words and none before a star."""
+    return re.sub(r"\s*\*\s*", "*", re.sub(r"\s+", " ", kind)).strip()
+
+
 def variable(text):
     """One declarator with its type: "const char *name", "tutti_count shape[16]"."""
-    callback = re.match(r"(.*?)\(\*(\w+)\)\s*\(", text)
+    callback = re.fullmatch(r"(.*?)\(\*(\w+)\)\s*\((.*)\)\s*", text)
     if callback:
-        return Variable(callback[2], "void", 1, callback=True)
+        kinds = ", ".join(variable(p).kind for p in split(callback[3]))
+        return Variable(callback[2], "void", 1, callback=True, kind=f"{spell(callback[1])}(*)({kinds})")
     found = re.fullmatch(r"\s*((?:const |unsigned |struct )*)(\w+)\s*((?:\*|const|\s)*)(\w*)\s*(?:\[(.*?)\])?\s*", text)
     if not found:
         sys.exit(f"tutti_headers: what is '{text}'?")
@@ -92,7 +98,8 @@ def variable(text):
     if "unsigned" in words:
         base = f"unsigned {base}"
     pointers = stars.count("*") + (extent == "")
-    return Variable(name, base, pointers, "const" in words, number(extent) if extent else 0)
+    return Variable(name, base, pointers, "const" in words, number(extent) if extent else 0,
+                    kind=spell(f"{words} {found[2]} {stars}{'*' * (extent == '')}"))
 
 
 def number(text):
@@ -130,30 +137,35 @@ class Everything:
     """All that the headers declare."""
 
     def __init__(self):
-        self.functions, self.structs, self.enums, self.callbacks = {}, {}, {}, {}
+        self.functions, self.structs, self.aliases = {}, {}, {}
+        self.enums = {}                          # of those that are types: {constant: value}
+        self.callbacks = {}                      # name: parameters, of functions that return nothing
         self.constants = {}                      # name: (header, value), of enumerations and macros
         for header, text in declarations():
             self._take(header, text)
         macros = re.findall(r"^#define (TUTTI_[A-Z]\w*) \(?(-?\d+)\)?$", preprocess("-dM"), re.M)
-        for name, value in sorted(macros):
+        self.macros = {name: int(value) for name, value in macros}
+        for name, value in sorted(self.macros.items()):
             header = next(p.name for p in sorted((TOP / "include/tutti").glob("*.h"))
                           if re.search(rf"define +{name}\b", p.read_text(encoding="ascii")))
-            self.constants[name] = (header, int(value))
+            self.constants[name] = (header, value)
 
     def _take(self, header, text):
-        if re.match(r"typedef (int64_t|uint64_t)", text):
-            return
+        alias = re.fullmatch(r"typedef (u?int\d+_t) (\w+)", text)
         enum = re.fullmatch(r"(?:typedef )?enum ?(\w*) ?\{(.*)\} ?(\w*)", text)
         struct = re.fullmatch(r"typedef struct (\w+) ?(?:\{(.*)\})? ?\w+", text)
         callback = re.fullmatch(r"typedef void (\w+_fn)\((.*)\)", text)
         function = re.match(r"(static inline )?(.*?)(\w+) ?\(([^{]*)\)(?: ?\{.*)?$", text)
-        if enum:
-            self.enums[enum[1] or text] = enum[1]
-            value = -1
+        if alias:
+            self.aliases[alias[2]] = alias[1]
+        elif enum:
+            value, values = -1, {}
             for row in split(enum[2]):
                 name, _, given = row.partition("=")
-                value = number(given) if given else value + 1
-                self.constants[name.strip()] = (header, value)
+                values[name.strip()] = value = number(given) if given else value + 1
+            self.constants.update((name, (header, value)) for name, value in values.items())
+            if enum[3]:
+                self.enums[enum[3]] = values
         elif struct:
             known = self.structs.get(struct[1])
             if not known or struct[2]:
@@ -162,24 +174,8 @@ class Everything:
             self.callbacks[callback[1]] = [variable(p) for p in split(callback[2])]
         elif function:
             parameters = [] if function[4] == "void" else [variable(p) for p in split(function[4])]
+            calls = re.findall(r"\b(tutti_\w+) ?\(", text.partition("{")[2])
             self.functions[function[3]] = Function(function[3], header, variable(function[2]), parameters,
-                                                   bool(function[1]))
+                                                   bool(function[1]), calls)
         elif text:
             sys.exit(f"tutti_headers: what is '{text}' of {header}?")
-
-
-def documents():
-    """{function: (what it does, {parameter: what is said of it})}."""
-    found = {}
-    for header in HEADERS.values():
-        for item in header.items:
-            if item.kind == "function":
-                group = split_doc(header.groups[item.group])
-                prose, _, parameters, _ = split_doc(item.doc)
-                says = {}
-                for names, text in group[2] + parameters:
-                    more = re.match(r"((?:, *\w+)*)(.*)", text, re.S)
-                    for name in [names, *re.findall(r"\w+", more[1])]:
-                        says[name] = more[2].strip()
-                found[item.name] = (prose, says)
-    return found

@@ -46,16 +46,30 @@ tutti_err tutti__f_error(tutti_err code, const char *text) {
 
 /* ---- texts */
 
-char *tutti__f_text(const CFI_cdesc_t *text) {
-    if (!text || !text->base_addr) return NULL;
-    const char *from = text->base_addr;
-    size_t n = text->elem_len;
+static char *text_of(const char *from, size_t n) {
     while (n > 0 && from[n - 1] == ' ') n--;
     char *copy = malloc(n + 1);
     if (!copy) return NULL;
     memcpy(copy, from, n);
     copy[n] = '\0';
     return copy;
+}
+
+char *tutti__f_text(const CFI_cdesc_t *text) {
+    return text && text->base_addr ? text_of(text->base_addr, text->elem_len) : NULL;
+}
+
+char **tutti__f_texts(const CFI_cdesc_t *texts) {
+    const int64_t n = tutti__f_length(texts);
+    char **c = texts ? calloc((size_t)n + 1, sizeof *c) : NULL;
+    for (int64_t i = 0; c && i < n; i++)
+        c[i] = text_of((const char *)texts->base_addr + i * texts->dim[0].sm, texts->elem_len);
+    return c;
+}
+
+void tutti__f_texts_free(const CFI_cdesc_t *texts, char **c) {
+    for (int64_t i = 0; c && i < tutti__f_length(texts); i++) free(c[i]);
+    free(c);
 }
 
 void tutti__f_put_text(const CFI_cdesc_t *out, const char *text) {

@@ -75,47 +75,52 @@ TUTTI_API const int *tutti_f_replicas_writers(const tutti__f_replicas *r) {
     return tutti_replicas_writers(r->p);
 }
 
-/* The buffer of an inspector's items, or NULL and a refusal. */
-static void *items_of(const tutti__f_replicas *r, const CFI_cdesc_t *buf, tutti_replicas **use) {
-    const tutti__f_array v = tutti__f_array_of(buf);
+/* The buffer of an inspector's items: a buffer, or NULL and a refusal. */
+typedef struct items {
+    tutti__f_array v;
+    void *base, *copy;
+    tutti_replicas *use; /* NULL: refused */
+} items;
+
+static items items_begin(const tutti__f_replicas *r, const CFI_cdesc_t *buf) {
+    items i = {.v = tutti__f_array_of(buf), .use = r->p};
     const tutti_access *all = tutti_replicas_read_access(r->p);
     tutti_off lo = 0, hi = 0;
-    *use = r->p;
     if (all) tutti_access_memory_bounds(all, &lo, &hi);
-    void *base = tutti__f_plain(&v, hi, 1);
+    i.base = tutti__f_copy_begin(&i.v, hi, &i.copy);
     if (lo < 0) tutti__f_refuse(TUTTI_ERR_ARG, "an item lies before the array");
-    if ((lo < 0 || !base) && hi > lo) *use = NULL;
-    return base;
+    if ((lo < 0 || !i.base) && hi > lo) i.use = NULL;
+    return i;
+}
+
+static void items_end(items *i, int back, tutti_err err, int *ierr) {
+    tutti__f_copy_end(&i->v, i->copy, back);
+    tutti__f_settled();
+    tutti__f_end(err, ierr);
 }
 
 TUTTI_API void tutti_f_replicas_check(const tutti__f_replicas *r, const CFI_cdesc_t *buf,
                                       int *ierr) {
-    tutti_replicas *use = NULL;
-    void *base = items_of(r, buf, &use);
-    const tutti_err err = tutti_replicas_check(r->p, use ? base : NULL); /* needs its ranks */
-    tutti__f_settled();
-    tutti__f_end(err, ierr);
+    items i = items_begin(r, buf);
+    const tutti_err err = tutti_replicas_check(r->p, i.use ? i.base : NULL); /* needs its ranks */
+    items_end(&i, 0, err, ierr);
 }
 
 TUTTI_API void tutti_f_replicas_write(const tutti__f_handle *f, tutti_off offset,
                                       const tutti__f_replicas *r, const CFI_cdesc_t *buf,
                                       const int *check, int *ierr) {
-    tutti_replicas *use = NULL;
-    void *base = items_of(r, buf, &use);
+    items i = items_begin(r, buf);
     const int flags = check && *check ? TUTTI_REPLICAS_CHECK : 0;
-    const tutti_err err = tutti_replicas_write(f->p, offset, use, base, flags);
-    tutti__f_settled();
-    tutti__f_end(err, ierr);
+    const tutti_err err = tutti_replicas_write(f->p, offset, i.use, i.base, flags);
+    items_end(&i, 0, err, ierr);
 }
 
 TUTTI_API void tutti_f_replicas_read(const tutti__f_handle *f, tutti_off offset,
                                      const tutti__f_replicas *r, const CFI_cdesc_t *buf,
                                      int *ierr) {
-    tutti_replicas *use = NULL;
-    void *base = items_of(r, buf, &use);
-    const tutti_err err = tutti_replicas_read(f->p, offset, use, base);
-    tutti__f_settled();
-    tutti__f_end(err, ierr);
+    items i = items_begin(r, buf);
+    const tutti_err err = tutti_replicas_read(f->p, offset, i.use, i.base);
+    items_end(&i, 1, err, ierr);
 }
 
 /* ---- meshes */

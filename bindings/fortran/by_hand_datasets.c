@@ -108,7 +108,7 @@ TUTTI_API void tutti_f_dataset_variable(const tutti__f_handle *d, const CFI_cdes
 /* A variable, its entries and an array: tutti_put and tutti_get of the module. */
 typedef struct item {
     char variable[256];
-    tutti_decomposition *entries;
+    tutti__f_entries entries;
     int64_t type;
     tutti__f_array array;
 } item;
@@ -120,19 +120,19 @@ static const item *item_at(const CFI_cdesc_t *items, int i) {
     return (const item *)((const char *)items->base_addr + (ptrdiff_t)i * ITEM_BYTES);
 }
 
-static void item_take(item *t, const CFI_cdesc_t *variable, const tutti__f_handle *entries,
+static void item_take(item *t, const CFI_cdesc_t *variable, const tutti__f_entries *entries,
                       const CFI_cdesc_t *buf, const int *type) {
     char *name = tutti__f_text(variable);
     memset(t, 0, sizeof *t);
     if (name && strlen(name) < sizeof t->variable) memcpy(t->variable, name, strlen(name));
     free(name);
-    t->entries = entries->p;
+    t->entries = *entries;
     t->array = tutti__f_array_of(buf);
     t->type = type ? *type : t->array.type;
 }
 
 TUTTI_API void tutti_f_item_make(item *t, const CFI_cdesc_t *variable,
-                                 const tutti__f_handle *entries, const CFI_cdesc_t *buf,
+                                 const tutti__f_entries *entries, const CFI_cdesc_t *buf,
                                  const int *type, int *ierr) {
     item_take(t, variable, entries, buf, type);
     tutti__f_end(t->variable[0]
@@ -155,15 +155,15 @@ static tutti_count numbers_of(const tutti_dataset *d, const char *variable, tutt
     return 0;
 }
 
-/* The buffer of `times` states of a variable; NULL and no entries: refused. */
+/* The buffer of `times` states of a variable, perhaps a copy of its array; NULL and no entries:
+ * refused. */
 static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count times,
-                         tutti_decomposition **entries) {
+                         tutti_decomposition **entries, void **copy) {
     const tutti__f_array *v = &t->array;
-    const tutti_count n = tutti_decomposition_entries(t->entries);
     tutti_type file = TUTTI_BYTES;
     const tutti_count numbers = numbers_of(d, t->variable, &file);
-    *entries = t->entries;
-    if (n <= 0) return v->base;
+    *entries = t->entries.p;
+    if (tutti_decomposition_entries(t->entries.p) <= 0) return v->base;
     *entries = NULL;
     if (t->type == TUTTI_BYTES ? file != TUTTI_BYTES : !tutti__f_holds(v, (tutti_type)t->type, 0)) {
         tutti__f_refuse(TUTTI_ERR_ARG, "variable '%s': the array is not one of %s", t->variable,
@@ -171,44 +171,29 @@ static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count time
         return NULL;
     }
     const tutti_off size = t->type == TUTTI_BYTES ? 1 : v->element;
-    void *base = tutti__f_plain(v, times * n * numbers * size, 1);
-    if (base) *entries = t->entries;
+    void *base = tutti__f_copy_begin(v, times * t->entries.reach * numbers * size, copy);
+    if (base) *entries = t->entries.p;
     return base;
-}
-
-/* Items as C has them. */
-static tutti_put *puts_of(const tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
-                          int n) {
-    tutti_put *puts = calloc((size_t)n + 1, sizeof *puts);
-    for (int i = 0; puts && i < n; i++) {
-        const item *t = one ? one : item_at(items, i);
-        puts[i] = (tutti_put){.variable = t->variable, .type = (tutti_type)t->type};
-        puts[i].buf = item_buffer(d, t, 1, &puts[i].entries);
-    }
-    return puts;
-}
-
-static tutti_get *gets_of(const tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
-                          int n) {
-    tutti_get *gets = calloc((size_t)n + 1, sizeof *gets);
-    for (int i = 0; gets && i < n; i++) {
-        const item *t = one ? one : item_at(items, i);
-        gets[i] = (tutti_get){.variable = t->variable, .type = (tutti_type)t->type};
-        gets[i].buf = item_buffer(d, t, 1, &gets[i].entries);
-    }
-    return gets;
 }
 
 /* All four: of a list, or of one variable; waiting, or with a request. */
 static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
                      tutti__f_handle *r) {
     const int n = one ? 1 : (int)tutti__f_length(items);
-    tutti_put *puts = puts_of(d, items, one, n);
+    tutti_put *puts = calloc((size_t)n + 1, sizeof *puts);
+    void **copies = calloc((size_t)n + 1, sizeof *copies);
     tutti_request *made = NULL;
-    const int all = puts ? n : -1; /* which is refused */
+    const int all = puts && copies ? n : -1; /* which is refused */
+    for (int i = 0; i < all; i++) {
+        const item *t = one ? one : item_at(items, i);
+        puts[i] = (tutti_put){.variable = t->variable, .type = (tutti_type)t->type};
+        puts[i].buf = item_buffer(d, t, 1, &puts[i].entries, r ? NULL : &copies[i]);
+    }
     const tutti_err err =
         r ? tutti_dataset_put_start(d, all, puts, &made) : tutti_dataset_put(d, all, puts);
     if (r) r->p = made;
+    for (int i = 0; i < all; i++) free(copies[i]);
+    free(copies);
     free(puts);
     tutti__f_settled();
     return err;
@@ -217,12 +202,21 @@ static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one
 static tutti_err get(tutti_dataset *d, tutti_count segment, const CFI_cdesc_t *items,
                      const item *one, tutti__f_handle *r) {
     const int n = one ? 1 : (int)tutti__f_length(items);
-    tutti_get *gets = gets_of(d, items, one, n);
+    tutti_get *gets = calloc((size_t)n + 1, sizeof *gets);
+    void **copies = calloc((size_t)n + 1, sizeof *copies);
     tutti_request *made = NULL;
-    const int all = gets ? n : -1;
+    const int all = gets && copies ? n : -1;
+    for (int i = 0; i < all; i++) {
+        const item *t = one ? one : item_at(items, i);
+        gets[i] = (tutti_get){.variable = t->variable, .type = (tutti_type)t->type};
+        gets[i].buf = item_buffer(d, t, 1, &gets[i].entries, r ? NULL : &copies[i]);
+    }
     const tutti_err err = r ? tutti_dataset_get_start(d, segment, all, gets, &made)
                             : tutti_dataset_get(d, segment, all, gets);
     if (r) r->p = made;
+    for (int i = 0; i < all; i++)
+        tutti__f_copy_end(one ? &one->array : &item_at(items, i)->array, copies[i], 1);
+    free(copies);
     free(gets);
     tutti__f_settled();
     return err;
@@ -239,7 +233,7 @@ TUTTI_API void tutti_f_dataset_put_start_all(const tutti__f_handle *d, const CFI
 }
 
 TUTTI_API void tutti_f_dataset_put(const tutti__f_handle *d, const CFI_cdesc_t *variable,
-                                   const tutti__f_handle *entries, const CFI_cdesc_t *buf,
+                                   const tutti__f_entries *entries, const CFI_cdesc_t *buf,
                                    const int *type, int *ierr) {
     item t;
     item_take(&t, variable, entries, buf, type);
@@ -247,7 +241,7 @@ TUTTI_API void tutti_f_dataset_put(const tutti__f_handle *d, const CFI_cdesc_t *
 }
 
 TUTTI_API void tutti_f_dataset_put_start(const tutti__f_handle *d, const CFI_cdesc_t *variable,
-                                         const tutti__f_handle *entries, const CFI_cdesc_t *buf,
+                                         const tutti__f_entries *entries, const CFI_cdesc_t *buf,
                                          tutti__f_handle *r, const int *type, int *ierr) {
     item t;
     item_take(&t, variable, entries, buf, type);
@@ -266,7 +260,7 @@ TUTTI_API void tutti_f_dataset_get_start_all(const tutti__f_handle *d, tutti_cou
 }
 
 TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment,
-                                   const CFI_cdesc_t *variable, const tutti__f_handle *entries,
+                                   const CFI_cdesc_t *variable, const tutti__f_entries *entries,
                                    const CFI_cdesc_t *buf, const int *type, int *ierr) {
     item t;
     item_take(&t, variable, entries, buf, type);
@@ -275,7 +269,7 @@ TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment
 
 TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count segment,
                                          const CFI_cdesc_t *variable,
-                                         const tutti__f_handle *entries, const CFI_cdesc_t *buf,
+                                         const tutti__f_entries *entries, const CFI_cdesc_t *buf,
                                          tutti__f_handle *r, const int *type, int *ierr) {
     item t;
     item_take(&t, variable, entries, buf, type);
@@ -284,7 +278,7 @@ TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count s
 
 /* Only all ranks together could find out which segments have the variable: there must be room for all. */
 TUTTI_API void tutti_f_dataset_follow(const tutti__f_handle *d, tutti_count first, tutti_count last,
-                                      const CFI_cdesc_t *variable, const tutti__f_handle *entries,
+                                      const CFI_cdesc_t *variable, const tutti__f_entries *entries,
                                       const CFI_cdesc_t *buf, tutti_count *count, const int *type,
                                       int *ierr) {
     item t;
@@ -292,16 +286,17 @@ TUTTI_API void tutti_f_dataset_follow(const tutti__f_handle *d, tutti_count firs
     const tutti_count times = (last < end ? last : end) - first + 1;
     item_take(&t, variable, entries, buf, type);
     tutti_get of = {.variable = t.variable, .type = (tutti_type)t.type};
-    of.buf = item_buffer(d->p, &t, first >= 0 && times > 0 ? times : 0, &of.entries);
+    void *copy = NULL;
+    of.buf = item_buffer(d->p, &t, first >= 0 && times > 0 ? times : 0, &of.entries, &copy);
     const tutti_err err = tutti_dataset_follow(d->p, first, last, &of, count);
+    tutti__f_copy_end(&t.array, copy, 1);
     tutti__f_settled();
     tutti__f_end(err, ierr);
 }
 
 /* ---- infos */
 
-/* What an array is as the value of an info: numbers, or text without blanks at its end. */
-static tutti_count value_of(const tutti__f_array *v, tutti_type *type) {
+tutti_count tutti__f_value_of(const tutti__f_array *v, tutti_type *type) {
     *type = (tutti_type)v->type;
     if (v->element == 0) return 0;
     if (v->type != TUTTI_BYTES) return v->bytes / v->element;
@@ -317,13 +312,31 @@ TUTTI_API void tutti_f_dataset_info_set(const tutti__f_handle *d, const CFI_cdes
     const tutti_info_owner owner = {c_variable, segment ? *segment : -1};
     const tutti__f_array v = tutti__f_array_of(value);
     tutti_type type = TUTTI_BYTES;
-    tutti_count n = value ? value_of(&v, &type) : 0;
-    if (value && !v.contiguous) n = -1; /* refused, on all ranks */
-    const tutti_err err =
-        tutti_dataset_info_set(d->p, &owner, c_name, type, n, value ? v.base : NULL);
+    tutti_count n = value ? tutti__f_value_of(&v, &type) : 0;
+    void *copy = NULL;
+    const void *at = value ? tutti__f_copy_begin(&v, 0, &copy) : NULL;
+    if (value && !at && v.base) n = -1; /* no memory: refused, on all ranks */
+    const tutti_err err = tutti_dataset_info_set(d->p, &owner, c_name, type, n, at);
+    tutti__f_copy_end(&v, copy, 0);
+    tutti__f_settled();
     free(c_name);
     free(c_variable);
     tutti__f_end(err, ierr);
+}
+
+tutti_err tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count count,
+                              const void *value) {
+    const tutti_off bytes = count * (type == TUTTI_BYTES ? 1 : tutti_type_size(type));
+    if (!tutti__f_holds(v, type, 1))
+        return tutti__f_error(TUTTI_ERR_ARG, "the info has another type than the array");
+    if (!v->contiguous)
+        return tutti__f_error(TUTTI_ERR_ARG, "the array for the info is not contiguous");
+    if (v->bytes >= 0 && v->bytes < bytes)
+        return tutti__f_error(TUTTI_ERR_ARG, "there is no room for the info in the array");
+    if (!value || !v->base) return TUTTI_OK;
+    if (type == TUTTI_BYTES && v->bytes > 0) memset(v->base, ' ', (size_t)v->bytes);
+    memcpy(v->base, value, (size_t)bytes);
+    return TUTTI_OK;
 }
 
 /* First what it is, then, into memory of our own, its value: what this rank's array is like is no
@@ -332,18 +345,10 @@ static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const
                           const tutti__f_array *v, tutti_type *type, tutti_count *count) {
     tutti_err err = tutti_dataset_info_get(d, owner, name, type, count, NULL);
     if (err != TUTTI_OK || v->absent) return err;
-    const tutti_off size = *type == TUTTI_BYTES ? 1 : tutti_type_size(*type);
-    void *all = malloc((size_t)(*count * size) + 1);
+    void *all = malloc((size_t)(*count * 16) + 1); /* enough for any type */
     tutti_count room = all ? *count : 0;
     err = tutti_dataset_info_get(d, owner, name, type, &room, all);
-    if (err == TUTTI_OK && !tutti__f_holds(v, *type, 1))
-        err = tutti__f_error(TUTTI_ERR_ARG, "the info has another type than the array");
-    else if (err == TUTTI_OK && (!v->contiguous || (v->bytes >= 0 && v->bytes < *count * size)))
-        err = tutti__f_error(TUTTI_ERR_ARG, "there is no room for the info in the array");
-    if (err == TUTTI_OK && all && v->base) {
-        if (*type == TUTTI_BYTES && v->bytes > 0) memset(v->base, ' ', (size_t)v->bytes);
-        memcpy(v->base, all, (size_t)(*count * size));
-    }
+    if (err == TUTTI_OK) err = tutti__f_value_take(v, *type, *count, all);
     free(all);
     return err;
 }
@@ -378,15 +383,46 @@ TUTTI_API void tutti_f_dataset_info_name(const tutti__f_handle *d, tutti_count n
 
 /* ---- decompositions */
 
-static tutti_decomposition_kind kind_of(const void *slice, const void *index, const void *ids) {
-    if (slice) return TUTTI_BY_SLICE;
+static tutti_decomposition_kind kind_of(const void *index, const void *ids) {
     if (index && ids) return TUTTI_BY_BOTH;
     if (index) return TUTTI_BY_INDEX;
     return ids ? TUTTI_BY_VALUE : TUTTI_AS_THEY_LIE;
 }
 
+/* Entries of memory that a buffer needs; -1: some lie before it. */
+static int64_t reach_of(const tutti_decomposition_spec *spec, int64_t n) {
+    int64_t reach = n;
+    for (int64_t i = 0; i < spec->n && spec->memory; i++) {
+        if (spec->memory[i] < 0) return -1;
+        if (spec->memory[i] >= reach) reach = spec->memory[i] + 1;
+    }
+    return reach;
+}
+
+tutti_decomposition_spec tutti__f_spec(const CFI_cdesc_t *index, const CFI_cdesc_t *ids,
+                                       const tutti_count *n, const CFI_cdesc_t *own,
+                                       const CFI_cdesc_t *memory, const int *whole) {
+    tutti_decomposition_spec spec = {.kind = kind_of(index, ids),
+                                     .n = n ? *n : 0,
+                                     .index = tutti__f_list(index),
+                                     .ids = tutti__f_list(ids),
+                                     .own = tutti__f_list(own),
+                                     .memory = tutti__f_list(memory),
+                                     .whole = whole ? *whole : 0};
+    if (index || ids) spec.n = tutti__f_length(index ? index : ids);
+    if (!tutti__f_fits(ids, spec.n) || !tutti__f_fits(own, spec.n) ||
+        !tutti__f_fits(memory, spec.n) || reach_of(&spec, 0) < 0)
+        spec.n = -1;
+    return spec;
+}
+
+tutti__f_entries tutti__f_entries_of(tutti_decomposition *made,
+                                     const tutti_decomposition_spec *spec) {
+    return (tutti__f_entries){made, made ? reach_of(spec, tutti_decomposition_entries(made)) : 0};
+}
+
 TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_cdesc_t *space,
-                                            tutti__f_handle *out, const tutti_slice *slice,
+                                            tutti__f_entries *out, const tutti_slice *slice,
                                             const CFI_cdesc_t *index, const CFI_cdesc_t *ids,
                                             const tutti_count *n, const CFI_cdesc_t *own,
                                             const CFI_cdesc_t *memory, const int *whole,
@@ -395,22 +431,13 @@ TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_
     char *c_space = tutti__f_text(space);
     tutti_decomposition *made = NULL;
     const tutti_count at = segment ? *segment : -1;
-    tutti_decomposition_spec spec = {.kind = kind_of(slice, index, ids),
-                                     .n = n ? *n : 0,
-                                     .index = tutti__f_list(index),
-                                     .ids = tutti__f_list(ids),
-                                     .own = tutti__f_list(own),
-                                     .memory = tutti__f_list(memory),
-                                     .whole = whole ? *whole : 0};
+    tutti_decomposition_spec spec = tutti__f_spec(index, ids, n, own, memory, whole);
     if (choice) spec.choice = *choice;
-    if (index || ids) spec.n = tutti__f_length(index ? index : ids);
-    if (!tutti__f_fits(ids, spec.n) || !tutti__f_fits(own, spec.n) ||
-        !tutti__f_fits(memory, spec.n))
-        spec.n = -1; /* lists of different lengths: refused, on all ranks */
     if (slice) {
         tutti_count shape[TUTTI_MAX_DIMS];
         int ndims = 0;
         spec.slice = *slice;
+        spec.kind = TUTTI_BY_SLICE;
         if (tutti_dataset_shape(d->p, c_space, at, &ndims, shape) == TUTTI_OK) {
             tutti__f_turn(ndims, spec.slice.lo);
             tutti__f_turn(ndims, spec.slice.hi);
@@ -418,7 +445,7 @@ TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_
         }
     }
     const tutti_err err = tutti_decomposition_create_at(d->p, c_space, at, &spec, &made);
-    out->p = made;
+    *out = tutti__f_entries_of(made, &spec);
     free(c_space);
     tutti__f_end(err, ierr);
 }

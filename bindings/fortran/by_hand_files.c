@@ -195,7 +195,7 @@ static void part_take(batch *b, int i, const part *from) {
             "part %d: the array has %lld bytes, and the access goes from %lld to %lld of them",
             i + 1, (long long)bytes, (long long)lo, (long long)hi);
         b->part[i].access = NULL;
-    } else if (!v->contiguous) {
+    } else if (!v->contiguous && hi > lo) {
         const tutti_err err = tutti__f_compose(from->access, v, element, &b->made[i]);
         if (err != TUTTI_OK) tutti__f_refuse(err, "%s", tutti_last_error()->text);
         b->part[i].access = b->made[i];

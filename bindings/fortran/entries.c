@@ -1164,18 +1164,18 @@ TUTTI_API void tutti_f_replicas_choose(const tutti_replicas_lists *lists,
 
 /* ---- tutti/decomposition.h */
 
-TUTTI_API void tutti_f_decomposition_free(tutti__f_handle *p) {
+TUTTI_API void tutti_f_decomposition_free(tutti__f_entries *p) {
     tutti_decomposition *c_p = p->p;
     tutti_decomposition_free(&c_p);
     p->p = c_p;
 }
 
-TUTTI_API tutti_count tutti_f_decomposition_entries(const tutti__f_handle *p) {
+TUTTI_API tutti_count tutti_f_decomposition_entries(const tutti__f_entries *p) {
     const tutti_count got = tutti_decomposition_entries(p->p);
     return got;
 }
 
-TUTTI_API void tutti_f_decomposition_positions(const tutti__f_handle *p,
+TUTTI_API void tutti_f_decomposition_positions(const tutti__f_entries *p,
                                                const CFI_cdesc_t *index_out, int *ierr) {
     const int fits = tutti__f_fits(index_out, tutti_decomposition_entries(p->p));
     const tutti_err err = tutti_decomposition_positions(p->p,
@@ -1402,32 +1402,6 @@ TUTTI_API void tutti_f_exodus_options_init(tutti_exodus_options *opt) {
     tutti_exodus_options_init(opt);
 }
 
-TUTTI_API void tutti_f_exodus_create(const int *comm, const CFI_cdesc_t *path,
-                                     tutti__f_handle *x_out, const tutti_exodus_options *opt,
-                                     int *ierr) {
-    char *c_path = tutti__f_text(path);
-    tutti_exodus *c_x_out = NULL;
-    *x_out = (tutti__f_handle){0};
-    const tutti_err err = tutti_exodus_create(tutti_comm_f2c(*comm), c_path, opt, &c_x_out);
-    free(c_path);
-    x_out->p = c_x_out;
-    tutti__f_end(err, ierr);
-}
-TUTTI__F_TYPED(tutti_f_exodus_create)
-
-TUTTI_API void tutti_f_exodus_open(const int *comm, const CFI_cdesc_t *path, int mode,
-                                   const tutti_exodus_options *opt, tutti__f_handle *x_out,
-                                   int *ierr) {
-    char *c_path = tutti__f_text(path);
-    tutti_exodus *c_x_out = NULL;
-    *x_out = (tutti__f_handle){0};
-    const tutti_err err = tutti_exodus_open(tutti_comm_f2c(*comm), c_path, mode, opt, &c_x_out);
-    free(c_path);
-    x_out->p = c_x_out;
-    tutti__f_end(err, ierr);
-}
-TUTTI__F_TYPED(tutti_f_exodus_open)
-
 TUTTI_API void tutti_f_exodus_close(tutti__f_handle *x, int *ierr) {
     tutti_exodus *c_x = x->p;
     const tutti_err err = tutti_exodus_close(&c_x);
@@ -1480,21 +1454,26 @@ TUTTI_API void tutti_f_exodus_define(const tutti__f_handle *x, const CFI_cdesc_t
 
 TUTTI_API void tutti_f_exodus_variables(const tutti__f_handle *x, tutti_exodus_kind kind,
                                         const CFI_cdesc_t *names, int *ierr) {
+    char **c_names = tutti__f_texts(names);
     const tutti_err err = tutti_exodus_variables(x->p, kind, (int)tutti__f_length(names),
-                                                 (const char *const *)(tutti__f_list(names)));
+                                                 (const char *const *)c_names);
+    tutti__f_texts_free(names, c_names);
     tutti__f_end(err, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_truth(const tutti__f_handle *x, tutti_exodus_kind kind,
                                     const CFI_cdesc_t *table, int *ierr) {
-    const tutti_err err = tutti_exodus_truth(x->p, kind, tutti__f_list(table));
+    const int fits = tutti__f_fits(table, tutti_exodus_entities(x->p, kind) * tutti_exodus_variable_count(x->p, kind));
+    const tutti_err err = tutti_exodus_truth(x->p, kind, fits ? tutti__f_list(table) : NULL);
     tutti__f_end(err, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_attribute_names(const tutti__f_handle *x, tutti_exodus_kind kind,
                                               int64_t id, const CFI_cdesc_t *names, int *ierr) {
+    char **c_names = tutti__f_texts(names);
     const tutti_err err = tutti_exodus_attribute_names(x->p, kind, id, (int)tutti__f_length(names),
-                                                       (const char *const *)(tutti__f_list(names)));
+                                                       (const char *const *)c_names);
+    tutti__f_texts_free(names, c_names);
     tutti__f_end(err, ierr);
 }
 
@@ -1502,7 +1481,9 @@ TUTTI_API void tutti_f_exodus_property(const tutti__f_handle *x, tutti_exodus_ki
                                        const CFI_cdesc_t *name, const CFI_cdesc_t *values,
                                        int *ierr) {
     char *c_name = tutti__f_text(name);
-    const tutti_err err = tutti_exodus_property(x->p, kind, c_name, tutti__f_list(values));
+    const int fits = tutti__f_fits(values, tutti_exodus_entities(x->p, kind));
+    const tutti_err err = tutti_exodus_property(x->p, kind, c_name,
+                                                fits ? tutti__f_list(values) : NULL);
     free(c_name);
     tutti__f_end(err, ierr);
 }
@@ -1516,8 +1497,10 @@ TUTTI_API void tutti_f_exodus_put_qa(const tutti__f_handle *x, const CFI_cdesc_t
 
 TUTTI_API void tutti_f_exodus_put_info(const tutti__f_handle *x, const CFI_cdesc_t *lines,
                                        int *ierr) {
+    char **c_lines = tutti__f_texts(lines);
     const tutti_err err = tutti_exodus_put_info(x->p, (int)tutti__f_length(lines),
-                                                (const char *const *)(tutti__f_list(lines)));
+                                                (const char *const *)c_lines);
+    tutti__f_texts_free(lines, c_lines);
     tutti__f_end(err, ierr);
 }
 
@@ -1534,6 +1517,7 @@ TUTTI_API void tutti_f_exodus_put_mesh(const tutti__f_handle *x, const tutti_exo
 
 TUTTI_API void tutti_f_exodus_get_mesh(const tutti__f_handle *x, const tutti_exodus_deal *deal,
                                        const tutti_exodus_mesh **mesh_out, int *ierr) {
+    *mesh_out = NULL;
     const tutti_err err = tutti_exodus_get_mesh(x->p, deal, mesh_out);
     tutti__f_end(err, ierr);
 }
@@ -1544,24 +1528,14 @@ TUTTI_API tutti_count tutti_f_exodus_own_elements(const tutti__f_handle *x, tutt
     return got;
 }
 
+TUTTI_API tutti_count tutti_f_exodus_entries(const tutti__f_handle *x, tutti_exodus_kind kind,
+                                             int64_t id) {
+    const tutti_count got = tutti_exodus_entries(x->p, kind, id);
+    return got;
+}
+
 TUTTI_API void tutti_f_exodus_begin(const tutti__f_handle *x, double time, int *ierr) {
     const tutti_err err = tutti_exodus_begin(x->p, time);
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_put(const tutti__f_handle *x, const CFI_cdesc_t *fields, int *ierr) {
-    const tutti_err err = tutti_exodus_put(x->p, (tutti_count)tutti__f_length(fields),
-                                           tutti__f_list(fields));
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_put_start(const tutti__f_handle *x, const CFI_cdesc_t *fields,
-                                        tutti__f_handle *r_out, int *ierr) {
-    tutti_request *c_r_out = NULL;
-    *r_out = (tutti__f_handle){0};
-    const tutti_err err = tutti_exodus_put_start(x->p, (tutti_count)tutti__f_length(fields),
-                                                 tutti__f_list(fields), &c_r_out);
-    r_out->p = c_r_out;
     tutti__f_end(err, ierr);
 }
 
@@ -1589,74 +1563,6 @@ TUTTI_API void tutti_f_exodus_times(const tutti__f_handle *x, tutti_count first,
                                     const CFI_cdesc_t *times_out, int *ierr) {
     const tutti_err err = tutti_exodus_times(x->p, first, (tutti_count)tutti__f_length(times_out),
                                              tutti__f_list(times_out));
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_get(const tutti__f_handle *x, tutti_count step,
-                                  const CFI_cdesc_t *fields, int *ierr) {
-    const tutti_err err = tutti_exodus_get(x->p, step, (tutti_count)tutti__f_length(fields),
-                                           tutti__f_list(fields));
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_get_start(const tutti__f_handle *x, tutti_count step,
-                                        const CFI_cdesc_t *fields, tutti__f_handle *r_out,
-                                        int *ierr) {
-    tutti_request *c_r_out = NULL;
-    *r_out = (tutti__f_handle){0};
-    const tutti_err err = tutti_exodus_get_start(x->p, step, (tutti_count)tutti__f_length(fields),
-                                                 tutti__f_list(fields), &c_r_out);
-    r_out->p = c_r_out;
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_follow(const tutti__f_handle *x, tutti_count first, tutti_count last,
-                                     const tutti_exodus_field *field, int *ierr) {
-    const tutti_err err = tutti_exodus_follow(x->p, first, last, field);
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_decomposition(const tutti__f_handle *x, tutti_exodus_kind kind,
-                                            int64_t id, const tutti_decomposition_spec *spec,
-                                            tutti__f_handle *out, int *ierr) {
-    tutti_decomposition *c_out = NULL;
-    *out = (tutti__f_handle){0};
-    const tutti_err err = tutti_exodus_decomposition(x->p, kind, id, spec, &c_out);
-    out->p = c_out;
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_array_size(const tutti__f_handle *x, const tutti_exodus_array *a,
-                                         tutti_count *entries_out, tutti_count *numbers_out,
-                                         tutti_type *type_out, int *ierr) {
-    const tutti_err err = tutti_exodus_array_size(x->p, a, entries_out, numbers_out, type_out);
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_array_place(const tutti__f_handle *x, const tutti_exodus_array *a,
-                                          tutti_off *at_out, tutti_type *type_out, int *ierr) {
-    const tutti_err err = tutti_exodus_array_place(x->p, a, at_out, type_out);
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_field_place(const tutti__f_handle *x, tutti_count step,
-                                          const tutti_exodus_field *f, tutti_off *at_out,
-                                          tutti_type *type_out, int *ierr) {
-    const tutti_err err = tutti_exodus_field_place(x->p, step, f, at_out, type_out);
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_put_arrays(const tutti__f_handle *x, const CFI_cdesc_t *arrays,
-                                         int *ierr) {
-    const tutti_err err = tutti_exodus_put_arrays(x->p, (tutti_count)tutti__f_length(arrays),
-                                                  tutti__f_list(arrays));
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_get_arrays(const tutti__f_handle *x, const CFI_cdesc_t *arrays,
-                                         int *ierr) {
-    const tutti_err err = tutti_exodus_get_arrays(x->p, (tutti_count)tutti__f_length(arrays),
-                                                  tutti__f_list(arrays));
     tutti__f_end(err, ierr);
 }
 
@@ -1719,7 +1625,9 @@ TUTTI_API void tutti_f_exodus_property_get(const tutti__f_handle *x, tutti_exodu
                                            const CFI_cdesc_t *name, const CFI_cdesc_t *values_out,
                                            int *ierr) {
     char *c_name = tutti__f_text(name);
-    const tutti_err err = tutti_exodus_property_get(x->p, kind, c_name, tutti__f_list(values_out));
+    const int fits = tutti__f_fits(values_out, tutti_exodus_entities(x->p, kind));
+    const tutti_err err = tutti_exodus_property_get(x->p, kind, c_name,
+                                                    fits ? tutti__f_list(values_out) : NULL);
     free(c_name);
     tutti__f_end(err, ierr);
 }
@@ -1756,33 +1664,13 @@ TUTTI_API int tutti_f_exodus_topology_sides(const CFI_cdesc_t *topology, int nod
 }
 
 TUTTI_API int tutti_f_exodus_side_nodes(const CFI_cdesc_t *topology, int nodes, int side,
-                                        int *which_out) {
+                                        const CFI_cdesc_t *which_out) {
     char *c_topology = tutti__f_text(topology);
-    const int got = tutti_exodus_side_nodes(c_topology, nodes, side, which_out);
+    const int fits = tutti__f_fits(which_out, 9);
+    const int got = tutti_exodus_side_nodes(c_topology, nodes, side,
+                                            fits ? tutti__f_list(which_out) : NULL);
     free(c_topology);
     return got;
-}
-
-TUTTI_API void tutti_f_exodus_note_set(const tutti__f_handle *x, const CFI_cdesc_t *name,
-                                       tutti_type type, tutti_count count, const CFI_cdesc_t *value,
-                                       int *ierr) {
-    char *c_name = tutti__f_text(name);
-    const tutti__f_array v_value = tutti__f_array_of(value);
-    void *c_value = tutti__f_plain(&v_value, 1, 0);
-    const tutti_err err = tutti_exodus_note_set(x->p, c_name, type, count, c_value);
-    free(c_name);
-    tutti__f_end(err, ierr);
-}
-
-TUTTI_API void tutti_f_exodus_note_get(const tutti__f_handle *x, const CFI_cdesc_t *name,
-                                       tutti_type *type_out, const CFI_cdesc_t *value_out,
-                                       tutti_count *count_out, int *ierr) {
-    char *c_name = tutti__f_text(name);
-    const tutti__f_array v_value_out = tutti__f_array_of(value_out);
-    void *c_value_out = tutti__f_plain(&v_value_out, 1, 0);
-    const tutti_err err = tutti_exodus_note_get(x->p, c_name, type_out, count_out, c_value_out);
-    free(c_name);
-    tutti__f_end(err, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_note_name(const tutti__f_handle *x, tutti_count number,

@@ -45,6 +45,11 @@ typedef struct tutti__f_replicas {
     int64_t n; /* items */
 } tutti__f_replicas;
 
+typedef struct tutti__f_entries {
+    void *p;
+    int64_t reach; /* entries of memory that a buffer must have */
+} tutti__f_entries;
+
 typedef struct tutti__f_plan {
     void *p;
     int64_t reach;  /* bytes that a buffer must have; -1: unknown */
@@ -57,6 +62,9 @@ typedef struct tutti__f_plan {
 char *tutti__f_text(const CFI_cdesc_t *text);
 /* A text of C into one of Fortran: cut, or filled with blanks; an absent one is left alone. */
 void tutti__f_put_text(const CFI_cdesc_t *out, const char *text);
+/* A list of texts, to be freed by tutti__f_texts_free; NULL if it is absent or there is no memory. */
+char **tutti__f_texts(const CFI_cdesc_t *texts);
+void tutti__f_texts_free(const CFI_cdesc_t *texts, char **c);
 /* The address of a list that the compiler has made contiguous; NULL if it is absent. */
 void *tutti__f_list(const CFI_cdesc_t *list);
 /* Its length; 0 if it is absent. */
@@ -99,6 +107,13 @@ int64_t tutti__f_layout(const tutti__f_array *v);
 /* Its address if it is contiguous and has `need` bytes; otherwise NULL and, with `refuse`, a refusal. */
 void *tutti__f_plain(const tutti__f_array *v, int64_t need, int refuse);
 
+/* For calls of C that take contiguous memory: v's own, or if it is not contiguous that of a copy.
+ * copy: NULL, for calls that go on after their return: then it must be contiguous.   NULL and a
+ * refusal: it has not `need` bytes, or there is no memory. */
+void *tutti__f_copy_begin(const tutti__f_array *v, int64_t need, void **copy);
+/* After the call; back: what was read goes where it belongs. */
+void tutti__f_copy_end(const tutti__f_array *v, void *copy, int back);
+
 /* The section of a larger array, in column-major order, that it is: its dimensions of more than one
  * element.  TUTTI_ERR_UNSUPPORTED: there is none, as for steps backwards. */
 tutti_err tutti__f_section(const tutti__f_array *v, int64_t element, tutti_section *out);
@@ -133,6 +148,21 @@ void tutti__f_part_begin(const tutti__f_array_handle *a, const tutti_distributio
                          const tutti_section *memory, const CFI_cdesc_t *buf, tutti__f_block *out);
 /* After the call: no refusal is left. */
 void tutti__f_settled(void);
+
+/* ---- entries, infos */
+
+/* The spec that the arguments are; lists that do not fit together: n = -1, which calls refuse. */
+tutti_decomposition_spec tutti__f_spec(const CFI_cdesc_t *index, const CFI_cdesc_t *ids,
+                                       const tutti_count *n, const CFI_cdesc_t *own,
+                                       const CFI_cdesc_t *memory, const int *whole);
+tutti__f_entries tutti__f_entries_of(tutti_decomposition *made,
+                                     const tutti_decomposition_spec *spec);
+
+/* What an array is as the value of an info: numbers, or text without blanks at its end. */
+tutti_count tutti__f_value_of(const tutti__f_array *v, tutti_type *type);
+/* An info's value into an array. */
+tutti_err tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count count,
+                              const void *value);
 
 /* ---- what entries ask */
 

@@ -1,6 +1,6 @@
 /* fortran: arrays of Fortran as memory sides.
  *
- * An actual argument comes as it is, strides and all; nothing is copied.  A contiguous one is an address.  The elements of
+ * An actual argument comes as it is, strides and all.  A contiguous one is an address.  The elements of
  * any other are described: as a section of a larger array where its steps allow it (the steps of a section of an
  * array all have the array's own as divisors, so that their greatest common divisors serve as these), else piece by piece.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -75,12 +75,48 @@ int64_t tutti__f_layout(const tutti__f_array *v) {
 
 void *tutti__f_plain(const tutti__f_array *v, int64_t need, int refuse) {
     if (v->contiguous && (v->bytes < 0 || v->bytes >= need)) return v->base;
-    if (refuse && !v->contiguous)
-        tutti__f_refuse(TUTTI_ERR_ARG, "the array is not contiguous, which this call needs");
-    else if (refuse)
+    if (refuse && v->bytes < need)
         tutti__f_refuse(TUTTI_ERR_ARG, "the array has %lld bytes, and %lld are needed",
                         (long long)v->bytes, (long long)need);
+    else if (refuse)
+        tutti__f_refuse(TUTTI_ERR_ARG, "the array is not contiguous, which this call needs");
     return NULL;
+}
+
+/* ---- copies */
+
+/* All elements in their order, to contiguous memory or back. */
+static void move_elements(const tutti__f_array *v, char *packed, int back) {
+    int64_t run = v->element, at[CFI_MAX_RANK] = {0};
+    char *place = v->base;
+    int first = 0;
+    while (first < v->rank && (v->step[first] == run || v->extent[first] == 1))
+        run *= v->extent[first++];
+    for (int64_t done = 0; done < v->bytes; done += run) {
+        memcpy(back ? place : packed + done, back ? packed + done : place, (size_t)run);
+        for (int d = first; d < v->rank; d++) {
+            place += v->step[d];
+            if (++at[d] < v->extent[d]) break;
+            place -= v->step[d] * v->extent[d];
+            at[d] = 0;
+        }
+    }
+}
+
+/* Elements that the call leaves alone are copied in and out as well. */
+void *tutti__f_copy_begin(const tutti__f_array *v, int64_t need, void **copy) {
+    if (v->contiguous || !copy || v->bytes < need) return tutti__f_plain(v, need, 1);
+    *copy = malloc((size_t)v->bytes);
+    if (*copy)
+        move_elements(v, *copy, 0);
+    else
+        tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for a contiguous copy of an array");
+    return *copy;
+}
+
+void tutti__f_copy_end(const tutti__f_array *v, void *copy, int back) {
+    if (copy && back) move_elements(v, copy, 1);
+    free(copy);
 }
 
 /* ---- sections */
@@ -259,7 +295,7 @@ tutti__f_memory tutti__f_memory_begin(const tutti_access *a, const CFI_cdesc_t *
                         "the array has %lld bytes, and the access goes from %lld to %lld of them",
                         (long long)v.bytes, (long long)lo, (long long)hi);
         m.access = NULL;
-    } else if (!v.contiguous) {
+    } else if (!v.contiguous && hi > lo) {
         const tutti_err err = tutti__f_compose(a, &v, v.element, &m.made);
         if (err != TUTTI_OK) tutti__f_refuse(err, "%s", tutti_last_error()->text);
         m.access = m.made;

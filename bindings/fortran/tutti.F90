@@ -773,6 +773,8 @@ module tutti
   end interface
   public :: tutti_decomposition_create
 
+#include "exodus.inc"
+
   interface
     function c_strlen(s) bind(c, name="strlen") result(n)
       import
@@ -784,6 +786,7 @@ module tutti
 contains
 
 #include "procedures.inc"
+#include "exodus_procedures.inc"
 
   function text_at(address) result(text)
     type(c_ptr), intent(in) :: address

@@ -113,7 +113,7 @@ typedef struct bench_summary {
 
 /* Where the time of one run went: seconds of a rank, or their mean over all ranks. */
 typedef struct bench_phases {
-    double exchange, file;      /* the library's statistics */
+    double exchange, file;      /* the library's statistics; their mean over the aggregators */
     double compute, begin, end; /* of a run that computes meanwhile */
 } bench_phases;
 

@@ -105,8 +105,13 @@ static int verify(const bench_job *job, const bench_entry *e, const bench_runner
 
 static void record(const cli_world *w, bench_entry *e, double seconds) {
     double sum[] = {e->now.exchange, e->now.file, e->now.compute, e->now.begin, e->now.end};
+    double aggregators = e->stats.windows > 0;
+    cli_sums(w, 1, &aggregators);
+    /* exchange and file: others cannot always tell what they wait for (tutti/stats.h) */
+    if (aggregators > 0 && e->stats.windows == 0) sum[0] = sum[1] = 0;
     cli_sums(w, 5, sum);
-    for (int i = 0; i < 5; i++) sum[i] /= (double)w->ranks * e->iterations;
+    for (int i = 0; i < 5; i++)
+        sum[i] /= (i < 2 && aggregators > 0 ? aggregators : (double)w->ranks) * e->iterations;
     e->phases[e->rounds] = (bench_phases){sum[0], sum[1], sum[2], sum[3], sum[4]};
     e->seconds[e->rounds++] = seconds / e->iterations;
 }

@@ -223,7 +223,7 @@ static void put_gather(const bench_cell *point, const char *name, int reused, ex
     char row[24];
     if (!w) return;
     load_name(point, row);
-    const double file = point_phase(w, offsetof(bench_phases, file)) * point->ranks;
+    const double file = point_phase(w, offsetof(bench_phases, file));
     exhibit_put_number(e, row, reused ? "root: gathering" REUSED : "root: gathering",
                        1e3 * fmax(0, w->time.median - file));
 }

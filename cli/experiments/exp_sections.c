@@ -35,7 +35,7 @@
 #define DEFAULT "default"
 #define WITH_RMW ", rmw"
 
-/* With --cold: the ways among which the default, auto, chooses. */
+/* With --cold, on a device that is not throttled: the ways among which the default, auto, chooses, and some more. */
 static const struct {
     const char *name, *settings;
 } fixed_table[] = {
@@ -94,7 +94,7 @@ static bench_cell *add_cell(experiment *x, const char *dir, const char *figure, 
     return point;
 }
 
-/* The paper's method as settings.  File domains are blocks of columns, dealt in turn, and never cut a
+/* The paper's method as settings.  A file domain is a block of the array's columns, and windows never cut a
  * column.  From a domain, columns of the smallest section that holds all requests are read one by one: holes
  * inside are read along, what lies between the end of one and the start of the next is not. */
 static void method_of(const experiment *x, const section_what *what, char *out, size_t size) {
@@ -107,8 +107,7 @@ static void method_of(const experiment *x, const section_what *what, char *out, 
     const tutti_off gap = between > 0 && between < 2 * usual ? between / 2 : usual;
     int n = snprintf(out, size, "method=two-phase");
     if (user->domains == TUTTI_DOMAINS_AUTO)
-        n += snprintf(out + n, size - (size_t)n, " domains=cyclic domain_block=%lld",
-                      (long long)window);
+        n += snprintf(out + n, size - (size_t)n, " domains=array");
     if (user->window_size == 0)
         n += snprintf(out + n, size - (size_t)n, " window_size=%lld", (long long)window);
     if (user->cb_buffer_size < room && user->cb_buffer_size == 16 << 20)
@@ -125,6 +124,7 @@ static void add_array_way(const experiment *x, bench_cell *point, const char *na
 }
 
 static void add_section(experiment *x, const char *dir, int is_read, point_data *data) {
+    const bench_config *c = x->results.config;
     const section_what *what = &data->section;
     char settings[200], more[240];
     section_name(what, data->name, sizeof data->name);
@@ -139,7 +139,7 @@ static void add_section(experiment *x, const char *dir, int is_read, point_data 
     add_array_way(x, point, EXTENDED, settings);
     snprintf(more, sizeof more, "%s %s", settings, is_read ? "sieve_gap=1g" : "rmw=1");
     add_array_way(x, point, is_read ? HOLES : EXTENDED WITH_RMW, more);
-    for (int i = 0; i < FIXED && is_read && x->results.config->cold; i++)
+    for (int i = 0; i < FIXED && is_read && c->cold && c->iops <= 0; i++)
         add_array_way(x, point, fixed_table[i].name, fixed_table[i].settings);
     add_array_way(x, point, DEFAULT, "method=auto");
     if (!is_read) add_array_way(x, point, DEFAULT WITH_RMW, "method=auto rmw=1");

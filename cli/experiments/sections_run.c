@@ -140,7 +140,7 @@ static int prepare_section(bench_job *job, bench_entry *e) {
     if ((e->options.direct_io || cold) &&
         cli_agree(job->world, job->world->rank == 0 && flush_file(job->path, cold)))
         return 1;
-    if (job->config->iops > 0) nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    if (job->config->iops > 0) nanosleep(&(struct timespec){.tv_nsec = 150000000}, NULL);
     if (job->is_write) content_fill_pieces(run_seed(job, e), job->pattern, job->user);
     if (tutti_array_open_raw(job->world->comm, job->path, mode, &spec, &e->options, &job->array) !=
         TUTTI_OK)

@@ -126,7 +126,7 @@ TUTTI_API tutti_off tutti_access_repeated(const tutti_access *a);
 /** File bounds [lo, hi); an empty access gives [0, 0). */
 TUTTI_API void tutti_access_bounds(const tutti_access *a, tutti_off *lo, tutti_off *hi);
 
-/** Bounds of the memory offsets [lo, hi), also of repeats. */
+/** Bounds of the memory offsets [lo, hi), also of repeats; an access that has been freed gives [0, 0). */
 TUTTI_API void tutti_access_memory_bounds(const tutti_access *a, tutti_off *lo, tutti_off *hi);
 
 /** Number of contiguous runs in the file. */

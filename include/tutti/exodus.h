@@ -295,6 +295,11 @@ TUTTI_API tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_de
  *  @param[in] number  which of the kind, from 0 */
 TUTTI_API tutti_count tutti_exodus_own_elements(const tutti_exodus *x, tutti_exodus_kind kind,
                                                 tutti_count number);
+/** How many entries of the nodes (NODAL, 0), of a block or of a set this rank has since put_mesh or get_mesh:
+ *  numbers of a field without a decomposition.   Local.
+ *  @return -1: unknown; there was no mesh, or its sets have no variables */
+TUTTI_API tutti_count tutti_exodus_entries(const tutti_exodus *x, tutti_exodus_kind kind,
+                                           int64_t id);
 /**@}*/
 
 /** @name Results */

@@ -43,8 +43,14 @@ enum {
     TUTTI_BACKGROUND_ALL,
     TUTTI_BACKGROUND_IO_ONLY
 };
-#define TUTTI_CHOICES_domains "auto|even|balanced|cyclic"
-enum { TUTTI_DOMAINS_AUTO, TUTTI_DOMAINS_EVEN, TUTTI_DOMAINS_BALANCED, TUTTI_DOMAINS_CYCLIC };
+#define TUTTI_CHOICES_domains "auto|even|balanced|cyclic|array"
+enum {
+    TUTTI_DOMAINS_AUTO,
+    TUTTI_DOMAINS_EVEN,
+    TUTTI_DOMAINS_BALANCED,
+    TUTTI_DOMAINS_CYCLIC,
+    TUTTI_DOMAINS_ARRAY
+};
 #define TUTTI_CHOICES_store "auto|posix|uring|threads|aio|mem|null"
 enum {
     TUTTI_STORE_AUTO,
@@ -72,7 +78,10 @@ enum {
       "3 all sends, then receives; 4 receives first; 5 one send buffer; 0: as windows get ready")  \
     X(CHOICE, pipeline, TUTTI_PIPELINE_AUTO, "",                                                   \
       "what overlaps what: none, the next exchange (comm), file access (write), or both")          \
-    X(CHOICE, domains, TUTTI_DOMAINS_AUTO, "", "how the file is divided among the aggregators")    \
+    X(CHOICE, domains, TUTTI_DOMAINS_AUTO, "",                                                     \
+      "how the file is divided among the aggregators: a request's extent in equal parts, or by "   \
+      "its bytes (balanced), in blocks dealt out in turn (cyclic), or, whatever is asked for, an " \
+      "array in blocks of its slowest dimension, as columns (array; other files: even)")           \
     X(CHOICE, store, TUTTI_STORE_AUTO, "", "how bytes get into the file")                          \
     X(INT, cb_nodes, 0, "", "number of aggregators; 0: every rank that shares its node's memory")  \
     X(SIZE, cb_buffer_size, 16 << 20, "", "staging memory of one operation on one node")           \
@@ -93,7 +102,9 @@ enum {
     X(SIZE, striping_unit, 0, "romio_cb_fr_alignment",                                             \
       "alignment of file domains; 0: what the file system says")                                   \
     X(SIZE, domain_block, 0, "cb_block_size", "block size of cyclic domains; 0: a sub-buffer")     \
-    X(BOOL, direct_io, 0, "direct_write|direct_read", "bypass the page cache (O_DIRECT)")          \
+    X(BOOL, direct_io, 0, "direct_write|direct_read",                                              \
+      "bypass the page cache (O_DIRECT) with whole blocks that are aligned in memory; the "        \
+      "statistics tell how many bytes did (direct_bytes)")                                         \
     X(SIZE, direct_align, 0, "", "alignment that O_DIRECT needs; 0: what the file system says")    \
     X(BOOL, rmw, 0, "romio_ds_write",                                                              \
       "allow read-modify-write of bytes in small holes (by the one owner of the page)")            \

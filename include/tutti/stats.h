@@ -31,7 +31,8 @@ TUTTI_BEGIN_DECLS
     X(double, seconds_plan, "time in planning")                                                    \
     X(double, seconds_exchange, "time in copies and messages, and waiting for other ranks")        \
     X(double, seconds_file, "time in file access, and waiting for it")                             \
-    X(double, seconds_total, "time in all")
+    X(double, seconds_total, "time in all")                                                        \
+    X(tutti_off, direct_bytes, "bytes read and written past the page cache (direct_io)")
 
 /** Statistics of one operation or of all operations on a file.  Later versions add fields at the
  *  end.

@@ -44,7 +44,8 @@ tutti_err tutti__array_call_settled(tutti_array *a, const tutti__same *same, tut
     const uint64_t name = tutti__hash(TUTTI__HASH_START, same->name, strlen(same->name));
     const tutti__call call = {.kind = same->kind ? same->kind : TUTTI__CALL_ARRAY,
                               .agrees = (int64_t)(name >> 1),
-                              .what = "which call it is that they make for the array"};
+                              .what = "which call it is that they make for the array",
+                              .names = 1};
     TUTTI_ASSERT(n <= TUTTI__CALL_NUMBERS);
     all[SAME] = tutti__range_of((int64_t)(same->hash >> 1));
     for (int i = 0; i < n; i++) all[NUMBERS + i] = range[i];

@@ -131,6 +131,8 @@ void tutti__array_free(tutti_array *a);
 /* The end of every way to get an array: hand it over, or name the error and give it up. */
 tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const char *path,
                                  tutti_err err, tutti_array **a_out) TUTTI_MUST_USE;
+/* Tell the file where the array's slabs are: what domains=array cuts between.  All ranks. */
+void tutti__array_slabs(tutti_array *a);
 /* Two handles: are they open on the same ranks, and not in the same bytes of one file?  Local. */
 tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) TUTTI_MUST_USE;
 /* Add operation and file to an error, if there is one. */

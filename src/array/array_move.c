@@ -29,9 +29,8 @@ static tutti_request request_of(const tutti_array *a, const tutti_access *access
 
 /* Local placement: nothing is exchanged but the outcome. */
 static tutti_err transfer_local(tutti_array *a, tutti_request *r) {
-    const tutti__op *op = &r->op;
     tutti_err err = r->refused;
-    if (err == TUTTI_OK) err = tutti__file_usable(a->file, op->access, op->buf, op->is_write);
+    if (err == TUTTI_OK) err = tutti__request_usable(r);
     const tutti__same same = {.name = r->name,
                               .what = "the distribution, or the slice that it is of",
                               .hash = (uint64_t)r->agrees};

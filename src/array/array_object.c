@@ -36,6 +36,13 @@ void tutti__array_free(tutti_array *a) {
     tutti__error_assign(&keep);
 }
 
+void tutti__array_slabs(tutti_array *a) {
+    const tutti_array_spec *s = &a->mine;
+    const tutti_count n = s->shape[tutti__spec_dim(s, 0)];
+    const tutti__slabs slabs = {s->offset, a->bytes > 0 ? a->bytes / n : 0, a->bytes > 0 ? n : 0};
+    tutti__file_slabs(a->file, &slabs);
+}
+
 tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const char *path,
                                  tutti_err err, tutti_array **a_out) {
     if (err != TUTTI_OK) {
@@ -44,6 +51,7 @@ tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const ch
         return err;
     }
     TUTTI_ASSERT(a && a_out);
+    tutti__array_slabs(a);
     tutti__handle_add(&a->handle, TUTTI__ARRAY);
     *a_out = a;
     return TUTTI_OK;

@@ -124,6 +124,7 @@ static tutti_err resize_to(tutti_array *a, const tutti_array_spec *spec, tutti_o
         a->bytes = before.bytes;
         return err;
     }
+    tutti__array_slabs(a);
     return bytes < before.bytes ? tutti_file_resize(a->file, end) : TUTTI_OK;
 }
 

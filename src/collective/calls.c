@@ -33,7 +33,20 @@ static tutti_request asked_of(tutti_file *f, int is_write, tutti__how how, bytes
 
 /* ---- at once */
 
-static tutti_err at_once(tutti_file *f, int is_write, bytes b, tutti_off *count_out) {
+tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
+                           tutti_off *count_out) {
+    CHECK_FILE(f);
+    tutti_request r = asked_of(f, 1, TUTTI__AT_ONCE, ONE(a, buf));
+    return tutti__transfer(&r, count_out);
+}
+
+tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf, tutti_off *count_out) {
+    CHECK_FILE(f);
+    tutti_request r = asked_of(f, 0, TUTTI__AT_ONCE, ONE(a, buf));
+    return tutti__transfer(&r, count_out);
+}
+
+static tutti_err parts_at_once(tutti_file *f, int is_write, bytes b, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     tutti_request r = asked_of(f, is_write, TUTTI__AT_ONCE, b);
@@ -42,23 +55,14 @@ static tutti_err at_once(tutti_file *f, int is_write, bytes b, tutti_off *count_
     return err;
 }
 
-tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
-                           tutti_off *count_out) {
-    return at_once(f, 1, ONE(a, buf), count_out);
-}
-
-tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf, tutti_off *count_out) {
-    return at_once(f, 0, ONE(a, buf), count_out);
-}
-
 tutti_err tutti_file_write_parts(tutti_file *f, int n, const tutti_part *parts,
                                  tutti_off *count_out) {
-    return at_once(f, 1, PARTS(n, parts), count_out);
+    return parts_at_once(f, 1, PARTS(n, parts), count_out);
 }
 
 tutti_err tutti_file_read_parts(tutti_file *f, int n, const tutti_part *parts,
                                 tutti_off *count_out) {
-    return at_once(f, 0, PARTS(n, parts), count_out);
+    return parts_at_once(f, 0, PARTS(n, parts), count_out);
 }
 
 static tutti_err independent(tutti_file *f, int is_write, bytes b, tutti_off *count_out) {
@@ -104,11 +108,11 @@ static tutti_err plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) 
     tutti__operation_begin(&r.stats);
     if (!p_out && r.refused == TUTTI_OK)
         r.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
-    /* any address will do for the check: buffers come later */
+    op->buf = f->path; /* any address will do for the check: buffers come later */
     if (r.refused == TUTTI_OK && op->parts)
         r.refused = tutti__file_allows_parts(f, op->parts, 0, is_write);
     else if (r.refused == TUTTI_OK)
-        r.refused = tutti__file_usable(f, op->access, f, is_write);
+        r.refused = tutti__request_usable(&r);
     const tutti_err err = tutti__plan_find(&r, NULL);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
@@ -381,7 +385,7 @@ tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_
         return TUTTI_OK; /* not while another thread uses it */
     *done_out = tutti__request_test(*r);
     const tutti_err err = *done_out ? tutti__request_collect(r, count_out) : TUTTI_OK;
-    tutti__use_end(&f);
+    if (f) pthread_mutex_unlock(&f->use);
     return err;
 }
 

@@ -45,7 +45,8 @@ tutti_err tutti__request_usable(const tutti_request *r) {
     const tutti__op *op = &r->op;
     if (r->plan) return tutti__plan_usable(r->plan, op, r->displacement);
     if (op->parts) return tutti__file_allows_parts(op->file, op->parts, 1, op->is_write);
-    return tutti__file_usable(op->file, op->access, op->buf, op->is_write);
+    TUTTI_TRY(tutti__access_usable(op->access));
+    return tutti__file_allows(op->file, op->access, op->buf, op->is_write);
 }
 
 /* The caller has a plan: do all ranks run it, at one displacement?  Collective, agrees. */
@@ -154,74 +155,90 @@ int tutti__request_is_valid(const tutti_request *r) {
     return asked && fine && found && found_well && placed && ended;
 }
 
-static void ended(tutti_request *r, tutti_err err) {
-    r->outcome = err;
-    if (err != TUTTI_OK) r->trouble = *tutti_last_error();
-    r->over = 1;
-}
-
-/* Count what has been done; what was read goes to all places that it is mentioned for. */
-void tutti__went_well(tutti_request *r) {
+/* It is over, and all ranks know how it went.  If well: count what has been done; what was read goes
+ * to all places that it is mentioned for. */
+static void agreed(tutti_request *r, tutti_err err) {
     tutti__op *op = &r->op;
+    r->over = 1;
+    r->outcome = err;
+    r->plan->used = 1;
+    r->stats.operations++;
+    if (err != TUTTI_OK) {
+        r->trouble = *tutti_last_error();
+        return;
+    }
     if (op->parts)
         op->moved = tutti__parts_count(op->parts, op->is_write, op->eof);
     else if (!op->is_write)
         op->moved += tutti__access_repeat(op->access, op->buf, 0, op->moved);
-    r->plan->used = 1;
     r->count = op->moved;
-    r->stats.operations++;
     r->stats.bytes += op->moved;
     r->stats.runs += tutti_access_runs_count(op->access);
     tutti__file_report(op->file, op->moved, op->moved, "file");
-    ended(r, TUTTI_OK);
 }
 
 void tutti__placed(tutti_request *r) {
     const tutti_plan *p = r->plan;
+    const tutti_file *f = p->file;
+    tutti__op *op = &r->op;
     const int waits = r->how == TUTTI__AT_ONCE;
-    r->op.access = p->access;
-    r->op.room = p->means.room;
-    r->op.atomic = p->file->atomic;
-    tutti__operation_place(&r->op, r->displacement, r->file_size);
-    if (r->moved) r->op.eof = TUTTI__OFF_END; /* nobody has asked for it */
-    r->resident = !waits && p->means.resident && !r->op.atomic;
-    if (waits || r->background == TUTTI_BACKGROUND_NONE) return;
-    if (r->background == TUTTI_BACKGROUND_ALL || (r->resident && r->op.store->ops->asynchronous))
-        r->stats.background++; /* file access is really left to somebody else */
-    else
-        r->stats.foreground++;
+    op->access = p->access;
+    op->room = p->means.room;
+    op->atomic = f->atomic;
+    op->sole = waits && !f->requests;
+    op->shift = f->origin + r->displacement;
+    const tutti_off end =
+        r->file_size == TUTTI__OFF_END ? TUTTI__OFF_END : r->file_size - op->shift;
+    op->eof = op->is_write || r->moved ? TUTTI__OFF_END : end; /* moved: nobody has asked for it */
+    op->zeros = end;
+    r->resident = !waits && p->means.resident && !op->atomic;
+    if (!waits && r->background != TUTTI_BACKGROUND_NONE) {
+        const int left =
+            r->background == TUTTI_BACKGROUND_ALL || (r->resident && op->store->ops->asynchronous);
+        r->stats.background += left; /* file access is really left to somebody else */
+        r->stats.foreground += !left;
+    }
 }
 
 void tutti__depart(tutti_request *r) {
-    tutti_file *f = r->op.file;
+    const int waits = r->how == TUTTI__AT_ONCE;
+    tutti__op *op = &r->op;
+    tutti_file *f = op->file;
     TUTTI_ASSERT(tutti__request_is_valid(r) && !r->over);
-    r->op.stats = &r->stats;
-    r->op.store = r->background != TUTTI_BACKGROUND_NONE && f->away ? f->away : f->store;
+
+    /* the plan, unless everything has been done already */
+    op->stats = &r->stats;
+    op->store = r->background != TUTTI_BACKGROUND_NONE && f->away ? f->away : f->store;
     if (r->refused != TUTTI_OK) tutti__error_assign(&r->trouble);
-    tutti_err err = r->plan ? plan_resume(r) : tutti__plan_find(r, r->finding);
+    tutti_err err = TUTTI_OK;
+    if (!r->done) err = r->plan ? plan_resume(r) : tutti__plan_find(r, r->finding);
     if (err == TUTTI_OK && r->file_size < r->least) /* the same everywhere */
         err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1, "the file has %lld bytes, not %lld",
                                (long long)r->file_size, (long long)r->least);
     if (err != TUTTI_OK) {
-        ended(r, err);
+        r->over = 1;
+        r->outcome = err;
+        r->trouble = *tutti_last_error();
         return;
     }
+
     tutti__placed(r);
     if (r->staging_out) *r->staging_out = tutti__plan_staging(r->plan);
     if (r->done) {
-        tutti__went_well(r);
+        agreed(r, TUTTI_OK);
         return;
     }
+
     /* do all ranks come to the agreement in this very call? */
-    const int here = r->how == TUTTI__AT_ONCE ? !r->apart : r->all_split && !r->resident;
+    const int here = waits ? !r->apart : r->all_split && !r->resident;
     r->tag = here ? -1 : tutti__team_tag_apart(f->team);
     if (r->resident)
-        r->outcome = tutti__operation_refresh(&r->op);
+        r->outcome = tutti__operation_refresh(op);
     else if (!r->moved)
-        r->outcome = tutti__move_bytes(r->plan, &r->op);
+        r->outcome = tutti__move_bytes(r->plan, op);
     if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
-    if (r->resident) r->plan->engine->depart(r->plan, &r->op);
-    if (r->how != TUTTI__AT_ONCE) write_behind(r->plan, &r->op);
+    if (r->resident) r->plan->engine->depart(r->plan, op);
+    if (!waits) write_behind(r->plan, op);
 }
 
 void tutti__arrive(tutti_request *r) {
@@ -235,13 +252,7 @@ void tutti__arrive(tutti_request *r) {
     if (r->outcome != TUTTI_OK) tutti__error_assign(&r->trouble); /* the first trouble counts */
     err = tutti__operation_under_way(err);
     err = r->tag < 0 ? tutti__team_agree(t, err) : tutti__team_agree_apart(t, r->tag, err);
-    if (err == TUTTI_OK) {
-        tutti__went_well(r);
-        return;
-    }
-    r->plan->used = 1;
-    r->stats.operations++;
-    ended(r, err);
+    agreed(r, err);
     TUTTI_ASSERT(tutti__request_is_valid(r));
 }
 

@@ -2,8 +2,9 @@
  * operation is planned can change, and only while there is no plan and no operation that was
  * made with the old ones.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/find.h"
+#include "collective/layer.h"
 
+#include "collective/find.h"
 #include "base/options_impl.h"
 #include "comm/call.h"
 #include "comm/vote.h"
@@ -45,4 +46,13 @@ tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) {
     tutti__plan_cache_clear(f); /* they were made with the old ones */
     f->opt = after;
     return TUTTI_OK;
+}
+
+void tutti__file_slabs(tutti_file *f, const tutti__slabs *slabs) {
+    TUTTI_USE(f);
+    const int same =
+        f->slabs.at == slabs->at && f->slabs.slab == slabs->slab && f->slabs.n == slabs->n;
+    if (same) return;
+    tutti__plan_cache_clear(f);
+    f->slabs = *slabs;
 }

@@ -19,14 +19,17 @@
 
 /* What may be true of all ranks. */
 enum {
-    FINE = 1,      /* nothing against it */
-    MOVED = 2,     /* this rank's bytes have been moved */
-    BLOCKS = 4,    /* a call that blocks */
-    SPLIT = 8,     /* the first half of a split one */
-    STARTED = 16,  /* one that does not wait */
-    RESIDENT = 32, /* file access is to go on by itself */
-    OUTSIDE = 64,  /* not in a fiber */
-    STEPWISE = 128 /* it moves on by tutti__finding_step */
+    FINE = 1,     /* nothing against it */
+    MOVED = 2,    /* this rank's bytes have been moved */
+    BLOCKS = 4,   /* a call that blocks */
+    SPLIT = 8,    /* the first half of a split one */
+    OUTSIDE = 16, /* not in a fiber */
+    /* File access is to go on by itself.  What waits in memory for that ends in different ways: all
+     * ranks do it in the same, or none. */
+    SPLIT_RESIDENT = 32,
+    STARTED_RESIDENT = 64,
+    RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* one of the two */
+    STEPWISE = 128                                /* it moves on by tutti__finding_step */
 };
 
 /* What is said by the ranges of a consensus; by a vote. */
@@ -40,39 +43,15 @@ enum { SUM_BYTES, SUM_RUNS, SUM_RANKS };
 /* How far finding has come. */
 enum { UNSAID, SAID, HEARD, WRITING, TOLD, FAILED };
 
-/* What waits in memory for its file access ends in different ways: all ranks do it in the same, or
- * none. */
-static int all_resident(int64_t all) {
-    return (all & RESIDENT) && (all & (SPLIT | STARTED));
-}
-
-static int64_t answers_of(const tutti_request *r, const tutti__finding *x) {
-    const int blocks = r->how == TUTTI__AT_ONCE || r->how == TUTTI__PLAN_ONLY;
-    return (x->mine == TUTTI_OK ? FINE : 0) | (x->moved ? MOVED : 0) | (blocks ? BLOCKS : 0) |
-           (r->how == TUTTI__SPLIT ? SPLIT : 0) | (r->how == TUTTI__STARTED ? STARTED : 0) |
-           (r->background == TUTTI_BACKGROUND_IO_ONLY ? RESIDENT : 0) |
-           (tutti__request_in_fiber(r) ? 0 : OUTSIDE) | (r->finding ? STEPWISE : 0);
-}
-
-/* Which call this is, and all of it that agrees. */
-static tutti__call call_of(const tutti_request *r) {
-    const tutti__call_kind write =
-        r->how == TUTTI__PLAN_ONLY ? TUTTI__CALL_PLAN_WRITE : TUTTI__CALL_WRITE;
-    const int64_t also[] = {r->least, r->op.room, tutti__request_block(r)};
-    const int64_t agrees =
-        (int64_t)(tutti__hash((uint64_t)r->agrees ^ TUTTI__HASH_START, also, sizeof also) >> 1);
-    return (tutti__call){.kind =
-                             r->op.is_write ? write : write + 1, /* the read that goes with it */
-                         .agrees = agrees,
-                         .what = "what they ask for"};
-}
+/* After so many votes shared memory is made, to agree by that; fewer are not worth the time. */
+enum { WISHES = 8 };
 
 /* ---- what is found */
 
 /* Everybody can use `p`.  r->plan stays NULL if it cannot be made ready. */
 static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_plan *p) {
     int awake = 1;
-    if (p->resident && !all_resident(x->all)) return TUTTI_OK;
+    if (p->resident && !(x->all & RESIDENT)) return TUTTI_OK;
     if (p->run) TUTTI_TRY(tutti__plan_wake(p, x->background, &awake));
     if (!awake) {
         tutti__plan_cache_evict(p);
@@ -80,6 +59,8 @@ static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_pla
     }
     tutti__plan_cache_take(p);
     r->plan = p;
+    r->owns_plan = 1;
+    r->stats.plan_hits++;
     r->displacement = x->displacement;
     r->file_size = x->size;
     r->moved = x->moved && !p->run;
@@ -98,11 +79,14 @@ static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_pla
 static void plan_for_all(tutti_request *r, const tutti__finding *x) {
     tutti__plan_cache_take(x->fits);
     r->plan = x->fits;
+    r->owns_plan = 1;
+    r->stats.plan_hits++;
     r->moved = r->done = 1;
     r->op.moved = x->count;
 }
 
-static tutti_err plan_anew(tutti_request *r, const tutti__vote *v) {
+/* A new plan, by the summary of all requests. */
+static tutti_err plan_anew(tutti_request *r, const tutti__finding *x, const tutti__vote *v) {
     const tutti__summary all = {.lo = v->min[MIN_LO],
                                 .hi = v->max[MAX_HI],
                                 .bytes = v->sum[SUM_BYTES],
@@ -119,9 +103,8 @@ static tutti_err plan_anew(tutti_request *r, const tutti__vote *v) {
     f->blank = NULL;
     p->number = ++f->planned_n;
     p->is_write = r->op.is_write;
-    p->resident = own ? r->background == TUTTI_BACKGROUND_IO_ONLY : all_resident(v->yes);
-    p->means =
-        (tutti__means){r->op.store, r->op.stats, p->resident, r->op.room, tutti__request_block(r)};
+    p->resident = own ? r->background == TUTTI_BACKGROUND_IO_ONLY : (v->yes & RESIDENT) != 0;
+    p->means = (tutti__means){r->op.store, r->op.stats, p->resident, r->op.room, x->block};
     /* one of the caller's own that may go on in the background may be started, too */
     p->inside = !(v->yes & OUTSIDE) || (own && p->resident);
     p->own = tutti__access_share(r->op.access);
@@ -131,7 +114,7 @@ static tutti_err plan_anew(tutti_request *r, const tutti__vote *v) {
         tutti__parts_start(r->op.parts, p->batch, 0);
     }
     p->worth = all.max_bytes / TUTTI__CACHED_PART;
-    tutti__plan_weigh(p, v->max[MAX_DESCRIPTION]);
+    p->described = v->max[MAX_DESCRIPTION];
     const tutti_err err = tutti__plan_make(p, &all);
     if (err != TUTTI_OK) {
         tutti__plan_destroy(&p);
@@ -139,23 +122,33 @@ static tutti_err plan_anew(tutti_request *r, const tutti__vote *v) {
     }
     if (!own) tutti__plan_cache_add(p);
     r->plan = p;
+    r->owns_plan = 1;
     r->file_size = v->max[MAX_SIZE];
     return TUTTI_OK;
 }
 
 /* ---- what is said */
 
-void tutti__finding_begin(tutti__finding *x, const tutti_request *r) {
-    x->mine = r->refused;
-    x->phase = UNSAID;
-}
-
 /* What this rank knows before it has heard of the others.   Local. */
 static void prepare(const tutti_request *r, tutti__finding *x) {
     const tutti__op *op = &r->op;
     const int fine = x->mine == TUTTI_OK;
     TUTTI_ASSERT(!fine || op->access);
-    tutti__file_report(op->file, 0, fine ? tutti__operation_bytes(op) : 0, "plan");
+    x->bytes = !fine ? 0 : op->parts ? op->parts->batch->bytes : tutti_access_bytes(op->access);
+    tutti__file_report(op->file, 0, x->bytes, "plan");
+    /* which call this is, and all of it that agrees */
+    const tutti__call_kind write =
+        r->how == TUTTI__PLAN_ONLY ? TUTTI__CALL_PLAN_WRITE : TUTTI__CALL_WRITE;
+    x->block = op->sums ? op->sums->bytes : 0;
+    const int64_t also[] = {r->least, op->room, x->block};
+    x->call = (tutti__call){
+        .kind = op->is_write ? write : write + 1, /* the read that goes with it */
+        .agrees =
+            (int64_t)(tutti__hash((uint64_t)r->agrees ^ TUTTI__HASH_START, also, sizeof also) >> 1),
+        .what = "what they ask for"};
+    /* which bytes, and what has become of them */
+    const int split = r->how == TUTTI__SPLIT, started = r->how == TUTTI__STARTED;
+    x->inside = (split || started) && (r->finding || tutti__fiber_inside());
     x->n = x->moved = x->some = 0;
     x->cold = fine && !op->is_write && tutti__choose_cold(op->file, op->access, op->store);
     x->gathered = (tutti__range){-1, -1};
@@ -163,22 +156,24 @@ static void prepare(const tutti_request *r, tutti__finding *x) {
     x->size = op->is_write ? TUTTI__OFF_END : 0;
     x->count = 0;
     x->background = op->file->team->staging->background;
-    if (r->how == TUTTI__PLAN_ONLY) return;
-    tutti__plan_cache_match(r, x);
-    if (fine) x->mine = tutti__small_begin(r, x);
+    if (r->how != TUTTI__PLAN_ONLY) tutti__plan_cache_match(r, x);
+    if (x->some) x->mine = tutti__small_begin(r, x);
+    const int resident = r->background == TUTTI_BACKGROUND_IO_ONLY;
+    x->answers = (x->mine == TUTTI_OK ? FINE : 0) | (x->moved ? MOVED : 0) |
+                 (split || started ? 0 : BLOCKS) | (split ? SPLIT : 0) | (x->inside ? 0 : OUTSIDE) |
+                 (split && resident ? SPLIT_RESIDENT : 0) |
+                 (started && resident ? STARTED_RESIDENT : 0) | (r->finding ? STEPWISE : 0);
 }
 
 static void say(const tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
-    const tutti__call call = call_of(r);
-    tutti__call_tell(t, &call, x->mine, x->said + CALL);
+    tutti__call_tell(t, &x->call, x->mine, x->said + CALL);
     x->said[SIZE] = (tutti__range){x->size, x->size};
     x->said[BACKGROUND] = (tutti__range){x->background, x->background};
     x->said[GATHERED] = x->gathered;
     x->said[COLD] = (tutti__range){x->cold, x->cold};
     memcpy(x->said + PLANS, x->range, (size_t)x->n * sizeof *x->said);
-    x->all = answers_of(r, x);
-    tutti__consensus_say(t, x->all, PLANS + x->n, x->said);
+    tutti__consensus_say(t, x->answers, PLANS + x->n, x->said);
     x->phase = SAID;
 }
 
@@ -186,7 +181,7 @@ static void say(const tutti_request *r, tutti__finding *x) {
  * writes. */
 static void hear(const tutti_request *r, tutti__finding *x) {
     tutti_file *f = r->op.file;
-    x->all = tutti__consensus_hear(f->team, x->all, PLANS + x->n, x->said);
+    x->all = tutti__consensus_hear(f->team, x->answers, PLANS + x->n, x->said);
     x->cold = (int)x->said[COLD].max;
     x->phase = HEARD;
     if (!(x->all & FINE) || tutti__calls_differ(x->said + CALL)) return;
@@ -199,9 +194,8 @@ static void hear(const tutti_request *r, tutti__finding *x) {
 
 /* All have been heard: a cached plan, if one fits. */
 static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
-    const tutti__call call = call_of(r);
     TUTTI_TRY(tutti__call_compare(r->op.file->team, x->said + CALL));
-    if (x->all & FINE) TUTTI_TRY(tutti__call_agree(&call, x->said + CALL));
+    if (x->all & FINE) TUTTI_TRY(tutti__call_agree(&x->call, x->said + CALL));
     tutti_plan *p = tutti__plan_cache_choose(r->op.file, x, x->said + PLANS);
     /* everybody has read by a plan without staging, but not by the same: nobody knows the size */
     if (p && p->run && (x->all & MOVED)) return TUTTI_OK;
@@ -212,45 +206,35 @@ static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
     return plan_again(r, x, p);
 }
 
-/* What parts have together is needed only now. */
-static tutti_err parts_unite(tutti__op *op) {
-    TUTTI_TRY(tutti__batch_unite(op->parts->batch));
-    op->access = &op->parts->batch->all;
-    return TUTTI_OK;
-}
-
-/* Checksums are wanted, and much of what this rank has are parts of blocks.  Of long runs only the ends
- * are, which whoever wants the checksums reads again. */
-static int breaks_blocks(const tutti_request *r) {
-    enum { LONG = 16 }; /* blocks */
-    const tutti__side s = r->op.access->file;
-    const tutti_off block = tutti__request_block(r);
-    if (block == 0 || tutti__side_grain(s) % block == 0) return 0;
-    return tutti__side_bytes(s) < LONG * block * tutti__side_runs(s);
-}
-
 /* By messages: with the summary of all requests, for a new plan. */
 static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
+    enum { LONG = 16 }; /* blocks */
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
+    tutti__batch *b = op->parts ? op->parts->batch : NULL;
     tutti__vote v;
-    const tutti__call call = call_of(r);
     if (x->mine == TUTTI_OK && !f->blank) x->mine = tutti__plan_alloc(f, &f->blank);
     if (x->mine == TUTTI_OK) x->mine = tutti__file_end(op, &x->size);
-    if (x->mine == TUTTI_OK && op->parts) x->mine = parts_unite(op);
+    if (x->mine == TUTTI_OK && b) { /* what parts have together is needed only now */
+        x->mine = tutti__batch_unite(b);
+        op->access = &b->all;
+    }
     tutti__summary mine = tutti__summary_empty();
     tutti_off described = 0;
     int broken = 0;
     if (x->mine == TUTTI_OK) {
         /* the run is what one request to the file system could carry without staging: the access
          * may be more broken in memory than in the file */
-        const tutti__batch *b = op->parts ? op->parts->batch : NULL;
+        const tutti__side s = op->access->file;
         tutti_count runs = b ? 0 : tutti__side_runs(op->access->memory);
         for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
-        mine = tutti__summary_of(op->access->file);
+        mine = tutti__summary_of(s);
         if (runs > 0) mine.run = tutti__min(mine.run, mine.bytes / runs);
         described = (tutti_off)(b ? tutti__batch_size(b) : tutti_access_size(op->access));
-        broken = breaks_blocks(r);
+        /* checksums are wanted, and much of what this rank has are parts of blocks; of long runs
+         * only the ends are, which whoever wants the checksums reads again */
+        broken = x->block > 0 && tutti__side_grain(s) % x->block != 0 &&
+                 mine.bytes < LONG * x->block * mine.runs;
     }
     tutti__vote_init(&v);
     v.min[MIN_LO] = mine.lo;
@@ -265,10 +249,10 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     v.sum[SUM_BYTES] = mine.bytes;
     v.sum[SUM_RUNS] = mine.runs;
     v.sum[SUM_RANKS] = mine.ranks;
-    v.yes = answers_of(r, x);
+    v.yes = x->answers;
     v.ranges = x->n; /* unless a consensus has told already */
     memcpy(v.range, x->range, (size_t)x->n * sizeof *x->range);
-    const tutti_err err = tutti__team_call_vote(f->team, &call, x->mine, &v);
+    const tutti_err err = tutti__team_call_vote(f->team, &x->call, x->mine, &v);
     if (err != TUTTI_OK) tutti__plan_destroy(&f->blank);
     TUTTI_TRY(err);
     TUTTI_ASSERT(f->blank && op->access); /* nobody has refused */
@@ -278,13 +262,24 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     x->background = v.max[MAX_BACKGROUND];
     x->all = v.yes;
     if (p) TUTTI_TRY(plan_again(r, x, p));
-    return r->plan ? TUTTI_OK : plan_anew(r, &v);
+    return r->plan ? TUTTI_OK : plan_anew(r, x, &v);
 }
 
 /* ---- from wherever it is */
 
-static tutti_err find(tutti_request *r, tutti__finding *x) {
+tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
+    tutti__finding here;
+    tutti_err err = TUTTI_OK;
+    /* an operation that blocks has begun right now */
+    const int blocks = r->how == TUTTI__AT_ONCE || r->how == TUTTI__PLAN_ONLY;
+    const double start = blocks ? r->stats.seconds_total : tutti__now();
+    const double clock = start - tutti__fiber_absent();
+    if (!x) {
+        x = &here;
+        x->mine = r->refused;
+        x->phase = UNSAID;
+    }
     if (x->phase == UNSAID) {
         prepare(r, x);
         if (tutti__consensus_ready(t)) say(r, x);
@@ -293,38 +288,25 @@ static tutti_err find(tutti_request *r, tutti__finding *x) {
     if (x->phase == WRITING && tutti__consensus_told(t))
         plan_for_all(r, x);
     else if (x->phase == WRITING || x->phase == FAILED) /* a vote tells what the writer knows */
-        return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, x->mine);
-    if (x->phase == HEARD) TUTTI_TRY(find_cached(r, x));
-    if (!r->plan) {
-        TUTTI_TRY(find_by_vote(r, x));
-        TUTTI_TRY(tutti__consensus_wish(t)); /* now that all are known to be here */
+        err = tutti__team_agree_apart(t, TUTTI__VOTE_TAG, x->mine);
+    else if (x->phase == HEARD)
+        err = find_cached(r, x);
+    if (err == TUTTI_OK && !r->plan) {
+        err = find_by_vote(r, x);
+        /* operations go on and on, and all are known to be here */
+        if (err == TUTTI_OK && !t->consensus.tried && ++t->consensus.wishes >= WISHES)
+            err = tutti__consensus_make(t);
     }
-    r->apart = !(x->all & BLOCKS);
-    r->all_split = (x->all & SPLIT) != 0;
-    return TUTTI_OK;
-}
-
-/* `planning`: seconds, of which those of file access are counted already. */
-static void count_plan(tutti_request *r, double planning) {
-    r->owns_plan = r->plan != NULL;
-    if (r->plan && r->plan->hits > 0) {
-        r->stats.plan_hits++;
-    } else {
-        r->stats.plans++;
-        r->stats.seconds_plan += planning - r->stats.seconds_file;
+    if (err == TUTTI_OK) {
+        r->apart = !(x->all & BLOCKS);
+        r->all_split = (x->all & SPLIT) != 0;
     }
-}
 
-tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) {
-    tutti__finding here;
-    /* an operation that blocks has begun right now */
-    const int blocks = r->how == TUTTI__AT_ONCE || r->how == TUTTI__PLAN_ONLY;
-    const double start = blocks ? r->stats.seconds_total : tutti__now();
-    const double clock = start - tutti__fiber_absent();
-    if (!x) tutti__finding_begin(x = &here, r);
-    const tutti_err err = find(r, x);
     tutti__trace_event("plan", "plan", start, -1, -1);
-    count_plan(r, tutti__fiber_clock() - clock);
+    if (!r->plan || r->plan->hits == 0) { /* seconds of file access are counted already */
+        r->stats.plans++;
+        r->stats.seconds_plan += tutti__fiber_clock() - clock - r->stats.seconds_file;
+    }
     return err;
 }
 
@@ -337,7 +319,6 @@ static int step_cached(tutti_request *r, tutti__finding *x) {
     if (!p || p->run || p->resident) return TUTTI__FINDING_GOES_ON;
     if (!moved && !(p->joint && (x->all & STEPWISE))) return TUTTI__FINDING_GOES_ON;
     if (plan_again(r, x, p) != TUTTI_OK) return TUTTI__FINDING_GOES_ON;
-    count_plan(r, 0);
     return moved ? TUTTI__FINDING_DONE : TUTTI__FINDING_MOVE;
 }
 
@@ -363,7 +344,6 @@ int tutti__finding_step(tutti_request *r, tutti__finding *x) {
         if (!tutti__consensus_has_told(t)) return TUTTI__FINDING_WAITS;
         if (tutti__consensus_told(t)) {
             plan_for_all(r, x);
-            count_plan(r, 0);
             return TUTTI__FINDING_DONE;
         }
     } else if (x->phase == TOLD) {

@@ -3,15 +3,20 @@
 #ifndef TUTTI_FIND_H
 #define TUTTI_FIND_H
 
-#include "base/fiber.h"
 #include "collective/request.h"
+#include "comm/call.h"
 #include "comm/consensus.h"
 #include "comm/vote.h"
 
 /* The state of finding a plan: what this rank says of the request, and what all say. */
 typedef struct tutti__finding {
-    int phase;
-    tutti_err mine; /* what this rank has against it; its last error where finding goes on */
+    int phase;        /* 0: it begins */
+    tutti_err mine;   /* what this rank has against it; its last error where finding goes on */
+    tutti__call call; /* which this is, and all of it that agrees */
+    tutti_off bytes;  /* this rank's, of all parts */
+    tutti_off block;  /* the size of blocks whose checksums are wanted; 0: none */
+    int inside;       /* it is carried out by a fiber, if it has to wait */
+    int64_t answers;  /* what is true of this rank */
     /* cached plans, the last used first: */
     int n;
     tutti__range range[TUTTI__RANGES]; /* this rank's displacement against each of them */
@@ -28,20 +33,14 @@ typedef struct tutti__finding {
     tutti__range said[TUTTI__CONSENSUS_RANGES];
 } tutti__finding;
 
-/* Is it carried out by a fiber, if it has to wait? */
-static inline int tutti__request_in_fiber(const tutti_request *r) {
-    const int under_way = r->how == TUTTI__SPLIT || r->how == TUTTI__STARTED;
-    return under_way && (r->finding || tutti__fiber_inside());
-}
-
 /* ---- find.c */
 /* Find the plan of a request, or make it: r->plan and what else is found; give it back with
  * tutti__plan_release.  `x`: from wherever finding is; NULL: from the beginning.  Collective,
  * agrees. */
 tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
 /* The same where nobody may be waited for, step by step, for a team that has a shared-memory
- * consensus: this rank says what it has to say, and later looks whether the others have. */
-void tutti__finding_begin(tutti__finding *x, const tutti_request *r);
+ * consensus: this rank says what it has to say, and later looks whether the others have.  `x`
+ * begins with phase and mine. */
 enum { TUTTI__FINDING_WAITS, TUTTI__FINDING_MOVE, TUTTI__FINDING_DONE, TUTTI__FINDING_GOES_ON };
 /* MOVE: r->plan is found, now move this rank's bytes and tell how that went; DONE: all bytes have
  * been moved, and all agree; GOES_ON: tutti__plan_find is to go on.  Local. */
@@ -67,7 +66,8 @@ void tutti__plan_cache_clear(tutti_file *f);
 void tutti__plan_release(tutti_plan **p);
 
 /* ---- small.c: small requests that come again */
-/* What this rank can do before it knows what the others think of x->fits.   Local. */
+/* The cache has plans that suit this rank: what can it do before it knows what the others think of
+ * x->fits?   Local. */
 tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
 /* Have all gathered their bytes for this plan?  Then the first rank that claims it writes them and
  * tells the others how it went.  Local. */
@@ -75,8 +75,8 @@ int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered);
 int tutti__small_claim(const tutti_file *f);
 tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r,
                              tutti_off displacement) TUTTI_MUST_USE;
-/* Operations go on and on: agree by shared memory from now on, if it can be had.  Collective. */
-tutti_err tutti__consensus_wish(tutti__team *t) TUTTI_MUST_USE;
+/* Agree by shared memory from now on, if it can be had.  Collective. */
+tutti_err tutti__consensus_make(tutti__team *t) TUTTI_MUST_USE;
 
 /* ---- plan_make.c */
 /* Plan, from what all ranks have said.  Collective, agrees. */

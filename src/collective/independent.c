@@ -97,9 +97,7 @@ tutti_err tutti_file_size_independent(tutti_file *f, tutti_off *size_out) {
     tutti_stats *before = tutti__store_account(&stats);
     const tutti_err err = tutti__store_size(f->store, &size);
     (void)tutti__store_account(before);
-    pthread_mutex_lock(&f->lock);
-    tutti__stats_add(&f->all, &stats);
-    pthread_mutex_unlock(&f->lock);
+    tutti__stats_settle(f, &stats, 0);
     if (err == TUTTI_OK)
         *size_out = size;
     else
@@ -144,7 +142,7 @@ static void independent_arrive(tutti_request *r) {
     atomic_store_explicit(&r->state, TUTTI__ARRIVED, memory_order_release);
     pthread_mutex_unlock(&f->lock);
     if (!abandoned) return;
-    tutti__stats_settle(f, &r->stats);
+    tutti__stats_settle(f, &r->stats, 1);
     independent_free(r);
 }
 
@@ -185,7 +183,7 @@ static tutti_err independent_start(tutti_file *f, const tutti_access *a, void *b
     TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
     const tutti_request asked = asked_of(f, a, buf, is_write);
     tutti_request *r = NULL;
-    tutti_err err = tutti__file_usable(f, a, buf, is_write);
+    tutti_err err = tutti__request_usable(&asked);
     if (err == TUTTI_OK && !(r = tutti__malloc(sizeof *r))) err = TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) {
         *r = asked;
@@ -225,7 +223,7 @@ tutti_err tutti__independent_collect(tutti_request **pr, tutti_off *count_out) {
         pthread_mutex_lock(&f->lock);
         list_remove(f, r);
         pthread_mutex_unlock(&f->lock);
-        tutti__stats_settle(f, &r->stats);
+        tutti__stats_settle(f, &r->stats, 1);
     }
     if (err != TUTTI_OK) tutti__error_assign(&r->trouble);
     if (err == TUTTI_OK && count_out) *count_out = r->count;
@@ -251,7 +249,7 @@ void tutti__independent_abandon(tutti_request *r) {
         if (!under_way) list_remove(f, r);
         pthread_mutex_unlock(&f->lock);
         if (under_way) return;
-        tutti__stats_settle(f, &r->stats);
+        tutti__stats_settle(f, &r->stats, 1);
     }
     independent_free(r);
 }
@@ -262,6 +260,6 @@ void tutti__independent_end(tutti_file *f) {
         tutti_request *r = f->independent;
         f->independent = r->next;
         r->op.file = NULL;
-        tutti__stats_add(&f->all, &r->stats);
+        tutti__stats_settle(f, &r->stats, 0);
     }
 }

@@ -33,6 +33,9 @@ void tutti__task_drop(tutti_request **r);
 tutti_err tutti__sync_here(tutti_file *f) TUTTI_MUST_USE;
 /* This rank's share of the staging memory that a request has; it has departed. */
 tutti_off tutti__request_staging(const tutti_request *r);
+/* An array lies in the file (or lies there no more): where domains=array cuts it.  What was planned
+ * for another one is forgotten.   All ranks alike, between operations; local. */
+void tutti__file_slabs(tutti_file *f, const tutti__slabs *slabs);
 /* Can files be opened on it?  Local. */
 tutti_err tutti__comm_usable(MPI_Comm comm) TUTTI_MUST_USE;
 

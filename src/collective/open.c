@@ -443,9 +443,7 @@ tutti_err tutti__sync_here(tutti_file *f) {
     (void)tutti__store_account(before);
     stats.seconds_file += tutti__now() - start;
     tutti__trace_call("sync", f->trace_file, start, -1);
-    pthread_mutex_lock(&f->lock);
-    tutti__stats_add(&f->all, &stats);
-    pthread_mutex_unlock(&f->lock);
+    tutti__stats_settle(f, &stats, 0);
     return named(f, "sync", err);
 }
 

@@ -23,6 +23,8 @@
  *   writes       multiples; others where a shared page costs a little time and nothing else (one
  *                machine's page cache), and only for requests so small that planning takes longer
  *
+ * Blocks of an array (domains=array) are where they are: displaced, such a plan fits nobody.
+ *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -60,14 +62,13 @@ static int as_cold(const tutti_plan *p, int cold) {
 void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
     tutti_off by = 0;
     const int resident = r->background == TUTTI_BACKGROUND_IO_ONLY;
-    const int in_fiber = tutti__request_in_fiber(r);
     for (tutti_plan *p = r->op.file->cached; p; p = p->older) {
         tutti__range *range = &x->range[x->n++];
         *range = (tutti__range){NO_FIT, NO_FIT};
         const int fits = x->mine == TUTTI_OK && !(p->cache_state & TUTTI__BUSY) &&
                          p->is_write == r->op.is_write && p->resident == resident &&
-                         p->means.room == r->op.room && p->inside == in_fiber &&
-                         p->means.block == tutti__request_block(r) && fits_access(p, &r->op, &by);
+                         p->means.room == r->op.room && p->inside == x->inside &&
+                         p->means.block == x->block && fits_access(p, &r->op, &by);
         if (!fits) continue;
         *range = p->access->file.node ? (tutti__range){by, by} : tutti__range_none();
         x->some = 1;
@@ -80,6 +81,7 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
 static int may_shift(const tutti_plan *p, tutti_off by) {
     const tutti_file *f = p->file;
     if (p->means.block > 0 && by % p->means.block != 0) return 0;
+    if (p->run && p->two->domains.kind == TUTTI_DOMAINS_ARRAY) return by == 0; /* cuts stay there */
     if (!p->run || by % f->align == 0) return 1;
     if (f->opt.direct_io || f->striped || f->incoherent) return 0;
     return !p->is_write || p->two->bytes <= SMALL_BYTES * p->two->domains.aggregators;
@@ -105,13 +107,6 @@ static void list_remove(tutti_plan *p) {
     tutti_plan **at = &p->file->cached;
     while (*at != p) at = &(*at)->older;
     *at = p->older;
-    p->file->cached_n--;
-}
-
-static void list_push(tutti_plan *p) {
-    p->older = p->file->cached;
-    p->file->cached = p;
-    p->file->cached_n++;
 }
 
 int64_t tutti__plan_cache_place(const tutti_plan *p) {
@@ -122,28 +117,28 @@ int64_t tutti__plan_cache_place(const tutti_plan *p) {
 
 void tutti__plan_cache_take(tutti_plan *p) {
     list_remove(p);
-    list_push(p);
+    p->older = p->file->cached;
+    p->file->cached = p;
     atomic_fetch_or(&p->cache_state, TUTTI__BUSY);
     p->hits++;
 }
 
-/* Clear one of the two; is the other one left?  With background `all` an operation may end here
- * while the thread evicts its plan. */
-static int clear(tutti_plan *p, int mark) {
-    return (atomic_fetch_and(&p->cache_state, ~mark) & ~mark) != 0;
-}
-
+/* With background `all` an operation may end while the thread evicts its plan: who clears the last
+ * of the two marks frees it. */
 void tutti__plan_cache_evict(tutti_plan *p) {
     list_remove(p);
-    if (!clear(p, TUTTI__CACHED)) tutti__plan_destroy(&p);
+    p->file->cached_n--;
+    const int before = atomic_fetch_and(&p->cache_state, ~TUTTI__CACHED);
+    if (!(before & TUTTI__BUSY)) tutti__plan_destroy(&p);
 }
 
 void tutti__plan_release(tutti_plan **pp) {
     tutti_plan *p = *pp;
     if (!p) return;
-    tutti__plan_segment_drop(p);
+    if (p->means.resident) tutti__plan_segment_drop(p);
     if (p->run) p->engine->sleep(p->run);
-    if (!clear(p, TUTTI__BUSY)) tutti__plan_destroy(&p);
+    const int before = atomic_fetch_and(&p->cache_state, ~TUTTI__BUSY);
+    if (!(before & TUTTI__CACHED)) tutti__plan_destroy(&p);
     *pp = NULL;
 }
 
@@ -155,7 +150,7 @@ static void large_make_room(const tutti_file *f, int is_write) {
     tutti_plan *last = NULL;
     int n = 0;
     for (tutti_plan *p = f->cached; p; p = p->older)
-        if (p->large && p->is_write == is_write) {
+        if (p->described > TUTTI__CACHED_BYTES && p->is_write == is_write) {
             last = p;
             n++;
         }
@@ -165,15 +160,18 @@ static void large_make_room(const tutti_file *f, int is_write) {
 void tutti__plan_cache_add(tutti_plan *p) {
     tutti_file *f = p->file;
     const int most = (int)tutti__min(f->opt.plan_cache, TUTTI__RANGES);
-    if (p->heavy || p->makeshift || most == 0) return;
-    if (p->large) large_make_room(f, p->is_write);
+    const int large = p->described > TUTTI__CACHED_BYTES;
+    if ((large && p->described > p->worth) || p->makeshift || most == 0) return;
+    if (large) large_make_room(f, p->is_write);
     if (f->cached_n == most) {
         tutti_plan *last = f->cached;
         while (last->older) last = last->older;
         tutti__plan_cache_evict(last);
     }
     p->cache_state = TUTTI__CACHED | TUTTI__BUSY;
-    list_push(p);
+    p->older = f->cached;
+    f->cached = p;
+    f->cached_n++;
 }
 
 void tutti__plan_cache_clear(tutti_file *f) {

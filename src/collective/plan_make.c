@@ -17,6 +17,7 @@
 #include "comm/consensus.h"
 #include "comm/vote.h"
 #include "direct/direct.h"
+#include "plan/scale.h"
 #include "twophase/overlap.h"
 
 /* Complete the explanation, and say it if asked to. */
@@ -45,6 +46,12 @@ static void plan_explain(tutti_plan *p, int overlap) {
             exchange, step, instead, pipeline, p->means.store->ops->name, t->domains.aggregators,
             t->domains.aggregators == 1 ? "" : "s", t->groups->n, t->groups->n == 1 ? "" : "s",
             (long long)t->domains.window);
+    if (p->run && t->domains.kind == TUTTI_DOMAINS_ARRAY && n < size)
+        n +=
+            (size_t)snprintf(p->explain + n, size - n,
+                             "; domains are blocks of %lld of the array's %lld slabs of %lld bytes",
+                             (long long)tutti__blocks(t->domains.slabs.n, t->domains.aggregators),
+                             (long long)t->domains.slabs.n, (long long)t->domains.slabs.slab);
     if (p->run && !p->is_write && n < size)
         n += (size_t)snprintf(p->explain + n, size - n,
                               "; holes up to %lld bytes are read along: %s",
@@ -86,7 +93,7 @@ static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
     v.max[BYTES] = (tutti_off)tutti__plan_bytes(p);
     TUTTI_TRY(tutti__team_vote(p->file->team, err, &v));
     *large_out = v.max[LARGE] > 0;
-    tutti__plan_weigh(p, v.max[BYTES]);
+    p->described = tutti__max(p->described, v.max[BYTES]);
     return TUTTI_OK;
 }
 
@@ -111,7 +118,8 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     if (!tutti__is_staged(p->method) && !p->is_write) return TUTTI_OK;
     *again_out = 1;
     TUTTI_TRY(tutti__two_phase_decide(p, s, how->singles)); /* fails only where MPI does */
-    if (tutti__is_staged(p->method) && !p->means.resident && !tutti__plan_in_room(p)) {
+    if (tutti__is_staged(p->method) && !p->means.resident && p->means.room > 0 &&
+        tutti__plan_moving(p) > p->means.room) {
         /* not even the least windows fit: bytes go straight between memory and file */
         p->method = p->choice.method = TUTTI_METHOD_LIST;
         snprintf(p->choice.why, sizeof p->choice.why,
@@ -152,7 +160,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     if (agreed != TUTTI_OK || v.max[NO_SHARED] || v.max[NO_RESIDENT])
         forms_forget(team); /* not all have closed theirs */
     TUTTI_TRY(agreed);
-    tutti__plan_weigh(p, v.max[BYTES]);
+    p->described = tutti__max(p->described, v.max[BYTES]);
     p->makeshift |= v.max[NO_SHARED] || v.max[NO_RESIDENT];
     if (v.max[NO_RESIDENT]) {
         tutti__resident_not(p);

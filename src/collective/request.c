@@ -170,8 +170,7 @@ static void light_move(tutti_request *r) {
     if (step == TUTTI__FINDING_WAITS) {
         if (++r->looks % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
     } else if (step == TUTTI__FINDING_DONE) {
-        tutti__placed(r);
-        tutti__went_well(r);
+        tutti__depart(r);
         travelling_remove(r);
         state_set(r, TUTTI__ARRIVED);
     } else if (tutti__fiber_make(travel, r, &r->fiber) != TUTTI_OK) {
@@ -216,7 +215,8 @@ static tutti_err travel_begin(tutti_request *r) {
     if (r->finding) {
         r->op.stats = &r->stats;
         r->op.store = r->op.file->store;
-        tutti__finding_begin(r->finding, r);
+        r->finding->mine = r->refused;
+        r->finding->phase = 0;
     } else {
         TUTTI_TRY(tutti__fiber_make(travel, r, &r->fiber));
     }
@@ -450,7 +450,7 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     if (r->how == TUTTI__INDEPENDENT) return tutti__independent_collect(pr, count_out);
     TUTTI_USE(f);
     const tutti_err err = r->outcome;
-    tutti__stats_settle(f, &r->stats);
+    tutti__stats_settle(f, &r->stats, 1);
     if (r->plan) tutti__plan_explained(f, r->plan);
     if (err != TUTTI_OK) tutti__error_assign(&r->trouble);
     if (r->collected) r->collected(r->context, err);

@@ -79,22 +79,16 @@ struct tutti_request {
     tutti_request *next_work;       /* of a worker: what it has to do */
 };
 
-/* The size of blocks whose checksums are wanted; 0: none. */
-static inline tutti_off tutti__request_block(const tutti_request *r) {
-    return r->op.sums ? r->op.sums->bytes : 0;
-}
-
 /* ---- carry_out.c: the two halves; they wait where they have to */
 int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
-/* The plan, and what needs the other ranks at once: the exchange of a write.   Collective. */
+/* The plan, and what needs the other ranks at once: the exchange of a write.   Collective, but for a
+ * request that was found to be done: that is over now. */
 void tutti__depart(tutti_request *r);
 /* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
 void tutti__arrive(tutti_request *r);
 /* The bytes of a plan that is not carried out in the background.  Every rank takes its part, whatever
  * happened to it before.  This rank's outcome.   Collective, unless the plan has no staging. */
 tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) TUTTI_MUST_USE;
-/* All ranks know that it has gone well: all of it, as found. */
-void tutti__went_well(tutti_request *r);
 /* A plan was found: which store, where in the file.   Local. */
 void tutti__placed(tutti_request *r);
 /* May this plan be run with these?   Local. */

@@ -23,11 +23,11 @@ static const tutti_off READ_FIRST_BYTES = 256 << 10;
 static const tutti_off GATHER_BYTES = 16 << 10;
 
 /* Somebody else may refuse a write: only a read, or a rank that is alone, goes first. */
-static int may_go_first(const tutti__op *op, const tutti_plan *p) {
+static int may_go_first(const tutti__op *op, const tutti_plan *p, tutti_off bytes) {
     if (op->is_write && (op->file->team->size > 1 || op->sums)) return 0;
     if (p->hits == 0 || p->run || op->file->incoherent || op->file->atomic) return 0;
     if (p->method != TUTTI_METHOD_LIST && p->method != TUTTI_METHOD_INDEPENDENT) return 0;
-    return tutti__operation_bytes(op) <= READ_FIRST_BYTES;
+    return bytes <= READ_FIRST_BYTES;
 }
 
 tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
@@ -44,8 +44,8 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
         else
             op.buf = (char *)((uintptr_t)op.buf +
                               (uintptr_t)(r->op.access->memory.disp - p->access->memory.disp));
-        if (may_go_first(&r->op, p)) {
-            tutti__operation_place(&op, x->displacement, 0);
+        if (may_go_first(&r->op, p, x->bytes)) {
+            op.shift = op.file->origin + x->displacement;
             op.eof = TUTTI__OFF_END;
             op.eof_unknown = 1;
             const int batch = p->method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH;
@@ -67,8 +67,7 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
         }
     }
     /* what waits for the others needs to know how long the file is */
-    if (!x->some || !tutti__consensus_ready(t)) return TUTTI_OK;
-    return tutti__file_end(&r->op, &x->size);
+    return tutti__consensus_ready(t) ? tutti__file_end(&r->op, &x->size) : TUTTI_OK;
 }
 
 int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered) {
@@ -99,12 +98,9 @@ tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r, tutti_
 
 /* ---- the memory for that */
 
-enum { WISHES = 8 }; /* operations; fewer are not worth the time it takes to make it */
-
-tutti_err tutti__consensus_wish(tutti__team *t) {
+tutti_err tutti__consensus_make(tutti__team *t) {
     tutti__segment memory = {NULL, 0, 0};
     tutti__vote v;
-    if (t->consensus.tried || ++t->consensus.wishes < WISHES) return TUTTI_OK;
     t->consensus.tried = 1;
     const size_t bytes = tutti__consensus_bytes(t);
     if (bytes == 0) return TUTTI_OK;

@@ -47,7 +47,7 @@ void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine
     told[TUTTI__TOLD_CALL] = (tutti__range){word, word};
     /* who refuses may not even have looked at its arguments */
     told[TUTTI__TOLD_AGREES] =
-        mine == TUTTI_OK ? (tutti__range){agrees, agrees} : tutti__range_none();
+        mine == TUTTI_OK || c->names ? (tutti__range){agrees, agrees} : tutti__range_none();
 }
 
 tutti_err tutti__call_compare(tutti__team *t, const tutti__range told[TUTTI__CALL_TELLS]) {
@@ -76,6 +76,7 @@ tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err 
     tutti__call_tell(t, c, mine, io->call);
     const tutti_err err = tutti__team_vote(t, mine, io);
     TUTTI_TRY(tutti__call_compare(t, io->call)); /* first: the error may be of another call */
+    if (c->names) TUTTI_TRY(tutti__call_agree(c, io->call));
     TUTTI_TRY(err);
     return tutti__call_agree(c, io->call);
 }
@@ -88,6 +89,7 @@ static tutti_err call_by_consensus(tutti__team *t, const tutti__call *c, tutti_e
     for (int i = 0; i < n; i++) all[TUTTI__CALL_TELLS + i] = range[i];
     const int64_t fine = tutti__consensus(t, mine == TUTTI_OK, TUTTI__CALL_TELLS + n, all);
     TUTTI_TRY(tutti__call_compare(t, all));
+    if (c->names) TUTTI_TRY(tutti__call_agree(c, all));
     if (!fine) return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, mine);
     TUTTI_TRY(tutti__call_agree(c, all));
     for (int i = 0; i < n; i++) range[i] = all[TUTTI__CALL_TELLS + i];

@@ -39,12 +39,13 @@ typedef struct tutti__call {
     int64_t agrees;   /* what must be the same on all ranks: a number or a hash */
     const char *what; /* that is, in the plural, for the message */
     int number;       /* it is a number that says something to people */
+    int names;        /* it says which of the kind's calls it is: known also where a rank refuses */
 } tutti__call;
 
 /* Open a call: all are in the same one, agree, and have nothing against it.  Otherwise all ranks
- * return the same: if calls differ TUTTI_ERR_MISMATCH, else the error of the lowest rank that has
- * one, else TUTTI_ERR_MISMATCH for what ought to agree.   range[i]: as for tutti__consensus.
- * Collective. */
+ * return the same: if calls differ, in kind or name, TUTTI_ERR_MISMATCH, else the error of the
+ * lowest rank that has one, else TUTTI_ERR_MISMATCH for what ought to agree.   range[i]: as for
+ * tutti__consensus.   Collective. */
 tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine, int n,
                            tutti__range *range) TUTTI_MUST_USE;
 /* The same by a vote, for a team without consensus, or that has had one about this call already. */

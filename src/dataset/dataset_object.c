@@ -62,7 +62,8 @@ tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__dataset_same *same,
     const int64_t hash = (int64_t)(same->hash >> 1);
     const tutti__call call = {.kind = TUTTI__CALL_DATASET,
                               .agrees = (int64_t)(name >> 1),
-                              .what = "which call it is that they make for the dataset"};
+                              .what = "which call it is that they make for the dataset",
+                              .names = 1};
     tutti__range agrees = {hash, hash};
     if (mine != TUTTI_OK) agrees = tutti__range_none();
     tutti_err err = tutti__team_call(d->team, &call, mine, 1, &agrees);

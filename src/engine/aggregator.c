@@ -101,7 +101,7 @@ static int window_open(tutti__run *r, tutti__window *w) {
     w->io.hi = w->hi;
     w->io.total = t->ordered && r->op->is_write ? 0 : w->total;
     w->io.stage = w->stage;
-    r->window_next = tutti__incoming_next(r, &t->incoming, w->cycle + 1);
+    r->window_next = tutti__incoming_next(t, &t->incoming, w->cycle + 1, r->op->eof);
     return 1;
 }
 

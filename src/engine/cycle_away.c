@@ -81,7 +81,7 @@ static void read_depart(tutti__run *r) {
     tutti__cycles *c = r->cycles;
     int taken = 0;
     for (tutti_count cycle = r->window_next; cycle >= 0;
-         cycle = tutti__incoming_next(r, l, cycle + 1)) {
+         cycle = tutti__incoming_next(r->two, l, cycle + 1, r->op->eof)) {
         TUTTI_ASSERT(taken < c->aways);
         tutti__window_io *io = &c->away[taken];
         tutti__domains_window(&r->two->domains, r->two->my_agg, cycle, &io->lo, &io->hi);

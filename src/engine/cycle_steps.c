@@ -132,7 +132,7 @@ void tutti__cycle_open(tutti__run *r, int k) {
     if (r->window_next == s->cycle) {
         tutti__domains_window(&r->two->domains, r->two->my_agg, s->cycle, &s->lo, &s->hi);
         s->hi = tutti__min(s->hi, r->op->eof);
-        r->window_next = tutti__incoming_next(r, &r->two->incoming, s->cycle + 1);
+        r->window_next = tutti__incoming_next(r->two, &r->two->incoming, s->cycle + 1, r->op->eof);
         io->total = theirs_open(r, s) + s->own;
     }
     io->cycle = s->cycle;

@@ -41,8 +41,6 @@ struct tutti__engine {
 tutti_err tutti__plan_alloc(tutti_file *f, tutti_plan **out) TUTTI_MUST_USE;
 void tutti__plan_run_free(tutti_plan *p); /* the engine's part, if it has one */
 void tutti__plan_destroy(tutti_plan **p);
-/* Its bytes of memory on this rank. */
-size_t tutti__plan_bytes(const tutti_plan *p);
 
 extern const tutti__engine tutti__engine_staged, tutti__engine_literal;
 

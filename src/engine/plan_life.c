@@ -1,4 +1,4 @@
-/* engine: a plan's life: room for it, its size, its end.  In between it is made
+/* engine: a plan's life: room for it, its end.  In between it is made
  * (collective/plan_make.c), run, and perhaps cached (collective/plan_cache.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/engine.h"
@@ -20,12 +20,6 @@ tutti_err tutti__plan_alloc(tutti_file *f, tutti_plan **out) {
 size_t tutti_plan_size(const tutti_plan *p) {
     if (!p || !tutti__handle_alive(&p->handle, TUTTI__PLAN)) return 0;
     return tutti__plan_bytes(p);
-}
-
-size_t tutti__plan_bytes(const tutti_plan *p) {
-    return sizeof *p + tutti_access_size(p->access) + tutti__two_phase_size(p->two) +
-           (p->batch ? tutti__batch_size(p->batch) : 0) +
-           (p->segment.shared ? 0 : p->segment.bytes);
 }
 
 void tutti__plan_run_free(tutti_plan *p) {

@@ -22,7 +22,7 @@ static int relay_begin(tutti__run *r, tutti__window *w) {
         if (i < 0) return 0;
         const tutti__incoming *l = &r->two->relay[i];
         tutti__window_begin(r, w, l, r->relay_next[i]);
-        r->relay_next[i] = tutti__incoming_next(r, l, w->cycle + 1);
+        r->relay_next[i] = tutti__incoming_next(r->two, l, w->cycle + 1, r->op->eof);
         w->local = tutti__senders_bytes(l, &l->senders[0], w->lo, w->hi);
         if (w->local == 0) continue;
         tutti__traffic_add(r, w, &l->senders[0]);

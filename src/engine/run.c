@@ -29,7 +29,7 @@ void tutti__run_start(tutti__run *r, tutti__op *op) {
     r->done = 0;
     r->started = tutti__now();
     r->total = tutti__side_tell(op->access->file, op->eof);
-    r->window_next = t->my_agg >= 0 ? tutti__incoming_next(r, &t->incoming, 0) : -1;
+    r->window_next = t->my_agg >= 0 ? tutti__incoming_next(t, &t->incoming, 0, op->eof) : -1;
     for (int i = 0; i < t->destinations; i++)
         r->destination_next[i] =
             tutti__destination_after(r, &t->destination[i], t->destination[i].first);
@@ -75,12 +75,4 @@ tutti_count tutti__destination_after(const tutti__run *r, const tutti__destinati
     if (c < 0) return -1;
     tutti__domains_window(&r->two->domains, s->aggregator, c, &lo, &hi);
     return tutti__side_next(file, lo) < r->op->eof ? c : -1;
-}
-
-tutti_count tutti__incoming_next(const tutti__run *r, const tutti__incoming *l, tutti_count from) {
-    tutti_off lo, hi;
-    const tutti_count c = tutti__incoming_cycle(&r->two->domains, l, from);
-    if (c < 0) return -1;
-    tutti__domains_window(&r->two->domains, l->aggregator, c, &lo, &hi);
-    return lo < r->op->eof ? c : -1;
 }

@@ -112,8 +112,6 @@ void tutti__turn_rest_is_exchange(tutti__run *r, const tutti__turn *t);
 /* The next cycle of an aggregator, from `cycle` on, in which I have bytes, or -1. */
 tutti_count tutti__destination_after(const tutti__run *r, const tutti__destination *s,
                                      tutti_count cycle);
-/* The next cycle, from `from` on, in which there are incoming bytes, or -1. */
-tutti_count tutti__incoming_next(const tutti__run *r, const tutti__incoming *l, tutti_count from);
 
 /* ---- valid.c: what holds between the steps of an engine.  For assertions: O(1), but for the list
  * of runs (O(runs)) and tutti__run_is_valid (O(destinations + sources)). */

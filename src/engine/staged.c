@@ -114,7 +114,8 @@ static void staged_start(const tutti_plan *p, tutti__op *op) {
     tutti__run_start(r, op);
     r->stage = stage_of(p);
     r->tag = tutti__team_tag(r->file->team);
-    for (int i = 0; i < t->relays; i++) r->relay_next[i] = tutti__incoming_next(r, &t->relay[i], 0);
+    for (int i = 0; i < t->relays; i++)
+        r->relay_next[i] = tutti__incoming_next(t, &t->relay[i], 0, op->eof);
     r->aux = !t->messages ? NULL : r->own ? r->own : r->file->team->staging->aux.base;
     for (int i = 0; i < r->window_slots + r->relay_slots; i++) {
         tutti__window *w = &r->window[i];

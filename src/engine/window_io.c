@@ -183,11 +183,10 @@ int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w) {
     if (r->err != TUTTI_OK) return 0;
     /* Holes are written over only by an operation that blocks, while no other is under way: one
      * that is could be writing there. */
-    const int sole = !tutti__is_worker() && !op->file->requests;
     w->shift = op->shift;
     w->gap = r->two->gap;
-    w->mend = sole && tutti__file_may_rmw(op->file) ? op->store : NULL;
-    w->zeros = sole ? op->zeros : TUTTI__OFF_END;
+    w->mend = op->sole && tutti__file_may_rmw(op->file) ? op->store : NULL;
+    w->zeros = op->sole ? op->zeros : TUTTI__OFF_END;
     tutti_err err = !op->is_write      ? wanted_add(w)
                     : w->total == size ? run_add(w, w->lo, size)
                                        : named_add(w);

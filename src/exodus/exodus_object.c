@@ -27,9 +27,14 @@ tutti_err tutti__exodus_call(tutti_exodus *x, const char *name, uint64_t hash, t
     const int64_t same = (int64_t)(hash >> 1);
     const tutti__call call = {.kind = TUTTI__CALL_EXODUS,
                               .agrees = (int64_t)(which >> 1),
-                              .what = "which call it is that they make for the Exodus file"};
+                              .what = "which call it is that they make for the Exodus file",
+                              .names = 1};
     tutti__range agrees = {same, same};
-    if (mine != TUTTI_OK) agrees = tutti__range_none();
+    if (mine != TUTTI_OK) {
+        const tutti_err why = tutti__error_refused(); /* what the caller has against it */
+        if (why != TUTTI_OK) mine = why;
+        agrees = tutti__range_none();
+    }
     tutti_err err = tutti__team_call(x->team, &call, mine, 1, &agrees);
     if (err == TUTTI_OK && agrees.min != agrees.max)
         err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "ranks disagree on the arguments of %s",

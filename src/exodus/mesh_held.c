@@ -40,6 +40,15 @@ tutti_count tutti_exodus_own_elements(const tutti_exodus *x, tutti_exodus_kind k
     return h ? h->own : 0;
 }
 
+tutti_count tutti_exodus_entries(const tutti_exodus *x, tutti_exodus_kind kind, int64_t id) {
+    if (tutti__exodus_live(x) != TUTTI_OK || kind < TUTTI_EXODUS_NODAL ||
+        kind >= TUTTI_EXODUS_KINDS)
+        return -1;
+    const tutti_count number = tutti__exodus_model_find(&x->model, kind, id);
+    const tutti__exodus_held *h = number < 0 ? NULL : tutti__exodus_held_of(x, kind, number);
+    return h ? tutti_decomposition_entries(h->entries) : -1;
+}
+
 /* Entity c of a family.   v, mine: room for all of it. */
 static tutti_err piece_make(const tutti__family *f, tutti_count c, tutti__numbered *v,
                             unsigned char *mine, tutti_decomposition **out) {

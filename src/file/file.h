@@ -10,6 +10,7 @@
 #include "base/handle.h"
 #include "base/profile.h"
 #include "comm/team.h"
+#include "plan/domains.h"
 #include "store/store.h"
 
 struct tutti_file {
@@ -25,6 +26,7 @@ struct tutti_file {
     int mode;
     tutti_off origin;   /* offset 0 of accesses: the end of the file at open with TUTTI_APPEND */
     tutti_off align;    /* of file domains */
+    tutti__slabs slabs; /* the array that lies in the file, as a layer above says; or none */
     int striped;        /* some rank knows stripes of the file */
     int incoherent;     /* several nodes, whose caches of the file may differ */
     int remote;         /* the file is on other machines: access takes time, not processor */
@@ -48,7 +50,7 @@ struct tutti_file {
     pthread_mutex_t use;           /* recursive: see TUTTI_USE */
     int64_t planned_n;             /* plans made so far */
     int64_t explained;             /* the number of the one in `explain` */
-    char explain[400];
+    char explain[512];
     tutti_progress_fn *progress;
     void *progress_context;
     tutti_file *next_open;  /* list of open files, for MPI_Finalize */
@@ -64,16 +66,22 @@ static inline void tutti__errno_restore(const int *saved) {
     __attribute__((cleanup(tutti__errno_restore), unused)) const int saved_errno_ = errno
 
 /* Whoever calls for a file, or moves its operations on, has it for himself: in every public call
- * that is not for any thread.  NULL is fine. */
-static inline tutti_file *tutti__use_begin(tutti_file *f) {
+ * that is not for any thread.  NULL is fine.  errno is left alone, too. */
+typedef struct tutti__use {
+    tutti_file *file;
+    int saved_errno;
+} tutti__use;
+static inline tutti__use tutti__use_begin(tutti_file *f) {
+    const tutti__use u = {f, errno};
     if (f) pthread_mutex_lock(&f->use);
-    return f;
+    return u;
 }
-static inline void tutti__use_end(tutti_file *const *f) {
-    if (*f) pthread_mutex_unlock(&(*f)->use);
+static inline void tutti__use_end(const tutti__use *u) {
+    if (u->file) pthread_mutex_unlock(&u->file->use);
+    errno = u->saved_errno;
 }
 #define TUTTI_USE(f) \
-    __attribute__((cleanup(tutti__use_end), unused)) tutti_file *const used_ = tutti__use_begin(f)
+    __attribute__((cleanup(tutti__use_end), unused)) const tutti__use used_ = tutti__use_begin(f)
 
 /* May holes be read and written over? */
 static inline int tutti__file_may_rmw(const tutti_file *f) {

@@ -6,11 +6,7 @@
 
 #include "base/trace.h"
 
-static _Thread_local int behind_the_back;
-
-int tutti__is_worker(void) {
-    return behind_the_back;
-}
+static _Thread_local int behind_the_back; /* of the caller, this thread runs operations */
 
 void tutti__worker_mark(void) {
     behind_the_back = 1;
@@ -21,12 +17,6 @@ tutti_err tutti__access_usable(const tutti_access *a) {
     TUTTI_CHECK(tutti__handle_alive(&a->handle, TUTTI__ACCESS), TUTTI_ERR_STATE,
                 "the access is stale: it has been freed");
     return TUTTI_OK;
-}
-
-tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
-                             int is_write) {
-    TUTTI_TRY(tutti__access_usable(a));
-    return tutti__file_allows(f, a, buf, is_write);
 }
 
 tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const void *buf,
@@ -54,7 +44,7 @@ tutti_err tutti__file_allows_parts(const tutti_file *f, const tutti__parts *p, i
 }
 
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase) {
-    if (!tutti__is_worker() && f->progress) f->progress(f->progress_context, done, total, phase);
+    if (!behind_the_back && f->progress) f->progress(f->progress_context, done, total, phase);
 }
 
 /* Until it ends, seconds_total holds when it began. */
@@ -70,10 +60,10 @@ void tutti__stats_add(tutti_stats *to, const tutti_stats *from) {
 #undef ADD
 }
 
-void tutti__stats_settle(tutti_file *f, const tutti_stats *stats) {
+void tutti__stats_settle(tutti_file *f, const tutti_stats *stats, int is_last) {
     pthread_mutex_lock(&f->lock);
     tutti__stats_add(&f->all, stats);
-    f->last = *stats;
+    if (is_last) f->last = *stats;
     pthread_mutex_unlock(&f->lock);
 }
 
@@ -82,7 +72,7 @@ tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *op
     tutti__trace_call(operation, f->trace_file, stats->seconds_total, stats->bytes);
     stats->seconds_total = tutti__now() - stats->seconds_total;
     (void)tutti__store_account(NULL);
-    tutti__stats_settle(f, stats);
+    tutti__stats_settle(f, stats, 1);
     if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
     return err;
 }
@@ -106,12 +96,6 @@ tutti_err tutti__operation_refresh(const tutti__op *op) {
 tutti_err tutti__operation_flush(const tutti__op *op) {
     if (!op->is_write || !op->file->incoherent) return TUTTI_OK;
     return tutti__store_flush(op->store);
-}
-
-void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off size) {
-    op->shift = op->file->origin + displacement;
-    op->eof = op->is_write ? TUTTI__OFF_END : size - op->shift;
-    op->zeros = size == TUTTI__OFF_END ? TUTTI__OFF_END : size - op->shift;
 }
 
 int tutti__operation_stretch(const tutti__op *op, tutti_off size, tutti_off *at, tutti_off *lo_out,

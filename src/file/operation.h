@@ -23,6 +23,7 @@ typedef struct tutti__op {
     tutti_off moved;     /* bytes of this rank that are done */
     tutti_off room;      /* staging memory of a node that it may have, 0: what the options allow */
     int atomic;          /* every rank by itself, under a lock */
+    int sole;            /* it blocks, and this rank has no other under way in the file */
     tutti__sums *sums;   /* writes: of blocks that this rank sends to the file; NULL: not wanted */
 } tutti__op;
 
@@ -30,19 +31,12 @@ typedef struct tutti__op {
 static inline tutti__user tutti__operation_user(const tutti__op *op) {
     return (tutti__user){op->access, op->buf, op->parts, 0};
 }
-/* This rank's bytes, of all parts. */
-static inline tutti_off tutti__operation_bytes(const tutti__op *op) {
-    return op->parts ? op->parts->batch->bytes : tutti_access_bytes(op->access);
-}
 
 /* ---- before */
 
 /* Is it an access of the caller's that can be used?   Local. */
 tutti_err tutti__access_usable(const tutti_access *a) TUTTI_MUST_USE;
-/* May this rank do that, with such an access?   Local. */
-tutti_err tutti__file_usable(const tutti_file *f, const tutti_access *a, const void *buf,
-                             int is_write) TUTTI_MUST_USE;
-/* The same with one of our own. */
+/* May this rank do that, with an access that can?   Local. */
 tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const void *buf,
                              int is_write) TUTTI_MUST_USE;
 /* The same with parts.  `bufs`: they have their buffers already. */
@@ -50,9 +44,6 @@ tutti_err tutti__file_allows_parts(const tutti_file *f, const tutti__parts *p, i
                                    int is_write) TUTTI_MUST_USE;
 /* Start of the statistics; file accesses of this thread are counted in them from now on. */
 void tutti__operation_begin(tutti_stats *stats);
-/* Where the access lies in the file, and where that ends: `size` bytes (writes: TUTTI__OFF_END if
- * holes behind the end may not be written as zeros). */
-void tutti__operation_place(tutti__op *op, tutti_off displacement, tutti_off size);
 /* What the first agreement asks this rank of the file: reads, its size; writes, its size if holes
  * behind it may be written as zeros, and TUTTI__OFF_END, which outvotes every size, if they may
  * not.   Local. */
@@ -78,12 +69,12 @@ tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *op
 
 /* ---- accounts */
 void tutti__stats_add(tutti_stats *to, const tutti_stats *from);
-/* An operation has ended: add what it did to the file's statistics.  Any thread. */
-void tutti__stats_settle(tutti_file *f, const tutti_stats *stats);
+/* Add what was done to the file's statistics; `is_last`: it was an operation, whose own are told as
+ * those of the last one.  Any thread. */
+void tutti__stats_settle(tutti_file *f, const tutti_stats *stats, int is_last);
 /* The program's progress callback, if it has one; never from a thread of ours. */
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase);
-/* Does the calling thread run operations behind the caller's back? */
-int tutti__is_worker(void);
-void tutti__worker_mark(void); /* it does, from now on */
+/* The calling thread runs operations behind the caller's back, from now on. */
+void tutti__worker_mark(void);
 
 #endif

@@ -237,7 +237,8 @@ tutti_err tutti__mesh_call(tutti__team *t, const tutti__mesh_opening *o, tutti_e
     const uint64_t name = tutti__hash(TUTTI__HASH_START, o->name, strlen(o->name));
     const tutti__call call = {.kind = TUTTI__CALL_MESH,
                               .agrees = (int64_t)(name >> 1),
-                              .what = "which call it is that they make for the mesh"};
+                              .what = "which call it is that they make for the mesh",
+                              .names = 1};
     const int64_t said = (int64_t)(o->hash >> 1);
     tutti__range same = {said, said};
     TUTTI_TRY(tutti__team_call(t, &call, mine, 1, &same));

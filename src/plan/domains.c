@@ -6,7 +6,9 @@
  *   BALANCED  domain a begins where a/A of the touched bytes lie before it: the inverse of the
  *             cumulative histogram, linear inside a bucket, aligned down
  *   CYCLIC    blocks of `window` bytes are dealt out in turn from lo
- * find() inverts the same cuts: by division, or, when BALANCED, by bisection over the aggregators.
+ *   ARRAY     domain a begins at slab floor(n * a / A) of the array, if that lies in the extent
+ * find() inverts the same cuts: by division, or, when BALANCED or ARRAY, by bisection over the
+ * aggregators.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 #include <tutti/options.h>
@@ -67,12 +69,19 @@ static tutti_off histogram_sum(const tutti_off *bucket, tutti_off before[TUTTI__
     return before[TUTTI__HISTOGRAM];
 }
 
-/* ---- cuts of EVEN and BALANCED: domain a is [cut(a), cut(a + 1)) */
+/* ---- cuts of all but CYCLIC: domain a is [cut(a), cut(a + 1)) */
+
+static tutti_off array_cut(const tutti__domains *d, int a) {
+    const tutti__slabs *s = &d->slabs;
+    const tutti_off at = s->at + tutti__cut(s->n, a, d->aggregators) * s->slab;
+    return tutti__min(tutti__max(tutti__align_down(at, d->align), d->lo), d->hi);
+}
 
 static tutti_off cut(const tutti__domains *d, int a) {
     if (a == 0) return d->lo;
     if (a == d->aggregators) return d->hi;
     if (d->kind == TUTTI_DOMAINS_BALANCED) return balanced_cut(d, a);
+    if (d->kind == TUTTI_DOMAINS_ARRAY) return array_cut(d, a);
     return d->lo + tutti__cut(units(d), a, d->aggregators) * d->align;
 }
 
@@ -124,9 +133,17 @@ void tutti__domains_make(const tutti__summary *s, int kind_option, int aggregato
         out->kind = TUTTI_DOMAINS_EVEN;
 }
 
+void tutti__domains_make_array(const tutti__summary *s, const tutti__slabs *slabs, int aggregators,
+                               tutti_off align, tutti_off window, tutti__domains *out) {
+    tutti__domains_make(s, TUTTI_DOMAINS_EVEN, aggregators, align, window, NULL, out);
+    out->kind = TUTTI_DOMAINS_ARRAY;
+    out->slabs = *slabs;
+}
+
 int tutti__domains_is_valid(const tutti__domains *d) {
     const int balanced = d->kind == TUTTI_DOMAINS_BALANCED;
-    if (d->kind != TUTTI_DOMAINS_EVEN && d->kind != TUTTI_DOMAINS_CYCLIC && !balanced) return 0;
+    if (d->kind < TUTTI_DOMAINS_EVEN || d->kind > TUTTI_DOMAINS_ARRAY) return 0;
+    if (d->kind == TUTTI_DOMAINS_ARRAY && (d->slabs.n < 1 || d->slabs.slab < 1)) return 0;
     return d->aggregators >= 1 && d->align >= 1 && d->window >= 1 && d->lo % d->align == 0 &&
            d->lo <= d->first && d->first <= d->hi && d->share % d->align == 0 &&
            (!balanced || d->before[TUTTI__HISTOGRAM] > 0);

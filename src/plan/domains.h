@@ -7,6 +7,8 @@
  *   even       | a=0: c0 c1 c2 | a=1: c0 c1 c2 | a=2: c0 c1 c2 |     equal cuts of the extent
  *   balanced   | a=0: c0 | a=1: c0 c1 c2 c3      | a=2: c0 |         equal cuts of the bytes in it
  *   cyclic     | a0 c0 | a1 c0 | a2 c0 | a0 c1 | a1 c1 | a2 c1 |     blocks dealt out in turn
+ *   array      | a=0 | a=1: c0 c1 | a=2: c0 c1 |                     cuts of an array, not of the
+ *                                                                    request, which lies in some
  *
  * All cuts are aligned, so that only one aggregator writes a given page or stripe.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -37,14 +39,23 @@ void tutti__histogram_add(tutti__side file, tutti_off lo, tutti_off hi,
                           tutti_off bucket[TUTTI__HISTOGRAM]);
 
 /* ---- domains */
+
+/* An array in a file, as blocks of its slowest dimension see it: from `at` on `n` slabs (columns, in
+ * column-major order) of `slab` bytes.  n 0: there is none. */
+typedef struct tutti__slabs {
+    tutti_off at, slab;
+    tutti_count n;
+} tutti__slabs;
+
 typedef struct tutti__domains {
-    int kind;         /* TUTTI_DOMAINS_EVEN, _BALANCED or _CYCLIC */
-    int aggregators;  /* >= 1 */
-    tutti_off lo, hi; /* lo is aligned down; hi is the end of the bytes */
-    tutti_off align;  /* > 0 */
-    tutti_off window; /* bytes of a window, a multiple of align; or less, where memory is short */
-    tutti_off share;  /* EVEN: bytes of the largest domain, a multiple of align */
-    tutti_off first;  /* the summary's lo, where the histogram begins */
+    int kind;           /* TUTTI_DOMAINS_EVEN, _BALANCED, _CYCLIC or _ARRAY */
+    int aggregators;    /* >= 1 */
+    tutti_off lo, hi;   /* lo is aligned down; hi is the end of the bytes */
+    tutti_off align;    /* > 0 */
+    tutti_off window;   /* bytes of a window, a multiple of align; or less, where memory is short */
+    tutti_off share;    /* EVEN: bytes of the largest domain, a multiple of align */
+    tutti_off first;    /* the summary's lo, where the histogram begins */
+    tutti__slabs slabs; /* ARRAY */
     tutti_off before[TUTTI__HISTOGRAM + 1]; /* BALANCED: bytes before each bucket of [first, hi) */
 } tutti__domains;
 
@@ -58,6 +69,11 @@ int tutti__domains_want_histogram(const tutti__summary *s, int kind_option);
 void tutti__domains_make(const tutti__summary *s, int kind_option, int aggregators, tutti_off align,
                          tutti_off window, const tutti_off *bucket, tutti__domains *out);
 
+/* The same for blocks of an array: aggregator a has slabs floor(n * a / A) and on, as many of their
+ * bytes as lie in the request; that may be none.  Cuts that are not aligned are moved down. */
+void tutti__domains_make_array(const tutti__summary *s, const tutti__slabs *slabs, int aggregators,
+                               tutti_off align, tutti_off window, tutti__domains *out);
+
 /* Does this look like what was made?  For assertions: O(1). */
 int tutti__domains_is_valid(const tutti__domains *d);
 
@@ -68,7 +84,7 @@ void tutti__domains_window(const tutti__domains *d, int a, tutti_count c, tutti_
 tutti_count tutti__domains_cycles(const tutti__domains *d, int a);
 /* Which window holds a file offset in [lo, hi). */
 void tutti__domains_find(const tutti__domains *d, tutti_off offset, int *a_out, tutti_count *c_out);
-/* The extent of a domain: EVEN, BALANCED: its one interval; CYCLIC: [lo, hi) of the whole. */
+/* The extent of a domain: EVEN, BALANCED, ARRAY: its one interval; CYCLIC: [lo, hi) of the whole. */
 void tutti__domains_extent(const tutti__domains *d, int a, tutti_off *lo, tutti_off *hi);
 
 /* ---- one rank's way through its windows.  The walk visits the aggregators whose domains a side

@@ -1,6 +1,6 @@
 /* plan: which aggregators one side goes to, and when.
  *
- * EVEN, BALANCED: from the first byte to its domain, from the domain's end to the next byte, and so
+ * EVEN, BALANCED, ARRAY: from the first byte to its domain, from the domain's end to the next byte, and so
  * on: one seek per touched aggregator, and they come in order.
  * CYCLIC: the same from window to window.  An aggregator may come up again, so stops are gathered
  * in batches about as long as the list so far, then sorted and thinned; once every aggregator is in

@@ -75,6 +75,7 @@ void tutti__ioreq_return(tutti__ioreq *r, const tutti__tally *t) {
     r->tally.calls += t->calls;
     r->tally.system_calls += t->system_calls;
     r->tally.bytes += t->bytes;
+    r->tally.direct_bytes += t->direct_bytes;
     r->tally.end = tutti__min(r->tally.end, t->end);
     if (t->sys_errno != 0 && r->tally.sys_errno == 0) {
         r->tally.sys_errno = t->sys_errno;

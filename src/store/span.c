@@ -146,6 +146,7 @@ int tutti__span_moved(const tutti__fdfile *f, int is_write, tutti__span *s, ssiz
         return 0;
     }
     t->bytes += result;
+    if (direct_part(f, s) > 0) t->direct_bytes += result; /* as it was cut */
     tutti__span_advance(s, result);
     return s->left > 0;
 }
@@ -166,6 +167,7 @@ tutti__tally tutti__tally_start(void) {
 
 tutti_err tutti__tally_judge(const tutti__tally *t, int is_write, tutti_stats *stats) {
     stats->system_calls += t->system_calls;
+    stats->direct_bytes += t->direct_bytes;
     if (is_write) {
         stats->file_writes += t->calls;
         stats->file_write_bytes += t->bytes;

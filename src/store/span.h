@@ -45,6 +45,7 @@ typedef struct tutti__tally {
     tutti_count calls;        /* requests to the file system */
     tutti_count system_calls; /* uring needs fewer of these */
     tutti_off bytes;
+    tutti_off direct_bytes; /* of them, through direct_fd */
 } tutti__tally;
 
 /* All `n` runs. */

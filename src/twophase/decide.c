@@ -11,21 +11,12 @@
  * are written are quicker than large ones. */
 static const tutti_off CACHED_WINDOW = 512 << 10;
 
-/* Where windows may be cut: between pages, stripes, and blocks that have a checksum each. */
-static tutti_off alignment(const tutti_plan *p) {
-    const tutti_off align = p->file->align, block = p->means.block;
-    if (block == 0) return align;
-    /* the least common multiple: a block is a power of two */
-    return align / tutti__min(align & -align, block) * block;
-}
-
 /* What fits into the memory of a node, with `buffers` of this size for each of its ranks.  Never
  * less than *least_out: cycles must fit into a slot's key. */
-static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent,
+static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent, tutti_off align,
                               tutti_off *least_out) {
     const tutti_file *f = p->file;
     const tutti_off ranks = f->team->nodes.largest; /* memory is that of a node */
-    const tutti_off align = alignment(p);
     /* Windows are whole blocks of `grain`.  Domains are cut at stripes, but a stripe may be larger
      * than the memory for a window: then it takes several. */
     const tutti_off page = tutti__max(4096, f->opt.direct_io ? f->opt.direct_align : 1);
@@ -50,7 +41,10 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     tutti_file *f = p->file;
     tutti__two_phase *t = p->two;
     tutti__team *team = f->team;
-    const tutti_off align = alignment(p);
+    /* Where may windows be cut?  Between pages, stripes, and blocks that have a checksum each: their
+     * least common multiple, and a block is a power of two. */
+    const tutti_off block = p->means.block, even = f->align & -f->align;
+    const tutti_off align = block > 0 ? f->align / tutti__min(even, block) * block : f->align;
 
     /* Which exchange?  Cycle by cycle only where it was asked for by name.  MPI's windows are made
      * and fenced by calls that block: inside a fiber, where other operations of the thread are
@@ -86,16 +80,18 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     const int buffers = t->literal ? tutti__exchange_buffers(t->kind, t->step, t->lanes)
                                    : (t->window_slots + t->relay_slots) * (t->messages ? 2 : 1);
     tutti_off least_window;
-    const tutti_off window = window_bytes(p, buffers, extent, &least_window);
+    const tutti_off window = window_bytes(p, buffers, extent, align, &least_window);
 
-    /* Who are the aggregators?  From a device, holes are read along, or requests wait for it side
+    /* Who are the aggregators?  Of an array as many as ever, whatever is asked for.  From a device, holes are read along, or requests wait for it side
      * by side: then the extent counts, not the bytes. */
     const tutti__topology topo = {team->size, team->nodes.n, team->nodes.of};
     const int named = p->method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
     const tutti_off least = tutti__max(align, tutti__min(window, p->choice.least));
     const tutti_off moved = s->cold ? tutti__max(s->bytes, extent) : s->bytes;
-    const int n = tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators, moved,
-                                            named ? 1 : least, t->agg_rank);
+    const int of_array = f->opt.domains == TUTTI_DOMAINS_ARRAY && f->slabs.n > 0;
+    const int n = of_array ? tutti__aggregators_choose(&topo, named, TUTTI__OFF_END, 1, t->agg_rank)
+                           : tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators,
+                                                       moved, named ? 1 : least, t->agg_rank);
     if (p->method == TUTTI_METHOD_ROOT) t->agg_rank[0] = 0;
     t->my_agg = -1;
     for (int a = n - 1; a >= 0; a--)
@@ -112,7 +108,13 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     if (f->opt.domains == TUTTI_DOMAINS_CYCLIC && f->opt.domain_block > 0)
         unit = tutti__min(window,
                           tutti__max(tutti__align_down(f->opt.domain_block, align), least_window));
-    tutti__domains_make(s, f->opt.domains, n, align, unit, sparse ? bucket : NULL, &t->domains);
+    if (of_array) {
+        /* exactly between two slabs, where a page with two writers does no harm */
+        const int exact = p->means.block == 0 && !f->opt.direct_io && !f->striped && !f->incoherent;
+        tutti__domains_make_array(s, &f->slabs, n, exact ? 1 : align, unit, &t->domains);
+    } else {
+        tutti__domains_make(s, f->opt.domains, n, align, unit, sparse ? bucket : NULL, &t->domains);
+    }
     t->domains.window = tutti__min(t->domains.window, window);
     t->bytes = s->bytes;
     t->gap = p->choice.gap;

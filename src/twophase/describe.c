@@ -117,10 +117,10 @@ static int by_group(const void *a, const void *b) {
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Sort sources by group; the rank at the other end of a group is the member that relays for this
- * aggregator. */
+/* Sort sources by group (they come by rank); the rank at the other end of a group is the member that
+ * relays for this aggregator. */
 static tutti_err incoming_group(tutti__incoming *l, const tutti__groups *g) {
-    qsort(l->source, (size_t)l->n, sizeof *l->source, by_group);
+    if (g->n > 1) qsort(l->source, (size_t)l->n, sizeof *l->source, by_group);
     l->senders = tutti__calloc((size_t)l->n + 1, sizeof *l->senders);
     l->side = tutti__calloc((size_t)l->n + 1, sizeof *l->side);
     if (!l->senders || !l->side) return TUTTI_ERR_NOMEM;

@@ -131,22 +131,15 @@ struct tutti_plan {
     /* cached plans */
     _Atomic int cache_state; /* TUTTI__CACHED: it is one; TUTTI__BUSY: an operation runs by it */
     int resident, inside;    /* what it was asked for: the background, by a fiber */
-    int large;               /* few such are kept */
-    int heavy;               /* too large to be kept */
-    tutti_off worth;         /* what its descriptions may take; the same on all ranks */
+    tutti_off described;     /* bytes that descriptions take on some rank, as agreed */
+    tutti_off worth;         /* what they may take; the same on all ranks */
     int makeshift;           /* memory was short when it was made: the next one may do better */
     int joint;               /* a small write without holes: one rank can do it for all */
     tutti_off lo, bytes;     /* of all ranks */
     int hits;
     tutti_plan *older;
-    char explain[400];
+    char explain[512];
 };
-
-/* Descriptions take so much on some rank, as agreed. */
-static inline void tutti__plan_weigh(tutti_plan *p, tutti_off bytes) {
-    p->large |= bytes > TUTTI__CACHED_BYTES;
-    p->heavy |= bytes > tutti__max(TUTTI__CACHED_BYTES, p->worth);
-}
 
 /* ---- decide.c, describe.c: the steps of planning */
 
@@ -164,20 +157,22 @@ tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out,
 /* Does the method move bytes through staging?  Others are planned too, when they write: for the
  * proof that ranks do not overlap. */
 int tutti__is_staged(int method);
-/* The first cycle >= `from` in which there are incoming bytes, or -1. */
-tutti_count tutti__incoming_cycle(const tutti__domains *d, const tutti__incoming *l,
-                                  tutti_count from);
+/* The next cycle, from `from` on, in which there are incoming bytes before the end of the file; -1:
+ * none. */
+tutti_count tutti__incoming_next(const tutti__two_phase *t, const tutti__incoming *l,
+                                 tutti_count from, tutti_off eof);
 /* After decide: do the parts agree with each other?  For assertions: O(destinations + sources). */
 int tutti__two_phase_is_valid(const tutti__two_phase *t);
-/* Empty the two-phase part for another try; free it; its bytes of memory. */
+/* Empty the two-phase part for another try; free it. */
 void tutti__two_phase_clear(tutti__two_phase *t);
 void tutti__two_phase_free(tutti__two_phase **t);
-size_t tutti__two_phase_size(const tutti__two_phase *t);
+/* A plan's bytes of memory on this rank. */
+size_t tutti__plan_bytes(const tutti_plan *p);
 
 /* ---- resident.c: staging memory on a node */
 
-/* Does what moving takes on a node fit into the room that was given? */
-int tutti__plan_in_room(const tutti_plan *p);
+/* All memory that moving takes on the largest node: buffers for messages, too. */
+tutti_off tutti__plan_moving(const tutti_plan *p);
 /* This rank's share of the staging memory of a plan that runs. */
 tutti_off tutti__plan_staging(const tutti_plan *p);
 /* A resident plan has memory for all of its windows at once: everybody has as many slots as the

@@ -25,8 +25,7 @@ static tutti_off stage_on_node(const tutti_plan *p) {
     return on_node(p, tutti__stage_bytes(t->groups->largest, slots, t->domains.window));
 }
 
-/* All memory that moving takes on the largest node: buffers for messages, too. */
-static tutti_off moving_on_node(const tutti_plan *p) {
+tutti_off tutti__plan_moving(const tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     const tutti_off ranks = p->file->team->nodes.largest, sub = p->file->opt.sub_buffers;
     if (t->literal) { /* resident: windows beside those of MPI, or instead of sub-buffers */
@@ -40,19 +39,15 @@ static tutti_off moving_on_node(const tutti_plan *p) {
     return stage_on_node(p) + ranks * messages * t->domains.window;
 }
 
-int tutti__plan_in_room(const tutti_plan *p) {
-    return p->means.room == 0 || moving_on_node(p) <= p->means.room;
-}
-
 tutti_off tutti__plan_staging(const tutti_plan *p) {
     if (p->method == TUTTI_METHOD_SIEVE) return tutti__sieve_bytes(p->file, p->means.room);
     if (!p->run) return 0;
     const tutti_off spare = p->segment.base ? on_node(p, p->segment.bytes) - stage_on_node(p) : 0;
-    return (moving_on_node(p) + spare) / p->file->team->nodes.largest;
+    return (tutti__plan_moving(p) + spare) / p->file->team->nodes.largest;
 }
 
 int tutti__resident_fits(const tutti_plan *p) {
-    return tutti__plan_in_room(p) &&
+    return (p->means.room == 0 || tutti__plan_moving(p) <= p->means.room) &&
            p->two->elsewhere + stage_on_node(p) <= p->file->opt.background_bytes;
 }
 
@@ -66,9 +61,9 @@ tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) {
         tutti__min(p->file->opt.background_bytes / t->domains.window + 2, 1 << 20);
     v.max[WINDOWS] = 0;
     if (mine == TUTTI_OK && t->my_agg >= 0) { /* my windows with bytes, counted no further */
-        tutti_count c = tutti__incoming_cycle(&t->domains, &t->incoming, 0);
+        tutti_count c = tutti__incoming_next(t, &t->incoming, 0, TUTTI__OFF_END);
         for (; c >= 0 && v.max[WINDOWS] < most; v.max[WINDOWS]++)
-            c = tutti__incoming_cycle(&t->domains, &t->incoming, c + 1);
+            c = tutti__incoming_next(t, &t->incoming, c + 1, TUTTI__OFF_END);
     }
     v.max[ELSEWHERE] = p->file->team->staging->background;
     TUTTI_TRY(tutti__team_vote(p->file->team, mine, &v));

@@ -9,14 +9,17 @@ int tutti__is_staged(int method) {
     return method == TUTTI_METHOD_TWO_PHASE || method == TUTTI_METHOD_ROOT;
 }
 
-tutti_count tutti__incoming_cycle(const tutti__domains *d, const tutti__incoming *l,
-                                  tutti_count from) {
+tutti_count tutti__incoming_next(const tutti__two_phase *t, const tutti__incoming *l,
+                                 tutti_count from, tutti_off eof) {
     tutti_count best = -1;
+    tutti_off lo, hi;
     for (int i = 0; i < l->n && best != from; i++) {
-        const tutti_count c = tutti__route_next(d, l->side[i], l->aggregator, from);
+        const tutti_count c = tutti__route_next(&t->domains, l->side[i], l->aggregator, from);
         if (c >= 0 && (best < 0 || c < best)) best = c;
     }
-    return best;
+    if (best < 0) return -1;
+    tutti__domains_window(&t->domains, l->aggregator, best, &lo, &hi);
+    return lo < eof ? best : -1;
 }
 
 /* ---- validity */
@@ -58,22 +61,24 @@ int tutti__two_phase_is_valid(const tutti__two_phase *t) {
 
 /* ---- size and end */
 
-static size_t incoming_size(const tutti__incoming *l) {
-    size_t n = (size_t)l->n * (sizeof *l->source + sizeof *l->side) +
-               (size_t)l->sender_groups * sizeof *l->senders;
-    for (int i = 0; i < l->n; i++) {
-        n += tutti__side_size(l->source[i].side);
-        if (l->lost) n += sizeof *l->lost + tutti__side_size(l->lost[i]);
-    }
-    return n;
-}
-
-size_t tutti__two_phase_size(const tutti__two_phase *t) {
-    if (!t) return 0;
-    size_t n = sizeof *t + (size_t)t->domains.aggregators * sizeof(int);
-    n += (size_t)t->destinations * sizeof *t->destination + incoming_size(&t->incoming);
-    for (int i = 0; i < t->relays; i++) n += sizeof *t->relay + incoming_size(&t->relay[i]);
+size_t tutti__plan_bytes(const tutti_plan *p) {
+    const tutti__two_phase *t = p->two;
+    size_t n = sizeof *p + tutti_access_size(p->access);
+    if (p->batch) n += tutti__batch_size(p->batch);
+    if (!p->segment.shared) n += p->segment.bytes;
+    if (!t) return n;
+    n += sizeof *t + (size_t)t->domains.aggregators * sizeof(int) +
+         (size_t)t->destinations * sizeof *t->destination + (size_t)t->relays * sizeof *t->relay;
     if (t->walk) n += sizeof *t->walk + tutti_access_size(t->walk);
+    for (int k = -1; k < t->relays; k++) { /* what comes in here, and what is relayed */
+        const tutti__incoming *l = k < 0 ? &t->incoming : &t->relay[k];
+        n += (size_t)l->n * (sizeof *l->source + sizeof *l->side) +
+             (size_t)l->sender_groups * sizeof *l->senders;
+        for (int i = 0; i < l->n; i++) {
+            n += tutti__side_size(l->source[i].side);
+            if (l->lost) n += sizeof *l->lost + tutti__side_size(l->lost[i]);
+        }
+    }
     return n;
 }
 

@@ -106,7 +106,7 @@ static void describing(void) {
     CHECK_SAME(tutti_dataset_variable(d, rank ? "b" : "c", &s), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_grid(d, "g", 2, rank ? shape : another), TUTTI_ERR_MISMATCH);
     CHECK_ERR(rank ? tutti_dataset_list(d, "l") : tutti_dataset_commit(d),
-              TUTTI_ERR_STATE); /* the one that refuses is heard, whichever call it is */
+              TUTTI_ERR_MISMATCH); /* which call it is counts first, although one refuses */
 }
 
 static void writing(void) {

@@ -1,4 +1,4 @@
-! TEST ranks=1,3 timeout=60
+! TEST ranks=1,3 timeout=60 builds=openmpi,mpich,asan
 ! What is wrong gives ierr, the same on all ranks where the call is collective, whichever rank it is that has an array of a wrong
 ! type, too small a one, strides that a call cannot use, or a handle that is gone; afterwards everything works.
 ! With the argument `stop`: an error without ierr ends the program and says why (t1405_stop.sh).
@@ -19,6 +19,7 @@ program wrong_use
   call items()
   call datasets()
   call meshes()
+  call exodus()
   call finish()
 contains
 
@@ -239,13 +240,9 @@ contains
     call fine(ierr, "replicas")
     call tutti_file_open(MPI_COMM_WORLD, path("r.dat"), read_write(), f)
     v = 1
-    if (odd) then
-      call tutti_replicas_write(f, 0_tutti_off, r, v(::2), ierr=ierr)
-    else
-      call tutti_replicas_write(f, 0_tutti_off, r, v, ierr=ierr)
-    end if
-    call code_is(ierr, TUTTI_ERR_ARG, "items that are not contiguous")
-    call says("not contiguous")
+    call tutti_replicas_write(f, 0_tutti_off, r, v(::merge(3, 2, odd)), ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "too few items that are not contiguous")
+    call says("32 bytes")
     call tutti_replicas_check(r, v(1:merge(5, 6, odd)), ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too few items")
     call tutti_replicas_write(f, 0_tutti_off, r, v, check=1, ierr=ierr)
@@ -261,7 +258,8 @@ contains
   subroutine datasets()
     type(tutti_dataset) :: d
     type(tutti_decomposition) :: mine, gone
-    real(real64) :: v(20)
+    type(tutti_request) :: request
+    real(real64), asynchronous :: v(20)
     logical :: flags(10)
     integer(int32) :: number(2)
     character(2) :: short
@@ -276,17 +274,22 @@ contains
     call fine(ierr, "variable")
     call tutti_decomposition_create(d, "grid", mine, index=[1_int64, 2_int64], own=[1_int8], ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "lists of different lengths")
+    call tutti_decomposition_create(d, "grid", mine, index=[1_int64, 2_int64], memory=[0_int64, -1_int64], ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "an entry before the array")
     call tutti_decomposition_create(d, "grid", mine, index=[(int(10 * rank + i, int64), i=0, 9)], ierr=ierr)
     call fine(ierr, "decomposition")
     call tutti_dataset_begin(d, TUTTI_STATE, 1_int64, 0d0)
     v = [(10d0 * rank + i, i=0, 19)]
     flags = .true.
     if (odd) then
-      call tutti_dataset_put(d, "x", mine, v(::2), ierr=ierr)
+      call tutti_dataset_put_start(d, "x", mine, v(::2), request, ierr=ierr)
     else
-      call tutti_dataset_put(d, "x", mine, v, ierr=ierr)
+      call tutti_dataset_put_start(d, "x", mine, v, request, ierr=ierr)
     end if
-    call code_is(ierr, TUTTI_ERR_ARG, "an array that is not contiguous")
+    call code_is(ierr, TUTTI_ERR_ARG, "an array that is not contiguous, in the background")
+    call says("not contiguous")
+    call tutti_dataset_put(d, "x", mine, v(::merge(3, 2, odd)), ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "too small an array that is not contiguous")
     call tutti_dataset_put(d, "x", mine, v(1:merge(9, 10, odd)), ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too small an array")
     call tutti_dataset_put(d, "x", mine, v, type=merge(TUTTI_INT32, TUTTI_FLOAT64, odd), ierr=ierr)
@@ -311,6 +314,11 @@ contains
     call check(number(1) == 7, "the info")
     call tutti_dataset_info_get(d, "nothing", number, ierr=ierr)
     call code_is(ierr, TUTTI_ERR_NOT_FOUND, "an info that is not there")
+    call tutti_decomposition_create(d, "grid", gone, index=[10_int64 * rank], memory=[20_int64], ierr=ierr)
+    call fine(ierr, "a place beyond arrays")
+    call tutti_dataset_get(d, 0_int64, "x", gone, v, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "a place beyond the array")
+    call tutti_decomposition_free(gone)
     gone = mine
     call tutti_decomposition_free(mine)
     call tutti_dataset_get(d, 0_int64, "x", gone, v, ierr=ierr)
@@ -364,4 +372,125 @@ contains
     call tutti_mesh_view_get(m, view, ierr)
     call check(ierr /= 0 .and. .not. associated(view%node), "a mesh that is no more")
   end subroutine meshes
+
+  subroutine exodus()
+    type(tutti_exodus) :: x, copy
+    type(tutti_exodus_mesh) :: mesh, good
+    type(tutti_exodus_field) :: field(1)
+    type(tutti_exodus_options) :: opt
+    type(tutti_request) :: request
+    type(tutti_decomposition) :: none
+    integer(int64), target :: ids(3), nodes(3, 2), element(2), more(2, 4)
+    integer(int32), target :: sides(2)
+    real(real64), target :: xy(2, 3), factors(5)
+    real(real64), asynchronous :: v(6)
+    real(real32) :: flags(2, 2)
+    logical :: no_numbers(3)
+    integer :: ierr, i
+    call tutti_exodus_options_init(opt)
+    opt%level = TUTTI_VISIBLE
+    call tutti_exodus_open(MPI_COMM_WORLD, path("no.e"), TUTTI_READ, x, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_NOT_FOUND, "a file that is not there")
+    call tutti_exodus_create(MPI_COMM_WORLD, path("x.e"), x, opt, ierr=ierr)
+    call fine(ierr, "create")
+    call tutti_exodus_init(x, tutti_exodus_parameters(dims=2, title=repeat("l", 81)), ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "too long a title")
+    call tutti_exodus_init(x, tutti_exodus_parameters(dims=2), ierr)
+    call tutti_exodus_define(x, [tutti_exodus_entity(id=1, topology="TRI3", name=repeat("n", 256))], ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "too long a name")
+    call tutti_exodus_define(x, [tutti_exodus_entity(id=1, topology="TRI3", attributes=1), &
+                                 tutti_exodus_entity(kind=TUTTI_EXODUS_SIDE_SET, id=1)], ierr)
+    call fine(ierr, "define")
+    call tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, [character(4) :: "t", "u"], ierr)
+    call fine(ierr, "variables")
+    call tutti_exodus_variables(x, TUTTI_EXODUS_ELEMENT_BLOCK, [character(4) :: "a"], ierr)
+    call tutti_exodus_truth(x, TUTTI_EXODUS_ELEMENT_BLOCK, reshape([logical ::], [0, 1]), ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "too small a truth table")
+    call tutti_exodus_property(x, TUTTI_EXODUS_ELEMENT_BLOCK, "p", [integer(int64) ::], ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "too few values of a property")
+    ! each rank has a triangle of its own; one passes lists of wrong lengths
+    ids = 3 * rank + [1, 2, 3]
+    xy = reshape([0, 0, 1, 0, 0, 1], [2, 3])
+    nodes = reshape([0, 1, 2, 0, 1, 2], [3, 2])
+    element = rank + 1
+    sides = 1
+    factors = 1
+    good = tutti_exodus_mesh(node_ids=ids, x=xy(1, :), y=xy(2, :), &
+        blocks=[tutti_exodus_elements(ids=element(1:1), nodes=nodes(:, 1:1))], &
+        side_sets=[tutti_exodus_members_type(members=nodes(1:1, 1), sides=sides(1:1), factors=factors(1:2))])
+    do i = 1, 9
+      mesh = good
+      if (odd .and. i == 1) mesh%node_ids => ids(1:2)
+      if (odd .and. i == 2) mesh%y => xy(2, 1:2)
+      if (odd .and. i == 3) mesh%blocks(1)%nodes => more(:, 1:1)
+      if (odd .and. i == 4) mesh%blocks(1)%ids => element
+      if (odd .and. i == 5) mesh%blocks(1)%attributes => xy(:, 1:1)
+      if (odd .and. i == 6) mesh%side_sets(1)%sides => sides
+      if (odd .and. i == 7) mesh%side_sets(1)%factors => factors
+      if (odd .and. i == 8) mesh%blocks = [good%blocks, good%blocks]
+      if (odd .and. i == 9) mesh%blocks(1)%nodes => nodes(3:1:-1, 1:1)
+      call tutti_exodus_put_mesh(x, mesh, ierr)
+      call code_is(ierr, TUTTI_ERR_ARG, "a list of a mesh that does not fit the rest")
+    end do
+    call says("nodes")
+    mesh = good
+    nodes(2, 1) = merge(3, 1, odd)
+    call tutti_exodus_put_mesh(x, mesh, ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "a node that is not there")
+    nodes(2, 1) = 1
+    call tutti_exodus_put_mesh(x, good, ierr)
+    call fine(ierr, "put_mesh")
+    call tutti_exodus_put(x, TUTTI_EXODUS_NODAL, "t", v, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_STATE, "no step has begun")
+    call tutti_exodus_begin(x, 0d0, ierr)
+    v = 1
+    flags = 1
+    no_numbers = .true.
+    call tutti_exodus_put(x, TUTTI_EXODUS_NODAL, "t", v(1:merge(2, 3, odd)), ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "too small an array")
+    call says("16 bytes")
+    call tutti_exodus_put(x, TUTTI_EXODUS_NODAL, "t", v(::merge(3, 2, odd)), ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "too small an array that is not contiguous")
+    if (odd) then
+      call tutti_exodus_put_start(x, TUTTI_EXODUS_NODAL, "t", v(::2), request, ierr=ierr)
+    else
+      call tutti_exodus_put_start(x, TUTTI_EXODUS_NODAL, "t", v, request, ierr=ierr)
+    end if
+    call code_is(ierr, TUTTI_ERR_ARG, "an array that is not contiguous, in the background")
+    call says("not contiguous")
+    if (odd) then
+      call tutti_exodus_put(x, TUTTI_EXODUS_NODAL, "t", no_numbers, ierr=ierr)
+    else
+      call tutti_exodus_put(x, TUTTI_EXODUS_NODAL, "t", v, ierr=ierr)
+    end if
+    call code_is(ierr, TUTTI_ERR_ARG, "an array of no numbers")
+    call tutti_exodus_put(x, TUTTI_EXODUS_NODAL, repeat("t", 300), v, ierr=ierr)
+    call check(ierr /= 0, "a variable with a very long name")
+    call tutti_exodus_field_make(field(1), TUTTI_EXODUS_NODAL, repeat("t", 300), v, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "a field with a very long name")
+    call tutti_exodus_put(x, TUTTI_EXODUS_ELEMENT_BLOCK, "a", v, id=9_int64, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_NOT_FOUND, "a block that is not there")
+    call tutti_exodus_put(x, TUTTI_EXODUS_NODAL, "t", v(1:5:2), ierr=ierr)
+    call fine(ierr, "put")
+    call tutti_exodus_commit(x, ierr)
+    call fine(ierr, "commit")
+    v = 0
+    call tutti_exodus_get(x, 1_int64, TUTTI_EXODUS_NODAL, "t", v(6:2:-2), ierr=ierr)
+    call check(ierr == 0 .and. all(v == [0, 1, 0, 1, 0, 1]), "what was put")
+    call tutti_exodus_follow(x, 1_int64, 1_int64, TUTTI_EXODUS_NODAL, "t", v(1:merge(2, 3, odd)), ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "no room for a field through time")
+    call tutti_exodus_get(x, 1_int64, TUTTI_EXODUS_NODAL, "t", flags(1, 1:merge(1, 2, odd)), ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "no room for a field")
+    call tutti_exodus_get(x, 2_int64, TUTTI_EXODUS_NODAL, "t", v, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_NOT_FOUND, "a step that is not there")
+    copy = x
+    call tutti_exodus_close(x, ierr)
+    call fine(ierr, "close")
+    call tutti_exodus_get(x, 1_int64, TUTTI_EXODUS_NODAL, "t", v, entries=none, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "a file that is no more")
+    call tutti_exodus_put_mesh(copy, good, ierr)
+    call code_is(ierr, TUTTI_ERR_STATE, "a file that has been closed")
+    call tutti_exodus_get_mesh(copy, mesh, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_STATE, "a mesh of a file that has been closed")
+  end subroutine exodus
 end program wrong_use

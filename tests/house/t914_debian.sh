@@ -1,12 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=1500 builds=openmpi tier=full
 # Debian's packages: built from what `make dist` packs, without errors of lintian; installed into a fresh root by
-# debootstrap, side by side, they serve a program for each MPI, and are gone again after their removal.
+# debootstrap, side by side, they serve a program in C and one in Python for each MPI, and are gone again after their removal.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
-for tool in dh:debhelper lintian:lintian debootstrap:debootstrap; do
+for tool in dh:debhelper dh_python3:dh-python lintian:lintian debootstrap:debootstrap; do
     command -v "${tool%:*}" >/dev/null || { echo "skipped: there is no ${tool%:*} (package ${tool#*:})"; exit 77; }
 done
 [ "$(id -u)" = 0 ] || { echo "skipped: debootstrap wants root"; exit 77; }
@@ -27,16 +27,18 @@ root=$PWD/root
 trap 'umount "$root/proc" 2>/dev/null || true; rm -rf "$root"' EXIT
 debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$mirror" >log 2>&1 || { tail -5 log; exit 1; }
 mount -t proc proc "$root/proc"
-mkdir "$root/debs" && cp ./*.deb "$here/user/user.c" "$root/debs"
+mkdir "$root/debs" && cp ./*.deb "$here/user/user.c" "$here/user/user.py" "$root/debs"
 rm -f "$root"/debs/*dbgsym*
 inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$@"; }
-inside sh -c 'apt-get install -y --no-install-recommends gcc libc6-dev pkg-config /debs/*.deb' >log 2>&1 || { tail -30 log; exit 1; }
+inside sh -c 'apt-get install -y --no-install-recommends gcc libc6-dev pkg-config python3-mpi4py python3-xarray /debs/*.deb' >log 2>&1 || { tail -30 log; exit 1; }
 for mpi in openmpi mpich; do
     inside sh -ec "cc -o /debs/user /debs/user.c \$(pkg-config --cflags --libs tutti-$mpi)
         oversubscribe=; [ $mpi = mpich ] || oversubscribe='--oversubscribe --mca btl self,vader'
         timeout 60 mpirun.$mpi \$oversubscribe -n 2 /debs/user /debs/data
+        TUTTI_LIBRARY=libtutti_$mpi.so.1 timeout 60 mpirun.$mpi \$oversubscribe -n 2 python3 /debs/user.py /debs/$mpi.tta
         tutti.$mpi version" || { echo "$mpi: failed"; exit 1; }
 done
 inside tutti version
+inside sh -c 'rm /debs/*.tta; timeout 60 python3 /debs/user.py /debs/alone.tta' # the library of mpi4py's MPI is found
 inside sh -c "dpkg -P \$(dpkg-query -W -f '\${Package}\n' | grep tutti)" >log 2>&1 || { cat log; exit 1; }
 [ -z "$(find "$root/usr" -iname '*tutti*')" ] || { find "$root/usr" -iname '*tutti*'; echo "left behind"; exit 1; }

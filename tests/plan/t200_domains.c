@@ -131,6 +131,29 @@ static void check_random(void) {
     if (d.kind == TUTTI_DOMAINS_BALANCED) check_balance(&d, bucket);
 }
 
+/* Blocks of an array that the request lies in, in part: the windows tile it, and every cut is that of
+ * the array's slabs, moved down to the alignment, if it lies in the request. */
+static void check_array(void) {
+    const tutti__summary s = random_summary();
+    const int aggregators = 1 + (int)rnd(rnd(10) ? 20 : 600);
+    const tutti_off align = random_align(), extent = s.hi - s.lo;
+    const tutti_off window = extent / (1 + rnd(300)) + rnd(2 * align);
+    const tutti_off before = rnd(s.lo + 1), room = extent + before + rnd(extent);
+    const tutti_count n = 1 + rnd(1 + room / (1 + rnd(1000)));
+    const tutti__slabs slabs = {s.lo - before, 1 + room / n, n};
+    tutti__domains d;
+    tutti__domains_make_array(&s, &slabs, aggregators, align, window, &d);
+    CHECK(tutti__domains_is_valid(&d), "not valid");
+    check_tiling(&d);
+    for (int a = 1; a < aggregators; a++) {
+        tutti_off lo, hi, want = slabs.at + (tutti_off)((__int128)n * a / aggregators) * slabs.slab;
+        tutti__domains_extent(&d, a, &lo, &hi);
+        want -= want % align;
+        want = want < d.lo ? d.lo : want > d.hi ? d.hi : want;
+        CHECK_EQ(lo, want);
+    }
+}
+
 /* EVEN: as many aggregators work as there are aligned units, none more than one unit longer. */
 static void check_even(int aggregators, tutti_count units) {
     const tutti_off align = 4096;
@@ -151,7 +174,7 @@ static void check_even(int aggregators, tutti_count units) {
 int main(void) {
     const long live = tutti__memory_live();
     check_seed(100);
-    for (int i = 0; i < 2000; i++) check_random();
+    for (int i = 0; i < 2000; i++) check_random(), check_array();
     for (int i = 0; i < 200; i++) check_even(1 + (int)rnd(40), 1 + rnd(100));
     CHECK_EQ(tutti__memory_live(), live);
     return check_done();

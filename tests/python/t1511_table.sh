@@ -11,7 +11,7 @@ python3 "$top/scripts/gen_python_api.py" --check || bad=1
 cd "$TUTTI_TEST_DIR" || exit 1
 mkdir -p tree/scripts tree/bindings/python/tutti
 cp -r "$top/include" tree/
-cp "$top/scripts/gen_python_api.py" tree/scripts/
+cp "$top/scripts/gen_python_api.py" "$top/scripts/tutti_headers.py" tree/scripts/
 cat >tree/include/tutti/newer.h <<'END'
 #include <mpi.h>
 #include <tutti/types.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2 builds=openmpi,mpich
 # The examples in Python run, and write the files that they should: steps 1, 3 and 5 those of the examples in C, step 6 the same on any
-# number of ranks; the program of the README, which is at most 25 lines long; the script that draws a dataset.
+# number of ranks, step 9 too, and the numbers of C's; the program of the README, which is at most 25 lines long; the script that draws a dataset.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 needs="numpy"
@@ -36,6 +36,16 @@ run 3 step6_dataset a.tutti 20 >/dev/null # goes on where it stopped, on another
 run 2 step6_dataset a.tutti 30 >a.out
 run 1 step6_dataset b.tutti 50 >b.out
 test "$(sed 's/.*; //' a.out)" = "$(sed 's/.*; //' b.out)" || fail "step 6: $(cat a.out b.out)"
+
+run 4 step9_exodus a.e >/dev/null
+if [ "$TUTTI_MPI" = openmpi ]; then # enough of one of them
+    run 3 step9_exodus b.e >/dev/null
+    cmp a.e b.e || fail "step 9 wrote different files on 4 and on 3 ranks"
+    "$mpicc" -std=gnu11 -I"$top/include" "$top/examples/step9_exodus.c" -o step9_exodus -L"$TUTTI_BUILD_DIR" -ltutti -lm \
+        -Wl,-rpath,"$TUTTI_BUILD_DIR"
+    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 ./step9_exodus >/dev/null
+    "$TUTTI_COMMAND" diff --rel 1e-14 step9.e a.e || fail "step 9 in Python and in C wrote different files"
+fi
 
 # the first program in the README
 awk '/^```/ { on = $0 == "```python"; next } on' "$top/README.md" >first.py

@@ -279,6 +279,116 @@ def test_arrays_and_topologies(comm, path):
             assert not len(x.get(1, "u"))
 
 
+HEXES = 5  # one behind the other
+HEX_EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7))
+HEX_FACES = ((0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 4, 7, 3), (0, 3, 2, 1), (4, 5, 6, 7))
+
+
+def column():
+    """A column of hexahedra as one process has it: coordinates, nodes, edges and faces of elements, nodes of edges and of faces."""
+    xyz = np.array([(x, y, z) for z in range(HEXES + 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))], float)
+    hexes = 4 * np.arange(HEXES)[:, None] + np.arange(8)
+    out = [xyz, hexes]
+    for table in (HEX_EDGES, HEX_FACES):
+        known, nodes = {}, []
+        places = np.zeros((HEXES, len(table)), int)
+        for (e, s), _ in np.ndenumerate(places):
+            one = hexes[e][list(table[s])]
+            places[e, s] = known.setdefault(tuple(sorted(one)), len(nodes))
+            if places[e, s] == len(nodes):
+                nodes.append(one)
+        out += [places, np.array(nodes)]
+    return out
+
+
+def local(wanted, total):
+    """Those of all that are wanted, in some order, and the place of each of all among them."""
+    some = np.unique(wanted)[::-1]
+    place = np.full(total, -1)
+    place[some] = np.arange(len(some))
+    return some, place
+
+
+def test_edges_and_faces(comm, rng, path):
+    """Blocks of edges and faces with ids, results and sets, and elements that know theirs."""
+    xyz, hexes, edges, edge_nodes, faces, face_nodes = column()
+    mine = np.flatnonzero((rng.integers(comm.size, size=HEXES) == comm.rank) | (rng.integers(comm.size, size=HEXES) == comm.rank))
+    nodes, node_at = local(hexes[mine], len(xyz))
+    my_edges, edge_at = local(edges[mine], len(edge_nodes))
+    my_faces, face_at = local(faces[mine], len(face_nodes))
+    long = np.flatnonzero(my_edges % 3 == 0)
+    with Exodus.create(comm, path, level="visible") as x:
+        x.init(dims=3)
+        x.define([dict(kind="element block", id=1, topology="HEX8", edges=12, faces=6),
+                  dict(kind="edge block", id=2, topology="EDGE2", name="edges", attributes=1),
+                  dict(kind="face block", id=3, topology="QUAD4", name="faces"), dict(kind="edge set", id=4), dict(kind="face set", id=5)])
+        x.variables("edge block", ["current"])
+        x.variables("face block", ["flux"])
+        x.variables("edge set", ["charge"])
+        x.put_mesh(node_ids=nodes + 1, coordinates=xyz[nodes],
+                   blocks=[dict(ids=mine + 1, nodes=node_at[hexes[mine]], edges=edge_at[edges[mine]], faces=face_at[faces[mine]])],
+                   edge_blocks={2: dict(ids=my_edges + 100, nodes=node_at[edge_nodes[my_edges]], attributes=my_edges / 2)},
+                   face_blocks=[dict(ids=my_faces + 200, nodes=node_at[face_nodes[my_faces]])],
+                   edge_sets=[dict(members=long, sides=np.where(my_edges[long] % 2, -1, 1), factors=my_edges[long] / 8)],
+                   face_sets=[dict(members=np.arange(len(my_faces)), sides=np.ones(len(my_faces), int))])
+        with x.step(0):
+            x.put({("edge block", 2, "current"): my_edges * 2.0, ("face block", 3, "flux"): (my_faces * 3).astype(np.float32),
+                   ("edge set", 4, "charge"): my_edges[long] * 5.0})
+    with Exodus.open(comm, path) as x:
+        assert (x.parameters()["edges"], x.parameters()["faces"]) == (len(edge_nodes), len(face_nodes))
+        assert x.entity("edge block", 0)[:6] == ("edge block", 2, "edges", "EDGE2", len(edge_nodes), 2)
+        for how in (dict(), dict(by="curve", halo=1), dict(by="root")):
+            mesh = x.get_mesh(**how)
+            at, e, f, block = mesh.node_ids - 1, mesh.edge_blocks[0], mesh.face_blocks[0], mesh.blocks[0]
+            which, edge_ids, face_ids = block["ids"] - 1, e["ids"] - 100, f["ids"] - 200
+            np.testing.assert_array_equal(at[block["nodes"]], hexes[which])
+            np.testing.assert_array_equal(edge_ids[block["edges"]], edges[which])
+            np.testing.assert_array_equal(face_ids[block["faces"]], faces[which])
+            np.testing.assert_array_equal(np.sort(at[e["nodes"]], 1), np.sort(edge_nodes[edge_ids], 1))
+            np.testing.assert_array_equal(at[f["nodes"]], face_nodes[face_ids])
+            np.testing.assert_array_equal(e["attributes"][:, 0], edge_ids / 2)
+            in_set = edge_ids[mesh.edge_sets[0]["members"]]
+            assert sorted(in_set) == sorted(i for i in edge_ids if i % 3 == 0)
+            np.testing.assert_array_equal(mesh.edge_sets[0]["sides"], np.where(in_set % 2, -1, 1))
+            np.testing.assert_array_equal(mesh.edge_sets[0]["factors"], in_set / 8)
+            assert sorted(face_ids[mesh.face_sets[0]["members"]]) == sorted(face_ids)
+            got = x.get(1, ("edge block", 2, "current"), ("face block", 3, "flux"), ("edge set", 4, "charge"))
+            np.testing.assert_array_equal(got["edge block", 2, "current"], edge_ids * 2)
+            np.testing.assert_array_equal(got["face block", 3, "flux"], face_ids * 3)
+            np.testing.assert_array_equal(got["edge set", 4, "charge"], in_set * 5)
+        with x.decomposition("face block", 3, ids=[201, 200]) as two:
+            np.testing.assert_array_equal(x.get(1, ("face block", 3, "flux"), entries=two), [3, 0])
+        rows, = x.get_arrays([dict(what="faces", kind="element block", id=1)])
+        order = x.get_arrays([dict(what="ids", kind="face block")])[0] - 200
+        np.testing.assert_array_equal(order[rows - 1], faces)
+
+
+def test_polyhedra(comm, path):
+    """The same column as polyhedra: faces with their numbers of nodes, elements with their faces."""
+    xyz, _, _, _, faces, face_nodes = column()
+    share = comm.rank == comm.size - 1
+    with Exodus.create(comm, path) as x:
+        x.init(dims=3)
+        x.define([dict(kind="element block", id=1, topology="nfaced"), dict(kind="face block", id=3, topology="nsided")])
+        if share:
+            x.put_mesh(node_ids=np.arange(len(xyz)) + 1, coordinates=xyz,
+                       blocks=[dict(ids=np.arange(HEXES) + 1, nodes=faces, start=6 * np.arange(HEXES + 1))],
+                       face_blocks=[dict(ids=np.arange(len(face_nodes)) + 1, nodes=face_nodes,
+                                         start=4 * np.arange(len(face_nodes) + 1))])
+        else:
+            x.put_mesh()
+    with Exodus.open(comm, path) as x:
+        mesh = x.get_mesh()
+        block, f = mesh.blocks[0], mesh.face_blocks[0]
+        assert sum(comm.allgather(x.own_elements())) == HEXES
+        for i, name in enumerate(block["ids"] - 1):
+            mine = block["nodes"][block["start"][i]:block["start"][i + 1]]
+            np.testing.assert_array_equal(f["ids"][mine] - 1, faces[name])
+            for face in mine:
+                np.testing.assert_array_equal(mesh.node_ids[f["nodes"][f["start"][face]:f["start"][face + 1]]] - 1,
+                                              face_nodes[f["ids"][face] - 1])
+
+
 def test_wrong(comm, rng, path):
     culprit = int(rng.integers(comm.size))
     raises(lambda: Exodus(), TypeError)

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 
 import tutti
-from tutti import Access, Array, Dataset, Distribution, File, Mesh, Part, Replicas
+from tutti import Access, Array, Dataset, Distribution, Exodus, File, Mesh, Part, Replicas
 from test_meshes import squares
 
 
@@ -206,6 +206,95 @@ def test_kept_tiles(comm, path):
             raise AssertionError("memory that is gone could be read")
         kept.clear()
         a.fill(1)
+
+
+def left(comm, culprit, block, leave, ways):
+    """One rank leaves a block by an exception, or by a call that is refused, while the others do something else in theirs."""
+    for name, way in ways.items():
+        for leaves in (leave, lambda: [].index(name)):
+            raised = None
+            try:
+                with block():
+                    (leaves if comm.rank == culprit else way)()
+            except (tutti.Error, ValueError, TypeError) as error:
+                raised = error
+            told = comm.allgather(int(raised is not None))
+            assert told[culprit] and (all(told) or name == "discard"), name  # whoever discarded itself has no reason to complain
+
+
+def quietly(*calls):
+    """These, whatever they say."""
+    for call in calls:
+        try:
+            call()
+        except (tutti.Error, TypeError, ValueError):
+            pass
+
+
+def test_blocks(comm, rng, path):
+    """Nobody waits for a rank that has left a block, and nothing of the block stays."""
+    if comm.size == 1:
+        return
+    culprit = int(rng.integers(comm.size))
+    x = np.arange(4.)
+    with Dataset(comm, path, "rw", level="visible") as d:
+        d.grid("g", (4 * comm.size,))
+        d.variable("x", "g", "f8")
+        rows = d.decomposition("g", slice=np.s_[4 * comm.rank:4 * comm.rank + 4])
+        left(comm, culprit, lambda: d.state(0, 0.0), lambda: d.put(rows, x="text"), {
+            "nothing": lambda: None,
+            "put": lambda: d.put(rows, x=x),
+            "put, refused": lambda: d.put(rows, x=x[:3].copy()),
+            "put, refused, and another": lambda: quietly(lambda: d.put(rows, nobody=x), lambda: d.put(rows, x=x)),
+            "put in vain, and the commit refused": lambda: quietly(*[lambda: d.put(None, x=x)] * 6),
+            "started": lambda: d.put_start(rows, x=x),
+            "begin, refused": lambda: d.begin("state", 9, 9.0),
+            "decomposition": lambda: d.decomposition("g", n=1),
+            "decomposition, refused": lambda: d.decomposition("g", index=[-1]),
+            "get, refused": lambda: d.get(0, rows, "x"),
+            "info": lambda: d.set_info("a", 1),
+            "info, refused": lambda: d.set_info("a", object()),
+            "discard": d.discard,
+            "commit": d.commit,
+        })
+
+        def started(more):
+            d.put_start(rows, x=x)
+            more()
+
+        left(comm, culprit, lambda: d.state(0, 0.0), lambda: started(lambda: d.put(rows, x="text")), {
+            "started and left": lambda: started(lambda: None),
+            "started and refused": lambda: started(lambda: d.put(None, x=x))})
+        assert len(d) == 0
+        with d.state(0, 0.0):
+            d.put(rows, x=x)
+        np.testing.assert_array_equal(d.get(0, rows, "x"), x)
+    with Exodus.create(comm, path + ".e", level="visible") as e:
+        e.init(dims=1)
+        e.define(kind="element block", id=1, topology="BAR2")
+        e.variables("nodal", ["x"])
+        e.put_mesh(node_ids=comm.rank + np.arange(1, 3), coordinates=[comm.rank + np.arange(2.)],
+                   blocks=[dict(ids=[comm.rank + 1], nodes=[[0, 1]])])
+        x = np.arange(2.)
+        left(comm, culprit, lambda: e.step(1.0), lambda: e.put(x="text"), {
+            "nothing": lambda: None,
+            "put": lambda: e.put(x=x),
+            "put, refused": lambda: e.put(x=np.zeros(3)),
+            "put in vain, and the commit refused": lambda: quietly(*[lambda: e.put(y=x)] * 6),
+            "started": lambda: e.put_start(x=x),
+            "begin, refused": lambda: e.begin(0.0),
+            "decomposition": lambda: e.decomposition(n=1),
+            "decomposition, refused": lambda: e.decomposition(index=[-1]),
+            "get, refused": lambda: e.get(1, "x"),
+            "arrays": lambda: e.get_arrays([dict(what="ids")]),
+            "note, refused": lambda: e.notes.__setitem__("a", object()),
+            "discard": e.discard,
+            "commit": e.commit,
+        })
+        assert e.steps == 0
+        with e.step(1.0):
+            e.put(x=x + comm.rank)
+        np.testing.assert_array_equal(e.get(1, "x"), x + comm.rank)
 
 
 def test_datasets(comm, rng, path):

@@ -32,13 +32,20 @@ static int done(int code) {
     return code;
 }
 
-/* Weak: a program may have its own. */
+/* Weak: a program may have its own.  Fortran's MPI_Init calls PMPI_Init. */
 int MPI_Init(int *argc, char ***argv) __attribute__((weak));
+int PMPI_Init(int *argc, char ***argv) __attribute__((weak));
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) __attribute__((weak));
 
 int MPI_Init(int *argc, char ***argv) {
     int (*init)(int *, char ***);
     *(void **)&init = behind("MPI_Init");
+    return done(init(argc, argv));
+}
+
+int PMPI_Init(int *argc, char ***argv) {
+    int (*init)(int *, char ***);
+    *(void **)&init = behind("PMPI_Init");
     return done(init(argc, argv));
 }
 

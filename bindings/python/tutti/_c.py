@@ -225,6 +225,11 @@ def together(function: Any, prepare: Any, null: tuple) -> Any:
             return function(*arguments)
         except ctypes.ArgumentError as error:
             trouble = TypeError(str(error))
+    return decline(function, trouble, null)
+
+
+def decline(function: Any, trouble: BaseException, null: tuple) -> Any:
+    """Take part in a collective call for which this rank has no arguments; raises."""
     refuse(trouble)
     try:
         function(*(_sound(v) for v in null))

@@ -1,14 +1,46 @@
-"""What objects with a collective close have in common.
+"""What objects have in common that are freed locally; that have a collective close; whose data is committed block by block.
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import warnings
-from typing import Any, TypeVar
+from typing import Any, Iterator, TypeVar
 
-from ._errors import refused
+from . import mpi
+from ._errors import CODES, Error, refused
 
 Self = TypeVar("Self", bound="Closing")
+Freed = TypeVar("Freed", bound="Freeing")
+
+
+class Freeing:
+    """A handle `_h` that is freed locally, when nobody uses it any more, or with the block of a with statement."""
+    _h: Any
+    _what = ""  # "the mesh"
+
+    def _free(self, handle: Any) -> None:
+        """Free it in C."""
+        raise NotImplementedError
+
+    def _live(self) -> Any:
+        if not self._h:
+            raise refused("STATE", f"{self._what} has been freed")
+        return self._h
+
+    def free(self) -> None:
+        """Local."""
+        self._free(ctypes.byref(self._h))
+
+    def __enter__(self: Freed) -> Freed:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.free()
+
+    def __del__(self) -> None:
+        if getattr(self, "_h", None) and mpi is not None and mpi.is_active():
+            self.free()
 
 
 class Closing:
@@ -48,3 +80,55 @@ class Closing:
     def __del__(self) -> None:
         if getattr(self, "_h", None) and warnings is not None:
             warnings.warn(f"{self._what} '{self._where()}' was not closed", ResourceWarning, source=self)
+
+
+class Committing(Closing):
+    """What is begun is committed or discarded, as a block of a with statement ends."""
+    _pending: set
+    _begun = False  # a success of all ranks changes it, so it is the same on all of them
+
+    def _commit(self, handle: Any) -> None:
+        raise NotImplementedError
+
+    def _discard(self, handle: Any) -> None:
+        raise NotImplementedError
+
+    def commit(self) -> None:
+        """All that has begun becomes part of the file, or, after an error, nothing."""
+        self._commit(self._live())
+        self._begun = False
+
+    def discard(self) -> None:
+        """Give up what has begun."""
+        self._discard(self._live())
+        self._begun = False
+
+    @contextlib.contextmanager
+    def _block(self: Self) -> Iterator[Self]:
+        """The rest of a block, once it has begun: committed at the end, if nobody did; discarded on all ranks if one leaves it by an
+        exception."""
+        self._begun = True
+        try:
+            yield self
+            if self._begun:
+                self.commit()
+        except Exception as error:
+            self._give_up(error)
+            raise
+
+    def _give_up(self, error: Exception) -> None:
+        """After an exception of this rank, or of another: nothing of the block stays, and nobody waits.
+
+        Other ranks may be in any other call, which may be refused besides: whatever it is, all ranks are told that calls differ, and
+        the others come here, too.  Any other outcome is that of all ranks' discard.
+        """
+        for request in list(self._pending):
+            with contextlib.suppress(Error):
+                request.wait()
+        while self._begun:
+            try:
+                self.discard()
+            except Error as told:
+                if told.code != CODES["TUTTI_ERR_MISMATCH"]:
+                    error.__context__ = error.__context__ or told
+                    self._begun = False

@@ -298,6 +298,8 @@ class Array(Closing):
         self._block: Optional[Collective] = None
         self._walks, self._prefetched = 0, False
         self._slices: dict = {}
+        self._last_key: Any = None
+        self._last_slice: Any = None
         _c.together(function, lambda: (*prepare(), _byref(self._h)), (*null, _byref(self._h)))
         self._rank = mpi.rank_of(comm)
         self._look()
@@ -305,6 +307,7 @@ class Array(Closing):
 
     def _look(self) -> None:
         self._slices.clear()
+        self._last_key = None
         spec = _c.tutti_array_spec()
         _c.tutti_array_describe(self._h, _byref(spec))
         handle = _c.tutti_array_distribution(self._h)
@@ -424,35 +427,39 @@ class Array(Closing):
 
     def _slice(self, key: Key) -> Tuple[Any, Tuple[int, ...], Tuple[bool, ...]]:
         """(slice of C, shape of NumPy's array for it, which dimensions an integer takes away; () if none); kept for a loop."""
+        if key is self._last_key and key is not None:
+            return self._last_slice
         try:
             keys = key if isinstance(key, tuple) else (key,)
             name = tuple((k.start, k.stop, k.step) if isinstance(k, slice) else (type(k), k) for k in keys)
-            if name in self._slices:
-                return self._slices[name]
-        except TypeError:
-            name = None
-        s, extents, single = slice_of(key, self.local_shape)
-        made = s, tuple(n for n, one in zip(extents, single) if not one), single if any(single) else ()
-        if name is not None:
+            made = self._slices.get(name)
+        except TypeError:  # something in it may change
+            return self._slice_made(key)
+        if made is None:
+            made = self._slice_made(key)
             if len(self._slices) > 64:
                 self._slices.clear()
             self._slices[name] = made
+        self._last_key, self._last_slice = key, made
         return made
+
+    def _slice_made(self, key: Key) -> Tuple[Any, Tuple[int, ...], Tuple[bool, ...]]:
+        s, extents, single = slice_of(key, self.local_shape)
+        return s, tuple(n for n, one in zip(extents, single) if not one), single if any(single) else ()
 
     def _squeeze(self, key: Key, out: np.ndarray) -> np.ndarray:
         single = self._slice(key)[2]
         return out[tuple(0 if one else slice(None) for one in single)] if single else out
 
     def _move(self, function: Any, key: Key, values: Any, writable: bool) -> np.ndarray:
-        live, keep = self._live(), []
-
-        def prepare():
+        live = self._live()
+        try:
             s, array, memory = self._memory(key, values, writable)
-            keep.extend((array, s, memory))
-            return live, _byref(s), None if memory is None else _byref(memory), address(array)
-
-        _c.together(function, prepare, (live, None, None, None))
-        return keep[0]
+            at = address(array)
+        except Exception as error:  # pylint: disable=broad-except
+            return _c.decline(function, error, (live, None, None, None))
+        function(live, _byref(s), None if memory is None else _byref(memory), at)
+        return array
 
     def write(self, key: Key, values: Any) -> None:
         """Write a slice, each rank its own (an empty one is fine).  Collective.
@@ -477,24 +484,13 @@ class Array(Closing):
         return out if out is not None else self._squeeze(key, made)
 
     def _start(self, function: Any, key: Key, values: Any, writable: bool) -> Request:
-        live, request = self._live(), Request(self, None)
+        live = self._live()
 
         def prepare():
             s, array, memory = self._memory(key, values, writable)
-            request._keep = (array, s, memory)
-            return live, _byref(s), None if memory is None else _byref(memory), address(array), _byref(request._h)
+            return (live, _byref(s), None if memory is None else _byref(memory), address(array)), (array, s, memory)
 
-        try:
-            _c.together(function, prepare, (live, None, None, None, _byref(request._h)))
-        except Exception as error:
-            if request._h:
-                request._started()
-                try:
-                    request.wait()
-                except Error as told:
-                    raise told from error
-            raise
-        return request._started()
+        return Request._start(self, function, prepare, (live, None, None, None))
 
     def write_start(self, key: Key, values: Any) -> Request:
         """Start a collective write: every rank starts the same operations in the same order, nobody waits."""

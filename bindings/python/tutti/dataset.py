@@ -26,7 +26,7 @@ import numpy as np
 from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import DTYPES, MAX_DIMS, TYPES, address, counts, flat, numbers, pointer, type_of
-from ._closing import Closing
+from ._closing import Committing, Freeing
 from ._errors import CODES, Error, refused
 from .array import slice_of
 from .file import Request
@@ -94,7 +94,7 @@ def _dtype(kind: int, big: bool = False) -> np.dtype:
     return np.dtype("u1") if kind == TYPES["bytes"] else DTYPES[kind].newbyteorder(">" if big else "=")
 
 
-class Decomposition:
+class Decomposition(Freeing):
     """Which entries of a space this rank holds.  Dataset.decomposition makes it.
 
     entries   how many     shape   what arrays of it have: of a slice its extents, otherwise (entries,)
@@ -109,10 +109,7 @@ class Decomposition:
         _c.together(function, lambda: (live, _c.text_bytes(space, "the space"), *where, _byref(prepare(self)),
                                        _byref(self._h)), (live, None, *where, None, _byref(self._h)))
 
-    def _live(self) -> Any:
-        if not self._h:
-            raise refused("STATE", "the decomposition has been freed")
-        return self._h
+    _what = "the decomposition"
 
     @property
     def entries(self) -> int:
@@ -128,19 +125,8 @@ class Decomposition:
         _c.tutti_decomposition_positions(self._live(), address(out))
         return out
 
-    def free(self) -> None:
-        """Local."""
-        _c.tutti_decomposition_free(_byref(self._h))
-
-    def __enter__(self) -> "Decomposition":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.free()
-
-    def __del__(self) -> None:
-        if getattr(self, "_h", None) and mpi is not None and mpi.is_active():
-            self.free()
+    def _free(self, handle: Any) -> None:
+        _c.tutti_decomposition_free(handle)
 
     def _array(self, name: str, values: Any, numbers_: int, writable: bool) -> np.ndarray:
         """An array for a variable: it has an item for each entry, and its memory has no gaps."""
@@ -221,7 +207,7 @@ def info_of_c(ask: Any) -> Any:
     return raw[0].item() if len(raw) == 1 else raw
 
 
-class Dataset(Closing):
+class Dataset(Committing):
     """A dataset, open on all ranks of a communicator.
 
     mode              "r", "r+" (read and write), "rw" (made if it is not there), "w+" (emptied), "x+" (must be new), or flags
@@ -427,31 +413,23 @@ class Dataset(Closing):
 
     def _start(self, function: Any, struct: Any, before: tuple, entries: Any, arrays: Dict[str, Any],
                writable: bool) -> Request:
-        live, request = self._live(), Request(self, None)
+        live = self._live()
 
         def prepare():
-            n, made, request._keep = self._moves(struct, entries, arrays, writable)
-            return live, *before, n, made, _byref(request._h)
+            n, made, keep = self._moves(struct, entries, arrays, writable)
+            return (live, *before, n, made), keep
 
-        try:
-            _c.together(function, prepare, (live, *before, 1, (struct * 1)(), _byref(request._h)))
-        except Exception as error:
-            if request._h:
-                request._started()
-                try:
-                    request.wait()
-                except Error as told:
-                    raise told from error
-            raise
-        return request._started()
+        return Request._start(self, function, prepare, (live, *before, 1, (struct * 1)()))
 
     def put_start(self, entries: Any, arrays: Optional[Dict[str, np.ndarray]] = None, **named: np.ndarray) -> Request:
         """The same without waiting; complete it before the commit."""
         return self._start(_c.tutti_dataset_put_start, _c.tutti_put, (), entries, {**(arrays or {}), **named}, False)
 
-    def commit(self) -> None:
-        """All that has begun becomes part of the dataset, or, after an error, nothing."""
-        _c.tutti_dataset_commit(self._live())
+    def _commit(self, handle: Any) -> None:
+        _c.tutti_dataset_commit(handle)
+
+    def _discard(self, handle: Any) -> None:
+        _c.tutti_dataset_discard(handle)
 
     def commit_start(self) -> Request:
         """The same without waiting."""
@@ -459,32 +437,11 @@ class Dataset(Closing):
         _c.tutti_dataset_commit_start(self._live(), _byref(request._h))
         return request._started()
 
-    def discard(self) -> None:
-        """Give up what has begun."""
-        _c.tutti_dataset_discard(self._live())
-
     @contextlib.contextmanager
     def _segment(self, kind: str, index: int, time: float) -> Iterator["Dataset"]:
         self.begin(kind, index, time)
-        try:
+        with self._block():
             yield self
-            self.commit()
-        except BaseException as error:
-            if isinstance(error, Exception):
-                self._give_up(error)
-            raise
-
-    def _give_up(self, error: BaseException) -> None:
-        """After an exception of this rank, or of another: nothing of the segment stays, and nobody waits."""
-        for _ in range(4):
-            try:
-                self.discard()
-                return
-            except Error as told:
-                # others were in another call: they have been told, and give up now too
-                if told.code != CODES["TUTTI_ERR_MISMATCH"]:
-                    error.__context__ = error.__context__ or told
-                    return
 
     def state(self, index: int, time: float) -> Any:
         """A block in which a state is put; it is committed at the end, and discarded on all ranks if one leaves it by an

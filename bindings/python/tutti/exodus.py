@@ -28,7 +28,7 @@ import numpy as np
 from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import DTYPES, TYPES, address, flat, numbers, type_of, view_of
-from ._closing import Closing
+from ._closing import Committing
 from ._errors import CODES, Error, refused
 from ._exodus_mesh import KINDS, ExodusMesh, from_c, kind_of, texts, to_c
 from .dataset import Decomposition, info_of_c, info_to_c, spec_of
@@ -185,7 +185,7 @@ def exodus_options(*, level: str = "durable", real_bytes: int = 8, integer_bytes
     return out
 
 
-class Exodus(Closing):
+class Exodus(Committing):
     """An Exodus file, open on all ranks of a communicator: Exodus.create(comm, path), Exodus.open(comm, path, "r").
 
     Options of both, by name:
@@ -423,38 +423,19 @@ class Exodus(Closing):
         """Begin a step; times rise."""
         _c.together(_c.tutti_exodus_begin, lambda: (self._live(), float(time)), (self._live(), ctypes.c_double(float("nan"))))
 
-    def commit(self) -> None:
-        """The step becomes part of the file."""
-        _c.tutti_exodus_commit(self._live())
+    def _commit(self, handle: Any) -> None:
+        _c.tutti_exodus_commit(handle)
 
-    def discard(self) -> None:
-        """Give it up."""
-        _c.tutti_exodus_discard(self._live())
+    def _discard(self, handle: Any) -> None:
+        _c.tutti_exodus_discard(handle)
 
     @contextlib.contextmanager
     def step(self, time: float) -> Iterator["Exodus"]:
         """A block in which a step is put; it is committed at the end, and discarded on all ranks if one leaves it by an
         exception."""
         self.begin(time)
-        try:
+        with self._block():
             yield self
-            self.commit()
-        except BaseException as error:
-            if isinstance(error, Exception):
-                self._give_up(error)
-            raise
-
-    def _give_up(self, error: BaseException) -> None:
-        """After an exception of this rank, or of another: nothing of the step stays, and nobody waits."""
-        for _ in range(4):
-            try:
-                self.discard()
-                return
-            except Error as told:
-                # others were in another call, which may have been refused: they have been told, and give up now too
-                if told.code == CODES["TUTTI_ERR_STATE"]:
-                    error.__context__ = error.__context__ or told
-                    return
 
     def erase_after(self, step: int) -> None:
         """Remove all steps behind this one (0: all)."""
@@ -521,23 +502,13 @@ class Exodus(Closing):
         _c.together(_c.tutti_exodus_put, prepare, (live, -1, None))
 
     def _start(self, function: Any, before: tuple, arrays: Dict[Any, Any], entries: Any, writable: bool) -> Request:
-        live, request = self._live(), Request(self, None)
+        live = self._live()
 
         def prepare():
-            n, made, request._keep = self._fields(arrays, entries, writable)
-            return live, *before, n, made, _byref(request._h)
+            n, made, keep = self._fields(arrays, entries, writable)
+            return (live, *before, n, made), keep
 
-        try:
-            _c.together(function, prepare, (live, *before, -1, None, _byref(request._h)))
-        except Exception as error:
-            if request._h:
-                request._started()
-                try:
-                    request.wait()
-                except Error as told:
-                    raise told from error
-            raise
-        return request._started()
+        return Request._start(self, function, prepare, (live, *before, -1, None))
 
     def put_start(self, arrays: Optional[Dict[Any, Any]] = None, *, entries: Any = None, **nodal: np.ndarray) -> Request:
         """The same without waiting; complete it before the commit."""

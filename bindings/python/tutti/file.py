@@ -54,6 +54,28 @@ class Request:
         self._done, self._error, self.count = False, None, 0
         self._after: Optional[Callable[[], None]] = None
 
+    @classmethod
+    def _start(cls, owner: Any, function: Any, prepare: Any, null: tuple, together: Any = _c.together) -> "Request":
+        """Start an operation with the arguments that `prepare` gives, but for the last, and with what it keeps in memory; as
+        _c.together does."""
+        request = cls(owner, None)
+
+        def arguments():
+            given, request._keep = prepare()
+            return *given, _byref(request._h)
+
+        try:
+            together(function, arguments, (*null, _byref(request._h)))
+        except Exception as error:
+            if request._h:  # start took what this rank has to say: wait tells all ranks
+                request._started()
+                try:
+                    request.wait()
+                except Error as told:
+                    raise told from error
+            raise
+        return request._started()
+
     def _started(self) -> "Request":
         self._owner._pending.add(self)
         return self
@@ -557,23 +579,13 @@ class File:
         return self._begin(_c.tutti_file_read_begin, _c.tutti_file_read_end, access, buf, True)
 
     def _start_one(self, function: Any, access: Any, buf: Any, writable: bool) -> Request:
-        live, request = self._live(), Request(self, None)
+        live = self._live()
 
         def prepare():
-            handle, request._keep = self._arguments(access, buf, writable)
-            return live, handle, address(request._keep), _byref(request._h)
+            handle, array = self._arguments(access, buf, writable)
+            return (live, handle, address(array)), array
 
-        try:
-            self._together(function, prepare, (live, None, None, _byref(request._h)))
-        except Exception as error:
-            if request._h:  # start took what this rank has to say: wait tells all ranks
-                request._started()
-                try:
-                    request.wait()
-                except Error as told:
-                    raise told from error
-            raise
-        return request._started()
+        return Request._start(self, function, prepare, (live, None, None), self._together)
 
     def write_start(self, access: Access, buf: Any) -> Request:
         """Start a collective write: every rank starts the same operations in the same order, nobody waits."""
@@ -661,23 +673,13 @@ class File:
         return self._begin_parts(_c.tutti_file_read_parts_begin, _c.tutti_file_read_end, parts, True)
 
     def _start_parts(self, function: Any, parts: Sequence[Part], writable: bool) -> Request:
-        live, request = self._live(), Request(self, None)
+        live = self._live()
 
         def prepare():
-            n, made, request._keep = _parts(parts, writable)
-            return live, n, made, _byref(request._h)
+            n, made, keep = _parts(parts, writable)
+            return (live, n, made), keep
 
-        try:
-            self._together(function, prepare, (live, *_no_parts(), _byref(request._h)))
-        except Exception as error:
-            if request._h:
-                request._started()
-                try:
-                    request.wait()
-                except Error as told:
-                    raise told from error
-            raise
-        return request._started()
+        return Request._start(self, function, prepare, (live, *_no_parts()), self._together)
 
     def write_parts_start(self, parts: Sequence[Part]) -> Request:
         """As write_start."""

@@ -14,7 +14,7 @@ import numpy as np
 from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import address, numbers, pointer, view_of
-from ._errors import refused
+from ._closing import Freeing
 from .options import options_pointer
 
 _byref = ctypes.byref
@@ -57,7 +57,7 @@ def has_metis() -> bool:
     return bool(_c.tutti_mesh_has_metis())
 
 
-class Mesh:
+class Mesh(Freeing):
     """A mesh in slices: each rank has some of its nodes and elements.
 
         mesh = tutti.Mesh.open(comm, "device.msh")
@@ -112,24 +112,10 @@ class Mesh:
 
         return cls._new(_c.tutti_mesh_make, prepare, (handle, None))
 
-    def _live(self) -> Any:
-        if not self._h:
-            raise refused("STATE", "the mesh has been freed")
-        return self._h
+    _what = "the mesh"
 
-    def free(self) -> None:
-        """Local."""
-        _c.tutti_mesh_free(_byref(self._h))
-
-    def __enter__(self) -> "Mesh":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.free()
-
-    def __del__(self) -> None:
-        if getattr(self, "_h", None) and mpi is not None and mpi.is_active():
-            self.free()
+    def _free(self, handle: Any) -> None:
+        _c.tutti_mesh_free(handle)
 
     def _raw(self) -> Any:
         view = _c.tutti_mesh_view()
@@ -232,7 +218,7 @@ def _copies(view: Any, n: int, fields: Sequence[Tuple[str, Any]]) -> Dict[str, n
     return {name: view_of(getattr(view, name), n, dtype, None).copy() for name, dtype in fields}
 
 
-class MeshPart:
+class MeshPart(Freeing):
     """What this rank computes on: a partition and its border.  The fields of tutti_mesh_part_view are attributes:
 
     nodes, own_nodes, number, own, owner, coordinates, tag, holder_start, holder, elements, own_elements, element, element_own,
@@ -271,10 +257,7 @@ class MeshPart:
         for name, array in out.items():
             setattr(self, name, array)
 
-    def _live(self) -> Any:
-        if not self._h:
-            raise refused("STATE", "the part has been freed")
-        return self._h
+    _what = "the part"
 
     def exchange(self, values: np.ndarray) -> None:
         """Give copies the values of their owners: values[nodes] or values[nodes, k], float64.  Collective, k agrees."""
@@ -290,16 +273,5 @@ class MeshPart:
 
         _c.together(_c.tutti_mesh_part_exchange, prepare, (self._live(), None, -1))
 
-    def free(self) -> None:
-        """Local."""
-        _c.tutti_mesh_part_free(_byref(self._h))
-
-    def __enter__(self) -> "MeshPart":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.free()
-
-    def __del__(self) -> None:
-        if getattr(self, "_h", None) and mpi is not None and mpi.is_active():
-            self.free()
+    def _free(self, handle: Any) -> None:
+        _c.tutti_mesh_part_free(handle)

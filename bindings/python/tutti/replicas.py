@@ -11,7 +11,7 @@ import numpy as np
 from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import address, check_room, flat, numbers, pointer, view_of
-from ._errors import refused
+from ._closing import Freeing
 from .access import Access
 from .file import File
 
@@ -40,7 +40,7 @@ def set_choice(choice: Any, rule: Any, seed: int, balance: float) -> None:
     choice.rule, choice.seed, choice.balance = rule_of(rule), seed, balance
 
 
-class Replicas:
+class Replicas(Freeing):
     """An inspector: from the numbers of the items that each rank holds, who writes which.
 
         r = tutti.Replicas(comm, node_numbers, own=own, value_bytes=8)
@@ -80,10 +80,7 @@ class Replicas:
         _c.together(_c.tutti_replicas_create, prepare, (handle, None, _byref(self._h)))
         self._n = len(keep[0])
 
-    def _live(self) -> Any:
-        if not self._h:
-            raise refused("STATE", "the inspector has been freed")
-        return self._h
+    _what = "the inspector"
 
     @property
     def write_access(self) -> Access:
@@ -161,19 +158,8 @@ class Replicas:
 
         _c.together(_c.tutti_replicas_read, prepare, (file._live(), 0, None, None))
 
-    def free(self) -> None:
-        """Local."""
-        _c.tutti_replicas_free(_byref(self._h))
-
-    def __enter__(self) -> "Replicas":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.free()
-
-    def __del__(self) -> None:
-        if getattr(self, "_h", None) and mpi is not None and mpi.is_active():
-            self.free()
+    def _free(self, handle: Any) -> None:
+        _c.tutti_replicas_free(handle)
 
     @staticmethod
     def choose(start: Any, holders: Any, parts: int, *, numbers: Any = None, load: Any = 1,  # pylint: disable=redefined-outer-name

@@ -1,0 +1,471 @@
+/* fortran: Exodus files: fields and arrays with buffers of Fortran, entries, notes.  What has texts and lists inside
+ * (parameters, entities, meshes) is made into C's structs by the module itself.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "layer.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static tutti_exodus_options options_of(const tutti_exodus_options *opt, const tutti_options *io) {
+    tutti_exodus_options all;
+    tutti_exodus_options_init(&all);
+    if (opt) all = *opt;
+    if (io) all.io = io;
+    return all;
+}
+
+TUTTI_API void tutti_f_exodus_create(const int *comm, const CFI_cdesc_t *path, tutti__f_handle *x,
+                                     const tutti_exodus_options *opt, const tutti_options *io,
+                                     int *ierr) {
+    char *c_path = tutti__f_text(path);
+    const tutti_exodus_options all = options_of(opt, io);
+    tutti_exodus *made = NULL;
+    const tutti_err err = tutti_exodus_create(tutti_comm_f2c(*comm), c_path, &all, &made);
+    x->p = made;
+    free(c_path);
+    tutti__f_end(err, ierr);
+}
+TUTTI__F_TYPED(tutti_f_exodus_create)
+
+TUTTI_API void tutti_f_exodus_open(const int *comm, const CFI_cdesc_t *path, int mode,
+                                   tutti__f_handle *x, const tutti_exodus_options *opt,
+                                   const tutti_options *io, int *ierr) {
+    char *c_path = tutti__f_text(path);
+    const tutti_exodus_options all = options_of(opt, io);
+    tutti_exodus *made = NULL;
+    const tutti_err err = tutti_exodus_open(tutti_comm_f2c(*comm), c_path, mode, &all, &made);
+    x->p = made;
+    free(c_path);
+    tutti__f_end(err, ierr);
+}
+TUTTI__F_TYPED(tutti_f_exodus_open)
+
+/* ---- meshes */
+
+/* The address of a list of n elements of an entity; NULL: it has another size, and why is left for the call to which
+ * the mesh goes. */
+TUTTI_API const void *tutti_f_exodus_list(const CFI_cdesc_t *list, int64_t n, int kind, int64_t id,
+                                          const CFI_cdesc_t *what, bool *good) {
+    const tutti__f_array v = tutti__f_array_of(list);
+    if (!v.base || !*good) return NULL;
+    if (v.contiguous && v.bytes == n * v.element) return v.base;
+    tutti__f_refuse(TUTTI_ERR_ARG, "%s %lld: '%.*s' %s %lld, and %lld %s",
+                    tutti_exodus_kind_name(kind), (long long)id, (int)what->elem_len,
+                    (const char *)what->base_addr,
+                    v.contiguous ? "has a size of" : "is not contiguous:",
+                    (long long)(v.element > 0 ? v.bytes / v.element : 0), (long long)n,
+                    "are needed, one behind another");
+    *good = false;
+    return NULL;
+}
+
+/* Distribution factors of a side set that a mesh has: one for each node of each side.  -1: sides whose nodes are
+ * not known, of elements that there are not. */
+TUTTI_API tutti_count tutti_f_exodus_factors(const tutti__f_handle *x, const tutti_exodus_mesh *m,
+                                             const tutti_exodus_members *set) {
+    const tutti_count blocks = tutti_exodus_entities(x->p, TUTTI_EXODUS_ELEMENT_BLOCK);
+    tutti_exodus_parameters p;
+    tutti_count total = 0;
+    if (tutti_exodus_parameters_get(x->p, &p) != TUTTI_OK) return -1;
+    for (tutti_count i = 0; i < set->n; i++) {
+        tutti_exodus_entity e;
+        tutti_count b = 0, before = 0;
+        while (b < blocks && m->blocks && set->members[i] >= before + m->blocks[b].n)
+            before += m->blocks[b++].n;
+        if (b == blocks || !m->blocks || set->members[i] < 0 || !set->sides) return -1;
+        if (tutti_exodus_entity_get(x->p, TUTTI_EXODUS_ELEMENT_BLOCK, b, &e) != TUTTI_OK) return -1;
+        const char *topology = e.topology ? e.topology : "";
+        const int triangle = strncasecmp(topology, "tri", 3) == 0 && p.dims == 3;
+        const int nodes = strcasecmp(topology, "nsided") == 0
+                              ? 2
+                              : tutti_exodus_side_nodes(triangle ? "trishell" : topology, e.nodes,
+                                                        set->sides[i], NULL);
+        if (nodes <= 0) return -1;
+        total += nodes;
+    }
+    return total;
+}
+
+/* ---- fields */
+
+/* A variable of an entity and an array: tutti_exodus_field of the module. */
+typedef struct field {
+    char variable[256];
+    int32_t kind, type;
+    int64_t id;
+    tutti__f_entries entries;
+    tutti__f_array array;
+} field;
+
+enum { FIELD_BYTES = 80 * 8 };
+_Static_assert(sizeof(field) <= FIELD_BYTES, "tutti_exodus_field of the module is too small");
+
+static tutti_err field_take(field *f, int kind, const CFI_cdesc_t *variable, const CFI_cdesc_t *buf,
+                            const int64_t *id, const tutti__f_entries *entries) {
+    char *name = tutti__f_text(variable);
+    const size_t n = name ? strlen(name) : 0;
+    memset(f, 0, sizeof *f);
+    if (n < sizeof f->variable) memcpy(f->variable, name ? name : "", n);
+    free(name);
+    f->kind = kind;
+    f->id = id ? *id : 0;
+    if (entries) f->entries = *entries;
+    f->array = tutti__f_array_of(buf);
+    f->type = f->array.type;
+    return n < sizeof f->variable ? TUTTI_OK
+                                  : tutti__f_error(TUTTI_ERR_ARG, "too long a name of a variable");
+}
+
+TUTTI_API void tutti_f_exodus_field_make(field *f, int kind, const CFI_cdesc_t *variable,
+                                         const CFI_cdesc_t *buf, const int64_t *id,
+                                         const tutti__f_entries *entries, int *ierr) {
+    tutti__f_end(field_take(f, kind, variable, buf, id, entries), ierr);
+}
+
+/* Numbers that the array of a field needs; 0: unknown, and the call says what is wrong. */
+static int64_t numbers_of(const tutti_exodus *x, const field *f) {
+    const tutti_exodus_kind kind = (tutti_exodus_kind)f->kind;
+    if (kind == TUTTI_EXODUS_GLOBAL)
+        return f->variable[0] ? 1 : tutti_exodus_variable_count(x, kind);
+    const tutti_count held = f->entries.p ? f->entries.reach : tutti_exodus_entries(x, kind, f->id);
+    return held > 0 ? held : 0;
+}
+
+/* As C has it, with `times` steps in its buffer.   0: refused */
+static int field_give(const tutti_exodus *x, const field *f, int64_t times, tutti_exodus_field *out,
+                      void **copy) {
+    const int64_t need = times * numbers_of(x, f);
+    *out = (tutti_exodus_field){.kind = (tutti_exodus_kind)f->kind,
+                                .id = f->id,
+                                .variable = f->variable[0] ? f->variable : NULL,
+                                .type = (tutti_type)f->type,
+                                .entries = f->entries.p};
+    if (need == 0) {
+        out->buf = f->array.base;
+        if (f->type == TUTTI_BYTES) out->type = TUTTI_FLOAT64; /* an array without elements */
+        return 1;
+    }
+    if (f->type == TUTTI_BYTES) {
+        tutti__f_refuse(TUTTI_ERR_ARG, "variable '%s': the array is not one of numbers",
+                        f->variable);
+        return 0;
+    }
+    out->buf = tutti__f_copy_begin(&f->array, need * f->array.element, copy);
+    return out->buf != NULL;
+}
+
+/* Fields as C has them: of a list, or of one. */
+typedef struct batch {
+    int n;
+    tutti_exodus_field *fields; /* NULL: refused */
+    const CFI_cdesc_t *list;
+    const field *one;
+    tutti_exodus_field *made;
+    void **copies;
+} batch;
+
+static const field *field_at(const batch *b, int i) {
+    if (b->one) return b->one;
+    return (const field *)((const char *)b->list->base_addr + (ptrdiff_t)i * FIELD_BYTES);
+}
+
+static batch batch_begin(const tutti_exodus *x, const CFI_cdesc_t *list, const field *one,
+                         const tutti__f_handle *r) {
+    batch b = {.n = one ? 1 : (int)tutti__f_length(list), .list = list, .one = one};
+    b.made = calloc((size_t)b.n + 1, sizeof *b.made);
+    b.copies = calloc((size_t)b.n + 1, sizeof *b.copies);
+    int good = b.made && b.copies;
+    if (!good) tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for a list of fields");
+    for (int i = 0; i < b.n && good; i++)
+        good = field_give(x, field_at(&b, i), 1, &b.made[i], r ? NULL : &b.copies[i]);
+    if (good)
+        b.fields = b.made;
+    else
+        b.n = 1; /* at NULL */
+    return b;
+}
+
+static void batch_end(batch *b, int back, tutti_err err, int *ierr) {
+    for (int i = 0; b->copies && i < b->n; i++)
+        tutti__f_copy_end(&field_at(b, i)->array, b->copies[i], back && b->fields);
+    free(b->copies);
+    free(b->made);
+    tutti__f_settled();
+    tutti__f_end(err, ierr);
+}
+
+static void put(tutti_exodus *x, batch b, tutti__f_handle *r, int *ierr) {
+    tutti_request *made = NULL;
+    const tutti_err err =
+        r ? tutti_exodus_put_start(x, b.n, b.fields, &made) : tutti_exodus_put(x, b.n, b.fields);
+    if (r) r->p = made;
+    batch_end(&b, 0, err, ierr);
+}
+
+static void get(tutti_exodus *x, tutti_count step, batch b, tutti__f_handle *r, int *ierr) {
+    tutti_request *made = NULL;
+    const tutti_err err = r ? tutti_exodus_get_start(x, step, b.n, b.fields, &made)
+                            : tutti_exodus_get(x, step, b.n, b.fields);
+    if (r) r->p = made;
+    batch_end(&b, 1, err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_put_all(const tutti__f_handle *x, const CFI_cdesc_t *fields,
+                                      int *ierr) {
+    put(x->p, batch_begin(x->p, fields, NULL, NULL), NULL, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_put_start_all(const tutti__f_handle *x, const CFI_cdesc_t *fields,
+                                            tutti__f_handle *r, int *ierr) {
+    put(x->p, batch_begin(x->p, fields, NULL, r), r, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_get_all(const tutti__f_handle *x, tutti_count step,
+                                      const CFI_cdesc_t *fields, int *ierr) {
+    get(x->p, step, batch_begin(x->p, fields, NULL, NULL), NULL, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_get_start_all(const tutti__f_handle *x, tutti_count step,
+                                            const CFI_cdesc_t *fields, tutti__f_handle *r,
+                                            int *ierr) {
+    get(x->p, step, batch_begin(x->p, fields, NULL, r), r, ierr);
+}
+
+/* One field: a name that is too long is none of the file's. */
+TUTTI_API void tutti_f_exodus_put(const tutti__f_handle *x, int kind, const CFI_cdesc_t *variable,
+                                  const CFI_cdesc_t *buf, const int64_t *id,
+                                  const tutti__f_entries *entries, int *ierr) {
+    field f;
+    (void)field_take(&f, kind, variable, buf, id, entries);
+    put(x->p, batch_begin(x->p, NULL, &f, NULL), NULL, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_put_start(const tutti__f_handle *x, int kind,
+                                        const CFI_cdesc_t *variable, const CFI_cdesc_t *buf,
+                                        tutti__f_handle *r, const int64_t *id,
+                                        const tutti__f_entries *entries, int *ierr) {
+    field f;
+    (void)field_take(&f, kind, variable, buf, id, entries);
+    put(x->p, batch_begin(x->p, NULL, &f, r), r, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_get(const tutti__f_handle *x, tutti_count step, int kind,
+                                  const CFI_cdesc_t *variable, const CFI_cdesc_t *buf,
+                                  const int64_t *id, const tutti__f_entries *entries, int *ierr) {
+    field f;
+    (void)field_take(&f, kind, variable, buf, id, entries);
+    get(x->p, step, batch_begin(x->p, NULL, &f, NULL), NULL, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_get_start(const tutti__f_handle *x, tutti_count step, int kind,
+                                        const CFI_cdesc_t *variable, const CFI_cdesc_t *buf,
+                                        tutti__f_handle *r, const int64_t *id,
+                                        const tutti__f_entries *entries, int *ierr) {
+    field f;
+    (void)field_take(&f, kind, variable, buf, id, entries);
+    get(x->p, step, batch_begin(x->p, NULL, &f, r), r, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_follow(const tutti__f_handle *x, tutti_count first, tutti_count last,
+                                     int kind, const CFI_cdesc_t *variable, const CFI_cdesc_t *buf,
+                                     const int64_t *id, const tutti__f_entries *entries,
+                                     int *ierr) {
+    field f;
+    tutti_exodus_field c;
+    void *copy = NULL;
+    (void)field_take(&f, kind, variable, buf, id, entries);
+    const int good = field_give(x->p, &f, first <= last ? last - first + 1 : 0, &c, &copy);
+    /* without a field the call is refused */
+    const tutti_err err = good ? tutti_exodus_follow(x->p, first, last, &c)
+                               : tutti_exodus_follow(x->p, first, last, NULL);
+    tutti__f_copy_end(&f.array, copy, 1);
+    tutti__f_settled();
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_field_place(const tutti__f_handle *x, tutti_count step, int kind,
+                                          const CFI_cdesc_t *variable, tutti_off *at, int *type,
+                                          const int64_t *id, int *ierr) {
+    char *name = tutti__f_text(variable);
+    const tutti_exodus_field f = {.kind = (tutti_exodus_kind)kind,
+                                  .id = id ? *id : 0,
+                                  .variable = name && name[0] ? name : NULL};
+    tutti_type its = TUTTI_BYTES;
+    *at = 0;
+    const tutti_err err = tutti_exodus_field_place(x->p, step, &f, at, &its);
+    if (type) *type = (int)its;
+    free(name);
+    tutti__f_end(err, ierr);
+}
+
+/* ---- arrays */
+
+/* A piece of an array: tutti_exodus_array of the module. */
+typedef struct piece {
+    tutti_exodus_array of;
+    int64_t reach, n; /* n: -1, as many as the array has */
+    tutti__f_array array;
+} piece;
+
+enum { PIECE_BYTES = 56 * 8 };
+_Static_assert(sizeof(piece) <= PIECE_BYTES, "tutti_exodus_array of the module is too small");
+
+static tutti_exodus_array array_of(int what, int kind, const int64_t *id, const int *component) {
+    return (tutti_exodus_array){.what = (tutti_exodus_what)what,
+                                .kind = (tutti_exodus_kind)kind,
+                                .id = id ? *id : 0,
+                                .component = component ? *component : 0};
+}
+
+TUTTI_API void tutti_f_exodus_array_make(piece *p, int what, int kind, const CFI_cdesc_t *buf,
+                                         const int64_t *id, const int *component,
+                                         const tutti_count *first, const tutti_count *n,
+                                         const tutti__f_entries *entries, int *ierr) {
+    memset(p, 0, sizeof *p);
+    p->of = array_of(what, kind, id, component);
+    p->of.first = first ? *first : 0;
+    p->n = n ? *n : -1;
+    if (entries) {
+        p->of.entries = entries->p;
+        p->reach = entries->reach;
+    }
+    p->array = tutti__f_array_of(buf);
+    p->of.type = (tutti_type)p->array.type;
+    tutti__f_end(TUTTI_OK, ierr);
+}
+
+/* As C has it.   0: refused */
+static int piece_give(const tutti_exodus *x, const piece *p, tutti_exodus_array *out, void **copy) {
+    const tutti__f_array *v = &p->array;
+    tutti_count all = 0, numbers = 1;
+    tutti_type type = TUTTI_BYTES;
+    *out = p->of;
+    if (tutti_exodus_array_size(x, out, &all, &numbers, &type) != TUTTI_OK) numbers = 1;
+    const int64_t here = v->element > 0 && v->bytes > 0 ? v->bytes / v->element : 0;
+    out->n = p->n >= 0 || numbers < 1 ? p->n : here / numbers;
+    const int64_t need = (p->of.entries ? p->reach : out->n) * numbers;
+    if (need <= 0) {
+        out->buf = v->base;
+        if (v->type == TUTTI_BYTES) out->type = type; /* an array without elements */
+        return 1;
+    }
+    out->buf = tutti__f_copy_begin(v, need * v->element, copy);
+    return out->buf != NULL;
+}
+
+static void move_arrays(tutti_exodus *x, const CFI_cdesc_t *list, int is_put, int *ierr) {
+    int n = (int)tutti__f_length(list);
+    const piece *const pieces = tutti__f_list(list);
+    tutti_exodus_array *all = calloc((size_t)n + 1, sizeof *all);
+    void **copies = calloc((size_t)n + 1, sizeof *copies);
+    int good = all && copies;
+    if (!good) tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for a list of arrays");
+#define AT(i) ((const piece *)((const char *)pieces + (ptrdiff_t)(i)*PIECE_BYTES))
+    for (int i = 0; i < n && good; i++) good = piece_give(x, AT(i), &all[i], &copies[i]);
+    const tutti_exodus_array *arrays = good ? all : NULL; /* NULL is refused */
+    const tutti_count many = good ? n : 1;
+    const tutti_err err = is_put ? tutti_exodus_put_arrays(x, many, arrays)
+                                 : tutti_exodus_get_arrays(x, many, arrays);
+    for (int i = 0; i < n && copies; i++)
+        tutti__f_copy_end(&AT(i)->array, copies[i], !is_put && good);
+#undef AT
+    free(copies);
+    free(all);
+    tutti__f_settled();
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_put_arrays(const tutti__f_handle *x, const CFI_cdesc_t *arrays,
+                                         int *ierr) {
+    move_arrays(x->p, arrays, 1, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_get_arrays(const tutti__f_handle *x, const CFI_cdesc_t *arrays,
+                                         int *ierr) {
+    move_arrays(x->p, arrays, 0, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_array_size(const tutti__f_handle *x, int what, int kind,
+                                         tutti_count *entries, tutti_count *numbers, int *type,
+                                         const int64_t *id, const int *component, int *ierr) {
+    const tutti_exodus_array a = array_of(what, kind, id, component);
+    tutti_type its = TUTTI_BYTES;
+    *entries = *numbers = 0;
+    const tutti_err err = tutti_exodus_array_size(x->p, &a, entries, numbers, &its);
+    if (type) *type = (int)its;
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_array_place(const tutti__f_handle *x, int what, int kind,
+                                          tutti_off *at, int *type, const int64_t *id,
+                                          const int *component, int *ierr) {
+    const tutti_exodus_array a = array_of(what, kind, id, component);
+    tutti_type its = TUTTI_BYTES;
+    *at = 0;
+    const tutti_err err = tutti_exodus_array_place(x->p, &a, at, &its);
+    if (type) *type = (int)its;
+    tutti__f_end(err, ierr);
+}
+
+/* ---- entries */
+
+TUTTI_API void tutti_f_exodus_decomposition(const tutti__f_handle *x, int kind,
+                                            tutti__f_entries *out, const int64_t *id,
+                                            const tutti_slice *slice, const CFI_cdesc_t *index,
+                                            const CFI_cdesc_t *ids, const tutti_count *n,
+                                            const CFI_cdesc_t *own, const CFI_cdesc_t *memory,
+                                            const int *whole, const tutti_replicas_choice *choice,
+                                            int *ierr) {
+    tutti_decomposition *made = NULL;
+    tutti_decomposition_spec spec = tutti__f_spec(index, ids, n, own, memory, whole);
+    if (choice) spec.choice = *choice;
+    if (slice) {
+        spec.kind = TUTTI_BY_SLICE;
+        spec.slice = *slice;
+    }
+    const tutti_err err =
+        tutti_exodus_decomposition(x->p, (tutti_exodus_kind)kind, id ? *id : 0, &spec, &made);
+    *out = tutti__f_entries_of(made, &spec);
+    tutti__f_end(err, ierr);
+}
+
+/* ---- notes */
+
+TUTTI_API void tutti_f_exodus_note_set(const tutti__f_handle *x, const CFI_cdesc_t *name,
+                                       const CFI_cdesc_t *value, int *ierr) {
+    char *c_name = tutti__f_text(name);
+    const tutti__f_array v = tutti__f_array_of(value);
+    tutti_type type = TUTTI_BYTES;
+    void *copy = NULL;
+    const tutti_count n = value ? tutti__f_value_of(&v, &type) : 0;
+    const void *at = value ? tutti__f_copy_begin(&v, 0, &copy) : NULL;
+    const tutti_err err =
+        tutti_exodus_note_set(x->p, c_name, type, value && !at && v.base ? -1 : n, at);
+    tutti__f_copy_end(&v, copy, 0);
+    free(c_name);
+    tutti__f_settled();
+    tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_note_get(const tutti__f_handle *x, const CFI_cdesc_t *name,
+                                       const CFI_cdesc_t *value, int *type, tutti_count *count,
+                                       int *ierr) {
+    char *c_name = tutti__f_text(name);
+    const tutti__f_array v = tutti__f_array_of(value);
+    tutti_type its = TUTTI_BYTES;
+    tutti_count n = 0;
+    tutti_err err = tutti_exodus_note_get(x->p, c_name, &its, &n, NULL);
+    if (err == TUTTI_OK && !v.absent) {
+        void *all = malloc((size_t)(n * 16) + 1); /* enough for any type */
+        tutti_count room = all ? n : 0;
+        err = tutti_exodus_note_get(x->p, c_name, &its, &room, all);
+        if (err == TUTTI_OK) err = tutti__f_value_take(&v, its, n, all);
+        free(all);
+    }
+    if (type) *type = (int)its;
+    if (count) *count = n;
+    free(c_name);
+    tutti__f_end(err, ierr);
+}

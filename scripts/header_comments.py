@@ -1,0 +1,163 @@
+"""header_comments: what the public headers say, declaration by declaration; tutti_headers has what they declare.
+
+Headers are read as they are written here: `/** ... */` before a declaration or a group of them
+(@name, @{, @}), @param and @return with continuation lines indented deeper, `Local.` and
+`Collective, x agrees.` as sentences of their own, two spaces between sentences.
+SPDX-License-Identifier: BSD-3-Clause"""
+import pathlib
+import re
+from dataclasses import dataclass, field
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+DISPLAY = "\x02"  # begins a line of a table or of code
+
+
+@dataclass
+class Item:
+    """Something that a header declares, with its comment and the group that it is in."""
+    kind: str                    # function, type, constant, values, or table
+    name: str
+    code: str
+    doc: str = ""
+    group: int = 0               # 0: none
+    extra: list = field(default_factory=list)
+
+
+TOKEN = re.compile(r"""
+    (?P<open>/\*\*@\{\*/) | (?P<close>/\*\*@\}\*/)
+  | /\*\*(?P<doc>[\s\S]*?)\*/ | /\*(?P<comment>[\s\S]*?)\*/
+  | ^\#define\ +TUTTI_(?P<table>[A-Z]+)_TABLE\(X\)(?P<rows>(?:.*\\\n)+.*\n)
+  | ^\#define\ +(?P<constant>TUTTI_[A-Z_]+)\ +(?P<value>\d+|"[^"]*")\ *(?:/\*(?P<says>[\s\S]*?)\*/)?$
+  | ^\#(?:.*\\\n)*.*$
+  | ^TUTTI_API(?P<function>[^;]*);
+  | ^(?:TUTTI_MUST_USE\ )?static\ inline(?P<inline>[^{]*)\{[\s\S]*?^\}
+  | ^typedef\b(?P<type>[^{;]*(?:\{[\s\S]*?^\}[^;]*)?);
+  | ^enum\ *\{(?P<values>[^}]*)\}\ *;
+  | (?P<gap>\n\ *\n)
+""", re.X | re.M)
+
+
+def unstar(comment):
+    """The text of a comment without the stars that begin its lines."""
+    return "\n".join(re.sub(r"^ \*", "", line) for line in comment.split("\n")).strip("\n ")
+
+
+def tidy(prototype):
+    return re.sub(r"\s+", " ", re.sub(r"\bTUTTI_(MUST_USE|PRINTF\(.*?\))", "", prototype)).strip()
+
+
+class Header:
+    """A header, taken apart: opening comment, groups, items."""
+
+    def __init__(self, name):
+        text = (TOP / "include/tutti" / name).read_text(encoding="ascii")
+        opening, rest = text.split("*/", 1)
+        self.prose = self._opening(opening[2:])
+        self.groups, self.items = {0: ""}, []
+        self._read(rest)
+
+    @staticmethod
+    def _opening(comment):
+        text = re.sub(r"SPDX-.*", "", unstar(comment), flags=re.S)
+        text = re.sub(r"^Tutti: .*?\.(\s+|$)", "", text, flags=re.S)
+        return [p.strip() for p in re.split(r"\n\s*\n", text) if p.strip()]
+
+    def _read(self, text):
+        doc = comment = heading = ""
+        group, last = 0, None
+        for found in TOKEN.finditer(text):
+            part = found.groupdict()
+            if part["doc"] is not None:
+                doc = unstar(part["doc"])
+                if doc.startswith("@name"):
+                    heading, doc = doc, ""
+                last = None
+            elif part["comment"] is not None:
+                comment = unstar(part["comment"])
+            elif part["open"]:
+                group = len(self.groups)
+                self.groups[group] = heading
+            elif part["close"]:
+                group = 0
+            elif part["gap"]:
+                last = None
+            elif item := self._item(part):
+                together = last and last.kind == item.kind == "function" and not doc
+                item.doc, item.group = doc or (last.doc if together else item.doc), group
+                if item.kind in ("table", "values"):
+                    item.doc = comment
+                # the rows of a table come after the words about the type that is made of it
+                before = "_TABLE(" in item.code and self.items[-1].kind == "table"
+                self.items.insert(len(self.items) - before, item)
+                doc, comment, last = "", "", item
+
+    @staticmethod
+    def _item(part):
+        if part["table"]:
+            rows = re.sub(r"\s*\\\n\s*", " ", part["rows"])
+            return Item("table", part["table"], "", extra=re.findall(
+                r'X\((\w+), ([-\w]+), ((?:"[^"]*"|[^"])*?)\)(?= *X\(|\s*$)', rows))
+        if part["constant"]:
+            return Item("constant", part["constant"], part["value"], unstar(part["says"] or ""))
+        if part["function"] or part["inline"]:
+            code = tidy(part["function"] or part["inline"])
+            return Item("function", re.search(r"(\w+) ?\(", code)[1], code)
+        if part["type"]:
+            code = part["type"]
+            name = (re.search(r"(\w+)\s*\(", code) if "{" not in code and "(" in code else
+                    re.search(r"(\w+)\s*$", code))[1]
+            return Item("type", name, "typedef" + code + ";")
+        if part["values"]:
+            names = re.findall(r"\w+", part["values"])
+            return Item("values", names[0], "", extra=names)
+        return None
+
+
+HEADERS = {p.name: Header(p.name) for p in sorted((TOP / "include/tutti").glob("*.h"))}
+HEADERS.pop("tutti.h")
+
+
+def split_doc(doc):
+    """A comment as (prose, collectivity, [(parameter, text)], what it returns)."""
+    body, parameters, returns, where, depth = [], [], "", "body", 0
+    for line in re.sub(r" {3,}@", "\n@", doc).split("\n"):
+        indent = len(line) - len(line.lstrip())
+        tag = re.match(r"\s*@(param\[\w+\]|return)\s+(.*)", line)
+        if tag:
+            depth = indent
+            if tag[1] == "return":
+                where, returns = "return", tag[2]
+            else:
+                name, text = re.match(r"(\w+)\s*(.*)", tag[2]).groups()
+                where = "param"
+                parameters.append([name, text])
+        elif where == "body" or indent <= max(depth, 2):
+            where = "body"
+            shown = line.strip() and indent >= 5 and (not body or not body[-1] or body[-1].startswith(DISPLAY))
+            body.append(DISPLAY + line.rstrip() if shown else line.strip())
+        elif where == "param":
+            parameters[-1][1] += " " + line.strip()
+        else:
+            returns += " " + line.strip()
+    text = "\n".join(body)
+    who = re.search(r"(?:^|   |\n|(?<=\.)  )((?:Local|Collective\b[^.]*)\.)(?=\s|$)", text)
+    if who:
+        text = text[:who.start()] + "\n" + text[who.end():]
+    return text.strip(), (who[1] if who else ""), parameters, returns
+
+
+def documents():
+    """{function: (what it does, {parameter: what is said of it})}."""
+    found = {}
+    for header in HEADERS.values():
+        for item in header.items:
+            if item.kind == "function":
+                group = split_doc(header.groups[item.group])
+                prose, _, parameters, _ = split_doc(item.doc)
+                says = {}
+                for names, text in group[2] + parameters:
+                    more = re.match(r"((?:, *\w+)*)(.*)", text, re.S)
+                    for name in [names, *re.findall(r"\w+", more[1])]:
+                        says[name] = more[2].strip()
+                found[item.name] = (prose, says)
+    return found

@@ -1,0 +1,109 @@
+/* TEST ranks=2 timeout=120 */
+/* The pipeline comm: one request for a window, however large, as without overlap; and while it blocks the exchange of
+ * the next window goes on.  The second is seen without measuring time: no write of the aggregator ends before the other
+ * rank, whose last window it has not begun to write, is rid of all its bytes.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "harness.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum {
+    WINDOW = 1 << 20,
+    GATE = 199
+}; /* messages of half a window are taken when they are asked for */
+
+static char path[512], gate[520];
+static unsigned char *buffer;
+
+static tutti_file *opened(const char *exchange, const char *pipeline, const char *fault) {
+    char all[300];
+    tutti_file *f = NULL;
+    snprintf(all, sizeof all,
+             "method=two-phase cb_nodes=1 store=posix window_size=%d %s pipeline=%s fault=%s",
+             WINDOW, exchange, pipeline, fault);
+    tutti_options opt = options_of(all);
+    CHECK_OK(
+        tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
+    return f;
+}
+
+/* Every rank has its share of each of so many windows. */
+static tutti_access *shares(int windows) {
+    tutti_access *a = NULL;
+    const tutti_off share = WINDOW / ranks;
+    CHECK_OK(tutti_access_vector(rank * share, windows, share, WINDOW, &a));
+    return a;
+}
+
+static void one_request(const char *exchange, const char *pipeline) {
+    tutti_stats s;
+    tutti_access *a = shares(3);
+    tutti_file *f = opened(exchange, pipeline, "");
+    for (int is_write = 1; is_write >= 0; is_write--) {
+        CHECK_OK(is_write ? tutti_file_write(f, a, buffer, NULL)
+                          : tutti_file_read(f, a, buffer, NULL));
+        tutti_file_stats(f, &s, NULL);
+        CHECK_EQ(s.windows, rank == 0 ? 3 : 0);
+        CHECK_EQ(is_write ? s.file_writes : s.file_reads, s.windows);
+        CHECK_EQ(is_write ? s.file_write_bytes : s.file_read_bytes, s.windows * WINDOW);
+    }
+    CHECK_OK(tutti_file_close(&f));
+    tutti_access_free(&a);
+}
+
+/* All of this rank's bytes have left: the aggregator's writes may end. */
+static void let_go(void *context, tutti_off done, tutti_off total, const char *phase) {
+    int *told = context;
+    (void)phase;
+    if (rank == 0 || done < total || *told) return;
+    *told = 1;
+    CHECK(write(GATE, "", 1) == 1, "no gate");
+}
+
+static void goes_on(const char *exchange) {
+    int told = 0;
+    char byte;
+    tutti_access *a = shares(2);
+    tutti_file *f = opened(exchange, "comm", "*:held:199");
+    tutti_file_on_progress(f, let_go, &told);
+    CHECK_SAME(tutti_file_write(f, a, buffer, NULL), TUTTI_OK);
+    CHECK_EQ(told, rank == 1);
+    CHECK_OK(tutti_file_close(&f));
+    if (rank == 0) CHECK(read(GATE, &byte, 1) == 1, "the gate does not shut");
+    MPI_Barrier(MPI_COMM_WORLD);
+    tutti_access_free(&a);
+}
+
+/* A fifo that both have open under the same number. */
+static void gate_make(void) {
+    snprintf(gate, sizeof gate, "%s.gate", path);
+    if (rank == 0) CHECK(mkfifo(gate, 0600) == 0, "no fifo");
+    MPI_Barrier(MPI_COMM_WORLD);
+    const int fd = open(gate, O_RDWR);
+    CHECK(fd >= 0 && dup2(fd, GATE) == GATE && close(fd) == 0, "no gate");
+    MPI_Barrier(MPI_COMM_WORLD);
+    file_remove(gate);
+}
+
+int main(int argc, char **argv) {
+    static const char *const exchanges[] = {"exchange=two-sided step=4",
+                                            "exchange=two-sided step=5", "exchange=fence",
+                                            "exchange=lock"};
+    harness_begin(&argc, &argv, 733);
+    buffer = calloc(3, WINDOW);
+    snprintf(path, sizeof path, "%s", scratch_path("comm"));
+    gate_make();
+    for (int i = 0; i < 4; i++) {
+        check_where(exchanges[i]);
+        one_request(exchanges[i], "none");
+        one_request(exchanges[i], "comm");
+    }
+    check_where("");
+    goes_on("exchange=two-sided step=4");
+    goes_on("exchange=lock");
+    close(GATE);
+    free(buffer);
+    file_remove(path);
+    return harness_end();
+}

@@ -1,0 +1,135 @@
+/* TEST ranks=1,2 timeout=60 */
+/* direct_io is what it says: through staging memory every whole block goes past the page cache, wherever the user's
+ * memory lies, and the pages are not in it afterwards, as after a plain write with O_DIRECT.  Without staging memory
+ * that lies askew takes the other way; the statistics tell (direct_bytes).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "harness.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+enum { WHOLE = 1 << 20, TAIL = 100, PIECE = 1024, PAGE = 4096 };
+
+static char path[512];
+static unsigned char *memory; /* aligned */
+
+/* Pages of the file's first WHOLE bytes that are in the page cache, or -1. */
+static int resident(const char *name) {
+    unsigned char there[WHOLE / PAGE];
+    int n = -1;
+    const int fd = open(name, O_RDONLY);
+    void *at = fd < 0 ? MAP_FAILED : mmap(NULL, WHOLE, PROT_READ, MAP_SHARED, fd, 0);
+    if (at != MAP_FAILED && mincore(at, WHOLE, there) == 0) {
+        n = 0;
+        for (int i = 0; i < WHOLE / PAGE; i++) n += there[i] & 1;
+    }
+    if (at != MAP_FAILED) munmap(at, WHOLE);
+    if (fd >= 0) close(fd);
+    return n;
+}
+
+/* Does the file system do it at all?  A plain write leaves no page behind. */
+static int possible(void) {
+    int works = 0;
+    if (rank == 0) {
+        const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_DIRECT, 0600);
+        works = fd >= 0 && pwrite(fd, memory, WHOLE, 0) == WHOLE;
+        if (fd >= 0) close(fd);
+        works = works && resident(path) == 0;
+    }
+    MPI_Bcast(&works, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    file_remove(path);
+    return works;
+}
+
+static tutti_file *opened(const char *text) {
+    tutti_options opt = options_of(text);
+    tutti_file *f = NULL;
+    check_where(text);
+    const tutti_err err =
+        tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &f);
+    if (err != TUTTI_ERR_UNSUPPORTED) CHECK_OK(err); /* a store that was not built */
+    return f;
+}
+
+static tutti_off of_all(tutti_off mine) {
+    tutti_off sum = 0;
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return sum;
+}
+
+/* Bytes of the last operation on all ranks: past the cache, and in all. */
+static void went(tutti_file *f, tutti_off direct, tutti_off all) {
+    tutti_stats s;
+    tutti_file_stats(f, &s, NULL);
+    CHECK_EQ(of_all(s.direct_bytes), direct);
+    CHECK_EQ(of_all(s.file_read_bytes + s.file_write_bytes), all);
+}
+
+/* Pieces of all ranks in turn, from memory that lies askew; the last rank has some bytes more. */
+static void staged(const char *text, int direct) {
+    tutti_access *a = NULL, *part[2] = {NULL, NULL};
+    unsigned char *v = memory + 8;
+    tutti_file *f = opened(text);
+    if (!f) return;
+    CHECK_OK(tutti_access_vector((tutti_off)rank * PIECE, WHOLE / PIECE / ranks, PIECE,
+                                 (tutti_off)ranks * PIECE, &part[0]));
+    CHECK_OK(tutti_access_contiguous(WHOLE, rank == ranks - 1 ? TAIL : 0, &part[1]));
+    CHECK_OK(tutti_access_concat(2, (const tutti_access *const *)part, NULL, &a));
+    const size_t bytes = (size_t)tutti_access_bytes(a);
+    for (size_t i = 0; i < bytes; i++) v[i] = mix((uint64_t)rank, i);
+    CHECK_SAME(tutti_file_write(f, a, v, NULL), TUTTI_OK);
+    went(f, direct ? WHOLE : 0, WHOLE + TAIL);
+    if (direct && rank == 0) CHECK_EQ(resident(path), 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    memset(v, 0, bytes);
+    CHECK_SAME(tutti_file_read(f, a, v, NULL), TUTTI_OK);
+    for (size_t i = 0; i < bytes; i++)
+        if (v[i] != mix((uint64_t)rank, i)) {
+            CHECK(0, "byte %zu differs", i);
+            break;
+        }
+    went(f, direct ? WHOLE : 0, WHOLE + TAIL);
+    CHECK_OK(tutti_file_close(&f));
+    for (int i = 0; i < 2; i++) tutti_access_free(&part[i]);
+    tutti_access_free(&a);
+    file_remove(path);
+}
+
+/* Every rank its stretch, straight from its memory. */
+static void straight(int askew) {
+    tutti_access *a = NULL;
+    tutti_file *f = opened("direct_io=1 method=list");
+    if (!f) return;
+    const tutti_off each = WHOLE / ranks;
+    CHECK_OK(tutti_access_contiguous(rank * each, each, &a));
+    CHECK_SAME(tutti_file_write(f, a, memory + askew, NULL), TUTTI_OK);
+    went(f, askew ? 0 : WHOLE, WHOLE);
+    CHECK_SAME(tutti_file_read(f, a, memory + askew, NULL), TUTTI_OK);
+    went(f, askew ? 0 : WHOLE, WHOLE);
+    CHECK_OK(tutti_file_close(&f));
+    tutti_access_free(&a);
+    file_remove(path);
+}
+
+int main(int argc, char **argv) {
+    static const char *const ways[] = {"store=posix exchange=shm", "store=threads exchange=shm",
+                                       "store=uring exchange=two-sided", "store=aio exchange=lock",
+                                       "store=posix exchange=two-sided step=4 pipeline=comm"};
+    char text[200];
+    harness_begin(&argc, &argv, 735);
+    snprintf(path, sizeof path, "%s", scratch_path("direct"));
+    if (posix_memalign((void **)&memory, PAGE, WHOLE + PAGE) != 0) abort();
+    memset(memory, 1, WHOLE + PAGE);
+    const int works = possible();
+    for (int i = 0; i < 5 && works; i++)
+        for (int direct = 1; direct >= 0; direct--) {
+            snprintf(text, sizeof text, "direct_io=%d method=two-phase window_size=64k %s", direct,
+                     ways[i]);
+            staged(text, direct);
+        }
+    for (int askew = 0; askew <= 8 && works; askew += 8) straight(askew);
+    free(memory);
+    const int rc = harness_end();
+    return works ? rc : 77;
+}
