@@ -3,7 +3,7 @@
 MPI ?= openmpi
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
-REPORT = build/tutti-bench.html
+REPORT = build/tutti-report.html
 RUN ?= $(shell date -u +%Y-%m-%dT%H%M)
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
@@ -14,12 +14,10 @@ export JOBS V WERROR TIER DESTDIR
 all: ## build the library and the command (MPI=openmpi|mpich)
 	@scripts/build.sh $(MPI)
 
-run: ## build, then write and read back two patterns by every method on 4 ranks; makes a report
+run: ## build, then in a minute: patterns beside the MPI library, a mesh, a dataset that goes on; a report with pictures
 	@scripts/packages.sh run
-	@scripts/build.sh openmpi
-	@mkdir -p build/run
-	@scripts/mpirun.sh openmpi 4 build/openmpi/tutti bench --quick --dir build/run --html $(REPORT)
-	@echo "report to open: $(CURDIR)/$(REPORT)"
+	@scripts/build.sh openmpi all examples.step6_dataset
+	@scripts/tour.py build/openmpi build/run $(REPORT)
 
 run-bipolar: ## a transistor in three dimensions, on 2 and then on 4 ranks; ends with a picture of its potential
 	@scripts/packages.sh run
