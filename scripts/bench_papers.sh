@@ -150,7 +150,7 @@ run "$many" sections-cold sections --dir "$dir" --part common --op read --cold -
 run_few_operations
 run_meshes
 run "$many" dataset dataset --part visible --size 8m --dir "$memory"
-run "$many" dataset-disk dataset --part durable,meshes --size 2m --dir "$dir"
+run "$many" dataset-disk dataset --part durable,meshes,commits,opening --size 2m --dir "$dir"
 run "$many" dataset-buffers dataset --part buffers --size 16m --dir "$dir"
 run "$many" exodus exodus --dir "$dir"
 run "$few" auto auto --dir "$dir,$memory" --size 4m --rounds 14

@@ -263,7 +263,11 @@ def papers_page(directories, apart):
     found = {}
     for i, d in enumerate(directories):
         for path in sorted(pathlib.Path(d).glob("paper-*.json")):
-            r = json.load(open(path, encoding="utf-8"))
+            try:
+                r = json.load(open(path, encoding="utf-8"))
+            except json.JSONDecodeError:
+                print(f"{path} is not whole: left out", file=sys.stderr)
+                continue
             found.setdefault(path.stem[len("paper-"):], [None] * len(directories))[i] = r
     rows = {stem: collect(runs, stem, apart) for stem, runs in found.items()}
     stems = sorted(found, key=order_of)
