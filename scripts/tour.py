@@ -200,7 +200,7 @@ def mesh(tutti, out, page, small):
         own, idg2 = entries[f"{method} own"], entries[f"{method} idg2"]
         said = verdict(idg2, own, "the owners' choice")
         print(f"  mesh, {method:11} idg2: {said[0]}")
-        what = {"bare": "a loop of system calls, one an interval", "independent": "tutti_file_write_independent, one call a piece",
+        what = {"bare": "a loop of system calls, one an interval", "independent": "one call a piece (method independent)",
                 "list": "many pieces a call"}[method]
         cards += card(f"mesh write, {method}", f"{what}; {len(own)} rounds; shorter is faster",
                       bar_rows([("as owned", own, False), ("by idg2", idg2, True)], "ms", lambda s: 1e3 * s), said)
