@@ -49,13 +49,12 @@ def date_of(result):
 
 def collect(runs, stem, apart):
     """Of one experiment's files in all runs (None: it is not there): rows of claims with their verdicts."""
-    keys = {}
-    for r in runs:
-        for c in r["claims"] if r else []:
-            keys.setdefault((c["where"], c["what"]), c)
+    def key_of(claim):
+        return tidy(claim["where"]), claim["what"]
+    keys = dict.fromkeys(key_of(c) for r in runs if r for c in r["claims"])
     rows = []
     for key in keys:
-        claims = [next((c for c in r["claims"] if (c["where"], c["what"]) == key), None) if r else None for r in runs]
+        claims = [next((c for c in r["claims"] if key_of(c) == key), None) if r else None for r in runs]
         text, holds = verdict(claims, [date_of(r) if r else None for r in runs], apart)
         rows.append({"stem": stem, "where": key[0], "what": key[1], "claims": claims, "verdict": text, "holds": holds})
     return rows
@@ -82,9 +81,9 @@ def command_of(result):
 
 
 def tidy(text):
-    """Paths of this tree from its top; a mounted file system has another name in each run."""
+    """Paths within a tree from its top; a mounted file system has another name in each run."""
     text = re.sub(r"[^ ,()`|]*/tutti-hosts\.\w+/mount", "MOUNT", text)
-    return text.replace(f"{pathlib.Path.cwd()}/", "")
+    return re.sub(r"(?<![\w./-])/[^ ,()`|]*?/build/", "build/", text)
 
 
 def unit_of(row):
@@ -106,16 +105,36 @@ def claims_table(rows, n, named):
 
 # ---- the papers
 
-PAPERS = [  # stems of files, in their order; what of them is shown: patterns of exhibits' names
-    ("Paper 1: Dickens and Thakur, collective I/O in steps, and behind computation", "steps overlap",
-     r"processes|files|shares|stagger|collective|independent"),
-    ("Paper 2: Feki and Gabriel, overlap of exchange and file access", "pipelines primitives",
-     r"wins( reads)?$|times, least|improvement( reads)?$"),
-    ("Paper 3: Thakur and Choudhary, sections of arrays", "sections", r"table 1|common reads$|distributions reads$"),
-    ("Paper 4: Filgueira and others, Interval Data Grouping", "mesh", r"intervals, curve|read$|by own$|rules with|inspectors"),
-    ("Paper 5: Sturtevant and others, PDS/PIO", "dataset exodus", r"buffers|meshes|table 3|ways"),
-    ("No paper: what leaving the choice to the library costs", "auto", r"^$"),
+PAPERS = [  # stems of files, in their order
+    ("Paper 1: Dickens and Thakur, collective I/O in steps, and behind computation", "steps overlap"),
+    ("Paper 2: Feki and Gabriel, overlap of exchange and file access", "pipelines primitives"),
+    ("Paper 3: Thakur and Choudhary, sections of arrays", "sections"),
+    ("Paper 4: Filgueira and others, Interval Data Grouping", "mesh"),
+    ("Paper 5: Sturtevant and others, PDS/PIO", "dataset exodus"),
+    ("No paper: what leaving the choice to the library costs", "auto"),
 ]
+SHOWN = {  # which exhibits of a file are on the page, by their names; the others are in the reports
+    "steps": r"processes|files$|shares$|stagger",
+    "overlap": r"^(independent|collective)",
+    "overlap-throttled": r"^collective",
+    "pipelines": r"^wins$|times, least|improvement$",
+    "pipelines-direct": r"^wins$|times, least|improvement$",
+    "pipelines-reads": r"^wins reads$",
+    "pipelines-shm": r"^wins$",
+    "primitives": r"^wins( reads)?$",
+    "sections": r"^table 1",
+    "sections-more": r"distributions reads$",
+    "sections-cold": r"^table 1|common reads$",
+    "sections-throttled": r"^table 1|common reads$",
+    "mesh": r"by own$|read$|inspectors",
+    "mesh-rules-8": r"rules with",
+    "mesh-hosts": r"by own$",
+    "mesh-tables": r"intervals, curve",
+    "dataset": r"ways",
+    "dataset-disk": r"meshes$|ways",
+    "dataset-buffers": r"buffers",
+    "exodus": r"table 3",
+}
 MOST_ROWS, MOST_COLUMNS = 16, 9  # of a table on this page; longer ones are in the reports
 INTRO = """# What this machine measures
 
@@ -166,16 +185,19 @@ def exhibit_table(x, others):
                      [[name] + row for name, row in zip(rows, cells)])
 
 
-def exhibits_text(runs, stem, wanted):
+def same(x, y):
+    return (x["id"], tidy(x["directory"])) == (y["id"], tidy(y["directory"]))
+
+
+def exhibits_text(runs, stem):
     """Tables of the first directory; those of others, and long ones, are in the reports."""
-    first = next(r for r in runs if r)
+    first, wanted = next(r for r in runs if r), SHOWN.get(stem, r"^$")
     text, left = "", []
     shown = next((x["directory"] for x in first["exhibits"] if x["directory"]), "")
     for x in first["exhibits"]:
         if not x["rows"] or not re.search(wanted, x["id"]) or x["directory"] not in ("", shown):
             continue
-        others = [next((o for o in r["exhibits"] if (o["id"], o["directory"]) == (x["id"], x["directory"])), None) if r else None
-                  for r in runs if r is not first]
+        others = [next((o for o in r["exhibits"] if same(o, x)), None) if r else None for r in runs if r is not first]
         table = exhibit_table(x, others)
         if table is None:
             left.append(x["title"])
@@ -202,7 +224,7 @@ def remarks(runs):
     return tidy("".join(f"- {text}\n" for text in dict.fromkeys(t for t, _ in said)))
 
 
-def experiment_text(runs, stem, wanted, rows):
+def experiment_text(runs, stem, rows):
     first = next(r for r in runs if r)
     least = min((max(len(e["seconds"]) for e in p["entries"]) for r in runs if r for p in r["points"]), default=first["rounds"])
     text = f"### {stem}\n\n{first['title']}.  {first['source']}  {first['mpi']}, {first['ranks']} ranks, {least} rounds or more"
@@ -216,11 +238,11 @@ def experiment_text(runs, stem, wanted, rows):
         text += f"{held} verdict{'s' if held > 1 else ''} [above](#verdicts)" + ("; the others:\n\n" if others else ".\n\n")
     if others:
         text += claims_table(others, len(runs), False)
-    return tidy(text) + exhibits_text(runs, stem, wanted)
+    return tidy(text) + exhibits_text(runs, stem)
 
 
 def paper_of(stem):
-    for i, (_, names, _) in enumerate(PAPERS):
+    for i, (_, names) in enumerate(PAPERS):
         if any(stem == n or stem.startswith(n + "-") for n in names.split()):
             return i
     return len(PAPERS) - 1
@@ -248,7 +270,7 @@ def summary_text(all_rows, n):
     text = "## Verdicts\n\n"
     if not any(r["holds"] for r in all_rows):
         return text + "None yet: verdicts wait for a second run, an hour after the first.\n\n" if n < 2 else text + "None.\n\n"
-    for i, (title, _, _) in enumerate(PAPERS):
+    for i, (title, _) in enumerate(PAPERS):
         rows = [r for r in all_rows if paper_of(r["stem"]) == i]
         if not rows:
             continue
@@ -278,7 +300,7 @@ def papers_page(directories, apart):
         if paper_of(stem) != last:
             last = paper_of(stem)
             text += f"## {PAPERS[last][0]}\n\n"
-        text += experiment_text(found[stem], stem, PAPERS[last][2], rows[stem])
+        text += experiment_text(found[stem], stem, rows[stem])
     return text
 
 

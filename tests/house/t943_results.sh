@@ -58,6 +58,12 @@ def write(run, date, claims, values):
     json.dump(r, open(f"{run}/paper-steps.json", "w", encoding="utf-8"))
 
 
+# the same place has other names in other trees and runs
+assert results.tidy("x, /a/b/build/run/slow, y") == "x, build/run/slow, y"
+assert results.tidy("/tmp/tutti-hosts.Ab1/mount, writes") == "MOUNT, writes"
+assert results.tidy("ext4 on /dev/vda (rw); /dev/shm; build/run") == "ext4 on /dev/vda (rw); /dev/shm; build/run"
+
+
 def page(*runs):
     subprocess.run([sys.argv[1] + "/scripts/results.py", "--page", "page.md", *runs], check=True)
     return pathlib.Path("page.md").read_text(encoding="utf-8")
