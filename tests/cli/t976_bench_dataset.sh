@@ -18,15 +18,17 @@ import json, os
 r = json.load(open("d.json", encoding="utf-8"))
 assert r["experiment"] == "dataset" and r["failures"] == 0 and r["ranks"] == 2
 table = {x["id"]: x for x in r["exhibits"]}
-some = {"ways, visible", "buffers", "commits", "opening"}
+some = {"ways, visible", "buffers", "buffers reads", "commits", "opening"}
 if not os.environ.get("TUTTI_SANITIZE"):
-    some |= {"ways, durable", "meshes"}
+    some |= {"ways, durable", "meshes", "meshes reads"}
 assert set(table) == some, table.keys()
 ways = table["ways, visible"]
 assert len(ways["rows"]) == 14 and "limit" in ways["rows"], ways["rows"]
 for name, row in zip(ways["rows"], ways["values"]):
     for column in ("write ms", "read ms", "of the limit"):
         assert row[ways["columns"].index(column)]["value"] > 0, (name, column)
+b = table["buffers reads"]
+assert len(b["rows"]) == 7 and all(cell["value"] > 0 for row in b["values"] for cell in row if cell), b
 b = table["buffers"]
 paper = [row[b["columns"].index("the paper, one server")]["value"] for row in b["values"]]
 assert b["rows"] == ["1", "2", "4", "8", "12", "16", "28"] and paper == [63.0, 106.5, 149.3, 171.5, 182.6, 168.2, 176.8]
