@@ -3,23 +3,21 @@
 MPI ?= openmpi
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
-REPORT = build/tutti-bench.html
+REPORT = build/tutti-report.html
 RUN ?= $(shell date -u +%Y-%m-%dT%H%M)
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
 
-.PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format man fortran install uninstall dist html abi budget clean help
+.PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format man fortran install uninstall dist html abi budget walk clean help
 .NOTPARALLEL:
 
 all: ## build the library and the command (MPI=openmpi|mpich)
 	@scripts/build.sh $(MPI)
 
-run: ## build, then write and read back two patterns by every method on 4 ranks; makes a report
+run: ## build, then in a minute: patterns beside the MPI library, a mesh, a dataset that goes on; a report with pictures
 	@scripts/packages.sh run
-	@scripts/build.sh openmpi
-	@mkdir -p build/run
-	@scripts/mpirun.sh openmpi 4 build/openmpi/tutti bench --quick --dir build/run --html $(REPORT)
-	@echo "report to open: $(CURDIR)/$(REPORT)"
+	@scripts/build.sh openmpi all examples.step6_dataset
+	@scripts/tour.py build/openmpi build/run $(REPORT)
 
 run-bipolar: ## a transistor in three dimensions, on 2 and then on 4 ranks; ends with a picture of its potential
 	@scripts/packages.sh run
@@ -99,6 +97,9 @@ abi: ## may this build take the place of the release FROM=TAG?
 	@scripts/packages.sh abi
 	@scripts/build.sh openmpi tutti
 	@scripts/check_abi.sh --tag $(FROM) build/openmpi
+
+walk: ## the functions that a first collective write goes through; fails if they have become more
+	@scripts/walk.py write --check
 
 budget: ## the longest functions and files, and where functions are cut too small
 	@python3 scripts/budget.py

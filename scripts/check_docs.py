@@ -36,9 +36,8 @@ SOURCES += (TOP / "CMakeLists.txt").read_text() + (TOP / "Makefile").read_text()
 FILES = [str(p.relative_to(TOP)) for room in ROOMS for p in (TOP / room).rglob("*")] + [
     p.name for p in TOP.iterdir()]
 PUBLIC = set(re.findall(r"\btutti_\w+", re.sub(r"/\*.*?\*/", "", HEADERS, flags=re.S)))
-for part in ("tutti.F90", "exodus.inc"):
-    text = (TOP / "bindings/fortran" / part).read_text(encoding="utf-8")
-    PUBLIC |= set(re.findall(r"Fortran's own: (\w+)", text)) | set(re.findall(r"type, public :: (\w+)", text))
+for _name in ("tutti.F90", "exodus.inc"):
+    PUBLIC |= set(re.findall(r"Fortran's own: (\w+)", (TOP / "bindings/fortran" / _name).read_text(encoding="utf-8")))
 PAGES = {p.stem for p in (TOP / "docs/man").glob("tutti*.[137]")}
 MARKS = set(re.findall(r"\bTUTTI_\w+", SOURCES))
 ERRORS = {"TUTTI_" + n for n in re.findall(r"X\((ERR_\w+),", HEADERS)}

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""walk.py [write|cached|start|independent]: which functions one call of the library goes through.
+"""walk.py [write|cached|start|independent] [--list] [--check]: which functions one call of the library
+goes through.
 
 Builds the library once more, without optimisation and with every function reporting its entry
 (build/walk), runs bench/walk.c on 4 ranks of Open MPI, and prints the functions that rank 0 entered
 during the chosen call, room by room in the order in which they are met first, with the numbers that
 tell how straight the walk is.  Calls that go up, from a room to one below it in the README's list,
 are shown; the only one there should be is the idle hook, by which waiting lets other operations
-move on.
+move on.  --list prints the functions.  --check fails if a first write goes through more than MOST of
+them, or a call that is not the hook goes up.
 SPDX-License-Identifier: BSD-3-Clause"""
 import collections
 import pathlib
@@ -21,6 +23,8 @@ top = pathlib.Path(__file__).resolve().parent.parent
 build = top / "build" / "walk"
 ENGINE = ["file", "direct", "twophase", "engine", "collective"]
 SHOWN = "--list" in sys.argv
+MOST = {"engine": 88, "all": 330}  # of ENGINE's rooms; those that only some runs wait in included
+HOOK = "comm/wait.c -> collective/request.c: requests_progress"
 
 
 def run(*command, **more):
@@ -94,6 +98,11 @@ def main():
                 print(f"  {place}")
             last = place
             print(f"      {name}")
+    if "--check" in sys.argv and what == "write":
+        wrong = [call for call in up if call != HOOK]
+        if engine > MOST["engine"] or len(seen) > MOST["all"] or wrong:
+            sys.exit(f"walk.py: a first write may go through {MOST['engine']} functions of {', '.join(ENGINE)}, "
+                     f"{MOST['all']} in all, and up by the idle hook only")
 
 
 main()

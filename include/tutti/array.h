@@ -232,7 +232,9 @@ TUTTI_API tutti_slice tutti_array_partition(const tutti_array *a, tutti_count n,
  *      of all ranks counts
  *  @param[in] progress  NULL, or called now and then
  *  @return TUTTI_ERR_ARG also if both lie in the same bytes of one file, by whatever name; on all
- *      ranks if one has something against it, or passes NULL for one of the arrays */
+ *      ranks if one has something against it, or passes NULL for one of the arrays.  But the ranks
+ *      meet by the arrays that they pass: if some pass only `from` and others only `to`, or
+ *      somebody neither, they wait for each other for ever */
 TUTTI_API tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
                                      tutti_progress_fn *progress, void *context) TUTTI_MUST_USE;
 /**@}*/
@@ -292,7 +294,8 @@ typedef struct tutti_tile {
  *      also the distribution) are the same and no bytes are, as by two handles of one array; order and
  *      elements may differ
  *  @return TUTTI_ERR_ARG if the budget is too small for the least tile; TUTTI_ERR_MISMATCH on all
- *      ranks if some pass NULL for an array that others pass */
+ *      ranks if some pass NULL for an array that others pass, but for what tutti_array_copy says of
+ *      ranks that pass different ones only */
 TUTTI_API tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to,
                                       const tutti_tiles_spec *spec,
                                       tutti_tiles **t_out) TUTTI_MUST_USE;

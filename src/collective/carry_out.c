@@ -121,7 +121,7 @@ tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) {
     const tutti_err before = tutti__operation_refresh(op);
     const tutti_error_info first = *tutti_last_error();
     if (p->run && !op->atomic)
-        err = p->engine->run(p, op);
+        err = p->engine->run(p, op, TUTTI__BOTH_HALVES);
     else if (p->in_rank_order || (p->run && p->two->ordered))
         err = move_in_rank_order(p, op);
     else
@@ -237,7 +237,7 @@ void tutti__depart(tutti_request *r) {
     else if (!r->moved)
         r->outcome = tutti__move_bytes(r->plan, op);
     if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
-    if (r->resident) r->plan->engine->depart(r->plan, op);
+    if (r->resident) (void)r->plan->engine->run(r->plan, op, TUTTI__FIRST_HALF);
     if (!waits) write_behind(r->plan, op);
 }
 
@@ -246,7 +246,7 @@ void tutti__arrive(tutti_request *r) {
     TUTTI_ASSERT(tutti__request_is_valid(r) && !r->over && r->plan);
     tutti_err err = r->outcome;
     if (r->resident) {
-        const tutti_err last = r->plan->engine->arrive(r->plan, &r->op);
+        const tutti_err last = r->plan->engine->run(r->plan, &r->op, TUTTI__SECOND_HALF);
         if (err == TUTTI_OK) err = last == TUTTI_OK ? tutti__operation_flush(&r->op) : last;
     }
     if (r->outcome != TUTTI_OK) tutti__error_assign(&r->trouble); /* the first trouble counts */

@@ -26,29 +26,22 @@ typedef struct {
 } gate;
 
 /* clang-format off */
-static const gate gates[] = {
+static const gate gates[2][TUTTI_PIPELINE_WRITE_COMM_2 + 1] = {{
     /*                               blocks  work  fill  store  fetch  serve  in turn */
     [TUTTI_PIPELINE_NONE]         = {1,      1,    0,    0,     0,     0,     0},
     [TUTTI_PIPELINE_COMM]         = {1,      0,    0,    0,     1,     0,     0},
     [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM]   = {0,      0,    1,    1,     1,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM_2] = {0,      0,    0,    0,     0,     0,     0},
-};
-
-/* In the background, where windows have memory of their own and no file access is waited for: what
- * is left of them, see cycles.h. */
-static const gate gates_away[] = {
+}, {/* in halves: in the background, where windows have memory of their own and no file access is
+     * waited for, what is left of them; see cycles.h */
     [TUTTI_PIPELINE_NONE]         = {0,      0,    1,    0,     0,     1,     1},
     [TUTTI_PIPELINE_COMM]         = {0,      0,    0,    0,     0,     0,     1},
     [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM]   = {0,      0,    1,    0,     0,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM_2] = {0,      0,    0,    0,     0,     0,     0},
-};
+}};
 /* clang-format on */
-
-static const gate *gate_of(const tutti__run *r) {
-    return r->halves ? &gates_away[r->two->pipeline] : &gates[r->two->pipeline];
-}
 
 /* Has some window still to be filled, or fetched? */
 static int some_wait(const tutti__run *r) {
@@ -80,7 +73,7 @@ static int aux_taken(const tutti__run *r, const tutti__window *w) {
 /* Take the next cycle's window, if one may be opened now. */
 static int window_open(tutti__run *r, tutti__window *w) {
     const tutti__two_phase *t = r->two;
-    const gate *g = gate_of(r);
+    const gate *g = &gates[r->halves != 0][r->two->pipeline];
     if (r->window_next < 0) return 0;
     if (g->work_one && other_in(r, w, TUTTI__IDLE)) return 0;
     if (r->op->is_write ? g->fill_one && other_in(r, w, TUTTI__FILL)
@@ -140,21 +133,17 @@ static int receive_any(tutti__run *r, tutti__window *w) {
     return all;
 }
 
-static int write_open(tutti__run *r, tutti__window *w) {
-    if (aux_taken(r, w) || !window_open(r, w)) return 0;
-    if (!r->two->ordered) (void)receive_any(r, w); /* receives first */
-    tutti__slot_open(w->slot, tutti__slot_key(r->two->my_agg, w->cycle));
-    w->phase = TUTTI__FILL;
-    return 1;
-}
-
 int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
     const tutti__two_phase *t = r->two;
     const tutti_file *f = r->file;
-    const gate *g = gate_of(r);
+    const gate *g = &gates[r->halves != 0][r->two->pipeline];
     switch (w->phase) {
     case TUTTI__IDLE:
-        return write_open(r, w);
+        if (aux_taken(r, w) || !window_open(r, w)) return 0;
+        if (!t->ordered) (void)receive_any(r, w); /* receives first */
+        tutti__slot_open(w->slot, tutti__slot_key(t->my_agg, w->cycle));
+        w->phase = TUTTI__FILL;
+        return 1;
     case TUTTI__FILL:
         if (!w->full) {
             if (!(t->ordered ? receive_ordered(r, w) : receive_any(r, w))) return 0;
@@ -194,7 +183,7 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
     if (first && !tutti__slot_writer_enter(first)) return 0;
     /* who is about to block lets others fill the next windows meanwhile, if they may */
     for (int i = 0; g->blocks && i < r->window_slots; i++)
-        if (r->window[i].phase == TUTTI__IDLE) (void)write_open(r, &r->window[i]);
+        if (r->window[i].phase == TUTTI__IDLE) (void)tutti__aggregator_write(r, &r->window[i]);
     if (w->io.n > 0 && r->err == TUTTI_OK) tutti__window_io_submit(r, &w->io);
     if (g->blocks) (void)tutti__window_io_end(r, &w->io, 1);
     if (first) tutti__slot_writer_leave(first);
@@ -231,7 +220,7 @@ static int send_all(tutti__run *r, tutti__window *w) {
 }
 
 int tutti__aggregator_read(tutti__run *r, tutti__window *w) {
-    const gate *g = gate_of(r);
+    const gate *g = &gates[r->halves != 0][r->two->pipeline];
     switch (w->phase) {
     case TUTTI__IDLE:
         if (tutti__run_too_early(r) || !window_open(r, w)) return 0;

@@ -217,28 +217,7 @@ static void literal_start(tutti_plan *p, tutti__op *op) {
     tutti__exchange_start(&c->exchange, c->shuffle);
 }
 
-static void literal_end(tutti_plan *p, const tutti__op *op) {
-    tutti__run *r = p->run;
-    if (op->parts && !op->is_write && r->err == TUTTI_OK) tutti__cycle_parts_unpack(r);
-}
-
-static void literal_depart(tutti_plan *p, tutti__op *op) {
-    p->run->op = op;
-    const tutti__turn all = tutti__turn_begin(p->run);
-    literal_start(p, op);
-    tutti__cycles_depart(p->run);
-    tutti__turn_rest_is_exchange(p->run, &all);
-}
-
-static tutti_err literal_arrive(tutti_plan *p, tutti__op *op) {
-    const tutti__turn all = tutti__turn_begin(p->run);
-    tutti__cycles_arrive(p->run);
-    literal_end(p, op);
-    tutti__turn_rest_is_exchange(p->run, &all);
-    return tutti__run_end(p->run);
-}
-
-static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
+static tutti_err literal_run(tutti_plan *p, tutti__op *op, int halves) {
     static listing *const listings[][2] = {{read_none, write_none},
                                            {read_comm, write_comm},
                                            {read_write, write_write},
@@ -247,21 +226,23 @@ static tutti_err literal_run(tutti_plan *p, tutti__op *op) {
     tutti__run *r = p->run;
     tutti__cycles *c = r->cycles;
     const int pipeline = r->two->pipeline;
-    if (p->means.resident) { /* it was made for two halves */
-        literal_depart(p, op);
-        return literal_arrive(p, op);
-    }
     r->op = op;
     const tutti__turn all = tutti__turn_begin(r);
-    literal_start(p, op);
-    tutti__cycle_first(r);
-    if (pipeline == TUTTI_PIPELINE_WRITE_COMM_2 && !c->collective)
-        flow(r);
-    else
-        listings[pipeline - TUTTI_PIPELINE_NONE][op->is_write](r);
-    literal_end(p, op);
+    if (halves & TUTTI__FIRST_HALF) literal_start(p, op);
+    if (p->means.resident) { /* it was made for two halves */
+        if (halves & TUTTI__FIRST_HALF) tutti__cycles_depart(r);
+        if (halves & TUTTI__SECOND_HALF) tutti__cycles_arrive(r);
+    } else {
+        tutti__cycle_first(r);
+        if (pipeline == TUTTI_PIPELINE_WRITE_COMM_2 && !c->collective)
+            flow(r);
+        else
+            listings[pipeline - TUTTI_PIPELINE_NONE][op->is_write](r);
+    }
+    const int ends = halves & TUTTI__SECOND_HALF;
+    if (ends && op->parts && !op->is_write && r->err == TUTTI_OK) tutti__cycle_parts_unpack(r);
     tutti__turn_rest_is_exchange(r, &all);
-    return tutti__run_end(r);
+    return ends ? tutti__run_end(r) : TUTTI_OK;
 }
 
 const tutti__engine tutti__engine_literal = {.memory = tutti__cycles_memory,
@@ -272,6 +253,4 @@ const tutti__engine tutti__engine_literal = {.memory = tutti__cycles_memory,
                                              .ready = tutti__cycles_ready,
                                              .prepare = tutti__cycles_prepare,
                                              .run = literal_run,
-                                             .depart = literal_depart,
-                                             .arrive = literal_arrive,
                                              .abort = tutti__cycles_abort};

@@ -15,6 +15,8 @@
 
 typedef struct tutti__run tutti__run;
 
+enum { TUTTI__FIRST_HALF = 1, TUTTI__SECOND_HALF = 2, TUTTI__BOTH_HALVES = 3 };
+
 struct tutti__engine {
     /* Staging memory that ranks share, or windows of MPI.   Collective; this rank's outcome. */
     tutti_err (*memory)(tutti_plan *p);
@@ -27,12 +29,10 @@ struct tutti__engine {
      * an agreement; after a run it still is. */
     int (*ready)(const tutti_plan *p);
     void (*prepare)(const tutti_plan *p);
-    /* All of it, or, for a resident plan, in two parts: writing, the first ends when all bytes are
+    /* All of it, or, for a resident plan, in two halves: writing, the first ends when all bytes are
      * in staging and on their way into the file; reading, when they are on their way out of it.
-     * Collective; this rank's outcome. */
-    tutti_err (*run)(tutti_plan *p, tutti__op *op);
-    void (*depart)(tutti_plan *p, tutti__op *op);
-    tutti_err (*arrive)(tutti_plan *p, tutti__op *op);
+     * Collective; this rank's outcome, which the first half keeps for the second. */
+    tutti_err (*run)(tutti_plan *p, tutti__op *op, int halves);
     void (*abort)(tutti__run *r); /* wait for file accesses under way, and no more */
 };
 

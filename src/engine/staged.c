@@ -108,26 +108,6 @@ static void staged_prepare(const tutti_plan *p) {
         tutti__slot_make(tutti__stage_slot(&stage, p->two->groups->me, i));
 }
 
-static void staged_start(const tutti_plan *p, tutti__op *op) {
-    tutti__run *r = p->run;
-    const tutti__two_phase *t = r->two;
-    tutti__run_start(r, op);
-    r->stage = stage_of(p);
-    r->tag = tutti__team_tag(r->file->team);
-    for (int i = 0; i < t->relays; i++)
-        r->relay_next[i] = tutti__incoming_next(t, &t->relay[i], 0, op->eof);
-    r->aux = !t->messages ? NULL : r->own ? r->own : r->file->team->staging->aux.base;
-    for (int i = 0; i < r->window_slots + r->relay_slots; i++) {
-        tutti__window *w = &r->window[i];
-        const int slot = i < r->window_slots ? i : t->window_slots + (i - r->window_slots);
-        const int aux = i < r->window_slots ? i % r->auxes : r->auxes + i - r->window_slots;
-        if (r->aux) w->aux = r->aux + (tutti_off)aux * t->domains.window;
-        w->phase = TUTTI__IDLE;
-        w->slot = tutti__stage_slot(&r->stage, t->groups->me, slot);
-        w->stage = tutti__stage_buffer(&r->stage, t->groups->me, slot);
-    }
-}
-
 /* ---- the loop */
 
 /* Advance whatever can; 1 if anything did. */
@@ -146,14 +126,11 @@ static int progress(tutti__run *r) {
     return moved;
 }
 
-/* All of it, or one part. */
-enum { FIRST = 1, SECOND = 2 };
-
 /* Does this rank wait for the file?  For an access of its own, for its turn to begin one, or for a
  * window of that destination, if there is one, which is on its way. */
 static int waits_for_file(const tutti__run *r, const tutti__destination *s) {
     const tutti__two_phase *t = r->two;
-    if (r->halves == FIRST) return tutti__run_too_early(r);
+    if (r->halves == TUTTI__FIRST_HALF) return tutti__run_too_early(r);
     for (int i = 0; i < r->window_slots; i++)
         if (r->window[i].io.request || (r->window[i].phase == TUTTI__FILL && r->window[i].full))
             return 1;
@@ -227,31 +204,35 @@ static int reached(const tutti__run *r, milestone m) {
     return 1;
 }
 
-static void staged_move(tutti_plan *p, tutti__op *op, int parts) {
+static tutti_err staged_run(tutti_plan *p, tutti__op *op, int halves) {
     tutti__run *r = p->run;
-    const milestone m = parts & SECOND ? ENDED : op->is_write ? EXCHANGED : OPENED;
+    const tutti__two_phase *t = r->two;
+    const int ends = halves & TUTTI__SECOND_HALF;
     r->op = op;
     const tutti__turn all = tutti__turn_begin(r);
-    if (parts & FIRST) staged_start(p, op);
-    r->holding = parts == FIRST && !op->is_write;
-    r->halves = parts == (FIRST | SECOND) ? 0 : parts;
-    if (parts & (op->is_write ? FIRST : SECOND)) walk(r);
-    while (!reached(r, m)) advance(r, NULL);
+    if (halves & TUTTI__FIRST_HALF) { /* all windows are free */
+        tutti__run_start(r, op);
+        r->stage = stage_of(p);
+        r->tag = tutti__team_tag(r->file->team);
+        for (int i = 0; i < t->relays; i++)
+            r->relay_next[i] = tutti__incoming_next(t, &t->relay[i], 0, op->eof);
+        r->aux = !t->messages ? NULL : r->own ? r->own : r->file->team->staging->aux.base;
+        for (int i = 0; i < r->window_slots + r->relay_slots; i++) {
+            tutti__window *w = &r->window[i];
+            const int slot = i < r->window_slots ? i : t->window_slots + (i - r->window_slots);
+            const int aux = i < r->window_slots ? i % r->auxes : r->auxes + i - r->window_slots;
+            if (r->aux) w->aux = r->aux + (tutti_off)aux * t->domains.window;
+            w->phase = TUTTI__IDLE;
+            w->slot = tutti__stage_slot(&r->stage, t->groups->me, slot);
+            w->stage = tutti__stage_buffer(&r->stage, t->groups->me, slot);
+        }
+    }
+    r->holding = !ends && !op->is_write;
+    r->halves = halves == TUTTI__BOTH_HALVES ? 0 : halves;
+    if (halves & (op->is_write ? TUTTI__FIRST_HALF : TUTTI__SECOND_HALF)) walk(r);
+    while (!reached(r, ends ? ENDED : op->is_write ? EXCHANGED : OPENED)) advance(r, NULL);
     tutti__turn_rest_is_exchange(r, &all);
-}
-
-static tutti_err staged_run(tutti_plan *p, tutti__op *op) {
-    staged_move(p, op, FIRST | SECOND);
-    return tutti__run_end(p->run);
-}
-
-static void staged_depart(tutti_plan *p, tutti__op *op) {
-    staged_move(p, op, FIRST);
-}
-
-static tutti_err staged_arrive(tutti_plan *p, tutti__op *op) {
-    staged_move(p, op, SECOND);
-    return tutti__run_end(p->run);
+    return ends ? tutti__run_end(r) : TUTTI_OK;
 }
 
 static void staged_abort(tutti__run *r) {
@@ -266,6 +247,4 @@ const tutti__engine tutti__engine_staged = {.memory = staged_memory,
                                             .ready = staged_ready,
                                             .prepare = staged_prepare,
                                             .run = staged_run,
-                                            .depart = staged_depart,
-                                            .arrive = staged_arrive,
                                             .abort = staged_abort};

@@ -81,6 +81,12 @@ case $(echo "$seen" | sed 's/[1-9][0-9]*/n/g' | tr '\n' ' ') in
 *) echo "lines with colour, in a pipe and on a terminal: $seen"; bad=1 ;;
 esac
 expect 2 'never, auto or always' --color sometimes help
+# a launcher gives its ranks a terminal of their own, though its output is a pipe
+if TERM=xterm "$(dirname "$0")/../../scripts/mpirun.sh" "$TUTTI_MPI" 1 "$tutti" bench --size 4k --rounds 1 --pattern strided --op write \
+    --method list --plan fresh --reference none 2>/dev/null | grep -q "$(printf '\033')"; then
+    echo "colour in the pipe of a launcher"
+    bad=1
+fi
 
 "$tutti" options --json | python3 -c '
 import json, sys

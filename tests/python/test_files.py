@@ -62,8 +62,10 @@ def test_ways(comm, rng, path):
                     back.start(y)
                     while not back.test():
                         pass
-                    plan.start(x)
-                    assert plan.wait() == len(x)
+                    frozen = x.copy()
+                    frozen.flags.writeable = False
+                    plan.start(frozen)
+                    assert plan.wait() == len(x) == back.run(y)
             else:
                 request = f.write_start(access, x)
                 request.abandon()

@@ -255,7 +255,8 @@ class Plan:
             keep.append(self._buffer(buf))
             return self._live(), address(keep[0]), displacement, _byref(count)
 
-        self._file._together(_c.tutti_plan_run, prepare, (self._live(), None, 0, None))
+        function = _c.tutti_plan_run_write if self._is_write else _c.tutti_plan_run
+        self._file._together(function, prepare, (self._live(), None, 0, None))
         return count.value
 
     def start(self, buf: Any, displacement: int = 0) -> None:
@@ -266,7 +267,7 @@ class Plan:
             keep.append(self._buffer(buf))
             return self._live(), address(keep[0]), _whole(displacement)
 
-        self._start(_c.tutti_plan_start, prepare, (self._live(), None, 0), keep)
+        self._start(_c.tutti_plan_start_write if self._is_write else _c.tutti_plan_start, prepare, (self._live(), None, 0), keep)
 
     def _start(self, function: Any, prepare: Any, null: tuple, keep: List[Any]) -> None:
         """Where this rank alone has something against it, all ranks are told by their test or wait, and this one now."""

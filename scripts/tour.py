@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""tour.py [--small] BUILD DIR REPORT   what `make run` shows, within a minute, and a page with pictures of it:
+
+  1. patterns that four ranks write and read, beside the MPI library's own calls
+  2. a mesh whose partitions share nodes: written as its owners have them, and as idg2 deals them out
+  3. a dataset written on two ranks, verified, gone on with on four, the same as without a stop
+
+BUILD has the command and the examples, DIR is where files are written.  Figures are medians; what is in brackets is the 95 % interval of
+a median, of ratios by resampling rounds.  Where it contains 1, no difference is said to be shown.  --small: for the tests.
+SPDX-License-Identifier: BSD-3-Clause"""
+import base64
+import html
+import json
+import math
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+MPI, RANKS = "openmpi", 4
+
+STYLE = """
+:root{--bg:#f6f7f9;--card:#fff;--ink:#1b2230;--soft:#5b6576;--line:#dfe3ea;--ours:#2257d6;--theirs:#8a94a6;--good:#16803c;--bad:#c62f24}
+@media (prefers-color-scheme:dark){:root{--bg:#11151c;--card:#1a202a;--ink:#e7ebf2;--soft:#9aa5b8;--line:#303947;--ours:#7aa2ff;--theirs:#77839a;
+--good:#5cc98a;--bad:#ff8a80}}
+*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--ink);font:16px/1.5 system-ui,"Liberation Sans",sans-serif}
+main{max-width:1180px;margin:0 auto;padding:24px clamp(14px,3vw,40px) 60px}h1{margin:0;font-size:clamp(1.6rem,4vw,2.3rem)}
+h2{margin:40px 0 4px;font-size:1.25rem}h3{margin:0 0 6px;font-size:1rem}p{margin:4px 0 12px;max-width:75ch;overflow-wrap:anywhere}
+.soft,small,figcaption,.v{color:var(--soft)}
+.grid{display:grid;gap:18px;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));align-items:start}
+.stack{display:grid;gap:18px;min-width:0}.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px 18px;min-width:0;overflow-wrap:anywhere}
+.row{display:grid;grid-template-columns:minmax(0,11em) 1fr minmax(0,9em);gap:2px 10px;align-items:center;font-size:.9rem;margin:4px 0}
+.track{position:relative;height:16px}.bar{position:absolute;left:0;top:3px;height:10px;border-radius:3px;background:var(--theirs)}
+.ours .bar{background:var(--ours)}.ours .n{font-weight:600}.w{position:absolute;top:7px;height:2px;background:var(--ink);opacity:.75}
+.v{text-align:right;font-variant-numeric:tabular-nums}.verdict{margin:10px 0 0;font-weight:600}.yes{color:var(--good)}.no{color:var(--bad)}
+figure{margin:0}img,svg{max-width:100%;height:auto;display:block}figcaption{font-size:.85rem;margin-top:6px}
+.white{background:#fff;border-radius:8px;padding:8px}.pixels{image-rendering:pixelated;width:100%;max-width:420px}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.85rem;margin:6px 0 0}a{color:var(--ours)}
+@media (max-width:520px){body{font-size:15px}.row{grid-template-columns:1fr auto}.row .track{grid-column:1/-1;order:3}.v{order:2}}
+"""
+
+
+# ---- running
+
+def run(ranks, *command, quiet=False):
+    """Start it on so many ranks (0: as it is), say so, return what it says."""
+    words = [str(w) for w in command]
+    shown = " ".join([f"mpirun -n {ranks}"] * (ranks > 0) + [pathlib.Path(words[0]).name] + words[1:])
+    print(f"$ {shown}", flush=True)
+    before = [str(TOP / "scripts/mpirun.sh"), MPI, str(ranks)] if ranks else []
+    done = subprocess.run(before + words, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode:
+        sys.exit(f"{shown}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    if not quiet:
+        print("".join(f"  {line}\n" for line in done.stdout.splitlines()), end="", flush=True)
+    return done.stdout
+
+
+# ---- figures
+
+def quantile(values, fraction):
+    values = sorted(values)
+    at = fraction * (len(values) - 1)
+    low = int(at)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (at - low) * (values[high] - values[low])
+
+
+def bounds(values):
+    """The 95 % interval of the median by the sign test; of too few values all of them."""
+    n, k, below = len(values), 0, 0.0
+    for i in range(n):
+        below += math.comb(n, i) / 2 ** n
+        if below > 0.025:
+            break
+        k = i + 1
+    values = sorted(values)
+    k = max(k, 1)
+    return values[k - 1], values[n - k]
+
+
+def ratio(slow, fast, seed=1):
+    """Median of slow / fast, round by round, and its 95 % interval by resampling."""
+    rounds = [a / b for a, b in zip(slow, fast)]
+    draw = random.Random(seed)
+    medians = [quantile(draw.choices(rounds, k=len(rounds)), 0.5) for _ in range(2000)]
+    return quantile(rounds, 0.5), quantile(medians, 0.025), quantile(medians, 0.975)
+
+
+def verdict(ours, theirs, name):
+    """(text, class) of what two lists of seconds, of the same rounds, show."""
+    if len(ours) < 5:
+        return f"{quantile(theirs, .5) / quantile(ours, .5):.2f} times as fast as {name}, in too few rounds to tell", ""
+    mid, low, high = ratio(theirs, ours)
+    if low > 1:
+        return f"{mid:.2f} times as fast as {name} ({low:.2f} to {high:.2f})", "yes"
+    if high < 1:
+        return f"{name} is {1 / mid:.2f} times as fast ({1 / high:.2f} to {1 / low:.2f})", "no"
+    return f"no difference to {name} is shown ({low:.2f} to {high:.2f})", ""
+
+
+# ---- pieces of the page
+
+def bar_rows(rows, unit, scale):
+    """rows: (name, seconds, is it ours).  Bars of medians by `scale` of seconds, with intervals."""
+    most = max(max(scale(s) for s in bounds(seconds)) for _, seconds, _ in rows)
+    text = ""
+    for name, seconds, ours in rows:
+        low, high = sorted(scale(s) for s in bounds(seconds))
+        mid = scale(quantile(seconds, 0.5))
+        text += (f'<div class="row{" ours" if ours else ""}"><span class="n">{html.escape(name)}</span><span class="track">'
+                 f'<span class="bar" style="width:{100 * mid / most:.1f}%"></span>'
+                 f'<span class="w" style="left:{100 * low / most:.1f}%;width:{max(100 * (high - low) / most, .4):.1f}%"></span></span>'
+                 f'<span class="v">{mid:,.{0 if mid >= 100 else 2}f} {unit}<br><small>{low:,.{0 if low >= 100 else 2}f} to '
+                 f'{high:,.{0 if high >= 100 else 2}f}</small></span></div>\n')
+    return text
+
+
+def card(title, note, body, said=None):
+    end = f'<p class="verdict {said[1]}">{html.escape(said[0])}</p>' if said else ""
+    return f'<div class="card"><h3>{html.escape(title)}</h3><p class="soft">{html.escape(note)}</p>\n{body}{end}</div>\n'
+
+
+def picture(path, text, style):
+    if path.suffix == ".svg":
+        body = path.read_text(encoding="utf-8")
+        image = f'<div class="{style}">{body[body.index("<svg"):]}</div>'
+    else:
+        data = base64.b64encode(path.read_bytes()).decode()
+        image = f'<img class="{style}" alt="{html.escape(text)}" src="data:image/png;base64,{data}">'
+    return f"<figure>{image}<figcaption>{html.escape(text)}</figcaption></figure>"
+
+
+# ---- 1: patterns
+
+def patterns(tutti, out, page, small):
+    size = ["--size", "64k", "--rounds", "2"] if small else ["--size", "4m", "--rounds", "15", "--budget", "18"]
+    details = page.with_name(page.stem + "-patterns.html")
+    run(RANKS, tutti, "bench", "--pattern", "block2d,strided,flash", "--method", "auto", "--peers", *size, "--dir", out,
+        "--json", out / "patterns.json", "--html", details, quiet=True)
+    result = json.loads((out / "patterns.json").read_text(encoding="utf-8"))
+    cards = ""
+    for cell in result["cells"]:
+        entries = {e["name"]: e["seconds"] for e in cell["entries"] if e["seconds"]}
+        peer = f"MPI_File_{cell['operation']}_all"
+        rows = [("Tutti", entries["auto"], True), ("Tutti, reused plan", entries["auto, reused plan"], True), (peer, entries[peer], False),
+                ("contiguous, at best", entries["conforming limit"], False)]
+        said = verdict(entries["auto"], entries[peer], peer)
+        print(f"  {cell['operation']:5} {cell['pattern']:8} {said[0]}")
+        note = f"{cell['bytes'] / 2 ** 20:.0f} MiB of {RANKS} ranks in {cell['runs']:,} pieces, {len(rows[0][1])} rounds; longer is faster"
+        cards += card(f"{cell['operation']} {cell['pattern']}", note,
+                      bar_rows(rows, "MiB/s", lambda s, c=cell: c["bytes"] / 2 ** 20 / s), said)
+    return (f'<h2>Patterns, beside the MPI library\'s own calls</h2><p>Four processes write and read one file; every byte is checked. From the first '
+            f'open to the last close, into and out of the page cache. <a href="{details.name}">All times</a>.</p>'
+            f'<div class="grid">{cards}</div>'), result
+
+
+# ---- 2: a mesh
+
+def make_mesh(path, side):
+    """Three quarters of a pipe, of hexahedra, in Gmsh's format 2.2."""
+    def number(i, j, k):
+        return (i * side + j) * side + k + 1
+
+    corners = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1))
+    every = [(i, j, k) for i in range(side) for j in range(side) for k in range(side)]
+    cells = [at for at in every if max(at) + 1 < side]
+    with open(path, "w", encoding="ascii") as f:
+        f.write(f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{len(every)}\n")
+        for i, j, k in every:
+            angle, radius = 1.5 * math.pi * j / (side - 1), 1 + 1.2 * i / (side - 1)
+            f.write(f"{number(i, j, k)} {radius * math.cos(angle):.6f} {radius * math.sin(angle):.6f} {2 * k / (side - 1):.6f}\n")
+        f.write(f"$EndNodes\n$Elements\n{len(cells)}\n")
+        for n, (i, j, k) in enumerate(cells):
+            f.write(f"{n + 1} 5 2 1 1 " + " ".join(str(number(i + a, j + b, k + c)) for a, b, c in corners) + "\n")
+        f.write("$EndElements\n")
+
+
+def mesh(tutti, out, page, small):
+    make_mesh(out / "pipe.msh", 8 if small else 26)
+    rounds = ["--rounds", "2"] if small else ["--rounds", "25", "--budget", "8"]
+    details = page.with_name(page.stem + "-mesh.html")
+    # METIS's partitions on Hilbert's curve, where the library has METIS
+    how = ["--by", "metis", "--order", "curve", "--rule", "own,idg2"]
+    owners = [tutti, "mesh", "owners", out / "pipe.msh", "--parts", RANKS, *how, "--json"]
+    if subprocess.run([str(w) for w in owners], capture_output=True, check=False).returncode:
+        how = ["--by", "curve", "--order", "rcm", "--rule", "own,idg2"]
+        owners[6:-1] = how
+    owners = json.loads(run(0, *owners, quiet=True))
+    run(0, tutti, "mesh", "plot", out / "pipe.msh", "--parts", RANKS, *how, "--out", out / "pipe.svg", quiet=True)
+    run(RANKS, tutti, "bench", "mesh", out / "pipe.msh", "--part", "writes", *how, "--loads", "1", "--method", "independent,list", "--plan", "fresh",
+        *rounds, "--dir", out, "--json", out / "mesh.json", "--html", details, quiet=True)
+    result = json.loads((out / "mesh.json").read_text(encoding="utf-8"))
+    entries = {e["name"]: e["seconds"] for e in result["points"][0]["entries"] if e["seconds"]}
+    cards = ""
+    for method in ("bare", "independent", "list"):
+        own, idg2 = entries[f"{method} own"], entries[f"{method} idg2"]
+        said = verdict(idg2, own, "the owners' choice")
+        print(f"  mesh, {method:11} idg2: {said[0]}")
+        what = {"bare": "a loop of system calls, one an interval", "independent": "one call a piece (method independent)",
+                "list": "many pieces a call"}[method]
+        cards += card(f"mesh write, {method}", f"{what}; {len(own)} rounds; shorter is faster",
+                      bar_rows([("as owned", own, False), ("by idg2", idg2, True)], "ms", lambda s: 1e3 * s), said)
+    count = {rule: owners["rules"][rule]["intervals"] for rule in ("own", "idg2")}
+    told = f"Here the file is written in {count['own']} intervals as owned, in {count['idg2']} by idg2."
+    print(f"  mesh: {owners['nodes']} nodes, {owners['shared']} on borders; {count['own']} intervals as owned, {count['idg2']} by idg2")
+    return (f'<h2>A mesh: who writes what is shared?</h2><p>Partitions of a mesh share the nodes on their borders, and somebody has to write each of them. '
+            f'Interval Data Grouping (<code>idg2</code>) deals them out so that everybody writes few long intervals. {told} '
+            f'<a href="{details.name}">All times</a>.</p><div class="grid">'
+            + card("who writes which node", "one colour a process",
+                   picture(out / "pipe.svg", "below: who writes which interval of the file, as owned and by idg2", "white"))
+            + f'<div class="stack">{cards}</div></div>')
+
+
+# ---- 3: a dataset
+
+def dataset(tutti, step6, out, small):
+    steps = 20 if small else 150
+    lines = []
+
+    def say(ranks, *command):
+        text = run(ranks, *command)
+        name = " ".join([f"mpirun -n {ranks}"] * (ranks > 0) + [pathlib.Path(str(command[0])).name] + [str(c).replace(f"{out}/", "") for c in command[1:]])
+        lines.append(f"$ {name}\n" + (text.replace(f"{out}/", "") or "(no difference)\n"))
+
+    say(2, step6, out / "plate.tutti", steps)
+    say(2, tutti, "verify", out / "plate.tutti")
+    say(RANKS, step6, out / "plate.tutti", steps)
+    say(RANKS, tutti, "verify", out / "plate.tutti")
+    run(1, step6, out / "once.tutti", 2 * steps, quiet=True)
+    say(0, tutti, "diff", out / "plate.tutti", out / "once.tutti")
+    run(0, tutti, "plot", out / "plate.tutti", "-v", "temperature", "-s", "latest", "-o", out / "plate.png", quiet=True)
+    run(0, tutti, "plot", out / "plate.tutti", "-v", "temperature", "-o", out / "plate.svg", quiet=True)
+    return ('<h2>A dataset: written on 2 processes, verified, gone on with on 4</h2><p>States in time, each there whole or not at all, with '
+            'checksums. The second run reads the last one on twice as many processes; a run on one process without a stop has the same numbers, as '
+            '<code>tutti diff</code> finds.</p><div class="grid">'
+            + card("the last state", "a plate that cools down: tutti plot -v temperature -s latest",
+                   picture(out / "plate.png", "temperature on the grid", "pixels"))
+            + '<div class="stack">'
+            + card("least, mean and largest temperature over time", "tutti plot -v temperature",
+                   picture(out / "plate.svg", "both runs, one after the other", "white"))
+            + card("what was run", "", f"<pre>{html.escape(''.join(lines))}</pre>") + "</div></div>")
+
+
+# ---- all of it
+
+def main():
+    words = [w for w in sys.argv[1:] if w != "--small"]
+    small = len(words) < len(sys.argv) - 1
+    if len(words) != 3:
+        sys.exit(__doc__)
+    build, out, page = pathlib.Path(words[0]).resolve(), pathlib.Path(words[1]), pathlib.Path(words[2])
+    out.mkdir(parents=True, exist_ok=True)
+    for name in ("plate.tutti", "once.tutti"):
+        shutil.rmtree(out / name, ignore_errors=True)
+    began = time.monotonic()
+    tutti, step6 = build / "tutti", build / "tests/examples/step6_dataset"
+    first, result = patterns(tutti, out, page, small)
+    body = first + mesh(tutti, out, page, small) + dataset(tutti, step6, out, small)
+    m = result["measured"]
+    facts = (f"{m['date']}, {m['processors']} x {m['processor'] or 'processor'}, {m['kernel']}, load {m['load']:.1f}, {result['mpi']}, "
+             f"{next(iter(m['mounts'].values()))}; Tutti {result['version']}")
+    page.write_text(f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">\n'
+                    f'<title>Tutti on this machine</title><style>{STYLE}</style></head><body><main><h1>Tutti on this machine</h1>'
+                    f'<p class="soft">{html.escape(facts)}. Figures are medians; whiskers and brackets are 95 % intervals. Every byte was verified.</p>\n'
+                    f'{body}<h2>Again</h2><pre>make run          # this page\nmake run-heat     # finite elements, for ParaView\n'
+                    f'make run-bipolar  # a transistor\nmake bench        # all patterns</pre></main></body></html>\n', encoding="utf-8")
+    for name in ("plate.tutti", "once.tutti"):
+        shutil.rmtree(out / name, ignore_errors=True)
+    print(f"{time.monotonic() - began:.0f} s; report to open: {page.resolve()}")
+
+
+if __name__ == "__main__":
+    main()
