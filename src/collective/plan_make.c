@@ -103,6 +103,13 @@ static void for_checksums(tutti_plan *p) {
     snprintf(p->choice.why, sizeof p->choice.why, "two-phase: for checksums");
 }
 
+/* By what is known of all requests. */
+static void method_choose(tutti_plan *p, const tutti__summary *s) {
+    tutti__choose(p->file, s, p->is_write, &p->choice);
+    p->method = p->choice.method;
+    if (s->broken && !tutti__is_staged(p->method)) for_checksums(p);
+}
+
 /* One try.  Collective, agrees; *again_out: the plan is empty, try once more as *how says now. */
 static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *how,
                                int *overlap_out, int *again_out) {
@@ -133,10 +140,8 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     if (!fits) {
         p->makeshift |= t->elsewhere > 0;
         tutti__resident_not(p);
-        if (p->means.room > 0) { /* what staging in the background made of the method is undone */
-            tutti__choose(p->file, s, p->is_write, &p->choice);
-            p->method = p->choice.method;
-        }
+        if (p->means.room > 0) /* what staging in the background made of the method is undone */
+            method_choose(p, s);
         return TUTTI_OK;
     }
     tutti_error_info first = *tutti_last_error();
@@ -218,9 +223,7 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
 
     /* the method, and whether bytes can wait in memory for their file access at all: seen at
      * once, and not only when windows have been counted */
-    tutti__choose(f, s, p->is_write, &p->choice);
-    p->method = p->choice.method;
-    if (s->broken && !tutti__is_staged(p->method)) for_checksums(p);
+    method_choose(p, s);
     const tutti_off on_node = s->bytes / f->team->nodes.n;
     if (on_node > o->background_bytes || (p->means.room > 0 && on_node > p->means.room) ||
         f->atomic)
