@@ -152,7 +152,6 @@ int tutti__side_nodes_of(const tutti__exodus_model *m, const tutti_exodus_entity
                          tutti_count listed, int side) {
     if (side < 1) return 0;
     const tutti__shape_list is = tutti__shape_list_of(row->topology);
-    if (side < 1) return 0;
     if (is == TUTTI__NSIDED) return side <= listed ? 2 : 0;
     if (is == TUTTI__NFACED) return side <= listed ? -1 : 0;
     const tutti__shape *t = tutti__shape_find(row->topology, row->nodes, m->p.dims);
