@@ -19,10 +19,10 @@ cmake --install "$TUTTI_BUILD_DIR" --prefix "$prefix" >/dev/null || exit 1
 for file in LICENSE README.md docs/files.md examples/step1_first.c examples/CMakeLists.txt; do
     [ -s "$doc/$file" ] || fail "$file was not installed"
 done
-mkdir -p "$TUTTI_TEST_DIR/bin" "$TUTTI_TEST_DIR/work/scratch" "$TUTTI_TEST_DIR/work/home" "$TUTTI_TEST_DIR/work/shm"
+mkdir -p "$TUTTI_TEST_DIR/bin" "$TUTTI_TEST_DIR/user/scratch" "$TUTTI_TEST_DIR/user/home" "$TUTTI_TEST_DIR/user/shm"
 ln -s "$(command -v "mpirun.$mpi")" "$TUTTI_TEST_DIR/bin/mpirun"
 [ "$mpi" = openmpi ] || ln -s "$(command -v hydra_pmi_proxy)" "$TUTTI_TEST_DIR/bin" # which is looked for beside it
-cd "$TUTTI_TEST_DIR/work" || exit 1
+cd "$TUTTI_TEST_DIR/user" || exit 1
 
 # What a user's shell has: the two cores of a test are taken for as many as it wants, nothing leaves the machine.
 cat >"$TUTTI_TEST_DIR/profile" <<END
