@@ -59,6 +59,15 @@ char *tutti__f_text(const CFI_cdesc_t *text) {
     return text && text->base_addr ? text_of(text->base_addr, text->elem_len) : NULL;
 }
 
+int tutti__f_name(const CFI_cdesc_t *text, char *out, size_t size) {
+    char *name = tutti__f_text(text);
+    const int fits = !name || strlen(name) < size;
+    memset(out, 0, size);
+    if (name && fits) memcpy(out, name, strlen(name));
+    free(name);
+    return fits;
+}
+
 char **tutti__f_texts(const CFI_cdesc_t *texts) {
     const int64_t n = tutti__f_length(texts);
     char **c = texts ? calloc((size_t)n + 1, sizeof *c) : NULL;

@@ -122,10 +122,8 @@ static const item *item_at(const CFI_cdesc_t *items, int i) {
 
 static void item_take(item *t, const CFI_cdesc_t *variable, const tutti__f_entries *entries,
                       const CFI_cdesc_t *buf, const int *type) {
-    char *name = tutti__f_text(variable);
     memset(t, 0, sizeof *t);
-    if (name && strlen(name) < sizeof t->variable) memcpy(t->variable, name, strlen(name));
-    free(name);
+    (void)tutti__f_name(variable, t->variable, sizeof t->variable); /* too long: none */
     t->entries = *entries;
     t->array = tutti__f_array_of(buf);
     t->type = type ? *type : t->array.type;

@@ -104,18 +104,14 @@ _Static_assert(sizeof(field) <= FIELD_BYTES, "tutti_exodus_field of the module i
 
 static tutti_err field_take(field *f, int kind, const CFI_cdesc_t *variable, const CFI_cdesc_t *buf,
                             const int64_t *id, const tutti__f_entries *entries) {
-    char *name = tutti__f_text(variable);
-    const size_t n = name ? strlen(name) : 0;
     memset(f, 0, sizeof *f);
-    if (n < sizeof f->variable) memcpy(f->variable, name ? name : "", n);
-    free(name);
+    const int fits = tutti__f_name(variable, f->variable, sizeof f->variable);
     f->kind = kind;
     f->id = id ? *id : 0;
     if (entries) f->entries = *entries;
     f->array = tutti__f_array_of(buf);
     f->type = f->array.type;
-    return n < sizeof f->variable ? TUTTI_OK
-                                  : tutti__f_error(TUTTI_ERR_ARG, "too long a name of a variable");
+    return fits ? TUTTI_OK : tutti__f_error(TUTTI_ERR_ARG, "too long a name of a variable");
 }
 
 TUTTI_API void tutti_f_exodus_field_make(field *f, int kind, const CFI_cdesc_t *variable,

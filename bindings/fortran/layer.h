@@ -60,6 +60,8 @@ typedef struct tutti__f_plan {
 
 /* A text of Fortran as one of C, without blanks at its end, to be freed; NULL if it is absent. */
 char *tutti__f_text(const CFI_cdesc_t *text);
+/* The same into `size` bytes; an absent one is empty.  0: too long, and *out is empty. */
+int tutti__f_name(const CFI_cdesc_t *text, char *out, size_t size);
 /* A text of C into one of Fortran: cut, or filled with blanks; an absent one is left alone. */
 void tutti__f_put_text(const CFI_cdesc_t *out, const char *text);
 /* A list of texts, to be freed by tutti__f_texts_free; NULL if it is absent or there is no memory. */
