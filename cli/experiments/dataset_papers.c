@@ -230,13 +230,18 @@ static tutti_err mesh_describe(const mesh_way *m, const cli_world *w, mesh_state
     return err;
 }
 
+typedef char mesh_name[24];
+
+static const char *mesh_name_make(mesh_name name, int v) {
+    snprintf(name, sizeof(mesh_name), "%s%d", space_names[v / EACH], v % EACH);
+    return name;
+}
+
 static tutti_err mesh_step(const mesh_state *k, int step) {
     tutti_put puts[2 * EACH];
-    char names[2 * EACH][24];
-    for (int v = 0; v < 2 * EACH; v++) {
-        snprintf(names[v], sizeof names[v], "%s%d", space_names[v / EACH], v % EACH);
-        puts[v] = (tutti_put){names[v], k->on[v / EACH], TUTTI_FLOAT64, k->buf};
-    }
+    mesh_name name[2 * EACH];
+    for (int v = 0; v < 2 * EACH; v++)
+        puts[v] = (tutti_put){mesh_name_make(name[v], v), k->on[v / EACH], TUTTI_FLOAT64, k->buf};
     tutti_err err = tutti_dataset_begin(k->d, TUTTI_STATE, step, step);
     if (err == TUTTI_OK) err = tutti_dataset_put(k->d, 2 * EACH, puts);
     if (err == TUTTI_OK) err = tutti_dataset_commit(k->d);
@@ -245,11 +250,9 @@ static tutti_err mesh_step(const mesh_state *k, int step) {
 
 static tutti_err mesh_get(const mesh_state *k, int step) {
     tutti_get gets[2 * EACH];
-    char names[2 * EACH][24];
-    for (int v = 0; v < 2 * EACH; v++) {
-        snprintf(names[v], sizeof names[v], "%s%d", space_names[v / EACH], v % EACH);
-        gets[v] = (tutti_get){names[v], k->on[v / EACH], TUTTI_FLOAT64, k->buf};
-    }
+    mesh_name name[2 * EACH];
+    for (int v = 0; v < 2 * EACH; v++)
+        gets[v] = (tutti_get){mesh_name_make(name[v], v), k->on[v / EACH], TUTTI_FLOAT64, k->buf};
     return tutti_dataset_get(k->d, 1 + step, 2 * EACH, gets); /* behind the topology */
 }
 
