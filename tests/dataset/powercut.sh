@@ -39,18 +39,26 @@ powercut_replay_harmed() {
     grep -q 'did harm' out || { cat out; exit 1; }
 }
 
-# powercut_sites N: every call site of a sync is needed in one of the logs, and there are at least N
+# site_names: chains of return addresses, one per line after a word, become the place that wants the sync: the first function that is no helper
+site_names() {
+    while read -r word chain; do
+        # shellcheck disable=SC2046 # a list of addresses
+        place=$(addr2line -f -s -i -e "$TUTTI_BUILD_DIR/libtutti.so" $(echo "$chain" | sed 's/+/0x/g') 2>/dev/null | paste -d' ' - - |
+            grep -v -E '^(tutti__fdfile_sync|during|tutti__store_sync|tutti__sync_here|tutti_file_sync|.*directory_sync|tutti__meta_sync_directory|tutti__parent_sync|names_sync|file_sync) ' |
+            head -1 | sed 's/ (disc.*//')
+        case $chain in SQLite) place=SQLite ;; esac
+        echo "$word ${place:-$chain}"
+    done
+}
+
+# powercut_sites N: every place that syncs is needed in one of the logs, and there are at least N
 powercut_sites() {
     rm -rf "$here/root" "$here/cut"
-    sed -n 's/^needed //p' sites | sort -u >needed
-    sed -n 's/^unneeded //p' sites | sort -u >unneeded
-    comm -13 needed unneeded >never
-    while read -r site; do
-        echo 'no cut shows that this sync is needed:'
-        # shellcheck disable=SC2046 # a list of addresses
-        addr2line -f -s -i -e "$TUTTI_BUILD_DIR/libtutti.so" $(echo "$site" | sed 's/+/0x/g') || echo "$site"
-    done <never
-    [ ! -s never ] || exit 1
-    [ "$(wc -l <needed)" -ge "$1" ] || { echo "only $(wc -l <needed) call sites of syncs"; cat needed; exit 1; }
-    echo "$(wc -l <needed) call sites of syncs, each needed"
+    site_names <sites >places
+    sed -n 's/^needed //p' places | sort -u >needed
+    sed -n 's/^unneeded //p' places | sort -u | comm -13 needed - >never
+    [ ! -s never ] || { echo 'no cut shows that these syncs are needed:'; cat never; exit 1; }
+    [ "$(wc -l <needed)" -ge "$1" ] || { echo "only $(wc -l <needed) places sync:"; cat needed; exit 1; }
+    echo 'syncs, each needed:'
+    cat needed
 }

@@ -20,7 +20,7 @@ export TEST_CONTAINER=netcdf
 powercut_record 2 durable
 powercut_replay $every each
 unset TEST_CONTAINER
-powercut_sites 14
+powercut_sites 16
 # without syncs there is harm, and if only SQLite syncs
 powercut_record 1 durable
 powercut_replay_harmed none
