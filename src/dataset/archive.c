@@ -219,7 +219,9 @@ static tutti_err copy_to_directory(task *k) {
         TUTTI_TRY(tutti__team_sum(d->team, &sum, 1));
         k->rows[i].sum = (uint64_t)sum;
     }
-    return tutti__dataset_agree(d, root ? tutti__directory_sync(k->directory) : TUTTI_OK);
+    if (root) err = tutti__directory_sync(k->directory);
+    if (root && err == TUTTI_OK) tutti__parent_sync(k->directory); /* it may be new */
+    return tutti__dataset_agree(d, err);
 }
 
 static tutti_err segment_send(task *k, int64_t i) {
@@ -338,9 +340,7 @@ static tutti_err bytes_free(tutti_dataset *d, tutti_count first, tutti_count las
             freed += st.st_size - TUTTI__SEGMENT_ALIGN;
     }
     if (err == TUTTI_OK) tutti__error_assign(&before); /* a file that was gone already is fine */
-    err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK && d->team->rank == 0) err = tutti__meta_sync_directory(d->meta);
-    err = tutti__dataset_agree(d, err);
+    err = tutti__dataset_agree(d, err); /* no sync: a file that comes back is not used */
     if (err == TUTTI_OK) err = tutti__team_tell(d->team, &freed, (int)sizeof freed);
     if (err == TUTTI_OK && freed_out) *freed_out = freed;
     return err;

@@ -312,10 +312,9 @@ tutti_err tutti__meta_sync_directory(tutti__meta *m) {
     return tutti__directory_sync(m->directory);
 }
 
-/* The name of the directory itself.  Where one may not read what is above it, it is not one's own. */
-static void parent_sync(const tutti__meta *m) {
+void tutti__parent_sync(const char *directory) {
     char path[TUTTI__PATH + 8];
-    snprintf(path, sizeof path, "%s/..", m->directory);
+    snprintf(path, sizeof path, "%s/..", directory);
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
     (void)fsync(fd);
@@ -345,9 +344,9 @@ static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
     TUTTI_TRY(tutti__sql(m, "PRAGMA journal_mode=TRUNCATE"));
     if (empty) TUTTI_TRY(tables_make(m));
     TUTTI_TRY(tutti__sql(m, ARCHIVED));
-    if (!opt->durable) return TUTTI_OK;
-    TUTTI_TRY(tutti__meta_sync_directory(m)); /* whoever has made it, and at whichever level */
-    parent_sync(m);
+    if (!opt->durable || opt->locked) return TUTTI_OK; /* a repair syncs names itself */
+    TUTTI_TRY(tutti__meta_sync_directory(m)); /* an earlier writer may not have done it */
+    tutti__parent_sync(m->directory);
     return TUTTI_OK;
 }
 

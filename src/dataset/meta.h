@@ -19,7 +19,7 @@ typedef struct tutti__meta_options {
     int durable, without_locks;
     double busy;
     const char *name; /* of the database in the directory; NULL: TUTTI__META_NAME */
-    int locked;       /* the caller has the writer's lock */
+    int locked;       /* the caller has the writer's lock, and syncs the directory */
 } tutti__meta_options;
 
 /* Take the lock that a writer has; close it to give it back. */
@@ -45,6 +45,8 @@ tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
 void tutti__meta_sweep(tutti__meta *m, const tutti__model *model);
 /* Entries of the directory are on the device. */
 tutti_err tutti__directory_sync(const char *path) TUTTI_MUST_USE;
+/** Sync the name of a directory.  A parent that this user may not read is ignored: it belongs to others. */
+void tutti__parent_sync(const char *directory);
 tutti_err tutti__meta_sync_directory(tutti__meta *m) TUTTI_MUST_USE;
 
 /* ---- transactions */

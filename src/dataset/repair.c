@@ -277,7 +277,7 @@ static tutti_err names_sync(const tutti__repair *r) {
     return r->options.durable ? tutti__directory_sync(r->directory) : TUTTI_OK;
 }
 
-/* The journal goes first, and for good: it must never be beside the new database. */
+/* The journal goes first, and for good: it must never be beside the new database.  keep_unused() syncs the last name. */
 static tutti_err put_in_place(tutti__repair *r) {
     char from[4300], to[4300], kept[sizeof r->report.kept], journal[sizeof kept + 16];
     struct stat st;
@@ -294,8 +294,7 @@ static tutti_err put_in_place(tutti__repair *r) {
         memcpy(r->report.kept, kept, sizeof kept);
     }
     TUTTI_TRY(names_sync(r));
-    TUTTI_TRY(move(r->directory, NEW_NAME, TUTTI__META_NAME));
-    return names_sync(r);
+    return move(r->directory, NEW_NAME, TUTTI__META_NAME);
 }
 
 /* Data files that no table has are leftovers, which a writer removes.  Who has lost metadata keeps them

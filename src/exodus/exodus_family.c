@@ -66,7 +66,7 @@ static void steps_forget(tutti_exodus *x) {
 
 /* Rank 0: is there one? */
 static tutti_err is_there(const char *path) {
-    TUTTI_CHECK(tutti__exodus_file_there(path), TUTTI_ERR_NOT_FOUND, "there is no '%s'", path);
+    TUTTI_CHECK(tutti__exodus_file_there(path, 1), TUTTI_ERR_NOT_FOUND, "there is no '%s'", path);
     return TUTTI_OK;
 }
 
@@ -150,8 +150,7 @@ static tutti_err sums_copy(tutti__sidecar *from, tutti__sidecar *to) {
 static tutti_err mesh_copy(tutti_exodus *x, const opened *from) {
     tutti_err err = arrays_copy(x, from->file, x->file);
     if (err == TUTTI_OK && x->team->rank == 0) err = sums_copy(from->sidecar, x->sidecar);
-    if (err == TUTTI_OK && x->opt.level == TUTTI_DURABLE) err = tutti__sync_here(x->file);
-    return tutti__exodus_agree(x, err);
+    return tutti__exodus_agree(x, err); /* tutti__exodus_file_show syncs it */
 }
 
 /* What has been made of the next file goes again. */

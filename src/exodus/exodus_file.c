@@ -76,21 +76,23 @@ static tutti_err directory_sync(const char *path) {
     return err;
 }
 
-/* A header of ours without its first bytes: no records, then dimensions, of which this is the first. */
-static int is_begun(const char head[42]) {
-    static const char ZEROS[12];
-    return memcmp(head, ZEROS, sizeof ZEROS) == 0 && memcmp(head + 12, "\0\0\0\12", 4) == 0 &&
+/* A header of ours without its first bytes: no records, then dimensions, of which this is the first.  A power cut can leave zeros in its
+ * place; only where the name is ours, too, it is certain that they are not the beginning of somebody's data. */
+static int is_begun(const char head[42], int is_follower) {
+    static const char ZEROS[42];
+    if (is_follower && memcmp(head, ZEROS, sizeof ZEROS) == 0) return 1;
+    return memcmp(head, ZEROS, 12) == 0 && memcmp(head + 12, "\0\0\0\12", 4) == 0 &&
            memcmp(head + 32, "len_string", 10) == 0;
 }
 
-int tutti__exodus_file_there(const char *path) {
+int tutti__exodus_file_there(const char *path, int is_follower) {
     char head[42] = "";
     struct stat st;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return errno != ENOENT;
-    const int begun =
-        fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-        (st.st_size == 0 || (pread(fd, head, sizeof head, 0) == sizeof head && is_begun(head)));
+    const int begun = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+                      (st.st_size == 0 || (pread(fd, head, sizeof head, 0) == sizeof head &&
+                                           is_begun(head, is_follower)));
     close(fd);
     return !begun;
 }
@@ -101,7 +103,7 @@ static tutti_err old_remove(tutti_exodus *x) {
     if (fd < 0 && errno == ENOENT) return TUTTI_OK;
     if (fd < 0) return tutti__error_sys(errno, -1, "opening what is there");
     tutti_err err = TUTTI_OK;
-    if (!x->opt.overwrite && tutti__exodus_file_there(x->path))
+    if (!x->opt.overwrite && tutti__exodus_file_there(x->path, strcmp(x->path, x->first) != 0))
         err = tutti__error_set(TUTTI_ERR_EXISTS, 0, -1, "'%s' is there already", x->path);
     if (err == TUTTI_OK) err = lock(x, fd);
     if (err == TUTTI_OK && unlink(x->path) != 0)

@@ -104,9 +104,9 @@ tutti_err tutti__exodus_number(const tutti_exodus *x, tutti_exodus_kind kind, in
 tutti_err tutti__exodus_file_make(tutti_exodus *x) TUTTI_MUST_USE;
 /* Its mesh is there: now it is a netCDF file.  Before, nobody takes it for one, whatever ends the program. */
 tutti_err tutti__exodus_file_show(tutti_exodus *x) TUTTI_MUST_USE;
-/* Is there a file?  One whose mesh is not there, since the program that made it was killed, is none.
- * Local. */
-int tutti__exodus_file_there(const char *path);
+/* Whether a file exists.  A file that has no mesh, since the program that created it was killed or the power was cut, does not count.
+ * `is_follower`: the name is that of a further file of a series.   Local. */
+int tutti__exodus_file_there(const char *path, int is_follower);
 /* What is at x->path, as all ranks know it.   Collective. */
 tutti_err tutti__exodus_file_open(tutti_exodus *x) TUTTI_MUST_USE;
 /* Leave it.   Collective. */

@@ -158,7 +158,7 @@ static void model_begin(tutti_exodus *x) {
 
 /* Rank 0: may it be made?  It is looked at again when it is. */
 static tutti_err place_free(const tutti_exodus *x) {
-    TUTTI_CHECK(x->opt.overwrite || !tutti__exodus_file_there(x->path), TUTTI_ERR_EXISTS,
+    TUTTI_CHECK(x->opt.overwrite || !tutti__exodus_file_there(x->path, 0), TUTTI_ERR_EXISTS,
                 "'%s' is there already: option overwrite", x->path);
     return TUTTI_OK;
 }

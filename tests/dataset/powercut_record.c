@@ -1,8 +1,13 @@
-/* powercut_record.so: preloaded, it writes down what a program does to the files under $POWERCUT_ROOT, into $POWERCUT_LOG: contents, lengths,
- * names, and what was synced.  powercut_replay.c reads it.  POWERCUT_FORGET=1: syncs are not written down.
+/* powercut_record.so: a preloaded library that records what a program does to the files below $POWERCUT_ROOT into $POWERCUT_LOG: contents,
+ * lengths, names and syncs (powercut.h).  powercut_disk.h replays the log.
+ *
+ * Each sync carries the place that it was called from, so that the replay can leave out the syncs of one place: the call site is a
+ * hash of the return addresses in libtutti, relative to the library, so that it is the same in all processes.  All syncs of SQLite are
+ * one call site.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -15,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <linux/falloc.h>
 #include "powercut.h"
 
 enum { FDS = 4096 };
@@ -48,6 +54,7 @@ static void note(char what, uint64_t object, int64_t at, const void *data, size_
     errno = keep;
 }
 
+/* From now on readers must find this state. */
 void powercut_mark(const char *state);
 void powercut_mark(const char *state) {
     ready();
@@ -188,13 +195,17 @@ FTRUNCATE(ftruncate64)
 TRUNCATE(truncate)
 TRUNCATE(truncate64)
 
-#define FALLOCATE(name)                                                      \
-    int name(int fd, int mode, off_t at, off_t n) {                          \
-        struct stat st;                                                      \
-        const int got = (int)syscall(SYS_fallocate, fd, mode, at, n);        \
-        if (got == 0 && is_tracked(fd) && fstat(fd, &st) == 0)               \
-            note(POWERCUT_LENGTH, (uint64_t)st.st_ino, st.st_size, NULL, 0); \
-        return got;                                                          \
+#define FALLOCATE(name)                                                            \
+    int name(int fd, int mode, off_t at, off_t n) {                                \
+        struct stat st;                                                            \
+        const int64_t length = n;                                                  \
+        const int got = (int)syscall(SYS_fallocate, fd, mode, at, n);              \
+        if (got != 0 || !is_tracked(fd) || fstat(fd, &st) != 0) return got;        \
+        if (mode & FALLOC_FL_PUNCH_HOLE)                                           \
+            note(POWERCUT_PUNCH, (uint64_t)st.st_ino, at, &length, sizeof length); \
+        else                                                                       \
+            note(POWERCUT_LENGTH, (uint64_t)st.st_ino, st.st_size, NULL, 0);       \
+        return got;                                                                \
     }
 FALLOCATE(fallocate)
 FALLOCATE(fallocate64)
@@ -205,10 +216,41 @@ FALLOCATE(fallocate64)
 POSIX_FALLOCATE(posix_fallocate)
 POSIX_FALLOCATE(posix_fallocate64)
 
-/* The program gets what it would get; only the disk of the log is slower to believe. */
+/* The return addresses in libtutti as text ("+1a2b +3c4d"), or "SQLite". */
+static void site_text(char *to, size_t room) {
+    void *frames[40];
+    const int n = backtrace(frames, 40);
+    size_t at = 0;
+    to[0] = 0;
+    for (int i = 0; i < n && at + 40 < room; i++) {
+        Dl_info where;
+        if (!dladdr(frames[i], &where) || !where.dli_fname) continue;
+        if (strstr(where.dli_fname, "sqlite3")) {
+            strcpy(to, "SQLite");
+            return;
+        }
+        if (!strstr(where.dli_fname, "libtutti")) continue;
+        at += (size_t)snprintf(to + at, room - at, "+%lx ",
+                               (unsigned long)((char *)frames[i] - (char *)where.dli_fbase));
+    }
+}
+
 static void synced(int fd) {
-    if (is_tracked(fd) && !getenv("POWERCUT_FORGET"))
-        note(POWERCUT_SYNC, object_of(fd), 0, NULL, 0);
+    static int64_t known[256];
+    static int known_n;
+    char text[1600];
+    int64_t site = 5381;
+    if (!is_tracked(fd)) return;
+    site_text(text, sizeof text);
+    for (const char *c = text; *c; c++) site = (int64_t)((uint64_t)site * 33 + (unsigned char)*c);
+    if (strcmp(text, "SQLite") == 0) site = POWERCUT_SQLITE;
+    int seen = 0;
+    pthread_mutex_lock(&one);
+    for (int i = 0; i < known_n; i++) seen |= known[i] == site;
+    if (!seen && known_n < 256) known[known_n++] = site;
+    pthread_mutex_unlock(&one);
+    if (!seen) note(POWERCUT_SITE, 0, site, text, strlen(text));
+    note(POWERCUT_SYNC, object_of(fd), site, NULL, 0);
 }
 int fsync(int fd) {
     synced(fd);
@@ -240,6 +282,13 @@ int rename(const char *from, const char *to) {
     const char *x = full(AT_FDCWD, from, a), *y = full(AT_FDCWD, to, b);
     const int got = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
     if (got == 0 && inside(x) && inside(y)) named(POWERCUT_RENAME, x, y);
+    return got;
+}
+int link(const char *from, const char *to) {
+    char a[PATH_MAX + 1], b[PATH_MAX + 1];
+    const char *x = full(AT_FDCWD, from, a), *y = full(AT_FDCWD, to, b);
+    const int got = (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+    if (got == 0 && inside(x) && inside(y)) named(POWERCUT_LINK, x, y);
     return got;
 }
 int mkdir(const char *path, mode_t mode) {

@@ -1,4 +1,4 @@
-/* What powercut_writer.c writes and powercut_replay.c expects: a dataset as a line of text.
+/* The dataset of powercut_dataset.c and crash_steps.c: its values, and its state as a line of text.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_POWERCUT_STEPS_H
 #define TUTTI_TESTS_POWERCUT_STEPS_H
@@ -61,21 +61,25 @@ static inline tutti_decomposition *powercut_mine(tutti_dataset *d, tutti_count *
     return p;
 }
 
-/* A state; its time tells which attempt at this index it is. */
-static inline tutti_err powercut_put(tutti_dataset *d, int64_t index, double time) {
+/* Write the values of the segment that has begun; its time says which attempt at this index it is. */
+static inline tutti_err powercut_put_values(tutti_dataset *d, double time) {
     tutti_count lo, n;
     double buf[POWERCUT_N];
     tutti_decomposition *p = powercut_mine(d, &lo, &n);
     for (tutti_count i = 0; i < n; i++) buf[i] = powercut_value(time, lo + i);
     const tutti_put puts[2] = {{"u", p, TUTTI_FLOAT64, buf}, {"w", p, TUTTI_FLOAT64, buf}};
-    tutti_err err = tutti_dataset_begin(d, TUTTI_STATE, index, time);
-    if (!err) err = tutti_dataset_put(d, 2, puts);
-    if (!err) err = tutti_dataset_commit(d);
+    const tutti_err err = tutti_dataset_put(d, 2, puts);
     tutti_decomposition_free(&p);
     return err;
 }
 
-/* "0:0 1:1.5 | 7": indices and times of states, and the info. */
+static inline tutti_err powercut_put(tutti_dataset *d, int64_t index, double time) {
+    tutti_err err = tutti_dataset_begin(d, TUTTI_STATE, index, time);
+    if (!err) err = powercut_put_values(d, time);
+    return err ? err : tutti_dataset_commit(d);
+}
+
+/* "0:0 1:1.5@ | 7": indices and times of segments (@: archived), and the info. */
 static inline int powercut_state(tutti_dataset *d, char *to, size_t room) {
     size_t n = 0;
     int64_t number = 0;
@@ -85,7 +89,8 @@ static inline int powercut_state(tutti_dataset *d, char *to, size_t room) {
     for (tutti_count s = 0; s < tutti_dataset_segments(d); s++) {
         tutti_segment g;
         if (tutti_dataset_segment(d, s, &g)) return 0;
-        n += (size_t)snprintf(to + n, room - n, "%lld:%g ", (long long)g.index, g.time);
+        n += (size_t)snprintf(to + n, room - n, "%lld:%g%s ", (long long)g.index, g.time,
+                              g.archived ? "@" : "");
     }
     const tutti_err err = tutti_dataset_info_get(d, NULL, "number", &type, &one, &number);
     if (err != TUTTI_OK && err != TUTTI_ERR_NOT_FOUND) return 0;

@@ -1,0 +1,16 @@
+#!/bin/sh
+# TEST ranks=0 timeout=600 cores=2
+# Power cuts while an Exodus file, its sidecar and the files that follow it are written: each step whose commit had returned is readable with its
+# checksums, none is incomplete, and a step can be appended.  Then one sync of the library after the other is left out: each time a cut
+# does harm, so that this test fails if it is missing in the library.  t1270 does the same for datasets.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$top/tests/dataset/powercut.sh"
+powercut_build "$top/tests/exodus/powercut_exodus.c"
+case ${TUTTI_TEST_TIER:-quick} in full) every=1 ;; *) every=40 ;; esac
+powercut_record 2 durable
+powercut_replay $every each
+powercut_sites 7
+powercut_record 1 visible
+powercut_replay_harmed all
