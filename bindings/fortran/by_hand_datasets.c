@@ -381,10 +381,11 @@ TUTTI_API void tutti_f_dataset_info_name(const tutti__f_handle *d, tutti_count n
 
 /* ---- decompositions */
 
-static tutti_decomposition_kind kind_of(const void *index, const void *ids) {
+static tutti_decomposition_kind kind_of(const void *index, const void *ids, const void *n) {
     if (index && ids) return TUTTI_BY_BOTH;
     if (index) return TUTTI_BY_INDEX;
-    return ids ? TUTTI_BY_VALUE : TUTTI_AS_THEY_LIE;
+    if (ids) return TUTTI_BY_VALUE;
+    return n ? TUTTI_AS_THEY_LIE : TUTTI_DECOMPOSITION_UNSET;
 }
 
 /* Entries of memory that a buffer needs; -1: some lie before it. */
@@ -400,7 +401,7 @@ static int64_t reach_of(const tutti_decomposition_spec *spec, int64_t n) {
 tutti_decomposition_spec tutti__f_spec(const CFI_cdesc_t *index, const CFI_cdesc_t *ids,
                                        const tutti_count *n, const CFI_cdesc_t *own,
                                        const CFI_cdesc_t *memory, const int *whole) {
-    tutti_decomposition_spec spec = {.kind = kind_of(index, ids),
+    tutti_decomposition_spec spec = {.kind = kind_of(index, ids, n),
                                      .n = n ? *n : 0,
                                      .index = tutti__f_list(index),
                                      .ids = tutti__f_list(ids),
