@@ -48,8 +48,8 @@ DEFAULTS = {("tutti_array_spec", "order"): "TUTTI_COL_MAJOR", ("tutti_section", 
 # Handles that know more than an address.
 HANDLES = {"tutti_plan": "tutti__f_plan", "tutti_array": "tutti__f_array_handle",
            "tutti_replicas": "tutti__f_replicas", "tutti_decomposition": "tutti__f_entries"}
-MORE = {"tutti_plan": ("reach", "layout"), "tutti_array": ("rank",), "tutti_replicas": ("n",),
-        "tutti_decomposition": ("reach",)}
+MORE = {"tutti_plan": ("reach", "layout"), "tutti_array": ("rank",), "tutti_replicas": ("n", "item"),
+        "tutti_decomposition": ("reach", "ndims", "count(TUTTI_MAX_DIMS)")}
 # Where C takes NULL, beside what @param says.
 OPTIONAL = {("tutti_access_concat", "memory_offsets"), ("tutti_replicas_choose", "shares_out"),
             ("tutti_replicas_choose", "stats_out"), ("tutti_array_copy", "context"),

@@ -1,9 +1,8 @@
 /* fortran: slices and parts of arrays in files, and the arrays of Fortran that they go with.
  *
  * Element (i, j, ...) of one is element (i, j, ...) of the other, whatever order the file is in.  A
- * contiguous array and a column-major file need no description for that.  An array that has not as many
- * dimensions as the file (a plane, or a list of numbers) fits if it does without those of one element;
- * otherwise its elements are taken one after the other, in the file's order.
+ * contiguous array and a column-major file need no description for that.  A contiguous array of rank 1 may
+ * hold all elements of a slice of more dimensions, in the file's order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -31,23 +30,11 @@ static int refuse_type(const tutti__f_array *v, const tutti_array_spec *spec) {
     return 1;
 }
 
-static int refuse_size(const tutti__f_array *v, int64_t need) {
-    if (v->bytes < 0 || v->bytes >= need) return 0;
-    tutti__f_refuse(TUTTI_ERR_ARG, "the array has %lld bytes, and %lld are needed",
-                    (long long)v->bytes, (long long)need);
-    return 1;
-}
-
-/* Do both have the same dimensions of more than one element? */
-static int alike(const tutti__f_array *v, int ndims, const tutti_count *count) {
-    int i = 0;
-    for (int d = 0; d < ndims; d++) {
-        if (count[d] == 1) continue;
-        while (i < v->rank && v->extent[i] == 1) i++;
-        if (i == v->rank || v->extent[i++] != count[d]) return 0;
-    }
-    while (i < v->rank && v->extent[i] == 1) i++;
-    return i == v->rank;
+/* Dimensions of more than one element. */
+static int long_dims(int n, const int64_t *extent) {
+    int many = 0;
+    for (int d = 0; d < n; d++) many += extent[d] != 1;
+    return many;
 }
 
 /* The section that v is, with the file's dimensions of one element. */
@@ -68,35 +55,31 @@ static tutti_err widen(const tutti__f_array *v, int ndims, const tutti_count *co
     return TUTTI_OK;
 }
 
-static int64_t bytes_of(const tutti_array_spec *spec, const tutti_count *count) {
-    int64_t bytes = spec->element_size;
-    for (int d = 0; d < spec->ndims; d++) {
-        if (count[d] == 0) return 0;
-        if (__builtin_mul_overflow(bytes, count[d], &bytes)) bytes = INT64_MAX;
-    }
-    return bytes;
-}
-
 /* What the call gets for v; 0: it is refused. */
 static int describe(const tutti__f_array *v, const tutti_array_spec *spec, const tutti_count *count,
                     tutti__f_block *b) {
-    const int64_t need = bytes_of(spec, count);
+    const tutti__f_shape shape = {.item = spec->element_size, .ndims = spec->ndims, .count = count};
     if (refuse_type(v, spec)) return 0;
     if (b->memory) {
+        const tutti__f_shape bytes = {.entries =
+                                          reach_of(b->memory, spec->ndims, spec->element_size)};
         if (!tutti__f_plain(v, 0, 1) && v->bytes != 0) return 0;
-        return !refuse_size(v, reach_of(b->memory, spec->ndims, spec->element_size));
+        return tutti__f_shape_fits(v, &bytes);
     }
-    if (need == 0) return 1;
-    if (refuse_size(v, need)) return 0;
+    if (tutti__f_shape_bytes(&shape) == 0) return 1;
+    if (!tutti__f_shape_fits(v, &shape)) return 0;
     if (v->contiguous && (spec->order == TUTTI_COL_MAJOR || v->bytes < 0)) return 1;
-    if (alike(v, spec->ndims, count) && v->element == spec->element_size) {
+    if (long_dims(v->rank, v->extent) == long_dims(spec->ndims, count) &&
+        v->element == spec->element_size) {
         const tutti_err err = widen(v, spec->ndims, count, spec->element_size, &b->made);
         if (err != TUTTI_OK) tutti__f_refuse(err, "%s", tutti_last_error()->text);
         b->memory = &b->made;
         return err == TUTTI_OK;
     }
-    if (v->contiguous && v->rank != spec->ndims) return 1;
-    tutti__f_refuse(TUTTI_ERR_ARG, "the array has another shape than what is read or written");
+    if (v->contiguous && long_dims(v->rank, v->extent) <= 1) return 1;
+    tutti__f_refuse(TUTTI_ERR_ARG,
+                    "the array is not contiguous, or has bytes for elements in a row-major file: "
+                    "it must have the shape and the elements of the slice");
     return 0;
 }
 

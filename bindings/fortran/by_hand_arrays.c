@@ -62,7 +62,7 @@ TUTTI_API void tutti_f_replicas_create(const int *comm, const CFI_cdesc_t *numbe
     if (!tutti__f_fits(own, n) || !tutti__f_fits(loads, n) || !tutti__f_fits(memory_offsets, n))
         spec.n = -1; /* a list is too short: refused, on all ranks */
     const tutti_err err = tutti_replicas_create(tutti_comm_f2c(*comm), &spec, &made);
-    *r = (tutti__f_replicas){made, n};
+    *r = (tutti__f_replicas){made, n, loads || memory_offsets ? 0 : spec.load * value_bytes};
     tutti__f_end(err, ierr);
 }
 TUTTI__F_TYPED(tutti_f_replicas_create)
@@ -87,7 +87,8 @@ static items items_begin(const tutti__f_replicas *r, const CFI_cdesc_t *buf) {
     const tutti_access *all = tutti_replicas_read_access(r->p);
     tutti_off lo = 0, hi = 0;
     if (all) tutti_access_memory_bounds(all, &lo, &hi);
-    i.base = tutti__f_copy_begin(&i.v, hi, &i.copy);
+    const tutti__f_shape shape = {.item = r->item, .entries = r->item > 0 ? r->n : hi};
+    i.base = tutti__f_copy_begin(&i.v, hi > 0 ? &shape : NULL, &i.copy);
     if (lo < 0) tutti__f_refuse(TUTTI_ERR_ARG, "an item lies before the array");
     if ((lo < 0 || !i.base) && hi > lo) i.use = NULL;
     return i;

@@ -113,7 +113,7 @@ typedef struct item {
     tutti__f_array array;
 } item;
 
-enum { ITEM_BYTES = 80 * 8 };
+enum { ITEM_BYTES = 96 * 8 };
 _Static_assert(sizeof(item) <= ITEM_BYTES, "tutti_put of the module is too small");
 
 static const item *item_at(const CFI_cdesc_t *items, int i) {
@@ -161,7 +161,7 @@ static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count time
     tutti_type file = TUTTI_BYTES;
     const tutti_count numbers = numbers_of(d, t->variable, &file);
     *entries = t->entries.p;
-    if (tutti_decomposition_entries(t->entries.p) <= 0) return v->base;
+    if (times == 0 || tutti_decomposition_entries(t->entries.p) <= 0) return v->base;
     *entries = NULL;
     if (t->type == TUTTI_BYTES ? file != TUTTI_BYTES : !tutti__f_holds(v, (tutti_type)t->type, 0)) {
         tutti__f_refuse(TUTTI_ERR_ARG, "variable '%s': the array is not one of %s", t->variable,
@@ -169,7 +169,8 @@ static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count time
         return NULL;
     }
     const tutti_off size = t->type == TUTTI_BYTES ? 1 : v->element;
-    void *base = tutti__f_copy_begin(v, times * t->entries.reach * numbers * size, copy);
+    const tutti__f_shape shape = tutti__f_entries_shape(&t->entries, numbers * size, times);
+    void *base = tutti__f_copy_begin(v, &shape, copy);
     if (base) *entries = t->entries.p;
     return base;
 }
@@ -312,7 +313,7 @@ TUTTI_API void tutti_f_dataset_info_set(const tutti__f_handle *d, const CFI_cdes
     tutti_type type = TUTTI_BYTES;
     tutti_count n = value ? tutti__f_value_of(&v, &type) : 0;
     void *copy = NULL;
-    const void *at = value ? tutti__f_copy_begin(&v, 0, &copy) : NULL;
+    const void *at = value ? tutti__f_copy_begin(&v, NULL, &copy) : NULL;
     if (value && !at && v.base) n = -1; /* no memory: refused, on all ranks */
     const tutti_err err = tutti_dataset_info_set(d->p, &owner, c_name, type, n, at);
     tutti__f_copy_end(&v, copy, 0);
@@ -381,10 +382,11 @@ TUTTI_API void tutti_f_dataset_info_name(const tutti__f_handle *d, tutti_count n
 
 /* ---- decompositions */
 
-static tutti_decomposition_kind kind_of(const void *index, const void *ids) {
+static tutti_decomposition_kind kind_of(const void *index, const void *ids, const void *n) {
     if (index && ids) return TUTTI_BY_BOTH;
     if (index) return TUTTI_BY_INDEX;
-    return ids ? TUTTI_BY_VALUE : TUTTI_AS_THEY_LIE;
+    if (ids) return TUTTI_BY_VALUE;
+    return n ? TUTTI_AS_THEY_LIE : TUTTI_DECOMPOSITION_UNSET;
 }
 
 /* Entries of memory that a buffer needs; -1: some lie before it. */
@@ -400,7 +402,7 @@ static int64_t reach_of(const tutti_decomposition_spec *spec, int64_t n) {
 tutti_decomposition_spec tutti__f_spec(const CFI_cdesc_t *index, const CFI_cdesc_t *ids,
                                        const tutti_count *n, const CFI_cdesc_t *own,
                                        const CFI_cdesc_t *memory, const int *whole) {
-    tutti_decomposition_spec spec = {.kind = kind_of(index, ids),
+    tutti_decomposition_spec spec = {.kind = kind_of(index, ids, n),
                                      .n = n ? *n : 0,
                                      .index = tutti__f_list(index),
                                      .ids = tutti__f_list(ids),
@@ -415,8 +417,24 @@ tutti_decomposition_spec tutti__f_spec(const CFI_cdesc_t *index, const CFI_cdesc
 }
 
 tutti__f_entries tutti__f_entries_of(tutti_decomposition *made,
-                                     const tutti_decomposition_spec *spec) {
-    return (tutti__f_entries){made, made ? reach_of(spec, tutti_decomposition_entries(made)) : 0};
+                                     const tutti_decomposition_spec *spec, int ndims) {
+    tutti__f_entries e = {.p = made};
+    if (!made) return e;
+    e.reach = reach_of(spec, tutti_decomposition_entries(made));
+    if (spec->kind == TUTTI_BY_SLICE && e.reach > 0) {
+        e.ndims = ndims;
+        tutti_slice_count(ndims, &spec->slice, e.count);
+        tutti__f_turn(ndims, e.count);
+    }
+    return e;
+}
+
+tutti__f_shape tutti__f_entries_shape(const tutti__f_entries *e, int64_t item, int64_t times) {
+    return (tutti__f_shape){.item = item,
+                            .ndims = (int)e->ndims,
+                            .count = e->count,
+                            .entries = e->reach,
+                            .times = times};
 }
 
 TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_cdesc_t *space,
@@ -430,10 +448,10 @@ TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_
     tutti_decomposition *made = NULL;
     const tutti_count at = segment ? *segment : -1;
     tutti_decomposition_spec spec = tutti__f_spec(index, ids, n, own, memory, whole);
+    int ndims = 0;
     if (choice) spec.choice = *choice;
     if (slice) {
         tutti_count shape[TUTTI_MAX_DIMS];
-        int ndims = 0;
         spec.slice = *slice;
         spec.kind = TUTTI_BY_SLICE;
         if (tutti_dataset_shape(d->p, c_space, at, &ndims, shape) == TUTTI_OK) {
@@ -443,7 +461,7 @@ TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_
         }
     }
     const tutti_err err = tutti_decomposition_create_at(d->p, c_space, at, &spec, &made);
-    *out = tutti__f_entries_of(made, &spec);
+    *out = tutti__f_entries_of(made, &spec, ndims);
     free(c_space);
     tutti__f_end(err, ierr);
 }

@@ -99,7 +99,7 @@ typedef struct field {
     tutti__f_array array;
 } field;
 
-enum { FIELD_BYTES = 80 * 8 };
+enum { FIELD_BYTES = 96 * 8 };
 _Static_assert(sizeof(field) <= FIELD_BYTES, "tutti_exodus_field of the module is too small");
 
 static tutti_err field_take(field *f, int kind, const CFI_cdesc_t *variable, const CFI_cdesc_t *buf,
@@ -120,25 +120,28 @@ TUTTI_API void tutti_f_exodus_field_make(field *f, int kind, const CFI_cdesc_t *
     tutti__f_end(field_take(f, kind, variable, buf, id, entries), ierr);
 }
 
-/* Numbers that the array of a field needs; 0: unknown, and the call says what is wrong. */
-static int64_t numbers_of(const tutti_exodus *x, const field *f) {
+/* The shape of `times` steps of a field; 0 bytes: unknown, and the call says what is wrong. */
+static tutti__f_shape shape_of(const tutti_exodus *x, const field *f, int64_t times) {
     const tutti_exodus_kind kind = (tutti_exodus_kind)f->kind;
-    if (kind == TUTTI_EXODUS_GLOBAL)
-        return f->variable[0] ? 1 : tutti_exodus_variable_count(x, kind);
-    const tutti_count held = f->entries.p ? f->entries.reach : tutti_exodus_entries(x, kind, f->id);
-    return held > 0 ? held : 0;
+    if (f->entries.p && kind != TUTTI_EXODUS_GLOBAL)
+        return tutti__f_entries_shape(&f->entries, f->array.element, times);
+    const tutti_count held = kind != TUTTI_EXODUS_GLOBAL ? tutti_exodus_entries(x, kind, f->id)
+                             : f->variable[0]            ? 1
+                                                         : tutti_exodus_variable_count(x, kind);
+    return (tutti__f_shape){
+        .item = f->array.element, .entries = held > 0 && times > 0 ? held : 0, .times = times};
 }
 
 /* As C has it, with `times` steps in its buffer.   0: refused */
 static int field_give(const tutti_exodus *x, const field *f, int64_t times, tutti_exodus_field *out,
                       void **copy) {
-    const int64_t need = times * numbers_of(x, f);
+    const tutti__f_shape shape = shape_of(x, f, times);
     *out = (tutti_exodus_field){.kind = (tutti_exodus_kind)f->kind,
                                 .id = f->id,
                                 .variable = f->variable[0] ? f->variable : NULL,
                                 .type = (tutti_type)f->type,
                                 .entries = f->entries.p};
-    if (need == 0) {
+    if (times == 0 || tutti__f_shape_bytes(&shape) == 0) {
         out->buf = f->array.base;
         if (f->type == TUTTI_BYTES) out->type = TUTTI_FLOAT64; /* an array without elements */
         return 1;
@@ -148,7 +151,7 @@ static int field_give(const tutti_exodus *x, const field *f, int64_t times, tutt
                         f->variable);
         return 0;
     }
-    out->buf = tutti__f_copy_begin(&f->array, need * f->array.element, copy);
+    out->buf = tutti__f_copy_begin(&f->array, &shape, copy);
     return out->buf != NULL;
 }
 
@@ -301,11 +304,12 @@ TUTTI_API void tutti_f_exodus_field_place(const tutti__f_handle *x, tutti_count 
 /* A piece of an array: tutti_exodus_array of the module. */
 typedef struct piece {
     tutti_exodus_array of;
-    int64_t reach, n; /* n: -1, as many as the array has */
+    tutti__f_entries entries;
+    int64_t n; /* -1: as many as the array has */
     tutti__f_array array;
 } piece;
 
-enum { PIECE_BYTES = 56 * 8 };
+enum { PIECE_BYTES = 80 * 8 };
 _Static_assert(sizeof(piece) <= PIECE_BYTES, "tutti_exodus_array of the module is too small");
 
 static tutti_exodus_array array_of(int what, int kind, const int64_t *id, const int *component) {
@@ -325,7 +329,7 @@ TUTTI_API void tutti_f_exodus_array_make(piece *p, int what, int kind, const CFI
     p->n = n ? *n : -1;
     if (entries) {
         p->of.entries = entries->p;
-        p->reach = entries->reach;
+        p->entries = *entries;
     }
     p->array = tutti__f_array_of(buf);
     p->of.type = (tutti_type)p->array.type;
@@ -341,13 +345,15 @@ static int piece_give(const tutti_exodus *x, const piece *p, tutti_exodus_array 
     if (tutti_exodus_array_size(x, out, &all, &numbers, &type) != TUTTI_OK) numbers = 1;
     const int64_t here = v->element > 0 && v->bytes > 0 ? v->bytes / v->element : 0;
     out->n = p->n >= 0 || numbers < 1 ? p->n : here / numbers;
-    const int64_t need = (p->of.entries ? p->reach : out->n) * numbers;
-    if (need <= 0) {
+    const int64_t item = numbers * v->element;
+    const tutti__f_shape shape = p->of.entries ? tutti__f_entries_shape(&p->entries, item, 1)
+                                               : (tutti__f_shape){.item = item, .entries = out->n};
+    if (item <= 0 || out->n < 0 || tutti__f_shape_bytes(&shape) == 0) {
         out->buf = v->base;
         if (v->type == TUTTI_BYTES) out->type = type; /* an array without elements */
         return 1;
     }
-    out->buf = tutti__f_copy_begin(v, need * v->element, copy);
+    out->buf = tutti__f_copy_begin(v, &shape, copy);
     return out->buf != NULL;
 }
 
@@ -423,7 +429,7 @@ TUTTI_API void tutti_f_exodus_decomposition(const tutti__f_handle *x, int kind,
     }
     const tutti_err err =
         tutti_exodus_decomposition(x->p, (tutti_exodus_kind)kind, id ? *id : 0, &spec, &made);
-    *out = tutti__f_entries_of(made, &spec);
+    *out = tutti__f_entries_of(made, &spec, 1);
     tutti__f_end(err, ierr);
 }
 
@@ -436,7 +442,7 @@ TUTTI_API void tutti_f_exodus_note_set(const tutti__f_handle *x, const CFI_cdesc
     tutti_type type = TUTTI_BYTES;
     void *copy = NULL;
     const tutti_count n = value ? tutti__f_value_of(&v, &type) : 0;
-    const void *at = value ? tutti__f_copy_begin(&v, 0, &copy) : NULL;
+    const void *at = value ? tutti__f_copy_begin(&v, NULL, &copy) : NULL;
     const tutti_err err =
         tutti_exodus_note_set(x->p, c_name, type, value && !at && v.base ? -1 : n, at);
     tutti__f_copy_end(&v, copy, 0);

@@ -43,11 +43,15 @@ typedef struct tutti__f_array_handle {
 typedef struct tutti__f_replicas {
     void *p;
     int64_t n; /* items */
+    int64_t
+        item; /* bytes of each, if all have the same and follow each other; 0: only sizes are checked */
 } tutti__f_replicas;
 
 typedef struct tutti__f_entries {
     void *p;
-    int64_t reach; /* entries of memory that a buffer must have */
+    int64_t reach;                 /* entries of memory that a buffer must have */
+    int64_t ndims;                 /* of a slice; 0: a list */
+    int64_t count[TUTTI_MAX_DIMS]; /* extents of the slice, Fortran's first dimension first */
 } tutti__f_entries;
 
 typedef struct tutti__f_plan {
@@ -109,10 +113,28 @@ int64_t tutti__f_layout(const tutti__f_array *v);
 /* Its address if it is contiguous and has `need` bytes; otherwise NULL and, with `refuse`, a refusal. */
 void *tutti__f_plain(const tutti__f_array *v, int64_t need, int refuse);
 
+/* The entries that a call reads or writes. */
+typedef struct tutti__f_shape {
+    int64_t item;         /* bytes of an entry; 0: `entries` is bytes, in an array of any shape */
+    int ndims;            /* of a slice; 0: a list */
+    const int64_t *count; /* [ndims] */
+    int64_t entries;      /* of a list */
+    int64_t times;        /* as many copies of all this, one after the other; 0 is 1 */
+} tutti__f_shape;
+
+/* Bytes of all of it; INT64_MAX if they are more. */
+int64_t tutti__f_shape_bytes(const tutti__f_shape *s);
+/* Does the array have this shape?  Contiguous or not: extents must be those of the slice, after those
+ * of an item.  Dimensions of one element are ignored.  An array of rank 1 may hold all elements of a slice, and
+ * may be longer than a list.   0: a refusal */
+int tutti__f_shape_fits(const tutti__f_array *v, const tutti__f_shape *s);
+/* The shape of entries of so many bytes each. */
+tutti__f_shape tutti__f_entries_shape(const tutti__f_entries *e, int64_t item, int64_t times);
+
 /* For calls of C that take contiguous memory: v's own, or if it is not contiguous that of a copy.
- * copy: NULL, for calls that go on after their return: then it must be contiguous.   NULL and a
- * refusal: it has not `need` bytes, or there is no memory. */
-void *tutti__f_copy_begin(const tutti__f_array *v, int64_t need, void **copy);
+ * s: what it must hold; NULL: anything.  copy: NULL, for calls that go on after their return: then it
+ * must be contiguous.   NULL and a refusal: it has another shape, or there is no memory. */
+void *tutti__f_copy_begin(const tutti__f_array *v, const tutti__f_shape *s, void **copy);
 /* After the call; back: what was read goes where it belongs. */
 void tutti__f_copy_end(const tutti__f_array *v, void *copy, int back);
 
@@ -157,8 +179,9 @@ void tutti__f_settled(void);
 tutti_decomposition_spec tutti__f_spec(const CFI_cdesc_t *index, const CFI_cdesc_t *ids,
                                        const tutti_count *n, const CFI_cdesc_t *own,
                                        const CFI_cdesc_t *memory, const int *whole);
+/* The handle of a decomposition of a space of so many dimensions. */
 tutti__f_entries tutti__f_entries_of(tutti_decomposition *made,
-                                     const tutti_decomposition_spec *spec);
+                                     const tutti_decomposition_spec *spec, int ndims);
 
 /* What an array is as the value of an info: numbers, or text without blanks at its end. */
 tutti_count tutti__f_value_of(const tutti__f_array *v, tutti_type *type);

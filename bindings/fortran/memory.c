@@ -104,8 +104,9 @@ static void move_elements(const tutti__f_array *v, char *packed, int back) {
 }
 
 /* Elements that the call leaves alone are copied in and out as well. */
-void *tutti__f_copy_begin(const tutti__f_array *v, int64_t need, void **copy) {
-    if (v->contiguous || !copy || v->bytes < need) return tutti__f_plain(v, need, 1);
+void *tutti__f_copy_begin(const tutti__f_array *v, const tutti__f_shape *s, void **copy) {
+    if (s && !tutti__f_shape_fits(v, s)) return NULL;
+    if (v->contiguous || !copy) return tutti__f_plain(v, 0, 1);
     *copy = malloc((size_t)v->bytes);
     if (*copy)
         move_elements(v, *copy, 0);

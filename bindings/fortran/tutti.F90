@@ -28,10 +28,10 @@ module tutti
 
   ! One variable to put, or to get (tutti_put_make, tutti_get_make).
   type, bind(c), public :: tutti_put
-    integer(c_int64_t), private :: words(80) = 0
+    integer(c_int64_t), private :: words(96) = 0
   end type tutti_put
   type, bind(c), public :: tutti_get
-    integer(c_int64_t), private :: words(80) = 0
+    integer(c_int64_t), private :: words(96) = 0
   end type tutti_get
 
   ! This rank's slice of a mesh.  What it points to is the mesh's, and good until that is renumbered or

@@ -23,25 +23,28 @@ TUTTI_BEGIN_DECLS
 typedef struct tutti_dataset tutti_dataset;
 typedef struct tutti_decomposition tutti_decomposition;
 
-/** How the entries of a rank are named. */
+/** How a rank names its entries.  The table lists the fields of tutti_decomposition_spec that
+ *  belong to each kind; `kind`, `whole`, `choice` belong to all. */
 typedef enum tutti_decomposition_kind {
-    TUTTI_BY_INDEX,   /* positions in the space, 0 ... size - 1, in any order */
-    TUTTI_BY_VALUE,   /* ids; the position of an id is where it stands in the space's id map */
-    TUTTI_BY_BOTH,    /* positions and ids, which must agree with the id map */
-    TUTTI_BY_SLICE,   /* an n-d block, or with strides, of a grid; memory in the grid's order */
-    TUTTI_AS_THEY_LIE /* n entries, behind those of the ranks before */
+    TUTTI_DECOMPOSITION_UNSET = 0, /* not a kind: fails with TUTTI_ERR_ARG */
+    TUTTI_BY_INDEX, /* positions in the space, 0 ... size - 1, in any order: n, index, own, memory */
+    TUTTI_BY_VALUE,   /* ids, located by the space's id map: n, ids, own, memory */
+    TUTTI_BY_BOTH,    /* positions and ids, which must agree: n, index, ids, own, memory */
+    TUTTI_BY_SLICE,   /* an n-d block of a grid, or a strided one, in the grid's order: slice */
+    TUTTI_AS_THEY_LIE /* n entries after those of all lower ranks: n, own, memory */
 } tutti_decomposition_kind;
 
-/** What this rank holds.  Begin with = {0} or name the fields. */
+/** The entries of this rank.  Initialize it with designated initializers or {0}, and set `kind`.
+ *  A field that does not belong to the kind must be 0 or NULL; a slice counts as set if a `lo` or
+ *  `hi` is not 0.  {.kind = TUTTI_BY_INDEX} with n = 0 is a rank without entries. */
 typedef struct tutti_decomposition_spec {
-    tutti_decomposition_kind kind; /* agrees */
-    tutti_count n;                 /* entries; 0 is fine.  Not for slices */
-    const tutti_count *index;      /* [n] BY_INDEX, BY_BOTH; none twice on a rank */
-    const int64_t *ids;            /* [n] BY_VALUE, BY_BOTH; none twice on a rank */
-    const unsigned char *own;      /* [n] 1: this rank owns it; NULL on all ranks: nobody says */
-    tutti_slice slice; /* BY_SLICE: lo, hi, stride of each dimension; a stride of 0 is 1 */
-    /* [n] where each entry is in memory, in entries from `buf`, also before it; NULL: one after the
-     * other.  Not for slices, nor is `own` */
+    tutti_decomposition_kind kind; /* same on all ranks */
+    tutti_count n;                 /* number of entries, >= 0 */
+    const tutti_count *index;      /* [n] positions, no duplicates on a rank */
+    const int64_t *ids;            /* [n] no duplicates on a rank */
+    const unsigned char *own; /* [n] 1: this rank owns the entry; NULL on all ranks: no owners */
+    tutti_slice slice;        /* lo, hi, stride of each dimension; a stride of 0 means 1 */
+    /* [n] place of each entry in memory, in entries from `buf`, may be negative; NULL: consecutive */
     const tutti_count *memory;
     int whole; /* 1: every entry of the space must be held by some rank, otherwise an error; agrees */
     tutti_replicas_choice
@@ -52,8 +55,8 @@ typedef struct tutti_decomposition_spec {
 /** Make a decomposition of a space, as the dataset's topology now has it (that of the segment being
  *  written, if it is one).   Collective.   Nothing of the spec is kept.  Memory of a rank: O(its
  *  entries), and its share of the id map while it is made.
- *  @return the same on all ranks, with rank and place in the message: TUTTI_ERR_ARG for a position or
- *      slice out of range, an id that is not in the map, one twice on a rank, more entries as they lie
+ *  @return the same on all ranks, with rank and place in the message: TUTTI_ERR_ARG for a kind that
+ *      is not set, a field that does not belong to the kind, a position or slice out of range, an id that is not in the map, one twice on a rank, more entries as they lie
  *      than there are; TUTTI_ERR_MISMATCH for two owners, none, a position and an id that do not agree,
  *      an entry that nobody holds although `whole`; TUTTI_ERR_FORMAT for an id map with an id twice */
 TUTTI_API tutti_err tutti_decomposition_create(tutti_dataset *d, const char *space,

@@ -73,10 +73,11 @@ TUTTI_API const tutti_error_info *tutti_last_error(void);
  *  @return never NULL, empty if there was no error; valid until this thread's next call */
 TUTTI_API const char *tutti_last_message(void);
 
-/** Say why this rank has no access.   Local.   A collective call that gets a NULL access (or slice,
- *  distribution, inspector, decomposition, or buffer for its bytes) is refused on all ranks; the next
- *  one of this thread is refused with this error instead of TUTTI_ERR_ARG.
- *  @param[in] code   TUTTI_OK: never mind   @param[in] detail  a number of the caller's own, for all ranks
+/** Set the reason why this rank has no valid arguments for the next collective call.   Not collective.
+ *  A rank that fails locally must still make the call: with NULL as the access, slice, distribution, inspector,
+ *  decomposition, list or name.  The next collective call of this thread that this rank refuses with
+ *  TUTTI_ERR_ARG then fails on all ranks with this error instead.
+ *  @param[in] code   TUTTI_OK: cancel   @param[in] detail  a number of the caller's own, for all ranks
  *  @param[in] text   one sentence, or NULL */
 TUTTI_API void tutti_refuse(tutti_err code, int detail, const char *text);
 

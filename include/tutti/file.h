@@ -204,7 +204,8 @@ TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUT
  *  collective call; with background `all` also by themselves.  They may be completed in any
  *  order, on each rank in an order of its own.  The buffer is the library's until the operation is
  *  complete.  Where a rank has not even memory to remember an operation, start tells all ranks, for
- *  once waiting for them.  Windows of MPI are made and fenced by calls that wait: unless a thread
+ *  once waiting for them.  A rank that passes NULL as r_out completes the operation inside the call,
+ *  and all ranks return TUTTI_ERR_ARG, the others when they complete it.  Windows of MPI are made and fenced by calls that wait: unless a thread
  *  makes them (background `all`), messages in step 4 take the place of the exchanges fence and
  *  lock, and tutti_file_explain says so. */
 /**@{*/

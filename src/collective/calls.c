@@ -334,15 +334,13 @@ tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) {
 tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) {
     TUTTI_USE(asked->op.file);
     if (r_out) return tutti__request_start(asked, r_out);
-    /* without a place for the request this rank takes part, so that the others hear of it */
+    /* The caller cannot complete a request that it does not get: it is completed here, so that no
+     * other rank waits for this one. */
     tutti_request *r = NULL, refused = *asked;
-    refused.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
-    const tutti_error_info mine = *tutti_last_error();
+    refused.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
     TUTTI_TRY(tutti__request_start(&refused, &r));
-    tutti_request_abandon(&r);
-    tutti__error_assign(&mine);
-    tutti__error_context(asked->name, asked->op.file->path, asked->op.file->team->rank);
-    return refused.refused;
+    tutti__request_wait(r);
+    return tutti__request_collect(&r, NULL);
 }
 
 static tutti_err start(tutti_file *f, int is_write, bytes b, tutti_request **r_out) {

@@ -95,6 +95,10 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
     ballot b;
     memcpy(&b.vote, io, offsetof(tutti__vote, range) + (size_t)io->ranges * sizeof *io->range);
     b.vote.fail = INT64_MAX;
+    if (mine == TUTTI_ERR_ARG) { /* the caller may know better why it has no arguments */
+        const tutti_err why = tutti__error_refused();
+        if (why != TUTTI_OK) mine = why;
+    }
     if (mine != TUTTI_OK) {
         if (tutti_last_error()->code != mine)
             (void)tutti__error_set(mine, 0, -1, "%s", tutti_strerror(mine));

@@ -37,20 +37,49 @@ static int has_ids(const tutti_decomposition_spec *s) {
 
 /* ---- what one rank says */
 
+static int slice_is_set(const tutti_slice *s) {
+    for (int d = 0; d < TUTTI_MAX_DIMS; d++)
+        if (s->lo[d] != 0 || s->hi[d] != 0) return 1;
+    return 0;
+}
+
+/* A field that is set although the kind ignores it usually means that the kind is wrong. */
+static tutti_err fields_check(const tutti_decomposition_spec *s) {
+    static const char *const names[] = {
+        [TUTTI_BY_INDEX] = "TUTTI_BY_INDEX",       [TUTTI_BY_VALUE] = "TUTTI_BY_VALUE",
+        [TUTTI_BY_BOTH] = "TUTTI_BY_BOTH",         [TUTTI_BY_SLICE] = "TUTTI_BY_SLICE",
+        [TUTTI_AS_THEY_LIE] = "TUTTI_AS_THEY_LIE",
+    };
+    const int by_slice = s->kind == TUTTI_BY_SLICE;
+    const struct {
+        const char *name;
+        int is_set, belongs;
+    } fields[] = {{"n", s->n != 0, !by_slice},
+                  {"index", s->index != NULL, has_index(s)},
+                  {"ids", s->ids != NULL, has_ids(s)},
+                  {"own", s->own != NULL, !by_slice},
+                  {"slice", slice_is_set(&s->slice), by_slice},
+                  {"memory", s->memory != NULL, !by_slice}};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        TUTTI_CHECK(fields[i].belongs || !fields[i].is_set, TUTTI_ERR_ARG,
+                    "field `%s` is set but does not belong to kind %s", fields[i].name,
+                    names[s->kind]);
+    return TUTTI_OK;
+}
+
 static tutti_err spec_check(const tutti_decomposition_spec *s, const tutti__space_view *v) {
+    TUTTI_CHECK(s->kind != TUTTI_DECOMPOSITION_UNSET, TUTTI_ERR_ARG,
+                "the kind of the decomposition is not set");
     TUTTI_CHECK((int)s->kind >= TUTTI_BY_INDEX && (int)s->kind <= TUTTI_AS_THEY_LIE, TUTTI_ERR_ARG,
-                "there is no kind %d of decompositions", (int)s->kind);
+                "unknown kind %d of decomposition", (int)s->kind);
+    TUTTI_TRY(fields_check(s));
     TUTTI_CHECK(s->whole == 0 || s->whole == 1, TUTTI_ERR_ARG, "`whole` is %d, neither 0 nor 1",
                 s->whole);
     TUTTI_CHECK_RESERVED(s, "the spec");
     TUTTI_TRY(tutti__choice_check(&s->choice, s->own || s->n == 0 || s->kind == TUTTI_BY_SLICE));
-    if (s->kind == TUTTI_BY_SLICE) {
-        TUTTI_CHECK(!s->own && !s->memory, TUTTI_ERR_ARG,
-                    "`own` and `memory` are for entries one by one, not for slices");
-        return tutti__slice_of_space(v, &s->slice);
-    }
-    TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG, "%lld entries",
-                (long long)s->n);
+    if (s->kind == TUTTI_BY_SLICE) return tutti__slice_of_space(v, &s->slice);
+    TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
+                "n is %lld: number of entries must be >= 0 and fit in memory", (long long)s->n);
     TUTTI_CHECK(s->n == 0 || s->index || !has_index(s), TUTTI_ERR_ARG, "`index` is NULL");
     TUTTI_CHECK(s->n == 0 || s->ids || !has_ids(s), TUTTI_ERR_ARG, "`ids` is NULL");
     for (tutti_count i = 0; i < s->n && has_index(s); i++)

@@ -75,6 +75,7 @@ static tutti_err ids_to_index(const tutti_exodus *x, tutti_exodus_kind kind, tut
     }
     out->kind = TUTTI_BY_INDEX;
     out->index = index;
+    out->ids = NULL;
     return TUTTI_OK;
 }
 

@@ -194,7 +194,7 @@ static void put(run *r, int missing) {
         const int i = which[k], numbers = numbers_of(i);
         const tutti_count entries = entries_of(s, i);
         one_put *o = &one[k];
-        o->how = (deal){.kind = (tutti_decomposition_kind)rnd(3),
+        o->how = (deal){.kind = (tutti_decomposition_kind)(TUTTI_BY_INDEX + rnd(3)),
                         .seed = (uint64_t)rnd(1000),
                         .holes = spec_of(i).compress || rnd(2) ? 0 : (int)rnd(17),
                         .copies = (int)rnd(8)};
@@ -233,7 +233,7 @@ static void put(run *r, int missing) {
 static void right(run *r, tutti_dataset *d, int at) {
     const segment *s = &r->told.s[at];
     const int i = (int)rnd(VARIABLES), numbers = numbers_of(i);
-    const deal how = {.kind = (tutti_decomposition_kind)rnd(3),
+    const deal how = {.kind = (tutti_decomposition_kind)(TUTTI_BY_INDEX + rnd(3)),
                       .seed = (uint64_t)rnd(1000),
                       .holes = rnd(2) ? 0 : (int)rnd(17),
                       .copies = (int)rnd(8)};

@@ -29,10 +29,12 @@ static tutti_decomposition_spec fine(tutti_decomposition_kind kind) {
         own[i] = i < EACH;
         memory[i] = i;
     }
+    const int by_index = kind == TUTTI_BY_INDEX || kind == TUTTI_BY_BOTH;
+    const int by_value = kind == TUTTI_BY_VALUE || kind == TUTTI_BY_BOTH;
     return (tutti_decomposition_spec){.kind = kind,
                                       .n = n,
-                                      .index = position,
-                                      .ids = ids,
+                                      .index = by_index ? position : NULL,
+                                      .ids = by_value ? ids : NULL,
                                       .own = own,
                                       .memory = memory,
                                       .whole = 1};
@@ -148,7 +150,7 @@ static void bad_arguments(void) {
     refuse(&space, &s, TUTTI_ERR_ARG, "`ids` is NULL");
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.n = -3;
-    refuse(&space, &s, TUTTI_ERR_ARG, "-3 entries");
+    refuse(&space, &s, TUTTI_ERR_ARG, "n is -3");
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.reserved[7] = 1;
     refuse(&space, &s, TUTTI_ERR_ARG, "reserved");
@@ -159,15 +161,12 @@ static void bad_arguments(void) {
     if (last()) s.whole = 2;
     refuse(&space, &s, TUTTI_ERR_ARG, "`whole` is 2");
     s = fine((tutti_decomposition_kind)9);
-    refuse(&space, &s, TUTTI_ERR_ARG, "there is no kind 9");
+    refuse(&space, &s, TUTTI_ERR_ARG, "unknown kind 9");
     s = fine(TUTTI_BY_INDEX);
     s.choice.rule = TUTTI_REPLICAS_OWN;
     s.own = NULL;
     refuse(&space, &s, TUTTI_ERR_ARG, "needs owners");
-    s = fine(TUTTI_BY_SLICE);
-    refuse(&space, &s, TUTTI_ERR_ARG, "not for slices");
-    s.own = NULL;
-    s.memory = NULL;
+    s = (tutti_decomposition_spec){.kind = TUTTI_BY_SLICE};
     s.slice.hi[0] = EACH * ranks + last();
     refuse(&space, &s, TUTTI_ERR_ARG, "dimension 0: [0, ");
     s.slice.hi[0] = EACH * ranks;
@@ -195,6 +194,60 @@ static void bad_arguments(void) {
     other = space;
     other.view.stamp += last();
     refuse(&other, &s, TUTTI_ERR_MISMATCH, "disagree");
+}
+
+/* Every kind with every field that does not belong to it set on one rank, and kinds that are not set. */
+static void foreign_fields(void) {
+    static const struct {
+        const char *name;
+        int kinds; /* bit 1 << kind: the kinds to which the field belongs */
+    } fields[] = {{"n", ~(1 << TUTTI_BY_SLICE)},
+                  {"index", 1 << TUTTI_BY_INDEX | 1 << TUTTI_BY_BOTH},
+                  {"ids", 1 << TUTTI_BY_VALUE | 1 << TUTTI_BY_BOTH},
+                  {"own", ~(1 << TUTTI_BY_SLICE)},
+                  {"slice", 1 << TUTTI_BY_SLICE},
+                  {"memory", ~(1 << TUTTI_BY_SLICE)}};
+    static const char *const names[] = {NULL,
+                                        "TUTTI_BY_INDEX",
+                                        "TUTTI_BY_VALUE",
+                                        "TUTTI_BY_BOTH",
+                                        "TUTTI_BY_SLICE",
+                                        "TUTTI_AS_THEY_LIE"};
+    const tutti__decomposed space = nodes();
+    check_where("foreign fields");
+    for (int kind = TUTTI_BY_INDEX; kind <= TUTTI_AS_THEY_LIE; kind++)
+        for (int i = 0; i < 6; i++) {
+            char words[200];
+            tutti_decomposition_spec s = {.kind = (tutti_decomposition_kind)kind};
+            tutti_decomposition *p = NULL;
+            CHECK_SAME(make(&space, &s, &p), TUTTI_OK); /* no entries on any rank */
+            CHECK_EQ(tutti_decomposition_entries(p), 0);
+            tutti_decomposition_free(&p);
+            if (fields[i].kinds >> kind & 1) continue;
+            if (last()) {
+                s.n = i == 0;
+                s.index = i == 1 ? position : NULL;
+                s.ids = i == 2 ? ids : NULL;
+                s.own = i == 3 ? own : NULL;
+                s.slice.hi[0] = i == 4;
+                s.memory = i == 5 ? memory : NULL;
+            }
+            snprintf(words, sizeof words, "field `%s` is set but does not belong to kind %s",
+                     fields[i].name, names[kind]);
+            refuse(&space, &s, TUTTI_ERR_ARG, words);
+        }
+    /* a slice or a list whose kind was forgotten */
+    refuse(&space, &(tutti_decomposition_spec){.slice = {.hi = {EACH}}}, TUTTI_ERR_ARG,
+           "the kind of the decomposition is not set");
+    tutti_decomposition_spec s = fine(TUTTI_BY_INDEX);
+    if (last()) s.kind = TUTTI_DECOMPOSITION_UNSET;
+    refuse(&space, &s, TUTTI_ERR_ARG, "the kind of the decomposition is not set");
+    /* strides alone are no slice */
+    s = fine(TUTTI_BY_INDEX);
+    s.slice.stride[0] = 1;
+    tutti_decomposition *p = NULL;
+    CHECK_SAME(make(&space, &s, &p), TUTTI_OK);
+    tutti_decomposition_free(&p);
 }
 
 /* One rank is in another call of the same ranks: all find out, and nobody hangs. */
@@ -277,6 +330,7 @@ int main(int argc, char **argv) {
     bad_lists();
     bad_maps();
     bad_arguments();
+    foreign_fields();
     different();
     stale();
     if (ranks <= 3) no_memory();

@@ -23,8 +23,11 @@ static tutti_decomposition *held(tutti_decomposition_kind kind, tutti_count n, t
         index[i] = each * ((rank + 1) % ranks) + each - 1 - i;
         ids[i] = id_at(index[i], n);
     }
-    const tutti_decomposition_spec spec = {
-        .kind = kind, .n = each, .index = index, .ids = ids, .whole = 1};
+    const tutti_decomposition_spec spec = {.kind = kind,
+                                           .n = each,
+                                           .index = kind == TUTTI_BY_VALUE ? NULL : index,
+                                           .ids = kind == TUTTI_BY_INDEX ? NULL : ids,
+                                           .whole = 1};
     CHECK_SAME(tutti_decomposition_create_at(d, "nodes", segment, &spec, &p), code);
     return p;
 }

@@ -73,7 +73,7 @@ static int is_there(int segment, int i) {
 static deal deal_of(int segment, int i, int second) {
     const int several = v[i].spec.layout == TUTTI_GLOBAL;
     const uint64_t seed = mix((uint64_t)segment, 7) * 100 + (uint64_t)several;
-    return (deal){.kind = (tutti_decomposition_kind)(seed % 3),
+    return (deal){.kind = (tutti_decomposition_kind)(TUTTI_BY_INDEX + seed % 3),
                   .seed = seed + (second ? 10000 : 0),
                   .holes = !several && i % 2 ? 3
                            : several         ? 8
@@ -224,7 +224,8 @@ static void get_all(tutti_dataset *d, int segment, int writers) {
     int which[VARIABLES], n = 0;
     for (int i = 0; i < VARIABLES; i++) {
         if (!is_there(segment, i)) continue;
-        const deal how = {.kind = (tutti_decomposition_kind)((i % 2 + segment) % 3),
+        const deal how = {.kind =
+                              (tutti_decomposition_kind)(TUTTI_BY_INDEX + (i % 2 + segment) % 3),
                           .seed = (uint64_t)(900 + i % 2),
                           .holes = i % 2 ? 5 : 0,
                           .copies = 5};

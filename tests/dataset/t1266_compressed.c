@@ -90,7 +90,8 @@ static held hold(tutti_dataset *d, tutti_count segment, int s, int kind, int par
     tutti_decomposition_spec spec = {.kind = kind == 3 ? TUTTI_AS_THEY_LIE : TUTTI_BY_SLICE};
     const tutti_count all = space[s].entries, last = space[s].ndims - 1;
     tutti_count *index = malloc((size_t)(2 * all + 1) * sizeof *index);
-    for (int k = 0; k < space[s].ndims; k++) spec.slice.hi[k] = space[s].shape[k];
+    for (int k = 0; k < space[s].ndims && (kind == 1 || kind == 2); k++)
+        spec.slice.hi[k] = space[s].shape[k];
     const tutti_count first = space[s].shape[0];
     if (kind == 0) {
         const deal l = {.seed = (uint64_t)(900 + s), .holes = part ? 5 : 0, .copies = 4};

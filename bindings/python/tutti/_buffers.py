@@ -50,6 +50,32 @@ def flat(buffer: Any, writable: bool, what: str = "the buffer") -> np.ndarray:
     return buffer
 
 
+def fitting(buffer: Any, shape: Sequence[int], each: int, what: str, *, writable: bool = False, is_list: bool = True,
+            longer: bool = False) -> np.ndarray:
+    """A row-major array without gaps for entries of that shape with `each` numbers; another shape is refused.
+
+    Dimensions of one element are ignored.  The last dimensions are those of an entry, the others have the shape of the
+    entries.  A 1-dimensional array may hold all numbers.  Entries of a list may have any dimensions.
+    longer   an array of a list may have more entries than are needed
+    """
+    array = flat(buffer, writable, what)
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{what} is in column-major order: use numpy.ascontiguousarray")
+    shape, size = tuple(shape), math.prod(shape) * each
+    have = tuple(n for n in array.shape if n != 1)
+    if array.size == size and (size == 0 or len(have) <= 1) or longer and len(have) <= 1 and array.size >= size:
+        return array
+    at, item = len(have), 1
+    while at > 0 and item < each:
+        at -= 1
+        item *= have[at]
+    entries, wanted = have[:at], tuple(n for n in shape if n != 1)
+    if item == each and (entries == wanted or is_list and math.prod(entries) == math.prod(wanted) or
+                         longer and len(entries) == 1 and entries[0] >= math.prod(wanted)):
+        return array
+    raise ValueError(f"{what} has shape {array.shape}: shape {shape + ((each,) if each > 1 else ())} is needed")
+
+
 _first_byte = ctypes.c_char.from_buffer
 _addressof = ctypes.addressof
 

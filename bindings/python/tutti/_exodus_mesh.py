@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _c
 from ._api import NUMBERS
-from ._buffers import DTYPES, TYPES, address, numbers, pointer, type_of, view_of
+from ._buffers import DTYPES, TYPES, address, fitting, numbers, pointer, type_of, view_of
 
 KINDS = {name: NUMBERS["TUTTI_EXODUS_" + name.upper().replace(" ", "_")] for name in (
     "global", "nodal", "element block", "edge block", "face block", "node set", "side set", "element set", "edge set",
@@ -56,15 +56,17 @@ def _reals(values: Any, n: int, each: int, what: str) -> Optional[np.ndarray]:
     """[n, each] numbers as C has them."""
     if values is None:
         return None
-    array = np.ascontiguousarray(values, np.float64)
-    if array.size != n * each:
-        raise ValueError(f"{what} has {array.size} numbers, not {n} of {each}")
-    return array
+    return fitting(np.ascontiguousarray(values, np.float64), (n,), each, what)
 
 
-def _places(values: Any, what: str, size: Optional[int] = None) -> Optional[np.ndarray]:
-    """Whole numbers of any shape, one row after the other."""
-    return None if values is None else numbers(np.asarray(values).reshape(-1), np.int64, what, size)
+def _places(values: Any, what: str, each: int = 1, n: Optional[int] = None) -> Optional[np.ndarray]:
+    """[n, each] whole numbers as C has them; n None: as many as there are."""
+    if values is None:
+        return None
+    array = np.ascontiguousarray(values)
+    if n is None:
+        n = -(-array.size // max(each, 1))
+    return numbers(fitting(array, (n,), each, what).reshape(-1), np.int64, what)
 
 
 def _dicts(given: Any, entities: List[Any], what: str) -> List[Dict[str, Any]]:
@@ -90,9 +92,11 @@ def _only(given: Dict[str, Any], names: Tuple[str, ...], what: str) -> None:
 def _block(out: Any, given: Dict[str, Any], entity: Any, keep: List[Any]) -> None:
     what = f"block {entity.id}"
     _only(given, ("ids", "nodes", "start", "edges", "faces", "attributes"), what)
-    nodes, start = _places(given.get("nodes"), f"nodes of {what}"), _places(given.get("start"), f"start of {what}")
     each = entity.nodes or _c.tutti_exodus_topology_nodes(_c.text_bytes(entity.topology))
-    if entity.topology.lower() in _LISTED:
+    listed = entity.topology.lower() in _LISTED
+    nodes = _places(given.get("nodes"), f"nodes of {what}", 1 if listed else max(each, 1))
+    start = _places(given.get("start"), f"start of {what}")
+    if listed:
         n = 0 if start is None else max(len(start) - 1, 0)
         if n and (start[0] != 0 or (np.diff(start) < 0).any() or nodes is None or start[-1] != len(nodes)):
             raise ValueError(f"start of {what} does not rise from 0 to the length of nodes")
@@ -100,11 +104,9 @@ def _block(out: Any, given: Dict[str, Any], entity: Any, keep: List[Any]) -> Non
         n = 0 if nodes is None or not each else len(nodes) // each
         if nodes is not None and not each:
             raise ValueError(f"how many nodes an entry of {what} has is not known: define it with nodes=")
-        if nodes is not None and len(nodes) != n * each:
-            raise ValueError(f"nodes of {what} has {len(nodes)} numbers, and an entry has {each}")
     arrays = (numbers(given.get("ids"), np.int64, f"ids of {what}", n), nodes, start,
-              _places(given.get("edges"), f"edges of {what}", n * entity.edges),
-              _places(given.get("faces"), f"faces of {what}", n * entity.faces),
+              _places(given.get("edges"), f"edges of {what}", entity.edges, n),
+              _places(given.get("faces"), f"faces of {what}", entity.faces, n),
               _reals(given.get("attributes"), n, entity.attributes, f"attributes of {what}"))
     keep.append(arrays)
     out.n = n

@@ -25,7 +25,7 @@ import numpy as np
 
 from . import _c, mpi
 from ._api import NUMBERS
-from ._buffers import DTYPES, MAX_DIMS, TYPES, address, counts, flat, numbers, pointer, type_of
+from ._buffers import DTYPES, MAX_DIMS, TYPES, address, counts, fitting, numbers, pointer, type_of
 from ._closing import Committing, Freeing
 from ._errors import CODES, Error, refused
 from .array import slice_of
@@ -132,17 +132,18 @@ class Decomposition(Freeing):
         """An array for a variable: it has an item for each entry, and its memory has no gaps."""
         if not isinstance(values, np.ndarray):
             raise TypeError(f"'{name}' is {type(values).__name__}, not an array")
-        array = flat(values, writable, f"'{name}'")
-        if not array.flags.c_contiguous:
-            raise ValueError(f"'{name}' is in column-major order: use numpy.ascontiguousarray")
-        type_of(array.dtype)
-        if self._memory is not None:
-            low, high = self._memory
-            if low < 0 or high * numbers_ > array.size:
-                raise ValueError(f"'{name}' has {array.size} numbers, and entries lie from {low} to {high} of it")
-        elif array.size != self.entries * numbers_:
-            raise ValueError(f"'{name}' has {array.size} numbers, {self.entries} entries have {self.entries * numbers_}")
-        return array
+        type_of(values.dtype)
+        return self._fitting(values, numbers_, f"'{name}'", writable)
+
+    def _fitting(self, values: Any, each: int, what: str, writable: bool) -> np.ndarray:
+        """The array, if it has the shape of the entries.  Places in memory may be in an array of any shape that is large enough."""
+        if self._memory is None:
+            return fitting(values, self.shape, each, what, writable=writable, is_list=self._shape is None)
+        low, high = self._memory
+        if low < 0:
+            raise ValueError(f"entries of {what} begin {-low} before the array: places in memory must be >= 0")
+        entries = max(values.size // max(each, 1), high)
+        return fitting(values, (entries,), each, what, writable=writable)
 
 
 _HOW = "a decomposition is by slice, index, ids, index and ids, or n"

@@ -27,7 +27,7 @@ import numpy as np
 
 from . import _c, mpi
 from ._api import NUMBERS
-from ._buffers import DTYPES, TYPES, address, flat, numbers, type_of, view_of
+from ._buffers import DTYPES, TYPES, address, fitting, numbers, type_of, view_of
 from ._closing import Committing
 from ._errors import CODES, Error, refused
 from ._exodus_mesh import KINDS, ExodusMesh, from_c, kind_of, texts, to_c
@@ -468,13 +468,8 @@ class Exodus(Committing):
             if kind != _GLOBAL:
                 raise TypeError(f"'{variable}' is {type(values).__name__}, not an array")
             array = np.atleast_1d(np.asarray(values, np.float64))
-        array = flat(array, writable, f"'{variable}'")
-        if not array.flags.c_contiguous:
-            raise ValueError(f"'{variable}' is in column-major order: use numpy.ascontiguousarray")
-        if of is not None and of._memory is not None and of._memory[0] < 0:
-            raise ValueError(f"entries of '{variable}' lie before its array")
-        if array.size != n and (of is None or of._memory is None or array.size < n):
-            raise ValueError(f"'{variable}' has {array.size} numbers, and this rank has {n} entries")
+        array = (fitting(array, (n,), 1, f"'{variable}'", writable=writable) if of is None else
+                 of._fitting(array, 1, f"'{variable}'", writable))
         out.kind, out.id, out.variable = kind, id_, _c.text_bytes(variable, "the variable")
         out.type, out.buf, out.entries = type_of(array.dtype), address(array), None if of is None else of._live()
         return array
@@ -633,25 +628,22 @@ class Exodus(Committing):
             entries, values, dtype = given.pop("entries", None), given.pop("values", None), given.pop("dtype", None)
             if given:
                 raise TypeError(f"a piece of an array has no {', '.join(given)}")
-            if values is not None:
-                values = flat(np.asarray(values) if not writable else values, writable, "an array")
-                if not values.flags.c_contiguous:
-                    values = np.ascontiguousarray(values)
+            if values is not None and not writable:
+                values = np.ascontiguousarray(values)
             if entries is not None:
                 if not isinstance(entries, Decomposition):
                     raise TypeError(f"the decomposition is {type(entries).__name__}")
                 n = entries.entries if entries._memory is None else entries._memory[1]
-                if entries._memory is not None and entries._memory[0] < 0:
-                    raise ValueError("entries lie before the array")
             elif n is None:
-                n = size.entries - first if values is None else values.size // max(size.numbers, 1)
+                n = size.entries - first if values is None else np.size(values) // max(size.numbers, 1)
             n = max(operator.index(n), 0)
             if values is None:
                 if not writable:
                     raise TypeError("a piece that is put has values")
                 values = np.zeros((n, size.numbers) if size.numbers != 1 else n, dtype or size.dtype)
-            if values.size != n * size.numbers:
-                raise ValueError(f"an array has {values.size} numbers, not {n} of {size.numbers}")
+            name = f"the array of {piece['what']}"
+            values = (fitting(values, (n,), size.numbers, name, writable=writable) if entries is None else
+                      entries._fitting(values, size.numbers, name, writable))
             made[i].first, made[i].n, made[i].type, made[i].buf = first, n, type_of(values.dtype), address(values)
             made[i].entries = None if entries is None else entries._live()
             arrays.append(values)

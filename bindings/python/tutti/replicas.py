@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _c, mpi
 from ._api import NUMBERS
-from ._buffers import address, check_room, flat, numbers, pointer, view_of
+from ._buffers import address, check_room, fitting, flat, numbers, pointer, view_of
 from ._closing import Freeing
 from .access import Access
 from .file import File
@@ -79,6 +79,8 @@ class Replicas(Freeing):
 
         _c.together(_c.tutti_replicas_create, prepare, (handle, None, _byref(self._h)))
         self._n = len(keep[0])
+        # bytes of an item, if all have the same and are consecutive
+        self._item = int(load) * value_bytes if np.ndim(load) == 0 and memory_offsets is None else None
 
     _what = "the inspector"
 
@@ -125,7 +127,10 @@ class Replicas(Freeing):
     def _buffer(self, buf: Any, writable: bool) -> np.ndarray:
         array = flat(buf, writable)
         check_room(*self._room(), array.nbytes)
-        return array
+        if self._item is None or array.ndim < 2:
+            return array
+        each = self._item // array.itemsize if self._item % array.itemsize == 0 else 0
+        return fitting(array, (self._n,), each, "the buffer", writable=writable, longer=True)
 
     def check(self, buf: Any) -> None:
         """Do all copies agree?  Collective; raises TUTTI_ERR_MISMATCH on all ranks if they do not."""
