@@ -174,23 +174,34 @@ typedef struct tutti_put {
     const void *buf;              /* the items of the decomposition's entries */
 } tutti_put;
 
-/** Put n different variables into the segment, all in one operation.   A variable may be put several
- *  times, each time other entries of it or the same again (TUTTI_RANKED: by the same decomposition;
- *  compressed: all of it anew).
- *  @return TUTTI_ERR_VALUE: a value does not fit its type in the file (rank, variable, position and
- *      value are told); those sections must be put again before a commit */
+/** Write n different variables to the segment, all in one operation.   A variable may be written several
+ *  times, each time other entries of it or the same again (TUTTI_RANKED: with the same decomposition;
+ *  compressed: all of it).
+ *  After an error (a full disk, a value that does not fit) the variables of the call are incomplete, and
+ *  tutti_dataset_commit fails until each of them has been written again: with the same decomposition, or with one that
+ *  covers the space.  Entries that other calls have written stay.
+ *  @return TUTTI_ERR_VALUE: a value does not fit its type in the file; the message names rank, variable, position and
+ *      value */
 TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
                                       const tutti_put *puts) TUTTI_MUST_USE;
 
 /** The same without waiting; complete it by tutti_request_test or tutti_request_wait before the
- *  commit.  Several may be under way.  Buffers are the library's until then.   Compressed variables are
+ *  commit.  Several may be under way.  Buffers are the library's until then.   If the request is abandoned, the outcome is
+ *  unknown: the variables must be written again, as after an error.   Compressed variables are
  *  TUTTI_ERR_UNSUPPORTED here. */
 TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
 /** All that has begun becomes part of the dataset, or, after an error, nothing: then it is still being
  *  written, and may be committed again or discarded.
- *  @return TUTTI_ERR_STATE: a variable could not be put, or a put has been started and not completed */
+ *  If the data could not be synced (level TUTTI_DURABLE), the operating system may have dropped it: the commit returns the
+ *  error of the sync, and further commits fail with TUTTI_ERR_STATE until every variable of the segment has been written
+ *  again (with all the decompositions that it was written with, or with one that covers the space; ids by
+ *  tutti_dataset_ids), or the segment is discarded.  Segments before a tutti_dataset_begin_also cannot be written again:
+ *  discard.  Segments that other programs committed to the same data file with TUTTI_VISIBLE may be damaged, too: the
+ *  message of the failed commit names them, and they stay; tutti_dataset_verify checks them.
+ *  @return TUTTI_ERR_STATE: a variable is incomplete (the message names it and what to do), or a put has been started and
+ *      not completed */
 TUTTI_API tutti_err tutti_dataset_commit(tutti_dataset *d) TUTTI_MUST_USE;
 
 /** The same without waiting; complete it by tutti_request_test or tutti_request_wait.  Until then the

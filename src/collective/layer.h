@@ -31,6 +31,8 @@ void tutti__task_start(tutti_request *r);
 void tutti__task_drop(tutti_request **r);
 /* This rank's share of tutti_file_sync: what it has written is on the device.   Local, any thread. */
 tutti_err tutti__sync_here(tutti_file *f) TUTTI_MUST_USE;
+/* If the file is longer it ends here now.   Local, any thread; one rank does it for all. */
+tutti_err tutti__cut_here(tutti_file *f, tutti_off size) TUTTI_MUST_USE;
 /* This rank's share of the staging memory that a request has; it has departed. */
 tutti_off tutti__request_staging(const tutti_request *r);
 /* An array lies in the file (or lies there no more): where domains=array cuts it.  What was planned

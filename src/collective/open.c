@@ -447,6 +447,18 @@ tutti_err tutti__sync_here(tutti_file *f) {
     return named(f, "sync", err);
 }
 
+tutti_err tutti__cut_here(tutti_file *f, tutti_off size) {
+    tutti_stats stats;
+    tutti_off is = 0;
+    memset(&stats, 0, sizeof stats);
+    tutti_stats *before = tutti__store_account(&stats);
+    tutti_err err = tutti__store_size(f->store, &is);
+    if (err == TUTTI_OK && is > size) err = tutti__store_resize(f->store, size);
+    (void)tutti__store_account(before);
+    tutti__stats_settle(f, &stats, 0);
+    return named(f, "resize", err);
+}
+
 /* ---- atomic mode */
 
 tutti_err tutti_file_atomic(tutti_file *f, int on) {

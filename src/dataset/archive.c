@@ -369,7 +369,7 @@ static tutti_err place_check(const char *place) {
 tutti_err tutti_dataset_archive(tutti_dataset *d, tutti_count first, tutti_count last,
                                 const char *to, tutti_off *freed_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     task k = {.d = d, .name = "archive", .directory = to ? to : ""};
     if (freed_out) *freed_out = 0;
     tutti_err err = task_begin(&k, first, last, 0, place_check(to));
@@ -388,7 +388,7 @@ static tutti_err stream_check(const tutti_dataset *d, const tutti_stream *s, int
 tutti_err tutti_dataset_archive_stream(tutti_dataset *d, tutti_count first, tutti_count last,
                                        const tutti_stream *to, tutti_off *freed_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     task k = {.d = d, .name = "archive_stream", .stream = to};
     char place[TUTTI__PLACE] = "";
     if (freed_out) *freed_out = 0;
@@ -559,7 +559,7 @@ static tutti_err restore(task *k) {
 tutti_err tutti_dataset_restore(tutti_dataset *d, tutti_count first, tutti_count last,
                                 const char *from) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     task k = {.d = d, .name = "restore", .directory = from ? from : ""};
     tutti_err err = task_begin(&k, first, last, 1, place_check(from));
     if (err == TUTTI_OK) err = restore(&k);
@@ -570,7 +570,7 @@ tutti_err tutti_dataset_restore(tutti_dataset *d, tutti_count first, tutti_count
 tutti_err tutti_dataset_restore_stream(tutti_dataset *d, tutti_count first, tutti_count last,
                                        const tutti_stream *from) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     task k = {.d = d, .name = "restore_stream", .stream = from};
     tutti_err err = task_begin(&k, first, last, 1, stream_check(d, from, 0));
     if (err == TUTTI_OK) err = restore(&k);

@@ -27,7 +27,7 @@ static tutti_err sums_collect(tutti_dataset *d, const tutti__block_list *m, tutt
             int64_t s = -1;
             const int64_t block = tutti__blocks_whole(m, sums->v[i].block, &s);
             if (block < 0) continue;
-            if (d->now.states[s].puts != 1 || d->now.states[s].record != r) continue;
+            if (d->now.progress[s].puts != 1 || d->now.progress[s].record != r) continue;
             tutti__sum *k = tutti__table_grow(out, n_out, sizeof **out);
             if (!k) return TUTTI_ERR_NOMEM;
             *k = (tutti__sum){block, sums->v[i].hash};
@@ -236,7 +236,7 @@ tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
     TUTTI_KEEP_ERRNO;
     const tutti__dataset_same same = {"verify", "nothing", 0};
     tutti_off bytes = 0;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, TUTTI_OK));
     tutti_err err =
         tutti__dataset_agree(d, d->team->rank == 0 ? tutti__metadata_check(d) : TUTTI_OK);

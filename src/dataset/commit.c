@@ -96,6 +96,30 @@ static tutti_err header_write(tutti_file *f) {
     return err;
 }
 
+/* ---- rows of a commit that failed */
+
+/* Rank 0, in a transaction: rows behind those of the last commit. */
+static tutti_err rows_remove(tutti_dataset *d) {
+    const tutti__model *m = &d->model;
+    int64_t segment = 0, file = 0;
+    for (int64_t i = 0; i < m->segments_n; i++) segment = tutti__max(segment, m->segments[i].id);
+    for (int64_t i = 0; i < m->files_n; i++) file = tutti__max(file, m->files[i].id);
+    while (++segment <= m->serial) {
+        TUTTI_TRY(tutti__meta_remove_segment(d->meta, segment));
+        TUTTI_TRY(tutti__meta_remove_file(d->meta, ++file)); /* at most one per segment */
+    }
+    return TUTTI_OK;
+}
+
+/* Rank 0. */
+static tutti_err rows_undo(tutti_dataset *d) {
+    TUTTI_TRY(tutti__meta_begin(d->meta));
+    const tutti_err err = rows_remove(d);
+    if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
+    tutti__meta_rollback(d->meta);
+    return err;
+}
+
 /* ---- giving up */
 
 /* Its bytes are gone; what came after it is gone already. */
@@ -122,6 +146,7 @@ tutti_err tutti__dataset_give_up(tutti_dataset *d) {
     tutti_err err = TUTTI_OK;
     tutti_error_info why = {0};
     if (!d->now.under_way) return TUTTI_OK;
+    if (d->has_rows && rows_undo(d) == TUTTI_OK) d->has_rows = 0; /* or with the next commit */
     for (int64_t i = d->waiting_n; i >= 0; i--) {
         const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
         const tutti_err got = bytes_remove(d, w);
@@ -134,6 +159,7 @@ tutti_err tutti__dataset_give_up(tutti_dataset *d) {
     tutti__writings_free(d);
     tutti__ncfile_free(&d->nc);
     tutti__dataset_forget(d);
+    d->has_leftovers |= err != TUTTI_OK;
     if (err != TUTTI_OK) tutti__error_assign(&why);
     return err;
 }
@@ -154,21 +180,39 @@ static tutti_err discard_check(const tutti_dataset *d) {
 tutti_err tutti_dataset_discard(tutti_dataset *d) {
     TUTTI_KEEP_ERRNO;
     const tutti__dataset_same same = {"discard", "nothing", 0};
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, discard_check(d)));
     return tutti__dataset_named(d, "discard", tutti__dataset_give_up(d));
 }
 
 /* ---- commit */
 
+/* All sections of a segment have the bytes that were put. */
+static tutti_err sections_check(const tutti_dataset *d, const tutti__writing *w) {
+    for (int64_t i = 0; i < w->sections_n; i++) {
+        const tutti__section_status is = tutti__section_status_of(&w->progress[i].state);
+        const tutti__variable *v = tutti__model_variable_id(&d->model, w->sections[i].variable);
+        const char *why = w->failed_sync ? "a sync failed" : "a put failed or was abandoned";
+        if (is == TUTTI__SECTION_PARTIAL || is == TUTTI__SECTION_WHOLE) continue;
+        TUTTI_CHECK(
+            w == &d->now, TUTTI_ERR_STATE,
+            "variable '%s' of a segment before begin_also is incomplete because %s: discard "
+            "the segments",
+            v->name, why);
+        TUTTI_FAIL(TUTTI_ERR_STATE,
+                   "variable '%s' is incomplete because %s: put it again with %s, or discard the "
+                   "segment",
+                   v->name, why,
+                   w->failed_sync ? "all decompositions that it was put with, or as a whole"
+                                  : "the same decomposition, or as a whole");
+    }
+    return TUTTI_OK;
+}
+
 static tutti_err commit_check(const tutti_dataset *d) {
     TUTTI_TRY(discard_check(d));
-    for (int64_t i = 0; i < d->now.sections_n; i++) {
-        const int64_t r = d->now.states[i].record;
-        const tutti__variable *v = tutti__model_variable_id(&d->model, d->now.sections[i].variable);
-        TUTTI_CHECK(r >= 0 && d->now.records[r]->outcome == TUTTI_OK, TUTTI_ERR_STATE,
-                    "'%s' could not be put: put it again, or discard the segment", v->name);
-    }
+    for (int64_t i = 0; i < d->waiting_n; i++) TUTTI_TRY(sections_check(d, &d->waiting[i]));
+    TUTTI_TRY(sections_check(d, &d->now));
     return tutti__netcdf(d) ? tutti__netcdf_commit_check(d) : TUTTI_OK;
 }
 
@@ -186,6 +230,7 @@ static tutti_err rows_of(tutti_dataset *d, const tutti__writing *w) {
 /* The same, of everything since the last commit; the row of the segment being written is missing. */
 static tutti_err rows_add(tutti_dataset *d) {
     const tutti__writing *now = &d->now;
+    if (d->has_rows) TUTTI_TRY(rows_remove(d));
     TUTTI_TRY(tutti__meta_add_fresh(d->meta, &d->model));
     for (int64_t i = 0; i < d->waiting_n; i++) {
         TUTTI_TRY(rows_of(d, &d->waiting[i]));
@@ -259,6 +304,9 @@ static tutti_err prepare(void *context) {
     tutti_dataset *d = c->dataset;
     tutti__segment_row *g = &d->now.segment;
     char *buf = NULL;
+    if (d->now.has_tail) TUTTI_TRY(tutti__cut_here(d->now.file, d->now.end));
+    if (d->now.new_file && d->now.failed_sync && !tutti__netcdf(d))
+        TUTTI_TRY(header_write(d->now.file));
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = rows_add(d);
     if (err == TUTTI_OK && tutti__netcdf(d)) {
@@ -298,20 +346,16 @@ static tutti_err records_count(void *context) {
     return tutti__netcdf_count(c->dataset);
 }
 
-/* They could not be: the rows that are there already go again. */
-static tutti_err rows_undo(void *context) {
+/* They could not be: the rows that the database has already are removed. */
+static tutti_err records_undo(void *context) {
     const committing *c = context;
-    tutti_dataset *d = c->dataset;
-    TUTTI_TRY(tutti__meta_begin(d->meta));
-    tutti_err err = TUTTI_OK;
-    for (int64_t i = 0; i <= d->waiting_n && err == TUTTI_OK; i++) {
-        const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
-        err = tutti__meta_remove_segment(d->meta, w->segment.id);
-        if (err == TUTTI_OK && w->new_file) err = tutti__meta_remove_file(d->meta, w->row.id);
-    }
-    if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
-    tutti__meta_rollback(d->meta);
-    return err;
+    return rows_undo(c->dataset);
+}
+
+static tutti__open_file *open_file_now(const tutti_dataset *d) {
+    int64_t i = 0;
+    while (d->files[i].id != d->now.row.id) i++;
+    return &d->files[i];
 }
 
 /* By all ranks, or by rank 0 alone; all know how it went.   Collective. */
@@ -362,7 +406,10 @@ static tutti_err complete(committing *c) {
     g->trailer = tutti__align_up(w->end, TUTTI__SECTION_ALIGN);
     g->end = g->trailer + TUTTI__SEGMENT_ALIGN;
     if (tutti__netcdf(d)) tutti__netcdf_end(d);
-    if (err == TUTTI_OK) err = by_root(c, prepare);
+    if (err == TUTTI_OK) {
+        err = by_root(c, prepare);
+        d->now.has_tail = 1; /* the trailer */
+    }
     if (err == TUTTI_OK) err = tutti__team_tell(tutti__dataset_team_now(d), g, (int)sizeof *g);
     tutti__free(c->table);
     return err;
@@ -377,9 +424,40 @@ static void undo(committing *c) {
 static void uncount(committing *c) {
     const tutti_error_info why = *tutti_last_error();
     const int root = c->dataset->team->rank == 0;
-    const tutti_err undone = root ? tutti__by_thread(rows_undo, c) : TUTTI_OK;
-    (void)undone; /* if they stay, the next writer sees that records are missing */
+    const tutti_err undone = root ? tutti__by_thread(records_undo, c) : TUTTI_OK;
+    c->dataset->has_rows = undone != TUTTI_OK; /* the next writer sees that records are missing */
     tutti__error_assign(&why);
+}
+
+/* A sync has failed.  Also bytes of earlier segments may be lost, unless this handle has synced them before: the
+ * message, the same on all ranks, names them. */
+static void sync_failed(tutti_dataset *d) {
+    tutti_error_info info = *tutti_last_error();
+    int64_t first = -1, last = -1;
+    char text[sizeof info.text];
+    tutti__sections_sync_failed(d);
+    for (int64_t i = 0; i < d->model.segments_n && !open_file_now(d)->is_synced; i++) {
+        if (d->model.segments[i].file != d->now.row.id) continue;
+        if (first < 0) first = i;
+        last = i;
+    }
+    if (first < 0) return;
+    snprintf(text, sizeof text,
+             "%.200s; segments %lld to %lld of '%s' are damaged too if they were committed with "
+             "level TUTTI_VISIBLE: verify them",
+             info.text, (long long)first, (long long)last, d->now.row.name);
+    memcpy(info.text, text, sizeof text);
+    tutti__error_assign(&info);
+}
+
+static tutti_err data_durable(committing *c) {
+    tutti_dataset *d = c->dataset;
+    const tutti_err err = by_all(c, data_sync);
+    if (err == TUTTI_OK)
+        open_file_now(d)->is_synced = 1;
+    else
+        sync_failed(d);
+    return err;
 }
 
 static int has_new_file(const tutti_dataset *d) {
@@ -394,7 +472,7 @@ static tutti_err commit(void *context) {
     committing c = {.dataset = d};
     const int durable = d->opt.level == TUTTI_DURABLE;
     tutti_err err = complete(&c);
-    if (err == TUTTI_OK && durable) err = by_all(&c, data_sync);
+    if (err == TUTTI_OK && durable) err = data_durable(&c);
     if (err == TUTTI_OK && durable && has_new_file(d)) err = by_root(&c, directory_sync);
     if (err == TUTTI_OK) err = by_root(&c, transaction_end);
     if (err != TUTTI_OK) undo(&c);
@@ -416,6 +494,7 @@ static void committed(void *context, tutti_err outcome) {
     tutti_dataset *d = context;
     d->commit = NULL;
     if (outcome != TUTTI_OK) return;
+    d->has_rows = 0;
     if (tutti__netcdf(d)) tutti__netcdf_committed(d);
     for (int64_t i = 0; i < d->waiting_n; i++) model_add(&d->model, &d->waiting[i]);
     model_add(&d->model, &d->now);
@@ -426,7 +505,7 @@ static void committed(void *context, tutti_err outcome) {
 tutti_err tutti_dataset_commit(tutti_dataset *d) {
     TUTTI_KEEP_ERRNO;
     const tutti__dataset_same same = {"commit", "nothing", 0};
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = commit_check(d);
     if (err == TUTTI_OK) err = model_room(d);
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
@@ -439,7 +518,7 @@ tutti_err tutti_dataset_commit_start(tutti_dataset *d, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
     const tutti__dataset_same same = {"commit_start", "nothing", 0};
     tutti_request *r = NULL;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = tutti__dataset_idle(d);
     if (err == TUTTI_OK) err = commit_check(d);
     if (err == TUTTI_OK && !r_out)
@@ -470,6 +549,21 @@ static uint64_t begin_hash(tutti_segment_kind kind, int64_t index, double time) 
     return tutti__hash(tutti__hash(TUTTI__HASH_START, words, sizeof words), &time, sizeof time);
 }
 
+/* Rank 0: its file has what it must have before the segment, and nothing behind. */
+static tutti_err file_prepare(tutti_dataset *d, const tutti__writing *w) {
+    if (w->new_file) return tutti__netcdf(d) ? TUTTI_OK : header_write(w->file);
+    if (d->has_leftovers && tutti__netcdf(d) && tutti__model_file_id(&d->model, w->row.id))
+        TUTTI_TRY(tutti__netcdf_mend(d->path, d->meta, &d->model, &w->row));
+    return tutti__cut_here(w->file, w->segment.start);
+}
+
+/* The segment does not begin.  If the file cannot be removed, the next one of that name is emptied.   Collective. */
+static void new_file_remove(tutti_dataset *d, const tutti__writing *w) {
+    const tutti_error_info why = *tutti_last_error();
+    if (w->new_file && bytes_remove(d, w) != TUTTI_OK) d->has_leftovers = 1;
+    tutti__error_assign(&why);
+}
+
 /* A segment behind the last one.   Collective. */
 static tutti_err begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index, double time,
                        tutti__writing *out) {
@@ -477,8 +571,13 @@ static tutti_err begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
     w.segment.id = d->model.serial + 1;
     TUTTI_TRY(place_choose(d, index, &w));
     TUTTI_TRY(tutti__dataset_file(d, &w.row, w.new_file, &w.file));
-    if (w.new_file && !tutti__netcdf(d))
-        TUTTI_TRY(tutti__dataset_agree(d, d->team->rank == 0 ? header_write(w.file) : TUTTI_OK));
+    const int root = d->team->rank == 0;
+    const tutti_err err = tutti__dataset_agree(d, root ? file_prepare(d, &w) : TUTTI_OK);
+    if (err != TUTTI_OK) {
+        new_file_remove(d, &w);
+        return err;
+    }
+    if (!d->now.under_way) d->has_leftovers = 0;
     d->model.serial = w.segment.id; /* never given twice by this handle */
     w.under_way = 1;
     *out = w;
@@ -488,7 +587,7 @@ static tutti_err begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
 tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
                               double time) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     const tutti__dataset_same same = {"begin", "the segment's kind, index or time",
                                       begin_hash(kind, index, time)};
     tutti_err err = d->now.under_way
@@ -519,8 +618,10 @@ static tutti_err begin_also(tutti_dataset *d, tutti_segment_kind kind, int64_t i
     const int aside = err == TUTTI_OK && tutti__netcdf(d);
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = begin(d, kind, index, time, &w);
-    if (err == TUTTI_OK && d->opt.level == TUTTI_DURABLE && w.row.id != d->now.row.id)
-        err = tutti_file_sync(d->now.file); /* the commit syncs the last file */
+    if (err == TUTTI_OK && d->opt.level == TUTTI_DURABLE && w.row.id != d->now.row.id) {
+        err = data_durable(&(committing){.dataset = d}); /* the commit syncs the last file */
+        if (err != TUTTI_OK) new_file_remove(d, &w);
+    }
     if (aside) tutti__ncfile_free(err == TUTTI_OK ? &before : &d->nc);
     if (aside && err != TUTTI_OK) d->nc = before;
     TUTTI_TRY(err);
@@ -536,7 +637,7 @@ static tutti_err begin_also(tutti_dataset *d, tutti_segment_kind kind, int64_t i
 tutti_err tutti_dataset_begin_also(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
                                    double time) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     const tutti__dataset_same same = {"begin_also", "the segment's kind, index or time",
                                       begin_hash(kind, index, time)};
     tutti_err err = commit_check(d);

@@ -79,7 +79,7 @@ static tutti_err grid_check(const tutti_dataset *d, const char *name, int ndims,
 tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int ndims,
                              const tutti_count *shape) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err mine = grid_check(d, name, ndims, shape);
     tutti__dataset_same same = {"grid", "the grid's name or shape", 0};
     if (mine == TUTTI_OK) {
@@ -103,7 +103,7 @@ static tutti_err list_check(const tutti_dataset *d, const char *name) {
 
 tutti_err tutti_dataset_list(tutti_dataset *d, const char *name) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err mine = list_check(d, name);
     const tutti__dataset_same same = {"list", "the list's name",
                                       tutti__hash_text(TUTTI__HASH_START, name)};
@@ -167,7 +167,7 @@ tutti_err tutti_dataset_resize(tutti_dataset *d, const char *space, int ndims,
                                const tutti_count *shape) {
     TUTTI_KEEP_ERRNO;
     tutti__space *s = NULL;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err mine = resize_check(d, space, ndims, shape, &s);
     tutti__dataset_same same = {"resize", "the space or its shape", 0};
     if (mine == TUTTI_OK) {
@@ -289,7 +289,7 @@ tutti_err tutti_dataset_variable(tutti_dataset *d, const char *name,
                                  const tutti_variable_spec *spec) {
     TUTTI_KEEP_ERRNO;
     tutti__variable v;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err mine = variable_check(d, name, spec, &v);
     tutti__dataset_same same = {"variable", "the variable", 0};
     if (mine == TUTTI_OK) same.hash = tutti__hash(TUTTI__HASH_START, &v, sizeof v);
@@ -335,7 +335,7 @@ static tutti_err put_type_check(const tutti_dataset *d, const char *variable, tu
 tutti_err tutti_dataset_put_type(tutti_dataset *d, const char *variable, tutti_type type) {
     TUTTI_KEEP_ERRNO;
     tutti__variable *v = NULL;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err mine = put_type_check(d, variable, type, &v);
     const int word = (int)type;
     tutti__dataset_same same = {"put_type", "the variable or its type",

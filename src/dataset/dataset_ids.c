@@ -60,6 +60,13 @@ static tutti_err ids_differ(tutti__team *t, tutti_count n, const int64_t *ids) {
 
 /* ---- writing */
 
+static tutti__section *section_of_ids(const tutti_dataset *d, const tutti__space *space) {
+    char name[TUTTI__NAME + 16];
+    snprintf(name, sizeof name, "%s:ids", space->name);
+    const tutti__variable *v = tutti__model_variable(&d->model, name);
+    return v ? tutti__writing_section(&d->now, v->id, 0) : NULL;
+}
+
 static tutti_err ids_check(const tutti_dataset *d, const char *space, tutti_count n,
                            const int64_t *ids, tutti__space **s) {
     TUTTI_TRY(tutti__dataset_writable(d));
@@ -74,24 +81,63 @@ static tutti_err ids_check(const tutti_dataset *d, const char *space, tutti_coun
     for (tutti_count i = 0; i < n; i++)
         TUTTI_CHECK(ids[i] >= 0, TUTTI_ERR_ARG, "id %lld of entry %lld is negative",
                     (long long)ids[i], (long long)i);
-    for (int64_t i = 0; i < d->now.sections_n; i++) {
+    const tutti__section *old = section_of_ids(d, *s);
+    const int again = old && tutti__section_status_of(&tutti__section_progress_of(d, old)->state) !=
+                                 TUTTI__SECTION_WHOLE;
+    for (int64_t i = 0; i < d->now.sections_n && !again; i++) {
         const tutti__variable *v = tutti__model_variable_id(&d->model, d->now.sections[i].variable);
         TUTTI_CHECK(!v || v->space != (*s)->id, TUTTI_ERR_STATE,
-                    "'%s' has been put in this segment already", v->name);
+                    "variable '%s' has been written to this segment already", v->name);
     }
     return TUTTI_OK;
 }
 
-static tutti_err ids_write(tutti_dataset *d, const tutti__variable *v, tutti_count before,
-                           tutti_count n, tutti_count all, const int64_t *ids) {
+/* Of all ids and their positions.   Collective. */
+static tutti_err ids_hash(tutti_dataset *d, tutti_count before, tutti_count n, const int64_t *ids,
+                          uint64_t *out) {
+    uint64_t sum = 0;
+    for (tutti_count i = 0; i < n; i++) {
+        const int64_t words[] = {before + i, ids[i]};
+        sum += tutti__hash(TUTTI__HASH_START, words, sizeof words);
+    }
+    int64_t all = (int64_t)(sum >> 16); /* the sum over ranks does not overflow */
+    TUTTI_TRY(tutti__team_sum(d->team, &all, 1));
+    *out = (uint64_t)all;
+    return TUTTI_OK;
+}
+
+/* The size of the space and the section.  A put that failed is repeated with the same ids: the space stays as it is.
+ * Collective. */
+static tutti_err ids_place(tutti_dataset *d, const tutti__space *space, const tutti__variable *v,
+                           tutti_count all, uint64_t hash) {
     const tutti__section new = {.variable = v->id, .type = TUTTI_INT64};
-    tutti__section *s = NULL;
+    tutti__section *s = tutti__section_now(d, v->id, 0);
+    if (s) {
+        TUTTI_CHECK(
+            s->bytes == 8 * all && tutti__section_progress_of(d, s)->content == hash,
+            TUTTI_ERR_STATE,
+            "these are not the ids of space '%s' that could not be written: repeat those, or "
+            "discard the segment",
+            space->name); /* on all ranks alike */
+        return TUTTI_OK;
+    }
+    TUTTI_TRY(tutti__section_new(d, &new, 8 * all, &s));
+    tutti__section_progress_of(d, s)->content = hash;
+    const tutti_err err = tutti__space_resize(d, space->id, 1, &all, 1);
+    if (err != TUTTI_OK) tutti__section_drop(d, s);
+    return err;
+}
+
+static tutti_err ids_write(tutti_dataset *d, const tutti__variable *v, tutti_count before,
+                           tutti_count n, const int64_t *ids) {
+    const tutti__section *s = tutti__section_now(d, v->id, 0);
     tutti__put_record *record = NULL;
     tutti_access *access = NULL;
-    tutti_err err = tutti__section_new(d, &new, 8 * all, &s);
-    if (err == TUTTI_OK) err = tutti__record_new(d, &record);
+    tutti_err err = tutti__record_new(d, &record);
+    if (err == TUTTI_OK) err = tutti__record_target(d, record, s, 0, 1);
     if (err == TUTTI_OK) err = tutti_access_contiguous(s->start + 8 * before, 8 * n, &access);
     err = tutti__dataset_agree(d, err);
+    if (err != TUTTI_OK && record) tutti__record_end(record, err);
     if (err == TUTTI_OK) {
         const tutti_part part = {.access = access,
                                  .buf = (void *)(uintptr_t)ids,
@@ -104,8 +150,6 @@ static tutti_err ids_write(tutti_dataset *d, const tutti__variable *v, tutti_cou
                                .n = 1,
                                .parts = &part,
                                .record = record};
-        *tutti__section_state_of(d, s) =
-            (tutti__section_state){.record = d->now.records_n - 1, .puts = 1};
         err = tutti__dataset_move(&m, TUTTI_OK);
     }
     tutti_access_free(&access);
@@ -118,7 +162,8 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
     tutti__space *s = NULL;
     tutti__variable *v = NULL;
     int64_t all = n, before = 0;
-    TUTTI_TRY(tutti__dataset_live(d));
+    uint64_t hash = 0;
+    TUTTI_TRY(tutti__dataset_enter(d));
     const tutti__dataset_same same = {"ids", "the space",
                                       tutti__hash_text(TUTTI__HASH_START, space)};
     TUTTI_TRY(tutti__dataset_call(d, &same, ids_check(d, space, n, ids, &s)));
@@ -133,8 +178,9 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
                                "list '%s' has no entries: netCDF has no dimensions of length 0",
                                space);
     if (err == TUTTI_OK) err = tutti__own_variable(d, s, "ids", &v);
-    if (err == TUTTI_OK) err = tutti__space_resize(d, s->id, 1, &all, 1);
-    if (err == TUTTI_OK) err = ids_write(d, v, before, n, all, ids);
+    if (err == TUTTI_OK) err = ids_hash(d, before, n, ids, &hash);
+    if (err == TUTTI_OK) err = ids_place(d, s, v, all, hash);
+    if (err == TUTTI_OK) err = ids_write(d, v, before, n, ids);
     return tutti__dataset_named(d, "ids", err);
 }
 

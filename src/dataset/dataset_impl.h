@@ -7,6 +7,7 @@
  *   decomposition   which entries of a space a rank holds
  *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
  *   dataset_describe  spaces and variables
+ *   section_state   which bytes of a section being written can be trusted                  no MPI
  *   sections        where sections lie; those of a segment
  *   ranked          sections by rank: headers, lists of entries
  *   chunks          chunks of compressed sections, packed and unpacked                     no MPI
@@ -37,6 +38,7 @@
 #include "collective/layer.h"
 #include "comm/call.h"
 #include "dataset/netcdf.h"
+#include "dataset/section_state.h"
 #include "dataset/trailer.h"
 
 /* ---- what decompositions need of datasets */
@@ -104,21 +106,37 @@ tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *p
 
 /* ---- the object */
 
-/* An operation that puts, and what came of it. */
+/* A section that an operation writes. */
+typedef struct tutti__put_target {
+    int64_t variable, part;
+    int64_t decomposition;
+    int64_t ticket; /* section_state.h */
+    int is_whole;   /* the operation covers the section */
+} tutti__put_target;
+
+/* An operation that writes sections, and its outcome. */
 typedef struct tutti__put_record {
     tutti_err outcome; /* TUTTI__PUT_UNKNOWN: under way */
     tutti__sums sums;  /* of blocks that this rank sent to the file */
     tutti_dataset *dataset;
+    tutti_request *request; /* started and not collected; NULL: none */
+    tutti__put_target *targets;
+    int64_t targets_n;
 } tutti__put_record;
 #define TUTTI__PUT_UNKNOWN ((tutti_err)1000)
 
-/* What is known of a section that is being written, besides its row. */
-typedef struct tutti__section_state {
-    int64_t record;        /* the last operation that put it; -1: none */
-    int puts;              /* how many */
-    int64_t decomposition; /* TUTTI_RANKED: whose entries it has, */
-    tutti_count before;    /* and how many those of earlier ranks are */
-} tutti__section_state;
+/* A section that is being written, besides its row.  All but `state` are the same on all ranks. */
+typedef struct tutti__section_progress {
+    tutti__section_state state;
+    int64_t record; /* the last operation that wrote it; -1: none */
+    int puts;       /* how many did */
+    /* Before the next put its fill value (TUTTI_RANKED: its header) is written.  Not if that put covers the section:
+     * then no commit succeeds before one that does has. */
+    int needs_base;
+    int64_t decomposition; /* TUTTI_RANKED: that of its entries */
+    tutti_count before;    /* TUTTI_RANKED: entries of lower ranks; each rank's own */
+    uint64_t content;      /* ids: a hash of all of them */
+} tutti__section_progress;
 
 /* A segment that has begun: its row has an end once it is whole. */
 typedef struct tutti__writing {
@@ -127,11 +145,13 @@ typedef struct tutti__writing {
     tutti_file *file; /* one of the open ones */
     int new_file;     /* its row is not in the database yet */
     tutti__datafile row;
-    tutti_off end; /* the next section lies behind this */
+    tutti_off end;   /* the next section lies behind this */
+    int has_tail;    /* bytes behind `end` may have been written: sections moved, a commit failed */
+    int failed_sync; /* a sync of its file has failed since it began */
     tutti__section *sections;
     int64_t sections_n;
-    tutti__section_state *states;
-    int64_t states_n;
+    tutti__section_progress *progress;
+    int64_t progress_n;
     tutti__put_record **records;
     int64_t records_n;
     tutti__info *infos; /* rank 0 */
@@ -149,13 +169,22 @@ typedef struct tutti__known {
 typedef struct tutti__open_file {
     int64_t id;
     tutti_file *file;
-    int64_t used; /* when */
+    int64_t used;  /* when */
+    int is_synced; /* by this handle, at least once */
 } tutti__open_file;
 
 /* A list of entries in the file and the decomposition that it is of. */
 typedef struct tutti__listed {
     int64_t decomposition, segment, part;
 } tutti__listed;
+
+/* How many entries of a decomposition the ranks write. */
+typedef struct tutti__ranked_sizes {
+    int64_t decomposition;
+    int64_t *head;           /* the header of its sections; NULL: nothing is known */
+    tutti_off bytes;         /* of the header */
+    tutti_count before, all; /* entries of lower ranks, of all ranks */
+} tutti__ranked_sizes;
 
 /* Where the entries of a rank lie in a section by ranks. */
 typedef struct tutti__places {
@@ -190,6 +219,8 @@ struct tutti_dataset {
     tutti__writing now;      /* the segment that is being written */
     tutti__writing *waiting; /* whole ones before it, of the same commit */
     int64_t waiting_n;
+    int has_leftovers; /* bytes of a discarded segment could not be removed */
+    int has_rows; /* netCDF: rows of a commit that failed could not be removed from the database */
     tutti__ncfile nc; /* data files are netCDF: the one that segments go to */
     tutti__open_file *files;
     int64_t files_n;
@@ -199,6 +230,7 @@ struct tutti_dataset {
     int64_t listed_n;
     tutti__places *places;
     int64_t places_n;
+    tutti__ranked_sizes ranked; /* of the last decomposition that put a ranked variable */
 };
 
 /* ---- dataset_object.c */
@@ -212,8 +244,11 @@ tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__dataset_same *same,
                               tutti_err mine) TUTTI_MUST_USE;
 /* The ranks as whoever runs may use them: all calls have one team, a commit under way another. */
 tutti__team *tutti__dataset_team_now(const tutti_dataset *d);
-/* A commit that was abandoned is completed; one that is under way refuses other calls. */
-tutti_err tutti__dataset_idle(tutti_dataset *d) TUTTI_MUST_USE;
+/* The first thing in every collective call: the handle is live, and puts and commits whose requests were abandoned
+ * have ended.  Local, but waits for other ranks, which progress in their own calls. */
+tutti_err tutti__dataset_enter(tutti_dataset *d) TUTTI_MUST_USE;
+/* No commit is under way. */
+tutti_err tutti__dataset_idle(const tutti_dataset *d) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
 tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) TUTTI_MUST_USE;
 /* Name operation and dataset in the error. */
@@ -279,14 +314,28 @@ const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment)
 tutti__section *tutti__writing_section(const tutti__writing *w, int64_t variable, int64_t part);
 /* That of the segment being written; NULL: none yet. */
 tutti__section *tutti__section_now(tutti_dataset *d, int64_t variable, int64_t part);
-/* A new one of it.  The same on all ranks. */
+/* A new one of it; its bytes are 0.   Collective. */
 tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_off bytes,
                              tutti__section **out) TUTTI_MUST_USE;
-tutti__section_state *tutti__section_state_of(tutti_dataset *d, const tutti__section *s);
-/* Take one of it away; its bytes are nobody's, or the next one's. */
+/* Give one another length, and so another place; its bytes are 0.   Collective. */
+tutti_err tutti__section_move(tutti_dataset *d, tutti__section *s, tutti_off bytes,
+                              tutti__section **out) TUTTI_MUST_USE;
+tutti__section_progress *tutti__section_progress_of(const tutti_dataset *d,
+                                                    const tutti__section *s);
+/* Remove one of it. */
 void tutti__section_drop(tutti_dataset *d, tutti__section *s);
-/* A record of an operation that is going to put. */
+/* A put of it was started and has not ended, as far as this rank knows. */
+int tutti__section_in_flight(const tutti_dataset *d, const tutti__section *s);
+
+/* A record of an operation that is going to write sections. */
 tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) TUTTI_MUST_USE;
+/* It writes this section.   Local. */
+tutti_err tutti__record_target(tutti_dataset *d, tutti__put_record *record, const tutti__section *s,
+                               int64_t decomposition, int is_whole) TUTTI_MUST_USE;
+/* It has ended: the states of its sections change.   Local. */
+void tutti__record_end(tutti__put_record *record, tutti_err outcome);
+/* A sync of the file of the segment being written has failed: what was written to it must be written again. */
+void tutti__sections_sync_failed(tutti_dataset *d);
 void tutti__writings_free(tutti_dataset *d); /* nothing is under way any more */
 
 /* Some bytes of a data file, by this rank alone. */
@@ -320,10 +369,15 @@ tutti_err tutti__netcdf_aside(const tutti_dataset *d, tutti__ncfile *out) TUTTI_
 void tutti__netcdf_committed(tutti_dataset *d);
 
 /* ---- ranked.c */
-/* A section of the segment being written by this decomposition, its header and, where it is new, its
- * list of entries written.   Collective. */
+/* A section of the segment being written for this decomposition, and, where there is none yet, its list of entries.
+ * Nothing is written.   Collective. */
 tutti_err tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, tutti_decomposition *p,
                             tutti__section **out) TUTTI_MUST_USE;
+/* Write the list and the header where they are missing.   Collective. */
+tutti_err tutti__ranked_prepare(tutti_dataset *d, const tutti__variable *v,
+                                tutti_decomposition *p) TUTTI_MUST_USE;
+/* Remove a section, and its list if no other section uses it. */
+void tutti__ranked_drop(tutti_dataset *d, tutti__section *s);
 /* What this rank writes into one, and what it reads of one: accesses of the data file. */
 tutti_err tutti__ranked_writes(tutti_dataset *d, const tutti__section *s, tutti_off item,
                                tutti_decomposition *p, tutti_access **out) TUTTI_MUST_USE;

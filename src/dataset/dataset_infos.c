@@ -86,7 +86,7 @@ tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner
                                  tutti_type type, tutti_count count, const void *value) {
     TUTTI_KEEP_ERRNO;
     tutti__info info = {0};
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = set_take(d, owner, name, &info, type, count, value);
     tutti__dataset_same same = {"info_set", "the info", 0};
     if (err == TUTTI_OK) {
@@ -132,7 +132,7 @@ tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner
                                  tutti_type *type_out, tutti_count *count_out, void *value_out) {
     TUTTI_KEEP_ERRNO;
     tutti__info info = {0};
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = get_take(d, owner, name, &info, type_out, count_out);
     tutti__dataset_same same = {"info_get", "the info", 0};
     if (err == TUTTI_OK) {

@@ -90,7 +90,7 @@ typedef struct {
 static tutti_err section_ask(tutti_dataset *d, const asked *q, tutti__section *out) {
     const tutti__known *k = NULL;
     const tutti__variable *v = NULL;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = tutti__dataset_segment_check(d, q->segment);
     if (err == TUTTI_OK && !(q->right && q->variable))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "no variable, or nowhere to put the answer");
@@ -236,7 +236,7 @@ tutti_err tutti_dataset_info_name(tutti_dataset *d, const tutti_info_owner *owne
     TUTTI_KEEP_ERRNO;
     int64_t ids[2] = {0, 0};
     char name[TUTTI__NAME] = "";
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = owner_ids(d, owner, ids);
     if (err == TUTTI_OK && !(name_out && number >= 0))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "info %lld, or nowhere to put its name",
@@ -261,7 +261,7 @@ tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
                                        tutti_off *bytes_out) {
     TUTTI_KEEP_ERRNO;
     tutti_off bytes = 0;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = segment == -1 ? TUTTI_OK : tutti__dataset_segment_check(d, segment);
     if (err == TUTTI_OK && segment >= 0) err = tutti__dataset_here(d, segment);
     const tutti__dataset_same same = {"verify_segment", "the segment",

@@ -45,13 +45,22 @@ tutti__team *tutti__dataset_team_now(const tutti_dataset *d) {
     return tutti__fiber_inside() ? d->aside : d->team;
 }
 
-tutti_err tutti__dataset_idle(tutti_dataset *d) {
-    if (d->commit && d->commit->abandoned) {
-        tutti_request *r = d->commit;
-        tutti__request_wait(r);
-        const tutti_err err = tutti__request_collect(&r, NULL);
-        (void)err; /* nobody wants to know; the segment is there or is not */
-    }
+/* Its outcome is reported by what depends on it: the number of segments, the next commit. */
+static void complete_abandoned(tutti_request *r) {
+    if (!r || !r->abandoned) return;
+    const tutti_error_info keep = *tutti_last_error();
+    tutti__request_wait(r);
+    if (tutti__request_collect(&r, NULL) != TUTTI_OK) tutti__error_assign(&keep);
+}
+
+tutti_err tutti__dataset_enter(tutti_dataset *d) {
+    TUTTI_TRY(tutti__dataset_live(d));
+    complete_abandoned(d->commit);
+    for (int64_t i = 0; i < d->now.records_n; i++) complete_abandoned(d->now.records[i]->request);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__dataset_idle(const tutti_dataset *d) {
     TUTTI_CHECK(!d->commit, TUTTI_ERR_STATE, "a commit is under way");
     return TUTTI_OK;
 }
@@ -271,7 +280,7 @@ tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int 
         tutti__error_assign(&why);
         return err;
     }
-    *o = (tutti__open_file){row->id, f, ++d->clock};
+    *o = (tutti__open_file){row->id, f, ++d->clock, 0};
     *out = f;
     return TUTTI_OK;
 }
@@ -279,7 +288,8 @@ tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int 
 /* A put that was started. */
 static void put_collected(void *context, tutti_err outcome) {
     tutti__put_record *record = context;
-    record->outcome = outcome;
+    const int abandoned = record->request && record->request->abandoned;
+    tutti__record_end(record, abandoned ? TUTTI_ERR_STATE : outcome); /* its outcome is unknown */
     tutti__dataset_misfit(record->dataset, record->dataset->now.sections,
                           record->dataset->now.sections_n, outcome);
 }
@@ -298,6 +308,9 @@ tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) {
     tutti__ask_parts(&r, m->n, m->parts);
     const tutti_err err = m->started ? tutti__start(&r, m->started) : tutti__transfer(&r, NULL);
     tutti__parts_free(&r.op.parts);
-    if (m->record && (!m->started || err != TUTTI_OK)) m->record->outcome = err;
+    if (m->record && (!m->started || err != TUTTI_OK))
+        tutti__record_end(m->record, err);
+    else if (m->record)
+        m->record->request = *m->started;
     return err;
 }

@@ -86,6 +86,7 @@ static void object_free(tutti_dataset *d) {
     tutti__dataset_forget(d);
     tutti__free(d->places);
     tutti__free(d->listed);
+    tutti__free(d->ranked.head);
     tutti__free(d->files);
     if (d->aside) tutti__team_give(&d->aside);
     if (d->team) tutti__team_give(&d->team);
@@ -195,7 +196,7 @@ tutti_err tutti_dataset_close(tutti_dataset **pd) {
     TUTTI_CHECK(pd && *pd, TUTTI_ERR_ARG, "the dataset handle is NULL");
     tutti_dataset *d = *pd;
     const tutti__dataset_same same = {"close", "nothing", 0};
-    const tutti_err live = tutti__dataset_live(d);
+    const tutti_err live = tutti__dataset_enter(d);
     if (live != TUTTI_OK) {
         *pd = NULL;
         return live;
@@ -220,7 +221,7 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     TUTTI_KEEP_ERRNO;
     const tutti__dataset_same same = {"refresh", "nothing", 0};
     tutti__model new;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, none_under_way(d)));
     if (changed_out) *changed_out = 0;
     if (d->mode & TUTTI_WRITE) return TUTTI_OK; /* nobody else writes */

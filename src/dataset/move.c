@@ -121,6 +121,19 @@ static tutti_err compressed_check(const item *t, int starts) {
     return TUTTI_OK;
 }
 
+/* A ranked section has the entries of one decomposition.  One that has failed may be replaced by another's. */
+static tutti_err ranked_check(const tutti_dataset *d, const item *t) {
+    const tutti__section *s = tutti__writing_section(&d->now, t->v->id, 0);
+    if (t->v->layout != TUTTI_RANKED || !s) return TUTTI_OK;
+    const tutti__section_progress *progress = tutti__section_progress_of(d, s);
+    const int failed = tutti__section_status_of(&progress->state) == TUTTI__SECTION_FAILED;
+    TUTTI_CHECK(
+        progress->decomposition == t->facts.number || (failed && !tutti__section_in_flight(d, s)),
+        TUTTI_ERR_STATE,
+        "variable '%s' has layout ranked and was written with another decomposition", t->name);
+    return TUTTI_OK;
+}
+
 static tutti_err put_take(const tutti_dataset *d, int n, const tutti_put *puts, int starts,
                           batch *b) {
     TUTTI_TRY(tutti__dataset_writable(d));
@@ -137,6 +150,7 @@ static tutti_err put_take(const tutti_dataset *d, int n, const tutti_put *puts, 
         TUTTI_TRY(item_check(d, t, d->now.segment.id));
         TUTTI_TRY(types_check(t, t->v->put_type));
         TUTTI_TRY(compressed_check(t, starts));
+        TUTTI_TRY(ranked_check(d, t));
         if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_put_check(d, t->v));
         for (int j = 0; j < i; j++)
             TUTTI_CHECK(b->items[j].v != t->v, TUTTI_ERR_ARG, "variable '%s' is there twice",
@@ -145,7 +159,7 @@ static tutti_err put_take(const tutti_dataset *d, int n, const tutti_put *puts, 
     return TUTTI_OK;
 }
 
-/* Where `fill` is to be written before the first entries are put: each rank a part of the section. */
+/* Write the fill value to a section, each rank to a part of it; zeros only if the section was written before. */
 static tutti_err section_fill(tutti_dataset *d, const tutti__variable *v, const tutti__section *s,
                               int even_zero) {
     enum { PIECE = 4 << 20 };
@@ -191,31 +205,46 @@ static tutti_off section_bytes(const tutti_dataset *d, const item *t) {
     return bytes;
 }
 
-/* The section of a put, made where it is not there. */
-static tutti_err section_for(tutti_dataset *d, const item *t, tutti__section **out) {
-    *out = tutti__section_now(d, t->v->id, 0);
-    if (*out && t->v->compress > 0) { /* of another length */
-        tutti__section_drop(d, *out);
-        *out = NULL;
-    }
-    if (*out) return TUTTI_OK;
-    if (t->v->layout == TUTTI_RANKED) return tutti__ranked_new(d, t->v, t->entries, out);
+static tutti_err section_make(tutti_dataset *d, const item *t, tutti__section **out) {
     const tutti__section new = {.variable = t->v->id, .type = t->v->put_type};
     const tutti_off bytes = section_bytes(d, t);
     tutti_off end = 0;
-    tutti_err err = TUTTI_OK;
-    if (bytes < 0 || !tutti__add_ok(d->now.end, bytes, &end) || end > (tutti_off)1 << 59)
-        err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "variable '%s' is too large", t->name);
-    if (err == TUTTI_OK) err = tutti__section_new(d, &new, bytes, out);
-    const int made = err == TUTTI_OK;
-    err = tutti__dataset_agree(d, err);
-    if (err != TUTTI_OK && made) tutti__section_drop(d, *out); /* nor have the others one */
-    return err;
+    if (t->v->layout == TUTTI_RANKED) return tutti__ranked_new(d, t->v, t->entries, out);
+    TUTTI_CHECK(bytes >= 0 && tutti__add_ok(d->now.end, bytes, &end) && end <= (tutti_off)1 << 59,
+                TUTTI_ERR_OVERFLOW, "variable '%s' is too large", t->name); /* on all ranks alike */
+    return tutti__section_new(d, &new, bytes, out);
 }
 
-/* All sections are there, and what nobody may put is filled.   Collective. */
-static tutti_err put_places(tutti_dataset *d, batch *b) {
-    tutti__section *s = NULL;
+/* The section of a put, made if there is none; from now on the outcome of the put is its outcome.  A compressed one
+ * is moved if it has been packed: its length changes.   Collective. */
+static tutti_err section_for(tutti_dataset *d, const item *t, tutti__put_record *record) {
+    tutti__section *s = tutti__section_now(d, t->v->id, 0);
+    const int is_whole = t->facts.whole || t->v->layout == TUTTI_RANKED;
+    if (s && t->v->layout == TUTTI_RANKED &&
+        tutti__section_progress_of(d, s)->decomposition != t->facts.number) {
+        tutti__ranked_drop(d, s);
+        s = NULL;
+    }
+    const int moves = s && t->v->compress > 0 && t->packed.data;
+    if (!s) TUTTI_TRY(section_make(d, t, &s));
+    const tutti_err err = tutti__record_target(d, record, s, t->facts.number, is_whole);
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    return moves ? tutti__section_move(d, s, t->packed.bytes, &s) : TUTTI_OK;
+}
+
+/* What is to be in a section before its entries.   Collective. */
+static tutti_err section_prepare(tutti_dataset *d, const item *t) {
+    if (t->v->layout == TUTTI_RANKED) return tutti__ranked_prepare(d, t->v, t->entries);
+    const tutti__section *s = tutti__section_now(d, t->v->id, 0);
+    tutti__section_progress *progress = tutti__section_progress_of(d, s);
+    if (progress->needs_base && !t->facts.whole)
+        TUTTI_TRY(section_fill(d, t->v, s, progress->puts > 1));
+    progress->needs_base = 0;
+    return TUTTI_OK;
+}
+
+/* Definitions of the library's own that the variables need.   Collective. */
+static tutti_err put_define(tutti_dataset *d, batch *b) {
     tutti__variable *lists = NULL;
     for (int i = 0; i < b->n; i++)
         if (tutti__model_variable(&d->model, b->items[i].name)->layout == TUTTI_RANKED)
@@ -223,21 +252,16 @@ static tutti_err put_places(tutti_dataset *d, batch *b) {
                                           &lists));
     for (int i = 0; i < b->n; i++) /* the table may have moved */
         b->items[i].v = tutti__model_variable(&d->model, b->items[i].name);
+    return TUTTI_OK;
+}
+
+/* All variables have sections.   Collective. */
+static tutti_err put_places(tutti_dataset *d, batch *b, tutti__put_record *record) {
     for (int large = 1; large >= 0; large--) /* they begin at blocks, small ones lie behind */
         for (int i = 0; i < b->n; i++) {
             if ((section_bytes(d, &b->items[i]) >= TUTTI__BLOCK) != large) continue;
-            TUTTI_TRY(section_for(d, &b->items[i], &s));
+            TUTTI_TRY(section_for(d, &b->items[i], record));
         }
-    for (int i = 0; i < b->n; i++) {
-        const item *t = &b->items[i];
-        s = tutti__section_now(d, t->v->id, 0);
-        const tutti__section_state *state = tutti__section_state_of(d, s);
-        const int failed = state->record >= 0 &&
-                           d->now.records[state->record]->outcome != TUTTI_OK &&
-                           d->now.records[state->record]->outcome != TUTTI__PUT_UNKNOWN;
-        if (t->v->layout == TUTTI_GLOBAL && !t->facts.whole && (state->puts == 0 || failed))
-            TUTTI_TRY(section_fill(d, t->v, s, failed));
-    }
     return TUTTI_OK;
 }
 
@@ -274,46 +298,50 @@ static tutti_err put_pack(tutti_dataset *d, batch *b) {
     return TUTTI_OK;
 }
 
+/* The operation, whose outcome the record has.   Collective. */
+static tutti_err put_batch(tutti_dataset *d, batch *b, tutti__put_record *record,
+                           tutti_request **started) {
+    const tutti_err packed = put_pack(d, b);
+    const tutti_error_info why = *tutti_last_error();
+    tutti_err err = put_places(d, b, record); /* also if it was not packed: it must be put again */
+    if (err == TUTTI_OK && packed != TUTTI_OK) {
+        tutti__error_assign(&why);
+        err = packed;
+    }
+    for (int i = 0; i < b->n && err == TUTTI_OK; i++) err = section_prepare(d, &b->items[i]);
+    if (err != TUTTI_OK) {
+        tutti__record_end(record, err);
+        return err;
+    }
+    const tutti__move m = {.file = d->now.file,
+                           .name = "put",
+                           .is_write = 1,
+                           .n = b->n,
+                           .parts = b->parts,
+                           .record = record,
+                           .started = started};
+    err = tutti__dataset_move(&m, put_parts(d, b));
+    if (!started) tutti__dataset_misfit(d, d->now.sections, d->now.sections_n, err);
+    return err;
+}
+
 static tutti_err put(tutti_dataset *d, int n, const tutti_put *puts, tutti_request **r_out,
                      int starts) {
     batch b = {0};
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = put_take(d, n, puts, starts, &b);
     if (err == TUTTI_OK && starts && !r_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
     const tutti__dataset_same same = {"put", "the variables, their types or decompositions",
                                       err == TUTTI_OK ? batch_hash(&b) : 0};
     tutti__put_record *record = NULL;
     err = tutti__dataset_call(d, &same, err);
-    tutti_err packed = err == TUTTI_OK ? put_pack(d, &b) : TUTTI_OK;
-    const tutti_error_info why = *tutti_last_error();
-    if (err == TUTTI_OK) err = put_places(d, &b);
+    if (err == TUTTI_OK) err = put_define(d, &b);
     if (err == TUTTI_OK) {
         err = tutti__dataset_agree(d, tutti__record_new(d, &record));
         if (err != TUTTI_OK && record) record->outcome = err;
     }
-    if (err == TUTTI_OK) {
-        const tutti__move m = {.file = d->now.file,
-                               .name = "put",
-                               .is_write = 1,
-                               .n = n,
-                               .parts = b.parts,
-                               .record = record,
-                               .started = starts ? r_out : NULL};
-        for (int i = 0; i < n; i++) {
-            tutti__section_state *state =
-                tutti__section_state_of(d, tutti__section_now(d, b.items[i].v->id, 0));
-            state->record = d->now.records_n - 1;
-            state->puts++;
-        }
-        if (packed != TUTTI_OK) { /* none of them has been put */
-            tutti__error_assign(&why);
-            err = record->outcome = packed;
-        } else {
-            err = tutti__dataset_move(&m, put_parts(d, &b));
-            if (!starts) tutti__dataset_misfit(d, d->now.sections, d->now.sections_n, err);
-        }
-    }
+    if (err == TUTTI_OK) err = put_batch(d, &b, record, starts ? r_out : NULL);
     batch_free(&b);
     return tutti__dataset_named(d, "put", err);
 }
@@ -439,7 +467,7 @@ static tutti_err get(tutti_dataset *d, tutti_count segment, int n, const tutti_g
                      tutti_request **r_out, int starts) {
     batch b = {0};
     reading r = {0};
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = get_take(d, segment, n, gets, &b);
     r.parts = b.parts;
     if (err == TUTTI_OK && starts && !r_out)
@@ -557,7 +585,7 @@ tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count 
     item t = {0};
     tutti_count count = 0;
     tutti_off step = 0;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = follow_take(d, first, last, get, &t);
     if (err == TUTTI_OK) err = follow_step(&t, &step);
     tutti__dataset_same same = {"follow", "the segments, the variable, its type or decomposition",

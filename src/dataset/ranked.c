@@ -68,89 +68,159 @@ static int64_t parts_there(const tutti_dataset *d, int64_t variable) {
     return most;
 }
 
-/* The list of the entries of a decomposition: written now, or before. */
-static tutti_err list_for(tutti_dataset *d, int64_t variable, tutti_decomposition *p,
-                          tutti_count before, tutti_count all, tutti__listed *out) {
-    tutti__decomposition_facts facts;
-    tutti__decomposition_facts_of(p, &facts);
+static tutti__listed *find_listed(const tutti_dataset *d, int64_t decomposition) {
     for (int64_t i = 0; i < d->listed_n; i++)
-        if (d->listed[i].decomposition == facts.number) {
-            *out = d->listed[i];
-            return TUTTI_OK;
-        }
+        if (d->listed[i].decomposition == decomposition) return &d->listed[i];
+    return NULL;
+}
+
+/* The list of the entries of a decomposition, if it is one of the segment being written. */
+static tutti__section *find_list(tutti_dataset *d, const tutti__variable *lists,
+                                 int64_t decomposition) {
+    const tutti__listed *l = find_listed(d, decomposition);
+    return l && l->segment == d->now.segment.id ? tutti__section_now(d, lists->id, l->part) : NULL;
+}
+
+/* A list for the entries of a decomposition.   Collective. */
+static tutti_err list_new(tutti_dataset *d, int64_t variable, int64_t decomposition,
+                          tutti_count all) {
     const tutti__section new = {
         .variable = variable, .type = TUTTI_INT64, .part = parts_there(d, variable) + 1};
     tutti__section *s = NULL;
+    tutti__listed *l = tutti__table_grow(&d->listed, &d->listed_n, sizeof *l);
+    tutti_err err = tutti__dataset_agree(d, l ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err == TUTTI_OK) err = tutti__section_new(d, &new, 8 * all, &s);
+    if (err == TUTTI_OK)
+        *l = (tutti__listed){decomposition, d->now.segment.id, s->part};
+    else if (l)
+        d->listed_n--;
+    return err;
+}
+
+/* Write it, unless it is in the file.   Collective. */
+static tutti_err list_write(tutti_dataset *d, const tutti__section *s, tutti_decomposition *p,
+                            tutti_count before) {
+    const tutti__section_progress *progress = tutti__section_progress_of(d, s);
     tutti__put_record *record = NULL;
     int64_t *position = NULL;
-    tutti_err err = tutti__section_new(d, &new, 8 * all, &s);
-    if (err == TUTTI_OK) err = tutti__record_new(d, &record);
+    tutti__decomposition_facts facts;
+    tutti__decomposition_facts_of(p, &facts);
+    if (progress->puts > 0 && !progress->needs_base) return TUTTI_OK;
+    tutti_err err = tutti__record_new(d, &record);
+    if (err == TUTTI_OK) err = tutti__record_target(d, record, s, facts.number, 1);
     if (err == TUTTI_OK) err = own_positions(p, &position);
-    tutti__listed *l =
-        err == TUTTI_OK ? tutti__table_grow(&d->listed, &d->listed_n, sizeof *l) : NULL;
-    if (err == TUTTI_OK && !l) err = TUTTI_ERR_NOMEM;
-    err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) {
-        *tutti__section_state_of(d, s) =
-            (tutti__section_state){.record = d->now.records_n - 1, .puts = 1};
-        *l = (tutti__listed){facts.number, d->now.segment.id, s->part};
-        *out = *l;
-        err = piece_write(d, s->start + 8 * before, 8 * facts.written, position, record, TUTTI_OK);
-        if (err != TUTTI_OK) d->listed_n--;
-    } else if (l) {
-        d->listed_n--;
-    }
+    err = piece_write(d, s->start + 8 * before, 8 * facts.written, position, record, err);
+    if (err == TUTTI_OK) tutti__section_progress_of(d, s)->needs_base = 0;
     tutti__free(position);
     return err;
 }
 
-tutti_err tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, tutti_decomposition *p,
-                            tutti__section **out) {
+/* How many entries the ranks write; those of the last decomposition are kept.   Collective. */
+static tutti_err sizes_make(tutti_dataset *d, const tutti__decomposition_facts *facts,
+                            const tutti__ranked_sizes **out) {
     const int ranks = d->team->size;
-    const tutti_off item = tutti__item_bytes(v, v->put_type);
-    tutti__variable *lists = NULL;
-    tutti__decomposition_facts facts;
-    tutti__listed list = {0};
-    tutti__section new = {.variable = v->id, .type = v->put_type};
-    tutti__put_record *record = NULL;
-    tutti__decomposition_facts_of(p, &facts);
-    TUTTI_TRY(tutti__own_variable(d, &d->model.spaces[facts.space], "entries", &lists));
-    const size_t bytes = (size_t)tutti__ranked_header(ranks);
-    int64_t *head = tutti__calloc(1, bytes);
+    tutti__ranked_sizes *z = &d->ranked;
+    *out = z;
+    if (z->head && z->decomposition == facts->number) return TUTTI_OK;
+    tutti__free(z->head);
+    *z = (tutti__ranked_sizes){.bytes = tutti__ranked_header(ranks)};
+    int64_t *head = tutti__calloc(1, (size_t)z->bytes);
     tutti_err err = tutti__dataset_agree(d, head ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) err = exchange_sizes(d, facts.written, head + HEAD);
-    tutti_count before = 0;
-    tutti_off all = 0, whole = 0;
-    for (int i = 0; i < ranks && err == TUTTI_OK; i++) {
-        if (i < d->team->rank) before += head[HEAD + i];
+    if (err == TUTTI_OK)
+        err = tutti__dataset_agree(d, exchange_sizes(d, facts->written, head + HEAD));
+    if (err != TUTTI_OK) {
+        tutti__free(head);
+        return err;
+    }
+    for (int i = 0; i < ranks; i++) {
+        if (i < d->team->rank) z->before += head[HEAD + i];
         head[1] += head[HEAD + i];
         head[2] = tutti__max(head[2], head[HEAD + i]);
     }
-    if (err == TUTTI_OK) {
-        all = head[1];
-        head[0] = ranks;
-        for (int i = 0; i < HEAD + ranks; i++) head[i] = (int64_t)htole64((uint64_t)head[i]);
-        if (!tutti__mul_ok(all, item, &whole) || whole > (tutti_off)1 << 58)
-            err =
-                tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "variable '%s' is too large", v->name);
+    z->all = head[1];
+    head[0] = ranks;
+    for (int i = 0; i < HEAD + ranks; i++) head[i] = (int64_t)htole64((uint64_t)head[i]);
+    z->head = head;
+    z->decomposition = facts->number;
+    return TUTTI_OK;
+}
+
+/* Remove a list that no section of the segment being written uses. */
+static void list_release(tutti_dataset *d, const tutti__section *lists_of) {
+    const tutti__section was = *lists_of;
+    for (int64_t i = 0; i < d->listed_n; i++) {
+        const tutti__listed *l = &d->listed[i];
+        if (l->segment != was.segment || l->part != was.part) continue;
+        for (int64_t k = 0; k < d->now.sections_n; k++)
+            if (d->now.sections[k].list_segment == l->segment &&
+                d->now.sections[k].list_part == l->part)
+                return;
+        d->listed[i] = d->listed[--d->listed_n];
+        tutti__section_drop(d, tutti__section_now(d, was.variable, was.part));
+        return;
     }
-    if (err == TUTTI_OK) err = list_for(d, lists->id, p, before, all, &list);
-    if (err == TUTTI_OK) {
-        new.list_segment = list.segment;
-        new.list_part = list.part;
-        err = tutti__section_new(d, &new, (tutti_off)bytes + whole, out);
-        if (err == TUTTI_OK) err = tutti__record_new(d, &record);
-        err = tutti__dataset_agree(d, err);
-    }
-    if (err == TUTTI_OK) {
-        tutti__section_state *state = tutti__section_state_of(d, *out);
-        state->decomposition = facts.number;
-        state->before = before;
-        err = piece_write(d, (*out)->start, d->team->rank == 0 ? (tutti_off)bytes : 0, head, record,
-                          TUTTI_OK);
-    }
-    tutti__free(head);
+}
+
+static tutti_err section_for_list(tutti_dataset *d, const tutti__variable *v,
+                                  const tutti__decomposition_facts *facts,
+                                  const tutti__ranked_sizes *sizes, tutti__section **out) {
+    const tutti__listed *l = find_listed(d, facts->number);
+    const tutti__section new = {
+        .variable = v->id, .type = v->put_type, .list_segment = l->segment, .list_part = l->part};
+    tutti_off whole = 0;
+    TUTTI_CHECK(tutti__mul_ok(sizes->all, tutti__item_bytes(v, v->put_type), &whole) &&
+                    whole <= (tutti_off)1 << 58,
+                TUTTI_ERR_OVERFLOW, "variable '%s' is too large", v->name); /* on all ranks alike */
+    TUTTI_TRY(tutti__section_new(d, &new, sizes->bytes + whole, out));
+    tutti__section_progress *progress = tutti__section_progress_of(d, *out);
+    progress->decomposition = facts->number;
+    progress->before = sizes->before;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, tutti_decomposition *p,
+                            tutti__section **out) {
+    tutti__variable *lists = NULL;
+    tutti__decomposition_facts facts;
+    const tutti__ranked_sizes *sizes = NULL;
+    tutti__decomposition_facts_of(p, &facts);
+    TUTTI_TRY(tutti__own_variable(d, &d->model.spaces[facts.space], "entries", &lists));
+    TUTTI_TRY(sizes_make(d, &facts, &sizes));
+    if (!find_listed(d, facts.number)) TUTTI_TRY(list_new(d, lists->id, facts.number, sizes->all));
+    const tutti_err err = section_for_list(d, v, &facts, sizes, out);
+    const tutti__section *list = find_list(d, lists, facts.number);
+    if (err != TUTTI_OK && list) list_release(d, list);
     return err;
+}
+
+void tutti__ranked_drop(tutti_dataset *d, tutti__section *s) {
+    const tutti__variable *v = tutti__model_variable_id(&d->model, s->variable);
+    char name[TUTTI__NAME + 16];
+    snprintf(name, sizeof name, "%s:entries", tutti__model_space_id(&d->model, v->space)->name);
+    const tutti__variable *lists = tutti__model_variable(&d->model, name);
+    const int is_now = s->list_segment == d->now.segment.id;
+    const int64_t part = s->list_part;
+    tutti__section_drop(d, s);
+    const tutti__section *list = is_now ? tutti__section_now(d, lists->id, part) : NULL;
+    if (list) list_release(d, list);
+}
+
+tutti_err tutti__ranked_prepare(tutti_dataset *d, const tutti__variable *v,
+                                tutti_decomposition *p) {
+    tutti__variable *lists = NULL;
+    tutti__decomposition_facts facts;
+    const tutti__ranked_sizes *sizes = NULL;
+    tutti__decomposition_facts_of(p, &facts);
+    TUTTI_TRY(tutti__own_variable(d, &d->model.spaces[facts.space], "entries", &lists));
+    const tutti__section *s = tutti__section_now(d, v->id, 0);
+    const tutti__section *list = find_list(d, lists, facts.number);
+    if (list) TUTTI_TRY(list_write(d, list, p, tutti__section_progress_of(d, s)->before));
+    if (!tutti__section_progress_of(d, s)->needs_base) return TUTTI_OK;
+    TUTTI_TRY(sizes_make(d, &facts, &sizes));
+    TUTTI_TRY(piece_write(d, s->start, d->team->rank == 0 ? sizes->bytes : 0, sizes->head, NULL,
+                          TUTTI_OK));
+    tutti__section_progress_of(d, s)->needs_base = 0;
+    return TUTTI_OK;
 }
 
 /* ---- accesses by places */
@@ -186,16 +256,11 @@ static void pieces_add(pieces *p, tutti_off file, tutti_off memory, tutti_off by
 
 tutti_err tutti__ranked_writes(tutti_dataset *d, const tutti__section *s, tutti_off item,
                                tutti_decomposition *p, tutti_access **out) {
-    const tutti__section_state *state = tutti__section_state_of(d, s);
+    const tutti_count before = tutti__section_progress_of(d, s)->before;
     const tutti_access *access = NULL;
-    tutti__decomposition_facts facts;
-    tutti__decomposition_facts_of(p, &facts);
-    TUTTI_CHECK(state->decomposition == facts.number, TUTTI_ERR_STATE,
-                "variable '%s' has layout ranked and was put by another decomposition",
-                tutti__model_variable_id(&d->model, s->variable)->name);
     TUTTI_TRY(tutti__decomposition_packed(p, item, &access));
     return tutti_access_shift(
-        access, s->start + tutti__ranked_header(d->team->size) + state->before * item, 0, out);
+        access, s->start + tutti__ranked_header(d->team->size) + before * item, 0, out);
 }
 
 /* ---- reading: where are my positions? */

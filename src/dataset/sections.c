@@ -97,8 +97,18 @@ tutti__section *tutti__section_now(tutti_dataset *d, int64_t variable, int64_t p
     return tutti__writing_section(&d->now, variable, part);
 }
 
-tutti__section_state *tutti__section_state_of(tutti_dataset *d, const tutti__section *s) {
-    return &d->now.states[s - d->now.sections];
+tutti__section_progress *tutti__section_progress_of(const tutti_dataset *d,
+                                                    const tutti__section *s) {
+    return &d->now.progress[s - d->now.sections];
+}
+
+int tutti__section_in_flight(const tutti_dataset *d, const tutti__section *s) {
+    for (int64_t i = 0; i < d->now.records_n; i++) {
+        const tutti__put_record *r = d->now.records[i];
+        for (int64_t k = 0; r->outcome == TUTTI__PUT_UNKNOWN && k < r->targets_n; k++)
+            if (r->targets[k].variable == s->variable && r->targets[k].part == s->part) return 1;
+    }
+    return 0;
 }
 
 /* Where a new one begins.  In a record of a netCDF file: behind the one before it, or where the first
@@ -113,41 +123,98 @@ static tutti_off section_start(const tutti_dataset *d, const tutti__section *of,
     return tutti__align_up(w->end, 4);
 }
 
+/* Bytes behind the sections are 0: the file ends there.   Collective. */
+static tutti_err tail_cut(tutti_dataset *d) {
+    tutti__writing *w = &d->now;
+    if (!w->has_tail) return TUTTI_OK;
+    const int root = d->team->rank == 0;
+    TUTTI_TRY(tutti__dataset_agree(d, root ? tutti__cut_here(w->file, w->end) : TUTTI_OK));
+    w->has_tail = 0;
+    return TUTTI_OK;
+}
+
+/* Rows are in the order of their places: the last one goes where it belongs. */
+static tutti__section *sort_last(tutti__writing *w) {
+    int64_t i = w->sections_n - 1;
+    const tutti__section last = w->sections[i];
+    const tutti__section_progress progress = w->progress[i];
+    for (; i > 0 && w->sections[i - 1].start > last.start; i--) {
+        w->sections[i] = w->sections[i - 1];
+        w->progress[i] = w->progress[i - 1];
+    }
+    w->sections[i] = last;
+    w->progress[i] = progress;
+    return &w->sections[i];
+}
+
+static tutti_err grow(tutti__writing *w) {
+    tutti__section *s = tutti__table_grow(&w->sections, &w->sections_n, sizeof *s);
+    tutti__section_progress *progress =
+        s ? tutti__table_grow(&w->progress, &w->progress_n, sizeof *progress) : NULL;
+    if (s && !progress) w->sections_n--;
+    return progress ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
 tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_off bytes,
                              tutti__section **out) {
     tutti__writing *w = &d->now;
-    tutti__section *s = tutti__table_grow(&w->sections, &w->sections_n, sizeof *s);
-    tutti__section_state *state =
-        s ? tutti__table_grow(&w->states, &w->states_n, sizeof *state) : NULL;
-    if (!state) {
-        if (s) w->sections_n--;
-        return TUTTI_ERR_NOMEM;
+    TUTTI_TRY(tail_cut(d));
+    const tutti_err mine = grow(w), err = tutti__dataset_agree(d, mine);
+    if (err != TUTTI_OK) {
+        w->sections_n -= mine == TUTTI_OK;
+        w->progress_n -= mine == TUTTI_OK;
+        return err;
     }
-    const tutti_off start = section_start(d, of, bytes);
-    int64_t i = w->sections_n - 1; /* in the order of their places */
-    for (; i > 0 && w->sections[i - 1].start > start; i--) {
-        w->sections[i] = w->sections[i - 1];
-        w->states[i] = w->states[i - 1];
-    }
-    s = &w->sections[i];
+    tutti__section *s = &w->sections[w->sections_n - 1];
     *s = *of;
     s->segment = w->segment.id;
-    s->start = start;
+    s->start = section_start(d, of, bytes);
     s->bytes = bytes;
-    w->states[i] = (tutti__section_state){.record = -1};
-    w->end = tutti__max(w->end, start + bytes);
-    *out = s;
+    w->end = tutti__max(w->end, s->start + bytes);
+    w->progress[w->sections_n - 1] = (tutti__section_progress){.record = -1, .needs_base = 1};
+    *out = sort_last(w);
     return TUTTI_OK;
+}
+
+/* Take a row out; the caller has its contents. */
+static void row_remove(tutti__writing *w, int64_t i) {
+    const tutti__section *s = &w->sections[i];
+    const int64_t behind = w->sections_n - 1 - i;
+    if (behind == 0 && w->end == s->start + s->bytes) {
+        w->end = s->start;
+        w->has_tail = 1;
+    }
+    memmove(&w->sections[i], &w->sections[i + 1], (size_t)behind * sizeof *w->sections);
+    memmove(&w->progress[i], &w->progress[i + 1], (size_t)behind * sizeof *w->progress);
+}
+
+tutti_err tutti__section_move(tutti_dataset *d, tutti__section *s, tutti_off bytes,
+                              tutti__section **out) {
+    tutti__writing *w = &d->now;
+    const int64_t i = s - w->sections, last = w->sections_n - 1;
+    tutti__section moved = *s;
+    const tutti__section_progress progress = w->progress[i];
+    row_remove(w, i);
+    const tutti_err err = tail_cut(d);
+    moved.start = section_start(d, &moved, err == TUTTI_OK ? bytes : 0);
+    moved.bytes = err == TUTTI_OK ? bytes : 0; /* on error without bytes, until the next put */
+    w->end = tutti__max(w->end, moved.start + moved.bytes);
+    w->sections[last] = moved;
+    w->progress[last] = progress;
+    *out = sort_last(w);
+    return err;
 }
 
 void tutti__section_drop(tutti_dataset *d, tutti__section *s) {
     tutti__writing *w = &d->now;
-    const int64_t i = s - w->sections, behind = --w->sections_n - i;
-    if (behind == 0 && w->end == s->start + s->bytes) w->end = s->start;
-    memmove(s, s + 1, (size_t)behind * sizeof *s);
-    memmove(&w->states[i], &w->states[i + 1], (size_t)behind * sizeof *w->states);
-    w->states_n--;
+    const int64_t i = s - w->sections;
+    tutti__section_state_free(&w->progress[i].state);
+    row_remove(w, i);
+    w->sections_n--;
+    w->progress_n--;
 }
+
+/* ---- operations that write them */
 
 tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) {
     tutti__put_record *r = tutti__calloc(1, sizeof *r);
@@ -164,16 +231,59 @@ tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) {
     return TUTTI_OK;
 }
 
+tutti_err tutti__record_target(tutti_dataset *d, tutti__put_record *record, const tutti__section *s,
+                               int64_t decomposition, int is_whole) {
+    tutti__section_progress *progress = tutti__section_progress_of(d, s);
+    progress->record = d->now.records_n - 1;
+    progress->puts++;
+    tutti__put_target *t = tutti__table_grow(&record->targets, &record->targets_n, sizeof *t);
+    if (!t) return TUTTI_ERR_NOMEM;
+    *t = (tutti__put_target){s->variable, s->part, decomposition, 0, is_whole};
+    const tutti_err err = tutti__section_put_start(&progress->state, decomposition, &t->ticket);
+    if (err != TUTTI_OK) record->targets_n--;
+    return err;
+}
+
+void tutti__record_end(tutti__put_record *record, tutti_err outcome) {
+    tutti_dataset *d = record->dataset;
+    record->outcome = outcome;
+    record->request = NULL;
+    for (int64_t i = 0; i < record->targets_n; i++) {
+        const tutti__put_target *t = &record->targets[i];
+        const tutti__section *s = tutti__section_now(d, t->variable, t->part);
+        if (!s) continue;
+        tutti__section_state *state = &tutti__section_progress_of(d, s)->state;
+        if (outcome == TUTTI_OK)
+            tutti__section_put_succeeded(state, t->decomposition, t->ticket, t->is_whole);
+        else
+            tutti__section_put_failed(state, t->decomposition);
+    }
+}
+
+void tutti__sections_sync_failed(tutti_dataset *d) {
+    for (int64_t i = 0; i <= d->waiting_n; i++) {
+        tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
+        if (w->row.id != d->now.row.id) continue;
+        w->failed_sync = 1;
+        for (int64_t k = 0; k < w->sections_n; k++) {
+            tutti__section_sync_failed(&w->progress[k].state);
+            w->progress[k].needs_base = 1;
+        }
+    }
+}
+
 static void writing_free(tutti__writing *w) {
     for (int64_t i = 0; i < w->records_n; i++) {
         tutti__sums_free(&w->records[i]->sums);
+        tutti__free(w->records[i]->targets);
         tutti__free(w->records[i]);
     }
+    for (int64_t i = 0; i < w->progress_n; i++) tutti__section_state_free(&w->progress[i].state);
     for (int64_t i = 0; i < w->infos_n; i++) tutti__free(w->infos[i].value);
     tutti__free(w->records);
     tutti__free(w->infos);
     tutti__free(w->sections);
-    tutti__free(w->states);
+    tutti__free(w->progress);
     *w = (tutti__writing){0};
 }
 

@@ -134,7 +134,7 @@ static tutti_err erase_check(const tutti_dataset *d, tutti_count segment) {
 
 tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     const tutti__dataset_same same = {"erase", "the segment",
                                       tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
     TUTTI_TRY(tutti__dataset_call(d, &same, erase_check(d, segment)));
@@ -177,7 +177,7 @@ static tutti_err drop_check(const tutti_dataset *d, int keep) {
 
 tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_live(d));
+    TUTTI_TRY(tutti__dataset_enter(d));
     const tutti__dataset_same same = {"drop", "how many files to keep",
                                       tutti__hash(TUTTI__HASH_START, &keep, sizeof keep)};
     const tutti__model *m = &d->model;
