@@ -36,9 +36,12 @@ tutti_err tutti__meta_generation(tutti__meta *m, int64_t *out) TUTTI_MUST_USE;
 tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
                                const tutti__segment_row *g, tutti__section **out,
                                int64_t *n_out) TUTTI_MUST_USE;
-/* Segments that lists of entries lie in which sections of segments from `from` on have, rising. */
-tutti_err tutti__meta_list_segments(tutti__meta *m, int64_t from, int64_t **out,
-                                    int64_t *n_out) TUTTI_MUST_USE;
+/* Segments with sections whose lists of entries are stored in an earlier segment; newest first. */
+typedef struct tutti__list_use {
+    int64_t segment, list_segment; /* ids */
+} tutti__list_use;
+tutti_err tutti__meta_list_uses(tutti__meta *m, tutti__list_use **out,
+                                int64_t *n_out) TUTTI_MUST_USE;
 /* PRAGMA integrity_check. */
 tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
 /* Names in the directory that would be data files of ours but are in no table: removed. */
