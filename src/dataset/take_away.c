@@ -45,7 +45,8 @@ static int file_in_use(const tutti__model *m, int64_t file, const unsigned char 
 }
 
 /* Rank 0: one transaction. */
-static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes) {
+static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes,
+                             tutti__info_carry *carry) {
     const tutti__model *m = &d->model;
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = TUTTI_OK;
@@ -56,6 +57,7 @@ static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes) {
             err = tutti__meta_remove_file(d->meta, m->files[i].id);
     if (err == TUTTI_OK) err = tutti__meta_set(d->meta, "generation", m->generation + 1);
     if (err == TUTTI_OK && tutti__netcdf(d)) err = tutti__meta_set(d->meta, "defined", 0);
+    if (err == TUTTI_OK) err = tutti__infos_carry(carry);
     if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
     const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(d->meta);
@@ -67,8 +69,10 @@ static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes) {
 static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
     tutti__model *m = &d->model;
     char path[4096];
-    tutti_err err = d->team->rank == 0 ? rows_remove(d, goes) : TUTTI_OK;
+    tutti__info_carry carry = {.dataset = d, .goes = goes, .segment = -1};
+    tutti_err err = d->team->rank == 0 ? rows_remove(d, goes, &carry) : TUTTI_OK;
     TUTTI_TRY(tutti__dataset_agree(d, err));
+    err = tutti__infos_carried(d, &carry);
     for (int64_t i = m->files_n - 1; i >= 0; i--) {
         if (file_in_use(m, m->files[i].id, goes)) continue;
         const tutti__datafile row = m->files[i];
