@@ -218,8 +218,10 @@ TUTTI_API tutti_err tutti_dataset_discard(tutti_dataset *d) TUTTI_MUST_USE;
 /** Remove all segments behind this one (-1: all there are). */
 TUTTI_API tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 
-/** Remove the oldest data files, all but `keep` of them, with their segments; segments that later ones
- *  need stay, with their files: topologies, and those with the lists of entries of ranked sections. */
+/** Remove the oldest data files, all but `keep` of them, with their segments.  Segments that a remaining
+ *  segment needs stay, with their files: its topology, the topologies that set the sizes of its spaces,
+ *  and segments with the lists of entries of its ranked sections.  The shapes and values of all remaining
+ *  segments are unchanged. */
 TUTTI_API tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) TUTTI_MUST_USE;
 /**@}*/
 

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <string.h>
 #include "base/hash.h"
+#include "base/utf8.h"
 
 /* ---- types */
 
@@ -112,25 +113,6 @@ static void name_enter(tutti__cdf *c, tutti_count of, const char *name, tutti_co
     c->names->n++;
 }
 
-static int utf8_right(const unsigned char *p) {
-    while (*p) {
-        const int more = *p < 0x80   ? 0
-                         : *p < 0xc2 ? -1
-                         : *p < 0xe0 ? 1
-                         : *p < 0xf0 ? 2
-                         : *p < 0xf5 ? 3
-                                     : -1;
-        if (more < 0) return 0;
-        if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
-            (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
-            return 0;
-        p++;
-        for (int i = 0; i < more; i++, p++)
-            if ((*p & 0xc0) != 0x80) return 0;
-    }
-    return 1;
-}
-
 tutti_err tutti__cdf_name_check(const char *name, const char *what) {
     const unsigned char *p = (const unsigned char *)name;
     const size_t n = name ? strlen(name) : 0;
@@ -138,7 +120,7 @@ tutti_err tutti__cdf_name_check(const char *name, const char *what) {
                 "the name of %s has %zu bytes: netCDF takes 1 to %d", what, n, TUTTI__CDF_NAME);
     const int first = (p[0] >= 'a' && p[0] <= 'z') || (p[0] >= 'A' && p[0] <= 'Z') ||
                       (p[0] >= '0' && p[0] <= '9') || p[0] == '_' || p[0] >= 0x80;
-    int right = first && p[n - 1] != ' ' && utf8_right(p);
+    int right = first && p[n - 1] != ' ' && tutti__utf8_valid(p, n);
     for (size_t i = 0; i < n; i++) right &= p[i] >= 0x20 && p[i] != 0x7f && p[i] != '/';
     TUTTI_CHECK(right, TUTTI_ERR_ARG, "'%s' is no name that netCDF takes for %s", name, what);
     return TUTTI_OK;

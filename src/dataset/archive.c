@@ -49,7 +49,7 @@ static int mine(const task *k, int64_t i) {
 
 static tutti_err file_open(const char *path, int flags, int *out) {
     struct stat st;
-    const int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (fd < 0) return tutti__error_sys(errno, -1, path);
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         *out = fd;
@@ -68,9 +68,11 @@ static void data_path(const task *k, int64_t i, char *to, size_t room) {
     tutti__dataset_data_path(k->d, f->name, to, room);
 }
 
-static tutti_err archive_path(const task *k, int64_t i, const char *behind, char *to, size_t room) {
+/* `version` of the archive's format. */
+static tutti_err archive_path(const task *k, int64_t i, int version, const char *behind, char *to,
+                              size_t room) {
     char name[TUTTI__ARCHIVE_NAME];
-    tutti__archive_name(row_of(k, i), name);
+    tutti__archive_name(version == 1 ? NULL : k->d->model.id, row_of(k, i), name);
     const int n = snprintf(to, room, "%s/%s%s", k->directory, name, behind);
     TUTTI_CHECK(n > 0 && (size_t)n < room, TUTTI_ERR_ARG, "the name of the archive is too long");
     return TUTTI_OK;
@@ -85,7 +87,7 @@ static tutti_err archive_verify(const task *k, int64_t i, int fd, const char *pa
     TUTTI_CHECK(fstat(fd, &st) == 0 && st.st_size == TUTTI__ARCHIVE_HEAD + g->end - g->start,
                 TUTTI_ERR_FORMAT, "'%s' has not the size of segment %lld", path, (long long)g->id);
     TUTTI_TRY(tutti__bytes_read(fd, 0, head, sizeof head, path));
-    TUTTI_TRY(tutti__archive_head_check(head, g, k->rows[i].sum));
+    TUTTI_TRY(tutti__archive_head_check(head, k->d->model.id, g, k->rows[i].sum));
     const tutti__content c = {.fd = fd, .at = TUTTI__ARCHIVE_HEAD, .name = path};
     TUTTI_TRY(tutti__content_sum(&c, g->end - g->start, &sum));
     TUTTI_CHECK(sum == k->rows[i].sum, TUTTI_ERR_FORMAT, "'%s' is damaged", path);
@@ -165,6 +167,28 @@ static tutti_err task_begin(task *k, tutti_count first, tutti_count last, int ar
 
 /* ---- archive */
 
+/* A file that has the name already: *is_there_out: it is this segment, whole.  A damaged copy of it is
+ * replaced; any other file may be the only copy of something. */
+static tutti_err archive_find(const task *k, int64_t i, const char *path, int *is_there_out) {
+    const tutti__segment_row *g = row_of(k, i);
+    char head[TUTTI__ARCHIVE_HEAD] = "";
+    int fd = -1;
+    *is_there_out = 0;
+    const tutti_err opened = file_open(path, O_RDONLY, &fd);
+    if (opened == TUTTI_ERR_NOT_FOUND) return TUTTI_OK;
+    TUTTI_TRY(opened);
+    const int ours = tutti__bytes_read(fd, 0, head, sizeof head, path) == TUTTI_OK &&
+                     tutti__archive_head_check(head, k->d->model.id, g, k->rows[i].sum) == TUTTI_OK;
+    *is_there_out = ours && archive_verify(k, i, fd, path) == TUTTI_OK;
+    const tutti_err err =
+        *is_there_out ? file_sync(fd, path) : TUTTI_OK; /* its writer may have been
+                                                                             killed before it did */
+    close(fd);
+    TUTTI_CHECK(ours, TUTTI_ERR_EXISTS,
+                "'%s' exists and is not this segment: archive to another directory", path);
+    return err;
+}
+
 /* One to a directory, unless it is there. */
 static tutti_err segment_copy(task *k, int64_t i) {
     const tutti__segment_row *g = row_of(k, i);
@@ -173,25 +197,17 @@ static tutti_err segment_copy(task *k, int64_t i) {
     int in = -1, out = -1;
     uint64_t sum = 0;
     data_path(k, i, from, sizeof from);
-    TUTTI_TRY(archive_path(k, i, "", to, sizeof to));
-    TUTTI_TRY(archive_path(k, i, ".part", part, sizeof part));
+    TUTTI_TRY(archive_path(k, i, 2, "", to, sizeof to));
+    TUTTI_TRY(archive_path(k, i, 2, ".part", part, sizeof part));
     TUTTI_TRY(file_open(from, O_RDONLY, &in));
     const tutti__content here = {.fd = in, .at = g->start, .name = from};
     tutti_err err = tutti__content_sum(&here, bytes, &k->rows[i].sum);
-    if (err == TUTTI_OK && file_open(to, O_RDONLY, &out) == TUTTI_OK) {
-        const int is_there = archive_verify(k, i, out, to) == TUTTI_OK;
-        if (is_there) err = file_sync(out, to); /* whoever wrote it may have been killed before */
-        close(out);
-        out = -1;
-        if (is_there) {
-            close(in);
-            return err;
-        }
-    }
-    if (err == TUTTI_OK) err = file_open(part, O_RDWR | O_CREAT | O_TRUNC, &out);
-    if (err == TUTTI_OK) {
+    int is_there = 0;
+    if (err == TUTTI_OK) err = archive_find(k, i, to, &is_there);
+    if (err == TUTTI_OK && !is_there) err = file_open(part, O_RDWR | O_CREAT | O_TRUNC, &out);
+    if (err == TUTTI_OK && !is_there) {
         const tutti__content there = {.fd = out, .at = TUTTI__ARCHIVE_HEAD, .name = part};
-        tutti__archive_head(g, k->rows[i].sum, head);
+        tutti__archive_head(k->d->model.id, g, k->rows[i].sum, head);
         err = tutti__bytes_write(out, 0, head, sizeof head, part);
         if (err == TUTTI_OK) err = tutti__content_copy(&here, &there, bytes, &sum);
         if (err == TUTTI_OK) err = file_sync(out, part);
@@ -236,9 +252,9 @@ static tutti_err segment_send(task *k, int64_t i) {
     const tutti__content here = {.fd = in, .at = g->start, .name = from};
     const tutti__content there = {.fd = -1, .stream = k->stream};
     tutti_err err = tutti__content_sum(&here, bytes, &k->rows[i].sum);
-    tutti__archive_name(g, name);
+    tutti__archive_name(k->d->model.id, g, name);
     const size_t n = tutti__tar_write(name, TUTTI__ARCHIVE_HEAD + bytes, tar);
-    tutti__archive_head(g, k->rows[i].sum, head);
+    tutti__archive_head(k->d->model.id, g, k->rows[i].sum, head);
     if (err == TUTTI_OK) err = tutti__stream_write(k->stream, tar, n);
     if (err == TUTTI_OK) err = tutti__stream_write(k->stream, head, sizeof head);
     if (err == TUTTI_OK) err = tutti__content_copy(&here, &there, bytes, &sum); /* whole blocks */
@@ -279,11 +295,19 @@ static tutti_err mark(task *k) {
         else
             err = TUTTI_ERR_NOMEM;
     }
-    err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK)
-        err = tutti__dataset_agree(
-            d, d->team->rank == 0 ? tutti__meta_archive(d->meta, k->rows, k->n, m->generation + 1)
-                                  : TUTTI_OK);
+    unsigned char *goes = tutti__calloc((size_t)m->segments_n + 1, 1);
+    err = tutti__dataset_agree(d, goes ? err : TUTTI_ERR_NOMEM);
+    tutti__info_carry carry = {.dataset = d, .goes = goes, .segment = -1};
+    if (err == TUTTI_OK) {
+        TUTTI_ASSERT(goes);
+        const tutti__meta_step also = {tutti__infos_carry, &carry};
+        for (int64_t i = 0; i < k->n; i++) goes[k->segment[i]] = 1;
+        if (d->team->rank == 0)
+            err = tutti__meta_archive(d->meta, k->rows, k->n, m->generation + 1, &also);
+        err = tutti__dataset_agree(d, err);
+    }
+    tutti__free(goes);
+    if (err == TUTTI_OK) err = tutti__infos_carried(d, &carry);
     if (err != TUTTI_OK) {
         tutti__free(rows);
         return err;
@@ -361,8 +385,9 @@ static tutti_err archive(task *k, const char *place, tutti_count first, tutti_co
 
 static tutti_err place_check(const char *place) {
     TUTTI_CHECK(place && place[0], TUTTI_ERR_ARG, "the place of the archive is empty");
-    TUTTI_CHECK(tutti__text_right(place, TUTTI__PLACE), TUTTI_ERR_ARG,
-                "the place of the archive is too long, or no text");
+    TUTTI_CHECK(tutti__text_valid(place, TUTTI__PLACE), TUTTI_ERR_ARG,
+                "the place of the archive is longer than %d bytes, or not valid UTF-8 text",
+                TUTTI__PLACE - 1);
     return TUTTI_OK;
 }
 
@@ -409,7 +434,7 @@ static tutti_err data_open(const task *k, int64_t i, char *path, size_t room, in
     TUTTI_TRY(file_open(path, O_RDWR | O_CREAT, out));
     if (tutti__model_file_lives(&k->d->model, row_of(k, i)->file)) return TUTTI_OK;
     char head[TUTTI__SEGMENT_ALIGN];
-    tutti__datafile_head(head);
+    tutti__datafile_head(k->d->model.id, head);
     const tutti_err err = tutti__bytes_write(*out, 0, head, sizeof head, path);
     if (err != TUTTI_OK) close(*out);
     return err;
@@ -439,7 +464,12 @@ static tutti_err segment_put(const task *k, int64_t i, const tutti__content *fro
 static tutti_err segment_fetch(const task *k, int64_t i) {
     char path[4096];
     int fd = -1;
-    TUTTI_TRY(archive_path(k, i, "", path, sizeof path));
+    TUTTI_TRY(archive_path(k, i, 2, "", path, sizeof path));
+    if (access(path, F_OK) != 0) { /* archived by version 1? */
+        char old[4096];
+        TUTTI_TRY(archive_path(k, i, 1, "", old, sizeof old));
+        if (access(old, F_OK) == 0) memcpy(path, old, sizeof path);
+    }
     TUTTI_TRY(file_open(path, O_RDONLY, &fd));
     const tutti__content there = {.fd = fd, .at = TUTTI__ARCHIVE_HEAD, .name = path};
     tutti_err err = archive_verify(k, i, fd, path);
@@ -459,10 +489,11 @@ static tutti_err stream_skip(const tutti_stream *s, tutti_off bytes) {
 static int64_t entry_of(const task *k, const tutti__tar_entry *e) {
     char name[TUTTI__ARCHIVE_NAME];
     const char *is = strncmp(e->name, "./", 2) == 0 ? e->name + 2 : e->name;
-    for (int64_t i = 0; i < k->n && e->is_file; i++) {
-        tutti__archive_name(row_of(k, i), name);
-        if (strcmp(is, name) == 0) return i;
-    }
+    for (int64_t i = 0; i < k->n && e->is_file; i++)
+        for (int version = 1; version <= 2; version++) {
+            tutti__archive_name(version == 1 ? NULL : k->d->model.id, row_of(k, i), name);
+            if (strcmp(is, name) == 0) return i;
+        }
     return -1;
 }
 
@@ -473,7 +504,7 @@ static tutti_err entry_fetch(const task *k, int64_t i, tutti_off bytes) {
     TUTTI_CHECK(bytes == TUTTI__ARCHIVE_HEAD + g->end - g->start, TUTTI_ERR_FORMAT,
                 "the archive's segment %lld has %lld bytes", (long long)g->id, (long long)bytes);
     TUTTI_TRY(tutti__stream_read(k->stream, head, sizeof head));
-    TUTTI_TRY(tutti__archive_head_check(head, g, k->rows[i].sum));
+    TUTTI_TRY(tutti__archive_head_check(head, k->d->model.id, g, k->rows[i].sum));
     return segment_put(k, i, &there);
 }
 

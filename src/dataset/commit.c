@@ -81,16 +81,10 @@ static tutti_err place_choose(tutti_dataset *d, int64_t index, tutti__writing *w
     return TUTTI_OK;
 }
 
-void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]) {
-    static const char magic[9] = {'T', 'U', 'T', 'T', 'I', 'D', 'A', 'T', TUTTI__FORMAT_VERSION};
-    memset(head, 0, TUTTI__SEGMENT_ALIGN);
-    memcpy(head, magic, sizeof magic);
-}
-
-static tutti_err header_write(tutti_file *f) {
+static tutti_err header_write(const tutti_dataset *d, tutti_file *f) {
     char *head = tutti__malloc(TUTTI__SEGMENT_ALIGN);
     if (!head) return TUTTI_ERR_NOMEM;
-    tutti__datafile_head(head);
+    tutti__datafile_head(d->model.id, head);
     const tutti_err err = tutti__file_put(f, 0, TUTTI__SEGMENT_ALIGN, head);
     tutti__free(head);
     return err;
@@ -256,44 +250,10 @@ typedef struct {
     int64_t blocks;
 } committing;
 
-/* Sums, rows, and at the very end the footer.  The segment's own row has the end of the trailer, which
- * depends on the length of the rows: numbers are of one length there. */
 static tutti_err trailer_make(const committing *c, char **out) {
-    tutti_dataset *d = c->dataset;
-    tutti__segment_row *g = &d->now.segment;
-    const int64_t blocks = c->blocks;
-    char *rows = NULL;
-    size_t bytes = 0;
-    TUTTI_TRY(tutti__meta_add_segment(d->meta, g));
-    TUTTI_TRY(tutti__meta_rows(d->meta, g->id, &rows, &bytes));
-    tutti__free(rows);
-    rows = NULL;
-    g->end = tutti__align_up(g->trailer + 8 * blocks + (tutti_off)bytes +
-                                 (tutti_off)sizeof(tutti__footer),
-                             TUTTI__SEGMENT_ALIGN);
-    TUTTI_TRY(tutti__meta_end_segment(d->meta, g->id, g->end));
-    TUTTI_TRY(tutti__meta_rows(d->meta, g->id, &rows, &bytes));
-    const size_t size = (size_t)(g->end - g->trailer), sums = (size_t)(8 * blocks);
-    char *buf = tutti__calloc(1, size);
-    if (buf) {
-        for (int64_t i = 0; i < blocks; i++) {
-            const uint64_t le = htole64(c->table[i]);
-            memcpy(buf + 8 * i, &le, sizeof le);
-        }
-        memcpy(buf + sums, rows, bytes);
-        tutti__footer foot = {.version = htole64(TUTTI__FORMAT_VERSION),
-                              .start = htole64((uint64_t)g->start),
-                              .trailer = htole64((uint64_t)g->trailer),
-                              .blocks = htole64((uint64_t)blocks),
-                              .rows = htole64((uint64_t)bytes),
-                              .sum = htole64(tutti__sum_of(buf, sums + bytes)),
-                              .joined = htole64((uint64_t)c->joined)};
-        memcpy(foot.magic, TUTTI__FOOTER_MAGIC, sizeof foot.magic);
-        memcpy(buf + size - sizeof foot, &foot, sizeof foot);
-    }
-    tutti__free(rows);
-    *out = buf;
-    return buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (int64_t i = 0; i < c->blocks; i++) c->table[i] = htole64(c->table[i]);
+    const tutti__trailer_spec spec = {c->table, c->blocks, c->joined, 1};
+    return tutti__trailer_make(c->dataset->meta, &spec, &c->dataset->now.segment, out);
 }
 
 /* ---- the steps of a commit that take long, as jobs (comm/by_thread.h) */
@@ -551,7 +511,7 @@ static uint64_t begin_hash(tutti_segment_kind kind, int64_t index, double time) 
 
 /* Rank 0: its file has what it must have before the segment, and nothing behind. */
 static tutti_err file_prepare(tutti_dataset *d, const tutti__writing *w) {
-    if (w->new_file) return tutti__netcdf(d) ? TUTTI_OK : header_write(w->file);
+    if (w->new_file) return tutti__netcdf(d) ? TUTTI_OK : header_write(d, w->file);
     if (d->has_leftovers && tutti__netcdf(d) && tutti__model_file_id(&d->model, w->row.id))
         TUTTI_TRY(tutti__netcdf_mend(d->path, d->meta, &d->model, &w->row));
     return tutti__cut_here(w->file, w->segment.start);

@@ -95,29 +95,49 @@ tutti_err tutti__content_copy(const tutti__content *from, const tutti__content *
 typedef struct {
     char magic[8];
     uint64_t version, segment, start, end, trailer, sum;
+    uint64_t id[2]; /* version 1: zeros */
 } head;
 
-void tutti__archive_name(const tutti__segment_row *g, char out[TUTTI__ARCHIVE_NAME]) {
-    snprintf(out, TUTTI__ARCHIVE_NAME, "segment-%06lld.tutti", (long long)g->id);
+void tutti__archive_name(const uint64_t *id, const tutti__segment_row *g,
+                         char out[TUTTI__ARCHIVE_NAME]) {
+    if (id)
+        snprintf(out, TUTTI__ARCHIVE_NAME, "segment-%016llx%016llx-%06lld.tutti",
+                 (unsigned long long)id[0], (unsigned long long)id[1], (long long)g->id);
+    else
+        snprintf(out, TUTTI__ARCHIVE_NAME, "segment-%06lld.tutti", (long long)g->id);
 }
 
-void tutti__archive_head(const tutti__segment_row *g, uint64_t sum, char out[TUTTI__ARCHIVE_HEAD]) {
+void tutti__archive_head(const uint64_t *id, const tutti__segment_row *g, uint64_t sum,
+                         char out[TUTTI__ARCHIVE_HEAD]) {
     const head h = {.magic = "TUTTIARC",
-                    .version = htole64(1),
+                    .version = htole64(id ? 2 : 1),
                     .segment = htole64((uint64_t)g->id),
                     .start = htole64((uint64_t)g->start),
                     .end = htole64((uint64_t)g->end),
                     .trailer = htole64((uint64_t)g->trailer),
-                    .sum = htole64(sum)};
+                    .sum = htole64(sum),
+                    .id = {id ? htole64(id[0]) : 0, id ? htole64(id[1]) : 0}};
     memset(out, 0, TUTTI__ARCHIVE_HEAD);
     memcpy(out, &h, sizeof h);
 }
 
-tutti_err tutti__archive_head_check(const char h[TUTTI__ARCHIVE_HEAD], const tutti__segment_row *g,
-                                    uint64_t sum) {
-    char want[TUTTI__ARCHIVE_HEAD];
-    tutti__archive_head(g, sum, want);
-    TUTTI_CHECK(memcmp(h, want, sizeof want) == 0, TUTTI_ERR_FORMAT,
-                "the archive's segment %lld is not the one that was archived", (long long)g->id);
-    return TUTTI_OK;
+tutti_err tutti__archive_head_check(const char h[TUTTI__ARCHIVE_HEAD], const uint64_t *id,
+                                    const tutti__segment_row *g, uint64_t sum) {
+    char want[TUTTI__ARCHIVE_HEAD], old[TUTTI__ARCHIVE_HEAD];
+    head is, ours;
+    tutti__archive_head(id, g, sum, want);
+    tutti__archive_head(NULL, g, sum, old);
+    if (memcmp(h, want, sizeof want) == 0 || memcmp(h, old, sizeof old) == 0) return TUTTI_OK;
+    memcpy(&is, h, sizeof is);
+    memcpy(&ours, want, sizeof ours);
+    TUTTI_CHECK(memcmp(is.magic, ours.magic, sizeof is.magic) == 0, TUTTI_ERR_FORMAT,
+                "the file is not an archived segment");
+    TUTTI_CHECK(le64toh(is.version) == 1 || le64toh(is.version) == 2, TUTTI_ERR_FORMAT,
+                "the archived segment has format version %llu; this version of the library "
+                "supports 1 and 2",
+                (unsigned long long)le64toh(is.version));
+    TUTTI_CHECK(le64toh(is.version) == 1 || memcmp(is.id, ours.id, sizeof is.id) == 0,
+                TUTTI_ERR_FORMAT, "the archived segment belongs to another dataset");
+    TUTTI_FAIL(TUTTI_ERR_FORMAT, "the archive's segment %lld is not the one that was archived",
+               (long long)g->id);
 }

@@ -30,11 +30,14 @@ tutti_err tutti__bytes_write(int fd, tutti_off at, const void *from, size_t n,
                              const char *name) TUTTI_MUST_USE;
 
 /* ---- a segment in an archive: its name there, and the header before its bytes (docs/format.md) */
-enum { TUTTI__ARCHIVE_HEAD = 512, TUTTI__ARCHIVE_NAME = 40 };
-void tutti__archive_name(const tutti__segment_row *g, char out[TUTTI__ARCHIVE_NAME]);
-void tutti__archive_head(const tutti__segment_row *g, uint64_t sum, char out[TUTTI__ARCHIVE_HEAD]);
-/* Is it this segment, with these bytes?  TUTTI_ERR_FORMAT */
-tutti_err tutti__archive_head_check(const char head[TUTTI__ARCHIVE_HEAD],
+enum { TUTTI__ARCHIVE_HEAD = 512, TUTTI__ARCHIVE_NAME = 80 };
+/* `id`: of the dataset; NULL: a file of version 1, without an id. */
+void tutti__archive_name(const uint64_t *id, const tutti__segment_row *g,
+                         char out[TUTTI__ARCHIVE_NAME]);
+void tutti__archive_head(const uint64_t *id, const tutti__segment_row *g, uint64_t sum,
+                         char out[TUTTI__ARCHIVE_HEAD]);
+/* Is it this segment of this dataset, with these bytes, of any version?  TUTTI_ERR_FORMAT */
+tutti_err tutti__archive_head_check(const char head[TUTTI__ARCHIVE_HEAD], const uint64_t *id,
                                     const tutti__segment_row *g, uint64_t sum) TUTTI_MUST_USE;
 
 #endif

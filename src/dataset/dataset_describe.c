@@ -5,12 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ':' is for names of the library's own. */
-static tutti_err name_check(const char *name, const char *what) {
+/* ':' is for names of the library's own.  A name that the dataset has already may be any of format 1. */
+static tutti_err name_check(const tutti_dataset *d, const char *name, const char *what) {
     TUTTI_CHECK(name && name[0], TUTTI_ERR_ARG, "the name of the %s is empty", what);
     TUTTI_CHECK(tutti__name_right(name, TUTTI__NAME) && !strchr(name, ':'), TUTTI_ERR_ARG,
                 "'%.60s' is no name of a %s: at most %d bytes, no ':', no control characters", name,
                 what, TUTTI__NAME - 1);
+    TUTTI_CHECK(tutti__name_valid(name, TUTTI__NAME) || tutti__model_space(&d->model, name) ||
+                    tutti__model_variable(&d->model, name),
+                TUTTI_ERR_ARG, "the name of the %s is not valid UTF-8", what);
     return TUTTI_OK;
 }
 
@@ -63,7 +66,7 @@ static tutti_err space_add(tutti_dataset *d, const char *name, int kind, int ndi
 static tutti_err grid_check(const tutti_dataset *d, const char *name, int ndims,
                             const tutti_count *shape) {
     TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_TRY(name_check(name, "space"));
+    TUTTI_TRY(name_check(d, name, "space"));
     if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_space_check(&d->model, name, TUTTI__SPACE_GRID));
     TUTTI_CHECK(shape && tutti__shape_right(ndims, shape, NULL), TUTTI_ERR_ARG,
                 "grid '%s': no shape of 1 to %d dimensions", name, TUTTI_MAX_DIMS);
@@ -93,7 +96,7 @@ tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int ndims,
 
 static tutti_err list_check(const tutti_dataset *d, const char *name) {
     TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_TRY(name_check(name, "space"));
+    TUTTI_TRY(name_check(d, name, "space"));
     if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_space_check(&d->model, name, TUTTI__SPACE_LIST));
     const tutti__space *s = tutti__model_space(&d->model, name);
     TUTTI_CHECK(!s || s->kind == TUTTI__SPACE_LIST, TUTTI_ERR_EXISTS,
@@ -226,7 +229,7 @@ static tutti_err variable_take(const tutti_dataset *d, const char *name,
     unsigned char pattern[16];
     int size;
     TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_TRY(name_check(name, "variable"));
+    TUTTI_TRY(name_check(d, name, "variable"));
     TUTTI_CHECK(spec, TUTTI_ERR_ARG, "variable '%s': no spec", name);
     TUTTI_CHECK_RESERVED(spec, "the spec of the variable");
     TUTTI_TRY(space_find(d, spec->space, &s));
@@ -246,6 +249,10 @@ static tutti_err variable_take(const tutti_dataset *d, const char *name,
     TUTTI_CHECK(tutti__text_right(units, TUTTI__UNITS) &&
                     tutti__text_right(long_name, TUTTI__LONG_NAME),
                 TUTTI_ERR_ARG, "variable '%s': units or long_name is too long or no text", name);
+    TUTTI_CHECK((tutti__text_valid(units, TUTTI__UNITS) &&
+                 tutti__text_valid(long_name, TUTTI__LONG_NAME)) ||
+                    tutti__model_variable(&d->model, name),
+                TUTTI_ERR_ARG, "variable '%s': units or long_name is not valid UTF-8", name);
     snprintf(v->units, sizeof v->units, "%s", units);
     snprintf(v->long_name, sizeof v->long_name, "%s", long_name);
     TUTTI_TRY(tutti__variable_check(v));

@@ -20,6 +20,7 @@
  *   netcdf_place    where segments lie in them, what may be put
  *   checksums       blocks of sections: summed, read back, compared
  *   commit          begin, commit, discard
+ *   carry           infos in trailers of segments that are removed or archived
  *   take_away       erase, drop; what killed writers left
  *   content, tar    bytes of segments outside of data files, headers of tar archives      no MPI
  *   archive         states to other places and back
@@ -404,10 +405,23 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
                                       tutti_dataset_options *out) TUTTI_MUST_USE;
 
 /* ---- commit.c */
-/* The first bytes of a data file say what it is. */
-void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]);
 /* Give up what has begun since the last commit.   Collective. */
 tutti_err tutti__dataset_give_up(tutti_dataset *d) TUTTI_MUST_USE;
+
+/* ---- carry.c */
+/* Segments are going to be removed or archived: goes[] of the model. */
+typedef struct tutti__info_carry {
+    const tutti_dataset *dataset;
+    const unsigned char *goes;
+    int64_t segment;        /* the one with the new trailer; -1: none was needed, or possible */
+    tutti__segment_row row; /* as it is now */
+} tutti__info_carry;
+/* Rank 0, in the transaction that removes or archives: infos that only their trailers have are written
+ * into a second trailer behind that of the newest remaining segment, on the device.  Without such a segment
+ * the next commit writes them.  The context is a tutti__info_carry. */
+tutti_err tutti__infos_carry(void *context) TUTTI_MUST_USE;
+/* The transaction has ended: all ranks have rank 0's row.   Collective. */
+tutti_err tutti__infos_carried(tutti_dataset *d, tutti__info_carry *c) TUTTI_MUST_USE;
 
 /* ---- take_away.c */
 /* Writers: segments of a commit that was not finished go.   Collective. */

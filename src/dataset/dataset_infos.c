@@ -32,6 +32,8 @@ static tutti_err set_take(const tutti_dataset *d, const tutti_info_owner *owner,
                           tutti__info *io, tutti_type type, tutti_count count, const void *value) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_TRY(owner_take(d, owner, name, io));
+    TUTTI_CHECK(count == 0 || tutti__name_valid(name, TUTTI__NAME), TUTTI_ERR_ARG,
+                "the name of the info is not valid UTF-8");
     const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size(type);
     tutti_off bytes = 0;
     TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "info '%s': type %d is none", name, (int)type);

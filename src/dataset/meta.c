@@ -13,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/utf8.h"
 
 enum { APPLICATION = 0x54555454 }; /* "TUTT" */
 
@@ -112,19 +114,59 @@ static const char TABLES[] =
     " PRIMARY KEY(variable, segment, name)) WITHOUT ROWID;"
     "INSERT INTO dataset VALUES('generation', 1), ('serial', 0);";
 
-/* Databases that were made before there were archives get it when they are written. */
-static const char ARCHIVED[] = "CREATE TABLE IF NOT EXISTS archived(segment INTEGER PRIMARY KEY,"
-                               " place TEXT NOT NULL, sum INTEGER NOT NULL)";
+/* From version 1 to 2.  The row without a name says that no older trailer has an info that still holds. */
+static const char UPGRADE[] =
+    "CREATE TABLE IF NOT EXISTS archived(segment INTEGER PRIMARY KEY, place TEXT NOT NULL,"
+    " sum INTEGER NOT NULL);"
+    "ALTER TABLE infos ADD COLUMN home INTEGER NOT NULL DEFAULT 0;"
+    "CREATE INDEX infos_pending ON infos(home) WHERE home = 0;"
+    "CREATE TABLE removed(variable INTEGER NOT NULL, segment INTEGER NOT NULL, name TEXT NOT NULL,"
+    " home INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(variable, segment, name)) WITHOUT ROWID;"
+    "INSERT INTO removed SELECT 0, 0, '', 0 FROM segments LIMIT 1;"
+    "UPDATE infos SET value = CAST(value AS BLOB)"
+    " WHERE typeof(value) = 'text' AND NOT tutti_is_text(value);";
 
-static tutti_err tables_make(tutti__meta *m) {
+/* tutti_is_text(value): is it UTF-8 without zero bytes? */
+static void is_text(sqlite3_context *context, int n, sqlite3_value **values) {
+    (void)n;
+    const void *bytes = sqlite3_value_blob(values[0]);
+    sqlite3_result_int(context, tutti__utf8_valid(bytes, (size_t)sqlite3_value_bytes(values[0])));
+}
+
+tutti_err tutti__meta_id_make(tutti__meta *m) {
+    int64_t id[2];
+    if (getrandom(id, sizeof id, 0) != (ssize_t)sizeof id)
+        return tutti__error_sys(errno, -1, "random id of the dataset");
+    TUTTI_TRY(tutti__meta_set(m, "id_high", id[0]));
+    return tutti__meta_set(m, "id_low", id[1]);
+}
+
+/* In a transaction: all tables, or what those of version 1 lack. */
+static tutti_err tables_write(tutti__meta *m, int creates) {
     char more[96];
     snprintf(more, sizeof more, "PRAGMA application_id=%d; PRAGMA user_version=%d;", APPLICATION,
              TUTTI__FORMAT_VERSION);
+    if (creates) TUTTI_TRY(tutti__sql(m, TABLES));
+    if (sqlite3_create_function_v2(m->db, "tutti_is_text", 1,
+                                   SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+                                   is_text, NULL, NULL, NULL) != SQLITE_OK)
+        return tutti__sql_error(m, "metadata");
+    TUTTI_TRY(tutti__sql(m, UPGRADE));
+    TUTTI_TRY(tutti__meta_id_make(m));
+    return tutti__sql(m, more);
+}
+
+static tutti_err tables_make(tutti__meta *m, int creates) {
     TUTTI_TRY(tutti__sql(m, "BEGIN IMMEDIATE"));
-    tutti_err err = tutti__sql(m, TABLES);
-    if (err == TUTTI_OK) err = tutti__sql(m, more);
+    tutti_err err = tables_write(m, creates);
     if (err == TUTTI_OK) err = tutti__sql(m, "COMMIT");
-    if (err != TUTTI_OK) tutti__meta_rollback(m);
+    if (err == TUTTI_OK) {
+        m->version = TUTTI__FORMAT_VERSION;
+        return TUTTI_OK;
+    }
+    const tutti_error_info why = *tutti_last_error();
+    tutti__meta_rollback(m);
+    tutti__error_assign(&why);
     return err;
 }
 
@@ -138,9 +180,11 @@ static tutti_err identify(tutti__meta *m, int *empty_out) {
     if (*empty_out) return TUTTI_OK;
     TUTTI_CHECK(application == APPLICATION, TUTTI_ERR_FORMAT,
                 "'%s' is a database, but not of a dataset", m->path);
-    TUTTI_CHECK(version == TUTTI__FORMAT_VERSION, TUTTI_ERR_FORMAT,
-                "format %lld of '%s' is not the one that this version knows (%d)",
-                (long long)version, m->path, TUTTI__FORMAT_VERSION);
+    m->version = version;
+    TUTTI_CHECK(version >= TUTTI__FORMAT_OLDEST && version <= TUTTI__FORMAT_VERSION,
+                TUTTI_ERR_FORMAT,
+                "'%s' has format version %lld; this version of the library supports %d to %d",
+                m->path, (long long)version, TUTTI__FORMAT_OLDEST, TUTTI__FORMAT_VERSION);
     return TUTTI_OK;
 }
 
@@ -342,8 +386,7 @@ static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
     if (empty && !opt->name && !(opt->mode & TUTTI_TRUNCATE)) TUTTI_TRY(no_data(m));
     TUTTI_TRY(tutti__sql(m, opt->durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
     TUTTI_TRY(tutti__sql(m, "PRAGMA journal_mode=TRUNCATE"));
-    if (empty) TUTTI_TRY(tables_make(m));
-    TUTTI_TRY(tutti__sql(m, ARCHIVED));
+    if (empty || m->version < TUTTI__FORMAT_VERSION) TUTTI_TRY(tables_make(m, empty));
     if (!opt->durable || opt->locked) return TUTTI_OK; /* a repair syncs names itself */
     TUTTI_TRY(tutti__meta_sync_directory(m)); /* an earlier writer may not have done it */
     tutti__parent_sync(m->directory);
@@ -375,6 +418,7 @@ tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt
                                    "'%s' has no dataset", directory);
     } else
         err = reader_open(m);
+    if (opt->version_out) *opt->version_out = m->version;
     if (err == TUTTI_OK)
         *out = m;
     else
@@ -520,6 +564,8 @@ static int read_key(sqlite3_stmt *s, tutti__model *m) {
     const char *key = (const char *)sqlite3_column_text(s, 0);
     if (key && strcmp(key, "generation") == 0) m->generation = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "serial") == 0) m->serial = sqlite3_column_int64(s, 1);
+    if (key && strcmp(key, "id_high") == 0) m->id[0] = (uint64_t)sqlite3_column_int64(s, 1);
+    if (key && strcmp(key, "id_low") == 0) m->id[1] = (uint64_t)sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "container") == 0) m->container = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "commit") == 0) m->commit = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "defined") == 0) m->defined = sqlite3_column_int64(s, 1);
@@ -656,19 +702,18 @@ tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
     return err;
 }
 
-tutti_err tutti__meta_list_segments(tutti__meta *m, int64_t from, int64_t **out, int64_t *n_out) {
+tutti_err tutti__meta_list_uses(tutti__meta *m, tutti__list_use **out, int64_t *n_out) {
     sqlite3_stmt *s = NULL;
     int row = 0;
     TUTTI_TRY(tutti__sql_prepare(m,
-                                 "SELECT DISTINCT list_segment FROM sections WHERE segment >= ?"
-                                 " AND list_segment IS NOT NULL ORDER BY 1",
+                                 "SELECT DISTINCT segment, list_segment FROM sections"
+                                 " WHERE list_segment <> segment ORDER BY segment DESC",
                                  &s));
-    sqlite3_bind_int64(s, 1, from);
     tutti_err err = tutti__sql_step(m, s, &row);
     while (err == TUTTI_OK && row) {
-        int64_t *id = tutti__table_grow(out, n_out, sizeof **out);
-        if (id) *id = sqlite3_column_int64(s, 0);
-        err = id ? tutti__sql_step(m, s, &row) : TUTTI_ERR_NOMEM;
+        tutti__list_use *use = tutti__table_grow(out, n_out, sizeof **out);
+        if (use) *use = (tutti__list_use){sqlite3_column_int64(s, 0), sqlite3_column_int64(s, 1)};
+        err = use ? tutti__sql_step(m, s, &row) : TUTTI_ERR_NOMEM;
     }
     sqlite3_finalize(s);
     return err;

@@ -10,7 +10,8 @@
 
 #define TUTTI__META_NAME "metadata.sqlite"
 #define TUTTI__LOCK_NAME "writer.lock"
-enum { TUTTI__FORMAT_VERSION = 1 };
+/* Written by this version of the library, and the oldest that it reads and upgrades. */
+enum { TUTTI__FORMAT_VERSION = 2, TUTTI__FORMAT_OLDEST = 1 };
 
 typedef struct tutti__meta tutti__meta;
 
@@ -18,8 +19,9 @@ typedef struct tutti__meta_options {
     int mode; /* TUTTI_READ ... as for tutti_dataset_open */
     int durable, without_locks;
     double busy;
-    const char *name; /* of the database in the directory; NULL: TUTTI__META_NAME */
-    int locked;       /* the caller has the writer's lock, and syncs the directory */
+    const char *name;     /* of the database in the directory; NULL: TUTTI__META_NAME */
+    int locked;           /* the caller has the writer's lock, and syncs the directory */
+    int64_t *version_out; /* NULL, or: the format's version, also of one that is refused */
 } tutti__meta_options;
 
 /* Take the lock that a writer has; close it to give it back. */
@@ -36,9 +38,12 @@ tutti_err tutti__meta_generation(tutti__meta *m, int64_t *out) TUTTI_MUST_USE;
 tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
                                const tutti__segment_row *g, tutti__section **out,
                                int64_t *n_out) TUTTI_MUST_USE;
-/* Segments that lists of entries lie in which sections of segments from `from` on have, rising. */
-tutti_err tutti__meta_list_segments(tutti__meta *m, int64_t from, int64_t **out,
-                                    int64_t *n_out) TUTTI_MUST_USE;
+/* Segments with sections whose lists of entries are stored in an earlier segment; newest first. */
+typedef struct tutti__list_use {
+    int64_t segment, list_segment; /* ids */
+} tutti__list_use;
+tutti_err tutti__meta_list_uses(tutti__meta *m, tutti__list_use **out,
+                                int64_t *n_out) TUTTI_MUST_USE;
 /* PRAGMA integrity_check. */
 tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
 /* Names in the directory that would be data files of ours but are in no table: removed. */
@@ -58,29 +63,45 @@ void tutti__meta_rollback(tutti__meta *m); /* of none is fine */
 tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_file(tutti__meta *m, const tutti__datafile *f) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) TUTTI_MUST_USE;
-/* Where it ends, once that is known. */
-tutti_err tutti__meta_end_segment(tutti__meta *m, int64_t id, tutti_off end) TUTTI_MUST_USE;
+/* Where its trailer begins and ends, once that is known. */
+tutti_err tutti__meta_end_segment(tutti__meta *m, const tutti__segment_row *g) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_section(tutti__meta *m, const tutti__section *s) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_size(tutti__meta *m, const tutti__size *s) TUTTI_MUST_USE;
 /* Take a segment away; the sizes that it set go too. */
 tutti_err tutti__meta_remove_segment(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
 tutti_err tutti__meta_remove_file(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
-/* Nothing is there any more. */
+/* Remove all rows; the dataset has a new id. */
 tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) TUTTI_MUST_USE;
-/* "generation", "serial", "container", "commit" or "defined" (docs/format.md) */
+/* "generation", "serial", "id_high", "id_low", "container", "commit" or "defined" (docs/format.md) */
 tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) TUTTI_MUST_USE;
-/* The rows that belong to a segment, for its trailer (docs/format.md); tutti__free them. */
-tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, char **out,
+/* The rows that belong to a segment, for its trailer (docs/format.md); tutti__free them.  `infos`: with
+ * all changes of infos that no trailer has yet. */
+tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int infos, char **out,
                            size_t *bytes_out) TUTTI_MUST_USE;
+/* These changes are in the trailer of that segment. */
+tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
+/* Changes of infos whose trailers are those of removed or archived segments: no trailer has them now.
+ * *n_out: how many. */
+tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) TUTTI_MUST_USE;
 
-/* A row of a trailer goes into its table.  TUTTI_ERR_FORMAT: it does not. */
+/* Insert a row of a trailer into its table.  TUTTI_ERR_FORMAT: it does not fit. */
 struct tutti__row;
 tutti_err tutti__meta_row_add(tutti__meta *m, const struct tutti__row *r) TUTTI_MUST_USE;
+/* Apply the changes of infos of the trailer of a segment; trailers must come in the order of their ids.
+ * Version 1: the rows are all infos that are not of a segment. */
+tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, const char *rows,
+                                  size_t n) TUTTI_MUST_USE;
+/* Remove infos of segments that do not exist. */
+tutti_err tutti__meta_infos_prune(tutti__meta *m) TUTTI_MUST_USE;
 
 /* ---- archives (meta_archive.c): each one transaction, on the device when it returns, whatever the level */
-/* These segments are there now, not here; a new generation. */
+/* These segments are there now, not here; a new generation.  `also` is done in the same transaction. */
+typedef struct tutti__meta_step {
+    tutti_err (*run)(void *context);
+    void *context;
+} tutti__meta_step;
 tutti_err tutti__meta_archive(tutti__meta *m, const tutti__archived *rows, int64_t n,
-                              int64_t generation) TUTTI_MUST_USE;
+                              int64_t generation, const tutti__meta_step *also) TUTTI_MUST_USE;
 /* They are here again. */
 tutti_err tutti__meta_restore(tutti__meta *m, const tutti__archived *rows, int64_t n,
                               int64_t generation) TUTTI_MUST_USE;
@@ -97,7 +118,7 @@ typedef struct tutti__info {
     void *value;
 } tutti__info;
 
-/* count 0 removes it. */
+/* count 0 removes it.  TUTTI_BYTES are stored as text if they are UTF-8, else as a blob. */
 tutti_err tutti__meta_info_set(tutti__meta *m, const tutti__info *info) TUTTI_MUST_USE;
 /* The rest of `io`; value is to be freed.  TUTTI_ERR_NOT_FOUND */
 tutti_err tutti__meta_info_get(tutti__meta *m, tutti__info *io) TUTTI_MUST_USE;

@@ -23,7 +23,7 @@ static tutti_err rows_run(tutti__meta *m, const char *text, const tutti__archive
 
 /* Bytes are going to be thrown away because of it: that is on the device at any level. */
 static tutti_err change(tutti__meta *m, const char *text, const tutti__archived *rows, int64_t n,
-                        int64_t generation) {
+                        int64_t generation, const tutti__meta_step *also) {
     sqlite3_stmt *s = NULL;
     int before = 2;
     TUTTI_TRY(tutti__sql_prepare(m, "PRAGMA synchronous", &s));
@@ -33,6 +33,7 @@ static tutti_err change(tutti__meta *m, const char *text, const tutti__archived 
     tutti_err err = tutti__meta_begin(m);
     if (err == TUTTI_OK) err = rows_run(m, text, rows, n);
     if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
+    if (err == TUTTI_OK && also) err = also->run(also->context);
     if (err == TUTTI_OK) err = tutti__meta_commit(m);
     const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(m);
@@ -42,13 +43,13 @@ static tutti_err change(tutti__meta *m, const char *text, const tutti__archived 
 }
 
 tutti_err tutti__meta_archive(tutti__meta *m, const tutti__archived *rows, int64_t n,
-                              int64_t generation) {
-    return change(m, "INSERT OR REPLACE INTO archived VALUES(?, ?, ?)", rows, n, generation);
+                              int64_t generation, const tutti__meta_step *also) {
+    return change(m, "INSERT OR REPLACE INTO archived VALUES(?, ?, ?)", rows, n, generation, also);
 }
 
 tutti_err tutti__meta_restore(tutti__meta *m, const tutti__archived *rows, int64_t n,
                               int64_t generation) {
-    return change(m, "DELETE FROM archived WHERE segment = ?", rows, n, generation);
+    return change(m, "DELETE FROM archived WHERE segment = ?", rows, n, generation, NULL);
 }
 
 tutti_err tutti__meta_lists_shared(tutti__meta *m, int64_t **out, int64_t *n_out) {

@@ -6,13 +6,14 @@
 #include <sqlite3.h>
 #include "dataset/meta.h"
 
-enum { TUTTI__PATH = 4096, TUTTI__STATEMENTS = 17 };
+enum { TUTTI__PATH = 4096, TUTTI__STATEMENTS = 19 };
 
 struct tutti__meta {
     sqlite3 *db;
     int writes;
-    int empty; /* readers: no table yet, its first writer was killed before it made them */
-    int lock;  /* of the writer, or -1 */
+    int64_t version; /* of the format; writers upgrade to the newest */
+    int empty;       /* readers: no table yet, its first writer was killed before it made them */
+    int lock;        /* of the writer, or -1 */
     double busy;
     char directory[TUTTI__PATH];
     char path[TUTTI__PATH + 32]; /* of the database */
@@ -26,6 +27,8 @@ tutti_err tutti__sql_prepare(tutti__meta *m, const char *text, sqlite3_stmt **ou
 tutti_err tutti__sql_step(tutti__meta *m, sqlite3_stmt *s, int *row_out) TUTTI_MUST_USE;
 /* The number that a statement gives; 0: none. */
 tutti_err tutti__sql_int(tutti__meta *m, const char *text, int64_t *out) TUTTI_MUST_USE;
+/* A new random id of the dataset. */
+tutti_err tutti__meta_id_make(tutti__meta *m) TUTTI_MUST_USE;
 /* A connection to a file that anybody may have written: m->db. */
 tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) TUTTI_MUST_USE;
 void tutti__sql_close(tutti__meta *m);

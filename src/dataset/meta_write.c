@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/utf8.h"
 
 tutti_err tutti__meta_begin(tutti__meta *m) {
     return tutti__sql(m, "BEGIN IMMEDIATE");
@@ -39,7 +40,9 @@ enum {
     DROP_ARCHIVED,
     SET_INFO,
     DROP_INFO,
-    GET_INFO
+    GET_INFO,
+    SET_REMOVED,
+    DROP_REMOVED
 };
 
 static const char *const TEXT[TUTTI__STATEMENTS] = {
@@ -47,7 +50,7 @@ static const char *const TEXT[TUTTI__STATEMENTS] = {
     [ADD_SPACE] = "INSERT INTO spaces VALUES(?, ?, ?)",
     [ADD_VARIABLE] = "INSERT INTO variables VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_SEGMENT] = "INSERT INTO segments VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [END_SEGMENT] = "UPDATE segments SET end = ? WHERE id = ?",
+    [END_SEGMENT] = "UPDATE segments SET trailer = ?, end = ? WHERE id = ?",
     [ADD_SIZE] = "INSERT OR REPLACE INTO sizes VALUES(?, ?, ?, ?)",
     [ADD_SECTION] = "INSERT INTO sections VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SET_KEY] = "INSERT OR REPLACE INTO dataset(value, key) VALUES(?, ?)",
@@ -57,9 +60,12 @@ static const char *const TEXT[TUTTI__STATEMENTS] = {
     [DROP_INFOS] = "DELETE FROM infos WHERE segment = ?",
     [DROP_FILE] = "DELETE FROM files WHERE id = ?",
     [DROP_ARCHIVED] = "DELETE FROM archived WHERE segment = ?",
-    [SET_INFO] = "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?)",
+    [SET_INFO] = "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?, 0)",
     [DROP_INFO] = "DELETE FROM infos WHERE variable = ? AND segment = ? AND name = ?",
     [GET_INFO] = "SELECT type, count, value FROM infos WHERE (variable, segment, name) = (?, ?, ?)",
+    [SET_REMOVED] = "INSERT OR REPLACE INTO removed SELECT variable, segment, name, 0 FROM infos"
+                    " WHERE (variable, segment, name) = (?, ?, ?)",
+    [DROP_REMOVED] = "DELETE FROM removed WHERE (variable, segment, name) = (?, ?, ?)",
 };
 
 static tutti_err statement(tutti__meta *m, int which, sqlite3_stmt **out) {
@@ -133,11 +139,12 @@ tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) {
     return run(m, s);
 }
 
-tutti_err tutti__meta_end_segment(tutti__meta *m, int64_t id, tutti_off end) {
+tutti_err tutti__meta_end_segment(tutti__meta *m, const tutti__segment_row *g) {
     sqlite3_stmt *s = NULL;
     TUTTI_TRY(statement(m, END_SEGMENT, &s));
-    sqlite3_bind_int64(s, 1, end);
-    sqlite3_bind_int64(s, 2, id);
+    sqlite3_bind_int64(s, 1, g->trailer);
+    sqlite3_bind_int64(s, 2, g->end);
+    sqlite3_bind_int64(s, 3, g->id);
     return run(m, s);
 }
 
@@ -182,7 +189,7 @@ tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) {
     return TUTTI_OK;
 }
 
-static tutti_err run_id(tutti__meta *m, int which, int64_t id) {
+static tutti_err run_by_id(tutti__meta *m, int which, int64_t id) {
     sqlite3_stmt *s = NULL;
     TUTTI_TRY(statement(m, which, &s));
     sqlite3_bind_int64(s, 1, id);
@@ -190,15 +197,15 @@ static tutti_err run_id(tutti__meta *m, int which, int64_t id) {
 }
 
 tutti_err tutti__meta_remove_segment(tutti__meta *m, int64_t id) {
-    TUTTI_TRY(run_id(m, DROP_SECTIONS, id));
-    TUTTI_TRY(run_id(m, DROP_SIZES, id));
-    TUTTI_TRY(run_id(m, DROP_INFOS, id));
-    TUTTI_TRY(run_id(m, DROP_ARCHIVED, id));
-    return run_id(m, DROP_SEGMENT, id);
+    TUTTI_TRY(run_by_id(m, DROP_SECTIONS, id));
+    TUTTI_TRY(run_by_id(m, DROP_SIZES, id));
+    TUTTI_TRY(run_by_id(m, DROP_INFOS, id));
+    TUTTI_TRY(run_by_id(m, DROP_ARCHIVED, id));
+    return run_by_id(m, DROP_SEGMENT, id);
 }
 
 tutti_err tutti__meta_remove_file(tutti__meta *m, int64_t id) {
-    return run_id(m, DROP_FILE, id);
+    return run_by_id(m, DROP_FILE, id);
 }
 
 tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) {
@@ -214,9 +221,10 @@ tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) {
     tutti_err err = tutti__sql(m, "DELETE FROM sections; DELETE FROM sizes; DELETE FROM infos;"
                                   "DELETE FROM segments; DELETE FROM variables;"
                                   "DELETE FROM spaces; DELETE FROM files;"
-                                  "DELETE FROM archived;"
+                                  "DELETE FROM archived; DELETE FROM removed;"
                                   "DELETE FROM dataset WHERE key = 'container'");
     if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
+    if (err == TUTTI_OK) err = tutti__meta_id_make(m);
     if (err == TUTTI_OK) return tutti__meta_commit(m);
     const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(m);
@@ -272,7 +280,8 @@ static tutti_err column_add(bytes *b, sqlite3_stmt *s, int i) {
     }
 }
 
-tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, char **out, size_t *bytes_out) {
+tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int infos, char **out,
+                           size_t *bytes_out) {
     /* in the order of the numbers; everything that the segment cannot be read without */
     static const char *const QUERIES[] = {
         "SELECT * FROM segments WHERE id = ?",
@@ -283,11 +292,15 @@ tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, char **out, size_t *
         " FROM sizes AS b WHERE b.space = s.id AND b.segment <= ? ORDER BY b.segment DESC LIMIT 1),"
         " s.id FROM spaces AS s) ORDER BY segment, space", /* those that hold for it */
         "SELECT * FROM sections WHERE segment = ? ORDER BY start, bytes",
-        "SELECT * FROM infos WHERE segment = ? OR segment = 0 ORDER BY variable, segment, name",
+        "SELECT variable, segment, name, type, count, value FROM infos WHERE home = 0 AND ?"
+        " ORDER BY variable, segment, name",
+        "SELECT variable, segment, name FROM removed WHERE home = 0 AND ?"
+        " ORDER BY variable, segment, name",
     };
+    const size_t n = infos ? sizeof QUERIES / sizeof QUERIES[0] : TUTTI__ROW_INFO;
     bytes b = {NULL, 0, 0};
     tutti_err err = TUTTI_OK;
-    for (size_t q = 0; q < sizeof QUERIES / sizeof QUERIES[0] && err == TUTTI_OK; q++) {
+    for (size_t q = 0; q < n && err == TUTTI_OK; q++) {
         sqlite3_stmt *s = NULL;
         int row = 0;
         err = tutti__sql_prepare(m, QUERIES[q], &s);
@@ -332,20 +345,93 @@ static void cell_bind(sqlite3_stmt *s, int at, const tutti__cell *c) {
     }
 }
 
-tutti_err tutti__meta_row_add(tutti__meta *m, const tutti__row *r) {
-    static const char *const TABLES[TUTTI__ROW_TABLES] = {
-        "segments", "files", "spaces", "variables", "sizes", "sections", "infos"};
-    char text[64 + 3 * TUTTI__ROW_COLUMNS];
+/* One statement with the cells of a row. */
+static tutti_err row_run(tutti__meta *m, const char *text, const tutti__cell *cells, int n) {
     sqlite3_stmt *s = NULL;
     int row = 0;
-    int n = snprintf(text, sizeof text, "INSERT INTO %s VALUES(?", TABLES[r->table]);
-    for (int i = 1; i < r->columns; i++) n += snprintf(text + n, sizeof text - (size_t)n, ", ?");
-    snprintf(text + n, sizeof text - (size_t)n, ")");
     TUTTI_TRY(tutti__sql_prepare(m, text, &s)); /* fails for another number of columns */
-    for (int i = 0; i < r->columns; i++) cell_bind(s, i + 1, &r->cell[i]);
+    for (int i = 0; i < n; i++) cell_bind(s, i + 1, &cells[i]);
     const tutti_err err = tutti__sql_step(m, s, &row);
     sqlite3_finalize(s);
     return err;
+}
+
+tutti_err tutti__meta_row_add(tutti__meta *m, const tutti__row *r) {
+    static const char *const TABLES[TUTTI__ROW_INFO] = {"segments",  "files", "spaces",
+                                                        "variables", "sizes", "sections"};
+    char text[64 + 3 * TUTTI__ROW_COLUMNS];
+    TUTTI_ASSERT(r->table < TUTTI__ROW_INFO);
+    int n = snprintf(text, sizeof text, "INSERT INTO %s VALUES(?", TABLES[r->table]);
+    for (int i = 1; i < r->columns; i++) n += snprintf(text + n, sizeof text - (size_t)n, ", ?");
+    snprintf(text + n, sizeof text - (size_t)n, ")");
+    return row_run(m, text, r->cell, r->columns);
+}
+
+/* ---- infos and trailers: `home` is the segment whose trailer has a change; 0: none has */
+
+static tutti_err run_home(tutti__meta *m, const char *text, int64_t id) {
+    const tutti__cell cell = {.kind = 'i', .number = id};
+    return row_run(m, text, &cell, 1);
+}
+
+tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) {
+    TUTTI_TRY(run_home(m, "UPDATE infos SET home = ? WHERE home = 0", segment));
+    return run_home(m, "UPDATE removed SET home = ? WHERE home = 0", segment);
+}
+
+tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) {
+#define ORPHANED                                                     \
+    " SET home = 0 WHERE home <> 0 AND (home NOT IN (SELECT id FROM" \
+    " segments) OR home IN (SELECT segment FROM archived))"
+    /* no trailer is older than this removal */
+    TUTTI_TRY(tutti__sql(m, "DELETE FROM removed WHERE home <> 0 AND NOT EXISTS"
+                            " (SELECT 1 FROM segments WHERE id < removed.home)"));
+    TUTTI_TRY(tutti__sql(m, "UPDATE infos" ORPHANED));
+    *n_out = sqlite3_changes(m->db);
+    TUTTI_TRY(tutti__sql(m, "UPDATE removed" ORPHANED));
+    *n_out += sqlite3_changes(m->db);
+    return TUTTI_OK;
+#undef ORPHANED
+}
+
+static tutti_err removed_apply(tutti__meta *m, const tutti__row *r, const tutti__cell *home) {
+    const tutti__cell cells[4] = {r->cell[0], r->cell[1], r->cell[2], *home};
+    if (r->cell[2].bytes == 0) TUTTI_TRY(tutti__sql(m, "DELETE FROM infos; DELETE FROM removed"));
+    TUTTI_TRY(
+        row_run(m, "DELETE FROM infos WHERE (variable, segment, name) = (?, ?, ?)", cells, 3));
+    return row_run(m, "INSERT OR REPLACE INTO removed VALUES(?, ?, ?, ?)", cells, 4);
+}
+
+static tutti_err info_apply(tutti__meta *m, const tutti__row *r, const tutti__cell *home) {
+    tutti__cell cells[7];
+    memcpy(cells, r->cell, 6 * sizeof *cells);
+    cells[6] = *home;
+    if (cells[5].kind == 't' && !tutti__utf8_valid(cells[5].text, cells[5].bytes))
+        cells[5].kind = 'b'; /* version 1 had no blobs of bytes */
+    TUTTI_TRY(
+        row_run(m, "DELETE FROM removed WHERE (variable, segment, name) = (?, ?, ?)", cells, 3));
+    return row_run(m, "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?, ?)", cells, 7);
+}
+
+tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, const char *rows,
+                                  size_t n) {
+    const tutti__cell home = {.kind = 'i', .number = segment};
+    const char *at = rows;
+    size_t left = n;
+    tutti__row r;
+    if (version == 1) TUTTI_TRY(tutti__sql(m, "DELETE FROM infos WHERE segment = 0"));
+    while (tutti__row_next(&at, &left, &r) == 1)
+        if (r.table == TUTTI__ROW_REMOVED) TUTTI_TRY(removed_apply(m, &r, &home));
+    while (tutti__row_next(&rows, &n, &r) == 1)
+        if (r.table == TUTTI__ROW_INFO) TUTTI_TRY(info_apply(m, &r, &home));
+    return TUTTI_OK;
+}
+
+tutti_err tutti__meta_infos_prune(tutti__meta *m) {
+    return tutti__sql(m, "DELETE FROM infos WHERE segment <> 0 AND segment NOT IN"
+                         " (SELECT id FROM segments);"
+                         "DELETE FROM removed WHERE segment <> 0 AND segment NOT IN"
+                         " (SELECT id FROM segments)");
 }
 
 /* ---- infos */
@@ -358,13 +444,16 @@ static void bind_owner(sqlite3_stmt *s, const tutti__info *i) {
 
 tutti_err tutti__meta_info_set(tutti__meta *m, const tutti__info *i) {
     sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, i->count ? DROP_REMOVED : SET_REMOVED, &s));
+    bind_owner(s, i);
+    TUTTI_TRY(run(m, s));
     TUTTI_TRY(statement(m, i->count ? SET_INFO : DROP_INFO, &s));
     bind_owner(s, i);
     if (i->count) {
         bind_text(s, 4, tutti_type_name((tutti_type)i->type));
         sqlite3_bind_int64(s, 5, i->count);
         if (i->bytes > INT32_MAX) TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "info '%s' is too long", i->name);
-        if (i->type == TUTTI_BYTES)
+        if (i->type == TUTTI_BYTES && tutti__utf8_valid(i->value, i->bytes))
             sqlite3_bind_text(s, 6, i->value, (int)i->bytes, SQLITE_STATIC);
         else
             sqlite3_bind_blob(s, 6, i->value, (int)i->bytes, SQLITE_STATIC);

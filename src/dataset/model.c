@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/utf8.h"
 
 void tutti__model_free(tutti__model *m) {
     tutti__free(m->spaces);
@@ -92,6 +93,14 @@ int tutti__text_right(const char *text, size_t room) {
 
 int tutti__name_right(const char *name, size_t room) {
     return name[0] != 0 && tutti__text_right(name, room);
+}
+
+int tutti__text_valid(const char *text, size_t room) {
+    return tutti__text_right(text, room) && tutti__utf8_valid(text, strlen(text));
+}
+
+int tutti__name_valid(const char *name, size_t room) {
+    return name[0] != 0 && tutti__text_valid(name, room);
 }
 
 int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries_out) {

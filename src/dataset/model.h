@@ -74,6 +74,7 @@ typedef struct tutti__archived {
 } tutti__archived;
 
 typedef struct tutti__model {
+    uint64_t id[2];     /* of the dataset: random, the high half first; 0: of format 1 */
     int64_t generation; /* goes up when segments are taken away */
     int64_t serial;     /* the largest id of a segment there ever was */
     int64_t container;  /* TUTTI_CONTAINER_NATIVE, TUTTI_CONTAINER_NETCDF: of all data files */
@@ -114,6 +115,9 @@ int tutti__name_right(const char *name, size_t room); /* also those of the libra
 /* Data files are the library's own: no other name is opened. */
 int tutti__file_name_right(const char *name);
 int tutti__text_right(const char *text, size_t room);
+/* Names and texts that a caller gives must also be UTF-8; datasets of format 1 may have others. */
+int tutti__name_valid(const char *name, size_t room);
+int tutti__text_valid(const char *text, size_t room);
 tutti_err tutti__variable_check(const tutti__variable *v) TUTTI_MUST_USE;
 int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries_out);
 int tutti__shape_parse(const char *text, tutti__size *out);    /* "4,5,6" */

@@ -1,6 +1,7 @@
 /* dataset: metadata made anew from the trailers of segments.
  *
- * The newest segment says which spaces, variables and infos there are: every trailer has all of them.  A
+ * The newest segment says which spaces and variables there are: every trailer has all of them.  Infos are
+ * the changes in all trailers, oldest first (version 1: every trailer has all infos of its time).  A
  * segment belongs to the dataset if its copy agrees, if none that is newer comes before it in time (then
  * it had been erased), and if the topology and the lists of entries that it needs are there.  What the
  * new database then has is checked like that of a stranger.
@@ -30,7 +31,7 @@ int tutti__rows_within(const char *rows, size_t n, const char *of, size_t of_n) 
     tutti__row a, b;
     int got = 0;
     while ((got = tutti__row_next(&rows, &n, &a)) == 1) {
-        if (a.table == TUTTI__ROW_INFO) continue; /* they change */
+        if (a.table >= TUTTI__ROW_INFO) continue; /* they change */
         do {
             if (tutti__row_next(&of, &of_n, &b) != 1) return 0;
         } while (a.n != b.n || memcmp(a.bytes, b.bytes, a.n) != 0);
@@ -168,19 +169,30 @@ static void drop_homeless(tutti__repair *r, unsigned char *keep) {
 
 /* ---- into the database */
 
-/* Its rows of the dataset (`common`), or of the segment itself. */
+/* Its rows of the dataset (`common`), or of the segment itself; without infos. */
 static tutti_err rows_add(tutti__meta *m, const tutti__found *v, int common) {
     const char *rows = v->rows;
     size_t left = (size_t)v->at.rows;
     tutti__row r;
     while (tutti__row_next(&rows, &left, &r) == 1) {
-        int64_t of = tutti__row_id(&r);
-        if (r.table == TUTTI__ROW_FILE) continue;
-        if (r.table == TUTTI__ROW_INFO && !tutti__row_info(&r, &of)) continue;
+        const int64_t of = tutti__row_id(&r);
+        if (r.table == TUTTI__ROW_FILE || r.table >= TUTTI__ROW_INFO) continue;
         const int is_common = r.table == TUTTI__ROW_SPACE || r.table == TUTTI__ROW_VARIABLE ||
-                              ((r.table == TUTTI__ROW_SIZE || r.table == TUTTI__ROW_INFO) && !of);
+                              (r.table == TUTTI__ROW_SIZE && !of);
         if (is_common != common || (!common && of != v->segment.id)) continue;
         TUTTI_TRY(tutti__meta_row_add(m, &r));
+    }
+    return TUTTI_OK;
+}
+
+/* The id of the dataset, where a data file has it; otherwise the new database keeps its own. */
+static tutti_err id_restore(const tutti__repair *r, tutti__meta *m) {
+    for (int64_t i = 0; i < r->found_n; i++) { /* newest first */
+        const tutti__there *f = file_of(r, &r->found[i]);
+        uint64_t id[2];
+        if (!f || !tutti__datafile_id(f->fd, id)) continue;
+        TUTTI_TRY(tutti__meta_set(m, "id_high", (int64_t)id[0]));
+        return tutti__meta_set(m, "id_low", (int64_t)id[1]);
     }
     return TUTTI_OK;
 }
@@ -198,7 +210,10 @@ static tutti_err all_add(tutti__repair *r, tutti__meta *m, const unsigned char *
             known = keep[j] && r->found[j].file.id == v->file.id;
         if (!known) TUTTI_TRY(tutti__meta_add_file(m, &v->file));
         TUTTI_TRY(rows_add(m, v, 0));
+        TUTTI_TRY(
+            tutti__meta_infos_apply(m, v->segment.id, v->at.version, v->rows, (size_t)v->at.rows));
     }
+    TUTTI_TRY(id_restore(r, m));
     TUTTI_TRY(tutti__meta_set(m, "serial", serial));
     return tutti__meta_set(m, "generation", generation);
 }
@@ -222,6 +237,7 @@ static tutti_err check(tutti__repair *r, tutti__meta *m, int *again_out) {
     }
     r->report.segments = model.segments_n;
     tutti__model_free(&model);
+    if (err == TUTTI_OK) err = tutti__meta_infos_prune(m);
     if (err == TUTTI_OK) return tutti__meta_commit(m);
     tutti__meta_rollback(m);
     return err;

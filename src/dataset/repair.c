@@ -125,7 +125,7 @@ static tutti_err compare(tutti__repair *r, tutti__meta *m, const tutti__model *m
         return TUTTI_OK;
     const int whole = tutti__trailer_rows(f->fd, &t, &rows);
     if (whole <= 0) return whole ? TUTTI_ERR_NOMEM : TUTTI_OK;
-    const tutti_err err = tutti__meta_rows(m, g->id, &ours, &n);
+    const tutti_err err = tutti__meta_rows(m, g->id, 0, &ours, &n);
     if (err == TUTTI_OK)
         *out = t.start == g->start && t.trailer == g->trailer &&
                        tutti__rows_within(rows, (size_t)t.rows, ours, n)
@@ -220,12 +220,24 @@ static tutti_err remember(tutti__repair *r, const tutti__model *model) {
     return TUTTI_OK;
 }
 
-/* *broken_out: they are to be made anew.  *generation_out: as far as it can be read. */
+/* Native data files with bytes behind their headers. */
+static int has_data(const tutti__repair *r) {
+    int n = 0;
+    for (int64_t i = 0; i < r->files_n; i++)
+        n += !tutti__netcdf_name(r->files[i].name) && r->files[i].size > TUTTI__SEGMENT_ALIGN;
+    return n > 0;
+}
+
+/* *broken_out: they are to be rebuilt.  *generation_out: as far as it can be read.  Metadata of a newer
+ * version whose data files have no trailer of a known one are not damaged, but refused. */
 static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *generation_out) {
     tutti__meta *m = NULL;
     tutti__model model = {0};
     unsigned char *goes = NULL;
-    tutti_err err = tutti__meta_open(r->directory, &r->options, &m);
+    int64_t version = 0;
+    tutti__meta_options opt = r->options;
+    opt.version_out = &version;
+    tutti_err err = tutti__meta_open(r->directory, &opt, &m);
     if (err == TUTTI_OK) err = tutti__meta_integrity(m);
     if (err == TUTTI_OK) err = tutti__meta_load(m, &model);
     if (err == TUTTI_OK) {
@@ -235,7 +247,8 @@ static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *genera
         err = goes ? compare_all(r, m, &model, goes, broken_out) : TUTTI_ERR_NOMEM;
     }
     /* what cannot be read, on whichever way that shows */
-    if (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND || err == TUTTI_ERR_IO) {
+    const int newer = version > TUTTI__FORMAT_VERSION && r->found_n == 0 && has_data(r);
+    if (!newer && (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND || err == TUTTI_ERR_IO)) {
         if (!*broken_out) err = remember(r, &model);
         *broken_out = 1;
         if (err != TUTTI_ERR_NOMEM) err = TUTTI_OK;

@@ -45,7 +45,8 @@ static int file_in_use(const tutti__model *m, int64_t file, const unsigned char 
 }
 
 /* Rank 0: one transaction. */
-static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes) {
+static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes,
+                             tutti__info_carry *carry) {
     const tutti__model *m = &d->model;
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = TUTTI_OK;
@@ -56,6 +57,7 @@ static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes) {
             err = tutti__meta_remove_file(d->meta, m->files[i].id);
     if (err == TUTTI_OK) err = tutti__meta_set(d->meta, "generation", m->generation + 1);
     if (err == TUTTI_OK && tutti__netcdf(d)) err = tutti__meta_set(d->meta, "defined", 0);
+    if (err == TUTTI_OK) err = tutti__infos_carry(carry);
     if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
     const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(d->meta);
@@ -67,8 +69,10 @@ static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes) {
 static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
     tutti__model *m = &d->model;
     char path[4096];
-    tutti_err err = d->team->rank == 0 ? rows_remove(d, goes) : TUTTI_OK;
+    tutti__info_carry carry = {.dataset = d, .goes = goes, .segment = -1};
+    tutti_err err = d->team->rank == 0 ? rows_remove(d, goes, &carry) : TUTTI_OK;
     TUTTI_TRY(tutti__dataset_agree(d, err));
+    err = tutti__infos_carried(d, &carry);
     for (int64_t i = m->files_n - 1; i >= 0; i--) {
         if (file_in_use(m, m->files[i].id, goes)) continue;
         const tutti__datafile row = m->files[i];
@@ -147,26 +151,41 @@ tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) {
     return tutti__dataset_named(d, "erase", err);
 }
 
-/* Rank 0: segments that later ones need stay: who set sizes, who has lists of entries. */
-static tutti_err needed_stay(tutti_dataset *d, int64_t first_kept, unsigned char *goes) {
+/* Rank 0: clear goes[] for every segment that a remaining one needs: the last topology before it, the
+ * segments that set the sizes of its spaces, and those with lists of entries of its sections.  A segment
+ * that stays for this reason has needs of its own; all of them are older, so one backward pass is enough. */
+static tutti_err keep_needed(const tutti_dataset *d, unsigned char *goes) {
     const tutti__model *m = &d->model;
-    int64_t *lists = NULL, n = 0;
-    if (first_kept < m->segments_n) {
-        const int64_t id = m->segments[first_kept].id;
-        for (int64_t i = 0; i < m->spaces_n; i++) {
-            const tutti__size *z = tutti__model_size(m, m->spaces[i].id, id);
-            const tutti__segment_row *g = z ? tutti__model_segment_id(m, z->segment) : NULL;
-            if (g) goes[g - m->segments] = 0;
+    const size_t spaces = (size_t)m->spaces_n;
+    tutti__list_use *uses = NULL;
+    int64_t n = 0, use = 0;
+    int topology = 0; /* a remaining segment has its topology further back */
+    unsigned char *size = tutti__calloc(spaces + 1, 1); /* [spaces] and the setter of its size */
+    tutti_err err = size ? tutti__meta_list_uses(d->meta, &uses, &n) : TUTTI_ERR_NOMEM;
+    for (int64_t i = m->segments_n - 1; i >= 0 && err == TUTTI_OK; i--) {
+        const tutti__segment_row *g = &m->segments[i];
+        if (g->kind == TUTTI_TOPOLOGY && topology) goes[i] = 0;
+        for (int64_t k = 0; k < m->sizes_n; k++)
+            if (m->sizes[k].segment == g->id &&
+                size[tutti__model_space_id(m, m->sizes[k].space) - m->spaces])
+                goes[i] = 0;
+        if (!goes[i]) {
+            topology = 1;
+            memset(size, 1, spaces);
         }
-        const tutti_err err = tutti__meta_list_segments(d->meta, id, &lists, &n);
-        for (int64_t i = 0; i < n && err == TUTTI_OK; i++) {
-            const tutti__segment_row *g = tutti__model_segment_id(m, lists[i]);
-            if (g) goes[g - m->segments] = 0;
+        for (int64_t k = 0; k < m->sizes_n; k++)
+            if (m->sizes[k].segment == g->id)
+                size[tutti__model_space_id(m, m->sizes[k].space) - m->spaces] = 0;
+        if (g->kind == TUTTI_TOPOLOGY) topology = 0;
+        while (use < n && uses[use].segment > g->id) use++;
+        for (; use < n && uses[use].segment == g->id; use++) {
+            const tutti__segment_row *list = tutti__model_segment_id(m, uses[use].list_segment);
+            if (list && !goes[i]) goes[list - m->segments] = 0;
         }
-        tutti__free(lists);
-        return err;
     }
-    return TUTTI_OK;
+    tutti__free(size);
+    tutti__free(uses);
+    return err;
 }
 
 static tutti_err drop_check(const tutti_dataset *d, int keep) {
@@ -190,7 +209,7 @@ tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
     for (; err == TUTTI_OK && first_kept < m->segments_n && m->segments[first_kept].file <= last;
          first_kept++)
         goes[first_kept] = 1;
-    if (err == TUTTI_OK && d->team->rank == 0) err = needed_stay(d, first_kept, goes);
+    if (err == TUTTI_OK && d->team->rank == 0) err = keep_needed(d, goes);
     if (goes) err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = tutti__team_tell(d->team, goes, (int)m->segments_n);
     if (err == TUTTI_OK) err = segments_remove(d, goes);

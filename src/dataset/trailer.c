@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/sums.h"
 
 /* ---- footers */
@@ -12,14 +13,16 @@
 tutti__footer_kind tutti__footer_parse(const tutti__footer *f, tutti_off end, tutti__trailer *out) {
     const uint64_t most = (uint64_t)end - sizeof *f, start = le64toh(f->start),
                    trailer = le64toh(f->trailer), blocks = le64toh(f->blocks),
-                   rows = le64toh(f->rows);
+                   rows = le64toh(f->rows), version = le64toh(f->version);
     const int gap = memcmp(f->magic, TUTTI__GAP_MAGIC, sizeof f->magic) == 0;
     if (!gap && memcmp(f->magic, TUTTI__FOOTER_MAGIC, sizeof f->magic) != 0)
         return TUTTI__FOOTER_NONE;
-    if (end < TUTTI__SEGMENT_ALIGN || le64toh(f->version) != TUTTI__FORMAT_VERSION ||
-        start < TUTTI__SEGMENT_ALIGN || start > most || start % TUTTI__SEGMENT_ALIGN != 0)
+    if (end < TUTTI__SEGMENT_ALIGN || version < TUTTI__FORMAT_OLDEST ||
+        version > TUTTI__FORMAT_VERSION || start < TUTTI__SEGMENT_ALIGN || start > most ||
+        start % TUTTI__SEGMENT_ALIGN != 0)
         return TUTTI__FOOTER_NONE;
-    *out = (tutti__trailer){.start = (tutti_off)start, .end = end, .sum = le64toh(f->sum)};
+    *out = (tutti__trailer){
+        .start = (tutti_off)start, .end = end, .sum = le64toh(f->sum), .version = (int)version};
     if (gap)
         return tutti__sum_of(f, offsetof(tutti__footer, sum)) == out->sum ? TUTTI__FOOTER_GAP
                                                                           : TUTTI__FOOTER_NONE;
@@ -38,6 +41,71 @@ void tutti__footer_gap(tutti_off start, tutti__footer *out) {
                            .start = htole64((uint64_t)start)};
     memcpy(out->magic, TUTTI__GAP_MAGIC, sizeof out->magic);
     out->sum = htole64(tutti__sum_of(out, offsetof(tutti__footer, sum)));
+}
+
+/* ---- data files */
+
+enum { ID_OFFSET = 16 };
+static const char DATA_MAGIC[8] = {'T', 'U', 'T', 'T', 'I', 'D', 'A', 'T'};
+
+void tutti__datafile_head(const uint64_t id[2], char head[TUTTI__SEGMENT_ALIGN]) {
+    const uint64_t words[2] = {htole64(id[0]), htole64(id[1])};
+    memset(head, 0, TUTTI__SEGMENT_ALIGN);
+    memcpy(head, DATA_MAGIC, sizeof DATA_MAGIC);
+    head[sizeof DATA_MAGIC] = TUTTI__FORMAT_VERSION;
+    memcpy(head + ID_OFFSET, words, sizeof words);
+}
+
+int tutti__datafile_id(int fd, uint64_t id_out[2]) {
+    char head[ID_OFFSET + 16];
+    if (pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head ||
+        memcmp(head, DATA_MAGIC, sizeof DATA_MAGIC) != 0)
+        return 0;
+    memcpy(id_out, head + ID_OFFSET, 16);
+    for (int i = 0; i < 2; i++) id_out[i] = le64toh(id_out[i]);
+    return id_out[0] || id_out[1];
+}
+
+/* ---- trailers */
+
+static char *trailer_pack(const tutti__trailer_spec *spec, const tutti__segment_row *g,
+                          const char *rows, size_t bytes) {
+    const size_t size = (size_t)(g->end - g->trailer), sums = 8 * (size_t)spec->blocks;
+    char *buf = tutti__calloc(1, size);
+    if (!buf) return NULL;
+    if (sums) memcpy(buf, spec->sums, sums);
+    memcpy(buf + sums, rows, bytes);
+    tutti__footer foot = {.version = htole64(TUTTI__FORMAT_VERSION),
+                          .start = htole64((uint64_t)g->start),
+                          .trailer = htole64((uint64_t)g->trailer),
+                          .blocks = htole64((uint64_t)spec->blocks),
+                          .rows = htole64((uint64_t)bytes),
+                          .sum = htole64(tutti__sum_of(buf, sums + bytes)),
+                          .joined = htole64((uint64_t)spec->joined)};
+    memcpy(foot.magic, TUTTI__FOOTER_MAGIC, sizeof foot.magic);
+    memcpy(buf + size - sizeof foot, &foot, sizeof foot);
+    return buf;
+}
+
+tutti_err tutti__trailer_make(tutti__meta *m, const tutti__trailer_spec *spec,
+                              tutti__segment_row *g, char **out) {
+    char *rows = NULL;
+    size_t bytes = 0;
+    if (spec->is_new) TUTTI_TRY(tutti__meta_add_segment(m, g));
+    /* the segment's own row has the end of the trailer, which depends on the length of the rows: numbers
+     * are of one length there */
+    TUTTI_TRY(tutti__meta_rows(m, g->id, !spec->joined, &rows, &bytes));
+    tutti__free(rows);
+    rows = NULL;
+    g->end = tutti__align_up(g->trailer + 8 * spec->blocks + (tutti_off)bytes +
+                                 (tutti_off)sizeof(tutti__footer),
+                             TUTTI__SEGMENT_ALIGN);
+    TUTTI_TRY(tutti__meta_end_segment(m, g));
+    TUTTI_TRY(tutti__meta_rows(m, g->id, !spec->joined, &rows, &bytes));
+    *out = trailer_pack(spec, g, rows, bytes);
+    tutti__free(rows);
+    if (!*out) return TUTTI_ERR_NOMEM;
+    return spec->joined ? TUTTI_OK : tutti__meta_infos_written(m, g->id);
 }
 
 /* ---- rows */
@@ -166,7 +234,17 @@ int tutti__row_info(const tutti__row *r, int64_t *segment_out) {
         tutti_type_parse(word, &type) != TUTTI_OK || c[0].number < 0 || c[1].number < 0)
         return 0;
     *segment_out = c[1].number;
-    return c[5].kind == (type == TUTTI_BYTES ? 't' : 'b') && c[4].number > 0 &&
+    return (c[5].kind == 'b' || (type == TUTTI_BYTES && c[5].kind == 't')) && c[4].number > 0 &&
            tutti__mul_ok(c[4].number, type == TUTTI_BYTES ? 1 : tutti_type_size(type), &bytes) &&
            bytes == (tutti_off)c[5].bytes;
+}
+
+int tutti__row_removed(const tutti__row *r, int64_t *segment_out) {
+    const tutti__cell *c = r->cell;
+    char name[TUTTI__NAME];
+    if (!kinds_are(r, TUTTI__ROW_REMOVED, "iit") || !text_take(&c[2], name, sizeof name) ||
+        c[0].number < 0 || c[1].number < 0)
+        return 0;
+    *segment_out = c[1].number;
+    return name[0] ? tutti__name_right(name, sizeof name) : !c[0].number && !c[1].number;
 }

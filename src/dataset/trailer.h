@@ -40,12 +40,29 @@ typedef struct tutti__trailer {
     tutti_off start, trailer, end;
     int64_t blocks, rows; /* numbers: of sums, of bytes */
     uint64_t sum;
-    int joined;
+    int joined, version;
 } tutti__trailer;
 
 /* The footer that ends at `end` of its file.  What it says lies within [0, end).  Pure. */
 tutti__footer_kind tutti__footer_parse(const tutti__footer *f, tutti_off end, tutti__trailer *out);
 void tutti__footer_gap(tutti_off start, tutti__footer *out);
+
+/* The first bytes of a native data file: what it is, and the id of its dataset. */
+void tutti__datafile_head(const uint64_t id[2], char head[TUTTI__SEGMENT_ALIGN]);
+/* The id; 0: it is not such a file, or has none (version 1). */
+int tutti__datafile_id(int fd, uint64_t id_out[2]);
+
+/* A trailer: sums and rows, and the footer as its last bytes.  Rank 0, in a transaction of `m` that has
+ * the rows of the segment but for its own, if `g` is new. */
+typedef struct tutti__trailer_spec {
+    const uint64_t *sums; /* [blocks] little-endian */
+    int64_t blocks;
+    int joined;
+    int is_new; /* the row of the segment is to be added */
+} tutti__trailer_spec;
+/* g->end is set; changes of infos that no trailer has are in this one, unless it is joined. */
+tutti_err tutti__trailer_make(tutti__meta *m, const tutti__trailer_spec *spec,
+                              tutti__segment_row *g, char **out) TUTTI_MUST_USE;
 
 /* ---- rows as bytes */
 
@@ -58,6 +75,7 @@ typedef enum tutti__row_table { /* as the numbers in rows */
                                 TUTTI__ROW_SIZE,
                                 TUTTI__ROW_SECTION,
                                 TUTTI__ROW_INFO,
+                                TUTTI__ROW_REMOVED, /* infos that were removed */
                                 TUTTI__ROW_TABLES
 } tutti__row_table;
 
@@ -82,6 +100,7 @@ int tutti__row_segment(const tutti__row *r, tutti__segment_row *out);
 int tutti__row_file(const tutti__row *r, tutti__datafile *out);
 int tutti__row_size(const tutti__row *r, tutti__size *out);
 int tutti__row_info(const tutti__row *r, int64_t *segment_out);
+int tutti__row_removed(const tutti__row *r, int64_t *segment_out);
 /* The first number of a row (an id, a segment); -1: it has none. */
 int64_t tutti__row_id(const tutti__row *r);
 

@@ -95,7 +95,10 @@ static int rows_right(tutti__found *v) {
             if (tutti__row_id(&r) != v->segment.id) return 0;
             break;
         case TUTTI__ROW_INFO:
-            if (!tutti__row_info(&r, &of) || (of != 0 && of != v->segment.id)) return 0;
+            if (!tutti__row_info(&r, &of) || of > v->segment.id) return 0;
+            break;
+        case TUTTI__ROW_REMOVED:
+            if (!tutti__row_removed(&r, &of) || of > v->segment.id) return 0;
             break;
         default:
             if (tutti__row_id(&r) < 1) return 0;

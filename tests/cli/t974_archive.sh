@@ -27,13 +27,14 @@ expect 0 '300 to 323 in segment 5' ls run --range
 expect 0 '' archive run --to away --segments 3: --json
 json 'o["segments"] == 2 and o["place"] == "away" and o["archived"]'
 expect 0 '0 segments archived' archive run --to away
-cp away/segment-000003.tutti kept
-printf 'x' | dd of=away/segment-000003.tutti bs=1 seek=700 conv=notrunc 2>/dev/null
+id=$(basename away/segment-*-000003.tutti -000003.tutti) # with the id of the dataset
+cp away/$id-000003.tutti kept
+printf 'x' | dd of=away/$id-000003.tutti bs=1 seek=700 conv=notrunc 2>/dev/null
 expect 1 'damaged' restore run --from away
-cp kept away/segment-000003.tutti
-mv away/segment-000005.tutti kept
+cp kept away/$id-000003.tutti
+mv away/$id-000005.tutti kept
 expect 1 'No such file' restore run --from away
-cp kept away/segment-000005.tutti
+cp kept away/$id-000005.tutti
 expect 0 '1 segment restored' restore run --from away --segments 2:2
 expect 0 '' restore run --from away --json
 json 'o["segments"] == 3'
@@ -45,20 +46,20 @@ grep -q '4 segments archived' out || { cat out; bad=1; }
 expect 0 "archived in '$(pwd -P)/x.tar'" ls run
 mkdir -p taken
 tar -C taken -xf x.tar || bad=1
-for i in 2 3 5 6; do cmp taken/segment-00000$i.tutti away/segment-00000$i.tutti || bad=1; done
+for i in 2 3 5 6; do cmp taken/$id-00000$i.tutti away/$id-00000$i.tutti || bad=1; done
 "$TUTTI_COMMAND" restore run --tar - <x.tar >out 2>&1 || { cat out; bad=1; }
 expect 0 '' diff run whole
 expect 0 '4 segments archived' archive run --tar y.tar
 expect 1 'File exists' archive run --tar y.tar
 : >readme
 for format in ustar pax gnu; do # in any order, with other things in it
-    tar --format=$format -cf $format.tar readme ./whole -C away ./segment-000006.tutti segment-000003.tutti \
-        segment-000002.tutti segment-000005.tutti
+    tar --format=$format -cf $format.tar readme ./whole -C away ./$id-000006.tutti $id-000003.tutti \
+        $id-000002.tutti $id-000005.tutti
     cp -a run from-$format
     expect 0 '4 segments restored' restore from-$format --tar $format.tar
     expect 0 '' diff from-$format whole
 done
-tar -C away -cf few.tar segment-000002.tutti
+tar -C away -cf few.tar $id-000002.tutti
 expect 1 'the archive has no segment 3' restore run --tar few.tar
 head -c 9000 x.tar >short.tar
 expect 1 'ends too early' restore run --tar short.tar
@@ -69,7 +70,7 @@ for at in 124 150 520 1500; do # sizes, checksums, headers, numbers
     printf '\377' | dd of=hurt.tar bs=1 seek=$at conv=notrunc 2>/dev/null
     expect 1 'tutti restore' restore run --tar hurt.tar
 done
-tar -cf links.tar --transform 's,readme,segment-000002.tutti,' readme
+tar -cf links.tar --transform "s,readme,$id-000002.tutti," readme
 expect 1 'has 0 bytes' restore run --tar links.tar
 expect 0 '4 segments are archived' verify run
 expect 0 '4 segments restored' restore run --tar y.tar

@@ -3,6 +3,7 @@
 
     reader.py DIRECTORY                      segments and their variables
     reader.py DIRECTORY SEGMENT VARIABLE     all entries, in the order of the space, as text
+    reader.py DIRECTORY infos                infos of the dataset, one per line
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
@@ -17,7 +18,8 @@ class Dataset:
         self.path = pathlib.Path(path)
         self.db = sqlite3.connect(f"file:{self.path}/metadata.sqlite?mode=ro", uri=True)
         assert self.db.execute("PRAGMA application_id").fetchone()[0] == 0x54555454, "no dataset"
-        assert self.db.execute("PRAGMA user_version").fetchone()[0] == 1, "another version"
+        self.db.text_factory = lambda raw: raw.decode(errors="backslashreplace")  # version 1 took any bytes
+        assert self.db.execute("PRAGMA user_version").fetchone()[0] in (1, 2), "another version"
 
     def segments(self):
         return self.db.execute("SELECT id, kind, time_index, time FROM segments ORDER BY id").fetchall()
@@ -38,6 +40,14 @@ class Dataset:
         with open(self.path / name, "rb") as f:
             f.seek(start)
             return f.read(count)
+
+    def infos(self, segment=0, variable=0):
+        """Names and values: str, bytes or an array."""
+        out = {}
+        for name, kind, value in self.db.execute(
+                "SELECT name, type, value FROM infos WHERE segment = ? AND variable = ? ORDER BY name", (segment, variable)):
+            out[name] = value if kind == "bytes" else np.frombuffer(value, kind)
+        return out
 
     def get(self, segment, variable):
         """Shape of the space, then the numbers of an item if it has several."""
@@ -73,6 +83,9 @@ def main():
     if len(sys.argv) == 2:
         for number, (segment, kind, index, time) in enumerate(d.segments()):
             print(number, kind, index, time, *d.variables(segment))
+    elif sys.argv[2] == "infos":
+        for name, value in d.infos().items():
+            print(name, repr(value))
     else:
         np.savetxt(sys.stdout, d.get(d.segments()[int(sys.argv[2])][0], sys.argv[3]).reshape(-1), "%g")
 

@@ -189,7 +189,7 @@ static void lies(void) {
         {"UPDATE spaces SET kind='moon'", "UPDATE spaces SET kind='grid'"},
         {"UPDATE dataset SET value=1 WHERE key='serial'",
          "UPDATE dataset SET value=2 WHERE key='serial'"},
-        {"PRAGMA user_version=99", "PRAGMA user_version=1"},
+        {"PRAGMA user_version=99", "PRAGMA user_version=2"},
         {"PRAGMA application_id=5", "PRAGMA application_id=1414878292"},
         {"ALTER TABLE sizes RENAME TO s", "ALTER TABLE s RENAME TO sizes"},
     };

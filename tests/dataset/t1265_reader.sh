@@ -36,3 +36,26 @@ $read c.tutti 2 u >u.txt
 $read c.tutti 2 w >w.txt
 cmp u.txt w.txt
 test "$(sed -n 123p u.txt)" = 60122
+
+# ---- every version of the format
+for version in golden golden_v1/archive golden_v2; do
+    mkdir old
+    cp "$top/tests/dataset/$version/data-000001.tutti" old
+    $python -c 'import sqlite3, sys; sqlite3.connect("old/metadata.sqlite").executescript(sys.stdin.read())' \
+        <"$top/tests/dataset/$version/metadata.sql"
+    $read old infos >old.infos
+    case $version in
+    golden_v1/archive)
+        grep -q "^title 'a tiny archive'" old.infos
+        grep -q "^raw '.*xff" old.infos
+        $read old 2 heat >old.txt
+        test "$(tail -1 old.txt)" = 3.25
+        ;;
+    *)
+        test "$(cat old.infos)" = "title 'a tiny dataset'"
+        $read old 1 heat >old.txt
+        test "$(tail -1 old.txt)" = 1.25
+        ;;
+    esac
+    rm -r old
+done

@@ -1,8 +1,9 @@
 /* TEST ranks=1 timeout=60 */
-/* Version 1 of the format, made once: tests/dataset/golden has a dataset, its metadata as SQL.  It is read as it was meant, for ever;
- * writing the same again gives the same data file byte for byte, and the same rows.
+/* Datasets of every version of the format, written once: tests/dataset/golden (version 1) and golden_v2, their metadata as SQL.
+ * They are read, repaired from the data file alone, and appended to.  Writing the same again gives the data file of the newest
+ * version byte for byte, and the same rows, but for the random id of the dataset.
  *
- * TUTTI_GOLDEN_WRITE=DIRECTORY makes those files; only a new version of the format may need that.
+ * TUTTI_GOLDEN_WRITE=DIRECTORY writes those files; only a new version of the format may need that.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -102,7 +103,7 @@ static void write_all(void) {
 
 /* ---- read */
 
-static void read_all(void) {
+static void read_all(int states) {
     tutti_dataset *d = NULL;
     const tutti_dataset_options opt = visible();
     char text[40] = "";
@@ -111,14 +112,19 @@ static void read_all(void) {
     tutti_segment g;
     CHECK_OK(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &d));
     CHECK_OK(tutti_dataset_verify(d, NULL));
-    CHECK_EQ(tutti_dataset_segments(d), 3);
+    CHECK_EQ(tutti_dataset_segments(d), 1 + states);
     CHECK_OK(tutti_dataset_info_get(d, NULL, "title", &type, &n, text));
     CHECK(type == TUTTI_BYTES && strcmp(text, title) == 0, "%s", text);
+    int64_t seven = 0;
+    n = 1;
+    CHECK_OK(
+        tutti_dataset_info_get(d, &(tutti_info_owner){"heat", -1}, "seven", &type, &n, &seven));
+    CHECK_EQ(seven, 7);
     tutti_decomposition *all = some_of(d, "grid", CELLS);
     const tutti_decomposition_spec by = {.kind = TUTTI_BY_VALUE, .n = NODES, .ids = ids};
     tutti_decomposition *nodes = NULL;
     CHECK_OK(tutti_decomposition_create(d, "nodes", &by, &nodes));
-    for (tutti_count s = 1; s < 3; s++) {
+    for (tutti_count s = 1; s <= states; s++) {
         double t[CELLS], v[2 * CELLS], dt[3] = {0};
         int64_t c[NODES];
         CHECK_OK(tutti_dataset_segment(d, s, &g));
@@ -151,8 +157,8 @@ static char *sql_of(const char *name) {
         "SELECT 'PRAGMA application_id=' || application_id || ';' FROM pragma_application_id",
         "SELECT 'PRAGMA user_version=' || user_version || ';' FROM pragma_user_version",
         "SELECT sql || ';' FROM sqlite_schema WHERE sql NOT NULL ORDER BY name"};
-    static const char *const tables[] = {"dataset",  "files", "spaces",   "variables",
-                                         "segments", "sizes", "sections", "infos"};
+    static const char *const tables[] = {"dataset", "files",    "spaces", "variables", "segments",
+                                         "sizes",   "sections", "infos",  "removed",   "archived"};
     sqlite3 *db = NULL;
     char *text = NULL;
     size_t n = 0;
@@ -172,10 +178,14 @@ static char *sql_of(const char *name) {
         CHECK(sqlite3_prepare_v2(db, query, -1, &s, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
         while (sqlite3_step(s) == SQLITE_ROW) {
             fprintf(f, "INSERT INTO %s VALUES(", tables[t]);
+            const int is_id =
+                t == 0 && strncmp((const char *)sqlite3_column_text(s, 0), "id_", 3) == 0;
             for (int i = 0; i < sqlite3_column_count(s); i++) {
                 const unsigned char *blob = sqlite3_column_blob(s, i);
                 if (i) fputs(",", f);
-                if (sqlite3_column_type(s, i) == SQLITE_NULL)
+                if (is_id && i == 1)
+                    fputs("0", f);
+                else if (sqlite3_column_type(s, i) == SQLITE_NULL)
                     fputs("NULL", f);
                 else if (sqlite3_column_type(s, i) == SQLITE_TEXT)
                     fprintf(f, "'%s'", (const char *)blob);
@@ -215,50 +225,103 @@ static void save(const char *name, const char *bytes, size_t n) {
     CHECK(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0, "%s", name);
 }
 
-int main(int argc, char **argv) {
-    char name[700], stored[700];
+enum { ID_AT = 16, ID_BYTES = 16 }; /* in the header of a data file */
+
+static void golden_name(const char *golden, const char *name, char out[700]) {
+    snprintf(out, 700, TUTTI_SOURCE_DIR "/tests/dataset/%s/%s", golden, name);
+}
+
+static void place_name(const char *name, char out[700]) {
+    snprintf(out, 700, "%s/%s", path, name);
+}
+
+/* What this version writes is what it wrote when the files were made. */
+static void write_same(const char *golden) {
+    char name[700];
     const char *to = getenv("TUTTI_GOLDEN_WRITE");
     size_t n = 0, m = 0;
-    harness_begin(&argc, &argv, 1273);
-    snprintf(path, sizeof path, "%s/t1273.tutti", check_dir());
     dataset_remove(path);
     write_all();
-    read_all();
-    snprintf(name, sizeof name, "%s/metadata.sqlite", path);
+    read_all(2);
+    place_name("metadata.sqlite", name);
     char *sql = sql_of(name);
-    snprintf(name, sizeof name, "%s/data-000001.tutti", path);
+    place_name("data-000001.tutti", name);
     char *data = contents(name, &n);
+    memset(data + ID_AT, 0, ID_BYTES);
     if (to) {
         snprintf(name, sizeof name, "%s/metadata.sql", to);
         save(name, sql, strlen(sql));
         snprintf(name, sizeof name, "%s/data-000001.tutti", to);
         save(name, data, n);
     }
-    snprintf(stored, sizeof stored, TUTTI_SOURCE_DIR "/tests/dataset/golden/data-000001.tutti");
-    char *golden = contents(stored, &m);
-    CHECK(n == m && memcmp(data, golden, n) == 0, "the data file is another one");
-    dataset_remove(path);
-    CHECK(mkdir(path, 0777) == 0, "%s", path);
-    snprintf(name, sizeof name, "%s/data-000001.tutti", path);
-    save(name, golden, m);
-    free(golden);
-    snprintf(stored, sizeof stored, TUTTI_SOURCE_DIR "/tests/dataset/golden/metadata.sql");
-    golden = contents(stored, &m);
-    CHECK(m == strlen(sql) && memcmp(sql, golden, m) == 0, "the metadata are others:\n%s", sql);
-    sqlite3 *db = NULL;
-    snprintf(name, sizeof name, "%s/metadata.sqlite", path);
-    CHECK(sqlite3_open(name, &db) == SQLITE_OK &&
-              sqlite3_exec(db, golden, NULL, NULL, NULL) == SQLITE_OK,
-          "%s", sqlite3_errmsg(db));
-    sqlite3_close(db);
-    read_all();
-    /* and from the data file alone */
-    CHECK(unlink(name) == 0, "%s", name);
-    CHECK_OK(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL));
-    read_all();
-    free(golden);
+    golden_name(golden, "data-000001.tutti", name);
+    char *stored = contents(name, &m);
+    CHECK(n == m && memcmp(data, stored, n) == 0, "the data file is another one");
+    free(stored);
+    golden_name(golden, "metadata.sql", name);
+    stored = contents(name, &m);
+    CHECK(m == strlen(sql) && memcmp(sql, stored, m) == 0, "the metadata are others:\n%s", sql);
+    free(stored);
     free(data);
     free(sql);
+    dataset_remove(path);
+}
+
+static void install(const char *golden) {
+    char name[700];
+    size_t n = 0, m = 0;
+    sqlite3 *db = NULL;
+    dataset_remove(path);
+    CHECK(mkdir(path, 0777) == 0, "%s", path);
+    golden_name(golden, "data-000001.tutti", name);
+    char *data = contents(name, &n);
+    place_name("data-000001.tutti", name);
+    save(name, data, n);
+    golden_name(golden, "metadata.sql", name);
+    char *sql = contents(name, &m);
+    place_name("metadata.sqlite", name);
+    CHECK(sqlite3_open(name, &db) == SQLITE_OK &&
+              sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK,
+          "%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+    free(data);
+    free(sql);
+}
+
+static void from_data_file(int states) {
+    char name[700];
+    place_name("metadata.sqlite", name);
+    CHECK(unlink(name) == 0, "%s", name);
+    CHECK_OK(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL));
+    read_all(states);
+}
+
+static void append(int64_t index) {
+    tutti_dataset *d = NULL;
+    const tutti_dataset_options opt = visible();
+    CHECK_OK(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &d));
+    write_state(d, index);
+    CHECK_OK(tutti_dataset_close(&d));
+}
+
+int main(int argc, char **argv) {
+    static const char *const GOLDEN[] = {"golden", "golden_v2"};
+    harness_begin(&argc, &argv, 1273);
+    snprintf(path, sizeof path, "%s/t1273.tutti", check_dir());
+    write_same("golden_v2");
+    for (int i = 0; i < 2; i++) {
+        check_where(GOLDEN[i]);
+        install(GOLDEN[i]);
+        read_all(2);
+        append(2);
+        read_all(3);
+        from_data_file(3);
+        append(3);
+        read_all(4);
+        from_data_file(4);
+        install(GOLDEN[i]);
+        from_data_file(2);
+    }
     dataset_remove(path);
     return harness_end();
 }

@@ -14,14 +14,14 @@ import tutti
 from writers import NetCDF, tutti as command
 
 DATASETS = [d for d in os.environ.get("TUTTI_TEST_DATASETS", "").split(":") if d]
-GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "dataset/golden"
+TESTS = pathlib.Path(__file__).resolve().parent.parent / "dataset"
 
 
-def golden(path):
+def golden(path, which="golden"):
     os.makedirs(path)
-    shutil.copy(GOLDEN / "data-000001.tutti", path)
+    shutil.copy(TESTS / which / "data-000001.tutti", path)
     db = sqlite3.connect(os.path.join(path, "metadata.sqlite"))
-    db.executescript((GOLDEN / "metadata.sql").read_text())
+    db.executescript((TESTS / which / "metadata.sql").read_text())
     db.close()
     return path
 
@@ -67,7 +67,11 @@ def check_slices(lazy, whole, rng, n=12):
 
 
 def test_golden(path):
-    run = tutti.open(golden(path))
+    for which in ("golden", "golden_v2"):
+        check_golden(tutti.open(golden(os.path.join(path, which), which)))
+
+
+def check_golden(run):
     assert list(run) == ["heat", "flow", "count"] and len(run) == 3
     assert run.infos == {"title": "a tiny dataset"} and run["heat"].infos == {"seven": 7}
     assert [s.kind for s in run.segments] == ["topology", "state", "state"]
@@ -83,6 +87,19 @@ def test_golden(path):
     assert "heat" in run.segments[1] and "count" not in run.segments[2] and run.segments[2].topology == 0
     assert run.verify() == 356
     run.close()
+
+
+def test_infos_of_bytes(path):
+    """Raw bytes, stored as text by version 1; names that are not UTF-8."""
+    run = tutti.open(golden(path, "golden_v1/archive"))
+    assert run.infos == {"late": "late", "raw": b"\xff\0a\x80", "title": "a tiny archive"}
+    run.close()
+    with sqlite3.connect(os.path.join(path, "metadata.sqlite")) as db:
+        db.execute("UPDATE infos SET value = CAST(value AS BLOB) WHERE name = 'raw'")
+        db.execute("UPDATE infos SET name = CAST(x'ff41' AS TEXT) WHERE name = 'late'")
+    db.close()
+    with tutti.open(path) as run:
+        assert run.infos["raw"] == b"\xff\0a\x80" and run.infos["\\xffA"] == "late"
 
 
 def test_datasets(rng):

@@ -25,6 +25,19 @@ TYPES = ("bytes", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
          "float64", "complex64", "complex128")
 TABLES = ("dataset", "files", "spaces", "variables", "segments", "sizes", "sections", "infos")
 META, JOURNAL = "metadata.sqlite", "metadata.sqlite-journal"
+VERSIONS = (1, 2)
+
+
+class _Undecoded(bytes):
+    """Text of version 1 that is not UTF-8."""
+
+
+def _text(raw: bytes) -> Any:
+    try:
+        return _Undecoded(raw) if 0 in raw else raw.decode()
+    except UnicodeDecodeError:
+        return _Undecoded(raw)
+
 LARGEST = 1 << 62
 
 
@@ -111,6 +124,7 @@ class Meta:
     def _connect(self, folder: pathlib.Path) -> None:
         where = urllib.parse.quote(str((folder / META).absolute()))
         db = sqlite3.connect(f"file:{where}?mode=ro", uri=True, timeout=5, isolation_level=None, check_same_thread=False)
+        db.text_factory = _text
         try:
             db.execute("PRAGMA trusted_schema=0")
             db.execute("PRAGMA cell_size_check=1")
@@ -124,8 +138,8 @@ class Meta:
         text = None
         if application != 0x54555454:
             text = "is no dataset of Tutti's"
-        elif version != 1:
-            text = f"has format {version}, and this reader knows 1"
+        elif version not in VERSIONS:
+            text = f"has format version {version}; this reader supports {VERSIONS[0]} to {VERSIONS[-1]}"
         elif not tables.issuperset(TABLES):
             text = f"its metadata have no table '{sorted(set(TABLES) - tables)[0]}'"
         if text:
@@ -178,6 +192,8 @@ class Meta:
         return value
 
     def word(self, value: Any, what: str, choices: Optional[Tuple[str, ...]] = None) -> str:
+        if isinstance(value, _Undecoded):
+            value = value.decode(errors="backslashreplace")
         if not isinstance(value, str) or (choices and value not in choices):
             raise self.damaged(f"{what} is {value!r:.60}")
         return value
@@ -291,7 +307,7 @@ class Meta:
     def _info(self, name: str, kind: str, count: Any, value: Any) -> Any:
         if kind == "bytes":
             if isinstance(value, bytes):
-                return value
+                return bytes(value)
             return self.word(value, f"the info '{name}'")
         if not isinstance(value, bytes) or len(value) != self.whole(count, f"the count of '{name}'") * np.dtype(kind).itemsize:
             raise self.damaged(f"the info '{name}' has not the bytes of {count} {kind}")

@@ -192,7 +192,7 @@ def read_trailer(path: str, start: int, trailer: int, end: int) -> Optional[np.n
     """The sums that a trailer has; None: the segment was written without."""
     foot = read_bytes(path, end - 64, 64)
     magic, version, first, at, sums, rows, told, _ = struct.unpack("<8s7Q", foot)
-    if magic != b"TUTTISEG" or version != 1 or first != start or at != trailer or \
+    if magic != b"TUTTISEG" or version not in (1, 2) or first != start or at != trailer or \
             8 * sums + rows > end - 64 - trailer:
         raise refused("FORMAT", "the trailer of a segment is damaged", file=path, offset=end - 64)
     data = read_bytes(path, trailer, 8 * sums + rows)
