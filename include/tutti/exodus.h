@@ -86,7 +86,7 @@ TUTTI_API tutti_err tutti_exodus_create(MPI_Comm comm, const char *path,
 
 /** Open a file: ours, or what others wrote (CDF-1, CDF-2, CDF-5; 32- and 64-bit integers).
  *  @param[in] mode  TUTTI_READ, or | TUTTI_WRITE to append steps
- *  @return TUTTI_ERR_FORMAT with what is wrong; TUTTI_ERR_UNSUPPORTED for netCDF-4 files: the message
+ *  @return TUTTI_ERR_FORMAT with what is wrong, for example two blocks with one id; TUTTI_ERR_UNSUPPORTED for netCDF-4 files: the message
  *      says how to convert them; TUTTI_ERR_STATE if another program has it open for writing */
 TUTTI_API tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,
                                       const tutti_exodus_options *opt,
@@ -122,7 +122,7 @@ TUTTI_API const char *tutti_exodus_warning(const tutti_exodus *x);
 typedef enum tutti_exodus_kind {
     TUTTI_EXODUS_GLOBAL,        /* the file as a whole: variables only */
     TUTTI_EXODUS_NODAL,         /* its nodes: variables, ids, attributes; entity id 0 */
-    TUTTI_EXODUS_ELEMENT_BLOCK, /* this and the next two: entity id 0 is all of them together, for ids */
+    TUTTI_EXODUS_ELEMENT_BLOCK, /* of this and the next two, id maps are of all blocks together */
     TUTTI_EXODUS_EDGE_BLOCK,
     TUTTI_EXODUS_FACE_BLOCK,
     TUTTI_EXODUS_NODE_SET,
@@ -160,7 +160,7 @@ TUTTI_API tutti_err tutti_exodus_init(tutti_exodus *x,
 /** A block, set or map.  Begin with = {0} or name the fields. */
 typedef struct tutti_exodus_entity {
     tutti_exodus_kind kind;
-    int64_t id;           /* > 0, different from others of its kind */
+    int64_t id;           /* >= 0, different from others of its kind */
     const char *name;     /* NULL or "": none */
     const char *topology; /* blocks: "HEX8", "tet4", "SHELL4", "nsided", "nfaced" ... */
     tutti_count entries;  /* of a block, members of a set: of all ranks.  put_mesh finds them */
@@ -291,6 +291,11 @@ typedef struct tutti_exodus_deal {
 TUTTI_API tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
                                           const tutti_exodus_mesh **mesh_out) TUTTI_MUST_USE;
 
+/** "", or what the last get_mesh has ignored: the first set whose number of distribution factors is not one for each member (side
+ *  sets: one for each node of each side).  `factors` of such a set is NULL in the mesh; its array can be read by
+ *  tutti_exodus_get_arrays.   The same on all ranks.   Local. */
+TUTTI_API const char *tutti_exodus_mesh_warning(const tutti_exodus *x);
+
 /** How many of a block's elements are this rank's own; the rest is halo.   Local.
  *  @param[in] number  which of the kind, from 0 */
 TUTTI_API tutti_count tutti_exodus_own_elements(const tutti_exodus *x, tutti_exodus_kind kind,
@@ -304,7 +309,9 @@ TUTTI_API tutti_count tutti_exodus_entries(const tutti_exodus *x, tutti_exodus_k
 
 /** @name Results */
 /**@{*/
-/** Begin a step; times rise.   @return TUTTI_ERR_ARG if it does not */
+/** Begin a step; its time must be larger than that of the last step.
+ *  @return TUTTI_ERR_ARG if it is not; TUTTI_ERR_UNSUPPORTED if the time dimension of the file is fixed (files of
+ *      nccopy -u): its steps can be read, but none can be appended or removed */
 TUTTI_API tutti_err tutti_exodus_begin(tutti_exodus *x, double time) TUTTI_MUST_USE;
 
 /** A variable of an entity; buf is each rank's own. */
@@ -374,16 +381,16 @@ typedef enum tutti_exodus_what {
     TUTTI_EXODUS_MEMBERS, /* of a set: nodes, elements ... from 1 */
     TUTTI_EXODUS_SIDES,   /* of a side set: sides; of edge and face sets: orientations */
     TUTTI_EXODUS_FACTORS, /* of a set: distribution factors */
-    TUTTI_EXODUS_IDS,     /* NODAL, or a kind of blocks with id 0: the id map */
+    TUTTI_EXODUS_IDS,     /* NODAL, or a kind of blocks: the id map */
     TUTTI_EXODUS_MAP,     /* an additional map */
-    TUTTI_EXODUS_ORDER    /* ELEMENT_BLOCK, 0: the order map */
+    TUTTI_EXODUS_ORDER    /* ELEMENT_BLOCK: the order map */
 } tutti_exodus_what;
 
 /** A piece of an array; first, n and buf are each rank's own. */
 typedef struct tutti_exodus_array {
     tutti_exodus_what what;
     tutti_exodus_kind kind;
-    int64_t id;    /* of the entity; 0 for nodes, and for all blocks of a kind */
+    int64_t id;    /* of the entity; 0 for nodes.  IDS, ORDER: ignored */
     int component; /* of coordinates */
     tutti_count first,
         n; /* entries (of CONNECTIVITY of nsided and nfaced blocks: numbers), from 0 */

@@ -26,7 +26,8 @@ char *tutti__exodus_file_path(const char *first, int number) {
 }
 
 tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records) {
-    return records > 0 ? c->record_begin + records * c->record_bytes : c->fixed_end;
+    if (records == 0 || tutti__exodus_has_fixed_steps(c)) return c->fixed_end;
+    return c->record_begin + records * c->record_bytes;
 }
 
 /* ---- rank 0 */
@@ -273,8 +274,9 @@ static tutti_err last_time(int fd, const tutti__cdf *c, told *t) {
     unsigned char bytes[8];
     if (v < 0 || t->records == 0) return TUTTI_OK;
     const size_t size = (size_t)tutti__cdf_size(c->vars[v].type);
-    TUTTI_TRY(
-        bytes_read(fd, (char *)bytes, tutti__cdf_place(c, &c->vars[v], t->records - 1), size));
+    const tutti_off at =
+        c->vars[v].begin + (t->records - 1) * tutti__exodus_step_stride(c, &c->vars[v]);
+    TUTTI_TRY(bytes_read(fd, (char *)bytes, at, size));
     uint64_t word = 0;
     for (size_t i = 0; i < size; i++) word = word << 8 | bytes[i];
     if (c->vars[v].type == TUTTI__CDF_DOUBLE) {
@@ -290,11 +292,12 @@ static tutti_err last_time(int fd, const tutti__cdf *c, told *t) {
 
 /* A writer: what a killed one has left behind the last record goes, what is missing of its padding is
  * there, and sums of steps that are not there are forgotten. */
-static tutti_err tidy(tutti_exodus *x, const tutti__cdf *c, const told *t) {
+static tutti_err tidy(tutti_exodus *x, const tutti__cdf *c, tutti_count in_header, const told *t) {
     const tutti_off end = tutti__exodus_file_end(c, t->records);
+    if (tutti__exodus_has_fixed_steps(c)) return TUTTI_OK; /* it has no uncommitted bytes */
     if (t->file_bytes != end && ftruncate(x->fd, end) != 0)
         return tutti__error_sys(errno, end, "cutting off what is behind the last record");
-    if (c->records != t->records) TUTTI_TRY(tutti__cdf_set_records(x->fd, c, t->records));
+    if (in_header != t->records) TUTTI_TRY(tutti__cdf_set_records(x->fd, c, t->records));
     return x->sidecar ? tutti__sidecar_drop(x->sidecar, t->records) : TUTTI_OK;
 }
 
@@ -320,13 +323,14 @@ static tutti_err root_find(tutti_exodus *x, finding *f) {
         tutti__cdf_read_header(x->path, (void **)&f->bytes, &f->t.header_n, &f->t.file_bytes));
     f->n = f->t.header_n;
     TUTTI_TRY(tutti__cdf_decode(f->bytes, f->n, f->t.file_bytes, &c));
-    const tutti_count there = tutti__cdf_records_in(&c, f->t.file_bytes);
-    f->t.records = c.records < 0 ? there : tutti__min(c.records, there);
+    const tutti_count in_header = c.records;
+    tutti__exodus_steps_settle(&c, f->t.file_bytes);
+    f->t.records = c.records;
     f->t.hash = x->header = tutti__exodus_header_hash(f->bytes, f->n, c.version);
     tutti_err err = catalogue_read(x->fd, &c, f);
     if (err == TUTTI_OK) err = last_time(x->fd, &c, &f->t);
     if (err == TUTTI_OK) err = sidecar_find(x, f);
-    if (err == TUTTI_OK && writes) err = tidy(x, &c, &f->t);
+    if (err == TUTTI_OK && writes) err = tidy(x, &c, in_header, &f->t);
     tutti__cdf_free(&c);
     return err;
 }
@@ -350,7 +354,7 @@ static void topologies_set(tutti__exodus_model *m, const char *bytes, tutti_coun
 static tutti_err take(tutti_exodus *x, const finding *f) {
     tutti__exodus_catalogue where = {0};
     TUTTI_TRY(tutti__cdf_decode(f->bytes, f->t.header_n, f->t.file_bytes, &x->cdf));
-    x->cdf.records = f->t.records;
+    tutti__exodus_steps_settle(&x->cdf, f->t.file_bytes);
     TUTTI_TRY(tutti__exodus_catalogue_of(&x->cdf, &where));
     const char *catalogue = f->bytes + f->t.header_n;
     const tutti_err err = tutti__exodus_decode(&x->cdf, &where, catalogue, &x->model);

@@ -5,6 +5,7 @@
  *   model_names     what things are called in a file                                      no MPI
  *   model_cdf       a model as netCDF dimensions and variables                            no MPI
  *   model_read      and back                                                              no MPI
+ *   step_layout     steps of variables in a header that has been read                     no MPI
  *   sidecar         the database beside the file, by one rank                             no MPI
  *   exodus_object   the object: agreements, what may be done
  *   exodus_define   definitions, and their end: the header and what it lists are written
@@ -59,12 +60,13 @@ struct tutti_exodus {
     tutti__exodus_model model;
     tutti__cdf cdf; /* once definitions have ended; cdf.records are the steps that there are */
     tutti_file *file;
-    int fd;                  /* rank 0, writers: the file, with the writer's lock; or -1 */
-    double last;             /* time of the last step; writers */
-    tutti_off at;            /* writers: how long the file is with the steps that it has */
-    uint64_t header;         /* a hash of it, without the number of records */
-    tutti__sidecar *sidecar; /* rank 0 */
-    char warning[256];
+    int fd;                   /* rank 0, writers: the file, with the writer's lock; or -1 */
+    double last;              /* time of the last step; writers */
+    tutti_off at;             /* writers: how long the file is with the steps that it has */
+    uint64_t header;          /* a hash of it, without the number of records */
+    tutti__sidecar *sidecar;  /* rank 0 */
+    char warning[256];        /* why there are no checksums, or "" */
+    char mesh_warning[256];   /* what get_mesh has ignored, or "" */
     tutti__exodus_held *held; /* by kind and number; NULL: no mesh yet */
     tutti_count held_n;
     struct tutti__exodus_dealt *dealt;  /* what get_mesh gave; mesh_get.c */
@@ -118,7 +120,7 @@ tutti_err tutti__exodus_file_records(tutti_exodus *x, tutti_count records,
                                      int durable) TUTTI_MUST_USE;
 /* A hash of a header, without the number of records. */
 uint64_t tutti__exodus_header_hash(char *bytes, size_t n, int version);
-/* Where records 0 ... n - 1 end, or, for 0, the fixed variables. */
+/* Where records 0 ... n - 1 end, or, for 0 and for fixed steps, the fixed variables. */
 tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records);
 
 /* ---- exodus_define.c */
@@ -133,6 +135,7 @@ typedef struct tutti__exodus_place {
     tutti_count entries; /* and how many */
     tutti_count numbers; /* of an entry */
     tutti_type type;     /* in the file; byte order: big-endian */
+    tutti_off stride;    /* bytes from one step to the next; 0: it has no steps */
 } tutti__exodus_place;
 /* TUTTI_ERR_NOT_FOUND: the file has no such array.   Local. */
 tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array *a,

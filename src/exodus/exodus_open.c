@@ -239,8 +239,8 @@ static tutti_err records_now(tutti_exodus *x, tutti_count *out) {
     TUTTI_TRY(tutti__cdf_read_header(x->path, &bytes, &n, &size));
     tutti_err err = tutti__cdf_decode(bytes, n, size, &c);
     if (err == TUTTI_OK) {
-        const tutti_count there = tutti__cdf_records_in(&c, size);
-        *out = c.records < 0 ? there : tutti__min(c.records, there);
+        tutti__exodus_steps_settle(&c, size);
+        *out = c.records;
         if (tutti__exodus_header_hash(bytes, n, c.version) != x->header)
             err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
                                    "another file is at '%s' now: open it again", x->path);
@@ -300,6 +300,10 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
 
 const char *tutti_exodus_path(const tutti_exodus *x) {
     return tutti__exodus_live(x) == TUTTI_OK ? x->path : "";
+}
+
+const char *tutti_exodus_mesh_warning(const tutti_exodus *x) {
+    return tutti__exodus_live(x) == TUTTI_OK ? x->mesh_warning : "";
 }
 
 const char *tutti_exodus_warning(const tutti_exodus *x) {
