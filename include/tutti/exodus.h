@@ -61,8 +61,8 @@ typedef struct tutti_exodus_options {
     int checksums;     /* 1 (default): kept in the sidecar, PATH.tutti */
     int sidecar;       /* 1 (default): there is one; 0: neither written nor looked at */
     int check_reads;   /* 1: the first get of a step compares them */
-    /* new files: 0, all steps in one; n, a new file for every n steps, each with the mesh: PATH,
-     * then PATH-s.0002 ... */
+    /* 0, all steps in one file; n, a new file for every n steps, each with the mesh: PATH, then
+     * PATH-s0002 ...; a series that exists keeps its own names, see tutti_exodus_next_file */
     int steps_per_file;
     int nemesis;         /* 1: put_mesh also writes what Nemesis has of a partition, the ranks' */
     int overwrite;       /* 0: an existing file is an error of create */
@@ -95,16 +95,20 @@ TUTTI_API tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,
 /** Close it and null the handle; a step that was not committed is discarded. */
 TUTTI_API tutti_err tutti_exodus_close(tutti_exodus **x);
 
-/** A reader sees the steps that were there when it opened.  Look again.
- *  @param[out] changed_out  NULL, or 1: there are other steps now */
+/** Look for new steps.  Without this call a reader sees the steps that the file had when it was opened.
+ *  @param[out] changed_out  NULL, or 1: the number of steps has changed
+ *  @return TUTTI_ERR_STATE if the file has been replaced since it was opened: the path names another file, or its header,
+ *      names, ids or (by samples) id maps, coordinates and connectivity have changed.  Open it again. */
 TUTTI_API tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) TUTTI_MUST_USE;
 
-/** Go on with a new mesh: the handle is in its definitions again, of the next file, PATH-s.0002 and
- *  so on.  Title, variables and options are kept, entities are not. */
+/** Start a new mesh in the next file of the series, PATH-s0002 and so on: definitions begin again.  Parameters of
+ *  tutti_exodus_init (but counts and id maps), variables and options are kept; entities must be defined again. */
 TUTTI_API tutti_err tutti_exodus_new_topology(tutti_exodus *x) TUTTI_MUST_USE;
 
-/** The next file of those that steps_per_file or new_topology made: the handle is on it then.
- *  @return TUTTI_ERR_NOT_FOUND behind the last */
+/** Close the file and open the next one of its series: PATH-s0002 (IOSS; files that Tutti writes), PATH-s002 (libMesh) or
+ *  PATH-s.0002 (earlier versions of Tutti), then 3 and so on.  Decompositions and the mesh of get_mesh stay valid if all bytes of
+ *  the mesh are the same in both files; otherwise they must be made again.
+ *  @return TUTTI_ERR_NOT_FOUND after the last file; TUTTI_ERR_STATE if files of several namings follow the first */
 TUTTI_API tutti_err tutti_exodus_next_file(tutti_exodus *x) TUTTI_MUST_USE;
 
 /** The path of the file that the handle is on.   Local. */

@@ -120,7 +120,7 @@ void tutti__exodus_model_init(tutti__exodus_model *m) {
 }
 
 void tutti__exodus_model_forget(tutti__exodus_model *m) {
-    for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) rows_free(&m->of[k]);
+    for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) rows_free(&m->of[k]);
     m->p.nodes = m->p.elements = m->p.edges = m->p.faces = 0;
     m->p.has_node_ids = m->p.has_element_ids = m->p.has_edge_ids = m->p.has_face_ids = 0;
     m->p.has_order = 0;

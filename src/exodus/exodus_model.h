@@ -98,8 +98,8 @@ void tutti__exodus_model_cut(tutti__exodus_model *m, const tutti_count n[TUTTI_E
 tutti_err tutti__exodus_model_settle(tutti__exodus_model *m) TUTTI_MUST_USE;
 /* Is all of it consistent and possible?  The message says what is not. */
 tutti_err tutti__exodus_model_check(const tutti__exodus_model *m) TUTTI_MUST_USE;
-/* For another topology: entities and counts are gone, title, names of variables and sizes of numbers
- * stay. */
+/* For another topology: entities and counts are forgotten; title, dimensions, attributes of nodes, names of variables and
+ * sizes of numbers stay. */
 void tutti__exodus_model_forget(tutti__exodus_model *m);
 
 /* ---- model_names.c: what things are called in a file.  `to` has room for 64 bytes. */
