@@ -266,7 +266,7 @@ static tutti_err prepare(void *context) {
     char *buf = NULL;
     if (d->now.has_tail) TUTTI_TRY(tutti__cut_here(d->now.file, d->now.end));
     if (d->now.new_file && d->now.failed_sync && !tutti__netcdf(d))
-        TUTTI_TRY(header_write(d->now.file));
+        TUTTI_TRY(header_write(d, d->now.file));
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = rows_add(d);
     if (err == TUTTI_OK && tutti__netcdf(d)) {
