@@ -10,16 +10,32 @@
 
 /* ---- places */
 
-/* A variable as entries of so many numbers. */
+/* A variable as entries of so many values. */
 static tutti_err place(const tutti_exodus *x, const char *name, tutti_count entries,
                        tutti_count numbers, tutti__exodus_place *out) {
     const tutti_count index = tutti__cdf_find_var(&x->cdf, name);
     TUTTI_CHECK(index >= 0, TUTTI_ERR_NOT_FOUND, "the file has no '%s'", name);
     const tutti__cdf_var *v = &x->cdf.vars[index];
-    TUTTI_CHECK(v->type != TUTTI__CDF_CHAR && v->numbers == entries * numbers, TUTTI_ERR_FORMAT,
-                "'%s' has %lld numbers and not %lld * %lld, or is text", name,
+    TUTTI_CHECK(v->type != TUTTI__CDF_CHAR && tutti__has_shape(v->numbers, entries, numbers),
+                TUTTI_ERR_FORMAT, "'%s' has %lld values: expected %lld * %lld, not text", name,
                 (long long)v->numbers, (long long)entries, (long long)numbers);
     *out = (tutti__exodus_place){v->begin, entries, numbers, tutti__cdf_number(v->type)};
+    return TUTTI_OK;
+}
+
+/* An array of the mesh: of reals or of integers, and not one per time step, whose bytes need not
+ * exist.  Callers rely on the class of the type. */
+enum { INTEGERS, REALS };
+static tutti_err mesh_place(const tutti_exodus *x, const char *name, int class, tutti_count entries,
+                            tutti_count numbers, tutti__exodus_place *out) {
+    tutti__exodus_place found;
+    TUTTI_TRY(place(x, name, entries, numbers, &found));
+    const int is_real = found.type == TUTTI_FLOAT32 || found.type == TUTTI_FLOAT64;
+    TUTTI_CHECK(is_real == (class == REALS), TUTTI_ERR_FORMAT, "'%s' has type %s: expected %s",
+                name, tutti_type_name(found.type), class == REALS ? "reals" : "integers");
+    TUTTI_CHECK(!x->cdf.vars[tutti__cdf_find_var(&x->cdf, name)].is_record, TUTTI_ERR_FORMAT,
+                "'%s' must not depend on the time step", name);
+    *out = found;
     return TUTTI_OK;
 }
 
@@ -29,8 +45,9 @@ static tutti_err coordinates(const tutti_exodus *x, int component, tutti__exodus
     TUTTI_CHECK(component >= 0 && component < x->model.p.dims, TUTTI_ERR_ARG,
                 "component %d of coordinates in %d dimensions", component, x->model.p.dims);
     if (tutti__cdf_find_var(&x->cdf, "coordx") >= 0 || tutti__cdf_find_var(&x->cdf, "coord") < 0)
-        return place(x, XYZ[component], n, 1, out);
-    TUTTI_TRY(place(x, "coord", n, x->model.p.dims, out)); /* files without "large model" */
+        return mesh_place(x, XYZ[component], REALS, n, 1, out);
+    TUTTI_TRY(
+        mesh_place(x, "coord", REALS, n, x->model.p.dims, out)); /* files without "large model" */
     out->at += component * n * tutti_type_size(out->type);
     out->numbers = 1;
     return TUTTI_OK;
@@ -41,8 +58,8 @@ static tutti_err ids(const tutti_exodus *x, tutti_exodus_kind kind, tutti__exodu
                                         "face_num_map"};
     TUTTI_CHECK(kind == TUTTI_EXODUS_NODAL || tutti__exodus_is_block((int)kind), TUTTI_ERR_ARG,
                 "%s: nodes and blocks have id maps", tutti__exodus_names_of[kind].word);
-    return place(x, NAMES[kind - TUTTI_EXODUS_NODAL], tutti__exodus_model_total(&x->model, kind), 1,
-                 out);
+    return mesh_place(x, NAMES[kind - TUTTI_EXODUS_NODAL], INTEGERS,
+                      tutti__exodus_model_total(&x->model, kind), 1, out);
 }
 
 static tutti_err of_entity(const tutti_exodus *x, const tutti_exodus_array *a,
@@ -100,7 +117,9 @@ static tutti_err of_entity(const tutti_exodus *x, const tutti_exodus_array *a,
         return TUTTI_OK;
     }
     if (a->kind != TUTTI_EXODUS_NODAL) name = tutti__exodus_numbered(full, name, number + 1);
-    return place(x, name, entries, numbers, out);
+    const int class =
+        a->what == TUTTI_EXODUS_ATTRIBUTES || a->what == TUTTI_EXODUS_FACTORS ? REALS : INTEGERS;
+    return mesh_place(x, name, class, entries, numbers, out);
 }
 
 tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array *a,
@@ -116,7 +135,7 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
     if (a->what == TUTTI_EXODUS_ORDER) {
         TUTTI_CHECK(a->kind == TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_ERR_ARG,
                     "the order map is of elements");
-        return place(x, "elem_map", x->model.p.elements, 1, out);
+        return mesh_place(x, "elem_map", INTEGERS, x->model.p.elements, 1, out);
     }
     TUTTI_TRY(tutti__exodus_number(x, a->kind, a->id, &number));
     return of_entity(x, a, &x->model.of[a->kind].row[number], number, out);
@@ -149,7 +168,8 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
         in_all = m->of[kind].variables_n;
         before = variable * entries;
     }
-    TUTTI_TRY(place(x, name, entries * in_all, 1, out));
+    TUTTI_TRY(place(x, name, entries, in_all, out));
+    out->numbers = 1;
     TUTTI_CHECK(x->cdf.vars[tutti__cdf_find_var(&x->cdf, name)].is_record, TUTTI_ERR_FORMAT,
                 "'%s' has no time steps", name);
     out->entries = entries;
@@ -314,8 +334,8 @@ static tutti_err array_check(const tutti_exodus *x, const tutti_exodus_array *a,
     }
     TUTTI_CHECK(a->first >= 0 && a->n >= 0 && a->first <= p->entries &&
                     a->n <= p->entries - a->first,
-                TUTTI_ERR_ARG, "entries %lld ... %lld of an array of %lld", (long long)a->first,
-                (long long)(a->first + a->n - 1), (long long)p->entries);
+                TUTTI_ERR_ARG, "first is %lld and n is %lld: the array has %lld entries",
+                (long long)a->first, (long long)a->n, (long long)p->entries);
     TUTTI_CHECK(a->buf || a->n == 0, TUTTI_ERR_ARG, "the buffer is NULL");
     return TUTTI_OK;
 }

@@ -423,7 +423,9 @@ tutti_err tutti_exodus_commit(tutti_exodus *x) {
 /* Rank 0: fewer records, then the bytes behind them go. */
 static tutti_err cut(tutti_exodus *x, tutti_count steps, double *last_out) {
     const int durable = x->opt.level == TUTTI_DURABLE;
-    const tutti__cdf_var *time = &x->cdf.vars[tutti__cdf_find_var(&x->cdf, "time_whole")];
+    const tutti_count index = tutti__cdf_find_var(&x->cdf, "time_whole");
+    TUTTI_CHECK(index >= 0, TUTTI_ERR_FORMAT, "the file has steps, but no 'time_whole'");
+    const tutti__cdf_var *time = &x->cdf.vars[index];
     tutti_access *access = NULL;
     TUTTI_TRY(tutti__exodus_file_records(x, steps, durable));
     if (x->sidecar) TUTTI_TRY(tutti__sidecar_drop(x->sidecar, steps));
