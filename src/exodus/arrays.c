@@ -347,8 +347,8 @@ static tutti_err batch_take(const tutti_exodus *x, int is_write, tutti_count n,
                 "the mesh is written before the first step");
     TUTTI_CHECK(is_write || (x->mode & TUTTI_READ), TUTTI_ERR_MODE,
                 "the file was not opened for reading");
-    TUTTI_CHECK(n >= 0 && (arrays || n == 0), TUTTI_ERR_ARG, "%lld arrays%s", (long long)n,
-                arrays ? "" : " at NULL");
+    TUTTI_CHECK(tutti_size_fits(n, sizeof *arrays, PTRDIFF_MAX) && (arrays || n == 0),
+                TUTTI_ERR_ARG, "n is %lld%s", (long long)n, arrays ? "" : " and arrays is NULL");
     b->place = tutti__malloc((size_t)n * sizeof *b->place);
     b->made_up = tutti__calloc((size_t)n + 1, 1);
     if (!b->place || !b->made_up) return TUTTI_ERR_NOMEM;

@@ -563,12 +563,12 @@ tutti_err tutti_exodus_times(tutti_exodus *x, tutti_count first, tutti_count n, 
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = TUTTI_OK;
+    tutti_count last = 0;
     if (n < 0 || (n > 0 && !times_out))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%lld times%s", (long long)n,
                                times_out ? "" : " at NULL");
     if (err == TUTTI_OK && n > 0)
-        err = first > 0 && n <= x->cdf.records ? range_check(x, first, first + n - 1)
-                                               : range_check(x, first, x->cdf.records + 1);
+        err = range_check(x, first, tutti__add_ok(first, n - 1, &last) ? last : INT64_MAX);
     const int64_t words[] = {first, n};
     TUTTI_TRY(
         tutti__exodus_call(x, "times", tutti__hash(TUTTI__HASH_START, words, sizeof words), err));
