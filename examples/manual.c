@@ -115,6 +115,14 @@ static tutti_err write_watched(tutti_file *f, const tutti_access *a, const doubl
     return err;
 }
 
+/* Allocate an array of doubles whose shape comes from a file of `bytes` bytes. */
+static double *allocate_array(int ndims, const tutti_count *shape, tutti_off bytes) {
+    tutti_count n;
+    if (!tutti_size_product(ndims, shape, &n)) return NULL; /* negative or more than 2^63 */
+    if (!tutti_size_fits(n, sizeof(double), bytes)) return NULL;
+    return malloc((size_t)n * sizeof(double));
+}
+
 int main(int argc, char **argv) {
     const char *path = argc > 1 ? argv[1] : "manual.dat";
     int rank, ranks, wrong = 0;
@@ -137,6 +145,8 @@ int main(int argc, char **argv) {
     if (!err) err = tutti_file_read(old, a, next, &count);
     for (int i = 0; i < CELLS && !err; i++) wrong += next[i] != state[i];
     if (!err) wrong += count != tutti_access_bytes(a);
+    double *array = allocate_array(2, (tutti_count[]){ROWS, COLUMNS}, CELLS * sizeof(double));
+    wrong += !array || allocate_array(2, (tutti_count[]){(tutti_count)1 << 62, 4}, INT64_MAX);
     int32_t *kind = calloc(CELLS, sizeof *kind);
     for (int i = 0; i < CELLS; i++) state[i] = i / 4.0;
     if (!err) err = write_variables(f, rank, ranks, state, kind);
@@ -149,6 +159,7 @@ int main(int argc, char **argv) {
     free(state);
     free(next);
     free(kind);
+    free(array);
     MPI_Finalize();
     return err || wrong;
 }

@@ -77,6 +77,8 @@ PAGES = [
     Page("tutti_numbers", "types of numbers and how they change between memory and file",
          "numbers.h", ("examples/manual.c", "write_variables"),
          see=("tutti_parts", "tutti_array")),
+    Page("tutti_size", "checked arithmetic for sizes", "sizes.h", ("examples/manual.c", "allocate_array"),
+         prose=r"Every", see=("tutti_array", "tutti_dataset", "tutti_exodus")),
     Page("tutti_options", "set and read options", "options.h", ("examples/manual.c", "open_tuned"),
          also=r"tutti_options_from_info", see=("tutti_file",)),
     Page("tutti_profile", "what a machine and its file systems can do", "profile.h",

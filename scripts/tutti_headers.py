@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import dataclass, field
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-SYSTEM = ("stddef.h", "stdint.h", "mpi.h", "string.h")
+SYSTEM = ("limits.h", "stddef.h", "stdint.h", "mpi.h", "string.h")
 
 
 @dataclass

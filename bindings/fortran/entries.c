@@ -1912,3 +1912,38 @@ TUTTI_API void tutti_f_profile_predict(const tutti_profile *p, const tutti_optio
     tutti__f_end(err, ierr);
 }
 
+
+/* ---- tutti/sizes.h */
+
+TUTTI_API int tutti_f_size_add(tutti_off a, tutti_off b, tutti_off *out) {
+    const int got = tutti_size_add(a, b, out);
+    return got;
+}
+
+TUTTI_API int tutti_f_size_multiply(tutti_off a, tutti_off b, tutti_off *out) {
+    const int got = tutti_size_multiply(a, b, out);
+    return got;
+}
+
+TUTTI_API int tutti_f_size_product(const CFI_cdesc_t *shape, tutti_count *out) {
+    tutti__f_counts c_shape;
+    tutti__f_counts_of(shape, &c_shape);
+    const int got = tutti_size_product(c_shape.n, c_shape.list, out);
+    return got;
+}
+
+TUTTI_API int tutti_f_size_fits(tutti_count count, tutti_off size, tutti_off bytes) {
+    const int got = tutti_size_fits(count, size, bytes);
+    return got;
+}
+
+TUTTI_API int tutti_f_size_to_int(tutti_off n, int *out) {
+    const int got = tutti_size_to_int(n, out);
+    return got;
+}
+
+TUTTI_API tutti_count tutti_f_size_share(tutti_count all, int parts, int part) {
+    const tutti_count got = tutti_size_share(all, parts, part);
+    return got;
+}
+

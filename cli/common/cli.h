@@ -65,6 +65,8 @@ int cli_stopped(const cli_world *w);
 
 /* ---- memory: never NULL; a machine without memory for a command's own needs ends it */
 void *cli_malloc(size_t bytes);
+/* n items of `each` values of `size` bytes.  More than memory can have counts as no memory. */
+void *cli_array(tutti_count n, tutti_count each, size_t size);
 void *cli_realloc(void *p, size_t bytes);
 char *cli_strdup(const char *s);
 

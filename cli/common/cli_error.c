@@ -125,6 +125,12 @@ void *cli_malloc(size_t bytes) {
     return check_memory(malloc(bytes ? bytes : 1), bytes);
 }
 
+void *cli_array(tutti_count n, tutti_count each, size_t size) {
+    tutti_count bytes;
+    const int fits = tutti_size_product(3, (tutti_count[]){n, each, (tutti_count)size}, &bytes);
+    return fits ? cli_malloc((size_t)bytes) : check_memory(NULL, SIZE_MAX);
+}
+
 void *cli_realloc(void *p, size_t bytes) {
     return check_memory(realloc(p, bytes ? bytes : 1), bytes);
 }

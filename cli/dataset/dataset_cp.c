@@ -131,7 +131,7 @@ static tutti_err put_slice(tutti_dataset *to, const dataset_view *v, const tutti
 /* Piece by piece; ranked and compressed sections take one put. */
 static int numbers_copy(dataset_view *v, tutti_dataset *to, int at_once) {
     const size_t size = (size_t)v->number.element_size;
-    char *whole = at_once ? cli_malloc((size_t)v->count * size) : NULL;
+    char *whole = at_once ? cli_array(v->count, (tutti_count)size, 1) : NULL;
     int more;
     while ((more = dataset_view_next(v)) > 0) {
         if (at_once)

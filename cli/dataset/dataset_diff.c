@@ -99,7 +99,7 @@ static int compare_numbers(dataset_view *a, dataset_view *b, const double *limit
 /* All numbers of a view. */
 static char *numbers_read(dataset_view *v) {
     const size_t size = (size_t)v->number.element_size;
-    char *all = cli_malloc((size_t)v->count * size + 1);
+    char *all = cli_array(v->count, (tutti_count)size, 1);
     int more;
     while ((more = dataset_view_next(v)) > 0)
         memcpy(all + (size_t)v->done * size, v->buffer, (size_t)v->n * size);

@@ -65,7 +65,7 @@ int dataset_view_open(const dataset_catalogue *c, const tutti_variable_row *row,
     const tutti_count most = PIECE / space.element_size > 0 ? PIECE / space.element_size : 1;
     array_walk_start(&out->walk, &out->entries, TUTTI_ROW_MAJOR, most);
     const tutti_count room = out->entries.count < most ? out->entries.count : most;
-    out->buffer = cli_malloc((size_t)(room * space.element_size));
+    out->buffer = cli_array(room, space.element_size, 1);
     return 0;
 }
 

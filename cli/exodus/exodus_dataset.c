@@ -45,8 +45,8 @@ static char *variable_name(int kind, int64_t id, const char *variable) {
 }
 
 static void share(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
-    *first = all * w->rank / w->ranks;
-    *n = all * (w->rank + 1) / w->ranks - *first;
+    *first = tutti_size_share(all, w->ranks, w->rank);
+    *n = tutti_size_share(all, w->ranks, w->rank + 1) - *first;
 }
 
 /* ---- an array of the mesh */
@@ -88,7 +88,7 @@ static int array_carry(transfer *t, const carried *c) {
     if (tutti_exodus_array_size(t->x, &a, &all, &numbers, &type) != TUTTI_OK) return 0;
     share(t->world, all, &first, &n);
     char *list = list_name(c->kind, c->id), *name = variable_name(c->kind, c->id, c->variable);
-    void *buf = cli_malloc((size_t)(n * numbers) * 8);
+    void *buf = cli_array(n, numbers, 8);
     a = array_of(c, first, n, buf);
     const tutti_variable_spec spec = {.space = list,
                                       .item = numbers > 1 ? TUTTI_VALUES : TUTTI_SCALAR,
@@ -98,7 +98,7 @@ static int array_carry(transfer *t, const carried *c) {
                  tutti_dataset_variable(t->d, name, &spec) != TUTTI_OK;
     if (failed) cli_error_tutti();
     if (!failed && c->refers_to >= 0) {
-        int64_t *place = buf, *id = cli_malloc((size_t)(n * numbers) * sizeof *id);
+        int64_t *place = buf, *id = cli_array(n, numbers, sizeof *id);
         for (tutti_count i = 0; i < n * numbers; i++) place[i]--;
         failed = exodus_ids_at(t->x, c->refers_to, n * numbers, place, id);
         if (n * numbers > 0) memcpy(buf, id, (size_t)(n * numbers) * sizeof *id);

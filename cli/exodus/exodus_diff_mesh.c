@@ -31,8 +31,8 @@ static int kind_pairs(exodus_comparison *k, int kind, exodus_pairs *out) {
     tutti_count first[2], n[2];
     for (int f = 0; f < 2; f++) {
         const tutti_count all = count_of(&k->o[f], kind);
-        first[f] = all * w->rank / w->ranks;
-        n[f] = all * (w->rank + 1) / w->ranks - first[f];
+        first[f] = tutti_size_share(all, w->ranks, w->rank);
+        n[f] = tutti_size_share(all, w->ranks, w->rank + 1) - first[f];
     }
     exodus_item *item = cli_malloc((size_t)(n[0] + n[1]) * sizeof *item);
     int64_t *id = cli_malloc((size_t)(n[0] > n[1] ? n[0] : n[1]) * sizeof *id);
@@ -113,7 +113,7 @@ int exodus_compare_arrays(exodus_comparison *k, const exodus_common *c, int outc
     double *v[2];
     tutti_err err = TUTTI_OK;
     for (int f = 0; f < 2; f++) {
-        v[f] = cli_malloc((size_t)(c->n * wide[0]) * sizeof *v[f]);
+        v[f] = cli_array(c->n, wide[0], sizeof *v[f]);
         a.type = TUTTI_FLOAT64;
         a.entries = c->entries[f];
         a.buf = v[f];
@@ -178,6 +178,17 @@ static tutti_exodus_array of_block(int what, const tutti_exodus_entity *e, tutti
                                 .buf = buf};
 }
 
+/* Where each entry begins in the list of its block: [entries + 1].  0: a count is negative, or they are more
+ * than the list has together. */
+static int list_begins(const tutti_exodus_entity *e, const int64_t *counts, tutti_count *begin) {
+    begin[0] = 0;
+    for (tutti_count i = 0; i < e->entries; i++) {
+        if (counts[i] < 0 || counts[i] > e->list - begin[i]) return 0;
+        begin[i + 1] = begin[i] + counts[i];
+    }
+    return 1;
+}
+
 /* Polygons and polyhedra: all of the block. */
 static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus_common *c, int f,
                      lists *out) {
@@ -189,9 +200,8 @@ static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus
                                      of_block(TUTTI_EXODUS_CONNECTIVITY, e, e->list, all)};
     tutti_err err = tutti_exodus_get_arrays(x, 2, a);
     if (err == TUTTI_OK) err = tutti_decomposition_positions(c->entries[f], at);
-    begin[0] = 0;
-    for (tutti_count i = 0; i < e->entries && err == TUTTI_OK; i++)
-        begin[i + 1] = begin[i] + counts[i];
+    const int wrong = err == TUTTI_OK && !list_begins(e, counts, begin);
+    if (wrong) err = TUTTI_ERR_FORMAT;
     out->start[0] = 0;
     for (tutti_count i = 0; i < c->n && err == TUTTI_OK; i++)
         out->start[i + 1] = out->start[i] + counts[at[i]];
@@ -202,6 +212,10 @@ static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus
     free(all);
     free(begin);
     free(at);
+    if (wrong)
+        return cli_error("%s %lld: the counts of its entries do not fit its list of %lld",
+                         tutti_exodus_kind_name((int)e->kind), (long long)e->id,
+                         (long long)e->list);
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
@@ -215,7 +229,7 @@ static int wide_of(const tutti_exodus_entity *e, int what) {
 static int plain_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus_common *c, int f,
                       int what, lists *out) {
     const int wide = wide_of(e, what);
-    out->value = cli_malloc((size_t)(c->n * wide) * sizeof *out->value);
+    out->value = cli_array(c->n, wide, sizeof *out->value);
     for (tutti_count i = 0; i <= c->n; i++) out->start[i] = i * wide;
     tutti_exodus_array a = of_block(what, e, 0, out->value);
     a.entries = c->entries[f];

@@ -48,8 +48,8 @@ static const tutti_exodus_entity *set_of(const exodus_comparison *k, int f, int 
 
 /* A rank's share of a set. */
 static void share(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
-    *first = all * w->rank / w->ranks;
-    *n = all * (w->rank + 1) / w->ranks - *first;
+    *first = tutti_size_share(all, w->ranks, w->rank);
+    *n = tutti_size_share(all, w->ranks, w->rank + 1) - *first;
 }
 
 static tutti_exodus_array of_set(int what, const tutti_exodus_entity *e, tutti_count first,

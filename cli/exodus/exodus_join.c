@@ -75,7 +75,7 @@ typedef struct {
 static void index_make(const exodus_whole *w, results *r) {
     for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
         const exodus_table *t = &w->o.of[kind];
-        r->index[kind] = cli_malloc((size_t)(t->n * t->variables + 1) * sizeof(tutti_count));
+        r->index[kind] = cli_array(t->n + 1, t->variables, sizeof(tutti_count));
     }
     for (tutti_count i = 0; i < r->all.n; i++) {
         const int kind = r->all.field[i].kind, v = r->all.variable[i];

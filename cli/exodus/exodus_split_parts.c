@@ -51,7 +51,7 @@ static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count
     if (e->nodes < 1)
         return cli_error("element block %lld is of %s: only --by order divides those",
                          (long long)e->id, e->topology);
-    int64_t *all = cli_malloc((size_t)(n * e->nodes) * sizeof *all);
+    int64_t *all = cli_array(n, e->nodes, sizeof *all);
     const tutti_exodus_array a = {.what = TUTTI_EXODUS_CONNECTIVITY,
                                   .kind = e->kind,
                                   .id = e->id,
@@ -92,8 +92,8 @@ static int elements_read(tutti_exodus *x, const exodus_outline *o, const exodus_
 /* This rank's slice of the nodes as the mesh layer deals them out. */
 static int nodes_read(const cli_world *w, tutti_exodus *x, const exodus_outline *o, tutti_count *n,
                       double **xyz) {
-    const tutti_count first = o->p.nodes * w->rank / w->ranks;
-    *n = o->p.nodes * (w->rank + 1) / w->ranks - first;
+    const tutti_count first = tutti_size_share(o->p.nodes, w->ranks, w->rank);
+    *n = tutti_size_share(o->p.nodes, w->ranks, w->rank + 1) - first;
     double *one = cli_malloc((size_t)*n * sizeof *one);
     *xyz = cli_malloc(3 * (size_t)*n * sizeof **xyz);
     memset(*xyz, 0, 3 * (size_t)*n * sizeof **xyz);
@@ -162,8 +162,8 @@ static int most_of(const tutti_count *node, tutti_count n, const int *of) {
 int exodus_parts_find(const cli_world *w, const exodus_config *c, tutti_exodus *x,
                       const exodus_outline *o, exodus_parts *out) {
     const tutti_count all = o->p.elements;
-    *out = (exodus_parts){.first = all * w->rank / w->ranks};
-    out->n = all * (w->rank + 1) / w->ranks - out->first;
+    *out = (exodus_parts){.first = tutti_size_share(all, w->ranks, w->rank)};
+    out->n = tutti_size_share(all, w->ranks, w->rank + 1) - out->first;
     out->part = cli_malloc((size_t)out->n * sizeof *out->part);
     if (c->by && strcmp(c->by, "order") == 0) {
         for (tutti_count i = 0; i < out->n; i++)

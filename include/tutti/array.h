@@ -32,7 +32,8 @@ typedef struct tutti_slice {
     int64_t reserved[4];                /* 0: for later versions */
 } tutti_slice;
 
-/** The whole of an array of that shape.   Local. */
+/** The whole of an array of that shape.   Local.
+ *  @return an empty slice (lo = hi = 0) if shape is NULL or ndims exceeds TUTTI_MAX_DIMS */
 TUTTI_API tutti_slice tutti_slice_all(int ndims, const tutti_count *shape);
 
 /** lower:upper:stride as Fortran and High Performance Fortran write it: from 1, upper included.   Local.
@@ -43,7 +44,8 @@ TUTTI_API tutti_err tutti_slice_fortran(int ndims, const tutti_count *lower,
                                         tutti_slice *out) TUTTI_MUST_USE;
 
 /** Elements along each dimension, and in all; 0 as soon as one dimension has none.   Local.
- *  @param[out] shape_out  NULL, or [ndims] */
+ *  @param[out] shape_out  NULL, or [ndims]
+ *  @return -1 if s is NULL or ndims is not 0 to TUTTI_MAX_DIMS; INT64_MAX if there are more elements */
 TUTTI_API tutti_count tutti_slice_count(int ndims, const tutti_slice *s, tutti_count *shape_out);
 /**@}*/
 

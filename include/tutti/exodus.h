@@ -86,6 +86,8 @@ TUTTI_API tutti_err tutti_exodus_create(MPI_Comm comm, const char *path,
 
 /** Open a file: ours, or what others wrote (CDF-1, CDF-2, CDF-5; 32- and 64-bit integers).
  *  @param[in] mode  TUTTI_READ, or | TUTTI_WRITE to append steps
+ *  Headers are validated: arrays of the mesh must be complete, and a count that no array confirms fails
+ *  with TUTTI_ERR_FORMAT.  Only the last time steps may be missing; they are not counted.
  *  @return TUTTI_ERR_FORMAT with what is wrong, for example two blocks with one id; TUTTI_ERR_UNSUPPORTED for netCDF-4 files: the message
  *      says how to convert them; TUTTI_ERR_STATE if another program has it open for writing */
 TUTTI_API tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,
@@ -280,7 +282,8 @@ typedef enum tutti_exodus_by {
 } tutti_exodus_by;
 typedef struct tutti_exodus_deal {
     tutti_exodus_by by;
-    int halo; /* layers of elements around one's own (those with a node in common): 0, 1 ... */
+    int halo; /* layers of elements around one's own (those with a node in common): 0, 1 ...; INT_MAX:
+               * all elements that are connected with one's own */
     /* BY_LIST: of element first ... first + n - 1 of the file (from 0, each rank's own slice; together all
      * of them, once), which rank gets it */
     tutti_count first, n;

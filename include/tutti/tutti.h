@@ -4,6 +4,7 @@
 #define TUTTI_TUTTI_H
 
 #include <tutti/types.h>
+#include <tutti/sizes.h>
 #include <tutti/error.h>
 #include <tutti/options.h>
 #include <tutti/profile.h>

@@ -7,7 +7,8 @@
 tutti_slice tutti_slice_all(int ndims, const tutti_count *shape) {
     tutti_slice s;
     memset(&s, 0, sizeof s);
-    for (int d = 0; d < ndims && d < TUTTI_MAX_DIMS; d++) {
+    if (!shape || ndims > TUTTI_MAX_DIMS) return s;
+    for (int d = 0; d < ndims; d++) {
         s.hi[d] = shape[d];
         s.stride[d] = 1;
     }
@@ -45,7 +46,8 @@ static tutti_count along(const tutti_slice *s, int d) {
 tutti_count tutti_slice_count(int ndims, const tutti_slice *s, tutti_count *shape_out) {
     tutti_count all = 1;
     int none = 0;
-    for (int d = 0; d < ndims && d < TUTTI_MAX_DIMS; d++) {
+    if (!s || ndims < 0 || ndims > TUTTI_MAX_DIMS) return -1;
+    for (int d = 0; d < ndims; d++) {
         const tutti_count n = along(s, d);
         none |= n == 0;
         if (!tutti__mul_ok(all, tutti__max(n, 1), &all)) all = INT64_MAX;

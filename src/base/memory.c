@@ -94,8 +94,7 @@ void tutti__free_lent(void *p) {
 }
 
 tutti_err tutti__narrow_int(tutti_off n, int *out) {
-    TUTTI_CHECK(n >= INT_MIN && n <= INT_MAX, TUTTI_ERR_OVERFLOW, "%lld does not fit in an int",
+    TUTTI_CHECK(tutti_size_to_int(n, out), TUTTI_ERR_OVERFLOW, "%lld does not fit in an int",
                 (long long)n);
-    *out = (int)n;
     return TUTTI_OK;
 }

@@ -1,9 +1,10 @@
-/* base: memory that can be counted and made to fail, and checked integer arithmetic.
+/* base: memory that can be counted and made to fail.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MEMORY_H
 #define TUTTI_MEMORY_H
 
 #include "base/error_impl.h"
+#include "base/sizes.h"
 
 /* Like malloc, calloc, realloc; free with tutti__free.  A failure is recorded as TUTTI_ERR_NOMEM
  * with the size, and NULL is returned.  Size 0 gives a valid pointer. */
@@ -35,26 +36,7 @@ static inline int tutti__all_zero(const int64_t *words, size_t n) {
                 TUTTI_ERR_ARG, "%s: `reserved` is not 0: begin with = {0} or name the fields", \
                 what)
 
-/* r = a + b, r = a * b; 1: fits in 64 bits, 0: overflow. */
-static inline int tutti__add_ok(tutti_off a, tutti_off b, tutti_off *r) {
-    return !__builtin_add_overflow(a, b, r);
-}
-static inline int tutti__mul_ok(tutti_off a, tutti_off b, tutti_off *r) {
-    return !__builtin_mul_overflow(a, b, r);
-}
-static inline tutti_off tutti__align_down(tutti_off x, tutti_off a) {
-    const tutti_off r = x % a;
-    return r < 0 ? x - r - a : x - r;
-}
-static inline tutti_off tutti__align_up(tutti_off x, tutti_off a) {
-    return tutti__align_down(x + a - 1, a);
-}
-static inline tutti_off tutti__min(tutti_off a, tutti_off b) {
-    return a < b ? a : b;
-}
-static inline tutti_off tutti__max(tutti_off a, tutti_off b) {
-    return a > b ? a : b;
-}
+/* tutti_size_to_int with an error: TUTTI_ERR_OVERFLOW. */
 tutti_err tutti__narrow_int(tutti_off n, int *out) TUTTI_MUST_USE;
 
 #endif

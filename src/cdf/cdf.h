@@ -137,7 +137,9 @@ static inline tutti_off tutti__cdf_place(const tutti__cdf *c, const tutti__cdf_v
  * the other ranks.  TUTTI_ERR_FORMAT: it is no netCDF file. */
 tutti_err tutti__cdf_read_header(const char *path, void **bytes_out, size_t *n_out,
                                  tutti_off *file_bytes_out) TUTTI_MUST_USE;
-/* Records that are complete, by the file's size: for a header whose count is -1, or too large. */
+/* Complete records by the file's size; 0 without record variables.  A file may end before the records that
+ * its header counts, since a writer may have been interrupted: callers use the smaller number.  Fixed
+ * variables must be complete: decode refuses a file that ends before one of them does. */
 tutti_count tutti__cdf_records_in(const tutti__cdf *c, tutti_off file_bytes);
 /* Set the number of records of a file that is open: one write within its first 512 bytes. */
 tutti_err tutti__cdf_set_records(int fd, const tutti__cdf *c, tutti_count records) TUTTI_MUST_USE;

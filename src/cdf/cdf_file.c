@@ -70,7 +70,7 @@ tutti_count tutti__cdf_records_in(const tutti__cdf *c, tutti_off file_bytes) {
     const tutti__cdf_var *last = NULL;
     for (tutti_count i = 0; i < c->vars_n; i++)
         if (c->vars[i].is_record && (!last || c->vars[i].begin > last->begin)) last = &c->vars[i];
-    if (!last) return tutti__max(c->records, 0);
+    if (!last) return 0; /* no bytes belong to a record */
     /* the padding of the last variable may be missing */
     const tutti_off pad = last->bytes - tutti__cdf_raw(last), there = file_bytes - c->record_begin;
     return there <= 0 ? 0 : (there + pad) / c->record_bytes;

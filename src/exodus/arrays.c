@@ -10,17 +10,33 @@
 
 /* ---- places */
 
-/* A variable as entries of so many numbers. */
+/* A variable as entries of so many values. */
 static tutti_err place(const tutti_exodus *x, const char *name, tutti_count entries,
                        tutti_count numbers, tutti__exodus_place *out) {
     const tutti_count index = tutti__cdf_find_var(&x->cdf, name);
     TUTTI_CHECK(index >= 0, TUTTI_ERR_NOT_FOUND, "the file has no '%s'", name);
     const tutti__cdf_var *v = &x->cdf.vars[index];
-    TUTTI_CHECK(v->type != TUTTI__CDF_CHAR && v->numbers == entries * numbers, TUTTI_ERR_FORMAT,
-                "'%s' has %lld numbers and not %lld * %lld, or is text", name,
+    TUTTI_CHECK(v->type != TUTTI__CDF_CHAR && tutti__has_shape(v->numbers, entries, numbers),
+                TUTTI_ERR_FORMAT, "'%s' has %lld values: expected %lld * %lld, not text", name,
                 (long long)v->numbers, (long long)entries, (long long)numbers);
     *out = (tutti__exodus_place){v->begin, entries, numbers, tutti__cdf_number(v->type),
                                  tutti__exodus_step_stride(&x->cdf, v)};
+    return TUTTI_OK;
+}
+
+/* An array of the mesh: of reals or of integers, and not one per time step, whose bytes need not
+ * exist.  Callers rely on the class of the type. */
+enum { INTEGERS, REALS };
+static tutti_err mesh_place(const tutti_exodus *x, const char *name, int class, tutti_count entries,
+                            tutti_count numbers, tutti__exodus_place *out) {
+    tutti__exodus_place found;
+    TUTTI_TRY(place(x, name, entries, numbers, &found));
+    const int is_real = found.type == TUTTI_FLOAT32 || found.type == TUTTI_FLOAT64;
+    TUTTI_CHECK(is_real == (class == REALS), TUTTI_ERR_FORMAT, "'%s' has type %s: expected %s",
+                name, tutti_type_name(found.type), class == REALS ? "reals" : "integers");
+    TUTTI_CHECK(!x->cdf.vars[tutti__cdf_find_var(&x->cdf, name)].is_record, TUTTI_ERR_FORMAT,
+                "'%s' must not depend on the time step", name);
+    *out = found;
     return TUTTI_OK;
 }
 
@@ -30,8 +46,9 @@ static tutti_err coordinates(const tutti_exodus *x, int component, tutti__exodus
     TUTTI_CHECK(component >= 0 && component < x->model.p.dims, TUTTI_ERR_ARG,
                 "component %d of coordinates in %d dimensions", component, x->model.p.dims);
     if (tutti__cdf_find_var(&x->cdf, "coordx") >= 0 || tutti__cdf_find_var(&x->cdf, "coord") < 0)
-        return place(x, XYZ[component], n, 1, out);
-    TUTTI_TRY(place(x, "coord", n, x->model.p.dims, out)); /* files without "large model" */
+        return mesh_place(x, XYZ[component], REALS, n, 1, out);
+    TUTTI_TRY(
+        mesh_place(x, "coord", REALS, n, x->model.p.dims, out)); /* files without "large model" */
     out->at += component * n * tutti_type_size(out->type);
     out->numbers = 1;
     return TUTTI_OK;
@@ -42,8 +59,8 @@ static tutti_err ids(const tutti_exodus *x, tutti_exodus_kind kind, tutti__exodu
                                         "face_num_map"};
     TUTTI_CHECK(kind == TUTTI_EXODUS_NODAL || tutti__exodus_is_block((int)kind), TUTTI_ERR_ARG,
                 "%s: nodes and blocks have id maps", tutti__exodus_names_of[kind].word);
-    return place(x, NAMES[kind - TUTTI_EXODUS_NODAL], tutti__exodus_model_total(&x->model, kind), 1,
-                 out);
+    return mesh_place(x, NAMES[kind - TUTTI_EXODUS_NODAL], INTEGERS,
+                      tutti__exodus_model_total(&x->model, kind), 1, out);
 }
 
 static tutti_err of_entity(const tutti_exodus *x, const tutti_exodus_array *a,
@@ -101,7 +118,9 @@ static tutti_err of_entity(const tutti_exodus *x, const tutti_exodus_array *a,
         return TUTTI_OK;
     }
     if (a->kind != TUTTI_EXODUS_NODAL) name = tutti__exodus_numbered(full, name, number + 1);
-    return place(x, name, entries, numbers, out);
+    const int class =
+        a->what == TUTTI_EXODUS_ATTRIBUTES || a->what == TUTTI_EXODUS_FACTORS ? REALS : INTEGERS;
+    return mesh_place(x, name, class, entries, numbers, out);
 }
 
 tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array *a,
@@ -117,7 +136,7 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
     if (a->what == TUTTI_EXODUS_ORDER) {
         TUTTI_CHECK(a->kind == TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_ERR_ARG,
                     "the order map is of elements");
-        return place(x, "elem_map", x->model.p.elements, 1, out);
+        return mesh_place(x, "elem_map", INTEGERS, x->model.p.elements, 1, out);
     }
     TUTTI_TRY(tutti__exodus_number(x, a->kind, a->id, &number));
     return of_entity(x, a, &x->model.of[a->kind].row[number], number, out);
@@ -125,8 +144,9 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
 
 /* A variable of results, in a step. */
 static tutti_err step_place(const tutti_exodus *x, const char *name, tutti_count entries,
-                            tutti_count step, tutti__exodus_place *out) {
-    TUTTI_TRY(place(x, name, entries, 1, out));
+                            tutti_count numbers, tutti_count step, tutti__exodus_place *out) {
+    TUTTI_TRY(place(x, name, entries, numbers, out));
+    out->numbers = 1;
     TUTTI_CHECK(out->stride > 0, TUTTI_ERR_FORMAT, "'%s' has no time steps", name);
     out->at += (step - 1) * out->stride;
     return TUTTI_OK;
@@ -141,7 +161,7 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
     tutti_off before = 0;
     tutti_count in_all = 1;
     if (kind == TUTTI_EXODUS_GLOBAL) {
-        TUTTI_TRY(step_place(x, k->values, m->of[kind].variables_n, step, out));
+        TUTTI_TRY(step_place(x, k->values, m->of[kind].variables_n, 1, step, out));
         out->at += variable * tutti_type_size(out->type);
         out->entries = 1;
         return TUTTI_OK;
@@ -158,7 +178,7 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
         in_all = m->of[kind].variables_n;
         before = variable * entries;
     }
-    TUTTI_TRY(step_place(x, name, entries * in_all, step, out));
+    TUTTI_TRY(step_place(x, name, entries, in_all, step, out));
     out->entries = entries;
     out->at += before * tutti_type_size(out->type);
     return TUTTI_OK;
@@ -321,8 +341,8 @@ static tutti_err array_check(const tutti_exodus *x, const tutti_exodus_array *a,
     }
     TUTTI_CHECK(a->first >= 0 && a->n >= 0 && a->first <= p->entries &&
                     a->n <= p->entries - a->first,
-                TUTTI_ERR_ARG, "entries %lld ... %lld of an array of %lld", (long long)a->first,
-                (long long)(a->first + a->n - 1), (long long)p->entries);
+                TUTTI_ERR_ARG, "first is %lld and n is %lld: the array has %lld entries",
+                (long long)a->first, (long long)a->n, (long long)p->entries);
     TUTTI_CHECK(a->buf || a->n == 0, TUTTI_ERR_ARG, "the buffer is NULL");
     return TUTTI_OK;
 }
@@ -334,8 +354,8 @@ static tutti_err batch_take(const tutti_exodus *x, int is_write, tutti_count n,
                 "the mesh is written before the first step");
     TUTTI_CHECK(is_write || (x->mode & TUTTI_READ), TUTTI_ERR_MODE,
                 "the file was not opened for reading");
-    TUTTI_CHECK(n >= 0 && (arrays || n == 0), TUTTI_ERR_ARG, "%lld arrays%s", (long long)n,
-                arrays ? "" : " at NULL");
+    TUTTI_CHECK(tutti_size_fits(n, sizeof *arrays, PTRDIFF_MAX) && (arrays || n == 0),
+                TUTTI_ERR_ARG, "n is %lld%s", (long long)n, arrays ? "" : " and arrays is NULL");
     b->place = tutti__malloc((size_t)n * sizeof *b->place);
     b->made_up = tutti__calloc((size_t)n + 1, 1);
     if (!b->place || !b->made_up) return TUTTI_ERR_NOMEM;

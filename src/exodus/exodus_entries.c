@@ -61,13 +61,16 @@ static tutti_err ids_to_index(const tutti_exodus *x, tutti_exodus_kind kind, tut
     const tutti_count before =
         tutti__exodus_is_block((int)kind) ? tutti__exodus_model_before(&x->model, kind, number) : 0;
     const tutti_count entries = x->model.of[kind].row[number].entries;
-    if (spec->kind != TUTTI_BY_VALUE || has_map(x, kind) || !spec->ids || spec->n < 0)
+    if (spec->kind != TUTTI_BY_VALUE || has_map(x, kind) || !spec->ids ||
+        !tutti_size_fits(spec->n, sizeof *spec->ids, PTRDIFF_MAX))
         return TUTTI_OK;
     tutti_count *index = tutti__malloc((size_t)spec->n * sizeof *index);
     if (!index) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < spec->n; i++) {
-        index[i] = spec->ids[i] - 1 - before;
-        if (index[i] >= 0 && index[i] < entries) continue;
+        if (spec->ids[i] > before && spec->ids[i] - before <= entries) {
+            index[i] = spec->ids[i] - before - 1;
+            continue;
+        }
         tutti__free(index);
         TUTTI_FAIL(TUTTI_ERR_ARG, "entry %lld has id %lld: those here are %lld ... %lld",
                    (long long)i, (long long)spec->ids[i], (long long)before + 1,

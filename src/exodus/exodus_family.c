@@ -21,7 +21,7 @@ static tutti_err naming_find(const tutti_exodus *x, tutti__series_naming *out) {
     for (int k = TUTTI__SERIES_IOSS; k < TUTTI__SERIES_NAMINGS; k++) {
         char *path = tutti__series_path(x->first, x->file_number + 1, (tutti__series_naming)k);
         if (!path) return TUTTI_ERR_NOMEM;
-        const int there = tutti__exodus_file_there(path);
+        const int there = tutti__exodus_file_there(path, 1);
         tutti_err err = TUTTI_OK;
         if (there && *out != TUTTI__SERIES_UNKNOWN)
             err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,

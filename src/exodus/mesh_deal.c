@@ -34,8 +34,8 @@ tutti_err tutti__deal_check(const tutti_exodus *x, const tutti_exodus_deal *deal
     if (deal->by != TUTTI_EXODUS_BY_LIST) return TUTTI_OK;
     TUTTI_CHECK(deal->n >= 0 && deal->first >= 0 && deal->first <= all &&
                     deal->n <= all - deal->first,
-                TUTTI_ERR_ARG, "ranks of elements %lld to %lld: the file has %lld",
-                (long long)deal->first, (long long)(deal->first + deal->n), (long long)all);
+                TUTTI_ERR_ARG, "first is %lld and n is %lld: the file has %lld elements",
+                (long long)deal->first, (long long)deal->n, (long long)all);
     TUTTI_CHECK(deal->rank || deal->n == 0, TUTTI_ERR_ARG, "`rank` is NULL");
     for (tutti_count i = 0; i < deal->n; i++)
         TUTTI_CHECK(deal->rank[i] >= 0 && deal->rank[i] < x->team->size, TUTTI_ERR_ARG,
@@ -312,8 +312,10 @@ static tutti_err elements_add(tutti__dealt_elements *e, tutti_count n, const tut
     return TUTTI_OK;
 }
 
-/* Elements of the nodes of those that were new last time. */
-static tutti_err layer(dealing *d, tutti__dealt_elements *e, tutti_count *n, tutti_count **news) {
+/* Elements of the nodes of those that were new last time.  *most_out: the largest number of new ones of
+ * any rank; 0 means that further layers add nothing. */
+static tutti_err layer(dealing *d, tutti__dealt_elements *e, tutti_count *n, tutti_count **news,
+                       tutti_count *most_out) {
     tutti__entries last = {.n = 0}, with = {.n = 0};
     tutti_count nodes_n = 0, more_n = 0, *nodes = NULL, *more = NULL;
     tutti_err err =
@@ -331,7 +333,11 @@ static tutti_err layer(dealing *d, tutti__dealt_elements *e, tutti_count *n, tut
         if (mine == TUTTI_OK) mine = elements_add(e, more_n, more, n, fresh);
         tutti__free(*news);
         *news = fresh;
-        err = tutti__exodus_agree(d->x, mine);
+        tutti__vote v;
+        tutti__vote_init(&v);
+        v.max[0] = mine == TUTTI_OK ? *n : 0;
+        err = tutti__team_vote(d->x->team, mine, &v);
+        *most_out = v.max[0];
     }
     tutti__entries_free(&last);
     tutti__entries_free(&with);
@@ -347,7 +353,9 @@ static tutti_err halo_add(dealing *d, tutti__dealt_elements *e) {
     tutti_err err = tutti__exodus_agree(d->x, news ? TUTTI_OK : TUTTI_ERR_NOMEM);
     TUTTI_ASSERT(news || err != TUTTI_OK);
     if (err == TUTTI_OK && n > 0) memcpy(news, e->position, (size_t)n * sizeof *news);
-    for (int i = 0; i < d->deal->halo && err == TUTTI_OK; i++) err = layer(d, e, &n, &news);
+    tutti_count most = 1;
+    for (int i = 0; i < d->deal->halo && most > 0 && err == TUTTI_OK; i++)
+        err = layer(d, e, &n, &news, &most);
     tutti__free(news);
     return err;
 }

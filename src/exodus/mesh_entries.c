@@ -350,10 +350,15 @@ static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tut
 
 static tutti_err expand(const tutti__exodus_model *m, const tutti_count *starts,
                         const tutti__entries *faces, tutti__entries *e) {
+    enum { REPEATS = 64, FREE = 1 << 16 }; /* two elements share a face; lists may repeat some */
     tutti_count most = 0, at = 0;
-    for (tutti_count i = 0; i < e->n; i++)
+    for (tutti_count i = 0; i < e->n; i++) {
         most += is_faced(m, starts, e->position[i]) ? entry_nodes(e, i, faces, NULL)
                                                     : e->start[i + 1] - e->start[i];
+        TUTTI_CHECK(most <= FREE + REPEATS * (e->start[e->n] + faces->start[faces->n]),
+                    TUTTI_ERR_FORMAT, "elements repeat their faces: %lld nodes in lists of %lld",
+                    (long long)most, (long long)faces->start[faces->n]);
+    }
     tutti_count *to = tutti__malloc((size_t)(most + 1) * sizeof *to);
     tutti_count *start = tutti__calloc((size_t)e->n + 1, sizeof *start);
     if (!to || !start) {

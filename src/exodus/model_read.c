@@ -78,6 +78,7 @@ typedef struct {
     const tutti__exodus_catalogue *where;
     const char *data;
     tutti__exodus_model *m;
+    tutti_count *unbacked; /* sum of the counts that no array confirms */
 } reading;
 
 static tutti_count length(const reading *r, const char *name) {
@@ -159,8 +160,6 @@ static int number_att(const reading *r, const char *name, int otherwise) {
     return a && a->type == TUTTI__CDF_INT && a->n == 1 ? *(const int32_t *)a->values : otherwise;
 }
 
-/* ---- the whole file */
-
 static int has_var(const reading *r, const char *name) {
     return tutti__cdf_find_var(r->c, name) >= 0;
 }
@@ -169,6 +168,60 @@ static tutti_err count_check(const char *name, tutti_count n, tutti_count most) 
     TUTTI_CHECK(n >= 0 && n <= most, TUTTI_ERR_FORMAT, "'%s' is %lld", name, (long long)n);
     return TUTTI_OK;
 }
+
+/* ---- counts and the bytes that confirm them
+ *
+ * A dimension is a number that takes no bytes.  A count is believed if a fixed variable has as many values:
+ * decoding the header has shown that all bytes of fixed variables exist.  Counts without such a variable
+ * may be UNLISTED together, so that no memory is allocated and no loop runs for numbers alone. */
+enum { UNLISTED = 1 << 16 };
+
+/* Values of a fixed variable; -1: there is none of that name, or it has one row per time step. */
+static tutti_count fixed_values(const reading *r, const char *name) {
+    const tutti_count v = name ? tutti__cdf_find_var(r->c, name) : -1;
+    return v < 0 || r->c->vars[v].is_record ? -1 : r->c->vars[v].numbers;
+}
+
+static int listed(const reading *r, const char *name, tutti_count n) {
+    return fixed_values(r, name) >= n;
+}
+
+static tutti_err unbacked_add(const reading *r, const char *what, tutti_count n) {
+    TUTTI_CHECK(n >= 0 && n <= UNLISTED - *r->unbacked, TUTTI_ERR_FORMAT,
+                "'%s' is %lld, but no array of the file has as many values", what, (long long)n);
+    *r->unbacked += n;
+    return TUTTI_OK;
+}
+
+/* An array of n entries with `each` values; if the file has it, it must have this shape, and if not,
+ * neither number may be large. */
+static tutti_err array_check(const reading *r, const char *name, tutti_count n, tutti_count each) {
+    const tutti_count all = fixed_values(r, name);
+    TUTTI_CHECK(all < 0 || tutti__has_shape(all, n, each), TUTTI_ERR_FORMAT,
+                "'%s' has %lld values: expected %lld * %lld", name, (long long)all, (long long)n,
+                (long long)each);
+    if (all >= 0) return TUTTI_OK;
+    TUTTI_TRY(unbacked_add(r, name, n));
+    return unbacked_add(r, name, each);
+}
+
+/* The array of entity i (from 1) of a kind. */
+static tutti_err entity_array_check(const reading *r, const char *name, tutti_count i,
+                                    tutti_count n, tutti_count each) {
+    char full[64];
+    return array_check(r, tutti__exodus_numbered(full, name, i), n, each);
+}
+
+static tutti_err nodes_check(const reading *r) {
+    const tutti_exodus_parameters *p = &r->m->p;
+    if (p->node_attributes > 0) TUTTI_TRY(array_check(r, "nattrb", p->nodes, p->node_attributes));
+    if (listed(r, "coordx", p->nodes) || listed(r, "node_num_map", p->nodes) ||
+        tutti__has_shape(fixed_values(r, "coord"), p->nodes, p->dims))
+        return TUTTI_OK;
+    return unbacked_add(r, "num_nodes", p->nodes);
+}
+
+/* ---- the whole file */
 
 static tutti_err parameters(const reading *r) {
     tutti_exodus_parameters *p = &r->m->p;
@@ -200,7 +253,7 @@ static tutti_err parameters(const reading *r) {
     t->n = t->room = 1;
     t->row[0] = (tutti_exodus_entity){
         .kind = TUTTI_EXODUS_NODAL, .entries = p->nodes, .attributes = p->node_attributes};
-    return TUTTI_OK;
+    return nodes_check(r);
 }
 
 static void sizes(const reading *r) {
@@ -246,6 +299,21 @@ static tutti_err block_take(const reading *r, tutti_exodus_entity *e, tutti_coun
     return TUTTI_OK;
 }
 
+/* Entries of a block, and how many nodes, edges and faces each has. */
+static tutti_err block_check(const reading *r, const tutti_exodus_entity *e, tutti_count i) {
+    const tutti__exodus_names *k = &tutti__exodus_names_of[e->kind];
+    const int list = tutti__exodus_is_listed(e);
+    if (list) {
+        TUTTI_TRY(entity_array_check(r, k->counts ? k->counts : k->list, i, e->entries, 1));
+        return entity_array_check(r, list == 2 ? "facconn" : k->list, i, e->list, 1);
+    }
+    if (e->nodes > 0 || (e->edges == 0 && e->faces == 0))
+        TUTTI_TRY(entity_array_check(r, k->list, i, e->entries, e->nodes));
+    if (e->edges > 0) TUTTI_TRY(entity_array_check(r, "edgconn", i, e->entries, e->edges));
+    if (e->faces > 0) TUTTI_TRY(entity_array_check(r, "facconn", i, e->entries, e->faces));
+    return TUTTI_OK;
+}
+
 static tutti_err entity_take(const reading *r, tutti_exodus_entity *e, tutti_count i) {
     const tutti__exodus_names *k = &tutti__exodus_names_of[e->kind];
     char name[64];
@@ -256,13 +324,16 @@ static tutti_err entity_take(const reading *r, tutti_exodus_entity *e, tutti_cou
     e->entries = length_of(r, k->entries, i);
     if (tutti__exodus_is_block((int)e->kind)) TUTTI_TRY(block_take(r, e, i));
     if (e->entries == 0) return TUTTI_OK;
+    TUTTI_TRY(tutti__exodus_is_block((int)e->kind)
+                  ? block_check(r, e, i)
+                  : entity_array_check(r, k->list, i, e->entries, 1));
     const tutti_count attributes = length_of(r, k->attributes_dim, i);
     TUTTI_TRY(count_check("attributes of an entity", attributes, 1 << 24));
     e->attributes = (int)attributes;
+    if (attributes > 0) TUTTI_TRY(entity_array_check(r, k->attributes, i, e->entries, attributes));
     if (k->factors) {
-        const tutti_count v =
-            tutti__cdf_find_var(r->c, tutti__exodus_numbered(name, k->factors, i));
-        if (v >= 0) e->factors = r->c->vars[v].numbers;
+        const tutti_count n = fixed_values(r, tutti__exodus_numbered(name, k->factors, i));
+        if (n > 0) e->factors = n;
     }
     return TUTTI_OK;
 }
@@ -311,14 +382,6 @@ static tutti_err properties(const reading *r, int kind, int64_t *ids) {
     return err;
 }
 
-/* Is there a list with as many rows, and with bytes in the file?  A dimension alone is a number that
- * anybody can write: no memory is taken for many because of that. */
-enum { UNLISTED = 1 << 16 };
-static int listed(const reading *r, const char *name, tutti_count n) {
-    const tutti_count v = name ? tutti__cdf_find_var(r->c, name) : -1;
-    return v >= 0 && r->c->vars[v].numbers >= n;
-}
-
 static tutti_err entities(const reading *r, int kind) {
     const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
     tutti__exodus_table *t = &r->m->of[kind];
@@ -356,6 +419,7 @@ static tutti_err entities(const reading *r, int kind) {
 /* ---- variables of results */
 
 static tutti_err truth(const reading *r, int kind) {
+    enum { TABLE = 1 << 20 };
     const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
     tutti__exodus_table *t = &r->m->of[kind];
     const tutti_count n = t->n * t->variables_n;
@@ -365,6 +429,9 @@ static tutti_err truth(const reading *r, int kind) {
     int all = 1;
     if (n == 0 || !k->truth) return TUTTI_OK;
     TUTTI_TRY(values(r, k->truth, n, 0, &v, &at));
+    TUTTI_CHECK(at || n <= tutti__max(r->c->vars_n, TABLE), TUTTI_ERR_FORMAT,
+                "%d variables of %lld %ss, without a table of which exist", t->variables_n,
+                (long long)t->n, k->word);
     t->truth = tutti__malloc((size_t)n);
     if (!t->truth) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < n; i++) {
@@ -453,7 +520,8 @@ static tutti_err decode(const reading *r) {
 tutti_err tutti__exodus_decode(const tutti__cdf *c, const tutti__exodus_catalogue *where,
                                const void *data, tutti__exodus_model *out) {
     tutti__exodus_model_init(out);
-    const reading r = {c, where, data, out};
+    tutti_count unbacked = 0;
+    const reading r = {c, where, data, out, &unbacked};
     const tutti_err err = decode(&r);
     if (err != TUTTI_OK) {
         const tutti_error_info why = *tutti_last_error();

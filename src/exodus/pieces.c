@@ -44,9 +44,10 @@ tutti_err tutti__bundle_add(tutti__bundle *b, const tutti__exodus_place *place, 
                             tutti_count n, tutti_count *index_out, void **data_out) {
     tutti__pieces *p = pieces_of(b, place->type);
     const tutti_off size = tutti_type_size(place->type);
-    TUTTI_CHECK(first >= 0 && n >= 0 && first + n <= place->entries * place->numbers,
-                TUTTI_ERR_FORMAT, "numbers %lld to %lld of an array of %lld", (long long)first,
-                (long long)(first + n), (long long)(place->entries * place->numbers));
+    const tutti_count all = place->entries * place->numbers; /* as the file has them */
+    TUTTI_CHECK(first >= 0 && n >= 0 && first <= all && n <= all - first, TUTTI_ERR_FORMAT,
+                "%lld values from value %lld: the array has %lld", (long long)n, (long long)first,
+                (long long)all);
     TUTTI_TRY(numbers_room(p, n));
     const tutti_off at = place->at + first * size;
     if (n > 0 && p->n > 0 && p->at[p->n - 1] + p->length[p->n - 1] == at) {

@@ -442,7 +442,9 @@ tutti_err tutti_exodus_commit(tutti_exodus *x) {
 /* Rank 0: fewer records, then the bytes behind them go. */
 static tutti_err cut(tutti_exodus *x, tutti_count steps, double *last_out) {
     const int durable = x->opt.level == TUTTI_DURABLE;
-    const tutti__cdf_var *time = &x->cdf.vars[tutti__cdf_find_var(&x->cdf, "time_whole")];
+    const tutti_count index = tutti__cdf_find_var(&x->cdf, "time_whole");
+    TUTTI_CHECK(index >= 0, TUTTI_ERR_FORMAT, "the file has steps, but no 'time_whole'");
+    const tutti__cdf_var *time = &x->cdf.vars[index];
     tutti_access *access = NULL;
     TUTTI_TRY(tutti__exodus_file_records(x, steps, durable));
     if (x->sidecar) TUTTI_TRY(tutti__sidecar_drop(x->sidecar, steps));
@@ -580,12 +582,12 @@ tutti_err tutti_exodus_times(tutti_exodus *x, tutti_count first, tutti_count n, 
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = TUTTI_OK;
+    tutti_count last = 0;
     if (n < 0 || (n > 0 && !times_out))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%lld times%s", (long long)n,
                                times_out ? "" : " at NULL");
     if (err == TUTTI_OK && n > 0)
-        err = first > 0 && n <= x->cdf.records ? range_check(x, first, first + n - 1)
-                                               : range_check(x, first, x->cdf.records + 1);
+        err = range_check(x, first, tutti__add_ok(first, n - 1, &last) ? last : INT64_MAX);
     const int64_t words[] = {first, n};
     TUTTI_TRY(
         tutti__exodus_call(x, "times", tutti__hash(TUTTI__HASH_START, words, sizeof words), err));

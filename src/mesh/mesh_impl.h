@@ -58,7 +58,7 @@ struct tutti_mesh {
 /* ---- mesh_object.c */
 /* The first item of rank r, of n that `ranks` ranks share. */
 static inline tutti_count tutti__mesh_first(tutti_count n, int ranks, int r) {
-    return (tutti_count)((__int128)n * r / ranks);
+    return tutti_size_share(n, ranks, r);
 }
 /* The rank whose slice has an item. */
 static inline int tutti__mesh_home(tutti_count n, int ranks, tutti_count item) {

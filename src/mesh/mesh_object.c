@@ -66,12 +66,12 @@ tutti_err tutti__mesh_data_make(tutti__mesh_data *d, tutti_count nodes, tutti_co
 
 tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_nodes) {
     for (tutti_count e = 0; e < d->elements; e++) {
-        const tutti_count n = d->start[e + 1] - d->start[e];
         TUTTI_CHECK(type_known(d->type[e]), TUTTI_ERR_ARG, "element %lld has the unknown type %d",
                     (long long)e, d->type[e]);
-        TUTTI_CHECK(n == type_table[d->type[e]].nodes, TUTTI_ERR_ARG,
-                    "element %lld is a %s with %lld nodes", (long long)e,
-                    type_table[d->type[e]].text, (long long)n);
+        TUTTI_CHECK(tutti__follows(d->start[e], type_table[d->type[e]].nodes, d->start[e + 1]),
+                    TUTTI_ERR_ARG, "element %lld is a %s, but start goes from %lld to %lld",
+                    (long long)e, type_table[d->type[e]].text, (long long)d->start[e],
+                    (long long)d->start[e + 1]);
         for (tutti_count i = d->start[e]; i < d->start[e + 1]; i++)
             TUTTI_CHECK(d->node[i] >= 0 && d->node[i] < all_nodes, TUTTI_ERR_ARG,
                         "element %lld names node %lld, but there are %lld nodes", (long long)e,
@@ -259,13 +259,17 @@ static tutti_err view_take(const tutti_mesh_view *v, tutti__mesh_data *have,
                 "elements without types or nodes");
     TUTTI_CHECK(v->elements == 0 || v->start[0] == 0, TUTTI_ERR_ARG,
                 "the list of the first element begins at %lld, not at 0", (long long)v->start[0]);
+    TUTTI_CHECK(tutti_size_fits(v->nodes, 3 * sizeof *v->coordinates, PTRDIFF_MAX) &&
+                    tutti_size_fits(v->elements, sizeof *v->start, PTRDIFF_MAX - 64),
+                TUTTI_ERR_ARG, "%lld nodes and %lld elements are more than memory can hold",
+                (long long)v->nodes, (long long)v->elements);
+    /* memory for them first: without it nothing of the caller's is read */
+    extra->physical = tutti__calloc((size_t)v->elements + 1, sizeof *extra->physical);
+    extra->tag = tutti__malloc((size_t)v->nodes * sizeof *extra->tag);
+    if (!extra->physical || !extra->tag) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < 3 * v->nodes; i++)
         TUTTI_CHECK(__builtin_isfinite(v->coordinates[i]), TUTTI_ERR_ARG,
                     "node %lld of this rank has no finite coordinates", (long long)(i / 3));
-    const size_t e = (size_t)v->elements;
-    extra->physical = tutti__calloc(e + 1, sizeof *extra->physical);
-    extra->tag = tutti__malloc((size_t)v->nodes * sizeof *extra->tag);
-    if (!extra->physical || !extra->tag) return TUTTI_ERR_NOMEM;
     *have = (tutti__mesh_data){.nodes = v->nodes,
                                .elements = v->elements,
                                .coordinates = (double *)v->coordinates,

@@ -199,8 +199,8 @@ static tutti_err access_of(const tutti_replicas *r, int writer, tutti_off *v, tu
         const tutti_count i = tutti__replicas_item(r, j);
         const tutti_off bytes = tutti__replicas_size(r, i), at = tutti__replicas_memory(r, i);
         if (bytes == 0 || (writer >= 0 && r->writer[i] != writer)) continue;
-        if (n > 0 && file[n - 1] + lengths[n - 1] == r->position[i] &&
-            memory[n - 1] + lengths[n - 1] == at) {
+        if (n > 0 && tutti__follows(file[n - 1], lengths[n - 1], r->position[i]) &&
+            tutti__follows(memory[n - 1], lengths[n - 1], at)) {
             lengths[n - 1] += bytes;
             continue;
         }

@@ -1223,4 +1223,12 @@ INLINE = {'tutti_options_init': ('options.h', 'tutti_err', (('tutti_options*', '
  'tutti_profile_predict': ('profile.h', 'tutti_err',
                            (('const tutti_profile*', 'p'), ('const tutti_options*', 'opt'),
                             ('const tutti_forecast*', 'f'), ('int*', 'method_out'), ('double*', 'seconds_out')),
-                           ('tutti_profile_predict_sized',))}
+                           ('tutti_profile_predict_sized',)),
+ 'tutti_size_add': ('sizes.h', 'int', (('tutti_off', 'a'), ('tutti_off', 'b'), ('tutti_off*', 'out')), ()),
+ 'tutti_size_multiply': ('sizes.h', 'int', (('tutti_off', 'a'), ('tutti_off', 'b'), ('tutti_off*', 'out')), ()),
+ 'tutti_size_product': ('sizes.h', 'int',
+                        (('int', 'ndims'), ('const tutti_count*', 'shape'), ('tutti_count*', 'out')),
+                        ('tutti_size_multiply',)),
+ 'tutti_size_fits': ('sizes.h', 'int', (('tutti_count', 'count'), ('tutti_off', 'size'), ('tutti_off', 'bytes')), ()),
+ 'tutti_size_to_int': ('sizes.h', 'int', (('tutti_off', 'n'), ('int*', 'out')), ()),
+ 'tutti_size_share': ('sizes.h', 'tutti_count', (('tutti_count', 'all'), ('int', 'parts'), ('int', 'part')), ())}
