@@ -323,7 +323,7 @@ module tutti
   interface tutti_replicas_create
 #ifdef TUTTI_MPI_F08
     subroutine tutti_replicas_create_f08(comm, numbers, value_bytes, r, own, loads, load, &
-        memory_offsets, choice, ierr) bind(c, name="tutti_f_replicas_create_f08")
+        memory_offsets, choice, ierr, items, positions) bind(c, name="tutti_f_replicas_create_f08")
       import
       type(MPI_Comm), intent(in) :: comm
       integer(c_int64_t), intent(in), contiguous :: numbers(:)
@@ -335,10 +335,12 @@ module tutti
       integer(c_int64_t), intent(in), optional, contiguous :: memory_offsets(:)
       type(tutti_replicas_choice), intent(in), optional :: choice
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int64_t), intent(in), optional :: items
+      integer(c_int64_t), intent(in), optional, contiguous :: positions(:)
     end subroutine
 #endif
     subroutine tutti_replicas_create_int(comm, numbers, value_bytes, r, own, loads, load, &
-        memory_offsets, choice, ierr) bind(c, name="tutti_f_replicas_create")
+        memory_offsets, choice, ierr, items, positions) bind(c, name="tutti_f_replicas_create")
       import
       integer(c_int), intent(in) :: comm
       integer(c_int64_t), intent(in), contiguous :: numbers(:)
@@ -350,6 +352,8 @@ module tutti
       integer(c_int64_t), intent(in), optional, contiguous :: memory_offsets(:)
       type(tutti_replicas_choice), intent(in), optional :: choice
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int64_t), intent(in), optional :: items
+      integer(c_int64_t), intent(in), optional, contiguous :: positions(:)
     end subroutine
   end interface
   public :: tutti_replicas_create

@@ -367,6 +367,8 @@ static const size_t layout[] = {
     offsetof(tutti_replicas_spec, value_bytes),
     offsetof(tutti_replicas_spec, memory_offsets),
     offsetof(tutti_replicas_spec, choice),
+    offsetof(tutti_replicas_spec, items),
+    offsetof(tutti_replicas_spec, positions),
     offsetof(tutti_replicas_spec, reserved),
     sizeof(tutti_decomposition_spec),
     offsetof(tutti_decomposition_spec, kind),
