@@ -46,6 +46,7 @@ module tutti
     integer(c_int64_t), pointer :: start(:) => null()         ! (elements + 1)
     integer(c_int64_t), pointer :: node(:) => null()
     integer(c_int64_t) :: all_nodes = 0, all_elements = 0
+    type(tutti_mesh_membership), pointer :: membership(:) => null()
   end type tutti_mesh_view
 
   ! What this rank computes on.  What it points to is the part's, and good until that is freed.
@@ -877,6 +878,7 @@ contains
     last = 0
     if (associated(view%start)) last = view%start(c%elements + 1)
     call take_longs(c%node, last, view%node)
+    if (c_associated(c%membership)) call c_f_pointer(c%membership, view%membership, [c%memberships])
   end subroutine tutti_mesh_view_get
 
   ! What this rank holds.

@@ -1,6 +1,6 @@
 /* mesh: what the files of this room share.
  *
- *   mesh_scan, gmsh_read, gmsh_write    Gmsh's formats, on one rank
+ *   mesh_scan, gmsh_groups, gmsh_read, gmsh_write    Gmsh's formats, on one rank
  *   mesh_native                         Tutti's own, by all ranks
  *   mesh_pass                           arrays and records from rank to rank; asking for values
  *   mesh_object                         the mesh: slices; made, freed, viewed
@@ -36,6 +36,8 @@ typedef struct tutti__mesh_data {
     tutti_count *node;
     int groups;
     tutti_mesh_group *group;
+    tutti_count members;
+    tutti_mesh_membership *member; /* by dimension, entity, first group and tag, rising */
 } tutti__mesh_data;
 
 /* Neighbours of the nodes of a slice: ascending, without the node itself. */
@@ -67,6 +69,16 @@ static inline int tutti__mesh_home(tutti_count n, int ranks, tutti_count item) {
     while (tutti__mesh_first(n, ranks, r + 1) <= item) r++;
     return r;
 }
+/* The order of memberships, without their tag. */
+static inline int tutti__mesh_by_membership(const tutti_mesh_membership *x,
+                                            const tutti_mesh_membership *y) {
+    if (x->dim != y->dim) return x->dim < y->dim ? -1 : 1;
+    if (x->entity != y->entity) return x->entity < y->entity ? -1 : 1;
+    return (x->physical > y->physical) - (x->physical < y->physical);
+}
+/* Where those of one element begin in d->member; *n_out: how many. */
+tutti_count tutti__mesh_members_of(const tutti__mesh_data *d, const tutti_mesh_membership *key,
+                                   tutti_count *n_out);
 void tutti__mesh_data_free(tutti__mesh_data *d);
 /* Room for so many; TUTTI_ERR_NOMEM leaves what there is. */
 tutti_err tutti__mesh_data_make(tutti__mesh_data *d, tutti_count nodes, tutti_count elements,

@@ -102,7 +102,7 @@ static void bad_arguments(void) {
     if (last()) s.value_bytes = 0;
     refuse(&s, TUTTI_ERR_ARG, "a value of 0 bytes");
     s = fine();
-    if (last()) s.reserved[7] = 1;
+    if (last()) s.reserved[5] = 1;
     refuse(&s, TUTTI_ERR_ARG, "reserved");
     s = fine();
     if (last()) s.choice.rule = (tutti_replicas_rule)17;

@@ -124,7 +124,7 @@ class Mesh(Freeing):
 
     def view(self) -> SimpleNamespace:
         """This rank's slice: nodes, first_node, coordinates, tag, elements, first_element, type, physical, entity, start,
-        node, all_nodes, all_elements."""
+        node, all_nodes, all_elements, membership (further groups of elements: dim, entity, physical, tag)."""
         v = self._raw()
         out = _copies(v, v.nodes, (("tag", np.int64),))
         out.update(_copies(v, v.elements, (("type", np.uint8), ("physical", np.int32), ("entity", np.int32))))
@@ -133,6 +133,7 @@ class Mesh(Freeing):
         out["node"] = view_of(v.node, int(out["start"][-1]) if v.elements else 0, np.int64, self).copy()
         for name in ("nodes", "first_node", "elements", "first_element", "all_nodes", "all_elements"):
             out[name] = getattr(v, name)
+        out["membership"] = view_of(v.membership, (v.memberships, 4), np.intc, self).copy()
         return SimpleNamespace(**out)
 
     def groups(self) -> List[Group]:
