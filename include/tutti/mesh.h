@@ -201,17 +201,20 @@ TUTTI_API tutti_err tutti_mesh_renumber(tutti_mesh *m, tutti_mesh_order order) T
 /** @name Partitions */
 /**@{*/
 typedef enum tutti_mesh_by {
-    TUTTI_MESH_METIS,   /* METIS, k-way: few neighbours are parted; on rank 0, the whole graph */
-    TUTTI_MESH_BY_CURVE /* pieces of Hilbert's curve; in parallel */
+    TUTTI_MESH_METIS,    /* METIS, k-way: few neighbours are parted; on rank 0, the whole graph */
+    TUTTI_MESH_BY_CURVE, /* pieces of Hilbert's curve; in parallel */
+    TUTTI_MESH_BY_RCB    /* recursive coordinate bisection; on rank 0, coordinates of all nodes */
 } tutti_mesh_by;
 
 /** Is METIS built in?   Local. */
 TUTTI_API int tutti_mesh_has_metis(void);
 
 /** Divide the nodes among partitions of about the same load.   Collective, parts and by agree.
- *  The outcome does not depend on the number of ranks, only on the mesh and its order.  Without
- *  METIS (see tutti_mesh_has_metis) the curve is used.  Partitions may stay without a node:
- *  tutti_mesh_cut_get tells.  While METIS runs it has handlers of SIGTERM and SIGABRT: a SIGTERM
+ *  The outcome does not depend on the number of ranks, only on the mesh and its order.  METIS is
+ *  replaced by coordinate bisection where it is missing (see tutti_mesh_has_metis), where there are
+ *  fewer than 16 nodes per partition, where the load of a node exceeds a quarter of that of a
+ *  partition, and where it would leave a partition empty: tutti_mesh_partitioned_by returns which one
+ *  was used.  By bisection no partition is empty if there are as many nodes as partitions.  While METIS runs it has handlers of SIGTERM and SIGABRT: a SIGTERM
  *  then ends METIS, and this call by an error; afterwards the program's are back.
  *  @param[in] parts    >= 1; as many as there are ranks for tutti_mesh_part_make
  *  @param[in] load     [nodes of the slice] >= 0; NULL: all are 1
@@ -219,6 +222,10 @@ TUTTI_API int tutti_mesh_has_metis(void);
  *  @return TUTTI_ERR_OVERFLOW if the graph is too large for METIS */
 TUTTI_API tutti_err tutti_mesh_partition(tutti_mesh *m, int parts, tutti_mesh_by by,
                                          const tutti_count *load, int *of_out) TUTTI_MUST_USE;
+
+/** The partitioner that the last tutti_mesh_partition of this mesh used: a tutti_mesh_by, -1 if there
+ *  was none.   Local. */
+TUTTI_API int tutti_mesh_partitioned_by(const tutti_mesh *m);
 
 /** How good a partition is. */
 typedef struct tutti_mesh_cut {

@@ -6,7 +6,7 @@
  *   mesh_object                         the mesh: slices; made, freed, viewed
  *   mesh_graph                          neighbours of each node of the slice
  *   mesh_curve, mesh_order, mesh_rcm    numbering
- *   mesh_metis, mesh_partition          partitions
+ *   mesh_metis, rcb, mesh_partition     partitions
  *   mesh_classify, mesh_part            what each rank holds and exchanges
  *
  * Every collective call opens by tutti__mesh_call.  After that no rank leaves alone: what fails on
@@ -55,6 +55,7 @@ struct tutti_mesh {
     tutti_count first_node, first_element; /* of this rank */
     tutti__mesh_data own;                  /* its slice; the groups of all */
     tutti__mesh_graph graph;               /* start is NULL: not made yet */
+    int partitioned_by;                    /* tutti_mesh_by; -1: not partitioned yet */
 };
 
 /* ---- mesh_object.c */
@@ -191,7 +192,10 @@ tutti_err tutti__mesh_along_curve(tutti_mesh *m, const tutti_count *load, tutti_
 tutti_err tutti__rcm(const tutti__mesh_graph *g, tutti_count *number_out) TUTTI_MUST_USE;
 
 /* ---- mesh_metis.c */
-/* Local; TUTTI_ERR_UNSUPPORTED without METIS. */
+/* Is the graph large and even enough for METIS?  Otherwise METIS prints warnings or leaves parts
+ * empty.   Local; never without METIS. */
+int tutti__metis_suits(const tutti__mesh_graph *g, const tutti_count *load, int parts);
+/* Only if METIS suits.   Local; TUTTI_ERR_UNSUPPORTED without METIS. */
 tutti_err tutti__metis(const tutti__mesh_graph *g, const tutti_count *load, int parts,
                        int *of_out) TUTTI_MUST_USE;
 

@@ -210,6 +210,7 @@ tutti_err tutti__mesh_begin(MPI_Comm comm, tutti_mesh **m_out) {
     TUTTI_ASSERT(m && uses);
     tutti__error_assign(&before); /* what the caller has found wrong is not told yet */
     m->team = team;
+    m->partitioned_by = -1;
     m->uses = uses;
     *uses = 1;
     *m_out = m;

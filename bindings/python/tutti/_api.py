@@ -177,7 +177,8 @@ NUMBERS = {'TUTTI_TRUNCATE': 16,
  'TUTTI_MESH_CURVE': 1,
  'TUTTI_MESH_RCM': 2,
  'TUTTI_MESH_METIS': 0,
- 'TUTTI_MESH_BY_CURVE': 1}
+ 'TUTTI_MESH_BY_CURVE': 1,
+ 'TUTTI_MESH_BY_RCB': 2}
 
 # enumerations that are types: constant by constant
 ENUMS = {'tutti_err': {'TUTTI_OK': 0,
@@ -286,7 +287,7 @@ ENUMS = {'tutti_err': {'TUTTI_OK': 0,
                        'TUTTI_MESH_GMSH_22': 3,
                        'TUTTI_MESH_GMSH_22_BINARY': 4},
  'tutti_mesh_order': {'TUTTI_MESH_FILE': 0, 'TUTTI_MESH_CURVE': 1, 'TUTTI_MESH_RCM': 2},
- 'tutti_mesh_by': {'TUTTI_MESH_METIS': 0, 'TUTTI_MESH_BY_CURVE': 1}}
+ 'tutti_mesh_by': {'TUTTI_MESH_METIS': 0, 'TUTTI_MESH_BY_CURVE': 1, 'TUTTI_MESH_BY_RCB': 2}}
 
 # other names of integer types
 ALIASES = {'tutti_off': 'int64_t', 'tutti_count': 'int64_t'}
@@ -1075,6 +1076,7 @@ FUNCTIONS = {'tutti_version': ('types.h', 'int', ()),
  'tutti_mesh_partition': ('mesh.h', 'tutti_err',
                           (('tutti_mesh*', 'm'), ('int', 'parts'), ('tutti_mesh_by', 'by'),
                            ('const tutti_count*', 'load'), ('int*', 'of_out'))),
+ 'tutti_mesh_partitioned_by': ('mesh.h', 'int', (('const tutti_mesh*', 'm'),)),
  'tutti_mesh_cut_sized': ('mesh.h', 'tutti_err',
                           (('tutti_mesh*', 'm'), ('int', 'parts'), ('const int*', 'of'),
                            ('const tutti_count*', 'load'), ('tutti_mesh_cut*', 'out'), ('size_t', 'struct_size'))),

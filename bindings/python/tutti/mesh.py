@@ -21,7 +21,7 @@ _byref = ctypes.byref
 FORMATS = {"native": "NATIVE", "gmsh-4.1": "GMSH_41", "gmsh-4.1-binary": "GMSH_41_BINARY", "gmsh-2.2": "GMSH_22",
            "gmsh-2.2-binary": "GMSH_22_BINARY"}
 ORDERS = {"file": "FILE", "curve": "CURVE", "rcm": "RCM"}
-BY = {"metis": "METIS", "curve": "BY_CURVE"}
+BY = {"metis": "METIS", "curve": "BY_CURVE", "rcb": "BY_RCB"}
 
 
 def _word(word: str, words: Dict[str, str]) -> int:
@@ -169,7 +169,7 @@ class Mesh(Freeing):
         _c.together(_c.tutti_mesh_renumber, lambda: (self._live(), _word(order, ORDERS)), (self._live(), -1))
 
     def partition(self, parts: int, by: str = "metis", load: Any = None) -> np.ndarray:
-        """The partition of each node of the slice, by "metis" or by the "curve".  Collective, parts and by agree."""
+        """The partition of each node of the slice, by "metis", "curve" or "rcb".  Collective, parts and by agree."""
         keep = []
 
         def prepare():
