@@ -48,7 +48,8 @@ TUTTI_API void tutti_f_replicas_create(const int *comm, const CFI_cdesc_t *numbe
                                        tutti_off value_bytes, tutti__f_replicas *r,
                                        const CFI_cdesc_t *own, const CFI_cdesc_t *loads,
                                        const tutti_count *load, const CFI_cdesc_t *memory_offsets,
-                                       const tutti_replicas_choice *choice, int *ierr) {
+                                       const tutti_replicas_choice *choice, int *ierr,
+                                       const tutti_count *items, const CFI_cdesc_t *positions) {
     const int64_t n = tutti__f_length(numbers);
     tutti_replicas *made = NULL;
     tutti_replicas_spec spec = {.n = n,
@@ -57,9 +58,12 @@ TUTTI_API void tutti_f_replicas_create(const int *comm, const CFI_cdesc_t *numbe
                                 .loads = tutti__f_list(loads),
                                 .load = load ? *load : 1,
                                 .value_bytes = value_bytes,
-                                .memory_offsets = tutti__f_list(memory_offsets)};
+                                .memory_offsets = tutti__f_list(memory_offsets),
+                                .items = items ? *items : 0,
+                                .positions = tutti__f_list(positions)};
     if (choice) spec.choice = *choice;
-    if (!tutti__f_fits(own, n) || !tutti__f_fits(loads, n) || !tutti__f_fits(memory_offsets, n))
+    if (!tutti__f_fits(own, n) || !tutti__f_fits(loads, n) || !tutti__f_fits(memory_offsets, n) ||
+        !tutti__f_fits(positions, n))
         spec.n = -1; /* a list is too short: refused, on all ranks */
     const tutti_err err = tutti_replicas_create(tutti_comm_f2c(*comm), &spec, &made);
     *r = (tutti__f_replicas){made, n, loads || memory_offsets ? 0 : spec.load * value_bytes};

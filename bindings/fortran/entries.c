@@ -166,6 +166,7 @@ _Static_assert(TUTTI_MESH_CURVE == 1, "TUTTI_MESH_CURVE");
 _Static_assert(TUTTI_MESH_RCM == 2, "TUTTI_MESH_RCM");
 _Static_assert(TUTTI_MESH_METIS == 0, "TUTTI_MESH_METIS");
 _Static_assert(TUTTI_MESH_BY_CURVE == 1, "TUTTI_MESH_BY_CURVE");
+_Static_assert(TUTTI_MESH_BY_RCB == 2, "TUTTI_MESH_BY_RCB");
 _Static_assert(TUTTI_APPEND == 32, "TUTTI_APPEND");
 _Static_assert(TUTTI_CREATE == 4, "TUTTI_CREATE");
 _Static_assert(TUTTI_EXCLUSIVE == 8, "TUTTI_EXCLUSIVE");
@@ -1775,6 +1776,11 @@ TUTTI_API void tutti_f_mesh_partition(const tutti__f_handle *m, int parts, tutti
     const tutti_err err = tutti_mesh_partition(m->p, parts, by, tutti__f_list(load),
                                                fits ? tutti__f_list(of_out) : NULL);
     tutti__f_end(err, ierr);
+}
+
+TUTTI_API int tutti_f_mesh_partitioned_by(const tutti__f_handle *m) {
+    const int got = tutti_mesh_partitioned_by(m->p);
+    return got;
 }
 
 TUTTI_API void tutti_f_mesh_cut_get(const tutti__f_handle *m, int parts, const CFI_cdesc_t *of,

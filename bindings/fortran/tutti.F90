@@ -46,6 +46,7 @@ module tutti
     integer(c_int64_t), pointer :: start(:) => null()         ! (elements + 1)
     integer(c_int64_t), pointer :: node(:) => null()
     integer(c_int64_t) :: all_nodes = 0, all_elements = 0
+    type(tutti_mesh_membership), pointer :: membership(:) => null()
   end type tutti_mesh_view
 
   ! What this rank computes on.  What it points to is the part's, and good until that is freed.
@@ -323,7 +324,7 @@ module tutti
   interface tutti_replicas_create
 #ifdef TUTTI_MPI_F08
     subroutine tutti_replicas_create_f08(comm, numbers, value_bytes, r, own, loads, load, &
-        memory_offsets, choice, ierr) bind(c, name="tutti_f_replicas_create_f08")
+        memory_offsets, choice, ierr, items, positions) bind(c, name="tutti_f_replicas_create_f08")
       import
       type(MPI_Comm), intent(in) :: comm
       integer(c_int64_t), intent(in), contiguous :: numbers(:)
@@ -335,10 +336,12 @@ module tutti
       integer(c_int64_t), intent(in), optional, contiguous :: memory_offsets(:)
       type(tutti_replicas_choice), intent(in), optional :: choice
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int64_t), intent(in), optional :: items
+      integer(c_int64_t), intent(in), optional, contiguous :: positions(:)
     end subroutine
 #endif
     subroutine tutti_replicas_create_int(comm, numbers, value_bytes, r, own, loads, load, &
-        memory_offsets, choice, ierr) bind(c, name="tutti_f_replicas_create")
+        memory_offsets, choice, ierr, items, positions) bind(c, name="tutti_f_replicas_create")
       import
       integer(c_int), intent(in) :: comm
       integer(c_int64_t), intent(in), contiguous :: numbers(:)
@@ -350,6 +353,8 @@ module tutti
       integer(c_int64_t), intent(in), optional, contiguous :: memory_offsets(:)
       type(tutti_replicas_choice), intent(in), optional :: choice
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int64_t), intent(in), optional :: items
+      integer(c_int64_t), intent(in), optional, contiguous :: positions(:)
     end subroutine
   end interface
   public :: tutti_replicas_create
@@ -873,6 +878,7 @@ contains
     last = 0
     if (associated(view%start)) last = view%start(c%elements + 1)
     call take_longs(c%node, last, view%node)
+    if (c_associated(c%membership)) call c_f_pointer(c%membership, view%membership, [c%memberships])
   end subroutine tutti_mesh_view_get
 
   ! What this rank holds.

@@ -175,9 +175,9 @@ static int set_order(bench_config *c, const char *value) {
 }
 
 static int set_by(bench_config *c, const char *value) {
-    static const char *const names[] = {"metis", "curve"}; /* tutti_mesh_by */
+    static const char *const names[] = {"metis", "curve", "rcb"}; /* tutti_mesh_by */
     const int i = name_of(value, 2, names);
-    if (i < 0) return wrong_value("by", value, "metis or curve is needed");
+    if (i < 0) return wrong_value("by", value, "metis, curve or rcb is needed");
     return c->by = (tutti_mesh_by)i, 0;
 }
 

@@ -1,5 +1,7 @@
 /* tutti import of a Gmsh mesh: physical groups of the highest dimension become blocks (one for each type of
- * elements), those of one dimension less side sets and node sets, all others node sets.
+ * elements), those of one dimension less side sets and node sets, all others node sets.  An element of several groups
+ * is in the block of its first one; a group of the highest dimension that is not the first one of all its elements
+ * becomes an element set, too, with all of them.
  *
  * Every rank has the elements of its nodes (mesh.h: parts).  An element of the boundary belongs to the rank that has
  * its first node as its own; all elements beside that node are there, so that the one behind the boundary is found
@@ -23,8 +25,16 @@ enum { CORNERS = 4 }; /* of a side */
 /* A block or set that is made: where it comes from. */
 typedef struct {
     int dim, physical, type; /* type: of blocks */
+    int further;             /* while gathering: it is not the first group of an element */
     int64_t id;
 } group;
+
+/* The groups of an element. */
+typedef struct {
+    int first;
+    tutti_count n; /* further ones */
+    const tutti_mesh_membership *more;
+} group_list;
 
 /* An element of the boundary, by the numbers of its nodes in their order. */
 typedef struct {
@@ -40,13 +50,16 @@ typedef struct {
     tutti_mesh_part *part;
     tutti_mesh_part_view v;
     int dim, dims; /* of the elements; of space */
-    int blocks_n, sides_n, nodes_n;
-    group *block, *side, *node;
+    int blocks_n, sides_n, nodes_n, elements_n;
+    group *block, *side, *node, *element; /* blocks and sets */
+    tutti_count memberships;
+    const tutti_mesh_membership *membership;
     tutti_count runs;      /* of elements of the highest dimension, in the order of the file */
     tutti_count (*run)[3]; /* first, how many, how many before */
     /* of this rank */
     tutti_count *place; /* [elements] among all blocks' elements; -1: a boundary */
     exodus_outline o;
+    int name_length; /* of the longest name */
     tutti_exodus_mesh m;
     void **kept;
     int keeps;
@@ -57,13 +70,51 @@ static void *keep(gmsh *g, size_t bytes) {
     return g->kept[g->keeps++] = cli_malloc(bytes);
 }
 
+/* ---- the groups of an element */
+
+static int by_membership(const tutti_mesh_membership *x, int dim, int entity, int physical) {
+    if (x->dim != dim) return x->dim < dim ? -1 : 1;
+    if (x->entity != entity) return x->entity < entity ? -1 : 1;
+    return (x->physical > physical) - (x->physical < physical);
+}
+
+static group_list groups_of(const gmsh *g, int dim, int entity, int physical) {
+    tutti_count lo = 0, hi = g->memberships;
+    while (lo < hi) {
+        const tutti_count mid = (lo + hi) / 2;
+        if (by_membership(&g->membership[mid], dim, entity, physical) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    while (hi < g->memberships && by_membership(&g->membership[hi], dim, entity, physical) == 0)
+        hi++;
+    return (group_list){.first = physical, .n = hi - lo, .more = g->membership + lo};
+}
+
+/* Group k of a list, 0: the first one. */
+static int group_at(const group_list *l, tutti_count k) {
+    return k == 0 ? l->first : l->more[k - 1].tag;
+}
+
+/* Element i of the part is of this dimension and group. */
+static int is_in(const gmsh *g, tutti_count i, const group *x) {
+    const tutti_mesh_part_view *v = &g->v;
+    if (tutti_mesh_type_dim(v->type[i]) != x->dim) return 0;
+    const group_list l = groups_of(g, x->dim, v->entity[i], v->physical[i]);
+    for (tutti_count k = 0; k <= l.n; k++)
+        if (group_at(&l, k) == x->physical) return 1;
+    return 0;
+}
+
 /* ---- groups: of all ranks, in the same order */
 
 static int by_group(const void *a, const void *b) {
     const group *x = a, *y = b;
     if (x->dim != y->dim) return y->dim - x->dim;
     if (x->physical != y->physical) return x->physical < y->physical ? -1 : 1;
-    return x->type - y->type;
+    if (x->type != y->type) return x->type - y->type;
+    return x->further - y->further;
 }
 
 static int groups_unite(group *v, int n) {
@@ -74,25 +125,49 @@ static int groups_unite(group *v, int n) {
     return m;
 }
 
-/* All (dimension, group, type) there are, on all ranks. */
+/* A list of groups that is united now and then. */
+typedef struct {
+    group *v;
+    int n, room;
+} group_set;
+
+static void group_note(group_set *s, group x) {
+    if (s->n > 0 && by_group(&s->v[s->n - 1], &x) == 0) return;
+    if (s->n == s->room) {
+        s->n = groups_unite(s->v, s->n);
+        s->room = 2 * s->n + 64;
+        s->v = cli_realloc(s->v, (size_t)s->room * sizeof *s->v);
+    }
+    s->v[s->n++] = x;
+}
+
+/* Element e of the slice is of the same type, entity and groups as the one before it. */
+static int is_like_previous(const tutti_mesh_view *v, tutti_count e) {
+    return e > 0 && v->type[e] == v->type[e - 1] && v->entity[e] == v->entity[e - 1] &&
+           v->physical[e] == v->physical[e - 1];
+}
+
+/* All (dimension, group, type, first or further) of elements, on all ranks. */
 static group *groups_gather(gmsh *g, int *n_out) {
     const cli_world *w = g->world;
     tutti_mesh_view v = {.elements = 0};
     if (tutti_mesh_view_get(g->mesh, &v) != TUTTI_OK) return NULL;
-    group *mine = NULL;
-    int n = 0, all = 0, room = 0;
+    group_set s = {.n = 0};
+    int all = 0;
+    g->memberships = v.memberships;
+    g->membership = v.membership;
     for (tutti_count i = 0; i < v.elements; i++) {
-        const group x = {
-            .dim = tutti_mesh_type_dim(v.type[i]), .physical = v.physical[i], .type = v.type[i]};
-        if (n > 0 && by_group(&mine[n - 1], &x) == 0) continue;
-        if (n == room) {
-            n = groups_unite(mine, n);
-            room = 2 * n + 64;
-            mine = cli_realloc(mine, (size_t)room * sizeof *mine);
-        }
-        mine[n++] = x;
+        const int dim = tutti_mesh_type_dim(v.type[i]);
+        if (is_like_previous(&v, i)) continue;
+        const group_list l = groups_of(g, dim, v.entity[i], v.physical[i]);
+        for (tutti_count k = 0; k <= l.n; k++)
+            group_note(&s, (group){.dim = dim,
+                                   .physical = group_at(&l, k),
+                                   .type = v.type[i],
+                                   .further = k > 0});
     }
-    n = groups_unite(mine, n);
+    group *mine = s.v;
+    const int n = groups_unite(mine, s.n);
     int bytes = n * (int)sizeof *mine;
     int *counts = cli_malloc(2 * (size_t)w->ranks * sizeof *counts), *at = counts + w->ranks;
     MPI_Allgather(&bytes, 1, MPI_INT, counts, 1, MPI_INT, w->comm);
@@ -133,8 +208,9 @@ static int groups_make(gmsh *g) {
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < n; i++) {
             group x = all[i];
-            if (x.dim == g->dim) group_add(&g->block, &g->blocks_n, x, pass);
+            if (x.dim == g->dim && !x.further) group_add(&g->block, &g->blocks_n, x, pass);
             x.type = 0;
+            if (x.dim == g->dim && x.further) group_add(&g->element, &g->elements_n, x, pass);
             if (x.dim == g->dim || x.physical < 1) continue;
             if (x.dim == g->dim - 1) group_add(&g->side, &g->sides_n, x, pass);
             group_add(&g->node, &g->nodes_n, x, pass);
@@ -160,10 +236,31 @@ static const char *name_of(const gmsh *g, const group *x) {
     return "";
 }
 
+static int is_used(const gmsh *g, tutti_exodus_kind kind, const char *name) {
+    const exodus_table *t = &g->o.of[kind];
+    for (tutti_count i = 0; i < t->n; i++)
+        if (strcmp(t->entity[i].name, name) == 0) return 1;
+    return 0;
+}
+
+/* The name of a group, for an entity of this kind that none has yet: with the type of its elements, or a number. */
+static char *unique_name(const gmsh *g, tutti_exodus_kind kind, const group *x) {
+    const char *name = name_of(g, x);
+    char *out = cli_strdup(name);
+    for (int i = 1; out[0] && is_used(g, kind, out); i++) {
+        free(out);
+        out = i == 1 && exodus_is_block(kind)
+                  ? cli_format("%s_%s", name, tutti_mesh_type_name(x->type))
+                  : cli_format("%s_%d", name, i + 1);
+    }
+    return out;
+}
+
 static void entities_make(gmsh *g, tutti_exodus_kind kind, const group *v, int n) {
     const int in_space = g->dims > g->dim;
     for (int i = 0; i < n; i++) {
-        char *name = cli_format("%.32s", name_of(g, &v[i]));
+        char *name = unique_name(g, kind, &v[i]);
+        if ((int)strlen(name) > g->name_length) g->name_length = (int)strlen(name);
         const tutti_exodus_entity e = {
             .kind = kind,
             .id = v[i].id,
@@ -193,6 +290,7 @@ static void outline_make(gmsh *g, const char *path) {
     entities_make(g, TUTTI_EXODUS_ELEMENT_BLOCK, g->block, g->blocks_n);
     entities_make(g, TUTTI_EXODUS_SIDE_SET, g->side, g->sides_n);
     entities_make(g, TUTTI_EXODUS_NODE_SET, g->node, g->nodes_n);
+    entities_make(g, TUTTI_EXODUS_ELEMENT_SET, g->element, g->elements_n);
 }
 
 /* ---- ids of elements: their number among those of the highest dimension */
@@ -307,17 +405,21 @@ static void facet_nodes(facet *f, int n) {
 /* This rank's own elements of the boundary. */
 static tutti_count facets_find(gmsh *g, facet **out) {
     const tutti_mesh_part_view *v = &g->v;
-    tutti_count n = 0;
-    *out = cli_malloc((size_t)v->elements * sizeof **out);
+    tutti_count n = 0, room = v->elements;
+    *out = cli_malloc((size_t)room * sizeof **out);
     for (tutti_count i = 0; i < v->elements; i++) {
-        const int set =
-            group_of(g->side, g->sides_n, tutti_mesh_type_dim(v->type[i]), v->physical[i], 0);
-        const int nodes = tutti_mesh_type_nodes(v->type[i]);
-        if (set < 0 || !v->element_own[i]) continue;
-        facet *f = &(*out)[n++];
-        *f = (facet){.element = -1, .set = set};
-        for (int k = 0; k < nodes; k++) f->node[k] = v->number[v->node[v->start[i] + k]];
-        facet_nodes(f, nodes);
+        const int dim = tutti_mesh_type_dim(v->type[i]), nodes = tutti_mesh_type_nodes(v->type[i]);
+        if (dim != g->dim - 1 || !v->element_own[i]) continue;
+        const group_list l = groups_of(g, dim, v->entity[i], v->physical[i]);
+        for (tutti_count j = 0; j <= l.n; j++) {
+            const int set = group_of(g->side, g->sides_n, dim, group_at(&l, j), 0);
+            if (set < 0) continue;
+            if (n == room) *out = cli_realloc(*out, (size_t)(room = 2 * room + 64) * sizeof **out);
+            facet *f = &(*out)[n++];
+            *f = (facet){.element = -1, .set = set};
+            for (int k = 0; k < nodes; k++) f->node[k] = v->number[v->node[v->start[i] + k]];
+            facet_nodes(f, nodes);
+        }
     }
     if (n > 0) qsort(*out, (size_t)n, sizeof **out, by_nodes);
     return n;
@@ -389,8 +491,7 @@ static void node_sets_make(gmsh *g) {
         tutti_count *member = keep(g, (size_t)v->nodes * sizeof *member), n = 0;
         memset(in, 0, (size_t)v->nodes);
         for (tutti_count i = 0; i < v->elements; i++)
-            if (tutti_mesh_type_dim(v->type[i]) == g->node[k].dim &&
-                v->physical[i] == g->node[k].physical)
+            if (is_in(g, i, &g->node[k]))
                 for (tutti_count j = v->start[i]; j < v->start[i + 1]; j++) in[v->node[j]] = 1;
         for (tutti_count i = 0; i < v->nodes; i++)
             if (in[i]) member[n++] = i;
@@ -398,6 +499,18 @@ static void node_sets_make(gmsh *g) {
     }
     g->m.node_sets = g->nodes_n > 0 ? sets : NULL;
     free(in);
+}
+
+static void element_sets_make(gmsh *g) {
+    const tutti_mesh_part_view *v = &g->v;
+    tutti_exodus_members *sets = keep(g, (size_t)g->elements_n * sizeof *sets);
+    for (int k = 0; k < g->elements_n; k++) {
+        tutti_count *member = keep(g, (size_t)v->elements * sizeof *member), n = 0;
+        for (tutti_count i = 0; i < v->elements; i++)
+            if (v->element_own[i] && is_in(g, i, &g->element[k])) member[n++] = g->place[i];
+        sets[k] = (tutti_exodus_members){.n = n, .members = member};
+    }
+    g->m.element_sets = g->elements_n > 0 ? sets : NULL;
 }
 
 /* ---- all of it */
@@ -417,6 +530,7 @@ static int write_file(gmsh *g, const exodus_config *c, const char *path) {
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     exodus_options_of(c, &opt);
+    if (g->name_length > opt.name_length) opt.name_length = g->name_length;
     if (tutti_exodus_create(g->world->comm, path, &opt, &x) != TUTTI_OK) return cli_error_tutti();
     int failed = exodus_outline_define(&g->o, x);
     if (!failed && tutti_exodus_put_mesh(x, &g->m) != TUTTI_OK) failed = cli_error_tutti();
@@ -435,6 +549,7 @@ int exodus_from_gmsh(const cli_world *w, const exodus_config *c, const char *fro
         blocks_make(&g);
         sides_make(&g);
         node_sets_make(&g);
+        element_sets_make(&g);
         failed = write_file(&g, c, to);
     }
     for (int i = 0; i < g.keeps; i++) free(g.kept[i]);
@@ -442,6 +557,7 @@ int exodus_from_gmsh(const cli_world *w, const exodus_config *c, const char *fro
     free(g.block);
     free(g.side);
     free(g.node);
+    free(g.element);
     exodus_outline_free(&g.o);
     tutti_mesh_part_free(&g.part);
     tutti_mesh_free(&g.mesh);

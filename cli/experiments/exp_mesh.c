@@ -508,7 +508,7 @@ static void mesh_judge(experiment *x) {
     if (has_part(x, "tables") && !tutti_mesh_has_metis())
         experiment_finding(x, FINDING_PLAIN,
                            "METIS is not built in (Debian: libmetis-dev): "
-                           "partitions are pieces of the curve.");
+                           "partitions are by coordinate bisection.");
     if (x->results.cells) {
         show_inspectors(x);
         for (int i = 0; i < x->results.config->dirs.n; i++)

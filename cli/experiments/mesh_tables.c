@@ -289,7 +289,7 @@ static void judge_intervals(experiment *x, double least) {
                                       : FINDING_MISSED,
             "Along the curve own has at least %.2f times as many intervals as idg (goal: %.1f, "
             "divided by METIS)%s.",
-            least, INTERVALS_GOAL, metis ? "" : "; here the curve divides");
+            least, INTERVALS_GOAL, metis ? "" : "; here without METIS");
 }
 
 int mesh_tables_show(experiment *x, int n, const mesh_source *source) {

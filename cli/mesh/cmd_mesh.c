@@ -25,16 +25,17 @@ int mesh_case_open(const mesh_config *c, mesh_case *m) {
 }
 
 int mesh_case_divide(const mesh_config *c, mesh_case *m) {
-    if (c->by == TUTTI_MESH_METIS && !tutti_mesh_has_metis()) {
-        fprintf(stderr, "tutti mesh: METIS is not built in (Debian: libmetis-dev): the curve is "
-                        "used\n");
-        m->by = TUTTI_MESH_BY_CURVE;
-    }
     m->of = cli_malloc((size_t)m->v.nodes * sizeof *m->of + 1);
     if (tutti_mesh_partition(m->mesh, c->parts, c->by, NULL, m->of) != TUTTI_OK ||
         tutti_mesh_cut_get(m->mesh, c->parts, m->of, NULL, &m->cut) != TUTTI_OK ||
         tutti_mesh_classify(m->mesh, m->of, &m->start, &m->holder) != TUTTI_OK)
         return cli_error_tutti();
+    m->by = tutti_mesh_partitioned_by(m->mesh);
+    if (m->by != (int)c->by)
+        fprintf(stderr, "tutti mesh: %s: partitions by %s\n",
+                tutti_mesh_has_metis() ? "METIS does not suit this mesh and number of partitions"
+                                       : "METIS is not built in (Debian: libmetis-dev)",
+                mesh_by_name(m->by));
     return 0;
 }
 

@@ -45,7 +45,7 @@ const char *mesh_by_name(int by);
 typedef struct mesh_case {
     tutti_mesh *mesh;
     tutti_mesh_view v;
-    int by; /* what it was divided by: METIS may be missing */
+    int by; /* the partitioner that was used */
     int *of;
     tutti_mesh_cut cut;
     tutti_count *start; /* who holds each node: tutti_mesh_classify */

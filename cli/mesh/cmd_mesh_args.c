@@ -9,7 +9,7 @@
 enum { DIVIDED = MESH_PARTITION | MESH_OWNERS | MESH_TREE | MESH_PLOT, EVERYWHERE = 63 };
 
 static const char *const order_names[] = {"file", "curve", "rcm"};
-static const char *const by_names[] = {"metis", "curve"};
+static const char *const by_names[] = {"metis", "curve", "rcb"};
 static const char *const format_names[] = {"native", "gmsh41", "gmsh41-binary", "gmsh22",
                                            "gmsh22-binary"};
 
@@ -40,8 +40,8 @@ static int set_parts(mesh_config *c, const char *value) {
 }
 
 static int set_by(mesh_config *c, const char *value) {
-    const int i = name_of(value, 2, by_names);
-    if (i < 0) return wrong_value("by", value, "metis or curve is needed");
+    const int i = name_of(value, 3, by_names);
+    if (i < 0) return wrong_value("by", value, "metis, curve or rcb is needed");
     return c->by = (tutti_mesh_by)i, 0;
 }
 

@@ -73,6 +73,12 @@ TUTTI_API const char *tutti_mesh_type_name(int type);
 /**@{*/
 typedef struct tutti_mesh tutti_mesh;
 
+/** A further physical group of elements, of which `physical` in the view is the first: elements of
+ *  this dimension, entity and first group are in the group `tag`, too. */
+typedef struct tutti_mesh_membership {
+    int dim, entity, physical, tag;
+} tutti_mesh_membership;
+
 /** This rank's slice of a mesh.  Of one that was given: pointers are the mesh's, and good until it
  *  is renumbered or freed.  Later versions add fields at the end. */
 typedef struct tutti_mesh_view {
@@ -81,19 +87,23 @@ typedef struct tutti_mesh_view {
     const int64_t *tag;            /* [nodes] */
     tutti_count elements, first_element;
     const uint8_t *type;      /* [elements] tutti_mesh_type */
-    const int32_t *physical;  /* [elements] tag of its physical group (region, contact), 0: none */
+    const int32_t *physical;  /* [elements] tag of its first physical group (region), 0: none */
     const int32_t *entity;    /* [elements] tag of the geometry's entity that it lies in, 0: none */
     const tutti_count *start; /* [elements + 1] where its nodes begin in `node` */
     const tutti_count *node;  /* [start[elements]] numbers of nodes, of all ranks' */
-    tutti_count all_nodes, all_elements; /* of all ranks */
+    tutti_count all_nodes, all_elements;     /* of all ranks */
+    tutti_count memberships;                 /* further groups of elements; the same on all ranks */
+    const tutti_mesh_membership *membership; /* [memberships] in the order of its fields */
 } tutti_mesh_view;
 
 /** Read a mesh from a file: Gmsh's formats 4.1 and 2.2, as text or binary, with elements of the
  *  types above; or Tutti's own.  Which one it is, its first bytes tell.   Collective, path agrees.
  *  Gmsh's files are read by rank 0 and dealt out; Tutti's own by all ranks, each its slice.
  *  Elements of other dimensions than the highest stay in it (boundaries, with their physical
- *  groups). Of several physical groups of an entity the first counts; periodicity, partitions,
- *  parametric coordinates and data sections are passed over.
+ *  groups).  An element has the physical groups of its entity, partitioned entities included: the
+ *  first is in `physical` of the view, the others are in `membership`.  Format 2.2 repeats an element
+ *  for each further group; it is read once.  Periodicity, partitions, parametric coordinates and
+ *  data sections are skipped.
  *  @param[in] opt  NULL: those of the environment
  *  @param[out] m_out  free it with tutti_mesh_free
  *  @return TUTTI_ERR_FORMAT with the line (text) or byte (binary) that is wrong, also for nodes
@@ -104,7 +114,7 @@ TUTTI_API tutti_err tutti_mesh_open(MPI_Comm comm, const char *path, const tutti
 
 /** Make a mesh from what every rank has of it: rank 0's nodes come first, then those of rank 1,
  *  and so on; elements the same.   Collective.   Everything is copied.
- *  @param[in] mine  of it first_node, first_element, all_nodes and all_elements are not looked at;
+ *  @param[in] mine  of it first_node, first_element, all_nodes, all_elements and memberships are ignored;
  *      tag, physical and entity may be NULL: tags count from 1, the others are 0
  *  @return TUTTI_ERR_ARG also for an element with a node that does not exist */
 TUTTI_API tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *mine,
@@ -191,17 +201,20 @@ TUTTI_API tutti_err tutti_mesh_renumber(tutti_mesh *m, tutti_mesh_order order) T
 /** @name Partitions */
 /**@{*/
 typedef enum tutti_mesh_by {
-    TUTTI_MESH_METIS,   /* METIS, k-way: few neighbours are parted; on rank 0, the whole graph */
-    TUTTI_MESH_BY_CURVE /* pieces of Hilbert's curve; in parallel */
+    TUTTI_MESH_METIS,    /* METIS, k-way: few neighbours are parted; on rank 0, the whole graph */
+    TUTTI_MESH_BY_CURVE, /* pieces of Hilbert's curve; in parallel */
+    TUTTI_MESH_BY_RCB    /* recursive coordinate bisection; on rank 0, coordinates of all nodes */
 } tutti_mesh_by;
 
 /** Is METIS built in?   Local. */
 TUTTI_API int tutti_mesh_has_metis(void);
 
 /** Divide the nodes among partitions of about the same load.   Collective, parts and by agree.
- *  The outcome does not depend on the number of ranks, only on the mesh and its order.  Without
- *  METIS (see tutti_mesh_has_metis) the curve is used.  Partitions may stay without a node:
- *  tutti_mesh_cut_get tells.  While METIS runs it has handlers of SIGTERM and SIGABRT: a SIGTERM
+ *  The outcome does not depend on the number of ranks, only on the mesh and its order.  METIS is
+ *  replaced by coordinate bisection where it is missing (see tutti_mesh_has_metis), where there are
+ *  fewer than 16 nodes per partition, where the load of a node exceeds a quarter of that of a
+ *  partition, and where it would leave a partition empty: tutti_mesh_partitioned_by returns which one
+ *  was used.  By bisection no partition is empty if there are as many nodes as partitions.  While METIS runs it has handlers of SIGTERM and SIGABRT: a SIGTERM
  *  then ends METIS, and this call by an error; afterwards the program's are back.
  *  @param[in] parts    >= 1; as many as there are ranks for tutti_mesh_part_make
  *  @param[in] load     [nodes of the slice] >= 0; NULL: all are 1
@@ -209,6 +222,10 @@ TUTTI_API int tutti_mesh_has_metis(void);
  *  @return TUTTI_ERR_OVERFLOW if the graph is too large for METIS */
 TUTTI_API tutti_err tutti_mesh_partition(tutti_mesh *m, int parts, tutti_mesh_by by,
                                          const tutti_count *load, int *of_out) TUTTI_MUST_USE;
+
+/** The partitioner that the last tutti_mesh_partition of this mesh used: a tutti_mesh_by, -1 if there
+ *  was none.   Local. */
+TUTTI_API int tutti_mesh_partitioned_by(const tutti_mesh *m);
 
 /** How good a partition is. */
 typedef struct tutti_mesh_cut {

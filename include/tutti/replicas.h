@@ -82,7 +82,7 @@ typedef struct tutti_replicas_stats {
     tutti_count copies;    /* held by all ranks together: items + replicas */
     tutti_count shared;    /* items that several ranks hold */
     double replication;    /* per cent of the items that are shared */
-    tutti_off bytes;       /* of all items: the extent in the file */
+    tutti_off bytes;       /* of all items: the extent in the file, if no positions are given */
     tutti_count intervals; /* in all; Table 4 of the paper has intervals / ranks */
     double mean_interval;  /* items / intervals */
     double mean_of_means;  /* mean over the writers of each one's items / intervals (Table 4) */
@@ -121,17 +121,27 @@ typedef struct tutti_replicas_spec {
     /* [n] where the values of each item begin, in bytes from `buf`; NULL: one after the other */
     const tutti_off *memory_offsets;
     tutti_replicas_choice choice; /* agrees */
-    int64_t reserved[8];          /* 0: for later versions */
+    /* Number of different items in the file, items without load included; 0: unknown.  Agrees.  It
+     * proves that the ranks together name all items although their numbers have gaps */
+    tutti_count items;
+    /* [n] where each item begins in the file, in bytes from the offset of the call: needed to read
+     * or write some of the items of a file.  Positions rise with the numbers, items do not overlap,
+     * and copies have the same position.  NULL on all ranks that hold items: the sum of the sizes
+     * of all items with smaller numbers */
+    const tutti_off *positions;
+    int64_t reserved[6]; /* 0: for later versions */
 } tutti_replicas_spec;
 
-/** Make an inspector.   Collective; value_bytes, choice and whether there are owners agree.
+/** Make an inspector.   Collective; value_bytes, choice, items and whether there are owners and
+ *  positions agree.
  *  Nothing of the spec is kept.  Work and memory of a rank: its items, and its share of all items,
  *  by ranges of numbers; nobody sees everything.
  *  @param[in] comm  is not kept
  *  @param[out] r_out  free it with tutti_replicas_free
  *  @return the same on all ranks, with the number and the ranks in the message: TUTTI_ERR_ARG for a
- *      negative number, one twice on a rank, a negative load; TUTTI_ERR_MISMATCH for an item that
- *      nobody owns, that two own, or whose loads differ; TUTTI_ERR_OVERFLOW beyond 2^62 bytes */
+ *      negative number, one twice on a rank, a negative load; TUTTI_ERR_MISMATCH for an item
+ *      without an owner or with two, copies whose loads or positions differ, or ranks that together
+ *      do not name `items` items and give no positions; TUTTI_ERR_OVERFLOW beyond 2^62 bytes */
 TUTTI_API tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
                                           tutti_replicas **r_out) TUTTI_MUST_USE;
 
@@ -144,7 +154,9 @@ TUTTI_API void tutti_replicas_free(tutti_replicas **r);
  *  @return the inspector's, NULL for a stale handle: then a write is refused on all ranks */
 TUTTI_API const tutti_access *tutti_replicas_write_access(const tutti_replicas *r);
 
-/** What this rank holds, copies too.   Local.   @return as above */
+/** What this rank holds, copies too.   Local.   Unlike tutti_replicas_read, a read with this access
+ *  is not checked: without positions in the spec, the ranks must name all items of the file.
+ *  @return as above */
 TUTTI_API const tutti_access *tutti_replicas_read_access(const tutti_replicas *r);
 
 /** Where each of this rank's items begins in the file, in bytes, in the spec's order; for an item
@@ -155,7 +167,7 @@ TUTTI_API const tutti_off *tutti_replicas_positions(const tutti_replicas *r);
  *  @return [n], the inspector's */
 TUTTI_API const int *tutti_replicas_writers(const tutti_replicas *r);
 
-/** Bytes of all items in the file.   Local. */
+/** Bytes of all items that the ranks name.   Local. */
 TUTTI_API tutti_off tutti_replicas_bytes(const tutti_replicas *r);
 
 /** tutti_replicas_stats_get for bindings of other languages, which say how many bytes they have for
@@ -190,8 +202,11 @@ TUTTI_API tutti_err tutti_replicas_check(tutti_replicas *r, const void *buf) TUT
 TUTTI_API tutti_err tutti_replicas_write(tutti_file *f, tutti_off offset, tutti_replicas *r,
                                          const void *buf, int flags) TUTTI_MUST_USE;
 
-/** Read all items that this rank holds, copies too.   Collective likewise.
- *  @return an error, too, if the file ends before the items do */
+/** Read all items that this rank holds, copies too.   Collective likewise.   The position of an item
+ *  depends on all items before it.  So either the ranks together name the items 0, 1, 2, ... without
+ *  a gap, or the spec has `items` or `positions`.
+ *  @return TUTTI_ERR_STATE if numbers have gaps and the spec has neither, with the first number that
+ *      is missing in the message; TUTTI_ERR_TRUNCATED if the file ends before the items do */
 TUTTI_API tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_replicas *r,
                                         void *buf) TUTTI_MUST_USE;
 /**@}*/

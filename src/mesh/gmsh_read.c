@@ -1,23 +1,15 @@
 /* mesh: Gmsh's formats 4.1 and 2.2, as text and binary, read by one rank.
  *
  * A file is a row of sections, $Name ... $EndName.  Those that matter are MeshFormat (first),
- * PhysicalNames, Entities (4.1: which physical group an entity is of), Nodes and Elements (behind
+ * PhysicalNames, Entities and PartitionedEntities (4.1: the physical groups), Nodes and Elements (behind
  * the nodes, so that a node that is missing is told where it is named); others are passed over.
  * Arrays grow with what has been read: what a file only announces takes no memory.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "mesh/mesh_impl.h"
+#include "mesh/gmsh_groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "mesh/mesh_scan.h"
-
-/* An entity of the geometry, and the first of its physical groups. */
-typedef struct {
-    int dim;
-    int32_t tag, physical;
-} entity;
 
 /* Where a node is, by its tag: a table of all tags if these lie close, else sorted pairs. */
 typedef struct {
@@ -32,33 +24,22 @@ typedef struct {
     tutti__mesh_data d;
     tutti_count room_nodes, room_elements, room_entries;
     int room_groups;
-    entity *entities;
-    tutti_count n_entities, room_entities;
+    int seen_entities[2]; /* $Entities, $PartitionedEntities */
+    tutti__gmsh_entities entities;
+    tutti__gmsh_repeats repeats;
+    tutti_count room_members;
     int64_t low;        /* of the table */
     tutti_count *table; /* [n_table] position, or -1 */
     tutti_count n_table;
     tagged *sorted; /* [d.nodes] */
 } reader;
 
-/* Room for n items in the array that *p (of whatever type) leads to, NULL at first: doubles. */
-static tutti_err grow(void *p, tutti_count n, tutti_count *room, size_t item) {
-    void *v = NULL;
-    memcpy(&v, p, sizeof v);
-    if (n <= *room && v) return TUTTI_OK;
-    const tutti_count more = tutti__max(n, tutti__max(1024, 2 * *room));
-    v = tutti__realloc(v, (size_t)more * item);
-    if (!v) return TUTTI_ERR_NOMEM;
-    memcpy(p, &v, sizeof v);
-    *room = more;
-    return TUTTI_OK;
-}
-
 /* The arrays of nodes, or of elements, share one room. */
 static tutti_err grow_nodes(reader *r) {
     tutti__mesh_data *d = &r->d;
     tutti_count room = r->room_nodes;
-    TUTTI_TRY(grow(&d->coordinates, d->nodes + 1, &room, 3 * sizeof *d->coordinates));
-    return grow(&d->tag, d->nodes + 1, &r->room_nodes, sizeof *d->tag);
+    TUTTI_TRY(tutti__gmsh_grow(&d->coordinates, d->nodes + 1, &room, 3 * sizeof *d->coordinates));
+    return tutti__gmsh_grow(&d->tag, d->nodes + 1, &r->room_nodes, sizeof *d->tag);
 }
 
 static tutti_err grow_elements(reader *r, int nodes) {
@@ -66,11 +47,11 @@ static tutti_err grow_elements(reader *r, int nodes) {
     tutti_count a = r->room_elements, b = a, c = a;
     const tutti_count n = d->elements + 2;
     const tutti_count used = d->elements > 0 ? d->start[d->elements] : 0;
-    TUTTI_TRY(grow(&d->type, n, &a, sizeof *d->type));
-    TUTTI_TRY(grow(&d->physical, n, &b, sizeof *d->physical));
-    TUTTI_TRY(grow(&d->entity, n, &c, sizeof *d->entity));
-    TUTTI_TRY(grow(&d->start, n, &r->room_elements, sizeof *d->start));
-    return grow(&d->node, used + nodes, &r->room_entries, sizeof *d->node);
+    TUTTI_TRY(tutti__gmsh_grow(&d->type, n, &a, sizeof *d->type));
+    TUTTI_TRY(tutti__gmsh_grow(&d->physical, n, &b, sizeof *d->physical));
+    TUTTI_TRY(tutti__gmsh_grow(&d->entity, n, &c, sizeof *d->entity));
+    TUTTI_TRY(tutti__gmsh_grow(&d->start, n, &r->room_elements, sizeof *d->start));
+    return tutti__gmsh_grow(&d->node, used + nodes, &r->room_entries, sizeof *d->node);
 }
 
 /* ---- tags */
@@ -181,7 +162,7 @@ static tutti_err read_names(reader *r) {
     for (int64_t i = 0; i < n; i++) {
         int64_t dim = 0, tag = 0;
         tutti_count room = r->room_groups;
-        TUTTI_TRY(grow(&d->group, d->groups + 1, &room, sizeof *d->group));
+        TUTTI_TRY(tutti__gmsh_grow(&d->group, d->groups + 1, &room, sizeof *d->group));
         r->room_groups = (int)room;
         tutti_mesh_group *g = &d->group[d->groups];
         memset(g, 0, sizeof *g);
@@ -199,49 +180,6 @@ static tutti_err read_names(reader *r) {
 }
 
 /* ---- 4.1 */
-
-static tutti_err read_entity(reader *r, int dim) {
-    tutti__scan *s = &r->scan;
-    entity e = {.dim = dim};
-    double box[6];
-    int64_t n = 0;
-    int32_t tag = 0;
-    TUTTI_TRY(tutti__scan_i32(s, &e.tag));
-    TUTTI_TRY(tutti__scan_f64(s, dim == 0 ? 3 : 6, box));
-    TUTTI_TRY(tutti__scan_i64(s, &n));
-    TUTTI_TRY(tutti__scan_fits(s, n, s->binary ? 4 : 2, "physical groups"));
-    for (int64_t i = 0; i < n; i++) {
-        TUTTI_TRY(tutti__scan_i32(s, &tag));
-        if (i == 0) e.physical = tag;
-    }
-    n = 0;
-    if (dim > 0) TUTTI_TRY(tutti__scan_i64(s, &n));
-    TUTTI_TRY(tutti__scan_fits(s, n, s->binary ? 4 : 2, "bounding entities"));
-    for (int64_t i = 0; i < n; i++) TUTTI_TRY(tutti__scan_i32(s, &tag));
-    TUTTI_TRY(grow(&r->entities, r->n_entities + 1, &r->room_entities, sizeof e));
-    r->entities[r->n_entities++] = e;
-    return TUTTI_OK;
-}
-
-static int by_entity(const void *a, const void *b) {
-    const entity *x = a, *y = b;
-    if (x->dim != y->dim) return (x->dim > y->dim) - (x->dim < y->dim);
-    return (x->tag > y->tag) - (x->tag < y->tag);
-}
-
-static tutti_err read_entities(reader *r) {
-    tutti__scan *s = &r->scan;
-    int64_t n[4];
-    for (int dim = 0; dim < 4; dim++) {
-        TUTTI_TRY(tutti__scan_i64(s, &n[dim]));
-        TUTTI_TRY(tutti__scan_fits(s, n[dim], 10, "entities"));
-    }
-    for (int dim = 0; dim < 4; dim++)
-        for (int64_t i = 0; i < n[dim]; i++) TUTTI_TRY(read_entity(r, dim));
-    if (r->n_entities > 0)
-        qsort(r->entities, (size_t)r->n_entities, sizeof *r->entities, by_entity);
-    return TUTTI_OK;
-}
 
 /* dim, tag, a number (parametric, or type), how many: what a block of nodes or elements begins with. */
 typedef struct {
@@ -300,9 +238,24 @@ static tutti_err read_nodes_41(reader *r) {
     return TUTTI_OK;
 }
 
+/* The first group of the entity of a block; memberships for the others. */
+static tutti_err entity_groups(reader *r, const block *b, int32_t *first_out) {
+    const tutti__gmsh_entity *e = tutti__gmsh_entity_find(&r->entities, b->dim, b->tag);
+    if (!e || e->n == 0) return TUTTI_OK;
+    const int32_t *group = r->entities.group + e->first;
+    *first_out = group[0];
+    for (tutti_count k = 1; k < e->n && b->n > 0; k++)
+        if (group[k] != group[0])
+            TUTTI_TRY(tutti__gmsh_member_add(
+                &r->d, &r->room_members,
+                (tutti_mesh_membership){b->dim, b->tag, group[0], group[k]}));
+    return TUTTI_OK;
+}
+
 static tutti_err read_elements_41(reader *r) {
     tutti__scan *s = &r->scan;
     int64_t blocks = 0, n = 0;
+    tutti__gmsh_entities_finish(&r->entities, &r->d);
     TUTTI_TRY(read_counts(r, 4, "elements", &blocks, &n));
     for (int64_t k = 0; k < blocks; k++) {
         block b;
@@ -310,14 +263,12 @@ static tutti_err read_elements_41(reader *r) {
         int64_t tags[1 + TUTTI_MESH_MOST_NODES] = {0};
         TUTTI_TRY(read_block(r, n - r->d.elements, 4, "elements", &b));
         TUTTI_TRY(type_of(r, b.third, &type));
-        const entity key = {b.dim, b.tag, 0};
-        const entity *found = NULL;
-        if (r->n_entities > 0)
-            found = bsearch(&key, r->entities, (size_t)r->n_entities, sizeof key, by_entity);
+        int32_t physical = 0;
+        TUTTI_TRY(entity_groups(r, &b, &physical));
         for (int64_t i = 0; i < b.n; i++) {
             for (int j = 0; j <= tutti_mesh_type_nodes(type); j++)
                 TUTTI_TRY(tutti__scan_i64(s, &tags[j]));
-            TUTTI_TRY(put_element(r, type, found ? found->physical : 0, b.tag, tags + 1));
+            TUTTI_TRY(put_element(r, type, physical, b.tag, tags + 1));
         }
     }
     if (r->d.elements != n)
@@ -362,16 +313,17 @@ static tutti_err read_element_22(reader *r, int type, int32_t n_tags) {
             TUTTI_TRY(tutti__scan_int(s, &nodes[i]));
         }
     }
-    return put_element(r, type, tag[0], tag[1], nodes);
+    TUTTI_TRY(put_element(r, type, tag[0], tag[1], nodes));
+    return tutti__gmsh_repeat_merge(&r->repeats, &r->d);
 }
 
 static tutti_err read_elements_22(reader *r) {
     tutti__scan *s = &r->scan;
-    int64_t n = 0;
+    int64_t n = 0, count = 0;
     TUTTI_TRY(tutti__scan_int(s, &n));
     TUTTI_TRY(tutti__scan_fits(s, n, s->binary ? 8 : 6, "elements"));
     if (s->binary) TUTTI_TRY(tutti__scan_skip_line(s));
-    while (r->d.elements < n) {
+    while (count < n) {
         int32_t head[3] = {0, 1, 0}; /* type, how many, tags of each */
         int64_t number = 0;
         int type = 0;
@@ -381,16 +333,17 @@ static tutti_err read_elements_22(reader *r) {
         TUTTI_TRY(tutti__scan_i32(s, &head[2]));
         TUTTI_TRY(type_of(r, head[0], &type));
         TUTTI_TRY(tutti__scan_fits(s, head[2], s->binary ? 4 : 2, "tags"));
-        if (head[1] < 1 || head[1] > n - r->d.elements)
+        if (head[1] < 1 || head[1] > n - count)
             TUTTI_SCAN_FAIL(s, "a block of %d elements, but %lld are left", (int)head[1],
-                            (long long)(n - r->d.elements));
+                            (long long)(n - count));
+        count += head[1];
         for (int32_t i = 0; i < head[1]; i++) {
             int32_t ignored = 0;
             if (s->binary) TUTTI_TRY(tutti__scan_i32(s, &ignored));
             TUTTI_TRY(read_element_22(r, type, head[2]));
         }
     }
-    return TUTTI_OK;
+    return tutti__gmsh_repeats_finish(&r->repeats, &r->d, &r->room_members);
 }
 
 /* ---- the file */
@@ -427,10 +380,11 @@ static tutti_err read_section(reader *r, const char *name) {
     const int text = r->version == 22 || strcmp(name, "$PhysicalNames") == 0;
     if (s->binary && !text) TUTTI_TRY(tutti__scan_skip_line(s));
     if (strcmp(name, "$PhysicalNames") == 0) return read_names(r);
-    if (strcmp(name, "$Entities") == 0 && r->version == 41) {
-        if (r->n_entities > 0 || r->seen_elements)
+    if (strcmp(name, "$Entities") == 0 || strcmp(name, "$PartitionedEntities") == 0) {
+        const int partitioned = name[1] == 'P';
+        if (r->seen_entities[partitioned]++ || r->seen_elements)
             TUTTI_SCAN_FAIL(s, "entities behind elements, or twice");
-        return read_entities(r);
+        return tutti__gmsh_entities_read(s, partitioned, &r->entities);
     }
     if (strcmp(name, "$Nodes") == 0) {
         if (r->seen_nodes++) TUTTI_SCAN_FAIL(s, "nodes for the second time");
@@ -444,7 +398,9 @@ static tutti_err read_section(reader *r, const char *name) {
 
 static int is_read(const reader *r, const char *name) {
     return strcmp(name, "$PhysicalNames") == 0 || strcmp(name, "$Nodes") == 0 ||
-           strcmp(name, "$Elements") == 0 || (strcmp(name, "$Entities") == 0 && r->version == 41);
+           strcmp(name, "$Elements") == 0 ||
+           (r->version == 41 &&
+            (strcmp(name, "$Entities") == 0 || strcmp(name, "$PartitionedEntities") == 0));
 }
 
 static tutti_err read_sections(reader *r) {
@@ -482,13 +438,15 @@ tutti_err tutti__gmsh_read(const char *path, const tutti_options *opt, tutti__me
     memset(&r, 0, sizeof r);
     tutti_err err = tutti__scan_open(&r.scan, path, opt);
     if (err == TUTTI_OK) err = read_sections(&r);
+    if (err == TUTTI_OK) err = tutti__gmsh_members_finish(&r.d);
     if (err == TUTTI_OK) { /* arrays that nothing was put into */
         err = grow_nodes(&r);
         if (err == TUTTI_OK) err = grow_elements(&r, 0);
         if (err == TUTTI_OK && r.d.elements == 0) r.d.start[0] = 0;
     }
     tutti__scan_close(&r.scan);
-    tutti__free(r.entities);
+    tutti__gmsh_entities_free(&r.entities);
+    tutti__free(r.repeats.repeat);
     tutti__free(r.table);
     tutti__free(r.sorted);
     if (err != TUTTI_OK) {

@@ -1,8 +1,9 @@
 /* mesh: Gmsh's formats 4.1 and 2.2, as text and binary, written by one rank.
  *
  * Nodes and elements keep their order: in 4.1 a block of elements ends wherever type or entity
- * change.  There an entity has one physical group; elements that say otherwise of it, or that have
- * no entity, get entities with tags of their own.
+ * change.  There all elements of an entity have the same first physical group; elements with another
+ * one, or without an entity, get entities with tags of their own.  In 2.2 an element is repeated for
+ * each further group.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -177,8 +178,12 @@ static void put_entities(writer *w) {
         put_i32(w, e->tag);
         put_f64(w, 3, e->low);
         if (e->dim > 0) put_f64(w, 3, e->high);
-        put_i64(w, e->physical != 0);
+        tutti_count more = 0;
+        const tutti_count first = tutti__mesh_members_of(
+            w->d, &(tutti_mesh_membership){e->dim, e->entity, e->physical, 0}, &more);
+        put_i64(w, (e->physical != 0) + more);
         if (e->physical != 0) put_i32(w, e->physical);
+        for (tutti_count k = 0; k < more; k++) put_i32(w, w->d->member[first + k].tag);
         if (e->dim > 0) put_i64(w, 0); /* bounding entities are not known */
         put_line(w);
     }
@@ -263,23 +268,50 @@ static void put_nodes_22(writer *w) {
     print(w, "%s$EndNodes\n", w->binary ? "\n" : "");
 }
 
+static void put_element_22(writer *w, tutti_count e, tutti_count number, int32_t physical) {
+    const tutti__mesh_data *d = w->d;
+    const int32_t type = gmsh_type(d->type[e]);
+    if (w->binary) { /* every element has a head of its own: type, one follows, two tags */
+        const int32_t head[4] = {type, 1, 2, (int32_t)number};
+        put(w, head, sizeof head);
+    } else {
+        print(w, "%lld %d 2 ", (long long)number, (int)type);
+    }
+    put_i32(w, physical);
+    put_i32(w, d->entity[e]);
+    for (tutti_count j = d->start[e]; j < d->start[e + 1]; j++)
+        put_i32(w, (int32_t)(d->node[j] + 1));
+    put_line(w);
+}
+
+static tutti_count further_groups(const tutti__mesh_data *d, tutti_count e, tutti_count *n_out) {
+    *n_out = 0;
+    if (d->members == 0) return 0;
+    const tutti_mesh_membership key = {tutti_mesh_type_dim(d->type[e]), d->entity[e],
+                                       d->physical[e], 0};
+    return tutti__mesh_members_of(d, &key, n_out);
+}
+
+/* With repeated ones. */
+static tutti_count elements_22(const tutti__mesh_data *d) {
+    tutti_count n = d->elements, more = 0;
+    for (tutti_count e = 0; e < d->elements && d->members > 0; e++) {
+        (void)further_groups(d, e, &more);
+        n += more;
+    }
+    return n;
+}
+
 static void put_elements_22(writer *w) {
     const tutti__mesh_data *d = w->d;
-    print(w, "$Elements\n%lld\n", (long long)d->elements);
+    tutti_count number = 0;
+    print(w, "$Elements\n%lld\n", (long long)elements_22(d));
     for (tutti_count e = 0; e < d->elements; e++) {
-        const int32_t type = gmsh_type(d->type[e]);
-        if (w->binary) { /* every element has a head of its own: type, one follows, two tags */
-            const int32_t head[4] = {type, 1, 2, (int32_t)(e + 1)};
-            put(w, head, sizeof head);
-        } else {
-            const long long number = e + 1;
-            print(w, "%lld %d 2 ", number, (int)type);
-        }
-        put_i32(w, d->physical[e]);
-        put_i32(w, d->entity[e]);
-        for (tutti_count j = d->start[e]; j < d->start[e + 1]; j++)
-            put_i32(w, (int32_t)(d->node[j] + 1));
-        put_line(w);
+        tutti_count more = 0;
+        const tutti_count first = further_groups(d, e, &more);
+        put_element_22(w, e, ++number, d->physical[e]);
+        for (tutti_count k = 0; k < more; k++)
+            put_element_22(w, e, ++number, d->member[first + k].tag);
     }
     print(w, "%s$EndElements\n", w->binary ? "\n" : "");
 }
@@ -291,7 +323,7 @@ static tutti_err put_all(writer *w) {
     const int new = w->format == TUTTI_MESH_GMSH_41 || w->format == TUTTI_MESH_GMSH_41_BINARY;
     const int32_t one = 1;
     if (new) TUTTI_TRY(entities_make(w));
-    TUTTI_CHECK(new || (d->nodes < INT32_MAX && d->elements < INT32_MAX), TUTTI_ERR_OVERFLOW,
+    TUTTI_CHECK(new || (d->nodes < INT32_MAX && elements_22(d) < INT32_MAX), TUTTI_ERR_OVERFLOW,
                 "%lld nodes and %lld elements: Gmsh's format 2.2 has numbers of 32 bits",
                 (long long)d->nodes, (long long)d->elements);
     print(w, "$MeshFormat\n%s %d 8\n", new ? "4.1" : "2.2", w->binary);

@@ -27,20 +27,25 @@ static tutti_err is_native(tutti__team *t, const char *path, const tutti_options
     return TUTTI_OK;
 }
 
-/* What rank 0 has read, for all; groups too. */
+/* What rank 0 has read, for all; groups and memberships too. */
 static tutti_err deal_read(tutti_mesh *m, tutti_err mine, tutti__mesh_data *all) {
-    int64_t groups = all->groups;
+    int64_t n[2] = {all->groups, all->members};
     TUTTI_TRY(tutti__mesh_deal(m, mine, all));
-    TUTTI_TRY(tutti__team_sum(m->team, &groups, 1));
+    TUTTI_TRY(tutti__team_sum(m->team, n, 2));
+    const int64_t groups = n[0];
     m->own.group = tutti__calloc((size_t)groups + 1, sizeof *m->own.group);
+    m->own.member = tutti__calloc((size_t)n[1] + 1, sizeof *m->own.member);
     const tutti_err fits = groups < (1 << 20)
                                ? TUTTI_OK
                                : tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld physical groups",
                                                   (long long)groups);
-    TUTTI_TRY(tutti__team_agree(m->team, m->own.group ? fits : TUTTI_ERR_NOMEM));
+    TUTTI_TRY(tutti__team_agree(m->team, m->own.group && m->own.member ? fits : TUTTI_ERR_NOMEM));
     m->own.groups = (int)groups;
     if (all->groups > 0) memcpy(m->own.group, all->group, (size_t)groups * sizeof *all->group);
-    return tutti__team_tell(m->team, m->own.group, (int)((size_t)groups * sizeof *all->group));
+    TUTTI_TRY(tutti__team_tell(m->team, m->own.group, (int)((size_t)groups * sizeof *all->group)));
+    m->own.members = n[1];
+    if (all->members > 0) memcpy(m->own.member, all->member, (size_t)n[1] * sizeof *all->member);
+    return tutti__team_tell(m->team, m->own.member, (int)((size_t)n[1] * sizeof *all->member));
 }
 
 static tutti_err read_any(tutti_mesh *m, MPI_Comm comm, const char *path,
@@ -98,9 +103,12 @@ tutti_err tutti_mesh_write(tutti_mesh *m, const char *path, tutti_mesh_format fo
         TUTTI_TRY(tutti__mesh_gather(m, &all));
         all.group = m->own.group;
         all.groups = m->own.groups;
+        all.member = m->own.member;
+        all.members = m->own.members;
         if (m->team->rank == 0) err = tutti__gmsh_write(path, format, &full, &all);
         err = tutti__team_agree(m->team, err);
-        all.group = NULL; /* it is the mesh's */
+        all.group = NULL; /* both are the mesh's */
+        all.member = NULL;
         tutti__mesh_data_free(&all);
     }
     if (err != TUTTI_OK) tutti__error_context("write", path, -1);

@@ -1,12 +1,12 @@
 /* mesh: what the files of this room share.
  *
- *   mesh_scan, gmsh_read, gmsh_write    Gmsh's formats, on one rank
+ *   mesh_scan, gmsh_groups, gmsh_read, gmsh_write    Gmsh's formats, on one rank
  *   mesh_native                         Tutti's own, by all ranks
  *   mesh_pass                           arrays and records from rank to rank; asking for values
  *   mesh_object                         the mesh: slices; made, freed, viewed
  *   mesh_graph                          neighbours of each node of the slice
  *   mesh_curve, mesh_order, mesh_rcm    numbering
- *   mesh_metis, mesh_partition          partitions
+ *   mesh_metis, rcb, mesh_partition     partitions
  *   mesh_classify, mesh_part            what each rank holds and exchanges
  *
  * Every collective call opens by tutti__mesh_call.  After that no rank leaves alone: what fails on
@@ -36,6 +36,8 @@ typedef struct tutti__mesh_data {
     tutti_count *node;
     int groups;
     tutti_mesh_group *group;
+    tutti_count members;
+    tutti_mesh_membership *member; /* by dimension, entity, first group and tag, rising */
 } tutti__mesh_data;
 
 /* Neighbours of the nodes of a slice: ascending, without the node itself. */
@@ -53,6 +55,7 @@ struct tutti_mesh {
     tutti_count first_node, first_element; /* of this rank */
     tutti__mesh_data own;                  /* its slice; the groups of all */
     tutti__mesh_graph graph;               /* start is NULL: not made yet */
+    int partitioned_by;                    /* tutti_mesh_by; -1: not partitioned yet */
 };
 
 /* ---- mesh_object.c */
@@ -67,6 +70,16 @@ static inline int tutti__mesh_home(tutti_count n, int ranks, tutti_count item) {
     while (tutti__mesh_first(n, ranks, r + 1) <= item) r++;
     return r;
 }
+/* The order of memberships, without their tag. */
+static inline int tutti__mesh_by_membership(const tutti_mesh_membership *x,
+                                            const tutti_mesh_membership *y) {
+    if (x->dim != y->dim) return x->dim < y->dim ? -1 : 1;
+    if (x->entity != y->entity) return x->entity < y->entity ? -1 : 1;
+    return (x->physical > y->physical) - (x->physical < y->physical);
+}
+/* Where those of one element begin in d->member; *n_out: how many. */
+tutti_count tutti__mesh_members_of(const tutti__mesh_data *d, const tutti_mesh_membership *key,
+                                   tutti_count *n_out);
 void tutti__mesh_data_free(tutti__mesh_data *d);
 /* Room for so many; TUTTI_ERR_NOMEM leaves what there is. */
 tutti_err tutti__mesh_data_make(tutti__mesh_data *d, tutti_count nodes, tutti_count elements,
@@ -179,7 +192,10 @@ tutti_err tutti__mesh_along_curve(tutti_mesh *m, const tutti_count *load, tutti_
 tutti_err tutti__rcm(const tutti__mesh_graph *g, tutti_count *number_out) TUTTI_MUST_USE;
 
 /* ---- mesh_metis.c */
-/* Local; TUTTI_ERR_UNSUPPORTED without METIS. */
+/* Is the graph large and even enough for METIS?  Otherwise METIS prints warnings or leaves parts
+ * empty.   Local; never without METIS. */
+int tutti__metis_suits(const tutti__mesh_graph *g, const tutti_count *load, int parts);
+/* Only if METIS suits.   Local; TUTTI_ERR_UNSUPPORTED without METIS. */
 tutti_err tutti__metis(const tutti__mesh_graph *g, const tutti_count *load, int parts,
                        int *of_out) TUTTI_MUST_USE;
 

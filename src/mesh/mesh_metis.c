@@ -1,8 +1,9 @@
 /* mesh: METIS, on one rank.
  *
  * Its numbers may have only 32 bits: then loads are scaled so that their sum fits.  With one part
- * METIS 5.1 dies of a division by zero, and with as many parts as nodes it has nothing to decide:
- * neither is asked of it.  While it runs it has handlers of SIGTERM and SIGABRT of its own, by which
+ * METIS 5.1 divides by zero.  Where a bisection leaves fewer nodes than parts on one side, it prints
+ * "Cannot bisect a graph with 0 vertices!" to standard output.  That happens with few nodes per part
+ * and with nodes that are heavier than a part: METIS is called for neither.  While it runs it has handlers of SIGTERM and SIGABRT of its own, by which
  * it leaves its own errors; what it puts back afterwards has lost its flags, so that we put the program's back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
@@ -54,16 +55,30 @@ static tutti_err run(const tutti__mesh_graph *g, idx_t *weight, idx_t *start, id
     return TUTTI_OK;
 }
 
+/* At least so many nodes with load per part, none heavier than this share of a part, and as many
+ * neighbours as nodes. */
+enum { NODES_PER_PART = 16, SHARE_OF_PART = 4 };
+
+int tutti__metis_suits(const tutti__mesh_graph *g, const tutti_count *load, int parts) {
+    const tutti_count n = g->nodes;
+    tutti_count loaded = 0, most = 0;
+    double sum = 0;
+    for (tutti_count i = 0; i < n; i++) {
+        loaded += load[i] > 0;
+        most = tutti__max(most, load[i]);
+        sum += (double)load[i];
+    }
+    if (loaded == 0) loaded = n; /* all are 1 then */
+    return parts > 1 && loaded / parts >= NODES_PER_PART && g->start[n] >= n &&
+           (double)most * SHARE_OF_PART * parts <= sum;
+}
+
 tutti_err tutti__metis(const tutti__mesh_graph *g, const tutti_count *load, int parts,
                        int *of_out) {
     const tutti_count n = g->nodes, entries = g->start[n];
-    if (parts == 1 || n <= parts) {
-        for (tutti_count i = 0; i < n; i++) of_out[i] = parts == 1 ? 0 : (int)i;
-        return TUTTI_OK;
-    }
     TUTTI_CHECK(n < IDX_MOST && entries < IDX_MOST, TUTTI_ERR_OVERFLOW,
                 "%lld nodes with %lld neighbours: too many for the %d-bit numbers of this METIS; "
-                "partition by the curve",
+                "partition by the curve or by rcb",
                 (long long)n, (long long)entries, (int)(8 * sizeof(idx_t)));
     idx_t *v = tutti__malloc((3 * (size_t)n + (size_t)entries + 1) * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
@@ -80,6 +95,13 @@ tutti_err tutti__metis(const tutti__mesh_graph *g, const tutti_count *load, int 
 }
 
 #else
+
+int tutti__metis_suits(const tutti__mesh_graph *g, const tutti_count *load, int parts) {
+    (void)g;
+    (void)load;
+    (void)parts;
+    return 0;
+}
 
 tutti_err tutti__metis(const tutti__mesh_graph *g, const tutti_count *load, int parts,
                        int *of_out) {

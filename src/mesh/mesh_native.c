@@ -8,13 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
+_Static_assert(sizeof(tutti_mesh_membership) == 16, "as in the file");
+
 const unsigned char tutti__mesh_magic[TUTTI__MESH_MAGIC_BYTES] = {0x89, 'T',  'T',  'M',
                                                                   '\r', '\n', 0x1a, '\n'};
 
-enum { WORDS = 64, FIRST = 4096, ALIGN = 64, NAME = 128, GROUP = 8 + NAME, FORMAT = 1 };
+enum { WORDS = 64, FIRST = 4096, ALIGN = 64, NAME = 128, GROUP = 8 + NAME, MEMBER = 16 };
+
+/* Format 2 has memberships, in words of the header that are 0 in format 1; meshes without any are
+ * written in format 1. */
+enum { FORMAT = 1, FORMAT_MEMBERS = 2 };
 
 /* The arrays, in the order of the file. */
-enum { COORDINATES, TAG, START, PHYSICAL, ENTITY, TYPE, NODE, GROUPS, ARRAYS };
+enum { COORDINATES, TAG, START, PHYSICAL, ENTITY, TYPE, NODE, GROUPS, MEMBERS, ARRAYS };
 
 /* The header, in words of 64 bits. */
 enum {
@@ -25,13 +31,15 @@ enum {
     W_ENTRIES,
     W_GROUPS,
     W_ARRAYS,
-    W_BYTES = W_ARRAYS + ARRAYS,
+    W_BYTES = W_ARRAYS + MEMBERS,
     W_SUM,
+    W_MEMBERS, /* how many, and where they begin */
+    W_MEMBERS_AT,
     W_CHECK = WORDS - 1
 };
 
 typedef struct {
-    tutti_count nodes, elements, entries, groups;
+    tutti_count nodes, elements, entries, groups, members;
     tutti_off at[ARRAYS], bytes;
     uint64_t sum;
 } layout;
@@ -45,9 +53,9 @@ static int little_endian(void) {
 
 /* Where everything lies. */
 static void lay_out(layout *l) {
-    const tutti_off size[ARRAYS] = {24 * l->nodes,   8 * l->nodes,     8 * (l->elements + 1),
-                                    4 * l->elements, 4 * l->elements,  l->elements,
-                                    8 * l->entries,  GROUP * l->groups};
+    const tutti_off size[ARRAYS] = {24 * l->nodes,   8 * l->nodes,      8 * (l->elements + 1),
+                                    4 * l->elements, 4 * l->elements,   l->elements,
+                                    8 * l->entries,  GROUP * l->groups, MEMBER * l->members};
     tutti_off at = FIRST;
     for (int i = 0; i < ARRAYS; i++) {
         l->at[i] = at;
@@ -61,12 +69,14 @@ static void lay_out(layout *l) {
 static void header_write(const layout *l, uint64_t word[WORDS]) {
     memset(word, 0, WORDS * sizeof *word);
     memcpy(word, tutti__mesh_magic, sizeof tutti__mesh_magic);
-    word[W_FORMAT] = FORMAT;
+    word[W_FORMAT] = l->members > 0 ? FORMAT_MEMBERS : FORMAT;
     word[W_NODES] = (uint64_t)l->nodes;
     word[W_ELEMENTS] = (uint64_t)l->elements;
     word[W_ENTRIES] = (uint64_t)l->entries;
     word[W_GROUPS] = (uint64_t)l->groups;
-    for (int i = 0; i < ARRAYS; i++) word[W_ARRAYS + i] = (uint64_t)l->at[i];
+    for (int i = 0; i < MEMBERS; i++) word[W_ARRAYS + i] = (uint64_t)l->at[i];
+    word[W_MEMBERS] = (uint64_t)l->members;
+    word[W_MEMBERS_AT] = l->members > 0 ? (uint64_t)l->at[MEMBERS] : 0;
     word[W_BYTES] = (uint64_t)l->bytes;
     word[W_SUM] = l->sum;
     word[W_CHECK] = tutti__hash(TUTTI__HASH_START, word, W_CHECK * sizeof *word);
@@ -78,19 +88,24 @@ static tutti_err header_read(const uint64_t word[WORDS], tutti_off file_bytes, l
                 "byte 0: this is no mesh of Tutti's");
     TUTTI_CHECK(word[W_CHECK] == tutti__hash(TUTTI__HASH_START, word, W_CHECK * sizeof *word),
                 TUTTI_ERR_FORMAT, "byte 504: the header is damaged: its checksum is wrong");
-    TUTTI_CHECK(word[W_FORMAT] == FORMAT, TUTTI_ERR_UNSUPPORTED,
-                "format %llu of Tutti's meshes: this version reads %d",
-                (unsigned long long)word[W_FORMAT], FORMAT);
+    TUTTI_CHECK(word[W_FORMAT] == FORMAT || word[W_FORMAT] == FORMAT_MEMBERS, TUTTI_ERR_UNSUPPORTED,
+                "format %llu of Tutti's meshes: this version reads %d and %d",
+                (unsigned long long)word[W_FORMAT], FORMAT, FORMAT_MEMBERS);
     TUTTI_CHECK(word[W_NODES] < most && word[W_ELEMENTS] < most && word[W_ENTRIES] < most &&
-                    word[W_GROUPS] < INT32_MAX / GROUP,
+                    word[W_GROUPS] < INT32_MAX / GROUP && word[W_MEMBERS] <= 1 << 20 &&
+                    (word[W_FORMAT] == FORMAT) == (word[W_MEMBERS] == 0),
                 TUTTI_ERR_FORMAT, "byte 16: a mesh of impossible size");
     *l = (layout){.nodes = (tutti_count)word[W_NODES],
                   .elements = (tutti_count)word[W_ELEMENTS],
                   .entries = (tutti_count)word[W_ENTRIES],
                   .groups = (tutti_count)word[W_GROUPS],
+                  .members = (tutti_count)word[W_MEMBERS],
                   .sum = word[W_SUM]};
     lay_out(l);
-    for (int i = 0; i < ARRAYS; i++)
+    TUTTI_CHECK(l->members == 0 || word[W_MEMBERS_AT] == (uint64_t)l->at[MEMBERS], TUTTI_ERR_FORMAT,
+                "byte %d: memberships begin at %llu, not at %lld", 8 * W_MEMBERS_AT,
+                (unsigned long long)word[W_MEMBERS_AT], (long long)l->at[MEMBERS]);
+    for (int i = 0; i < MEMBERS; i++)
         TUTTI_CHECK(word[W_ARRAYS + i] == (uint64_t)l->at[i], TUTTI_ERR_FORMAT,
                     "byte %d: array %d begins at %llu, not at %lld", 8 * (W_ARRAYS + i), i,
                     (unsigned long long)word[W_ARRAYS + i], (long long)l->at[i]);
@@ -131,9 +146,14 @@ static uint64_t slice_sum(const tutti_mesh *m, tutti_count entry) {
     return sum;
 }
 
-static uint64_t groups_sum(tutti_count n, const unsigned char *table) {
+static uint64_t groups_sum(tutti_count n, const unsigned char *table, const tutti__mesh_data *d) {
     uint64_t sum = 0;
     for (tutti_count i = 0; i < n * GROUP; i++) sum += mixed(GROUPS, i, table[i]);
+    for (tutti_count i = 0; i < d->members; i++) {
+        const int word[] = {d->member[i].dim, d->member[i].entity, d->member[i].physical,
+                            d->member[i].tag};
+        for (int k = 0; k < 4; k++) sum += mixed(MEMBERS, 4 * i + k, (uint32_t)word[k]);
+    }
     return sum;
 }
 
@@ -246,6 +266,17 @@ static tutti_err groups_take(tutti_mesh *m, const layout *l, const unsigned char
     return TUTTI_OK;
 }
 
+/* In their order, which searches rely on. */
+static tutti_err members_check(const tutti__mesh_data *d) {
+    for (tutti_count i = 0; i < d->members; i++) {
+        const tutti_mesh_membership *x = &d->member[i];
+        const int order = i > 0 ? tutti__mesh_by_membership(x - 1, x) : -1;
+        TUTTI_CHECK(x->dim >= 0 && x->dim <= 3 && (order < 0 || (order == 0 && x[-1].tag < x->tag)),
+                    TUTTI_ERR_FORMAT, "membership %lld is damaged", (long long)i);
+    }
+    return TUTTI_OK;
+}
+
 /* The slice, but for its lists; then these. */
 static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsigned char *table) {
     tutti__team *t = m->team;
@@ -256,13 +287,18 @@ static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsig
     const tutti_count elements =
         tutti__mesh_first(l->elements, t->size, t->rank + 1) - m->first_element;
     if (err == TUTTI_OK) err = tutti__mesh_data_make(d, nodes, elements, 1);
+    if (err == TUTTI_OK && !(d->member = tutti__calloc((size_t)l->members + 1, MEMBER)))
+        err = TUTTI_ERR_NOMEM;
     pieces p = {.n = 0};
     if (err == TUTTI_OK) {
         p = slice_pieces(m, l, d->start, elements + 1);
         piece_add(&p, l->at[GROUPS], table, GROUP * l->groups);
+        piece_add(&p, l->at[MEMBERS], d->member, MEMBER * l->members);
+        d->members = l->members;
     }
     TUTTI_TRY(pieces_move(f, err, &p, 0));
     err = lists_check(m, l, &entry);
+    if (err == TUTTI_OK) err = members_check(d);
     if (err == TUTTI_OK) err = groups_take(m, l, table);
     p.n = 0;
     if (err == TUTTI_OK) {
@@ -273,7 +309,7 @@ static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsig
     }
     TUTTI_TRY(pieces_move(f, err, &p, 0));
     int64_t sum =
-        (int64_t)(slice_sum(m, entry) + (t->rank == 0 ? groups_sum(l->groups, table) : 0));
+        (int64_t)(slice_sum(m, entry) + (t->rank == 0 ? groups_sum(l->groups, table, d) : 0));
     err = tutti__team_sum(t, &sum, 1);
     if (err == TUTTI_OK && (uint64_t)sum != l->sum)
         err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
@@ -335,7 +371,10 @@ tutti_err tutti__native_read(tutti_mesh *m, MPI_Comm comm, const char *path,
 static tutti_err write_open(tutti_mesh *m, tutti_file *f) {
     tutti__team *t = m->team;
     const tutti__mesh_data *d = &m->own;
-    layout l = {.nodes = m->all_nodes, .elements = m->all_elements, .groups = d->groups};
+    layout l = {.nodes = m->all_nodes,
+                .elements = m->all_elements,
+                .groups = d->groups,
+                .members = d->members};
     tutti_count entry = 0;
     TUTTI_TRY(tutti__mesh_before(t, TUTTI_OK, d->start[d->elements], &entry, &l.entries));
     lay_out(&l);
@@ -354,13 +393,16 @@ static tutti_err write_open(tutti_mesh *m, tutti_file *f) {
         }
         p = slice_pieces(m, &l, start, d->elements + last);
         piece_add(&p, l.at[NODE] + 8 * entry, d->node, 8 * d->start[d->elements]);
-        if (t->rank == 0) piece_add(&p, l.at[GROUPS], table, GROUP * l.groups);
+        if (t->rank == 0) {
+            piece_add(&p, l.at[GROUPS], table, GROUP * l.groups);
+            piece_add(&p, l.at[MEMBERS], d->member, MEMBER * l.members);
+        }
     }
     err = pieces_move(f, err, &p, 1);
     if (err == TUTTI_OK) {
         uint64_t word[WORDS];
         int64_t sum =
-            (int64_t)(slice_sum(m, entry) + (t->rank == 0 ? groups_sum(l.groups, table) : 0));
+            (int64_t)(slice_sum(m, entry) + (t->rank == 0 ? groups_sum(l.groups, table, d) : 0));
         err = tutti__team_sum(t, &sum, 1);
         if (err == TUTTI_OK) err = tutti_file_resize(f, l.bytes);
         l.sum = (uint64_t)sum;

@@ -33,6 +33,21 @@ const char *tutti_mesh_type_name(int type) {
 
 /* ---- data */
 
+tutti_count tutti__mesh_members_of(const tutti__mesh_data *d, const tutti_mesh_membership *key,
+                                   tutti_count *n_out) {
+    tutti_count lo = 0, hi = d->members;
+    while (lo < hi) {
+        const tutti_count mid = (lo + hi) / 2;
+        if (tutti__mesh_by_membership(&d->member[mid], key) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    while (hi < d->members && tutti__mesh_by_membership(&d->member[hi], key) == 0) hi++;
+    *n_out = hi - lo;
+    return lo;
+}
+
 void tutti__mesh_data_free(tutti__mesh_data *d) {
     tutti__free(d->coordinates);
     tutti__free(d->tag);
@@ -42,6 +57,7 @@ void tutti__mesh_data_free(tutti__mesh_data *d) {
     tutti__free(d->start);
     tutti__free(d->node);
     tutti__free(d->group);
+    tutti__free(d->member);
     memset(d, 0, sizeof *d);
 }
 
@@ -194,6 +210,7 @@ tutti_err tutti__mesh_begin(MPI_Comm comm, tutti_mesh **m_out) {
     TUTTI_ASSERT(m && uses);
     tutti__error_assign(&before); /* what the caller has found wrong is not told yet */
     m->team = team;
+    m->partitioned_by = -1;
     m->uses = uses;
     *uses = 1;
     *m_out = m;
@@ -325,7 +342,9 @@ tutti_err tutti_mesh_view_sized(const tutti_mesh *m, tutti_mesh_view *out, size_
                                .start = d->start,
                                .node = d->node,
                                .all_nodes = m->all_nodes,
-                               .all_elements = m->all_elements};
+                               .all_elements = m->all_elements,
+                               .memberships = d->members,
+                               .membership = d->member};
     memset(out, 0, struct_size);
     memcpy(out, &v, struct_size < sizeof v ? struct_size : sizeof v);
     return TUTTI_OK;

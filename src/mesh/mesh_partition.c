@@ -1,7 +1,8 @@
 /* mesh: nodes divided into partitions of about the same load: pieces of Hilbert's curve, found by
- * all ranks, or METIS on rank 0.
+ * all ranks, or METIS or coordinate bisection on rank 0.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
+#include "mesh/rcb.h"
 
 #include <string.h>
 
@@ -48,39 +49,99 @@ static tutti_err by_curve(tutti_mesh *m, int parts, const tutti_count *load, int
     return err;
 }
 
-static tutti_err by_metis(tutti_mesh *m, int parts, const tutti_count *load, int *of) {
+/* ---- on rank 0: METIS and the bisection */
+
+/* One value of each node of the slices, all on rank 0. */
+static tutti_err to_root(tutti_mesh *m, tutti_err mine, size_t item, const void *own, void **out) {
     tutti__team *t = m->team;
-    tutti__mesh_graph g = {.nodes = 0};
-    tutti_count *bound = NULL, *loads = NULL, n = 0;
-    int *all = NULL, *in = NULL;
-    TUTTI_TRY(tutti__mesh_graph_gather(m, &g));
-    bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
-    all = tutti__malloc(((size_t)g.nodes + 1) * sizeof *all);
-    tutti_err err = bound && all ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    /* whether there are loads each rank says for itself: then all send theirs, 1 for those without */
-    tutti_count *mine = NULL;
-    if (err == TUTTI_OK) {
-        mine = tutti__malloc(((size_t)m->own.nodes + 1) * sizeof *mine);
-        if (!mine) err = TUTTI_ERR_NOMEM;
-    }
-    for (tutti_count i = 0; i < m->own.nodes && err == TUTTI_OK; i++) mine[i] = load ? load[i] : 1;
-    for (int r = 1; r <= t->size && err == TUTTI_OK; r++) bound[r] = m->own.nodes;
-    err = tutti__mesh_pass(t, err, sizeof *mine, mine, bound, &n, (void **)&loads);
-    TUTTI_ASSERT(err != TUTTI_OK || (bound && all));
-    if (err == TUTTI_OK) {
-        if (t->rank == 0) err = tutti__metis(&g, loads, parts, all);
-        for (int r = 0; r <= t->size; r++)
-            bound[r] = t->rank == 0 ? tutti__mesh_first(m->all_nodes, t->size, r) : 0;
-        err = tutti__mesh_pass(t, err, sizeof *all, all, bound, &n, (void **)&in);
-    }
+    tutti_count n = 0, *bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
+    if (mine == TUTTI_OK && !bound) mine = TUTTI_ERR_NOMEM;
+    for (int r = 1; r <= t->size && bound; r++) bound[r] = m->own.nodes;
+    const tutti_err err = tutti__mesh_pass(t, mine, item, own, bound, &n, out);
+    tutti__free(bound);
+    return err;
+}
+
+/* And back. */
+static tutti_err from_root(tutti_mesh *m, tutti_err mine, const int *all, int *of) {
+    tutti__team *t = m->team;
+    tutti_count n = 0, *bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
+    int *in = NULL;
+    if (mine == TUTTI_OK && !bound) mine = TUTTI_ERR_NOMEM;
+    for (int r = 0; r <= t->size && bound && t->rank == 0; r++)
+        bound[r] = tutti__mesh_first(m->all_nodes, t->size, r);
+    const tutti_err err = tutti__mesh_pass(t, mine, sizeof *all, all, bound, &n, (void **)&in);
     TUTTI_ASSERT(of || n == 0);
     if (err == TUTTI_OK && n > 0) memcpy(of, in, (size_t)n * sizeof *of);
-    tutti__mesh_graph_free(&g);
-    tutti__free(bound);
-    tutti__free(mine);
-    tutti__free(loads);
-    tutti__free(all);
     tutti__free(in);
+    tutti__free(bound);
+    return err;
+}
+
+/* What is on rank 0; NULL on others. */
+typedef struct {
+    int parts;
+    tutti_count *load; /* [all nodes] */
+    int *of;           /* [all nodes] */
+} root_job;
+
+/* Loads of all nodes.  Each rank decides for itself whether it has loads: 1 for those without. */
+static tutti_err root_begin(tutti_mesh *m, const tutti_count *load, root_job *j) {
+    const tutti_count n = m->own.nodes, all = m->team->rank == 0 ? m->all_nodes : 0;
+    tutti_count *mine = tutti__malloc(((size_t)n + 1) * sizeof *mine);
+    j->of = tutti__malloc(((size_t)all + 1) * sizeof *j->of);
+    for (tutti_count i = 0; i < n && mine; i++) mine[i] = load ? load[i] : 1;
+    const tutti_err err = to_root(m, mine && j->of ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *mine, mine,
+                                  (void **)&j->load);
+    tutti__free(mine);
+    return err;
+}
+
+static int has_empty(const root_job *j, tutti_count n, tutti_count *count) {
+    int empty = 0;
+    for (tutti_count i = 0; i < n; i++) count[j->of[i]]++;
+    for (int p = 0; p < j->parts; p++) empty += count[p] == 0;
+    return empty > 0;
+}
+
+/* *done_out, on all ranks: METIS was suitable, and no part is empty. */
+static tutti_err try_metis(tutti_mesh *m, root_job *j, int *done_out) {
+    tutti__mesh_graph g = {.nodes = 0};
+    int64_t done = 0;
+    TUTTI_TRY(tutti__mesh_graph_gather(m, &g));
+    tutti_err err = TUTTI_OK;
+    if (m->team->rank == 0 && tutti__metis_suits(&g, j->load, j->parts)) {
+        tutti_count *count = tutti__calloc((size_t)j->parts, sizeof *count);
+        err = count ? tutti__metis(&g, j->load, j->parts, j->of) : TUTTI_ERR_NOMEM;
+        done = err == TUTTI_OK && !has_empty(j, g.nodes, count);
+        tutti__free(count);
+    }
+    tutti__mesh_graph_free(&g);
+    TUTTI_TRY(tutti__team_agree(m->team, err));
+    TUTTI_TRY(tutti__team_sum(m->team, &done, 1));
+    *done_out = done > 0;
+    return TUTTI_OK;
+}
+
+static tutti_err bisect(tutti_mesh *m, root_job *j) {
+    double *x = NULL;
+    TUTTI_TRY(to_root(m, TUTTI_OK, 3 * sizeof *x, m->own.coordinates, (void **)&x));
+    const tutti_err err =
+        m->team->rank == 0 ? tutti__rcb(m->all_nodes, x, j->load, j->parts, j->of) : TUTTI_OK;
+    tutti__free(x);
+    return tutti__team_agree(m->team, err);
+}
+
+static tutti_err by_root(tutti_mesh *m, int parts, int metis, const tutti_count *load, int *of) {
+    root_job j = {.parts = parts};
+    int done = 0;
+    tutti_err err = root_begin(m, load, &j);
+    if (err == TUTTI_OK && metis) err = try_metis(m, &j, &done);
+    if (err == TUTTI_OK && !done) err = bisect(m, &j);
+    if (err == TUTTI_OK) err = from_root(m, TUTTI_OK, j.of, of);
+    if (err == TUTTI_OK) m->partitioned_by = done ? TUTTI_MESH_METIS : TUTTI_MESH_BY_RCB;
+    tutti__free(j.load);
+    tutti__free(j.of);
     return err;
 }
 
@@ -104,14 +165,22 @@ tutti_err tutti_mesh_partition(tutti_mesh *m, int parts, tutti_mesh_by by, const
     tutti_err err = load_check(m, load);
     if (err == TUTTI_OK && parts < 1)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%d partitions", parts);
-    if (err == TUTTI_OK && by != TUTTI_MESH_METIS && by != TUTTI_MESH_BY_CURVE)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "there is no partitioner %d", (int)by);
+    if (err == TUTTI_OK && ((int)by < 0 || by > TUTTI_MESH_BY_RCB))
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "unknown partitioner %d", (int)by);
     if (err == TUTTI_OK && !of_out && m->own.nodes > 0)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the partitions");
     TUTTI_TRY(
         tutti__mesh_call(m->team, &(tutti__mesh_opening){"partition", "the partitions", h}, err));
-    const int metis = by == TUTTI_MESH_METIS && tutti_mesh_has_metis();
-    return metis ? by_metis(m, parts, load, of_out) : by_curve(m, parts, load, of_out);
+    if (by == TUTTI_MESH_BY_CURVE) {
+        TUTTI_TRY(by_curve(m, parts, load, of_out));
+        m->partitioned_by = by;
+        return TUTTI_OK;
+    }
+    return by_root(m, parts, by == TUTTI_MESH_METIS && tutti_mesh_has_metis(), load, of_out);
+}
+
+int tutti_mesh_partitioned_by(const tutti_mesh *m) {
+    return tutti__mesh_live(m) == TUTTI_OK ? m->partitioned_by : -1;
 }
 
 /* ---- how good it is */

@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 void tutti__range_free(tutti__range_items *g) {
-    void *const all[] = {g->came,  g->sorted, g->room,  g->number, g->bytes,
-                         g->start, g->holder, g->owner, g->writer};
+    void *const all[] = {g->came,  g->given, g->sorted, g->room,  g->number,
+                         g->bytes, g->start, g->holder, g->owner, g->writer};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
     *g = (tutti__range_items){.m = 0};
 }
@@ -163,8 +163,10 @@ void tutti__range_verdicts(const tutti__range_items *g, tutti_off position,
     tutti_count i = 0, to = 0;
     for (tutti_count from = 0; from < g->m; from = to) {
         to = group_end(g, from);
-        const int has_load = g->came[g->sorted[from].index].load > 0;
-        const tutti__verdict v = {position, has_load ? g->writer[i] : -1, to - from > 1};
+        const tutti_count first = g->sorted[from].index;
+        const int has_load = g->came[first].load > 0;
+        const tutti__verdict v = {g->given ? g->given[first] : position,
+                                  has_load ? g->writer[i] : -1, to - from > 1};
         for (tutti_count j = from; j < to; j++) verdicts[g->sorted[j].index] = v;
         if (has_load) position += g->bytes[i++];
     }

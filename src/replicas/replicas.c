@@ -3,6 +3,7 @@
  *   this rank's spec     checked, its numbers put in order
  *   -> directory         every number gets a rank that looks after it
  *   -> ask               mentions go there (range.c makes items of them, and checks these)
+ *   -> coverage          the items are all that the file has, or have positions
  *   -> chain             along all ranges: position and writer of every item
  *   -> answer            both go back to all holders, which make their accesses
  *
@@ -18,12 +19,14 @@
 typedef struct {
     int64_t *number;          /* [n] */
     tutti__mention *mentions; /* [n] */
+    tutti_off *positions;     /* [n], NULL: none are given */
 } listed;
 
 static void listed_free(listed *l) {
     tutti__free(l->number);
     tutti__free(l->mentions);
-    *l = (listed){NULL, NULL};
+    tutti__free(l->positions);
+    *l = (listed){.number = NULL};
 }
 
 static tutti_count load_of(const tutti_replicas_spec *s, tutti_count i) {
@@ -37,6 +40,7 @@ static tutti_err spec_check(const tutti_replicas_spec *s) {
     TUTTI_CHECK(s->n == 0 || s->numbers, TUTTI_ERR_ARG, "the numbers are NULL");
     TUTTI_CHECK(s->value_bytes >= 1, TUTTI_ERR_ARG, "a value of %lld bytes",
                 (long long)s->value_bytes);
+    TUTTI_CHECK(s->items >= 0, TUTTI_ERR_ARG, "items is %lld: must be >= 0", (long long)s->items);
     TUTTI_CHECK_RESERVED(s, "the spec");
     TUTTI_TRY(tutti__choice_check(&s->choice, s->own != NULL || s->n == 0));
     for (tutti_count i = 0; i < s->n; i++) {
@@ -48,6 +52,10 @@ static tutti_err spec_check(const tutti_replicas_spec *s) {
         TUTTI_CHECK(load <= most / s->value_bytes, TUTTI_ERR_OVERFLOW,
                     "item %lld has %lld values of %lld bytes", (long long)s->numbers[i],
                     (long long)load, (long long)s->value_bytes);
+        TUTTI_CHECK(!s->positions ||
+                        (s->positions[i] >= 0 && s->positions[i] <= most - load * s->value_bytes),
+                    TUTTI_ERR_ARG, "item %lld has position %lld: items must be within 0 and 2^62",
+                    (long long)s->numbers[i], (long long)s->positions[i]);
     }
     return TUTTI_OK;
 }
@@ -118,10 +126,12 @@ static tutti_err spec_take(const tutti_replicas_spec *s, tutti_replicas *r, list
     if (!r->position || !r->writer || !r->copied || !l->number) return TUTTI_ERR_NOMEM;
     TUTTI_TRY(numbers_sort(s, r, l));
     l->mentions = tutti__malloc(n * sizeof *l->mentions);
-    if (!l->mentions) return TUTTI_ERR_NOMEM;
+    if (s->positions) l->positions = tutti__malloc(n * sizeof *l->positions);
+    if (!l->mentions || (s->positions && !l->positions)) return TUTTI_ERR_NOMEM;
     for (tutti_count j = 0; j < s->n; j++) {
         const tutti_count i = tutti__replicas_item(r, j);
         l->mentions[j] = (tutti__mention){l->number[j], load_of(s, i), s->own && s->own[i]};
+        if (s->positions) l->positions[j] = s->positions[i];
     }
     return TUTTI_OK;
 }
@@ -129,29 +139,38 @@ static tutti_err spec_take(const tutti_replicas_spec *s, tutti_replicas *r, list
 /* ---- what all say */
 
 static uint64_t choice_hash(const tutti_replicas_spec *s) {
-    const int64_t words[] = {s->value_bytes, s->choice.rule, (int64_t)s->choice.seed};
+    const int64_t words[] = {s->value_bytes, s->choice.rule, (int64_t)s->choice.seed, s->items};
     const uint64_t h = tutti__hash(TUTTI__HASH_START, words, sizeof words);
     return tutti__hash(h, &s->choice.balance, sizeof s->choice.balance);
 }
 
-/* The first agreement: who has something against it, value_bytes, the choice, owners or not. */
+/* Fields of the spec that are NULL on all ranks that hold items, or on none. */
+enum { OWNERS, POSITIONS, OPTIONALS };
+
+/* The first agreement: errors of any rank, value_bytes, the choice, items, which optional fields are
+ * given. */
 static tutti_err agree(tutti__team *t, const tutti_replicas_spec *s, tutti_err mine,
-                       int *owners_out) {
+                       int given_out[OPTIONALS]) {
     const tutti__call call = {.kind = TUTTI__CALL_REPLICAS,
                               .agrees = mine == TUTTI_OK ? (int64_t)(choice_hash(s) >> 1) : 0,
-                              .what = "the bytes of a value, or the rule and what it is given"};
-    tutti__range owners = tutti__range_none();
-    if (mine == TUTTI_OK && s->n > 0) owners = (tutti__range){s->own != NULL, s->own != NULL};
-    TUTTI_TRY(tutti__team_call(t, &call, mine, 1, &owners));
-    TUTTI_CHECK(owners.min >= owners.max, TUTTI_ERR_MISMATCH,
+                              .what = "value_bytes, items, or the choice"};
+    tutti__range given[OPTIONALS] = {tutti__range_none(), tutti__range_none()};
+    if (mine == TUTTI_OK && s->n > 0) {
+        given[OWNERS] = (tutti__range){s->own != NULL, s->own != NULL};
+        given[POSITIONS] = (tutti__range){s->positions != NULL, s->positions != NULL};
+    }
+    TUTTI_TRY(tutti__team_call(t, &call, mine, OPTIONALS, given));
+    TUTTI_CHECK(given[OWNERS].min >= given[OWNERS].max, TUTTI_ERR_MISMATCH,
                 "some ranks say which items they own and others do not");
-    *owners_out = owners.min == 1 && owners.max == 1;
+    TUTTI_CHECK(given[POSITIONS].min >= given[POSITIONS].max, TUTTI_ERR_MISMATCH,
+                "some ranks give positions and others do not");
+    for (int k = 0; k < OPTIONALS; k++) given_out[k] = given[k].min == 1 && given[k].max == 1;
     return TUTTI_OK;
 }
 
 /* From mentions to verdicts. */
 static tutti_err inspect(tutti_replicas *r, const tutti_replicas_spec *s, const listed *l,
-                         int owners) {
+                         const int given[OPTIONALS]) {
     tutti__team *t = r->team;
     tutti__directory *d = &r->directory;
     tutti__range_items g = {.m = 0};
@@ -162,11 +181,15 @@ static tutti_err inspect(tutti_replicas *r, const tutti_replicas_spec *s, const 
     if (err == TUTTI_OK)
         err = tutti__directory_ask(t, d, (int)sizeof *l->mentions, l->mentions, g.came);
     if (err == TUTTI_OK) {
-        err = tutti__range_group(d, s->value_bytes, owners, &g);
+        err = tutti__range_group(d, s->value_bytes, given[OWNERS], &g);
         if (err == TUTTI_OK) err = tutti__range_shared(&g, &r->shared);
         err = tutti__team_agree(t, err);
     }
+    if (err == TUTTI_OK && given[POSITIONS])
+        err = tutti__coverage_positions(t, d, l->positions, s->value_bytes, &g);
+    if (err == TUTTI_OK) err = tutti__coverage_check(t, &g, s->items, r);
     if (err == TUTTI_OK) err = tutti__chain_choose(t, &s->choice, &g, r, &position);
+    if (err == TUTTI_OK && !given[POSITIONS]) r->end = r->stats.bytes;
     if (err == TUTTI_OK) {
         out = tutti__malloc((size_t)d->m * sizeof *out);
         in = tutti__malloc((size_t)d->n * sizeof *in);
@@ -256,8 +279,8 @@ tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
     TUTTI_KEEP_ERRNO;
     tutti__team *team = NULL;
     tutti_replicas *r = NULL;
-    listed l = {NULL, NULL};
-    int owners = 0;
+    listed l = {.number = NULL};
+    int given[OPTIONALS] = {0};
     TUTTI_TRY(tutti__comm_usable(comm));
     TUTTI_TRY(tutti__team_take(comm, "", &team));
     tutti_err err = TUTTI_OK;
@@ -265,12 +288,12 @@ tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "no spec, or nowhere to put the inspector");
     if (err == TUTTI_OK && !(r = tutti__calloc(1, sizeof *r))) err = TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) err = spec_take(spec, r, &l);
-    err = agree(team, spec, err, &owners);
+    err = agree(team, spec, err, given);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(r && spec && r_out);
         r->team = team;
         team = NULL;
-        err = inspect(r, spec, &l, owners);
+        err = inspect(r, spec, &l, given);
         listed_free(&l);
         if (err == TUTTI_OK) err = tutti__team_agree(r->team, accesses_make(r));
     }

@@ -4,6 +4,7 @@
  *   replicas_choose           the same for lists in one process
  *   directory                 numbers dealt out to ranks by ranges
  *   range                     what the rank of a range works out of all mentions of its numbers
+ *   coverage                  do the ranks name all items of the file?
  *   chain                     a rule along all ranges
  *   replicas                  the object: made of a spec, asked, freed
  *   copies_check              do copies agree?
@@ -50,6 +51,8 @@ struct tutti_replicas {
     tutti__shared_items shared;
 
     /* of all ranks */
+    int64_t missing; /* first number that no rank names, so that reading is refused; -1: none */
+    tutti_off end;   /* of the last item in the file */
     tutti_replicas_share *shares; /* [ranks] */
     tutti_replicas_stats stats;
 };
@@ -86,6 +89,7 @@ typedef struct tutti__range_items {
     const char *what;        /* is numbered, for messages: "item" unless it is set otherwise */
     tutti_count m;           /* mentions */
     tutti__mention *came;    /* [m] in the order of the directory */
+    tutti_off *given;        /* [m] positions that the holders give; NULL: they give none */
     tutti__numbered *sorted; /* [m] by numbers, then by holders */
     tutti__numbered *room;   /* [m] while sorting */
     tutti__items items;      /* those with load; the following are theirs */
@@ -109,6 +113,17 @@ void tutti__range_verdicts(const tutti__range_items *g, tutti_off position,
                            tutti__verdict *verdicts);
 /* Those that several hold, to be kept.   Local. */
 tutti_err tutti__range_shared(const tutti__range_items *g, tutti__shared_items *out) TUTTI_MUST_USE;
+
+/* ---- coverage.c */
+/* Positions that the holders give: sent to the ranges and checked.   positions: [n] of the numbers
+ * that this rank told the directory.   Collective. */
+tutti_err tutti__coverage_positions(tutti__team *t, const tutti__directory *d,
+                                    const tutti_off *positions, tutti_off value_bytes,
+                                    tutti__range_items *g) TUTTI_MUST_USE;
+/* Are the items of all ranges all that the file has, or can they be found without the others?  Sets
+ * `missing`, and `end` if positions are given.   items: of the spec.   Collective. */
+tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tutti_count items,
+                                tutti_replicas *r) TUTTI_MUST_USE;
 
 /* ---- chain.c */
 /* Writers of all ranges' items, shares and statistics of all ranks; *position_out: where the items

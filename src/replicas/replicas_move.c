@@ -88,13 +88,23 @@ tutti_err tutti_replicas_write(tutti_file *f, tutti_off offset, tutti_replicas *
     return transfer(&q, mine == TUTTI_OK ? r->writes : NULL, offset);
 }
 
+/* Positions are known.  The same on all ranks. */
+static tutti_err coverage_check(const tutti_replicas *r) {
+    TUTTI_CHECK(r->missing < 0 || r->stats.bytes == 0, TUTTI_ERR_STATE,
+                "no rank names item %lld: the positions of later items are unknown; set items or "
+                "positions in the spec",
+                (long long)r->missing);
+    return TUTTI_OK;
+}
+
 tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_replicas *r, void *buf) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__file_live(f));
-    const tutti_err mine = move_check(f, r, 0);
+    tutti_err mine = move_check(f, r, 0);
+    if (mine == TUTTI_OK) mine = coverage_check(r);
     tutti_request q = request_of(f, "read", buf, mine, same_hash(r, offset, 0, mine));
-    /* a shorter file has lost items, whoever holds the last one; an offset beyond all is refused */
-    if (mine == TUTTI_OK && r->stats.bytes > 0 && tutti__add_ok(offset, r->stats.bytes, &q.least) &&
+    /* a shorter file has lost items, regardless of which rank holds the last one; an offset beyond all is refused */
+    if (mine == TUTTI_OK && r->stats.bytes > 0 && tutti__add_ok(offset, r->end, &q.least) &&
         !tutti__add_ok(q.least, f->origin, &q.least))
         q.least = 0;
     return transfer(&q, mine == TUTTI_OK ? r->reads : NULL, offset);

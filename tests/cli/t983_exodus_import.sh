@@ -11,7 +11,7 @@ compile cli/exodus_pair.c pair || exit 1
 # ---- Gmsh
 expect 0 '' import mixed.msh m.e
 expect 0 '14' ls m.e
-has "1 'solid': HEX8, 1 element of 8 nodes" '2: HEX8, 1 element' "3 'solid': PYRAMID5" "1 'wall': 8 members" "4: 3 members" \
+has "1 'solid': HEX8, 1 element of 8 nodes" '2: HEX8, 1 element' "3 'solid_pyramid': PYRAMID5" "1 'wall': 8 members" "4: 3 members" \
     "7 'edge': 2 members" "3 'corner': 1 member" "1 'wall': 3 members" '4: 1 member'
 expect 0 '' exodus info m.e --json
 json '[s["id"] for s in o["files"][0]["side sets"]] == [1, 4] and o["files"][0]["dimensions"] == 3'

@@ -352,7 +352,8 @@ contains
     call tutti_replicas_rule_parse("first", rule)
     choice%rule = rule
     call check(tutti_replicas_rule_name(rule) == "first", "a rule")
-    call tutti_replicas_create(MPI_COMM_WORLD%MPI_VAL, numbers, 8_tutti_off, r, choice=choice, ierr=ierr)
+    call tutti_replicas_create(MPI_COMM_WORLD%MPI_VAL, numbers, 8_tutti_off, r, choice=choice, ierr=ierr, &
+      items=10_int64 * ranks + 2)
     call fine(ierr, "replicas")
     positions => tutti_replicas_positions(r)
     writers => tutti_replicas_writers(r)
@@ -372,8 +373,17 @@ contains
     if (rank == 0) v(12) = -1
     call tutti_replicas_check(r, v, ierr)
     call code_is(ierr, merge(TUTTI_ERR_MISMATCH, TUTTI_OK, ranks > 1), "copies that differ")
-    call tutti_file_close(f)
     call tutti_replicas_free(r)
+    ! the last item alone
+    call tutti_replicas_create(MPI_COMM_WORLD%MPI_VAL, [10_int64 * ranks + 2], 8_tutti_off, r, &
+      positions=[8 * (10_int64 * ranks + 1)])
+    call tutti_replicas_read(f, 0_tutti_off, r, back(1:1), ierr)
+    call check(ierr == 0 .and. back(1) == 10 * ranks + 2, "one item by its position")
+    call tutti_replicas_free(r)
+    call tutti_replicas_create(MPI_COMM_WORLD%MPI_VAL, [10_int64 * ranks + 2], 8_tutti_off, r, items=2_int64, &
+      ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_MISMATCH, "one of two items")
+    call tutti_file_close(f)
     start = [0, 1, 3]
     holders = [1, 1, 0]
     lists%n = 2

@@ -67,7 +67,7 @@ static void partitions(const whole *w, int parts, int loaded) {
     int *of = calloc(n, sizeof *of), *all = calloc(n, sizeof *all), *holder[2];
     for (tutti_count i = 0; i < w->nodes; i++)
         load[i] = i % 5 == 0 ? 0 : (i % 3) << (loaded == 2 ? 33 : 0);
-    for (int by = TUTTI_MESH_METIS; by <= TUTTI_MESH_BY_CURVE; by++) {
+    for (int by = TUTTI_MESH_METIS; by <= TUTTI_MESH_BY_RCB; by++) {
         tutti_mesh_cut a, b;
         struct sigaction mine = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART}, now,
                          old;
@@ -86,8 +86,11 @@ static void partitions(const whole *w, int parts, int loaded) {
                    TUTTI_OK);
         CHECK_OK(tutti_mesh_cut_get(alone, parts, all, loads, &b));
         CHECK(memcmp(&a, &b, sizeof a) == 0, "%d parts by %d: another cut", parts, by);
-        CHECK(a.empty == 0 || parts > w->nodes / 8 || loaded == 2, "%d parts of %d are empty",
-              a.empty, parts);
+        CHECK(tutti_mesh_partitioned_by(m) == tutti_mesh_partitioned_by(alone), "by %d and %d",
+              tutti_mesh_partitioned_by(m), tutti_mesh_partitioned_by(alone));
+        const int may = parts > w->nodes ||
+                        (by == TUTTI_MESH_BY_CURVE && (parts > w->nodes / 8 || loaded == 2));
+        CHECK(a.empty == 0 || may, "%d parts of %d are empty by %d", a.empty, parts, by);
         if (parts > w->nodes) CHECK(a.empty >= parts - w->nodes, "%d empty", a.empty);
         CHECK_SAME(tutti_mesh_classify(m, of, &start[0], &holder[0]), TUTTI_OK);
         CHECK_OK(tutti_mesh_classify(alone, all, &start[1], &holder[1]));

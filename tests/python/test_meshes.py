@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import numpy as np
+import pytest
 
 import tutti
 from tutti import File, Mesh, Replicas, mesh
@@ -47,6 +48,24 @@ def test_replicas(comm, rng, path):
         r.write(f, 0, x)
     comm.barrier()
     np.testing.assert_array_equal(np.fromfile(path, "i4"), np.repeat(np.arange(n), np.arange(n) % 3))
+
+
+def test_replicas_subset(comm, path):
+    """Ranks that name some of the items give positions; all of them with gaps, how many there are."""
+    n = 40
+    held = 3 * np.arange(n)[comm.rank::comm.size]
+    with Replicas(comm, held) as r, File(comm, path, "w+") as f:
+        r.write(f, 0, held * 1.5)
+        with pytest.raises(tutti.Error, match="no rank names item 1:"):
+            r.read(f, 0, np.zeros(len(held)))
+        with Replicas(comm, held, items=n) as whole:
+            y = np.zeros(len(held))
+            whole.read(f, 0, y)
+            np.testing.assert_array_equal(y, held * 1.5)
+        with Replicas(comm, [3 * 7, 3 * 30], positions=[8 * 7, 8 * 30]) as some:
+            y = np.zeros(2)
+            some.read(f, 0, y)
+            np.testing.assert_array_equal(y, [31.5, 135])
 
 
 def test_choose():

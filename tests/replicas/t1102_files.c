@@ -40,6 +40,7 @@ static void rules_and_methods(void) {
         tutti_replicas *r = NULL;
         held_random(&h, 300, rule % 2 ? SPREAD : SLABS, CLUSTERS, rule == 2 ? 0 : 4);
         held_mine(&h, 3 + rule, rule != 1, rule == 3, &m);
+        m.spec.items = h.n; /* numbers have gaps */
         m.spec.choice =
             (tutti_replicas_choice){.rule = (tutti_replicas_rule)rule, .balance = rule ? 0 : 1.1};
         CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &r), TUTTI_OK);

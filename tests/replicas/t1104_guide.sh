@@ -26,9 +26,16 @@ int main(int argc, char **argv) {
     wrong += save("guide.dat", 20, node, mine, current) != TUTTI_OK;
     const int before = (rank + ranks - 1) % ranks;
     for (int i = 0; i < 10; i++) node[i] = 7 * (10 * before + i);
-    wrong += load("guide.dat", 10, node, current) != TUTTI_OK;
+    wrong += load("guide.dat", 10 * ranks, 10, node, current) != TUTTI_OK;
     for (int i = 0; i < 10; i++)
         for (int k = 0; k < 3; k++) wrong += current[3 * i + k] != 10 * before + i + k / 10.0;
+    wrong += load("guide.dat", 0, 10, node, current) != TUTTI_ERR_STATE;
+    tutti_file *f = NULL;
+    node[0] = 10 * ranks - 1 - rank; /* the places in the file */
+    wrong += tutti_file_open(MPI_COMM_WORLD, "guide.dat", TUTTI_READ, NULL, &f) != TUTTI_OK;
+    wrong += probe(f, 1, node, current) != TUTTI_OK;
+    for (int k = 0; k < 3; k++) wrong += current[k] != 10 * ranks - 1 - rank + k / 10.0;
+    wrong += tutti_file_close(&f) != TUTTI_OK;
     MPI_Finalize();
     return wrong != 0;
 }

@@ -21,7 +21,7 @@ _byref = ctypes.byref
 FORMATS = {"native": "NATIVE", "gmsh-4.1": "GMSH_41", "gmsh-4.1-binary": "GMSH_41_BINARY", "gmsh-2.2": "GMSH_22",
            "gmsh-2.2-binary": "GMSH_22_BINARY"}
 ORDERS = {"file": "FILE", "curve": "CURVE", "rcm": "RCM"}
-BY = {"metis": "METIS", "curve": "BY_CURVE"}
+BY = {"metis": "METIS", "curve": "BY_CURVE", "rcb": "BY_RCB"}
 
 
 def _word(word: str, words: Dict[str, str]) -> int:
@@ -124,7 +124,7 @@ class Mesh(Freeing):
 
     def view(self) -> SimpleNamespace:
         """This rank's slice: nodes, first_node, coordinates, tag, elements, first_element, type, physical, entity, start,
-        node, all_nodes, all_elements."""
+        node, all_nodes, all_elements, membership (further groups of elements: dim, entity, physical, tag)."""
         v = self._raw()
         out = _copies(v, v.nodes, (("tag", np.int64),))
         out.update(_copies(v, v.elements, (("type", np.uint8), ("physical", np.int32), ("entity", np.int32))))
@@ -133,6 +133,7 @@ class Mesh(Freeing):
         out["node"] = view_of(v.node, int(out["start"][-1]) if v.elements else 0, np.int64, self).copy()
         for name in ("nodes", "first_node", "elements", "first_element", "all_nodes", "all_elements"):
             out[name] = getattr(v, name)
+        out["membership"] = view_of(v.membership, (v.memberships, 4), np.intc, self).copy()
         return SimpleNamespace(**out)
 
     def groups(self) -> List[Group]:
@@ -168,7 +169,7 @@ class Mesh(Freeing):
         _c.together(_c.tutti_mesh_renumber, lambda: (self._live(), _word(order, ORDERS)), (self._live(), -1))
 
     def partition(self, parts: int, by: str = "metis", load: Any = None) -> np.ndarray:
-        """The partition of each node of the slice, by "metis" or by the "curve".  Collective, parts and by agree."""
+        """The partition of each node of the slice, by "metis", "curve" or "rcb".  Collective, parts and by agree."""
         keep = []
 
         def prepare():

@@ -53,13 +53,15 @@ class Replicas(Freeing):
     value_bytes     of a value; agrees
     memory_offsets  where the values of each item begin in memory; None: one after the other
     rule, seed, balance  how writers are chosen; agree
+    items           number of items in the file; 0: unknown, then `read` needs numbers without gaps; agrees
+    positions       where each item begins in the file, in bytes: to read or write some of the file's items
 
     Made collectively; `free` is local.
     """
 
     def __init__(self, comm: Any, numbers: Any, *, own: Any = None, load: Any = 1,  # pylint: disable=redefined-outer-name
                  value_bytes: int = 8, memory_offsets: Any = None, rule: str = "idg2", seed: int = 0,
-                 balance: float = 0.0) -> None:
+                 balance: float = 0.0, items: int = 0, positions: Any = None) -> None:
         self._h = ctypes.c_void_p()
         handle, keep = mpi.handle_of(comm), []
 
@@ -70,10 +72,12 @@ class Replicas(Freeing):
             loads = None if np.ndim(load) == 0 else _numbers(load, np.int64, "load", n)
             owns = _numbers(own, np.uint8, "own", n)
             offsets = _numbers(memory_offsets, np.int64, "memory_offsets", n)
-            keep.extend((held, loads, owns, offsets))
+            places = _numbers(positions, np.int64, "positions", n)
+            keep.extend((held, loads, owns, offsets, places))
             spec.n, spec.numbers, spec.own, spec.loads = n, address(held), pointer(owns), pointer(loads)
             spec.load = int(load) if loads is None else 0
             spec.value_bytes, spec.memory_offsets = value_bytes, pointer(offsets)
+            spec.items, spec.positions = items, pointer(places)
             set_choice(spec.choice, rule, seed, balance)
             return handle, _byref(spec), _byref(self._h)
 

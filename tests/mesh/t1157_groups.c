@@ -1,0 +1,134 @@
+/* TEST ranks=1,2,3,5,8 timeout=60 */
+/* Physical groups of Gmsh files: partitioned entities have their own or their parent's, an element
+ * may be in several, in format 2.2 by repetition; every format that is written keeps them.  Names
+ * with a zero byte or a quotation mark are refused.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mesh/meshes.h"
+
+static char path[512];
+
+typedef struct {
+    int dim, tag, count;
+} expected;
+
+/* Elements of a group, on all ranks. */
+static tutti_off group_count(const tutti_mesh *m, int dim, int tag) {
+    tutti_mesh_view v;
+    tutti_off n = 0;
+    CHECK_OK(tutti_mesh_view_get(m, &v));
+    for (tutti_count e = 0; e < v.elements; e++) {
+        int in = v.physical[e] == tag;
+        for (tutti_count k = 0; k < v.memberships; k++)
+            in |= v.membership[k].dim == dim && v.membership[k].entity == v.entity[e] &&
+                  v.membership[k].physical == v.physical[e] && v.membership[k].tag == tag;
+        n += in && tutti_mesh_type_dim(v.type[e]) == dim;
+    }
+    return sum_all(n);
+}
+
+static void groups_are(const tutti_mesh *m, int elements, const expected *want, const char *what) {
+    tutti_mesh_view v;
+    CHECK_OK(tutti_mesh_view_get(m, &v));
+    CHECK(v.all_elements == elements, "%s: %lld elements", what, (long long)v.all_elements);
+    for (; want->tag > 0; want++) {
+        const tutti_off n = group_count(m, want->dim, want->tag);
+        CHECK(n == want->count, "%s: group %d of dimension %d has %lld elements, not %d", what,
+              want->tag, want->dim, (long long)n, want->count);
+    }
+}
+
+/* Read, then written and read in every format. */
+static void everywhere(const char *text, int elements, const expected *want, const char *what) {
+    static const char *const names[] = {"native", "4.1", "4.1 binary", "2.2", "2.2 binary"};
+    tutti_mesh *m = NULL, *back = NULL;
+    check_where(what);
+    file_put(path, (const unsigned char *)text, (int64_t)strlen(text));
+    CHECK_SAME(tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &m), TUTTI_OK);
+    if (!m) return;
+    groups_are(m, elements, want, "read");
+    for (int f = TUTTI_MESH_NATIVE; f <= TUTTI_MESH_GMSH_22_BINARY; f++) {
+        CHECK_SAME(tutti_mesh_write(m, path, (tutti_mesh_format)f, NULL), TUTTI_OK);
+        CHECK_SAME(tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &back), TUTTI_OK);
+        if (!back) continue;
+        groups_are(back, elements, want, names[f]);
+        tutti_mesh_free(&back);
+    }
+    tutti_mesh_free(&m);
+}
+
+/* A square of two triangles, partitioned: surface 2 without groups of its own, surface 3 with; curve
+ * 5 has groups of its own, one with a sign; curve 6 is between the partitions: Gmsh repeats the
+ * groups of the surface there; point 4 is its end. */
+static const char partitioned[] =
+    "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
+    "$PhysicalNames\n4\n1 21 \"bottom\"\n1 24 \"between\"\n2 11 \"plate\"\n2 13 \"all\"\n"
+    "$EndPhysicalNames\n"
+    "$Entities\n0 1 1 0\n1 0 0 0 1 0 0 2 21 22 0\n1 0 0 0 1 1 0 2 11 13 0\n$EndEntities\n"
+    "$PartitionedEntities\n2\n1\n9 2\n1 2 2 0\n"
+    "4 1 1 2 1 2 0 0 0 2 21 22\n"
+    "5 1 1 1 1 0 0 0 1 0 0 2 -21 22 0\n"
+    "6 2 1 2 1 2 0 0 0 1 1 0 3 11 13 24 0\n"
+    "2 2 1 1 1 0 0 0 1 1 0 0 3 5 6 7\n"
+    "3 2 1 1 2 0 0 0 1 1 0 2 11 13 0\n"
+    "$EndPartitionedEntities\n"
+    "$Nodes\n1 4 1 4\n2 2 0 4\n1\n2\n3\n4\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n$EndNodes\n"
+    "$Elements\n5 5 1 5\n0 4 15 1\n1 1\n1 5 1 1\n2 1 2\n1 6 1 1\n3 1 3\n2 2 2 1\n4 1 2 3\n"
+    "2 3 2 1\n5 1 3 4\n$EndElements\n";
+
+/* Format 2.2: three triangles of one entity, or of none, in different sets of groups; the last two
+ * are the same element twice in one group, which is not a further group. */
+static const char repeated[] = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
+                               "$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 2 2 0\n$EndNodes\n"
+                               "$Elements\n10\n"
+                               "1 2 2 1 0 1 2 3\n"
+                               "2 2 2 1 0 1 3 4\n3 2 2 2 0 1 3 4\n"
+                               "4 2 2 1 0 2 3 5\n5 2 2 -2 0 2 3 5\n6 2 2 3 0 2 3 5\n"
+                               "7 1 3 4 7 1 1 2\n8 1 3 5 7 1 1 2\n"
+                               "9 1 2 6 8 3 4\n10 1 2 6 8 3 4\n$EndElements\n";
+
+static void name_refused(const char *name, size_t bytes, const char *words) {
+    char text[400];
+    tutti_mesh *m = NULL;
+    const char *head = "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n1 7 \"";
+    const char *tail = "\"\n$EndPhysicalNames\n$Nodes\n0 0 0 0\n$EndNodes\n";
+    char *at = text;
+    memcpy(at, head, strlen(head));
+    at += strlen(head);
+    memcpy(at, name, bytes);
+    at += bytes;
+    memcpy(at, tail, strlen(tail));
+    at += strlen(tail);
+    file_put(path, (const unsigned char *)text, at - text);
+    CHECK_SAME(tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &m),
+               words ? TUTTI_ERR_FORMAT : TUTTI_OK);
+    if (words) CHECK(strstr(tutti_last_message(), words), "%s", tutti_last_message());
+    tutti_mesh_free(&m);
+}
+
+int main(int argc, char **argv) {
+    harness_begin(&argc, &argv, 1157);
+    snprintf(path, sizeof path, "%s/t1157.msh", check_dir());
+    everywhere(partitioned, 5,
+               (expected[]){{2, 11, 2},
+                            {2, 13, 2},
+                            {1, 21, 1},
+                            {1, 22, 1},
+                            {1, 24, 1},
+                            {1, 11, 0},
+                            {1, 13, 0},
+                            {0, 21, 0},
+                            {0, 22, 0},
+                            {0, 0, 0}},
+               "partitioned");
+    everywhere(
+        repeated, 6,
+        (expected[]){{2, 1, 3}, {2, 2, 2}, {2, 3, 1}, {1, 4, 1}, {1, 5, 1}, {1, 6, 2}, {0, 0, 0}},
+        "repeated");
+    check_where("names");
+    name_refused("a b", 3, NULL);
+    name_refused("a\0b", 3, "zero byte");
+    name_refused("a\"b", 3, "t1157.msh");
+    name_refused("a\nb", 3, "does not end");
+    file_remove(path);
+    return harness_end();
+}
