@@ -84,6 +84,7 @@ typedef struct exodus_table {
 
 typedef struct exodus_outline {
     tutti_exodus_parameters p; /* texts are the next two */
+    int with_id_maps;          /* exodus_outline_define: 1: id maps also for ids 1, 2, 3 ... */
     char *title, *coordinate[3];
     exodus_table of[TUTTI_EXODUS_KINDS];
     int qas, lines;

@@ -200,6 +200,10 @@ int exodus_outline_define(const exodus_outline *o, tutti_exodus *to) {
                                  .dims = o->p.dims,
                                  .coordinate_names = (const char *const *)o->coordinate,
                                  .node_attributes = o->p.node_attributes,
+                                 .has_node_ids = o->with_id_maps,
+                                 .has_element_ids = o->with_id_maps,
+                                 .has_edge_ids = o->with_id_maps && o->p.edges > 0,
+                                 .has_face_ids = o->with_id_maps && o->p.faces > 0,
                                  .has_order = o->p.has_order};
     tutti_exodus_qa *qa = cli_malloc((size_t)o->qas * sizeof *qa);
     for (int i = 0; i < o->qas; i++)

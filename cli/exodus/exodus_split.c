@@ -186,6 +186,7 @@ static void simplify(division *d) {
         d->o.of[kind].n = 0;
     }
     d->o.p.has_order = 0;
+    d->o.with_id_maps = 1; /* join must not guess the ids of a piece */
     if ((left || maps) && d->world->rank == 0)
         fprintf(stderr, "tutti exodus split: additional maps are left out\n");
 }
