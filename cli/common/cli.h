@@ -92,8 +92,18 @@ const char *cli_paint(cli_colour c); /* what turns it on, CLI_PLAIN: off; "" whe
 int cli_width(void);                 /* columns of the terminal, 80 if there is none */
 void cli_print_wrapped(FILE *f, const char *text, int indent);
 void cli_json_string(FILE *f, const char *text);
+void cli_json_number(FILE *f, double value); /* null for values that are not finite */
 /* A text in XML: what has a meaning there is written as an entity. */
 void cli_xml_text(FILE *f, const char *text);
+
+/* ---- comparing numbers (cli_compare.c) */
+
+/* Two numbers, real and imaginary parts: 1 if they differ, with the absolute and relative difference.
+ *   |a - b| <= limit[0] + limit[1] * max(|a|, |b|)    is no difference.
+ * A part that is infinite equals only the same infinity, and NaN equals only NaN, whatever the limits; otherwise
+ * both differences are infinite. */
+int cli_numbers_differ(const long double a[2], const long double b[2], const double limit[2],
+                       long double difference_out[2]);
 
 /* ---- output that people name; "-" is standard output */
 FILE *cli_output_open(const char *path); /* NULL and a message */

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <langinfo.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,13 @@ void cli_json_string(FILE *f, const char *text) {
             putc(*s, f);
     }
     putc('"', f);
+}
+
+void cli_json_number(FILE *f, double value) {
+    if (isfinite(value))
+        fprintf(f, "%.17g", value);
+    else
+        fputs("null", f);
 }
 
 FILE *cli_output_open(const char *path) {

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -107,13 +106,6 @@ static void report_text(const exodus_comparison *k) {
     }
 }
 
-static void json_number(double v) {
-    if (isfinite(v))
-        printf("%.17g", v);
-    else
-        printf("null");
-}
-
 static void report_json(const exodus_comparison *k, int different) {
     int n = 0;
     printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
@@ -129,9 +121,9 @@ static void report_json(const exodus_comparison *k, int different) {
         cli_json_string(stdout, o->name);
         printf(", \"of\": \"%s\", \"numbers\": %lld, \"different\": %lld, \"absolute\": ", o->of,
                (long long)o->numbers, (long long)o->different);
-        json_number(o->absolute);
+        cli_json_number(stdout, o->absolute);
         printf(", \"relative\": ");
-        json_number(o->relative);
+        cli_json_number(stdout, o->relative);
         printf(", \"place\": ");
         cli_json_string(stdout, o->place);
         putchar('}');
