@@ -62,6 +62,7 @@ void cli_catch_signals(void);
 void cli_stop_softly(int on);
 /* The signal that some rank had; 0: none.  Collective. */
 int cli_stopped(const cli_world *w);
+int cli_interrupted(const cli_world *w); /* the same as 0, or 1 and a message.  Collective. */
 
 /* ---- memory: never NULL; a machine without memory for a command's own needs ends it */
 void *cli_malloc(size_t bytes);
@@ -105,10 +106,37 @@ void cli_xml_text(FILE *f, const char *text);
 int cli_numbers_differ(const long double a[2], const long double b[2], const double limit[2],
                        long double difference_out[2]);
 
-/* ---- output that people name; "-" is standard output */
-FILE *cli_output_open(const char *path); /* NULL and a message */
-int cli_output_check(const char *path);  /* before long work; NULL is fine.  1 and a message */
-int cli_output_close(FILE *f, const char *path); /* 1 and a message if not all was written */
+/* ---- outputs (cli_output.c); "-" is standard output */
+
+/* A file or directory that the command reads. */
+void cli_input_add(const char *path);
+void cli_inputs_forget(void);
+/* 1 and a message if an output is, or lies inside, an input, also by another name: a link, a hard link to a file of
+ * a directory, the sidecar or series of a file. */
+int cli_output_refuse(const char *path);
+/* A text as the name of a file: '/', '%', control characters and a '.' at its beginning become %XX.  Free it. */
+char *cli_file_name(const char *text);
+/* A file appears under its name when it is closed.  NULL and a message; also for an output that is refused. */
+FILE *cli_output_open(const char *path);
+int cli_output_check(const char *path); /* before long work; NULL is fine.  1 and a message */
+/* failed: the file is removed.  1, and a message if not all was written. */
+int cli_output_close(FILE *f, const char *path, int failed);
+void cli_temporary_remove_all(void); /* for signal handlers */
+
+/* An Exodus file with its sidecar and series, or a dataset, written under another name beside it and renamed when it is
+ * complete.  A directory that is not empty is written in place. */
+typedef struct cli_staged {
+    char *path, *temporary;
+    const char *write_to; /* one of them */
+    int replace;
+} cli_staged;
+/* 1 and a message: the output is refused, or exists and is not to be replaced.  From now on the first signal is only
+ * remembered (cli_stopped).   Collective */
+int cli_stage_begin(const cli_world *w, const char *path, int replace, cli_staged *out);
+/* The output must be closed.  failed: what was written is removed.  1, and a message if it cannot be renamed.
+ * Collective */
+int cli_stage_end(const cli_world *w, cli_staged *s, int failed);
+void cli_stage_free(cli_staged *s);
 
 /* ---- where and when something was measured (provenance.c) */
 void cli_command_remember(int argc, char **argv);

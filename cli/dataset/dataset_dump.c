@@ -143,7 +143,7 @@ static int print_all(const dataset_catalogue *c, const dataset_config *config,
         n++;
     }
     if (f && config->json) fputs("]\n", f);
-    return f ? failed | cli_output_close(f, path) : 1;
+    return f ? cli_output_close(f, path, failed) : 1;
 }
 
 static int dump(const dataset_catalogue *c, const dataset_config *config) {

@@ -74,20 +74,6 @@ static void definitions_compare(exodus_comparison *k) {
         entities_compare(k, kind);
 }
 
-/* A name on the command line that neither has is a mistake. */
-static int names_known(const exodus_comparison *k) {
-    for (int i = 0; i < k->config->variables.n; i++) {
-        int known = 0;
-        for (int f = 0; f < 2; f++)
-            for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++)
-                for (int v = 0; v < k->o[f].of[kind].variables; v++)
-                    known |=
-                        strcmp(k->o[f].of[kind].variable[v], k->config->variables.item[i]) == 0;
-        if (!known) return cli_error("there is no variable '%s'", k->config->variables.item[i]);
-    }
-    return 0;
-}
-
 /* ---- reports */
 
 static int shown(const exodus_outcome *o) {
@@ -150,7 +136,7 @@ static void files_free(exodus_comparison *k) {
 
 static int files_compare(exodus_comparison *k) {
     int failed = exodus_outline_read(k->x[0], &k->o[0]) || exodus_outline_read(k->x[1], &k->o[1]);
-    if (!failed) failed = names_known(k);
+    if (!failed) failed = exodus_variables_known(k->config, 2, k->o);
     if (!failed) definitions_compare(k);
     if (!failed) failed = exodus_diff_mesh(k) || exodus_diff_sets(k) || exodus_diff_steps(k);
     files_free(k);

@@ -184,6 +184,7 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
     int failed = exodus_steps_chosen(w->config, w->steps, &first, &last);
     results_make(w, &r);
     for (tutti_count s = first; s <= last && !failed; s++) {
+        failed = cli_interrupted(w->world);
         for (int p = 0; p < w->pieces && !failed; p++) failed = piece_step(w, &r, p, s);
         if ((failed = cli_agree(w->world, failed))) break;
         globals_check(w, &r);
@@ -207,14 +208,18 @@ static int write_all(exodus_whole *w, int pieces) {
     tutti_exodus_parameters p = {.nodes = 0};
     tutti_exodus *to = NULL;
     tutti_count steps = 0;
+    cli_staged staged;
     exodus_options_of(w->config, &opt);
-    if (tutti_exodus_create(w->world->comm, w->config->out, &opt, &to) != TUTTI_OK)
-        return cli_error_tutti();
-    int failed = exodus_outline_define(&w->o, to);
+    for (int i = 0; i < pieces; i++) cli_input_add(w->paths[i]);
+    if (cli_stage_begin(w->world, w->config->out, w->config->force, &staged)) return 1;
+    int failed = tutti_exodus_create(w->world->comm, staged.write_to, &opt, &to) != TUTTI_OK &&
+                 cli_error_tutti();
+    if (!failed) failed = exodus_outline_define(&w->o, to);
     if (!failed && tutti_exodus_put_mesh(to, &w->mesh) != TUTTI_OK) failed = cli_error_tutti();
     if (!failed) failed = steps_join(w, to, &steps);
     if (!failed && tutti_exodus_parameters_get(to, &p) != TUTTI_OK) failed = cli_error_tutti();
-    if (tutti_exodus_close(&to) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    if (to && tutti_exodus_close(&to) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    failed = cli_stage_end(w->world, &staged, failed);
     if (failed || w->world->rank != 0) return failed;
     if (w->config->json) {
         printf("{\"path\": ");
