@@ -376,6 +376,7 @@ static const char help_diff[] =
     "Compares two datasets: segments by kind and time index, variables by name,\n"
     "numbers by position, whatever their types and layouts.  |a - b| <= abs + rel *\n"
     "max(|a|, |b|) is no difference, nor is NaN against NaN.\n"
+    "Infinite values equal only the same infinity.\n"
     "\n"
     "  -v, --variable LIST   these variables only\n"
     "  --abs X, --rel X      tolerances of all variables (0)\n"

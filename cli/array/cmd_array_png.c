@@ -243,7 +243,7 @@ static int draw(const cli_world *w, picture *p) {
         if (p->config->legend) draw_legend(p);
         failed |= png_end(&p->png) && cli_error_errno("cannot write", path);
     }
-    if (f) failed |= cli_output_close(f, path);
+    if (f) failed = cli_output_close(f, path, failed);
     picture_free(p);
     return cli_agree(w, failed);
 }

@@ -81,7 +81,7 @@ static int read_text(const cli_world *w, const array_config *c, const array_side
     }
     failed = cli_agree(w, failed);
     if (!failed) failed = print_rows(w, c, s, f);
-    if (f && cli_output_close(f, c->out ? c->out : "standard output")) failed = 1;
+    if (f) failed = cli_output_close(f, c->out ? c->out : "standard output", failed);
     return cli_agree(w, failed);
 }
 

@@ -171,7 +171,7 @@ int report_json(const bench_results *r, const char *path) {
     if (!f) return 1;
     report_json_head(f, r, "tutti-bench-1");
     report_json_cells(f, r, "cells");
-    return cli_output_close(f, path);
+    return cli_output_close(f, path, 0);
 }
 
 /* ---- CSV */
@@ -207,5 +207,5 @@ int report_csv(const bench_results *r, const char *path) {
     for (int i = 0; i < r->cells; i++)
         for (int k = 0; k < r->cell[i].entries; k++)
             csv_entry(f, &r->cell[i], &r->cell[i].entry[k]);
-    return cli_output_close(f, path);
+    return cli_output_close(f, path, 0);
 }

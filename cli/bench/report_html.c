@@ -257,5 +257,5 @@ int report_html(const bench_results *r, const char *path) {
     fputs("</div>\n", f);
     each_group(f, r, print_cards);
     print_foot(f, r);
-    return cli_output_close(f, path);
+    return cli_output_close(f, path, 0);
 }

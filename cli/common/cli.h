@@ -62,6 +62,7 @@ void cli_catch_signals(void);
 void cli_stop_softly(int on);
 /* The signal that some rank had; 0: none.  Collective. */
 int cli_stopped(const cli_world *w);
+int cli_interrupted(const cli_world *w); /* the same as 0, or 1 and a message.  Collective. */
 
 /* ---- memory: never NULL; a machine without memory for a command's own needs ends it */
 void *cli_malloc(size_t bytes);
@@ -94,13 +95,50 @@ const char *cli_paint(cli_colour c); /* what turns it on, CLI_PLAIN: off; "" whe
 int cli_width(void);                 /* columns of the terminal, 80 if there is none */
 void cli_print_wrapped(FILE *f, const char *text, int indent);
 void cli_json_string(FILE *f, const char *text);
+void cli_json_number(FILE *f, double value); /* null for values that are not finite */
 /* A text in XML: what has a meaning there is written as an entity. */
 void cli_xml_text(FILE *f, const char *text);
 
-/* ---- output that people name; "-" is standard output */
-FILE *cli_output_open(const char *path); /* NULL and a message */
-int cli_output_check(const char *path);  /* before long work; NULL is fine.  1 and a message */
-int cli_output_close(FILE *f, const char *path); /* 1 and a message if not all was written */
+/* ---- comparing numbers (cli_compare.c) */
+
+/* Two numbers, real and imaginary parts: 1 if they differ, with the absolute and relative difference.
+ *   |a - b| <= limit[0] + limit[1] * max(|a|, |b|)    is no difference.
+ * A part that is infinite equals only the same infinity, and NaN equals only NaN, whatever the limits; otherwise
+ * both differences are infinite. */
+int cli_numbers_differ(const long double a[2], const long double b[2], const double limit[2],
+                       long double difference_out[2]);
+
+/* ---- outputs (cli_output.c); "-" is standard output */
+
+/* A file or directory that the command reads. */
+void cli_input_add(const char *path);
+void cli_inputs_forget(void);
+/* 1 and a message if an output is, or lies inside, an input, also by another name: a link, a hard link to a file of
+ * a directory, the sidecar or series of a file. */
+int cli_output_refuse(const char *path);
+/* A text as the name of a file: '/', '%', control characters and a '.' at its beginning become %XX.  Free it. */
+char *cli_file_name(const char *text);
+/* A file appears under its name when it is closed.  NULL and a message; also for an output that is refused. */
+FILE *cli_output_open(const char *path);
+int cli_output_check(const char *path); /* before long work; NULL is fine.  1 and a message */
+/* failed: the file is removed.  1, and a message if not all was written. */
+int cli_output_close(FILE *f, const char *path, int failed);
+void cli_temporary_remove_all(void); /* for signal handlers */
+
+/* An Exodus file with its sidecar and series, or a dataset, written under another name beside it and renamed when it is
+ * complete.  A directory that is not empty is written in place. */
+typedef struct cli_staged {
+    char *path, *temporary;
+    const char *write_to; /* one of them */
+    int replace;
+} cli_staged;
+/* 1 and a message: the output is refused, or exists and is not to be replaced.  From now on the first signal is only
+ * remembered (cli_stopped).   Collective */
+int cli_stage_begin(const cli_world *w, const char *path, int replace, cli_staged *out);
+/* The output must be closed.  failed: what was written is removed.  1, and a message if it cannot be renamed.
+ * Collective */
+int cli_stage_end(const cli_world *w, cli_staged *s, int failed);
+void cli_stage_free(cli_staged *s);
 
 /* ---- where and when something was measured (provenance.c) */
 void cli_command_remember(int argc, char **argv);

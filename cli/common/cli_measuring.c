@@ -128,6 +128,7 @@ static void on_signal(int number) {
         return;
     }
     if (*scratch) unlink(scratch);
+    cli_temporary_remove_all();
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -147,6 +148,11 @@ int cli_stopped(const cli_world *w) {
     int any = 0, mine = stopped;
     MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, w->comm);
     return any;
+}
+
+int cli_interrupted(const cli_world *w) {
+    const int number = cli_stopped(w);
+    return number && cli_error("interrupted by signal %d: the output is removed", number);
 }
 
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command) {

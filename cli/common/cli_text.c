@@ -1,11 +1,12 @@
 /* Small things about text: lists, sizes, the terminal's width and character set, JSON
- * strings, files to write it to.
+ * strings.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <langinfo.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,24 +136,11 @@ void cli_json_string(FILE *f, const char *text) {
     putc('"', f);
 }
 
-FILE *cli_output_open(const char *path) {
-    if (strcmp(path, "-") == 0) return stdout;
-    FILE *f = fopen(path, "w");
-    if (!f) cli_error_errno("cannot write", path);
-    return f;
-}
-
-int cli_output_check(const char *path) {
-    if (!path || strcmp(path, "-") == 0) return 0;
-    FILE *f = fopen(path, "a");
-    if (!f) return cli_error_errno("cannot write", path);
-    fclose(f);
-    return 0;
-}
-
-int cli_output_close(FILE *f, const char *path) {
-    const int failed = ferror(f) || (f == stdout ? fflush(f) : fclose(f)) != 0;
-    return failed ? cli_error_errno("cannot write", path) : 0;
+void cli_json_number(FILE *f, double value) {
+    if (isfinite(value))
+        fprintf(f, "%.17g", value);
+    else
+        fputs("null", f);
 }
 
 void cli_xml_text(FILE *f, const char *text) {

@@ -3,8 +3,17 @@
 #include "dataset/cmd_dataset.h"
 #include "exodus/cmd_exodus.h"
 
+/* What is read, and outputs that are not opened by cli_output_open. */
+static int refuse_outputs(const dataset_config *c) {
+    if (c->command != DATASET_RESTORE) cli_input_add(c->path);
+    if (c->command == DATASET_DIFF) cli_input_add(c->to);
+    return c->command == DATASET_ARCHIVE &&
+           ((c->place && cli_output_refuse(c->place)) || (c->tar && cli_output_refuse(c->tar)));
+}
+
 static int run(const cli_world *w, const dataset_config *c) {
     cli_catch_signals();
+    if (refuse_outputs(c)) return DATASET_TROUBLE;
     if (c->command == DATASET_VERIFY) return dataset_verify(w, c);
     if (w->rank != 0) return CLI_OK;
     if (c->command == DATASET_REPAIR) return dataset_repair(c);
@@ -45,6 +54,7 @@ static int start(const cli_world *w, int argc, char **argv) {
         code = c.command & (DATASET_VERIFY | DATASET_DIFF | DATASET_REPAIR) ? 2 : CLI_FAILED;
     }
     dataset_config_free(&c);
+    cli_inputs_forget();
     return code;
 }
 

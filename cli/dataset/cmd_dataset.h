@@ -95,7 +95,6 @@ const char *dataset_item_name(tutti_item item);
 /* "96 x 96", "none yet" */
 const char *dataset_shape_text(int ndims, const tutti_count *shape, char *out, size_t size);
 /* A number as JSON has it: null for what is none. */
-void dataset_json_number(FILE *f, double value);
 void dataset_json_shape(FILE *f, int ndims, const tutti_count *shape);
 /* Segments that -s names: "latest" (NULL), "all", a number, or "index:N", "time:T".
  * *first_out ... *last_out.  0, or 1 and a message */

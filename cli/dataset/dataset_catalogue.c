@@ -79,13 +79,6 @@ const char *dataset_shape_text(int ndims, const tutti_count *shape, char *out, s
     return out;
 }
 
-void dataset_json_number(FILE *f, double value) {
-    if (isfinite(value))
-        fprintf(f, "%.17g", value);
-    else
-        fputs("null", f);
-}
-
 void dataset_json_shape(FILE *f, int ndims, const tutti_count *shape) {
     putc('[', f);
     for (int d = 0; d < ndims; d++) fprintf(f, "%s%lld", d ? ", " : "", (long long)shape[d]);

@@ -206,7 +206,7 @@ static int copy(const dataset_config *config, const dataset_catalogue *from, tut
     }
     progress_start(&progress, &alone, 0);
     for (tutti_count g = 0; g < from->segments && !failed; g++) {
-        failed = segment_copy(config, from, g, to);
+        failed = cli_interrupted(&alone) || segment_copy(config, from, g, to);
         progress_work(&progress, "copying", g + 1, from->segments);
     }
     progress_end(&progress);
@@ -232,12 +232,16 @@ int dataset_cp(const dataset_config *asked) {
     opt.container = as.container;
     if (config->indices >= 0) opt.indices_per_file = config->indices;
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE;
-    if (!failed && tutti_dataset_open(MPI_COMM_SELF, config->to, mode, &opt, &to) != TUTTI_OK)
+    const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
+    cli_staged staged = {.path = NULL};
+    if (!failed) failed = cli_stage_begin(&alone, config->to, 0, &staged);
+    if (!failed && tutti_dataset_open(MPI_COMM_SELF, staged.write_to, mode, &opt, &to) != TUTTI_OK)
         failed = cli_error_tutti();
     if (!failed) failed = copy(config, &from, to);
     const tutti_count segments = to ? tutti_dataset_segments(to) : 0;
     const tutti_count variables = to ? tutti_dataset_variables(to) : 0;
     if (to && tutti_dataset_close(&to) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    if (staged.path) failed = cli_stage_end(&alone, &staged, failed);
     dataset_close(&from);
     if (!failed && config->json) {
         printf("{\"path\": ");

@@ -1,8 +1,7 @@
 /* tutti diff: two datasets, number by number.  Segments are matched by kind and time index, variables by
  * name, entries by position, or those of lists by id (--by id).
  *
- *     |a - b| <= absolute + relative * max(|a|, |b|)        is no difference; nor is NaN against NaN
- *
+ * What a difference is: cli_numbers_differ.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -34,27 +33,19 @@ static void only(comparison *k, char *text) {
 
 /* ---- numbers */
 
-static int both_equal(long double a, long double b) {
-    return a == b || (isnan(a) && isnan(b));
-}
-
-/* The difference of number i; infinite for what has none. */
+/* Compare number i of both. */
 static int differs(const dataset_view *a, const dataset_view *b, tutti_count i, const double *limit,
                    outcome *o) {
     const char *x = a->buffer + i * a->number.element_size;
     const char *y = b->buffer + i * b->number.element_size;
-    const long double xr = array_element_value(a->number.type, x, 0);
-    const long double yr = array_element_value(b->number.type, y, 0);
-    const long double xi = array_element_value(a->number.type, x, 1);
-    const long double yi = array_element_value(b->number.type, y, 1);
-    if (both_equal(xr, yr) && both_equal(xi, yi)) return 0;
-    const long double by = hypotl(xr - yr, xi - yi);
-    const long double size = fmaxl(hypotl(xr, xi), hypotl(yr, yi));
-    if (by <= (long double)limit[0] + (long double)limit[1] * size) return 0;
-    const long double absolute = isnan(by) ? (long double)INFINITY : by;
-    const long double relative = isfinite(absolute) && size > 0 ? absolute / size : absolute;
-    o->absolute = fmaxl(o->absolute, absolute);
-    o->relative = fmaxl(o->relative, relative);
+    long double one[2], two[2], by[2];
+    for (int part = 0; part < 2; part++) {
+        one[part] = array_element_value(a->number.type, x, part);
+        two[part] = array_element_value(b->number.type, y, part);
+    }
+    if (!cli_numbers_differ(one, two, limit, by)) return 0;
+    o->absolute = fmaxl(o->absolute, by[0]);
+    o->relative = fmaxl(o->relative, by[1]);
     return 1;
 }
 
@@ -245,7 +236,7 @@ static int compare_segments(comparison *k) {
         }
         const int order = i == k->a.segments ? 1 : j == k->b.segments ? -1 : order_of(&a, &b);
         if (order) only_segment(k, order < 0 ? &k->a : &k->b, order < 0 ? &a : &b);
-        if (order == 0 && a.time != b.time)
+        if (order == 0 && !(a.time == b.time || (isnan(a.time) && isnan(b.time))))
             only(k,
                  cli_format("segment %lld: times %.17g and %.17g", (long long)i, a.time, b.time));
         for (tutti_count v = 0; v < k->a.variables && order == 0 && !failed; v++)
@@ -309,9 +300,9 @@ static void report_json(const comparison *k, int different) {
         cli_json_string(stdout, o->name);
         printf(", \"numbers\": %lld, \"different\": %lld, \"absolute\": ", (long long)o->numbers,
                (long long)o->different);
-        dataset_json_number(stdout, (double)o->absolute);
+        cli_json_number(stdout, (double)o->absolute);
         printf(", \"relative\": ");
-        dataset_json_number(stdout, (double)o->relative);
+        cli_json_number(stdout, (double)o->relative);
         printf(", \"first\": ");
         if (o->place)
             cli_json_string(stdout, o->place);

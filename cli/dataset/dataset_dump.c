@@ -71,12 +71,12 @@ static void json_value(const dataset_view *v, tutti_count i, FILE *f) {
     const int real = t == TUTTI_FLOAT16 || t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;
     if (t == TUTTI_COMPLEX64 || t == TUTTI_COMPLEX128) {
         putc('[', f);
-        dataset_json_number(f, (double)array_element_value(t, at, 0));
+        cli_json_number(f, (double)array_element_value(t, at, 0));
         fputs(", ", f);
-        dataset_json_number(f, (double)array_element_value(t, at, 1));
+        cli_json_number(f, (double)array_element_value(t, at, 1));
         putc(']', f);
     } else if (real) {
-        dataset_json_number(f, (double)array_element_value(t, at, 0));
+        cli_json_number(f, (double)array_element_value(t, at, 0));
     } else {
         fprintf(f, "%.0Lf", array_element_value(t, at, 0));
     }
@@ -88,7 +88,7 @@ static int print_json(dataset_view *v, int before, FILE *f) {
     cli_json_string(f, v->row->name);
     fprintf(f, ", \"segment\": %lld, \"index\": %lld, \"time\": ", (long long)v->segment.number,
             (long long)v->segment.index);
-    dataset_json_number(f, v->segment.time);
+    cli_json_number(f, v->segment.time);
     fprintf(f, ", \"type\": \"%s\", \"shape\": ", tutti_type_name(v->number.type));
     dataset_json_shape(f, v->ndims, v->shape);
     fputs(",\n  \"values\": [", f);
@@ -143,7 +143,7 @@ static int print_all(const dataset_catalogue *c, const dataset_config *config,
         n++;
     }
     if (f && config->json) fputs("]\n", f);
-    return f ? failed | cli_output_close(f, path) : 1;
+    return f ? cli_output_close(f, path, failed) : 1;
 }
 
 static int dump(const dataset_catalogue *c, const dataset_config *config) {

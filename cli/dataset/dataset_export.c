@@ -22,37 +22,31 @@ static void told(const dataset_config *config, const char *path, int before) {
 /* ---- CSV */
 
 static int export_csv(const dataset_catalogue *c, const dataset_config *config) {
-    const char *prefix = config->out ? config->out : c->path;
-    int files = 0;
-    for (tutti_count v = 0; v < c->variables; v++) {
+    size_t n = strlen(c->path);
+    while (n > 1 && c->path[n - 1] == '/') n--;
+    char *prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", (int)n, c->path);
+    int files = 0, failed = 0;
+    for (tutti_count v = 0; v < c->variables && !failed; v++) {
         const char *name = c->total[v].row.name;
         if (!dataset_wanted(config, name)) continue;
-        if (strchr(name, '/')) return cli_error("'%s' is no name of a file: tutti dump", name);
-        char *path = cli_format("%s-%s.csv", prefix, name);
+        char *file = cli_file_name(name), *path = cli_format("%s-%s.csv", prefix, file);
         dataset_config one = *config;
         one.as = "csv";
         one.json = 0;
         one.segment = "all";
         one.out = path;
         one.variables = (cli_list){.n = 1, .item = (char **)(uintptr_t)&c->total[v].row.name};
-        const int failed = dataset_dump(&one) != CLI_OK;
+        failed = dataset_dump(&one) != CLI_OK;
         if (!failed) told(config, path, files++);
         free(path);
-        if (failed) return 1;
+        free(file);
     }
-    return 0;
+    free(prefix);
+    if (!failed && files == 0) failed = cli_error("'%s' has no variables", c->path);
+    return failed;
 }
 
 /* ---- XDMF */
-
-static void xml_text(FILE *f, const char *text) {
-    for (; *text; text++) {
-        if (strchr("<>&\"", *text))
-            fprintf(f, "&#%d;", *text);
-        else
-            putc(*text, f);
-    }
-}
 
 /* What ParaView calls a type; NULL: it has none (or reads it wrongly: uint64). */
 static const char *xdmf_type(tutti_type type) {
@@ -107,7 +101,7 @@ static int attribute_write(xdmf *x, const tutti_variable_row *v, tutti_count g, 
                        (v->spec.order == TUTTI_NATIVE_ENDIAN && *(const unsigned char *)&probe);
     if (!type) return 0;
     fprintf(x->f, "        <Attribute Name=\"");
-    xml_text(x->f, v->name);
+    cli_xml_text(x->f, v->name);
     fprintf(x->f, "\" Center=\"Node\" AttributeType=\"%s\">\n          <DataItem Dimensions=\"",
             v->numbers == 1                                   ? "Scalar"
             : v->spec.item == TUTTI_VECTOR && v->numbers == 3 ? "Vector"
@@ -120,8 +114,8 @@ static int attribute_write(xdmf *x, const tutti_variable_row *v, tutti_count g, 
             "Seek=\"%lld\">",
             type, (long long)tutti_type_size(s.type), little ? "Little" : "Big",
             (long long)s.start);
-    xml_text(x->f, x->prefix);
-    xml_text(x->f, s.file);
+    cli_xml_text(x->f, x->prefix);
+    cli_xml_text(x->f, s.file);
     fputs("</DataItem>\n        </Attribute>\n", x->f);
     x->written++;
     return 0;
@@ -137,7 +131,7 @@ static int grid_write(xdmf *x, const tutti_space_row *space, tutti_count g) {
         return cli_error_tutti();
     if (segment.kind != TUTTI_STATE) return 0;
     fprintf(x->f, "      <Grid Name=\"");
-    xml_text(x->f, space->name);
+    cli_xml_text(x->f, space->name);
     fprintf(x->f,
             "\" GridType=\"Uniform\">\n        <Time Value=\"%.17g\"/>\n"
             "        <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"",
@@ -166,7 +160,7 @@ static int spaces_write(xdmf *x) {
         if (tutti_dataset_space_row(x->c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
         if (row.is_list || row.ndims < 2 || row.ndims > 3) continue;
         fprintf(x->f, "    <Grid Name=\"");
-        xml_text(x->f, row.name);
+        cli_xml_text(x->f, row.name);
         fprintf(x->f, "\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
         for (tutti_count g = 0; g < x->c->segments; g++)
             if (grid_write(x, &row, g)) return 1;
@@ -175,7 +169,7 @@ static int spaces_write(xdmf *x) {
     return 0;
 }
 
-/* The dataset as the directory of the file that is made sees it, with a '/' at its end; "": it is there. */
+/* The dataset as the directory of the output sees it, with a '/' at its end. */
 static char *directory_seen(const char *dataset, const char *out) {
     char there[PATH_MAX], here[PATH_MAX];
     char *copy = cli_strdup(out);
@@ -183,9 +177,8 @@ static char *directory_seen(const char *dataset, const char *out) {
     free(copy);
     if (!found) return cli_format("%s/", dataset);
     const size_t n = strcmp(here, "/") == 0 ? 0 : strlen(here);
-    if (strncmp(there, here, n) != 0 || (there[n] != '/' && there[n] != '\0'))
-        return cli_format("%s/", there);
-    return there[n] == '/' ? cli_format("%s/", there + n + 1) : cli_strdup("");
+    return cli_format("%s/",
+                      strncmp(there, here, n) == 0 && there[n] == '/' ? there + n + 1 : there);
 }
 
 static int xdmf_write(const dataset_catalogue *c, const dataset_config *config, FILE *f,
@@ -222,7 +215,7 @@ static int export_names(const dataset_catalogue *c, const dataset_config *config
     if (!failed) {
         char *prefix = directory_seen(c->path, path);
         failed = (config->zarr ? dataset_export_zarr : xdmf_write)(c, config, f, prefix);
-        failed |= cli_output_close(f, path);
+        failed = cli_output_close(f, path, failed);
         free(prefix);
     }
     if (!failed && strcmp(path, "-") != 0) told(config, path, 0);
@@ -233,6 +226,8 @@ static int export_names(const dataset_catalogue *c, const dataset_config *config
 int dataset_export(const dataset_config *config) {
     dataset_catalogue c;
     int failed = dataset_open(MPI_COMM_SELF, config->path, &c);
+    for (int i = 0; i < config->variables.n && !failed; i++)
+        failed = !dataset_variable(&c, config->variables.item[i]);
     if (!failed && config->json) printf("{\"files\": [");
     if (!failed) failed = (config->csv ? export_csv : export_names)(&c, config);
     if (!failed && config->json) printf("]}\n");

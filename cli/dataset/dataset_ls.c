@@ -153,9 +153,9 @@ static void json_variable(const dataset_catalogue *c, tutti_count i) {
            (long long)c->total[i].raw);
     if (!isnan(c->total[i].range[0])) {
         printf(", \"min\": ");
-        dataset_json_number(stdout, c->total[i].range[0]);
+        cli_json_number(stdout, c->total[i].range[0]);
         printf(", \"max\": ");
-        dataset_json_number(stdout, c->total[i].range[1]);
+        cli_json_number(stdout, c->total[i].range[1]);
     }
     putchar('}');
 }
@@ -166,7 +166,7 @@ static int json_segment(const dataset_catalogue *c, tutti_count i) {
     if (tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) return cli_error_tutti();
     printf("%s\n  {\"number\": %lld, \"kind\": \"%s\", \"index\": %lld, \"time\": ", i ? "," : "",
            (long long)i, dataset_kind_name(g.kind), (long long)g.index);
-    dataset_json_number(stdout, g.time);
+    cli_json_number(stdout, g.time);
     printf(", \"topology\": ");
     if (g.topology >= 0)
         printf("%lld", (long long)g.topology);

@@ -161,7 +161,7 @@ static int plot_time(const dataset_catalogue *c, const tutti_variable_row *row,
         FILE *f = cli_output_open(path);
         failed = !f;
         if (f) draw_series(&s, row, f);
-        if (f) failed = cli_output_close(f, path);
+        if (f) failed = cli_output_close(f, path, 0);
     }
     free(s.point);
     return failed;
@@ -216,8 +216,9 @@ static int plot(const dataset_catalogue *c, const dataset_config *config) {
                          config->out);
     if (!field && config->segment)
         return cli_error("over time there is no -s; a picture of one segment ends in .png");
-    char *path = config->out ? cli_strdup(config->out)
-                             : cli_format("%s.%s", row->name, field ? "png" : "svg");
+    char *name = cli_file_name(row->name);
+    char *path =
+        config->out ? cli_strdup(config->out) : cli_format("%s.%s", name, field ? "png" : "svg");
     const int failed = (field ? plot_field : plot_time)(c, row, config, path);
     if (!failed && config->json) {
         printf("{\"files\": [");
@@ -226,6 +227,7 @@ static int plot(const dataset_catalogue *c, const dataset_config *config) {
     } else if (!failed && strcmp(path, "-") != 0) {
         printf("%s\n", path);
     }
+    free(name);
     free(path);
     return failed;
 }

@@ -52,12 +52,12 @@ static void print_value(const dataset_info *info, int json) {
         const char *at = info->value + i * spec.element_size;
         if (json && array_type_is_complex(spec.type)) {
             putchar('[');
-            dataset_json_number(stdout, (double)array_element_value(spec.type, at, 0));
+            cli_json_number(stdout, (double)array_element_value(spec.type, at, 0));
             printf(", ");
-            dataset_json_number(stdout, (double)array_element_value(spec.type, at, 1));
+            cli_json_number(stdout, (double)array_element_value(spec.type, at, 1));
             putchar(']');
         } else if (json && !array_type_is_integer(spec.type)) {
-            dataset_json_number(stdout, (double)array_element_value(spec.type, at, 0));
+            cli_json_number(stdout, (double)array_element_value(spec.type, at, 0));
         } else {
             array_element_print(stdout, &spec, 0, 0, at);
         }
@@ -192,7 +192,7 @@ static int print_json(const dataset_catalogue *c) {
         printf(", \"long_name\": ");
         cli_json_string(stdout, row->spec.long_name);
         printf(", \"fill\": ");
-        dataset_json_number(stdout, row->spec.fill);
+        cli_json_number(stdout, row->spec.fill);
         printf(", \"compress\": %d", row->spec.compress);
         printf(", \"infos\": ");
         failed = json_infos(c, &(tutti_info_owner){row->name, -1});
@@ -204,7 +204,7 @@ static int print_json(const dataset_catalogue *c) {
         if (tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) return cli_error_tutti();
         printf("%s\n  {\"number\": %lld, \"kind\": \"%s\", \"index\": %lld, \"time\": ",
                i ? "," : "", (long long)i, dataset_kind_name(g.kind), (long long)g.index);
-        dataset_json_number(stdout, g.time);
+        cli_json_number(stdout, g.time);
         printf(", \"archived\": ");
         if (g.archived)
             cli_json_string(stdout, g.archived);

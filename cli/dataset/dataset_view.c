@@ -200,5 +200,5 @@ int dataset_npy_write(const dataset_catalogue *c, const tutti_variable_row *row,
         dataset_view_close(&v);
         n++;
     }
-    return failed | cli_output_close(f, path);
+    return cli_output_close(f, path, failed);
 }

@@ -31,8 +31,16 @@ int exodus_is_meant(int argc, char **argv) {
     return 0;
 }
 
+/* What is read, and outputs that are neither staged nor opened by cli_output_open. */
+static int refuse_outputs(const exodus_config *c) {
+    const int writes_last = c->command & (EXODUS_CP | EXODUS_IMPORT);
+    for (int i = 0; i < c->paths - !!writes_last; i++) cli_input_add(c->path[i]);
+    return (c->place && cli_output_refuse(c->place)) || (c->tar && cli_output_refuse(c->tar));
+}
+
 static int run(const cli_world *w, const exodus_config *c) {
     cli_catch_signals();
+    if (refuse_outputs(c)) return EXODUS_TROUBLE;
     switch (c->command) {
     case EXODUS_DIFF:
         return exodus_diff(w, c);
@@ -71,6 +79,7 @@ int exodus_start(const cli_world *w, int argc, char **argv) {
         code = c.command & (EXODUS_VERIFY | EXODUS_DIFF) ? 2 : CLI_FAILED;
     }
     exodus_config_free(&c);
+    cli_inputs_forget();
     return code;
 }
 

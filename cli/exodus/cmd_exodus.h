@@ -84,6 +84,7 @@ typedef struct exodus_table {
 
 typedef struct exodus_outline {
     tutti_exodus_parameters p; /* texts are the next two */
+    int with_id_maps;          /* exodus_outline_define: 1: id maps also for ids 1, 2, 3 ... */
     char *title, *coordinate[3];
     exodus_table of[TUTTI_EXODUS_KINDS];
     int qas, lines;
@@ -97,6 +98,8 @@ int exodus_outline_define(const exodus_outline *o, tutti_exodus *to);
 void exodus_outline_free(exodus_outline *o);
 /* The number of an entity; -1: there is none. */
 tutti_count exodus_find(const exodus_outline *o, tutti_exodus_kind kind, int64_t id);
+/* Does each variable of -v exist in one of n outlines?  0, or 1 and a message */
+int exodus_variables_known(const exodus_config *c, int n, const exodus_outline *o);
 /* One more entity, a copy, with an empty column of truth and properties; its number. */
 tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e);
 /* The number of a variable; it is added if need be. */

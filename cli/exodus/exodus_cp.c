@@ -136,7 +136,8 @@ static int file_copy(copy *c) {
     int failed = 0;
     const tutti_count steps = tutti_exodus_steps(c->from);
     for (tutti_count k = 1; k <= steps && !failed; k++)
-        if (c->seen + k >= c->first && c->seen + k <= c->last) failed = step_copy(c, k, &r);
+        if (c->seen + k >= c->first && c->seen + k <= c->last)
+            failed = cli_interrupted(c->world) || step_copy(c, k, &r);
     c->seen += steps;
     exodus_results_free(&r);
     return failed;
@@ -183,6 +184,7 @@ static void report(const copy *c) {
 
 int exodus_cp(const cli_world *w, const exodus_config *config) {
     copy c = {.world = w, .config = config};
+    cli_staged staged = {.path = NULL};
     tutti_exodus_options opt;
     int more = 1, failed = 0;
     const char *path = config->path[0];
@@ -191,7 +193,8 @@ int exodus_cp(const cli_world *w, const exodus_config *config) {
         return cli_error_tutti(), EXODUS_TROUBLE;
     failed = steps_count(&c, path);
     if (!failed) sizes_keep(c.from, config, &opt);
-    if (!failed && tutti_exodus_create(w->comm, config->path[1], &opt, &c.to) != TUTTI_OK)
+    if (!failed) failed = cli_stage_begin(w, config->path[1], config->force, &staged);
+    if (!failed && tutti_exodus_create(w->comm, staged.write_to, &opt, &c.to) != TUTTI_OK)
         failed = cli_error_tutti();
     while (more && !failed) {
         failed = file_copy(&c);
@@ -199,6 +202,7 @@ int exodus_cp(const cli_world *w, const exodus_config *config) {
     }
     exodus_outline left = c.outline;
     if (c.to && tutti_exodus_close(&c.to) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    if (staged.path) failed = cli_stage_end(w, &staged, failed);
     if (!failed) report(&c);
     (void)tutti_exodus_close(&c.from);
     exodus_outline_free(&left);

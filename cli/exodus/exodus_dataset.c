@@ -341,16 +341,20 @@ static int possible(const transfer *t) {
 int exodus_to_dataset(const cli_world *w, const exodus_config *c, const char *from,
                       const char *to) {
     transfer t = {.world = w, .config = c, .from = from};
+    cli_staged staged = {.path = NULL};
     const int mode =
         TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | (c->force ? TUTTI_TRUNCATE : TUTTI_EXCLUSIVE);
     if (tutti_exodus_open(w->comm, from, TUTTI_READ, NULL, &t.x) != TUTTI_OK)
         return cli_error_tutti();
     int failed = exodus_outline_read(t.x, &t.o) || possible(&t);
+    if (!failed) failed = cli_stage_begin(w, to, c->force, &staged);
     if (!failed)
-        failed = tutti_dataset_open(w->comm, to, mode, NULL, &t.d) != TUTTI_OK && cli_error_tutti();
+        failed = tutti_dataset_open(w->comm, staged.write_to, mode, NULL, &t.d) != TUTTI_OK &&
+                 cli_error_tutti();
     if (!failed) failed = carry(&t);
     exodus_outline_free(&t.o);
     if (t.d && tutti_dataset_close(&t.d) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    if (staged.path) failed = cli_stage_end(w, &staged, failed);
     (void)tutti_exodus_close(&t.x);
     return failed;
 }

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -75,20 +74,6 @@ static void definitions_compare(exodus_comparison *k) {
         entities_compare(k, kind);
 }
 
-/* A name on the command line that neither has is a mistake. */
-static int names_known(const exodus_comparison *k) {
-    for (int i = 0; i < k->config->variables.n; i++) {
-        int known = 0;
-        for (int f = 0; f < 2; f++)
-            for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++)
-                for (int v = 0; v < k->o[f].of[kind].variables; v++)
-                    known |=
-                        strcmp(k->o[f].of[kind].variable[v], k->config->variables.item[i]) == 0;
-        if (!known) return cli_error("there is no variable '%s'", k->config->variables.item[i]);
-    }
-    return 0;
-}
-
 /* ---- reports */
 
 static int shown(const exodus_outcome *o) {
@@ -107,13 +92,6 @@ static void report_text(const exodus_comparison *k) {
     }
 }
 
-static void json_number(double v) {
-    if (isfinite(v))
-        printf("%.17g", v);
-    else
-        printf("null");
-}
-
 static void report_json(const exodus_comparison *k, int different) {
     int n = 0;
     printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
@@ -129,9 +107,9 @@ static void report_json(const exodus_comparison *k, int different) {
         cli_json_string(stdout, o->name);
         printf(", \"of\": \"%s\", \"numbers\": %lld, \"different\": %lld, \"absolute\": ", o->of,
                (long long)o->numbers, (long long)o->different);
-        json_number(o->absolute);
+        cli_json_number(stdout, o->absolute);
         printf(", \"relative\": ");
-        json_number(o->relative);
+        cli_json_number(stdout, o->relative);
         printf(", \"place\": ");
         cli_json_string(stdout, o->place);
         putchar('}');
@@ -158,7 +136,7 @@ static void files_free(exodus_comparison *k) {
 
 static int files_compare(exodus_comparison *k) {
     int failed = exodus_outline_read(k->x[0], &k->o[0]) || exodus_outline_read(k->x[1], &k->o[1]);
-    if (!failed) failed = names_known(k);
+    if (!failed) failed = exodus_variables_known(k->config, 2, k->o);
     if (!failed) definitions_compare(k);
     if (!failed) failed = exodus_diff_mesh(k) || exodus_diff_sets(k) || exodus_diff_steps(k);
     files_free(k);

@@ -529,13 +529,16 @@ static int hand_out(gmsh *g) {
 static int write_file(gmsh *g, const exodus_config *c, const char *path) {
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
+    cli_staged staged;
     exodus_options_of(c, &opt);
     if (g->name_length > opt.name_length) opt.name_length = g->name_length;
-    if (tutti_exodus_create(g->world->comm, path, &opt, &x) != TUTTI_OK) return cli_error_tutti();
-    int failed = exodus_outline_define(&g->o, x);
+    if (cli_stage_begin(g->world, path, c->force, &staged)) return 1;
+    int failed = tutti_exodus_create(g->world->comm, staged.write_to, &opt, &x) != TUTTI_OK &&
+                 cli_error_tutti();
+    if (!failed) failed = exodus_outline_define(&g->o, x);
     if (!failed && tutti_exodus_put_mesh(x, &g->m) != TUTTI_OK) failed = cli_error_tutti();
-    if (tutti_exodus_close(&x) != TUTTI_OK && !failed) failed = cli_error_tutti();
-    return failed;
+    if (x && tutti_exodus_close(&x) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    return cli_stage_end(g->world, &staged, failed);
 }
 
 int exodus_from_gmsh(const cli_world *w, const exodus_config *c, const char *from, const char *to) {

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -252,13 +251,6 @@ static void json_texts(int n, char *const *texts) {
     putchar(']');
 }
 
-static void json_number(double v) {
-    if (isfinite(v))
-        printf("%.17g", v);
-    else
-        printf("null");
-}
-
 static void json_entity(const exodus_table *t, tutti_count i) {
     const tutti_exodus_entity *e = &t->entity[i];
     printf("\n    {\"id\": %lld, \"name\": ", (long long)e->id);
@@ -349,7 +341,7 @@ static int print_json(const look *k) {
     printf(",\n   \"times\": [");
     for (tutti_count i = 0; i < k->steps; i++) {
         if (i) printf(", ");
-        json_number(k->time[i]);
+        cli_json_number(stdout, k->time[i]);
     }
     printf("],\n   \"qa\": [");
     for (int i = 0; i < k->o.qas; i++) {

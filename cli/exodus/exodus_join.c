@@ -26,7 +26,7 @@ static int pieces_open(exodus_whole *w, char **paths, int n) {
     int failed = 0;
     w->piece = cli_malloc((size_t)(end - first) * sizeof *w->piece);
     for (int i = first; i < end && !failed; i++) {
-        w->piece[w->pieces] = (exodus_piece){.path = paths[i]};
+        w->piece[w->pieces] = (exodus_piece){.path = paths[i], .position = i};
         failed = piece_open(&w->piece[w->pieces++]);
     }
     return cli_agree(w->world, failed);
@@ -47,9 +47,24 @@ static void piece_free(exodus_piece *q) {
 /* Without any id map all pieces would have the same nodes. */
 static int ids_check(const exodus_whole *w, int n) {
     if (n > 1 && !w->o.p.has_node_ids && w->o.p.dims > 0)
-        return cli_error("no piece has an id map of its nodes (node_num_map): nobody knows which "
-                         "are the same");
+        return cli_error("no piece has an id map of its nodes (node_num_map): cannot tell which "
+                         "nodes are shared");
     return 0;
+}
+
+/* Exodus: without a map, ids count from 1. */
+static void warn_missing_maps(const exodus_whole *w, int n) {
+    for (int i = 0; i < w->pieces && n > 1; i++) {
+        const tutti_exodus_parameters *p = &w->piece[i].o.p;
+        if (p->nodes > 0 && !p->has_node_ids)
+            fprintf(stderr,
+                    "tutti exodus join: %s has no node_num_map: its node ids are 1, 2, 3 ...\n",
+                    w->piece[i].path);
+        if (p->elements > 0 && !p->has_element_ids)
+            fprintf(stderr,
+                    "tutti exodus join: %s has no elem_num_map: its element ids are 1, 2, 3 ...\n",
+                    w->piece[i].path);
+    }
 }
 
 static void maps_warn(const exodus_whole *w) {
@@ -169,6 +184,7 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
     int failed = exodus_steps_chosen(w->config, w->steps, &first, &last);
     results_make(w, &r);
     for (tutti_count s = first; s <= last && !failed; s++) {
+        failed = cli_interrupted(w->world);
         for (int p = 0; p < w->pieces && !failed; p++) failed = piece_step(w, &r, p, s);
         if ((failed = cli_agree(w->world, failed))) break;
         globals_check(w, &r);
@@ -192,14 +208,18 @@ static int write_all(exodus_whole *w, int pieces) {
     tutti_exodus_parameters p = {.nodes = 0};
     tutti_exodus *to = NULL;
     tutti_count steps = 0;
+    cli_staged staged;
     exodus_options_of(w->config, &opt);
-    if (tutti_exodus_create(w->world->comm, w->config->out, &opt, &to) != TUTTI_OK)
-        return cli_error_tutti();
-    int failed = exodus_outline_define(&w->o, to);
+    for (int i = 0; i < pieces; i++) cli_input_add(w->paths[i]);
+    if (cli_stage_begin(w->world, w->config->out, w->config->force, &staged)) return 1;
+    int failed = tutti_exodus_create(w->world->comm, staged.write_to, &opt, &to) != TUTTI_OK &&
+                 cli_error_tutti();
+    if (!failed) failed = exodus_outline_define(&w->o, to);
     if (!failed && tutti_exodus_put_mesh(to, &w->mesh) != TUTTI_OK) failed = cli_error_tutti();
     if (!failed) failed = steps_join(w, to, &steps);
     if (!failed && tutti_exodus_parameters_get(to, &p) != TUTTI_OK) failed = cli_error_tutti();
-    if (tutti_exodus_close(&to) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    if (to && tutti_exodus_close(&to) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    failed = cli_stage_end(w->world, &staged, failed);
     if (failed || w->world->rank != 0) return failed;
     if (w->config->json) {
         printf("{\"path\": ");
@@ -214,10 +234,11 @@ static int write_all(exodus_whole *w, int pieces) {
 }
 
 static int join(const cli_world *world, const exodus_config *config, char **paths, int n) {
-    exodus_whole w = {.world = world, .config = config};
+    exodus_whole w = {.world = world, .config = config, .paths = paths};
     int failed = pieces_open(&w, paths, n) || exodus_join_agree(&w) || ids_check(&w, n) ||
-                 exodus_join_check_nodes(&w);
+                 exodus_join_check_ids(&w);
     if (!failed) {
+        warn_missing_maps(&w, n);
         maps_warn(&w);
         exodus_join_mesh(&w);
         failed = write_all(&w, n);

@@ -218,33 +218,107 @@ int exodus_join_agree(exodus_whole *w) {
     return 0;
 }
 
-/* ---- nodes: an id has one place; items whose keys differ in the hash of their coordinates alone do not agree */
+/* ---- ids: entries with one id are one entry.  Items whose keys differ only in the hash of what they are made
+ * of are different entries with one id. */
 
-int exodus_join_check_nodes(const exodus_whole *w) {
-    tutti_count n = 0, at = 0;
-    exodus_pairs p;
-    for (int i = 0; i < w->pieces; i++) n += w->piece[i].mesh->nodes;
-    exodus_item *item = cli_malloc((size_t)n * sizeof *item);
-    for (int i = 0; i < w->pieces; i++) {
-        const tutti_exodus_mesh *m = w->piece[i].mesh;
-        for (tutti_count j = 0; j < m->nodes; j++) {
-            uint64_t h = 1469598103934665603u;
-            for (int d = 0; d < w->o.p.dims; d++) {
-                double v = exodus_coordinate(m, d, j) + 0.0; /* -0 is 0 */
-                uint64_t bits;
-                memcpy(&bits, &v, sizeof bits);
-                h = (h ^ bits) * 0x9e3779b97f4a7c15u;
-                h ^= h >> 29;
-            }
-            item[at++] = (exodus_item){.id = exodus_node_id(m, j), .side = (int64_t)(h >> 1)};
+static const int entry_kinds[] = {TUTTI_EXODUS_NODAL, TUTTI_EXODUS_ELEMENT_BLOCK,
+                                  TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK};
+
+static uint64_t hash_word(uint64_t h, uint64_t bits) {
+    h = (h ^ bits) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+static uint64_t hash_node(const exodus_whole *w, const tutti_exodus_mesh *m, tutti_count i) {
+    uint64_t h = 1469598103934665603u;
+    for (int d = 0; d < w->o.p.dims; d++) {
+        const double v = exodus_coordinate(m, d, i) + 0.0; /* -0 is 0 */
+        uint64_t bits;
+        memcpy(&bits, &v, sizeof bits);
+        h = hash_word(h, bits);
+    }
+    return h;
+}
+
+/* The id of a face by its place among all faces of the piece. */
+static int64_t face_id(const exodus_piece *q, tutti_count place) {
+    const tutti_exodus_elements *e = exodus_blocks(q->mesh, TUTTI_EXODUS_FACE_BLOCK);
+    tutti_count b = 0;
+    while (e && b < q->o.of[TUTTI_EXODUS_FACE_BLOCK].n - 1 && place >= e[b].n) place -= e[b++].n;
+    return e ? exodus_entry_id(q, TUTTI_EXODUS_FACE_BLOCK, b, place) : place;
+}
+
+static uint64_t hash_entry(const exodus_piece *q, int kind, tutti_count b, tutti_count i) {
+    const tutti_exodus_entity *row = &q->o.of[kind].entity[b];
+    const tutti_exodus_elements *e = &exodus_blocks(q->mesh, kind)[b];
+    const int of_faces = exodus_topology_is(row->topology, "nfaced");
+    const tutti_count first = e->start ? e->start[i] : i * row->nodes;
+    const tutti_count end = e->start ? e->start[i + 1] : first + row->nodes;
+    uint64_t h = hash_word(1469598103934665603u, (uint64_t)row->id);
+    for (tutti_count k = first; k < end; k++)
+        h = hash_word(h, (uint64_t)(of_faces ? face_id(q, e->nodes[k])
+                                             : exodus_node_id(q->mesh, e->nodes[k])));
+    return h;
+}
+
+static int has_id_map(const exodus_piece *q, int kind) {
+    const tutti_exodus_parameters *p = &q->o.p;
+    return kind == TUTTI_EXODUS_NODAL           ? p->has_node_ids
+           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p->has_element_ids
+           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p->has_edge_ids
+                                                : p->has_face_ids;
+}
+
+/* Entries of a piece; NULL: count them. */
+static tutti_count add_items(const exodus_whole *w, const exodus_piece *q, exodus_item *item) {
+    tutti_count n = 0;
+    for (size_t k = 0; k < sizeof entry_kinds / sizeof *entry_kinds; k++) {
+        const int kind = entry_kinds[k], nodal = kind == TUTTI_EXODUS_NODAL;
+        for (tutti_count b = 0; b < (nodal ? 1 : q->o.of[kind].n); b++) {
+            const tutti_count entries = exodus_entries(q->mesh, kind, b);
+            for (tutti_count i = 0; item && i < entries; i++)
+                item[n + i] = (exodus_item){
+                    .group = kind,
+                    .id = nodal ? exodus_node_id(q->mesh, i) : exodus_entry_id(q, kind, b, i),
+                    .side =
+                        (int64_t)((nodal ? hash_node(w, q->mesh, i) : hash_entry(q, kind, b, i)) >>
+                                  1),
+                    .place = 2 * (tutti_count)q->position + has_id_map(q, kind)};
+            n += entries;
         }
     }
-    exodus_pairs_find(w->world, item, n, NULL, &p);
+    return n;
+}
+
+static int report_conflict(const exodus_whole *w, const exodus_pair *a, const exodus_pair *b) {
+    static const struct {
+        int kind;
+        const char *entry, *made_of, *map;
+    } text[] = {{TUTTI_EXODUS_NODAL, "node", "coordinates", "node_num_map"},
+                {TUTTI_EXODUS_ELEMENT_BLOCK, "element", "nodes", "elem_num_map"},
+                {TUTTI_EXODUS_EDGE_BLOCK, "edge", "nodes", "edge_num_map"},
+                {TUTTI_EXODUS_FACE_BLOCK, "face", "nodes", "face_num_map"}};
+    const char *one = w->paths[a->place[0] / 2], *two = w->paths[b->place[0] / 2];
+    const char *without = a->place[0] % 2 == 0 ? one : b->place[0] % 2 == 0 ? two : NULL;
+    int t = 0;
+    while (text[t].kind != (int)a->group) t++;
+    return cli_error("%s %lld has different %s in '%s' and '%s'%s%s%s%s", text[t].entry,
+                     (long long)a->id, text[t].made_of, one, two, without ? ": '" : "",
+                     without ? without : "", without ? "' has no " : "",
+                     without ? text[t].map : "");
+}
+
+int exodus_join_check_ids(const exodus_whole *w) {
+    tutti_count n = 0, at = 0;
+    exodus_pairs p;
     int failed = 0;
+    for (int i = 0; i < w->pieces; i++) n += add_items(w, &w->piece[i], NULL);
+    exodus_item *item = cli_malloc((size_t)n * sizeof *item);
+    for (int i = 0; i < w->pieces; i++) at += add_items(w, &w->piece[i], item + at);
+    exodus_pairs_find(w->world, item, n, NULL, &p);
     for (tutti_count i = 1; i < p.n && !failed; i++)
-        if (p.v[i].id == p.v[i - 1].id)
-            failed =
-                cli_error("node %lld has other coordinates in another piece", (long long)p.v[i].id);
+        if (p.v[i].group == p.v[i - 1].group && p.v[i].id == p.v[i - 1].id)
+            failed = report_conflict(w, &p.v[i - 1], &p.v[i]);
     exodus_pairs_free(&p);
     free(item);
     return cli_agree(w->world, failed);

@@ -10,6 +10,13 @@ int64_t exodus_node_id(const tutti_exodus_mesh *m, tutti_count i) {
     return m->node_ids ? m->node_ids[i] : i + 1;
 }
 
+int64_t exodus_entry_id(const exodus_piece *q, int kind, tutti_count b, tutti_count i) {
+    const tutti_exodus_elements *e = exodus_blocks(q->mesh, kind);
+    if (e[b].ids) return e[b].ids[i];
+    for (tutti_count k = 0; k < b; k++) i += e[k].n;
+    return i + 1;
+}
+
 static void *keep(exodus_whole *w, size_t bytes) {
     w->kept = cli_realloc(w->kept, ((size_t)w->keeps + 1) * sizeof *w->kept);
     return w->kept[w->keeps++] = cli_malloc(bytes);
@@ -113,13 +120,6 @@ static tutti_count translate(const exodus_whole *w, int p, int kind, tutti_count
     return 0;
 }
 
-static int64_t element_id(const exodus_piece *q, int kind, tutti_count b, tutti_count i) {
-    const tutti_exodus_elements *e = exodus_blocks(q->mesh, kind);
-    if (e[b].ids) return e[b].ids[i];
-    for (tutti_count k = 0; k < b; k++) i += e[k].n;
-    return i + 1;
-}
-
 static void block_sources(exodus_whole *w, int kind, tutti_count number, sources *s) {
     tutti_count n = 0;
     *s = (sources){.n = 0};
@@ -131,8 +131,10 @@ static void block_sources(exodus_whole *w, int kind, tutti_count number, sources
             const tutti_count m = exodus_entries(w->piece[p].mesh, kind, b);
             if (!pass) n += m;
             for (tutti_count i = 0; pass && i < m; i++)
-                s->v[s->n++] = (source){
-                    .id = element_id(&w->piece[p], kind, b, i), .piece = p, .entity = b, .at = i};
+                s->v[s->n++] = (source){.id = exodus_entry_id(&w->piece[p], kind, b, i),
+                                        .piece = p,
+                                        .entity = b,
+                                        .at = i};
         }
     }
 }

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +17,12 @@ int exodus_outcome_of(exodus_comparison *k, const char *name, const char *of) {
 
 int exodus_outcome_add(exodus_outcome *o, double a, double b) {
     o->numbers++;
-    if (a == b || (isnan(a) && isnan(b))) return 0;
-    const double apart = fabs(a - b), most = fmax(fabs(a), fabs(b));
-    if (apart <= o->limit[0] + o->limit[1] * most) return 0; /* NaN is never */
-    const double absolute = isnan(apart) ? INFINITY : apart;
-    const double relative = !isfinite(absolute) ? INFINITY : most > 0 ? apart / most : 0;
+    if (a == b) return 0;
+    long double by[2];
+    if (!cli_numbers_differ((const long double[2]){a, 0}, (const long double[2]){b, 0}, o->limit,
+                            by))
+        return 0;
+    const double absolute = (double)by[0], relative = (double)by[1];
     const int largest = o->different++ == 0 || absolute > o->absolute;
     if (absolute > o->absolute) o->absolute = absolute;
     if (relative > o->relative) o->relative = relative;

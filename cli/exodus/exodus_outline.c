@@ -26,6 +26,22 @@ tutti_count exodus_find(const exodus_outline *o, tutti_exodus_kind kind, int64_t
     return -1;
 }
 
+static int has_variable(const exodus_outline *o, const char *name) {
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++)
+        for (int v = 0; v < o->of[kind].variables; v++)
+            if (strcmp(o->of[kind].variable[v], name) == 0) return 1;
+    return 0;
+}
+
+int exodus_variables_known(const exodus_config *c, int n, const exodus_outline *o) {
+    for (int i = 0; i < c->variables.n; i++) {
+        int known = 0;
+        for (int k = 0; k < n; k++) known |= has_variable(&o[k], c->variables.item[i]);
+        if (!known) return cli_error("there is no variable '%s'", c->variables.item[i]);
+    }
+    return 0;
+}
+
 tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e) {
     exodus_table *t = &o->of[e->kind];
     const size_t n = (size_t)t->n + 1, wide = (size_t)t->variables;
@@ -200,6 +216,10 @@ int exodus_outline_define(const exodus_outline *o, tutti_exodus *to) {
                                  .dims = o->p.dims,
                                  .coordinate_names = (const char *const *)o->coordinate,
                                  .node_attributes = o->p.node_attributes,
+                                 .has_node_ids = o->with_id_maps,
+                                 .has_element_ids = o->with_id_maps,
+                                 .has_edge_ids = o->with_id_maps && o->p.edges > 0,
+                                 .has_face_ids = o->with_id_maps && o->p.faces > 0,
                                  .has_order = o->p.has_order};
     tutti_exodus_qa *qa = cli_malloc((size_t)o->qas * sizeof *qa);
     for (int i = 0; i < o->qas; i++)

@@ -9,6 +9,7 @@
 enum { OPEN_AT_ONCE = 200 }; /* pieces that a rank has open; for more the steps are read again */
 
 typedef struct {
+    cli_staged staged;
     exodus_subset subset;
     tutti_exodus *x;
     exodus_results results;
@@ -99,6 +100,7 @@ static int parts_know(division *d, const exodus_parts *p) {
 
 static int piece_create(division *d, int r, piece *p) {
     tutti_exodus_options opt;
+    const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1, .one_node = 1};
     char *path = piece_path(d->config, r);
     exodus_options_of(d->config, &opt);
     opt.sidecar = 0;
@@ -106,8 +108,9 @@ static int piece_create(division *d, int r, piece *p) {
     *p = (piece){.x = NULL};
     exodus_subset_make(&d->o, d->mesh, d->part, r, r == d->first, &p->subset);
     exodus_results_make(&d->o, &p->subset.mesh, &p->results);
-    int failed = tutti_exodus_create(MPI_COMM_SELF, path, &opt, &p->x) != TUTTI_OK;
-    if (failed) cli_error_tutti();
+    int failed = cli_stage_begin(&alone, path, d->config->force, &p->staged);
+    if (!failed && tutti_exodus_create(MPI_COMM_SELF, p->staged.write_to, &opt, &p->x) != TUTTI_OK)
+        failed = cli_error_tutti();
     if (!failed) failed = exodus_outline_define(&d->o, p->x);
     if (!failed && tutti_exodus_put_mesh(p->x, &p->subset.mesh) != TUTTI_OK)
         failed = cli_error_tutti();
@@ -120,6 +123,11 @@ static int piece_close(piece *p) {
     exodus_subset_free(&p->subset);
     exodus_results_free(&p->results);
     return failed;
+}
+
+static int piece_end(piece *p, int failed) {
+    const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1, .one_node = 1};
+    return p->staged.path ? cli_stage_end(&alone, &p->staged, failed) : failed;
 }
 
 static int piece_step(const division *d, piece *p, double time) {
@@ -149,6 +157,7 @@ static int batch_write(division *d, int from, int to, tutti_count first, tutti_c
     failed = cli_agree(d->world, failed);
     for (tutti_count s = first; s <= last && !failed; s++) {
         double time = 0;
+        if ((failed = cli_interrupted(d->world))) break;
         tutti_err err = tutti_exodus_times(d->from, s, 1, &time);
         if (err == TUTTI_OK && d->results.n > 0)
             err = tutti_exodus_get(d->from, s, d->results.n, d->results.field);
@@ -158,7 +167,11 @@ static int batch_write(division *d, int from, int to, tutti_count first, tutti_c
     }
     for (int i = 0; i < d->opens; i++)
         if (piece_close(&d->open[i])) failed = 1;
-    return cli_agree(d->world, failed);
+    failed = cli_agree(d->world, failed);
+    int ended = failed;
+    for (int i = 0; i < d->opens; i++)
+        if (piece_end(&d->open[i], failed)) ended = 1;
+    return failed ? failed : cli_agree(d->world, ended);
 }
 
 static int pieces_write(division *d) {
@@ -186,6 +199,7 @@ static void simplify(division *d) {
         d->o.of[kind].n = 0;
     }
     d->o.p.has_order = 0;
+    d->o.with_id_maps = 1; /* join must not guess the ids of a piece */
     if ((left || maps) && d->world->rank == 0)
         fprintf(stderr, "tutti exodus split: additional maps are left out\n");
 }

@@ -241,7 +241,7 @@ static int steps_write(export *k) {
     FILE *f = k->world->rank == 0 ? cli_output_open(path) : NULL;
     int failed = cli_agree(k->world, k->world->rank == 0 && !f);
     if (!failed) failed = collection_write(k, f, first, last);
-    if (f && cli_output_close(f, path)) failed = 1;
+    if (f) failed = cli_output_close(f, path, failed);
     failed = cli_agree(k->world, failed);
     if (!failed) told(k, path);
     free(path);
@@ -261,7 +261,7 @@ static int sets_write(export *k) {
 
 static int grid_make(export *k) {
     const tutti_exodus_deal deal = {.by = TUTTI_EXODUS_BY_ORDER};
-    if (exodus_outline_read(k->x, &k->o)) return 1;
+    if (exodus_outline_read(k->x, &k->o) || exodus_variables_known(k->config, 1, &k->o)) return 1;
     if (tutti_exodus_get_mesh(k->x, &deal, &k->m) != TUTTI_OK) return cli_error_tutti();
     vtk_points(&k->o, k->m, &k->grid);
     int64_t *id = vtk_add(&k->grid, "PointData", "GlobalNodeId", "Int64", 1, k->m->nodes);

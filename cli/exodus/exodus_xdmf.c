@@ -214,11 +214,11 @@ static int write_files(xdmf *k, const char *path) {
     if (!failed) {
         points_put(k);
         for (tutti_count b = 0; b < n; b++) block_put(k, b);
-        failed = cli_output_close(k->companion, companion);
+        failed = cli_output_close(k->companion, companion, 0);
     }
     k->f = failed ? NULL : cli_output_open(path);
     if (!failed) failed = !k->f || steps_write(k);
-    if (k->f && cli_output_close(k->f, path)) failed = 1;
+    if (k->f) failed = cli_output_close(k->f, path, failed);
     if (!failed && k->config->json) {
         printf("{\"files\": [");
         cli_json_string(stdout, path);
@@ -238,7 +238,7 @@ int exodus_export_xdmf(const exodus_config *config) {
     if (tutti_exodus_open(MPI_COMM_SELF, config->path[0], TUTTI_READ, NULL, &k.x) != TUTTI_OK)
         return cli_error_tutti(), EXODUS_TROUBLE;
     char *path = config->out ? cli_strdup(config->out) : cli_format("%s.xmf", config->path[0]);
-    int failed = exodus_outline_read(k.x, &k.o);
+    int failed = exodus_outline_read(k.x, &k.o) || exodus_variables_known(config, 1, &k.o);
     if (!failed && tutti_exodus_get_mesh(k.x, &deal, &k.m) != TUTTI_OK) failed = cli_error_tutti();
     if (!failed) failed = write_files(&k, path);
     free(path);

@@ -14,6 +14,7 @@
 /* One file of a process. */
 typedef struct exodus_piece {
     const char *path;
+    int position; /* among all pieces */
     tutti_exodus *x;
     exodus_outline o;
     const tutti_exodus_mesh *mesh;
@@ -28,6 +29,7 @@ typedef struct exodus_piece {
 typedef struct exodus_whole {
     const cli_world *world;
     const exodus_config *config;
+    char *const *paths; /* of all pieces */
     exodus_piece *piece;
     int pieces;
     exodus_outline o; /* of all ranks' */
@@ -43,11 +45,14 @@ int exodus_join_names(const exodus_config *c, char ***paths_out, int *n_out);
 
 /* Outline, steps and times of all.  0, or 1 and a message.   Collective */
 int exodus_join_agree(exodus_whole *w);
-/* Have nodes that several pieces have the same coordinates?  0, or 1 and a message.   Collective */
-int exodus_join_check_nodes(const exodus_whole *w);
+/* Compare the entries that have the same id in several pieces: nodes must have the same coordinates; elements,
+ * edges and faces the same block and nodes.  0, or 1 and a message.   Collective */
+int exodus_join_check_ids(const exodus_whole *w);
 
 /* The mesh of this rank's pieces, with nodes, elements and members of the same id once. */
 void exodus_join_mesh(exodus_whole *w);
 int64_t exodus_node_id(const tutti_exodus_mesh *m, tutti_count i);
+/* The id of entry i of block b.  Without an id map, ids count from 1 in the order of the piece. */
+int64_t exodus_entry_id(const exodus_piece *q, int kind, tutti_count b, tutti_count i);
 
 #endif

@@ -103,7 +103,7 @@ int vtk_write(const vtk_grid *g, const char *path) {
         fwrite(g->array[a].data, 1, g->array[a].bytes, f);
     }
     fputs("\n  </AppendedData>\n</VTKFile>\n", f);
-    return cli_output_close(f, path);
+    return cli_output_close(f, path, 0);
 }
 
 int vtk_write_pieces(const vtk_grid *g, const char *path, const char *stem, int ranks) {
@@ -120,5 +120,5 @@ int vtk_write_pieces(const vtk_grid *g, const char *path, const char *stem, int 
         fprintf(f, "-p%d.vtu\"/>\n", r);
     }
     fputs("  </PUnstructuredGrid>\n</VTKFile>\n", f);
-    return cli_output_close(f, path);
+    return cli_output_close(f, path, 0);
 }

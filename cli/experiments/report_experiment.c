@@ -172,5 +172,5 @@ int report_experiment_json(const experiment *x, const char *path) {
     fputs("  ],\n", f);
     report_json_claims(f, x);
     report_json_cells(f, &x->results, "points");
-    return cli_output_close(f, path);
+    return cli_output_close(f, path, 0);
 }

@@ -160,5 +160,5 @@ int report_experiment_html(const experiment *x, const char *path) {
     print_points(f, &x->results);
     snprintf(text, sizeof text, "tutti bench %s", x->kind->name);
     html_foot(f, &x->results, text);
-    return cli_output_close(f, path);
+    return cli_output_close(f, path, 0);
 }

@@ -120,7 +120,7 @@ static int write_parts(const mesh_config *c, const mesh_case *m) {
     FILE *f = cli_output_open(c->out);
     if (!f) return 1;
     for (tutti_count i = 0; i < m->v.nodes; i++) fprintf(f, "%d\n", m->of[i]);
-    return cli_output_close(f, c->out);
+    return cli_output_close(f, c->out, 0);
 }
 
 static int mesh_partition(const mesh_config *c) {
@@ -165,6 +165,7 @@ static int mesh_convert(const mesh_config *c) {
     tutti_mesh_format format = c->format;
     if (!c->has_format)
         format = ends_in(c->to, ".msh") ? TUTTI_MESH_GMSH_41_BINARY : TUTTI_MESH_NATIVE;
+    if (cli_output_refuse(c->to)) return 1;
     if (!c->force && (lstat(c->to, &st) == 0 || errno != ENOENT))
         return cli_error("'%s' is there already; --force replaces it", c->to);
     int failed = mesh_case_open(c, &m);
@@ -204,7 +205,10 @@ static int start(int argc, char **argv) {
         fprintf(stderr, "tutti mesh: %s\ntry 'tutti help mesh'\n", cli_message());
         return CLI_USAGE;
     }
-    if (!run(&c)) return CLI_OK;
+    cli_input_add(c.path);
+    const int failed = run(&c);
+    cli_inputs_forget();
+    if (!failed) return CLI_OK;
     fprintf(stderr, "tutti mesh %s: %s\n", c.name, cli_message());
     return CLI_FAILED;
 }

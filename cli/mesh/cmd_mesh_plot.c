@@ -298,7 +298,7 @@ int mesh_plot(const mesh_config *c) {
             failed = write_png(f, &k);
         else
             write_svg(f, &k, label, at, c->rules + 1);
-        failed = cli_output_close(f, out) || failed;
+        failed = cli_output_close(f, out, failed);
     }
     free(writer);
     free(k.pixel);

@@ -154,7 +154,8 @@ typedef struct tutti_exodus_parameters {
     tutti_count nodes, elements, edges, faces;
     const char *const *coordinate_names; /* [dims] or NULL: x, y, z */
     int node_attributes;
-    int has_node_ids, has_element_ids; /* 1: there are id maps; put_mesh decides that itself */
+    /* 1: the file has id maps.  put_mesh also writes maps where ids are not 1, 2, 3 ... in file order. */
+    int has_node_ids, has_element_ids;
     int has_edge_ids, has_face_ids;
     int has_order;       /* 1: there is an element order map (elem_map) */
     int64_t reserved[8]; /* 0: for later versions */

@@ -40,6 +40,15 @@ static int is_block(int kind) {
     return kind >= TUTTI_EXODUS_ELEMENT_BLOCK && kind <= TUTTI_EXODUS_FACE_BLOCK;
 }
 
+/* Does the caller want an id map whatever the ids are? */
+static int wants_id_map(const tutti_exodus_parameters *p, int kind) {
+    return kind == TUTTI_EXODUS_NODAL           ? p->has_node_ids
+           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p->has_element_ids
+           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p->has_edge_ids
+           : kind == TUTTI_EXODUS_FACE_BLOCK    ? p->has_face_ids
+                                                : 0;
+}
+
 /* Writers of the kinds of which anything is on several ranks; id maps where they are needed. */
 static tutti_err writers_all(putting *p) {
     enum { SHARED, STRANGE, NUMBERS };
@@ -58,7 +67,7 @@ static tutti_err writers_all(putting *p) {
     TUTTI_TRY(tutti__team_vote(p->x->team, TUTTI_OK, &largest));
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
         tutti__family *f = &p->families.of[k];
-        f->plain = v[k * NUMBERS + STRANGE] == 0;
+        f->plain = v[k * NUMBERS + STRANGE] == 0 && !wants_id_map(&p->x->model.p, k);
         f->largest = largest.max[0];
         if (v[k * NUMBERS + SHARED] == 0) continue;
         TUTTI_TRY(tutti__family_writers(p->x->team, &p->x->opt.choice,
@@ -246,8 +255,7 @@ static tutti_err ids_add(putting *p, tutti_exodus_kind kind, tutti_count c, cons
         void *out = NULL;
         if (!f->writes[i]) continue;
         TUTTI_TRY(tutti__bundle_add(&p->bundle, &at, f->position[i], 1, NULL, &out));
-        /* ids of nodes and elements are those of all ranks or of none: there are some */
-        *(int64_t *)out = ids[i - f->start[c]];
+        *(int64_t *)out = ids ? ids[i - f->start[c]] : f->position[i] + 1;
     }
     return TUTTI_OK;
 }

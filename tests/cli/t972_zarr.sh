@@ -93,7 +93,7 @@ assert json.loads(refs["late/.zarray"])["shape"][0] == 2 and "time_1/0" in refs 
 assert refs["late/1.0.0"][0] == "run/data-000001.tutti"
 END
 
-# without compression, and again; sizes that change, in the directory itself
+# without compression, and again; sizes that change, from the directory itself
 run '' cp run plain --compress 0 -v smooth,wave
 run '' diff run plain -v smooth,wave
 ./dataset_writer mesh </dev/null || exit 1
@@ -102,8 +102,8 @@ run '' diff mesh packed
 for of in mesh packed; do
     want=17
     [ $of = packed ] || want=13
-    (cd $of && "$TUTTI_COMMAND" export . --zarr -o all.json >/dev/null 2>&1 && grep -qF '["data-000001.tutti"' all.json) || bad=1
-    (cd $of && compare . all.json) >n
+    (cd $of && "$TUTTI_COMMAND" export . --zarr -o ../$of-all.json >/dev/null 2>&1) && grep -qF "[\"$of/data-000001.tutti\"" $of-all.json || bad=1
+    compare $of $of-all.json >n
     [ "$(cat n)" = $want ] || { echo "$of: $(cat n) sections compared"; bad=1; }
 done
 # ---- what the others say of it

@@ -45,7 +45,7 @@ has 'short.e-s0002'
 expect 0 'ok; 2 steps in 2 files' verify short.e
 
 # ---- what does not belong together
-expect 1 'is there already' exodus join p.e.5.0 -o short.e
+expect 1 "'short.e' exists" exodus join p.e.5.0 -o short.e
 expect 0 '' exodus join p.e.5.0 -o short.e --force
 mv p.e.5.3 aside
 expect 1 'piece 3 of 5 of ' exodus join p.e.5.* -o x.e
