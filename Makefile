@@ -79,7 +79,7 @@ fortran: ## write the generated parts of the Fortran module anew from the public
 
 install: ## into PREFIX, for MPI=openmpi|mpich
 	@scripts/packages.sh run $(if $(filter mpich,$(MPI)),test)
-	@scripts/build.sh $(MPI)
+	@scripts/build.sh $(MPI) installed
 	@cmake --install build/$(MPI) --prefix "$$(realpath -ms "$(PREFIX)")"
 
 uninstall: ## what `make install` put into PREFIX, for MPI=openmpi|mpich

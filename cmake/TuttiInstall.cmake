@@ -16,6 +16,14 @@ set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
 set(_own ${CMAKE_INSTALL_LIBDIR}/tutti/${TUTTI_MPI}) # what belongs to this MPI
 option(TUTTI_PLAIN_NAMES "install bin/tutti, tutti.pc and so on, too; a package leaves that to alternatives" ON)
 
+add_custom_target(installed DEPENDS tutti tutti_mpiio) # builds what is installed
+if(TARGET tutti_command)
+    add_dependencies(installed tutti_command)
+endif()
+if(TUTTI_HAS_FORTRAN)
+    add_dependencies(installed tutti_fortran)
+endif()
+
 # All directories that the rules below install into.
 set(_completions bash-completion/completions zsh/site-functions fish/vendor_completions.d)
 list(TRANSFORM _completions PREPEND ${CMAKE_INSTALL_DATADIR}/)

@@ -1,8 +1,9 @@
 #!/bin/sh
-# TEST ranks=0 timeout=60 builds=openmpi
+# TEST ranks=0 timeout=60 builds=mpich
 # Uninstalling restores the tree as it was before the installation: a prefix whose path contains /tutti/ and a space, with
 # empty directories of others below and beside it; a fresh prefix; DESTDIR; a prefix behind a symbolic link; a second
 # installation in a directory below the prefix.
+# (For Open MPI t924 runs it, in a clone.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,7 +22,7 @@ install() {
     [ -e "${DESTDIR:-}$1/bin/tutti" ] || fail "not installed: $1"
 }
 uninstall() {
-    make -s -C "$top" uninstall PREFIX="$1" MPI=openmpi >/dev/null
+    make -s -C "$top" uninstall PREFIX="$1" MPI="$TUTTI_MPI" >/dev/null
 }
 # restored WHAT COMMAND...: the command leaves the tree as it is now
 restored() {
@@ -40,11 +41,11 @@ there_and_back() {
 
 # Directories of others, as the old rule by name would have matched them, and files beside ours.
 old="$base/an old prefix"
-for dir in "$old/tutti" "$old/lib/tutti/other" "$old/lib/cmake/Other" "$old/lib/pkgconfig" "$old/share/doc/tutti" "$old/tutti/openmpi" \
+for dir in "$old/tutti" "$old/lib/tutti/other" "$old/lib/cmake/Other" "$old/lib/pkgconfig" "$old/share/doc/tutti" "$old/tutti/$TUTTI_MPI" \
     "$base/tutti" "$base/lib/cmake"; do
     mkdir -p "$dir"
 done
-touch "$old/tutti/openmpi/files" "$old/share/doc/readme"
+touch "$old/tutti/$TUTTI_MPI/files" "$old/share/doc/readme"
 restored 'directories of others' there_and_back "$old"
 restored 'a fresh prefix' there_and_back "$base/fresh"
 
