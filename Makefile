@@ -79,11 +79,11 @@ fortran: ## write the generated parts of the Fortran module anew from the public
 
 install: ## into PREFIX, for MPI=openmpi|mpich
 	@scripts/packages.sh run $(if $(filter mpich,$(MPI)),test)
-	@scripts/build.sh $(MPI)
-	@cmake --install build/$(MPI) --prefix $(abspath $(PREFIX))
+	@scripts/build.sh $(MPI) installed
+	@cmake --install build/$(MPI) --prefix "$$(realpath -ms "$(PREFIX)")"
 
 uninstall: ## what `make install` put into PREFIX, for MPI=openmpi|mpich
-	@scripts/uninstall.sh $(abspath $(PREFIX)) $(MPI)
+	@scripts/uninstall.sh "$$(realpath -ms "$(PREFIX)")" $(MPI)
 
 dist: ## build/tutti-VERSION.tar.gz, which builds without git
 	@scripts/dist.sh build

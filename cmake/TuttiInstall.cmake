@@ -1,8 +1,8 @@
 # What `cmake --install` puts where.  Both MPIs can go into one prefix, in any order:
 #
 #   lib/libtutti_MPI.so      the library, with a soname for each MPI
-#   lib/tutti/MPI/           what else belongs to one MPI: the drop-in, the command, `files`, a list of
-#                            what was installed, for `make uninstall`
+#   lib/tutti/MPI/           what else belongs to one MPI: the drop-in, the command, and `files`, the list of
+#                            installed files and created directories, for `make uninstall`
 #   bin/tutti.MPI            the command; bin/tutti is that of the MPI installed last (or an alternative)
 #   lib/pkgconfig/           tutti-MPI.pc; tutti.pc likewise
 #   lib/cmake/Tutti/         TuttiConfig.cmake, which chooses among the TuttiTargets-MPI.cmake that are there
@@ -15,6 +15,27 @@ include(CMakePackageConfigHelpers)
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
 set(_own ${CMAKE_INSTALL_LIBDIR}/tutti/${TUTTI_MPI}) # what belongs to this MPI
 option(TUTTI_PLAIN_NAMES "install bin/tutti, tutti.pc and so on, too; a package leaves that to alternatives" ON)
+
+add_custom_target(installed DEPENDS tutti tutti_mpiio) # builds what is installed
+if(TARGET tutti_command)
+    add_dependencies(installed tutti_command)
+endif()
+if(TUTTI_HAS_FORTRAN)
+    add_dependencies(installed tutti_fortran)
+endif()
+
+# All directories that the rules below install into.
+set(_completions bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+list(TRANSFORM _completions PREPEND ${CMAKE_INSTALL_DATADIR}/)
+set(_doc ${CMAKE_INSTALL_DATADIR}/doc/tutti)
+set(_man ${CMAKE_INSTALL_MANDIR}/man)
+set(_directories ${_own} ${_package} ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_BINDIR}
+    ${CMAKE_INSTALL_INCLUDEDIR}/tutti ${_completions} ${_man}1 ${_man}3 ${_man}7 ${_doc}/docs ${_doc}/examples)
+if(TUTTI_HAS_FORTRAN)
+    list(APPEND _directories ${TUTTI_MOD_DIR})
+endif()
+configure_file(cmake/directories.cmake.in directories.cmake @ONLY)
+install(SCRIPT ${PROJECT_BINARY_DIR}/directories.cmake)
 
 install(TARGETS tutti tutti_mpi EXPORT TuttiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS tutti_mpiio LIBRARY DESTINATION ${_own})
@@ -32,15 +53,15 @@ if(TARGET tutti_command)
 endif()
 foreach(_section 1 3 7)
     file(GLOB _pages CONFIGURE_DEPENDS docs/man/*.${_section})
-    install(FILES ${_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${_section})
+    install(FILES ${_pages} DESTINATION ${_man}${_section})
 endforeach()
 
 # To read, and to try: share/doc/tutti
 file(GLOB _guides CONFIGURE_DEPENDS docs/*.md docs/*.png docs/*.svg)
 file(GLOB _steps CONFIGURE_DEPENDS examples/step*.c examples/CMakeLists.txt)
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tutti)
-install(FILES ${_guides} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tutti/docs)
-install(FILES ${_steps} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tutti/examples)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${_doc})
+install(FILES ${_guides} DESTINATION ${_doc}/docs)
+install(FILES ${_steps} DESTINATION ${_doc}/examples)
 
 install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${_package} FILE TuttiTargets-${TUTTI_MPI}.cmake)
 configure_package_config_file(cmake/TuttiConfig.cmake.in TuttiConfig.cmake
@@ -73,7 +94,7 @@ if(TUTTI_HAS_FORTRAN)
     install(FILES ${PROJECT_BINARY_DIR}/tutti-fortran-${TUTTI_MPI}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
-# Links, then the list of all that was installed.
+# Links, then the list of everything that was installed.
 file(RELATIVE_PATH _command /p/${CMAKE_INSTALL_BINDIR} /p/${_own}/tutti)
 set(_links "${CMAKE_INSTALL_BINDIR}/tutti.${TUTTI_MPI}>${_command}")
 if(TUTTI_PLAIN_NAMES)

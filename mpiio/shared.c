@@ -1,8 +1,7 @@
 /* mpiio: the shared file pointer.
  *
- * Where all ranks share memory it is a word in a page of /dev/shm, which is made along with the
- * communicator and has no name any more once all ranks have mapped it: whatever happens to the
- * program, nothing stays.  Otherwise it is a number in a hidden file beside the data, under a lock.
+ * Where all ranks share memory it is a word in a page of /dev/shm without a name
+ * (base/shared_memory.h), which is created along with the communicator.  Otherwise it is a number in a hidden file beside the data, under a lock.
  * That costs nothing until it is used: rank 0 draws a name at open, whoever needs the pointer first
  * makes it, and the last rank to open it removes the name.
  *
@@ -29,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/shared_memory.h"
 #include "request.h"
 
 enum { WORDS = 512 };
@@ -67,38 +67,49 @@ int64_t mpiio_shared_token(void) {
 
 /* ---- a page for a communicator */
 
-/* Memory is allocated, not merely reserved: where /dev/shm is full there is no page, rather than a
- * signal later. */
-static int page_create(const char *name) {
-    if (!may_reach((off_t)page_bytes)) return -1;
-    const int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0 || posix_fallocate(fd, 0, (off_t)page_bytes) == 0) return fd;
-    close(fd);
-    unlink(name);
-    return -1;
-}
-
 /* 1 on all ranks, or on none. */
 static int all_have(const mpiio_ranks *r, int have) {
     int64_t without = !have;
     return mpiio_agree(r, 1, &without) == MPI_SUCCESS && !without;
 }
 
-/* That all ranks find the page by its name, which rank 0 has drawn, is what tells that they share
- * memory. */
+/* Rank 0 tells what it has created, or linked to a name; 0: it has not, or the message failed. */
+static int describe_page(const mpiio_ranks *r, int have, tutti__shared_memory *page) {
+    MPI_Request request;
+    int64_t message[1 + sizeof *page / sizeof(int64_t)] = {have};
+    memcpy(message + 1, page, sizeof *page);
+    const int code =
+        PMPI_Ibcast(message, sizeof message / sizeof *message, MPI_INT64_T, 0, r->comm, &request);
+    if (code != MPI_SUCCESS || mpiio_finish(&request) != MPI_SUCCESS) return 0;
+    memcpy(page, message + 1, sizeof *page);
+    return message[0] != 0;
+}
+
+static void map_page(mpiio_ranks *r, int fd) {
+    if (fd < 0) return;
+    void *at = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at != MAP_FAILED) r->words = at;
+}
+
+static void open_page(mpiio_ranks *r, const tutti__shared_memory *page, int linked) {
+    const int fd = tutti__shared_memory_open(page, linked);
+    map_page(r, fd);
+    if (fd >= 0) close(fd);
+}
+
+/* The ranks share memory if all of them can open the page that rank 0 has created. */
 void mpiio_words_make(mpiio_ranks *r) {
-    char name[64];
-    snprintf(name, sizeof name, "/dev/shm/tutti-pointer-%llx", (unsigned long long)r->id);
-    int fd = r->rank == 0 ? page_create(name) : -1;
-    if (!all_have(r, fd >= 0 || r->rank > 0)) {
-        if (fd >= 0) unlink(name);
-    } else {
-        if (r->rank > 0) fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-        void *at = fd >= 0 ? mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                           : MAP_FAILED;
-        if (at != MAP_FAILED) r->words = at;
-        const int all = all_have(r, r->words != NULL);
-        if (r->rank == 0) unlink(name);
+    tutti__shared_memory page = {.pid = 0};
+    const int fd = r->rank == 0 ? tutti__shared_memory_create(page_bytes, &page) : -1;
+    map_page(r, fd);
+    if (describe_page(r, r->words != NULL, &page)) {
+        if (r->rank > 0) open_page(r, &page, 0);
+        int all = all_have(r, r->words != NULL);
+        if (!all && describe_page(r, r->rank == 0 && !tutti__shared_memory_link(&page), &page)) {
+            if (!r->words) open_page(r, &page, 1);
+            all = all_have(r, r->words != NULL);
+            if (r->rank == 0) tutti__shared_memory_unlink(&page);
+        }
         if (!all) mpiio_words_free(r);
     }
     if (fd >= 0) close(fd);

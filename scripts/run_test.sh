@@ -43,4 +43,5 @@ if [ "$first" = "$timer" ]; then
     end_late "$name" "$seconds" >&2
 fi
 finish
+[ $left = 0 ] || code=1
 exit $code

@@ -5,7 +5,7 @@
 # "@end NAME CODE SECONDS ." where it is.  What comes out is left for the tests' own ctests, PREFIX.NAME.nRANKS, which find it by
 # the run of ctest they belong to (run_test.sh).  A test that takes longer than its seconds is ended after showing where
 # every process hangs; one that dies has failed; the tests after it go on in a launch of their own.  Fails itself only if
-# something is wrong that belongs to no test: leaks found at the end, or a program that does not come to its tests.
+# something is wrong that belongs to no test: leaks found at the end, names left in /dev/shm, or a program that does not come to its tests.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 # shellcheck source=scripts/test_setup.sh
@@ -102,4 +102,5 @@ while [ ${#names[@]} -gt 0 ]; do
     fi
 done
 finish
+[ $left = 0 ] || trouble=1
 exit $trouble

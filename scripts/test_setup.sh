@@ -56,6 +56,7 @@ directories() {
         export TUTTI_TEST_SHM="$shm" TMPDIR="$shm"
     fi
     export TUTTI_MPICH_YIELD="$TUTTI_BUILD_DIR/libmpich_yield.so"
+    names_before=$(names_left)
 }
 
 # The processes of the test: all that inherited its mark, whatever sessions a launcher makes.
@@ -101,8 +102,25 @@ end_late() {
     kill_all
 }
 
+# Names of shared memory (src/base/shared_memory.c) whose process has ended.
+names_left() {
+    local name pid
+    for name in /dev/shm/tutti-shm-*; do
+        pid=${name#/dev/shm/tutti-shm-}
+        [ ! -e "$name" ] || [ -d "/proc/${pid%%-*}" ] || echo "$name"
+    done
+}
+
+# Sets `left` to 1 if the test has left shared memory.
 finish() {
     kill_all
+    left=0
+    for name in $(names_left); do
+        case " $names_before " in *[[:space:]]"$name"[[:space:]]*) continue ;; esac
+        echo "left in /dev/shm: $name"
+        rm -f "$name"
+        left=1
+    done
     [ -z "${TUTTI_TEST_SHM:-}" ] || rm -rf "$TUTTI_TEST_SHM"
     [ -n "${TUTTI_TEST_KEEP:-}" ] || rm -rf "$TUTTI_TEST_DIR"
 }

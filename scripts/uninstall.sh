@@ -1,44 +1,65 @@
 #!/bin/sh
-# uninstall.sh PREFIX MPI   removes what `make install` put into PREFIX for that MPI, by the list that it left
-# there; what another MPI's Tutti in the same prefix has too stays.
+# uninstall.sh PREFIX MPI   removes from PREFIX (below $DESTDIR, if set) the files that `make install` installed for
+# that MPI, as listed in LIBDIR/tutti/MPI/files, and the directories that it created, if they are empty.  Files that
+# an installation for another MPI lists too stay.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 prefix=${DESTDIR:-}$1
 mpi=$2
-lists=$(find "$prefix" -path "*/tutti/$mpi/files" -type f)
-if [ ! -f "$lists" ]; then # none, or several
-    echo "uninstall.sh: there is no Tutti for $mpi in $prefix" >&2
+
+# manifests PATTERN: lists whose path ends like that, relative to the prefix.  A list names itself; one of an
+# installation in another prefix below this one does so with another path.
+manifests() {
+    find . -path "./*/tutti/$1/files" -type f | cut -c3- | while IFS= read -r list; do
+        ! grep -qxF "$list" "$list" || echo "$list"
+    done
+}
+cd "$prefix" 2>/dev/null || { echo "uninstall.sh: no directory $prefix" >&2; exit 1; }
+prefix=$PWD
+list=$(manifests "$mpi")
+if [ ! -f "$list" ]; then # none, or several
+    echo "uninstall.sh: no single installation of Tutti for $mpi in $prefix" >&2
     exit 1
 fi
-others=$(find "$prefix" -path "*/tutti/*/files" -type f ! -path "*/tutti/$mpi/files")
+others=$(manifests '*' | grep -vxF "$list" || true)
 
-# Plain names (bin/tutti) that lead to the other one belong to it, even if both have made them.
-kept=$(mktemp)
-trap 'rm -f "$kept"' EXIT
-[ -z "$others" ] || echo "$others" | xargs sort -u >"$kept"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+grep -v '/$' "$list" >"$work/files"
+grep '/$' "$list" | LC_ALL=C sort -ru >"$work/directories" || true # contents before the directories that hold them
+: >"$work/kept"
+echo "$others" | while IFS= read -r other; do
+    [ -z "$other" ] || cat "$other" >>"$work/kept"
+done
+
+# Links with plain names (bin/tutti) belong to the MPI that they lead to, even if both lists have them.
 while IFS= read -r file; do
-    if [ -L "$prefix/$file" ]; then
-        case $(readlink "$prefix/$file") in
-        *"$mpi"*) rm -f "$prefix/$file" ;;
+    if [ -L "$file" ]; then
+        case $(readlink "$file") in
+        *"$mpi"*) rm -f "$file" ;;
         esac
-    elif ! grep -qxF "$file" "$kept"; then
-        rm -f "$prefix/$file"
+    else
+        echo "$file"
     fi
-done <"$lists"
-# Plain names go over to the one that is left.
-for list in $others; do
-    other=$(basename "$(dirname "$list")")
-    lib=${list%/tutti/"$other"/files}
-    [ -e "$prefix/bin/tutti" ] || ln -s "tutti.$other" "$prefix/bin/tutti"
-    [ -e "$lib/libtutti.so" ] || ln -s "libtutti_$other.so" "$lib/libtutti.so"
-    [ -e "$lib/libtutti-mpiio.so" ] || ln -s "tutti/$other/libtutti-mpiio.so" "$lib/libtutti-mpiio.so"
-    [ -e "$lib/pkgconfig/tutti.pc" ] || ln -s "tutti-$other.pc" "$lib/pkgconfig/tutti.pc"
-    [ ! -e "$lib/libtutti-fortran_$other.so" ] || [ -e "$lib/libtutti-fortran.so" ] || {
-        ln -s "libtutti-fortran_$other.so" "$lib/libtutti-fortran.so"
-        ln -s "tutti-fortran-$other.pc" "$lib/pkgconfig/tutti-fortran.pc"
+done <"$work/files" >"$work/plain"
+grep -vxFf "$work/kept" "$work/plain" | tr '\n' '\0' | xargs -0 rm -f
+# Plain names lead to the remaining installation.
+echo "$others" | while IFS= read -r other; do
+    [ -n "$other" ] || continue
+    name=$(basename "$(dirname "$other")")
+    lib=${other%/tutti/"$name"/files}
+    [ -e bin/tutti ] || ln -s "tutti.$name" bin/tutti
+    [ -e "$lib/libtutti.so" ] || ln -s "libtutti_$name.so" "$lib/libtutti.so"
+    [ -e "$lib/libtutti-mpiio.so" ] || ln -s "tutti/$name/libtutti-mpiio.so" "$lib/libtutti-mpiio.so"
+    [ -e "$lib/pkgconfig/tutti.pc" ] || ln -s "tutti-$name.pc" "$lib/pkgconfig/tutti.pc"
+    [ ! -e "$lib/libtutti-fortran_$name.so" ] || [ -e "$lib/libtutti-fortran.so" ] || {
+        ln -s "libtutti-fortran_$name.so" "$lib/libtutti-fortran.so"
+        ln -s "tutti-fortran-$name.pc" "$lib/pkgconfig/tutti-fortran.pc"
     }
 done
-# Folders that are empty now, and were made for it.
-find "$prefix" -depth -type d \( -path '*/tutti' -o -path '*/tutti/*' -o -path '*/cmake/Tutti' \
-    -o -path '*/lib/cmake' -o -path '*/pkgconfig' -o -path '*/lib/fortran*' \) -exec rmdir {} + 2>/dev/null || true
+cd /
+while IFS= read -r dir; do
+    dir=$prefix/${dir%/}
+    rmdir "${dir%/.}" 2>/dev/null || true # not empty: in use by others
+done <"$work/directories"
 echo "removed: Tutti for $mpi from $prefix"

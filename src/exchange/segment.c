@@ -1,85 +1,25 @@
-/* exchange: shared memory.  A node's segment is a file in /dev/shm that its lowest rank makes,
- * everybody maps and nobody keeps: its name is removed as soon as all have mapped it, so that
- * nothing stays behind whatever happens.  posix_fallocate takes the pages at once.
+/* exchange: shared memory.  The lowest rank of a node creates a segment (base/shared_memory.h) and describes it to
+ * the others, which open and map it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/segment.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/shared_memory.h"
 #include "comm/wait.h"
 
 typedef struct {
-    char name[64];
-    int error; /* errno of the rank that made it, 0: it is there */
+    tutti__shared_memory memory;
+    int64_t error; /* errno of the rank that creates it, 0: it exists */
 } announcement;
 
-enum { TRIES = 64, NAMES = 16 };
-
-/* Names that are there now: at most one for each thread that makes a segment. */
-static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
-static char names[NAMES][sizeof(((announcement *)0)->name)];
-
-static void name_keep(const char *name) {
-    pthread_mutex_lock(&names_lock);
-    for (int i = 0; i < NAMES; i++)
-        if (!names[i][0]) {
-            snprintf(names[i], sizeof names[i], "%s", name);
-            break;
-        }
-    pthread_mutex_unlock(&names_lock);
-}
-
-static void name_unlink(const char *name) {
-    pthread_mutex_lock(&names_lock);
-    for (int i = 0; i < NAMES; i++)
-        if (strcmp(names[i], name) == 0) names[i][0] = '\0';
-    pthread_mutex_unlock(&names_lock);
-    shm_unlink(name);
-}
-
-void tutti__segments_unlink(void) {
-    for (int i = 0; i < NAMES; i++)
-        if (names[i][0]) name_unlink(names[i]);
-}
-
-static int shm_make(announcement *a, size_t bytes) {
-    static atomic_int made;
-    struct rlimit limit;
-    int fd = -1;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur) {
-        a->error = EFBIG; /* an allocation would end in a signal */
-        return -1;
-    }
-    /* a name may be taken: by a process of another container with the same number, or left by one
-     * that was killed */
-    for (int i = 0; i < TRIES && (i == 0 || (fd < 0 && errno == EEXIST)); i++) {
-        snprintf(a->name, sizeof a->name, "/tutti-%ld-%d", (long)getpid(),
-                 atomic_fetch_add(&made, 1));
-        fd = shm_open(a->name, O_RDWR | O_CREAT | O_EXCL, 0600);
-    }
-    if (fd < 0) {
-        a->error = errno;
-        return -1;
-    }
-    for (int i = 0; i < TRIES; i++) { /* a profiler's signals may interrupt it */
-        a->error = posix_fallocate(fd, 0, (off_t)bytes);
-        if (a->error != EINTR) break;
-    }
-    if (a->error == 0) {
-        name_keep(a->name);
-        return fd;
-    }
-    close(fd);
-    shm_unlink(a->name);
-    return -1;
+static tutti_err announce(tutti__team *t, announcement *a) {
+    MPI_Request r;
+    TUTTI_MPI(MPI_Ibcast(a, (int)sizeof *a, MPI_BYTE, 0, t->node, &r));
+    return tutti__team_finish(1, &r);
 }
 
 static tutti_err all_have(tutti__team *t, int have, int *all_out) {
@@ -88,34 +28,66 @@ static tutti_err all_have(tutti__team *t, int have, int *all_out) {
     return tutti__team_finish(1, &r);
 }
 
-static tutti_err segment_share(tutti__team *t, size_t bytes, tutti__segment *out) {
-    announcement a = {"", 0};
-    int fd = t->nodes.me == 0 ? shm_make(&a, bytes) : -1;
-    MPI_Request r;
-    TUTTI_MPI(MPI_Ibcast(&a, (int)sizeof a, MPI_BYTE, 0, t->node, &r));
-    TUTTI_TRY(tutti__team_finish(1, &r));
-    if (a.error != 0)
-        return tutti__error_set(TUTTI_ERR_NOMEM, a.error, -1,
-                                "no shared memory of %zu bytes for staging: %s", bytes,
-                                strerror(a.error));
-    if (fd < 0) fd = shm_open(a.name, O_RDWR, 0600);
-    char *base = fd < 0
-                     ? MAP_FAILED
-                     : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+/* NULL: it cannot be mapped. */
+static char *map_segment(int fd, size_t bytes) {
+    if (fd < 0) return NULL;
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
+
+/* On ranks > 0. */
+static char *open_segment(const announcement *a, int linked, size_t bytes) {
+    const int fd = tutti__shared_memory_open(&a->memory, linked);
+    char *base = map_segment(fd, bytes);
     const int why = errno;
-    if (base == MAP_FAILED) base = NULL;
     if (fd >= 0) close(fd);
-    int have = base != NULL, all = 0;
-    const tutti_err told = all_have(t, have, &all);
-    if (t->nodes.me == 0) name_unlink(a.name);
-    if (told == TUTTI_OK && all) {
-        *out = (tutti__segment){base, bytes, 1};
-        return TUTTI_OK;
+    errno = why;
+    return base;
+}
+
+/* Some ranks cannot open the memory through /proc: it gets a name until they have opened it. */
+static tutti_err share_by_name(tutti__team *t, announcement *a, tutti__segment *s, int *all_out) {
+    const int creates = t->nodes.me == 0;
+    if (creates && tutti__shared_memory_link(&a->memory) != 0) a->error = errno;
+    tutti_err err = announce(t, a);
+    if (err == TUTTI_OK && a->error == 0) {
+        if (!s->base && !creates) s->base = open_segment(a, 1, s->bytes);
+        err = all_have(t, s->base != NULL, all_out);
     }
-    if (base) munmap(base, bytes);
-    TUTTI_TRY(told);
-    return tutti__error_set(TUTTI_ERR_NOMEM, have ? 0 : why, -1,
-                            "shared memory of %zu bytes for staging cannot be mapped", bytes);
+    if (creates && a->error == 0) tutti__shared_memory_unlink(&a->memory);
+    return err;
+}
+
+/* The creator keeps its file descriptor open until all have mapped the memory. */
+static tutti_err map_on_all(tutti__team *t, announcement *a, int fd, tutti__segment *s) {
+    int all = 0;
+    errno = 0;
+    s->base = t->nodes.me == 0 ? map_segment(fd, s->bytes) : open_segment(a, 0, s->bytes);
+    const int why = s->base ? 0 : errno;
+    TUTTI_TRY(all_have(t, s->base != NULL, &all));
+    if (!all) TUTTI_TRY(share_by_name(t, a, s, &all));
+    if (all) return TUTTI_OK;
+    return tutti__error_set(TUTTI_ERR_NOMEM, why, -1,
+                            "shared memory of %zu bytes for staging cannot be mapped", s->bytes);
+}
+
+static tutti_err segment_share(tutti__team *t, size_t bytes, tutti__segment *out) {
+    announcement a = {.error = 0};
+    tutti__segment s = {NULL, bytes, 1};
+    const int fd = t->nodes.me == 0 ? tutti__shared_memory_create(bytes, &a.memory) : -1;
+    if (t->nodes.me == 0 && fd < 0) a.error = errno;
+    tutti_err err = announce(t, &a);
+    if (err == TUTTI_OK && a.error != 0)
+        err = tutti__error_set(TUTTI_ERR_NOMEM, (int)a.error, -1,
+                               "no shared memory of %zu bytes for staging: %s", bytes,
+                               strerror((int)a.error));
+    if (err == TUTTI_OK) err = map_on_all(t, &a, fd, &s);
+    if (fd >= 0) close(fd);
+    if (err == TUTTI_OK)
+        *out = s;
+    else if (s.base)
+        munmap(s.base, bytes);
+    return err;
 }
 
 tutti_err tutti__segment_make(tutti__team *t, int shared, size_t bytes, tutti__segment *out) {

@@ -19,7 +19,4 @@ tutti_err tutti__segment_make(tutti__team *t, int shared, size_t bytes,
 /* Local. */
 void tutti__segment_drop(tutti__segment *s);
 
-/* Remove names in /dev/shm that an operation cut short has left.   Local. */
-void tutti__segments_unlink(void);
-
 #endif

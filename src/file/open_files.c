@@ -5,15 +5,12 @@
 
 #include <sys/stat.h>
 
-#include "exchange/segment.h"
-
 static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
 static tutti_file *files;
 static tutti__finalize_fn *finalize; /* NULL: nobody watches for MPI_Finalize yet */
 
 static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;
-    tutti__segments_unlink();
     while (files) {
         tutti_file *f = files;
         files = f->next_open;

@@ -1,9 +1,10 @@
 /* store: mem, bytes in the memory of this machine, for tests and for measuring.  All processes of
- * a user on a machine see the same bytes under the same path, and they stay until they are deleted
- * or the machine stops.
+ * a user on a machine that have the same TMPDIR see the same bytes under the same path.  Like a file on a disk they
+ * survive the process, also one that is killed, until they are deleted or the machine stops.
  *
- * A file is a file of /dev/shm (or of the temporary directory, where that is missing), named for
- * the user and for a hash of the path as it was given.  Its operations are the plainest loops there
+ * A file is a file of $TMPDIR if that is in memory, as batch systems set it up and clean it after a job, otherwise of
+ * /dev/shm (or of the temporary directory, where that is missing), named for the user and for a hash of the
+ * path as it was given.  Its operations are the plainest loops there
  * are, one run after the other: this is the store that the others are compared with.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/mem.h"
@@ -16,15 +17,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+static int is_in_memory(const char *dir) {
+    struct statfs st;
+    return statfs(dir, &st) == 0 && st.f_type == TMPFS_MAGIC && access(dir, W_OK) == 0;
+}
+
 static const char *directory(void) {
-    struct stat st;
-    if (stat("/dev/shm", &st) == 0 && S_ISDIR(st.st_mode) && access("/dev/shm", W_OK) == 0)
-        return "/dev/shm";
     const char *tmp = secure_getenv("TMPDIR");
-    return tmp && *tmp ? tmp : "/tmp";
+    if (!tmp || !*tmp) tmp = "/tmp";
+    if (strcmp(tmp, "/tmp") != 0 && is_in_memory(tmp)) return tmp;
+    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : tmp;
 }
 
 tutti_err tutti__mem_path(const char *path, char **path_out) {

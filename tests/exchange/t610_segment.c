@@ -47,7 +47,7 @@ static int names_left(void) {
     char mine[40];
     int n = 0;
     DIR *d = opendir("/dev/shm");
-    snprintf(mine, sizeof mine, "tutti-%ld-", (long)getpid());
+    snprintf(mine, sizeof mine, "tutti-shm-%ld-", (long)getpid());
     for (struct dirent *e; d && (e = readdir(d));) n += strncmp(e->d_name, mine, strlen(mine)) == 0;
     if (d) closedir(d);
     return n;

@@ -21,6 +21,9 @@ expect 77 10 0 sh -c 'exit 77'
 # shellcheck disable=SC2016 # the inner shell expands it
 expect 0 20 2 sh -c 'test -d "$TUTTI_TEST_DIR" && touch "$TUTTI_TEST_DIR/x"'
 expect 3 20 2 sh -c 'exit 3'
+name=/dev/shm/tutti-shm-999999999-$$
+expect 1 10 0 touch "$name"
+[ ! -e "$name" ] || { echo "$name was left"; rm "$name"; exit 1; }
 expect 124 1 0 sleep 4242
 expect 124 2 2 sleep 4242
 

@@ -41,6 +41,5 @@ done
 "$prefix/bin/tutti" version >/dev/null || fail "bin/tutti leads nowhere"
 user openmpi third
 "$top/scripts/uninstall.sh" "$prefix" openmpi
-left=$(find "$prefix" ! -type d)
-[ -z "$left" ] || fail "left behind: $left"
+[ ! -e "$prefix" ] || fail "left behind: $(find "$prefix")"
 if "$top/scripts/uninstall.sh" "$prefix" openmpi 2>/dev/null; then fail "what is not there was removed"; fi

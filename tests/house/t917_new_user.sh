@@ -1,9 +1,10 @@
 #!/bin/sh
-# TEST ranks=0 timeout=180 builds=openmpi,mpich cores=2
+# TEST ranks=0 timeout=180 builds=mpich cores=2
 # A new user: Tutti in a fresh prefix, an environment that knows nothing of it, and what is told to do, line by line: docs/install.md
 # ("The first program"), the steps by CMake and by pkg-config, with gcc and clang, in C and C++, the README's and the guides' lines, the
 # examples of the manual pages.  (Those of tutti-array(1), tutti-dataset(1) and docs/exodus-tools.md are run by t960, t971 and
 # t986, the functions of the guides by t920, t1009, t1026 and t1104; the programs of section 3 are the steps and examples/manual.c.)
+# (For Open MPI t924 runs it, in a clone.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -25,7 +25,8 @@ static void pointers(int *named, int *nameless) {
     *named = *nameless = 0;
     FILE *maps = fopen("/proc/self/maps", "r");
     while (maps && fgets(line, sizeof line, maps))
-        if (strstr(line, "tutti-pointer")) ++*(strstr(line, "(deleted)") ? nameless : named);
+        if (strstr(line, "/dev/shm/#") || strstr(line, "/dev/shm/tutti-shm-"))
+            ++*(strstr(line, "(deleted)") ? nameless : named);
     if (maps) fclose(maps);
     for (int fd = 3; fd < 256; fd++) {
         snprintf(link, sizeof link, "/proc/self/fd/%d", fd);

@@ -33,7 +33,8 @@ static inline int store_is_plain(int choice) {
 }
 
 static inline const char *scratch_dir(int which) {
-    return which == 1 ? "/dev/shm" : check_dir();
+    const char *shm = getenv("TUTTI_TEST_SHM");
+    return which == 0 ? check_dir() : shm ? shm : "/dev/shm";
 }
 
 /* A path of this process's own; the text is overwritten by the next call with the same dir. */

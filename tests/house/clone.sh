@@ -1,0 +1,44 @@
+# shellcheck shell=sh
+# For t924 and t925: clones of this tree in other places.
+# SPDX-License-Identifier: BSD-3-Clause
+top=$(cd "$(dirname "$0")/../.." && pwd)
+unset MAKEFLAGS MFLAGS MAKELEVEL || true
+
+# clone_tree DIR: the files that git knows or would add, as they are now
+clone_tree() {
+    git -C "$top" rev-parse --git-dir >/dev/null 2>&1 || { echo "skipped: this is not a git clone"; exit 77; }
+    mkdir -p "$1"
+    (cd "$top" && git -c core.quotePath=off ls-files -co --exclude-standard | while IFS= read -r file; do
+        [ ! -e "$file" ] || echo "$file" # not those that were removed
+    done | tar c -T -) | tar x -C "$1"
+}
+
+# clone_build DIR TARGET...: as `make` builds it, but without optimization, which takes the compiler longest
+clone_build() {
+    dir=$1
+    shift
+    (cd "$dir" && env CMAKE_BUILD_TYPE=Debug CFLAGS=-g0 scripts/build.sh openmpi "$@") >"$TUTTI_TEST_DIR/log" 2>&1 || {
+        echo "$dir: the build fails:"
+        tail -n 40 "$TUTTI_TEST_DIR/log"
+        exit 1
+    }
+}
+
+# clone_test DIR TEST: as ctest would run it there; appends to $TUTTI_TEST_DIR/failed if it fails
+clone_test() {
+    stem=$(basename "$1/tests/house/$2"_*.sh .sh)
+    (cd "$1" && env TUTTI_BUILD_DIR="$1/build/openmpi" TUTTI_COMMAND="$1/build/openmpi/tutti" TUTTI_TEST_DIR="$1/scratch" \
+        bash scripts/run_test.sh "clone.$stem" 250 openmpi 0 sh "$1/tests/house/$stem.sh") >"$TUTTI_TEST_DIR/$2.out" 2>&1
+    code=$?
+    [ $code = 0 ] || { echo "$1: $stem: exit code $code"; cat "$TUTTI_TEST_DIR/$2.out"; } >>"$TUTTI_TEST_DIR/failed"
+}
+
+# clone_try DIR TEST...: library, command and drop-in, and these tests, two at a time
+clone_try() {
+    clone_build "$1" installed
+    dir=$1
+    shift
+    for name; do clone_test "$dir" "$name" & done
+    wait
+    [ ! -s "$TUTTI_TEST_DIR/failed" ] || { cat "$TUTTI_TEST_DIR/failed"; exit 1; }
+}
