@@ -9,6 +9,10 @@
  * Collectivity as in file.h.  What is said to agree is compared before anything is done:
  * TUTTI_ERR_MISMATCH on all ranks if it does not (options: rank 0's are used).  An array belongs to
  * one thread at a time.
+ *
+ * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
+ * rank that fails.  A rank that passes a NULL or stale array handle has no communicator: only that
+ * rank gets the error, and the others, which cannot detect it, wait.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ARRAY_H
 #define TUTTI_ARRAY_H

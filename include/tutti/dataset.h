@@ -25,6 +25,10 @@
  * All calls are Collective and all arguments agree unless it is said otherwise; what agrees is
  * compared.  After an error all ranks have the same code and message, and the dataset is as before.
  * One thread at a time per dataset; different datasets may be used by different threads.
+ *
+ * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
+ * rank that fails.  A rank that passes a NULL or stale dataset handle has no communicator: only
+ * that rank gets the error, and the others, which cannot detect it, wait.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DATASET_H
 #define TUTTI_DATASET_H

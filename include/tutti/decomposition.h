@@ -9,6 +9,10 @@
  *
  * Entries that several ranks hold are written once, by the rank that a rule of replicas chooses
  * (<tutti/replicas.h>), and read by all who hold them.
+ *
+ * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
+ * rank that fails.  A rank that passes a NULL or stale dataset handle has no communicator: only
+ * that rank gets the error, and the others, which cannot detect it, wait.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DECOMPOSITION_H
 #define TUTTI_DECOMPOSITION_H

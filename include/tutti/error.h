@@ -64,7 +64,8 @@ TUTTI_API const char *tutti_strerror(tutti_err code);
 TUTTI_API const char *tutti_error_name(tutti_err code);
 
 /** The last error of the calling thread.   Local.
- *  After a collective call has failed this is the same on all ranks.
+ *  After a collective call has failed this is the same on all ranks, in all fields; the exception is a call with a
+ *  NULL or stale handle, which the other ranks cannot detect.
  *  @return never NULL; `code` is TUTTI_OK if there was none; valid until this thread's next call */
 TUTTI_API const tutti_error_info *tutti_last_error(void);
 

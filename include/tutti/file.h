@@ -16,6 +16,10 @@
  * handle sees its bytes on every rank.  tutti_file_sync and tutti_file_close make them visible to
  * everybody, also on file systems with client caches; tutti_file_sync (not close) also makes them
  * durable.
+ *
+ * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
+ * rank that fails.  A rank that passes a NULL or stale file or plan handle has no communicator:
+ * only that rank gets the error, and the others, which cannot detect it, wait.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_FILE_H
 #define TUTTI_FILE_H

@@ -10,6 +10,10 @@
  *                                        .file_order = TUTTI_BIG_ENDIAN}}};
  *     tutti_file_write_parts(f, 2, part, NULL);
  *
+ *
+ * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
+ * rank that fails.  A rank that passes a NULL or stale file or plan handle has no communicator:
+ * only that rank gets the error, and the others, which cannot detect it, wait.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_PARTS_H
 #define TUTTI_PARTS_H

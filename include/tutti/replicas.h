@@ -19,6 +19,12 @@
  * Collectivity as in file.h.  What is said to agree is compared before anything is done:
  * TUTTI_ERR_MISMATCH on all ranks if it does not.  An inspector belongs to one thread at a time;
  * calls that ask may be made by several.
+ *
+ * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
+ * rank that fails.  A rank that passes a NULL or stale file handle (tutti_replicas_check:
+ * inspector) has no communicator: only that rank gets the error, and the others, which cannot
+ * detect it, wait.  A NULL or stale inspector in tutti_replicas_write and tutti_replicas_read
+ * fails on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_REPLICAS_H
 #define TUTTI_REPLICAS_H

@@ -8,15 +8,23 @@
 
 #include <string.h>
 
-tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t same) {
+tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *path, tutti_err mine,
+                             uint64_t same) {
     tutti__team *team = NULL;
     const tutti__call call = {
         .kind = TUTTI__CALL_ARRAY, .agrees = (int64_t)(same >> 1), .what = "the array"};
     const tutti_error_info trouble = *tutti_last_error();
     TUTTI_TRY(tutti__team_take(comm, "", &team));
-    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
-    const tutti_err err = tutti__team_call(team, &call, mine, 0, NULL);
+    if (mine != TUTTI_OK) {
+        tutti__error_assign(&trouble);
+        tutti__error_context(operation, path, -1);
+    }
+    const uint64_t hash = tutti__hash(TUTTI__HASH_START, path ? path : "", path ? strlen(path) : 0);
+    tutti__range paths = tutti__range_of((int64_t)(hash >> 1));
+    const tutti_err err = tutti__team_call(team, &call, mine, 1, &paths);
     tutti__team_give(&team);
+    /* ranks that disagree on something else have the same path */
+    if (err != TUTTI_OK) tutti__error_context(operation, paths.min == paths.max ? path : NULL, -1);
     return err;
 }
 

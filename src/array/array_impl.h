@@ -128,7 +128,8 @@ tutti_err tutti__array_live(const tutti_array *a) TUTTI_MUST_USE;
 /* May elements be read (written)?  Local. */
 tutti_err tutti__array_usable(const tutti_array *a, int is_write) TUTTI_MUST_USE;
 void tutti__array_free(tutti_array *a);
-/* The end of every way to get an array: hand it over, or name the error and give it up. */
+/* The end of every way to get an array: hand it over, or name the error and give it up.
+ * path: NULL if the ranks have not agreed on it */
 tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const char *path,
                                  tutti_err err, tutti_array **a_out) TUTTI_MUST_USE;
 /* Tell the file where the array's slabs are: what domains=array cuts between.  All ranks. */
@@ -140,8 +141,9 @@ tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_e
 
 /* ---- array_agree.c */
 /* Before there is a file: does every rank agree, and with the same arguments (a hash of them)?
- * Collective. */
-tutti_err tutti__array_agree(MPI_Comm comm, tutti_err mine, uint64_t same) TUTTI_MUST_USE;
+ * The error of a rank has its own path, as the others may have another.   Collective. */
+tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *path, tutti_err mine,
+                             uint64_t same) TUTTI_MUST_USE;
 /* An agreement on an open array; io may be NULL.  Collective. */
 tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
 /* The first one of a call: TUTTI_ERR_MISMATCH on all ranks if they are in different calls;

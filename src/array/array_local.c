@@ -174,10 +174,11 @@ tutti_err tutti_array_create_local(MPI_Comm comm, const char *path, const tutti_
         h = tutti__spec_hash(h, &a->spec);
         h = tutti__distribution_hash(h, d);
     }
-    err = tutti__array_agree(comm, err, h);
+    err = tutti__array_agree(comm, "create", path, err, h);
     TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
-    if (err == TUTTI_OK) err = create_files(a, comm, path, opt);
-    return tutti__array_hand_over(a, "create", path, err, a_out);
+    const int agreed = err == TUTTI_OK;
+    if (agreed) err = create_files(a, comm, path, opt);
+    return tutti__array_hand_over(a, "create", agreed ? path : NULL, err, a_out);
 }
 
 /* ---- open */

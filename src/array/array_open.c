@@ -49,7 +49,8 @@ static tutti_err array_begin(MPI_Comm comm, const char *path, int mode,
         err = tutti__spec_check(&in, &a->spec, &a->bytes);
         a->mine = a->spec;
     }
-    err = tutti__array_agree(comm, err, spec_hash(path, mode, err == TUTTI_OK ? &a->spec : NULL));
+    err = tutti__array_agree(comm, offset > 0 ? "create" : "open", path, err,
+                             spec_hash(path, mode, err == TUTTI_OK ? &a->spec : NULL));
     if (err != TUTTI_OK) {
         tutti__free(a);
         return err;
@@ -89,8 +90,9 @@ tutti_err tutti__array_create(MPI_Comm comm, const char *path, int how,
     tutti_err err = array_begin(comm, path, TUTTI_READ | TUTTI_WRITE, spec, TUTTI__HEADER_BYTES,
                                 a_out ? &a : NULL);
     TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
-    if (err == TUTTI_OK) err = create_file(comm, path, how, opt, a);
-    return tutti__array_hand_over(a, "create", path, err, a_out);
+    const int agreed = err == TUTTI_OK;
+    if (agreed) err = create_file(comm, path, how, opt, a);
+    return tutti__array_hand_over(a, "create", agreed ? path : NULL, err, a_out);
 }
 
 tutti_err tutti_array_create(MPI_Comm comm, const char *path, const tutti_array_spec *spec,
@@ -151,13 +153,14 @@ tutti_err tutti_array_open(MPI_Comm comm, const char *path, int mode,
         a = tutti__calloc(1, sizeof *a);
         if (!a) err = TUTTI_ERR_NOMEM;
     }
-    err = tutti__array_agree(comm, err, spec_hash(path, mode, expect));
+    err = tutti__array_agree(comm, "open", path, err, spec_hash(path, mode, expect));
     TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
-    if (err == TUTTI_OK) {
+    const int agreed = err == TUTTI_OK;
+    if (agreed) {
         a->mode = mode;
         err = open_files(comm, path, expect, opt, a);
     }
-    return tutti__array_hand_over(a, "open", path, err, a_out);
+    return tutti__array_hand_over(a, "open", agreed ? path : NULL, err, a_out);
 }
 
 /* ---- raw */
@@ -182,12 +185,13 @@ tutti_err tutti_array_open_raw(MPI_Comm comm, const char *path, int mode,
     const int creates = (mode & TUTTI_CREATE) != 0;
     tutti_err err = array_begin(comm, path, mode, spec, 0, a_out ? &a : NULL);
     TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
-    if (err == TUTTI_OK) {
+    const int agreed = err == TUTTI_OK;
+    if (agreed) {
         a->raw = 1;
         err = tutti_file_open(comm, path, mode, opt, &a->file);
     }
     if (err == TUTTI_OK) err = raw_reach(a, creates);
-    return tutti__array_hand_over(a, "open", path, err, a_out);
+    return tutti__array_hand_over(a, "open", agreed ? path : NULL, err, a_out);
 }
 
 /* ---- close */

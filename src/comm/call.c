@@ -8,6 +8,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/call.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "comm/consensus.h"
 
 static const char *const DOES[TUTTI__CALLS] = {
@@ -40,6 +43,20 @@ static const char *const DOES[TUTTI__CALLS] = {
 /* Ranks are fewer than this. */
 #define RANKS ((int64_t)1 << 32)
 
+/* The operation must be the same on all ranks, although their calls are not: the layers above
+ * add theirs only to an error that has none. */
+static tutti_err calls_differ_error(const char *fmt, ...) TUTTI_PRINTF(1, 2);
+static tutti_err calls_differ_error(const char *fmt, ...) {
+    char text[sizeof tutti_last_error()->text];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    const tutti_err err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "%s", text);
+    tutti__error_context("collective call", NULL, -1);
+    return err;
+}
+
 void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine,
                       tutti__range told[TUTTI__CALL_TELLS]) {
     const int64_t word = c->kind * RANKS + t->rank;
@@ -53,9 +70,9 @@ void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine
 tutti_err tutti__call_compare(tutti__team *t, const tutti__range told[TUTTI__CALL_TELLS]) {
     const int64_t a = told[TUTTI__TOLD_CALL].min, b = told[TUTTI__TOLD_CALL].max;
     t->differed += a / RANKS != b / RANKS;
-    TUTTI_CHECK(a / RANKS == b / RANKS, TUTTI_ERR_MISMATCH, "rank %lld %s while rank %lld %s",
-                (long long)(a % RANKS), DOES[a / RANKS], (long long)(b % RANKS), DOES[b / RANKS]);
-    return TUTTI_OK;
+    if (a / RANKS == b / RANKS) return TUTTI_OK;
+    return calls_differ_error("rank %lld %s while rank %lld %s", (long long)(a % RANKS),
+                              DOES[a / RANKS], (long long)(b % RANKS), DOES[b / RANKS]);
 }
 
 tutti_err tutti__call_agree(const tutti__call *c, const tutti__range told[TUTTI__CALL_TELLS]) {
@@ -63,12 +80,17 @@ tutti_err tutti__call_agree(const tutti__call *c, const tutti__range told[TUTTI_
     if (r.min >= r.max) return TUTTI_OK;
     TUTTI_CHECK(!c->number, TUTTI_ERR_MISMATCH, "%s from %lld to %lld", c->what, (long long)r.min,
                 (long long)r.max);
+    if (c->names) return calls_differ_error("ranks disagree on %s", c->what);
     TUTTI_FAIL(TUTTI_ERR_MISMATCH, "ranks disagree on %s", c->what);
 }
 
+/* Are ranks in calls of different kinds? */
+static int kinds_differ(const tutti__range told[TUTTI__CALL_TELLS]) {
+    return told[TUTTI__TOLD_CALL].min / RANKS != told[TUTTI__TOLD_CALL].max / RANKS;
+}
+
 int tutti__calls_differ(const tutti__range told[TUTTI__CALL_TELLS]) {
-    return told[TUTTI__TOLD_CALL].min / RANKS != told[TUTTI__TOLD_CALL].max / RANKS ||
-           told[TUTTI__TOLD_AGREES].min < told[TUTTI__TOLD_AGREES].max;
+    return kinds_differ(told) || told[TUTTI__TOLD_AGREES].min < told[TUTTI__TOLD_AGREES].max;
 }
 
 tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err mine,
@@ -86,14 +108,16 @@ static tutti_err call_by_consensus(tutti__team *t, const tutti__call *c, tutti_e
     tutti__range all[TUTTI__CONSENSUS_RANGES];
     TUTTI_ASSERT(n + TUTTI__CALL_TELLS <= TUTTI__CONSENSUS_RANGES);
     tutti__call_tell(t, c, mine, all);
-    for (int i = 0; i < n; i++) all[TUTTI__CALL_TELLS + i] = range[i];
+    for (int i = 0; i < n; i++) {
+        all[TUTTI__CALL_TELLS + i] = range[i];
+        range[i] = tutti__range_none();
+    }
     const int64_t fine = tutti__consensus(t, mine == TUTTI_OK, TUTTI__CALL_TELLS + n, all);
     TUTTI_TRY(tutti__call_compare(t, all));
     if (c->names) TUTTI_TRY(tutti__call_agree(c, all));
     if (!fine) return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, mine);
-    TUTTI_TRY(tutti__call_agree(c, all));
     for (int i = 0; i < n; i++) range[i] = all[TUTTI__CALL_TELLS + i];
-    return TUTTI_OK;
+    return tutti__call_agree(c, all);
 }
 
 tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine, int n,
@@ -103,7 +127,9 @@ tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine,
     tutti__vote_init(&v);
     v.ranges = n;
     for (int i = 0; i < n; i++) v.range[i] = range[i];
-    TUTTI_TRY(tutti__team_call_vote(t, c, mine, &v));
-    for (int i = 0; i < n; i++) range[i] = v.range[i];
-    return TUTTI_OK;
+    const tutti_err err = tutti__team_call_vote(t, c, mine, &v);
+    const int refused = err != TUTTI_OK && v.fail != INT64_MAX;
+    const int differ = kinds_differ(v.call);
+    for (int i = 0; i < n; i++) range[i] = refused || differ ? tutti__range_none() : v.range[i];
+    return err;
 }

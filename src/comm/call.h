@@ -44,8 +44,11 @@ typedef struct tutti__call {
 
 /* Open a call: all are in the same one, agree, and have nothing against it.  Otherwise all ranks
  * return the same: if calls differ, in kind or name, TUTTI_ERR_MISMATCH, else the error of the
- * lowest rank that has one, else TUTTI_ERR_MISMATCH for what ought to agree.   range[i]: as for
- * tutti__consensus.   Collective. */
+ * lowest rank that has one, else TUTTI_ERR_MISMATCH for what ought to agree.  The error is the same
+ * in all its fields; where calls differ its operation is "collective call".  After it the caller may add
+ * an operation or a path only if it is the same on all ranks.   range[i]: as for
+ * tutti__consensus; also known if the only error is that ranks do not agree, otherwise none.
+ * Collective. */
 tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine, int n,
                            tutti__range *range) TUTTI_MUST_USE;
 /* The same by a vote, for a team without consensus, or that has had one about this call already. */

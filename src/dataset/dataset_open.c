@@ -167,15 +167,19 @@ tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
                               .what = "the dataset: its path, mode or options"};
     const tutti_err taken = tutti__team_take(comm, "", &team);
     if (taken == TUTTI_OK) {
-        if (err != TUTTI_OK) tutti__error_assign(&trouble);
+        if (err != TUTTI_OK) {
+            tutti__error_assign(&trouble);
+            tutti__error_context("open", path, -1);
+        }
         err = tutti__team_call(team, &call, err, 0, NULL);
         tutti__team_give(&team);
     } else {
         err = taken;
     }
-    if (err == TUTTI_OK) err = open_on(comm, mode, d);
+    const int agreed = err == TUTTI_OK; /* only then all ranks have this path */
+    if (agreed) err = open_on(comm, mode, d);
     if (err != TUTTI_OK) {
-        tutti__error_context("open", path, -1);
+        tutti__error_context("open", agreed ? path : NULL, -1);
         object_free(d);
         return err;
     }

@@ -412,15 +412,19 @@ tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
         .agrees = err == TUTTI_OK ? (int64_t)(tutti__hash_text(TUTTI__HASH_START, path) >> 1) : 0,
         .what = "the dataset to repair: its path"};
     TUTTI_TRY(tutti__team_take(comm, "", &team));
-    if (err != TUTTI_OK) tutti__error_assign(&trouble);
+    if (err != TUTTI_OK) {
+        tutti__error_assign(&trouble);
+        tutti__error_context("repair", path, -1);
+    }
     err = tutti__team_call(team, &call, err, 0, NULL);
-    if (err == TUTTI_OK)
+    const int agreed = err == TUTTI_OK; /* only then all ranks have this path */
+    if (agreed)
         err = tutti__team_agree(team, team->rank == 0 && path ? repair(path, &options, &report)
                                                               : TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__team_tell(team, &report, (int)sizeof report);
     tutti__team_give(&team);
     if (err != TUTTI_OK) {
-        tutti__error_context("repair", path ? path : "", -1);
+        tutti__error_context("repair", agreed ? path : NULL, -1);
         return err;
     }
     if (out) {

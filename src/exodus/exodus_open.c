@@ -117,14 +117,18 @@ static uint64_t open_hash(const char *call, const char *path, const tutti_exodus
 }
 
 /* All mean the same, or none goes on; then there is a team. */
-static tutti_err begin(MPI_Comm comm, tutti_exodus *x, uint64_t hash, tutti_err mine) {
+static tutti_err begin(MPI_Comm comm, const char *name, const char *path, tutti_exodus *x,
+                       uint64_t hash, tutti_err mine) {
     tutti__team *team = NULL;
     const tutti_error_info trouble = *tutti_last_error();
     const tutti__call call = {.kind = TUTTI__CALL_EXODUS,
                               .agrees = mine == TUTTI_OK ? (int64_t)(hash >> 1) : 0,
                               .what = "the Exodus file: its path, mode or options"};
     TUTTI_TRY(tutti__team_take(comm, "", &team));
-    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+    if (mine != TUTTI_OK) {
+        tutti__error_assign(&trouble);
+        tutti__error_context(name, path, -1);
+    }
     const tutti_err err = tutti__team_call(team, &call, mine, 0, NULL);
     TUTTI_ASSERT(err != TUTTI_OK || x);
     if (err == TUTTI_OK)
@@ -137,7 +141,8 @@ static tutti_err begin(MPI_Comm comm, tutti_exodus *x, uint64_t hash, tutti_err 
 static tutti_err end(const char *name, const char *path, tutti_exodus *x, tutti_err err,
                      tutti_exodus **x_out) {
     if (err != TUTTI_OK) {
-        tutti__error_context(name, path, -1);
+        /* all ranks have this path only if they have agreed on it, which makes the team */
+        tutti__error_context(name, x && x->team ? path : NULL, -1);
         object_free(x);
         return err;
     }
@@ -171,7 +176,7 @@ tutti_err tutti_exodus_create(MPI_Comm comm, const char *path, const tutti_exodu
     TUTTI_TRY(tutti__comm_usable(comm));
     tutti_err err = open_check(path, mode, x_out);
     if (err == TUTTI_OK) err = object_make(path, mode, opt, &x);
-    err = begin(comm, x, err == TUTTI_OK ? open_hash("create", path, x) : 0, err);
+    err = begin(comm, "create", path, x, err == TUTTI_OK ? open_hash("create", path, x) : 0, err);
     TUTTI_ASSERT(err != TUTTI_OK || x);
     if (err == TUTTI_OK)
         err = tutti__exodus_agree(x, x->team->rank == 0 ? place_free(x) : TUTTI_OK);
@@ -191,7 +196,7 @@ tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,
     if (err == TUTTI_OK) err = object_make(path, mode, opt, &x);
     uint64_t hash = err == TUTTI_OK ? open_hash("open", path, x) : 0;
     hash = tutti__hash(hash, &mode, sizeof mode);
-    err = begin(comm, x, hash, err);
+    err = begin(comm, "open", path, x, hash, err);
     if (err == TUTTI_OK) err = tutti__exodus_file_open(x);
     if (err == TUTTI_OK) x->topology = 1;
     return end("open", path, x, err, x_out);
