@@ -6,8 +6,7 @@
 #include "harness.h"
 #include "sample.h"
 
-#include <sqlite3.h>
-#include "io_faults.h"
+#include "one_fault.h"
 
 enum { PARTS = 2, HALF = 5, ALL = SAMPLE_FIELDS + 1 };
 static char path[600];
@@ -15,72 +14,8 @@ static tutti_exodus *x;
 static tutti_decomposition *p[SAMPLE_FIELDS];
 static tutti_exodus_options opt;
 static tutti_count steps;
-static int cases;
 
-typedef enum { BEGIN, PUT, START, ABANDON, COMMIT, DISCARD, CLOSE, CALLS } call;
-typedef enum { FULL, NO_SYNC, NO_CUT, META_FULL, META_NO_SYNC, BUSY, NO_MEMORY, FAULTS } fault;
-
-static const struct {
-    const char *name;
-    io_call what;
-    const char *path;
-    int code;
-} faults[FAULTS] = {{"full disk", IO_WRITE, "/t1317.e$", ENOSPC},
-                    {"sync", IO_SYNC, "/t1317.e$", EIO},
-                    {"cut", IO_CUT, "/t1317.e$", EIO},
-                    {"full disk, sidecar", IO_WRITE, "/t1317.e.tutti", ENOSPC},
-                    {"sync, sidecar", IO_SYNC, "/t1317.e.tutti", EIO},
-                    {"busy sidecar", IO_NO_FAULT, NULL, 0},
-                    {"no memory", IO_NO_FAULT, NULL, 0}};
-
-/* ---- a fault of one call */
-
-static struct {
-    call at;
-    fault what;
-    int n;
-    int hit;
-} now;
-static sqlite3 *lock;
-
-static void arm(call at) {
-    char name[700];
-    if (at != now.at) return;
-    if (now.what == NO_MEMORY) {
-        if (rank == ranks - 1) tutti__memory_fail_after(now.n);
-    } else if (now.what == BUSY) {
-        snprintf(name, sizeof name, "%s.tutti", path);
-        MPI_Barrier(MPI_COMM_WORLD);
-        if (rank == 0)
-            CHECK(sqlite3_open(name, &lock) == SQLITE_OK &&
-                      sqlite3_exec(lock, "BEGIN EXCLUSIVE", NULL, NULL, NULL) == SQLITE_OK,
-                  "lock");
-        MPI_Barrier(MPI_COMM_WORLD);
-    } else if (rank == 0) {
-        io_fault_set(faults[now.what].what, faults[now.what].path, now.n, faults[now.what].code);
-    }
-}
-
-/* The outcome of the call that was to fail. */
-static tutti_err disarm(call at, tutti_err err) {
-    if (at != now.at) return err;
-    int hit = io_fault_end();
-    tutti__memory_fail_after(0);
-    if (now.what == BUSY) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        sqlite3_close(lock);
-        lock = NULL;
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-    if (now.what == BUSY || now.what == NO_MEMORY) hit = err != TUTTI_OK;
-    MPI_Allreduce(MPI_IN_PLACE, &hit, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    now.hit = hit;
-    CHECK(err == TUTTI_OK || hit, "an error without a fault: %s", tutti_last_message());
-    now.at = CALLS;
-    return err;
-}
-
-#define TRY(at, call_) (arm(at), disarm(at, same_everywhere(call_)))
+enum { BEGIN, PUT, START, ABANDON, COMMIT, DISCARD, CLOSE, CALLS };
 
 /* ---- a step */
 
@@ -119,12 +54,12 @@ static tutti_err start_and_abandon(void) {
 
 static void put(void) {
     if (TRY(PUT, tutti_exodus_put(x, HALF, fields)) != TUTTI_OK) {
-        if (now.what != NO_MEMORY) CHECK_SAME(tutti_exodus_commit(x), TUTTI_ERR_STATE);
+        if (fault.what != FAULT_MEMORY) CHECK_SAME(tutti_exodus_commit(x), TUTTI_ERR_STATE);
         CHECK_SAME(tutti_exodus_put(x, HALF, fields), TUTTI_OK);
     }
-    if (now.at == ABANDON) {
+    if (fault.at == ABANDON) {
         (void)TRY(ABANDON, start_and_abandon());
-        if (now.what != NO_MEMORY) CHECK_SAME(tutti_exodus_commit(x), TUTTI_ERR_STATE);
+        if (fault.what != FAULT_MEMORY) CHECK_SAME(tutti_exodus_commit(x), TUTTI_ERR_STATE);
     }
     if (TRY(START, start_and_wait()) != TUTTI_OK) CHECK_SAME(start_and_wait(), TUTTI_OK);
 }
@@ -151,7 +86,8 @@ static int64_t size_now(void) {
 }
 
 static void commit(int64_t safe) {
-    const int first_sync = now.what == NO_SYNC && now.n == 1;
+    const int first_sync =
+        (fault.what == FAULT_SYNC || fault.what == FAULT_SYNC_LAST) && fault.n == 1;
     if (TRY(COMMIT, tutti_exodus_commit(x)) == TUTTI_OK) return;
     if (first_sync) { /* that of the data */
         lose_step(safe);
@@ -178,16 +114,12 @@ static void closed(void) {
 }
 
 /* One more step, with a fault; whether it happened. */
-static int one(call at, fault what, int n) {
+static int one(int at, fault_kind what, int n) {
     static char where[100];
     const tutti_count step = steps + 1;
-    snprintf(where, sizeof where, "%s, call %d, %d", faults[what].name, (int)at, n);
+    snprintf(where, sizeof where, "%s, call %d, %d", fault_names[what], at, n);
     check_where(where);
-    now.at = at;
-    now.what = what;
-    now.n = n;
-    now.hit = 0;
-    cases++;
+    fault_plan(at, what, n);
     const int64_t safe = size_now();
     fields_make(step);
     if (at == DISCARD || at == CLOSE) {
@@ -218,12 +150,16 @@ static int one(call at, fault what, int n) {
     fields_free();
     steps++;
     CHECK_EQ(tutti_exodus_steps(x), steps);
-    return now.hit;
+    return fault.hit;
 }
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1317);
-    snprintf(path, sizeof path, "%s/t1317.e", check_dir());
+    const char *memory = getenv("TUTTI_TEST_SHM"); /* many small transactions */
+    snprintf(path, sizeof path, "%s/t1317.e", memory ? memory : check_dir());
+    fault.data = "/t1317.e$";
+    fault.meta = "/t1317.e.tutti";
+    snprintf(fault.database, sizeof fault.database, "%s.tutti", path);
     tutti_exodus_options_init(&opt);
     opt.overwrite = 1;
     opt.busy = 0.02;
@@ -231,12 +167,8 @@ int main(int argc, char **argv) {
     steps = 1;
     opened();
     int hits = 0;
-    for (int at = 0; at < CALLS; at++)
-        for (int what = 0; what < FAULTS; what++)
-            for (int n = 1; n < (what == NO_MEMORY ? 200 : 20) && one((call)at, (fault)what, n);
-                 n += what == NO_MEMORY ? 13 : 1)
-                hits++;
-    CHECK(hits > 30, "%d faults in %d cases", hits, cases);
+    for (int at = 0; at < CALLS; at++) hits += fault_table(at, one);
+    CHECK(hits > (ranks == 1 ? 30 : 10), "%d faults", hits);
     check_where("");
     closed();
     sample_check(MPI_COMM_WORLD, path, &opt, steps);
