@@ -17,7 +17,7 @@ typedef enum { IO_NO_FAULT, IO_WRITE, IO_SYNC, IO_CUT } io_call;
 
 static struct {
     io_call call;
-    const char *path; /* a part of it */
+    const char *path; /* a part of it; with '$' behind: its end */
     int code;         /* errno */
     _Atomic int left; /* calls before the first that fails */
     _Atomic int hits; /* calls that have failed */
@@ -42,9 +42,10 @@ static inline int io_fails(io_call call, int fd) {
     char name[64], path[4096];
     if (io_fault.call != call || !io_fault.path) return 0;
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    const ssize_t n = readlink(name, path, sizeof path - 1);
+    const ssize_t n = readlink(name, path, sizeof path - 2);
     if (n <= 0) return 0;
     path[n] = 0;
+    strcat(path, "$");
     if (!strstr(path, io_fault.path) || atomic_fetch_sub(&io_fault.left, 1) > 0) return 0;
     atomic_fetch_add(&io_fault.hits, 1);
     errno = io_fault.code;

@@ -176,7 +176,10 @@ TUTTI_API tutti_err tutti_array_fill(tutti_array *a, const void *element) TUTTI_
  *  array must be the last thing in its file.   @return TUTTI_ERR_UNSUPPORTED otherwise */
 TUTTI_API tutti_err tutti_array_resize(tutti_array *a, tutti_count n) TUTTI_MUST_USE;
 
-/** What was written is durable and visible to all when this returns.   Collective. */
+/** What was written is durable and visible to all when this returns.   Collective.
+ *  After an error, the same on all ranks, the operating system may have dropped any element that was written since the
+ *  last successful sync: write those elements again.  The error is reported once; a later sync succeeds although they are
+ *  lost. */
 TUTTI_API tutti_err tutti_array_sync(tutti_array *a) TUTTI_MUST_USE;
 /**@}*/
 

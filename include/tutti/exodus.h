@@ -338,17 +338,22 @@ typedef struct tutti_exodus_field {
     int64_t reserved[2]; /* 0: for later versions */
 } tutti_exodus_field;
 
-/** Put n fields into the step, in one operation; also several times. */
+/** Write n fields to the step, in one operation; also several times.   After an error the variables of the call are
+ *  incomplete: tutti_exodus_commit fails until each of them has been written again, with the same entries or as a whole. */
 TUTTI_API tutti_err tutti_exodus_put(tutti_exodus *x, tutti_count n,
                                      const tutti_exodus_field *fields) TUTTI_MUST_USE;
 /** The same without waiting; complete it by tutti_request_test or tutti_request_wait before the
- *  commit.  Buffers are the library's until then. */
+ *  commit.  Buffers are the library's until then.   If the request is abandoned, the variables must be written again. */
 TUTTI_API tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n,
                                            const tutti_exodus_field *fields,
                                            tutti_request **r_out) TUTTI_MUST_USE;
 
 /** The step becomes part of the file, or, after an error, it is still being written.  What was not put is 0.
- *  In this order: data, sync, checksums into the sidecar, the number of records in the header, sync. */
+ *  In this order: data, sync, checksums into the sidecar, the number of records in the header, sync.
+ *  If the data could not be synced, the operating system may have dropped it: commits fail with TUTTI_ERR_STATE until all
+ *  variables of the step have been written again, or the step is discarded.
+ *  @return TUTTI_ERR_STATE: a variable is incomplete (the message names it), or a put has been started and not
+ *      completed */
 TUTTI_API tutti_err tutti_exodus_commit(tutti_exodus *x) TUTTI_MUST_USE;
 /** Give it up. */
 TUTTI_API tutti_err tutti_exodus_discard(tutti_exodus *x) TUTTI_MUST_USE;

@@ -81,7 +81,9 @@ TUTTI_API tutti_err tutti_file_resize(tutti_file *f, tutti_off size) TUTTI_MUST_
  *  Collective, size agrees. */
 TUTTI_API tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) TUTTI_MUST_USE;
 
-/** What was written is durable and visible to all when this returns.   Collective. */
+/** What was written is durable and visible to all when this returns.   Collective.
+ *  After an error, the same on all ranks, the operating system may have dropped any byte that was written since the last
+ *  successful sync: write those bytes again.  The error is reported once; a later sync succeeds although they are lost. */
 TUTTI_API tutti_err tutti_file_sync(tutti_file *f) TUTTI_MUST_USE;
 
 /** Atomic mode (off when a file has been opened).   Collective, `on` agrees.

@@ -8,11 +8,24 @@
 
 #include <math.h>
 #include <string.h>
+#include "dataset/section_state.h"
 #include "exodus/sidecar.h"
 
-/* An operation that puts, and what came of it. */
+/* A variable that an operation writes. */
+typedef struct {
+    tutti_count variable; /* of the netCDF file */
+    int64_t entries;      /* which of its entries: a number that is theirs */
+    int64_t ticket;
+    int is_whole;
+} target;
+
+/* An operation that writes variables, and its outcome. */
 typedef struct {
     tutti_err outcome; /* UNKNOWN: under way */
+    struct tutti__exodus_step *step;
+    tutti_request *request; /* started and not collected; NULL: none */
+    target *targets;
+    int64_t targets_n;
 } put_record;
 #define UNKNOWN ((tutti_err)1000)
 
@@ -21,8 +34,11 @@ struct tutti__exodus_step {
     tutti__exodus_region *region;
     put_record **puts;
     int64_t puts_n;
-    int64_t *last; /* [variables of the file] which put had it, -1: none */
+    tutti__section_state *states; /* [variables of the file] */
+    tutti_count variables;
     tutti_count time_variable;
+    int time_put;    /* a put that has not failed has the time with it */
+    int failed_sync; /* a sync has failed since the step began */
 };
 
 /* ---- fields */
@@ -32,6 +48,8 @@ typedef struct {
     tutti_count variable; /* of the netCDF file; -1: it has no bytes */
     tutti_decomposition *entries;
     int64_t decomposition; /* its number, 0: of the mesh */
+    int64_t written; /* a number of the entries that are written, among those of the variable */
+    int is_whole;    /* they are all of the variable */
     tutti_access *access;
 } item;
 
@@ -70,6 +88,8 @@ static tutti_err global_take(const tutti_exodus *x, const tutti_exodus_field *f,
                 f->variable ? f->variable : "");
     TUTTI_TRY(tutti__exodus_place_of_field(x, TUTTI_EXODUS_GLOBAL, 0, variable, step, &t->place));
     if (!f->variable) t->place.entries = n;
+    t->written = f->variable ? variable : -1;
+    t->is_whole = !f->variable || n == 1;
     t->variable = tutti__cdf_find_var(&x->cdf, tutti__exodus_names_of[f->kind].values);
     TUTTI_CHECK(f->buf, TUTTI_ERR_ARG, "the buffer of global variables is NULL");
     return types_check(f, t->place.type);
@@ -121,6 +141,11 @@ static tutti_err field_take(const tutti_exodus *x, const tutti_exodus_field *f, 
     TUTTI_CHECK(f->buf || facts.entries == 0, TUTTI_ERR_ARG, "variable '%s': the buffer is NULL",
                 f->variable);
     if (t->place.entries > 0) t->variable = variable_at(x, f->kind, number, variable);
+    if (t->variable >= 0) {
+        const int64_t words[] = {facts.number, variable};
+        t->written = (int64_t)(tutti__hash(TUTTI__HASH_START, words, sizeof words) >> 1);
+        t->is_whole = facts.whole && x->cdf.vars[t->variable].numbers == t->place.entries;
+    }
     return types_check(f, t->place.type);
 }
 
@@ -181,9 +206,14 @@ static void step_free(tutti_exodus *x) {
     x->step = NULL;
     if (!s) return;
     tutti__exodus_region_free(&s->region);
-    for (int64_t i = 0; i < s->puts_n; i++) tutti__free(s->puts[i]);
+    for (int64_t i = 0; i < s->puts_n; i++) {
+        tutti__free(s->puts[i]->targets);
+        tutti__free(s->puts[i]);
+    }
+    for (tutti_count i = 0; s->states && i < s->variables; i++)
+        tutti__section_state_free(&s->states[i]);
     tutti__free(s->puts);
-    tutti__free(s->last);
+    tutti__free(s->states);
     tutti__free(s);
 }
 
@@ -225,9 +255,11 @@ static tutti_err step_make(tutti_exodus *x, double time) {
     x->step = s;
     s->time = time;
     s->time_variable = tutti__cdf_find_var(&x->cdf, "time_whole");
-    s->last = tutti__malloc((size_t)x->cdf.vars_n * sizeof *s->last);
-    if (!s->last) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < x->cdf.vars_n; i++) s->last[i] = -1;
+    s->variables = x->cdf.vars_n;
+    s->states = tutti__calloc((size_t)s->variables, sizeof *s->states);
+    if (!s->states) return TUTTI_ERR_NOMEM;
+    if (x->team->rank == 0) /* bytes of a step that was discarded, but could not be removed */
+        TUTTI_TRY(tutti__cut_here(x->file, x->at));
     const tutti_off at = x->cdf.record_begin + x->cdf.records * x->cdf.record_bytes;
     return tutti__exodus_region_make(x, at, at + x->cdf.record_bytes, &s->region);
 }
@@ -247,8 +279,20 @@ tutti_err tutti_exodus_begin(tutti_exodus *x, double time) {
     return tutti__exodus_named(x, "begin", err);
 }
 
+/* Puts whose requests were abandoned have ended.   Local, but waits for other ranks, which progress in their calls. */
+static void step_settle(tutti_exodus *x) {
+    const tutti_error_info keep = *tutti_last_error();
+    for (int64_t i = 0; x->step && i < x->step->puts_n; i++) {
+        tutti_request *r = x->step->puts[i]->request;
+        if (!r || !r->abandoned) continue;
+        tutti__request_wait(r);
+        if (tutti__request_collect(&r, NULL) != TUTTI_OK) tutti__error_assign(&keep);
+    }
+}
+
 tutti_err tutti__exodus_give_up(tutti_exodus *x) {
     if (!x->step) return TUTTI_OK;
+    step_settle(x);
     const int written = x->step->puts_n > 0;
     step_free(x);
     return written ? tutti_file_resize(x->file, x->at) : TUTTI_OK;
@@ -266,19 +310,46 @@ static tutti_err step_check(const tutti_exodus *x) {
 tutti_err tutti_exodus_discard(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
+    step_settle(x);
     TUTTI_TRY(tutti__exodus_call(x, "discard", 0, step_check(x)));
     return tutti__exodus_named(x, "discard", tutti__exodus_give_up(x));
 }
 
 /* ---- put */
 
-static void put_collected(void *context, tutti_err outcome) {
-    put_record *p = context;
+/* The outcome of a put that was abandoned counts as a failure, since the caller does not know it. */
+static void record_end(put_record *p, tutti_err outcome) {
+    struct tutti__exodus_step *s = p->step;
+    const int abandoned = p->request && p->request->abandoned;
     p->outcome = outcome;
+    p->request = NULL;
+    for (int64_t i = 0; i < p->targets_n; i++) {
+        const target *t = &p->targets[i];
+        const int is_time = t->variable == s->time_variable; /* the library's own */
+        if (is_time && outcome != TUTTI_OK) s->time_put = 0;
+        if (outcome == TUTTI_OK && (is_time || !abandoned))
+            tutti__section_put_succeeded(&s->states[t->variable], t->entries, t->ticket,
+                                         t->is_whole);
+        else
+            tutti__section_put_failed(&s->states[t->variable], t->entries);
+    }
+}
+
+static void put_collected(void *context, tutti_err outcome) {
+    record_end(context, outcome);
+}
+
+static tutti_err target_add(put_record *p, tutti_count variable, int64_t entries, int is_whole) {
+    target *t = tutti__table_grow(&p->targets, &p->targets_n, sizeof *t);
+    if (!t) return TUTTI_ERR_NOMEM;
+    *t = (target){variable, entries, 0, is_whole};
+    const tutti_err err = tutti__section_put_start(&p->step->states[variable], entries, &t->ticket);
+    if (err != TUTTI_OK) p->targets_n--;
+    return err;
 }
 
 static tutti_err record_new(struct tutti__exodus_step *s, put_record **out) {
-    put_record *p = tutti__malloc(sizeof *p);
+    put_record *p = tutti__calloc(1, sizeof *p);
     if (!p) return TUTTI_ERR_NOMEM;
     put_record **at = tutti__table_grow(&s->puts, &s->puts_n, sizeof *at);
     if (!at) {
@@ -286,14 +357,9 @@ static tutti_err record_new(struct tutti__exodus_step *s, put_record **out) {
         return TUTTI_ERR_NOMEM;
     }
     p->outcome = UNKNOWN;
+    p->step = s;
     *at = *out = p;
     return TUTTI_OK;
-}
-
-/* The time is still to be written? */
-static int time_missing(const struct tutti__exodus_step *s) {
-    const int64_t by = s->last[s->time_variable];
-    return by < 0 || (s->puts[by]->outcome != TUTTI_OK && s->puts[by]->outcome != UNKNOWN);
 }
 
 static tutti_err time_access(const tutti_exodus *x, tutti_access **out, tutti_type *type_out) {
@@ -318,13 +384,20 @@ static tutti_err put_batch(tutti_exodus *x, const tutti_exodus_field *fields, ba
     put_record *record = NULL;
     tutti_access *time = NULL;
     tutti_type type = TUTTI_FLOAT64;
-    const int with_time = time_missing(s);
+    const int with_time = !s->time_put;
     tutti_request r = {.name = "put",
                        .op = {.file = x->file, .is_write = 1},
                        .how = started ? TUTTI__STARTED : TUTTI__AT_ONCE,
                        .collected = put_collected};
     r.refused = record_new(s, &record);
-    TUTTI_TRY(tutti__exodus_agree(x, r.refused));
+    for (tutti_count i = 0; i < b->n && r.refused == TUTTI_OK; i++)
+        if (b->items[i].variable >= 0)
+            r.refused =
+                target_add(record, b->items[i].variable, b->items[i].written, b->items[i].is_whole);
+    if (r.refused == TUTTI_OK && with_time) r.refused = target_add(record, s->time_variable, 0, 1);
+    const tutti_err ready = tutti__exodus_agree(x, r.refused);
+    if (ready != TUTTI_OK && record) record->outcome = ready; /* nothing has been written */
+    TUTTI_TRY(ready);
     TUTTI_ASSERT(record);
     r.context = record;
     tutti__exodus_region_next(s->region);
@@ -335,11 +408,12 @@ static tutti_err put_batch(tutti_exodus *x, const tutti_exodus_field *fields, ba
     }
     if (r.refused == TUTTI_OK)
         r.refused = tutti__exodus_region_sums(s->region, b->parts_n, b->parts, &r.op.sums);
-    for (tutti_count i = 0; i < b->n; i++)
-        if (b->items[i].variable >= 0) s->last[b->items[i].variable] = s->puts_n - 1;
-    if (with_time) s->last[s->time_variable] = s->puts_n - 1;
+    s->time_put = 1;
     const tutti_err err = carry_out(&r, b, started);
-    if (!started || err != TUTTI_OK) record->outcome = err;
+    if (!started || err != TUTTI_OK)
+        record_end(record, err);
+    else
+        record->request = *started;
     tutti_access_free(&time);
     return err;
 }
@@ -348,6 +422,7 @@ static tutti_err put(tutti_exodus *x, tutti_count n, const tutti_exodus_field *f
                      tutti_request **r_out, int starts) {
     batch b = {0};
     TUTTI_TRY(tutti__exodus_live(x));
+    step_settle(x);
     tutti_err err = tutti__exodus_writable(x);
     if (err == TUTTI_OK && !x->step)
         err = tutti__error_set(TUTTI_ERR_STATE, 0, -1, "no step has begun");
@@ -376,11 +451,12 @@ tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n, const tutti_exo
 static tutti_err commit_check(const tutti_exodus *x) {
     TUTTI_TRY(step_check(x));
     const struct tutti__exodus_step *s = x->step;
-    for (tutti_count i = 0; i < x->cdf.vars_n; i++)
-        TUTTI_CHECK(i == s->time_variable || s->last[i] < 0 ||
-                        s->puts[s->last[i]]->outcome == TUTTI_OK,
-                    TUTTI_ERR_STATE, "'%s' could not be put: put it again, or discard the step",
-                    x->cdf.vars[i].name);
+    for (tutti_count i = 0; i < s->variables; i++)
+        TUTTI_CHECK(
+            i == s->time_variable ||
+                tutti__section_status_of(&s->states[i]) != TUTTI__SECTION_FAILED,
+            TUTTI_ERR_STATE, "'%s' is incomplete because a %s: put it again, or discard the step",
+            x->cdf.vars[i].name, s->failed_sync ? "sync failed" : "put failed or was abandoned");
     return TUTTI_OK;
 }
 
@@ -388,7 +464,6 @@ static tutti_err commit_check(const tutti_exodus *x) {
 static tutti_err time_write(tutti_exodus *x) {
     tutti_access *access = NULL;
     tutti_type type = TUTTI_FLOAT64;
-    if (!time_missing(x->step)) return TUTTI_OK;
     TUTTI_TRY(time_access(x, &access, &type));
     const tutti_part part = part_of(access, &x->step->time, type, TUTTI_FLOAT64);
     const tutti_err err = tutti_file_write_parts_independent(x->file, 1, &part, NULL);
@@ -405,13 +480,20 @@ static tutti_err settle(tutti_exodus *x, const uint64_t *table, tutti_count n) {
     return tutti__exodus_file_records(x, step, x->opt.level == TUTTI_DURABLE);
 }
 
+/* All that was written since the step began may be lost. */
+static void step_sync_failed(struct tutti__exodus_step *s) {
+    for (tutti_count i = 0; i < s->variables; i++) tutti__section_sync_failed(&s->states[i]);
+    s->time_put = 0;
+    s->failed_sync = 1;
+}
+
 static tutti_err commit(tutti_exodus *x) {
     const int root = x->team->rank == 0;
     uint64_t *table = NULL;
     tutti_count n = 0;
     const tutti__cdf_var *time = &x->cdf.vars[x->step->time_variable];
     const tutti_off at = tutti__cdf_place(&x->cdf, time, x->cdf.records);
-    if (time_missing(x->step)) {
+    if (!x->step->time_put) {
         tutti_err mine =
             tutti__exodus_region_touch(x->step->region, at, at + tutti__cdf_size(time->type));
         if (mine == TUTTI_OK && root) mine = time_write(x);
@@ -419,7 +501,10 @@ static tutti_err commit(tutti_exodus *x) {
     }
     TUTTI_TRY(tutti__exodus_region_end(x, x->step->region, &table, &n));
     tutti_err err = TUTTI_OK;
-    if (x->opt.level == TUTTI_DURABLE) err = tutti__exodus_agree(x, tutti__sync_here(x->file));
+    if (x->opt.level == TUTTI_DURABLE) {
+        err = tutti__exodus_agree(x, tutti__sync_here(x->file));
+        if (err != TUTTI_OK) step_sync_failed(x->step);
+    }
     if (err == TUTTI_OK) err = tutti__exodus_agree(x, root ? settle(x, table, n) : TUTTI_OK);
     tutti__free(table);
     return err;
@@ -428,6 +513,7 @@ static tutti_err commit(tutti_exodus *x) {
 tutti_err tutti_exodus_commit(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
+    step_settle(x);
     TUTTI_TRY(tutti__exodus_call(x, "commit", 0, commit_check(x)));
     const tutti_err err = commit(x);
     if (err == TUTTI_OK) {

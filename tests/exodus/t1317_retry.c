@@ -1,0 +1,176 @@
+/* TEST ranks=1,3 timeout=100 own=1 */
+/* Each call in the life of a step fails once, for each reason; the reason is removed and the program continues: puts, commits,
+ * discard and close work, and all steps are right.  After a failed sync the bytes of the step are overwritten, as if
+ * they had been lost: the step must be put again.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "harness.h"
+#include "sample.h"
+
+#include "one_fault.h"
+
+enum { PARTS = 2, HALF = 5, ALL = SAMPLE_FIELDS + 1 };
+static char path[600];
+static tutti_exodus *x;
+static tutti_decomposition *p[SAMPLE_FIELDS];
+static tutti_exodus_options opt;
+static tutti_count steps;
+
+enum { BEGIN, PUT, START, ABANDON, COMMIT, DISCARD, CLOSE, CALLS };
+
+/* ---- a step */
+
+static tutti_exodus_field fields[ALL];
+static double globals[SAMPLE_GLOBALS];
+
+static void fields_make(tutti_count step) {
+    for (int i = 0; i < SAMPLE_GLOBALS; i++) globals[i] = sample_result(100, step, i);
+    sample_step_fields(p, step, fields);
+    fields[SAMPLE_FIELDS] =
+        (tutti_exodus_field){.kind = TUTTI_EXODUS_GLOBAL, .type = TUTTI_FLOAT64, .buf = globals};
+}
+
+static void fields_free(void) {
+    for (int f = 0; f < SAMPLE_FIELDS; f++) free(fields[f].buf);
+}
+
+static void begin(tutti_count step) {
+    if (TRY(BEGIN, tutti_exodus_begin(x, sample_time(step))) != TUTTI_OK)
+        CHECK_SAME(tutti_exodus_begin(x, sample_time(step)), TUTTI_OK);
+}
+
+static tutti_err start_and_wait(void) {
+    tutti_request *r = NULL;
+    const tutti_err err = tutti_exodus_put_start(x, ALL - HALF, fields + HALF, &r);
+    return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
+}
+
+/* All ranks may have started it, and the outcome is not looked at. */
+static tutti_err start_and_abandon(void) {
+    tutti_request *r = NULL;
+    const tutti_err err = tutti_exodus_put_start(x, ALL - HALF, fields + HALF, &r);
+    tutti_request_abandon(&r);
+    return err;
+}
+
+static void put(void) {
+    if (TRY(PUT, tutti_exodus_put(x, HALF, fields)) != TUTTI_OK) {
+        if (fault.what != FAULT_MEMORY) CHECK_SAME(tutti_exodus_commit(x), TUTTI_ERR_STATE);
+        CHECK_SAME(tutti_exodus_put(x, HALF, fields), TUTTI_OK);
+    }
+    if (fault.at == ABANDON) {
+        (void)TRY(ABANDON, start_and_abandon());
+        if (fault.what != FAULT_MEMORY) CHECK_SAME(tutti_exodus_commit(x), TUTTI_ERR_STATE);
+    }
+    if (TRY(START, start_and_wait()) != TUTTI_OK) CHECK_SAME(start_and_wait(), TUTTI_OK);
+}
+
+static void lose_step(int64_t safe) {
+    struct stat st = {0};
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        const int fd = open(path, O_RDWR);
+        CHECK(fstat(fd, &st) == 0, "stat");
+        for (int64_t at = safe; at < st.st_size; at++)
+            CHECK(pwrite(fd, "\xa5", 1, at) == 1, "junk");
+        close(fd);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int64_t size_now(void) {
+    struct stat st = {0};
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(stat(path, &st) == 0, "no file");
+    MPI_Barrier(MPI_COMM_WORLD);
+    return st.st_size;
+}
+
+static void commit(int64_t safe) {
+    const int first_sync =
+        (fault.what == FAULT_SYNC || fault.what == FAULT_SYNC_LAST) && fault.n == 1;
+    if (TRY(COMMIT, tutti_exodus_commit(x)) == TUTTI_OK) return;
+    if (first_sync) { /* that of the data */
+        lose_step(safe);
+        CHECK_SAME(tutti_exodus_commit(x), TUTTI_ERR_STATE);
+        CHECK(strstr(tutti_last_message(), "is incomplete because a sync failed"), "%s",
+              tutti_last_message());
+        CHECK_SAME(tutti_exodus_put(x, HALF, fields), TUTTI_OK);
+        CHECK_SAME(tutti_exodus_commit(x), TUTTI_ERR_STATE);
+        CHECK_SAME(tutti_exodus_put(x, ALL - HALF, fields + HALF), TUTTI_OK);
+    }
+    CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
+}
+
+static void opened(void) {
+    CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &x),
+               TUTTI_OK);
+    sample_decompose(MPI_COMM_WORLD, x, p);
+}
+
+static void closed(void) {
+    for (int f = 0; f < SAMPLE_FIELDS; f++) tutti_decomposition_free(&p[f]);
+    (void)TRY(CLOSE, tutti_exodus_close(&x));
+    CHECK(x == NULL, "still open");
+}
+
+/* One more step, with a fault; whether it happened. */
+static int one(int at, fault_kind what, int n) {
+    static char where[100];
+    const tutti_count step = steps + 1;
+    snprintf(where, sizeof where, "%s, call %d, %d", fault_names[what], at, n);
+    check_where(where);
+    fault_plan(at, what, n);
+    const int64_t safe = size_now();
+    fields_make(step);
+    if (at == DISCARD || at == CLOSE) {
+        begin(step);
+        put();
+        if (at == DISCARD) (void)TRY(DISCARD, tutti_exodus_discard(x));
+        if (at == CLOSE) {
+            fields_free();
+            closed();
+            opened();
+            fields_make(step);
+        }
+        CHECK_EQ(tutti_exodus_steps(x), steps);
+        /* a step without most of the fields: bytes of the other one must not appear */
+        CHECK_SAME(tutti_exodus_begin(x, sample_time(step)), TUTTI_OK);
+        CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
+        double *zero = fields[1].buf;
+        CHECK_SAME(tutti_exodus_get(x, step, 1, &fields[1]), TUTTI_OK);
+        for (tutti_count i = 0; i < tutti_decomposition_entries(p[1]); i++)
+            CHECK(zero[i] == 0, "entry %lld is %g", (long long)i, zero[i]);
+        CHECK_SAME(tutti_exodus_erase_after(x, steps), TUTTI_OK);
+        fields_free();
+        fields_make(step);
+    }
+    begin(step);
+    put();
+    commit(safe);
+    fields_free();
+    steps++;
+    CHECK_EQ(tutti_exodus_steps(x), steps);
+    return fault.hit;
+}
+
+int main(int argc, char **argv) {
+    harness_begin(&argc, &argv, 1317);
+    const char *memory = getenv("TUTTI_TEST_SHM"); /* many small transactions */
+    snprintf(path, sizeof path, "%s/t1317.e", memory ? memory : check_dir());
+    fault.data = "/t1317.e$";
+    fault.meta = "/t1317.e.tutti";
+    snprintf(fault.database, sizeof fault.database, "%s.tutti", path);
+    tutti_exodus_options_init(&opt);
+    opt.overwrite = 1;
+    opt.busy = 0.02;
+    sample_write(MPI_COMM_WORLD, path, &opt, 1);
+    steps = 1;
+    opened();
+    int hits = 0;
+    for (int at = 0; at < CALLS; at++) hits += fault_table(at, one);
+    CHECK(hits > (ranks == 1 ? 30 : 10), "%d faults", hits);
+    check_where("");
+    closed();
+    sample_check(MPI_COMM_WORLD, path, &opt, steps);
+    return harness_end();
+}
