@@ -257,7 +257,8 @@ typedef struct tutti_get {
 
 /** Get n variables of a segment in one operation.   Entries that nobody has put are filled.
  *  @return TUTTI_ERR_NOT_FOUND if the segment has no such section; TUTTI_ERR_STATE if a writer has
- *      taken segments away meanwhile: refresh (what was started by get_start cannot tell) */
+ *      removed or archived segments, or replaced the dataset, since it was opened or refreshed: refresh.
+ *      get_start reports what happened before it was called */
 TUTTI_API tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int n,
                                       const tutti_get *gets) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segment, int n,

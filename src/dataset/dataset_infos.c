@@ -146,6 +146,7 @@ tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     if (d->team->rank == 0) err = look_up(d, &info);
     err = tutti__dataset_agree(d, err);
+    if (info.segment) err = tutti__dataset_still_there(d, err);
     void *value = d->team->rank == 0 ? info.value : NULL;
     if (err == TUTTI_OK) err = tutti__team_tell(d->team, &info, (int)sizeof info);
     if (err == TUTTI_OK && value_out) {
