@@ -272,7 +272,8 @@ typedef struct tutti_get {
 
 /** Get n variables of a segment in one operation.   Entries that nobody has put are filled.
  *  @return TUTTI_ERR_NOT_FOUND if the segment has no such section; TUTTI_ERR_STATE if a writer has
- *      taken segments away meanwhile: refresh (what was started by get_start cannot tell) */
+ *      removed or archived segments, or replaced the dataset, since it was opened or refreshed: refresh.
+ *      get_start reports what happened before it was called */
 TUTTI_API tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int n,
                                       const tutti_get *gets) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segment, int n,
@@ -301,14 +302,15 @@ typedef struct tutti_info_owner {
     tutti_count segment;
 } tutti_info_owner;
 
-/** Set it; count 0 and value NULL remove it.  Text is TUTTI_BYTES of UTF-8. */
+/** Set it; count 0 and value NULL remove it.  Text is TUTTI_BYTES of UTF-8; other bytes are stored as they
+ *  are.   @return TUTTI_ERR_ARG if the name is not valid UTF-8 */
 TUTTI_API tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner,
                                            const char *name, tutti_type type, tutti_count count,
                                            const void *value) TUTTI_MUST_USE;
 /** Get it; one that was set for the segment being written is found too.
- *  @param[in,out] count_out  in, where value_out is not NULL: its room; agrees with rank 0's
- *  @param[out] value_out  NULL: only type and count are told
- *  @return TUTTI_ERR_NOT_FOUND; TUTTI_ERR_ARG if there is not room enough on rank 0 */
+ *  @param[in,out] count_out  in, where value_out is not NULL: its capacity in elements, on each rank
+ *  @param[out] value_out  NULL on all ranks: only type and count are returned
+ *  @return TUTTI_ERR_NOT_FOUND; TUTTI_ERR_ARG, on all ranks, if the capacity of any rank is too small */
 TUTTI_API tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner,
                                            const char *name, tutti_type *type_out,
                                            tutti_count *count_out, void *value_out) TUTTI_MUST_USE;

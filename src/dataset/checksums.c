@@ -246,6 +246,7 @@ tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
         err = tutti__checksums_compare(d, g, NULL, &bytes);
         if (err == TUTTI_OK) err = tutti__compressed_verify(d, g);
     }
+    err = tutti__dataset_still_there(d, err);
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;
     return tutti__dataset_named(d, "verify", err);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/size_limit.h"
 #include "base/sums.h"
 
 enum { PIECE = 65536, BUFFER = 16 * PIECE };
@@ -24,8 +25,11 @@ tutti_err tutti__bytes_read(int fd, tutti_off at, void *to, size_t n, const char
 }
 
 tutti_err tutti__bytes_write(int fd, tutti_off at, const void *from, size_t n, const char *name) {
+    tutti__size_limit limit;
     for (size_t done = 0; done < n;) {
+        tutti__size_limit_begin(&limit);
         const ssize_t put = pwrite(fd, (const char *)from + done, n - done, at + (tutti_off)done);
+        (void)tutti__size_limit_end(&limit);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return tutti__error_sys(errno, at, name);
         done += (size_t)put;

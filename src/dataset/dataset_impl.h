@@ -261,6 +261,9 @@ tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 /* Its bytes are here, not archived; it is there. */
 tutti_err tutti__dataset_here(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
+/* The end of a call that reads, with what it has come to: a writer may have removed or archived segments
+ * meanwhile.  Then neither data nor errors are to be trusted: TUTTI_ERR_STATE.   Collective; `err` agrees. */
+tutti_err tutti__dataset_still_there(tutti_dataset *d, tutti_err err) TUTTI_MUST_USE;
 /* A data file, opened if it is not; `creates`: anew.   Collective. */
 tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int creates,
                               tutti_file **out) TUTTI_MUST_USE;

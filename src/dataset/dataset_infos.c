@@ -126,7 +126,8 @@ static tutti_err look_up(tutti_dataset *d, tutti__info *io) {
 static tutti_err get_take(const tutti_dataset *d, const tutti_info_owner *owner, const char *name,
                           tutti__info *io, const tutti_type *type_out,
                           const tutti_count *count_out) {
-    TUTTI_CHECK(type_out && count_out, TUTTI_ERR_ARG, "nowhere to put the type or the count");
+    TUTTI_CHECK(type_out && count_out, TUTTI_ERR_ARG, "argument %s is NULL",
+                type_out ? "count_out" : "type_out");
     return owner_take(d, owner, name, io);
 }
 
@@ -145,13 +146,14 @@ tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     if (d->team->rank == 0) err = look_up(d, &info);
     err = tutti__dataset_agree(d, err);
+    if (info.segment) err = tutti__dataset_still_there(d, err);
     void *value = d->team->rank == 0 ? info.value : NULL;
     if (err == TUTTI_OK) err = tutti__team_tell(d->team, &info, (int)sizeof info);
     if (err == TUTTI_OK && value_out) {
-        if (d->team->rank == 0 && *count_out < info.count)
-            err =
-                tutti__error_set(TUTTI_ERR_ARG, 0, -1, "info '%s' has %lld elements, room for %lld",
-                                 name, (long long)info.count, (long long)*count_out);
+        if (*count_out < info.count)
+            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                   "info '%s' has %lld elements, but *count_out is %lld", name,
+                                   (long long)info.count, (long long)*count_out);
         err = tutti__dataset_agree(d, err);
         if (err == TUTTI_OK) err = tutti__dataset_tell(d, &value, &info.bytes);
         if (err == TUTTI_OK) memcpy(value_out, value, info.bytes);

@@ -102,7 +102,7 @@ static tutti_err section_ask(tutti_dataset *d, const asked *q, tutti__section *o
         same.hash = tutti__hash(tutti__hash_text(TUTTI__HASH_START, q->variable), &q->segment,
                                 sizeof q->segment);
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
-    TUTTI_TRY(tutti__sections_of(d, q->segment, &k));
+    TUTTI_TRY(tutti__dataset_still_there(d, tutti__sections_of(d, q->segment, &k)));
     const tutti__section *s = tutti__section_find(k, v ? v->id : 0, 0);
     TUTTI_CHECK(s, TUTTI_ERR_NOT_FOUND, "segment %lld has no variable '%s'", (long long)q->segment,
                 q->variable);
@@ -145,8 +145,9 @@ static tutti_err chunks_ask(tutti_dataset *d, const asked *q, tutti__section *s,
     TUTTI_CHECK(tutti__model_variable_id(&d->model, s->variable)->compress > 0, TUTTI_ERR_ARG,
                 "variable '%s' is not compressed: it has no chunks", q->variable);
     const int64_t file = d->model.segments[q->segment].file;
-    TUTTI_TRY(tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, f));
-    return tutti__compressed_grid(d, *f, s, g);
+    tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, f);
+    if (err == TUTTI_OK) err = tutti__compressed_grid(d, *f, s, g);
+    return tutti__dataset_still_there(d, err);
 }
 
 tutti_err tutti_dataset_chunks_sized(tutti_dataset *d, tutti_count segment, const char *variable,
@@ -185,7 +186,7 @@ tutti_err tutti_dataset_chunk_bounds(tutti_dataset *d, tutti_count segment, cons
         else
             err = tutti__compressed_table(f, &s, &g, first, n, bounds_out);
         for (tutti_count i = 0; i <= n && err == TUTTI_OK; i++) bounds_out[i] += s.start;
-        err = tutti__dataset_agree(d, err);
+        err = tutti__dataset_still_there(d, tutti__dataset_agree(d, err));
     }
     return tutti__dataset_named(d, "chunk_bounds", err);
 }
@@ -273,6 +274,7 @@ tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
     } else {
         err = tutti__dataset_agree(d, d->team->rank == 0 ? tutti__metadata_check(d) : TUTTI_OK);
     }
+    err = tutti__dataset_still_there(d, err);
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;
     return tutti__dataset_named(d, "verify", err);
 }

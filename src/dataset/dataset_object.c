@@ -108,6 +108,20 @@ tutti_err tutti__dataset_here(const tutti_dataset *d, tutti_count segment) {
     return TUTTI_OK;
 }
 
+tutti_err tutti__dataset_still_there(tutti_dataset *d, tutti_err err) {
+    const tutti_error_info why = *tutti_last_error();
+    int64_t now = d->model.generation;
+    if (d->mode & TUTTI_WRITE) return err;
+    tutti_err here = d->team->rank == 0 ? tutti__meta_generation(d->meta, &now) : TUTTI_OK;
+    if (here == TUTTI_OK && now != d->model.generation)
+        here = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
+                                "a writer has removed or archived segments: refresh the dataset");
+    here = tutti__dataset_agree(d, here);
+    if (err == TUTTI_OK || here == TUTTI_ERR_STATE) return here;
+    tutti__error_assign(&why);
+    return err;
+}
+
 /* ---- the model on all ranks */
 
 /* A table of rank 0's for all, with room as tutti__table_grow has it. */

@@ -215,8 +215,13 @@ tutti_err tutti_dataset_close(tutti_dataset **pd) {
     return err;
 }
 
+/* The same dataset, from which nothing has been removed. */
+static int same_dataset(const tutti__model *a, const tutti__model *b) {
+    return a->generation == b->generation && memcmp(a->id, b->id, sizeof a->id) == 0;
+}
+
 static int models_equal(const tutti__model *a, const tutti__model *b) {
-    return a->generation == b->generation && a->segments_n == b->segments_n &&
+    return same_dataset(a, b) && a->segments_n == b->segments_n &&
            (a->segments_n == 0 ||
             a->segments[a->segments_n - 1].id == b->segments[b->segments_n - 1].id);
 }
@@ -232,7 +237,7 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     tutti_err err = tutti__dataset_load(d, &new);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "refresh", err);
     if (changed_out) *changed_out = !models_equal(&d->model, &new);
-    if (new.generation != d->model.generation) { /* names of files may be others' now */
+    if (!same_dataset(&d->model, &new)) { /* names of files may be others' now */
         err = tutti__dataset_file_close(d, NULL);
         for (int64_t i = 0; i < new.sizes_n; i++) new.sizes[i].stamp = ++d->stamps;
     }

@@ -16,6 +16,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/size_limit.h"
 #include "base/utf8.h"
 
 enum { APPLICATION = 0x54555454 }; /* "TUTT" */
@@ -24,7 +25,7 @@ enum { APPLICATION = 0x54555454 }; /* "TUTT" */
 
 tutti_err tutti__sql_error(const tutti__meta *m, const char *what) {
     const int code = m->db ? sqlite3_extended_errcode(m->db) : SQLITE_NOMEM;
-    const int sys = m->db ? sqlite3_system_errno(m->db) : 0;
+    const int sys = m->limited ? EFBIG : m->db ? sqlite3_system_errno(m->db) : 0;
     const char *text = m->db ? sqlite3_errmsg(m->db) : "out of memory";
     switch (code & 0xff) {
     case SQLITE_BUSY:
@@ -55,20 +56,31 @@ tutti_err tutti__sql_error(const tutti__meta *m, const char *what) {
     }
 }
 
+/* Any of these calls may write: a journal that was left is rolled back first. */
+
 tutti_err tutti__sql(tutti__meta *m, const char *text) {
-    if (sqlite3_exec(m->db, text, NULL, NULL, NULL) == SQLITE_OK) return TUTTI_OK;
-    return tutti__sql_error(m, "metadata");
+    tutti__size_limit limit;
+    tutti__size_limit_begin(&limit);
+    const int got = sqlite3_exec(m->db, text, NULL, NULL, NULL);
+    m->limited = tutti__size_limit_end(&limit);
+    return got == SQLITE_OK ? TUTTI_OK : tutti__sql_error(m, "metadata");
 }
 
 tutti_err tutti__sql_prepare(tutti__meta *m, const char *text, sqlite3_stmt **out) {
+    tutti__size_limit limit;
     *out = NULL;
-    if (sqlite3_prepare_v2(m->db, text, -1, out, NULL) == SQLITE_OK) return TUTTI_OK;
-    return tutti__sql_error(m, "metadata");
+    tutti__size_limit_begin(&limit);
+    const int got = sqlite3_prepare_v2(m->db, text, -1, out, NULL);
+    m->limited = tutti__size_limit_end(&limit);
+    return got == SQLITE_OK ? TUTTI_OK : tutti__sql_error(m, "metadata");
 }
 
 /* *row_out: there is one. */
 tutti_err tutti__sql_step(tutti__meta *m, sqlite3_stmt *s, int *row_out) {
+    tutti__size_limit limit;
+    tutti__size_limit_begin(&limit);
     const int got = sqlite3_step(s);
+    m->limited = tutti__size_limit_end(&limit);
     *row_out = got == SQLITE_ROW;
     if (got == SQLITE_ROW || got == SQLITE_DONE) return TUTTI_OK;
     return tutti__sql_error(m, "metadata");
@@ -85,7 +97,11 @@ tutti_err tutti__sql_int(tutti__meta *m, const char *text, int64_t *out) {
 }
 
 void tutti__meta_rollback(tutti__meta *m) {
-    if (m->db && !sqlite3_get_autocommit(m->db)) sqlite3_exec(m->db, "ROLLBACK", NULL, NULL, NULL);
+    tutti__size_limit limit;
+    if (!m->db || sqlite3_get_autocommit(m->db)) return;
+    tutti__size_limit_begin(&limit);
+    sqlite3_exec(m->db, "ROLLBACK", NULL, NULL, NULL);
+    (void)tutti__size_limit_end(&limit);
 }
 
 /* ---- the tables */
@@ -194,8 +210,11 @@ tutti_err tutti__writer_lock(const char *directory, int without_locks, int *fd_o
     char path[TUTTI__PATH + 64];
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     snprintf(path, sizeof path, "%s/" TUTTI__LOCK_NAME, directory);
-    *fd_out = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    struct stat st;
+    *fd_out = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     if (*fd_out < 0) return tutti__error_sys(errno, -1, "the writer's lock");
+    TUTTI_CHECK(fstat(*fd_out, &st) == 0 && S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
+                "'%s' is not a regular file", path);
     if (fcntl(*fd_out, F_OFD_SETLK, &all) == 0) return TUTTI_OK;
     TUTTI_CHECK(errno != EAGAIN && errno != EACCES, TUTTI_ERR_STATE,
                 "another program has '%s' open for writing", directory);
@@ -208,8 +227,22 @@ tutti_err tutti__writer_lock(const char *directory, int without_locks, int *fd_o
 
 /* ---- opening */
 
+/* The database and the files that SQLite keeps beside it: opening a FIFO would wait for its writer. */
+static tutti_err files_regular(const char *path) {
+    static const char *const ENDS[] = {"", "-journal", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+        char name[TUTTI__PATH + 96];
+        struct stat st;
+        snprintf(name, sizeof name, "%s%s", path, ENDS[i]);
+        TUTTI_CHECK(stat(name, &st) != 0 || S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
+                    "'%s' is not a regular file", name);
+    }
+    return TUTTI_OK;
+}
+
 tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) {
     m->db = NULL;
+    TUTTI_TRY(files_regular(path));
     if (sqlite3_open_v2(path, &m->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return tutti__sql_error(m, "metadata");
     sqlite3_busy_timeout(m->db, (int)(m->busy * 1000));
@@ -229,22 +262,28 @@ void tutti__sql_close(tutti__meta *m) {
         sqlite3_finalize(m->statement[i]);
         m->statement[i] = NULL;
     }
+    tutti__size_limit limit;
+    tutti__size_limit_begin(&limit);
     sqlite3_close(m->db);
+    (void)tutti__size_limit_end(&limit);
     m->db = NULL;
 }
 
 static tutti_err file_copy(const char *from, const char *to) {
     char block[65536];
     tutti_err err = TUTTI_OK;
+    tutti__size_limit limit;
     const int in = open(from, O_RDONLY | O_CLOEXEC);
     if (in < 0) return tutti__error_sys(errno, -1, from);
     const int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (out < 0) err = tutti__error_sys(errno, -1, to);
     ssize_t n = 0;
+    tutti__size_limit_begin(&limit);
     while (err == TUTTI_OK && (n = read(in, block, sizeof block)) > 0)
         if (write(out, block, (size_t)n) != n)
             err = tutti__error_sys(errno ? errno : ENOSPC, -1, to);
     if (err == TUTTI_OK && n < 0) err = tutti__error_sys(errno, -1, from);
+    (void)tutti__size_limit_end(&limit);
     close(in);
     if (out >= 0) close(out);
     return err;
@@ -322,9 +361,19 @@ int tutti__sql_journal_hot(const tutti__meta *m) {
            st.st_size > 0;
 }
 
+/* Readers: is the database at the path the one that was opened? */
+static int replaced(const tutti__meta *m) {
+    struct stat st;
+    return stat(m->path, &st) != 0 || st.st_dev != m->device || st.st_ino != m->inode;
+}
+
 static tutti_err reader_try(tutti__meta *m) {
     int empty = 0;
+    struct stat st;
     tutti__sql_private_remove(m);
+    if (stat(m->path, &st) != 0) return tutti__error_sys(errno, -1, m->path);
+    m->device = st.st_dev;
+    m->inode = st.st_ino;
     TUTTI_TRY(tutti__sql_open(m, m->path, SQLITE_OPEN_READONLY));
     tutti_err err = identify(m, &empty);
     if (err != TUTTI_OK && tutti__sql_journal_hot(m)) {
@@ -613,6 +662,8 @@ static tutti_err tables_read(tutti__meta *m, tutti__model *out) {
 
 tutti_err tutti__meta_generation(tutti__meta *m, int64_t *out) {
     static const char TEXT[] = "SELECT value FROM dataset WHERE key = 'generation'";
+    *out = -1;
+    if (!m->writes && replaced(m)) return TUTTI_OK;
     if (m->empty) {
         *out = 0;
         return TUTTI_OK;
@@ -627,7 +678,7 @@ tutti_err tutti__meta_generation(tutti__meta *m, int64_t *out) {
 tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) {
     int64_t generation = 0;
     *out = (tutti__model){0};
-    if (!m->writes && (m->own[0] || m->empty)) { /* the copy was of then */
+    if (!m->writes && (m->own[0] || m->empty || replaced(m))) { /* the copy was of then */
         tutti__sql_close(m);
         TUTTI_TRY(reader_open(m));
     }

@@ -32,7 +32,8 @@ tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt
 void tutti__meta_close(tutti__meta **m);
 /* All but sections and infos, as of one instant, checked. */
 tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) TUTTI_MUST_USE;
-/* The generation now: another one than the model's, and segments have been taken away since. */
+/* The generation now: if it is not the model's, segments have been removed or archived since.  -1: the
+ * database is another one, or does not exist any more. */
 tutti_err tutti__meta_generation(tutti__meta *m, int64_t *out) TUTTI_MUST_USE;
 /* Those of a segment of `model`, by their place.  TUTTI_ERR_STATE: it has been taken away since. */
 tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,

@@ -37,8 +37,9 @@ static tutti_err change(tutti__meta *m, const char *text, const tutti__archived 
     if (err == TUTTI_OK) err = tutti__meta_commit(m);
     const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(m);
-    if (before == 0) sqlite3_exec(m->db, "PRAGMA synchronous=OFF", NULL, NULL, NULL);
-    if (err != TUTTI_OK) tutti__error_assign(&why);
+    const tutti_err reset = before == 0 ? tutti__sql(m, "PRAGMA synchronous=OFF") : TUTTI_OK;
+    if (err == TUTTI_OK) return reset;
+    tutti__error_assign(&why);
     return err;
 }
 

@@ -4,6 +4,7 @@
 #define TUTTI_META_IMPL_H
 
 #include <sqlite3.h>
+#include <sys/types.h>
 #include "dataset/meta.h"
 
 enum { TUTTI__PATH = 4096, TUTTI__STATEMENTS = 19 };
@@ -14,10 +15,13 @@ struct tutti__meta {
     int64_t version; /* of the format; writers upgrade to the newest */
     int empty;       /* readers: no table yet, its first writer was killed before it made them */
     int lock;        /* of the writer, or -1 */
+    int limited;     /* the last call wrote beyond the limit of file sizes */
     double busy;
     char directory[TUTTI__PATH];
     char path[TUTTI__PATH + 32]; /* of the database */
     char own[TUTTI__PATH];       /* a directory with a private copy, or "" */
+    dev_t device;                /* readers: of the database that was opened, */
+    ino_t inode;                 /* which may have been replaced or removed since */
     sqlite3_stmt *statement[TUTTI__STATEMENTS];
 };
 

@@ -437,18 +437,6 @@ static tutti_err holes_fill(const item *t) {
     return TUTTI_OK;
 }
 
-/* A writer may have taken segments away while a reader read them: what came is not theirs then.
- * Collective. */
-static tutti_err still_there(tutti_dataset *d) {
-    int64_t now = d->model.generation;
-    if (d->mode & TUTTI_WRITE) return TUTTI_OK;
-    tutti_err err = d->team->rank == 0 ? tutti__meta_generation(d->meta, &now) : TUTTI_OK;
-    if (err == TUTTI_OK && now != d->model.generation)
-        err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
-                               "a writer has taken segments away: refresh the dataset");
-    return tutti__dataset_agree(d, err);
-}
-
 /* A value of the file that does not fit the caller's type: whose is it? */
 static tutti_err got_misfit(tutti_dataset *d, int64_t file, tutti_err err) {
     const tutti_error_info why = *tutti_last_error();
@@ -476,11 +464,13 @@ static tutti_err get(tutti_dataset *d, tutti_count segment, int n, const tutti_g
                                 0};
     if (err == TUTTI_OK) same.hash = tutti__hash(batch_hash(&b), &segment, sizeof segment);
     err = tutti__dataset_call(d, &same, err);
-    if (err == TUTTI_OK) {
+    const int called = err == TUTTI_OK;
+    if (called) {
         const int64_t file = d->model.segments[segment].file;
         err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, &r.file);
     }
     for (int i = 0; i < n && err == TUTTI_OK; i++) err = get_one(d, &b.items[i], segment, &r);
+    if (called && starts) err = tutti__dataset_still_there(d, err); /* its outcome comes too late */
     if (err == TUTTI_OK) {
         const tutti__move m = {.file = r.file,
                                .name = "get",
@@ -491,8 +481,8 @@ static tutti_err get(tutti_dataset *d, tutti_count segment, int n, const tutti_g
         if (starts) d->started = 1;
         for (int i = 0; i < n && err == TUTTI_OK; i++) err = holes_fill(&b.items[i]);
         err = got_misfit(d, d->model.segments[segment].file, tutti__dataset_move(&m, err));
-        if (err == TUTTI_OK && !starts) err = still_there(d);
     }
+    if (called && !starts) err = tutti__dataset_still_there(d, err);
     batch_free(&b);
     return tutti__dataset_named(d, "get", err);
 }
@@ -596,9 +586,10 @@ tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count 
         same.hash = tutti__hash(batch_hash(&b), words, sizeof words);
     }
     err = tutti__dataset_call(d, &same, err);
+    const int called = err == TUTTI_OK;
     for (tutti_count at = first; err == TUTTI_OK && at <= last;)
         err = follow_file(d, &t, step, &at, last, &count);
-    if (err == TUTTI_OK) err = still_there(d);
+    if (called) err = tutti__dataset_still_there(d, err);
     if (err == TUTTI_OK && count_out) *count_out = count;
     return tutti__dataset_named(d, "follow", err);
 }

@@ -292,13 +292,18 @@ static tutti_err names_sync(const tutti__repair *r) {
 
 /* The journal goes first, and for good: it must never be beside the new database.  keep_unused() syncs the last name. */
 static tutti_err put_in_place(tutti__repair *r) {
-    char from[4300], to[4300], kept[sizeof r->report.kept], journal[sizeof kept + 16];
+    static const char *const ENDS[] = {"-journal", "-wal", "-shm"};
+    char from[4300], to[4300], kept[sizeof r->report.kept];
     struct stat st;
     free_name(r->directory, TUTTI__META_NAME, kept, sizeof kept);
-    snprintf(from, sizeof from, "%s/" TUTTI__META_NAME "-journal", r->directory);
-    snprintf(journal, sizeof journal, "%s-journal", kept);
-    if (lstat(from, &st) == 0 && st.st_size > 0)
-        TUTTI_TRY(move(r->directory, TUTTI__META_NAME "-journal", journal));
+    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+        char is[64], becomes[sizeof kept + 16];
+        snprintf(is, sizeof is, TUTTI__META_NAME "%s", ENDS[i]);
+        snprintf(becomes, sizeof becomes, "%s%s", kept, ENDS[i]);
+        snprintf(from, sizeof from, "%s/%s", r->directory, is);
+        if (lstat(from, &st) == 0 && (st.st_size > 0 || !S_ISREG(st.st_mode)))
+            TUTTI_TRY(move(r->directory, is, becomes));
+    }
     snprintf(from, sizeof from, "%s/" TUTTI__META_NAME, r->directory);
     if (lstat(from, &st) == 0) {
         snprintf(to, sizeof to, "%s/%s", r->directory, kept);

@@ -168,7 +168,8 @@ tutti_err tutti_exodus_note_get(tutti_exodus *x, const char *name, tutti_type *t
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = name_check(x, name);
     if (err == TUTTI_OK && (!type_out || !count_out))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the type or the count");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL",
+                               type_out ? "count_out" : "type_out");
     const int64_t wants = value_out != NULL;
     const uint64_t hash = tutti__hash_text(TUTTI__HASH_START, err == TUTTI_OK ? name : "");
     TUTTI_TRY(tutti__exodus_call(x, "note_get", tutti__hash(hash, &wants, sizeof wants), err));
@@ -176,16 +177,17 @@ tutti_err tutti_exodus_note_get(tutti_exodus *x, const char *name, tutti_type *t
     if (x->team->rank == 0) {
         err = sidecar_there(x);
         if (err == TUTTI_OK) err = tutti__sidecar_note_get(x->sidecar, name, &note);
-        if (err == TUTTI_OK && value_out && *count_out < note.count)
-            err =
-                tutti__error_set(TUTTI_ERR_ARG, 0, -1, "note '%s' has %lld elements, room for %lld",
-                                 name, (long long)note.count, (long long)*count_out);
     }
     err = tutti__exodus_agree(x, err);
     void *value = x->team->rank == 0 ? note.value : NULL;
     if (err == TUTTI_OK) err = tutti__team_tell(x->team, &note, (int)sizeof note);
     if (err == TUTTI_OK && value_out) {
-        err = tutti__exodus_tell(x, &value, &note.bytes);
+        if (*count_out < note.count)
+            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                   "note '%s' has %lld elements, but *count_out is %lld", name,
+                                   (long long)note.count, (long long)*count_out);
+        err = tutti__exodus_agree(x, err);
+        if (err == TUTTI_OK) err = tutti__exodus_tell(x, &value, &note.bytes);
         if (err == TUTTI_OK) memcpy(value_out, value, note.bytes);
     }
     if (err == TUTTI_OK) {

@@ -43,11 +43,12 @@ def test_grid(comm, rng, path):
         assert d.shape("grid") == (10, 6) and d.spaces()[0].shape == (10, 6)
         d.set_info("title", "of Python")
         d.set_info("numbers", [1.5, 2.5])
+        d.set_info("raw", b"\xff\0a")
         d.set_info("gone", 1)
         d.set_info("gone", None)
         d.set_info("one", True, variable="t")
         assert d.info("title") == "of Python" and d.infos(variable="t") == {"one": 1}
-        assert d.infos().keys() == {"title", "numbers"} and d.infos(segment=1) == {"step": 1}
+        assert d.info("raw") == b"\xff\0a" and d.infos().keys() == {"title", "numbers", "raw"} and d.infos(segment=1) == {"step": 1}
         row = d.section(0, "t")
         assert row.bytes == 240 and row.raw_bytes == 240 and row.has_sum
         chunks = d.chunks(0, "v")
@@ -64,7 +65,7 @@ def test_grid(comm, rng, path):
     run = tutti.open(path)
     np.testing.assert_array_equal(run["t"][...], np.stack([whole + k for k in range(3)]).astype("f4"))
     np.testing.assert_array_equal(run["v"][2, ..., 1], whole)
-    assert run.infos["numbers"].tolist() == [1.5, 2.5] and run.verify() > 0
+    assert run.infos["numbers"].tolist() == [1.5, 2.5] and run.infos["raw"] == b"\xff\0a" and run.verify() > 0
 
 
 def test_lists(comm, rng, path):

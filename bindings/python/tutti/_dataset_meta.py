@@ -122,6 +122,10 @@ class Meta:
         return refused("FORMAT", f"its metadata cannot be read: {why}", file=str(self.path))
 
     def _connect(self, folder: pathlib.Path) -> None:
+        for end in ("", "-journal", "-wal", "-shm"):
+            name = folder / (META + end)
+            if name.exists() and not name.is_file():
+                raise refused("FORMAT", f"'{name}' is not a regular file", file=str(self.path))
         where = urllib.parse.quote(str((folder / META).absolute()))
         db = sqlite3.connect(f"file:{where}?mode=ro", uri=True, timeout=5, isolation_level=None, check_same_thread=False)
         db.text_factory = _text

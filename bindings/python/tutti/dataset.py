@@ -204,7 +204,10 @@ def info_of_c(ask: Any) -> Any:
     ask(_byref(kind), _byref(count), address(raw))
     raw = raw[:count.value]
     if kind.value == TYPES["bytes"]:
-        return raw.tobytes().decode("utf-8", "replace")
+        try:
+            return raw.tobytes() if 0 in raw else raw.tobytes().decode()
+        except UnicodeDecodeError:
+            return raw.tobytes()
     return raw[0].item() if len(raw) == 1 else raw
 
 
@@ -571,7 +574,7 @@ class Dataset(Committing):
         _c.together(_c.tutti_dataset_info_set, prepare, (self._live(), None, None, 0, 0, None))
 
     def info(self, name: str, *, variable: Optional[str] = None, segment: int = -1) -> Any:
-        """Its value: text, a number, or an array of numbers.  TUTTI_ERR_NOT_FOUND: there is none."""
+        """Its value: text, bytes that are not UTF-8 text, a number, or an array of numbers.  TUTTI_ERR_NOT_FOUND: there is none."""
         live, owner = self._live(), self._owner(variable, segment)
 
         def ask(kind, count, at):

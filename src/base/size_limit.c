@@ -1,0 +1,34 @@
+/* base: SIGXFSZ is blocked and consumed.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/size_limit.h"
+
+#include <errno.h>
+#include <time.h>
+
+static void only_xfsz(sigset_t *set) {
+    sigemptyset(set);
+    sigaddset(set, SIGXFSZ);
+}
+
+void tutti__size_limit_begin(tutti__size_limit *s) {
+    sigset_t set, pending;
+    only_xfsz(&set);
+    sigemptyset(&pending);
+    (void)sigpending(&pending);
+    s->blocked =
+        !sigismember(&pending, SIGXFSZ) && pthread_sigmask(SIG_BLOCK, &set, &s->before) == 0;
+}
+
+int tutti__size_limit_end(const tutti__size_limit *s) {
+    static const struct timespec now = {0, 0};
+    const int keep = errno;
+    sigset_t set;
+    int got = -1;
+    if (!s->blocked) return 0; /* a pending one was blocked by the program, and is the program's */
+    only_xfsz(&set);
+    do got = sigtimedwait(&set, NULL, &now);
+    while (got < 0 && errno == EINTR);
+    (void)pthread_sigmask(SIG_SETMASK, &s->before, NULL);
+    errno = keep;
+    return got == SIGXFSZ;
+}

@@ -1,0 +1,22 @@
+/* base: writes beyond the limit of file sizes (RLIMIT_FSIZE), made by code that is not ours.
+ *
+ * The kernel sends SIGXFSZ to the thread that writes, which ends the program by default, and the write fails
+ * with EFBIG.  Between the two calls below the signal is blocked in the calling thread and one that arrives
+ * is consumed: the write just fails.  No signal handler is installed or changed.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_SIZE_LIMIT_H
+#define TUTTI_SIZE_LIMIT_H
+
+#include <signal.h>
+
+typedef struct tutti__size_limit {
+    sigset_t before;
+    int blocked; /* by us, and none was pending */
+} tutti__size_limit;
+
+/* Both keep errno. */
+void tutti__size_limit_begin(tutti__size_limit *s);
+/* Has a signal been consumed: was a write beyond the limit? */
+int tutti__size_limit_end(const tutti__size_limit *s);
+
+#endif

@@ -1,0 +1,222 @@
+/* TEST ranks=1,2,3,5,8 timeout=120 */
+/* A reader whose segment a writer removes gets TUTTI_ERR_STATE from every call that reads, whatever was done to the segment, to
+ * its file and to the dataset, and whether or not the reader has used the segment before.  After a refresh it reads what there is.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/datasets.h"
+
+enum { ENTRIES = 300, STATES = 6, VARIABLES = 3 };
+static char path[512], place[512];
+static tutti_dataset *w, *d;
+static tutti_decomposition *wp, *p;
+static int container, per_file;
+static double got[STATES * ENTRIES];
+static const char *const NAMES[VARIABLES] = {"global", "compressed", "ranked"};
+
+static int variables(void) {
+    return container == TUTTI_CONTAINER_NATIVE ? VARIABLES : 1;
+}
+
+static tutti_decomposition *block(tutti_dataset *of) {
+    tutti_decomposition *b = NULL;
+    tutti_count index[ENTRIES];
+    const tutti_count lo = ENTRIES * rank / ranks, hi = ENTRIES * (rank + 1) / ranks;
+    for (tutti_count i = lo; i < hi; i++) index[i - lo] = i;
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_INDEX, .n = hi - lo, .index = index};
+    CHECK_SAME(tutti_decomposition_create(of, "line", &spec, &b), TUTTI_OK);
+    return b;
+}
+
+static void states(void) {
+    double buf[ENTRIES] = {0};
+    for (int64_t k = 0; k < STATES; k++) {
+        CHECK_SAME(tutti_dataset_begin(w, TUTTI_STATE, k, 0), TUTTI_OK);
+        for (int v = 0; v < variables(); v++)
+            CHECK_SAME(tutti_dataset_put(w, 1, &(tutti_put){NAMES[v], wp, TUTTI_FLOAT64, buf}),
+                       TUTTI_OK);
+        const tutti_info_owner now = {NULL, tutti_dataset_segments(w)};
+        CHECK_SAME(tutti_dataset_info_set(w, &now, "note", TUTTI_BYTES, 1, "x"), TUTTI_OK);
+        CHECK_SAME(tutti_dataset_commit(w), TUTTI_OK);
+    }
+}
+
+static void written(int mode) {
+    tutti_dataset_options opt = visible();
+    opt.container = container;
+    opt.indices_per_file = per_file;
+    CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | mode, &opt, &w),
+               TUTTI_OK);
+    CHECK_SAME(tutti_dataset_grid(w, "line", 1, (tutti_count[]){ENTRIES}), TUTTI_OK);
+    for (int v = 0; v < variables(); v++) {
+        const tutti_variable_spec spec = {.space = "line",
+                                          .type = TUTTI_FLOAT64,
+                                          .order = TUTTI_BIG_ENDIAN,
+                                          .compress = v == 1 ? 3 : 0,
+                                          .layout = v == 2 ? TUTTI_RANKED : TUTTI_GLOBAL};
+        CHECK_SAME(tutti_dataset_variable(w, NAMES[v], &spec), TUTTI_OK);
+    }
+    wp = block(w);
+    states();
+}
+
+static void writer_closed(void) {
+    tutti_decomposition_free(&wp);
+    CHECK_SAME(tutti_dataset_close(&w), TUTTI_OK);
+}
+
+/* ---- what is done to segment 1 */
+
+static void dropped(void) {
+    CHECK_SAME(tutti_dataset_drop_oldest(w, 1), TUTTI_OK);
+}
+
+static void archived(void) {
+    CHECK_SAME(tutti_dataset_archive(w, 0, STATES - 2, place, NULL), TUTTI_OK);
+}
+
+static void erased(void) {
+    CHECK_SAME(tutti_dataset_erase_after(w, 0), TUTTI_OK);
+}
+
+/* Names, offsets and time indices are those of other segments. */
+static void reused(void) {
+    CHECK_SAME(tutti_dataset_erase_after(w, -1), TUTTI_OK);
+    states();
+}
+
+static void emptied(void) {
+    writer_closed();
+    written(TUTTI_CREATE | TUTTI_TRUNCATE);
+}
+
+/* Another dataset in the same directory. */
+static void replaced(void) {
+    writer_closed();
+    dataset_remove(path);
+    written(TUTTI_CREATE);
+}
+
+static void deleted(void) {
+    writer_closed();
+    dataset_remove(path);
+}
+
+static const struct {
+    const char *name;
+    void (*act)(void);
+    int per_file, native_only;
+} removals[] = {
+    {"dropped with its file", dropped, 1, 0},
+    {"archived, its file stays", archived, 0, 1},
+    {"archived with its file", archived, 1, 1},
+    {"erased, its file stays", erased, 0, 0},
+    {"erased with its file", erased, 1, 0},
+    {"reused", reused, 0, 0},
+    {"emptied", emptied, 0, 0},
+    {"replaced", replaced, 1, 0},
+    {"deleted", deleted, 0, 0},
+};
+
+/* ---- how it is read */
+
+static tutti_err by_get(const char *name) {
+    return tutti_dataset_get(d, 1, 1, &(tutti_get){name, p, TUTTI_FLOAT64, got});
+}
+
+static tutti_err by_get_start(const char *name) {
+    tutti_request *r = NULL;
+    const tutti_err err =
+        tutti_dataset_get_start(d, 1, 1, &(tutti_get){name, p, TUTTI_FLOAT64, got}, &r);
+    return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
+}
+
+static tutti_err by_follow(const char *name) {
+    tutti_count n = 0;
+    return tutti_dataset_follow(d, 1, 2, &(tutti_get){name, p, TUTTI_FLOAT64, got}, &n);
+}
+
+static tutti_err by_section_row(const char *name) {
+    tutti_section_row row;
+    return tutti_dataset_section_row(d, 1, name, &row);
+}
+
+static tutti_err by_verify(const char *name) {
+    (void)name;
+    return tutti_dataset_verify(d, NULL);
+}
+
+static tutti_err by_verify_segment(const char *name) {
+    (void)name;
+    return tutti_dataset_verify_segment(d, 1, NULL);
+}
+
+static tutti_err by_info(const char *name) {
+    tutti_type type;
+    tutti_count n = 0;
+    (void)name;
+    return tutti_dataset_info_get(d, &(tutti_info_owner){NULL, 1}, "note", &type, &n, NULL);
+}
+
+static const struct {
+    const char *name;
+    tutti_err (*read)(const char *);
+    int any; /* the same for all variables */
+} reads[] = {
+    {"get", by_get, 0},       {"get_start", by_get_start, 0},
+    {"follow", by_follow, 0}, {"section_row", by_section_row, 0},
+    {"verify", by_verify, 1}, {"verify_segment", by_verify_segment, 1},
+    {"info_get", by_info, 1},
+};
+enum { REMOVALS = sizeof removals / sizeof *removals, READS = sizeof reads / sizeof *reads };
+
+static void read_all(tutti_err expect) {
+    for (int k = 0; k < READS; k++)
+        for (int v = 0; v < (reads[k].any ? 1 : variables()); v++) {
+            const tutti_err err = same_everywhere(reads[k].read(NAMES[v]));
+            CHECK(err == expect, "%s of %s: %s instead of %s (%s)", reads[k].name, NAMES[v],
+                  tutti_error_name(err), tutti_error_name(expect), err ? tutti_last_message() : "");
+        }
+}
+
+static void removed(int i, int used) {
+    char where[100];
+    snprintf(where, sizeof where, "%s, %s, container %d", removals[i].name,
+             used ? "used before" : "not used before", container);
+    check_where(where);
+    per_file = removals[i].per_file;
+    dataset_remove(path);
+    dataset_remove(place);
+    written(TUTTI_CREATE);
+    const tutti_dataset_options opt = visible();
+    CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &d), TUTTI_OK);
+    p = block(d);
+    if (used) read_all(TUTTI_OK);
+    removals[i].act();
+    read_all(TUTTI_ERR_STATE);
+    if (w) {
+        int changed = 0;
+        CHECK_SAME(tutti_dataset_refresh(d, &changed), TUTTI_OK);
+        CHECK(changed, "nothing has changed");
+        tutti_decomposition_free(&p);
+        p = block(d);
+        const tutti_count last = tutti_dataset_segments(d) - 1;
+        CHECK_SAME(tutti_dataset_get(d, last, 1, &(tutti_get){"global", p, TUTTI_FLOAT64, got}),
+                   TUTTI_OK);
+        writer_closed();
+    }
+    tutti_decomposition_free(&p);
+    CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
+}
+
+int main(int argc, char **argv) {
+    harness_begin(&argc, &argv, 1289);
+    snprintf(path, sizeof path, "%s/t1289.tutti", check_dir());
+    snprintf(place, sizeof place, "%s/t1289.away", check_dir());
+    for (container = 0; container < 2; container++)
+        for (int i = 0; i < REMOVALS; i++)
+            for (int used = 0; used < 2; used++)
+                if (!removals[i].native_only || container == TUTTI_CONTAINER_NATIVE)
+                    removed(i, used);
+    dataset_remove(path);
+    dataset_remove(place);
+    return harness_end();
+}

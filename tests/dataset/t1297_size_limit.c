@@ -1,0 +1,106 @@
+/* TEST ranks=1 timeout=60 own=1 */
+/* A limit of file sizes (RLIMIT_FSIZE) below the size of the metadata: open, info_set, commit, archive and repair fail with
+ * TUTTI_ERR_TOO_BIG, the program lives, its signal mask and handlers are as before, and with the limit lifted all of them work.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "dataset/datasets.h"
+
+enum { ENTRIES = 10, LONG = 200000 };
+static char path[512], place[512], text[LONG];
+static tutti_dataset *d;
+static tutti_decomposition *p;
+
+static void limit(rlim_t bytes) {
+    struct rlimit r;
+    CHECK(getrlimit(RLIMIT_FSIZE, &r) == 0, "getrlimit");
+    r.rlim_cur = bytes;
+    CHECK(setrlimit(RLIMIT_FSIZE, &r) == 0, "setrlimit");
+}
+
+/* The program's own affairs are as they were. */
+static void signals_right(void) {
+    sigset_t set;
+    struct sigaction a;
+    CHECK(sigprocmask(SIG_BLOCK, NULL, &set) == 0 && !sigismember(&set, SIGXFSZ), "blocked");
+    CHECK(sigpending(&set) == 0 && !sigismember(&set, SIGXFSZ), "pending");
+    CHECK(sigaction(SIGXFSZ, NULL, &a) == 0 && a.sa_handler == SIG_DFL, "a handler");
+}
+
+static tutti_err opened(int mode) {
+    const tutti_dataset_options opt = visible();
+    return tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | mode, &opt, &d);
+}
+
+static tutti_err state(int64_t index) {
+    double v[ENTRIES] = {0};
+    CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, index, 0));
+    CHECK_OK(tutti_dataset_put(d, 1, &(tutti_put){"v", p, TUTTI_FLOAT64, v}));
+    CHECK_OK(tutti_dataset_info_set(d, &(tutti_info_owner){NULL, tutti_dataset_segments(d)}, "long",
+                                    TUTTI_INT8, LONG, text));
+    return tutti_dataset_commit(d);
+}
+
+static void described(void) {
+    const tutti_variable_spec v = {.space = "line", .type = TUTTI_FLOAT64};
+    CHECK_OK(tutti_dataset_grid(d, "line", 1, (tutti_count[]){ENTRIES}));
+    CHECK_OK(tutti_dataset_variable(d, "v", &v));
+}
+
+static void decomposed(void) {
+    static const tutti_count index[ENTRIES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_INDEX, .n = ENTRIES, .index = index};
+    CHECK_OK(tutti_decomposition_create(d, "line", &spec, &p));
+}
+
+/* Fails below the limit, works above. */
+#define LIMITED(call)                       \
+    do {                                    \
+        limit(4096);                        \
+        CHECK_ERR(call, TUTTI_ERR_TOO_BIG); \
+        signals_right();                    \
+        limit(RLIM_INFINITY);               \
+        CHECK_OK(call);                     \
+        signals_right();                    \
+    } while (0)
+
+int main(int argc, char **argv) {
+    char name[600];
+    harness_begin(&argc, &argv, 1297);
+    snprintf(path, sizeof path, "%s/t1297.tutti", check_dir());
+    snprintf(place, sizeof place, "%s/t1297.away", check_dir());
+    dataset_remove(path);
+    dataset_remove(place);
+    signal(SIGXFSZ, SIG_DFL);
+    check_where("open");
+    LIMITED(opened(TUTTI_CREATE));
+    described();
+    check_where("info_set");
+    LIMITED(tutti_dataset_info_set(d, NULL, "long", TUTTI_INT8, LONG, text));
+    check_where("commit");
+    decomposed();
+    CHECK_OK(state(0));
+    double v[ENTRIES] = {0};
+    CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 0));
+    CHECK_OK(tutti_dataset_put(d, 1, &(tutti_put){"v", p, TUTTI_FLOAT64, v}));
+    LIMITED(tutti_dataset_commit(d));
+    CHECK_OK(state(2));
+    check_where("archive");
+    LIMITED(tutti_dataset_archive(d, 0, 0, place, NULL));
+    LIMITED(tutti_dataset_restore(d, 0, 0, place));
+    tutti_decomposition_free(&p);
+    CHECK_OK(tutti_dataset_close(&d));
+    check_where("repair");
+    snprintf(name, sizeof name, "%s/metadata.sqlite", path);
+    CHECK(unlink(name) == 0, "%s", name);
+    LIMITED(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL));
+    CHECK_OK(opened(0));
+    CHECK_OK(tutti_dataset_verify(d, NULL));
+    CHECK_EQ(tutti_dataset_segments(d), 3);
+    CHECK_OK(tutti_dataset_close(&d));
+    dataset_remove(path);
+    dataset_remove(place);
+    return harness_end();
+}
