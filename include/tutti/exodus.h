@@ -517,6 +517,8 @@ typedef struct tutti_exodus_nemesis {
     const int *node_map_processors;
     const tutti_count *element_map_start; /* [element_maps + 1] into the next three */
     const int64_t *element_map_elements;
+    /* Entry k of the map of processor p for q and entry k of the map of q for p are the same side of the mesh.  They
+     * ascend by the lower of the two elements, then by its side. */
     const int *element_map_sides, *element_map_processors;
 } tutti_exodus_nemesis;
 
