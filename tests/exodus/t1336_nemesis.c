@@ -32,7 +32,7 @@ static int side_of(int element, int side, int *out) {
         out[n++] = e->to[side - 1];
         out[n++] = e->to[side % e->n];
     } else {
-        n = tutti_exodus_side_nodes(world_blocks[W_ELEMENT][e->block].topology, 0, side, which);
+        n = tutti_exodus_side_nodes(world_blocks[W_ELEMENT][e->block].topology, 0, 3, side, which);
         for (int k = 0; k < n; k++) out[k] = e->to[which[k]];
     }
     for (int i = 1; i < n; i++)
