@@ -77,11 +77,10 @@ TUTTI_API tutti_count tutti_f_exodus_factors(const tutti__f_handle *x, const tut
         if (b == blocks || !m->blocks || set->members[i] < 0 || !set->sides) return -1;
         if (tutti_exodus_entity_get(x->p, TUTTI_EXODUS_ELEMENT_BLOCK, b, &e) != TUTTI_OK) return -1;
         const char *topology = e.topology ? e.topology : "";
-        const int triangle = strncasecmp(topology, "tri", 3) == 0 && p.dims == 3;
-        const int nodes = strcasecmp(topology, "nsided") == 0
-                              ? 2
-                              : tutti_exodus_side_nodes(triangle ? "trishell" : topology, e.nodes,
-                                                        set->sides[i], NULL);
+        const int nodes =
+            strcasecmp(topology, "nsided") == 0
+                ? 2
+                : tutti_exodus_side_nodes(topology, e.nodes, p.dims, set->sides[i], NULL);
         if (nodes <= 0) return -1;
         total += nodes;
     }

@@ -1664,18 +1664,18 @@ TUTTI_API int tutti_f_exodus_topology_nodes(const CFI_cdesc_t *topology) {
     return got;
 }
 
-TUTTI_API int tutti_f_exodus_topology_sides(const CFI_cdesc_t *topology, int nodes) {
+TUTTI_API int tutti_f_exodus_topology_sides(const CFI_cdesc_t *topology, int nodes, int dims) {
     char *c_topology = tutti__f_text(topology);
-    const int got = tutti_exodus_topology_sides(c_topology, nodes);
+    const int got = tutti_exodus_topology_sides(c_topology, nodes, dims);
     free(c_topology);
     return got;
 }
 
-TUTTI_API int tutti_f_exodus_side_nodes(const CFI_cdesc_t *topology, int nodes, int side,
+TUTTI_API int tutti_f_exodus_side_nodes(const CFI_cdesc_t *topology, int nodes, int dims, int side,
                                         const CFI_cdesc_t *which_out) {
     char *c_topology = tutti__f_text(topology);
     const int fits = tutti__f_fits(which_out, 9);
-    const int got = tutti_exodus_side_nodes(c_topology, nodes, side,
+    const int got = tutti_exodus_side_nodes(c_topology, nodes, dims, side,
                                             fits ? tutti__f_list(which_out) : NULL);
     free(c_topology);
     return got;

@@ -444,11 +444,11 @@ static void facets_meet(gmsh *g, facet *f, tutti_count n) {
         if (g->place[i] < 0) continue;
         const char *topology = topology_table[v->type[i]][g->dims > g->dim];
         const int nodes = tutti_mesh_type_nodes(v->type[i]);
-        const int sides = tutti_exodus_topology_sides(topology, nodes);
+        const int sides = tutti_exodus_topology_sides(topology, nodes, g->dims);
         for (int s = 1; s <= sides; s++) {
             int which[9];
             facet key = {.side = 0};
-            const int wide = tutti_exodus_side_nodes(topology, nodes, s, which);
+            const int wide = tutti_exodus_side_nodes(topology, nodes, g->dims, s, which);
             if (wide < 1 || wide > CORNERS) continue;
             for (int k = 0; k < wide; k++) key.node[k] = v->number[v->node[v->start[i] + which[k]]];
             facet_nodes(&key, wide);

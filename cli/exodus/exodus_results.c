@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 const tutti_exodus_elements *exodus_blocks(const tutti_exodus_mesh *m, int kind) {
     return kind == TUTTI_EXODUS_ELEMENT_BLOCK ? m->blocks
@@ -36,8 +35,7 @@ tutti_count exodus_entries(const tutti_exodus_mesh *m, int kind, tutti_count num
 
 int exodus_side_nodes(const exodus_outline *o, const tutti_exodus_entity *e, int side,
                       int *which_out) {
-    const int shell = o->p.dims == 3 && strncasecmp(e->topology, "tri", 3) == 0;
-    return tutti_exodus_side_nodes(shell ? "TRISHELL" : e->topology, e->nodes, side, which_out);
+    return tutti_exodus_side_nodes(e->topology, e->nodes, o->p.dims, side, which_out);
 }
 
 int exodus_side_width(const exodus_outline *o, const tutti_exodus_mesh *m, tutti_count place,

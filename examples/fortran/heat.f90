@@ -371,7 +371,7 @@ contains
     integer, intent(in) :: i
     integer :: block
     block = merge(1, 2, mesh%side_sets(1)%members(i) < size(mesh%blocks(1)%ids))
-    corners_of_side = tutti_exodus_side_nodes(topology(block), 0, mesh%side_sets(1)%sides(i))
+    corners_of_side = tutti_exodus_side_nodes(topology(block), 0, 3, mesh%side_sets(1)%sides(i))
   end function corners_of_side
 
   ! ---------------------------------------------------------------- the mesh: cubes, those beyond x = 1 cut into six tetrahedra
@@ -422,7 +422,7 @@ contains
           part(k)%node(a, e) = find(node_ids, part(k)%node(a, e)) - 1
         end do
         do number = 1, merge(6, 4, k == 1)   ! sides of which all corners are heated
-          c = tutti_exodus_side_nodes(topology(k), 0, number, which)
+          c = tutti_exodus_side_nodes(topology(k), 0, 3, number, which)
           heated = .true.
           do a = 1, c
             heated = heated .and. is_heated(x(part(k)%node(which(a) + 1, e) + 1, :), factor(a))
@@ -638,7 +638,7 @@ contains
     diagonal = [(left(place(i, row(i))), i=1, size(row))]
     do e = 1, size(sides)
       associate (of => all(sides(e)%element))
-        c = tutti_exodus_side_nodes(topology(of%block), 0, sides(e)%number, which)
+        c = tutti_exodus_side_nodes(topology(of%block), 0, 3, sides(e)%number, which)
         x = corners(of)
         m(:c, 1) = load_of(x(:, which(:c) + 1), sides(e)%factor)
         do a = 1, c

@@ -246,8 +246,9 @@ typedef struct tutti_exodus_members {
     const int *sides; /* [n] side sets: Exodus' side numbers, from 1; edge and face sets: +1, -1
                              * or NULL */
     const double
-        *factors; /* node, element, edge and face sets: [n]; side sets: one for each node of
-                             * each side; NULL on all ranks: none */
+        *factors; /* node, element, edge and face sets: [n]; side sets: for each member, in turn, as
+                             * many as tutti_exodus_side_nodes returns for the topology of its block, the dimensions of the
+                             * file and its side; NULL on all ranks: none */
     const double *attributes; /* [n * attributes] or NULL: 0 */
 } tutti_exodus_members;
 
@@ -486,12 +487,18 @@ TUTTI_API tutti_err tutti_exodus_qa_get(const tutti_exodus *x, int number,
 /** Lines of info; NULL: there is none of that number. */
 TUTTI_API const char *tutti_exodus_info_line(const tutti_exodus *x, int number);
 
-/** Nodes of an entry of a topology, 0: not known; its sides; nodes of a side (from 1), and which of the
- *  element's they are, from 0.
- *  @param[in] nodes  of an entry, or 0   @param[out] which_out  NULL or [9] */
+/** Number of nodes of an entry of a topology; 0: unknown. */
 TUTTI_API int tutti_exodus_topology_nodes(const char *topology);
-TUTTI_API int tutti_exodus_topology_sides(const char *topology, int nodes);
-TUTTI_API int tutti_exodus_side_nodes(const char *topology, int nodes, int side, int *which_out);
+/** Number of sides of an entry of a topology in a file of `dims` dimensions; 0: unknown.   A TRI has three edges, and in a file
+ *  of three dimensions two faces and then three edges, like a SHELL.
+ *  @param[in] nodes  of an entry, or 0: as the name says; of an nsided entry its own number of nodes
+ *  @param[in] dims  of the file: 1, 2, 3 */
+TUTTI_API int tutti_exodus_topology_sides(const char *topology, int nodes, int dims);
+/** Number of nodes of a side (from 1), which is also its number of distribution factors; 0: unknown.
+ *  @param[in] nodes, dims  as for tutti_exodus_topology_sides
+ *  @param[out] which_out  NULL or [9]: which of the entry's nodes they are, from 0 */
+TUTTI_API int tutti_exodus_side_nodes(const char *topology, int nodes, int dims, int side,
+                                      int *which_out);
 /**@}*/
 
 /** @name Infos that are set later: in the sidecar, since the header does not change any more */
@@ -530,6 +537,8 @@ typedef struct tutti_exodus_nemesis {
     const int *node_map_processors;
     const tutti_count *element_map_start; /* [element_maps + 1] into the next three */
     const int64_t *element_map_elements;
+    /* Entry k of the map of processor p for q and entry k of the map of q for p are the same side of the mesh.  They
+     * ascend by the lower of the two elements, then by its side. */
     const int *element_map_sides, *element_map_processors;
 } tutti_exodus_nemesis;
 

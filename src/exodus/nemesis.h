@@ -35,7 +35,7 @@ typedef struct tutti__borders {
     int node_maps, element_maps;
     tutti__neighbour *node_map, *element_map; /* by rank */
     int64_t *shared_nodes;                    /* of node maps, rising in each */
-    int64_t *shared_elements, *shared_sides;  /* of element maps, rising in each */
+    int64_t *shared_elements, *shared_sides;  /* of element maps, in the same order on both ranks */
 } tutti__borders;
 
 /* Collective. */

@@ -28,9 +28,12 @@ typedef struct {
     int32_t side, rank;
 } side;
 
-/* Something that is shared with a rank. */
+/* Something that is shared with a rank.  Both ranks sort what they share by `order`, so that entry k of one's map to the other
+ * and entry k of the other's map are the same node or side. */
 typedef struct {
     tutti_count rank, item, side;
+    tutti_count order
+        [3]; /* nodes: the item.  Sides: the lowest element that has the side, its side; which of several */
 } shared;
 
 typedef struct {
@@ -170,7 +173,8 @@ static tutti_err nodes_sort_out(bordering *b, tutti__borders *out) {
         out->nodes[at[kind]++] = b->position[j] + 1;
         for (tutti_count k = b->ranks.start[j]; k < b->ranks.start[j + 1] && kind == BORDER; k++)
             if (b->ranks.to[k] != b->team->rank)
-                b->node[b->node_n++] = (shared){b->ranks.to[k], b->position[j] + 1, 0};
+                b->node[b->node_n++] =
+                    (shared){b->ranks.to[k], b->position[j] + 1, 0, {b->position[j] + 1}};
     }
     out->internal_nodes = count[INTERNAL];
     out->border_nodes = count[BORDER];
@@ -269,45 +273,81 @@ static int by_key(const void *a, const void *b) {
     const side *x = a, *y = b;
     for (int k = 0; k < 2; k++)
         if (x->key[k] != y->key[k]) return x->key[k] < y->key[k] ? -1 : 1;
-    return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
-                              : (x->element > y->element) - (x->element < y->element);
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    if (x->element != y->element) return x->element < y->element ? -1 : 1;
+    return (x->side > y->side) - (x->side < y->side);
 }
 
-/* Sides with the same nodes have met: each rank is told of the others'. */
-static tutti_err meetings(tutti_count n, side *v, tutti_count *n_out, shared **out, int **to_out) {
-    tutti_count all = 0, k = 0;
-    qsort(v, (size_t)n, sizeof *v, by_key);
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass == 1) {
-            *out = tutti__malloc((size_t)(all + 1) * sizeof **out);
-            *to_out = tutti__malloc((size_t)(all + 1) * sizeof **to_out);
-            if (!*out || !*to_out) return TUTTI_ERR_NOMEM;
+/* Entries of maps, for the ranks that they are sent to; out NULL: they are only counted. */
+typedef struct {
+    tutti_count n;
+    shared *out;
+    int *to;
+} told;
+
+/* Sides a[0 ... n - 1] of one rank and b[0 ... m - 1] of another have the same nodes.  Mostly both are one; if there are more of one (three
+ * shells at an edge), the last of the other is paired again, so that both maps have as many entries. */
+static void pair_sides(const side *lowest, const side *a, tutti_count n, const side *b,
+                       tutti_count m, told *t) {
+    for (tutti_count k = 0; k < tutti__max(n, m); k++) {
+        const side *x = &a[tutti__min(k, n - 1)], *y = &b[tutti__min(k, m - 1)];
+        if (t->out) {
+            const shared one = {y->rank, x->element, x->side, {lowest->element, lowest->side, k}};
+            const shared other = {x->rank, y->element, y->side, {lowest->element, lowest->side, k}};
+            t->to[t->n] = x->rank;
+            t->out[t->n] = one;
+            t->to[t->n + 1] = y->rank;
+            t->out[t->n + 1] = other;
         }
-        for (tutti_count from = 0, to = 0; from < n; from = to) {
-            for (to = from; to < n && !memcmp(v[to].key, v[from].key, sizeof v->key);) to++;
-            for (tutti_count a = from; a < to; a++)
-                for (tutti_count b = from; b < to; b++) {
-                    if (v[a].rank == v[b].rank || (b > from && v[b].rank == v[b - 1].rank))
-                        continue;
-                    if (pass == 0) {
-                        all++;
-                        continue;
-                    }
-                    (*to_out)[k] = v[a].rank;
-                    (*out)[k++] = (shared){v[b].rank, v[a].element, v[a].side};
-                }
+        t->n += 2;
+    }
+}
+
+/* Where the sides of the rank of v[from] end. */
+static tutti_count rank_end(const side *v, tutti_count from, tutti_count to) {
+    tutti_count end = from;
+    while (end < to && v[end].rank == v[from].rank) end++;
+    return end;
+}
+
+/* Sides v[0 ... n - 1] have the same nodes. */
+static void meet(const side *v, tutti_count n, told *t) {
+    const side *lowest = v;
+    for (tutti_count i = 1; i < n; i++)
+        if (v[i].element < lowest->element) lowest = &v[i];
+    for (tutti_count a = 0, a_end; a < n; a = a_end) {
+        a_end = rank_end(v, a, n);
+        for (tutti_count b = a_end, b_end; b < n; b = b_end) {
+            b_end = rank_end(v, b, n);
+            pair_sides(lowest, v + a, a_end - a, v + b, b_end - b, t);
         }
     }
-    *n_out = all;
+}
+
+/* Sides with the same nodes have met: each rank receives its entries of the maps. */
+static tutti_err meetings(tutti_count n, side *v, told *t) {
+    if (n > 0) qsort(v, (size_t)n, sizeof *v, by_key);
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1) {
+            t->out = tutti__malloc((size_t)(t->n + 1) * sizeof *t->out);
+            t->to = tutti__malloc((size_t)(t->n + 1) * sizeof *t->to);
+            if (!t->out || !t->to) return TUTTI_ERR_NOMEM;
+        }
+        t->n = 0;
+        for (tutti_count from = 0, to = 0; from < n; from = to) {
+            for (to = from; to < n && !memcmp(v[to].key, v[from].key, sizeof v->key);) to++;
+            meet(v + from, to - from, t);
+        }
+    }
     return TUTTI_OK;
 }
 
 static tutti_err sides_meet(bordering *b) {
     sides mine = {.n = 0};
     side *came = NULL;
-    shared *tell = NULL;
-    int *to = NULL, *back = NULL;
-    tutti_count n = 0, all = 0;
+    told tell = {.n = 0};
+    int *to = NULL;
+    tutti_count n = 0;
     tutti_err err = sides_collect(b, &mine);
     if (err == TUTTI_OK) {
         to = tutti__malloc((size_t)(mine.n + 1) * sizeof *to);
@@ -317,23 +357,24 @@ static tutti_err sides_meet(bordering *b) {
         to[i] = (int)(mine.v[i].key[1] % (uint64_t)b->team->size);
     err = tutti__mesh_send(b->team, err, sizeof *came, mine.n, mine.v, to, &n, (void **)&came);
     if (err == TUTTI_OK) {
-        const tutti_err met = meetings(n, came, &all, &tell, &back);
-        err = tutti__mesh_send(b->team, met, sizeof *tell, all, tell, back, &b->side_n,
-                               (void **)&b->side);
+        const tutti_err met = meetings(n, came, &tell);
+        err = tutti__mesh_send(b->team, met, sizeof *tell.out, tell.n, tell.out, tell.to,
+                               &b->side_n, (void **)&b->side);
     }
     tutti__free(mine.v);
     tutti__free(came);
-    tutti__free(tell);
+    tutti__free(tell.out);
+    tutti__free(tell.to);
     tutti__free(to);
-    tutti__free(back);
     return err;
 }
 
 static int by_rank(const void *a, const void *b) {
     const shared *x = a, *y = b;
     if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
-    if (x->item != y->item) return x->item < y->item ? -1 : 1;
-    return (x->side > y->side) - (x->side < y->side);
+    for (int k = 0; k < 3; k++)
+        if (x->order[k] != y->order[k]) return x->order[k] < y->order[k] ? -1 : 1;
+    return 0;
 }
 
 /* Lists with each neighbour. */

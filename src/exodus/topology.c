@@ -168,13 +168,19 @@ int tutti_exodus_topology_nodes(const char *topology) {
     return t ? t->nodes : 0;
 }
 
-int tutti_exodus_topology_sides(const char *topology, int nodes) {
-    return tutti__shape_sides(tutti__shape_find(topology, nodes, 0));
+int tutti_exodus_topology_sides(const char *topology, int nodes, int dims) {
+    if (dims < 1 || dims > 3) return 0;
+    if (tutti__shape_list_of(topology) == TUTTI__NSIDED) return nodes > 0 ? nodes : 0;
+    return tutti__shape_sides(tutti__shape_find(topology, nodes, dims));
 }
 
-int tutti_exodus_side_nodes(const char *topology, int nodes, int side, int *which_out) {
-    const tutti__shape *t = tutti__shape_find(topology, nodes, 0);
-    if (side < 1 || side > tutti__shape_sides(t)) return 0;
+int tutti_exodus_side_nodes(const char *topology, int nodes, int dims, int side, int *which_out) {
+    if (side < 1 || side > tutti_exodus_topology_sides(topology, nodes, dims)) return 0;
+    if (tutti__shape_list_of(topology) == TUTTI__NSIDED) { /* edges of a polygon */
+        for (int i = 0; i < 2 && which_out; i++) which_out[i] = (side - 1 + i) % nodes;
+        return 2;
+    }
+    const tutti__shape *t = tutti__shape_find(topology, nodes, dims);
     const int n = tutti__shape_side(t, side);
     for (int i = 0; i < n && which_out; i++) which_out[i] = t->side[side - 1][i] - 1;
     return n;

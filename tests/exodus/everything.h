@@ -155,9 +155,9 @@ static void ev_make_set(ev_set *s, int number) {
         s->sides[i] = (i + number) % 3 ? 1 : -1;
         if (s->kind != TUTTI_EXODUS_SIDE_SET) continue;
         const ev_block *b = ev_entry(of, s->member[i], &place);
-        const int sides = tutti_exodus_topology_sides(b->topology, b->nodes);
+        const int sides = tutti_exodus_topology_sides(b->topology, b->nodes, 3);
         s->sides[i] = 1 + (i + number) % (sides > 0 ? sides : 1);
-        s->corners[i] = tutti_exodus_side_nodes(b->topology, b->nodes, s->sides[i], NULL);
+        s->corners[i] = tutti_exodus_side_nodes(b->topology, b->nodes, 3, s->sides[i], NULL);
     }
 }
 
@@ -257,7 +257,7 @@ static void ev_print_sides(FILE *out, const char *kind, const ev_set *s) {
     for (int i = 0; i < s->n; i++) {
         int which[9], place;
         const ev_block *b = ev_entry(TUTTI_EXODUS_ELEMENT_BLOCK, s->member[i], &place);
-        (void)tutti_exodus_side_nodes(b->topology, b->nodes, s->sides[i], which);
+        (void)tutti_exodus_side_nodes(b->topology, b->nodes, 3, s->sides[i], which);
         for (int c = 0; c < s->corners[i]; c++)
             fprintf(out, " %d", b->list[b->start[place] + which[c]] + 1);
     }

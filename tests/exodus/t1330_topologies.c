@@ -23,14 +23,14 @@ static void names(void) {
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         check_where(all[i].name);
         CHECK_EQ(tutti_exodus_topology_nodes(all[i].name), all[i].nodes);
-        CHECK_EQ(tutti_exodus_topology_sides(all[i].name, 0), all[i].sides);
+        CHECK_EQ(tutti_exodus_topology_sides(all[i].name, 0, 2), all[i].sides);
     }
     CHECK_EQ(tutti_exodus_topology_nodes(NULL), 0);
-    CHECK_EQ(tutti_exodus_topology_sides("HEX", 20), 6);
-    CHECK_EQ(tutti_exodus_topology_sides("HEX8", 20), 6); /* what an entry has counts */
-    CHECK_EQ(tutti_exodus_side_nodes("HEX", 20, 3, NULL), 8);
-    CHECK_EQ(tutti_exodus_side_nodes("HEX", 8, 7, NULL), 0);
-    CHECK_EQ(tutti_exodus_side_nodes("HEX", 8, 0, NULL), 0);
+    CHECK_EQ(tutti_exodus_topology_sides("HEX", 20, 3), 6);
+    CHECK_EQ(tutti_exodus_topology_sides("HEX8", 20, 3), 6); /* what an entry has counts */
+    CHECK_EQ(tutti_exodus_side_nodes("HEX", 20, 3, 3, NULL), 8);
+    CHECK_EQ(tutti_exodus_side_nodes("HEX", 8, 3, 7, NULL), 0);
+    CHECK_EQ(tutti_exodus_side_nodes("HEX", 8, 3, 0, NULL), 0);
 }
 
 /* corners of a side by its number of nodes: 3, 6, 7 of triangles, 4, 8, 9 of quadrilaterals */
@@ -43,8 +43,8 @@ static void solid(const char *name, int nodes) {
     int used[32] = {0}, which[9];
     check_where(name);
     memset(middle, 0, sizeof middle);
-    for (int s = 1; s <= tutti_exodus_topology_sides(name, nodes); s++) {
-        const int n = tutti_exodus_side_nodes(name, nodes, s, which), corners = corners_of(n);
+    for (int s = 1; s <= tutti_exodus_topology_sides(name, nodes, 3); s++) {
+        const int n = tutti_exodus_side_nodes(name, nodes, 3, s, which), corners = corners_of(n);
         for (int k = 0; k < n; k++) {
             CHECK(which[k] >= 0 && which[k] < nodes, "side %d has node %d", s, which[k]);
             used[which[k]] = 1;

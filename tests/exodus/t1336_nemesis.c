@@ -32,7 +32,7 @@ static int side_of(int element, int side, int *out) {
         out[n++] = e->to[side - 1];
         out[n++] = e->to[side % e->n];
     } else {
-        n = tutti_exodus_side_nodes(world_blocks[W_ELEMENT][e->block].topology, 0, side, which);
+        n = tutti_exodus_side_nodes(world_blocks[W_ELEMENT][e->block].topology, 0, 3, side, which);
         for (int k = 0; k < n; k++) out[k] = e->to[which[k]];
     }
     for (int i = 1; i < n; i++)
@@ -44,19 +44,27 @@ static int side_of(int element, int side, int *out) {
     return n;
 }
 
-static int shares_side(int e, int side, int other) {
-    int a[9], b[9];
+/* How many sides of rank r have the nodes of (e, side)? */
+static int sides_like(int e, int side, int r) {
+    int a[9], b[9], count = 0;
     const int n = side_of(e, side, a);
-    for (int s = 1; s <= world_sides(&world.entry[W_ELEMENT][other]); s++)
-        if (side_of(other, s, b) == n && !memcmp(a, b, (size_t)n * sizeof a[0])) return 1;
-    return 0;
+    for (int o = 0; o < world.entries[W_ELEMENT]; o++)
+        for (int s = 1; owner_of(o) == r && s <= world_sides(&world.entry[W_ELEMENT][o]); s++)
+            count += side_of(o, s, b) == n && !memcmp(a, b, (size_t)n * sizeof a[0]);
+    return count;
 }
 
-/* Is (e, side) a border to rank r? */
-static int borders(int e, int side, int r) {
-    for (int o = 0; o < world.entries[W_ELEMENT]; o++)
-        if (owner_of(o) == r && shares_side(e, side, o)) return 1;
-    return 0;
+/* Is (e, side) the first side of its owner with these nodes? */
+static int is_first(int e, int side) {
+    int a[9], b[9];
+    const int n = side_of(e, side, a);
+    for (int o = 0; o <= e; o++)
+        for (int s = 1; owner_of(o) == owner_of(e) && s <= world_sides(&world.entry[W_ELEMENT][o]);
+             s++) {
+            if (o == e && s == side) return 1;
+            if (side_of(o, s, b) == n && !memcmp(a, b, (size_t)n * sizeof a[0])) return 0;
+        }
+    return 1;
 }
 
 /* ---- compared */
@@ -115,8 +123,15 @@ static void elements_check(const tutti_exodus_nemesis *n, int me) {
         if (owner_of(e) != me) continue;
         owned++;
         for (int s = 1; s <= world_sides(&world.entry[W_ELEMENT][e]); s++)
-            for (int r = 0; r < ranks; r++)
-                if (r != me && borders(e, s, r)) sides++, border[e] = 1;
+            for (int r = 0; r < ranks; r++) {
+                const int theirs = r == me ? 0 : sides_like(e, s, r);
+                if (theirs == 0) continue;
+                border[e] = 1;
+                if (is_first(e, s)) { /* a map has all sides of both ranks */
+                    const int ours = sides_like(e, s, me);
+                    sides += ours > theirs ? ours : theirs;
+                }
+            }
     }
     CHECK_EQ(n->internal_elements + n->border_elements, owned);
     for (tutti_count i = 0; i < n->internal_elements + n->border_elements; i++) {
@@ -129,9 +144,48 @@ static void elements_check(const tutti_exodus_nemesis *n, int me) {
         for (tutti_count i = n->element_map_start[k]; i < n->element_map_start[k + 1]; i++) {
             const int r = n->element_map_processors[i];
             CHECK_EQ(n->element_map_ids[k], r + 1);
-            CHECK(borders(element_at(n->element_map_elements[i]), n->element_map_sides[i], r),
+            CHECK(sides_like(element_at(n->element_map_elements[i]), n->element_map_sides[i], r),
                   "side %d is no border to rank %d", n->element_map_sides[i], r);
         }
+}
+
+/* The map of processor p for q, if there is one: entries *lo ... *hi - 1. */
+static void map_of(const tutti_exodus_nemesis *n, int q, tutti_count *lo, tutti_count *hi) {
+    *lo = *hi = 0;
+    for (int k = 0; k < n->element_maps; k++)
+        if (n->element_map_ids[k] == q + 1) {
+            *lo = n->element_map_start[k];
+            *hi = n->element_map_start[k + 1];
+        }
+}
+
+/* Entry k of the map of p for q and entry k of the map of q for p are the same side. */
+static void order_check(tutti_exodus *x, int p, int q) {
+    enum { MOST = 1000 };
+    static int64_t element[MOST];
+    static int side[MOST];
+    tutti_exodus_nemesis n;
+    tutti_count lo = 0, hi = 0;
+    CHECK_OK(same_everywhere(tutti_exodus_nemesis_get(x, p, &n)));
+    map_of(&n, q, &lo, &hi);
+    const tutti_count count = hi - lo;
+    CHECK(count <= MOST, "%lld entries", (long long)count);
+    for (tutti_count i = 0; i < count; i++) {
+        element[i] = n.element_map_elements[lo + i];
+        side[i] = n.element_map_sides[lo + i];
+    }
+    CHECK_OK(same_everywhere(tutti_exodus_nemesis_get(x, q, &n)));
+    map_of(&n, p, &lo, &hi);
+    CHECK_EQ(hi - lo, count);
+    for (tutti_count i = 0; i < count && hi - lo == count; i++) {
+        int a[9], b[9];
+        const int na = side_of(element_at(element[i]), side[i], a);
+        const int nb =
+            side_of(element_at(n.element_map_elements[lo + i]), n.element_map_sides[lo + i], b);
+        CHECK(na == nb && !memcmp(a, b, (size_t)na * sizeof a[0]),
+              "entry %lld of the maps of processors %d and %d is not the same side", (long long)i,
+              p, q);
+    }
 }
 
 static void trial(int k) {
@@ -155,6 +209,7 @@ static void trial(int k) {
     CHECK_EQ(n.processors, ranks);
     nodes_check(&n, other);
     elements_check(&n, other);
+    order_check(x, other, (other + 1) % ranks);
     CHECK_OK(same_everywhere(tutti_exodus_nemesis_get(x, rank == 0 ? 0 : -1, &n)));
     CHECK(rank == 0 || (n.internal_nodes == 0 && n.node_maps == 0), "nothing was asked for");
     CHECK_SAME(tutti_exodus_nemesis_get(x, rank == 0 ? ranks : 0, &n), TUTTI_ERR_ARG);

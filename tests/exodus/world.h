@@ -115,12 +115,12 @@ static inline void world_entries(int kind, int n, int copies) {
 /* Nodes of a side as Exodus counts them; for nsided blocks 2, nfaced: there are no factors. */
 static inline int world_side_nodes(const world_entry *e, int side) {
     const char *t = world_blocks[W_ELEMENT][e->block].topology;
-    return e->block == W_NSIDED ? 2 : tutti_exodus_side_nodes(t, 0, side, NULL);
+    return e->block == W_NSIDED ? 2 : tutti_exodus_side_nodes(t, 0, 3, side, NULL);
 }
 
 static inline int world_sides(const world_entry *e) {
     if (e->block == W_NSIDED || e->block == W_NFACED) return e->n;
-    return tutti_exodus_topology_sides(world_blocks[W_ELEMENT][e->block].topology, 0);
+    return tutti_exodus_topology_sides(world_blocks[W_ELEMENT][e->block].topology, 0, 3);
 }
 
 static inline uint64_t world_holders(int kind, int item) {

@@ -226,7 +226,7 @@ contains
     call tutti_exodus_qa_get(x, 0, qa, ierr)
     call check(qa%program == "t1407" .and. qa%time == "now" .and. tutti_exodus_qa_count(x) == 2, "qa")
     call check(tutti_exodus_info_line(x, 1) == "another line", "info")
-    i = tutti_exodus_side_nodes("QUAD4", 0, 2, which)
+    i = tutti_exodus_side_nodes("QUAD4", 0, 2, 2, which)
     call check(i == 2 .and. all(which(1:2) == [1, 2]), "nodes of a side")
 
     call tutti_exodus_get_mesh(x, mesh, by=TUTTI_EXODUS_BY_CURVE, halo=1, ierr=ierr)

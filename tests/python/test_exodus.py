@@ -192,8 +192,8 @@ def test_looking(comm, rng, path):
         assert x.warning == "" and not x.refresh() and repr(x).endswith("open>")
         raises(lambda: x.get(1, "temperature"))  # no mesh was read
     raises(lambda: x.steps)
-    assert exodus.kind_name(6) == "side set" and exodus.topology_nodes("HEX8") == 8 and exodus.topology_sides("hex8") == 6
-    assert exodus.side_nodes("QUAD4", 1) == (0, 1) and exodus.side_nodes("tri", 1, 3) == (0, 1)
+    assert exodus.kind_name(6) == "side set" and exodus.topology_nodes("HEX8") == 8 and exodus.topology_sides("hex8", dims=3) == 6
+    assert exodus.side_nodes("QUAD4", 1, dims=2) == (0, 1) and exodus.side_nodes("tri", 1, 3, dims=2) == (0, 1)
 
 
 def test_goes_on(comm, rng, path):

@@ -137,9 +137,7 @@ class _Sides:
         if topology == "nsided":
             return 2
         nodes = entity.nodes or _c.tutti_exodus_topology_nodes(_c.text_bytes(topology))
-        if topology.startswith("tri") and self._dims == 3:
-            topology = "trishell"
-        return _c.tutti_exodus_side_nodes(_c.text_bytes(topology), nodes, side, None)
+        return _c.tutti_exodus_side_nodes(_c.text_bytes(topology), nodes, self._dims, side, None)
 
 
 def _set(out: Any, given: Dict[str, Any], entity: Any, of_sides: Optional[_Sides], keep: List[Any]) -> None:

@@ -95,15 +95,15 @@ def topology_nodes(topology: str) -> int:
     return _c.tutti_exodus_topology_nodes(_c.text_bytes(topology, "the topology"))
 
 
-def topology_sides(topology: str, nodes: int = 0) -> int:
+def topology_sides(topology: str, nodes: int = 0, *, dims: int) -> int:
     """Sides of an entry.  Local."""
-    return _c.tutti_exodus_topology_sides(_c.text_bytes(topology, "the topology"), nodes)
+    return _c.tutti_exodus_topology_sides(_c.text_bytes(topology, "the topology"), nodes, dims)
 
 
-def side_nodes(topology: str, side: int, nodes: int = 0) -> Tuple[int, ...]:
+def side_nodes(topology: str, side: int, nodes: int = 0, *, dims: int) -> Tuple[int, ...]:
     """Which of an element's nodes (from 0) are those of a side (from 1).  Local."""
     out = np.zeros(9, np.intc)
-    n = _c.tutti_exodus_side_nodes(_c.text_bytes(topology, "the topology"), nodes, side, address(out))
+    n = _c.tutti_exodus_side_nodes(_c.text_bytes(topology, "the topology"), nodes, dims, side, address(out))
     return tuple(out[:n].tolist())
 
 

@@ -117,7 +117,7 @@ static void build_heated(const builder *b, const double *const at[3], tutti_exod
             for (int number = 1; number <= (k == 0 ? 6 : 4); number++) {
                 int which[9], all = 1;
                 const int corners =
-                    tutti_exodus_side_nodes(k == 0 ? "HEX8" : "TET4", 0, number, which);
+                    tutti_exodus_side_nodes(k == 0 ? "HEX8" : "TET4", 0, 3, number, which);
                 for (int a = 0; a < corners && all; a++) {
                     const int64_t i = b->nodes[k][e * (k == 0 ? 8 : 4) + which[a]];
                     const double here[3] = {at[0][i], at[1][i], at[2][i]};

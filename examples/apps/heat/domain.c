@@ -192,7 +192,7 @@ static void read_sides(domain *d, const tutti_exodus_members *set) {
         side *s = &d->side[i];
         *s = (side){.element = now[set->members[i]], .number = set->sides[i]};
         const char *topology = d->element[s->element].block == 0 ? "HEX8" : "TET4";
-        const int corners = tutti_exodus_side_nodes(topology, 0, s->number, NULL);
+        const int corners = tutti_exodus_side_nodes(topology, 0, 3, s->number, NULL);
         for (int a = 0; a < corners; a++) s->factor[a] = factor ? *factor++ : 1;
     }
     qsort(d->side, (size_t)d->sides, sizeof *d->side, by_element_and_number);

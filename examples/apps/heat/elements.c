@@ -154,7 +154,7 @@ int side_load(const domain *d, const side *s, int node_out[4], double load_out[4
     const element *e = &d->element[s->element];
     int which[9];
     const int corners =
-        tutti_exodus_side_nodes(e->block == 0 ? "HEX8" : "TET4", 0, s->number, which);
+        tutti_exodus_side_nodes(e->block == 0 ? "HEX8" : "TET4", 0, 3, s->number, which);
     for (int a = 0; a < corners; a++) node_out[a] = e->node[which[a]];
     if (corners == 3)
         triangle_load(d, node_out, s->factor, load_out);

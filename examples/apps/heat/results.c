@@ -121,7 +121,7 @@ static void find_fluxes(results *r, const double *u) {
     const double *factor = set->factors;
     for (tutti_count i = 0; i < set->n; i++) {
         const char *topology = set->members[i] < r->mesh->blocks[0].n ? "HEX8" : "TET4";
-        const int corners = tutti_exodus_side_nodes(topology, 0, set->sides[i], NULL);
+        const int corners = tutti_exodus_side_nodes(topology, 0, 3, set->sides[i], NULL);
         double sum = 0;
         for (int a = 0; a < corners; a++) sum += factor ? *factor++ : 1;
         r->inflow[i] = 100 * sum / corners;
