@@ -6,7 +6,6 @@
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
 golden=$here/tests/dataset/golden
-ulimit -v 16000000
 
 # harm SQL: the golden dataset, changed, in d
 harm() {
@@ -49,5 +48,5 @@ UPDATE segments SET start = -$most;
 UPDATE segments SET trailer = $most;
 UPDATE variables SET components = 2147483647;
 END
-[ $n -eq 12 ] || { echo "$n cases"; bad=1; }
-exit $bad
+[ "$n" -eq 12 ] || { echo "$n cases"; bad=1; }
+exit "$bad"
