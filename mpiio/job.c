@@ -73,12 +73,37 @@ static int check_call(mpiio_job *job) {
 
 /* ---- place */
 
+/* Offsets that Tutti has, and more than any file has bytes: a read from there on finds the end of the file,
+ * as it does natively; a write fails. */
+enum { LARGEST_SHIFT = 62 };
+static MPI_Offset largest_offset(void) {
+    return ((MPI_Offset)1 << LARGEST_SHIFT) - 1;
+}
+
+/* A read that would begin behind all offsets begins at the last place that can be counted. */
+static int place_behind(mpiio_job *job) {
+    if (job->call.is_write || job->call.where != MPIIO_AT) return 0;
+    job->at = INT64_MAX - job->bytes;
+    return 1;
+}
+
+/* Are the bytes behind all offsets?  Of a view with holes the first one counts. */
+static int is_behind(const mpiio_job *job) {
+    const mpiio_view *v = &job->file->view;
+    MPI_Offset at = job->at + job->bytes;
+    if (!v->plain && v->tile_size > 0 &&
+        __builtin_mul_overflow(job->at / v->tile_size, v->tile_extent, &at))
+        return 1;
+    return __builtin_add_overflow(at, v->displacement, &at) || at >= largest_offset();
+}
+
 static int take_place(mpiio_job *job) {
     mpiio_file *f = job->file;
     switch (job->call.where) {
     case MPIIO_AT:
         if (!__builtin_mul_overflow(job->call.offset, f->view.etype_size, &job->at))
             return MPI_SUCCESS;
+        if (place_behind(job)) return MPI_SUCCESS;
         return mpiio_complain(MPI_ERR_ARG, "the offset %lld is too large",
                               (long long)job->call.offset);
     case MPIIO_POINTER:
@@ -95,6 +120,7 @@ static int place(mpiio_job *job) {
     MPI_Offset end;
     const int code = take_place(job);
     if (code != MPI_SUCCESS || !__builtin_add_overflow(job->at, job->bytes, &end)) return code;
+    if (place_behind(job)) return MPI_SUCCESS;
     if (job->call.where == MPIIO_POINTER)
         __atomic_fetch_sub(&job->file->position, job->bytes, __ATOMIC_RELAXED);
     return mpiio_complain(MPI_ERR_ARG, "%lld bytes from byte %lld on are more than can be counted",
@@ -166,7 +192,9 @@ static int describe_as(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
 
 static int describe(mpiio_job *job) {
     int code = MPI_SUCCESS;
-    if (job->bytes == 0) return mpiio_complain_tutti(tutti_access_contiguous(0, 0, &job->access));
+    const int reads_nothing = !job->call.is_write && is_behind(job);
+    if (job->bytes == 0 || reads_nothing)
+        return mpiio_complain_tutti(tutti_access_contiguous(0, 0, &job->access));
     if (job->file->view.external) {
         code = pack(job);
         return code == MPI_SUCCESS ? describe_as(job, job->bytes, MPI_BYTE) : code;

@@ -30,7 +30,8 @@ int exodus_outcome_add(exodus_outcome *o, double a, double b) {
 }
 
 void exodus_only(exodus_comparison *k, char *text) {
-    k->only = cli_realloc(k->only, ((size_t)k->onlys + 1) * sizeof *k->only);
+    const size_t n = (size_t)k->onlys + 1;
+    if ((n & (n - 1)) == 0) k->only = cli_realloc(k->only, 2 * n * sizeof *k->only);
     k->only[k->onlys++] = text;
 }
 

@@ -68,10 +68,8 @@ static size_t room_of(tutti_count n) {
     return room;
 }
 
-int exodus_outline_variable(exodus_outline *o, tutti_exodus_kind kind, const char *name) {
-    exodus_table *t = &o->of[kind];
-    for (int i = 0; i < t->variables; i++)
-        if (strcmp(t->variable[i], name) == 0) return i;
+/* Another variable, also if there is one of this name: files may repeat names. */
+static int variable_add(exodus_table *t, const char *name) {
     const size_t old = (size_t)t->variables, wide = old + 1;
     unsigned char *has = cli_malloc(room_of(t->n) * wide);
     memset(has, 0, room_of(t->n) * wide);
@@ -82,6 +80,13 @@ int exodus_outline_variable(exodus_outline *o, tutti_exodus_kind kind, const cha
     t->variable[old] = cli_strdup(name);
     t->variables++;
     return (int)old;
+}
+
+int exodus_outline_variable(exodus_outline *o, tutti_exodus_kind kind, const char *name) {
+    exodus_table *t = &o->of[kind];
+    for (int i = 0; i < t->variables; i++)
+        if (strcmp(t->variable[i], name) == 0) return i;
+    return variable_add(t, name);
 }
 
 /* ---- reading */
@@ -123,7 +128,7 @@ static int table_read(const tutti_exodus *x, exodus_outline *o, tutti_exodus_kin
         attributes_read(x, t, i, kind, e.id);
     }
     for (int v = 0; v < tutti_exodus_variable_count(x, kind); v++)
-        exodus_outline_variable(o, kind, tutti_exodus_variable_name(x, kind, v));
+        variable_add(t, tutti_exodus_variable_name(x, kind, v));
     for (tutti_count i = 0; i < n; i++)
         for (int v = 0; v < t->variables; v++)
             t->has[i * t->variables + v] =

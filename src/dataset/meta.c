@@ -618,7 +618,9 @@ static int read_key(sqlite3_stmt *s, tutti__model *m) {
     if (key && strcmp(key, "container") == 0) m->container = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "commit") == 0) m->commit = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "defined") == 0) m->defined = sqlite3_column_int64(s, 1);
-    return key != NULL && m->generation >= 0 && m->serial >= 0;
+    /* numbers that are counted up: far from the end of 64 bits */
+    return key != NULL && m->generation >= 0 && m->generation <= INT64_MAX / 2 && m->serial >= 0 &&
+           m->serial <= INT64_MAX / 2;
 }
 
 /* Every row of a table; `read` says 1, 0: it makes no sense, -1: no memory. */

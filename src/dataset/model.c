@@ -104,12 +104,10 @@ int tutti__name_valid(const char *name, size_t room) {
 }
 
 int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries_out) {
-    tutti_count all = 1;
-    if (ndims < 1 || ndims > TUTTI_MAX_DIMS) return 0;
-    for (int i = 0; i < ndims; i++) {
-        if (shape[i] < 0 || !tutti__mul_ok(all, shape[i], &all) || all > ((tutti_count)1 << 56))
-            return 0;
-    }
+    tutti_count all = 0;
+    if (ndims < 1 || ndims > TUTTI_MAX_DIMS || !tutti_size_product(ndims, shape, &all) ||
+        all > (tutti_count)1 << 56)
+        return 0;
     if (entries_out) *entries_out = all;
     return 1;
 }

@@ -362,12 +362,13 @@ static tutti_err work(tutti__repair *r) {
     TUTTI_TRY(files_search(r));
     TUTTI_TRY(old_metadata(r, &broken, &generation));
     if (broken) {
-        const int64_t now = (int64_t)time(NULL); /* larger than any that was counted up to */
+        /* larger than any that was counted up to; damaged metadata may have any number */
+        const int64_t now = (int64_t)time(NULL), most = INT64_MAX / 2;
+        const int64_t next = tutti__max(generation < most ? generation + 1 : 0, now);
         r->report.damaged = 0;
         r->report.rebuilt = 1;
-        TUTTI_TRY(netcdf_files(r)
-                      ? tutti__netcdf_rebuild(r, NEW_NAME, tutti__max(generation + 1, now))
-                      : tutti__rebuild(r, NEW_NAME, tutti__max(generation + 1, now)));
+        TUTTI_TRY(netcdf_files(r) ? tutti__netcdf_rebuild(r, NEW_NAME, next)
+                                  : tutti__rebuild(r, NEW_NAME, next));
         TUTTI_TRY(put_in_place(r));
     }
     return broken || r->report.lost ? keep_unused(r) : TUTTI_OK;

@@ -153,8 +153,10 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     for (tutti_count c = 0; c < l->blocks; c++)
         for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
             const tutti_count n = l->own[l->start[c] + lo - l->first].n;
-            if (n < 0 || n > table->row[c].list) err = TUTTI_ERR_FORMAT;
-            sum[c] += n;
+            if (n < 0 || n > table->row[c].list - sum[c])
+                err = TUTTI_ERR_FORMAT;
+            else
+                sum[c] += n;
         }
     if (err != TUTTI_OK) tutti__error_record(err, 0, -1, "an entry with an impossible count");
     err = tutti__exodus_agree(x, err);

@@ -207,7 +207,7 @@ tutti_err tutti__scan_f64(tutti__scan *s, int n, double *out) {
 
 tutti_err tutti__scan_fits(const tutti__scan *s, int64_t n, int least, const char *what) {
     const tutti_off left = s->size - position(s);
-    if (n < 0 || n > left / least)
+    if (!tutti_size_fits(n, least, left))
         return tutti__scan_bad(s, TUTTI_ERR_FORMAT,
                                "%lld %s are announced, but %lld bytes are left", (long long)n, what,
                                (long long)left);

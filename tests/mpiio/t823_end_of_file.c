@@ -75,6 +75,47 @@ static void read_at(MPI_File f, int dealt, int kind, int at) {
         }
 }
 
+/* At offsets that no file has: a read finds nothing, a write fails, and all ranks return. */
+static void far_away(MPI_File f, MPI_Offset at) {
+    MPI_Status s;
+    MPI_Request r;
+    static char where[64];
+    snprintf(where, sizeof where, "offset %lld", (long long)at);
+    check_where(where);
+    memset(buffer, 0xee, sizeof buffer);
+    CHECK_MPI(MPI_File_read_at(f, at, buffer, 8, MPI_BYTE, &s));
+    CHECK_EQ(bytes_of(&s), 0);
+    CHECK_MPI(MPI_File_read_at_all(f, at, buffer, 8, MPI_BYTE, &s));
+    CHECK_EQ(bytes_of(&s), 0);
+    CHECK_MPI(MPI_File_iread_at(f, at, buffer, 8, MPI_BYTE, &r));
+    CHECK_MPI(MPI_Wait(&r, &s));
+    CHECK_EQ(bytes_of(&s), 0);
+    CHECK_MPI(MPI_File_seek(f, at, MPI_SEEK_SET));
+    if (at < INT64_MAX - 8) {
+        CHECK_MPI(MPI_File_read(f, buffer, 8, MPI_BYTE, &s));
+        CHECK_EQ(bytes_of(&s), 0);
+    }
+    CHECK(buffer[0] == 0xee && buffer[7] == 0xee, "the buffer was touched");
+    CHECK(MPI_File_write_at(f, at, buffer, 8, MPI_BYTE, &s) != MPI_SUCCESS, "a write succeeds");
+    CHECK(MPI_File_write_at_all(f, at, buffer, 8, MPI_BYTE, &s) != MPI_SUCCESS,
+          "a collective write succeeds");
+}
+
+static void far_offsets(const char *path) {
+    static const MPI_Offset one = 1;
+    MPI_File f = open_with(path, "");
+    MPI_File_set_errhandler(f, MPI_ERRORS_RETURN);
+    far_away(f, one << 62);
+    far_away(f, (one << 62) - 4);
+    far_away(f, INT64_MAX - 8);
+    far_away(f, INT64_MAX - 3);
+    far_away(f, INT64_MAX);
+    CHECK_MPI(MPI_File_set_view(f, 16, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL));
+    far_away(f, one << 59);
+    far_away(f, INT64_MAX / 8 - 8);
+    CHECK_MPI(MPI_File_close(&f));
+}
+
 static void with(const char *hints, const char *path, int dealt) {
     MPI_Datatype piece, type;
     MPI_File f = open_with(path, hints);
@@ -110,6 +151,7 @@ int main(int argc, char **argv) {
         with("", path, dealt);
         with("tutti_background=io-only", path, dealt);
     }
+    far_offsets(path);
     remove_file(path);
     return requests_end();
 }
