@@ -25,7 +25,8 @@
  *
  * Collectivity as in file.h.  What is said to agree is compared before anything is done:
  * TUTTI_ERR_MISMATCH on all ranks if it does not (options: rank 0's are used).  A collective call
- * returns the same on all ranks.  A mesh and its parts belong to one thread at a time.
+ * returns the same on all ranks.  A mesh and its parts belong to one thread at a time.  Before MPI_Init
+ * and after MPI_Finalize every call fails with TUTTI_ERR_STATE, except those that free.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MESH_H
 #define TUTTI_MESH_H
