@@ -66,4 +66,5 @@ assert tour.verdict(fast, mixed, "it")[0].startswith("no difference") and tour.v
 mid, low, high = tour.ratio(slow, fast)
 assert low <= mid <= high and tour.bounds(fast) == (0.9, 1.1) and tour.bounds(list(range(9))) == (1, 7)
 END
+sed -n "/^\[run\]/,/^\[bip/p" "$top/packages.txt" | grep -qx libmetis-dev || { echo "METIS is not among the packages of make run"; exit 1; }
 [ -z "$(find files -name '*.tutti')" ] || { echo 'datasets are left behind'; exit 1; }
