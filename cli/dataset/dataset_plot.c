@@ -93,6 +93,23 @@ static void draw_axes(const series *s, FILE *f) {
             HEIGHT - 12);
 }
 
+/* "temperature [K]" */
+static void put_name(const tutti_variable_row *row, FILE *f) {
+    cli_xml_text(f, row->spec.long_name[0] ? row->spec.long_name : row->name);
+    if (!row->spec.units[0]) return;
+    fputs(" [", f);
+    cli_xml_text(f, row->spec.units);
+    fputs("]", f);
+}
+
+/* Along the axis of values. */
+static void draw_label(const tutti_variable_row *row, FILE *f) {
+    const int y = (TOP + HEIGHT - BOTTOM) / 2;
+    fprintf(f, "<text class=\"x\" x=\"18\" y=\"%d\" transform=\"rotate(-90 18 %d)\">", y, y);
+    put_name(row, f);
+    fputs("</text>\n", f);
+}
+
 static void draw_line(const series *s, size_t at, const char *class, FILE *f) {
     fprintf(f, "<polyline class=\"%s\" points=\"", class);
     for (int i = 0; i < s->n; i++) {
@@ -116,23 +133,19 @@ static void draw_series(const series *s, const tutti_variable_row *row, FILE *f)
     fprintf(f,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
             "height=\"%d\" role=\"img\">\n<style>\n"
-            "text { font: 13px sans-serif; fill: #333 } .x { text-anchor: middle } "
+            "text { font: 13px sans-serif; fill: #1b2230 } .x { text-anchor: middle } "
             ".y { text-anchor: end } .title { font-size: 16px }\n"
             ".grid { stroke: #ddd } polyline { fill: none; stroke-width: 1.5 } .mean { stroke: "
             "#1b5fa8; stroke-width: 2 }\n"
-            ".bound { stroke: #8fb3d9 } .band { fill: #dbe8f5; stroke: none } circle { fill: "
+            ".bound { stroke: #4f7fb5 } .band { fill: #dbe8f5; stroke: none } circle { fill: "
             "#1b5fa8 }\n</style>\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
             "<text class=\"title\" x=\"%d\" y=\"26\">",
             WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT);
-    cli_xml_text(f, row->spec.long_name[0] ? row->spec.long_name : row->name);
-    if (row->spec.units[0]) {
-        fputs(" [", f);
-        cli_xml_text(f, row->spec.units);
-        fputs("]", f);
-    }
-    fputs(": least, mean, largest</text>\n", f);
+    put_name(row, f);
+    fputs(": mean (dark), least and largest</text>\n", f);
     draw_axes(s, f);
+    draw_label(row, f);
     fputs("<polygon class=\"band\" points=\"", f);
     for (int i = 0; i < s->n; i++)
         fprintf(f, "%.2f,%.2f ", place_x(s, s->point[i].time), place_y(s, s->point[i].largest));

@@ -13,7 +13,7 @@
 
 #include "array/png.h"
 
-enum { WIDTH = 800, MESH_HEIGHT = 520, GAP = 26, STRIP_MOST = 256, HUES = 84, SHADES = 3 };
+enum { WIDTH = 800, MESH_HEIGHT = 520, GAP = 34, STRIP_MOST = 256, HUES = 84, SHADES = 3 };
 enum { WHITE = 0, GREY = 1, FIRST_COLOUR = 2 };
 
 typedef struct {
@@ -217,7 +217,7 @@ static void paint_strip(canvas *k, const mesh_config *c, const mesh_case *m, con
 static void write_svg(FILE *f, const canvas *k, char (*label)[160], const int *at, int labels) {
     fprintf(f,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-            "height=\"%d\" shape-rendering=\"crispEdges\">\n"
+            "height=\"%d\">\n"
             "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
             k->width, k->height, k->width, k->height, k->width, k->height);
     for (int colour = WHITE + 1; colour < PNG_COLOURS; colour++) { /* one path: all its strips */
@@ -229,7 +229,8 @@ static void write_svg(FILE *f, const canvas *k, char (*label)[160], const int *a
                 int end = x + 1;
                 while (end < k->width && row[end] == row[x]) end++;
                 if (row[x] == colour && strips++ == 0)
-                    fprintf(f, "<path stroke=\"#%02x%02x%02x\" d=\"", c->red, c->green, c->blue);
+                    fprintf(f, "<path stroke=\"#%02x%02x%02x\" stroke-width=\"1.3\" d=\"", c->red,
+                            c->green, c->blue);
                 if (row[x] == colour) fprintf(f, "M%d %d.5h%d", x, y, end - x);
                 x = end;
             }
@@ -237,7 +238,10 @@ static void write_svg(FILE *f, const canvas *k, char (*label)[160], const int *a
         if (strips) fputs("\"/>\n", f);
     }
     for (int i = 0; i < labels; i++) {
-        fprintf(f, "<text x=\"4\" y=\"%d\" font-family=\"sans-serif\" font-size=\"13\">", at[i]);
+        fprintf(
+            f,
+            "<text x=\"4\" y=\"%d\" font-family=\"sans-serif\" font-size=\"20\" fill=\"#1b2230\">",
+            at[i]);
         for (const char *t = label[i]; *t; t++)
             if (*t == '<')
                 fputs("&lt;", f);
@@ -277,7 +281,7 @@ int mesh_plot(const mesh_config *c) {
     int *writer = failed ? NULL : cli_malloc((size_t)m.v.nodes * sizeof *writer + 1);
     snprintf(label[0], sizeof label[0], "%.60s: %lld nodes, %d partitions by %s", c->path,
              failed ? 0LL : (long long)m.v.nodes, c->parts, mesh_by_name(m.by));
-    at[0] = 16;
+    at[0] = 22;
     for (int i = 0; i < c->rules && !failed; i++) {
         tutti_replicas_stats s;
         const int top = MESH_HEIGHT + i * (strip_height(c) + GAP) + GAP;
@@ -285,11 +289,10 @@ int mesh_plot(const mesh_config *c) {
         if (failed) break;
         if (m.v.nodes > 0) paint_strip(&k, c, &m, writer, top);
         snprintf(label[i + 1], sizeof label[i + 1],
-                 "%s: %lld intervals of %.1f nodes; the file from left to right in order '%s', one "
-                 "row a partition",
+                 "%s: %lld intervals of %.1f nodes; file in order '%s', one row per partition",
                  tutti_replicas_rule_name(c->rule[i]), (long long)s.intervals, s.mean_interval,
                  mesh_order_name(c->order));
-        at[i + 1] = top - 7;
+        at[i + 1] = top - 9;
     }
     FILE *f = failed ? NULL : cli_output_open(out);
     if (!failed && !f) failed = 1;

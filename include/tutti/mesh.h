@@ -25,7 +25,8 @@
  *
  * Collectivity as in file.h.  What is said to agree is compared before anything is done:
  * TUTTI_ERR_MISMATCH on all ranks if it does not (options: rank 0's are used).  A collective call
- * returns the same on all ranks.  A mesh and its parts belong to one thread at a time.
+ * returns the same on all ranks.  A mesh and its parts belong to one thread at a time.  Before MPI_Init
+ * and after MPI_Finalize every call fails with TUTTI_ERR_STATE, except those that free.
  *
  * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
  * rank that fails.  A rank that passes a NULL or stale handle of a mesh or part has no

@@ -38,6 +38,8 @@ tutti_off tutti__request_staging(const tutti_request *r);
 /* An array lies in the file (or lies there no more): where domains=array cuts it.  What was planned
  * for another one is forgotten.   All ranks alike, between operations; local. */
 void tutti__file_slabs(tutti_file *f, const tutti__slabs *slabs);
+/* TUTTI_ERR_STATE before MPI_Init and after MPI_Finalize.  Local. */
+tutti_err tutti__mpi_is_up(void) TUTTI_MUST_USE;
 /* Can files be opened on it?  Local. */
 tutti_err tutti__comm_usable(MPI_Comm comm) TUTTI_MUST_USE;
 

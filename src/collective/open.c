@@ -53,7 +53,7 @@ static tutti_err threads_check(const tutti_options *opt) {
     return TUTTI_OK;
 }
 
-static tutti_err mpi_is_up(void) {
+tutti_err tutti__mpi_is_up(void) {
     int up = 0, down = 0;
     if (MPI_Initialized(&up) != MPI_SUCCESS || MPI_Finalized(&down) != MPI_SUCCESS) up = 0;
     TUTTI_CHECK(up && !down, TUTTI_ERR_STATE, "MPI is not initialised, or finalised");
@@ -249,7 +249,7 @@ static tutti_err open_file(tutti_file *f, int permissions) {
 tutti_err tutti__comm_usable(MPI_Comm comm) {
     int between = 0;
     TUTTI_TRY(tutti__which_mpi());
-    TUTTI_TRY(mpi_is_up());
+    TUTTI_TRY(tutti__mpi_is_up());
     TUTTI_CHECK(comm != MPI_COMM_NULL, TUTTI_ERR_ARG, "the communicator is MPI_COMM_NULL");
     TUTTI_MPI(MPI_Comm_test_inter(comm, &between));
     TUTTI_CHECK(!between, TUTTI_ERR_ARG, "the communicator is an intercommunicator");

@@ -179,9 +179,11 @@ static tutti_err team_singles(tutti__team *t) {
 }
 
 static void team_free(tutti__team *t) {
-    if (t->staging) t->staging_drop(t->staging);
-    if (t->node != MPI_COMM_NULL) MPI_Comm_free(&t->node);
-    if (t->comm != MPI_COMM_NULL) MPI_Comm_free(&t->comm);
+    int ended = 0;
+    MPI_Finalized(&ended); /* which has freed the communicators */
+    if (t->staging && !ended) t->staging_drop(t->staging);
+    if (t->node != MPI_COMM_NULL && !ended) MPI_Comm_free(&t->node);
+    if (t->comm != MPI_COMM_NULL && !ended) MPI_Comm_free(&t->comm);
     groups_free(&t->nodes);
     groups_free(&t->singles);
     tutti__free(t);

@@ -52,7 +52,8 @@ typedef struct tutti__team {
 /* Take a team for `comm`.  Collective.  `pretend` (the option `nodes`) divides ranks of one machine
  * further: "" no, "N" N even parts, "3,1,2" parts of those sizes, "rr:N" round-robin, "single". */
 tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out) TUTTI_MUST_USE;
-/* Give it back to the pool.  Local, but collective if the communicator has been freed meanwhile. */
+/* Give it back to the pool.  Local, but collective if the communicator has been freed meanwhile; also
+ * after MPI_Finalize. */
 void tutti__team_give(tutti__team **t);
 /* A tag for one operation, the same on all ranks if they count alike.  Local. */
 int tutti__team_tag(tutti__team *t);

@@ -99,7 +99,8 @@ void tutti__mesh_drop(tutti_mesh *m);
 void tutti__mesh_team_leave(tutti__team **t, int **uses);
 /* Hand it over, or give it up; the end of every way to get a mesh. */
 tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out) TUTTI_MUST_USE;
-/* TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: freed.  Local. */
+/* May it be used?  Every call for a mesh begins with it.  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: freed,
+ * or after MPI_Finalize.  Local. */
 tutti_err tutti__mesh_live(const tutti_mesh *m) TUTTI_MUST_USE;
 /* Open a collective call: is everybody in it, with the same arguments (their hash), and has nobody
  * anything against it?  Collective. */

@@ -218,11 +218,9 @@ tutti_err tutti__mesh_begin(MPI_Comm comm, tutti_mesh **m_out) {
 }
 
 void tutti__mesh_team_leave(tutti__team **t, int **uses) {
-    int over = 0;
     if (--**uses > 0) return;
     tutti__free(*uses);
-    MPI_Finalized(&over); /* then the communicator has gone already */
-    if (!over) tutti__team_give(t);
+    tutti__team_give(t);
 }
 
 void tutti__mesh_drop(tutti_mesh *m) {
@@ -247,7 +245,7 @@ tutti_err tutti__mesh_live(const tutti_mesh *m) {
     TUTTI_CHECK(m != NULL, TUTTI_ERR_ARG, "the mesh handle is NULL");
     TUTTI_CHECK(tutti__handle_alive(&m->handle, TUTTI__MESH), TUTTI_ERR_STATE,
                 "the mesh has been freed");
-    return TUTTI_OK;
+    return tutti__mpi_is_up();
 }
 
 tutti_err tutti__mesh_call(tutti__team *t, const tutti__mesh_opening *o, tutti_err mine) {

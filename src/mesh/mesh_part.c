@@ -365,7 +365,7 @@ static tutti_err part_live(const tutti_mesh_part *p) {
     TUTTI_CHECK(p != NULL, TUTTI_ERR_ARG, "the part's handle is NULL");
     TUTTI_CHECK(tutti__handle_alive(&p->handle, TUTTI__MESH_PART), TUTTI_ERR_STATE,
                 "the part of the mesh has been freed");
-    return TUTTI_OK;
+    return tutti__mpi_is_up();
 }
 
 tutti_err tutti_mesh_part_sized(const tutti_mesh_part *p, tutti_mesh_part_view *out,

@@ -245,20 +245,12 @@ static tutti_err accesses_make(tutti_replicas *r) {
 
 /* ---- the object */
 
-static tutti_err mpi_is_up(void) {
-    int down = 0;
-    TUTTI_CHECK(MPI_Finalized(&down) == MPI_SUCCESS && !down, TUTTI_ERR_STATE,
-                "an inspector is used after MPI_Finalize");
-    return TUTTI_OK;
-}
-
-/* After MPI_Finalize a team is beyond reach. */
 static void destroy(tutti_replicas *r) {
     const tutti_error_info keep = *tutti_last_error();
     void *const all[] = {r->sizes,        r->memory,        r->order,  r->position,
                          r->writer,       r->copied,        r->shares, r->shared.number,
                          r->shared.start, r->shared.mention};
-    if (mpi_is_up() == TUTTI_OK) tutti__team_give(&r->team);
+    tutti__team_give(&r->team);
     tutti_access_free(&r->writes);
     tutti_access_free(&r->reads);
     tutti__directory_free(&r->directory);
@@ -328,7 +320,7 @@ tutti_err tutti__replicas_live(const tutti_replicas *r) {
     if (!r) TUTTI_TRY(tutti__error_refused());
     TUTTI_CHECK(r != NULL, TUTTI_ERR_ARG, "the inspector is NULL");
     TUTTI_CHECK(alive(r), TUTTI_ERR_STATE, "the handle is stale: the inspector has been freed");
-    return mpi_is_up();
+    return tutti__mpi_is_up();
 }
 
 /* ---- asking */
