@@ -238,13 +238,7 @@ static void write_svg(FILE *f, const canvas *k, char (*label)[160], const int *a
     }
     for (int i = 0; i < labels; i++) {
         fprintf(f, "<text x=\"4\" y=\"%d\" font-family=\"sans-serif\" font-size=\"13\">", at[i]);
-        for (const char *t = label[i]; *t; t++)
-            if (*t == '<')
-                fputs("&lt;", f);
-            else if (*t == '&')
-                fputs("&amp;", f);
-            else
-                putc(*t, f);
+        cli_xml_text(f, label[i]);
         fputs("</text>\n", f);
     }
     fputs("</svg>\n", f);
