@@ -495,7 +495,7 @@ static const char help_exodus[] =
     "\n"
     "FILE is an Exodus II file in netCDF's classic formats (CDF-1, CDF-2, CDF-5),\n"
     "whoever wrote it; 'nccopy -k cdf5' makes one of a netCDF-4 file.  Files that\n"
-    "follow it (FILE-s.0002 ...) belong to it.  'tutti ls', show, verify, diff, cp,\n"
+    "follow it (FILE-s0002 ...) belong to it.  'tutti ls', show, verify, diff, cp,\n"
     "archive and export do the same where they are given such a file.\n"
     "\n"
     "  info               title, counts, blocks, sets, maps, variables and who has\n"

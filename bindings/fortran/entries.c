@@ -1523,6 +1523,11 @@ TUTTI_API void tutti_f_exodus_get_mesh(const tutti__f_handle *x, const tutti_exo
     tutti__f_end(err, ierr);
 }
 
+TUTTI_API const char *tutti_f_exodus_mesh_warning(const tutti__f_handle *x) {
+    const char *const got = tutti_exodus_mesh_warning(x->p);
+    return got;
+}
+
 TUTTI_API tutti_count tutti_f_exodus_own_elements(const tutti__f_handle *x, tutti_exodus_kind kind,
                                                   tutti_count number) {
     const tutti_count got = tutti_exodus_own_elements(x->p, kind, number);

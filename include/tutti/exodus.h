@@ -61,8 +61,8 @@ typedef struct tutti_exodus_options {
     int checksums;     /* 1 (default): kept in the sidecar, PATH.tutti */
     int sidecar;       /* 1 (default): there is one; 0: neither written nor looked at */
     int check_reads;   /* 1: the first get of a step compares them */
-    /* new files: 0, all steps in one; n, a new file for every n steps, each with the mesh: PATH,
-     * then PATH-s.0002 ... */
+    /* 0, all steps in one file; n, a new file for every n steps, each with the mesh: PATH, then
+     * PATH-s0002 ...; a series that exists keeps its own names, see tutti_exodus_next_file */
     int steps_per_file;
     int nemesis;         /* 1: put_mesh also writes what Nemesis has of a partition, the ranks' */
     int overwrite;       /* 0: an existing file is an error of create */
@@ -86,7 +86,7 @@ TUTTI_API tutti_err tutti_exodus_create(MPI_Comm comm, const char *path,
 
 /** Open a file: ours, or what others wrote (CDF-1, CDF-2, CDF-5; 32- and 64-bit integers).
  *  @param[in] mode  TUTTI_READ, or | TUTTI_WRITE to append steps
- *  @return TUTTI_ERR_FORMAT with what is wrong; TUTTI_ERR_UNSUPPORTED for netCDF-4 files: the message
+ *  @return TUTTI_ERR_FORMAT with what is wrong, for example two blocks with one id; TUTTI_ERR_UNSUPPORTED for netCDF-4 files: the message
  *      says how to convert them; TUTTI_ERR_STATE if another program has it open for writing */
 TUTTI_API tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,
                                       const tutti_exodus_options *opt,
@@ -95,16 +95,20 @@ TUTTI_API tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,
 /** Close it and null the handle; a step that was not committed is discarded. */
 TUTTI_API tutti_err tutti_exodus_close(tutti_exodus **x);
 
-/** A reader sees the steps that were there when it opened.  Look again.
- *  @param[out] changed_out  NULL, or 1: there are other steps now */
+/** Look for new steps.  Without this call a reader sees the steps that the file had when it was opened.
+ *  @param[out] changed_out  NULL, or 1: the number of steps has changed
+ *  @return TUTTI_ERR_STATE if the file has been replaced since it was opened: the path names another file, or its header,
+ *      names, ids or (by samples) id maps, coordinates and connectivity have changed.  Open it again. */
 TUTTI_API tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) TUTTI_MUST_USE;
 
-/** Go on with a new mesh: the handle is in its definitions again, of the next file, PATH-s.0002 and
- *  so on.  Title, variables and options are kept, entities are not. */
+/** Start a new mesh in the next file of the series, PATH-s0002 and so on: definitions begin again.  Parameters of
+ *  tutti_exodus_init (but counts and id maps), variables and options are kept; entities must be defined again. */
 TUTTI_API tutti_err tutti_exodus_new_topology(tutti_exodus *x) TUTTI_MUST_USE;
 
-/** The next file of those that steps_per_file or new_topology made: the handle is on it then.
- *  @return TUTTI_ERR_NOT_FOUND behind the last */
+/** Close the file and open the next one of its series: PATH-s0002 (IOSS; files that Tutti writes), PATH-s002 (libMesh) or
+ *  PATH-s.0002 (earlier versions of Tutti), then 3 and so on.  Decompositions and the mesh of get_mesh stay valid if all bytes of
+ *  the mesh are the same in both files; otherwise they must be made again.
+ *  @return TUTTI_ERR_NOT_FOUND after the last file; TUTTI_ERR_STATE if files of several namings follow the first */
 TUTTI_API tutti_err tutti_exodus_next_file(tutti_exodus *x) TUTTI_MUST_USE;
 
 /** The path of the file that the handle is on.   Local. */
@@ -122,7 +126,7 @@ TUTTI_API const char *tutti_exodus_warning(const tutti_exodus *x);
 typedef enum tutti_exodus_kind {
     TUTTI_EXODUS_GLOBAL,        /* the file as a whole: variables only */
     TUTTI_EXODUS_NODAL,         /* its nodes: variables, ids, attributes; entity id 0 */
-    TUTTI_EXODUS_ELEMENT_BLOCK, /* this and the next two: entity id 0 is all of them together, for ids */
+    TUTTI_EXODUS_ELEMENT_BLOCK, /* of this and the next two, id maps are of all blocks together */
     TUTTI_EXODUS_EDGE_BLOCK,
     TUTTI_EXODUS_FACE_BLOCK,
     TUTTI_EXODUS_NODE_SET,
@@ -161,7 +165,7 @@ TUTTI_API tutti_err tutti_exodus_init(tutti_exodus *x,
 /** A block, set or map.  Begin with = {0} or name the fields. */
 typedef struct tutti_exodus_entity {
     tutti_exodus_kind kind;
-    int64_t id;           /* > 0, different from others of its kind */
+    int64_t id;           /* >= 0, different from others of its kind */
     const char *name;     /* NULL or "": none */
     const char *topology; /* blocks: "HEX8", "tet4", "SHELL4", "nsided", "nfaced" ... */
     tutti_count entries;  /* of a block, members of a set: of all ranks.  put_mesh finds them */
@@ -292,6 +296,11 @@ typedef struct tutti_exodus_deal {
 TUTTI_API tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
                                           const tutti_exodus_mesh **mesh_out) TUTTI_MUST_USE;
 
+/** "", or what the last get_mesh has ignored: the first set whose number of distribution factors is not one for each member (side
+ *  sets: one for each node of each side).  `factors` of such a set is NULL in the mesh; its array can be read by
+ *  tutti_exodus_get_arrays.   The same on all ranks.   Local. */
+TUTTI_API const char *tutti_exodus_mesh_warning(const tutti_exodus *x);
+
 /** How many of a block's elements are this rank's own; the rest is halo.   Local.
  *  @param[in] number  which of the kind, from 0 */
 TUTTI_API tutti_count tutti_exodus_own_elements(const tutti_exodus *x, tutti_exodus_kind kind,
@@ -305,7 +314,9 @@ TUTTI_API tutti_count tutti_exodus_entries(const tutti_exodus *x, tutti_exodus_k
 
 /** @name Results */
 /**@{*/
-/** Begin a step; times rise.   @return TUTTI_ERR_ARG if it does not */
+/** Begin a step; its time must be larger than that of the last step.
+ *  @return TUTTI_ERR_ARG if it is not; TUTTI_ERR_UNSUPPORTED if the time dimension of the file is fixed (files of
+ *      nccopy -u): its steps can be read, but none can be appended or removed */
 TUTTI_API tutti_err tutti_exodus_begin(tutti_exodus *x, double time) TUTTI_MUST_USE;
 
 /** A variable of an entity; buf is each rank's own. */
@@ -375,16 +386,16 @@ typedef enum tutti_exodus_what {
     TUTTI_EXODUS_MEMBERS, /* of a set: nodes, elements ... from 1 */
     TUTTI_EXODUS_SIDES,   /* of a side set: sides; of edge and face sets: orientations */
     TUTTI_EXODUS_FACTORS, /* of a set: distribution factors */
-    TUTTI_EXODUS_IDS,     /* NODAL, or a kind of blocks with id 0: the id map */
+    TUTTI_EXODUS_IDS,     /* NODAL, or a kind of blocks: the id map */
     TUTTI_EXODUS_MAP,     /* an additional map */
-    TUTTI_EXODUS_ORDER    /* ELEMENT_BLOCK, 0: the order map */
+    TUTTI_EXODUS_ORDER    /* ELEMENT_BLOCK: the order map */
 } tutti_exodus_what;
 
 /** A piece of an array; first, n and buf are each rank's own. */
 typedef struct tutti_exodus_array {
     tutti_exodus_what what;
     tutti_exodus_kind kind;
-    int64_t id;    /* of the entity; 0 for nodes, and for all blocks of a kind */
+    int64_t id;    /* of the entity; 0 for nodes.  IDS, ORDER: ignored */
     int component; /* of coordinates */
     tutti_count first,
         n; /* entries (of CONNECTIVITY of nsided and nfaced blocks: numbers), from 0 */

@@ -19,7 +19,8 @@ static tutti_err place(const tutti_exodus *x, const char *name, tutti_count entr
     TUTTI_CHECK(v->type != TUTTI__CDF_CHAR && v->numbers == entries * numbers, TUTTI_ERR_FORMAT,
                 "'%s' has %lld numbers and not %lld * %lld, or is text", name,
                 (long long)v->numbers, (long long)entries, (long long)numbers);
-    *out = (tutti__exodus_place){v->begin, entries, numbers, tutti__cdf_number(v->type)};
+    *out = (tutti__exodus_place){v->begin, entries, numbers, tutti__cdf_number(v->type),
+                                 tutti__exodus_step_stride(&x->cdf, v)};
     return TUTTI_OK;
 }
 
@@ -96,7 +97,7 @@ static tutti_err of_entity(const tutti_exodus *x, const tutti_exodus_array *a,
     TUTTI_CHECK(name, TUTTI_ERR_NOT_FOUND, "%s %lld has no such array (%d)", k->word,
                 (long long)a->id, (int)a->what);
     if (entries == 0) { /* nor has the file a variable */
-        *out = (tutti__exodus_place){0, 0, numbers, TUTTI_FLOAT64};
+        *out = (tutti__exodus_place){0, 0, numbers, TUTTI_FLOAT64, 0};
         return TUTTI_OK;
     }
     if (a->kind != TUTTI_EXODUS_NODAL) name = tutti__exodus_numbered(full, name, number + 1);
@@ -122,6 +123,15 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
     return of_entity(x, a, &x->model.of[a->kind].row[number], number, out);
 }
 
+/* A variable of results, in a step. */
+static tutti_err step_place(const tutti_exodus *x, const char *name, tutti_count entries,
+                            tutti_count step, tutti__exodus_place *out) {
+    TUTTI_TRY(place(x, name, entries, 1, out));
+    TUTTI_CHECK(out->stride > 0, TUTTI_ERR_FORMAT, "'%s' has no time steps", name);
+    out->at += (step - 1) * out->stride;
+    return TUTTI_OK;
+}
+
 tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind kind,
                                        tutti_count number, int variable, tutti_count step,
                                        tutti__exodus_place *out) {
@@ -131,15 +141,14 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
     tutti_off before = 0;
     tutti_count in_all = 1;
     if (kind == TUTTI_EXODUS_GLOBAL) {
-        TUTTI_TRY(place(x, k->values, m->of[kind].variables_n, 1, out));
+        TUTTI_TRY(step_place(x, k->values, m->of[kind].variables_n, step, out));
         out->at += variable * tutti_type_size(out->type);
         out->entries = 1;
-        out->at += (step - 1) * x->cdf.record_bytes;
         return TUTTI_OK;
     }
     const tutti_count entries = m->of[kind].row[number].entries;
     if (entries == 0) {
-        *out = (tutti__exodus_place){0, 0, 1, TUTTI_FLOAT64};
+        *out = (tutti__exodus_place){0, 0, 1, TUTTI_FLOAT64, 0};
         return TUTTI_OK;
     }
     const char *name = tutti__exodus_values_name(full, (int)kind, number, variable);
@@ -149,11 +158,9 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
         in_all = m->of[kind].variables_n;
         before = variable * entries;
     }
-    TUTTI_TRY(place(x, name, entries * in_all, 1, out));
-    TUTTI_CHECK(x->cdf.vars[tutti__cdf_find_var(&x->cdf, name)].is_record, TUTTI_ERR_FORMAT,
-                "'%s' has no time steps", name);
+    TUTTI_TRY(step_place(x, name, entries * in_all, step, out));
     out->entries = entries;
-    out->at += before * tutti_type_size(out->type) + (step - 1) * x->cdf.record_bytes;
+    out->at += before * tutti_type_size(out->type);
     return TUTTI_OK;
 }
 
@@ -288,8 +295,8 @@ static tutti_err array_check(const tutti_exodus *x, const tutti_exodus_array *a,
     tutti_err err = tutti__exodus_place_of(x, a, p);
     if (err == TUTTI_ERR_NOT_FOUND && !is_write && a->what == TUTTI_EXODUS_IDS) {
         *made_up = 1;
-        *p =
-            (tutti__exodus_place){0, tutti__exodus_model_total(&x->model, a->kind), 1, TUTTI_INT64};
+        *p = (tutti__exodus_place){0, tutti__exodus_model_total(&x->model, a->kind), 1, TUTTI_INT64,
+                                   0};
         err = TUTTI_OK;
     }
     TUTTI_TRY(err);

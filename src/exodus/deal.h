@@ -93,13 +93,15 @@ tutti_err tutti__deal_elements(tutti_exodus *x, const tutti_exodus_deal *deal,
 /* ---- mesh_members.c */
 
 /* A member of a set that concerns a rank. */
+enum { NO_FACTORS = -1 };
 typedef struct tutti__member {
     tutti_count index;    /* among all members of all sets of the kind */
     tutti_count position; /* of the node, element ... */
-    tutti_count at;       /* its factors in the set */
+    tutti_count at; /* its factors in the set, or NO_FACTORS: their number is not as it should be */
     int32_t side, weight; /* 0: none; factors of it */
 } tutti__member;
-/* Those of this rank, rising by index.  holders: of the kind of entries that they are.  Collective. */
+/* Those of this rank, rising by index.  holders: of the kind of entries that they are.  Sets whose factors are ignored are
+ * named in x->mesh_warning.  Collective. */
 tutti_err tutti__members_deal(tutti_exodus *x, tutti_exodus_kind kind,
                               const tutti__incidence *holders, tutti_count *n_out,
                               tutti__member **out) TUTTI_MUST_USE;

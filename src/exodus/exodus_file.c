@@ -15,18 +15,9 @@
 
 enum { MAGIC = 4 }; /* bytes that a header begins with */
 
-char *tutti__exodus_file_path(const char *first, int number) {
-    const size_t room = strlen(first) + 24;
-    char *path = tutti__malloc(room);
-    if (path && number == 1)
-        snprintf(path, room, "%s", first);
-    else if (path)
-        snprintf(path, room, "%s-s.%04d", first, number);
-    return path;
-}
-
 tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records) {
-    return records > 0 ? c->record_begin + records * c->record_bytes : c->fixed_end;
+    if (records == 0 || tutti__exodus_has_fixed_steps(c)) return c->fixed_end;
+    return c->record_begin + records * c->record_bytes;
 }
 
 /* ---- rank 0 */
@@ -110,16 +101,23 @@ static tutti_err old_remove(tutti_exodus *x) {
     return err;
 }
 
-/* Files that followed the one that was there are not of the new one. */
-static tutti_err old_followers(const tutti_exodus *x) {
-    for (int number = 2; x->file_number == 1 && x->opt.overwrite; number++) {
-        char *path = tutti__exodus_file_path(x->first, number);
+static tutti_err series_remove(const char *first, tutti__series_naming naming) {
+    int removed = 1;
+    for (int number = 2; removed; number++) {
+        char *path = tutti__series_path(first, number, naming);
         if (!path) return TUTTI_ERR_NOMEM;
-        const int gone = unlink(path) != 0;
-        if (!gone) tutti__sidecar_remove(path);
+        removed = unlink(path) == 0;
+        if (removed) tutti__sidecar_remove(path);
         tutti__free(path);
-        if (gone) break;
     }
+    return TUTTI_OK;
+}
+
+/* Files that followed the file that is overwritten do not belong to the new one. */
+static tutti_err old_followers(const tutti_exodus *x) {
+    if (x->file_number > 1 || !x->opt.overwrite) return TUTTI_OK;
+    for (int k = TUTTI__SERIES_IOSS; k < TUTTI__SERIES_NAMINGS; k++)
+        TUTTI_TRY(series_remove(x->first, (tutti__series_naming)k));
     return TUTTI_OK;
 }
 
@@ -144,7 +142,8 @@ static tutti_err topologies_keep(tutti_exodus *x) {
     return err;
 }
 
-uint64_t tutti__exodus_header_hash(char *bytes, size_t n, int version) {
+/* A hash of a header, without the number of records. */
+static uint64_t header_hash(char *bytes, size_t n, int version) {
     char count[8];
     const size_t word = version == 5 ? 8 : 4;
     memcpy(count, bytes + 4, word);
@@ -165,7 +164,7 @@ static tutti_err root_make(tutti_exodus *x) {
     char *head = NULL;
     size_t n = 0;
     TUTTI_TRY(tutti__exodus_head(&x->model, &x->cdf, (void **)&head, &n));
-    x->header = tutti__exodus_header_hash(head, (size_t)x->cdf.header_bytes, x->cdf.version);
+    x->header = header_hash(head, (size_t)x->cdf.header_bytes, x->cdf.version);
     x->at = tutti__exodus_file_end(&x->cdf, 0);
     tutti_err err = old_remove(x);
     if (err == TUTTI_OK) err = old_followers(x);
@@ -267,14 +266,45 @@ static tutti_err catalogue_read(int fd, const tutti__cdf *c, finding *f) {
     return err;
 }
 
+/* Some of the bytes of an array, spread over it. */
+static tutti_err samples_add(int fd, const tutti__cdf *c, const char *name, uint64_t *hash) {
+    enum { SAMPLES = 8, BYTES = 4096 };
+    const tutti_count index = tutti__cdf_find_var(c, name);
+    char bytes[BYTES] = "";
+    if (index < 0 || c->vars[index].is_record) return TUTTI_OK;
+    const tutti__cdf_var *v = &c->vars[index];
+    const tutti_off all = v->numbers * tutti__cdf_size(v->type), n = tutti__min(all, BYTES);
+    for (tutti_off i = 0; i < SAMPLES; i++) {
+        const tutti_off at = v->begin + (all - n) / (SAMPLES - 1) * i;
+        if (pread(fd, bytes, (size_t)n, (off_t)at) < 0)
+            return tutti__error_sys(errno, at, "reading the mesh");
+        *hash = tutti__hash(*hash, bytes, (size_t)n);
+        if (n == all) break;
+    }
+    return TUTTI_OK;
+}
+
+/* Which mesh the file has: names, ids and all else of the catalogue, and samples of the arrays that two meshes of the same
+ * counts differ in.  Reading whole arrays would take as long as reading the mesh. */
+static tutti_err identity_find(int fd, const tutti__cdf *c, const finding *f, uint64_t *out) {
+    static const char *const ARRAYS[] = {"node_num_map", "elem_num_map", "coord",   "coordx",
+                                         "coordy",       "coordz",       "connect1"};
+    uint64_t hash = tutti__hash(TUTTI__HASH_START, f->bytes + f->t.header_n, f->n - f->t.header_n);
+    for (size_t i = 0; i < sizeof ARRAYS / sizeof *ARRAYS; i++)
+        TUTTI_TRY(samples_add(fd, c, ARRAYS[i], &hash));
+    *out = hash;
+    return TUTTI_OK;
+}
+
 /* The time of the last record, which the next one must be behind. */
 static tutti_err last_time(int fd, const tutti__cdf *c, told *t) {
     const tutti_count v = tutti__cdf_find_var(c, "time_whole");
     unsigned char bytes[8];
     if (v < 0 || t->records == 0) return TUTTI_OK;
     const size_t size = (size_t)tutti__cdf_size(c->vars[v].type);
-    TUTTI_TRY(
-        bytes_read(fd, (char *)bytes, tutti__cdf_place(c, &c->vars[v], t->records - 1), size));
+    const tutti_off at =
+        c->vars[v].begin + (t->records - 1) * tutti__exodus_step_stride(c, &c->vars[v]);
+    TUTTI_TRY(bytes_read(fd, (char *)bytes, at, size));
     uint64_t word = 0;
     for (size_t i = 0; i < size; i++) word = word << 8 | bytes[i];
     if (c->vars[v].type == TUTTI__CDF_DOUBLE) {
@@ -290,11 +320,12 @@ static tutti_err last_time(int fd, const tutti__cdf *c, told *t) {
 
 /* A writer: what a killed one has left behind the last record goes, what is missing of its padding is
  * there, and sums of steps that are not there are forgotten. */
-static tutti_err tidy(tutti_exodus *x, const tutti__cdf *c, const told *t) {
+static tutti_err tidy(tutti_exodus *x, const tutti__cdf *c, tutti_count in_header, const told *t) {
     const tutti_off end = tutti__exodus_file_end(c, t->records);
+    if (tutti__exodus_has_fixed_steps(c)) return TUTTI_OK; /* it has no uncommitted bytes */
     if (t->file_bytes != end && ftruncate(x->fd, end) != 0)
         return tutti__error_sys(errno, end, "cutting off what is behind the last record");
-    if (c->records != t->records) TUTTI_TRY(tutti__cdf_set_records(x->fd, c, t->records));
+    if (in_header != t->records) TUTTI_TRY(tutti__cdf_set_records(x->fd, c, t->records));
     return x->sidecar ? tutti__sidecar_drop(x->sidecar, t->records) : TUTTI_OK;
 }
 
@@ -320,14 +351,53 @@ static tutti_err root_find(tutti_exodus *x, finding *f) {
         tutti__cdf_read_header(x->path, (void **)&f->bytes, &f->t.header_n, &f->t.file_bytes));
     f->n = f->t.header_n;
     TUTTI_TRY(tutti__cdf_decode(f->bytes, f->n, f->t.file_bytes, &c));
-    const tutti_count there = tutti__cdf_records_in(&c, f->t.file_bytes);
-    f->t.records = c.records < 0 ? there : tutti__min(c.records, there);
-    f->t.hash = x->header = tutti__exodus_header_hash(f->bytes, f->n, c.version);
+    const tutti_count in_header = c.records;
+    tutti__exodus_steps_settle(&c, f->t.file_bytes);
+    f->t.records = c.records;
+    f->t.hash = x->header = header_hash(f->bytes, f->n, c.version);
     tutti_err err = catalogue_read(x->fd, &c, f);
+    if (err == TUTTI_OK) err = identity_find(x->fd, &c, f, &x->identity);
     if (err == TUTTI_OK) err = last_time(x->fd, &c, &f->t);
     if (err == TUTTI_OK) err = sidecar_find(x, f);
-    if (err == TUTTI_OK && writes) err = tidy(x, &c, &f->t);
+    if (err == TUTTI_OK && writes) err = tidy(x, &c, in_header, &f->t);
     tutti__cdf_free(&c);
+    return err;
+}
+
+/* Is it still the file that was opened?  An open file keeps its inode number. */
+static int is_replaced(const tutti_exodus *x, int fd) {
+    struct stat opened, now;
+    return fstat(x->fd, &opened) != 0 || fstat(fd, &now) != 0 || opened.st_dev != now.st_dev ||
+           opened.st_ino != now.st_ino;
+}
+
+static tutti_err steps_find(const tutti_exodus *x, int fd, finding *f, tutti_count *out) {
+    tutti__cdf c;
+    uint64_t identity = 0;
+    TUTTI_TRY(
+        tutti__cdf_read_header(x->path, (void **)&f->bytes, &f->t.header_n, &f->t.file_bytes));
+    f->n = f->t.header_n;
+    TUTTI_TRY(tutti__cdf_decode(f->bytes, f->n, f->t.file_bytes, &c));
+    tutti__exodus_steps_settle(&c, f->t.file_bytes);
+    *out = c.records;
+    const uint64_t header = header_hash(f->bytes, f->n, c.version);
+    tutti_err err = catalogue_read(fd, &c, f);
+    if (err == TUTTI_OK) err = identity_find(fd, &c, f, &identity);
+    tutti__cdf_free(&c);
+    TUTTI_TRY(err);
+    TUTTI_CHECK(!is_replaced(x, fd) && header == x->header && identity == x->identity,
+                TUTTI_ERR_STATE, "'%s' has been replaced since it was opened: open it again",
+                x->path);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__exodus_file_steps(const tutti_exodus *x, tutti_count *out) {
+    finding f = {0};
+    const int fd = open(x->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return tutti__error_sys(errno, -1, "opening the file");
+    const tutti_err err = steps_find(x, fd, &f, out);
+    tutti__free(f.bytes);
+    close(fd);
     return err;
 }
 
@@ -350,7 +420,7 @@ static void topologies_set(tutti__exodus_model *m, const char *bytes, tutti_coun
 static tutti_err take(tutti_exodus *x, const finding *f) {
     tutti__exodus_catalogue where = {0};
     TUTTI_TRY(tutti__cdf_decode(f->bytes, f->t.header_n, f->t.file_bytes, &x->cdf));
-    x->cdf.records = f->t.records;
+    tutti__exodus_steps_settle(&x->cdf, f->t.file_bytes);
     TUTTI_TRY(tutti__exodus_catalogue_of(&x->cdf, &where));
     const char *catalogue = f->bytes + f->t.header_n;
     const tutti_err err = tutti__exodus_decode(&x->cdf, &where, catalogue, &x->model);

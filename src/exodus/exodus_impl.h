@@ -5,9 +5,11 @@
  *   model_names     what things are called in a file                                      no MPI
  *   model_cdf       a model as netCDF dimensions and variables                            no MPI
  *   model_read      and back                                                              no MPI
+ *   step_layout     steps of variables in a header that has been read                     no MPI
  *   sidecar         the database beside the file, by one rank                             no MPI
  *   exodus_object   the object: agreements, what may be done
  *   exodus_define   definitions, and their end: the header and what it lists are written
+ *   series_names    names of the files of a series                                        no MPI
  *   exodus_file     the file and its sidecar: made, opened, its number of records
  *   exodus_open     create, open, close, refresh, a new mesh
  *   exodus_family   files that follow each other
@@ -36,6 +38,15 @@
 
 typedef struct tutti__sidecar tutti__sidecar;
 
+/* How the files of a series are named: PATH-s0002, PATH-s002, PATH-s.0002. */
+typedef enum tutti__series_naming {
+    TUTTI__SERIES_UNKNOWN, /* there is no second file yet */
+    TUTTI__SERIES_IOSS,    /* also of new series */
+    TUTTI__SERIES_LIBMESH,
+    TUTTI__SERIES_DOTTED, /* written by Tutti before it named files as IOSS does */
+    TUTTI__SERIES_NAMINGS
+} tutti__series_naming;
+
 /* Entries of an entity that this rank has, by put_mesh or get_mesh. */
 typedef struct tutti__exodus_held {
     tutti_exodus_kind kind;
@@ -47,24 +58,28 @@ typedef struct tutti__exodus_held {
 struct tutti_exodus {
     tutti__handle handle;
     tutti__team *team;
-    int64_t number;   /* of this process; no other handle has it */
-    int64_t count;    /* decompositions that were made of it */
-    int64_t topology; /* which mesh it is, of those that the handle has been on */
-    char *path;       /* of the file that it is on */
-    char *first;      /* of the first file */
-    int file_number;  /* 1: the first */
+    int64_t number;              /* of this process; no other handle has it */
+    int64_t count;               /* decompositions that were made of it */
+    int64_t topology;            /* which mesh it is, of those that the handle has been on */
+    char *path;                  /* of the file that it is on */
+    char *first;                 /* of the first file */
+    int file_number;             /* 1: the first */
+    tutti__series_naming naming; /* of the files that follow the first */
     int mode, defining;
     tutti_exodus_options opt;
     tutti_options io;
     tutti__exodus_model model;
     tutti__cdf cdf; /* once definitions have ended; cdf.records are the steps that there are */
     tutti_file *file;
-    int fd;                  /* rank 0, writers: the file, with the writer's lock; or -1 */
-    double last;             /* time of the last step; writers */
-    tutti_off at;            /* writers: how long the file is with the steps that it has */
-    uint64_t header;         /* a hash of it, without the number of records */
-    tutti__sidecar *sidecar; /* rank 0 */
-    char warning[256];
+    int fd;          /* rank 0, writers: the file, with the writer's lock; or -1 */
+    double last;     /* time of the last step; writers */
+    tutti_off at;    /* writers: how long the file is with the steps that it has */
+    uint64_t header; /* a hash of it, without the number of records */
+    uint64_t
+        identity; /* a hash of names and ids of entities, and of samples of the mesh's arrays */
+    tutti__sidecar *sidecar;  /* rank 0 */
+    char warning[256];        /* why there are no checksums, or "" */
+    char mesh_warning[256];   /* what get_mesh has ignored, or "" */
     tutti__exodus_held *held; /* by kind and number; NULL: no mesh yet */
     tutti_count held_n;
     struct tutti__exodus_dealt *dealt;  /* what get_mesh gave; mesh_get.c */
@@ -98,6 +113,10 @@ tutti_err tutti__exodus_idle(const tutti_exodus *x) TUTTI_MUST_USE;
 tutti_err tutti__exodus_number(const tutti_exodus *x, tutti_exodus_kind kind, int64_t id,
                                tutti_count *out) TUTTI_MUST_USE;
 
+/* ---- series_names.c */
+/* Path of the n-th file of a series (1: the first); tutti__free. */
+char *tutti__series_path(const char *first, int number, tutti__series_naming naming);
+
 /* ---- exodus_file.c: the file itself, by rank 0, and on all ranks */
 /* A new file with a header and a catalogue, and none of the arrays; x->fd, x->sidecar, x->file.
  * Collective. */
@@ -111,14 +130,13 @@ int tutti__exodus_file_there(const char *path);
 tutti_err tutti__exodus_file_open(tutti_exodus *x) TUTTI_MUST_USE;
 /* Leave it.   Collective. */
 tutti_err tutti__exodus_file_close(tutti_exodus *x) TUTTI_MUST_USE;
-/* Path of the n-th file of those that follow each other; tutti__free. */
-char *tutti__exodus_file_path(const char *first, int number);
 /* Rank 0: so many records are in the file, which is as long as they are.  durable: and on the device. */
 tutti_err tutti__exodus_file_records(tutti_exodus *x, tutti_count records,
                                      int durable) TUTTI_MUST_USE;
-/* A hash of a header, without the number of records. */
-uint64_t tutti__exodus_header_hash(char *bytes, size_t n, int version);
-/* Where records 0 ... n - 1 end, or, for 0, the fixed variables. */
+/* Rank 0: has the file at x->path been replaced since it was opened, or its mesh?  Otherwise: how many steps it has now.
+ * @return TUTTI_ERR_STATE if it has */
+tutti_err tutti__exodus_file_steps(const tutti_exodus *x, tutti_count *out) TUTTI_MUST_USE;
+/* Where records 0 ... n - 1 end, or, for 0 and for fixed steps, the fixed variables. */
 tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records);
 
 /* ---- exodus_define.c */
@@ -133,6 +151,7 @@ typedef struct tutti__exodus_place {
     tutti_count entries; /* and how many */
     tutti_count numbers; /* of an entry */
     tutti_type type;     /* in the file; byte order: big-endian */
+    tutti_off stride;    /* bytes from one step to the next; 0: it has no steps */
 } tutti__exodus_place;
 /* TUTTI_ERR_NOT_FOUND: the file has no such array.   Local. */
 tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array *a,
@@ -183,8 +202,10 @@ tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step,
 /* ---- exodus_family.c */
 /* Definitions have ended, and nothing is under way, not even a step.   Local. */
 tutti_err tutti__exodus_between(const tutti_exodus *x) TUTTI_MUST_USE;
-/* The path of the next file; tutti__free.   Local. */
-tutti_err tutti__exodus_path_next(tutti_exodus *x, char **out) TUTTI_MUST_USE;
+/* The path of the next file (tutti__free), named as the series is; if it has no second file yet, as IOSS names them.
+ * @return TUTTI_ERR_STATE if files of several series follow the first.   Collective. */
+tutti_err tutti__exodus_path_next(tutti_exodus *x, tutti__series_naming *naming_out,
+                                  char **out) TUTTI_MUST_USE;
 /* The file has as many steps as it may: go on in the next one, with the same mesh.   Collective. */
 tutti_err tutti__exodus_next_steps(tutti_exodus *x) TUTTI_MUST_USE;
 

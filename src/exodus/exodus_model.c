@@ -52,7 +52,16 @@ tutti_count tutti__exodus_model_find(const tutti__exodus_model *m, tutti_exodus_
 }
 
 tutti_err tutti__exodus_model_index(tutti__exodus_model *m, tutti_exodus_kind kind) {
-    return ids_make(&m->of[kind], m->of[kind].n);
+    const tutti__exodus_table *t = &m->of[kind];
+    TUTTI_TRY(ids_make(&m->of[kind], t->n));
+    for (tutti_count i = 0; i < t->n; i++) {
+        const tutti_count first = tutti__exodus_model_find(m, kind, t->row[i].id);
+        TUTTI_CHECK(first == i || (t->row[first].entries == 0 && t->row[i].entries == 0),
+                    TUTTI_ERR_FORMAT, "duplicate %s id %lld (numbers %lld and %lld of the file)",
+                    tutti__exodus_names_of[kind].word, (long long)t->row[i].id,
+                    (long long)first + 1, (long long)i + 1);
+    }
+    return TUTTI_OK;
 }
 
 /* ---- freeing */
@@ -111,7 +120,7 @@ void tutti__exodus_model_init(tutti__exodus_model *m) {
 }
 
 void tutti__exodus_model_forget(tutti__exodus_model *m) {
-    for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) rows_free(&m->of[k]);
+    for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) rows_free(&m->of[k]);
     m->p.nodes = m->p.elements = m->p.edges = m->p.faces = 0;
     m->p.has_node_ids = m->p.has_element_ids = m->p.has_edge_ids = m->p.has_face_ids = 0;
     m->p.has_order = 0;
@@ -212,7 +221,7 @@ static tutti_err entity_check(const tutti__exodus_model *m, const tutti_exodus_e
     const char *word = tutti__exodus_names_of[kind].word;
     const long long id = (long long)e->id;
     TUTTI_CHECK_RESERVED(e, word);
-    TUTTI_CHECK(e->id > 0, TUTTI_ERR_ARG, "%s %lld: ids are larger than 0", word, id);
+    TUTTI_CHECK(e->id >= 0, TUTTI_ERR_ARG, "%s has id %lld: ids must be >= 0", word, id);
     if (e->name) TUTTI_TRY(text_check(e->name, (size_t)m->name_length, word));
     TUTTI_CHECK(e->entries >= 0 && e->entries <= most && e->list >= 0 && e->list <= most &&
                     e->factors >= 0 && e->factors <= most,
@@ -261,8 +270,8 @@ static tutti_err entity_add(tutti__exodus_model *m, const tutti_exodus_entity *e
     TUTTI_CHECK(!t->truth && t->properties_n == 0, TUTTI_ERR_STATE,
                 "%s %lld: entities are defined before truth tables and properties", word,
                 (long long)e->id);
-    TUTTI_CHECK(tutti__exodus_model_find(m, e->kind, e->id) < 0, TUTTI_ERR_ARG,
-                "%s %lld is there twice", word, (long long)e->id);
+    TUTTI_CHECK(tutti__exodus_model_find(m, e->kind, e->id) < 0, TUTTI_ERR_ARG, "duplicate %s %lld",
+                word, (long long)e->id);
     if (t->n == t->room) {
         const tutti_count room = t->room ? 2 * t->room : 8;
         tutti_exodus_entity *rows = tutti__realloc(t->row, (size_t)room * sizeof *rows);

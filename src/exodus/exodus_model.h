@@ -64,7 +64,9 @@ int tutti__exodus_model_has(const tutti__exodus_model *m, tutti_exodus_kind kind
 int tutti__exodus_model_variable(const tutti__exodus_model *m, tutti_exodus_kind kind,
                                  const char *name);
 
-/* Rows of a kind have come otherwise: make them findable.  Of those with one id the first is found. */
+/* Rows of a kind have been read from a file: make them findable.  Empty entities may have the same id, as entities that were
+ * announced and never written do; the first of them is found.
+ * @return TUTTI_ERR_FORMAT for an id of two entities, one of which has entries */
 tutti_err tutti__exodus_model_index(tutti__exodus_model *m, tutti_exodus_kind kind) TUTTI_MUST_USE;
 
 /* What the calls of the same names say; what is wrong with it is refused, and the model as before.
@@ -96,8 +98,8 @@ void tutti__exodus_model_cut(tutti__exodus_model *m, const tutti_count n[TUTTI_E
 tutti_err tutti__exodus_model_settle(tutti__exodus_model *m) TUTTI_MUST_USE;
 /* Is all of it consistent and possible?  The message says what is not. */
 tutti_err tutti__exodus_model_check(const tutti__exodus_model *m) TUTTI_MUST_USE;
-/* For another topology: entities and counts are gone, title, names of variables and sizes of numbers
- * stay. */
+/* For another topology: entities and counts are forgotten; title, dimensions, attributes of nodes, names of variables and
+ * sizes of numbers stay. */
 void tutti__exodus_model_forget(tutti__exodus_model *m);
 
 /* ---- model_names.c: what things are called in a file.  `to` has room for 64 bytes. */
@@ -117,6 +119,15 @@ extern const tutti__exodus_names tutti__exodus_names_of[TUTTI_EXODUS_KINDS];
 const char *tutti__exodus_numbered(char *to, const char *name, tutti_count number);
 /* The netCDF variable of a variable (from 0) of an entity: "vals_elem_var2eb7". */
 const char *tutti__exodus_values_name(char *to, int kind, tutti_count number, int variable);
+
+/* ---- step_layout.c: steps in a header that has been read */
+/* Is `time_step` a fixed dimension?  Steps can be read then, but not appended. */
+int tutti__exodus_has_fixed_steps(const tutti__cdf *c);
+/* After tutti__cdf_decode: c->records becomes the number of complete steps, and `numbers` of a variable with a fixed
+ * time dimension those of one step, as for record variables. */
+void tutti__exodus_steps_settle(tutti__cdf *c, tutti_off file_bytes);
+/* Bytes from one step of a variable to the next; 0: it has no steps.   After tutti__exodus_steps_settle. */
+tutti_off tutti__exodus_step_stride(const tutti__cdf *c, const tutti__cdf_var *v);
 
 /* ---- model_cdf.c: a model as a netCDF header, and the values that its catalogue has: ids, names,
  * truth tables and whatever else is not an array of the mesh.  The catalogue lies behind the header. */

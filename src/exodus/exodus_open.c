@@ -230,26 +230,6 @@ tutti_err tutti_exodus_close(tutti_exodus **px) {
 
 /* ---- refresh */
 
-/* Rank 0: how many records the file has now. */
-static tutti_err records_now(tutti_exodus *x, tutti_count *out) {
-    void *bytes = NULL;
-    size_t n = 0;
-    tutti_off size = 0;
-    tutti__cdf c;
-    TUTTI_TRY(tutti__cdf_read_header(x->path, &bytes, &n, &size));
-    tutti_err err = tutti__cdf_decode(bytes, n, size, &c);
-    if (err == TUTTI_OK) {
-        const tutti_count there = tutti__cdf_records_in(&c, size);
-        *out = c.records < 0 ? there : tutti__min(c.records, there);
-        if (tutti__exodus_header_hash(bytes, n, c.version) != x->header)
-            err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
-                                   "another file is at '%s' now: open it again", x->path);
-        tutti__cdf_free(&c);
-    }
-    tutti__free(bytes);
-    return err;
-}
-
 tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
@@ -259,7 +239,7 @@ tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) {
     if (changed_out) *changed_out = 0;
     if (x->mode & TUTTI_WRITE) return TUTTI_OK; /* nobody else writes */
     tutti_count now = 0;
-    err = tutti__exodus_agree(x, x->team->rank == 0 ? records_now(x, &now) : TUTTI_OK);
+    err = tutti__exodus_agree(x, x->team->rank == 0 ? tutti__exodus_file_steps(x, &now) : TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__team_tell(x->team, &now, (int)sizeof now);
     if (err == TUTTI_OK) {
         if (changed_out) *changed_out = now != x->cdf.records;
@@ -275,11 +255,13 @@ tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) {
 tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
     char *path = NULL;
+    tutti__series_naming naming = TUTTI__SERIES_UNKNOWN;
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = tutti__exodus_writable(x);
     if (err == TUTTI_OK) err = tutti__exodus_between(x);
-    if (err == TUTTI_OK) err = tutti__exodus_path_next(x, &path);
     err = tutti__exodus_call(x, "new_topology", 0, err);
+    if (err == TUTTI_OK)
+        err = tutti__exodus_named(x, "new_topology", tutti__exodus_path_next(x, &naming, &path));
     if (err == TUTTI_OK) err = tutti__exodus_named(x, "new_topology", leave(x));
     if (err != TUTTI_OK) {
         tutti__free(path);
@@ -287,6 +269,7 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
     }
     tutti__free(x->path);
     x->path = path;
+    x->naming = naming;
     x->file_number++;
     tutti__exodus_held_free(x);
     tutti__exodus_dealt_free(x);
@@ -300,6 +283,10 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
 
 const char *tutti_exodus_path(const tutti_exodus *x) {
     return tutti__exodus_live(x) == TUTTI_OK ? x->path : "";
+}
+
+const char *tutti_exodus_mesh_warning(const tutti_exodus *x) {
+    return tutti__exodus_live(x) == TUTTI_OK ? x->mesh_warning : "";
 }
 
 const char *tutti_exodus_warning(const tutti_exodus *x) {

@@ -64,14 +64,13 @@ static tutti_err set_fetch(tutti__getting *g, tutti_exodus_kind kind, tutti_coun
     const tutti__member *m = g->members[kind];
     tutti_exodus_array a = {.what = TUTTI_EXODUS_FACTORS, .kind = kind, .id = row->id};
     tutti__exodus_place at;
-    if (row->factors > 0) {
+    if (row->factors > 0 && m[lo].at != NO_FACTORS) {
         TUTTI_TRY(tutti__exodus_place_of(g->x, &a, &at));
         tutti__fetched *f = &g->factors[kind][c];
         *f = (tutti__fetched){at.type, 0, 1};
         for (tutti_count i = lo; i < hi; i++)
-            TUTTI_TRY(tutti__bundle_add(
-                &g->bundle, &at, kind == TUTTI_EXODUS_SIDE_SET ? m[i].at : m[i].index - start,
-                m[i].weight, i == lo ? &f->index : NULL, NULL));
+            TUTTI_TRY(tutti__bundle_add(&g->bundle, &at, m[i].at, m[i].weight,
+                                        i == lo ? &f->index : NULL, NULL));
     }
     a.what = TUTTI_EXODUS_ATTRIBUTES;
     if (row->attributes > 0) {

@@ -277,6 +277,7 @@ static tutti_err sets_get(tutti__getting *g) {
 
 static tutti_err get(tutti__getting *g) {
     tutti_err mine = TUTTI_OK;
+    g->x->mesh_warning[0] = 0;
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK && mine == TUTTI_OK; k++)
         mine = have_begin(&g->x->model, (tutti_exodus_kind)k, &g->of[k]);
     TUTTI_TRY(tutti__exodus_agree(g->x, mine));

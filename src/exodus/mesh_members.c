@@ -4,6 +4,7 @@
  * there are, that is one read.  A member goes to the home of its node (element), which sends it on to
  * the ranks that have it.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
 #include <string.h>
 
 #include "exodus/deal.h"
@@ -115,15 +116,31 @@ static int32_t weight_of(const slicing *s, const tutti__member *m) {
     return n > 0 ? n : 0;
 }
 
-static tutti_err sums_compare(const slicing *s, const int64_t *sum) {
+/* Other programs write sets with fewer or more factors than there should be: these are ignored, with a warning.   The same on
+ * all ranks. */
+static void factors_compare(const slicing *s, const int64_t *expected) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
-    TUTTI_ASSERT(sum);
-    for (tutti_count c = 0; c < table->n; c++)
-        TUTTI_CHECK(table->row[c].factors == 0 || sum[c] == table->row[c].factors, TUTTI_ERR_FORMAT,
-                    "%s %lld has %lld distribution factors, and its sides have %lld nodes",
-                    tutti_exodus_kind_name((int)s->kind), (long long)table->row[c].id,
-                    (long long)table->row[c].factors, (long long)sum[c]);
-    return TUTTI_OK;
+    char *warning = s->x->mesh_warning;
+    for (tutti_count c = 0; c < table->n && !warning[0]; c++) {
+        const tutti_count should = expected ? expected[c] : table->row[c].entries;
+        if (table->row[c].factors == 0 || table->row[c].factors == should) continue;
+        snprintf(warning, sizeof s->x->mesh_warning,
+                 "%s %lld has %lld distribution factors and should have %lld: they are ignored",
+                 tutti_exodus_kind_name((int)s->kind), (long long)table->row[c].id,
+                 (long long)table->row[c].factors, (long long)should);
+    }
+}
+
+/* Factors of members and not of sides: one each. */
+static void member_factors(slicing *s) {
+    const tutti__exodus_table *table = &s->x->model.of[s->kind];
+    factors_compare(s, NULL);
+    for (tutti_count i = 0; i < s->n; i++) {
+        const tutti_count c = tutti__entity_at(s->starts, table->n, s->first + i);
+        s->member[i].at = table->row[c].factors == table->row[c].entries
+                              ? s->member[i].index - s->starts[c]
+                              : NO_FACTORS;
+    }
 }
 
 static tutti_err side_factors(slicing *s) {
@@ -137,10 +154,11 @@ static tutti_err side_factors(slicing *s) {
         sum[tutti__entity_at(s->starts, sets, s->first + i)] += s->member[i].weight;
     }
     if (err == TUTTI_OK) err = tutti__sums_before(s->x->team, sets, sum, before);
-    if (err == TUTTI_OK) err = sums_compare(s, sum);
+    if (err == TUTTI_OK) factors_compare(s, sum);
     for (tutti_count i = 0; i < s->n && err == TUTTI_OK; i++) {
         const tutti_count c = tutti__entity_at(s->starts, sets, s->first + i);
-        s->member[i].at = before[c];
+        const int fits = sum[c] == s->x->model.of[s->kind].row[c].factors;
+        s->member[i].at = fits ? before[c] : NO_FACTORS;
         before[c] += s->member[i].weight;
     }
     tutti__free(sum);
@@ -205,7 +223,9 @@ static tutti_err deal(slicing *s, const tutti__incidence *holders, tutti_count *
     tutti_count n = 0, all = 0;
     int *to = NULL;
     TUTTI_TRY(slice_read(s));
-    if (s->kind == TUTTI_EXODUS_SIDE_SET && any_factors(&s->x->model.of[s->kind]))
+    if (s->kind != TUTTI_EXODUS_SIDE_SET)
+        member_factors(s);
+    else if (any_factors(&s->x->model.of[s->kind]))
         TUTTI_TRY(side_factors(s));
     TUTTI_TRY(to_homes(s, holders->all, &n, &at_home));
     const tutti_err mine = copies_make(holders, n, at_home, &all, &copies, &to);

@@ -66,7 +66,7 @@ static int place_of(const tutti_exodus *x, const char *name, tutti__exodus_place
     const tutti_count var = tutti__cdf_find_var(&x->cdf, name);
     if (var < 0 || x->cdf.vars[var].is_record) return 0;
     const tutti__cdf_var *v = &x->cdf.vars[var];
-    *out = (tutti__exodus_place){v->begin, v->numbers, 1, tutti__cdf_number(v->type)};
+    *out = (tutti__exodus_place){v->begin, v->numbers, 1, tutti__cdf_number(v->type), 0};
     return 1;
 }
 

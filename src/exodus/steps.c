@@ -187,6 +187,22 @@ static void step_free(tutti_exodus *x) {
     tutti__free(s);
 }
 
+static tutti_err appendable(const tutti_exodus *x) {
+    TUTTI_CHECK(
+        !tutti__exodus_has_fixed_steps(&x->cdf), TUTTI_ERR_UNSUPPORTED,
+        "the time dimension of '%s' is fixed: steps cannot be appended or removed; copy the "
+        "file first (tutti cp)",
+        x->path);
+    return TUTTI_OK;
+}
+
+static tutti_err time_check(const tutti_exodus *x, const tutti__cdf_var *time) {
+    TUTTI_CHECK(time->type != TUTTI__CDF_CHAR && time->numbers == 1 &&
+                    tutti__exodus_step_stride(&x->cdf, time) > 0,
+                TUTTI_ERR_FORMAT, "'time_whole' is not one number for each step");
+    return TUTTI_OK;
+}
+
 static tutti_err begin_check(const tutti_exodus *x, double time) {
     TUTTI_TRY(tutti__exodus_writable(x));
     TUTTI_CHECK(!x->step, TUTTI_ERR_STATE,
@@ -195,8 +211,11 @@ static tutti_err begin_check(const tutti_exodus *x, double time) {
     const int first = x->cdf.records == 0 && x->file_number == 1;
     TUTTI_CHECK(first || x->last < time, TUTTI_ERR_ARG,
                 "time %.17g does not rise: the last was %.17g", time, x->last);
-    TUTTI_CHECK(tutti__cdf_find_var(&x->cdf, "time_whole") >= 0, TUTTI_ERR_UNSUPPORTED,
+    const tutti_count v = tutti__cdf_find_var(&x->cdf, "time_whole");
+    TUTTI_CHECK(v >= 0, TUTTI_ERR_UNSUPPORTED,
                 "the file has no 'time_whole': it cannot have steps");
+    TUTTI_TRY(appendable(x));
+    TUTTI_TRY(time_check(x, &x->cdf.vars[v]));
     return tutti__exodus_idle(x);
 }
 
@@ -448,6 +467,7 @@ tutti_err tutti_exodus_erase_after(tutti_exodus *x, tutti_count step) {
     if (err == TUTTI_OK && (step < 0 || step > x->cdf.records))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "step %lld of %lld", (long long)step,
                                (long long)x->cdf.records);
+    if (err == TUTTI_OK && step < x->cdf.records) err = appendable(x);
     if (err == TUTTI_OK) err = tutti__exodus_idle(x);
     TUTTI_TRY(tutti__exodus_call(x, "erase_after",
                                  tutti__hash(TUTTI__HASH_START, &step, sizeof step), err));
@@ -545,10 +565,9 @@ static tutti_err times_read(tutti_exodus *x, tutti_count first, tutti_count n, d
     const tutti__cdf_var *time = &x->cdf.vars[v];
     const tutti_type type = tutti__cdf_number(time->type);
     const tutti_off size = tutti_type_size(type);
-    TUTTI_CHECK(time->type != TUTTI__CDF_CHAR && time->numbers == 1 && time->is_record,
-                TUTTI_ERR_FORMAT, "'time_whole' is not one number for each step");
-    TUTTI_TRY(tutti_access_vector(tutti__cdf_place(&x->cdf, time, first - 1), n, size,
-                                  x->cdf.record_bytes, &access));
+    TUTTI_TRY(time_check(x, time));
+    const tutti_off stride = tutti__exodus_step_stride(&x->cdf, time);
+    TUTTI_TRY(tutti_access_vector(time->begin + (first - 1) * stride, n, size, stride, &access));
     const tutti_part part = part_of(access, to, type, TUTTI_FLOAT64);
     tutti_err err = tutti_file_read_parts_independent(x->file, 1, &part, &count);
     if (err == TUTTI_OK && count != n * size)
@@ -613,7 +632,7 @@ static tutti_err follow_parts(const tutti_exodus *x, const tutti_exodus_field *f
     if (b->parts_n == 0) return TUTTI_OK;
     item *t = &b->items[0];
     TUTTI_TRY(follow_stride(t, &stride));
-    TUTTI_TRY(tutti_access_tile(t->access, steps, x->cdf.record_bytes,
+    TUTTI_TRY(tutti_access_tile(t->access, steps, t->place.stride,
                                 stride * tutti_type_size(t->place.type), &all));
     tutti_access_free(&t->access);
     b->parts[0].access = t->access = all;

@@ -41,7 +41,7 @@ expect 0 '' diff cells.e n.e
 expect 0 '' exodus join p.e.5.0 -o short.e --real 4 --integers 8 --steps 2:3 --steps-per-file 1 --json
 json 'o["steps"] == 2 and o["pieces"] == 5'
 expect 0 'reals of 32 bits, integers of 64 bits' ls short.e
-has 'short.e-s.0002'
+has 'short.e-s0002'
 expect 0 'ok; 2 steps in 2 files' verify short.e
 
 # ---- what does not belong together

@@ -14,7 +14,7 @@ while read -r line; do
     sh -c "$line" >out 2>&1 </dev/null || { echo "$line: exit code $?"; cat out; bad=1; }
 done <lines
 [ "$(wc -l <lines)" -eq 22 ] || { echo "not 22 lines"; cat lines; bad=1; }
-for file in archived/run.e archived/run.e.tutti run.tar small.e series.e-s.0003 pieces.e.3.2 many.e.16.15 run-dataset/metadata.sqlite \
+for file in archived/run.e archived/run.e.tutti run.tar small.e series.e-s0003 pieces.e.3.2 many.e.16.15 run-dataset/metadata.sqlite \
     run.e.xmf.bin vtk-0003.vtu vtk.pvd vtk-sets.vtu; do
     [ -s "$file" ] || { echo "there is no $file"; bad=1; }
 done

@@ -189,7 +189,7 @@ static void refused(void) {
     CHECK_OK(tutti__exodus_model_parameters(&m, &(tutti_exodus_parameters){.dims = 3}, 1));
     CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* twice */
     CHECK_EQ(m.of[TUTTI_EXODUS_ELEMENT_BLOCK].n, 0);
-    e[1].id = 0;
+    e[1].id = -1;
     CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG);
     e[1] = (tutti_exodus_entity){.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 2};
     CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* no topology */

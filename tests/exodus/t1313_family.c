@@ -45,8 +45,8 @@ static void by_steps(void) {
     tutti_decomposition *p[SAMPLE_FIELDS];
     tutti_exodus *x = NULL;
     check_where("steps per file");
-    snprintf(second, sizeof second, "%s-s.0002", path);
-    snprintf(third, sizeof third, "%s-s.0003", path);
+    snprintf(second, sizeof second, "%s-s0002", path);
+    snprintf(third, sizeof third, "%s-s0003", path);
     opt.steps_per_file = 2;
     sample_write(MPI_COMM_WORLD, path, &opt, 5);
     opt.steps_per_file = 0;
