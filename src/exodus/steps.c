@@ -444,6 +444,7 @@ static tutti_err cut(tutti_exodus *x, tutti_count steps, double *last_out) {
     const int durable = x->opt.level == TUTTI_DURABLE;
     const tutti__cdf_var *time = &x->cdf.vars[tutti__cdf_find_var(&x->cdf, "time_whole")];
     tutti_access *access = NULL;
+    if (x->sidecar) TUTTI_TRY(tutti__sidecar_set_steps(x->sidecar, steps));
     TUTTI_TRY(tutti__exodus_file_records(x, steps, durable));
     if (x->sidecar) TUTTI_TRY(tutti__sidecar_drop(x->sidecar, steps));
     if (steps == 0) return TUTTI_OK;
