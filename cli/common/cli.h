@@ -94,7 +94,14 @@ int cli_colour_take(int *argc, char **argv);
 const char *cli_paint(cli_colour c); /* what turns it on, CLI_PLAIN: off; "" where there is none */
 int cli_width(void);                 /* columns of the terminal, 80 if there is none */
 void cli_print_wrapped(FILE *f, const char *text, int indent);
+/* Texts of files may have any bytes.  In JSON and XML, bytes that are not UTF-8 become U+FFFD; XML also has it for
+ * control characters.  For people, control characters and bytes that are not UTF-8 become \xNN. */
 void cli_json_string(FILE *f, const char *text);
+void cli_json_bytes(FILE *f, const char *text, size_t n); /* also zero bytes */
+/* A text for people; good until the 16th call from now. */
+const char *cli_shown(const char *text);
+/* The bytes of the next character of n > 0 bytes. */
+size_t cli_text_next(const char *text, size_t n, int *printable_out);
 void cli_json_number(FILE *f, double value); /* null for values that are not finite */
 /* A text in XML: what has a meaning there is written as an entity. */
 void cli_xml_text(FILE *f, const char *text);

@@ -16,8 +16,10 @@ static char message[1024];
 int cli_error(const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
+    char text[sizeof message];
+    vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    snprintf(message, sizeof message, "%s", cli_shown(text)); /* names of files are in it */
     return 1;
 }
 

@@ -123,17 +123,80 @@ void cli_print_wrapped(FILE *f, const char *text, int indent) {
     putc('\n', f);
 }
 
-void cli_json_string(FILE *f, const char *text) {
+/* ---- texts of files: any bytes.  Names and infos should be UTF-8, but nothing guarantees it. */
+
+/* The next character: its bytes, 1 for one that is not UTF-8; then *code is -1. */
+static size_t next_character(const char *text, size_t n, int32_t *code) {
+    const unsigned char *s = (const unsigned char *)text;
+    const int more = s[0] < 0x80       ? 0
+                     : s[0] >> 5 == 6  ? 1
+                     : s[0] >> 4 == 14 ? 2
+                     : s[0] >> 3 == 30 ? 3
+                                       : -1;
+    static const int32_t least[] = {0, 0x80, 0x800, 0x10000};
+    *code = -1;
+    if (more < 0 || n < (size_t)more + 1) return 1;
+    int32_t c = more ? s[0] & (0x3f >> more) : s[0];
+    for (int i = 1; i <= more; i++) {
+        if (s[i] >> 6 != 2) return 1;
+        c = c << 6 | (s[i] & 0x3f);
+    }
+    if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) return 1;
+    *code = c;
+    return (size_t)more + 1;
+}
+
+static int is_control(int32_t code) {
+    return code < 0x20 || (code >= 0x7f && code < 0xa0); /* -1, too */
+}
+
+size_t cli_text_next(const char *text, size_t n, int *printable_out) {
+    int32_t code;
+    const size_t bytes = next_character(text, n, &code);
+    *printable_out = !is_control(code);
+    return bytes;
+}
+
+const char *cli_shown(const char *text) {
+    static char *ring[16];
+    static unsigned at;
+    const size_t n = strlen(text);
+    char *out = cli_malloc(4 * n + 1), *to = out;
+    for (size_t i = 0; i < n;) {
+        int printable;
+        const size_t bytes = cli_text_next(text + i, n - i, &printable);
+        for (size_t k = 0; k < bytes; k++, i++)
+            if (printable)
+                *to++ = text[i];
+            else
+                to += snprintf(to, 5, "\\x%02x", (unsigned char)text[i]);
+    }
+    *to = '\0';
+    char **slot = &ring[at++ % 16];
+    free(*slot);
+    return *slot = out;
+}
+
+void cli_json_bytes(FILE *f, const char *text, size_t n) {
     putc('"', f);
-    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            fprintf(f, "\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7f)
-            fprintf(f, "\\u%04x", *s);
+    for (size_t i = 0; i < n;) {
+        int32_t code;
+        const size_t bytes = next_character(text + i, n - i, &code);
+        if (code == '"' || code == '\\')
+            fprintf(f, "\\%c", (char)code);
+        else if (code < 0)
+            fputs("\\ufffd", f);
+        else if (is_control(code))
+            fprintf(f, "\\u%04x", (unsigned)code);
         else
-            putc(*s, f);
+            fwrite(text + i, 1, bytes, f);
+        i += bytes;
     }
     putc('"', f);
+}
+
+void cli_json_string(FILE *f, const char *text) {
+    cli_json_bytes(f, text, strlen(text));
 }
 
 void cli_json_number(FILE *f, double value) {
@@ -144,20 +207,16 @@ void cli_json_number(FILE *f, double value) {
 }
 
 void cli_xml_text(FILE *f, const char *text) {
-    for (; *text; text++) switch (*text) {
-        case '<':
-            fputs("&lt;", f);
-            break;
-        case '>':
-            fputs("&gt;", f);
-            break;
-        case '&':
-            fputs("&amp;", f);
-            break;
-        case '"':
-            fputs("&quot;", f);
-            break;
-        default:
-            putc(*text, f);
-        }
+    for (size_t i = 0, n = strlen(text); i < n;) {
+        int32_t code;
+        const size_t bytes = next_character(text + i, n - i, &code);
+        if (code == '<' || code == '>' || code == '&' || code == '"' || code == '\t' ||
+            code == '\n' || code == '\r')
+            fprintf(f, "&#%d;", (int)code);
+        else if (is_control(code) || code == 0xfffe || code == 0xffff)
+            fputs("&#65533;", f);
+        else
+            fwrite(text + i, 1, bytes, f);
+        i += bytes;
+    }
 }

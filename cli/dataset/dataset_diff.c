@@ -275,13 +275,14 @@ static int names_known(const comparison *k) {
 /* ---- reports */
 
 static void report_text(const comparison *k) {
-    for (int i = 0; i < k->onlys; i++) printf("%s\n", k->only[i]);
+    for (int i = 0; i < k->onlys; i++) printf("%s\n", cli_shown(k->only[i]));
     for (tutti_count v = 0; v < k->a.variables; v++) {
         const outcome *o = &k->variable[v];
         if (o->different == 0) continue;
-        printf("%s: %lld of %lld numbers differ, by at most %.4Lg (relative %.4Lg)\n", o->name,
-               (long long)o->different, (long long)o->numbers, o->absolute, o->relative);
-        printf("  first %s\n", o->place);
+        printf("%s: %lld of %lld numbers differ, by at most %.4Lg (relative %.4Lg)\n",
+               cli_shown(o->name), (long long)o->different, (long long)o->numbers, o->absolute,
+               o->relative);
+        printf("  first %s\n", cli_shown(o->place));
     }
 }
 

@@ -12,10 +12,11 @@ static int print_text(dataset_view *v, FILE *f) {
     int more;
     const tutti_count line = v->count > 0 && v->ndims > 0 ? v->shape[v->ndims - 1] : 1;
     const tutti_count plane = v->count > 0 && v->ndims > 2 ? line * v->shape[v->ndims - 2] : 0;
-    fprintf(f, "# %s, segment %lld, time index %lld, time %.10g: %s, %s%s%s\n", v->row->name,
-            (long long)v->segment.number, (long long)v->segment.index, v->segment.time,
-            dataset_shape_text(v->ndims, v->shape, shape, sizeof shape),
-            tutti_type_name(v->number.type), v->row->spec.units[0] ? ", " : "", v->row->spec.units);
+    fprintf(f, "# %s, segment %lld, time index %lld, time %.10g: %s, %s%s%s\n",
+            cli_shown(v->row->name), (long long)v->segment.number, (long long)v->segment.index,
+            v->segment.time, dataset_shape_text(v->ndims, v->shape, shape, sizeof shape),
+            tutti_type_name(v->number.type), v->row->spec.units[0] ? ", " : "",
+            cli_shown(v->row->spec.units));
     while ((more = dataset_view_next(v)) > 0)
         for (tutti_count i = 0; i < v->n; i++) {
             const tutti_count at = v->done + i;
@@ -29,15 +30,26 @@ static int print_text(dataset_view *v, FILE *f) {
 
 /* ---- a table: a line an entry, a column a number of it */
 
+/* A column's name, in quotes where it has a meaning for CSV (RFC 4180). */
+static void csv_name(FILE *f, const char *name, const char *end) {
+    const char *text = cli_shown(name);
+    const int quoted = strpbrk(text, ",\"") != NULL;
+    fputs(quoted ? ",\"" : ",", f);
+    for (; *text; text++) fprintf(f, *text == '"' ? "\"%c" : "%c", *text);
+    fprintf(f, quoted ? "%s\"" : "%s", end);
+}
+
 static void csv_names(const dataset_view *v, int dims, FILE *f) {
     fputs("segment,time_index,time", f);
     for (int d = 0; d < dims; d++) fprintf(f, ",i%d", d);
     if (dims == v->ndims)
-        fprintf(f, ",%s", v->row->name);
+        csv_name(f, v->row->name, "");
     else
         for (tutti_count k = 0; k < v->shape[dims]; k++) {
-            const long long number = v->lo[dims] + k * v->stride[dims];
-            fprintf(f, ",%s.%lld", v->row->name, number);
+            char number[32];
+            snprintf(number, sizeof number, ".%lld",
+                     (long long)(v->lo[dims] + k * v->stride[dims]));
+            csv_name(f, v->row->name, number);
         }
     putc('\n', f);
 }

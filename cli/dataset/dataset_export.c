@@ -190,7 +190,7 @@ static int xdmf_write(const dataset_catalogue *c, const dataset_config *config, 
             fprintf(stderr,
                     "tutti export: '%s' is left out: it is compressed "
                     "(tutti cp --compress 0)\n",
-                    row->name);
+                    cli_shown(row->name));
     }
     fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n"
           "<Xdmf Version=\"2.0\">\n  <Domain>\n",

@@ -44,10 +44,12 @@ static void print_variables(const dataset_catalogue *c) {
         const size_t n = strlen(text);
         if (v->numbers > 1)
             snprintf(text + n, sizeof text - n, ", %lld each", (long long)v->numbers);
-        printf("%-18s ", v->name);
-        if (ends_early(v->name, 18)) printf("\n%-18s ", "");
-        printf("%-10s %-12s %-18s %8lld %9s\n", tutti_type_name(v->spec.type), v->spec.space, text,
-               (long long)c->total[i].segments, size_text(c->total[i].bytes, size, sizeof size));
+        const char *name = cli_shown(v->name);
+        printf("%-18s ", name);
+        if (ends_early(name, 18)) printf("\n%-18s ", "");
+        printf("%-10s %-12s %-18s %8lld %9s\n", tutti_type_name(v->spec.type),
+               cli_shown(v->spec.space), text, (long long)c->total[i].segments,
+               size_text(c->total[i].bytes, size, sizeof size));
         if (v->spec.compress && c->total[i].bytes > 0)
             printf("%-18s compressed, level %d: %s as numbers, %.2f : 1\n", "", v->spec.compress,
                    size_text(c->total[i].raw, size, sizeof size),
@@ -92,9 +94,9 @@ static int print_archives(const dataset_catalogue *c) {
             n++;
         if (n)
             printf("segments %lld to %lld are archived in '%s'\n", (long long)i, (long long)(i + n),
-                   place);
+                   cli_shown(place));
         else
-            printf("segment %lld is archived in '%s'\n", (long long)i, place);
+            printf("segment %lld is archived in '%s'\n", (long long)i, cli_shown(place));
         free(place);
     }
     return 0;

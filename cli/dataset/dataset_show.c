@@ -14,16 +14,20 @@ static tutti_array_spec number_of(tutti_type type) {
 
 static void print_quoted(const char *text, tutti_count n) {
     putchar('"');
-    for (tutti_count i = 0; i < n; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c == '\n')
-            printf("\\n");
-        else if (c < 0x20 || c == 0x7f)
-            printf("\\x%02x", c);
-        else
-            putchar(c);
+    for (tutti_count i = 0; i < n;) {
+        int printable;
+        const tutti_count next =
+            i + (tutti_count)cli_text_next(text + i, (size_t)(n - i), &printable);
+        for (; i < next; i++) {
+            if (text[i] == '"' || text[i] == '\\')
+                printf("\\%c", text[i]);
+            else if (text[i] == '\n')
+                printf("\\n");
+            else if (!printable)
+                printf("\\x%02x", (unsigned char)text[i]);
+            else
+                putchar(text[i]);
+        }
     }
     putchar('"');
 }
@@ -37,7 +41,7 @@ static void print_value(const dataset_info *info, int json) {
     const tutti_array_spec spec = number_of(printable(info->type) ? info->type : TUTTI_UINT16);
     if (info->type == TUTTI_BYTES) {
         if (json)
-            cli_json_string(stdout, info->value);
+            cli_json_bytes(stdout, info->value, (size_t)info->count);
         else
             print_quoted(info->value, info->count);
         return;
@@ -72,7 +76,7 @@ static int print_infos(const dataset_catalogue *c, const tutti_info_owner *owner
     dataset_info info;
     int more;
     for (tutti_count i = 0; (more = dataset_info_read(c, owner, i, &info)) > 0; i++) {
-        printf("\t\t%s:%s = ", prefix, info.name);
+        printf("\t\t%s:%s = ", cli_shown(prefix), cli_shown(info.name));
         print_value(&info, 0);
         printf(" ;");
         if (info.type != TUTTI_BYTES) printf(" // %s", tutti_type_name(info.type));
@@ -88,7 +92,7 @@ static int print_spaces(const dataset_catalogue *c) {
     for (tutti_count i = 0; i < tutti_dataset_spaces(c->d); i++) {
         tutti_space_row row;
         if (tutti_dataset_space_row(c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
-        printf("\t%s = %s ;", row.name,
+        printf("\t%s = %s ;", cli_shown(row.name),
                dataset_shape_text(row.ndims, row.shape, text, sizeof text));
         printf(" // %s%s\n", row.is_list ? "list" : "grid", row.has_ids ? ", with ids" : "");
     }
@@ -98,25 +102,26 @@ static int print_spaces(const dataset_catalogue *c) {
 static int print_variable(const dataset_catalogue *c, const dataset_total *t) {
     const tutti_variable_row *v = &t->row;
     const tutti_variable_spec *s = &v->spec;
-    printf("\t%s %s(%s", tutti_type_name(s->type), v->name, s->space);
+    const char *name = cli_shown(v->name);
+    printf("\t%s %s(%s", tutti_type_name(s->type), name, cli_shown(s->space));
     if (v->numbers > 1) printf(", %lld", (long long)v->numbers);
     printf(") ;");
     if (s->item != TUTTI_SCALAR) printf(" // %s", dataset_item_name(s->item));
     putchar('\n');
     if (s->units[0]) {
-        printf("\t\t%s:units = ", v->name);
+        printf("\t\t%s:units = ", name);
         print_quoted(s->units, (tutti_count)strlen(s->units));
         printf(" ;\n");
     }
     if (s->long_name[0]) {
-        printf("\t\t%s:long_name = ", v->name);
+        printf("\t\t%s:long_name = ", name);
         print_quoted(s->long_name, (tutti_count)strlen(s->long_name));
         printf(" ;\n");
     }
-    if (s->fill != 0) printf("\t\t%s:_FillValue = %.17g ;\n", v->name, s->fill);
-    if (s->layout == TUTTI_RANKED) printf("\t\t%s:_Layout = \"ranked\" ;\n", v->name);
-    if (s->order == TUTTI_BIG_ENDIAN) printf("\t\t%s:_Endianness = \"big\" ;\n", v->name);
-    if (s->compress) printf("\t\t%s:_Compress = %d ;", v->name, s->compress);
+    if (s->fill != 0) printf("\t\t%s:_FillValue = %.17g ;\n", name, s->fill);
+    if (s->layout == TUTTI_RANKED) printf("\t\t%s:_Layout = \"ranked\" ;\n", name);
+    if (s->order == TUTTI_BIG_ENDIAN) printf("\t\t%s:_Endianness = \"big\" ;\n", name);
+    if (s->compress) printf("\t\t%s:_Compress = %d ;", name, s->compress);
     if (s->compress && t->bytes > 0) printf(" // %.2f : 1", (double)t->raw / (double)t->bytes);
     if (s->compress) putchar('\n');
     return print_infos(c, &(tutti_info_owner){v->name, -1}, v->name);

@@ -74,7 +74,7 @@ static int looks_like_one(const char *path) {
 
 static void report_text(const verdict *v) {
     char size[32], rate[32];
-    for (int i = 0; i < v->places; i++) fprintf(stderr, "%s\n", v->place[i]);
+    for (int i = 0; i < v->places; i++) fprintf(stderr, "%s\n", cli_shown(v->place[i]));
     if (v->damaged > v->places)
         fprintf(stderr, "%lld segments are damaged\n", (long long)v->damaged);
     if (v->config->quiet) return;

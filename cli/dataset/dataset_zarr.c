@@ -42,7 +42,7 @@ typedef struct {
 } group;
 
 static void note(const tutti_variable_row *v, const char *why) {
-    fprintf(stderr, "tutti export: '%s' is left out: %s\n", v->name, why);
+    fprintf(stderr, "tutti export: '%s' is left out: %s\n", cli_shown(v->name), why);
 }
 
 /* ---- JSON in JSON */

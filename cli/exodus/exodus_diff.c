@@ -81,14 +81,14 @@ static int shown(const exodus_outcome *o) {
 }
 
 static void report_text(const exodus_comparison *k) {
-    for (int i = 0; i < k->onlys; i++) printf("%s\n", k->only[i]);
+    for (int i = 0; i < k->onlys; i++) printf("%s\n", cli_shown(k->only[i]));
     for (int i = 0; i < k->outcomes; i++) {
         const exodus_outcome *o = &k->outcome[i];
         if (o->different == 0) continue;
-        printf("%s (%s): %lld of %lld differ", o->name, o->of, (long long)o->different,
+        printf("%s (%s): %lld of %lld differ", cli_shown(o->name), o->of, (long long)o->different,
                (long long)o->numbers);
         if (o->absolute > 0) printf(", by at most %.4g (relative %.4g)", o->absolute, o->relative);
-        printf("\n  %s %s\n", o->absolute > 0 ? "most" : "first", o->place);
+        printf("\n  %s %s\n", o->absolute > 0 ? "most" : "first", cli_shown(o->place));
     }
 }
 

@@ -91,13 +91,13 @@ static void print_head(const look *k) {
     cli_format_size(k->bytes, size, sizeof size);
     printf("%s: Exodus II in netCDF classic (CDF-%d), %s\n", tutti_exodus_path(k->x), k->format,
            size);
-    if (k->o.title[0]) printf("  title         %s\n", k->o.title);
+    if (k->o.title[0]) printf("  title         %s\n", cli_shown(k->o.title));
     printf("  numbers       ");
     if (k->real) printf("reals of %d bits", k->real);
     if (k->ints) printf("%sintegers of %d bits", k->real ? ", " : "", k->ints);
     printf("%s\n  checksums     %s\n", k->real || k->ints ? "" : "none", sidecar);
     printf("  dimensions    %d:", k->o.p.dims);
-    for (int d = 0; d < k->o.p.dims && d < 3; d++) printf(" %s", k->o.coordinate[d]);
+    for (int d = 0; d < k->o.p.dims && d < 3; d++) printf(" %s", cli_shown(k->o.coordinate[d]));
     printf("\n  nodes         %lld%s\n  elements      %lld%s%s\n", (long long)k->o.p.nodes,
            k->o.p.has_node_ids ? ", with an id map" : "", (long long)k->o.p.elements,
            k->o.p.has_element_ids ? ", with an id map" : "",
@@ -112,7 +112,8 @@ static void print_names(const char *what, int n, char **names) {
     for (int i = 0; names && i < n; i++) some |= names[i][0] != '\0';
     if (!some) return;
     printf("      %s:", what);
-    for (int i = 0; i < n; i++) printf("%s %s", i ? "," : "", names[i][0] ? names[i] : "-");
+    for (int i = 0; i < n; i++)
+        printf("%s %s", i ? "," : "", names[i][0] ? cli_shown(names[i]) : "-");
     putchar('\n');
 }
 
@@ -121,9 +122,9 @@ static void print_entity(const look *k, int kind, tutti_count i) {
     const tutti_exodus_entity *e = &t->entity[i];
     char text[64];
     printf("    %lld", (long long)e->id);
-    if (e->name[0]) printf(" '%s'", e->name);
+    if (e->name[0]) printf(" '%s'", cli_shown(e->name));
     if (exodus_is_block(kind)) {
-        printf(": %s, %s", e->topology[0] ? e->topology : "no topology",
+        printf(": %s, %s", e->topology[0] ? cli_shown(e->topology) : "no topology",
                count_text(e->entries,
                           kind == TUTTI_EXODUS_ELEMENT_BLOCK ? "element"
                           : kind == TUTTI_EXODUS_EDGE_BLOCK  ? "edge"
@@ -142,7 +143,7 @@ static void print_entity(const look *k, int kind, tutti_count i) {
     }
     if (e->attributes > 0) printf(", %s", count_text(e->attributes, "attribute", text));
     for (int p = 0; p < t->properties; p++)
-        printf(", %s %lld", t->property[p], (long long)t->value[p][i]);
+        printf(", %s %lld", cli_shown(t->property[p]), (long long)t->value[p][i]);
     putchar('\n');
     print_names("attributes", e->attributes, t->attribute[i]);
 }
@@ -162,7 +163,7 @@ static void print_entities(const look *k, int kind, int brief) {
 static void print_variable(const exodus_table *t, int v) {
     tutti_count has = 0;
     for (tutti_count i = 0; i < t->n; i++) has += t->has[i * t->variables + v];
-    printf("    %s", t->variable[v]);
+    printf("    %s", cli_shown(t->variable[v]));
     if (has < t->n) {
         int first = 1;
         printf(has ? ": of" : ": of none");
@@ -184,7 +185,7 @@ static void print_variables(const look *k, int kind) {
     printf("  %d %s variable%s\n", t->variables, name, t->variables == 1 ? "" : "s");
     for (int v = 0; v < t->variables; v++)
         if (kind == TUTTI_EXODUS_GLOBAL)
-            printf("    %s\n", t->variable[v]);
+            printf("    %s\n", cli_shown(t->variable[v]));
         else
             print_variable(t, v);
 }
@@ -234,9 +235,9 @@ static int print_text(const look *k) {
     print_steps(k, brief);
     if (brief) return 0;
     for (int i = 0; i < k->o.qas; i++)
-        printf("  made by       %s %s, %s %s\n", k->o.qa[i][0], k->o.qa[i][1], k->o.qa[i][2],
-               k->o.qa[i][3]);
-    for (int i = 0; i < k->o.lines; i++) printf("  info          %s\n", k->o.line[i]);
+        printf("  made by       %s %s, %s %s\n", cli_shown(k->o.qa[i][0]), cli_shown(k->o.qa[i][1]),
+               cli_shown(k->o.qa[i][2]), cli_shown(k->o.qa[i][3]));
+    for (int i = 0; i < k->o.lines; i++) printf("  info          %s\n", cli_shown(k->o.line[i]));
     return print_nemesis(k);
 }
 

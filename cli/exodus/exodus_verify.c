@@ -46,13 +46,13 @@ static int look(verdict *v, tutti_exodus *x) {
 
 static void report_text(const verdict *v) {
     char size[32];
-    if (v->place) fprintf(stderr, "%s\n", v->place);
+    if (v->place) fprintf(stderr, "%s\n", cli_shown(v->place));
     if (v->config->quiet) return;
     cli_format_size(v->bytes, size, sizeof size);
     printf("%s: %s; %lld step%s in %lld file%s, %s in %.2f s\n", v->config->path[0],
            v->place ? "damaged" : "ok", (long long)v->steps, v->steps == 1 ? "" : "s",
            (long long)v->files, v->files == 1 ? "" : "s", size, v->seconds);
-    if (v->warning) printf("%s\n", v->warning);
+    if (v->warning) printf("%s\n", cli_shown(v->warning));
     if (v->unsummed)
         printf("%lld file%s no checksums: numbers were not compared\n", (long long)v->unsummed,
                v->unsummed == 1 ? " has" : "s have");

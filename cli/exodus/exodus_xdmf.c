@@ -69,7 +69,7 @@ static void block_put(xdmf *k, tutti_count b) {
     s->at = k->at;
     if (!s->name && e->entries > 0)
         fprintf(stderr, "tutti export: element block %lld is left out: XDMF has no %s\n",
-                (long long)e->id, e->topology);
+                (long long)e->id, cli_shown(e->topology));
     for (tutti_count i = 0; i < k->m->blocks[b].n && s->name; i++)
         for (int j = 0; j < s->nodes; j++) {
             const int64_t node = k->m->blocks[b].nodes[i * e->nodes + order[j]];

@@ -73,7 +73,8 @@ static void print_info(const mesh_config *c, const tutti_mesh_info *i, int group
            "other\n",
            mesh_order_name(c->order), i->distance, (long long)i->bandwidth, 100 * i->steps);
     for (int k = 0; k < groups; k++)
-        printf("  group         %d-dimensional, tag %d: %s\n", g[k].dim, g[k].tag, g[k].name);
+        printf("  group         %d-dimensional, tag %d: %s\n", g[k].dim, g[k].tag,
+               cli_shown(g[k].name));
 }
 
 static void print_info_json(const mesh_config *c, const tutti_mesh_info *i, int groups,

@@ -242,13 +242,7 @@ static void write_svg(FILE *f, const canvas *k, char (*label)[160], const int *a
             f,
             "<text x=\"4\" y=\"%d\" font-family=\"sans-serif\" font-size=\"20\" fill=\"#1b2230\">",
             at[i]);
-        for (const char *t = label[i]; *t; t++)
-            if (*t == '<')
-                fputs("&lt;", f);
-            else if (*t == '&')
-                fputs("&amp;", f);
-            else
-                putc(*t, f);
+        cli_xml_text(f, label[i]);
         fputs("</text>\n", f);
     }
     fputs("</svg>\n", f);

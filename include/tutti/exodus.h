@@ -515,8 +515,10 @@ TUTTI_API tutti_err tutti_exodus_note_name(tutti_exodus *x, tutti_count number,
                                            char *name_out) TUTTI_MUST_USE;
 
 /** Read everything and compare checksums.
- *  @param[out] bytes_out  NULL, or how much was compared: 0 without checksums
- *  @return TUTTI_ERR_FORMAT with the first place that is wrong */
+ *  @param[out] bytes_out  NULL, or how much was compared: 0 without a sidecar or checksums
+ *  @return TUTTI_ERR_FORMAT with the first place that is wrong; also if there is a sidecar that does not belong
+ *          to the header, or if the header counts fewer steps than were committed, or more
+ *          than the file contains */
 TUTTI_API tutti_err tutti_exodus_verify(tutti_exodus *x, tutti_off *bytes_out) TUTTI_MUST_USE;
 /**@}*/
 

@@ -6,7 +6,11 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "comm/wait.h"
 #include "dataset/blocks.h"
 #include "exodus/sidecar.h"
@@ -256,6 +260,47 @@ tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step, tutti_off *by
     return err;
 }
 
+/* Rank 0: does the file contain all steps that its header counts?  Open ignores those that are incomplete. */
+static tutti_err count_check(const tutti_exodus *x) {
+    unsigned char word[8] = {0};
+    const int bytes = x->cdf.version == 5 ? 8 : 4;
+    struct stat st;
+    uint64_t count = 0;
+    if (tutti__exodus_has_fixed_steps(&x->cdf)) return TUTTI_OK;
+    const int fd = open(x->path, O_RDONLY | O_CLOEXEC);
+    const int known = fd >= 0 && fstat(fd, &st) == 0 && pread(fd, word, (size_t)bytes, 4) == bytes;
+    const int error = errno;
+    if (fd >= 0) close(fd);
+    if (!known) return tutti__error_sys(error, 4, "reading the number of steps");
+    for (int i = 0; i < bytes; i++) count = count << 8 | word[i];
+    if (count == (bytes == 8 ? UINT64_MAX : UINT32_MAX))
+        return TUTTI_OK; /* left open by its writer */
+    const tutti_count complete = tutti__cdf_records_in(&x->cdf, st.st_size);
+    TUTTI_CHECK(count <= (uint64_t)complete, TUTTI_ERR_FORMAT,
+                "the header counts %llu steps, the file contains %lld", (unsigned long long)count,
+                (long long)complete);
+    return TUTTI_OK;
+}
+
+/* Rank 0: does the sidecar belong to the header? */
+static tutti_err header_check(tutti_exodus *x) {
+    tutti_count steps = 0;
+    char *path = x->sidecar || !x->opt.sidecar ? NULL : tutti__sidecar_path(x->path);
+    struct stat st;
+    const int refused = path && lstat(path, &st) == 0;
+    tutti__free(path);
+    TUTTI_CHECK(!refused, TUTTI_ERR_FORMAT,
+                "the header or the sidecar is damaged, or the sidecar belongs to another file: %s",
+                x->warning);
+    TUTTI_TRY(count_check(x));
+    if (!x->sidecar) return TUTTI_OK;
+    TUTTI_TRY(tutti__sidecar_steps(x->sidecar, &steps));
+    TUTTI_CHECK(steps <= x->cdf.records, TUTTI_ERR_FORMAT,
+                "the header has %lld steps, but %lld were committed", (long long)x->cdf.records,
+                (long long)steps);
+    return TUTTI_OK;
+}
+
 tutti_err tutti_exodus_verify(tutti_exodus *x, tutti_off *bytes_out) {
     TUTTI_KEEP_ERRNO;
     tutti_off bytes = 0;
@@ -264,6 +309,8 @@ tutti_err tutti_exodus_verify(tutti_exodus *x, tutti_off *bytes_out) {
     if (err == TUTTI_OK) err = tutti__exodus_idle(x);
     TUTTI_TRY(tutti__exodus_call(x, "verify", 0, err));
     err = tutti__exodus_mesh_end(x);
+    if (err == TUTTI_OK)
+        err = tutti__exodus_agree(x, x->team->rank == 0 ? header_check(x) : TUTTI_OK);
     for (tutti_count i = 0; i <= x->cdf.records && err == TUTTI_OK; i++)
         err = tutti__exodus_compare(x, i, &bytes);
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;

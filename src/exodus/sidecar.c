@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "dataset/meta_impl.h"
 
-enum { APPLICATION = 0x54555445, VERSION = 1 }; /* "TUTE" */
+enum { APPLICATION = 0x54555445, VERSION = 2 }; /* "TUTE"; version 1 has no row `steps` in `file` */
 
 struct tutti__sidecar {
     tutti__meta sql; /* the connection */
@@ -114,11 +114,32 @@ static tutti_err identify(tutti__sidecar *s, uint64_t header) {
     TUTTI_TRY(tutti__sql_int(&s->sql, "PRAGMA application_id", &application));
     TUTTI_TRY(tutti__sql_int(&s->sql, "PRAGMA user_version", &version));
     TUTTI_CHECK(application == APPLICATION, TUTTI_ERR_FORMAT, "it is no sidecar");
-    TUTTI_CHECK(version == VERSION, TUTTI_ERR_FORMAT, "its format is %lld, this version knows %d",
-                (long long)version, VERSION);
+    TUTTI_CHECK(version == 1 || version == VERSION, TUTTI_ERR_FORMAT,
+                "its format is %lld, this version knows 1 and %d", (long long)version, VERSION);
     TUTTI_TRY(tutti__sql_int(&s->sql, "SELECT value FROM file WHERE key = 'header'", &of));
     TUTTI_CHECK(of == (int64_t)header, TUTTI_ERR_FORMAT, "it is of another file");
     return TUTTI_OK;
+}
+
+/* A version 1 becomes the current one with the first row `steps`. */
+tutti_err tutti__sidecar_set_steps(tutti__sidecar *s, tutti_count steps) {
+    char text[160];
+    snprintf(text, sizeof text,
+             "BEGIN IMMEDIATE; INSERT OR REPLACE INTO file VALUES('steps', %lld);"
+             "PRAGMA user_version=%d; COMMIT",
+             (long long)steps, VERSION);
+    const tutti_err err = tutti__sql(&s->sql, text);
+    if (err != TUTTI_OK) {
+        const tutti_error_info why = *tutti_last_error();
+        tutti__meta_rollback(&s->sql);
+        tutti__error_assign(&why);
+    }
+    return err;
+}
+
+tutti_err tutti__sidecar_steps(tutti__sidecar *s, tutti_count *out) {
+    return tutti__sql_int(&s->sql, "SELECT coalesce(max(value), 0) FROM file WHERE key = 'steps'",
+                          out);
 }
 
 static tutti_err reader_try(tutti__sidecar *s, uint64_t header) {

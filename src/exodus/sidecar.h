@@ -36,6 +36,11 @@ tutti_err tutti__sidecar_sums(tutti__sidecar *s, tutti_count step, uint64_t **ou
 /* Forget those of steps behind this one. */
 tutti_err tutti__sidecar_drop(tutti__sidecar *s, tutti_count after) TUTTI_MUST_USE;
 
+/* The number of steps that the header of the file has at least: set when the file is closed, and before steps are
+ * erased.  0: not known. */
+tutti_err tutti__sidecar_set_steps(tutti__sidecar *s, tutti_count steps) TUTTI_MUST_USE;
+tutti_err tutti__sidecar_steps(tutti__sidecar *s, tutti_count *out) TUTTI_MUST_USE;
+
 /* Names of topologies of empty blocks. */
 typedef struct tutti__sidecar_topology {
     int kind;

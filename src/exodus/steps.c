@@ -532,6 +532,7 @@ static tutti_err cut(tutti_exodus *x, tutti_count steps, double *last_out) {
     TUTTI_CHECK(index >= 0, TUTTI_ERR_FORMAT, "the file has steps, but no 'time_whole'");
     const tutti__cdf_var *time = &x->cdf.vars[index];
     tutti_access *access = NULL;
+    if (x->sidecar) TUTTI_TRY(tutti__sidecar_set_steps(x->sidecar, steps));
     TUTTI_TRY(tutti__exodus_file_records(x, steps, durable));
     if (x->sidecar) TUTTI_TRY(tutti__sidecar_drop(x->sidecar, steps));
     if (steps == 0) return TUTTI_OK;
