@@ -2,8 +2,8 @@
 """check_clang.py BUILD_DIR [clang|clang-tidy] [--not-installed]: looks at a build's sources with clang.
 
 clang (default): does everything compile under clang -Wall -Wextra -Werror (no code is
-made)?  clang-tidy: is it clean under .clang-tidy?  --not-installed: without the sources of what is installed.  Exit code 77 if the tool is not installed.  What was clean
-is not looked at again until a source or a command changes (`make lint` after `make test`).
+made)?  clang-tidy: is it clean under .clang-tidy?  --not-installed: without the sources of
+what is installed.  Exit code 77 if the tool is not installed.  What was clean is not looked at again until a source or a command changes (`make lint` after `make test`).
 SPDX-License-Identifier: BSD-3-Clause"""
 import concurrent.futures
 import hashlib
