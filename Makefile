@@ -33,9 +33,12 @@ run-heat: ## transient heat on hexahedra and tetrahedra into an Exodus file, on 
 	@examples/apps/heat/run.sh build/openmpi/tests/examples/heat build/run
 
 test: ## build for both MPIs and with sanitizers; one ctest over all of it (CTESTFLAGS="-R name")
-	@scripts/packages.sh run test optional $(if $(filter full,$(TIER)),long)
-	@scripts/build.sh openmpi all tests
-	@for build in $(filter-out openmpi,$(BUILDS)); do scripts/build.sh $$build tests || exit 1; done
+	@scripts/packages.sh run test optional
+	@mkdir -p build
+	@scripts/packages.sh tools $(if $(filter full,$(TIER)),long) >build/packages.log 2>&1 & packages=$$!; \
+	for build in $(BUILDS); do \
+	    scripts/build.sh $$build $$([ $$build != openmpi ] || echo all) tests || { wait $$packages; exit 1; }; \
+	done; wait $$packages; cat build/packages.log
 	@echo 'subdirs($(BUILDS))' > build/CTestTestfile.cmake
 	@cd build && ctest -j$$((2 * $(JOBS) + 1)) --output-on-failure --no-label-summary $(CTESTFLAGS)
 

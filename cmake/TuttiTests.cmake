@@ -40,11 +40,11 @@ set(TUTTI_RANKS "" CACHE STRING "numbers of ranks to run tests on, e.g. 1;3 (emp
 set(TUTTI_TIER quick CACHE STRING "quick or full")
 
 # Optimizing the code of tests takes the compiler longer than it saves when they run: what they test is optimized.  A little
-# of it, so that the compiler follows values and warns, in one build.
+# of it, so that the compiler follows values and warns, in one build.  -g1 has all that a stack trace needs.
 if(TUTTI_BUILD_NAME STREQUAL "openmpi")
-    set(_test_options -Og)
+    set(_test_options -Og -g1)
 else()
-    set(_test_options -O0)
+    set(_test_options -O0 -g1)
 endif()
 
 enable_testing()

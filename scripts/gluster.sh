@@ -98,13 +98,14 @@ ask() {
         --glusterd-sock=/run/gluster/glusterd.socket "$@"
 }
 
-# is_mounted HOST POINT: in whatever state it is
+# is_mounted HOST POINT: in whatever state it is; the kernel's list has resolved paths, with \040 for a space
 is_mounted() {
+    listed=$(echo "$2" | sed 's/ /\\040/g')
     if [ "$1" = here ]; then
         cat /proc/self/mounts
     else
         on "$1" cat /proc/self/mounts
-    fi | cut -d' ' -f2 | grep -qxF "$2"
+    fi | cut -d' ' -f2 | grep -qxF -e "$listed"
 }
 
 # unmount HOST POINT: a host that is gone has taken its mounts along
@@ -169,14 +170,14 @@ serve() {
     await 30 ask pool list || fail "glusterd does not answer" "$dir/log/glusterd.log"
 }
 
-# make_volume N: over N bricks
+# make_volume N: over N bricks; they are in DIR/run, which the servers know by a short path
 make_volume() {
     i=0
     set -- "$1" volume create $volume
     while [ $i -lt "$1" ]; do
         i=$((i + 1))
-        mkdir "$dir/brick.$i"
-        set -- "$@" "$address:$dir/brick.$i"
+        mkdir "$dir/run/brick.$i"
+        set -- "$@" "$address:/run/brick.$i"
     done
     shift
     ask "$@" force >"$dir/log/create" 2>&1 || fail "no volume" "$dir/log/create"
@@ -218,7 +219,7 @@ up() {
 
 # mount_on HOST POINT FLAG...
 mount_on() {
-    host=$1 point=$2 log=$dir/log/client.$1
+    host=$1 point=$(realpath "$2") log=$dir/log/client.$1
     shift 2
     [ "$caches" != 0 ] || set -- --entry-timeout=0 --attribute-timeout=0 --direct-io-mode=enable "$@"
     [ -e "$dir/is-gluster" ] || fail "$dir is not up"

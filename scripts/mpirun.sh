@@ -54,6 +54,12 @@ mpich)
     launcher=$(first_of mpiexec.mpich mpiexec)
     shim=${TUTTI_MPICH_YIELD:-$here/../build/mpich/libmpich_yield.so}
     preload=${LD_PRELOAD:-}
+    case $shim in *' '*) # separates names in LD_PRELOAD: the loader finds it by its name
+        export LD_LIBRARY_PATH="${shim%/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+        [ ! -f "$shim" ] || preload=${shim##*/}${preload:+:$preload}
+        shim=
+        ;;
+    esac
     [ ! -f "$shim" ] || preload=$shim${preload:+:$preload}
     [ -z "${MPIRUN_PRELOAD:-}" ] || preload=$MPIRUN_PRELOAD${preload:+:$preload}
     [ -z "$preload" ] || set -- -genv LD_PRELOAD "$preload" "$@"

@@ -3,7 +3,7 @@
 #
 # Needs root or sudo.  Without, or where this is no Debian, it says what is missing and succeeds: the
 # tools may be there under other names, and the build tells if they are not.  Only a failed
-# installation of packages that are neither optional nor of the long tier is an error.  TUTTI_NO_INSTALL=1: never install.
+# installation of packages that are neither optional nor tools nor of the long tier is an error.  TUTTI_NO_INSTALL=1: never install.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 list=$(dirname "$0")/../packages.txt
@@ -57,10 +57,14 @@ for group; do
     # shellcheck disable=SC2086 # a list of names
     if install $missing; then
         continue
-    elif [ "$group" != optional ] && [ "$group" != long ]; then
+    fi
+    case $group in
+    optional | tools | long) ;;
+    *)
         echo "packages.sh: could not install: $missing" >&2
         exit 1
-    fi
+        ;;
+    esac
     for package in $missing; do
         install "$package" || echo "going on without $package"
     done

@@ -6,4 +6,9 @@
 set -eu
 library=$1
 shift
+case $library in *' '*) # separates names in LD_PRELOAD: the loader finds it by its name
+    export LD_LIBRARY_PATH="${library%/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    library=${library##*/}
+    ;;
+esac
 LD_PRELOAD="$library${LD_PRELOAD:+:$LD_PRELOAD}" exec "$@"

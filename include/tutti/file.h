@@ -47,7 +47,9 @@ typedef struct tutti_plan tutti_plan;
  *  @param[in] comm  is not kept: the file works on communicators of its own
  *  @param[in] mode  TUTTI_READ | TUTTI_WRITE | ...
  *  @param[in] opt   NULL: defaults and environment
- *  @param[out] f_out  close it with tutti_file_close */
+ *  @param[out] f_out  close it with tutti_file_close
+ *  @return TUTTI_ERR_STATE if it is opened for writing and MPI_COMM_WORLD has one rank although a launcher
+ *  started several processes; see TUTTI_SINGLE_RANK in tutti(7) */
 TUTTI_API tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode,
                                     const tutti_options *opt, tutti_file **f_out) TUTTI_MUST_USE;
 

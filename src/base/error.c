@@ -97,8 +97,7 @@ tutti_err tutti__error_sys(int sys_errno, tutti_off offset, const char *what) {
                             what, text ? text : "unknown error", errno_name(sys_errno));
 }
 
-/* The end of a path says more than its beginning. */
-static void copy_tail(char *to, size_t size, const char *from) {
+void tutti__copy_path_end(char *to, size_t size, const char *from) {
     const size_t n = strlen(from);
     if (n < size) {
         memcpy(to, from, n + 1);
@@ -114,7 +113,7 @@ void tutti__error_context(const char *operation, const char *path, int rank) {
     if (last.code == TUTTI_OK) return;
     if (operation && !last.operation[0])
         snprintf(last.operation, sizeof last.operation, "%s", operation);
-    if (path && !last.path[0]) copy_tail(last.path, sizeof last.path, path);
+    if (path && !last.path[0]) tutti__copy_path_end(last.path, sizeof last.path, path);
     if (rank >= 0 && last.rank < 0) last.rank = rank;
     errno = saved_errno;
 }

@@ -47,6 +47,9 @@ tutti_err tutti__error_from_errno(int sys_errno);
 /* Record a failed system call: code from errno, text "what: strerror (ENAME)". */
 tutti_err tutti__error_sys(int sys_errno, tutti_off offset, const char *what);
 
+/* Copy a path for a message: if it does not fit, "..." and its end, which distinguishes it from others. */
+void tutti__copy_path_end(char *to, size_t size, const char *from);
+
 /* Add what the caller's layer knows; each is kept if it was set already.  NULL or -1: unknown. */
 void tutti__error_context(const char *operation, const char *path, int rank);
 

@@ -40,6 +40,7 @@ static tutti_err open_check(const char *path, int mode, const tutti_options *opt
                 "TUTTI_EXCLUSIVE without TUTTI_CREATE");
     TUTTI_CHECK(!(mode & (TUTTI_TRUNCATE | TUTTI_APPEND | TUTTI_CREATE)) || (mode & TUTTI_WRITE),
                 TUTTI_ERR_ARG, "TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_APPEND need TUTTI_WRITE");
+    if (mode & TUTTI_WRITE) TUTTI_TRY(tutti__launch_check());
     return tutti__options_check(opt);
 }
 
@@ -69,22 +70,13 @@ typedef struct {
     tutti_options opt;
     tutti_profile profile;
     int64_t path;   /* a hash */
-    char name[128]; /* its end, for people */
+    char name[224]; /* its end, for messages: two of them fit into one */
     int mode, permissions;
 } wish;
 
-static void wish_name(const char *path, wish *w) {
-    const size_t n = path ? strlen(path) : 0, room = sizeof w->name - 1;
-    if (n > room)
-        snprintf(w->name, sizeof w->name, "...%s", path + n - (room - 3));
-    else if (n > 0)
-        memcpy(w->name, path, n + 1);
-}
-
 static tutti_err wish_compare(const wish *mine, const wish *first) {
     TUTTI_CHECK(mine->path == first->path, TUTTI_ERR_MISMATCH,
-                "ranks open different paths: '%s' here, '%.127s' on rank 0", mine->name,
-                first->name);
+                "ranks open different paths: '%s' here, '%s' on rank 0", mine->name, first->name);
     TUTTI_CHECK(mine->mode == first->mode, TUTTI_ERR_MISMATCH, "ranks open with different modes");
     TUTTI_CHECK(mine->permissions == first->permissions, TUTTI_ERR_MISMATCH,
                 "ranks open with different permissions");
@@ -264,7 +256,7 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     TUTTI_MPI(MPI_Comm_rank(comm, &rank));
     wish mine = {.path = text_hash(path), .mode = mode, .permissions = permissions};
     tutti_err err = TUTTI_OK;
-    wish_name(path, &mine);
+    if (path) tutti__copy_path_end(mine.name, sizeof mine.name, path);
     err = opt ? tutti__options_take(opt, &mine.opt) : tutti_options_init(&mine.opt);
     if (err == TUTTI_OK) err = open_check(path, mode, &mine.opt);
     if (err == TUTTI_OK && !f_out)

@@ -1,6 +1,8 @@
-/* comm: two MPIs in one process.  A program that was compiled by one MPI's compiler and linked with
+/* comm: two MPIs in one process, or around it.  A program that was compiled by one MPI's compiler and linked with
  * a Tutti that was built for another has both, and its communicators mean nothing to us.  Each is
- * known by a symbol that its mpi.h makes programs refer to.
+ * known by a symbol that its mpi.h makes programs refer to.  A program that another MPI's launcher
+ * starts finds no other ranks: each process is alone in its MPI_COMM_WORLD.  Launchers are known by variables
+ * of the environment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/which_mpi.h"
 
@@ -8,10 +10,27 @@
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm/mpi_error.h"
+
+/* A launcher: the variable that has its number of processes, and one that is set in these processes only. */
+typedef struct {
+    const char *name, *count, *process;
+} launcher;
+
+static const launcher open_mpi = {"mpirun of Open MPI", "OMPI_COMM_WORLD_SIZE",
+                                  "OMPI_COMM_WORLD_RANK"};
+static const launcher hydra = {"mpiexec of MPICH", "PMI_SIZE", "PMI_RANK"};
+/* SLURM_NTASKS is set in batch scripts too, SLURM_STEP_NUM_TASKS in the processes that srun starts. */
+static const launcher srun = {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"};
 
 #ifdef OPEN_MPI
+static const launcher *const launchers[] = {&open_mpi, &hydra, &srun};
 static const char ours[] = "Open MPI", other[] = "MPICH", symbol_of_other[] = "MPIR_Dup_fn";
 #else
+static const launcher *const launchers[] = {&hydra, &open_mpi, &srun};
 static const char ours[] = "MPICH", other[] = "Open MPI", symbol_of_other[] = "ompi_mpi_comm_world";
 #endif
 
@@ -23,5 +42,30 @@ tutti_err tutti__which_mpi(void) {
         "this Tutti was built for %s, but the program uses %s: link it with a Tutti that was "
         "built for %s (TUTTI_MPI)",
         ours, other, other);
+    return TUTTI_OK;
+}
+
+/* The number of processes that a launcher has started, 0: it has not started this one. */
+static long launched_by(const launcher *l) {
+    const char *count = secure_getenv(l->count);
+    return count && secure_getenv(l->process) ? strtol(count, NULL, 10) : 0;
+}
+
+/* The launcher of our own MPI comes first: it may run inside a job of another one. */
+tutti_err tutti__launch_check(void) {
+    const char *allowed = secure_getenv("TUTTI_SINGLE_RANK");
+    int ranks = 1;
+    TUTTI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
+    if (ranks > 1 || (allowed && strcmp(allowed, "1") == 0)) return TUTTI_OK;
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const long started = launched_by(launchers[i]);
+        if (started == 1) break;
+        TUTTI_CHECK(started < 1, TUTTI_ERR_STATE,
+                    "MPI_COMM_WORLD has 1 rank, but %s started %ld processes (%s): this Tutti was "
+                    "built for %s; use "
+                    "that MPI's launcher or another Tutti, or set TUTTI_SINGLE_RANK=1 if the "
+                    "processes are independent",
+                    launchers[i]->name, started, launchers[i]->count, ours);
+    }
     return TUTTI_OK;
 }

@@ -1,4 +1,4 @@
-/* comm: is the MPI of the program the one that this library was compiled for?
+/* comm: are the MPI of the program and its launcher those that this library was compiled for?
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_WHICH_MPI_H
 #define TUTTI_WHICH_MPI_H
@@ -8,5 +8,10 @@
 /* TUTTI_ERR_UNSUPPORTED if the process has another MPI as well, whose handles would be taken for
  * ours. Calls nothing of MPI.  Local. */
 tutti_err tutti__which_mpi(void) TUTTI_MUST_USE;
+
+/* For calls that write: TUTTI_ERR_STATE if MPI_COMM_WORLD has one rank although a launcher has started several
+ * processes, which then would write the same files independently.  TUTTI_SINGLE_RANK=1 in the environment
+ * disables it.  Local; MPI must be initialized. */
+tutti_err tutti__launch_check(void) TUTTI_MUST_USE;
 
 #endif

@@ -1,5 +1,6 @@
 /* dataset: open, close, refresh; segments, as a reader asks for them.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "comm/which_mpi.h"
 #include "dataset/chunks.h"
 #include "dataset/dataset_impl.h"
 
@@ -59,7 +60,7 @@ static tutti_err open_check(const char *path, int mode, const void *d_out) {
                 mode);
     TUTTI_CHECK((mode & TUTTI_WRITE) || !(mode & ~TUTTI_READ), TUTTI_ERR_ARG,
                 "mode %d: what is made or emptied is opened for writing", mode);
-    return TUTTI_OK;
+    return mode & TUTTI_WRITE ? tutti__launch_check() : TUTTI_OK;
 }
 
 static tutti_err object_make(const char *path, int mode, const tutti_dataset_options *opt,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "comm/which_mpi.h"
 #include "exodus/sidecar.h"
 
 /* ---- options */
@@ -103,7 +104,7 @@ static tutti_err open_check(const char *path, int mode, const void *x_out) {
     TUTTI_CHECK(strlen(path) < 3800, TUTTI_ERR_ARG, "the path is too long");
     TUTTI_CHECK((mode & TUTTI_READ) && (mode & ~(TUTTI_READ | TUTTI_WRITE)) == 0, TUTTI_ERR_ARG,
                 "mode %d: TUTTI_READ, or TUTTI_READ | TUTTI_WRITE", mode);
-    return TUTTI_OK;
+    return mode & TUTTI_WRITE ? tutti__launch_check() : TUTTI_OK;
 }
 
 static uint64_t open_hash(const char *call, const char *path, const tutti_exodus *x) {

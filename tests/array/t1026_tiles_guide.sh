@@ -41,7 +41,7 @@ else
     bad=1
 fi
 
-line=$(grep '^    scripts/mpirun.sh ' "$top/docs/tiles.md" | sed "s|build/openmpi|$TUTTI_BUILD_DIR|; s|scripts/|$top/scripts/|")
+line=$(grep '^    scripts/mpirun.sh ' "$top/docs/tiles.md" | sed "s|build/openmpi|'$TUTTI_BUILD_DIR'|; s|scripts/|'$top'/scripts/|")
 said=$(sh -c "$line" 2>&1) || bad=1
 case $said in
 *" 0 of 1000000 elements are wrong"* | *"

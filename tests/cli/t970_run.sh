@@ -11,7 +11,8 @@ unset LD_PRELOAD TUTTI_MPIIO_LIB
 for name in $(env | sed -n 's/^\(TUTTI_[A-Z_]*\)=.*/\1/p'); do # those of the tests themselves
     case $name in TUTTI_COMMAND | TUTTI_TEST_DIR | TUTTI_MPICH_YIELD) ;; *) unset "$name" ;; esac
 done
-command=$TUTTI_COMMAND lib=$PWD/libwitness.so log=$PWD/loaded
+ln -s . link && cd link || exit 1 # the command resolves paths
+command=$TUTTI_COMMAND lib=$(pwd -P)/libwitness.so log=$PWD/loaded
 cat >witness.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
-static char path[512], other[520];
+static char path[512], other[520]; /* long: messages name them all the same */
 static unsigned char *bytes;
 enum { SIZE = 5000, MODE = TUTTI_READ | TUTTI_WRITE };
 
@@ -74,6 +74,12 @@ static tutti_err open_code(int who, int kind) {
     return codes[kind];
 }
 
+/* The part of a path that messages never cut. */
+static const char *end_of(const char *text) {
+    const size_t n = strlen(text);
+    return n > 200 ? text + n - 200 : text;
+}
+
 static void opens_refused(int who) {
     char where[80];
     for (int kind = 0; kind <= 13; kind++) {
@@ -87,7 +93,8 @@ static void opens_refused(int who) {
             CHECK(!strcmp(e.operation, "open"), "operation '%s'", e.operation);
             if (kind < 8) CHECK_EQ(e.rank, who);
             if (e.code == TUTTI_ERR_MISMATCH && kind == 9)
-                CHECK(strstr(tutti_last_message(), path) && strstr(tutti_last_message(), other),
+                CHECK(strstr(tutti_last_message(), end_of(path)) &&
+                          strstr(tutti_last_message(), end_of(other)),
                       "not both paths are named: %s", tutti_last_message());
         }
         if (f) CHECK_OK(tutti_file_close(&f));
@@ -297,7 +304,7 @@ int main(int argc, char **argv) {
                                         "method=root nodes=rr:2",
                                         "method=auto store=uring"};
     harness_begin(&argc, &argv, 711);
-    snprintf(path, sizeof path, "%s", scratch_path("refuse"));
+    snprintf(path, sizeof path, "%s-%0140d", scratch_path("refuse"), 0);
     snprintf(other, sizeof other, "%s.other", path);
     bytes = malloc(SIZE);
     for (int i = 0; i < SIZE; i++) bytes[i] = mix(1, (uint64_t)i);

@@ -8,6 +8,12 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$here/../..
+# pkg-config prints paths without quotes: no prefix with a space.
+case $TUTTI_TEST_DIR in *' '*)
+    TUTTI_TEST_DIR=$(mktemp -d /var/tmp/tutti-test.XXXXXX)
+    trap 'rm -rf "$TUTTI_TEST_DIR"' EXIT
+    ;;
+esac
 prefix=$TUTTI_TEST_DIR/moved
 
 cmake --install "$TUTTI_BUILD_DIR" --prefix "$TUTTI_TEST_DIR/first" >/dev/null

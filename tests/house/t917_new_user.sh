@@ -9,6 +9,12 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 mpi=$TUTTI_MPI
+# pkg-config prints paths without quotes: no prefix with a space.
+case $TUTTI_TEST_DIR in *' '*)
+    TUTTI_TEST_DIR=$(mktemp -d /var/tmp/tutti-test.XXXXXX)
+    trap 'rm -rf "$TUTTI_TEST_DIR"' EXIT
+    ;;
+esac
 prefix=$TUTTI_TEST_DIR/opt/tutti
 doc=$prefix/share/doc/tutti
 bad=0
@@ -75,9 +81,10 @@ for step in "$doc"/examples/step*.c; do
         echo "clang -Wall -Wextra -Werror -c -o $name.o $step \$(pkg-config --cflags tutti)"
 done >steps.sh
 follow steps <steps.sh
+cp "$top/tests/house/user/user.cc" .
 for cxx in c++ clang++; do
     command -v $cxx >/dev/null || continue
-    echo "$cxx -Wall -Wextra -Werror -o user.$cxx $top/tests/house/user/user.cc \$(pkg-config --cflags --libs tutti-$mpi)"
+    echo "$cxx -Wall -Wextra -Werror -o user.$cxx user.cc \$(pkg-config --cflags --libs tutti-$mpi)"
     echo "mpirun -n 2 ./user.$cxx data"
 done | follow 'C++'
 if command -v clang >/dev/null; then

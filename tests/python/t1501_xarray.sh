@@ -15,8 +15,7 @@ for program in dataset_writer zarr_writer; do
 done
 "$top/scripts/mpirun.sh" "$TUTTI_MPI" 1 ./dataset_writer small.tutti >/dev/null
 "$top/scripts/mpirun.sh" "$TUTTI_MPI" 1 ./zarr_writer types.tutti >/dev/null
-cp -r "$top/bindings/python" source # pip builds in place
-"$python" -m pip install --quiet --no-deps --no-build-isolation --no-index --target installed ./source 2>pip.log ||
+"$python" -m pip install --quiet --no-deps --no-build-isolation --no-index --target installed "$top/bindings/python" 2>pip.log ||
     { cat pip.log; exit 1; }
 export PYTHONPATH="$PWD/installed" TUTTI_TEST_DATASETS=small.tutti:types.tutti
 exec "$python" -W ignore::RuntimeWarning "$here/run.py" --installed "$here/test_xarray.py"
