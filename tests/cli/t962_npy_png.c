@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_error.c"
+#include "common/cli_text.c"
 #include "array/npy.c"
 #include "array/png.c"
 #include "array/png_deflate.c"
