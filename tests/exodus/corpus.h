@@ -43,7 +43,7 @@ typedef struct {
     int name_length;      /* dimension len_name is 1 more; 0: there are no names */
     int has_maps;         /* id maps: the id of position i is corpus_id(i) */
     int has_records;      /* qa and info */
-    int fixed_time; /* time_step is not the record dimension; 2: all nodal variables in one array, too */
+    int fixed_time; /* time_step is not the record dimension; 2: all coordinates in one array, and all nodal variables, too */
     int steps;
     double times[CORPUS_STEPS];
     int globals, nodals, elementals;
@@ -491,7 +491,7 @@ static inline int corpus_int_type(const corpus_file *f) {
 static inline void corpus_head(corpus_book *b) {
     const corpus_file *f = b->f;
     const float version = 6.02F;
-    const int32_t real = f->real, large = 1, status = 7 << 10;
+    const int32_t real = f->real, large = f->fixed_time != 2, status = 7 << 10;
     tutti__cdf_init(&b->c, f->version);
     corpus_must(tutti__cdf_put_att(&b->c, -1, "api_version", TUTTI__CDF_FLOAT, 1, &version), "att");
     corpus_must(tutti__cdf_put_att(&b->c, -1, "version", TUTTI__CDF_FLOAT, 1, &version), "att");
@@ -543,7 +543,13 @@ static inline void corpus_put_nodes(corpus_book *b) {
     const corpus_file *f = b->f;
     static const char *const NAMES[] = {"coordx", "coordy", "coordz"}, *const SHORT[] = {"x", "y",
                                                                                          "z"};
-    for (int c = 0; c < f->dims; c++) {
+    if (f->fixed_time == 2) {
+        const tutti_count n = corpus_var(b, "coord", corpus_real_type(f), "num_dim num_nodes");
+        for (tutti_count i = 0; i < n; i++)
+            corpus_real(b, i,
+                        corpus_coordinate(f, (int)(i / corpus_nodes(f)), i % corpus_nodes(f)));
+    }
+    for (int c = 0; c < f->dims && f->fixed_time != 2; c++) {
         const tutti_count n = corpus_var(b, NAMES[c], corpus_real_type(f), "num_nodes");
         for (tutti_count i = 0; i < n; i++) corpus_real(b, i, corpus_coordinate(f, c, i));
     }
