@@ -58,7 +58,8 @@ static tutti_err write_trailer(int fd, const char *path, tutti__info_carry *c) {
             err = tutti__bytes_write(fd, c->row.trailer, buf, (size_t)(c->row.end - c->row.trailer),
                                      path);
         if (err == TUTTI_OK && fsync(fd) != 0) err = tutti__error_sys(errno, -1, path);
-        if (err != TUTTI_OK && ftruncate(fd, g->end) != 0) c->segment = -1; /* the next writer does */
+        if (err != TUTTI_OK && ftruncate(fd, g->end) != 0)
+            c->segment = -1; /* the next writer does */
     }
     tutti__free(sums);
     tutti__free(buf);
