@@ -1,8 +1,8 @@
 /* dataset: infos whose trailers disappear with their segments.
  *
  * A trailer has the changes of infos since the one before it.  When a segment is removed or archived, those
- * that still hold are written again: a second trailer of the newest remaining segment that is the last one
- * of its file, directly behind the first.  Until the transaction ends, the first one counts, and the next
+ * that still hold are written again: a second trailer of the newest remaining segment, if that is the last
+ * one of its file, directly behind the first, with the changes of the first.  Until the transaction ends, the first one counts, and the next
  * writer cuts off the second.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/dataset_impl.h"
@@ -12,14 +12,12 @@
 #include <unistd.h>
 #include "dataset/content.h"
 
-/* The newest segment that stays and has no other one behind it in its file; -1: none. */
+/* The newest segment that stays, whose trailer counts last, if no other one is behind it in its file; -1. */
 static int64_t find_last(const tutti__model *m, const unsigned char *goes) {
-    for (int64_t i = m->segments_n - 1; i >= 0; i--) {
-        const tutti__segment_row *g = &m->segments[i];
-        const int ends_file = i == m->segments_n - 1 || g[1].file != g->file;
-        if (ends_file && !goes[i] && !tutti__model_archived(m, g->id)) return i;
-    }
-    return -1;
+    int64_t i = m->segments_n - 1;
+    while (i >= 0 && (goes[i] || tutti__model_archived(m, m->segments[i].id))) i--;
+    if (i < 0 || i == m->segments_n - 1) return i;
+    return m->segments[i + 1].file == m->segments[i].file ? -1 : i;
 }
 
 /* The sums of its trailer, as they are in the file; 0: the trailer is damaged. */
@@ -52,13 +50,15 @@ static tutti_err write_trailer(int fd, const char *path, tutti__info_carry *c) {
     if (err == TUTTI_OK && sums) {
         /* not joined to the next segment: that commit has ended */
         const tutti__trailer_spec spec = {sums, t.blocks, 0, 0};
-        err = tutti__meta_end_segment(m, &c->row);
+        err = tutti__meta_infos_unwritten(m, g->id); /* the first trailer counts no more */
+        if (err == TUTTI_OK) err = tutti__meta_end_segment(m, &c->row);
         if (err == TUTTI_OK) err = tutti__trailer_make(m, &spec, &c->row, &buf);
         if (err == TUTTI_OK)
             err = tutti__bytes_write(fd, c->row.trailer, buf, (size_t)(c->row.end - c->row.trailer),
                                      path);
         if (err == TUTTI_OK && fsync(fd) != 0) err = tutti__error_sys(errno, -1, path);
-        if (err != TUTTI_OK && ftruncate(fd, g->end) != 0) c->segment = -1; /* the next writer does */
+        if (err != TUTTI_OK && ftruncate(fd, g->end) != 0)
+            c->segment = -1; /* the next writer does */
     }
     tutti__free(sums);
     tutti__free(buf);

@@ -4,6 +4,7 @@
  *   meta            the database of one dataset, by one rank                               no MPI
  *   fill            the fill value as bytes                                                no MPI
  *   trailer         trailers of segments, and data files looked through for them           no MPI
+ *   trailer_make    trailers from the rows of the database                                 no MPI
  *   decomposition   which entries of a space a rank holds
  *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
  *   dataset_describe  spaces and variables

@@ -25,8 +25,11 @@ enum { APPLICATION = 0x54555454 }; /* "TUTT" */
 
 tutti_err tutti__sql_error(const tutti__meta *m, const char *what) {
     const int code = m->db ? sqlite3_extended_errcode(m->db) : SQLITE_NOMEM;
-    const int sys = m->limited ? EFBIG : m->db ? sqlite3_system_errno(m->db) : 0;
+    const int sys = m->db ? sqlite3_system_errno(m->db) : 0;
     const char *text = m->db ? sqlite3_errmsg(m->db) : "out of memory";
+    if (m->limited)
+        return tutti__error_set(TUTTI_ERR_NO_SPACE, EFBIG, -1,
+                                "%s: the limit of file sizes (RLIMIT_FSIZE) is reached", what);
     switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -151,10 +154,13 @@ static void is_text(sqlite3_context *context, int n, sqlite3_value **values) {
 
 tutti_err tutti__meta_id_make(tutti__meta *m) {
     int64_t id[2];
+    char text[160];
     if (getrandom(id, sizeof id, 0) != (ssize_t)sizeof id)
         return tutti__error_sys(errno, -1, "random id of the dataset");
-    TUTTI_TRY(tutti__meta_set(m, "id_high", id[0]));
-    return tutti__meta_set(m, "id_low", id[1]);
+    snprintf(text, sizeof text,
+             "INSERT OR REPLACE INTO dataset VALUES('id_high', %lld), ('id_low', %lld)",
+             (long long)id[0], (long long)id[1]);
+    return tutti__sql(m, text);
 }
 
 /* In a transaction: all tables, or what those of version 1 lack. */
@@ -214,7 +220,7 @@ tutti_err tutti__writer_lock(const char *directory, int without_locks, int *fd_o
     *fd_out = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     if (*fd_out < 0) return tutti__error_sys(errno, -1, "the writer's lock");
     TUTTI_CHECK(fstat(*fd_out, &st) == 0 && S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
-                "'%s' is not a regular file", path);
+                "not a regular file: '%s'", path);
     if (fcntl(*fd_out, F_OFD_SETLK, &all) == 0) return TUTTI_OK;
     TUTTI_CHECK(errno != EAGAIN && errno != EACCES, TUTTI_ERR_STATE,
                 "another program has '%s' open for writing", directory);
@@ -235,7 +241,7 @@ static tutti_err files_regular(const char *path) {
         struct stat st;
         snprintf(name, sizeof name, "%s%s", path, ENDS[i]);
         TUTTI_CHECK(stat(name, &st) != 0 || S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
-                    "'%s' is not a regular file", name);
+                    "not a regular file: '%s'", name);
     }
     return TUTTI_OK;
 }

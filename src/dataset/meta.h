@@ -81,6 +81,8 @@ tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int infos, char **ou
                            size_t *bytes_out) TUTTI_MUST_USE;
 /* These changes are in the trailer of that segment. */
 tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
+/* The trailer of that segment is going to be written again: its changes are in none. */
+tutti_err tutti__meta_infos_unwritten(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
 /* Changes of infos whose trailers are those of removed or archived segments: no trailer has them now.
  * *n_out: how many. */
 tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) TUTTI_MUST_USE;

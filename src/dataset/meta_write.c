@@ -379,6 +379,11 @@ tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) {
     return run_home(m, "UPDATE removed SET home = ? WHERE home = 0", segment);
 }
 
+tutti_err tutti__meta_infos_unwritten(tutti__meta *m, int64_t segment) {
+    TUTTI_TRY(run_home(m, "UPDATE infos SET home = 0 WHERE home = ?", segment));
+    return run_home(m, "UPDATE removed SET home = 0 WHERE home = ?", segment);
+}
+
 tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) {
 #define ORPHANED                                                     \
     " SET home = 0 WHERE home <> 0 AND (home NOT IN (SELECT id FROM" \

@@ -60,7 +60,8 @@ typedef struct tutti__trailer_spec {
     int joined;
     int is_new; /* the row of the segment is to be added */
 } tutti__trailer_spec;
-/* g->end is set; changes of infos that no trailer has are in this one, unless it is joined. */
+/* g->end is set.  All changes of infos that no trailer has are in this one; of a joined one the last
+ * trailer of the commit has them too. */
 tutti_err tutti__trailer_make(tutti__meta *m, const tutti__trailer_spec *spec,
                               tutti__segment_row *g, char **out) TUTTI_MUST_USE;
 

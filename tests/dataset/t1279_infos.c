@@ -245,13 +245,17 @@ static void lost_trailers(void) {
     set(NULL, "a", "new");
     set(NULL, "b", NULL);
     set(NULL, "c", "1");
-    for (int i = 1; i < 7; i++) state(i);
+    for (int i = 1; i < 7; i++) {
+        if (i == 6) set(NULL, "d", "1"); /* in the trailer that is written again */
+        state(i);
+    }
     CHECK_SAME(tutti_dataset_drop_oldest(d, 2), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), 4);
     for (int round = 0; round < 3; round++) {
         is(NULL, "a", "new");
         is(NULL, "b", NULL);
         is(NULL, "c", "1");
+        is(NULL, "d", "1");
         if (round == 1) {
             state(7);
             CHECK_SAME(tutti_dataset_drop_oldest(d, 1), TUTTI_OK);

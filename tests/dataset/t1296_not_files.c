@@ -1,10 +1,8 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The database of a dataset, the files that SQLite has beside it, or the lock are FIFOs, directories, sockets or links to a device:
+/* The database of a dataset, the files that SQLite has beside it, or the lock are FIFOs, directories or links to a device:
  * every call that opens the dataset fails with a clear error and none waits.  Repair rebuilds the metadata beside them.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include "dataset/datasets.h"
 
@@ -35,7 +33,7 @@ static void written(void) {
 
 static const char *const NAMES[] = {"metadata.sqlite", "metadata.sqlite-journal",
                                     "metadata.sqlite-wal", "metadata.sqlite-shm", "writer.lock"};
-enum { FIFO, DIRECTORY, DEVICE, SOCKET, KINDS };
+enum { FIFO, DIRECTORY, DEVICE, KINDS };
 
 static void make(const char *file, int kind) {
     char name[600];
@@ -43,17 +41,10 @@ static void make(const char *file, int kind) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         (void)unlink(name);
-        struct sockaddr_un a = {.sun_family = AF_UNIX};
-        const int fd = kind == SOCKET ? socket(AF_UNIX, SOCK_STREAM, 0) : -1;
-        snprintf(a.sun_path, sizeof a.sun_path, "%.100s", name);
-        /* a path that is too long for a socket: a FIFO once more */
-        const int socket_made = kind == SOCKET && strlen(name) < sizeof a.sun_path &&
-                                bind(fd, (struct sockaddr *)&a, sizeof a) == 0;
         const int made = kind == DIRECTORY ? mkdir(name, 0777) == 0
                          : kind == DEVICE  ? symlink("/dev/zero", name) == 0
-                                           : socket_made || mkfifo(name, 0666) == 0;
+                                           : mkfifo(name, 0666) == 0;
         CHECK(made, "%s", name);
-        if (fd >= 0) close(fd);
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -91,10 +82,8 @@ int main(int argc, char **argv) {
             written();
             make(NAMES[i], kind);
             refused(TUTTI_READ, is_lock ? TUTTI_OK : TUTTI_ERR_FORMAT);
-            if (!is_lock || kind != SOCKET) { /* of a socket: no such device or address */
-                refused(TUTTI_READ | TUTTI_WRITE, writer);
-                refused(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, writer);
-            }
+            refused(TUTTI_READ | TUTTI_WRITE, writer);
+            refused(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, writer);
             if (is_lock) removed("writer.lock");
             if (is_lock) continue;
             CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL), TUTTI_OK);
