@@ -352,7 +352,8 @@ TUTTI_API tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n,
 /** The step becomes part of the file, or, after an error, it is still being written.  What was not put is 0.
  *  In this order: data, sync, checksums into the sidecar, the number of records in the header, sync.
  *  If the data could not be synced, the operating system may have dropped it: commits fail with TUTTI_ERR_STATE until all
- *  variables of the step have been written again, or the step is discarded.
+ *  variables of the step have been written again, or the step is discarded.  Steps that other programs wrote to the file
+ *  with TUTTI_VISIBLE may be damaged, too: the message says so, and they stay; tutti_exodus_verify checks them.
  *  @return TUTTI_ERR_STATE: a variable is incomplete (the message names it), or a put has been started and not
  *      completed */
 TUTTI_API tutti_err tutti_exodus_commit(tutti_exodus *x) TUTTI_MUST_USE;

@@ -71,10 +71,11 @@ struct tutti_exodus {
     tutti__exodus_model model;
     tutti__cdf cdf; /* once definitions have ended; cdf.records are the steps that there are */
     tutti_file *file;
-    int fd;          /* rank 0, writers: the file, with the writer's lock; or -1 */
-    double last;     /* time of the last step; writers */
-    tutti_off at;    /* writers: how long the file is with the steps that it has */
-    uint64_t header; /* a hash of it, without the number of records */
+    int fd;             /* rank 0, writers: the file, with the writer's lock; or -1 */
+    double last;        /* time of the last step; writers */
+    tutti_off at;       /* writers: how long the file is with the steps that it has */
+    tutti_count synced; /* writers: all data is on the device if the file is this one; 0: unknown */
+    uint64_t header;    /* a hash of it, without the number of records */
     uint64_t
         identity; /* a hash of names and ids of entities, and of samples of the mesh's arrays */
     tutti__sidecar *sidecar;  /* rank 0 */

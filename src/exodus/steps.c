@@ -7,6 +7,7 @@
 #include "exodus/exodus_impl.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "dataset/section_state.h"
 #include "exodus/sidecar.h"
@@ -480,11 +481,22 @@ static tutti_err settle(tutti_exodus *x, const uint64_t *table, tutti_count n) {
     return tutti__exodus_file_records(x, step, x->opt.level == TUTTI_DURABLE);
 }
 
-/* All that was written since the step began may be lost. */
-static void step_sync_failed(struct tutti__exodus_step *s) {
+/* All that was written since the step began may be lost, and earlier steps that this handle has not synced: the message,
+ * the same on all ranks, names them. */
+static void step_sync_failed(tutti_exodus *x) {
+    struct tutti__exodus_step *s = x->step;
+    tutti_error_info info = *tutti_last_error();
+    char text[sizeof info.text];
     for (tutti_count i = 0; i < s->variables; i++) tutti__section_sync_failed(&s->states[i]);
     s->time_put = 0;
     s->failed_sync = 1;
+    if (x->synced == x->file_number || x->cdf.records == 0) return;
+    snprintf(text, sizeof text,
+             "%.200s; the mesh and steps 1 to %lld are damaged too if they were written with level "
+             "TUTTI_VISIBLE: verify them",
+             info.text, (long long)x->cdf.records);
+    memcpy(info.text, text, sizeof text);
+    tutti__error_assign(&info);
 }
 
 static tutti_err commit(tutti_exodus *x) {
@@ -503,7 +515,10 @@ static tutti_err commit(tutti_exodus *x) {
     tutti_err err = TUTTI_OK;
     if (x->opt.level == TUTTI_DURABLE) {
         err = tutti__exodus_agree(x, tutti__sync_here(x->file));
-        if (err != TUTTI_OK) step_sync_failed(x->step);
+        if (err == TUTTI_OK)
+            x->synced = x->file_number;
+        else
+            step_sync_failed(x);
     }
     if (err == TUTTI_OK) err = tutti__exodus_agree(x, root ? settle(x, table, n) : TUTTI_OK);
     tutti__free(table);

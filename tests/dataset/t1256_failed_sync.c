@@ -154,6 +154,16 @@ static void lose(tutti_off safe) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The first bytes of the data file. */
+static void head_is_right(int container) {
+    char name[600];
+    int64_t n = 0;
+    snprintf(name, sizeof name, "%s/%s", path, data_name);
+    unsigned char *v = file_get(name, &n);
+    CHECK(n > 8 && memcmp(v, container ? "CDF\5" : "TUTTIDAT", container ? 4 : 8) == 0, "no head");
+    free(v);
+}
+
 /* The commit fails since the last rank cannot sync. */
 static void commit_fails(tutti_dataset *d, int starts, tutti_off safe) {
     tutti_request *r = NULL;
@@ -186,6 +196,7 @@ static void rewritten(int container, int starts) {
                TUTTI_ERR_STATE);
     CHECK_OK(ids_set(d));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
+    head_is_right(container);
     parts p = parts_make(d);
     for (int64_t step = 1; step < 4; step++) {
         const tutti_off safe = file_length();
