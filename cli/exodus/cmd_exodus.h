@@ -189,6 +189,8 @@ void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, co
                        exodus_pairs *out);
 void exodus_pairs_free(exodus_pairs *p);
 
+/* The place (from 0) of a number that files have, which count from 1; -1 for numbers below. */
+tutti_count exodus_place_of_number(int64_t number);
 /* The ids of nodes (NODAL) or of elements, edges, faces (the kind of their blocks) that are at these places
  * of the file, from 0.  0, or 1 and a message.   Collective. */
 int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *places,

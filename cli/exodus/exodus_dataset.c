@@ -99,7 +99,7 @@ static int array_carry(transfer *t, const carried *c) {
     if (failed) cli_error_tutti();
     if (!failed && c->refers_to >= 0) {
         int64_t *place = buf, *id = cli_array(n, numbers, sizeof *id);
-        for (tutti_count i = 0; i < n * numbers; i++) place[i]--;
+        for (tutti_count i = 0; i < n * numbers; i++) place[i] = exodus_place_of_number(place[i]);
         failed = exodus_ids_at(t->x, c->refers_to, n * numbers, place, id);
         if (n * numbers > 0) memcpy(buf, id, (size_t)(n * numbers) * sizeof *id);
         free(id);

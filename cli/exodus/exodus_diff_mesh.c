@@ -248,7 +248,7 @@ static int lists_read(exodus_comparison *k, const tutti_exodus_entity *e, const 
         return 1;
     const tutti_count n = out->start[c->n];
     tutti_count *place = cli_malloc((size_t)n * sizeof *place);
-    for (tutti_count i = 0; i < n; i++) place[i] = out->value[i] - 1;
+    for (tutti_count i = 0; i < n; i++) place[i] = exodus_place_of_number(out->value[i]);
     const int failed = exodus_ids_at(k->x[f], of, n, place, out->value);
     free(place);
     return failed;

@@ -93,7 +93,7 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     out->n = at;
     int failed = arrays > 0 && tutti_exodus_get_arrays(k->x[f], arrays, a) != TUTTI_OK;
     if (failed) cli_error_tutti();
-    for (tutti_count j = 0; j < at && !failed; j++) member[j]--;
+    for (tutti_count j = 0; j < at && !failed; j++) member[j] = exodus_place_of_number(member[j]);
     if (!failed) failed = exodus_ids_at(k->x[f], member_kind(kind), at, member, id);
     for (tutti_count j = 0; j < at && !failed; j++) {
         out->item[j].id = id[j];

@@ -151,16 +151,33 @@ void exodus_pairs_free(exodus_pairs *p) {
 
 /* ---- ids of places */
 
-static int has_ids(const tutti_exodus *x, int kind) {
+/* Has the file an id map of a kind, and how many ids has it? */
+static int has_ids(const tutti_exodus *x, int kind, tutti_count *all) {
     tutti_exodus_parameters p;
+    *all = 0;
     if (tutti_exodus_parameters_get(x, &p) != TUTTI_OK) return 1;
-    return kind == TUTTI_EXODUS_NODAL           ? p.has_node_ids
-           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p.has_element_ids
-           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p.has_edge_ids
-                                                : p.has_face_ids;
+    switch (kind) {
+    case TUTTI_EXODUS_NODAL:
+        *all = p.nodes;
+        return p.has_node_ids;
+    case TUTTI_EXODUS_ELEMENT_BLOCK:
+        *all = p.elements;
+        return p.has_element_ids;
+    case TUTTI_EXODUS_EDGE_BLOCK:
+        *all = p.edges;
+        return p.has_edge_ids;
+    default:
+        *all = p.faces;
+        return p.has_face_ids;
+    }
 }
 
-/* From the least of the places to the largest, in one piece: those of a rank lie close together. */
+tutti_count exodus_place_of_number(int64_t number) {
+    return number > 0 ? number - 1 : -1;
+}
+
+/* From the least of the places to the largest, in one piece: those of a rank are close together.  Places that
+ * the file does not have are refused by the library, on all ranks, before memory is allocated for them. */
 int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *places,
                   int64_t *ids_out) {
     tutti_count low = n > 0 ? places[0] : 0, high = low;
@@ -169,9 +186,11 @@ int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *p
         if (places[i] > high) high = places[i];
         ids_out[i] = places[i] + 1;
     }
-    if (!has_ids(x, kind)) return 0;
-    const tutti_count span = n > 0 ? high - low + 1 : 0;
-    int64_t *ids = cli_malloc((size_t)span * sizeof *ids);
+    tutti_count all;
+    if (!has_ids(x, kind, &all)) return 0;
+    const int right = n == 0 || (low >= 0 && high < all);
+    const tutti_count span = n == 0 ? 0 : right ? high - low + 1 : INT64_MAX;
+    int64_t *ids = cli_array(right ? span : 1, 1, sizeof *ids);
     const tutti_exodus_array a = {.what = TUTTI_EXODUS_IDS,
                                   .kind = (tutti_exodus_kind)kind,
                                   .first = low,

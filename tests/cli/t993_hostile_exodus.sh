@@ -29,6 +29,9 @@ craft node.e "$hex" 's connect1 3 2147483647'
 # names of variables that are missing are all empty, and so equal
 craft names.e "$hex" 'd num_glo_var 2;d time_step 1;x time_whole d time_step;x vals_glo_var d time_step num_glo_var'
 expect 0 '' export names.e --vtk -o vtk
+# a member that no node is, in a file with an id map
+craft member.e "$hex" 'd num_node_sets 1;d num_nod_ns1 1;x node_ns1 i num_nod_ns1;x node_num_map i num_nodes;s node_ns1 0 2147483647'
+expect 1 'tutti import: ' import member.e other.tutti
 for file in nodes product attributes negative large node; do
     right=right.e wrong=2
     case $file in negative | large) right=polygons.e ;; node) wrong=1 ;; esac
