@@ -95,6 +95,7 @@ def test_mesh(comm, rng, path):
     assert mesh.type_name(tutti.MESH_TET) == "tetrahedron" and isinstance(mesh.has_metis(), bool)
     for by in mesh.BY:
         of = m.partition(comm.size, by, load=np.ones(view.nodes, int))
+        assert m.partitioned_by == by or (by == "metis" and m.partitioned_by == "rcb")
         cut = m.cut(comm.size, of)
         assert cut["parts"] == comm.size and cut["held"] >= (n + 1) ** 2
     first, holder = m.classify(of)
