@@ -49,6 +49,8 @@ static tutti_err positions_check(const tutti__range_items *g, tutti_off value_by
 tutti_err tutti__coverage_positions(tutti__team *t, const tutti__directory *d,
                                     const tutti_off *positions, tutti_off value_bytes,
                                     tutti__range_items *g) {
+    static const tutti_off none; /* of a rank without items */
+    if (!positions) positions = &none;
     g->given = tutti__malloc((size_t)g->m * sizeof *g->given);
     TUTTI_TRY(tutti__team_agree(t, g->given ? TUTTI_OK : TUTTI_ERR_NOMEM));
     TUTTI_TRY(tutti__directory_ask(t, d, (int)sizeof *positions, positions, g->given));

@@ -168,6 +168,12 @@ class Mesh(Freeing):
         """Give the nodes new numbers: "curve", "rcm" or "file".  Collective."""
         _c.together(_c.tutti_mesh_renumber, lambda: (self._live(), _word(order, ORDERS)), (self._live(), -1))
 
+    @property
+    def partitioned_by(self) -> str:
+        """The partitioner that the last `partition` used: METIS may have been replaced; "" if there was none."""
+        used = _c.tutti_mesh_partitioned_by(self._live())
+        return next((name for name, value in BY.items() if NUMBERS["TUTTI_MESH_" + value] == used), "")
+
     def partition(self, parts: int, by: str = "metis", load: Any = None) -> np.ndarray:
         """The partition of each node of the slice, by "metis", "curve" or "rcb".  Collective, parts and by agree."""
         keep = []
