@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <string.h>
 
@@ -31,11 +32,16 @@ static const struct {
     {"import", cmd_exodus},     {"completion", cmd_completion},
 };
 
-/* Has all that was printed arrived? */
+/* Has all that was printed arrived?  Commands flush before MPI_Finalize, so that the reason of a failure is lost: one
+ * more byte finds it again. */
 static int finish(int code) {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
-    if (code == CLI_OK) fputs("tutti: cannot write 'standard output'\n", stderr);
-    return code == CLI_OK ? CLI_FAILED : code;
+    if (code != CLI_OK) return code;
+    clearerr(stdout);
+    const int again = putchar('\n') == EOF || fflush(stdout) != 0;
+    fprintf(stderr, "tutti: cannot write 'standard output'%s%s\n", again ? ": " : "",
+            again ? strerror(errno) : "");
+    return CLI_FAILED;
 }
 
 int main(int argc, char **argv) {

@@ -19,14 +19,18 @@ int exodus_format(const char *path) {
 
 int exodus_is_meant(int argc, char **argv) {
     static const char *const verbs[] = {"ls", "show", "verify", "diff", "cp", "export", "archive"};
+    static const char *const alone[] = {"--json", "-q",     "--quiet", "--force", "--nemesis",
+                                        "--xdmf", "--vtk",  "--sets",  "--all",   "--range",
+                                        "--csv",  "--zarr", "--help",  "-h"};
     int known = 0;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         known |= strcmp(argv[0], verbs[i]) == 0;
     for (int i = 1; known && i < argc; i++) {
-        if (argv[i][0] != '-') return exodus_format(argv[i]) != 0; /* the first name decides */
-        if (strcmp(argv[i], "--json") != 0 && strcmp(argv[i], "-q") != 0 &&
-            strcmp(argv[i], "--quiet") != 0)
-            i++; /* its value */
+        int has_value = argv[i][0] == '-';
+        if (!has_value) return exodus_format(argv[i]) != 0; /* the first name decides */
+        for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
+            has_value &= strcmp(argv[i], alone[k]) != 0;
+        i += has_value;
     }
     return 0;
 }

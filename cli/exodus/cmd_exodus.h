@@ -98,6 +98,8 @@ int exodus_outline_define(const exodus_outline *o, tutti_exodus *to);
 void exodus_outline_free(exodus_outline *o);
 /* The number of an entity; -1: there is none. */
 tutti_count exodus_find(const exodus_outline *o, tutti_exodus_kind kind, int64_t id);
+/* The length of the longest name, 32 at least: the option name_length of a copy. */
+int exodus_name_length(const exodus_outline *o);
 /* Does each variable of -v exist in one of n outlines?  0, or 1 and a message */
 int exodus_variables_known(const exodus_config *c, int n, const exodus_outline *o);
 /* One more entity, a copy, with an empty column of truth and properties; its number. */
@@ -156,6 +158,17 @@ void exodus_results_free(exodus_results *r);
 /* Copy additional maps and the order map, which are no part of a mesh.  0, or 1 and a message.   Collective. */
 int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *from,
                      tutti_exodus *to);
+
+/* A mesh whose sets have each member once (exodus_repeats.c).  Blocks and coordinates are those of the original. */
+typedef struct exodus_unique {
+    tutti_exodus_mesh mesh;
+    void **kept;
+    int keeps;
+} exodus_unique;
+/* name: of the command, for warnings.  0, or 1 and a message: a set with repeated members has results */
+int exodus_unique_make(const exodus_outline *o, const tutti_exodus_mesh *m, const char *name,
+                       exodus_unique *out);
+void exodus_unique_free(exodus_unique *u);
 
 /* ---- what two files have in common (exodus_pairs.c) */
 

@@ -13,8 +13,7 @@ typedef struct {
     exodus_outline outline;
     tutti_count seen, copied, files; /* steps of the files before; steps that were copied */
     tutti_count first, last;
-    uint64_t hash;                     /* of the mesh that the new file has */
-    int64_t shift[TUTTI_EXODUS_KINDS]; /* of ids: others begin with 0, which is none here */
+    uint64_t hash; /* of the mesh that the new file has */
 } copy;
 
 /* ---- is the next mesh the same? */
@@ -72,25 +71,6 @@ static uint64_t mesh_hash(const exodus_outline *o, const tutti_exodus_mesh *m) {
     return h;
 }
 
-/* ---- ids from 0: those of the kind are one higher in the new file */
-
-static void ids_shift(exodus_outline *o, const int64_t *shift, int sign) {
-    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
-        for (tutti_count i = 0; i < o->of[kind].n; i++)
-            o->of[kind].entity[i].id += sign * shift[kind];
-}
-
-static void shifts_find(copy *c) {
-    int some = 0;
-    memset(c->shift, 0, sizeof c->shift);
-    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_NODE_MAP; kind++)
-        for (tutti_count i = 0; i < c->outline.of[kind].n; i++)
-            if (c->outline.of[kind].entity[i].id == 0) some = c->shift[kind] = 1;
-    if (some && c->world->rank == 0)
-        fprintf(stderr, "tutti %s: there is an id 0: ids of its kind are one higher in '%s'\n",
-                c->config->name, c->config->path[1]);
-}
-
 /* ---- copying */
 
 static int mesh_copy(copy *c, const tutti_exodus_mesh *m) {
@@ -100,13 +80,13 @@ static int mesh_copy(copy *c, const tutti_exodus_mesh *m) {
     c->hash = hash;
     if (same) return 0;
     if (c->files++ > 0 && tutti_exodus_new_topology(c->to) != TUTTI_OK) return cli_error_tutti();
-    shifts_find(c);
-    ids_shift(&c->outline, c->shift, 1);
-    const int failed = exodus_outline_define(&c->outline, c->to);
-    ids_shift(&c->outline, c->shift, -1);
-    if (failed) return 1;
-    if (tutti_exodus_put_mesh(c->to, m) != TUTTI_OK) return cli_error_tutti();
-    return exodus_maps_copy(c->world, &c->outline, c->from, c->to);
+    if (exodus_outline_define(&c->outline, c->to)) return 1;
+    exodus_unique unique;
+    int failed = cli_agree(c->world, exodus_unique_make(&c->outline, m, c->config->name, &unique));
+    if (!failed && tutti_exodus_put_mesh(c->to, &unique.mesh) != TUTTI_OK)
+        failed = cli_error_tutti();
+    exodus_unique_free(&unique);
+    return failed || exodus_maps_copy(c->world, &c->outline, c->from, c->to);
 }
 
 static int step_copy(copy *c, tutti_count step, const exodus_results *r) {
@@ -114,9 +94,7 @@ static int step_copy(copy *c, tutti_count step, const exodus_results *r) {
     tutti_err err = tutti_exodus_times(c->from, step, 1, &time);
     if (err == TUTTI_OK) err = tutti_exodus_begin(c->to, time);
     if (err == TUTTI_OK && r->n > 0) err = tutti_exodus_get(c->from, step, r->n, r->field);
-    for (tutti_count i = 0; i < r->n; i++) r->field[i].id += c->shift[r->field[i].kind];
     if (err == TUTTI_OK && r->n > 0) err = tutti_exodus_put(c->to, r->n, r->field);
-    for (tutti_count i = 0; i < r->n; i++) r->field[i].id -= c->shift[r->field[i].kind];
     if (err == TUTTI_OK) err = tutti_exodus_commit(c->to);
     if (err != TUTTI_OK) return cli_error_tutti();
     c->copied++;
@@ -192,7 +170,9 @@ int exodus_cp(const cli_world *w, const exodus_config *config) {
     if (tutti_exodus_open(w->comm, path, TUTTI_READ, NULL, &c.from) != TUTTI_OK)
         return cli_error_tutti(), EXODUS_TROUBLE;
     failed = steps_count(&c, path);
+    if (!failed) failed = exodus_outline_read(c.from, &c.outline);
     if (!failed) sizes_keep(c.from, config, &opt);
+    if (!failed) opt.name_length = exodus_name_length(&c.outline);
     if (!failed) failed = cli_stage_begin(w, config->path[1], config->force, &staged);
     if (!failed && tutti_exodus_create(w->comm, staged.write_to, &opt, &c.to) != TUTTI_OK)
         failed = cli_error_tutti();

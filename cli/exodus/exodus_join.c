@@ -210,6 +210,7 @@ static int write_all(exodus_whole *w, int pieces) {
     tutti_count steps = 0;
     cli_staged staged;
     exodus_options_of(w->config, &opt);
+    opt.name_length = exodus_name_length(&w->o);
     for (int i = 0; i < pieces; i++) cli_input_add(w->paths[i]);
     if (cli_stage_begin(w->world, w->config->out, w->config->force, &staged)) return 1;
     int failed = tutti_exodus_create(w->world->comm, staged.write_to, &opt, &to) != TUTTI_OK &&

@@ -26,6 +26,27 @@ tutti_count exodus_find(const exodus_outline *o, tutti_exodus_kind kind, int64_t
     return -1;
 }
 
+static void measure(const char *name, int *longest) {
+    const int n = name ? (int)strlen(name) : 0;
+    if (n > *longest) *longest = n;
+}
+
+int exodus_name_length(const exodus_outline *o) {
+    int longest = 32;
+    for (int d = 0; d < 3; d++) measure(o->coordinate[d], &longest);
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
+        const exodus_table *t = &o->of[kind];
+        for (tutti_count i = 0; i < t->n; i++) {
+            measure(t->entity[i].name, &longest);
+            for (int k = 0; t->attribute[i] && k < t->entity[i].attributes; k++)
+                measure(t->attribute[i][k], &longest);
+        }
+        for (int v = 0; v < t->variables; v++) measure(t->variable[v], &longest);
+        for (int p = 0; p < t->properties; p++) measure(t->property[p], &longest);
+    }
+    return longest < 255 ? longest : 255;
+}
+
 static int has_variable(const exodus_outline *o, const char *name) {
     for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++)
         for (int v = 0; v < o->of[kind].variables; v++)
@@ -187,7 +208,8 @@ static tutti_err kind_define(const exodus_outline *o, tutti_exodus *to, tutti_ex
     }
     for (int k = 0; k < t->properties && t->n > 0 && err == TUTTI_OK; k++)
         err = tutti_exodus_property(to, kind, t->property[k], t->value[k]);
-    if (t->variables > 0 && err == TUTTI_OK)
+    const int defined = tutti_exodus_variable_count(to, kind); /* > 0 after new_topology */
+    if (t->variables > 0 && defined == 0 && err == TUTTI_OK)
         err = tutti_exodus_variables(to, kind, t->variables, (const char *const *)t->variable);
     if (t->variables > 0 && t->n > 0 && kind >= TUTTI_EXODUS_ELEMENT_BLOCK && err == TUTTI_OK)
         err = tutti_exodus_truth(to, kind, t->has);

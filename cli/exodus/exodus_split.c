@@ -21,6 +21,7 @@ typedef struct {
     tutti_exodus *from;
     exodus_outline o;
     const tutti_exodus_mesh *mesh;
+    exodus_unique unique;
     int *part;      /* [elements of this rank] */
     int first, end; /* pieces of this rank */
     exodus_results results;
@@ -105,6 +106,7 @@ static int piece_create(division *d, int r, piece *p) {
     exodus_options_of(d->config, &opt);
     opt.sidecar = 0;
     opt.level = TUTTI_VISIBLE;
+    opt.name_length = exodus_name_length(&d->o);
     *p = (piece){.x = NULL};
     exodus_subset_make(&d->o, d->mesh, d->part, r, r == d->first, &p->subset);
     exodus_results_make(&d->o, &p->subset.mesh, &p->results);
@@ -226,6 +228,10 @@ static int split(const cli_world *w, const exodus_config *config) {
     int failed = exodus_outline_read(d.from, &d.o) ||
                  exodus_parts_find(w, config, d.from, &d.o, &p) || deal(&d, &p) ||
                  parts_know(&d, &p);
+    if (!failed) {
+        failed = cli_agree(w, exodus_unique_make(&d.o, d.mesh, config->name, &d.unique));
+        d.mesh = &d.unique.mesh;
+    }
     const tutti_count maps[4] = {d.o.of[TUTTI_EXODUS_NODE_MAP].n,
                                  d.o.of[TUTTI_EXODUS_ELEMENT_MAP].n,
                                  d.o.of[TUTTI_EXODUS_EDGE_MAP].n, d.o.of[TUTTI_EXODUS_FACE_MAP].n};
@@ -239,6 +245,7 @@ static int split(const cli_world *w, const exodus_config *config) {
     free(d.part);
     free(d.open);
     exodus_results_free(&d.results);
+    exodus_unique_free(&d.unique);
     exodus_outline_free(&d.o);
     (void)tutti_exodus_close(&d.from);
     return failed;

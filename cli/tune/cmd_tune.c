@@ -89,6 +89,12 @@ static int tune_directory(tune *t, const char *dir, int dirs_left) {
 
 static int tune_all(tune *t) {
     tune_job *job = &t->job;
+    int failed = 0;
+    for (int i = 0; i < t->config->dirs && !failed; i++) {
+        double room;
+        failed = cli_directory_room(t->config->dir[i], &room);
+    }
+    if (cli_agree(&job->world, failed)) return 1;
     t->told = (tune_progress){.on = job->world.rank == 0, .tty = isatty(STDERR_FILENO)};
     t->told.started = t->told.last = cli_now();
     t->machine = tune_machine_probes(job, t->probe);

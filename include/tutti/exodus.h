@@ -75,6 +75,7 @@ typedef struct tutti_exodus_options {
     int without_locks;   /* 1: go on where the file system has no locks: nobody else may write */
     tutti_replicas_choice choice; /* who writes nodes and elements that several ranks have: idg2 */
     const tutti_options *io;      /* NULL: defaults and environment */
+    int any_times;                /* 1: the time of a step need not be larger than the last */
 } tutti_exodus_options;
 
 TUTTI_API void tutti_exodus_options_init_sized(tutti_exodus_options *opt, size_t struct_size);

@@ -109,10 +109,20 @@ static tutti_err open_check(const char *path, int mode, const void *x_out) {
 
 static uint64_t open_hash(const char *call, const char *path, const tutti_exodus *x) {
     const tutti_exodus_options *o = &x->opt;
-    const int64_t words[] = {
-        o->level,     o->real_bytes,           o->integer_bytes,       o->name_length, o->checksums,
-        o->sidecar,   o->check_reads,          o->steps_per_file,      o->nemesis,     o->overwrite,
-        o->alignment, (int64_t)o->choice.rule, (int64_t)o->choice.seed};
+    const int64_t words[] = {o->level,
+                             o->real_bytes,
+                             o->integer_bytes,
+                             o->name_length,
+                             o->checksums,
+                             o->sidecar,
+                             o->check_reads,
+                             o->steps_per_file,
+                             o->nemesis,
+                             o->overwrite,
+                             o->alignment,
+                             (int64_t)o->choice.rule,
+                             (int64_t)o->choice.seed,
+                             o->any_times};
     const uint64_t h = tutti__hash_text(tutti__hash_text(TUTTI__HASH_START, call), path);
     return tutti__hash(h, words, sizeof words);
 }

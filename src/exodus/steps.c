@@ -240,7 +240,7 @@ static tutti_err begin_check(const tutti_exodus *x, double time) {
                 "a step has begun and was neither committed nor discarded");
     TUTTI_CHECK(isfinite(time), TUTTI_ERR_ARG, "the time is %g", time);
     const int first = x->cdf.records == 0 && x->file_number == 1;
-    TUTTI_CHECK(first || x->last < time, TUTTI_ERR_ARG,
+    TUTTI_CHECK(first || x->last < time || x->opt.any_times, TUTTI_ERR_ARG,
                 "time %.17g does not rise: the last was %.17g", time, x->last);
     const tutti_count v = tutti__cdf_find_var(&x->cdf, "time_whole");
     TUTTI_CHECK(v >= 0, TUTTI_ERR_UNSUPPORTED,

@@ -407,6 +407,7 @@ static const size_t layout[] = {
     offsetof(tutti_exodus_options, without_locks),
     offsetof(tutti_exodus_options, choice),
     offsetof(tutti_exodus_options, io),
+    offsetof(tutti_exodus_options, any_times),
 };
 
 int64_t layout_in_c(int i);

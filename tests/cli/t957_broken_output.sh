@@ -1,0 +1,26 @@
+#!/bin/sh
+# TEST ranks=0 timeout=60
+# A full standard output gives a reason and exit status 1; tune of a directory that does not exist fails before anything is measured; a refused
+# or failed cp and an export that shows nothing leave nothing that blocks the repetition.
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
+compile cli/dataset_writer.c dataset_writer && compile cli/exodus_pair.c pair || exit 1
+./dataset_writer g </dev/null && ./pair run.e </dev/null || exit 1
+for words in 'ls g' 'show g' 'ls run.e' 'exodus info run.e' 'exodus info run.e --json' 'verify run.e' 'diff g g --json' help options version \
+    'completion bash'; do
+    # shellcheck disable=SC2086
+    "$TUTTI_COMMAND" $words >/dev/full 2>err </dev/null
+    code=$?
+    [ $code -eq 1 ] && grep -q 'No space left on device' err || { echo "tutti $words >/dev/full: exit status $code"; cat err; bad=1; }
+done
+expect 1 '/nope' tune /nope
+expect 1 '' cp g copy -v nosuch
+expect 1 '' cp run.e copy.e --steps 7
+[ ! -e copy ] && [ ! -e copy.e ] || { echo 'a failed cp leaves an output'; bad=1; }
+expect 0 '' cp g copy
+expect 0 '' cp run.e copy.e
+expect 0 '' cp g ranked --layout ranked
+expect 1 'nothing of' export ranked --xdmf -o none.xmf
+[ ! -e none.xmf ] || { echo 'an export of nothing leaves a file'; bad=1; }
+finish

@@ -1,0 +1,39 @@
+#!/bin/sh
+# TEST ranks=0 timeout=120
+# tutti cp, diff, split and join on files in the manner of libMesh, MOOSE, Cubit and IOSS: ids of 0 are kept, names longer than 32 bytes,
+# times that do not rise, fixed time dimensions, series with several meshes and repeated members are copied; flags before file names.
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/common.sh"
+writer=$TUTTI_BUILD_DIR/tests/exodus/corpus_writer
+[ -x "$writer" ] || { echo "no $writer"; exit 77; }
+mkdir corpus
+"$writer" corpus >list || exit 1
+for file in moose.e cubit.e fixed_time.e fixed_time_old.e one_fixed_time.e long_names.e nodes_only.e libmesh.e-s003; do
+    expect 0 '' cp corpus/$file $file
+    expect 0 '' diff corpus/$file $file
+    [ ! -s out ] || { echo "$file"; cat out; bad=1; }
+done
+expect 0 '' cp corpus/libmesh.e libmesh.e
+expect 0 '' exodus info corpus/libmesh.e --json
+steps=$(python3 -c 'import json; print(sum(len(f["times"]) for f in json.load(open("out"))["files"]))')
+expect 0 'repeated members are written once' cp corpus/repeated.e repeated.e
+expect 0 '' exodus info libmesh.e --json
+json "sum(len(f['times']) for f in o['files']) == $steps"
+json '[b["id"] for b in o["files"][0]["element blocks"]] == [0, 7] and o["files"][0]["side sets"][0]["id"] == 0'
+
+# ---- id 0 in split and join
+expect 0 '' cp corpus/libmesh.e-s003 single.e
+expect 0 '' exodus split single.e -n 2 --by order -o p.e
+expect 0 '2 pieces' exodus join p.e.2.0 -o back.e
+expect 0 '' diff single.e back.e
+expect 0 '' exodus info back.e --json
+json 'any(b["id"] == 0 for b in o["files"][0]["element blocks"])'
+
+# ---- flags first
+expect 0 '' export --vtk -o v moose.e
+expect 0 '' export --xdmf moose.e
+expect 0 '' diff --json --abs 0 moose.e corpus/moose.e
+expect 1 'exists' cp moose.e cubit.e
+expect 0 '' cp --force moose.e cubit.e
+finish
