@@ -455,6 +455,7 @@ contains
     if (view%elements > 0) call check(size(view%node) == 8 * view%elements .and. all(view%physical == 7), "elements")
     allocate (of(view%nodes))
     call tutti_mesh_partition(again, ranks, TUTTI_MESH_BY_CURVE, of)
+    call check(tutti_mesh_partitioned_by(again) == TUTTI_MESH_BY_CURVE, "the partitioner that was used")
     call tutti_mesh_cut_get(again, ranks, of, cut)
     call check(cut%parts == ranks .and. cut%most >= cut%least .and. cut%empty == 0, "a cut")
     call tutti_mesh_classify(again, of, start, holder, ierr)
