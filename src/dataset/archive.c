@@ -434,7 +434,7 @@ static tutti_err data_open(const task *k, int64_t i, char *path, size_t room, in
     TUTTI_TRY(file_open(path, O_RDWR | O_CREAT, out));
     if (tutti__model_file_lives(&k->d->model, row_of(k, i)->file)) return TUTTI_OK;
     char head[TUTTI__SEGMENT_ALIGN];
-    tutti__datafile_head(k->d->model.id, head);
+    tutti__datafile_head(head);
     const tutti_err err = tutti__bytes_write(*out, 0, head, sizeof head, path);
     if (err != TUTTI_OK) close(*out);
     return err;

@@ -81,10 +81,10 @@ static tutti_err place_choose(tutti_dataset *d, int64_t index, tutti__writing *w
     return TUTTI_OK;
 }
 
-static tutti_err header_write(const tutti_dataset *d, tutti_file *f) {
+static tutti_err header_write(tutti_file *f) {
     char *head = tutti__malloc(TUTTI__SEGMENT_ALIGN);
     if (!head) return TUTTI_ERR_NOMEM;
-    tutti__datafile_head(d->model.id, head);
+    tutti__datafile_head(head);
     const tutti_err err = tutti__file_put(f, 0, TUTTI__SEGMENT_ALIGN, head);
     tutti__free(head);
     return err;
@@ -266,7 +266,7 @@ static tutti_err prepare(void *context) {
     char *buf = NULL;
     if (d->now.has_tail) TUTTI_TRY(tutti__cut_here(d->now.file, d->now.end));
     if (d->now.new_file && d->now.failed_sync && !tutti__netcdf(d))
-        TUTTI_TRY(header_write(d, d->now.file));
+        TUTTI_TRY(header_write(d->now.file));
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = rows_add(d);
     if (err == TUTTI_OK && tutti__netcdf(d)) {
@@ -511,7 +511,7 @@ static uint64_t begin_hash(tutti_segment_kind kind, int64_t index, double time) 
 
 /* Rank 0: its file has what it must have before the segment, and nothing behind. */
 static tutti_err file_prepare(tutti_dataset *d, const tutti__writing *w) {
-    if (w->new_file) return tutti__netcdf(d) ? TUTTI_OK : header_write(d, w->file);
+    if (w->new_file) return tutti__netcdf(d) ? TUTTI_OK : header_write(w->file);
     if (d->has_leftovers && tutti__netcdf(d) && tutti__model_file_id(&d->model, w->row.id))
         TUTTI_TRY(tutti__netcdf_mend(d->path, d->meta, &d->model, &w->row));
     return tutti__cut_here(w->file, w->segment.start);

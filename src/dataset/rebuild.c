@@ -185,18 +185,6 @@ static tutti_err rows_add(tutti__meta *m, const tutti__found *v, int common) {
     return TUTTI_OK;
 }
 
-/* The id of the dataset, where a data file has it; otherwise the new database keeps its own. */
-static tutti_err id_restore(const tutti__repair *r, tutti__meta *m) {
-    for (int64_t i = 0; i < r->found_n; i++) { /* newest first */
-        const tutti__there *f = file_of(r, &r->found[i]);
-        uint64_t id[2];
-        if (!f || !tutti__datafile_id(f->fd, id)) continue;
-        TUTTI_TRY(tutti__meta_set(m, "id_high", (int64_t)id[0]));
-        return tutti__meta_set(m, "id_low", (int64_t)id[1]);
-    }
-    return TUTTI_OK;
-}
-
 static tutti_err all_add(tutti__repair *r, tutti__meta *m, const unsigned char *keep,
                          const tutti__found *base, int64_t generation) {
     int64_t serial = 0;
@@ -213,7 +201,6 @@ static tutti_err all_add(tutti__repair *r, tutti__meta *m, const unsigned char *
         TUTTI_TRY(
             tutti__meta_infos_apply(m, v->segment.id, v->at.version, v->rows, (size_t)v->at.rows));
     }
-    TUTTI_TRY(id_restore(r, m));
     TUTTI_TRY(tutti__meta_set(m, "serial", serial));
     return tutti__meta_set(m, "generation", generation);
 }

@@ -45,25 +45,12 @@ void tutti__footer_gap(tutti_off start, tutti__footer *out) {
 
 /* ---- data files */
 
-enum { ID_OFFSET = 16 };
 static const char DATA_MAGIC[8] = {'T', 'U', 'T', 'T', 'I', 'D', 'A', 'T'};
 
-void tutti__datafile_head(const uint64_t id[2], char head[TUTTI__SEGMENT_ALIGN]) {
-    const uint64_t words[2] = {htole64(id[0]), htole64(id[1])};
+void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]) {
     memset(head, 0, TUTTI__SEGMENT_ALIGN);
     memcpy(head, DATA_MAGIC, sizeof DATA_MAGIC);
     head[sizeof DATA_MAGIC] = TUTTI__FORMAT_VERSION;
-    memcpy(head + ID_OFFSET, words, sizeof words);
-}
-
-int tutti__datafile_id(int fd, uint64_t id_out[2]) {
-    char head[ID_OFFSET + 16];
-    if (pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head ||
-        memcmp(head, DATA_MAGIC, sizeof DATA_MAGIC) != 0)
-        return 0;
-    memcpy(id_out, head + ID_OFFSET, 16);
-    for (int i = 0; i < 2; i++) id_out[i] = le64toh(id_out[i]);
-    return id_out[0] || id_out[1];
 }
 
 /* ---- rows */

@@ -47,10 +47,8 @@ typedef struct tutti__trailer {
 tutti__footer_kind tutti__footer_parse(const tutti__footer *f, tutti_off end, tutti__trailer *out);
 void tutti__footer_gap(tutti_off start, tutti__footer *out);
 
-/* The first bytes of a native data file: what it is, and the id of its dataset. */
-void tutti__datafile_head(const uint64_t id[2], char head[TUTTI__SEGMENT_ALIGN]);
-/* The id; 0: it is not such a file, or has none (version 1). */
-int tutti__datafile_id(int fd, uint64_t id_out[2]);
+/* The first bytes of a native data file.  The id of the dataset is not among them: the same data gives the same bytes. */
+void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]);
 
 /* A trailer: sums and rows, and the footer as its last bytes.  Rank 0, in a transaction of `m` that has
  * the rows of the segment but for its own, if `g` is new. */

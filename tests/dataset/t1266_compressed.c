@@ -311,7 +311,6 @@ static unsigned char *data_read(int64_t *n_out) {
     unsigned char *bytes = malloc((size_t)*n_out + 1);
     CHECK_EQ(fread(bytes, 1, (size_t)*n_out, f), *n_out);
     fclose(f);
-    memset(bytes + 16, 0, 16); /* the random id of the dataset */
     return bytes;
 }
 

@@ -225,8 +225,6 @@ static void save(const char *name, const char *bytes, size_t n) {
     CHECK(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0, "%s", name);
 }
 
-enum { ID_AT = 16, ID_BYTES = 16 }; /* in the header of a data file */
-
 static void golden_name(const char *golden, const char *name, char out[700]) {
     snprintf(out, 700, TUTTI_SOURCE_DIR "/tests/dataset/%s/%s", golden, name);
 }
@@ -247,7 +245,6 @@ static void write_same(const char *golden) {
     char *sql = sql_of(name);
     place_name("data-000001.tutti", name);
     char *data = contents(name, &n);
-    memset(data + ID_AT, 0, ID_BYTES);
     if (to) {
         snprintf(name, sizeof name, "%s/metadata.sql", to);
         save(name, sql, strlen(sql));
