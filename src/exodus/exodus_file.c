@@ -216,6 +216,7 @@ tutti_err tutti__exodus_file_make(tutti_exodus *x) {
     }
     x->at = tutti__exodus_file_end(&x->cdf, 0);
     x->warning[0] = 0;
+    x->mesh_lost = 0;
     return err;
 }
 

@@ -75,6 +75,7 @@ struct tutti_exodus {
     double last;        /* time of the last step; writers */
     tutti_off at;       /* writers: how long the file is with the steps that it has */
     tutti_count synced; /* writers: all data is on the device if the file is this one; 0: unknown */
+    int mesh_lost;      /* writers: a sync of the mesh has failed */
     uint64_t header;    /* a hash of it, without the number of records */
     uint64_t
         identity; /* a hash of names and ids of entities, and of samples of the mesh's arrays */

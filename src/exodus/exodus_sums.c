@@ -185,9 +185,13 @@ tutti_err tutti__exodus_mesh_end(tutti_exodus *x) {
     uint64_t *table = NULL;
     tutti_count n = 0;
     if (!x->mesh) return TUTTI_OK;
+    TUTTI_CHECK(!x->mesh_lost, TUTTI_ERR_STATE,
+                "a sync of the mesh has failed and its data may be lost: create the file again");
     tutti_err err = tutti__exodus_region_end(x, x->mesh, &table, &n);
-    if (err == TUTTI_OK && x->opt.level == TUTTI_DURABLE)
+    if (err == TUTTI_OK && x->opt.level == TUTTI_DURABLE) {
         err = tutti__exodus_agree(x, tutti__sync_here(x->file));
+        x->mesh_lost = err != TUTTI_OK; /* a second sync would succeed without the lost pages */
+    }
     if (err == TUTTI_OK) {
         if (x->team->rank == 0 && x->sidecar)
             err = tutti__sidecar_add_sums(x->sidecar, 0, n, table);

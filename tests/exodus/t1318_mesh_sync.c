@@ -1,0 +1,43 @@
+/* TEST ranks=1,3 timeout=60 own=1 */
+/* After a failed sync of the mesh no step can begin, though a second sync would succeed: the system has dropped the data.  Close works, and the
+ * file can be created again. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "harness.h"
+#include "sample.h"
+
+#include "io_faults.h"
+
+static tutti_exodus *create(const char *path) {
+    tutti_exodus_options opt;
+    tutti_exodus *x = NULL;
+    tutti_exodus_options_init(&opt);
+    opt.overwrite = 1;
+    CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x), TUTTI_OK);
+    sample_define(x);
+    CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_OK);
+    sample_put_arrays(MPI_COMM_WORLD, x);
+    return x;
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    char path[600];
+    snprintf(path, sizeof path, "%s/mesh.e", getenv("TUTTI_TEST_DIR"));
+    tutti_exodus *x = create(path);
+    if (rank == ranks - 1) io_fault_set(IO_SYNC, "mesh.e$", 1, EIO);
+    CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_ERR_IO);
+    CHECK(rank != ranks - 1 || io_fault_end() == 1, "the fault did not happen once");
+    CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_ERR_STATE);
+    CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_ERR_STATE);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_ERR_STATE);
+    CHECK(!x, "the handle is still there");
+    x = create(path);
+    CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_verify(x, NULL), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    MPI_Finalize();
+    return check_done();
+}
