@@ -248,8 +248,8 @@ static const char help_array[] =
 
 static const char help_mesh[] =
     "usage: tutti mesh info FILE [--order ORDER] [--json]\n"
-    "       tutti mesh partition FILE [--parts N] [--by metis|curve|rcb] [--order ORDER]\n"
-    "                              [--out FILE] [--json]\n"
+    "       tutti mesh partition FILE [--parts N] [--by metis|curve|rcb]\n"
+    "                              [--order ORDER] [--out FILE] [--json]\n"
     "       tutti mesh owners FILE [--parts N] [--by metis|curve|rcb] [--order ORDER]\n"
     "                              [--rule LIST] [--load N] [--value-bytes N]\n"
     "                              [--balance X] [--seed N] [--json]\n"
@@ -277,8 +277,9 @@ static const char help_mesh[] =
     "\n"
     "  --parts N          partitions (8)\n"
     "  --by metis|curve|rcb\n"
-    "                     METIS's k-way, pieces of Hilbert's curve, or recursive coordinate\n"
-    "                     bisection (default: metis; rcb where METIS does not suit)\n"
+    "                     METIS's k-way, pieces of Hilbert's curve, or recursive\n"
+    "                     coordinate bisection (default: metis; rcb where METIS does\n"
+    "                     not suit)\n"
     "  --order ORDER      of the nodes: file, curve (Hilbert's), rcm (reverse\n"
     "                     Cuthill-McKee) (file)\n"
     "  --rule LIST        own, random, first, idg, idg2 (all; tree: idg2)\n"

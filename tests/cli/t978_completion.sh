@@ -30,7 +30,7 @@ typed() {
 }
 typed ver -- verify version
 typed mesh pa -- partition
-typed mesh --by '' -- metis curve
+typed mesh --by '' -- metis curve rcb
 typed bench --exchange s -- shm
 typed array tra -- transpose
 typed dump --sl -- --slice
