@@ -9,6 +9,7 @@
  *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
  *   dataset_describe  spaces and variables
  *   section_state   which bytes of a section being written can be trusted                  no MPI
+ *   put_record      which sections each put writes, and what becomes of them
  *   sections        where sections lie; those of a segment
  *   ranked          sections by rank: headers, lists of entries
  *   chunks          chunks of compressed sections, packed and unpacked                     no MPI

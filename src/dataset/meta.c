@@ -443,7 +443,7 @@ static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
     TUTTI_TRY(tutti__sql(m, "PRAGMA journal_mode=TRUNCATE"));
     if (empty || m->version < TUTTI__FORMAT_VERSION) TUTTI_TRY(tables_make(m, empty));
     if (!opt->durable || opt->locked) return TUTTI_OK; /* a repair syncs names itself */
-    TUTTI_TRY(tutti__meta_sync_directory(m)); /* an earlier writer may not have done it */
+    TUTTI_TRY(tutti__meta_sync_directory(m));          /* an earlier writer may not have done it */
     tutti__parent_sync(m->directory);
     return TUTTI_OK;
 }

@@ -12,12 +12,19 @@ for words in 'ls g' 'show g' 'ls run.e' 'exodus info run.e' 'exodus info run.e -
     # shellcheck disable=SC2086
     "$TUTTI_COMMAND" $words >/dev/full 2>err </dev/null
     code=$?
-    [ $code -eq 1 ] && grep -q 'No space left on device' err || { echo "tutti $words >/dev/full: exit status $code"; cat err; bad=1; }
+    if [ $code -ne 1 ] || ! grep -q 'No space left on device' err; then
+        echo "tutti $words >/dev/full: exit status $code"
+        cat err
+        bad=1
+    fi
 done
 expect 1 '/nope' tune /nope
 expect 1 '' cp g copy -v nosuch
 expect 1 '' cp run.e copy.e --steps 7
-[ ! -e copy ] && [ ! -e copy.e ] || { echo 'a failed cp leaves an output'; bad=1; }
+if [ -e copy ] || [ -e copy.e ]; then
+    echo 'a failed cp leaves an output'
+    bad=1
+fi
 expect 0 '' cp g copy
 expect 0 '' cp run.e copy.e
 expect 0 '' cp g ranked --layout ranked

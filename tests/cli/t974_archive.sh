@@ -28,13 +28,13 @@ expect 0 '' archive run --to away --segments 3: --json
 json 'o["segments"] == 2 and o["place"] == "away" and o["archived"]'
 expect 0 '0 segments archived' archive run --to away
 id=$(basename away/segment-*-000003.tutti -000003.tutti) # with the id of the dataset
-cp away/$id-000003.tutti kept
-printf 'x' | dd of=away/$id-000003.tutti bs=1 seek=700 conv=notrunc 2>/dev/null
+cp "away/$id-000003.tutti" kept
+printf 'x' | dd of="away/$id-000003.tutti" bs=1 seek=700 conv=notrunc 2>/dev/null
 expect 1 'damaged' restore run --from away
-cp kept away/$id-000003.tutti
-mv away/$id-000005.tutti kept
+cp kept "away/$id-000003.tutti"
+mv "away/$id-000005.tutti" kept
 expect 1 'No such file' restore run --from away
-cp kept away/$id-000005.tutti
+cp kept "away/$id-000005.tutti"
 expect 0 '1 segment restored' restore run --from away --segments 2:2
 expect 0 '' restore run --from away --json
 json 'o["segments"] == 3'
@@ -46,20 +46,20 @@ grep -q '4 segments archived' out || { cat out; bad=1; }
 expect 0 "archived in '$(pwd -P)/x.tar'" ls run
 mkdir -p taken
 tar -C taken -xf x.tar || bad=1
-for i in 2 3 5 6; do cmp taken/$id-00000$i.tutti away/$id-00000$i.tutti || bad=1; done
+for i in 2 3 5 6; do cmp "taken/$id-00000$i.tutti" "away/$id-00000$i.tutti" || bad=1; done
 "$TUTTI_COMMAND" restore run --tar - <x.tar >out 2>&1 || { cat out; bad=1; }
 expect 0 '' diff run whole
 expect 0 '4 segments archived' archive run --tar y.tar
 expect 1 'File exists' archive run --tar y.tar
 : >readme
 for format in ustar pax gnu; do # in any order, with other things in it
-    tar --format=$format -cf $format.tar readme ./whole -C away ./$id-000006.tutti $id-000003.tutti \
-        $id-000002.tutti $id-000005.tutti
+    tar --format=$format -cf $format.tar readme ./whole -C away "./$id-000006.tutti" "$id-000003.tutti" \
+        "$id-000002.tutti" "$id-000005.tutti"
     cp -a run from-$format
     expect 0 '4 segments restored' restore from-$format --tar $format.tar
     expect 0 '' diff from-$format whole
 done
-tar -C away -cf few.tar $id-000002.tutti
+tar -C away -cf few.tar "$id-000002.tutti"
 expect 1 'the archive has no segment 3' restore run --tar few.tar
 head -c 9000 x.tar >short.tar
 expect 1 'ends too early' restore run --tar short.tar

@@ -189,7 +189,7 @@ def test_looking(comm, rng, path):
         np.testing.assert_array_equal(np.fromfile(path, kind, NODES, offset=at), XY[:, 1])
         at, kind = x.field_place(2, "temperature")
         np.testing.assert_array_equal(np.fromfile(path, kind, NODES, offset=at), np.arange(NODES) * 10 + 1)
-        assert x.warning == "" and not x.refresh() and repr(x).endswith("open>")
+        assert x.warning == "" and x.mesh_warning == "" and not x.refresh() and repr(x).endswith("open>")
         raises(lambda: x.get(1, "temperature"))  # no mesh was read
     raises(lambda: x.steps)
     assert exodus.kind_name(6) == "side set" and exodus.topology_nodes("HEX8") == 8 and exodus.topology_sides("hex8", dims=3) == 6

@@ -271,6 +271,11 @@ class Exodus(Committing):
         """"", or why there are no checksums although there might be.  Local."""
         return _text(_c.tutti_exodus_warning(self._live()))
 
+    @property_of
+    def mesh_warning(self) -> str:
+        """What the last mesh() ignored, for example distribution factors that do not fit; "" if nothing.  Local."""
+        return _text(_c.tutti_exodus_mesh_warning(self._live()))
+
     # ---- definitions
 
     def init(self, *, dims: int, title: str = "", coordinate_names: Optional[Sequence[str]] = None, **counts: int) -> None:
