@@ -9,8 +9,8 @@
 #include <string.h>
 
 TUTTI_API void tutti_f_dataset_open(const int *comm, const CFI_cdesc_t *path, int mode,
-                                    tutti__f_handle *d, const tutti_dataset_options *opt,
-                                    const tutti_options *io, int *ierr) {
+                                    tutti__f_handle *d, int *ierr, const tutti_dataset_options *opt,
+                                    const tutti_options *io) {
     char *c_path = tutti__f_text(path);
     tutti_dataset_options all;
     tutti_dataset *made = NULL;
@@ -78,10 +78,11 @@ TUTTI_API void tutti_f_dataset_chunks(const tutti__f_handle *d, tutti_count segm
 }
 
 TUTTI_API void tutti_f_dataset_variable(const tutti__f_handle *d, const CFI_cdesc_t *name,
-                                        const CFI_cdesc_t *space, int type, const int *item,
-                                        const int *components, const int *layout, const int *order,
-                                        const CFI_cdesc_t *units, const CFI_cdesc_t *long_name,
-                                        const double *fill, const int *compress, int *ierr) {
+                                        const CFI_cdesc_t *space, int type, int *ierr,
+                                        const int *item, const int *components, const int *layout,
+                                        const int *order, const CFI_cdesc_t *units,
+                                        const CFI_cdesc_t *long_name, const double *fill,
+                                        const int *compress) {
     char *c_name = tutti__f_text(name), *c_space = tutti__f_text(space);
     char *c_units = tutti__f_text(units), *c_long_name = tutti__f_text(long_name);
     const tutti_variable_spec spec = {.space = c_space,
@@ -130,8 +131,8 @@ static void item_take(item *t, const CFI_cdesc_t *variable, const tutti__f_entri
 }
 
 TUTTI_API void tutti_f_item_make(item *t, const CFI_cdesc_t *variable,
-                                 const tutti__f_entries *entries, const CFI_cdesc_t *buf,
-                                 const int *type, int *ierr) {
+                                 const tutti__f_entries *entries, const CFI_cdesc_t *buf, int *ierr,
+                                 const int *type) {
     item_take(t, variable, entries, buf, type);
     tutti__f_end(t->variable[0]
                      ? TUTTI_OK
@@ -233,7 +234,7 @@ TUTTI_API void tutti_f_dataset_put_start_all(const tutti__f_handle *d, const CFI
 
 TUTTI_API void tutti_f_dataset_put(const tutti__f_handle *d, const CFI_cdesc_t *variable,
                                    const tutti__f_entries *entries, const CFI_cdesc_t *buf,
-                                   const int *type, int *ierr) {
+                                   int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
     tutti__f_end(put(d->p, NULL, &t, NULL), ierr);
@@ -241,7 +242,7 @@ TUTTI_API void tutti_f_dataset_put(const tutti__f_handle *d, const CFI_cdesc_t *
 
 TUTTI_API void tutti_f_dataset_put_start(const tutti__f_handle *d, const CFI_cdesc_t *variable,
                                          const tutti__f_entries *entries, const CFI_cdesc_t *buf,
-                                         tutti__f_handle *r, const int *type, int *ierr) {
+                                         tutti__f_handle *r, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
     tutti__f_end(put(d->p, NULL, &t, r), ierr);
@@ -260,7 +261,7 @@ TUTTI_API void tutti_f_dataset_get_start_all(const tutti__f_handle *d, tutti_cou
 
 TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment,
                                    const CFI_cdesc_t *variable, const tutti__f_entries *entries,
-                                   const CFI_cdesc_t *buf, const int *type, int *ierr) {
+                                   const CFI_cdesc_t *buf, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
     tutti__f_end(get(d->p, segment, NULL, &t, NULL), ierr);
@@ -269,7 +270,7 @@ TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment
 TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count segment,
                                          const CFI_cdesc_t *variable,
                                          const tutti__f_entries *entries, const CFI_cdesc_t *buf,
-                                         tutti__f_handle *r, const int *type, int *ierr) {
+                                         tutti__f_handle *r, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
     tutti__f_end(get(d->p, segment, NULL, &t, r), ierr);
@@ -278,8 +279,8 @@ TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count s
 /* Only all ranks together could find out which segments have the variable: there must be room for all. */
 TUTTI_API void tutti_f_dataset_follow(const tutti__f_handle *d, tutti_count first, tutti_count last,
                                       const CFI_cdesc_t *variable, const tutti__f_entries *entries,
-                                      const CFI_cdesc_t *buf, tutti_count *count, const int *type,
-                                      int *ierr) {
+                                      const CFI_cdesc_t *buf, tutti_count *count, int *ierr,
+                                      const int *type) {
     item t;
     const tutti_count end = tutti_dataset_segments(d->p) - 1;
     const tutti_count times = (last < end ? last : end) - first + 1;
@@ -305,8 +306,8 @@ tutti_count tutti__f_value_of(const tutti__f_array *v, tutti_type *type) {
 }
 
 TUTTI_API void tutti_f_dataset_info_set(const tutti__f_handle *d, const CFI_cdesc_t *name,
-                                        const CFI_cdesc_t *value, const CFI_cdesc_t *variable,
-                                        const tutti_count *segment, int *ierr) {
+                                        const CFI_cdesc_t *value, int *ierr,
+                                        const CFI_cdesc_t *variable, const tutti_count *segment) {
     char *c_name = tutti__f_text(name), *c_variable = tutti__f_text(variable);
     const tutti_info_owner owner = {c_variable, segment ? *segment : -1};
     const tutti__f_array v = tutti__f_array_of(value);
@@ -321,6 +322,12 @@ TUTTI_API void tutti_f_dataset_info_set(const tutti__f_handle *d, const CFI_cdes
     free(c_name);
     free(c_variable);
     tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_dataset_info_remove(const tutti__f_handle *d, const CFI_cdesc_t *name,
+                                           int *ierr, const CFI_cdesc_t *variable,
+                                           const tutti_count *segment) {
+    tutti_f_dataset_info_set(d, name, NULL, ierr, variable, segment);
 }
 
 tutti_err tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count count,
@@ -353,9 +360,9 @@ static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const
 }
 
 TUTTI_API void tutti_f_dataset_info_get(const tutti__f_handle *d, const CFI_cdesc_t *name,
-                                        const CFI_cdesc_t *value, int *type, tutti_count *count,
-                                        const CFI_cdesc_t *variable, const tutti_count *segment,
-                                        int *ierr) {
+                                        const CFI_cdesc_t *value, int *ierr, int *type,
+                                        tutti_count *count, const CFI_cdesc_t *variable,
+                                        const tutti_count *segment) {
     char *c_name = tutti__f_text(name), *c_variable = tutti__f_text(variable);
     const tutti_info_owner owner = {c_variable, segment ? *segment : -1};
     const tutti__f_array v = tutti__f_array_of(value);
@@ -369,9 +376,15 @@ TUTTI_API void tutti_f_dataset_info_get(const tutti__f_handle *d, const CFI_cdes
     tutti__f_end(err, ierr);
 }
 
+TUTTI_API void tutti_f_dataset_info_size(const tutti__f_handle *d, const CFI_cdesc_t *name,
+                                         int *type, tutti_count *count, int *ierr,
+                                         const CFI_cdesc_t *variable, const tutti_count *segment) {
+    tutti_f_dataset_info_get(d, name, NULL, ierr, type, count, variable, segment);
+}
+
 TUTTI_API void tutti_f_dataset_info_name(const tutti__f_handle *d, tutti_count number,
-                                         const CFI_cdesc_t *name, const CFI_cdesc_t *variable,
-                                         const tutti_count *segment, int *ierr) {
+                                         const CFI_cdesc_t *name, int *ierr,
+                                         const CFI_cdesc_t *variable, const tutti_count *segment) {
     char *c_variable = tutti__f_text(variable), found[128] = "";
     const tutti_info_owner owner = {c_variable, segment ? *segment : -1};
     const tutti_err err = tutti_dataset_info_name(d->p, &owner, number, found);
@@ -438,12 +451,12 @@ tutti__f_shape tutti__f_entries_shape(const tutti__f_entries *e, int64_t item, i
 }
 
 TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_cdesc_t *space,
-                                            tutti__f_entries *out, const tutti_slice *slice,
-                                            const CFI_cdesc_t *index, const CFI_cdesc_t *ids,
-                                            const tutti_count *n, const CFI_cdesc_t *own,
-                                            const CFI_cdesc_t *memory, const int *whole,
-                                            const tutti_replicas_choice *choice,
-                                            const tutti_count *segment, int *ierr) {
+                                            tutti__f_entries *out, int *ierr,
+                                            const tutti_slice *slice, const CFI_cdesc_t *index,
+                                            const CFI_cdesc_t *ids, const tutti_count *n,
+                                            const CFI_cdesc_t *own, const CFI_cdesc_t *memory,
+                                            const int *whole, const tutti_replicas_choice *choice,
+                                            const tutti_count *segment) {
     char *c_space = tutti__f_text(space);
     tutti_decomposition *made = NULL;
     const tutti_count at = segment ? *segment : -1;
