@@ -330,31 +330,42 @@ TUTTI_API void tutti_f_dataset_info_remove(const tutti__f_handle *d, const CFI_c
     tutti_f_dataset_info_set(d, name, NULL, ierr, variable, segment);
 }
 
-tutti_err tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count count,
-                              const void *value) {
+int tutti__f_value_fits(const tutti__f_array *v, tutti_type type, tutti_count count) {
     const tutti_off bytes = count * (type == TUTTI_BYTES ? 1 : tutti_type_size(type));
+    const char *why = NULL;
     if (!tutti__f_holds(v, type, 1))
-        return tutti__f_error(TUTTI_ERR_ARG, "the info has another type than the array");
-    if (!v->contiguous)
-        return tutti__f_error(TUTTI_ERR_ARG, "the array for the info is not contiguous");
-    if (v->bytes >= 0 && v->bytes < bytes)
-        return tutti__f_error(TUTTI_ERR_ARG, "there is no room for the info in the array");
-    if (!value || !v->base) return TUTTI_OK;
-    if (type == TUTTI_BYTES && v->bytes > 0) memset(v->base, ' ', (size_t)v->bytes);
-    memcpy(v->base, value, (size_t)bytes);
-    return TUTTI_OK;
+        why = "the array has another type than the value";
+    else if (!v->contiguous)
+        why = "the array for the value is not contiguous";
+    else if (v->bytes >= 0 && v->bytes < bytes)
+        why = "the array is too small for the value";
+    if (why) tutti__f_refuse(TUTTI_ERR_ARG, "%s", why);
+    return !why;
 }
 
-/* First what it is, then, into memory of our own, its value: what this rank's array is like is no
- * concern of the others. */
+void tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count count,
+                         const void *value) {
+    if (!v->base) return;
+    if (type == TUTTI_BYTES && v->bytes > 0) memset(v->base, ' ', (size_t)v->bytes);
+    memcpy(v->base, value, (size_t)(count * (type == TUTTI_BYTES ? 1 : tutti_type_size(type))));
+}
+
+/* First its type and size, then, if the arrays of all ranks have room for it, its value: a rank whose array does not fit
+ * calls without a name, and all ranks return its error. */
 static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
                           const tutti__f_array *v, tutti_type *type, tutti_count *count) {
     tutti_err err = tutti_dataset_info_get(d, owner, name, type, count, NULL);
     if (err != TUTTI_OK || v->absent) return err;
+    tutti_type now = *type;
+    tutti_count room = *count;
     void *all = malloc((size_t)(*count * 16) + 1); /* enough for any type */
-    tutti_count room = all ? *count : 0;
-    err = tutti_dataset_info_get(d, owner, name, type, &room, all);
-    if (err == TUTTI_OK) err = tutti__f_value_take(v, *type, *count, all);
+    if (!all) tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for the value");
+    const int fits = all && tutti__f_value_fits(v, *type, *count);
+    err = tutti_dataset_info_get(d, owner, fits ? name : NULL, &now, &room, all);
+    tutti__f_settled();
+    if (err == TUTTI_OK && now != *type)
+        err = tutti__f_error(TUTTI_ERR_STATE, "the type of the info changed while it was read");
+    if (err == TUTTI_OK) tutti__f_value_take(v, now, room, all);
     free(all);
     return err;
 }

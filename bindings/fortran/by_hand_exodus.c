@@ -463,10 +463,16 @@ TUTTI_API void tutti_f_exodus_note_get(const tutti__f_handle *x, const CFI_cdesc
     tutti_count n = 0;
     tutti_err err = tutti_exodus_note_get(x->p, c_name, &its, &n, NULL);
     if (err == TUTTI_OK && !v.absent) {
+        tutti_type now = its;
+        tutti_count room = n;
         void *all = malloc((size_t)(n * 16) + 1); /* enough for any type */
-        tutti_count room = all ? n : 0;
-        err = tutti_exodus_note_get(x->p, c_name, &its, &room, all);
-        if (err == TUTTI_OK) err = tutti__f_value_take(&v, its, n, all);
+        if (!all) tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for the value");
+        const int fits = all && tutti__f_value_fits(&v, its, n);
+        err = tutti_exodus_note_get(x->p, fits ? c_name : NULL, &now, &room, all);
+        tutti__f_settled();
+        if (err == TUTTI_OK && now != its)
+            err = tutti__f_error(TUTTI_ERR_STATE, "the type of the note changed while it was read");
+        if (err == TUTTI_OK) tutti__f_value_take(&v, now, room, all);
         free(all);
     }
     if (type) *type = (int)its;

@@ -2,7 +2,6 @@
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import numpy as np
-import pytest
 
 import tutti
 from tutti import File, Mesh, Replicas, mesh
@@ -56,8 +55,11 @@ def test_replicas_subset(comm, path):
     held = 3 * np.arange(n)[comm.rank::comm.size]
     with Replicas(comm, held) as r, File(comm, path, "w+") as f:
         r.write(f, 0, held * 1.5)
-        with pytest.raises(tutti.Error, match="no rank names item 1:"):
+        try:
             r.read(f, 0, np.zeros(len(held)))
+            raise AssertionError("nothing was raised")
+        except tutti.Error as error:
+            assert "no rank names item 1:" in str(error), error
         with Replicas(comm, held, items=n) as whole:
             y = np.zeros(len(held))
             whole.read(f, 0, y)
