@@ -6,8 +6,9 @@
   bindings/fortran/entries.c          what the interfaces call: C's calls with Fortran's arguments
   tests/fortran/layout.inc, layout.c  sizes of structs and offsets of fields, as both languages have them
 
-A function has its name of C.  Its required arguments come in C's order, then those for which C takes NULL, as
-optional ones, then ierr where C returns an error; outputs have lost their _out.  Lengths of lists are not
+A function has its name of C.  Its required arguments come in C's order, then ierr where C returns an error, then those
+for which C takes NULL, as optional ones: a positional argument behind the required ones is always ierr.  Outputs have
+lost their _out.  Lengths of lists are not
 said: lists know them.  BY_HAND are functions whose shape in C does not carry over: bindings/fortran/tutti.F90 has
 their interfaces.  NOT_THERE are those that Fortran has not, each with the reason.
 
@@ -56,7 +57,10 @@ OPTIONAL = {("tutti_access_concat", "memory_offsets"), ("tutti_replicas_choose",
             ("tutti_file_on_progress", "fn"), ("tutti_file_on_progress", "context"),
             ("tutti_exodus_put_mesh", "mesh")}
 REQUIRED = {("tutti_file_change", "opt"), ("tutti_options_get", "opt"), ("tutti_profile_predict", "opt"),
-            ("tutti_mesh_cut_get", "of")}
+            ("tutti_mesh_cut_get", "of"),
+            # Integers that come out: optional ones behind ierr would be mistaken for it.
+            ("tutti_distribution_local", "rank_out"), ("tutti_dataset_refresh", "changed_out"),
+            ("tutti_exodus_refresh", "changed_out")}
 # How long lists must be where no other list says so.
 NODES = "tutti__f_mesh_nodes(m->p)"
 NEEDS = {("tutti_mesh_partition", "load"): NODES, ("tutti_mesh_partition", "of_out"): NODES,
@@ -365,9 +369,12 @@ def arguments(function):
     return made
 
 
-def fortran_order(made):
-    said = [a for a in made if a.declare or a.mpi]
-    return [a for a in said if not a.optional] + [a for a in said if a.optional]
+def fortran_order(function):
+    """The arguments in Fortran: required ones, ierr, optional ones."""
+    said = [a for a in arguments(function) if a.declare or a.mpi]
+    ierr = Argument("ierr", "integer(c_int), intent(out)", "int *ierr", optional=True)
+    return ([a for a in said if not a.optional] + [ierr] * (result_of(function)[0] == "error")
+            + [a for a in said if a.optional])
 
 
 # ------------------------------------------------------------------ results
@@ -415,7 +422,7 @@ def c_lines(head, parts, end, most=100):
 def entry(function):
     made = arguments(function)
     kind, _, returns = result_of(function)
-    takes = [a.take for a in fortran_order(made)] + (["int *ierr"] if kind == "error" else [])
+    takes = [a.take for a in fortran_order(function)]
     out = c_lines(f"TUTTI_API {returns if returns != 'void' else 'void '}{entry_name(function)}(",
                   takes or ["void"], ") {") + "\n"
     out += "".join(f"    {line}\n" for a in made for line in a.before)
@@ -493,9 +500,9 @@ def declared(a, mpi):
 
 def body(function, name, label, mpi, indent):
     """An interface body."""
-    made = fortran_order(arguments(function))
+    made = fortran_order(function)
     kind, result, _ = result_of(function)
-    names = [re.sub(r"\(.*", "", a.name) for a in made] + (["ierr"] if kind == "error" else [])
+    names = [re.sub(r"\(.*", "", a.name) for a in made]
     what = "subroutine" if kind in ("error", "nothing") else "function"
     head = f"{indent}{what} {name}({', '.join(names)}) bind(c, name=\"{label}\")"
     if what == "function":
@@ -503,9 +510,7 @@ def body(function, name, label, mpi, indent):
     out = wrap(head) + f"{indent}  import\n"
     for a in made:
         out += wrap(f"{indent}  {declared(a, mpi)} :: {a.name}")
-    if kind == "error":
-        out += f"{indent}  integer(c_int), intent(out), optional :: ierr\n"
-    elif what == "function":
+    if what == "function":
         out += f"{indent}  {result or 'type(c_ptr)'} :: got\n"
     return out + f"{indent}end {what}\n"
 
@@ -615,7 +620,7 @@ def procedures():
     for function in functions():
         if result_of(function)[0] != "text":
             continue
-        made = fortran_order(arguments(function))
+        made = fortran_order(function)
         names = ", ".join(a.name for a in made)
         out += f"\n{first_sentence(function)}  function {function.name}({names}) result(text)\n"
         for a in made:

@@ -18,11 +18,11 @@ int64_t tutti__f_element(const tutti_array *a, const tutti__f_array *v) {
 
 /* ---- tiles */
 
-TUTTI_API void tutti_f_tiles_begin(tutti__f_handle *t, tutti_off budget,
+TUTTI_API void tutti_f_tiles_begin(tutti__f_handle *t, tutti_off budget, int *ierr,
                                    const tutti__f_array_handle *from,
                                    const tutti__f_array_handle *to, const tutti_slice *of,
                                    const CFI_cdesc_t *tile, const CFI_cdesc_t *halo,
-                                   const int *order, const int *sequential, int *ierr) {
+                                   const int *order, const int *sequential) {
     const tutti__f_array_handle *first = from ? from : to;
     tutti_tiles_spec spec = {.budget = budget, .of = of};
     tutti_array_spec array = {.order = TUTTI_COL_MAJOR};
@@ -45,10 +45,10 @@ TUTTI_API void tutti_f_tiles_begin(tutti__f_handle *t, tutti_off budget,
 /* ---- replicas */
 
 TUTTI_API void tutti_f_replicas_create(const int *comm, const CFI_cdesc_t *numbers,
-                                       tutti_off value_bytes, tutti__f_replicas *r,
+                                       tutti_off value_bytes, tutti__f_replicas *r, int *ierr,
                                        const CFI_cdesc_t *own, const CFI_cdesc_t *loads,
                                        const tutti_count *load, const CFI_cdesc_t *memory_offsets,
-                                       const tutti_replicas_choice *choice, int *ierr,
+                                       const tutti_replicas_choice *choice,
                                        const tutti_count *items, const CFI_cdesc_t *positions) {
     const int64_t n = tutti__f_length(numbers);
     tutti_replicas *made = NULL;
@@ -112,8 +112,8 @@ TUTTI_API void tutti_f_replicas_check(const tutti__f_replicas *r, const CFI_cdes
 }
 
 TUTTI_API void tutti_f_replicas_write(const tutti__f_handle *f, tutti_off offset,
-                                      const tutti__f_replicas *r, const CFI_cdesc_t *buf,
-                                      const int *check, int *ierr) {
+                                      const tutti__f_replicas *r, const CFI_cdesc_t *buf, int *ierr,
+                                      const int *check) {
     items i = items_begin(r, buf);
     const int flags = check && *check ? TUTTI_REPLICAS_CHECK : 0;
     const tutti_err err = tutti_replicas_write(f->p, offset, i.use, i.base, flags);
@@ -142,9 +142,9 @@ int64_t tutti__f_part_nodes(const tutti_mesh_part *p) {
 
 TUTTI_API void tutti_f_mesh_make(const int *comm, const CFI_cdesc_t *coordinates,
                                  const CFI_cdesc_t *type, const CFI_cdesc_t *start,
-                                 const CFI_cdesc_t *node, tutti__f_handle *m,
+                                 const CFI_cdesc_t *node, tutti__f_handle *m, int *ierr,
                                  const CFI_cdesc_t *tag, const CFI_cdesc_t *physical,
-                                 const CFI_cdesc_t *entity, int *ierr) {
+                                 const CFI_cdesc_t *entity) {
     static const tutti_count none = 0;
     const int64_t nodes = tutti__f_length(coordinates) / 3, elements = tutti__f_length(type);
     const tutti_count *begins = tutti__f_list(start);

@@ -9,8 +9,8 @@
 #include <string.h>
 
 TUTTI_API void tutti_f_dataset_open(const int *comm, const CFI_cdesc_t *path, int mode,
-                                    tutti__f_handle *d, const tutti_dataset_options *opt,
-                                    const tutti_options *io, int *ierr) {
+                                    tutti__f_handle *d, int *ierr, const tutti_dataset_options *opt,
+                                    const tutti_options *io) {
     char *c_path = tutti__f_text(path);
     tutti_dataset_options all;
     tutti_dataset *made = NULL;
@@ -78,10 +78,11 @@ TUTTI_API void tutti_f_dataset_chunks(const tutti__f_handle *d, tutti_count segm
 }
 
 TUTTI_API void tutti_f_dataset_variable(const tutti__f_handle *d, const CFI_cdesc_t *name,
-                                        const CFI_cdesc_t *space, int type, const int *item,
-                                        const int *components, const int *layout, const int *order,
-                                        const CFI_cdesc_t *units, const CFI_cdesc_t *long_name,
-                                        const double *fill, const int *compress, int *ierr) {
+                                        const CFI_cdesc_t *space, int type, int *ierr,
+                                        const int *item, const int *components, const int *layout,
+                                        const int *order, const CFI_cdesc_t *units,
+                                        const CFI_cdesc_t *long_name, const double *fill,
+                                        const int *compress) {
     char *c_name = tutti__f_text(name), *c_space = tutti__f_text(space);
     char *c_units = tutti__f_text(units), *c_long_name = tutti__f_text(long_name);
     const tutti_variable_spec spec = {.space = c_space,
@@ -130,8 +131,8 @@ static void item_take(item *t, const CFI_cdesc_t *variable, const tutti__f_entri
 }
 
 TUTTI_API void tutti_f_item_make(item *t, const CFI_cdesc_t *variable,
-                                 const tutti__f_entries *entries, const CFI_cdesc_t *buf,
-                                 const int *type, int *ierr) {
+                                 const tutti__f_entries *entries, const CFI_cdesc_t *buf, int *ierr,
+                                 const int *type) {
     item_take(t, variable, entries, buf, type);
     tutti__f_end(t->variable[0]
                      ? TUTTI_OK
@@ -233,7 +234,7 @@ TUTTI_API void tutti_f_dataset_put_start_all(const tutti__f_handle *d, const CFI
 
 TUTTI_API void tutti_f_dataset_put(const tutti__f_handle *d, const CFI_cdesc_t *variable,
                                    const tutti__f_entries *entries, const CFI_cdesc_t *buf,
-                                   const int *type, int *ierr) {
+                                   int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
     tutti__f_end(put(d->p, NULL, &t, NULL), ierr);
@@ -241,7 +242,7 @@ TUTTI_API void tutti_f_dataset_put(const tutti__f_handle *d, const CFI_cdesc_t *
 
 TUTTI_API void tutti_f_dataset_put_start(const tutti__f_handle *d, const CFI_cdesc_t *variable,
                                          const tutti__f_entries *entries, const CFI_cdesc_t *buf,
-                                         tutti__f_handle *r, const int *type, int *ierr) {
+                                         tutti__f_handle *r, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
     tutti__f_end(put(d->p, NULL, &t, r), ierr);
@@ -260,7 +261,7 @@ TUTTI_API void tutti_f_dataset_get_start_all(const tutti__f_handle *d, tutti_cou
 
 TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment,
                                    const CFI_cdesc_t *variable, const tutti__f_entries *entries,
-                                   const CFI_cdesc_t *buf, const int *type, int *ierr) {
+                                   const CFI_cdesc_t *buf, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
     tutti__f_end(get(d->p, segment, NULL, &t, NULL), ierr);
@@ -269,7 +270,7 @@ TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment
 TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count segment,
                                          const CFI_cdesc_t *variable,
                                          const tutti__f_entries *entries, const CFI_cdesc_t *buf,
-                                         tutti__f_handle *r, const int *type, int *ierr) {
+                                         tutti__f_handle *r, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
     tutti__f_end(get(d->p, segment, NULL, &t, r), ierr);
@@ -278,8 +279,8 @@ TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count s
 /* Only all ranks together could find out which segments have the variable: there must be room for all. */
 TUTTI_API void tutti_f_dataset_follow(const tutti__f_handle *d, tutti_count first, tutti_count last,
                                       const CFI_cdesc_t *variable, const tutti__f_entries *entries,
-                                      const CFI_cdesc_t *buf, tutti_count *count, const int *type,
-                                      int *ierr) {
+                                      const CFI_cdesc_t *buf, tutti_count *count, int *ierr,
+                                      const int *type) {
     item t;
     const tutti_count end = tutti_dataset_segments(d->p) - 1;
     const tutti_count times = (last < end ? last : end) - first + 1;
@@ -305,8 +306,8 @@ tutti_count tutti__f_value_of(const tutti__f_array *v, tutti_type *type) {
 }
 
 TUTTI_API void tutti_f_dataset_info_set(const tutti__f_handle *d, const CFI_cdesc_t *name,
-                                        const CFI_cdesc_t *value, const CFI_cdesc_t *variable,
-                                        const tutti_count *segment, int *ierr) {
+                                        const CFI_cdesc_t *value, int *ierr,
+                                        const CFI_cdesc_t *variable, const tutti_count *segment) {
     char *c_name = tutti__f_text(name), *c_variable = tutti__f_text(variable);
     const tutti_info_owner owner = {c_variable, segment ? *segment : -1};
     const tutti__f_array v = tutti__f_array_of(value);
@@ -323,39 +324,56 @@ TUTTI_API void tutti_f_dataset_info_set(const tutti__f_handle *d, const CFI_cdes
     tutti__f_end(err, ierr);
 }
 
-tutti_err tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count count,
-                              const void *value) {
-    const tutti_off bytes = count * (type == TUTTI_BYTES ? 1 : tutti_type_size(type));
-    if (!tutti__f_holds(v, type, 1))
-        return tutti__f_error(TUTTI_ERR_ARG, "the info has another type than the array");
-    if (!v->contiguous)
-        return tutti__f_error(TUTTI_ERR_ARG, "the array for the info is not contiguous");
-    if (v->bytes >= 0 && v->bytes < bytes)
-        return tutti__f_error(TUTTI_ERR_ARG, "there is no room for the info in the array");
-    if (!value || !v->base) return TUTTI_OK;
-    if (type == TUTTI_BYTES && v->bytes > 0) memset(v->base, ' ', (size_t)v->bytes);
-    memcpy(v->base, value, (size_t)bytes);
-    return TUTTI_OK;
+TUTTI_API void tutti_f_dataset_info_remove(const tutti__f_handle *d, const CFI_cdesc_t *name,
+                                           int *ierr, const CFI_cdesc_t *variable,
+                                           const tutti_count *segment) {
+    tutti_f_dataset_info_set(d, name, NULL, ierr, variable, segment);
 }
 
-/* First what it is, then, into memory of our own, its value: what this rank's array is like is no
- * concern of the others. */
+int tutti__f_value_fits(const tutti__f_array *v, tutti_type type, tutti_count count) {
+    const tutti_off bytes = count * (type == TUTTI_BYTES ? 1 : tutti_type_size(type));
+    const char *why = NULL;
+    if (!tutti__f_holds(v, type, 1))
+        why = "the array has another type than the value";
+    else if (!v->contiguous)
+        why = "the array for the value is not contiguous";
+    else if (v->bytes >= 0 && v->bytes < bytes)
+        why = "the array is too small for the value";
+    if (why) tutti__f_refuse(TUTTI_ERR_ARG, "%s", why);
+    return !why;
+}
+
+void tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count count,
+                         const void *value) {
+    if (!v->base) return;
+    if (type == TUTTI_BYTES && v->bytes > 0) memset(v->base, ' ', (size_t)v->bytes);
+    memcpy(v->base, value, (size_t)(count * (type == TUTTI_BYTES ? 1 : tutti_type_size(type))));
+}
+
+/* First its type and size, then, if the arrays of all ranks have room for it, its value: a rank whose array does not fit
+ * calls without a name, and all ranks return its error. */
 static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
                           const tutti__f_array *v, tutti_type *type, tutti_count *count) {
     tutti_err err = tutti_dataset_info_get(d, owner, name, type, count, NULL);
     if (err != TUTTI_OK || v->absent) return err;
+    tutti_type now = *type;
+    tutti_count room = *count;
     void *all = malloc((size_t)(*count * 16) + 1); /* enough for any type */
-    tutti_count room = all ? *count : 0;
-    err = tutti_dataset_info_get(d, owner, name, type, &room, all);
-    if (err == TUTTI_OK) err = tutti__f_value_take(v, *type, *count, all);
+    if (!all) tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for the value");
+    const int fits = all && tutti__f_value_fits(v, *type, *count);
+    err = tutti_dataset_info_get(d, owner, fits ? name : NULL, &now, &room, all);
+    tutti__f_settled();
+    if (err == TUTTI_OK && now != *type)
+        err = tutti__f_error(TUTTI_ERR_STATE, "the type of the info changed while it was read");
+    if (err == TUTTI_OK) tutti__f_value_take(v, now, room, all);
     free(all);
     return err;
 }
 
 TUTTI_API void tutti_f_dataset_info_get(const tutti__f_handle *d, const CFI_cdesc_t *name,
-                                        const CFI_cdesc_t *value, int *type, tutti_count *count,
-                                        const CFI_cdesc_t *variable, const tutti_count *segment,
-                                        int *ierr) {
+                                        const CFI_cdesc_t *value, int *ierr, int *type,
+                                        tutti_count *count, const CFI_cdesc_t *variable,
+                                        const tutti_count *segment) {
     char *c_name = tutti__f_text(name), *c_variable = tutti__f_text(variable);
     const tutti_info_owner owner = {c_variable, segment ? *segment : -1};
     const tutti__f_array v = tutti__f_array_of(value);
@@ -369,9 +387,15 @@ TUTTI_API void tutti_f_dataset_info_get(const tutti__f_handle *d, const CFI_cdes
     tutti__f_end(err, ierr);
 }
 
+TUTTI_API void tutti_f_dataset_info_size(const tutti__f_handle *d, const CFI_cdesc_t *name,
+                                         int *type, tutti_count *count, int *ierr,
+                                         const CFI_cdesc_t *variable, const tutti_count *segment) {
+    tutti_f_dataset_info_get(d, name, NULL, ierr, type, count, variable, segment);
+}
+
 TUTTI_API void tutti_f_dataset_info_name(const tutti__f_handle *d, tutti_count number,
-                                         const CFI_cdesc_t *name, const CFI_cdesc_t *variable,
-                                         const tutti_count *segment, int *ierr) {
+                                         const CFI_cdesc_t *name, int *ierr,
+                                         const CFI_cdesc_t *variable, const tutti_count *segment) {
     char *c_variable = tutti__f_text(variable), found[128] = "";
     const tutti_info_owner owner = {c_variable, segment ? *segment : -1};
     const tutti_err err = tutti_dataset_info_name(d->p, &owner, number, found);
@@ -438,12 +462,12 @@ tutti__f_shape tutti__f_entries_shape(const tutti__f_entries *e, int64_t item, i
 }
 
 TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_cdesc_t *space,
-                                            tutti__f_entries *out, const tutti_slice *slice,
-                                            const CFI_cdesc_t *index, const CFI_cdesc_t *ids,
-                                            const tutti_count *n, const CFI_cdesc_t *own,
-                                            const CFI_cdesc_t *memory, const int *whole,
-                                            const tutti_replicas_choice *choice,
-                                            const tutti_count *segment, int *ierr) {
+                                            tutti__f_entries *out, int *ierr,
+                                            const tutti_slice *slice, const CFI_cdesc_t *index,
+                                            const CFI_cdesc_t *ids, const tutti_count *n,
+                                            const CFI_cdesc_t *own, const CFI_cdesc_t *memory,
+                                            const int *whole, const tutti_replicas_choice *choice,
+                                            const tutti_count *segment) {
     char *c_space = tutti__f_text(space);
     tutti_decomposition *made = NULL;
     const tutti_count at = segment ? *segment : -1;

@@ -17,8 +17,8 @@ static tutti_exodus_options options_of(const tutti_exodus_options *opt, const tu
 }
 
 TUTTI_API void tutti_f_exodus_create(const int *comm, const CFI_cdesc_t *path, tutti__f_handle *x,
-                                     const tutti_exodus_options *opt, const tutti_options *io,
-                                     int *ierr) {
+                                     int *ierr, const tutti_exodus_options *opt,
+                                     const tutti_options *io) {
     char *c_path = tutti__f_text(path);
     const tutti_exodus_options all = options_of(opt, io);
     tutti_exodus *made = NULL;
@@ -30,8 +30,8 @@ TUTTI_API void tutti_f_exodus_create(const int *comm, const CFI_cdesc_t *path, t
 TUTTI__F_TYPED(tutti_f_exodus_create)
 
 TUTTI_API void tutti_f_exodus_open(const int *comm, const CFI_cdesc_t *path, int mode,
-                                   tutti__f_handle *x, const tutti_exodus_options *opt,
-                                   const tutti_options *io, int *ierr) {
+                                   tutti__f_handle *x, int *ierr, const tutti_exodus_options *opt,
+                                   const tutti_options *io) {
     char *c_path = tutti__f_text(path);
     const tutti_exodus_options all = options_of(opt, io);
     tutti_exodus *made = NULL;
@@ -114,8 +114,8 @@ static tutti_err field_take(field *f, int kind, const CFI_cdesc_t *variable, con
 }
 
 TUTTI_API void tutti_f_exodus_field_make(field *f, int kind, const CFI_cdesc_t *variable,
-                                         const CFI_cdesc_t *buf, const int64_t *id,
-                                         const tutti__f_entries *entries, int *ierr) {
+                                         const CFI_cdesc_t *buf, int *ierr, const int64_t *id,
+                                         const tutti__f_entries *entries) {
     tutti__f_end(field_take(f, kind, variable, buf, id, entries), ierr);
 }
 
@@ -233,8 +233,8 @@ TUTTI_API void tutti_f_exodus_get_start_all(const tutti__f_handle *x, tutti_coun
 
 /* One field: a name that is too long is none of the file's. */
 TUTTI_API void tutti_f_exodus_put(const tutti__f_handle *x, int kind, const CFI_cdesc_t *variable,
-                                  const CFI_cdesc_t *buf, const int64_t *id,
-                                  const tutti__f_entries *entries, int *ierr) {
+                                  const CFI_cdesc_t *buf, int *ierr, const int64_t *id,
+                                  const tutti__f_entries *entries) {
     field f;
     (void)field_take(&f, kind, variable, buf, id, entries);
     put(x->p, batch_begin(x->p, NULL, &f, NULL), NULL, ierr);
@@ -242,16 +242,16 @@ TUTTI_API void tutti_f_exodus_put(const tutti__f_handle *x, int kind, const CFI_
 
 TUTTI_API void tutti_f_exodus_put_start(const tutti__f_handle *x, int kind,
                                         const CFI_cdesc_t *variable, const CFI_cdesc_t *buf,
-                                        tutti__f_handle *r, const int64_t *id,
-                                        const tutti__f_entries *entries, int *ierr) {
+                                        tutti__f_handle *r, int *ierr, const int64_t *id,
+                                        const tutti__f_entries *entries) {
     field f;
     (void)field_take(&f, kind, variable, buf, id, entries);
     put(x->p, batch_begin(x->p, NULL, &f, r), r, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_get(const tutti__f_handle *x, tutti_count step, int kind,
-                                  const CFI_cdesc_t *variable, const CFI_cdesc_t *buf,
-                                  const int64_t *id, const tutti__f_entries *entries, int *ierr) {
+                                  const CFI_cdesc_t *variable, const CFI_cdesc_t *buf, int *ierr,
+                                  const int64_t *id, const tutti__f_entries *entries) {
     field f;
     (void)field_take(&f, kind, variable, buf, id, entries);
     get(x->p, step, batch_begin(x->p, NULL, &f, NULL), NULL, ierr);
@@ -259,8 +259,8 @@ TUTTI_API void tutti_f_exodus_get(const tutti__f_handle *x, tutti_count step, in
 
 TUTTI_API void tutti_f_exodus_get_start(const tutti__f_handle *x, tutti_count step, int kind,
                                         const CFI_cdesc_t *variable, const CFI_cdesc_t *buf,
-                                        tutti__f_handle *r, const int64_t *id,
-                                        const tutti__f_entries *entries, int *ierr) {
+                                        tutti__f_handle *r, int *ierr, const int64_t *id,
+                                        const tutti__f_entries *entries) {
     field f;
     (void)field_take(&f, kind, variable, buf, id, entries);
     get(x->p, step, batch_begin(x->p, NULL, &f, r), r, ierr);
@@ -268,8 +268,8 @@ TUTTI_API void tutti_f_exodus_get_start(const tutti__f_handle *x, tutti_count st
 
 TUTTI_API void tutti_f_exodus_follow(const tutti__f_handle *x, tutti_count first, tutti_count last,
                                      int kind, const CFI_cdesc_t *variable, const CFI_cdesc_t *buf,
-                                     const int64_t *id, const tutti__f_entries *entries,
-                                     int *ierr) {
+                                     int *ierr, const int64_t *id,
+                                     const tutti__f_entries *entries) {
     field f;
     tutti_exodus_field c;
     void *copy = NULL;
@@ -285,7 +285,7 @@ TUTTI_API void tutti_f_exodus_follow(const tutti__f_handle *x, tutti_count first
 
 TUTTI_API void tutti_f_exodus_field_place(const tutti__f_handle *x, tutti_count step, int kind,
                                           const CFI_cdesc_t *variable, tutti_off *at, int *type,
-                                          const int64_t *id, int *ierr) {
+                                          int *ierr, const int64_t *id) {
     char *name = tutti__f_text(variable);
     const tutti_exodus_field f = {.kind = (tutti_exodus_kind)kind,
                                   .id = id ? *id : 0,
@@ -293,7 +293,7 @@ TUTTI_API void tutti_f_exodus_field_place(const tutti__f_handle *x, tutti_count 
     tutti_type its = TUTTI_BYTES;
     *at = 0;
     const tutti_err err = tutti_exodus_field_place(x->p, step, &f, at, &its);
-    if (type) *type = (int)its;
+    *type = (int)its;
     free(name);
     tutti__f_end(err, ierr);
 }
@@ -319,9 +319,9 @@ static tutti_exodus_array array_of(int what, int kind, const int64_t *id, const 
 }
 
 TUTTI_API void tutti_f_exodus_array_make(piece *p, int what, int kind, const CFI_cdesc_t *buf,
-                                         const int64_t *id, const int *component,
+                                         int *ierr, const int64_t *id, const int *component,
                                          const tutti_count *first, const tutti_count *n,
-                                         const tutti__f_entries *entries, int *ierr) {
+                                         const tutti__f_entries *entries) {
     memset(p, 0, sizeof *p);
     p->of = array_of(what, kind, id, component);
     p->of.first = first ? *first : 0;
@@ -390,35 +390,34 @@ TUTTI_API void tutti_f_exodus_get_arrays(const tutti__f_handle *x, const CFI_cde
 
 TUTTI_API void tutti_f_exodus_array_size(const tutti__f_handle *x, int what, int kind,
                                          tutti_count *entries, tutti_count *numbers, int *type,
-                                         const int64_t *id, const int *component, int *ierr) {
+                                         int *ierr, const int64_t *id, const int *component) {
     const tutti_exodus_array a = array_of(what, kind, id, component);
     tutti_type its = TUTTI_BYTES;
     *entries = *numbers = 0;
     const tutti_err err = tutti_exodus_array_size(x->p, &a, entries, numbers, &its);
-    if (type) *type = (int)its;
+    *type = (int)its;
     tutti__f_end(err, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_array_place(const tutti__f_handle *x, int what, int kind,
-                                          tutti_off *at, int *type, const int64_t *id,
-                                          const int *component, int *ierr) {
+                                          tutti_off *at, int *type, int *ierr, const int64_t *id,
+                                          const int *component) {
     const tutti_exodus_array a = array_of(what, kind, id, component);
     tutti_type its = TUTTI_BYTES;
     *at = 0;
     const tutti_err err = tutti_exodus_array_place(x->p, &a, at, &its);
-    if (type) *type = (int)its;
+    *type = (int)its;
     tutti__f_end(err, ierr);
 }
 
 /* ---- entries */
 
 TUTTI_API void tutti_f_exodus_decomposition(const tutti__f_handle *x, int kind,
-                                            tutti__f_entries *out, const int64_t *id,
+                                            tutti__f_entries *out, int *ierr, const int64_t *id,
                                             const tutti_slice *slice, const CFI_cdesc_t *index,
                                             const CFI_cdesc_t *ids, const tutti_count *n,
                                             const CFI_cdesc_t *own, const CFI_cdesc_t *memory,
-                                            const int *whole, const tutti_replicas_choice *choice,
-                                            int *ierr) {
+                                            const int *whole, const tutti_replicas_choice *choice) {
     tutti_decomposition *made = NULL;
     tutti_decomposition_spec spec = tutti__f_spec(index, ids, n, own, memory, whole);
     if (choice) spec.choice = *choice;
@@ -450,23 +449,39 @@ TUTTI_API void tutti_f_exodus_note_set(const tutti__f_handle *x, const CFI_cdesc
     tutti__f_end(err, ierr);
 }
 
+TUTTI_API void tutti_f_exodus_note_remove(const tutti__f_handle *x, const CFI_cdesc_t *name,
+                                          int *ierr) {
+    tutti_f_exodus_note_set(x, name, NULL, ierr);
+}
+
 TUTTI_API void tutti_f_exodus_note_get(const tutti__f_handle *x, const CFI_cdesc_t *name,
-                                       const CFI_cdesc_t *value, int *type, tutti_count *count,
-                                       int *ierr) {
+                                       const CFI_cdesc_t *value, int *ierr, int *type,
+                                       tutti_count *count) {
     char *c_name = tutti__f_text(name);
     const tutti__f_array v = tutti__f_array_of(value);
     tutti_type its = TUTTI_BYTES;
     tutti_count n = 0;
     tutti_err err = tutti_exodus_note_get(x->p, c_name, &its, &n, NULL);
     if (err == TUTTI_OK && !v.absent) {
+        tutti_type now = its;
+        tutti_count room = n;
         void *all = malloc((size_t)(n * 16) + 1); /* enough for any type */
-        tutti_count room = all ? n : 0;
-        err = tutti_exodus_note_get(x->p, c_name, &its, &room, all);
-        if (err == TUTTI_OK) err = tutti__f_value_take(&v, its, n, all);
+        if (!all) tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for the value");
+        const int fits = all && tutti__f_value_fits(&v, its, n);
+        err = tutti_exodus_note_get(x->p, fits ? c_name : NULL, &now, &room, all);
+        tutti__f_settled();
+        if (err == TUTTI_OK && now != its)
+            err = tutti__f_error(TUTTI_ERR_STATE, "the type of the note changed while it was read");
+        if (err == TUTTI_OK) tutti__f_value_take(&v, now, room, all);
         free(all);
     }
     if (type) *type = (int)its;
     if (count) *count = n;
     free(c_name);
     tutti__f_end(err, ierr);
+}
+
+TUTTI_API void tutti_f_exodus_note_size(const tutti__f_handle *x, const CFI_cdesc_t *name,
+                                        int *type, tutti_count *count, int *ierr) {
+    tutti_f_exodus_note_get(x, name, NULL, ierr, type, count);
 }

@@ -89,12 +89,12 @@ static tutti_err plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_ha
 }
 
 TUTTI_API void tutti_f_plan_write(const tutti__f_handle *f, const tutti__f_handle *a,
-                                  tutti__f_plan *p, const CFI_cdesc_t *like, int *ierr) {
+                                  tutti__f_plan *p, int *ierr, const CFI_cdesc_t *like) {
     tutti__f_end(plan(tutti_plan_write, f, a, p, like), ierr);
 }
 
 TUTTI_API void tutti_f_plan_read(const tutti__f_handle *f, const tutti__f_handle *a,
-                                 tutti__f_plan *p, const CFI_cdesc_t *like, int *ierr) {
+                                 tutti__f_plan *p, int *ierr, const CFI_cdesc_t *like) {
     tutti__f_end(plan(tutti_plan_read, f, a, p, like), ierr);
 }
 
@@ -115,16 +115,16 @@ static void *run_buffer(const tutti__f_plan *p, const CFI_cdesc_t *buf) {
     return NULL;
 }
 
-TUTTI_API void tutti_f_plan_run(const tutti__f_plan *p, const CFI_cdesc_t *buf,
-                                const tutti_off *displacement, tutti_off *count, int *ierr) {
+TUTTI_API void tutti_f_plan_run(const tutti__f_plan *p, const CFI_cdesc_t *buf, int *ierr,
+                                const tutti_off *displacement, tutti_off *count) {
     void *base = run_buffer(p, buf);
     const tutti_err err = tutti_plan_run(p->p, base, displacement ? *displacement : 0, count);
     tutti__f_settled();
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_plan_start(const tutti__f_plan *p, const CFI_cdesc_t *buf,
-                                  const tutti_off *displacement, int *ierr) {
+TUTTI_API void tutti_f_plan_start(const tutti__f_plan *p, const CFI_cdesc_t *buf, int *ierr,
+                                  const tutti_off *displacement) {
     void *base = run_buffer(p, buf);
     const tutti_err err = tutti_plan_start(p->p, base, displacement ? *displacement : 0);
     tutti__f_settled();
@@ -147,8 +147,8 @@ static const part *part_at(const CFI_cdesc_t *parts, int i) {
 }
 
 TUTTI_API void tutti_f_part_make(part *out, const tutti__f_handle *a, const CFI_cdesc_t *buf,
-                                 const int *file_type, const int *file_order, const int *ieee,
-                                 int *ierr) {
+                                 int *ierr, const int *file_type, const int *file_order,
+                                 const int *ieee) {
     tutti_err err = TUTTI_OK;
     memset(out, 0, PART_BYTES);
     out->access = a->p;
@@ -225,11 +225,11 @@ static void parts_end(batch *b, tutti_err err, int *ierr) {
 }
 
 /* The same shape four times: blocking and of one rank alone; begun; started; planned. */
-#define BLOCKING(name)                                                                \
-    TUTTI_API void tutti_f_##name(const tutti__f_handle *f, const CFI_cdesc_t *parts, \
-                                  tutti_off *count, int *ierr) {                      \
-        batch b = parts_begin(parts);                                                 \
-        parts_end(&b, tutti_##name(f->p, b.n, b.part, count), ierr);                  \
+#define BLOCKING(name)                                                                           \
+    TUTTI_API void tutti_f_##name(const tutti__f_handle *f, const CFI_cdesc_t *parts, int *ierr, \
+                                  tutti_off *count) {                                            \
+        batch b = parts_begin(parts);                                                            \
+        parts_end(&b, tutti_##name(f->p, b.n, b.part, count), ierr);                             \
     }
 #define BEGUN(name)                                                                                \
     TUTTI_API void tutti_f_##name(const tutti__f_handle *f, const CFI_cdesc_t *parts, int *ierr) { \
@@ -271,16 +271,16 @@ static void **run_buffers(const tutti__f_plan *p, const batch *b) {
     return NULL;
 }
 
-TUTTI_API void tutti_f_plan_run_parts(const tutti__f_plan *p, const CFI_cdesc_t *parts,
-                                      const tutti_off *displacement, tutti_off *count, int *ierr) {
+TUTTI_API void tutti_f_plan_run_parts(const tutti__f_plan *p, const CFI_cdesc_t *parts, int *ierr,
+                                      const tutti_off *displacement, tutti_off *count) {
     batch b = parts_begin(parts);
     void **bufs = run_buffers(p, &b);
     parts_end(&b, tutti_plan_run_parts(p->p, b.n, bufs, displacement ? *displacement : 0, count),
               ierr);
 }
 
-TUTTI_API void tutti_f_plan_start_parts(const tutti__f_plan *p, const CFI_cdesc_t *parts,
-                                        const tutti_off *displacement, int *ierr) {
+TUTTI_API void tutti_f_plan_start_parts(const tutti__f_plan *p, const CFI_cdesc_t *parts, int *ierr,
+                                        const tutti_off *displacement) {
     batch b = parts_begin(parts);
     void **bufs = run_buffers(p, &b);
     parts_end(&b, tutti_plan_start_parts(p->p, b.n, bufs, displacement ? *displacement : 0), ierr);

@@ -231,8 +231,8 @@ TUTTI_API void tutti_f_access_contiguous(tutti_off offset, tutti_off bytes, tutt
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_access_section(const tutti_section *file, tutti__f_handle *out,
-                                      const tutti_section *memory, int *ierr) {
+TUTTI_API void tutti_f_access_section(const tutti_section *file, tutti__f_handle *out, int *ierr,
+                                      const tutti_section *memory) {
     tutti_access *c_out = NULL;
     *out = (tutti__f_handle){0};
     const tutti_err err = tutti_access_section(file, memory, &c_out);
@@ -262,8 +262,8 @@ TUTTI_API void tutti_f_access_runs(const CFI_cdesc_t *offsets, const CFI_cdesc_t
 }
 
 TUTTI_API void tutti_f_access_pieces(const CFI_cdesc_t *file_offsets, const CFI_cdesc_t *lengths,
-                                     tutti__f_handle *out, const CFI_cdesc_t *memory_offsets,
-                                     int *ierr) {
+                                     tutti__f_handle *out, int *ierr,
+                                     const CFI_cdesc_t *memory_offsets) {
     const int fits = tutti__f_fits(memory_offsets, tutti__f_length(file_offsets))
         && tutti__f_fits(lengths, tutti__f_length(file_offsets));
     tutti_access *c_out = NULL;
@@ -287,8 +287,8 @@ TUTTI_API void tutti_f_access_indices(tutti_off offset, tutti_off item_size,
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_access_concat(const CFI_cdesc_t *parts, tutti__f_handle *out,
-                                     const CFI_cdesc_t *memory_offsets, int *ierr) {
+TUTTI_API void tutti_f_access_concat(const CFI_cdesc_t *parts, tutti__f_handle *out, int *ierr,
+                                     const CFI_cdesc_t *memory_offsets) {
     const int fits = tutti__f_fits(memory_offsets, tutti__f_length(parts));
     tutti_access *c_out = NULL;
     *out = (tutti__f_handle){0};
@@ -487,7 +487,7 @@ TUTTI_API tutti_option_info tutti_f_options_row(int i) {
 /* ---- tutti/file.h */
 
 TUTTI_API void tutti_f_file_open(const int *comm, const CFI_cdesc_t *path, int mode,
-                                 tutti__f_handle *f_out, const tutti_options *opt, int *ierr) {
+                                 tutti__f_handle *f_out, int *ierr, const tutti_options *opt) {
     char *c_path = tutti__f_text(path);
     tutti_file *c_f_out = NULL;
     *f_out = (tutti__f_handle){0};
@@ -499,8 +499,8 @@ TUTTI_API void tutti_f_file_open(const int *comm, const CFI_cdesc_t *path, int m
 TUTTI__F_TYPED(tutti_f_file_open)
 
 TUTTI_API void tutti_f_file_open_with(const int *comm, const CFI_cdesc_t *path, int mode,
-                                      int permissions, tutti__f_handle *f_out,
-                                      const tutti_options *opt, int *ierr) {
+                                      int permissions, tutti__f_handle *f_out, int *ierr,
+                                      const tutti_options *opt) {
     char *c_path = tutti__f_text(path);
     tutti_file *c_f_out = NULL;
     *f_out = (tutti__f_handle){0};
@@ -519,7 +519,7 @@ TUTTI_API void tutti_f_file_close(tutti__f_handle *f, int *ierr) {
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_file_delete(const CFI_cdesc_t *path, const tutti_options *opt, int *ierr) {
+TUTTI_API void tutti_f_file_delete(const CFI_cdesc_t *path, int *ierr, const tutti_options *opt) {
     char *c_path = tutti__f_text(path);
     const tutti_err err = tutti_file_delete(c_path, opt);
     free(c_path);
@@ -569,7 +569,7 @@ TUTTI_API void tutti_f_file_change(const tutti__f_handle *f, const tutti_options
 }
 
 TUTTI_API void tutti_f_file_write(const tutti__f_handle *f, const tutti__f_handle *a,
-                                  const CFI_cdesc_t *buf, tutti_off *count_out, int *ierr) {
+                                  const CFI_cdesc_t *buf, int *ierr, tutti_off *count_out) {
     tutti__f_memory m = tutti__f_memory_begin(a->p, buf);
     const tutti_err err = tutti_file_write(f->p, m.access, m.base, count_out);
     tutti__f_memory_end(&m);
@@ -577,7 +577,7 @@ TUTTI_API void tutti_f_file_write(const tutti__f_handle *f, const tutti__f_handl
 }
 
 TUTTI_API void tutti_f_file_read(const tutti__f_handle *f, const tutti__f_handle *a,
-                                 const CFI_cdesc_t *buf, tutti_off *count_out, int *ierr) {
+                                 const CFI_cdesc_t *buf, int *ierr, tutti_off *count_out) {
     tutti__f_memory m = tutti__f_memory_begin(a->p, buf);
     const tutti_err err = tutti_file_read(f->p, m.access, m.base, count_out);
     tutti__f_memory_end(&m);
@@ -585,8 +585,8 @@ TUTTI_API void tutti_f_file_read(const tutti__f_handle *f, const tutti__f_handle
 }
 
 TUTTI_API void tutti_f_file_write_independent(const tutti__f_handle *f, const tutti__f_handle *a,
-                                              const CFI_cdesc_t *buf, tutti_off *count_out,
-                                              int *ierr) {
+                                              const CFI_cdesc_t *buf, int *ierr,
+                                              tutti_off *count_out) {
     tutti__f_memory m = tutti__f_memory_begin(a->p, buf);
     const tutti_err err = tutti_file_write_independent(f->p, m.access, m.base, count_out);
     tutti__f_memory_end(&m);
@@ -594,8 +594,8 @@ TUTTI_API void tutti_f_file_write_independent(const tutti__f_handle *f, const tu
 }
 
 TUTTI_API void tutti_f_file_read_independent(const tutti__f_handle *f, const tutti__f_handle *a,
-                                             const CFI_cdesc_t *buf, tutti_off *count_out,
-                                             int *ierr) {
+                                             const CFI_cdesc_t *buf, int *ierr,
+                                             tutti_off *count_out) {
     tutti__f_memory m = tutti__f_memory_begin(a->p, buf);
     const tutti_err err = tutti_file_read_independent(f->p, m.access, m.base, count_out);
     tutti__f_memory_end(&m);
@@ -635,7 +635,7 @@ TUTTI_API void tutti_f_file_write_begin(const tutti__f_handle *f, const tutti__f
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_file_write_end(const tutti__f_handle *f, tutti_off *count_out, int *ierr) {
+TUTTI_API void tutti_f_file_write_end(const tutti__f_handle *f, int *ierr, tutti_off *count_out) {
     const tutti_err err = tutti_file_write_end(f->p, count_out);
     tutti__f_end(err, ierr);
 }
@@ -648,7 +648,7 @@ TUTTI_API void tutti_f_file_read_begin(const tutti__f_handle *f, const tutti__f_
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_file_read_end(const tutti__f_handle *f, tutti_off *count_out, int *ierr) {
+TUTTI_API void tutti_f_file_read_end(const tutti__f_handle *f, int *ierr, tutti_off *count_out) {
     const tutti_err err = tutti_file_read_end(f->p, count_out);
     tutti__f_end(err, ierr);
 }
@@ -675,15 +675,15 @@ TUTTI_API void tutti_f_file_read_start(const tutti__f_handle *f, const tutti__f_
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_request_test(tutti__f_handle *r, int *done_out, tutti_off *count_out,
-                                    int *ierr) {
+TUTTI_API void tutti_f_request_test(tutti__f_handle *r, int *done_out, int *ierr,
+                                    tutti_off *count_out) {
     tutti_request *c_r = r->p;
     const tutti_err err = tutti_request_test(&c_r, done_out, count_out);
     r->p = c_r;
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_request_wait(tutti__f_handle *r, tutti_off *count_out, int *ierr) {
+TUTTI_API void tutti_f_request_wait(tutti__f_handle *r, int *ierr, tutti_off *count_out) {
     tutti_request *c_r = r->p;
     const tutti_err err = tutti_request_wait(&c_r, count_out);
     r->p = c_r;
@@ -696,13 +696,13 @@ TUTTI_API void tutti_f_request_abandon(tutti__f_handle *r) {
     r->p = c_r;
 }
 
-TUTTI_API void tutti_f_plan_test(const tutti__f_plan *p, int *done_out, tutti_off *count_out,
-                                 int *ierr) {
+TUTTI_API void tutti_f_plan_test(const tutti__f_plan *p, int *done_out, int *ierr,
+                                 tutti_off *count_out) {
     const tutti_err err = tutti_plan_test(p->p, done_out, count_out);
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_plan_wait(const tutti__f_plan *p, tutti_off *count_out, int *ierr) {
+TUTTI_API void tutti_f_plan_wait(const tutti__f_plan *p, int *ierr, tutti_off *count_out) {
     const tutti_err err = tutti_plan_wait(p->p, count_out);
     tutti__f_end(err, ierr);
 }
@@ -777,7 +777,7 @@ TUTTI_API tutti_slice tutti_f_slice_all(const CFI_cdesc_t *shape) {
 }
 
 TUTTI_API void tutti_f_slice_fortran(const CFI_cdesc_t *lower, const CFI_cdesc_t *upper,
-                                     tutti_slice *out, const CFI_cdesc_t *stride, int *ierr) {
+                                     tutti_slice *out, int *ierr, const CFI_cdesc_t *stride) {
     tutti__f_counts c_lower;
     tutti__f_counts_of(lower, &c_lower);
     tutti__f_counts c_upper;
@@ -832,7 +832,7 @@ TUTTI_API tutti_count tutti_f_distribution_part(const tutti__f_handle *d, int ra
 }
 
 TUTTI_API void tutti_f_distribution_local(const tutti__f_handle *d, const CFI_cdesc_t *global,
-                                          int *rank_out, const CFI_cdesc_t *local_out, int *ierr) {
+                                          int *rank_out, int *ierr, const CFI_cdesc_t *local_out) {
     tutti__f_counts c_global;
     tutti__f_counts_of(global, &c_global);
     tutti_count c_local_out[TUTTI_MAX_DIMS] = {0};
@@ -854,7 +854,7 @@ TUTTI_API void tutti_f_distribution_global(const tutti__f_handle *d, int rank,
 
 TUTTI_API void tutti_f_array_create(const int *comm, const CFI_cdesc_t *path,
                                     const tutti_array_spec *spec, tutti__f_array_handle *a_out,
-                                    const tutti_options *opt, int *ierr) {
+                                    int *ierr, const tutti_options *opt) {
     char *c_path = tutti__f_text(path);
     tutti_array *c_a_out = NULL;
     *a_out = (tutti__f_array_handle){0};
@@ -868,8 +868,8 @@ TUTTI__F_TYPED(tutti_f_array_create)
 
 TUTTI_API void tutti_f_array_create_local(const int *comm, const CFI_cdesc_t *path,
                                           const tutti_array_spec *spec, const tutti__f_handle *d,
-                                          tutti__f_array_handle *a_out, const tutti_options *opt,
-                                          int *ierr) {
+                                          tutti__f_array_handle *a_out, int *ierr,
+                                          const tutti_options *opt) {
     char *c_path = tutti__f_text(path);
     tutti_array *c_a_out = NULL;
     *a_out = (tutti__f_array_handle){0};
@@ -883,8 +883,8 @@ TUTTI_API void tutti_f_array_create_local(const int *comm, const CFI_cdesc_t *pa
 TUTTI__F_TYPED(tutti_f_array_create_local)
 
 TUTTI_API void tutti_f_array_open(const int *comm, const CFI_cdesc_t *path, int mode,
-                                  tutti__f_array_handle *a_out, const tutti_array_spec *expect,
-                                  const tutti_options *opt, int *ierr) {
+                                  tutti__f_array_handle *a_out, int *ierr,
+                                  const tutti_array_spec *expect, const tutti_options *opt) {
     char *c_path = tutti__f_text(path);
     tutti_array *c_a_out = NULL;
     *a_out = (tutti__f_array_handle){0};
@@ -897,8 +897,8 @@ TUTTI_API void tutti_f_array_open(const int *comm, const CFI_cdesc_t *path, int 
 }
 TUTTI__F_TYPED(tutti_f_array_open)
 
-TUTTI_API void tutti_f_array_inspect(const CFI_cdesc_t *path, tutti_array_spec *spec_out,
-                                     const tutti_options *opt, tutti__f_handle *d_out, int *ierr) {
+TUTTI_API void tutti_f_array_inspect(const CFI_cdesc_t *path, tutti_array_spec *spec_out, int *ierr,
+                                     const tutti_options *opt, tutti__f_handle *d_out) {
     char *c_path = tutti__f_text(path);
     *spec_out = (tutti_array_spec){0};
     tutti_distribution *c_d_out = NULL;
@@ -911,7 +911,7 @@ TUTTI_API void tutti_f_array_inspect(const CFI_cdesc_t *path, tutti_array_spec *
 
 TUTTI_API void tutti_f_array_open_raw(const int *comm, const CFI_cdesc_t *path, int mode,
                                       const tutti_array_spec *spec, tutti__f_array_handle *a_out,
-                                      const tutti_options *opt, int *ierr) {
+                                      int *ierr, const tutti_options *opt) {
     char *c_path = tutti__f_text(path);
     tutti_array *c_a_out = NULL;
     *a_out = (tutti__f_array_handle){0};
@@ -966,7 +966,7 @@ TUTTI_API void tutti_f_array_sync(const tutti__f_array_handle *a, int *ierr) {
 }
 
 TUTTI_API void tutti_f_array_read(const tutti__f_array_handle *a, const tutti_slice *s,
-                                  const CFI_cdesc_t *buf, const tutti_section *memory, int *ierr) {
+                                  const CFI_cdesc_t *buf, int *ierr, const tutti_section *memory) {
     tutti__f_block b;
     tutti__f_slice_begin(a, s, memory, buf, &b);
     const tutti_err err = tutti_array_read(a->p, b.slice, b.memory, b.base);
@@ -975,7 +975,7 @@ TUTTI_API void tutti_f_array_read(const tutti__f_array_handle *a, const tutti_sl
 }
 
 TUTTI_API void tutti_f_array_write(const tutti__f_array_handle *a, const tutti_slice *s,
-                                   const CFI_cdesc_t *buf, const tutti_section *memory, int *ierr) {
+                                   const CFI_cdesc_t *buf, int *ierr, const tutti_section *memory) {
     tutti__f_block b;
     tutti__f_slice_begin(a, s, memory, buf, &b);
     const tutti_err err = tutti_array_write(a->p, b.slice, b.memory, b.base);
@@ -984,8 +984,8 @@ TUTTI_API void tutti_f_array_write(const tutti__f_array_handle *a, const tutti_s
 }
 
 TUTTI_API void tutti_f_array_read_independent(const tutti__f_array_handle *a, const tutti_slice *s,
-                                              const CFI_cdesc_t *buf, const tutti_section *memory,
-                                              int *ierr) {
+                                              const CFI_cdesc_t *buf, int *ierr,
+                                              const tutti_section *memory) {
     tutti__f_block b;
     tutti__f_slice_begin(a, s, memory, buf, &b);
     const tutti_err err = tutti_array_read_independent(a->p, b.slice, b.memory, b.base);
@@ -994,8 +994,8 @@ TUTTI_API void tutti_f_array_read_independent(const tutti__f_array_handle *a, co
 }
 
 TUTTI_API void tutti_f_array_write_independent(const tutti__f_array_handle *a, const tutti_slice *s,
-                                               const CFI_cdesc_t *buf, const tutti_section *memory,
-                                               int *ierr) {
+                                               const CFI_cdesc_t *buf, int *ierr,
+                                               const tutti_section *memory) {
     tutti__f_block b;
     tutti__f_slice_begin(a, s, memory, buf, &b);
     const tutti_err err = tutti_array_write_independent(a->p, b.slice, b.memory, b.base);
@@ -1004,8 +1004,8 @@ TUTTI_API void tutti_f_array_write_independent(const tutti__f_array_handle *a, c
 }
 
 TUTTI_API void tutti_f_array_read_start(const tutti__f_array_handle *a, const tutti_slice *s,
-                                        const CFI_cdesc_t *buf, tutti__f_handle *r_out,
-                                        const tutti_section *memory, int *ierr) {
+                                        const CFI_cdesc_t *buf, tutti__f_handle *r_out, int *ierr,
+                                        const tutti_section *memory) {
     tutti__f_block b;
     tutti__f_slice_begin(a, s, memory, buf, &b);
     tutti_request *c_r_out = NULL;
@@ -1017,8 +1017,8 @@ TUTTI_API void tutti_f_array_read_start(const tutti__f_array_handle *a, const tu
 }
 
 TUTTI_API void tutti_f_array_write_start(const tutti__f_array_handle *a, const tutti_slice *s,
-                                         const CFI_cdesc_t *buf, tutti__f_handle *r_out,
-                                         const tutti_section *memory, int *ierr) {
+                                         const CFI_cdesc_t *buf, tutti__f_handle *r_out, int *ierr,
+                                         const tutti_section *memory) {
     tutti__f_block b;
     tutti__f_slice_begin(a, s, memory, buf, &b);
     tutti_request *c_r_out = NULL;
@@ -1030,8 +1030,8 @@ TUTTI_API void tutti_f_array_write_start(const tutti__f_array_handle *a, const t
 }
 
 TUTTI_API void tutti_f_array_read_part(const tutti__f_array_handle *a, const tutti__f_handle *d,
-                                       const CFI_cdesc_t *buf, const tutti_slice *within,
-                                       const tutti_section *memory, int *ierr) {
+                                       const CFI_cdesc_t *buf, int *ierr, const tutti_slice *within,
+                                       const tutti_section *memory) {
     tutti__f_block b;
     tutti__f_part_begin(a, d->p, memory, buf, &b);
     const tutti_err err = tutti_array_read_part(a->p, b.d, within, b.memory, b.base);
@@ -1040,8 +1040,8 @@ TUTTI_API void tutti_f_array_read_part(const tutti__f_array_handle *a, const tut
 }
 
 TUTTI_API void tutti_f_array_write_part(const tutti__f_array_handle *a, const tutti__f_handle *d,
-                                        const CFI_cdesc_t *buf, const tutti_slice *within,
-                                        const tutti_section *memory, int *ierr) {
+                                        const CFI_cdesc_t *buf, int *ierr,
+                                        const tutti_slice *within, const tutti_section *memory) {
     tutti__f_block b;
     tutti__f_part_begin(a, d->p, memory, buf, &b);
     const tutti_err err = tutti_array_write_part(a->p, b.d, within, b.memory, b.base);
@@ -1062,8 +1062,8 @@ TUTTI_API tutti_slice tutti_f_array_partition(const tutti__f_array_handle *a, tu
 }
 
 TUTTI_API void tutti_f_array_copy(const tutti__f_array_handle *from,
-                                  const tutti__f_array_handle *to, tutti_off budget,
-                                  tutti_progress_fn *progress, void *const *context, int *ierr) {
+                                  const tutti__f_array_handle *to, tutti_off budget, int *ierr,
+                                  tutti_progress_fn *progress, void *const *context) {
     const tutti_err err = tutti_array_copy(from->p, to->p, budget, progress,
                                            context ? *context : NULL);
     tutti__f_end(err, ierr);
@@ -1152,9 +1152,9 @@ TUTTI_API void tutti_f_replicas_share_get(const tutti__f_replicas *r, int rank,
 
 TUTTI_API void tutti_f_replicas_choose(const tutti_replicas_lists *lists,
                                        const tutti_replicas_choice *choice,
-                                       const CFI_cdesc_t *writers_out,
+                                       const CFI_cdesc_t *writers_out, int *ierr,
                                        const CFI_cdesc_t *shares_out,
-                                       tutti_replicas_stats *stats_out, int *ierr) {
+                                       tutti_replicas_stats *stats_out) {
     const int fits = tutti__f_fits(writers_out, lists->n)
         && tutti__f_fits(shares_out, lists->parts);
     if (stats_out) *stats_out = (tutti_replicas_stats){0};
@@ -1345,20 +1345,20 @@ TUTTI_API void tutti_f_dataset_chunk_bounds(const tutti__f_handle *d, tutti_coun
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_dataset_verify(const tutti__f_handle *d, tutti_off *bytes_out, int *ierr) {
+TUTTI_API void tutti_f_dataset_verify(const tutti__f_handle *d, int *ierr, tutti_off *bytes_out) {
     const tutti_err err = tutti_dataset_verify(d->p, bytes_out);
     tutti__f_end(err, ierr);
 }
 
 TUTTI_API void tutti_f_dataset_verify_segment(const tutti__f_handle *d, tutti_count segment,
-                                              tutti_off *bytes_out, int *ierr) {
+                                              int *ierr, tutti_off *bytes_out) {
     const tutti_err err = tutti_dataset_verify_segment(d->p, segment, bytes_out);
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_dataset_repair(const int *comm, const CFI_cdesc_t *path,
+TUTTI_API void tutti_f_dataset_repair(const int *comm, const CFI_cdesc_t *path, int *ierr,
                                       const tutti_dataset_options *opt,
-                                      tutti_repair_report *report_out, int *ierr) {
+                                      tutti_repair_report *report_out) {
     char *c_path = tutti__f_text(path);
     if (report_out) *report_out = (tutti_repair_report){0};
     const tutti_err err = tutti_dataset_repair(tutti_comm_f2c(*comm), c_path, opt, report_out);
@@ -1368,8 +1368,8 @@ TUTTI_API void tutti_f_dataset_repair(const int *comm, const CFI_cdesc_t *path,
 TUTTI__F_TYPED(tutti_f_dataset_repair)
 
 TUTTI_API void tutti_f_dataset_archive(const tutti__f_handle *d, tutti_count first,
-                                       tutti_count last, const CFI_cdesc_t *to,
-                                       tutti_off *freed_out, int *ierr) {
+                                       tutti_count last, const CFI_cdesc_t *to, int *ierr,
+                                       tutti_off *freed_out) {
     char *c_to = tutti__f_text(to);
     const tutti_err err = tutti_dataset_archive(d->p, first, last, c_to, freed_out);
     free(c_to);
@@ -1512,8 +1512,8 @@ TUTTI_API void tutti_f_exodus_end_definitions(const tutti__f_handle *x, int *ier
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_exodus_put_mesh(const tutti__f_handle *x, const tutti_exodus_mesh *mesh,
-                                       int *ierr) {
+TUTTI_API void tutti_f_exodus_put_mesh(const tutti__f_handle *x, int *ierr,
+                                       const tutti_exodus_mesh *mesh) {
     const tutti_err err = tutti_exodus_put_mesh(x->p, mesh);
     tutti__f_end(err, ierr);
 }
@@ -1689,7 +1689,7 @@ TUTTI_API void tutti_f_exodus_note_name(const tutti__f_handle *x, tutti_count nu
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_exodus_verify(const tutti__f_handle *x, tutti_off *bytes_out, int *ierr) {
+TUTTI_API void tutti_f_exodus_verify(const tutti__f_handle *x, int *ierr, tutti_off *bytes_out) {
     const tutti_err err = tutti_exodus_verify(x->p, bytes_out);
     tutti__f_end(err, ierr);
 }
@@ -1720,7 +1720,7 @@ TUTTI_API const char *tutti_f_mesh_type_name(int type) {
 }
 
 TUTTI_API void tutti_f_mesh_open(const int *comm, const CFI_cdesc_t *path, tutti__f_handle *m_out,
-                                 const tutti_options *opt, int *ierr) {
+                                 int *ierr, const tutti_options *opt) {
     char *c_path = tutti__f_text(path);
     tutti_mesh *c_m_out = NULL;
     *m_out = (tutti__f_handle){0};
@@ -1751,7 +1751,7 @@ TUTTI_API void tutti_f_mesh_describe(const tutti__f_handle *m, tutti_mesh_info *
 }
 
 TUTTI_API void tutti_f_mesh_write(const tutti__f_handle *m, const CFI_cdesc_t *path,
-                                  tutti_mesh_format format, const tutti_options *opt, int *ierr) {
+                                  tutti_mesh_format format, int *ierr, const tutti_options *opt) {
     char *c_path = tutti__f_text(path);
     const tutti_err err = tutti_mesh_write(m->p, c_path, format, opt);
     free(c_path);
@@ -1769,8 +1769,8 @@ TUTTI_API int tutti_f_mesh_has_metis(void) {
 }
 
 TUTTI_API void tutti_f_mesh_partition(const tutti__f_handle *m, int parts, tutti_mesh_by by,
-                                      const CFI_cdesc_t *of_out, const CFI_cdesc_t *load,
-                                      int *ierr) {
+                                      const CFI_cdesc_t *of_out, int *ierr,
+                                      const CFI_cdesc_t *load) {
     const int fits = tutti__f_fits(load, tutti__f_mesh_nodes(m->p))
         && tutti__f_fits(of_out, tutti__f_mesh_nodes(m->p));
     const tutti_err err = tutti_mesh_partition(m->p, parts, by, tutti__f_list(load),
@@ -1784,7 +1784,7 @@ TUTTI_API int tutti_f_mesh_partitioned_by(const tutti__f_handle *m) {
 }
 
 TUTTI_API void tutti_f_mesh_cut_get(const tutti__f_handle *m, int parts, const CFI_cdesc_t *of,
-                                    tutti_mesh_cut *out, const CFI_cdesc_t *load, int *ierr) {
+                                    tutti_mesh_cut *out, int *ierr, const CFI_cdesc_t *load) {
     const int fits = tutti__f_fits(of, tutti__f_mesh_nodes(m->p))
         && tutti__f_fits(load, tutti__f_mesh_nodes(m->p));
     *out = (tutti_mesh_cut){0};
@@ -1894,8 +1894,8 @@ TUTTI_API void tutti_f_profile_path(const CFI_cdesc_t *path_out, int *ierr) {
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_profile_load(const tutti_place *place, tutti_profile *p_out,
-                                    const CFI_cdesc_t *file, int *ierr) {
+TUTTI_API void tutti_f_profile_load(const tutti_place *place, tutti_profile *p_out, int *ierr,
+                                    const CFI_cdesc_t *file) {
     char *c_file = tutti__f_text(file);
     *p_out = (tutti_profile){0};
     const tutti_err err = tutti_profile_load(c_file, place, p_out);

@@ -185,9 +185,11 @@ tutti__f_entries tutti__f_entries_of(tutti_decomposition *made,
 
 /* What an array is as the value of an info: numbers, or text without blanks at its end. */
 tutti_count tutti__f_value_of(const tutti__f_array *v, tutti_type *type);
-/* An info's value into an array. */
-tutti_err tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count count,
-                              const void *value);
+/* Is an array one for a value of this type and size?  0: no; the reason is the error of the next collective call. */
+int tutti__f_value_fits(const tutti__f_array *v, tutti_type type, tutti_count count);
+/* Copy a value into an array that fits. */
+void tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count count,
+                         const void *value);
 
 /* ---- what entries ask */
 

@@ -127,36 +127,36 @@ module tutti
   ! by hand: tutti_plan_run
   ! by hand: tutti_plan_start
   interface
-    subroutine tutti_plan_write(f, a, p, like, ierr) bind(c, name="tutti_f_plan_write")
+    subroutine tutti_plan_write(f, a, p, ierr, like) bind(c, name="tutti_f_plan_write")
       import
       type(tutti_file), intent(in) :: f
       type(tutti_access), intent(in) :: a
       type(tutti_plan), intent(out) :: p
-      type(*), intent(in), optional :: like(..)
       integer(c_int), intent(out), optional :: ierr
+      type(*), intent(in), optional :: like(..)
     end subroutine
-    subroutine tutti_plan_read(f, a, p, like, ierr) bind(c, name="tutti_f_plan_read")
+    subroutine tutti_plan_read(f, a, p, ierr, like) bind(c, name="tutti_f_plan_read")
       import
       type(tutti_file), intent(in) :: f
       type(tutti_access), intent(in) :: a
       type(tutti_plan), intent(out) :: p
-      type(*), intent(in), optional :: like(..)
       integer(c_int), intent(out), optional :: ierr
+      type(*), intent(in), optional :: like(..)
     end subroutine
-    subroutine tutti_plan_run(p, buf, displacement, count, ierr) bind(c, name="tutti_f_plan_run")
+    subroutine tutti_plan_run(p, buf, ierr, displacement, count) bind(c, name="tutti_f_plan_run")
       import
       type(tutti_plan), intent(in) :: p
       type(*), intent(inout) :: buf(..)
+      integer(c_int), intent(out), optional :: ierr
       integer(c_int64_t), intent(in), optional :: displacement
       integer(c_int64_t), intent(out), optional :: count
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
-    subroutine tutti_plan_start(p, buf, displacement, ierr) bind(c, name="tutti_f_plan_start")
+    subroutine tutti_plan_start(p, buf, ierr, displacement) bind(c, name="tutti_f_plan_start")
       import
       type(tutti_plan), intent(in) :: p
       type(*), intent(inout), asynchronous :: buf(..)
-      integer(c_int64_t), intent(in), optional :: displacement
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int64_t), intent(in), optional :: displacement
     end subroutine
   end interface
   public :: tutti_plan_write, tutti_plan_read, tutti_plan_run, tutti_plan_start
@@ -167,14 +167,14 @@ module tutti
   ! Fortran's own: tutti_part_make
   ! A part: an access, an array, and if file_type is said, what its numbers become in the file.
   interface
-    subroutine tutti_part_make(part, a, buf, file_type, file_order, ieee, ierr) &
+    subroutine tutti_part_make(part, a, buf, ierr, file_type, file_order, ieee) &
         bind(c, name="tutti_f_part_make")
       import
       type(tutti_part), intent(out) :: part
       type(tutti_access), intent(in) :: a
       type(*), asynchronous :: buf(..)
-      integer(c_int), intent(in), optional :: file_type, file_order, ieee
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int), intent(in), optional :: file_type, file_order, ieee
     end subroutine
   end interface
   public :: tutti_part_make
@@ -184,35 +184,37 @@ module tutti
   ! by hand: tutti_file_write_parts_independent
   ! by hand: tutti_file_read_parts_independent
   interface
-    subroutine tutti_file_write_parts(f, parts, count, ierr) bind(c, name="tutti_f_file_write_parts")
+    subroutine tutti_file_write_parts(f, parts, ierr, count) &
+        bind(c, name="tutti_f_file_write_parts")
       import
       type(tutti_file), intent(in) :: f
       type(tutti_part), intent(in), contiguous :: parts(:)
-      integer(c_int64_t), intent(out), optional :: count
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int64_t), intent(out), optional :: count
     end subroutine
-    subroutine tutti_file_read_parts(f, parts, count, ierr) bind(c, name="tutti_f_file_read_parts")
+    subroutine tutti_file_read_parts(f, parts, ierr, count) &
+        bind(c, name="tutti_f_file_read_parts")
       import
       type(tutti_file), intent(in) :: f
       type(tutti_part), intent(in), contiguous :: parts(:)
-      integer(c_int64_t), intent(out), optional :: count
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int64_t), intent(out), optional :: count
     end subroutine
-    subroutine tutti_file_write_parts_independent(f, parts, count, ierr) &
+    subroutine tutti_file_write_parts_independent(f, parts, ierr, count) &
         bind(c, name="tutti_f_file_write_parts_independent")
       import
       type(tutti_file), intent(in) :: f
       type(tutti_part), intent(in), contiguous :: parts(:)
-      integer(c_int64_t), intent(out), optional :: count
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int64_t), intent(out), optional :: count
     end subroutine
-    subroutine tutti_file_read_parts_independent(f, parts, count, ierr) &
+    subroutine tutti_file_read_parts_independent(f, parts, ierr, count) &
         bind(c, name="tutti_f_file_read_parts_independent")
       import
       type(tutti_file), intent(in) :: f
       type(tutti_part), intent(in), contiguous :: parts(:)
-      integer(c_int64_t), intent(out), optional :: count
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int64_t), intent(out), optional :: count
     end subroutine
   end interface
   public :: tutti_file_write_parts, tutti_file_read_parts
@@ -277,22 +279,22 @@ module tutti
       type(tutti_plan), intent(out) :: p
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    subroutine tutti_plan_run_parts(p, parts, displacement, count, ierr) &
+    subroutine tutti_plan_run_parts(p, parts, ierr, displacement, count) &
         bind(c, name="tutti_f_plan_run_parts")
       import
       type(tutti_plan), intent(in) :: p
       type(tutti_part), intent(in), contiguous :: parts(:)
+      integer(c_int), intent(out), optional :: ierr
       integer(c_int64_t), intent(in), optional :: displacement
       integer(c_int64_t), intent(out), optional :: count
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
-    subroutine tutti_plan_start_parts(p, parts, displacement, ierr) &
+    subroutine tutti_plan_start_parts(p, parts, ierr, displacement) &
         bind(c, name="tutti_f_plan_start_parts")
       import
       type(tutti_plan), intent(in) :: p
       type(tutti_part), intent(in), contiguous :: parts(:)
-      integer(c_int64_t), intent(in), optional :: displacement
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int64_t), intent(in), optional :: displacement
     end subroutine
   end interface
   public :: tutti_plan_write_parts, tutti_plan_read_parts, tutti_plan_run_parts, tutti_plan_start_parts
@@ -303,16 +305,16 @@ module tutti
   ! unless another is said; tile%in and tile%out become arrays by c_f_pointer.
   ! by hand: tutti_tiles_begin
   interface
-    subroutine tutti_tiles_begin(t, budget, from, to, of, tile, halo, order, sequential, ierr) &
+    subroutine tutti_tiles_begin(t, budget, ierr, from, to, of, tile, halo, order, sequential) &
         bind(c, name="tutti_f_tiles_begin")
       import
       type(tutti_tiles), intent(out) :: t
       integer(c_int64_t), value :: budget
+      integer(c_int), intent(out), optional :: ierr
       type(tutti_array), intent(in), optional :: from, to
       type(tutti_slice), intent(in), optional :: of
       type(*), intent(in), optional :: tile(..), halo(..)
       integer(c_int), intent(in), optional :: order, sequential
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
   public :: tutti_tiles_begin
@@ -323,36 +325,36 @@ module tutti
   ! by hand: tutti_replicas_create
   interface tutti_replicas_create
 #ifdef TUTTI_MPI_F08
-    subroutine tutti_replicas_create_f08(comm, numbers, value_bytes, r, own, loads, load, &
-        memory_offsets, choice, ierr, items, positions) bind(c, name="tutti_f_replicas_create_f08")
+    subroutine tutti_replicas_create_f08(comm, numbers, value_bytes, r, ierr, own, loads, load, &
+        memory_offsets, choice, items, positions) bind(c, name="tutti_f_replicas_create_f08")
       import
       type(MPI_Comm), intent(in) :: comm
       integer(c_int64_t), intent(in), contiguous :: numbers(:)
       integer(c_int64_t), value :: value_bytes
       type(tutti_replicas), intent(out) :: r
+      integer(c_int), intent(out), optional :: ierr
       integer(c_int8_t), intent(in), optional, contiguous :: own(:)
       integer(c_int64_t), intent(in), optional, contiguous :: loads(:)
       integer(c_int64_t), intent(in), optional :: load
       integer(c_int64_t), intent(in), optional, contiguous :: memory_offsets(:)
       type(tutti_replicas_choice), intent(in), optional :: choice
-      integer(c_int), intent(out), optional :: ierr
       integer(c_int64_t), intent(in), optional :: items
       integer(c_int64_t), intent(in), optional, contiguous :: positions(:)
     end subroutine
 #endif
-    subroutine tutti_replicas_create_int(comm, numbers, value_bytes, r, own, loads, load, &
-        memory_offsets, choice, ierr, items, positions) bind(c, name="tutti_f_replicas_create")
+    subroutine tutti_replicas_create_int(comm, numbers, value_bytes, r, ierr, own, loads, load, &
+        memory_offsets, choice, items, positions) bind(c, name="tutti_f_replicas_create")
       import
       integer(c_int), intent(in) :: comm
       integer(c_int64_t), intent(in), contiguous :: numbers(:)
       integer(c_int64_t), value :: value_bytes
       type(tutti_replicas), intent(out) :: r
+      integer(c_int), intent(out), optional :: ierr
       integer(c_int8_t), intent(in), optional, contiguous :: own(:)
       integer(c_int64_t), intent(in), optional, contiguous :: loads(:)
       integer(c_int64_t), intent(in), optional :: load
       integer(c_int64_t), intent(in), optional, contiguous :: memory_offsets(:)
       type(tutti_replicas_choice), intent(in), optional :: choice
-      integer(c_int), intent(out), optional :: ierr
       integer(c_int64_t), intent(in), optional :: items
       integer(c_int64_t), intent(in), optional, contiguous :: positions(:)
     end subroutine
@@ -372,15 +374,15 @@ module tutti
       type(*), intent(in) :: buf(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    subroutine tutti_replicas_write(f, offset, r, buf, check, ierr) &
+    subroutine tutti_replicas_write(f, offset, r, buf, ierr, check) &
         bind(c, name="tutti_f_replicas_write")
       import
       type(tutti_file), intent(in) :: f
       integer(c_int64_t), value :: offset
       type(tutti_replicas), intent(in) :: r
       type(*), intent(in) :: buf(..)
-      integer(c_int), intent(in), optional :: check
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int), intent(in), optional :: check
     end subroutine
     subroutine tutti_replicas_read(f, offset, r, buf, ierr) bind(c, name="tutti_f_replicas_read")
       import
@@ -410,30 +412,30 @@ module tutti
   ! by hand: tutti_mesh_make
   interface tutti_mesh_make
 #ifdef TUTTI_MPI_F08
-    subroutine tutti_mesh_make_f08(comm, coordinates, type, start, node, m, tag, physical, entity, &
-        ierr) bind(c, name="tutti_f_mesh_make_f08")
+    subroutine tutti_mesh_make_f08(comm, coordinates, type, start, node, m, ierr, tag, physical, &
+        entity) bind(c, name="tutti_f_mesh_make_f08")
       import
       type(MPI_Comm), intent(in) :: comm
       real(c_double), intent(in), contiguous :: coordinates(:, :)
       integer(c_int8_t), intent(in), contiguous :: type(:)
       integer(c_int64_t), intent(in), contiguous :: start(:), node(:)
       type(tutti_mesh), intent(out) :: m
+      integer(c_int), intent(out), optional :: ierr
       integer(c_int64_t), intent(in), optional, contiguous :: tag(:)
       integer(c_int32_t), intent(in), optional, contiguous :: physical(:), entity(:)
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
 #endif
-    subroutine tutti_mesh_make_int(comm, coordinates, type, start, node, m, tag, physical, entity, &
-        ierr) bind(c, name="tutti_f_mesh_make")
+    subroutine tutti_mesh_make_int(comm, coordinates, type, start, node, m, ierr, tag, physical, &
+        entity) bind(c, name="tutti_f_mesh_make")
       import
       integer(c_int), intent(in) :: comm
       real(c_double), intent(in), contiguous :: coordinates(:, :)
       integer(c_int8_t), intent(in), contiguous :: type(:)
       integer(c_int64_t), intent(in), contiguous :: start(:), node(:)
       type(tutti_mesh), intent(out) :: m
+      integer(c_int), intent(out), optional :: ierr
       integer(c_int64_t), intent(in), optional, contiguous :: tag(:)
       integer(c_int32_t), intent(in), optional, contiguous :: physical(:), entity(:)
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
   public :: tutti_mesh_make
@@ -483,28 +485,28 @@ module tutti
   ! by hand: tutti_dataset_open
   interface tutti_dataset_open
 #ifdef TUTTI_MPI_F08
-    subroutine tutti_dataset_open_f08(comm, path, mode, d, opt, io, ierr) &
+    subroutine tutti_dataset_open_f08(comm, path, mode, d, ierr, opt, io) &
         bind(c, name="tutti_f_dataset_open_f08")
       import
       type(MPI_Comm), intent(in) :: comm
       character(*), intent(in) :: path
       integer(c_int), value :: mode
       type(tutti_dataset), intent(out) :: d
+      integer(c_int), intent(out), optional :: ierr
       type(tutti_dataset_options), intent(in), optional :: opt
       type(tutti_options), intent(in), optional :: io
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
 #endif
-    subroutine tutti_dataset_open_int(comm, path, mode, d, opt, io, ierr) &
+    subroutine tutti_dataset_open_int(comm, path, mode, d, ierr, opt, io) &
         bind(c, name="tutti_f_dataset_open")
       import
       integer(c_int), intent(in) :: comm
       character(*), intent(in) :: path
       integer(c_int), value :: mode
       type(tutti_dataset), intent(out) :: d
+      integer(c_int), intent(out), optional :: ierr
       type(tutti_dataset_options), intent(in), optional :: opt
       type(tutti_options), intent(in), optional :: io
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
   public :: tutti_dataset_open
@@ -563,17 +565,17 @@ module tutti
   ! The fields of tutti_variable_spec are arguments.
   ! by hand: tutti_dataset_variable
   interface
-    subroutine tutti_dataset_variable(d, name, space, type, item, components, layout, order, units, &
-        long_name, fill, compress, ierr) bind(c, name="tutti_f_dataset_variable")
+    subroutine tutti_dataset_variable(d, name, space, type, ierr, item, components, layout, &
+        order, units, long_name, fill, compress) bind(c, name="tutti_f_dataset_variable")
       import
       type(tutti_dataset), intent(in) :: d
       character(*), intent(in) :: name, space
       integer(c_int), value :: type
+      integer(c_int), intent(out), optional :: ierr
       integer(c_int), intent(in), optional :: item, components, layout, order
       character(*), intent(in), optional :: units, long_name
       real(c_double), intent(in), optional :: fill
       integer(c_int), intent(in), optional :: compress
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
   public :: tutti_dataset_variable
@@ -585,24 +587,25 @@ module tutti
   ! A variable, its entries and an array, for the calls below.  type: that of the numbers in memory
   ! if the array's does not say it (unsigned ones).
   interface
-    subroutine tutti_put_make(put, variable, entries, buf, type, ierr) bind(c, name="tutti_f_item_make")
+    subroutine tutti_put_make(put, variable, entries, buf, ierr, type) &
+        bind(c, name="tutti_f_item_make")
       import
       type(tutti_put), intent(out) :: put
       character(*), intent(in) :: variable
       type(tutti_decomposition), intent(in) :: entries
       type(*), intent(in), asynchronous :: buf(..)
-      integer(c_int), intent(in), optional :: type
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int), intent(in), optional :: type
     end subroutine
-    subroutine tutti_get_make(get, variable, entries, buf, type, ierr) &
+    subroutine tutti_get_make(get, variable, entries, buf, ierr, type) &
         bind(c, name="tutti_f_item_make_get")
       import
       type(tutti_get), intent(out) :: get
       character(*), intent(in) :: variable
       type(tutti_decomposition), intent(in) :: entries
       type(*), asynchronous :: buf(..)
-      integer(c_int), intent(in), optional :: type
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int), intent(in), optional :: type
     end subroutine
   end interface
   public :: tutti_put_make, tutti_get_make
@@ -610,15 +613,15 @@ module tutti
   ! One variable, or several at once.
   ! by hand: tutti_dataset_put
   interface tutti_dataset_put
-    subroutine tutti_dataset_put_one(d, variable, entries, buf, type, ierr) &
+    subroutine tutti_dataset_put_one(d, variable, entries, buf, ierr, type) &
         bind(c, name="tutti_f_dataset_put")
       import
       type(tutti_dataset), intent(in) :: d
       character(*), intent(in) :: variable
       type(tutti_decomposition), intent(in) :: entries
       type(*), intent(in) :: buf(..)
-      integer(c_int), intent(in), optional :: type
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int), intent(in), optional :: type
     end subroutine
     subroutine tutti_dataset_put_all(d, puts, ierr) bind(c, name="tutti_f_dataset_put_all")
       import
@@ -629,7 +632,7 @@ module tutti
   end interface
   ! by hand: tutti_dataset_put_start
   interface tutti_dataset_put_start
-    subroutine tutti_dataset_put_start_one(d, variable, entries, buf, r, type, ierr) &
+    subroutine tutti_dataset_put_start_one(d, variable, entries, buf, r, ierr, type) &
         bind(c, name="tutti_f_dataset_put_start")
       import
       type(tutti_dataset), intent(in) :: d
@@ -637,8 +640,8 @@ module tutti
       type(tutti_decomposition), intent(in) :: entries
       type(*), intent(in), asynchronous :: buf(..)
       type(tutti_request), intent(out) :: r
-      integer(c_int), intent(in), optional :: type
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int), intent(in), optional :: type
     end subroutine
     subroutine tutti_dataset_put_start_all(d, puts, r, ierr) &
         bind(c, name="tutti_f_dataset_put_start_all")
@@ -651,7 +654,7 @@ module tutti
   end interface
   ! by hand: tutti_dataset_get
   interface tutti_dataset_get
-    subroutine tutti_dataset_get_one(d, segment, variable, entries, buf, type, ierr) &
+    subroutine tutti_dataset_get_one(d, segment, variable, entries, buf, ierr, type) &
         bind(c, name="tutti_f_dataset_get")
       import
       type(tutti_dataset), intent(in) :: d
@@ -659,8 +662,8 @@ module tutti
       character(*), intent(in) :: variable
       type(tutti_decomposition), intent(in) :: entries
       type(*), intent(inout) :: buf(..)
-      integer(c_int), intent(in), optional :: type
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int), intent(in), optional :: type
     end subroutine
     subroutine tutti_dataset_get_all(d, segment, gets, ierr) bind(c, name="tutti_f_dataset_get_all")
       import
@@ -672,7 +675,7 @@ module tutti
   end interface
   ! by hand: tutti_dataset_get_start
   interface tutti_dataset_get_start
-    subroutine tutti_dataset_get_start_one(d, segment, variable, entries, buf, r, type, ierr) &
+    subroutine tutti_dataset_get_start_one(d, segment, variable, entries, buf, r, ierr, type) &
         bind(c, name="tutti_f_dataset_get_start")
       import
       type(tutti_dataset), intent(in) :: d
@@ -681,8 +684,8 @@ module tutti
       type(tutti_decomposition), intent(in) :: entries
       type(*), intent(inout), asynchronous :: buf(..)
       type(tutti_request), intent(out) :: r
-      integer(c_int), intent(in), optional :: type
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int), intent(in), optional :: type
     end subroutine
     subroutine tutti_dataset_get_start_all(d, segment, gets, r, ierr) &
         bind(c, name="tutti_f_dataset_get_start_all")
@@ -699,7 +702,7 @@ module tutti
   ! There must be room for the variable in each of the segments.
   ! by hand: tutti_dataset_follow
   interface
-    subroutine tutti_dataset_follow(d, first, last, variable, entries, buf, count, type, ierr) &
+    subroutine tutti_dataset_follow(d, first, last, variable, entries, buf, count, ierr, type) &
         bind(c, name="tutti_f_dataset_follow")
       import
       type(tutti_dataset), intent(in) :: d
@@ -708,63 +711,89 @@ module tutti
       type(tutti_decomposition), intent(in) :: entries
       type(*), intent(inout) :: buf(..)
       integer(c_int64_t), intent(out) :: count
-      integer(c_int), intent(in), optional :: type
       integer(c_int), intent(out), optional :: ierr
+      integer(c_int), intent(in), optional :: type
     end subroutine
   end interface
   public :: tutti_dataset_follow
 
   ! An info belongs to a variable, a segment, both, or if neither is said to the dataset.  A value is a number, an
-  ! array of them, or text.  Setting without a value removes it.
+  ! array of them, or text.  tutti_dataset_info_size returns type and number of elements.
   ! by hand: tutti_dataset_info_set
+  ! by hand: tutti_dataset_info_remove
+  ! Fortran's own: tutti_dataset_info_remove
   ! by hand: tutti_dataset_info_get
+  ! by hand: tutti_dataset_info_size
+  ! Fortran's own: tutti_dataset_info_size
   ! by hand: tutti_dataset_info_name
   interface
-    subroutine tutti_dataset_info_set(d, name, value, variable, segment, ierr) &
+    subroutine tutti_dataset_info_set(d, name, value, ierr, variable, segment) &
         bind(c, name="tutti_f_dataset_info_set")
       import
       type(tutti_dataset), intent(in) :: d
       character(*), intent(in) :: name
-      type(*), intent(in), optional :: value(..)
+      type(*), intent(in) :: value(..)
+      integer(c_int), intent(out), optional :: ierr
       character(*), intent(in), optional :: variable
       integer(c_int64_t), intent(in), optional :: segment
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
-    subroutine tutti_dataset_info_get(d, name, value, type, count, variable, segment, ierr) &
+    subroutine tutti_dataset_info_remove(d, name, ierr, variable, segment) &
+        bind(c, name="tutti_f_dataset_info_remove")
+      import
+      type(tutti_dataset), intent(in) :: d
+      character(*), intent(in) :: name
+      integer(c_int), intent(out), optional :: ierr
+      character(*), intent(in), optional :: variable
+      integer(c_int64_t), intent(in), optional :: segment
+    end subroutine
+    subroutine tutti_dataset_info_get(d, name, value, ierr, type, count, variable, segment) &
         bind(c, name="tutti_f_dataset_info_get")
       import
       type(tutti_dataset), intent(in) :: d
       character(*), intent(in) :: name
-      type(*), intent(inout), optional :: value(..)
+      type(*), intent(inout) :: value(..)
+      integer(c_int), intent(out), optional :: ierr
       integer(c_int), intent(out), optional :: type
       integer(c_int64_t), intent(out), optional :: count
       character(*), intent(in), optional :: variable
       integer(c_int64_t), intent(in), optional :: segment
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
-    subroutine tutti_dataset_info_name(d, number, name, variable, segment, ierr) &
+    subroutine tutti_dataset_info_size(d, name, type, count, ierr, variable, segment) &
+        bind(c, name="tutti_f_dataset_info_size")
+      import
+      type(tutti_dataset), intent(in) :: d
+      character(*), intent(in) :: name
+      integer(c_int), intent(out) :: type
+      integer(c_int64_t), intent(out) :: count
+      integer(c_int), intent(out), optional :: ierr
+      character(*), intent(in), optional :: variable
+      integer(c_int64_t), intent(in), optional :: segment
+    end subroutine
+    subroutine tutti_dataset_info_name(d, number, name, ierr, variable, segment) &
         bind(c, name="tutti_f_dataset_info_name")
       import
       type(tutti_dataset), intent(in) :: d
       integer(c_int64_t), value :: number
       character(*), intent(out) :: name
+      integer(c_int), intent(out), optional :: ierr
       character(*), intent(in), optional :: variable
       integer(c_int64_t), intent(in), optional :: segment
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
-  public :: tutti_dataset_info_set, tutti_dataset_info_get, tutti_dataset_info_name
+  public :: tutti_dataset_info_set, tutti_dataset_info_remove, tutti_dataset_info_get
+  public :: tutti_dataset_info_size, tutti_dataset_info_name
 
   ! The fields of tutti_decomposition_spec are arguments; which of slice, index, ids and n are there
   ! says how entries are named.  A slice is one of the array in memory.
   ! by hand: tutti_decomposition_create
   interface
-    subroutine tutti_decomposition_create(d, space, out, slice, index, ids, n, own, memory, whole, &
-        choice, segment, ierr) bind(c, name="tutti_f_decomposition_create")
+    subroutine tutti_decomposition_create(d, space, out, ierr, slice, index, ids, n, own, memory, &
+        whole, choice, segment) bind(c, name="tutti_f_decomposition_create")
       import
       type(tutti_dataset), intent(in) :: d
       character(*), intent(in) :: space
       type(tutti_decomposition), intent(out) :: out
+      integer(c_int), intent(out), optional :: ierr
       type(tutti_slice), intent(in), optional :: slice
       integer(c_int64_t), intent(in), optional, contiguous :: index(:), ids(:)
       integer(c_int64_t), intent(in), optional :: n
@@ -773,7 +802,6 @@ module tutti
       integer(c_int), intent(in), optional :: whole
       type(tutti_replicas_choice), intent(in), optional :: choice
       integer(c_int64_t), intent(in), optional :: segment
-      integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
   public :: tutti_decomposition_create

@@ -278,7 +278,7 @@ contains
     character(80) :: line
     call tutti_exodus_options_init(opt)
     opt%overwrite = 1
-    call tutti_exodus_create(MPI_COMM_WORLD, path, file, opt)
+    call tutti_exodus_create(MPI_COMM_WORLD, path, file, opt=opt)
     call tutti_exodus_init(file, tutti_exodus_parameters(title="heat in a rod of two materials", dims=3))
     call tutti_exodus_define(file, [ &
         tutti_exodus_entity(kind=TUTTI_EXODUS_ELEMENT_BLOCK, id=ids(1), topology="HEX8", name="steel"), &

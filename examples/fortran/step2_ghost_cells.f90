@@ -33,7 +33,7 @@ program step2
   first = nz * rank / ranks + 1
   last = nz * (rank + 1) / ranks
   allocate (b(nx, ny, first:last))
-  call tutti_file_read(f, in, b, count)
+  call tutti_file_read(f, in, b, count=count)
   wrong = merge(0, 1, count == tutti_access_bytes(in))
   do k = first, last
     do j = 1, ny

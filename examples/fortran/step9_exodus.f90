@@ -54,7 +54,7 @@ contains
     integer :: step
     call tutti_exodus_options_init(opt)
     opt%overwrite = 1
-    call tutti_exodus_create(MPI_COMM_WORLD, "step9.e", f, opt)
+    call tutti_exodus_create(MPI_COMM_WORLD, "step9.e", f, opt=opt)
     call tutti_exodus_init(f, tutti_exodus_parameters(title="a rod", dims=3))
     call tutti_exodus_define(f, [ &
         tutti_exodus_entity(kind=TUTTI_EXODUS_ELEMENT_BLOCK, id=1, topology="HEX8", name="rod"), &

@@ -216,7 +216,7 @@ contains
     grid(11:5:-2, 2:17:3) = reshape([(1000 * rank + i + round, i=1, n)], [4, 6])
     select case (way)
     case (1)
-      call tutti_file_write(f, a, grid(11:5:-2, 2:17:3), count, ierr)
+      call tutti_file_write(f, a, grid(11:5:-2, 2:17:3), ierr, count=count)
       call check(count == 4 * n, "count of a write")
     case (2)
       call tutti_file_write_begin(f, a, grid(11:5:-2, 2:17:3), ierr)
@@ -236,12 +236,12 @@ contains
     call fine(ierr, "write of a list")
     call tutti_file_sync(f, ierr)
     call tutti_access_contiguous(0_tutti_off, 4_tutti_off * n * ranks, all_of_it)
-    call tutti_file_read(f, all_of_it, whole, count, ierr)
+    call tutti_file_read(f, all_of_it, whole, ierr, count=count)
     call fine(ierr, "read of the file")
     call check(count == 4 * n * ranks .and. all(whole == model), "the file is not what was written")
     ! and back, to another place
     back = -1
-    call tutti_file_read(f, a, back(1:12:3, 17:2:-3), count, ierr)
+    call tutti_file_read(f, a, back(1:12:3, 17:2:-3), ierr, count=count)
     call fine(ierr, "read of a list")
     call check(all(back(1:12:3, 17:2:-3) == grid(11:5:-2, 2:17:3)), "a list is not what was written")
     back(1:12:3, 17:2:-3) = -1
@@ -310,7 +310,7 @@ contains
     call tutti_access_contiguous(4_tutti_off * n * ranks + 2_tutti_off * n * rank, 2_tutti_off * n, a(2))
     call tutti_part_make(part(1), a(1), x(2, :), file_type=TUTTI_FLOAT32, file_order=TUTTI_BIG_ENDIAN)
     call tutti_part_make(part(2), a(2), k, file_type=TUTTI_INT16)
-    call tutti_file_write_parts(f, part, count, ierr)
+    call tutti_file_write_parts(f, part, ierr, count=count)
     call fine(ierr, "write of parts")
     call check(count == 6 * n, "count of parts")
     back = -1

@@ -391,7 +391,7 @@ contains
     opt%level = TUTTI_VISIBLE
     call tutti_exodus_open(MPI_COMM_WORLD, path("no.e"), TUTTI_READ, x, ierr=ierr)
     call code_is(ierr, TUTTI_ERR_NOT_FOUND, "a file that is not there")
-    call tutti_exodus_create(MPI_COMM_WORLD, path("x.e"), x, opt, ierr=ierr)
+    call tutti_exodus_create(MPI_COMM_WORLD, path("x.e"), x, ierr, opt=opt)
     call fine(ierr, "create")
     call tutti_exodus_init(x, tutti_exodus_parameters(dims=2, title=repeat("l", 81)), ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too long a title")

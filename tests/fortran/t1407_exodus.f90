@@ -96,7 +96,7 @@ contains
     call tutti_options_init(io)
     opt%nemesis = 1
     opt%level = TUTTI_VISIBLE
-    call tutti_exodus_create(MPI_COMM_WORLD, path(name), x, opt, io=io, ierr=ierr)
+    call tutti_exodus_create(MPI_COMM_WORLD, path(name), x, ierr, opt=opt, io=io)
     call fine(ierr, "create")
     call define(x)
   end subroutine create
@@ -279,7 +279,7 @@ contains
     call tutti_exodus_array_size(x, TUTTI_EXODUS_CONNECTIVITY, TUTTI_EXODUS_ELEMENT_BLOCK, entries, numbers, type, &
                                  id=quads, ierr=ierr)
     call check(ierr == 0 .and. entries == long .and. numbers == 4 .and. type == TUTTI_INT32, "the size of an array")
-    call tutti_exodus_array_place(x, TUTTI_EXODUS_COORDINATES, TUTTI_EXODUS_NODAL, at, component=1, ierr=ierr)
+    call tutti_exodus_array_place(x, TUTTI_EXODUS_COORDINATES, TUTTI_EXODUS_NODAL, at, type, ierr, component=1)
     call check(ierr == 0 .and. at > 0, "the place of an array")
     call tutti_exodus_field_place(x, 2_int64, TUTTI_EXODUS_NODAL, "t", at, type, ierr=ierr)
     call check(ierr == 0 .and. at > 0 .and. type == TUTTI_FLOAT64, "the place of a field")

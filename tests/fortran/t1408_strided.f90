@@ -66,7 +66,7 @@ contains
     call tutti_dataset_options_init(opt)
     opt%level = TUTTI_VISIBLE
     call tutti_dataset_open(MPI_COMM_WORLD, path("d.tutti"), ior(ior(TUTTI_READ, TUTTI_WRITE), &
-                            ior(TUTTI_CREATE, TUTTI_TRUNCATE)), d, opt, ierr=ierr)
+                            ior(TUTTI_CREATE, TUTTI_TRUNCATE)), d, ierr, opt=opt)
     call fine(ierr, "open")
     call tutti_dataset_grid(d, "grid", [n, m * ranks])
     call tutti_dataset_variable(d, "x", "grid", TUTTI_FLOAT64)

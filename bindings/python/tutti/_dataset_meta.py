@@ -26,6 +26,7 @@ TYPES = ("bytes", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
 TABLES = ("dataset", "files", "spaces", "variables", "segments", "sizes", "sections", "infos")
 META, JOURNAL = "metadata.sqlite", "metadata.sqlite-journal"
 VERSIONS = (1, 2)
+ENDINGS = {"tutti": "tutti", "netcdf": "nc"}  # of data files, by container
 
 
 class _Undecoded(bytes):
@@ -39,6 +40,18 @@ def _text(raw: bytes) -> Any:
         return _Undecoded(raw)
 
 LARGEST = 1 << 62
+
+
+def netcdf_records(path: pathlib.Path) -> int:
+    """The number of records in the header of a data file; of one that cannot be read, which is an Error when its
+    sections are read, the largest number."""
+    try:
+        file_status(path)
+        with open(path, "rb") as f:
+            head = f.read(12)
+    except (Error, OSError):
+        return LARGEST
+    return int.from_bytes(head[4:], "big") if len(head) == 12 and head[:4] == b"CDF\5" else LARGEST
 
 
 def dtype_of(name: str, byte_order: str = "little") -> np.dtype:
@@ -86,6 +99,7 @@ class SegmentRow:
     trailer: int
     sections: int
     archived: Optional[str]
+    container: str
 
 
 @dataclass(frozen=True)
@@ -249,9 +263,10 @@ class Meta:
     def segments(self) -> List[SegmentRow]:
         files = {}
         for i, name, container in self.rows("SELECT id, name, container FROM files"):
-            if not isinstance(name, str) or not re.fullmatch(r"data-\d{6,18}\.tutti", name) or container != "tutti":
-                raise self.damaged(f"a data file is called {name!r:.60}")
-            files[i] = name
+            self.word(container, f"the container of the data file {name!r:.60}", tuple(ENDINGS))
+            if not isinstance(name, str) or not re.fullmatch(r"data-\d{6,18}\." + ENDINGS[container], name):
+                raise self.damaged(f"a data file with the container '{container}' is called {name!r:.60}")
+            files[i] = name, container
         places = {}
         if self.has_archive:
             places = {segment: self.word(place, "the place of an archive")
@@ -264,18 +279,35 @@ class Meta:
                 raise self.damaged(f"the file {of} is {file!r:.60}")
             row = SegmentRow(self.whole(i, "the id of a segment", 1), self.word(kind, f"the kind {of}", ("topology", "state")),
                              self.whole(index, f"the time index {of}", -LARGEST * 2, LARGEST * 2),
-                             self.number(time, f"the time {of}"), files[file], self.whole(start, f"the start {of}", 4096),
+                             self.number(time, f"the time {of}"), files[file][0], self.whole(start, f"the start {of}", 4096),
                              self.whole(end, f"the end {of}"), self.whole(trailer, f"the trailer {of}"),
-                             self.whole(sections, f"the number of sections {of}"), places.get(i))
-            if not row.start <= row.trailer <= row.end - 64:
-                raise self.damaged(f"start, trailer and end {of} do not hang together")
+                             self.whole(sections, f"the number of sections {of}"), places.get(i), files[file][1])
+            most = row.end - 64 if row.container == "tutti" else row.end
+            if not row.start <= row.trailer <= most or (row.container == "netcdf" and row.trailer != row.end):
+                raise self.damaged(f"start {row.start}, trailer {row.trailer} and end {row.end} {of} contradict each other")
             out.append(row)
-        return out
+        return self._counted(out)
 
-    def sizes(self) -> Dict[int, List[Tuple[int, Tuple[int, ...], bool]]]:
-        """By space: (from which segment on, shape, has ids), rising."""
+    def _counted(self, segments: List[SegmentRow]) -> List[SegmentRow]:
+        """Without the segments of a commit to netCDF files whose records are not all counted in the headers."""
+        found = self.rows("SELECT value FROM dataset WHERE key = 'commit'")
+        if not found or not segments or segments[-1].container != "netcdf":
+            return segments
+        commit = self.whole(found[0][0], "the first segment of the last commit", -LARGEST)
+        before = [s for s in segments if commit <= 0 or s.id < commit]
+        states: Dict[str, int] = {}
+        for number, segment in enumerate(segments):
+            if segment.kind == "state" and segment.container == "netcdf":
+                states[segment.file] = states.get(segment.file, 0) + 1
+                if number >= len(before) and netcdf_records(self.path / segment.file) < states[segment.file]:
+                    return before
+        return segments
+
+    def sizes(self, last: int) -> Dict[int, List[Tuple[int, Tuple[int, ...], bool]]]:
+        """By space: (from which segment on, shape, has ids), rising, up to the segment `last`."""
         out: Dict[int, List[Tuple[int, Tuple[int, ...], bool]]] = {}
-        for segment, space, shape, ids in self.rows("SELECT segment, space, shape, ids FROM sizes ORDER BY segment"):
+        for segment, space, shape, ids in self.rows("SELECT segment, space, shape, ids FROM sizes WHERE segment <= ?"
+                                                    " ORDER BY segment", last):
             self.whole(segment, "the segment of a size")
             if not isinstance(shape, str) or not re.fullmatch(r"\d{1,19}(,\d{1,19}){0,15}", shape):
                 raise self.damaged(f"a shape is {shape!r:.60}")

@@ -172,7 +172,7 @@ class Run(Mapping):
             self._spaces_by_id: Dict[int, SpaceRow] = {s.id: s for s in meta.spaces()}
             self._rows: List[VariableRow] = meta.variables(self._spaces_by_id)
             segments = meta.segments()
-            self._sizes = meta.sizes()
+            self._sizes = meta.sizes(segments[-1].id if segments else 0)
             self._infos = meta.infos()
         finally:
             meta.end()
@@ -421,28 +421,43 @@ class Run(Mapping):
             segment = self.segments[segment]
         row = segment._row
         path = data_path(self.path, row.file)
-        told = read_trailer(path, row.start, row.trailer, row.end)
         sections = self._meta.section_rows("segment = ? ORDER BY start", row.id)
+        if row.container == "netcdf":
+            return sum(self._verify_section(path, segment, s, self._sums(path, segment, s))
+                       for s in sections if s.sum is not None)
+        told = read_trailer(path, row.start, row.trailer, row.end)
         if told is None:
             return 0
         at = total = 0
         for section in sections:
-            self._place(section, segment.number)
-            sums = block_sums(path, section.start, section.bytes)
-            name = self._by_id[section.variable].name if section.variable in self._by_id else "?"
+            sums = self._sums(path, segment, section)
+            name = self._name_of(section)
             if at + len(sums) > len(told):
                 raise self._differs(path, name, segment.number, section.start, "the trailer has too few checksums")
             for block, (mine, theirs) in enumerate(zip(sums, told[at:])):
                 if mine != int(theirs):
                     offset = section.start if block == 0 else (section.start // BLOCK + block) * BLOCK
                     raise self._differs(path, name, segment.number, offset, f"block {block} is damaged")
-            if section.sum is not None and section.sum != section_sum(sums):
-                raise self._differs(path, name, segment.number, section.start, "its checksum is not the metadata's")
             at += len(sums)
-            total += section.bytes
+            total += self._verify_section(path, segment, section, sums)
         if at != len(told):
             raise self._differs(path, "", segment.number, row.trailer, "the trailer has too many checksums")
         return total
+
+    def _name_of(self, section: SectionRow) -> str:
+        return self._by_id[section.variable].name if section.variable in self._by_id else "?"
+
+    def _sums(self, path: str, segment: Segment, section: SectionRow) -> List[int]:
+        """The checksums of the blocks of a section."""
+        self._place(section, segment.number)
+        return block_sums(path, section.start, section.bytes)
+
+    def _verify_section(self, path: str, segment: Segment, section: SectionRow, sums: List[int]) -> int:
+        """Compare the checksum of a section, given those of its blocks, with the metadata's; returns its bytes."""
+        if section.sum is not None and section.sum != section_sum(sums):
+            raise self._differs(path, self._name_of(section), segment.number, section.start,
+                                "its checksum is not the metadata's")
+        return section.bytes
 
     def _differs(self, path: str, name: str, segment: int, offset: int, text: str) -> Error:
         return refused("FORMAT", f"'{name}' in segment {segment}: {text}", file=path, offset=offset)

@@ -305,7 +305,8 @@ class Dataset(Committing):
                  compress: int = 0) -> None:
         """A variable on a space.
 
-        dtype       of the numbers in the file, with a byte order if need be: "f8", ">f4"
+        dtype       of the numbers in the file, "f8"; ">f4" with a byte order.  That of this machine is the default, and in netCDF files
+                    means big-endian, the only order that they have
         item        "scalar", "vector", "symmetric", "tensor", "values"; `components` of it
         layout      "global": in the order of the space; "ranked": rank after rank, the fastest to write
         compress    0: not; 1 ... 19: a level of zstd
@@ -320,7 +321,7 @@ class Dataset(Committing):
             spec.space, spec.item = _c.text_bytes(space, "the space"), NUMBERS["TUTTI_" + ITEMS[item]]
             spec.components, spec.type = components, type_of(kind.newbyteorder("="))
             spec.layout = NUMBERS["TUTTI_RANKED" if layout == "ranked" else "TUTTI_GLOBAL"]
-            spec.order = NUMBERS[{">": "TUTTI_BIG_ENDIAN", "<": "TUTTI_LITTLE_ENDIAN"}.get(kind.str[0],
+            spec.order = NUMBERS[{">": "TUTTI_BIG_ENDIAN", "<": "TUTTI_LITTLE_ENDIAN"}.get(kind.byteorder,
                                                                                        "TUTTI_NATIVE_ENDIAN")]
             spec.units, spec.long_name = _c.text_bytes(units, "units"), _c.text_bytes(long_name, "long_name")
             spec.fill, spec.compress = fill, operator.index(compress)
