@@ -13,16 +13,18 @@ from test_meshes import squares
 
 def refused(comm, culprit, bad, good, *kinds, block=False):
     """`bad` on one rank, `good` on the others, in a collective call: all ranks raise the same (a block: its own exception)."""
-    told = ""
+    told, reason = "", True
     try:
         (bad if comm.rank == culprit else good)()
     except (tutti.Error, *(kinds if block else ())) as error:
         error = error if isinstance(error, tutti.Error) else error.__cause__
         told = error.name
+        reason = error.__cause__ is None or str(error.__cause__) in str(error)
         if comm.rank == culprit and kinds and error.__cause__ is not None:
             assert isinstance(error.__cause__, kinds), repr(error.__cause__)
     codes = comm.allgather(sum(told.encode()))
     assert told and len(set(codes)) == 1, (told, codes)
+    assert all(comm.allgather(int(reason))), "the reason is in the cause alone"
 
 
 def raises(function, *kinds):

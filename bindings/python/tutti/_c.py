@@ -234,6 +234,8 @@ def decline(function: Any, trouble: BaseException, null: tuple) -> Any:
     try:
         function(*(_sound(v) for v in null))
     except Error as told:
+        if str(trouble) not in told.message:  # the call could only be declined by arguments that it refuses
+            told.args = (f"{told.message}: {trouble}",)
         raise told from trouble
     raise trouble
 
