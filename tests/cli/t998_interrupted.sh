@@ -42,4 +42,18 @@ interrupt TERM $mpirun bench dataset --rounds 10000
 interrupt KILL "$TUTTI_COMMAND" bench $many
 mkdir d
 interrupt KILL "$TUTTI_COMMAND" tune --dry-run --out never d
+
+# ---- cp: neither the output nor a part of it
+craft() { python3 "$here/tests/cli/crafted.py" "$@"; }
+craft steps.e 'd num_dim 1;d num_nodes 1;d time_step 30000;x coordx d num_nodes;x time_whole d time_step'
+craft short.e 'd num_dim 1;d num_nodes 1;d time_step 2;x coordx d num_nodes;x time_whole d time_step'
+for signal in INT TERM KILL; do
+    # shellcheck disable=SC2086
+    interrupt $signal $mpirun cp steps.e copy.e
+    [ -z "$(find . -name 'copy.e*')" ] || fail "cp, SIG$signal: $(find . -name 'copy.e*')"
+done
+interrupt KILL "$TUTTI_COMMAND" import steps.e copy.tutti
+[ ! -e copy.tutti ] || fail 'a part of a dataset'
+expect 0 '' cp short.e copy.e
+expect 0 '' import short.e copy.tutti
 finish
