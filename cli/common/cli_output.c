@@ -265,7 +265,7 @@ static int for_entries(const cli_staged *s, const char *path, entry_action act) 
     const size_t n = strlen(base);
     cli_list found = {.n = 0};
     DIR *d = opendir(dir);
-    int failed = !d && cli_error_errno("cannot read", dir);
+    int failed = !d && s && cli_error_errno("cannot read", dir); /* removing keeps the message */
     for (const struct dirent *e; d && (e = readdir(d));)
         if (strncmp(e->d_name, base, n) == 0) {
             found.item = cli_realloc(found.item, ((size_t)found.n + 1) * sizeof *found.item);
