@@ -286,6 +286,7 @@ static int start(const cli_world *w, int argc, char **argv) {
 
 int cmd_array(int argc, char **argv) {
     cli_world w;
+    cli_guard_start();
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_FAILED;
     cli_world_init(&w);
     const int code = start(&w, argc, argv);

@@ -141,6 +141,7 @@ int cmd_bench(int argc, char **argv) {
     const int skip = kind ? 1 : 0;
     cli_world w;
     int granted;
+    cli_guard_start();
     if (MPI_Init_thread(NULL, NULL, kind ? kind->threads : MPI_THREAD_SINGLE, &granted) !=
         MPI_SUCCESS)
         return CLI_FAILED;

@@ -50,8 +50,8 @@ void cli_quantiles(const double *values, int n, int wanted, const double *fracti
 int cli_median_bounds(const double *values, int n, double p, double *lo, double *hi);
 /* Bytes that a directory has room for.  0, or 1 and a message if nothing can be written there. */
 int cli_directory_room(const char *dir, double *bytes_out);
-/* The path of the one scratch file, the same on all ranks; signals that end the command remove it.
- * Collective.  It is good until the next call. */
+/* The path of the one scratch file, the same on all ranks, in a directory of its own: files beside it belong to it.  The
+ * directory is removed by the next call and, however the command ends, by the guard.   Collective */
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command);
 void cli_scratch_remove(const cli_world *w); /* rank 0 does */
 /* Nothing of the file is in the page cache of this machine any longer; what it had waits on the device.  0, or 1 and a
@@ -131,6 +131,16 @@ int cli_output_check(const char *path); /* before long work; NULL is fine.  1 an
 /* failed: the file is removed.  1, and a message if not all was written. */
 int cli_output_close(FILE *f, const char *path, int failed);
 void cli_temporary_remove_all(void); /* for signal handlers */
+
+/* Remove all files and directories whose name begins with that of `path`. */
+void cli_remove_entries(const char *path);
+
+/* ---- temporary files of a process that is killed (cli_guard.c) */
+/* Start the guard.  Call it before MPI_Init. */
+void cli_guard_start(void);
+/* From now on (drop: not any more) the entries of `path` (cli_remove_entries) are removed when this process has ended. */
+void cli_guard_add(const char *path);
+void cli_guard_drop(const char *path);
 
 /* An Exodus file with its sidecar and series, or a dataset, written under another name beside it and renamed when it is
  * complete.  A directory that is not empty is written in place. */

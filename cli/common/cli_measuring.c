@@ -1,5 +1,5 @@
 /* What the commands that measure share: how long something took on all ranks, medians, and a
- * scratch file in a directory with room for it, which goes away also when the run is interrupted.
+ * scratch file in a directory of its own, which is removed also when the run is interrupted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
@@ -118,7 +118,8 @@ int cli_file_forget(const char *path) {
 
 /* ---- the scratch file */
 
-static char scratch[PATH_MAX];
+/* A directory with the file in it: once it is removed, no rank can create the file again. */
+static char scratch_dir[PATH_MAX], scratch[PATH_MAX + 8];
 
 static volatile sig_atomic_t softly, stopped;
 
@@ -127,7 +128,10 @@ static void on_signal(int number) {
         stopped = number;
         return;
     }
-    if (*scratch) unlink(scratch);
+    if (*scratch) {
+        unlink(scratch);
+        rmdir(scratch_dir);
+    }
     cli_temporary_remove_all();
     signal(number, SIG_DFL);
     raise(number);
@@ -155,14 +159,26 @@ int cli_interrupted(const cli_world *w) {
     return number && cli_error("interrupted by signal %d: the output is removed", number);
 }
 
+/* A name of its own for each directory: NFS clients may remember that the last one is missing. */
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command) {
+    static int number;
     long id = (long)getpid();
+    cli_scratch_remove(w);
     MPI_Bcast(&id, 1, MPI_LONG, 0, w->comm);
-    snprintf(scratch, sizeof scratch, "%s/tutti-%s.%ld.tmp", dir, command, id);
+    snprintf(scratch_dir, sizeof scratch_dir, "%s/tutti-%s.%ld-%d.tmp", dir, command, id, number++);
+    snprintf(scratch, sizeof scratch, "%s/data", scratch_dir);
+    if (w->rank == 0) {
+        cli_guard_add(scratch_dir);
+        (void)mkdir(scratch_dir, 0700); /* if it fails, so does creating the file */
+    }
+    cli_barrier(w);
     return scratch;
 }
 
 void cli_scratch_remove(const cli_world *w) {
-    if (w->rank == 0 && *scratch) unlink(scratch);
+    if (w->rank == 0 && *scratch) {
+        cli_remove_entries(scratch_dir);
+        cli_guard_drop(scratch_dir);
+    }
     *scratch = '\0';
 }

@@ -169,6 +169,7 @@ static FILE *open_temporary(const char *path) {
     char *target = exists ? realpath(path, NULL) : cli_strdup(path);
     if (!target || (exists && access(target, W_OK) != 0)) return free(target), NULL;
     char *name = cli_format("%s.%ld.tmp", target, (long)getpid());
+    cli_guard_add(name);
     const int fd = strlen(name) < sizeof temporary[i].path
                        ? open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
                        : -1;
@@ -180,6 +181,7 @@ static FILE *open_temporary(const char *path) {
         temporary[i].file = f;
     } else {
         if (fd >= 0) close(fd);
+        cli_guard_drop(name);
         free(target);
     }
     free(name);
@@ -215,6 +217,7 @@ int cli_output_close(FILE *f, const char *path, int failed) {
     if (!failed && rename(temporary[i].path, temporary[i].target) != 0)
         failed = cli_error_errno("cannot write", path);
     if (failed) (void)unlink(temporary[i].path);
+    cli_guard_drop(temporary[i].path);
     temporary[i].path[0] = '\0';
     temporary[i].file = NULL;
     free(temporary[i].target);
@@ -262,7 +265,7 @@ static int for_entries(const cli_staged *s, const char *path, entry_action act) 
     const size_t n = strlen(base);
     cli_list found = {.n = 0};
     DIR *d = opendir(dir);
-    int failed = !d && cli_error_errno("cannot read", dir);
+    int failed = !d && s && cli_error_errno("cannot read", dir); /* removing keeps the message */
     for (const struct dirent *e; d && (e = readdir(d));)
         if (strncmp(e->d_name, base, n) == 0) {
             found.item = cli_realloc(found.item, ((size_t)found.n + 1) * sizeof *found.item);
@@ -280,6 +283,10 @@ static int for_entries(const cli_staged *s, const char *path, entry_action act) 
     free(found.item);
     free(dir);
     return failed;
+}
+
+void cli_remove_entries(const char *path) {
+    (void)for_entries(NULL, path, remove_staged);
 }
 
 static int is_empty_directory(const char *path) {
@@ -304,6 +311,7 @@ static int begin_staging(const char *path, int replace, cli_staged *s) {
     free(s->path);
     s->path = cli_format("%.*s", (int)n, path);
     s->temporary = cli_format("%s.%ld.tmp", s->path, (long)getpid());
+    cli_guard_add(s->temporary);
     return 0;
 }
 
@@ -329,7 +337,8 @@ int cli_stage_end(const cli_world *w, cli_staged *s, int failed) {
     if (w->rank == 0 && s->temporary) {
         if (!failed && s->replace) mine = for_entries(s, s->path, remove_companion);
         if (!failed && !mine) mine = for_entries(s, s->temporary, rename_staged);
-        if (failed || mine) (void)for_entries(s, s->temporary, remove_staged);
+        if (failed || mine) cli_remove_entries(s->temporary);
+        cli_guard_drop(s->temporary);
     }
     if (!failed) failed = cli_agree(w, mine);
     cli_stage_free(s);

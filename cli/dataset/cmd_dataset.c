@@ -60,6 +60,7 @@ static int start(const cli_world *w, int argc, char **argv) {
 
 int cmd_dataset(int argc, char **argv) {
     cli_world w;
+    cli_guard_start();
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_USAGE;
     cli_world_init(&w);
     const int code = (exodus_is_meant(argc, argv) ? exodus_start : start)(&w, argc, argv);

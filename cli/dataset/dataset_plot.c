@@ -207,9 +207,11 @@ static int plot_field(const dataset_catalogue *c, const tutti_variable_row *row,
     }
     if (strcmp(path, "-") == 0) return cli_error("a picture goes to a file: -o FILE.png");
     char *npy = cli_format("%s.tmp.npy", path);
+    cli_guard_add(npy);
     const int failed =
         dataset_npy_write(c, row, last, last, config->slice, npy) || draw_npy(npy, path);
     unlink(npy);
+    cli_guard_drop(npy);
     free(npy);
     return failed;
 }

@@ -89,6 +89,7 @@ int exodus_start(const cli_world *w, int argc, char **argv) {
 
 int cmd_exodus(int argc, char **argv) {
     cli_world w;
+    cli_guard_start();
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_USAGE;
     cli_world_init(&w);
     const int code = exodus_start(&w, argc, argv);

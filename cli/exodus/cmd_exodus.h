@@ -159,6 +159,9 @@ void exodus_results_free(exodus_results *r);
 int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *from,
                      tutti_exodus *to);
 
+/* Print what get_mesh has left out, such as distribution factors that do not fit; name: of the command. */
+void exodus_mesh_warn(const cli_world *w, const tutti_exodus *x, const char *name);
+
 /* A mesh whose sets have each member once (exodus_repeats.c).  Blocks and coordinates are those of the original. */
 typedef struct exodus_unique {
     tutti_exodus_mesh mesh;

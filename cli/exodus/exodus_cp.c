@@ -109,6 +109,7 @@ static int file_copy(copy *c) {
     exodus_outline_free(&c->outline);
     if (exodus_outline_read(c->from, &c->outline)) return 1;
     if (tutti_exodus_get_mesh(c->from, &deal, &m) != TUTTI_OK) return cli_error_tutti();
+    exodus_mesh_warn(c->world, c->from, c->config->name);
     if (mesh_copy(c, m)) return 1;
     exodus_results_make(&c->outline, m, &r);
     int failed = 0;

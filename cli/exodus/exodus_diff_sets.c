@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +109,49 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     return failed;
 }
 
+static tutti_count factors_in(const tutti_exodus *x, const tutti_exodus_entity *e) {
+    const tutti_exodus_array a = {.what = TUTTI_EXODUS_FACTORS, .kind = e->kind, .id = e->id};
+    tutti_count entries, numbers;
+    tutti_type type;
+    return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK ? entries : 0;
+}
+
+/* Files of other programs may have fewer or more factors than the members need: the first members have theirs, the last one
+ * has the rest, so that all of them are compared.  begin and n: as factors_count found them, and as the file has them. */
+static void factors_fit(const exodus_comparison *k, int f, int kind, members *m, tutti_count *begin,
+                        tutti_count *n) {
+    const tutti_count sets = k->o[0].of[kind].n;
+    tutti_count *at = cli_malloc(2 * (size_t)sets * sizeof *at), *size = at + sets;
+    int64_t *need = cli_malloc((size_t)sets * sizeof *need);
+    for (tutti_count i = 0; i < sets; i++) {
+        const tutti_exodus_entity *e = set_of(k, f, kind, i);
+        size[i] = e ? factors_in(k->x[f], e) : 0;
+        need[i] = n[i];
+        at[i] = begin[i];
+        n[i] = 0;
+        if (begin[i] > size[i]) begin[i] = size[i];
+    }
+    MPI_Allreduce(MPI_IN_PLACE, need, (int)sets, MPI_INT64_T, MPI_SUM, k->world->comm);
+    for (tutti_count j = 0; j < m->n; j++) {
+        exodus_item *v = &m->item[j];
+        const tutti_exodus_entity *e = set_of(k, f, kind, v->group);
+        const tutti_count rest = at[v->group] < size[v->group] ? size[v->group] - at[v->group] : 0;
+        at[v->group] += v->factors;
+        if (v->factors > rest || v->place == e->entries - 1)
+            v->factors = (int)(rest < INT_MAX ? rest : INT_MAX);
+        n[v->group] += v->factors;
+    }
+    for (tutti_count i = 0; i < sets && k->world->rank == 0; i++)
+        if (need[i] != size[i])
+            fprintf(stderr,
+                    "tutti diff: '%s': %s %lld has %lld distribution factors, its members need "
+                    "%lld\n",
+                    k->config->path[f], tutti_exodus_kind_name(kind),
+                    (long long)set_of(k, f, kind, i)->id, (long long)size[i], (long long)need[i]);
+    free(at);
+    free(need);
+}
+
 /* How many factors each member has, and where those of this rank begin in each set. */
 static void factors_count(const exodus_comparison *k, int f, int kind, members *m,
                           tutti_count *begin, tutti_count *n) {
@@ -123,6 +168,7 @@ static void factors_count(const exodus_comparison *k, int f, int kind, members *
     }
     MPI_Exscan(n, begin, (int)sets, MPI_INT64_T, MPI_SUM, k->world->comm);
     if (k->world->rank == 0) memset(begin, 0, (size_t)sets * sizeof *begin);
+    factors_fit(k, f, kind, m, begin, n);
 }
 
 static int factors_read(exodus_comparison *k, int f, int kind, members *m) {

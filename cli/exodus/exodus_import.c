@@ -15,24 +15,20 @@ static int named_exodus(const char *path) {
     return 0;
 }
 
-static void remove_scratch(const cli_world *w, const char *path) {
-    if (w->rank != 0) return;
-    char *sidecar = cli_format("%s.tutti", path);
-    (void)unlink(path);
-    (void)unlink(sidecar);
-    free(sidecar);
-}
-
 /* By way of an Exodus file beside it. */
 static int gmsh_to_dataset(const cli_world *w, const exodus_config *c, const char *from,
                            const char *to) {
     char *between = cli_format("%s.import.tmp", to);
     exodus_config twice = *c;
     twice.force = 1;
+    if (w->rank == 0) cli_guard_add(between);
     int failed = exodus_from_gmsh(w, &twice, from, between);
     if (!failed) failed = exodus_to_dataset(w, c, between, to);
     cli_barrier(w);
-    remove_scratch(w, between);
+    if (w->rank == 0) {
+        cli_remove_entries(between);
+        cli_guard_drop(between);
+    }
     free(between);
     return failed;
 }

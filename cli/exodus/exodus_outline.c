@@ -296,3 +296,8 @@ void exodus_outline_free(exodus_outline *o) {
     free(o->title);
     *o = (exodus_outline){.qas = 0};
 }
+
+void exodus_mesh_warn(const cli_world *w, const tutti_exodus *x, const char *name) {
+    const char *warning = tutti_exodus_mesh_warning(x);
+    if (w->rank == 0 && *warning) fprintf(stderr, "tutti %s: %s\n", name, warning);
+}

@@ -56,7 +56,9 @@ static int deal(division *d, const exodus_parts *p) {
         .by = TUTTI_EXODUS_BY_LIST, .first = p->first, .n = p->n, .rank = rank};
     const tutti_err err = tutti_exodus_get_mesh(d->from, &how, &d->mesh);
     free(rank);
-    return err == TUTTI_OK ? 0 : cli_error_tutti();
+    if (err != TUTTI_OK) return cli_error_tutti();
+    exodus_mesh_warn(d->world, d->from, d->config->name);
+    return 0;
 }
 
 /* Pieces of all elements in the order of the file, on every rank. */

@@ -124,6 +124,7 @@ static int run_tune(tune_config *c) {
 int cmd_tune(int argc, char **argv) {
     tune_config c = {.quick = 0};
     int rank = 0, code;
+    cli_guard_start();
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_FAILED;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (parse_arguments(&c, argc, argv)) {

@@ -22,6 +22,11 @@ expect 0 '' exodus info libmesh.e --json
 json "sum(len(f['times']) for f in o['files']) == $steps"
 json '[b["id"] for b in o["files"][0]["element blocks"]] == [0, 7] and o["files"][0]["side sets"][0]["id"] == 0'
 
+# ---- distribution factors that do not fit
+expect 0 'side set 2 has 3 distribution factors, its members need 12' diff corpus/factors.e corpus/factors.e
+expect 0 'side set 2 has 3 distribution factors' cp corpus/factors.e factors.e
+expect 0 'side set 2 has 3 distribution factors' exodus split corpus/factors.e -n 2 --by order -o f.e
+
 # ---- id 0 in split and join
 expect 0 '' cp corpus/libmesh.e-s003 single.e
 expect 0 '' exodus split single.e -n 2 --by order -o p.e
