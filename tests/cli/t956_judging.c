@@ -7,6 +7,7 @@
 #include "common/cli_text.c"
 #include "common/cli_measuring.c"
 #include "common/cli_output.c"
+#include "common/cli_guard.c"
 #include "bench/content.c"
 #include "bench/measure.c"
 #include "experiments/exhibit.c"
