@@ -70,6 +70,12 @@ int exodus_format(const char *path);
 
 /* Entities of a kind, with what all of them have.  Of GLOBAL: variables alone; of NODAL: one row, for the
  * names of attributes. */
+typedef struct exodus_index {
+    tutti_count n; /* rows or variables that are in it: the first ones */
+    size_t room;
+    tutti_count *slot; /* [room] number + 1; 0: free */
+} exodus_index;
+
 typedef struct exodus_table {
     tutti_count n;
     tutti_exodus_entity *entity;
@@ -79,7 +85,8 @@ typedef struct exodus_table {
     unsigned char *has; /* [n * variables] */
     int properties;
     char **property;
-    int64_t **value; /* [properties][n] */
+    int64_t **value;         /* [properties][n] */
+    exodus_index ids, names; /* of entities and variables, filled when they are searched */
 } exodus_table;
 
 typedef struct exodus_outline {
@@ -97,15 +104,18 @@ int exodus_outline_read(const tutti_exodus *x, exodus_outline *out); /* 0, or 1 
 int exodus_outline_define(const exodus_outline *o, tutti_exodus *to);
 void exodus_outline_free(exodus_outline *o);
 /* The number of an entity; -1: there is none. */
-tutti_count exodus_find(const exodus_outline *o, tutti_exodus_kind kind, int64_t id);
+tutti_count exodus_find(exodus_outline *o, tutti_exodus_kind kind, int64_t id);
+/* The number of a variable, the first of this name; -1: there is none. */
+int exodus_find_variable(exodus_outline *o, tutti_exodus_kind kind, const char *name);
 /* The length of the longest name, 32 at least: the option name_length of a copy. */
 int exodus_name_length(const exodus_outline *o);
 /* Does each variable of -v exist in one of n outlines?  0, or 1 and a message */
 int exodus_variables_known(const exodus_config *c, int n, const exodus_outline *o);
 /* One more entity, a copy, with an empty column of truth and properties; its number. */
 tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e);
-/* The number of a variable; it is added if need be. */
-int exodus_outline_variable(exodus_outline *o, tutti_exodus_kind kind, const char *name);
+/* The numbers of n variables; those that are missing are added.   number_out: [n] */
+void exodus_outline_variables(exodus_outline *o, tutti_exodus_kind kind, int n, char *const *names,
+                              int *number_out);
 
 /* As bytes, for other ranks (exodus_pack.c).  Free what comes out. */
 void *exodus_outline_pack(const exodus_outline *o, size_t *bytes_out);

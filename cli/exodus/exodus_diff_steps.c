@@ -23,18 +23,13 @@ static const char *kind_text(int kind) {
                                         : tutti_exodus_kind_name(kind);
 }
 
-static int number_of(const exodus_table *t, const char *name) {
-    for (int v = 0; v < t->variables; v++)
-        if (strcmp(t->variable[v], name) == 0) return v;
-    return -1;
-}
-
 /* Variables that one file has and the other has not. */
 static void names_compare(exodus_comparison *k, int kind) {
     for (int f = 0; f < 2; f++) {
-        const exodus_table *t = &k->o[f].of[kind], *u = &k->o[1 - f].of[kind];
+        const exodus_table *t = &k->o[f].of[kind];
         for (int v = 0; v < t->variables; v++)
-            if (number_of(u, t->variable[v]) < 0 && exodus_wanted(k->config, t->variable[v]))
+            if (exodus_find_variable(&k->o[1 - f], (tutti_exodus_kind)kind, t->variable[v]) < 0 &&
+                exodus_wanted(k->config, t->variable[v]))
                 exodus_only(k, cli_format("%s variable %s: only in %s", kind_text(kind),
                                           t->variable[v], k->config->path[f]));
     }
@@ -64,7 +59,7 @@ static void entity_add(exodus_comparison *k, list *l, int kind, tutti_count i) {
     const tutti_count other = kind == TUTTI_EXODUS_GLOBAL ? 0 : exodus_other(k, kind, i);
     if (other < 0) return;
     for (int v = 0; v < t->variables; v++) {
-        const int w = number_of(u, t->variable[v]);
+        const int w = exodus_find_variable(&k->o[1], (tutti_exodus_kind)kind, t->variable[v]);
         if (w < 0 || !exodus_wanted(k->config, t->variable[v])) continue;
         const int a = kind == TUTTI_EXODUS_GLOBAL || t->has[i * t->variables + v];
         const int b = kind == TUTTI_EXODUS_GLOBAL || u->has[other * u->variables + w];

@@ -104,7 +104,7 @@ static tutti_count target_of(exodus_whole *w, const results *r, int p, tutti_cou
     const exodus_results *f = &r->of[p];
     const int kind = f->field[i].kind;
     if (kind == TUTTI_EXODUS_GLOBAL) return r->index[kind][0];
-    const int v = exodus_outline_variable(&w->o, (tutti_exodus_kind)kind, f->field[i].variable);
+    const int v = exodus_find_variable(&w->o, (tutti_exodus_kind)kind, f->field[i].variable);
     return r->index[kind][w->piece[p].number[kind][f->entry[i]] * w->o.of[kind].variables + v];
 }
 

@@ -9,8 +9,7 @@
 
 /* ---- outlines */
 
-static tutti_count find(const exodus_outline *o, tutti_exodus_kind kind, int64_t id,
-                        tutti_count hint) {
+static tutti_count find(exodus_outline *o, tutti_exodus_kind kind, int64_t id, tutti_count hint) {
     if (hint < o->of[kind].n && o->of[kind].entity[hint].id == id) return hint;
     return exodus_find(o, kind, id);
 }
@@ -78,22 +77,21 @@ static void properties_merge(exodus_table *t, tutti_count i, const exodus_table 
 static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, const char *path) {
     exodus_table *t = &o->of[kind];
     const exodus_table *u = &from->of[kind];
-    for (int v = 0; v < u->variables; v++)
-        (void)exodus_outline_variable(o, (tutti_exodus_kind)kind, u->variable[v]);
-    for (tutti_count j = 0; j < u->n; j++) {
+    int *number = cli_malloc((size_t)u->variables * sizeof *number), failed = 0;
+    exodus_outline_variables(o, (tutti_exodus_kind)kind, u->variables, u->variable, number);
+    for (tutti_count j = 0; j < u->n && !failed; j++) {
         tutti_count i = find(o, (tutti_exodus_kind)kind, u->entity[j].id, j);
         if (i < 0 || !t->entity)
             i = exodus_outline_add(o, &u->entity[j]);
-        else if (entity_merge(&t->entity[i], &u->entity[j], path))
-            return 1;
+        else
+            failed = entity_merge(&t->entity[i], &u->entity[j], path);
         attributes_merge(t, i, u, j);
         properties_merge(t, i, u, j);
         for (int v = 0; v < u->variables; v++)
-            if (u->has[j * u->variables + v])
-                t->has[i * t->variables +
-                       exodus_outline_variable(o, (tutti_exodus_kind)kind, u->variable[v])] = 1;
+            if (u->has[j * u->variables + v]) t->has[i * t->variables + number[v]] = 1;
     }
-    return 0;
+    free(number);
+    return failed;
 }
 
 static void records_take(exodus_outline *o, const exodus_outline *from) {

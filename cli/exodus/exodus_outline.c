@@ -20,12 +20,6 @@ static char *copy_of(const char *text) {
     return cli_strdup(text ? text : "");
 }
 
-tutti_count exodus_find(const exodus_outline *o, tutti_exodus_kind kind, int64_t id) {
-    for (tutti_count i = 0; i < o->of[kind].n; i++)
-        if (o->of[kind].entity[i].id == id) return i;
-    return -1;
-}
-
 static void measure(const char *name, int *longest) {
     const int n = name ? (int)strlen(name) : 0;
     if (n > *longest) *longest = n;
@@ -89,25 +83,92 @@ static size_t room_of(tutti_count n) {
     return room;
 }
 
-/* Another variable, also if there is one of this name: files may repeat names. */
-static int variable_add(exodus_table *t, const char *name) {
-    const size_t old = (size_t)t->variables, wide = old + 1;
-    unsigned char *has = cli_malloc(room_of(t->n) * wide);
-    memset(has, 0, room_of(t->n) * wide);
-    for (size_t i = 0; i < (size_t)t->n && old; i++) memcpy(has + i * wide, t->has + i * old, old);
-    free(t->has);
-    t->has = has;
-    t->variable = cli_realloc(t->variable, wide * sizeof *t->variable);
-    t->variable[old] = cli_strdup(name);
-    t->variables++;
-    return (int)old;
+/* ---- finding */
+
+/* Room for n numbers, at least as many slots free.  If there was less, the index is empty now. */
+static void index_room(exodus_index *x, tutti_count n) {
+    if (2 * (size_t)n <= x->room) return;
+    free(x->slot);
+    x->room = 2 * room_of(n);
+    x->slot = cli_malloc(x->room * sizeof *x->slot);
+    memset(x->slot, 0, x->room * sizeof *x->slot);
+    x->n = 0;
 }
 
-int exodus_outline_variable(exodus_outline *o, tutti_exodus_kind kind, const char *name) {
+/* The slot of the first one with this id or name, or the free one where it belongs. */
+static tutti_count *id_slot(const exodus_table *t, int64_t id) {
+    uint64_t at = (uint64_t)id * 0x9e3779b97f4a7c15u >> 32;
+    for (;; at++) {
+        tutti_count *s = &t->ids.slot[at & (t->ids.room - 1)];
+        if (*s == 0 || t->entity[*s - 1].id == id) return s;
+    }
+}
+
+static tutti_count *name_slot(const exodus_table *t, const char *name) {
+    uint64_t at = 0;
+    for (const char *c = name; *c; c++) at = (at ^ (unsigned char)*c) * 0x9e3779b97f4a7c15u;
+    for (at >>= 32;; at++) {
+        tutti_count *s = &t->names.slot[at & (t->names.room - 1)];
+        if (*s == 0 || strcmp(t->variable[*s - 1], name) == 0) return s;
+    }
+}
+
+tutti_count exodus_find(exodus_outline *o, tutti_exodus_kind kind, int64_t id) {
     exodus_table *t = &o->of[kind];
-    for (int i = 0; i < t->variables; i++)
-        if (strcmp(t->variable[i], name) == 0) return i;
-    return variable_add(t, name);
+    if (t->n == 0) return -1;
+    index_room(&t->ids, t->n);
+    while (t->ids.n < t->n) {
+        tutti_count *s = id_slot(t, t->entity[t->ids.n++].id);
+        if (*s == 0) *s = t->ids.n;
+    }
+    return *id_slot(t, id) - 1;
+}
+
+int exodus_find_variable(exodus_outline *o, tutti_exodus_kind kind, const char *name) {
+    exodus_table *t = &o->of[kind];
+    if (t->variables == 0) return -1;
+    index_room(&t->names, t->variables);
+    while (t->names.n < t->variables) {
+        tutti_count *s = name_slot(t, t->variable[t->names.n++]);
+        if (*s == 0) *s = t->names.n;
+    }
+    return (int)(*name_slot(t, name) - 1);
+}
+
+/* ---- variables */
+
+/* Variables from number `old` on are new: the rows of `has` become longer. */
+static void has_widen(exodus_table *t, int old) {
+    const size_t was = (size_t)old, wide = (size_t)t->variables;
+    if (was == wide) return;
+    unsigned char *has = cli_array((tutti_count)room_of(t->n), (tutti_count)wide, 1);
+    memset(has, 0, room_of(t->n) * wide);
+    for (size_t i = 0; i < (size_t)t->n && was; i++) memcpy(has + i * wide, t->has + i * was, was);
+    free(t->has);
+    t->has = has;
+}
+
+void exodus_outline_variables(exodus_outline *o, tutti_exodus_kind kind, int n, char *const *names,
+                              int *number_out) {
+    exodus_table *t = &o->of[kind];
+    const int old = t->variables;
+    if (n > 0) t->variable = cli_realloc(t->variable, (size_t)(old + n) * sizeof *t->variable);
+    for (int v = 0; v < n; v++) {
+        number_out[v] = exodus_find_variable(o, kind, names[v]);
+        if (number_out[v] >= 0) continue;
+        t->variable[t->variables] = cli_strdup(names[v]);
+        number_out[v] = t->variables++;
+    }
+    has_widen(t, old);
+}
+
+/* Also those whose name is repeated. */
+static void variables_read(const tutti_exodus *x, exodus_table *t, tutti_exodus_kind kind) {
+    t->variables = tutti_exodus_variable_count(x, kind);
+    t->variable = cli_malloc((size_t)t->variables * sizeof *t->variable);
+    for (int v = 0; v < t->variables; v++)
+        t->variable[v] = cli_strdup(tutti_exodus_variable_name(x, kind, v));
+    has_widen(t, 0);
 }
 
 /* ---- reading */
@@ -148,8 +209,7 @@ static int table_read(const tutti_exodus *x, exodus_outline *o, tutti_exodus_kin
         exodus_outline_add(o, &e);
         attributes_read(x, t, i, kind, e.id);
     }
-    for (int v = 0; v < tutti_exodus_variable_count(x, kind); v++)
-        variable_add(t, tutti_exodus_variable_name(x, kind, v));
+    variables_read(x, t, kind);
     for (tutti_count i = 0; i < n; i++)
         for (int v = 0; v < t->variables; v++)
             t->has[i * t->variables + v] =
@@ -283,6 +343,8 @@ static void table_free(exodus_table *t) {
     free(t->has);
     free(t->property);
     free(t->value);
+    free(t->ids.slot);
+    free(t->names.slot);
 }
 
 void exodus_outline_free(exodus_outline *o) {

@@ -7,6 +7,7 @@
 #include "base/machine.h"
 #include "base/memory.h"
 #include "base/profile.h"
+#include "base/size_limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -235,18 +236,6 @@ static tutti_err make_directories(const char *file) {
     return TUTTI_OK;
 }
 
-static int write_text(int fd, const char *text) {
-    size_t n = strlen(text);
-    while (n > 0) {
-        const ssize_t put = write(fd, text, n);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return 0;
-        text += put;
-        n -= (size_t)put;
-    }
-    return 1;
-}
-
 static tutti_err replace(const char *file, const char *text) {
     path_text fresh;
     const mode_t mask = umask(077);
@@ -254,7 +243,8 @@ static tutti_err replace(const char *file, const char *text) {
     snprintf(fresh, sizeof fresh, "%s.XXXXXX", file);
     const int fd = mkostemp(fresh, O_CLOEXEC);
     if (fd < 0) return tutti__error_sys(errno, -1, "cannot make a file beside it");
-    const int good = write_text(fd, text) && fchmod(fd, 0666 & ~mask) == 0;
+    const int good =
+        tutti__limited_pwrite(fd, text, strlen(text), 0) == 0 && fchmod(fd, 0666 & ~mask) == 0;
     int failed = good ? 0 : errno;
     if (close(fd) != 0 && !failed) failed = errno;
     if (!failed && rename(fresh, file) != 0) failed = errno;

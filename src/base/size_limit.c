@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <time.h>
+#include <unistd.h>
 
 static void only_xfsz(sigset_t *set) {
     sigemptyset(set);
@@ -31,4 +32,26 @@ int tutti__size_limit_end(const tutti__size_limit *s) {
     (void)pthread_sigmask(SIG_SETMASK, &s->before, NULL);
     errno = keep;
     return got == SIGXFSZ;
+}
+
+int tutti__limited_pwrite(int fd, const void *from, size_t n, off_t at) {
+    tutti__size_limit limit;
+    size_t done = 0;
+    tutti__size_limit_begin(&limit);
+    while (done < n) {
+        const ssize_t put = pwrite(fd, (const char *)from + done, n - done, at + (off_t)done);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) break;
+        done += (size_t)put;
+    }
+    (void)tutti__size_limit_end(&limit);
+    return done < n ? -1 : 0;
+}
+
+int tutti__limited_truncate(int fd, off_t size) {
+    tutti__size_limit limit;
+    tutti__size_limit_begin(&limit);
+    const int failed = ftruncate(fd, size);
+    (void)tutti__size_limit_end(&limit);
+    return failed;
 }

@@ -1,13 +1,16 @@
-/* base: writes beyond the limit of file sizes (RLIMIT_FSIZE), made by code that is not ours.
+/* base: writes beyond the limit of file sizes (RLIMIT_FSIZE).
  *
  * The kernel sends SIGXFSZ to the thread that writes, which ends the program by default, and the write fails
  * with EFBIG.  Between the two calls below the signal is blocked in the calling thread and one that arrives
- * is consumed: the write just fails.  No signal handler is installed or changed.
+ * is consumed: the write just fails.  No signal handler is installed or changed.  Writes of our own use the
+ * functions at the end, which do the same.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SIZE_LIMIT_H
 #define TUTTI_SIZE_LIMIT_H
 
 #include <signal.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 typedef struct tutti__size_limit {
     sigset_t before;
@@ -18,5 +21,9 @@ typedef struct tutti__size_limit {
 void tutti__size_limit_begin(tutti__size_limit *s);
 /* Has a signal been consumed: was a write beyond the limit? */
 int tutti__size_limit_end(const tutti__size_limit *s);
+
+/* pwrite(2) of all n bytes, and ftruncate(2).  0, or -1 with errno, which is EFBIG beyond the limit. */
+int tutti__limited_pwrite(int fd, const void *from, size_t n, off_t at);
+int tutti__limited_truncate(int fd, off_t size);
 
 #endif

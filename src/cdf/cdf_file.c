@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/size_limit.h"
 
 enum { FIRST_BYTES = 65536 };
 
@@ -83,11 +84,7 @@ tutti_err tutti__cdf_set_records(int fd, const tutti__cdf *c, tutti_count record
                 "%lld records are too many for CDF-%d", (long long)records, c->version);
     for (int i = 0; i < word; i++)
         bytes[i] = (unsigned char)((uint64_t)records >> 8 * (word - 1 - i));
-    for (int done = 0; done < word;) {
-        const ssize_t n = pwrite(fd, bytes + done, (size_t)(word - done), 4 + done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return tutti__error_sys(errno, 4, "writing the number of records");
-        done += (int)n;
-    }
+    if (tutti__limited_pwrite(fd, bytes, (size_t)word, 4) != 0)
+        return tutti__error_sys(errno, 4, "writing the number of records");
     return TUTTI_OK;
 }

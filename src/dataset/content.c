@@ -25,15 +25,7 @@ tutti_err tutti__bytes_read(int fd, tutti_off at, void *to, size_t n, const char
 }
 
 tutti_err tutti__bytes_write(int fd, tutti_off at, const void *from, size_t n, const char *name) {
-    tutti__size_limit limit;
-    for (size_t done = 0; done < n;) {
-        tutti__size_limit_begin(&limit);
-        const ssize_t put = pwrite(fd, (const char *)from + done, n - done, at + (tutti_off)done);
-        (void)tutti__size_limit_end(&limit);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return tutti__error_sys(errno, at, name);
-        done += (size_t)put;
-    }
+    if (tutti__limited_pwrite(fd, from, n, at) != 0) return tutti__error_sys(errno, at, name);
     return TUTTI_OK;
 }
 

@@ -4,7 +4,7 @@
 
 static tutti_err ids_of(void *from, const tutti__space_view *view, tutti_count lo, tutti_count hi,
                         int64_t *ids_out) {
-    return tutti__dataset_ids(from, view, lo, hi, ids_out);
+    return tutti__dataset_still_there(from, tutti__dataset_ids(from, view, lo, hi, ids_out));
 }
 
 static tutti_err create_check(const tutti_dataset *d, const char *space, tutti_count segment,

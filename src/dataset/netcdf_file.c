@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/size_limit.h"
 #include "dataset/content.h"
 
 /* ---- as the database has it */
@@ -85,7 +86,8 @@ tutti_err tutti__netcdf_extend(const char *directory, const char *name, tutti_of
     struct stat st;
     const int fd = file_open(directory, name, O_RDWR);
     if (fd < 0) return tutti__error_sys(errno, -1, name);
-    const int bad = fstat(fd, &st) != 0 || (st.st_size < bytes && ftruncate(fd, bytes) != 0);
+    const int bad =
+        fstat(fd, &st) != 0 || (st.st_size < bytes && tutti__limited_truncate(fd, bytes) != 0);
     const int why = errno;
     close(fd);
     return bad ? tutti__error_sys(why, bytes, name) : TUTTI_OK;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/size_limit.h"
 #include "base/sums.h"
 
 /* ---- reading */
@@ -159,11 +160,6 @@ void tutti__found_free(tutti__found *v, int64_t n) {
 
 /* ---- what was taken away */
 
-static int write_all(int fd, const void *data, size_t bytes, tutti_off at) {
-    const ssize_t n = pwrite(fd, data, bytes, (off_t)at);
-    return n == (ssize_t)bytes;
-}
-
 /* Footers between lo and hi, from the lowest on: if this is cut short, the chain from hi is still
  * there, and the next writer does it again. */
 static tutti_err gap_mark(int fd, tutti_off lo, tutti_off hi) {
@@ -189,13 +185,12 @@ static tutti_err gap_mark(int fd, tutti_off lo, tutti_off hi) {
     int bad = 0;
     while (n > 0 && !bad) {
         const tutti_off at = ends[--n] - (tutti_off)sizeof none;
-        if (ends[n] != hi) bad = !write_all(fd, &none, sizeof none, at);
+        if (ends[n] != hi) bad = tutti__limited_pwrite(fd, &none, sizeof none, at);
     }
     tutti__footer_gap(lo, &mark);
-    if (!bad) bad = !write_all(fd, &mark, sizeof mark, hi - (tutti_off)sizeof mark);
+    if (!bad) bad = tutti__limited_pwrite(fd, &mark, sizeof mark, hi - (tutti_off)sizeof mark);
     tutti__free(ends);
-    return bad ? tutti__error_sys(errno ? errno : EIO, hi, "a place that segments have left")
-               : TUTTI_OK;
+    return bad ? tutti__error_sys(errno, hi, "a place that segments have left") : TUTTI_OK;
 }
 
 tutti_err tutti__gaps_mark(const char *path, const tutti__model *model, const tutti__datafile *f) {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/size_limit.h"
 #include "exodus/sidecar.h"
 
 enum { MAGIC = 4 }; /* bytes that a header begins with */
@@ -33,16 +34,6 @@ static tutti_err lock(const tutti_exodus *x, int fd) {
     TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED,
                "the file system of '%s' has no locks (%s); option without_locks goes on without",
                x->path, strerror(why));
-}
-
-static tutti_err bytes_write(int fd, const char *bytes, size_t n) {
-    for (size_t done = 0; done < n;) {
-        const ssize_t k = pwrite(fd, bytes + done, n - done, (off_t)done);
-        if (k < 0 && errno == EINTR) continue;
-        if (k < 0) return tutti__error_sys(errno, (tutti_off)done, "writing the header");
-        done += (size_t)k;
-    }
-    return TUTTI_OK;
 }
 
 static tutti_err bytes_read(int fd, char *to, tutti_off at, size_t n) {
@@ -176,8 +167,9 @@ static tutti_err root_make(tutti_exodus *x) {
     }
     if (err == TUTTI_OK) err = lock(x, x->fd);
     memset(head, 0, MAGIC); /* it has no mesh yet: tutti__exodus_file_show */
-    if (err == TUTTI_OK) err = bytes_write(x->fd, head, n);
-    if (err == TUTTI_OK && ftruncate(x->fd, x->at) != 0)
+    if (err == TUTTI_OK && tutti__limited_pwrite(x->fd, head, n, 0) != 0)
+        err = tutti__error_sys(errno, 0, "writing the header");
+    if (err == TUTTI_OK && tutti__limited_truncate(x->fd, x->at) != 0)
         err = tutti__error_sys(errno, x->at, "making room for the mesh");
     tutti__free(head);
     if (err == TUTTI_OK && x->opt.sidecar) {
@@ -222,7 +214,8 @@ tutti_err tutti__exodus_file_make(tutti_exodus *x) {
 
 static tutti_err root_show(tutti_exodus *x) {
     const char magic[MAGIC] = {'C', 'D', 'F', (char)x->cdf.version};
-    TUTTI_TRY(bytes_write(x->fd, magic, MAGIC));
+    if (tutti__limited_pwrite(x->fd, magic, MAGIC, 0) != 0)
+        return tutti__error_sys(errno, 0, "writing the header");
     if (x->opt.level == TUTTI_DURABLE && fdatasync(x->fd) != 0)
         return tutti__error_sys(errno, 0, "syncing the header");
     return TUTTI_OK;
@@ -331,7 +324,7 @@ static tutti_err last_time(int fd, const tutti__cdf *c, told *t) {
 static tutti_err tidy(tutti_exodus *x, const tutti__cdf *c, tutti_count in_header, const told *t) {
     const tutti_off end = tutti__exodus_file_end(c, t->records);
     if (tutti__exodus_has_fixed_steps(c)) return TUTTI_OK; /* it has no uncommitted bytes */
-    if (t->file_bytes != end && ftruncate(x->fd, end) != 0)
+    if (t->file_bytes != end && tutti__limited_truncate(x->fd, end) != 0)
         return tutti__error_sys(errno, end, "cutting off what is behind the last record");
     if (in_header != t->records) TUTTI_TRY(tutti__cdf_set_records(x->fd, c, t->records));
     return x->sidecar ? tutti__sidecar_drop(x->sidecar, t->records) : TUTTI_OK;
@@ -470,7 +463,8 @@ tutti_err tutti__exodus_file_records(tutti_exodus *x, tutti_count records, int d
     const tutti_off end = tutti__exodus_file_end(&x->cdf, records);
     if (fstat(x->fd, &st) != 0) return tutti__error_sys(errno, -1, "looking at the file");
     if (st.st_size < end) { /* what comes last was not put */
-        if (ftruncate(x->fd, end) != 0) return tutti__error_sys(errno, end, "ending the record");
+        if (tutti__limited_truncate(x->fd, end) != 0)
+            return tutti__error_sys(errno, end, "ending the record");
         if (durable && fdatasync(x->fd) != 0) return tutti__error_sys(errno, -1, "fdatasync");
     }
     TUTTI_TRY(tutti__cdf_set_records(x->fd, &x->cdf, records));

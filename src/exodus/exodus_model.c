@@ -21,10 +21,13 @@ static size_t slot_of(const struct tutti__exodus_ids *t, int64_t id) {
     return (size_t)(h ^ h >> 32) & (t->room - 1);
 }
 
-static void ids_enter(struct tutti__exodus_ids *t, int64_t id, tutti_count row) {
-    size_t i = slot_of(t, id);
-    while (t->slot[i]) i = (i + 1) & (t->room - 1);
-    t->slot[i] = row + 1;
+/* Of rows with the same id only the first is entered: a long chain of them would take quadratic time. */
+static void ids_enter(const tutti__exodus_table *t, tutti_count row) {
+    struct tutti__exodus_ids *ids = t->ids;
+    const int64_t id = t->row[row].id;
+    size_t i = slot_of(ids, id);
+    while (ids->slot[i] && t->row[ids->slot[i] - 1].id != id) i = (i + 1) & (ids->room - 1);
+    if (!ids->slot[i]) ids->slot[i] = row + 1;
 }
 
 /* All of the rows, with room for as many again. */
@@ -36,7 +39,7 @@ static tutti_err ids_make(tutti__exodus_table *t, tutti_count n) {
     ids->room = room;
     tutti__free(t->ids);
     t->ids = ids;
-    for (tutti_count i = 0; i < t->n; i++) ids_enter(ids, t->row[i].id, i);
+    for (tutti_count i = 0; i < t->n; i++) ids_enter(t, i);
     return TUTTI_OK;
 }
 
@@ -291,7 +294,7 @@ static tutti_err entity_add(tutti__exodus_model *m, const tutti_exodus_entity *e
         row_free(&t->row[t->n]);
         return err;
     }
-    ids_enter(t->ids, e->id, t->n++);
+    ids_enter(t, t->n++);
     tutti__free(t->before);
     t->before = NULL;
     return TUTTI_OK;
@@ -304,7 +307,7 @@ void tutti__exodus_model_cut(tutti__exodus_model *m, const tutti_count n[TUTTI_E
         if (t->n == n[k]) continue;
         while (t->n > n[k]) row_free(&t->row[--t->n]);
         memset(t->ids->slot, 0, t->ids->room * sizeof t->ids->slot[0]);
-        for (tutti_count i = 0; i < t->n; i++) ids_enter(t->ids, t->row[i].id, i);
+        for (tutti_count i = 0; i < t->n; i++) ids_enter(t, i);
     }
     tutti__error_assign(&why);
 }

@@ -173,8 +173,10 @@ static tutti_err count_check(const char *name, tutti_count n, tutti_count most) 
  *
  * A dimension is a number that takes no bytes.  A count is believed if a fixed variable has as many values:
  * decoding the header has shown that all bytes of fixed variables exist.  Counts without such a variable
- * may be UNLISTED together, so that no memory is allocated and no loop runs for numbers alone. */
-enum { UNLISTED = 1 << 16 };
+ * may be UNLISTED together, so that no memory is allocated and no loop runs for numbers alone.
+ * Entities and variables without ids and names are UNNAMED at most: libexodusii always writes them, and each of
+ * them costs more than an entry. */
+enum { UNLISTED = 1 << 16, UNNAMED = 1 << 12 };
 
 /* Values of a fixed variable; -1: there is none of that name, or it has one row per time step. */
 static tutti_count fixed_values(const reading *r, const char *name) {
@@ -388,7 +390,9 @@ static tutti_err entities(const reading *r, int kind) {
     const tutti_count n = length(r, k->dim);
     if (n == 0) return TUTTI_OK;
     TUTTI_TRY(count_check(k->dim, n, 1 << 24));
-    TUTTI_CHECK(n <= UNLISTED || listed(r, k->names, n) || listed(r, k->status, n),
+    char ids_name[64];
+    TUTTI_CHECK(n <= UNNAMED || listed(r, k->names, n) || listed(r, k->status, n) ||
+                    listed(r, tutti__exodus_numbered(ids_name, k->prop, 1), n),
                 TUTTI_ERR_FORMAT, "'%s' is %lld, but nothing is listed of them", k->dim,
                 (long long)n);
     char **names = tutti__calloc((size_t)n, sizeof *names);
@@ -454,7 +458,7 @@ static tutti_err variables(const reading *r, int kind) {
     const tutti_count n = length(r, k->variables);
     if (n == 0) return TUTTI_OK;
     TUTTI_TRY(count_check(k->variables, n, 1 << 24));
-    TUTTI_CHECK(n <= UNLISTED || listed(r, k->variable_names, n), TUTTI_ERR_FORMAT,
+    TUTTI_CHECK(n <= UNNAMED || listed(r, k->variable_names, n), TUTTI_ERR_FORMAT,
                 "'%s' is %lld, but they have no names", k->variables, (long long)n);
     tutti_off table;
     TUTTI_CHECK(tutti__mul_ok(n, t->n, &table) && table <= (tutti_off)1 << 30, TUTTI_ERR_FORMAT,

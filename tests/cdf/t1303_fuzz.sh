@@ -8,7 +8,7 @@ cd "$TUTTI_TEST_DIR"
 command -v clang >/dev/null || { echo 'no clang'; exit 77; }
 flags="-std=gnu11 -O1 -g -D_GNU_SOURCE -I$top/include -I$top/src -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all"
 # shellcheck disable=SC2086
-clang $flags "$top/tests/fuzz/fuzz_cdf.c" "$top"/src/cdf/*.c "$top/src/base/memory.c" "$top/src/base/error.c" "$top/src/access/number.c" \
+clang $flags "$top/tests/fuzz/fuzz_cdf.c" "$top"/src/cdf/*.c "$top/src/base/memory.c" "$top/src/base/error.c" "$top/src/base/size_limit.c" "$top/src/access/number.c" \
     -o fuzz 2>err || { cat err; echo 'no libFuzzer (Debian: libclang-rt-dev)'; exit 77; }
 mkdir seeds found
 cp "$top"/tests/fuzz/corpus/cdf/* seeds

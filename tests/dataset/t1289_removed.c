@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
-enum { ENTRIES = 300, STATES = 6, VARIABLES = 3 };
+enum { ENTRIES = 300, STATES = 6, VARIABLES = 3, SEGMENT = 2, POINTS = 5 };
 static char path[512], place[512];
 static tutti_dataset *w, *d;
 static tutti_decomposition *wp, *p;
@@ -26,8 +26,22 @@ static tutti_decomposition *block(tutti_dataset *of) {
     return b;
 }
 
+/* Segment 0: each rank has POINTS points. */
+static void ids_of(int64_t ids_out[POINTS]) {
+    for (int i = 0; i < POINTS; i++) ids_out[i] = 1000 - POINTS * rank - i;
+}
+
+static void topology(void) {
+    int64_t ids[POINTS];
+    ids_of(ids);
+    CHECK_SAME(tutti_dataset_begin(w, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_ids(w, "points", POINTS, ids), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_commit(w), TUTTI_OK);
+}
+
 static void states(void) {
     double buf[ENTRIES] = {0};
+    topology();
     for (int64_t k = 0; k < STATES; k++) {
         CHECK_SAME(tutti_dataset_begin(w, TUTTI_STATE, k, 0), TUTTI_OK);
         for (int v = 0; v < variables(); v++)
@@ -46,6 +60,7 @@ static void written(int mode) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | mode, &opt, &w),
                TUTTI_OK);
     CHECK_SAME(tutti_dataset_grid(w, "line", 1, (tutti_count[]){ENTRIES}), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_list(w, "points"), TUTTI_OK);
     for (int v = 0; v < variables(); v++) {
         const tutti_variable_spec spec = {.space = "line",
                                           .type = TUTTI_FLOAT64,
@@ -63,7 +78,7 @@ static void writer_closed(void) {
     CHECK_SAME(tutti_dataset_close(&w), TUTTI_OK);
 }
 
-/* ---- what is done to segment 1 */
+/* ---- what is done to segment SEGMENT, the state of index 1 */
 
 static void dropped(void) {
     CHECK_SAME(tutti_dataset_drop_oldest(w, 1), TUTTI_OK);
@@ -74,7 +89,7 @@ static void archived(void) {
 }
 
 static void erased(void) {
-    CHECK_SAME(tutti_dataset_erase_after(w, 0), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_erase_after(w, SEGMENT - 1), TUTTI_OK);
 }
 
 /* Names, offsets and time indices are those of other segments. */
@@ -119,24 +134,25 @@ static const struct {
 /* ---- how it is read */
 
 static tutti_err by_get(const char *name) {
-    return tutti_dataset_get(d, 1, 1, &(tutti_get){name, p, TUTTI_FLOAT64, got});
+    return tutti_dataset_get(d, SEGMENT, 1, &(tutti_get){name, p, TUTTI_FLOAT64, got});
 }
 
 static tutti_err by_get_start(const char *name) {
     tutti_request *r = NULL;
     const tutti_err err =
-        tutti_dataset_get_start(d, 1, 1, &(tutti_get){name, p, TUTTI_FLOAT64, got}, &r);
+        tutti_dataset_get_start(d, SEGMENT, 1, &(tutti_get){name, p, TUTTI_FLOAT64, got}, &r);
     return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
 }
 
 static tutti_err by_follow(const char *name) {
     tutti_count n = 0;
-    return tutti_dataset_follow(d, 1, 2, &(tutti_get){name, p, TUTTI_FLOAT64, got}, &n);
+    return tutti_dataset_follow(d, SEGMENT, SEGMENT + 1, &(tutti_get){name, p, TUTTI_FLOAT64, got},
+                                &n);
 }
 
 static tutti_err by_section_row(const char *name) {
     tutti_section_row row;
-    return tutti_dataset_section_row(d, 1, name, &row);
+    return tutti_dataset_section_row(d, SEGMENT, name, &row);
 }
 
 static tutti_err by_verify(const char *name) {
@@ -146,14 +162,25 @@ static tutti_err by_verify(const char *name) {
 
 static tutti_err by_verify_segment(const char *name) {
     (void)name;
-    return tutti_dataset_verify_segment(d, 1, NULL);
+    return tutti_dataset_verify_segment(d, SEGMENT, NULL);
 }
 
 static tutti_err by_info(const char *name) {
     tutti_type type;
     tutti_count n = 0;
     (void)name;
-    return tutti_dataset_info_get(d, &(tutti_info_owner){NULL, 1}, "note", &type, &n, NULL);
+    return tutti_dataset_info_get(d, &(tutti_info_owner){NULL, SEGMENT}, "note", &type, &n, NULL);
+}
+
+static tutti_err by_value(const char *name) {
+    int64_t ids[POINTS];
+    tutti_decomposition *points = NULL;
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_VALUE, .n = POINTS, .ids = ids};
+    (void)name;
+    ids_of(ids);
+    const tutti_err err = tutti_decomposition_create_at(d, "points", SEGMENT, &spec, &points);
+    tutti_decomposition_free(&points);
+    return err;
 }
 
 static const struct {
@@ -164,7 +191,7 @@ static const struct {
     {"get", by_get, 0},       {"get_start", by_get_start, 0},
     {"follow", by_follow, 0}, {"section_row", by_section_row, 0},
     {"verify", by_verify, 1}, {"verify_segment", by_verify_segment, 1},
-    {"info_get", by_info, 1},
+    {"info_get", by_info, 1}, {"decomposition by value", by_value, 1},
 };
 enum { REMOVALS = sizeof removals / sizeof *removals, READS = sizeof reads / sizeof *reads };
 

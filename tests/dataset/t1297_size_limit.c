@@ -1,33 +1,16 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* A limit of file sizes (RLIMIT_FSIZE) below the size of the metadata: open, info_set, commit, archive and repair fail with
+/* A limit of file sizes (RLIMIT_FSIZE) below the size of the metadata: open, info_set, commit, archive, drop_oldest and repair fail with
  * TUTTI_ERR_NO_SPACE (metadata) or TUTTI_ERR_TOO_BIG (data), the program lives, its signal mask and handlers are as before, and with the limit lifted all of them work.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "dataset/datasets.h"
+#include "size_limits.h"
 
 enum { ENTRIES = 10, LONG = 200000 };
 static char path[512], place[512], text[LONG];
 static tutti_dataset *d;
 static tutti_decomposition *p;
-
-static void limit(rlim_t bytes) {
-    struct rlimit r;
-    CHECK(getrlimit(RLIMIT_FSIZE, &r) == 0, "getrlimit");
-    r.rlim_cur = bytes;
-    CHECK(setrlimit(RLIMIT_FSIZE, &r) == 0, "setrlimit");
-}
-
-/* The program's own affairs are as they were. */
-static void signals_right(void) {
-    sigset_t set;
-    struct sigaction a;
-    CHECK(sigprocmask(SIG_BLOCK, NULL, &set) == 0 && !sigismember(&set, SIGXFSZ), "blocked");
-    CHECK(sigpending(&set) == 0 && !sigismember(&set, SIGXFSZ), "pending");
-    CHECK(sigaction(SIGXFSZ, NULL, &a) == 0 && a.sa_handler == SIG_DFL, "a handler");
-}
 
 static tutti_err opened(int mode) {
     const tutti_dataset_options opt = visible();
@@ -55,18 +38,49 @@ static void decomposed(void) {
     CHECK_OK(tutti_decomposition_create(d, "line", &spec, &p));
 }
 
-/* Fails below the limit, works above. */
-#define LIMITED(call)                                                                \
-    do {                                                                             \
-        limit(4096);                                                                 \
-        const tutti_err limited_ = call;                                             \
-        CHECK(limited_ == TUTTI_ERR_NO_SPACE || limited_ == TUTTI_ERR_TOO_BIG, "%s", \
-              tutti_last_message());                                                 \
-        signals_right();                                                             \
-        limit(RLIM_INFINITY);                                                        \
-        CHECK_OK(call);                                                              \
-        signals_right();                                                             \
-    } while (0)
+/* ---- data files */
+
+enum { LARGE = 1 << 16 };
+
+static void large_open(void) {
+    const tutti_variable_spec spec = {.space = "line", .type = TUTTI_FLOAT64};
+    const tutti_decomposition_spec all = {.kind = TUTTI_BY_SLICE, .slice = {.hi = {LARGE}}};
+    tutti_dataset_options opt = visible();
+    opt.indices_per_file = 2;
+    dataset_remove(path);
+    CHECK_OK(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt,
+                                &d));
+    CHECK_OK(tutti_dataset_grid(d, "line", 1, (tutti_count[]){LARGE}));
+    CHECK_OK(tutti_dataset_variable(d, "v", &spec));
+    CHECK_OK(tutti_dataset_variable(d, "w", &spec));
+    CHECK_OK(tutti_decomposition_create(d, "line", &all, &p));
+}
+
+static void large_put(int64_t index) {
+    static double v[LARGE];
+    CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, index, 0));
+    CHECK_OK(tutti_dataset_put(
+        d, 2, (tutti_put[]){{"v", p, TUTTI_FLOAT64, v}, {"w", p, TUTTI_FLOAT64, v}}));
+}
+
+/* Of the first file only the topology stays: what was before it gets a mark. */
+static void removed(void) {
+    check_where("drop_oldest");
+    large_open();
+    large_put(0);
+    CHECK_OK(tutti_dataset_commit(d));
+    CHECK_OK(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 1, 0));
+    CHECK_OK(tutti_dataset_commit(d));
+    large_put(2);
+    CHECK_OK(tutti_dataset_commit(d));
+    LIMITED(8 * LARGE, tutti_dataset_drop_oldest(d, 1));
+    tutti_decomposition_free(&p);
+    CHECK_OK(tutti_dataset_close(&d));
+    CHECK_OK(opened(0)); /* the mark is written */
+    CHECK_OK(tutti_dataset_verify(d, NULL));
+    CHECK_EQ(tutti_dataset_segments(d), 2);
+    CHECK_OK(tutti_dataset_close(&d));
+}
 
 int main(int argc, char **argv) {
     char name[600];
@@ -77,31 +91,32 @@ int main(int argc, char **argv) {
     dataset_remove(place);
     signal(SIGXFSZ, SIG_DFL);
     check_where("open");
-    LIMITED(opened(TUTTI_CREATE));
+    LIMITED(4096, opened(TUTTI_CREATE));
     described();
     check_where("info_set");
-    LIMITED(tutti_dataset_info_set(d, NULL, "long", TUTTI_INT8, LONG, text));
+    LIMITED(4096, tutti_dataset_info_set(d, NULL, "long", TUTTI_INT8, LONG, text));
     check_where("commit");
     decomposed();
     CHECK_OK(state(0));
     double v[ENTRIES] = {0};
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 0));
     CHECK_OK(tutti_dataset_put(d, 1, &(tutti_put){"v", p, TUTTI_FLOAT64, v}));
-    LIMITED(tutti_dataset_commit(d));
+    LIMITED(4096, tutti_dataset_commit(d));
     CHECK_OK(state(2));
     check_where("archive");
-    LIMITED(tutti_dataset_archive(d, 0, 0, place, NULL));
-    LIMITED(tutti_dataset_restore(d, 0, 0, place));
+    LIMITED(4096, tutti_dataset_archive(d, 0, 0, place, NULL));
+    LIMITED(4096, tutti_dataset_restore(d, 0, 0, place));
     tutti_decomposition_free(&p);
     CHECK_OK(tutti_dataset_close(&d));
     check_where("repair");
     snprintf(name, sizeof name, "%s/metadata.sqlite", path);
     CHECK(unlink(name) == 0, "%s", name);
-    LIMITED(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL));
+    LIMITED(4096, tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL));
     CHECK_OK(opened(0));
     CHECK_OK(tutti_dataset_verify(d, NULL));
     CHECK_EQ(tutti_dataset_segments(d), 3);
     CHECK_OK(tutti_dataset_close(&d));
+    removed();
     dataset_remove(path);
     dataset_remove(place);
     return harness_end();
