@@ -94,7 +94,7 @@ function(tutti_test_ranks asked builds tsan out)
     set(${out} "${_ranks}" PARENT_SCOPE)
 endfunction()
 
-# What all ctests of this build have in common.
+# What all ctests of this build have in common.  Those with long timeouts start first, so that no long test runs alone at the end.
 function(tutti_test_properties test room timeout cores labels)
     math(EXPR _limit "${timeout} + 30")
     math(EXPR _halves "2 * ${cores}")
@@ -103,7 +103,7 @@ function(tutti_test_properties test room timeout cores labels)
         set_tests_properties(${test} PROPERTIES RESOURCE_LOCK asleep)
     endif()
     set_tests_properties(${test} PROPERTIES TIMEOUT ${_limit} SKIP_RETURN_CODE 77
-        PROCESSORS ${_halves} LABELS "${TUTTI_BUILD_NAME};${room};${labels}"
+        PROCESSORS ${_halves} COST ${timeout} LABELS "${TUTTI_BUILD_NAME};${room};${labels}"
         ENVIRONMENT "TUTTI_BUILD_DIR=${PROJECT_BINARY_DIR};TUTTI_MPI=${TUTTI_MPI};TUTTI_SANITIZE=${TUTTI_SANITIZE};TUTTI_TEST_TIER=${TUTTI_TIER};TUTTI_COMMAND=${PROJECT_BINARY_DIR}/tutti;CC=${CMAKE_C_COMPILER}")
 endfunction()
 

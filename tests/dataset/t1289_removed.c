@@ -204,20 +204,8 @@ static void read_all(tutti_err expect) {
         }
 }
 
-static void removed(int i, int used) {
-    char where[100];
-    snprintf(where, sizeof where, "%s, %s, container %d", removals[i].name,
-             used ? "used before" : "not used before", container);
-    check_where(where);
-    per_file = removals[i].per_file;
-    dataset_remove(path);
-    dataset_remove(place);
-    written(TUTTI_CREATE);
-    const tutti_dataset_options opt = visible();
-    CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &d), TUTTI_OK);
-    p = block(d);
-    if (used) read_all(TUTTI_OK);
-    removals[i].act();
+/* After the removal: an error until the reader is refreshed. */
+static void reader_refreshed(void) {
     read_all(TUTTI_ERR_STATE);
     if (w) {
         int changed = 0;
@@ -228,10 +216,38 @@ static void removed(int i, int used) {
         const tutti_count last = tutti_dataset_segments(d) - 1;
         CHECK_SAME(tutti_dataset_get(d, last, 1, &(tutti_get){"global", p, TUTTI_FLOAT64, got}),
                    TUTTI_OK);
-        writer_closed();
     }
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
+}
+
+/* Two readers of one dataset: the first has not used the segment before, the second has. */
+static void removed(int i) {
+    tutti_dataset *reader[2] = {NULL, NULL};
+    tutti_decomposition *parts[2] = {NULL, NULL};
+    char where[100];
+    per_file = removals[i].per_file;
+    dataset_remove(path);
+    dataset_remove(place);
+    written(TUTTI_CREATE);
+    const tutti_dataset_options opt = visible();
+    for (int used = 0; used < 2; used++) {
+        CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &d), TUTTI_OK);
+        p = block(d);
+        if (used) read_all(TUTTI_OK);
+        reader[used] = d;
+        parts[used] = p;
+    }
+    removals[i].act();
+    for (int used = 0; used < 2; used++) {
+        snprintf(where, sizeof where, "%s, %s, container %d", removals[i].name,
+                 used ? "used before" : "not used before", container);
+        check_where(where);
+        d = reader[used];
+        p = parts[used];
+        reader_refreshed();
+    }
+    if (w) writer_closed();
 }
 
 int main(int argc, char **argv) {
@@ -240,9 +256,7 @@ int main(int argc, char **argv) {
     snprintf(place, sizeof place, "%s/t1289.away", check_dir());
     for (container = 0; container < 2; container++)
         for (int i = 0; i < REMOVALS; i++)
-            for (int used = 0; used < 2; used++)
-                if (!removals[i].native_only || container == TUTTI_CONTAINER_NATIVE)
-                    removed(i, used);
+            if (!removals[i].native_only || container == TUTTI_CONTAINER_NATIVE) removed(i);
     dataset_remove(path);
     dataset_remove(place);
     return harness_end();
