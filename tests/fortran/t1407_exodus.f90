@@ -373,6 +373,15 @@ contains
     call tutti_exodus_get_arrays(x, pieces, ierr)
     call fine(ierr, "get_arrays")
     call check(all(back == xy) .and. all(got == node), "arrays")
+    ! Pieces of 0 entries move nothing, however long their arrays are.
+    back = -1
+    got = -1
+    call tutti_exodus_array_make(pieces(1), TUTTI_EXODUS_COORDINATES, TUTTI_EXODUS_NODAL, back(1, :), n=0_int64)
+    call tutti_exodus_array_make(pieces(2), TUTTI_EXODUS_COORDINATES, TUTTI_EXODUS_NODAL, back(2, :), n=0_int64, component=1)
+    call tutti_exodus_array_make(pieces(3), TUTTI_EXODUS_CONNECTIVITY, TUTTI_EXODUS_ELEMENT_BLOCK, got, id=1_int64, n=0_int64)
+    call tutti_exodus_get_arrays(x, pieces, ierr)
+    call fine(ierr, "get_arrays of no entries")
+    call check(all(back == -1) .and. all(got == -1), "arrays of no entries")
     call tutti_exodus_array_make(pieces(3), TUTTI_EXODUS_CONNECTIVITY, TUTTI_EXODUS_ELEMENT_BLOCK, got(:, 1:4), &
                                  id=1_int64, n=5_int64)
     call tutti_exodus_get_arrays(x, pieces, ierr)

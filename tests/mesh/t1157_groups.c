@@ -75,6 +75,17 @@ static const char partitioned[] =
     "$Elements\n5 5 1 5\n0 4 15 1\n1 1\n1 5 1 1\n2 1 2\n1 6 1 1\n3 1 3\n2 2 2 1\n4 1 2 3\n"
     "2 3 2 1\n5 1 3 4\n$EndElements\n";
 
+/* The same square: the groups of surface 3 are not those of its parent. */
+static const char own_groups[] =
+    "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
+    "$Entities\n0 0 1 0\n1 0 0 0 1 1 0 2 11 13 0\n$EndEntities\n"
+    "$PartitionedEntities\n2\n0\n0 0 2 0\n"
+    "2 2 1 1 1 0 0 0 1 1 0 0 0\n"
+    "3 2 1 1 2 0 0 0 1 1 0 2 11 14 0\n"
+    "$EndPartitionedEntities\n"
+    "$Nodes\n1 4 1 4\n2 2 0 4\n1\n2\n3\n4\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n$EndNodes\n"
+    "$Elements\n2 2 1 2\n2 2 2 1\n1 1 2 3\n2 3 2 1\n2 1 3 4\n$EndElements\n";
+
 /* Format 2.2: three triangles of one entity, or of none, in different sets of groups; the last two
  * are the same element twice in one group, which is not a further group. */
 static const char repeated[] = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
@@ -120,6 +131,8 @@ int main(int argc, char **argv) {
                             {0, 22, 0},
                             {0, 0, 0}},
                "partitioned");
+    everywhere(own_groups, 2, (expected[]){{2, 11, 2}, {2, 13, 1}, {2, 14, 1}, {0, 0, 0}},
+               "own groups");
     everywhere(
         repeated, 6,
         (expected[]){{2, 1, 3}, {2, 2, 2}, {2, 3, 1}, {1, 4, 1}, {1, 5, 1}, {1, 6, 2}, {0, 0, 0}},

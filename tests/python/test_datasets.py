@@ -68,6 +68,27 @@ def test_grid(comm, rng, path):
     assert run.infos["numbers"].tolist() == [1.5, 2.5] and run.infos["raw"] == b"\xff\0a" and run.verify() > 0
 
 
+def test_refresh_other_items(comm, path):
+    """A reader follows a writer that replaces the dataset by one whose variable has items of another length."""
+    mine = rows_of(comm, 12)
+
+    def written(items, **item):
+        with Dataset(comm, path, "w+", level="visible") as d:
+            d.grid("grid", (12,))
+            d.variable("t", "grid", "f8", **item)
+            with d.state(0, 0.0):
+                d.put(d.decomposition("grid", slice=np.s_[mine]), t=items[mine])
+        comm.barrier()
+
+    one, two = np.arange(12.0), np.arange(24.0).reshape(12, 2)
+    written(one)
+    with Dataset(comm, path, "r") as reader:
+        np.testing.assert_array_equal(reader.get(0, reader.decomposition("grid", slice=np.s_[mine]), "t"), one[mine])
+        written(two, item="vector", components=2)
+        assert reader.refresh()
+        np.testing.assert_array_equal(reader.get(0, reader.decomposition("grid", slice=np.s_[mine]), "t"), two[mine])
+
+
 def test_lists(comm, rng, path):
     """Lists with ids, ranked and global, in a topology and states; by ids, by index, by both, as they lie."""
     n = 23
