@@ -146,11 +146,13 @@ static tutti_err in_topology(const tutti_dataset *d) {
 
 /* Sections of the segment that are there already have the old size. */
 static tutti_err unused_yet(const tutti_dataset *d, const tutti__space *s) {
-    for (int64_t i = 0; i < d->now.sections_n; i++) {
-        const tutti__variable *v = tutti__model_variable_id(&d->model, d->now.sections[i].variable);
-        TUTTI_CHECK(!v || v->space != s->id, TUTTI_ERR_STATE,
-                    "'%s' has been put in this segment with the size that space '%s' has now",
-                    v->name, s->name);
+    for (int64_t k = 0; k < d->model.variables_n; k++) {
+        const tutti__variable *v = &d->model.variables[k];
+        if (v->space != s->id) continue;
+        for (int64_t i = 0; i < d->now.sections_n; i++)
+            TUTTI_CHECK(d->now.sections[i].variable != v->id, TUTTI_ERR_STATE,
+                        "'%s' has been put in this segment with the size that space '%s' has now",
+                        v->name, s->name);
     }
     return TUTTI_OK;
 }
