@@ -60,7 +60,7 @@ typedef struct tutti_decomposition_spec {
  *  written, if it is one).   Collective.   Nothing of the spec is kept.  Memory of a rank: O(its
  *  entries), and its share of the id map while it is made.
  *  @return the same on all ranks, with rank and place in the message: TUTTI_ERR_ARG for a kind that
- *      is not set, a field that does not belong to the kind, a position or slice out of range, an id that is not in the map, one twice on a rank, more entries as they lie
+ *      is not set, a field that does not belong to the kind, a position or slice out of range, an id that is not in the map, one twice on a rank, more entries in rank order
  *      than there are; TUTTI_ERR_MISMATCH for two owners, none, a position and an id that do not agree,
  *      an entry that nobody holds although `whole`; TUTTI_ERR_FORMAT for an id map with an id twice */
 TUTTI_API tutti_err tutti_decomposition_create(tutti_dataset *d, const char *space,
