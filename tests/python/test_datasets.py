@@ -1,9 +1,11 @@
 """Datasets: written and read in parallel, and read back by tutti.open.
 
 SPDX-License-Identifier: BSD-3-Clause"""
+import gc
 import io
 import os
 import shutil
+import weakref
 
 import numpy as np
 
@@ -87,6 +89,25 @@ def test_refresh_other_items(comm, path):
         written(two, item="vector", components=2)
         assert reader.refresh()
         np.testing.assert_array_equal(reader.get(0, reader.decomposition("grid", slice=np.s_[mine]), "t"), two[mine])
+
+
+def test_started_put_keeps_arrays(comm, path):
+    """The arrays of a put that has been started live until it is complete, also if the caller has dropped them."""
+    mine = rows_of(comm, 12)
+    with Dataset(comm, path, "w+", level="visible") as d:
+        d.grid("grid", (12,))
+        d.variable("t", "grid", "f8")
+        rows = d.decomposition("grid", slice=np.s_[mine])
+        d.begin("state", 0, 0.0)
+        values = np.arange(12.0)[mine].copy()
+        alive = weakref.ref(values)
+        request = d.put_start(rows, {"t": values})
+        del values
+        gc.collect()
+        assert alive() is not None
+        request.wait()
+        d.commit()
+        np.testing.assert_array_equal(d.get(0, rows, "t"), np.arange(12.0)[mine])
 
 
 def test_lists(comm, rng, path):
