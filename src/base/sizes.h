@@ -28,7 +28,7 @@ static inline tutti_off tutti__align_down(tutti_off x, tutti_off a) {
     return r < 0 ? x - r - a : x - r;
 }
 static inline tutti_off tutti__align_up(tutti_off x, tutti_off a) {
-    return tutti__align_down(x + a - 1, a);
+    return tutti__align_down(x + (a - 1), a);
 }
 static inline tutti_off tutti__min(tutti_off a, tutti_off b) {
     return a < b ? a : b;

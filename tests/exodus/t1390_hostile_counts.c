@@ -59,6 +59,7 @@ static const struct {
      "d num_dim 3;d num_nodes 8;d num_elem 4611686018427387904;d num_el_blk 1;"
      "d num_el_in_blk1 4611686018427387904;d num_nod_per_el1 8;" COORDINATES,
      0, 0},
+    {"an array of 2^63 - 4 bytes", HEX "d most 1;x far i most;l most 2305843009213693951", 0, 0},
     {"elements without a block", "d num_dim 3;d num_nodes 8;d num_elem 100;" COORDINATES, 0, 0},
     {"blocks that have more elements than the file", HEX "l num_elem 2", 0, 0},
     {"2^24 attributes without an array", HEX "d num_att_in_blk1 16777216", 0, 0},
