@@ -17,6 +17,8 @@ build=${FUZZ_BUILD:-$PWD/build}
     cmake --build "$build" --parallel "$(nproc)" --target fuzz; } >log_build 2>&1 || { tail -40 log_build; exit 1; }
 
 export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self OMPI_MCA_osc=^ucx
+# Open MPI must not handle aborts (its default), so that libFuzzer does; 28 is SIGWINCH
+export OMPI_MCA_opal_signal=28
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TUTTI_FUZZ_DATA="$top/tests/dataset/golden/data-000001.tutti"
 mkdir -p seeds_full_dataset
 sed '/^PRAGMA/d' "$top/tests/dataset/golden/metadata.sql" >seeds_full_dataset/golden
