@@ -239,6 +239,9 @@ static tutti_err entries_add(reading *r) {
         tutti__exodus_place at;
         if (i == e->n || e->position[i] >= r->starts[c + 1]) continue;
         TUTTI_TRY(tutti__exodus_place_of(r->x, &a, &at));
+        TUTTI_CHECK(at.type != TUTTI_FLOAT32 && at.type != TUTTI_FLOAT64, TUTTI_ERR_FORMAT,
+                    "%s %lld: the connectivity has reals, not integers",
+                    tutti_exodus_kind_name((int)r->kind), (long long)row->id);
         r->type[c] = at.type;
         for (int first = 1; i < e->n && e->position[i] < r->starts[c + 1]; i++, first = 0) {
             const extent here = extent_of(row, &r->l, c, e->position[i] - r->starts[c]);
