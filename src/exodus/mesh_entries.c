@@ -116,6 +116,14 @@ static void slice_of(const lists *l, tutti_count c, tutti_count *lo, tutti_count
     *hi = tutti__min(l->start[c + 1], l->first + l->n) - l->start[c];
 }
 
+/* The nodes, faces or counts of a block are integers. */
+static tutti_err integers_check(const tutti__exodus_place *at, tutti_exodus_kind kind, int64_t id) {
+    TUTTI_CHECK(at->type != TUTTI_FLOAT32 && at->type != TUTTI_FLOAT64, TUTTI_ERR_FORMAT,
+                "%s %lld: the connectivity has reals, not integers",
+                tutti_exodus_kind_name((int)kind), (long long)id);
+    return TUTTI_OK;
+}
+
 static tutti_err counts_read(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     const tutti__exodus_table *table = &x->model.of[kind];
     tutti__bundle b = {.n = 0};
@@ -128,6 +136,7 @@ static tutti_err counts_read(tutti_exodus *x, tutti_exodus_kind kind, lists *l) 
         const tutti_exodus_array a = {
             .what = TUTTI_EXODUS_COUNTS, .kind = kind, .id = table->row[c].id};
         mine = tutti__exodus_place_of(x, &a, &at);
+        if (mine == TUTTI_OK) mine = integers_check(&at, kind, table->row[c].id);
         if (mine == TUTTI_OK) mine = tutti__bundle_add(&b, &at, lo, hi - lo, &index, NULL);
         for (tutti_count i = lo; i < hi && mine == TUTTI_OK; i++)
             l->own[l->start[c] + i - l->first] = (extent){(tutti_count)at.type, index + i - lo};
@@ -239,9 +248,7 @@ static tutti_err entries_add(reading *r) {
         tutti__exodus_place at;
         if (i == e->n || e->position[i] >= r->starts[c + 1]) continue;
         TUTTI_TRY(tutti__exodus_place_of(r->x, &a, &at));
-        TUTTI_CHECK(at.type != TUTTI_FLOAT32 && at.type != TUTTI_FLOAT64, TUTTI_ERR_FORMAT,
-                    "%s %lld: the connectivity has reals, not integers",
-                    tutti_exodus_kind_name((int)r->kind), (long long)row->id);
+        TUTTI_TRY(integers_check(&at, r->kind, row->id));
         r->type[c] = at.type;
         for (int first = 1; i < e->n && e->position[i] < r->starts[c + 1]; i++, first = 0) {
             const extent here = extent_of(row, &r->l, c, e->position[i] - r->starts[c]);

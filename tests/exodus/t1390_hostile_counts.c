@@ -79,6 +79,7 @@ static const struct {
     {"many small counts",
      HEX "d num_node_sets 3;d num_nod_ns1 30000;d num_nod_ns2 30000;d num_nod_ns3 30000", 0, 0},
     {"connectivity of reals", HEX "t connect1 f", OPENS, 0},
+    {"counts of reals", POLYGONS "s ebepecnt1 0 3;s ebepecnt1 1 5;t ebepecnt1 f", OPENS, 0},
     {"lists of reals", POLYGONS "s ebepecnt1 0 3;s ebepecnt1 1 5;t connect1 f", OPENS, 0},
     {"coordinates of integers", HEX "t coordx i;t coordy i;t coordz i", OPENS, 0},
     {"node 0", HEX "s connect1 3 0", OPENS, 0},
