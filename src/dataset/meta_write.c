@@ -63,8 +63,8 @@ static const char *const TEXT[TUTTI__STATEMENTS] = {
     [SET_INFO] = "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?, 0)",
     [DROP_INFO] = "DELETE FROM infos WHERE variable = ? AND segment = ? AND name = ?",
     [GET_INFO] = "SELECT type, count, value FROM infos WHERE (variable, segment, name) = (?, ?, ?)",
-    [SET_REMOVED] = "INSERT OR REPLACE INTO removed SELECT variable, segment, name, 0 FROM infos"
-                    " WHERE (variable, segment, name) = (?, ?, ?)",
+    [SET_REMOVED] = ("INSERT OR REPLACE INTO removed SELECT variable, segment, name, 0 FROM infos"
+                     " WHERE (variable, segment, name) = (?, ?, ?)"),
     [DROP_REMOVED] = "DELETE FROM removed WHERE (variable, segment, name) = (?, ?, ?)",
 };
 
