@@ -161,11 +161,12 @@ int cli_interrupted(const cli_world *w) {
 
 /* A name of its own for each directory: NFS clients may remember that the last one is missing. */
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command) {
-    static int number;
-    long id = (long)getpid();
+    static long number;
+    long id[2] = {(long)getpid(), number++}; /* rank 0's: worlds of fewer ranks have counted, too */
     cli_scratch_remove(w);
-    MPI_Bcast(&id, 1, MPI_LONG, 0, w->comm);
-    snprintf(scratch_dir, sizeof scratch_dir, "%s/tutti-%s.%ld-%d.tmp", dir, command, id, number++);
+    MPI_Bcast(id, 2, MPI_LONG, 0, w->comm);
+    snprintf(scratch_dir, sizeof scratch_dir, "%s/tutti-%s.%ld-%ld.tmp", dir, command, id[0],
+             id[1]);
     snprintf(scratch, sizeof scratch, "%s/data", scratch_dir);
     if (w->rank == 0) {
         cli_guard_add(scratch_dir);
