@@ -83,6 +83,12 @@ static void lost(void) {
     if (rank == 0) CHECK(rename(other, beside) == 0, "rename");
     MPI_Barrier(MPI_COMM_WORLD);
     warns("another file");
+    x = opened(TUTTI_READ | TUTTI_WRITE); /* a writer replaces it */
+    CHECK(strstr(tutti_exodus_warning(x), "another file"), "%s", tutti_exodus_warning(x));
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    x = opened(TUTTI_READ);
+    CHECK(!tutti_exodus_warning(x)[0], "%s", tutti_exodus_warning(x));
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     file_put(beside, good, n);
     warns(NULL);
     x = opened(TUTTI_READ); /* a writer makes a new one, and goes on with sums */
