@@ -57,13 +57,14 @@ static void variables_random(void) {
         const tutti_item item = i == 0 ? TUTTI_SCALAR : items[rnd(4)];
         snprintf(v[i].name, sizeof v[i].name, "v%d", i);
         v[i].on = i == 0 ? 5 : (i + (int)rnd(2)) % SPACES;
-        v[i].spec = (tutti_variable_spec){.space = space[v[i].on].name,
-                                          .item = item,
-                                          .components = item == TUTTI_VECTOR ? 2 : 0,
-                                          .type = types[i % TYPES],
-                                          .order = rnd(2) ? TUTTI_BIG_ENDIAN : TUTTI_LITTLE_ENDIAN,
-                                          .fill = rnd(2) ? 77 : 0,
-                                          .compress = i == VARIABLES - 1 ? 0 : 1 + (int)rnd(4)};
+        v[i].spec =
+            (tutti_variable_spec){.space = space[v[i].on].name,
+                                  .item = item,
+                                  .components = item == TUTTI_VECTOR ? 2 : 0,
+                                  .type = types[i % TYPES],
+                                  .order = rnd(2) ? TUTTI_BIG_ENDIAN : TUTTI_LITTLE_ENDIAN,
+                                  .fill = rnd(2) ? 77 : 0,
+                                  .compress = i == 0 || i == VARIABLES - 1 ? 0 : 1 + (int)rnd(4)};
         v[i].numbers = item == TUTTI_VECTOR ? 2 : item == TUTTI_SYM_TENSOR ? 6 : 1;
     }
 }
