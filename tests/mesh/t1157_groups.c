@@ -97,6 +97,33 @@ static const char repeated[] = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
                                "7 1 3 4 7 1 1 2\n8 1 3 5 7 1 1 2\n"
                                "9 1 2 6 8 3 4\n10 1 2 6 8 3 4\n$EndElements\n";
 
+/* Memberships of the native format are in the sum of the contents: a changed bit is found. */
+static void damaged(const char *text) {
+    tutti_mesh *m = NULL;
+    tutti_mesh_view v;
+    int64_t n = 0, at = 0;
+    check_where("damaged");
+    file_put(path, (const unsigned char *)text, (int64_t)strlen(text));
+    CHECK_SAME(tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &m), TUTTI_OK);
+    CHECK_SAME(tutti_mesh_write(m, path, TUTTI_MESH_NATIVE, NULL), TUTTI_OK);
+    tutti_mesh_free(&m);
+    CHECK_SAME(tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &m), TUTTI_OK);
+    CHECK_OK(tutti_mesh_view_get(m, &v));
+    const int64_t words = 4 * v.memberships;
+    unsigned char *bytes = file_get(path, &n);
+    while (at + 4 * words <= n && memcmp(bytes + at, v.membership, 4 * (size_t)words) != 0) at += 4;
+    CHECK(words > 0 && at + 4 * words <= n, "no table of %lld memberships", (long long)words / 4);
+    tutti_mesh_free(&m);
+    for (int64_t k = 0; k < words && at + 4 * words <= n; k++) {
+        bytes[at + 4 * k] ^= 64;
+        file_put(path, bytes, n);
+        CHECK_SAME(tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &m), TUTTI_ERR_FORMAT);
+        tutti_mesh_free(&m);
+        bytes[at + 4 * k] ^= 64;
+    }
+    free(bytes);
+}
+
 static void name_refused(const char *name, size_t bytes, const char *words) {
     char text[400];
     tutti_mesh *m = NULL;
@@ -137,6 +164,7 @@ int main(int argc, char **argv) {
         repeated, 6,
         (expected[]){{2, 1, 3}, {2, 2, 2}, {2, 3, 1}, {1, 4, 1}, {1, 5, 1}, {1, 6, 2}, {0, 0, 0}},
         "repeated");
+    damaged(repeated);
     check_where("names");
     name_refused("a b", 3, NULL);
     name_refused("a\0b", 3, "zero byte");
