@@ -200,6 +200,7 @@ contains
     type(tutti_request) :: request
     type(tutti_decomposition) :: one
     real(real64), allocatable, asynchronous :: t(:), f(:)
+    type(tutti_exodus_array) :: piece(1)
     real(real64) :: times(3), through(2, 3), global(2), wide(3)
     integer(int64) :: values(2), number, entries, numbers, at
     integer :: three(3), i, type, which(9)
@@ -274,6 +275,12 @@ contains
     call check(ierr == 0 .and. all(wide == [1001, -1, 1003]), "places in memory")
     call tutti_exodus_get(x, 1_int64, TUTTI_EXODUS_NODAL, "t", wide(1:2), entries=one, ierr=ierr)
     call check(ierr == TUTTI_ERR_ARG, "places beyond the array")
+    call tutti_exodus_array_make(piece(1), TUTTI_EXODUS_COORDINATES, TUTTI_EXODUS_NODAL, wide, entries=one)
+    call tutti_exodus_get_arrays(x, piece, ierr)
+    call fine(ierr, "places of coordinates")
+    call tutti_exodus_array_make(piece(1), TUTTI_EXODUS_COORDINATES, TUTTI_EXODUS_NODAL, wide(1:2), entries=one)
+    call tutti_exodus_get_arrays(x, piece, ierr)
+    call check(ierr == TUTTI_ERR_ARG, "places of coordinates beyond the array")
     call tutti_decomposition_free(one)
 
     call tutti_exodus_array_size(x, TUTTI_EXODUS_CONNECTIVITY, TUTTI_EXODUS_ELEMENT_BLOCK, entries, numbers, type, &
