@@ -52,7 +52,7 @@ else
     fail "the program of the README does not compile"
 fi
 
-line=$(grep '^    TUTTI_EXPLAIN=1 ' "$top/README.md" | sed "s|build/openmpi|$TUTTI_BUILD_DIR|; s|scripts/|$top/scripts/|")
+line=$(grep '^    TUTTI_EXPLAIN=1 ' "$top/README.md" | sed "s|build/openmpi|$TUTTI_BUILD_DIR|; s|mpirun.sh openmpi|mpirun.sh $TUTTI_MPI|; s|scripts/|$top/scripts/|")
 said=$(sh -c "$line" 2>&1) || fail "this failed: $line"
 case $said in
 *"tutti: write of "*two-phase*) ;;
