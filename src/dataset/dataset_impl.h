@@ -375,7 +375,7 @@ tutti_err tutti__netcdf_aside(const tutti_dataset *d, tutti__ncfile *out) TUTTI_
 void tutti__netcdf_committed(tutti_dataset *d);
 
 /* ---- ranked.c */
-/* A section of the segment being written for this decomposition, and, where there is none yet, its list of entries.
+/* A section of the segment being written for this decomposition, and, if missing, its list of entries.
  * Nothing is written.   Collective. */
 tutti_err tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, tutti_decomposition *p,
                             tutti__section **out) TUTTI_MUST_USE;

@@ -215,7 +215,7 @@ static tutti_err section_make(tutti_dataset *d, const item *t, tutti__section **
     return tutti__section_new(d, &new, bytes, out);
 }
 
-/* The section of a put, made if there is none; from now on the outcome of the put is its outcome.  A compressed one
+/* The section of a put, created if missing; from now on the outcome of the put is its outcome.  A compressed one
  * is moved if it has been packed: its length changes.   Collective. */
 static tutti_err section_for(tutti_dataset *d, const item *t, tutti__put_record *record) {
     tutti__section *s = tutti__section_now(d, t->v->id, 0);

@@ -178,7 +178,7 @@ static tutti_err count_check(const char *name, tutti_count n, tutti_count most) 
  * them costs more than an entry. */
 enum { UNLISTED = 1 << 16, UNNAMED = 1 << 12 };
 
-/* Values of a fixed variable; -1: there is none of that name, or it has one row per time step. */
+/* Values of a fixed variable; -1: no such variable, or it has one row per time step. */
 static tutti_count fixed_values(const reading *r, const char *name) {
     const tutti_count v = name ? tutti__cdf_find_var(r->c, name) : -1;
     return v < 0 || r->c->vars[v].is_record ? -1 : r->c->vars[v].numbers;

@@ -66,8 +66,8 @@ db = sqlite3.connect("sub/named/metadata.sqlite")
 db.execute("UPDATE variables SET name = '../../out' WHERE name = ?", sys.argv[1:])
 db.commit()
 END
-mkdir sub/work
-(cd sub/work && "$TUTTI_COMMAND" plot ../named -v ../../out && "$TUTTI_COMMAND" export ../named --csv -o t -v ../../out) >out 2>&1 </dev/null || fail 'a name with slashes'
-[ "$(find . -name '*out.csv' -o -name '*out.svg' | sort | tr '\n' ' ')" = './sub/work/%2E.%2F..%2Fout.svg ./sub/work/t-%2E.%2F..%2Fout.csv ' ] ||
+mkdir sub/plots
+(cd sub/plots && "$TUTTI_COMMAND" plot ../named -v ../../out && "$TUTTI_COMMAND" export ../named --csv -o t -v ../../out) >out 2>&1 </dev/null || fail 'a name with slashes'
+[ "$(find . -name '*out.csv' -o -name '*out.svg' | sort | tr '\n' ' ')" = './sub/plots/%2E.%2F..%2Fout.svg ./sub/plots/t-%2E.%2F..%2Fout.csv ' ] ||
     { find . -name '*out.*'; fail 'other names'; }
 finish

@@ -321,7 +321,7 @@ static int64_t log_record(int64_t at, powercut_record *out) {
     return at + (int64_t)sizeof *out + out->bytes;
 }
 
-/* The state of the next mark from `at` on; "": there is none. */
+/* The state of the next mark from `at` on; "": no mark follows. */
 static void next_mark(int64_t at, char *to, size_t room) {
     powercut_record r;
     to[0] = 0;

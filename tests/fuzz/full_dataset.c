@@ -12,7 +12,7 @@ static void read_section(tutti_dataset *d, tutti_count segment, const tutti_vari
     if (tutti_dataset_section_row(d, segment, v->name, &row) != TUTTI_OK) return;
     if (tutti_dataset_shape(d, v->spec.space, segment, &ndims, shape) != TUTTI_OK) return;
     if (!tutti_size_product(ndims, shape, &all) || !tutti_size_fits(all, 8 * v->numbers, 8 * MOST))
-        return; /* nobody would allocate that */
+        return; /* too large to allocate */
     tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
                                      .slice = tutti_slice_all(ndims, shape)};
     if (tutti_decomposition_create_at(d, v->spec.space, segment, &spec, &mine) == TUTTI_OK) {

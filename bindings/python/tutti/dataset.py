@@ -575,7 +575,7 @@ class Dataset(Committing):
         _c.together(_c.tutti_dataset_info_set, prepare, (self._live(), None, None, 0, 0, None))
 
     def info(self, name: str, *, variable: Optional[str] = None, segment: int = -1) -> Any:
-        """Its value: text, bytes that are not UTF-8 text, a number, or an array of numbers.  TUTTI_ERR_NOT_FOUND: there is none."""
+        """Its value: text, bytes that are not UTF-8 text, a number, or an array of numbers.  Raises TUTTI_ERR_NOT_FOUND if it does not exist."""
         live, owner = self._live(), self._owner(variable, segment)
 
         def ask(kind, count, at):
