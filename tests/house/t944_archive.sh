@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi
 # The archive of `make dist`: two runs give the same bytes; it holds the commit and all generated files of the build; no generated file is
-# committed; uncommitted changes are refused; pip installs the Python package from it without a compiler.  (t924 builds it.)
+# committed; uncommitted changes are refused; pip installs the Python package from it, and
+# from a source distribution, without a compiler.  (t924 builds it.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 # shellcheck source=tests/house/clone.sh
@@ -40,5 +41,9 @@ if /usr/bin/python3 -c 'import pip, setuptools, wheel' 2>/dev/null; then
     cmp installed/tutti/_api.py copy/python/_api.py || fail 'pip does not install the _api.py of the archive'
     version=$(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' clone/include/tutti/types.h)
     [ -d "installed/tutti-$version.dist-info" ] || fail "the package is not of version $version: $(ls installed)"
+    (cd clone/bindings/python && /usr/bin/python3 setup.py -q sdist -d ../../../source) >log 2>&1 || fail "sdist fails: $(cat log)"
+    CC=false /usr/bin/python3 -m pip install --quiet --no-deps --no-build-isolation --no-index --target again source/tutti-*.tar.gz >log 2>&1 ||
+        fail "pip install fails with the source distribution: $(cat log)"
+    cmp again/tutti/_api.py copy/python/_api.py || fail 'the source distribution has another _api.py'
 fi
 exit $bad
