@@ -8,12 +8,10 @@
 /* Text for roff: - stays a hyphen-minus that can be searched and pasted, _ becomes `under`. */
 static void man_text(FILE *out, const char *text, char under) {
     for (; *text; ++text) {
-        if (*text == '-')
+        if (*text == '-' || (*text == '_' && under == '-'))
             fputs("\\-", out);
         else if (*text == '\\')
             fputs("\\e", out);
-        else if (*text == '_' && under == '-')
-            fputs("\\-", out);
         else
             fputc(*text, out);
     }
