@@ -63,7 +63,12 @@ static int request_cancel(void *state, int complete) {
 
 /* ---- progress */
 
-static void outcome_set(mpiio_request *q, tutti_err outcome, tutti_off bytes) {
+/* 1: it is complete now */
+static int move_on(mpiio_request *q) {
+    tutti_off bytes = 0;
+    int done = 0;
+    const tutti_err outcome = tutti_request_test(&q->tutti, &done, &bytes);
+    if (!done) return 0;
     if (outcome != TUTTI_OK && q->handle != MPI_REQUEST_NULL) {
         q->code = mpiio_class_of(outcome, tutti_last_error());
         q->message = strdup(tutti_last_message());
@@ -71,15 +76,6 @@ static void outcome_set(mpiio_request *q, tutti_err outcome, tutti_off bytes) {
     }
     q->bytes = q->done ? q->done(q->context, outcome, bytes) : bytes;
     atomic_store_explicit(&q->settled, 1, memory_order_release);
-}
-
-/* 1: it is complete now */
-static int move_on(mpiio_request *q) {
-    tutti_off bytes = 0;
-    int done = 0;
-    const tutti_err outcome = tutti_request_test(&q->tutti, &done, &bytes);
-    if (!done) return 0;
-    outcome_set(q, outcome, bytes);
     if (cursor == q) cursor = mpiio_request_after(q);
     mpiio_request_arrived(q);
     if (q->handle != MPI_REQUEST_NULL) PMPI_Grequest_complete(q->handle);

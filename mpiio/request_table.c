@@ -27,12 +27,6 @@ static mpiio_request **bucket_of(MPI_Request handle) {
     return &table[mixed >> 54];
 }
 
-static mpiio_request *find(MPI_Request handle) {
-    mpiio_request *q = *bucket_of(handle);
-    while (q && q->handle != handle) q = q->chained;
-    return q;
-}
-
 static void let_go(mpiio_request *q) {
     if (--q->references > 0) return;
     free(q->message);
@@ -115,7 +109,8 @@ mpiio_request *mpiio_requests_among(int n, const MPI_Request *handles) {
     if (!handles) return NULL;
     pthread_mutex_lock(&lock);
     for (int i = n - 1; i >= 0; i--) {
-        mpiio_request *q = handles[i] == MPI_REQUEST_NULL ? NULL : find(handles[i]);
+        mpiio_request *q = handles[i] == MPI_REQUEST_NULL ? NULL : *bucket_of(handles[i]);
+        while (q && q->handle != handles[i]) q = q->chained;
         if (!q || q->index >= 0) continue;
         q->references++;
         q->index = i;
