@@ -21,8 +21,6 @@
 
 enum { OTHERS = 2 };
 
-_Thread_local int mpiio_depth;
-
 /* Who has it takes requests out of the list of those under way. */
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static mpiio_request *cursor; /* the next one to look at; NULL: from the start */
@@ -134,9 +132,13 @@ void mpiio_requests_end(void) {
 
 /* ---- the beginning */
 
+static void begin_progress(void) {
+    mpiio_progress_begin(mpiio_requests_progress);
+}
+
 mpiio_request *mpiio_request_new(mpiio_file *f) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, mpiio_progress_begin);
+    pthread_once(&once, begin_progress);
     mpiio_request *q = calloc(1, sizeof *q);
     if (q) *q = (mpiio_request){.file = f, .handle = MPI_REQUEST_NULL, .index = -1};
     return q;

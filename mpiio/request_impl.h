@@ -61,8 +61,8 @@ mpiio_request *mpiio_requests_among(int n, const MPI_Request *handles);
 void mpiio_requests_release(mpiio_request *among);
 
 /* ---- progress.c */
-/* From the first request on: arrange that the MPI library moves us on. */
-void mpiio_progress_begin(void);
+/* At the first request: arrange that the MPI library calls `progress` while it waits. */
+void mpiio_progress_begin(int (*progress)(void));
 void mpiio_progress_end(void);
 /* Does it whenever it waits for something?  Otherwise only MPI_Wait & co do. */
 int mpiio_progress_everywhere(void);

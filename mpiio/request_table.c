@@ -14,6 +14,7 @@
 enum { BUCKETS = 1024 };
 
 atomic_int mpiio_requests_alive;
+_Thread_local int mpiio_depth;
 
 static pthread_mutex_t lock =
     PTHREAD_MUTEX_INITIALIZER; /* of all that follows, and of references */
