@@ -26,6 +26,7 @@
  *   signature.c ... of the program's memory, number by number
  *   fortran.c   files in error handlers of Fortran programs
  *   summary.c   TUTTI_STATS=1: the table at close
+ *   valid.c     relations between the fields of objects
  *   request.c   MPI requests that complete when Tutti's do
  *   request_table.c   which there are
  *   progress.c  how the MPI library moves them on
@@ -296,6 +297,24 @@ void mpiio_converter_free(mpiio_converter **c);
 int mpiio_converter_pack(const mpiio_converter *c, char *external);
 /* As many numbers as there are wholly in these bytes; returned are their bytes in memory. */
 MPI_Offset mpiio_converter_unpack(const mpiio_converter *c, const char *external, MPI_Offset bytes);
+
+/* ---- valid.c: do the fields agree with each other?  For assertions of debug builds. */
+int mpiio_view_is_valid(const mpiio_view *v);
+int mpiio_file_is_valid(const mpiio_file *f); /* one that is open */
+void mpiio_assert(int holds, const char *what);
+#ifdef TUTTI_DEBUG
+#define MPIIO_ASSERT(holds, what) mpiio_assert((holds), (what))
+static inline void mpiio_valid_end(mpiio_file *const *f) {
+    mpiio_assert(mpiio_file_is_valid(*f), "file");
+}
+/* From here to the end of the block. */
+#define MPIIO_VALID(f)                                                                  \
+    __attribute__((cleanup(mpiio_valid_end), unused)) mpiio_file *const checked_ = (f); \
+    mpiio_valid_end(&checked_)
+#else
+#define MPIIO_ASSERT(holds, what) ((void)sizeof(holds))
+#define MPIIO_VALID(f) ((void)0)
+#endif
 
 /* ---- summary.c */
 int mpiio_summary_wanted(void);

@@ -42,6 +42,9 @@ static inline int mpiio_request_settled(const mpiio_request *q) {
     return atomic_load_explicit(&q->settled, memory_order_acquire);
 }
 
+/* ---- valid.c */
+int mpiio_request_is_valid(const mpiio_request *q); /* one with a reference */
+
 /* ---- request_table.c */
 /* Into the list, and into the table if it has a handle, with a reference of each. */
 void mpiio_request_add(mpiio_request *q);

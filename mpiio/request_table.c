@@ -113,6 +113,7 @@ mpiio_request *mpiio_requests_among(int n, const MPI_Request *handles) {
         mpiio_request *q = handles[i] == MPI_REQUEST_NULL ? NULL : *bucket_of(handles[i]);
         while (q && q->handle != handles[i]) q = q->chained;
         if (!q || q->index >= 0) continue;
+        MPIIO_ASSERT(mpiio_request_is_valid(q), "request");
         q->references++;
         q->index = i;
         q->waited = among;
@@ -127,6 +128,7 @@ void mpiio_requests_release(mpiio_request *among) {
     pthread_mutex_lock(&lock);
     for (mpiio_request *q = among, *next; q; q = next) {
         next = q->waited;
+        MPIIO_ASSERT(mpiio_request_is_valid(q), "request");
         q->index = -1;
         let_go(q);
     }
