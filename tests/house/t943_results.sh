@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR" || exit 1
-PYTHONPATH=$top/scripts PYTHONDONTWRITEBYTECODE=1 python3 - "$top" <<'END'
+PYTHONPATH=$top/experiments/tutti_experiments PYTHONDONTWRITEBYTECODE=1 python3 - "$top" <<'END'
 import datetime
 import json
 import pathlib
