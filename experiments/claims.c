@@ -1,7 +1,7 @@
 /* Claims of experiments: a figure of every round, the median of these with bounds, and what it is compared with.
  * Bounds are by the bootstrap: medians of many samples drawn from the rounds, with putting back, and of these the
  * range in which 95 of 100 lie.  The samples are the same in every run of the program.  A claim is no verdict yet:
- * `scripts/results.py` publishes what two runs agree on.
+ * `experiments/tutti_experiments/results.py` publishes what two runs agree on.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 
@@ -129,10 +129,11 @@ static const char *says(const claim *c) {
 
 void report_claims_text(const experiment *x, FILE *f) {
     if (x->claims)
-        cli_print_wrapped(f,
-                          "Claims of this run: medians over rounds, 95 % bounds (bootstrap).  They "
-                          "are verdicts where a second run agrees (scripts/results.py).",
-                          0);
+        cli_print_wrapped(
+            f,
+            "Claims of this run: medians over rounds, 95 % bounds (bootstrap).  They "
+            "are verdicts where a second run agrees (experiments/tutti_experiments/results.py).",
+            0);
     for (int i = 0; i < x->claims; i++) {
         const claim *c = &x->claim[i];
         char *text = cli_format("%s: %s: %.2f (%.2f to %.2f) %s of %d rounds: %s", c->where,
