@@ -4,7 +4,8 @@
   - a file of src/ROOM includes files of its own room and of rooms before it in ROOMS
   - the rooms after collective include LAYER of the engine and nothing else of it
   - the rooms of PURE never reach mpi.h, not even through another header
-  - the edges (the command, the interposer, examples) include public headers only, and SHARED
+  - the edges (the command, the interposer, examples) include public headers only, and SHARED; the experiments those
+    of the command too
   - a public header includes public headers only
   - no two sources of src/ have the same name
 
@@ -82,12 +83,12 @@ def check_room(path):
             wrong.append(" -> ".join(map(short, way)) + f": the room '{room}' knows no MPI")
 
 
-def check_public_only(path, own):
+def check_public_only(path, own, *also):
     for name in includes(path):
-        found = resolve(name, path, own)
+        found = resolve(name, path, own, *also)
         if SHARED.get(name) == own.name:
             continue
-        if found and not (found.is_relative_to(public) or found.is_relative_to(own)):
+        if found and not any(found.is_relative_to(folder) for folder in (public, own, *also)):
             wrong.append(f"{short(path)} includes {name}: only public headers here")
 
 
@@ -108,6 +109,8 @@ def main():
     for edge in EDGES:
         for path in sources(top / edge):
             check_public_only(path, top / edge)
+    for path in sorted((top / "experiments").glob("*.[ch]")):  # its programs may look inside
+        check_public_only(path, top / "experiments", top, top / "cli")
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(1 if wrong else 0)
 
