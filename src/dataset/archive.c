@@ -98,10 +98,8 @@ static tutti_err archive_verify(const task *k, int64_t i, int fd, const char *pa
 
 static tutti_err range_check(const tutti_dataset *d, tutti_count first, tutti_count last) {
     TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_CHECK(
-        !tutti__netcdf(d), TUTTI_ERR_UNSUPPORTED,
-        "states of netCDF files cannot be archived: a record cannot be missing; archive the "
-        "files");
+    TUTTI_CHECK(!d->container->archive_error, TUTTI_ERR_UNSUPPORTED, "%s",
+                d->container->archive_error);
     TUTTI_CHECK(!d->now.under_way, TUTTI_ERR_STATE,
                 "a segment has begun and was neither committed nor discarded");
     for (int64_t i = 0; i < d->files_n; i++) TUTTI_TRY(tutti__requests_none(d->files[i].file));
