@@ -25,6 +25,7 @@
  *   carry           infos in trailers of segments that are removed or archived
  *   take_away       erase, drop; what killed writers left
  *   content, tar    bytes of segments outside of data files, headers of tar archives      no MPI
+ *   archive_copy    bytes of segments to archives and back                                no MPI
  *   archive         states to other places and back
  *   dataset_infos   infos
  *   dataset_open    open, close, refresh
