@@ -230,10 +230,10 @@ static tutti_err copy_straight(tutti_array *from, tutti_array *to, tutti_off bud
 
 /* Path number i of a file in between; free it. */
 static char *between_path(const tutti_array *to, int i) {
-    const size_t room = strlen(to->head->path) + 20;
+    const size_t room = strlen(tutti__file_path(to->head)) + 20;
     char *p = tutti__malloc(room);
-    if (p && i == 0) snprintf(p, room, "%s.copy", to->head->path);
-    if (p && i > 0) snprintf(p, room, "%s.copy.%d", to->head->path, i);
+    if (p && i == 0) snprintf(p, room, "%s.copy", tutti__file_path(to->head));
+    if (p && i > 0) snprintf(p, room, "%s.copy.%d", tutti__file_path(to->head), i);
     return p;
 }
 
@@ -246,8 +246,8 @@ static tutti_err between_make(tutti_array *to, tutti_array **out) {
         char *path = between_path(to, i);
         err = tutti__array_vote(to, path ? TUTTI_OK : TUTTI_ERR_NOMEM, NULL);
         if (err == TUTTI_OK)
-            err = tutti__array_create(to->head->team->comm, path, TUTTI_EXCLUSIVE, &to->spec,
-                                      &to->head->opt, out);
+            err = tutti__array_create(tutti__file_team(to->head)->comm, path, TUTTI_EXCLUSIVE,
+                                      &to->spec, tutti__file_options(to->head), out);
         tutti__free(path);
     }
     if (err == TUTTI_OK) tutti__error_assign(&before); /* names that were taken are no error */

@@ -15,6 +15,7 @@
 #define TUTTI_ARRAY_IMPL_H
 
 #include <tutti/array.h>
+#include "access/side.h"
 #include "base/hash.h"
 #include "collective/layer.h"
 #include "comm/call.h"
@@ -54,7 +55,7 @@ struct tutti_array {
 
 /* The ranks of an array, for agreements. */
 static inline tutti__team *tutti__array_team(const tutti_array *a) {
-    return a->head ? a->head->team : a->file->team;
+    return tutti__file_team(a->head ? a->head : a->file);
 }
 
 /* This rank writes elements: what has been prefetched before is no longer true here.  Local. */

@@ -118,7 +118,8 @@ static tutti_err resize_to(tutti_array *a, const tutti_array_spec *spec, tutti_o
     a->spec = a->mine = *spec;
     a->bytes = bytes;
     a->version++;
-    const tutti_err err = a->raw ? TUTTI_OK : tutti__root_does(a->file->team, header_update, a);
+    const tutti_err err =
+        a->raw ? TUTTI_OK : tutti__root_does(tutti__file_team(a->file), header_update, a);
     if (err != TUTTI_OK) {
         a->spec = a->mine = before.spec;
         a->bytes = before.bytes;

@@ -4,7 +4,7 @@
  * appears once, with one set of permissions, and "exclusive" means what it says.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
-#include "collective/layer.h"
+#include "collective/request.h"
 #include "comm/call.h"
 #include "comm/vote.h"
 #include "comm/wait.h"
@@ -307,18 +307,12 @@ tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode, const tutti
 
 /* ---- close */
 
-static tutti_err close_allowed(const tutti_file *f) {
-    TUTTI_CHECK(f->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
-                f->plans);
-    return tutti__requests_none(f);
-}
-
 /* Without plans and operations under way, which all ranks start, nobody can have any left. */
 static tutti_err close_agree(tutti_file *f) {
     const tutti__call call = {.kind = TUTTI__CALL_CLOSE};
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    return tutti__team_call(f->team, &call, close_allowed(f), 0, NULL);
+    return tutti__team_call(f->team, &call, tutti__requests_none(f), 0, NULL);
 }
 
 tutti_err tutti_file_close(tutti_file **pf) {
