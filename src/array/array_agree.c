@@ -38,11 +38,14 @@ static void settle(tutti_array *a, tutti_err mine) {
     if (mine != TUTTI_OK) tutti__error_assign(&trouble);
 }
 
-tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) {
-    tutti__vote none;
+tutti_err tutti__array_max(tutti_array *a, tutti_err mine, int64_t *io) {
     settle(a, mine);
-    if (!io) tutti__vote_init(&none);
-    return tutti__team_vote(tutti__array_team(a), mine, io ? io : &none);
+    return tutti__team_max(tutti__array_team(a), mine, io);
+}
+
+tutti_err tutti__array_vote(tutti_array *a, tutti_err mine) {
+    settle(a, mine);
+    return tutti__team_reduce(tutti__array_team(a), mine, 0, NULL);
 }
 
 /* Which call it is counts first: ranks in different ones say the same of it. */

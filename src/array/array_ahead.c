@@ -146,7 +146,7 @@ tutti_err tutti__ahead_take(tutti_array *a, const tutti_slice *s, const tutti_ac
     tutti__ahead *p = *at;
     *at = p->next;
     tutti_err err = ahead_wait(p);
-    if (a->head) err = tutti__array_vote(a, err, NULL);
+    if (a->head) err = tutti__array_vote(a, err);
     if (err > TUTTI_OK) { /* refused, for want of memory: the read itself may have it */
         ahead_free(p);
         return TUTTI_OK;

@@ -145,8 +145,9 @@ tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_e
  * The error of a rank has its own path, as the others may have another.   Collective. */
 tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *path, tutti_err mine,
                              uint64_t same) TUTTI_MUST_USE;
-/* An agreement on an open array; io may be NULL.  Collective. */
-tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
+/* An agreement on an open array, and on the largest of all ranks' numbers.   Collective. */
+tutti_err tutti__array_vote(tutti_array *a, tutti_err mine) TUTTI_MUST_USE;
+tutti_err tutti__array_max(tutti_array *a, tutti_err mine, int64_t *io) TUTTI_MUST_USE;
 /* The first one of a call: TUTTI_ERR_MISMATCH on all ranks if they are in different calls;
  * otherwise the error of the lowest rank that has one; otherwise TUTTI_ERR_MISMATCH if they
  * disagree on what has this hash.   range[i]: in, one number or none; out, from the smallest to the

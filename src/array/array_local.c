@@ -132,9 +132,9 @@ static tutti_err create_files(tutti_array *a, MPI_Comm comm, const char *path,
     TUTTI_TRY(part_options(a, opt, &mine));
     tutti_err err = part_spec(a);
     if (err == TUTTI_OK) err = part_open(a, path, ALL | TUTTI_CREATE, &mine);
-    TUTTI_TRY(tutti__array_vote(a, err, NULL));
+    TUTTI_TRY(tutti__array_vote(a, err));
     TUTTI_TRY(tutti_file_resize(a->head, 0));
-    TUTTI_TRY(tutti__array_vote(a, part_create(a, id), NULL));
+    TUTTI_TRY(tutti__array_vote(a, part_create(a, id)));
     new_array b = {a, id};
     return tutti__array_named(a->head, "create", tutti__root_does(t, descriptor_create, &b));
 }
@@ -288,7 +288,7 @@ tutti_err tutti__array_open_part(tutti_array *a, const char *path, const tutti__
                                 size_check(h, tutti__file_team(a->head)->size)));
     TUTTI_TRY(distribution_read(a, &own));
     TUTTI_TRY(part_options(a, opt, &mine));
-    return tutti__array_vote(a, part_find(a, path, h->id, &mine), NULL);
+    return tutti__array_vote(a, part_find(a, path, h->id, &mine));
 }
 
 /* ---- inspect */

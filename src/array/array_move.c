@@ -37,7 +37,7 @@ static tutti_err transfer_local(tutti_array *a, const tutti__transfer *t) {
                               .hash = (uint64_t)t->agrees};
     TUTTI_TRY(tutti__array_named(a->head, t->name, tutti__array_call(a, &same, err, 0, NULL)));
     err = tutti__operation_under_way(tutti__transfer_run(t, NULL));
-    return tutti__array_vote(a, err, NULL);
+    return tutti__array_vote(a, err);
 }
 
 tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,

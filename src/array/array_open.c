@@ -206,7 +206,7 @@ static tutti_err close_allowed(const tutti_array *a) {
 static tutti_err files_close(tutti_array *a) {
     tutti_err err = tutti_file_close(&a->file);
     if (!a->head) return err;
-    err = tutti__array_vote(a, err, NULL);
+    err = tutti__array_vote(a, err);
     const tutti_error_info first = *tutti_last_error();
     const tutti_err head = tutti_file_close(&a->head);
     if (err != TUTTI_OK) tutti__error_assign(&first);

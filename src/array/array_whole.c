@@ -68,7 +68,7 @@ tutti_err tutti_array_fill(tutti_array *a, const void *element) {
     if (agreed) tutti__array_catch_up(a);
     for (tutti_count i = 0; i < f.turns && err == TUTTI_OK; i++) err = fill_turn(a, &f, i);
     tutti__free(f.buf);
-    if (a->head && agreed) err = tutti__array_vote(a, tutti__operation_under_way(err), NULL);
+    if (a->head && agreed) err = tutti__array_vote(a, tutti__operation_under_way(err));
     return tutti__array_named(a->head ? a->head : a->file, "fill", err);
 }
 
@@ -147,6 +147,6 @@ tutti_err tutti_array_sync(tutti_array *a) {
     CHECK_ARRAY(a);
     tutti__array_catch_up(a);
     tutti_err err = tutti_file_sync(a->file);
-    if (a->head) err = tutti__array_vote(a, err, NULL);
+    if (a->head) err = tutti__array_vote(a, err);
     return a->head && err == TUTTI_OK ? tutti_file_sync(a->head) : err;
 }

@@ -435,7 +435,7 @@ static tutti_err land(tutti_tiles *t) {
 
 /* Trouble on the way is everybody's. */
 static tutti_err trouble_share(tutti_tiles *t, tutti_err mine) {
-    return tutti__array_vote(any_array(t), mine, NULL);
+    return tutti__array_vote(any_array(t), mine);
 }
 
 static tutti_err step_ahead(tutti_tiles *t, tutti_count k, tutti_err opened) {
