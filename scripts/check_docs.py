@@ -18,7 +18,7 @@ import sys
 import gen_api_man
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ("include", "src", "bindings", "mpiio", "cli", "examples", "tests", "scripts", "cmake", "bench", "docs")
+ROOMS = ("include", "src", "bindings", "mpiio", "cli", "examples", "tests", "scripts", "cmake", "experiments", "docs")
 # names that only show how names are made
 PATTERNS = {"tutti_object_verb", "tutti__object_verb"}
 
