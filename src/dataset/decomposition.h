@@ -14,7 +14,7 @@
 #define TUTTI_DECOMPOSITION_IMPL_H
 
 #include "dataset/dataset_impl.h"
-#include "replicas/directory.h"
+#include "decomposition/directory.h"
 
 /* Entries that follow each other in the space, in the spec and in memory. */
 typedef struct tutti__entry_run {

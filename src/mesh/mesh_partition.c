@@ -2,7 +2,7 @@
  * all ranks, or METIS or coordinate bisection on rank 0.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
-#include "mesh/rcb.h"
+#include "decomposition/rcb.h"
 
 #include <string.h>
 

@@ -17,7 +17,7 @@
 #include "base/hash.h"
 #include "collective/layer.h"
 #include "comm/call.h"
-#include "replicas/directory.h"
+#include "decomposition/directory.h"
 #include "replicas/rules.h"
 
 /* Items of a range that several ranks hold, for comparing them later. */

@@ -3,7 +3,7 @@
  * k parts are divided into k / 2 and the others, and the points, sorted along the longest side of
  * their box, where their weight comes closest to the same proportion.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "mesh/rcb.h"
+#include "decomposition/rcb.h"
 
 #include <stdlib.h>
 

@@ -4,14 +4,14 @@
  * whether copies agree, and counts what is there once, class by class.  Ranges rise with the ranks, so
  * that the counts of all ranges before are what positions begin with.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/mesh_ids.h"
+#include "decomposition/id_order.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "comm/wait.h"
-#include "replicas/directory.h"
+#include "decomposition/directory.h"
 
 /* A mention, and what is answered. */
 typedef struct {

@@ -3,7 +3,7 @@
  * by index; the parts of a line are its pieces; weights, without any or 0; points that coincide.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "mesh/rcb.h"
+#include "decomposition/rcb.h"
 
 enum { POINTS = 3000, PARTS = 70 };
 static double x[3 * POINTS];

@@ -3,7 +3,7 @@
  * in which every rank knows everything; and what is refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
-#include "exodus/mesh_ids.h"
+#include "decomposition/id_order.h"
 
 static tutti__team *team;
 

@@ -5,7 +5,7 @@
  * numbers may cluster, and may be all on one rank: ranges follow the samples.  Splitters are sorted
  * samples, the same on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "replicas/directory.h"
+#include "decomposition/directory.h"
 
 #include <limits.h>
 #include <string.h>
