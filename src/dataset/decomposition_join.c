@@ -1,155 +1,128 @@
-/* dataset: where ids stand in the id map.
+/* dataset: the positions of ids in the id map.
  *
- * Neither the map nor all ids are on any rank.  Every rank reads its share of the map and mentions
- * those ids, with their positions, and the ids that it holds, without, to a directory: both kinds of
- * mentions of an id meet on the rank that looks after it, which answers with the position.
+ * No rank has the whole map or all ids.  Every rank reads a share of the map.  The ids of the map, with their
+ * positions, and the ids that ranks hold are joined by id; the answer to the latter is the position.
  *
- *     ids held          --.                        .-->  position, or -1
- *                          |--> directory, by id --|
- *     (id, position)    --'                        '-->  (nothing of interest)
+ *     ids held          --.                .-->  position, or -1
+ *                          |--> by id (join.h) --|
+ *     (id, position)    --'                '-->  (ignored)
  *
- * Memory of a rank: what it mentions, and about as much of what others do.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/decomposition.h"
+#include "decomposition/join.h"
 
-/* A mention. */
 typedef struct {
     int64_t id;
-    tutti_count position; /* -1: it is asked for */
-} said;
+    tutti_count position; /* -1: requested */
+} id_record;
 
-/* What a rank mentions, and what it looks after; freed as soon as it is no longer needed. */
+/* The ids of this rank. */
 typedef struct {
-    tutti_count n;               /* ids that it holds */
-    const tutti__numbered *mine; /* [n] rising, with their places */
+    tutti_count n;
+    const tutti__numbered *held; /* [n] ascending, with their indices */
     tutti_count lo, hi;          /* its share of the map */
     int64_t *map;                /* [hi - lo] */
-    int64_t *number;             /* [n + hi - lo] rising */
-    said *says;                  /* likewise */
-    tutti_count *place;          /* likewise: of an id that it holds; -1: one of the map */
-    said *came;                  /* [m] */
-    tutti_count *decision;       /* [m] */
-    tutti_count *answer;         /* [n + hi - lo] */
-} join;
+    id_record *record;           /* [n + hi - lo] ascending */
+    tutti_count *index;          /* likewise: of an id that it holds; -1: one of the map */
+} id_lists;
 
-static void drop(void *address) {
-    void **p = address;
-    tutti__free(*p);
-    *p = NULL;
+/* The size comes from a file: an impossible one must not be allocated. */
+static tutti_err map_allocate(id_lists *l) {
+    const tutti_count share = l->hi - l->lo;
+    TUTTI_CHECK(share <= PTRDIFF_MAX / 64 - l->n, TUTTI_ERR_NOMEM,
+                "cannot allocate an id map of %lld ids per rank", (long long)share);
+    l->map = tutti__malloc((size_t)share * sizeof *l->map);
+    return l->map ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-static void join_free(join *j) {
-    void *const all[] = {j->map, j->number, j->says, j->place, j->came, j->decision, j->answer};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
-}
-
-static tutti_count all_of(const join *j) {
-    return j->n + j->hi - j->lo;
-}
-
-/* Sizes come from a file: as many bytes as there cannot be are refused, not counted. */
-static tutti_err map_room(join *j) {
-    const tutti_count share = j->hi - j->lo;
-    TUTTI_CHECK(share <= PTRDIFF_MAX / 64 - j->n, TUTTI_ERR_NOMEM, "an id map of %lld ids a rank",
-                (long long)share);
-    j->map = tutti__malloc((size_t)share * sizeof *j->map);
-    return j->map ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
-/* The share of the map, in the order of its ids.   v: [2 (hi - lo)] */
-static tutti_err map_sort(join *j, tutti__numbered *v, const tutti__numbered **sorted_out) {
-    const tutti_count share = j->hi - j->lo;
-    TUTTI_ASSERT(j->map);
+/* The share of the map by ascending id.   v: [2 (hi - lo)] */
+static tutti_err map_sort(id_lists *l, tutti__numbered *v, const tutti__numbered **sorted_out) {
+    const tutti_count share = l->hi - l->lo;
+    TUTTI_ASSERT(l->map);
     for (tutti_count i = 0; i < share; i++) {
-        TUTTI_CHECK(j->map[i] >= 0, TUTTI_ERR_FORMAT, "the id map has id %lld, at position %lld",
-                    (long long)j->map[i], (long long)(j->lo + i));
-        v[i] = (tutti__numbered){j->map[i], j->lo + i};
+        TUTTI_CHECK(l->map[i] >= 0, TUTTI_ERR_FORMAT, "the id map has id %lld, at position %lld",
+                    (long long)l->map[i], (long long)(l->lo + i));
+        v[i] = (tutti__numbered){l->map[i], l->lo + i};
     }
-    drop(&j->map);
+    tutti__free(l->map);
+    l->map = NULL;
     *sorted_out = tutti__numbered_sort(v, share, v + share);
     return TUTTI_OK;
 }
 
-/* Everything that this rank mentions, rising: both lists merged. */
-static tutti_err mention(join *j) {
-    const tutti_count share = j->hi - j->lo;
-    const size_t all = (size_t)all_of(j);
+/* Merge the ids of the map and those that this rank holds. */
+static tutti_err records_make(id_lists *l) {
+    const tutti_count share = l->hi - l->lo, all = l->n + share;
     const tutti__numbered *map = NULL;
     tutti__numbered *v = tutti__malloc(2 * (size_t)share * sizeof *v);
-    tutti_err err = v ? map_sort(j, v, &map) : TUTTI_ERR_NOMEM;
+    tutti_err err = v ? map_sort(l, v, &map) : TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) {
-        j->number = tutti__malloc(all * sizeof *j->number);
-        j->says = tutti__malloc(all * sizeof *j->says);
-        j->place = tutti__malloc(all * sizeof *j->place);
-        if (!j->number || !j->says || !j->place) err = TUTTI_ERR_NOMEM;
+        l->record = tutti__malloc((size_t)all * sizeof *l->record);
+        l->index = tutti__malloc((size_t)all * sizeof *l->index);
+        if (!l->record || !l->index) err = TUTTI_ERR_NOMEM;
     }
-    for (tutti_count a = 0, b = 0; a + b < all_of(j) && err == TUTTI_OK;) {
+    for (tutti_count a = 0, b = 0; a + b < all && err == TUTTI_OK;) {
         const tutti_count k = a + b;
-        const int held = b == share || (a < j->n && j->mine[a].number < map[b].number);
-        const tutti__numbered next = held ? j->mine[a++] : map[b++];
-        j->number[k] = next.number;
-        j->place[k] = held ? next.index : -1;
-        j->says[k] = (said){next.number, held ? -1 : next.index};
+        const int held = b == share || (a < l->n && l->held[a].number < map[b].number);
+        const tutti__numbered next = held ? l->held[a++] : map[b++];
+        l->index[k] = held ? next.index : -1;
+        l->record[k] = (id_record){next.number, held ? -1 : next.index};
     }
     tutti__free(v);
     return err;
 }
 
-/* All mentions of this range have come.   v: [2 m] */
-static tutti_err decide(join *j, tutti_count m, tutti__numbered *v) {
-    for (tutti_count i = 0; i < m; i++) v[i] = (tutti__numbered){j->came[i].id, i};
-    const tutti__numbered *w = tutti__numbered_sort(v, m, v + m);
-    for (tutti_count from = 0, to = 0; from < m; from = to) {
+/* The position of each received id.   out: [m] */
+static tutti_err find_positions(const tutti__join *j, tutti_count *out) {
+    const id_record *record = j->record;
+    const tutti__numbered *v = j->sorted;
+    for (tutti_count from = 0, to = 0; from < j->directory.m; from = to) {
         tutti_count position = -1;
-        for (to = from; to < m && w[to].number == w[from].number; to++) {
-            const tutti_count here = j->came[w[to].index].position;
+        to = tutti__join_group_end(j, from);
+        for (tutti_count k = from; k < to; k++) {
+            const tutti_count here = record[v[k].index].position;
             TUTTI_CHECK(here < 0 || position < 0, TUTTI_ERR_FORMAT,
                         "the id map has id %lld twice, at positions %lld and %lld",
-                        (long long)w[from].number, (long long)tutti__min(here, position),
+                        (long long)v[from].number, (long long)tutti__min(here, position),
                         (long long)tutti__max(here, position));
             position = tutti__max(position, here);
         }
-        for (tutti_count k = from; k < to; k++) j->decision[w[k].index] = position;
+        for (tutti_count k = from; k < to; k++) out[v[k].index] = position;
     }
     return TUTTI_OK;
 }
 
-/* The answers to all mentions, and room for those that this rank gets. */
-static tutti_err answers_make(join *j, tutti_count m) {
-    tutti__numbered *v = tutti__malloc(2 * (size_t)m * sizeof *v);
-    j->decision = tutti__malloc((size_t)m * sizeof *j->decision);
-    const tutti_err err = v && j->decision ? decide(j, m, v) : TUTTI_ERR_NOMEM;
-    tutti__free(v);
-    drop(&j->came);
-    if (err == TUTTI_OK) j->answer = tutti__malloc((size_t)all_of(j) * sizeof *j->answer);
-    return err == TUTTI_OK && !j->answer ? TUTTI_ERR_NOMEM : err;
-}
-
-static tutti_err ask(tutti__team *t, const tutti__directory *d, join *j) {
-    j->came = tutti__malloc((size_t)d->m * sizeof *j->came);
-    TUTTI_TRY(tutti__team_agree(t, j->came ? TUTTI_OK : TUTTI_ERR_NOMEM));
-    TUTTI_TRY(tutti__directory_ask(t, d, (int)sizeof *j->says, j->says, j->came));
-    drop(&j->says);
-    TUTTI_TRY(tutti__team_agree(t, answers_make(j, d->m)));
-    return tutti__directory_answer(t, d, (int)sizeof *j->answer, j->decision, j->answer);
+static tutti_err answer_positions(tutti__team *t, const tutti__join *j, tutti_count **out) {
+    tutti_count *position = tutti__malloc((size_t)j->directory.m * sizeof *position);
+    const tutti_err local_err = position ? find_positions(j, position) : TUTTI_ERR_NOMEM;
+    const tutti_err err =
+        tutti__join_answer(t, local_err, j, (int)sizeof *position, position, (void **)out);
+    tutti__free(position);
+    return err;
 }
 
 tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_count n,
                           const tutti__numbered *sorted, tutti_count *position_out) {
-    const tutti_count each = space->view.entries / t->size, more = space->view.entries % t->size;
-    join j = {.n = n, .mine = sorted, .lo = each * t->rank + tutti__min(t->rank, more)};
-    tutti__directory d = {.ranks = 0};
-    j.hi = j.lo + each + (t->rank < more);
-    tutti_err err = tutti__team_agree(t, map_room(&j));
-    if (err == TUTTI_OK) err = space->ids(space->from, &space->view, j.lo, j.hi, j.map);
-    if (err == TUTTI_OK) err = tutti__team_agree(t, mention(&j));
-    if (err == TUTTI_OK) err = tutti__directory_make(t, all_of(&j), j.number, &d);
-    drop(&j.number);
-    if (err == TUTTI_OK) err = ask(t, &d, &j);
-    TUTTI_ASSERT(err != TUTTI_OK || (j.place && j.answer));
-    for (tutti_count k = 0; k < all_of(&j) && err == TUTTI_OK; k++)
-        if (j.place[k] >= 0) position_out[j.place[k]] = j.answer[k];
-    tutti__directory_free(&d);
-    join_free(&j);
+    id_lists l = {.n = n,
+                  .held = sorted,
+                  .lo = tutti_size_share(space->view.entries, t->size, t->rank),
+                  .hi = tutti_size_share(space->view.entries, t->size, t->rank + 1)};
+    tutti__join j = {.record = NULL};
+    tutti_count *answer = NULL;
+    tutti_err err = tutti__team_agree(t, map_allocate(&l));
+    if (err == TUTTI_OK) err = space->ids(space->from, &space->view, l.lo, l.hi, l.map);
+    if (err == TUTTI_OK) {
+        const tutti_err local_err = records_make(&l);
+        err = tutti__join_make(t, local_err, (int)sizeof *l.record, n + l.hi - l.lo, l.record, &j);
+    }
+    tutti__free(l.record);
+    if (err == TUTTI_OK) err = answer_positions(t, &j, &answer);
+    TUTTI_ASSERT(err != TUTTI_OK || (l.index && answer));
+    for (tutti_count k = 0; k < n + l.hi - l.lo && err == TUTTI_OK; k++)
+        if (l.index[k] >= 0) position_out[l.index[k]] = answer[k];
+    tutti__join_free(&j);
+    tutti__free(l.map);
+    tutti__free(l.index);
+    tutti__free(answer);
     return err;
 }

@@ -25,33 +25,25 @@ static tutti_count first_hole(const tutti__team *t, const tutti__directory *d,
     return lo + items->n < hi ? lo + items->n : INT64_MAX;
 }
 
-/* Everything of this rank that goes to the directory. */
-static tutti_err mentions_make(const tutti__shared_out *s, int64_t **number_out,
-                               tutti__mention **mentions_out) {
-    int64_t *number = tutti__malloc((size_t)s->n * sizeof *number);
-    tutti__mention *mentions = tutti__malloc((size_t)s->n * sizeof *mentions);
-    *number_out = number;
-    *mentions_out = mentions;
-    if (!number || !mentions) return TUTTI_ERR_NOMEM;
-    for (tutti_count j = 0; j < s->n; j++) {
-        number[j] = s->sorted[j].number;
-        mentions[j] = (tutti__mention){number[j], 1, s->own && s->own[s->sorted[j].index]};
-    }
+static tutti_err mentions_make(const tutti__shared_out *s, tutti__mention **out) {
+    tutti__mention *v = *out = tutti__malloc((size_t)s->n * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (tutti_count j = 0; j < s->n; j++)
+        v[j] = (tutti__mention){s->sorted[j].number, 1, s->own && s->own[s->sorted[j].index]};
     return TUTTI_OK;
 }
 
-/* What all have said is here: checked and counted.   *several_out: entries that more than one
- * holds. */
-static tutti_err look_over(tutti__team *t, const tutti__directory *d, tutti__range_items *g,
-                           tutti__shared_out *io, tutti_count *several_out, int must) {
+/* Check and count the entries of all ranks.   *several_out: entries that several ranks hold. */
+static tutti_err check_entries(tutti__team *t, const tutti__join *j, tutti__range_items *g,
+                               tutti__shared_out *io, tutti_count *several_out, int must) {
     enum { HELD, SEVERAL, HOLE = 0 };
     tutti__vote v;
     tutti__vote_init(&v);
-    const tutti_err err = tutti__range_group(d, 1, io->owners, g);
+    const tutti_err err = tutti__range_group(j, "position", 1, io->owners, g);
     if (err == TUTTI_OK) {
         v.sum[HELD] = g->items.n;
         v.sum[SEVERAL] = g->shared;
-        v.min[HOLE] = first_hole(t, d, &g->items, io->entries);
+        v.min[HOLE] = first_hole(t, &j->directory, &g->items, io->entries);
     }
     TUTTI_TRY(tutti__team_vote(t, err, &v));
     io->whole = v.sum[HELD] == io->entries;
@@ -59,19 +51,15 @@ static tutti_err look_over(tutti__team *t, const tutti__directory *d, tutti__ran
     return must && !io->whole ? tutti__hole_error(v.min[HOLE], v.sum[HELD], io->entries) : TUTTI_OK;
 }
 
-/* Verdicts go back to the holders. */
-static tutti_err tell(tutti__team *t, const tutti__directory *d, const tutti__range_items *g,
-                      tutti__shared_out *io) {
-    tutti__verdict *out = tutti__malloc((size_t)d->m * sizeof *out);
-    tutti__verdict *in = tutti__malloc((size_t)d->n * sizeof *in);
-    tutti_err err = tutti__team_agree(t, out && in ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) {
-        TUTTI_ASSERT(out && in);
-        tutti__range_verdicts(g, 0, out);
-        err = tutti__directory_answer(t, d, (int)sizeof *out, out, in);
-    }
-    for (tutti_count j = 0; j < io->n && err == TUTTI_OK; j++)
-        io->mine[j] = in[j].writer == t->rank;
+/* Send the holders of each entry its writer. */
+static tutti_err answer_writers(tutti__team *t, const tutti__join *j, const tutti__range_items *g,
+                                tutti__shared_out *io) {
+    tutti__verdict *out = tutti__malloc((size_t)g->m * sizeof *out), *in = NULL;
+    if (out) tutti__range_verdicts(g, 0, out);
+    const tutti_err err = tutti__join_answer(t, out ? TUTTI_OK : TUTTI_ERR_NOMEM, j,
+                                             (int)sizeof *out, out, (void **)&in);
+    for (tutti_count k = 0; k < io->n && err == TUTTI_OK; k++)
+        io->mine[k] = in[k].writer == t->rank;
     tutti__free(out);
     tutti__free(in);
     return err;
@@ -79,31 +67,24 @@ static tutti_err tell(tutti__team *t, const tutti__directory *d, const tutti__ra
 
 tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *choice, int must,
                                 tutti__shared_out *io) {
-    int64_t *number = NULL;
     tutti__mention *mentions = NULL;
-    tutti__directory d = {.ranks = 0};
+    tutti__join j = {.record = NULL};
     tutti__range_items g = {.m = 0};
     tutti_replicas shares = {.n = 0}; /* shares and statistics are not kept */
     tutti_count several = 0;
     tutti_off position = 0;
-    tutti_err err = tutti__team_agree(t, mentions_make(io, &number, &mentions));
-    if (err == TUTTI_OK) err = tutti__directory_make(t, io->n, number, &d);
-    if (err == TUTTI_OK) err = tutti__team_agree(t, tutti__range_make(&d, &g));
-    if (err == TUTTI_OK) {
-        g.what = "position";
-        err = tutti__directory_ask(t, &d, (int)sizeof *mentions, mentions, g.came);
-    }
-    tutti__free(number);
+    tutti_err err = mentions_make(io, &mentions);
+    err = tutti__join_make(t, err, (int)sizeof *mentions, io->n, mentions, &j);
     tutti__free(mentions);
-    if (err == TUTTI_OK) err = look_over(t, &d, &g, io, &several, must);
+    if (err == TUTTI_OK) err = check_entries(t, &j, &g, io, &several, must);
     if (err == TUTTI_OK && several > 0) {
         err = tutti__chain_choose(t, choice, &g, &shares, &position);
-        if (err == TUTTI_OK) err = tell(t, &d, &g, io);
+        if (err == TUTTI_OK) err = answer_writers(t, &j, &g, io);
     } else {
-        for (tutti_count j = 0; j < io->n && err == TUTTI_OK; j++) io->mine[j] = 1;
+        for (tutti_count k = 0; k < io->n && err == TUTTI_OK; k++) io->mine[k] = 1;
     }
     tutti__free(shares.shares);
     tutti__range_free(&g);
-    tutti__directory_free(&d);
+    tutti__join_free(&j);
     return err;
 }

@@ -1,23 +1,23 @@
-/* replicas: dealing out numbers by ranges.
+/* decomposition: numbers distributed by ranges.
  *
- * Where ranges are cut is found by sampling: all ranks' numbers, one rank's after the other's, are
- * divided into equal stretches, 64 for each rank, and one number out of each is told to all.  The
- * numbers may cluster, and may be all on one rank: ranges follow the samples.  Splitters are sorted
- * samples, the same on all ranks.
+ * The ranges are found by sampling: the numbers of all ranks, in rank order, are divided into equal
+ * intervals, 64 per rank, and all ranks get one number of each.  So the numbers may cluster, and may be all on
+ * one rank.  The splitters are sorted samples, the same on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/directory.h"
 
 #include <limits.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "comm/wait.h"
 
-enum { SAMPLES = 64 }; /* for each rank */
+enum { SAMPLES = 64 }; /* per rank */
 
 #define RADIX_BITS 11
 #define RADIX (1 << RADIX_BITS)
 
-/* ---- sorting: by digits, unless they are in order already */
+/* ---- radix sort, unless the numbers ascend already */
 
 static void radix_pass(const tutti__numbered *v, tutti_count n, int64_t base, int shift,
                        tutti__numbered *w) {
@@ -31,38 +31,38 @@ static void radix_pass(const tutti__numbered *v, tutti_count n, int64_t base, in
     for (tutti_count i = 0; i < n; i++) w[at[(v[i].number - base) >> shift & (RADIX - 1)]++] = v[i];
 }
 
-tutti__numbered *tutti__numbered_sort(tutti__numbered *v, tutti_count n, tutti__numbered *room) {
+tutti__numbered *tutti__numbered_sort(tutti__numbered *v, tutti_count n, tutti__numbered *spare) {
     int64_t lo = INT64_MAX, hi = 0;
-    int rising = 1;
+    int ascending = 1;
     for (tutti_count i = 0; i < n; i++) {
         lo = tutti__min(lo, v[i].number);
         hi = tutti__max(hi, v[i].number);
-        rising &= i == 0 || v[i - 1].number <= v[i].number;
+        ascending &= i == 0 || v[i - 1].number <= v[i].number;
     }
-    if (rising) return v;
+    if (ascending) return v;
     for (int shift = 0; shift < 63 && (hi - lo) >> shift; shift += RADIX_BITS) {
-        radix_pass(v, n, lo, shift, room);
+        radix_pass(v, n, lo, shift, spare);
         tutti__numbered *t = v;
-        v = room;
-        room = t;
+        v = spare;
+        spare = t;
     }
     return v;
 }
 
 /* ---- splitters */
 
-/* The place of sample s of m among n numbers: somewhere in its stretch, so that no pattern of the
- * numbers can keep step with the samples. */
+/* The index of sample s of m among n numbers: pseudo-random in its interval, so that no pattern of the numbers
+ * coincides with the samples. */
 static tutti_count sample_place(tutti_count s, tutti_count m, tutti_count n) {
     const double width = (double)n / (double)m;
     const double shift = (double)(((uint64_t)s * 0x9e3779b97f4a7c15u) >> 40) / 0x1p24;
     return tutti__min((tutti_count)(((double)s + shift) * width), n - 1);
 }
 
-/* What sampling needs, allocated beforehand. */
+/* Memory for sampling. */
 typedef struct {
     int64_t *counts;           /* [ranks] numbers of each */
-    int *many, *where;         /* [ranks] samples of each, and where they begin */
+    int *many, *where;         /* [ranks] samples of each rank, and their first */
     int64_t *all;              /* [SAMPLES * ranks] */
     tutti__numbered *v, *room; /* likewise */
 } sampling;
@@ -88,8 +88,9 @@ static tutti_err sampling_make(int ranks, sampling *s) {
                                                                          : TUTTI_ERR_NOMEM;
 }
 
-/* Every rank's samples of the concatenation of all numbers are those that fall into its own. */
-static tutti_err sample(tutti__team *t, const int64_t *numbers, sampling *s, int *found_out) {
+/* A rank provides the samples that are among its own numbers. */
+static tutti_err gather_samples(tutti__team *t, const int64_t *numbers, sampling *s,
+                                int *found_out) {
     const tutti_count m = (tutti_count)SAMPLES * t->size;
     tutti_count all = 0, begin = 0, end = 0, next = 0;
     MPI_Request r;
@@ -110,25 +111,12 @@ static tutti_err sample(tutti__team *t, const int64_t *numbers, sampling *s, int
     return tutti__team_finish(1, &r);
 }
 
-static void ranges_cut(tutti__directory *d, sampling *s, int samples) {
+static void choose_ranges(tutti__directory *d, sampling *s, int samples) {
     for (int i = 0; i < samples; i++) s->v[i] = (tutti__numbered){s->all[i], i};
     const tutti__numbered *sorted = tutti__numbered_sort(s->v, samples, s->room);
     d->first[0] = 0;
     for (int k = 1; k < d->ranks; k++)
         d->first[k] = samples > 0 ? sorted[(int64_t)k * SAMPLES].number : INT64_MAX;
-}
-
-/* The first of n rising numbers that is not below x. */
-static tutti_count lower(const int64_t *v, tutti_count n, int64_t x) {
-    tutti_count lo = 0, hi = n;
-    while (lo < hi) {
-        const tutti_count mid = lo + (hi - lo) / 2;
-        if (v[mid] < x)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
 }
 
 /* ---- the directory */
@@ -151,25 +139,26 @@ static tutti_err directory_allocate(int ranks, tutti__directory *d) {
     return d->first && d->to && d->from && d->requests ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-static tutti_err counts_fit(const tutti__directory *d) {
+tutti_err tutti__directory_fits(const tutti__directory *d) {
     for (int k = 0; k < d->ranks; k++)
         TUTTI_CHECK(d->to[k + 1] - d->to[k] <= INT_MAX, TUTTI_ERR_OVERFLOW,
-                    "%lld items for one rank", (long long)(d->to[k + 1] - d->to[k]));
+                    "%lld records for one rank exceed what MPI can count",
+                    (long long)(d->to[k + 1] - d->to[k]));
     return TUTTI_OK;
 }
 
-/* Who has how many; then the ranges; then who sends how many to whom. */
-static tutti_err deal(tutti__team *t, const int64_t *numbers, tutti__directory *d, sampling *s) {
+/* Counts of all ranks; then the ranges; then the counts that ranks send to each other. */
+static tutti_err count_records(tutti__team *t, const int64_t *numbers, tutti__directory *d,
+                               sampling *s) {
     MPI_Request r;
-    const int64_t mine = d->n;
+    const int64_t n = d->n;
     int samples = 0;
-    TUTTI_MPI(MPI_Iallgather(&mine, 1, MPI_INT64_T, s->counts, 1, MPI_INT64_T, t->comm, &r));
+    TUTTI_MPI(MPI_Iallgather(&n, 1, MPI_INT64_T, s->counts, 1, MPI_INT64_T, t->comm, &r));
     TUTTI_TRY(tutti__team_finish(1, &r));
-    TUTTI_TRY(sample(t, numbers, s, &samples));
-    ranges_cut(d, s, samples);
-    for (int k = 1; k < d->ranks; k++) d->to[k] = lower(numbers, d->n, d->first[k]);
+    TUTTI_TRY(gather_samples(t, numbers, s, &samples));
+    choose_ranges(d, s, samples);
+    for (int k = 1; k < d->ranks; k++) d->to[k] = tutti__lower_bound(numbers, d->n, d->first[k]);
     d->to[d->ranks] = d->n;
-    TUTTI_TRY(tutti__team_agree(t, counts_fit(d)));
     for (int k = 0; k < d->ranks; k++) s->counts[k] = d->to[k + 1] - d->to[k];
     TUTTI_MPI(MPI_Ialltoall(s->counts, 1, MPI_INT64_T, d->from + 1, 1, MPI_INT64_T, t->comm, &r));
     TUTTI_TRY(tutti__team_finish(1, &r));
@@ -178,15 +167,15 @@ static tutti_err deal(tutti__team *t, const int64_t *numbers, tutti__directory *
     return TUTTI_OK;
 }
 
-tutti_err tutti__directory_make(tutti__team *t, tutti_count n, const int64_t *numbers,
-                                tutti__directory *out) {
-    tutti__directory d;
+tutti_err tutti__directory_make(tutti__team *t, tutti_err local_err, tutti_count n,
+                                const int64_t *numbers, tutti__directory *out) {
+    tutti__directory d = {.ranks = 0};
     sampling s = {.counts = NULL};
-    tutti_err err = directory_allocate(t->size, &d);
-    if (err == TUTTI_OK) err = sampling_make(t->size, &s);
+    if (local_err == TUTTI_OK) local_err = directory_allocate(t->size, &d);
+    if (local_err == TUTTI_OK) local_err = sampling_make(t->size, &s);
     d.n = n;
-    err = tutti__team_agree(t, err);
-    if (err == TUTTI_OK) err = deal(t, numbers, &d, &s);
+    tutti_err err = tutti__team_agree(t, local_err);
+    if (err == TUTTI_OK) err = count_records(t, numbers, &d, &s);
     sampling_free(&s);
     if (err == TUTTI_OK)
         *out = d;
@@ -196,18 +185,10 @@ tutti_err tutti__directory_make(tutti__team *t, tutti_count n, const int64_t *nu
 }
 
 int tutti__directory_source(const tutti__directory *d, tutti_count i) {
-    int lo = 0, hi = d->ranks;
-    while (hi - lo > 1) {
-        const int mid = (lo + hi) / 2;
-        if (d->from[mid] <= i)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
+    return (int)tutti__interval_of(d->from, d->ranks, i);
 }
 
-/* ---- records to and fro */
+/* ---- records and answers */
 
 /* Records [to[k], to[k + 1]) for rank k; [from[k], from[k + 1]) come from it. */
 typedef struct {
@@ -215,9 +196,9 @@ typedef struct {
     const tutti_count *to;
     char *in;
     const tutti_count *from;
-} parcels;
+} buffers;
 
-static tutti_err exchange(tutti__team *t, const tutti__directory *d, int bytes, parcels p) {
+static tutti_err exchange(tutti__team *t, const tutti__directory *d, int bytes, buffers p) {
     const int tag = tutti__team_tag(t);
     MPI_Datatype record;
     int n = 0, code = MPI_SUCCESS;
@@ -244,12 +225,12 @@ static tutti_err exchange(tutti__team *t, const tutti__directory *d, int bytes, 
     return tutti__team_finish(n, d->requests);
 }
 
-tutti_err tutti__directory_ask(tutti__team *t, const tutti__directory *d, int bytes, const void *in,
-                               void *out) {
-    return exchange(t, d, bytes, (parcels){in, d->to, out, d->from});
+tutti_err tutti__directory_send(tutti__team *t, const tutti__directory *d, int bytes,
+                                const void *in, void *out) {
+    return exchange(t, d, bytes, (buffers){in, d->to, out, d->from});
 }
 
-tutti_err tutti__directory_answer(tutti__team *t, const tutti__directory *d, int bytes,
-                                  const void *in, void *out) {
-    return exchange(t, d, bytes, (parcels){in, d->from, out, d->to});
+tutti_err tutti__directory_reply(tutti__team *t, const tutti__directory *d, int bytes,
+                                 const void *in, void *out) {
+    return exchange(t, d, bytes, (buffers){in, d->from, out, d->to});
 }

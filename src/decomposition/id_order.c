@@ -1,177 +1,132 @@
-/* exodus: numbers of all ranks to positions.
+/* decomposition: numbers of all ranks to positions.
  *
- * All mentions of a number meet on the rank that looks after its range (replicas/directory.h): it sees
- * whether copies agree, and counts what is there once, class by class.  Ranges rise with the ranks, so
- * that the counts of all ranges before are what positions begin with.
+ * The records of a number are joined (join.h) on the rank of its range, which compares copies and counts the
+ * numbers of each class.  Ranges ascend with the ranks, so that the positions of a range begin with the counts
+ * of the ranges before.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/id_order.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "comm/wait.h"
-#include "decomposition/directory.h"
+#include "base/sorted.h"
+#include "decomposition/join.h"
+#include "decomposition/shares.h"
 
-/* A mention, and what is answered. */
+/* Sent for each item, and the answer. */
 typedef struct {
     int64_t number;
     tutti_count of_class, weight;
     uint64_t check;
-} said;
+} item_record;
 
 typedef struct {
     tutti_count position, at;
     int64_t first;
-} told;
+} item_place;
 
-/* One that is under way. */
 typedef struct {
     tutti__team *team;
     const tutti__ids_spec *spec;
     tutti_count n;
-    tutti__numbered *room, *sorted; /* [2 n], [n] by number */
-    tutti__directory d;
-    said *came;              /* [m] */
-    tutti__numbered *groups; /* [2 m] */
-    told *decision;          /* [m] */
-    int64_t *sum, *before;   /* [2 classes] items, weights */
+    tutti__numbered *memory, *sorted; /* [2 n], [n] by number */
+    tutti__join join;
+    int64_t *sum, *before; /* [2 classes] items, weights */
 } ordering;
 
-tutti_err tutti__sums_before(tutti__team *t, tutti_count n, int64_t *io, int64_t *before_out) {
-    MPI_Request r[2];
-    int64_t *all = NULL;
-    tutti_err err = TUTTI_OK;
-    if (n > INT_MAX)
-        err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld numbers", (long long)n);
-    if (err == TUTTI_OK && !(all = tutti__malloc((size_t)n * sizeof *all))) err = TUTTI_ERR_NOMEM;
-    err = tutti__team_agree(t, err);
-    if (err == TUTTI_OK) {
-        TUTTI_ASSERT(all && before_out);
-        memset(before_out, 0, (size_t)n * sizeof *before_out);
-        int code = MPI_Iexscan(io, before_out, (int)n, MPI_INT64_T, MPI_SUM, t->comm, &r[0]);
-        if (code == MPI_SUCCESS)
-            code = MPI_Iallreduce(io, all, (int)n, MPI_INT64_T, MPI_SUM, t->comm, &r[1]);
-        err =
-            code == MPI_SUCCESS ? tutti__team_finish(2, r) : tutti__error_mpi(code, "MPI_Iexscan");
-    }
-    if (err == TUTTI_OK && n > 0) memcpy(io, all, (size_t)n * sizeof *io);
-    if (err == TUTTI_OK && n > 0 && t->rank == 0) memset(before_out, 0, (size_t)n * sizeof *io);
-    tutti__free(all);
-    return err;
-}
-
-/* ---- what this rank says */
-
-static void name_of(const tutti__ids_spec *s, tutti_count i, char *out, size_t room) {
-    if (s->name)
-        s->name(s->context, i, out, room);
-    else
-        snprintf(out, room, "%s id %lld", s->what, (long long)s->number[i]);
-}
+/* ---- items of this rank */
 
 static tutti_err numbers_sort(ordering *o) {
     const tutti__ids_spec *s = o->spec;
     char name[160];
-    o->room = tutti__malloc(2 * (size_t)o->n * sizeof *o->room);
-    if (!o->room) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < o->n; i++) o->room[i] = (tutti__numbered){s->number[i], i};
-    o->sorted = tutti__numbered_sort(o->room, o->n, o->room + o->n);
+    o->memory = tutti__malloc(2 * (size_t)o->n * sizeof *o->memory);
+    if (!o->memory) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < o->n; i++) o->memory[i] = (tutti__numbered){s->number[i], i};
+    o->sorted = tutti__numbered_sort(o->memory, o->n, o->memory + o->n);
     for (tutti_count j = 1; j < o->n; j++) {
+        const tutti_count i = o->sorted[j].index;
         if (o->sorted[j].number != o->sorted[j - 1].number) continue;
-        name_of(s, o->sorted[j].index, name, sizeof name);
-        TUTTI_FAIL(TUTTI_ERR_ARG, "%s is there twice: places %lld and %lld of this rank's", name,
-                   (long long)o->sorted[j - 1].index, (long long)o->sorted[j].index);
+        if (s->name)
+            s->name(s->context, i, name, sizeof name);
+        else
+            snprintf(name, sizeof name, "%s id %lld", s->what, (long long)s->number[i]);
+        TUTTI_FAIL(TUTTI_ERR_ARG, "duplicate %s (entries %lld and %lld on this rank)", name,
+                   (long long)o->sorted[j - 1].index, (long long)i);
     }
     return TUTTI_OK;
 }
 
-static tutti_err mentions_make(const ordering *o, int64_t **number_out, said **says_out) {
+static tutti_err records_make(const ordering *o, item_record **out) {
     const tutti__ids_spec *s = o->spec;
-    int64_t *number = *number_out = tutti__malloc((size_t)o->n * sizeof *number);
-    said *says = *says_out = tutti__malloc((size_t)o->n * sizeof *says);
-    tutti_count *class_at = tutti__malloc((size_t)o->n * sizeof *class_at);
-    if (!number || !says || !class_at) {
-        tutti__free(class_at);
-        return TUTTI_ERR_NOMEM;
-    }
-    for (tutti_count c = 0; c < s->classes; c++)
-        for (tutti_count i = s->start[c]; i < s->start[c + 1]; i++) class_at[i] = c;
+    item_record *v = *out = tutti__malloc((size_t)o->n * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
     for (tutti_count j = 0; j < o->n; j++) {
         const tutti_count i = o->sorted[j].index;
-        number[j] = s->number[i];
-        says[j] = (said){.number = number[j],
-                         .of_class = class_at[i],
-                         .weight = s->weight ? s->weight[i] : 0,
-                         .check = s->check ? s->check[i] : 0};
+        v[j] = (item_record){.number = s->number[i],
+                             .of_class = tutti__interval_of(s->start, s->classes, i),
+                             .weight = s->weight ? s->weight[i] : 0,
+                             .check = s->check ? s->check[i] : 0};
     }
-    tutti__free(class_at);
     return TUTTI_OK;
 }
 
-/* ---- what the rank of a range does */
+/* ---- numbers of the range of this rank */
 
-/* Mentions a and b of one number: do they mean the same? */
-static tutti_err same(const ordering *o, tutti_count a, tutti_count b) {
-    const said *x = &o->came[a], *y = &o->came[b];
+/* Records a and b have the same number: compare them. */
+static tutti_err copies_compare(const ordering *o, tutti_count a, tutti_count b) {
+    const item_record *v = o->join.record, *x = &v[a], *y = &v[b];
+    const tutti__directory *d = &o->join.directory;
     const tutti__ids_spec *s = o->spec;
     TUTTI_CHECK(x->of_class == y->of_class, TUTTI_ERR_ARG,
                 "%s id %lld is in block %lld of rank %d and in block %lld of rank %d", s->what,
                 (long long)x->number,
                 (long long)(s->class_id ? s->class_id[x->of_class] : x->of_class),
-                tutti__directory_source(&o->d, a),
+                tutti__directory_source(d, a),
                 (long long)(s->class_id ? s->class_id[y->of_class] : y->of_class),
-                tutti__directory_source(&o->d, b));
+                tutti__directory_source(d, b));
     TUTTI_CHECK(x->check == y->check && x->weight == y->weight, TUTTI_ERR_MISMATCH,
                 "%s id %lld has other %s on rank %d than on rank %d", s->what, (long long)x->number,
-                s->checked ? s->checked : "values", tutti__directory_source(&o->d, b),
-                tutti__directory_source(&o->d, a));
+                s->checked ? s->checked : "values", tutti__directory_source(d, b),
+                tutti__directory_source(d, a));
     return TUTTI_OK;
 }
 
-/* Mentions by number, of one number by ranks; what is there once is counted. */
+/* Count each number once. */
 static tutti_err range_count(ordering *o) {
-    const tutti_count m = o->d.m, classes = o->spec->classes;
-    o->groups = tutti__malloc(2 * (size_t)m * sizeof *o->groups);
-    o->decision = tutti__malloc((size_t)m * sizeof *o->decision);
-    if (!o->groups || !o->decision) return TUTTI_ERR_NOMEM;
-    tutti__numbered *v = o->groups;
-    for (tutti_count i = 0; i < m; i++) v[i] = (tutti__numbered){o->came[i].number, i};
-    const tutti__numbered *w = tutti__numbered_sort(v, m, v + m);
-    if (w != v) memcpy(v, w, (size_t)m * sizeof *v);
+    const tutti_count m = o->join.directory.m, classes = o->spec->classes;
+    const tutti__numbered *v = o->join.sorted;
     for (tutti_count from = 0, to = 0; from < m; from = to) {
-        const said *x = &o->came[v[from].index];
-        for (to = from + 1; to < m && v[to].number == x->number; to++)
-            TUTTI_TRY(same(o, v[from].index, v[to].index));
+        const item_record *x = (const item_record *)o->join.record + v[from].index;
+        to = tutti__join_group_end(&o->join, from);
+        for (tutti_count k = from + 1; k < to; k++)
+            TUTTI_TRY(copies_compare(o, v[from].index, v[k].index));
         o->sum[x->of_class]++;
         o->sum[classes + x->of_class] += x->weight;
     }
     return TUTTI_OK;
 }
 
-/* Everything of the ranges before has been counted. */
-static void range_decide(ordering *o) {
-    const tutti_count m = o->d.m, classes = o->spec->classes;
-    const tutti__numbered *v = o->groups;
+/* The counts of the ranges before are in o->before. */
+static void range_place(ordering *o, item_place *out) {
+    const tutti_count m = o->join.directory.m, classes = o->spec->classes;
+    const tutti__numbered *v = o->join.sorted;
     for (tutti_count from = 0, to = 0; from < m; from = to) {
-        const said *x = &o->came[v[from].index];
-        const told t = {o->before[x->of_class]++, o->before[classes + x->of_class], 0};
+        const item_record *x = (const item_record *)o->join.record + v[from].index;
+        const item_place p = {o->before[x->of_class]++, o->before[classes + x->of_class], 0};
         o->before[classes + x->of_class] += x->weight;
-        for (to = from; to < m && v[to].number == x->number; to++) {
-            o->decision[v[to].index] = t;
-            o->decision[v[to].index].first = to == from;
+        to = tutti__join_group_end(&o->join, from);
+        for (tutti_count k = from; k < to; k++) {
+            out[v[k].index] = p;
+            out[v[k].index].first = k == from;
         }
     }
 }
 
-/* ---- all of it */
+/* ---- the order of all ranks */
 
 static void ordering_free(ordering *o) {
-    tutti__directory_free(&o->d);
-    tutti__free(o->room);
-    tutti__free(o->came);
-    tutti__free(o->groups);
-    tutti__free(o->decision);
+    tutti__join_free(&o->join);
+    tutti__free(o->memory);
     tutti__free(o->sum);
     tutti__free(o->before);
 }
@@ -183,7 +138,7 @@ void tutti__ids_order_free(tutti__ids_order *o) {
     tutti__free(o->count);
     tutti__free(o->weights);
     tutti__free(o->before);
-    *o = (tutti__ids_order){.lie = 0};
+    *o = (tutti__ids_order){.implicit_ids = 0};
 }
 
 static tutti_err result_make(const tutti__ids_spec *s, tutti_count n, tutti__ids_order *out) {
@@ -199,7 +154,7 @@ static tutti_err result_make(const tutti__ids_spec *s, tutti_count n, tutti__ids
                : TUTTI_ERR_NOMEM;
 }
 
-/* Everything that needs no other rank. */
+/* The part that is local. */
 static tutti_err prepare(ordering *o, tutti__ids_order *out) {
     const tutti__ids_spec *s = o->spec;
     o->n = s->start[s->classes];
@@ -210,7 +165,7 @@ static tutti_err prepare(ordering *o, tutti__ids_order *out) {
     return s->number ? numbers_sort(o) : TUTTI_OK;
 }
 
-static tutti_err by_lying(ordering *o, tutti__ids_order *out) {
+static tutti_err in_rank_order(ordering *o, tutti__ids_order *out) {
     const tutti__ids_spec *s = o->spec;
     TUTTI_ASSERT(o->sum && o->before);
     for (tutti_count c = 0; c < s->classes; c++)
@@ -218,7 +173,7 @@ static tutti_err by_lying(ordering *o, tutti__ids_order *out) {
             o->sum[c]++;
             o->sum[s->classes + c] += s->weight ? s->weight[i] : 0;
         }
-    TUTTI_TRY(tutti__sums_before(o->team, 2 * s->classes, o->sum, o->before));
+    TUTTI_TRY(tutti__sums_before(o->team, TUTTI_OK, 2 * s->classes, o->sum, o->before));
     for (tutti_count c = 0; c < s->classes; c++)
         for (tutti_count i = s->start[c]; i < s->start[c + 1]; i++) {
             out->position[i] = o->before[c]++;
@@ -229,58 +184,47 @@ static tutti_err by_lying(ordering *o, tutti__ids_order *out) {
     return TUTTI_OK;
 }
 
-static tutti_err ask(ordering *o) {
-    int64_t *number = NULL;
-    said *says = NULL;
-    tutti_err err = tutti__team_agree(o->team, mentions_make(o, &number, &says));
-    if (err == TUTTI_OK) err = tutti__directory_make(o->team, o->n, number, &o->d);
-    tutti__free(number);
-    if (err == TUTTI_OK) {
-        o->came = tutti__malloc((size_t)o->d.m * sizeof *o->came);
-        err = tutti__team_agree(o->team, o->came ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    }
-    if (err == TUTTI_OK)
-        err = tutti__directory_ask(o->team, &o->d, (int)sizeof *says, says, o->came);
-    tutti__free(says);
-    return err;
-}
-
 static tutti_err by_number(ordering *o, tutti__ids_order *out) {
-    told *answer = NULL;
-    TUTTI_TRY(ask(o));
-    TUTTI_TRY(tutti__team_agree(o->team, range_count(o)));
-    TUTTI_TRY(tutti__sums_before(o->team, 2 * o->spec->classes, o->sum, o->before));
-    range_decide(o);
-    answer = tutti__malloc((size_t)o->n * sizeof *answer);
-    tutti_err err = tutti__team_agree(o->team, answer ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    item_record *records = NULL;
+    item_place *place = NULL, *answer = NULL;
+    tutti_err err = tutti__join_make(o->team, records_make(o, &records), (int)sizeof *records, o->n,
+                                     records, &o->join);
+    tutti__free(records);
     if (err == TUTTI_OK)
-        err = tutti__directory_answer(o->team, &o->d, (int)sizeof *answer, o->decision, answer);
-    TUTTI_ASSERT(err != TUTTI_OK || (answer && out->position && out->at && out->first));
+        err = tutti__sums_before(o->team, range_count(o), 2 * o->spec->classes, o->sum, o->before);
+    if (err == TUTTI_OK) {
+        place = tutti__malloc((size_t)o->join.directory.m * sizeof *place);
+        if (place) range_place(o, place);
+        err = tutti__join_answer(o->team, place ? TUTTI_OK : TUTTI_ERR_NOMEM, &o->join,
+                                 (int)sizeof *place, place, (void **)&answer);
+    }
+    TUTTI_ASSERT(err != TUTTI_OK || (out->position && out->at && out->first));
     for (tutti_count j = 0; j < o->n && err == TUTTI_OK; j++) {
         const tutti_count i = o->sorted[j].index;
         out->position[i] = answer[j].position;
         out->at[i] = answer[j].at;
         out->first[i] = answer[j].first != 0;
     }
+    tutti__free(place);
     tutti__free(answer);
     return err;
 }
 
-tutti_err tutti__ids_order_make(tutti__team *t, const tutti__ids_spec *spec, tutti_err mine,
+tutti_err tutti__ids_order_make(tutti__team *t, const tutti__ids_spec *spec, tutti_err local_err,
                                 tutti__ids_order *out) {
-    enum { NUMBERED, LYING };
+    enum { NUMBERED, UNNUMBERED };
     ordering o = {.team = t, .spec = spec};
-    tutti__ids_order made = {.lie = 0};
+    tutti__ids_order made = {.implicit_ids = 0};
     tutti__vote v;
     tutti__vote_init(&v);
-    if (mine == TUTTI_OK) mine = prepare(&o, &made);
-    if (mine == TUTTI_OK && o.n > 0) v.sum[spec->number ? NUMBERED : LYING] = 1;
-    tutti_err err = tutti__team_vote(t, mine, &v);
-    if (err == TUTTI_OK && v.sum[NUMBERED] > 0 && v.sum[LYING] > 0)
-        err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "some ranks have %s ids and others none",
-                               spec->what);
-    made.lie = v.sum[NUMBERED] == 0;
-    if (err == TUTTI_OK) err = made.lie ? by_lying(&o, &made) : by_number(&o, &made);
+    if (local_err == TUTTI_OK) local_err = prepare(&o, &made);
+    if (local_err == TUTTI_OK && o.n > 0) v.sum[spec->number ? NUMBERED : UNNUMBERED] = 1;
+    tutti_err err = tutti__team_vote(t, local_err, &v);
+    if (err == TUTTI_OK && v.sum[NUMBERED] > 0 && v.sum[UNNUMBERED] > 0)
+        err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1,
+                               "some ranks have %s ids and others have none", spec->what);
+    made.implicit_ids = v.sum[NUMBERED] == 0;
+    if (err == TUTTI_OK) err = made.implicit_ids ? in_rank_order(&o, &made) : by_number(&o, &made);
     TUTTI_ASSERT(err != TUTTI_OK || (made.count && made.weights && made.before && o.sum));
     for (tutti_count c = 0; c < spec->classes && err == TUTTI_OK; c++) {
         made.count[c] = o.sum[c];

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 
 typedef struct {
-    double x; /* along the axis of the cut at hand */
+    double x; /* along the axis of the current cut */
     tutti_count point;
 } placed;
 

@@ -1,18 +1,16 @@
-/* mesh: reverse Cuthill-McKee: nodes by levels of distance from one at the rim, those of few
- * neighbours first, and then the other way round.
+/* decomposition: reverse Cuthill-McKee: nodes by levels of distance from a peripheral one, in each level
+ * those with few neighbours first; the numbers are reversed in the end.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "mesh/mesh_impl.h"
+#include "decomposition/partition.h"
 
-#include <string.h>
-
-static tutti_count degree(const tutti__mesh_graph *g, tutti_count i) {
+static tutti_count degree(const tutti__graph *g, tutti_count i) {
     return g->start[i + 1] - g->start[i];
 }
 
-/* Visit everything that can be reached from `root`, in order[from ...].  Those that have been
- * visited have mark[i] == round.  Returns the end; *last_out: where the last level begins. */
-static tutti_count levels(const tutti__mesh_graph *g, tutti_count root, int round, int *mark,
-                          tutti_count *order, tutti_count *last_out, tutti_count *depth_out) {
+/* Visit all nodes that can be reached from `root`, level by level, in `order`.  Visited nodes have
+ * mark[i] == round.  Returns their number; *last_out: where the last level begins. */
+static tutti_count visit_levels(const tutti__graph *g, tutti_count root, int round, int *mark,
+                                tutti_count *order, tutti_count *last_out, tutti_count *depth_out) {
     tutti_count head = 0, tail = 1, level = 1;
     order[0] = root;
     mark[root] = round;
@@ -39,13 +37,13 @@ static tutti_count levels(const tutti__mesh_graph *g, tutti_count root, int roun
     return tail;
 }
 
-/* A node at the rim (George and Liu): go to one of fewest neighbours in the last level, as long as
- * that makes more levels. */
-static tutti_count rim(const tutti__mesh_graph *g, tutti_count root, int *round, int *mark,
-                       tutti_count *order) {
+/* A pseudo-peripheral node (George and Liu): continue with a node of fewest neighbours in the last level
+ * as long as that gives more levels. */
+static tutti_count peripheral_node(const tutti__graph *g, tutti_count root, int *round, int *mark,
+                                   tutti_count *order) {
     tutti_count last = 0, depth = 0, best = -1;
     for (;;) {
-        const tutti_count end = levels(g, root, ++*round, mark, order, &last, &depth);
+        const tutti_count end = visit_levels(g, root, ++*round, mark, order, &last, &depth);
         if (depth <= best) return root;
         best = depth;
         tutti_count next = order[last];
@@ -56,7 +54,7 @@ static tutti_count rim(const tutti__mesh_graph *g, tutti_count root, int *round,
     }
 }
 
-tutti_err tutti__rcm(const tutti__mesh_graph *g, tutti_count *number_out) {
+tutti_err tutti__rcm(const tutti__graph *g, tutti_count *number_out) {
     const tutti_count n = g->nodes;
     int *mark = tutti__calloc((size_t)n + 1, sizeof *mark), round = 0;
     tutti_count *order = tutti__malloc(((size_t)n + 1) * sizeof *order), at = 0, last = 0,
@@ -67,11 +65,11 @@ tutti_err tutti__rcm(const tutti__mesh_graph *g, tutti_count *number_out) {
         return TUTTI_ERR_NOMEM;
     }
     for (tutti_count i = 0; i < n; i++) number_out[i] = -1;
-    for (tutti_count i = 0; i < n; i++) { /* one connected part after the other */
+    for (tutti_count i = 0; i < n; i++) { /* for each connected component */
         if (number_out[i] >= 0) continue;
         tutti_count root = i;
-        if (degree(g, i) > 0) root = rim(g, i, &round, mark, order);
-        const tutti_count k = levels(g, root, ++round, mark, order, &last, &depth);
+        if (degree(g, i) > 0) root = peripheral_node(g, i, &round, mark, order);
+        const tutti_count k = visit_levels(g, root, ++round, mark, order, &last, &depth);
         for (tutti_count j = 0; j < k; j++) number_out[order[j]] = n - 1 - at++;
     }
     tutti__free(mark);

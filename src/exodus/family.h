@@ -14,6 +14,7 @@
 #include "exodus/exodus_impl.h"
 #include "decomposition/id_order.h"
 #include "exodus/topology.h"
+#include "base/sorted.h"
 #include "decomposition/directory.h"
 
 typedef struct tutti__family {

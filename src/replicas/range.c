@@ -9,23 +9,12 @@
 #include <stdio.h>
 
 void tutti__range_free(tutti__range_items *g) {
-    void *const all[] = {g->came,  g->given, g->sorted, g->room,  g->number,
-                         g->bytes, g->start, g->holder, g->owner, g->writer};
+    void *const all[] = {g->given, g->number, g->bytes, g->start, g->holder, g->owner, g->writer};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
     *g = (tutti__range_items){.m = 0};
 }
 
-tutti_err tutti__range_make(const tutti__directory *d, tutti__range_items *out) {
-    const size_t m = (size_t)d->m;
-    *out = (tutti__range_items){.what = "item",
-                                .m = d->m,
-                                .came = tutti__calloc(m, sizeof *out->came),
-                                .sorted = tutti__calloc(m, sizeof *out->sorted),
-                                .room = tutti__calloc(m, sizeof *out->room)};
-    return out->came && out->sorted && out->room ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
-/* ---- an item as it is spoken of */
+/* ---- items in messages */
 
 /* The mentions of one item: sorted[from] ... sorted[to - 1]. */
 typedef struct {
@@ -92,12 +81,6 @@ static tutti_err item_check(const group *x, int owners) {
 
 /* ---- items */
 
-static tutti_count group_end(const tutti__range_items *g, tutti_count from) {
-    tutti_count to = from + 1;
-    while (to < g->m && g->sorted[to].number == g->sorted[from].number) to++;
-    return to;
-}
-
 /* A range whose items take more than 2^62 bytes says so by its total. */
 static tutti_off grown(tutti_off total, tutti_off bytes) {
     const tutti_off most = (tutti_off)1 << 62;
@@ -106,7 +89,7 @@ static tutti_off grown(tutti_off total, tutti_off bytes) {
 
 static tutti_err items_allocate(tutti__range_items *g) {
     tutti_count n = 0;
-    for (tutti_count j = 0; j < g->m; j = group_end(g, j)) n++;
+    for (tutti_count j = 0; j < g->m; j = tutti__join_group_end(g->join, j)) n++;
     g->number = tutti__malloc((size_t)n * sizeof *g->number);
     g->bytes = tutti__malloc((size_t)n * sizeof *g->bytes);
     g->start = tutti__malloc((size_t)(n + 1) * sizeof *g->start);
@@ -118,21 +101,18 @@ static tutti_err items_allocate(tutti__range_items *g) {
                : TUTTI_ERR_NOMEM;
 }
 
-tutti_err tutti__range_group(const tutti__directory *d, tutti_off value_bytes, int owners,
-                             tutti__range_items *g) {
-    for (tutti_count i = 0; i < g->m; i++) g->sorted[i] = (tutti__numbered){g->came[i].number, i};
-    tutti__numbered *sorted = tutti__numbered_sort(g->sorted, g->m, g->room);
-    if (sorted != g->sorted) {
-        g->room = g->sorted;
-        g->sorted = sorted;
-    }
-    tutti__free(g->room);
-    g->room = NULL;
+tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_off value_bytes,
+                             int owners, tutti__range_items *g) {
+    *g = (tutti__range_items){.what = what,
+                              .join = join,
+                              .m = join->directory.m,
+                              .came = join->record,
+                              .sorted = join->sorted};
     TUTTI_TRY(items_allocate(g));
-    group x = {d, g, 0, 0};
+    group x = {&join->directory, g, 0, 0};
     tutti_count n = 0, held = 0;
     for (; x.from < g->m; x.from = x.to) {
-        x.to = group_end(g, x.from);
+        x.to = tutti__join_group_end(g->join, x.from);
         TUTTI_TRY(item_check(&x, owners));
         const tutti_count load = mention_of(&x, x.from)->load;
         if (load == 0) continue;
@@ -162,7 +142,7 @@ void tutti__range_verdicts(const tutti__range_items *g, tutti_off position,
                            tutti__verdict *verdicts) {
     tutti_count i = 0, to = 0;
     for (tutti_count from = 0; from < g->m; from = to) {
-        to = group_end(g, from);
+        to = tutti__join_group_end(g->join, from);
         const tutti_count first = g->sorted[from].index;
         const int has_load = g->came[first].load > 0;
         const tutti__verdict v = {g->given ? g->given[first] : position,
@@ -184,7 +164,7 @@ tutti_err tutti__range_shared(const tutti__range_items *g, tutti__shared_items *
     if (!out->number || !out->start || !out->mention) return TUTTI_ERR_NOMEM;
     held = 0;
     for (tutti_count from = 0; from < g->m; from = to) {
-        to = group_end(g, from);
+        to = tutti__join_group_end(g->join, from);
         if (to - from == 1 || g->came[g->sorted[from].index].load == 0) continue;
         out->number[n] = g->sorted[from].number;
         out->start[n++] = held;

@@ -17,7 +17,7 @@
 #include "base/hash.h"
 #include "collective/layer.h"
 #include "comm/call.h"
-#include "decomposition/directory.h"
+#include "decomposition/join.h"
 #include "replicas/rules.h"
 
 /* Items of a range that several ranks hold, for comparing them later. */
@@ -86,13 +86,13 @@ typedef struct tutti__verdict {
 
 /* The items of a range, made of all mentions. */
 typedef struct tutti__range_items {
-    const char *what;        /* is numbered, for messages: "item" unless it is set otherwise */
-    tutti_count m;           /* mentions */
-    tutti__mention *came;    /* [m] in the order of the directory */
-    tutti_off *given;        /* [m] positions that the holders give; NULL: they give none */
-    tutti__numbered *sorted; /* [m] by numbers, then by holders */
-    tutti__numbered *room;   /* [m] while sorting */
-    tutti__items items;      /* those with load; the following are theirs */
+    const char *what;              /* for messages: "item" */
+    const tutti__join *join;       /* mentions of all ranks; */
+    tutti_count m;                 /* so many, */
+    const tutti__mention *came;    /* [m] in the order of the directory, */
+    const tutti__numbered *sorted; /* [m] by number, then by holder */
+    tutti_off *given;              /* [m] positions that the holders give; NULL: none */
+    tutti__items items;            /* those with load, in the following arrays */
     int64_t *number;
     tutti_off *bytes;
     tutti_count *start;
@@ -102,13 +102,12 @@ typedef struct tutti__range_items {
     tutti_count copies, shared;
 } tutti__range_items;
 
-/* Room for the mentions of a directory. */
-tutti_err tutti__range_make(const tutti__directory *d, tutti__range_items *out) TUTTI_MUST_USE;
+/* Items from a join of tutti__mention, checked.  tutti__range_free after an error too.
+ * owners: exactly one holder must own each item.   Local. */
+tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_off value_bytes,
+                             int owners, tutti__range_items *out) TUTTI_MUST_USE;
 void tutti__range_free(tutti__range_items *g);
-/* They have come: the items that they are of, checked.   Local. */
-tutti_err tutti__range_group(const tutti__directory *d, tutti_off value_bytes, int owners,
-                             tutti__range_items *g) TUTTI_MUST_USE;
-/* What each holder is told, once writers are known; items begin at `position`.   verdicts: [m] */
+/* The answer to each mention, once writers are known; items begin at `position`.   verdicts: [m] */
 void tutti__range_verdicts(const tutti__range_items *g, tutti_off position,
                            tutti__verdict *verdicts);
 /* Those that several hold, to be kept.   Local. */

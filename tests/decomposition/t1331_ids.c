@@ -78,7 +78,7 @@ static void trial(void) {
     const int n = mine_make(classes, &s);
     for (int i = 0; i < items; i++) any |= holders[i] != 0;
     CHECK_OK(same_everywhere(tutti__ids_order_make(team, &s, TUTTI_OK, &o)));
-    CHECK_EQ(o.lie, !any);
+    CHECK_EQ(o.implicit_ids, !any);
     static tutti_count position[MOST], at[MOST];
     for (int i = 0; i < items; i++) {
         position[i] = count[class_of[i]]++;
@@ -112,7 +112,7 @@ static void lying(void) {
         before[1] += 4 - r % 2;
     }
     CHECK_OK(same_everywhere(tutti__ids_order_make(team, &s, TUTTI_OK, &o)));
-    CHECK(o.lie && tutti__ids_plain(&s, &o), "no ids");
+    CHECK(o.implicit_ids && tutti__ids_plain(&s, &o), "no ids");
     for (int c = 0; c < 2; c++)
         for (tutti_count i = 0; i < n[c]; i++) CHECK_EQ(o.position[start[c] + i], before[c] + i);
     tutti__ids_order_free(&o);
@@ -137,7 +137,7 @@ static void refusals(void) {
     for (int i = 0; i < 4; i++) number[i] = 100 * rank + i, check[i] = 1;
     start[0] = 0, start[1] = 2, start[2] = 4;
     if (rank == last) number[3] = number[0];
-    refused(TUTTI_ERR_ARG, "is there twice: places 0 and 3", &s);
+    refused(TUTTI_ERR_ARG, "(entries 0 and 3 on this rank)", &s);
     if (ranks == 1) return;
     for (int i = 0; i < 4; i++) number[i] = 100 * rank + i;
     if (rank == last) number[3] = 0;

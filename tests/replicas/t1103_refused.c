@@ -48,7 +48,7 @@ static void bad_lists(void) {
     refuse(&s, TUTTI_ERR_ARG, "item 3 has number -7");
     s = fine();
     if (last()) number[3] = number[5];
-    snprintf(words, sizeof words, "rank %d: number %d is there twice: items 3 and 5", ranks - 1,
+    snprintf(words, sizeof words, "rank %d: duplicate number %d (items 3 and 5)", ranks - 1,
              EACH * ranks + 5);
     refuse(&s, TUTTI_ERR_ARG, words);
     s = fine();
