@@ -12,7 +12,7 @@
 
 #include "comm/sparse.h"
 #include "dataset/chunks.h"
-#include "dataset/decomposition.h"
+#include "decomposition/decomposition.h"
 
 /* A variable and the memory of its numbers on this rank. */
 typedef struct tutti__compressed {

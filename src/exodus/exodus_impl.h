@@ -33,7 +33,7 @@
 #include "cdf/cdf.h"
 #include "collective/layer.h"
 #include "comm/call.h"
-#include "dataset/decomposition.h"
+#include "decomposition/decomposition.h"
 #include "exodus/exodus_model.h"
 
 typedef struct tutti__sidecar tutti__sidecar;

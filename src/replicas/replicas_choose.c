@@ -1,7 +1,7 @@
 /* replicas: choosing writers in one process, for any number of parts: the definition of what the
  * inspector does on many ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "replicas/rules.h"
+#include "decomposition/rules.h"
 
 #include <string.h>
 

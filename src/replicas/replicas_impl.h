@@ -18,7 +18,7 @@
 #include "collective/layer.h"
 #include "comm/call.h"
 #include "decomposition/join.h"
-#include "replicas/rules.h"
+#include "decomposition/rules.h"
 
 /* Items of a range that several ranks hold, for comparing them later. */
 typedef struct tutti__shared_items {

@@ -8,7 +8,7 @@
  *     (id, position)    --'                '-->  (ignored)
  *
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/decomposition.h"
+#include "decomposition/decomposition.h"
 #include "decomposition/join.h"
 
 typedef struct {

@@ -1,7 +1,7 @@
 /* dataset: a decomposition as an object: what is asked of it, and its accesses, made when they are
  * first needed and kept for the next time.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/decomposition.h"
+#include "decomposition/decomposition.h"
 
 #include <string.h>
 

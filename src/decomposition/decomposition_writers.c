@@ -5,7 +5,7 @@
  * nobody holds.  Where no entry is held twice the rules are not asked: everybody writes what it
  * holds.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/decomposition.h"
+#include "decomposition/decomposition.h"
 #include "replicas/replicas_impl.h"
 
 tutti_err tutti__hole_error(tutti_count place, tutti_count held, tutti_count entries) {

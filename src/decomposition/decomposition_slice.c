@@ -11,7 +11,7 @@
  *
  * A rank marks those of its own entries that a higher rank has too, in a byte each, if there are any.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/decomposition.h"
+#include "decomposition/decomposition.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * the same words, with rank and place; ranks in different calls, or that mean different things, find
  * each other out; memory may run out anywhere; stale handles.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/decomposed.h"
+#include "decomposition/decomposed.h"
 
 /* Every rank has EACH positions behind those of the rank before, and a copy of the first of the next
  * rank; ids are those of the map. */

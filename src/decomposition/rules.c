@@ -11,7 +11,7 @@
  * So no choice has fewer runs.  All items of a run take one of its final C; which one does not
  * change the number of runs, since the next run begins with an item that nobody in C holds.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "replicas/rules.h"
+#include "decomposition/rules.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* replicas: counting what a choice of writers comes to.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "replicas/rules.h"
+#include "decomposition/rules.h"
 
 #include <string.h>
 

@@ -7,12 +7,12 @@
  *
  * What a rank has against its spec is told in the opening agreement, before anything is exchanged.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/decomposition.h"
+#include "decomposition/decomposition.h"
 
 #include <string.h>
 
 #include "comm/wait.h"
-#include "replicas/rules.h"
+#include "decomposition/rules.h"
 
 /* What is being made. */
 typedef struct {

@@ -5,7 +5,7 @@
 #define TUTTI_TESTS_DECOMPOSED_H
 
 #include "replicas/held.h"
-#include "dataset/decomposition.h"
+#include "decomposition/decomposition.h"
 
 static tutti__team *team;
 

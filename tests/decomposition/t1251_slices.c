@@ -2,7 +2,7 @@
 /* Slices of grids of 1 to 4 dimensions, with strides, that overlap or leave holes; and entries as they
  * lie: positions, writers and bytes are those of a serial model.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/decomposed.h"
+#include "decomposition/decomposed.h"
 
 enum { MOST = 4096 };
 static char path[512];

@@ -2,7 +2,7 @@
 /* Lists of entries by index, by value and by both, in any order, on several ranks each, with holes:
  * positions, writers and bytes are those of a serial model.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/decomposed.h"
+#include "decomposition/decomposed.h"
 
 static char path[512];
 static held h;

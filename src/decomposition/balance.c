@@ -11,7 +11,7 @@
  * repeated, and a rank may get more than the limit as long as it has less than who gives: what is
  * too much spreads from rank to rank until it finds room.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "replicas/rules.h"
+#include "decomposition/rules.h"
 
 tutti_off tutti__balance_limit(const tutti_replicas_choice *c, tutti_off bytes, int ranks) {
     if (c->balance == 0) return TUTTI__NO_LIMIT;
