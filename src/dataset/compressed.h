@@ -12,7 +12,7 @@
 
 #include "comm/sparse.h"
 #include "dataset/chunks.h"
-#include "decomposition/decomposition.h"
+#include "dataset/dataset_impl.h"
 
 /* A variable and the memory of its numbers on this rank. */
 typedef struct tutti__compressed {

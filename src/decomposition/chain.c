@@ -1,25 +1,24 @@
-/* replicas: a rule along all ranges, one rank each.
+/* decomposition: a rule applied along all ranges, one rank each.
  *
  *        rank 0             rank 1             rank 2
  *     [ . . L . . ]  --->  [ . . . ]  --->  [ . L . . ]      what the rule knows goes forward
  *     [ . . L . . ]  <---  [ . . . ]  <---  [ . L . . ]      choices come back
  *
- * What the rule knows behind a local item (L) does not depend on what is before it.  So a range
- * that has one works from there to its end and passes on what it knows then, before it looks at
- * what comes in: ranks wait for each other only along ranges without a local item.  Ranges without
- * items take no part.  A message goes each way between neighbours, and nothing here can fail on one
- * rank alone once the first agreement has been passed.
+ * The state of the rule behind a local item (L) does not depend on the items before it.  So a range
+ * that has one proceeds from there to its end and sends its state on before it receives one: ranks wait
+ * for each other only along ranges without a local item.  Ranges without items take no part.  One message
+ * is sent each way between neighbours, and no step can fail on one rank alone after the first agreement.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "replicas/replicas_impl.h"
+#include "decomposition/writers.h"
 
 #include <string.h>
 
 #include "comm/wait.h"
 
-/* What every rank tells of its range. */
+/* Sent by every rank about its range. */
 typedef struct {
     int64_t items, bytes, copies, shared;
-    int64_t owner; /* of the first item, -1: nobody says */
+    int64_t owner; /* of the first item, -1: unknown */
 } heading;
 enum { HEADING = sizeof(heading) / sizeof(int64_t) };
 
@@ -59,16 +58,16 @@ static void chain_free(chain *c) {
     tutti__free(c->shares);
 }
 
-/* ---- messages between neighbours; rank -1 is nobody */
+/* ---- messages between neighbours; rank -1: none */
 
-static tutti_err pass(const chain *c, int to, const void *data, int bytes) {
+static tutti_err send_to(const chain *c, int to, const void *data, int bytes) {
     MPI_Request r;
     if (to < 0) return TUTTI_OK;
     TUTTI_MPI(MPI_Isend(data, bytes, MPI_BYTE, to, c->tag, c->team->comm, &r));
     return tutti__team_finish(1, &r);
 }
 
-static tutti_err get(const chain *c, int from, void *data, int room, int *bytes_out) {
+static tutti_err receive_from(const chain *c, int from, void *data, int room, int *bytes_out) {
     MPI_Request r;
     MPI_Status s;
     int done = 0;
@@ -83,12 +82,11 @@ static tutti_err get(const chain *c, int from, void *data, int room, int *bytes_
     return TUTTI_OK;
 }
 
-/* ---- where this range stands among the others */
+/* ---- the position of this range among the others */
 
 /* The same on all ranks: too many bytes are an error of all. */
-static tutti_err headings_read(chain *c, tutti_replicas *r, tutti_off *position_out) {
+static tutti_err headings_read(chain *c, tutti_replicas_stats *s, tutti_off *position_out) {
     const tutti__team *t = c->team;
-    tutti_replicas_stats *s = &r->stats;
     const tutti_off most = (tutti_off)1 << 62;
     *position_out = 0;
     c->before = c->behind = -1;
@@ -121,17 +119,18 @@ static tutti_err headings_exchange(chain *c) {
 
 /* ---- the rule */
 
-/* What the range before knows, or nothing. */
-static tutti_err carry_get(chain *c, tutti__carry *carry) {
+/* The state of the rule at the end of the range before. */
+static tutti_err carry_receive(chain *c, tutti__carry *carry) {
     int bytes = 0;
     *carry = (tutti__carry){0, c->coming, TUTTI__AS_NEXT};
-    TUTTI_TRY(get(c, c->before, c->coming, c->team->size * (int)sizeof *c->coming, &bytes));
+    TUTTI_TRY(
+        receive_from(c, c->before, c->coming, c->team->size * (int)sizeof *c->coming, &bytes));
     carry->n = bytes / (int)sizeof *c->coming;
     return TUTTI_OK;
 }
 
-static tutti_err carry_pass(const chain *c, const tutti__carry *carry) {
-    return pass(c, c->behind, carry->rank, carry->n * (int)sizeof *carry->rank);
+static tutti_err carry_send(const chain *c, const tutti__carry *carry) {
+    return send_to(c, c->behind, carry->rank, carry->n * (int)sizeof *carry->rank);
 }
 
 /* Forward.  *before_out: the writer of open items in front of this range. */
@@ -143,18 +142,18 @@ static tutti_err go_forward(chain *c, int *before_out) {
     tutti_count local = 0;
     while (local < v->n && !tutti__items_local(v, local)) local++;
     if (local == v->n) { /* none: all depends on what comes in */
-        TUTTI_TRY(carry_get(c, &in));
+        TUTTI_TRY(carry_receive(c, &in));
         rule(c->choice, v, &in, writer);
         if (c->behind < 0) tutti__writers_fill(v->n, writer, in.rank[0]);
-        TUTTI_TRY(carry_pass(c, &in));
+        TUTTI_TRY(carry_send(c, &in));
     } else {
         const tutti__items rest = tutti__items_part(v, local, v->n);
         const tutti__items head = tutti__items_part(v, 0, local + 1);
         rule(c->choice, &rest, &out, writer + local);
         if (c->behind < 0) tutti__writers_fill(rest.n, writer + local, out.rank[0]);
         const int of_local = writer[local];
-        TUTTI_TRY(carry_pass(c, &out));
-        TUTTI_TRY(carry_get(c, &in));
+        TUTTI_TRY(carry_send(c, &out));
+        TUTTI_TRY(carry_receive(c, &in));
         rule(c->choice, &head, &in, writer); /* with the local item, where an open run may end */
         writer[local] = of_local;
     }
@@ -169,12 +168,12 @@ static tutti_err go_back(chain *c, int before) {
     tutti__writers_fill(n, writer, TUTTI__AS_NEXT);
     if (before == TUTTI__AS_NEXT) before = writer[0];
     if (before != TUTTI__AS_NEXT) {
-        TUTTI_TRY(pass(c, c->before, &before, (int)sizeof before));
+        TUTTI_TRY(send_to(c, c->before, &before, (int)sizeof before));
         told = 1;
     }
-    TUTTI_TRY(get(c, c->behind, &behind, (int)sizeof behind, &bytes));
+    TUTTI_TRY(receive_from(c, c->behind, &behind, (int)sizeof behind, &bytes));
     tutti__writers_fill(n, writer, behind);
-    return told ? TUTTI_OK : pass(c, c->before, &writer[0], (int)sizeof writer[0]);
+    return told ? TUTTI_OK : send_to(c, c->before, &writer[0], (int)sizeof writer[0]);
 }
 
 /* ---- counting and balancing */
@@ -207,25 +206,24 @@ static tutti_err balance(chain *c, int round, tutti_off limit, tutti_off mean) {
         const int room = (ranks + 1) * (int)sizeof *burden;
         int bytes = 0;
         burden[ranks] = -1;
-        TUTTI_TRY(get(c, from, burden, room, &bytes));
+        TUTTI_TRY(receive_from(c, from, burden, room, &bytes));
         tutti__burden b = tutti__balance_round(round, limit, mean, burden);
         b.last = (int)burden[ranks];
         tutti__balance((tutti__balance_pass)pass_no, &c->g->items, &b, c->g->writer);
         burden[ranks] = b.last;
-        TUTTI_TRY(pass(c, to, burden, room));
+        TUTTI_TRY(send_to(c, to, burden, room));
     }
     return TUTTI_OK;
 }
 
 /* ---- all of it */
 
-static tutti_err chain_run(chain *c, tutti_replicas *r, tutti_off *position_out) {
+static tutti_err chain_run(chain *c, tutti_replicas_stats *s, tutti_off *position_out) {
     tutti__team *t = c->team;
-    tutti_replicas_stats *s = &r->stats;
     const int takes_part = c->g->items.n > 0;
     int before = TUTTI__AS_NEXT;
     TUTTI_TRY(headings_exchange(c));
-    TUTTI_TRY(headings_read(c, r, position_out));
+    TUTTI_TRY(headings_read(c, s, position_out));
     c->tag = tutti__team_tag(t);
     if (takes_part) {
         TUTTI_TRY(go_forward(c, &before));
@@ -246,12 +244,14 @@ static tutti_err chain_run(chain *c, tutti_replicas *r, tutti_off *position_out)
 }
 
 tutti_err tutti__chain_choose(tutti__team *t, const tutti_replicas_choice *choice,
-                              tutti__range_items *g, tutti_replicas *r, tutti_off *position_out) {
+                              tutti__range_items *g, tutti_replicas_stats *stats_out,
+                              tutti_replicas_share **shares_out, tutti_off *position_out) {
     chain c = {.team = t, .choice = choice, .g = g};
     tutti_err err = tutti__team_agree(t, chain_make(t, &c));
-    if (err == TUTTI_OK) err = chain_run(&c, r, position_out);
+    *stats_out = (tutti_replicas_stats){0};
+    if (err == TUTTI_OK) err = chain_run(&c, stats_out, position_out);
     if (err == TUTTI_OK) {
-        r->shares = c.shares;
+        *shares_out = c.shares;
         c.shares = NULL;
     }
     chain_free(&c);

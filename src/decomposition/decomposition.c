@@ -1,11 +1,12 @@
-/* dataset: a decomposition as an object: what is asked of it, and its accesses, made when they are
- * first needed and kept for the next time.
+/* decomposition: the object: queries, and its accesses, which are made at their first use and kept.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposition.h"
 
 #include <string.h>
 
-/* ---- its life */
+#include "collective/layer.h" /* TUTTI_KEEP_ERRNO */
+
+/* ---- life cycle */
 
 void tutti__decomposition_destroy(tutti_decomposition *p) {
     const tutti_error_info keep = *tutti_last_error();
@@ -29,7 +30,7 @@ static int alive(const tutti_decomposition *p) {
 
 tutti_err tutti__decomposition_live(const tutti_decomposition *p) {
     if (!p) TUTTI_TRY(tutti__error_refused());
-    TUTTI_CHECK(p != NULL, TUTTI_ERR_ARG, "the decomposition is NULL");
+    TUTTI_CHECK(p != NULL, TUTTI_ERR_ARG, "argument decomposition is NULL");
     TUTTI_CHECK(alive(p), TUTTI_ERR_STATE, "the handle is stale: the decomposition has been freed");
     return TUTTI_OK;
 }
@@ -41,7 +42,7 @@ void tutti_decomposition_free(tutti_decomposition **p) {
     *p = NULL;
 }
 
-/* ---- asking */
+/* ---- queries */
 
 void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out) {
     *out = p->facts;
@@ -85,7 +86,7 @@ tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *p
 tutti_err tutti_decomposition_positions(const tutti_decomposition *p, tutti_count *index_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__decomposition_live(p));
-    TUTTI_CHECK(index_out || p->facts.entries == 0, TUTTI_ERR_ARG, "nowhere to put the positions");
+    TUTTI_CHECK(index_out || p->facts.entries == 0, TUTTI_ERR_ARG, "argument index_out is NULL");
     return tutti__decomposition_list(p, index_out, NULL, NULL);
 }
 
@@ -113,7 +114,7 @@ tutti_err tutti__decomposition_runs(const tutti_decomposition *p, int is_write,
 
 /* ---- accesses */
 
-/* A run in bytes; 0: too many. */
+/* A run in bytes; 0: overflow. */
 static int run_bytes(const tutti__entry_run *r, tutti_off item, tutti_off *file, tutti_off *memory,
                      tutti_off *length) {
     tutti_off end;
@@ -129,14 +130,15 @@ static tutti_err runs_access(const tutti__entry_runs *runs, tutti_off item, tutt
     for (size_t k = 0; k < n && err == TUTTI_OK; k++)
         if (!run_bytes(&runs->run[k], item, &v[k], &v[n + k], &v[2 * n + k]))
             err = tutti__error_set(
-                TUTTI_ERR_OVERFLOW, 0, -1, "position %lld, in memory at %lld: items of %lld bytes",
+                TUTTI_ERR_OVERFLOW, 0, -1,
+                "position %lld (memory: %lld) with items of %lld bytes exceeds 2^63 bytes",
                 (long long)runs->run[k].position, (long long)runs->run[k].memory, (long long)item);
     if (err == TUTTI_OK) err = tutti_access_pieces(runs->n, v, v + n, v + 2 * n, out);
     tutti__free(v);
     return err;
 }
 
-/* Pieces of one entry each, from file offset 0 on; what goes on in memory as well is joined. */
+/* Pieces of one entry each, from file offset 0 on; entries that are consecutive in memory are merged. */
 static tutti_err packed_access(const tutti_decomposition *p, tutti_off item, tutti_access **out) {
     const size_t n = (size_t)p->facts.entries, most = (size_t)p->facts.written;
     tutti_count *memory = tutti__malloc(n * sizeof *memory);
@@ -191,7 +193,8 @@ static tutti_err access_get(tutti_decomposition *p, tutti_off item_bytes, int is
 tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
                                       const tutti_access **out) {
     TUTTI_TRY(tutti__decomposition_live(p));
-    TUTTI_CHECK(item_bytes >= 1, TUTTI_ERR_ARG, "items of %lld bytes", (long long)item_bytes);
+    TUTTI_CHECK(item_bytes >= 1, TUTTI_ERR_ARG, "item_bytes is %lld: must be >= 1",
+                (long long)item_bytes);
     return access_get(p, item_bytes, is_write && !tutti__decomposition_writes_all(p), out);
 }
 

@@ -1,15 +1,15 @@
-/* dataset: slices of a grid, one a rank.
+/* decomposition: slices of a grid, one per rank.
  *
- * A slice stays a slice: its access is a section, and where slices of ranks overlap the engine takes
- * what the highest rank writes.  What is worked out here is how many entries that leaves to each
- * rank, and whether all together cover the space.  Every rank knows the slices of all; what two have
- * in common is a slice of each of them, with indices first, first + step, ... in every dimension:
+ * The access of a slice is a section; where slices of ranks overlap, the engine writes the data of the highest
+ * rank.  This file counts the entries that are left to each rank, and checks whether the slices cover the space.
+ * Every rank has the slices of all.  The intersection of two is a slice of each of them, with indices first,
+ * first + step, ... in every dimension:
  *
  *     mine      0 . . 1 . . 2 . . 3 . . 4        stride 3
  *     higher    . . . 0 . 1 . 2 . 3 . 4          stride 2
  *     common          ^           ^              my 1, 3: from 1, every 2nd
  *
- * A rank marks those of its own entries that a higher rank has too, in a byte each, if there are any.
+ * A rank marks the entries that a higher rank has too, if there are any, in a byte each.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposition.h"
 
@@ -23,8 +23,8 @@ tutti_err tutti__slice_of_space(const tutti__space_view *view, const tutti_slice
     const int empty = tutti_slice_count(view->ndims, s, NULL) == 0;
     TUTTI_CHECK_RESERVED(s, "the slice");
     for (int d = 0; d < view->ndims; d++) {
-        TUTTI_CHECK(s->stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride %lld is negative", d,
-                    (long long)s->stride[d]);
+        TUTTI_CHECK(s->stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride is %lld: must be >= 0",
+                    d, (long long)s->stride[d]);
         TUTTI_CHECK(empty || (s->lo[d] >= 0 && s->hi[d] <= view->shape[d]), TUTTI_ERR_ARG,
                     "dimension %d: [%lld, %lld) of %lld entries", d, (long long)s->lo[d],
                     (long long)s->hi[d], (long long)view->shape[d]);
@@ -50,7 +50,7 @@ typedef struct {
     tutti_count from[TUTTI_MAX_DIMS], to[TUTTI_MAX_DIMS], step[TUTTI_MAX_DIMS];
 } indices;
 
-/* The next one, the last dimension running fastest; 0: that was the last.  x begins with `from`. */
+/* The next index, the last dimension running fastest; 0: there is none.  x begins with `from`. */
 static int next_index(const indices *of, tutti_count *x) {
     for (int d = of->ndims - 1; d >= 0; d--) {
         if (of->to[d] - x[d] > of->step[d]) {
@@ -62,7 +62,7 @@ static int next_index(const indices *of, tutti_count *x) {
     return 0;
 }
 
-/* Where an index is in an array of that shape, row-major. */
+/* The position of an index in an array of that shape, row-major. */
 static tutti_count place_of(int ndims, const tutti_count *shape, const tutti_count *x) {
     tutti_count at = 0;
     for (int d = 0; d < ndims; d++) at = at * shape[d] + x[d];
@@ -95,7 +95,7 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__e
         all.step[d] = p->slice.stride[d];
     }
     const tutti_count step = all.step[last], n = (all.to[last] - all.from[last] + step - 1) / step;
-    all.step[last] = all.to[last] - all.from[last]; /* rows: their indices are run through here */
+    all.step[last] = all.to[last] - all.from[last]; /* next_index goes from row to row */
     const tutti_count together = step == 1 && !passed ? n : 1;
     tutti_count memory = 0;
     do {
@@ -128,16 +128,16 @@ static tutti_count common_divisor(tutti_count a, tutti_count b) {
     return a;
 }
 
-/* Along one dimension, my n indices of lo, stride: those that the other one has too.   0: none */
-static int meet_along(const tutti_slice *mine, const tutti_slice *other, int d, tutti_count n,
-                      indices *out) {
-    const tutti_count stride = mine->stride[d], others = other->stride[d];
+/* Along one dimension: those of the n indices of `own` that `other` has too.   0: none */
+static int intersect_along(const tutti_slice *own, const tutti_slice *other, int d, tutti_count n,
+                           indices *out) {
+    const tutti_count stride = own->stride[d], others = other->stride[d];
     const tutti_count step = others / common_divisor(stride, others);
     tutti_count i =
-        other->lo[d] > mine->lo[d] ? (other->lo[d] - mine->lo[d] + stride - 1) / stride : 0;
-    /* remainders come again after `step` of my indices */
+        other->lo[d] > own->lo[d] ? (other->lo[d] - own->lo[d] + stride - 1) / stride : 0;
+    /* remainders repeat after `step` indices */
     for (const tutti_count end = tutti__min(n, i + step); i < end; i++) {
-        const tutti_count x = mine->lo[d] + i * stride;
+        const tutti_count x = own->lo[d] + i * stride;
         if (x >= other->hi[d]) return 0;
         if ((x - other->lo[d]) % others != 0) continue;
         out->from[d] = i;
@@ -148,12 +148,14 @@ static int meet_along(const tutti_slice *mine, const tutti_slice *other, int d, 
     return 0;
 }
 
-/* Mark what the other has of mine.   shape: of my slice */
-static tutti_err mark(tutti_decomposition *p, const tutti_slice *other, const tutti_count *shape) {
+/* Mark the entries of p that `other` has too.   shape: of p's slice */
+static tutti_err mark_common(tutti_decomposition *p, const tutti_slice *other,
+                             const tutti_count *shape) {
     tutti_count x[TUTTI_MAX_DIMS];
     indices both = {.ndims = p->ndims};
     for (int d = 0; d < p->ndims; d++) {
-        if (other->hi[d] == 0 || !meet_along(&p->slice, other, d, shape[d], &both)) return TUTTI_OK;
+        if (other->hi[d] == 0 || !intersect_along(&p->slice, other, d, shape[d], &both))
+            return TUTTI_OK;
         x[d] = both.from[d];
     }
     if (!p->passed) p->passed = tutti__calloc((size_t)p->facts.entries, 1);
@@ -164,9 +166,9 @@ static tutti_err mark(tutti_decomposition *p, const tutti_slice *other, const tu
     return TUTTI_OK;
 }
 
-/* ---- those of all ranks */
+/* ---- slices of all ranks */
 
-/* My entries before a position of the space that no higher rank has; they are in rising order. */
+/* The entries before a position of the space that no higher rank has; entries ascend. */
 static tutti_count written_before(const tutti_decomposition *p, const tutti_access *entries,
                                   tutti_count position) {
     const tutti_count n = tutti_access_bytes_in(entries, 0, position);
@@ -175,8 +177,8 @@ static tutti_count written_before(const tutti_decomposition *p, const tutti_acce
     return n - passed;
 }
 
-/* Some entries are nobody's.  All positions before the first of these are written once, so that it
- * is found by counting.   Collective. */
+/* Find the first entry that no rank holds.  All positions before it are written once, so that a binary search
+ * by counting finds it.   Collective. */
 static tutti_err first_hole(tutti__team *t, const tutti_decomposition *p, tutti_count *out) {
     tutti_access *a = NULL;
     tutti_count lo = 0, hi = p->of; /* all before lo are held, not all before hi */
@@ -196,22 +198,22 @@ static tutti_err first_hole(tutti__team *t, const tutti_decomposition *p, tutti_
     return err;
 }
 
-static tutti_err higher_ranks(const tutti__team *t, const tutti_slice *all,
-                              tutti_decomposition *p) {
+static tutti_err mark_higher_ranks(const tutti__team *t, const tutti_slice *all,
+                                   tutti_decomposition *p) {
     tutti_count shape[TUTTI_MAX_DIMS];
     p->facts.written = p->facts.entries;
     if (p->facts.entries == 0) return TUTTI_OK;
     tutti_slice_count(p->ndims, &p->slice, shape);
     TUTTI_ASSERT(all);
-    for (int k = t->rank + 1; k < t->size; k++) TUTTI_TRY(mark(p, &all[k], shape));
+    for (int k = t->rank + 1; k < t->size; k++) TUTTI_TRY(mark_common(p, &all[k], shape));
     for (tutti_count i = 0; i < p->facts.entries && p->passed; i++)
         p->facts.written -= p->passed[i];
     return TUTTI_OK;
 }
 
-static tutti_err gather(tutti__team *t, const tutti_slice *mine, tutti_slice *all) {
+static tutti_err gather_slices(tutti__team *t, const tutti_slice *own, tutti_slice *all) {
     MPI_Request r;
-    TUTTI_MPI(MPI_Iallgather(mine, (int)sizeof *mine, MPI_BYTE, all, (int)sizeof *all, MPI_BYTE,
+    TUTTI_MPI(MPI_Iallgather(own, (int)sizeof *own, MPI_BYTE, all, (int)sizeof *all, MPI_BYTE,
                              t->comm, &r));
     return tutti__team_finish(1, &r);
 }
@@ -223,10 +225,10 @@ tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) {
     tutti__vote v;
     tutti_slice *all = tutti__malloc((size_t)t->size * sizeof *all);
     tutti_err err = tutti__team_agree(t, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) err = gather(t, &p->slice, all);
+    if (err == TUTTI_OK) err = gather_slices(t, &p->slice, all);
     if (err == TUTTI_OK) {
         tutti__vote_init(&v);
-        err = higher_ranks(t, all, p);
+        err = mark_higher_ranks(t, all, p);
         v.sum[HELD] = p->facts.written;
         err = tutti__team_vote(t, err, &v);
     }

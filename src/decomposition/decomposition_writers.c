@@ -1,20 +1,19 @@
-/* dataset: who writes the entries that several ranks hold: the directory, ranges and rules of
- * replicas, with the positions in the space as numbers.
+/* decomposition: the writers of entries that several ranks hold (writers.h); their positions in the space are
+ * the numbers.
  *
- * The rank of a range of positions sees all who hold them: it finds out two owners, none, and what
- * nobody holds.  Where no entry is held twice the rules are not asked: everybody writes what it
- * holds.
+ * The rank of a range of positions detects entries with several owners, with none, and entries that no rank
+ * holds.  Where no entry is held twice every rank writes the entries that it holds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposition.h"
-#include "replicas/replicas_impl.h"
+#include "decomposition/writers.h"
 
-tutti_err tutti__hole_error(tutti_count place, tutti_count held, tutti_count entries) {
+tutti_err tutti__hole_error(tutti_count position, tutti_count held, tutti_count entries) {
     TUTTI_FAIL(TUTTI_ERR_MISMATCH,
-               "nobody holds position %lld; %lld of the space's %lld entries are held",
-               (long long)place, (long long)held, (long long)entries);
+               "no rank holds position %lld; %lld of the space's %lld entries are held",
+               (long long)position, (long long)held, (long long)entries);
 }
 
-/* The lowest position of this range that nobody holds; INT64_MAX: there is none. */
+/* The lowest position of this range that no rank holds; INT64_MAX: there is none. */
 static tutti_count first_hole(const tutti__team *t, const tutti__directory *d,
                               const tutti__items *items, tutti_count entries) {
     const tutti_count lo = tutti__min(d->first[t->rank], entries);
@@ -59,7 +58,7 @@ static tutti_err answer_writers(tutti__team *t, const tutti__join *j, const tutt
     const tutti_err err = tutti__join_answer(t, out ? TUTTI_OK : TUTTI_ERR_NOMEM, j,
                                              (int)sizeof *out, out, (void **)&in);
     for (tutti_count k = 0; k < io->n && err == TUTTI_OK; k++)
-        io->mine[k] = in[k].writer == t->rank;
+        io->writes[k] = in[k].writer == t->rank;
     tutti__free(out);
     tutti__free(in);
     return err;
@@ -70,7 +69,8 @@ tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *cho
     tutti__mention *mentions = NULL;
     tutti__join j = {.record = NULL};
     tutti__range_items g = {.m = 0};
-    tutti_replicas shares = {.n = 0}; /* shares and statistics are not kept */
+    tutti_replicas_share *shares = NULL; /* not used, like the statistics */
+    tutti_replicas_stats stats;
     tutti_count several = 0;
     tutti_off position = 0;
     tutti_err err = mentions_make(io, &mentions);
@@ -78,12 +78,12 @@ tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *cho
     tutti__free(mentions);
     if (err == TUTTI_OK) err = check_entries(t, &j, &g, io, &several, must);
     if (err == TUTTI_OK && several > 0) {
-        err = tutti__chain_choose(t, choice, &g, &shares, &position);
+        err = tutti__chain_choose(t, choice, &g, &stats, &shares, &position);
         if (err == TUTTI_OK) err = answer_writers(t, &j, &g, io);
     } else {
-        for (tutti_count k = 0; k < io->n && err == TUTTI_OK; k++) io->mine[k] = 1;
+        for (tutti_count k = 0; k < io->n && err == TUTTI_OK; k++) io->writes[k] = 1;
     }
-    tutti__free(shares.shares);
+    tutti__free(shares);
     tutti__range_free(&g);
     tutti__join_free(&j);
     return err;

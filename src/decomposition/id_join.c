@@ -1,4 +1,4 @@
-/* dataset: the positions of ids in the id map.
+/* decomposition: the positions of ids in the id map.
  *
  * No rank has the whole map or all ids.  Every rank reads a share of the map.  The ids of the map, with their
  * positions, and the ids that ranks hold are joined by id; the answer to the latter is the position.

@@ -187,8 +187,8 @@ static tutti_err in_rank_order(ordering *o, tutti__ids_order *out) {
 static tutti_err by_number(ordering *o, tutti__ids_order *out) {
     item_record *records = NULL;
     item_place *place = NULL, *answer = NULL;
-    tutti_err err = tutti__join_make(o->team, records_make(o, &records), (int)sizeof *records, o->n,
-                                     records, &o->join);
+    tutti_err err = records_make(o, &records);
+    err = tutti__join_make(o->team, err, (int)sizeof *records, o->n, records, &o->join);
     tutti__free(records);
     if (err == TUTTI_OK)
         err = tutti__sums_before(o->team, range_count(o), 2 * o->spec->classes, o->sum, o->before);
@@ -222,7 +222,7 @@ tutti_err tutti__ids_order_make(tutti__team *t, const tutti__ids_spec *spec, tut
     tutti_err err = tutti__team_vote(t, local_err, &v);
     if (err == TUTTI_OK && v.sum[NUMBERED] > 0 && v.sum[UNNUMBERED] > 0)
         err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1,
-                               "some ranks have %s ids and others have none", spec->what);
+                               "some ranks have %s ids and others none", spec->what);
     made.implicit_ids = v.sum[NUMBERED] == 0;
     if (err == TUTTI_OK) err = made.implicit_ids ? in_rank_order(&o, &made) : by_number(&o, &made);
     TUTTI_ASSERT(err != TUTTI_OK || (made.count && made.weights && made.before && o.sum));

@@ -1,10 +1,9 @@
-/* replicas: what the rank of a range makes of all mentions of its numbers: items in the order of
- * the file, with their holders; and what it tells the holders in the end.
+/* decomposition: the items of a range, from the records of all ranks: in the order of the file, with
+ * their holders; and the answers to the holders.
  *
- * Mentions come by holders, rising; sorted by number, without changing the order of equal ones, the
- * mentions of an item stand together, its holders rising.
+ * The join groups the mentions of an item, its holders ascending.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "replicas/replicas_impl.h"
+#include "decomposition/writers.h"
 
 #include <stdio.h>
 
@@ -50,7 +49,7 @@ static const char *ranks_text(const group *x, int owners_only, char *text, size_
     return text;
 }
 
-/* The first holder that has something to do with it is the rank that the error names. */
+/* The error names the first rank concerned. */
 static tutti_err item_check(const group *x, int owners) {
     char text[128];
     tutti_count owned = 0, owner = x->from;
@@ -69,7 +68,7 @@ static tutti_err item_check(const group *x, int owners) {
     }
     if (!owners || owned == 1) return TUTTI_OK;
     if (owned == 0)
-        tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1, "nobody owns %s %lld, which %s hold%s",
+        tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1, "no rank owns %s %lld, which %s hold%s",
                             x->g->what, number, ranks_text(x, 0, text, sizeof text),
                             x->to - x->from == 1 ? "s" : "");
     else
@@ -81,7 +80,7 @@ static tutti_err item_check(const group *x, int owners) {
 
 /* ---- items */
 
-/* A range whose items take more than 2^62 bytes says so by its total. */
+/* A total above 2^62 means that the items of the range take more bytes than that. */
 static tutti_off grown(tutti_off total, tutti_off bytes) {
     const tutti_off most = (tutti_off)1 << 62;
     return total > most || bytes > most - total ? most + 1 : total + bytes;

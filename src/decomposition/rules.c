@@ -1,4 +1,4 @@
-/* replicas: the rules.
+/* decomposition: the rules that choose writers.
  *
  * idg2 closes a run only where no rank holds all of it any more.  With S(i) the holders of item i
  * and C the ranks that hold every item of the run so far:
@@ -9,7 +9,7 @@
  * Its k-th run ends no earlier than the k-th run of any other valid choice (by induction: the
  * other's run k + 1 begins no later than ours does, and while it goes on, its writer is in our C).
  * So no choice has fewer runs.  All items of a run take one of its final C; which one does not
- * change the number of runs, since the next run begins with an item that nobody in C holds.
+ * change the number of runs, since the next run begins with an item that no rank in C holds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/rules.h"
 

@@ -1,12 +1,12 @@
-/* replicas: who writes what, as functions of items and their holders alone: no MPI, no files.
+/* decomposition: choices of writers, as functions of items and their holders: no MPI, no files.
  *
- * A rule walks along the file.  Where the order of items is cut in ranges, one rank each, it is
- * called for a range with what it knew at the end of the range before (`carry`), and may leave
+ * A rule proceeds along the file.  Where the order of items is cut in ranges, one rank each, it is
+ * called for a range with its state at the end of the range before (`carry`), and may leave
  * items open whose writer depends on what follows (TUTTI__AS_NEXT): these take the writer of the
- * item behind them.  So knowledge goes forward once, and choices come back once.
+ * item behind them.  So the state goes forward once, and choices come back once.
  *
- * An item that a single rank holds is *local*.  What a rule knows behind a local item must not
- * depend on anything before it: then a range can begin at its first local item without waiting,
+ * An item that a single rank holds is *local*.  The state of a rule behind a local item must not
+ * depend on the items before it: then a range can begin at its first local item without waiting,
  * and the outcome is the same wherever the order is cut.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_RULES_H
@@ -24,8 +24,8 @@ typedef struct tutti__items {
     const tutti_off *bytes;   /* [n] of an item in the file */
     const tutti_count *start; /* [n + 1] in `holder`; need not begin with 0 */
     const int *holder;        /* rising for each item, at least one */
-    const int *owner;         /* [n]; NULL: nobody says */
-    int owner_behind; /* of the item behind the last one; -1: there is none, or nobody says */
+    const int *owner;         /* [n]; NULL: unknown */
+    int owner_behind;         /* of the item behind the last one; -1: there is none, or unknown */
 } tutti__items;
 
 static inline int tutti__items_local(const tutti__items *v, tutti_count i) {
@@ -34,7 +34,7 @@ static inline int tutti__items_local(const tutti__items *v, tutti_count i) {
 /* Items [from, to) of them. */
 tutti__items tutti__items_part(const tutti__items *v, tutti_count from, tutti_count to);
 
-/* What a rule knows between two items: ranks, rising; none before the first item. */
+/* The state of a rule between two items: ranks, ascending; none before the first item. */
 typedef struct tutti__carry {
     int n;
     int *rank;  /* room for all ranks */
@@ -50,15 +50,15 @@ typedef struct tutti__rule {
     tutti__rule_fn *fn;
 } tutti__rule;
 
-/* A rule that there is.  To add one: a line in TUTTI_RULE_TABLE, and the function by_NAME. */
+/* A known rule.  To add one: a line in TUTTI_RULE_TABLE, and the function by_NAME. */
 const tutti__rule *tutti__rule_of(tutti_replicas_rule rule);
-/* Can this be asked for?   owners: are they known? */
+/* Check a choice.   owners: they are known */
 tutti_err tutti__choice_check(const tutti_replicas_choice *c, int owners) TUTTI_MUST_USE;
 
 /* Open items take the writer behind them; `behind` is what follows the last one, TUTTI__AS_NEXT
  * where it is not known yet. */
 void tutti__writers_fill(tutti_count n, int *writer, int behind);
-/* Everybody holds what it writes: for TUTTI_ASSERT. */
+/* Every writer holds its items: for TUTTI_ASSERT. */
 int tutti__writers_are_valid(const tutti__items *v, const int *writer);
 
 /* A well-mixed number. */
@@ -71,10 +71,10 @@ static inline uint64_t tutti__scramble(uint64_t z) {
 
 /* ---- balance.c: a limit to what a rank writes */
 
-/* What is known on the way along the file. */
+/* The state along the file. */
 typedef struct tutti__burden {
-    tutti_off limit;  /* bytes of a rank that it should not have more of */
-    int passes_on;    /* a rank may get beyond that, if it has less than who gives */
+    tutti_off limit;  /* the most bytes per rank */
+    int passes_on;    /* a rank may exceed that if it has less than the rank that gives */
     tutti_off *bytes; /* [ranks] what each would write now */
     int last;         /* the writer of the item just passed, -1: none */
 } tutti__burden;
@@ -88,14 +88,14 @@ enum { TUTTI__BALANCE_ROUNDS = 9 };
 typedef enum {
     TUTTI__SLIDE_FORWARD,  /* runs grow at their end */
     TUTTI__SLIDE_BACKWARD, /* and at their beginning; from the last item to the first */
-    TUTTI__CUT,            /* what is still too much goes to whoever holds it and has room */
+    TUTTI__CUT,            /* items above the limit go to another holder below it */
     TUTTI__BALANCE_PASSES
 } tutti__balance_pass;
-/* What a round begins with. */
+/* The state at the begin of a round. */
 tutti__burden tutti__balance_round(int round, tutti_off limit, tutti_off mean, tutti_off *bytes);
 void tutti__balance(tutti__balance_pass pass, const tutti__items *v, tutti__burden *b, int *writer);
 
-/* ---- tally.c: what a choice comes to */
+/* ---- tally.c: statistics of a choice */
 
 /* Add what ranks write of these items to [ranks] shares; `before` writes the item in front of them,
  * -1: there is none. */

@@ -79,7 +79,7 @@ tutti_err tutti__family_writers(tutti__team *t, const tutti_replicas_choice *cho
                            .own = owned ? own : NULL,
                            .owners = owned && asks,
                            .entries = f->all,
-                           .mine = mine};
+                           .writes = mine};
     if (err == TUTTI_OK) err = tutti__writers_choose(t, &by, 0, &s);
     TUTTI_ASSERT(mine || err != TUTTI_OK);
     for (tutti_count j = 0; j < f->n && err == TUTTI_OK; j++)

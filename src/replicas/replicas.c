@@ -178,7 +178,8 @@ static tutti_err inspect(tutti_replicas *r, const tutti_replicas_spec *s, const 
     if (err == TUTTI_OK && given[POSITIONS])
         err = tutti__coverage_positions(t, &j.directory, l->positions, s->value_bytes, &g);
     if (err == TUTTI_OK) err = tutti__coverage_check(t, &g, s->items, r);
-    if (err == TUTTI_OK) err = tutti__chain_choose(t, &s->choice, &g, r, &position);
+    if (err == TUTTI_OK)
+        err = tutti__chain_choose(t, &s->choice, &g, &r->stats, &r->shares, &position);
     if (err == TUTTI_OK && !given[POSITIONS]) r->end = r->stats.bytes;
     if (err == TUTTI_OK) {
         out = tutti__malloc((size_t)g.m * sizeof *out);

@@ -51,7 +51,7 @@ static tutti_err lists_check(const tutti_replicas_lists *l) {
     TUTTI_CHECK_RESERVED(l, "the lists");
     for (tutti_count i = 0; i < l->n; i++)
         TUTTI_CHECK(l->start[i] >= 0 && l->start[i] < l->start[i + 1], TUTTI_ERR_ARG,
-                    "nobody holds item %lld", (long long)i);
+                    "no rank holds item %lld", (long long)i);
     return TUTTI_OK;
 }
 

@@ -68,7 +68,7 @@ static void trial(int k) {
     const tutti_count missing = first_missing(entries);
     if (whole && missing >= 0) {
         char words[120];
-        snprintf(words, sizeof words, "nobody holds position %lld; %d of the space's %lld",
+        snprintf(words, sizeof words, "no rank holds position %lld; %d of the space's %lld",
                  (long long)missing, h.n, (long long)entries);
         refuse(&space, &spec, TUTTI_ERR_MISMATCH, words);
         return;
@@ -130,7 +130,7 @@ static void sparse(void) {
     tutti_decomposition_free(&p);
     spec = (tutti_decomposition_spec){
         .kind = TUTTI_BY_INDEX, .n = rank == 0 ? EACH : 0, .index = index, .whole = 1};
-    refuse(&space, &spec, TUTTI_ERR_MISMATCH, "nobody holds position 0; 2000 of the space's");
+    refuse(&space, &spec, TUTTI_ERR_MISMATCH, "no rank holds position 0; 2000 of the space's");
 }
 
 int main(int argc, char **argv) {

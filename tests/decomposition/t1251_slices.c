@@ -93,7 +93,7 @@ static void trial(int k) {
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .slice = mine, .whole = whole};
     if (whole && missing >= 0) {
         char words[120];
-        snprintf(words, sizeof words, "nobody holds position %lld; %lld of the space's %lld",
+        snprintf(words, sizeof words, "no rank holds position %lld; %lld of the space's %lld",
                  (long long)missing, (long long)held_entries, (long long)entries);
         refuse(&space, &spec, TUTTI_ERR_MISMATCH, words);
         return;
@@ -131,11 +131,11 @@ static void large(void) {
     CHECK(tutti_access_size(a) < 2000, "%zu bytes", tutti_access_size(a));
     tutti_decomposition_free(&p);
     spec.slice.stride[1] = 2;
-    refuse(&space, &spec, TUTTI_ERR_MISMATCH, "nobody holds position 1024;");
+    refuse(&space, &spec, TUTTI_ERR_MISMATCH, "no rank holds position 1024;");
     spec.slice.stride[1] = 1;
     if (rank == ranks - 1) spec.slice.lo[1] = 3;
     char words[80];
-    snprintf(words, sizeof words, "nobody holds position %lld;",
+    snprintf(words, sizeof words, "no rank holds position %lld;",
              (long long)(ranks - 1) * ((tutti_count)1 << 50));
     refuse(&space, &spec, TUTTI_ERR_MISMATCH, words);
 }
@@ -165,7 +165,7 @@ static void as_they_lie(int k) {
     tutti_decomposition *p = NULL;
     if (whole && behind > 0) {
         char words[60];
-        snprintf(words, sizeof words, "nobody holds position %lld;", (long long)all);
+        snprintf(words, sizeof words, "no rank holds position %lld;", (long long)all);
         refuse(&space, &spec, TUTTI_ERR_MISMATCH, words);
         return;
     }

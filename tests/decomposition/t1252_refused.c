@@ -65,14 +65,14 @@ static void bad_lists(void) {
         refuse(&space, &s, TUTTI_ERR_ARG, words);
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_VALUE);
         if (last()) ids[3] = ids[7];
-        snprintf(words, sizeof words, "rank %d: id %lld is there twice: entries 3 and 7", ranks - 1,
+        snprintf(words, sizeof words, "rank %d: duplicate id %lld (entries 3 and 7)", ranks - 1,
                  (long long)id_at(&map, end - 3));
         refuse(&space, &s, TUTTI_ERR_ARG, words);
     }
     s = fine(TUTTI_BY_INDEX);
     if (last()) position[2] = position[6];
-    snprintf(words, sizeof words, "rank %d: position %lld is there twice: entries 2 and 6",
-             ranks - 1, (long long)end - 4);
+    snprintf(words, sizeof words, "rank %d: duplicate position %lld (entries 2 and 6)", ranks - 1,
+             (long long)end - 4);
     refuse(&space, &s, TUTTI_ERR_ARG, words);
     s = fine(TUTTI_BY_BOTH);
     if (last()) {
@@ -85,7 +85,7 @@ static void bad_lists(void) {
     for (int kind = TUTTI_BY_INDEX; kind <= TUTTI_BY_BOTH; kind++) {
         s = fine((tutti_decomposition_kind)kind);
         if (last()) own[4] = 0;
-        snprintf(words, sizeof words, "rank %d: nobody owns position %lld, which rank %d holds",
+        snprintf(words, sizeof words, "rank %d: no rank owns position %lld, which rank %d holds",
                  ranks - 1, (long long)end - 6, ranks - 1);
         refuse(&space, &s, TUTTI_ERR_MISMATCH, words);
         if (ranks > 1) {
@@ -95,23 +95,23 @@ static void bad_lists(void) {
             s = fine((tutti_decomposition_kind)kind);
             if (rank == 1) own[0] = 0;
             refuse(&space, &s, TUTTI_ERR_MISMATCH,
-                   "nobody owns position 10, which ranks 0 and 1 hold");
+                   "no rank owns position 10, which ranks 0 and 1 hold");
         }
         s = fine((tutti_decomposition_kind)kind);
         if (last()) s.n--;
-        snprintf(words, sizeof words, "nobody holds position %lld; %lld of", (long long)end - 1,
+        snprintf(words, sizeof words, "no rank holds position %lld; %lld of", (long long)end - 1,
                  (long long)end - 1);
         refuse(&space, &s, TUTTI_ERR_MISMATCH, words);
     }
     s = fine(TUTTI_AS_THEY_LIE);
     s.n = EACH + last();
-    snprintf(words, sizeof words, "%d entries of rank %d are behind %lld, in a space of %lld",
+    snprintf(words, sizeof words, "%d entries of rank %d follow %lld, in a space of %lld",
              EACH + 1, ranks - 1, (long long)end - EACH, (long long)end);
     if (last()) own[EACH] = 1;
     refuse(&space, &s, TUTTI_ERR_ARG, words);
     s.n = EACH;
     if (last()) own[EACH - 1] = 0;
-    refuse(&space, &s, TUTTI_ERR_MISMATCH, "nobody owns position");
+    refuse(&space, &s, TUTTI_ERR_MISMATCH, "no rank owns position");
 }
 
 static void bad_maps(void) {
@@ -144,10 +144,10 @@ static void bad_arguments(void) {
     tutti_decomposition_spec s = fine(TUTTI_BY_BOTH);
     check_where("arguments");
     if (last()) s.index = NULL;
-    refuse(&space, &s, TUTTI_ERR_ARG, "`index` is NULL");
+    refuse(&space, &s, TUTTI_ERR_ARG, "argument index is NULL");
     s = fine(TUTTI_BY_BOTH);
     if (last()) s.ids = NULL;
-    refuse(&space, &s, TUTTI_ERR_ARG, "`ids` is NULL");
+    refuse(&space, &s, TUTTI_ERR_ARG, "argument ids is NULL");
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.n = -3;
     refuse(&space, &s, TUTTI_ERR_ARG, "n is -3");
@@ -159,7 +159,7 @@ static void bad_arguments(void) {
     refuse(&space, &s, TUTTI_ERR_ARG, "reserved");
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.whole = 2;
-    refuse(&space, &s, TUTTI_ERR_ARG, "`whole` is 2");
+    refuse(&space, &s, TUTTI_ERR_ARG, "whole is 2");
     s = fine((tutti_decomposition_kind)9);
     refuse(&space, &s, TUTTI_ERR_ARG, "unknown kind 9");
     s = fine(TUTTI_BY_INDEX);
@@ -171,14 +171,14 @@ static void bad_arguments(void) {
     refuse(&space, &s, TUTTI_ERR_ARG, "dimension 0: [0, ");
     s.slice.hi[0] = EACH * ranks;
     s.slice.stride[0] = -last();
-    refuse(&space, &s, TUTTI_ERR_ARG, "stride -1");
+    refuse(&space, &s, TUTTI_ERR_ARG, "stride is -1");
     s.slice.stride[0] = 1;
     s.slice.lo[0] = -last();
     refuse(&space, &s, TUTTI_ERR_ARG, "[-1, ");
     if (ranks == 1) return;
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.own = NULL;
-    refuse(&space, &s, TUTTI_ERR_MISMATCH, "some ranks say which entries they own");
+    refuse(&space, &s, TUTTI_ERR_MISMATCH, "some ranks name the entries that they own");
     s = fine(TUTTI_BY_INDEX);
     s.whole = last();
     refuse(&space, &s, TUTTI_ERR_MISMATCH, "disagree");
