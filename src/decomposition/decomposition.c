@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "collective/layer.h" /* TUTTI_KEEP_ERRNO */
-
 /* ---- life cycle */
 
 void tutti__decomposition_destroy(tutti_decomposition *p) {

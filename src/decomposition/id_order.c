@@ -212,18 +212,17 @@ static tutti_err by_number(ordering *o, tutti__ids_order *out) {
 
 tutti_err tutti__ids_order_make(tutti__team *t, const tutti__ids_spec *spec, tutti_err local_err,
                                 tutti__ids_order *out) {
-    enum { NUMBERED, UNNUMBERED };
+    int64_t numbered = 0, implicit = 0; /* ranks with ids, and without */
+    const tutti__reduction all[] = {{TUTTI__SUM, &numbered}, {TUTTI__SUM, &implicit}};
     ordering o = {.team = t, .spec = spec};
     tutti__ids_order made = {.implicit_ids = 0};
-    tutti__vote v;
-    tutti__vote_init(&v);
     if (local_err == TUTTI_OK) local_err = prepare(&o, &made);
-    if (local_err == TUTTI_OK && o.n > 0) v.sum[spec->number ? NUMBERED : UNNUMBERED] = 1;
-    tutti_err err = tutti__team_vote(t, local_err, &v);
-    if (err == TUTTI_OK && v.sum[NUMBERED] > 0 && v.sum[UNNUMBERED] > 0)
-        err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1,
-                               "some ranks have %s ids and others none", spec->what);
-    made.implicit_ids = v.sum[NUMBERED] == 0;
+    if (local_err == TUTTI_OK && o.n > 0) *(spec->number ? &numbered : &implicit) = 1;
+    tutti_err err = tutti__team_reduce(t, local_err, 2, all);
+    if (err == TUTTI_OK && numbered > 0 && implicit > 0)
+        err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "some ranks have %s ids and others none",
+                               spec->what);
+    made.implicit_ids = numbered == 0;
     if (err == TUTTI_OK) err = made.implicit_ids ? in_rank_order(&o, &made) : by_number(&o, &made);
     TUTTI_ASSERT(err != TUTTI_OK || (made.count && made.weights && made.before && o.sum));
     for (tutti_count c = 0; c < spec->classes && err == TUTTI_OK; c++) {

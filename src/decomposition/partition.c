@@ -100,21 +100,20 @@ static tutti_err gather_weights(tutti__team *t, const tutti__points *p, root_sta
 static tutti_err try_metis(tutti__team *t, tutti_count all, const tutti__graph *g, root_state *s,
                            int *done_out) {
     tutti__graph whole = {.nodes = 0};
-    tutti__vote v;
+    int64_t done = 0;
     TUTTI_TRY(tutti__graph_gather(t, all, g, &whole));
     tutti_err err = TUTTI_OK;
-    tutti__vote_init(&v);
     if (t->rank == 0 && tutti__metis_suits(&whole, s->weight, s->parts)) {
         tutti_count *count = tutti__calloc((size_t)s->parts, sizeof *count);
         err = count ? tutti__metis(&whole, s->weight, s->parts, s->part) : TUTTI_ERR_NOMEM;
         for (tutti_count i = 0; i < whole.nodes && err == TUTTI_OK; i++) count[s->part[i]]++;
-        v.sum[0] = err == TUTTI_OK;
-        for (int k = 0; k < s->parts && err == TUTTI_OK; k++) v.sum[0] &= count[k] > 0;
+        done = err == TUTTI_OK;
+        for (int k = 0; k < s->parts && err == TUTTI_OK; k++) done &= count[k] > 0;
         tutti__free(count);
     }
     tutti__graph_free(&whole);
-    TUTTI_TRY(tutti__team_vote(t, err, &v));
-    *done_out = v.sum[0] > 0;
+    TUTTI_TRY(tutti__team_reduce(t, err, 1, &(tutti__reduction){TUTTI__SUM, &done}));
+    *done_out = done > 0;
     return TUTTI_OK;
 }
 
