@@ -5,7 +5,7 @@
  *   fill            the fill value as bytes                                                no MPI
  *   trailer         trailers of segments, and data files looked through for them           no MPI
  *   trailer_make    trailers from the rows of the database                                 no MPI
- *   decomposition   which entries of a space a rank holds
+ *   decomposition_create  decompositions of a space (decomposition/decomposition.h)
  *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
  *   dataset_describe  spaces and variables
  *   section_state   which bytes of a section being written can be trusted                  no MPI
@@ -44,21 +44,9 @@
 #include "comm/call.h"
 #include "dataset/container.h"
 #include "dataset/section_state.h"
+#include "decomposition/decomposition.h"
 
 /* ---- what decompositions need of datasets */
-
-/* A space as it is now, or as of a segment. */
-typedef struct tutti__space_view {
-    int space; /* which of the dataset's, the same on all ranks */
-    tutti__space_kind kind;
-    int ndims; /* 1 for lists */
-    tutti_count shape[TUTTI_MAX_DIMS];
-    tutti_count entries; /* their product */
-    /* Of size and ids: another one as soon as either changes.  The same on all ranks; never used
-     * again by this dataset handle */
-    int64_t stamp;
-    int has_ids; /* 0: the id of position i is i */
-} tutti__space_view;
 
 /* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.   Local. */
 tutti_err tutti__dataset_live(const tutti_dataset *d) TUTTI_MUST_USE;
@@ -77,36 +65,6 @@ tutti_err tutti__dataset_space(const tutti_dataset *d, const char *name, tutti_c
 /* The ids of positions [lo, hi); each rank's own, empty is fine.   Collective; the view agrees. */
 tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tutti_count lo,
                              tutti_count hi, int64_t *ids_out) TUTTI_MUST_USE;
-
-/* ---- what datasets need of decompositions (decomposition.c) */
-
-typedef struct tutti__decomposition_facts {
-    int64_t dataset; /* tutti__dataset_number */
-    int64_t number;  /* tutti__dataset_count when it was made: the same on all ranks */
-    int space;       /* as in the view that it was made of */
-    int64_t stamp;
-    tutti_count entries; /* that this rank holds */
-    tutti_count written; /* that it writes */
-    int whole; /* the ranks together hold every entry of the space: found out, not asked */
-} tutti__decomposition_facts;
-
-/* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale.   Local. */
-tutti_err tutti__decomposition_live(const tutti_decomposition *p) TUTTI_MUST_USE;
-void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out);
-/* Its entries as bytes of a file that begins with the space's first: those that this rank writes, or
- * all that it holds.  Both sides are in units of items of item_bytes, in the file's type (as parts.h
- * has it).  Kept with the decomposition: the same again costs nothing.   Local. */
-tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
-                                      const tutti_access **out) TUTTI_MUST_USE;
-/* The entries that this rank writes as bytes one after the other, from 0 on, in the order of the spec.
- * Kept likewise.   Local. */
-tutti_err tutti__decomposition_packed(tutti_decomposition *p, tutti_off item_bytes,
-                                      const tutti_access **out) TUTTI_MUST_USE;
-/* Its entries one by one, in the order of the spec: position in the space, place in memory (in entries
- * from the buffer), and whether this rank writes it.  Each is [entries] or NULL.   Local. */
-tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *position_out,
-                                    tutti_count *memory_out,
-                                    unsigned char *writes_out) TUTTI_MUST_USE;
 
 /* ---- the object */
 
@@ -260,7 +218,6 @@ tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) TUTTI_MUST_USE;
 tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation, tutti_err err);
 /* Rank 0's bytes for all, of any length; *data is allocated on the others. */
 tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) TUTTI_MUST_USE;
-uint64_t tutti__hash_text(uint64_t h, const char *text); /* NULL is fine */
 tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 /* Its bytes are here, not archived; it is there. */

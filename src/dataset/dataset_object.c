@@ -32,10 +32,6 @@ int64_t tutti__dataset_count(tutti_dataset *d) {
 
 /* ---- agreement */
 
-uint64_t tutti__hash_text(uint64_t h, const char *text) {
-    return text ? tutti__hash(h, text, strlen(text) + 1) : tutti__hash(h, "\1", 1);
-}
-
 tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation, tutti_err err) {
     if (err != TUTTI_OK) tutti__error_context(operation, d->path, -1);
     return err;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sorted.h"
 #include "base/utf8.h"
 
 void tutti__model_free(tutti__model *m) {
@@ -17,23 +18,6 @@ void tutti__model_free(tutti__model *m) {
     tutti__free(m->segments);
     tutti__free(m->archived);
     *m = (tutti__model){0};
-}
-
-void *tutti__table_grow(void *table, int64_t *n, size_t size) {
-    void *old = NULL;
-    memcpy(&old, table, sizeof old);
-    size_t room = 8;
-    while (room < (size_t)*n) room *= 2;
-    if (!old || room == (size_t)*n) { /* full */
-        if (old) room *= 2;
-        char *more = tutti__realloc(old, room * size);
-        if (!more) return NULL;
-        memcpy(table, &more, sizeof more);
-        old = more;
-    }
-    char *at = (char *)old + (size_t)(*n)++ * size;
-    memset(at, 0, size);
-    return at;
 }
 
 /* ---- looking up */
@@ -59,17 +43,15 @@ tutti__datafile *tutti__model_file_id(const tutti__model *m, int64_t id) {
     FIND(m, files, m->files[i].id == id);
 }
 
-/* Their ids rise. */
+static int segment_below(const void *row, const void *id) {
+    return ((const tutti__segment_row *)row)->id < *(const int64_t *)id ? -1 : 1;
+}
+
+/* Their ids ascend. */
 tutti__segment_row *tutti__model_segment_id(const tutti__model *m, int64_t id) {
-    int64_t lo = 0, hi = m->segments_n;
-    while (lo < hi) {
-        const int64_t mid = lo + (hi - lo) / 2;
-        if (m->segments[mid].id < id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < m->segments_n && m->segments[lo].id == id ? &m->segments[lo] : NULL;
+    const int64_t at =
+        tutti__lower_bound_by(m->segments, m->segments_n, sizeof *m->segments, &id, segment_below);
+    return at < m->segments_n && m->segments[at].id == id ? &m->segments[at] : NULL;
 }
 
 tutti__size *tutti__model_size(const tutti__model *m, int64_t space, int64_t segment) {
@@ -180,16 +162,14 @@ int tutti__netcdf_name(const char *name) {
     return n > 3 && strcmp(name + n - 3, ".nc") == 0;
 }
 
+static int archived_below(const void *row, const void *segment) {
+    return ((const tutti__archived *)row)->segment < *(const int64_t *)segment ? -1 : 1;
+}
+
 const tutti__archived *tutti__model_archived(const tutti__model *m, int64_t segment) {
-    int64_t lo = 0, hi = m->archived_n;
-    while (lo < hi) {
-        const int64_t mid = lo + (hi - lo) / 2;
-        if (m->archived[mid].segment < segment)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < m->archived_n && m->archived[lo].segment == segment ? &m->archived[lo] : NULL;
+    const int64_t at = tutti__lower_bound_by(m->archived, m->archived_n, sizeof *m->archived,
+                                             &segment, archived_below);
+    return at < m->archived_n && m->archived[at].segment == segment ? &m->archived[at] : NULL;
 }
 
 int tutti__model_file_lives(const tutti__model *m, int64_t file) {

@@ -92,8 +92,7 @@ typedef struct tutti__model {
 } tutti__model;
 
 void tutti__model_free(tutti__model *m);
-/* One more at the end of a table, all 0. */
-void *tutti__table_grow(void *table, int64_t *n, size_t size);
+/* One more row at the end of a table, all 0. */
 #define TUTTI__GROW(m, what) tutti__table_grow(&(m)->what, &(m)->what##_n, sizeof *(m)->what)
 
 tutti__space *tutti__model_space(const tutti__model *m, const char *name);
