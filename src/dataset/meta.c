@@ -86,17 +86,10 @@ static tutti_err tables_write(tutti__meta *m, int creates) {
 }
 
 static tutti_err tables_make(tutti__meta *m, int creates) {
-    TUTTI_TRY(tutti__sql(m, "BEGIN IMMEDIATE"));
-    tutti_err err = tables_write(m, creates);
-    if (err == TUTTI_OK) err = tutti__sql(m, "COMMIT");
-    if (err == TUTTI_OK) {
-        m->version = TUTTI__FORMAT_VERSION;
-        return TUTTI_OK;
-    }
-    const tutti_error_info why = *tutti_last_error();
-    tutti__meta_rollback(m);
-    tutti__error_assign(&why);
-    return err;
+    TUTTI_TRY(tutti__meta_begin(m));
+    TUTTI_TRY(tutti__meta_end(m, tables_write(m, creates)));
+    m->version = TUTTI__FORMAT_VERSION;
+    return TUTTI_OK;
 }
 
 /* Is it a database of ours?  *empty_out: it has no table yet. */

@@ -58,7 +58,10 @@ tutti_err tutti__meta_sync_directory(tutti__meta *m) TUTTI_MUST_USE;
 /* ---- transactions */
 tutti_err tutti__meta_begin(tutti__meta *m) TUTTI_MUST_USE;
 tutti_err tutti__meta_commit(tutti__meta *m) TUTTI_MUST_USE;
-void tutti__meta_rollback(tutti__meta *m); /* of none is fine */
+/* Without a transaction it does nothing.  The last error stays as it is. */
+void tutti__meta_rollback(tutti__meta *m);
+/* Commit, or, if `err` is an error, roll back and return it. */
+tutti_err tutti__meta_end(tutti__meta *m, tutti_err err) TUTTI_MUST_USE;
 
 /* What of the model is fresh. */
 tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) TUTTI_MUST_USE;

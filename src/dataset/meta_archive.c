@@ -34,9 +34,8 @@ static tutti_err change(tutti__meta *m, const char *text, const tutti__archived 
     if (err == TUTTI_OK) err = rows_run(m, text, rows, n);
     if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
     if (err == TUTTI_OK && also) err = also->run(also->context);
-    if (err == TUTTI_OK) err = tutti__meta_commit(m);
+    err = tutti__meta_end(m, err);
     const tutti_error_info why = *tutti_last_error();
-    tutti__meta_rollback(m);
     const tutti_err reset = before == 0 ? tutti__sql(m, "PRAGMA synchronous=OFF") : TUTTI_OK;
     if (err == TUTTI_OK) return reset;
     tutti__error_assign(&why);
@@ -54,19 +53,9 @@ tutti_err tutti__meta_restore(tutti__meta *m, const tutti__archived *rows, int64
 }
 
 tutti_err tutti__meta_lists_shared(tutti__meta *m, int64_t **out, int64_t *n_out) {
-    sqlite3_stmt *s = NULL;
-    int row = 0;
-    TUTTI_TRY(tutti__sql_prepare(m,
-                                 "SELECT DISTINCT list_segment FROM sections"
-                                 " WHERE list_segment IS NOT NULL AND list_segment <> segment"
-                                 " ORDER BY 1",
-                                 &s));
-    tutti_err err = tutti__sql_step(m, s, &row);
-    while (err == TUTTI_OK && row) {
-        int64_t *id = tutti__table_grow(out, n_out, sizeof **out);
-        if (id) *id = sqlite3_column_int64(s, 0);
-        err = id ? tutti__sql_step(m, s, &row) : TUTTI_ERR_NOMEM;
-    }
-    sqlite3_finalize(s);
-    return err;
+    return tutti__sql_numbers(m,
+                              "SELECT DISTINCT list_segment FROM sections"
+                              " WHERE list_segment IS NOT NULL AND list_segment <> segment"
+                              " ORDER BY 1",
+                              out, n_out);
 }

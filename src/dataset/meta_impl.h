@@ -31,6 +31,10 @@ tutti_err tutti__sql_prepare(tutti__meta *m, const char *text, sqlite3_stmt **ou
 tutti_err tutti__sql_step(tutti__meta *m, sqlite3_stmt *s, int *row_out) TUTTI_MUST_USE;
 /* The number that a statement gives; 0: none. */
 tutti_err tutti__sql_int(tutti__meta *m, const char *text, int64_t *out) TUTTI_MUST_USE;
+/* Rows of numbers: *table is [*n_out] rows of as many int64_t as the statement has columns; tutti__free it, also on an
+ * error. */
+tutti_err tutti__sql_numbers(tutti__meta *m, const char *text, void *table,
+                             int64_t *n_out) TUTTI_MUST_USE;
 /* A new random id of the dataset. */
 tutti_err tutti__meta_id_make(tutti__meta *m) TUTTI_MUST_USE;
 /* A connection to a file that anybody may have written: m->db. */

@@ -272,20 +272,10 @@ tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
 }
 
 tutti_err tutti__meta_list_uses(tutti__meta *m, tutti__list_use **out, int64_t *n_out) {
-    sqlite3_stmt *s = NULL;
-    int row = 0;
-    TUTTI_TRY(tutti__sql_prepare(m,
-                                 "SELECT DISTINCT segment, list_segment FROM sections"
-                                 " WHERE list_segment <> segment ORDER BY segment DESC",
-                                 &s));
-    tutti_err err = tutti__sql_step(m, s, &row);
-    while (err == TUTTI_OK && row) {
-        tutti__list_use *use = tutti__table_grow(out, n_out, sizeof **out);
-        if (use) *use = (tutti__list_use){sqlite3_column_int64(s, 0), sqlite3_column_int64(s, 1)};
-        err = use ? tutti__sql_step(m, s, &row) : TUTTI_ERR_NOMEM;
-    }
-    sqlite3_finalize(s);
-    return err;
+    return tutti__sql_numbers(m,
+                              "SELECT DISTINCT segment, list_segment FROM sections"
+                              " WHERE list_segment <> segment ORDER BY segment DESC",
+                              out, n_out);
 }
 
 tutti_err tutti__meta_integrity(tutti__meta *m) {

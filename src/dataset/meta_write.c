@@ -7,20 +7,6 @@
 #include <string.h>
 #include "base/utf8.h"
 
-tutti_err tutti__meta_begin(tutti__meta *m) {
-    return tutti__sql(m, "BEGIN IMMEDIATE");
-}
-
-tutti_err tutti__meta_commit(tutti__meta *m) {
-    const tutti_err err = tutti__sql(m, "COMMIT");
-    if (err != TUTTI_OK) {
-        const tutti_error_info why = *tutti_last_error();
-        tutti__meta_rollback(m);
-        tutti__error_assign(&why);
-    }
-    return err;
-}
-
 /* ---- statements are kept */
 
 enum {
@@ -225,11 +211,7 @@ tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) {
                                   "DELETE FROM dataset WHERE key = 'container'");
     if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
     if (err == TUTTI_OK) err = tutti__meta_id_make(m);
-    if (err == TUTTI_OK) return tutti__meta_commit(m);
-    const tutti_error_info why = *tutti_last_error();
-    tutti__meta_rollback(m);
-    tutti__error_assign(&why);
-    return err;
+    return tutti__meta_end(m, err);
 }
 
 /* ---- rows as bytes: for each its table's number and columns, for each column a letter and value */

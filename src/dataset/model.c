@@ -1,4 +1,4 @@
-/* dataset: tables in memory: looked up, grown, checked.
+/* dataset: the tables of a dataset in memory: search, growth, checks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/model.h"
 
@@ -36,7 +36,7 @@ void *tutti__table_grow(void *table, int64_t *n, size_t size) {
     return at;
 }
 
-/* ---- looking up */
+/* ---- search */
 
 #define FIND(m, what, cond)                     \
     for (int64_t i = 0; i < (m)->what##_n; i++) \
@@ -59,7 +59,7 @@ tutti__datafile *tutti__model_file_id(const tutti__model *m, int64_t id) {
     FIND(m, files, m->files[i].id == id);
 }
 
-/* Their ids rise. */
+/* Ids are ascending. */
 tutti__segment_row *tutti__model_segment_id(const tutti__model *m, int64_t id) {
     int64_t lo = 0, hi = m->segments_n;
     while (lo < hi) {
@@ -82,7 +82,7 @@ tutti__size *tutti__model_size(const tutti__model *m, int64_t space, int64_t seg
     return found;
 }
 
-/* ---- checking */
+/* ---- checks */
 
 int tutti__text_right(const char *text, size_t room) {
     const size_t n = strnlen(text, room);
@@ -147,24 +147,26 @@ tutti_off tutti__item_bytes(const tutti__variable *v, int type) {
 tutti_err tutti__variable_check(const tutti__variable *v) {
     const char *name = v->name;
     TUTTI_CHECK(v->item >= TUTTI_SCALAR && v->item <= TUTTI_VALUES, TUTTI_ERR_ARG,
-                "variable '%s': item %d is none", name, v->item);
+                "variable '%s': unknown item %d", name, v->item);
     const int most = v->item == TUTTI_SYM_TENSOR || v->item == TUTTI_TENSOR ? 1 << 10 : 1 << 24;
     TUTTI_CHECK(v->components >= 1 && v->components <= most &&
                     (v->item != TUTTI_SCALAR || v->components == 1),
-                TUTTI_ERR_ARG, "variable '%s': an item of %d components", name, v->components);
+                TUTTI_ERR_ARG, "variable '%s': an item cannot have %d components", name,
+                v->components);
     TUTTI_CHECK(v->type == TUTTI_BYTES || tutti_type_size((tutti_type)v->type) > 0, TUTTI_ERR_ARG,
-                "variable '%s': type %d is none", name, v->type);
+                "variable '%s': unknown type %d", name, v->type);
     TUTTI_CHECK(v->layout == TUTTI_GLOBAL || v->layout == TUTTI_RANKED, TUTTI_ERR_ARG,
-                "variable '%s': layout %d is none", name, v->layout);
+                "variable '%s': unknown layout %d", name, v->layout);
     TUTTI_CHECK(v->order == TUTTI_LITTLE_ENDIAN || v->order == TUTTI_BIG_ENDIAN, TUTTI_ERR_ARG,
-                "variable '%s': byte order %d is none", name, v->order);
+                "variable '%s': unknown byte order %d", name, v->order);
     TUTTI_CHECK(v->compress >= 0 && v->compress <= 19, TUTTI_ERR_ARG,
-                "variable '%s': compress is %d, not 0 to 19", name, v->compress);
+                "variable '%s': compress is %d: it must be 0 to 19", name, v->compress);
     TUTTI_CHECK(v->compress == 0 || v->layout == TUTTI_GLOBAL, TUTTI_ERR_ARG,
                 "variable '%s': only layout global can be compressed, not ranked", name);
     TUTTI_CHECK(tutti__text_right(v->units, TUTTI__UNITS) &&
                     tutti__text_right(v->long_name, TUTTI__LONG_NAME),
-                TUTTI_ERR_ARG, "variable '%s': units or long_name is too long or no text", name);
+                TUTTI_ERR_ARG,
+                "variable '%s': units or long_name is too long or has control characters", name);
     return TUTTI_OK;
 }
 
@@ -202,7 +204,7 @@ static tutti_err segments_check(const tutti__model *m) {
     for (int64_t i = 0; i < m->segments_n; i++) {
         const tutti__segment_row *g = &m->segments[i], *before = i > 0 ? g - 1 : NULL;
         TUTTI_CHECK(g->kind == TUTTI_TOPOLOGY || g->kind == TUTTI_STATE, TUTTI_ERR_FORMAT,
-                    "segment %lld is of no kind", (long long)i);
+                    "segment %lld has an unknown kind", (long long)i);
         TUTTI_CHECK(g->id >= 1 && g->id <= m->serial && !isnan(g->time), TUTTI_ERR_FORMAT,
                     "segment %lld has id %lld or no time", (long long)i, (long long)g->id);
         TUTTI_CHECK(!before || (before->id < g->id &&
@@ -214,25 +216,25 @@ static tutti_err segments_check(const tutti__model *m) {
         TUTTI_CHECK(f && g->start >= 0 && g->start <= g->trailer &&
                         (tutti__is_netcdf(f) ? g->trailer == g->end : g->trailer < g->end) &&
                         g->end <= ((tutti_off)1 << 60),
-                    TUTTI_ERR_FORMAT, "segment %lld lies nowhere", (long long)i);
+                    TUTTI_ERR_FORMAT, "segment %lld has no valid place in a data file",
+                    (long long)i);
     }
     return TUTTI_OK;
 }
 
 tutti_err tutti__model_check(const tutti__model *m) {
     TUTTI_CHECK(m->container == TUTTI_CONTAINER_NATIVE || m->container == TUTTI_CONTAINER_NETCDF,
-                TUTTI_ERR_FORMAT, "data files are of kind %lld, which this version does not know",
-                (long long)m->container);
+                TUTTI_ERR_FORMAT, "data files are of unknown kind %lld", (long long)m->container);
     for (int64_t i = 0; i < m->files_n; i++)
         TUTTI_CHECK(m->files[i].id >= 1 && tutti__file_name_right(m->files[i].name) &&
                         tutti__is_netcdf(&m->files[i]) == (int)m->container,
-                    TUTTI_ERR_FORMAT, "'%s' is no name of a data file", m->files[i].name);
+                    TUTTI_ERR_FORMAT, "'%s' is not the name of a data file", m->files[i].name);
     for (int64_t i = 0; i < m->spaces_n; i++)
         TUTTI_CHECK(m->spaces[i].id >= 1 &&
                         (m->spaces[i].kind == TUTTI__SPACE_GRID ||
                          m->spaces[i].kind == TUTTI__SPACE_LIST) &&
                         tutti__name_right(m->spaces[i].name, TUTTI__NAME),
-                    TUTTI_ERR_FORMAT, "space %lld is none", (long long)i);
+                    TUTTI_ERR_FORMAT, "space %lld is not valid", (long long)i);
     for (int64_t i = 0; i < m->variables_n; i++) {
         const tutti__variable *v = &m->variables[i];
         TUTTI_CHECK(v->id >= 1 && tutti__name_right(v->name, TUTTI__NAME) &&
@@ -247,14 +249,14 @@ tutti_err tutti__model_check(const tutti__model *m) {
     for (int64_t i = 0; i < m->archived_n; i++)
         TUTTI_CHECK(tutti__model_segment_id(m, m->archived[i].segment) &&
                         tutti__text_right(m->archived[i].place, TUTTI__PLACE),
-                    TUTTI_ERR_FORMAT, "an archived segment is none");
+                    TUTTI_ERR_FORMAT, "an archived segment does not exist");
     for (int64_t i = 0; i < m->sizes_n; i++) {
         const tutti__size *s = &m->sizes[i];
         const tutti__space *space = tutti__model_space_id(m, s->space);
         TUTTI_CHECK(space && tutti__shape_right(s->ndims, s->shape, NULL) &&
                         (space->kind == TUTTI__SPACE_GRID || s->ndims == 1) &&
                         (s->segment == 0 || tutti__model_segment_id(m, s->segment)),
-                    TUTTI_ERR_FORMAT, "a size of space %lld is none", (long long)s->space);
+                    TUTTI_ERR_FORMAT, "a size of space %lld is not valid", (long long)s->space);
     }
     return TUTTI_OK;
 }

@@ -371,8 +371,7 @@ static tutti_err database_write(const making *m, const char *name, int64_t gener
     opt.mode |= TUTTI_CREATE;
     TUTTI_TRY(tutti__meta_open(m->r->directory, &opt, &meta));
     tutti_err err = tutti__meta_begin(meta);
-    if (err == TUTTI_OK) err = rows_write(m, meta, generation);
-    if (err == TUTTI_OK) err = tutti__meta_commit(meta);
+    if (err == TUTTI_OK) err = tutti__meta_end(meta, rows_write(m, meta, generation));
     if (err == TUTTI_OK) err = tutti__meta_load(meta, &model); /* checked like that of a stranger */
     if (err == TUTTI_OK) {
         for (int64_t i = 0; i < model.segments_n && err == TUTTI_OK; i++) {
@@ -383,9 +382,7 @@ static tutti_err database_write(const making *m, const char *name, int64_t gener
         }
         tutti__model_free(&model);
     }
-    const tutti_error_info why = *tutti_last_error();
     tutti__meta_close(&meta);
-    if (err != TUTTI_OK) tutti__error_assign(&why);
     return err;
 }
 

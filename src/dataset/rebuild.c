@@ -225,9 +225,7 @@ static tutti_err check(tutti__repair *r, tutti__meta *m, int *again_out) {
     r->report.segments = model.segments_n;
     tutti__model_free(&model);
     if (err == TUTTI_OK) err = tutti__meta_infos_prune(m);
-    if (err == TUTTI_OK) return tutti__meta_commit(m);
-    tutti__meta_rollback(m);
-    return err;
+    return tutti__meta_end(m, err);
 }
 
 static tutti_err fill(tutti__repair *r, tutti__meta *m, int64_t generation) {

@@ -212,12 +212,7 @@ static tutti_err drop_gone(tutti__repair *r, tutti__meta *m, const tutti__model 
     if (n == 0) return TUTTI_OK;
     r->report.lost = n;
     TUTTI_TRY(tutti__meta_begin(m));
-    tutti_err err = remove_gone(m, model, goes);
-    if (err == TUTTI_OK) return tutti__meta_commit(m);
-    const tutti_error_info why = *tutti_last_error();
-    tutti__meta_rollback(m);
-    tutti__error_assign(&why);
-    return err;
+    return tutti__meta_end(m, remove_gone(m, model, goes));
 }
 
 static tutti_err remember(tutti__repair *r, const tutti__model *model) {
@@ -265,9 +260,7 @@ static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *genera
     if (err == TUTTI_OK && !*broken_out) err = drop_gone(r, m, &model, goes);
     tutti__free(goes);
     tutti__model_free(&model);
-    const tutti_error_info why = *tutti_last_error();
     tutti__meta_close(&m);
-    tutti__error_assign(&why);
     return err;
 }
 

@@ -92,12 +92,43 @@ tutti_err tutti__sql_int(tutti__meta *m, const char *text, int64_t *out) {
     return err;
 }
 
+tutti_err tutti__sql_numbers(tutti__meta *m, const char *text, void *table, int64_t *n_out) {
+    sqlite3_stmt *s = NULL;
+    int row = 0;
+    TUTTI_TRY(tutti__sql_prepare(m, text, &s));
+    const int columns = sqlite3_column_count(s);
+    tutti_err err = tutti__sql_step(m, s, &row);
+    while (err == TUTTI_OK && row) {
+        int64_t *v = tutti__table_grow(table, n_out, (size_t)columns * sizeof *v);
+        for (int i = 0; v && i < columns; i++) v[i] = sqlite3_column_int64(s, i);
+        err = v ? tutti__sql_step(m, s, &row) : TUTTI_ERR_NOMEM;
+    }
+    sqlite3_finalize(s);
+    return err;
+}
+
+/* ---- transactions */
+
 void tutti__meta_rollback(tutti__meta *m) {
     tutti__size_limit limit;
     if (!m->db || sqlite3_get_autocommit(m->db)) return;
     tutti__size_limit_begin(&limit);
     sqlite3_exec(m->db, "ROLLBACK", NULL, NULL, NULL);
     (void)tutti__size_limit_end(&limit);
+}
+
+tutti_err tutti__meta_begin(tutti__meta *m) {
+    return tutti__sql(m, "BEGIN IMMEDIATE");
+}
+
+tutti_err tutti__meta_end(tutti__meta *m, tutti_err err) {
+    if (err == TUTTI_OK) err = tutti__sql(m, "COMMIT");
+    if (err != TUTTI_OK) tutti__meta_rollback(m);
+    return err;
+}
+
+tutti_err tutti__meta_commit(tutti__meta *m) {
+    return tutti__meta_end(m, TUTTI_OK);
 }
 
 /* ---- opening, private copies */
@@ -177,24 +208,23 @@ static void beginning(const char *path, char to[64]) {
  * and continues: then the journal is another one, and the copies do not belong together. */
 tutti_err tutti__sql_private_open(tutti__meta *m) {
     const char *tmp = secure_getenv("TMPDIR");
-    char from[TUTTI__PATH + 64], to[TUTTI__PATH + 64], copied[64], now[64];
+    char from[TUTTI__PATH + 64], to[TUTTI__PATH + 64], copy[TUTTI__PATH + 64], copied[64], now[64];
     snprintf(m->own, sizeof m->own, "%.3000s/tutti-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     if (!mkdtemp(m->own)) {
         m->own[0] = 0;
         return tutti__error_sys(errno, -1, "a place for a copy of the metadata");
     }
+    snprintf(copy, sizeof copy, "%s/" TUTTI__META_NAME, m->own);
     snprintf(to, sizeof to, "%s/" TUTTI__META_NAME "-journal", m->own);
     snprintf(from, sizeof from, "%s-journal", m->path);
     TUTTI_TRY(file_copy(from, to));
-    snprintf(to, sizeof to, "%s/" TUTTI__META_NAME, m->own);
-    TUTTI_TRY(file_copy(m->path, to));
+    TUTTI_TRY(file_copy(m->path, copy));
     tutti__sql_close(m);
-    TUTTI_TRY(tutti__sql_open(m, to, SQLITE_OPEN_READWRITE));
-    strcat(to, "-journal");
+    TUTTI_TRY(tutti__sql_open(m, copy, SQLITE_OPEN_READWRITE));
     beginning(to, copied);
     beginning(from, now);
     TUTTI_CHECK(memcmp(copied, now, sizeof now) == 0, TUTTI_ERR_STATE,
-                "a writer has begun to mend '%s': open it again", m->path);
+                "a writer is recovering '%s': open it again", m->path);
     return TUTTI_OK;
 }
 

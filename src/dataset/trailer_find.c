@@ -12,21 +12,9 @@
 #include <unistd.h>
 #include "base/size_limit.h"
 #include "base/sums.h"
+#include "dataset/content.h"
 
 /* ---- reading */
-
-static int read_all(int fd, void *to, size_t bytes, tutti_off at) {
-    char *p = to;
-    while (bytes > 0) {
-        const ssize_t n = pread(fd, p, bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return 0;
-        p += n;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return 1;
-}
 
 /* A part of the file in memory, for going through it page by page. */
 enum { WINDOW = 1 << 20 };
@@ -42,11 +30,13 @@ static tutti__footer_kind footer_at(window *w, tutti_off end, int many, tutti__t
     if (many && (at < w->lo || end > w->hi)) {
         w->lo = tutti__max(0, end - WINDOW);
         w->hi = end;
-        if (!read_all(w->fd, w->buf, (size_t)(end - w->lo), w->lo)) w->hi = w->lo;
+        if (tutti__bytes_read(w->fd, w->lo, w->buf, (size_t)(end - w->lo), "a data file") !=
+            TUTTI_OK)
+            w->hi = w->lo;
     }
     if (w->buf && at >= w->lo && end <= w->hi)
         memcpy(&f, w->buf + (at - w->lo), sizeof f);
-    else if (!read_all(w->fd, &f, sizeof f, at))
+    else if (tutti__bytes_read(w->fd, at, &f, sizeof f, "a data file") != TUTTI_OK)
         return TUTTI__FOOTER_NONE;
     return tutti__footer_parse(&f, end, out);
 }
@@ -55,7 +45,7 @@ int tutti__trailer_rows(int fd, const tutti__trailer *t, char **rows_out) {
     const size_t sums = 8 * (size_t)t->blocks, all = sums + (size_t)t->rows;
     char *buf = tutti__malloc(all);
     if (!buf) return -1;
-    int right = read_all(fd, buf, all, t->trailer);
+    int right = tutti__bytes_read(fd, t->trailer, buf, all, "a data file") == TUTTI_OK;
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* which no fuzzer would guess */
     right = right && tutti__sum_of(buf, all) == t->sum;
 #endif
