@@ -1,14 +1,12 @@
 /* dataset: archives.
  *
- *   archive   compare checksums, copy, sync, read back and compare; then one transaction says that the segments
- *             are there; then their bytes here are freed: a file without other segments is removed, elsewhere
- *             holes are made
- *   restore   compare, put the bytes back where they were, sync, read back and compare; then one transaction
- *             says that they are here
+ *   archive   compare checksums, copy, sync, read back and compare; one transaction records that the segments are
+ *             archived; then their bytes are freed: a data file without other segments is removed, others get holes
+ *   restore   compare, copy the bytes to their data files, sync, read back and compare; one transaction records that
+ *             they are restored
  *
- * Killed at any instant, the database says where the bytes certainly are; what lies elsewhere besides is used by
- * the next call, or means nothing.  Segments of an archive in a directory are dealt out to the ranks; a stream
- * is rank 0's.
+ * Whenever the process is killed, the database has a place where the bytes are complete; the next call uses or ignores
+ * copies elsewhere.  Segments of an archive in a directory are distributed to the ranks; rank 0 handles a stream.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/dataset_impl.h"
 
@@ -31,7 +29,7 @@ static int is_mine(const tutti_dataset *d, const tutti__archiving *k, int64_t i)
     return k->directory ? i % d->team->size == d->team->rank : d->team->rank == 0;
 }
 
-/* ---- which segments */
+/* ---- selection of segments */
 
 static tutti_err range_check(const tutti_dataset *d, tutti_count first, tutti_count last) {
     TUTTI_TRY(tutti__dataset_writable(d));
@@ -53,7 +51,7 @@ static int is_one_of(int64_t id, const int64_t *list, int64_t n) {
     return 0;
 }
 
-/* Rank 0: states of the range that nobody else needs and that are here (archived: are not). */
+/* Rank 0: states of the range that no other segment needs and that are not archived (`archived`: that are). */
 static tutti_err choose(const tutti_dataset *d, tutti_count first, tutti_count last, int archived,
                         unsigned char *takes) {
     int64_t *needed = NULL, n = 0;
@@ -67,7 +65,7 @@ static tutti_err choose(const tutti_dataset *d, tutti_count first, tutti_count l
     return err;
 }
 
-/* Open the call and find out what it is about.   Collective. */
+/* Open the call and select the segments.   Collective. */
 static tutti_err begin_call(tutti_dataset *d, tutti__archiving *k, tutti_count first,
                             tutti_count last, int archived, tutti_err err) {
     uint64_t hash = tutti__hash(TUTTI__HASH_START, &first, sizeof first);
@@ -113,7 +111,7 @@ static tutti_err copy_to_directory(tutti_dataset *d, tutti__archiving *k) {
     for (int64_t i = 0; i < k->n && err == TUTTI_OK; i++)
         if (is_mine(d, k, i)) err = tutti__archive_copy(k, i);
     TUTTI_TRY(tutti__dataset_agree(d, err));
-    for (int64_t i = 0; i < k->n; i++) { /* who copied it knows its sum */
+    for (int64_t i = 0; i < k->n; i++) { /* the rank that copied it has its sum, others 0 */
         int64_t sum = (int64_t)k->rows[i].sum;
         TUTTI_TRY(tutti__team_sum(d->team, &sum, 1));
         k->rows[i].sum = (uint64_t)sum;
@@ -137,7 +135,7 @@ static tutti_err copy_to_stream(tutti_dataset *d, tutti__archiving *k) {
     return TUTTI_OK;
 }
 
-/* The database and all ranks know.   Collective. */
+/* Record it in the database and on all ranks.   Collective. */
 static tutti_err mark(tutti_dataset *d, tutti__archiving *k) {
     tutti__model *m = &d->model;
     const int64_t n = m->archived_n + k->n;
@@ -197,7 +195,7 @@ static tutti_off holes_make(const tutti_dataset *d, const tutti__datafile *f, tu
     return freed;
 }
 
-/* Whatever of the range is archived need not be here any more.   Collective. */
+/* Free the bytes of all archived segments of the range.   Collective. */
 static tutti_err bytes_free(tutti_dataset *d, tutti_count first, tutti_count last,
                             tutti_off *freed_out) {
     const tutti_error_info before = *tutti_last_error();
@@ -221,8 +219,8 @@ static tutti_err bytes_free(tutti_dataset *d, tutti_count first, tutti_count las
         else if (lstat(path, &st) == 0 && unlink(path) == 0)
             freed += st.st_size - TUTTI__SEGMENT_ALIGN;
     }
-    if (err == TUTTI_OK) tutti__error_assign(&before); /* a file that was gone already is fine */
-    err = tutti__dataset_agree(d, err); /* no sync: a file that comes back is not used */
+    if (err == TUTTI_OK) tutti__error_assign(&before); /* a file may have been removed before */
+    err = tutti__dataset_agree(d, err); /* no sync: a file that reappears is not used */
     if (err == TUTTI_OK) err = tutti__team_tell(d->team, &freed, (int)sizeof freed);
     if (err == TUTTI_OK && freed_out) *freed_out = freed;
     return err;
@@ -263,7 +261,7 @@ tutti_err tutti_dataset_archive(tutti_dataset *d, tutti_count first, tutti_count
 static tutti_err stream_check(const tutti_dataset *d, const tutti_stream *s, int writes) {
     if (d->team->rank != 0) return TUTTI_OK;
     TUTTI_CHECK(s && (writes ? s->write != NULL : s->read != NULL), TUTTI_ERR_ARG,
-                "the stream has no function to %s by", writes ? "write" : "read");
+                "the stream has no %s function", writes ? "write" : "read");
     return s->place && writes ? place_check(s->place) : TUTTI_OK;
 }
 
@@ -285,7 +283,7 @@ tutti_err tutti_dataset_archive_stream(tutti_dataset *d, tutti_count first, tutt
 
 /* ---- restore */
 
-/* Not archived any more, in the database and on all ranks.   Collective. */
+/* Record that they are restored, in the database and on all ranks.   Collective. */
 static tutti_err unmark(tutti_dataset *d, tutti__archiving *k) {
     tutti__model *m = &d->model;
     const int root = d->team->rank == 0;
@@ -313,7 +311,7 @@ static tutti_err restore(tutti_dataset *d, tutti__archiving *k) {
     if (!k->directory && d->team->rank == 0) err = tutti__archive_fetch_stream(k);
     TUTTI_TRY(tutti__dataset_agree(d, err));
     TUTTI_TRY(unmark(d, k));
-    for (int64_t i = 0; i < k->n; i++) /* and they are what the rest of the metadata says */
+    for (int64_t i = 0; i < k->n; i++) /* and agree with their checksums */
         TUTTI_TRY(tutti__checksums_compare(d, tutti__archiving_row(k, i), NULL, NULL));
     return TUTTI_OK;
 }

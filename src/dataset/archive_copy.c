@@ -23,7 +23,7 @@ static tutti_err file_open(const char *path, int flags, int *out) {
         return TUTTI_OK;
     }
     close(fd);
-    TUTTI_FAIL(TUTTI_ERR_FORMAT, "'%s' is no file", path);
+    TUTTI_FAIL(TUTTI_ERR_FORMAT, "'%s' is not a regular file", path);
 }
 
 static tutti_err file_sync(int fd, const char *path) {
@@ -45,14 +45,15 @@ static tutti_err archive_path(const tutti__archiving *k, int64_t i, int version,
     return TUTTI_OK;
 }
 
-/* The bytes of segment i in an archive's file are those that its row has the sum of. */
+/* The bytes of segment i in a file of the archive have the sum of its row. */
 static tutti_err archive_verify(const tutti__archiving *k, int64_t i, int fd, const char *path) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
     char head[TUTTI__ARCHIVE_HEAD];
     struct stat st;
     uint64_t sum = 0;
     TUTTI_CHECK(fstat(fd, &st) == 0 && st.st_size == TUTTI__ARCHIVE_HEAD + g->end - g->start,
-                TUTTI_ERR_FORMAT, "'%s' has not the size of segment %lld", path, (long long)g->id);
+                TUTTI_ERR_FORMAT, "'%s' does not have the size of segment %lld", path,
+                (long long)g->id);
     TUTTI_TRY(tutti__bytes_read(fd, 0, head, sizeof head, path));
     TUTTI_TRY(tutti__archive_head_check(head, k->model->id, g, k->rows[i].sum));
     const tutti__content c = {.fd = fd, .at = TUTTI__ARCHIVE_HEAD, .name = path};
@@ -63,8 +64,8 @@ static tutti_err archive_verify(const tutti__archiving *k, int64_t i, int fd, co
 
 /* ---- to an archive */
 
-/* A file that has the name already: *is_there_out: it is this segment, whole.  A damaged copy of it is
- * replaced; any other file may be the only copy of something. */
+/* A file of this name may exist.  *is_there_out: it is this segment, complete.  A damaged copy of it is replaced; any
+ * other file may be the only copy of something. */
 static tutti_err archive_find(const tutti__archiving *k, int64_t i, const char *path,
                               int *is_there_out) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
@@ -141,7 +142,7 @@ tutti_err tutti__archive_send(tutti__archiving *k, int64_t i) {
 
 /* ---- from an archive */
 
-/* The data file of segment i, made anew if it is gone. */
+/* Open the data file of segment i, or create it again. */
 static tutti_err data_open(const tutti__archiving *k, int64_t i, char *path, size_t room,
                            int *out) {
     data_path(k, i, path, room);
@@ -154,7 +155,7 @@ static tutti_err data_open(const tutti__archiving *k, int64_t i, char *path, siz
     return err;
 }
 
-/* Bytes from somewhere are those of segment i: at their place, on the device, read back. */
+/* Copy the bytes of segment i to their place, sync them and read them back. */
 static tutti_err segment_put(const tutti__archiving *k, int64_t i, const tutti__content *from) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
     const tutti_off bytes = g->end - g->start;
@@ -170,7 +171,8 @@ static tutti_err segment_put(const tutti__archiving *k, int64_t i, const tutti__
     if (err == TUTTI_OK) err = file_sync(fd, path);
     if (err == TUTTI_OK) err = tutti__content_sum(&here, bytes, &sum);
     if (err == TUTTI_OK && sum != k->rows[i].sum)
-        err = tutti__error_set(TUTTI_ERR_IO, 0, g->start, "'%s' has not what was written", path);
+        err = tutti__error_set(TUTTI_ERR_IO, 0, g->start,
+                               "'%s' does not have the bytes that were written", path);
     close(fd);
     return err;
 }
@@ -199,7 +201,7 @@ static tutti_err stream_skip(const tutti_stream *s, tutti_off bytes) {
     return TUTTI_OK;
 }
 
-/* Which of the segments an entry of a tar archive is; -1: none.  "./" may stand before its name. */
+/* The segment of an entry of a tar archive; -1: it has none.  Its name may begin with "./". */
 static int64_t entry_of(const tutti__archiving *k, const tutti__tar_entry *e) {
     char name[TUTTI__ARCHIVE_NAME];
     const char *is = strncmp(e->name, "./", 2) == 0 ? e->name + 2 : e->name;
@@ -223,7 +225,7 @@ static tutti_err entry_fetch(const tutti__archiving *k, int64_t i, tutti_off byt
     return segment_put(k, i, &there);
 }
 
-/* Rank 0: everything that the stream has. */
+/* Read all entries of the stream. */
 static tutti_err stream_fetch(const tutti__archiving *k, unsigned char *got) {
     char block[TUTTI__TAR_BLOCK];
     tutti__tar_entry e;
@@ -235,7 +237,7 @@ static tutti_err stream_fetch(const tutti__archiving *k, unsigned char *got) {
         if (!header) return TUTTI_OK;
         if (pax >= 0 && !e.is_pax) e.bytes = pax;
         const int64_t i = entry_of(k, &e);
-        if (e.is_pax && e.bytes <= TUTTI__TAR_BLOCK) { /* what is longer has no size for us */
+        if (e.is_pax && e.bytes <= TUTTI__TAR_BLOCK) { /* longer ones have no size */
             TUTTI_TRY(tutti__stream_read(k->stream, block, sizeof block));
             TUTTI_TRY(tutti__tar_pax(block, (size_t)e.bytes, &pax));
             continue;
@@ -260,7 +262,7 @@ tutti_err tutti__archive_fetch_stream(const tutti__archiving *k) {
         if (!got[i])
             err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "the archive has no segment %lld",
                                    (long long)tutti__archiving_row(k, i)->id);
-    /* what is behind the end is read too: a program that writes it need not die of it */
+    /* read past the end, so that a program that writes to a pipe is not killed */
     while (err == TUTTI_OK && n > 0 &&
            k->stream->read(k->stream->context, rest, sizeof rest, &n) == 0)
         continue;

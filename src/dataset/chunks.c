@@ -95,21 +95,20 @@ tutti_err tutti__chunks_head_read(const unsigned char head[TUTTI__CHUNKS_HEADER]
                                   const tutti__chunked *of, tutti_off bytes,
                                   tutti__chunk_grid *out) {
     tutti__chunk_grid g;
-    TUTTI_CHECK(word_get(head, CODEC) == SHUFFLE_ZSTD, TUTTI_ERR_FORMAT,
-                "it is compressed in a way that this version does not know (%lld)",
+    TUTTI_CHECK(word_get(head, CODEC) == SHUFFLE_ZSTD, TUTTI_ERR_FORMAT, "unknown compression %lld",
                 (long long)word_get(head, CODEC));
     TUTTI_CHECK(grid_make(of, word_get(head, CUT), word_get(head, EXTENT), &g) &&
                     g.chunks == word_get(head, CHUNKS) && (int64_t)g.raw == word_get(head, RAW) &&
                     g.number == word_get(head, NUMBER) && word_get(head, EXTENT + 1) == 0 &&
                     word_get(head, EXTENT + 2) == 0,
                 TUTTI_ERR_FORMAT,
-                "the header of its chunks makes no sense: %lld of %lld bytes, %lld along "
+                "invalid header of chunks: %lld of %lld bytes, %lld along "
                 "dimension %lld",
                 (long long)word_get(head, CHUNKS), (long long)word_get(head, RAW),
                 (long long)word_get(head, EXTENT), (long long)word_get(head, CUT));
     TUTTI_CHECK(bytes >= TUTTI__CHUNKS_HEADER && g.chunks <= (bytes - TUTTI__CHUNKS_HEADER) / 8 &&
                     (g.chunks > 0 || bytes == TUTTI__CHUNKS_HEADER),
-                TUTTI_ERR_FORMAT, "its header says %lld chunks, it has %lld bytes",
+                TUTTI_ERR_FORMAT, "its header has %lld chunks, but it has %lld bytes",
                 (long long)g.chunks, (long long)bytes);
     *out = g;
     return TUTTI_OK;
@@ -130,7 +129,7 @@ tutti_err tutti__chunks_table_check(const tutti__chunk_grid *g, tutti_count firs
         const tutti_off least = tutti__chunks_begin(g);
         TUTTI_CHECK((first + i == 0 ? at == least : at > least) && ends[i] > at &&
                         (first + i == g->chunks - 1 ? ends[i] == bytes : ends[i] < bytes),
-                    TUTTI_ERR_FORMAT, "chunk %lld lies at [%lld, %lld) of %lld bytes",
+                    TUTTI_ERR_FORMAT, "chunk %lld cannot be at [%lld, %lld) of %lld bytes",
                     (long long)(first + i), (long long)at, (long long)ends[i], (long long)bytes);
     }
     return TUTTI_OK;
@@ -202,8 +201,8 @@ tutti_err tutti__chunk_unpack(tutti__chunk_codec *c, const void *frame, size_t b
                               void *raw_out) {
     TUTTI_CHECK(ZSTD_getFrameContentSize(frame, bytes) == c->raw &&
                     ZSTD_findFrameCompressedSize(frame, bytes) == bytes,
-                TUTTI_ERR_FORMAT, "its %zu bytes are no frame of zstd for a chunk of %zu", bytes,
-                c->raw);
+                TUTTI_ERR_FORMAT, "its %zu bytes are not a zstd frame for a chunk of %zu bytes",
+                bytes, c->raw);
     const size_t got = ZSTD_decompress(c->number > 1 ? c->shuffled : raw_out, c->raw, frame, bytes);
     TUTTI_CHECK(!ZSTD_isError(got) && got == c->raw, TUTTI_ERR_FORMAT, "zstd: %s",
                 ZSTD_isError(got) ? ZSTD_getErrorName(got) : "it is too short");

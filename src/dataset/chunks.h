@@ -10,8 +10,8 @@
  *                                        6 ...
  *
  * Each is packed by itself: bytes of numbers are shuffled (all first ones, all second ones ...), then
- * compressed into one frame of zstd.  docs/format.md has the bytes of a section.  No MPI, no files:
- * whatever is decoded here may be hostile.
+ * compressed into one frame of zstd.  docs/format.md has the bytes of a section.  No MPI, no files;
+ * all that is decoded is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CHUNKS_H
 #define TUTTI_CHUNKS_H
@@ -25,7 +25,7 @@ enum {
     TUTTI__CHUNKS_HEADER = 64     /* bytes before the table */
 };
 
-/* What a section is made of. */
+/* The space and items of a section. */
 typedef struct tutti__chunked {
     int ndims;
     const tutti_count *shape; /* of the space */
@@ -33,7 +33,7 @@ typedef struct tutti__chunked {
     int number;               /* bytes of a number, whose bytes are shuffled */
 } tutti__chunked;
 
-/* How it is cut. */
+/* How the space is cut into chunks. */
 typedef struct tutti__chunk_grid {
     int cut;             /* the dimension that is */
     tutti_count extent;  /* into pieces of that many indices */
@@ -49,7 +49,7 @@ typedef struct tutti__chunk_grid {
 /* Cut it into chunks of about so many bytes, never within an item. */
 void tutti__chunks_cut(const tutti__chunked *of, tutti_off about, tutti__chunk_grid *out);
 
-/* Where an entry is. */
+/* The place of an entry. */
 typedef struct tutti__chunk_place {
     tutti_count chunk, first; /* entry `first` of that chunk */
     tutti_count left;         /* so many follow it there, itself included, without padding */
@@ -66,10 +66,10 @@ tutti_err tutti__chunks_head_read(const unsigned char head[TUTTI__CHUNKS_HEADER]
                                   tutti__chunk_grid *out) TUTTI_MUST_USE;
 /* Where the first frame begins, in bytes from the section's. */
 tutti_off tutti__chunks_begin(const tutti__chunk_grid *g);
-/* Rows of the table as they lie in the file, and the numbers that they mean: in place. */
+/* Convert rows of the table between the byte order of the file and that of this machine, in place. */
 void tutti__chunks_table_turn(tutti_off *ends, tutti_count n);
-/* Chunks [first, first + n) begin at `begin` and end at ends[0 ... n - 1]: do they, in a section of so
- * many bytes?  TUTTI_ERR_FORMAT */
+/* Chunks [first, first + n) can begin at `begin` and end at ends[0 ... n - 1] in a section of so many bytes; otherwise
+ * TUTTI_ERR_FORMAT. */
 tutti_err tutti__chunks_table_check(const tutti__chunk_grid *g, tutti_count first, tutti_count n,
                                     tutti_off begin, const tutti_off *ends,
                                     tutti_off bytes) TUTTI_MUST_USE;
@@ -87,10 +87,10 @@ tutti_err tutti__chunk_codec_make(const tutti__chunk_grid *g, int level,
 void tutti__chunk_codec_free(tutti__chunk_codec *c);
 /* The most bytes of a frame. */
 size_t tutti__chunk_bound(size_t raw);
-/* raw: [g->raw]; room: tutti__chunk_bound.  The same bytes whoever does it. */
+/* raw: [g->raw]; room: tutti__chunk_bound.  The result is the same on all ranks. */
 tutti_err tutti__chunk_pack(tutti__chunk_codec *c, const void *raw, void *frame, size_t room,
                             size_t *bytes_out) TUTTI_MUST_USE;
-/* TUTTI_ERR_FORMAT: it is not one frame of just so many bytes. */
+/* TUTTI_ERR_FORMAT: it is not one frame of exactly g->raw bytes. */
 tutti_err tutti__chunk_unpack(tutti__chunk_codec *c, const void *frame, size_t bytes,
                               void *raw_out) TUTTI_MUST_USE;
 

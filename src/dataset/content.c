@@ -1,4 +1,4 @@
-/* dataset: the bytes of a segment: copied and summed.
+/* dataset: the bytes of a segment: copies, checksums.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/content.h"
 
@@ -55,7 +55,7 @@ static tutti_err piece_write(const tutti__content *c, tutti_off at, const void *
     return tutti__bytes_write(c->fd, c->at + at, from, n, c->name);
 }
 
-/* From one to the other (NULL: nowhere), and the sum. */
+/* Copy from one to the other (NULL: only read), and compute the sum. */
 static tutti_err pass(const tutti__content *from, const tutti__content *to, tutti_off bytes,
                       uint64_t *sum_out) {
     const size_t pieces = (size_t)((bytes + PIECE - 1) / PIECE);

@@ -1,4 +1,4 @@
-/* dataset: the number that stands where nobody has put one, as bytes.
+/* dataset: the fill value, which entries have that were not written, as bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/model.h"
 

@@ -40,7 +40,7 @@ static const char TABLES[] =
     " PRIMARY KEY(variable, segment, name)) WITHOUT ROWID;"
     "INSERT INTO dataset VALUES('generation', 1), ('serial', 0);";
 
-/* From version 1 to 2.  The row without a name says that no older trailer has an info that still holds. */
+/* From version 1 to 2.  The row without a name means that infos of older trailers are invalid. */
 static const char UPGRADE[] =
     "CREATE TABLE IF NOT EXISTS archived(segment INTEGER PRIMARY KEY, place TEXT NOT NULL,"
     " sum INTEGER NOT NULL);"
@@ -92,7 +92,7 @@ static tutti_err tables_make(tutti__meta *m, int creates) {
     return TUTTI_OK;
 }
 
-/* Is it a database of ours?  *empty_out: it has no table yet. */
+/* It is the database of a dataset.  *empty_out: it has no tables yet. */
 static tutti_err identify(tutti__meta *m, int *empty_out) {
     int64_t tables = 0, application = 0, version = 0;
     TUTTI_TRY(tutti__sql_int(m, "SELECT count(*) FROM sqlite_schema", &tables));
@@ -126,15 +126,16 @@ tutti_err tutti__writer_lock(const char *directory, int without_locks, int *fd_o
                 "another program has '%s' open for writing", directory);
     if (without_locks) return TUTTI_OK;
     const int why = errno;
-    TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED,
-               "the file system of '%s' has no locks (%s); option without_locks goes on without",
-               directory, strerror(why));
+    TUTTI_FAIL(
+        TUTTI_ERR_UNSUPPORTED,
+        "the file system of '%s' has no locks (%s); option without_locks continues without locks",
+        directory, strerror(why));
 }
 
 /* ---- opening */
 
-/* Metadata without tables, or none, are those of a new dataset.  If there are data, they have been lost:
- * nothing is begun that would take the data for leftovers. */
+/* Without tables or metadata the dataset is new.  If there are data files, the metadata have been lost: a writer must
+ * not remove those files as leftovers. */
 static tutti_err no_data(const tutti__meta *m) {
     DIR *dir = opendir(m->directory);
     struct dirent *e;

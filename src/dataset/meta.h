@@ -1,7 +1,7 @@
 /* dataset: the database of a dataset (SQLite), by one process.  docs/format.md has its tables.
  *
- * A writer holds a lock of its own as long as it is open.  Nothing that is read is believed: names
- * lead nowhere outside of the directory, ranges and types are checked.
+ * A writer holds a lock while it is open.  All that is read is validated: names cannot lead outside of the directory,
+ * ranges and types are checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_META_H
 #define TUTTI_META_H
@@ -10,7 +10,7 @@
 
 #define TUTTI__META_NAME "metadata.sqlite"
 #define TUTTI__LOCK_NAME "writer.lock"
-/* Written by this version of the library, and the oldest that it reads and upgrades. */
+/* The version that this library writes, and the oldest that it reads and upgrades. */
 enum { TUTTI__FORMAT_VERSION = 2, TUTTI__FORMAT_OLDEST = 1 };
 
 typedef struct tutti__meta tutti__meta;
@@ -21,10 +21,10 @@ typedef struct tutti__meta_options {
     double busy;
     const char *name;     /* of the database in the directory; NULL: TUTTI__META_NAME */
     int locked;           /* the caller has the writer's lock, and syncs the directory */
-    int64_t *version_out; /* NULL, or: the format's version, also of one that is refused */
+    int64_t *version_out; /* NULL, or: the version of the format, also of one that is refused */
 } tutti__meta_options;
 
-/* Take the lock that a writer has; close it to give it back. */
+/* Acquire the lock of writers; closing the descriptor releases it. */
 tutti_err tutti__writer_lock(const char *directory, int without_locks, int *fd_out) TUTTI_MUST_USE;
 
 tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt,
@@ -32,10 +32,10 @@ tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt
 void tutti__meta_close(tutti__meta **m);
 /* All but sections and infos, as of one instant, checked. */
 tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) TUTTI_MUST_USE;
-/* The generation now: if it is not the model's, segments have been removed or archived since.  -1: the
- * database is another one, or does not exist any more. */
+/* The current generation: if it is not that of the model, segments have been removed or archived since.  -1: the
+ * database was replaced or removed. */
 tutti_err tutti__meta_generation(tutti__meta *m, int64_t *out) TUTTI_MUST_USE;
-/* Those of a segment of `model`, by their place.  TUTTI_ERR_STATE: it has been taken away since. */
+/* The sections of a segment of `model`, in the order of their places.  TUTTI_ERR_STATE: it has been removed since. */
 tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
                                const tutti__segment_row *g, tutti__section **out,
                                int64_t *n_out) TUTTI_MUST_USE;
@@ -47,11 +47,11 @@ tutti_err tutti__meta_list_uses(tutti__meta *m, tutti__list_use **out,
                                 int64_t *n_out) TUTTI_MUST_USE;
 /* PRAGMA integrity_check. */
 tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
-/* Names in the directory that would be data files of ours but are in no table: removed. */
+/* Remove files of the directory that have the name of a data file but are in no table. */
 void tutti__meta_sweep(tutti__meta *m, const tutti__model *model);
-/* Entries of the directory are on the device. */
+/* Sync a directory: the names in it are on the device. */
 tutti_err tutti__directory_sync(const char *path) TUTTI_MUST_USE;
-/** Sync the name of a directory.  A parent that this user may not read is ignored: it belongs to others. */
+/* Sync the name of a directory.  A parent that this user may not read is ignored. */
 void tutti__parent_sync(const char *directory);
 tutti_err tutti__meta_sync_directory(tutti__meta *m) TUTTI_MUST_USE;
 
@@ -63,15 +63,15 @@ void tutti__meta_rollback(tutti__meta *m);
 /* Commit, or, if `err` is an error, roll back and return it. */
 tutti_err tutti__meta_end(tutti__meta *m, tutti_err err) TUTTI_MUST_USE;
 
-/* What of the model is fresh. */
+/* Rows of the model that are not in the database yet. */
 tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_file(tutti__meta *m, const tutti__datafile *f) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) TUTTI_MUST_USE;
-/* Where its trailer begins and ends, once that is known. */
+/* Set where its trailer begins and ends. */
 tutti_err tutti__meta_end_segment(tutti__meta *m, const tutti__segment_row *g) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_section(tutti__meta *m, const tutti__section *s) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_size(tutti__meta *m, const tutti__size *s) TUTTI_MUST_USE;
-/* Take a segment away; the sizes that it set go too. */
+/* Remove a segment and the sizes that it set. */
 tutti_err tutti__meta_remove_segment(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
 tutti_err tutti__meta_remove_file(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
 /* Remove all rows; the dataset has a new id. */
@@ -101,17 +101,17 @@ tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, 
 tutti_err tutti__meta_infos_prune(tutti__meta *m) TUTTI_MUST_USE;
 
 /* ---- archives (meta_archive.c): each one transaction, on the device when it returns, whatever the level */
-/* These segments are there now, not here; a new generation.  `also` is done in the same transaction. */
+/* These segments are in an archive now; a new generation.  `also` runs in the same transaction. */
 typedef struct tutti__meta_step {
     tutti_err (*run)(void *context);
     void *context;
 } tutti__meta_step;
 tutti_err tutti__meta_archive(tutti__meta *m, const tutti__archived *rows, int64_t n,
                               int64_t generation, const tutti__meta_step *also) TUTTI_MUST_USE;
-/* They are here again. */
+/* These segments are in data files again. */
 tutti_err tutti__meta_restore(tutti__meta *m, const tutti__archived *rows, int64_t n,
                               int64_t generation) TUTTI_MUST_USE;
-/* Segments with lists of entries that others have, rising. */
+/* Segments whose lists of entries are used by others, in ascending order. */
 tutti_err tutti__meta_lists_shared(tutti__meta *m, int64_t **out, int64_t *n_out) TUTTI_MUST_USE;
 
 /* ---- infos: variable and segment are ids, 0: not of one */
@@ -126,7 +126,7 @@ typedef struct tutti__info {
 
 /* count 0 removes it.  TUTTI_BYTES are stored as text if they are UTF-8, else as a blob. */
 tutti_err tutti__meta_info_set(tutti__meta *m, const tutti__info *info) TUTTI_MUST_USE;
-/* The rest of `io`; value is to be freed.  TUTTI_ERR_NOT_FOUND */
+/* Fill in the rest of `io`; tutti__free value.  TUTTI_ERR_NOT_FOUND: there is no such info. */
 tutti_err tutti__meta_info_get(tutti__meta *m, tutti__info *io) TUTTI_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-/* dataset: the database says which segments are archived, and where.
+/* dataset: the database of a dataset: segments that are archived.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/meta_impl.h"
 
@@ -21,7 +21,7 @@ static tutti_err rows_run(tutti__meta *m, const char *text, const tutti__archive
     return err;
 }
 
-/* Bytes are going to be thrown away because of it: that is on the device at any level. */
+/* Bytes will be removed afterwards, so that the transaction is synced whatever the level. */
 static tutti_err change(tutti__meta *m, const char *text, const tutti__archived *rows, int64_t n,
                         int64_t generation, const tutti__meta_step *also) {
     sqlite3_stmt *s = NULL;

@@ -13,7 +13,7 @@ struct tutti__meta {
     sqlite3 *db;
     int writes;
     int64_t version; /* of the format; writers upgrade to the newest */
-    int empty;       /* readers: no table yet, its first writer was killed before it made them */
+    int empty;       /* readers: it has no tables, because its first writer was killed */
     int lock;        /* of the writer, or -1 */
     int limited;     /* the last call wrote beyond the limit of file sizes */
     double busy;
@@ -29,7 +29,7 @@ tutti_err tutti__sql_error(const tutti__meta *m, const char *what) TUTTI_MUST_US
 tutti_err tutti__sql(tutti__meta *m, const char *text) TUTTI_MUST_USE;
 tutti_err tutti__sql_prepare(tutti__meta *m, const char *text, sqlite3_stmt **out) TUTTI_MUST_USE;
 tutti_err tutti__sql_step(tutti__meta *m, sqlite3_stmt *s, int *row_out) TUTTI_MUST_USE;
-/* The number that a statement gives; 0: none. */
+/* The number that a statement returns; 0: no row. */
 tutti_err tutti__sql_int(tutti__meta *m, const char *text, int64_t *out) TUTTI_MUST_USE;
 /* Rows of numbers: *table is [*n_out] rows of as many int64_t as the statement has columns; tutti__free it, also on an
  * error. */
@@ -37,11 +37,11 @@ tutti_err tutti__sql_numbers(tutti__meta *m, const char *text, void *table,
                              int64_t *n_out) TUTTI_MUST_USE;
 /* A new random id of the dataset. */
 tutti_err tutti__meta_id_make(tutti__meta *m) TUTTI_MUST_USE;
-/* A connection to a file that anybody may have written: m->db. */
+/* Connect to a file that may be hostile: m->db. */
 tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) TUTTI_MUST_USE;
 void tutti__sql_close(tutti__meta *m);
-/* Did the last statement fail because somebody was killed?  Then a reader goes on in a copy of m->path, in
- * which the journal is rolled back; TUTTI_ERR_STATE: a writer has begun to, try again. */
+/* The last statement failed because a writer was killed.  Then a reader opens a copy of m->path, in which the journal
+ * is rolled back; TUTTI_ERR_STATE: a writer rolls it back at the same time, try again. */
 int tutti__sql_journal_hot(const tutti__meta *m);
 tutti_err tutti__sql_private_open(tutti__meta *m) TUTTI_MUST_USE;
 void tutti__sql_private_remove(tutti__meta *m);

@@ -28,7 +28,7 @@ const char *tutti__meta_word(tutti__meta_words which, int value) {
     }
 }
 
-/* Which of the names a column has; -1: none. */
+/* The index of the name that a column has; -1: it has none of them. */
 static int column_word(sqlite3_stmt *s, int column, const char *const *names, int n) {
     const char *text = (const char *)sqlite3_column_text(s, column);
     for (int i = 0; text && i < n; i++)
@@ -137,12 +137,12 @@ static int read_key(sqlite3_stmt *s, tutti__model *m) {
     if (key && strcmp(key, "container") == 0) m->container = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "commit") == 0) m->commit = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "defined") == 0) m->defined = sqlite3_column_int64(s, 1);
-    /* numbers that are counted up: far from the end of 64 bits */
+    /* they are incremented: no overflow is near */
     return key != NULL && m->generation >= 0 && m->generation <= INT64_MAX / 2 && m->serial >= 0 &&
            m->serial <= INT64_MAX / 2;
 }
 
-/* Every row of a table; `read` says 1, 0: it makes no sense, -1: no memory. */
+/* Read all rows of a table; `read` returns 1, 0: the row is invalid, -1: no memory. */
 static tutti_err table_read(tutti__meta *m, const char *query,
                             int (*read)(sqlite3_stmt *, tutti__model *), tutti__model *out) {
     sqlite3_stmt *s = NULL;
@@ -152,8 +152,7 @@ static tutti_err table_read(tutti__meta *m, const char *query,
     while (err == TUTTI_OK && row && (sound = read(s, out)) == 1) err = tutti__sql_step(m, s, &row);
     if (err == TUTTI_OK && sound < 0) err = TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK && sound == 0)
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "a row of the metadata makes no sense: %s",
-                               query);
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "invalid row of the metadata: %s", query);
     sqlite3_finalize(s);
     return err;
 }
@@ -232,7 +231,7 @@ static tutti_err sections_read(tutti__meta *m, sqlite3_stmt *s, const tutti__mod
         if (!row) return TUTTI_OK;
         tutti__section *t = tutti__table_grow(out, n, sizeof **out);
         if (!t) return TUTTI_ERR_NOMEM;
-        TUTTI_CHECK(read_section(s, t), TUTTI_ERR_FORMAT, "a section of segment %lld is none",
+        TUTTI_CHECK(read_section(s, t), TUTTI_ERR_FORMAT, "invalid section of segment %lld",
                     (long long)g->id);
         TUTTI_TRY(tutti__section_check(model, g, t));
         TUTTI_CHECK(t->start >= end, TUTTI_ERR_FORMAT, "sections of segment %lld overlap",
@@ -257,9 +256,10 @@ tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
     tutti_err err = sections_read(m, s, model, g, out, n_out);
     sqlite3_finalize(s);
     if (err == TUTTI_OK && *n_out == 0 && g->sections > 0)
-        err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
-                               "segment %lld has been taken away since the dataset was looked at",
-                               (long long)g->id);
+        err = tutti__error_set(
+            TUTTI_ERR_STATE, 0, -1,
+            "segment %lld has been removed since the dataset was opened or refreshed",
+            (long long)g->id);
     else if (err == TUTTI_OK && *n_out != g->sections)
         err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "segment %lld has %lld sections of %d",
                                (long long)g->id, (long long)*n_out, g->sections);

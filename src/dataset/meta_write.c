@@ -1,4 +1,4 @@
-/* dataset: transactions of the database, and infos.
+/* dataset: the database of a dataset: rows are written, as tables and as bytes of trailers; infos.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/meta_impl.h"
 #include "dataset/trailer.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/utf8.h"
 
-/* ---- statements are kept */
+/* ---- prepared statements */
 
 enum {
     ADD_FILE,
@@ -105,7 +105,7 @@ static tutti_err add_variable(tutti__meta *m, const tutti__variable *v) {
     bind_text(s, 8, tutti__meta_word(TUTTI__WORD_ORDER, v->order));
     bind_text(s, 9, v->units);
     bind_text(s, 10, v->long_name);
-    sqlite3_bind_blob(s, 11, &v->fill, sizeof v->fill, SQLITE_STATIC); /* NaN is no REAL */
+    sqlite3_bind_blob(s, 11, &v->fill, sizeof v->fill, SQLITE_STATIC); /* a REAL cannot be NaN */
     sqlite3_bind_int64(s, 12, v->compress);
     return run(m, s);
 }
@@ -264,7 +264,7 @@ static tutti_err column_add(bytes *b, sqlite3_stmt *s, int i) {
 
 tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int infos, char **out,
                            size_t *bytes_out) {
-    /* in the order of the numbers; everything that the segment cannot be read without */
+    /* in the order of tutti__row_table: all that is needed to read the segment */
     static const char *const QUERIES[] = {
         "SELECT * FROM segments WHERE id = ?",
         "SELECT * FROM files WHERE id = (SELECT file FROM segments WHERE id = ?)",

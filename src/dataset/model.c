@@ -268,7 +268,7 @@ tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *
                 TUTTI_ERR_FORMAT, "a section of segment %lld has no variable or no type",
                 (long long)g->id);
     TUTTI_CHECK(s->start >= g->start && s->bytes >= 0 && s->bytes <= g->trailer - s->start,
-                TUTTI_ERR_FORMAT, "section '%s' of segment %lld lies outside of it", v->name,
+                TUTTI_ERR_FORMAT, "section '%s' of segment %lld is outside of its segment", v->name,
                 (long long)g->id);
     const int listed = s->list_segment != 0;
     TUTTI_CHECK(listed == (v->layout == TUTTI_RANKED) &&

@@ -1,5 +1,5 @@
-/* dataset: spaces, variables, sizes, segments, files: what the tables of a dataset have in their rows,
- * as plain structs that one rank reads and all are told.
+/* dataset: rows of the tables of a dataset (spaces, variables, sizes, segments, files) as plain structs, which rank 0
+ * reads and broadcasts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MODEL_H
 #define TUTTI_MODEL_H
@@ -7,7 +7,7 @@
 #include <tutti/dataset.h>
 #include "base/memory.h"
 
-/* Bytes of names with the 0 at their end. */
+/* Bytes of names with the terminating 0. */
 enum { TUTTI__NAME = 128, TUTTI__UNITS = 64, TUTTI__LONG_NAME = 256 };
 
 typedef enum tutti__space_kind { TUTTI__SPACE_GRID, TUTTI__SPACE_LIST } tutti__space_kind;
@@ -41,7 +41,7 @@ typedef struct tutti__datafile {
     int64_t id;
     char name[TUTTI__NAME]; /* data-NNNNNN.tutti, or .nc */
 } tutti__datafile;
-int tutti__netcdf_name(const char *name); /* is it .nc? */
+int tutti__netcdf_name(const char *name); /* it ends with .nc */
 static inline int tutti__is_netcdf(const tutti__datafile *f) {
     return tutti__netcdf_name(f->name);
 }
@@ -65,7 +65,7 @@ typedef struct tutti__section {
     int64_t list_segment, list_part; /* TUTTI_RANKED: where its entries are listed; 0: not ranked */
 } tutti__section;
 
-/* A segment whose bytes are somewhere else. */
+/* A segment whose bytes are in an archive. */
 enum { TUTTI__PLACE = 512 };
 typedef struct tutti__archived {
     int64_t segment; /* id */
@@ -75,8 +75,8 @@ typedef struct tutti__archived {
 
 typedef struct tutti__model {
     uint64_t id[2];     /* of the dataset: random, the high half first; 0: of format 1 */
-    int64_t generation; /* goes up when segments are taken away */
-    int64_t serial;     /* the largest id of a segment there ever was */
+    int64_t generation; /* increases when segments are removed */
+    int64_t serial;     /* the largest id that a segment ever had */
     int64_t container;  /* TUTTI_CONTAINER_NATIVE, TUTTI_CONTAINER_NETCDF: of all data files */
     int64_t commit;     /* netCDF: the first segment of the last commit */
     int64_t published;  /* when it was loaded: segments before a commit that was not finished */
@@ -103,34 +103,35 @@ tutti__variable *tutti__model_variable_id(const tutti__model *m, int64_t id);
 tutti__segment_row *tutti__model_segment_id(const tutti__model *m, int64_t id);
 tutti__datafile *tutti__model_file_id(const tutti__model *m, int64_t id);
 const tutti__archived *tutti__model_archived(const tutti__model *m, int64_t segment); /* or NULL */
-/* Has the file a segment that is not archived? */
+/* The file has a segment that is not archived. */
 int tutti__model_file_lives(const tutti__model *m, int64_t file);
 /* The size of a space as of a segment (an id; INT64_MAX: now), or NULL. */
 tutti__size *tutti__model_size(const tutti__model *m, int64_t space, int64_t segment);
 
-/* A segment is gone, and the sizes that it set. */
+/* Remove the sizes that a segment set. */
 void tutti__model_sizes_drop(tutti__model *m, int64_t segment);
 /* Remove all segments from number n on. */
 void tutti__model_truncate(tutti__model *m, int64_t n);
 
-/* ---- what may be in a row, whoever wrote it */
-int tutti__name_right(const char *name, size_t room); /* also those of the library, with ':' */
-/* Data files are the library's own: no other name is opened. */
+/* ---- valid contents of rows; a database may come from an untrusted source */
+int tutti__name_right(const char *name,
+                      size_t room); /* names of the library's own variables, with ':', too */
+/* It is the name of a data file: no other name is opened. */
 int tutti__file_name_right(const char *name);
 int tutti__text_right(const char *text, size_t room);
-/* Names and texts that a caller gives must also be UTF-8; datasets of format 1 may have others. */
+/* Valid and UTF-8, as names and texts of callers must be; datasets of format 1 may have others. */
 int tutti__name_valid(const char *name, size_t room);
 int tutti__text_valid(const char *text, size_t room);
 tutti_err tutti__variable_check(const tutti__variable *v) TUTTI_MUST_USE;
 int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries_out);
 int tutti__shape_parse(const char *text, tutti__size *out);    /* "4,5,6" */
-tutti_count tutti__variable_numbers(const tutti__variable *v); /* of an item */
-/* Bytes of an item in the file, of sections with that type. */
+tutti_count tutti__variable_numbers(const tutti__variable *v); /* values of an item */
+/* Bytes of an item in sections with that type. */
 tutti_off tutti__item_bytes(const tutti__variable *v, int type);
-/* One number of a type, in an order, that means `fill`; size bytes.  (fill.c) */
+/* The value `fill` in a type and byte order: *size_out bytes.  (fill.c) */
 tutti_err tutti__fill_pattern(double fill, int type, int order, unsigned char pattern[16],
                               int *size_out) TUTTI_MUST_USE;
-/* Everything hangs together: ids, order, ranges.  TUTTI_ERR_FORMAT. */
+/* Ids, order and ranges are consistent; otherwise TUTTI_ERR_FORMAT. */
 tutti_err tutti__model_check(const tutti__model *m) TUTTI_MUST_USE;
 tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *g,
                                const tutti__section *s) TUTTI_MUST_USE;

@@ -1,4 +1,4 @@
-/* dataset: data files that are netCDF, beside the metadata: by one process.
+/* dataset: data files that are netCDF, compared with the metadata and corrected by one process.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/netcdf.h"
 
@@ -11,7 +11,7 @@
 #include "base/size_limit.h"
 #include "dataset/content.h"
 
-/* ---- as the database has it */
+/* ---- load */
 
 static tutti_err sections_load(tutti__meta *m, const tutti__model *model,
                                const tutti__segment_row *g, tutti__ncfile *f) {
@@ -37,9 +37,9 @@ tutti_err tutti__ncfile_load(tutti__meta *m, const tutti__model *model, int64_t 
                 ? f.topology.id || f.first.id
                 : f.first.id &&
                       (g->end - g->start != bytes || g->start != f.first.start + f.records * bytes))
-            err =
-                tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                 "segment %lld is no record of its netCDF file", (long long)g->id);
+            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                   "segment %lld is not a record of its netCDF file",
+                                   (long long)g->id);
         if (err == TUTTI_OK && (g->kind == TUTTI_TOPOLOGY || !f.first.id))
             err = sections_load(m, model, g, &f);
         f.records += g->kind == TUTTI_STATE;
@@ -95,13 +95,13 @@ tutti_err tutti__netcdf_extend(const char *directory, const char *name, tutti_of
 
 /* ---- the whole header */
 
-/* Where the file ends. */
+/* The end of the file. */
 static tutti_off end_of(const tutti__ncfile *f, tutti_off header) {
     if (f->records) return f->first.start + f->records * (f->first.end - f->first.start);
     return f->fixed_n ? f->topology.end : header;
 }
 
-/* The number of records comes last: a file where only a part was written has another one still. */
+/* The number of records is written last: if the process is killed, the file still has the old one. */
 static tutti_err header_write(int fd, const char *want, size_t n, const char *name) {
     TUTTI_TRY(tutti__bytes_write(fd, TUTTI__NETCDF_HEAD, want + TUTTI__NETCDF_HEAD,
                                  n - TUTTI__NETCDF_HEAD, name));
@@ -109,7 +109,7 @@ static tutti_err header_write(int fd, const char *want, size_t n, const char *na
     return fsync(fd) == 0 ? TUTTI_OK : tutti__error_sys(errno, -1, name);
 }
 
-/* `want` is what the file begins with, n bytes of it; the file has at least as many. */
+/* The first n bytes of the file, which has at least as many, become `want`. */
 static tutti_err header_mend(int fd, const char *want, size_t n, const char *name) {
     char *is = tutti__malloc(n);
     if (!is) return TUTTI_ERR_NOMEM;
@@ -127,7 +127,7 @@ static tutti_err file_mend(int fd, const tutti__ncfile *f, const void *header, t
     TUTTI_CHECK(st.st_size >= end, TUTTI_ERR_FORMAT,
                 "'%s' has %lld bytes, but its segments end at %lld", name, (long long)st.st_size,
                 (long long)end);
-    char *want = tutti__calloc(1, (size_t)area); /* zeros between the header and what is next */
+    char *want = tutti__calloc(1, (size_t)area); /* zeros follow the header */
     if (!want) return TUTTI_ERR_NOMEM;
     memcpy(want, header, (size_t)bytes);
     tutti_err err = header_mend(fd, want, (size_t)area, name);
@@ -154,7 +154,7 @@ tutti_err tutti__netcdf_mend(const char *directory, tutti__meta *m, const tutti_
     return err;
 }
 
-/* ---- compared */
+/* ---- compare */
 
 static tutti_err variables_compare(const tutti__cdf *want, const tutti__cdf *is, const char *name) {
     for (tutti_count i = 0; i < want->vars_n; i++) {

@@ -1,4 +1,4 @@
-/* dataset: headers of data files that are netCDF: what can be said in them, and how.
+/* dataset: headers of data files that are netCDF.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/netcdf.h"
 
@@ -41,7 +41,7 @@ static void variable_name(const tutti__variable *v, char out[TUTTI__NAME]) {
     if (colon) *colon = '_';
 }
 
-/* What is wrong with a name is nobody's mistake but netCDF's. */
+/* The name is valid in a dataset, so that the error is TUTTI_ERR_UNSUPPORTED. */
 static tutti_err name_check(const char *name, const char *what) {
     if (tutti__cdf_name_check(name, what) == TUTTI_OK) return TUTTI_OK;
     TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED,
@@ -134,13 +134,13 @@ static tutti_err fill_att(tutti__cdf *c, tutti_count var, const tutti__variable 
         double aligned;
     } pattern;
     int size = 1;
-    /* zeros would be taken for missing */
+    /* readers would treat zeros as missing values */
     if (v->fill == 0) return TUTTI_OK;
     TUTTI_TRY(tutti__fill_pattern(v->fill, type, TUTTI_NATIVE_ENDIAN, pattern.bytes, &size));
     return tutti__cdf_put_att(c, var, "_FillValue", c->vars[var].type, 1, pattern.bytes);
 }
 
-/* What netCDF's readers know, and what a repair needs besides. */
+/* Attributes that readers of netCDF know, and those that a repair needs. */
 static tutti_err atts_add(tutti__cdf *c, tutti_count var, const tutti__model *m,
                           const tutti__variable *v, int type) {
     const tutti__space *s = tutti__model_space_id(m, v->space);
@@ -200,7 +200,7 @@ static tutti_err rows_add(tutti__cdf *c, const tutti__model *m, const tutti__ncf
     return TUTTI_OK;
 }
 
-/* Variables lie where sections do. */
+/* Variables begin where sections do. */
 static tutti_err places_take(tutti__cdf *c, const tutti__ncfile *f) {
     TUTTI_TRY(tutti__cdf_layout(c, NULL));
     tutti__cdf_var *v = c->vars;

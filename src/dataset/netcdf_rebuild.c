@@ -1,8 +1,8 @@
-/* dataset: metadata made anew from the headers of data files that are netCDF.
+/* dataset: metadata are rebuilt from the headers of data files that are netCDF.
  *
  * Spaces, variables, sizes and states are in the headers; checksums, infos and spaces without variables are not.
- * Files are taken in the order of their names.  One that does not fit what those before it say (another
- * dataset's, or from before states were erased) is left out as a whole.
+ * Files are read in the order of their names.  A file that contradicts those before it (of another dataset, or from
+ * before states were erased) is skipped.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/repair_impl.h"
 
@@ -14,7 +14,7 @@
 #include "dataset/meta_impl.h"
 #include "dataset/netcdf.h"
 
-/* What has been found so far. */
+/* The metadata so far. */
 typedef struct {
     tutti__repair *r;
     tutti__model model;
@@ -49,13 +49,13 @@ static tutti_err size_add(making *m, int64_t segment, const tutti__size *like) {
     return TUTTI_OK;
 }
 
-/* The space has this size from now on: said by the topology, or from the beginning. */
+/* The space has this size from now on: set by the topology, or from the beginning. */
 static tutti_err size_take(making *m, const reading *f, const tutti__space *s,
                            const tutti__size *is) {
     tutti__size *now = tutti__model_size(&m->model, s->id, INT64_MAX);
     const int same = now && now->ndims == is->ndims &&
                      memcmp(now->shape, is->shape, (size_t)is->ndims * sizeof *is->shape) == 0;
-    if (now && f->topology && now->segment == f->topology) { /* said in this file already */
+    if (now && f->topology && now->segment == f->topology) { /* set in this file already */
         if (!same) DIFFERS("space '%s' has two sizes", s->name);
         now->has_ids |= is->has_ids;
         return TUTTI_OK;
@@ -78,7 +78,7 @@ static tutti_err space_take(making *m, const reading *f, const tutti__cdf_var *v
                                                : -1;
     if (kind < 0 || (kind == TUTTI__SPACE_LIST && size->ndims != 1) ||
         !tutti__name_right(name, TUTTI__NAME) || (s && s->kind != kind))
-        DIFFERS("variable '%s' is on no space '%.60s'", v->name, name);
+        DIFFERS("variable '%s' is not on a space '%.60s'", v->name, name);
     if (!s) {
         s = TUTTI__GROW(&m->model, spaces);
         if (!s) return TUTTI_ERR_NOMEM;
@@ -100,7 +100,7 @@ static int item_of(const char *word) {
     return word ? -1 : TUTTI_SCALAR;
 }
 
-/* Components of an item that has so many numbers; 0: none has. */
+/* Components of an item that has so many values; 0: there is no such item. */
 static int components_of(int item, tutti_count numbers) {
     tutti__variable v = {.item = item};
     for (v.components = 1; v.components < 1 << 24; v.components++) {
@@ -158,7 +158,7 @@ static tutti_err variable_read(const reading *f, tutti_count var, tutti__variabl
     *size = (tutti__size){.ndims = ndims, .has_ids = ids};
     if (!space || v->item < 0 || ndims < 1 || ndims > TUTTI_MAX_DIMS || !texts_fit(units, name) ||
         strlen(is->name) >= TUTTI__NAME || (ids && strlen(space) + 5 > TUTTI__NAME))
-        DIFFERS("variable '%s' is none of a dataset", is->name);
+        DIFFERS("variable '%s' does not belong to a dataset", is->name);
     for (int d = 0; d < ndims; d++) size->shape[d] = f->c->dims[is->dim[is->is_record + d]].length;
     if (v->item != TUTTI_SCALAR)
         v->components = components_of(v->item, f->c->dims[is->dim[is->ndims - 1]].length);
@@ -173,11 +173,11 @@ static tutti_err variable_read(const reading *f, tutti_count var, tutti__variabl
         snprintf(v->name, sizeof v->name, "%.*s", TUTTI__NAME - 1, is->name);
     if (!tutti__name_right(v->name, TUTTI__NAME) || (ids && v->type != TUTTI_INT64) ||
         !tutti__shape_right(ndims, size->shape, NULL) || tutti__variable_check(v) != TUTTI_OK)
-        DIFFERS("variable '%s' is none of a dataset", is->name);
+        DIFFERS("variable '%s' does not belong to a dataset", is->name);
     return TUTTI_OK;
 }
 
-/* The row, made where it is not there: *out is its id. */
+/* The row, added if it does not exist: *out is its id. */
 static tutti_err variable_take(making *m, const reading *f, tutti_count var, int64_t *out,
                                int *type_out) {
     tutti__variable v;
@@ -188,7 +188,7 @@ static tutti_err variable_take(making *m, const reading *f, tutti_count var, int
         space_take(m, f, &f->c->vars[var], text_of(f->c, var, "dataset_space"), &size, &v.space));
     tutti__variable *is = tutti__model_variable(&m->model, v.name);
     if (is && (is->space != v.space || is->item != v.item || is->components != v.components))
-        DIFFERS("variable '%s' was another one before", v.name);
+        DIFFERS("variable '%s' has another definition in an earlier file", v.name);
     if (!is) {
         is = TUTTI__GROW(&m->model, variables);
         if (!is) return TUTTI_ERR_NOMEM;
@@ -307,15 +307,15 @@ static tutti_err ours(const tutti__cdf *c) {
     int32_t is = 0;
     if (format && format->type == TUTTI__CDF_INT && format->n == 1)
         memcpy(&is, format->values, sizeof is);
-    if (c->version != 5 || is != 1) DIFFERS("it is no data file of a dataset");
+    if (c->version != 5 || is != 1) DIFFERS("it is not a data file of a dataset");
     for (tutti_count i = 0; i < c->vars_n; i++)
         if (!text_of(c, i, "dataset_space") && strcmp(c->vars[i].name, "time") != 0 &&
             strcmp(c->vars[i].name, "time_index") != 0)
-            DIFFERS("variable '%s' is none of a dataset", c->vars[i].name);
+            DIFFERS("variable '%s' does not belong to a dataset", c->vars[i].name);
     return TUTTI_OK;
 }
 
-/* All of a file; on an error the model is no good. */
+/* Read a file; after an error the model is inconsistent. */
 static tutti_err file_take(making *m, const tutti__there *there) {
     reading f = {.there = there};
     char path[4300];
@@ -358,7 +358,7 @@ static tutti_err rows_write(const making *m, tutti__meta *meta, int64_t generati
     for (int64_t i = 0; i < m->sections_n; i++)
         TUTTI_TRY(tutti__meta_add_section(meta, &m->sections[i]));
     TUTTI_TRY(tutti__meta_set(meta, "container", TUTTI_CONTAINER_NETCDF));
-    TUTTI_TRY(tutti__meta_set(meta, "commit", is->serial + 1)); /* all that is there is whole */
+    TUTTI_TRY(tutti__meta_set(meta, "commit", is->serial + 1)); /* all segments are published */
     TUTTI_TRY(tutti__meta_set(meta, "serial", is->serial));
     return tutti__meta_set(meta, "generation", generation);
 }
@@ -372,7 +372,7 @@ static tutti_err database_write(const making *m, const char *name, int64_t gener
     TUTTI_TRY(tutti__meta_open(m->r->directory, &opt, &meta));
     tutti_err err = tutti__meta_begin(meta);
     if (err == TUTTI_OK) err = tutti__meta_end(meta, rows_write(m, meta, generation));
-    if (err == TUTTI_OK) err = tutti__meta_load(meta, &model); /* checked like that of a stranger */
+    if (err == TUTTI_OK) err = tutti__meta_load(meta, &model); /* validated */
     if (err == TUTTI_OK) {
         for (int64_t i = 0; i < model.segments_n && err == TUTTI_OK; i++) {
             tutti__section *sections = NULL;

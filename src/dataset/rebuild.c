@@ -1,10 +1,9 @@
-/* dataset: metadata made anew from the trailers of segments.
+/* dataset: metadata are rebuilt from the trailers of segments.
  *
- * The newest segment says which spaces and variables there are: every trailer has all of them.  Infos are
- * the changes in all trailers, oldest first (version 1: every trailer has all infos of its time).  A
- * segment belongs to the dataset if its copy agrees, if none that is newer comes before it in time (then
- * it had been erased), and if the topology and the lists of entries that it needs are there.  What the
- * new database then has is checked like that of a stranger.
+ * Spaces and variables are those of the newest segment: every trailer has all of them.  Infos are the changes in all
+ * trailers, oldest first (version 1: every trailer has all infos of its time).  A segment belongs to the dataset if
+ * its copy agrees, if no newer one precedes it in time (then it had been erased), and if the topology and the lists
+ * of entries that it needs exist.  The new database is validated like any other.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/repair_impl.h"
 
@@ -25,13 +24,19 @@ void tutti__repair_lost(tutti__repair *r, int64_t n, const char *format, ...) {
     va_end(args);
 }
 
+const tutti__there *tutti__repair_file(const tutti__repair *r, const char *name) {
+    for (int64_t i = 0; i < r->files_n; i++)
+        if (strcmp(r->files[i].name, name) == 0) return &r->files[i];
+    return NULL;
+}
+
 /* ---- rows */
 
-int tutti__rows_within(const char *rows, size_t n, const char *of, size_t of_n) {
+int tutti__rows_within(const char *rows, size_t n, const char *of, size_t of_n, unsigned tables) {
     tutti__row a, b;
     int got = 0;
     while ((got = tutti__row_next(&rows, &n, &a)) == 1) {
-        if (a.table >= TUTTI__ROW_INFO) continue; /* they change */
+        if (!(tables >> a.table & 1)) continue;
         do {
             if (tutti__row_next(&of, &of_n, &b) != 1) return 0;
         } while (a.n != b.n || memcmp(a.bytes, b.bytes, a.n) != 0);
@@ -39,23 +44,7 @@ int tutti__rows_within(const char *rows, size_t n, const char *of, size_t of_n) 
     return got == 0;
 }
 
-/* Spaces and variables of one are those of the other. */
-static int same_kind(const tutti__found *a, const tutti__found *base) {
-    const char *rows = a->rows;
-    size_t left = (size_t)a->at.rows;
-    tutti__row r, b;
-    const char *of = base->rows;
-    size_t of_n = (size_t)base->at.rows;
-    while (tutti__row_next(&rows, &left, &r) == 1) {
-        if (r.table != TUTTI__ROW_SPACE && r.table != TUTTI__ROW_VARIABLE) continue;
-        do {
-            if (tutti__row_next(&of, &of_n, &b) != 1) return 0;
-        } while (r.n != b.n || memcmp(r.bytes, b.bytes, r.n) != 0);
-    }
-    return 1;
-}
-
-/* ---- the data of a segment against its sums */
+/* ---- the data of a segment and its checksums */
 
 static int section_right(int fd, tutti_off start, tutti_off bytes, const uint64_t *want,
                          char *block) {
@@ -98,19 +87,13 @@ int tutti__repair_sums_right(const tutti__there *file, const tutti__found *v) {
     return right;
 }
 
-/* ---- which segments belong to it */
+/* ---- segments that belong to the dataset */
 
 static int before(const tutti__segment_row *a, const tutti__segment_row *b) {
     return a->index < b->index || (a->index == b->index && a->kind < b->kind);
 }
 
-static const tutti__there *file_of(const tutti__repair *r, const tutti__found *v) {
-    for (int64_t i = 0; i < r->files_n; i++)
-        if (strcmp(r->files[i].name, v->file.name) == 0) return &r->files[i];
-    return NULL;
-}
-
-/* Newest first: what is older but later in time, or lies where a newer one does, had been erased. */
+/* Newest first: a segment that is older but later in time than a newer one, or overlaps it, had been erased. */
 static tutti_err choose(tutti__repair *r, unsigned char *keep, const tutti__found **base) {
     const tutti__found *last = NULL;
     int tried = 0;
@@ -119,8 +102,8 @@ static tutti_err choose(tutti__repair *r, unsigned char *keep, const tutti__foun
         if (last && !(v->segment.id < last->segment.id && before(&v->segment, &last->segment)))
             continue;
         if (last && v->segment.file == last->segment.file && v->at.end > last->at.start) continue;
-        if (!tried++) { /* it may have been within its commit */
-            const tutti__there *f = file_of(r, v);
+        if (!tried++) { /* its commit may not have ended */
+            const tutti__there *f = tutti__repair_file(r, v->file.name);
             const int right = f ? tutti__repair_sums_right(f, v) : 0;
             if (right < 0) return TUTTI_ERR_NOMEM;
             if (!right) {
@@ -132,7 +115,9 @@ static tutti_err choose(tutti__repair *r, unsigned char *keep, const tutti__foun
             }
         }
         if (!*base) *base = v;
-        if (!same_kind(v, *base)) {
+        if (!tutti__rows_within(v->rows, (size_t)v->at.rows, (*base)->rows,
+                                (size_t)(*base)->at.rows,
+                                1U << TUTTI__ROW_SPACE | 1U << TUTTI__ROW_VARIABLE)) {
             tutti__repair_lost(r, 1, "'%s' has a segment of another dataset", v->file.name);
             continue;
         }
@@ -162,7 +147,7 @@ static void drop_homeless(tutti__repair *r, unsigned char *keep) {
     for (int64_t i = r->found_n - 1; i >= 0; i--) {
         if (!keep[i] || sizes_there(r, keep, &r->found[i])) continue;
         keep[i] = 0;
-        tutti__repair_lost(r, 1, "the segment with time index %lld: its topology is gone",
+        tutti__repair_lost(r, 1, "the segment with time index %lld: its topology is missing",
                            (long long)r->found[i].segment.index);
     }
 }
@@ -205,7 +190,7 @@ static tutti_err all_add(tutti__repair *r, tutti__meta *m, const unsigned char *
     return tutti__meta_set(m, "generation", generation);
 }
 
-/* Check it like anybody's; segments whose sections make no sense, or need what is gone, go. */
+/* Validate it; segments with invalid sections, or that need a missing segment, are removed. */
 static tutti_err check(tutti__repair *r, tutti__meta *m, int *again_out) {
     tutti__model model;
     *again_out = 0;

@@ -1,8 +1,7 @@
 /* dataset: repair.
  *
- * Metadata that can be read and agree with the trailers in the data files are left alone, but for
- * segments whose data are gone.  Otherwise they are made anew from the trailers beside the old ones, which
- * are kept under another name.  No data file is changed.
+ * Metadata that can be read and agree with the data files stay, except segments whose data are missing.  Otherwise
+ * they are rebuilt from the data files, and the old ones are kept under another name.  No data file is changed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/repair_impl.h"
 
@@ -68,7 +67,8 @@ static tutti_err files_search(tutti__repair *r) {
         if (f->fd < 0 || tutti__netcdf_name(f->name)) continue;
         TUTTI_TRY(tutti__trailers_find(f->fd, &r->found, &r->found_n, &torn));
         r->torn += torn;
-        for (int64_t j = n; j < r->found_n; j++) { /* a file that had another name: none of ours */
+        for (int64_t j = n; j < r->found_n;
+             j++) { /* a file that was renamed is not of this dataset */
             if (strcmp(r->found[j].file.name, f->name) == 0)
                 r->found[n++] = r->found[j];
             else
@@ -80,19 +80,13 @@ static tutti_err files_search(tutti__repair *r) {
     return TUTTI_OK;
 }
 
-static const tutti__there *file_named(const tutti__repair *r, const char *name) {
-    for (int64_t i = 0; i < r->files_n; i++)
-        if (strcmp(r->files[i].name, name) == 0) return &r->files[i];
-    return NULL;
-}
+/* ---- compare metadata that can be read with the data */
 
-/* ---- metadata that can be read: do they agree with the data? */
-
-typedef enum { RIGHT, GONE, DAMAGED_TRAILER, OTHER } agreement;
+typedef enum { RIGHT, MISSING, DAMAGED_TRAILER, OTHER } agreement;
 
 /* Operations of repair that differ between kinds of data files. */
 typedef struct {
-    /* A segment of the database and what lies in its place. */
+    /* Compare a segment of the database with the bytes in its place. */
     tutti_err (*compare)(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                          const tutti__segment_row *g, agreement *out);
     tutti_err (*rebuild)(tutti__repair *r, const char *name, int64_t generation);
@@ -102,8 +96,8 @@ typedef struct {
 static tutti_err netcdf_compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                                 const tutti__segment_row *g, agreement *out) {
     const tutti__datafile *row = tutti__model_file_id(model, g->file);
-    const tutti__there *f = file_named(r, row->name);
-    *out = GONE;
+    const tutti__there *f = tutti__repair_file(r, row->name);
+    *out = MISSING;
     if (!f || f->fd < 0 || f->size < (g->sections ? g->end : TUTTI__NETCDF_HEAD)) return TUTTI_OK;
     if (r->compared != g->file) {
         int readable = 0;
@@ -118,12 +112,12 @@ static tutti_err netcdf_compare(tutti__repair *r, tutti__meta *m, const tutti__m
 
 static tutti_err native_compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                                 const tutti__segment_row *g, agreement *out) {
-    const tutti__there *f = file_named(r, tutti__model_file_id(model, g->file)->name);
+    const tutti__there *f = tutti__repair_file(r, tutti__model_file_id(model, g->file)->name);
     tutti__footer foot;
     tutti__trailer t;
     char *rows = NULL, *ours = NULL;
     size_t n = 0;
-    *out = GONE;
+    *out = MISSING;
     if (!f || f->fd < 0 || f->size < g->end) return TUTTI_OK;
     *out = DAMAGED_TRAILER;
     if (pread(f->fd, &foot, sizeof foot, (off_t)(g->end - (tutti_off)sizeof foot)) !=
@@ -134,10 +128,11 @@ static tutti_err native_compare(tutti__repair *r, tutti__meta *m, const tutti__m
     if (whole <= 0) return whole ? TUTTI_ERR_NOMEM : TUTTI_OK;
     const tutti_err err = tutti__meta_rows(m, g->id, 0, &ours, &n);
     if (err == TUTTI_OK)
-        *out = t.start == g->start && t.trailer == g->trailer &&
-                       tutti__rows_within(rows, (size_t)t.rows, ours, n)
-                   ? RIGHT
-                   : OTHER;
+        *out =
+            t.start == g->start && t.trailer == g->trailer &&
+                    tutti__rows_within(rows, (size_t)t.rows, ours, n, (1U << TUTTI__ROW_INFO) - 1)
+                ? RIGHT
+                : OTHER;
     tutti__free(ours);
     tutti__free(rows);
     return err;
@@ -148,8 +143,9 @@ static const repairing CONTAINERS[] = {
     [TUTTI_CONTAINER_NETCDF] = {netcdf_compare, tutti__netcdf_rebuild},
 };
 
-/* Does a segment need one that goes: the topology that set a size, a list of entries? */
-static int needs_gone(const tutti__model *m, const unsigned char *goes, const tutti__section *s) {
+/* The segment of a section needs one that goes: the topology that set a size, or a list of entries. */
+static int needs_missing(const tutti__model *m, const unsigned char *goes,
+                         const tutti__section *s) {
     const tutti__variable *v = tutti__model_variable_id(m, s->variable);
     const tutti__size *z = tutti__model_size(m, v->space, s->segment);
     const tutti__segment_row *a = z ? tutti__model_segment_id(m, z->segment) : NULL;
@@ -157,8 +153,8 @@ static int needs_gone(const tutti__model *m, const unsigned char *goes, const tu
     return (a && goes[a - m->segments]) || (b && goes[b - m->segments]);
 }
 
-/* Every segment; `goes`: its data are gone, or those of one that it needs.  *broken_out: the metadata
- * are not of these data. */
+/* Compare all segments; goes[i]: its data are missing, or those of one that it needs.  *broken_out: the metadata do
+ * not belong to these data. */
 static tutti_err compare_all(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                              unsigned char *goes, int *broken_out) {
     int64_t right = 0, newer = 0;
@@ -171,8 +167,9 @@ static tutti_err compare_all(tutti__repair *r, tutti__meta *m, const tutti__mode
         tutti_err err = TUTTI_OK;
         if (!tutti__model_archived(model, g->id))
             err = CONTAINERS[model->container].compare(r, m, model, g, &is);
-        goes[i] = is == GONE;
-        for (int64_t j = 0; j < n && !goes[i]; j++) goes[i] = needs_gone(model, goes, &sections[j]);
+        goes[i] = is == MISSING;
+        for (int64_t j = 0; j < n && !goes[i]; j++)
+            goes[i] = needs_missing(model, goes, &sections[j]);
         tutti__free(sections);
         TUTTI_TRY(err);
         right += is == RIGHT;
@@ -187,7 +184,8 @@ static tutti_err compare_all(tutti__repair *r, tutti__meta *m, const tutti__mode
 }
 
 /* One transaction. */
-static tutti_err remove_gone(tutti__meta *m, const tutti__model *model, const unsigned char *goes) {
+static tutti_err remove_missing(tutti__meta *m, const tutti__model *model,
+                                const unsigned char *goes) {
     for (int64_t i = 0; i < model->segments_n; i++)
         if (goes[i]) TUTTI_TRY(tutti__meta_remove_segment(m, model->segments[i].id));
     for (int64_t i = 0; i < model->files_n; i++) {
@@ -199,12 +197,13 @@ static tutti_err remove_gone(tutti__meta *m, const tutti__model *model, const un
     return tutti__meta_set(m, "generation", model->generation + 1);
 }
 
-static tutti_err drop_gone(tutti__repair *r, tutti__meta *m, const tutti__model *model,
-                           const unsigned char *goes) {
+static tutti_err drop_missing(tutti__repair *r, tutti__meta *m, const tutti__model *model,
+                              const unsigned char *goes) {
     int64_t n = 0;
     for (int64_t i = 0; i < model->segments_n; i++) {
         if (goes[i] && n++ == 0)
-            tutti__repair_lost(r, 1, "the segment with time index %lld: its data in '%s' are gone",
+            tutti__repair_lost(r, 1,
+                               "the segment with time index %lld: its data in '%s' are missing",
                                (long long)model->segments[i].index,
                                tutti__model_file_id(model, model->segments[i].file)->name);
     }
@@ -212,7 +211,7 @@ static tutti_err drop_gone(tutti__repair *r, tutti__meta *m, const tutti__model 
     if (n == 0) return TUTTI_OK;
     r->report.lost = n;
     TUTTI_TRY(tutti__meta_begin(m));
-    return tutti__meta_end(m, remove_gone(m, model, goes));
+    return tutti__meta_end(m, remove_missing(m, model, goes));
 }
 
 static tutti_err remember(tutti__repair *r, const tutti__model *model) {
@@ -250,14 +249,14 @@ static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *genera
         goes = tutti__calloc((size_t)model.segments_n + 1, 1);
         err = goes ? compare_all(r, m, &model, goes, broken_out) : TUTTI_ERR_NOMEM;
     }
-    /* what cannot be read, on whichever way that shows */
+    /* metadata that cannot be read, whatever the symptom */
     const int newer = version > TUTTI__FORMAT_VERSION && r->found_n == 0 && has_data(r);
     if (!newer && (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND || err == TUTTI_ERR_IO)) {
         if (!*broken_out) err = remember(r, &model);
         *broken_out = 1;
         if (err != TUTTI_ERR_NOMEM) err = TUTTI_OK;
     }
-    if (err == TUTTI_OK && !*broken_out) err = drop_gone(r, m, &model, goes);
+    if (err == TUTTI_OK && !*broken_out) err = drop_missing(r, m, &model, goes);
     tutti__free(goes);
     tutti__model_free(&model);
     tutti__meta_close(&m);

@@ -52,7 +52,7 @@ tutti_err tutti__sql_error(const tutti__meta *m, const char *what) {
     }
 }
 
-/* Any of these calls may write: a journal that was left is rolled back first. */
+/* Any of these calls may write: the journal of a killed writer is rolled back first. */
 
 tutti_err tutti__sql(tutti__meta *m, const char *text) {
     tutti__size_limit limit;
@@ -195,7 +195,7 @@ static tutti_err file_copy(const char *from, const char *to) {
     return err;
 }
 
-/* The first bytes of a file, where a journal has a number that no other has; 0s where it is shorter. */
+/* The first bytes of a file, where a journal has a random number; 0s if it is shorter. */
 static void beginning(const char *path, char to[64]) {
     memset(to, 0, 64);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -239,7 +239,6 @@ void tutti__sql_private_remove(tutti__meta *m) {
     m->own[0] = 0;
 }
 
-/* Did the last statement fail because somebody was killed? */
 int tutti__sql_journal_hot(const tutti__meta *m) {
     char journal[TUTTI__PATH + 64];
     struct stat st;

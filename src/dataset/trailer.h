@@ -1,6 +1,6 @@
-/* dataset: trailers of segments as bytes (docs/format.md), and data files looked through for them.
+/* dataset: trailers of segments as bytes (docs/format.md), and the search for them in data files.
  *
- * Nothing here needs the database, nor MPI; nothing that is read is believed.
+ * Nothing here needs MPI; all that is read is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TRAILER_H
 #define TUTTI_TRAILER_H
@@ -25,8 +25,8 @@ typedef struct tutti__footer {
     uint64_t joined; /* 1: the next segment belongs to the same commit */
 } tutti__footer;
 #define TUTTI__FOOTER_MAGIC "TUTTISEG"
-/* Behind segments that were taken away while later ones of the file stay: their footers are zeros,
- * but for the last one, which is this: `start` is where the first of them began. */
+/* After segments were removed while later ones of the file stay, their footers are zeros, except the last one, which
+ * is this: `start` is where the first of them began. */
 #define TUTTI__GAP_MAGIC "TUTTIGAP"
 
 typedef enum tutti__footer_kind {
@@ -35,7 +35,7 @@ typedef enum tutti__footer_kind {
     TUTTI__FOOTER_GAP
 } tutti__footer_kind;
 
-/* What a footer says: sums at `trailer`, rows behind them. */
+/* A decoded footer: checksums begin at `trailer`, rows follow. */
 typedef struct tutti__trailer {
     tutti_off start, trailer, end;
     int64_t blocks, rows; /* numbers: of sums, of bytes */
@@ -43,7 +43,7 @@ typedef struct tutti__trailer {
     int joined, version;
 } tutti__trailer;
 
-/* The footer that ends at `end` of its file.  What it says lies within [0, end).  Pure. */
+/* Decode the footer that ends at `end` of its file.  All its ranges are within [0, end).  Pure. */
 tutti__footer_kind tutti__footer_parse(const tutti__footer *f, tutti_off end, tutti__trailer *out);
 void tutti__footer_gap(tutti_off start, tutti__footer *out);
 
@@ -92,9 +92,9 @@ typedef struct tutti__row {
     size_t n;
 } tutti__row;
 
-/* The next row of `*rows`, which moves on.  1; 0: there are no more; -1: it is none.  Pure. */
+/* Decode the next row of `*rows`, and advance it.  1; 0: there are no more; -1: it is invalid.  Pure. */
 int tutti__row_next(const char **rows, size_t *left, tutti__row *out);
-/* Rows by tables.  1: it is that, and right by itself. */
+/* Rows by tables.  1: the row is of that table, and valid by itself. */
 int tutti__row_segment(const tutti__row *r, tutti__segment_row *out);
 int tutti__row_file(const tutti__row *r, tutti__datafile *out);
 int tutti__row_size(const tutti__row *r, tutti__size *out);
@@ -112,7 +112,7 @@ typedef struct tutti__ranked_head {
 
 /* Bytes of the header of a section by that many ranks. */
 tutti_off tutti__ranked_header(int ranks);
-/* What the first two numbers of one say, which fits the section and its items.  Pure. */
+/* Decode the first two values; they agree with the section and its items.  Pure. */
 tutti_err tutti__ranked_head_take(const int64_t head[2], const tutti__section *s, tutti_off item,
                                   tutti__ranked_head *out) TUTTI_MUST_USE;
 
@@ -126,14 +126,14 @@ typedef struct tutti__found {
     char *rows; /* [at.rows], to be freed */
 } tutti__found;
 
-/* Rows and sums of a trailer are whole: *rows_out, to be freed.  0: they are not; -1: no memory. */
+/* 1: rows and checksums of a trailer are complete; tutti__free *rows_out.  0: they are not; -1: no memory. */
 int tutti__trailer_rows(int fd, const tutti__trailer *t, char **rows_out);
-/* All segments of the file, from its end on; what lies between them (a torn end, damaged trailers) is
- * gone through page by page.  *torn_out: how many such places there are, but for the end. */
+/* Find all segments of the file, from its end on; between them (a torn end, damaged trailers) it is searched page by
+ * page.  *torn_out: number of such places, without the end. */
 tutti_err tutti__trailers_find(int fd, tutti__found **out, int64_t *n_out,
                                int *torn_out) TUTTI_MUST_USE;
 void tutti__found_free(tutti__found *v, int64_t n);
-/* What lies in the file between segments of `model` was taken away: no trailer there is found again. */
+/* Segments between those of `model` were removed: their trailers in the file are overwritten. */
 tutti_err tutti__gaps_mark(const char *path, const tutti__model *model,
                            const tutti__datafile *f) TUTTI_MUST_USE;
 

@@ -1,7 +1,7 @@
-/* dataset: segments of a data file, found by their trailers.
+/* dataset: the search for segments of a data file by their trailers.
  *
- * From the end of the file backwards: where a segment starts, the one before it ends.  Where there is no
- * trailer, the end was torn off or a trailer is damaged: then page by page until there is one again.
+ * It starts at the end of the file: where a segment starts, the one before it ends.  Without a trailer there, the end
+ * was torn off or a trailer is damaged: then it continues page by page until it finds one.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/trailer.h"
 
@@ -60,7 +60,7 @@ int tutti__trailer_rows(int fd, const tutti__trailer *t, char **rows_out) {
 
 /* ---- finding */
 
-/* The rows are rows, and those of this segment, which lies here. */
+/* The rows are valid, and those of this segment at this place. */
 static int rows_right(tutti__found *v) {
     const char *at = v->rows;
     size_t left = (size_t)v->at.rows;
@@ -148,10 +148,10 @@ void tutti__found_free(tutti__found *v, int64_t n) {
     tutti__free(v);
 }
 
-/* ---- what was taken away */
+/* ---- removed segments */
 
-/* Footers between lo and hi, from the lowest on: if this is cut short, the chain from hi is still
- * there, and the next writer does it again. */
+/* Overwrite footers between lo and hi, from the lowest on: if the process is killed, the chain from hi still exists,
+ * and the next writer repeats it. */
 static tutti_err gap_mark(int fd, tutti_off lo, tutti_off hi) {
     static const tutti__footer none;
     tutti__footer mark;

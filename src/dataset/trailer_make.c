@@ -30,8 +30,8 @@ tutti_err tutti__trailer_make(tutti__meta *m, const tutti__trailer_spec *spec,
     char *rows = NULL;
     size_t bytes = 0;
     if (spec->is_new) TUTTI_TRY(tutti__meta_add_segment(m, g));
-    /* the segment's own row has the end of the trailer, which depends on the length of the rows: numbers
-     * are of one length there */
+    /* the row of the segment has the end of the trailer, which depends on the length of the rows; numbers have
+     * a fixed length */
     TUTTI_TRY(tutti__meta_rows(m, g->id, 1, &rows, &bytes));
     tutti__free(rows);
     rows = NULL;
