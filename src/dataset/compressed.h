@@ -11,7 +11,7 @@
 #define TUTTI_COMPRESSED_H
 
 #include "comm/sparse.h"
-#include "dataset/chunks.h"
+#include "compression/chunks.h"
 #include "dataset/decomposition.h"
 
 /* A variable and the memory of its numbers on this rank. */

@@ -1,10 +1,10 @@
 /* dataset: headers of data files that are netCDF.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/netcdf.h"
+#include "netcdf/netcdf.h"
 
 #include <stdio.h>
 #include <string.h>
-#include "dataset/meta_impl.h"
+#include "metadata/meta_impl.h"
 
 #define TIME "time"
 #define TIME_INDEX "time_index"

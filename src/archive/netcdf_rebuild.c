@@ -4,15 +4,15 @@
  * Files are read in the order of their names.  A file that contradicts those before it (of another dataset, or from
  * before states were erased) is skipped.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/repair_impl.h"
+#include "archive/repair_impl.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "dataset/content.h"
-#include "dataset/meta_impl.h"
-#include "dataset/netcdf.h"
+#include "metadata/content.h"
+#include "metadata/meta_impl.h"
+#include "netcdf/netcdf.h"
 
 /* The metadata so far. */
 typedef struct {

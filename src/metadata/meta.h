@@ -6,7 +6,7 @@
 #ifndef TUTTI_META_H
 #define TUTTI_META_H
 
-#include "dataset/model.h"
+#include "metadata/model.h"
 
 #define TUTTI__META_NAME "metadata.sqlite"
 #define TUTTI__LOCK_NAME "writer.lock"

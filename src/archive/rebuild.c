@@ -5,7 +5,7 @@
  * its copy agrees, if no newer one precedes it in time (then it had been erased), and if the topology and the lists
  * of entries that it needs exist.  The new database is validated like any other.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/repair_impl.h"
+#include "archive/repair_impl.h"
 
 #include <endian.h>
 #include <stdarg.h>

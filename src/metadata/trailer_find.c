@@ -3,7 +3,7 @@
  * It starts at the end of the file: where a segment starts, the one before it ends.  Without a trailer there, the end
  * was torn off or a trailer is damaged: then it continues page by page until it finds one.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/trailer.h"
+#include "metadata/trailer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "base/size_limit.h"
 #include "base/sums.h"
-#include "dataset/content.h"
+#include "metadata/content.h"
 
 /* ---- reading */
 

@@ -10,7 +10,7 @@
 #define TUTTI_NETCDF_H
 
 #include "cdf/cdf.h"
-#include "dataset/meta.h"
+#include "metadata/meta.h"
 
 enum {
     TUTTI__NETCDF_HEAD = 12,   /* bytes of the header up to and with the number of records */

@@ -1,6 +1,6 @@
 /* dataset: the database of a dataset: rows are read and checked.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/meta_impl.h"
+#include "metadata/meta_impl.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* dataset: the database of a dataset: segments that are archived.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/meta_impl.h"
+#include "metadata/meta_impl.h"
 
 static tutti_err rows_run(tutti__meta *m, const char *text, const tutti__archived *rows,
                           int64_t n) {

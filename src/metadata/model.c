@@ -1,6 +1,6 @@
 /* dataset: the tables of a dataset in memory: search, growth, checks.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/model.h"
+#include "metadata/model.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* dataset: data files that are netCDF, compared with the metadata and corrected by one process.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/netcdf.h"
+#include "netcdf/netcdf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/size_limit.h"
-#include "dataset/content.h"
+#include "metadata/content.h"
 
 /* ---- load */
 

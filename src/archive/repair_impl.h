@@ -3,7 +3,7 @@
 #ifndef TUTTI_REPAIR_IMPL_H
 #define TUTTI_REPAIR_IMPL_H
 
-#include "dataset/trailer.h"
+#include "metadata/trailer.h"
 
 /* A data file of the directory. */
 typedef struct tutti__there {

@@ -3,7 +3,7 @@
 #ifndef TUTTI_CONTENT_H
 #define TUTTI_CONTENT_H
 
-#include "dataset/model.h"
+#include "metadata/model.h"
 
 /* Where the bytes are: at an offset of a file, or at the position of a stream. */
 typedef struct tutti__content {

@@ -1,6 +1,6 @@
 /* dataset: chunks of compressed sections: cut, found, packed, unpacked.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/chunks.h"
+#include "compression/chunks.h"
 
 #include <endian.h>
 #include <string.h>

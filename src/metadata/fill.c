@@ -1,6 +1,6 @@
 /* dataset: the fill value, which entries have that were not written, as bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/model.h"
+#include "metadata/model.h"
 
 #include <string.h>
 #include "access/convert.h"

@@ -1,6 +1,6 @@
 /* dataset: the bytes of a segment: copies, checksums.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/content.h"
+#include "metadata/content.h"
 
 #include <endian.h>
 #include <errno.h>

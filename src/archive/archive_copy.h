@@ -3,7 +3,7 @@
 #ifndef TUTTI_ARCHIVE_COPY_H
 #define TUTTI_ARCHIVE_COPY_H
 
-#include "dataset/model.h"
+#include "metadata/model.h"
 
 /* Segments of a dataset to be archived or restored. */
 typedef struct tutti__archiving {

@@ -5,7 +5,7 @@
 #ifndef TUTTI_TRAILER_H
 #define TUTTI_TRAILER_H
 
-#include "dataset/meta.h"
+#include "metadata/meta.h"
 
 enum {
     TUTTI__BLOCK = 65536,        /* of checksums; sections as large begin at a multiple */

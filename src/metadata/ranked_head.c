@@ -1,7 +1,7 @@
 /* dataset: the header of a section by ranks, as bytes that anybody may have written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <endian.h>
-#include "dataset/trailer.h"
+#include "metadata/trailer.h"
 
 tutti_off tutti__ranked_header(int ranks) {
     return tutti__align_up((TUTTI__RANKED_HEAD + (tutti_off)ranks) * 8, TUTTI__SECTION_ALIGN);

@@ -16,9 +16,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "dataset/archive_copy.h"
-#include "dataset/content.h"
-#include "dataset/tar.h"
+#include "archive/archive_copy.h"
+#include "metadata/content.h"
+#include "archive/tar.h"
 
 static void archiving_free(tutti__archiving *k) {
     tutti__free(k->segment);

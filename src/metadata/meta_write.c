@@ -1,7 +1,7 @@
 /* dataset: the database of a dataset: rows are written, as tables and as bytes of trailers; infos.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/meta_impl.h"
-#include "dataset/trailer.h"
+#include "metadata/meta_impl.h"
+#include "metadata/trailer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* dataset: headers of tar archives.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/tar.h"
+#include "archive/tar.h"
 
 #include <stdio.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* dataset: the database of a dataset: its tables, the writer's lock, opening and closing.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/meta_impl.h"
+#include "metadata/meta_impl.h"
 
 #include <dirent.h>
 #include <errno.h>

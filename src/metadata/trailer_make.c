@@ -1,6 +1,6 @@
 /* dataset: trailers of segments, from the rows of the database.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/trailer.h"
+#include "metadata/trailer.h"
 
 #include <endian.h>
 #include <string.h>

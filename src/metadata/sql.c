@@ -3,7 +3,7 @@
  * Journal mode TRUNCATE: a commit is the truncation of the journal, and a killed writer leaves one that the next
  * writer rolls back.  A reader cannot: it copies both files to a directory of its own and rolls back there.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/meta_impl.h"
+#include "metadata/meta_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

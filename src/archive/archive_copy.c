@@ -1,6 +1,6 @@
 /* dataset: the bytes of segments are copied to archives and back, by one process.                no MPI
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/archive_copy.h"
+#include "archive/archive_copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "dataset/content.h"
-#include "dataset/tar.h"
-#include "dataset/trailer.h"
+#include "metadata/content.h"
+#include "archive/tar.h"
+#include "metadata/trailer.h"
 
 /* ---- files */
 

@@ -3,7 +3,7 @@
  * Metadata that can be read and agree with the data files stay, except segments whose data are missing.  Otherwise
  * they are rebuilt from the data files, and the old ones are kept under another name.  No data file is changed.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/repair_impl.h"
+#include "archive/repair_impl.h"
 
 #include <dirent.h>
 #include <errno.h>

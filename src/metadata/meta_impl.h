@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 #include <sys/types.h>
-#include "dataset/meta.h"
+#include "metadata/meta.h"
 
 enum { TUTTI__PATH = 4096, TUTTI__STATEMENTS = 19 };
 

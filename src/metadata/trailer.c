@@ -1,6 +1,6 @@
 /* dataset: footers and rows of trailers, from bytes that anybody may have written.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/trailer.h"
+#include "metadata/trailer.h"
 
 #include <endian.h>
 #include <math.h>
