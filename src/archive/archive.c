@@ -1,4 +1,4 @@
-/* dataset: archives.
+/* archive: segments are archived and restored.
  *
  *   archive   compare checksums, copy, sync, read back and compare; one transaction records that the segments are
  *             archived; then their bytes are freed: a data file without other segments is removed, others get holes

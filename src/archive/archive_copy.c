@@ -1,4 +1,4 @@
-/* dataset: the bytes of segments are copied to archives and back, by one process.                no MPI
+/* archive: the bytes of segments are copied to archives and back, by one process.                no MPI
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "archive/archive_copy.h"
 

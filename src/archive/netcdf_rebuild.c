@@ -1,4 +1,4 @@
-/* dataset: metadata are rebuilt from the headers of data files that are netCDF.
+/* archive: metadata are rebuilt from the headers of data files that are netCDF.
  *
  * Spaces, variables, sizes and states are in the headers; checksums, infos and spaces without variables are not.
  * Files are read in the order of their names.  A file that contradicts those before it (of another dataset, or from

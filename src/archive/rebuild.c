@@ -1,4 +1,4 @@
-/* dataset: metadata are rebuilt from the trailers of segments.
+/* archive: metadata are rebuilt from the trailers of segments.
  *
  * Spaces and variables are those of the newest segment: every trailer has all of them.  Infos are the changes in all
  * trailers, oldest first (version 1: every trailer has all infos of its time).  A segment belongs to the dataset if

@@ -1,4 +1,4 @@
-/* dataset: repair.
+/* archive: repair of a dataset.
  *
  * Metadata that can be read and agree with the data files stay, except segments whose data are missing.  Otherwise
  * they are rebuilt from the data files, and the old ones are kept under another name.  No data file is changed.

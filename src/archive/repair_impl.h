@@ -1,4 +1,4 @@
-/* dataset: the state of a repair.  One process, no MPI.
+/* archive: the state of a repair.  One process, no MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_REPAIR_IMPL_H
 #define TUTTI_REPAIR_IMPL_H

@@ -1,4 +1,4 @@
-/* dataset: headers of tar archives.
+/* archive: headers of tar archives.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "archive/tar.h"
 

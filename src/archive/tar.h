@@ -1,5 +1,4 @@
-/* dataset: headers of tar archives: ustar, with pax records for sizes of 8 GiB or more.  All that is read is validated.
- * No MPI.
+/* archive: headers of tar archives: ustar, with pax records for sizes of 8 GiB or more.  Input is validated.  No MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TAR_H
 #define TUTTI_TAR_H

@@ -1,4 +1,4 @@
-/* dataset: chunks of compressed sections: cut, found, packed, unpacked.
+/* compression: chunks of compressed sections: cut, found, packed, unpacked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "compression/chunks.h"
 

@@ -1,4 +1,4 @@
-/* dataset: compressed sections: how a space is cut into chunks, and chunks packed and unpacked.
+/* compression: how a space is cut into chunks, and chunks packed and unpacked.
  *
  * A chunk is a range of entries that follow each other in row-major order, of the shape
  * 1 x ... x 1 x c x N(k+1) x ... x N(last): dimension k is cut into pieces of c, those before it into

@@ -1,4 +1,4 @@
-/* dataset: segments are taken away: first from the database, then from the disk.
+/* dataset: segments are removed: first from the database, then from the disk.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/dataset_impl.h"
 
@@ -35,7 +35,7 @@ static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes,
     return tutti__meta_end(d->meta, err);
 }
 
-/* Take segments away: first from the database, then from the disk.   Collective. */
+/* Remove segments.   Collective. */
 static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
     tutti__model *m = &d->model;
     char path[4096];
@@ -65,13 +65,13 @@ static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
     for (int64_t i = 0; i < m->archived_n; i++)
         if (tutti__model_segment_id(m, m->archived[i].segment)) m->archived[n++] = m->archived[i];
     m->archived_n = n;
-    for (int64_t i = 0; i < m->files_n; i++) /* what is left of them is archived */
+    for (int64_t i = 0; i < m->files_n; i++) /* their remaining segments are archived */
         if (!tutti__model_file_lives(m, m->files[i].id)) {
             const tutti_err got = tutti__dataset_file_close(d, &m->files[i]);
             if (err == TUTTI_OK) err = got;
         }
     m->generation++;
-    m->defined = 0; /* what the file that is now the last was made with is not known */
+    m->defined = 0; /* the definitions of the file that is now the last are not known */
     tutti__ncfile_free(&d->nc);
     tutti__dataset_forget(d);
     const tutti_err cut =
@@ -94,7 +94,7 @@ tutti_err tutti__dataset_recover(tutti_dataset *d) {
     return remove_from(d, d->model.published);
 }
 
-static tutti_err away_check(const tutti_dataset *d) {
+static tutti_err removal_check(const tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(!d->now.under_way, TUTTI_ERR_STATE,
                 "a segment has begun and was neither committed nor discarded");
@@ -103,7 +103,7 @@ static tutti_err away_check(const tutti_dataset *d) {
 }
 
 static tutti_err erase_check(const tutti_dataset *d, tutti_count segment) {
-    TUTTI_TRY(away_check(d));
+    TUTTI_TRY(removal_check(d));
     if (segment == -1) return TUTTI_OK;
     return tutti__dataset_segment_check(d, segment);
 }
@@ -155,7 +155,7 @@ static tutti_err keep_needed(const tutti_dataset *d, unsigned char *goes) {
 }
 
 static tutti_err drop_check(const tutti_dataset *d, int keep) {
-    TUTTI_TRY(away_check(d));
+    TUTTI_TRY(removal_check(d));
     TUTTI_CHECK(keep >= 0, TUTTI_ERR_ARG, "%d files to keep", keep);
     return TUTTI_OK;
 }

@@ -1,4 +1,4 @@
-/* dataset: the bytes of a segment: copies, checksums.
+/* metadata: the bytes of a segment: copies, checksums.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/content.h"
 

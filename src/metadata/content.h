@@ -1,4 +1,4 @@
-/* dataset: the bytes of a segment in a data file, in a file of an archive or on a stream: copies, checksums.   no MPI
+/* metadata: the bytes of a segment in a data file, in a file of an archive or on a stream: copies, checksums.   no MPI
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CONTENT_H
 #define TUTTI_CONTENT_H

@@ -1,4 +1,4 @@
-/* dataset: the fill value, which entries have that were not written, as bytes.
+/* metadata: the fill value, which entries have that were not written, as bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/model.h"
 

@@ -1,4 +1,4 @@
-/* dataset: the database of a dataset: its tables, the writer's lock, opening and closing.
+/* metadata: the database of a dataset: its tables, the writer's lock, opening and closing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta_impl.h"
 

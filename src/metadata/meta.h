@@ -1,4 +1,4 @@
-/* dataset: the database of a dataset (SQLite), by one process.  docs/format.md has its tables.
+/* metadata: the database of a dataset (SQLite), by one process.  docs/format.md has its tables.
  *
  * A writer holds a lock while it is open.  All that is read is validated: names cannot lead outside of the directory,
  * ranges and types are checked.

@@ -1,4 +1,4 @@
-/* dataset: the database of a dataset: segments that are archived.
+/* metadata: the database of a dataset: segments that are archived.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta_impl.h"
 

@@ -1,4 +1,4 @@
-/* dataset: the connection to the database, for the files that use it.
+/* metadata: the connection to the database, for the files that use it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_META_IMPL_H
 #define TUTTI_META_IMPL_H

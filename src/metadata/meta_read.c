@@ -1,4 +1,4 @@
-/* dataset: the database of a dataset: rows are read and checked.
+/* metadata: the database of a dataset: rows are read and checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta_impl.h"
 

@@ -1,4 +1,4 @@
-/* dataset: the database of a dataset: rows are written, as tables and as bytes of trailers; infos.
+/* metadata: the database of a dataset: rows are written, as tables and as bytes of trailers; infos.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta_impl.h"
 #include "metadata/trailer.h"

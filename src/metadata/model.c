@@ -1,4 +1,4 @@
-/* dataset: the tables of a dataset in memory: search, growth, checks.
+/* metadata: the tables of a dataset in memory: search, growth, checks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/model.h"
 

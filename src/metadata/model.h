@@ -1,4 +1,4 @@
-/* dataset: rows of the tables of a dataset (spaces, variables, sizes, segments, files) as plain structs, which rank 0
+/* metadata: rows of the tables of a dataset (spaces, variables, sizes, segments, files) as plain structs, which rank 0
  * reads and broadcasts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MODEL_H

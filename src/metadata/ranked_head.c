@@ -1,4 +1,4 @@
-/* dataset: the header of a section by ranks, as bytes that anybody may have written.
+/* metadata: the header of a section by ranks, decoded from bytes that may be hostile.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <endian.h>
 #include "metadata/trailer.h"

@@ -1,4 +1,4 @@
-/* dataset: the connection to SQLite: statements, errors, private copies.
+/* metadata: the connection to SQLite: statements, errors, private copies.
  *
  * Journal mode TRUNCATE: a commit is the truncation of the journal, and a killed writer leaves one that the next
  * writer rolls back.  A reader cannot: it copies both files to a directory of its own and rolls back there.

@@ -1,4 +1,4 @@
-/* dataset: footers and rows of trailers, from bytes that anybody may have written.
+/* metadata: footers and rows of trailers, decoded from bytes that may be hostile.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/trailer.h"
 

@@ -1,4 +1,4 @@
-/* dataset: the search for segments of a data file by their trailers.
+/* metadata: the search for segments of a data file by their trailers.
  *
  * It starts at the end of the file: where a segment starts, the one before it ends.  Without a trailer there, the end
  * was torn off or a trailer is damaged: then it continues page by page until it finds one.

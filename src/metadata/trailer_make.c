@@ -1,4 +1,4 @@
-/* dataset: trailers of segments, from the rows of the database.
+/* metadata: trailers of segments, from the rows of the database.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/trailer.h"
 

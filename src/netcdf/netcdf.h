@@ -1,4 +1,4 @@
-/* dataset: data files that are netCDF classic files (CDF-5), data-NNNNNN.nc.            no MPI
+/* netcdf: data files that are netCDF classic files (CDF-5), data-NNNNNN.nc.            no MPI
  *
  *   header area | sections of a topology: fixed variables | records: states
  *

@@ -1,4 +1,4 @@
-/* dataset: data files that are netCDF, compared with the metadata and corrected by one process.
+/* netcdf: data files that are netCDF, compared with the metadata and corrected by one process.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "netcdf/netcdf.h"
 

@@ -1,4 +1,4 @@
-/* dataset: headers of data files that are netCDF.
+/* netcdf: headers of data files that are netCDF.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "netcdf/netcdf.h"
 
