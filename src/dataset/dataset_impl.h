@@ -25,6 +25,7 @@
 #define TUTTI_DATASET_IMPL_H
 
 #include <tutti/dataset.h>
+#include "base/handle.h"
 #include "base/hash.h"
 #include "base/options_impl.h"
 #include "collective/layer.h"
