@@ -45,12 +45,6 @@ static tutti_err range_check(const tutti_dataset *d, tutti_count first, tutti_co
     return TUTTI_OK;
 }
 
-static int is_one_of(int64_t id, const int64_t *list, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        if (list[i] == id) return 1;
-    return 0;
-}
-
 /* Rank 0: states of the range that no other segment needs and that are not archived (`archived`: that are). */
 static tutti_err choose(const tutti_dataset *d, tutti_count first, tutti_count last, int archived,
                         unsigned char *takes) {
@@ -58,8 +52,9 @@ static tutti_err choose(const tutti_dataset *d, tutti_count first, tutti_count l
     const tutti_err err = archived ? TUTTI_OK : tutti__meta_lists_shared(d->meta, &needed, &n);
     for (tutti_count i = first; i <= last && err == TUTTI_OK; i++) {
         const tutti__segment_row *g = &d->model.segments[i];
-        takes[i] = g->kind == TUTTI_STATE && !is_one_of(g->id, needed, n) &&
-                   (tutti__model_archived(&d->model, g->id) != NULL) == archived;
+        takes[i] =
+            g->kind == TUTTI_STATE && (tutti__model_archived(&d->model, g->id) != NULL) == archived;
+        for (int64_t k = 0; k < n; k++) takes[i] &= needed[k] != g->id;
     }
     tutti__free(needed);
     return err;

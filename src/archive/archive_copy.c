@@ -194,13 +194,6 @@ tutti_err tutti__archive_fetch(const tutti__archiving *k, int64_t i) {
     return err;
 }
 
-static tutti_err stream_skip(const tutti_stream *s, tutti_off bytes) {
-    char block[TUTTI__TAR_BLOCK];
-    for (; bytes > 0; bytes -= (tutti_off)sizeof block)
-        TUTTI_TRY(tutti__stream_read(s, block, sizeof block)); /* entries end at whole blocks */
-    return TUTTI_OK;
-}
-
 /* The segment of an entry of a tar archive; -1: it has none.  Its name may begin with "./". */
 static int64_t entry_of(const tutti__archiving *k, const tutti__tar_entry *e) {
     char name[TUTTI__ARCHIVE_NAME];
@@ -244,7 +237,8 @@ static tutti_err stream_fetch(const tutti__archiving *k, unsigned char *got) {
         }
         pax = -1;
         if (i < 0 || got[i]) {
-            TUTTI_TRY(stream_skip(k->stream, e.bytes));
+            for (; e.bytes > 0; e.bytes -= TUTTI__TAR_BLOCK) /* entries end at whole blocks */
+                TUTTI_TRY(tutti__stream_read(k->stream, block, sizeof block));
             continue;
         }
         TUTTI_TRY(entry_fetch(k, i, e.bytes));

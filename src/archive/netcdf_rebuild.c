@@ -40,15 +40,6 @@ static const char *text_of(const tutti__cdf *c, tutti_count var, const char *nam
 
 /* ---- spaces */
 
-static tutti_err size_add(making *m, int64_t segment, const tutti__size *like) {
-    tutti__size *z = TUTTI__GROW(&m->model, sizes);
-    if (!z) return TUTTI_ERR_NOMEM;
-    *z = *like;
-    z->segment = segment;
-    z->fresh = 1;
-    return TUTTI_OK;
-}
-
 /* The space has this size from now on: set by the topology, or from the beginning. */
 static tutti_err size_take(making *m, const reading *f, const tutti__space *s,
                            const tutti__size *is) {
@@ -63,7 +54,12 @@ static tutti_err size_take(making *m, const reading *f, const tutti__space *s,
     if (same && !is->has_ids) return TUTTI_OK;
     if (!f->topology && now) DIFFERS("space '%s' has another size without a topology", s->name);
     const int begins = !now && (s->kind == TUTTI__SPACE_GRID || !f->topology);
-    return size_add(m, begins ? 0 : f->topology, is);
+    tutti__size *z = TUTTI__GROW(&m->model, sizes);
+    if (!z) return TUTTI_ERR_NOMEM;
+    *z = *is;
+    z->segment = begins ? 0 : f->topology;
+    z->fresh = 1;
+    return TUTTI_OK;
 }
 
 /* The space of a variable, with the size that its dimensions have. */
@@ -136,11 +132,6 @@ static double fill_of(const tutti__cdf *c, tutti_count var, tutti_type type) {
     }
 }
 
-static int texts_fit(const char *units, const char *long_name) {
-    return (!units || tutti__text_right(units, TUTTI__UNITS)) &&
-           (!long_name || tutti__text_right(long_name, TUTTI__LONG_NAME));
-}
-
 /* A variable of the file as a row, and the size of its space. */
 static tutti_err variable_read(const reading *f, tutti_count var, tutti__variable *v,
                                tutti__size *size) {
@@ -156,8 +147,10 @@ static tutti_err variable_read(const reading *f, tutti_count var, tutti__variabl
                            .fresh = 1};
     const int ndims = is->ndims - is->is_record - (v->item != TUTTI_SCALAR);
     *size = (tutti__size){.ndims = ndims, .has_ids = ids};
-    if (!space || v->item < 0 || ndims < 1 || ndims > TUTTI_MAX_DIMS || !texts_fit(units, name) ||
-        strlen(is->name) >= TUTTI__NAME || (ids && strlen(space) + 5 > TUTTI__NAME))
+    if (!space || v->item < 0 || ndims < 1 || ndims > TUTTI_MAX_DIMS ||
+        (units && !tutti__text_right(units, TUTTI__UNITS)) ||
+        (name && !tutti__text_right(name, TUTTI__LONG_NAME)) || strlen(is->name) >= TUTTI__NAME ||
+        (ids && strlen(space) + 5 > TUTTI__NAME))
         DIFFERS("variable '%s' does not belong to a dataset", is->name);
     for (int d = 0; d < ndims; d++) size->shape[d] = f->c->dims[is->dim[is->is_record + d]].length;
     if (v->item != TUTTI_SCALAR)

@@ -89,17 +89,15 @@ int tutti__repair_sums_right(const tutti__there *file, const tutti__found *v) {
 
 /* ---- segments that belong to the dataset */
 
-static int before(const tutti__segment_row *a, const tutti__segment_row *b) {
-    return a->index < b->index || (a->index == b->index && a->kind < b->kind);
-}
-
 /* Newest first: a segment that is older but later in time than a newer one, or overlaps it, had been erased. */
 static tutti_err choose(tutti__repair *r, unsigned char *keep, const tutti__found **base) {
     const tutti__found *last = NULL;
     int tried = 0;
     for (int64_t i = 0; i < r->found_n; i++) {
         const tutti__found *v = &r->found[i];
-        if (last && !(v->segment.id < last->segment.id && before(&v->segment, &last->segment)))
+        const tutti__segment_row *a = &v->segment, *b = last ? &last->segment : NULL;
+        if (b && !(a->id < b->id &&
+                   (a->index < b->index || (a->index == b->index && a->kind < b->kind))))
             continue;
         if (last && v->segment.file == last->segment.file && v->at.end > last->at.start) continue;
         if (!tried++) { /* its commit may not have ended */
@@ -141,15 +139,6 @@ static int sizes_there(const tutti__repair *r, const unsigned char *keep, const 
         if (!there) return 0;
     }
     return 1;
-}
-
-static void drop_homeless(tutti__repair *r, unsigned char *keep) {
-    for (int64_t i = r->found_n - 1; i >= 0; i--) {
-        if (!keep[i] || sizes_there(r, keep, &r->found[i])) continue;
-        keep[i] = 0;
-        tutti__repair_lost(r, 1, "the segment with time index %lld: its topology is missing",
-                           (long long)r->found[i].segment.index);
-    }
 }
 
 /* ---- into the database */
@@ -218,7 +207,12 @@ static tutti_err fill(tutti__repair *r, tutti__meta *m, int64_t generation) {
     int again = 1;
     unsigned char *keep = tutti__calloc((size_t)r->found_n + 1, 1);
     tutti_err err = keep ? choose(r, keep, &base) : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) drop_homeless(r, keep);
+    for (int64_t i = r->found_n - 1; i >= 0 && err == TUTTI_OK; i--) {
+        if (!keep[i] || sizes_there(r, keep, &r->found[i])) continue;
+        keep[i] = 0;
+        tutti__repair_lost(r, 1, "the segment with time index %lld: its topology is missing",
+                           (long long)r->found[i].segment.index);
+    }
     if (err == TUTTI_OK) err = tutti__meta_begin(m);
     if (err == TUTTI_OK) err = all_add(r, m, keep, base, generation);
     if (err == TUTTI_OK) err = tutti__meta_commit(m);

@@ -214,23 +214,6 @@ static tutti_err drop_missing(tutti__repair *r, tutti__meta *m, const tutti__mod
     return tutti__meta_end(m, remove_missing(m, model, goes));
 }
 
-static tutti_err remember(tutti__repair *r, const tutti__model *model) {
-    for (int64_t i = 0; i < model->segments_n; i++) {
-        int64_t *id = tutti__table_grow(&r->known, &r->known_n, sizeof *r->known);
-        if (!id) return TUTTI_ERR_NOMEM;
-        *id = model->segments[i].id;
-    }
-    return TUTTI_OK;
-}
-
-/* Native data files with bytes behind their headers. */
-static int has_data(const tutti__repair *r) {
-    int n = 0;
-    for (int64_t i = 0; i < r->files_n; i++)
-        n += !tutti__netcdf_name(r->files[i].name) && r->files[i].size > TUTTI__SEGMENT_ALIGN;
-    return n > 0;
-}
-
 /* *broken_out: they are to be rebuilt.  *generation_out: as far as it can be read.  Metadata of a newer
  * version whose data files have no trailer of a known one are not damaged, but refused. */
 static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *generation_out) {
@@ -250,11 +233,17 @@ static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *genera
         err = goes ? compare_all(r, m, &model, goes, broken_out) : TUTTI_ERR_NOMEM;
     }
     /* metadata that cannot be read, whatever the symptom */
-    const int newer = version > TUTTI__FORMAT_VERSION && r->found_n == 0 && has_data(r);
+    int newer = 0;
+    for (int64_t i = 0; i < r->files_n && version > TUTTI__FORMAT_VERSION && !r->found_n; i++)
+        newer |= !tutti__netcdf_name(r->files[i].name) && r->files[i].size > TUTTI__SEGMENT_ALIGN;
     if (!newer && (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND || err == TUTTI_ERR_IO)) {
-        if (!*broken_out) err = remember(r, &model);
+        err = TUTTI_OK;
+        for (int64_t i = 0; i < model.segments_n && !*broken_out && err == TUTTI_OK; i++) {
+            int64_t *id = tutti__table_grow(&r->known, &r->known_n, sizeof *r->known);
+            if (id) *id = model.segments[i].id;
+            err = id ? TUTTI_OK : TUTTI_ERR_NOMEM;
+        }
         *broken_out = 1;
-        if (err != TUTTI_ERR_NOMEM) err = TUTTI_OK;
     }
     if (err == TUTTI_OK && !*broken_out) err = drop_missing(r, m, &model, goes);
     tutti__free(goes);
@@ -344,13 +333,6 @@ static tutti_err keep_unused(tutti__repair *r) {
 
 /* ---- the call */
 
-/* The kind of data files, as far as it can be seen without metadata. */
-static int find_container(const tutti__repair *r) {
-    int n = 0;
-    for (int64_t i = 0; i < r->files_n; i++) n += tutti__netcdf_name(r->files[i].name);
-    return n > 0 && r->found_n == 0 ? TUTTI_CONTAINER_NETCDF : TUTTI_CONTAINER_NATIVE;
-}
-
 static tutti_err work(tutti__repair *r) {
     int broken = 0;
     int64_t generation = 0;
@@ -368,7 +350,10 @@ static tutti_err work(tutti__repair *r) {
         const int64_t next = tutti__max(generation < most ? generation + 1 : 0, now);
         r->report.damaged = 0;
         r->report.rebuilt = 1;
-        TUTTI_TRY(CONTAINERS[find_container(r)].rebuild(r, NEW_NAME, next));
+        int container = TUTTI_CONTAINER_NATIVE; /* as far as it can be seen without metadata */
+        for (int64_t i = 0; i < r->files_n && r->found_n == 0; i++)
+            if (tutti__netcdf_name(r->files[i].name)) container = TUTTI_CONTAINER_NETCDF;
+        TUTTI_TRY(CONTAINERS[container].rebuild(r, NEW_NAME, next));
         TUTTI_TRY(put_in_place(r));
     }
     return broken || r->report.lost ? keep_unused(r) : TUTTI_OK;

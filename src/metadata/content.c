@@ -45,31 +45,23 @@ tutti_err tutti__stream_write(const tutti_stream *s, const void *from, size_t n)
     return code ? tutti__error_sys(code, -1, "the archive's stream") : TUTTI_OK;
 }
 
-static tutti_err piece_read(const tutti__content *c, tutti_off at, void *to, size_t n) {
-    if (c->stream) return tutti__stream_read(c->stream, to, n);
-    return tutti__bytes_read(c->fd, c->at + at, to, n, c->name);
-}
-
-static tutti_err piece_write(const tutti__content *c, tutti_off at, const void *from, size_t n) {
-    if (c->stream) return tutti__stream_write(c->stream, from, n);
-    return tutti__bytes_write(c->fd, c->at + at, from, n, c->name);
-}
-
-/* Copy from one to the other (NULL: only read), and compute the sum. */
-static tutti_err pass(const tutti__content *from, const tutti__content *to, tutti_off bytes,
-                      uint64_t *sum_out) {
+tutti_err tutti__content_copy(const tutti__content *from, const tutti__content *to, tutti_off bytes,
+                              uint64_t *sum_out) {
     const size_t pieces = (size_t)((bytes + PIECE - 1) / PIECE);
     uint64_t *sums = tutti__malloc((pieces + 1) * sizeof *sums);
     char *buf = tutti__malloc(BUFFER);
     tutti_err err = sums && buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_off at = 0; at < bytes && err == TUTTI_OK; at += BUFFER) {
         const size_t n = (size_t)tutti__min(BUFFER, bytes - at);
-        err = piece_read(from, at, buf, n);
+        err = from->stream ? tutti__stream_read(from->stream, buf, n)
+                           : tutti__bytes_read(from->fd, from->at + at, buf, n, from->name);
         for (size_t i = 0; i < n && err == TUTTI_OK; i += PIECE) {
             const uint64_t sum = tutti__sum_of(buf + i, n - i < PIECE ? n - i : PIECE);
             sums[((size_t)at + i) / PIECE] = htole64(sum);
         }
-        if (err == TUTTI_OK && to) err = piece_write(to, at, buf, n);
+        if (err == TUTTI_OK && to)
+            err = to->stream ? tutti__stream_write(to->stream, buf, n)
+                             : tutti__bytes_write(to->fd, to->at + at, buf, n, to->name);
     }
     if (err == TUTTI_OK) *sum_out = tutti__sum_of(sums, pieces * sizeof *sums);
     tutti__free(sums);
@@ -78,12 +70,7 @@ static tutti_err pass(const tutti__content *from, const tutti__content *to, tutt
 }
 
 tutti_err tutti__content_sum(const tutti__content *c, tutti_off bytes, uint64_t *sum_out) {
-    return pass(c, NULL, bytes, sum_out);
-}
-
-tutti_err tutti__content_copy(const tutti__content *from, const tutti__content *to, tutti_off bytes,
-                              uint64_t *sum_out) {
-    return pass(from, to, bytes, sum_out);
+    return tutti__content_copy(c, NULL, bytes, sum_out);
 }
 
 /* ---- in an archive */

@@ -16,7 +16,7 @@ typedef struct tutti__content {
 /* The sum of `bytes` bytes: XXH3 of the XXH3 of pieces of 64 KiB, 8 bytes each, little-endian. */
 tutti_err tutti__content_sum(const tutti__content *c, tutti_off bytes,
                              uint64_t *sum_out) TUTTI_MUST_USE;
-/* Copy them; the sum is that of the copied bytes. */
+/* Copy them (`to` NULL: only read them); the sum is that of the copied bytes. */
 tutti_err tutti__content_copy(const tutti__content *from, const tutti__content *to, tutti_off bytes,
                               uint64_t *sum_out) TUTTI_MUST_USE;
 /* Read n bytes of a stream.  TUTTI_ERR_FORMAT: it ends before. */

@@ -85,13 +85,6 @@ static tutti_err tables_write(tutti__meta *m, int creates) {
     return tutti__sql(m, more);
 }
 
-static tutti_err tables_make(tutti__meta *m, int creates) {
-    TUTTI_TRY(tutti__meta_begin(m));
-    TUTTI_TRY(tutti__meta_end(m, tables_write(m, creates)));
-    m->version = TUTTI__FORMAT_VERSION;
-    return TUTTI_OK;
-}
-
 /* It is the database of a dataset.  *empty_out: it has no tables yet. */
 static tutti_err identify(tutti__meta *m, int *empty_out) {
     int64_t tables = 0, application = 0, version = 0;
@@ -229,7 +222,11 @@ static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
     if (empty && !opt->name && !(opt->mode & TUTTI_TRUNCATE)) TUTTI_TRY(no_data(m));
     TUTTI_TRY(tutti__sql(m, opt->durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
     TUTTI_TRY(tutti__sql(m, "PRAGMA journal_mode=TRUNCATE"));
-    if (empty || m->version < TUTTI__FORMAT_VERSION) TUTTI_TRY(tables_make(m, empty));
+    if (empty || m->version < TUTTI__FORMAT_VERSION) {
+        TUTTI_TRY(tutti__meta_begin(m));
+        TUTTI_TRY(tutti__meta_end(m, tables_write(m, empty)));
+        m->version = TUTTI__FORMAT_VERSION;
+    }
     if (!opt->durable || opt->locked) return TUTTI_OK; /* a repair syncs names itself */
     TUTTI_TRY(tutti__meta_sync_directory(m));          /* an earlier writer may not have done it */
     tutti__parent_sync(m->directory);

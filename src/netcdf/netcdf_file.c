@@ -95,34 +95,28 @@ tutti_err tutti__netcdf_extend(const char *directory, const char *name, tutti_of
 
 /* ---- the whole header */
 
-/* The end of the file. */
-static tutti_off end_of(const tutti__ncfile *f, tutti_off header) {
-    if (f->records) return f->first.start + f->records * (f->first.end - f->first.start);
-    return f->fixed_n ? f->topology.end : header;
-}
-
-/* The number of records is written last: if the process is killed, the file still has the old one. */
-static tutti_err header_write(int fd, const char *want, size_t n, const char *name) {
+/* The first n bytes of the file, which has at least as many, become `want`.  The number of records is written last: if
+ * the process is killed, the file still has the old one. */
+static tutti_err header_mend(int fd, const char *want, size_t n, const char *name) {
+    char *is = tutti__malloc(n);
+    if (!is) return TUTTI_ERR_NOMEM;
+    tutti_err err = tutti__bytes_read(fd, 0, is, n, name);
+    const int differs = err == TUTTI_OK && memcmp(is, want, n) != 0;
+    tutti__free(is);
+    if (!differs) return err;
     TUTTI_TRY(tutti__bytes_write(fd, TUTTI__NETCDF_HEAD, want + TUTTI__NETCDF_HEAD,
                                  n - TUTTI__NETCDF_HEAD, name));
     TUTTI_TRY(tutti__bytes_write(fd, 0, want, TUTTI__NETCDF_HEAD, name));
     return fsync(fd) == 0 ? TUTTI_OK : tutti__error_sys(errno, -1, name);
 }
 
-/* The first n bytes of the file, which has at least as many, become `want`. */
-static tutti_err header_mend(int fd, const char *want, size_t n, const char *name) {
-    char *is = tutti__malloc(n);
-    if (!is) return TUTTI_ERR_NOMEM;
-    tutti_err err = tutti__bytes_read(fd, 0, is, n, name);
-    if (err == TUTTI_OK && memcmp(is, want, n) != 0) err = header_write(fd, want, n, name);
-    tutti__free(is);
-    return err;
-}
-
 static tutti_err file_mend(int fd, const tutti__ncfile *f, const void *header, tutti_off bytes,
                            const char *name) {
     struct stat st;
-    const tutti_off end = end_of(f, bytes), area = tutti__min(f->area, end);
+    const tutti_off end = f->records ? f->first.start + f->records * (f->first.end - f->first.start)
+                          : f->fixed_n ? f->topology.end
+                                       : bytes;
+    const tutti_off area = tutti__min(f->area, end);
     if (fstat(fd, &st) != 0) return tutti__error_sys(errno, -1, name);
     TUTTI_CHECK(st.st_size >= end, TUTTI_ERR_FORMAT,
                 "'%s' has %lld bytes, but its segments end at %lld", name, (long long)st.st_size,
@@ -174,13 +168,6 @@ static tutti_err variables_compare(const tutti__cdf *want, const tutti__cdf *is,
     return TUTTI_OK;
 }
 
-static tutti_err records_compare(const tutti__cdf *want, const tutti__cdf *is, const char *name) {
-    TUTTI_CHECK(is->records >= want->records, TUTTI_ERR_FORMAT,
-                "the netCDF header of '%s' has %lld records, the metadata have %lld states", name,
-                (long long)is->records, (long long)want->records);
-    return TUTTI_OK;
-}
-
 tutti_err tutti__netcdf_compare(const char *directory, tutti__meta *m, const tutti__model *model,
                                 const tutti__datafile *f, int *readable_out) {
     char path[4300];
@@ -202,7 +189,11 @@ tutti_err tutti__netcdf_compare(const char *directory, tutti__meta *m, const tut
     if (err == TUTTI_OK) {
         err = variables_compare(&want, &is, f->name);
         if (readable_out) *readable_out = err != TUTTI_OK;
-        if (err == TUTTI_OK) err = records_compare(&want, &is, f->name);
+        if (err == TUTTI_OK && is.records < want.records)
+            err = tutti__error_set(
+                TUTTI_ERR_FORMAT, 0, -1,
+                "the netCDF header of '%s' has %lld records, the metadata have %lld states",
+                f->name, (long long)is.records, (long long)want.records);
         tutti__cdf_free(&want);
     }
     tutti__cdf_free(&is);

@@ -34,13 +34,6 @@ static int is_dim_of(const char *name, const tutti__space *s) {
     return 0;
 }
 
-/* Of a variable: "nodes:ids" is nodes_ids. */
-static void variable_name(const tutti__variable *v, char out[TUTTI__NAME]) {
-    memcpy(out, v->name, TUTTI__NAME);
-    char *colon = strrchr(out, ':');
-    if (colon) *colon = '_';
-}
-
 /* The name is valid in a dataset, so that the error is TUTTI_ERR_UNSUPPORTED. */
 static tutti_err name_check(const char *name, const char *what) {
     if (tutti__cdf_name_check(name, what) == TUTTI_OK) return TUTTI_OK;
@@ -176,7 +169,9 @@ static tutti_err variable_add(tutti__cdf *c, const tutti__model *m, const tutti_
     }
     const int type =
         s->type == TUTTI_BYTES ? TUTTI__CDF_UBYTE : tutti__cdf_of_number((tutti_type)s->type);
-    variable_name(v, name);
+    memcpy(name, v->name, TUTTI__NAME); /* "nodes:ids" is nodes_ids */
+    char *colon = strrchr(name, ':');
+    if (colon) *colon = '_';
     TUTTI_TRY(tutti__cdf_add_var(c, name, type, n, dims, &var));
     return atts_add(c, var, m, v, s->type);
 }
