@@ -14,7 +14,7 @@ import re
 import sys
 
 ROOMS = ["base", "comm", "access", "cdf", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
-         "engine", "collective", "array", "replicas", "mesh", "dataset", "exodus"]
+         "engine", "collective", "layer", "array", "replicas", "mesh", "dataset", "exodus"]
 PURE = {"base", "access", "cdf", "plan", "store"}
 ENGINE = {"store", "file", "direct", "twophase", "engine", "collective"}
 LAYER = "collective/layer.h"  # all that the layers above files use of them

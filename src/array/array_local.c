@@ -137,7 +137,7 @@ static tutti_err create_files(tutti_array *a, MPI_Comm comm, const char *path,
     TUTTI_TRY(tutti_file_resize(a->head, 0));
     TUTTI_TRY(tutti__array_vote(a, part_create(a, id), NULL));
     new_array b = {a, id};
-    return tutti__array_named(a->head, "create", tutti__root_does(t, descriptor_create, &b));
+    return tutti__array_named(a->head, "create", tutti__on_root(t, descriptor_create, &b));
 }
 
 static tutti_err local_check(MPI_Comm comm, const char *path, const tutti_array_spec *spec,
@@ -254,7 +254,7 @@ static tutti_err distribution_read(tutti_array *a, tutti__header *h) {
     TUTTI_ASSERT(err != TUTTI_OK || (v && bounds));
     bounds_run run = {a, {h->spec.offset, v, (size_t)bytes}};
     if (err == TUTTI_OK && n > 0)
-        err = tutti__root_tells(a->head->team, bounds_read, &run, v, bytes);
+        err = tutti__on_root_share(a->head->team, bounds_read, &run, v, bytes);
     if (err == TUTTI_OK) err = tutti__team_agree(a->head->team, distribution_make(a, h, v, bounds));
     tutti__free(bounds);
     tutti__free(v);

@@ -31,10 +31,10 @@ static tutti_request request_of(const tutti_array *a, const tutti_access *access
 static tutti_err transfer_local(tutti_array *a, tutti_request *r) {
     tutti_err err = r->refused;
     if (err == TUTTI_OK) err = tutti__request_usable(r);
-    const tutti__same same = {.name = r->name,
+    const tutti__call same = {.name = r->name,
                               .what = "the distribution, or the slice that it is of",
                               .hash = (uint64_t)r->agrees};
-    TUTTI_TRY(tutti__array_named(a->head, r->name, tutti__array_call(a, &same, err, 0, NULL)));
+    TUTTI_TRY(tutti__array_call(a, &same, err));
     err = tutti__operation_under_way(tutti__transfer(r, NULL));
     return tutti__array_vote(a, err, NULL);
 }

@@ -139,7 +139,7 @@ static tutti_err task_begin(task *k, tutti_count first, tutti_count last, int ar
     uint64_t hash = tutti__hash(TUTTI__HASH_START, &first, sizeof first);
     hash = tutti__hash(hash, &last, sizeof last);
     hash = tutti__hash_text(hash, k->directory);
-    const tutti__dataset_same same = {k->name, "the segments or the place", hash};
+    const tutti__call same = {.name = k->name, .what = "the segments or the place", .hash = hash};
     if (err == TUTTI_OK) err = range_check(d, first, last);
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     const int64_t all = d->model.segments_n;

@@ -215,15 +215,18 @@ static tutti_err graph_make(dealing *d, tutti__mesh_graph *g) {
 
 /* Elements as the nodes of a mesh: points, for METIS with neighbours. */
 static tutti_err by_partition(dealing *d, int metis) {
-    tutti_mesh m = {
-        .team = d->x->team, .all_nodes = d->all, .first_node = d->first, .own = {.nodes = d->n}};
+    tutti_mesh m = {.handle.class = &tutti__mesh_class,
+                    .team = d->x->team,
+                    .all_nodes = d->all,
+                    .first_node = d->first,
+                    .own = {.nodes = d->n}};
     if (d->x->team->size == 1) return TUTTI_OK;
     metis = metis && tutti_mesh_has_metis();
     tutti_err err = slice_read(d);
     if (err == TUTTI_OK) err = middles(d, &m.own.coordinates);
     if (err == TUTTI_OK && metis) err = graph_make(d, &m.graph);
     if (err == TUTTI_OK) {
-        tutti__handle_add(&m.handle, TUTTI__MESH);
+        tutti__handle_add(&m.handle, &tutti__mesh_class);
         err = tutti_mesh_partition(&m, d->x->team->size,
                                    metis ? TUTTI_MESH_METIS : TUTTI_MESH_BY_CURVE, NULL, d->rank);
         tutti__handle_remove(&m.handle);

@@ -14,9 +14,7 @@
 #ifndef TUTTI_REPLICAS_IMPL_H
 #define TUTTI_REPLICAS_IMPL_H
 
-#include "base/hash.h"
-#include "collective/layer.h"
-#include "comm/call.h"
+#include "layer/object.h"
 #include "replicas/directory.h"
 #include "replicas/rules.h"
 
@@ -28,10 +26,11 @@ typedef struct tutti__shared_items {
     tutti_count *mention; /* of the directory, by ranks */
 } tutti__shared_items;
 
+extern const tutti__class tutti__replicas_class;
+
 struct tutti_replicas {
-    tutti__handle handle;
-    tutti__team *team; /* of its own, until it is freed */
-    uint64_t id;       /* the same on all ranks */
+    TUTTI__OBJECT;
+    uint64_t id; /* the same on all ranks */
 
     /* this rank's items, in the order of the spec */
     tutti_count n;
