@@ -105,13 +105,9 @@ static inline tutti_err tutti__exodus_call(const tutti_exodus *x, const char *na
         &x->object, &(tutti__call){.name = name, .what = "the arguments", .hash = hash}, mine);
 }
 /* A later agreement of the same call. */
-static inline tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err mine) {
-    return tutti__team_agree(x->team, mine);
-}
+tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err mine) TUTTI_MUST_USE;
 /* Rank 0's bytes for all, of any length; *data is allocated on the others. */
-static inline tutti_err tutti__exodus_tell(const tutti_exodus *x, void **data, size_t *bytes) {
-    return tutti__team_tell_all(x->team, data, bytes);
-}
+tutti_err tutti__exodus_tell(const tutti_exodus *x, void **data, size_t *bytes) TUTTI_MUST_USE;
 static inline tutti_err tutti__exodus_named(const tutti_exodus *x, const char *operation,
                                             tutti_err err) {
     return tutti__object_error(&x->object, operation, err);

@@ -7,6 +7,14 @@
 
 const tutti__class tutti__exodus_class = {"exodus", "Exodus file", "closed"};
 
+tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err mine) {
+    return tutti__team_agree(x->team, mine);
+}
+
+tutti_err tutti__exodus_tell(const tutti_exodus *x, void **data, size_t *bytes) {
+    return tutti__team_tell_all(x->team, data, bytes);
+}
+
 /* ---- what may be done */
 
 tutti_err tutti__exodus_defining(const tutti_exodus *x) {
