@@ -1,36 +1,24 @@
-/* dataset: a dataset as its ranks have it.
+/* dataset: a dataset as its ranks have it.  Below it are the modules metadata (model, database, trailers), netcdf and
+ * compression, which need no MPI; above it is archive (archives, repair).
  *
- *   model           spaces, variables, segments, sizes: rows of tables, checked            no MPI
- *   meta            the database of one dataset, by one rank                               no MPI
- *   fill            the fill value as bytes                                                no MPI
- *   trailer         trailers of segments, and data files looked through for them           no MPI
- *   trailer_make    trailers from the rows of the database                                 no MPI
  *   decomposition_create  decompositions of a space (decomposition/decomposition.h)
- *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
+ *   dataset_object  the object: agreements, open data files, broadcasts of rank 0
  *   dataset_describe  spaces and variables
  *   section_state   which bytes of a section being written can be trusted                  no MPI
- *   put_record      which sections each put writes, and what becomes of them
- *   sections        where sections lie; those of a segment
+ *   put_record      sections that each put writes, and the outcome
+ *   sections        places of sections; sections of a segment
  *   ranked          sections by rank: headers, lists of entries
- *   chunks          chunks of compressed sections, packed and unpacked                     no MPI
  *   compressed      compressed variables: entries to chunks and back
  *   dataset_ids     id maps
- *   misfit          values that do not fit, told by variable and position
+ *   misfit          values that cannot be converted: their variable and position
  *   move            put, get, follow
- *   netcdf_header   data files that are netCDF: their headers                             no MPI
- *   netcdf_file     the same files beside the metadata: compared, mended                  no MPI
  *   container       operations that differ between kinds of data files: a table for each
- *   checksums       blocks of sections: summed, read back, compared
+ *   checksums       blocks of sections: computed, read back, compared
  *   commit          begin, commit, discard
  *   carry           infos in trailers of segments that are removed or archived
- *   take_away       erase, drop; what killed writers left
- *   content, tar    bytes of segments outside of data files, headers of tar archives      no MPI
- *   archive_copy    bytes of segments to archives and back                                no MPI
- *   archive         states to other places and back
+ *   erase           erase, drop; recovery after killed writers
  *   dataset_infos   infos
  *   dataset_open    open, close, refresh
- *   netcdf_rebuild  metadata made anew from headers of netCDF files                        no MPI
- *   rebuild, repair   metadata that are damaged or gone: compared with the data, made anew from them
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DATASET_IMPL_H
@@ -365,11 +353,11 @@ tutti_err tutti__infos_carry(void *context) TUTTI_MUST_USE;
 /* The transaction has ended: all ranks have rank 0's row.   Collective. */
 tutti_err tutti__infos_carried(tutti_dataset *d, tutti__info_carry *c) TUTTI_MUST_USE;
 
-/* ---- take_away.c */
+/* ---- erase.c */
 /* Writers: remove the segments of a commit that was not finished.   Collective. */
 tutti_err tutti__dataset_recover(tutti_dataset *d) TUTTI_MUST_USE;
-/* Data behind the last segment of each file is cut off, files whose segments are all archived are
- * removed; one that is too short is damaged.   Local. */
+/* Rank 0: data behind the last segment of each file is removed, and files whose segments are all archived.
+ * TUTTI_ERR_FORMAT: a file is too short.   Local. */
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;
 
 #endif

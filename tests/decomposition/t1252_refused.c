@@ -105,8 +105,8 @@ static void bad_lists(void) {
     }
     s = fine(TUTTI_AS_THEY_LIE);
     s.n = EACH + last();
-    snprintf(words, sizeof words, "%d entries of rank %d follow %lld, in a space of %lld",
-             EACH + 1, ranks - 1, (long long)end - EACH, (long long)end);
+    snprintf(words, sizeof words, "%d entries of rank %d follow %lld, in a space of %lld", EACH + 1,
+             ranks - 1, (long long)end - EACH, (long long)end);
     if (last()) own[EACH] = 1;
     refuse(&space, &s, TUTTI_ERR_ARG, words);
     s.n = EACH;
