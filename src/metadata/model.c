@@ -36,7 +36,7 @@ void *tutti__table_grow(void *table, int64_t *n, size_t size) {
     return at;
 }
 
-/* ---- search */
+/* ---- looking up */
 
 #define FIND(m, what, cond)                     \
     for (int64_t i = 0; i < (m)->what##_n; i++) \
