@@ -51,16 +51,16 @@ bench: ## measure what docs/results-limits.md shows (20 minutes)
 	@mkdir -p build/run
 	@for n in 2 4 8; do scripts/mpirun.sh openmpi $$n build/openmpi/tutti bench --method auto $(BENCHFLAGS) \
 	    --dir build/run,/dev/shm --html build/bench-$$n.html --json build/bench-$$n.json || exit 1; done
-	@build/openmpi/bench/plan_scaling > build/plan-scaling.md
-	@scripts/results.py --page docs/results-limits.md build/bench-2.json build/bench-4.json build/bench-8.json \
+	@build/openmpi/experiments/plan_scaling > build/plan-scaling.md
+	@experiments/tutti_experiments/results.py --page docs/results-limits.md build/bench-2.json build/bench-4.json build/bench-8.json \
 	    --scaling build/plan-scaling.md
 	@echo "written: docs/results-limits.md, build/bench-*.html"
 
 bench-papers: ## repeat the papers' experiments into build/papers/RUN, bring docs/results.md up to date (20 minutes)
 	@scripts/packages.sh run
 	@scripts/build.sh openmpi
-	@scripts/bench_papers.sh build/openmpi/tutti build/run build/papers/$(RUN)
-	@scripts/results.py --page docs/results.md $(sort $(wildcard build/papers/*) build/papers/$(RUN))
+	@scripts/bench_papers.sh build/openmpi/tutti-experiments build/openmpi/tutti build/run build/papers/$(RUN)
+	@experiments/tutti_experiments/results.py --page docs/results.md $(sort $(wildcard build/papers/*) build/papers/$(RUN))
 	@echo "written: docs/results.md from all runs in build/papers; reports: build/papers/$(RUN)/*.html"
 
 lint: ## clang-format, clang-tidy, cppcheck, layers, headers, symbols, scripts, docs, sizes

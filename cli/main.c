@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <string.h>
 
@@ -32,18 +31,6 @@ static const struct {
     {"import", cmd_exodus},     {"completion", cmd_completion},
 };
 
-/* Has all that was printed arrived?  Commands flush before MPI_Finalize, so that the reason of a failure is lost: one
- * more byte finds it again. */
-static int finish(int code) {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
-    if (code != CLI_OK) return code;
-    clearerr(stdout);
-    const int again = putchar('\n') == EOF || fflush(stdout) != 0;
-    fprintf(stderr, "tutti: cannot write 'standard output'%s%s\n", again ? ": " : "",
-            again ? strerror(errno) : "");
-    return CLI_FAILED;
-}
-
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
     cli_command_remember(argc, argv);
@@ -57,7 +44,7 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; i < sizeof command_table / sizeof *command_table; i++)
         if (strcmp(argv[1], command_table[i].name) == 0)
-            return finish(command_table[i].run(argc - 1, argv + 1));
+            return cli_finish(command_table[i].run(argc - 1, argv + 1));
     fprintf(stderr, "tutti: there is no command '%s'; try 'tutti help'\n", argv[1]);
     return CLI_USAGE;
 }

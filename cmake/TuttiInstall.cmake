@@ -3,7 +3,8 @@
 #   lib/libtutti_MPI.so      the library, with a soname for each MPI
 #   lib/tutti/MPI/           what else belongs to one MPI: the drop-in, the command, and `files`, the list of
 #                            installed files and created directories, for `make uninstall`
-#   bin/tutti.MPI            the command; bin/tutti is that of the MPI installed last (or an alternative)
+#   bin/tutti.MPI            the command; bin/tutti is that of the MPI installed last (or an alternative);
+#                            tutti-experiments likewise
 #   lib/pkgconfig/           tutti-MPI.pc; tutti.pc likewise
 #   lib/cmake/Tutti/         TuttiConfig.cmake, which chooses among the TuttiTargets-MPI.cmake that are there
 #   lib/fortran/             tutti.mod, by compiler and MPI; lib/libtutti-fortran_MPI.so, tutti-fortran-MPI.pc
@@ -18,7 +19,7 @@ option(TUTTI_PLAIN_NAMES "install bin/tutti, tutti.pc and so on, too; a package 
 
 add_custom_target(installed DEPENDS tutti tutti_mpiio) # builds what is installed
 if(TARGET tutti_command)
-    add_dependencies(installed tutti_command)
+    add_dependencies(installed tutti_command tutti_experiments)
 endif()
 if(TUTTI_HAS_FORTRAN)
     add_dependencies(installed tutti_fortran)
@@ -41,7 +42,7 @@ install(TARGETS tutti tutti_mpi EXPORT TuttiTargets LIBRARY DESTINATION ${CMAKE_
 install(TARGETS tutti_mpiio LIBRARY DESTINATION ${_own})
 install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 if(TARGET tutti_command)
-    install(TARGETS tutti_command RUNTIME DESTINATION ${_own})
+    install(TARGETS tutti_command tutti_experiments RUNTIME DESTINATION ${_own})
     set(_bash bash-completion/completions/tutti)
     set(_zsh zsh/site-functions/_tutti)
     set(_fish fish/vendor_completions.d/tutti.fish)
@@ -96,9 +97,11 @@ endif()
 
 # Links, then the list of everything that was installed.
 file(RELATIVE_PATH _command /p/${CMAKE_INSTALL_BINDIR} /p/${_own}/tutti)
-set(_links "${CMAKE_INSTALL_BINDIR}/tutti.${TUTTI_MPI}>${_command}")
+set(_links "${CMAKE_INSTALL_BINDIR}/tutti.${TUTTI_MPI}>${_command}"
+    "${CMAKE_INSTALL_BINDIR}/tutti-experiments.${TUTTI_MPI}>${_command}-experiments")
 if(TUTTI_PLAIN_NAMES)
     list(APPEND _links "${CMAKE_INSTALL_BINDIR}/tutti>tutti.${TUTTI_MPI}"
+        "${CMAKE_INSTALL_BINDIR}/tutti-experiments>tutti-experiments.${TUTTI_MPI}"
         "${CMAKE_INSTALL_LIBDIR}/libtutti.so>libtutti_${TUTTI_MPI}.so"
         "${CMAKE_INSTALL_LIBDIR}/libtutti-mpiio.so>tutti/${TUTTI_MPI}/libtutti-mpiio.so"
         "${CMAKE_INSTALL_LIBDIR}/pkgconfig/tutti.pc>tutti-${TUTTI_MPI}.pc")

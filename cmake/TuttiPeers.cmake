@@ -1,4 +1,4 @@
-# Programs that use MPI-IO through others' libraries (tests/mpiio/programs, bench/programs), as they come from
+# Programs that use MPI-IO through others' libraries (tests/mpiio/programs, experiments/peers), as they come from
 # Debian: they are run with and without libtutti-mpiio.so.  What is not installed is named; its tests skip.
 #
 #   hdf5_*.c      parallel HDF5, for either MPI
@@ -29,7 +29,7 @@ function(tutti_peer_programs prefix module package)
         return()
     endif()
     file(GLOB _files CONFIGURE_DEPENDS ${_programs}/${prefix}_*.c
-        ${PROJECT_SOURCE_DIR}/bench/programs/${prefix}_*.c)
+        ${PROJECT_SOURCE_DIR}/experiments/peers/${prefix}_*.c)
     foreach(_file IN LISTS _files)
         get_filename_component(_stem ${_file} NAME_WE)
         add_executable(mpiio.${_stem} EXCLUDE_FROM_ALL ${_file})
@@ -70,10 +70,10 @@ if(NOT TUTTI_SANITIZE)
         tutti_peer_programs(netcdf netcdf-mpi libnetcdf-mpi-dev)
     endif()
     tutti_fortran_programs()
-    # Datasets beside both (bench/dataset_peers.c), linked with our library; built where HDF5 is found.
+    # Datasets beside both (experiments/peers/dataset_peers.c), linked with our library; built where HDF5 is found.
     if(PEER_hdf5_FOUND)
-        add_executable(dataset_peers EXCLUDE_FROM_ALL bench/dataset_peers.c)
-        target_include_directories(dataset_peers PRIVATE bench)
+        add_executable(dataset_peers EXCLUDE_FROM_ALL experiments/peers/dataset_peers.c)
+        target_include_directories(dataset_peers PRIVATE experiments/programs)
         target_link_libraries(dataset_peers PRIVATE tutti PkgConfig::PEER_hdf5 tutti_mpi tutti_flags m)
         if(PEER_pnetcdf_FOUND)
             target_compile_definitions(dataset_peers PRIVATE HAVE_PNETCDF=1)
@@ -81,9 +81,9 @@ if(NOT TUTTI_SANITIZE)
         endif()
         add_dependencies(tests dataset_peers)
     endif()
-    # Finite-element output beside those that are there (bench/exodus_peers.c).
-    add_executable(exodus_peers EXCLUDE_FROM_ALL bench/exodus_peers.c)
-    target_include_directories(exodus_peers PRIVATE bench)
+    # Finite-element output beside those that are there (experiments/peers/exodus_peers.c).
+    add_executable(exodus_peers EXCLUDE_FROM_ALL experiments/peers/exodus_peers.c)
+    target_include_directories(exodus_peers PRIVATE experiments/programs)
     target_link_libraries(exodus_peers PRIVATE tutti tutti_mpi tutti_flags m)
     foreach(_peer pnetcdf netcdf)
         if(PEER_${_peer}_FOUND)
@@ -95,7 +95,7 @@ if(NOT TUTTI_SANITIZE)
     add_dependencies(tests exodus_peers)
 endif()
 
-# Exodus files written and read by Debian's libexodusii (tests/exodus/exodus_*.c, bench/programs/exodus_*.c): plain processes, linked with nothing of
+# Exodus files written and read by Debian's libexodusii (tests/exodus/exodus_*.c, experiments/peers/exodus_sets.c): plain processes, linked with nothing of
 # ours, in all builds without sanitizers.  It brings Open MPI's netCDF with it, which plain processes do not notice.
 function(tutti_exodus_programs)
     find_path(TUTTI_EXODUSII_INCLUDE exodusII.h)
@@ -106,7 +106,7 @@ function(tutti_exodus_programs)
         return()
     endif()
     file(GLOB _files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/exodus/exodus_*.c
-        ${PROJECT_SOURCE_DIR}/bench/programs/exodus_*.c)
+        ${PROJECT_SOURCE_DIR}/experiments/peers/exodus_sets.c)
     foreach(_file IN LISTS _files)
         get_filename_component(_stem ${_file} NAME_WE)
         add_executable(exodus.${_stem} EXCLUDE_FROM_ALL ${_file})

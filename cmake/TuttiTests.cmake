@@ -148,7 +148,7 @@ function(tutti_test_program target room preload)
         target_compile_definitions(${target} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
         target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
         if(room STREQUAL "cli")
-            target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+            target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR})
         elseif(room STREQUAL "apps")
             target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/examples/apps)
             if(target MATCHES "_heat_") # both applications have a domain, a matrix and so on
@@ -382,7 +382,7 @@ foreach(_program IN LISTS _programs)
     tutti_launch_together(${_program})
 endforeach()
 if(TARGET tutti_command AND NOT TUTTI_BUILD_NAME STREQUAL "tsan") # no test of it there
-    add_dependencies(tests tutti_command)
+    add_dependencies(tests tutti_command tutti_experiments)
 endif()
 add_dependencies(tests tutti_mpiio)
 if(TARGET mpich_yield) # what mpirun.sh has MPICH's ranks load first
@@ -390,12 +390,11 @@ if(TARGET mpich_yield) # what mpirun.sh has MPICH's ranks load first
 endif()
 
 # Programs that measure: they may look inside.
-file(GLOB _benches CONFIGURE_DEPENDS bench/*.c)
-list(FILTER _benches EXCLUDE REGEX _peers) # TuttiPeers.cmake
+file(GLOB _benches CONFIGURE_DEPENDS experiments/programs/*.c)
 foreach(_file IN LISTS _benches)
     get_filename_component(_stem ${_file} NAME_WE)
-    add_executable(bench.${_stem} ${_file})
-    set_target_properties(bench.${_stem} PROPERTIES OUTPUT_NAME ${_stem}
-        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-    target_link_libraries(bench.${_stem} PRIVATE tutti_internal tutti_plugins m)
+    add_executable(experiments.${_stem} ${_file})
+    set_target_properties(experiments.${_stem} PROPERTIES OUTPUT_NAME ${_stem}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/experiments)
+    target_link_libraries(experiments.${_stem} PRIVATE tutti_internal tutti_plugins m)
 endforeach()

@@ -1,7 +1,7 @@
 #!/bin/sh
-# bench_papers.sh COMMAND DIR OUT   runs the experiments of `tutti bench` in DIR and in memory.
+# bench_papers.sh EXPERIMENTS TUTTI DIR OUT   runs the experiments of tutti-experiments in DIR and in memory.
 #
-# Reports go to OUT, a directory for each run: scripts/results.py compares runs.  What needs processors for itself runs
+# Reports go to OUT, a directory for each run: experiments/tutti_experiments/results.py compares runs.  What needs processors for itself runs
 # on as many ranks as there are cores, the others on twice as many; meshes, as in the paper, on 8.  All have seven rounds
 # at least, and sizes with which the whole takes 20 minutes on two cores.  Where root may, some are on a slow disk
 # (scripts/throttle.sh), and over hosts (scripts/bench_hosts.sh).
@@ -11,12 +11,12 @@
 # TUTTI_PROFILE says.  The reports name the one that was used.  Exit code 1: some failed; the others are there.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
-if [ $# -ne 3 ]; then
+if [ $# -ne 4 ]; then
     sed -n '2s/^# //p' "$0" >&2
     exit 2
 fi
 here=$(cd "$(dirname "$0")" && pwd)
-command=$1 dir=$2 out=$3
+experiments=$1 tutti=$2 dir=$3 out=$4
 cores=$(nproc)
 few=${RANKS:-$((cores < 8 ? cores : 8))}
 [ "$few" -gt 1 ] || few=2
@@ -54,7 +54,7 @@ run() {
     wanted "$name" || return 0
     since=$(date +%s) status=0
     # shellcheck disable=SC2086 # words
-    $under "$here/mpirun.sh" "${MPI:-openmpi}" "$ranks" "$command" bench "$@" --json "$out/paper-$name.json" \
+    $under "$here/mpirun.sh" "${MPI:-openmpi}" "$ranks" "$experiments" "$@" --json "$out/paper-$name.json" \
         --csv "$out/paper-$name.csv" --html "$out/paper-$name.html" >"$out/paper-$name.txt" || status=$?
     took "$name" $status "$since"
 }
@@ -85,7 +85,7 @@ slow_down() {
 run_few_operations() {
     slow_disk sections-throttled 200m 128m 2000 || return 0
     tuned=$(realpath "$out")/profile-throttled before=${TUTTI_PROFILE:-}
-    if $under "$here/mpirun.sh" "${MPI:-openmpi}" "$many" "$command" tune --quick --out "$tuned" "$slow" >"$out/tune.txt"; then
+    if $under "$here/mpirun.sh" "${MPI:-openmpi}" "$many" "$tutti" tune --quick --out "$tuned" "$slow" >"$out/tune.txt"; then
         export TUTTI_PROFILE="$tuned"
     fi
     run "$many" sections-throttled sections --dir "$slow" --part common --op read --array 32m --cold --rounds 11 --iops 2000
@@ -107,7 +107,7 @@ run_slow() {
 run_mesh_hosts() {
     wanted mesh-hosts || return 0
     since=$(date +%s) status=0
-    "$here/bench_hosts.sh" --rate 2gbit --mpi "${MPI:-openmpi}" -- "$(realpath "$command")" bench mesh "$(realpath "$1")" \
+    "$here/bench_hosts.sh" --rate 2gbit --mpi "${MPI:-openmpi}" -- "$(realpath "$experiments")" mesh "$(realpath "$1")" \
         --part writes --rule own,idg --plan reused --loads 1,50 --rounds 7 --dir "MOUNT,$(realpath "$dir")" \
         --json "$(realpath "$out")/paper-mesh-hosts.json" >"$out/paper-mesh-hosts.txt" || status=$?
     if [ $status = 77 ]; then

@@ -103,5 +103,5 @@ def report_paragraphs(folders):
 
 
 report(["src", "mpiio", "cli"], "libraries and command")
-report(["tests", "bench", "examples"], "tests, benchmarks, examples")
-report_paragraphs(["src", "mpiio", "cli", "tests", "bench", "examples"])
+report(["tests", "experiments", "examples"], "tests, experiments, examples")
+report_paragraphs(["src", "mpiio", "cli", "tests", "experiments", "examples"])

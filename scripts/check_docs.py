@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ("include", "src", "bindings", "mpiio", "cli", "examples", "tests", "scripts", "cmake", "bench", "docs")
+ROOMS = ("include", "src", "bindings", "mpiio", "cli", "examples", "tests", "scripts", "cmake", "experiments", "docs")
 # names that only show how names are made
 PATTERNS = {"tutti_object_verb", "tutti__object_verb"}
 

@@ -5,7 +5,8 @@
   - the rooms after collective reach LAYER of the engine and no other header of it, not even through
     another header; the sources of the room LAYER_ROOM, which serves the others, may include them
   - the rooms of PURE never reach mpi.h, not even through another header
-  - the edges (the command, the interposer, examples) include public headers only, and SHARED
+  - the edges (the command, the interposer, examples) include public headers only, and SHARED; the experiments those
+    of the command too
   - a public header includes public headers only
   - no two sources of src/ have the same name
 
@@ -100,12 +101,12 @@ def refuse(chain, why):
         wrong.append(" -> ".join(map(short, chain)) + f": {why}")
 
 
-def check_public_only(path, own):
+def check_public_only(path, own, *also):
     for name in includes(path):
-        found = resolve(name, path, own)
+        found = resolve(name, path, own, *also)
         if SHARED.get(name) == own.name:
             continue
-        if found and not (found.is_relative_to(public) or found.is_relative_to(own)):
+        if found and not any(found.is_relative_to(folder) for folder in (public, own, *also)):
             wrong.append(f"{short(path)} includes {name}: only public headers here")
 
 
@@ -126,6 +127,8 @@ def main():
     for edge in EDGES:
         for path in sources(top / edge):
             check_public_only(path, top / edge)
+    for path in sorted((top / "experiments").glob("*.[ch]")):  # its programs may look inside
+        check_public_only(path, top / "experiments", top, top / "cli")
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(1 if wrong else 0)
 

@@ -68,7 +68,7 @@ def api_page(headers, known):
 
 def write_tree(tree):
     """All pages as Sphinx reads them; folders are as in the project, so that links between pages stay as they are."""
-    for folder in ("docs", "examples", "include", "bench", "scripts", "bindings"):
+    for folder in ("docs", "examples", "include", "experiments", "scripts", "bindings"):
         if (TOP / folder).exists():
             shutil.copytree(TOP / folder, tree / folder, ignore=shutil.ignore_patterns("man", "__pycache__"))
     for name in ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "packages.txt"):

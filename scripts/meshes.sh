@@ -1,5 +1,5 @@
 #!/bin/sh
-# meshes.sh DIR [NAME...]   makes the device meshes of bench/meshes in DIR, those that are not there: bjt
+# meshes.sh DIR [NAME...]   makes the device meshes of experiments/meshes in DIR, those that are not there: bjt
 # (47 000 nodes), mesa (33 000), fingers (73 000), power (287 000); all of them if none is named.
 # 77: there is no gmsh.
 # SPDX-License-Identifier: BSD-3-Clause
@@ -14,7 +14,7 @@ command -v gmsh >/dev/null || {
 }
 mkdir -p "$dir"
 for name; do
-    geo=$top/bench/meshes/$name.geo
+    geo=$top/experiments/meshes/$name.geo
     [ -n "$(find "$dir/$name.msh" -newer "$geo" 2>/dev/null)" ] && continue
     # by a name of its own first: several may be at it
     gmsh -3 -algo hxt -nt 1 -format msh41 -bin -v 1 "$geo" -o "$dir/$name.$$.msh" >"$dir/$name.$$.log" 2>&1 || {

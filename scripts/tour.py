@@ -225,7 +225,7 @@ def mesh(tutti, out, page, small, by):
     details = page.with_name(page.stem + "-mesh.html")
     owners, how, count = division(tutti, out / "pipe.msh", by)
     run(0, tutti, "mesh", "plot", out / "pipe.msh", "--parts", RANKS, *how, "--out", out / "pipe.svg", quiet=True)
-    run(RANKS, tutti, "bench", "mesh", out / "pipe.msh", "--part", "writes", *how, "--loads", "1", "--method", "independent,list", "--plan", "fresh",
+    run(RANKS, f"{tutti}-experiments", "mesh", out / "pipe.msh", "--part", "writes", *how, "--loads", "1", "--method", "independent,list", "--plan", "fresh",
         *rounds, "--dir", out, "--json", out / "mesh.json", "--html", details, quiet=True)
     result = json.loads((out / "mesh.json").read_text(encoding="utf-8"))
     entries = {e["name"]: e["seconds"] for e in result["points"][0]["entries"] if e["seconds"]}

@@ -48,7 +48,9 @@ echo "$others" | while IFS= read -r other; do
     [ -n "$other" ] || continue
     name=$(basename "$(dirname "$other")")
     lib=${other%/tutti/"$name"/files}
-    [ -e bin/tutti ] || ln -s "tutti.$name" bin/tutti
+    for command in tutti tutti-experiments; do
+        [ -e bin/$command ] || ln -s "$command.$name" bin/$command
+    done
     [ -e "$lib/libtutti.so" ] || ln -s "libtutti_$name.so" "$lib/libtutti.so"
     [ -e "$lib/libtutti-mpiio.so" ] || ln -s "tutti/$name/libtutti-mpiio.so" "$lib/libtutti-mpiio.so"
     [ -e "$lib/pkgconfig/tutti.pc" ] || ln -s "tutti-$name.pc" "$lib/pkgconfig/tutti.pc"

@@ -3,7 +3,7 @@
 goes through.
 
 Builds the library once more, without optimisation and with every function reporting its entry
-(build/walk), runs bench/walk.c on 4 ranks of Open MPI, and prints the functions that rank 0 entered
+(build/walk), runs experiments/programs/walk.c on 4 ranks of Open MPI, and prints the functions that rank 0 entered
 during the chosen call, room by room in the order in which they are met first, with the numbers that
 tell how straight the walk is.  Calls that go up, from a room to one below it in the README's list,
 are shown; the only one there should be is the idle hook, by which waiting lets other operations
@@ -34,9 +34,9 @@ def run(*command, **more):
 def make():
     run("cmake", "-S", str(top), "-B", str(build), "-DTUTTI_MPI=openmpi", "-DTUTTI_WALK=ON",
         "-DTUTTI_WERROR=OFF", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", *(["-GNinja"] if shutil.which("ninja") else []))
-    subprocess.run(["cmake", "--build", str(build), "--target", "bench.walk"], check=True,
+    subprocess.run(["cmake", "--build", str(build), "--target", "experiments.walk"], check=True,
                    stdout=subprocess.DEVNULL)
-    return build / "bench" / "walk"
+    return build / "experiments" / "walk"
 
 
 def inline_functions():

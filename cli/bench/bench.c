@@ -1,9 +1,7 @@
-/* tutti bench: the driver.  Finds out what to run, plain `tutti bench` or one of the experiments;
- * plain, it makes the cells from the lists of directories, patterns and ways, has them run, and
- * writes the reports.
+/* tutti bench: the driver.  Makes the cells from the lists of directories, patterns and methods, runs them and writes
+ * the reports.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
-#include "experiments/experiment.h"
 
 #include <stdlib.h>
 
@@ -103,51 +101,16 @@ static int run_bench(const cli_world *w, const bench_config *c) {
     return stopped ? 128 + stopped : failed ? CLI_FAILED : CLI_OK;
 }
 
-/* What is measured can be written. */
-static int check_outputs(const cli_world *w, const bench_config *c) {
-    return cli_agree(w, w->rank == 0 && (cli_output_check(c->json) || cli_output_check(c->csv) ||
-                                         cli_output_check(c->html)));
-}
-
-static int run_chosen(const cli_world *w, const bench_config *c, const experiment_kind *kind) {
-    if (check_outputs(w, c)) {
-        if (w->rank == 0) fprintf(stderr, "tutti bench: %s\n", cli_message());
-        return CLI_FAILED;
-    }
-    return kind ? experiment_run(w, c, kind) : run_bench(w, c);
-}
-
-static int start(const cli_world *w, int argc, char **argv, const experiment_kind *kind) {
-    bench_config config;
-    const int parsed = bench_config_parse(argc, argv, kind ? &kind->scope : &bench_plain, &config);
-    const char *name = kind ? "experiments" : "bench";
-    if (parsed == ARGS_HELP) {
-        if (w->rank == 0) fputs(cli_help_text(name), stdout);
-        return CLI_OK;
-    }
-    if (parsed == ARGS_WRONG) {
-        if (w->rank == 0)
-            fprintf(stderr, "tutti bench: %s\ntry 'tutti help %s'\n", cli_message(), name);
-        return CLI_USAGE;
-    }
-    cli_catch_signals();
-    const int code = run_chosen(w, &config, kind);
-    bench_config_free(&config);
-    return code;
+static int run_plain(const cli_world *w, const bench_config *c, const void *unused) {
+    return (void)unused, run_bench(w, c);
 }
 
 int cmd_bench(int argc, char **argv) {
-    const experiment_kind *kind = argc > 1 ? experiment_find(argv[1]) : NULL;
-    const int skip = kind ? 1 : 0;
-    cli_world w;
-    int granted;
-    cli_guard_start();
-    if (MPI_Init_thread(NULL, NULL, kind ? kind->threads : MPI_THREAD_SINGLE, &granted) !=
-        MPI_SUCCESS)
-        return CLI_FAILED;
-    cli_world_init(&w);
-    const int code = start(&w, argc - skip, argv + skip, kind);
-    fflush(NULL);
-    MPI_Finalize();
-    return code;
+    const bench_program program = {.name = "tutti bench",
+                                   .help = cli_help_text("bench"),
+                                   .see = "tutti help bench",
+                                   .scope = &bench_plain,
+                                   .threads = MPI_THREAD_SINGLE,
+                                   .run = run_plain};
+    return bench_start(&program, argc, argv);
 }

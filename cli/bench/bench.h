@@ -59,11 +59,24 @@ typedef struct bench_scope {
     void (*defaults)(bench_config *c, int quick);
     int operands; /* names of files may be given */
 } bench_scope;
-extern const bench_scope bench_plain; /* of `tutti bench` without an experiment */
+extern const bench_scope bench_plain; /* of `tutti bench` */
 
 /* The same on every rank; ARGS_WRONG leaves a message. */
 int bench_config_parse(int argc, char **argv, const bench_scope *scope, bench_config *out);
 void bench_config_free(bench_config *c);
+
+/* ---- a program that measures (program.c) */
+typedef struct bench_program {
+    const char *name, *help,
+        *see; /* for messages; the text of --help; the command that prints it */
+    const bench_scope *scope;
+    int threads;      /* level that MPI is asked for */
+    const void *what; /* for `run` */
+    int (*run)(const cli_world *w, const bench_config *c, const void *what); /* the exit code */
+} bench_program;
+
+/* Initialize MPI, parse the arguments, check that the reports can be written, run, finalize.  @return the exit code */
+int bench_start(const bench_program *p, int argc, char **argv);
 
 /* ---- patterns (patterns.c): together the ranks name every byte of [0, total) once */
 typedef struct bench_pattern {

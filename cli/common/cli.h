@@ -131,6 +131,8 @@ int cli_output_check(const char *path); /* before long work; NULL is fine.  1 an
 /* failed: the file is removed.  1, and a message if not all was written. */
 int cli_output_close(FILE *f, const char *path, int failed);
 void cli_temporary_remove_all(void); /* for signal handlers */
+/* At the end of a command: its exit code, or 1 and a message if standard output could not be written. */
+int cli_finish(int code);
 
 /* Remove all files and directories whose name begins with that of `path`. */
 void cli_remove_entries(const char *path);

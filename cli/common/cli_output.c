@@ -350,3 +350,15 @@ void cli_stage_free(cli_staged *s) {
     free(s->temporary);
     *s = (cli_staged){.path = NULL};
 }
+
+/* Has all that was printed arrived?  Commands flush before MPI_Finalize, so that the reason of a failure is lost: one
+ * more byte finds it again. */
+int cli_finish(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    if (code != CLI_OK) return code;
+    clearerr(stdout);
+    const int again = putchar('\n') == EOF || fflush(stdout) != 0;
+    fprintf(stderr, "tutti: cannot write 'standard output'%s%s\n", again ? ": " : "",
+            again ? strerror(errno) : "");
+    return CLI_FAILED;
+}

@@ -174,8 +174,10 @@ tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) {
     tutti_err err = TUTTI_OK;
     *out = (tutti__model){0};
     if (d->team->rank == 0) err = tutti__meta_load(d->meta, out);
-    if (d->team->rank == 0 && err == TUTTI_OK && !(d->mode & TUTTI_WRITE))
-        tutti__netcdf_hide(d->path, out); /* writers take them away */
+    if (d->team->rank == 0 && err == TUTTI_OK) {
+        out->published = tutti__netcdf_published(d->path, out);
+        if (!(d->mode & TUTTI_WRITE)) tutti__model_truncate(out, out->published);
+    }
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = model_tell(d, out);
     if (err == TUTTI_OK)

@@ -36,6 +36,11 @@ bench() {
     tutti "$ranks" bench "$@"
 }
 
+# experiment RANKS arguments...: tutti-experiments, likewise
+experiment() {
+    TUTTI_COMMAND=$TUTTI_COMMAND-experiments tutti "$@"
+}
+
 # fail TEXT: what went wrong, with what the command said
 fail() {
     echo "$1"

@@ -27,8 +27,6 @@ expect 0 'usage: tutti COMMAND' help
 expect 0 'usage: tutti COMMAND' --help
 expect 0 '--pattern LIST' help bench
 expect 0 '--pattern LIST' bench --help
-expect 0 '--procs LIST' help experiments
-expect 0 '--procs LIST' bench steps --help
 expect 0 'usage: tutti options' help options
 expect 0 'TUTTI_CB_BUFFER_SIZE' options
 expect 2 'usage: tutti COMMAND'
@@ -51,14 +49,23 @@ expect 2 'not one of' bench --op erase
 expect 2 'takes no value' bench --quick=yes
 expect 2 'cb-nodes' bench --cb-nodes many
 expect 2 "what is 'step'" bench step
-expect 2 'there are only 1' bench steps --procs 1,2
-expect 2 'series' bench steps --series 2
+expect 2 "no command 'experiments'" help experiments
 expect 2 'procs' bench --procs 1
+tutti=$TUTTI_COMMAND-experiments
+expect 0 '--procs LIST' --help
+expect 0 '--procs LIST' steps --help
+expect 0 'tutti-experiments 0.' --version
+expect 2 "unknown experiment ''"
+expect 2 "unknown experiment 'step'" step
+expect 2 'there are only 1' steps --procs 1,2
+expect 2 'series' steps --series 2
+"$tutti" --help | awk 'length($0) > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' || bad=1
+tutti=$TUTTI_COMMAND
 expect 1 "cannot use the directory 'nowhere'" bench --size 64k --dir nowhere
 TUTTI_METHOD=fast expect 2 'fast' bench --size 64k
 
 # 80 columns are enough for all texts; colour only where somebody sees it or asks for it
-for command in $("$tutti" help | sed -n 's/^  \([a-z]*\) .*/\1/p') experiments; do
+for command in $("$tutti" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     [ "$command" = version ] && continue
     "$tutti" help "$command" >"$out" || { echo "no help for $command"; bad=1; }
     wide=$(awk 'length($0) > 80' "$out")

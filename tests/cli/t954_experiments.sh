@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=240 builds=mpich,asan cores=2
-# The experiments of tutti bench: each one, quick, on 2 ranks: exit status, all reports, every way that
+# The experiments of tutti-experiments: each one, quick, on 2 ranks: exit status, all reports, every way that
 # is available verified in every round, and nothing left behind.  Wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
@@ -17,7 +17,7 @@ for name in steps overlap pipelines primitives auto; do
     auto) sizes='--size 256k' ;;
     esac
     # shellcheck disable=SC2086 # lists of words
-    bench 2 $name --quick $sizes $small --json $name.json --csv $name.csv --html $name.html ||
+    experiment 2 $name --quick $sizes $small --json $name.json --csv $name.csv --html $name.html ||
         fail "$name: exit code $?"
     grep -q 'Every byte was verified' out || fail "$name: no word of verification"
 done
@@ -163,20 +163,20 @@ for name, wanted in EXHIBITS.items():
     assert page.plots == sum(x["kind"] != "table" and bool(x["rows"]) for x in r["exhibits"]), name
 END_OF_CHECK
 
-bench 3 steps --quick --array 96k --files 96k --rounds 1 --procs 3 --json - || fail "3 ranks: exit code $?"
+experiment 3 steps --quick --array 96k --files 96k --rounds 1 --procs 3 --json - || fail "3 ranks: exit code $?"
 python3 -m json.tool out >/dev/null || fail 'standard output is not JSON alone'
-bench 2 primitives --quick --size 64k --rounds 1 --direct-io 1 --procs 2 --json direct.json ||
+experiment 2 primitives --quick --size 64k --rounds 1 --direct-io 1 --procs 2 --json direct.json ||
     fail "direct_io: exit code $?"
 grep -q '"MPI library, page cache"' direct.json || fail 'the MPI library has no direct_io, and does not say so'
-bench 2 primitives --quick --size 64k --rounds 1 --fault '*:write:1:ENOSPC'
+experiment 2 primitives --quick --size 64k --rounds 1 --fault '*:write:1:ENOSPC'
 [ $? -eq 1 ] || fail 'a failing write should give exit code 1'
 tr '\n' ' ' <out | grep -q 'FAILED: .*No space' || fail 'no word of the failing write'
 
 # wrong ARGUMENTS...: wrong usage has exit code 2; without mpirun, which takes its time to end then
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 wrong() {
-    "$TUTTI_COMMAND" bench "$@" >out 2>err
-    [ $? -eq 2 ] || fail "bench $*: wrong usage should give exit code 2"
+    "$TUTTI_COMMAND-experiments" "$@" >out 2>err
+    [ $? -eq 2 ] || fail "tutti-experiments $*: wrong usage should give exit code 2"
 }
 wrong overlapp --quick
 wrong steps --procs 2
@@ -188,5 +188,7 @@ wrong overlap --array 7
 wrong overlap --iterations 0
 wrong auto --pattern stars
 wrong --series 3
+"$TUTTI_COMMAND" bench --series 3 >out 2>err
+[ $? -eq 2 ] || fail "bench --series: wrong usage should give exit code 2"
 
 finish

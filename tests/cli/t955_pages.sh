@@ -13,25 +13,25 @@ cd "$TUTTI_TEST_DIR" || exit 1
 bad=0
 pages='plain steps overlap pipelines primitives auto sections mesh'
 
-# bench PAGE arguments...
+# bench PAGE COMMAND arguments...
 bench() {
     page=$1
     shift
-    "$here/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$TUTTI_COMMAND" bench "$@" --html "$page.html" >out 2>&1 || {
+    "$here/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$@" --html "$page.html" >out 2>&1 || {
         echo "$page: exit code $?"
         cat out
         bad=1
     }
 }
 
-bench plain --quick --size 64k --rounds 1
-bench steps steps --quick --array 256k --files 64k,256k --rounds 2
-bench overlap overlap --quick --array 256k --size 64k --rounds 2
-bench pipelines pipelines --quick --size 128k
-bench primitives primitives --quick --size 128k --procs 1,2
-bench auto auto --quick --size 64k --rounds 2
-bench sections sections --quick --array 8m --rounds 1 --part common
-bench mesh mesh --quick --nodes 500 --rounds 1
+bench plain "$TUTTI_COMMAND" bench --quick --size 64k --rounds 1
+bench steps "$TUTTI_COMMAND-experiments" steps --quick --array 256k --files 64k,256k --rounds 2
+bench overlap "$TUTTI_COMMAND-experiments" overlap --quick --array 256k --size 64k --rounds 2
+bench pipelines "$TUTTI_COMMAND-experiments" pipelines --quick --size 128k
+bench primitives "$TUTTI_COMMAND-experiments" primitives --quick --size 128k --procs 1,2
+bench auto "$TUTTI_COMMAND-experiments" auto --quick --size 64k --rounds 2
+bench sections "$TUTTI_COMMAND-experiments" sections --quick --array 8m --rounds 1 --part common
+bench mesh "$TUTTI_COMMAND-experiments" mesh --quick --nodes 500 --rounds 1
 
 # A page that shows each report in frames of both widths and writes down what it finds.
 {

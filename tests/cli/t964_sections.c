@@ -1,5 +1,5 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* The sections of tutti bench sections: as the paper has them on 4096 x 4096 elements, inside of every array on any
+/* The sections of tutti-experiments sections: as the paper has them on 4096 x 4096 elements, inside of every array on any
  * number of ranks, distinct where they should be; and the distributions cover the array once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"

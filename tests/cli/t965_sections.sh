@@ -1,12 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich,asan cores=2
-# tutti bench sections on 3 ranks: every way of every section is verified, the counts are those that can be worked out,
+# tutti-experiments sections on 3 ranks: every way of every section is verified, the counts are those that can be worked out,
 # the gates hold and the exit status says so, also when they do not; every report.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
 
-bench 3 sections --quick --rounds 1 --json s.json --csv s.csv --html s.html || fail "exit code $?"
+experiment 3 sections --quick --rounds 1 --json s.json --csv s.csv --html s.html || fail "exit code $?"
 grep -q 'Every byte was verified' out || fail 'no word of verification'
 grep -q 'common sections are read once: requests fall at least' out || fail 'no word of the gates'
 python3 - <<'END' || bad=1
@@ -50,15 +50,15 @@ assert text.count("<svg") == 8 and "Thakur and Choudhary" in text and "http" not
 END
 
 # By its other name, with O_DIRECT: whole blocks.  And a gate that does not hold: holes between columns are read.
-bench 2 paper3 --quick --rounds 1 --part common --op read --array 8m --direct-io 1 || fail "direct: exit code $?"
+experiment 2 paper3 --quick --rounds 1 --part common --op read --array 8m --direct-io 1 || fail "direct: exit code $?"
 grep -q 'I (1:512:1, 1:25:1)' out || fail 'no whole blocks'
-bench 2 sections --quick --rounds 1 --part common --op read --sieve-gap 64k
+experiment 2 sections --quick --rounds 1 --part common --op read --sieve-gap 64k
 [ $? -eq 1 ] || fail 'a gate that does not hold should give exit code 1'
 grep -q 'GOAL MISSED.*common sections are read once' out || fail 'no word of the gate'
 if [ -z "${TUTTI_SANITIZE:-}" ]; then
     for wrong in '--part most' '--iops 0' '--array 3' '--pattern block2d'; do
         # shellcheck disable=SC2086 # two words
-        bench 1 sections $wrong
+        experiment 1 sections $wrong
         [ $? -eq 2 ] || fail "$wrong: no exit code 2"
     done
 fi

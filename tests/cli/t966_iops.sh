@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=110 cores=0
-# A disk that takes so many operations a second: dd sees it, and tutti bench sections gives its verdict on times there
+# A disk that takes so many operations a second: dd sees it, and tutti-experiments sections gives its verdict on times there
 # (the commands of docs/experiments.md, with less).  Others may be busy here: that there is a verdict counts, and that
 # the exit code is the same one, not which it is; what is counted and not timed is as it should be.
 # SPDX-License-Identifier: BSD-3-Clause
@@ -23,7 +23,7 @@ if [ $took -lt 400 ]; then
     exit 1
 fi
 
-COLUMNS=400 sh "$throttle" run "$disk" "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$TUTTI_COMMAND" bench sections --part common \
+COLUMNS=400 sh "$throttle" run "$disk" "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$TUTTI_COMMAND-experiments" sections --part common \
     --op read --array 8m --rounds 1 --direct-io 1 --iops 1000 --dir "$disk" >out 2>&1
 code=$?
 times='at 1000 operations a second, times fall at least'

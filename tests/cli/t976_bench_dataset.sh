@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich,asan cores=2
-# tutti bench dataset on 2 ranks: every part, all numbers compared, every report; Sandia's figures beside ours; wrong usage;
+# tutti-experiments dataset on 2 ranks: every part, all numbers compared, every report; Sandia's figures beside ours; wrong usage;
 # nothing left behind.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
@@ -11,7 +11,7 @@ mkdir -p "$place"
 small=
 [ -z "${TUTTI_SANITIZE:-}" ] || small='--part visible,buffers,commits,opening'
 # shellcheck disable=SC2086 # lists of words
-bench 2 dataset --quick --rounds 1 $small --dir "$place" --json d.json --html d.html || fail "exit code $?"
+experiment 2 dataset --quick --rounds 1 $small --dir "$place" --json d.json --html d.html || fail "exit code $?"
 [ -z "$(ls "$place")" ] || fail 'something is left behind'
 python3 - <<'END' || bad=1
 import json, os
@@ -39,13 +39,13 @@ text = open("d.html", encoding="utf-8").read()
 assert "Sturtevant" in text and "<svg" in text and "http" not in text
 END
 
-bench 2 paper5 --quick --rounds 1 --part visible --ways nodes --dir "$place" || fail "by its other name: exit code $?"
+experiment 2 paper5 --quick --rounds 1 --part visible --ways nodes --dir "$place" || fail "by its other name: exit code $?"
 grep -q 'global, nodes, runs of 1 ' out || fail 'no nodes'
 grep -q 'blocks' out && fail 'ways that nobody asked for'
 if [ -z "${TUTTI_SANITIZE:-}" ]; then
     for wrong in '--part most' '--size 3' '--loads 1'; do
         # shellcheck disable=SC2086 # two words
-        bench 1 dataset $wrong
+        experiment 1 dataset $wrong
         [ $? -eq 2 ] || fail "$wrong: no exit code 2"
     done
 fi

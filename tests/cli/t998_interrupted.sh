@@ -35,9 +35,9 @@ for signal in INT TERM KILL; do
     interrupt $signal $mpirun bench $many
 done
 # shellcheck disable=SC2086
-interrupt INT $mpirun bench exodus --rounds 10000
+interrupt INT $mpirun-experiments exodus --rounds 10000
 # shellcheck disable=SC2086
-interrupt TERM $mpirun bench dataset --rounds 10000
+interrupt TERM $mpirun-experiments dataset --rounds 10000
 # shellcheck disable=SC2086
 interrupt KILL "$TUTTI_COMMAND" bench $many
 mkdir d

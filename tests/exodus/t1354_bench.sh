@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=2
-# tutti bench exodus on 2 ranks: the paper's figures beside ours, netCDF and HDF5 where they are, all numbers compared, nothing left behind; and
+# tutti-experiments exodus on 2 ranks: the paper's figures beside ours, netCDF and HDF5 where they are, all numbers compared, nothing left behind; and
 # the bench beside PnetCDF and netCDF-4, small: every way writes what it should.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
@@ -8,7 +8,7 @@
 
 place=${TUTTI_TEST_SHM:-.}/place
 mkdir -p "$place"
-bench 2 exodus --quick --rounds 1 --dir "$place" --json d.json || fail "exit code $?"
+experiment 2 exodus --quick --rounds 1 --dir "$place" --json d.json || fail "exit code $?"
 [ -z "$(ls "$place")" ] || fail 'something is left behind'
 python3 - <<'END' || bad=1
 import json
@@ -26,7 +26,7 @@ for row, values in zip(rows[3:], table["values"][3:]):
 END
 for wrong in '--part most' '--size 3'; do
     # shellcheck disable=SC2086 # two words
-    bench 1 exodus $wrong
+    experiment 1 exodus $wrong
     [ $? -eq 2 ] || fail "$wrong: no exit code 2"
 done
 

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
 words='TO''DO|FIX''ME|XX''X|HA''CK'
-if grep -rIsnwE "$words" include src bindings mpiio cli bench examples tests scripts cmake docs ./*.md ||
-    grep -rIsn '^ *#if 0' include src bindings mpiio cli bench examples tests; then
+if grep -rIsnwE "$words" include src bindings mpiio cli experiments examples tests scripts cmake docs ./*.md ||
+    grep -rIsn '^ *#if 0' include src bindings mpiio cli experiments examples tests; then
     exit 1
 fi

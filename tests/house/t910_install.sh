@@ -19,7 +19,7 @@ prefix=$TUTTI_TEST_DIR/moved
 cmake --install "$TUTTI_BUILD_DIR" --prefix "$TUTTI_TEST_DIR/first" >/dev/null
 mv "$TUTTI_TEST_DIR/first" "$prefix"
 lib=$prefix/lib
-for file in bin/tutti bin/tutti.$TUTTI_MPI lib/libtutti.so lib/libtutti_$TUTTI_MPI.so.1 lib/libtutti-mpiio.so \
+for file in bin/tutti bin/tutti.$TUTTI_MPI bin/tutti-experiments lib/libtutti.so lib/libtutti_$TUTTI_MPI.so.1 lib/libtutti-mpiio.so \
     lib/pkgconfig/tutti.pc lib/pkgconfig/tutti-$TUTTI_MPI.pc include/tutti/tutti.h \
     lib/cmake/Tutti/TuttiConfig.cmake share/man/man7/tutti-options.7 \
     share/man/man1/tutti.1 share/man/man3/tutti_file.3 share/man/man3/tutti_file_open.3; do

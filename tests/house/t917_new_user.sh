@@ -61,7 +61,7 @@ places() {
 }
 # shorter: measurements that only show that they run
 shorter() {
-    sed 's|tutti bench --.*|& --size 16k --rounds 1 --budget 1|; s|tutti bench pipelines.*|& --quick --size 64k --rounds 1 --series 1 --procs 2|
+    sed 's|tutti bench --.*|& --size 16k --rounds 1 --budget 1|; s|tutti-experiments p.*|& --quick --size 64k --rounds 1 --series 1 --procs 2|
         s|tutti tune .*|& --quick|; s|--compare|& --rounds 1|; s|--rounds 7||'
 }
 
@@ -119,7 +119,7 @@ sed -n 's/^    \(mpirun -n 4 env LD_PRELOAD.*\)/\1/p' "$top/docs/mpiio.md" | pla
 
 # ---- the manual pages
 rm device.mesh
-for page in tutti.1 tutti-mesh.1 tutti-exodus.1 tutti-run.1 tutti-tune.1 tutti-options.7; do
+for page in tutti.1 tutti-experiments.1 tutti-mesh.1 tutti-exodus.1 tutti-run.1 tutti-tune.1 tutti-options.7; do
     sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$prefix/share/man/man${page##*.}/$page" | sed 's/\\-/-/g' |
         grep -E '^([A-Z_]+=[^ ]+ )*(tutti|mpirun) ' | grep -v TUTTI_FAULT | places | shorter | follow "$page"
 done

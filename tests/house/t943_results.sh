@@ -1,11 +1,11 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi
-# What scripts/results.py makes of runs: a verdict only where two runs, an hour apart, say the same; what it says
+# What results.py makes of runs: a verdict only where two runs, an hour apart, say the same; what it says
 # otherwise; the page it writes, of one run and of two, from made-up files.
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR" || exit 1
-PYTHONPATH=$top/scripts PYTHONDONTWRITEBYTECODE=1 python3 - "$top" <<'END'
+PYTHONPATH=$top/experiments/tutti_experiments PYTHONDONTWRITEBYTECODE=1 python3 - "$top" <<'END'
 import datetime
 import json
 import pathlib
@@ -48,7 +48,7 @@ def write(run, date, claims, values):
     r = {"format": "tutti-experiment-1", "version": "0", "mpi": "MPI", "ranks": 4, "rounds": 7, "failures": 0,
          "experiment": "steps", "title": "Steps", "source": "After a paper.", "points": [], "claims": claims,
          "measured": {"date": date, "host": "h", "processor": "p", "processors": 2, "kernel": "k", "load": 0,
-                      "command": "tutti bench steps --dir d", "mounts": {"d": "ext4 on /dev/x (rw)"}},
+                      "command": "tutti-experiments steps --dir d", "mounts": {"d": "ext4 on /dev/x (rw)"}},
          "findings": [{"grade": "met", "text": "Counts hold (gate: 4)."}, {"grade": "plain", "text": "Gossip."},
                       {"grade": "plain", "text": "Outliers: 1 of 7."}],
          "exhibits": [{"id": "processes", "directory": "d", "kind": "lines", "title": "Bandwidth", "note": "As there.",
@@ -65,7 +65,7 @@ assert results.tidy("ext4 on /dev/vda (rw); /dev/shm; build/run") == "ext4 on /d
 
 
 def page(*runs):
-    subprocess.run([sys.argv[1] + "/scripts/results.py", "--page", "page.md", *runs], check=True)
+    subprocess.run([sys.argv[1] + "/experiments/tutti_experiments/results.py", "--page", "page.md", *runs], check=True)
     return pathlib.Path("page.md").read_text(encoding="utf-8")
 
 
@@ -79,7 +79,7 @@ summary = text[text.index("## Verdicts"):text.index("## Where this machine")]
 assert "1 of 2 comparisons" in summary and "**b is faster**" in summary and "c over" not in summary, summary
 assert "1.50 (1.20 to 1.90) | 1.40 (1.10 to 1.60)" in summary, summary
 body = text[text.index("### steps"):]
-assert "| no difference shown |" in body and "tutti bench steps --dir d" in body and "ext4 on /dev/x" in body, body
+assert "| no difference shown |" in body and "tutti-experiments steps --dir d" in body and "ext4 on /dev/x" in body, body
 assert "| 2 | 10 / 11 |" in body and "| 4 | 20 |" in body, body
 assert "Counts hold" in body and "Run 1: Outliers" in body and "Gossip" not in text
 assert "2026-01-01T10:00:00Z" in text and "2026-01-01T12:00:00Z" in text

@@ -45,7 +45,7 @@ sys.exit(wrong)
 END
 
 # gmsh reads each format that we write, and finds the same
-gmsh -3 -algo hxt -nt 1 -v 1 -setnumber lc 0.25 "$top/bench/meshes/mesa.geo" -o small.msh >log 2>&1
+gmsh -3 -algo hxt -nt 1 -v 1 -setnumber lc 0.25 "$top/experiments/meshes/mesa.geo" -o small.msh >log 2>&1
 count() { "$TUTTI_COMMAND" mesh info "$1" --json | sed 's/.*"nodes": \([0-9]*\), "elements": \([0-9]*\),.*/\1 \2/'; }
 for format in gmsh41 gmsh41-binary gmsh22 gmsh22-binary; do
     "$TUTTI_COMMAND" mesh convert small.msh ours.msh --format $format --force

@@ -1,13 +1,13 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich,asan cores=2
-# tutti bench mesh: every rule and configuration writes the same bytes on 2 ranks, which the command verifies, and a mesh
+# tutti-experiments mesh: every rule and configuration writes the same bytes on 2 ranks, which the command verifies, and a mesh
 # of a file is counted as `tutti mesh owners` counts it; every exhibit, every report; a mesh that is not there; wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/../cli/common.sh"
 
 rules=own,random,first,idg,idg2
-bench 2 mesh --quick --nodes 800 --rounds 1 --rule $rules --loads 3 --op all \
+experiment 2 mesh --quick --nodes 800 --rounds 1 --rule $rules --loads 3 --op all \
     --json m.json --csv m.csv --html m.html || fail "exit code $?"
 grep -q 'Every byte was verified' out || fail 'no word of verification'
 grep -q 'list, loads up to 50: own takes' out || fail 'no word of the goals'
@@ -63,7 +63,7 @@ for k, (x, y) in enumerate(cells):
 print("$EndElements")
 END
 python3 grid.py >grid.msh
-bench 1 mesh grid.msh --quick --partitions 3 --rounds 1 --json g.json || fail "grid: exit code $?"
+experiment 1 mesh grid.msh --quick --partitions 3 --rounds 1 --json g.json || fail "grid: exit code $?"
 grep -q 'Write times need as many ranks' out || fail 'no word of ranks'
 tutti 1 mesh owners grid.msh --parts 3 --order curve --json || fail "owners: exit code $?"
 python3 - <<'END' || bad=1
@@ -75,13 +75,13 @@ for rule, n in zip(x["columns"][:5], x["values"][0]):
 assert x["rows"] == ["grid, 3"] and not ours["points"]
 END
 
-bench 2 mesh nowhere.msh --quick
+experiment 2 mesh nowhere.msh --quick
 [ $? -eq 1 ] || fail 'a mesh that is not there: no exit code 1'
 grep -q 'nowhere.msh' err || fail 'a mesh that is not there: no name'
 if [ -z "${TUTTI_SANITIZE:-}" ]; then
     for wrong in '--part most' '--rule some --order curve' '--loads 1 --by hand' '-x'; do
         # shellcheck disable=SC2086 # words
-        bench 1 mesh $wrong
+        experiment 1 mesh $wrong
         [ $? -eq 2 ] || fail "$wrong: no exit code 2"
     done
 fi

@@ -12,7 +12,7 @@ fail() {
 }
 cd "$TUTTI_TEST_DIR" || exit 1
 export TUTTI_STATS=1
-said=$("$top/bench/compare_mpiio.py" "$TUTTI_BUILD_DIR" --ranks 2 --dir "$PWD" --pairs 1 --size 65536 --disk \
+said=$("$top/experiments/tutti_experiments/compare_mpiio.py" "$TUTTI_BUILD_DIR" --ranks 2 --dir "$PWD" --pairs 1 --size 65536 --disk \
     --json out.json 2>&1) || fail "compare_mpiio.py failed: $said"
 case $said in
 *"2 ranks, open for"*irregular64*"geometric mean"*) ;;
@@ -24,10 +24,10 @@ grep -q '"pattern": "flash"' out.json || fail "out.json has no pattern flash"
 run() {
     name=$1
     shift
-    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$TUTTI_BUILD_DIR/bench/$name" "$@" >"$name.native" 2>&1 ||
+    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$TUTTI_BUILD_DIR/experiments/$name" "$@" >"$name.native" 2>&1 ||
         fail "$name: $(cat "$name.native")"
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$top/scripts/preload.sh" "$TUTTI_BUILD_DIR/libtutti-mpiio.so" \
-        "$TUTTI_BUILD_DIR/bench/$name" "$@" >"$name.out" 2>&1 || fail "$name, preloaded: $(cat "$name.out")"
+        "$TUTTI_BUILD_DIR/experiments/$name" "$@" >"$name.out" 2>&1 || fail "$name, preloaded: $(cat "$name.out")"
     grep -q '2 ranks, open for' "$name.out" || fail "$name did not go through the drop-in"
 }
 

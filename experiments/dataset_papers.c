@@ -1,0 +1,352 @@
+/* tutti-experiments dataset: the tables of Sandia's report on PDS/PIO.
+ *
+ *   buffers   Table 1: one large variable by blocks, through one aggregator (the paper's I/O server) and
+ *             through one on each rank; the buffer is cb_buffer_size
+ *   meshes    Table 2: the meshes of GILA, Table 3: that of ALEGRA: nodal and element variables, several
+ *             steps, each with its own commit.  Nodes and elements are dealt out in short runs; where runs
+ *             of nodes meet, both ranks hold a node.
+ *
+ * Both by the method that the paper has, collecting before writing: method=two-phase.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "experiments/datasets.h"
+
+#include <stdlib.h>
+
+#define MB 1e6
+enum { WRITE, READ }; /* laps */
+
+/* ---- Table 1 */
+
+static const struct {
+    int megabytes;
+    double paper; /* MB/s */
+} buffer_table[] = {{1, 63.0},   {2, 106.5},  {4, 149.3}, {8, 171.5},
+                    {12, 182.6}, {16, 168.2}, {28, 176.8}};
+enum { BUFFERS = sizeof buffer_table / sizeof *buffer_table };
+
+typedef struct {
+    char settings[120];
+    int megabytes, many;
+} buffer_way;
+
+typedef struct {
+    field f;
+    const char *path;
+} buffer_stage;
+
+static void settings_make(const experiment *x, int megabytes, int many, char *out, size_t size) {
+    snprintf(out, size, "method=two-phase cb_nodes=%d cb_buffer_size=%d", many ? x->all->ranks : 1,
+             megabytes * 1000000);
+}
+
+static tutti_err buffer_step(const buffer_stage *s, tutti_dataset *d, tutti_decomposition *mine,
+                             int64_t step, double *out) {
+    cli_barrier(s->f.w);
+    MPI_Barrier(s->f.w->comm);
+    const double start = cli_now();
+    tutti_err err = tutti_dataset_begin(d, TUTTI_STATE, step, 0);
+    if (err == TUTTI_OK)
+        err = tutti_dataset_put(d, 1, &(tutti_put){"v", mine, TUTTI_FLOAT64, s->f.put});
+    if (err == TUTTI_OK) err = tutti_dataset_commit(d);
+    *out = cli_elapsed(s->f.w, start, cli_now());
+    return err;
+}
+
+/* What was put last, by the same decomposition. */
+static tutti_err buffer_get(const buffer_stage *s, tutti_dataset *d, tutti_decomposition *mine,
+                            double *out) {
+    cli_barrier(s->f.w);
+    MPI_Barrier(s->f.w->comm);
+    const double start = cli_now();
+    const tutti_err err = tutti_dataset_get(d, tutti_dataset_segments(d) - 1, 1,
+                                            &(tutti_get){"v", mine, TUTTI_FLOAT64, s->f.got});
+    *out = cli_elapsed(s->f.w, start, cli_now());
+    return err;
+}
+
+static int run_buffer(race *r, racer *of, double *lap_out) {
+    const buffer_stage *s = r->data;
+    const buffer_way *b = of->what;
+    const dataset_way way = {.settings = b->settings, .level = TUTTI_VISIBLE};
+    const tutti_count lo = s->f.each * s->f.w->rank;
+    const tutti_decomposition_spec block = {
+        .kind = TUTTI_BY_SLICE, .slice = {.lo = {lo}, .hi = {lo + s->f.each}}, .whole = 1};
+    tutti_dataset *d = NULL;
+    tutti_decomposition *mine = NULL;
+    double first = 0;
+    tutti_err err = datasets_open(r->x, s->path, &way, &d);
+    if (err == TUTTI_OK) err = tutti_dataset_grid(d, "space", 1, &s->f.entries);
+    if (err == TUTTI_OK)
+        err = tutti_dataset_variable(
+            d, "v", &(tutti_variable_spec){.space = "space", .type = TUTTI_FLOAT64});
+    if (err == TUTTI_OK) err = tutti_decomposition_create(d, "space", &block, &mine);
+    if (err == TUTTI_OK) err = buffer_step(s, d, mine, 0, &first);
+    if (err == TUTTI_OK) err = buffer_step(s, d, mine, 1, &lap_out[WRITE]);
+    if (err == TUTTI_OK && r->x->results.config->read) err = buffer_get(s, d, mine, &lap_out[READ]);
+    const int failed = err == TUTTI_OK ? 0 : cli_error_tutti();
+    tutti_decomposition_free(&mine);
+    if (d && tutti_dataset_close(&d) != TUTTI_OK) d = NULL;
+    datasets_remove(r->x, s->path);
+    return failed;
+}
+
+static void show_buffers(const race *r, int lap) {
+    const buffer_stage *s = r->data;
+    const double bytes = (double)s->f.entries * sizeof(double);
+    exhibit *e = experiment_exhibit(r->x, EXHIBIT_LINES, lap == READ ? "buffers reads" : "buffers",
+                                    lap == READ ? "Table 1: reads by the size of the buffer"
+                                                : "Table 1: writes by the size of the buffer");
+    e->axis = "buffer, MB";
+    e->unit = "MB/s";
+    e->decimals = 0;
+    exhibit_note(
+        e,
+        "A variable of %.0f MB by blocks, %s.  An I/O "
+        "server is an aggregator: cb_nodes = 1, and %d.  The paper's: writes, one server, a file "
+        "system of 28 stripes.",
+        bytes / MB, lap == READ ? "one get" : "begin to commit, visible; the second step",
+        r->x->all->ranks);
+    for (int i = 0; i < r->n; i++) {
+        const racer *of = race_find(r, r->racer[i].name);
+        if (!of) continue;
+        const buffer_way *b = of->what;
+        char row[16];
+        snprintf(row, sizeof row, "%d", b->megabytes);
+        exhibit_put(e, row, b->many ? "many servers" : "one server",
+                    race_rate(of, lap, bytes / MB));
+        for (int k = 0; k < BUFFERS && b->many && lap == WRITE; k++)
+            if (buffer_table[k].megabytes == b->megabytes)
+                exhibit_put_number(e, row, "the paper, one server", buffer_table[k].paper);
+    }
+}
+
+/* Does a large buffer pay, and a second server? */
+static void claim_buffers(const race *r, int lap) {
+    char where[120];
+    snprintf(where, sizeof where, "%.60s, Table 1, %s", r->x->group,
+             lap == READ ? "reads" : "writes");
+    const racer *small = race_find(r, "1 MB, one"), *one = race_find(r, "8 MB, one");
+    const racer *many = race_find(r, "8 MB, many");
+    race_claim(r, where, &(race_pair){small, one, "one server, 1 MB", "one server, 8 MB", lap, 1});
+    race_claim(r, where, &(race_pair){one, many, "one server, 8 MB", "many servers, 8 MB", lap, 1});
+}
+
+int datasets_buffers(experiment *x, const char *dir) {
+    const bench_config *c = x->results.config;
+    buffer_stage s = {.path = datasets_path(x, dir)};
+    buffer_way way[2 * BUFFERS];
+    race r = {.x = x, .title = "buffers", .run = run_buffer, .data = &s};
+    if (field_make(&s.f, x->all, c, 1)) {
+        field_free(&s.f);
+        return 1;
+    }
+    for (int i = 0; i < 2 * BUFFERS; i++) {
+        char name[64];
+        way[i] = (buffer_way){.megabytes = buffer_table[i / 2].megabytes, .many = i % 2};
+        settings_make(x, way[i].megabytes, way[i].many, way[i].settings, sizeof way[i].settings);
+        snprintf(name, sizeof name, "%d MB, %s", way[i].megabytes, way[i].many ? "many" : "one");
+        race_add(&r, name, &way[i]);
+    }
+    race_run(&r, c->rounds);
+    for (int lap = WRITE; lap <= READ; lap++)
+        if (lap == READ ? c->read : c->write) {
+            show_buffers(&r, lap);
+            claim_buffers(&r, lap);
+        }
+    race_free(&r);
+    field_free(&s.f);
+    return 0;
+}
+
+/* ---- Tables 2 and 3 */
+
+static const struct {
+    const char *name;
+    tutti_count elements, nodes;
+    int megabytes;
+    double paper; /* MB/s */
+} mesh_table[] = {{"GILA 2-D, 1760 / 1852", 1760, 1852, 1, 18.3},
+                  {"GILA 2-D, 31320 / 31791", 31320, 31791, 1, 73.8},
+                  {"GILA 3-D, 44250 / 49584", 44250, 49584, 1, 75.6},
+                  {"ALEGRA 3-D, 7599 / 9138, 1 MB", 7599, 9138, 1, 32.1},
+                  {"ALEGRA 3-D, 7599 / 9138, 2 MB", 7599, 9138, 2, 45.4},
+                  {"ALEGRA 3-D, 7599 / 9138, 4 MB", 7599, 9138, 4, 149.4}};
+enum { MESHES = sizeof mesh_table / sizeof *mesh_table, RUN = 16, EACH = 6 };
+
+static int steps_of(const experiment *x) {
+    return x->results.config->quick ? 2 : 10;
+}
+
+typedef struct {
+    char settings[120];
+    int row, many, level;
+} mesh_way;
+
+/* The entries of this rank in a list: runs dealt out in turn; with `shared`, the first of the next run
+ * too. */
+static tutti_count deal_runs(const cli_world *w, tutti_count entries, int shared, int64_t *ids) {
+    tutti_count n = 0;
+    for (tutti_count i = 0; i < entries; i++) {
+        const int mine = (int)(i / RUN % w->ranks) == w->rank;
+        const int before = i > 0 && (int)((i - 1) / RUN % w->ranks) == w->rank;
+        if (mine || (shared && before)) ids[n++] = i;
+    }
+    return n;
+}
+
+typedef struct {
+    tutti_dataset *d;
+    tutti_decomposition *on[2]; /* nodes, elements */
+    double *buf;
+} mesh_state;
+
+static const char *const space_names[] = {"nodes", "elements"};
+
+static tutti_err mesh_describe(const mesh_way *m, const cli_world *w, mesh_state *k) {
+    const tutti_count entries[] = {mesh_table[m->row].nodes, mesh_table[m->row].elements};
+    tutti_err err = TUTTI_OK;
+    for (int i = 0; i < 2 && err == TUTTI_OK; i++) {
+        err = tutti_dataset_list(k->d, space_names[i]);
+        for (int v = 0; v < EACH && err == TUTTI_OK; v++) {
+            char name[24];
+            snprintf(name, sizeof name, "%s%d", space_names[i], v);
+            err = tutti_dataset_variable(
+                k->d, name, &(tutti_variable_spec){.space = space_names[i], .type = TUTTI_FLOAT64});
+        }
+    }
+    if (err == TUTTI_OK) err = tutti_dataset_begin(k->d, TUTTI_TOPOLOGY, 0, 0);
+    for (int i = 0; i < 2 && err == TUTTI_OK; i++)
+        err = tutti_dataset_resize(k->d, space_names[i], 1, &entries[i]);
+    if (err == TUTTI_OK) err = tutti_dataset_commit(k->d);
+    for (int i = 0; i < 2 && err == TUTTI_OK; i++) {
+        int64_t *ids = cli_malloc((size_t)(entries[i] + 1) * sizeof *ids);
+        const tutti_count n = deal_runs(w, entries[i], i == 0, ids);
+        err = tutti_decomposition_create(
+            k->d, space_names[i],
+            &(tutti_decomposition_spec){.kind = TUTTI_BY_VALUE, .n = n, .ids = ids, .whole = 1},
+            &k->on[i]);
+        free(ids);
+    }
+    return err;
+}
+
+typedef char mesh_name[24];
+
+static const char *mesh_name_make(mesh_name name, int v) {
+    snprintf(name, sizeof(mesh_name), "%s%d", space_names[v / EACH], v % EACH);
+    return name;
+}
+
+static tutti_err mesh_step(const mesh_state *k, int step) {
+    tutti_put puts[2 * EACH];
+    mesh_name name[2 * EACH];
+    for (int v = 0; v < 2 * EACH; v++)
+        puts[v] = (tutti_put){mesh_name_make(name[v], v), k->on[v / EACH], TUTTI_FLOAT64, k->buf};
+    tutti_err err = tutti_dataset_begin(k->d, TUTTI_STATE, step, step);
+    if (err == TUTTI_OK) err = tutti_dataset_put(k->d, 2 * EACH, puts);
+    if (err == TUTTI_OK) err = tutti_dataset_commit(k->d);
+    return err;
+}
+
+static tutti_err mesh_get(const mesh_state *k, int step) {
+    tutti_get gets[2 * EACH];
+    mesh_name name[2 * EACH];
+    for (int v = 0; v < 2 * EACH; v++)
+        gets[v] = (tutti_get){mesh_name_make(name[v], v), k->on[v / EACH], TUTTI_FLOAT64, k->buf};
+    return tutti_dataset_get(k->d, 1 + step, 2 * EACH, gets); /* behind the topology */
+}
+
+static double mesh_start(const cli_world *w) {
+    cli_barrier(w);
+    MPI_Barrier(w->comm);
+    return cli_now();
+}
+
+static int run_mesh(race *r, racer *of, double *lap_out) {
+    const mesh_way *m = of->what;
+    const char *path = r->data;
+    const cli_world *w = r->x->all;
+    const dataset_way way = {.settings = m->settings, .level = m->level};
+    mesh_state k = {.buf = cli_malloc((size_t)mesh_table[m->row].nodes * sizeof(double))};
+    for (tutti_count i = 0; i < mesh_table[m->row].nodes; i++) k.buf[i] = (double)i;
+    tutti_err err = datasets_open(r->x, path, &way, &k.d);
+    if (err == TUTTI_OK) err = mesh_describe(m, w, &k);
+    const int steps = steps_of(r->x), reads = r->x->results.config->read ? steps : 0;
+    double start = mesh_start(w);
+    for (int step = 0; step < steps && err == TUTTI_OK; step++) err = mesh_step(&k, step);
+    lap_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
+    start = mesh_start(w);
+    for (int step = 0; step < reads && err == TUTTI_OK; step++) err = mesh_get(&k, step);
+    lap_out[READ] = cli_elapsed(w, start, cli_now()) / steps;
+    int failed = err == TUTTI_OK ? 0 : cli_error_tutti();
+    if (!failed && tutti_dataset_verify(k.d, NULL) != TUTTI_OK) failed = cli_error_tutti();
+    for (int i = 0; i < 2; i++) tutti_decomposition_free(&k.on[i]);
+    if (k.d && tutti_dataset_close(&k.d) != TUTTI_OK) k.d = NULL;
+    datasets_remove(r->x, path);
+    free(k.buf);
+    return failed;
+}
+
+static void show_meshes(const race *r, int lap) {
+    exhibit *e = experiment_exhibit(r->x, EXHIBIT_TABLE, lap == READ ? "meshes reads" : "meshes",
+                                    lap == READ ? "Tables 2 and 3: steps of small meshes, reads"
+                                                : "Tables 2 and 3: steps of small meshes");
+    e->axis = "mesh, elements / nodes";
+    e->unit = "MB/s";
+    e->decimals = 1;
+    exhibit_note(
+        e,
+        "%d steps of %d nodal and %d element variables, float64, %s; buffers "
+        "of 1 MB unless another is named.  The paper's, writes, had 8, 32 and, for ALEGRA, 140 "
+        "processes, and one server.",
+        steps_of(r->x), EACH, EACH, lap == READ ? "a get of each" : "a commit after each");
+    for (int i = 0; i < r->n; i++) {
+        const racer *of = race_find(r, r->racer[i].name);
+        if (!of) continue;
+        const mesh_way *m = of->what;
+        const char *row = mesh_table[m->row].name;
+        const double bytes =
+            8.0 * EACH * (double)(mesh_table[m->row].nodes + mesh_table[m->row].elements);
+        char column[48];
+        snprintf(column, sizeof column, "%s, %s", m->many ? "many servers" : "one server",
+                 m->level == TUTTI_DURABLE ? "durable" : "visible");
+        exhibit_put(e, row, column, race_rate(of, lap, bytes / MB));
+        snprintf(column, sizeof column, "ms a step, %s",
+                 m->level == TUTTI_DURABLE ? "durable" : "visible");
+        if (m->many) exhibit_put(e, row, column, race_time(of, lap, 1e3));
+        if (m->many && m->level == TUTTI_DURABLE && lap == WRITE)
+            exhibit_put_number(e, row, "the paper", mesh_table[m->row].paper);
+    }
+}
+
+/* ALEGRA's mesh, metadata after each step: what a large buffer gains, durable. */
+static void claim_meshes(const race *r) {
+    char where[120];
+    snprintf(where, sizeof where, "%.60s, Table 3, one server, durable steps", r->x->group);
+    const racer *small = race_find(r, "ALEGRA 3-D, 7599 / 9138, 1 MB, 2");
+    const racer *large = race_find(r, "ALEGRA 3-D, 7599 / 9138, 4 MB, 2");
+    if (r->x->results.config->write)
+        race_claim(r, where,
+                   &(race_pair){small, large, "a buffer of 1 MB", "a buffer of 4 MB", WRITE, 1});
+}
+
+int datasets_meshes(experiment *x, const char *dir) {
+    const char *path = datasets_path(x, dir);
+    mesh_way way[4 * MESHES];
+    race r = {.x = x, .title = "meshes", .run = run_mesh, .data = path};
+    for (int i = 0; i < 4 * MESHES; i++) {
+        char name[64];
+        way[i] = (mesh_way){
+            .row = i / 4, .many = i % 2, .level = i % 4 < 2 ? TUTTI_VISIBLE : TUTTI_DURABLE};
+        settings_make(x, mesh_table[i / 4].megabytes, way[i].many, way[i].settings,
+                      sizeof way[i].settings);
+        snprintf(name, sizeof name, "%s, %d", mesh_table[i / 4].name, i % 4);
+        race_add(&r, name, &way[i]);
+    }
+    race_run(&r, x->results.config->rounds);
+    if (x->results.config->write) show_meshes(&r, WRITE);
+    if (x->results.config->read) show_meshes(&r, READ);
+    claim_meshes(&r);
+    race_free(&r);
+    return 0;
+}

@@ -1,0 +1,395 @@
+/* tutti-experiments exodus: Table 3 of Sandia's report on PDS/PIO as finite-element output, and its references.
+ *
+ * ALEGRA's mesh of 9138 nodes and 7599 elements, six variables of nodes and six of elements, in an Exodus file; the metadata
+ * are up to date after each step.  An I/O server is an aggregator: one, and fourteen or as many as there are ranks; the
+ * buffer is cb_buffer_size.  Elements are dealt out in runs of sixteen, nodes go with them, those at borders with several.
+ * Beside it what the paper compares with: netCDF and HDF5 written directly, by one process, which has everything already.
+ *
+ * Numbers are compared after the first round's steps.  There are no points and no gates.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/exodus.h>
+#include <unistd.h>
+
+#include "experiments/datasets.h"
+#include "experiments/exodus_direct.h"
+
+#define MB 1e6
+
+enum { WRITE, READ }; /* laps */
+enum { NODES = 9138, ELEMENTS = 7599, EACH = 6, RUN = 16, SERVERS = 14, CORNERS = 8 };
+
+static const struct {
+    int megabytes;
+    double paper; /* MB/s, one server */
+} buffer_table[] = {{1, 32.1}, {2, 45.4}, {4, 149.4}};
+enum { BUFFERS = sizeof buffer_table / sizeof *buffer_table, LEVELS = 2 };
+
+typedef struct way {
+    int megabytes, servers; /* 0: direct */
+    direct_kind direct;
+    int level;
+} way;
+
+/* What this rank has of the mesh. */
+typedef struct share {
+    tutti_count nodes, elements;
+    int64_t *node_ids, *element_ids;
+    tutti_count *connectivity;
+    double *x;
+    double *values[2 * EACH],
+        *got; /* [nodes], [elements] each; rank 0: of all, for those who write directly */
+    double *all[2 * EACH];
+    char *path;
+} share;
+
+static int steps_of(const experiment *x) {
+    return x->results.config->quick ? 2 : 10;
+}
+
+static double value_of(int variable, tutti_count i) {
+    return (double)i + 0.25 * variable;
+}
+
+/* ---- the mesh */
+
+static tutti_count corner_of(tutti_count element, int c) {
+    static const int offset[CORNERS] = {0, 1, 20, 19, 400, 401, 420, 419}; /* like a grid's */
+    return (element + offset[c]) % NODES;
+}
+
+static void share_make(share *s, const cli_world *w) {
+    tutti_count *place = cli_malloc(NODES * sizeof *place), most = ELEMENTS;
+    s->element_ids = cli_malloc((size_t)most * sizeof *s->element_ids);
+    s->connectivity = cli_malloc((size_t)most * CORNERS * sizeof *s->connectivity);
+    s->node_ids = cli_malloc(NODES * sizeof *s->node_ids);
+    for (tutti_count i = 0; i < NODES; i++) place[i] = -1;
+    for (tutti_count e = 0; e < ELEMENTS; e++) {
+        if ((int)(e / RUN % w->ranks) != w->rank) continue;
+        for (int c = 0; c < CORNERS; c++) place[corner_of(e, c)] = 0;
+        s->element_ids[s->elements++] = e + 1;
+    }
+    /* Nodes that no element has go to rank 0. */
+    for (tutti_count i = ELEMENTS + 420; i < NODES && w->rank == 0; i++) place[i] = 0;
+    for (tutti_count i = 0; i < NODES; i++) {
+        if (place[i] < 0) continue;
+        place[i] = s->nodes;
+        s->node_ids[s->nodes++] = i + 1;
+    }
+    for (tutti_count e = 0; e < s->elements; e++)
+        for (int c = 0; c < CORNERS; c++)
+            s->connectivity[e * CORNERS + c] = place[corner_of(s->element_ids[e] - 1, c)];
+    s->x = cli_malloc((size_t)(s->nodes + 1) * sizeof *s->x);
+    for (tutti_count i = 0; i < s->nodes; i++) s->x[i] = (double)s->node_ids[i];
+    s->got = cli_malloc(NODES * sizeof *s->got);
+    for (int v = 0; v < 2 * EACH; v++) {
+        const int64_t *ids = v < EACH ? s->node_ids : s->element_ids;
+        const tutti_count n = v < EACH ? s->nodes : s->elements;
+        s->values[v] = cli_malloc((size_t)(n + 1) * sizeof(double));
+        s->all[v] = cli_malloc(NODES * sizeof(double));
+        for (tutti_count i = 0; i < n; i++) s->values[v][i] = value_of(v, ids[i] - 1);
+        for (tutti_count i = 0; i < NODES; i++) s->all[v][i] = value_of(v, i);
+    }
+    free(place);
+}
+
+static void share_free(share *s) {
+    for (int v = 0; v < 2 * EACH; v++) free(s->values[v]), free(s->all[v]);
+    free(s->node_ids), free(s->element_ids), free(s->connectivity);
+    free(s->x), free(s->got), free(s->path);
+}
+
+/* ---- ours */
+
+static const char *const names[EACH] = {"v1", "v2", "v3", "v4", "v5", "v6"};
+
+static tutti_err describe(tutti_exodus *x, const share *s) {
+    const tutti_exodus_elements block = {
+        .n = s->elements, .ids = s->element_ids, .nodes = s->connectivity};
+    tutti_err err = tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "ALEGRA", .dims = 3});
+    if (err == TUTTI_OK)
+        err = tutti_exodus_define(x, 1,
+                                  &(tutti_exodus_entity){.kind = TUTTI_EXODUS_ELEMENT_BLOCK,
+                                                         .id = 1,
+                                                         .topology = "HEX8"});
+    if (err == TUTTI_OK) err = tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, EACH, names);
+    if (err == TUTTI_OK) err = tutti_exodus_variables(x, TUTTI_EXODUS_ELEMENT_BLOCK, EACH, names);
+    if (err == TUTTI_OK)
+        err = tutti_exodus_put_mesh(x, &(tutti_exodus_mesh){.nodes = s->nodes,
+                                                            .node_ids = s->node_ids,
+                                                            .coordinates = {s->x, s->x, s->x},
+                                                            .blocks = &block});
+    return err;
+}
+
+static void fields_of(const share *s, tutti_exodus_field out[2 * EACH]) {
+    for (int v = 0; v < 2 * EACH; v++)
+        out[v] =
+            (tutti_exodus_field){.kind = v < EACH ? TUTTI_EXODUS_NODAL : TUTTI_EXODUS_ELEMENT_BLOCK,
+                                 .id = v < EACH ? 0 : 1,
+                                 .variable = names[v % EACH],
+                                 .type = TUTTI_FLOAT64,
+                                 .buf = s->values[v]};
+}
+
+/* The last step, number by number. */
+static int compare(tutti_exodus *x, const share *s, int steps) {
+    for (int v = 0; v < 2 * EACH; v++) {
+        tutti_exodus_field fields[2 * EACH];
+        fields_of(s, fields);
+        fields[v].buf = s->got;
+        if (tutti_exodus_get(x, steps, 1, &fields[v]) != TUTTI_OK) return cli_error_tutti();
+        const tutti_count n = v < EACH ? s->nodes : s->elements;
+        for (tutti_count i = 0; i < n; i++)
+            if (s->got[i] != s->values[v][i])
+                return cli_error("variable %d: entry %lld is %g, not %g", v + 1, (long long)i,
+                                 s->got[i], s->values[v][i]);
+    }
+    return 0;
+}
+
+static int open_ours(const experiment *x, const share *s, const way *of, tutti_exodus **out) {
+    tutti_options io = x->results.config->options;
+    tutti_exodus_options opt;
+    char number[32];
+    tutti_exodus_options_init(&opt);
+    opt.level = of->level;
+    opt.overwrite = 1;
+    opt.io = &io;
+    tutti_err err = tutti_options_set(&io, "method", "two-phase");
+    snprintf(number, sizeof number, "%d", of->servers);
+    if (err == TUTTI_OK) err = tutti_options_set(&io, "cb_nodes", number);
+    snprintf(number, sizeof number, "%d", of->megabytes * 1000000);
+    if (err == TUTTI_OK) err = tutti_options_set(&io, "cb_buffer_size", number);
+    if (err == TUTTI_OK) err = tutti_exodus_create(x->all->comm, s->path, &opt, out);
+    if (err == TUTTI_OK) err = describe(*out, s);
+    return err == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
+/* All steps again, each by one call; the last values are what was put. */
+static tutti_err get_steps(tutti_exodus *x, const share *s, int steps) {
+    tutti_exodus_field fields[2 * EACH];
+    tutti_err err = TUTTI_OK;
+    fields_of(s, fields);
+    for (int step = 0; step < steps && err == TUTTI_OK; step++)
+        err = tutti_exodus_get(x, step + 1, 2 * EACH, fields);
+    return err;
+}
+
+static int run_ours(race *r, const racer *me, double *lap_out) {
+    const way *of = me->what;
+    const share *s = r->data;
+    const cli_world *w = r->x->all;
+    const int steps = steps_of(r->x);
+    tutti_exodus *x = NULL;
+    tutti_exodus_field fields[2 * EACH];
+    int failed = open_ours(r->x, s, of, &x);
+    fields_of(s, fields);
+    cli_barrier(w);
+    MPI_Barrier(w->comm);
+    const double start = cli_now();
+    for (int step = 0; step < steps && !failed; step++) {
+        tutti_err err = tutti_exodus_begin(x, step);
+        if (err == TUTTI_OK) err = tutti_exodus_put(x, 2 * EACH, fields);
+        if (err == TUTTI_OK) err = tutti_exodus_commit(x);
+        if (err != TUTTI_OK) failed = cli_error_tutti();
+    }
+    lap_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
+    if (!failed && me->rounds == 0) failed = compare(x, s, steps);
+    if (!failed && r->x->results.config->read) {
+        cli_barrier(w);
+        MPI_Barrier(w->comm);
+        const double again = cli_now();
+        if (get_steps(x, s, steps) != TUTTI_OK) failed = cli_error_tutti();
+        lap_out[READ] = cli_elapsed(w, again, cli_now()) / steps;
+    }
+    if (x && tutti_exodus_close(&x) != TUTTI_OK && !failed) failed = cli_error_tutti();
+    return failed;
+}
+
+/* ---- direct */
+
+static int sync_file(const char *path) {
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return cli_error_errno("open", path);
+    const int failed = fsync(fd) != 0 ? cli_error_errno("fsync of", path) : 0;
+    close(fd);
+    return failed;
+}
+
+static int run_direct(race *r, const way *of, double *lap_out) {
+    const share *s = r->data;
+    const cli_world *w = r->x->all;
+    const int steps = steps_of(r->x);
+    direct *d = NULL;
+    int failed = 0;
+    if (w->rank == 0) {
+        d = direct_open(of->direct, s->path, &(direct_shape){EACH, {NODES, ELEMENTS}});
+        failed = d == NULL;
+    }
+    cli_barrier(w);
+    const double start = cli_now();
+    for (int step = 0; step < steps && !failed && w->rank == 0; step++) {
+        failed = direct_step(d, step, (const double *const *)s->all);
+        if (!failed && of->level == TUTTI_DURABLE) failed = sync_file(s->path);
+    }
+    lap_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
+    if (d && direct_close(d)) failed = 1;
+    return cli_agree(w, failed);
+}
+
+static int run_way(race *r, racer *of, double *lap_out) {
+    const way *to = of->what;
+    const share *s = r->data;
+    const int failed = to->servers ? run_ours(r, of, lap_out) : run_direct(r, to, lap_out);
+    cli_barrier(r->x->all);
+    if (r->x->all->rank == 0) {
+        static const char *const beside[] = {"", ".tutti", ".tutti-journal"};
+        for (int i = 0; i < 3; i++) {
+            char *name = cli_format("%s%s", s->path, beside[i]);
+            unlink(name);
+            free(name);
+        }
+    }
+    cli_barrier(r->x->all);
+    return failed;
+}
+
+/* ---- what is shown */
+
+static void row_of(const way *of, char out[48]) {
+    if (of->servers)
+        snprintf(out, 48, "Exodus, %d MB", of->megabytes);
+    else
+        snprintf(out, 48, "%s directly, one process",
+                 of->direct == DIRECT_NETCDF ? "netCDF" : "HDF5");
+}
+
+static void show(const race *r, int many, int lap) {
+    exhibit *e =
+        experiment_exhibit(r->x, EXHIBIT_TABLE, lap == READ ? "table 3 reads" : "table 3",
+                           lap == READ ? "Table 3: steps of ALEGRA's mesh in an Exodus file, reads"
+                                       : "Table 3: steps of ALEGRA's mesh in an Exodus file");
+    e->axis = "way, buffer";
+    e->unit = "MB/s";
+    e->decimals = 1;
+    exhibit_note(e,
+                 "%d nodes, %d elements, %d steps of %d variables of each, float64; metadata after "
+                 "each step, which is "
+                 "visible or durable.  Servers are aggregators, many: %d (the paper's: 14, and 140 "
+                 "processes).  The paper: "
+                 "netCDF directly less than 10 MB/s, HDF5 less than 4, 14 servers more than 150.",
+                 NODES, ELEMENTS, steps_of(r->x), EACH, many);
+    const double bytes = 8.0 * EACH * (NODES + ELEMENTS);
+    for (int i = 0; i < r->n; i++) {
+        const racer *of = race_find(r, r->racer[i].name);
+        if (!of || (lap == READ && !((const way *)of->what)->servers)) continue;
+        const way *to = of->what;
+        char row[48], column[48];
+        row_of(to, row);
+        snprintf(column, sizeof column, "%s, %s", to->servers > 1 ? "many servers" : "one server",
+                 to->level == TUTTI_DURABLE ? "durable" : "visible");
+        exhibit_put(e, row, column, race_rate(of, lap, bytes / MB));
+        for (int k = 0; k < BUFFERS && to->servers && lap == WRITE; k++)
+            if (buffer_table[k].megabytes == to->megabytes)
+                exhibit_put_number(e, row, "the paper, one server", buffer_table[k].paper);
+    }
+}
+
+/* netCDF by one process beside ours through one server, 4 MB. */
+static void claim_direct(const race *r) {
+    for (int level = 0; level < LEVELS && r->x->results.config->write; level++) {
+        const int to = level ? TUTTI_DURABLE : TUTTI_VISIBLE;
+        char where[120], ours[64], other[64];
+        snprintf(where, sizeof where, "%.60s, Table 3, %s steps", r->x->group,
+                 level ? "durable" : "visible");
+        snprintf(ours, sizeof ours, "Exodus, 4 MB, 1, %d", to);
+        for (int kind = 0; kind < 2; kind++) {
+            snprintf(other, sizeof other, "%s directly, one process, 0, %d",
+                     kind == DIRECT_NETCDF ? "netCDF" : "HDF5", to);
+            race_claim(r, where,
+                       &(race_pair){race_find(r, other), race_find(r, ours),
+                                    kind == DIRECT_NETCDF ? "netCDF by one process"
+                                                          : "HDF5 by one process",
+                                    "Exodus, one server, 4 MB", WRITE, 1});
+        }
+    }
+}
+
+static int table_3(experiment *x, const char *dir) {
+    share s = {.path = cli_format("%s.e", cli_scratch(x->all, dir, "exodus"))};
+    way ways[2 * LEVELS * BUFFERS + 2 * LEVELS];
+    race r = {.x = x, .title = "exodus", .run = run_way, .data = &s};
+    const int many = x->all->ranks < SERVERS ? x->all->ranks : SERVERS;
+    int n = 0;
+    share_make(&s, x->all);
+    for (int level = 0; level < LEVELS; level++) {
+        const int to = level ? TUTTI_DURABLE : TUTTI_VISIBLE;
+        for (int i = 0; i < 2 * BUFFERS; i++)
+            if (i % 2 == 0 || many > 1)
+                ways[n++] = (way){buffer_table[i / 2].megabytes, i % 2 ? many : 1, 0, to};
+        for (int kind = 0; kind < 2; kind++) {
+            const char *package = "";
+            int there = x->all->rank != 0 || direct_there((direct_kind)kind, &package);
+            MPI_Bcast(&there, 1, MPI_INT, 0, x->all->comm);
+            if (there) ways[n++] = (way){0, 0, (direct_kind)kind, to};
+            if (!there && level == 0 && x->all->rank == 0)
+                experiment_finding(x, FINDING_PLAIN, "No %s (Debian: apt-get install %s).",
+                                   kind ? "HDF5" : "netCDF", package);
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        char row[48], name[64];
+        row_of(&ways[i], row);
+        snprintf(name, sizeof name, "%s, %d, %d", row, ways[i].servers, ways[i].level);
+        race_add(&r, name, &ways[i]);
+    }
+    race_run(&r, x->results.config->rounds);
+    if (x->results.config->write) show(&r, many, WRITE);
+    if (x->results.config->read) show(&r, many, READ);
+    claim_direct(&r);
+    race_free(&r);
+    share_free(&s);
+    return 0;
+}
+
+/* ---- the experiment */
+
+static void exodus_defaults(bench_config *c, int quick) {
+    c->rounds = quick ? 2 : 9;
+    c->write = c->read = 1;
+}
+
+static void exodus_plan(experiment *x) {
+    (void)x;
+}
+
+static int exodus_begin(experiment *x) {
+    const bench_config *c = x->results.config;
+    int failed = 0;
+    for (int i = 0; i < c->dirs.n && !failed; i++) {
+        x->group = c->dirs.item[i];
+        failed = table_3(x, c->dirs.item[i]);
+        cli_scratch_remove(x->all);
+    }
+    return cli_agree(x->all, failed);
+}
+
+static void exodus_judge(experiment *x) {
+    experiment_finding(x, FINDING_PLAIN, "%d ranks on %ld cores; all numbers were compared first.",
+                       x->all->ranks, sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+const experiment_kind experiment_exodus = {
+    .name = "exodus",
+    .also = "table3",
+    .title = "Exodus",
+    .source = "After Sturtevant, Chen, Heermann, Christon and Greenberg, PDS/PIO, Table 3.",
+    .threads = MPI_THREAD_SINGLE,
+    .scope = {.takes = "op", .defaults = exodus_defaults},
+    .plan = exodus_plan,
+    .begin = exodus_begin,
+    .judge = exodus_judge,
+};

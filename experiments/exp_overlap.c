@@ -1,0 +1,486 @@
+/* tutti-experiments overlap: Dickens and Thakur, figures 4 to 7: how much of the input and output goes on
+ * while the processes compute.
+ *
+ *   independent   every process writes its contiguous share: then computes, or a thread writes;
+ *                 of the program, or of the library (tutti_file_write_independent_start)
+ *   collective    begin, compute, end: all in begin; all by a thread; only file access so
+ *
+ * Collective writes are the paper's: step 5, nothing overlaps inside of the operation, and every process
+ * writes its part in one large request, as far as staging memory of reason allows.  With --op read the same the other
+ * way round: file access comes first, and where it goes on in the background, the exchange in end.  Both through the page cache and with O_DIRECT.  All ways of a part have the same store, one that can
+ * work in the background, so that what a deeper queue gains is not taken for overlap; beside them the
+ * sequential way by plain calls, and file access in the background with nothing to compute meanwhile.
+ * As in the paper, the compute phase is floating-point multiplications, as many as take as long as the
+ * input and output alone on the largest number of processes: a point that is measured first, for each
+ * of the four and each directory.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "experiments/experiment.h"
+#include "experiments/compute.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEQUENTIAL "sequential"
+#define THREAD "thread"
+#define ALL "all"
+#define IO_ONLY "io-only"
+#define PEER "MPI begin/end"
+#define ALONE "I/O alone"
+#define EXCHANGE "exchange alone"
+#define PLAIN "sequential, posix"
+#define BEHIND "io-only, no compute"
+
+#define OVERLAP_GOAL 80.0 /* per cent of the smaller of compute and file time */
+
+static const struct {
+    const char *figure, *calibration, *title, *paper;
+    int collective, direct;
+} part_table[] = {
+    {"independent", "independent alone", "Independent conforming %s", "figure 4", 0, 0},
+    {"independent direct", "independent direct alone", "Independent conforming %s with O_DIRECT",
+     "figure 4", 0, 1},
+    {"collective", "collective alone", "Collective %s", "figures 5 and 6", 1, 0},
+    {"collective direct", "collective direct alone", "Collective %s with O_DIRECT", "figure 7", 1,
+     1},
+};
+enum { PARTS = sizeof part_table / sizeof *part_table };
+
+/* Of one request an aggregator has at most so much, and so have the messages of all. */
+static const tutti_off STAGING_MOST = 256 << 20;
+
+/* How long the compute phase is: one for each part, directory and operation. */
+typedef struct {
+    const char *dir;
+    int part, is_read;
+    double multiplications;
+} overlap_load;
+
+static double multiplications_of(const bench_entry *e) {
+    return ((const overlap_load *)e->context)->multiplications;
+}
+
+/* How many of them there are. */
+static int loads_of(const experiment *x) {
+    int op[2];
+    return x->results.config->dirs.n * PARTS * experiment_ops(x, op);
+}
+
+static void overlap_defaults(bench_config *c, int quick) {
+    c->write = 1;
+    c->array = (quick ? 4 : 64) << 20;
+    c->size = (quick ? 1 : 4) << 20;
+    c->rounds = quick ? 3 : 7;
+    c->iterations = quick ? 2 : 4;
+}
+
+/* ---- runners */
+
+static tutti_err iterate_split(bench_job *job, bench_entry *e, tutti_off *count) {
+    const double start = cli_now();
+    const tutti_access *a = job->pattern->access;
+    tutti_err err = job->is_write ? tutti_file_write_begin(job->file, a, job->user)
+                                  : tutti_file_read_begin(job->file, a, job->user);
+    if (err != TUTTI_OK) return err;
+    const double begun = cli_now(), compute = compute_phase(multiplications_of(e));
+    err = job->is_write ? tutti_file_write_end(job->file, count)
+                        : tutti_file_read_end(job->file, count);
+    e->now.begin += begun - start;
+    e->now.compute += compute;
+    e->now.end += cli_now() - begun - compute;
+    if (err == TUTTI_OK) tutti_way_stats(job, e);
+    return err;
+}
+
+static int run_split(bench_job *job, bench_entry *e) {
+    tutti_off count = 0;
+    if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
+    for (int i = 0; i < e->iterations; i++)
+        if (iterate_split(job, e, &count) != TUTTI_OK) return tutti_way_failed(e);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
+    return tutti_way_count(job, e, count);
+}
+
+static const bench_runner split_runner = {.run = run_split, .end = tutti_way_end};
+
+typedef struct {
+    bench_job *job;
+    tutti_off count;
+    char failure[256]; /* the first */
+} thread_task;
+
+static void task_note(thread_task *t, tutti_err err) {
+    if (err != TUTTI_OK && !*t->failure)
+        snprintf(t->failure, sizeof t->failure, "%s", tutti_last_message());
+}
+
+static void *move_share(void *argument) {
+    thread_task *t = argument;
+    const tutti_access *a = t->job->pattern->access;
+    task_note(t, t->job->is_write
+                     ? tutti_file_write_independent(t->job->file, a, t->job->user, &t->count)
+                     : tutti_file_read_independent(t->job->file, a, t->job->user, &t->count));
+    return NULL;
+}
+
+/* The access comes before the compute phase; or a thread of the program makes it meanwhile, or the
+ * library. */
+enum { THEN, BESIDE, STARTED };
+
+static void iterate_independent(thread_task *task, bench_entry *e, int how) {
+    pthread_t thread;
+    const bench_job *job = task->job;
+    const tutti_access *a = job->pattern->access;
+    tutti_request *request = NULL;
+    int threaded = 0;
+    if (how == THEN) move_share(task);
+    if (how == BESIDE) {
+        threaded = pthread_create(&thread, NULL, move_share, task) == 0;
+        if (!threaded) snprintf(task->failure, sizeof task->failure, "cannot start a thread");
+    }
+    if (how == STARTED)
+        task_note(task, job->is_write
+                            ? tutti_file_write_independent_start(job->file, a, job->user, &request)
+                            : tutti_file_read_independent_start(job->file, a, job->user, &request));
+    e->now.compute += compute_phase(multiplications_of(e));
+    if (threaded) pthread_join(thread, NULL);
+    if (request) task_note(task, tutti_request_wait(&request, &task->count));
+    tutti_way_stats(job, e);
+}
+
+/* Closing is collective: a rank that failed does it too. */
+static int run_independent(bench_job *job, bench_entry *e, int how) {
+    thread_task task = {.job = job};
+    if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
+    for (int i = 0; i < e->iterations; i++) iterate_independent(&task, e, how);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
+    if (*task.failure) return cli_error("%s", task.failure);
+    return tutti_way_count(job, e, task.count);
+}
+
+static int run_then(bench_job *job, bench_entry *e) {
+    return run_independent(job, e, THEN);
+}
+
+static int run_beside(bench_job *job, bench_entry *e) {
+    return run_independent(job, e, BESIDE);
+}
+
+static int run_started(bench_job *job, bench_entry *e) {
+    return run_independent(job, e, STARTED);
+}
+
+static const bench_runner then_runner = {.run = run_then, .end = tutti_way_end};
+static const bench_runner beside_runner = {.run = run_beside, .end = tutti_way_end};
+static const bench_runner started_runner = {.run = run_started, .end = tutti_way_end};
+
+static int run_peer_split(bench_job *job, bench_entry *e) {
+    const MPI_Datatype type = job->pattern->memory_type;
+    MPI_File file;
+    MPI_Status status;
+    int code = MPI_SUCCESS;
+    if (peer_open(job, &file)) return 1;
+    for (int i = 0; i < e->iterations && code == MPI_SUCCESS; i++) {
+        code = job->is_write ? MPI_File_write_at_all_begin(file, 0, job->user, 1, type)
+                             : MPI_File_read_at_all_begin(file, 0, job->user, 1, type);
+        e->now.compute += compute_phase(multiplications_of(e));
+        if (code == MPI_SUCCESS)
+            code = job->is_write ? MPI_File_write_at_all_end(file, job->user, &status)
+                                 : MPI_File_read_at_all_end(file, job->user, &status);
+    }
+    return peer_close(job, &file, code);
+}
+
+static const bench_runner peer_runner = {.run = run_peer_split};
+
+/* ---- points */
+
+/* Every rank is an aggregator, and its part is one window, with room for the messages of everybody;
+ * what the user has said stands. */
+static void stage_settings(const tutti_options *user, const bench_cell *point, char *out,
+                           size_t size) {
+    const tutti_off all = (3 * point->ranks + 2) * point->size, usual = 16 << 20;
+    tutti_off room = user->cb_buffer_size;
+    if (room == usual && all > usual) room = all < STAGING_MOST ? all : STAGING_MOST;
+    snprintf(out, size, "cb_nodes=%d window_size=%lld cb_buffer_size=%lld",
+             user->cb_nodes ? user->cb_nodes : point->ranks,
+             (long long)(user->window_size ? user->window_size : STAGING_MOST), (long long)room);
+}
+
+/* What the ways of a part share; what a way is for comes after it. */
+static void common_settings(const experiment *x, const bench_cell *point, int part, char *out,
+                            size_t size) {
+    const int direct = part_table[part].direct;
+    const tutti_options *user = &x->results.config->options;
+    const tutti_off room = point->size * point->ranks + (16 << 20);
+    char stage[128] = "";
+    if (part_table[part].collective) stage_settings(user, point, stage, sizeof stage);
+    const int engine =
+        part_table[part].collective && !user->exchange && !user->pipeline && !user->step;
+    snprintf(
+        out, size, "%s%s direct_io=%d background_bytes=%lld%s%s", stage,
+        engine ? " exchange=two-sided step=5 pipeline=none" : "", direct,
+        (long long)(room > user->background_bytes ? room : user->background_bytes),
+        user->store ? "" : " store=", user->store ? "" : experiment_background_store(x, direct));
+}
+
+static const bench_runner *runner_of(int part, const char *name) {
+    if (strcmp(name, THREAD) == 0) return &beside_runner;
+    if (part_table[part].collective) return &split_runner;
+    const int started = strcmp(name, IO_ONLY) == 0 || strcmp(name, BEHIND) == 0;
+    return started ? &started_runner : &then_runner;
+}
+
+/* `load`: its own part's, or that of nothing to compute. */
+static void add_way(const experiment *x, bench_cell *point, int part, const overlap_load *load,
+                    const char *const way[2]) {
+    char common[224], full[320];
+    common_settings(x, point, part, common, sizeof common);
+    snprintf(full, sizeof full, "%s %s", common, way[1]);
+    bench_entry *e = experiment_way(x, point, way[0], full);
+    e->context = load;
+    e->iterations = x->results.config->iterations;
+    e->runner = runner_of(part, way[0]);
+    const int threaded = strcmp(way[0], ALL) == 0 || strcmp(way[0], THREAD) == 0;
+    if (!threaded || x->thread_level >= MPI_THREAD_MULTIPLE) return;
+    e->unavailable = 1;
+    snprintf(e->failure, sizeof e->failure, "MPI does not grant MPI_THREAD_MULTIPLE");
+}
+
+static bench_cell *add_point(experiment *x, const overlap_load *load, const char *figure,
+                             int ranks) {
+    const bench_config *c = x->results.config;
+    const int collective = part_table[load->part].collective;
+    return experiment_point(x, &(point_spec){.figure = figure,
+                                             .dir = load->dir,
+                                             .is_read = load->is_read,
+                                             .pattern = collective ? "square2d" : "ior",
+                                             .ranks = ranks,
+                                             .size = collective ? c->array / ranks : c->size});
+}
+
+typedef const char *way_row[2]; /* name, settings */
+
+static const way_row collective_ways[] = {{SEQUENTIAL, "method=two-phase background=none"},
+                                          {PLAIN, "method=two-phase background=none store=posix"},
+                                          {ALL, "method=two-phase background=all"},
+                                          {IO_ONLY, "method=two-phase background=io-only"}};
+static const way_row independent_ways[] = {{SEQUENTIAL, "method=independent"},
+                                           {PLAIN, "method=independent store=posix"},
+                                           {THREAD, "method=independent"},
+                                           {IO_ONLY, "method=independent"}};
+enum { WAYS = sizeof collective_ways / sizeof *collective_ways };
+
+static void add_peer(experiment *x, bench_cell *point, const overlap_load *load) {
+    bench_entry *peer = experiment_reference(x, point, ENTRY_PEER, PEER);
+    peer->runner = &peer_runner;
+    peer->context = load;
+    peer->iterations = x->results.config->iterations;
+}
+
+static void add_part(experiment *x, const overlap_load *load, const overlap_load *nothing) {
+    const int part = load->part, collective = part_table[part].collective;
+    const way_row *ways = collective ? collective_ways : independent_ways;
+    bench_cell *point = add_point(x, load, part_table[part].calibration, experiment_most_ranks(x));
+    add_way(x, point, part, nothing, (way_row){ALONE, ways[0][1]});
+    for (int i = 0; i < x->worlds; i++) {
+        point = add_point(x, load, part_table[part].figure, x->world[i].ranks);
+        for (int k = 0; k < WAYS; k++) add_way(x, point, part, load, ways[k]);
+        add_way(x, point, part, nothing, (way_row){BEHIND, ways[WAYS - 1][1]});
+        if (!collective) continue;
+        if (!load->is_read)
+            add_way(x, point, part, nothing,
+                    (way_row){EXCHANGE, "method=two-phase background=none store=null"});
+        if (!part_table[part].direct) add_peer(x, point, load);
+    }
+}
+
+static void overlap_plan(experiment *x) {
+    const bench_config *c = x->results.config;
+    int op[2];
+    const int ops = experiment_ops(x, op), loads = loads_of(x);
+    overlap_load *load = cli_malloc((size_t)(loads + 1) * sizeof *load);
+    overlap_load *nothing = &load[loads];
+    x->data = load;
+    *nothing = (overlap_load){0};
+    for (int d = 0; d < c->dirs.n; d++)
+        for (int i = 0; i < ops; i++)
+            for (int p = 0; p < PARTS; p++, load++) {
+                *load = (overlap_load){.dir = c->dirs.item[d], .part = p, .is_read = op[i]};
+                add_part(x, load, nothing);
+            }
+}
+
+/* A point of I/O alone says how long the compute phase of its part is. */
+static void overlap_measured(experiment *x, const cli_world *w, const bench_cell *point) {
+    overlap_load *load = x->data;
+    if (strcmp(point->entry[0].name, ALONE) != 0) return;
+    const double n = point->entry[0].rounds ? compute_calibrate(w, point->entry[0].time.median) : 0;
+    for (int i = 0; i < loads_of(x); i++)
+        if (point_is(point, part_table[load[i].part].calibration, load[i].dir, load[i].is_read))
+            load[i].multiplications = n;
+}
+
+/* ---- exhibits */
+
+typedef struct {
+    double compute, io, file; /* seconds of the sequential way */
+} overlap_times;
+
+/* Exchange is what the operation takes with a store that moves nothing; the rest of it is file access.  From such a
+ * store nothing can be read: of reads the statistics tell, which do since nothing overlaps in step 5. */
+static overlap_times times_of(const bench_cell *point) {
+    const bench_entry *sequential = point_entry(point, SEQUENTIAL);
+    const bench_entry *exchange = point_entry(point, EXCHANGE);
+    const double compute = point_phase(sequential, offsetof(bench_phases, compute));
+    const double io = fmax(sequential->time.median - compute, 1e-9);
+    double rest = exchange ? io - exchange->time.median : io;
+    if (!exchange && strncmp(point->figure, "collective", 10) == 0)
+        rest = fmin(io, point_phase(sequential, offsetof(bench_phases, file)));
+    return (overlap_times){.compute = compute, .io = io, .file = fmax(rest, 1e-9)};
+}
+
+/* Per cent of the smaller of compute and `other` that a way hides. */
+static exhibit_value hidden(const bench_cell *point, const bench_entry *e, double other) {
+    return point_hidden(point_entry(point, SEQUENTIAL), e, fmin(times_of(point).compute, other));
+}
+
+/* Does a way compute and write, one way or the other? */
+static int is_shown(const bench_entry *e) {
+    return point_counts(e) && strcmp(e->name, EXCHANGE) != 0 && strcmp(e->name, BEHIND) != 0;
+}
+
+static void put_phases(exhibit *e, const char *row, const bench_cell *point) {
+    const overlap_times t = times_of(point);
+    const bench_entry *plain = point_entry(point, PLAIN), *behind = point_entry(point, BEHIND);
+    exhibit_put_number(e, row, "compute ms", t.compute * 1e3);
+    exhibit_put_number(e, row, "I/O ms", t.io * 1e3);
+    if (plain) {
+        const double compute = point_phase(plain, offsetof(bench_phases, compute));
+        exhibit_put_number(e, row, "I/O by posix ms", 1e3 * (plain->time.median - compute));
+    }
+    if (behind) exhibit_put_number(e, row, "I/O alone in background ms", 1e3 * behind->time.median);
+    exhibit_put_number(e, row, "file ms", t.file * 1e3);
+}
+
+static void put_hidden(exhibit *e, const char *row, const bench_cell *point) {
+    const overlap_times t = times_of(point);
+    put_phases(e, row, point);
+    for (int i = 0; i < point->entries; i++) {
+        const bench_entry *way = &point->entry[i];
+        char column[64];
+        if (!is_shown(way) || strncmp(way->name, SEQUENTIAL, sizeof SEQUENTIAL - 1) == 0) continue;
+        snprintf(column, sizeof column, "%s %%", way->name);
+        exhibit_put(e, row, column, hidden(point, way, t.io));
+        if (way->kind == ENTRY_PEER) continue;
+        snprintf(column, sizeof column, "%s, file %%", way->name);
+        exhibit_put(e, row, column, hidden(point, way, t.file));
+    }
+}
+
+static void show_part(experiment *x, const overlap_load *load) {
+    char what[96], title[120], id[40];
+    x->group = load->dir;
+    snprintf(what, sizeof what, part_table[load->part].title, load->is_read ? "read" : "write");
+    snprintf(id, sizeof id, "%s%s", part_table[load->part].figure,
+             experiment_op_name(load->is_read));
+    exhibit *lines = experiment_exhibit(x, EXHIBIT_LINES, id, what);
+    lines->axis = "processes";
+    lines->unit = "milliseconds per iteration";
+    exhibit_note(
+        lines,
+        "One iteration is a compute phase of %.1f million multiplications and one %s%s; a run is "
+        "%d of them, from open to close. Dickens and Thakur, %s%s.",
+        load->multiplications / 1e6, load->is_read ? "read" : "write",
+        part_table[load->part].collective ? " in step 5, one large request a process" : "",
+        x->results.config->iterations, part_table[load->part].paper,
+        load->is_read ? ", which is about writes, the other way round" : "");
+    snprintf(title, sizeof title, "Hidden: %s", what);
+    exhibit *table = experiment_exhibit(x, EXHIBIT_TABLE, "hidden", title);
+    table->axis = "processes";
+    table->decimals = 1;
+    exhibit_note(
+        table,
+        "Of the smaller of compute and I/O (file: of compute and file access), how much the "
+        "other hides, in per cent: medians and 95 %% bounds of the differences to the "
+        "sequential way with the same store (%s), round by round. Below 0: it takes longer "
+        "than one after the other.",
+        x->results.config->options.store
+            ? "as given"
+            : experiment_background_store(x, part_table[load->part].direct));
+    for (int i = 0; i < x->results.cells; i++) {
+        const bench_cell *point = &x->results.cell[i];
+        const bench_entry *sequential = point_entry(point, SEQUENTIAL);
+        char row[16];
+        if (!point_is(point, part_table[load->part].figure, load->dir, load->is_read) ||
+            !sequential)
+            continue;
+        snprintf(row, sizeof row, "%d", point->ranks);
+        for (int k = 0; k < point->entries; k++)
+            if (is_shown(&point->entry[k]))
+                exhibit_put(lines, row, point->entry[k].name, point_milliseconds(&point->entry[k]));
+        put_hidden(table, row, point);
+    }
+}
+
+static void find_hidden(experiment *x) {
+    for (int i = 0; i < x->results.cells; i++) {
+        const bench_cell *point = &x->results.cell[i];
+        const bench_entry *sequential = point_entry(point, SEQUENTIAL);
+        const bench_entry *way = point_entry(point, IO_ONLY);
+        if (!sequential || !way || strncmp(point->figure, "collective", 10) != 0 ||
+            point->ranks != experiment_most_ranks(x))
+            continue;
+        const int direct = strcmp(point->figure, "collective direct") == 0;
+        const exhibit_value of_file = hidden(point, way, times_of(point).file);
+        const finding_grade grade = of_file.mid >= OVERLAP_GOAL ? FINDING_MET : FINDING_MISSED;
+        experiment_finding(
+            x, direct ? grade : FINDING_PLAIN,
+            "%s, %d processes, %s%s: io-only hides %.0f %% (95 %% bounds %.0f to %.0f) of "
+            "the smaller of compute and file access%s; begin takes %.1f ms, end %.1f ms.",
+            point->dir, point->ranks, direct ? "O_DIRECT" : "page cache",
+            experiment_op_name(!point->is_write), of_file.mid, of_file.lo, of_file.hi,
+            direct ? " (goal: 80 %)" : "", 1e3 * point_phase(way, offsetof(bench_phases, begin)),
+            1e3 * point_phase(way, offsetof(bench_phases, end)));
+        if (way->stats.foreground > 0)
+            experiment_finding(x, FINDING_PLAIN,
+                               "%s, %d processes: background_bytes had no room for it; the file "
+                               "access of io-only was done in begin.",
+                               point->dir, point->ranks);
+    }
+}
+
+/* What the paper compares, on the largest number of processes: each way with one after the other. */
+static void claim_point(experiment *x, const bench_cell *point) {
+    char where[120];
+    if (point->ranks != experiment_most_ranks(x) || !point_entry(point, SEQUENTIAL)) return;
+    snprintf(where, sizeof where, "%s%s, %d processes, %.60s", point->figure,
+             experiment_op_name(!point->is_write), point->ranks, point->dir);
+    for (int i = 0; i < point->entries; i++) {
+        const char *name = point->entry[i].name;
+        const int compared =
+            strcmp(name, THREAD) == 0 || strcmp(name, ALL) == 0 || strcmp(name, IO_ONLY) == 0;
+        if (compared && point_counts(&point->entry[i]))
+            claim_faster(x, where, point, SEQUENTIAL, name);
+    }
+}
+
+static void overlap_judge(experiment *x) {
+    const overlap_load *load = x->data;
+    for (int i = 0; i < loads_of(x); i++) show_part(x, &load[i]);
+    find_hidden(x);
+    for (int i = 0; i < x->results.cells; i++) claim_point(x, &x->results.cell[i]);
+}
+
+const experiment_kind experiment_overlap = {
+    .name = "overlap",
+    .title = "Computation overlapped with writing",
+    .source = "After Dickens and Thakur, figures 4 to 7.",
+    .threads = MPI_THREAD_MULTIPLE,
+    .scope = {.takes = "procs,array,size,iterations,op", .defaults = overlap_defaults},
+    .plan = overlap_plan,
+    .measured = overlap_measured,
+    .judge = overlap_judge,
+};

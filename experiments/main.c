@@ -1,0 +1,118 @@
+/* The program `tutti-experiments`: find the experiment that the first argument names and run it.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "experiments/experiment.h"
+
+#include <locale.h>
+#include <string.h>
+
+static const char help_text[] =
+    "usage: mpirun -np N tutti-experiments EXPERIMENT [--quick] [ARGUMENTS]\n"
+    "\n"
+    "Repeats what papers on collective I/O have measured, on 1, 2, 4, ... N of the\n"
+    "ranks.  All ways of a point alternate in every round, and every byte is\n"
+    "verified.\n"
+    "\n"
+    "  steps        Dickens and Thakur's steps 1 to 5, non-collective, auto, the MPI\n"
+    "               library: bandwidth by processes and by file size, shares,\n"
+    "               staggered writers\n"
+    "  overlap      computation beside writing: none, all or only file access in the\n"
+    "               background\n"
+    "  pipelines    Feki and Gabriel's overlap algorithms on IOR, Tile 256 B, Tile 1\n"
+    "               MiB, FLASH\n"
+    "  primitives   messages, fences, locks, shared memory under write-comm-2\n"
+    "  sections     Thakur and Choudhary's sections of an array: direct against\n"
+    "               extended two-phase; requests and bytes are gates, which the exit\n"
+    "               status tells\n"
+    "  mesh [FILE]  Filgueira et al., Interval Data Grouping on meshes of these files\n"
+    "               (Gmsh's, ours) or on one of its own: who writes how many\n"
+    "               intervals, write times by method, load and rule; a single process\n"
+    "               does the first part only\n"
+    "  dataset      Sturtevant et al., PDS/PIO: steps of a dataset by layout,\n"
+    "               decomposition and conversion beside the file system's limit,\n"
+    "               buffers, meshes, commits, opening\n"
+    "  exodus       Table 3 of the same: steps of a small mesh in an Exodus file by\n"
+    "               buffer and servers; netCDF and HDF5 directly, where the libraries\n"
+    "               are\n"
+    "  auto         regret: auto against the best fixed way; auto against the MPI\n"
+    "               library\n"
+    "\n"
+    "  --quick           in some seconds, with small sizes\n"
+    "  --dir LIST        directories to measure in (.)\n"
+    "  --procs LIST      numbers of processes (1, 2, 4, ... and all; auto, mesh,\n"
+    "                    sections: all)\n"
+    "  --array BYTES     steps, overlap: the array of all ranks (64m); sections:\n"
+    "                    (128m)\n"
+    "  --files LIST      steps: sizes of files (4m,16m,64m,256m)\n"
+    "  --size BYTES      of one rank (overlap: 4m; dataset: of one variable, 32m;\n"
+    "                    others: 16m)\n"
+    "  --iterations N    overlap: of computing and writing between open and close (4)\n"
+    "  --rounds N        rounds; pipelines, primitives: of one series\n"
+    "  --series N        pipelines, primitives: series of rounds, each of which\n"
+    "                    somebody wins (3)\n"
+    "  --op LIST         write, read (steps, overlap, pipelines, primitives, mesh:\n"
+    "                    write, as in the papers; others: both)\n"
+    "  --pattern LIST    auto: as for 'tutti bench'\n"
+    "  --part LIST       sections: common, overlapping, distinct, distributions\n"
+    "                    (all); mesh: tables, writes; dataset: visible, durable,\n"
+    "                    buffers, meshes, commits, opening (all)\n"
+    "  --ways LIST       dataset: those whose name has one of these words (all)\n"
+    "  --partitions LIST mesh: of the tables (8,16,32,64)\n"
+    "  --loads LIST      mesh: values of 8 bytes of a node (1,5,10,25,50,100,500)\n"
+    "  --rule LIST       mesh: own, random, first, idg, idg2 (own,idg,idg2)\n"
+    "  --method LIST  --plan LIST\n"
+    "                    mesh: (root,independent,list,two-phase,auto), (fresh,reused)\n"
+    "  --order NAME  --by NAME\n"
+    "                    mesh: writes in order file, rcm or curve (curve); divided by\n"
+    "                    metis, curve or rcb (metis)\n"
+    "  --nodes N         mesh: of the mesh that it makes without a file (48000)\n"
+    "  --cold            sections: nothing is in the page cache; the default is\n"
+    "                    judged\n"
+    "  --iops N          sections: the device takes N operations a second; with\n"
+    "                    --direct-io 1 times are a gate, too\n"
+    "  --budget SECONDS  fewer rounds once this much time has gone (0: never)\n"
+    "  --seed N          of the bytes\n"
+    "  --json FILE  --csv FILE  --html FILE   reports ('-': standard output)\n"
+    "  --NAME VALUE      any option of the library; what an experiment varies it sets\n"
+    "                    itself\n"
+    "\n"
+    "Exit status: 0 all was verified (goals that were missed are told, and are no\n"
+    "failure), 1 something failed, a byte was wrong or a gate does not hold, 2 wrong\n"
+    "usage.\n";
+
+static const experiment_kind *const kind_table[] = {
+    &experiment_steps,      &experiment_overlap,  &experiment_pipelines,
+    &experiment_primitives, &experiment_sections, &experiment_auto,
+    &experiment_mesh,       &experiment_dataset,  &experiment_exodus};
+
+static const experiment_kind *find_kind(const char *name) {
+    for (size_t i = 0; i < sizeof kind_table / sizeof *kind_table; i++) {
+        const experiment_kind *k = kind_table[i];
+        if (strcmp(k->name, name) == 0 || (k->also && strcmp(k->also, name) == 0)) return k;
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    setlocale(LC_CTYPE, "");
+    cli_command_remember(argc, argv);
+    const int wrong_colour = cli_colour_take(&argc, argv);
+    const char *name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return fputs(help_text, stdout), cli_finish(CLI_OK);
+    if (strcmp(name, "--version") == 0)
+        return printf("tutti-experiments %s\n", tutti_version_string()), cli_finish(CLI_OK);
+    const experiment_kind *kind = find_kind(name);
+    if (wrong_colour || !kind) {
+        if (!wrong_colour) (void)cli_error("unknown experiment '%s'", name);
+        fprintf(stderr, "tutti-experiments: %s\ntry 'tutti-experiments --help'\n", cli_message());
+        return CLI_USAGE;
+    }
+    const bench_program program = {.name = "tutti-experiments",
+                                   .help = help_text,
+                                   .see = "tutti-experiments --help",
+                                   .scope = &kind->scope,
+                                   .threads = kind->threads,
+                                   .what = kind,
+                                   .run = experiment_run};
+    return cli_finish(bench_start(&program, argc - 1, argv + 1));
+}

@@ -1,0 +1,70 @@
+/* tutti-experiments mesh: what its files share.
+ *
+ *   mesh_source.c   the meshes: files, or one that is made here
+ *   mesh_tables.c   who writes what by each rule, counted on one process
+ *   mesh_run.c      a mesh on as many ranks as partitions, as a scene of bench.h; ways of writing it
+ *   mesh_bare.c     the same without a library
+ *   exp_mesh.c      points, exhibits of write times, goals
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_MESHES_H
+#define TUTTI_CLI_MESHES_H
+
+#include <sys/uio.h>
+#include "experiments/experiment.h"
+
+enum { MESH_VALUE = 8, MESH_RULES = 5 }; /* bytes of a value; rules that there are */
+
+/* ---- meshes */
+typedef struct mesh_source {
+    const char *path; /* NULL: a graded box of tetrahedra with about `nodes` nodes */
+    tutti_count nodes;
+    char name[40];
+} mesh_source;
+
+void mesh_source_name(mesh_source *s, const char *path, tutti_count nodes);
+tutti_err mesh_source_open(const mesh_source *s, MPI_Comm comm, const tutti_options *opt,
+                           tutti_mesh **out);
+
+/* ---- counts, on one process: Tables 3 and 4, figures 9, 10, 11.  0, or 1 and a message */
+int mesh_tables_show(experiment *x, int n, const mesh_source *source);
+
+/* ---- a mesh on ranks */
+
+/* System calls that write what a rule gives a rank, made ready beforehand. */
+typedef struct mesh_calls {
+    int fd; /* <= 0: none is open */
+    tutti_count n;
+    tutti_off *offset;    /* [n] */
+    tutti_count *first;   /* [n + 1] in `vector` */
+    struct iovec *vector; /* pieces of memory */
+} mesh_calls;
+
+/* What this rank has at hand: the part of the mesh that was asked for last, and its inspectors. */
+typedef struct mesh_stage {
+    const mesh_source *source; /* NULL: nothing yet */
+    int ranks;
+    tutti_mesh_part *part;
+    tutti_mesh_part_view view;
+    tutti_replicas *inspector[MESH_RULES]; /* by rule */
+    mesh_calls calls;                      /* of the way that is running */
+} mesh_stage;
+
+typedef struct mesh_point {
+    const mesh_source *source;
+    mesh_stage *stage;
+    const bench_config *config;
+    tutti_count load;
+    double *inspecting; /* [MESH_RULES] seconds of making each inspector */
+    char name[80];
+} mesh_point;
+
+extern const bench_scene mesh_scene;
+/* Ways of writing it by a rule, which is their context: access, plan and write; a plan that is there; system
+ * calls alone (mesh_bare.c). */
+extern const bench_runner mesh_fresh, mesh_reused, mesh_bare;
+/* The inspector of an entry's rule. */
+const tutti_replicas *mesh_inspector(const bench_job *job, const bench_entry *e);
+extern const tutti_replicas_rule mesh_rule[MESH_RULES]; /* in the order of the paper */
+void mesh_stage_free(mesh_stage *s);
+
+#endif

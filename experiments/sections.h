@@ -1,0 +1,66 @@
+/* tutti-experiments sections: what its files share.
+ *
+ *   sections_table.c   the sections, in Thakur and Choudhary's notation, scaled to the array's size
+ *   sections_run.c     sections as scenes of bench.h: pattern, runners, verification
+ *   distributions.c    whole arrays by distribution, in the same way
+ *   exp_sections.c     points, exhibits, gates
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_SECTIONS_H
+#define TUTTI_CLI_SECTIONS_H
+
+#include "experiments/experiment.h"
+
+#include <tutti/array.h>
+
+enum { SECTION_BLOCK = 512 }; /* doubles in a block of O_DIRECT */
+
+typedef enum section_part {
+    PART_COMMON,
+    PART_OVERLAPPING,
+    PART_DISTINCT,
+    PARTS_OF_SECTIONS
+} section_part;
+
+/* One row of a table: what each of `ranks` ranks asks of an array of n x n doubles, column-major. */
+typedef struct section_what {
+    section_part part;
+    int row;
+    int ranks;
+    tutti_count n;
+    int whole_blocks; /* rows are rounded outward to blocks of O_DIRECT */
+} section_what;
+
+int section_rows(section_part part);
+const char *section_part_name(section_part part);
+/* What rank p asks for. */
+tutti_slice section_slice(const section_what *what, int p);
+/* "III (400:800:1, 400:800:1)": as the paper writes it, with p for the rank. */
+void section_name(const section_what *what, char *out, size_t size);
+double section_paper_ratio(const section_what *what); /* Direct / Extended; 0: not in our copy */
+/* Bytes of the smallest section that holds what all ranks ask for. */
+tutti_off section_bounding_bytes(const section_what *what);
+tutti_count section_bounding_rows(const section_what *what);
+
+tutti_array_spec section_spec(tutti_count n);
+
+/* ---- scenes and ways */
+extern const bench_scene section_scene;
+/* In prepare: open; in run: the call alone. */
+extern const bench_runner section_direct, section_extended;
+/* Statistics of the array that is open. */
+void array_way_stats(const bench_job *job, bench_entry *e);
+void array_way_end(bench_job *job, bench_entry *e);
+
+/* ---- distributions of a whole array */
+typedef struct distribution_what {
+    int row;
+    int ranks;
+    tutti_count n;
+} distribution_what;
+
+int distribution_rows(void);
+const char *distribution_name(int row);
+extern const bench_scene distribution_scene;
+extern const bench_runner distribution_runner; /* from open to close */
+
+#endif

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""An MPI-IO program with and without the drop-in, in turn: both times and their ratio.
+
+    compare_mpiio.py BUILD [--ranks 4,8] [--dir build/run,/dev/shm] [--pairs 7] [--size BYTES]
+                     [--json FILE] [--program PROGRAM] [--pattern NAME,...] [--disk]
+
+BUILD is a build directory (build/openmpi or build/mpich).  The program prints lines of
+`pattern write|read bytes seconds`; each pair of runs (one native, one preloaded, the order changing
+from pair to pair) gives one ratio native / preloaded a point, above 1: the drop-in is faster.
+The bounds of the median are taken by resampling the pairs.
+SPDX-License-Identifier: BSD-3-Clause
+"""
+import argparse
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CONTIGUOUS = ("segmented", "small4k", "ior47008", "tile1m")  # one piece a rank and call, or pieces of 1 MiB
+
+
+def run(args, build, ranks, path, preloaded):
+    """One run; seconds by (pattern, direction)."""
+    mpi = os.path.basename(os.path.abspath(build))
+    program = args.program or os.path.join(build, "experiments", "mpiio_patterns")
+    command = [os.path.join(TOP, "scripts", "mpirun.sh"), mpi, str(ranks)]
+    environment = dict(os.environ, TUTTI_MPICH_YIELD=os.path.join(build, "libmpich_yield.so"))
+    if preloaded:
+        command += [os.path.join(TOP, "scripts", "preload.sh"),
+                    os.path.join(build, "libtutti-mpiio.so")]
+    command += [program, path, "--size", str(args.size)]
+    if args.pattern:
+        command += ["--pattern", args.pattern]
+    if args.disk:
+        command += ["--disk"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=args.timeout, check=True,
+                          env=environment)
+    seconds, sizes = {}, {}
+    for line in done.stdout.decode().splitlines():
+        words = line.split()
+        if len(words) == 4:
+            key = (words[0], words[1])
+            seconds.setdefault(key, []).append(float(words[3]))
+            sizes[key] = float(words[2])
+    return {key: min(times) for key, times in seconds.items()}, sizes
+
+
+def bounds(ratios, times=2000):
+    """Median, and the bounds within which it lies with 95 % (of resampled pairs)."""
+    rng = random.Random(1)
+    medians = sorted(statistics.median(rng.choices(ratios, k=len(ratios))) for _ in range(times))
+    return statistics.median(ratios), medians[times // 40], medians[-times // 40 - 1]
+
+
+def compare(args, build, ranks, directory):
+    path = os.path.join(directory, "mpiio-patterns.%d" % os.getpid())
+    both, sizes = [], {}
+    for pair in range(args.pairs):
+        order = (False, True) if pair % 2 == 0 else (True, False)
+        result = {}
+        for preloaded in order:
+            result[preloaded], sizes = run(args, build, ranks, path, preloaded)
+        both.append((result[False], result[True]))
+        print("%s, %d ranks, %s: pair %d of %d" % (build, ranks, directory, pair + 1, args.pairs),
+              end="\r", file=sys.stderr)
+    points = []
+    for key in both[0][0]:
+        native = [pair[0][key] for pair in both]
+        ours = [pair[1][key] for pair in both]
+        median, low, high = bounds([a / b for a, b in zip(native, ours)])
+        points.append({"build": os.path.basename(os.path.abspath(build)), "ranks": ranks,
+                       "dir": directory, "pattern": key[0], "direction": key[1],
+                       "bytes": sizes[key], "native": statistics.median(native),
+                       "tutti": statistics.median(ours), "ratio": median, "low": low, "high": high})
+    return points
+
+
+def geometric(values):
+    return math.exp(sum(math.log(v) for v in values) / len(values)) if values else float("nan")
+
+
+def show(points):
+    print("%-8s %5s %-12s %-12s %-5s %10s %10s %7s  %s" % (
+        "MPI", "ranks", "where", "pattern", "", "native s", "Tutti s", "ratio", "95 % bounds"))
+    for p in points:
+        print("%-8s %5d %-12s %-12s %-5s %10.4f %10.4f %7.2f  %.2f - %.2f%s" % (
+            p["build"], p["ranks"], os.path.basename(p["dir"].rstrip("/")), p["pattern"],
+            p["direction"], p["native"], p["tutti"], p["ratio"], p["low"], p["high"],
+            "  SLOWER" if p["low"] < 0.95 else ""))
+    pieces = [p["ratio"] for p in points if p["pattern"] not in CONTIGUOUS]
+    print("geometric mean of the non-contiguous ones: %.2f; lower bound below 0.95: %d of %d" % (
+        geometric(pieces), sum(p["low"] < 0.95 for p in points), len(points)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("build", nargs="+")
+    parser.add_argument("--ranks", default="4,8")
+    parser.add_argument("--dir", default="build/run,/dev/shm")
+    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--size", type=int, default=8 << 20, help="bytes a rank")
+    parser.add_argument("--timeout", type=float, default=300)
+    parser.add_argument("--program")
+    parser.add_argument("--pattern")
+    parser.add_argument("--disk", action="store_true", help="writes are synced, reads find nothing cached")
+    parser.add_argument("--json")
+    args = parser.parse_args()
+    points = []
+    for build in args.build:
+        for ranks in args.ranks.split(","):
+            for directory in args.dir.split(","):
+                os.makedirs(directory, exist_ok=True)
+                points += compare(args, os.path.abspath(build), int(ranks), directory)
+    show(points)
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as f:
+            json.dump({"mpiio": points}, f, indent=1)
+
+
+if __name__ == "__main__":
+    main()
