@@ -13,6 +13,8 @@
 #include "plan/domains.h"
 #include "store/store.h"
 
+extern const tutti__class tutti__file_class;
+
 enum {
     TUTTI__ENDED = 1, /* MPI_Finalize has closed the file: an empty shell */
     TUTTI__FORGOTTEN  /* and the caller has closed it too; its plans are left */
