@@ -68,7 +68,7 @@ static tutti_err begin_call(tutti_dataset *d, tutti__archiving *k, tutti_count f
     k->model = &d->model;
     hash = tutti__hash(hash, &last, sizeof last);
     hash = tutti__hash_text(hash, k->directory);
-    const tutti__dataset_same same = {k->name, "the segments or the place", hash};
+    const tutti__call same = {.name = k->name, .what = "the segments or the place", .hash = hash};
     if (err == TUTTI_OK) err = range_check(d, first, last);
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     const int64_t all = d->model.segments_n;

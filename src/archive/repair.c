@@ -393,29 +393,17 @@ tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
     tutti_dataset_options options;
     tutti_repair_report report = {0};
     tutti__team *team = NULL;
-    TUTTI_TRY(tutti__comm_usable(comm));
     tutti_err err = tutti__dataset_options_take(opt, &options);
     if (err == TUTTI_OK && !(path && path[0] && strlen(path) < 3800))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the path is empty or too long");
-    const tutti_error_info trouble = *tutti_last_error();
-    const tutti__call call = {
-        .kind = TUTTI__CALL_DATASET,
-        .agrees = err == TUTTI_OK ? (int64_t)(tutti__hash_text(TUTTI__HASH_START, path) >> 1) : 0,
-        .what = "the dataset to repair: its path"};
-    TUTTI_TRY(tutti__team_take(comm, "", &team));
-    if (err != TUTTI_OK) {
-        tutti__error_assign(&trouble);
-        tutti__error_context("repair", path, -1);
-    }
-    err = tutti__team_call(team, &call, err, 0, NULL);
-    const int agreed = err == TUTTI_OK; /* only then all ranks have this path */
-    if (agreed)
-        err = tutti__team_agree(team, team->rank == 0 && path ? repair(path, &options, &report)
-                                                              : TUTTI_OK);
+    const tutti__call call = {.name = "repair", .what = "the dataset to repair: its path"};
+    TUTTI_TRY(tutti__object_begin(comm, &tutti__dataset_class, &call, path, err, &team));
+    err = tutti__team_agree(team,
+                            team->rank == 0 && path ? repair(path, &options, &report) : TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__team_tell(team, &report, (int)sizeof report);
     tutti__team_give(&team);
     if (err != TUTTI_OK) {
-        tutti__error_context("repair", agreed ? path : NULL, -1);
+        tutti__error_context("repair", path, -1);
         return err;
     }
     if (out) {

@@ -117,7 +117,7 @@ static tutti_err plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) 
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
         f->plans++;
-        tutti__handle_add(&r.plan->handle, TUTTI__PLAN);
+        tutti__handle_add(&r.plan->handle, &tutti__plan_class);
         *p_out = r.plan;
     }
     tutti__parts_free(&op->parts);
@@ -234,12 +234,12 @@ tutti_err tutti_plan_wait(tutti_plan *p, tutti_off *count_out) {
 }
 
 const char *tutti_plan_explain(const tutti_plan *p) {
-    return p && tutti__handle_alive(&p->handle, TUTTI__PLAN) ? p->explain : "";
+    return p && tutti__handle_alive(&p->handle, &tutti__plan_class) ? p->explain : "";
 }
 
 void tutti_plan_free(tutti_plan **p) {
     if (!p || !*p) return;
-    if (!tutti__handle_alive(&(*p)->handle, TUTTI__PLAN)) {
+    if (!tutti__handle_alive(&(*p)->handle, &tutti__plan_class)) {
         *p = NULL;
         return;
     }
@@ -276,11 +276,11 @@ static int split_is_away(const tutti_file *f) {
 }
 
 static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
-    const tutti__call call = {.kind = is_write ? TUTTI__CALL_WRITE_END : TUTTI__CALL_READ_END};
+    const tutti__call call = {.object = "file", .name = is_write ? "write_end" : "read_end"};
     const int away = split_is_away(f);
     if (away) tutti__requests_settle(f);
     tutti_err err = split_fits(f, is_write);
-    if (away) err = tutti__team_call(f->team, &call, err, 0, NULL);
+    if (away) err = tutti__team_call(f->team, &call, err);
     if (err != TUTTI_OK) {
         tutti__error_context(is_write ? "write_end" : "read_end", f->path, -1);
         return err;

@@ -57,15 +57,18 @@ static tutti_err plan_resume(tutti_request *r) {
     tutti_off size = 0;
     /* windows of MPI are fenced by calls that block, and locked inside of fibers: never both */
     const int fences = p->run && p->two->literal && p->two->kind == TUTTI_EXCHANGE_FENCE;
-    const tutti__call call = {.kind = p->is_write ? TUTTI__CALL_RUN_WRITE : TUTTI__CALL_RUN_READ,
-                              .agrees = 2 * p->number + (fences && tutti__fiber_inside()),
-                              .what = "which plan they run, or how"};
     r->stats.plan_reuses += p->used;
     if (mine == TUTTI_OK) mine = tutti__file_end(&r->op, &size);
     const int blocks = r->how == TUTTI__AT_ONCE;
     tutti__range all[NUMBERS] = {{size, size}, {blocks, blocks}};
     all[DISPLACEMENT] = (tutti__range){r->displacement, r->displacement};
-    TUTTI_TRY(tutti__team_call(p->file->team, &call, mine, NUMBERS, all));
+    const tutti__call call = {.object = "plan",
+                              .name = p->is_write ? "run_write" : "run",
+                              .hash = 2 * (uint64_t)p->number + (fences && tutti__fiber_inside()),
+                              .what = "which plan they run, or how",
+                              .ranges = NUMBERS,
+                              .range = all};
+    TUTTI_TRY(tutti__team_call(p->file->team, &call, mine));
     TUTTI_CHECK(all[DISPLACEMENT].min == all[DISPLACEMENT].max, TUTTI_ERR_MISMATCH,
                 "displacements from %lld to %lld", (long long)all[DISPLACEMENT].min,
                 (long long)all[DISPLACEMENT].max);

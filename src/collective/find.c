@@ -123,14 +123,12 @@ static void prepare(const tutti_request *r, tutti__finding *x) {
     x->bytes = !fine ? 0 : op->parts ? op->parts->batch->bytes : tutti_access_bytes(op->access);
     tutti__file_report(op->file, 0, x->bytes, "plan");
     /* which call this is, and all of it that agrees */
-    const tutti__call_kind write =
-        r->how == TUTTI__PLAN_ONLY ? TUTTI__CALL_PLAN_WRITE : TUTTI__CALL_WRITE;
     x->block = op->sums ? op->sums->bytes : 0;
     const int64_t also[] = {r->least, op->room, x->block};
     x->call = (tutti__call){
-        .kind = op->is_write ? write : write + 1, /* the read that goes with it */
-        .agrees =
-            (int64_t)(tutti__hash((uint64_t)r->agrees ^ TUTTI__HASH_START, also, sizeof also) >> 1),
+        .object = r->how == TUTTI__PLAN_ONLY ? "plan" : "file",
+        .name = op->is_write ? "write" : "read",
+        .hash = tutti__hash((uint64_t)r->agrees ^ TUTTI__HASH_START, also, sizeof also),
         .what = "what they ask for"};
     /* which bytes, and what has become of them */
     const int split = r->how == TUTTI__SPLIT, started = r->how == TUTTI__STARTED;
@@ -180,7 +178,7 @@ static void hear(const tutti_request *r, tutti__finding *x) {
 
 /* All have been heard: a cached plan, if one fits. */
 static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
-    TUTTI_TRY(tutti__call_compare(r->op.file->team, x->said + CALL));
+    TUTTI_TRY(tutti__call_compare(r->op.file->team, &x->call, x->said + CALL));
     if (x->all & FINE) TUTTI_TRY(tutti__call_agree(&x->call, x->said + CALL));
     tutti_plan *p = tutti__plan_cache_choose(r->op.file, x, x->said + PLANS);
     /* everybody has read by a plan without staging, but not by the same: nobody knows the size */

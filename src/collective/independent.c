@@ -195,7 +195,7 @@ static tutti_err independent_start(tutti_file *f, const tutti_access *a, void *b
         return err;
     }
     r->op.access = r->access;
-    tutti__handle_add(&r->handle, TUTTI__REQUEST);
+    tutti__handle_add(&r->handle, &tutti__request_class);
     *r_out = r;
     independent_send(r);
     return TUTTI_OK;

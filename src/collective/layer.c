@@ -59,7 +59,7 @@ void tutti__request_complete_abandoned(tutti_request *r) {
 /* ---- files */
 
 int tutti__file_is_busy(const tutti_file *f) {
-    return tutti__handle_alive(&f->handle, TUTTI__FILE) && f->team;
+    return tutti__handle_alive(&f->handle, &tutti__file_class) && f->team;
 }
 
 tutti__team *tutti__file_team(const tutti_file *f) {

@@ -308,15 +308,15 @@ tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode, const tutti
 
 /* Without plans and operations under way, which all ranks start, nobody can have any left. */
 static tutti_err close_agree(tutti_file *f) {
-    const tutti__call call = {.kind = TUTTI__CALL_CLOSE};
+    const tutti__call call = {.object = "file", .name = "close"};
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    return tutti__team_call(f->team, &call, tutti__requests_none(f), 0, NULL);
+    return tutti__team_call(f->team, &call, tutti__requests_none(f));
 }
 
 tutti_err tutti_file_close(tutti_file **pf) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "the file handle is NULL");
+    TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "file handle is NULL");
     tutti_file *f = *pf;
     tutti_err err = tutti__file_live(f);
     if (err != TUTTI_OK) {
@@ -359,7 +359,6 @@ static tutti_err named(const tutti_file *f, const char *operation, tutti_err err
 
 tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     TUTTI_KEEP_ERRNO;
-    const tutti__call call = {.kind = TUTTI__CALL_SIZE};
     tutti_off size = 0;
     CHECK_FILE(f);
     TUTTI_USE(f);
@@ -368,7 +367,8 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     if (!size_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the size");
     if (err == TUTTI_OK && f->team->rank == 0) err = tutti__store_size(f->store, &size);
     tutti__range known = {size, size}; /* rank 0's is the largest: the others have not asked */
-    err = tutti__team_call(f->team, &call, err, 1, &known);
+    const tutti__call call = {.object = "file", .name = "size", .ranges = 1, .range = &known};
+    err = tutti__team_call(f->team, &call, err);
     TUTTI_ASSERT(err != TUTTI_OK || size_out);
     if (err == TUTTI_OK) *size_out = known.max;
     return named(f, "size", err);
@@ -376,15 +376,16 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
 
 typedef tutti_err change_fn(tutti_store *s, tutti_off size);
 
-static tutti_err change(tutti_file *f, tutti_off size, tutti__call_kind kind, change_fn *fn) {
-    const tutti__call call = {.kind = kind, .agrees = size, .what = "sizes", .number = 1};
+static tutti_err change(tutti_file *f, tutti_off size, const char *name, change_fn *fn) {
+    const tutti__call call = {
+        .object = "file", .name = name, .hash = (uint64_t)size, .what = "the size", .is_number = 1};
     tutti_err err = TUTTI_OK;
     tutti__requests_settle(f);
     if (!(f->mode & TUTTI_WRITE))
         err = tutti__error_set(TUTTI_ERR_MODE, 0, -1, "the file was not opened for writing");
     else if (size < 0)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "size %lld is negative", (long long)size);
-    TUTTI_TRY(tutti__team_call(f->team, &call, err, 0, NULL));
+    TUTTI_TRY(tutti__team_call(f->team, &call, err));
     if (f->team->rank == 0) err = fn(f->store, size);
     return tutti__team_agree(f->team, err);
 }
@@ -393,15 +394,14 @@ tutti_err tutti_file_resize(tutti_file *f, tutti_off size) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     TUTTI_USE(f);
-    return named(f, "resize", change(f, size, TUTTI__CALL_RESIZE, tutti__store_resize));
+    return named(f, "resize", change(f, size, "resize", tutti__store_resize));
 }
 
 tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     TUTTI_USE(f);
-    return named(f, "preallocate",
-                 change(f, size, TUTTI__CALL_PREALLOCATE, tutti__store_preallocate));
+    return named(f, "preallocate", change(f, size, "preallocate", tutti__store_preallocate));
 }
 
 tutti_err tutti_file_sync(tutti_file *f) {
@@ -409,8 +409,8 @@ tutti_err tutti_file_sync(tutti_file *f) {
     CHECK_FILE(f);
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    const tutti__call call = {.kind = TUTTI__CALL_SYNC};
-    const tutti_err all = tutti__team_call(f->team, &call, TUTTI_OK, 0, NULL);
+    const tutti__call call = {.object = "file", .name = "sync"};
+    const tutti_err all = tutti__team_call(f->team, &call, TUTTI_OK);
     if (all != TUTTI_OK || !(f->mode & TUTTI_WRITE)) return named(f, "sync", all);
     const double start = tutti__now();
     const tutti_err err = tutti__store_sync(f->store);
@@ -452,9 +452,8 @@ tutti_err tutti_file_atomic(tutti_file *f, int on) {
     TUTTI_USE(f);
     tutti__requests_settle(f);
     const tutti__call call = {
-        .kind = TUTTI__CALL_ATOMIC, .agrees = on != 0, .what = "whether it is on or off"};
-    const tutti_err err =
-        tutti__team_call(f->team, &call, on ? tutti__locks_try(f) : TUTTI_OK, 0, NULL);
+        .object = "file", .name = "atomic", .hash = on != 0, .what = "whether it is on or off"};
+    const tutti_err err = tutti__team_call(f->team, &call, on ? tutti__locks_try(f) : TUTTI_OK);
     if (err != TUTTI_OK) {
         tutti__error_context("atomic", f->path, -1);
         return err;
@@ -482,7 +481,7 @@ static void stats_give(const tutti_stats *from, tutti_stats *out, size_t size) {
 void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out,
                             size_t struct_size) {
     tutti_stats last, all;
-    if (!f || !tutti__handle_alive(&f->handle, TUTTI__FILE)) return;
+    if (!f || !tutti__handle_alive(&f->handle, &tutti__file_class)) return;
     pthread_mutex_t *lock = (pthread_mutex_t *)&f->lock;
     pthread_mutex_lock(lock);
     last = f->last;
@@ -494,11 +493,11 @@ void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out, tutti_st
 }
 
 const char *tutti_file_explain(const tutti_file *f) {
-    return f && tutti__handle_alive(&f->handle, TUTTI__FILE) ? f->explain : "";
+    return f && tutti__handle_alive(&f->handle, &tutti__file_class) ? f->explain : "";
 }
 
 void tutti_file_on_progress(tutti_file *f, tutti_progress_fn *fn, void *context) {
-    if (!f || !tutti__handle_alive(&f->handle, TUTTI__FILE)) return;
+    if (!f || !tutti__handle_alive(&f->handle, &tutti__file_class)) return;
     f->progress = fn;
     f->progress_context = context;
 }

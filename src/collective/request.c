@@ -339,7 +339,7 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
         r->finding = &s->finding;
     const tutti_err err = send_off(r);
     if (err == TUTTI_OK) {
-        tutti__handle_add(&r->handle, TUTTI__REQUEST);
+        tutti__handle_add(&r->handle, &tutti__request_class);
         *out = r;
         requests_progress();
         return TUTTI_OK;
@@ -391,7 +391,7 @@ void tutti__task_start(tutti_request *r) {
     anywhere = level == MPI_THREAD_MULTIPLE;
     tutti__on_idle(requests_progress);
     list_add(r->op.file, r);
-    tutti__handle_add(&r->handle, TUTTI__REQUEST);
+    tutti__handle_add(&r->handle, &tutti__request_class);
     pthread_mutex_lock(&travel_lock);
     travelling_add(r);
     pthread_mutex_unlock(&travel_lock);

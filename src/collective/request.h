@@ -22,6 +22,8 @@ enum {
 
 struct tutti__finding; /* find.h */
 
+extern const tutti__class tutti__request_class;
+
 struct tutti_request {
     tutti__handle handle; /* until it is completed or abandoned */
 

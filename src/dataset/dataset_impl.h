@@ -28,15 +28,14 @@
 #include "base/handle.h"
 #include "base/hash.h"
 #include "base/options_impl.h"
-#include "collective/layer.h"
-#include "comm/call.h"
 #include "dataset/container.h"
 #include "dataset/section_state.h"
 #include "decomposition/decomposition.h"
+#include "layer/object.h"
 
 /* ---- what decompositions need of datasets */
 
-/* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.   Local. */
+/* tutti__object_live.   Not collective. */
 tutti_err tutti__dataset_live(const tutti_dataset *d) TUTTI_MUST_USE;
 /* Its ranks; belongs to the dataset.  Every collective call opens by tutti__team_call on it. */
 tutti__team *tutti__dataset_team(const tutti_dataset *d);
@@ -148,16 +147,16 @@ typedef struct tutti__places {
     tutti_count holes_n;
 } tutti__places;
 
+extern const tutti__class tutti__dataset_class;
+
 struct tutti_dataset {
-    tutti__handle handle;
-    tutti__team *team;
+    TUTTI__OBJECT;
     tutti__team *aside; /* the same ranks, for a commit that was started; NULL until there is one */
     tutti_request *commit; /* under way; NULL: none */
     int64_t number;        /* of this process */
     int64_t count;         /* decompositions */
     int64_t stamps;        /* given out */
     int64_t clock;         /* uses of files */
-    char *path;
     int mode;
     int started; /* a get is or was under way: files stay open */
     tutti_dataset_options opt;
@@ -185,13 +184,8 @@ struct tutti_dataset {
 };
 
 /* ---- dataset_object.c */
-/* Open a call: all ranks are in it, mean the same (a hash) and have nothing against it. */
-typedef struct tutti__dataset_same {
-    const char *name; /* of the call */
-    const char *what; /* "ranks disagree on ..." */
-    uint64_t hash;
-} tutti__dataset_same;
-tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__dataset_same *same,
+/* tutti__object_call; also refused while a commit is under way. */
+tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c,
                               tutti_err mine) TUTTI_MUST_USE;
 /* The ranks as whoever runs may use them: all calls have one team, a commit under way another. */
 tutti__team *tutti__dataset_team_now(const tutti_dataset *d);
@@ -202,8 +196,10 @@ tutti_err tutti__dataset_enter(tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_idle(const tutti_dataset *d) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
 tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) TUTTI_MUST_USE;
-/* Name operation and dataset in the error. */
-tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation, tutti_err err);
+static inline tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation,
+                                             tutti_err err) {
+    return tutti__object_error(&d->object, operation, err);
+}
 /* Rank 0's bytes for all, of any length; *data is allocated on the others. */
 tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) TUTTI_MUST_USE;
 tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;

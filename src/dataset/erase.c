@@ -111,8 +111,9 @@ static tutti_err erase_check(const tutti_dataset *d, tutti_count segment) {
 tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti__dataset_same same = {"erase", "the segment",
-                                      tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
+    const tutti__call same = {.name = "erase",
+                              .what = "the segment",
+                              .hash = tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
     TUTTI_TRY(tutti__dataset_call(d, &same, erase_check(d, segment)));
     return tutti__dataset_named(d, "erase", remove_from(d, segment + 1));
 }
@@ -163,8 +164,9 @@ static tutti_err drop_check(const tutti_dataset *d, int keep) {
 tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti__dataset_same same = {"drop", "how many files to keep",
-                                      tutti__hash(TUTTI__HASH_START, &keep, sizeof keep)};
+    const tutti__call same = {.name = "drop",
+                              .what = "how many files to keep",
+                              .hash = tutti__hash(TUTTI__HASH_START, &keep, sizeof keep)};
     const tutti__model *m = &d->model;
     TUTTI_TRY(tutti__dataset_call(d, &same, drop_check(d, keep)));
     if (m->files_n <= keep) return TUTTI_OK;

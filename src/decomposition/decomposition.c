@@ -6,6 +6,8 @@
 
 /* ---- life cycle */
 
+const tutti__class tutti__decomposition_class = {"decomposition", "decomposition", "freed"};
+
 void tutti__decomposition_destroy(tutti_decomposition *p) {
     const tutti_error_info keep = *tutti_last_error();
     if (!p) return;
@@ -23,14 +25,12 @@ void tutti__decomposition_destroy(tutti_decomposition *p) {
 }
 
 static int alive(const tutti_decomposition *p) {
-    return p && tutti__handle_alive(&p->handle, TUTTI__DECOMPOSITION);
+    return p && tutti__handle_alive(&p->handle, &tutti__decomposition_class);
 }
 
 tutti_err tutti__decomposition_live(const tutti_decomposition *p) {
     if (!p) TUTTI_TRY(tutti__error_refused());
-    TUTTI_CHECK(p != NULL, TUTTI_ERR_ARG, "argument decomposition is NULL");
-    TUTTI_CHECK(alive(p), TUTTI_ERR_STATE, "the handle is stale: the decomposition has been freed");
-    return TUTTI_OK;
+    return tutti__handle_check(p, &tutti__decomposition_class);
 }
 
 void tutti_decomposition_free(tutti_decomposition **p) {

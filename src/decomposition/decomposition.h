@@ -15,6 +15,8 @@
 #include "base/handle.h"
 #include "decomposition/directory.h"
 
+extern const tutti__class tutti__decomposition_class;
+
 /* A space as it is now, or as of a segment. */
 typedef struct tutti__space_view {
     int space; /* index among those of its object, the same on all ranks */

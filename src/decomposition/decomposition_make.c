@@ -124,25 +124,28 @@ static tutti_err prepare(making *m) {
 
 /* ---- agreement */
 
-static int64_t same_hash(const tutti__decomposed *space, const tutti_decomposition_spec *s) {
+static uint64_t same_hash(const tutti__decomposed *space, const tutti_decomposition_spec *s) {
     uint64_t h = tutti__hash(TUTTI__HASH_START, space->name, strlen(space->name));
     h = tutti__scramble(h ^ (uint64_t)space->view.stamp);
     h = tutti__scramble(
         h ^ ((uint64_t)s->kind << 8 | (uint64_t)s->whole << 16 | (uint64_t)s->choice.rule));
     h = tutti__scramble(h ^ s->choice.seed);
-    return (int64_t)(tutti__hash(h, &s->choice.balance, sizeof s->choice.balance) >> 1);
+    return tutti__hash(h, &s->choice.balance, sizeof s->choice.balance);
 }
 
 /* The first agreement: errors; the space, kind, `whole`, the choice; owners or not. */
 static tutti_err agree(making *m, tutti_err local_err) {
     const tutti_decomposition_spec *s = m->spec;
-    const tutti__call call = {.kind = TUTTI__CALL_DECOMPOSITION,
-                              .agrees = local_err == TUTTI_OK ? same_hash(m->space, s) : 0,
-                              .what = "the space, the kind, `whole` or the choice of writers"};
     tutti__range owners = tutti__range_none();
+    const tutti__call call = {.object = tutti__decomposition_class.name,
+                              .name = "create",
+                              .what = "the space, the kind, `whole` or the choice of writers",
+                              .hash = local_err == TUTTI_OK ? same_hash(m->space, s) : 0,
+                              .ranges = 1,
+                              .range = &owners};
     if (local_err == TUTTI_OK && s->n > 0 && s->kind != TUTTI_BY_SLICE)
         owners = (tutti__range){s->own != NULL, s->own != NULL};
-    TUTTI_TRY(tutti__team_call(m->team, &call, local_err, 1, &owners));
+    TUTTI_TRY(tutti__team_call(m->team, &call, local_err));
     TUTTI_CHECK(owners.min >= owners.max, TUTTI_ERR_MISMATCH,
                 "some ranks name the entries that they own and others do not");
     m->owners = owners.min == 1 && owners.max == 1;
@@ -338,7 +341,7 @@ tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *spa
     tutti__free(m.memory);
     tutti__free(m.writes);
     if (err == TUTTI_OK) {
-        tutti__handle_add(&m.p->handle, TUTTI__DECOMPOSITION);
+        tutti__handle_add(&m.p->handle, &tutti__decomposition_class);
         *out = m.p;
         return TUTTI_OK;
     }
@@ -359,7 +362,7 @@ tutti_err tutti__decomposition_of_list(const tutti__space_view *view, tutti_coun
     m.p->facts.whole = 1;
     const tutti_err err = runs_make(&m);
     if (err == TUTTI_OK) {
-        tutti__handle_add(&m.p->handle, TUTTI__DECOMPOSITION);
+        tutti__handle_add(&m.p->handle, &tutti__decomposition_class);
         *out = m.p;
     } else {
         tutti__decomposition_destroy(m.p);

@@ -18,7 +18,7 @@ tutti_err tutti__plan_alloc(tutti_file *f, tutti_plan **out) {
 }
 
 size_t tutti_plan_size(const tutti_plan *p) {
-    if (!p || !tutti__handle_alive(&p->handle, TUTTI__PLAN)) return 0;
+    if (!p || !tutti__handle_alive(&p->handle, &tutti__plan_class)) return 0;
     return tutti__plan_bytes(p);
 }
 

@@ -13,6 +13,8 @@
 #include "plan/domains.h"
 #include "store/store.h"
 
+extern const tutti__class tutti__file_class;
+
 struct tutti_file {
     tutti__handle handle; /* until it is closed by the caller */
     int ended;            /* MPI_Finalize has closed it: an empty shell */

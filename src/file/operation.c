@@ -14,9 +14,7 @@ void tutti__worker_mark(void) {
 
 tutti_err tutti__access_usable(const tutti_access *a) {
     if (!a) return tutti__error_refusal();
-    TUTTI_CHECK(tutti__handle_alive(&a->handle, TUTTI__ACCESS), TUTTI_ERR_STATE,
-                "the access is stale: it has been freed");
-    return TUTTI_OK;
+    return tutti__handle_check(&a->handle, &tutti__access_class);
 }
 
 tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const void *buf,

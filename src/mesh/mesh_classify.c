@@ -80,7 +80,7 @@ tutti_err tutti_mesh_classify(tutti_mesh *m, const int *of, tutti_count **start_
     tutti_err err = tutti__mesh_of_check(m, of, INT32_MAX);
     if (err == TUTTI_OK && (!start_out || !holder_out))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the lists");
-    TUTTI_TRY(tutti__mesh_call(m->team, &(tutti__mesh_opening){"classify", "nothing", 0}, err));
+    TUTTI_TRY(tutti__object_call(&m->object, &(tutti__call){.name = "classify"}, err));
     TUTTI_ASSERT(start_out && holder_out);
     return tutti__mesh_classify(m, of, start_out, holder_out);
 }

@@ -32,11 +32,11 @@ tutti_err tutti_mesh_describe_sized(tutti_mesh *m, tutti_mesh_info *out, size_t 
     int64_t sum[SUMS] = {0};
     double most[LARGEST + 6]; /* behind: the highest, and the negative of the lowest */
     tutti_mesh_info info = {.nodes = m->all_nodes, .elements = m->all_elements, .dim = -1};
-    const tutti__mesh_opening o = {"describe", "nothing", 0};
+    const tutti__call o = {.name = "describe"};
     MPI_Request r;
     tutti_err err = TUTTI_OK;
     if (!out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put what is found");
-    TUTTI_TRY(tutti__mesh_call(m->team, &o, err));
+    TUTTI_TRY(tutti__object_call(&m->object, &o, err));
     TUTTI_TRY(tutti__mesh_graph_need(m));
     for (int k = 0; k < LARGEST; k++) most[k] = 0;
     for (int k = LARGEST; k < LARGEST + 6; k++) most[k] = -1e308;

@@ -7,21 +7,18 @@
  *   mesh_order, mesh_partition          numbering and partitions (by decomposition/partition.h)
  *   mesh_classify, mesh_part            what each rank holds and exchanges
  *
- * Every collective call opens by tutti__mesh_call.  After that no rank leaves alone: what fails on
+ * Every collective call starts with tutti__object_call.  After that no rank leaves alone: what fails on
  * one is carried along (`mine`) to the next exchange, which ends in an agreement.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MESH_IMPL_H
 #define TUTTI_MESH_IMPL_H
 
 #include <tutti/mesh.h>
-#include "base/handle.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/options_impl.h"
-#include "collective/layer.h"
-#include "comm/call.h"
 #include "comm/wait.h"
 #include "decomposition/partition.h"
+#include "layer/object.h"
 
 /* Nodes and elements: a slice, or all of a mesh on one rank.  What is NULL has not been made. */
 typedef struct tutti__mesh_data {
@@ -38,9 +35,10 @@ typedef struct tutti__mesh_data {
     tutti_mesh_membership *member; /* by dimension, entity, first group and tag, rising */
 } tutti__mesh_data;
 
+extern const tutti__class tutti__mesh_class, tutti__mesh_part_class;
+
 struct tutti_mesh {
-    tutti__handle handle;
-    tutti__team *team;
+    TUTTI__OBJECT;
     int *uses; /* of the team: by the mesh and its parts */
     tutti_count all_nodes, all_elements;
     tutti_count first_node, first_element; /* of this rank */
@@ -71,25 +69,17 @@ tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err mine,
                                  const tutti__mesh_data *have) TUTTI_MUST_USE;
 /* All of the mesh on rank 0, nothing on the others.  Collective. */
 tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) TUTTI_MUST_USE;
-/* A mesh of the ranks of comm, empty so far.  Collective. */
-tutti_err tutti__mesh_begin(MPI_Comm comm, tutti_mesh **m_out) TUTTI_MUST_USE;
+/* Start a call that creates a mesh, which is empty so far (tutti__object_begin).   Collective. */
+tutti_err tutti__mesh_begin(MPI_Comm comm, const tutti__call *c, const char *path, tutti_err mine,
+                            tutti_mesh **m_out) TUTTI_MUST_USE;
 void tutti__mesh_drop(tutti_mesh *m);
 /* One use of the team less; the last one gives it back.  Local. */
 void tutti__mesh_team_leave(tutti__team **t, int **uses);
-/* Hand it over, or give it up; the end of every way to get a mesh. */
+/* Hand it over, or free it (m may be NULL): the end of every call that creates a mesh. */
 tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out) TUTTI_MUST_USE;
-/* May it be used?  Every call for a mesh begins with it.  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: freed,
- * or after MPI_Finalize.  Local. */
-tutti_err tutti__mesh_live(const tutti_mesh *m) TUTTI_MUST_USE;
-/* Open a collective call: is everybody in it, with the same arguments (their hash), and has nobody
- * anything against it?  Collective. */
-typedef struct tutti__mesh_opening {
-    const char *name; /* of the call */
-    const char *what; /* agrees, in the plural */
-    uint64_t hash;
-} tutti__mesh_opening;
-tutti_err tutti__mesh_call(tutti__team *t, const tutti__mesh_opening *o,
-                           tutti_err mine) TUTTI_MUST_USE;
+static inline tutti_err tutti__mesh_live(const tutti_mesh *m) {
+    return tutti__object_live(m, &tutti__mesh_class);
+}
 
 /* ---- gmsh_read.c, gmsh_write.c: one rank alone */
 tutti_err tutti__gmsh_read(const char *path, const tutti_options *opt,
@@ -119,8 +109,7 @@ tutti_err tutti__mesh_classify(tutti_mesh *m, const int *of, tutti_count **start
 
 /* ---- mesh_part.c */
 struct tutti_mesh_part {
-    tutti__handle handle;
-    tutti__team *team; /* the mesh's */
+    TUTTI__OBJECT; /* the team is the mesh's */
     int *uses;
     tutti_mesh_part_view view; /* all that it points to is the part's */
     double *box;               /* of exchanges: [box_n] */

@@ -191,22 +191,26 @@ tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) {
 
 /* ---- the object */
 
-tutti_err tutti__mesh_begin(MPI_Comm comm, tutti_mesh **m_out) {
+const tutti__class tutti__mesh_class = {"mesh", "mesh", "freed"};
+
+tutti_err tutti__mesh_begin(MPI_Comm comm, const tutti__call *c, const char *path, tutti_err mine,
+                            tutti_mesh **m_out) {
+    tutti_mesh *m = NULL;
+    int *uses = NULL;
     tutti__team *team = NULL;
-    const tutti_error_info before = *tutti_last_error();
-    TUTTI_TRY(tutti__comm_usable(comm));
-    TUTTI_TRY(tutti__team_take(comm, "", &team));
-    tutti_mesh *m = tutti__calloc(1, sizeof *m);
-    int *uses = tutti__calloc(1, sizeof *uses);
-    const tutti_err err = tutti__team_agree(team, m && uses ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (mine == TUTTI_OK) {
+        m = tutti__calloc(1, sizeof *m);
+        uses = tutti__calloc(1, sizeof *uses);
+        if (!m || !uses) mine = TUTTI_ERR_NOMEM;
+    }
+    const tutti_err err = tutti__object_begin(comm, &tutti__mesh_class, c, path, mine, &team);
     if (err != TUTTI_OK) {
         tutti__free(m);
         tutti__free(uses);
-        tutti__team_give(&team);
         return err;
     }
     TUTTI_ASSERT(m && uses);
-    tutti__error_assign(&before); /* what the caller has found wrong is not told yet */
+    m->handle.class = &tutti__mesh_class;
     m->team = team;
     m->partitioned_by = -1;
     m->uses = uses;
@@ -231,31 +235,11 @@ void tutti__mesh_drop(tutti_mesh *m) {
 
 tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out) {
     if (err != TUTTI_OK) {
-        tutti__mesh_drop(m);
+        if (m) tutti__mesh_drop(m);
         return err;
     }
-    tutti__handle_add(&m->handle, TUTTI__MESH);
+    tutti__handle_add(&m->handle, &tutti__mesh_class);
     *m_out = m;
-    return TUTTI_OK;
-}
-
-tutti_err tutti__mesh_live(const tutti_mesh *m) {
-    TUTTI_CHECK(m != NULL, TUTTI_ERR_ARG, "the mesh handle is NULL");
-    TUTTI_CHECK(tutti__handle_alive(&m->handle, TUTTI__MESH), TUTTI_ERR_STATE,
-                "the mesh has been freed");
-    return tutti__mpi_is_up();
-}
-
-tutti_err tutti__mesh_call(tutti__team *t, const tutti__mesh_opening *o, tutti_err mine) {
-    const uint64_t name = tutti__hash(TUTTI__HASH_START, o->name, strlen(o->name));
-    const tutti__call call = {.kind = TUTTI__CALL_MESH,
-                              .agrees = (int64_t)(name >> 1),
-                              .what = "which call it is that they make for the mesh",
-                              .names = 1};
-    const int64_t said = (int64_t)(o->hash >> 1);
-    tutti__range same = {said, said};
-    TUTTI_TRY(tutti__team_call(t, &call, mine, 1, &same));
-    TUTTI_CHECK(same.min == same.max, TUTTI_ERR_MISMATCH, "ranks disagree on %s", o->what);
     return TUTTI_OK;
 }
 
@@ -299,14 +283,12 @@ tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *mine, tutti_mesh
     TUTTI_KEEP_ERRNO;
     tutti_mesh *m = NULL;
     tutti__mesh_data have = {.nodes = 0}, extra = have;
-    const tutti__mesh_opening o = {"make", "the mesh", 0};
     tutti_count before = 0;
-    TUTTI_TRY(tutti__mesh_begin(comm, &m));
     tutti_err err = view_take(mine, &have, &extra);
-    if (err == TUTTI_OK && !m_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the mesh");
-    err = tutti__mesh_call(m->team, &o, err);
     tutti_count all = have.nodes;
+    if (err == TUTTI_OK && !m_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument m_out is NULL");
+    err = tutti__mesh_begin(comm, &(tutti__call){.name = "make"}, NULL, err, &m);
     if (err == TUTTI_OK) err = tutti__sums_before(m->team, TUTTI_OK, 1, &all, &before);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(extra.tag || have.nodes == 0);
@@ -319,7 +301,7 @@ tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *mine, tutti_mesh
 
 void tutti_mesh_free(tutti_mesh **m) {
     if (!m || !*m) return;
-    if (tutti__handle_alive(&(*m)->handle, TUTTI__MESH)) tutti__mesh_drop(*m);
+    if (tutti__handle_alive(&(*m)->handle, &tutti__mesh_class)) tutti__mesh_drop(*m);
     *m = NULL;
 }
 
@@ -383,7 +365,8 @@ tutti_err tutti_mesh_set_groups(tutti_mesh *m, int n, const tutti_mesh_group *gr
         memcpy(copy[i].name, groups[i].name, strlen(groups[i].name) + 1);
         h = tutti__hash(h, &copy[i], sizeof copy[i]);
     }
-    err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"set_groups", "the groups", h}, err);
+    err = tutti__object_call(
+        &m->object, &(tutti__call){.name = "set_groups", .what = "the groups", .hash = h}, err);
     if (err != TUTTI_OK) {
         tutti__free(copy);
         return err;

@@ -137,7 +137,8 @@ tutti_err tutti_mesh_renumber(tutti_mesh *m, tutti_mesh_order order) {
         number = tutti__malloc(((size_t)m->own.nodes + 1) * sizeof *number);
         if (!number) err = TUTTI_ERR_NOMEM;
     }
-    err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"renumber", "the order", h}, err);
+    err = tutti__object_call(
+        &m->object, &(tutti__call){.name = "renumber", .what = "the order", .hash = h}, err);
     if (err == TUTTI_OK && order != TUTTI_MESH_FILE) {
         err = order == TUTTI_MESH_CURVE ? number_by_curve(m, number) : number_by_rcm(m, number);
         if (err == TUTTI_OK) err = apply(m, number);

@@ -292,6 +292,8 @@ done:
     return err;
 }
 
+const tutti__class tutti__mesh_part_class = {"mesh_part", "mesh part", "freed"};
+
 static void part_drop(tutti_mesh_part *p) {
     tutti_mesh_part_view *v = &p->view;
     const void *const all[] = {v->number,       v->own,    v->owner,     v->coordinates, v->tag,
@@ -333,7 +335,7 @@ tutti_err tutti_mesh_part_make(tutti_mesh *m, const int *of, tutti_mesh_part **p
         a.part = tutti__calloc(1, sizeof *a.part);
         if (!a.part) err = TUTTI_ERR_NOMEM;
     }
-    err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"part_make", "nothing", 0}, err);
+    err = tutti__object_call(&m->object, &(tutti__call){.name = "part_make"}, err);
     if (err == TUTTI_OK) err = assemble(m, of, &a);
     tutti__free(a.node);
     tutti__free(a.holder);
@@ -345,22 +347,19 @@ tutti_err tutti_mesh_part_make(tutti_mesh *m, const int *of, tutti_mesh_part **p
     a.part->team = m->team;
     a.part->uses = m->uses;
     ++*m->uses;
-    tutti__handle_add(&a.part->handle, TUTTI__MESH_PART);
+    tutti__handle_add(&a.part->handle, &tutti__mesh_part_class);
     *p_out = a.part;
     return TUTTI_OK;
 }
 
 void tutti_mesh_part_free(tutti_mesh_part **p) {
     if (!p || !*p) return;
-    if (tutti__handle_alive(&(*p)->handle, TUTTI__MESH_PART)) part_drop(*p);
+    if (tutti__handle_alive(&(*p)->handle, &tutti__mesh_part_class)) part_drop(*p);
     *p = NULL;
 }
 
 static tutti_err part_live(const tutti_mesh_part *p) {
-    TUTTI_CHECK(p != NULL, TUTTI_ERR_ARG, "the part's handle is NULL");
-    TUTTI_CHECK(tutti__handle_alive(&p->handle, TUTTI__MESH_PART), TUTTI_ERR_STATE,
-                "the part of the mesh has been freed");
-    return tutti__mpi_is_up();
+    return tutti__object_live(p, &tutti__mesh_part_class);
 }
 
 tutti_err tutti_mesh_part_sized(const tutti_mesh_part *p, tutti_mesh_part_view *out,
@@ -416,15 +415,16 @@ static tutti_err swap(tutti_mesh_part *p, double *values, int per, MPI_Request *
 tutti_err tutti_mesh_part_exchange(tutti_mesh_part *p, double *values, int per_node) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(part_live(p));
-    const tutti__mesh_opening o = {"exchange", "the number of values per node",
-                                   tutti__hash(TUTTI__HASH_START, &per_node, sizeof per_node)};
+    const tutti__call o = {.name = "exchange",
+                           .what = "the number of values per node",
+                           .hash = tutti__hash(TUTTI__HASH_START, &per_node, sizeof per_node)};
     tutti_err err = values_check(p, values, per_node);
     MPI_Request *r = NULL;
     if (err == TUTTI_OK) {
         r = tutti__malloc((2 * (size_t)p->view.peers + 1) * sizeof *r);
         if (!r) err = TUTTI_ERR_NOMEM;
     }
-    err = tutti__mesh_call(p->team, &o, err);
+    err = tutti__object_call(&p->object, &o, err);
     if (err == TUTTI_OK) err = swap(p, values, per_node, r);
     tutti__free(r);
     return err;

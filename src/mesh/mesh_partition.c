@@ -29,8 +29,8 @@ tutti_err tutti_mesh_partition(tutti_mesh *m, int parts, tutti_mesh_by by, const
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "unknown partitioner %d", (int)by);
     if (err == TUTTI_OK && !of_out && m->own.nodes > 0)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument of_out is NULL");
-    TUTTI_TRY(
-        tutti__mesh_call(m->team, &(tutti__mesh_opening){"partition", "the partitions", h}, err));
+    TUTTI_TRY(tutti__object_call(
+        &m->object, &(tutti__call){.name = "partition", .what = "the partitions", .hash = h}, err));
     const tutti__points p = {.all = m->all_nodes,
                              .first = m->first_node,
                              .n = m->own.nodes,
@@ -88,8 +88,9 @@ tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of, const tu
         count = tutti__calloc(2 * (size_t)parts, sizeof *count);
         if (!count) err = TUTTI_ERR_NOMEM;
     }
-    err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"cut", "the number of partitions", h},
-                           err);
+    err = tutti__object_call(
+        &m->object, &(tutti__call){.name = "cut", .what = "the number of partitions", .hash = h},
+        err);
     TUTTI_ASSERT(err != TUTTI_OK || (count && out));
     if (err == TUTTI_OK) err = tutti__mesh_classify(m, of, &start, &holder);
     if (err == TUTTI_OK) err = tally(m, parts, of, load, count);

@@ -146,15 +146,18 @@ enum { OWNERS, POSITIONS, OPTIONALS };
  * given. */
 static tutti_err agree(tutti__team *t, const tutti_replicas_spec *s, tutti_err mine,
                        int given_out[OPTIONALS]) {
-    const tutti__call call = {.kind = TUTTI__CALL_REPLICAS,
-                              .agrees = mine == TUTTI_OK ? (int64_t)(choice_hash(s) >> 1) : 0,
-                              .what = "value_bytes, items, or the choice"};
     tutti__range given[OPTIONALS] = {tutti__range_none(), tutti__range_none()};
+    const tutti__call call = {.object = tutti__replicas_class.name,
+                              .name = "create",
+                              .what = "value_bytes, items, or the choice",
+                              .hash = mine == TUTTI_OK ? choice_hash(s) : 0,
+                              .ranges = OPTIONALS,
+                              .range = given};
     if (mine == TUTTI_OK && s->n > 0) {
         given[OWNERS] = (tutti__range){s->own != NULL, s->own != NULL};
         given[POSITIONS] = (tutti__range){s->positions != NULL, s->positions != NULL};
     }
-    TUTTI_TRY(tutti__team_call(t, &call, mine, OPTIONALS, given));
+    TUTTI_TRY(tutti__team_call(t, &call, mine));
     TUTTI_CHECK(given[OWNERS].min >= given[OWNERS].max, TUTTI_ERR_MISMATCH,
                 "some ranks say which items they own and others do not");
     TUTTI_CHECK(given[POSITIONS].min >= given[POSITIONS].max, TUTTI_ERR_MISMATCH,
@@ -238,6 +241,8 @@ static tutti_err accesses_make(tutti_replicas *r) {
 
 /* ---- the object */
 
+const tutti__class tutti__replicas_class = {"replicas", "inspector", "freed"};
+
 static void destroy(tutti_replicas *r) {
     const tutti_error_info keep = *tutti_last_error();
     void *const all[] = {r->sizes,        r->memory,        r->order,  r->position,
@@ -285,7 +290,7 @@ tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
     listed_free(&l);
     if (err == TUTTI_OK) {
         r->id = id_of(r, spec);
-        tutti__handle_add(&r->handle, TUTTI__REPLICAS);
+        tutti__handle_add(&r->handle, &tutti__replicas_class);
         *r_out = r;
         return TUTTI_OK;
     }
@@ -296,7 +301,7 @@ tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
 }
 
 static int alive(const tutti_replicas *r) {
-    return r && tutti__handle_alive(&r->handle, TUTTI__REPLICAS);
+    return r && tutti__handle_alive(&r->handle, &tutti__replicas_class);
 }
 
 void tutti_replicas_free(tutti_replicas **r) {
@@ -311,9 +316,7 @@ void tutti_replicas_free(tutti_replicas **r) {
 
 tutti_err tutti__replicas_live(const tutti_replicas *r) {
     if (!r) TUTTI_TRY(tutti__error_refused());
-    TUTTI_CHECK(r != NULL, TUTTI_ERR_ARG, "the inspector is NULL");
-    TUTTI_CHECK(alive(r), TUTTI_ERR_STATE, "the handle is stale: the inspector has been freed");
-    return tutti__mpi_is_up();
+    return tutti__object_live(r, &tutti__replicas_class);
 }
 
 /* ---- asking */

@@ -10,16 +10,14 @@
 #ifndef TUTTI_REPLICAS_IMPL_H
 #define TUTTI_REPLICAS_IMPL_H
 
-#include "base/handle.h"
-#include "base/hash.h"
-#include "collective/layer.h"
-#include "comm/call.h"
 #include "decomposition/writers.h"
+#include "layer/object.h"
+
+extern const tutti__class tutti__replicas_class;
 
 struct tutti_replicas {
-    tutti__handle handle;
-    tutti__team *team; /* of its own, until it is freed */
-    uint64_t id;       /* the same on all ranks */
+    TUTTI__OBJECT;
+    uint64_t id; /* the same on all ranks */
 
     /* this rank's items, in the order of the spec */
     tutti_count n;

@@ -109,6 +109,8 @@ typedef struct tutti__choice {
 
 enum { TUTTI__CACHED = 1, TUTTI__BUSY = 2 };
 
+extern const tutti__class tutti__plan_class;
+
 struct tutti_plan {
     tutti__handle handle; /* the caller's plans, until they are freed */
     tutti_file *file;

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+const tutti__class tutti__plan_class = {"plan", "plan", "freed"};
+
 int tutti__is_staged(int method) {
     return method == TUTTI_METHOD_TWO_PHASE || method == TUTTI_METHOD_ROOT;
 }

@@ -221,11 +221,11 @@ static void different(void) {
          again++) { /* by messages, then by consensus */
         check_where("different calls");
         meet(tutti_replicas_write(f, 0, r, v, last() ? TUTTI_REPLICAS_CHECK : 0),
-             "compares copies");
+             "called tutti_replicas_check");
         meet(last() ? tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK) : tutti_file_sync(f),
-             "compares copies");
+             "called tutti_replicas_check");
         meet(last() ? tutti_replicas_write(f, 0, r, v, 0) : tutti_replicas_read(f, 0, r, v),
-             "reads");
+             "called tutti_file_read");
         meet(last() ? tutti_replicas_write(f, 0, r, v, 0) : tutti_file_write(f, w, v, NULL),
              "disagree");
         meet(tutti_replicas_write(f, last(), r, v, again % 2), "disagree");
@@ -233,7 +233,7 @@ static void different(void) {
         CHECK_SAME(tutti_replicas_write(f, 0, r, v, again % 2), TUTTI_OK);
         meet(last() ? tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &q)
                     : tutti_array_create(MPI_COMM_WORLD, path, &spec, NULL, &a),
-             "makes an inspector");
+             "called tutti_replicas_create");
     }
     CHECK_SAME(tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK), TUTTI_OK);
     check_where("refused");
