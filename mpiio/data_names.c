@@ -5,11 +5,12 @@
 #include "mpiio.h"
 
 /* The file that is meant, in a body; handles of the MPI library's own go on to it. */
-#define OURS_OR_REAL(name, ...)                                       \
-    MPIIO_TIMED;                                                      \
-    mpiio_file *f;                                                    \
-    if (!mpiio_is_ours(fh, &f)) return MPIIO_REAL(name)(__VA_ARGS__); \
-    if (!f) return mpiio_fail(NULL, mpiio_complain(MPI_ERR_FILE, "the file is not open"))
+#define OURS_OR_REAL(name, ...)                                                            \
+    MPIIO_TIMED;                                                                           \
+    mpiio_file *f;                                                                         \
+    if (!mpiio_is_ours(fh, &f)) return MPIIO_REAL(name)(__VA_ARGS__);                      \
+    if (!f) return mpiio_fail(NULL, mpiio_complain(MPI_ERR_FILE, "the file is not open")); \
+    MPIIO_VALID(f)
 
 #define CALL(place, writes, all, at, C)            \
     const mpiio_call call = {.where = (place),     \

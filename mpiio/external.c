@@ -96,12 +96,6 @@ static int recipe_get(MPI_Datatype type, recipe *r) {
     return code == MPI_SUCCESS ? types_replace(r) : code;
 }
 
-static void recipe_free(recipe *r) {
-    free(r->i);
-    free(r->a);
-    free(r->t);
-}
-
 static int rebuild_array(const recipe *r, MPI_Datatype *out) {
     const int *i = r->i;
     if (r->combiner == MPI_COMBINER_SUBARRAY) {
@@ -146,41 +140,37 @@ static int rebuild(const recipe *r, MPI_Datatype *out) {
     }
 }
 
-static int number_type(MPI_Datatype type, MPI_Datatype *out) {
+/* The type in bytes, also where all numbers have the sizes that they have in memory. */
+static int rebuild_type(MPI_Datatype type, MPI_Datatype *out) {
+    recipe r = {0};
     MPI_Offset size = 0;
-    const int code = number_size(type, &size);
-    return code == MPI_SUCCESS ? PMPI_Type_contiguous((int)size, MPI_BYTE, out) : code;
-}
-
-static int derived_type(MPI_Datatype type, recipe *r, MPI_Datatype *out) {
-    int code = recipe_get(type, r);
-    if (code == MPI_SUCCESS) {
-        code = rebuild(r, out);
-        types_free(r, r->types);
+    int code = envelope_get(type, &r);
+    if (code == MPI_SUCCESS && mpiio_type_is_named(type)) {
+        code = number_size(type, &size);
+        return code == MPI_SUCCESS ? PMPI_Type_contiguous((int)size, MPI_BYTE, out) : code;
     }
-    recipe_free(r);
+    if (code == MPI_SUCCESS) code = recipe_get(type, &r);
+    if (code == MPI_SUCCESS) {
+        code = rebuild(&r, out);
+        types_free(&r, r.types);
+    }
+    free(r.i);
+    free(r.a);
+    free(r.t);
     return code;
 }
 
-/* Where all numbers have the sizes they have in memory the type itself will do: it knows its
- * padding. */
-static int keep_if_same(MPI_Datatype type, MPI_Datatype *rebuilt) {
-    MPI_Count before = 0, after = 0;
-    PMPI_Type_size_x(type, &before);
-    PMPI_Type_size_x(*rebuilt, &after);
-    if (before != after) return MPI_SUCCESS;
-    PMPI_Type_free(rebuilt);
-    return PMPI_Type_dup(type, rebuilt);
-}
-
 int mpiio_external_type(MPI_Datatype type, MPI_Datatype *out) {
-    recipe r = {0};
     MPI_Datatype rebuilt = MPI_DATATYPE_NULL;
-    int code = envelope_get(type, &r);
-    if (code == MPI_SUCCESS)
-        code = mpiio_type_is_named(type) ? number_type(type, &rebuilt)
-                                         : derived_type(type, &r, &rebuilt);
-    if (code == MPI_SUCCESS) code = keep_if_same(type, &rebuilt);
+    MPI_Count before = 0, after = 0;
+    int code = rebuild_type(type, &rebuilt);
+    if (code != MPI_SUCCESS) return code;
+    PMPI_Type_size_x(type, &before);
+    PMPI_Type_size_x(rebuilt, &after);
+    if (before == after) { /* the type itself is used: it has its padding */
+        PMPI_Type_free(&rebuilt);
+        code = PMPI_Type_dup(type, &rebuilt);
+    }
     if (code == MPI_SUCCESS) *out = rebuilt;
     return code;
 }

@@ -27,25 +27,15 @@ static mpiio_file **bucket_of(MPI_File native) {
     return &table[mixed >> 56];
 }
 
-static mpiio_file *table_find(MPI_File native) {
-    mpiio_file *f = *bucket_of(native);
-    while (f && f->native != native) f = f->next;
-    return f;
-}
-
-static int is_spare(MPI_File native) {
-    for (int i = 0; i < spares; i++)
-        if (spare[i] == native) return 1;
-    return 0;
-}
-
 int mpiio_is_ours(MPI_File fh, mpiio_file **out) {
     *out = NULL;
     if (mpiio_off() || passing) return 0;
     if (fh == MPI_FILE_NULL) return 1;
     pthread_mutex_lock(&table_lock);
-    mpiio_file *f = table_find(fh);
-    const int ours = f || is_spare(fh);
+    mpiio_file *f = *bucket_of(fh);
+    while (f && f->native != fh) f = f->next;
+    int ours = f != NULL;
+    for (int i = 0; i < spares; i++) ours |= spare[i] == fh;
     pthread_mutex_unlock(&table_lock);
     if (f && f->file) *out = f;
     return ours;
@@ -132,16 +122,6 @@ static int devnull_open(MPI_File *out) {
     return code;
 }
 
-/* MPICH hands the handler of MPI_FILE_NULL on to a file without counting it, and counts it off when
- * the file is closed: so there is none to hand on while the file is opened. */
-static int native_open(MPI_Errhandler handler, MPI_File *out) {
-    if (handler == MPI_ERRORS_RETURN) return devnull_open(out);
-    PMPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
-    const int code = devnull_open(out);
-    PMPI_File_set_errhandler(MPI_FILE_NULL, handler);
-    return code == MPI_SUCCESS ? PMPI_File_set_errhandler(*out, handler) : code;
-}
-
 static void native_close(MPI_File native) {
     passing++;
     MPIIO_REAL(File_close)(&native);
@@ -151,17 +131,21 @@ static void native_close(MPI_File native) {
     pthread_mutex_unlock(&table_lock);
 }
 
-/* A handle that is opened inherits the error handler of MPI_FILE_NULL: so does one that is used
- * again. */
+/* A handle that is opened inherits the error handler of MPI_FILE_NULL, and so does one that is used
+ * again.  MPICH gives the handler of MPI_FILE_NULL to a file without counting the reference, and
+ * releases one when the file is closed: it is replaced while the file is opened. */
 int mpiio_handle_take(MPI_File *out) {
     MPI_Errhandler handler;
     int code = PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
     if (code != MPI_SUCCESS) return code;
     MPI_File native = spare_take();
-    if (native == MPI_FILE_NULL)
-        code = native_open(handler, &native);
-    else
-        code = PMPI_File_set_errhandler(native, handler);
+    if (native == MPI_FILE_NULL) {
+        if (handler != MPI_ERRORS_RETURN)
+            PMPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+        code = devnull_open(&native);
+        if (handler != MPI_ERRORS_RETURN) PMPI_File_set_errhandler(MPI_FILE_NULL, handler);
+    }
+    if (code == MPI_SUCCESS) code = PMPI_File_set_errhandler(native, handler);
     PMPI_Errhandler_free(&handler);
     if (code == MPI_SUCCESS) *out = native;
     return code;

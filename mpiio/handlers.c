@@ -1,4 +1,4 @@
-/* mpiio: calling the program's error handlers as the MPI library itself would.
+/* mpiio: calls the program's error handlers as the MPI library itself would.
  *
  * The error handler of a file is that of its native handle; before there is a file it is that of
  * MPI_FILE_NULL.
@@ -12,6 +12,8 @@
  *                returned.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +66,7 @@ int PMPI_File_create_errhandler(MPI_File_errhandler_function *fn, MPI_Errhandler
 }
 MPIIO_EXPORT(File_create_errhandler);
 
-int mpiio_handler_call(MPI_File fh, int code) {
+static int call_handler(MPI_File fh, int code) {
     MPI_Errhandler handler;
     if (PMPI_File_get_errhandler(fh, &handler) != MPI_SUCCESS) return code;
     MPI_File_errhandler_function *fn = known_find(handler);
@@ -104,7 +106,7 @@ static void null_handler_call(int code) {
     PMPI_Errhandler_free(&handler);
 }
 
-int mpiio_handler_call(MPI_File fh, int code) {
+static int call_handler(MPI_File fh, int code) {
     if (fh == MPI_FILE_NULL)
         null_handler_call(code);
     else
@@ -113,3 +115,26 @@ int mpiio_handler_call(MPI_File fh, int code) {
 }
 
 #endif
+
+/* ---- every exported call ends here */
+
+static int explains(const mpiio_file *f) {
+    static _Atomic int of_environment = -1;
+    tutti_options opt;
+    if (f) return f->explain;
+    if (of_environment < 0) {
+        if (tutti_options_init(&opt) != TUTTI_OK) opt.explain = 0;
+        of_environment = opt.explain;
+    }
+    return of_environment;
+}
+
+int mpiio_fail(mpiio_file *f, int mpi_class) {
+    if (mpi_class == MPI_SUCCESS) return MPI_SUCCESS;
+    const int saved_errno = errno;
+    if (explains(f) && mpiio_message(mpi_class)[0])
+        fprintf(stderr, "tutti: %s\n", mpiio_message(mpi_class));
+    const int code = call_handler(f ? f->native : MPI_FILE_NULL, mpi_class);
+    errno = saved_errno;
+    return code;
+}

@@ -34,13 +34,6 @@ static const struct {
 };
 enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
 
-static const char *option_of(const char *key) {
-    if (strncmp(key, "tutti_", 6) == 0) return key;
-    for (int i = 0; i < SYNONYMS; i++)
-        if (strcmp(key, synonyms[i].key) == 0) return synonyms[i].option;
-    return NULL;
-}
-
 /* The value of a key that is there; free it. */
 static char *value_of(MPI_Info info, const char *key) {
     int length = 0, found = 0;
@@ -51,16 +44,15 @@ static char *value_of(MPI_Info info, const char *key) {
     return NULL;
 }
 
-/* The standard's switch: without it every rank goes its own way. */
-static void collective_buffering(const char *value, tutti_options *opt) {
-    if (strcasecmp(value, "false") != 0 && strcasecmp(value, "disable") != 0) return;
-    opt->method = opt->method_read = TUTTI_METHOD_LIST;
-}
-
-static void hint_take(MPI_Info info, const char *key, tutti_options *opt) {
-    const char *option = option_of(key);
+/* Apply one hint: an option of Tutti, a synonym of one, or the standard's collective_buffering. */
+static void apply_hint(MPI_Info info, const char *key, tutti_options *opt) {
+    const char *option = strncmp(key, "tutti_", 6) == 0 ? key : NULL;
+    for (int i = 0; i < SYNONYMS && !option; i++)
+        if (strcmp(key, synonyms[i].key) == 0) option = synonyms[i].option;
     char *value = value_of(info, key);
-    if (value && strcmp(key, "collective_buffering") == 0) collective_buffering(value, opt);
+    if (value && strcmp(key, "collective_buffering") == 0 &&
+        (strcasecmp(value, "false") == 0 || strcasecmp(value, "disable") == 0))
+        opt->method = opt->method_read = TUTTI_METHOD_LIST;
     if (value && option) {
         const tutti_err refused = tutti_options_set(opt, option, value);
         (void)refused; /* it has changed nothing then */
@@ -68,23 +60,16 @@ static void hint_take(MPI_Info info, const char *key, tutti_options *opt) {
     free(value);
 }
 
-/* A thread for everything needs a thread level that the program may not have: then the hint is
- * ignored. */
-static void hint_background(int before, tutti_options *opt) {
-    int level = MPI_THREAD_SINGLE;
-    PMPI_Query_thread(&level);
-    if (opt->background == TUTTI_BACKGROUND_ALL && level < MPI_THREAD_MULTIPLE)
-        opt->background = before;
-}
-
 static void hints_take(MPI_Info info, tutti_options *opt) {
     char key[MPI_MAX_INFO_KEY + 1];
-    int n = 0;
+    int n = 0, level = MPI_THREAD_SINGLE;
     const int background = opt->background;
     if (info == MPI_INFO_NULL || PMPI_Info_get_nkeys(info, &n) != MPI_SUCCESS) return;
     for (int i = 0; i < n; i++)
-        if (PMPI_Info_get_nthkey(info, i, key) == MPI_SUCCESS) hint_take(info, key, opt);
-    hint_background(background, opt);
+        if (PMPI_Info_get_nthkey(info, i, key) == MPI_SUCCESS) apply_hint(info, key, opt);
+    PMPI_Query_thread(&level); /* background=all is ignored without MPI_THREAD_MULTIPLE */
+    if (opt->background == TUTTI_BACKGROUND_ALL && level < MPI_THREAD_MULTIPLE)
+        opt->background = background;
 }
 
 /* ---- hints of the system: lines "key value" in a file, read once */
@@ -140,19 +125,14 @@ int mpiio_hints_read(MPI_Info info, tutti_options *opt) {
 
 /* ---- changed later */
 
-/* In what tutti_file_change takes. */
-static int differ(const tutti_options *a, const tutti_options *b) {
-#define DIFFER(name) || a->name != b->name
-    return 0 TUTTI_FILE_CHANGES(DIFFER);
-#undef DIFFER
-}
-
 int mpiio_hints_wish(const mpiio_file *f, MPI_Info info, tutti_options *opt) {
     tutti_options now;
     if (tutti_file_options(f->file, &now) != TUTTI_OK) return 0;
     *opt = now;
     hints_take(info, opt);
-    return differ(&now, opt);
+#define DIFFERS(name) || now.name != opt->name
+    return 0 TUTTI_FILE_CHANGES(DIFFERS);
+#undef DIFFERS
 }
 
 /* While something is under way nothing changes: hints may be ignored. */
@@ -257,23 +237,18 @@ static int tell_option(MPI_Info info, const tutti_options *opt, const char *key,
     return tell(info, key, value);
 }
 
-/* An aggregator is what the peers call so: by default every rank is one. */
-static int tell_nodes(MPI_Info info, const mpiio_file *f, const tutti_options *opt) {
-    char value[32];
-    const int n =
-        opt->cb_nodes > 0 && opt->cb_nodes < f->ranks->size ? opt->cb_nodes : f->ranks->size;
-    snprintf(value, sizeof value, "%d", n);
-    return tell(info, "cb_nodes", value);
-}
-
-/* By the peers' names.  A unit that nobody gave is told where the file is striped, as the peers do:
- * libraries align their data to it. */
+/* Options by the peers' names.  cb_nodes is the number of aggregators, by default all ranks.  The
+ * striping unit of a striped file is reported even if no hint gave it, as the peers do: libraries
+ * align their data to it. */
 static int tell_peers(MPI_Info info, const mpiio_file *f, const tutti_options *opt) {
     enum { STRIPED = 64 << 10 };
     static const char *const same[] = {"cb_buffer_size", "romio_cb_write", "romio_cb_read",
                                        "ind_rd_buffer_size"};
-    char *unit = value_of(f->hints, "striping_unit");
-    int code = tell_nodes(info, f, opt);
+    char nodes[32], *unit = value_of(f->hints, "striping_unit");
+    const int size = f->ranks->size;
+    snprintf(nodes, sizeof nodes, "%d",
+             opt->cb_nodes > 0 && opt->cb_nodes < size ? opt->cb_nodes : size);
+    int code = tell(info, "cb_nodes", nodes);
     for (size_t i = 0; code == MPI_SUCCESS && i < sizeof same / sizeof *same; i++)
         code = tell_option(info, opt, same[i], same[i]);
     if (code == MPI_SUCCESS && opt->rmw) code = tell(info, "romio_ds_write", "enable");

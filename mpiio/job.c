@@ -73,12 +73,9 @@ static int check_call(mpiio_job *job) {
 
 /* ---- place */
 
-/* Offsets that Tutti has, and more than any file has bytes: a read from there on finds the end of the file,
- * as it does natively; a write fails. */
-enum { LARGEST_SHIFT = 62 };
-static MPI_Offset largest_offset(void) {
-    return ((MPI_Offset)1 << LARGEST_SHIFT) - 1;
-}
+/* Tutti's largest offset, beyond the size of any file: a read from there on finds the end of the
+ * file, as it does natively; a write fails. */
+static const MPI_Offset largest_offset = ((MPI_Offset)1 << 62) - 1;
 
 /* A read that would begin behind all offsets begins at the last place that can be counted. */
 static int place_behind(mpiio_job *job) {
@@ -94,7 +91,7 @@ static int is_behind(const mpiio_job *job) {
     if (!v->plain && v->tile_size > 0 &&
         __builtin_mul_overflow(job->at / v->tile_size, v->tile_extent, &at))
         return 1;
-    return __builtin_add_overflow(at, v->displacement, &at) || at >= largest_offset();
+    return __builtin_add_overflow(at, v->displacement, &at) || at >= largest_offset;
 }
 
 static int take_place(mpiio_job *job) {
@@ -155,17 +152,6 @@ static tutti_err access_make(mpiio_job *job, MPI_Count count, MPI_Datatype type)
     return tutti_access_from_view(at, MPI_BYTE, 0, count, type, &job->access);
 }
 
-/* Tutti takes NULL for no buffer: what MPI_BOTTOM means is seen from address 1. */
-static int bottom(mpiio_job *job) {
-    const int one = 1;
-    const MPI_Aint back = -1;
-    const int code = PMPI_Type_create_hindexed(1, &one, &back, job->call.type, &job->own);
-    if (code != MPI_SUCCESS) return code;
-    job->call.buf = (void *)1;
-    job->call.type = job->own;
-    return MPI_SUCCESS;
-}
-
 static int pack(mpiio_job *job) {
     job->packed = malloc((size_t)job->bytes);
     if (!job->packed)
@@ -178,15 +164,12 @@ static int pack(mpiio_job *job) {
     return mpiio_converter_pack(job->converter, job->packed);
 }
 
-/* Bytes are named twice: within a tile (there are no `tiles`), or where it meets the next one. */
-static int names_twice(const mpiio_job *job) {
-    const mpiio_view *v = &job->file->view;
-    if (v->tile == MPI_DATATYPE_NULL) return 0;
-    return !v->tiles || job->at / v->tile_size != (job->at + job->bytes - 1) / v->tile_size;
-}
-
+/* Bytes are repeated within a tile (there are no `tiles`), or where it overlaps the next one. */
 static int describe_as(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
-    if (names_twice(job)) return mpiio_repeat_make(job, count, type);
+    const mpiio_view *v = &job->file->view;
+    if (v->tile != MPI_DATATYPE_NULL &&
+        (!v->tiles || job->at / v->tile_size != (job->at + job->bytes - 1) / v->tile_size))
+        return mpiio_repeat_make(job, count, type);
     return mpiio_complain_tutti(access_make(job, count, type));
 }
 
@@ -199,9 +182,17 @@ static int describe(mpiio_job *job) {
         code = pack(job);
         return code == MPI_SUCCESS ? describe_as(job, job->bytes, MPI_BYTE) : code;
     }
-    if (!job->call.buf) code = bottom(job);
+    if (!job->call
+             .buf) { /* MPI_BOTTOM; NULL is no buffer for Tutti: from address 1, one byte back */
+        const int one = 1;
+        const MPI_Aint back = -1;
+        code = PMPI_Type_create_hindexed(1, &one, &back, job->call.type, &job->own);
+        if (code != MPI_SUCCESS) return code;
+        job->call.buf = (void *)1;
+        job->call.type = job->own;
+    }
     job->buf = job->call.buf;
-    return code == MPI_SUCCESS ? describe_as(job, job->call.count, job->call.type) : code;
+    return describe_as(job, job->call.count, job->call.type);
 }
 
 static void job_free(mpiio_job *job) {

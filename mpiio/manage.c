@@ -6,25 +6,22 @@
 
 #include "request.h"
 
-static int sequential_refuses(const mpiio_file *f, const char *what) {
-    if (!(f->amode & MPI_MODE_SEQUENTIAL)) return MPI_SUCCESS;
-    return mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,
-                          "%s of '%s', which was opened with MPI_MODE_SEQUENTIAL", what, f->path);
-}
-
 typedef tutti_err resize_fn(tutti_file *f, tutti_off size);
 
 /* Tutti lets all ranks agree on the size, and on what is wrong with it. */
 static int resize(mpiio_file *f, MPI_Offset size, resize_fn *fn, const char *what) {
-    int code = sequential_refuses(f, what);
-    if (code != MPI_SUCCESS) return mpiio_fail(f, code);
+    if (f->amode & MPI_MODE_SEQUENTIAL)
+        return mpiio_fail(f, mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,
+                                            "%s of '%s', which was opened with "
+                                            "MPI_MODE_SEQUENTIAL",
+                                            what, f->path));
     if (f->amode & MPI_MODE_RDONLY)
         return mpiio_fail(f, mpiio_complain(MPI_ERR_READ_ONLY,
                                             "%s of '%s', which was opened with "
                                             "MPI_MODE_RDONLY",
                                             what, f->path));
     mpiio_enter(f);
-    code = mpiio_complain_tutti(fn(f->file, size));
+    const int code = mpiio_complain_tutti(fn(f->file, size));
     mpiio_leave(f);
     return mpiio_fail(f, code);
 }
@@ -115,22 +112,21 @@ static int name_is_taken(const char *name) {
     return 0;
 }
 
-static int name_add(const char *name) {
-    if (!name || !name[0] || strlen(name) >= MPI_MAX_DATAREP_STRING)
-        return mpiio_complain(MPI_ERR_ARG, "the name of the representation is empty or too long");
-    if (name_is_taken(name))
-        return mpiio_complain(MPI_ERR_DUP_DATAREP, "the representation '%s' is known", name);
-    name_node *n = calloc(1, sizeof *n);
-    if (!n) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a name");
-    snprintf(n->name, sizeof n->name, "%s", name);
-    n->next = names;
-    names = n;
-    return MPI_SUCCESS;
-}
-
 int mpiio_register_datarep(const char *name) {
+    int code = MPI_SUCCESS;
+    name_node *n = NULL;
     pthread_mutex_lock(&names_lock);
-    const int code = name_add(name);
+    if (!name || !name[0] || strlen(name) >= MPI_MAX_DATAREP_STRING) {
+        code = mpiio_complain(MPI_ERR_ARG, "the name of the representation is empty or too long");
+    } else if (name_is_taken(name)) {
+        code = mpiio_complain(MPI_ERR_DUP_DATAREP, "the representation '%s' is known", name);
+    } else if (!(n = calloc(1, sizeof *n))) {
+        code = mpiio_complain(MPI_ERR_NO_MEM, "no memory for a name");
+    } else {
+        snprintf(n->name, sizeof n->name, "%s", name);
+        n->next = names;
+        names = n;
+    }
     pthread_mutex_unlock(&names_lock);
     return mpiio_fail(NULL, code);
 }

@@ -8,13 +8,15 @@
  *   names.c, data_names.c   the exported names: thin, generated from one table per family
  *   real.c      the MPI library's own functions
  *   handle.c    handle -> file
- *   ranks.c     communicators of our own; agreement
- *   trouble.c   Tutti's errors as MPI's classes
+ *   ranks.c     communicators of our own
+ *   agree.c     agreement of their ranks
+ *   errors.c    Tutti's errors as MPI's classes
  *   handlers.c  the program's error handlers
  *   open.c      open, close, delete
  *   manage.c    size, group, info, sync, atomicity
  *   hints.c     MPI_Info <-> options
- *   view.c      views; types
+ *   types.c     datatypes of the program
+ *   view.c      views
  *   position.c  file pointers, byte offsets
  *   transfer.c  all data calls: one description (mpiio_call), three ways to carry it out
  *   job.c       from a call to Tutti's terms: checks, position, access
@@ -24,6 +26,7 @@
  *   signature.c ... of the program's memory, number by number
  *   fortran.c   files in error handlers of Fortran programs
  *   summary.c   TUTTI_STATS=1: the table at close
+ *   valid.c     relations between the fields of objects
  *   request.c   MPI requests that complete when Tutti's do
  *   request_table.c   which there are
  *   progress.c  how the MPI library moves them on
@@ -157,6 +160,8 @@ mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm);
 int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out);
 void mpiio_ranks_give(mpiio_ranks **ranks);
 void mpiio_ranks_finalize(void);
+
+/* ---- agree.c */
 /* The largest of each of n <= MPIIO_NUMBERS numbers over all ranks, in place.  Collective. */
 enum { MPIIO_NUMBERS = 16 };
 int mpiio_agree(const mpiio_ranks *ranks, int n, int64_t *numbers);
@@ -167,14 +172,11 @@ int mpiio_agree_outcome(const mpiio_ranks *ranks, int mine, const char *what);
 /* Finish a request of ours, letting requests of the program move on. */
 int mpiio_finish(MPI_Request *request);
 
-/* ---- trouble.c */
+/* ---- errors.c */
 /* Keep what is wrong as this thread's last complaint, and return the class. */
 int mpiio_complain(int mpi_class, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same for the last error of Tutti. */
 int mpiio_complain_tutti(tutti_err err);
-/* Call the error handler of the file (NULL: of MPI_FILE_NULL), unless all is well, and return what
- * the program's call returns: the class, or what the handler has made of it. */
-int mpiio_fail(mpiio_file *f, int mpi_class);
 int mpiio_class_of(tutti_err err, const tutti_error_info *info);
 /* The collective call of Tutti that comes next, without an access, tells all ranks this
  * complaint. */
@@ -183,7 +185,9 @@ void mpiio_refuse(int complaint);
 const char *mpiio_message(int code);
 
 /* ---- handlers.c */
-int mpiio_handler_call(MPI_File fh, int code); /* returns the code to be returned */
+/* Call the error handler of the file (NULL: of MPI_FILE_NULL), unless mpi_class is MPI_SUCCESS, and
+ * return the code that the program's call returns: the class, or what the handler has set. */
+int mpiio_fail(mpiio_file *f, int mpi_class);
 
 /* ---- open.c */
 int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *out);
@@ -220,6 +224,11 @@ int mpiio_hints_tell(const mpiio_file *f, MPI_Info *out);
 int mpiio_hints_too_long(void);
 void mpiio_hints_end(void); /* at MPI_Finalize */
 
+/* ---- types.c */
+/* MPI_ERR_TYPE unless it is committed. */
+int mpiio_type_check(const mpiio_file *f, MPI_Datatype type);
+int mpiio_type_is_named(MPI_Datatype type);
+
 /* ---- view.c */
 int mpiio_set_view(mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
                    MPI_Datatype filetype, const char *name, MPI_Info info);
@@ -228,9 +237,6 @@ int mpiio_get_view(mpiio_file *f, MPI_Offset *displacement, MPI_Datatype *etype,
 int mpiio_get_type_extent(mpiio_file *f, MPI_Datatype type, MPI_Count *extent);
 int mpiio_view_init(mpiio_view *v); /* bytes, from 0 on */
 void mpiio_view_drop(mpiio_view *v);
-/* May it be used in a call? */
-int mpiio_type_check(const mpiio_file *f, MPI_Datatype type);
-int mpiio_type_is_named(MPI_Datatype type);
 
 /* ---- position.c */
 int mpiio_seek(mpiio_file *f, MPI_Offset offset, int whence);
@@ -291,6 +297,24 @@ void mpiio_converter_free(mpiio_converter **c);
 int mpiio_converter_pack(const mpiio_converter *c, char *external);
 /* As many numbers as there are wholly in these bytes; returned are their bytes in memory. */
 MPI_Offset mpiio_converter_unpack(const mpiio_converter *c, const char *external, MPI_Offset bytes);
+
+/* ---- valid.c: do the fields agree with each other?  For assertions of debug builds. */
+int mpiio_view_is_valid(const mpiio_view *v);
+int mpiio_file_is_valid(const mpiio_file *f); /* one that is open */
+void mpiio_assert(int holds, const char *what);
+#ifdef TUTTI_DEBUG
+#define MPIIO_ASSERT(holds, what) mpiio_assert((holds), (what))
+static inline void mpiio_valid_end(mpiio_file *const *f) {
+    mpiio_assert(mpiio_file_is_valid(*f), "file");
+}
+/* From here to the end of the block. */
+#define MPIIO_VALID(f)                                                                  \
+    __attribute__((cleanup(mpiio_valid_end), unused)) mpiio_file *const checked_ = (f); \
+    mpiio_valid_end(&checked_)
+#else
+#define MPIIO_ASSERT(holds, what) ((void)sizeof(holds))
+#define MPIIO_VALID(f) ((void)0)
+#endif
 
 /* ---- summary.c */
 int mpiio_summary_wanted(void);

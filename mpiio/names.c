@@ -13,6 +13,7 @@
     mpiio_file *f;                                                                         \
     if (!mpiio_is_ours(fh, &f)) return MPIIO_REAL(name)(__VA_ARGS__);                      \
     if (!f) return mpiio_fail(NULL, mpiio_complain(MPI_ERR_FILE, "the file is not open")); \
+    MPIIO_VALID(f);                                                                        \
     return ours
 
 #define NAME_1(name, ours, T1)                        \

@@ -24,12 +24,6 @@ static const char *strip(const char *path) {
     return path;
 }
 
-/* Tutti takes regular files only: devices and pipes are the MPI library's business. */
-static int is_device(const char *path) {
-    struct stat st;
-    return path && stat(strip(path), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
-
 static int check_amode(int amode) {
     const int known = MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY | MPI_MODE_CREATE |
                       MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN |
@@ -60,16 +54,6 @@ static int check_comm(MPI_Comm comm) {
     return mpiio_complain(MPI_ERR_COMM, "files cannot be opened by an intercommunicator");
 }
 
-/* MPI's MPI_MODE_APPEND moves pointers only. */
-static int tutti_mode(int amode) {
-    int mode = amode & MPI_MODE_RDONLY   ? TUTTI_READ
-               : amode & MPI_MODE_WRONLY ? TUTTI_WRITE
-                                         : TUTTI_READ | TUTTI_WRITE;
-    if (amode & MPI_MODE_CREATE) mode |= TUTTI_CREATE;
-    if ((amode & MPI_MODE_CREATE) && (amode & MPI_MODE_EXCL)) mode |= TUTTI_EXCLUSIVE;
-    return mode;
-}
-
 /* ---- what a rank needs of its own */
 
 static void file_free(mpiio_file *f) {
@@ -83,61 +67,32 @@ static void file_free(mpiio_file *f) {
     free(f);
 }
 
-static int file_fill(mpiio_file *f, const char *path) {
-    int code = mpiio_view_init(&f->view);
-    f->path = strdup(strip(path));
-    if (!f->path) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a file");
-    if (code == MPI_SUCCESS) code = mpiio_shared_make(f);
-    if (code == MPI_SUCCESS) code = mpiio_handle_take(&f->native);
-    return code;
-}
-
-static mpiio_file *file_make(void) {
-    mpiio_file *f = calloc(1, sizeof *f);
-    if (!f) return NULL;
+static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info info,
+                        tutti_options *opt) {
+    if (!f) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a file");
     f->native = MPI_FILE_NULL;
     f->hints = MPI_INFO_NULL;
     f->view.etype = f->view.filetype = f->view.tile = MPI_DATATYPE_NULL;
     pthread_mutex_init(&f->lock, NULL);
-    return f;
-}
-
-static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info info,
-                        tutti_options *opt) {
-    if (!f) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a file");
     f->amode = amode;
     int code = check_amode(amode);
     if (code == MPI_SUCCESS) code = check_path(path);
     if (code == MPI_SUCCESS) code = mpiio_hints_read(info, opt);
     if (code == MPI_SUCCESS) code = mpiio_hints_open(f, info);
-    if (code == MPI_SUCCESS) code = file_fill(f, path);
-    return code;
+    if (code == MPI_SUCCESS) code = mpiio_view_init(&f->view);
+    if (code != MPI_SUCCESS) return code;
+    f->path = strdup(strip(path));
+    if (!f->path) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a file");
+    code = mpiio_shared_make(f);
+    return code == MPI_SUCCESS ? mpiio_handle_take(&f->native) : code;
 }
 
 /* ---- agreement */
 
 enum { CLASS, MODE, MODE_, TEAM, TEAM_, APART, TOKEN, DEVICE, SUMMARY, NUMBERS };
 
-static int judge(int mine, const int64_t *n) {
-    if (mine == n[CLASS] && mine != MPI_SUCCESS) return mine; /* its words, the class of all */
-    if (n[CLASS] != MPI_SUCCESS)
-        return mpiio_complain((int)n[CLASS], "another rank cannot open the file");
-    if (n[MODE] != -n[MODE_])
-        return mpiio_complain(MPI_ERR_NOT_SAME, "ranks open with different modes");
-    return MPI_SUCCESS;
-}
-
-/* One of our own communicators, if all ranks have the same one to spare; otherwise a new one. */
-static int ranks_take(MPI_Comm comm, mpiio_ranks *offer, const int64_t *n, mpiio_ranks **out) {
-    if (offer && n[TEAM] == -n[TEAM_]) {
-        *out = offer;
-        return MPI_SUCCESS;
-    }
-    mpiio_ranks_give(&offer);
-    return mpiio_ranks_make(comm, n[TOKEN], out);
-}
-
-/* All ranks go on, or none.  *device: whether it is one for any rank.  Collective. */
+/* All ranks continue, or none.  *device: whether it is one for any rank.  The file gets one of our
+ * own communicators if all ranks have the same one to spare, otherwise a new one.  Collective. */
 static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_options *opt,
                       int *device) {
     mpiio_ranks *offer = mpiio_ranks_offer(comm);
@@ -152,50 +107,64 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
     n[SUMMARY] = mpiio_summary_wanted();
     if (rank == 0) n[TOKEN] = mpiio_shared_token();
     int code = mpiio_agree_on(comm, NUMBERS, n);
-    if (code == MPI_SUCCESS) code = judge(mine, n);
+    if (code == MPI_SUCCESS && mine != MPI_SUCCESS && mine == n[CLASS])
+        code = mine; /* the same class on all ranks, with this rank's message */
+    else if (code == MPI_SUCCESS && n[CLASS] != MPI_SUCCESS)
+        code = mpiio_complain((int)n[CLASS], "another rank cannot open the file");
+    else if (code == MPI_SUCCESS && n[MODE] != -n[MODE_])
+        code = mpiio_complain(MPI_ERR_NOT_SAME, "ranks open the file with different modes");
     *device = (int)n[DEVICE];
     if (code != MPI_SUCCESS || *device) {
         mpiio_ranks_give(&offer);
         return code;
     }
     f->summary = n[SUMMARY] > 0; /* of any rank: it is collective */
-    code = ranks_take(comm, offer, n, &f->ranks);
+    if (offer && n[TEAM] == -n[TEAM_]) {
+        f->ranks = offer;
+    } else {
+        mpiio_ranks_give(&offer);
+        code = mpiio_ranks_make(comm, n[TOKEN], &f->ranks);
+    }
     if (code == MPI_SUCCESS) mpiio_shared_begin(f, n[TOKEN], !n[APART]);
     return code;
 }
 
 /* ---- open */
 
-static int append_begin(mpiio_file *f) {
+/* By our own communicator, so that Tutti finds again what it has made for it. */
+static int open_tutti(mpiio_file *f, const tutti_options *opt) {
+    int mode = f->amode & MPI_MODE_RDONLY   ? TUTTI_READ
+               : f->amode & MPI_MODE_WRONLY ? TUTTI_WRITE
+                                            : TUTTI_READ | TUTTI_WRITE;
+    if (f->amode & MPI_MODE_CREATE) mode |= TUTTI_CREATE;
+    if ((f->amode & MPI_MODE_CREATE) && (f->amode & MPI_MODE_EXCL)) mode |= TUTTI_EXCLUSIVE;
+    mpiio_enter(NULL);
+    const tutti_err err = tutti_file_open(f->ranks->comm, f->path, mode, opt, &f->file);
+    mpiio_leave(NULL);
+    if (err != TUTTI_OK) return mpiio_complain_tutti(err);
+    if (!(f->amode & MPI_MODE_APPEND)) return MPI_SUCCESS; /* it only moves the pointers */
     tutti_off size = 0;
     mpiio_enter(f);
     const int code = mpiio_complain_tutti(tutti_file_size(f->file, &size));
     mpiio_leave(f);
     f->position = size;
-    if (code == MPI_SUCCESS) mpiio_shared_set(f, size);
-    return code;
-}
-
-/* By our own communicator, so that Tutti finds again what it has made for it. */
-static int open_tutti(mpiio_file *f, const tutti_options *opt) {
-    mpiio_enter(NULL);
-    const tutti_err err =
-        tutti_file_open(f->ranks->comm, f->path, tutti_mode(f->amode), opt, &f->file);
-    mpiio_leave(NULL);
-    if (err != TUTTI_OK) return mpiio_complain_tutti(err);
-    if (!(f->amode & MPI_MODE_APPEND)) return MPI_SUCCESS;
-    const int code = append_begin(f);
-    if (code != MPI_SUCCESS && tutti_file_close(&f->file) != TUTTI_OK) f->file = NULL;
+    if (code == MPI_SUCCESS)
+        mpiio_shared_set(f, size);
+    else if (tutti_file_close(&f->file) != TUTTI_OK)
+        f->file = NULL;
     return code;
 }
 
 int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *out) {
     tutti_options opt = {0};
+    struct stat st;
     int code = check_comm(comm);
     if (!out) return mpiio_fail(NULL, mpiio_complain(MPI_ERR_ARG, "nowhere to put the file"));
     if (code != MPI_SUCCESS) return mpiio_fail(NULL, code);
-    int device = is_device(path);
-    mpiio_file *f = file_make();
+    /* Tutti opens regular files only: the MPI library opens devices and pipes */
+    int device =
+        path && stat(strip(path), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    mpiio_file *f = calloc(1, sizeof *f);
     const int mine = file_prepare(f, path, amode, info, &opt);
     /* after the MPI library's own, which a first handle may bring: it comes first then */
     mpiio_watch();
@@ -216,14 +185,6 @@ int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_Fi
 
 /* ---- close and delete */
 
-/* Rank 0 removes the file, and nobody goes on before it is gone.  Collective. */
-static int delete_on_close(const mpiio_file *f) {
-    int64_t code = MPI_SUCCESS;
-    if (f->ranks->rank == 0) code = mpiio_complain_tutti(tutti_file_delete(f->path, NULL));
-    const int rc = mpiio_agree(f->ranks, 1, &code);
-    return rc == MPI_SUCCESS ? (int)code : rc;
-}
-
 static int close_tutti(mpiio_file *f) {
     mpiio_requests_settle(f);
     mpiio_split_drop(f);
@@ -233,8 +194,10 @@ static int close_tutti(mpiio_file *f) {
     mpiio_leave(f);
     int code = mpiio_complain_tutti(err);
     if (!f->file && (f->amode & MPI_MODE_DELETE_ON_CLOSE)) { /* it has been closed */
-        const int gone = delete_on_close(f);
-        if (code == MPI_SUCCESS) code = gone;
+        int64_t removed = MPI_SUCCESS; /* by rank 0, before any rank returns */
+        if (f->ranks->rank == 0) removed = mpiio_complain_tutti(tutti_file_delete(f->path, NULL));
+        const int agreed = mpiio_agree(f->ranks, 1, &removed);
+        if (code == MPI_SUCCESS) code = agreed == MPI_SUCCESS ? (int)removed : agreed;
     }
     return code;
 }

@@ -29,17 +29,6 @@ int mpiio_byte_offset(const mpiio_file *f, MPI_Offset at, MPI_Offset *out) {
     return MPI_SUCCESS;
 }
 
-/* Bytes of one tile before `end`, counted from its beginning. */
-static int part_of_tile(const mpiio_view *v, MPI_Offset end, MPI_Offset *out) {
-    tutti_access *a = NULL;
-    if (!v->tiles) return mpiio_repeat_before(v, end, out);
-    const tutti_err err = tutti_view_access(v->tiles, 0, v->tile_size, MPI_BYTE, &a);
-    if (err != TUTTI_OK) return mpiio_complain_tutti(err);
-    *out = tutti_access_bytes_in(a, 0, v->displacement + end);
-    tutti_access_free(&a);
-    return MPI_SUCCESS;
-}
-
 /* The first etype of the view that begins at or after byte `size` of the file, in bytes of the
  * view. */
 static int end_of_view(const mpiio_view *v, MPI_Offset size, MPI_Offset *out) {
@@ -53,7 +42,15 @@ static int end_of_view(const mpiio_view *v, MPI_Offset size, MPI_Offset *out) {
     } else {
         if (end >= v->tile_end && v->tile_extent > 0)
             whole = (end - v->tile_end) / v->tile_extent + 1;
-        code = part_of_tile(v, end - whole * v->tile_extent, &part);
+        /* of the last tile the bytes before the end of the file */
+        const MPI_Offset rest = end - whole * v->tile_extent;
+        tutti_access *a = NULL;
+        if (!v->tiles)
+            code = mpiio_repeat_before(v, rest, &part);
+        else
+            code = mpiio_complain_tutti(tutti_view_access(v->tiles, 0, v->tile_size, MPI_BYTE, &a));
+        if (a) part = tutti_access_bytes_in(a, 0, v->displacement + rest);
+        tutti_access_free(&a);
     }
     const MPI_Offset bytes = whole * v->tile_size + part;
     *out = (bytes + v->etype_size - 1) / v->etype_size * v->etype_size;
@@ -82,19 +79,17 @@ static int check_whence(const mpiio_file *f, int whence) {
     return mpiio_complain(MPI_ERR_ARG, "whence %d is none of MPI_SEEK_SET, _CUR and _END", whence);
 }
 
-static int end_now(mpiio_file *f, MPI_Offset *out) {
-    tutti_off size = 0;
-    mpiio_enter(NULL);
-    const tutti_err err = tutti_file_size_independent(f->file, &size);
-    mpiio_leave(NULL);
-    return err == TUTTI_OK ? end_of_view(&f->view, size, out) : mpiio_complain_tutti(err);
-}
-
 int mpiio_seek(mpiio_file *f, MPI_Offset offset, int whence) {
     MPI_Offset from = 0, at = 0;
     int code = check_whence(f, whence);
     if (whence == MPI_SEEK_CUR) from = __atomic_load_n(&f->position, __ATOMIC_RELAXED);
-    if (code == MPI_SUCCESS && whence == MPI_SEEK_END) code = end_now(f, &from);
+    if (code == MPI_SUCCESS && whence == MPI_SEEK_END) {
+        tutti_off size = 0;
+        mpiio_enter(NULL);
+        code = mpiio_complain_tutti(tutti_file_size_independent(f->file, &size));
+        mpiio_leave(NULL);
+        if (code == MPI_SUCCESS) code = end_of_view(&f->view, size, &from);
+    }
     if (code == MPI_SUCCESS) code = target(f, offset, from, &at);
     if (code == MPI_SUCCESS) __atomic_store_n(&f->position, at, __ATOMIC_RELAXED);
     return mpiio_fail(f, code);

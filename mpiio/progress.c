@@ -22,7 +22,8 @@ enum { PAUSE = 5000 }; /* nanoseconds */
 
 enum { UNKNOWN, NOWHERE, EVERYWHERE };
 static atomic_int where;
-static _Atomic int64_t last; /* when we were here */
+static _Atomic int64_t last;      /* when we were here */
+static int (*progress_all)(void); /* set before `where` is EVERYWHERE */
 
 /* 0: a moment ago */
 static int long_enough(void) {
@@ -59,7 +60,7 @@ unsigned ucp_worker_progress(void *worker) {
     const unsigned events = real(worker);
     atomic_store_explicit(&ucx_is_used, 1, memory_order_relaxed);
     if (!events && mpiio_progress_everywhere() && !mpiio_requests_idle() && long_enough())
-        mpiio_requests_progress();
+        progress_all();
     return events;
 }
 
@@ -75,7 +76,7 @@ typedef int opal_fn(int (*callback)(void));
 
 static int callback(void) {
     if (!mpiio_progress_everywhere() || mpiio_requests_idle() || !long_enough()) return 0;
-    return mpiio_requests_progress();
+    return progress_all();
 }
 
 /* Once and for all: it is not called any more when it would matter, after MPI_Finalize. */
@@ -86,8 +87,9 @@ static int arrange(void) {
 
 #endif
 
-void mpiio_progress_begin(void) {
+void mpiio_progress_begin(int (*progress)(void)) {
     int unknown = UNKNOWN;
+    progress_all = progress;
     if (atomic_compare_exchange_strong(&where, &unknown, NOWHERE) && arrange())
         atomic_store(&where, EVERYWHERE);
 }

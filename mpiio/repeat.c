@@ -223,22 +223,17 @@ int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     return MPI_SUCCESS;
 }
 
-/* Bytes of the pieces before a place in the file. */
-static tutti_off bytes_before(const mpiio_repeat *r, tutti_off end) {
-    tutti_off bytes = 0;
-    for (tutti_count i = 0; i < r->n; i++) {
-        const tutti_off there = end - r->pieces[i].at;
-        bytes += there < 0 ? 0 : there < r->pieces[i].bytes ? there : r->pieces[i].bytes;
-    }
-    return bytes;
-}
-
-/* The bytes that were moved are those before the end of the file; where is that? */
+/* The offset before which the pieces have `moved` bytes: the end of the file, by bisection. */
 static tutti_off end_of_file(const mpiio_repeat *r, tutti_off moved) {
     tutti_off lo = 0, hi = INT64_MAX;
     while (lo < hi) {
         const tutti_off mid = lo + (hi - lo) / 2;
-        if (bytes_before(r, mid) < moved)
+        tutti_off before = 0;
+        for (tutti_count i = 0; i < r->n; i++) {
+            const tutti_off there = mid - r->pieces[i].at;
+            before += there < 0 ? 0 : there < r->pieces[i].bytes ? there : r->pieces[i].bytes;
+        }
+        if (before < moved)
             lo = mid + 1;
         else
             hi = mid;

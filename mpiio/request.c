@@ -21,8 +21,6 @@
 
 enum { OTHERS = 2 };
 
-_Thread_local int mpiio_depth;
-
 /* Who has it takes requests out of the list of those under way. */
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static mpiio_request *cursor; /* the next one to look at; NULL: from the start */
@@ -63,7 +61,12 @@ static int request_cancel(void *state, int complete) {
 
 /* ---- progress */
 
-static void outcome_set(mpiio_request *q, tutti_err outcome, tutti_off bytes) {
+/* 1: it is complete now */
+static int move_on(mpiio_request *q) {
+    tutti_off bytes = 0;
+    int done = 0;
+    const tutti_err outcome = tutti_request_test(&q->tutti, &done, &bytes);
+    if (!done) return 0;
     if (outcome != TUTTI_OK && q->handle != MPI_REQUEST_NULL) {
         q->code = mpiio_class_of(outcome, tutti_last_error());
         q->message = strdup(tutti_last_message());
@@ -71,15 +74,6 @@ static void outcome_set(mpiio_request *q, tutti_err outcome, tutti_off bytes) {
     }
     q->bytes = q->done ? q->done(q->context, outcome, bytes) : bytes;
     atomic_store_explicit(&q->settled, 1, memory_order_release);
-}
-
-/* 1: it is complete now */
-static int move_on(mpiio_request *q) {
-    tutti_off bytes = 0;
-    int done = 0;
-    const tutti_err outcome = tutti_request_test(&q->tutti, &done, &bytes);
-    if (!done) return 0;
-    outcome_set(q, outcome, bytes);
     if (cursor == q) cursor = mpiio_request_after(q);
     mpiio_request_arrived(q);
     if (q->handle != MPI_REQUEST_NULL) PMPI_Grequest_complete(q->handle);
@@ -138,9 +132,13 @@ void mpiio_requests_end(void) {
 
 /* ---- the beginning */
 
+static void begin_progress(void) {
+    mpiio_progress_begin(mpiio_requests_progress);
+}
+
 mpiio_request *mpiio_request_new(mpiio_file *f) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, mpiio_progress_begin);
+    pthread_once(&once, begin_progress);
     mpiio_request *q = calloc(1, sizeof *q);
     if (q) *q = (mpiio_request){.file = f, .handle = MPI_REQUEST_NULL, .index = -1};
     return q;

@@ -42,6 +42,9 @@ static inline int mpiio_request_settled(const mpiio_request *q) {
     return atomic_load_explicit(&q->settled, memory_order_acquire);
 }
 
+/* ---- valid.c */
+int mpiio_request_is_valid(const mpiio_request *q); /* one with a reference */
+
 /* ---- request_table.c */
 /* Into the list, and into the table if it has a handle, with a reference of each. */
 void mpiio_request_add(mpiio_request *q);
@@ -61,8 +64,8 @@ mpiio_request *mpiio_requests_among(int n, const MPI_Request *handles);
 void mpiio_requests_release(mpiio_request *among);
 
 /* ---- progress.c */
-/* From the first request on: arrange that the MPI library moves us on. */
-void mpiio_progress_begin(void);
+/* At the first request: arrange that the MPI library calls `progress` while it waits. */
+void mpiio_progress_begin(int (*progress)(void));
 void mpiio_progress_end(void);
 /* Does it whenever it waits for something?  Otherwise only MPI_Wait & co do. */
 int mpiio_progress_everywhere(void);

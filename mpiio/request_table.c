@@ -14,6 +14,7 @@
 enum { BUCKETS = 1024 };
 
 atomic_int mpiio_requests_alive;
+_Thread_local int mpiio_depth;
 
 static pthread_mutex_t lock =
     PTHREAD_MUTEX_INITIALIZER; /* of all that follows, and of references */
@@ -25,12 +26,6 @@ static mpiio_request *first, **end = &first;
 static mpiio_request **bucket_of(MPI_Request handle) {
     const uint64_t mixed = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
     return &table[mixed >> 54];
-}
-
-static mpiio_request *find(MPI_Request handle) {
-    mpiio_request *q = *bucket_of(handle);
-    while (q && q->handle != handle) q = q->chained;
-    return q;
 }
 
 static void let_go(mpiio_request *q) {
@@ -115,8 +110,10 @@ mpiio_request *mpiio_requests_among(int n, const MPI_Request *handles) {
     if (!handles) return NULL;
     pthread_mutex_lock(&lock);
     for (int i = n - 1; i >= 0; i--) {
-        mpiio_request *q = handles[i] == MPI_REQUEST_NULL ? NULL : find(handles[i]);
+        mpiio_request *q = handles[i] == MPI_REQUEST_NULL ? NULL : *bucket_of(handles[i]);
+        while (q && q->handle != handles[i]) q = q->chained;
         if (!q || q->index >= 0) continue;
+        MPIIO_ASSERT(mpiio_request_is_valid(q), "request");
         q->references++;
         q->index = i;
         q->waited = among;
@@ -131,6 +128,7 @@ void mpiio_requests_release(mpiio_request *among) {
     pthread_mutex_lock(&lock);
     for (mpiio_request *q = among, *next; q; q = next) {
         next = q->waited;
+        MPIIO_ASSERT(mpiio_request_is_valid(q), "request");
         q->index = -1;
         let_go(q);
     }

@@ -245,14 +245,6 @@ int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before) {
     return code;
 }
 
-/* Who does not use it opens it too, so that its name can go; if that fails it stays until the file
- * is closed. */
-static void join(mpiio_file *f) {
-    pthread_mutex_lock(&f->shared->lock);
-    if (!f->shared->words) (void)pointer_open(f);
-    pthread_mutex_unlock(&f->shared->lock);
-}
-
 /* ---- rank after rank */
 
 /* The last rank knows what all have, and that all are here. */
@@ -271,7 +263,12 @@ int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at) {
     int rc = PMPI_Ibcast(told, 2, MPI_INT64_T, r->size - 1, r->comm, &request);
     if (rc == MPI_SUCCESS) rc = mpiio_finish(&request);
     *at = told[1] + before;
-    if (rc == MPI_SUCCESS && told[0] == MPI_SUCCESS) join(f);
+    if (rc == MPI_SUCCESS && told[0] == MPI_SUCCESS) {
+        /* all ranks open it, so that the last one removes its name; otherwise close does */
+        pthread_mutex_lock(&f->shared->lock);
+        if (!f->shared->words) (void)pointer_open(f);
+        pthread_mutex_unlock(&f->shared->lock);
+    }
     if (rc != MPI_SUCCESS || told[0] == MPI_SUCCESS) return rc;
     if (r->rank == r->size - 1) return (int)told[0];
     return mpiio_complain((int)told[0], "rank %d cannot use the shared file pointer", r->size - 1);

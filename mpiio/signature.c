@@ -58,14 +58,6 @@ typedef struct {
     MPI_Datatype *t;
 } contents;
 
-static void contents_free(contents *c) {
-    for (int k = 0; c->t && k < c->types; k++)
-        if (c->t[k] != MPI_DATATYPE_NULL && !mpiio_type_is_named(c->t[k])) PMPI_Type_free(&c->t[k]);
-    free(c->i);
-    free(c->a);
-    free(c->t);
-}
-
 static int contents_get(MPI_Datatype type, contents *c) {
     int code = PMPI_Type_get_envelope(type, &c->ints, &c->addresses, &c->types, &c->combiner);
     if (code != MPI_SUCCESS) return code;
@@ -133,7 +125,12 @@ static int signature_make(MPI_Datatype type, signature **out) {
     } else {
         code = contents_get(type, &c);
         if (code == MPI_SUCCESS) code = parts_make(type, &c, s);
-        contents_free(&c);
+        for (int k = 0; c.t && k < c.types; k++)
+            if (c.t[k] != MPI_DATATYPE_NULL && !mpiio_type_is_named(c.t[k]))
+                PMPI_Type_free(&c.t[k]);
+        free(c.i);
+        free(c.a);
+        free(c.t);
     }
     if (code == MPI_SUCCESS)
         *out = s;

@@ -43,16 +43,6 @@ static void figures_get(const mpiio_file *f, figures *x) {
     memcpy(x->least, x->most, sizeof x->least);
 }
 
-static int figures_reduce(const mpiio_file *f, const figures *mine, figures *all) {
-    const MPI_Comm comm = f->ranks->comm;
-    int code = PMPI_Reduce(mine->sum, all->sum, SUMS, MPI_INT64_T, MPI_SUM, 0, comm);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Reduce(mine->most, all->most, TIMES, MPI_DOUBLE, MPI_MAX, 0, comm);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Reduce(mine->least, all->least, TIMES, MPI_DOUBLE, MPI_MIN, 0, comm);
-    return code;
-}
-
 /* ---- printing: composed first, so that several files' tables do not mix */
 
 static void row_print(FILE *out, const figures *x, int row) {
@@ -92,5 +82,11 @@ void mpiio_summary(mpiio_file *f) {
     memset(&mine, 0, sizeof mine);
     memset(&all, 0, sizeof all);
     figures_get(f, &mine);
-    if (figures_reduce(f, &mine, &all) == MPI_SUCCESS && f->ranks->rank == 0) print(f, &all);
+    const MPI_Comm comm = f->ranks->comm;
+    int code = PMPI_Reduce(mine.sum, all.sum, SUMS, MPI_INT64_T, MPI_SUM, 0, comm);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Reduce(mine.most, all.most, TIMES, MPI_DOUBLE, MPI_MAX, 0, comm);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Reduce(mine.least, all.least, TIMES, MPI_DOUBLE, MPI_MIN, 0, comm);
+    if (code == MPI_SUCCESS && f->ranks->rank == 0) print(f, &all);
 }

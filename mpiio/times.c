@@ -48,7 +48,21 @@ __attribute__((constructor)) static void times_wanted(void) {
     wanted = secure_getenv("TUTTI_MPIIO_REPORT") || secure_getenv("TUTTI_MPIIO_TIMES");
 }
 
-static void report(void) {
+/* Shells and wrappers on the way to the program have no MPI, and say nothing. */
+__attribute__((destructor)) static void times_tell(void) {
+    int initialized = 0;
+    if (!wanted || PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized) return;
+    const char *path = secure_getenv("TUTTI_MPIIO_TIMES");
+    const char *asked = secure_getenv("TUTTI_MPIIO_REPORT");
+    const int fd = path && *path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (fd >= 0) {
+        char line[64];
+        const int n = snprintf(line, sizeof line, "%.9f %lld\n", 1e-9 * (double)nanoseconds,
+                               (long long)files);
+        if (write(fd, line, (size_t)n) != n) fprintf(stderr, "tutti: '%s' is incomplete\n", path);
+        close(fd);
+    }
+    if (!asked || strcmp(asked, "1") != 0 || !is_first_rank()) return;
     if (mpiio_off())
         fprintf(stderr, "tutti: not active: TUTTI_MPIIO is off\n");
     else if (files == 0)
@@ -56,24 +70,4 @@ static void report(void) {
     else
         fprintf(stderr, "tutti: active for %lld file%s; rank 0 was %.3f s in calls of MPI_File_\n",
                 (long long)files, files == 1 ? "" : "s", 1e-9 * (double)nanoseconds);
-}
-
-static void add_line(const char *path) {
-    char line[64];
-    const int n =
-        snprintf(line, sizeof line, "%.9f %lld\n", 1e-9 * (double)nanoseconds, (long long)files);
-    const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return;
-    if (write(fd, line, (size_t)n) != n) fprintf(stderr, "tutti: '%s' is incomplete\n", path);
-    close(fd);
-}
-
-/* Shells and wrappers on the way to the program have no MPI, and say nothing. */
-__attribute__((destructor)) static void times_tell(void) {
-    int initialized = 0;
-    if (!wanted || PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized) return;
-    const char *path = secure_getenv("TUTTI_MPIIO_TIMES");
-    const char *asked = secure_getenv("TUTTI_MPIIO_REPORT");
-    if (path && *path) add_line(path);
-    if (asked && strcmp(asked, "1") == 0 && is_first_rank()) report();
 }

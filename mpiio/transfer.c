@@ -99,19 +99,6 @@ static tutti_off started_done(void *context, tutti_err outcome, tutti_off bytes)
     return told;
 }
 
-/* This rank has refused, and the others have not heard of it yet: the operation goes on until they
- * have.  Where there is no memory to keep it, it is waited for. */
-static void tell_others(mpiio_file *f, mpiio_request *q, tutti_request *r) {
-    if (q) {
-        mpiio_request_go(q, r, NULL, NULL);
-        return;
-    }
-    mpiio_enter(f);
-    const tutti_err refused = tutti_request_wait(&r, NULL);
-    (void)refused; /* of course: this rank has its own words for it */
-    mpiio_leave(f);
-}
-
 /* Everything that this rank alone can fail in comes before the others hear of the operation. */
 static int start_job(mpiio_job *job, MPI_Request *request) {
     mpiio_file *f = job->file, *locked = job->call.collective ? f : NULL;
@@ -133,10 +120,16 @@ static int start_job(mpiio_job *job, MPI_Request *request) {
         mpiio_request_drop(q);
         return mpiio_complain_tutti(err);
     }
-    if (complaint == MPI_SUCCESS)
+    if (complaint == MPI_SUCCESS) {
         *request = mpiio_request_go(q, r, started_done, job);
-    else
-        tell_others(f, q, r);
+    } else if (q) { /* the operation lasts until the other ranks know of this rank's error */
+        mpiio_request_go(q, r, NULL, NULL);
+    } else {
+        mpiio_enter(f);
+        const tutti_err refused = tutti_request_wait(&r, NULL);
+        (void)refused; /* this rank has its own message for it */
+        mpiio_leave(f);
+    }
     return complaint;
 }
 
@@ -152,29 +145,19 @@ int mpiio_start(mpiio_file *f, const mpiio_call *call, MPI_Request *request) {
 
 /* ---- begun and ended */
 
-static int begin_job(mpiio_job *job) {
-    mpiio_file *f = job->file;
-    mpiio_enter(f);
-    if (job->complaint != MPI_SUCCESS) mpiio_refuse(job->complaint);
-    const tutti_err err = job->call.is_write
-                              ? tutti_file_write_begin(f->file, job->access, job->buf)
-                              : tutti_file_read_begin(f->file, job->access, job->buf);
-    mpiio_leave(f);
-    return mpiio_complain_tutti(err);
-}
-
-static int split_refuses(const mpiio_file *f) {
-    if (!f->split) return MPI_SUCCESS;
-    return mpiio_complain(MPI_ERR_IO, "a split collective of '%s' has begun and not ended",
-                          f->path);
-}
-
 int mpiio_begin(mpiio_file *f, const mpiio_call *call) {
     const double since = start_time();
-    int code = split_refuses(f); /* on all ranks */
-    if (code != MPI_SUCCESS) return mpiio_fail(f, code);
+    if (f->split) /* on all ranks */
+        return mpiio_fail(f, mpiio_complain(MPI_ERR_IO,
+                                            "a split collective of '%s' has begun and not ended",
+                                            f->path));
     mpiio_job none, *job = job_new(f, call, &none);
-    code = begin_job(job);
+    mpiio_enter(f);
+    if (job->complaint != MPI_SUCCESS) mpiio_refuse(job->complaint);
+    const int code = mpiio_complain_tutti(
+        call->is_write ? tutti_file_write_begin(f->file, job->access, job->buf)
+                       : tutti_file_read_begin(f->file, job->access, job->buf));
+    mpiio_leave(f);
     if (code == MPI_SUCCESS)
         f->split = job;
     else

@@ -9,33 +9,6 @@
 static const char *const representations[] = {"native", "internal", "external32"};
 enum { EXTERNAL = 2, REPRESENTATIONS = 3 };
 
-/* ---- types */
-
-/* Types that cannot be freed: their handles mean the same for ever. */
-int mpiio_type_is_named(MPI_Datatype type) {
-    int combiner = MPI_COMBINER_NAMED;
-#if MPI_VERSION >= 4
-    MPI_Count n[4];
-    PMPI_Type_get_envelope_c(type, &n[0], &n[1], &n[2], &n[3], &combiner);
-#else
-    int n[3];
-    PMPI_Type_get_envelope(type, &n[0], &n[1], &n[2], &combiner);
-#endif
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-}
-
-/* Whether a type has been committed MPI tells by refusing to pack it, even nothing of it. */
-int mpiio_type_check(const mpiio_file *f, MPI_Datatype type) {
-    char from = 0, to = 0;
-    int at = 0;
-    if (type == MPI_BYTE) return MPI_SUCCESS;
-    if (type == MPI_DATATYPE_NULL)
-        return mpiio_complain(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
-    if (PMPI_Pack(&from, 0, type, &to, 1, &at, f->ranks->comm) == MPI_SUCCESS) return MPI_SUCCESS;
-    return mpiio_complain(MPI_ERR_TYPE, "the datatype is invalid or has not been committed");
-}
-
 static int type_keep(MPI_Datatype type, MPI_Datatype *out) {
     if (!mpiio_type_is_named(type)) return PMPI_Type_dup(type, out);
     *out = type;
@@ -69,16 +42,6 @@ static int check_displacement(const mpiio_file *f, MPI_Offset displacement) {
                           (long long)displacement);
 }
 
-static int check_sizes(MPI_Datatype etype, MPI_Datatype filetype) {
-    MPI_Count esize = 0, fsize = 0;
-    PMPI_Type_size_x(etype, &esize);
-    PMPI_Type_size_x(filetype, &fsize);
-    if (esize == 0 ? fsize == 0 : fsize % esize == 0) return MPI_SUCCESS;
-    return mpiio_complain(MPI_ERR_ARG,
-                          "the filetype has %lld bytes, no multiple of the etype's %lld",
-                          (long long)fsize, (long long)esize);
-}
-
 /* MPI has no class for types that run backwards: both MPIs call it an I/O error. */
 static int complain_type(tutti_err err) {
     if (err != TUTTI_ERR_ARG) return mpiio_complain_tutti(err);
@@ -97,12 +60,17 @@ static int check_etype(MPI_Datatype etype, int writes) {
 }
 
 static int check_types(const mpiio_file *f, MPI_Datatype etype, MPI_Datatype filetype) {
+    MPI_Count esize = 0, fsize = 0;
     int code = mpiio_type_check(f, etype);
     if (code == MPI_SUCCESS) code = mpiio_type_check(f, filetype);
-    if (code == MPI_SUCCESS) code = check_sizes(etype, filetype);
-    if (code == MPI_SUCCESS && etype != filetype)
-        code = check_etype(etype, !(f->amode & MPI_MODE_RDONLY));
-    return code;
+    if (code != MPI_SUCCESS) return code;
+    PMPI_Type_size_x(etype, &esize);
+    PMPI_Type_size_x(filetype, &fsize);
+    if (esize == 0 ? fsize != 0 : fsize % esize != 0)
+        return mpiio_complain(MPI_ERR_ARG,
+                              "the filetype has %lld bytes, not a multiple of the etype's %lld",
+                              (long long)fsize, (long long)esize);
+    return etype == filetype ? MPI_SUCCESS : check_etype(etype, !(f->amode & MPI_MODE_RDONLY));
 }
 
 /* ---- making one */
@@ -114,25 +82,24 @@ void mpiio_view_drop(mpiio_view *v) {
     type_drop(&v->tile);
 }
 
-/* Where its bytes begin and end.  Not as MPI says: MPICH 4.0 has other true bounds for some
+/* Size, extent and bounds.  The bounds are ours: MPICH 4.0 has wrong true bounds for some
  * darrays. */
-static int bounds(mpiio_view *v) {
-    tutti_off lo = 0, hi = 0;
-    if (!v->tiles) return mpiio_repeat_bounds(v, &v->tile_begin, &v->tile_end);
-    tutti_view_bounds(v->tiles, &lo, &hi);
-    v->tile_begin = lo;
-    v->tile_end = hi;
-    return MPI_SUCCESS;
-}
-
 static int measure(mpiio_view *v, MPI_Datatype tile) {
     MPI_Count size = 0, lb = 0, extent = 0;
+    tutti_off lo = 0, hi = 0;
+    int code = MPI_SUCCESS;
     PMPI_Type_size_x(tile, &size);
     PMPI_Type_get_extent_x(tile, &lb, &extent);
     v->tile_size = size;
     v->tile_extent = extent;
-    const int code = bounds(v);
-    /* where bytes are named twice the sizes may fit although there are gaps */
+    if (v->tiles) {
+        tutti_view_bounds(v->tiles, &lo, &hi);
+        v->tile_begin = lo;
+        v->tile_end = hi;
+    } else {
+        code = mpiio_repeat_bounds(v, &v->tile_begin, &v->tile_end);
+    }
+    /* with repeated bytes the sizes may fit although there are gaps */
     v->plain = v->tiles && size == extent && v->tile_begin == 0 && v->tile_end == size;
     return code;
 }
@@ -157,19 +124,7 @@ static int tile_read(mpiio_view *v, MPI_Datatype tile, int writes) {
     return mpiio_complain(MPI_ERR_IO, "the extent of the filetype is negative");
 }
 
-/* The tile as it lies in the file: the filetype itself, unless its numbers have other sizes
- * there. */
-static int view_tile(mpiio_view *v, int writes) {
-    MPI_Datatype tile = v->filetype;
-    if (v->external) {
-        const int code = mpiio_external_type(v->filetype, &tile);
-        if (code != MPI_SUCCESS) return code;
-    }
-    const int code = tile_read(v, tile, writes);
-    if (v->external) PMPI_Type_free(&tile);
-    return code;
-}
-
+/* The tile in the file is the filetype, unless its numbers have other sizes there. */
 static int view_fill(mpiio_view *v, MPI_Datatype etype, MPI_Datatype filetype, int writes) {
     MPI_Count size = 0;
     int code = type_keep(etype, &v->etype);
@@ -178,7 +133,12 @@ static int view_fill(mpiio_view *v, MPI_Datatype etype, MPI_Datatype filetype, i
     v->etype_size = size;
     if (code == MPI_SUCCESS && v->external) code = mpiio_external_size(etype, &v->etype_size);
     if (v->etype_size == 0) v->etype_size = 1;
-    return code == MPI_SUCCESS ? view_tile(v, writes) : code;
+    MPI_Datatype tile = v->filetype;
+    if (code == MPI_SUCCESS && v->external) code = mpiio_external_type(v->filetype, &tile);
+    if (code != MPI_SUCCESS) return code;
+    code = tile_read(v, tile, writes);
+    if (v->external) PMPI_Type_free(&tile);
+    return code;
 }
 
 static int view_make(const mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
@@ -237,16 +197,6 @@ static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v, int *h
     return MPI_SUCCESS;
 }
 
-/* Where the shared pointer is, in bytes of the file.  Collective. */
-static int current_displacement(mpiio_file *f, MPI_Offset *out) {
-    int64_t here = 0;
-    MPI_Offset at = 0;
-    int code = mpiio_agree(f->ranks, 1, &here);
-    if (code == MPI_SUCCESS) code = mpiio_shared_add(f, 0, &at);
-    if (code == MPI_SUCCESS) code = mpiio_byte_offset(f, at, out);
-    return code;
-}
-
 int mpiio_set_view(mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
                    MPI_Datatype filetype, const char *name, MPI_Info info) {
     mpiio_view v = {.etype = MPI_DATATYPE_NULL};
@@ -254,7 +204,12 @@ int mpiio_set_view(mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
     int hints = mpiio_hints_wish(f, info, &opt);
     int code = check_displacement(f, displacement);
     if (f->amode & MPI_MODE_SEQUENTIAL) {
-        const int found = current_displacement(f, &displacement);
+        /* the displacement is the position of the shared pointer, once all ranks are here */
+        int64_t here = 0;
+        MPI_Offset at = 0;
+        int found = mpiio_agree(f->ranks, 1, &here);
+        if (found == MPI_SUCCESS) found = mpiio_shared_add(f, 0, &at);
+        if (found == MPI_SUCCESS) found = mpiio_byte_offset(f, at, &displacement);
         if (code == MPI_SUCCESS) code = found;
     }
     if (code == MPI_SUCCESS) code = view_make(f, displacement, etype, filetype, name, &v);

@@ -41,20 +41,15 @@ typedef struct {
     MPI_Status *statuses;
 } answer;
 
-static MPI_Status *status_of(const answer *a, int index) {
-    int i = a->indices ? 0 : index;
-    if (a->statuses == MPI_STATUSES_IGNORE) return NULL;
-    while (a->indices && i < a->n && a->indices[i] != index) i++;
-    return i < a->n ? &a->statuses[i] : NULL;
-}
-
 static void errors_into(const mpiio_request *among, const MPI_Request *requests, const answer *a,
                         int code) {
-    for (int i = 0; i < a->n && a->statuses != MPI_STATUSES_IGNORE && code == MPI_SUCCESS; i++)
-        a->statuses[i].MPI_ERROR = MPI_SUCCESS;
+    if (a->statuses == MPI_STATUSES_IGNORE) return;
+    for (int i = 0; i < a->n && code == MPI_SUCCESS; i++) a->statuses[i].MPI_ERROR = MPI_SUCCESS;
     for (const mpiio_request *q = among; q; q = q->waited) {
-        MPI_Status *s = has_ended(q, requests) ? status_of(a, q->index) : NULL;
-        if (s) s->MPI_ERROR = q->code;
+        if (!has_ended(q, requests)) continue;
+        int i = a->indices ? 0 : q->index;
+        while (a->indices && i < a->n && a->indices[i] != q->index) i++;
+        if (i < a->n) a->statuses[i].MPI_ERROR = q->code;
     }
 }
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""check_cycles.py BUILD: checks in the objects of a build who calls whom, by the symbols they need.
+"""check_cycles.py BUILD: checks the symbols that the objects of a build define and need.
 
   - a file of src/ROOM needs symbols of its own room and of rooms before it only (the idle hook and
     other function pointers go up unseen; an include that goes up is for check_layers.py)
-  - the files of a room form no cycle: there is an order in which they can be read
+  - the files of a room form no cycle: there is an order in which they can be read; the same holds
+    for the files of mpiio/
   - no private name (tutti__...) is defined in two files, nor a struct of that name in two headers
 
 With --graph it prints the files of every room in that order, each with the files of its room it uses.
@@ -20,13 +21,13 @@ top = pathlib.Path(__file__).resolve().parent.parent
 wrong = []
 
 
-def objects(build):
-    """{file of src: (symbols it defines, symbols it needs)}"""
-    folder = build / "CMakeFiles" / "tutti_objects.dir" / "src"
+def objects(build, target, tree):
+    """{file of the tree: (symbols it defines, symbols it needs)}"""
+    folder = build / "CMakeFiles" / f"{target}.dir" / tree
     found = {}
     for path in sorted(folder.rglob("*.o")):
         source = path.relative_to(folder).with_suffix("")
-        if not (top / "src" / source).is_file():
+        if not (top / tree / source).is_file():
             continue  # of a source that is gone
         defined, needed = set(), set()
         for line in subprocess.run(["nm", "-P", str(path)], check=True, capture_output=True,
@@ -76,13 +77,16 @@ def components(graph):
     return out
 
 
-def check(graph):
+def check_rooms(graph):
     for source, needs in graph.items():
         room = source.split("/")[0]
         for other, name in needs.items():
             below = other.split("/")[0]
             if ROOMS.index(below) > ROOMS.index(room):
                 wrong.append(f"src/{source} needs {name} of src/{other}: '{below}' is below '{room}'")
+
+
+def check_cycles(graph):
     for part in components(graph):
         if len(part) == 1:
             continue
@@ -107,7 +111,8 @@ def check_structs():
 
 
 def main():
-    found = objects(pathlib.Path(sys.argv[-1]))
+    build = pathlib.Path(sys.argv[-1])
+    found = objects(build, "tutti_objects", "src")
     if not found:
         sys.exit(f"{sys.argv[-1]} has no objects of the library")
     graph = graph_of(found)
@@ -117,7 +122,9 @@ def main():
             for source in part:
                 mine = sorted(o.split("/")[1] for o in graph[source] if o.startswith(room + "/"))
                 print(f"{source:40}  {' '.join(mine)}")
-    check(graph)
+    check_rooms(graph)
+    check_cycles(graph)
+    check_cycles(graph_of(objects(build, "tutti_mpiio", "mpiio")))
     check_structs()
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(1 if wrong else 0)

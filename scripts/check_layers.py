@@ -2,7 +2,8 @@
 """Checks who includes whom: folders are the architecture, and a room uses only the rooms above it.
 
   - a file of src/ROOM includes files of its own room and of rooms before it in ROOMS
-  - the rooms after collective include LAYER of the engine and nothing else of it
+  - the rooms after collective reach LAYER of the engine and no other header of it, not even through
+    another header; the sources of the room LAYER_ROOM, which serves the others, may include them
   - the rooms of PURE never reach mpi.h, not even through another header
   - the edges (the command, the interposer, examples) include public headers only, and SHARED; the experiments those
     of the command too
@@ -10,15 +11,17 @@
   - no two sources of src/ have the same name
 
 SPDX-License-Identifier: BSD-3-Clause"""
+import functools
 import pathlib
 import re
 import sys
 
 ROOMS = ["base", "comm", "access", "cdf", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
-         "engine", "collective", "array", "replicas", "mesh", "dataset", "exodus"]
+         "engine", "collective", "layer", "array", "replicas", "mesh", "dataset", "exodus"]
 PURE = {"base", "access", "cdf", "plan", "store"}
-ENGINE = {"store", "file", "direct", "twophase", "engine", "collective"}
+ENGINE = {"plan", "exchange", "store", "file", "direct", "twophase", "engine", "collective"}
 LAYER = "collective/layer.h"  # all that the layers above files use of them
+LAYER_ROOM = "layer"
 EDGES = ["bindings", "cli", "mpiio", "examples"]
 SHARED = {"base/shared_memory.h": "mpiio"}  # depends on the C library only and is compiled into the interposer too
 
@@ -28,6 +31,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.M)
 wrong = []
 
 
+@functools.lru_cache(maxsize=None)
 def includes(path):
     return INCLUDE.findall(path.read_text(encoding="utf-8"))
 
@@ -45,18 +49,29 @@ def sources(folder):
     return sorted(p for p in folder.rglob("*.[ch]")) if folder.is_dir() else []
 
 
-def way_to_mpi(path, seen):
-    """The chain of includes from `path` to mpi.h, or None."""
+def chain_to(path, is_target, seen):
+    """The chain of includes from `path` to a header for which is_target(name, file) holds, or None."""
     seen.add(path)
     for name in includes(path):
-        if name == "mpi.h":
-            return [path, name]
         found = resolve(name, path)
+        if is_target(name, found):
+            return [path, name]
         if found and found not in seen:
-            way = way_to_mpi(found, seen)
-            if way:
-                return [path] + way
+            chain = chain_to(found, is_target, seen)
+            if chain:
+                return [path] + chain
     return None
+
+
+def is_mpi(name, _found):
+    return name == "mpi.h"
+
+
+def is_private(_name, found):
+    """Is it a header of the engine that layers above it must not see?"""
+    if found is None or not found.is_relative_to(src) or found == (src / LAYER).resolve():
+        return False
+    return found.relative_to(src).parts[0] in ENGINE
 
 
 def short(path):
@@ -75,12 +90,15 @@ def check_room(path):
         other = found.relative_to(src).parts[0]
         if other in ROOMS and ROOMS.index(other) > ROOMS.index(room):
             wrong.append(f"{short(path)} includes {name}: '{other}' is below '{room}'")
-        if ROOMS.index(room) > ROOMS.index("collective") and other in ENGINE and name != LAYER:
-            wrong.append(f"{short(path)} includes {name}: layers use {LAYER} of the engine")
     if room in PURE:
-        way = way_to_mpi(path, set())
-        if way:
-            wrong.append(" -> ".join(map(short, way)) + f": the room '{room}' knows no MPI")
+        refuse(chain_to(path, is_mpi, set()), f"the room '{room}' knows no MPI")
+    if ROOMS.index(room) > ROOMS.index("collective") and room != LAYER_ROOM:
+        refuse(chain_to(path, is_private, set()), f"layers use {LAYER} of the engine")
+
+
+def refuse(chain, why):
+    if chain:
+        wrong.append(" -> ".join(map(short, chain)) + f": {why}")
 
 
 def check_public_only(path, own, *also):

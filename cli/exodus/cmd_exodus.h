@@ -138,6 +138,8 @@ int exodus_topology_is(const char *topology,
 /* The blocks or sets of a kind; NULL: it has none. */
 const tutti_exodus_elements *exodus_blocks(const tutti_exodus_mesh *m, int kind);
 const tutti_exodus_members *exodus_sets(const tutti_exodus_mesh *m, int kind);
+/* The kind of the members of a kind of sets. */
+int exodus_member_kind(int kind);
 double exodus_coordinate(const tutti_exodus_mesh *m, int d, tutti_count i);
 /* Entries of an entity on this rank. */
 tutti_count exodus_entries(const tutti_exodus_mesh *m, int kind, tutti_count number);

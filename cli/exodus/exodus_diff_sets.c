@@ -14,14 +14,6 @@ typedef struct {
     double *factor;
 } members;
 
-/* The kind of what a kind of sets has as members. */
-static int member_kind(int kind) {
-    return kind == TUTTI_EXODUS_NODE_SET   ? TUTTI_EXODUS_NODAL
-           : kind == TUTTI_EXODUS_EDGE_SET ? TUTTI_EXODUS_EDGE_BLOCK
-           : kind == TUTTI_EXODUS_FACE_SET ? TUTTI_EXODUS_FACE_BLOCK
-                                           : TUTTI_EXODUS_ELEMENT_BLOCK;
-}
-
 static int has_array(const tutti_exodus *x, int what, const tutti_exodus_entity *e) {
     const tutti_exodus_array a = {.what = (tutti_exodus_what)what, .kind = e->kind, .id = e->id};
     tutti_count entries, numbers;
@@ -96,7 +88,7 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     int failed = arrays > 0 && tutti_exodus_get_arrays(k->x[f], arrays, a) != TUTTI_OK;
     if (failed) cli_error_tutti();
     for (tutti_count j = 0; j < at && !failed; j++) member[j] = exodus_place_of_number(member[j]);
-    if (!failed) failed = exodus_ids_at(k->x[f], member_kind(kind), at, member, id);
+    if (!failed) failed = exodus_ids_at(k->x[f], exodus_member_kind(kind), at, member, id);
     for (tutti_count j = 0; j < at && !failed; j++) {
         out->item[j].id = id[j];
         out->item[j].side = side[j];
@@ -214,7 +206,7 @@ static void alone_tell(exodus_comparison *k, int kind, const exodus_pairs *p) {
     for (tutti_count i = 0; i < 2 * sets; i++)
         if (count[i] > 0) {
             char where[100];
-            exodus_place_text(member_kind(kind), first[i], 0, where, sizeof where);
+            exodus_place_text(exodus_member_kind(kind), first[i], 0, where, sizeof where);
             exodus_only(k, cli_format("%s %lld: %lld member%s only in %s, the first is %s",
                                       tutti_exodus_kind_name(kind),
                                       (long long)k->o[0].of[kind].entity[i / 2].id,

@@ -206,13 +206,6 @@ static const tutti_exodus_elements *blocks_make(exodus_whole *w, int kind) {
 
 /* ---- sets */
 
-static int member_kind(int kind) {
-    return kind == TUTTI_EXODUS_NODE_SET   ? TUTTI_EXODUS_NODAL
-           : kind == TUTTI_EXODUS_EDGE_SET ? TUTTI_EXODUS_EDGE_BLOCK
-           : kind == TUTTI_EXODUS_FACE_SET ? TUTTI_EXODUS_FACE_BLOCK
-                                           : TUTTI_EXODUS_ELEMENT_BLOCK;
-}
-
 static void set_sources(exodus_whole *w, int kind, tutti_count number, sources *s) {
     tutti_count n = 0;
     *s = (sources){.n = 0};
@@ -224,11 +217,12 @@ static void set_sources(exodus_whole *w, int kind, tutti_count number, sources *
             const tutti_exodus_members *m = &exodus_sets(w->piece[p].mesh, kind)[b];
             if (!pass) n += m->n;
             for (tutti_count i = 0; pass && i < m->n; i++)
-                s->v[s->n++] = (source){.id = translate(w, p, member_kind(kind), m->members[i]),
-                                        .side = m->sides ? m->sides[i] : 0,
-                                        .piece = p,
-                                        .entity = b,
-                                        .at = i};
+                s->v[s->n++] =
+                    (source){.id = translate(w, p, exodus_member_kind(kind), m->members[i]),
+                             .side = m->sides ? m->sides[i] : 0,
+                             .piece = p,
+                             .entity = b,
+                             .at = i};
         }
     }
 }

@@ -12,6 +12,13 @@ const tutti_exodus_elements *exodus_blocks(const tutti_exodus_mesh *m, int kind)
                                               : NULL;
 }
 
+int exodus_member_kind(int kind) {
+    return kind == TUTTI_EXODUS_NODE_SET   ? TUTTI_EXODUS_NODAL
+           : kind == TUTTI_EXODUS_EDGE_SET ? TUTTI_EXODUS_EDGE_BLOCK
+           : kind == TUTTI_EXODUS_FACE_SET ? TUTTI_EXODUS_FACE_BLOCK
+                                           : TUTTI_EXODUS_ELEMENT_BLOCK;
+}
+
 const tutti_exodus_members *exodus_sets(const tutti_exodus_mesh *m, int kind) {
     return kind == TUTTI_EXODUS_NODE_SET      ? m->node_sets
            : kind == TUTTI_EXODUS_SIDE_SET    ? m->side_sets

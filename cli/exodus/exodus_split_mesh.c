@@ -192,16 +192,9 @@ static const tutti_exodus_elements *blocks_cut(cut *c, int kind) {
 
 /* ---- sets */
 
-static int member_kind(int kind) {
-    return kind == TUTTI_EXODUS_NODE_SET   ? TUTTI_EXODUS_NODAL
-           : kind == TUTTI_EXODUS_EDGE_SET ? TUTTI_EXODUS_EDGE_BLOCK
-           : kind == TUTTI_EXODUS_FACE_SET ? TUTTI_EXODUS_FACE_BLOCK
-                                           : TUTTI_EXODUS_ELEMENT_BLOCK;
-}
-
 static void set_cut(cut *c, int kind, tutti_count number, tutti_exodus_members *out) {
     const tutti_exodus_members *from = &exodus_sets(c->m, kind)[number];
-    const tutti_count *place = c->place[member_kind(kind)];
+    const tutti_count *place = c->place[exodus_member_kind(kind)];
     tutti_count *entry = cli_malloc((size_t)from->n * sizeof *entry), n = 0, factors = 0, at = 0;
     for (tutti_count i = 0; i < from->n; i++)
         if (place[from->members[i]] >= 0) entry[n++] = i;

@@ -101,13 +101,13 @@ static int in_parts(const bench *b, const variables *v, int is_write) {
 /* As a layer above asks for it; a read has none. */
 static int with_sums(const bench *b, const variables *v, int is_write) {
     tutti__sums sums = {.bytes = 64 << 10};
-    tutti_request r = {.name = "write",
-                       .op = {.file = b->file,
-                              .access = v->access[0],
-                              .is_write = is_write,
-                              .buf = v->memory,
-                              .sums = is_write ? &sums : NULL}};
-    must(tutti__transfer(&r, NULL), "checksums");
+    const tutti__transfer t = {.name = "write",
+                               .file = b->file,
+                               .is_write = is_write,
+                               .access = v->access[0],
+                               .buf = v->memory,
+                               .sums = is_write ? &sums : NULL};
+    must(tutti__transfer_run(&t, NULL), "checksums");
     tutti__sums_free(&sums);
     return 1;
 }

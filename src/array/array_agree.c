@@ -32,16 +32,20 @@ tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *p
 static void settle(tutti_array *a, tutti_err mine) {
     tutti_error_info trouble = *tutti_last_error();
     TUTTI_ASSERT(a->head || a->file);
-    if (a->head) trouble.rank = a->head->team->rank; /* in its own file every rank is rank 0 */
-    if (a->file) tutti__requests_settle(a->file);    /* what is queued there comes first */
+    if (a->head)
+        trouble.rank = tutti__file_team(a->head)->rank; /* in its own file every rank is rank 0 */
+    if (a->file) tutti__requests_settle(a->file);       /* what is queued there comes first */
     if (mine != TUTTI_OK) tutti__error_assign(&trouble);
 }
 
-tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) {
-    tutti__vote none;
+tutti_err tutti__array_max(tutti_array *a, tutti_err mine, int64_t *io) {
     settle(a, mine);
-    if (!io) tutti__vote_init(&none);
-    return tutti__team_vote(tutti__array_team(a), mine, io ? io : &none);
+    return tutti__team_max(tutti__array_team(a), mine, io);
+}
+
+tutti_err tutti__array_vote(tutti_array *a, tutti_err mine) {
+    settle(a, mine);
+    return tutti__team_reduce(tutti__array_team(a), mine, 0, NULL);
 }
 
 /* Which call it is counts first: ranks in different ones say the same of it. */
@@ -74,7 +78,7 @@ tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err m
 uint64_t tutti__array_hash(uint64_t h, const tutti_array *a) {
     const int id = a ? tutti__array_team(a)->id : -1;
     if (!a) return tutti__hash(h, &id, sizeof id);
-    const char *path = (a->head ? a->head : a->file)->path;
+    const char *path = tutti__file_path(a->head ? a->head : a->file);
     h = tutti__hash(h, path, strlen(path));
     return tutti__hash(h, &id, sizeof id);
 }
@@ -106,9 +110,9 @@ tutti_err tutti__root_tells(tutti__team *t, tutti__root_fn *fn, void *context, v
 
 static tutti_err delete (void *context) {
     const tutti_file *f = context;
-    return tutti_file_delete(f->path, &f->opt);
+    return tutti_file_delete(tutti__file_path(f), tutti__file_options(f));
 }
 
 tutti_err tutti__root_deletes(tutti_file *f) {
-    return tutti__root_does(f->team, delete, f);
+    return tutti__root_does(tutti__file_team(f), delete, f);
 }

@@ -64,14 +64,16 @@ static tutti_err ahead_prepare(const tutti_array *a, const tutti_slice *s, tutti
 }
 
 static void ahead_start(tutti_array *a, const tutti_access *access, tutti__ahead *p) {
-    const tutti_request asked = {.name = "prefetch",
-                                 .op = {.file = a->file, .access = access, .buf = p->buf},
-                                 .how = TUTTI__STARTED,
-                                 .least = a->mine.offset + a->bytes,
-                                 .ahead = 1};
-    p->told = tutti__request_start(&asked, &p->request);
+    const tutti__transfer read = {.name = "prefetch",
+                                  .file = a->file,
+                                  .access = access,
+                                  .buf = p->buf,
+                                  .how = TUTTI__STARTED,
+                                  .least = a->mine.offset + a->bytes,
+                                  .ahead = 1};
+    p->told = tutti__transfer_run(&read, &p->request);
     if (p->told != TUTTI_OK) p->trouble = *tutti_last_error();
-    if (a->file->opt.background != TUTTI_BACKGROUND_ALL)
+    if (tutti__file_options(a->file)->background != TUTTI_BACKGROUND_ALL)
         tutti__requests_settle(a->file); /* file access goes on while the caller computes */
 }
 
@@ -144,7 +146,7 @@ tutti_err tutti__ahead_take(tutti_array *a, const tutti_slice *s, const tutti_ac
     tutti__ahead *p = *at;
     *at = p->next;
     tutti_err err = ahead_wait(p);
-    if (a->head) err = tutti__array_vote(a, err, NULL);
+    if (a->head) err = tutti__array_vote(a, err);
     if (err > TUTTI_OK) { /* refused, for want of memory: the read itself may have it */
         ahead_free(p);
         return TUTTI_OK;

@@ -168,12 +168,7 @@ static tutti_err copier_make(copier *c, tutti_off budget) {
 
 /* As many turns as the rank with the most has. */
 static tutti_err copier_agree(copier *c, tutti_err mine) {
-    enum { TURNS };
-    tutti__vote v;
-    tutti__vote_init(&v);
-    v.max[TURNS] = c->turns;
-    TUTTI_TRY(tutti__array_vote(c->from, mine, &v));
-    c->turns = v.max[TURNS];
+    TUTTI_TRY(tutti__array_max(c->from, mine, &c->turns));
     for (tutti_count i = 0; i < c->turns; i++) {
         const tutti_slice s = boxes_get(&c->b, c->first + i * c->step);
         c->total += tutti_slice_count(c->b.ndims, &s, NULL) * c->from->spec.element_size;
@@ -230,10 +225,10 @@ static tutti_err copy_straight(tutti_array *from, tutti_array *to, tutti_off bud
 
 /* Path number i of a file in between; free it. */
 static char *between_path(const tutti_array *to, int i) {
-    const size_t room = strlen(to->head->path) + 20;
+    const size_t room = strlen(tutti__file_path(to->head)) + 20;
     char *p = tutti__malloc(room);
-    if (p && i == 0) snprintf(p, room, "%s.copy", to->head->path);
-    if (p && i > 0) snprintf(p, room, "%s.copy.%d", to->head->path, i);
+    if (p && i == 0) snprintf(p, room, "%s.copy", tutti__file_path(to->head));
+    if (p && i > 0) snprintf(p, room, "%s.copy.%d", tutti__file_path(to->head), i);
     return p;
 }
 
@@ -244,10 +239,10 @@ static tutti_err between_make(tutti_array *to, tutti_array **out) {
     tutti_err err = TUTTI_ERR_EXISTS;
     for (int i = 0; i < TRIES && err == TUTTI_ERR_EXISTS; i++) {
         char *path = between_path(to, i);
-        err = tutti__array_vote(to, path ? TUTTI_OK : TUTTI_ERR_NOMEM, NULL);
+        err = tutti__array_vote(to, path ? TUTTI_OK : TUTTI_ERR_NOMEM);
         if (err == TUTTI_OK)
-            err = tutti__array_create(to->head->team->comm, path, TUTTI_EXCLUSIVE, &to->spec,
-                                      &to->head->opt, out);
+            err = tutti__array_create(tutti__file_team(to->head)->comm, path, TUTTI_EXCLUSIVE,
+                                      &to->spec, tutti__file_options(to->head), out);
         tutti__free(path);
     }
     if (err == TUTTI_OK) tutti__error_assign(&before); /* names that were taken are no error */

@@ -219,27 +219,20 @@ tutti_err tutti__header_read(const unsigned char block[TUTTI__HEADER_BYTES], tut
 
 /* ---- headers in files, by one rank alone */
 
-static tutti_err write_at(tutti_file *f, tutti_off offset, const void *data, tutti_off bytes) {
-    const tutti_io_run run = {offset, (void *)data, (size_t)bytes};
-    return tutti__store_write(f->store, &run, 1);
-}
-
 tutti_err tutti__array_found(tutti_file *f, const tutti__header *h) {
     unsigned char block[TUTTI__HEADER_BYTES];
     tutti__header_write(h, block);
-    TUTTI_TRY(tutti__store_resize(f->store, h->spec.offset + h->bytes));
-    return write_at(f, 0, block, sizeof block);
+    TUTTI_TRY(tutti__resize_here(f, h->spec.offset + h->bytes));
+    return tutti__write_here(f, 0, block, sizeof block);
 }
 
 tutti_err tutti__array_identify(tutti_file *f, tutti__header *out) {
     unsigned char block[TUTTI__HEADER_BYTES];
-    const tutti_io_run run = {0, block, sizeof block};
-    tutti_off size = 0, done = 0;
-    TUTTI_TRY(tutti__store_size(f->store, &size));
+    tutti_off size = 0;
+    TUTTI_TRY(tutti__size_here(f, &size));
     TUTTI_CHECK(size >= (tutti_off)sizeof block, TUTTI_ERR_FORMAT,
                 "the file has %lld bytes, too few for an array", (long long)size);
-    TUTTI_TRY(tutti__store_read(f->store, &run, 1, &done));
-    TUTTI_CHECK(done == (tutti_off)sizeof block, TUTTI_ERR_TRUNCATED, "the header is gone");
+    TUTTI_TRY(tutti__read_here(f, 0, block, sizeof block));
     TUTTI_TRY(tutti__header_read(block, out));
     TUTTI_CHECK(size >= out->spec.offset + out->bytes, TUTTI_ERR_FORMAT,
                 "the file has %lld bytes, but the array in it ends at %lld", (long long)size,
@@ -253,8 +246,8 @@ tutti_err tutti__array_header_update(tutti_array *a) {
         .version = a->version, .placement = TUTTI__GLOBAL, .spec = a->mine, .bytes = a->bytes};
     tutti__header_write(&h, block);
     for (tutti_off at = 0; at < (tutti_off)sizeof block; at += SLOT_BYTES) {
-        TUTTI_TRY(write_at(a->file, at, block + at, SLOT_BYTES));
-        TUTTI_TRY(tutti__store_sync(a->file->store));
+        TUTTI_TRY(tutti__write_here(a->file, at, block + at, SLOT_BYTES));
+        TUTTI_TRY(tutti__sync_here(a->file));
     }
     return TUTTI_OK;
 }

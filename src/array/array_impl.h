@@ -15,6 +15,7 @@
 #define TUTTI_ARRAY_IMPL_H
 
 #include <tutti/array.h>
+#include "access/side.h"
 #include "base/hash.h"
 #include "collective/layer.h"
 #include "comm/call.h"
@@ -54,7 +55,7 @@ struct tutti_array {
 
 /* The ranks of an array, for agreements. */
 static inline tutti__team *tutti__array_team(const tutti_array *a) {
-    return a->head ? a->head->team : a->file->team;
+    return tutti__file_team(a->head ? a->head : a->file);
 }
 
 /* This rank writes elements: what has been prefetched before is no longer true here.  Local. */
@@ -144,8 +145,9 @@ tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_e
  * The error of a rank has its own path, as the others may have another.   Collective. */
 tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *path, tutti_err mine,
                              uint64_t same) TUTTI_MUST_USE;
-/* An agreement on an open array; io may be NULL.  Collective. */
-tutti_err tutti__array_vote(tutti_array *a, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
+/* An agreement on an open array, and on the largest of all ranks' numbers.   Collective. */
+tutti_err tutti__array_vote(tutti_array *a, tutti_err mine) TUTTI_MUST_USE;
+tutti_err tutti__array_max(tutti_array *a, tutti_err mine, int64_t *io) TUTTI_MUST_USE;
 /* The first one of a call: TUTTI_ERR_MISMATCH on all ranks if they are in different calls;
  * otherwise the error of the lowest rank that has one; otherwise TUTTI_ERR_MISMATCH if they
  * disagree on what has this hash.   range[i]: in, one number or none; out, from the smallest to the

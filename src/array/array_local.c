@@ -29,7 +29,7 @@ static char *part_path(const char *path, int rank) {
 static tutti_err part_spec(tutti_array *a) {
     tutti_array_spec s = a->spec;
     s.offset = TUTTI__HEADER_BYTES;
-    (void)tutti_distribution_part(a->dist, a->head->team->rank, s.shape);
+    (void)tutti_distribution_part(a->dist, tutti__file_team(a->head)->rank, s.shape);
     return tutti__spec_check(&s, &a->mine, &a->bytes);
 }
 
@@ -40,16 +40,16 @@ static tutti__header part_header(const tutti_array *a, uint64_t id) {
                            .bytes = a->bytes,
                            .id = id,
                            .ranks = a->dist->ranks,
-                           .rank = a->head->team->rank};
+                           .rank = tutti__file_team(a->head)->rank};
 }
 
 /* Rank 0's options for all.  Nodes and the trace are the descriptor's business; a fault is meant
  * for one of its ranks.  Collective. */
 static tutti_err part_options(const tutti_array *a, const tutti_options *opt, tutti_options *out) {
-    const tutti__team *t = a->head->team;
+    const tutti__team *t = tutti__file_team(a->head);
     /* the descriptor was opened with the same */
     if (!opt || tutti__options_take(opt, out) != TUTTI_OK) (void)tutti_options_init(out);
-    TUTTI_TRY(tutti__team_tell(a->head->team, out, (int)sizeof *out));
+    TUTTI_TRY(tutti__team_tell(tutti__file_team(a->head), out, (int)sizeof *out));
     out->nodes[0] = out->trace[0] = '\0';
     if (out->fault[0] == '*') return TUTTI_OK; /* every rank's, in its own file too */
     char *what = NULL;
@@ -65,7 +65,7 @@ static tutti_err part_options(const tutti_array *a, const tutti_options *opt, tu
 }
 
 static tutti_err part_open(tutti_array *a, const char *path, int mode, const tutti_options *opt) {
-    char *mine = part_path(path, a->head->team->rank);
+    char *mine = part_path(path, tutti__file_team(a->head)->rank);
     if (!mine) return TUTTI_ERR_NOMEM;
     const tutti_err err = tutti_file_open(MPI_COMM_SELF, mine, mode, opt, &a->file);
     tutti__free(mine);
@@ -84,7 +84,7 @@ static uint64_t id_make(void) {
 
 static tutti_err part_create(const tutti_array *a, uint64_t id) {
     const tutti__header h = part_header(a, id);
-    tutti_err err = tutti__store_resize(a->file->store, 0); /* whatever was there */
+    tutti_err err = tutti__resize_here(a->file, 0); /* whatever was there */
     if (err == TUTTI_OK) err = tutti__array_found(a->file, &h);
     return tutti__array_named(a->file, "create", err);
 }
@@ -95,8 +95,7 @@ static tutti_err bounds_write(const tutti_array *a) {
     unsigned char *v = tutti__malloc(bytes);
     if (!v) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < d->n_bounds; i++) tutti__put64(v + 8 * i, (uint64_t)d->bounds[i]);
-    const tutti_io_run run = {TUTTI__HEADER_BYTES, v, bytes};
-    const tutti_err err = tutti__store_write(a->head->store, &run, 1);
+    const tutti_err err = tutti__write_here(a->head, TUTTI__HEADER_BYTES, v, bytes);
     tutti__free(v);
     return err;
 }
@@ -127,15 +126,15 @@ static tutti_err create_files(tutti_array *a, MPI_Comm comm, const char *path,
                               const tutti_options *opt) {
     tutti_options mine;
     TUTTI_TRY(tutti_file_open(comm, path, ALL | TUTTI_CREATE, opt, &a->head));
-    tutti__team *t = a->head->team;
+    tutti__team *t = tutti__file_team(a->head);
     uint64_t id = t->rank == 0 ? id_make() : 0;
     TUTTI_TRY(tutti__team_tell(t, &id, (int)sizeof id));
     TUTTI_TRY(part_options(a, opt, &mine));
     tutti_err err = part_spec(a);
     if (err == TUTTI_OK) err = part_open(a, path, ALL | TUTTI_CREATE, &mine);
-    TUTTI_TRY(tutti__array_vote(a, err, NULL));
+    TUTTI_TRY(tutti__array_vote(a, err));
     TUTTI_TRY(tutti_file_resize(a->head, 0));
-    TUTTI_TRY(tutti__array_vote(a, part_create(a, id), NULL));
+    TUTTI_TRY(tutti__array_vote(a, part_create(a, id)));
     new_array b = {a, id};
     return tutti__array_named(a->head, "create", tutti__root_does(t, descriptor_create, &b));
 }
@@ -210,16 +209,15 @@ static tutti_err bounds_count(const tutti__header *h, tutti_count *n_out) {
 }
 
 typedef struct {
-    const tutti_array *array;
-    tutti_io_run run;
-} bounds_run;
+    tutti_file *head;
+    tutti_off at;
+    void *to;
+    size_t bytes;
+} bounds_place;
 
 static tutti_err bounds_read(void *context) {
-    const bounds_run *b = context;
-    tutti_off done = 0;
-    TUTTI_TRY(tutti__store_read(b->array->head->store, &b->run, 1, &done));
-    TUTTI_CHECK(done == (tutti_off)b->run.bytes, TUTTI_ERR_TRUNCATED, "the bounds are gone");
-    return TUTTI_OK;
+    const bounds_place *b = context;
+    return tutti__read_here(b->head, b->at, b->to, b->bytes);
 }
 
 static tutti_err distribution_make(tutti_array *a, tutti__header *h, const unsigned char *v,
@@ -250,12 +248,13 @@ static tutti_err distribution_read(tutti_array *a, tutti__header *h) {
         bounds = tutti__malloc((size_t)bytes);
         if (!v || !bounds) err = TUTTI_ERR_NOMEM;
     }
-    err = tutti__team_agree(a->head->team, err);
+    err = tutti__team_agree(tutti__file_team(a->head), err);
     TUTTI_ASSERT(err != TUTTI_OK || (v && bounds));
-    bounds_run run = {a, {h->spec.offset, v, (size_t)bytes}};
+    bounds_place bounds_at = {a->head, h->spec.offset, v, (size_t)bytes};
     if (err == TUTTI_OK && n > 0)
-        err = tutti__root_tells(a->head->team, bounds_read, &run, v, bytes);
-    if (err == TUTTI_OK) err = tutti__team_agree(a->head->team, distribution_make(a, h, v, bounds));
+        err = tutti__root_tells(tutti__file_team(a->head), bounds_read, &bounds_at, v, bytes);
+    if (err == TUTTI_OK)
+        err = tutti__team_agree(tutti__file_team(a->head), distribution_make(a, h, v, bounds));
     tutti__free(bounds);
     tutti__free(v);
     return err;
@@ -263,7 +262,7 @@ static tutti_err distribution_read(tutti_array *a, tutti__header *h) {
 
 static tutti_err part_check(const tutti_array *a, uint64_t id) {
     tutti__header h;
-    const int rank = a->head->team->rank;
+    const int rank = tutti__file_team(a->head)->rank;
     TUTTI_TRY(tutti__array_identify(a->file, &h));
     TUTTI_CHECK(h.placement == TUTTI__PART && h.id == id, TUTTI_ERR_FORMAT,
                 "this is not a part of the array that the descriptor describes");
@@ -285,10 +284,11 @@ tutti_err tutti__array_open_part(tutti_array *a, const char *path, const tutti__
                                  const tutti_options *opt) {
     tutti__header own = *h;
     tutti_options mine;
-    TUTTI_TRY(tutti__team_agree(a->head->team, size_check(h, a->head->team->size)));
+    TUTTI_TRY(tutti__team_agree(tutti__file_team(a->head),
+                                size_check(h, tutti__file_team(a->head)->size)));
     TUTTI_TRY(distribution_read(a, &own));
     TUTTI_TRY(part_options(a, opt, &mine));
-    return tutti__array_vote(a, part_find(a, path, h->id, &mine), NULL);
+    return tutti__array_vote(a, part_find(a, path, h->id, &mine));
 }
 
 /* ---- inspect */

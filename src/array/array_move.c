@@ -18,33 +18,34 @@ static tutti_off least_of(const tutti_array *a, int is_write) {
     return is_write ? 0 : a->mine.offset + a->bytes;
 }
 
-static tutti_request request_of(const tutti_array *a, const tutti_access *access, void *buf,
-                                int is_write, tutti_err mine) {
-    return (tutti_request){
-        .name = name_of(is_write),
-        .op = {.file = a->file, .access = access, .is_write = is_write, .buf = buf},
-        .refused = mine,
-        .least = least_of(a, is_write)};
+static tutti__transfer transfer_of(const tutti_array *a, const tutti_access *access, void *buf,
+                                   int is_write, tutti_err local_err) {
+    return (tutti__transfer){.name = name_of(is_write),
+                             .file = a->file,
+                             .is_write = is_write,
+                             .access = access,
+                             .buf = buf,
+                             .local_err = local_err,
+                             .least = least_of(a, is_write)};
 }
 
 /* Local placement: nothing is exchanged but the outcome. */
-static tutti_err transfer_local(tutti_array *a, tutti_request *r) {
-    tutti_err err = r->refused;
-    if (err == TUTTI_OK) err = tutti__request_usable(r);
-    const tutti__same same = {.name = r->name,
+static tutti_err transfer_local(tutti_array *a, const tutti__transfer *t) {
+    tutti_err err = tutti__transfer_check(t);
+    const tutti__same same = {.name = t->name,
                               .what = "the distribution, or the slice that it is of",
-                              .hash = (uint64_t)r->agrees};
-    TUTTI_TRY(tutti__array_named(a->head, r->name, tutti__array_call(a, &same, err, 0, NULL)));
-    err = tutti__operation_under_way(tutti__transfer(r, NULL));
-    return tutti__array_vote(a, err, NULL);
+                              .hash = (uint64_t)t->agrees};
+    TUTTI_TRY(tutti__array_named(a->head, t->name, tutti__array_call(a, &same, err, 0, NULL)));
+    err = tutti__operation_under_way(tutti__transfer_run(t, NULL));
+    return tutti__array_vote(a, err);
 }
 
 tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,
                                 tutti_err mine, uint64_t same) {
     tutti__array_catch_up(a);
-    tutti_request r = request_of(a, access, buf, is_write, mine);
-    r.agrees = (int64_t)same;
-    return a->head ? transfer_local(a, &r) : tutti__transfer(&r, NULL);
+    tutti__transfer t = transfer_of(a, access, buf, is_write, mine);
+    t.agrees = (int64_t)same;
+    return a->head ? transfer_local(a, &t) : tutti__transfer_run(&t, NULL);
 }
 
 /* ---- slices */
@@ -137,9 +138,9 @@ static tutti_err start(tutti_array *a, const tutti_slice *s, const tutti_section
     tutti_access *access = NULL;
     if (a->dist) tutti__array_catch_up(a);
     tutti_err err = slice_access(a, s, memory, is_write, &access);
-    tutti_request asked = request_of(a, access, buf, is_write, err);
-    asked.how = TUTTI__STARTED;
-    err = tutti__start(&asked, r_out);
+    tutti__transfer t = transfer_of(a, access, buf, is_write, err);
+    t.how = TUTTI__STARTED;
+    err = tutti__transfer_run(&t, r_out);
     tutti_access_free(&access);
     return err;
 }

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_err err) {
-    if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
+    if (err != TUTTI_OK) tutti__error_context(operation, tutti__file_path(f), -1);
     return err;
 }
 
@@ -39,8 +39,7 @@ void tutti__array_free(tutti_array *a) {
 void tutti__array_slabs(tutti_array *a) {
     const tutti_array_spec *s = &a->mine;
     const tutti_count n = s->shape[tutti__spec_dim(s, 0)];
-    const tutti__slabs slabs = {s->offset, a->bytes > 0 ? a->bytes / n : 0, a->bytes > 0 ? n : 0};
-    tutti__file_slabs(a->file, &slabs);
+    tutti__file_slabs(a->file, s->offset, a->bytes > 0 ? a->bytes / n : 0, a->bytes > 0 ? n : 0);
 }
 
 tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const char *path,
@@ -69,7 +68,7 @@ static int same_file(const char *a, const char *b) {
 static int share_bytes(const tutti_array *a, const tutti_array *b) {
     const tutti_off a_end = a->mine.offset + a->bytes, b_end = b->mine.offset + b->bytes;
     return a->mine.offset < b_end && b->mine.offset < a_end &&
-           same_file(a->file->path, b->file->path);
+           same_file(tutti__file_path(a->file), tutti__file_path(b->file));
 }
 
 tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) {

@@ -10,7 +10,7 @@
 
 /* One error of this rank becomes everybody's. */
 static tutti_err agree(const tutti_file *f, const char *operation, tutti_err mine) {
-    return tutti__array_named(f, operation, tutti__team_agree(f->team, mine));
+    return tutti__array_named(f, operation, tutti__team_agree(tutti__file_team(f), mine));
 }
 
 /* A file and the header that is written to it, or read from it. */
@@ -74,8 +74,8 @@ static tutti_err create_file(MPI_Comm comm, const char *path, int how, const tut
     a->version = 1;
     headed w = {a->file,
                 {.version = 1, .placement = TUTTI__GLOBAL, .spec = a->spec, .bytes = a->bytes}};
-    const tutti_err err =
-        tutti__array_named(a->file, "create", tutti__root_does(a->file->team, found, &w));
+    const tutti_err err = tutti__array_named(
+        a->file, "create", tutti__root_does(tutti__file_team(a->file), found, &w));
     if (err != TUTTI_OK && (how & TUTTI_EXCLUSIVE)) {
         const tutti_error_info first = *tutti_last_error();
         if (tutti__root_deletes(a->file) != TUTTI_OK) tutti__error_assign(&first);
@@ -119,7 +119,8 @@ static tutti_err identify(void *context) {
 /* What the header says, on all ranks. */
 static tutti_err header_tell(tutti_file *f, tutti__header *h) {
     headed w = {.file = f};
-    const tutti_err err = tutti__root_tells(f->team, identify, &w, &w.header, (int)sizeof w.header);
+    const tutti_err err =
+        tutti__root_tells(tutti__file_team(f), identify, &w, &w.header, (int)sizeof w.header);
     *h = w.header;
     return tutti__array_named(f, "open", err);
 }
@@ -198,8 +199,6 @@ tutti_err tutti_array_open_raw(MPI_Comm comm, const char *path, int mode,
 
 static tutti_err close_allowed(const tutti_array *a) {
     TUTTI_CHECK(a->walks == 0, TUTTI_ERR_STATE, "%d tile walks have not ended", a->walks);
-    TUTTI_CHECK(a->file->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
-                a->file->plans);
     return tutti__requests_none(a->file);
 }
 
@@ -207,7 +206,7 @@ static tutti_err close_allowed(const tutti_array *a) {
 static tutti_err files_close(tutti_array *a) {
     tutti_err err = tutti_file_close(&a->file);
     if (!a->head) return err;
-    err = tutti__array_vote(a, err, NULL);
+    err = tutti__array_vote(a, err);
     const tutti_error_info first = *tutti_last_error();
     const tutti_err head = tutti_file_close(&a->head);
     if (err != TUTTI_OK) tutti__error_assign(&first);
@@ -223,7 +222,7 @@ tutti_err tutti_array_close(tutti_array **pa) {
         *pa = NULL;
         if (!tutti__handle_alive(&a->handle, TUTTI__ARRAY)) return live;
         tutti__handle_remove(&a->handle);
-        const int used = tutti__handle_alive(&a->file->handle, TUTTI__FILE) && a->file->team;
+        const int used = tutti__file_is_busy(a->file);
         if (a->walks > 0 || used) return live; /* by a walk or a thread: what is left of it stays */
         tutti__ahead_drop(a);
         tutti__array_free(a);

@@ -68,7 +68,7 @@ tutti_err tutti_array_fill(tutti_array *a, const void *element) {
     if (agreed) tutti__array_catch_up(a);
     for (tutti_count i = 0; i < f.turns && err == TUTTI_OK; i++) err = fill_turn(a, &f, i);
     tutti__free(f.buf);
-    if (a->head && agreed) err = tutti__array_vote(a, tutti__operation_under_way(err), NULL);
+    if (a->head && agreed) err = tutti__array_vote(a, tutti__operation_under_way(err));
     return tutti__array_named(a->head ? a->head : a->file, "fill", err);
 }
 
@@ -118,7 +118,8 @@ static tutti_err resize_to(tutti_array *a, const tutti_array_spec *spec, tutti_o
     a->spec = a->mine = *spec;
     a->bytes = bytes;
     a->version++;
-    const tutti_err err = a->raw ? TUTTI_OK : tutti__root_does(a->file->team, header_update, a);
+    const tutti_err err =
+        a->raw ? TUTTI_OK : tutti__root_does(tutti__file_team(a->file), header_update, a);
     if (err != TUTTI_OK) {
         a->spec = a->mine = before.spec;
         a->bytes = before.bytes;
@@ -146,6 +147,6 @@ tutti_err tutti_array_sync(tutti_array *a) {
     CHECK_ARRAY(a);
     tutti__array_catch_up(a);
     tutti_err err = tutti_file_sync(a->file);
-    if (a->head) err = tutti__array_vote(a, err, NULL);
+    if (a->head) err = tutti__array_vote(a, err);
     return a->head && err == TUTTI_OK ? tutti_file_sync(a->head) : err;
 }

@@ -188,13 +188,15 @@ static tutti_err spec_check(const tutti_tiles *t, const tutti_tiles_spec *spec) 
 /* Bytes in the background wait in memory of the engine, which is limited: tiles that keep to it are
  * really read ahead.  A part is left for windows that are not full. */
 static tutti_off staging_of(const tutti_array *a) {
-    return a->file->opt.background_bytes / 4 * 3 / a->file->team->nodes.largest;
+    return tutti__file_options(a->file)->background_bytes / 4 * 3 /
+           tutti__file_team(a->file)->nodes.largest;
 }
 
 /* Windows of the engine for one operation at a time, where it does not go on in the background. */
 static tutti_off windows_of(const tutti_array *a, tutti_off budget) {
     if (!a) return 0;
-    return tutti__min(budget / 8, a->file->opt.cb_buffer_size / a->file->team->nodes.largest);
+    return tutti__min(budget / 8, tutti__file_options(a->file)->cb_buffer_size /
+                                      tutti__file_team(a->file)->nodes.largest);
 }
 
 /* What must be kept to: buffers, and the bytes on their way.  What should be: the engine's
@@ -250,7 +252,8 @@ static tutti_err tiling_make(tutti_tiles *t, const tutti_tiles_spec *spec) {
 /* With background `all` what is written is in our memory until it has been. */
 static void count_buffers(tutti_tiles *t) {
     const tutti_array *from = t->reading.array, *to = t->writing.array;
-    const int held = !t->sequential && to && to->file->opt.background == TUTTI_BACKGROUND_ALL;
+    const int held =
+        !t->sequential && to && tutti__file_options(to->file)->background == TUTTI_BACKGROUND_ALL;
     if (from) t->ins = t->sequential ? 1 : 2;
     if (from && t->in_place) t->ins += held;
     if (to && !t->in_place) t->outs = 1 + held;
@@ -282,7 +285,7 @@ static tutti_err tiles_make(tutti_array *from, tutti_array *to, const tutti_tile
 
 /* Staging memory of a node: as much for each of its ranks as the rank with the least has left. */
 static void room_give(tutti__tile_flight *f, tutti_off each) {
-    if (f->array) f->room = tutti__max(each * f->array->file->team->nodes.largest, 1);
+    if (f->array) f->room = tutti__max(each * tutti__file_team(f->array->file)->nodes.largest, 1);
 }
 
 /* One agreement: may all begin, in the same way, and how many steps will there be? */
@@ -432,7 +435,7 @@ static tutti_err land(tutti_tiles *t) {
 
 /* Trouble on the way is everybody's. */
 static tutti_err trouble_share(tutti_tiles *t, tutti_err mine) {
-    return tutti__array_vote(any_array(t), mine, NULL);
+    return tutti__array_vote(any_array(t), mine);
 }
 
 static tutti_err step_ahead(tutti_tiles *t, tutti_count k, tutti_err opened) {

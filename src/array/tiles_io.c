@@ -68,17 +68,17 @@ static int idle(const tutti__tile_flight *f) {
     return !f->prepared || (f->array->dist && tutti_access_bytes(f->access) == 0);
 }
 
-static tutti_request request_of(const tutti__tile_flight *f, int ahead) {
+static tutti__transfer transfer_of(const tutti__tile_flight *f, int ahead) {
     const tutti_array *a = f->array;
-    return (tutti_request){.name = f->is_write ? "write" : "read",
-                           .op = {.file = a->file,
-                                  .access = f->access,
-                                  .is_write = f->is_write,
-                                  .buf = f->buf,
-                                  .room = f->room},
-                           .how = ahead ? TUTTI__SPLIT : TUTTI__AT_ONCE,
-                           .ahead = ahead,
-                           .least = f->is_write ? 0 : a->mine.offset + a->bytes};
+    return (tutti__transfer){.name = f->is_write ? "write" : "read",
+                             .file = a->file,
+                             .is_write = f->is_write,
+                             .access = f->access,
+                             .buf = f->buf,
+                             .how = ahead ? TUTTI__SPLIT : TUTTI__AT_ONCE,
+                             .ahead = ahead,
+                             .least = f->is_write ? 0 : a->mine.offset + a->bytes,
+                             .room = f->room};
 }
 
 static void done_with_access(tutti__tile_flight *f) {
@@ -88,11 +88,11 @@ static void done_with_access(tutti__tile_flight *f) {
 
 void tutti__tile_flight_begin(tutti__tile_flight *f) {
     if (!idle(f)) {
-        const tutti_request asked = request_of(f, 1);
+        const tutti__transfer t = transfer_of(f, 1);
         if (f->is_write) tutti__array_written(f->array);
-        f->err = tutti__request_start(&asked, &f->request);
+        f->err = tutti__transfer_run(&t, &f->request);
         if (f->err != TUTTI_OK) f->trouble = *tutti_last_error();
-        if (f->request && f->array->file->opt.background != TUTTI_BACKGROUND_ALL)
+        if (f->request && tutti__file_options(f->array->file)->background != TUTTI_BACKGROUND_ALL)
             count_memory(f, tutti__request_staging(f->request));
     }
     done_with_access(f);
@@ -104,7 +104,7 @@ tutti_err tutti__tile_flight_end(tutti__tile_flight *f) {
     if (err != TUTTI_OK) tutti__error_assign(&f->trouble);
     if (!f->request) return err;
     tutti_file *file = f->array->file;
-    if (file->opt.background != TUTTI_BACKGROUND_ALL) tutti__requests_settle(file);
+    if (tutti__file_options(file)->background != TUTTI_BACKGROUND_ALL) tutti__requests_settle(file);
     tutti__request_wait(f->request);
     count_memory(f, tutti__request_staging(f->request));
     return tutti__request_collect(&f->request, NULL);
@@ -135,10 +135,10 @@ tutti_err tutti__tile_flight_run(tutti__tile_flight *f) {
     tutti_err err = TUTTI_OK;
     if (!idle(f)) {
         tutti_off staging = 0;
-        tutti_request r = request_of(f, 0);
-        r.staging_out = &staging;
+        tutti__transfer t = transfer_of(f, 0);
+        t.staging_out = &staging;
         if (f->is_write) tutti__array_written(f->array);
-        err = tutti__transfer(&r, NULL);
+        err = tutti__transfer_run(&t, NULL);
         count_memory(f, staging);
     }
     done_with_access(f);
@@ -146,7 +146,7 @@ tutti_err tutti__tile_flight_run(tutti__tile_flight *f) {
 }
 
 int tutti__tile_flight_forget(tutti__tile_flight *f) {
-    const int over = !f->request || !f->array->file->team;
+    const int over = !f->request || !tutti__file_team(f->array->file);
     tutti_request_abandon(&f->request);
     return over;
 }
@@ -156,6 +156,6 @@ void tutti__tile_flight_cancel(tutti__tile_flight *f) {
 }
 
 int tutti__tile_flight_staged(const tutti_array *a) {
-    const int way = a->file->opt.background;
+    const int way = tutti__file_options(a->file)->background;
     return way == TUTTI_BACKGROUND_AUTO || way == TUTTI_BACKGROUND_IO_ONLY;
 }

@@ -3,6 +3,7 @@
 #ifndef TUTTI_ERROR_IMPL_H
 #define TUTTI_ERROR_IMPL_H
 
+#include <errno.h>
 #include <tutti/error.h>
 
 /* Raise: record code and text once, and return it. */
@@ -18,6 +19,13 @@
         const tutti_err err_ = (call);     \
         if (err_ != TUTTI_OK) return err_; \
     } while (0)
+
+/* A library call leaves errno alone: the first line of every public call that may reach the system. */
+static inline void tutti__errno_restore(const int *saved) {
+    errno = *saved;
+}
+#define TUTTI_KEEP_ERRNO \
+    __attribute__((cleanup(tutti__errno_restore), unused)) const int saved_errno_ = errno
 
 /* Our own mistakes: checked in debug builds, prints and aborts.  Analysers take them as facts. */
 #if defined(TUTTI_DEBUG) || defined(__clang_analyzer__)

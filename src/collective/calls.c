@@ -2,7 +2,7 @@
  * or of parts.  Each describes its request and has it carried out.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
-#include "collective/layer.h"
+#include "collective/request.h"
 #include "comm/call.h"
 
 #define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
@@ -37,20 +37,20 @@ tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf
                            tutti_off *count_out) {
     CHECK_FILE(f);
     tutti_request r = asked_of(f, 1, TUTTI__AT_ONCE, ONE(a, buf));
-    return tutti__transfer(&r, count_out);
+    return tutti__request_run(&r, count_out);
 }
 
 tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf, tutti_off *count_out) {
     CHECK_FILE(f);
     tutti_request r = asked_of(f, 0, TUTTI__AT_ONCE, ONE(a, buf));
-    return tutti__transfer(&r, count_out);
+    return tutti__request_run(&r, count_out);
 }
 
 static tutti_err parts_at_once(tutti_file *f, int is_write, bytes b, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     tutti_request r = asked_of(f, is_write, TUTTI__AT_ONCE, b);
-    const tutti_err err = tutti__transfer(&r, count_out);
+    const tutti_err err = tutti__request_run(&r, count_out);
     tutti__parts_free(&r.op.parts);
     return err;
 }
@@ -170,7 +170,7 @@ static tutti_err plan_run(tutti_plan *p, plan_bufs b, tutti_off displacement,
     CHECK_PLAN(p);
     tutti_request r = run_of(p, displacement, TUTTI__AT_ONCE);
     ask_bufs(&r, b);
-    const tutti_err err = tutti__transfer(&r, count_out);
+    const tutti_err err = tutti__request_run(&r, count_out);
     tutti__parts_free(&r.op.parts);
     return err;
 }

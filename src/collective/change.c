@@ -2,8 +2,6 @@
  * operation is planned can change, and only while there is no plan and no operation that was
  * made with the old ones.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/layer.h"
-
 #include "collective/find.h"
 #include "base/options_impl.h"
 #include "comm/call.h"
@@ -21,8 +19,6 @@ static int take(tutti_options *to, const tutti_options *from) {
 static tutti_err change_allowed(const tutti_file *f, const tutti_options *opt,
                                 tutti_options *full_out) {
     TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "there are no options");
-    TUTTI_CHECK(f->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
-                f->plans);
     TUTTI_TRY(tutti__requests_none(f));
     TUTTI_TRY(tutti__options_take(opt, full_out));
     return tutti__options_check(full_out);
@@ -48,11 +44,9 @@ tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) {
     return TUTTI_OK;
 }
 
-void tutti__file_slabs(tutti_file *f, const tutti__slabs *slabs) {
+void tutti__file_slabs(tutti_file *f, tutti_off at, tutti_off slab, tutti_count n) {
     TUTTI_USE(f);
-    const int same =
-        f->slabs.at == slabs->at && f->slabs.slab == slabs->slab && f->slabs.n == slabs->n;
-    if (same) return;
+    if (f->slabs.at == at && f->slabs.slab == slab && f->slabs.n == n) return;
     tutti__plan_cache_clear(f);
-    f->slabs = *slabs;
+    f->slabs = (tutti__slabs){at, slab, n};
 }

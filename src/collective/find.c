@@ -32,13 +32,8 @@ enum {
     STEPWISE = 128                                /* it moves on by tutti__finding_step */
 };
 
-/* What is said by the ranges of a consensus; by a vote. */
+/* What is said by the ranges of a consensus. */
 enum { CALL, SIZE = CALL + TUTTI__CALL_TELLS, BACKGROUND, GATHERED, COLD, PLANS };
-enum { MIN_LO, MIN_RUN };
-enum { MAX_HI, MAX_BYTES, MAX_SIZE, MAX_BACKGROUND, MAX_DESCRIPTION, MAX_COLD };
-/* where nothing is cold: a write */
-enum { MAX_BROKEN = MAX_COLD };
-enum { SUM_BYTES, SUM_RUNS, SUM_RANKS };
 
 /* How far finding has come. */
 enum { UNSAID, SAID, HEARD, WRITING, TOLD, FAILED };
@@ -85,37 +80,28 @@ static void plan_for_all(tutti_request *r, const tutti__finding *x) {
     r->op.moved = x->count;
 }
 
-/* A new plan, by the summary of all requests. */
-static tutti_err plan_anew(tutti_request *r, const tutti__finding *x, const tutti__vote *v) {
-    const tutti__summary all = {.lo = v->min[MIN_LO],
-                                .hi = v->max[MAX_HI],
-                                .bytes = v->sum[SUM_BYTES],
-                                .runs = v->sum[SUM_RUNS],
-                                .ranks = v->sum[SUM_RANKS],
-                                .max_bytes = v->max[MAX_BYTES],
-                                .run = v->min[MIN_RUN],
-                                .cold = !r->op.is_write && v->max[MAX_COLD] > 0 &&
-                                        v->sum[SUM_BYTES] >= TUTTI__COLD_BYTES,
-                                .broken = r->op.is_write && v->max[MAX_BROKEN] > 0};
+/* A new plan, by the summary of all requests.  `described`: bytes of the largest description. */
+static tutti_err plan_anew(tutti_request *r, const tutti__finding *x, const tutti__summary *all,
+                           tutti_off described) {
     tutti_file *f = r->op.file;
     tutti_plan *p = f->blank;
     const int own = r->how == TUTTI__PLAN_ONLY; /* the caller's, not to be cached */
     f->blank = NULL;
     p->number = ++f->planned_n;
     p->is_write = r->op.is_write;
-    p->resident = own ? r->background == TUTTI_BACKGROUND_IO_ONLY : (v->yes & RESIDENT) != 0;
+    p->resident = own ? r->background == TUTTI_BACKGROUND_IO_ONLY : (x->all & RESIDENT) != 0;
     p->means = (tutti__means){r->op.store, r->op.stats, p->resident, r->op.room, x->block};
     /* one of the caller's own that may go on in the background may be started, too */
-    p->inside = !(v->yes & OUTSIDE) || (own && p->resident);
+    p->inside = !(x->all & OUTSIDE) || (own && p->resident);
     p->own = tutti__access_share(r->op.access);
     p->access = &p->own;
     if (r->op.parts) {
         p->batch = tutti__batch_ref(r->op.parts->batch);
         tutti__parts_start(r->op.parts, p->batch, 0);
     }
-    p->worth = all.max_bytes / TUTTI__CACHED_PART;
-    p->described = v->max[MAX_DESCRIPTION];
-    const tutti_err err = tutti__plan_make(p, &all);
+    p->worth = all->max_bytes / TUTTI__CACHED_PART;
+    p->described = described;
+    const tutti_err err = tutti__plan_make(p, all);
     if (err != TUTTI_OK) {
         tutti__plan_destroy(&p);
         return err;
@@ -123,7 +109,7 @@ static tutti_err plan_anew(tutti_request *r, const tutti__finding *x, const tutt
     if (!own) tutti__plan_cache_add(p);
     r->plan = p;
     r->owns_plan = 1;
-    r->file_size = v->max[MAX_SIZE];
+    r->file_size = x->size;
     return TUTTI_OK;
 }
 
@@ -219,36 +205,31 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
         x->mine = tutti__batch_unite(b);
         op->access = &b->all;
     }
-    tutti__summary mine = tutti__summary_empty();
-    tutti_off described = 0;
-    int broken = 0;
+    tutti__summary all = tutti__summary_empty(); /* this rank's, then all ranks' */
+    int64_t described = 0, cold = x->cold, broken = 0;
+    const tutti__reduction reduction[] = {
+        {TUTTI__MIN, &all.lo},    {TUTTI__MAX, &all.hi},    {TUTTI__SUM, &all.bytes},
+        {TUTTI__SUM, &all.runs},  {TUTTI__SUM, &all.ranks}, {TUTTI__MAX, &all.max_bytes},
+        {TUTTI__MIN, &all.run},   {TUTTI__MAX, &x->size},   {TUTTI__MAX, &x->background},
+        {TUTTI__MAX, &described}, {TUTTI__MAX, &cold},      {TUTTI__MAX, &broken},
+    };
     if (x->mine == TUTTI_OK) {
         /* the run is what one request to the file system could carry without staging: the access
          * may be more broken in memory than in the file */
         const tutti__side s = op->access->file;
         tutti_count runs = b ? 0 : tutti__side_runs(op->access->memory);
         for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
-        mine = tutti__summary_of(s);
-        if (runs > 0) mine.run = tutti__min(mine.run, mine.bytes / runs);
+        all = tutti__summary_of(s);
+        if (runs > 0) all.run = tutti__min(all.run, all.bytes / runs);
         described = (tutti_off)(b ? tutti__batch_size(b) : tutti_access_size(op->access));
         /* checksums are wanted, and much of what this rank has are parts of blocks; of long runs
          * only the ends are, which whoever wants the checksums reads again */
-        broken = x->block > 0 && tutti__side_grain(s) % x->block != 0 &&
-                 mine.bytes < LONG * x->block * mine.runs;
+        broken = op->is_write && x->block > 0 && tutti__side_grain(s) % x->block != 0 &&
+                 all.bytes < LONG * x->block * all.runs;
     }
     tutti__vote_init(&v);
-    v.min[MIN_LO] = mine.lo;
-    v.min[MIN_RUN] = mine.run;
-    v.max[MAX_HI] = mine.hi;
-    v.max[MAX_BYTES] = mine.max_bytes;
-    v.max[MAX_SIZE] = x->size;
-    v.max[MAX_BACKGROUND] = x->background;
-    v.max[MAX_DESCRIPTION] = described;
-    v.max[MAX_COLD] = x->cold;
-    if (op->is_write) v.max[MAX_BROKEN] = broken;
-    v.sum[SUM_BYTES] = mine.bytes;
-    v.sum[SUM_RUNS] = mine.runs;
-    v.sum[SUM_RANKS] = mine.ranks;
+    v.reductions = sizeof reduction / sizeof *reduction;
+    v.reduction = reduction;
     v.yes = x->answers;
     v.ranges = x->n; /* unless a consensus has told already */
     memcpy(v.range, x->range, (size_t)x->n * sizeof *x->range);
@@ -256,13 +237,13 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     if (err != TUTTI_OK) tutti__plan_destroy(&f->blank);
     TUTTI_TRY(err);
     TUTTI_ASSERT(f->blank && op->access); /* nobody has refused */
-    x->cold = !op->is_write && v.max[MAX_COLD] > 0;
+    x->cold = cold > 0;
     tutti_plan *p = tutti__plan_cache_choose(f, x, v.range);
-    x->size = v.max[MAX_SIZE];
-    x->background = v.max[MAX_BACKGROUND];
     x->all = v.yes;
     if (p) TUTTI_TRY(plan_again(r, x, p));
-    return r->plan ? TUTTI_OK : plan_anew(r, x, &v);
+    all.cold = x->cold && all.bytes >= TUTTI__COLD_BYTES;
+    all.broken = broken > 0;
+    return r->plan ? TUTTI_OK : plan_anew(r, x, &all, described);
 }
 
 /* ---- from wherever it is */

@@ -4,7 +4,7 @@
  * appears once, with one set of permissions, and "exclusive" means what it says.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
-#include "collective/layer.h"
+#include "collective/request.h"
 #include "comm/call.h"
 #include "comm/vote.h"
 #include "comm/wait.h"
@@ -104,34 +104,35 @@ static int cores_to_spare(const tutti_file *f) {
 
 /* What was found out of the file system completes the options. */
 static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
-    tutti__vote v;
-    tutti_off size = 0;
+    int64_t block = 0, direct_align = 0, origin = 0, striped = 0, client_cache = 0, synchronous = 0;
+    int64_t spare_cores = cores_to_spare(f);
+    const tutti__reduction all[] = {
+        {TUTTI__MAX, &block},       {TUTTI__MAX, &direct_align}, {TUTTI__MAX, &origin},
+        {TUTTI__MAX, &striped},     {TUTTI__MAX, &client_cache}, {TUTTI__MAX, &synchronous},
+        {TUTTI__MIN, &spare_cores},
+    };
     const int appends = (f->mode & (TUTTI_APPEND | TUTTI_TRUNCATE)) == TUTTI_APPEND;
-    if (mine == TUTTI_OK && appends) mine = tutti__store_size(f->store, &size);
-    tutti__vote_init(&v);
-    v.max[0] = v.max[1] = v.max[2] = v.max[3] = v.max[4] = 0;
-    v.min[0] = cores_to_spare(f);
-    v.min[1] = 1;
+    if (mine == TUTTI_OK && appends) mine = tutti__store_size(f->store, &origin);
     if (mine == TUTTI_OK) {
-        v.max[0] = tutti__max(f->store->layout.block, f->store->layout.stripe);
-        v.max[1] = f->store->layout.direct_align;
-        v.max[2] = size;
-        v.max[3] = f->store->layout.stripe > 0;
-        v.max[4] = f->store->layout.client_cache;
-        v.min[1] = !f->store->layout.synchronous;
+        const tutti_store_layout *layout = &f->store->layout;
+        block = tutti__max(layout->block, layout->stripe);
+        direct_align = layout->direct_align;
+        striped = layout->stripe > 0;
+        client_cache = layout->client_cache;
+        synchronous = layout->synchronous;
     }
-    TUTTI_TRY(tutti__team_vote(f->team, mine, &v));
-    f->align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(v.max[0], 1);
+    TUTTI_TRY(tutti__team_reduce(f->team, mine, sizeof all / sizeof *all, all));
+    f->align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(block, 1);
     f->align = tutti__min(f->align, TUTTI__MESSAGE_MAX);
-    f->striped = (int)v.max[3];
-    f->incoherent = v.max[4] && f->team->nodes.n > 1;
-    f->remote = v.max[4] || (v.max[3] && f->opt.striping_unit == 0);
-    f->spare_cores = (int)v.min[0];
-    f->synchronous = !v.min[1];
-    if (f->opt.direct_io) f->align = tutti__align_up(f->align, tutti__max(v.max[1], 1));
+    f->striped = (int)striped;
+    f->incoherent = client_cache && f->team->nodes.n > 1;
+    f->remote = client_cache || (striped && f->opt.striping_unit == 0);
+    f->spare_cores = (int)spare_cores;
+    f->synchronous = (int)synchronous;
+    if (f->opt.direct_io) f->align = tutti__align_up(f->align, tutti__max(direct_align, 1));
     f->opt.striping_unit = f->align;
-    if (f->opt.direct_align == 0) f->opt.direct_align = v.max[1];
-    f->origin = v.max[2];
+    if (f->opt.direct_align == 0) f->opt.direct_align = direct_align;
+    f->origin = origin;
     return TUTTI_OK;
 }
 
@@ -177,9 +178,7 @@ static tutti_err open_store(tutti_file *f, int permissions) {
 
 /* A rank that cannot even begin tells the others, where they expect it. */
 static tutti_err open_refuse(tutti__team *t, int mode, tutti_err mine) {
-    tutti__vote v;
-    tutti__vote_init(&v);
-    return changes_file(mode) ? tutti__team_agree(t, mine) : tutti__team_vote(t, mine, &v);
+    return changes_file(mode) ? tutti__team_agree(t, mine) : tutti__team_reduce(t, mine, 0, NULL);
 }
 
 static void file_free(tutti_file *f) {
@@ -307,18 +306,12 @@ tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode, const tutti
 
 /* ---- close */
 
-static tutti_err close_allowed(const tutti_file *f) {
-    TUTTI_CHECK(f->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
-                f->plans);
-    return tutti__requests_none(f);
-}
-
 /* Without plans and operations under way, which all ranks start, nobody can have any left. */
 static tutti_err close_agree(tutti_file *f) {
     const tutti__call call = {.kind = TUTTI__CALL_CLOSE};
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    return tutti__team_call(f->team, &call, close_allowed(f), 0, NULL);
+    return tutti__team_call(f->team, &call, tutti__requests_none(f), 0, NULL);
 }
 
 tutti_err tutti_file_close(tutti_file **pf) {

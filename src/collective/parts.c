@@ -2,7 +2,6 @@
  * that were planned, become an operation's.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
-#include "collective/layer.h"
 
 static tutti_err part_put(tutti__batch *b, int i, const tutti_part *part) {
     TUTTI_TRY(tutti__access_usable(part->access));

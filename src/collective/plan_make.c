@@ -84,16 +84,13 @@ typedef struct {
 /* Nobody sends what a higher rank writes too.  *large_out, the same on all ranks: the plan would
  * be too large so.   Collective, agrees. */
 static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
-    enum { LARGE, BYTES };
-    tutti__vote v;
-    int large = 0;
-    const tutti_err err = tutti__overlap_trim(p, mine, &large);
-    tutti__vote_init(&v);
-    v.max[LARGE] = large;
-    v.max[BYTES] = (tutti_off)tutti__plan_bytes(p);
-    TUTTI_TRY(tutti__team_vote(p->file->team, err, &v));
-    *large_out = v.max[LARGE] > 0;
-    p->described = tutti__max(p->described, v.max[BYTES]);
+    int is_large = 0;
+    const tutti_err err = tutti__overlap_trim(p, mine, &is_large);
+    int64_t large = is_large, bytes = (int64_t)tutti__plan_bytes(p);
+    const tutti__reduction all[] = {{TUTTI__MAX, &large}, {TUTTI__MAX, &bytes}};
+    TUTTI_TRY(tutti__team_reduce(p->file->team, err, 2, all));
+    *large_out = large > 0;
+    p->described = tutti__max(p->described, bytes);
     return TUTTI_OK;
 }
 
@@ -113,12 +110,10 @@ static void method_choose(tutti_plan *p, const tutti__summary *s) {
 /* One try.  Collective, agrees; *again_out: the plan is empty, try once more as *how says now. */
 static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *how,
                                int *overlap_out, int *again_out) {
-    enum { OVERLAP, WHERE, NO_SHARED, NO_RESIDENT, BYTES };
     tutti__team *team = p->file->team;
     tutti__two_phase *t = p->two;
     tutti_off where = -1;
     int overlap = 0, fits = 1;
-    tutti__vote v;
 
     *again_out = 0;
     t->ordered = how->ordered;
@@ -155,37 +150,40 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
         err = p->engine->make(p);
     if (p->run) p->engine->prepare(p);
 
-    tutti__vote_init(&v);
-    v.max[OVERLAP] = overlap;
-    v.max[WHERE] = overlap ? where : -1;
-    v.max[NO_SHARED] = memory != TUTTI_OK && t->shared && !p->means.resident;
-    v.max[NO_RESIDENT] = memory != TUTTI_OK && p->means.resident;
-    v.max[BYTES] = p->run ? (tutti_off)tutti__plan_bytes(p) : 0;
-    const tutti_err agreed = tutti__team_vote(team, err, &v);
-    if (agreed != TUTTI_OK || v.max[NO_SHARED] || v.max[NO_RESIDENT])
+    int64_t any_overlap = overlap, last_overlap = overlap ? where : -1;
+    int64_t no_shared = memory != TUTTI_OK && t->shared && !p->means.resident;
+    int64_t no_resident = memory != TUTTI_OK && p->means.resident;
+    int64_t bytes = p->run ? (int64_t)tutti__plan_bytes(p) : 0;
+    const tutti__reduction all[] = {{TUTTI__MAX, &any_overlap},
+                                    {TUTTI__MAX, &last_overlap},
+                                    {TUTTI__MAX, &no_shared},
+                                    {TUTTI__MAX, &no_resident},
+                                    {TUTTI__MAX, &bytes}};
+    const tutti_err agreed = tutti__team_reduce(team, err, sizeof all / sizeof *all, all);
+    if (agreed != TUTTI_OK || no_shared || no_resident)
         forms_forget(team); /* not all have closed theirs */
     TUTTI_TRY(agreed);
-    p->described = tutti__max(p->described, v.max[BYTES]);
-    p->makeshift |= v.max[NO_SHARED] || v.max[NO_RESIDENT];
-    if (v.max[NO_RESIDENT]) {
+    p->described = tutti__max(p->described, bytes);
+    p->makeshift |= no_shared || no_resident;
+    if (no_resident) {
         tutti__resident_not(p);
         return TUTTI_OK;
     }
-    if (v.max[NO_SHARED]) { /* by messages */
+    if (no_shared) { /* by messages */
         how->singles = 1;
         return TUTTI_OK;
     }
-    TUTTI_CHECK(!v.max[OVERLAP] || !p->file->opt.check, TUTTI_ERR_OVERLAP,
+    TUTTI_CHECK(!any_overlap || !p->file->opt.check, TUTTI_ERR_OVERLAP,
                 "two ranks write the same bytes, at offset %lld",
-                (long long)(v.max[WHERE] + p->file->origin));
-    if (v.max[OVERLAP]) *overlap_out = 1;
+                (long long)(last_overlap + p->file->origin));
+    if (any_overlap) *overlap_out = 1;
     *again_out = 0;
-    if (v.max[OVERLAP] && !staged && p->means.block > 0) {
+    if (any_overlap && !staged && p->means.block > 0) {
         for_checksums(p); /* the highest rank's bytes count */
         *again_out = 1;
         return TUTTI_OK;
     }
-    if (v.max[OVERLAP] && staged) TUTTI_TRY(overlap_remove(p, overlap, again_out));
+    if (any_overlap && staged) TUTTI_TRY(overlap_remove(p, overlap, again_out));
     if (*again_out) { /* in rank order, window by window */
         tutti__resident_not(p);
         how->singles = how->ordered = 1;
@@ -194,7 +192,6 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
 }
 
 tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
-    tutti__vote v;
     *awake_out = 1;
     if (!p->means.resident && p->engine == &tutti__engine_staged && p->engine->ready(p))
         return TUTTI_OK;
@@ -204,10 +201,9 @@ tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
     tutti_err err = p->engine->memory(p);
     if (err == TUTTI_OK) err = p->engine->wake(p);
     if (err == TUTTI_OK) p->engine->prepare(p);
-    tutti__vote_init(&v);
-    v.max[0] = err != TUTTI_OK;
-    TUTTI_TRY(tutti__team_vote(p->file->team, TUTTI_OK, &v));
-    if (v.max[0] == 0) return TUTTI_OK;
+    int64_t failed = err != TUTTI_OK;
+    TUTTI_TRY(tutti__team_max(p->file->team, TUTTI_OK, &failed));
+    if (!failed) return TUTTI_OK;
     tutti__error_clear(); /* not the caller's concern: there are other ways */
     forms_forget(p->file->team);
     *awake_out = 0;

@@ -7,7 +7,7 @@
  * which is the same on all ranks, since departing uses the team's communicator; they arrive in
  * any order, since the last agreement has a tag of its own.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/layer.h"
+#include "collective/request.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void state_set(tutti_request *r, int state) {
 
 /* ---- at once: both halves here */
 
-tutti_err tutti__transfer(tutti_request *r, tutti_off *count_out) {
+tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) {
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
     TUTTI_USE(f);
@@ -500,6 +500,8 @@ void tutti__requests_settle(tutti_file *f) {
 }
 
 tutti_err tutti__requests_none(const tutti_file *f) {
+    TUTTI_CHECK(f->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
+                f->plans);
     TUTTI_CHECK(!tutti__request_split(f), TUTTI_ERR_STATE,
                 "a split collective has begun and not ended");
     for (const tutti_request *r = f->requests; r; r = r->next)

@@ -10,18 +10,9 @@
 #ifndef TUTTI_REQUEST_H
 #define TUTTI_REQUEST_H
 
-#include <tutti/parts.h>
+#include "collective/layer.h"
 #include "engine/engine.h"
 #include "file/operation.h"
-
-/* How it is carried out.  Ranks may differ in that: transfers of one direction match. */
-typedef enum {
-    TUTTI__AT_ONCE,     /* a call that blocks */
-    TUTTI__SPLIT,       /* begin and end */
-    TUTTI__STARTED,     /* start, and test or wait */
-    TUTTI__PLAN_ONLY,   /* nothing moves: the caller wants a plan of its own */
-    TUTTI__INDEPENDENT, /* nobody else takes part */
-} tutti__how;
 
 enum {
     TUTTI__QUEUED,  /* the first half waits for its turn, or goes on */
@@ -101,23 +92,22 @@ tutti_err tutti__request_usable(const tutti_request *r) TUTTI_MUST_USE;
 void tutti__plan_explained(tutti_file *f, const tutti_plan *p);
 
 /* ---- request.c: requests under way */
+/* Both halves at once: what tutti_file_write and tutti_file_read do.   Collective, agrees. */
+tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) TUTTI_MUST_USE;
 /* Start what `asked` describes.  A split operation goes as far as it goes in `begin`, and an
  * error of that part is returned (there is no request then); otherwise everything is told later. */
 tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) TUTTI_MUST_USE;
-int tutti__request_test(tutti_request *r); /* move it on; 1: it has arrived */
-void tutti__request_wait(tutti_request *r);
-/* Its outcome; frees and nulls it. */
-tutti_err tutti__request_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
 /* The oldest split operation that has not ended and is no walk's, or NULL. */
 tutti_request *tutti__request_split(const tutti_file *f);
-/* Before any other collective call on the file: what is queued needs the communicator first. */
-void tutti__requests_settle(tutti_file *f);
-/* Before closing: are there any that somebody has still to complete?  Local. */
-tutti_err tutti__requests_none(const tutti_file *f) TUTTI_MUST_USE;
 /* Wait for those that were abandoned, and end the thread.  All ranks. */
 void tutti__requests_end(tutti_file *f);
 /* At MPI_Finalize: as far as it goes without the others.  0: a thread still works on the file. */
 int tutti__requests_drop(tutti_file *f);
+
+/* ---- calls.c */
+/* Start it: what tutti_file_write_start and tutti_file_read_start do.  r_out may be NULL, which
+ * is an error on all ranks.   Collective. */
+tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) TUTTI_MUST_USE;
 
 /* ---- parts.c */
 /* Ask for parts of the caller's instead of one access; if that is impossible, r->refused says why.
@@ -139,7 +129,6 @@ void tutti__independent_end(tutti_file *f);
 
 /* ---- handles.c: may it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after
  * MPI_Finalize.  Local. */
-tutti_err tutti__file_live(const tutti_file *f) TUTTI_MUST_USE;
 tutti_err tutti__plan_live(const tutti_plan *p) TUTTI_MUST_USE;
 /* One that is of no use any more is freed and nulled. */
 tutti_err tutti__request_live(tutti_request **r) TUTTI_MUST_USE;

@@ -100,16 +100,13 @@ tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r, tutti_
 
 tutti_err tutti__consensus_make(tutti__team *t) {
     tutti__segment memory = {NULL, 0, 0};
-    tutti__vote v;
     t->consensus.tried = 1;
     const size_t bytes = tutti__consensus_bytes(t);
     if (bytes == 0) return TUTTI_OK;
     const tutti_error_info keep = *tutti_last_error();
-    enum { MISSING };
-    tutti__vote_init(&v);
-    v.max[MISSING] = tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
-    TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
-    if (v.max[MISSING]) tutti__segment_drop(&memory);
+    int64_t missing = tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
+    TUTTI_TRY(tutti__team_max(t, TUTTI_OK, &missing));
+    if (missing) tutti__segment_drop(&memory);
     t->staging->consensus = memory;
     if (memory.base) tutti__consensus_use(t, memory.base);
     tutti__error_assign(&keep); /* messages do as well */

@@ -13,9 +13,14 @@
 #include "comm/consensus.h"
 #include "comm/wait.h"
 
+/* A vote as a message: of the words only those that are in use are sent. */
 typedef struct {
-    tutti__vote vote;
-    tutti_error_info info; /* of rank vote.fail; sent only if there is one */
+    int64_t fail, yes;
+    tutti__range call[TUTTI__CALL_TELLS];
+    int64_t words; /* ranks in different calls may differ in that: then no rank uses them */
+    int64_t
+        word[TUTTI__REDUCTIONS + 2 * TUTTI__RANGES]; /* the numbers; minimum, maximum of ranges */
+    tutti_error_info info;                           /* of rank `fail`; sent only if there is one */
 } ballot;
 
 void tutti__vote_init(tutti__vote *v) {
@@ -23,10 +28,6 @@ void tutti__vote_init(tutti__vote *v) {
     v->fail = INT64_MAX;
     v->yes = -1;
     for (int i = 0; i < TUTTI__CALL_TELLS; i++) v->call[i] = tutti__range_none();
-    for (int i = 0; i < TUTTI__VOTES; i++) {
-        v->min[i] = INT64_MAX;
-        v->max[i] = INT64_MIN;
-    }
 }
 
 static void range_merge(tutti__range *to, const tutti__range *from) {
@@ -34,30 +35,51 @@ static void range_merge(tutti__range *to, const tutti__range *from) {
     to->max = tutti__max(to->max, from->max);
 }
 
-static void ballot_merge(ballot *to, const ballot *from) {
-    const tutti__vote *a = &from->vote;
-    tutti__vote *b = &to->vote;
-    if (a->fail < b->fail) {
-        b->fail = a->fail;
-        to->info = from->info;
-    }
-    for (int i = 0; i < TUTTI__VOTES; i++) {
-        if (a->min[i] < b->min[i]) b->min[i] = a->min[i];
-        if (a->max[i] > b->max[i]) b->max[i] = a->max[i];
-        if (!tutti__add_ok(a->sum[i], b->sum[i], &b->sum[i])) b->sum[i] = INT64_MAX;
-    }
-    b->yes &= a->yes;
-    for (int i = 0; i < TUTTI__CALL_TELLS; i++) range_merge(&b->call[i], &a->call[i]);
-    /* ranks in different calls may differ in the number of these: then nobody looks at them */
-    for (int64_t i = 0; i < tutti__min(a->ranges, b->ranges); i++)
-        range_merge(&b->range[i], &a->range[i]);
+static int64_t reduce(int op, int64_t a, int64_t b) {
+    int64_t sum = 0;
+    if (op == TUTTI__MIN) return tutti__min(a, b);
+    if (op == TUTTI__MAX) return tutti__max(a, b);
+    return tutti__add_ok(a, b, &sum) ? sum : INT64_MAX;
 }
 
-/* Ranges that are not in use are not sent; the error only if there is one. */
+static void ballot_merge(const tutti__vote *v, ballot *to, const ballot *from) {
+    if (from->fail < to->fail) {
+        to->fail = from->fail;
+        to->info = from->info;
+    }
+    to->yes &= from->yes;
+    for (int i = 0; i < TUTTI__CALL_TELLS; i++) range_merge(&to->call[i], &from->call[i]);
+    if (to->words != from->words) return;
+    int64_t *b = to->word;
+    const int64_t *a = from->word;
+    for (int i = 0; i < v->reductions; i++, a++, b++) *b = reduce(v->reduction[i].op, *a, *b);
+    for (int i = 0; i < v->ranges; i++, a += 2, b += 2) {
+        b[0] = tutti__min(a[0], b[0]);
+        b[1] = tutti__max(a[1], b[1]);
+    }
+}
+
 static int ballot_bytes(const ballot *b) {
-    const size_t numbers =
-        offsetof(tutti__vote, range) + (size_t)b->vote.ranges * sizeof(tutti__range);
-    return (int)(b->vote.fail == INT64_MAX ? numbers : sizeof *b);
+    const size_t numbers = offsetof(ballot, word) + (size_t)b->words * sizeof *b->word;
+    return (int)(b->fail == INT64_MAX ? numbers : sizeof *b);
+}
+
+static void ballot_fill(const tutti__vote *v, ballot *b) {
+    TUTTI_ASSERT(v->reductions <= TUTTI__REDUCTIONS && v->ranges <= TUTTI__RANGES);
+    b->fail = INT64_MAX;
+    b->yes = v->yes;
+    memcpy(b->call, v->call, sizeof b->call);
+    b->words = v->reductions + 2 * v->ranges;
+    for (int i = 0; i < v->reductions; i++) b->word[i] = *v->reduction[i].number;
+    memcpy(&b->word[v->reductions], v->range, (size_t)v->ranges * sizeof *v->range);
+}
+
+static void ballot_read(const ballot *b, tutti__vote *v) {
+    v->fail = b->fail;
+    v->yes = b->yes;
+    memcpy(v->call, b->call, sizeof v->call);
+    for (int i = 0; i < v->reductions; i++) *v->reduction[i].number = b->word[i];
+    memcpy(v->range, &b->word[v->reductions], (size_t)v->ranges * sizeof *v->range);
 }
 
 /* Send to `to` and receive from `from`, either of which may be absent (-1). */
@@ -69,10 +91,9 @@ static tutti_err ballot_pass(tutti__team *t, int tag, int to, const ballot *out,
     return tutti__team_finish(2, r);
 }
 
-static tutti_err ballot_reduce(tutti__team *t, int tag, ballot *b) {
+static tutti_err ballot_reduce(tutti__team *t, int tag, const tutti__vote *v, ballot *b) {
     int whole = 1; /* the largest power of two that is not larger than the team */
     ballot in;
-    tutti__vote_init(&in.vote); /* neutral, until a message has come */
     while (whole <= t->size / 2) whole *= 2;
     if (t->rank >= whole) {
         TUTTI_TRY(ballot_pass(t, tag, t->rank - whole, b, -1, NULL));
@@ -81,20 +102,19 @@ static tutti_err ballot_reduce(tutti__team *t, int tag, ballot *b) {
     const int partner = t->rank + whole < t->size ? t->rank + whole : -1;
     if (partner >= 0) {
         TUTTI_TRY(ballot_pass(t, tag, -1, NULL, partner, &in));
-        ballot_merge(b, &in);
+        ballot_merge(v, b, &in);
     }
     for (int bit = 1; bit < whole; bit *= 2) {
         const int peer = t->rank ^ bit;
         TUTTI_TRY(ballot_pass(t, tag, peer, b, peer, &in));
-        ballot_merge(b, &in);
+        ballot_merge(v, b, &in);
     }
     return partner >= 0 ? ballot_pass(t, tag, partner, b, -1, NULL) : TUTTI_OK;
 }
 
 static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote *io) {
     ballot b;
-    memcpy(&b.vote, io, offsetof(tutti__vote, range) + (size_t)io->ranges * sizeof *io->range);
-    b.vote.fail = INT64_MAX;
+    ballot_fill(io, &b);
     if (mine == TUTTI_ERR_ARG) { /* the caller may know better why it has no arguments */
         const tutti_err why = tutti__error_refused();
         if (why != TUTTI_OK) mine = why;
@@ -103,18 +123,31 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
         if (tutti_last_error()->code != mine)
             (void)tutti__error_set(mine, 0, -1, "%s", tutti_strerror(mine));
         tutti__error_context(NULL, NULL, t->rank);
-        b.vote.fail = t->rank;
+        b.fail = t->rank;
         b.info = *tutti_last_error();
     }
-    TUTTI_TRY(ballot_reduce(t, tag, &b));
-    memcpy(io, &b.vote, offsetof(tutti__vote, range) + (size_t)io->ranges * sizeof *io->range);
-    if (b.vote.fail == INT64_MAX) return TUTTI_OK;
+    TUTTI_TRY(ballot_reduce(t, tag, io, &b));
+    ballot_read(&b, io);
+    if (b.fail == INT64_MAX) return TUTTI_OK;
     tutti__error_assign(&b.info);
     return b.info.code;
 }
 
 tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) {
     return vote_with(t, TUTTI__VOTE_TAG, mine, io);
+}
+
+tutti_err tutti__team_reduce(tutti__team *t, tutti_err mine, int n,
+                             const tutti__reduction *reduction) {
+    tutti__vote v;
+    tutti__vote_init(&v);
+    v.reductions = n;
+    v.reduction = reduction;
+    return tutti__team_vote(t, mine, &v);
+}
+
+tutti_err tutti__team_max(tutti__team *t, tutti_err mine, int64_t *io) {
+    return tutti__team_reduce(t, mine, 1, &(tutti__reduction){TUTTI__MAX, io});
 }
 
 /* All is well most of the time, and a consensus says so; otherwise it takes a vote to tell what is

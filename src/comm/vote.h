@@ -19,22 +19,35 @@ static inline tutti__range tutti__range_none(void) {
 /* What a rank tells of the call that it is in, see comm/call.h. */
 enum { TUTTI__TOLD_CALL, TUTTI__TOLD_AGREES, TUTTI__CALL_TELLS };
 
-/* Callers name the numbers that they use by an enum of their own. */
-enum { TUTTI__VOTES = 6, TUTTI__RANGES = 32 };
+/* A variable of the caller, and how the values of all ranks become one, which replaces it.  A sum that
+ * overflows is INT64_MAX. */
+typedef struct tutti__reduction {
+    enum { TUTTI__MIN, TUTTI__MAX, TUTTI__SUM } op;
+    int64_t *number;
+} tutti__reduction;
 
+enum { TUTTI__REDUCTIONS = 16, TUTTI__RANGES = 32 }; /* at most in a vote */
+
+/* All that a vote can carry. */
 typedef struct tutti__vote {
-    int64_t fail; /* set by tutti__vote: the lowest rank that failed, or INT64_MAX */
+    int64_t fail;                         /* out: the lowest rank that failed, or INT64_MAX */
     tutti__range call[TUTTI__CALL_TELLS]; /* of a vote that opens a call */
     int64_t yes;                          /* a bit per question; out, those to which all said yes */
-    int64_t min[TUTTI__VOTES], max[TUTTI__VOTES], sum[TUTTI__VOTES];
-    int64_t ranges; /* how many of the following there are, the same on all ranks in one call */
+    int reductions;
+    const tutti__reduction *reduction; /* [reductions], the same on all ranks in one call */
+    int ranges;                        /* how many of the following there are, likewise */
     tutti__range range[TUTTI__RANGES];
 } tutti__vote;
 
-void tutti__vote_init(tutti__vote *v); /* min +inf, max -inf, sum 0, no ranges */
-/* Collective.  If `mine` is an error on any rank, every rank returns the error of the lowest such
- * rank and has it as its last error; the numbers are reduced in any case. */
+void tutti__vote_init(tutti__vote *v); /* without numbers and ranges */
+/* If `mine` is an error on any rank, every rank returns the error of the lowest such rank and has it
+ * as its last error; the numbers are reduced in any case.   Collective. */
 tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
+/* The same of numbers only: n reductions, the same on all ranks.   Collective. */
+tutti_err tutti__team_reduce(tutti__team *t, tutti_err mine, int n,
+                             const tutti__reduction *reduction) TUTTI_MUST_USE;
+/* The same of one maximum.   Collective. */
+tutti_err tutti__team_max(tutti__team *t, tutti_err mine, int64_t *io) TUTTI_MUST_USE;
 /* The same without numbers. */
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) TUTTI_MUST_USE;
 /* Votes follow one another by this tag; those of operations are larger. */

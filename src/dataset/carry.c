@@ -71,7 +71,6 @@ tutti_err tutti__infos_carry(void *context) {
     int64_t n = 0;
     char path[4096];
     c->segment = -1;
-    if (tutti__netcdf(d)) return TUTTI_OK; /* its files have no infos */
     TUTTI_TRY(tutti__meta_infos_orphaned(d->meta, &n));
     if (n > 0) c->segment = find_last(&d->model, c->goes);
     if (c->segment < 0) return TUTTI_OK;

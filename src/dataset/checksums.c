@@ -168,23 +168,41 @@ static tutti_err share_compare(const tutti_dataset *d, const comparing *c, int64
     return err;
 }
 
-/* Without a trailer: the blocks of n sections are summed by all ranks, and the sections compared with the
- * metadata by rank 0.   Collective. */
-static tutti_err sections_compare(tutti_dataset *d, tutti_file *f, const tutti__segment_row *g,
-                                  const tutti__section *sections, int64_t n) {
+tutti_err tutti__checksums_by_trailer(tutti_dataset *d, const tutti__comparison *c) {
+    const tutti__known *k = c->known;
+    tutti__block_list m = {0};
+    tutti_err err = numbering_make(k->sections, k->n, &m);
+    if (err == TUTTI_OK && d->team->rank == 0)
+        err = trailer_check(c->file, c->segment, k->sections, &m);
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) {
+        const int64_t i = c->only ? c->only - k->sections : 0;
+        const int64_t lo = m.first[i], n = m.first[c->only ? i + 1 : m.n] - lo;
+        const comparing share = {c->file, c->segment, k->sections, &m};
+        err = share_compare(d, &share, lo + n * d->team->rank / d->team->size,
+                            lo + n * (d->team->rank + 1) / d->team->size);
+        err = tutti__dataset_agree(d, err);
+    }
+    tutti__blocks_free(&m);
+    return err;
+}
+
+tutti_err tutti__checksums_by_section(tutti_dataset *d, const tutti__comparison *c) {
+    const tutti__section *sections = c->only ? c->only : c->known->sections;
+    const int64_t n = c->only ? 1 : c->known->n;
     tutti__block_list m = {0};
     uint64_t *table = NULL;
     tutti_err err = tutti__dataset_agree(d, numbering_make(sections, n, &m));
     if (err == TUTTI_OK)
-        err = tutti__blocks_sum(tutti__dataset_team_now(d), f, &m, 0, NULL, &table);
+        err = tutti__blocks_sum(tutti__dataset_team_now(d), c->file, &m, 0, NULL, &table);
     for (int64_t s = 0; table && err == TUTTI_OK && s < n; s++) {
         const tutti__variable *v = tutti__model_variable_id(&d->model, sections[s].variable);
         if (sum_of_sums(table + m.first[s], m.first[s + 1] - m.first[s]) == sections[s].sum)
             continue;
         err = tutti__error_set(TUTTI_ERR_FORMAT, 0, sections[s].start,
                                "variable '%s' in segment %lld (time index %lld) is damaged",
-                               v ? v->name : "?", (long long)(g - d->model.segments),
-                               (long long)g->index);
+                               v ? v->name : "?", (long long)(c->segment - d->model.segments),
+                               (long long)c->segment->index);
     }
     tutti__free(table);
     tutti__blocks_free(&m);
@@ -193,42 +211,23 @@ static tutti_err sections_compare(tutti_dataset *d, tutti_file *f, const tutti__
 
 tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g,
                                    const tutti__section *only, tutti_off *bytes_out) {
-    const tutti__known *k = NULL;
-    tutti_file *f = NULL;
-    tutti__block_list m = {0};
-    int unsummed = 0;
+    tutti__comparison c = {.segment = g, .only = only};
     const tutti__datafile *row = tutti__model_file_id(&d->model, g->file);
-    TUTTI_TRY(tutti__sections_of(d, g - d->model.segments, &k));
-    for (int64_t i = 0; i < k->n; i++) unsummed |= !k->sections[i].summed;
-    if (unsummed) return TUTTI_OK; /* written without: nothing to compare with */
-    TUTTI_TRY(tutti__dataset_file(d, row, 0, &f));
-    tutti_err err = numbering_make(k->sections, k->n, &m);
-    const int netcdf = tutti__netcdf(d);
-    if (err == TUTTI_OK && d->team->rank == 0 && !netcdf)
-        err = trailer_check(f, g, k->sections, &m);
-    err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK && netcdf)
-        err = sections_compare(d, f, g, only ? only : k->sections, only ? 1 : k->n);
-    if (err == TUTTI_OK && !netcdf) {
-        const int64_t i = only ? only - k->sections : 0;
-        const int64_t lo = m.first[i], n = m.first[only ? i + 1 : m.n] - lo;
-        const comparing c = {f, g, k->sections, &m};
-        err = share_compare(d, &c, lo + n * d->team->rank / d->team->size,
-                            lo + n * (d->team->rank + 1) / d->team->size);
-        err = tutti__dataset_agree(d, err);
-    }
-    for (int64_t i = 0; i < k->n && err == TUTTI_OK && bytes_out; i++)
-        *bytes_out += k->sections[i].bytes;
-    tutti__blocks_free(&m);
+    TUTTI_TRY(tutti__sections_of(d, g - d->model.segments, &c.known));
+    for (int64_t i = 0; i < c.known->n; i++)
+        if (!c.known->sections[i].summed) return TUTTI_OK; /* written without checksums */
+    TUTTI_TRY(tutti__dataset_file(d, row, 0, &c.file));
+    const tutti_err err = d->container->compare(d, &c);
+    for (int64_t i = 0; i < c.known->n && err == TUTTI_OK && bytes_out; i++)
+        *bytes_out += c.known->sections[i].bytes;
     if (err != TUTTI_OK) tutti__error_context(NULL, row->name, -1);
     return err;
 }
 
 tutti_err tutti__metadata_check(const tutti_dataset *d) {
     TUTTI_TRY(tutti__meta_integrity(d->meta));
-    for (int64_t i = 0; i < d->model.files_n && tutti__netcdf(d); i++)
-        if (tutti__model_file_lives(&d->model, d->model.files[i].id))
-            TUTTI_TRY(tutti__netcdf_compare(d->path, d->meta, &d->model, &d->model.files[i], NULL));
+    for (int64_t i = 0; i < d->model.files_n; i++)
+        TUTTI_TRY(d->container->file_check(d, &d->model.files[i]));
     return TUTTI_OK;
 }
 

@@ -56,38 +56,20 @@ static tutti_err place_choose(tutti_dataset *d, int64_t index, tutti__writing *w
     if (file && d->opt.indices_per_file > 0 && group_of(d, index) != group_of(d, last->index))
         file = NULL;
     int continues = 1;
-    if (file && tutti__netcdf(d))
-        TUTTI_TRY(tutti__netcdf_continues(d, file, w->segment.kind, &continues));
-    if (!continues) file = NULL;
-    w->new_file = !file;
-    if (file) {
-        w->row = *file;
-        w->segment.start = d->now.under_way ? d->now.segment.end : TUTTI__SEGMENT_ALIGN;
-        for (int64_t i = 0; i < m->segments_n; i++)
-            if (m->segments[i].file == file->id)
-                w->segment.start = tutti__max(w->segment.start, m->segments[i].end);
-        w->segment.start = tutti__align_up(w->segment.start, TUTTI__SEGMENT_ALIGN);
-    } else {
+    if (file) TUTTI_TRY(d->container->continues(d, file, w->segment.kind, &continues));
+    w->new_file = !file || !continues;
+    if (w->new_file) {
         w->row.id = d->now.row.id;
         for (int64_t i = 0; i < m->files_n; i++) w->row.id = tutti__max(w->row.id, m->files[i].id);
         w->row.id++;
         snprintf(w->row.name, sizeof w->row.name, "data-%06lld.%s", (long long)w->row.id,
-                 tutti__netcdf(d) ? "nc" : "tutti");
-        w->segment.start = TUTTI__SEGMENT_ALIGN;
+                 d->container->extension);
+    } else {
+        w->row = *file;
     }
     w->segment.file = w->row.id;
-    w->end = w->segment.start;
-    if (tutti__netcdf(d)) tutti__netcdf_place(d, w);
+    d->container->place(d, w);
     return TUTTI_OK;
-}
-
-static tutti_err header_write(tutti_file *f) {
-    char *head = tutti__malloc(TUTTI__SEGMENT_ALIGN);
-    if (!head) return TUTTI_ERR_NOMEM;
-    tutti__datafile_head(head);
-    const tutti_err err = tutti__file_put(f, 0, TUTTI__SEGMENT_ALIGN, head);
-    tutti__free(head);
-    return err;
 }
 
 /* ---- rows of a commit that failed */
@@ -126,14 +108,7 @@ static tutti_err bytes_remove(tutti_dataset *d, const tutti__writing *w) {
             err = tutti__error_sys(errno, -1, path);
         return tutti__dataset_agree(d, err);
     }
-    if (tutti__netcdf(d)) { /* it may have another header already, or be new with one that waits */
-        const int root = d->team->rank == 0 && tutti__model_file_id(&d->model, w->row.id);
-        return tutti__dataset_agree(
-            d, root ? tutti__netcdf_mend(d->path, d->meta, &d->model, &w->row) : TUTTI_OK);
-    }
-    tutti_file *f = NULL;
-    TUTTI_TRY(tutti__dataset_file(d, &w->row, 0, &f));
-    return tutti_file_resize(f, w->segment.start);
+    return d->container->discard(d, w);
 }
 
 tutti_err tutti__dataset_give_up(tutti_dataset *d) {
@@ -207,7 +182,7 @@ static tutti_err commit_check(const tutti_dataset *d) {
     TUTTI_TRY(discard_check(d));
     for (int64_t i = 0; i < d->waiting_n; i++) TUTTI_TRY(sections_check(d, &d->waiting[i]));
     TUTTI_TRY(sections_check(d, &d->now));
-    return tutti__netcdf(d) ? tutti__netcdf_commit_check(d) : TUTTI_OK;
+    return d->container->commit_check(d);
 }
 
 /* Rank 0, in a transaction: what belongs to one segment. */
@@ -233,12 +208,6 @@ static tutti_err rows_add(tutti_dataset *d) {
     TUTTI_TRY(rows_of(d, now));
     for (int64_t i = 0; i < now->infos_n; i++)
         TUTTI_TRY(tutti__meta_info_set(d->meta, &now->infos[i]));
-    if (tutti__netcdf(d)) {
-        const int64_t first = d->waiting_n ? d->waiting[0].segment.id : now->segment.id,
-                      defined = tutti__netcdf_defined(d);
-        TUTTI_TRY(tutti__meta_set(d->meta, "commit", first));
-        if (defined) TUTTI_TRY(tutti__meta_set(d->meta, "defined", defined));
-    }
     return tutti__meta_set(d->meta, "serial", now->segment.id);
 }
 
@@ -250,33 +219,18 @@ typedef struct {
     int64_t blocks;
 } committing;
 
-static tutti_err trailer_make(const committing *c, char **out) {
-    for (int64_t i = 0; i < c->blocks; i++) c->table[i] = htole64(c->table[i]);
-    const tutti__trailer_spec spec = {c->table, c->blocks, c->joined, 1};
-    return tutti__trailer_make(c->dataset->meta, &spec, &c->dataset->now.segment, out);
-}
-
 /* ---- the steps of a commit that take long, as jobs (comm/by_thread.h) */
 
-/* The transaction up to its end, and the trailer in the file. */
+/* The transaction up to its end, and what must be in the file before. */
 static tutti_err prepare(void *context) {
     const committing *c = context;
     tutti_dataset *d = c->dataset;
-    tutti__segment_row *g = &d->now.segment;
-    char *buf = NULL;
+    const tutti__trailer_spec spec = {c->table, c->blocks, c->joined, 1};
     if (d->now.has_tail) TUTTI_TRY(tutti__cut_here(d->now.file, d->now.end));
-    if (d->now.new_file && d->now.failed_sync && !tutti__netcdf(d))
-        TUTTI_TRY(header_write(d->now.file));
     TUTTI_TRY(tutti__meta_begin(d->meta));
-    tutti_err err = rows_add(d);
-    if (err == TUTTI_OK && tutti__netcdf(d)) {
-        err = tutti__meta_add_segment(d->meta, g);
-        return err == TUTTI_OK ? tutti__netcdf_complete(d) : err;
-    }
-    if (err == TUTTI_OK) err = trailer_make(c, &buf);
-    if (err == TUTTI_OK) err = tutti__file_put(d->now.file, g->trailer, g->end - g->trailer, buf);
-    tutti__free(buf);
-    return err;
+    TUTTI_TRY(rows_add(d));
+    for (int64_t i = 0; i < c->blocks; i++) c->table[i] = htole64(c->table[i]);
+    return d->container->finish(d, &spec);
 }
 
 static tutti_err data_sync(void *context) {
@@ -300,14 +254,13 @@ static tutti_err transaction_undo(void *context) {
     return TUTTI_OK;
 }
 
-/* netCDF: the states are there for everybody. */
-static tutti_err records_count(void *context) {
+static tutti_err publish(void *context) {
     const committing *c = context;
-    return tutti__netcdf_count(c->dataset);
+    return c->dataset->container->publish(c->dataset);
 }
 
-/* They could not be: the rows that the database has already are removed. */
-static tutti_err records_undo(void *context) {
+/* Publishing has failed: the rows that the database has already are removed. */
+static tutti_err publish_undo(void *context) {
     const committing *c = context;
     return rows_undo(c->dataset);
 }
@@ -363,9 +316,7 @@ static tutti_err complete(committing *c) {
     tutti__segment_row *g = &d->now.segment;
     tutti_err err = tutti__checksums_make(d, &c->table, &c->blocks);
     g->sections = (int)w->sections_n;
-    g->trailer = tutti__align_up(w->end, TUTTI__SECTION_ALIGN);
-    g->end = g->trailer + TUTTI__SEGMENT_ALIGN;
-    if (tutti__netcdf(d)) tutti__netcdf_end(d);
+    d->container->end(d);
     if (err == TUTTI_OK) {
         err = by_root(c, prepare);
         d->now.has_tail = 1; /* the trailer */
@@ -384,7 +335,7 @@ static void undo(committing *c) {
 static void uncount(committing *c) {
     const tutti_error_info why = *tutti_last_error();
     const int root = c->dataset->team->rank == 0;
-    const tutti_err undone = root ? tutti__by_thread(records_undo, c) : TUTTI_OK;
+    const tutti_err undone = root ? tutti__by_thread(publish_undo, c) : TUTTI_OK;
     c->dataset->has_rows = undone != TUTTI_OK; /* the next writer sees that records are missing */
     tutti__error_assign(&why);
 }
@@ -436,9 +387,9 @@ static tutti_err commit(void *context) {
     if (err == TUTTI_OK && durable && has_new_file(d)) err = by_root(&c, directory_sync);
     if (err == TUTTI_OK) err = by_root(&c, transaction_end);
     if (err != TUTTI_OK) undo(&c);
-    if (err == TUTTI_OK && tutti__netcdf(d)) {
+    if (err == TUTTI_OK && d->container->publish) {
         model_settle(d);
-        err = by_root(&c, records_count);
+        err = by_root(&c, publish);
         if (err != TUTTI_OK) uncount(&c);
     }
     return tutti__dataset_named(d, "commit", err);
@@ -455,7 +406,7 @@ static void committed(void *context, tutti_err outcome) {
     d->commit = NULL;
     if (outcome != TUTTI_OK) return;
     d->has_rows = 0;
-    if (tutti__netcdf(d)) tutti__netcdf_committed(d);
+    d->container->committed(d);
     for (int64_t i = 0; i < d->waiting_n; i++) model_add(&d->model, &d->waiting[i]);
     model_add(&d->model, &d->now);
     model_settle(d);
@@ -509,14 +460,6 @@ static uint64_t begin_hash(tutti_segment_kind kind, int64_t index, double time) 
     return tutti__hash(tutti__hash(TUTTI__HASH_START, words, sizeof words), &time, sizeof time);
 }
 
-/* Rank 0: its file has what it must have before the segment, and nothing behind. */
-static tutti_err file_prepare(tutti_dataset *d, const tutti__writing *w) {
-    if (w->new_file) return tutti__netcdf(d) ? TUTTI_OK : header_write(w->file);
-    if (d->has_leftovers && tutti__netcdf(d) && tutti__model_file_id(&d->model, w->row.id))
-        TUTTI_TRY(tutti__netcdf_mend(d->path, d->meta, &d->model, &w->row));
-    return tutti__cut_here(w->file, w->segment.start);
-}
-
 /* The segment does not begin.  If the file cannot be removed, the next one of that name is emptied.   Collective. */
 static void new_file_remove(tutti_dataset *d, const tutti__writing *w) {
     const tutti_error_info why = *tutti_last_error();
@@ -532,7 +475,7 @@ static tutti_err begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
     TUTTI_TRY(place_choose(d, index, &w));
     TUTTI_TRY(tutti__dataset_file(d, &w.row, w.new_file, &w.file));
     const int root = d->team->rank == 0;
-    const tutti_err err = tutti__dataset_agree(d, root ? file_prepare(d, &w) : TUTTI_OK);
+    const tutti_err err = tutti__dataset_agree(d, root ? d->container->prepare(d, &w) : TUTTI_OK);
     if (err != TUTTI_OK) {
         new_file_remove(d, &w);
         return err;
@@ -574,8 +517,8 @@ static tutti_err begin_also(tutti_dataset *d, tutti_segment_kind kind, int64_t i
     waiting = tutti__table_grow(&d->waiting, &d->waiting_n, sizeof *waiting);
     tutti_err err = waiting ? TUTTI_OK : TUTTI_ERR_NOMEM;
     if (waiting) d->waiting_n--;
-    if (err == TUTTI_OK && tutti__netcdf(d)) err = tutti__netcdf_aside(d, &d->nc);
-    const int aside = err == TUTTI_OK && tutti__netcdf(d);
+    if (err == TUTTI_OK) err = d->container->set_aside(d, &d->nc);
+    const int aside = err == TUTTI_OK;
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = begin(d, kind, index, time, &w);
     if (err == TUTTI_OK && d->opt.level == TUTTI_DURABLE && w.row.id != d->now.row.id) {

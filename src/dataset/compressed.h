@@ -10,6 +10,7 @@
 #ifndef TUTTI_COMPRESSED_H
 #define TUTTI_COMPRESSED_H
 
+#include "access/convert.h"
 #include "comm/sparse.h"
 #include "dataset/chunks.h"
 #include "dataset/decomposition.h"

@@ -67,7 +67,7 @@ static tutti_err grid_check(const tutti_dataset *d, const char *name, int ndims,
                             const tutti_count *shape) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_TRY(name_check(d, name, "space"));
-    if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_space_check(&d->model, name, TUTTI__SPACE_GRID));
+    TUTTI_TRY(d->container->space_check(&d->model, name, TUTTI__SPACE_GRID));
     TUTTI_CHECK(shape && tutti__shape_right(ndims, shape, NULL), TUTTI_ERR_ARG,
                 "grid '%s': no shape of 1 to %d dimensions", name, TUTTI_MAX_DIMS);
     const tutti__space *s = tutti__model_space(&d->model, name);
@@ -97,7 +97,7 @@ tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int ndims,
 static tutti_err list_check(const tutti_dataset *d, const char *name) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_TRY(name_check(d, name, "space"));
-    if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_space_check(&d->model, name, TUTTI__SPACE_LIST));
+    TUTTI_TRY(d->container->space_check(&d->model, name, TUTTI__SPACE_LIST));
     const tutti__space *s = tutti__model_space(&d->model, name);
     TUTTI_CHECK(!s || s->kind == TUTTI__SPACE_LIST, TUTTI_ERR_EXISTS,
                 "space '%s' is there already, and is a grid", name);
@@ -219,7 +219,7 @@ tutti_err tutti_dataset_shape(const tutti_dataset *d, const char *space, tutti_c
 
 static int own_order(const tutti_dataset *d) {
     const uint16_t one = 1;
-    if (tutti__netcdf(d)) return TUTTI_BIG_ENDIAN;
+    if (d->container->order != TUTTI_NATIVE_ENDIAN) return d->container->order;
     unsigned char first;
     memcpy(&first, &one, 1);
     return first ? TUTTI_LITTLE_ENDIAN : TUTTI_BIG_ENDIAN;
@@ -258,7 +258,7 @@ static tutti_err variable_take(const tutti_dataset *d, const char *name,
     snprintf(v->units, sizeof v->units, "%s", units);
     snprintf(v->long_name, sizeof v->long_name, "%s", long_name);
     TUTTI_TRY(tutti__variable_check(v));
-    if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_variable_check(&d->model, v));
+    TUTTI_TRY(d->container->variable_check(&d->model, v));
     TUTTI_TRY(tutti__fill_pattern(v->fill, v->type, v->order, pattern, &size));
     return TUTTI_OK;
 }
@@ -316,7 +316,7 @@ tutti_err tutti__own_variable(tutti_dataset *d, const tutti__space *space, const
                          .type = TUTTI_INT64,
                          .put_type = TUTTI_INT64,
                          .layout = TUTTI_GLOBAL,
-                         .order = tutti__netcdf(d) ? TUTTI_BIG_ENDIAN : TUTTI_LITTLE_ENDIAN};
+                         .order = d->container->own_order};
     snprintf(name, sizeof name, "%s:%s", space->name, what);
     if (strlen(name) >= TUTTI__NAME)
         return tutti__dataset_agree(d, tutti__error_set(TUTTI_ERR_ARG, 0, -1,
@@ -337,7 +337,7 @@ static tutti_err put_type_check(const tutti_dataset *d, const char *variable, tu
     TUTTI_CHECK(*v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", variable);
     TUTTI_CHECK(tutti_type_size(type) > 0 && (*v)->type != TUTTI_BYTES, TUTTI_ERR_ARG,
                 "variable '%s': type %d is none of numbers", variable, (int)type);
-    if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_type_check(variable, (int)type));
+    TUTTI_TRY(d->container->type_check(variable, (int)type));
     return tutti__fill_pattern((*v)->fill, (int)type, (*v)->order, pattern, &size);
 }
 

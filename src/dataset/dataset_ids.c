@@ -173,10 +173,10 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
         MPI_Exscan(&n, &before, 1, MPI_INT64_T, MPI_SUM, d->team->comm) != MPI_SUCCESS)
         err = tutti__error_mpi(MPI_ERR_OTHER, "MPI_Exscan");
     if (d->team->rank == 0) before = 0;
-    if (err == TUTTI_OK && all == 0 && tutti__netcdf(d))
+    if (err == TUTTI_OK && all < d->container->least_entries)
         err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1,
-                               "list '%s' has no entries: netCDF has no dimensions of length 0",
-                               space);
+                               "list '%s' has no entries: %s has no dimensions of length 0", space,
+                               d->container->name);
     if (err == TUTTI_OK) err = tutti__own_variable(d, s, "ids", &v);
     if (err == TUTTI_OK) err = ids_hash(d, before, n, ids, &hash);
     if (err == TUTTI_OK) err = ids_place(d, s, v, all, hash);

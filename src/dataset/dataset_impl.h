@@ -19,12 +19,13 @@
  *   move            put, get, follow
  *   netcdf_header   data files that are netCDF: their headers                             no MPI
  *   netcdf_file     the same files beside the metadata: compared, mended                  no MPI
- *   netcdf_place    where segments lie in them, what may be put
+ *   container       operations that differ between kinds of data files: a table for each
  *   checksums       blocks of sections: summed, read back, compared
  *   commit          begin, commit, discard
  *   carry           infos in trailers of segments that are removed or archived
  *   take_away       erase, drop; what killed writers left
  *   content, tar    bytes of segments outside of data files, headers of tar archives      no MPI
+ *   archive_copy    bytes of segments to archives and back                                no MPI
  *   archive         states to other places and back
  *   dataset_infos   infos
  *   dataset_open    open, close, refresh
@@ -36,13 +37,13 @@
 #define TUTTI_DATASET_IMPL_H
 
 #include <tutti/dataset.h>
+#include "base/handle.h"
 #include "base/hash.h"
 #include "base/options_impl.h"
 #include "collective/layer.h"
 #include "comm/call.h"
-#include "dataset/netcdf.h"
+#include "dataset/container.h"
 #include "dataset/section_state.h"
-#include "dataset/trailer.h"
 
 /* ---- what decompositions need of datasets */
 
@@ -219,8 +220,9 @@ struct tutti_dataset {
         chunk_bytes;   /* of new compressed sections: TUTTI__CHUNK_BYTES; tests have smaller ones */
     tutti__meta *meta; /* rank 0 */
     tutti__model model;
-    tutti__writing now;      /* the segment that is being written */
-    tutti__writing *waiting; /* whole ones before it, of the same commit */
+    const tutti__container *container; /* that of model.container */
+    tutti__writing now;                /* the segment that is being written */
+    tutti__writing *waiting;           /* whole ones before it, of the same commit */
     int64_t waiting_n;
     int has_leftovers; /* bytes of a discarded segment could not be removed */
     int has_rows; /* netCDF: rows of a commit that failed could not be removed from the database */
@@ -348,32 +350,6 @@ void tutti__writings_free(tutti_dataset *d); /* nothing is under way any more */
 tutti_err tutti__file_put(tutti_file *f, tutti_off at, tutti_off bytes,
                           const void *data) TUTTI_MUST_USE;
 
-/* ---- netcdf_place.c: where data files are netCDF (tutti__netcdf) */
-static inline int tutti__netcdf(const tutti_dataset *d) {
-    return d->model.container == TUTTI_CONTAINER_NETCDF;
-}
-/* Does a segment of that kind go to the file that the last one is in?   Collective. */
-tutti_err tutti__netcdf_continues(tutti_dataset *d, const tutti__datafile *file, int kind,
-                                  int *out) TUTTI_MUST_USE;
-/* Where it begins, once its file is known. */
-void tutti__netcdf_place(tutti_dataset *d, tutti__writing *w);
-/* May the variable be put into the segment being written; is the segment all that its file's states are?
- * Local. */
-tutti_err tutti__netcdf_put_check(const tutti_dataset *d, const tutti__variable *v) TUTTI_MUST_USE;
-tutti_err tutti__netcdf_commit_check(const tutti_dataset *d) TUTTI_MUST_USE;
-/* Nothing more is put: where it ends. */
-void tutti__netcdf_end(tutti_dataset *d);
-/* What the database has as "defined" from this commit on; 0: as before. */
-int64_t tutti__netcdf_defined(const tutti_dataset *d);
-/* Rank 0: header, time and length of the file of the segment being written. */
-tutti_err tutti__netcdf_complete(tutti_dataset *d) TUTTI_MUST_USE;
-/* Rank 0: numbers of records of all files that this commit has states in. */
-tutti_err tutti__netcdf_count(const tutti_dataset *d) TUTTI_MUST_USE;
-/* The file with the segment being written, which is put aside: a copy. */
-tutti_err tutti__netcdf_aside(const tutti_dataset *d, tutti__ncfile *out) TUTTI_MUST_USE;
-/* The commit is done: before its segments are forgotten. */
-void tutti__netcdf_committed(tutti_dataset *d);
-
 /* ---- ranked.c */
 /* A section of the segment being written for this decomposition, and, if missing, its list of entries.
  * Nothing is written.   Collective. */
@@ -401,7 +377,11 @@ tutti_err tutti__checksums_make(tutti_dataset *d, uint64_t **table_out,
 tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g,
                                    const tutti__section *only, tutti_off *bytes_out) TUTTI_MUST_USE;
 
-/* Rank 0: the database is sound, and netCDF headers say what it says. */
+/* Compare with the checksums of blocks in the trailer, or with those of sections in the metadata.   Collective. */
+tutti_err tutti__checksums_by_trailer(tutti_dataset *d, const tutti__comparison *c) TUTTI_MUST_USE;
+tutti_err tutti__checksums_by_section(tutti_dataset *d, const tutti__comparison *c) TUTTI_MUST_USE;
+
+/* Rank 0: the database is sound, and agrees with the metadata that data files have. */
 tutti_err tutti__metadata_check(const tutti_dataset *d) TUTTI_MUST_USE;
 
 /* ---- dataset_open.c */
@@ -429,7 +409,7 @@ tutti_err tutti__infos_carry(void *context) TUTTI_MUST_USE;
 tutti_err tutti__infos_carried(tutti_dataset *d, tutti__info_carry *c) TUTTI_MUST_USE;
 
 /* ---- take_away.c */
-/* Writers: segments of a commit that was not finished go.   Collective. */
+/* Writers: remove the segments of a commit that was not finished.   Collective. */
 tutti_err tutti__dataset_recover(tutti_dataset *d) TUTTI_MUST_USE;
 /* Data behind the last segment of each file is cut off, files whose segments are all archived are
  * removed; one that is too short is damaged.   Local. */

@@ -46,17 +46,11 @@ tutti__team *tutti__dataset_team_now(const tutti_dataset *d) {
 }
 
 /* Its outcome is reported by what depends on it: the number of segments, the next commit. */
-static void complete_abandoned(tutti_request *r) {
-    if (!r || !r->abandoned) return;
-    const tutti_error_info keep = *tutti_last_error();
-    tutti__request_wait(r);
-    if (tutti__request_collect(&r, NULL) != TUTTI_OK) tutti__error_assign(&keep);
-}
-
 tutti_err tutti__dataset_enter(tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_live(d));
-    complete_abandoned(d->commit);
-    for (int64_t i = 0; i < d->now.records_n; i++) complete_abandoned(d->now.records[i]->request);
+    tutti__request_complete_abandoned(d->commit);
+    for (int64_t i = 0; i < d->now.records_n; i++)
+        tutti__request_complete_abandoned(d->now.records[i]->request);
     return TUTTI_OK;
 }
 
@@ -180,8 +174,10 @@ tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) {
     tutti_err err = TUTTI_OK;
     *out = (tutti__model){0};
     if (d->team->rank == 0) err = tutti__meta_load(d->meta, out);
-    if (d->team->rank == 0 && err == TUTTI_OK && !(d->mode & TUTTI_WRITE))
-        tutti__netcdf_hide(d->path, out); /* writers take them away */
+    if (d->team->rank == 0 && err == TUTTI_OK) {
+        out->published = tutti__netcdf_published(d->path, out);
+        if (!(d->mode & TUTTI_WRITE)) tutti__model_truncate(out, out->published);
+    }
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = model_tell(d, out);
     if (err == TUTTI_OK)
@@ -302,26 +298,27 @@ tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int 
 /* A put that was started. */
 static void put_collected(void *context, tutti_err outcome) {
     tutti__put_record *record = context;
-    const int abandoned = record->request && record->request->abandoned;
+    const int abandoned = tutti__request_is_abandoned(record->request);
     tutti__record_end(record, abandoned ? TUTTI_ERR_STATE : outcome); /* its outcome is unknown */
     tutti__dataset_misfit(record->dataset, record->dataset->now.sections,
                           record->dataset->now.sections_n, outcome);
 }
 
 tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) {
-    tutti_request r = {.name = m->name,
-                       .op = {.file = m->file, .is_write = m->is_write},
-                       .how = m->started ? TUTTI__STARTED : TUTTI__AT_ONCE,
-                       .refused = mine,
-                       .least = m->least};
+    tutti__transfer t = {.name = m->name,
+                         .file = m->file,
+                         .is_write = m->is_write,
+                         .parts_n = m->n,
+                         .parts = m->parts,
+                         .how = m->started ? TUTTI__STARTED : TUTTI__AT_ONCE,
+                         .local_err = mine,
+                         .least = m->least};
     if (m->record) {
-        r.op.sums = &m->record->sums;
-        r.collected = put_collected;
-        r.context = m->record;
+        t.sums = &m->record->sums;
+        t.collected = put_collected;
+        t.context = m->record;
     }
-    tutti__ask_parts(&r, m->n, m->parts);
-    const tutti_err err = m->started ? tutti__start(&r, m->started) : tutti__transfer(&r, NULL);
-    tutti__parts_free(&r.op.parts);
+    const tutti_err err = tutti__transfer_run(&t, m->started);
     if (m->record && (!m->started || err != TUTTI_OK))
         tutti__record_end(m->record, err);
     else if (m->record)

@@ -129,6 +129,11 @@ static tutti_err container_take(tutti_dataset *d) {
     return TUTTI_OK;
 }
 
+static const tutti__container *const CONTAINERS[] = {
+    [TUTTI_CONTAINER_NATIVE] = &tutti__container_native,
+    [TUTTI_CONTAINER_NETCDF] = &tutti__container_netcdf,
+};
+
 /* Rank 0, writers: what a killed one has left. */
 static tutti_err tidy(tutti_dataset *d) {
     tutti__meta_sweep(d->meta, &d->model);
@@ -140,9 +145,10 @@ static tutti_err open_on(MPI_Comm comm, int mode, tutti_dataset *d) {
     const int root = d->team->rank == 0;
     TUTTI_TRY(tutti__dataset_agree(d, root ? meta_open(d, mode) : TUTTI_OK));
     TUTTI_TRY(tutti__dataset_load(d, &d->model));
+    if (mode & TUTTI_WRITE) TUTTI_TRY(container_take(d));
+    d->container = CONTAINERS[d->model.container];
     if (!(mode & TUTTI_WRITE)) return TUTTI_OK;
-    TUTTI_TRY(container_take(d));
-    if (tutti__netcdf(d)) TUTTI_TRY(tutti__dataset_recover(d));
+    TUTTI_TRY(tutti__dataset_recover(d));
     return tutti__dataset_agree(d, root ? tidy(d) : TUTTI_OK);
 }
 
@@ -244,6 +250,7 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     }
     tutti__model_free(&d->model);
     d->model = new;
+    d->container = CONTAINERS[new.container];
     tutti__dataset_forget(d);
     return tutti__dataset_named(d, "refresh", err);
 }

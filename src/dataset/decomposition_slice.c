@@ -217,23 +217,20 @@ static tutti_err gather(tutti__team *t, const tutti_slice *mine, tutti_slice *al
 }
 
 tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) {
-    enum { HELD };
     const tutti_count entries = p->of;
-    tutti_count hole = 0;
-    tutti__vote v;
+    tutti_count hole = 0, held = 0;
     tutti_slice *all = tutti__malloc((size_t)t->size * sizeof *all);
     tutti_err err = tutti__team_agree(t, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err == TUTTI_OK) err = gather(t, &p->slice, all);
     if (err == TUTTI_OK) {
-        tutti__vote_init(&v);
         err = higher_ranks(t, all, p);
-        v.sum[HELD] = p->facts.written;
-        err = tutti__team_vote(t, err, &v);
+        held = p->facts.written;
+        err = tutti__team_reduce(t, err, 1, &(tutti__reduction){TUTTI__SUM, &held});
     }
     tutti__free(all);
     TUTTI_TRY(err);
-    p->facts.whole = v.sum[HELD] == entries;
+    p->facts.whole = held == entries;
     if (p->facts.whole || !must) return TUTTI_OK;
     TUTTI_TRY(first_hole(t, p, &hole));
-    return tutti__hole_error(hole, v.sum[HELD], entries);
+    return tutti__hole_error(hole, held, entries);
 }

@@ -44,19 +44,19 @@ static tutti_err mentions_make(const tutti__shared_out *s, int64_t **number_out,
  * holds. */
 static tutti_err look_over(tutti__team *t, const tutti__directory *d, tutti__range_items *g,
                            tutti__shared_out *io, tutti_count *several_out, int must) {
-    enum { HELD, SEVERAL, HOLE = 0 };
-    tutti__vote v;
-    tutti__vote_init(&v);
+    int64_t held = 0, several = 0, hole = INT64_MAX;
+    const tutti__reduction all[] = {
+        {TUTTI__SUM, &held}, {TUTTI__SUM, &several}, {TUTTI__MIN, &hole}};
     const tutti_err err = tutti__range_group(d, 1, io->owners, g);
     if (err == TUTTI_OK) {
-        v.sum[HELD] = g->items.n;
-        v.sum[SEVERAL] = g->shared;
-        v.min[HOLE] = first_hole(t, d, &g->items, io->entries);
+        held = g->items.n;
+        several = g->shared;
+        hole = first_hole(t, d, &g->items, io->entries);
     }
-    TUTTI_TRY(tutti__team_vote(t, err, &v));
-    io->whole = v.sum[HELD] == io->entries;
-    *several_out = v.sum[SEVERAL];
-    return must && !io->whole ? tutti__hole_error(v.min[HOLE], v.sum[HELD], io->entries) : TUTTI_OK;
+    TUTTI_TRY(tutti__team_reduce(t, err, 3, all));
+    io->whole = held == io->entries;
+    *several_out = several;
+    return must && !io->whole ? tutti__hole_error(hole, held, io->entries) : TUTTI_OK;
 }
 
 /* Verdicts go back to the holders. */

@@ -42,6 +42,10 @@ int tutti__sql_journal_hot(const tutti__meta *m);
 tutti_err tutti__sql_private_open(tutti__meta *m) TUTTI_MUST_USE;
 void tutti__sql_private_remove(tutti__meta *m);
 
+/* Readers: the database at the path is not the one that was opened; open it again. */
+int tutti__meta_replaced(const tutti__meta *m);
+tutti_err tutti__meta_reopen(tutti__meta *m) TUTTI_MUST_USE;
+
 /* Enumerations as the database spells them. */
 typedef enum tutti__meta_words {
     TUTTI__WORD_ITEM,

@@ -292,3 +292,8 @@ void tutti__model_sizes_drop(tutti__model *m, int64_t segment) {
         if (m->sizes[i].segment != segment) m->sizes[n++] = m->sizes[i];
     m->sizes_n = n;
 }
+
+void tutti__model_truncate(tutti__model *m, int64_t n) {
+    for (; m->segments_n > n; m->segments_n--)
+        tutti__model_sizes_drop(m, m->segments[m->segments_n - 1].id);
+}

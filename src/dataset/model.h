@@ -79,6 +79,7 @@ typedef struct tutti__model {
     int64_t serial;     /* the largest id of a segment there ever was */
     int64_t container;  /* TUTTI_CONTAINER_NATIVE, TUTTI_CONTAINER_NETCDF: of all data files */
     int64_t commit;     /* netCDF: the first segment of the last commit */
+    int64_t published;  /* when it was loaded: segments before a commit that was not finished */
     int64_t
         defined; /* netCDF: the largest id of a variable when the last file got its first state */
     tutti__space *spaces;
@@ -109,6 +110,8 @@ tutti__size *tutti__model_size(const tutti__model *m, int64_t space, int64_t seg
 
 /* A segment is gone, and the sizes that it set. */
 void tutti__model_sizes_drop(tutti__model *m, int64_t segment);
+/* Remove all segments from number n on. */
+void tutti__model_truncate(tutti__model *m, int64_t n);
 
 /* ---- what may be in a row, whoever wrote it */
 int tutti__name_right(const char *name, size_t room); /* also those of the library, with ':' */

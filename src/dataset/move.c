@@ -151,7 +151,7 @@ static tutti_err put_take(const tutti_dataset *d, int n, const tutti_put *puts, 
         TUTTI_TRY(types_check(t, t->v->put_type));
         TUTTI_TRY(compressed_check(t, starts));
         TUTTI_TRY(ranked_check(d, t));
-        if (tutti__netcdf(d)) TUTTI_TRY(tutti__netcdf_put_check(d, t->v));
+        TUTTI_TRY(d->container->put_check(d, t->v));
         for (int j = 0; j < i; j++)
             TUTTI_CHECK(b->items[j].v != t->v, TUTTI_ERR_ARG, "variable '%s' is there twice",
                         t->name);

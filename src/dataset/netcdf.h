@@ -80,10 +80,8 @@ tutti_err tutti__netcdf_mend(const char *directory, tutti__meta *m, const tutti_
  * does not agree is more than the number of records. */
 tutti_err tutti__netcdf_compare(const char *directory, tutti__meta *m, const tutti__model *model,
                                 const tutti__datafile *f, int *readable_out) TUTTI_MUST_USE;
-/* How many segments are part of the dataset: all, or those before the last commit, if a file has not the
- * records for all of its states. */
-int64_t tutti__netcdf_whole(const char *directory, const tutti__model *model);
-/* The others are taken out of the model. */
-void tutti__netcdf_hide(const char *directory, tutti__model *model);
+/* Number of segments that are part of the dataset: all, or those before the last commit if a file has not the
+ * records for all of its states.  All of a native dataset, whose metadata have no "commit". */
+int64_t tutti__netcdf_published(const char *directory, const tutti__model *model);
 
 #endif

@@ -211,7 +211,7 @@ tutti_err tutti__netcdf_compare(const char *directory, tutti__meta *m, const tut
 
 /* ---- a commit that was not finished */
 
-int64_t tutti__netcdf_whole(const char *directory, const tutti__model *model) {
+int64_t tutti__netcdf_published(const char *directory, const tutti__model *model) {
     int64_t first = model->segments_n;
     while (first > 0 && model->commit > 0 && model->segments[first - 1].id >= model->commit)
         first--;
@@ -226,11 +226,4 @@ int64_t tutti__netcdf_whole(const char *directory, const tutti__model *model) {
         if (records >= 0 && records < states) return first;
     }
     return model->segments_n;
-}
-
-void tutti__netcdf_hide(const char *directory, tutti__model *model) {
-    if (model->container != TUTTI_CONTAINER_NETCDF) return;
-    const int64_t whole = tutti__netcdf_whole(directory, model);
-    for (; model->segments_n > whole; model->segments_n--)
-        tutti__model_sizes_drop(model, model->segments[model->segments_n - 1].id);
 }

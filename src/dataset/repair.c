@@ -90,7 +90,15 @@ static const tutti__there *file_named(const tutti__repair *r, const char *name) 
 
 typedef enum { RIGHT, GONE, DAMAGED_TRAILER, OTHER } agreement;
 
-/* The same of a netCDF file: the header stands for all segments. */
+/* Operations of repair that differ between kinds of data files. */
+typedef struct {
+    /* A segment of the database and what lies in its place. */
+    tutti_err (*compare)(tutti__repair *r, tutti__meta *m, const tutti__model *model,
+                         const tutti__segment_row *g, agreement *out);
+    tutti_err (*rebuild)(tutti__repair *r, const char *name, int64_t generation);
+} repairing;
+
+/* The header stands for all segments of the file. */
 static tutti_err netcdf_compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                                 const tutti__segment_row *g, agreement *out) {
     const tutti__datafile *row = tutti__model_file_id(model, g->file);
@@ -108,9 +116,8 @@ static tutti_err netcdf_compare(tutti__repair *r, tutti__meta *m, const tutti__m
     return TUTTI_OK;
 }
 
-/* A segment of the database and what lies in its place. */
-static tutti_err compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
-                         const tutti__segment_row *g, agreement *out) {
+static tutti_err native_compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
+                                const tutti__segment_row *g, agreement *out) {
     const tutti__there *f = file_named(r, tutti__model_file_id(model, g->file)->name);
     tutti__footer foot;
     tutti__trailer t;
@@ -136,6 +143,11 @@ static tutti_err compare(tutti__repair *r, tutti__meta *m, const tutti__model *m
     return err;
 }
 
+static const repairing CONTAINERS[] = {
+    [TUTTI_CONTAINER_NATIVE] = {native_compare, tutti__rebuild},
+    [TUTTI_CONTAINER_NETCDF] = {netcdf_compare, tutti__netcdf_rebuild},
+};
+
 /* Does a segment need one that goes: the topology that set a size, a list of entries? */
 static int needs_gone(const tutti__model *m, const unsigned char *goes, const tutti__section *s) {
     const tutti__variable *v = tutti__model_variable_id(m, s->variable);
@@ -156,12 +168,9 @@ static tutti_err compare_all(tutti__repair *r, tutti__meta *m, const tutti__mode
         int64_t n = 0;
         agreement is = RIGHT;
         TUTTI_TRY(tutti__meta_sections(m, model, g, &sections, &n));
-        const int here = !tutti__model_archived(model, g->id);
         tutti_err err = TUTTI_OK;
-        if (model->container == TUTTI_CONTAINER_NETCDF)
-            err = netcdf_compare(r, m, model, g, &is);
-        else if (here)
-            err = compare(r, m, model, g, &is);
+        if (!tutti__model_archived(model, g->id))
+            err = CONTAINERS[model->container].compare(r, m, model, g, &is);
         goes[i] = is == GONE;
         for (int64_t j = 0; j < n && !goes[i]; j++) goes[i] = needs_gone(model, goes, &sections[j]);
         tutti__free(sections);
@@ -241,7 +250,7 @@ static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *genera
     if (err == TUTTI_OK) err = tutti__meta_integrity(m);
     if (err == TUTTI_OK) err = tutti__meta_load(m, &model);
     if (err == TUTTI_OK) {
-        tutti__netcdf_hide(r->directory, &model);
+        tutti__model_truncate(&model, tutti__netcdf_published(r->directory, &model));
         *generation_out = model.generation;
         goes = tutti__calloc((size_t)model.segments_n + 1, 1);
         err = goes ? compare_all(r, m, &model, goes, broken_out) : TUTTI_ERR_NOMEM;
@@ -343,11 +352,11 @@ static tutti_err keep_unused(tutti__repair *r) {
 
 /* ---- the call */
 
-/* Are data files netCDF, as far as can be seen without metadata? */
-static int netcdf_files(const tutti__repair *r) {
+/* The kind of data files, as far as it can be seen without metadata. */
+static int find_container(const tutti__repair *r) {
     int n = 0;
     for (int64_t i = 0; i < r->files_n; i++) n += tutti__netcdf_name(r->files[i].name);
-    return n > 0 && r->found_n == 0;
+    return n > 0 && r->found_n == 0 ? TUTTI_CONTAINER_NETCDF : TUTTI_CONTAINER_NATIVE;
 }
 
 static tutti_err work(tutti__repair *r) {
@@ -367,8 +376,7 @@ static tutti_err work(tutti__repair *r) {
         const int64_t next = tutti__max(generation < most ? generation + 1 : 0, now);
         r->report.damaged = 0;
         r->report.rebuilt = 1;
-        TUTTI_TRY(netcdf_files(r) ? tutti__netcdf_rebuild(r, NEW_NAME, next)
-                                  : tutti__rebuild(r, NEW_NAME, next));
+        TUTTI_TRY(CONTAINERS[find_container(r)].rebuild(r, NEW_NAME, next));
         TUTTI_TRY(put_in_place(r));
     }
     return broken || r->report.lost ? keep_unused(r) : TUTTI_OK;

@@ -86,18 +86,6 @@ const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment)
     return d->now.under_way && d->now.segment.id == segment ? &d->now : NULL;
 }
 
-/* Where a new one begins.  In a record of a netCDF file: behind the one before it, or where the first
- * record of the file has it. */
-static tutti_off section_start(const tutti_dataset *d, const tutti__section *of, tutti_off bytes) {
-    const tutti__writing *w = &d->now;
-    if (!tutti__netcdf(d) || w->segment.kind == TUTTI_TOPOLOGY)
-        return tutti__align_up(w->end, bytes >= TUTTI__BLOCK ? TUTTI__BLOCK : TUTTI__SECTION_ALIGN);
-    for (int64_t i = 0; i < d->nc.state_n; i++)
-        if (d->nc.state[i].variable == of->variable)
-            return d->nc.state[i].start - d->nc.first.start + w->segment.start;
-    return tutti__align_up(w->end, 4);
-}
-
 /* Bytes behind the sections are 0: the file ends there.   Collective. */
 static tutti_err tail_cut(tutti_dataset *d) {
     tutti__writing *w = &d->now;
@@ -143,7 +131,7 @@ tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_o
     tutti__section *s = &w->sections[w->sections_n - 1];
     *s = *of;
     s->segment = w->segment.id;
-    s->start = section_start(d, of, bytes);
+    s->start = d->container->section_start(d, of, bytes);
     s->bytes = bytes;
     w->end = tutti__max(w->end, s->start + bytes);
     w->progress[w->sections_n - 1] = (tutti__section_progress){.record = -1, .needs_base = 1};
@@ -171,7 +159,7 @@ tutti_err tutti__section_move(tutti_dataset *d, tutti__section *s, tutti_off byt
     const tutti__section_progress progress = w->progress[i];
     row_remove(w, i);
     const tutti_err err = tail_cut(d);
-    moved.start = section_start(d, &moved, err == TUTTI_OK ? bytes : 0);
+    moved.start = d->container->section_start(d, &moved, err == TUTTI_OK ? bytes : 0);
     moved.bytes = err == TUTTI_OK ? bytes : 0; /* on error without bytes, until the next put */
     w->end = tutti__max(w->end, moved.start + moved.bytes);
     w->sections[last] = moved;

@@ -8,33 +8,8 @@
 #include <unistd.h>
 
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) {
-    for (int64_t i = 0; i < d->model.files_n; i++) {
-        const tutti__datafile *f = &d->model.files[i];
-        tutti_off end = TUTTI__SEGMENT_ALIGN;
-        char path[4096];
-        struct stat st;
-        for (int64_t j = 0; j < d->model.segments_n; j++) {
-            const tutti__segment_row *g = &d->model.segments[j];
-            if (g->file == f->id && !tutti__model_archived(&d->model, g->id))
-                end = tutti__max(end, g->end);
-        }
-        if (tutti__netcdf(d)) {
-            TUTTI_TRY(tutti__netcdf_mend(d->path, d->meta, &d->model, f));
-            continue;
-        }
-        tutti__dataset_data_path(d, f->name, path, sizeof path);
-        if (!tutti__model_file_lives(&d->model, f->id)) { /* all of it is archived */
-            if (unlink(path) != 0 && errno != ENOENT) return tutti__error_sys(errno, -1, path);
-            continue;
-        }
-        if (lstat(path, &st) != 0) return tutti__error_sys(errno, -1, path);
-        TUTTI_CHECK(S_ISREG(st.st_mode), TUTTI_ERR_FORMAT, "'%s' is no file", f->name);
-        TUTTI_CHECK(st.st_size >= end, TUTTI_ERR_FORMAT,
-                    "'%s' has %lld bytes, but its segments end at %lld", f->name,
-                    (long long)st.st_size, (long long)end);
-        if (st.st_size > end && truncate(path, end) != 0) return tutti__error_sys(errno, end, path);
-        TUTTI_TRY(tutti__gaps_mark(path, &d->model, f));
-    }
+    for (int64_t i = 0; i < d->model.files_n; i++)
+        TUTTI_TRY(d->container->reclaim(d, &d->model.files[i]));
     return TUTTI_OK;
 }
 
@@ -56,8 +31,7 @@ static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes,
         if (!file_in_use(m, m->files[i].id, goes))
             err = tutti__meta_remove_file(d->meta, m->files[i].id);
     if (err == TUTTI_OK) err = tutti__meta_set(d->meta, "generation", m->generation + 1);
-    if (err == TUTTI_OK && tutti__netcdf(d)) err = tutti__meta_set(d->meta, "defined", 0);
-    if (err == TUTTI_OK) err = tutti__infos_carry(carry);
+    if (err == TUTTI_OK) err = d->container->erase(carry);
     if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
     const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(d->meta);
@@ -109,17 +83,19 @@ static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
     return err != TUTTI_OK ? err : cut;
 }
 
-tutti_err tutti__dataset_recover(tutti_dataset *d) {
-    int64_t whole = d->model.segments_n;
-    if (d->team->rank == 0) whole = tutti__netcdf_whole(d->path, &d->model);
-    TUTTI_TRY(tutti__team_tell(d->team, &whole, (int)sizeof whole));
-    if (whole == d->model.segments_n) return TUTTI_OK;
+/* Remove all segments from number `first` on.   Collective. */
+static tutti_err remove_from(tutti_dataset *d, int64_t first) {
+    if (first == d->model.segments_n) return TUTTI_OK;
     unsigned char *goes = tutti__calloc((size_t)d->model.segments_n + 1, 1);
     tutti_err err = tutti__dataset_agree(d, goes ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    for (int64_t i = whole; err == TUTTI_OK && i < d->model.segments_n; i++) goes[i] = 1;
+    for (int64_t i = first; err == TUTTI_OK && i < d->model.segments_n; i++) goes[i] = 1;
     if (err == TUTTI_OK) err = segments_remove(d, goes);
     tutti__free(goes);
     return err;
+}
+
+tutti_err tutti__dataset_recover(tutti_dataset *d) {
+    return remove_from(d, d->model.published);
 }
 
 static tutti_err away_check(const tutti_dataset *d) {
@@ -142,13 +118,7 @@ tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) {
     const tutti__dataset_same same = {"erase", "the segment",
                                       tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
     TUTTI_TRY(tutti__dataset_call(d, &same, erase_check(d, segment)));
-    if (segment == d->model.segments_n - 1) return TUTTI_OK;
-    unsigned char *goes = tutti__calloc((size_t)d->model.segments_n + 1, 1);
-    tutti_err err = tutti__dataset_agree(d, goes ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    for (int64_t i = segment + 1; err == TUTTI_OK && i < d->model.segments_n; i++) goes[i] = 1;
-    if (err == TUTTI_OK) err = segments_remove(d, goes);
-    tutti__free(goes);
-    return tutti__dataset_named(d, "erase", err);
+    return tutti__dataset_named(d, "erase", remove_from(d, segment + 1));
 }
 
 /* Rank 0: clear goes[] for every segment that a remaining one needs: the last topology before it, the

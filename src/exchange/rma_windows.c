@@ -26,13 +26,10 @@ static MPI_Info info_make(void) {
 static tutti_err shift_tell(tutti__team *t, char **base, int **out) {
     const tutti_off past = (tutti_off)((uintptr_t)*base % PAGE);
     int mine = *base && past ? (int)(PAGE - past) : 0;
-    enum { SHIFT };
-    tutti__vote v;
+    int64_t largest = mine;
     MPI_Request r;
-    tutti__vote_init(&v);
-    v.max[SHIFT] = mine;
-    TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
-    if (v.max[SHIFT] == 0) return TUTTI_OK;
+    TUTTI_TRY(tutti__team_max(t, TUTTI_OK, &largest));
+    if (largest == 0) return TUTTI_OK;
     *out = tutti__calloc((size_t)t->size, sizeof **out);
     TUTTI_TRY(tutti__team_agree(t, *out ? TUTTI_OK : TUTTI_ERR_NOMEM));
     TUTTI_MPI(MPI_Iallgather(&mine, 1, MPI_INT, *out, 1, MPI_INT, t->comm, &r));
@@ -126,14 +123,12 @@ static tutti_err replace(tutti__team *t, int n, tutti_off bytes, int pinned) {
 }
 
 tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes, tutti_off room) {
-    enum { TOO_SMALL, PINNED, TOO_LARGE };
-    tutti__vote v;
     TUTTI_ASSERT(n <= TUTTI__RMA_WINDOWS);
-    tutti__vote_init(&v);
-    v.max[TOO_SMALL] = !suffice(&t->staging->rma_windows, n, bytes);
-    v.max[PINNED] = atomic_load(&t->staging->pins) > 0; /* each rank frees plans when it likes */
-    v.max[TOO_LARGE] = total(&t->staging->rma_windows) > room;
-    TUTTI_TRY(tutti__team_vote(t, TUTTI_OK, &v));
-    const int anew = v.max[TOO_SMALL] || (v.max[TOO_LARGE] && !v.max[PINNED]);
-    return anew ? replace(t, n, bytes, v.max[PINNED] != 0) : TUTTI_OK;
+    int64_t too_small = !suffice(&t->staging->rma_windows, n, bytes);
+    int64_t too_large = total(&t->staging->rma_windows) > room;
+    int64_t pinned = atomic_load(&t->staging->pins) > 0; /* each rank frees plans at any time */
+    const tutti__reduction all[] = {
+        {TUTTI__MAX, &too_small}, {TUTTI__MAX, &too_large}, {TUTTI__MAX, &pinned}};
+    TUTTI_TRY(tutti__team_reduce(t, TUTTI_OK, 3, all));
+    return too_small || (too_large && !pinned) ? replace(t, n, bytes, pinned != 0) : TUTTI_OK;
 }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "access/convert.h"
 
 /* ---- places */
 
@@ -434,20 +435,17 @@ static tutti_err batch_parts(const tutti_exodus_array *arrays, int is_write, bat
 
 tutti_err tutti__exodus_move(tutti_exodus *x, int is_write, tutti_count n, const tutti_part *parts,
                              tutti_err mine) {
-    tutti_request r = {.name = is_write ? "put" : "get",
-                       .op = {.file = x->file, .is_write = is_write},
-                       .how = TUTTI__AT_ONCE,
-                       .refused = mine,
-                       .least = is_write ? 0 : tutti__max(x->cdf.fixed_end - 3, 0)};
-    int count = 0;
+    tutti__transfer t = {.name = is_write ? "put" : "get",
+                         .file = x->file,
+                         .is_write = is_write,
+                         .parts = parts,
+                         .local_err = mine,
+                         .least = is_write ? 0 : tutti__max(x->cdf.fixed_end - 3, 0)};
     if (is_write) tutti__exodus_region_next(x->mesh);
-    if (r.refused == TUTTI_OK) r.refused = tutti__narrow_int(n, &count);
-    if (r.refused == TUTTI_OK && is_write && x->mesh)
-        r.refused = tutti__exodus_region_sums(x->mesh, count, parts, &r.op.sums);
-    tutti__ask_parts(&r, count, parts);
-    const tutti_err err = tutti__transfer(&r, NULL);
-    tutti__parts_free(&r.op.parts);
-    return err;
+    if (t.local_err == TUTTI_OK) t.local_err = tutti__narrow_int(n, &t.parts_n);
+    if (t.local_err == TUTTI_OK && is_write && x->mesh)
+        t.local_err = tutti__exodus_region_sums(x->mesh, t.parts_n, parts, &t.sums);
+    return tutti__transfer_run(&t, NULL);
 }
 
 static tutti_err arrays_move(tutti_exodus *x, int is_write, tutti_count n,

@@ -147,15 +147,13 @@ static tutti_err share_compare(const tutti_exodus *x, const opened *old, int64_t
 static tutti_err meshes_compare(tutti_exodus *x, const opened *old, int *same) {
     const int kept = x->count > 0 || x->held || x->dealt;
     int equal = kept && x->header == old->header; /* rank 0 knows the header of a new file */
-    tutti__vote v;
+    int64_t differs = 0;
     *same = 0;
     TUTTI_TRY(tutti__team_tell(x->team, &equal, (int)sizeof equal));
     if (!equal) return TUTTI_OK;
-    tutti__vote_init(&v);
-    v.max[0] = 0;
-    const tutti_err mine = share_compare(x, old, &v.max[0]);
-    TUTTI_TRY(tutti__team_vote(x->team, mine, &v));
-    *same = v.max[0] == 0;
+    const tutti_err mine = share_compare(x, old, &differs);
+    TUTTI_TRY(tutti__team_max(x->team, mine, &differs));
+    *same = !differs;
     return TUTTI_OK;
 }
 

@@ -29,6 +29,7 @@
 #define TUTTI_EXODUS_IMPL_H
 
 #include <tutti/exodus.h>
+#include "base/handle.h"
 #include "base/options_impl.h"
 #include "cdf/cdf.h"
 #include "collective/layer.h"

@@ -238,17 +238,16 @@ static tutti_err by_list(dealing *d) {
     const tutti_exodus_deal *deal = d->deal;
     tutti__incidence said = {.n = 0};
     tutti__pair *pairs = tutti__malloc((size_t)(deal->n + 1) * sizeof *pairs);
-    tutti__vote v;
+    tutti_count given = deal->n;
     tutti_err mine = pairs ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < deal->n && pairs; i++)
         pairs[i] = (tutti__pair){deal->first + i, deal->rank[i]};
-    tutti__vote_init(&v);
-    v.sum[0] = deal->n;
-    tutti_err err = tutti__team_vote(d->x->team, mine, &v);
-    if (err == TUTTI_OK && v.sum[0] != d->all)
+    tutti_err err =
+        tutti__team_reduce(d->x->team, mine, 1, &(tutti__reduction){TUTTI__SUM, &given});
+    if (err == TUTTI_OK && given != d->all)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
                                "ranks of %lld elements are given, and the file has %lld",
-                               (long long)v.sum[0], (long long)d->all);
+                               (long long)given, (long long)d->all);
     if (err == TUTTI_OK)
         err = tutti__incidence_make(d->x->team, d->all, deal->n, pairs, TUTTI_OK, &said);
     mine = TUTTI_OK;
@@ -333,11 +332,8 @@ static tutti_err layer(dealing *d, tutti__dealt_elements *e, tutti_count *n, tut
         if (mine == TUTTI_OK) mine = elements_add(e, more_n, more, n, fresh);
         tutti__free(*news);
         *news = fresh;
-        tutti__vote v;
-        tutti__vote_init(&v);
-        v.max[0] = mine == TUTTI_OK ? *n : 0;
-        err = tutti__team_vote(d->x->team, mine, &v);
-        *most_out = v.max[0];
+        *most_out = mine == TUTTI_OK ? *n : 0;
+        err = tutti__team_max(d->x->team, mine, most_out);
     }
     tutti__entries_free(&last);
     tutti__entries_free(&with);

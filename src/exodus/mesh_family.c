@@ -68,11 +68,9 @@ tutti_err tutti__family_writers(tutti__team *t, const tutti_replicas_choice *cho
     const int asks = choice->rule == TUTTI_REPLICAS_IDG || choice->rule == TUTTI_REPLICAS_OWN;
     tutti_replicas_choice by = *choice;
     unsigned char *mine = tutti__malloc((size_t)f->n + 1);
-    tutti__vote v;
-    tutti__vote_init(&v);
-    v.sum[0] = f->n > 0 && !own;
-    tutti_err err = tutti__team_vote(t, mine ? TUTTI_OK : TUTTI_ERR_NOMEM, &v);
-    const int owned = v.sum[0] == 0;
+    int64_t unowned = f->n > 0 && !own;
+    tutti_err err = tutti__team_max(t, mine ? TUTTI_OK : TUTTI_ERR_NOMEM, &unowned);
+    const int owned = !unowned;
     if (asks && !owned) by.rule = TUTTI_REPLICAS_IDG2; /* nobody says whose they are */
     tutti__shared_out s = {.n = f->n,
                            .sorted = f->sorted,

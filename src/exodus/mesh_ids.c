@@ -268,18 +268,17 @@ static tutti_err by_number(ordering *o, tutti__ids_order *out) {
 
 tutti_err tutti__ids_order_make(tutti__team *t, const tutti__ids_spec *spec, tutti_err mine,
                                 tutti__ids_order *out) {
-    enum { NUMBERED, LYING };
+    int64_t numbered = 0, implicit = 0; /* ranks that give ids, and that give none */
+    const tutti__reduction all[] = {{TUTTI__SUM, &numbered}, {TUTTI__SUM, &implicit}};
     ordering o = {.team = t, .spec = spec};
     tutti__ids_order made = {.lie = 0};
-    tutti__vote v;
-    tutti__vote_init(&v);
     if (mine == TUTTI_OK) mine = prepare(&o, &made);
-    if (mine == TUTTI_OK && o.n > 0) v.sum[spec->number ? NUMBERED : LYING] = 1;
-    tutti_err err = tutti__team_vote(t, mine, &v);
-    if (err == TUTTI_OK && v.sum[NUMBERED] > 0 && v.sum[LYING] > 0)
+    if (mine == TUTTI_OK && o.n > 0) *(spec->number ? &numbered : &implicit) = 1;
+    tutti_err err = tutti__team_reduce(t, mine, 2, all);
+    if (err == TUTTI_OK && numbered > 0 && implicit > 0)
         err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "some ranks have %s ids and others none",
                                spec->what);
-    made.lie = v.sum[NUMBERED] == 0;
+    made.lie = numbered == 0;
     if (err == TUTTI_OK) err = made.lie ? by_lying(&o, &made) : by_number(&o, &made);
     TUTTI_ASSERT(err != TUTTI_OK || (made.count && made.weights && made.before && o.sum));
     for (tutti_count c = 0; c < spec->classes && err == TUTTI_OK; c++) {

@@ -53,22 +53,19 @@ static int wants_id_map(const tutti_exodus_parameters *p, int kind) {
 static tutti_err writers_all(putting *p) {
     enum { SHARED, STRANGE, NUMBERS };
     int64_t v[TUTTI_EXODUS_KINDS * NUMBERS] = {0};
-    tutti__vote largest;
-    tutti__vote_init(&largest);
-    largest.max[0] = 0;
+    int64_t largest = 0;
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
         const tutti__family *f = &p->families.of[k];
         for (tutti_count i = 0; i < f->n; i++) v[k * NUMBERS + SHARED] += !f->first[i];
         v[k * NUMBERS + STRANGE] = f->start && !f->plain;
-        if (k == TUTTI_EXODUS_NODAL || is_block(k))
-            largest.max[0] = tutti__max(largest.max[0], f->largest);
+        if (k == TUTTI_EXODUS_NODAL || is_block(k)) largest = tutti__max(largest, f->largest);
     }
     TUTTI_TRY(tutti__team_sum(p->x->team, v, TUTTI_EXODUS_KINDS * NUMBERS));
-    TUTTI_TRY(tutti__team_vote(p->x->team, TUTTI_OK, &largest));
+    TUTTI_TRY(tutti__team_max(p->x->team, TUTTI_OK, &largest));
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
         tutti__family *f = &p->families.of[k];
         f->plain = v[k * NUMBERS + STRANGE] == 0 && !wants_id_map(&p->x->model.p, k);
-        f->largest = largest.max[0];
+        f->largest = largest;
         if (v[k * NUMBERS + SHARED] == 0) continue;
         TUTTI_TRY(tutti__family_writers(p->x->team, &p->x->opt.choice,
                                         k == TUTTI_EXODUS_NODAL ? p->mesh->own : NULL, f));

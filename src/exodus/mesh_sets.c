@@ -96,13 +96,10 @@ tutti_err tutti__family_sets(tutti__team *t, const tutti__exodus_model *m,
     tutti__family *f = &families->of[kind];
     joining j = {.m = m, .mesh = mesh, .of = &families->of[tutti__members_of(kind)], .f = f};
     tutti_count largest = 0;
-    tutti__vote v;
     *f = (tutti__family){.kind = kind, .classes = m->of[kind].n};
-    tutti__vote_init(&v);
     tutti_err err = starts_make(&j, &largest);
-    v.max[0] = largest;
-    err = tutti__team_vote(t, err, &v);
-    j.sides = v.max[0] + 1;
+    err = tutti__team_max(t, err, &largest);
+    j.sides = largest + 1;
     if (err == TUTTI_OK) {
         const tutti_err mine = numbers_make(&j);
         const tutti__ids_spec spec = {.what = "member",

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "access/convert.h"
 #include "dataset/section_state.h"
 #include "exodus/sidecar.h"
 
@@ -282,13 +283,8 @@ tutti_err tutti_exodus_begin(tutti_exodus *x, double time) {
 
 /* Puts whose requests were abandoned have ended.   Local, but waits for other ranks, which progress in their calls. */
 static void step_settle(tutti_exodus *x) {
-    const tutti_error_info keep = *tutti_last_error();
-    for (int64_t i = 0; x->step && i < x->step->puts_n; i++) {
-        tutti_request *r = x->step->puts[i]->request;
-        if (!r || !r->abandoned) continue;
-        tutti__request_wait(r);
-        if (tutti__request_collect(&r, NULL) != TUTTI_OK) tutti__error_assign(&keep);
-    }
+    for (int64_t i = 0; x->step && i < x->step->puts_n; i++)
+        tutti__request_complete_abandoned(x->step->puts[i]->request);
 }
 
 tutti_err tutti__exodus_give_up(tutti_exodus *x) {
@@ -321,7 +317,7 @@ tutti_err tutti_exodus_discard(tutti_exodus *x) {
 /* The outcome of a put that was abandoned counts as a failure, since the caller does not know it. */
 static void record_end(put_record *p, tutti_err outcome) {
     struct tutti__exodus_step *s = p->step;
-    const int abandoned = p->request && p->request->abandoned;
+    const int abandoned = tutti__request_is_abandoned(p->request);
     p->outcome = outcome;
     p->request = NULL;
     for (int64_t i = 0; i < p->targets_n; i++) {
@@ -370,12 +366,12 @@ static tutti_err time_access(const tutti_exodus *x, tutti_access **out, tutti_ty
                                    tutti_type_size(*type_out), out);
 }
 
-/* A request for parts of the file, as one operation. */
-static tutti_err carry_out(tutti_request *r, const batch *b, tutti_request **started) {
-    tutti__ask_parts(r, b->parts_n, b->parts);
-    const tutti_err err = started ? tutti__start(r, started) : tutti__transfer(r, NULL);
-    tutti__parts_free(&r->op.parts);
-    return err;
+/* A transfer of a batch's parts of the file. */
+static tutti_err carry_out(tutti__transfer *t, const batch *b, tutti_request **started) {
+    t->how = started ? TUTTI__STARTED : TUTTI__AT_ONCE;
+    t->parts_n = b->parts_n;
+    t->parts = b->parts;
+    return tutti__transfer_run(t, started);
 }
 
 /* Everything that needs the other ranks: they have agreed on the call. */
@@ -386,31 +382,29 @@ static tutti_err put_batch(tutti_exodus *x, const tutti_exodus_field *fields, ba
     tutti_access *time = NULL;
     tutti_type type = TUTTI_FLOAT64;
     const int with_time = !s->time_put;
-    tutti_request r = {.name = "put",
-                       .op = {.file = x->file, .is_write = 1},
-                       .how = started ? TUTTI__STARTED : TUTTI__AT_ONCE,
-                       .collected = put_collected};
-    r.refused = record_new(s, &record);
-    for (tutti_count i = 0; i < b->n && r.refused == TUTTI_OK; i++)
+    tutti__transfer t = {.name = "put", .file = x->file, .is_write = 1, .collected = put_collected};
+    t.local_err = record_new(s, &record);
+    for (tutti_count i = 0; i < b->n && t.local_err == TUTTI_OK; i++)
         if (b->items[i].variable >= 0)
-            r.refused =
+            t.local_err =
                 target_add(record, b->items[i].variable, b->items[i].written, b->items[i].is_whole);
-    if (r.refused == TUTTI_OK && with_time) r.refused = target_add(record, s->time_variable, 0, 1);
-    const tutti_err ready = tutti__exodus_agree(x, r.refused);
+    if (t.local_err == TUTTI_OK && with_time)
+        t.local_err = target_add(record, s->time_variable, 0, 1);
+    const tutti_err ready = tutti__exodus_agree(x, t.local_err);
     if (ready != TUTTI_OK && record) record->outcome = ready; /* nothing has been written */
     TUTTI_TRY(ready);
     TUTTI_ASSERT(record);
-    r.context = record;
+    t.context = record;
     tutti__exodus_region_next(s->region);
-    r.refused = batch_parts(x, fields, 1, b);
-    if (r.refused == TUTTI_OK && with_time && x->team->rank == 0) {
-        r.refused = time_access(x, &time, &type);
+    t.local_err = batch_parts(x, fields, 1, b);
+    if (t.local_err == TUTTI_OK && with_time && x->team->rank == 0) {
+        t.local_err = time_access(x, &time, &type);
         b->parts[b->parts_n++] = part_of(time, &s->time, type, TUTTI_FLOAT64);
     }
-    if (r.refused == TUTTI_OK)
-        r.refused = tutti__exodus_region_sums(s->region, b->parts_n, b->parts, &r.op.sums);
+    if (t.local_err == TUTTI_OK)
+        t.local_err = tutti__exodus_region_sums(s->region, b->parts_n, b->parts, &t.sums);
     s->time_put = 1;
-    const tutti_err err = carry_out(&r, b, started);
+    const tutti_err err = carry_out(&t, b, started);
     if (!started || err != TUTTI_OK)
         record_end(record, err);
     else
@@ -635,12 +629,10 @@ static tutti_err get(tutti_exodus *x, tutti_count step, tutti_count n,
     err = tutti__exodus_call(x, "get", hash, err);
     if (err == TUTTI_OK) err = step_compare(x, step);
     if (err == TUTTI_OK) {
-        tutti_request r = {.name = "get",
-                           .op = {.file = x->file},
-                           .how = starts ? TUTTI__STARTED : TUTTI__AT_ONCE,
-                           .least = tutti__exodus_file_end(&x->cdf, step) - 3};
-        r.refused = batch_parts(x, fields, 0, &b);
-        err = carry_out(&r, &b, starts ? r_out : NULL);
+        tutti__transfer t = {
+            .name = "get", .file = x->file, .least = tutti__exodus_file_end(&x->cdf, step) - 3};
+        t.local_err = batch_parts(x, fields, 0, &b);
+        err = carry_out(&t, &b, starts ? r_out : NULL);
     }
     batch_free(&b);
     return tutti__exodus_named(x, "get", err);
@@ -757,12 +749,10 @@ tutti_err tutti_exodus_follow(tutti_exodus *x, tutti_count first, tutti_count la
     for (tutti_count i = first; i <= last && err == TUTTI_OK && x->opt.check_reads; i++)
         err = step_compare(x, i);
     if (err == TUTTI_OK) {
-        tutti_request r = {.name = "follow",
-                           .op = {.file = x->file},
-                           .how = TUTTI__AT_ONCE,
-                           .least = tutti__exodus_file_end(&x->cdf, last) - 3};
-        r.refused = follow_parts(x, field, last - first + 1, &b);
-        err = carry_out(&r, &b, NULL);
+        tutti__transfer t = {
+            .name = "follow", .file = x->file, .least = tutti__exodus_file_end(&x->cdf, last) - 3};
+        t.local_err = follow_parts(x, field, last - first + 1, &b);
+        err = carry_out(&t, &b, NULL);
     }
     batch_free(&b);
     return tutti__exodus_named(x, "follow", err);

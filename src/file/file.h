@@ -58,13 +58,6 @@ struct tutti_file {
     uint64_t device, inode; /* rank 0, with a trace: which file it is, which no trace overwrites */
 };
 
-/* A guest leaves errno alone: the first line of every public call that may reach the system. */
-static inline void tutti__errno_restore(const int *saved) {
-    errno = *saved;
-}
-#define TUTTI_KEEP_ERRNO \
-    __attribute__((cleanup(tutti__errno_restore), unused)) const int saved_errno_ = errno
-
 /* Whoever calls for a file, or moves its operations on, has it for himself: in every public call
  * that is not for any thread.  NULL is fine.  errno is left alone, too. */
 typedef struct tutti__use {

@@ -61,8 +61,6 @@ tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
 
 /* ---- after */
 
-/* The code for an error of this rank after bytes may have moved: never one that says "refused". */
-tutti_err tutti__operation_under_way(tutti_err err);
 /* End of the statistics; names operation and file in the error, if there is one, and returns it. */
 tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
                                tutti_err err);

@@ -14,6 +14,7 @@
 #ifndef TUTTI_REPLICAS_IMPL_H
 #define TUTTI_REPLICAS_IMPL_H
 
+#include "base/handle.h"
 #include "base/hash.h"
 #include "collective/layer.h"
 #include "comm/call.h"

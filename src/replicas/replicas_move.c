@@ -36,29 +36,21 @@ static tutti_err move_check(const tutti_file *f, const tutti_replicas *r, int fl
     TUTTI_TRY(tutti__replicas_live(r));
     TUTTI_CHECK((flags & ~TUTTI_REPLICAS_CHECK) == 0, TUTTI_ERR_ARG, "flags %d have unknown bits",
                 flags);
-    TUTTI_MPI(MPI_Comm_compare(f->team->comm, r->team->comm, &same));
+    TUTTI_MPI(MPI_Comm_compare(tutti__file_team(f)->comm, r->team->comm, &same));
     TUTTI_CHECK(same == MPI_IDENT || same == MPI_CONGRUENT, TUTTI_ERR_ARG,
                 "the file is open on other ranks than the inspector");
     return TUTTI_OK;
 }
 
-static tutti_request request_of(tutti_file *f, const char *name, const void *buf, tutti_err mine,
-                                uint64_t same) {
-    return (tutti_request){.name = name,
-                           .op = {.file = f, .buf = (char *)(uintptr_t)buf},
-                           .refused = mine,
-                           .agrees = (int64_t)same};
-}
-
 /* `access` at `offset`, by all ranks. */
-static tutti_err transfer(tutti_request *q, const tutti_access *access, tutti_off offset) {
+static tutti_err transfer(tutti__transfer *t, const tutti_access *access, tutti_off offset) {
     tutti_access *at = NULL;
-    if (q->refused == TUTTI_OK && offset < 0)
-        q->refused =
+    if (t->local_err == TUTTI_OK && offset < 0)
+        t->local_err =
             tutti__error_set(TUTTI_ERR_ARG, 0, -1, "offset %lld is negative", (long long)offset);
-    if (q->refused == TUTTI_OK) q->refused = tutti_access_shift(access, offset, 0, &at);
-    q->op.access = at;
-    const tutti_err err = tutti__transfer(q, NULL);
+    if (t->local_err == TUTTI_OK) t->local_err = tutti_access_shift(access, offset, 0, &at);
+    t->access = at;
+    const tutti_err err = tutti__transfer_run(t, NULL);
     tutti_access_free(&at);
     return err;
 }
@@ -68,24 +60,35 @@ static uint64_t same_hash(const tutti_replicas *r, tutti_off offset, int flags, 
     return mine == TUTTI_OK ? tutti__hash(r->id, words, sizeof words) : 0;
 }
 
-tutti_err tutti_replicas_write(tutti_file *f, tutti_off offset, tutti_replicas *r, const void *buf,
-                               int flags) {
-    TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__file_live(f));
-    TUTTI_USE(f);
-    tutti_err mine = move_check(f, r, flags);
+static tutti_err write_held(tutti_file *f, tutti_off offset, const tutti_replicas *r,
+                            const void *buf, int flags) {
+    const tutti_err mine = move_check(f, r, flags);
     const uint64_t same = same_hash(r, offset, flags, mine);
     if (flags & TUTTI_REPLICAS_CHECK) {
         const tutti_error_info trouble = *tutti_last_error();
         tutti__requests_settle(f);
         if (mine != TUTTI_OK) tutti__error_assign(&trouble);
-        const tutti_err err = check_on(f->team, r, buf, mine, same);
-        if (err != TUTTI_OK) tutti__error_context("write", f->path, -1);
+        const tutti_err err = check_on(tutti__file_team(f), r, buf, mine, same);
+        if (err != TUTTI_OK) tutti__error_context("write", tutti__file_path(f), -1);
         if (err != TUTTI_OK) return err;
     }
-    tutti_request q = request_of(f, "write", buf, mine, same);
-    q.op.is_write = 1;
-    return transfer(&q, mine == TUTTI_OK ? r->writes : NULL, offset);
+    tutti__transfer t = {.name = "write",
+                         .file = f,
+                         .is_write = 1,
+                         .buf = buf,
+                         .local_err = mine,
+                         .agrees = (int64_t)same};
+    return transfer(&t, mine == TUTTI_OK ? r->writes : NULL, offset);
+}
+
+tutti_err tutti_replicas_write(tutti_file *f, tutti_off offset, tutti_replicas *r, const void *buf,
+                               int flags) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__file_live(f));
+    tutti__file_hold(f);
+    const tutti_err err = write_held(f, offset, r, buf, flags);
+    tutti__file_release(f);
+    return err;
 }
 
 /* Positions are known.  The same on all ranks. */
@@ -102,10 +105,14 @@ tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_replicas *r
     TUTTI_TRY(tutti__file_live(f));
     tutti_err mine = move_check(f, r, 0);
     if (mine == TUTTI_OK) mine = coverage_check(r);
-    tutti_request q = request_of(f, "read", buf, mine, same_hash(r, offset, 0, mine));
+    tutti__transfer t = {.name = "read",
+                         .file = f,
+                         .buf = buf,
+                         .local_err = mine,
+                         .agrees = (int64_t)same_hash(r, offset, 0, mine)};
     /* a shorter file has lost items, regardless of which rank holds the last one; an offset beyond all is refused */
-    if (mine == TUTTI_OK && r->stats.bytes > 0 && tutti__add_ok(offset, r->end, &q.least) &&
-        !tutti__add_ok(q.least, f->origin, &q.least))
-        q.least = 0;
-    return transfer(&q, mine == TUTTI_OK ? r->reads : NULL, offset);
+    if (mine == TUTTI_OK && r->stats.bytes > 0 && tutti__add_ok(offset, r->end, &t.least) &&
+        !tutti__add_ok(t.least, tutti__file_origin(f), &t.least))
+        t.least = 0;
+    return transfer(&t, mine == TUTTI_OK ? r->reads : NULL, offset);
 }

@@ -152,12 +152,4 @@ const tutti_store_ops tutti__store_aio = {.name = "aio",
                                           .begin = aio_begin,
                                           .test = aio_test,
                                           .finish = aio_finish,
-                                          .size = tutti__fdfile_size,
-                                          .resize = tutti__fdfile_resize,
-                                          .preallocate = tutti__fdfile_preallocate,
-                                          .sync = tutti__fdfile_sync,
-                                          .descriptor = tutti__fdfile_descriptor,
-                                          .flush = tutti__fdfile_flush,
-                                          .refresh = tutti__fdfile_refresh,
-                                          .cached = tutti__fdfile_cached,
-                                          .lock = tutti__fdfile_lock};
+                                          TUTTI__FDFILE_OPS};

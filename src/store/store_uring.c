@@ -195,13 +195,5 @@ const tutti_store_ops tutti__store_uring = {.name = "uring",
                                             .begin = uring_begin,
                                             .test = uring_test,
                                             .finish = uring_finish,
-                                            .size = tutti__fdfile_size,
-                                            .resize = tutti__fdfile_resize,
-                                            .preallocate = tutti__fdfile_preallocate,
-                                            .sync = tutti__fdfile_sync,
-                                            .descriptor = tutti__fdfile_descriptor,
-                                            .flush = tutti__fdfile_flush,
-                                            .refresh = tutti__fdfile_refresh,
-                                            .cached = tutti__fdfile_cached,
-                                            .lock = tutti__fdfile_lock};
+                                            TUTTI__FDFILE_OPS};
 #endif

@@ -53,23 +53,20 @@ int tutti__resident_fits(const tutti_plan *p) {
 
 /* Ranks may not know yet that some of the other operations have ended, so they agree. */
 tutti_err tutti__resident_slots(tutti_plan *p, tutti_err mine, int *fits_out) {
-    enum { WINDOWS, ELSEWHERE };
     tutti__two_phase *t = p->two;
-    tutti__vote v;
-    tutti__vote_init(&v);
+    int64_t windows = 0, elsewhere = p->file->team->staging->background;
+    const tutti__reduction all[] = {{TUTTI__MAX, &windows}, {TUTTI__MAX, &elsewhere}};
     const tutti_count most =
         tutti__min(p->file->opt.background_bytes / t->domains.window + 2, 1 << 20);
-    v.max[WINDOWS] = 0;
     if (mine == TUTTI_OK && t->my_agg >= 0) { /* my windows with bytes, counted no further */
         tutti_count c = tutti__incoming_next(t, &t->incoming, 0, TUTTI__OFF_END);
-        for (; c >= 0 && v.max[WINDOWS] < most; v.max[WINDOWS]++)
+        for (; c >= 0 && windows < most; windows++)
             c = tutti__incoming_next(t, &t->incoming, c + 1, TUTTI__OFF_END);
     }
-    v.max[ELSEWHERE] = p->file->team->staging->background;
-    TUTTI_TRY(tutti__team_vote(p->file->team, mine, &v));
-    t->window_slots = (int)tutti__max(v.max[WINDOWS], 1);
-    t->elsewhere = v.max[ELSEWHERE];
-    *fits_out = v.max[WINDOWS] < most && tutti__resident_fits(p);
+    TUTTI_TRY(tutti__team_reduce(p->file->team, mine, 2, all));
+    t->window_slots = (int)tutti__max(windows, 1);
+    t->elsewhere = elsewhere;
+    *fits_out = windows < most && tutti__resident_fits(p);
     TUTTI_ASSERT(tutti__two_phase_is_valid(t));
     return TUTTI_OK;
 }

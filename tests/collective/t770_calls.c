@@ -4,7 +4,7 @@
  * get TUTTI_ERR_MISMATCH and read which calls met, nothing is done, and the file works as before
  * and closes.  Transfers of one direction match, however they are made.  What agrees is compared.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/layer.h"
+#include "collective/request.h"
 #include "harness.h"
 
 enum { BYTES = 64, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
@@ -275,7 +275,7 @@ static tutti_err write_agreeing(scene *s, int64_t agrees, tutti_err refused) {
         .op = {.file = s->f, .access = s->access, .is_write = 1, .buf = (char *)mine},
         .refused = refused,
         .agrees = agrees};
-    return tutti__transfer(&r, NULL);
+    return tutti__request_run(&r, NULL);
 }
 
 static void agrees(int operations) {

@@ -3,7 +3,7 @@
  * by every method, exchange, store and pipeline, whoever overlaps whom; new plans, cached ones, plans
  * elsewhere, split and in the background.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "collective/layer.h"
+#include "collective/request.h"
 #include "collective/combinations.h"
 #include "harness.h"
 
@@ -118,7 +118,7 @@ static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_of
                : choice[HOW] == 1 ? TUTTI__SPLIT
                                   : TUTTI__STARTED};
     if (choice[HOW] == 0) {
-        CHECK_SAME(tutti__transfer(&asked, &count), TUTTI_OK);
+        CHECK_SAME(tutti__request_run(&asked, &count), TUTTI_OK);
     } else if (choice[HOW] == 1) {
         CHECK_SAME(tutti__request_start(&asked, &r), TUTTI_OK);
         CHECK_SAME(tutti_file_write_end(f, &count), TUTTI_OK);
@@ -166,7 +166,7 @@ static void disagree(void) {
     CHECK_OK(tutti_access_contiguous(1024 * rank, 1024, &a));
     tutti_request asked = {.name = "write",
                            .op = {.file = f, .access = a, .is_write = 1, .buf = v, .sums = &sums}};
-    CHECK_SAME(tutti__transfer(&asked, NULL), ranks > 1 ? TUTTI_ERR_MISMATCH : TUTTI_OK);
+    CHECK_SAME(tutti__request_run(&asked, NULL), ranks > 1 ? TUTTI_ERR_MISMATCH : TUTTI_OK);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     tutti__sums_free(&sums);
     tutti_access_free(&a);

@@ -69,27 +69,41 @@ static void vote(tutti__team *t, unsigned who, int round) {
     tutti_err code = TUTTI_OK;
     int lowest;
     char text[64] = "";
+    enum { EACH = TUTTI__REDUCTIONS / 3, NUMBERS = 3 * EACH + 1 };
+    int64_t least[EACH], most[EACH], sum[EACH], overflow = INT64_MAX - (rank == 0);
+    tutti__reduction all[NUMBERS] = {{TUTTI__SUM, &overflow}};
     tutti__vote v;
     tutti__vote_init(&v);
+    v.reductions = NUMBERS;
+    v.reduction = all;
+    v.ranges = TUTTI__RANGES;
     const tutti_err mine = mine_of(who, round, &code, &lowest, text);
-    for (int i = 0; i + 1 < TUTTI__VOTES; i++) {
-        v.min[i] = 100 * i - rank;
-        v.max[i] = rank - 7;
-        v.sum[i] = ((int64_t)1 << 40) + rank;
+    for (int i = 0; i < EACH; i++) {
+        least[i] = 100 * i - rank;
+        most[i] = rank - 7;
+        sum[i] = ((int64_t)1 << 40) + rank;
+        all[3 * i + 1] = (tutti__reduction){TUTTI__MIN, &least[i]};
+        all[3 * i + 2] = (tutti__reduction){TUTTI__MAX, &most[i]};
+        all[3 * i + 3] = (tutti__reduction){TUTTI__SUM, &sum[i]};
     }
+    for (int i = 0; i < TUTTI__RANGES; i++) v.range[i] = (tutti__range){i + rank, i - rank};
     const tutti_err err = tutti__team_vote(t, mine, &v);
     if (lowest < 0)
         CHECK(err == TUTTI_OK && v.fail == INT64_MAX, "%s", tutti_error_name(err));
     else
         same_error(err, code, lowest, text);
     if (lowest >= 0) CHECK_EQ(v.fail, lowest);
-    for (int i = 0; i + 1 < TUTTI__VOTES; i++) {
-        CHECK_EQ(v.min[i], 100 * i - (ranks - 1));
-        CHECK_EQ(v.max[i], ranks - 8);
-        CHECK_EQ(v.sum[i], ranks * ((int64_t)1 << 40) + ranks * (ranks - 1) / 2);
+    for (int i = 0; i < EACH; i++) {
+        CHECK_EQ(least[i], 100 * i - (ranks - 1));
+        CHECK_EQ(most[i], ranks - 8);
+        CHECK_EQ(sum[i], ranks * ((int64_t)1 << 40) + ranks * (ranks - 1) / 2);
     }
-    const int last = TUTTI__VOTES - 1; /* nobody said anything */
-    CHECK(v.min[last] == INT64_MAX && v.max[last] == INT64_MIN && v.sum[last] == 0, "untouched");
+    CHECK_EQ(overflow, ranks == 1 ? INT64_MAX - 1 : INT64_MAX);
+    for (int i = 0; i < TUTTI__RANGES; i++)
+        CHECK(v.range[i].min == i && v.range[i].max == i, "range %d", i);
+    int64_t largest = -rank;
+    CHECK(tutti__team_max(t, mine, &largest) == err, "maximum");
+    CHECK_EQ(largest, 0);
 }
 
 /* A code that nobody has recorded gets its usual text, not that of an earlier error. */

@@ -12,7 +12,7 @@ echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n); int L
 { return n ? d[0] * 0 : 0; }' >try.c
 clang -fsanitize=fuzzer,address try.c -o try 2>err || { cat err; echo 'no libFuzzer (Debian: libclang-rt-dev)'; exit 77; }
 mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
-sources=$(cd "$top/src" && echo base/*.c dataset/model.c dataset/meta.c dataset/meta_write.c dataset/trailer.c dataset/trailer_find.c \
+sources=$(cd "$top/src" && echo base/*.c dataset/model.c dataset/sql.c dataset/meta.c dataset/meta_read.c dataset/meta_write.c dataset/trailer.c dataset/trailer_find.c \
     dataset/rebuild.c dataset/ranked_head.c dataset/netcdf_header.c dataset/netcdf_file.c dataset/netcdf_rebuild.c dataset/content.c \
     dataset/fill.c cdf/*.c access/number.c access/convert.c)
 for file in $sources; do

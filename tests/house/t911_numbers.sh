@@ -14,8 +14,9 @@ numbers() {
 
 twice=$(numbers | cut -d' ' -f1 | uniq -d)
 [ -z "$twice" ] || { echo "numbers of several tests: $twice"; failed=1; }
-# | room | from | to |
-sed -n 's/^| *\([a-z]*\) *| *\([0-9]*\) *| *\([0-9]*\) *|$/\1 \2 \3/p' ../CONTRIBUTING.md >"$TUTTI_TEST_DIR/ranges"
+# | module[, module...] | from | to |
+sed -n 's/^| *\([a-z, ]*[a-z]\) *| *\([0-9]*\) *| *\([0-9]*\) *|$/\2 \3 \1/p' ../CONTRIBUTING.md | tr -d ',' |
+    awk '{ for (i = 3; i <= NF; i++) print $i, $1, $2 }' >"$TUTTI_TEST_DIR/ranges"
 numbers | while read -r number room; do
     number=$(echo "$number" | sed 's/^0*\(.\)/\1/')
     awk -v room="$room" -v n="$number" '$1 == room && $2 <= n && n <= $3 { found = 1 } END { exit !found }' \

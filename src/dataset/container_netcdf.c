@@ -1,8 +1,8 @@
-/* dataset: segments in data files that are netCDF: which file, where in it, and what may be put there.
+/* dataset: data files that are netCDF (data-NNNNNN.nc): a topology is fixed variables, a state is a record.  A
+ * segment is part of the dataset as soon as the number of records in the header counts it.
  *
- * The first state of a file says what its records have; later ones have the same.  What does not fit
- * begins another file where that is known before the segment begins (a topology, a variable that was
- * registered since, another type), and is refused otherwise.
+ * All states of a file have the variables and types of its first one.  A segment that differs begins another file if
+ * that is known before it begins (a topology, a variable registered since, another type), and is refused otherwise.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/dataset_impl.h"
 
@@ -50,8 +50,7 @@ static int as_defined(const tutti_dataset *d) {
     return 1;
 }
 
-tutti_err tutti__netcdf_continues(tutti_dataset *d, const tutti__datafile *file, int kind,
-                                  int *out) {
+static tutti_err file_continues(tutti_dataset *d, const tutti__datafile *file, int kind, int *out) {
     *out = 0;
     if (kind == TUTTI_TOPOLOGY) return TUTTI_OK;
     if (d->nc.file != file->id) TUTTI_TRY(nc_load(d, file->id));
@@ -59,7 +58,7 @@ tutti_err tutti__netcdf_continues(tutti_dataset *d, const tutti__datafile *file,
     return TUTTI_OK;
 }
 
-void tutti__netcdf_place(tutti_dataset *d, tutti__writing *w) {
+static void place_segment(tutti_dataset *d, tutti__writing *w) {
     tutti__ncfile *f = &d->nc;
     if (w->new_file) {
         tutti__ncfile_free(f);
@@ -74,7 +73,15 @@ void tutti__netcdf_place(tutti_dataset *d, tutti__writing *w) {
     w->end = w->segment.start + (w->segment.kind == TUTTI_STATE ? TUTTI__NETCDF_TIME : 0);
 }
 
-/* ---- what may be put */
+/* The header of a new file is written by the first commit; a file whose first segment still waits has none. */
+static tutti_err prepare_file(tutti_dataset *d, const tutti__writing *w) {
+    if (w->new_file) return TUTTI_OK;
+    if (d->has_leftovers && tutti__model_file_id(&d->model, w->row.id))
+        TUTTI_TRY(tutti__netcdf_mend(d->path, d->meta, &d->model, &w->row));
+    return tutti__cut_here(w->file, w->segment.start);
+}
+
+/* ---- variables that can be written */
 
 static const tutti__section *section_of(const tutti__section *v, int64_t n, int64_t variable) {
     for (int64_t i = 0; i < n; i++)
@@ -82,7 +89,7 @@ static const tutti__section *section_of(const tutti__section *v, int64_t n, int6
     return NULL;
 }
 
-tutti_err tutti__netcdf_put_check(const tutti_dataset *d, const tutti__variable *v) {
+static tutti_err check_put(const tutti_dataset *d, const tutti__variable *v) {
     const tutti__ncfile *f = &d->nc;
     const tutti__size *z = tutti__model_size(&d->model, v->space, d->now.segment.id);
     tutti_count entries = 0;
@@ -113,7 +120,16 @@ tutti_err tutti__netcdf_put_check(const tutti_dataset *d, const tutti__variable 
     return TUTTI_OK;
 }
 
-tutti_err tutti__netcdf_commit_check(const tutti_dataset *d) {
+/* In a record: where the first record of the file has the variable, or behind the section before it. */
+static tutti_off section_start(const tutti_dataset *d, const tutti__section *of, tutti_off bytes) {
+    const tutti__ncfile *f = &d->nc;
+    if (d->now.segment.kind == TUTTI_TOPOLOGY)
+        return tutti__container_native.section_start(d, of, bytes);
+    const tutti__section *s = section_of(f->state, f->state_n, of->variable);
+    return s ? s->start - f->first.start + d->now.segment.start : tutti__align_up(d->now.end, 4);
+}
+
+static tutti_err check_commit(const tutti_dataset *d) {
     const tutti__ncfile *f = &d->nc;
     if (d->now.segment.kind != TUTTI_STATE) return TUTTI_OK;
     for (int64_t i = 0; i < f->state_n; i++) {
@@ -145,7 +161,7 @@ static tutti__ncfile with_now(const tutti_dataset *d) {
     return f;
 }
 
-void tutti__netcdf_end(tutti_dataset *d) {
+static void end_segment(tutti_dataset *d) {
     tutti__segment_row *g = &d->now.segment;
     if (g->kind == TUTTI_STATE && d->nc.first.id)
         g->end = g->start + d->nc.first.end - d->nc.first.start;
@@ -154,7 +170,8 @@ void tutti__netcdf_end(tutti_dataset *d) {
     g->trailer = g->end;
 }
 
-int64_t tutti__netcdf_defined(const tutti_dataset *d) {
+/* The key "defined" of the database from this commit on; 0: unchanged. */
+static int64_t find_defined(const tutti_dataset *d) {
     const tutti__ncfile f = with_now(d);
     return f.first.id && f.defined != d->model.defined ? f.defined : 0;
 }
@@ -167,12 +184,22 @@ static tutti_count states_of(const tutti_dataset *d, int64_t file) {
     return n;
 }
 
-tutti_err tutti__netcdf_complete(tutti_dataset *d) {
+static int64_t first_of_commit(const tutti_dataset *d) {
+    return d->waiting_n ? d->waiting[0].segment.id : d->now.segment.id;
+}
+
+/* The rows; header, time and length of the file. */
+static tutti_err finish_segment(tutti_dataset *d, const tutti__trailer_spec *spec) {
     const tutti__segment_row *g = &d->now.segment;
     tutti__ncfile f = with_now(d);
     unsigned char time[TUTTI__NETCDF_TIME];
     void *header = NULL;
     tutti_off bytes = 0, end = g->end;
+    const int64_t defined = find_defined(d);
+    (void)spec; /* netCDF files have no trailers */
+    TUTTI_TRY(tutti__meta_set(d->meta, "commit", first_of_commit(d)));
+    if (defined) TUTTI_TRY(tutti__meta_set(d->meta, "defined", defined));
+    TUTTI_TRY(tutti__meta_add_segment(d->meta, g));
     f.records = states_of(d, f.file);
     if (g->kind == TUTTI_TOPOLOGY || !d->nc.first.id) {
         TUTTI_TRY(tutti__netcdf_header(&d->model, &f, &header, &bytes));
@@ -188,7 +215,8 @@ tutti_err tutti__netcdf_complete(tutti_dataset *d) {
     return tutti__netcdf_extend(d->path, d->now.row.name, end);
 }
 
-tutti_err tutti__netcdf_count(const tutti_dataset *d) {
+/* Set the number of records of all files that have states of this commit. */
+static tutti_err count_records(const tutti_dataset *d) {
     for (int64_t i = 0; i <= d->waiting_n; i++) {
         const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
         tutti_count n = 0;
@@ -213,7 +241,7 @@ static tutti_err sections_copy(const tutti__section *from, int64_t n, tutti__sec
     return TUTTI_OK;
 }
 
-tutti_err tutti__netcdf_aside(const tutti_dataset *d, tutti__ncfile *out) {
+static tutti_err copy_with_now(const tutti_dataset *d, tutti__ncfile *out) {
     tutti__ncfile f = with_now(d);
     const tutti_err err = sections_copy(f.fixed, f.fixed_n, &f.fixed);
     if (err == TUTTI_OK && sections_copy(f.state, f.state_n, &f.state) != TUTTI_OK) {
@@ -226,12 +254,65 @@ tutti_err tutti__netcdf_aside(const tutti_dataset *d, tutti__ncfile *out) {
     return TUTTI_OK;
 }
 
-void tutti__netcdf_committed(tutti_dataset *d) {
-    const int64_t defined = tutti__netcdf_defined(d);
-    d->model.commit = d->waiting_n ? d->waiting[0].segment.id : d->now.segment.id;
+static void follow_commit(tutti_dataset *d) {
+    const int64_t defined = find_defined(d);
+    d->model.commit = first_of_commit(d);
     if (defined) d->model.defined = defined;
     if (d->now.segment.kind == TUTTI_STATE && d->nc.first.id)
         d->nc.records++;
     else
         tutti__ncfile_free(&d->nc); /* read again from the database */
 }
+
+/* ---- discard, erase, verify */
+
+/* The file may have another header already, or be new with a first segment that waits. */
+static tutti_err discard_bytes(tutti_dataset *d, const tutti__writing *w) {
+    const int root = d->team->rank == 0 && tutti__model_file_id(&d->model, w->row.id);
+    return tutti__dataset_agree(d, root ? tutti__netcdf_mend(d->path, d->meta, &d->model, &w->row)
+                                        : TUTTI_OK);
+}
+
+/* The definitions that the last remaining file was made with are not known. */
+static tutti_err erase_rows(void *context) {
+    const tutti__info_carry *c = context;
+    return tutti__meta_set(c->dataset->meta, "defined", 0);
+}
+
+static tutti_err reclaim_file(const tutti_dataset *d, const tutti__datafile *f) {
+    return tutti__netcdf_mend(d->path, d->meta, &d->model, f);
+}
+
+static tutti_err check_file(const tutti_dataset *d, const tutti__datafile *f) {
+    if (!tutti__model_file_lives(&d->model, f->id)) return TUTTI_OK;
+    return tutti__netcdf_compare(d->path, d->meta, &d->model, f, NULL);
+}
+
+const tutti__container tutti__container_netcdf = {
+    .name = "netCDF",
+    .extension = "nc",
+    .archive_error = "states of netCDF files cannot be archived: a record cannot be missing; "
+                     "archive the files",
+    .order = TUTTI_BIG_ENDIAN,
+    .own_order = TUTTI_BIG_ENDIAN,
+    .least_entries = 1,
+    .space_check = tutti__netcdf_space_check,
+    .variable_check = tutti__netcdf_variable_check,
+    .type_check = tutti__netcdf_type_check,
+    .continues = file_continues,
+    .place = place_segment,
+    .prepare = prepare_file,
+    .put_check = check_put,
+    .section_start = section_start,
+    .commit_check = check_commit,
+    .end = end_segment,
+    .finish = finish_segment,
+    .publish = count_records,
+    .committed = follow_commit,
+    .set_aside = copy_with_now,
+    .discard = discard_bytes,
+    .erase = erase_rows,
+    .reclaim = reclaim_file,
+    .file_check = check_file,
+    .compare = tutti__checksums_by_section,
+};

@@ -94,29 +94,6 @@ int mpiio_class_of(tutti_err err, const tutti_error_info *info) {
     }
 }
 
-/* ---- telling the program */
-
-static int explains(const mpiio_file *f) {
-    static _Atomic int of_environment = -1;
-    tutti_options opt;
-    if (f) return f->explain;
-    if (of_environment < 0) {
-        if (tutti_options_init(&opt) != TUTTI_OK) opt.explain = 0;
-        of_environment = opt.explain;
-    }
-    return of_environment;
-}
-
-int mpiio_fail(mpiio_file *f, int mpi_class) {
-    if (mpi_class == MPI_SUCCESS) return MPI_SUCCESS;
-    const int saved_errno = errno;
-    if (explains(f) && mpiio_message(mpi_class)[0])
-        fprintf(stderr, "tutti: %s\n", mpiio_message(mpi_class));
-    const int code = mpiio_handler_call(f ? f->native : MPI_FILE_NULL, mpi_class);
-    errno = saved_errno;
-    return code;
-}
-
 /* ---- MPI_Error_string */
 
 int PMPI_Error_string(int code, char *text, int *length) {

@@ -1,0 +1,61 @@
+/* mpiio: agreement on numbers among ranks, while requests of the program progress.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <sched.h>
+
+#include "request.h"
+
+int mpiio_finish(MPI_Request *request) {
+    int done = 0;
+    for (;;) {
+        const int code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || done) return code;
+        mpiio_requests_progress();
+        sched_yield();
+    }
+}
+
+int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers) {
+    int64_t mine[MPIIO_NUMBERS];
+    MPI_Request request;
+    for (int i = 0; i < n; i++) mine[i] = numbers[i];
+    const int code = PMPI_Iallreduce(mine, numbers, n, MPI_INT64_T, MPI_MAX, comm, &request);
+    return code == MPI_SUCCESS ? mpiio_finish(&request) : code;
+}
+
+/* Send to `to` and merge what arrives from `from`; -1: no rank. */
+static int pass(const mpiio_ranks *r, int to, int from, int n, int64_t *numbers) {
+    int64_t in[MPIIO_NUMBERS];
+    MPI_Request came = MPI_REQUEST_NULL, went = MPI_REQUEST_NULL;
+    int code = MPI_SUCCESS;
+    if (from >= 0) code = PMPI_Irecv(in, n, MPI_INT64_T, from, 0, r->comm, &came);
+    if (code == MPI_SUCCESS && to >= 0)
+        code = PMPI_Isend(numbers, n, MPI_INT64_T, to, 0, r->comm, &went);
+    if (code == MPI_SUCCESS && to >= 0) code = mpiio_finish(&went);
+    if (code == MPI_SUCCESS && from >= 0) code = mpiio_finish(&came);
+    for (int i = 0; from >= 0 && code == MPI_SUCCESS && i < n; i++)
+        if (in[i] > numbers[i]) numbers[i] = in[i];
+    return code;
+}
+
+/* Recursive doubling takes half the time of MPI's non-blocking reductions.  Ranks beyond the largest
+ * power of two send their numbers to a partner first, and receive the result from it. */
+int mpiio_agree(const mpiio_ranks *r, int n, int64_t *numbers) {
+    int whole = 1, code = MPI_SUCCESS;
+    while (whole <= r->size / 2) whole *= 2;
+    const int beyond = r->rank >= whole;
+    const int partner = beyond ? r->rank - whole : r->rank + whole < r->size ? r->rank + whole : -1;
+    if (partner >= 0)
+        code = beyond ? pass(r, partner, -1, n, numbers) : pass(r, -1, partner, n, numbers);
+    for (int bit = 1; bit < whole && !beyond && code == MPI_SUCCESS; bit *= 2)
+        code = pass(r, r->rank ^ bit, r->rank ^ bit, n, numbers);
+    if (partner >= 0 && code == MPI_SUCCESS)
+        code = beyond ? pass(r, -1, partner, n, numbers) : pass(r, partner, -1, n, numbers);
+    return code;
+}
+
+int mpiio_agree_outcome(const mpiio_ranks *r, int mine, const char *what) {
+    int64_t worst = mine;
+    const int code = mpiio_agree(r, 1, &worst);
+    if (code != MPI_SUCCESS) return code;
+    return worst == mine ? mine : mpiio_complain((int)worst, "%s", what);
+}
