@@ -11,7 +11,8 @@ import os
 import pathlib
 import sys
 
-sys.path[:1] = [str(pathlib.Path(__file__).resolve().parent.parent)]
+PARENT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:1] = [str(PARENT), str(PARENT / "share/tutti")]  # in the source tree; installed as bin/tutti-report
 from tutti_experiments import report  # noqa: E402
 
 SYSTEM = "/usr/bin/python3"
