@@ -212,7 +212,7 @@ tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) {
 
 void tutti_access_free(tutti_access **a) {
     if (!a || !*a) return;
-    if (!tutti__handle_alive(&(*a)->handle, TUTTI__ACCESS)) {
+    if (!tutti__handle_alive(&(*a)->handle, &tutti__access_class)) {
         *a = NULL;
         return;
     }

@@ -17,7 +17,7 @@ void tutti_access_bounds(const tutti_access *a, tutti_off *lo, tutti_off *hi) {
 }
 
 void tutti_access_memory_bounds(const tutti_access *a, tutti_off *lo, tutti_off *hi) {
-    if (a && !tutti__handle_alive(&a->handle, TUTTI__ACCESS)) a = NULL;
+    if (a && !tutti__handle_alive(&a->handle, &tutti__access_class)) a = NULL;
     const tutti__side s = a ? a->memory : (tutti__side){0, NULL};
     const tutti__side again = a && a->repeats.memory.node ? a->repeats.memory : s;
     if (lo) *lo = tutti__min(tutti__side_lo(s), tutti__side_lo(again));

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
+const tutti__class tutti__access_class = {"access", "access", "freed"};
+
 static tutti_err sides_check(tutti__side file, tutti__side memory) {
     const tutti_off bytes = tutti__side_bytes(file), lo = tutti__side_lo(file);
     TUTTI_CHECK(bytes == tutti__side_bytes(memory), TUTTI_ERR_ARG,
@@ -54,9 +56,9 @@ tutti_err tutti__access_make_all(tutti_access sides, tutti_access **out) {
         return err;
     }
     *a = sides;
-    a->handle = (tutti__handle){.kind = TUTTI__NO_HANDLE};
+    a->handle = (tutti__handle){.class = NULL};
     TUTTI_ASSERT(tutti__access_is_valid(a));
-    tutti__handle_add(&a->handle, TUTTI__ACCESS);
+    tutti__handle_add(&a->handle, &tutti__access_class);
     *out = a;
     return TUTTI_OK;
 }

@@ -92,6 +92,7 @@ struct tutti_access {
     tutti__mapping repeats;
     tutti__handle handle;
 };
+extern const tutti__class tutti__access_class;
 
 /* ---- making nodes (node_make.c).  They take over the references they are given, also on failure;
  * collapse what they can (VEC of adjacent copies -> RUN, VEC of VEC with matching stride -> VEC,

@@ -84,8 +84,7 @@ tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) {
     ahead_forget(a, 0);
     tutti__ahead *p = tutti__calloc(1, sizeof *p), **at = &a->ahead;
     tutti_err err = p ? ahead_prepare(a, s, p, &access) : TUTTI_ERR_NOMEM;
-    const tutti__same same = {.name = "prefetch"};
-    err = tutti__array_call(a, &same, err, 0, NULL);
+    err = tutti__array_call(a, &(tutti__call){.name = "prefetch"}, err);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p);
         tutti__array_catch_up(a);
@@ -97,7 +96,7 @@ tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) {
         ahead_free(p);
     }
     tutti_access_free(&access);
-    return tutti__array_named(a->head ? a->head : a->file, "prefetch", err);
+    return tutti__object_error(&a->object, "prefetch", err);
 }
 
 tutti_err tutti_array_prefetch_drop(tutti_array *a) {
@@ -128,9 +127,9 @@ static int ahead_find(const tutti_array *a, const tutti_slice *s) {
 
 /* All ranks found the same one, otherwise -1. */
 static tutti_err ahead_agree(tutti_array *a, int mine, int *found_out) {
-    const tutti__same same = {.name = "read"};
     tutti__range r = tutti__range_of(mine);
-    TUTTI_TRY(tutti__array_call(a, &same, TUTTI_OK, 1, &r));
+    const tutti__call call = {.name = "read", .ranges = 1, .range = &r};
+    TUTTI_TRY(tutti__array_call(a, &call, TUTTI_OK));
     *found_out = r.min == r.max ? mine : -1;
     return TUTTI_OK;
 }

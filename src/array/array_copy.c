@@ -22,7 +22,8 @@ static tutti_off bytes_per_index(const tutti_array *a) {
 
 tutti_count tutti_array_partitions(const tutti_array *a, int ranks, tutti_off budget) {
     tutti_off room;
-    if (!a || !tutti__handle_alive(&a->handle, TUTTI__ARRAY) || ranks < 1 || budget < 1) return 0;
+    if (!a || !tutti__handle_alive(&a->handle, &tutti__array_class) || ranks < 1 || budget < 1)
+        return 0;
     const tutti_count n = a->spec.shape[tutti__spec_dim(&a->spec, 0)];
     const tutti_off each = bytes_per_index(a);
     if (!tutti__mul_ok(ranks, budget, &room)) room = INT64_MAX;
@@ -34,7 +35,7 @@ tutti_count tutti_array_partitions(const tutti_array *a, int ranks, tutti_off bu
 tutti_slice tutti_array_partition(const tutti_array *a, tutti_count n, tutti_count k) {
     tutti_slice s;
     memset(&s, 0, sizeof s);
-    if (!a || !tutti__handle_alive(&a->handle, TUTTI__ARRAY)) return s;
+    if (!a || !tutti__handle_alive(&a->handle, &tutti__array_class)) return s;
     const int d = tutti__spec_dim(&a->spec, 0);
     s = tutti_slice_all(a->spec.ndims, a->spec.shape);
     const tutti_count all = a->spec.shape[d], each = n > 0 ? all / n : 0,
@@ -145,10 +146,11 @@ static tutti_err copy_check(const tutti_array *from, const tutti_array *to, tutt
 /* May all begin, with the same arrays?  Pieces are cut by the least budget: everybody cuts
  * alike. */
 static tutti_err copy_agree(tutti_array *from, tutti_array *to, tutti_err mine, tutti_off *budget) {
-    tutti__same same = {.name = "copy", .what = "the array to copy into"};
-    if (mine == TUTTI_OK) same.hash = tutti__array_hash(TUTTI__HASH_START, to);
     tutti__range least = tutti__range_of(*budget);
-    TUTTI_TRY(tutti__arrays_call(from, to, &same, mine, 1, &least));
+    tutti__call same = {
+        .name = "copy", .what = "the array to copy into", .ranges = 1, .range = &least};
+    if (mine == TUTTI_OK) same.hash = tutti__array_hash(TUTTI__HASH_START, to);
+    TUTTI_TRY(tutti__arrays_call(from, to, &same, mine));
     *budget = least.min;
     return TUTTI_OK;
 }
@@ -164,16 +166,6 @@ static tutti_err copier_make(copier *c, tutti_off budget) {
     c->turns = c->b.n / c->step + (c->b.n % c->step != 0);
     c->buf = tutti__malloc((size_t)tutti__min(budget, own->bytes));
     return c->buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
-/* As many turns as the rank with the most has. */
-static tutti_err copier_agree(copier *c, tutti_err mine) {
-    TUTTI_TRY(tutti__array_max(c->from, mine, &c->turns));
-    for (tutti_count i = 0; i < c->turns; i++) {
-        const tutti_slice s = boxes_get(&c->b, c->first + i * c->step);
-        c->total += tutti_slice_count(c->b.ndims, &s, NULL) * c->from->spec.element_size;
-    }
-    return TUTTI_OK;
 }
 
 /* A piece in one of the arrays.  `own`: it counts in the other one's part, which is stored
@@ -215,7 +207,12 @@ static tutti_err copy_pieces(copier *c) {
 static tutti_err copy_straight(tutti_array *from, tutti_array *to, tutti_off budget,
                                tutti_progress_fn *progress, void *context) {
     copier c = {.from = from, .to = to, .progress = progress, .context = context};
-    tutti_err err = copier_agree(&c, copier_make(&c, budget));
+    /* as many turns as the rank with the most has */
+    tutti_err err = tutti__array_max(from, copier_make(&c, budget), &c.turns);
+    for (tutti_count i = 0; err == TUTTI_OK && i < c.turns; i++) {
+        const tutti_slice s = boxes_get(&c.b, c.first + i * c.step);
+        c.total += tutti_slice_count(c.b.ndims, &s, NULL) * from->spec.element_size;
+    }
     if (err == TUTTI_OK) err = copy_pieces(&c);
     tutti__free(c.buf);
     return err;
@@ -280,5 +277,5 @@ tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
     const tutti_err err = from->dist && to->dist && !tutti__distribution_equal(from->dist, to->dist)
                               ? copy_through(from, to, budget, progress, context)
                               : copy_straight(from, to, budget, progress, context);
-    return tutti__array_named(to->head ? to->head : to->file, "copy", err);
+    return tutti__object_error(&to->object, "copy", err);
 }

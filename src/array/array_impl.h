@@ -16,10 +16,8 @@
 
 #include <tutti/array.h>
 #include "access/side.h"
-#include "base/hash.h"
-#include "collective/layer.h"
-#include "comm/call.h"
 #include "comm/vote.h"
+#include "layer/object.h"
 
 /* The file starts with a block for the header, so that elements are aligned. */
 #define TUTTI__HEADER_BYTES 4096
@@ -35,8 +33,10 @@ struct tutti_distribution {
 
 typedef struct tutti__ahead tutti__ahead; /* a slice that is being prefetched */
 
+extern const tutti__class tutti__array_class;
+
 struct tutti_array {
-    tutti__handle handle;     /* until it is closed */
+    TUTTI__OBJECT; /* handle until it is closed; team and path of `head` or `file`, once it is complete */
     tutti_array_spec spec;    /* the whole array */
     tutti_array_spec mine;    /* what `file` holds: the whole array, or this rank's part of it */
     tutti_off bytes;          /* of the elements in `file` */
@@ -148,40 +148,15 @@ tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *p
 /* An agreement on an open array, and on the largest of all ranks' numbers.   Collective. */
 tutti_err tutti__array_vote(tutti_array *a, tutti_err mine) TUTTI_MUST_USE;
 tutti_err tutti__array_max(tutti_array *a, tutti_err mine, int64_t *io) TUTTI_MUST_USE;
-/* The first one of a call: TUTTI_ERR_MISMATCH on all ranks if they are in different calls;
- * otherwise the error of the lowest rank that has one; otherwise TUTTI_ERR_MISMATCH if they
- * disagree on what has this hash.   range[i]: in, one number or none; out, from the smallest to the
- * largest of everybody's.   Collective. */
-typedef struct tutti__same {
-    const char *name; /* of the call */
-    const char *what; /* "ranks disagree on ..." */
-    uint64_t hash;
-    /* 0: TUTTI__CALL_ARRAY.  Another one is no other call, whatever ranks have against theirs */
-    tutti__call_kind kind;
-} tutti__same;
-enum { TUTTI__CALL_NUMBERS = 4 }; /* at most */
-tutti_err tutti__array_call(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
-                            tutti__range *range) TUTTI_MUST_USE;
-/* The same behind tutti__requests_settle(a->file), which must not be called by a fiber. */
-tutti_err tutti__array_call_settled(tutti_array *a, const tutti__same *same, tutti_err mine, int n,
-                                    tutti__range *range) TUTTI_MUST_USE;
-static inline tutti__range tutti__range_of(int64_t v) {
-    return (tutti__range){v, v};
-}
-/* The same for a call about two arrays, of which either may be NULL; what else they are is up to
- * `mine` and the hash.  The error is named. */
-tutti_err tutti__arrays_call(tutti_array *from, tutti_array *to, const tutti__same *same,
-                             tutti_err mine, int n, tutti__range *range) TUTTI_MUST_USE;
+/* tutti__object_call after tutti__requests_settle(a->file), which must not be called by a fiber.   Collective. */
+tutti_err tutti__array_call(tutti_array *a, const tutti__call *c, tutti_err mine) TUTTI_MUST_USE;
+/* The same for a call on two arrays, either of which may be NULL; `mine` and the hash cover the rest. */
+tutti_err tutti__arrays_call(tutti_array *from, tutti_array *to, const tutti__call *c,
+                             tutti_err mine) TUTTI_MUST_USE;
 /* Which array it is (NULL: none); elements of a slice (NULL: of everything). */
 uint64_t tutti__array_hash(uint64_t h, const tutti_array *a);
 uint64_t tutti__slice_hash(uint64_t h, int ndims, const tutti_slice *s);
-/* Rank 0 does it; all ranks return what came of it.  Collective. */
-typedef tutti_err tutti__root_fn(void *context);
-tutti_err tutti__root_does(tutti__team *t, tutti__root_fn *fn, void *context) TUTTI_MUST_USE;
-/* And then all have what it has put into `data`.  bytes agrees. */
-tutti_err tutti__root_tells(tutti__team *t, tutti__root_fn *fn, void *context, void *data,
-                            int bytes) TUTTI_MUST_USE;
-/* It takes the name of an open file away. */
+/* Rank 0 removes the name of an open file.   Collective. */
 tutti_err tutti__root_deletes(tutti_file *f) TUTTI_MUST_USE;
 
 /* ---- array_open.c */

@@ -136,7 +136,7 @@ static tutti_err create_files(tutti_array *a, MPI_Comm comm, const char *path,
     TUTTI_TRY(tutti_file_resize(a->head, 0));
     TUTTI_TRY(tutti__array_vote(a, part_create(a, id)));
     new_array b = {a, id};
-    return tutti__array_named(a->head, "create", tutti__root_does(t, descriptor_create, &b));
+    return tutti__array_named(a->head, "create", tutti__on_root(t, descriptor_create, &b));
 }
 
 static tutti_err local_check(MPI_Comm comm, const char *path, const tutti_array_spec *spec,
@@ -252,7 +252,7 @@ static tutti_err distribution_read(tutti_array *a, tutti__header *h) {
     TUTTI_ASSERT(err != TUTTI_OK || (v && bounds));
     bounds_place bounds_at = {a->head, h->spec.offset, v, (size_t)bytes};
     if (err == TUTTI_OK && n > 0)
-        err = tutti__root_tells(tutti__file_team(a->head), bounds_read, &bounds_at, v, bytes);
+        err = tutti__on_root_share(tutti__file_team(a->head), bounds_read, &bounds_at, v, bytes);
     if (err == TUTTI_OK)
         err = tutti__team_agree(tutti__file_team(a->head), distribution_make(a, h, v, bounds));
     tutti__free(bounds);

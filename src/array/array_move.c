@@ -32,10 +32,10 @@ static tutti__transfer transfer_of(const tutti_array *a, const tutti_access *acc
 /* Local placement: nothing is exchanged but the outcome. */
 static tutti_err transfer_local(tutti_array *a, const tutti__transfer *t) {
     tutti_err err = tutti__transfer_check(t);
-    const tutti__same same = {.name = t->name,
+    const tutti__call same = {.name = t->name,
                               .what = "the distribution, or the slice that it is of",
                               .hash = (uint64_t)t->agrees};
-    TUTTI_TRY(tutti__array_named(a->head, t->name, tutti__array_call(a, &same, err, 0, NULL)));
+    TUTTI_TRY(tutti__array_call(a, &same, err));
     err = tutti__operation_under_way(tutti__transfer_run(t, NULL));
     return tutti__array_vote(a, err);
 }

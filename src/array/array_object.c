@@ -6,15 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+const tutti__class tutti__array_class = {"array", "array", "closed"};
+
 tutti_err tutti__array_named(const tutti_file *f, const char *operation, tutti_err err) {
     if (err != TUTTI_OK) tutti__error_context(operation, tutti__file_path(f), -1);
     return err;
 }
 
 tutti_err tutti__array_live(const tutti_array *a) {
-    TUTTI_CHECK(a != NULL, TUTTI_ERR_ARG, "the array handle is NULL");
-    TUTTI_CHECK(tutti__handle_alive(&a->handle, TUTTI__ARRAY), TUTTI_ERR_STATE,
-                "the array handle is stale: the array has been closed");
+    TUTTI_TRY(tutti__handle_check(a, &tutti__array_class));
     if (a->head) TUTTI_TRY(tutti__file_live(a->head));
     return tutti__file_live(a->file);
 }
@@ -50,8 +50,10 @@ tutti_err tutti__array_hand_over(tutti_array *a, const char *operation, const ch
         return err;
     }
     TUTTI_ASSERT(a && a_out);
+    a->team = tutti__array_team(a);
+    a->path = (char *)tutti__file_path(a->head ? a->head : a->file);
     tutti__array_slabs(a);
-    tutti__handle_add(&a->handle, TUTTI__ARRAY);
+    tutti__handle_add(&a->handle, &tutti__array_class);
     *a_out = a;
     return TUTTI_OK;
 }
@@ -83,13 +85,13 @@ tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) {
 /* ---- describe */
 
 void tutti_array_describe(const tutti_array *a, tutti_array_spec *spec_out) {
-    if (a && spec_out && tutti__handle_alive(&a->handle, TUTTI__ARRAY)) *spec_out = a->spec;
+    if (a && spec_out && tutti__handle_alive(&a->handle, &tutti__array_class)) *spec_out = a->spec;
 }
 
 const tutti_distribution *tutti_array_distribution(const tutti_array *a) {
-    return a && tutti__handle_alive(&a->handle, TUTTI__ARRAY) ? a->dist : NULL;
+    return a && tutti__handle_alive(&a->handle, &tutti__array_class) ? a->dist : NULL;
 }
 
 tutti_file *tutti_array_file(tutti_array *a) {
-    return a && tutti__handle_alive(&a->handle, TUTTI__ARRAY) ? a->file : NULL;
+    return a && tutti__handle_alive(&a->handle, &tutti__array_class) ? a->file : NULL;
 }

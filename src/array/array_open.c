@@ -74,8 +74,8 @@ static tutti_err create_file(MPI_Comm comm, const char *path, int how, const tut
     a->version = 1;
     headed w = {a->file,
                 {.version = 1, .placement = TUTTI__GLOBAL, .spec = a->spec, .bytes = a->bytes}};
-    const tutti_err err = tutti__array_named(
-        a->file, "create", tutti__root_does(tutti__file_team(a->file), found, &w));
+    const tutti_err err =
+        tutti__array_named(a->file, "create", tutti__on_root(tutti__file_team(a->file), found, &w));
     if (err != TUTTI_OK && (how & TUTTI_EXCLUSIVE)) {
         const tutti_error_info first = *tutti_last_error();
         if (tutti__root_deletes(a->file) != TUTTI_OK) tutti__error_assign(&first);
@@ -120,7 +120,7 @@ static tutti_err identify(void *context) {
 static tutti_err header_tell(tutti_file *f, tutti__header *h) {
     headed w = {.file = f};
     const tutti_err err =
-        tutti__root_tells(tutti__file_team(f), identify, &w, &w.header, (int)sizeof w.header);
+        tutti__on_root_share(tutti__file_team(f), identify, &w, &w.header, (int)sizeof w.header);
     *h = w.header;
     return tutti__array_named(f, "open", err);
 }
@@ -215,12 +215,12 @@ static tutti_err files_close(tutti_array *a) {
 
 tutti_err tutti_array_close(tutti_array **pa) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(pa && *pa, TUTTI_ERR_ARG, "the array handle is NULL");
+    TUTTI_CHECK(pa && *pa, TUTTI_ERR_ARG, "array handle is NULL");
     tutti_array *a = *pa;
     const tutti_err live = tutti__array_live(a);
     if (live != TUTTI_OK) {
         *pa = NULL;
-        if (!tutti__handle_alive(&a->handle, TUTTI__ARRAY)) return live;
+        if (!tutti__handle_alive(&a->handle, &tutti__array_class)) return live;
         tutti__handle_remove(&a->handle);
         const int used = tutti__file_is_busy(a->file);
         if (a->walks > 0 || used) return live; /* by a walk or a thread: what is left of it stays */
@@ -230,9 +230,8 @@ tutti_err tutti_array_close(tutti_array **pa) {
         return live;
     }
     tutti__ahead_drop(a);
-    const tutti__same same = {.name = "close"};
-    tutti_err err = tutti__array_call(a, &same, close_allowed(a), 0, NULL);
-    if (err != TUTTI_OK) return tutti__array_named(a->head ? a->head : a->file, "close", err);
+    tutti_err err = tutti__array_call(a, &(tutti__call){.name = "close"}, close_allowed(a));
+    if (err != TUTTI_OK) return err;
     err = files_close(a);
     *pa = NULL;
     tutti__array_free(a);

@@ -46,11 +46,11 @@ static tutti_err note_test(tutti__team *t, int *here_out) {
  * on its file has been settled. */
 static tutti_err meet(tutti_array *a, int alone, int note, tutti__range *other) {
     enum { ALONE, OTHER, NUMBERS };
-    const tutti__same same = {.name = "meet", .kind = TUTTI__CALL_ARRAYS};
     tutti__team *t = tutti__array_team(a);
     tutti__range r[NUMBERS] = {tutti__range_of(alone || note), *other};
+    const tutti__call call = {.name = "copy or tutti_tiles_begin", .ranges = NUMBERS, .range = r};
     if (alone || note) TUTTI_TRY(note_send(t));
-    TUTTI_TRY(tutti__array_call_settled(a, &same, TUTTI_OK, NUMBERS, r));
+    TUTTI_TRY(tutti__object_call(&a->object, &call, TUTTI_OK));
     *other = r[OTHER];
     if (r[ALONE].max == 0) return TUTTI_OK;
     if (!alone && !note) TUTTI_TRY(note_send(t));
@@ -117,7 +117,7 @@ static tutti_err meet_alone(tutti_array *a, tutti_array **where_out) {
     tutti__requests_settle(a->file);
     TUTTI_TRY(meet(a, 1, 0, &other));
     if (other.max == INT64_MIN) return TUTTI_OK;
-    const tutti__handle *found = tutti__handle_search(TUTTI__ARRAY, is_array, &other.max);
+    const tutti__handle *found = tutti__handle_search(&tutti__array_class, is_array, &other.max);
     TUTTI_CHECK(found, TUTTI_ERR_MISMATCH, "other ranks have an array that is not open here");
     *where_out = (tutti_array *)(uintptr_t)found;
     other = tutti__range_none();
@@ -139,8 +139,8 @@ static tutti_err meet_all(tutti_array *from, tutti_array *to, tutti_array **wher
     return meet(from, 0, 0, &none);
 }
 
-tutti_err tutti__arrays_call(tutti_array *from, tutti_array *to, const tutti__same *same,
-                             tutti_err mine, int n, tutti__range *range) {
+tutti_err tutti__arrays_call(tutti_array *from, tutti_array *to, const tutti__call *c,
+                             tutti_err mine) {
     const tutti_error_info trouble = *tutti_last_error();
     tutti_array *where = NULL;
     tutti_err err = TUTTI_OK;
@@ -149,6 +149,6 @@ tutti_err tutti__arrays_call(tutti_array *from, tutti_array *to, const tutti__sa
     if (from || to) err = meet_all(from, to, &where);
     if (err == TUTTI_OK) tutti__error_assign(&trouble);
     if (!where) return mine;
-    if (err == TUTTI_OK) err = tutti__array_call(where, same, mine, n, range);
-    return tutti__array_named(where->head ? where->head : where->file, same->name, err);
+    if (err == TUTTI_OK) err = tutti__array_call(where, c, mine);
+    return tutti__object_error(&where->object, c->name, err);
 }

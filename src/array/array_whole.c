@@ -52,10 +52,10 @@ static tutti_err fill_turn(tutti_array *a, const filler *f, tutti_count turn) {
 
 /* All ranks have the same element. */
 static tutti_err element_agree(tutti_array *a, const void *element, tutti_err mine) {
-    tutti__same same = {
+    tutti__call same = {
         .name = "fill", .what = "the element to fill with", .hash = TUTTI__HASH_START};
     if (mine == TUTTI_OK) same.hash = tutti__hash(same.hash, element, (size_t)a->mine.element_size);
-    return tutti__array_call(a, &same, mine, 0, NULL);
+    return tutti__array_call(a, &same, mine);
 }
 
 tutti_err tutti_array_fill(tutti_array *a, const void *element) {
@@ -69,7 +69,7 @@ tutti_err tutti_array_fill(tutti_array *a, const void *element) {
     for (tutti_count i = 0; i < f.turns && err == TUTTI_OK; i++) err = fill_turn(a, &f, i);
     tutti__free(f.buf);
     if (a->head && agreed) err = tutti__array_vote(a, tutti__operation_under_way(err));
-    return tutti__array_named(a->head ? a->head : a->file, "fill", err);
+    return tutti__object_error(&a->object, "fill", err);
 }
 
 /* ---- resize */
@@ -87,9 +87,9 @@ static tutti_err resize_check(const tutti_array *a, tutti_count n, tutti_array_s
 }
 
 static tutti_err resize_agree(tutti_array *a, tutti_count n, tutti_err mine) {
-    const tutti__same same = {.name = "resize"};
     tutti__range r = tutti__range_of(n);
-    TUTTI_TRY(tutti__array_call(a, &same, mine, 1, &r));
+    const tutti__call call = {.name = "resize", .ranges = 1, .range = &r};
+    TUTTI_TRY(tutti__array_call(a, &call, mine));
     TUTTI_CHECK(r.min == r.max, TUTTI_ERR_MISMATCH, "extents from %lld to %lld", (long long)r.min,
                 (long long)r.max);
     return TUTTI_OK;
@@ -119,7 +119,7 @@ static tutti_err resize_to(tutti_array *a, const tutti_array_spec *spec, tutti_o
     a->bytes = bytes;
     a->version++;
     const tutti_err err =
-        a->raw ? TUTTI_OK : tutti__root_does(tutti__file_team(a->file), header_update, a);
+        a->raw ? TUTTI_OK : tutti__on_root(tutti__file_team(a->file), header_update, a);
     if (err != TUTTI_OK) {
         a->spec = a->mine = before.spec;
         a->bytes = before.bytes;
@@ -137,7 +137,7 @@ tutti_err tutti_array_resize(tutti_array *a, tutti_count n) {
     tutti__ahead_drop(a);
     tutti_err err = resize_agree(a, n, resize_check(a, n, &spec, &bytes));
     if (err == TUTTI_OK) err = resize_to(a, &spec, bytes);
-    return tutti__array_named(a->head ? a->head : a->file, "resize", err);
+    return tutti__object_error(&a->object, "resize", err);
 }
 
 /* ---- sync */

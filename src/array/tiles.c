@@ -27,6 +27,8 @@
 
 enum { RING = 3, ALIGN = 4096 }; /* buffers, at most; where they begin */
 
+static const tutti__class tiles_class = {"tiles", "tile walk", "ended"};
+
 struct tutti_tiles {
     tutti__handle handle; /* until it is ended */
     tutti__tile_flight reading, writing;
@@ -292,10 +294,13 @@ static void room_give(tutti__tile_flight *f, tutti_off each) {
 static tutti_err begin_agree(tutti_array *from, tutti_array *to, tutti_tiles *t, tutti_off budget,
                              tutti_err mine) {
     enum { STEPS, READ, WRITTEN, NUMBERS };
-    tutti__same same = {.name = "tiles",
-                        .what = "the walk: its arrays, or whether it is sequential",
-                        .hash = TUTTI__HASH_START};
     tutti__range r[NUMBERS] = {tutti__range_none(), tutti__range_none(), tutti__range_none()};
+    tutti__call same = {.object = tiles_class.name,
+                        .name = "begin",
+                        .what = "the walk: its arrays, or whether it is sequential",
+                        .hash = TUTTI__HASH_START,
+                        .ranges = NUMBERS,
+                        .range = r};
     if (mine == TUTTI_OK) {
         tutti_off read, written;
         same.hash = tutti__array_hash(same.hash, t->reading.array);
@@ -306,7 +311,7 @@ static tutti_err begin_agree(tutti_array *from, tutti_array *to, tutti_tiles *t,
         r[READ] = tutti__range_of(read);
         r[WRITTEN] = tutti__range_of(written);
     }
-    TUTTI_TRY(tutti__arrays_call(from, to, &same, mine, NUMBERS, r));
+    TUTTI_TRY(tutti__arrays_call(from, to, &same, mine));
     TUTTI_ASSERT(t);
     t->steps = r[STEPS].max;
     room_give(&t->reading, r[READ].min);
@@ -333,13 +338,12 @@ static void catch_up(const tutti_tiles *t) {
 
 /* Errors are the same on all ranks, so that they name a file that is. */
 static tutti_err named(const tutti_array *a, tutti_err err) {
-    return tutti__array_named(a->head ? a->head : a->file, "tiles", err);
+    return tutti__object_error(&a->object, "tiles", err);
 }
 
 /* Arrays stay open until their walks have ended, but for MPI_Finalize. */
 static tutti_err tiles_live(const tutti_tiles *t) {
-    TUTTI_CHECK(tutti__handle_alive(&t->handle, TUTTI__TILES), TUTTI_ERR_STATE,
-                "the walk's handle is stale: the walk has ended");
+    TUTTI_TRY(tutti__handle_check(t, &tiles_class));
     if (t->reading.array) TUTTI_TRY(tutti__array_live(t->reading.array));
     return t->writing.array ? tutti__array_live(t->writing.array) : TUTTI_OK;
 }
@@ -368,7 +372,7 @@ tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tile
     count_walks(t, 1);
     if (t->steps == 0) tutti__tile_flight_cancel(&t->reading);
     tutti__tile_flight_begin(&t->reading);
-    tutti__handle_add(&t->handle, TUTTI__TILES);
+    tutti__handle_add(&t->handle, &tiles_class);
     *t_out = t;
     return TUTTI_OK;
 }
@@ -412,12 +416,16 @@ static void copy_kept(const tutti_tiles *t, tutti_count to) {
  * Otherwise all ranks are together, whatever this returns. */
 static tutti_err step_open(tutti_tiles *t, tutti_count step, tutti_err mine) {
     enum { STEP, NUMBERS };
-    tutti__same same = {
-        .name = "next", .what = "the walk", .hash = TUTTI__HASH_START, .kind = TUTTI__CALL_TILES};
     tutti__range r[NUMBERS] = {tutti__range_of(step)};
+    tutti__call same = {.object = tiles_class.name,
+                        .name = "next",
+                        .what = "the walk",
+                        .hash = TUTTI__HASH_START,
+                        .ranges = NUMBERS,
+                        .range = r};
     same.hash = tutti__array_hash(same.hash, t->reading.array);
     same.hash = tutti__array_hash(same.hash, t->writing.array);
-    TUTTI_TRY(tutti__array_call(any_array(t), &same, mine, NUMBERS, r));
+    TUTTI_TRY(tutti__array_call(any_array(t), &same, mine));
     TUTTI_CHECK(r[STEP].min == r[STEP].max, TUTTI_ERR_STATE,
                 "some ranks have ended the walk, others go on");
     return TUTTI_OK;
@@ -509,7 +517,7 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
     tutti_err err = tiles_live(t);
     if (err != TUTTI_OK) {
         *pt = NULL;
-        if (!tutti__handle_alive(&t->handle, TUTTI__TILES)) return err;
+        if (!tutti__handle_alive(&t->handle, &tiles_class)) return err;
         const int over =
             tutti__tile_flight_forget(&t->reading) & tutti__tile_flight_forget(&t->writing);
         count_walks(t, -1);
@@ -538,7 +546,7 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
 }
 
 void tutti_tiles_stats_sized(const tutti_tiles *t, tutti_tiles_stats *out, size_t struct_size) {
-    if (!t || !out || !tutti__handle_alive(&t->handle, TUTTI__TILES)) return;
+    if (!t || !out || !tutti__handle_alive(&t->handle, &tiles_class)) return;
     tutti_tiles_stats now = t->stats;
     now.memory = memory_of(t);
     memset(out, 0, struct_size);

@@ -6,35 +6,32 @@
 #ifndef TUTTI_HANDLE_H
 #define TUTTI_HANDLE_H
 
-typedef enum tutti__kind {
-    TUTTI__NO_HANDLE,
-    TUTTI__ACCESS,
-    TUTTI__FILE,
-    TUTTI__PLAN,
-    TUTTI__REQUEST,
-    TUTTI__ARRAY,
-    TUTTI__TILES,
-    TUTTI__REPLICAS,
-    TUTTI__MESH,
-    TUTTI__MESH_PART,
-    TUTTI__DATASET,
-    TUTTI__DECOMPOSITION,
-    TUTTI__EXODUS
-} tutti__kind;
+#include "base/error_impl.h"
 
-/* Part of the object; all zero: not listed. */
+/* The class of an object, defined by the module of the object and compared by its address. */
+typedef struct tutti__class {
+    const char *name;  /* in the names of its calls: tutti_NAME_... */
+    const char *noun;  /* in messages */
+    const char *ended; /* what makes its handles stale: "closed", "freed" */
+} tutti__class;
+
+/* The first member of an object; all zero: not listed. */
 typedef struct tutti__handle {
     struct tutti__handle *next, **at;
-    tutti__kind kind;
+    const tutti__class *class; /* may be set before it is listed */
 } tutti__handle;
 
-void tutti__handle_add(tutti__handle *h, tutti__kind kind);
+void tutti__handle_add(tutti__handle *h, const tutti__class *class);
 /* Nothing happens if it is not listed. */
 void tutti__handle_remove(tutti__handle *h);
-/* `h` may lead to anywhere: it is compared, not followed. */
-int tutti__handle_alive(const tutti__handle *h, tutti__kind kind);
-/* One of this kind that is(h, context), or NULL; nobody removes it meanwhile, as the caller knows. */
-const tutti__handle *tutti__handle_search(tutti__kind kind,
+/* Whether an object of this class has its handle at the address `object`, which is compared and not
+ * dereferenced. */
+int tutti__handle_alive(const void *object, const tutti__class *class);
+/* The same as an error: TUTTI_ERR_ARG if `object` is NULL, TUTTI_ERR_STATE if it is stale.   Not collective. */
+tutti_err tutti__handle_check(const void *object, const tutti__class *class) TUTTI_MUST_USE;
+/* An object of this class for which is(h, context) is true, or NULL.  The caller knows that it is not
+ * removed meanwhile. */
+const tutti__handle *tutti__handle_search(const tutti__class *class,
                                           int (*is)(const tutti__handle *h, const void *context),
                                           const void *context);
 

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define TUTTI__HASH_START 0xcbf29ce484222325u
 
@@ -14,6 +15,11 @@ static inline uint64_t tutti__hash(uint64_t h, const void *data, size_t bytes) {
     const unsigned char *p = data;
     for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 1099511628211u;
     return h;
+}
+
+/* Go on with a string; NULL differs from all strings. */
+static inline uint64_t tutti__hash_text(uint64_t h, const char *text) {
+    return text ? tutti__hash(h, text, strlen(text) + 1) : tutti__hash(h, "\1", 1);
 }
 
 #endif

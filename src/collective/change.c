@@ -30,8 +30,8 @@ tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) {
     TUTTI_USE(f);
     tutti__requests_settle(f);
     tutti_options first = f->opt;
-    const tutti__call call = {.kind = TUTTI__CALL_CHANGE};
-    const tutti_err err = tutti__team_call(f->team, &call, change_allowed(f, opt, &first), 0, NULL);
+    const tutti__call call = {.object = "file", .name = "change"};
+    const tutti_err err = tutti__team_call(f->team, &call, change_allowed(f, opt, &first));
     if (err != TUTTI_OK) {
         tutti__error_context("change", f->path, -1);
         return err;

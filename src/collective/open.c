@@ -89,7 +89,7 @@ static tutti_err store_open(tutti_file *f, int permissions, int creates) {
     if (creates && (f->mode & TUTTI_EXCLUSIVE)) flags |= TUTTI_STORE_EXCL;
     tutti_options opt = f->opt;
     opt.store = tutti__file_store(&opt, 0);
-    return tutti__store_open(f->path, flags, permissions, &opt, f->team->rank, &f->aside,
+    return tutti__store_open(f->path, flags, permissions, &opt, f->team->rank, &f->stats.other,
                              &f->store);
 }
 
@@ -122,15 +122,15 @@ static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
         synchronous = layout->synchronous;
     }
     TUTTI_TRY(tutti__team_reduce(f->team, mine, sizeof all / sizeof *all, all));
-    f->align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(block, 1);
-    f->align = tutti__min(f->align, TUTTI__MESSAGE_MAX);
-    f->striped = (int)striped;
-    f->incoherent = client_cache && f->team->nodes.n > 1;
-    f->remote = client_cache || (striped && f->opt.striping_unit == 0);
-    f->spare_cores = (int)spare_cores;
-    f->synchronous = (int)synchronous;
-    if (f->opt.direct_io) f->align = tutti__align_up(f->align, tutti__max(direct_align, 1));
-    f->opt.striping_unit = f->align;
+    tutti_off align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(block, 1);
+    align = tutti__min(align, TUTTI__MESSAGE_MAX);
+    f->layout.striped = (int)striped;
+    f->layout.incoherent = client_cache && f->team->nodes.n > 1;
+    f->layout.remote = client_cache || (striped && f->opt.striping_unit == 0);
+    f->layout.spare_cores = (int)spare_cores;
+    f->layout.synchronous = (int)synchronous;
+    if (f->opt.direct_io) align = tutti__align_up(align, tutti__max(direct_align, 1));
+    f->opt.striping_unit = align;
     if (f->opt.direct_align == 0) f->opt.direct_align = direct_align;
     f->origin = origin;
     return TUTTI_OK;
@@ -182,12 +182,13 @@ static tutti_err open_refuse(tutti__team *t, int mode, tutti_err mine) {
 }
 
 static void file_free(tutti_file *f) {
-    if (f->away && tutti__store_close(&f->away) != TUTTI_OK) f->away = NULL;
+    if (f->background_store && tutti__store_close(&f->background_store) != TUTTI_OK)
+        f->background_store = NULL;
     if (f->store && tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
     tutti__plan_cache_clear(f);
     tutti__team_give(&f->team);
     pthread_mutex_destroy(&f->lock);
-    pthread_mutex_destroy(&f->atomic_turn);
+    pthread_mutex_destroy(&f->atomic.turn);
     pthread_mutex_destroy(&f->use);
     tutti__free(f->path);
     tutti__free(f);
@@ -214,7 +215,7 @@ static tutti_err file_make(const char *path, int mode, const wish *first, tutti_
         return TUTTI_ERR_NOMEM;
     }
     pthread_mutex_init(&f->lock, NULL);
-    pthread_mutex_init(&f->atomic_turn, NULL);
+    pthread_mutex_init(&f->atomic.turn, NULL);
     use_init(f);
     *out = f;
     return TUTTI_OK;
@@ -308,15 +309,15 @@ tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode, const tutti
 
 /* Without plans and operations under way, which all ranks start, nobody can have any left. */
 static tutti_err close_agree(tutti_file *f) {
-    const tutti__call call = {.kind = TUTTI__CALL_CLOSE};
+    const tutti__call call = {.object = "file", .name = "close"};
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    return tutti__team_call(f->team, &call, tutti__requests_none(f), 0, NULL);
+    return tutti__team_call(f->team, &call, tutti__requests_none(f));
 }
 
 tutti_err tutti_file_close(tutti_file **pf) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "the file handle is NULL");
+    TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "file handle is NULL");
     tutti_file *f = *pf;
     tutti_err err = tutti__file_live(f);
     if (err != TUTTI_OK) {
@@ -359,7 +360,6 @@ static tutti_err named(const tutti_file *f, const char *operation, tutti_err err
 
 tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     TUTTI_KEEP_ERRNO;
-    const tutti__call call = {.kind = TUTTI__CALL_SIZE};
     tutti_off size = 0;
     CHECK_FILE(f);
     TUTTI_USE(f);
@@ -368,7 +368,8 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     if (!size_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the size");
     if (err == TUTTI_OK && f->team->rank == 0) err = tutti__store_size(f->store, &size);
     tutti__range known = {size, size}; /* rank 0's is the largest: the others have not asked */
-    err = tutti__team_call(f->team, &call, err, 1, &known);
+    const tutti__call call = {.object = "file", .name = "size", .ranges = 1, .range = &known};
+    err = tutti__team_call(f->team, &call, err);
     TUTTI_ASSERT(err != TUTTI_OK || size_out);
     if (err == TUTTI_OK) *size_out = known.max;
     return named(f, "size", err);
@@ -376,15 +377,16 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
 
 typedef tutti_err change_fn(tutti_store *s, tutti_off size);
 
-static tutti_err change(tutti_file *f, tutti_off size, tutti__call_kind kind, change_fn *fn) {
-    const tutti__call call = {.kind = kind, .agrees = size, .what = "sizes", .number = 1};
+static tutti_err change(tutti_file *f, tutti_off size, const char *name, change_fn *fn) {
+    const tutti__call call = {
+        .object = "file", .name = name, .hash = (uint64_t)size, .what = "the size", .is_number = 1};
     tutti_err err = TUTTI_OK;
     tutti__requests_settle(f);
     if (!(f->mode & TUTTI_WRITE))
         err = tutti__error_set(TUTTI_ERR_MODE, 0, -1, "the file was not opened for writing");
     else if (size < 0)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "size %lld is negative", (long long)size);
-    TUTTI_TRY(tutti__team_call(f->team, &call, err, 0, NULL));
+    TUTTI_TRY(tutti__team_call(f->team, &call, err));
     if (f->team->rank == 0) err = fn(f->store, size);
     return tutti__team_agree(f->team, err);
 }
@@ -393,15 +395,14 @@ tutti_err tutti_file_resize(tutti_file *f, tutti_off size) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     TUTTI_USE(f);
-    return named(f, "resize", change(f, size, TUTTI__CALL_RESIZE, tutti__store_resize));
+    return named(f, "resize", change(f, size, "resize", tutti__store_resize));
 }
 
 tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     TUTTI_USE(f);
-    return named(f, "preallocate",
-                 change(f, size, TUTTI__CALL_PREALLOCATE, tutti__store_preallocate));
+    return named(f, "preallocate", change(f, size, "preallocate", tutti__store_preallocate));
 }
 
 tutti_err tutti_file_sync(tutti_file *f) {
@@ -409,13 +410,13 @@ tutti_err tutti_file_sync(tutti_file *f) {
     CHECK_FILE(f);
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    const tutti__call call = {.kind = TUTTI__CALL_SYNC};
-    const tutti_err all = tutti__team_call(f->team, &call, TUTTI_OK, 0, NULL);
+    const tutti__call call = {.object = "file", .name = "sync"};
+    const tutti_err all = tutti__team_call(f->team, &call, TUTTI_OK);
     if (all != TUTTI_OK || !(f->mode & TUTTI_WRITE)) return named(f, "sync", all);
     const double start = tutti__now();
     const tutti_err err = tutti__store_sync(f->store);
-    f->aside.seconds_file += tutti__now() - start;
-    tutti__trace_call("sync", f->trace_file, start, -1);
+    f->stats.other.seconds_file += tutti__now() - start;
+    tutti__trace_call("sync", f->trace.number, start, -1);
     return named(f, "sync", tutti__team_agree(f->team, err));
 }
 
@@ -427,7 +428,7 @@ tutti_err tutti__sync_here(tutti_file *f) {
     const tutti_err err = tutti__store_sync(f->store);
     (void)tutti__store_account(before);
     stats.seconds_file += tutti__now() - start;
-    tutti__trace_call("sync", f->trace_file, start, -1);
+    tutti__trace_call("sync", f->trace.number, start, -1);
     tutti__stats_settle(f, &stats, 0);
     return named(f, "sync", err);
 }
@@ -452,14 +453,13 @@ tutti_err tutti_file_atomic(tutti_file *f, int on) {
     TUTTI_USE(f);
     tutti__requests_settle(f);
     const tutti__call call = {
-        .kind = TUTTI__CALL_ATOMIC, .agrees = on != 0, .what = "whether it is on or off"};
-    const tutti_err err =
-        tutti__team_call(f->team, &call, on ? tutti__locks_try(f) : TUTTI_OK, 0, NULL);
+        .object = "file", .name = "atomic", .hash = on != 0, .what = "whether it is on or off"};
+    const tutti_err err = tutti__team_call(f->team, &call, on ? tutti__locks_try(f) : TUTTI_OK);
     if (err != TUTTI_OK) {
         tutti__error_context("atomic", f->path, -1);
         return err;
     }
-    f->atomic = on != 0;
+    f->atomic.on = on != 0;
     tutti__plan_cache_clear(f); /* they were made for the other mode */
     return TUTTI_OK;
 }
@@ -482,23 +482,23 @@ static void stats_give(const tutti_stats *from, tutti_stats *out, size_t size) {
 void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out, tutti_stats *all_out,
                             size_t struct_size) {
     tutti_stats last, all;
-    if (!f || !tutti__handle_alive(&f->handle, TUTTI__FILE)) return;
+    if (!f || !tutti__handle_alive(&f->handle, &tutti__file_class)) return;
     pthread_mutex_t *lock = (pthread_mutex_t *)&f->lock;
     pthread_mutex_lock(lock);
-    last = f->last;
-    all = f->all;
+    last = f->stats.last;
+    all = f->stats.all;
     pthread_mutex_unlock(lock);
-    tutti__stats_add(&all, &f->aside);
+    tutti__stats_add(&all, &f->stats.other);
     stats_give(&last, last_out, struct_size);
     stats_give(&all, all_out, struct_size);
 }
 
 const char *tutti_file_explain(const tutti_file *f) {
-    return f && tutti__handle_alive(&f->handle, TUTTI__FILE) ? f->explain : "";
+    return f && tutti__handle_alive(&f->handle, &tutti__file_class) ? f->explain.text : "";
 }
 
 void tutti_file_on_progress(tutti_file *f, tutti_progress_fn *fn, void *context) {
-    if (!f || !tutti__handle_alive(&f->handle, TUTTI__FILE)) return;
-    f->progress = fn;
-    f->progress_context = context;
+    if (!f || !tutti__handle_alive(&f->handle, &tutti__file_class)) return;
+    f->progress.report = fn;
+    f->progress.context = context;
 }

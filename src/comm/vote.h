@@ -16,6 +16,10 @@ static inline tutti__range tutti__range_none(void) {
     return (tutti__range){INT64_MAX, INT64_MIN};
 }
 
+static inline tutti__range tutti__range_of(int64_t v) {
+    return (tutti__range){v, v};
+}
+
 /* What a rank tells of the call that it is in, see comm/call.h. */
 enum { TUTTI__TOLD_CALL, TUTTI__TOLD_AGREES, TUTTI__CALL_TELLS };
 

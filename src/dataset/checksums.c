@@ -233,7 +233,7 @@ tutti_err tutti__metadata_check(const tutti_dataset *d) {
 
 tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
     TUTTI_KEEP_ERRNO;
-    const tutti__dataset_same same = {"verify", "nothing", 0};
+    const tutti__call same = {.name = "verify"};
     tutti_off bytes = 0;
     TUTTI_TRY(tutti__dataset_enter(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, TUTTI_OK));

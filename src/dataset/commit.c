@@ -148,7 +148,7 @@ static tutti_err discard_check(const tutti_dataset *d) {
 
 tutti_err tutti_dataset_discard(tutti_dataset *d) {
     TUTTI_KEEP_ERRNO;
-    const tutti__dataset_same same = {"discard", "nothing", 0};
+    const tutti__call same = {.name = "discard"};
     TUTTI_TRY(tutti__dataset_enter(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, discard_check(d)));
     return tutti__dataset_named(d, "discard", tutti__dataset_give_up(d));
@@ -415,7 +415,7 @@ static void committed(void *context, tutti_err outcome) {
 
 tutti_err tutti_dataset_commit(tutti_dataset *d) {
     TUTTI_KEEP_ERRNO;
-    const tutti__dataset_same same = {"commit", "nothing", 0};
+    const tutti__call same = {.name = "commit"};
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = commit_check(d);
     if (err == TUTTI_OK) err = model_room(d);
@@ -427,7 +427,7 @@ tutti_err tutti_dataset_commit(tutti_dataset *d) {
 
 tutti_err tutti_dataset_commit_start(tutti_dataset *d, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    const tutti__dataset_same same = {"commit_start", "nothing", 0};
+    const tutti__call same = {.name = "commit_start"};
     tutti_request *r = NULL;
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = tutti__dataset_idle(d);
@@ -491,8 +491,9 @@ tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t
                               double time) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti__dataset_same same = {"begin", "the segment's kind, index or time",
-                                      begin_hash(kind, index, time)};
+    const tutti__call same = {.name = "begin",
+                              .what = "the segment's kind, index or time",
+                              .hash = begin_hash(kind, index, time)};
     tutti_err err = d->now.under_way
                         ? tutti__error_set(TUTTI_ERR_STATE, 0, -1,
                                            "a segment has begun and was neither committed nor "
@@ -541,8 +542,9 @@ tutti_err tutti_dataset_begin_also(tutti_dataset *d, tutti_segment_kind kind, in
                                    double time) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti__dataset_same same = {"begin_also", "the segment's kind, index or time",
-                                      begin_hash(kind, index, time)};
+    const tutti__call same = {.name = "begin_also",
+                              .what = "the segment's kind, index or time",
+                              .hash = begin_hash(kind, index, time)};
     tutti_err err = commit_check(d);
     if (err == TUTTI_OK) err = begin_check(d, kind, index, time);
     TUTTI_TRY(tutti__dataset_call(d, &same, err));

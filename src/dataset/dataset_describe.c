@@ -84,7 +84,7 @@ tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int ndims,
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err mine = grid_check(d, name, ndims, shape);
-    tutti__dataset_same same = {"grid", "the grid's name or shape", 0};
+    tutti__call same = {.name = "grid", .what = "the grid's name or shape"};
     if (mine == TUTTI_OK) {
         same.hash = tutti__hash_text(TUTTI__HASH_START, name);
         same.hash = tutti__hash(same.hash, shape, (size_t)ndims * sizeof *shape);
@@ -108,8 +108,9 @@ tutti_err tutti_dataset_list(tutti_dataset *d, const char *name) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err mine = list_check(d, name);
-    const tutti__dataset_same same = {"list", "the list's name",
-                                      tutti__hash_text(TUTTI__HASH_START, name)};
+    const tutti__call same = {.name = "list",
+                              .what = "the list's name",
+                              .hash = tutti__hash_text(TUTTI__HASH_START, name)};
     TUTTI_TRY(tutti__dataset_call(d, &same, mine));
     if (tutti__model_space(&d->model, name)) return TUTTI_OK;
     return tutti__dataset_named(d, "list", space_add(d, name, TUTTI__SPACE_LIST, 0, NULL));
@@ -174,7 +175,7 @@ tutti_err tutti_dataset_resize(tutti_dataset *d, const char *space, int ndims,
     tutti__space *s = NULL;
     TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err mine = resize_check(d, space, ndims, shape, &s);
-    tutti__dataset_same same = {"resize", "the space or its shape", 0};
+    tutti__call same = {.name = "resize", .what = "the space or its shape"};
     if (mine == TUTTI_OK) {
         same.hash = tutti__hash_text(TUTTI__HASH_START, space);
         same.hash = tutti__hash(same.hash, shape, (size_t)ndims * sizeof *shape);
@@ -195,7 +196,6 @@ tutti_err tutti__dataset_space(const tutti_dataset *d, const char *name, tutti_c
     const tutti__size *z = tutti__model_size(&d->model, s->id, id);
     TUTTI_CHECK(z, TUTTI_ERR_STATE, "list '%s' has no size yet: a topology sets it", name);
     *out = (tutti__space_view){.space = (int)(s - d->model.spaces),
-                               .kind = (tutti__space_kind)s->kind,
                                .ndims = z->ndims,
                                .stamp = z->stamp,
                                .has_ids = z->has_ids};
@@ -300,7 +300,7 @@ tutti_err tutti_dataset_variable(tutti_dataset *d, const char *name,
     tutti__variable v;
     TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err mine = variable_check(d, name, spec, &v);
-    tutti__dataset_same same = {"variable", "the variable", 0};
+    tutti__call same = {.name = "variable", .what = "the variable"};
     if (mine == TUTTI_OK) same.hash = tutti__hash(TUTTI__HASH_START, &v, sizeof v);
     TUTTI_TRY(tutti__dataset_call(d, &same, mine));
     if (tutti__model_variable(&d->model, name)) return TUTTI_OK;
@@ -347,8 +347,9 @@ tutti_err tutti_dataset_put_type(tutti_dataset *d, const char *variable, tutti_t
     TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err mine = put_type_check(d, variable, type, &v);
     const int word = (int)type;
-    tutti__dataset_same same = {"put_type", "the variable or its type",
-                                tutti__hash_text(TUTTI__HASH_START, variable)};
+    tutti__call same = {.name = "put_type",
+                        .what = "the variable or its type",
+                        .hash = tutti__hash_text(TUTTI__HASH_START, variable)};
     same.hash = tutti__hash(same.hash, &word, sizeof word);
     TUTTI_TRY(tutti__dataset_call(d, &same, mine));
     v->put_type = word;

@@ -164,8 +164,8 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
     int64_t all = n, before = 0;
     uint64_t hash = 0;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti__dataset_same same = {"ids", "the space",
-                                      tutti__hash_text(TUTTI__HASH_START, space)};
+    const tutti__call same = {
+        .name = "ids", .what = "the space", .hash = tutti__hash_text(TUTTI__HASH_START, space)};
     TUTTI_TRY(tutti__dataset_call(d, &same, ids_check(d, space, n, ids, &s)));
     tutti_err err = ids_differ(d->team, n, ids);
     if (err == TUTTI_OK) err = tutti__team_sum(d->team, &all, 1);

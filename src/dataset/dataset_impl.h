@@ -1,36 +1,24 @@
-/* dataset: a dataset as its ranks have it.
+/* dataset: a dataset as its ranks have it.  Below it are the modules metadata (model, database, trailers), netcdf and
+ * compression, which need no MPI; above it is archive (archives, repair).
  *
- *   model           spaces, variables, segments, sizes: rows of tables, checked            no MPI
- *   meta            the database of one dataset, by one rank                               no MPI
- *   fill            the fill value as bytes                                                no MPI
- *   trailer         trailers of segments, and data files looked through for them           no MPI
- *   trailer_make    trailers from the rows of the database                                 no MPI
- *   decomposition   which entries of a space a rank holds
- *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
+ *   decomposition_create  decompositions of a space (decomposition/decomposition.h)
+ *   dataset_object  the object: agreements, open data files, broadcasts of rank 0
  *   dataset_describe  spaces and variables
  *   section_state   which bytes of a section being written can be trusted                  no MPI
- *   put_record      which sections each put writes, and what becomes of them
- *   sections        where sections lie; those of a segment
+ *   put_record      sections that each put writes, and the outcome
+ *   sections        places of sections; sections of a segment
  *   ranked          sections by rank: headers, lists of entries
- *   chunks          chunks of compressed sections, packed and unpacked                     no MPI
  *   compressed      compressed variables: entries to chunks and back
  *   dataset_ids     id maps
- *   misfit          values that do not fit, told by variable and position
+ *   misfit          values that cannot be converted: their variable and position
  *   move            put, get, follow
- *   netcdf_header   data files that are netCDF: their headers                             no MPI
- *   netcdf_file     the same files beside the metadata: compared, mended                  no MPI
  *   container       operations that differ between kinds of data files: a table for each
- *   checksums       blocks of sections: summed, read back, compared
+ *   checksums       blocks of sections: computed, read back, compared
  *   commit          begin, commit, discard
  *   carry           infos in trailers of segments that are removed or archived
- *   take_away       erase, drop; what killed writers left
- *   content, tar    bytes of segments outside of data files, headers of tar archives      no MPI
- *   archive_copy    bytes of segments to archives and back                                no MPI
- *   archive         states to other places and back
+ *   erase           erase, drop; recovery after killed writers
  *   dataset_infos   infos
  *   dataset_open    open, close, refresh
- *   netcdf_rebuild  metadata made anew from headers of netCDF files                        no MPI
- *   rebuild, repair   metadata that are damaged or gone: compared with the data, made anew from them
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DATASET_IMPL_H
@@ -40,27 +28,14 @@
 #include "base/handle.h"
 #include "base/hash.h"
 #include "base/options_impl.h"
-#include "collective/layer.h"
-#include "comm/call.h"
 #include "dataset/container.h"
 #include "dataset/section_state.h"
+#include "decomposition/decomposition.h"
+#include "layer/object.h"
 
 /* ---- what decompositions need of datasets */
 
-/* A space as it is now, or as of a segment. */
-typedef struct tutti__space_view {
-    int space; /* which of the dataset's, the same on all ranks */
-    tutti__space_kind kind;
-    int ndims; /* 1 for lists */
-    tutti_count shape[TUTTI_MAX_DIMS];
-    tutti_count entries; /* their product */
-    /* Of size and ids: another one as soon as either changes.  The same on all ranks; never used
-     * again by this dataset handle */
-    int64_t stamp;
-    int has_ids; /* 0: the id of position i is i */
-} tutti__space_view;
-
-/* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.   Local. */
+/* tutti__object_live.   Not collective. */
 tutti_err tutti__dataset_live(const tutti_dataset *d) TUTTI_MUST_USE;
 /* Its ranks; belongs to the dataset.  Every collective call opens by tutti__team_call on it. */
 tutti__team *tutti__dataset_team(const tutti_dataset *d);
@@ -77,36 +52,6 @@ tutti_err tutti__dataset_space(const tutti_dataset *d, const char *name, tutti_c
 /* The ids of positions [lo, hi); each rank's own, empty is fine.   Collective; the view agrees. */
 tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tutti_count lo,
                              tutti_count hi, int64_t *ids_out) TUTTI_MUST_USE;
-
-/* ---- what datasets need of decompositions (decomposition.c) */
-
-typedef struct tutti__decomposition_facts {
-    int64_t dataset; /* tutti__dataset_number */
-    int64_t number;  /* tutti__dataset_count when it was made: the same on all ranks */
-    int space;       /* as in the view that it was made of */
-    int64_t stamp;
-    tutti_count entries; /* that this rank holds */
-    tutti_count written; /* that it writes */
-    int whole; /* the ranks together hold every entry of the space: found out, not asked */
-} tutti__decomposition_facts;
-
-/* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale.   Local. */
-tutti_err tutti__decomposition_live(const tutti_decomposition *p) TUTTI_MUST_USE;
-void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out);
-/* Its entries as bytes of a file that begins with the space's first: those that this rank writes, or
- * all that it holds.  Both sides are in units of items of item_bytes, in the file's type (as parts.h
- * has it).  Kept with the decomposition: the same again costs nothing.   Local. */
-tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
-                                      const tutti_access **out) TUTTI_MUST_USE;
-/* The entries that this rank writes as bytes one after the other, from 0 on, in the order of the spec.
- * Kept likewise.   Local. */
-tutti_err tutti__decomposition_packed(tutti_decomposition *p, tutti_off item_bytes,
-                                      const tutti_access **out) TUTTI_MUST_USE;
-/* Its entries one by one, in the order of the spec: position in the space, place in memory (in entries
- * from the buffer), and whether this rank writes it.  Each is [entries] or NULL.   Local. */
-tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *position_out,
-                                    tutti_count *memory_out,
-                                    unsigned char *writes_out) TUTTI_MUST_USE;
 
 /* ---- the object */
 
@@ -202,16 +147,16 @@ typedef struct tutti__places {
     tutti_count holes_n;
 } tutti__places;
 
+extern const tutti__class tutti__dataset_class;
+
 struct tutti_dataset {
-    tutti__handle handle;
-    tutti__team *team;
+    TUTTI__OBJECT;
     tutti__team *aside; /* the same ranks, for a commit that was started; NULL until there is one */
     tutti_request *commit; /* under way; NULL: none */
     int64_t number;        /* of this process */
     int64_t count;         /* decompositions */
     int64_t stamps;        /* given out */
     int64_t clock;         /* uses of files */
-    char *path;
     int mode;
     int started; /* a get is or was under way: files stay open */
     tutti_dataset_options opt;
@@ -239,13 +184,8 @@ struct tutti_dataset {
 };
 
 /* ---- dataset_object.c */
-/* Open a call: all ranks are in it, mean the same (a hash) and have nothing against it. */
-typedef struct tutti__dataset_same {
-    const char *name; /* of the call */
-    const char *what; /* "ranks disagree on ..." */
-    uint64_t hash;
-} tutti__dataset_same;
-tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__dataset_same *same,
+/* tutti__object_call; also refused while a commit is under way. */
+tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c,
                               tutti_err mine) TUTTI_MUST_USE;
 /* The ranks as whoever runs may use them: all calls have one team, a commit under way another. */
 tutti__team *tutti__dataset_team_now(const tutti_dataset *d);
@@ -256,11 +196,12 @@ tutti_err tutti__dataset_enter(tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_idle(const tutti_dataset *d) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
 tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) TUTTI_MUST_USE;
-/* Name operation and dataset in the error. */
-tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation, tutti_err err);
+static inline tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation,
+                                             tutti_err err) {
+    return tutti__object_error(&d->object, operation, err);
+}
 /* Rank 0's bytes for all, of any length; *data is allocated on the others. */
 tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) TUTTI_MUST_USE;
-uint64_t tutti__hash_text(uint64_t h, const char *text); /* NULL is fine */
 tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 /* Its bytes are here, not archived; it is there. */
@@ -408,11 +349,11 @@ tutti_err tutti__infos_carry(void *context) TUTTI_MUST_USE;
 /* The transaction has ended: all ranks have rank 0's row.   Collective. */
 tutti_err tutti__infos_carried(tutti_dataset *d, tutti__info_carry *c) TUTTI_MUST_USE;
 
-/* ---- take_away.c */
+/* ---- erase.c */
 /* Writers: remove the segments of a commit that was not finished.   Collective. */
 tutti_err tutti__dataset_recover(tutti_dataset *d) TUTTI_MUST_USE;
-/* Data behind the last segment of each file is cut off, files whose segments are all archived are
- * removed; one that is too short is damaged.   Local. */
+/* Rank 0: data behind the last segment of each file is removed, and files whose segments are all archived.
+ * TUTTI_ERR_FORMAT: a file is too short.   Local. */
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;
 
 #endif

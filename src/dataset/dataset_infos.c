@@ -77,11 +77,7 @@ static tutti_err store(tutti_dataset *d, const tutti__info *info) {
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = tutti__meta_add_fresh(d->meta, &d->model);
     if (err == TUTTI_OK) err = tutti__meta_info_set(d->meta, info);
-    if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
-    const tutti_error_info why = *tutti_last_error();
-    tutti__meta_rollback(d->meta);
-    tutti__error_assign(&why);
-    return err;
+    return tutti__meta_end(d->meta, err);
 }
 
 tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
@@ -90,7 +86,7 @@ tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner
     tutti__info info = {0};
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = set_take(d, owner, name, &info, type, count, value);
-    tutti__dataset_same same = {"info_set", "the info", 0};
+    tutti__call same = {.name = "info_set", .what = "the info"};
     if (err == TUTTI_OK) {
         const int64_t words[] = {info.variable, info.segment, info.type, info.count};
         same.hash = tutti__hash_text(TUTTI__HASH_START, name);
@@ -137,7 +133,7 @@ tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner
     tutti__info info = {0};
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = get_take(d, owner, name, &info, type_out, count_out);
-    tutti__dataset_same same = {"info_get", "the info", 0};
+    tutti__call same = {.name = "info_get", .what = "the info"};
     if (err == TUTTI_OK) {
         const int64_t words[] = {info.variable, info.segment, value_out != NULL};
         same.hash = tutti__hash_text(TUTTI__HASH_START, name);

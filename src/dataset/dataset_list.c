@@ -2,7 +2,7 @@
  * names of infos; a segment checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/compressed.h"
-#include "dataset/meta_impl.h"
+#include "metadata/meta_impl.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static tutti_err section_ask(tutti_dataset *d, const asked *q, tutti__section *o
     if (err == TUTTI_OK && !(v = tutti__model_variable(&d->model, q->variable)))
         err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no variable '%.60s'",
                                q->variable);
-    tutti__dataset_same same = {q->call, "segment or variable", 0};
+    tutti__call same = {.name = q->call, .what = "segment or variable"};
     if (err == TUTTI_OK)
         same.hash = tutti__hash(tutti__hash_text(TUTTI__HASH_START, q->variable), &q->segment,
                                 sizeof q->segment);
@@ -243,8 +243,9 @@ tutti_err tutti_dataset_info_name(tutti_dataset *d, const tutti_info_owner *owne
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "info %lld, or nowhere to put its name",
                                (long long)number);
     const int64_t words[] = {ids[0], ids[1], number};
-    const tutti__dataset_same same = {"info_name", "the owner or the number",
-                                      tutti__hash(TUTTI__HASH_START, words, sizeof words)};
+    const tutti__call same = {.name = "info_name",
+                              .what = "the owner or the number",
+                              .hash = tutti__hash(TUTTI__HASH_START, words, sizeof words)};
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     if (d->team->rank == 0) err = name_read(d->meta, ids[0], ids[1], number, name);
     err = tutti__dataset_agree(d, err);
@@ -265,8 +266,9 @@ tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = segment == -1 ? TUTTI_OK : tutti__dataset_segment_check(d, segment);
     if (err == TUTTI_OK && segment >= 0) err = tutti__dataset_here(d, segment);
-    const tutti__dataset_same same = {"verify_segment", "the segment",
-                                      tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
+    const tutti__call same = {.name = "verify_segment",
+                              .what = "the segment",
+                              .hash = tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     if (segment >= 0) {
         err = tutti__checksums_compare(d, &d->model.segments[segment], NULL, &bytes);

@@ -7,14 +7,10 @@
 #include <sys/stat.h>
 #include "base/fiber.h"
 
+const tutti__class tutti__dataset_class = {"dataset", "dataset", "closed"};
+
 tutti_err tutti__dataset_live(const tutti_dataset *d) {
-    int ended = 0;
-    TUTTI_CHECK(d != NULL, TUTTI_ERR_ARG, "the dataset handle is NULL");
-    TUTTI_CHECK(tutti__handle_alive(&d->handle, TUTTI__DATASET), TUTTI_ERR_STATE,
-                "the dataset handle is stale: the dataset has been closed");
-    MPI_Finalized(&ended);
-    TUTTI_CHECK(!ended, TUTTI_ERR_STATE, "MPI has been finalised");
-    return TUTTI_OK;
+    return tutti__object_live(d, &tutti__dataset_class);
 }
 
 tutti__team *tutti__dataset_team(const tutti_dataset *d) {
@@ -31,15 +27,6 @@ int64_t tutti__dataset_count(tutti_dataset *d) {
 }
 
 /* ---- agreement */
-
-uint64_t tutti__hash_text(uint64_t h, const char *text) {
-    return text ? tutti__hash(h, text, strlen(text) + 1) : tutti__hash(h, "\1", 1);
-}
-
-tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation, tutti_err err) {
-    if (err != TUTTI_OK) tutti__error_context(operation, d->path, -1);
-    return err;
-}
 
 tutti__team *tutti__dataset_team_now(const tutti_dataset *d) {
     return tutti__fiber_inside() ? d->aside : d->team;
@@ -59,20 +46,8 @@ tutti_err tutti__dataset_idle(const tutti_dataset *d) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__dataset_same *same, tutti_err mine) {
-    if (d->commit) mine = tutti__dataset_idle(d);
-    const uint64_t name = tutti__hash_text(TUTTI__HASH_START, same->name);
-    const int64_t hash = (int64_t)(same->hash >> 1);
-    const tutti__call call = {.kind = TUTTI__CALL_DATASET,
-                              .agrees = (int64_t)(name >> 1),
-                              .what = "which call it is that they make for the dataset",
-                              .names = 1};
-    tutti__range agrees = {hash, hash};
-    if (mine != TUTTI_OK) agrees = tutti__range_none();
-    tutti_err err = tutti__team_call(d->team, &call, mine, 1, &agrees);
-    if (err == TUTTI_OK && agrees.min != agrees.max)
-        err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "ranks disagree on %s", same->what);
-    return tutti__dataset_named(d, same->name, err);
+tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c, tutti_err mine) {
+    return tutti__object_call(&d->object, c, d->commit ? tutti__dataset_idle(d) : mine);
 }
 
 tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) {

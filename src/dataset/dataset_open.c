@@ -1,7 +1,7 @@
 /* dataset: open, close, refresh; segments, as a reader asks for them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/which_mpi.h"
-#include "dataset/chunks.h"
+#include "compression/chunks.h"
 #include "dataset/dataset_impl.h"
 
 #include <math.h>
@@ -69,6 +69,7 @@ static tutti_err object_make(const char *path, int mode, const tutti_dataset_opt
     tutti_dataset *d = tutti__calloc(1, sizeof *d);
     if (!d) return TUTTI_ERR_NOMEM;
     *out = d;
+    d->handle.class = &tutti__dataset_class;
     d->mode = mode & (TUTTI_READ | TUTTI_WRITE);
     d->number = atomic_fetch_add(&number, 1) + 1;
     d->chunk_bytes = TUTTI__CHUNK_BYTES;
@@ -140,8 +141,7 @@ static tutti_err tidy(tutti_dataset *d) {
     return tutti__dataset_reclaim(d);
 }
 
-static tutti_err open_on(MPI_Comm comm, int mode, tutti_dataset *d) {
-    TUTTI_TRY(tutti__team_take(comm, "", &d->team));
+static tutti_err open_on(int mode, tutti_dataset *d) {
     const int root = d->team->rank == 0;
     TUTTI_TRY(tutti__dataset_agree(d, root ? meta_open(d, mode) : TUTTI_OK));
     TUTTI_TRY(tutti__dataset_load(d, &d->model));
@@ -152,11 +152,11 @@ static tutti_err open_on(MPI_Comm comm, int mode, tutti_dataset *d) {
     return tutti__dataset_agree(d, root ? tidy(d) : TUTTI_OK);
 }
 
-static uint64_t open_hash(const char *path, int mode, const tutti_dataset *d) {
+static uint64_t open_hash(int mode, const tutti_dataset *d) {
     const int64_t words[] = {
         mode,        d->opt.level,    d->opt.indices_per_file, d->opt.checksums, d->opt.check_reads,
         d->opt.ieee, d->opt.container};
-    return tutti__hash(tutti__hash_text(TUTTI__HASH_START, path), words, sizeof words);
+    return tutti__hash(TUTTI__HASH_START, words, sizeof words);
 }
 
 tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
@@ -164,33 +164,21 @@ tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
     TUTTI_KEEP_ERRNO;
     tutti_dataset *d = NULL;
     tutti__team *team = NULL;
-    TUTTI_TRY(tutti__comm_usable(comm));
     tutti_err err = open_check(path, mode, d_out);
     if (err == TUTTI_OK) err = object_make(path, mode, opt, &d);
-    const tutti_error_info trouble = *tutti_last_error();
-    const tutti__call call = {.kind = TUTTI__CALL_DATASET,
-                              .agrees =
-                                  err == TUTTI_OK ? (int64_t)(open_hash(path, mode, d) >> 1) : 0,
-                              .what = "the dataset: its path, mode or options"};
-    const tutti_err taken = tutti__team_take(comm, "", &team);
-    if (taken == TUTTI_OK) {
-        if (err != TUTTI_OK) {
-            tutti__error_assign(&trouble);
-            tutti__error_context("open", path, -1);
-        }
-        err = tutti__team_call(team, &call, err, 0, NULL);
-        tutti__team_give(&team);
-    } else {
-        err = taken;
+    const tutti__call call = {.name = "open",
+                              .what = "the dataset: its path, mode or options",
+                              .hash = err == TUTTI_OK ? open_hash(mode, d) : 0};
+    err = tutti__object_begin(comm, &tutti__dataset_class, &call, path, err, &team);
+    if (err == TUTTI_OK) {
+        d->team = team;
+        err = tutti__dataset_named(d, "open", open_on(mode, d));
     }
-    const int agreed = err == TUTTI_OK; /* only then all ranks have this path */
-    if (agreed) err = open_on(comm, mode, d);
     if (err != TUTTI_OK) {
-        tutti__error_context("open", agreed ? path : NULL, -1);
         object_free(d);
         return err;
     }
-    tutti__handle_add(&d->handle, TUTTI__DATASET);
+    tutti__handle_add(&d->handle, &tutti__dataset_class);
     *d_out = d;
     return TUTTI_OK;
 }
@@ -204,9 +192,9 @@ static tutti_err none_under_way(const tutti_dataset *d) {
 
 tutti_err tutti_dataset_close(tutti_dataset **pd) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(pd && *pd, TUTTI_ERR_ARG, "the dataset handle is NULL");
+    TUTTI_CHECK(pd && *pd, TUTTI_ERR_ARG, "dataset handle is NULL");
     tutti_dataset *d = *pd;
-    const tutti__dataset_same same = {"close", "nothing", 0};
+    const tutti__call same = {.name = "close"};
     const tutti_err live = tutti__dataset_enter(d);
     if (live != TUTTI_OK) {
         *pd = NULL;
@@ -235,7 +223,7 @@ static int models_equal(const tutti__model *a, const tutti__model *b) {
 
 tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     TUTTI_KEEP_ERRNO;
-    const tutti__dataset_same same = {"refresh", "nothing", 0};
+    const tutti__call same = {.name = "refresh"};
     tutti__model new;
     TUTTI_TRY(tutti__dataset_enter(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, none_under_way(d)));

@@ -55,7 +55,7 @@ static tutti_err item_check(const tutti_dataset *d, item *t, int64_t segment) {
     TUTTI_TRY(tutti__decomposition_live(t->entries));
     tutti__decomposition_facts_of(t->entries, &t->facts);
     const tutti__space *s = tutti__model_space_id(&d->model, t->v->space);
-    TUTTI_CHECK(t->facts.dataset == d->number, TUTTI_ERR_ARG,
+    TUTTI_CHECK(t->facts.object == d->number, TUTTI_ERR_ARG,
                 "variable '%s': the decomposition is of another dataset", t->name);
     TUTTI_CHECK(s == &d->model.spaces[t->facts.space], TUTTI_ERR_ARG,
                 "variable '%s' is on space '%s', the decomposition is of '%s'", t->name, s->name,
@@ -332,8 +332,9 @@ static tutti_err put(tutti_dataset *d, int n, const tutti_put *puts, tutti_reque
     tutti_err err = put_take(d, n, puts, starts, &b);
     if (err == TUTTI_OK && starts && !r_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
-    const tutti__dataset_same same = {"put", "the variables, their types or decompositions",
-                                      err == TUTTI_OK ? batch_hash(&b) : 0};
+    const tutti__call same = {.name = "put",
+                              .what = "the variables, their types or decompositions",
+                              .hash = err == TUTTI_OK ? batch_hash(&b) : 0};
     tutti__put_record *record = NULL;
     err = tutti__dataset_call(d, &same, err);
     if (err == TUTTI_OK) err = put_define(d, &b);
@@ -460,8 +461,8 @@ static tutti_err get(tutti_dataset *d, tutti_count segment, int n, const tutti_g
     r.parts = b.parts;
     if (err == TUTTI_OK && starts && !r_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
-    tutti__dataset_same same = {"get", "the segment, the variables, their types or decompositions",
-                                0};
+    tutti__call same = {.name = "get",
+                        .what = "the segment, the variables, their types or decompositions"};
     if (err == TUTTI_OK) same.hash = tutti__hash(batch_hash(&b), &segment, sizeof segment);
     err = tutti__dataset_call(d, &same, err);
     const int called = err == TUTTI_OK;
@@ -578,8 +579,8 @@ tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count 
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = follow_take(d, first, last, get, &t);
     if (err == TUTTI_OK) err = follow_step(&t, &step);
-    tutti__dataset_same same = {"follow", "the segments, the variable, its type or decomposition",
-                                0};
+    tutti__call same = {.name = "follow",
+                        .what = "the segments, the variable, its type or decomposition"};
     if (err == TUTTI_OK) {
         const batch b = {.n = 1, .items = &t};
         const int64_t words[] = {first, last};

@@ -18,7 +18,7 @@ tutti_err tutti__plan_alloc(tutti_file *f, tutti_plan **out) {
 }
 
 size_t tutti_plan_size(const tutti_plan *p) {
-    if (!p || !tutti__handle_alive(&p->handle, TUTTI__PLAN)) return 0;
+    if (!p || !tutti__handle_alive(&p->handle, &tutti__plan_class)) return 0;
     return tutti__plan_bytes(p);
 }
 
@@ -33,8 +33,8 @@ void tutti__plan_destroy(tutti_plan **pp) {
     tutti__plan_run_free(p);
     tutti__two_phase_free(&p->two);
     tutti__plan_segment_drop(p);
-    tutti__access_drop(&p->own);
-    tutti__batch_drop(&p->batch);
+    tutti__access_drop(&p->asked.own);
+    tutti__batch_drop(&p->asked.batch);
     tutti__free(p);
     *pp = NULL;
 }

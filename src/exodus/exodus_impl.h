@@ -30,11 +30,13 @@
 
 #include <tutti/exodus.h>
 #include "base/handle.h"
+#include "base/hash.h"
 #include "base/options_impl.h"
 #include "cdf/cdf.h"
 #include "collective/layer.h"
 #include "comm/call.h"
-#include "dataset/decomposition.h"
+#include "decomposition/decomposition.h"
+#include "layer/object.h"
 #include "exodus/exodus_model.h"
 
 typedef struct tutti__sidecar tutti__sidecar;
@@ -56,13 +58,13 @@ typedef struct tutti__exodus_held {
     tutti_decomposition *entries;
 } tutti__exodus_held;
 
+extern const tutti__class tutti__exodus_class;
+
 struct tutti_exodus {
-    tutti__handle handle;
-    tutti__team *team;
+    TUTTI__OBJECT;               /* the path is that of the file that it is on */
     int64_t number;              /* of this process; no other handle has it */
     int64_t count;               /* decompositions that were made of it */
     int64_t topology;            /* which mesh it is, of those that the handle has been on */
-    char *path;                  /* of the file that it is on */
     char *first;                 /* of the first file */
     int file_number;             /* 1: the first */
     tutti__series_naming naming; /* of the files that follow the first */
@@ -96,16 +98,23 @@ struct tutti_exodus {
 };
 
 /* ---- exodus_object.c */
-tutti_err tutti__exodus_live(const tutti_exodus *x) TUTTI_MUST_USE;
-/* Open a call: all ranks are in it, mean the same (a hash) and have nothing against it. */
-tutti_err tutti__exodus_call(tutti_exodus *x, const char *name, uint64_t hash,
-                             tutti_err mine) TUTTI_MUST_USE;
+static inline tutti_err tutti__exodus_live(const tutti_exodus *x) {
+    return tutti__object_live(x, &tutti__exodus_class);
+}
+/* tutti__object_call, for a call whose arguments have this hash. */
+static inline tutti_err tutti__exodus_call(const tutti_exodus *x, const char *name, uint64_t hash,
+                                           tutti_err mine) {
+    return tutti__object_call(
+        &x->object, &(tutti__call){.name = name, .what = "the arguments", .hash = hash}, mine);
+}
 /* A later agreement of the same call. */
-tutti_err tutti__exodus_agree(tutti_exodus *x, tutti_err mine) TUTTI_MUST_USE;
+tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err mine) TUTTI_MUST_USE;
 /* Rank 0's bytes for all, of any length; *data is allocated on the others. */
-tutti_err tutti__exodus_tell(tutti_exodus *x, void **data, size_t *bytes) TUTTI_MUST_USE;
-/* Name operation and file in the error. */
-tutti_err tutti__exodus_named(const tutti_exodus *x, const char *operation, tutti_err err);
+tutti_err tutti__exodus_tell(const tutti_exodus *x, void **data, size_t *bytes) TUTTI_MUST_USE;
+static inline tutti_err tutti__exodus_named(const tutti_exodus *x, const char *operation,
+                                            tutti_err err) {
+    return tutti__object_error(&x->object, operation, err);
+}
 /* Definitions have not ended; they have; it was opened for writing and they have; nothing is under way
  * on the file. */
 tutti_err tutti__exodus_defining(const tutti_exodus *x) TUTTI_MUST_USE;

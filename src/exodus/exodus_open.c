@@ -59,6 +59,7 @@ static tutti_err object_make(const char *path, int mode, const tutti_exodus_opti
     tutti_exodus *x = tutti__calloc(1, sizeof *x);
     if (!x) return TUTTI_ERR_NOMEM;
     *out = x;
+    x->handle.class = &tutti__exodus_class;
     x->mode = mode;
     x->fd = -1;
     x->file_number = 1;
@@ -107,7 +108,7 @@ static tutti_err open_check(const char *path, int mode, const void *x_out) {
     return mode & TUTTI_WRITE ? tutti__launch_check() : TUTTI_OK;
 }
 
-static uint64_t open_hash(const char *call, const char *path, const tutti_exodus *x) {
+static uint64_t open_hash(const tutti_exodus *x) {
     const tutti_exodus_options *o = &x->opt;
     const int64_t words[] = {o->level,
                              o->real_bytes,
@@ -122,31 +123,22 @@ static uint64_t open_hash(const char *call, const char *path, const tutti_exodus
                              o->alignment,
                              (int64_t)o->choice.rule,
                              (int64_t)o->choice.seed,
-                             o->any_times};
-    const uint64_t h = tutti__hash_text(tutti__hash_text(TUTTI__HASH_START, call), path);
-    return tutti__hash(h, words, sizeof words);
+                             o->any_times,
+                             x->mode};
+    return tutti__hash(TUTTI__HASH_START, words, sizeof words);
 }
 
-/* All mean the same, or none goes on; then there is a team. */
+/* Start `create` or `open`; on success the object has a team. */
 static tutti_err begin(MPI_Comm comm, const char *name, const char *path, tutti_exodus *x,
-                       uint64_t hash, tutti_err mine) {
+                       tutti_err mine) {
+    const tutti__call call = {.name = name,
+                              .what = "the Exodus file: its path, mode or options",
+                              .hash = mine == TUTTI_OK ? open_hash(x) : 0};
     tutti__team *team = NULL;
-    const tutti_error_info trouble = *tutti_last_error();
-    const tutti__call call = {.kind = TUTTI__CALL_EXODUS,
-                              .agrees = mine == TUTTI_OK ? (int64_t)(hash >> 1) : 0,
-                              .what = "the Exodus file: its path, mode or options"};
-    TUTTI_TRY(tutti__team_take(comm, "", &team));
-    if (mine != TUTTI_OK) {
-        tutti__error_assign(&trouble);
-        tutti__error_context(name, path, -1);
-    }
-    const tutti_err err = tutti__team_call(team, &call, mine, 0, NULL);
-    TUTTI_ASSERT(err != TUTTI_OK || x);
-    if (err == TUTTI_OK)
-        x->team = team;
-    else
-        tutti__team_give(&team);
-    return err;
+    TUTTI_TRY(tutti__object_begin(comm, &tutti__exodus_class, &call, path, mine, &team));
+    TUTTI_ASSERT(x != NULL);
+    x->team = team;
+    return TUTTI_OK;
 }
 
 static tutti_err end(const char *name, const char *path, tutti_exodus *x, tutti_err err,
@@ -157,7 +149,7 @@ static tutti_err end(const char *name, const char *path, tutti_exodus *x, tutti_
         object_free(x);
         return err;
     }
-    tutti__handle_add(&x->handle, TUTTI__EXODUS);
+    tutti__handle_add(&x->handle, &tutti__exodus_class);
     *x_out = x;
     return TUTTI_OK;
 }
@@ -184,10 +176,9 @@ tutti_err tutti_exodus_create(MPI_Comm comm, const char *path, const tutti_exodu
     TUTTI_KEEP_ERRNO;
     tutti_exodus *x = NULL;
     const int mode = TUTTI_READ | TUTTI_WRITE;
-    TUTTI_TRY(tutti__comm_usable(comm));
     tutti_err err = open_check(path, mode, x_out);
     if (err == TUTTI_OK) err = object_make(path, mode, opt, &x);
-    err = begin(comm, "create", path, x, err == TUTTI_OK ? open_hash("create", path, x) : 0, err);
+    err = begin(comm, "create", path, x, err);
     TUTTI_ASSERT(err != TUTTI_OK || x);
     if (err == TUTTI_OK)
         err = tutti__exodus_agree(x, x->team->rank == 0 ? place_free(x) : TUTTI_OK);
@@ -202,12 +193,9 @@ tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,
                             const tutti_exodus_options *opt, tutti_exodus **x_out) {
     TUTTI_KEEP_ERRNO;
     tutti_exodus *x = NULL;
-    TUTTI_TRY(tutti__comm_usable(comm));
     tutti_err err = open_check(path, mode, x_out);
     if (err == TUTTI_OK) err = object_make(path, mode, opt, &x);
-    uint64_t hash = err == TUTTI_OK ? open_hash("open", path, x) : 0;
-    hash = tutti__hash(hash, &mode, sizeof mode);
-    err = begin(comm, "open", path, x, hash, err);
+    err = begin(comm, "open", path, x, err);
     if (err == TUTTI_OK) err = tutti__exodus_file_open(x);
     if (err == TUTTI_OK) x->topology = 1;
     return end("open", path, x, err, x_out);
@@ -230,7 +218,7 @@ static tutti_err leave(tutti_exodus *x) {
 
 tutti_err tutti_exodus_close(tutti_exodus **px) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(px && *px, TUTTI_ERR_ARG, "the Exodus handle is NULL");
+    TUTTI_CHECK(px && *px, TUTTI_ERR_ARG, "Exodus file handle is NULL");
     tutti_exodus *x = *px;
     const tutti_err live = tutti__exodus_live(x);
     if (live != TUTTI_OK) {

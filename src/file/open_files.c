@@ -5,6 +5,8 @@
 
 #include <sys/stat.h>
 
+const tutti__class tutti__file_class = {"file", "file", "closed"};
+
 static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
 static tutti_file *files;
 static tutti__finalize_fn *finalize; /* NULL: nobody watches for MPI_Finalize yet */
@@ -14,7 +16,7 @@ static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
     while (files) {
         tutti_file *f = files;
         files = f->next_open;
-        f->ended = 1;
+        f->ended = TUTTI__ENDED;
         finalize(f);
     }
     return MPI_SUCCESS;
@@ -34,7 +36,7 @@ tutti_err tutti__open_files_add(tutti_file *f, tutti__finalize_fn *fn) {
     const tutti_err err = finalize ? TUTTI_OK : files_watch(fn);
     f->next_open = files;
     files = f;
-    tutti__handle_add(&f->handle, TUTTI__FILE);
+    tutti__handle_add(&f->handle, &tutti__file_class);
     pthread_mutex_unlock(&files_lock);
     return err;
 }

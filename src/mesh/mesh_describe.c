@@ -9,7 +9,7 @@ enum { DEGREE, BAND, LARGEST };
 
 /* This rank's share of the sums and of the largest. */
 static void look(const tutti_mesh *m, int64_t *sum, double *most) {
-    const tutti__mesh_graph *g = &m->graph;
+    const tutti__graph *g = &m->graph;
     for (tutti_count i = 0; i < g->nodes; i++) {
         const tutti_count me = m->first_node + i, degree = g->start[i + 1] - g->start[i];
         sum[ALONE] += degree == 0;
@@ -32,11 +32,11 @@ tutti_err tutti_mesh_describe_sized(tutti_mesh *m, tutti_mesh_info *out, size_t 
     int64_t sum[SUMS] = {0};
     double most[LARGEST + 6]; /* behind: the highest, and the negative of the lowest */
     tutti_mesh_info info = {.nodes = m->all_nodes, .elements = m->all_elements, .dim = -1};
-    const tutti__mesh_opening o = {"describe", "nothing", 0};
+    const tutti__call o = {.name = "describe"};
     MPI_Request r;
     tutti_err err = TUTTI_OK;
     if (!out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put what is found");
-    TUTTI_TRY(tutti__mesh_call(m->team, &o, err));
+    TUTTI_TRY(tutti__object_call(&m->object, &o, err));
     TUTTI_TRY(tutti__mesh_graph_need(m));
     for (int k = 0; k < LARGEST; k++) most[k] = 0;
     for (int k = LARGEST; k < LARGEST + 6; k++) most[k] = -1e308;

@@ -30,7 +30,7 @@ static tutti_err is_native(tutti__team *t, const char *path, const tutti_options
 /* What rank 0 has read, for all; groups and memberships too. */
 static tutti_err deal_read(tutti_mesh *m, tutti_err mine, tutti__mesh_data *all) {
     int64_t n[2] = {all->groups, all->members};
-    TUTTI_TRY(tutti__mesh_deal(m, mine, all));
+    TUTTI_TRY(tutti__mesh_distribute(m, mine, all));
     TUTTI_TRY(tutti__team_sum(m->team, n, 2));
     const int64_t groups = n[0];
     m->own.group = tutti__calloc((size_t)groups + 1, sizeof *m->own.group);
@@ -67,18 +67,15 @@ tutti_err tutti_mesh_open(MPI_Comm comm, const char *path, const tutti_options *
     TUTTI_KEEP_ERRNO;
     tutti_mesh *m = NULL;
     tutti_options full;
-    TUTTI_TRY(tutti__mesh_begin(comm, &m));
     tutti_err err = opt ? tutti__options_take(opt, &full) : tutti_options_init(&full);
     if (err == TUTTI_OK && (!path || !path[0]))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the path is empty");
     if (err == TUTTI_OK && !m_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the mesh");
-    uint64_t h = TUTTI__HASH_START;
-    if (path) h = tutti__hash(h, path, strlen(path));
-    err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"open", "the path", h}, err);
-    const int agreed = err == TUTTI_OK; /* only then it is everybody's path */
-    if (agreed) err = read_any(m, comm, path, &full);
-    if (err != TUTTI_OK) tutti__error_context("open", agreed ? path : NULL, -1);
+    TUTTI_TRY(
+        tutti__mesh_begin(comm, &(tutti__call){.name = "open", .what = "the path"}, path, err, &m));
+    err = read_any(m, comm, path, &full);
+    if (err != TUTTI_OK) tutti__error_context("open", path, -1);
     return tutti__mesh_hand_over(m, err, m_out);
 }
 
@@ -94,8 +91,8 @@ tutti_err tutti_mesh_write(tutti_mesh *m, const char *path, tutti_mesh_format fo
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the path is empty");
     if (err == TUTTI_OK && ((int)format < 0 || format > TUTTI_MESH_GMSH_22_BINARY))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "there is no format %d", (int)format);
-    const tutti__mesh_opening o = {"write", "path or format", h};
-    TUTTI_TRY(tutti__mesh_call(m->team, &o, err));
+    const tutti__call o = {.name = "write", .what = "path or format", .hash = h};
+    TUTTI_TRY(tutti__object_call(&m->object, &o, err));
     if (format == TUTTI_MESH_NATIVE) {
         err = tutti__native_write(m, path, &full);
     } else {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/sorted.h"
+
 /* ---- types of elements */
 
 static const struct {
@@ -35,14 +37,9 @@ const char *tutti_mesh_type_name(int type) {
 
 tutti_count tutti__mesh_members_of(const tutti__mesh_data *d, const tutti_mesh_membership *key,
                                    tutti_count *n_out) {
-    tutti_count lo = 0, hi = d->members;
-    while (lo < hi) {
-        const tutti_count mid = (lo + hi) / 2;
-        if (tutti__mesh_by_membership(&d->member[mid], key) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    const tutti_count lo = tutti__lower_bound_by(d->member, d->members, sizeof *d->member, key,
+                                                 tutti__mesh_by_membership);
+    tutti_count hi = lo;
     while (hi < d->members && tutti__mesh_by_membership(&d->member[hi], key) == 0) hi++;
     *n_out = hi - lo;
     return lo;
@@ -96,7 +93,7 @@ tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_node
     return TUTTI_OK;
 }
 
-/* ---- dealing out, gathering */
+/* ---- distributing, gathering */
 
 /* Which of this rank's items, of `n` from number `first` on, go to each rank's slice of `all`;
  * to_root: all go to rank 0. */
@@ -104,7 +101,7 @@ static void slice_bounds(const tutti__team *t, tutti_count n, tutti_count first,
                          int to_root, tutti_count *bound) {
     bound[0] = 0;
     for (int r = 1; r <= t->size; r++) {
-        const tutti_count b = tutti__mesh_first(all, t->size, r) - first;
+        const tutti_count b = tutti_size_share(all, t->size, r) - first;
         bound[r] = to_root ? n : tutti__max(0, tutti__min(n, b));
     }
 }
@@ -118,10 +115,10 @@ typedef struct {
 
 static tutti_err move_nodes(tutti__team *t, tutti_err mine, const move_case *c) {
     tutti_count n = 0;
-    TUTTI_TRY(tutti__mesh_pass(t, mine, 3 * sizeof(double), c->from->coordinates, c->nodes, &n,
-                               (void **)&c->to->coordinates));
-    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, sizeof(int64_t), c->from->tag, c->nodes, &n,
-                               (void **)&c->to->tag));
+    TUTTI_TRY(tutti__send_ranges(t, mine, 3 * sizeof(double), c->from->coordinates, c->nodes, &n,
+                                 (void **)&c->to->coordinates));
+    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, sizeof(int64_t), c->from->tag, c->nodes, &n,
+                                 (void **)&c->to->tag));
     c->to->nodes = n;
     return TUTTI_OK;
 }
@@ -131,11 +128,11 @@ static tutti_err move_elements(tutti__team *t, const move_case *c) {
     tutti__mesh_data *to = c->to;
     tutti_count n = 0, entries = 0;
     TUTTI_ASSERT(c->elements != NULL);
-    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, 1, from->type, c->elements, &n, (void **)&to->type));
-    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, sizeof(int32_t), from->physical, c->elements, &n,
-                               (void **)&to->physical));
-    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, sizeof(int32_t), from->entity, c->elements, &n,
-                               (void **)&to->entity));
+    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, 1, from->type, c->elements, &n, (void **)&to->type));
+    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, sizeof(int32_t), from->physical, c->elements, &n,
+                                 (void **)&to->physical));
+    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, sizeof(int32_t), from->entity, c->elements, &n,
+                                 (void **)&to->entity));
     to->elements = n;
     to->start = tutti__malloc(((size_t)n + 1) * sizeof *to->start);
     if (to->start) {
@@ -146,8 +143,8 @@ static tutti_err move_elements(tutti__team *t, const move_case *c) {
     /* from here on the bounds are those of lists of nodes */
     for (int r = 0; r <= t->size; r++)
         c->elements[r] = from->elements > 0 ? from->start[c->elements[r]] : 0;
-    return tutti__mesh_pass(t, to->start ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *from->node,
-                            from->node, c->elements, &entries, (void **)&to->node);
+    return tutti__send_ranges(t, to->start ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *from->node,
+                              from->node, c->elements, &entries, (void **)&to->node);
 }
 
 /* first_node, first_element: where this rank's begin among all. */
@@ -169,13 +166,14 @@ static tutti_err data_move(tutti_mesh *m, tutti_err mine, const tutti__mesh_data
     return err;
 }
 
-tutti_err tutti__mesh_deal(tutti_mesh *m, tutti_err mine, const tutti__mesh_data *have) {
+tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err mine, const tutti__mesh_data *have) {
     tutti__team *t = m->team;
-    tutti_count first[2] = {0, 0};
-    TUTTI_TRY(tutti__mesh_before(t, mine, have->nodes, &first[0], &m->all_nodes));
-    TUTTI_TRY(tutti__mesh_before(t, TUTTI_OK, have->elements, &first[1], &m->all_elements));
-    m->first_node = tutti__mesh_first(m->all_nodes, t->size, t->rank);
-    m->first_element = tutti__mesh_first(m->all_elements, t->size, t->rank);
+    tutti_count all[2] = {have->nodes, have->elements}, first[2] = {0, 0};
+    TUTTI_TRY(tutti__sums_before(t, mine, 2, all, first));
+    m->all_nodes = all[0];
+    m->all_elements = all[1];
+    m->first_node = tutti_size_share(m->all_nodes, t->size, t->rank);
+    m->first_element = tutti_size_share(m->all_elements, t->size, t->rank);
     return data_move(m, tutti__mesh_data_check(have, m->all_nodes), have, first, 0, &m->own);
 }
 
@@ -193,22 +191,26 @@ tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) {
 
 /* ---- the object */
 
-tutti_err tutti__mesh_begin(MPI_Comm comm, tutti_mesh **m_out) {
+const tutti__class tutti__mesh_class = {"mesh", "mesh", "freed"};
+
+tutti_err tutti__mesh_begin(MPI_Comm comm, const tutti__call *c, const char *path, tutti_err mine,
+                            tutti_mesh **m_out) {
+    tutti_mesh *m = NULL;
+    int *uses = NULL;
     tutti__team *team = NULL;
-    const tutti_error_info before = *tutti_last_error();
-    TUTTI_TRY(tutti__comm_usable(comm));
-    TUTTI_TRY(tutti__team_take(comm, "", &team));
-    tutti_mesh *m = tutti__calloc(1, sizeof *m);
-    int *uses = tutti__calloc(1, sizeof *uses);
-    const tutti_err err = tutti__team_agree(team, m && uses ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (mine == TUTTI_OK) {
+        m = tutti__calloc(1, sizeof *m);
+        uses = tutti__calloc(1, sizeof *uses);
+        if (!m || !uses) mine = TUTTI_ERR_NOMEM;
+    }
+    const tutti_err err = tutti__object_begin(comm, &tutti__mesh_class, c, path, mine, &team);
     if (err != TUTTI_OK) {
         tutti__free(m);
         tutti__free(uses);
-        tutti__team_give(&team);
         return err;
     }
     TUTTI_ASSERT(m && uses);
-    tutti__error_assign(&before); /* what the caller has found wrong is not told yet */
+    m->handle.class = &tutti__mesh_class;
     m->team = team;
     m->partitioned_by = -1;
     m->uses = uses;
@@ -226,38 +228,18 @@ void tutti__mesh_team_leave(tutti__team **t, int **uses) {
 void tutti__mesh_drop(tutti_mesh *m) {
     tutti__handle_remove(&m->handle);
     tutti__mesh_data_free(&m->own);
-    tutti__mesh_graph_free(&m->graph);
+    tutti__graph_free(&m->graph);
     tutti__mesh_team_leave(&m->team, &m->uses);
     tutti__free(m);
 }
 
 tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out) {
     if (err != TUTTI_OK) {
-        tutti__mesh_drop(m);
+        if (m) tutti__mesh_drop(m);
         return err;
     }
-    tutti__handle_add(&m->handle, TUTTI__MESH);
+    tutti__handle_add(&m->handle, &tutti__mesh_class);
     *m_out = m;
-    return TUTTI_OK;
-}
-
-tutti_err tutti__mesh_live(const tutti_mesh *m) {
-    TUTTI_CHECK(m != NULL, TUTTI_ERR_ARG, "the mesh handle is NULL");
-    TUTTI_CHECK(tutti__handle_alive(&m->handle, TUTTI__MESH), TUTTI_ERR_STATE,
-                "the mesh has been freed");
-    return tutti__mpi_is_up();
-}
-
-tutti_err tutti__mesh_call(tutti__team *t, const tutti__mesh_opening *o, tutti_err mine) {
-    const uint64_t name = tutti__hash(TUTTI__HASH_START, o->name, strlen(o->name));
-    const tutti__call call = {.kind = TUTTI__CALL_MESH,
-                              .agrees = (int64_t)(name >> 1),
-                              .what = "which call it is that they make for the mesh",
-                              .names = 1};
-    const int64_t said = (int64_t)(o->hash >> 1);
-    tutti__range same = {said, said};
-    TUTTI_TRY(tutti__team_call(t, &call, mine, 1, &same));
-    TUTTI_CHECK(same.min == same.max, TUTTI_ERR_MISMATCH, "ranks disagree on %s", o->what);
     return TUTTI_OK;
 }
 
@@ -301,18 +283,17 @@ tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *mine, tutti_mesh
     TUTTI_KEEP_ERRNO;
     tutti_mesh *m = NULL;
     tutti__mesh_data have = {.nodes = 0}, extra = have;
-    const tutti__mesh_opening o = {"make", "the mesh", 0};
-    tutti_count before = 0, all = 0;
-    TUTTI_TRY(tutti__mesh_begin(comm, &m));
+    tutti_count before = 0;
     tutti_err err = view_take(mine, &have, &extra);
+    tutti_count all = have.nodes;
     if (err == TUTTI_OK && !m_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the mesh");
-    err = tutti__mesh_call(m->team, &o, err);
-    if (err == TUTTI_OK) err = tutti__mesh_before(m->team, TUTTI_OK, have.nodes, &before, &all);
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument m_out is NULL");
+    err = tutti__mesh_begin(comm, &(tutti__call){.name = "make"}, NULL, err, &m);
+    if (err == TUTTI_OK) err = tutti__sums_before(m->team, TUTTI_OK, 1, &all, &before);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(extra.tag || have.nodes == 0);
         for (tutti_count i = 0; i < have.nodes; i++) extra.tag[i] = before + i + 1;
-        err = tutti__mesh_deal(m, TUTTI_OK, &have);
+        err = tutti__mesh_distribute(m, TUTTI_OK, &have);
     }
     tutti__mesh_data_free(&extra);
     return tutti__mesh_hand_over(m, err, m_out);
@@ -320,7 +301,7 @@ tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *mine, tutti_mesh
 
 void tutti_mesh_free(tutti_mesh **m) {
     if (!m || !*m) return;
-    if (tutti__handle_alive(&(*m)->handle, TUTTI__MESH)) tutti__mesh_drop(*m);
+    if (tutti__handle_alive(&(*m)->handle, &tutti__mesh_class)) tutti__mesh_drop(*m);
     *m = NULL;
 }
 
@@ -384,7 +365,8 @@ tutti_err tutti_mesh_set_groups(tutti_mesh *m, int n, const tutti_mesh_group *gr
         memcpy(copy[i].name, groups[i].name, strlen(groups[i].name) + 1);
         h = tutti__hash(h, &copy[i], sizeof copy[i]);
     }
-    err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"set_groups", "the groups", h}, err);
+    err = tutti__object_call(
+        &m->object, &(tutti__call){.name = "set_groups", .what = "the groups", .hash = h}, err);
     if (err != TUTTI_OK) {
         tutti__free(copy);
         return err;

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/sorted.h"
+
 typedef struct {
     tutti_count number;
     int64_t tag;
@@ -47,8 +49,8 @@ static tutti_err send_nodes(tutti_mesh *m, const tutti_count *start, const int *
                                  holder[start[i]],
                                  (int)(start[i + 1] - start[i])};
     }
-    const tutti_err err = tutti__mesh_send(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v, n, v,
-                                           holder, n_out, (void **)out);
+    const tutti_err err = tutti__send_records(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v, n,
+                                              v, holder, n_out, (void **)out);
     tutti__free(v);
     return err;
 }
@@ -72,8 +74,8 @@ static tutti_err send_holders(tutti_mesh *m, const tutti_count *start, const int
                 to[n++] = holder[j];
             }
     }
-    const tutti_err err = tutti__mesh_send(m->team, v && to ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v,
-                                           n, v, to, n_out, (void **)out);
+    const tutti_err err = tutti__send_records(m->team, v && to ? TUTTI_OK : TUTTI_ERR_NOMEM,
+                                              sizeof *v, n, v, to, n_out, (void **)out);
     tutti__free(v);
     tutti__free(to);
     return err;
@@ -82,13 +84,13 @@ static tutti_err send_holders(tutti_mesh *m, const tutti_count *start, const int
 static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
                                element_record **out) {
     const tutti__mesh_data *d = &m->own;
-    tutti__mesh_values part = {.item = 0};
-    const tutti__mesh_question q = {.all = m->all_nodes,
+    tutti__share_values part = {.item = 0};
+    const tutti__share_request q = {.all = m->all_nodes,
                                     .item = sizeof *of,
                                     .own = of,
                                     .n = d->start[d->elements],
                                     .number = d->node};
-    TUTTI_TRY(tutti__mesh_ask(m->team, TUTTI_OK, &q, &part));
+    TUTTI_TRY(tutti__share_fetch(m->team, TUTTI_OK, &q, &part));
     element_record *v = NULL;
     int *to = NULL;
     tutti_count n = 0;
@@ -99,7 +101,7 @@ static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
             const int nodes = (int)(d->start[e + 1] - d->start[e]);
             int seen[TUTTI_MESH_MOST_NODES], k = 0, lowest = 0;
             for (int i = 0; i < nodes; i++) {
-                const int p = *(const int *)tutti__mesh_value(&part, node[i]);
+                const int p = *(const int *)tutti__share_value(&part, node[i]);
                 int known = 0;
                 for (int j = 0; j < k; j++) known |= seen[j] == p;
                 if (!known) seen[k++] = p;
@@ -113,7 +115,7 @@ static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
                 r->physical = d->physical[e];
                 r->entity = d->entity[e];
                 r->type = d->type[e];
-                r->own = *(const int *)tutti__mesh_value(&part, node[lowest]);
+                r->own = *(const int *)tutti__share_value(&part, node[lowest]);
                 to[n + i] = seen[i];
             }
             n += k;
@@ -123,9 +125,9 @@ static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
         to = tutti__malloc(((size_t)n + 1) * sizeof *to);
         if (!v || !to) break;
     }
-    tutti__mesh_values_free(&part);
-    const tutti_err err = tutti__mesh_send(m->team, v && to ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v,
-                                           n, v, to, n_out, (void **)out);
+    tutti__share_values_free(&part);
+    const tutti_err err = tutti__send_records(m->team, v && to ? TUTTI_OK : TUTTI_ERR_NOMEM,
+                                              sizeof *v, n, v, to, n_out, (void **)out);
     tutti__free(v);
     tutti__free(to);
     return err;
@@ -147,16 +149,9 @@ typedef struct {
 /* The local number of a node: own ones are ascending, and so are the copies behind them. */
 static int local_of(const tutti_mesh_part_view *v, tutti_count number) {
     for (int copies = 0; copies < 2; copies++) {
-        tutti_count lo = copies ? v->own_nodes : 0, hi = copies ? v->nodes : v->own_nodes;
-        const tutti_count end = hi;
-        while (lo < hi) {
-            const tutti_count mid = (lo + hi) / 2;
-            if (v->number[mid] < number)
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        if (lo < end && v->number[lo] == number) return (int)lo;
+        const tutti_count lo = copies ? v->own_nodes : 0, hi = copies ? v->nodes : v->own_nodes;
+        const tutti_count at = tutti__sorted_find(v->number + lo, hi - lo, number);
+        if (at >= 0) return (int)(lo + at);
     }
     return -1;
 }
@@ -297,6 +292,8 @@ done:
     return err;
 }
 
+const tutti__class tutti__mesh_part_class = {"mesh_part", "mesh part", "freed"};
+
 static void part_drop(tutti_mesh_part *p) {
     tutti_mesh_part_view *v = &p->view;
     const void *const all[] = {v->number,       v->own,    v->owner,     v->coordinates, v->tag,
@@ -338,7 +335,7 @@ tutti_err tutti_mesh_part_make(tutti_mesh *m, const int *of, tutti_mesh_part **p
         a.part = tutti__calloc(1, sizeof *a.part);
         if (!a.part) err = TUTTI_ERR_NOMEM;
     }
-    err = tutti__mesh_call(m->team, &(tutti__mesh_opening){"part_make", "nothing", 0}, err);
+    err = tutti__object_call(&m->object, &(tutti__call){.name = "part_make"}, err);
     if (err == TUTTI_OK) err = assemble(m, of, &a);
     tutti__free(a.node);
     tutti__free(a.holder);
@@ -350,22 +347,19 @@ tutti_err tutti_mesh_part_make(tutti_mesh *m, const int *of, tutti_mesh_part **p
     a.part->team = m->team;
     a.part->uses = m->uses;
     ++*m->uses;
-    tutti__handle_add(&a.part->handle, TUTTI__MESH_PART);
+    tutti__handle_add(&a.part->handle, &tutti__mesh_part_class);
     *p_out = a.part;
     return TUTTI_OK;
 }
 
 void tutti_mesh_part_free(tutti_mesh_part **p) {
     if (!p || !*p) return;
-    if (tutti__handle_alive(&(*p)->handle, TUTTI__MESH_PART)) part_drop(*p);
+    if (tutti__handle_alive(&(*p)->handle, &tutti__mesh_part_class)) part_drop(*p);
     *p = NULL;
 }
 
 static tutti_err part_live(const tutti_mesh_part *p) {
-    TUTTI_CHECK(p != NULL, TUTTI_ERR_ARG, "the part's handle is NULL");
-    TUTTI_CHECK(tutti__handle_alive(&p->handle, TUTTI__MESH_PART), TUTTI_ERR_STATE,
-                "the part of the mesh has been freed");
-    return tutti__mpi_is_up();
+    return tutti__object_live(p, &tutti__mesh_part_class);
 }
 
 tutti_err tutti_mesh_part_sized(const tutti_mesh_part *p, tutti_mesh_part_view *out,
@@ -421,15 +415,16 @@ static tutti_err swap(tutti_mesh_part *p, double *values, int per, MPI_Request *
 tutti_err tutti_mesh_part_exchange(tutti_mesh_part *p, double *values, int per_node) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(part_live(p));
-    const tutti__mesh_opening o = {"exchange", "the number of values per node",
-                                   tutti__hash(TUTTI__HASH_START, &per_node, sizeof per_node)};
+    const tutti__call o = {.name = "exchange",
+                           .what = "the number of values per node",
+                           .hash = tutti__hash(TUTTI__HASH_START, &per_node, sizeof per_node)};
     tutti_err err = values_check(p, values, per_node);
     MPI_Request *r = NULL;
     if (err == TUTTI_OK) {
         r = tutti__malloc((2 * (size_t)p->view.peers + 1) * sizeof *r);
         if (!r) err = TUTTI_ERR_NOMEM;
     }
-    err = tutti__mesh_call(p->team, &o, err);
+    err = tutti__object_call(&p->object, &o, err);
     if (err == TUTTI_OK) err = swap(p, values, per_node, r);
     tutti__free(r);
     return err;

@@ -12,11 +12,12 @@ static tutti_err buffer_check(const tutti_replicas *r, const void *buf) {
  * it. */
 static tutti_err check_on(tutti__team *t, const tutti_replicas *r, const void *buf, tutti_err mine,
                           uint64_t same) {
-    const tutti__call call = {.kind = TUTTI__CALL_REPLICAS_CHECK,
-                              .agrees = (int64_t)(same >> 1),
-                              .what = "the inspector, the offset or the flags"};
+    const tutti__call call = {.object = tutti__replicas_class.name,
+                              .name = "check",
+                              .what = "the inspector, the offset or the flags",
+                              .hash = same};
     if (mine == TUTTI_OK) mine = buffer_check(r, buf);
-    TUTTI_TRY(tutti__team_call(t, &call, mine, 0, NULL));
+    TUTTI_TRY(tutti__team_call(t, &call, mine));
     return tutti__copies_check(t, r, buf);
 }
 

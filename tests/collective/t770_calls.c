@@ -46,25 +46,13 @@ typedef enum {
 
 /* Calls of one class match. */
 static const char *const does[CALLS] = {
-    "writes",
-    "writes",
-    "writes",
-    "reads",
-    "reads",
-    "reads",
-    "plans a write",
-    "plans a read",
-    "runs a plan of a write",
-    "runs a plan of a write",
-    "runs a plan of a read",
-    "runs a plan of a read",
-    "asks for the size",
-    "resizes",
-    "preallocates",
-    "syncs",
-    "sets atomic mode",
-    "changes options",
-    "closes",
+    "called tutti_file_write",     "called tutti_file_write",  "called tutti_file_write",
+    "called tutti_file_read",      "called tutti_file_read",   "called tutti_file_read",
+    "called tutti_plan_write",     "called tutti_plan_read",   "called tutti_plan_run_write",
+    "called tutti_plan_run_write", "called tutti_plan_run",    "called tutti_plan_run",
+    "called tutti_file_size",      "called tutti_file_resize", "called tutti_file_preallocate",
+    "called tutti_file_sync",      "called tutti_file_atomic", "called tutti_file_change",
+    "called tutti_file_close",
 };
 
 static tutti_err ended(tutti_err begun, tutti_err (*end)(tutti_file *, tutti_off *), scene *s,
@@ -161,7 +149,7 @@ static void is_whole(const scene *s, const unsigned char *want) {
     CHECK_EQ(size, ranks * BYTES);
     CHECK_OK(tutti_file_read_independent(s->f, a, have, NULL));
     CHECK(memcmp(have, want, BYTES) == 0, "bytes have changed");
-    CHECK_EQ(s->f->atomic, 0);
+    CHECK_EQ(s->f->atomic.on, 0);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -271,10 +259,10 @@ static void ends(int operations) {
 /* What a layer may add to a write: more that agrees, and what it has against it on this rank. */
 static tutti_err write_agreeing(scene *s, int64_t agrees, tutti_err refused) {
     tutti_request r = {
-        .name = "write",
+        .asked.name = "write",
         .op = {.file = s->f, .access = s->access, .is_write = 1, .buf = (char *)mine},
-        .refused = refused,
-        .agrees = agrees};
+        .asked.refused = refused,
+        .asked.agrees = agrees};
     return tutti__request_run(&r, NULL);
 }
 
@@ -295,7 +283,8 @@ static void agrees(int operations) {
         CHECK_SAME(tutti_plan_run(p, mine, odd, NULL), TUTTI_ERR_MISMATCH);
         CHECK_SAME(run_started(odd ? p : s.plan[1], mine), TUTTI_ERR_MISMATCH);
         CHECK_SAME(tutti_file_resize(s.f, odd ? 100 : 200), TUTTI_ERR_MISMATCH);
-        CHECK(strstr(tutti_last_message(), "sizes from 100 to 200"), "%s", tutti_last_message());
+        CHECK(strstr(tutti_last_message(), "ranks disagree on the size: from 100 to 200"), "%s",
+              tutti_last_message());
         CHECK_SAME(tutti_file_preallocate(s.f, odd ? INT64_MAX : 200), TUTTI_ERR_MISMATCH);
         CHECK_SAME(tutti_file_atomic(s.f, odd), TUTTI_ERR_MISMATCH);
         CHECK_SAME(tutti_file_resize(s.f, odd ? -5 : 200), TUTTI_ERR_ARG);

@@ -82,7 +82,7 @@ static void arrays(void) {
     fails(tutti_array_write(a, &s, NULL, values), 0, "1000");
     fails(last() ? tutti_array_write(a, &s, NULL, values) : tutti_array_read(a, &s, NULL, values),
           -1, "while rank");
-    fails(last() ? tutti_array_fill(a, values) : tutti_array_close(&a), -1, "which call");
+    fails(last() ? tutti_array_fill(a, values) : tutti_array_close(&a), -1, "while rank");
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
 }
 
@@ -125,7 +125,7 @@ static void meshes(void) {
     fails(tutti_mesh_write(m, path_of("w", 1), TUTTI_MESH_NATIVE, NULL), -1, "disagree");
     fails(tutti_mesh_write(m, path_of("w", 1), (tutti_mesh_format)(70 + rank), NULL), 0, "70");
     fails(last() ? tutti_mesh_describe(m, &info) : tutti_mesh_renumber(m, TUTTI_MESH_CURVE), -1,
-          "which call");
+          "while rank");
     tutti_mesh_free(&m);
 }
 
@@ -157,7 +157,7 @@ static void datasets(void) {
     CHECK_SAME(tutti_decomposition_create(d, "line", &spec, &p), TUTTI_OK);
     fails(last() ? tutti_decomposition_create(d, "line", &spec, &q) : tutti_dataset_commit(d), -1,
           "while rank");
-    fails(last() ? tutti_dataset_discard(d) : tutti_dataset_commit(d), -1, "which call");
+    fails(last() ? tutti_dataset_discard(d) : tutti_dataset_commit(d), -1, "while rank");
     fails(tutti_dataset_begin(d, (tutti_segment_kind)(7 + rank), 1, 0), 0, "7");
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 1, 0), TUTTI_OK);
     tutti_put put = {rank == 0 ? "v" : "w", p, TUTTI_FLOAT64, values};
@@ -166,7 +166,7 @@ static void datasets(void) {
     fails(tutti_dataset_put(d, 1, &put), 0, "u");
     tutti_get get = {"u", p, TUTTI_FLOAT64, values};
     fails(last() ? tutti_dataset_put(d, 1, &put) : tutti_dataset_get(d, 5, 1, &get), -1,
-          "which call");
+          "while rank");
     fails(tutti_dataset_get(d, 5 + rank, 1, &get), 0, "5");
     fails(tutti_dataset_archive(d, 5 + rank, 9, path_of("x", 1), NULL), 0, "segment");
     tutti_decomposition_free(&p);
@@ -191,7 +191,7 @@ static void exodus_files(void) {
     CHECK_SAME(tutti_exodus_init(x, &all), TUTTI_OK);
     CHECK_SAME(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, (const char *const[]){"t"}),
                TUTTI_OK);
-    fails(last() ? tutti_exodus_commit(x) : tutti_exodus_begin(x, 0.5), -1, "which call");
+    fails(last() ? tutti_exodus_commit(x) : tutti_exodus_begin(x, 0.5), -1, "while rank");
     CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_OK);
     tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE, .n = -1 - rank};
     fails(tutti_exodus_decomposition(x, TUTTI_EXODUS_NODAL, 0, &spec, &p), 0, "-1");
@@ -206,7 +206,7 @@ static void exodus_files(void) {
                                       .entries = p};
     fails(tutti_exodus_put(x, 1, &field), 0, "'v'");
     fails(last() ? tutti_exodus_put(x, 1, &field) : tutti_exodus_get(x, 1, 1, &field), -1,
-          "which call");
+          "while rank");
     fails(tutti_exodus_get(x, 5 + rank, 1, &field), 0, "5");
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_exodus_discard(x), TUTTI_OK);

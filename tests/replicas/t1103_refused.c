@@ -48,7 +48,7 @@ static void bad_lists(void) {
     refuse(&s, TUTTI_ERR_ARG, "item 3 has number -7");
     s = fine();
     if (last()) number[3] = number[5];
-    snprintf(words, sizeof words, "rank %d: number %d is there twice: items 3 and 5", ranks - 1,
+    snprintf(words, sizeof words, "rank %d: duplicate number %d (items 3 and 5)", ranks - 1,
              EACH * ranks + 5);
     refuse(&s, TUTTI_ERR_ARG, words);
     s = fine();
@@ -62,7 +62,7 @@ static void bad_lists(void) {
     refuse(&s, TUTTI_ERR_OVERFLOW, "more than 2^62 bytes");
     s = fine();
     if (last()) own[4] = 0;
-    snprintf(words, sizeof words, "nobody owns item %d, which rank %d holds", EACH * ranks + 4,
+    snprintf(words, sizeof words, "no rank owns item %d, which rank %d holds", EACH * ranks + 4,
              ranks - 1);
     refuse(&s, TUTTI_ERR_MISMATCH, words);
     if (ranks > 1) {
@@ -71,7 +71,7 @@ static void bad_lists(void) {
         refuse(&s, TUTTI_ERR_MISMATCH, "item 20 is owned by ranks 0 and 1");
         s = fine();
         if (rank == 1) own[0] = 0;
-        refuse(&s, TUTTI_ERR_MISMATCH, "nobody owns item 20, which ranks 0 and 1 hold");
+        refuse(&s, TUTTI_ERR_MISMATCH, "no rank owns item 20, which ranks 0 and 1 hold");
         s = fine();
         if (rank == 0) load[EACH] = 3;
         refuse(&s, TUTTI_ERR_MISMATCH, "item 20 has load 3 on rank 0 and 2 on rank 1");
@@ -221,11 +221,11 @@ static void different(void) {
          again++) { /* by messages, then by consensus */
         check_where("different calls");
         meet(tutti_replicas_write(f, 0, r, v, last() ? TUTTI_REPLICAS_CHECK : 0),
-             "compares copies");
+             "called tutti_replicas_check");
         meet(last() ? tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK) : tutti_file_sync(f),
-             "compares copies");
+             "called tutti_replicas_check");
         meet(last() ? tutti_replicas_write(f, 0, r, v, 0) : tutti_replicas_read(f, 0, r, v),
-             "reads");
+             "called tutti_file_read");
         meet(last() ? tutti_replicas_write(f, 0, r, v, 0) : tutti_file_write(f, w, v, NULL),
              "disagree");
         meet(tutti_replicas_write(f, last(), r, v, again % 2), "disagree");
@@ -233,7 +233,7 @@ static void different(void) {
         CHECK_SAME(tutti_replicas_write(f, 0, r, v, again % 2), TUTTI_OK);
         meet(last() ? tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &q)
                     : tutti_array_create(MPI_COMM_WORLD, path, &spec, NULL, &a),
-             "makes an inspector");
+             "called tutti_replicas_create");
     }
     CHECK_SAME(tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK), TUTTI_OK);
     check_where("refused");
