@@ -29,13 +29,8 @@ static tutti_err exchange(tutti__team *t, tutti_err mine, int n, const tutti__sp
     tutti__sparse_message *in = NULL;
     int n_in = 0;
     void *all = NULL;
-    const tutti_error_info trouble = *tutti_last_error();
-    const tutti_err went = tutti__sparse_exchange(t, mine == TUTTI_OK ? n : 0,
-                                                  mine == TUTTI_OK ? msg : NULL, &n_in, &in);
-    if (mine != TUTTI_OK)
-        tutti__error_assign(&trouble);
-    else
-        mine = went;
+    mine = TUTTI_ALSO(mine, tutti__sparse_exchange(t, mine == TUTTI_OK ? n : 0,
+                                                   mine == TUTTI_OK ? msg : NULL, &n_in, &in));
     if (mine == TUTTI_OK) mine = join(n_in, in, item, n_out, &all);
     tutti__sparse_free(n_in, &in);
     const tutti_err err = tutti__team_agree(t, mine);
@@ -147,13 +142,8 @@ tutti_err tutti__mesh_ask(tutti__team *t, tutti_err mine, const tutti__mesh_ques
         msg[n_msg++] =
             (tutti__sparse_message){r, (size_t)(i - begin) * sizeof *v.number, v.number + begin};
     }
-    const tutti_error_info trouble = *tutti_last_error();
-    const tutti_err went =
-        tutti__sparse_exchange(t, mine == TUTTI_OK ? n_msg : 0, msg, &n_asked, &asked);
-    if (mine != TUTTI_OK)
-        tutti__error_assign(&trouble);
-    else
-        mine = went;
+    mine = TUTTI_ALSO(
+        mine, tutti__sparse_exchange(t, mine == TUTTI_OK ? n_msg : 0, msg, &n_asked, &asked));
     /* answers, to each who asked, in the order of its numbers */
     size_t bytes = 0, at = 0;
     for (int i = 0; i < n_asked; i++) bytes += asked[i].bytes / sizeof *v.number * q->item;
