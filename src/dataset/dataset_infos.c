@@ -78,9 +78,7 @@ static tutti_err store(tutti_dataset *d, const tutti__info *info) {
     tutti_err err = tutti__meta_add_fresh(d->meta, &d->model);
     if (err == TUTTI_OK) err = tutti__meta_info_set(d->meta, info);
     if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
-    const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(d->meta);
-    tutti__error_assign(&why);
     return err;
 }
 

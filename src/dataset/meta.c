@@ -93,9 +93,7 @@ static tutti_err tables_make(tutti__meta *m, int creates) {
         m->version = TUTTI__FORMAT_VERSION;
         return TUTTI_OK;
     }
-    const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(m);
-    tutti__error_assign(&why);
     return err;
 }
 
@@ -276,6 +274,7 @@ tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt
 }
 
 void tutti__meta_close(tutti__meta **pm) {
+    TUTTI_KEEP_LAST_ERROR;
     tutti__meta *m = *pm;
     *pm = NULL;
     if (!m) return;

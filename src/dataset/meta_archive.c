@@ -35,12 +35,8 @@ static tutti_err change(tutti__meta *m, const char *text, const tutti__archived 
     if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
     if (err == TUTTI_OK && also) err = also->run(also->context);
     if (err == TUTTI_OK) err = tutti__meta_commit(m);
-    const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(m);
-    const tutti_err reset = before == 0 ? tutti__sql(m, "PRAGMA synchronous=OFF") : TUTTI_OK;
-    if (err == TUTTI_OK) return reset;
-    tutti__error_assign(&why);
-    return err;
+    return TUTTI_ALSO(err, before == 0 ? tutti__sql(m, "PRAGMA synchronous=OFF") : TUTTI_OK);
 }
 
 tutti_err tutti__meta_archive(tutti__meta *m, const tutti__archived *rows, int64_t n,

@@ -13,11 +13,7 @@ tutti_err tutti__meta_begin(tutti__meta *m) {
 
 tutti_err tutti__meta_commit(tutti__meta *m) {
     const tutti_err err = tutti__sql(m, "COMMIT");
-    if (err != TUTTI_OK) {
-        const tutti_error_info why = *tutti_last_error();
-        tutti__meta_rollback(m);
-        tutti__error_assign(&why);
-    }
+    if (err != TUTTI_OK) tutti__meta_rollback(m);
     return err;
 }
 
@@ -226,9 +222,7 @@ tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) {
     if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
     if (err == TUTTI_OK) err = tutti__meta_id_make(m);
     if (err == TUTTI_OK) return tutti__meta_commit(m);
-    const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(m);
-    tutti__error_assign(&why);
     return err;
 }
 

@@ -214,9 +214,7 @@ static tutti_err drop_gone(tutti__repair *r, tutti__meta *m, const tutti__model 
     TUTTI_TRY(tutti__meta_begin(m));
     tutti_err err = remove_gone(m, model, goes);
     if (err == TUTTI_OK) return tutti__meta_commit(m);
-    const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(m);
-    tutti__error_assign(&why);
     return err;
 }
 
@@ -265,9 +263,7 @@ static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *genera
     if (err == TUTTI_OK && !*broken_out) err = drop_gone(r, m, &model, goes);
     tutti__free(goes);
     tutti__model_free(&model);
-    const tutti_error_info why = *tutti_last_error();
     tutti__meta_close(&m);
-    tutti__error_assign(&why);
     return err;
 }
 
@@ -397,7 +393,7 @@ static tutti_err repair(const char *path, const tutti_dataset_options *opt,
                 path);
     tutti_err err = tutti__writer_lock(path, opt->without_locks, &lock);
     if (err == TUTTI_OK) err = work(&r);
-    const tutti_error_info why = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
     for (int64_t i = 0; i < r.files_n; i++)
         if (r.files[i].fd >= 0) close(r.files[i].fd);
     tutti__free(r.files);
@@ -405,7 +401,6 @@ static tutti_err repair(const char *path, const tutti_dataset_options *opt,
     tutti__found_free(r.found, r.found_n);
     if (lock >= 0) close(lock);
     *out = r.report;
-    if (err != TUTTI_OK) tutti__error_assign(&why);
     return err;
 }
 

@@ -93,6 +93,7 @@ tutti_err tutti__sql_int(tutti__meta *m, const char *text, int64_t *out) {
 }
 
 void tutti__meta_rollback(tutti__meta *m) {
+    TUTTI_KEEP_LAST_ERROR;
     tutti__size_limit limit;
     if (!m->db || sqlite3_get_autocommit(m->db)) return;
     tutti__size_limit_begin(&limit);

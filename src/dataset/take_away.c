@@ -33,9 +33,7 @@ static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes,
     if (err == TUTTI_OK) err = tutti__meta_set(d->meta, "generation", m->generation + 1);
     if (err == TUTTI_OK) err = d->container->erase(carry);
     if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
-    const tutti_error_info why = *tutti_last_error();
     tutti__meta_rollback(d->meta);
-    tutti__error_assign(&why);
     return err;
 }
 
