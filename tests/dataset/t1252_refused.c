@@ -261,7 +261,8 @@ static void different(void) {
         const tutti_err err =
             last() ? make(&space, &s, &p) : tutti__team_call(team, &call, TUTTI_OK);
         CHECK_EQ(err, TUTTI_ERR_MISMATCH);
-        CHECK(strstr(tutti_last_message(), "called tutti_decomposition_create"), "%s", tutti_last_message());
+        CHECK(strstr(tutti_last_message(), "called tutti_decomposition_create"), "%s",
+              tutti_last_message());
         CHECK_SAME(make(&space, &s, &p), TUTTI_OK);
         tutti_decomposition_free(&p);
     }
